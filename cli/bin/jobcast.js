@@ -1,0 +1,20 @@
+#!/usr/bin/env node
+// Plain JavaScript, so that it runs on any Node: Jobcast itself needs Node 24, which comes with the project.
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+if (Number.parseInt(process.versions.node, 10) >= 24) {
+  await import('../src/main.ts')
+} else {
+  const node = fileURLToPath(new URL('../../node_modules/.bin/node', import.meta.url))
+  if (!existsSync(node)) {
+    console.error(
+      `jobcast needs Node 24 or newer; this is ${process.version}. Run "npm ci" to get one beside it.`,
+    )
+    process.exit(1)
+  }
+  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' })
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  child.on('exit', (code, signal) => process.exit(signal ? 1 : (code ?? 1)))
+}

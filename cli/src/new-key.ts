@@ -1,0 +1,10 @@
+// jobcast new-key: a well-formed API key for JOBCAST_ADMIN_KEY.
+
+import { newSecretText } from '@jobcast/server'
+import { Command } from 'commander'
+
+export function newKeyCommand(): Command {
+  return new Command('new-key')
+    .description('Print a new API key, to be given to the first start as JOBCAST_ADMIN_KEY.')
+    .action(() => console.log(newSecretText('jc').text))
+}

@@ -1,0 +1,29 @@
+// Runs a server until a signal: the life of `serve` and `dev`.
+
+import { type Config, type RunningServer, startServer } from '@jobcast/server'
+import { configOf, explainStartError } from './server-options.ts'
+
+export async function runServer(
+  options: Record<string, unknown>,
+  adjust: (config: Config) => Config,
+  onStarted: (server: RunningServer, config: Config) => Promise<void>,
+): Promise<void> {
+  try {
+    const config = adjust(configOf(options))
+    if (options.check) {
+      console.log('The settings are fine.')
+      return
+    }
+    const server = await startServer(config)
+    const stop = async (signal: string) => {
+      await server.stop(signal)
+      process.exit(0)
+    }
+    process.once('SIGTERM', stop)
+    process.once('SIGINT', stop)
+    await onStarted(server, config)
+  } catch (error) {
+    console.error(explainStartError(error))
+    process.exit(1)
+  }
+}

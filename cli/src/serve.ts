@@ -1,0 +1,24 @@
+// jobcast serve: production. No samples; the admin key of an empty database is shown once.
+
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import { runServer } from './run-server.ts'
+import { serverCommand } from './server-options.ts'
+
+export function serveCommand(): Command {
+  return serverCommand('serve')
+    .description('Run the service.')
+    .action((options) =>
+      runServer(
+        options,
+        (config) => config,
+        async ({ newAdminKey }, { dataFolder, adminKey }) => {
+          if (newAdminKey === undefined || adminKey !== undefined) return
+          // On stderr: standard output is for log lines.
+          console.error(
+            `Admin API key, shown this once and kept in ${join(dataFolder, 'admin-key')}:\n  ${newAdminKey}`,
+          )
+        },
+      ),
+    )
+}

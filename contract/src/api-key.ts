@@ -1,0 +1,72 @@
+// An owner is a tenant; an API key acts for exactly one owner, within its scopes.
+
+import Type, { type Static } from 'typebox'
+import { Page, PageQuery } from './page.ts'
+import { Instant, Name, orNull } from './text.ts'
+
+export const scopes = ['TRIGGER', 'READ', 'MANAGE', 'ADMIN'] as const
+export type Scope = (typeof scopes)[number]
+export const Scope = Type.Unsafe<Scope>({ type: 'string', enum: [...scopes] })
+
+export const OwnerId = Type.String({ pattern: '^[A-Za-z0-9_]{1,64}$' })
+
+export const NewApiKey = Type.Object(
+  {
+    keyName: Name,
+    scopes: Type.Optional(
+      Type.Array(Scope, {
+        uniqueItems: true,
+        description: 'Exactly what the key may do; none when left out. A key grants only what it holds',
+      }),
+    ),
+    expiresAt: Type.Optional(orNull(Instant)),
+    ownerId: Type.Optional(
+      Type.String({ ...OwnerId, description: 'Another owner than the own one needs ADMIN' }),
+    ),
+  },
+  { title: 'NewApiKey', additionalProperties: false },
+)
+export type NewApiKey = Static<typeof NewApiKey>
+
+const apiKeyFields = {
+  keyId: Type.String(),
+  keyName: Type.String(),
+  ownerId: Type.String(),
+  scopes: Type.Array(Scope),
+  expiresAt: orNull(Instant),
+  createdAt: Instant,
+  revokedAt: orNull(Instant),
+  lastUsedAt: Type.Unsafe<string | null>({
+    ...orNull(Instant),
+    description: 'Within a minute; null while unused',
+  }),
+}
+
+export const ApiKey = Type.Object(apiKeyFields, { title: 'ApiKey' })
+export type ApiKey = Static<typeof ApiKey>
+
+export const CreatedApiKey = Type.Object(
+  { ...apiKeyFields, apiKey: Type.String({ description: 'The key itself, shown this once' }) },
+  { title: 'CreatedApiKey' },
+)
+export type CreatedApiKey = Static<typeof CreatedApiKey>
+
+export const ApiKeyQuery = Type.Object(
+  { ...PageQuery.properties, ownerId: Type.Optional(OwnerId) },
+  { additionalProperties: false },
+)
+export type ApiKeyQuery = Static<typeof ApiKeyQuery>
+
+export const ApiKeyParams = Type.Object({ keyId: Type.String({ pattern: '^[A-Za-z0-9]{1,64}$' }) })
+
+export const NewOwner = Type.Object({ ownerName: Name }, { title: 'NewOwner', additionalProperties: false })
+export type NewOwner = Static<typeof NewOwner>
+
+export const Owner = Type.Object(
+  { ownerId: Type.String(), ownerName: Type.String(), createdAt: Instant },
+  { title: 'Owner' },
+)
+export type Owner = Static<typeof Owner>
+
+export const ApiKeyPage = Page(ApiKey)
+export const OwnerPage = Page(Owner)

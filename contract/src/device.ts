@@ -1,0 +1,50 @@
+// A device is a thing that executes. Its deviceId is unique within its owner.
+
+import Type, { type Static } from 'typebox'
+import { Page, PageQuery } from './page.ts'
+import { Instant, Name, NewDeviceId, orNull } from './text.ts'
+
+/** The whole content of a device: what PUT leaves out falls back (deviceName to deviceId, tags to none). */
+export const DeviceContent = Type.Object(
+  {
+    deviceName: Type.Optional(Name),
+    tags: Type.Optional(Type.Array(Name, { maxItems: 50, uniqueItems: true })),
+  },
+  { title: 'DeviceContent', additionalProperties: false },
+)
+export type DeviceContent = Static<typeof DeviceContent>
+
+export const Device = Type.Object(
+  {
+    deviceId: Type.String(),
+    deviceName: Type.String(),
+    tags: Type.Array(Type.String()),
+    credentialCreatedAt: Type.Unsafe<string | null>({
+      ...orNull(Instant),
+      description: 'When its token was made; null while it has none',
+    }),
+    createdAt: Instant,
+    updatedAt: Instant,
+  },
+  { title: 'Device' },
+)
+export type Device = Static<typeof Device>
+
+export const DeviceParams = Type.Object({ deviceId: NewDeviceId })
+
+export const DeviceQuery = Type.Object(
+  { ...PageQuery.properties, tag: Type.Optional(Name) },
+  { additionalProperties: false },
+)
+export type DeviceQuery = Static<typeof DeviceQuery>
+
+export const DeviceCredential = Type.Object(
+  {
+    deviceId: Type.String(),
+    deviceToken: Type.String({ description: 'Shown this once; the token before it is void' }),
+  },
+  { title: 'DeviceCredential' },
+)
+export type DeviceCredential = Static<typeof DeviceCredential>
+
+export const DevicePage = Page(Device)

@@ -1,0 +1,114 @@
+// An execution is one job on one device; a run is all executions of one trigger call.
+
+import Type, { type Static } from 'typebox'
+import { Page, PageQuery } from './page.ts'
+import { Instant, Name, orNull } from './text.ts'
+
+export const execStates = [
+  'PENDING',
+  'IN_PROGRESS',
+  'CANCELING',
+  'SUCCEEDED',
+  'FAILED',
+  'TIMED_OUT',
+  'REJECTED',
+  'EXPIRED',
+  'CANCELED',
+] as const
+export type ExecState = (typeof execStates)[number]
+export const ExecState = Type.Union(
+  execStates.map((state) => Type.Literal(state)),
+  { type: 'string', enum: [...execStates] },
+)
+
+/** The body of the trigger. Unknown fields are ignored here, and refused everywhere else. */
+export const TriggerRequest = Type.Object(
+  {
+    jobName: Type.String({ ...Name, description: "Name of one of the caller's jobs" }),
+    deviceIds: Type.Array(Name, {
+      minItems: 1,
+      description: "One or more of the caller's devices; one named twice gets one execution",
+    }),
+  },
+  { title: 'TriggerRequest' },
+)
+export type TriggerRequest = Static<typeof TriggerRequest>
+
+const triggeredFields = {
+  jobExecutionId: Type.Integer({ description: 'Identifies the execution; below 2^53, only grows' }),
+  jobName: Type.String(),
+  deviceId: Type.String(),
+  deviceName: Type.String({ description: 'The name the device had when the job was triggered' }),
+  execState: Type.Unsafe<ExecState>(ExecState),
+  launchedAt: Type.String({
+    description: 'UTC in whole seconds, without offset',
+    examples: ['2026-11-15T09:30:00'],
+  }),
+}
+
+/** The six fields the trigger answers with, in this order. */
+export const TriggeredExecution = Type.Object(triggeredFields, {
+  title: 'TriggeredExecution',
+})
+export type TriggeredExecution = Static<typeof TriggeredExecution>
+
+export const Execution = Type.Object(
+  {
+    ...triggeredFields,
+    runId: Type.Integer({ description: 'The run, that is the trigger call, it belongs to' }),
+    attempt: Type.Integer(),
+    versionNumber: Type.Integer({ description: 'Grows by one with every change' }),
+    startedAt: orNull(Instant),
+    finishedAt: orNull(Instant),
+    notifiedAt: orNull(Instant),
+    deliveredAt: orNull(Instant),
+    statusDetails: Type.Record(Type.String(), Type.String()),
+    result: Type.Unknown({ description: 'What the device gave back, null until then' }),
+  },
+  { title: 'Execution' },
+)
+export type Execution = Static<typeof Execution>
+
+export const ExecutionQuery = Type.Object(
+  {
+    ...PageQuery.properties,
+    jobName: Type.Optional(Name),
+    deviceId: Type.Optional(Name),
+    execState: Type.Optional(Type.Unsafe<ExecState>(ExecState)),
+    runId: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
+    launchedAfter: Type.Optional(Instant),
+    launchedBefore: Type.Optional(Instant),
+  },
+  { additionalProperties: false },
+)
+export type ExecutionQuery = Static<typeof ExecutionQuery>
+
+export const CancelRequest = Type.Object(
+  { force: Type.Optional(Type.Boolean({ description: 'Do not wait for the device to confirm' })) },
+  { title: 'CancelRequest', additionalProperties: false },
+)
+export type CancelRequest = Static<typeof CancelRequest>
+
+export const Run = Type.Object(
+  {
+    runId: Type.Integer(),
+    jobName: Type.String(),
+    launchedAt: triggeredFields.launchedAt,
+    total: Type.Integer(),
+    counts: Type.Unsafe<Record<ExecState, number>>(
+      Type.Object(Object.fromEntries(execStates.map((state) => [state, Type.Integer()]))),
+    ),
+    finished: Type.Boolean({ description: 'True once every execution has reached its end' }),
+  },
+  { title: 'Run' },
+)
+export type Run = Static<typeof Run>
+
+export const RunQuery = Type.Object(
+  { ...PageQuery.properties, jobName: Type.Optional(Name) },
+  { additionalProperties: false },
+)
+export type RunQuery = Static<typeof RunQuery>
+
+export const ExecutionPage = Page(Execution)
+export const RunPage = Page(Run)

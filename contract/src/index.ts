@@ -1,0 +1,7 @@
+export * from './api-key.ts'
+export * from './device.ts'
+export * from './errors.ts'
+export * from './execution.ts'
+export * from './job.ts'
+export * from './page.ts'
+export * from './text.ts'

@@ -1,0 +1,50 @@
+// A job is a named description of what a device shall do: a document, and policies.
+
+import Type, { type Static } from 'typebox'
+import { Page } from './page.ts'
+import { Instant, NewJobName, orNull, Prose } from './text.ts'
+
+const seconds = (description: string) => Type.Integer({ minimum: 1, maximum: 31_536_000, description })
+
+const policies = {
+  expireAfterSeconds: seconds('How long an execution may wait in PENDING'),
+  timeoutSeconds: seconds('How long a device may work on it'),
+  deadlineSeconds: seconds('How long all of it may take, attempts included'),
+}
+
+/** The whole content of a job: what PUT leaves out is empty afterwards. */
+export const JobContent = Type.Object(
+  {
+    description: Type.Optional(Prose),
+    document: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description: 'Any JSON object up to 64 KiB; devices get it as it is',
+      }),
+    ),
+    expireAfterSeconds: Type.Optional(policies.expireAfterSeconds),
+    timeoutSeconds: Type.Optional(policies.timeoutSeconds),
+    deadlineSeconds: Type.Optional(policies.deadlineSeconds),
+  },
+  { title: 'JobContent', additionalProperties: false },
+)
+export type JobContent = Static<typeof JobContent>
+
+export const maxDocumentBytes = 64 * 1024
+
+export const Job = Type.Object(
+  {
+    jobName: Type.String(),
+    description: Type.String(),
+    document: Type.Record(Type.String(), Type.Unknown()),
+    expireAfterSeconds: orNull(policies.expireAfterSeconds),
+    timeoutSeconds: orNull(policies.timeoutSeconds),
+    deadlineSeconds: orNull(policies.deadlineSeconds),
+    createdAt: Instant,
+    updatedAt: Instant,
+  },
+  { title: 'Job' },
+)
+export type Job = Static<typeof Job>
+
+export const JobParams = Type.Object({ jobName: NewJobName })
+export const JobPage = Page(Job)

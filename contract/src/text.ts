@@ -1,0 +1,41 @@
+// Text and time as they stand on the wire.
+
+import Type, { type TSchema } from 'typebox'
+
+/** At least one visible character, no control character, no lone surrogate, at most 128 characters. */
+const namePattern = '^(?=\\s*\\S)[^\\p{Cc}\\p{Cs}]{1,128}$'
+
+/**
+ * A deviceId becomes a level of an MQTT topic and the user name of a connection, so it holds none of
+ * / + # ? and is not one of the path segments . and .. (which URL parsers resolve away).
+ */
+const deviceIdPattern = '^(?!\\.{1,2}$)(?=\\s*\\S)[^\\p{Cc}\\p{Cs}/+#?]{1,128}$'
+const jobNamePattern = '^(?!\\.{1,2}$)(?=\\s*\\S)[^\\p{Cc}\\p{Cs}]{1,128}$'
+
+/** A name in a request that refers to something; whatever is well formed may be asked for. */
+export const Name = Type.String({ pattern: namePattern })
+/** A deviceId that is about to be given. */
+export const NewDeviceId = Type.String({ pattern: deviceIdPattern })
+/** A jobName that is about to be given. */
+export const NewJobName = Type.String({ pattern: jobNamePattern })
+
+/** Free text of one or more lines: no control characters but line breaks and tabs. */
+export const Prose = Type.String({ pattern: '^(?:[^\\p{Cc}\\p{Cs}]|[\\n\\r\\t])*$', maxLength: 2000 })
+
+/** RFC 3339 with Z. */
+export const Instant = Type.String({ format: 'date-time', examples: ['2026-11-15T09:30:00.000Z'] })
+
+export const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+
+export function toInstant(ms: number): string {
+  return new Date(ms).toISOString()
+}
+
+export function toInstantOrNull(ms: number | null): string | null {
+  return ms === null ? null : toInstant(ms)
+}
+
+/** `launchedAt` alone is in whole seconds of UTC without an offset, as the specification has it. */
+export function toLaunchedAt(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 19)
+}

@@ -1,0 +1,197 @@
+// Flags, environment and file -> one frozen, checked object. All problems are reported together.
+// The table below is the whole list of settings: --help, the environment and the file are made from it.
+
+import { readFileSync } from 'node:fs'
+import { parse as parseYaml } from 'yaml'
+import { secretId } from './domain/secret-text.ts'
+
+type Kind = 'text' | 'port' | 'count' | 'switch'
+type Setting = { kind: Kind; default: string | number | boolean | undefined; help: string; argument?: string }
+
+export const settings = {
+  port: { kind: 'port', default: 8080, argument: 'number', help: 'port for HTTP; 0 takes a free one' },
+  'mqtt-port': {
+    kind: 'port',
+    default: 1883,
+    argument: 'number',
+    help: 'port for MQTT; kept for the device door, nothing listens there yet',
+  },
+  host: { kind: 'text', default: '127.0.0.1', argument: 'address', help: 'address to listen on' },
+  data: { kind: 'text', default: './data', argument: 'folder', help: 'folder of the embedded database' },
+  'tls-cert': {
+    kind: 'text',
+    default: undefined,
+    argument: 'file',
+    help: 'certificate chain (PEM); makes it HTTPS',
+  },
+  'tls-key': {
+    kind: 'text',
+    default: undefined,
+    argument: 'file',
+    help: 'private key of the certificate (PEM)',
+  },
+  'allow-plaintext': {
+    kind: 'switch',
+    default: false,
+    help: 'listen without TLS on an address other than loopback, for example behind a proxy',
+  },
+  'max-devices': {
+    kind: 'count',
+    default: 10_000,
+    argument: 'number',
+    help: 'devices in one trigger call, up to 1000000',
+  },
+  'log-level': {
+    kind: 'text',
+    default: 'info',
+    argument: 'level',
+    help: 'trace, debug, info, warn, error, fatal or silent',
+  },
+  'json-log': { kind: 'switch', default: false, help: 'log JSON lines, also on a terminal' },
+} as const satisfies Record<string, Setting>
+
+export type SettingName = keyof typeof settings
+export type GivenSettings = Partial<Record<SettingName, unknown>>
+
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+
+export type Config = Readonly<{
+  host: string
+  port: number
+  dataFolder: string
+  tls: Readonly<{ cert: string; key: string }> | undefined
+  plaintextBeyondLoopback: boolean
+  maxDevices: number
+  logLevel: (typeof logLevels)[number]
+  jsonLog: boolean
+  /** For the first start on an empty database. */
+  adminKey: string | undefined
+}>
+
+export class ConfigError extends Error {
+  readonly problems: readonly string[]
+  constructor(problems: string[]) {
+    super(problems.join('\n'))
+    this.name = 'ConfigError'
+    this.problems = problems
+  }
+}
+
+export function envName(name: SettingName): string {
+  return `JOBCAST_${name.toUpperCase().replaceAll('-', '_')}`
+}
+
+/** A flag wins over the environment, the environment over the file, the file over the default. */
+export function loadConfig(flags: GivenSettings & { config?: string }, env = process.env): Config {
+  const problems: string[] = []
+  const file = readConfigFile(flags.config ?? env.JOBCAST_CONFIG, problems)
+  const read = (name: SettingName) => readSetting(name, flags, env, file, problems)
+
+  const host = read('host') as string
+  const maxDevices = read('max-devices') as number
+  const logLevel = read('log-level') as Config['logLevel']
+  const tls = readTls(read('tls-cert') as string | undefined, read('tls-key') as string | undefined, problems)
+  const plaintextBeyondLoopback = tls === undefined && !isLoopback(host)
+  if (plaintextBeyondLoopback && !read('allow-plaintext')) {
+    problems.push(
+      `host ${host} is not loopback: API keys would travel in clear text. ` +
+        'Give --tls-cert and --tls-key, or --allow-plaintext if something in front does TLS.',
+    )
+  }
+  if (maxDevices > 1_000_000) problems.push(`max-devices is ${maxDevices}, more than 1000000`)
+  if (!logLevels.includes(logLevel))
+    problems.push(`log-level is "${logLevel}", not one of ${logLevels.join(', ')}`)
+  const adminKey = env.JOBCAST_ADMIN_KEY || undefined
+  if (adminKey !== undefined && secretId('jc', adminKey) === undefined) {
+    problems.push('JOBCAST_ADMIN_KEY is not a well-formed API key; "jobcast new-key" prints one')
+  }
+  if (env.DATABASE_URL) {
+    problems.push(
+      'DATABASE_URL is set, but this version keeps its data in its embedded database only; unset it',
+    )
+  }
+  const config = {
+    host,
+    port: read('port') as number,
+    dataFolder: read('data') as string,
+    tls,
+    plaintextBeyondLoopback,
+    maxDevices,
+    logLevel,
+    jsonLog: (read('json-log') as boolean) || !process.stdout.isTTY,
+    adminKey,
+  }
+  read('mqtt-port')
+  if (problems.length > 0) throw new ConfigError([...new Set(problems)])
+  return Object.freeze(config)
+}
+
+function readSetting(
+  name: SettingName,
+  flags: GivenSettings,
+  env: NodeJS.ProcessEnv,
+  file: Record<string, unknown>,
+  problems: string[],
+): unknown {
+  const { kind, default: fallback }: Setting = settings[name]
+  const given = flags[name] ?? env[envName(name)] ?? file[name]
+  if (given === undefined || given === null || given === '') return fallback
+  const text = String(given)
+  switch (kind) {
+    case 'text':
+      return text
+    case 'switch':
+      if (!['true', 'false', '1', '0'].includes(text))
+        problems.push(`${name} is "${text}", not true or false`)
+      return text === 'true' || text === '1'
+    case 'port':
+    case 'count': {
+      const [low, high] = kind === 'port' ? [0, 65_535] : [1, Number.MAX_SAFE_INTEGER]
+      const number = /^\d+$/.test(text) ? Number(text) : Number.NaN
+      if (number >= low && number <= high) return number
+      const range = kind === 'port' ? 'a port from 0 to 65535' : 'a whole number above 0'
+      problems.push(`${name} is "${text}", not ${range}`)
+      return fallback
+    }
+  }
+}
+
+function readConfigFile(path: string | undefined, problems: string[]): Record<string, unknown> {
+  if (!path) return {}
+  try {
+    const content: unknown = parseYaml(readFileSync(path, 'utf8')) ?? {}
+    if (typeof content !== 'object' || Array.isArray(content)) throw new Error('it is not a map of settings')
+    for (const name of Object.keys(content as object)) {
+      if (!(name in settings)) problems.push(`${path}: "${name}" is not a setting`)
+    }
+    return content as Record<string, unknown>
+  } catch (error) {
+    problems.push(`the file ${path} cannot be read: ${(error as Error).message}`)
+    return {}
+  }
+}
+
+function readTls(
+  certFile: string | undefined,
+  keyFile: string | undefined,
+  problems: string[],
+): Config['tls'] {
+  if (certFile === undefined && keyFile === undefined) return undefined
+  if (certFile === undefined || keyFile === undefined) {
+    problems.push('tls-cert and tls-key go together')
+    return undefined
+  }
+  const [cert = '', key = ''] = [certFile, keyFile].map((path) => {
+    try {
+      return readFileSync(path, 'utf8')
+    } catch (error) {
+      problems.push(`the file ${path} cannot be read: ${(error as Error).message}`)
+      return ''
+    }
+  })
+  return { cert, key }
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host)
+}

@@ -1,0 +1,83 @@
+// Issuing, listing and revoking API keys, and the owners they act for.
+
+import { ApiError, type NewApiKey, scopes } from '@jobcast/contract'
+import { type Caller, requireScope } from './caller.ts'
+import { hashSecret, newSecretText, randomText, type SecretText } from './secret-text.ts'
+import type { Slice, Sliced, Store, StoredApiKey, StoredOwner } from './store.ts'
+
+export type KeyDeps = { store: Store; now: () => number }
+
+export async function createApiKey(
+  deps: KeyDeps,
+  caller: Caller,
+  request: NewApiKey,
+): Promise<{ key: StoredApiKey; apiKey: string }> {
+  const granted = request.scopes ?? []
+  for (const scope of granted) requireScope(caller, scope)
+  const ownerNo = await ownerInReach(deps.store, caller, request.ownerId)
+  const expiresAt = request.expiresAt ? Date.parse(request.expiresAt) : null
+  const secret = newSecretText('jc')
+  const key = await deps.store.createApiKey({
+    keyId: secret.id,
+    ownerNo,
+    keyName: request.keyName,
+    secretHash: hashSecret(secret.text),
+    scopes: granted,
+    expiresAt,
+    createdAt: deps.now(),
+  })
+  return { key, apiKey: secret.text }
+}
+
+export async function listApiKeys(
+  deps: KeyDeps,
+  caller: Caller,
+  ownerId: string | undefined,
+  slice: Slice<string>,
+): Promise<Sliced<StoredApiKey, string>> {
+  return deps.store.listApiKeys(await ownerInReach(deps.store, caller, ownerId), slice)
+}
+
+/** Revoking a revoked key again is no error: what was asked for holds. */
+export async function revokeApiKey(deps: KeyDeps, caller: Caller, keyId: string): Promise<void> {
+  const reach = caller.scopes.includes('ADMIN') ? undefined : caller.ownerNo
+  if (!(await deps.store.revokeApiKey(reach, keyId, deps.now()))) throw new ApiError('J-805')
+}
+
+export async function createOwner(deps: KeyDeps, ownerName: string): Promise<StoredOwner> {
+  const owner = { ownerId: `ow_${randomText(12)}`, ownerName, createdAt: deps.now() }
+  const created = await deps.store.createOwner(owner)
+  if (created === 'name-taken') throw new ApiError('J-807')
+  return created
+}
+
+/** True until there is an owner with a key: on an empty database, and after a start that broke off. */
+export async function needsFirstKey({ store }: KeyDeps): Promise<boolean> {
+  const [first] = (await store.listOwners({ after: undefined, limit: 1 })).items
+  if (first === undefined) return true
+  return (await store.listApiKeys(first.ownerNo, { after: undefined, limit: 1 })).items.length === 0
+}
+
+/** Owner `default`, unless a start that broke off has made it, and a key with all scopes. */
+export async function createFirstKey(deps: KeyDeps, secret: SecretText): Promise<void> {
+  const [first] = (await deps.store.listOwners({ after: undefined, limit: 1 })).items
+  const owner = first ?? (await createOwner(deps, 'default'))
+  await deps.store.createApiKey({
+    keyId: secret.id,
+    ownerNo: owner.ownerNo,
+    keyName: 'admin',
+    secretHash: hashSecret(secret.text),
+    scopes: [...scopes],
+    expiresAt: null,
+    createdAt: deps.now(),
+  })
+}
+
+/** Without ADMIN every other owner is as good as unknown. */
+async function ownerInReach(store: Store, caller: Caller, ownerId: string | undefined): Promise<number> {
+  if (ownerId === undefined || ownerId === caller.ownerId) return caller.ownerNo
+  requireScope(caller, 'ADMIN')
+  const owner = await store.findOwner(ownerId)
+  if (owner === undefined) throw new ApiError('J-806')
+  return owner.ownerNo
+}

@@ -1,0 +1,41 @@
+// Who is calling: an API key that was judged good for this request.
+
+import { ApiError, type Scope } from '@jobcast/contract'
+import { secretId, secretMatches } from './secret-text.ts'
+import type { Store, StoredApiKey } from './store.ts'
+
+export type Caller = {
+  readonly keyId: string
+  readonly ownerNo: number
+  readonly ownerId: string
+  readonly scopes: readonly Scope[]
+}
+
+/**
+ * J-802 before J-803: a key that is revoked and expired is invalid. Nothing is remembered between
+ * requests, so a revocation or an expiry holds from the next request on.
+ */
+export async function identifyCaller(
+  store: Pick<Store, 'findApiKey'>,
+  apiKey: string | undefined,
+  now: number,
+): Promise<Caller> {
+  const keyId = apiKey === undefined ? undefined : secretId('jc', apiKey)
+  if (apiKey === undefined || keyId === undefined) throw new ApiError('J-802')
+  const found = store.findApiKey(keyId)
+  const stored = found instanceof Promise ? await found : found
+  if (!secretMatches(apiKey, stored?.secretHash) || isRevoked(stored)) throw new ApiError('J-802')
+  if (stored.expiresAt !== null && stored.expiresAt <= now) throw new ApiError('J-803')
+  return { keyId, ownerNo: stored.ownerNo, ownerId: stored.ownerId, scopes: stored.scopes }
+}
+
+function isRevoked(stored: StoredApiKey | undefined): stored is undefined {
+  return stored === undefined || stored.revokedAt !== null
+}
+
+/** One of the scopes is enough; the error names the first. */
+export function requireScope(caller: Caller, ...anyOf: [Scope, ...Scope[]]): void {
+  if (!anyOf.some((scope) => caller.scopes.includes(scope))) {
+    throw new ApiError('J-804', { suffix: anyOf[0] })
+  }
+}

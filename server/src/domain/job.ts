@@ -1,0 +1,41 @@
+// Jobs: what a device shall do. A job may change; a run keeps what the job said when it was triggered.
+
+import { ApiError, type JobContent, maxDocumentBytes } from '@jobcast/contract'
+import type { Caller } from './caller.ts'
+import type { Put, Store, StoredJob } from './store.ts'
+
+export type JobDeps = { store: Store; now: () => number }
+
+export function putJob(
+  deps: JobDeps,
+  caller: Caller,
+  jobName: string,
+  content: JobContent,
+): Promise<Put<StoredJob>> {
+  const document = content.document ?? {}
+  if (Buffer.byteLength(JSON.stringify(document)) > maxDocumentBytes) {
+    throw new ApiError('J-500', { field: 'document', detail: 'document is larger than 64 KiB.' })
+  }
+  return deps.store.putJob({
+    ownerNo: caller.ownerNo,
+    jobName,
+    content: {
+      description: content.description ?? '',
+      document,
+      expireAfterSeconds: content.expireAfterSeconds ?? null,
+      timeoutSeconds: content.timeoutSeconds ?? null,
+      deadlineSeconds: content.deadlineSeconds ?? null,
+    },
+    at: deps.now(),
+  })
+}
+
+export async function getJob(deps: JobDeps, caller: Caller, jobName: string): Promise<StoredJob> {
+  const job = await deps.store.getJob(caller.ownerNo, jobName)
+  if (job === undefined) throw new ApiError('J-301')
+  return job
+}
+
+export async function deleteJob(deps: JobDeps, caller: Caller, jobName: string): Promise<void> {
+  if (!(await deps.store.deleteJob(caller.ownerNo, jobName, deps.now()))) throw new ApiError('J-301')
+}

@@ -1,0 +1,64 @@
+// The shape of API keys and device tokens: <prefix>_<10 id><32 secret><6 checksum>, in base 62.
+// The id is public, for look-up and logs. The secret has 190 random bits. The checksum lets a secret
+// scanner, and us before any look-up, tell a typing error from a key.
+
+import { hash, randomInt, timingSafeEqual } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const idLength = 10
+const secretLength = 32
+const checksumLength = 6
+
+export type SecretPrefix = 'jc' | 'jd'
+export type SecretText = { id: string; text: string }
+
+export function newSecretText(prefix: SecretPrefix): SecretText {
+  const id = randomText(idLength)
+  const unchecked = `${prefix}_${id}${randomText(secretLength)}`
+  return { id, text: unchecked + checksum(unchecked) }
+}
+
+/** The id of a well-formed secret, else undefined. */
+export function secretId(prefix: SecretPrefix, text: string): string | undefined {
+  const start = prefix.length + 1
+  if (text.length !== start + idLength + secretLength + checksumLength) return undefined
+  if (!text.startsWith(`${prefix}_`)) return undefined
+  const unchecked = text.slice(0, -checksumLength)
+  if (checksum(unchecked) !== text.slice(-checksumLength)) return undefined
+  const id = text.slice(start, start + idLength)
+  return /^[0-9A-Za-z]+$/.test(id) ? id : undefined
+}
+
+export function readSecretText(prefix: SecretPrefix, text: string): SecretText | undefined {
+  const id = secretId(prefix, text)
+  return id === undefined ? undefined : { id, text }
+}
+
+/** SHA-256 is right for texts of high entropy; a slow hash would only give strangers a lever on our CPU. */
+export function hashSecret(text: string): Uint8Array {
+  return hash('sha256', text, 'buffer')
+}
+
+const nobody = hashSecret('nobody')
+
+/** Compares in constant time, also when there is nothing to compare with. */
+export function secretMatches(text: string, storedHash: Uint8Array | undefined): boolean {
+  return timingSafeEqual(hashSecret(text), storedHash ?? nobody) && storedHash !== undefined
+}
+
+export function randomText(length: number): string {
+  let text = ''
+  for (let i = 0; i < length; i++) text += alphabet[randomInt(alphabet.length)]
+  return text
+}
+
+function checksum(text: string): string {
+  let rest = crc32(text)
+  let digits = ''
+  for (let i = 0; i < checksumLength; i++) {
+    digits = alphabet[rest % alphabet.length] + digits
+    rest = Math.floor(rest / alphabet.length)
+  }
+  return digits
+}

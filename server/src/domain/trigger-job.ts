@@ -1,0 +1,71 @@
+// The trigger: one call, one run, one execution per distinct device, all or nothing.
+
+import { hash } from 'node:crypto'
+import { ApiError, type TriggerRequest } from '@jobcast/contract'
+import type { Caller } from './caller.ts'
+import type { LaunchedRun, Trigger, TriggerOutcome } from './store.ts'
+
+export type TriggerDeps = {
+  /** Resolves once the trigger is on disk. */
+  recordTrigger: (trigger: Trigger) => Promise<TriggerOutcome>
+  now: () => number
+  /** Idempotency keys whose first call has not been answered yet, as `ownerNo key`. */
+  runningKeys: Set<string>
+}
+
+export const idempotencyMs = 24 * 60 * 60 * 1000
+
+export async function triggerJob(
+  deps: TriggerDeps,
+  caller: Caller,
+  request: TriggerRequest,
+  idempotencyKey?: string,
+): Promise<LaunchedRun> {
+  const launchedAt = deps.now()
+  const trigger: Trigger = {
+    ownerNo: caller.ownerNo,
+    jobName: request.jobName,
+    deviceIds: distinct(request.deviceIds),
+    launchedAt,
+    idempotency: null,
+  }
+  if (idempotencyKey === undefined) return runOf(await deps.recordTrigger(trigger))
+
+  trigger.idempotency = {
+    key: idempotencyKey,
+    requestHash: hashRequest(request),
+    validAfter: launchedAt - idempotencyMs,
+  }
+  const running = `${caller.ownerNo} ${idempotencyKey}`
+  if (deps.runningKeys.has(running)) throw new ApiError('J-502', { retryAfterSeconds: 1 })
+  deps.runningKeys.add(running)
+  try {
+    return runOf(await deps.recordTrigger(trigger))
+  } finally {
+    deps.runningKeys.delete(running)
+  }
+}
+
+function runOf(outcome: TriggerOutcome): LaunchedRun {
+  switch (outcome.kind) {
+    case 'created':
+    case 'replayed':
+      return outcome.run
+    case 'idempotency-key-reused':
+      throw new ApiError('J-501')
+    case 'unknown-job':
+      throw new ApiError('J-301')
+    case 'unknown-device':
+      throw new ApiError('J-001', { deviceIds: outcome.deviceIds })
+  }
+}
+
+/** A device named twice gets one execution, at the place where it was named first. */
+function distinct(deviceIds: string[]): string[] {
+  return deviceIds.length === 1 ? deviceIds : [...new Set(deviceIds)]
+}
+
+/** What the call asks for, not how it was spelled: blanks and ignored fields do not count. */
+function hashRequest(request: TriggerRequest): Uint8Array {
+  return hash('sha256', JSON.stringify([request.jobName, request.deviceIds]), 'buffer')
+}

@@ -1,0 +1,117 @@
+// The door for owners: every rule and every route, one by one.
+
+import { ApiError } from '@jobcast/contract'
+import fastify from 'fastify'
+import type { CancelDeps } from '../domain/cancel-execution.ts'
+import type { DeviceDeps } from '../domain/device.ts'
+import type { KeyUse } from '../domain/key-use.ts'
+import type { ReadDeps } from '../domain/read-execution.ts'
+import type { TriggerDeps } from '../domain/trigger-job.ts'
+import type { Tell } from '../observe/events.ts'
+import type { Metrics } from '../observe/metrics.ts'
+import type { App } from './app-type.ts'
+import { authenticateCallers } from './authenticate.ts'
+import { answerClientError } from './client-error.ts'
+import { keepConnections } from './connections.ts'
+import { replyWithErrors, sendError } from './error-reply.ts'
+import { readJsonBodies } from './json-body.ts'
+import { watchRoutes } from './method-not-allowed.ts'
+import { describeApi } from './openapi.ts'
+import { addDevices } from './routes/devices.ts'
+import { addExecutions } from './routes/executions.ts'
+import { addJobs } from './routes/jobs.ts'
+import { addKeys, addOwners } from './routes/keys.ts'
+import { addRuns } from './routes/runs.ts'
+import { addService } from './routes/service.ts'
+import { addTriggerJob, type TriggerLimits } from './routes/trigger-job.ts'
+import { buildValidator } from './validation.ts'
+
+export type AppDeps = TriggerDeps &
+  DeviceDeps &
+  ReadDeps &
+  CancelDeps & { keyUse: KeyUse; tell: Tell; metrics: Metrics }
+
+export type AppOptions = {
+  version: string
+  maxDevices: number
+  tls: { cert: string; key: string } | undefined
+}
+
+// A caller that sends a byte a second is let go before 15 s are over.
+const requestTimeoutMs = 12_000
+const checkConnectionsMs = 1000
+const maxHeaderBytes = 8 * 1024
+const maxBodyBytes = 1024 * 1024
+// A name of 128 characters, each of four bytes, with its quotes and its comma.
+const maxBytesPerDevice = 520
+const maxTriggerBytesEver = 256 * 1024 * 1024
+
+export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App> {
+  const requestIds = requestIdsOf(deps.now())
+  const app: App = fastify({
+    ...(options.tls && { https: { ...options.tls, ...httpOptions } }),
+    ...(!options.tls && { http: httpOptions }),
+    requestTimeout: requestTimeoutMs,
+    bodyLimit: maxBodyBytes,
+    return503OnClosing: false,
+    genReqId: requestIds,
+    clientErrorHandler: answerClientError,
+    frameworkErrors: (_error, request, reply) => {
+      sendError(request, reply, new ApiError('J-901'))
+    },
+    routerOptions: { maxParamLength: 2000 },
+  }) as unknown as App
+  app.setValidatorCompiler(buildValidator())
+  app.setSerializerCompiler(() => JSON.stringify)
+  readJsonBodies(app)
+  replyWithErrors(app, deps.tell)
+  tellRequests(app, deps.tell)
+  keepConnections(app, () => deps.stopping.aborted)
+  authenticateCallers(app, deps)
+
+  const routes = watchRoutes(app)
+  await describeApi(app, options.version)
+  addTriggerJob(app, deps, triggerLimits(options.maxDevices))
+  addExecutions(app, deps)
+  addRuns(app, deps)
+  addJobs(app, deps)
+  addDevices(app, deps)
+  addKeys(app, deps)
+  addOwners(app, deps)
+  addService(app, deps)
+  routes.finish()
+  return app
+}
+
+const httpOptions = {
+  maxHeaderSize: maxHeaderBytes,
+  connectionsCheckingInterval: checkConnectionsMs,
+  requireHostHeader: false, // connections.ts answers in our own words
+}
+
+function triggerLimits(maxDevices: number): TriggerLimits {
+  const maxTriggerBytes = Math.min(maxBodyBytes + maxDevices * maxBytesPerDevice, maxTriggerBytesEver)
+  return { maxDevices, maxTriggerBytes }
+}
+
+/** Short, and unlike those of another start of the service. */
+function requestIdsOf(startedAt: number): () => string {
+  const prefix = startedAt.toString(36)
+  let count = 0
+  return () => `${prefix}-${(++count).toString(36)}`
+}
+
+function tellRequests(app: App, tell: Tell): void {
+  app.addHook('onResponse', async (request, reply) => {
+    tell({
+      kind: 'request-answered',
+      requestId: request.id,
+      method: request.method,
+      route: request.routeOptions.url ?? 'none',
+      status: reply.statusCode,
+      ms: reply.elapsedTime,
+      keyId: request.caller?.keyId,
+      code: request.errorCode,
+    })
+  })
+}

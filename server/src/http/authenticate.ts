@@ -1,0 +1,38 @@
+// Key -> caller, before the body is read: J-802, J-803, J-804 in this order.
+
+import { ApiError } from '@jobcast/contract'
+import type { FastifyRequest } from 'fastify'
+import { type Caller, identifyCaller, requireScope } from '../domain/caller.ts'
+import type { KeyUse } from '../domain/key-use.ts'
+import type { Store } from '../domain/store.ts'
+import type { App } from './app-type.ts'
+
+export type AuthenticateDeps = { store: Pick<Store, 'findApiKey'>; keyUse: KeyUse; now: () => number }
+
+export function authenticateCallers(app: App, deps: AuthenticateDeps): void {
+  app.decorateRequest('caller', null)
+  app.addHook('onRequest', async (request) => {
+    if (!needsKey(request)) return
+    // A header given twice arrives as one text with a comma, which no key is.
+    const apiKey = request.headers['x-api-key'] as string | undefined
+    const now = deps.now()
+    const caller = await identifyCaller(deps.store, apiKey, now)
+    request.caller = caller
+    deps.keyUse.note(caller.keyId, now)
+    const { scopes } = request.routeOptions.config
+    if (scopes) requireScope(caller, ...scopes)
+  })
+}
+
+/** The caller of a route that is not public. */
+export function callerOf(request: FastifyRequest): Caller {
+  if (request.caller === null) throw new ApiError('J-802')
+  return request.caller
+}
+
+/** Everything under /job/api, also what only looks like it: without a key nobody learns which routes there are. */
+function needsKey(request: FastifyRequest): boolean {
+  if (request.routeOptions.config.public) return false
+  if (!request.is404) return true
+  return /^[/\\]+job[/\\]+api(?:[/\\?#]|$)/i.test(request.raw.url ?? '')
+}

@@ -1,0 +1,31 @@
+// A cursor is the place where the page before ended, wrapped so that nobody builds one by hand.
+
+import { ApiError } from '@jobcast/contract'
+import type { Slice, Sliced } from '../domain/store.ts'
+
+export function toPage<T, Key, Out>(sliced: Sliced<T, Key>, toOut: (item: T) => Out) {
+  return {
+    items: sliced.items.map(toOut),
+    nextCursor:
+      sliced.next === undefined ? null : Buffer.from(JSON.stringify(sliced.next)).toString('base64url'),
+  }
+}
+
+export function numberSlice(query: { limit: number; cursor?: string }): Slice<number> {
+  return { limit: query.limit, after: decode(query.cursor, (value) => Number.isSafeInteger(value)) }
+}
+
+export function textSlice(query: { limit: number; cursor?: string }): Slice<string> {
+  return { limit: query.limit, after: decode(query.cursor, (value) => typeof value === 'string') }
+}
+
+function decode<Key>(cursor: string | undefined, isKey: (value: unknown) => boolean): Key | undefined {
+  if (cursor === undefined) return undefined
+  try {
+    const value: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
+    if (isKey(value)) return value as Key
+  } catch {
+    // Not JSON: refused below like any other cursor that we did not make.
+  }
+  throw new ApiError('J-500', { field: 'cursor', detail: 'cursor is not one that a list gave out.' })
+}

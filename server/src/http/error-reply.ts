@@ -1,0 +1,91 @@
+// How an error is spelled: exactly three fields, or RFC 9457 for whoever accepts application/problem+json.
+
+import { ApiError, type ErrorBody, type ProblemBody } from '@jobcast/contract'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { StorageUnavailable, TooMuchWaiting } from '../domain/store.ts'
+import type { Tell } from '../observe/events.ts'
+import type { App } from './app-type.ts'
+
+export function replyWithErrors(app: App, tell: Tell): void {
+  app.decorateRequest('errorCode', undefined)
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    const apiError = toApiError(error, request)
+    if (apiError.code === 'J-909') tell({ kind: 'storage-unavailable', error })
+    if (apiError.code === 'J-900') {
+      tell({ kind: 'request-failed', requestId: request.id, route: request.routeOptions.url ?? '', error })
+    }
+    return sendError(request, reply, apiError)
+  })
+  app.setNotFoundHandler((request, reply) => sendError(request, reply, new ApiError('J-901')))
+}
+
+function toApiError(error: FastifyError, request: FastifyRequest): ApiError {
+  if (error instanceof ApiError) return error
+  if (error instanceof TooMuchWaiting) return new ApiError('J-908', { retryAfterSeconds: 1 })
+  if (error instanceof StorageUnavailable) return new ApiError('J-909', { retryAfterSeconds: 5 })
+  if (error.validation) {
+    const [first] = error.validation
+    const field = fieldName(error.validationContext, first?.instancePath ?? '', first?.params)
+    return new ApiError('J-500', { field, detail: `${field} ${first?.message ?? 'is not valid'}.` })
+  }
+  switch (error.code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new ApiError('J-904')
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
+      return new ApiError('J-500', { detail: 'The body is not as long as Content-Length says.' })
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new ApiError(request.routeOptions.config.wrongTypeCode ?? 'J-905')
+    default:
+      return new ApiError('J-900')
+  }
+}
+
+/** `/deviceIds/3` becomes `deviceIds[3]`; a missing or unknown property is named itself. */
+function fieldName(
+  context: string | undefined,
+  path: string,
+  params: Record<string, unknown> | undefined,
+): string {
+  const property = params?.missingProperty ?? params?.additionalProperty
+  const whole = property === undefined ? path : `${path}/${String(property)}`
+  const name = whole
+    .slice(1)
+    .replaceAll('~1', '/')
+    .replace(/\/(\d+)/g, '[$1]')
+    .replaceAll('/', '.')
+  return name === '' ? (context ?? 'body') : name
+}
+
+export function sendError(request: FastifyRequest, reply: FastifyReply, error: ApiError): FastifyReply {
+  request.errorCode = error.code
+  const { retryAfterSeconds } = error.details
+  if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
+  reply.code(error.status)
+  if (request.headers.accept?.includes('application/problem+json')) {
+    return reply
+      .header('content-type', 'application/problem+json; charset=utf-8')
+      .send(JSON.stringify(problemBody(error, request.id)))
+  }
+  return reply
+    .header('content-type', 'application/json; charset=utf-8')
+    .send(JSON.stringify(errorBody(error)))
+}
+
+export function errorBody({ code, message, status }: ApiError): ErrorBody {
+  return { code, message, status }
+}
+
+function problemBody({ code, message, status, details }: ApiError, requestId: string): ProblemBody {
+  const { detail, field, deviceIds } = details
+  return {
+    type: 'about:blank',
+    title: message,
+    status,
+    ...(detail !== undefined && { detail }),
+    code,
+    ...(field !== undefined && { field }),
+    ...(deviceIds !== undefined && { deviceIds: [...deviceIds] }),
+    requestId,
+  }
+}

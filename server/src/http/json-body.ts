@@ -1,0 +1,49 @@
+// From bytes to a JSON value, with nothing guessed: type, charset and encoding as demanded, valid UTF-8,
+// no __proto__, no bottomless nesting. Strings are judged by the schema of the route.
+
+import { ApiError } from '@jobcast/contract'
+import type { FastifyRequest } from 'fastify'
+import secureJson from 'secure-json-parse'
+import type { App } from './app-type.ts'
+
+const maxDepth = 32
+const jsonType = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i
+// Takes one byte order mark away and refuses what is not UTF-8.
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+export function readJsonBodies(app: App): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body, done) => {
+    try {
+      done(null, parseBody(request, body as Buffer))
+    } catch (error) {
+      done(error as Error)
+    }
+  })
+}
+
+function parseBody(request: FastifyRequest, bytes: Buffer): unknown {
+  const { 'content-type': type = '', 'content-encoding': encoding } = request.headers
+  if (!jsonType.test(type) || encoding !== undefined) {
+    throw new ApiError(request.routeOptions.config.wrongTypeCode ?? 'J-905', {
+      detail: 'The body must be application/json in UTF-8, without Content-Encoding.',
+    })
+  }
+  let value: unknown
+  try {
+    value = secureJson.parse(utf8.decode(bytes), { protoAction: 'error', constructorAction: 'error' })
+  } catch (error) {
+    throw new ApiError('J-500', { detail: `The body is not JSON: ${(error as Error).message}` })
+  }
+  if (isDeeperThan(value, maxDepth)) {
+    throw new ApiError('J-500', { detail: `The body is nested deeper than ${maxDepth}.` })
+  }
+  return value
+}
+
+function isDeeperThan(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (depth === 0) return true
+  if (Array.isArray(value)) return value.some((element) => isDeeperThan(element, depth - 1))
+  return Object.values(value).some((element) => isDeeperThan(element, depth - 1))
+}

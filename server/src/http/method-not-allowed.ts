@@ -1,0 +1,34 @@
+// 405 with Allow, for every path that exists and every method it does not have.
+
+import { ApiError } from '@jobcast/contract'
+import type { HTTPMethods } from 'fastify'
+import type { App } from './app-type.ts'
+import { sendError } from './error-reply.ts'
+
+const methods: HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+
+/** Must be called before the first route is added; `finish` after the last. */
+export function watchRoutes(app: App): { finish: () => void } {
+  const allowed = new Map<string, Set<string>>()
+  app.addHook('onRoute', ({ url, method }) => {
+    const known = allowed.get(url) ?? new Set()
+    allowed.set(url, known)
+    for (const one of [method].flat()) known.add(one)
+  })
+  return {
+    finish() {
+      for (const [url, known] of [...allowed]) {
+        if (url.includes('*') || url.startsWith('/docs')) continue
+        const allow = [...known].sort().join(', ')
+        app.route({
+          method: methods.filter((method) => !known.has(method)),
+          url,
+          schema: { hide: true },
+          config: { public: !url.startsWith('/job/api/') },
+          handler: (request, reply) =>
+            sendError(request, reply.header('allow', allow), new ApiError('J-902')),
+        })
+      }
+    },
+  }
+}

@@ -1,0 +1,75 @@
+// OpenAPI 3.1 from the schemas that validate, and a page to read and try it that needs no internet.
+
+import swagger from '@fastify/swagger'
+import swaggerUi from '@fastify/swagger-ui'
+import { ErrorBody, type ErrorCode, errorCatalogue } from '@jobcast/contract'
+import Type from 'typebox'
+import type { App } from './app-type.ts'
+
+const description = `
+Trigger a named job on one device or on a whole fleet with one call, and follow every execution to its end.
+
+Give your API key in the header \`X-API-Key\`. Errors have the three fields \`code\`, \`message\` and \`status\`;
+with \`Accept: application/problem+json\` they come as RFC 9457 with details.
+`.trim()
+
+export async function describeApi(app: App, version: string): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: { title: 'Jobcast', version, description, license: { name: 'Apache-2.0' } },
+      tags: [
+        { name: 'trigger', description: 'The one call this service is about' },
+        { name: 'executions', description: 'What became of it' },
+        { name: 'jobs', description: 'What devices can be told to do' },
+        { name: 'devices', description: 'Who can be told' },
+        { name: 'keys', description: 'Who may call' },
+        { name: 'service', description: 'Health and metrics' },
+      ],
+      security: [{ apiKey: [] }],
+      components: {
+        securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' } },
+      },
+    },
+    hideUntagged: false,
+    transformObject: (given) =>
+      'openapiObject' in given ? nameSchemas(given.openapiObject) : given.swaggerObject,
+  })
+  await app.register(swaggerUi, {
+    routePrefix: '/docs',
+    staticCSP: true,
+    uiConfig: { persistAuthorization: true, displayRequestDuration: true, tryItOutEnabled: true },
+    theme: { title: 'Jobcast API' },
+  })
+}
+
+export const noContent = (description: string) => Type.Unsafe<undefined>({ type: 'null', description })
+
+/** The answers a route can give when it fails, for its `response`. */
+export function errorResponses(...codes: ErrorCode[]): Record<number, object> {
+  const byStatus = Map.groupBy(codes, (code) => errorCatalogue[code].status)
+  return Object.fromEntries(
+    Array.from(byStatus, ([status, group]) => {
+      const lines = group.map((code) => `${code}: ${errorCatalogue[code].message}`)
+      return [status, { ...ErrorBody, description: lines.join('. ') }]
+    }),
+  )
+}
+
+/** Every object schema with a title becomes a component of that name, and is referred to where it is used. */
+function nameSchemas<Document extends object>(document: Document): Document {
+  const schemas: Record<string, unknown> = {}
+  const visit = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(visit)
+    if (typeof value !== 'object' || value === null) return value
+    const copy: Record<string, unknown> = Object.fromEntries(
+      Object.entries(value).map(([key, inner]) => [key, visit(inner)]),
+    )
+    if (typeof copy.title !== 'string' || copy.type !== 'object') return copy
+    schemas[copy.title] = copy
+    return { $ref: `#/components/schemas/${copy.title}` }
+  }
+  const visited = visit(document) as Document & { components?: object }
+  const named = Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1)))
+  return { ...visited, components: { ...visited.components, schemas: named } }
+}

@@ -1,0 +1,136 @@
+// Devices: who can be told, and what they sign in with.
+
+import {
+  Device,
+  DeviceContent,
+  DeviceCredential,
+  DevicePage,
+  DeviceParams,
+  DeviceQuery,
+} from '@jobcast/contract'
+import {
+  createDeviceCredential,
+  type DeviceDeps,
+  deleteDevice,
+  getDevice,
+  putDevice,
+} from '../../domain/device.ts'
+import type { App } from '../app-type.ts'
+import { callerOf } from '../authenticate.ts'
+import { textSlice, toPage } from '../cursor.ts'
+import { emptyBodyAsObject } from '../empty-body.ts'
+import { errorResponses, noContent } from '../openapi.ts'
+import { toDevice } from '../to-wire.ts'
+
+const url = '/job/api/devices/:deviceId'
+
+export function addDevices(app: App, deps: DeviceDeps): void {
+  app.route({
+    method: 'PUT',
+    url,
+    config: { scopes: ['MANAGE'] },
+    preValidation: emptyBodyAsObject,
+    schema: {
+      operationId: 'putDevice',
+      tags: ['devices'],
+      summary: 'Create or replace a device',
+      description: 'A deviceId holds none of / + # ? and is no longer than 128 characters.',
+      params: DeviceParams,
+      body: DeviceContent,
+      response: {
+        200: { ...Device, description: 'Replaced' },
+        201: { ...Device, description: 'Created' },
+        ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-904', 'J-905', 'J-908', 'J-909'),
+      },
+    },
+    handler: async (request, reply) => {
+      const { created, value } = await putDevice(
+        deps,
+        callerOf(request),
+        request.params.deviceId,
+        request.body,
+      )
+      return reply.code(created ? 201 : 200).send(toDevice(value))
+    },
+  })
+
+  app.route({
+    method: 'GET',
+    url,
+    config: { scopes: ['READ'] },
+    schema: {
+      operationId: 'getDevice',
+      tags: ['devices'],
+      summary: 'Read one device',
+      params: DeviceParams,
+      response: { 200: Device, ...errorResponses('J-001', 'J-500', 'J-802', 'J-803', 'J-804', 'J-909') },
+    },
+    handler: async (request) => toDevice(await getDevice(deps, callerOf(request), request.params.deviceId)),
+  })
+
+  app.route({
+    method: 'DELETE',
+    url,
+    config: { scopes: ['MANAGE'] },
+    schema: {
+      operationId: 'deleteDevice',
+      tags: ['devices'],
+      summary: 'Delete a device',
+      description: 'Its executions that have not ended are CANCELED, its credential is void.',
+      params: DeviceParams,
+      response: {
+        204: noContent('Deleted'),
+        ...errorResponses('J-001', 'J-500', 'J-802', 'J-803', 'J-804', 'J-909'),
+      },
+    },
+    handler: async (request, reply) => {
+      await deleteDevice(deps, callerOf(request), request.params.deviceId)
+      return reply.code(204).send(undefined)
+    },
+  })
+
+  app.route({
+    method: 'GET',
+    url: '/job/api/devices',
+    config: { scopes: ['READ'] },
+    schema: {
+      operationId: 'listDevices',
+      tags: ['devices'],
+      summary: 'List devices by deviceId',
+      querystring: DeviceQuery,
+      response: { 200: DevicePage, ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-909') },
+    },
+    handler: async (request) => {
+      const { tag } = request.query
+      const filter = tag === undefined ? {} : { tag }
+      const devices = await deps.store.listDevices(
+        callerOf(request).ownerNo,
+        filter,
+        textSlice(request.query),
+      )
+      return toPage(devices, toDevice)
+    },
+  })
+
+  app.route({
+    method: 'POST',
+    url: `${url}/credential`,
+    config: { scopes: ['MANAGE'] },
+    schema: {
+      operationId: 'createDeviceCredential',
+      tags: ['devices'],
+      summary: 'Make a new token for a device',
+      description: 'The token is shown this once; the one before it is void.',
+      params: DeviceParams,
+      response: {
+        201: DeviceCredential,
+        ...errorResponses('J-001', 'J-500', 'J-802', 'J-803', 'J-804', 'J-909'),
+      },
+    },
+    handler: async (request, reply) => {
+      const { deviceId } = request.params
+      const deviceToken = await createDeviceCredential(deps, callerOf(request), deviceId)
+      return reply.code(201).send({ deviceId, deviceToken })
+    },
+  })
+}

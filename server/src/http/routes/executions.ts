@@ -1,0 +1,97 @@
+// Executions: one, many, and an end to one.
+
+import { CancelRequest, Execution, ExecutionPage, ExecutionQuery, WaitQuery } from '@jobcast/contract'
+import Type from 'typebox'
+import { type CancelDeps, cancelExecution } from '../../domain/cancel-execution.ts'
+import { type ReadDeps, readExecution } from '../../domain/read-execution.ts'
+import type { ExecutionFilter } from '../../domain/store.ts'
+import type { App } from '../app-type.ts'
+import { callerOf } from '../authenticate.ts'
+import { numberSlice, toPage } from '../cursor.ts'
+import { emptyBodyAsObject } from '../empty-body.ts'
+import { errorResponses } from '../openapi.ts'
+import { patienceOf } from '../patience.ts'
+import { toExecution } from '../to-wire.ts'
+
+const ExecutionParams = Type.Object({
+  jobExecutionId: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+})
+
+export function addExecutions(app: App, deps: ReadDeps & CancelDeps): void {
+  app.route({
+    method: 'GET',
+    url: '/job/api/executions/:jobExecutionId',
+    config: { scopes: ['READ'] },
+    schema: {
+      operationId: 'getExecution',
+      tags: ['executions'],
+      summary: 'Read one execution, or wait for its end',
+      params: ExecutionParams,
+      querystring: WaitQuery,
+      response: { 200: Execution, ...errorResponses('J-302', 'J-500', 'J-802', 'J-803', 'J-804', 'J-909') },
+    },
+    handler: async (request) => {
+      const { jobExecutionId } = request.params
+      const patience = patienceOf(request, request.query.wait)
+      return toExecution(await readExecution(deps, callerOf(request), jobExecutionId, patience))
+    },
+  })
+
+  app.route({
+    method: 'GET',
+    url: '/job/api/executions',
+    config: { scopes: ['READ'] },
+    schema: {
+      operationId: 'listExecutions',
+      tags: ['executions'],
+      summary: 'List executions, newest first',
+      querystring: ExecutionQuery,
+      response: { 200: ExecutionPage, ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-909') },
+    },
+    handler: async (request) => {
+      const { query } = request
+      const { ownerNo } = callerOf(request)
+      return toPage(
+        await deps.store.listExecutions(ownerNo, toFilter(query), numberSlice(query)),
+        toExecution,
+      )
+    },
+  })
+
+  app.route({
+    method: 'POST',
+    url: '/job/api/executions/:jobExecutionId/cancel',
+    config: { scopes: ['MANAGE'] },
+    preValidation: emptyBodyAsObject,
+    schema: {
+      operationId: 'cancelExecution',
+      tags: ['executions'],
+      summary: 'Cancel one execution',
+      description:
+        'One that waits is CANCELED at once; one that a device works on is CANCELING until it confirms.',
+      params: ExecutionParams,
+      body: CancelRequest,
+      response: {
+        200: Execution,
+        ...errorResponses('J-302', 'J-303', 'J-500', 'J-802', 'J-803', 'J-804', 'J-905', 'J-909'),
+      },
+    },
+    handler: async (request) => {
+      const { jobExecutionId } = request.params
+      const force = request.body.force ?? false
+      return toExecution(await cancelExecution(deps, callerOf(request), jobExecutionId, force))
+    },
+  })
+}
+
+function toFilter(query: ExecutionQuery): ExecutionFilter {
+  const { jobName, deviceId, execState, runId, launchedAfter, launchedBefore } = query
+  return {
+    ...(jobName !== undefined && { jobName }),
+    ...(deviceId !== undefined && { deviceId }),
+    ...(execState !== undefined && { execState }),
+    ...(runId !== undefined && { runId }),
+    ...(launchedAfter !== undefined && { launchedAfter: Date.parse(launchedAfter) }),
+    ...(launchedBefore !== undefined && { launchedBefore: Date.parse(launchedBefore) }),
+  }
+}

@@ -1,0 +1,89 @@
+// Jobs: what devices can be told to do.
+
+import { Job, JobContent, JobPage, JobParams, PageQuery } from '@jobcast/contract'
+import { deleteJob, getJob, type JobDeps, putJob } from '../../domain/job.ts'
+import type { App } from '../app-type.ts'
+import { callerOf } from '../authenticate.ts'
+import { textSlice, toPage } from '../cursor.ts'
+import { emptyBodyAsObject } from '../empty-body.ts'
+import { errorResponses, noContent } from '../openapi.ts'
+import { toJob } from '../to-wire.ts'
+
+const url = '/job/api/jobs/:jobName'
+
+export function addJobs(app: App, deps: JobDeps): void {
+  app.route({
+    method: 'PUT',
+    url,
+    config: { scopes: ['MANAGE'] },
+    preValidation: emptyBodyAsObject,
+    schema: {
+      operationId: 'putJob',
+      tags: ['jobs'],
+      summary: 'Create or replace a job',
+      description:
+        'Runs that were triggered before keep what the job said then. No job can be named `execute`.',
+      params: JobParams,
+      body: JobContent,
+      response: {
+        200: { ...Job, description: 'Replaced' },
+        201: { ...Job, description: 'Created' },
+        ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-904', 'J-905', 'J-909'),
+      },
+    },
+    handler: async (request, reply) => {
+      const { created, value } = await putJob(deps, callerOf(request), request.params.jobName, request.body)
+      return reply.code(created ? 201 : 200).send(toJob(value))
+    },
+  })
+
+  app.route({
+    method: 'GET',
+    url,
+    config: { scopes: ['READ'] },
+    schema: {
+      operationId: 'getJob',
+      tags: ['jobs'],
+      summary: 'Read one job',
+      params: JobParams,
+      response: { 200: Job, ...errorResponses('J-301', 'J-500', 'J-802', 'J-803', 'J-804', 'J-909') },
+    },
+    handler: async (request) => toJob(await getJob(deps, callerOf(request), request.params.jobName)),
+  })
+
+  app.route({
+    method: 'DELETE',
+    url,
+    config: { scopes: ['MANAGE'] },
+    schema: {
+      operationId: 'deleteJob',
+      tags: ['jobs'],
+      summary: 'Delete a job',
+      description: 'Executions that were triggered before go on.',
+      params: JobParams,
+      response: {
+        204: noContent('Deleted'),
+        ...errorResponses('J-301', 'J-500', 'J-802', 'J-803', 'J-804', 'J-909'),
+      },
+    },
+    handler: async (request, reply) => {
+      await deleteJob(deps, callerOf(request), request.params.jobName)
+      return reply.code(204).send(undefined)
+    },
+  })
+
+  app.route({
+    method: 'GET',
+    url: '/job/api/jobs',
+    config: { scopes: ['READ'] },
+    schema: {
+      operationId: 'listJobs',
+      tags: ['jobs'],
+      summary: 'List jobs by name',
+      querystring: PageQuery,
+      response: { 200: JobPage, ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-909') },
+    },
+    handler: async (request) =>
+      toPage(await deps.store.listJobs(callerOf(request).ownerNo, textSlice(request.query)), toJob),
+  })
+}

@@ -1,0 +1,117 @@
+// API keys and owners: who may call.
+
+import {
+  ApiKeyPage,
+  ApiKeyParams,
+  ApiKeyQuery,
+  CreatedApiKey,
+  NewApiKey,
+  NewOwner,
+  Owner,
+  OwnerPage,
+  PageQuery,
+} from '@jobcast/contract'
+import { createApiKey, createOwner, type KeyDeps, listApiKeys, revokeApiKey } from '../../domain/api-key.ts'
+import type { App } from '../app-type.ts'
+import { callerOf } from '../authenticate.ts'
+import { numberSlice, textSlice, toPage } from '../cursor.ts'
+import { errorResponses, noContent } from '../openapi.ts'
+import { toApiKey, toOwner } from '../to-wire.ts'
+
+export function addKeys(app: App, deps: KeyDeps): void {
+  app.route({
+    method: 'POST',
+    url: '/job/api/keys',
+    config: { scopes: ['MANAGE', 'ADMIN'] },
+    schema: {
+      operationId: 'createKey',
+      tags: ['keys'],
+      summary: 'Make an API key',
+      description: 'A key grants only scopes it holds. For another owner than its own it needs ADMIN.',
+      body: NewApiKey,
+      response: {
+        201: CreatedApiKey,
+        ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-806', 'J-905', 'J-909'),
+      },
+    },
+    handler: async (request, reply) => {
+      const { key, apiKey } = await createApiKey(deps, callerOf(request), request.body)
+      return reply.code(201).send({ ...toApiKey(key), apiKey })
+    },
+  })
+
+  app.route({
+    method: 'GET',
+    url: '/job/api/keys',
+    config: { scopes: ['READ', 'MANAGE', 'ADMIN'] },
+    schema: {
+      operationId: 'listKeys',
+      tags: ['keys'],
+      summary: 'List API keys, revoked and expired ones too',
+      querystring: ApiKeyQuery,
+      response: {
+        200: ApiKeyPage,
+        ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-806', 'J-909'),
+      },
+    },
+    handler: async (request) => {
+      const { ownerId } = request.query
+      return toPage(await listApiKeys(deps, callerOf(request), ownerId, textSlice(request.query)), toApiKey)
+    },
+  })
+
+  app.route({
+    method: 'DELETE',
+    url: '/job/api/keys/:keyId',
+    config: { scopes: ['MANAGE', 'ADMIN'] },
+    schema: {
+      operationId: 'revokeKey',
+      tags: ['keys'],
+      summary: 'Revoke an API key',
+      description: 'It is refused from the next request on.',
+      params: ApiKeyParams,
+      response: {
+        204: noContent('Revoked'),
+        ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-805', 'J-909'),
+      },
+    },
+    handler: async (request, reply) => {
+      await revokeApiKey(deps, callerOf(request), request.params.keyId)
+      return reply.code(204).send(undefined)
+    },
+  })
+}
+
+export function addOwners(app: App, deps: KeyDeps): void {
+  app.route({
+    method: 'POST',
+    url: '/job/api/owners',
+    config: { scopes: ['ADMIN'] },
+    schema: {
+      operationId: 'createOwner',
+      tags: ['keys'],
+      summary: 'Create an owner',
+      body: NewOwner,
+      response: {
+        201: Owner,
+        ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-807', 'J-905', 'J-909'),
+      },
+    },
+    handler: async (request, reply) =>
+      reply.code(201).send(toOwner(await createOwner(deps, request.body.ownerName))),
+  })
+
+  app.route({
+    method: 'GET',
+    url: '/job/api/owners',
+    config: { scopes: ['ADMIN'] },
+    schema: {
+      operationId: 'listOwners',
+      tags: ['keys'],
+      summary: 'List owners',
+      querystring: PageQuery,
+      response: { 200: OwnerPage, ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-909') },
+    },
+    handler: async (request) => toPage(await deps.store.listOwners(numberSlice(request.query)), toOwner),
+  })
+}

@@ -1,0 +1,50 @@
+// Runs: all executions of one trigger call, as counts per state.
+
+import { Run, RunPage, RunQuery, WaitQuery } from '@jobcast/contract'
+import Type from 'typebox'
+import { type ReadDeps, readRun } from '../../domain/read-execution.ts'
+import type { App } from '../app-type.ts'
+import { callerOf } from '../authenticate.ts'
+import { numberSlice, toPage } from '../cursor.ts'
+import { errorResponses } from '../openapi.ts'
+import { patienceOf } from '../patience.ts'
+import { toRun } from '../to-wire.ts'
+
+export function addRuns(app: App, deps: ReadDeps): void {
+  app.route({
+    method: 'GET',
+    url: '/job/api/runs/:runId',
+    config: { scopes: ['READ'] },
+    schema: {
+      operationId: 'getRun',
+      tags: ['executions'],
+      summary: 'Read one run, or wait until all its executions have ended',
+      params: Type.Object({ runId: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }) }),
+      querystring: WaitQuery,
+      response: { 200: Run, ...errorResponses('J-304', 'J-500', 'J-802', 'J-803', 'J-804', 'J-909') },
+    },
+    handler: async (request) => {
+      const patience = patienceOf(request, request.query.wait)
+      return toRun(await readRun(deps, callerOf(request), request.params.runId, patience))
+    },
+  })
+
+  app.route({
+    method: 'GET',
+    url: '/job/api/runs',
+    config: { scopes: ['READ'] },
+    schema: {
+      operationId: 'listRuns',
+      tags: ['executions'],
+      summary: 'List runs, newest first',
+      querystring: RunQuery,
+      response: { 200: RunPage, ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-909') },
+    },
+    handler: async (request) => {
+      const { jobName } = request.query
+      const filter = jobName === undefined ? {} : { jobName }
+      const runs = await deps.store.listRuns(callerOf(request).ownerNo, filter, numberSlice(request.query))
+      return toPage(runs, toRun)
+    },
+  })
+}

@@ -1,0 +1,67 @@
+// Is it alive, is it ready, how is it doing. No key needed.
+
+import { ApiError } from '@jobcast/contract'
+import Type from 'typebox'
+import type { Store } from '../../domain/store.ts'
+import type { Metrics } from '../../observe/metrics.ts'
+import type { App } from '../app-type.ts'
+import { errorResponses } from '../openapi.ts'
+
+export type ServiceDeps = { store: Pick<Store, 'checkHealth'>; metrics: Metrics; stopping: AbortSignal }
+
+const Health = Type.Object({ status: Type.Literal('ok') })
+
+export function addService(app: App, deps: ServiceDeps): void {
+  app.get('/livez', {
+    config: { public: true },
+    schema: {
+      operationId: 'livez',
+      tags: ['service'],
+      summary: 'The process is alive',
+      security: [],
+      response: { 200: Health },
+    },
+    handler: async () => ({ status: 'ok' as const }),
+  })
+
+  app.get('/readyz', {
+    config: { public: true },
+    schema: {
+      operationId: 'readyz',
+      tags: ['service'],
+      summary: 'The service can write to its storage and is not stopping',
+      security: [],
+      response: { 200: Health, ...errorResponses('J-909', 'J-910') },
+    },
+    handler: async () => {
+      if (deps.stopping.aborted) throw new ApiError('J-910')
+      await deps.store.checkHealth()
+      return { status: 'ok' as const }
+    },
+  })
+
+  app.get('/metrics', {
+    config: { public: true },
+    schema: {
+      operationId: 'metrics',
+      tags: ['service'],
+      summary: 'Metrics in the text format of Prometheus',
+      security: [],
+      response: { 200: { content: { 'text/plain': { schema: Type.String() } } } },
+    },
+    handler: async (_request, reply) =>
+      reply.header('content-type', deps.metrics.contentType).send(await deps.metrics.text()),
+  })
+
+  app.get('/openapi.json', {
+    config: { public: true },
+    schema: {
+      operationId: 'openapi',
+      tags: ['service'],
+      summary: 'This description',
+      security: [],
+      response: { 200: Type.Object({}, { additionalProperties: true }) },
+    },
+    handler: async () => app.swagger(),
+  })
+}

@@ -1,0 +1,65 @@
+// POST /job/api/jobs/execute, the call this service is about.
+
+import { TriggeredExecution, TriggerRequest } from '@jobcast/contract'
+import Type from 'typebox'
+import type { LaunchedRun } from '../../domain/store.ts'
+import { type TriggerDeps, triggerJob } from '../../domain/trigger-job.ts'
+import type { App } from '../app-type.ts'
+import { callerOf } from '../authenticate.ts'
+import { errorResponses } from '../openapi.ts'
+import { triggeredJson } from '../triggered-json.ts'
+
+export type TriggerLimits = { maxDevices: number; maxTriggerBytes: number }
+
+export function addTriggerJob(app: App, deps: TriggerDeps, limits: TriggerLimits): void {
+  const { jobName, deviceIds } = TriggerRequest.properties
+  app.route({
+    method: 'POST',
+    url: '/job/api/jobs/execute',
+    config: { scopes: ['TRIGGER'], wrongTypeCode: 'J-500' },
+    bodyLimit: limits.maxTriggerBytes,
+    serializerCompiler: () => triggeredJson,
+    schema: {
+      operationId: 'triggerJob',
+      tags: ['trigger'],
+      summary: 'Trigger a job on one or more devices',
+      description:
+        'Makes one execution per device, or none at all. Location names the run. ' +
+        'With an Idempotency-Key the call can be repeated for 24 hours: the first answer comes again and nothing is made.',
+      headers: Type.Object({
+        'idempotency-key': Type.Optional(
+          Type.String({
+            pattern: '^[\\x21-\\x7e]{1,255}$',
+            description: 'Any text of your choice, for example a UUID',
+          }),
+        ),
+      }),
+      body: Type.Object(
+        { jobName, deviceIds: Type.Array(deviceIds.items, { ...deviceIds, maxItems: limits.maxDevices }) },
+        { title: 'TriggerRequest' },
+      ),
+      response: {
+        201: Type.Unsafe<LaunchedRun>(
+          Type.Array(TriggeredExecution, { description: 'One element per device' }),
+        ),
+        ...errorResponses(
+          'J-001',
+          'J-301',
+          'J-500',
+          'J-501',
+          'J-502',
+          'J-802',
+          'J-803',
+          'J-804',
+          'J-904',
+          'J-908',
+          'J-909',
+        ),
+      },
+    },
+    handler: async (request, reply) => {
+      const run = await triggerJob(deps, callerOf(request), request.body, request.headers['idempotency-key'])
+      return reply.code(201).header('location', `/job/api/runs/${run.runId}`).send(run)
+    },
+  })
+}

@@ -1,0 +1,98 @@
+// From what is stored to what is answered, field by field: nothing gets out by a spread.
+
+import {
+  type ApiKey,
+  type Device,
+  type Execution,
+  type Job,
+  type Owner,
+  type Run,
+  toInstant,
+  toInstantOrNull,
+  toLaunchedAt,
+} from '@jobcast/contract'
+import { isFinished } from '../domain/read-execution.ts'
+import type {
+  StoredApiKey,
+  StoredDevice,
+  StoredExecution,
+  StoredJob,
+  StoredOwner,
+  StoredRun,
+} from '../domain/store.ts'
+
+export function toExecution(stored: StoredExecution): Execution {
+  return {
+    jobExecutionId: stored.jobExecutionId,
+    jobName: stored.jobName,
+    deviceId: stored.deviceId,
+    deviceName: stored.deviceName,
+    execState: stored.execState,
+    launchedAt: toLaunchedAt(stored.launchedAt),
+    runId: stored.runId,
+    attempt: stored.attempt,
+    versionNumber: stored.versionNumber,
+    startedAt: toInstantOrNull(stored.startedAt),
+    finishedAt: toInstantOrNull(stored.finishedAt),
+    notifiedAt: toInstantOrNull(stored.notifiedAt),
+    deliveredAt: toInstantOrNull(stored.deliveredAt),
+    statusDetails: stored.statusDetails,
+    result: stored.result,
+  }
+}
+
+export function toRun(stored: StoredRun): Run {
+  return {
+    runId: stored.runId,
+    jobName: stored.jobName,
+    launchedAt: toLaunchedAt(stored.launchedAt),
+    total: stored.total,
+    counts: stored.counts,
+    finished: isFinished(stored),
+  }
+}
+
+export function toJob(stored: StoredJob): Job {
+  return {
+    jobName: stored.jobName,
+    description: stored.description,
+    document: stored.document,
+    expireAfterSeconds: stored.expireAfterSeconds,
+    timeoutSeconds: stored.timeoutSeconds,
+    deadlineSeconds: stored.deadlineSeconds,
+    createdAt: toInstant(stored.createdAt),
+    updatedAt: toInstant(stored.updatedAt),
+  }
+}
+
+export function toDevice(stored: StoredDevice): Device {
+  return {
+    deviceId: stored.deviceId,
+    deviceName: stored.deviceName,
+    tags: stored.tags,
+    credentialCreatedAt: toInstantOrNull(stored.credentialCreatedAt),
+    createdAt: toInstant(stored.createdAt),
+    updatedAt: toInstant(stored.updatedAt),
+  }
+}
+
+export function toApiKey(stored: StoredApiKey): ApiKey {
+  return {
+    keyId: stored.keyId,
+    keyName: stored.keyName,
+    ownerId: stored.ownerId,
+    scopes: stored.scopes,
+    expiresAt: toInstantOrNull(stored.expiresAt),
+    createdAt: toInstant(stored.createdAt),
+    revokedAt: toInstantOrNull(stored.revokedAt),
+    lastUsedAt: toInstantOrNull(stored.lastUsedAt),
+  }
+}
+
+export function toOwner(stored: StoredOwner): Owner {
+  return {
+    ownerId: stored.ownerId,
+    ownerName: stored.ownerName,
+    createdAt: toInstant(stored.createdAt),
+  }
+}

@@ -1,0 +1,5 @@
+export { readAdminKey } from './admin-key.ts'
+export { type Config, ConfigError, envName, loadConfig, type SettingName, settings } from './config.ts'
+export { newSecretText } from './domain/secret-text.ts'
+export { type RunningServer, startServer } from './server.ts'
+export { StartRefused } from './store/migrate.ts'

@@ -1,0 +1,25 @@
+// What happens in the service, told by whoever sees it. log-lines.ts words it, metrics.ts counts it.
+
+export type ServiceEvent =
+  | {
+      kind: 'request-answered'
+      requestId: string
+      method: string
+      /** The pattern of the route, not the address asked for: it has no bounds. */
+      route: string
+      status: number
+      ms: number
+      keyId: string | undefined
+      code: string | undefined
+    }
+  | { kind: 'request-failed'; requestId: string; route: string; error: unknown }
+  | { kind: 'group-committed'; of: 'triggers' | 'devices'; items: number; weight: number; ms: number }
+  | { kind: 'storage-unavailable'; error: unknown }
+  | { kind: 'storage-lost'; error: unknown }
+  | { kind: 'background-failed'; task: string; error: unknown }
+  | { kind: 'started'; http: string; dataFolder: string; ms: number }
+  | { kind: 'plaintext'; host: string }
+  | { kind: 'stopping'; signal: string }
+  | { kind: 'stopped' }
+
+export type Tell = (event: ServiceEvent) => void

@@ -1,0 +1,89 @@
+// Counts events for Prometheus. Names follow its conventions: base units, _total for counters.
+
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { Tell } from './events.ts'
+
+export type Metrics = {
+  tell: Tell
+  /** A number that is read when it is asked for. */
+  gauge: (name: string, help: string, read: () => number) => void
+  text: () => Promise<string>
+  contentType: string
+}
+
+const latencyBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+
+export function buildMetrics(): Metrics {
+  const registry = new Registry()
+  const registers = [registry]
+  collectDefaultMetrics({ register: registry })
+  const requests = new Histogram({
+    name: 'jobcast_http_request_duration_seconds',
+    help: 'Time from the request line to the last byte of the answer',
+    labelNames: ['method', 'route', 'status'],
+    buckets: latencyBuckets,
+    registers,
+  })
+  const failures = new Counter({
+    name: 'jobcast_http_failures_total',
+    help: 'Requests answered with 500: faults of the service itself',
+    registers,
+  })
+  const commits = new Histogram({
+    name: 'jobcast_commit_duration_seconds',
+    help: 'Time a group commit takes, sync of the disk included',
+    labelNames: ['of'],
+    buckets: latencyBuckets,
+    registers,
+  })
+  const members = new Counter({
+    name: 'jobcast_committed_items_total',
+    help: 'Items written by group commits: trigger calls, or devices',
+    labelNames: ['of'],
+    registers,
+  })
+  const executions = new Counter({
+    name: 'jobcast_executions_written_total',
+    help: 'Executions in committed triggers; refused and repeated calls count as well',
+    registers,
+  })
+  const unavailable = new Counter({
+    name: 'jobcast_storage_unavailable_total',
+    help: 'Times the storage could not be used: disk full, disk failing',
+    registers,
+  })
+
+  const tell: Tell = (event) => {
+    switch (event.kind) {
+      case 'request-answered':
+        requests.observe({ method: event.method, route: event.route, status: event.status }, event.ms / 1000)
+        return
+      case 'request-failed':
+        failures.inc()
+        return
+      case 'group-committed':
+        commits.observe({ of: event.of }, event.ms / 1000)
+        members.inc({ of: event.of }, event.items)
+        if (event.of === 'triggers') executions.inc(event.weight)
+        return
+      case 'storage-unavailable':
+        unavailable.inc()
+    }
+  }
+
+  return {
+    tell,
+    gauge(name, help, read) {
+      new Gauge({
+        name,
+        help,
+        registers,
+        collect() {
+          this.set(read())
+        },
+      })
+    },
+    text: () => registry.metrics(),
+    contentType: registry.contentType,
+  }
+}

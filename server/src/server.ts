@@ -1,0 +1,133 @@
+// Builds all parts, hands them to each other, and takes them down in order.
+
+import type { AddressInfo } from 'node:net'
+import { setTimeout as rest } from 'node:timers/promises'
+import packageJson from '../package.json' with { type: 'json' }
+import { ensureAdminKey } from './admin-key.ts'
+import { Background } from './background.ts'
+import type { Config } from './config.ts'
+import { ChangeSignal } from './domain/change-signal.ts'
+import { KeyUse } from './domain/key-use.ts'
+import type { Trigger } from './domain/store.ts'
+import { idempotencyMs } from './domain/trigger-job.ts'
+import { buildApp } from './http/app.ts'
+import type { App } from './http/app-type.ts'
+import type { Tell } from './observe/events.ts'
+import { openLog } from './observe/log-lines.ts'
+import { buildMetrics } from './observe/metrics.ts'
+import { GroupCommit } from './store/group-commit.ts'
+import { openStore } from './store/open-store.ts'
+
+export type RunningServer = {
+  /** The address of the API, with the real port. */
+  readonly http: string
+  /** Only on the first start on an empty database. */
+  readonly newAdminKey: string | undefined
+  /** May be called twice; resolves when everything is quiet. */
+  stop(signal?: string): Promise<void>
+}
+
+// 20,000 executions take about 30 ms to write; larger groups would only make small calls wait longer.
+const maxGroupWeight = 20_000
+const maxWaitingWeight = 2_000_000
+const maxWaitingItems = 10_000
+// The second group is prepared and on its way while the writer thread syncs the first.
+const maxInFlight = 2
+
+const keyUseEveryMs = 30_000
+const forgetEveryMs = 10 * 60_000
+/** Callers that keep connections open get a last answer with `connection: close` before idle ones are cut. */
+const lastAnswersMs = 500
+const stopWithinMs = 8000
+
+export async function startServer(config: Config, now: () => number = Date.now): Promise<RunningServer> {
+  const begun = performance.now()
+  const log = openLog({ level: config.logLevel, json: config.jsonLog })
+  const metrics = buildMetrics()
+  const tell: Tell = (event) => {
+    metrics.tell(event)
+    log.tell(event)
+  }
+  const stopping = new AbortController()
+  const store = openStore(config.dataFolder, (error) => {
+    tell({ kind: 'storage-lost', error })
+    log.close()
+    process.exit(1)
+  })
+
+  const limits = { maxGroupWeight, maxWaitingWeight, maxWaitingItems, maxInFlight }
+  const triggers = new GroupCommit(store.createExecutions, {
+    ...limits,
+    weigh: (trigger: Trigger) => trigger.deviceIds.length,
+    onGroup: (group) => tell({ kind: 'group-committed', of: 'triggers', ...group }),
+  })
+  const devices = new GroupCommit(store.putDevices, {
+    ...limits,
+    weigh: () => 1,
+    onGroup: (group) => tell({ kind: 'group-committed', of: 'devices', ...group }),
+  })
+  metrics.gauge(
+    'jobcast_triggers_waiting',
+    'Trigger calls that wait for their commit',
+    () => triggers.waitingItems,
+  )
+
+  const keyUse = new KeyUse(store)
+  const changes = new ChangeSignal()
+  const deps = {
+    store,
+    now,
+    tell,
+    metrics,
+    keyUse,
+    changes,
+    stopping: stopping.signal,
+    runningKeys: new Set<string>(),
+    recordTrigger: triggers.write.bind(triggers),
+    recordDevice: devices.write.bind(devices),
+  }
+  const newAdminKey = await ensureAdminKey(deps, config.dataFolder, config.adminKey)
+  const app = await buildApp(deps, {
+    version: packageJson.version,
+    maxDevices: config.maxDevices,
+    tls: config.tls,
+  })
+  const background = new Background(tell)
+  background.every(keyUseEveryMs, 'record when keys were used', () => keyUse.record())
+  background.every(forgetEveryMs, 'forget old idempotency keys', () =>
+    store.forgetIdempotencyKeys(now() - idempotencyMs),
+  )
+
+  if (config.plaintextBeyondLoopback) tell({ kind: 'plaintext', host: config.host })
+  await app.listen({ host: config.host, port: config.port })
+  const http = addressOf(app, config)
+  tell({ kind: 'started', http, dataFolder: config.dataFolder, ms: performance.now() - begun })
+
+  const stop = async (signal: string) => {
+    tell({ kind: 'stopping', signal })
+    stopping.abort()
+    await rest(lastAnswersMs)
+    const cut = setTimeout(() => app.server.closeAllConnections(), stopWithinMs)
+    await app.close()
+    clearTimeout(cut)
+    await background.stop()
+    await keyUse.record().catch((error: unknown) => tell({ kind: 'storage-unavailable', error }))
+    await store.close()
+    tell({ kind: 'stopped' })
+    log.close()
+  }
+  let stopped: Promise<void> | undefined
+  return {
+    http,
+    newAdminKey,
+    stop(signal = 'stop') {
+      stopped ??= stop(signal)
+      return stopped
+    },
+  }
+}
+
+function addressOf(app: App, { host, tls }: Config): string {
+  const { port } = app.server.address() as AddressInfo
+  return `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`
+}

@@ -1,0 +1,63 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { NewStoredApiKey, Slice, Sliced, StoredApiKey } from '../../domain/store.ts'
+import { type Row, sliced } from './rows.ts'
+
+const SELECT = `
+  SELECT key_id, api_key.owner_no, owner_id, key_name, secret_hash, scopes, expires_at, revoked_at, last_used_at,
+    api_key.created_at
+  FROM api_key JOIN owner USING (owner_no)`
+const INSERT = `
+  INSERT INTO api_key (key_id, owner_no, key_name, secret_hash, scopes, expires_at, created_at)
+  VALUES (?, ?, ?, ?, ?, ?, ?)`
+const LIST = `${SELECT} WHERE api_key.owner_no = ? AND key_id > ? ORDER BY key_id LIMIT ?`
+// A second revocation keeps the instant of the first.
+const REVOKE = `
+  UPDATE api_key SET revoked_at = coalesce(revoked_at, :at)
+  WHERE key_id = :keyId AND owner_no = coalesce(:ownerNo, owner_no)`
+const USE = 'UPDATE api_key SET last_used_at = ? WHERE key_id = ?'
+
+export function prepareApiKeys(db: DatabaseSync) {
+  const insert = db.prepare(INSERT)
+  const find = db.prepare(`${SELECT} WHERE key_id = ?`)
+  const all = db.prepare(SELECT)
+  const list = db.prepare(LIST)
+  const revoke = db.prepare(REVOKE)
+  const use = db.prepare(USE)
+  return {
+    createApiKey(key: NewStoredApiKey): StoredApiKey {
+      const { keyId, ownerNo, keyName, secretHash, expiresAt, createdAt } = key
+      insert.run(keyId, ownerNo, keyName, secretHash, JSON.stringify(key.scopes), expiresAt, createdAt)
+      return toApiKey(find.get(keyId) as Row)
+    },
+    allApiKeys(): StoredApiKey[] {
+      return all.all().map(toApiKey)
+    },
+    listApiKeys(input: { ownerNo: number; slice: Slice<string> }): Sliced<StoredApiKey, string> {
+      const { after, limit } = input.slice
+      const rows = list.all(input.ownerNo, after ?? '', limit + 1)
+      return sliced(rows.map(toApiKey), limit, (key) => key.keyId)
+    },
+    revokeApiKey(input: { ownerNo: number | undefined; keyId: string; at: number }): boolean {
+      const { ownerNo = null, keyId, at } = input
+      return revoke.run({ ownerNo, keyId, at }).changes > 0
+    },
+    recordKeyUse(uses: { keyId: string; at: number }[]): void {
+      for (const { keyId, at } of uses) use.run(at, keyId)
+    },
+  }
+}
+
+function toApiKey(row: Row): StoredApiKey {
+  return {
+    keyId: row.key_id as string,
+    ownerNo: row.owner_no as number,
+    ownerId: row.owner_id as string,
+    keyName: row.key_name as string,
+    secretHash: row.secret_hash as Uint8Array,
+    scopes: JSON.parse(row.scopes as string),
+    expiresAt: row.expires_at as number | null,
+    revokedAt: row.revoked_at as number | null,
+    lastUsedAt: row.last_used_at as number | null,
+    createdAt: row.created_at as number,
+  }
+}

@@ -1,0 +1,94 @@
+// A thread with a connection of its own, so that waiting for the disk never stops the event loop.
+// Two of them run: one writes, one reads. This file is both the thread's program and the way to talk to it.
+
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
+import { StorageUnavailable } from '../../domain/store.ts'
+import { openDatabase, openReader } from './database.ts'
+import { prepareReads, prepareWrites, type Reads, type Writes } from './operations.ts'
+
+type Role = 'reader' | 'writer'
+type Operations = { [name: string]: (input: never) => unknown }
+type Question = { id: number; name: string; input: unknown }
+type Answer = { id: number; value: unknown } | { id: number; error: string; unavailable: boolean }
+type Waiting = { resolve: (value: unknown) => void; reject: (error: Error) => void }
+
+export class DatabaseThread<Ops extends Operations> {
+  readonly #worker: Worker
+  readonly #waiting = new Map<number, Waiting>()
+  readonly #gone: Promise<void>
+  #lastId = 0
+  #lost: Error | undefined
+
+  /** `onLost` is told when the thread ends by itself, which no good state leads to. */
+  constructor(role: Role, path: string, onLost: (error: Error) => void) {
+    this.#worker = new Worker(new URL(import.meta.url), { workerData: { role, path } })
+    this.#worker.on('message', (answer: Answer) => this.#take(answer))
+    this.#worker.on('error', (error) => this.#lose(error as Error, onLost))
+    this.#gone = new Promise((resolve) => this.#worker.once('exit', () => resolve()))
+  }
+
+  call<Name extends keyof Ops & string>(
+    name: Name,
+    input: Parameters<Ops[Name]>[0],
+  ): Promise<ReturnType<Ops[Name]>> {
+    if (this.#lost) return Promise.reject(this.#lost)
+    const id = ++this.#lastId
+    this.#worker.postMessage({ id, name, input } satisfies Question)
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve: resolve as (value: unknown) => void, reject })
+    })
+  }
+
+  /** Answers what was asked before, then closes the connection. */
+  async close(): Promise<void> {
+    if (!this.#lost) this.#worker.postMessage('close')
+    await this.#gone
+  }
+
+  #take(answer: Answer): void {
+    const waiting = this.#waiting.get(answer.id)
+    this.#waiting.delete(answer.id)
+    if ('value' in answer) waiting?.resolve(answer.value)
+    else waiting?.reject(answer.unavailable ? new StorageUnavailable(answer.error) : new Error(answer.error))
+  }
+
+  #lose(error: Error, onLost: (error: Error) => void): void {
+    this.#lost = error
+    for (const { reject } of this.#waiting.values()) reject(error)
+    this.#waiting.clear()
+    onLost(error)
+  }
+}
+
+export type ReaderThread = DatabaseThread<Reads>
+export type WriterThread = DatabaseThread<Writes>
+
+// SQLite's primary codes for what passes by itself or is mended outside: PERM, BUSY, LOCKED, NOMEM, READONLY,
+// IOERR, FULL, CANTOPEN.
+const passing = new Set([3, 5, 6, 7, 8, 10, 13, 14])
+
+function isUnavailable(error: unknown): boolean {
+  const code = (error as { errcode?: unknown }).errcode
+  return typeof code === 'number' && passing.has(code & 0xff)
+}
+
+function serveQuestions({ role, path }: { role: Role; path: string }): void {
+  const db = role === 'writer' ? openDatabase(path) : openReader(path)
+  const operations: Operations = role === 'writer' ? prepareWrites(db) : prepareReads(db)
+  parentPort?.on('message', (question: Question | 'close') => {
+    if (question === 'close') {
+      db.close()
+      parentPort?.close()
+      return
+    }
+    const { id, name, input } = question
+    try {
+      parentPort?.postMessage({ id, value: operations[name]?.(input as never) })
+    } catch (error) {
+      const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
+      parentPort?.postMessage({ id, error: text, unavailable: isUnavailable(error) })
+    }
+  })
+}
+
+if (!isMainThread && workerData?.role) serveQuestions(workerData)

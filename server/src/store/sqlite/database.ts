@@ -1,0 +1,65 @@
+// Opens the database file so that a commit means: on disk.
+
+import { DatabaseSync } from 'node:sqlite'
+import { type Migration, pendingMigrations, StartRefused } from '../migrate.ts'
+
+// 64 MB of pages: enough for the inner nodes of every index at tens of millions of rows.
+const cacheKib = 65_536
+// Pages in the log before they are carried over into the file. At the default of 1000 a call with
+// 10,000 devices paid for a checkpoint nearly every time.
+const checkpointPages = 4000
+
+export function openDatabase(path: string): DatabaseSync {
+  const db = new DatabaseSync(path, { timeout: 5000, enableForeignKeyConstraints: true })
+  db.exec(`
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = FULL;
+    PRAGMA cache_size = -${cacheKib};
+    PRAGMA wal_autocheckpoint = ${checkpointPages};
+  `)
+  const journal = pragma(db, 'journal_mode')
+  const synchronous = pragma(db, 'synchronous')
+  // An in-memory database has no log and nothing to sync; tests use it.
+  if ((journal !== 'wal' && journal !== 'memory') || synchronous !== 2) {
+    db.close()
+    throw new StartRefused(
+      `The database at ${path} cannot be opened with a write-ahead log and full sync ` +
+        `(journal_mode ${journal}, synchronous ${synchronous}). Is it on a network file system?`,
+    )
+  }
+  return db
+}
+
+/** Sees what is committed, waits for no writer and writes nothing. */
+export function openReader(path: string): DatabaseSync {
+  const db = new DatabaseSync(path, { timeout: 5000, readOnly: true })
+  db.exec(`PRAGMA cache_size = -${cacheKib}`)
+  return db
+}
+
+export function migrateDatabase(db: DatabaseSync, migrations: Migration[]): void {
+  for (const migration of pendingMigrations(migrations, Number(pragma(db, 'user_version')))) {
+    inTransaction(db, () => {
+      db.exec(migration.sql)
+      db.exec(`PRAGMA user_version = ${migration.number}`)
+    })
+  }
+}
+
+export function inTransaction<T>(db: DatabaseSync, work: () => T): T {
+  db.exec('BEGIN IMMEDIATE')
+  try {
+    const value = work()
+    db.exec('COMMIT')
+    return value
+  } catch (error) {
+    // SQLite rolls back by itself on some errors (a full disk); a second ROLLBACK would hide the first error.
+    if (db.isTransaction) db.exec('ROLLBACK')
+    throw error
+  }
+}
+
+function pragma(db: DatabaseSync, name: string): unknown {
+  const row = db.prepare(`PRAGMA ${name}`).get()
+  return row === undefined ? undefined : Object.values(row)[0]
+}

@@ -1,0 +1,105 @@
+// The list of executions, newest first. Which rows match decides which way they are found:
+// a device's by its index, a rare state by its index, all else through the runs, whose rows carry
+// owner, job, time and the count of each state, so that runs without a match are skipped.
+
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import type { ExecutionFilter, Slice, Sliced, StoredExecution } from '../../domain/store.ts'
+import { EXECUTION_COLUMNS, EXECUTION_JOINS, toExecution } from './executions.ts'
+import { sliced } from './rows.ts'
+import { countColumn } from './runs.ts'
+
+const BY_EXECUTION = `
+  SELECT ${EXECUTION_COLUMNS} FROM execution CROSS JOIN run ON run.run_id = execution.run_id ${EXECUTION_JOINS}`
+const BY_RUN = `
+  SELECT ${EXECUTION_COLUMNS} FROM run CROSS JOIN execution
+    ON execution.execution_id BETWEEN run.first_execution_id
+      AND min(run.first_execution_id + run.total, :before) - 1 ${EXECUTION_JOINS}`
+const NEWEST_FIRST = 'ORDER BY execution.execution_id DESC LIMIT :limit'
+// The same order, said so that SQLite sees both loops already run in it.
+const NEWEST_RUN_FIRST = 'ORDER BY run.run_id DESC, execution.execution_id DESC LIMIT :limit'
+
+export type ExecutionListInput = {
+  ownerNo: number
+  filter: ExecutionFilter
+  slice: Slice<number>
+  /** With a deviceId filter: what waits for the device, newest first, below slice.after. Not in the index. */
+  waiting: { ids: number[]; complete: boolean }
+}
+type Result = Sliced<StoredExecution, number>
+type Values = Record<string, SQLInputValue>
+
+export function prepareExecutionList(db: DatabaseSync) {
+  function select(sql: string, values: Values): StoredExecution[] {
+    const statement = db.prepare(sql)
+    statement.setAllowUnknownNamedParameters(true) // no statement uses all of the values
+    return statement.all(values).map(toExecution)
+  }
+
+  return {
+    listExecutions(input: ExecutionListInput): Result {
+      const { filter, slice } = input
+      const values: Values = {
+        ...(filter as Values),
+        ownerNo: input.ownerNo,
+        before: slice.after ?? Number.MAX_SAFE_INTEGER,
+        limit: slice.limit + 1,
+        waiting: JSON.stringify(input.waiting.ids),
+      }
+      const { clauses, runClauses } = filterClauses(filter)
+      if (filter.deviceId !== undefined) return ofDevice(input, [...clauses, ...runClauses], values)
+      if (filter.execState && hasStateIndex(filter.execState)) {
+        const where = ['execution.owner_no = :ownerNo', 'execution.execution_id < :before']
+        // The planner uses a partial index only where it can see the index's own condition.
+        where.push("execution.state NOT IN ('PENDING', 'SUCCEEDED')", ...clauses, ...runClauses)
+        return cut(select(`${BY_EXECUTION} WHERE ${where.join(' AND ')} ${NEWEST_FIRST}`, values), slice)
+      }
+      const where = ['run.owner_no = :ownerNo', 'run.first_execution_id < :before', ...runClauses, ...clauses]
+      if (filter.execState) where.push(`run.${countColumn(filter.execState)} > 0`)
+      return cut(select(`${BY_RUN} WHERE ${where.join(' AND ')} ${NEWEST_RUN_FIRST}`, values), slice)
+    },
+  }
+
+  function ofDevice(input: ExecutionListInput, clauses: string[], values: Values): Result {
+    const { waiting, slice } = input
+    const device =
+      'execution.device_no = (SELECT device_no FROM device WHERE owner_no = :ownerNo AND device_id = :deviceId)'
+    const indexed = ["execution.state <> 'PENDING'", device, 'execution.execution_id < :before', ...clauses]
+    const queued = [
+      "execution.state = 'PENDING'",
+      'execution.execution_id IN (SELECT value FROM json_each(:waiting))',
+      ...clauses,
+    ]
+    const found = [
+      ...select(`${BY_EXECUTION} WHERE ${indexed.join(' AND ')} ${NEWEST_FIRST}`, values),
+      ...select(`${BY_EXECUTION} WHERE ${queued.join(' AND ')} ${NEWEST_FIRST}`, values),
+    ].sort((a, b) => b.jobExecutionId - a.jobExecutionId)
+    if (waiting.complete) return cut(found, slice)
+    // Only part of what waits was looked at: the slice ends where that part ends.
+    const seenTo = waiting.ids.at(-1) ?? 0
+    const part = cut(
+      found.filter((execution) => execution.jobExecutionId >= seenTo),
+      slice,
+    )
+    return { items: part.items, next: part.next ?? seenTo }
+  }
+}
+
+function hasStateIndex(state: string): boolean {
+  return state !== 'PENDING' && state !== 'SUCCEEDED'
+}
+
+function cut(found: StoredExecution[], { limit }: Slice<number>): Result {
+  return sliced(found, limit, (execution) => execution.jobExecutionId)
+}
+
+function filterClauses(filter: ExecutionFilter) {
+  const clauses = filter.execState === undefined ? [] : ['execution.state = :execState']
+  const runClauses: string[] = []
+  if (filter.runId !== undefined) runClauses.push('run.run_id = :runId')
+  if (filter.launchedAfter !== undefined) runClauses.push('run.launched_at >= :launchedAfter')
+  if (filter.launchedBefore !== undefined) runClauses.push('run.launched_at < :launchedBefore')
+  if (filter.jobName !== undefined) {
+    runClauses.push('run.job_no = (SELECT job_no FROM job WHERE owner_no = :ownerNo AND job_name = :jobName)')
+  }
+  return { clauses, runClauses }
+}

@@ -1,0 +1,103 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { ExecState } from '@jobcast/contract'
+import { isTerminal, nextState } from '../../domain/execution.ts'
+import type { ExecutionMove, MoveOutcome, StoredExecution } from '../../domain/store.ts'
+import type { Row } from './rows.ts'
+import { countColumn } from './runs.ts'
+
+/** Every reader of executions selects these, whichever way it finds its rows. */
+export const EXECUTION_COLUMNS = `
+  execution.execution_id, job_name, device_id, launched_at, execution.run_id, state, attempt, version_number,
+  started_at, finished_at, notified_at, delivered_at, status_details, result,
+  coalesce(
+    (SELECT device_rename.device_name FROM device_rename
+     WHERE device_rename.device_no = execution.device_no AND last_execution_id >= execution.execution_id
+     ORDER BY last_execution_id LIMIT 1),
+    device.device_name) AS device_name`
+export const EXECUTION_JOINS =
+  'CROSS JOIN job ON job.job_no = run.job_no CROSS JOIN device ON device.device_no = execution.device_no'
+
+const GET = `
+  SELECT ${EXECUTION_COLUMNS} FROM execution JOIN run USING (run_id) ${EXECUTION_JOINS}
+  WHERE execution_id = ? AND execution.owner_no = ?`
+const INSERT = `
+  INSERT INTO execution (execution_id, run_id, owner_no, device_no, state, attempt, version_number)
+  SELECT ? + wanted.key, ?, ?, wanted.value, 'PENDING', 1, 1
+  FROM json_each(?) AS wanted`
+const MOVE = `
+  UPDATE execution SET state = :state, version_number = version_number + 1,
+    finished_at = iif(:terminal, :at, finished_at)
+  WHERE execution_id = :jobExecutionId`
+// Rebuilds what waits for whom. Runs that have ended are not looked at.
+const UNFINISHED = `
+  SELECT execution_id, device_no
+  FROM run CROSS JOIN execution
+    ON execution_id BETWEEN first_execution_id AND first_execution_id + total - 1
+  WHERE pending + in_progress + canceling > 0 AND state IN ('PENDING', 'IN_PROGRESS', 'CANCELING')
+  ORDER BY run.run_id, execution_id`
+
+export type NewExecutions = {
+  firstExecutionId: number
+  runId: number
+  ownerNo: number
+  deviceNos: Int32Array
+}
+
+export function prepareExecutions(db: DatabaseSync) {
+  const get = db.prepare(GET)
+  const insert = db.prepare(INSERT)
+  const move = db.prepare(MOVE)
+  const unfinished = db.prepare(UNFINISHED)
+
+  function getExecution(input: { ownerNo: number; jobExecutionId: number }): StoredExecution | undefined {
+    const row = get.get(input.jobExecutionId, input.ownerNo)
+    return row && toExecution(row)
+  }
+
+  return {
+    getExecution,
+    insertExecutions({ firstExecutionId, runId, ownerNo, deviceNos }: NewExecutions): void {
+      insert.run(firstExecutionId, runId, ownerNo, `[${deviceNos.join(',')}]`)
+    },
+    moveExecution(input: ExecutionMove): MoveOutcome {
+      const { jobExecutionId, event, at } = input
+      const before = getExecution(input)
+      if (before === undefined) return { kind: 'unknown-execution' }
+      const state = nextState(before.execState, event)
+      if (state === undefined) return { kind: 'refused', execState: before.execState }
+      move.run({ jobExecutionId, state, at, terminal: Number(isTerminal(state)) })
+      db.prepare(moveCount(before.execState, state)).run(before.runId)
+      return { kind: 'moved', execution: getExecution(input) as StoredExecution }
+    },
+    /** For the catalogue, at start; in the order of their ids. */
+    *unfinishedExecutions(): Generator<{ jobExecutionId: number; deviceNo: number }> {
+      for (const row of unfinished.iterate()) {
+        yield { jobExecutionId: row.execution_id as number, deviceNo: row.device_no as number }
+      }
+    },
+  }
+}
+
+function moveCount(from: ExecState, to: ExecState): string {
+  return `UPDATE run SET ${countColumn(from)} = ${countColumn(from)} - 1, ${countColumn(to)} = ${countColumn(to)} + 1 WHERE run_id = ?`
+}
+
+export function toExecution(row: Row): StoredExecution {
+  return {
+    jobExecutionId: row.execution_id as number,
+    jobName: row.job_name as string,
+    deviceId: row.device_id as string,
+    deviceName: row.device_name as string,
+    execState: row.state as ExecState,
+    launchedAt: row.launched_at as number,
+    runId: row.run_id as number,
+    attempt: row.attempt as number,
+    versionNumber: row.version_number as number,
+    startedAt: row.started_at as number | null,
+    finishedAt: row.finished_at as number | null,
+    notifiedAt: row.notified_at as number | null,
+    deliveredAt: row.delivered_at as number | null,
+    statusDetails: row.status_details === null ? {} : JSON.parse(row.status_details as string),
+    result: row.result === null ? null : JSON.parse(row.result as string),
+  }
+}

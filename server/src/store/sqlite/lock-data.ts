@@ -1,0 +1,20 @@
+// One process at a time works on a data folder: the embedded store keeps part of the truth in memory.
+// An exclusive lock on a file of its own, held by SQLite, goes away with the process, however it ends.
+
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { StartRefused } from '../migrate.ts'
+
+export function lockData(folder: string): { release(): void } {
+  const lock = new DatabaseSync(join(folder, 'jobcast.lock'))
+  try {
+    lock.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT')
+  } catch (error) {
+    lock.close()
+    if ((error as { errcode?: number }).errcode !== 5) throw error
+    throw new StartRefused(
+      `Another Jobcast is running on the data folder ${folder}. Stop it, or give --data another folder.`,
+    )
+  }
+  return { release: () => lock.close() }
+}
