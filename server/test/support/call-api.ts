@@ -1,0 +1,80 @@
+// One call of the API as a test sees it: status, headers, and the body as text and as JSON.
+
+import type { Scope } from '@jobcast/contract'
+
+export type Reply = {
+  status: number
+  headers: Headers
+  text: string
+  // biome-ignore lint/suspicious/noExplicitAny: a test asserts what is in it
+  json: any
+}
+
+export type CallOptions = {
+  key?: string
+  body?: unknown
+  rawBody?: string | Uint8Array
+  headers?: Record<string, string>
+}
+
+export type Api = {
+  readonly http: string
+  readonly adminKey: string
+  /** With the admin key unless `key` is given. A body is sent as JSON, a rawBody as it is. */
+  call(method: string, path: string, options?: CallOptions): Promise<Reply>
+  trigger(jobName: unknown, deviceIds: unknown, options?: CallOptions): Promise<Reply>
+  newKey(scopes: Scope[], more?: object): Promise<{ keyId: string; apiKey: string; ownerId: string }>
+  /** Another owner with a key of all scopes but ADMIN. */
+  newOwner(ownerName: string): Promise<{ ownerId: string; key: string }>
+  putJobAndDevices(jobName: string, deviceIds: string[], key?: string): Promise<void>
+}
+
+export function buildApi(http: string, adminKey: string): Api {
+  const api: Api = {
+    http,
+    adminKey,
+    async call(method, path, { key = adminKey, body, rawBody, headers = {} } = {}) {
+      const sent = rawBody ?? (body === undefined ? undefined : JSON.stringify(body))
+      const response = await fetch(http + path, {
+        method,
+        headers: {
+          'x-api-key': key,
+          ...(sent !== undefined && { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(sent !== undefined && { body: sent as string }),
+      })
+      const text = await response.text()
+      const isJson = response.headers.get('content-type')?.includes('json') ?? false
+      return {
+        status: response.status,
+        headers: response.headers,
+        text,
+        json: isJson ? JSON.parse(text) : undefined,
+      }
+    },
+    trigger: (jobName, deviceIds, options) =>
+      api.call('POST', '/job/api/jobs/execute', { body: { jobName, deviceIds }, ...options }),
+    async newKey(scopes, more = {}) {
+      const reply = await api.call('POST', '/job/api/keys', { body: { keyName: 'test', scopes, ...more } })
+      if (reply.status !== 201) throw new Error(`no key: ${reply.text}`)
+      return reply.json
+    },
+    async newOwner(ownerName) {
+      const { ownerId } = (await api.call('POST', '/job/api/owners', { body: { ownerName } })).json
+      const { apiKey } = await api.newKey(['TRIGGER', 'READ', 'MANAGE'], { ownerId })
+      return { ownerId, key: apiKey }
+    },
+    async putJobAndDevices(jobName, deviceIds, key = adminKey) {
+      const replies = await Promise.all([
+        api.call('PUT', `/job/api/jobs/${encodeURIComponent(jobName)}`, { key, body: {} }),
+        ...deviceIds.map((id) =>
+          api.call('PUT', `/job/api/devices/${encodeURIComponent(id)}`, { key, body: {} }),
+        ),
+      ])
+      const bad = replies.find((reply) => reply.status >= 300)
+      if (bad) throw new Error(`no job or device: ${bad.text}`)
+    },
+  }
+  return api
+}

@@ -1,0 +1,30 @@
+// A whole server in this process, on a free port and a folder of its own.
+
+import type { TestContext } from 'node:test'
+import { type Config, type RunningServer, readAdminKey, startServer } from '../../src/index.ts'
+import { type Api, buildApi } from './call-api.ts'
+import { temporaryFolder } from './temporary-folder.ts'
+
+export type OpenServer = Api & { server: RunningServer; folder: string }
+
+export type ServerOptions = Partial<Config> & { now?: () => number }
+
+export async function openServer(t: TestContext, options: ServerOptions = {}): Promise<OpenServer> {
+  const { now = Date.now, ...overrides } = options
+  const config: Config = {
+    host: '127.0.0.1',
+    port: 0,
+    dataFolder: overrides.dataFolder ?? temporaryFolder(t),
+    tls: undefined,
+    plaintextBeyondLoopback: false,
+    maxDevices: 10_000,
+    logLevel: 'silent',
+    jsonLog: true,
+    adminKey: undefined,
+    ...overrides,
+  }
+  const server = await startServer(config, now)
+  t.after(() => server.stop())
+  const adminKey = server.newAdminKey ?? readAdminKey(config.dataFolder)?.text ?? ''
+  return { ...buildApi(server.http, adminKey), server, folder: config.dataFolder }
+}

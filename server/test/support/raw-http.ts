@@ -1,0 +1,58 @@
+// Bytes as they are, for requests that no well-behaved client can send.
+
+import { connect } from 'node:net'
+
+export type RawReply = {
+  status: number
+  head: string
+  body: string
+  text: string
+  ms: number
+  closed: boolean
+}
+
+/**
+ * Sends the text and gives what came back once the server closed the connection, or once an answer was
+ * there and `lingerMs` went by without a close.
+ */
+export function sendRaw(http: string, text: string | Buffer, lingerMs = 1500): Promise<RawReply> {
+  const { hostname, port } = new URL(http)
+  const begun = performance.now()
+  return new Promise((resolve, reject) => {
+    let received = ''
+    const socket = connect(Number(port), hostname, () => socket.write(text))
+    const finish = (closed: boolean) => {
+      socket.destroy()
+      const [head = '', ...rest] = received.split('\r\n\r\n')
+      const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(received)?.[1] ?? 0)
+      resolve({
+        status,
+        head,
+        body: rest.join('\r\n\r\n'),
+        text: received,
+        ms: performance.now() - begun,
+        closed,
+      })
+    }
+    socket.on('data', (chunk) => {
+      received += chunk
+      socket.setTimeout(lingerMs)
+    })
+    socket.on('timeout', () => finish(false))
+    socket.on('end', () => finish(true))
+    socket.on('close', () => finish(true))
+    socket.on('error', (error) => (received === '' ? reject(error) : finish(true)))
+  })
+}
+
+/** A whole trigger request; `headers` come instead of those of the same name. */
+export function rawTrigger(apiKey: string, body: string, headers: string[] = []): string {
+  const given = new Set(headers.map((line) => line.split(':')[0]?.trim().toLowerCase()))
+  const usual = [
+    'Host: localhost',
+    `X-API-Key: ${apiKey}`,
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+  ].filter((line) => !given.has(line.split(':')[0]?.toLowerCase()))
+  return `POST /job/api/jobs/execute HTTP/1.1\r\n${[...usual, ...headers].join('\r\n')}\r\n\r\n${body}`
+}
