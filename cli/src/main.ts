@@ -12,8 +12,8 @@ const program = new Command('jobcast')
   .showHelpAfterError('(jobcast <command> --help tells what a command takes)')
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
 
-program.addCommand(devCommand())
-program.addCommand(serveCommand())
-program.addCommand(newKeyCommand())
+for (const command of [devCommand(), serveCommand(), newKeyCommand()]) {
+  program.addCommand(command.copyInheritedSettings(program))
+}
 
 await program.parseAsync()

@@ -8,15 +8,16 @@ import { Background } from './background.ts'
 import type { Config } from './config.ts'
 import { ChangeSignal } from './domain/change-signal.ts'
 import { KeyUse } from './domain/key-use.ts'
-import type { Trigger } from './domain/store.ts'
+import type { Store, Trigger } from './domain/store.ts'
 import { idempotencyMs } from './domain/trigger-job.ts'
 import { buildApp } from './http/app.ts'
 import type { App } from './http/app-type.ts'
 import type { Tell } from './observe/events.ts'
 import { openLog } from './observe/log-lines.ts'
-import { buildMetrics } from './observe/metrics.ts'
+import { buildMetrics, type Metrics } from './observe/metrics.ts'
 import { GroupCommit } from './store/group-commit.ts'
 import { openStore } from './store/open-store.ts'
+import { TakeDown } from './take-down.ts'
 
 export type RunningServer = {
   /** The address of the API, with the real port. */
@@ -41,20 +42,75 @@ const lastAnswersMs = 500
 const stopWithinMs = 8000
 
 export async function startServer(config: Config, now: () => number = Date.now): Promise<RunningServer> {
+  const takeDown = new TakeDown()
+  try {
+    return await start(config, now, takeDown)
+  } catch (error) {
+    await takeDown.run()
+    throw error
+  }
+}
+
+async function start(config: Config, now: () => number, takeDown: TakeDown): Promise<RunningServer> {
   const begun = performance.now()
   const log = openLog({ level: config.logLevel, json: config.jsonLog })
+  takeDown.add(log.close)
   const metrics = buildMetrics()
   const tell: Tell = (event) => {
     metrics.tell(event)
     log.tell(event)
   }
-  const stopping = new AbortController()
   const store = openStore(config.dataFolder, (error) => {
     tell({ kind: 'storage-lost', error })
     log.close()
     process.exit(1)
   })
+  takeDown.add(store.close)
 
+  const keyUse = new KeyUse(store)
+  takeDown.add(() => keyUse.record().catch((error: unknown) => tell({ kind: 'storage-unavailable', error })))
+  const background = new Background(tell)
+  takeDown.add(() => background.stop())
+  background.every(keyUseEveryMs, 'record when keys were used', () => keyUse.record())
+  background.every(forgetEveryMs, 'forget old idempotency keys', () =>
+    store.forgetIdempotencyKeys(now() - idempotencyMs),
+  )
+
+  const stopping = new AbortController()
+  const deps = {
+    store,
+    now,
+    tell,
+    metrics,
+    keyUse,
+    changes: new ChangeSignal(),
+    stopping: stopping.signal,
+    runningKeys: new Set<string>(),
+    ...groupWrites(store, tell, metrics),
+  }
+  const newAdminKey = await ensureAdminKey(deps, config.dataFolder, config.adminKey)
+  const app = await buildApp(deps, {
+    version: packageJson.version,
+    maxDevices: config.maxDevices,
+    tls: config.tls,
+  })
+  takeDown.add(() => closeDoor(app, stopping))
+  if (config.plaintextBeyondLoopback) tell({ kind: 'plaintext', host: config.host })
+  await app.listen({ host: config.host, port: config.port })
+  const http = addressOf(app, config)
+  tell({ kind: 'started', http, dataFolder: config.dataFolder, ms: performance.now() - begun })
+  return {
+    http,
+    newAdminKey,
+    async stop(signal = 'stop') {
+      if (!stopping.signal.aborted) tell({ kind: 'stopping', signal })
+      await takeDown.run()
+    },
+  }
+}
+
+/** The writes that many callers make at once share their commits. */
+function groupWrites(store: Store, tell: Tell, metrics: Metrics) {
   const limits = { maxGroupWeight, maxWaitingWeight, maxWaitingItems, maxInFlight }
   const triggers = new GroupCommit(store.createExecutions, {
     ...limits,
@@ -66,65 +122,21 @@ export async function startServer(config: Config, now: () => number = Date.now):
     weigh: () => 1,
     onGroup: (group) => tell({ kind: 'group-committed', of: 'devices', ...group }),
   })
-  metrics.gauge(
-    'jobcast_triggers_waiting',
-    'Trigger calls that wait for their commit',
-    () => triggers.waitingItems,
-  )
-
-  const keyUse = new KeyUse(store)
-  const changes = new ChangeSignal()
-  const deps = {
-    store,
-    now,
-    tell,
-    metrics,
-    keyUse,
-    changes,
-    stopping: stopping.signal,
-    runningKeys: new Set<string>(),
+  const help = 'Trigger calls that wait for their commit'
+  metrics.gauge('jobcast_triggers_waiting', help, () => triggers.waitingItems)
+  return {
     recordTrigger: triggers.write.bind(triggers),
     recordDevice: devices.write.bind(devices),
   }
-  const newAdminKey = await ensureAdminKey(deps, config.dataFolder, config.adminKey)
-  const app = await buildApp(deps, {
-    version: packageJson.version,
-    maxDevices: config.maxDevices,
-    tls: config.tls,
-  })
-  const background = new Background(tell)
-  background.every(keyUseEveryMs, 'record when keys were used', () => keyUse.record())
-  background.every(forgetEveryMs, 'forget old idempotency keys', () =>
-    store.forgetIdempotencyKeys(now() - idempotencyMs),
-  )
+}
 
-  if (config.plaintextBeyondLoopback) tell({ kind: 'plaintext', host: config.host })
-  await app.listen({ host: config.host, port: config.port })
-  const http = addressOf(app, config)
-  tell({ kind: 'started', http, dataFolder: config.dataFolder, ms: performance.now() - begun })
-
-  const stop = async (signal: string) => {
-    tell({ kind: 'stopping', signal })
-    stopping.abort()
-    await rest(lastAnswersMs)
-    const cut = setTimeout(() => app.server.closeAllConnections(), stopWithinMs)
-    await app.close()
-    clearTimeout(cut)
-    await background.stop()
-    await keyUse.record().catch((error: unknown) => tell({ kind: 'storage-unavailable', error }))
-    await store.close()
-    tell({ kind: 'stopped' })
-    log.close()
-  }
-  let stopped: Promise<void> | undefined
-  return {
-    http,
-    newAdminKey,
-    stop(signal = 'stop') {
-      stopped ??= stop(signal)
-      return stopped
-    },
-  }
+/** No new work; who waits is answered, what is under way is finished. */
+async function closeDoor(app: App, stopping: AbortController): Promise<void> {
+  stopping.abort()
+  if (app.server.listening) await rest(lastAnswersMs)
+  const cut = setTimeout(() => app.server.closeAllConnections(), stopWithinMs)
+  await app.close()
+  clearTimeout(cut)
 }
 
 function addressOf(app: App, { host, tls }: Config): string {

@@ -20,6 +20,5 @@ export type ServiceEvent =
   | { kind: 'started'; http: string; dataFolder: string; ms: number }
   | { kind: 'plaintext'; host: string }
   | { kind: 'stopping'; signal: string }
-  | { kind: 'stopped' }
 
 export type Tell = (event: ServiceEvent) => void

@@ -64,7 +64,5 @@ function logLine(log: Logger, event: ServiceEvent): void {
     case 'stopping':
       log.info({ signal: event.signal }, 'stopping: no new work, finishing what is under way')
       return
-    case 'stopped':
-      log.info('stopped')
   }
 }

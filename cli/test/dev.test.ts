@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { test } from 'node:test'
+import { promisify } from 'node:util'
+import { dataFolder, startJobcast } from './run-jobcast.ts'
+
+const triggerLine = /^(curl -i .*)$/m
+const listLine = /^(curl http.*)$/m
+
+test('dev prints a curl line that works as pasted, on the first start and on the next', async (t) => {
+  const data = dataFolder(t)
+  for (const expected of [3, 6]) {
+    const dev = startJobcast(t, ['dev', '--port', '0', '--data', data])
+    const [, trigger = ''] = await dev.until(triggerLine)
+    const [, list = ''] = await dev.until(listLine)
+    const answer = await paste(trigger)
+    assert.match(answer, /^HTTP\/1\.1 201 Created/)
+    assert.match(answer, /location: \/job\/api\/runs\/\d+/)
+    assert.equal(JSON.parse(await paste(list)).items.length, expected)
+    assert.equal(await dev.end('SIGINT'), 0)
+  }
+})
+
+async function paste(line: string): Promise<string> {
+  const { stdout } = await promisify(execFile)('sh', ['-c', `${line} --silent --show-error`])
+  return stdout
+}

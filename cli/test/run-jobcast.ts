@@ -1,0 +1,89 @@
+// The program as a user runs it.
+
+import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import type { TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+const program = fileURLToPath(new URL('../bin/jobcast.js', import.meta.url))
+
+export type Finished = { code: number; stdout: string; stderr: string }
+
+/** Runs it to its end. `env` comes on top of an environment without settings of ours. */
+export function runJobcast(args: string[], env: Record<string, string> = {}): Promise<Finished> {
+  return new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      [program, ...args],
+      { env: { ...cleanEnv(), ...env } },
+      (error, stdout, stderr) => {
+        resolve({ code: error ? Number(error.code ?? 1) : 0, stdout, stderr })
+      },
+    )
+  })
+}
+
+export type Started = {
+  stdout: () => string
+  stderr: () => string
+  /** Resolves when standard output matches. */
+  until: (pattern: RegExp) => Promise<RegExpExecArray>
+  end: (signal: NodeJS.Signals) => Promise<number | null>
+}
+
+/** Starts it; it is killed after the test if it still runs. */
+export function startJobcast(t: TestContext, args: string[], env: Record<string, string> = {}): Started {
+  const child: ChildProcessByStdio<null, Readable, Readable> = spawn(process.execPath, [program, ...args], {
+    env: { ...cleanEnv(), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const gone = once(child, 'exit') as Promise<[number | null]>
+  t.after(async () => {
+    child.kill('SIGKILL')
+    await gone
+  })
+  let stdout = ''
+  let stderr = ''
+  child.stderr.on('data', (chunk) => {
+    stderr += chunk
+  })
+  child.stdout.on('data', (chunk) => {
+    stdout += chunk
+  })
+  return {
+    stdout: () => stdout,
+    stderr: () => stderr,
+    until: (pattern) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          const match = pattern.exec(stdout)
+          if (match) resolve(match)
+        }
+        child.stdout.on('data', look)
+        void gone.then(() => reject(new Error(`jobcast ended before ${pattern}: ${stdout}${stderr}`)))
+        look()
+      }),
+    async end(signal) {
+      child.kill(signal)
+      const [code] = await gone
+      return code
+    },
+  }
+}
+
+export function dataFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'jobcast-cli-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+function cleanEnv(): Record<string, string | undefined> {
+  const ours = Object.keys(process.env).filter(
+    (name) => name.startsWith('JOBCAST_') || name === 'DATABASE_URL',
+  )
+  return { ...process.env, ...Object.fromEntries(ours.map((name) => [name, undefined])) }
+}

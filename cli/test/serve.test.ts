@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { readFileSync, statSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { dataFolder, runJobcast, startJobcast } from './run-jobcast.ts'
+
+const readyLine = /^(\{.*"msg":"ready".*\})$/m
+
+test('serve tells its real address in one JSON line, shows the admin key once and stops with 0', async (t) => {
+  const data = dataFolder(t)
+  const first = startJobcast(t, ['serve', '--port', '0', '--data', data, '--json-log'])
+  const { http } = JSON.parse((await first.until(readyLine))[1] as string)
+  assert.equal((await fetch(`${http}/readyz`)).status, 200)
+  assert.equal(await first.end('SIGTERM'), 0)
+
+  const kept = readFileSync(join(data, 'admin-key'), 'utf8').trim()
+  assert.equal(statSync(join(data, 'admin-key')).mode & 0o777, 0o600)
+  assert.match(first.stderr(), new RegExp(`^ {2}${kept}$`, 'm'))
+
+  const second = startJobcast(t, ['serve', '--port', '0', '--data', data, '--json-log'])
+  await second.until(readyLine)
+  assert.equal(await second.end('SIGINT'), 0)
+  assert.equal(second.stderr(), '')
+})
+
+test('JOBCAST_ADMIN_KEY is used instead of a new key and kept nowhere', async (t) => {
+  const data = dataFolder(t)
+  const apiKey = (await runJobcast(['new-key'])).stdout.trim()
+  const server = startJobcast(t, ['serve', '--json-log'], {
+    JOBCAST_PORT: '0',
+    JOBCAST_DATA: data,
+    JOBCAST_ADMIN_KEY: apiKey,
+  })
+  const { http } = JSON.parse((await server.until(readyLine))[1] as string)
+  const reply = await fetch(`${http}/job/api/owners`, { headers: { 'x-api-key': apiKey } })
+  assert.equal(reply.status, 200)
+  assert.throws(() => statSync(join(data, 'admin-key')), { code: 'ENOENT' })
+  assert.equal(server.stderr(), '')
+})
+
+test('all problems with the settings are reported at once, without a stack', async (t) => {
+  const { code, stderr } = await runJobcast(
+    ['serve', '--port', 'eighty', '--host', '0.0.0.0', '--max-devices', '2000000', '--data', dataFolder(t)],
+    { JOBCAST_ADMIN_KEY: 'secret', DATABASE_URL: 'postgres://x', JOBCAST_JSON_LOG: 'maybe' },
+  )
+  assert.equal(code, 1)
+  for (const word of ['port', '0.0.0.0', 'max-devices', 'JOBCAST_ADMIN_KEY', 'DATABASE_URL', 'json-log']) {
+    assert.match(stderr, new RegExp(`^ {2}- .*${word}`, 'm'))
+  }
+  assert.doesNotMatch(stderr, /at .*\.ts:/)
+})
+
+test('a port in use and a folder in use are each explained in a sentence', async (t) => {
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  t.after(() => other.close())
+  const { port } = other.address() as AddressInfo
+  const taken = await runJobcast(['serve', '--port', String(port), '--data', dataFolder(t)])
+  assert.equal(taken.code, 1)
+  assert.match(taken.stderr, new RegExp(`^jobcast cannot start: port ${port} is in use\\.`))
+
+  const data = dataFolder(t)
+  await startJobcast(t, ['serve', '--port', '0', '--data', data, '--json-log']).until(readyLine)
+  const second = await runJobcast(['serve', '--port', '0', '--data', data])
+  assert.equal(second.code, 1)
+  assert.match(second.stderr, /^jobcast cannot start: Another Jobcast is running/)
+})
+
+test('--check starts nothing, --help lists every setting, a wrong flag exits with 2', async (t) => {
+  const data = join(dataFolder(t), 'never-made')
+  const check = await runJobcast(['serve', '--check', '--data', data])
+  assert.deepEqual([check.code, check.stdout], [0, 'The settings are fine.\n'])
+  assert.throws(() => statSync(data), { code: 'ENOENT' })
+
+  const help = await runJobcast(['serve', '--help'])
+  for (const flag of [
+    '--port',
+    '--host',
+    '--data',
+    '--tls-cert',
+    '--max-devices',
+    '--config',
+    '--json-log',
+  ]) {
+    assert.match(help.stdout, new RegExp(`^ {2}${flag}`, 'm'))
+  }
+  assert.equal((await runJobcast(['serve', '--prot', '80'])).code, 2)
+})

@@ -1,0 +1,21 @@
+// The way down: what was opened last is closed first, once, and also when the start breaks off half way.
+
+export class TakeDown {
+  readonly #steps: (() => Promise<void> | void)[] = []
+  #done: Promise<void> | undefined
+
+  /** To be called right after something was opened. */
+  add(close: () => Promise<void> | void): void {
+    this.#steps.push(close)
+  }
+
+  /** May be called twice; resolves when everything is quiet. */
+  run(): Promise<void> {
+    this.#done ??= this.#runSteps()
+    return this.#done
+  }
+
+  async #runSteps(): Promise<void> {
+    for (const close of this.#steps.toReversed()) await close()
+  }
+}

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { ConfigError, loadConfig } from '../../src/index.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+test('a flag wins over the environment, the environment over the file, the file over the default', (t) => {
+  const config = join(temporaryFolder(t), 'jobcast.yaml')
+  writeFileSync(config, 'port: 1\nhost: 127.0.0.3\nmax-devices: 7\nallow-plaintext: true\n')
+  const env = { JOBCAST_PORT: '2', JOBCAST_HOST: '127.0.0.2', JOBCAST_CONFIG: config }
+  const { port, host, maxDevices, dataFolder } = loadConfig({ port: '3' }, env)
+  assert.deepEqual(
+    { port, host, maxDevices, dataFolder },
+    { port: 3, host: '127.0.0.2', maxDevices: 7, dataFolder: './data' },
+  )
+})
+
+test('clear text beyond loopback needs a word', () => {
+  for (const host of ['0.0.0.0', '::', 'example.org', '10.1.2.3']) {
+    assert.throws(() => loadConfig({ host }, {}), ConfigError, host)
+    assert.equal(loadConfig({ host, 'allow-plaintext': true }, {}).plaintextBeyondLoopback, true)
+  }
+  for (const host of ['127.0.0.1', '127.9.9.9', 'localhost', '::1']) {
+    assert.equal(loadConfig({ host }, {}).plaintextBeyondLoopback, false, host)
+  }
+})
+
+const problems: [string, Parameters<typeof loadConfig>[0], Record<string, string>, RegExp][] = [
+  ['a port above 65535', { port: '65536' }, {}, /port is "65536"/],
+  ['a negative port', { port: '-1' }, {}, /port is "-1"/],
+  ['no devices', { 'max-devices': '0' }, {}, /max-devices is "0"/],
+  ['a certificate without key', { 'tls-cert': 'cert.pem' }, {}, /go together/],
+  ['files that are not there', { 'tls-cert': 'no.pem', 'tls-key': 'no.key' }, {}, /no\.pem cannot be read/],
+  ['an unknown level', {}, { JOBCAST_LOG_LEVEL: 'loud' }, /log-level is "loud"/],
+  ['a missing file', {}, { JOBCAST_CONFIG: 'no.yaml' }, /no\.yaml cannot be read/],
+]
+for (const [title, flags, env, expected] of problems) {
+  test(`refuses ${title}`, () => {
+    assert.throws(() => loadConfig(flags, env), expected)
+  })
+}
+
+test('names a setting in the file that there is not', (t) => {
+  const config = join(temporaryFolder(t), 'jobcast.yaml')
+  writeFileSync(config, 'prot: 1\n')
+  assert.throws(() => loadConfig({ config }, {}), /"prot" is not a setting/)
+})
