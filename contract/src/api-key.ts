@@ -2,7 +2,7 @@
 
 import Type, { type Static } from 'typebox'
 import { Page, PageQuery } from './page.ts'
-import { Instant, Name, orNull } from './text.ts'
+import { GivenInstant, Instant, Name, orNull } from './text.ts'
 
 export const scopes = ['TRIGGER', 'READ', 'MANAGE', 'ADMIN'] as const
 export type Scope = (typeof scopes)[number]
@@ -19,7 +19,7 @@ export const NewApiKey = Type.Object(
         description: 'Exactly what the key may do; none when left out. A key grants only what it holds',
       }),
     ),
-    expiresAt: Type.Optional(orNull(Instant)),
+    expiresAt: Type.Optional(orNull(GivenInstant)),
     ownerId: Type.Optional(
       Type.String({ ...OwnerId, description: 'Another owner than the own one needs ADMIN' }),
     ),

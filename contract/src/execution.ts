@@ -2,7 +2,7 @@
 
 import Type, { type Static } from 'typebox'
 import { Page, PageQuery } from './page.ts'
-import { Instant, Name, orNull } from './text.ts'
+import { GivenInstant, Instant, Name, orNull } from './text.ts'
 
 export const execStates = [
   'PENDING',
@@ -76,8 +76,8 @@ export const ExecutionQuery = Type.Object(
     deviceId: Type.Optional(Name),
     execState: Type.Optional(Type.Unsafe<ExecState>(ExecState)),
     runId: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
-    launchedAfter: Type.Optional(Instant),
-    launchedBefore: Type.Optional(Instant),
+    launchedAfter: Type.Optional(GivenInstant),
+    launchedBefore: Type.Optional(GivenInstant),
   },
   { additionalProperties: false },
 )

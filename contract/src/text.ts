@@ -24,6 +24,8 @@ export const Prose = Type.String({ pattern: '^(?:[^\\p{Cc}\\p{Cs}]|[\\n\\r\\t])*
 
 /** RFC 3339 with Z. */
 export const Instant = Type.String({ format: 'date-time', examples: ['2026-11-15T09:30:00.000Z'] })
+/** An instant in a request, with any offset; but no leap second, which no Date can hold, and no blank for the T. */
+export const GivenInstant = Type.String({ ...Instant, pattern: '^\\S{10}T\\d\\d:\\d\\d:[0-5]\\d\\S*$' })
 
 export const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 

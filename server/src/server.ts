@@ -30,7 +30,8 @@ export type RunningServer = {
 
 // 20,000 executions take about 30 ms to write; larger groups would only make small calls wait longer.
 const maxGroupWeight = 20_000
-const maxWaitingWeight = 2_000_000
+// About two seconds of work. Whoever comes later is better served by a 503 than by a longer wait.
+const maxWaitingWeight = 500_000
 const maxWaitingItems = 10_000
 // The second group is prepared and on its way while the writer thread syncs the first.
 const maxInFlight = 2

@@ -205,5 +205,6 @@ export type Store = {
   ): Promise<Sliced<StoredRun, number>>
 
   forgetIdempotencyKeys(olderThan: number): Promise<void>
+  /** What was sent before is done; what is sent later rejects with StorageUnavailable. May be called twice. */
   close(): Promise<void>
 }

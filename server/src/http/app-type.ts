@@ -21,9 +21,8 @@ export type App = FastifyInstance<
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** One of these is needed; absent on public routes. */
+    /** One of these is needed. */
     scopes?: [Scope, ...Scope[]]
-    public?: boolean
     /** For a body of another type than JSON; J-905 unless said. */
     wrongTypeCode?: ErrorCode
   }

@@ -1,6 +1,5 @@
 // The door for owners: every rule and every route, one by one.
 
-import { ApiError } from '@jobcast/contract'
 import fastify from 'fastify'
 import type { CancelDeps } from '../domain/cancel-execution.ts'
 import type { DeviceDeps } from '../domain/device.ts'
@@ -13,10 +12,11 @@ import type { App } from './app-type.ts'
 import { authenticateCallers } from './authenticate.ts'
 import { answerClientError } from './client-error.ts'
 import { keepConnections } from './connections.ts'
-import { replyWithErrors, sendError } from './error-reply.ts'
+import { replyWithErrors } from './error-reply.ts'
 import { readJsonBodies } from './json-body.ts'
 import { watchRoutes } from './method-not-allowed.ts'
 import { describeApi } from './openapi.ts'
+import { asRoutable, refuseUnknownRoutes } from './route-not-found.ts'
 import { addDevices } from './routes/devices.ts'
 import { addExecutions } from './routes/executions.ts'
 import { addJobs } from './routes/jobs.ts'
@@ -56,11 +56,12 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
     return503OnClosing: false,
     genReqId: requestIds,
     clientErrorHandler: answerClientError,
-    frameworkErrors: (_error, request, reply) => {
-      sendError(request, reply, new ApiError('J-901'))
-    },
-    routerOptions: { maxParamLength: 2000 },
+    rewriteUrl: asRoutable,
+    // No path is longer than its headers may be, so that the schemas of the routes judge every name.
+    routerOptions: { maxParamLength: maxHeaderBytes },
   }) as unknown as App
+  // An expectation we do not know is no reason to refuse (RFC 9110, 10.1.1); Node would answer 417 without a word.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.setValidatorCompiler(buildValidator())
   app.setSerializerCompiler(() => JSON.stringify)
   readJsonBodies(app)
@@ -68,6 +69,7 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
   tellRequests(app, deps.tell)
   keepConnections(app, () => deps.stopping.aborted)
   authenticateCallers(app, deps)
+  refuseUnknownRoutes(app)
 
   const routes = watchRoutes(app)
   await describeApi(app, options.version)
@@ -85,6 +87,8 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
 
 const httpOptions = {
   maxHeaderSize: maxHeaderBytes,
+  // Node takes the smaller of the two for the headers and the larger, 60 s unless said, for the whole request.
+  headersTimeout: requestTimeoutMs,
   connectionsCheckingInterval: checkConnectionsMs,
   requireHostHeader: false, // connections.ts answers in our own words
 }

@@ -32,7 +32,6 @@ export function callerOf(request: FastifyRequest): Caller {
 
 /** Everything under /job/api, also what only looks like it: without a key nobody learns which routes there are. */
 function needsKey(request: FastifyRequest): boolean {
-  if (request.routeOptions.config.public) return false
-  if (!request.is404) return true
+  if (!request.is404) return request.routeOptions.url?.startsWith('/job/api/') ?? true
   return /^[/\\]+job[/\\]+api(?:[/\\?#]|$)/i.test(request.raw.url ?? '')
 }

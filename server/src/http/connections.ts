@@ -2,19 +2,24 @@
 
 import type { Socket } from 'node:net'
 import { ApiError } from '@jobcast/contract'
+import type { FastifyRequest } from 'fastify'
 import type { App } from './app-type.ts'
+import { countHeader } from './count-header.ts'
 
 const maxHeaders = 64
 /** How long a refused caller may go on sending before the connection is cut. */
 const lingerMs = 1000
 
+/** Connections that will be closed. Node has parsed, and would run, what was sent behind the refused request. */
+const refused = new WeakSet<Socket>()
+
 export function keepConnections(app: App, isStopping: () => boolean): void {
   app.addHook('onRequest', async (request) => {
-    // rawHeaders holds names and values in turn.
-    if (request.raw.rawHeaders.length / 2 >= maxHeaders) throw new ApiError('J-906')
-    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
-      throw new ApiError('J-907', { detail: 'The Host header is missing.' })
-    }
+    const { socket } = request.raw
+    const error = refused.has(socket) ? new ApiError('J-907') : malformation(request)
+    if (error === undefined) return
+    refused.add(socket)
+    throw error
   })
   app.addHook('onSend', async (request, reply) => {
     reply.header('x-request-id', request.id)
@@ -26,14 +31,33 @@ export function keepConnections(app: App, isStopping: () => boolean): void {
   })
 }
 
+/** What Node's parser lets through. */
+function malformation(request: FastifyRequest): ApiError | undefined {
+  const { rawHeaders, httpVersion } = request.raw
+  // Names and values in turn.
+  if (rawHeaders.length / 2 >= maxHeaders) return new ApiError('J-906')
+  const hosts = countHeader(request, 'host')
+  if (hosts > 1 || (hosts === 0 && httpVersion !== '1.0')) {
+    return new ApiError('J-907', { detail: 'There must be exactly one Host header.' })
+  }
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') {
+    return new ApiError('J-907', { detail: 'The version must be HTTP/1.1.' })
+  }
+  return undefined
+}
+
 /**
  * Closing a socket whose peer is still sending resets it, and the reset can overtake our answer.
  * So we end our side, let the peer read, throw away what it sends, and cut it off soon.
  */
 function lingerOnClose(socket: Socket): void {
   socket.destroySoon = () => {
-    socket.end()
     socket.resume()
-    setTimeout(() => socket.destroy(), lingerMs).unref()
+    endAndLinger(socket, '')
   }
+}
+
+export function endAndLinger(socket: Socket, lastWords: string): void {
+  socket.end(lastWords)
+  setTimeout(() => socket.destroy(), lingerMs).unref()
 }

@@ -23,6 +23,9 @@ function toApiError(error: FastifyError, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof TooMuchWaiting) return new ApiError('J-908', { retryAfterSeconds: 1 })
   if (error instanceof StorageUnavailable) return new ApiError('J-909', { retryAfterSeconds: 5 })
+  if (request.raw.errored === error) {
+    return new ApiError('J-907', { detail: 'The connection ended before the body did.' })
+  }
   if (error.validation) {
     const [first] = error.validation
     const field = fieldName(error.validationContext, first?.instancePath ?? '', first?.params)

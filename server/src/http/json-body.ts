@@ -5,11 +5,13 @@ import { ApiError } from '@jobcast/contract'
 import type { FastifyRequest } from 'fastify'
 import secureJson from 'secure-json-parse'
 import type { App } from './app-type.ts'
+import { countHeader } from './count-header.ts'
 
 const maxDepth = 32
 const jsonType = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i
 // Takes one byte order mark away and refuses what is not UTF-8.
 const utf8 = new TextDecoder('utf-8', { fatal: true })
+const byteOrderMark = '\ufeff'
 
 export function readJsonBodies(app: App): void {
   app.removeAllContentTypeParsers()
@@ -24,14 +26,21 @@ export function readJsonBodies(app: App): void {
 
 function parseBody(request: FastifyRequest, bytes: Buffer): unknown {
   const { 'content-type': type = '', 'content-encoding': encoding } = request.headers
-  if (!jsonType.test(type) || encoding !== undefined) {
+  // Node keeps the first of two types, a proxy before us may have judged by the second.
+  const isJson = jsonType.test(type) && countHeader(request, 'content-type') === 1
+  if (!isJson || encoding !== undefined) {
     throw new ApiError(request.routeOptions.config.wrongTypeCode ?? 'J-905', {
       detail: 'The body must be application/json in UTF-8, without Content-Encoding.',
     })
   }
+  // Many clients name a type also where they send nothing; the route says whether it can do without.
+  if (bytes.length === 0) return undefined
   let value: unknown
   try {
-    value = secureJson.parse(utf8.decode(bytes), { protoAction: 'error', constructorAction: 'error' })
+    const text = utf8.decode(bytes)
+    // The parser would take another mark away; JSON has none.
+    if (text.startsWith(byteOrderMark)) throw new Error('more than one byte order mark')
+    value = secureJson.parse(text, { protoAction: 'error', constructorAction: 'error' })
   } catch (error) {
     throw new ApiError('J-500', { detail: `The body is not JSON: ${(error as Error).message}` })
   }

@@ -3,7 +3,6 @@
 import { ApiError } from '@jobcast/contract'
 import type { HTTPMethods } from 'fastify'
 import type { App } from './app-type.ts'
-import { sendError } from './error-reply.ts'
 
 const methods: HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
@@ -24,9 +23,12 @@ export function watchRoutes(app: App): { finish: () => void } {
           method: methods.filter((method) => !known.has(method)),
           url,
           schema: { hide: true },
-          config: { public: !url.startsWith('/job/api/') },
-          handler: (request, reply) =>
-            sendError(request, reply.header('allow', allow), new ApiError('J-902')),
+          // Before the body is read: no body makes it a better one.
+          onRequest: async (_request, reply) => {
+            reply.header('allow', allow)
+            throw new ApiError('J-902')
+          },
+          handler: () => undefined, // never reached
         })
       }
     },

@@ -1,21 +1,37 @@
-// Ajv as the routes use it: a body is never coerced; a query or a path is text, so numbers in it are read.
+// Ajv as the routes use it. Nothing is coerced; but a path or a query is text, so whole numbers in it are read.
 
-import { Ajv, type Options } from 'ajv'
+import { Ajv, type ValidateFunction } from 'ajv'
 import addFormats from 'ajv-formats'
 import type { FastifySchemaCompiler } from 'fastify'
 
 // Fastify's type names a schema FastifySchema; ours are TypeBox objects, which Ajv takes as they are.
 type AnySchema = Record<string, unknown>
+type Validate = ((data: unknown) => boolean) & Pick<ValidateFunction, 'errors'>
 
 export function buildValidator(): FastifySchemaCompiler<AnySchema> {
-  const options: Options = { strict: true, allowUnionTypes: true, unicodeRegExp: true, useDefaults: true }
-  const body = withFormats(new Ajv({ ...options, coerceTypes: false }))
-  const text = withFormats(new Ajv({ ...options, coerceTypes: true }))
-  return ({ schema, httpPart }) => (httpPart === 'body' ? body : text).compile(schema)
-}
-
-function withFormats(ajv: Ajv): Ajv {
+  const ajv = new Ajv({ strict: true, allowUnionTypes: true, unicodeRegExp: true, useDefaults: true })
   // ajv-formats is CommonJS: under Node's rules its default export is the module.
   ;(addFormats as unknown as typeof addFormats.default)(ajv, ['date-time'])
-  return ajv
+  return ({ schema, httpPart }) => {
+    const validate = ajv.compile(schema)
+    return httpPart === 'body' ? validate : readingNumbers(schema, validate)
+  }
+}
+
+/** Ajv's own coercion would also take 0x1, 1e0 and a blank before the 1 for one. */
+function readingNumbers({ properties = {} }: AnySchema, validate: ValidateFunction): Validate {
+  const numbers = Object.entries(properties as Record<string, AnySchema>)
+    .filter(([, { type }]) => type === 'integer')
+    .map(([name]) => name)
+  const check: Validate = (data) => {
+    const given = data as Record<string, unknown>
+    for (const name of numbers) {
+      const text = given[name]
+      if (typeof text === 'string' && /^(?:0|-?[1-9]\d*)$/.test(text)) given[name] = Number(text)
+    }
+    const good = validate(given)
+    check.errors = validate.errors ?? null
+    return good
+  }
+  return check
 }

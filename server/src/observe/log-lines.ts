@@ -9,8 +9,9 @@ export type LogOptions = { level: Level | 'silent'; json: boolean }
 export function openLog({ level, json }: LogOptions): { tell: Tell; close: () => void } {
   if (!json) {
     const stream = pretty({
-      ignore: 'pid,hostname',
+      ignore: 'pid,hostname,method,route,status,ms',
       translateTime: 'SYS:HH:MM:ss.l',
+      messageFormat: '{msg}{if method} {method} {route}: {status}{end}{if ms} in {ms} ms{end}',
       singleLine: true,
       sync: true,
     })

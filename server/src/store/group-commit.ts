@@ -101,11 +101,14 @@ export class GroupCommit<In, Out> {
       for (const member of group) member.reject(groupError)
       return
     }
+    let lost: StorageUnavailable | undefined
     for (const member of group) {
       try {
+        if (lost) throw lost
         const [out] = await this.#commit([member.item])
         member.resolve(out as Out)
       } catch (error) {
+        if (error instanceof StorageUnavailable) lost = error
         member.reject(error)
       }
     }

@@ -2,6 +2,8 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { readAdminKey } from '../../src/index.ts'
@@ -9,44 +11,63 @@ import { type Api, buildApi } from './call-api.ts'
 
 const program = fileURLToPath(new URL('../../../cli/bin/jobcast.js', import.meta.url))
 
+/** Compiled code is kept from start to start: it halves the time of each. */
+const compileCache = join(tmpdir(), 'jobcast-test-compile-cache')
+
+export type Ended = { code: number | null; signal: NodeJS.Signals | null }
+
 export type SpawnedServer = Api & {
   pid: number
   process: ChildProcess
   /** Log lines so far, and what was said on stderr. */
   output: { lines: string[]; errors: string }
   /** Sends the signal and resolves with exit code and signal once the process is gone. */
-  end(signal: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }>
+  end(signal: NodeJS.Signals): Promise<Ended>
+}
+
+export type SpawnOptions = {
+  flags?: string[]
+  env?: Record<string, string>
+  /** Words that come before the command, of a program that starts it. */
+  before?: string[]
 }
 
 /** Resolves when the ready line is there. Whoever spawns must end it. */
-export async function spawnServer(dataFolder: string, ...flags: string[]): Promise<SpawnedServer> {
-  const child = spawn(
-    process.execPath,
-    [program, 'serve', '--port', '0', '--data', dataFolder, '--json-log', ...flags],
-    { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, DATABASE_URL: '' } },
-  )
+export function spawnServer(dataFolder: string, ...flags: string[]): Promise<SpawnedServer> {
+  return startProgram(dataFolder, { flags }).ready
+}
+
+/** The same, but gives the process at once, so that it can be killed while it starts. */
+export function startProgram(
+  dataFolder: string,
+  { flags = [], env = {}, before = [] }: SpawnOptions = {},
+): { ready: Promise<SpawnedServer>; end: SpawnedServer['end'] } {
+  const serve = [program, 'serve', '--port', '0', '--data', dataFolder, '--json-log', ...flags]
+  const [command = '', ...words] = [...before, process.execPath, ...serve]
+  const child = spawn(command, words, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, DATABASE_URL: '', NODE_COMPILE_CACHE: compileCache, ...env },
+  })
   const output = { lines: [] as string[], errors: '' }
   child.stderr.on('data', (chunk) => {
     output.errors += chunk
   })
-  const gone = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
-  const http = await new Promise<string>((resolve, reject) => {
+  // Not 'exit': what was written last is still on its way then.
+  const gone = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>
+  const end = async (signal: NodeJS.Signals) => {
+    child.kill(signal)
+    const [code, by] = await gone
+    return { code, signal: by }
+  }
+  const ready = new Promise<SpawnedServer>((resolve, reject) => {
     createInterface({ input: child.stdout }).on('line', (line) => {
       output.lines.push(line)
       const entry = line.startsWith('{') ? JSON.parse(line) : {}
-      if (entry.msg === 'ready') resolve(entry.http)
+      if (entry.msg !== 'ready') return
+      const adminKey = env.JOBCAST_ADMIN_KEY ?? readAdminKey(dataFolder)?.text ?? ''
+      resolve({ ...buildApi(entry.http, adminKey), pid: child.pid as number, process: child, output, end })
     })
     void gone.then(() => reject(new Error(`the server did not start: ${output.errors}`)))
   })
-  return {
-    ...buildApi(http, readAdminKey(dataFolder)?.text ?? ''),
-    pid: child.pid as number,
-    process: child,
-    output,
-    async end(signal) {
-      child.kill(signal)
-      const [code, by] = await gone
-      return { code, signal: by }
-    },
-  }
+  return { ready, end }
 }

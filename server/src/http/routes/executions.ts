@@ -30,9 +30,9 @@ export function addExecutions(app: App, deps: ReadDeps & CancelDeps): void {
       querystring: WaitQuery,
       response: { 200: Execution, ...errorResponses('J-302', 'J-500', 'J-802', 'J-803', 'J-804', 'J-909') },
     },
-    handler: async (request) => {
+    handler: async (request, reply) => {
       const { jobExecutionId } = request.params
-      const patience = patienceOf(request, request.query.wait)
+      const patience = patienceOf(reply, request.query.wait)
       return toExecution(await readExecution(deps, callerOf(request), jobExecutionId, patience))
     },
   })
@@ -73,7 +73,7 @@ export function addExecutions(app: App, deps: ReadDeps & CancelDeps): void {
       body: CancelRequest,
       response: {
         200: Execution,
-        ...errorResponses('J-302', 'J-303', 'J-500', 'J-802', 'J-803', 'J-804', 'J-905', 'J-909'),
+        ...errorResponses('J-302', 'J-303', 'J-500', 'J-802', 'J-803', 'J-804', 'J-904', 'J-905', 'J-909'),
       },
     },
     handler: async (request) => {

@@ -31,7 +31,7 @@ export function addKeys(app: App, deps: KeyDeps): void {
       body: NewApiKey,
       response: {
         201: CreatedApiKey,
-        ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-806', 'J-905', 'J-909'),
+        ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-806', 'J-904', 'J-905', 'J-909'),
       },
     },
     handler: async (request, reply) => {
@@ -94,7 +94,7 @@ export function addOwners(app: App, deps: KeyDeps): void {
       body: NewOwner,
       response: {
         201: Owner,
-        ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-807', 'J-905', 'J-909'),
+        ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-807', 'J-904', 'J-905', 'J-909'),
       },
     },
     handler: async (request, reply) =>

@@ -23,8 +23,8 @@ export function addRuns(app: App, deps: ReadDeps): void {
       querystring: WaitQuery,
       response: { 200: Run, ...errorResponses('J-304', 'J-500', 'J-802', 'J-803', 'J-804', 'J-909') },
     },
-    handler: async (request) => {
-      const patience = patienceOf(request, request.query.wait)
+    handler: async (request, reply) => {
+      const patience = patienceOf(reply, request.query.wait)
       return toRun(await readRun(deps, callerOf(request), request.params.runId, patience))
     },
   })

@@ -13,7 +13,6 @@ const Health = Type.Object({ status: Type.Literal('ok') })
 
 export function addService(app: App, deps: ServiceDeps): void {
   app.get('/livez', {
-    config: { public: true },
     schema: {
       operationId: 'livez',
       tags: ['service'],
@@ -25,7 +24,6 @@ export function addService(app: App, deps: ServiceDeps): void {
   })
 
   app.get('/readyz', {
-    config: { public: true },
     schema: {
       operationId: 'readyz',
       tags: ['service'],
@@ -34,14 +32,13 @@ export function addService(app: App, deps: ServiceDeps): void {
       response: { 200: Health, ...errorResponses('J-909', 'J-910') },
     },
     handler: async () => {
-      if (deps.stopping.aborted) throw new ApiError('J-910')
+      if (deps.stopping.aborted) throw new ApiError('J-910', { retryAfterSeconds: 5 })
       await deps.store.checkHealth()
       return { status: 'ok' as const }
     },
   })
 
   app.get('/metrics', {
-    config: { public: true },
     schema: {
       operationId: 'metrics',
       tags: ['service'],
@@ -54,7 +51,6 @@ export function addService(app: App, deps: ServiceDeps): void {
   })
 
   app.get('/openapi.json', {
-    config: { public: true },
     schema: {
       operationId: 'openapi',
       tags: ['service'],

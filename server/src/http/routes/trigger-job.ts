@@ -40,7 +40,10 @@ export function addTriggerJob(app: App, deps: TriggerDeps, limits: TriggerLimits
       ),
       response: {
         201: Type.Unsafe<LaunchedRun>(
-          Type.Array(TriggeredExecution, { description: 'One element per device' }),
+          Type.Array(TriggeredExecution, {
+            description: 'One element per device',
+            headers: { location: { type: 'string', description: 'The run: /job/api/runs/{runId}' } },
+          }),
         ),
         ...errorResponses(
           'J-001',

@@ -1,15 +1,16 @@
 // What the embedded store keeps in memory: which jobs, devices and keys there are, and what waits for each
-// device. One process sees every write, so memory can be exact. Two rules keep it so: the writer takes
-// writes in the order in which they are sent; and what is taken away vanishes here when its write is sent,
-// while what is added appears here when it is on disk. So a trigger that finds a device here is written
+// device. One process sees every write, so memory can be exact. Two rules keep it so: the writer takes and
+// answers writes in the order in which they are sent; and what is taken away vanishes here when its write is
+// sent, while what is added appears here when it is on disk. So a trigger that finds a device here is written
 // before anything that removes the device.
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { StoredApiKey } from '../../domain/store.ts'
+import type { DevicePut, StoredApiKey } from '../../domain/store.ts'
 import { prepareApiKeys } from './api-keys.ts'
 import { type DeviceRow, prepareDevices } from './devices.ts'
 import { prepareExecutions } from './executions.ts'
 import { type JobRef, prepareJobs } from './jobs.ts'
+import { Known } from './known.ts'
 
 /** Replaced, never changed, when a device is renamed: an answer under way keeps the name it began with. */
 export type DeviceRef = {
@@ -20,32 +21,66 @@ export type DeviceRef = {
   readonly unfinished: number[]
 }
 
-type OwnerEntry = { jobs: Map<string, JobRef>; devices: Map<string, DeviceRef> }
+type OwnerEntry = {
+  jobs: Known<JobRef>
+  devices: Known<DeviceRef>
+  /** Devices that are being put, and by how many puts: the name they will have is the writer's to tell. */
+  puts: Map<string, number>
+}
 
 export class Catalogue {
   readonly apiKeys = new Map<string, StoredApiKey>()
   readonly #owners = new Map<number, OwnerEntry>()
 
-  jobs(ownerNo: number): Map<string, JobRef> {
+  jobs(ownerNo: number): Known<JobRef> {
     return this.#owner(ownerNo).jobs
   }
 
-  devices(ownerNo: number): Map<string, DeviceRef> {
+  devices(ownerNo: number): Known<DeviceRef> {
     return this.#owner(ownerNo).devices
   }
 
-  /** Adds a device that is on disk, or puts a new name in place of the old one. */
+  /** Whether one of them may be renamed by a write that was sent and is not answered yet. */
+  isOneBeingPut(ownerNo: number, deviceIds: string[]): boolean {
+    const { puts } = this.#owner(ownerNo)
+    return puts.size > 0 && deviceIds.some((deviceId) => puts.has(deviceId))
+  }
+
+  /** Devices and names appear once they are on disk. */
+  async putDevices<T extends { deviceNo: number }>(
+    puts: DevicePut[],
+    write: () => Promise<T[]>,
+  ): Promise<T[]> {
+    for (const put of puts) this.#countPut(put, 1)
+    try {
+      const results = await write()
+      results.forEach(({ deviceNo }, index) => {
+        this.setDevice({ ...(puts[index] as DevicePut), deviceNo })
+      })
+      return results
+    } finally {
+      for (const put of puts) this.#countPut(put, -1)
+    }
+  }
+
   setDevice({ ownerNo, deviceNo, deviceId, deviceName }: DeviceRow): void {
     const devices = this.devices(ownerNo)
-    const known = devices.get(deviceId)
+    const known = devices.getOnDisk(deviceId)
     if (known?.deviceName === deviceName) return
     devices.set(deviceId, { deviceNo, deviceId, deviceName, unfinished: known?.unfinished ?? [] })
+  }
+
+  #countPut({ ownerNo, deviceId }: DevicePut, change: number): void {
+    const { puts } = this.#owner(ownerNo)
+    const count = (puts.get(deviceId) ?? 0) + change
+    if (count === 0) puts.delete(deviceId)
+    else puts.set(deviceId, count)
   }
 
   #owner(ownerNo: number): OwnerEntry {
     let entry = this.#owners.get(ownerNo)
     if (entry === undefined) {
-      entry = { jobs: new Map(), devices: new Map() }
+      entry = { jobs: new Known(), devices: new Known(), puts: new Map() }
       this.#owners.set(ownerNo, entry)
     }
     return entry

@@ -39,9 +39,10 @@ export class DatabaseThread<Ops extends Operations> {
     })
   }
 
-  /** Answers what was asked before, then closes the connection. */
+  /** Answers what was asked before, then closes the connection. May be called twice. */
   async close(): Promise<void> {
     if (!this.#lost) this.#worker.postMessage('close')
+    this.#lost ??= new StorageUnavailable('it is closed')
     await this.#gone
   }
 

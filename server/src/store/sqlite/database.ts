@@ -59,6 +59,16 @@ export function inTransaction<T>(db: DatabaseSync, work: () => T): T {
   }
 }
 
+/** All reads of the work see one state of the database. */
+export function inSnapshot<T>(db: DatabaseSync, work: () => T): T {
+  db.exec('BEGIN')
+  try {
+    return work()
+  } finally {
+    if (db.isTransaction) db.exec('COMMIT')
+  }
+}
+
 function pragma(db: DatabaseSync, name: string): unknown {
   const row = db.prepare(`PRAGMA ${name}`).get()
   return row === undefined ? undefined : Object.values(row)[0]

@@ -8,7 +8,7 @@ const FIND = `${SELECT} WHERE owner_no = ? AND device_id = ?`
 const LIST = `${SELECT} WHERE owner_no = ? AND device_id > ? AND deleted_at IS NULL ORDER BY device_id LIMIT ?`
 const LIST_BY_TAG = `
   SELECT device.* FROM device_tag CROSS JOIN device USING (owner_no, device_id)
-  WHERE owner_no = ? AND tag = ? AND device_id > ? ORDER BY device_id LIMIT ?`
+  WHERE owner_no = ? AND tag = ? AND device_id > ? ORDER BY device_tag.device_id LIMIT ?`
 const ALL = 'SELECT owner_no, device_no, device_id, device_name FROM device WHERE deleted_at IS NULL'
 const INSERT = `
   INSERT INTO device (owner_no, device_id, device_name, tags, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)`

@@ -3,7 +3,8 @@
 // owner, job, time and the count of each state, so that runs without a match are skipped.
 
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
-import type { ExecutionFilter, Slice, Sliced, StoredExecution } from '../../domain/store.ts'
+import type { ExecutionFilter, Sliced, StoredExecution } from '../../domain/store.ts'
+import { inSnapshot } from './database.ts'
 import { EXECUTION_COLUMNS, EXECUTION_JOINS, toExecution } from './executions.ts'
 import { sliced } from './rows.ts'
 import { countColumn } from './runs.ts'
@@ -14,6 +15,9 @@ const BY_RUN = `
   SELECT ${EXECUTION_COLUMNS} FROM run CROSS JOIN execution
     ON execution.execution_id BETWEEN run.first_execution_id
       AND min(run.first_execution_id + run.total, :before) - 1 ${EXECUTION_JOINS}`
+// Ids of runs and of executions grow together: a later slice starts at its run and passes by no newer one.
+const RUNS_BELOW = `run.run_id <= (
+  SELECT run_id FROM execution WHERE execution_id < :before ORDER BY execution_id DESC LIMIT 1)`
 const NEWEST_FIRST = 'ORDER BY execution.execution_id DESC LIMIT :limit'
 // The same order, said so that SQLite sees both loops already run in it.
 const NEWEST_RUN_FIRST = 'ORDER BY run.run_id DESC, execution.execution_id DESC LIMIT :limit'
@@ -21,8 +25,10 @@ const NEWEST_RUN_FIRST = 'ORDER BY run.run_id DESC, execution.execution_id DESC 
 export type ExecutionListInput = {
   ownerNo: number
   filter: ExecutionFilter
-  slice: Slice<number>
-  /** With a deviceId filter: what waits for the device, newest first, below slice.after. Not in the index. */
+  /** Only what has a lower id. */
+  before: number
+  limit: number
+  /** With a deviceId filter: what waits for the device, newest first, below `before`. Not in the index. */
   waiting: { ids: number[]; complete: boolean }
 }
 type Result = Sliced<StoredExecution, number>
@@ -37,30 +43,33 @@ export function prepareExecutionList(db: DatabaseSync) {
 
   return {
     listExecutions(input: ExecutionListInput): Result {
-      const { filter, slice } = input
+      const { filter, before, limit } = input
       const values: Values = {
         ...(filter as Values),
         ownerNo: input.ownerNo,
-        before: slice.after ?? Number.MAX_SAFE_INTEGER,
-        limit: slice.limit + 1,
+        before,
+        limit: limit + 1,
         waiting: JSON.stringify(input.waiting.ids),
       }
       const { clauses, runClauses } = filterClauses(filter)
-      if (filter.deviceId !== undefined) return ofDevice(input, [...clauses, ...runClauses], values)
-      if (filter.execState && hasStateIndex(filter.execState)) {
+      if (filter.deviceId !== undefined)
+        return inSnapshot(db, () => ofDevice(input, [...clauses, ...runClauses], values))
+      if (filter.execState && hasStateIndex(filter.execState) && filter.runId === undefined) {
         const where = ['execution.owner_no = :ownerNo', 'execution.execution_id < :before']
         // The planner uses a partial index only where it can see the index's own condition.
         where.push("execution.state NOT IN ('PENDING', 'SUCCEEDED')", ...clauses, ...runClauses)
-        return cut(select(`${BY_EXECUTION} WHERE ${where.join(' AND ')} ${NEWEST_FIRST}`, values), slice)
+        return cut(select(`${BY_EXECUTION} WHERE ${where.join(' AND ')} ${NEWEST_FIRST}`, values), limit)
       }
-      const where = ['run.owner_no = :ownerNo', 'run.first_execution_id < :before', ...runClauses, ...clauses]
+      const where = ['run.owner_no = :ownerNo', RUNS_BELOW, ...runClauses, ...clauses]
       if (filter.execState) where.push(`run.${countColumn(filter.execState)} > 0`)
-      return cut(select(`${BY_RUN} WHERE ${where.join(' AND ')} ${NEWEST_RUN_FIRST}`, values), slice)
+      // The condition of run_unfinished, so that runs which have ended, however many, are not looked at.
+      if (filter.execState === 'PENDING') where.push('run.pending + run.in_progress + run.canceling > 0')
+      return cut(select(`${BY_RUN} WHERE ${where.join(' AND ')} ${NEWEST_RUN_FIRST}`, values), limit)
     },
   }
 
   function ofDevice(input: ExecutionListInput, clauses: string[], values: Values): Result {
-    const { waiting, slice } = input
+    const { waiting, limit } = input
     const device =
       'execution.device_no = (SELECT device_no FROM device WHERE owner_no = :ownerNo AND device_id = :deviceId)'
     const indexed = ["execution.state <> 'PENDING'", device, 'execution.execution_id < :before', ...clauses]
@@ -73,12 +82,12 @@ export function prepareExecutionList(db: DatabaseSync) {
       ...select(`${BY_EXECUTION} WHERE ${indexed.join(' AND ')} ${NEWEST_FIRST}`, values),
       ...select(`${BY_EXECUTION} WHERE ${queued.join(' AND ')} ${NEWEST_FIRST}`, values),
     ].sort((a, b) => b.jobExecutionId - a.jobExecutionId)
-    if (waiting.complete) return cut(found, slice)
+    if (waiting.complete) return cut(found, limit)
     // Only part of what waits was looked at: the slice ends where that part ends.
     const seenTo = waiting.ids.at(-1) ?? 0
     const part = cut(
       found.filter((execution) => execution.jobExecutionId >= seenTo),
-      slice,
+      limit,
     )
     return { items: part.items, next: part.next ?? seenTo }
   }
@@ -88,7 +97,7 @@ function hasStateIndex(state: string): boolean {
   return state !== 'PENDING' && state !== 'SUCCEEDED'
 }
 
-function cut(found: StoredExecution[], { limit }: Slice<number>): Result {
+function cut(found: StoredExecution[], limit: number): Result {
   return sliced(found, limit, (execution) => execution.jobExecutionId)
 }
 

@@ -34,7 +34,7 @@ const UNFINISHED = `
   FROM run CROSS JOIN execution
     ON execution_id BETWEEN first_execution_id AND first_execution_id + total - 1
   WHERE pending + in_progress + canceling > 0 AND state IN ('PENDING', 'IN_PROGRESS', 'CANCELING')
-  ORDER BY run.run_id, execution_id`
+  ORDER BY run.owner_no, run.run_id, execution_id`
 
 export type NewExecutions = {
   firstExecutionId: number
@@ -69,7 +69,7 @@ export function prepareExecutions(db: DatabaseSync) {
       db.prepare(moveCount(before.execState, state)).run(before.runId)
       return { kind: 'moved', execution: getExecution(input) as StoredExecution }
     },
-    /** For the catalogue, at start; in the order of their ids. */
+    /** For the catalogue, at start; those of one owner in the order of their ids. */
     *unfinishedExecutions(): Generator<{ jobExecutionId: number; deviceNo: number }> {
       for (const row of unfinished.iterate()) {
         yield { jobExecutionId: row.execution_id as number, deviceNo: row.device_no as number }

@@ -16,5 +16,9 @@ export function lockData(folder: string): { release(): void } {
       `Another Jobcast is running on the data folder ${folder}. Stop it, or give --data another folder.`,
     )
   }
-  return { release: () => lock.close() }
+  return {
+    release() {
+      if (lock.isOpen) lock.close()
+    },
+  }
 }

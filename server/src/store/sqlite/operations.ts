@@ -42,7 +42,10 @@ export function prepareWrites(db: DatabaseSync) {
   const { putDevices, deleteDeviceRow, setDeviceToken } = prepareDevices(db)
   const { moveExecution } = prepareExecutions(db)
   const { recordTriggers, forgetIdempotencyKeys } = prepareTriggers(db)
-  const probe = db.prepare('UPDATE last_id SET run_id = run_id')
+  // There and back: an update that leaves the row as it is would not reach the disk.
+  const probes = ['run_id = run_id + 1', 'run_id = run_id - 1'].map((change) =>
+    db.prepare(`UPDATE last_id SET ${change}`),
+  )
 
   function deleteDevice(input: {
     ownerNo: number
@@ -78,7 +81,9 @@ export function prepareWrites(db: DatabaseSync) {
     recordTriggers: whole(recordTriggers),
     moveExecution: whole(moveExecution),
     forgetIdempotencyKeys: whole(forgetIdempotencyKeys),
-    probeWrite: whole((_: undefined) => void probe.run()),
+    probeWrite: whole((_: undefined) => {
+      for (const probe of probes) probe.run()
+    }),
   }
 }
 

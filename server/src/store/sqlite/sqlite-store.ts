@@ -3,13 +3,13 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { isTerminal } from '../../domain/execution.ts'
-import type { DevicePut, Store } from '../../domain/store.ts'
+import type { Store } from '../../domain/store.ts'
 import { readMigrations } from '../migrate.ts'
 import { type Catalogue, loadCatalogue } from './catalogue.ts'
 import { migrateDatabase, openDatabase } from './database.ts'
 import { DatabaseThread, type ReaderThread, type WriterThread } from './database-thread.ts'
 import { lockData } from './lock-data.ts'
-import { type LastIds, leaveQueue, TriggerGroup } from './trigger-group.ts'
+import { type LastIds, leaveQueue, placeInQueue, TriggerGroup } from './trigger-group.ts'
 import { prepareTriggers } from './triggers.ts'
 
 export const sqliteMigrations = () => readMigrations(new URL('migrations/', import.meta.url))
@@ -28,17 +28,23 @@ export function openSqliteStore({ folder, onLost }: SqliteStoreOptions): Store {
   const lock = lockData(folder)
   try {
     const path = join(folder, 'jobcast.db')
-    const db = openDatabase(path)
-    migrateDatabase(db, sqliteMigrations())
-    const catalogue = loadCatalogue(db)
-    const lastIds = prepareTriggers(db).lastIds()
-    db.close()
+    const { catalogue, lastIds } = loadMemory(path)
     const writer: WriterThread = new DatabaseThread('writer', path, onLost)
     const reader: ReaderThread = new DatabaseThread('reader', path, onLost)
     return buildStore(catalogue, lastIds, writer, reader, lock.release)
   } catch (error) {
     lock.release()
     throw error
+  }
+}
+
+function loadMemory(path: string): { catalogue: Catalogue; lastIds: LastIds } {
+  const db = openDatabase(path)
+  try {
+    migrateDatabase(db, sqliteMigrations())
+    return { catalogue: loadCatalogue(db), lastIds: prepareTriggers(db).lastIds() }
+  } finally {
+    db.close()
   }
 }
 
@@ -69,7 +75,13 @@ function buildStore(
       if (revoked && key) key.revokedAt ??= at
       return revoked
     },
-    recordKeyUse: (uses) => writer.call('recordKeyUse', uses),
+    async recordKeyUse(uses) {
+      await writer.call('recordKeyUse', uses)
+      for (const { keyId, at } of uses) {
+        const key = catalogue.apiKeys.get(keyId)
+        if (key) key.lastUsedAt = at
+      }
+    },
 
     async putJob(put) {
       const { ref, ...result } = await writer.call('putJob', put)
@@ -78,69 +90,49 @@ function buildStore(
     },
     getJob: (ownerNo, jobName) => reader.call('getJob', { ownerNo, jobName }),
     listJobs: (ownerNo, slice) => reader.call('listJobs', { ownerNo, slice }),
-    async deleteJob(ownerNo, jobName, at) {
-      const jobs = catalogue.jobs(ownerNo)
-      const ref = jobs.get(jobName)
-      jobs.delete(jobName)
-      try {
-        return await writer.call('deleteJob', { ownerNo, jobName, at })
-      } catch (error) {
-        if (ref && !jobs.has(jobName)) jobs.set(jobName, ref)
-        throw error
-      }
+    deleteJob(ownerNo, jobName, at) {
+      const write = () => writer.call('deleteJob', { ownerNo, jobName, at })
+      return catalogue.jobs(ownerNo).remove(jobName, write)
     },
 
     async putDevices(puts) {
-      const takeBack = renameKnown(catalogue, puts)
-      try {
-        const results = await writer.call('putDevices', puts)
-        return results.map(({ deviceNo, ...result }, index) => {
-          catalogue.setDevice({ ...(puts[index] as DevicePut), deviceNo })
-          return result
-        })
-      } catch (error) {
-        takeBack()
-        throw error
-      }
+      const results = await catalogue.putDevices(puts, () => writer.call('putDevices', puts))
+      return results.map(({ created, value }) => ({ created, value }))
     },
     getDevice: (ownerNo, deviceId) => reader.call('getDevice', { ownerNo, deviceId }),
     listDevices: (ownerNo, { tag }, slice) => reader.call('listDevices', { ownerNo, tag, slice }),
-    async deleteDevice(ownerNo, deviceId, at) {
+    deleteDevice(ownerNo, deviceId, at) {
       const devices = catalogue.devices(ownerNo)
-      const ref = devices.get(deviceId)
-      devices.delete(deviceId)
-      try {
-        const unfinishedIds = ref?.unfinished ?? []
-        return await writer.call('deleteDevice', { ownerNo, deviceId, unfinishedIds, at })
-      } catch (error) {
-        if (ref && !devices.has(deviceId)) devices.set(deviceId, ref)
-        throw error
-      }
+      const unfinishedIds = devices.getOnDisk(deviceId)?.unfinished ?? []
+      const write = () => writer.call('deleteDevice', { ownerNo, deviceId, unfinishedIds, at })
+      return devices.remove(deviceId, write)
     },
     setDeviceToken: (ownerNo, deviceId, token) => writer.call('setDeviceToken', { ownerNo, deviceId, token }),
 
     async createExecutions(triggers) {
       const group = new TriggerGroup(catalogue, lastIds, triggers)
-      const { checked } = group
-      if (checked.length === 0) return group.outcomes([])
+      const { questions } = group
+      if (questions.length === 0) return group.outcomes([])
       try {
-        return group.outcomes(await writer.call('recordTriggers', checked))
+        return group.outcomes(await writer.call('recordTriggers', questions))
       } catch (error) {
         group.takeBack()
         throw error
       }
     },
     getExecution: (ownerNo, jobExecutionId) => reader.call('getExecution', { ownerNo, jobExecutionId }),
-    listExecutions(ownerNo, filter, slice) {
+    listExecutions(ownerNo, filter, { after, limit }) {
+      // What is launched from now on is left out, so that it cannot be seen in part.
+      const before = Math.min(after ?? Number.MAX_SAFE_INTEGER, lastIds.jobExecutionId + 1)
       const { deviceId } = filter
-      const queue = deviceId === undefined ? [] : catalogue.devices(ownerNo).get(deviceId)?.unfinished
-      const waiting = newestBelow(queue ?? [], slice.after)
-      return reader.call('listExecutions', { ownerNo, filter, slice, waiting })
+      const device = deviceId === undefined ? undefined : catalogue.devices(ownerNo).getOnDisk(deviceId)
+      const waiting = newestBelow(device?.unfinished ?? [], before)
+      return reader.call('listExecutions', { ownerNo, filter, before, limit, waiting })
     },
     async moveExecution(move) {
       const outcome = await writer.call('moveExecution', move)
       if (outcome.kind === 'moved' && isTerminal(outcome.execution.execState)) {
-        const device = catalogue.devices(move.ownerNo).get(outcome.execution.deviceId)
+        const device = catalogue.devices(move.ownerNo).getOnDisk(outcome.execution.deviceId)
         if (device) leaveQueue(device.unfinished, move.jobExecutionId)
       }
       return outcome
@@ -159,25 +151,8 @@ function buildStore(
   }
 }
 
-/** New names count from when they are sent: executions sent after them carry them. */
-function renameKnown(catalogue: Catalogue, puts: DevicePut[]): () => void {
-  const before = puts.flatMap(({ ownerNo, deviceId }) => {
-    const known = catalogue.devices(ownerNo).get(deviceId)
-    return known ? [{ ownerNo, ...known }] : []
-  })
-  for (const put of puts) {
-    const known = catalogue.devices(put.ownerNo).get(put.deviceId)
-    if (known) catalogue.setDevice({ ...put, deviceNo: known.deviceNo })
-  }
-  return () => {
-    for (const device of before) catalogue.setDevice(device)
-  }
-}
-
-function newestBelow(queue: readonly number[], before: number | undefined) {
-  // Ids only grow, so the queue is sorted; the end that matters is its newest.
-  let end = queue.length
-  while (before !== undefined && end > 0 && (queue[end - 1] as number) >= before) end--
+function newestBelow(queue: readonly number[], before: number) {
+  const end = placeInQueue(queue, before)
   const start = Math.max(0, end - waitingPerPage)
   return { ids: queue.slice(start, end).reverse(), complete: start === 0 }
 }

@@ -3,49 +3,66 @@
 
 import type { LaunchedRun, Trigger, TriggerOutcome } from '../../domain/store.ts'
 import type { Catalogue, DeviceRef } from './catalogue.ts'
-import type { CheckedTrigger, RecordedTrigger } from './triggers.ts'
+import type { Known } from './known.ts'
+import type { CheckedTrigger, KeyQuestion, RecordedTrigger } from './triggers.ts'
 
 export type LastIds = { runId: number; jobExecutionId: number }
 
 type Launch = { checked: CheckedTrigger; jobName: string; devices: DeviceRef[] }
 type Refusal = Extract<TriggerOutcome, { kind: 'unknown-job' | 'unknown-device' }>
+type Refused = { refusal: Refusal; question: KeyQuestion | undefined }
 
 /** How many unknown devices an answer names. */
 const namedDevices = 100
 
 export class TriggerGroup {
-  readonly #entries: (Launch | Refusal)[]
+  readonly #entries: (Launch | Refused)[]
 
   constructor(catalogue: Catalogue, lastIds: LastIds, triggers: Trigger[]) {
-    this.#entries = triggers.map((trigger) => launch(catalogue, lastIds, trigger))
+    this.#entries = triggers.map((trigger) => {
+      const entry = launch(catalogue, lastIds, trigger)
+      return 'kind' in entry ? refused(trigger, entry) : entry
+    })
   }
 
-  /** What the writer has to record. */
-  get checked(): CheckedTrigger[] {
-    return this.#launches().map((entry) => entry.checked)
+  /** What the writer has to record or to look up. */
+  get questions(): (CheckedTrigger | KeyQuestion)[] {
+    return this.#entries.flatMap((entry) => questionOf(entry) ?? [])
   }
 
   /** The writer has recorded it: what became of each trigger, in the order of the triggers. */
   outcomes(recorded: RecordedTrigger[]): TriggerOutcome[] {
     let next = 0
     return this.#entries.map((entry) => {
-      if ('kind' in entry) return entry
-      const result = recorded[next++]
+      const result = questionOf(entry) && recorded[next++]
+      if ('refusal' in entry) {
+        return result === undefined || result === 'unknown-key' ? entry.refusal : earlierOutcome(result)
+      }
       if (result === 'created') return { kind: 'created', run: toRun(entry) }
+      if (typeof result === 'object' && 'created' in result) return { kind: 'created', run: result.created }
       leaveQueues(entry)
-      if (result === undefined || typeof result === 'string') return { kind: 'idempotency-key-reused' }
-      return { kind: 'replayed', run: result.replayed }
+      return earlierOutcome(result)
     })
   }
 
   /** Nothing of it was recorded. */
   takeBack(): void {
-    for (const entry of this.#launches()) leaveQueues(entry)
+    for (const entry of this.#entries) if ('checked' in entry) leaveQueues(entry)
   }
+}
 
-  #launches(): Launch[] {
-    return this.#entries.filter((entry): entry is Launch => !('kind' in entry))
-  }
+/** A call that was made before is answered as it was then, even if its job or a device is gone by now. */
+function refused({ ownerNo, idempotency }: Trigger, refusal: Refusal): Refused {
+  return { refusal, question: idempotency ? { ownerNo, idempotency } : undefined }
+}
+
+function questionOf(entry: Launch | Refused): CheckedTrigger | KeyQuestion | undefined {
+  return 'refusal' in entry ? entry.question : entry.checked
+}
+
+function earlierOutcome(result: RecordedTrigger | undefined): TriggerOutcome {
+  if (typeof result === 'object' && 'replayed' in result) return { kind: 'replayed', run: result.replayed }
+  return { kind: 'idempotency-key-reused' }
 }
 
 function launch(catalogue: Catalogue, lastIds: LastIds, trigger: Trigger): Launch | Refusal {
@@ -83,14 +100,15 @@ function launch(catalogue: Catalogue, lastIds: LastIds, trigger: Trigger): Launc
       total,
       deviceNos,
       idempotency,
+      readBack: catalogue.isOneBeingPut(ownerNo, deviceIds),
     },
     jobName: job.jobName,
     devices,
   }
 }
 
-function unknownDevices(known: ReadonlyMap<string, DeviceRef>, deviceIds: string[]): Refusal {
-  const unknown = deviceIds.filter((deviceId) => !known.has(deviceId))
+function unknownDevices(known: Known<DeviceRef>, deviceIds: string[]): Refusal {
+  const unknown = deviceIds.filter((deviceId) => known.get(deviceId) === undefined)
   return { kind: 'unknown-device', deviceIds: unknown.slice(0, namedDevices) }
 }
 
@@ -106,6 +124,18 @@ function leaveQueues({ checked, devices }: Launch): void {
 }
 
 export function leaveQueue(queue: number[], jobExecutionId: number): void {
-  const at = queue.indexOf(jobExecutionId)
-  if (at >= 0) queue.splice(at, 1)
+  const at = placeInQueue(queue, jobExecutionId)
+  if (queue[at] === jobExecutionId) queue.splice(at, 1)
+}
+
+/** How many of the queue are below the id. Ids only grow, so every queue is sorted. */
+export function placeInQueue(queue: readonly number[], jobExecutionId: number): number {
+  let low = 0
+  let high = queue.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((queue[middle] as number) < jobExecutionId) low = middle + 1
+    else high = middle
+  }
+  return low
 }

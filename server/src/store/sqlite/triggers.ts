@@ -27,9 +27,19 @@ const RUN_AS_LAUNCHED = `
 export type CheckedTrigger = NewRun & {
   deviceNos: Int32Array
   idempotency: Trigger['idempotency']
+  /** The names of its devices may be changed by a write that comes before it: answer as it is on disk. */
+  readBack: boolean
 }
 
-export type RecordedTrigger = 'created' | 'idempotency-key-reused' | { replayed: LaunchedRun }
+/** Of a trigger that names what is not there: only whether its key belongs to an earlier call. */
+export type KeyQuestion = { ownerNo: number; idempotency: NonNullable<Trigger['idempotency']> }
+
+export type RecordedTrigger =
+  | 'created'
+  | { created: LaunchedRun }
+  | { replayed: LaunchedRun }
+  | 'unknown-key'
+  | 'idempotency-key-reused'
 
 export function prepareTriggers(db: DatabaseSync) {
   const { insertRun } = prepareRuns(db)
@@ -49,20 +59,24 @@ export function prepareTriggers(db: DatabaseSync) {
     return { runId, jobName, launchedAt, firstExecutionId: jobExecutionId, devices: executions }
   }
 
+  function earlierCall({ ownerNo, idempotency }: KeyQuestion): RecordedTrigger {
+    const { key, requestHash, validAfter } = idempotency
+    const earlier = findKey.get(ownerNo, key, validAfter)
+    if (earlier === undefined) return 'unknown-key'
+    const same = Buffer.compare(earlier.request_hash as Uint8Array, requestHash) === 0
+    return same ? { replayed: launchedRun(earlier.run_id as number) } : 'idempotency-key-reused'
+  }
+
   function recordTrigger(trigger: CheckedTrigger): RecordedTrigger {
-    const { ownerNo, runId, idempotency } = trigger
+    const { ownerNo, runId, launchedAt, idempotency } = trigger
     if (idempotency) {
-      const { key, requestHash, validAfter } = idempotency
-      const earlier = findKey.get(ownerNo, key, validAfter)
-      if (earlier) {
-        const same = Buffer.compare(earlier.request_hash as Uint8Array, requestHash) === 0
-        return same ? { replayed: launchedRun(earlier.run_id as number) } : 'idempotency-key-reused'
-      }
-      keepKey.run(ownerNo, key, requestHash, runId, trigger.launchedAt)
+      const earlier = earlierCall({ ownerNo, idempotency })
+      if (earlier !== 'unknown-key') return earlier
+      keepKey.run(ownerNo, idempotency.key, idempotency.requestHash, runId, launchedAt)
     }
     insertRun(trigger)
     insertExecutions(trigger)
-    return 'created'
+    return trigger.readBack ? { created: launchedRun(runId) } : 'created'
   }
 
   return {
@@ -70,11 +84,12 @@ export function prepareTriggers(db: DatabaseSync) {
       const row = lastId.get()
       return { runId: row?.run_id as number, jobExecutionId: row?.execution_id as number }
     },
-    recordTriggers(triggers: CheckedTrigger[]): RecordedTrigger[] {
-      const recorded = triggers.map(recordTrigger)
-      const last = triggers.at(-1)
+    recordTriggers(questions: (CheckedTrigger | KeyQuestion)[]): RecordedTrigger[] {
+      const last = questions.findLast((question) => 'runId' in question)
       if (last) setLastId.run(last.runId, last.firstExecutionId + last.total - 1)
-      return recorded
+      return questions.map((question) =>
+        'runId' in question ? recordTrigger(question) : earlierCall(question),
+      )
     },
     /** True while there may be more: one call takes a bite that does not hold the writer up. */
     forgetIdempotencyKeys(olderThan: number): boolean {

@@ -94,7 +94,7 @@ CREATE TABLE run (
 
 CREATE INDEX run_by_owner ON run (owner_no, run_id);
 CREATE INDEX run_by_job ON run (job_no, run_id);
-CREATE INDEX run_unfinished ON run (run_id) WHERE pending + in_progress + canceling > 0;
+CREATE INDEX run_unfinished ON run (owner_no, run_id) WHERE pending + in_progress + canceling > 0;
 
 CREATE TABLE execution (
   execution_id INTEGER PRIMARY KEY,

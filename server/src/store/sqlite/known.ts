@@ -1,0 +1,44 @@
+// Jobs or devices of one owner by name, exact while writes are under way. What is being taken away is out of
+// sight, so that nothing sent later can find it; it is kept aside until its removal is answered.
+
+type Leaving<Ref> = { onDisk: Ref | undefined; removals: number }
+
+export class Known<Ref> {
+  readonly #inSight = new Map<string, Ref>()
+  readonly #leaving = new Map<string, Leaving<Ref>>()
+
+  /** What a write that is sent now will find on disk. */
+  get(name: string): Ref | undefined {
+    return this.#inSight.get(name)
+  }
+
+  /** What is on disk, also while its removal is under way. */
+  getOnDisk(name: string): Ref | undefined {
+    return this.#inSight.get(name) ?? this.#leaving.get(name)?.onDisk
+  }
+
+  /** It is on disk. If a removal was sent after it, it stays out of sight: answers come in the order of sending. */
+  set(name: string, ref: Ref): void {
+    const leaving = this.#leaving.get(name)
+    if (leaving) leaving.onDisk = ref
+    else this.#inSight.set(name, ref)
+  }
+
+  /** Out of sight from now on; in sight again if the removal fails. */
+  async remove<T>(name: string, write: () => Promise<T>): Promise<T> {
+    const leaving = this.#leaving.get(name) ?? { onDisk: this.#inSight.get(name), removals: 0 }
+    this.#leaving.set(name, leaving)
+    this.#inSight.delete(name)
+    leaving.removals++
+    try {
+      const answer = await write()
+      leaving.onDisk = undefined
+      return answer
+    } finally {
+      if (--leaving.removals === 0) {
+        this.#leaving.delete(name)
+        if (leaving.onDisk !== undefined) this.#inSight.set(name, leaving.onDisk)
+      }
+    }
+  }
+}

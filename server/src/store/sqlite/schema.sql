@@ -1,0 +1,130 @@
+-- Written by `npm run generate` from the migrations; do not edit.
+
+CREATE TABLE api_key (
+  key_id TEXT PRIMARY KEY,
+  owner_no INTEGER NOT NULL REFERENCES owner,
+  key_name TEXT NOT NULL,
+  secret_hash BLOB NOT NULL,
+  scopes TEXT NOT NULL,
+  expires_at INTEGER,
+  revoked_at INTEGER,
+  last_used_at INTEGER,
+  created_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX api_key_by_owner ON api_key (owner_no, key_id);
+
+CREATE TABLE device (
+  device_no INTEGER PRIMARY KEY,
+  owner_no INTEGER NOT NULL REFERENCES owner,
+  device_id TEXT NOT NULL,
+  device_name TEXT NOT NULL,
+  tags TEXT NOT NULL,
+  token_id TEXT UNIQUE,
+  token_hash BLOB,
+  token_created_at INTEGER,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  deleted_at INTEGER,
+  UNIQUE (owner_no, device_id)
+) STRICT;
+
+CREATE TABLE device_rename (
+  device_no INTEGER NOT NULL,
+  last_execution_id INTEGER NOT NULL,
+  device_name TEXT NOT NULL,
+  PRIMARY KEY (device_no, last_execution_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE device_tag (
+  owner_no INTEGER NOT NULL,
+  tag TEXT NOT NULL,
+  device_id TEXT NOT NULL,
+  PRIMARY KEY (owner_no, tag, device_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE execution (
+  execution_id INTEGER PRIMARY KEY,
+  run_id INTEGER NOT NULL,
+  owner_no INTEGER NOT NULL,
+  device_no INTEGER NOT NULL,
+  state TEXT NOT NULL,
+  attempt INTEGER NOT NULL,
+  version_number INTEGER NOT NULL,
+  started_at INTEGER,
+  finished_at INTEGER,
+  notified_at INTEGER,
+  delivered_at INTEGER,
+  status_details TEXT,
+  result TEXT
+) STRICT;
+
+CREATE INDEX execution_by_device ON execution (device_no, execution_id) WHERE state <> 'PENDING';
+
+CREATE INDEX execution_by_state ON execution (owner_no, state, execution_id)
+  WHERE state NOT IN ('PENDING', 'SUCCEEDED');
+
+CREATE TABLE idempotency_key (
+  owner_no INTEGER NOT NULL,
+  idempotency_key TEXT NOT NULL,
+  request_hash BLOB NOT NULL,
+  run_id INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (owner_no, idempotency_key)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX idempotency_key_by_age ON idempotency_key (created_at);
+
+CREATE TABLE job (
+  job_no INTEGER PRIMARY KEY,
+  owner_no INTEGER NOT NULL REFERENCES owner,
+  job_name TEXT NOT NULL,
+  version_no INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  deleted_at INTEGER,
+  UNIQUE (owner_no, job_name)
+) STRICT;
+
+CREATE TABLE job_version (
+  version_no INTEGER PRIMARY KEY,
+  job_no INTEGER NOT NULL,
+  content TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE last_id (
+  run_id INTEGER NOT NULL,
+  execution_id INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE owner (
+  owner_no INTEGER PRIMARY KEY,
+  owner_id TEXT NOT NULL UNIQUE,
+  owner_name TEXT NOT NULL UNIQUE,
+  created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE run (
+  run_id INTEGER PRIMARY KEY,
+  owner_no INTEGER NOT NULL,
+  job_no INTEGER NOT NULL,
+  version_no INTEGER NOT NULL,
+  launched_at INTEGER NOT NULL,
+  first_execution_id INTEGER NOT NULL,
+  total INTEGER NOT NULL,
+  pending INTEGER NOT NULL,
+  in_progress INTEGER NOT NULL DEFAULT 0,
+  canceling INTEGER NOT NULL DEFAULT 0,
+  succeeded INTEGER NOT NULL DEFAULT 0,
+  failed INTEGER NOT NULL DEFAULT 0,
+  timed_out INTEGER NOT NULL DEFAULT 0,
+  rejected INTEGER NOT NULL DEFAULT 0,
+  expired INTEGER NOT NULL DEFAULT 0,
+  canceled INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
+CREATE INDEX run_by_job ON run (job_no, run_id);
+
+CREATE INDEX run_by_owner ON run (owner_no, run_id);
+
+CREATE INDEX run_unfinished ON run (owner_no, run_id) WHERE pending + in_progress + canceling > 0;

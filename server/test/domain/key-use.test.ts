@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { KeyUse } from '../../src/domain/key-use.ts'
+
+test('uses are written together, the latest of each key, and only when there are any', async () => {
+  const written: object[] = []
+  const keyUse = new KeyUse({ recordKeyUse: async (uses) => void written.push(uses) })
+  await keyUse.record()
+  keyUse.note('a', 1)
+  keyUse.note('b', 2)
+  keyUse.note('a', 3)
+  await keyUse.record()
+  await keyUse.record()
+  assert.deepEqual(written, [
+    [
+      { keyId: 'a', at: 3 },
+      { keyId: 'b', at: 2 },
+    ],
+  ])
+})
+
+test('what could not be written is kept, and does not take the place of what came later', async () => {
+  const written: object[] = []
+  let isAway = true
+  const keyUse = new KeyUse({
+    async recordKeyUse(uses) {
+      keyUse.note('a', 9)
+      if (isAway) throw new Error('away')
+      written.push(uses)
+    },
+  })
+  keyUse.note('a', 1)
+  keyUse.note('b', 2)
+  await assert.rejects(keyUse.record(), /away/)
+  isAway = false
+  await keyUse.record()
+  assert.deepEqual(written, [
+    [
+      { keyId: 'a', at: 9 },
+      { keyId: 'b', at: 2 },
+    ],
+  ])
+})

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type ErrorCode, scopes } from '@jobcast/contract'
+import type { Caller } from '../../src/domain/caller.ts'
+import type { LaunchedRun, Trigger, TriggerOutcome } from '../../src/domain/store.ts'
+import { idempotencyMs, triggerJob } from '../../src/domain/trigger-job.ts'
+
+const now = Date.UTC(2026, 10, 15)
+const caller: Caller = { keyId: 'k', ownerNo: 7, ownerId: 'ow_7', scopes }
+const run: LaunchedRun = { runId: 1, jobName: 'j', launchedAt: now, firstExecutionId: 1, devices: [] }
+
+/** Remembers what is to be recorded; each record ends when the test says so. */
+function buildDeps() {
+  const sent: { trigger: Trigger; answer: (outcome: TriggerOutcome | Error) => void }[] = []
+  const recordTrigger = (trigger: Trigger) =>
+    new Promise<TriggerOutcome>((resolve, reject) => {
+      const answer = (outcome: TriggerOutcome | Error) =>
+        outcome instanceof Error ? reject(outcome) : resolve(outcome)
+      sent.push({ trigger, answer })
+    })
+  return { sent, deps: { recordTrigger, now: () => now, runningKeys: new Set<string>() } }
+}
+
+test('a device named twice is triggered once, at the place where it was named first', () => {
+  const { sent, deps } = buildDeps()
+  void triggerJob(deps, caller, { jobName: 'j', deviceIds: ['b', 'a', 'b', 'c', 'a'] })
+  assert.deepEqual(sent[0]?.trigger, {
+    ownerNo: 7,
+    jobName: 'j',
+    deviceIds: ['b', 'a', 'c'],
+    launchedAt: now,
+    idempotency: null,
+  })
+})
+
+const outcomes: [TriggerOutcome, ErrorCode | undefined][] = [
+  [{ kind: 'created', run }, undefined],
+  [{ kind: 'replayed', run }, undefined],
+  [{ kind: 'idempotency-key-reused' }, 'J-501'],
+  [{ kind: 'unknown-job' }, 'J-301'],
+  [{ kind: 'unknown-device', deviceIds: ['x'] }, 'J-001'],
+]
+for (const [outcome, code] of outcomes) {
+  test(`answers ${code ?? 'the run'} when the store says ${outcome.kind}`, async () => {
+    const { sent, deps } = buildDeps()
+    const answer = triggerJob(deps, caller, { jobName: 'j', deviceIds: ['a'] }, 'key')
+    sent[0]?.answer(outcome)
+    if (code) await assert.rejects(answer, { code })
+    else assert.equal(await answer, run)
+    assert.equal(deps.runningKeys.size, 0)
+  })
+}
+
+test('answers J-502 while a call with the same key runs, whatever it asks for, and no longer', async () => {
+  const { sent, deps } = buildDeps()
+  const request = { jobName: 'j', deviceIds: ['a'] }
+  const first = triggerJob(deps, caller, request, 'key')
+  await assert.rejects(triggerJob(deps, caller, request, 'key'), { code: 'J-502' })
+  await assert.rejects(triggerJob(deps, caller, { ...request, jobName: 'k' }, 'key'), { code: 'J-502' })
+  void triggerJob(deps, caller, request, 'other key')
+  void triggerJob(deps, { ...caller, ownerNo: 8 }, request, 'key')
+  void triggerJob(deps, caller, request)
+  assert.equal(sent.length, 4)
+  sent[0]?.answer(new Error('the disk is gone'))
+  await assert.rejects(first, /gone/)
+  void triggerJob(deps, caller, request, 'key')
+  assert.equal(sent.length, 5)
+})
+
+test('a key is good for 24 hours, for what the call asks for and not for how it is spelled', () => {
+  const { sent, deps } = buildDeps()
+  const idempotencyOf = (request: object, key: string) => {
+    void triggerJob(deps, caller, request as { jobName: string; deviceIds: string[] }, key)
+    return sent.at(-1)?.trigger.idempotency
+  }
+  const first = idempotencyOf({ jobName: 'j', deviceIds: ['a', 'b'] }, 'k1')
+  assert.equal(first?.key, 'k1')
+  assert.equal(first?.validAfter, now - idempotencyMs)
+  assert.equal(idempotencyMs, 24 * 60 * 60 * 1000)
+  const same = idempotencyOf({ ignored: 1, deviceIds: ['a', 'b'], jobName: 'j' }, 'k2')
+  assert.deepEqual(same?.requestHash, first?.requestHash)
+  for (const [index, other] of [
+    { jobName: 'j', deviceIds: ['b', 'a'] },
+    { jobName: 'j', deviceIds: ['a'] },
+    { jobName: 'J', deviceIds: ['a', 'b'] },
+    { jobName: 'j', deviceIds: ['a,b'] },
+  ].entries()) {
+    assert.notDeepEqual(idempotencyOf(other, `other ${index}`)?.requestHash, first?.requestHash)
+  }
+})

@@ -1,0 +1,71 @@
+// When the service itself fails: foreseen states are 503 with Retry-After, a bug is a bare 500.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { ErrorCode } from '@jobcast/contract'
+import { StorageUnavailable, TooMuchWaiting } from '../../src/domain/store.ts'
+import { errorText } from './assert-reply.ts'
+import { openApp } from './open-app.ts'
+
+const secret = 'SQLITE_FULL at /var/lib/secret'
+const body = { jobName: 'update', deviceIds: ['d1'] }
+
+type Failure = { title: string; error: Error; code: ErrorCode; retryAfter: string | undefined }
+const failures: Failure[] = [
+  { title: 'too much is waiting', error: new TooMuchWaiting(), code: 'J-908', retryAfter: '1' },
+  {
+    title: 'the disk is full',
+    error: new StorageUnavailable(new Error(secret)),
+    code: 'J-909',
+    retryAfter: '5',
+  },
+  { title: 'there is a bug', error: new TypeError(secret), code: 'J-900', retryAfter: undefined },
+]
+
+for (const { title, error, code, retryAfter } of failures) {
+  test(`the trigger answers ${code} when ${title}, without a word about why`, async (t) => {
+    const recordTrigger = () => Promise.reject(error)
+    const { app, adminKey, told } = await openApp(t, { recordTrigger, recordDevice: recordTrigger })
+    const headers = { host: 'localhost', 'x-api-key': adminKey }
+    for (const accept of ['application/json', 'application/problem+json']) {
+      const reply = await app.inject({
+        method: 'POST',
+        url: '/job/api/jobs/execute',
+        headers: { ...headers, accept },
+        body,
+      })
+      assert.equal(reply.json().code, code)
+      assert.equal(reply.statusCode, reply.json().status)
+      assert.equal(reply.headers['retry-after'], retryAfter)
+      assert.ok(reply.headers['x-request-id'])
+      assert.ok(!reply.body.includes('secret'))
+      if (accept === 'application/json') assert.equal(reply.body, errorText(code))
+    }
+    const put = await app.inject({ method: 'PUT', url: '/job/api/devices/d1', headers, body: {} })
+    assert.equal(put.body, errorText(code))
+    const failed = told.filter((event) => event.kind === 'request-failed')
+    assert.equal(failed.length, code === 'J-900' ? 3 : 0)
+  })
+}
+
+test('a bug is told once with its error and the request id of the answer', async (t) => {
+  const bug = new TypeError(secret)
+  const { app, adminKey, told } = await openApp(t, { recordTrigger: () => Promise.reject(bug) })
+  const headers = { host: 'localhost', 'x-api-key': adminKey }
+  const reply = await app.inject({ method: 'POST', url: '/job/api/jobs/execute', headers, body })
+  const failed = told.filter((event) => event.kind === 'request-failed')
+  assert.equal(failed.length, 1)
+  assert.equal(failed[0]?.error, bug)
+  assert.equal(failed[0]?.requestId, reply.headers['x-request-id'])
+})
+
+test('/readyz answers J-910 with Retry-After once the service is stopping, /livez stays 200', async (t) => {
+  const { app } = await openApp(t, { stopping: AbortSignal.abort() })
+  const headers = { host: 'localhost' }
+  const ready = await app.inject({ url: '/readyz', headers })
+  assert.equal(ready.body, errorText('J-910'))
+  assert.equal(ready.statusCode, 503)
+  assert.equal(ready.headers['retry-after'], '5')
+  assert.equal(ready.headers.connection, 'close')
+  assert.equal((await app.inject({ url: '/livez', headers })).statusCode, 200)
+})

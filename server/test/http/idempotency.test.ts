@@ -1,0 +1,132 @@
+// Idempotency-Key on the trigger: the first answer comes again, to the byte, and nothing is made.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Reply } from '../support/call-api.ts'
+import { assertRefused } from './assert-reply.ts'
+import { buildClock, openSharedServer } from './shared-server.ts'
+
+const day = 24 * 60 * 60 * 1000
+const clock = buildClock()
+const api = await openSharedServer({ now: clock.now })
+await api.putJobAndDevices('update', ['d1', 'd2', 'd3'])
+const other = await api.newOwner('other')
+await api.putJobAndDevices('update', ['d1', 'd2', 'd3'], other.key)
+
+const trigger = (idempotencyKey: string, deviceIds = ['d1', 'd2'], key = api.adminKey) =>
+  api.trigger('update', deviceIds, { key, headers: { 'idempotency-key': idempotencyKey } })
+const total = async () => (await api.call('GET', '/job/api/executions?limit=200')).json.items.length
+
+function assertSame(again: Reply, first: Reply): void {
+  assert.equal(first.status, 201)
+  assert.equal(again.status, 201)
+  assert.equal(again.text, first.text)
+  assert.equal(again.headers.get('location'), first.headers.get('location'))
+}
+
+test('the same key and body give the same answer and Location, and make nothing', async () => {
+  const first = await trigger('same')
+  const before = await total()
+  for (let i = 0; i < 3; i++) assertSame(await trigger('same'), first)
+  assert.equal(await total(), before)
+})
+
+test('so they do after a device was renamed, an execution ended and an hour passed', async () => {
+  await api.call('PUT', '/job/api/devices/d1', { body: { deviceName: 'Before' } })
+  const first = await trigger('renamed')
+  await api.call('PUT', '/job/api/devices/d1', { body: { deviceName: 'After' } })
+  await api.call('POST', `/job/api/executions/${first.json[0].jobExecutionId}/cancel`)
+  clock.forward(day / 24)
+  assertSame(await trigger('renamed'), first)
+  assert.equal(first.json[0].deviceName, 'Before')
+})
+
+test('so they do after the job was changed', async () => {
+  const first = await trigger('changed')
+  await api.call('PUT', '/job/api/jobs/update', { body: { document: { version: 2 } } })
+  assertSame(await trigger('changed'), first)
+})
+
+test('so they do after job and device were deleted', async () => {
+  await api.putJobAndDevices('passing', ['passing'])
+  const headers = { 'idempotency-key': 'deleted' }
+  const first = await api.trigger('passing', ['passing'], { headers })
+  await api.call('DELETE', '/job/api/devices/passing')
+  await api.call('DELETE', '/job/api/jobs/passing')
+  assertSame(await api.trigger('passing', ['passing'], { headers }), first)
+})
+
+test('blanks, the order of fields and unknown fields make no other body', async () => {
+  const first = await trigger('spelled', ['d1'])
+  const again = await api.call('POST', '/job/api/jobs/execute', {
+    rawBody: ' { "deviceIds" : ["d1"], "note": 1, "jobName": "update" } ',
+    headers: { 'idempotency-key': 'spelled' },
+  })
+  assertSame(again, first)
+})
+
+test('another body is J-501 and makes nothing, and the first answer stays', async () => {
+  const first = await trigger('reused', ['d1', 'd2'])
+  const before = await total()
+  assertRefused(await trigger('reused', ['d1']), 'J-501')
+  assertRefused(await trigger('reused', ['d2', 'd1']), 'J-501')
+  assert.equal(await total(), before)
+  assertSame(await trigger('reused', ['d1', 'd2']), first)
+})
+
+test('a refused call does not use the key up', async () => {
+  assertRefused(await trigger('mended', ['nobody']), 'J-001')
+  assertRefused(await trigger('mended', []), 'J-500')
+  assert.equal((await trigger('mended', ['d3'])).status, 201)
+})
+
+test('fifty twins at once make one set: each gets the same answer or J-502', async () => {
+  const before = await total()
+  const replies = await Promise.all(Array.from({ length: 50 }, () => trigger('twins')))
+  const made = replies.filter((reply) => reply.status === 201)
+  const first = made[0] as Reply
+  for (const reply of made) assertSame(reply, first)
+  for (const reply of replies.filter((one) => one.status !== 201)) {
+    assertRefused(reply, 'J-502')
+    assert.equal(reply.headers.get('retry-after'), '1')
+  }
+  assert.equal(await total(), before + 2)
+  assertSame(await trigger('twins'), first)
+})
+
+test('two keys of one owner share an Idempotency-Key, two owners do not', async () => {
+  const first = await trigger('shared', ['d1'])
+  const { apiKey } = await api.newKey(['TRIGGER'])
+  assertSame(await trigger('shared', ['d1'], apiKey), first)
+  const theirs = await trigger('shared', ['d1'], other.key)
+  assert.equal(theirs.status, 201)
+  assert.notEqual(theirs.headers.get('location'), first.headers.get('location'))
+  assert.equal((await trigger('shared', ['d2'], other.key)).json.code, 'J-501')
+})
+
+test('it is forgotten after 24 hours, not before', async () => {
+  const first = await trigger('daily', ['d1'])
+  clock.forward(day - 1)
+  assertSame(await trigger('daily', ['d1']), first)
+  clock.forward(1)
+  const next = await trigger('daily', ['d1'])
+  assert.equal(next.status, 201)
+  assert.notEqual(next.headers.get('location'), first.headers.get('location'))
+  assertSame(await trigger('daily', ['d1']), next)
+})
+
+for (const bad of ['', 'with a blank', 'ümlaut', 'a'.repeat(256), 'one, two']) {
+  test(`the Idempotency-Key "${bad.slice(0, 20)}" is J-500`, async () => {
+    assertRefused(await trigger(bad), 'J-500')
+  })
+}
+
+test('a key of 255 characters is good, and upper case is another key', async () => {
+  assert.equal((await trigger('a'.repeat(255), ['d1'])).status, 201)
+  assert.equal((await trigger('A'.repeat(255), ['d2'])).status, 201)
+})
+
+test('without the header every call makes its own', async () => {
+  const [one, two] = [await api.trigger('update', ['d1']), await api.trigger('update', ['d1'])]
+  assert.notEqual(one.text, two.text)
+})

@@ -1,0 +1,147 @@
+// Owners cannot see each other. The matrix comes from the OpenAPI document: every operation, with each id it
+// takes once another owner's and once unknown. Both answers must be the same, but for the id that was asked for.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openSharedServer } from './shared-server.ts'
+
+type Schema = { $ref?: string; properties?: Record<string, Schema> }
+type Operation = {
+  operationId: string
+  parameters?: { name: string; in: 'path' | 'query' | 'header' }[]
+  requestBody?: { content: { 'application/json': { schema: Schema } } }
+}
+type Document = {
+  paths: Record<string, Record<string, Operation>>
+  components: { schemas: Record<string, Schema> }
+}
+
+const api = await openSharedServer()
+const document = (await api.call('GET', '/openapi.json')).json as Document
+
+// All that the other owner has says CANARY somewhere; nothing of it may get out.
+const other = await api.newOwner('CANARY owner')
+const job = { description: 'CANARY', document: { text: 'CANARY' } }
+await api.call('PUT', '/job/api/jobs/their-job', { key: other.key, body: job })
+const device = { deviceName: 'CANARY', tags: ['CANARY-tag', 'their-tag'] }
+await api.call('PUT', '/job/api/devices/their-device', { key: other.key, body: device })
+const run = await api.trigger('their-job', ['their-device'], { key: other.key })
+const theirKey = await api.newKey(['READ'], { ownerId: other.ownerId, keyName: 'CANARY' })
+
+const own = await api.newOwner('own')
+await api.putJobAndDevices('our-job', ['our-device'], own.key)
+await api.trigger('our-job', ['our-device'], { key: own.key })
+
+const ids: Record<string, { foreign: string; unknown: string }> = {
+  jobName: { foreign: 'their-job', unknown: 'any-job' },
+  deviceId: { foreign: 'their-device', unknown: 'any-device' },
+  deviceIds: { foreign: 'their-device', unknown: 'any-device' },
+  tag: { foreign: 'their-tag', unknown: 'any-tag' },
+  jobExecutionId: { foreign: String(run.json[0].jobExecutionId), unknown: '987654321' },
+  runId: { foreign: run.headers.get('location')?.split('/').at(-1) ?? '', unknown: '987654321' },
+  keyId: { foreign: theirKey.keyId, unknown: '0123456789' },
+  ownerId: { foreign: other.ownerId, unknown: 'ow_0123456789ab' },
+}
+/** What is no id. A new parameter must be put into one of the two lists. */
+const noIds = new Set(
+  'limit cursor wait execState launchedAfter launchedBefore force idempotency-key deviceName tags keyName scopes expiresAt'
+    .concat(' ownerName description document expireAfterSeconds timeoutSeconds deadlineSeconds')
+    .split(' '),
+)
+const bodies: Record<string, Record<string, unknown>> = {
+  triggerJob: { jobName: 'our-job', deviceIds: ['our-device'] },
+  createKey: { keyName: 'ours' },
+  createOwner: { ownerName: 'ours' },
+}
+
+type Row = {
+  method: string
+  path: string
+  operation: Operation
+  place: 'path' | 'query' | 'body'
+  name: string
+}
+
+function rowsOf(path: string, method: string, operation: Operation): Row[] {
+  const schema = operation.requestBody?.content['application/json'].schema
+  const named = schema?.$ref ? document.components.schemas[schema.$ref.split('/').at(-1) ?? ''] : schema
+  const places = [
+    ...(operation.parameters ?? []).map((parameter) => ({ name: parameter.name, place: parameter.in })),
+    ...Object.keys(named?.properties ?? {}).map((name) => ({ name, place: 'body' as const })),
+  ]
+  for (const { name } of places) assert.ok(noIds.has(name) || name in ids, `is ${name} an id?`)
+  return places
+    .filter(({ name }) => name in ids)
+    .map(({ name, place }) => ({ method, path, operation, place: place as Row['place'], name }))
+}
+
+// What replaces comes last: it makes the foreign id one of ours.
+const rows = Object.entries(document.paths)
+  .filter(([path]) => path.startsWith('/job/api/'))
+  .flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, operation]) => rowsOf(path, method.toUpperCase(), operation)),
+  )
+  .sort((a, b) => Number(a.method === 'PUT') - Number(b.method === 'PUT'))
+
+async function ask({ method, path, operation, place, name }: Row, id: string, accept: string) {
+  let address = path
+  for (const [param, { unknown }] of Object.entries(ids)) {
+    address = address.replace(`{${param}}`, place === 'path' && param === name ? id : unknown)
+  }
+  if (place === 'query') address += `?${name}=${id}`
+  const usual = bodies[operation.operationId] ?? {}
+  const body = place === 'body' ? { ...usual, [name]: Array.isArray(usual[name]) ? [id] : id } : usual
+  const hasBody = operation.requestBody !== undefined
+  const reply = await api.call(method, address, {
+    key: own.key,
+    headers: { accept },
+    ...(hasBody && { body }),
+  })
+  const text = reply.text
+    .replaceAll(id, '<id>')
+    .replaceAll(/"\d{4}-\d\d-\d\dT[\d:.]+Z"/g, '<instant>')
+    .replaceAll(/"requestId":"[^"]+"/g, '<request>')
+  return { status: reply.status, text }
+}
+
+const lists = Object.keys(document.paths).filter((path) =>
+  document.paths[path]?.get?.operationId.startsWith('list'),
+)
+for (const path of lists.filter((list) => list !== '/job/api/owners')) {
+  test(`GET ${path} shows nothing of another owner, also not with its cursor`, async () => {
+    const theirs = await api.call('GET', `${path}?limit=1`, { key: other.key })
+    assert.ok(theirs.json.items.length > 0)
+    const cursors = [theirs.json.nextCursor, ...['""', '0', '987654321'].map((text) => btoa(text))]
+    for (const cursor of cursors.filter(Boolean)) {
+      const reply = await api.call('GET', `${path}?cursor=${cursor.replaceAll('=', '')}`, { key: own.key })
+      assert.doesNotMatch(reply.text, /CANARY|their-/)
+    }
+    assert.doesNotMatch((await api.call('GET', path, { key: own.key })).text, /CANARY|their-/)
+  })
+}
+
+for (const row of rows) {
+  const { method, path, place, name } = row
+  for (const accept of ['application/json', 'application/problem+json']) {
+    test(`${method} ${path} with another owner's ${name} in the ${place} is as if unknown (${accept})`, async () => {
+      const { foreign, unknown } = ids[name] as { foreign: string; unknown: string }
+      const asked = await ask(row, foreign, accept)
+      assert.deepEqual(asked, await ask(row, unknown, accept))
+      assert.doesNotMatch(asked.text, /CANARY/)
+    })
+  }
+}
+
+test('the matrix is not empty: it has every operation that takes an id', () => {
+  assert.ok(rows.length >= 20)
+})
+
+test('what the other owner has is as it was', async () => {
+  const read = async (path: string) => (await api.call('GET', path, { key: other.key })).json
+  assert.deepEqual((await read('/job/api/jobs/their-job')).document, job.document)
+  assert.equal((await read('/job/api/devices/their-device')).deviceName, 'CANARY')
+  assert.equal((await read('/job/api/devices/their-device')).credentialCreatedAt, null)
+  assert.equal((await read(`/job/api/executions/${ids.jobExecutionId?.foreign}`)).execState, 'PENDING')
+  assert.equal((await read('/job/api/executions')).items.length, 1)
+  assert.equal((await api.call('GET', '/job/api/jobs', { key: theirKey.apiKey })).status, 200)
+})

@@ -1,0 +1,148 @@
+// Jobs: create, replace, read, list, delete.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { assertRefused } from './assert-reply.ts'
+import { buildClock, openSharedServer } from './shared-server.ts'
+
+const clock = buildClock()
+const api = await openSharedServer({ now: clock.now })
+const path = (jobName: string) => `/job/api/jobs/${encodeURIComponent(jobName)}`
+
+test('PUT answers 201 with every field when it creates, 200 when it replaces', async () => {
+  const document = { steps: [{ run: 'apt upgrade', 'with blanks': null }], n: 1.5 }
+  const content = {
+    description: 'First line\n\tsecond',
+    document,
+    expireAfterSeconds: 60,
+    timeoutSeconds: 31_536_000,
+    deadlineSeconds: 1,
+  }
+  const created = await api.call('PUT', path('update'), { body: content })
+  assert.equal(created.status, 201)
+  const { createdAt, updatedAt, ...rest } = created.json
+  assert.deepEqual(rest, { jobName: 'update', ...content })
+  assert.equal(createdAt, updatedAt)
+  assert.match(createdAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+
+  clock.forward(1000)
+  const replaced = await api.call('PUT', path('update'), { body: { document: { other: true } } })
+  assert.equal(replaced.status, 200)
+  assert.equal(replaced.json.createdAt, createdAt)
+  assert.notEqual(replaced.json.updatedAt, createdAt)
+  assert.deepEqual((await api.call('GET', path('update'))).json, replaced.json)
+})
+
+test('PUT leaves nothing of what was there before: what it does not name is empty', async () => {
+  const content = { description: 'a', document: { a: 1 }, expireAfterSeconds: 1, timeoutSeconds: 1 }
+  await api.call('PUT', path('emptied'), { body: content })
+  const { json } = await api.call('PUT', path('emptied'), { body: {} })
+  const { description, document, expireAfterSeconds, timeoutSeconds, deadlineSeconds } = json
+  assert.deepEqual(
+    [description, document, expireAfterSeconds, timeoutSeconds, deadlineSeconds],
+    ['', {}, null, null, null],
+  )
+})
+
+test('PUT needs no body, with and without a content type', async () => {
+  assert.equal((await api.call('PUT', path('bare'))).status, 201)
+  assert.equal((await api.call('PUT', path('bare'), { rawBody: '' })).status, 200)
+})
+
+test('PUT of the same content again changes nothing, also not updatedAt', async () => {
+  const first = await api.call('PUT', path('same'), { body: { document: { a: 1 } } })
+  clock.forward(1000)
+  const second = await api.call('PUT', path('same'), { body: { document: { a: 1 } } })
+  assert.equal(second.status, 200)
+  assert.equal(second.text, first.text)
+})
+
+const names = [
+  'with a blank',
+  'a/b',
+  'ünï©ødé 🚪',
+  '%41',
+  'a?b#c',
+  "' OR 1=1 --",
+  'Execute',
+  '🚪'.repeat(128),
+]
+for (const jobName of names) {
+  test(`a job may be named ${jobName}`, async () => {
+    assert.equal((await api.call('PUT', path(jobName))).status, 201)
+    assert.equal((await api.call('GET', path(jobName))).json.jobName, jobName)
+    assert.equal((await api.call('DELETE', path(jobName))).status, 204)
+  })
+}
+
+test('no job can be named execute: J-902', async () => {
+  assertRefused(await api.call('PUT', path('execute')), 'J-902')
+})
+
+for (const jobName of ['a\u0000', 'a\nb', ' ', 'a'.repeat(129)]) {
+  test(`every method answers J-500 to the name ${JSON.stringify(jobName).slice(0, 20)}`, async () => {
+    for (const method of ['PUT', 'GET', 'DELETE']) {
+      assertRefused(await api.call(method, path(jobName)), 'J-500')
+    }
+  })
+}
+
+const refused: Record<string, unknown> = {
+  'an unknown field': { documents: {} },
+  'an ownerId': { ownerId: 'ow_other' },
+  'a jobName': { jobName: 'update' },
+  'a document that is an array': { document: [] },
+  'a document that is null': { document: null },
+  'a document that is text': { document: '{}' },
+  'a description with NUL': { description: 'a\u0000' },
+  'a description of 2001 characters': { description: 'a'.repeat(2001) },
+  'zero seconds': { timeoutSeconds: 0 },
+  'more than a year': { expireAfterSeconds: 31_536_001 },
+  'half a second': { deadlineSeconds: 0.5 },
+  'seconds as text': { timeoutSeconds: '60' },
+  'seconds that are null': { timeoutSeconds: null },
+  'an array': [],
+  null: null,
+}
+for (const [title, body] of Object.entries(refused)) {
+  test(`PUT answers J-500 to ${title} and changes nothing`, async () => {
+    assertRefused(await api.call('PUT', path('never'), { body }), 'J-500')
+    assertRefused(await api.call('GET', path('never')), 'J-301')
+  })
+}
+
+test('PUT takes a document of 64 KiB and answers J-500 to one byte more', async () => {
+  const document = (bytes: number) => ({ document: { a: 'x'.repeat(bytes - '{"a":""}'.length) } })
+  assert.equal((await api.call('PUT', path('large'), { body: document(65_536) })).status, 201)
+  assertRefused(await api.call('PUT', path('large'), { body: document(65_537) }), 'J-500')
+})
+
+test('PUT answers J-905 to a body of another type and J-904 to one over 1 MiB', async () => {
+  const headers = { 'content-type': 'text/plain' }
+  assertRefused(await api.call('PUT', path('typed'), { rawBody: '{}', headers }), 'J-905')
+  const tooLong = '{}'.padEnd(1024 * 1024 + 1)
+  assertRefused(await api.call('PUT', path('typed'), { rawBody: tooLong }), 'J-904')
+})
+
+test('GET and DELETE answer J-301 for an unknown job', async () => {
+  assertRefused(await api.call('GET', path('nowhere')), 'J-301')
+  assertRefused(await api.call('DELETE', path('nowhere')), 'J-301')
+})
+
+test('DELETE answers 204 once, then J-301; its executions go on; a new job of the name is a new one', async () => {
+  await api.putJobAndDevices('passing', ['d1'])
+  const [execution] = (await api.trigger('passing', ['d1'])).json
+  const before = (await api.call('GET', path('passing'))).json
+  assert.equal((await api.call('DELETE', path('passing'))).status, 204)
+  assertRefused(await api.call('DELETE', path('passing')), 'J-301')
+  assertRefused(await api.call('GET', path('passing')), 'J-301')
+
+  const kept = (await api.call('GET', `/job/api/executions/${execution.jobExecutionId}`)).json
+  assert.equal(kept.execState, 'PENDING')
+  assert.equal(kept.jobName, 'passing')
+
+  clock.forward(1000)
+  const again = await api.call('PUT', path('passing'), { body: {} })
+  assert.equal(again.status, 201)
+  assert.notEqual(again.json.createdAt, before.createdAt)
+})

@@ -1,0 +1,136 @@
+// API keys: making, listing, revoking, expiring.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openServer } from '../support/open-server.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { assertRefused } from './assert-reply.ts'
+import { buildClock, openSharedServer } from './shared-server.ts'
+
+const clock = buildClock()
+const api = await openSharedServer({ now: clock.now })
+const hour = 60 * 60 * 1000
+const keys = '/job/api/keys'
+const inAnHour = () => new Date(clock.now() + hour).toISOString()
+
+test('POST answers 201 with the key, which has a prefix and 48 characters, and is shown this once', async () => {
+  const expiresAt = inAnHour()
+  const reply = await api.call('POST', keys, { body: { keyName: 'mine', scopes: ['READ'], expiresAt } })
+  assert.equal(reply.status, 201)
+  const { apiKey, ...rest } = reply.json
+  assert.match(apiKey, /^jc_[0-9A-Za-z]{48}$/)
+  assert.equal(apiKey.slice(3, 13), rest.keyId)
+  const listed = await api.call('GET', `${keys}?limit=200`)
+  assert.deepEqual(
+    listed.json.items.find((key: { keyId: string }) => key.keyId === rest.keyId),
+    rest,
+  )
+  assert.deepEqual(Object.keys(rest), [
+    'keyId',
+    'keyName',
+    'ownerId',
+    'scopes',
+    'expiresAt',
+    'createdAt',
+    'revokedAt',
+    'lastUsedAt',
+  ])
+  assert.equal(rest.expiresAt, expiresAt)
+  assert.ok(!listed.text.includes(apiKey) && !listed.text.includes(apiKey.slice(13)))
+})
+
+test('a key without scopes is known but may do nothing: J-804', async () => {
+  const reply = await api.call('POST', keys, { body: { keyName: 'none' } })
+  assert.deepEqual(reply.json.scopes, [])
+  assertRefused(await api.call('GET', '/job/api/jobs', { key: reply.json.apiKey }), 'J-804', 'READ')
+})
+
+test('a key grants only scopes it holds: J-804 names the one it lacks', async () => {
+  const { apiKey } = await api.newKey(['MANAGE', 'READ'])
+  const grant = (scopes: string[]) =>
+    api.call('POST', keys, { key: apiKey, body: { keyName: 'granted', scopes } })
+  assert.equal((await grant(['READ', 'MANAGE'])).status, 201)
+  assertRefused(await grant(['READ', 'TRIGGER']), 'J-804', 'TRIGGER')
+  assertRefused(await grant(['ADMIN']), 'J-804', 'ADMIN')
+})
+
+test('DELETE answers 204, and the key is refused from the next request on: J-802', async () => {
+  const { keyId, apiKey } = await api.newKey(['READ'])
+  assert.equal((await api.call('GET', '/job/api/jobs', { key: apiKey })).status, 200)
+  const reply = await api.call('DELETE', `${keys}/${keyId}`)
+  assert.equal(reply.status, 204)
+  assert.equal(reply.text, '')
+  assertRefused(await api.call('GET', '/job/api/jobs', { key: apiKey }), 'J-802')
+})
+
+test('a key can revoke itself, and a second revocation keeps the instant of the first', async () => {
+  const { keyId, apiKey } = await api.newKey(['MANAGE'])
+  assert.equal((await api.call('DELETE', `${keys}/${keyId}`, { key: apiKey })).status, 204)
+  assertRefused(await api.call('DELETE', `${keys}/${keyId}`, { key: apiKey }), 'J-802')
+  const revokedAt = async () => {
+    const { items } = (await api.call('GET', `${keys}?limit=200`)).json
+    return items.find((key: { keyId: string }) => key.keyId === keyId).revokedAt
+  }
+  const first = await revokedAt()
+  clock.forward(1000)
+  assert.equal((await api.call('DELETE', `${keys}/${keyId}`)).status, 204)
+  assert.equal(await revokedAt(), first)
+})
+
+test('DELETE answers J-805 for an unknown key', async () => {
+  assertRefused(await api.call('DELETE', `${keys}/0000000000`), 'J-805')
+})
+
+test('expiry is judged on each request: J-803 once the instant has come', async () => {
+  const { apiKey } = await api.newKey(['READ'], { expiresAt: inAnHour() })
+  const read = () => api.call('GET', '/job/api/jobs', { key: apiKey })
+  clock.forward(hour - 1)
+  assert.equal((await read()).status, 200)
+  clock.forward(1)
+  assertRefused(await read(), 'J-803')
+})
+
+test('expiresAt may be null or have an offset', async () => {
+  assert.equal((await api.newKey(['READ'], { expiresAt: null })).keyId.length, 10)
+  const key = await api.newKey(['READ'], { expiresAt: '2126-11-15T09:30:00.5+02:00' })
+  assert.equal((key as unknown as { expiresAt: string }).expiresAt, '2126-11-15T07:30:00.500Z')
+})
+
+const refusedBodies: Record<string, object> = {
+  'no keyName': { scopes: ['READ'] },
+  'an empty keyName': { keyName: '' },
+  'an unknown scope': { keyName: 'a', scopes: ['WRITE'] },
+  'a scope in lower case': { keyName: 'a', scopes: ['read'] },
+  'a scope given twice': { keyName: 'a', scopes: ['READ', 'READ'] },
+  'scopes as text': { keyName: 'a', scopes: 'READ' },
+  'an unknown field': { keyName: 'a', revokedAt: null },
+  'a keyId of its own': { keyName: 'a', keyId: '0123456789' },
+  'an expiresAt without offset': { keyName: 'a', expiresAt: '2126-11-15T09:30:00' },
+  'an expiresAt with a blank': { keyName: 'a', expiresAt: '2126-11-15 09:30:00Z' },
+  'an expiresAt at a leap second, which would be no time at all': {
+    keyName: 'a',
+    expiresAt: '2126-12-31T23:59:60Z',
+  },
+  'an expiresAt that no calendar has': { keyName: 'a', expiresAt: '2126-02-30T00:00:00Z' },
+  'an expiresAt in milliseconds': { keyName: 'a', expiresAt: 4_000_000_000_000 },
+}
+for (const [title, body] of Object.entries(refusedBodies)) {
+  test(`POST answers J-500 to ${title}`, async () => {
+    assertRefused(await api.call('POST', keys, { body }), 'J-500')
+  })
+}
+
+test('lastUsedAt is null while unused, and is kept over a restart', async (t) => {
+  const dataFolder = temporaryFolder(t)
+  const before = await openServer(t, { dataFolder })
+  const used = await before.newKey(['READ'])
+  const unused = await before.newKey(['READ'])
+  const begun = Date.now()
+  await before.call('GET', '/job/api/jobs', { key: used.apiKey })
+  await before.server.stop()
+  const after = await openServer(t, { dataFolder })
+  const { items } = (await after.call('GET', keys)).json
+  const lastUsedAt = (keyId: string) => items.find((key: { keyId: string }) => key.keyId === keyId).lastUsedAt
+  assert.ok(Date.parse(lastUsedAt(used.keyId)) >= begun)
+  assert.equal(lastUsedAt(unused.keyId), null)
+})

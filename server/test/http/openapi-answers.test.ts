@@ -1,0 +1,155 @@
+// Answers of all kinds, each held against the schema that the OpenAPI document gives for it.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import type { CallOptions, Reply } from '../support/call-api.ts'
+import { openSharedServer } from './shared-server.ts'
+
+type Media = { schema: object }
+type Response = { content?: Record<string, Media>; headers?: Record<string, object> }
+type Document = {
+  paths: Record<string, Record<string, { responses: Record<string, Response> }>>
+  components: object
+}
+
+const api = await openSharedServer()
+const document = exact((await api.call('GET', '/openapi.json')).json) as Document
+const ajv = new Ajv2020({ strict: false })
+;(addFormats as unknown as typeof addFormats.default)(ajv)
+const seen = new Set<string>()
+
+/** Fields that the document does not name are an error, unless it says that there may be others. */
+function exact(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(exact)
+  if (typeof value !== 'object' || value === null) return value
+  const copy = Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, exact(inner)]))
+  const closed = 'properties' in copy && copy.type === 'object' && !('additionalProperties' in copy)
+  return closed ? { ...copy, additionalProperties: false } : copy
+}
+
+function compile(schema: object): ValidateFunction {
+  return ajv.compile({ ...schema, components: document.components })
+}
+
+/** Calls the operation and checks status, type and body of the answer. `names` fill the path in. */
+async function check(
+  operation: string,
+  names: Record<string, string | number> = {},
+  options: CallOptions & { query?: string } = {},
+): Promise<Reply> {
+  const [method = '', template = ''] = operation.split(' ')
+  const path = template.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(String(names[name])))
+  const reply = await api.call(method, path + (options.query ?? ''), options)
+  const title = `${operation} ${reply.status}`
+  const response = document.paths[template]?.[method.toLowerCase()]?.responses[reply.status]
+  assert.ok(response, `${title} is not in the document: ${reply.text}`)
+  seen.add(title)
+  for (const header of Object.keys(response.headers ?? {})) assert.ok(reply.headers.get(header), header)
+  const type = reply.headers.get('content-type')?.split(';')[0]
+  if (response.content === undefined) {
+    assert.equal(reply.text, '', title)
+    return reply
+  }
+  const media = response.content[type ?? '']
+  assert.ok(media, `${title} is ${type}`)
+  const validate = compile(media.schema)
+  assert.ok(validate(reply.json ?? reply.text), `${title}: ${ajv.errorsText(validate.errors)}`)
+  return reply
+}
+
+const problem = { headers: { accept: 'application/problem+json' } }
+const none = { key: 'none' }
+
+test('the trigger answers as the document says: 201, 400, 403, 404, 422', async () => {
+  const trigger = 'POST /job/api/jobs/execute'
+  await api.putJobAndDevices('update', ['d1', 'd2'])
+  const call = (body: unknown, more: CallOptions = {}) => check(trigger, {}, { body, ...more })
+  const good = { jobName: 'update', deviceIds: ['d1', 'd2'] }
+  const headers = { 'idempotency-key': 'k' }
+  assert.equal((await call(good, { headers })).status, 201)
+  assert.equal((await call({ ...good, deviceIds: ['d1'] }, { headers })).status, 422)
+  for (const more of [{}, problem]) {
+    await call({}, more)
+    await call({ ...good, jobName: 'nowhere' }, more)
+    await call({ ...good, deviceIds: ['nobody'] }, more)
+    await call(good, { ...more, ...none })
+  }
+})
+
+test('executions and runs answer as the document says: 200, 400, 404, 409', async () => {
+  const reply = await api.trigger('update', ['d1', 'd2'])
+  const [{ jobExecutionId }] = reply.json
+  const runId = reply.headers.get('location')?.split('/').at(-1) as string
+  for (const operation of ['GET /job/api/executions/{jobExecutionId}', 'GET /job/api/runs/{runId}']) {
+    await check(operation, { jobExecutionId, runId })
+    await check(operation, { jobExecutionId: 987654321, runId: 987654321 })
+    await check(operation, { jobExecutionId: 'x', runId: 'x' }, problem)
+  }
+  const cancel = 'POST /job/api/executions/{jobExecutionId}/cancel'
+  await check(cancel, { jobExecutionId })
+  await check(cancel, { jobExecutionId })
+  await check(cancel, { jobExecutionId: 987654321 })
+  await check(cancel, { jobExecutionId }, { rawBody: 'force', headers: { 'content-type': 'text/plain' } })
+  await check('GET /job/api/executions/{jobExecutionId}', { jobExecutionId })
+})
+
+test('jobs and devices answer as the document says: 200, 201, 204, 400, 404, 413', async () => {
+  const job = { description: 'd', document: { a: [1, null] }, timeoutSeconds: 5 }
+  const contents = { jobName: job, deviceId: { deviceName: 'n', tags: ['t'] } }
+  for (const [name, body] of Object.entries(contents)) {
+    const operation = name === 'jobName' ? '/job/api/jobs/{jobName}' : '/job/api/devices/{deviceId}'
+    const names = { [name]: 'one' }
+    await check(`PUT ${operation}`, names, { body })
+    await check(`PUT ${operation}`, names, { body })
+    await check(`PUT ${operation}`, names, { body: { wrong: 1 } })
+    await check(`PUT ${operation}`, names, { rawBody: '{}'.padEnd(1024 * 1024 + 1) })
+    await check(`GET ${operation}`, names)
+    if (name === 'deviceId') await check(`POST ${operation}/credential`, names)
+    await check(`DELETE ${operation}`, names)
+    await check(`DELETE ${operation}`, names)
+    await check(`GET ${operation}`, names, problem)
+    if (name === 'deviceId') await check(`POST ${operation}/credential`, names)
+  }
+})
+
+test('keys and owners answer as the document says: 201, 204, 400, 403, 404, 409', async () => {
+  await check('POST /job/api/owners', {}, { body: { ownerName: 'new' } })
+  await check('POST /job/api/owners', {}, { body: { ownerName: 'new' } })
+  const { json } = await check('POST /job/api/keys', {}, { body: { keyName: 'k', scopes: ['READ'] } })
+  await check('POST /job/api/keys', {}, { body: { keyName: 'k', ownerId: 'ow_nobody' } })
+  await check('POST /job/api/keys', {}, { body: { scopes: ['READ'] } })
+  await check('POST /job/api/keys', {}, { body: { keyName: 'k' }, key: json.apiKey })
+  await check('DELETE /job/api/keys/{keyId}', { keyId: json.keyId })
+  await check('DELETE /job/api/keys/{keyId}', { keyId: 'nothing' })
+})
+
+test('lists answer as the document says: 200 with and without a next page, 400, 403', async () => {
+  await api.trigger('update', ['d1', 'd2'])
+  await api.trigger('update', ['d1'])
+  for (const name of ['jobs', 'devices', 'executions', 'runs', 'keys', 'owners']) {
+    await check(`GET /job/api/${name}`)
+    await check(`GET /job/api/${name}`, {}, { query: '?limit=1' })
+    await check(`GET /job/api/${name}`, {}, { query: '?limit=0' })
+    await check(`GET /job/api/${name}`, {}, none)
+  }
+})
+
+test('the service routes answer as the document says', async () => {
+  for (const path of ['/livez', '/readyz', '/metrics', '/openapi.json']) await check(`GET ${path}`)
+})
+
+test('every good answer of the document was seen', () => {
+  const good = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, { responses }]) =>
+      Object.keys(responses)
+        .filter((status) => status.startsWith('2'))
+        .map((status) => `${method.toUpperCase()} ${path} ${status}`),
+    ),
+  )
+  assert.deepEqual(
+    good.filter((title) => !seen.has(title)),
+    [],
+  )
+})

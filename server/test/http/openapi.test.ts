@@ -1,0 +1,67 @@
+// The OpenAPI document: as committed, complete, and kept by the answers.
+
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { openApiFile } from '../../src/generate.ts'
+import { openApp } from './open-app.ts'
+import { openSharedServer } from './shared-server.ts'
+
+type Operation = { operationId: string; summary?: string; tags?: string[]; responses: Record<string, object> }
+type Document = { openapi: string; paths: Record<string, Record<string, Operation>> }
+
+const api = await openSharedServer()
+const document = (await api.call('GET', '/openapi.json')).json as Document
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
+)
+
+test('docs/openapi.json is what is served; if not: npm run generate', () => {
+  assert.deepEqual(JSON.parse(readFileSync(openApiFile, 'utf8')), document)
+})
+
+test('it is OpenAPI 3.1, and every operation has a name of its own, a summary and a tag', () => {
+  assert.match(document.openapi, /^3\.1\./)
+  const names = operations.map(({ operation }) => operation.operationId)
+  assert.equal(new Set(names).size, names.length)
+  for (const { operation } of operations) {
+    assert.ok(operation.summary, operation.operationId)
+    assert.equal(operation.tags?.length, 1, operation.operationId)
+  }
+})
+
+/** The routes as Fastify prints them: a tree, a level for each part of the path. */
+function routesOf(tree: string): string[] {
+  const above: string[] = []
+  return tree
+    .split('\n')
+    .filter((line) => line.includes('(') && line.includes('/'))
+    .map((line) => {
+      const [, indent = '', part = ''] = /^([^\w/*]*?)(?:[├└]── )([^ ]+)/.exec(line) ?? []
+      const level = indent.length / 4
+      above.splice(level)
+      above[level] = part
+      return above.join('')
+    })
+}
+
+test('every route of the app is in it, and each has the methods it allows', async (t) => {
+  const { app } = await openApp(t)
+  const routes = routesOf(app.printRoutes({ commonPrefix: false }))
+    .filter((route) => !route.startsWith('/docs'))
+    .map((route) => route.replaceAll(/:(\w+)/g, '{$1}'))
+  assert.deepEqual(routes.toSorted(), Object.keys(document.paths).toSorted())
+
+  for (const [path, methods] of Object.entries(document.paths)) {
+    const described = Object.keys(methods).map((method) => method.toUpperCase())
+    if (described.includes('GET')) described.push('HEAD')
+    const reply = await api.call('PATCH', path.replaceAll(/\{\w+\}/g, '1'))
+    assert.equal(reply.headers.get('allow'), described.sort().join(', '), path)
+  }
+})
+
+test('every operation under /job/api names the answers for a bad key and for storage that is away', () => {
+  for (const { path, operation } of operations.filter((one) => one.path.startsWith('/job/api/'))) {
+    assert.ok('403' in operation.responses && '503' in operation.responses, path)
+  }
+})

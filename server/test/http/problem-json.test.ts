@@ -1,0 +1,107 @@
+// Accept: application/problem+json gives RFC 9457 with the same code and what exactly is wrong.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { CallOptions } from '../support/call-api.ts'
+import { openSharedServer } from './shared-server.ts'
+
+const api = await openSharedServer()
+await api.putJobAndDevices('update', ['d1'])
+const headers = { accept: 'application/problem+json' }
+const trigger = (jobName: unknown, deviceIds: unknown, more: CallOptions = {}) =>
+  api.trigger(jobName, deviceIds, { headers, ...more })
+
+test('has type, title, status, code and the request id, which is that of the header', async () => {
+  const reply = await trigger('nowhere', ['d1'])
+  assert.equal(reply.status, 404)
+  assert.equal(reply.headers.get('content-type'), 'application/problem+json; charset=utf-8')
+  assert.deepEqual(reply.json, {
+    type: 'about:blank',
+    title: 'Job not found',
+    status: 404,
+    code: 'J-301',
+    requestId: reply.headers.get('x-request-id'),
+  })
+})
+
+test('J-804 names the scope in its title', async () => {
+  const { apiKey } = await api.newKey([])
+  const { json } = await trigger('update', ['d1'], { key: apiKey })
+  assert.equal(json.title, 'API key does not have the required permission: TRIGGER')
+})
+
+test('J-001 names the devices that were not found, in order and once', async () => {
+  const { json } = await trigger('update', ['zz', 'd1', 'aa', 'zz'])
+  assert.equal(json.code, 'J-001')
+  assert.deepEqual(json.deviceIds, ['zz', 'aa'])
+})
+
+test('J-001 names no more than 100 devices', async () => {
+  const unknown = Array.from({ length: 150 }, (_, i) => `x${i}`)
+  const { json } = await trigger('update', ['d1', ...unknown])
+  assert.deepEqual(json.deviceIds, unknown.slice(0, 100))
+})
+
+const fields: [unknown, string][] = [
+  [{ deviceIds: ['d1'] }, 'jobName'],
+  [{ jobName: 'update' }, 'deviceIds'],
+  [{ jobName: '', deviceIds: ['d1'] }, 'jobName'],
+  [{ jobName: 'update', deviceIds: [] }, 'deviceIds'],
+  [{ jobName: 'update', deviceIds: ['d1', 7] }, 'deviceIds[1]'],
+  [[], 'body'],
+]
+for (const [body, field] of fields) {
+  test(`J-500 to ${JSON.stringify(body)} names the field ${field}`, async () => {
+    const { json } = await api.call('POST', '/job/api/jobs/execute', { body, headers })
+    assert.equal(json.code, 'J-500')
+    assert.equal(json.field, field)
+    assert.ok(json.detail.startsWith(`${field} `), json.detail)
+  })
+}
+
+const places: [string, string, unknown, string][] = [
+  ['PUT', '/job/api/jobs/a', { docment: {} }, 'docment'],
+  ['PUT', '/job/api/devices/a', { tags: ['a', ''] }, 'tags[1]'],
+  ['GET', '/job/api/jobs?limit=0', undefined, 'limit'],
+  ['GET', '/job/api/jobs?cursor=x', undefined, 'cursor'],
+  ['GET', '/job/api/executions/x', undefined, 'jobExecutionId'],
+]
+for (const [method, path, body, field] of places) {
+  test(`J-500 to ${method} ${path} names the field ${field}`, async () => {
+    const { json } = await api.call(method, path, { body, headers })
+    assert.equal(json.field, field)
+  })
+}
+
+test('J-500 tells where the JSON ends to make sense, and J-303 in which state the execution is', async () => {
+  const broken = await api.call('POST', '/job/api/jobs/execute', { rawBody: '{"jobName"', headers })
+  assert.match(broken.json.detail, /^The body is not JSON: /)
+  const [{ jobExecutionId }] = (await api.trigger('update', ['d1'])).json
+  const cancel = () => api.call('POST', `/job/api/executions/${jobExecutionId}/cancel`, { headers })
+  await cancel()
+  assert.equal((await cancel()).json.detail, 'The execution is CANCELED.')
+})
+
+for (const [method, path, code] of [
+  ['GET', '/job/api/nothing', 'J-901'],
+  ['GET', '/nothing', 'J-901'],
+  ['PUT', '/job/api/jobs/execute', 'J-902'],
+] as const) {
+  test(`${method} ${path} is ${code} in this form too`, async () => {
+    const reply = await api.call(method, path, { headers })
+    assert.equal(reply.headers.get('content-type'), 'application/problem+json; charset=utf-8')
+    assert.equal(reply.json.code, code)
+  })
+}
+
+test('is one of several types accepted; without it an error has three fields', async () => {
+  const accept = (value: string) => api.call('GET', '/job/api/jobs/nowhere', { headers: { accept: value } })
+  assert.ok((await accept('application/json, application/problem+json;q=0.9')).json.requestId)
+  assert.deepEqual(Object.keys((await accept('application/json')).json), ['code', 'message', 'status'])
+  assert.deepEqual(Object.keys((await accept('*/*')).json), ['code', 'message', 'status'])
+})
+
+test('good answers stay as they are', async () => {
+  const reply = await api.call('GET', '/job/api/jobs/update', { headers })
+  assert.equal(reply.headers.get('content-type'), 'application/json; charset=utf-8')
+})

@@ -1,0 +1,74 @@
+// Which scope opens which route. A key has exactly the scopes it lists.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Scope, scopes } from '@jobcast/contract'
+import { assertRefused } from './assert-reply.ts'
+import { openSharedServer } from './shared-server.ts'
+
+const api = await openSharedServer()
+await api.putJobAndDevices('update', ['d1'])
+
+/** One of the scopes is enough; a refusal names the first. */
+const routes: { call: string; scopes: [Scope, ...Scope[]]; body?: object }[] = [
+  { call: 'POST /job/api/jobs/execute', scopes: ['TRIGGER'], body: { jobName: 'update', deviceIds: ['d1'] } },
+  { call: 'GET /job/api/executions', scopes: ['READ'] },
+  { call: 'GET /job/api/executions/1', scopes: ['READ'] },
+  { call: 'POST /job/api/executions/1/cancel', scopes: ['MANAGE'] },
+  { call: 'GET /job/api/runs', scopes: ['READ'] },
+  { call: 'GET /job/api/runs/1', scopes: ['READ'] },
+  { call: 'GET /job/api/jobs', scopes: ['READ'] },
+  { call: 'GET /job/api/jobs/update', scopes: ['READ'] },
+  { call: 'PUT /job/api/jobs/update', scopes: ['MANAGE'], body: {} },
+  { call: 'DELETE /job/api/jobs/nowhere', scopes: ['MANAGE'] },
+  { call: 'GET /job/api/devices', scopes: ['READ'] },
+  { call: 'GET /job/api/devices/d1', scopes: ['READ'] },
+  { call: 'PUT /job/api/devices/d1', scopes: ['MANAGE'], body: {} },
+  { call: 'DELETE /job/api/devices/nobody', scopes: ['MANAGE'] },
+  { call: 'POST /job/api/devices/d1/credential', scopes: ['MANAGE'] },
+  { call: 'POST /job/api/keys', scopes: ['MANAGE', 'ADMIN'], body: { keyName: 'none' } },
+  { call: 'GET /job/api/keys', scopes: ['READ', 'MANAGE', 'ADMIN'] },
+  { call: 'DELETE /job/api/keys/none', scopes: ['MANAGE', 'ADMIN'] },
+  { call: 'POST /job/api/owners', scopes: ['ADMIN'], body: { ownerName: 'another' } },
+  { call: 'GET /job/api/owners', scopes: ['ADMIN'] },
+]
+
+for (const { call, scopes: needed, body } of routes) {
+  const [method = '', path = ''] = call.split(' ')
+  const others = scopes.filter((scope) => !needed.includes(scope))
+
+  test(`${call} answers J-804 naming ${needed[0]} to a key with ${others.join(', ') || 'no scope'}`, async () => {
+    const { apiKey } = await api.newKey(others)
+    assertRefused(await api.call(method, path, { key: apiKey, body }), 'J-804', needed[0])
+  })
+
+  test(`${call} answers J-804 before it looks at the body or the path`, async () => {
+    const { apiKey } = await api.newKey(others)
+    const wrong = method === 'GET' ? {} : { rawBody: '{' }
+    assertRefused(await api.call(method, `${path}?limit=x`, { key: apiKey, ...wrong }), 'J-804', needed[0])
+  })
+
+  for (const scope of needed) {
+    test(`${call} is open to a key with ${scope} alone`, async () => {
+      const { apiKey } = await api.newKey([scope])
+      const reply = await api.call(method, path, { key: apiKey, body })
+      assert.ok([200, 201, 204, 404, 409].includes(reply.status), reply.text)
+      assert.doesNotMatch(reply.json?.code ?? '', /^J-80[234]$/)
+    })
+  }
+}
+
+test('the table above has every route under /job/api', async () => {
+  const { paths } = (await api.call('GET', '/openapi.json')).json as { paths: Record<string, object> }
+  const described = Object.entries(paths)
+    .filter(([path]) => path.startsWith('/job/api/'))
+    .flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`))
+  const matches = (template: string, call: string) =>
+    new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(call)
+  for (const template of described) {
+    assert.ok(
+      routes.some(({ call }) => matches(template, call)),
+      `${template} is missing`,
+    )
+  }
+})

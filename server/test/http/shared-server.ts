@@ -1,0 +1,27 @@
+// One server for all tests of a file. Starting and stopping one takes a second, so not one for each test.
+
+import { after, type TestContext } from 'node:test'
+import { type OpenServer, openServer, type ServerOptions } from '../support/open-server.ts'
+
+type Close = () => unknown
+
+/** Goes when the last test of the file is done. */
+export function openSharedServer(options: ServerOptions = {}): Promise<OpenServer> {
+  const closes: Close[] = []
+  after(async () => {
+    for (const close of closes.reverse()) await close()
+  })
+  const context = { after: (close: Close) => closes.push(close) } as unknown as TestContext
+  return openServer(context, options)
+}
+
+/** A clock that stands still until a test sets it forward. */
+export function buildClock(): { now: () => number; forward: (ms: number) => void } {
+  let at = Date.parse('2026-11-15T09:30:00.000Z')
+  return {
+    now: () => at,
+    forward(ms) {
+      at += ms
+    },
+  }
+}

@@ -1,0 +1,131 @@
+// What every store keeps of devices: names, tags, tokens.
+
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import fc from 'fast-check'
+import type { Slice, StoredDevice } from '../../src/domain/store.ts'
+import {
+  allExecutions,
+  createOne,
+  devicePut,
+  readAll,
+  type StoreUnderTest,
+  seedOwner,
+  startedAt,
+} from './store-under-test.ts'
+
+export async function exerciseDevices(t: TestContext, underTest: StoreUnderTest): Promise<void> {
+  const { store } = underTest
+  const idsByTag = async (ownerNo: number, tag: string) =>
+    (await readAll((slice: Slice<string>) => store.listDevices(ownerNo, { tag }, slice), 2)).map(
+      (device) => device.deviceId,
+    )
+
+  await t.test('a device is made by its first put and changed by the next', async () => {
+    const { ownerNo } = await seedOwner(store, { devices: [] })
+    const put = { ownerNo, deviceId: 'd1', deviceName: 'one', tags: ['a', 'b'], at: startedAt }
+    const made: StoredDevice = {
+      deviceId: 'd1',
+      deviceName: 'one',
+      tags: ['a', 'b'],
+      credentialCreatedAt: null,
+      createdAt: startedAt,
+      updatedAt: startedAt,
+    }
+    const changed = { ...made, deviceName: 'two', tags: [], updatedAt: startedAt + 5 }
+    assert.deepEqual(
+      await store.putDevices([put, { ...put, deviceName: 'two', tags: [], at: startedAt + 5 }]),
+      [
+        { created: true, value: made },
+        { created: false, value: changed },
+      ],
+    )
+    assert.deepEqual(await store.getDevice(ownerNo, 'd1'), changed)
+    assert.equal(await store.getDevice(ownerNo, 'd2'), undefined)
+  })
+
+  await t.test('a device put again after its deletion is a new one: no token, a new createdAt', async () => {
+    const { ownerNo } = await seedOwner(store, { devices: ['d1'] })
+    const token = { tokenId: `id of ${ownerNo}`, tokenHash: new Uint8Array(32), at: startedAt + 1 }
+    assert.equal(await store.setDeviceToken(ownerNo, 'd1', token), true)
+    assert.equal((await store.getDevice(ownerNo, 'd1'))?.credentialCreatedAt, startedAt + 1)
+    await store.deleteDevice(ownerNo, 'd1', startedAt)
+    assert.equal(await store.getDevice(ownerNo, 'd1'), undefined)
+    assert.equal(await store.setDeviceToken(ownerNo, 'd1', token), false)
+    const [put] = await store.putDevices([{ ...devicePut(ownerNo, 'd1'), at: startedAt + 9 }])
+    assert.equal(put?.created, true)
+    assert.equal(put?.value.createdAt, startedAt + 9)
+    assert.equal(put?.value.credentialCreatedAt, null)
+  })
+
+  await t.test('executions keep the name their device had when they were launched', async () => {
+    const { trigger, ownerNo } = await seedOwner(store, { devices: ['d1', 'd2'] })
+    const names = ['one', 'two', 'three', 'two']
+    for (const deviceName of names) {
+      // Sent at once, in this order: a rename counts for what is sent after it.
+      const [, , launched] = await Promise.all([
+        store.putDevices([devicePut(ownerNo, 'd1', 'between')]),
+        store.putDevices([devicePut(ownerNo, 'd1', deviceName)]),
+        createOne(store, trigger(['d1', 'd2'])),
+      ])
+      assert.equal(launched.devices[0]?.deviceName, deviceName)
+    }
+    const listed = await allExecutions(store, ownerNo, { deviceId: 'd1' })
+    assert.deepEqual(
+      listed.map((execution) => execution.deviceName),
+      names.toReversed(),
+    )
+  })
+
+  await t.test('devices are listed in the order of their ids as bytes, without the deleted', async () => {
+    const ids = ['a', 'B', 'ä', 'z', '10', '9', 'A b', '😀', '\uffee', 'ab', '_', '%']
+    const { ownerNo } = await seedOwner(store, { devices: ids })
+    await store.deleteDevice(ownerNo, 'z', startedAt)
+    const sorted = ids
+      .filter((id) => id !== 'z')
+      .sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+    for (const limit of [1, 3, 50]) {
+      const listed = await readAll((slice: Slice<string>) => store.listDevices(ownerNo, {}, slice), limit)
+      assert.deepEqual(
+        listed.map((device) => device.deviceId),
+        sorted,
+      )
+    }
+  })
+
+  await t.test('a tag finds exactly the devices that have it now', async () => {
+    const tags = fc.uniqueArray(fc.constantFrom('a', 'b', 'ü', '%'))
+    const put = fc.record({ deviceId: fc.constantFrom('d1', 'd2', 'd3', 'd4'), tags: fc.option(tags) })
+    await fc.assert(
+      fc.asyncProperty(fc.array(put, { maxLength: 15 }), async (puts) => {
+        const { ownerNo } = await seedOwner(store, { devices: [] })
+        const tagsOf = new Map<string, string[]>()
+        for (const { deviceId, tags } of puts) {
+          if (tags === null) {
+            assert.equal(
+              (await store.deleteDevice(ownerNo, deviceId, startedAt)) !== undefined,
+              tagsOf.delete(deviceId),
+            )
+          } else {
+            await store.putDevices([{ ...devicePut(ownerNo, deviceId), tags }])
+            tagsOf.set(deviceId, tags)
+          }
+        }
+        for (const tag of ['a', 'b', 'ü', '%', 'unknown']) {
+          const expected = [...tagsOf].filter(([, tags]) => tags.includes(tag)).map(([deviceId]) => deviceId)
+          assert.deepEqual(await idsByTag(ownerNo, tag), expected.sort())
+        }
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  await t.test("another owner's device of the same id is another device", async () => {
+    const [mine, theirs] = [await seedOwner(store), await seedOwner(store)]
+    await store.putDevices([{ ...devicePut(mine.ownerNo, 'd1', 'mine'), tags: ['tag'] }])
+    assert.equal((await store.getDevice(theirs.ownerNo, 'd1'))?.deviceName, 'name of d1')
+    assert.deepEqual(await idsByTag(theirs.ownerNo, 'tag'), [])
+    await store.deleteDevice(theirs.ownerNo, 'd1', startedAt)
+    assert.deepEqual(await idsByTag(mine.ownerNo, 'tag'), ['d1'])
+  })
+}

@@ -1,0 +1,149 @@
+// What every store does with idempotency keys: one key, one run, one answer.
+
+import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
+import type { TestContext } from 'node:test'
+import fc from 'fast-check'
+import type { Trigger } from '../../src/domain/store.ts'
+import {
+  allRuns,
+  answered,
+  createOne,
+  devicePut,
+  runOf,
+  type StoreUnderTest,
+  seedOwner,
+  startedAt,
+} from './store-under-test.ts'
+
+const hour = 60 * 60 * 1000
+
+function keyed(key: string, request: string, at = startedAt): Partial<Trigger> {
+  return {
+    launchedAt: at,
+    idempotency: { key, requestHash: hash('sha256', request, 'buffer'), validAfter: at - 24 * hour },
+  }
+}
+
+export async function exerciseIdempotency(t: TestContext, underTest: StoreUnderTest): Promise<void> {
+  await t.test('the same key and request gives the first run again and makes nothing', async () => {
+    const { store, reopen } = underTest
+    const { trigger, ownerNo } = await seedOwner(store)
+    const first = await createOne(store, trigger(['d3', 'd1'], keyed('k', 'a')))
+    const [again] = await store.createExecutions([trigger(['d3', 'd1'], keyed('k', 'a', startedAt + hour))])
+    assert.equal(again?.kind, 'replayed')
+    assert.deepEqual(answered(runOf(again)), answered(first))
+    const [later] = await (await reopen()).createExecutions([trigger(['d3', 'd1'], keyed('k', 'a'))])
+    assert.deepEqual(answered(runOf(later)), answered(first))
+    const next = await reopen()
+    assert.equal((await allRuns(next, ownerNo)).length, 1)
+  })
+
+  await t.test(
+    'a replay is equal also after devices were renamed and deleted, and the job is gone',
+    async () => {
+      const { store } = underTest
+      const { trigger, ownerNo } = await seedOwner(store)
+      const call = trigger(['d1', 'd2', 'd3'], keyed('k', 'a'))
+      const first = answered(await createOne(store, call))
+      const steps: (() => Promise<unknown>)[] = [
+        () => store.putDevices([devicePut(ownerNo, 'd1', 'renamed')]),
+        () => store.putDevices([devicePut(ownerNo, 'd1', 'and again')]),
+        () => store.deleteDevice(ownerNo, 'd2', startedAt),
+        () => store.deleteJob(ownerNo, 'restart', startedAt),
+        () => store.putDevices([devicePut(ownerNo, 'd2', 'another one')]),
+      ]
+      for (const step of steps) {
+        await step()
+        const [again] = await store.createExecutions([call])
+        assert.equal(again?.kind, 'replayed')
+        assert.deepEqual(answered(runOf(again)), first)
+      }
+    },
+  )
+
+  await t.test('a key with another request is reused, also one that names unknown things', async () => {
+    const { store } = underTest
+    const { trigger, ownerNo } = await seedOwner(store)
+    const outcomes = await store.createExecutions([
+      trigger(['d1'], keyed('k', 'a')),
+      trigger(['d2'], keyed('k', 'b')),
+      trigger(['missing'], keyed('k', 'c')),
+      trigger(['d1'], { ...keyed('k', 'd'), jobName: 'missing' }),
+      trigger(['d1'], keyed('k', 'a')),
+    ])
+    assert.deepEqual(
+      outcomes.map((outcome) => outcome.kind),
+      ['created', 'idempotency-key-reused', 'idempotency-key-reused', 'idempotency-key-reused', 'replayed'],
+    )
+    assert.equal((await allRuns(store, ownerNo)).length, 1)
+  })
+
+  await t.test('a refused trigger does not use up its key', async () => {
+    const { store } = underTest
+    const { trigger, ownerNo } = await seedOwner(store)
+    const call = trigger(['d1', 'late'], keyed('k', 'a'))
+    assert.deepEqual(await store.createExecutions([call]), [{ kind: 'unknown-device', deviceIds: ['late'] }])
+    await store.putDevices([devicePut(ownerNo, 'late')])
+    const [outcome] = await store.createExecutions([call])
+    assert.equal(outcome?.kind, 'created')
+  })
+
+  await t.test("another owner's key of the same text is another key", async () => {
+    const { store } = underTest
+    const owners = [await seedOwner(store), await seedOwner(store)]
+    const outcomes = await store.createExecutions(
+      owners.map((owner) => owner.trigger(['d1'], keyed('k', 'a'))),
+    )
+    assert.deepEqual(
+      outcomes.map((outcome) => outcome.kind),
+      ['created', 'created'],
+    )
+  })
+
+  await t.test('a key that is over its time is taken over, or forgotten', async () => {
+    const { store } = underTest
+    const { trigger } = await seedOwner(store)
+    const kindAt = async (key: string, request: string, at: number) =>
+      (await store.createExecutions([trigger(['d1'], keyed(key, request, at))]))[0]?.kind
+    assert.equal(await kindAt('k', 'a', startedAt), 'created')
+    assert.equal(await kindAt('k', 'a', startedAt + 24 * hour - 1), 'replayed')
+    assert.equal(await kindAt('k', 'b', startedAt + 24 * hour), 'created')
+    assert.equal(await kindAt('k', 'a', startedAt + 24 * hour + 1), 'idempotency-key-reused')
+
+    assert.equal(await kindAt('old', 'a', startedAt), 'created')
+    assert.equal(await kindAt('young', 'a', startedAt + 1), 'created')
+    await store.forgetIdempotencyKeys(startedAt)
+    assert.equal(await kindAt('old', 'b', startedAt + 2), 'created')
+    assert.equal(await kindAt('young', 'b', startedAt + 2), 'idempotency-key-reused')
+  })
+
+  await t.test('whatever the calls, groups and keys, each key has one run and one answer', async () => {
+    const { store } = underTest
+    const call = fc.record({
+      key: fc.constantFrom('k1', 'k2', 'k3'),
+      deviceIds: fc.subarray(['d1', 'd2', 'd3'], { minLength: 1 }),
+    })
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.array(call, { maxLength: 6 }), { maxLength: 6 }), async (groups) => {
+        const { trigger, ownerNo } = await seedOwner(store)
+        const sent = groups.map(async (calls) => {
+          const triggers = calls.map(({ key, deviceIds }) => trigger(deviceIds, keyed(key, deviceIds.join())))
+          const outcomes = await store.createExecutions(triggers)
+          return calls.map((each, index) => ({ ...each, outcome: outcomes[index] }))
+        })
+        const byKey = Map.groupBy((await Promise.all(sent)).flat(), (each) => each.key)
+        for (const [first, ...others] of byKey.values()) {
+          assert.equal(first?.outcome?.kind, 'created')
+          for (const other of others) {
+            const same: boolean = other.deviceIds.join() === first?.deviceIds.join()
+            assert.equal(other.outcome?.kind, same ? 'replayed' : 'idempotency-key-reused')
+            if (same) assert.deepEqual(answered(runOf(other.outcome)), answered(runOf(first?.outcome)))
+          }
+        }
+        assert.equal((await allRuns(store, ownerNo)).length, byKey.size)
+      }),
+      { numRuns: 60 },
+    )
+  })
+}

@@ -1,0 +1,173 @@
+// What every store does with triggers: order, all or nothing, whose job and whose device.
+
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import {
+  allExecutions,
+  answered,
+  createOne,
+  devicePut,
+  emptyContent,
+  runOf,
+  type StoreUnderTest,
+  seedOwner,
+  startedAt,
+} from './store-under-test.ts'
+
+export async function exerciseTriggers(t: TestContext, underTest: StoreUnderTest): Promise<void> {
+  await t.test(
+    'a refused trigger does not stop the others in its group, and outcomes keep the order',
+    async () => {
+      const { store } = underTest
+      const { trigger, ownerNo } = await seedOwner(store)
+      const outcomes = await store.createExecutions([
+        trigger(['d2', 'd1']),
+        trigger(['d1'], { jobName: 'nobody knows it' }),
+        trigger(['d3']),
+        trigger(['d1', 'missing', 'd2', 'gone']),
+        trigger(['d1']),
+      ])
+      assert.deepEqual(
+        outcomes.map((outcome) => outcome.kind),
+        ['created', 'unknown-job', 'created', 'unknown-device', 'created'],
+      )
+      assert.deepEqual(outcomes[3], { kind: 'unknown-device', deviceIds: ['missing', 'gone'] })
+      const created = [0, 2, 4].map((index) => answered(runOf(outcomes[index])))
+      assert.deepEqual(
+        created.map((run) => run.devices.map((device) => device.deviceId)),
+        [['d2', 'd1'], ['d3'], ['d1']],
+      )
+      const stored = await allExecutions(store, ownerNo)
+      assert.deepEqual(
+        stored.map(({ jobExecutionId, runId, deviceId }) => ({ jobExecutionId, runId, deviceId })).reverse(),
+        created.flatMap(({ runId, firstExecutionId, devices }) =>
+          devices.map(({ deviceId }, index) => ({
+            jobExecutionId: firstExecutionId + index,
+            runId,
+            deviceId,
+          })),
+        ),
+      )
+    },
+  )
+
+  await t.test(
+    'ids only grow, without a gap inside a run, also after a group that made nothing',
+    async () => {
+      const { store, reopen } = underTest
+      const { trigger } = await seedOwner(store)
+      const first = await createOne(store, trigger(['d1', 'd2', 'd3']))
+      await store.createExecutions([trigger(['missing'])])
+      const second = await createOne(store, trigger(['d1']))
+      const third = await createOne(await reopen(), trigger(['d1']))
+      assert.ok(second.firstExecutionId >= first.firstExecutionId + 3)
+      assert.ok(third.firstExecutionId > second.firstExecutionId)
+      assert.ok(first.runId < second.runId && second.runId < third.runId)
+    },
+  )
+
+  await t.test('an execution reads as it was answered', async () => {
+    const { store } = underTest
+    const { trigger, ownerNo } = await seedOwner(store)
+    const run = await createOne(store, trigger(['d2', 'd1'], { launchedAt: startedAt + 7 }))
+    assert.deepEqual(await store.getExecution(ownerNo, run.firstExecutionId + 1), {
+      jobExecutionId: run.firstExecutionId + 1,
+      jobName: 'restart',
+      deviceId: 'd1',
+      deviceName: 'name of d1',
+      execState: 'PENDING',
+      launchedAt: startedAt + 7,
+      runId: run.runId,
+      attempt: 1,
+      versionNumber: 1,
+      startedAt: null,
+      finishedAt: null,
+      notifiedAt: null,
+      deliveredAt: null,
+      statusDetails: {},
+      result: null,
+    })
+    const stored = await store.getRun(ownerNo, run.runId)
+    assert.deepEqual(
+      { ...stored, counts: stored?.counts.PENDING },
+      {
+        runId: run.runId,
+        jobName: 'restart',
+        launchedAt: startedAt + 7,
+        total: 2,
+        counts: 2,
+      },
+    )
+  })
+
+  await t.test('one unknown device among 1000 and nothing is made; without it all are made', async () => {
+    const { store } = underTest
+    const devices = Array.from({ length: 1000 }, (_, index) => `d${index}`)
+    const { trigger, ownerNo } = await seedOwner(store, { devices })
+    for (const at of [0, 500, 1000]) {
+      const [outcome] = await store.createExecutions([trigger(devices.toSpliced(at, 0, 'missing'))])
+      assert.deepEqual(outcome, { kind: 'unknown-device', deviceIds: ['missing'] })
+    }
+    assert.deepEqual(await allExecutions(store, ownerNo), [])
+    await createOne(store, trigger(devices))
+    const stored = await allExecutions(store, ownerNo)
+    assert.deepEqual(stored.map((execution) => execution.deviceId).reverse(), devices)
+  })
+
+  await t.test('what belongs to another owner is unknown', async () => {
+    const { store } = underTest
+    const mine = await seedOwner(store, { jobs: ['mine'], devices: ['my device'] })
+    const theirs = await seedOwner(store, { jobs: ['theirs'], devices: ['their device'] })
+    const run = await createOne(store, theirs.trigger(['their device']))
+    const outcomes = await store.createExecutions([
+      mine.trigger(['my device'], { jobName: 'theirs' }),
+      mine.trigger(['my device', 'their device']),
+    ])
+    assert.deepEqual(outcomes, [
+      { kind: 'unknown-job' },
+      { kind: 'unknown-device', deviceIds: ['their device'] },
+    ])
+    assert.equal(await store.getExecution(mine.ownerNo, run.firstExecutionId), undefined)
+    assert.equal(await store.getRun(mine.ownerNo, run.runId), undefined)
+    assert.deepEqual(await allExecutions(store, mine.ownerNo, { deviceId: 'their device' }), [])
+    assert.deepEqual(await allExecutions(store, mine.ownerNo, { jobName: 'theirs' }), [])
+    assert.deepEqual(await allExecutions(store, mine.ownerNo, { runId: run.runId }), [])
+    const move = { jobExecutionId: run.firstExecutionId, event: 'cancel', at: startedAt } as const
+    assert.deepEqual(await store.moveExecution({ ...move, ownerNo: mine.ownerNo }), {
+      kind: 'unknown-execution',
+    })
+  })
+
+  await t.test('jobs and devices are unknown once deleted, and known again once put again', async () => {
+    const { store } = underTest
+    const { trigger, ownerNo } = await seedOwner(store)
+    assert.equal(await store.deleteJob(ownerNo, 'restart', startedAt), true)
+    assert.deepEqual(await store.createExecutions([trigger(['d1'])]), [{ kind: 'unknown-job' }])
+    await store.putJob({ ownerNo, jobName: 'restart', content: emptyContent, at: startedAt })
+    await store.deleteDevice(ownerNo, 'd1', startedAt)
+    assert.deepEqual(await store.createExecutions([trigger(['d1'])]), [
+      { kind: 'unknown-device', deviceIds: ['d1'] },
+    ])
+    await store.putDevices([devicePut(ownerNo, 'd1')])
+    assert.equal((await createOne(store, trigger(['d1']))).devices.length, 1)
+  })
+
+  await t.test(
+    'a group that fails in the middle leaves nothing behind, and the next one succeeds',
+    async () => {
+      const { store, failAt } = underTest
+      const { trigger, ownerNo } = await seedOwner(store)
+      await failAt(startedAt + 13)
+      const before = await createOne(store, trigger(['d1', 'd2']))
+      const bad = trigger(['d2', 'd3'], { launchedAt: startedAt + 13 })
+      await assert.rejects(store.createExecutions([trigger(['d1']), bad, trigger(['d3'])]))
+      const after = await createOne(store, trigger(['d3', 'd1']))
+      assert.ok(after.firstExecutionId > before.firstExecutionId + 1)
+      for (const filter of [{}, { deviceId: 'd1' }, { deviceId: 'd3' }]) {
+        const listed = await allExecutions(store, ownerNo, filter)
+        assert.ok(listed.every(({ runId }) => runId === before.runId || runId === after.runId))
+      }
+      assert.deepEqual(await store.deleteDevice(ownerNo, 'd2', startedAt), { runIds: [before.runId] })
+    },
+  )
+}

@@ -1,0 +1,111 @@
+// Whatever is written, however heavy, whichever commits fail, in whatever order they end: each write settles
+// once with its own outcome, and the bounds hold at every moment.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { StorageUnavailable, TooMuchWaiting } from '../../src/domain/store.ts'
+import { GroupCommit } from '../../src/store/group-commit.ts'
+
+const item = fc.record({
+  weight: fc.nat(12),
+  /** What a commit that carries it does. */
+  fate: fc.constantFrom('ok', 'ok', 'ok', 'ok', 'bad', 'storage away'),
+  /** Whether a commit may end before the next item is written. */
+  pause: fc.boolean(),
+})
+type Item = { weight: number; fate: string; pause: boolean; index: number }
+
+const limits = fc.record({
+  maxGroupWeight: fc.integer({ min: 1, max: 20 }),
+  maxWaitingWeight: fc.integer({ min: 1, max: 40 }),
+  maxWaitingItems: fc.integer({ min: 1, max: 8 }),
+  maxInFlight: fc.integer({ min: 1, max: 3 }),
+})
+type Limits = typeof limits extends fc.Arbitrary<infer T> ? T : never
+
+/** A store of which the scheduler says when each commit ends; it watches over what it is sent. */
+class WatchedStore {
+  readonly scheduler: fc.Scheduler
+  readonly limits: Limits
+  /** Indexes in the order in which they were sent for the first time. */
+  readonly sent: number[] = []
+  readonly written: number[] = []
+  #inFlight = 0
+
+  constructor(scheduler: fc.Scheduler, limits: Limits) {
+    this.scheduler = scheduler
+    this.limits = limits
+  }
+
+  commit = async (items: Item[]): Promise<string[]> => {
+    this.#inFlight++
+    assert.ok(this.#inFlight <= this.limits.maxInFlight, 'too many commits are under way')
+    const weight = items.reduce((sum, each) => sum + each.weight, 0)
+    assert.ok(items.length === 1 || weight <= this.limits.maxGroupWeight, 'a group is too heavy')
+    for (const { index } of items) if (!this.sent.includes(index)) this.sent.push(index)
+    try {
+      await this.scheduler.schedule(Promise.resolve())
+      if (items.some((each) => each.fate === 'storage away')) throw new StorageUnavailable('away')
+      const bad = items.filter((each) => each.fate === 'bad')
+      if (bad.length > 0) throw new Error(`bad ${bad.map((each) => each.index)}`)
+      this.written.push(...items.map((each) => each.index))
+      return items.map((each) => `out ${each.index}`)
+    } finally {
+      this.#inFlight--
+    }
+  }
+}
+
+test('each write settles once with its own outcome, order is kept, and no bound is broken', async () => {
+  const property = fc.asyncProperty(
+    fc.scheduler(),
+    limits,
+    fc.array(item, { maxLength: 40, size: 'max' }),
+    async (scheduler, limits, items) => {
+      const store = new WatchedStore(scheduler, limits)
+      const groups = new GroupCommit(store.commit, { ...limits, weigh: (each: Item) => each.weight })
+      const accepted: Item[] = []
+      const settlings: Promise<{ item: Item; out?: string; error?: Error }>[] = []
+      for (const [index, each] of items.entries()) {
+        const item = { ...each, index }
+        const settling = groups.write(item).then(
+          (out) => ({ item, out }),
+          (error: Error) => ({ item, error }),
+        )
+        settlings.push(settling)
+        if (store.sent.length + groups.waitingItems > accepted.length) accepted.push(item)
+        assertWaitingIsBounded(accepted.slice(store.sent.length), groups.waitingItems, limits)
+        if (each.pause && scheduler.count() > 0) await scheduler.waitNext(1)
+      }
+      await scheduler.waitIdle()
+
+      const settled = await Promise.all(settlings)
+      for (const { item, out, error } of settled) {
+        const times = store.written.filter((index) => index === item.index).length
+        if (error) assert.equal(times, 0, 'what was refused or failed was written')
+        else assert.deepEqual([out, times], [`out ${item.index}`, 1])
+        if (error instanceof TooMuchWaiting) assert.ok(!store.sent.includes(item.index))
+        else if (item.fate === 'bad') assert.match(String(error), new RegExp(`bad ${item.index}$|away`))
+        else if (item.fate === 'storage away') assert.ok(error instanceof StorageUnavailable)
+        else assert.ok(error === undefined || error instanceof StorageUnavailable)
+      }
+      assert.deepEqual(
+        store.sent,
+        accepted.map((each) => each.index),
+      )
+      assert.equal(groups.waitingItems, 0)
+      // Groups may end in any order only when several are under way.
+      const sorted = store.written.toSorted((a, b) => a - b)
+      if (limits.maxInFlight === 1) assert.deepEqual(store.written, sorted)
+    },
+  )
+  await fc.assert(property, { numRuns: 500 })
+})
+
+function assertWaitingIsBounded(waiting: Item[], waitingItems: number, limits: Limits): void {
+  assert.equal(waiting.length, waitingItems)
+  assert.ok(waitingItems <= limits.maxWaitingItems, 'too many wait')
+  const weight = waiting.reduce((sum, each) => sum + each.weight, 0)
+  assert.ok(waitingItems <= 1 || weight <= limits.maxWaitingWeight, 'what waits is too heavy')
+}

@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { StorageUnavailable, TooMuchWaiting } from '../../src/domain/store.ts'
+import { GroupCommit, type GroupCommitOptions } from '../../src/store/group-commit.ts'
+
+type SentCommit = { items: number[]; succeed(): void; fail(error: Error): void }
+
+/** A group commit of numbers that weigh what they are, whose commits end when the test says so. */
+function buildGroups(options: Partial<GroupCommitOptions<number>> = {}) {
+  const sent: SentCommit[] = []
+  const commit = (items: number[]) =>
+    new Promise<string[]>((resolve, reject) => {
+      sent.push({ items, succeed: () => resolve(items.map((item) => `out ${item}`)), fail: reject })
+    })
+  const groups = new GroupCommit(commit, {
+    weigh: (item) => item,
+    maxGroupWeight: 100,
+    maxWaitingWeight: 1000,
+    maxWaitingItems: 100,
+    maxInFlight: 1,
+    ...options,
+  })
+  const take = async () => {
+    await nextTurn()
+    const next = sent.shift()
+    assert.ok(next, 'no commit was sent')
+    return next
+  }
+  return { groups, sent, take }
+}
+
+test('with nothing under way a write is sent at once', () => {
+  const { groups, sent } = buildGroups()
+  void groups.write(1)
+  assert.deepEqual(
+    sent.map(({ items }) => items),
+    [[1]],
+  )
+})
+
+test('what arrives while a commit runs is sent together by the next one, in the order it came', async () => {
+  const { groups, take } = buildGroups()
+  const written = [3, 1, 2, 1].map((item) => groups.write(item))
+  assert.equal(groups.waitingItems, 3)
+  const first = await take()
+  assert.deepEqual(first.items, [3])
+  first.succeed()
+  const second = await take()
+  assert.deepEqual(second.items, [1, 2, 1])
+  second.succeed()
+  assert.deepEqual(await Promise.all(written), ['out 3', 'out 1', 'out 2', 'out 1'])
+  assert.equal(groups.waitingItems, 0)
+})
+
+test('a write is answered after the commit that carries it, not before', async () => {
+  const { groups, take } = buildGroups()
+  let answered = 0
+  for (const item of [1, 2]) void groups.write(item).then(() => answered++)
+  const first = await take()
+  assert.equal(answered, 0)
+  first.succeed()
+  const second = await take()
+  assert.equal(answered, 1)
+  second.succeed()
+  await nextTurn()
+  assert.equal(answered, 2)
+})
+
+test('when a group fails its members are tried one by one, and the bad one fails alone', async () => {
+  const { groups, take } = buildGroups()
+  const written = Promise.allSettled([9, 1, 2, 3].map((item) => groups.write(item)))
+  ;(await take()).succeed()
+  ;(await take()).fail(new Error('the group'))
+  for (const item of [1, 2, 3]) {
+    const alone = await take()
+    assert.deepEqual(alone.items, [item])
+    if (item === 2) alone.fail(new Error('two is bad'))
+    else alone.succeed()
+  }
+  const settled = await written
+  assert.deepEqual(
+    settled.map((each) => (each.status === 'fulfilled' ? each.value : each.reason.message)),
+    ['out 9', 'out 1', 'two is bad', 'out 3'],
+  )
+})
+
+test('a write that fails alone is not tried again', async () => {
+  const { groups, sent, take } = buildGroups()
+  const written = groups.write(1)
+  ;(await take()).fail(new Error('bad'))
+  await assert.rejects(written, /bad/)
+  assert.equal(sent.length, 0)
+})
+
+test('a commit that throws instead of failing is a commit that fails', async () => {
+  const groups = new GroupCommit<number, string>(
+    () => {
+      throw new Error('thrown')
+    },
+    { weigh: () => 1, maxGroupWeight: 9, maxWaitingWeight: 9, maxWaitingItems: 9, maxInFlight: 1 },
+  )
+  await assert.rejects(groups.write(1), /thrown/)
+  await assert.rejects(groups.write(2), /thrown/)
+})
+
+test('when the storage is unavailable all members fail and none is tried again', async () => {
+  const { groups, sent, take } = buildGroups()
+  const written = Promise.allSettled([1, 2, 3].map((item) => groups.write(item)))
+  ;(await take()).succeed()
+  ;(await take()).fail(new StorageUnavailable('disk full'))
+  const [, ...failed] = await written
+  for (const each of failed) {
+    assert.ok(each.status === 'rejected' && each.reason instanceof StorageUnavailable)
+  }
+  assert.equal(sent.length, 0)
+})
+
+test('when the storage goes while members are tried one by one, the rest fails without a try', async () => {
+  const { groups, sent, take } = buildGroups()
+  const written = Promise.allSettled([9, 1, 2, 3].map((item) => groups.write(item)))
+  ;(await take()).succeed()
+  ;(await take()).fail(new Error('the group'))
+  ;(await take()).succeed()
+  ;(await take()).fail(new StorageUnavailable('disk full'))
+  const settled = await written
+  assert.deepEqual(
+    settled.map((each) => each.status),
+    ['fulfilled', 'fulfilled', 'rejected', 'rejected'],
+  )
+  assert.equal(sent.length, 0)
+})
+
+test('a group is closed when it weighs enough, and a heavy item makes a group of its own', async () => {
+  const { groups, take } = buildGroups()
+  for (const item of [1, 60, 40, 1, 500, 99, 2]) void groups.write(item)
+  const sizes = []
+  for (let count = 0; count < 5; count++) {
+    const { items, succeed } = await take()
+    sizes.push(items)
+    succeed()
+  }
+  assert.deepEqual(sizes, [[1], [60, 40], [1], [500], [99]])
+})
+
+test('more items than may wait are refused, and nothing of them is sent', async () => {
+  const { groups, take } = buildGroups({ maxWaitingItems: 2 })
+  for (const item of [1, 2, 3]) void groups.write(item)
+  await assert.rejects(groups.write(4), TooMuchWaiting)
+  ;(await take()).succeed()
+  const next = await take()
+  assert.deepEqual(next.items, [2, 3])
+  void groups.write(5)
+  next.succeed()
+  assert.deepEqual((await take()).items, [5])
+})
+
+test('more weight than may wait is refused; what is heavier than that may wait alone', async () => {
+  const { groups, take } = buildGroups({ maxWaitingWeight: 10 })
+  for (const item of [1, 50]) void groups.write(item)
+  await assert.rejects(groups.write(1), TooMuchWaiting)
+  ;(await take()).succeed()
+  const heavy = await take()
+  assert.deepEqual(heavy.items, [50])
+  for (const item of [4, 6]) void groups.write(item)
+  await assert.rejects(groups.write(1), TooMuchWaiting)
+  heavy.succeed()
+  assert.deepEqual((await take()).items, [4, 6])
+})
+
+test('no more commits are under way than allowed, and each that ends lets one follow', async () => {
+  const { groups, sent, take } = buildGroups({ maxInFlight: 2, maxGroupWeight: 1 })
+  for (let count = 0; count < 5; count++) void groups.write(1)
+  assert.equal(sent.length, 2)
+  const [, second] = [await take(), await take()]
+  second.succeed()
+  await nextTurn()
+  assert.equal(sent.length, 1)
+  assert.equal(groups.waitingItems, 2)
+})
+
+test('each group is told with its items, its weight and its time, also one that failed', async () => {
+  const told: object[] = []
+  const { groups, take } = buildGroups({ onGroup: ({ items, weight }) => told.push({ items, weight }) })
+  const written = Promise.allSettled([1, 2, 3].map((item) => groups.write(item)))
+  ;(await take()).succeed()
+  ;(await take()).fail(new StorageUnavailable('disk full'))
+  await written
+  await nextTurn()
+  assert.deepEqual(told, [
+    { items: 1, weight: 1 },
+    { items: 2, weight: 5 },
+  ])
+})

@@ -1,0 +1,120 @@
+// How SQLite finds the rows. Times on a small database tell nothing; plans do.
+
+import assert from 'node:assert/strict'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { type TestContext, test } from 'node:test'
+import { type ExecState, execStates } from '@jobcast/contract'
+import type { ExecutionFilter } from '../../src/domain/store.ts'
+import { loadCatalogue } from '../../src/store/sqlite/catalogue.ts'
+import { migrateDatabase } from '../../src/store/sqlite/database.ts'
+import { prepareReads, prepareWrites } from '../../src/store/sqlite/operations.ts'
+import { sqliteMigrations } from '../../src/store/sqlite/sqlite-store.ts'
+
+/** Remembers every statement that is prepared on it. */
+class RecordingDatabase extends DatabaseSync {
+  readonly statements = new Set<string>()
+
+  override prepare(sql: string): StatementSync {
+    this.statements?.add(sql)
+    return super.prepare(sql)
+  }
+
+  /** The plans of the statements since the last call. */
+  takePlans(): { sql: string; plan: string[] }[] {
+    const statements = [...this.statements].filter((sql) => !sql.startsWith('PRAGMA'))
+    this.statements.clear()
+    return statements.map((sql) => {
+      const rows = super.prepare(`EXPLAIN QUERY PLAN ${sql}`).all()
+      return { sql, plan: rows.map((row) => String(row.detail)) }
+    })
+  }
+}
+
+function openRecording(t: TestContext): RecordingDatabase {
+  const db = new RecordingDatabase(':memory:')
+  t.after(() => db.close())
+  migrateDatabase(db, sqliteMigrations())
+  db.statements.clear()
+  return db
+}
+
+function* everyFilter(): Generator<ExecutionFilter> {
+  for (let index = 0; index < 64; index++) {
+    const has = (bit: number) => (index & (1 << bit)) !== 0
+    const states: (ExecState | undefined)[] = has(0) ? [...execStates] : [undefined]
+    for (const execState of states) {
+      yield {
+        ...(execState && { execState }),
+        ...(has(1) && { jobName: 'j' }),
+        ...(has(2) && { deviceId: 'd' }),
+        ...(has(3) && { runId: 1 }),
+        ...(has(4) && { launchedAfter: 1 }),
+        ...(has(5) && { launchedBefore: 1 }),
+      }
+    }
+  }
+}
+
+function planOf(db: RecordingDatabase, list: (reads: ReturnType<typeof prepareReads>) => unknown): string {
+  const reads = prepareReads(db)
+  db.statements.clear()
+  list(reads)
+  return db
+    .takePlans()
+    .flatMap(({ plan }) => plan)
+    .join('\n')
+}
+
+test('no statement scans executions, runs or idempotency keys, or sorts what an index has in order', (t) => {
+  const db = openRecording(t)
+  prepareWrites(db)
+  const reads = prepareReads(db)
+  for (const filter of everyFilter()) {
+    const waiting = { ids: [1], complete: true }
+    reads.listExecutions({ ownerNo: 1, filter, before: 9, limit: 1, waiting })
+  }
+  const slice = { after: undefined, limit: 1 }
+  reads.listRuns({ ownerNo: 1, jobName: 'j', slice })
+  reads.listDevices({ ownerNo: 1, tag: 't', slice })
+  const plans = db.takePlans()
+  assert.ok(plans.length > 100, `only ${plans.length} statements were seen`)
+  for (const { sql, plan } of plans) {
+    for (const detail of plan) {
+      // At start everything that has not ended is read once, through an index that holds nothing else.
+      if (detail === 'SCAN run USING INDEX run_unfinished') continue
+      assert.doesNotMatch(detail, /SCAN (execution|run|idempotency_key|device_\w+)\b|TEMP B-TREE/, sql)
+    }
+  }
+})
+
+test('a later slice of a list starts where it left off', (t) => {
+  const db = openRecording(t)
+  const list = (filter: ExecutionFilter) =>
+    planOf(db, (reads) =>
+      reads.listExecutions({ ownerNo: 1, filter, before: 9, limit: 1, waiting: { ids: [], complete: true } }),
+    )
+  assert.match(list({}), /run USING INDEX run_by_owner \(owner_no=\? AND run_id<\?\)/)
+  assert.match(list({ jobName: 'j' }), /run USING INDEX run_by_job \(job_no=\? AND run_id<\?\)/)
+  assert.match(
+    list({ deviceId: 'd' }),
+    /execution USING INDEX execution_by_device \(device_no=\? AND execution_id<\?\)/,
+  )
+  assert.match(
+    list({ execState: 'FAILED' }),
+    /execution USING INDEX execution_by_state \(owner_no=\? AND state=\? AND execution_id<\?\)/,
+  )
+})
+
+test('what is pending is found without a look at runs that have ended', (t) => {
+  const db = openRecording(t)
+  const filter = { execState: 'PENDING' } as const
+  const waiting = { ids: [], complete: true }
+  const plan = planOf(db, (reads) =>
+    reads.listExecutions({ ownerNo: 1, filter, before: 9, limit: 1, waiting }),
+  )
+  assert.match(plan, /run USING INDEX run_unfinished \(owner_no=\? AND run_id<\?\)/)
+  db.statements.clear()
+  loadCatalogue(db)
+  const atStart = db.takePlans().flatMap((each) => each.plan)
+  assert.ok(atStart.includes('SCAN run USING INDEX run_unfinished'), atStart.join('\n'))
+})

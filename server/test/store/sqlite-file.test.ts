@@ -1,0 +1,140 @@
+// What a commit means on SQLite depends on how the file is opened, and on being alone on it.
+
+import assert from 'node:assert/strict'
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { type TestContext, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { StartRefused } from '../../src/store/migrate.ts'
+import { openDatabase, openReader } from '../../src/store/sqlite/database.ts'
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
+import { spawnServer } from '../support/spawn-server.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { createOne, seedOwner } from './store-under-test.ts'
+
+function pragma(db: DatabaseSync, name: string): unknown {
+  return Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0]
+}
+
+async function openStore(t: TestContext) {
+  t.after(() => store.close())
+  const folder = temporaryFolder(t)
+  const store = openSqliteStore({ folder, onLost: assert.ifError })
+  await store.checkHealth()
+  return { folder, store }
+}
+
+test('the connection that writes has a write-ahead log, full sync and foreign keys, however it was before', (t) => {
+  const path = join(temporaryFolder(t), 'jobcast.db')
+  for (const mode of ['DELETE', 'TRUNCATE', 'WAL']) {
+    const before = new DatabaseSync(path)
+    before.exec(`PRAGMA journal_mode = ${mode}; PRAGMA synchronous = OFF`)
+    before.close()
+    const db = openDatabase(path)
+    assert.equal(pragma(db, 'journal_mode'), 'wal')
+    assert.equal(pragma(db, 'synchronous'), 2)
+    assert.equal(pragma(db, 'foreign_keys'), 1)
+    db.close()
+  }
+})
+
+const onUnix = { skip: process.platform === 'win32' && 'SQLite has no such way of locking on Windows' }
+
+test('a place where no write-ahead log can be had is refused with a sentence', onUnix, (t) => {
+  // This way of locking has no shared memory, as on some network file systems.
+  const path = `${pathToFileURL(join(temporaryFolder(t), 'jobcast.db'))}?vfs=unix-dotfile`
+  assert.throws(() => openDatabase(path), {
+    name: 'StartRefused',
+    message:
+      `The database at ${path} cannot be opened with a write-ahead log and full sync ` +
+      '(journal_mode delete, synchronous 2). Is it on a network file system?',
+  })
+})
+
+test('the connection that reads cannot write', (t) => {
+  const path = join(temporaryFolder(t), 'jobcast.db')
+  const db = openDatabase(path)
+  db.exec('CREATE TABLE t (a)')
+  const reader = openReader(path)
+  assert.throws(() => reader.exec('INSERT INTO t VALUES (1)'), /readonly/)
+  reader.close()
+  db.close()
+})
+
+test('the health check reaches the disk', async (t) => {
+  const { folder, store } = await openStore(t)
+  const log = join(folder, 'jobcast.db-wal')
+  const before = statSync(log)
+  await store.checkHealth()
+  assert.notDeepEqual([statSync(log).size, statSync(log).mtimeMs], [before.size, before.mtimeMs])
+})
+
+test('the health check does not touch the ids that are given next', async (t) => {
+  const { store } = await openStore(t)
+  const { trigger } = await seedOwner(store)
+  const first = await createOne(store, trigger(['d1']))
+  await store.checkHealth()
+  const second = await createOne(store, trigger(['d1']))
+  assert.equal(second.runId, first.runId + 1)
+  assert.equal(second.firstExecutionId, first.firstExecutionId + 1)
+})
+
+test('a second store on the same folder is refused with a sentence, until the first is closed', async (t) => {
+  const { folder, store } = await openStore(t)
+  const message = `Another Jobcast is running on the data folder ${folder}. Stop it, or give --data another folder.`
+  const open = () => openSqliteStore({ folder, onLost: assert.ifError })
+  assert.throws(open, new StartRefused(message))
+  assert.throws(open, new StartRefused(message))
+  await store.checkHealth()
+  await store.close()
+  const next = open()
+  await next.checkHealth()
+  await next.close()
+})
+
+test('a second program on the same folder ends with that sentence, and the first goes on', async (t) => {
+  const folder = temporaryFolder(t)
+  const first = await spawnServer(folder)
+  try {
+    await assert.rejects(
+      spawnServer(folder),
+      /jobcast cannot start: Another Jobcast is running on the data folder/,
+    )
+    assert.equal((await first.call('GET', '/readyz')).status, 200)
+  } finally {
+    await first.end('SIGKILL')
+  }
+  // The lock goes with the process, however it ended.
+  const next = await spawnServer(folder)
+  assert.equal((await next.end('SIGTERM')).code, 0)
+})
+
+test('a job in a run stays the version it was triggered with', async (t) => {
+  const { folder, store } = await openStore(t)
+  const { ownerNo, trigger } = await seedOwner(store)
+  const put = (description: string) => {
+    const content = {
+      description,
+      document: {},
+      expireAfterSeconds: null,
+      timeoutSeconds: null,
+      deadlineSeconds: null,
+    }
+    return store.putJob({ ownerNo, jobName: 'restart', content, at: 1 })
+  }
+  const runs: number[] = []
+  for (const description of ['one', 'one', 'two', 'one']) {
+    await put(description)
+    runs.push((await createOne(store, trigger(['d1']))).runId)
+  }
+  await store.deleteJob(ownerNo, 'restart', 2)
+  const db = openReader(join(folder, 'jobcast.db'))
+  const versions = db
+    .prepare('SELECT content FROM run JOIN job_version USING (version_no) ORDER BY run_id')
+    .all()
+    .map((row) => JSON.parse(String(row.content)).description)
+  assert.deepEqual(versions, ['one', 'one', 'two', 'one'])
+  assert.equal(db.prepare('SELECT count(DISTINCT version_no) AS n FROM run').get()?.n, 3)
+  db.close()
+})

@@ -1,0 +1,65 @@
+// The embedded store as the suite for all stores sees it.
+
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import type { TestContext } from 'node:test'
+import type { ExecState } from '@jobcast/contract'
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import type { StoreUnderTest } from './store-under-test.ts'
+
+export async function openSqliteUnderTest(t: TestContext): Promise<StoreUnderTest> {
+  // First, so that it is closed before its folder is removed.
+  t.after(() => store.close())
+  const folder = temporaryFolder(t)
+  const open = () =>
+    openSqliteStore({
+      folder,
+      onLost: (error) => {
+        throw error
+      },
+    })
+  let store = open()
+  return {
+    get store() {
+      return store
+    },
+    async reopen() {
+      await store.close()
+      store = open()
+      return store
+    },
+    setState: async (jobExecutionId, state) => setState(connect(folder), jobExecutionId, state),
+    failAt: async (instant) => failAt(connect(folder), instant),
+  }
+}
+
+/** A connection of our own: the store's writer waits for it as it would for a backup. */
+function connect(folder: string): DatabaseSync {
+  return new DatabaseSync(join(folder, 'jobcast.db'), { timeout: 5000 })
+}
+
+function setState(db: DatabaseSync, jobExecutionId: number, state: ExecState): void {
+  const before = db.prepare('SELECT run_id, state FROM execution WHERE execution_id = ?').get(jobExecutionId)
+  const from = String(before?.state).toLowerCase()
+  const to = state.toLowerCase()
+  db.exec('BEGIN IMMEDIATE')
+  db.prepare('UPDATE execution SET state = ? WHERE execution_id = ?').run(state, jobExecutionId)
+  db.prepare(`UPDATE run SET ${from} = ${from} - 1 WHERE run_id = ?`).run(before?.run_id as number)
+  db.prepare(`UPDATE run SET ${to} = ${to} + 1 WHERE run_id = ?`).run(before?.run_id as number)
+  db.exec('COMMIT')
+  db.close()
+}
+
+function failAt(db: DatabaseSync, instant: number): void {
+  const refuse = (name: string, event: string, columns: string[]) => {
+    const when = columns.map((column) => `NEW.${column} = ${instant}`).join(' OR ')
+    db.exec(`CREATE TRIGGER ${name} AFTER ${event} WHEN ${when} BEGIN SELECT RAISE(ABORT, 'refused'); END`)
+  }
+  refuse('refuse_run', 'INSERT ON run', ['launched_at'])
+  for (const table of ['job', 'device']) {
+    refuse(`refuse_new_${table}`, `INSERT ON ${table}`, ['updated_at'])
+    refuse(`refuse_${table}`, `UPDATE ON ${table}`, ['updated_at', 'deleted_at'])
+  }
+  db.close()
+}

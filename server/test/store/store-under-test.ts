@@ -1,0 +1,142 @@
+// What the suite for all stores needs of each of them, and what its parts share.
+
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import type { TestContext } from 'node:test'
+import type { ExecState } from '@jobcast/contract'
+import type {
+  ExecutionFilter,
+  LaunchedRun,
+  Slice,
+  Sliced,
+  Store,
+  StoredExecution,
+  StoredJobContent,
+  StoredRun,
+  Trigger,
+  TriggerOutcome,
+} from '../../src/domain/store.ts'
+
+export type StoreUnderTest = {
+  /** The one that is open now. */
+  readonly store: Store
+  /** Closes it and opens it again on the same data, so that whatever it kept in memory is rebuilt. */
+  reopen(): Promise<Store>
+  /** Puts an execution into a state that no step of the port leads to yet, and its run's counts with it. */
+  setState(jobExecutionId: number, state: ExecState): Promise<void>
+  /** From now on the database itself refuses runs, jobs and devices that are put or deleted at this instant. */
+  failAt(instant: number): Promise<void>
+}
+
+/** Opens one on data of its own and closes it after the test. */
+export type OpenStore = (t: TestContext) => Promise<StoreUnderTest>
+
+export type Seed = {
+  ownerNo: number
+  ownerId: string
+  /** A trigger of the first job, launched at `startedAt`, unless said otherwise. */
+  trigger(deviceIds: string[], more?: Partial<Trigger>): Trigger
+}
+
+/** When all tests begin. */
+export const startedAt = Date.UTC(2026, 10, 15)
+
+export const emptyContent: StoredJobContent = {
+  description: '',
+  document: {},
+  expireAfterSeconds: null,
+  timeoutSeconds: null,
+  deadlineSeconds: null,
+}
+
+/** An owner of its own with jobs and devices, so that tests can share one store. */
+export async function seedOwner(
+  store: Store,
+  { jobs = ['restart'], devices = ['d1', 'd2', 'd3'] }: { jobs?: string[]; devices?: string[] } = {},
+): Promise<Seed> {
+  const ownerId = `ow_${randomUUID()}`
+  const owner = await store.createOwner({ ownerId, ownerName: ownerId, createdAt: startedAt })
+  assert.ok(owner !== 'name-taken')
+  const { ownerNo } = owner
+  for (const jobName of jobs) await store.putJob({ ownerNo, jobName, content: emptyContent, at: startedAt })
+  await store.putDevices(devices.map((deviceId) => devicePut(ownerNo, deviceId)))
+  return {
+    ownerNo,
+    ownerId,
+    trigger: (deviceIds, more) => ({
+      ownerNo,
+      jobName: jobs[0] ?? '',
+      deviceIds,
+      launchedAt: startedAt,
+      idempotency: null,
+      ...more,
+    }),
+  }
+}
+
+export function devicePut(ownerNo: number, deviceId: string, deviceName = `name of ${deviceId}`) {
+  return { ownerNo, deviceId, deviceName, tags: [] as string[], at: startedAt }
+}
+
+export async function createOne(store: Store, trigger: Trigger): Promise<LaunchedRun> {
+  const [outcome] = await store.createExecutions([trigger])
+  return runOf(outcome)
+}
+
+export function runOf(outcome: TriggerOutcome | undefined): LaunchedRun {
+  assert.ok(outcome && 'run' in outcome, `no run but ${JSON.stringify(outcome)}`)
+  return outcome.run
+}
+
+/** What a caller is answered, without what a store may have left in it. */
+export function answered({ devices, ...run }: LaunchedRun) {
+  return { ...run, devices: devices.map(({ deviceId, deviceName }) => ({ deviceId, deviceName })) }
+}
+
+/** The whole list, slice by slice; no slice may be longer than its limit. */
+export async function readAll<T, Key>(
+  read: (slice: Slice<Key>) => Promise<Sliced<T, Key>>,
+  limit = 200,
+): Promise<T[]> {
+  const all: T[] = []
+  let after: Key | undefined
+  do {
+    const { items, next } = await read({ after, limit })
+    assert.ok(items.length <= limit)
+    assert.notEqual(next, after ?? null, 'a list that does not move on')
+    all.push(...items)
+    after = next
+  } while (after !== undefined)
+  return all
+}
+
+export function allExecutions(
+  store: Store,
+  ownerNo: number,
+  filter: ExecutionFilter = {},
+  limit?: number,
+): Promise<StoredExecution[]> {
+  return readAll((slice: Slice<number>) => store.listExecutions(ownerNo, filter, slice), limit)
+}
+
+export function allRuns(store: Store, ownerNo: number): Promise<StoredRun[]> {
+  return readAll((slice: Slice<number>) => store.listRuns(ownerNo, {}, slice))
+}
+
+/** Each run of the owner has exactly its executions, and counts them as they are. */
+export async function assertRunsAddUp(store: Store, ownerNo: number): Promise<void> {
+  const executions = Map.groupBy(await allExecutions(store, ownerNo), (execution) => execution.runId)
+  const runs = await allRuns(store, ownerNo)
+  assert.deepEqual(
+    runs.map((run) => run.runId),
+    [...executions.keys()],
+  )
+  for (const run of runs) {
+    const members = executions.get(run.runId) ?? []
+    const counted = Object.fromEntries(Object.keys(run.counts).map((state) => [state, 0]))
+    for (const { execState } of members) counted[execState] = (counted[execState] ?? 0) + 1
+    assert.equal(members.length, run.total)
+    assert.equal(new Set(members.map((execution) => execution.deviceId)).size, run.total)
+    assert.deepEqual(run.counts, counted)
+  }
+}

@@ -1,0 +1,67 @@
+// A caller that triggers without a pause, whatever happens to the server, and remembers what it was answered.
+
+import assert from 'node:assert/strict'
+import type { Api } from './call-api.ts'
+import type { Random } from './seeded-random.ts'
+
+export type TriggerCall = {
+  readonly deviceIds: readonly string[]
+  /** Retried with this key until it is answered. */
+  readonly key: string | undefined
+  /** One of its devices does not exist. */
+  readonly isBad: boolean
+  /** The whole 201, if it was read. */
+  answer?: { runId: number; body: string }
+}
+
+export class TriggerCaller {
+  readonly jobName: string
+  readonly calls: TriggerCall[] = []
+  readonly #random: Random
+  readonly #devices: readonly string[]
+
+  constructor(jobName: string, devices: readonly string[], random: Random) {
+    this.jobName = jobName
+    this.#devices = devices
+    this.#random = random
+  }
+
+  /** `server` gives the one that runs, or will run next. */
+  async callUntil(isOver: () => boolean, server: () => Promise<Api>): Promise<void> {
+    while (!isOver()) {
+      const call = this.#newCall()
+      this.calls.push(call)
+      let answered = await this.send(call, await server())
+      while (call.key !== undefined && !answered) answered = await this.send(call, await server())
+      if (call.key !== undefined && this.#random.chance(0.3)) await this.send(call, await server())
+    }
+  }
+
+  /** True when an answer came. Every further answer to the same key must be equal to the first. */
+  async send(call: TriggerCall, api: Api): Promise<boolean> {
+    const headers: Record<string, string> = call.key === undefined ? {} : { 'idempotency-key': call.key }
+    const reply = await api.trigger(this.jobName, call.deviceIds, { headers }).catch(() => undefined)
+    if (reply === undefined) return false
+    if (call.isBad) {
+      assert.deepEqual([reply.status, reply.json.code], [404, 'J-001'])
+      return true
+    }
+    assert.equal(reply.status, 201, reply.text)
+    const runId = Number(reply.headers.get('location')?.split('/').at(-1))
+    const answer = { runId, body: reply.text }
+    call.answer ??= answer
+    assert.deepEqual(answer, call.answer, 'a retry was answered otherwise')
+    return true
+  }
+
+  #newCall(): TriggerCall {
+    const random = this.#random
+    const most = random.pick([1, 1, 1, 20, 100, 1000])
+    const deviceIds = random.some(this.#devices, 1 + random.below(most))
+    if (random.chance(0.1)) deviceIds.push(random.pick(deviceIds))
+    const isBad = random.chance(0.15)
+    if (isBad) deviceIds.splice(random.below(deviceIds.length + 1), 0, 'no-such-device')
+    const key = random.chance(0.35) ? `${this.jobName}-${this.calls.length}` : undefined
+    return { deviceIds, key, isBad }
+  }
+}
