@@ -24,7 +24,11 @@ export const NewApiKey = Type.Object(
       Type.String({ ...OwnerId, description: 'Another owner than the own one needs ADMIN' }),
     ),
   },
-  { title: 'NewApiKey', additionalProperties: false },
+  {
+    title: 'NewApiKey',
+    additionalProperties: false,
+    examples: [{ keyName: 'ci', scopes: ['TRIGGER', 'READ'], expiresAt: '2027-12-31T23:59:59Z' }],
+  },
 )
 export type NewApiKey = Static<typeof NewApiKey>
 
@@ -59,7 +63,10 @@ export type ApiKeyQuery = Static<typeof ApiKeyQuery>
 
 export const ApiKeyParams = Type.Object({ keyId: Type.String({ pattern: '^[A-Za-z0-9]{1,64}$' }) })
 
-export const NewOwner = Type.Object({ ownerName: Name }, { title: 'NewOwner', additionalProperties: false })
+export const NewOwner = Type.Object(
+  { ownerName: Name },
+  { title: 'NewOwner', additionalProperties: false, examples: [{ ownerName: 'north-region' }] },
+)
 export type NewOwner = Static<typeof NewOwner>
 
 export const Owner = Type.Object(

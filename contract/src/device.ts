@@ -10,7 +10,11 @@ export const DeviceContent = Type.Object(
     deviceName: Type.Optional(Name),
     tags: Type.Optional(Type.Array(Name, { maxItems: 50, uniqueItems: true })),
   },
-  { title: 'DeviceContent', additionalProperties: false },
+  {
+    title: 'DeviceContent',
+    additionalProperties: false,
+    examples: [{ deviceName: 'Kiosk 1, Berlin', tags: ['kiosk', 'berlin'] }],
+  },
 )
 export type DeviceContent = Static<typeof DeviceContent>
 

@@ -35,10 +35,16 @@ export const TriggerRequest = Type.Object(
 export type TriggerRequest = Static<typeof TriggerRequest>
 
 const triggeredFields = {
-  jobExecutionId: Type.Integer({ description: 'Identifies the execution; below 2^53, only grows' }),
-  jobName: Type.String(),
-  deviceId: Type.String(),
-  deviceName: Type.String({ description: 'The name the device had when the job was triggered' }),
+  jobExecutionId: Type.Integer({
+    description: 'Identifies the execution; below 2^53, only grows',
+    examples: [1],
+  }),
+  jobName: Type.String({ examples: ['restart'] }),
+  deviceId: Type.String({ examples: ['kiosk-1'] }),
+  deviceName: Type.String({
+    description: 'The name the device had when the job was triggered',
+    examples: ['Kiosk 1, Berlin'],
+  }),
   execState: Type.Unsafe<ExecState>(ExecState),
   launchedAt: Type.String({
     description: 'UTC in whole seconds, without offset',
@@ -85,7 +91,7 @@ export type ExecutionQuery = Static<typeof ExecutionQuery>
 
 export const CancelRequest = Type.Object(
   { force: Type.Optional(Type.Boolean({ description: 'Do not wait for the device to confirm' })) },
-  { title: 'CancelRequest', additionalProperties: false },
+  { title: 'CancelRequest', additionalProperties: false, examples: [{}] },
 )
 export type CancelRequest = Static<typeof CancelRequest>
 

@@ -25,7 +25,16 @@ export const JobContent = Type.Object(
     timeoutSeconds: Type.Optional(policies.timeoutSeconds),
     deadlineSeconds: Type.Optional(policies.deadlineSeconds),
   },
-  { title: 'JobContent', additionalProperties: false },
+  {
+    title: 'JobContent',
+    additionalProperties: false,
+    examples: [
+      {
+        description: 'Restarts the kiosk application',
+        document: { handler: 'restart', args: ['kiosk-app'] },
+      },
+    ],
+  },
 )
 export type JobContent = Static<typeof JobContent>
 

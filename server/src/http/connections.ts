@@ -8,7 +8,7 @@ import { countHeader } from './count-header.ts'
 
 const maxHeaders = 64
 /** How long a refused caller may go on sending before the connection is cut. */
-const lingerMs = 1000
+const lingerMs = 5000
 
 /** Connections that will be closed. Node has parsed, and would run, what was sent behind the refused request. */
 const refused = new WeakSet<Socket>()

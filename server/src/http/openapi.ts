@@ -14,7 +14,8 @@ with \`Accept: application/problem+json\` they come as RFC 9457 with details.
 `.trim()
 
 // The plugin's own policy lets pictures and fonts come from elsewhere and turns http into https.
-const onlyFromHere = "default-src 'self'; img-src 'self' data:; object-src 'none'; frame-ancestors 'self'"
+const onlyFromHere =
+  "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; object-src 'none'; frame-ancestors 'self'"
 
 export async function describeApi(app: App, version: string): Promise<void> {
   await app.register(swagger, {
@@ -42,16 +43,11 @@ export async function describeApi(app: App, version: string): Promise<void> {
     routePrefix: '/docs',
     staticCSP: onlyFromHere,
     uiConfig: { persistAuthorization: true, displayRequestDuration: true, tryItOutEnabled: true },
-    theme: { title: 'Jobcast API' },
+    theme: { title: 'Jobcast API', css: [{ filename: 'jobcast.css', content: '.topbar { display: none }' }] },
   })
 }
 
 export const noContent = (description: string) => Type.Unsafe<undefined>({ type: 'null', description })
-
-const errorContent = {
-  'application/json': { schema: ErrorBody },
-  'application/problem+json': { schema: ProblemBody },
-}
 
 /** The answers a route can give when it fails, for its `response`. */
 export function errorResponses(...codes: ErrorCode[]): Record<number, object> {
@@ -59,9 +55,17 @@ export function errorResponses(...codes: ErrorCode[]): Record<number, object> {
   return Object.fromEntries(
     Array.from(byStatus, ([status, group]) => {
       const lines = group.map((code) => `${code}: ${errorCatalogue[code].message}`)
-      return [status, { description: lines.join('. '), content: errorContent }]
+      return [status, { description: lines.join('. '), content: errorContent(group[0] as ErrorCode) }]
     }),
   )
+}
+
+function errorContent(code: ErrorCode): object {
+  const { status, message } = errorCatalogue[code]
+  return {
+    'application/json': { schema: ErrorBody, example: { code, message, status } },
+    'application/problem+json': { schema: ProblemBody },
+  }
 }
 
 /** Every object schema with a title becomes a component of that name, and is referred to where it is used. */

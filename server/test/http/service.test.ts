@@ -89,9 +89,14 @@ test('/docs may load nothing from elsewhere, and http stays http', async () => {
   const policy = (await get('/docs/')).headers.get('content-security-policy') ?? ''
   assert.match(policy, /default-src 'self'/)
   for (const word of policy.split(/[;\s]+/).filter(Boolean)) {
-    assert.match(word, /^(?:[a-z]+(?:-[a-z]+)*|'self'|'none'|data:)$/)
+    assert.match(word, /^(?:[a-z]+(?:-[a-z]+)*|'self'|'none'|'unsafe-inline'|data:)$/)
   }
   assert.doesNotMatch(policy, /upgrade-insecure-requests/)
+})
+
+test('the bare address leads to the docs', async () => {
+  const reply = await fetch(`${api.http}/`, { redirect: 'manual' })
+  assert.deepEqual([reply.status, reply.headers.get('location')], [302, '/docs'])
 })
 
 test('/docs asks this server for the document and no other for its opinion of it', async () => {

@@ -3,7 +3,7 @@
 import type { TestContext } from 'node:test'
 import { type Config, type RunningServer, readAdminKey, startServer } from '../../src/index.ts'
 import { type Api, buildApi } from './call-api.ts'
-import { temporaryFolder } from './temporary-folder.ts'
+import { newTemporaryFolder, removeAfter } from './temporary-folder.ts'
 
 export type OpenServer = Api & { server: RunningServer; folder: string }
 
@@ -14,7 +14,7 @@ export async function openServer(t: TestContext, options: ServerOptions = {}): P
   const config: Config = {
     host: '127.0.0.1',
     port: 0,
-    dataFolder: overrides.dataFolder ?? temporaryFolder(t),
+    dataFolder: overrides.dataFolder ?? newTemporaryFolder(),
     tls: undefined,
     plaintextBeyondLoopback: false,
     maxDevices: 10_000,
@@ -25,6 +25,7 @@ export async function openServer(t: TestContext, options: ServerOptions = {}): P
   }
   const server = await startServer(config, now)
   t.after(() => server.stop())
+  if (overrides.dataFolder === undefined) removeAfter(t, config.dataFolder)
   const adminKey = server.newAdminKey ?? readAdminKey(config.dataFolder)?.text ?? ''
   return { ...buildApi(server.http, adminKey), server, folder: config.dataFolder }
 }

@@ -3,9 +3,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 
-/** A folder of its own for one test, gone afterwards. */
+/** A folder of its own for one test, gone afterwards. What is opened in it must be closed before the test ends. */
 export function temporaryFolder(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'jobcast-test-'))
-  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = newTemporaryFolder()
+  removeAfter(t, folder)
   return folder
+}
+
+export function newTemporaryFolder(): string {
+  return mkdtempSync(join(tmpdir(), 'jobcast-test-'))
+}
+
+/** What a test leaves to the end happens in the order in which it was left: first to be closed, then to be removed. */
+export function removeAfter(t: TestContext, folder: string): void {
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
 }

@@ -12,6 +12,9 @@ export type ServiceDeps = { store: Pick<Store, 'checkHealth'>; metrics: Metrics;
 const Health = Type.Object({ status: Type.Literal('ok') })
 
 export function addService(app: App, deps: ServiceDeps): void {
+  // Whoever opens the bare address in a browser wants to see something.
+  app.get('/', { schema: { hide: true }, handler: async (_request, reply) => reply.redirect('/docs') })
+
   app.get('/livez', {
     schema: {
       operationId: 'livez',

@@ -36,7 +36,7 @@ export function addTriggerJob(app: App, deps: TriggerDeps, limits: TriggerLimits
       }),
       body: Type.Object(
         { jobName, deviceIds: Type.Array(deviceIds.items, { ...deviceIds, maxItems: limits.maxDevices }) },
-        { title: 'TriggerRequest' },
+        { title: 'TriggerRequest', examples: [{ jobName: 'restart', deviceIds: ['kiosk-1', 'kiosk-2'] }] },
       ),
       response: {
         201: Type.Unsafe<LaunchedRun>(
