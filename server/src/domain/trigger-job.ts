@@ -62,7 +62,9 @@ function runOf(outcome: TriggerOutcome): LaunchedRun {
 
 /** A device named twice gets one execution, at the place where it was named first. */
 function distinct(deviceIds: string[]): string[] {
-  return deviceIds.length === 1 ? deviceIds : [...new Set(deviceIds)]
+  if (deviceIds.length === 1) return deviceIds
+  const once = new Set(deviceIds)
+  return once.size === deviceIds.length ? deviceIds : [...once]
 }
 
 /** What the call asks for, not how it was spelled: blanks and ignored fields do not count. */

@@ -6,6 +6,7 @@ import type { FastifyRequest } from 'fastify'
 import secureJson from 'secure-json-parse'
 import type { App } from './app-type.ts'
 import { countHeader } from './count-header.ts'
+import { turnToRead } from './turns.ts'
 
 const maxDepth = 32
 const jsonType = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i
@@ -15,12 +16,9 @@ const byteOrderMark = '\ufeff'
 
 export function readJsonBodies(app: App): void {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body, done) => {
-    try {
-      done(null, parseBody(request, body as Buffer))
-    } catch (error) {
-      done(error as Error)
-    }
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
+    await turnToRead(body.length)
+    return parseBody(request, body)
   })
 }
 

@@ -8,6 +8,7 @@ import type { App } from '../app-type.ts'
 import { callerOf } from '../authenticate.ts'
 import { errorResponses } from '../openapi.ts'
 import { triggeredJson } from '../triggered-json.ts'
+import { turnToAnswer } from '../turns.ts'
 
 export type TriggerLimits = { maxDevices: number; maxTriggerBytes: number }
 
@@ -18,7 +19,8 @@ export function addTriggerJob(app: App, deps: TriggerDeps, limits: TriggerLimits
     url: '/job/api/jobs/execute',
     config: { scopes: ['TRIGGER'], wrongTypeCode: 'J-500' },
     bodyLimit: limits.maxTriggerBytes,
-    serializerCompiler: () => triggeredJson,
+    // Fastify sends bytes as well as text; its type knows of text only.
+    serializerCompiler: () => triggeredJson as (run: LaunchedRun) => string,
     schema: {
       operationId: 'triggerJob',
       tags: ['trigger'],
@@ -62,6 +64,7 @@ export function addTriggerJob(app: App, deps: TriggerDeps, limits: TriggerLimits
     },
     handler: async (request, reply) => {
       const run = await triggerJob(deps, callerOf(request), request.body, request.headers['idempotency-key'])
+      await turnToAnswer(run.devices.length)
       return reply.code(201).header('location', `/job/api/runs/${run.runId}`).send(run)
     },
   })

@@ -1,0 +1,82 @@
+// One caller: a connection that is kept, one request under way at a time. Bare sockets, and of an answer only
+// the status and the length are read: what the load costs is taken from the server on a machine of two cores.
+
+import { connect, type Socket } from 'node:net'
+
+export type CallerOptions = {
+  port: number
+  /** Sent in turn, beginning with the one numbered `first`. */
+  requests: Buffer[]
+  first: number
+  /** Told of each answer; false ends the connection. */
+  onAnswer: (ms: number, bytes: number) => boolean
+}
+
+// Answers are taken in one after the other within a process, so all connections can share one buffer.
+const readBuffer = Buffer.allocUnsafe(256 * 1024)
+const headEnd = Buffer.from('\r\n\r\n')
+
+/** Resolves once `onAnswer` has said stop; rejects on the first answer that is not a success. */
+export function runCaller({ port, requests, first, onAnswer }: CallerOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let next = first
+    let begun = 0
+    let answerBytes = 0
+    let missingBytes = 0
+    let headSoFar = Buffer.alloc(0)
+
+    const send = () => {
+      begun = performance.now()
+      socket.write(requests[next++ % requests.length] as Buffer)
+    }
+    const take = (size: number) => {
+      answerBytes += size
+      if (missingBytes > 0) missingBytes -= size
+      else missingBytes = readHead(size)
+      if (missingBytes !== 0) return
+      const bytes = answerBytes
+      answerBytes = 0
+      if (onAnswer(performance.now() - begun, bytes)) send()
+      else {
+        socket.destroy()
+        resolve()
+      }
+    }
+    /** How much of the answer is still to come; negative while not even the head is complete. */
+    const readHead = (size: number): number => {
+      const seen = readBuffer.subarray(0, size)
+      const chunk = headSoFar.length > 0 ? Buffer.concat([headSoFar, seen]) : seen
+      const end = chunk.indexOf(headEnd)
+      if (end < 0) {
+        headSoFar = Buffer.from(chunk)
+        return -1
+      }
+      headSoFar = headSoFar.length > 0 ? Buffer.alloc(0) : headSoFar
+      const head = chunk.toString('latin1', 0, end)
+      const length = /\r\ncontent-length: (\d+)/i.exec(head)?.[1]
+      if (!head.startsWith('HTTP/1.1 20') || length === undefined) {
+        throw new Error(`not a success: ${chunk.toString('latin1', 0, 1000)}`)
+      }
+      return end + headEnd.length + Number(length) - chunk.length
+    }
+
+    const fail = (error: unknown) => {
+      socket.destroy()
+      reject(error)
+    }
+    const onread = {
+      buffer: readBuffer,
+      callback: (size: number) => {
+        try {
+          take(size)
+        } catch (error) {
+          fail(error)
+        }
+        return true
+      },
+    }
+    const socket: Socket = connect({ port, host: '127.0.0.1', noDelay: true, onread }, send)
+    socket.on('error', fail)
+    socket.on('end', () => fail(new Error('the server closed the connection')))
+  })
+}

@@ -1,0 +1,75 @@
+// The real program, as an operator runs it: `jobcast serve`, default settings, log lines to a file.
+
+import type { ChildProcess } from 'node:child_process'
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as rest } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { readAdminKey } from '@jobcast/server'
+import { endProcess, startProcess } from './processes.ts'
+
+const program = fileURLToPath(new URL('../cli/bin/jobcast.js', import.meta.url))
+
+export type Jobcast = {
+  port: number
+  apiKey: string
+  /** kill -9 unless another signal is given. */
+  end(signal?: NodeJS.Signals): Promise<void>
+}
+
+export async function startJobcast(dataFolder: string): Promise<Jobcast> {
+  const child = spawnJobcast(dataFolder, 0)
+  const port = await portInLog(child, logFile(dataFolder))
+  const apiKey = readAdminKey(dataFolder)?.text ?? ''
+  return { port, apiKey, end: (signal) => endProcess(child, signal) }
+}
+
+/** How long a start takes until the service says it is ready. */
+export async function timeStart(dataFolder: string, port: number): Promise<number> {
+  const begun = performance.now()
+  const child = spawnJobcast(dataFolder, port)
+  while (!(await isReady(port))) {
+    if (child.exitCode !== null) throw new Error(`jobcast ended: see its words above`)
+    await rest(5)
+  }
+  const ms = performance.now() - begun
+  await endProcess(child)
+  return ms
+}
+
+function spawnJobcast(dataFolder: string, port: number): ChildProcess {
+  const log = openSync(logFile(dataFolder), 'w')
+  const args = [program, 'serve', '--port', String(port), '--data', dataFolder, '--json-log']
+  const child = startProcess(process.execPath, args, { stdio: ['ignore', log, 'pipe'], env: cleanEnv() })
+  closeSync(log)
+  child.stderr?.on('data', (text) => {
+    if (!String(text).startsWith('Admin API key')) process.stderr.write(text)
+  })
+  return child
+}
+
+const logFile = (dataFolder: string) => join(dataFolder, 'log')
+
+function cleanEnv(): NodeJS.ProcessEnv {
+  const ours = ([name]: [string, unknown]) => name === 'DATABASE_URL' || name.startsWith('JOBCAST_')
+  return Object.fromEntries(Object.entries(process.env).filter((entry) => !ours(entry)))
+}
+
+async function portInLog(child: ChildProcess, file: string): Promise<number> {
+  while (child.exitCode === null) {
+    const line = readFileSync(file, 'utf8')
+      .split('\n')
+      .find((text) => text.includes('"msg":"ready"'))
+    if (line) return Number(new URL(JSON.parse(line).http).port)
+    await rest(10)
+  }
+  throw new Error('jobcast did not start: see its words above')
+}
+
+async function isReady(port: number): Promise<boolean> {
+  try {
+    return (await fetch(`http://127.0.0.1:${port}/readyz`)).status === 200
+  } catch {
+    return false // nobody listens yet
+  }
+}

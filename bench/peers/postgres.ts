@@ -1,0 +1,35 @@
+// The parent's side of PostgreSQL, and a clean start for whoever uses it.
+
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+
+export type Postgres = { url: string; end(): Promise<void> }
+
+export async function startPostgres(): Promise<Postgres> {
+  const program = fileURLToPath(new URL('postgres-process.ts', import.meta.url))
+  // Detached, so that Ctrl-C does not reach it: it ends in order once this process is gone.
+  const child = fork(program, { detached: true, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  const gone = once(child, 'exit')
+  const failed = gone.then(() => Promise.reject(new Error('PostgreSQL did not start')))
+  const [told] = await Promise.race([once(child, 'message'), failed])
+  failed.catch(() => undefined)
+  const { port } = told as { port: number }
+  return {
+    url: `postgres://bench:bench@127.0.0.1:${port}/postgres`,
+    async end() {
+      child.disconnect()
+      await gone
+    },
+  }
+}
+
+/** What an earlier measurement has left is gone, and on disk as gone. */
+export async function dropSchema(url: string, schema: string): Promise<void> {
+  const client = new pg.Client(url)
+  await client.connect()
+  await client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
+  await client.query('CHECKPOINT')
+  await client.end()
+}

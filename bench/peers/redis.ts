@@ -1,0 +1,49 @@
+// Redis that syncs its log before it answers.
+
+import { spawnSync } from 'node:child_process'
+import { connect } from 'node:net'
+import { setTimeout as rest } from 'node:timers/promises'
+import { endProcess, removeFolder, startProcess, temporaryFolder } from '../processes.ts'
+import { freePort } from './free-port.ts'
+
+export type Redis = { port: number; end(): Promise<void> }
+
+export function hasRedis(): boolean {
+  return spawnSync('redis-server', ['--version']).error === undefined
+}
+
+export async function startRedis(): Promise<Redis> {
+  const folder = temporaryFolder()
+  const port = await freePort()
+  const settings = {
+    bind: '127.0.0.1',
+    port,
+    dir: folder,
+    save: '',
+    appendonly: 'yes',
+    appendfsync: 'always',
+  }
+  const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)])
+  const child = startProcess('redis-server', args, { stdio: 'ignore' })
+  while (!(await listens(port))) {
+    if (child.exitCode !== null) throw new Error('redis-server did not start')
+    await rest(20)
+  }
+  return {
+    port,
+    async end() {
+      await endProcess(child)
+      removeFolder(folder)
+    },
+  }
+}
+
+function listens(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.on('error', () => resolve(false))
+  })
+}

@@ -1,0 +1,24 @@
+// What a run has to say: shown, and written as Markdown where --out says.
+
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { availableParallelism, loadavg } from 'node:os'
+import { dirname } from 'node:path'
+import type { Options } from './options.ts'
+
+/** Before this run added to it: above 0.5 the figures are those of a machine that did other things as well. */
+const loadBefore = loadavg()[0] ?? 0
+
+export function publish(title: string, sections: string[], { out, ...options }: Options): void {
+  const { measureMs, rounds } = options
+  const head = [
+    `# ${title}, ${new Date().toISOString().slice(0, 10)}`,
+    `${availableParallelism()} cores, Node ${process.versions.node}. ` +
+      `Each figure is the median of ${rounds} round${rounds === 1 ? '' : 's'} of ${measureMs / 1000} s. ` +
+      `Load average before the run: ${loadBefore.toFixed(1)}.`,
+  ]
+  const text = `${[...head, ...sections].join('\n\n')}\n`
+  console.log(text)
+  if (out === undefined) return
+  mkdirSync(dirname(out), { recursive: true })
+  writeFileSync(out, text)
+}

@@ -1,0 +1,31 @@
+// How long the service is away after kill -9 under load, with so many executions stored.
+
+import { setTimeout as rest } from 'node:timers/promises'
+import { startJobcast, timeStart } from './jobcast.ts'
+import { openLoader } from './loader.ts'
+import { median } from './numbers.ts'
+import { removeFolder } from './processes.ts'
+import { copyStored, type Stored } from './stored.ts'
+
+const loadMs = 1000
+
+export async function measureRestart(stored: Stored, rounds: number): Promise<number> {
+  const times: number[] = []
+  for (let round = 0; round < rounds; round++) times.push(await killAndRestart(stored))
+  return median(times)
+}
+
+async function killAndRestart(stored: Stored): Promise<number> {
+  const folder = copyStored(stored)
+  const jobcast = await startJobcast(folder)
+  const loader = openLoader()
+  const order = { ...jobcast, callers: 64, warmUpMs: 0, measureMs: 60_000 }
+  const load = loader.run({ ...order, work: { kind: 'trigger', devices: 1 } })
+  load.catch(() => undefined) // the callers lose their connections, that is the point
+  await rest(loadMs)
+  await jobcast.end('SIGKILL')
+  await loader.end()
+  const ms = await timeStart(folder, jobcast.port)
+  removeFolder(folder)
+  return ms
+}

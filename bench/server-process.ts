@@ -1,0 +1,33 @@
+// A server program of this folder in a process of its own: it tells its port and key, and ends with its parent.
+
+import { once } from 'node:events'
+import { closeSync, openSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { endProcess, removeFolder, startProcess, temporaryFolder } from './processes.ts'
+
+export type Target = { port: number; apiKey: string; end(): Promise<void> }
+
+export async function startTarget(program: string, ...args: string[]): Promise<Target> {
+  const folder = temporaryFolder()
+  const log = openSync(join(folder, 'log'), 'w')
+  const path = fileURLToPath(new URL(program, import.meta.url))
+  const child = startProcess(process.execPath, [path, ...args], { stdio: ['ignore', log, 'inherit', 'ipc'] })
+  closeSync(log)
+  const failed = once(child, 'exit').then(() => Promise.reject(new Error(`${program} did not start`)))
+  const [told] = await Promise.race([once(child, 'message'), failed])
+  failed.catch(() => undefined)
+  return {
+    ...(told as { port: number; apiKey: string }),
+    async end() {
+      await endProcess(child)
+      removeFolder(folder)
+    },
+  }
+}
+
+/** For the program itself, once it listens. */
+export function tellParent(port: number, apiKey = '', onOrphaned: () => void = () => process.exit()): void {
+  process.send?.({ port, apiKey })
+  process.on('disconnect', onOrphaned)
+}

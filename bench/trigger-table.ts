@@ -1,0 +1,47 @@
+// The table of the benchmark: one line per cell, Jobcast beside its limits.
+
+import type { CellResult } from './measure-cells.ts'
+import { formatMs, formatRate, formatRatio, formatSpread, formatTable } from './table.ts'
+
+/** Names of the contenders; `empty` is Jobcast on the empty database, if that is another one. */
+export type Columns = { jobcast: string; nothingStored: string; bare: string; raw: string; empty?: string }
+
+export function triggerTable(results: CellResult[], columns: Columns): string {
+  const { empty } = columns
+  const head = [
+    ...[
+      'devices',
+      'callers',
+      'triggers/s',
+      'executions/s',
+      '**of nothing stored**',
+      'p50 ms',
+      'p99 ms',
+      'spread',
+    ],
+    ...(empty === undefined ? [] : ['of empty']),
+    ...['nothing stored /s', 'bare HTTP /s', 'of it', 'raw insert /s', 'of it'],
+  ]
+  const rows = results.map(({ cell, of }) => {
+    const jobcast = of(columns.jobcast)
+    const rateOf = (name: string) => formatRate(of(name).callsPerSecond)
+    const partOf = (name: string) => formatRatio(jobcast.callsPerSecond / of(name).callsPerSecond)
+    return [
+      formatRate(cell.devices),
+      String(cell.callers),
+      rateOf(columns.jobcast),
+      formatRate(jobcast.callsPerSecond * cell.devices),
+      `**${partOf(columns.nothingStored)}**`,
+      formatMs(jobcast.p50),
+      formatMs(jobcast.p99),
+      formatSpread(jobcast.spread),
+      ...(empty === undefined ? [] : [partOf(empty)]),
+      rateOf(columns.nothingStored),
+      rateOf(columns.bare),
+      partOf(columns.bare),
+      rateOf(columns.raw),
+      partOf(columns.raw),
+    ]
+  })
+  return formatTable(head, rows)
+}

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { triggeredJson } from '../../src/http/triggered-json.ts'
+
+const device = fc.record({
+  deviceId: fc.string({ unit: 'binary' }),
+  deviceName: fc.string({ unit: 'binary' }),
+})
+const run = fc.record({
+  runId: fc.nat(),
+  jobName: fc.string({ unit: 'binary' }),
+  launchedAt: fc.integer({ min: 0, max: 4e12 }),
+  firstExecutionId: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER - 1000 }),
+  devices: fc.array(device, { minLength: 1, maxLength: 300, size: 'max' }),
+})
+
+test('the answer, however it is written, is what JSON.stringify of the executions gives', () => {
+  fc.assert(
+    fc.property(run, (launched) => {
+      const executions = launched.devices.map(({ deviceId, deviceName }, index) => ({
+        jobExecutionId: launched.firstExecutionId + index,
+        jobName: launched.jobName,
+        deviceId,
+        deviceName,
+        execState: 'PENDING',
+        launchedAt: new Date(launched.launchedAt).toISOString().slice(0, 19),
+      }))
+      assert.equal(triggeredJson(launched).toString(), JSON.stringify(executions))
+    }),
+    { numRuns: 200 },
+  )
+})
