@@ -4,6 +4,7 @@
 import type { AddressInfo } from 'node:net'
 import { newSecretText } from '@jobcast/server'
 import { ChangeSignal } from '../server/src/domain/change-signal.ts'
+import { HealthCheck } from '../server/src/domain/health-check.ts'
 import { KeyUse } from '../server/src/domain/key-use.ts'
 import { hashSecret } from '../server/src/domain/secret-text.ts'
 import type { Store, StoredApiKey, TriggerOutcome } from '../server/src/domain/store.ts'
@@ -36,6 +37,7 @@ export async function serveTriggers(keep?: Keep): Promise<void> {
       now: Date.now,
       keyUse: new KeyUse({ recordKeyUse: async () => undefined }),
       changes: new ChangeSignal(),
+      health: new HealthCheck(async () => undefined),
       stopping: new AbortController().signal,
       runningKeys: new Set(),
       recordTrigger: ({ deviceIds, launchedAt }) => recordTrigger(deviceIds, launchedAt, keep),

@@ -2,6 +2,7 @@
 
 import { type Config, type RunningServer, readAdminKey } from '@jobcast/server'
 import type { Command } from 'commander'
+import { openApi } from './local-api.ts'
 import { runServer } from './run-server.ts'
 import { addSamples, sampleDeviceIds, sampleJobName } from './samples.ts'
 import { serverCommand } from './server-options.ts'
@@ -9,21 +10,22 @@ import { serverCommand } from './server-options.ts'
 export function devCommand(): Command {
   return serverCommand('dev')
     .description('Run the service to try it: with a sample job, sample devices and a call to paste.')
-    .action((options) => runServer(options, quietUnlessAsked(options), welcome))
+    .action((options) => runServer(options, (config) => config, welcome))
 }
 
-/** Somebody who tries it wants to see the calls, not a line for each of our own. */
-function quietUnlessAsked(options: Record<string, unknown>) {
-  return (config: Config): Config => ({
-    ...config,
-    jsonLog: Boolean(options.jsonLog),
-  })
-}
-
-async function welcome(server: RunningServer, { adminKey, dataFolder }: Config): Promise<void> {
-  const apiKey = server.newAdminKey ?? adminKey ?? readAdminKey(dataFolder)?.text
-  if (server.newAdminKey) await addSamples(server.http, server.newAdminKey)
-  console.log(apiKey === undefined ? withoutKey(server.http, dataFolder) : withKey(server.http, apiKey))
+async function welcome(
+  { http, newAdminKey }: RunningServer,
+  { adminKey, dataFolder }: Config,
+): Promise<void> {
+  const known = [newAdminKey, adminKey, readAdminKey(dataFolder)?.text].filter((key) => key !== undefined)
+  for (const apiKey of known) {
+    const api = openApi(http, apiKey)
+    if (!(await api.isGood())) continue
+    await addSamples(api)
+    console.log(withKey(http, apiKey))
+    return
+  }
+  console.log(withoutKey(http, dataFolder))
 }
 
 function withKey(http: string, apiKey: string): string {
@@ -51,6 +53,6 @@ function withoutKey(http: string, dataFolder: string): string {
   Jobcast is running.
 
   Open     ${http}/docs     (every call, to read and to try)
-  There is no admin key in ${dataFolder}/admin-key; use one of your own.
+  The key in ${dataFolder}/admin-key is missing or revoked; use one of your own.
 `
 }

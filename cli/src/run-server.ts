@@ -14,12 +14,20 @@ export async function runServer(
       console.log('The settings are fine.')
       return
     }
-    const server = await startServer(config)
+    const server = await startServer(config, { onLost: () => process.exit(1) })
     const stop = async (signal: string) => {
-      await server.stop(signal)
-      process.exit(0)
+      try {
+        await server.stop(signal)
+        process.exit(0)
+      } catch (error) {
+        console.error(
+          `jobcast did not stop in order: ${error instanceof Error ? error.stack : String(error)}`,
+        )
+        process.exit(1)
+      }
     }
-    process.once('SIGTERM', stop)
+    // A second SIGTERM changes nothing; a second Ctrl-C ends it at once.
+    process.on('SIGTERM', stop)
     process.once('SIGINT', stop)
     await onStarted(server, config)
   } catch (error) {

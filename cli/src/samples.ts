@@ -1,30 +1,26 @@
 // The sample job and the sample devices of `jobcast dev`, made through the API like anybody's.
 
+import type { LocalApi } from './local-api.ts'
+
 export const sampleJobName = 'restart'
 export const sampleDeviceIds = Array.from({ length: 8 }, (_, index) => `kiosk-${index + 1}`)
 
 const cities = ['Berlin', 'Lagos', 'Lima', 'Osaka']
 
-export async function addSamples(http: string, apiKey: string): Promise<void> {
-  await put(`${http}/job/api/jobs/${sampleJobName}`, apiKey, {
-    description: 'Restarts the kiosk application',
-    document: { handler: 'restart', args: ['kiosk-app'] },
-  })
-  const puts = sampleDeviceIds.map((deviceId, index) => {
+/** Only where there is no job at all yet: what somebody made is left alone. */
+export async function addSamples(api: LocalApi): Promise<void> {
+  const { items } = (await api.get('/job/api/jobs?limit=1')) as { items: unknown[] }
+  if (items.length > 0) return
+  for (const [index, deviceId] of sampleDeviceIds.entries()) {
     const city = cities[index % cities.length] as string
-    return put(`${http}/job/api/devices/${deviceId}`, apiKey, {
+    await api.put(`/job/api/devices/${deviceId}`, {
       deviceName: `Kiosk ${index + 1}, ${city}`,
       tags: ['kiosk', city.toLowerCase()],
     })
+  }
+  // Last: a start that breaks off before it leaves no job, and the next start makes the samples.
+  await api.put(`/job/api/jobs/${sampleJobName}`, {
+    description: 'Restarts the kiosk application',
+    document: { handler: 'restart', args: ['kiosk-app'] },
   })
-  await Promise.all(puts)
-}
-
-async function put(url: string, apiKey: string, body: object): Promise<void> {
-  const response = await fetch(url, {
-    method: 'PUT',
-    headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  })
-  if (!response.ok) throw new Error(`PUT ${url} answered ${response.status}: ${await response.text()}`)
 }

@@ -11,7 +11,7 @@ export function serveCommand(): Command {
     .action((options) =>
       runServer(
         options,
-        (config) => config,
+        (config) => ({ ...config, jsonLog: config.jsonLog || !process.stdout.isTTY }),
         async ({ newAdminKey }, { dataFolder, adminKey }) => {
           if (newAdminKey === undefined || adminKey !== undefined) return
           // On stderr: standard output is for log lines.

@@ -35,6 +35,18 @@ export function configOf(options: Record<string, unknown>): Config {
   return loadConfig({ ...flags, ...(typeof options.config === 'string' && { config: options.config }) })
 }
 
+// Address or data folder: wrong, not ours, not a folder, or no place left.
+const mendable = new Set([
+  'EACCES',
+  'EADDRNOTAVAIL',
+  'ENOTFOUND',
+  'EROFS',
+  'EEXIST',
+  'ENOTDIR',
+  'ENOSPC',
+  'EPERM',
+])
+
 /** What a person can mend is said in a sentence each, without a stack. */
 export function explainStartError(error: unknown): string {
   const { name, message, code, port } = error as {
@@ -52,8 +64,7 @@ export function explainStartError(error: unknown): string {
   if (name === 'StartRefused') return `jobcast cannot start: ${message}`
   if (code === 'EADDRINUSE')
     return `jobcast cannot start: port ${port} is in use. --port takes another, --port 0 a free one.`
-  if (code === 'EACCES' || code === 'EADDRNOTAVAIL' || code === 'EROFS')
-    return `jobcast cannot start: ${message}`
+  if (code !== undefined && mendable.has(code)) return `jobcast cannot start: ${message}`
   return `jobcast cannot start: ${error instanceof Error ? error.stack : String(error)}`
 }
 

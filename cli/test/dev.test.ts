@@ -21,6 +21,16 @@ test('dev prints a curl line that works as pasted, on the first start and on the
   }
 })
 
+test('dev on a folder that serve has made prints a line that works as well', async (t) => {
+  const data = dataFolder(t)
+  const serve = startJobcast(t, ['serve', '--port', '0', '--data', data, '--json-log'])
+  await serve.until(/"msg":"ready"/)
+  await serve.end('SIGTERM')
+  const dev = startJobcast(t, ['dev', '--port', '0', '--data', data])
+  const [, trigger = ''] = await dev.until(triggerLine)
+  assert.match(await paste(trigger), /^HTTP\/1\.1 201 Created/)
+})
+
 async function paste(line: string): Promise<string> {
   const { stdout } = await promisify(execFile)('sh', ['-c', `${line} --silent --show-error`])
   return stdout

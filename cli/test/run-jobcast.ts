@@ -1,11 +1,10 @@
 // The program as a user runs it.
 
-import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Readable } from 'node:stream'
 import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
@@ -32,14 +31,20 @@ export type Started = {
   stderr: () => string
   /** Resolves when standard output matches. */
   until: (pattern: RegExp) => Promise<RegExpExecArray>
+  isRunning: () => boolean
   end: (signal: NodeJS.Signals) => Promise<number | null>
 }
 
 /** Starts it; it is killed after the test if it still runs. */
-export function startJobcast(t: TestContext, args: string[], env: Record<string, string> = {}): Started {
-  const child: ChildProcessByStdio<null, Readable, Readable> = spawn(process.execPath, [program, ...args], {
+export function startJobcast(
+  t: TestContext,
+  args: string[],
+  env: Record<string, string> = {},
+  stdoutTo: number | 'pipe' = 'pipe',
+): Started {
+  const child = spawn(process.execPath, [program, ...args], {
     env: { ...cleanEnv(), ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', stdoutTo, 'pipe'],
   })
   const gone = once(child, 'exit') as Promise<[number | null]>
   t.after(async () => {
@@ -48,10 +53,10 @@ export function startJobcast(t: TestContext, args: string[], env: Record<string,
   })
   let stdout = ''
   let stderr = ''
-  child.stderr.on('data', (chunk) => {
+  child.stderr?.on('data', (chunk) => {
     stderr += chunk
   })
-  child.stdout.on('data', (chunk) => {
+  child.stdout?.on('data', (chunk) => {
     stdout += chunk
   })
   return {
@@ -63,10 +68,11 @@ export function startJobcast(t: TestContext, args: string[], env: Record<string,
           const match = pattern.exec(stdout)
           if (match) resolve(match)
         }
-        child.stdout.on('data', look)
+        child.stdout?.on('data', look)
         void gone.then(() => reject(new Error(`jobcast ended before ${pattern}: ${stdout}${stderr}`)))
         look()
       }),
+    isRunning: () => child.exitCode === null && child.signalCode === null,
     async end(signal) {
       child.kill(signal)
       const [code] = await gone

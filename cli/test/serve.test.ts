@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { readFileSync, statSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync, statSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -88,4 +88,34 @@ test('--check starts nothing, --help lists every setting, a wrong flag exits wit
     assert.match(help.stdout, new RegExp(`^ {2}${flag}`, 'm'))
   }
   assert.equal((await runJobcast(['serve', '--prot', '80'])).code, 2)
+})
+
+test('a log that cannot be written does not stop the service', {
+  skip: !existsSync('/dev/full'),
+}, async (t) => {
+  const data = dataFolder(t)
+  const apiKey = (await runJobcast(['new-key'])).stdout.trim()
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  const { port } = other.address() as AddressInfo
+  other.close()
+  await once(other, 'close')
+  const full = openSync('/dev/full', 'w')
+  t.after(() => closeSync(full))
+  const server = startJobcast(
+    t,
+    ['serve', '--port', String(port), '--data', data, '--json-log'],
+    { JOBCAST_ADMIN_KEY: apiKey },
+    full,
+  )
+  const ask = () =>
+    fetch(`http://127.0.0.1:${port}/job/api/jobs`, { headers: { 'x-api-key': apiKey } }).catch(
+      () => undefined,
+    )
+  let reply = await ask()
+  while (reply === undefined && server.isRunning()) reply = await ask()
+  // Enough lines that some must have been written, and refused, by now.
+  for (let calls = 0; calls < 300; calls++) reply = await ask()
+  assert.equal(reply?.status, 200)
+  assert.equal(await server.end('SIGTERM'), 0)
 })

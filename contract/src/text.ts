@@ -24,8 +24,11 @@ export const Prose = Type.String({ pattern: '^(?:[^\\p{Cc}\\p{Cs}]|[\\n\\r\\t])*
 
 /** RFC 3339 with Z. */
 export const Instant = Type.String({ format: 'date-time', examples: ['2026-11-15T09:30:00.000Z'] })
-/** An instant in a request, with any offset; but no leap second, which no Date can hold, and no blank for the T. */
-export const GivenInstant = Type.String({ ...Instant, pattern: '^\\S{10}T\\d\\d:\\d\\d:[0-5]\\d\\S*$' })
+/** An instant in a request, with any offset in hours and minutes; no leap second, which no Date can hold. */
+export const GivenInstant = Type.String({
+  ...Instant,
+  pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:[0-5]\\d(?:\\.\\d+)?(?:Z|[+-]\\d\\d:\\d\\d)$',
+})
 
 export const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
@@ -33,11 +36,18 @@ export function toInstant(ms: number): string {
   return new Date(ms).toISOString()
 }
 
+/** Of a text that GivenInstant has let through. */
+export function parseInstant(text: string): number {
+  const ms = Date.parse(text)
+  if (Number.isNaN(ms)) throw new Error(`${text} is no instant`)
+  return ms
+}
+
 export function toInstantOrNull(ms: number | null): string | null {
   return ms === null ? null : toInstant(ms)
 }
 
-/** `launchedAt` alone is in whole seconds of UTC without an offset, as the specification has it. */
+/** `launchedAt` alone is in whole seconds of UTC without an offset. */
 export function toLaunchedAt(ms: number): string {
   return new Date(ms).toISOString().slice(0, 19)
 }

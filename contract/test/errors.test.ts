@@ -31,7 +31,7 @@ test('docs/errors.md tells for every code when it comes', () => {
   }
 })
 
-// Section 7 of the specification.
+// What callers were promised first: these never change.
 const specified: Partial<Record<ErrorCode, { status: number; message: string }>> = {
   'J-500': { status: 400, message: 'Validation error' },
   'J-802': { status: 403, message: 'Invalid API key' },

@@ -2,6 +2,7 @@
 // The table below is the whole list of settings: --help, the environment and the file are made from it.
 
 import { readFileSync } from 'node:fs'
+import { createSecureContext } from 'node:tls'
 import { parse as parseYaml } from 'yaml'
 import { secretId } from './domain/secret-text.ts'
 
@@ -92,7 +93,8 @@ export function loadConfig(flags: GivenSettings & { config?: string }, env = pro
   const logLevel = read('log-level') as Config['logLevel']
   const tls = readTls(read('tls-cert') as string | undefined, read('tls-key') as string | undefined, problems)
   const plaintextBeyondLoopback = tls === undefined && !isLoopback(host)
-  if (plaintextBeyondLoopback && !read('allow-plaintext')) {
+  const allowPlaintext = read('allow-plaintext') as boolean
+  if (plaintextBeyondLoopback && !allowPlaintext) {
     problems.push(
       `host ${host} is not loopback: API keys would travel in clear text. ` +
         'Give --tls-cert and --tls-key, or --allow-plaintext if something in front does TLS.',
@@ -118,7 +120,7 @@ export function loadConfig(flags: GivenSettings & { config?: string }, env = pro
     plaintextBeyondLoopback,
     maxDevices,
     logLevel,
-    jsonLog: (read('json-log') as boolean) || !process.stdout.isTTY,
+    jsonLog: read('json-log') as boolean,
     adminKey,
   }
   read('mqtt-port')
@@ -189,6 +191,11 @@ function readTls(
       return ''
     }
   })
+  try {
+    if (cert !== '' && key !== '') createSecureContext({ cert, key })
+  } catch (error) {
+    problems.push(`tls-cert and tls-key cannot be used: ${(error as Error).message}`)
+  }
   return { cert, key }
 }
 

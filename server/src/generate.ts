@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { loadConfig } from './config.ts'
 import { startServer } from './server.ts'
 import { migrateDatabase, openDatabase } from './store/sqlite/database.ts'
@@ -36,7 +37,7 @@ export function sqliteSchemaText(): string {
   return `-- Written by \`npm run generate\` from the migrations; do not edit.\n\n${statements.join('\n')}`
 }
 
-if (import.meta.main) {
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
   writeFileSync(openApiFile, await openApiText())
   writeFileSync(sqliteSchemaFile, sqliteSchemaText())
 }

@@ -6,13 +6,15 @@ import packageJson from '../package.json' with { type: 'json' }
 import { ensureAdminKey } from './admin-key.ts'
 import { Background } from './background.ts'
 import type { Config } from './config.ts'
+import { isKnownKey } from './domain/api-key.ts'
 import { ChangeSignal } from './domain/change-signal.ts'
+import { HealthCheck } from './domain/health-check.ts'
 import { KeyUse } from './domain/key-use.ts'
-import type { Store, Trigger } from './domain/store.ts'
+import type { Store, Trigger, TriggerOutcome } from './domain/store.ts'
 import { idempotencyMs } from './domain/trigger-job.ts'
 import { buildApp } from './http/app.ts'
 import type { App } from './http/app-type.ts'
-import type { Tell } from './observe/events.ts'
+import type { Tell, WriteKind } from './observe/events.ts'
 import { openLog } from './observe/log-lines.ts'
 import { buildMetrics, type Metrics } from './observe/metrics.ts'
 import { GroupCommit } from './store/group-commit.ts'
@@ -28,11 +30,19 @@ export type RunningServer = {
   stop(signal?: string): Promise<void>
 }
 
+export type StartOptions = {
+  now?: () => number
+  /** The storage ended by itself, which no good state leads to. Whoever runs the server must end the process. */
+  onLost?: () => void
+}
+
 // 20,000 executions take about 30 ms to write; larger groups would only make small calls wait longer.
 const maxGroupWeight = 20_000
 // About two seconds of work. Whoever comes later is better served by a 503 than by a longer wait.
 const maxWaitingWeight = 500_000
 const maxWaitingItems = 10_000
+// One owner that floods the service leaves the other half to all others.
+const maxOwnerShare = 0.5
 // The second group is prepared and on its way while the writer thread syncs the first.
 const maxInFlight = 2
 
@@ -42,17 +52,21 @@ const forgetEveryMs = 10 * 60_000
 const lastAnswersMs = 500
 const stopWithinMs = 8000
 
-export async function startServer(config: Config, now: () => number = Date.now): Promise<RunningServer> {
+export async function startServer(config: Config, options: StartOptions = {}): Promise<RunningServer> {
   const takeDown = new TakeDown()
   try {
-    return await start(config, now, takeDown)
+    return await start(config, options, takeDown)
   } catch (error) {
     await takeDown.run()
     throw error
   }
 }
 
-async function start(config: Config, now: () => number, takeDown: TakeDown): Promise<RunningServer> {
+async function start(
+  config: Config,
+  { now = Date.now, onLost = () => undefined }: StartOptions,
+  takeDown: TakeDown,
+): Promise<RunningServer> {
   const begun = performance.now()
   const log = openLog({ level: config.logLevel, json: config.jsonLog })
   takeDown.add(log.close)
@@ -64,20 +78,20 @@ async function start(config: Config, now: () => number, takeDown: TakeDown): Pro
   const store = openStore(config.dataFolder, (error) => {
     tell({ kind: 'storage-lost', error })
     log.close()
-    process.exit(1)
+    onLost()
   })
   takeDown.add(store.close)
 
+  const stopping = new AbortController()
   const keyUse = new KeyUse(store)
   takeDown.add(() => keyUse.record().catch((error: unknown) => tell({ kind: 'storage-unavailable', error })))
   const background = new Background(tell)
   takeDown.add(() => background.stop())
   background.every(keyUseEveryMs, 'record when keys were used', () => keyUse.record())
   background.every(forgetEveryMs, 'forget old idempotency keys', () =>
-    store.forgetIdempotencyKeys(now() - idempotencyMs),
+    forgetOldKeys(store, now, stopping.signal),
   )
 
-  const stopping = new AbortController()
   const deps = {
     store,
     now,
@@ -85,11 +99,13 @@ async function start(config: Config, now: () => number, takeDown: TakeDown): Pro
     metrics,
     keyUse,
     changes: new ChangeSignal(),
+    health: new HealthCheck(() => store.checkHealth()),
     stopping: stopping.signal,
     runningKeys: new Set<string>(),
     ...groupWrites(store, tell, metrics),
   }
   const newAdminKey = await ensureAdminKey(deps, config.dataFolder, config.adminKey)
+  if (config.adminKey && !(await isKnownKey(deps, config.adminKey))) tell({ kind: 'admin-key-unused' })
   const app = await buildApp(deps, {
     version: packageJson.version,
     maxDevices: config.maxDevices,
@@ -112,16 +128,27 @@ async function start(config: Config, now: () => number, takeDown: TakeDown): Pro
 
 /** The writes that many callers make at once share their commits. */
 function groupWrites(store: Store, tell: Tell, metrics: Metrics) {
-  const limits = { maxGroupWeight, maxWaitingWeight, maxWaitingItems, maxInFlight }
+  const options = (of: WriteKind) => ({
+    maxGroupWeight,
+    maxWaitingWeight,
+    maxWaitingItems,
+    maxInFlight,
+    maxOwnerShare,
+    ownerOf: ({ ownerNo }: { ownerNo: number }) => ownerNo,
+    onFailure: ({ items }: { items: number }) => tell({ kind: 'group-failed', of, items }),
+  })
   const triggers = new GroupCommit(store.createExecutions, {
-    ...limits,
+    ...options('triggers'),
     weigh: (trigger: Trigger) => trigger.deviceIds.length,
-    onGroup: (group) => tell({ kind: 'group-committed', of: 'triggers', ...group }),
+    onCommit: ({ items, outs, ms }) => {
+      tell({ kind: 'group-committed', of: 'triggers', items, ms })
+      tell({ kind: 'executions-created', count: countCreated(outs) })
+    },
   })
   const devices = new GroupCommit(store.putDevices, {
-    ...limits,
+    ...options('devices'),
     weigh: () => 1,
-    onGroup: (group) => tell({ kind: 'group-committed', of: 'devices', ...group }),
+    onCommit: ({ items, ms }) => tell({ kind: 'group-committed', of: 'devices', items, ms }),
   })
   const help = 'Trigger calls that wait for their commit'
   metrics.gauge('jobcast_triggers_waiting', help, () => triggers.waitingItems)
@@ -129,6 +156,15 @@ function groupWrites(store: Store, tell: Tell, metrics: Metrics) {
     recordTrigger: triggers.write.bind(triggers),
     recordDevice: devices.write.bind(devices),
   }
+}
+
+/** In small bites: between two of them the writer gets to the triggers. */
+async function forgetOldKeys(store: Store, now: () => number, stopping: AbortSignal): Promise<void> {
+  while (!stopping.aborted && (await store.forgetIdempotencyKeys(now() - idempotencyMs)));
+}
+
+function countCreated(outcomes: TriggerOutcome[]): number {
+  return outcomes.reduce((sum, each) => sum + (each.kind === 'created' ? each.run.devices.length : 0), 0)
 }
 
 /** No new work; who waits is answered, what is under way is finished. */

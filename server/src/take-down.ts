@@ -1,4 +1,5 @@
 // The way down: what was opened last is closed first, once, and also when the start breaks off half way.
+// A step that fails keeps no other from being taken.
 
 export class TakeDown {
   readonly #steps: (() => Promise<void> | void)[] = []
@@ -16,6 +17,14 @@ export class TakeDown {
   }
 
   async #runSteps(): Promise<void> {
-    for (const close of this.#steps.toReversed()) await close()
+    const errors: unknown[] = []
+    for (const close of this.#steps.toReversed()) {
+      try {
+        await close()
+      } catch (error) {
+        errors.push(error)
+      }
+    }
+    if (errors.length > 0) throw new AggregateError(errors, 'not everything could be closed')
   }
 }

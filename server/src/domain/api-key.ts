@@ -1,8 +1,15 @@
 // Issuing, listing and revoking API keys, and the owners they act for.
 
-import { ApiError, type NewApiKey, scopes } from '@jobcast/contract'
+import { ApiError, type NewApiKey, parseInstant, scopes } from '@jobcast/contract'
 import { type Caller, requireScope } from './caller.ts'
-import { hashSecret, newSecretText, randomText, type SecretText } from './secret-text.ts'
+import {
+  hashSecret,
+  newSecretText,
+  randomText,
+  type SecretText,
+  secretId,
+  secretMatches,
+} from './secret-text.ts'
 import type { Slice, Sliced, Store, StoredApiKey, StoredOwner } from './store.ts'
 
 export type KeyDeps = { store: Store; now: () => number }
@@ -15,7 +22,7 @@ export async function createApiKey(
   const granted = request.scopes ?? []
   for (const scope of granted) requireScope(caller, scope)
   const ownerNo = await ownerInReach(deps.store, caller, request.ownerId)
-  const expiresAt = request.expiresAt ? Date.parse(request.expiresAt) : null
+  const expiresAt = request.expiresAt ? parseInstant(request.expiresAt) : null
   const secret = newSecretText('jc')
   const key = await deps.store.createApiKey({
     keyId: secret.id,
@@ -38,10 +45,21 @@ export async function listApiKeys(
   return deps.store.listApiKeys(await ownerInReach(deps.store, caller, ownerId), slice)
 }
 
-/** Revoking a revoked key again is no error: what was asked for holds. */
+/**
+ * Revoking a revoked key again is no error: what was asked for holds. A key with ADMIN is revoked by its like
+ * only, else a lesser key could leave the service without anybody who administers it.
+ */
 export async function revokeApiKey(deps: KeyDeps, caller: Caller, keyId: string): Promise<void> {
   const reach = caller.scopes.includes('ADMIN') ? undefined : caller.ownerNo
+  const key = await deps.store.findApiKey(keyId)
+  if (key?.ownerNo === reach && key?.scopes.includes('ADMIN')) requireScope(caller, 'ADMIN')
   if (!(await deps.store.revokeApiKey(reach, keyId, deps.now()))) throw new ApiError('J-805')
+}
+
+export async function isKnownKey({ store }: KeyDeps, apiKey: string): Promise<boolean> {
+  const keyId = secretId('jc', apiKey)
+  const key = keyId === undefined ? undefined : await store.findApiKey(keyId)
+  return secretMatches(apiKey, key?.secretHash)
 }
 
 export async function createOwner(deps: KeyDeps, ownerName: string): Promise<StoredOwner> {

@@ -204,7 +204,8 @@ export type Store = {
     slice: Slice<number>,
   ): Promise<Sliced<StoredRun, number>>
 
-  forgetIdempotencyKeys(olderThan: number): Promise<void>
+  /** Forgets some of them; true while there may be more. */
+  forgetIdempotencyKeys(olderThan: number): Promise<boolean>
   /** What was sent before is done; what is sent later rejects with StorageUnavailable. May be called twice. */
   close(): Promise<void>
 }

@@ -3,6 +3,7 @@
 import fastify from 'fastify'
 import type { CancelDeps } from '../domain/cancel-execution.ts'
 import type { DeviceDeps } from '../domain/device.ts'
+import type { HealthCheck } from '../domain/health-check.ts'
 import type { KeyUse } from '../domain/key-use.ts'
 import type { ReadDeps } from '../domain/read-execution.ts'
 import type { TriggerDeps } from '../domain/trigger-job.ts'
@@ -10,7 +11,7 @@ import type { Tell } from '../observe/events.ts'
 import type { Metrics } from '../observe/metrics.ts'
 import type { App } from './app-type.ts'
 import { authenticateCallers } from './authenticate.ts'
-import { answerClientError } from './client-error.ts'
+import { answerClientErrors } from './client-error.ts'
 import { keepConnections } from './connections.ts'
 import { replyWithErrors } from './error-reply.ts'
 import { readJsonBodies } from './json-body.ts'
@@ -29,7 +30,7 @@ import { buildValidator } from './validation.ts'
 export type AppDeps = TriggerDeps &
   DeviceDeps &
   ReadDeps &
-  CancelDeps & { keyUse: KeyUse; tell: Tell; metrics: Metrics }
+  CancelDeps & { keyUse: KeyUse; health: HealthCheck; tell: Tell; metrics: Metrics }
 
 export type AppOptions = {
   version: string
@@ -40,6 +41,8 @@ export type AppOptions = {
 // A caller that sends a byte a second is let go before 15 s are over.
 const requestTimeoutMs = 12_000
 const checkConnectionsMs = 1000
+// Longer than the longest ?wait=. Whoever does not read an answer for so long is gone.
+const silentConnectionMs = 75_000
 const maxHeaderBytes = 8 * 1024
 const maxBodyBytes = 1024 * 1024
 // A name of 128 characters, each of four bytes, with its quotes and its comma.
@@ -52,10 +55,11 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
     ...(options.tls && { https: { ...options.tls, ...httpOptions } }),
     ...(!options.tls && { http: httpOptions }),
     requestTimeout: requestTimeoutMs,
+    connectionTimeout: silentConnectionMs,
     bodyLimit: maxBodyBytes,
     return503OnClosing: false,
     genReqId: requestIds,
-    clientErrorHandler: answerClientError,
+    clientErrorHandler: answerClientErrors(deps.tell),
     rewriteUrl: asRoutable,
     // No path is longer than its headers may be, so that the schemas of the routes judge every name.
     routerOptions: { maxParamLength: maxHeaderBytes },

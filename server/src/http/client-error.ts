@@ -3,27 +3,35 @@
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { ApiError, type ErrorCode } from '@jobcast/contract'
-import { endAndLinger } from './connections.ts'
+import type { Tell } from '../observe/events.ts'
+import { closeAfterAnswer, endAndLinger } from './connections.ts'
 import { errorBody } from './error-reply.ts'
 
 // Whoever was answered may go on sending for a moment, and each piece is refused again.
 const answered = new WeakSet<Socket>()
 
-export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
-  if (answered.has(socket)) return
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy()
-    return
+export function answerClientErrors(tell: Tell) {
+  return (error: Error & { code?: string }, socket: Socket): void => {
+    if (answered.has(socket)) return
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy()
+      return
+    }
+    answered.add(socket)
+    const apiError = new ApiError(codeFor(error.code))
+    tell({ kind: 'connection-refused', code: apiError.code })
+    // Garbage behind a whole request: that request gets its own answer, the garbage none.
+    if (!closeAfterAnswer(socket)) endAndLinger(socket, asResponse(apiError))
   }
-  const apiError = new ApiError(codeFor(error.code))
-  const body = JSON.stringify(errorBody(apiError))
-  answered.add(socket)
-  endAndLinger(
-    socket,
-    `HTTP/1.1 ${apiError.status} ${STATUS_CODES[apiError.status]}\r\n` +
-      'content-type: application/json; charset=utf-8\r\n' +
-      `content-length: ${Buffer.byteLength(body)}\r\n` +
-      `connection: close\r\n\r\n${body}`,
+}
+
+function asResponse(error: ApiError): string {
+  const body = JSON.stringify(errorBody(error))
+  return (
+    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n` +
+    'content-type: application/json; charset=utf-8\r\n' +
+    `content-length: ${Buffer.byteLength(body)}\r\n` +
+    `connection: close\r\n\r\n${body}`
   )
 }
 

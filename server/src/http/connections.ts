@@ -1,5 +1,6 @@
 // Rules of a connection that hold on every route.
 
+import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { ApiError } from '@jobcast/contract'
 import type { FastifyRequest } from 'fastify'
@@ -13,9 +14,14 @@ const lingerMs = 5000
 /** Connections that will be closed. Node has parsed, and would run, what was sent behind the refused request. */
 const refused = new WeakSet<Socket>()
 
+/** The newest answer of each connection, and those that are the last of theirs. */
+const newestAnswer = new WeakMap<Socket, ServerResponse>()
+const lastAnswers = new WeakSet<ServerResponse>()
+
 export function keepConnections(app: App, isStopping: () => boolean): void {
-  app.addHook('onRequest', async (request) => {
+  app.addHook('onRequest', async (request, reply) => {
     const { socket } = request.raw
+    newestAnswer.set(socket, reply.raw)
     const error = refused.has(socket) ? new ApiError('J-907') : malformation(request)
     if (error === undefined) return
     refused.add(socket)
@@ -26,9 +32,21 @@ export function keepConnections(app: App, isStopping: () => boolean): void {
     const { raw } = request
     const refusedEarly = !raw.complete && reply.statusCode >= 400
     const malformed = request.errorCode === 'J-906' || request.errorCode === 'J-907'
-    if (isStopping() || refusedEarly || malformed) reply.header('connection', 'close')
+    const isLast = isStopping() || refusedEarly || malformed || lastAnswers.has(reply.raw)
+    if (isLast) reply.header('connection', 'close')
     if (refusedEarly) lingerOnClose(raw.socket)
   })
+}
+
+/**
+ * What came next on the connection is no request. If a request that arrived whole still waits for its answer,
+ * that answer becomes the last one, and true is returned.
+ */
+export function closeAfterAnswer(socket: Socket): boolean {
+  const answer = newestAnswer.get(socket)
+  if (answer === undefined || answer.writableEnded || !answer.req.complete) return false
+  lastAnswers.add(answer)
+  return true
 }
 
 /** What Node's parser lets through. */

@@ -8,9 +8,16 @@ import type { App } from './app-type.ts'
 
 export function replyWithErrors(app: App, tell: Tell): void {
   app.decorateRequest('errorCode', undefined)
+  // At most once a second: every request says the same, and the log may be on the disk that is full.
+  let toldAt = Number.NEGATIVE_INFINITY
+  const tellOfStorage = (error: unknown) => {
+    if (performance.now() - toldAt < 1000) return
+    toldAt = performance.now()
+    tell({ kind: 'storage-unavailable', error })
+  }
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const apiError = toApiError(error, request)
-    if (apiError.code === 'J-909') tell({ kind: 'storage-unavailable', error })
+    if (apiError.code === 'J-909') tellOfStorage(error)
     if (apiError.code === 'J-900') {
       tell({ kind: 'request-failed', requestId: request.id, route: request.routeOptions.url ?? '', error })
     }
@@ -35,7 +42,6 @@ function toApiError(error: FastifyError, request: FastifyRequest): ApiError {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new ApiError('J-904')
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
       return new ApiError('J-500', { detail: 'The body is not as long as Content-Length says.' })
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new ApiError(request.routeOptions.config.wrongTypeCode ?? 'J-905')

@@ -18,8 +18,26 @@ export function openLog({ level, json }: LogOptions): { tell: Tell; close: () =>
     return { tell: tellTo(pino({ level }, stream)), close: () => undefined }
   }
   // Lines are gathered for 4 KiB or 100 ms: a write for each line was a sixth of a small trigger's time.
-  const destination = pino.destination({ dest: 1, sync: false, minLength: 4096, periodicFlush: 100 })
-  return { tell: tellTo(pino({ level, base: null }, destination)), close: () => destination.flushSync() }
+  // Where they cannot be written (a full disk) they are dropped, beyond a few megabytes: the service goes on.
+  const destination = pino.destination({
+    dest: 1,
+    sync: false,
+    minLength: 4096,
+    periodicFlush: 100,
+    maxLength: 4 * 1024 * 1024,
+  })
+  let isBroken = false
+  destination.on('error', () => {
+    isBroken = true
+  })
+  destination.on('write', () => {
+    isBroken = false
+  })
+  return {
+    tell: tellTo(pino({ level, base: null }, destination)),
+    // On a full disk flushSync would try for ever, here or when the process exits.
+    close: () => (isBroken ? destination.destroy() : destination.flushSync()),
+  }
 }
 
 function tellTo(log: Logger): Tell {
@@ -41,8 +59,16 @@ function logLine(log: Logger, event: ServiceEvent): void {
         'request failed by our fault',
       )
       return
+    case 'connection-refused':
+      log.info({ code: event.code }, 'connection refused')
+      return
     case 'group-committed':
-      log.trace({ of: event.of, items: event.items, weight: event.weight, ms: event.ms }, 'group committed')
+      log.trace({ of: event.of, items: event.items, ms: event.ms }, 'group committed')
+      return
+    case 'group-failed':
+      log.debug({ of: event.of, items: event.items }, 'group failed')
+      return
+    case 'executions-created':
       return
     case 'storage-unavailable':
       log.error({ err: event.error }, 'storage is not available')
@@ -53,8 +79,17 @@ function logLine(log: Logger, event: ServiceEvent): void {
     case 'background-failed':
       log.error({ task: event.task, err: event.error }, 'background task failed, it will be tried again')
       return
-    case 'started':
-      log.info({ http: event.http, data: event.dataFolder, ms: Math.round(event.ms) }, 'ready')
+    case 'started': {
+      // Whatever the level: whoever started it on port 0 learns the address from this line.
+      const always = log.level === 'silent' ? log : log.child({}, { level: 'info' })
+      const { http, dataFolder } = event
+      always.info({ http, mqtt: null, data: dataFolder, ms: Math.round(event.ms) }, 'ready')
+      return
+    }
+    case 'admin-key-unused':
+      log.warn(
+        'JOBCAST_ADMIN_KEY is not used: this database has its first key already, and it is another one',
+      )
       return
     case 'plaintext':
       log.warn(

@@ -42,14 +42,26 @@ export function buildMetrics(): Metrics {
     labelNames: ['of'],
     registers,
   })
+  const failedCommits = new Counter({
+    name: 'jobcast_commit_failures_total',
+    help: 'Group commits that failed as a whole',
+    labelNames: ['of'],
+    registers,
+  })
   const executions = new Counter({
-    name: 'jobcast_executions_written_total',
-    help: 'Executions in committed triggers; refused and repeated calls count as well',
+    name: 'jobcast_executions_created_total',
+    help: 'Executions made by trigger calls',
+    registers,
+  })
+  const refusedConnections = new Counter({
+    name: 'jobcast_connections_refused_total',
+    help: 'Connections closed because what came was no request: malformed, too large, or too slow',
+    labelNames: ['code'],
     registers,
   })
   const unavailable = new Counter({
     name: 'jobcast_storage_unavailable_total',
-    help: 'Times the storage could not be used: disk full, disk failing',
+    help: 'Seconds in which the storage could not be used: disk full, disk failing',
     registers,
   })
 
@@ -64,7 +76,15 @@ export function buildMetrics(): Metrics {
       case 'group-committed':
         commits.observe({ of: event.of }, event.ms / 1000)
         members.inc({ of: event.of }, event.items)
-        if (event.of === 'triggers') executions.inc(event.weight)
+        return
+      case 'group-failed':
+        failedCommits.inc({ of: event.of })
+        return
+      case 'executions-created':
+        executions.inc(event.count)
+        return
+      case 'connection-refused':
+        refusedConnections.inc({ code: event.code })
         return
       case 'storage-unavailable':
         unavailable.inc()

@@ -3,7 +3,7 @@
 
 import { StorageUnavailable, TooMuchWaiting } from '../domain/store.ts'
 
-export type GroupCommitOptions<In> = {
+export type GroupCommitOptions<In, Out> = {
   /** What an item costs, for example its number of executions. */
   weigh: (item: In) => number
   /** A group is closed when it weighs this much; one heavier item makes a group of its own. */
@@ -13,12 +13,17 @@ export type GroupCommitOptions<In> = {
   maxWaitingItems: number
   /** Commits sent at once. They must take effect in the order in which they are sent. */
   maxInFlight: number
-  onGroup?: (group: { items: number; weight: number; ms: number }) => void
+  /** Whose item it is. One owner may take up no more than this part of what may wait. */
+  ownerOf: (item: In) => number
+  maxOwnerShare: number
+  onCommit?: (commit: { items: number; outs: Out[]; ms: number }) => void
+  onFailure?: (failure: { items: number }) => void
 }
 
 type Member<In, Out> = {
   item: In
   weight: number
+  owner: number
   resolve: (out: Out) => void
   reject: (error: unknown) => void
 }
@@ -29,12 +34,13 @@ type Member<In, Out> = {
  */
 export class GroupCommit<In, Out> {
   readonly #commit: (items: In[]) => Promise<Out[]>
-  readonly #options: GroupCommitOptions<In>
+  readonly #options: GroupCommitOptions<In, Out>
   #waiting: Member<In, Out>[] = []
-  #waitingWeight = 0
+  readonly #all = new Load()
+  readonly #shares = new Map<number, Load>()
   #inFlight = 0
 
-  constructor(commit: (items: In[]) => Promise<Out[]>, options: GroupCommitOptions<In>) {
+  constructor(commit: (items: In[]) => Promise<Out[]>, options: GroupCommitOptions<In, Out>) {
     this.#commit = commit
     this.#options = options
   }
@@ -46,16 +52,31 @@ export class GroupCommit<In, Out> {
   /** Resolves with the item's own outcome once the commit that carries it is on disk. */
   write(item: In): Promise<Out> {
     const weight = this.#options.weigh(item)
-    const { maxWaitingItems, maxWaitingWeight } = this.#options
-    const full =
-      this.#waiting.length >= maxWaitingItems ||
-      (this.#waiting.length > 0 && this.#waitingWeight + weight > maxWaitingWeight)
-    if (full) return Promise.reject(new TooMuchWaiting())
+    const owner = this.#options.ownerOf(item)
+    if (!this.#hasRoomFor(owner, weight)) return Promise.reject(new TooMuchWaiting())
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ item, weight, resolve, reject })
-      this.#waitingWeight += weight
+      this.#waiting.push({ item, weight, owner, resolve, reject })
+      this.#all.add(1, weight)
+      this.#shareOf(owner).add(1, weight)
       this.#sendGroups()
     })
+  }
+
+  /** One item may always wait, however heavy it is: else it could never be written. */
+  #hasRoomFor(owner: number, weight: number): boolean {
+    const { maxWaitingItems: items, maxWaitingWeight: heavy, maxOwnerShare: part } = this.#options
+    const share = this.#shares.get(owner)
+    const hasShareLeft = share === undefined || share.hasRoomFor(weight, items * part, heavy * part)
+    return hasShareLeft && this.#all.hasRoomFor(weight, items, heavy)
+  }
+
+  #shareOf(owner: number): Load {
+    let share = this.#shares.get(owner)
+    if (share === undefined) {
+      share = new Load()
+      this.#shares.set(owner, share)
+    }
+    return share
   }
 
   #sendGroups(): void {
@@ -76,24 +97,42 @@ export class GroupCommit<In, Out> {
       size++
       weight += member.weight
     }
-    this.#waitingWeight -= weight
     const group = this.#waiting.slice(0, size)
+    for (const { owner, weight } of group) this.#leave(owner, weight)
     this.#waiting = this.#waiting.slice(size)
     return group
   }
 
+  #leave(owner: number, weight: number): void {
+    this.#all.add(-1, -weight)
+    const share = this.#shareOf(owner)
+    share.add(-1, -weight)
+    if (share.items === 0) this.#shares.delete(owner)
+  }
+
   async #send(group: Member<In, Out>[]): Promise<void> {
-    const begun = performance.now()
     try {
-      const outs = await this.#commit(group.map((member) => member.item))
+      const outs = await this.#commitAndTell(group.map((member) => member.item))
       group.forEach((member, index) => {
         member.resolve(outs[index] as Out)
       })
     } catch (error) {
       await this.#sendOneByOne(group, error)
     }
-    const weight = group.reduce((sum, member) => sum + member.weight, 0)
-    this.#options.onGroup?.({ items: group.length, weight, ms: performance.now() - begun })
+  }
+
+  async #commitAndTell(items: In[]): Promise<Out[]> {
+    const begun = performance.now()
+    try {
+      const outs = await this.#commit(items)
+      const ms = performance.now() - begun
+      // Not within the try: an error of whoever is told would look like a failed commit, and that is sent again.
+      queueMicrotask(() => this.#options.onCommit?.({ items: items.length, outs, ms }))
+      return outs
+    } catch (error) {
+      this.#options.onFailure?.({ items: items.length })
+      throw error
+    }
   }
 
   async #sendOneByOne(group: Member<In, Out>[], groupError: unknown): Promise<void> {
@@ -105,12 +144,27 @@ export class GroupCommit<In, Out> {
     for (const member of group) {
       try {
         if (lost) throw lost
-        const [out] = await this.#commit([member.item])
+        const [out] = await this.#commitAndTell([member.item])
         member.resolve(out as Out)
       } catch (error) {
         if (error instanceof StorageUnavailable) lost = error
         member.reject(error)
       }
     }
+  }
+}
+
+/** How much waits. */
+class Load {
+  items = 0
+  weight = 0
+
+  add(items: number, weight: number): void {
+    this.items += items
+    this.weight += weight
+  }
+
+  hasRoomFor(weight: number, maxItems: number, maxWeight: number): boolean {
+    return this.items === 0 || (this.items < maxItems && this.weight + weight <= maxWeight)
   }
 }

@@ -144,3 +144,14 @@ test('has made nothing, does not count any of it as a fault of its own, and stil
   assert.match((await api.call('GET', '/metrics')).text, /^jobcast_http_failures_total 0$/m)
   assert.equal((await api.trigger('update', ['d1'])).status, 201)
 })
+
+for (const [title, rest] of Object.entries({ 'one byte': 'x', 'a line': 'garbage\r\n\r\n' })) {
+  test(`a whole request with ${title} of garbage behind it gets its own 201 and nothing else`, async () => {
+    const before = (await api.call('GET', '/job/api/executions')).json.items.length
+    const reply = await sendRaw(api.http, Buffer.concat([request([]), Buffer.from(rest)]))
+    assertOneAnswerThenClosed(reply)
+    assert.equal(reply.status, 201)
+    const after = (await api.call('GET', '/job/api/executions')).json.items.length
+    assert.equal(after - before, 1)
+  })
+}

@@ -77,6 +77,14 @@ test('a key can revoke itself, and a second revocation keeps the instant of the 
   assert.equal(await revokedAt(), first)
 })
 
+test('DELETE of a key with ADMIN by one without it answers J-804, and the key goes on', async () => {
+  const admin = await api.newKey(['ADMIN', 'READ'])
+  const { apiKey: key } = await api.newKey(['MANAGE'])
+  const reply = await api.call('DELETE', `/job/api/keys/${admin.keyId}`, { key })
+  assertRefused(reply, 'J-804', 'ADMIN')
+  assert.equal((await api.call('GET', '/job/api/owners', { key: admin.apiKey })).status, 200)
+})
+
 test('DELETE answers J-805 for an unknown key', async () => {
   assertRefused(await api.call('DELETE', `${keys}/0000000000`), 'J-805')
 })
@@ -111,6 +119,7 @@ const refusedBodies: Record<string, object> = {
     keyName: 'a',
     expiresAt: '2126-12-31T23:59:60Z',
   },
+  'an expiresAt whose offset has no minutes': { keyName: 'a', expiresAt: '2126-11-15T09:30:00+05' },
   'an expiresAt that no calendar has': { keyName: 'a', expiresAt: '2126-02-30T00:00:00Z' },
   'an expiresAt in milliseconds': { keyName: 'a', expiresAt: 4_000_000_000_000 },
 }

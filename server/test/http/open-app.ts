@@ -3,6 +3,7 @@
 import type { TestContext } from 'node:test'
 import { createFirstKey } from '../../src/domain/api-key.ts'
 import { ChangeSignal } from '../../src/domain/change-signal.ts'
+import { HealthCheck } from '../../src/domain/health-check.ts'
 import { KeyUse } from '../../src/domain/key-use.ts'
 import { newSecretText } from '../../src/domain/secret-text.ts'
 import { type AppDeps, buildApp } from '../../src/http/app.ts'
@@ -27,6 +28,7 @@ export async function openApp(t: TestContext, parts: Partial<AppDeps> = {}): Pro
     metrics: buildMetrics(),
     keyUse: new KeyUse(store),
     changes: new ChangeSignal(),
+    health: new HealthCheck(() => store.checkHealth()),
     stopping: new AbortController().signal,
     runningKeys: new Set(),
     recordTrigger: async (trigger) => {

@@ -34,7 +34,7 @@ test('/metrics counts requests by route, commits and executions', async () => {
   ]
   const lines = text.split('\n')
   for (const line of wanted) assert.ok(lines.includes(line), `${line} is missing`)
-  assert.match(text, /^jobcast_executions_written_total \d+$/m)
+  assert.match(text, /^jobcast_executions_created_total 2$/m)
   assert.match(text, /^process_resident_memory_bytes \d+$/m)
 })
 

@@ -9,7 +9,7 @@ type Close = () => unknown
 export function openSharedServer(options: ServerOptions = {}): Promise<OpenServer> {
   const closes: Close[] = []
   after(async () => {
-    for (const close of closes.reverse()) await close()
+    for (const close of closes) await close()
   })
   const context = { after: (close: Close) => closes.push(close) } as unknown as TestContext
   return openServer(context, options)

@@ -1,4 +1,4 @@
-// POST /job/api/jobs/execute when all is well: the 201 of the specification, to the byte.
+// POST /job/api/jobs/execute when all is well: the 201, to the byte.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

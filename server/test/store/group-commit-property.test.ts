@@ -64,17 +64,28 @@ test('each write settles once with its own outcome, order is kept, and no bound 
     fc.array(item, { maxLength: 40, size: 'max' }),
     async (scheduler, limits, items) => {
       const store = new WatchedStore(scheduler, limits)
-      const groups = new GroupCommit(store.commit, { ...limits, weigh: (each: Item) => each.weight })
+      const groups = new GroupCommit(store.commit, {
+        ...limits,
+        weigh: (each: Item) => each.weight,
+        ownerOf: () => 1,
+        maxOwnerShare: 1,
+      })
       const accepted: Item[] = []
       const settlings: Promise<{ item: Item; out?: string; error?: Error }>[] = []
       for (const [index, each] of items.entries()) {
         const item = { ...each, index }
+        const mayWait = isRoomFor(item, accepted.slice(store.sent.length), limits)
         const settling = groups.write(item).then(
           (out) => ({ item, out }),
           (error: Error) => ({ item, error }),
         )
         settlings.push(settling)
-        if (store.sent.length + groups.waitingItems > accepted.length) accepted.push(item)
+        if (mayWait) accepted.push(item)
+        assert.equal(
+          accepted.length,
+          store.sent.length + groups.waitingItems,
+          'refused without need, or taken',
+        )
         assertWaitingIsBounded(accepted.slice(store.sent.length), groups.waitingItems, limits)
         if (each.pause && scheduler.count() > 0) await scheduler.waitNext(1)
       }
@@ -102,6 +113,12 @@ test('each write settles once with its own outcome, order is kept, and no bound 
   )
   await fc.assert(property, { numRuns: 500 })
 })
+
+function isRoomFor(item: Item, waiting: Item[], limits: Limits): boolean {
+  const weight = waiting.reduce((sum, each) => sum + each.weight, item.weight)
+  const isLight = waiting.length === 0 || weight <= limits.maxWaitingWeight
+  return waiting.length < limits.maxWaitingItems && isLight
+}
 
 function assertWaitingIsBounded(waiting: Item[], waitingItems: number, limits: Limits): void {
   assert.equal(waiting.length, waitingItems)

@@ -7,7 +7,7 @@ import { GroupCommit, type GroupCommitOptions } from '../../src/store/group-comm
 type SentCommit = { items: number[]; succeed(): void; fail(error: Error): void }
 
 /** A group commit of numbers that weigh what they are, whose commits end when the test says so. */
-function buildGroups(options: Partial<GroupCommitOptions<number>> = {}) {
+function buildGroups(options: Partial<GroupCommitOptions<number, string>> = {}) {
   const sent: SentCommit[] = []
   const commit = (items: number[]) =>
     new Promise<string[]>((resolve, reject) => {
@@ -19,6 +19,8 @@ function buildGroups(options: Partial<GroupCommitOptions<number>> = {}) {
     maxWaitingWeight: 1000,
     maxWaitingItems: 100,
     maxInFlight: 1,
+    ownerOf: () => 1,
+    maxOwnerShare: 1,
     ...options,
   })
   const take = async () => {
@@ -98,7 +100,15 @@ test('a commit that throws instead of failing is a commit that fails', async () 
     () => {
       throw new Error('thrown')
     },
-    { weigh: () => 1, maxGroupWeight: 9, maxWaitingWeight: 9, maxWaitingItems: 9, maxInFlight: 1 },
+    {
+      weigh: () => 1,
+      maxGroupWeight: 9,
+      maxWaitingWeight: 9,
+      maxWaitingItems: 9,
+      maxInFlight: 1,
+      ownerOf: () => 1,
+      maxOwnerShare: 1,
+    },
   )
   await assert.rejects(groups.write(1), /thrown/)
   await assert.rejects(groups.write(2), /thrown/)
@@ -179,16 +189,34 @@ test('no more commits are under way than allowed, and each that ends lets one fo
   assert.equal(groups.waitingItems, 2)
 })
 
-test('each group is told with its items, its weight and its time, also one that failed', async () => {
+test('one owner may fill its share of what waits, and leaves room for others', async () => {
+  const { groups, take } = buildGroups({
+    maxWaitingItems: 4,
+    maxOwnerShare: 0.5,
+    ownerOf: (item) => item % 2,
+  })
+  const odd = [1, 3, 5, 7].map((item) => groups.write(item))
+  const even = [2, 4].map((item) => groups.write(item))
+  await assert.rejects(odd[3] as Promise<string>, TooMuchWaiting)
+  ;(await take()).succeed()
+  const second = await take()
+  assert.deepEqual(second.items, [3, 5, 2, 4])
+  second.succeed()
+  await Promise.all([...odd.slice(0, 3), ...even])
+  void groups.write(9)
+  assert.deepEqual((await take()).items, [9])
+})
+
+test('each commit is told with what came of it, and each failure', async () => {
   const told: object[] = []
-  const { groups, take } = buildGroups({ onGroup: ({ items, weight }) => told.push({ items, weight }) })
+  const { groups, take } = buildGroups({
+    onCommit: ({ items, outs }) => told.push({ items, outs }),
+    onFailure: ({ items }) => told.push({ failed: items }),
+  })
   const written = Promise.allSettled([1, 2, 3].map((item) => groups.write(item)))
   ;(await take()).succeed()
   ;(await take()).fail(new StorageUnavailable('disk full'))
   await written
   await nextTurn()
-  assert.deepEqual(told, [
-    { items: 1, weight: 1 },
-    { items: 2, weight: 5 },
-  ])
+  assert.deepEqual(told, [{ items: 1, outs: ['out 1'] }, { failed: 2 }])
 })

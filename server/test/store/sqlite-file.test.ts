@@ -10,7 +10,7 @@ import { StartRefused } from '../../src/store/migrate.ts'
 import { openDatabase, openReader } from '../../src/store/sqlite/database.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { spawnServer } from '../support/spawn-server.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { newTemporaryFolder, removeAfter, temporaryFolder } from '../support/temporary-folder.ts'
 import { createOne, seedOwner } from './store-under-test.ts'
 
 function pragma(db: DatabaseSync, name: string): unknown {
@@ -18,9 +18,10 @@ function pragma(db: DatabaseSync, name: string): unknown {
 }
 
 async function openStore(t: TestContext) {
-  t.after(() => store.close())
-  const folder = temporaryFolder(t)
+  const folder = newTemporaryFolder()
   const store = openSqliteStore({ folder, onLost: assert.ifError })
+  t.after(() => store.close())
+  removeAfter(t, folder)
   await store.checkHealth()
   return { folder, store }
 }

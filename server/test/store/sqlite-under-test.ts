@@ -5,13 +5,11 @@ import { DatabaseSync } from 'node:sqlite'
 import type { TestContext } from 'node:test'
 import type { ExecState } from '@jobcast/contract'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { newTemporaryFolder, removeAfter } from '../support/temporary-folder.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
 export async function openSqliteUnderTest(t: TestContext): Promise<StoreUnderTest> {
-  // First, so that it is closed before its folder is removed.
-  t.after(() => store.close())
-  const folder = temporaryFolder(t)
+  const folder = newTemporaryFolder()
   const open = () =>
     openSqliteStore({
       folder,
@@ -20,6 +18,8 @@ export async function openSqliteUnderTest(t: TestContext): Promise<StoreUnderTes
       },
     })
   let store = open()
+  t.after(() => store.close())
+  removeAfter(t, folder)
   return {
     get store() {
       return store

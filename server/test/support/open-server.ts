@@ -23,7 +23,7 @@ export async function openServer(t: TestContext, options: ServerOptions = {}): P
     adminKey: undefined,
     ...overrides,
   }
-  const server = await startServer(config, now)
+  const server = await startServer(config, { now })
   t.after(() => server.stop())
   if (overrides.dataFolder === undefined) removeAfter(t, config.dataFolder)
   const adminKey = server.newAdminKey ?? readAdminKey(config.dataFolder)?.text ?? ''

@@ -16,5 +16,5 @@ export function newTemporaryFolder(): string {
 
 /** What a test leaves to the end happens in the order in which it was left: first to be closed, then to be removed. */
 export function removeAfter(t: TestContext, folder: string): void {
-  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
 }

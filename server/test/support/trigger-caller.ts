@@ -6,7 +6,7 @@ import type { Random } from './seeded-random.ts'
 
 export type TriggerCall = {
   readonly deviceIds: readonly string[]
-  /** Retried with this key until it is answered. */
+  /** Retried with this key until it is answered, or all is over. */
   readonly key: string | undefined
   /** One of its devices does not exist. */
   readonly isBad: boolean
@@ -32,7 +32,8 @@ export class TriggerCaller {
       const call = this.#newCall()
       this.calls.push(call)
       let answered = await this.send(call, await server())
-      while (call.key !== undefined && !answered) answered = await this.send(call, await server())
+      while (call.key !== undefined && !answered && !isOver())
+        answered = await this.send(call, await server())
       if (call.key !== undefined && this.#random.chance(0.3)) await this.send(call, await server())
     }
   }
@@ -41,7 +42,7 @@ export class TriggerCaller {
   async send(call: TriggerCall, api: Api): Promise<boolean> {
     const headers: Record<string, string> = call.key === undefined ? {} : { 'idempotency-key': call.key }
     const reply = await api.trigger(this.jobName, call.deviceIds, { headers }).catch(() => undefined)
-    if (reply === undefined) return false
+    if (reply === undefined || reply.status === 503) return false
     if (call.isBad) {
       assert.deepEqual([reply.status, reply.json.code], [404, 'J-001'])
       return true

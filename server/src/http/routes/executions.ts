@@ -1,6 +1,13 @@
 // Executions: one, many, and an end to one.
 
-import { CancelRequest, Execution, ExecutionPage, ExecutionQuery, WaitQuery } from '@jobcast/contract'
+import {
+  CancelRequest,
+  Execution,
+  ExecutionPage,
+  ExecutionQuery,
+  parseInstant,
+  WaitQuery,
+} from '@jobcast/contract'
 import Type from 'typebox'
 import { type CancelDeps, cancelExecution } from '../../domain/cancel-execution.ts'
 import { type ReadDeps, readExecution } from '../../domain/read-execution.ts'
@@ -91,7 +98,7 @@ function toFilter(query: ExecutionQuery): ExecutionFilter {
     ...(deviceId !== undefined && { deviceId }),
     ...(execState !== undefined && { execState }),
     ...(runId !== undefined && { runId }),
-    ...(launchedAfter !== undefined && { launchedAfter: Date.parse(launchedAfter) }),
-    ...(launchedBefore !== undefined && { launchedBefore: Date.parse(launchedBefore) }),
+    ...(launchedAfter !== undefined && { launchedAfter: parseInstant(launchedAfter) }),
+    ...(launchedBefore !== undefined && { launchedBefore: parseInstant(launchedBefore) }),
   }
 }

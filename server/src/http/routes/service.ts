@@ -2,12 +2,12 @@
 
 import { ApiError } from '@jobcast/contract'
 import Type from 'typebox'
-import type { Store } from '../../domain/store.ts'
+import type { HealthCheck } from '../../domain/health-check.ts'
 import type { Metrics } from '../../observe/metrics.ts'
 import type { App } from '../app-type.ts'
 import { errorResponses } from '../openapi.ts'
 
-export type ServiceDeps = { store: Pick<Store, 'checkHealth'>; metrics: Metrics; stopping: AbortSignal }
+export type ServiceDeps = { health: HealthCheck; metrics: Metrics; stopping: AbortSignal }
 
 const Health = Type.Object({ status: Type.Literal('ok') })
 
@@ -36,7 +36,7 @@ export function addService(app: App, deps: ServiceDeps): void {
     },
     handler: async () => {
       if (deps.stopping.aborted) throw new ApiError('J-910', { retryAfterSeconds: 5 })
-      await deps.store.checkHealth()
+      await deps.health.check()
       return { status: 'ok' as const }
     },
   })

@@ -8,9 +8,9 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { DevicePut, StoredApiKey } from '../../domain/store.ts'
 import { prepareApiKeys } from './api-keys.ts'
 import { type DeviceRow, prepareDevices } from './devices.ts'
-import { prepareExecutions } from './executions.ts'
 import { type JobRef, prepareJobs } from './jobs.ts'
 import { Known } from './known.ts'
+import { readUnfinished } from './unfinished.ts'
 
 /** Replaced, never changed, when a device is renamed: an answer under way keeps the name it began with. */
 export type DeviceRef = {
@@ -99,8 +99,8 @@ export function loadCatalogue(db: DatabaseSync): Catalogue {
     const device = catalogue.devices(row.ownerNo).get(row.deviceId)
     if (device) queues.set(row.deviceNo, device.unfinished)
   }
-  for (const { deviceNo, jobExecutionId } of prepareExecutions(db).unfinishedExecutions()) {
+  readUnfinished(db, (jobExecutionId, deviceNo) => {
     queues.get(deviceNo)?.push(jobExecutionId)
-  }
+  })
   return catalogue
 }

@@ -3,7 +3,7 @@
 
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 import { StorageUnavailable } from '../../domain/store.ts'
-import { openDatabase, openReader } from './database.ts'
+import { isUnavailable, openDatabase, openReader } from './database.ts'
 import { prepareReads, prepareWrites, type Reads, type Writes } from './operations.ts'
 
 type Role = 'reader' | 'writer'
@@ -63,15 +63,6 @@ export class DatabaseThread<Ops extends Operations> {
 
 export type ReaderThread = DatabaseThread<Reads>
 export type WriterThread = DatabaseThread<Writes>
-
-// SQLite's primary codes for what passes by itself or is mended outside: PERM, BUSY, LOCKED, NOMEM, READONLY,
-// IOERR, FULL, CANTOPEN.
-const passing = new Set([3, 5, 6, 7, 8, 10, 13, 14])
-
-function isUnavailable(error: unknown): boolean {
-  const code = (error as { errcode?: unknown }).errcode
-  return typeof code === 'number' && passing.has(code & 0xff)
-}
 
 function serveQuestions({ role, path }: { role: Role; path: string }): void {
   const db = role === 'writer' ? openDatabase(path) : openReader(path)

@@ -69,6 +69,24 @@ export function inSnapshot<T>(db: DatabaseSync, work: () => T): T {
   }
 }
 
+// SQLite's primary codes for what passes by itself or is mended outside: PERM, BUSY, LOCKED, NOMEM, READONLY,
+// IOERR, CORRUPT and NOTADB (which a file system that went away looks like, too), FULL, CANTOPEN.
+const passing = new Set([3, 5, 6, 7, 8, 10, 11, 13, 14, 26])
+const ofTheDisk = new Set([10, 13])
+
+/** The database or its disk cannot be used for now, as opposed to a fault of ours. */
+export function isUnavailable(error: unknown): boolean {
+  return passing.has(primaryCode(error))
+}
+
+export function isDiskFault(error: unknown): boolean {
+  return ofTheDisk.has(primaryCode(error))
+}
+
+function primaryCode(error: unknown): number {
+  return Number((error as { errcode?: unknown }).errcode) & 0xff
+}
+
 function pragma(db: DatabaseSync, name: string): unknown {
   const row = db.prepare(`PRAGMA ${name}`).get()
   return row === undefined ? undefined : Object.values(row)[0]

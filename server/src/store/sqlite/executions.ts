@@ -28,13 +28,13 @@ const MOVE = `
   UPDATE execution SET state = :state, version_number = version_number + 1,
     finished_at = iif(:terminal, :at, finished_at)
   WHERE execution_id = :jobExecutionId`
-// Rebuilds what waits for whom. Runs that have ended are not looked at.
-const UNFINISHED = `
-  SELECT execution_id, device_no
-  FROM run CROSS JOIN execution
-    ON execution_id BETWEEN first_execution_id AND first_execution_id + total - 1
-  WHERE pending + in_progress + canceling > 0 AND state IN ('PENDING', 'IN_PROGRESS', 'CANCELING')
-  ORDER BY run.owner_no, run.run_id, execution_id`
+const STATES_OF = `
+  SELECT run_id, state FROM execution
+  WHERE owner_no = ? AND execution_id IN (SELECT value FROM json_each(?))`
+const MOVE_ALL = `
+  UPDATE execution SET state = :next, version_number = version_number + 1,
+    finished_at = iif(:terminal, :at, finished_at)
+  WHERE owner_no = :ownerNo AND state = :state AND execution_id IN (SELECT value FROM json_each(:ids))`
 
 export type NewExecutions = {
   firstExecutionId: number
@@ -47,7 +47,8 @@ export function prepareExecutions(db: DatabaseSync) {
   const get = db.prepare(GET)
   const insert = db.prepare(INSERT)
   const move = db.prepare(MOVE)
-  const unfinished = db.prepare(UNFINISHED)
+  const statesOf = db.prepare(STATES_OF)
+  const moveAll = db.prepare(MOVE_ALL)
 
   function getExecution(input: { ownerNo: number; jobExecutionId: number }): StoredExecution | undefined {
     const row = get.get(input.jobExecutionId, input.ownerNo)
@@ -66,20 +67,33 @@ export function prepareExecutions(db: DatabaseSync) {
       const state = nextState(before.execState, event)
       if (state === undefined) return { kind: 'refused', execState: before.execState }
       move.run({ jobExecutionId, state, at, terminal: Number(isTerminal(state)) })
-      db.prepare(moveCount(before.execState, state)).run(before.runId)
+      db.prepare(moveCount(before.execState, state)).run({ count: 1, runId: before.runId })
       return { kind: 'moved', execution: getExecution(input) as StoredExecution }
     },
-    /** For the catalogue, at start; those of one owner in the order of their ids. */
-    *unfinishedExecutions(): Generator<{ jobExecutionId: number; deviceNo: number }> {
-      for (const row of unfinished.iterate()) {
-        yield { jobExecutionId: row.execution_id as number, deviceNo: row.device_no as number }
+    /** Moves those whose state allows it, and names their runs. */
+    moveExecutions(input: Omit<ExecutionMove, 'jobExecutionId'> & { ids: number[] }): number[] {
+      const { ownerNo, event, at } = input
+      const ids = JSON.stringify(input.ids)
+      const runIds = new Set<number>()
+      const byState = Map.groupBy(statesOf.all(ownerNo, ids), (row) => row.state as ExecState)
+      for (const [state, rows] of byState) {
+        const next = nextState(state, event)
+        if (next === undefined) continue
+        moveAll.run({ ownerNo, ids, state, next, at, terminal: Number(isTerminal(next)) })
+        const count = db.prepare(moveCount(state, next))
+        for (const [runId, { length }] of Map.groupBy(rows, (row) => row.run_id as number)) {
+          count.run({ count: length, runId })
+          runIds.add(runId)
+        }
       }
+      return [...runIds]
     },
   }
 }
 
 function moveCount(from: ExecState, to: ExecState): string {
-  return `UPDATE run SET ${countColumn(from)} = ${countColumn(from)} - 1, ${countColumn(to)} = ${countColumn(to)} + 1 WHERE run_id = ?`
+  const [less, more] = [countColumn(from), countColumn(to)]
+  return `UPDATE run SET ${less} = ${less} - :count, ${more} = ${more} + :count WHERE run_id = :runId`
 }
 
 export function toExecution(row: Row): StoredExecution {

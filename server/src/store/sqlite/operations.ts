@@ -3,7 +3,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { prepareApiKeys } from './api-keys.ts'
-import { inTransaction } from './database.ts'
+import { inTransaction, isDiskFault } from './database.ts'
 import { prepareDevices } from './devices.ts'
 import { prepareExecutionList } from './execution-list.ts'
 import { prepareExecutions } from './executions.ts'
@@ -40,12 +40,15 @@ export function prepareWrites(db: DatabaseSync) {
   const { createApiKey, revokeApiKey, recordKeyUse } = prepareApiKeys(db)
   const { putJob, deleteJob } = prepareJobs(db)
   const { putDevices, deleteDeviceRow, setDeviceToken } = prepareDevices(db)
-  const { moveExecution } = prepareExecutions(db)
+  const { moveExecution, moveExecutions } = prepareExecutions(db)
   const { recordTriggers, forgetIdempotencyKeys } = prepareTriggers(db)
   // There and back: an update that leaves the row as it is would not reach the disk.
-  const probes = ['run_id = run_id + 1', 'run_id = run_id - 1'].map((change) =>
+  const thereAndBack = ['run_id = run_id + 1', 'run_id = run_id - 1'].map((change) =>
     db.prepare(`UPDATE last_id SET ${change}`),
   )
+  const probeWrite = (_?: undefined) => {
+    for (const update of thereAndBack) update.run()
+  }
 
   function deleteDevice(input: {
     ownerNo: number
@@ -55,18 +58,29 @@ export function prepareWrites(db: DatabaseSync) {
   }): { runIds: number[] } | undefined {
     const { ownerNo, at, unfinishedIds } = input
     if (!deleteDeviceRow(input)) return undefined
-    const runIds = new Set<number>()
-    for (const jobExecutionId of unfinishedIds) {
-      const outcome = moveExecution({ ownerNo, jobExecutionId, event: 'remove-device', at })
-      if (outcome.kind === 'moved') runIds.add(outcome.execution.runId)
-    }
-    return { runIds: [...runIds] }
+    return { runIds: moveExecutions({ ownerNo, ids: unfinishedIds, event: 'remove-device', at }) }
   }
 
   const whole =
     <In, Out>(operation: (input: In) => Out) =>
-    (input: In): Out =>
-      inTransaction(db, () => operation(input))
+    (input: In): Out => {
+      try {
+        return inTransaction(db, () => operation(input))
+      } catch (error) {
+        if (isDiskFault(error)) overwriteFailed()
+        throw error
+      }
+    }
+
+  // A commit whose sync failed has not happened, but it stands in the log, and a crash right now would bring it
+  // back after its caller was told otherwise. Whatever is written next takes its place.
+  function overwriteFailed(): void {
+    try {
+      inTransaction(db, probeWrite)
+    } catch {
+      // The write reaches the log or fails like the one before; either way there is nothing more to do.
+    }
+  }
 
   return {
     createOwner: whole(createOwner),
@@ -81,9 +95,7 @@ export function prepareWrites(db: DatabaseSync) {
     recordTriggers: whole(recordTriggers),
     moveExecution: whole(moveExecution),
     forgetIdempotencyKeys: whole(forgetIdempotencyKeys),
-    probeWrite: whole((_: undefined) => {
-      for (const probe of probes) probe.run()
-    }),
+    probeWrite: whole(probeWrite),
   }
 }
 

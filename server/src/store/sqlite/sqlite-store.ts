@@ -141,9 +141,7 @@ function buildStore(
     getRun: (ownerNo, runId) => reader.call('getRun', { ownerNo, runId }),
     listRuns: (ownerNo, { jobName }, slice) => reader.call('listRuns', { ownerNo, jobName, slice }),
 
-    async forgetIdempotencyKeys(olderThan) {
-      while (await writer.call('forgetIdempotencyKeys', olderThan));
-    },
+    forgetIdempotencyKeys: (olderThan) => writer.call('forgetIdempotencyKeys', olderThan),
     async close() {
       await Promise.all([writer.close(), reader.close()])
       releaseLock()

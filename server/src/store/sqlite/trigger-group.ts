@@ -70,7 +70,7 @@ function launch(catalogue: Catalogue, lastIds: LastIds, trigger: Trigger): Launc
   const job = catalogue.jobs(ownerNo).get(jobName)
   if (job === undefined) return { kind: 'unknown-job' }
 
-  // Rule 3: one foreign device fails the whole call, so all are looked up before anything is given away.
+  // One foreign device fails the whole call, so all are looked up before anything is given away.
   const known = catalogue.devices(ownerNo)
   const devices: DeviceRef[] = []
   for (const deviceId of deviceIds) {

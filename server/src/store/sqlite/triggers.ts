@@ -17,7 +17,7 @@ const KEEP_KEY = `
     created_at = excluded.created_at`
 const FORGET_KEYS = `
   DELETE FROM idempotency_key WHERE (owner_no, idempotency_key) IN (
-    SELECT owner_no, idempotency_key FROM idempotency_key WHERE created_at <= ? LIMIT 10000)`
+    SELECT owner_no, idempotency_key FROM idempotency_key WHERE created_at <= ? LIMIT 500)`
 const RUN_AS_LAUNCHED = `
   SELECT ${EXECUTION_COLUMNS} FROM run CROSS JOIN execution
     ON execution_id BETWEEN first_execution_id AND first_execution_id + total - 1 ${EXECUTION_JOINS}

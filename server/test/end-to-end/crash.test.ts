@@ -1,0 +1,107 @@
+// The real program killed at random instants under parallel callers.
+// "npm run test:crash" kills 1000 times; "node server/test/end-to-end/crash.test.ts 20 <seed>" repeats a round.
+
+import assert from 'node:assert/strict'
+import { randomInt } from 'node:crypto'
+import { test } from 'node:test'
+import { setTimeout as rest } from 'node:timers/promises'
+import { checkAfterCrash } from '../support/check-after-crash.ts'
+import { deviceIdsUpTo, seedData } from '../support/seed-data.ts'
+import { type Random, seededRandom } from '../support/seeded-random.ts'
+import { type SpawnedServer, spawnServer, startProgram } from '../support/spawn-server.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { TriggerCaller } from '../support/trigger-caller.ts'
+
+const kills = Number(process.argv[2] ?? 20)
+const firstSeed = Number(process.argv[3] ?? randomInt(2 ** 31))
+const killsPerRound = 20
+const devices = deviceIdsUpTo(1000)
+const jobs = Array.from({ length: 8 }, (_, index) => `job-${index}`)
+
+for (let round = 0; round * killsPerRound < kills; round++) {
+  const seed = firstSeed + round
+  const count = Math.min(killsPerRound, kills - round * killsPerRound)
+  test(`killed ${count} times, it loses nothing answered, doubles nothing, leaves nothing half (seed ${seed})`, async (t) => {
+    const folder = temporaryFolder(t)
+    const random = seededRandom(seed)
+    const callers = jobs.map((job, index) => new TriggerCaller(job, devices, seededRandom(seed + index)))
+    const last = await killAgainAndAgain(folder, callers, random, count)
+    try {
+      await retryAll(callers, last)
+    } finally {
+      await last.end('SIGKILL')
+    }
+    const seen = checkAfterCrash(folder, callers)
+    const calls = callers.flatMap((caller) => caller.calls)
+    const answered = calls.filter((call) => call.answer)
+    t.diagnostic(
+      `${calls.length} calls, ${answered.length} of them answered with a run; ` +
+        `${seen.runs} runs on disk, ${seen.unansweredRuns} of them of calls that were not answered; ` +
+        `${seen.executions} executions`,
+    )
+    assert.ok(answered.length > count, 'too little was answered to prove anything')
+  })
+}
+
+/** Gives the server that runs when all kills are done and all callers have ended. */
+async function killAgainAndAgain(
+  folder: string,
+  callers: TriggerCaller[],
+  random: Random,
+  count: number,
+): Promise<SpawnedServer> {
+  await seedData(folder, { jobs, deviceIds: devices })
+  let server = await spawnServer(folder)
+  let next: Promise<SpawnedServer> = Promise.resolve(server)
+  let killed = 0
+  const calling = callers.map((caller) =>
+    caller.callUntil(
+      () => killed === count,
+      () => next,
+    ),
+  )
+  const failed = new Promise<never>((_, reject) => {
+    for (const each of calling) each.catch(reject)
+  })
+  failed.catch(() => undefined)
+  try {
+    while (killed < count) {
+      // A kill has no event to wait for: any instant will do.
+      await Promise.race([rest(random.below(300)), failed])
+      const started = Promise.withResolvers<SpawnedServer>()
+      next = started.promise
+      await server.end('SIGKILL')
+      killed++
+      while (killed < count && random.chance(0.2)) {
+        await killWhileStarting(folder, random)
+        killed++
+      }
+      server = await spawnServer(folder)
+      started.resolve(server)
+    }
+    await Promise.all(calling)
+  } catch (error) {
+    next = Promise.reject(error)
+    next.catch(() => undefined)
+    await server.end('SIGKILL')
+    throw error
+  }
+  return server
+}
+
+async function killWhileStarting(folder: string, random: Random): Promise<void> {
+  const { ready, end } = startProgram(folder)
+  const outcome = ready.catch(() => undefined)
+  await rest(random.below(700))
+  await end('SIGKILL')
+  await outcome
+}
+
+/** Every call that has a key is made once more, after all kills, and must be answered as before. */
+async function retryAll(callers: TriggerCaller[], server: SpawnedServer): Promise<void> {
+  for (const caller of callers) {
+    for (const call of caller.calls) {
+      if (call.key !== undefined) assert.ok(await caller.send(call, server))
+    }
+  }
+}

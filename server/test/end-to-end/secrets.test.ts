@@ -1,0 +1,130 @@
+// No secret leaves. Keys and tokens that are easy to find again are sent everywhere a caller
+// could send one, also by mistake; then everything that leaves the service is searched for them.
+
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { newSecretText } from '../../src/index.ts'
+import { rawTrigger, sendRaw } from '../support/raw-http.ts'
+import { type SpawnedServer, spawnServer, startProgram } from '../support/spawn-server.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const idEnd = 'jc_'.length + 10
+
+/** What must not be found: the whole text, and its secret part alone. */
+function traces(secrets: string[]): string[] {
+  return secrets.flatMap((secret) => [secret, secret.slice(idEnd), secret.slice(idEnd, -6)])
+}
+
+function assertHasNone(place: string, content: string | Buffer, secrets: string[]): void {
+  for (const trace of traces(secrets)) assert.ok(!content.includes(trace), `${place} holds a secret`)
+}
+
+function filesOf(folder: string): { name: string; bytes: Buffer }[] {
+  return readdirSync(folder).map((name) => ({ name, bytes: readFileSync(join(folder, name)) }))
+}
+
+/** Every kind of key and token there is, by the way it came to be. */
+async function makeSecrets(server: SpawnedServer) {
+  const good = await server.newKey(['TRIGGER', 'READ', 'MANAGE'])
+  const revoked = await server.newKey(['READ'])
+  assert.equal((await server.call('DELETE', `/job/api/keys/${revoked.keyId}`)).status, 204)
+  const expired = await server.newKey(['READ'], { expiresAt: '2020-01-01T00:00:00Z' })
+  const { key: foreign } = await server.newOwner('somebody else')
+  await server.putJobAndDevices('restart', ['d1', 'd2'])
+  const tokens: string[] = []
+  for (const deviceId of ['d1', 'd1', 'd2']) {
+    const reply = await server.call('POST', `/job/api/devices/${deviceId}/credential`)
+    tokens.push(reply.json.deviceToken)
+  }
+  await server.call('DELETE', '/job/api/devices/d2')
+  const unknown = newSecretText('jc').text
+  const misspelled = `${newSecretText('jc').text.slice(0, -1)}!`
+  const keys = [good.apiKey, revoked.apiKey, expired.apiKey, foreign, unknown, misspelled]
+  return { good, keys, tokens }
+}
+
+/** The bodies of all answers to calls with secrets in right and wrong places. */
+async function sendEverywhere(server: SpawnedServer, secrets: string[]): Promise<string[]> {
+  const bodies: string[] = []
+  for (const secret of secrets) {
+    const problem = { accept: 'application/problem+json' }
+    const elsewhere = { authorization: `Bearer ${secret}`, cookie: `key=${secret}`, 'x-api-key2': secret }
+    const path = encodeURIComponent(secret)
+    const calls: [string, string, Parameters<SpawnedServer['call']>[2]][] = [
+      ['GET', '/job/api/executions', { key: secret }],
+      ['POST', '/job/api/jobs/execute', { key: secret, body: {} }],
+      ['POST', '/job/api/jobs/execute', { key: secret, body: {}, headers: problem }],
+      ['POST', '/job/api/jobs/execute', { key: secret, rawBody: '{"jobName":', headers: problem }],
+      ['GET', `/job/api/executions?apiKey=${path}`, { key: '', headers: elsewhere }],
+      ['GET', `/job/api/executions?cursor=${path}`, { headers: problem }],
+      ['DELETE', `/job/api/keys/${path}`, { headers: problem }],
+      ['GET', `/job/api/devices/${path}`, { headers: problem }],
+      ['GET', `/nowhere/${path}`, { headers: problem }],
+      ['GET', `/livez?key=${path}`, { headers: elsewhere }],
+      ['POST', `/job/api/keys?${path}=1`, { body: { keyName: 'k', scopes: ['NONE'] }, headers: problem }],
+      ['PATCH', `/job/api/jobs/${path}`, { headers: elsewhere }],
+    ]
+    for (const [method, url, options] of calls) bodies.push((await server.call(method, url, options)).text)
+    const twice = [`X-API-Key: ${secret}`, `X-API-Key: ${secret}`]
+    for (const raw of [
+      rawTrigger(secret, '{}', twice),
+      `${secret}\r\n\r\n`,
+      `GET /${secret} HTTP/9\r\n\r\n`,
+    ]) {
+      bodies.push((await sendRaw(server.http, raw, 200)).text)
+    }
+  }
+  return bodies
+}
+
+test('no key and no token is in logs, metrics, answers to later calls, or the database', async (t) => {
+  const folder = temporaryFolder(t)
+  const adminKey = newSecretText('jc').text
+  const options = { flags: ['--log-level', 'trace'], env: { JOBCAST_ADMIN_KEY: adminKey } }
+  const server = await startProgram(folder, options).ready
+  t.after(() => server.end('SIGKILL'))
+  const { good, keys, tokens } = await makeSecrets(server)
+  const secrets = [adminKey, ...keys, ...tokens]
+
+  for (const body of await sendEverywhere(server, secrets)) assertHasNone('an answer', body, secrets)
+  const lists = ['keys', 'devices', 'jobs', 'owners', 'devices/d1', 'runs', 'executions']
+  for (const list of lists) {
+    assertHasNone(list, (await server.call('GET', `/job/api/${list}`)).text, secrets)
+  }
+  for (const path of ['/metrics', '/openapi.json']) {
+    assertHasNone(path, (await server.call('GET', path)).text, secrets)
+  }
+  for (const { name, bytes } of filesOf(folder)) assertHasNone(name, bytes, secrets)
+  assert.equal((await server.end('SIGTERM')).code, 0)
+
+  const log = server.output.lines.join('\n')
+  assertHasNone('the log', log, secrets)
+  assertHasNone('stderr', server.output.errors, secrets)
+  for (const { name, bytes } of filesOf(folder)) assertHasNone(name, bytes, secrets)
+  // That the search can find something: the public id of a key is in the log and in the database.
+  assert.ok(log.includes(good.keyId))
+  assert.ok(filesOf(folder).some(({ bytes }) => bytes.includes(good.keyId)))
+})
+
+test('the first admin key is shown once, on stderr, and kept in a file for its owner only', async (t) => {
+  const folder = join(temporaryFolder(t), 'data')
+  const server = await spawnServer(folder, '--log-level', 'trace')
+  t.after(() => server.end('SIGKILL'))
+  assert.equal((await server.call('GET', '/job/api/keys')).status, 200)
+  assert.equal((await server.end('SIGTERM')).code, 0)
+  assert.equal(server.output.errors.split(server.adminKey).length, 2)
+  assertHasNone('the log', server.output.lines.join('\n'), [server.adminKey])
+  for (const { name, bytes } of filesOf(folder)) {
+    if (name !== 'admin-key') assertHasNone(name, bytes, [server.adminKey])
+  }
+  if (process.platform !== 'win32') {
+    assert.equal(statSync(join(folder, 'admin-key')).mode & 0o777, 0o600)
+    assert.equal(statSync(folder).mode & 0o777, 0o700)
+  }
+  const again = await spawnServer(folder)
+  assert.equal((await again.call('GET', '/job/api/keys')).status, 200)
+  assert.equal((await again.end('SIGTERM')).code, 0)
+  assertHasNone('stderr of the second start', again.output.errors, [server.adminKey])
+})

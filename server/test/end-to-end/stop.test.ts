@@ -1,0 +1,138 @@
+// SIGTERM under load drops no request and ends with exit code 0 within 10 s.
+
+import assert from 'node:assert/strict'
+import { Agent, type IncomingMessage, request } from 'node:http'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { type TestContext, test } from 'node:test'
+import { deviceIdsUpTo, seedData } from '../support/seed-data.ts'
+import { type SpawnedServer, spawnServer } from '../support/spawn-server.ts'
+import { newTemporaryFolder, removeAfter } from '../support/temporary-folder.ts'
+
+type Answer = { status: number | undefined; closes: boolean; text: string }
+type Failure = { code: string | undefined; onUsedConnection: boolean }
+
+/** A trigger on the agent's connection, and how it ended. */
+function trigger(server: SpawnedServer, agent: Agent, body: string): Promise<Answer | Failure> {
+  return new Promise((resolve) => {
+    const headers = { 'x-api-key': server.adminKey, 'content-type': 'application/json' }
+    const call = request(`${server.http}/job/api/jobs/execute`, { method: 'POST', agent, headers })
+    call.on('error', (error: NodeJS.ErrnoException) => {
+      resolve({ code: error.code, onUsedConnection: call.reusedSocket })
+    })
+    call.on('response', async (response: IncomingMessage) => {
+      const closes = response.headers.connection === 'close'
+      try {
+        const text = (await response.toArray()).join('')
+        resolve({ status: response.statusCode, closes, text })
+      } catch (error) {
+        // Half an answer is a dropped request, on whatever connection.
+        resolve({ code: (error as NodeJS.ErrnoException).code, onUsedConnection: true })
+      }
+    })
+    call.end(body)
+  })
+}
+
+async function open(t: TestContext, deviceIds: string[]) {
+  const folder = newTemporaryFolder()
+  await seedData(folder, { jobs: ['restart'], deviceIds })
+  const server = await spawnServer(folder)
+  t.after(() => server.end('SIGKILL'))
+  removeAfter(t, folder)
+  return { folder, server }
+}
+
+function storedRuns(folder: string): number {
+  const db = new DatabaseSync(join(folder, 'jobcast.db'), { readOnly: true })
+  const { n } = db.prepare('SELECT count(*) AS n FROM run').get() as { n: number }
+  db.close()
+  return n
+}
+
+test('SIGTERM under load: what was sent is answered, what was answered is stored, exit code 0', async (t) => {
+  const { folder, server } = await open(t, ['d1', 'd2'])
+  const body = JSON.stringify({ jobName: 'restart', deviceIds: ['d1', 'd2'] })
+  const answers: Answer[] = []
+  const failures: Failure[] = []
+  const enough = Promise.withResolvers<void>()
+  const callUntilGone = async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    for (;;) {
+      const outcome = await trigger(server, agent, body)
+      if ('code' in outcome) {
+        failures.push(outcome)
+        agent.destroy()
+        return
+      }
+      answers.push(outcome)
+      if (answers.length === 200) enough.resolve()
+    }
+  }
+  const calling = Array.from({ length: 16 }, callUntilGone)
+  await enough.promise
+  const begun = performance.now()
+  const ended = await server.end('SIGTERM')
+  const ms = performance.now() - begun
+  await Promise.all(calling)
+
+  assert.deepEqual(ended, { code: 0, signal: null })
+  assert.ok(ms < 10_000, `it took ${Math.round(ms)} ms`)
+  assert.ok(answers.every((answer) => answer.status === 201))
+  // A new connection may come too late; one that was kept open must have been told that it will be closed.
+  assert.deepEqual(
+    failures.filter((failure) => failure.onUsedConnection),
+    [],
+  )
+  assert.ok(
+    answers.some((answer) => answer.closes),
+    'nobody was told that the connection closes',
+  )
+  assert.equal(storedRuns(folder), answers.length)
+  t.diagnostic(`${answers.length} answered, gone after ${Math.round(ms)} ms`)
+})
+
+test('a request that waits for the end of an execution is answered when the service stops', async (t) => {
+  const { server } = await open(t, ['d1'])
+  const [execution] = (await server.trigger('restart', ['d1'])).json
+  const path = `/job/api/executions/${execution.jobExecutionId}`
+  const waiting = server.call('GET', `${path}?wait=60`)
+  // The request after it is answered, so it has arrived.
+  await server.call('GET', path)
+  const ended = server.end('SIGTERM')
+  const reply = await waiting
+  assert.equal(reply.status, 200)
+  assert.equal(reply.json.execState, 'PENDING')
+  assert.equal(reply.headers.get('connection'), 'close')
+  assert.deepEqual(await ended, { code: 0, signal: null })
+})
+
+test('large calls that are under way are answered in full', async (t) => {
+  const deviceIds = deviceIdsUpTo(5000)
+  const { folder, server } = await open(t, deviceIds)
+  const body = JSON.stringify({ jobName: 'restart', deviceIds })
+  const agent = new Agent({ keepAlive: true })
+  t.after(() => agent.destroy())
+  const calls = Array.from({ length: 6 }, () => trigger(server, agent, body))
+  const first = await Promise.race(calls)
+  assert.ok('status' in first && first.status === 201)
+  const ended = server.end('SIGTERM')
+  for (const outcome of await Promise.all(calls)) {
+    assert.ok('status' in outcome, `a call was dropped: ${JSON.stringify(outcome)}`)
+    assert.equal(JSON.parse(outcome.text).length, 5000)
+  }
+  assert.deepEqual(await ended, { code: 0, signal: null })
+  assert.equal(storedRuns(folder), 6)
+})
+
+test('a second SIGTERM does no harm', async (t) => {
+  const { server } = await open(t, ['d1'])
+  const [execution] = (await server.trigger('restart', ['d1'])).json
+  const path = `/job/api/executions/${execution.jobExecutionId}`
+  const waiting = server.call('GET', `${path}?wait=60`)
+  await server.call('GET', path)
+  const ended = server.end('SIGTERM')
+  assert.equal((await waiting).status, 200)
+  server.process.kill('SIGTERM')
+  assert.deepEqual(await ended, { code: 0, signal: null })
+})

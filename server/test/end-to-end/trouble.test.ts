@@ -1,0 +1,156 @@
+// A full and a failing disk. The slow one is in slow-disk.test.ts.
+
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { type TestContext, test } from 'node:test'
+import type { Reply } from '../support/call-api.ts'
+import { disturbDisk } from '../support/disturb-disk.ts'
+import { deviceIdsUpTo, seedData } from '../support/seed-data.ts'
+import { type SpawnedServer, type SpawnOptions, spawnServer, startProgram } from '../support/spawn-server.ts'
+import { newTemporaryFolder, removeAfter } from '../support/temporary-folder.ts'
+
+const deviceIds = deviceIdsUpTo(1000)
+
+async function open(t: TestContext, options: SpawnOptions = {}) {
+  const folder = newTemporaryFolder()
+  await seedData(folder, { jobs: ['restart'], deviceIds })
+  const server = await startProgram(folder, options).ready
+  t.after(() => server.end('SIGKILL'))
+  removeAfter(t, folder)
+  return { folder, server }
+}
+
+function assertUnavailable(reply: Reply): void {
+  assert.equal(reply.text, '{"code":"J-909","message":"Storage is not available","status":503}')
+  assert.equal(reply.status, 503)
+  assert.ok(Number(reply.headers.get('retry-after')) > 0)
+}
+
+/** What was found is good for a moment, so that it may take that long to answer so. */
+async function waitForReadiness(server: SpawnedServer, status: number): Promise<Reply> {
+  for (;;) {
+    const reply = await server.call('GET', '/readyz')
+    if (reply.status === status) return reply
+  }
+}
+
+/** While nothing can be written: writes and readiness say so, everything else goes on. */
+async function assertReadsOnly(server: SpawnedServer, runs: number): Promise<void> {
+  const writes: [string, string, object?][] = [
+    ['POST', '/job/api/jobs/execute', { jobName: 'restart', deviceIds: ['device-1', 'device-2'] }],
+    ['PUT', '/job/api/devices/device-1', { deviceName: 'new name' }],
+    ['PUT', '/job/api/devices/new', {}],
+    ['DELETE', '/job/api/devices/device-3'],
+    ['PUT', '/job/api/jobs/restart', { description: 'new' }],
+    ['DELETE', '/job/api/jobs/restart'],
+    ['POST', '/job/api/devices/device-1/credential'],
+    ['POST', '/job/api/keys', { keyName: 'new' }],
+  ]
+  for (const [method, path, body] of [...writes, ...writes]) {
+    assertUnavailable(await server.call(method, path, body ? { body } : {}))
+  }
+  assertUnavailable(await waitForReadiness(server, 503))
+  const listed = await server.call('GET', '/job/api/runs?limit=200')
+  assert.equal(listed.json.items.length, runs)
+  for (const path of [
+    '/livez',
+    '/job/api/jobs/restart',
+    '/job/api/devices/device-1',
+    '/job/api/devices/device-3',
+  ]) {
+    assert.equal((await server.call('GET', path)).status, 200, path)
+  }
+  assert.equal((await server.call('GET', '/job/api/devices/device-1')).json.deviceName, 'device-1')
+  assert.equal((await server.call('GET', '/job/api/devices/new')).status, 404)
+}
+
+/** Everything works again: what was refused is not there, what was asked to go is still there. */
+async function assertWritesAgain(server: SpawnedServer, runs: number): Promise<void> {
+  await waitForReadiness(server, 200)
+  assert.equal((await server.trigger('restart', ['device-3', 'device-1'])).status, 201)
+  assert.equal((await server.trigger('restart', ['new'])).status, 404)
+  assert.equal((await server.call('DELETE', '/job/api/devices/device-3')).status, 204)
+  assert.equal((await server.call('GET', '/job/api/runs?limit=200')).json.items.length, runs + 1)
+}
+
+function assertSound(folder: string): void {
+  const db = new DatabaseSync(join(folder, 'jobcast.db'), { readOnly: true })
+  assert.equal(db.prepare('PRAGMA integrity_check').get()?.integrity_check, 'ok')
+  const halves = db.prepare(`
+    SELECT count(*) AS n FROM run
+    WHERE total <> (SELECT count(*) FROM execution WHERE execution.run_id = run.run_id)`)
+  assert.equal(halves.get()?.n, 0)
+  db.close()
+}
+
+const onUnix = { skip: process.platform === 'win32' && 'there is no limit of file sizes on Windows' }
+
+test(
+  'when no file can grow, writes answer J-909, reads go on, and all is well once they can',
+  onUnix,
+  async (t) => {
+    // 8 MiB in blocks of 512 bytes. Node ignores SIGXFSZ, so that SQLite gets an error instead.
+    const before = ['sh', '-c', 'ulimit -S -f 16384; exec "$@"', 'sh']
+    const { folder, server } = await open(t, { before })
+    let runs = 0
+    let reply = await server.trigger('restart', deviceIds)
+    for (; reply.status === 201; runs++) reply = await server.trigger('restart', deviceIds)
+    assertUnavailable(reply)
+    // A smaller write may still find room, until not even the smallest does.
+    do reply = await server.call('PUT', '/job/api/devices/device-9', { body: {} })
+    while (reply.status === 200)
+    await assertReadsOnly(server, runs)
+    const metrics = await server.call('GET', '/metrics')
+    assert.match(metrics.text, /^jobcast_storage_unavailable_total [1-9]/m)
+    assert.match(metrics.text, /^jobcast_http_failures_total 0$/m)
+    assert.equal(server.process.exitCode, null)
+
+    const { status } = spawnSync('prlimit', ['--pid', String(server.pid), '--fsize=unlimited'])
+    if (status === 0) {
+      await assertWritesAgain(server, runs)
+      assert.equal((await server.end('SIGTERM')).code, 0)
+    } else {
+      t.diagnostic('prlimit is not there: the space comes back with a restart')
+      assert.equal((await server.end('SIGTERM')).code, 0)
+      const next = await spawnServer(folder)
+      t.after(() => next.end('SIGKILL'))
+      await assertWritesAgain(next, runs)
+      await next.end('SIGTERM')
+    }
+    assertSound(folder)
+  },
+)
+
+const faults: [string, Record<string, string>][] = [
+  ['has no space left', { pwrite64: 'error=ENOSPC' }],
+  ['cannot be written', { pwrite64: 'error=EIO' }],
+  ['cannot be synced', { fsync: 'error=EIO', fdatasync: 'error=EIO' }],
+]
+for (const [trouble, calls] of faults) {
+  test(`when the disk ${trouble}, writes answer J-909, reads go on, and all is well once it can`, async (t) => {
+    const { folder, server } = await open(t)
+    assert.equal((await server.trigger('restart', deviceIds.slice(0, 100))).status, 201)
+    const disk = await disturbDisk(server.pid, calls)
+    if (typeof disk === 'string') return t.skip(disk)
+    await assertReadsOnly(server, 1)
+    await disk.end()
+    await assertWritesAgain(server, 1)
+    assert.equal((await server.end('SIGTERM')).code, 0)
+    assertSound(folder)
+  })
+}
+
+test('a call that answered J-909 because of a failed sync does not come back with a crash', async (t) => {
+  const { folder, server } = await open(t)
+  const disk = await disturbDisk(server.pid, { fsync: 'error=EIO', fdatasync: 'error=EIO' })
+  if (typeof disk === 'string') return t.skip(disk)
+  assertUnavailable(await server.trigger('restart', deviceIds.slice(0, 100)))
+  await server.end('SIGKILL')
+  await disk.end()
+  const next = await spawnServer(folder)
+  assert.deepEqual((await next.call('GET', '/job/api/runs')).json.items, [])
+  assert.equal((await next.end('SIGTERM')).code, 0)
+  assertSound(folder)
+})

@@ -1,0 +1,42 @@
+// Makes the disk of a running process slow, full or broken, where strace is there and may be used.
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+
+export type DisturbedDisk = {
+  /** The disk is as it was. */
+  end(): Promise<void>
+}
+
+/**
+ * `faults` says for system calls what becomes of them, for example { fdatasync: 'error=EIO' }.
+ * Gives a sentence instead when it cannot be done here.
+ */
+export async function disturbDisk(
+  pid: number,
+  faults: Record<string, string>,
+): Promise<DisturbedDisk | string> {
+  const calls = Object.keys(faults)
+  const injections = calls.flatMap((call) => ['-e', `inject=${call}:${faults[call]}`])
+  const words = ['-f', '-o', '/dev/null', '-e', `trace=${calls}`, ...injections, '-p', String(pid)]
+  const strace = spawn('strace', words, { stdio: ['ignore', 'ignore', 'pipe'] })
+  const gone = once(strace, 'close')
+  let said = ''
+  const attached = new Promise<boolean>((resolve) => {
+    strace.stderr.on('data', (chunk) => {
+      said += chunk
+      if (/ attached/.test(said)) resolve(true)
+    })
+    gone.then(
+      () => resolve(false),
+      () => resolve(false),
+    )
+  })
+  if (!(await attached)) return `strace is not there or may not be used: ${said.trim()}`
+  return {
+    async end() {
+      strace.kill('SIGINT')
+      await gone
+    },
+  }
+}
