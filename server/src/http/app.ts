@@ -110,7 +110,7 @@ function requestIdsOf(startedAt: number): () => string {
 }
 
 function tellRequests(app: App, tell: Tell): void {
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     tell({
       kind: 'request-answered',
       requestId: request.id,
@@ -121,5 +121,6 @@ function tellRequests(app: App, tell: Tell): void {
       keyId: request.caller?.keyId,
       code: request.errorCode,
     })
+    done()
   })
 }

@@ -19,15 +19,14 @@ const newestAnswer = new WeakMap<Socket, ServerResponse>()
 const lastAnswers = new WeakSet<ServerResponse>()
 
 export function keepConnections(app: App, isStopping: () => boolean): void {
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     const { socket } = request.raw
     newestAnswer.set(socket, reply.raw)
     const error = refused.has(socket) ? new ApiError('J-907') : malformation(request)
-    if (error === undefined) return
-    refused.add(socket)
-    throw error
+    if (error) refused.add(socket)
+    done(error)
   })
-  app.addHook('onSend', async (request, reply) => {
+  app.addHook('onSend', (request, reply, _payload, done) => {
     reply.header('x-request-id', request.id)
     const { raw } = request
     const refusedEarly = !raw.complete && reply.statusCode >= 400
@@ -35,6 +34,7 @@ export function keepConnections(app: App, isStopping: () => boolean): void {
     const isLast = isStopping() || refusedEarly || malformed || lastAnswers.has(reply.raw)
     if (isLast) reply.header('connection', 'close')
     if (refusedEarly) lingerOnClose(raw.socket)
+    done()
   })
 }
 

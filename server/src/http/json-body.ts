@@ -16,10 +16,13 @@ const byteOrderMark = '\ufeff'
 
 export function readJsonBodies(app: App): void {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
+  const parse = async (request: FastifyRequest, body: Buffer) => {
     await turnToRead(body.length)
     return parseBody(request, body)
-  })
+  }
+  // Named for speed: for a type that is not named Fastify looks at every parser anew.
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, parse)
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, parse)
 }
 
 function parseBody(request: FastifyRequest, bytes: Buffer): unknown {

@@ -6,10 +6,9 @@ import type { App } from './app-type.ts'
 
 /** To be called after the hook that judges keys was added. */
 export function refuseUnknownRoutes(app: App): void {
-  app.addHook('onRequest', async (request) => {
-    if (request.is404 || hasEmptyPart(request.params) || isTriggerInOtherCase(request)) {
-      throw new ApiError('J-901')
-    }
+  app.addHook('onRequest', (request, _reply, done) => {
+    const isUnknown = request.is404 || hasEmptyPart(request.params) || isTriggerInOtherCase(request)
+    done(isUnknown ? new ApiError('J-901') : undefined)
   })
 }
 
