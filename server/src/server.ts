@@ -36,7 +36,7 @@ export type StartOptions = {
   onLost?: () => void
 }
 
-// 20,000 executions take about 30 ms to write; larger groups would only make small calls wait longer.
+// 20,000 executions take about 20 ms to write; larger groups would only make small calls wait longer.
 const maxGroupWeight = 20_000
 // About two seconds of work. Whoever comes later is better served by a 503 than by a longer wait.
 const maxWaitingWeight = 500_000

@@ -94,6 +94,8 @@ export type TriggerOutcome =
   | { kind: 'created'; run: LaunchedRun }
   /** The idempotency key belongs to this earlier call; nothing was made. */
   | { kind: 'replayed'; run: LaunchedRun }
+  /** As `replayed`, but what was answered then cannot be read right now. */
+  | { kind: 'unreadable'; error: unknown }
   | { kind: 'idempotency-key-reused' }
   | { kind: 'unknown-job' }
   | { kind: 'unknown-device'; deviceIds: string[] }

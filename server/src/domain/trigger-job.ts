@@ -51,6 +51,8 @@ function runOf(outcome: TriggerOutcome): LaunchedRun {
     case 'created':
     case 'replayed':
       return outcome.run
+    case 'unreadable':
+      throw outcome.error
     case 'idempotency-key-reused':
       throw new ApiError('J-501')
     case 'unknown-job':

@@ -2,7 +2,7 @@
 // Two of them run: one writes, one reads. This file is both the thread's program and the way to talk to it.
 
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
-import { StorageUnavailable } from '../../domain/store.ts'
+import { StorageUnavailable, TooMuchWaiting } from '../../domain/store.ts'
 import { isUnavailable, openDatabase, openReader } from './database.ts'
 import { prepareReads, prepareWrites, type Reads, type Writes } from './operations.ts'
 
@@ -11,6 +11,9 @@ type Operations = { [name: string]: (input: never) => unknown }
 type Question = { id: number; name: string; input: unknown }
 type Answer = { id: number; value: unknown } | { id: number; error: string; unavailable: boolean }
 type Waiting = { resolve: (value: unknown) => void; reject: (error: Error) => void }
+
+/** Triggers and device puts are bounded before they come here; this bounds all else. */
+const maxWaiting = 10_000
 
 export class DatabaseThread<Ops extends Operations> {
   readonly #worker: Worker
@@ -32,6 +35,7 @@ export class DatabaseThread<Ops extends Operations> {
     input: Parameters<Ops[Name]>[0],
   ): Promise<ReturnType<Ops[Name]>> {
     if (this.#lost) return Promise.reject(this.#lost)
+    if (this.#waiting.size >= maxWaiting) return Promise.reject(new TooMuchWaiting())
     const id = ++this.#lastId
     this.#worker.postMessage({ id, name, input } satisfies Question)
     return new Promise((resolve, reject) => {

@@ -18,9 +18,16 @@ const BY_RUN = `
 // Ids of runs and of executions grow together: a later slice starts at its run and passes by no newer one.
 const RUNS_BELOW = `run.run_id <= (
   SELECT run_id FROM execution WHERE execution_id < :before ORDER BY execution_id DESC LIMIT 1)`
+// The run at which a slice stops looking. Whoever asks for what is rare among millions gets it in several slices:
+// one slice through all of them would keep every other reader waiting.
+const STOP_AT = `
+  SELECT run_id, first_execution_id + total AS next FROM run
+  WHERE owner_no = :ownerNo AND ${RUNS_BELOW} :ofJob ORDER BY run_id DESC LIMIT 1 OFFSET :runsPerSlice`
 const NEWEST_FIRST = 'ORDER BY execution.execution_id DESC LIMIT :limit'
 // The same order, said so that SQLite sees both loops already run in it.
 const NEWEST_RUN_FIRST = 'ORDER BY run.run_id DESC, execution.execution_id DESC LIMIT :limit'
+
+const OF_JOB = 'run.job_no = (SELECT job_no FROM job WHERE owner_no = :ownerNo AND job_name = :jobName)'
 
 export type ExecutionListInput = {
   ownerNo: number
@@ -34,11 +41,24 @@ export type ExecutionListInput = {
 type Result = Sliced<StoredExecution, number>
 type Values = Record<string, SQLInputValue>
 
-export function prepareExecutionList(db: DatabaseSync) {
-  function select(sql: string, values: Values): StoredExecution[] {
+export function prepareExecutionList(db: DatabaseSync, runsPerSlice = 50_000) {
+  function prepare(sql: string) {
     const statement = db.prepare(sql)
     statement.setAllowUnknownNamedParameters(true) // no statement uses all of the values
-    return statement.all(values).map(toExecution)
+    return statement
+  }
+
+  function select(sql: string, values: Values): StoredExecution[] {
+    return prepare(sql).all(values).map(toExecution)
+  }
+
+  function throughRuns({ filter, limit }: ExecutionListInput, where: string[], values: Values): Result {
+    const ofJob = filter.jobName === undefined ? '' : `AND ${OF_JOB}`
+    const stop = mayBeRare(filter) ? prepare(STOP_AT.replace(':ofJob', ofJob)).get(values) : undefined
+    const clauses = stop ? [...where, 'run.run_id > :stopAt'] : where
+    const sql = `${BY_RUN} WHERE ${clauses.join(' AND ')} ${NEWEST_RUN_FIRST}`
+    const result = cut(select(sql, { ...values, stopAt: stop?.run_id ?? null }), limit)
+    return { items: result.items, next: result.next ?? (stop?.next as number | undefined) }
   }
 
   return {
@@ -50,6 +70,7 @@ export function prepareExecutionList(db: DatabaseSync) {
         before,
         limit: limit + 1,
         waiting: JSON.stringify(input.waiting.ids),
+        runsPerSlice,
       }
       const { clauses, runClauses } = filterClauses(filter)
       if (filter.deviceId !== undefined)
@@ -64,7 +85,7 @@ export function prepareExecutionList(db: DatabaseSync) {
       if (filter.execState) where.push(`run.${countColumn(filter.execState)} > 0`)
       // The condition of run_unfinished, so that runs which have ended, however many, are not looked at.
       if (filter.execState === 'PENDING') where.push('run.pending + run.in_progress + run.canceling > 0')
-      return cut(select(`${BY_RUN} WHERE ${where.join(' AND ')} ${NEWEST_RUN_FIRST}`, values), limit)
+      return inSnapshot(db, () => throughRuns(input, where, values))
     },
   }
 
@@ -93,6 +114,12 @@ export function prepareExecutionList(db: DatabaseSync) {
   }
 }
 
+/** No index leads from one match to the next. */
+function mayBeRare({ execState, runId, launchedAfter, launchedBefore }: ExecutionFilter): boolean {
+  const byTime = launchedAfter !== undefined || launchedBefore !== undefined
+  return runId === undefined && (byTime || execState === 'SUCCEEDED')
+}
+
 function hasStateIndex(state: string): boolean {
   return state !== 'PENDING' && state !== 'SUCCEEDED'
 }
@@ -108,7 +135,7 @@ function filterClauses(filter: ExecutionFilter) {
   if (filter.launchedAfter !== undefined) runClauses.push('run.launched_at >= :launchedAfter')
   if (filter.launchedBefore !== undefined) runClauses.push('run.launched_at < :launchedBefore')
   if (filter.jobName !== undefined) {
-    runClauses.push('run.job_no = (SELECT job_no FROM job WHERE owner_no = :ownerNo AND job_name = :jobName)')
+    runClauses.push(OF_JOB)
   }
   return { clauses, runClauses }
 }

@@ -17,7 +17,7 @@ export function prepareReads(db: DatabaseSync) {
   const { listApiKeys } = prepareApiKeys(db)
   const { getJob, listJobs } = prepareJobs(db)
   const { getDevice, listDevices } = prepareDevices(db)
-  const { getExecution } = prepareExecutions(db)
+  const { getExecution, getLaunchedRun } = prepareExecutions(db)
   const { listExecutions } = prepareExecutionList(db)
   const { getRun, listRuns } = prepareRuns(db)
   return {
@@ -29,6 +29,7 @@ export function prepareReads(db: DatabaseSync) {
     getDevice,
     listDevices,
     getExecution,
+    getLaunchedRun,
     listExecutions,
     getRun,
     listRuns,

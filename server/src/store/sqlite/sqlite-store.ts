@@ -112,13 +112,14 @@ function buildStore(
     async createExecutions(triggers) {
       const group = new TriggerGroup(catalogue, lastIds, triggers)
       const { questions } = group
-      if (questions.length === 0) return group.outcomes([])
-      try {
-        return group.outcomes(await writer.call('recordTriggers', questions))
-      } catch (error) {
-        group.takeBack()
-        throw error
-      }
+      const recorded =
+        questions.length === 0
+          ? []
+          : await writer.call('recordTriggers', questions).catch((error: unknown) => {
+              group.takeBack()
+              throw error
+            })
+      return group.outcomes(recorded, (runId) => reader.call('getLaunchedRun', runId))
     },
     getExecution: (ownerNo, jobExecutionId) => reader.call('getExecution', { ownerNo, jobExecutionId }),
     listExecutions(ownerNo, filter, { after, limit }) {

@@ -8,7 +8,14 @@ import type { CheckedTrigger, KeyQuestion, RecordedTrigger } from './triggers.ts
 
 export type LastIds = { runId: number; jobExecutionId: number }
 
-type Launch = { checked: CheckedTrigger; jobName: string; devices: DeviceRef[] }
+type Launch = {
+  checked: CheckedTrigger
+  jobName: string
+  devices: DeviceRef[]
+  /** A write that comes before it may change the name of one of its devices: answer as it is on disk. */
+  readBack: boolean
+}
+type ReadRun = (runId: number) => Promise<LaunchedRun>
 type Refusal = Extract<TriggerOutcome, { kind: 'unknown-job' | 'unknown-device' }>
 type Refused = { refusal: Refusal; question: KeyQuestion | undefined }
 
@@ -31,18 +38,15 @@ export class TriggerGroup {
   }
 
   /** The writer has recorded it: what became of each trigger, in the order of the triggers. */
-  outcomes(recorded: RecordedTrigger[]): TriggerOutcome[] {
+  async outcomes(recorded: RecordedTrigger[], readRun: ReadRun): Promise<TriggerOutcome[]> {
+    const outcomes: TriggerOutcome[] = []
     let next = 0
-    return this.#entries.map((entry) => {
-      const result = questionOf(entry) && recorded[next++]
-      if ('refusal' in entry) {
-        return result === undefined || result === 'unknown-key' ? entry.refusal : earlierOutcome(result)
-      }
-      if (result === 'created') return { kind: 'created', run: toRun(entry) }
-      if (typeof result === 'object' && 'created' in result) return { kind: 'created', run: result.created }
-      leaveQueues(entry)
-      return earlierOutcome(result)
-    })
+    for (const entry of this.#entries) {
+      const result = questionOf(entry) ? (recorded[next++] as RecordedTrigger) : keyUnknown
+      if ('checked' in entry && result.kind !== 'created') leaveQueues(entry)
+      outcomes.push(await outcomeOf(entry, result, readRun))
+    }
+    return outcomes
   }
 
   /** Nothing of it was recorded. */
@@ -60,9 +64,28 @@ function questionOf(entry: Launch | Refused): CheckedTrigger | KeyQuestion | und
   return 'refusal' in entry ? entry.question : entry.checked
 }
 
-function earlierOutcome(result: RecordedTrigger | undefined): TriggerOutcome {
-  if (typeof result === 'object' && 'replayed' in result) return { kind: 'replayed', run: result.replayed }
-  return { kind: 'idempotency-key-reused' }
+const keyUnknown: RecordedTrigger = { kind: 'key-unknown' }
+
+/** Never rejects: the group is on disk by now, and whoever saw it fail would write it once more. */
+function outcomeOf(
+  entry: Launch | Refused,
+  result: RecordedTrigger,
+  readRun: ReadRun,
+): TriggerOutcome | Promise<TriggerOutcome> {
+  if (result.kind === 'key-reused') return { kind: 'idempotency-key-reused' }
+  if (result.kind === 'made-before') {
+    return readRun(result.runId).then(
+      (run) => ({ kind: 'replayed', run }),
+      (error: unknown) => ({ kind: 'unreadable', error }),
+    )
+  }
+  if ('refusal' in entry) return entry.refusal
+  const created: TriggerOutcome = { kind: 'created', run: toRun(entry) }
+  if (!entry.readBack) return created
+  return readRun(entry.checked.runId).then(
+    (run) => ({ kind: 'created', run }),
+    () => created,
+  )
 }
 
 function launch(catalogue: Catalogue, lastIds: LastIds, trigger: Trigger): Launch | Refusal {
@@ -100,10 +123,10 @@ function launch(catalogue: Catalogue, lastIds: LastIds, trigger: Trigger): Launc
       total,
       deviceNos,
       idempotency,
-      readBack: catalogue.isOneBeingPut(ownerNo, deviceIds),
     },
     jobName: job.jobName,
     devices,
+    readBack: catalogue.isOneBeingPut(ownerNo, deviceIds),
   }
 }
 

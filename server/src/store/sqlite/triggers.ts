@@ -1,8 +1,8 @@
 // The one hot write: a group of triggers, in one transaction, answered once it is on disk.
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { LaunchedRun, Trigger } from '../../domain/store.ts'
-import { EXECUTION_COLUMNS, EXECUTION_JOINS, prepareExecutions, toExecution } from './executions.ts'
+import type { Trigger } from '../../domain/store.ts'
+import { prepareExecutions } from './executions.ts'
 import { type NewRun, prepareRuns } from './runs.ts'
 
 const LAST_ID = 'SELECT run_id, execution_id FROM last_id'
@@ -18,28 +18,21 @@ const KEEP_KEY = `
 const FORGET_KEYS = `
   DELETE FROM idempotency_key WHERE (owner_no, idempotency_key) IN (
     SELECT owner_no, idempotency_key FROM idempotency_key WHERE created_at <= ? LIMIT 500)`
-const RUN_AS_LAUNCHED = `
-  SELECT ${EXECUTION_COLUMNS} FROM run CROSS JOIN execution
-    ON execution_id BETWEEN first_execution_id AND first_execution_id + total - 1 ${EXECUTION_JOINS}
-  WHERE run.run_id = ? ORDER BY execution.execution_id`
-
 /** A trigger whose names were looked up and whose ids were given. */
 export type CheckedTrigger = NewRun & {
   deviceNos: Int32Array
   idempotency: Trigger['idempotency']
-  /** The names of its devices may be changed by a write that comes before it: answer as it is on disk. */
-  readBack: boolean
 }
 
 /** Of a trigger that names what is not there: only whether its key belongs to an earlier call. */
 export type KeyQuestion = { ownerNo: number; idempotency: NonNullable<Trigger['idempotency']> }
 
 export type RecordedTrigger =
-  | 'created'
-  | { created: LaunchedRun }
-  | { replayed: LaunchedRun }
-  | 'unknown-key'
-  | 'idempotency-key-reused'
+  | { kind: 'created' }
+  /** The key belongs to the call that made this run; nothing was recorded. */
+  | { kind: 'made-before'; runId: number }
+  | { kind: 'key-reused' }
+  | { kind: 'key-unknown' }
 
 export function prepareTriggers(db: DatabaseSync) {
   const { insertRun } = prepareRuns(db)
@@ -49,34 +42,25 @@ export function prepareTriggers(db: DatabaseSync) {
   const findKey = db.prepare(FIND_KEY)
   const keepKey = db.prepare(KEEP_KEY)
   const forgetKeys = db.prepare(FORGET_KEYS)
-  const runAsLaunched = db.prepare(RUN_AS_LAUNCHED)
-
-  function launchedRun(runId: number): LaunchedRun {
-    const executions = runAsLaunched.all(runId).map(toExecution)
-    const [first] = executions
-    if (first === undefined) throw new Error(`run ${runId} has no executions`)
-    const { jobName, launchedAt, jobExecutionId } = first
-    return { runId, jobName, launchedAt, firstExecutionId: jobExecutionId, devices: executions }
-  }
 
   function earlierCall({ ownerNo, idempotency }: KeyQuestion): RecordedTrigger {
     const { key, requestHash, validAfter } = idempotency
     const earlier = findKey.get(ownerNo, key, validAfter)
-    if (earlier === undefined) return 'unknown-key'
+    if (earlier === undefined) return { kind: 'key-unknown' }
     const same = Buffer.compare(earlier.request_hash as Uint8Array, requestHash) === 0
-    return same ? { replayed: launchedRun(earlier.run_id as number) } : 'idempotency-key-reused'
+    return same ? { kind: 'made-before', runId: earlier.run_id as number } : { kind: 'key-reused' }
   }
 
   function recordTrigger(trigger: CheckedTrigger): RecordedTrigger {
     const { ownerNo, runId, launchedAt, idempotency } = trigger
     if (idempotency) {
       const earlier = earlierCall({ ownerNo, idempotency })
-      if (earlier !== 'unknown-key') return earlier
+      if (earlier.kind !== 'key-unknown') return earlier
       keepKey.run(ownerNo, idempotency.key, idempotency.requestHash, runId, launchedAt)
     }
     insertRun(trigger)
     insertExecutions(trigger)
-    return trigger.readBack ? { created: launchedRun(runId) } : 'created'
+    return { kind: 'created' }
   }
 
   return {

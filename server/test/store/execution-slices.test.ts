@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { ExecutionFilter } from '../../src/domain/store.ts'
+import { migrateDatabase, openDatabase } from '../../src/store/sqlite/database.ts'
+import { prepareDevices } from '../../src/store/sqlite/devices.ts'
+import { prepareExecutionList } from '../../src/store/sqlite/execution-list.ts'
+import { prepareJobs } from '../../src/store/sqlite/jobs.ts'
+import { prepareOwners } from '../../src/store/sqlite/owners.ts'
+import { sqliteMigrations } from '../../src/store/sqlite/sqlite-store.ts'
+import { prepareTriggers } from '../../src/store/sqlite/triggers.ts'
+
+const runs = 100
+const runsPerSlice = 7
+
+/** Runs of two executions each, launched at 1, 2, 3 …, in turn of two jobs. */
+function openFilled() {
+  const db = openDatabase(':memory:')
+  migrateDatabase(db, sqliteMigrations())
+  const owner = prepareOwners(db).createOwner({ ownerId: 'o', ownerName: 'o', createdAt: 0 })
+  assert.ok(owner !== 'name-taken')
+  const { ownerNo } = owner
+  const content = {
+    description: '',
+    document: {},
+    expireAfterSeconds: null,
+    timeoutSeconds: null,
+    deadlineSeconds: null,
+  }
+  const jobs = ['even', 'odd'].map(
+    (jobName) => prepareJobs(db).putJob({ ownerNo, jobName, content, at: 0 }).ref,
+  )
+  const puts = ['a', 'b'].map((deviceId) => ({ ownerNo, deviceId, deviceName: deviceId, tags: [], at: 0 }))
+  const deviceNos = Int32Array.from(prepareDevices(db).putDevices(puts), (put) => put.deviceNo)
+  prepareTriggers(db).recordTriggers(
+    Array.from({ length: runs }, (_, index) => {
+      const { jobNo, versionNo } = jobs[index % 2] as (typeof jobs)[number]
+      const ids = { runId: index + 1, firstExecutionId: 2 * index + 1, total: 2 }
+      return { ...ids, ownerNo, jobNo, versionNo, launchedAt: index + 1, deviceNos, idempotency: null }
+    }),
+  )
+  const { listExecutions } = prepareExecutionList(db, runsPerSlice)
+  return (filter: ExecutionFilter, before: number) =>
+    listExecutions({ ownerNo, filter, before, limit: 3, waiting: { ids: [], complete: true } })
+}
+
+const filters: [string, ExecutionFilter, number][] = [
+  ['the oldest', { launchedBefore: 3 }, 4],
+  ['the oldest of one job', { launchedBefore: 3, jobName: 'odd' }, 2],
+  ['the newest', { launchedAfter: runs }, 2],
+  ['a state that none is in', { execState: 'SUCCEEDED' }, 0],
+  ['all', { launchedAfter: 0 }, 2 * runs],
+]
+for (const [title, filter, expected] of filters) {
+  test(`slices that stop looking after some runs find ${title}, each once, newest first`, () => {
+    const list = openFilled()
+    const found: number[] = []
+    let before: number | undefined = Number.MAX_SAFE_INTEGER
+    let slices = 0
+    while (before !== undefined) {
+      const slice = list(filter, before)
+      found.push(...slice.items.map((execution) => execution.jobExecutionId))
+      before = slice.next
+      assert.ok(++slices <= runs, 'it does not get on')
+    }
+    assert.equal(found.length, expected)
+    assert.deepEqual(
+      found,
+      [...new Set(found)].sort((a, b) => b - a),
+    )
+    assert.ok(slices > 5, 'nothing was cut')
+  })
+}
