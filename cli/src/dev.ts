@@ -10,7 +10,17 @@ import { serverCommand } from './server-options.ts'
 export function devCommand(): Command {
   return serverCommand('dev')
     .description('Run the service to try it: with a sample job, sample devices and a call to paste.')
-    .action((options) => runServer(options, (config) => config, welcome))
+    .action((options) => {
+      let asked: Config['logLevel'] = 'info'
+      const quietAtFirst = (config: Config): Config => {
+        asked = config.logLevel
+        return { ...config, logLevel: asked === 'info' ? 'warn' : asked }
+      }
+      return runServer(options, quietAtFirst, async (server, config) => {
+        await welcome(server, config)
+        server.setLogLevel(asked)
+      })
+    })
 }
 
 async function welcome(

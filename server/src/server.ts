@@ -15,7 +15,7 @@ import { idempotencyMs } from './domain/trigger-job.ts'
 import { buildApp } from './http/app.ts'
 import type { App } from './http/app-type.ts'
 import type { Tell, WriteKind } from './observe/events.ts'
-import { openLog } from './observe/log-lines.ts'
+import { type LogLevel, openLog } from './observe/log-lines.ts'
 import { buildMetrics, type Metrics } from './observe/metrics.ts'
 import { GroupCommit } from './store/group-commit.ts'
 import { openStore } from './store/open-store.ts'
@@ -26,6 +26,7 @@ export type RunningServer = {
   readonly http: string
   /** Only on the first start on an empty database. */
   readonly newAdminKey: string | undefined
+  setLogLevel(level: LogLevel): void
   /** May be called twice; resolves when everything is quiet. */
   stop(signal?: string): Promise<void>
 }
@@ -119,6 +120,7 @@ async function start(
   return {
     http,
     newAdminKey,
+    setLogLevel: log.setLevel,
     async stop(signal = 'stop') {
       if (!stopping.signal.aborted) tell({ kind: 'stopping', signal })
       await takeDown.run()

@@ -4,9 +4,12 @@ import pino, { type Level, type Logger } from 'pino'
 import pretty from 'pino-pretty'
 import type { ServiceEvent, Tell } from './events.ts'
 
-export type LogOptions = { level: Level | 'silent'; json: boolean }
+export type LogOptions = { level: LogLevel; json: boolean }
 
-export function openLog({ level, json }: LogOptions): { tell: Tell; close: () => void } {
+export type LogLevel = Level | 'silent'
+export type Log = { tell: Tell; setLevel: (level: LogLevel) => void; close: () => void }
+
+export function openLog({ level, json }: LogOptions): Log {
   if (!json) {
     const stream = pretty({
       ignore: 'pid,hostname,method,route,status,ms',
@@ -15,7 +18,7 @@ export function openLog({ level, json }: LogOptions): { tell: Tell; close: () =>
       singleLine: true,
       sync: true,
     })
-    return { tell: tellTo(pino({ level }, stream)), close: () => undefined }
+    return { ...tellTo(pino({ level }, stream)), close: () => undefined }
   }
   // Lines are gathered for 4 KiB or 100 ms: a write for each line was a sixth of a small trigger's time.
   // Where they cannot be written (a full disk) they are dropped, beyond a few megabytes: the service goes on.
@@ -34,14 +37,19 @@ export function openLog({ level, json }: LogOptions): { tell: Tell; close: () =>
     isBroken = false
   })
   return {
-    tell: tellTo(pino({ level, base: null }, destination)),
+    ...tellTo(pino({ level, base: null }, destination)),
     // On a full disk flushSync would try for ever, here or when the process exits.
     close: () => (isBroken ? destination.destroy() : destination.flushSync()),
   }
 }
 
-function tellTo(log: Logger): Tell {
-  return (event) => logLine(log, event)
+function tellTo(log: Logger): Pick<Log, 'tell' | 'setLevel'> {
+  return {
+    tell: (event) => logLine(log, event),
+    setLevel(level) {
+      log.level = level
+    },
+  }
 }
 
 function logLine(log: Logger, event: ServiceEvent): void {
