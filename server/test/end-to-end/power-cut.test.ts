@@ -21,7 +21,7 @@ const jobs = Array.from({ length: 8 }, (_, index) => `job-${index}`)
 
 test(`after ${cuts} power cuts everything answered is there, once and whole (seed ${seed})`, async (t) => {
   const random = seededRandom(seed)
-  const callers = jobs.map((job, index) => new TriggerCaller(job, devices, seededRandom(seed + index)))
+  const callers = jobs.map((job, index) => new TriggerCaller(job, devices, seededRandom(seed + index), true))
   const disk = openPowerCutDisk(temporaryFolder(t), (reason) => t.skip(reason))
   if (disk === undefined) return
   try {
