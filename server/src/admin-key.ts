@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createFirstKey, type KeyDeps, needsFirstKey } from './domain/api-key.ts'
 import { newSecretText, readSecretText, type SecretText } from './domain/secret-text.ts'
 
-export function adminKeyFile(dataFolder: string): string {
+function adminKeyFile(dataFolder: string): string {
   return join(dataFolder, 'admin-key')
 }
 

@@ -52,7 +52,8 @@ export async function listApiKeys(
 export async function revokeApiKey(deps: KeyDeps, caller: Caller, keyId: string): Promise<void> {
   const reach = caller.scopes.includes('ADMIN') ? undefined : caller.ownerNo
   const key = await deps.store.findApiKey(keyId)
-  if (key?.ownerNo === reach && key?.scopes.includes('ADMIN')) requireScope(caller, 'ADMIN')
+  const isOwn = key?.ownerNo === caller.ownerNo
+  if (isOwn && key.scopes.includes('ADMIN')) requireScope(caller, 'ADMIN')
   if (!(await deps.store.revokeApiKey(reach, keyId, deps.now()))) throw new ApiError('J-805')
 }
 

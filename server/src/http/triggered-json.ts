@@ -1,5 +1,5 @@
-// The answer to a trigger, written piece by piece: at 10,000 devices JSON.stringify of as many objects
-// takes longer than writing them to disk does.
+// The answer to a trigger, written piece by piece: JSON.stringify would want an object for each of 10,000
+// devices and spell the same names anew each time.
 
 import { toLaunchedAt } from '@jobcast/contract'
 import type { LaunchedRun } from '../domain/store.ts'

@@ -1,6 +1,6 @@
 // Large requests take turns: between two of them the event loop gets to everybody else. Ten thousand devices
-// keep it busy for some 10 ms when they are read and again when they are answered; eight such callers at once
-// had made /livez wait for more than 100 ms.
+// keep it busy for some 10 ms, half of it when they are read and half when they are answered; eight such callers
+// at once had made /livez wait for more than 100 ms.
 
 const largeBytes = 64 * 1024
 const largeDevices = 1000

@@ -20,7 +20,7 @@ export function openLog({ level, json }: LogOptions): Log {
     })
     return { ...tellTo(pino({ level }, stream)), close: () => undefined }
   }
-  // Lines are gathered for 4 KiB or 100 ms: a write for each line was a sixth of a small trigger's time.
+  // Lines are gathered for 4 KiB or 100 ms: a write to the system for each line would cost each request one.
   // Where they cannot be written (a full disk) they are dropped, beyond a few megabytes: the service goes on.
   const destination = pino.destination({
     dest: 1,

@@ -6,7 +6,8 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { newSecretText } from '../../src/index.ts'
-import { rawTrigger, sendRaw } from '../support/raw-http.ts'
+import { sendRaw } from '../support/raw-http.ts'
+import { rawRequest } from '../support/raw-request.ts'
 import { type SpawnedServer, spawnServer, startProgram } from '../support/spawn-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -69,7 +70,7 @@ async function sendEverywhere(server: SpawnedServer, secrets: string[]): Promise
     for (const [method, url, options] of calls) bodies.push((await server.call(method, url, options)).text)
     const twice = [`X-API-Key: ${secret}`, `X-API-Key: ${secret}`]
     for (const raw of [
-      rawTrigger(secret, '{}', twice),
+      rawRequest(secret, { headers: twice, body: '{}' }),
       `${secret}\r\n\r\n`,
       `GET /${secret} HTTP/9\r\n\r\n`,
     ]) {

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type RawReply, sendRaw } from '../support/raw-http.ts'
+import { rawRequest } from '../support/raw-request.ts'
 import { assertRefused } from './assert-reply.ts'
-import { rawRequest } from './raw-request.ts'
 import { openSharedServer } from './shared-server.ts'
 
 const maxDevices = 3

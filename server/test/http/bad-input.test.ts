@@ -6,8 +6,8 @@ import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import type { ErrorCode } from '@jobcast/contract'
 import { sendRaw } from '../support/raw-http.ts'
+import { type RequestParts, rawRequest } from '../support/raw-request.ts'
 import { assertRefused } from './assert-reply.ts'
-import { type RequestParts, rawRequest } from './raw-request.ts'
 import { openSharedServer } from './shared-server.ts'
 
 const maxDevices = 3

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { describe, test } from 'node:test'
+import { rawRequest } from '../support/raw-request.ts'
 import { assertRefused } from './assert-reply.ts'
-import { rawRequest } from './raw-request.ts'
 import { openSharedServer } from './shared-server.ts'
 
 const longestMs = 15_000

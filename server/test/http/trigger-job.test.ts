@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sendRaw } from '../support/raw-http.ts'
-import { rawRequest } from './raw-request.ts'
+import { rawRequest } from '../support/raw-request.ts'
 import { openSharedServer } from './shared-server.ts'
 
 const api = await openSharedServer({ now: () => Date.parse('2026-11-15T09:30:00.987Z') })

@@ -8,6 +8,7 @@ import { prepareJobs } from '../../src/store/sqlite/jobs.ts'
 import { prepareOwners } from '../../src/store/sqlite/owners.ts'
 import { sqliteMigrations } from '../../src/store/sqlite/sqlite-store.ts'
 import { prepareTriggers } from '../../src/store/sqlite/triggers.ts'
+import { emptyContent } from './store-under-test.ts'
 
 const runs = 100
 const runsPerSlice = 7
@@ -19,15 +20,8 @@ function openFilled() {
   const owner = prepareOwners(db).createOwner({ ownerId: 'o', ownerName: 'o', createdAt: 0 })
   assert.ok(owner !== 'name-taken')
   const { ownerNo } = owner
-  const content = {
-    description: '',
-    document: {},
-    expireAfterSeconds: null,
-    timeoutSeconds: null,
-    deadlineSeconds: null,
-  }
   const jobs = ['even', 'odd'].map(
-    (jobName) => prepareJobs(db).putJob({ ownerNo, jobName, content, at: 0 }).ref,
+    (jobName) => prepareJobs(db).putJob({ ownerNo, jobName, content: emptyContent, at: 0 }).ref,
   )
   const puts = ['a', 'b'].map((deviceId) => ({ ownerNo, deviceId, deviceName: deviceId, tags: [], at: 0 }))
   const deviceNos = Int32Array.from(prepareDevices(db).putDevices(puts), (put) => put.deviceNo)

@@ -44,15 +44,3 @@ export function sendRaw(http: string, text: string | Buffer, lingerMs = 1500): P
     socket.on('error', (error) => (received === '' ? reject(error) : finish(true)))
   })
 }
-
-/** A whole trigger request; `headers` come instead of those of the same name. */
-export function rawTrigger(apiKey: string, body: string, headers: string[] = []): string {
-  const given = new Set(headers.map((line) => line.split(':')[0]?.trim().toLowerCase()))
-  const usual = [
-    'Host: localhost',
-    `X-API-Key: ${apiKey}`,
-    'Content-Type: application/json',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-  ].filter((line) => !given.has(line.split(':')[0]?.toLowerCase()))
-  return `POST /job/api/jobs/execute HTTP/1.1\r\n${[...usual, ...headers].join('\r\n')}\r\n\r\n${body}`
-}

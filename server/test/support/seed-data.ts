@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
+import { emptyContent } from '../store/store-under-test.ts'
 
 /** To be called before the first start, which then makes the admin key for this owner. */
 export async function seedData(
@@ -14,14 +15,7 @@ export async function seedData(
     const owner = await store.createOwner({ ownerId: 'ow_seed', ownerName: 'default', createdAt: at })
     assert.ok(owner !== 'name-taken')
     const { ownerNo } = owner
-    const content = {
-      description: '',
-      document: {},
-      expireAfterSeconds: null,
-      timeoutSeconds: null,
-      deadlineSeconds: null,
-    }
-    for (const jobName of jobs) await store.putJob({ ownerNo, jobName, content, at })
+    for (const jobName of jobs) await store.putJob({ ownerNo, jobName, content: emptyContent, at })
     await store.putDevices(
       deviceIds.map((deviceId) => ({ ownerNo, deviceId, deviceName: deviceId, tags: [], at })),
     )
