@@ -12,6 +12,9 @@ const program = fileURLToPath(new URL('../cli/bin/jobcast.js', import.meta.url))
 
 export type Jobcast = {
   port: number
+  /** Where devices connect. */
+  mqttPort: number
+  pid: number
   apiKey: string
   /** kill -9 unless another signal is given. */
   end(signal?: NodeJS.Signals): Promise<void>
@@ -19,9 +22,9 @@ export type Jobcast = {
 
 export async function startJobcast(dataFolder: string): Promise<Jobcast> {
   const child = spawnJobcast(dataFolder, 0)
-  const port = await portInLog(child, logFile(dataFolder))
+  const ports = await portsInLog(child, logFile(dataFolder))
   const apiKey = readAdminKey(dataFolder)?.text ?? ''
-  return { port, apiKey, end: (signal) => endProcess(child, signal) }
+  return { ...ports, pid: child.pid ?? 0, apiKey, end: (signal) => endProcess(child, signal) }
 }
 
 /** How long a start takes until the service says it is ready. */
@@ -39,7 +42,8 @@ export async function timeStart(dataFolder: string, port: number): Promise<numbe
 
 function spawnJobcast(dataFolder: string, port: number): ChildProcess {
   const log = openSync(logFile(dataFolder), 'w')
-  const args = [program, 'serve', '--port', String(port), '--data', dataFolder, '--json-log']
+  const ports = ['--port', String(port), '--mqtt-port', '0']
+  const args = [program, 'serve', ...ports, '--data', dataFolder, '--json-log']
   const child = startProcess(process.execPath, args, { stdio: ['ignore', log, 'pipe'], env: cleanEnv() })
   closeSync(log)
   child.stderr?.on('data', (text) => {
@@ -55,12 +59,15 @@ function cleanEnv(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter((entry) => !ours(entry)))
 }
 
-async function portInLog(child: ChildProcess, file: string): Promise<number> {
+async function portsInLog(child: ChildProcess, file: string): Promise<Pick<Jobcast, 'port' | 'mqttPort'>> {
   while (child.exitCode === null) {
     const line = readFileSync(file, 'utf8')
       .split('\n')
       .find((text) => text.includes('"msg":"ready"'))
-    if (line) return Number(new URL(JSON.parse(line).http).port)
+    if (line) {
+      const { http, mqtt } = JSON.parse(line)
+      return { port: Number(new URL(http).port), mqttPort: Number(new URL(mqtt).port) }
+    }
     await rest(10)
   }
   throw new Error('jobcast did not start: see its words above')

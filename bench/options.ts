@@ -56,7 +56,7 @@ function readCell(text: string): Cell {
   return { devices: positive('cells', devices), callers: positive('cells', callers) }
 }
 
-function positive(name: string, text: string): number {
+export function positive(name: string, text: string): number {
   const number = Number(text)
   if (!(number > 0)) throw new Error(`--${name} is "${text}", not a number above 0`)
   return number

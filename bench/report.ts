@@ -8,8 +8,11 @@ import type { Options } from './options.ts'
 /** Before this run added to it: above 0.5 the figures are those of a machine that did other things as well. */
 const loadBefore = loadavg()[0] ?? 0
 
-export function publish(title: string, sections: string[], { out, ...options }: Options): void {
-  const { measureMs, rounds } = options
+export function publish(
+  title: string,
+  sections: string[],
+  { out, measureMs, rounds }: Pick<Options, 'out' | 'measureMs' | 'rounds'>,
+): void {
   const head = [
     `# ${title}, ${new Date().toISOString().slice(0, 10)}`,
     `${availableParallelism()} cores, Node ${process.versions.node}. ` +

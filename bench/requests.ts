@@ -17,7 +17,7 @@ export function buildRequests(work: Work, apiKey: string): Buffer[] {
   )
 }
 
-function triggerRequest(apiKey: string, firstDevice: number, devices: number): Buffer {
+export function triggerRequest(apiKey: string, firstDevice: number, devices: number): Buffer {
   const deviceIds = Array.from(
     { length: devices },
     (_, index) => fleet[(firstDevice + index) % fleet.length]?.deviceId,

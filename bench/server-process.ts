@@ -8,7 +8,15 @@ import { endProcess, removeFolder, startProcess, temporaryFolder } from './proce
 
 export type Target = { port: number; apiKey: string; end(): Promise<void> }
 
+/** One that also does something on command. */
+export type CommandedTarget = Target & { pid: number; command(message: object): void }
+
 export async function startTarget(program: string, ...args: string[]): Promise<Target> {
+  const { port, apiKey, end } = await startCommanded(program, ...args)
+  return { port, apiKey, end }
+}
+
+export async function startCommanded(program: string, ...args: string[]): Promise<CommandedTarget> {
   const folder = temporaryFolder()
   const log = openSync(join(folder, 'log'), 'w')
   const path = fileURLToPath(new URL(program, import.meta.url))
@@ -19,6 +27,8 @@ export async function startTarget(program: string, ...args: string[]): Promise<T
   failed.catch(() => undefined)
   return {
     ...(told as { port: number; apiKey: string }),
+    pid: child.pid ?? 0,
+    command: (message) => void child.send(message),
     async end() {
       await endProcess(child)
       removeFolder(folder)

@@ -4,9 +4,12 @@
 import type { AddressInfo } from 'node:net'
 import { newSecretText } from '@jobcast/server'
 import { ChangeSignal } from '../server/src/domain/change-signal.ts'
+import type { DeviceLink } from '../server/src/domain/device-link.ts'
 import { HealthCheck } from '../server/src/domain/health-check.ts'
 import { KeyUse } from '../server/src/domain/key-use.ts'
+import { Presence } from '../server/src/domain/presence.ts'
 import { hashSecret } from '../server/src/domain/secret-text.ts'
+import { CredentialChanges } from '../server/src/domain/sign-in.ts'
 import type { Store, StoredApiKey, TriggerOutcome } from '../server/src/domain/store.ts'
 import { buildApp } from '../server/src/http/app.ts'
 import type { Tell } from '../server/src/observe/events.ts'
@@ -35,8 +38,17 @@ export async function serveTriggers(keep?: Keep): Promise<void> {
       tell,
       metrics,
       now: Date.now,
+      moment: () => ({ at: Date.now(), clock: Date.now(), chance: 0, cancelDeadlineMs: 0 }),
+      link: nobodyIsConnected,
+      presence: new Presence({
+        store: { recordPresence: async () => undefined },
+        now: Date.now,
+        elapsed: () => performance.now(),
+      }),
+      credentialChanges: new CredentialChanges(),
       keyUse: new KeyUse({ recordKeyUse: async () => undefined }),
       changes: new ChangeSignal(),
+      outputs: new ChangeSignal(),
       health: new HealthCheck(async () => undefined),
       stopping: new AbortController().signal,
       runningKeys: new Set(),
@@ -49,6 +61,12 @@ export async function serveTriggers(keep?: Keep): Promise<void> {
   tellParent((app.server.address() as AddressInfo).port, text)
 }
 
+const nobodyIsConnected: DeviceLink = {
+  wake: () => undefined,
+  launched: () => undefined,
+  withdraw: () => undefined,
+  disconnect: () => undefined,
+}
 const neverEnds: Pick<StoredApiKey, 'expiresAt' | 'revokedAt'> = { expiresAt: null, revokedAt: null }
 const known = new Map(fleet.map((device) => [device.deviceId, device]))
 let lastRunId = 0
@@ -68,5 +86,6 @@ async function recordTrigger(
   const firstExecutionId = lastExecutionId + 1
   lastExecutionId += devices.length
   if (keep) await keep(jobName, deviceIds)
-  return { kind: 'created', run: { runId: ++lastRunId, jobName, launchedAt, firstExecutionId, devices } }
+  const run = { runId: ++lastRunId, jobName, launchedAt, firstExecutionId, jobVersion: 1, devices }
+  return { kind: 'created', run }
 }

@@ -9,7 +9,14 @@ import { tellParent } from '../server-process.ts'
 
 const devices = fleet.slice(0, Number(process.argv[2]))
 const answer = Buffer.from(
-  triggeredJson({ runId: 1, jobName, launchedAt: Date.now(), firstExecutionId: 1_000_000, devices }),
+  triggeredJson({
+    runId: 1,
+    jobName,
+    launchedAt: Date.now(),
+    firstExecutionId: 1_000_000,
+    jobVersion: 1,
+    devices,
+  }),
 )
 const headers = {
   'content-type': 'application/json; charset=utf-8',

@@ -24,7 +24,7 @@ export function devCommand(): Command {
 }
 
 async function welcome(
-  { http, newAdminKey }: RunningServer,
+  { http, mqtt, newAdminKey }: RunningServer,
   { adminKey, dataFolder }: Config,
 ): Promise<void> {
   const known = [newAdminKey, adminKey, readAdminKey(dataFolder)?.text].filter((key) => key !== undefined)
@@ -32,18 +32,19 @@ async function welcome(
     const api = openApi(http, apiKey)
     if (!(await api.isGood())) continue
     await addSamples(api)
-    console.log(withKey(http, apiKey))
+    console.log(withKey(http, mqtt, apiKey))
     return
   }
-  console.log(withoutKey(http, dataFolder))
+  console.log(withoutKey(http, mqtt, dataFolder))
 }
 
-function withKey(http: string, apiKey: string): string {
+function withKey(http: string, mqtt: string, apiKey: string): string {
   const body = JSON.stringify({ jobName: sampleJobName, deviceIds: sampleDeviceIds.slice(0, 3) })
   return `
   Jobcast is running.
 
   Open     ${http}/docs     (every call, to read and to try)
+  Devices  ${mqtt}, or ${http}/things     (docs/devices.md)
   API key  ${apiKey}
 
   Paste this into another terminal: it triggers the sample job on three devices.
@@ -58,11 +59,12 @@ curl ${http}/job/api/executions -H 'X-API-Key: ${apiKey}'
 `
 }
 
-function withoutKey(http: string, dataFolder: string): string {
+function withoutKey(http: string, mqtt: string, dataFolder: string): string {
   return `
   Jobcast is running.
 
   Open     ${http}/docs     (every call, to read and to try)
+  Devices  ${mqtt}, or ${http}/things     (docs/devices.md)
   The key in ${dataFolder}/admin-key is missing or revoked; use one of your own.
 `
 }

@@ -12,7 +12,7 @@ const program = fileURLToPath(new URL('../bin/jobcast.js', import.meta.url))
 
 export type Finished = { code: number; stdout: string; stderr: string }
 
-/** Runs it to its end. `env` comes on top of an environment without settings of ours. */
+/** Runs it to its end. `env` comes on top of an environment without settings, but that MQTT takes a free port. */
 export function runJobcast(args: string[], env: Record<string, string> = {}): Promise<Finished> {
   return new Promise((resolve) => {
     execFile(
@@ -91,5 +91,6 @@ function cleanEnv(): Record<string, string | undefined> {
   const ours = Object.keys(process.env).filter(
     (name) => name.startsWith('JOBCAST_') || name === 'DATABASE_URL',
   )
-  return { ...process.env, ...Object.fromEntries(ours.map((name) => [name, undefined])) }
+  const none = Object.fromEntries(ours.map((name) => [name, undefined]))
+  return { ...process.env, ...none, JOBCAST_MQTT_PORT: '0' }
 }

@@ -18,14 +18,22 @@ export const DeviceContent = Type.Object(
 )
 export type DeviceContent = Static<typeof DeviceContent>
 
+const doors = ['mqtt', 'websocket', 'http'] as const
+type Door = (typeof doors)[number]
+
 export const Device = Type.Object(
   {
     deviceId: Type.String(),
     deviceName: Type.String(),
     tags: Type.Array(Type.String()),
-    credentialCreatedAt: Type.Unsafe<string | null>({
-      ...orNull(Instant),
-      description: 'When its token was made; null while it has none',
+    credentialCreatedAt: orNull(Instant, { description: 'When its token was made; null while it has none' }),
+    online: Type.Boolean(),
+    since: orNull(Instant, {
+      description: 'Since when it is online or offline; null if it never was online',
+    }),
+    lastSeenAt: orNull(Instant, { description: 'When it was heard last' }),
+    door: orNull(Type.Unsafe<Door>({ type: 'string', enum: [...doors] }), {
+      description: 'By which way it is, or was last, connected',
     }),
     createdAt: Instant,
     updatedAt: Instant,
@@ -37,7 +45,11 @@ export type Device = Static<typeof Device>
 export const DeviceParams = Type.Object({ deviceId: NewDeviceId })
 
 export const DeviceQuery = Type.Object(
-  { ...PageQuery.properties, tag: Type.Optional(Name) },
+  {
+    ...PageQuery.properties,
+    tag: Type.Optional(Name),
+    online: Type.Optional(Type.Boolean({ description: 'Only those that are, or are not, online now' })),
+  },
   { additionalProperties: false },
 )
 export type DeviceQuery = Static<typeof DeviceQuery>

@@ -66,14 +66,21 @@ export const Execution = Type.Object(
     versionNumber: Type.Integer({ description: 'Grows by one with every change' }),
     startedAt: orNull(Instant),
     finishedAt: orNull(Instant),
-    notifiedAt: orNull(Instant),
-    deliveredAt: orNull(Instant),
+    notifiedAt: orNull(Instant, { description: 'When the device was told of it' }),
+    deliveredAt: orNull(Instant, { description: 'When the device confirmed that it has it' }),
+    notBefore: orNull(Instant, { description: 'Waits for its next attempt until then' }),
     statusDetails: Type.Record(Type.String(), Type.String()),
     result: Type.Unknown({ description: 'What the device gave back, null until then' }),
+    outputBytes: Type.Integer({ description: 'How much output is kept' }),
+    outputCut: Type.Boolean({ description: 'There was more output than is kept' }),
   },
   { title: 'Execution' },
 )
 export type Execution = Static<typeof Execution>
+
+const id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
+export const ExecutionParams = Type.Object({ jobExecutionId: id })
+export const RunParams = Type.Object({ runId: id })
 
 export const ExecutionQuery = Type.Object(
   {
@@ -81,7 +88,7 @@ export const ExecutionQuery = Type.Object(
     jobName: Type.Optional(Name),
     deviceId: Type.Optional(Name),
     execState: Type.Optional(Type.Unsafe<ExecState>(ExecState)),
-    runId: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
+    runId: Type.Optional(id),
     launchedAfter: Type.Optional(GivenInstant),
     launchedBefore: Type.Optional(GivenInstant),
   },
@@ -115,6 +122,28 @@ export const RunQuery = Type.Object(
   { additionalProperties: false },
 )
 export type RunQuery = Static<typeof RunQuery>
+
+export const OutputQuery = Type.Object(
+  {
+    offset: Type.Integer({
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      default: 0,
+      description: 'Where to begin, in bytes',
+    }),
+    attempt: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: Number.MAX_SAFE_INTEGER,
+        description: 'Each attempt has its own output; the newest unless said',
+      }),
+    ),
+    follow: Type.Boolean({ default: false, description: 'Stay until the execution has ended' }),
+    download: Type.Boolean({ default: false, description: 'As a file' }),
+  },
+  { additionalProperties: false },
+)
+export type OutputQuery = Static<typeof OutputQuery>
 
 export const ExecutionPage = Page(Execution)
 export const RunPage = Page(Run)

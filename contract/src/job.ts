@@ -6,10 +6,34 @@ import { Instant, NewJobName, orNull, Prose } from './text.ts'
 
 const seconds = (description: string) => Type.Integer({ minimum: 1, maximum: 31_536_000, description })
 
+export const retriedStates = ['FAILED', 'TIMED_OUT'] as const
+export type RetriedState = (typeof retriedStates)[number]
+
 const policies = {
   expireAfterSeconds: seconds('How long an execution may wait in PENDING'),
   timeoutSeconds: seconds('How long a device may work on it'),
   deadlineSeconds: seconds('How long all of it may take, attempts included'),
+  retry: Type.Object(
+    {
+      max: Type.Integer({ minimum: 1, maximum: 100, description: 'How many attempts may follow the first' }),
+      backoffSeconds: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: 86_400,
+          description:
+            'Rest before the second attempt, 10 unless said; it doubles with each further one, up to a day, and a random part of up to half is taken off',
+        }),
+      ),
+      on: Type.Optional(
+        Type.Array(Type.Unsafe<RetriedState>({ type: 'string', enum: [...retriedStates] }), {
+          minItems: 1,
+          uniqueItems: true,
+          description: 'Which ends are tried again; both unless said',
+        }),
+      ),
+    },
+    { additionalProperties: false, description: 'An attempt that ends so is followed by another' },
+  ),
 }
 
 /** The whole content of a job: what PUT leaves out is empty afterwards. */
@@ -24,6 +48,7 @@ export const JobContent = Type.Object(
     expireAfterSeconds: Type.Optional(policies.expireAfterSeconds),
     timeoutSeconds: Type.Optional(policies.timeoutSeconds),
     deadlineSeconds: Type.Optional(policies.deadlineSeconds),
+    retry: Type.Optional(policies.retry),
   },
   {
     title: 'JobContent',
@@ -38,6 +63,13 @@ export const JobContent = Type.Object(
 )
 export type JobContent = Static<typeof JobContent>
 
+const Retry = Type.Object({
+  max: Type.Integer(),
+  backoffSeconds: Type.Integer(),
+  on: Type.Array(Type.Unsafe<RetriedState>({ type: 'string', enum: [...retriedStates] })),
+})
+export type Retry = Static<typeof Retry>
+
 export const maxDocumentBytes = 64 * 1024
 
 export const Job = Type.Object(
@@ -48,6 +80,7 @@ export const Job = Type.Object(
     expireAfterSeconds: orNull(policies.expireAfterSeconds),
     timeoutSeconds: orNull(policies.timeoutSeconds),
     deadlineSeconds: orNull(policies.deadlineSeconds),
+    retry: orNull(Retry),
     createdAt: Instant,
     updatedAt: Instant,
   },

@@ -30,7 +30,8 @@ export const GivenInstant = Type.String({
   pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:[0-5]\\d(?:\\.\\d+)?(?:Z|[+-]\\d\\d:\\d\\d)$',
 })
 
-export const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+export const orNull = <T extends TSchema>(schema: T, options: { description?: string } = {}) =>
+  Type.Union([schema, Type.Null()], options)
 
 export function toInstant(ms: number): string {
   return new Date(ms).toISOString()

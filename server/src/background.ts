@@ -1,23 +1,34 @@
-// Small tasks that run now and then. One that fails is told and tried again the next time.
+// Small tasks that run now and then. One that fails is tried again the next time; it is told once until it works.
 
 import type { Tell } from './observe/events.ts'
 
 export class Background {
   readonly #tell: Tell
   readonly #timers: NodeJS.Timeout[] = []
+  readonly #last: (() => Promise<void>)[] = []
   readonly #running = new Set<Promise<void>>()
 
   constructor(tell: Tell) {
     this.#tell = tell
   }
 
-  every(ms: number, task: string, work: () => Promise<void>): void {
+  /** 'at the end': once more when all is stopped, for what has been gathered until then. */
+  every(ms: number, task: string, work: () => Promise<void>, last?: 'at the end'): void {
     let busy = false
+    let failing = false
     const timer = setInterval(() => {
       if (busy) return
       busy = true
       const run = work()
-        .catch((error: unknown) => this.#tell({ kind: 'background-failed', task, error }))
+        .then(
+          () => {
+            failing = false
+          },
+          (error: unknown) => {
+            if (!failing) this.#tell({ kind: 'background-failed', task, error })
+            failing = true
+          },
+        )
         .finally(() => {
           busy = false
           this.#running.delete(run)
@@ -25,10 +36,13 @@ export class Background {
       this.#running.add(run)
     }, ms)
     this.#timers.push(timer)
+    if (last)
+      this.#last.push(() => work().catch((error) => this.#tell({ kind: 'background-failed', task, error })))
   }
 
   async stop(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer)
     await Promise.all(this.#running)
+    await Promise.all(this.#last.splice(0).map((work) => work()))
   }
 }

@@ -1,6 +1,7 @@
 // Flags, environment and file -> one frozen, checked object. All problems are reported together.
 // The table below is the whole list of settings: --help, the environment and the file are made from it.
 
+import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
 import { parse as parseYaml } from 'yaml'
@@ -15,7 +16,7 @@ export const settings = {
     kind: 'port',
     default: 1883,
     argument: 'number',
-    help: 'port for MQTT; kept for the device door, nothing listens there yet',
+    help: 'port for MQTT; 0 takes a free one',
   },
   host: { kind: 'text', default: '127.0.0.1', argument: 'address', help: 'address to listen on' },
   data: { kind: 'text', default: './data', argument: 'folder', help: 'folder of the embedded database' },
@@ -23,13 +24,19 @@ export const settings = {
     kind: 'text',
     default: undefined,
     argument: 'file',
-    help: 'certificate chain (PEM); makes it HTTPS',
+    help: 'certificate chain (PEM); makes it HTTPS, and MQTT over TLS',
   },
   'tls-key': {
     kind: 'text',
     default: undefined,
     argument: 'file',
     help: 'private key of the certificate (PEM)',
+  },
+  'device-ca': {
+    kind: 'text',
+    default: undefined,
+    argument: 'file',
+    help: 'certificates (PEM) of those who sign for devices: a device whose certificate has its deviceId as CN needs no token over MQTT',
   },
   'allow-plaintext': {
     kind: 'switch',
@@ -41,6 +48,18 @@ export const settings = {
     default: 10_000,
     argument: 'number',
     help: 'devices in one trigger call, up to 1000000',
+  },
+  'max-output-bytes': {
+    kind: 'count',
+    default: 10 * 1024 * 1024,
+    argument: 'number',
+    help: 'output kept of one attempt of an execution',
+  },
+  'cancel-deadline': {
+    kind: 'count',
+    default: 60,
+    argument: 'seconds',
+    help: 'how long a device may take to confirm a cancel',
   },
   'log-level': {
     kind: 'text',
@@ -59,10 +78,15 @@ const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 export type Config = Readonly<{
   host: string
   port: number
+  mqttPort: number
   dataFolder: string
   tls: Readonly<{ cert: string; key: string }> | undefined
+  /** Who may sign certificates of devices; only with `tls`. */
+  deviceCa: string | undefined
   plaintextBeyondLoopback: boolean
   maxDevices: number
+  maxOutputBytes: number
+  cancelDeadlineSeconds: number
   logLevel: (typeof logLevels)[number]
   jsonLog: boolean
   /** For the first start on an empty database. */
@@ -92,11 +116,12 @@ export function loadConfig(flags: GivenSettings & { config?: string }, env = pro
   const maxDevices = read('max-devices') as number
   const logLevel = read('log-level') as Config['logLevel']
   const tls = readTls(read('tls-cert') as string | undefined, read('tls-key') as string | undefined, problems)
+  const deviceCa = readDeviceCa(read('device-ca') as string | undefined, tls, problems)
   const plaintextBeyondLoopback = tls === undefined && !isLoopback(host)
   const allowPlaintext = read('allow-plaintext') as boolean
   if (plaintextBeyondLoopback && !allowPlaintext) {
     problems.push(
-      `host ${host} is not loopback: API keys would travel in clear text. ` +
+      `host ${host} is not loopback: API keys and device tokens would travel in clear text. ` +
         'Give --tls-cert and --tls-key, or --allow-plaintext if something in front does TLS.',
     )
   }
@@ -115,15 +140,18 @@ export function loadConfig(flags: GivenSettings & { config?: string }, env = pro
   const config = {
     host,
     port: read('port') as number,
+    mqttPort: read('mqtt-port') as number,
     dataFolder: read('data') as string,
     tls,
+    deviceCa,
     plaintextBeyondLoopback,
     maxDevices,
+    maxOutputBytes: read('max-output-bytes') as number,
+    cancelDeadlineSeconds: read('cancel-deadline') as number,
     logLevel,
     jsonLog: read('json-log') as boolean,
     adminKey,
   }
-  read('mqtt-port')
   if (problems.length > 0) throw new ConfigError([...new Set(problems)])
   return Object.freeze(config)
 }
@@ -183,20 +211,35 @@ function readTls(
     problems.push('tls-cert and tls-key go together')
     return undefined
   }
-  const [cert = '', key = ''] = [certFile, keyFile].map((path) => {
-    try {
-      return readFileSync(path, 'utf8')
-    } catch (error) {
-      problems.push(`the file ${path} cannot be read: ${(error as Error).message}`)
-      return ''
-    }
-  })
+  const [cert = '', key = ''] = [certFile, keyFile].map((path) => readPem(path, problems))
   try {
     if (cert !== '' && key !== '') createSecureContext({ cert, key })
   } catch (error) {
     problems.push(`tls-cert and tls-key cannot be used: ${(error as Error).message}`)
   }
   return { cert, key }
+}
+
+function readDeviceCa(file: string | undefined, tls: Config['tls'], problems: string[]): string | undefined {
+  if (file === undefined) return undefined
+  if (tls === undefined)
+    problems.push('device-ca needs tls-cert and tls-key: certificates are shown over TLS')
+  const ca = readPem(file, problems)
+  try {
+    if (ca !== '') new X509Certificate(ca)
+  } catch (error) {
+    problems.push(`device-ca cannot be used: ${(error as Error).message}`)
+  }
+  return ca
+}
+
+function readPem(path: string, problems: string[]): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    problems.push(`the file ${path} cannot be read: ${(error as Error).message}`)
+    return ''
+  }
 }
 
 function isLoopback(host: string): boolean {

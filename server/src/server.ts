@@ -4,26 +4,34 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as rest } from 'node:timers/promises'
 import packageJson from '../package.json' with { type: 'json' }
 import { ensureAdminKey } from './admin-key.ts'
-import { Background } from './background.ts'
+import { startBackground } from './background-tasks.ts'
 import type { Config } from './config.ts'
+import { Dispatcher } from './dispatch/dispatcher.ts'
 import { isKnownKey } from './domain/api-key.ts'
 import { ChangeSignal } from './domain/change-signal.ts'
+import { Deliveries } from './domain/deliveries.ts'
+import { Documents } from './domain/documents.ts'
+import type { Moment } from './domain/execution.ts'
 import { HealthCheck } from './domain/health-check.ts'
 import { KeyUse } from './domain/key-use.ts'
-import type { Store, Trigger, TriggerOutcome } from './domain/store.ts'
-import { idempotencyMs } from './domain/trigger-job.ts'
+import { Presence } from './domain/presence.ts'
+import { CredentialChanges } from './domain/sign-in.ts'
+import { addDeviceDoor } from './gateway/http/device-door.ts'
+import { openMqttDoor } from './gateway/mqtt/open-mqtt-door.ts'
+import { groupWrites } from './group-writes.ts'
 import { buildApp } from './http/app.ts'
 import type { App } from './http/app-type.ts'
-import type { Tell, WriteKind } from './observe/events.ts'
+import type { Tell } from './observe/events.ts'
 import { type LogLevel, openLog } from './observe/log-lines.ts'
-import { buildMetrics, type Metrics } from './observe/metrics.ts'
-import { GroupCommit } from './store/group-commit.ts'
+import { buildMetrics } from './observe/metrics.ts'
 import { openStore } from './store/open-store.ts'
 import { TakeDown } from './take-down.ts'
 
 export type RunningServer = {
   /** The address of the API, with the real port. */
   readonly http: string
+  /** The address for devices, with the real port. */
+  readonly mqtt: string
   /** Only on the first start on an empty database. */
   readonly newAdminKey: string | undefined
   setLogLevel(level: LogLevel): void
@@ -33,22 +41,12 @@ export type RunningServer = {
 
 export type StartOptions = {
   now?: () => number
+  /** Milliseconds that never jump. */
+  elapsed?: () => number
   /** The storage ended by itself, which no good state leads to. Whoever runs the server must end the process. */
   onLost?: () => void
 }
 
-// 20,000 executions take about 20 ms to write; larger groups would only make small calls wait longer.
-const maxGroupWeight = 20_000
-// About two seconds of work. Whoever comes later is better served by a 503 than by a longer wait.
-const maxWaitingWeight = 500_000
-const maxWaitingItems = 10_000
-// One owner that floods the service leaves the other half to all others.
-const maxOwnerShare = 0.5
-// The second group is prepared and on its way while the writer thread syncs the first.
-const maxInFlight = 2
-
-const keyUseEveryMs = 30_000
-const forgetEveryMs = 10 * 60_000
 /** Callers that keep connections open get a last answer with `connection: close` before idle ones are cut. */
 const lastAnswersMs = 500
 const stopWithinMs = 8000
@@ -65,7 +63,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
 
 async function start(
   config: Config,
-  { now = Date.now, onLost = () => undefined }: StartOptions,
+  { now = Date.now, elapsed = () => performance.now(), onLost = () => undefined }: StartOptions,
   takeDown: TakeDown,
 ): Promise<RunningServer> {
   const begun = performance.now()
@@ -83,42 +81,67 @@ async function start(
   })
   takeDown.add(store.close)
 
-  const stopping = new AbortController()
-  const keyUse = new KeyUse(store)
-  takeDown.add(() => keyUse.record().catch((error: unknown) => tell({ kind: 'storage-unavailable', error })))
-  const background = new Background(tell)
-  takeDown.add(() => background.stop())
-  background.every(keyUseEveryMs, 'record when keys were used', () => keyUse.record())
-  background.every(forgetEveryMs, 'forget old idempotency keys', () =>
-    forgetOldKeys(store, now, stopping.signal),
-  )
+  await store.forgetConnections(now())
 
+  const stopping = new AbortController()
   const deps = {
     store,
     now,
     tell,
     metrics,
-    keyUse,
-    changes: new ChangeSignal(),
-    health: new HealthCheck(() => store.checkHealth()),
     stopping: stopping.signal,
+    moment: momentsOf(now, elapsed, config),
     runningKeys: new Set<string>(),
+    maxOutputBytes: config.maxOutputBytes,
+    keyUse: new KeyUse(store),
+    changes: new ChangeSignal(),
+    outputs: new ChangeSignal(),
+    queues: new ChangeSignal<string>(),
+    credentialChanges: new CredentialChanges(),
+    health: new HealthCheck(() => store.checkHealth()),
+    documents: new Documents(store),
+    deliveries: new Deliveries(store, now),
+    presence: new Presence({ store, now, elapsed }),
     ...groupWrites(store, tell, metrics),
   }
+  const dispatcher = new Dispatcher({
+    ...deps,
+    clock: () => deps.moment().clock,
+    onFailure: (error) => tell({ kind: 'dispatch-failed', error }),
+  })
+  metrics.gauge(
+    'jobcast_devices_connected',
+    'Devices connected by MQTT or WebSocket',
+    () => deps.presence.connected,
+  )
+  const doorDeps = { ...deps, link: dispatcher, sessions: dispatcher }
+  const background = startBackground(doorDeps, dispatcher)
+  takeDown.add(() => background.stop())
+
   const newAdminKey = await ensureAdminKey(deps, config.dataFolder, config.adminKey)
   if (config.adminKey && !(await isKnownKey(deps, config.adminKey))) tell({ kind: 'admin-key-unused' })
-  const app = await buildApp(deps, {
+  const app = await buildApp(doorDeps, {
     version: packageJson.version,
     maxDevices: config.maxDevices,
     tls: config.tls,
+    addRoutes: (routes) => addDeviceDoor(routes, doorDeps),
   })
   takeDown.add(() => closeDoor(app, stopping))
   if (config.plaintextBeyondLoopback) tell({ kind: 'plaintext', host: config.host })
+  const mqttDoor = await openMqttDoor(doorDeps, {
+    host: config.host,
+    port: config.mqttPort,
+    tls: config.tls && { ...config.tls, deviceCa: config.deviceCa },
+    http: app.server,
+  })
+  takeDown.add(() => mqttDoor.stop())
   await app.listen({ host: config.host, port: config.port })
   const http = addressOf(app, config)
-  tell({ kind: 'started', http, dataFolder: config.dataFolder, ms: performance.now() - begun })
+  const mqtt = mqttDoor.address
+  tell({ kind: 'started', http, mqtt, dataFolder: config.dataFolder, ms: performance.now() - begun })
   return {
     http,
+    mqtt,
     newAdminKey,
     setLogLevel: log.setLevel,
     async stop(signal = 'stop') {
@@ -128,45 +151,19 @@ async function start(
   }
 }
 
-/** The writes that many callers make at once share their commits. */
-function groupWrites(store: Store, tell: Tell, metrics: Metrics) {
-  const options = (of: WriteKind) => ({
-    maxGroupWeight,
-    maxWaitingWeight,
-    maxWaitingItems,
-    maxInFlight,
-    maxOwnerShare,
-    ownerOf: ({ ownerNo }: { ownerNo: number }) => ownerNo,
-    onFailure: ({ items }: { items: number }) => tell({ kind: 'group-failed', of, items }),
+/**
+ * Two clocks: the one on the wall may be set at any time, the other starts with it and then only counts. What is
+ * kept on disk of the second can be read after a restart, because it starts anew from the wall.
+ */
+function momentsOf(now: () => number, elapsed: () => number, config: Config): () => Moment {
+  const started = now() - elapsed()
+  const cancelDeadlineMs = config.cancelDeadlineSeconds * 1000
+  return () => ({
+    at: now(),
+    clock: Math.round(started + elapsed()),
+    chance: Math.random(),
+    cancelDeadlineMs,
   })
-  const triggers = new GroupCommit(store.createExecutions, {
-    ...options('triggers'),
-    weigh: (trigger: Trigger) => trigger.deviceIds.length,
-    onCommit: ({ items, outs, ms }) => {
-      tell({ kind: 'group-committed', of: 'triggers', items, ms })
-      tell({ kind: 'executions-created', count: countCreated(outs) })
-    },
-  })
-  const devices = new GroupCommit(store.putDevices, {
-    ...options('devices'),
-    weigh: () => 1,
-    onCommit: ({ items, ms }) => tell({ kind: 'group-committed', of: 'devices', items, ms }),
-  })
-  const help = 'Trigger calls that wait for their commit'
-  metrics.gauge('jobcast_triggers_waiting', help, () => triggers.waitingItems)
-  return {
-    recordTrigger: triggers.write.bind(triggers),
-    recordDevice: devices.write.bind(devices),
-  }
-}
-
-/** In small bites: between two of them the writer gets to the triggers. */
-async function forgetOldKeys(store: Store, now: () => number, stopping: AbortSignal): Promise<void> {
-  while (!stopping.aborted && (await store.forgetIdempotencyKeys(now() - idempotencyMs)));
-}
-
-function countCreated(outcomes: TriggerOutcome[]): number {
-  return outcomes.reduce((sum, each) => sum + (each.kind === 'created' ? each.run.devices.length : 0), 0)
 }
 
 /** No new work; who waits is answered, what is under way is finished. */

@@ -37,3 +37,8 @@ export function requireScope(caller: Caller, ...anyOf: [Scope, ...Scope[]]): voi
     throw new ApiError('J-804', { suffix: anyOf[0] })
   }
 }
+
+/** How the history of an execution names whoever made a step. */
+export function actorOf({ keyId }: Caller): string {
+  return `key ${keyId}`
+}

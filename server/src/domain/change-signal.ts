@@ -1,35 +1,49 @@
-// Tells whoever waits for a run that one of its executions has moved. A hint only: a waiter reads the
-// store again, also when its time is over, so a hint that gets lost costs time and nothing else.
+// Tells whoever waits for something (a run, the output of an execution, the queue of a device) that it has
+// changed. A hint only: a waiter reads the store again, also when its time is over, so a hint that gets lost costs
+// time and nothing else.
 
-export class ChangeSignal {
-  #watches = new Map<number, Set<Watch>>()
+export class ChangeSignal<Key = number> {
+  #watches = new Map<Key, Set<Watch>>()
 
-  tell(runIds: Iterable<number>): void {
-    for (const runId of runIds) {
-      for (const watch of this.#watches.get(runId) ?? []) watch.notice()
+  /** Nobody needs to be told while nobody watches. */
+  get isWatched(): boolean {
+    return this.#watches.size > 0
+  }
+
+  tell(keys: Iterable<Key>): void {
+    for (const key of keys) {
+      for (const watch of this.#watches.get(key) ?? []) watch.notice()
     }
   }
 
-  /** Changes from now on are noticed. The watch must be closed. */
-  openWatch(runId: number): Watch {
-    const watches = this.#watches.get(runId) ?? new Set()
-    this.#watches.set(runId, watches)
-    const watch = new Watch(() => {
-      watches.delete(watch)
-      if (watches.size === 0 && this.#watches.get(runId) === watches) this.#watches.delete(runId)
-    })
+  /**
+   * Changes from now on are noticed. The watch must be closed. One that is given notices these changes too, so
+   * that whoever waits for several things waits once.
+   */
+  openWatch(key: Key, watch = new Watch()): Watch {
+    const watches = this.#watches.get(key) ?? new Set()
+    this.#watches.set(key, watches)
     watches.add(watch)
+    watch.onClose(() => {
+      watches.delete(watch)
+      if (watches.size === 0 && this.#watches.get(key) === watches) this.#watches.delete(key)
+    })
     return watch
   }
 }
 
 export class Watch {
-  readonly close: () => void
+  readonly #closers: (() => void)[] = []
   #changed = false
   #wake: (() => void) | undefined
 
-  constructor(close: () => void) {
-    this.close = close
+  onClose(closer: () => void): void {
+    this.#closers.push(closer)
+  }
+
+  /** May be called twice. */
+  close(): void {
+    for (const closer of this.#closers) closer()
   }
 
   notice(): void {

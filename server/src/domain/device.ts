@@ -1,54 +1,84 @@
-// Devices and their credentials.
+// Devices: who can be told. Their credentials are in device-credential.ts.
 
 import { ApiError, type DeviceContent } from '@jobcast/contract'
-import type { Caller } from './caller.ts'
-import type { ChangeSignal } from './change-signal.ts'
-import { hashSecret, newSecretText } from './secret-text.ts'
-import type { DevicePut, Put, Store, StoredDevice } from './store.ts'
+import { actorOf, type Caller } from './caller.ts'
+import { type CredentialDeps, letNobodyIn } from './device-credential.ts'
+import type { Moment } from './execution.ts'
+import { type ReportDeps, tellMoved } from './report-execution.ts'
+import type { DeviceKey, DevicePut, Put, Slice, Sliced, Store, StoredDevice } from './store.ts'
 
-export type DeviceDeps = {
-  store: Store
-  /** Resolves once the device is on disk. */
-  recordDevice: (put: DevicePut) => Promise<Put<StoredDevice>>
-  now: () => number
-  changes: ChangeSignal
+/** What is known of connected devices and not written yet. */
+export type PresenceView = {
+  /** Resolves once what has changed is written. */
+  settle(): Promise<void>
+  /** Of a connected device, when it was heard last. */
+  lastSeenAt(device: DeviceKey): number | undefined
 }
 
-export function putDevice(
+export type DeviceDeps = CredentialDeps &
+  Pick<ReportDeps, 'link' | 'changes'> & {
+    store: Store
+    /** Resolves once the device is on disk. */
+    recordDevice: (put: DevicePut) => Promise<Put<StoredDevice>>
+    moment: () => Moment
+    presence: PresenceView
+  }
+
+export async function putDevice(
   deps: DeviceDeps,
-  caller: Caller,
+  { ownerNo }: Caller,
   deviceId: string,
   content: DeviceContent,
 ): Promise<Put<StoredDevice>> {
-  return deps.recordDevice({
-    ownerNo: caller.ownerNo,
+  const { created, value } = await deps.recordDevice({
+    ownerNo,
     deviceId,
     deviceName: content.deviceName ?? deviceId,
     tags: (content.tags ?? []).toSorted(),
     at: deps.now(),
   })
+  return { created, value: asSeen(deps, ownerNo, value) }
 }
 
-export async function getDevice(deps: DeviceDeps, caller: Caller, deviceId: string): Promise<StoredDevice> {
-  const device = await deps.store.getDevice(caller.ownerNo, deviceId)
+export async function getDevice(
+  deps: DeviceDeps,
+  { ownerNo }: Caller,
+  deviceId: string,
+): Promise<StoredDevice> {
+  await settled(deps.presence)
+  const device = await deps.store.getDevice(ownerNo, deviceId)
   if (device === undefined) throw new ApiError('J-001')
-  return device
+  return asSeen(deps, ownerNo, device)
+}
+
+export async function listDevices(
+  deps: DeviceDeps,
+  { ownerNo }: Caller,
+  filter: { tag?: string; online?: boolean },
+  slice: Slice<string>,
+): Promise<Sliced<StoredDevice, string>> {
+  await settled(deps.presence)
+  const { items, next } = await deps.store.listDevices(ownerNo, filter, slice)
+  return { items: items.map((device) => asSeen(deps, ownerNo, device)), next }
 }
 
 /** Its executions that have not ended are canceled: nobody is left to carry them out. */
 export async function deleteDevice(deps: DeviceDeps, caller: Caller, deviceId: string): Promise<void> {
-  const deleted = await deps.store.deleteDevice(caller.ownerNo, deviceId, deps.now())
-  if (deleted === undefined) throw new ApiError('J-001')
-  deps.changes.tell(deleted.runIds)
+  const { ownerNo } = caller
+  const moved = await deps.store.deleteDevice(ownerNo, deviceId, deps.moment(), actorOf(caller))
+  if (moved === undefined) throw new ApiError('J-001')
+  letNobodyIn(deps, { ownerNo, deviceId })
+  tellMoved(deps, moved)
 }
 
-export async function createDeviceCredential(
-  deps: DeviceDeps,
-  caller: Caller,
-  deviceId: string,
-): Promise<string> {
-  const { id, text } = newSecretText('jd')
-  const token = { tokenId: id, tokenHash: hashSecret(text), at: deps.now() }
-  if (!(await deps.store.setDeviceToken(caller.ownerNo, deviceId, token))) throw new ApiError('J-001')
-  return text
+/** While the disk cannot be written reads go on, with what was known before. */
+export function settled(presence: PresenceView): Promise<void> {
+  return presence.settle().catch(() => undefined)
+}
+
+/** When a connected device was heard last is written only now and then. */
+function asSeen({ presence }: DeviceDeps, ownerNo: number, device: StoredDevice): StoredDevice {
+  if (!device.presence.online) return device
+  const seenAt = presence.lastSeenAt({ ownerNo, deviceId: device.deviceId })
+  return seenAt === undefined ? device : { ...device, presence: { ...device.presence, lastSeenAt: seenAt } }
 }

@@ -1,14 +1,65 @@
-// The life of an execution: which event moves it from which state to which. One table, one function;
-// every store asks it inside the transaction that writes the move. docs/states.md has the picture.
+// The life of an execution: which event moves it from which state to which. One table, one function; every
+// store asks it inside the transaction that writes the move. docs/states.md has the picture.
 
-import type { ExecState } from '@jobcast/contract'
+import type { ExecState, ReportedStatus, Retry } from '@jobcast/contract'
 
-export type ExecutionEvent = 'cancel' | 'force-cancel' | 'remove-device'
+export const executionEvents = [
+  // told by the device
+  'start',
+  'progress',
+  'succeed',
+  'fail',
+  'reject',
+  'confirm-cancel',
+  // told by a clock
+  'expire',
+  'time-out',
+  'miss-deadline',
+  'overrun-cancel',
+  // an end that is followed by another attempt, by the job's retry policy
+  'retry',
+  // told by the owner
+  'cancel',
+  'force-cancel',
+  'remove-device',
+] as const
+export type ExecutionEvent = (typeof executionEvents)[number]
+
+const end = { 'force-cancel': 'CANCELED', 'remove-device': 'CANCELED' } as const
 
 const transitions: Record<ExecState, Partial<Record<ExecutionEvent, ExecState>>> = {
-  PENDING: { cancel: 'CANCELED', 'force-cancel': 'CANCELED', 'remove-device': 'CANCELED' },
-  IN_PROGRESS: { cancel: 'CANCELING', 'force-cancel': 'CANCELED', 'remove-device': 'CANCELED' },
-  CANCELING: { 'force-cancel': 'CANCELED', 'remove-device': 'CANCELED' },
+  PENDING: {
+    start: 'IN_PROGRESS',
+    succeed: 'SUCCEEDED',
+    fail: 'FAILED',
+    reject: 'REJECTED',
+    expire: 'EXPIRED',
+    'miss-deadline': 'TIMED_OUT',
+    retry: 'PENDING',
+    cancel: 'CANCELED',
+    ...end,
+  },
+  IN_PROGRESS: {
+    progress: 'IN_PROGRESS',
+    succeed: 'SUCCEEDED',
+    fail: 'FAILED',
+    reject: 'REJECTED',
+    'time-out': 'TIMED_OUT',
+    'miss-deadline': 'TIMED_OUT',
+    retry: 'PENDING',
+    cancel: 'CANCELING',
+    ...end,
+  },
+  // Whoever asked for the cancel wants no further attempt: nothing leads back from here.
+  CANCELING: {
+    progress: 'CANCELING',
+    succeed: 'SUCCEEDED',
+    fail: 'FAILED',
+    reject: 'REJECTED',
+    'confirm-cancel': 'CANCELED',
+    'overrun-cancel': 'CANCELED',
+    ...end,
+  },
   SUCCEEDED: {},
   FAILED: {},
   TIMED_OUT: {},
@@ -33,4 +84,144 @@ export function nextState(state: ExecState, event: ExecutionEvent): ExecState | 
 
 export function isTerminal(state: ExecState): boolean {
   return terminal.has(state)
+}
+
+/** A device works on it. */
+export function isActive(state: ExecState): boolean {
+  return state === 'IN_PROGRESS' || state === 'CANCELING'
+}
+
+/** What decides about an execution's next step. Instants of clocks are of the steady clock (see Moment). */
+export type Life = {
+  execState: ExecState
+  attempt: number
+  startedAt: number | null
+  finishedAt: number | null
+  /** Not offered to the device before this instant: it waits for its retry. */
+  notBefore: number | null
+  /** When its own clock runs out; which one that is, its state says. */
+  dueAt: number | null
+  /** When all attempts together must be over. */
+  readonly deadlineAt: number | null
+}
+
+/** What the job says of clocks and retries. */
+export type Policy = {
+  expireAfterSeconds: number | null
+  timeoutSeconds: number | null
+  retry: Retry | null
+}
+
+/**
+ * `at` is what the clock on the wall says, for people; `clock` never jumps while the process lives, for
+ * durations. `chance` is a random number from 0 to 1.
+ */
+export type Moment = { at: number; clock: number; chance: number; cancelDeadlineMs: number }
+
+/** The milliseconds a device gives itself for its next step; 'discard' takes them back. */
+export type StepTimeout = number | 'discard' | undefined
+
+/** The execution after the event, or undefined when its state does not allow it. */
+export function afterEvent(
+  life: Life,
+  event: ExecutionEvent,
+  policy: Policy,
+  moment: Moment,
+  stepTimeout?: StepTimeout,
+): Life | undefined {
+  // Nobody tells a retry: it is what a failure or a time-out comes to.
+  if (event === 'retry' || nextState(life.execState, event) === undefined) return undefined
+  const retryAt = retryOf(life, event, policy, moment)
+  const decided = retryAt === undefined ? event : 'retry'
+  const execState = nextState(life.execState, decided)
+  if (execState === undefined) return undefined
+  if (decided === 'start') {
+    const dueAt = timeoutAt(policy, moment.clock, stepTimeout)
+    return { ...life, execState, startedAt: moment.at, notBefore: null, dueAt }
+  }
+  if (decided === 'progress') {
+    const keepsTimer = stepTimeout === undefined || execState === 'CANCELING'
+    return keepsTimer ? life : { ...life, dueAt: timeoutAt(policy, moment.clock, stepTimeout) }
+  }
+  if (retryAt !== undefined) {
+    const attempt = life.attempt + 1
+    return { ...life, execState, attempt, startedAt: null, notBefore: retryAt, dueAt: retryAt }
+  }
+  if (execState === 'CANCELING') {
+    return { ...life, execState, dueAt: moment.clock + moment.cancelDeadlineMs }
+  }
+  return { ...life, execState, finishedAt: moment.at, notBefore: null, dueAt: null }
+}
+
+/** Its rest before the retry is over: it is offered again, and may expire again. */
+export function afterRest(life: Life, { expireAfterSeconds }: Policy, clock: number): Life {
+  const dueAt = expireAfterSeconds === null ? null : clock + expireAfterSeconds * 1000
+  return { ...life, notBefore: null, dueAt }
+}
+
+/** When it is ended if nothing happens; null while no clock runs against the device. */
+export function timesOutAt({ execState, dueAt, deadlineAt }: Life): number | null {
+  if (!isActive(execState)) return null
+  // A cancel has a deadline of its own, and no other clock ends it.
+  if (execState === 'CANCELING') return dueAt
+  if (dueAt === null || deadlineAt === null) return dueAt ?? deadlineAt
+  return Math.min(dueAt, deadlineAt)
+}
+
+/** It waits for its retry, and nothing a device says is about the attempt that is to come. */
+export function isResting({ notBefore }: Life, clock: number): boolean {
+  return notBefore !== null && notBefore > clock
+}
+
+/** What it means that `dueAt` has come; 'rest-over' is no move: it waits on, but is offered again. */
+export function dueEvent({ execState, notBefore }: Life): ExecutionEvent | 'rest-over' {
+  if (execState === 'CANCELING') return 'overrun-cancel'
+  if (execState === 'IN_PROGRESS') return 'time-out'
+  return notBefore === null ? 'expire' : 'rest-over'
+}
+
+const retriedAs = { fail: 'FAILED', 'time-out': 'TIMED_OUT' } as const
+
+/** When the next attempt may start, if the event ends an attempt that the job wants to be followed by another. */
+function retryOf(
+  { execState, attempt, deadlineAt }: Life,
+  event: ExecutionEvent,
+  { retry }: Policy,
+  { clock, chance }: Moment,
+): number | undefined {
+  if (event !== 'fail' && event !== 'time-out') return undefined
+  if (retry === null || !retry.on.includes(retriedAs[event])) return undefined
+  if (attempt > retry.max || nextState(execState, 'retry') === undefined) return undefined
+  const retryAt = clock + retryDelayMs(retry, attempt, chance)
+  return deadlineAt !== null && retryAt >= deadlineAt ? undefined : retryAt
+}
+
+const longestBackoffMs = 24 * 60 * 60 * 1000
+
+/** Doubles with each attempt. Up to half is taken off at random, so that a fleet does not come back at once. */
+export function retryDelayMs({ backoffSeconds }: Retry, attempt: number, chance: number): number {
+  const full = Math.min(longestBackoffMs, backoffSeconds * 1000 * 2 ** (attempt - 1))
+  return Math.round(full * (1 - chance / 2))
+}
+
+/** The step's timer replaces the job's; without one the job's time counts from now. */
+function timeoutAt({ timeoutSeconds }: Policy, clock: number, stepTimeout: StepTimeout): number | null {
+  if (typeof stepTimeout === 'number') return clock + stepTimeout
+  return timeoutSeconds === null ? null : clock + timeoutSeconds * 1000
+}
+
+/** What a device's report is in the life of an execution that is in this state. */
+export function eventOf(status: ReportedStatus, state: ExecState): ExecutionEvent {
+  switch (status) {
+    case 'IN_PROGRESS':
+      return state === 'PENDING' ? 'start' : 'progress'
+    case 'SUCCEEDED':
+      return 'succeed'
+    case 'FAILED':
+      return 'fail'
+    case 'REJECTED':
+      return 'reject'
+    case 'CANCELED':
+      return 'confirm-cancel'
+  }
 }

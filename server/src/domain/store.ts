@@ -4,8 +4,8 @@
 //
 // Steps reject with StorageUnavailable when the database or its disk cannot be used for now.
 
-import type { ExecState, Scope } from '@jobcast/contract'
-import type { ExecutionEvent } from './execution.ts'
+import type { ExecState, ReportedStatus, Retry, Scope } from '@jobcast/contract'
+import type { ExecutionEvent, Moment, StepTimeout } from './execution.ts'
 
 export class StorageUnavailable extends Error {
   constructor(cause: unknown) {
@@ -45,6 +45,7 @@ export type StoredJobContent = {
   expireAfterSeconds: number | null
   timeoutSeconds: number | null
   deadlineSeconds: number | null
+  retry: Retry | null
 }
 
 export type StoredJob = StoredJobContent & { jobName: string; createdAt: number; updatedAt: number }
@@ -56,9 +57,29 @@ export type StoredDevice = {
   deviceName: string
   tags: string[]
   credentialCreatedAt: number | null
+  presence: StoredPresence
   createdAt: number
   updatedAt: number
 }
+
+/** By which way a device is, or was last, connected. */
+export type Door = 'mqtt' | 'websocket' | 'http'
+
+export type StoredPresence = {
+  online: boolean
+  /** Since when it is online or offline; null if it never was online. */
+  since: number | null
+  lastSeenAt: number | null
+  door: Door | null
+}
+
+export type PresenceChange = DeviceKey & { online: boolean; at: number; door: Door }
+
+/** A device as its callers name it. */
+export type DeviceKey = { ownerNo: number; deviceId: string }
+
+/** What a device must show to be let in. */
+export type DeviceCredential = DeviceKey & { tokenHash: Uint8Array }
 
 export type DevicePut = {
   ownerNo: number
@@ -78,6 +99,10 @@ export type Trigger = {
   /** Distinct, in the order of the answer. */
   deviceIds: string[]
   launchedAt: number
+  /** The same instant on the steady clock. */
+  clock: number
+  /** The id of the key that triggers. */
+  keyId: string
   idempotency: { key: string; requestHash: Uint8Array; validAfter: number } | null
 }
 
@@ -87,6 +112,8 @@ export type LaunchedRun = {
   jobName: string
   launchedAt: number
   firstExecutionId: number
+  /** Names the version of the job it carries out, for `getDocument`. */
+  jobVersion: number
   devices: readonly { deviceId: string; deviceName: string }[]
 }
 
@@ -114,8 +141,13 @@ export type StoredExecution = {
   finishedAt: number | null
   notifiedAt: number | null
   deliveredAt: number | null
+  /** Waits for a retry until then. */
+  notBefore: number | null
   statusDetails: Record<string, string>
   result: unknown
+  outputBytes: number
+  /** There was more output than is kept. */
+  outputCut: boolean
 }
 
 export type StoredRun = {
@@ -141,13 +173,117 @@ export type ExecutionMove = {
   ownerNo: number
   jobExecutionId: number
   event: ExecutionEvent
-  at: number
+  moment: Moment
+  actor: string
 }
 
 export type MoveOutcome =
-  | { kind: 'moved'; execution: StoredExecution }
+  | { kind: 'moved'; execution: StoredExecution; from: ExecState }
   | { kind: 'refused'; execState: ExecState }
   | { kind: 'unknown-execution' }
+
+/** Whatever a step moved: whose queue is another now, and whether a device must stop working on it. */
+export type Moved = DeviceKey & {
+  jobExecutionId: number
+  runId: number
+  from: ExecState
+  execState: ExecState
+}
+
+/** One step in the life of an execution: when, who and why. `versionNumber` is what it was after the step. */
+export type StoredTransition = {
+  at: number
+  from: ExecState | null
+  to: ExecState
+  event: ExecutionEvent | 'trigger'
+  /** `key <keyId>`, `device`, `clock`. */
+  actor: string
+  attempt: number
+  versionNumber: number
+}
+
+/** An execution as its device sees it. */
+export type DeviceExecution = {
+  jobExecutionId: number
+  execState: ExecState
+  attempt: number
+  versionNumber: number
+  statusDetails: Record<string, string>
+  launchedAt: number
+  startedAt: number | null
+  updatedAt: number
+  /** On the steady clock: when it is ended if the device does nothing; null while no such clock runs. */
+  timesOutAt: number | null
+  /** It was handed to a connection of the device before. */
+  notified: boolean
+  jobVersion: number
+}
+
+/** What waits for a device or is under way on it, in the order in which it is to be carried out. */
+export type DeviceQueue = {
+  /** Another one whenever the queue has changed; undefined: always read it again. */
+  mark: number | undefined
+  /** How many there are; `executions` holds the first of them. */
+  total: number
+  executions: DeviceExecution[]
+}
+
+/** What a device tells or asks that is written. All of one device take effect in the order in which they are sent. */
+export type DeviceReport =
+  | {
+      kind: 'start-next'
+      device: DeviceKey
+      moment: Moment
+      statusDetails: Record<string, string> | undefined
+      stepTimeout: StepTimeout
+    }
+  | {
+      kind: 'update'
+      device: DeviceKey
+      moment: Moment
+      jobExecutionId: number
+      status: ReportedStatus
+      statusDetails: Record<string, string> | undefined
+      /** JSON text of what the device gives back. */
+      result: string | undefined
+      expectedVersion: number | undefined
+      attempt: number | undefined
+      stepTimeout: StepTimeout
+      /** The same one twice in a row is the same report, sent twice. */
+      clientToken: string | undefined
+    }
+  | {
+      kind: 'output'
+      device: DeviceKey
+      moment: Moment
+      jobExecutionId: number
+      attempt: number | undefined
+      offset: number
+      data: Uint8Array
+      maxBytes: number
+    }
+
+export type ReportOutcome =
+  | { kind: 'unknown-device' }
+  | { kind: 'unknown-execution' }
+  | { kind: 'nothing-pending' }
+  /** `moved` is undefined when the state stayed. */
+  | { kind: 'done'; execution: DeviceExecution; moved: Moved | undefined }
+  | { kind: 'wrong-version'; execution: DeviceExecution }
+  | { kind: 'wrong-state'; execution: DeviceExecution }
+  /** Each byte once: `length` bytes are kept by now, and from there on more is welcome. */
+  | { kind: 'output-kept'; length: number; cut: boolean; runId: number }
+  /** Something between the kept bytes and these is missing. */
+  | { kind: 'output-gap'; length: number }
+
+export type OutputSlice = {
+  data: Uint8Array
+  /** How many bytes are kept in all. */
+  length: number
+  cut: boolean
+  runId: number
+  ended: boolean
+}
 
 /** A slice of a list. `after` is where the slice before ended, undefined for the first. */
 export type Slice<Key> = { after: Key | undefined; limit: number }
@@ -180,13 +316,20 @@ export type Store = {
   getDevice(ownerNo: number, deviceId: string): Promise<StoredDevice | undefined>
   listDevices(
     ownerNo: number,
-    filter: { tag?: string },
+    filter: { tag?: string; online?: boolean },
     slice: Slice<string>,
   ): Promise<Sliced<StoredDevice, string>>
-  /** Ends the device's unfinished executions in the same step and names their runs; undefined: no such device. */
-  deleteDevice(ownerNo: number, deviceId: string, at: number): Promise<{ runIds: number[] } | undefined>
-  /** Replaces the token the device had. */
-  setDeviceToken(ownerNo: number, deviceId: string, token: DeviceToken): Promise<boolean>
+  /** Ends the device's unfinished executions in the same step; undefined: no such device. */
+  deleteDevice(ownerNo: number, deviceId: string, moment: Moment, actor: string): Promise<Moved[] | undefined>
+  /** Replaces the token the device had; null leaves it without one, and no certificate lets it in either. */
+  setDeviceToken(ownerNo: number, deviceId: string, token: DeviceToken | null, at: number): Promise<boolean>
+  /** Whose token has this id. */
+  findDeviceByToken(tokenId: string): Promise<DeviceCredential | undefined>
+  /** Whether a certificate of the device lets it in; `ownerName` may also be an ownerId. */
+  findDeviceByCertificate(ownerName: string, deviceId: string): Promise<DeviceKey | undefined>
+  recordPresence(changes: PresenceChange[]): Promise<void>
+  /** At start: whoever was online when the process before ended is not any more. */
+  forgetConnections(at: number): Promise<void>
 
   /** All or nothing for each trigger of the list; one that is refused does not hinder the others. */
   createExecutions(triggers: Trigger[]): Promise<TriggerOutcome[]>
@@ -198,6 +341,35 @@ export type Store = {
   ): Promise<Sliced<StoredExecution, number>>
   getExecution(ownerNo: number, jobExecutionId: number): Promise<StoredExecution | undefined>
   moveExecution(move: ExecutionMove): Promise<MoveOutcome>
+  /**
+   * Moves some executions of the run whose state allows it, in the order of their ids; `next` is where to go on
+   * (`from` of the next call), undefined when all were looked at. Undefined: no such run.
+   */
+  moveRun(
+    move: Omit<ExecutionMove, 'jobExecutionId'> & { runId: number; from: number | undefined },
+  ): Promise<{ moved: Moved[]; next: number | undefined } | undefined>
+  /** Oldest first. Undefined: no such execution. */
+  listTransitions(ownerNo: number, jobExecutionId: number): Promise<StoredTransition[] | undefined>
+
+  /** Each on its own; one that is refused does not hinder the others. */
+  recordReports(reports: DeviceReport[]): Promise<ReportOutcome[]>
+  /** 'unchanged' where the mark of the queue is still `unlessMark`; undefined: no such device. */
+  readQueues(
+    wanted: (DeviceKey & { unlessMark?: number | undefined })[],
+  ): Promise<(DeviceQueue | 'unchanged' | undefined)[]>
+  getDeviceExecution(device: DeviceKey, jobExecutionId: number): Promise<DeviceExecution | undefined>
+  /** The document of a version of a job, as JSON text. */
+  getDocument(jobVersion: number): Promise<string>
+  /** Notes when executions were handed to a connection, and when a device confirmed that it has them. */
+  recordDeliveries(deliveries: { notified: number[]; delivered: number[]; at: number }): Promise<void>
+  /** Moves some of what a clock has run out for; `more` while there may be others. */
+  fireClocks(moment: Moment): Promise<{ moved: Moved[]; more: boolean }>
+  /** Up to `limit` bytes of output from `offset` on, of the newest attempt unless said; undefined: no such execution. */
+  readOutput(
+    ownerNo: number,
+    jobExecutionId: number,
+    slice: { offset: number; limit: number; attempt: number | undefined },
+  ): Promise<OutputSlice | undefined>
 
   getRun(ownerNo: number, runId: number): Promise<StoredRun | undefined>
   listRuns(

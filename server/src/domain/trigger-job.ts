@@ -3,12 +3,15 @@
 import { hash } from 'node:crypto'
 import { ApiError, type TriggerRequest } from '@jobcast/contract'
 import type { Caller } from './caller.ts'
+import type { DeviceLink } from './device-link.ts'
+import type { Moment } from './execution.ts'
 import type { LaunchedRun, Trigger, TriggerOutcome } from './store.ts'
 
 export type TriggerDeps = {
   /** Resolves once the trigger is on disk. */
   recordTrigger: (trigger: Trigger) => Promise<TriggerOutcome>
-  now: () => number
+  moment: () => Moment
+  link: Pick<DeviceLink, 'launched'>
   /** Idempotency keys whose first call has not been answered yet, as `ownerNo key`. */
   runningKeys: Set<string>
 }
@@ -21,15 +24,17 @@ export async function triggerJob(
   request: TriggerRequest,
   idempotencyKey?: string,
 ): Promise<LaunchedRun> {
-  const launchedAt = deps.now()
+  const { at: launchedAt, clock } = deps.moment()
   const trigger: Trigger = {
     ownerNo: caller.ownerNo,
     jobName: request.jobName,
     deviceIds: distinct(request.deviceIds),
     launchedAt,
+    clock,
+    keyId: caller.keyId,
     idempotency: null,
   }
-  if (idempotencyKey === undefined) return runOf(await deps.recordTrigger(trigger))
+  if (idempotencyKey === undefined) return runOf(deps, trigger, await deps.recordTrigger(trigger))
 
   trigger.idempotency = {
     key: idempotencyKey,
@@ -40,15 +45,17 @@ export async function triggerJob(
   if (deps.runningKeys.has(running)) throw new ApiError('J-502', { retryAfterSeconds: 1 })
   deps.runningKeys.add(running)
   try {
-    return runOf(await deps.recordTrigger(trigger))
+    return runOf(deps, trigger, await deps.recordTrigger(trigger))
   } finally {
     deps.runningKeys.delete(running)
   }
 }
 
-function runOf(outcome: TriggerOutcome): LaunchedRun {
+function runOf({ link }: TriggerDeps, { ownerNo }: Trigger, outcome: TriggerOutcome): LaunchedRun {
   switch (outcome.kind) {
     case 'created':
+      link.launched(ownerNo, outcome.run)
+      return outcome.run
     case 'replayed':
       return outcome.run
     case 'unreadable':

@@ -28,6 +28,7 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     caller: Caller | null
-    errorCode: ErrorCode | undefined
+    /** For the log: one of ours, or the name by which a device knows it. */
+    errorCode: string | undefined
   }
 }

@@ -3,9 +3,11 @@
 import fastify from 'fastify'
 import type { CancelDeps } from '../domain/cancel-execution.ts'
 import type { DeviceDeps } from '../domain/device.ts'
+import type { ExplainDeps } from '../domain/explain-execution.ts'
 import type { HealthCheck } from '../domain/health-check.ts'
 import type { KeyUse } from '../domain/key-use.ts'
 import type { ReadDeps } from '../domain/read-execution.ts'
+import type { ReadOutputDeps } from '../domain/read-output.ts'
 import type { TriggerDeps } from '../domain/trigger-job.ts'
 import type { Tell } from '../observe/events.ts'
 import type { Metrics } from '../observe/metrics.ts'
@@ -19,6 +21,8 @@ import { watchRoutes } from './method-not-allowed.ts'
 import { describeApi } from './openapi.ts'
 import { asRoutable, refuseUnknownRoutes } from './route-not-found.ts'
 import { addDevices } from './routes/devices.ts'
+import { addExecutionHistory } from './routes/execution-history.ts'
+import { addExecutionOutput } from './routes/execution-output.ts'
 import { addExecutions } from './routes/executions.ts'
 import { addJobs } from './routes/jobs.ts'
 import { addKeys, addOwners } from './routes/keys.ts'
@@ -30,12 +34,16 @@ import { buildValidator } from './validation.ts'
 export type AppDeps = TriggerDeps &
   DeviceDeps &
   ReadDeps &
+  ReadOutputDeps &
+  ExplainDeps &
   CancelDeps & { keyUse: KeyUse; health: HealthCheck; tell: Tell; metrics: Metrics }
 
 export type AppOptions = {
   version: string
   maxDevices: number
   tls: { cert: string; key: string } | undefined
+  /** Another door in the same house: it brings its own prefix, sign-in and way to spell errors. */
+  addRoutes?: (app: App) => void
 }
 
 // A caller that sends a byte a second is let go before 15 s are over.
@@ -79,12 +87,15 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
   await describeApi(app, options.version)
   addTriggerJob(app, deps, triggerLimits(options.maxDevices))
   addExecutions(app, deps)
+  addExecutionHistory(app, deps)
+  addExecutionOutput(app, deps)
   addRuns(app, deps)
   addJobs(app, deps)
   addDevices(app, deps)
   addKeys(app, deps)
   addOwners(app, deps)
   addService(app, deps)
+  options.addRoutes?.(app)
   routes.finish()
   return app
 }

@@ -4,11 +4,11 @@
 import { ApiError } from '@jobcast/contract'
 import type { FastifyRequest } from 'fastify'
 import secureJson from 'secure-json-parse'
+import { isTooDeep, maxJsonDepth } from '../domain/json-depth.ts'
 import type { App } from './app-type.ts'
 import { countHeader } from './count-header.ts'
 import { turnToRead } from './turns.ts'
 
-const maxDepth = 32
 const jsonType = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i
 // Takes one byte order mark away and refuses what is not UTF-8.
 const utf8 = new TextDecoder('utf-8', { fatal: true })
@@ -45,15 +45,8 @@ function parseBody(request: FastifyRequest, bytes: Buffer): unknown {
   } catch (error) {
     throw new ApiError('J-500', { detail: `The body is not JSON: ${(error as Error).message}` })
   }
-  if (isDeeperThan(value, maxDepth)) {
-    throw new ApiError('J-500', { detail: `The body is nested deeper than ${maxDepth}.` })
+  if (isTooDeep(value)) {
+    throw new ApiError('J-500', { detail: `The body is nested deeper than ${maxJsonDepth}.` })
   }
   return value
-}
-
-function isDeeperThan(value: unknown, depth: number): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  if (depth === 0) return true
-  if (Array.isArray(value)) return value.some((element) => isDeeperThan(element, depth - 1))
-  return Object.values(value).some((element) => isDeeperThan(element, depth - 1))
 }

@@ -1,4 +1,5 @@
-// 405 with Allow, for every path that exists and every method it does not have.
+// 405 with Allow, for every path that exists and every method it does not have. What is registered under a prefix
+// of its own (the page with the docs, the door for devices) sees to that itself.
 
 import { ApiError } from '@jobcast/contract'
 import type { HTTPMethods } from 'fastify'
@@ -9,7 +10,8 @@ const methods: HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE',
 /** Must be called before the first route is added; `finish` after the last. */
 export function watchRoutes(app: App): { finish: () => void } {
   const allowed = new Map<string, Set<string>>()
-  app.addHook('onRoute', ({ url, method }) => {
+  app.addHook('onRoute', ({ url, method, prefix }) => {
+    if (prefix !== '') return
     const known = allowed.get(url) ?? new Set()
     allowed.set(url, known)
     for (const one of [method].flat()) known.add(one)
@@ -17,7 +19,6 @@ export function watchRoutes(app: App): { finish: () => void } {
   return {
     finish() {
       for (const [url, known] of [...allowed]) {
-        if (url.includes('*') || url.startsWith('/docs')) continue
         const allow = [...known].sort().join(', ')
         app.route({
           method: methods.filter((method) => !known.has(method)),

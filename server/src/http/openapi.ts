@@ -28,11 +28,18 @@ export async function describeApi(app: App, version: string): Promise<void> {
         { name: 'jobs', description: 'What devices can be told to do' },
         { name: 'devices', description: 'Who can be told' },
         { name: 'keys', description: 'Who may call' },
+        {
+          name: 'device door',
+          description: 'What devices call: the AWS IoT Jobs data plane, with the token of the device',
+        },
         { name: 'service', description: 'Health and metrics' },
       ],
       security: [{ apiKey: [] }],
       components: {
-        securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' } },
+        securitySchemes: {
+          apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+          deviceToken: { type: 'http', scheme: 'bearer', description: 'The token of the device' },
+        },
       },
     },
     hideUntagged: false,

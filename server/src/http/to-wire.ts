@@ -4,13 +4,16 @@ import {
   type ApiKey,
   type Device,
   type Execution,
+  type Explanation,
   type Job,
   type Owner,
   type Run,
+  type Transition,
   toInstant,
   toInstantOrNull,
   toLaunchedAt,
 } from '@jobcast/contract'
+import type { Explanation as ExplanationFound } from '../domain/explain-execution.ts'
 import { isFinished } from '../domain/read-execution.ts'
 import type {
   StoredApiKey,
@@ -19,6 +22,7 @@ import type {
   StoredJob,
   StoredOwner,
   StoredRun,
+  StoredTransition,
 } from '../domain/store.ts'
 
 export function toExecution(stored: StoredExecution): Execution {
@@ -36,8 +40,38 @@ export function toExecution(stored: StoredExecution): Execution {
     finishedAt: toInstantOrNull(stored.finishedAt),
     notifiedAt: toInstantOrNull(stored.notifiedAt),
     deliveredAt: toInstantOrNull(stored.deliveredAt),
+    notBefore: toInstantOrNull(stored.notBefore),
     statusDetails: stored.statusDetails,
     result: stored.result,
+    outputBytes: stored.outputBytes,
+    outputCut: stored.outputCut,
+  }
+}
+
+export function toTransition(stored: StoredTransition): Transition {
+  return {
+    at: toInstant(stored.at),
+    from: stored.from,
+    to: stored.to,
+    event: stored.event,
+    actor: stored.actor,
+    attempt: stored.attempt,
+    versionNumber: stored.versionNumber,
+  }
+}
+
+export function toExplanation(
+  { jobExecutionId, execState }: StoredExecution,
+  { code, text, since, until, behind }: ExplanationFound,
+): Explanation {
+  return {
+    jobExecutionId,
+    execState,
+    code,
+    text,
+    since: toInstantOrNull(since),
+    until: toInstantOrNull(until),
+    behind,
   }
 }
 
@@ -60,6 +94,7 @@ export function toJob(stored: StoredJob): Job {
     expireAfterSeconds: stored.expireAfterSeconds,
     timeoutSeconds: stored.timeoutSeconds,
     deadlineSeconds: stored.deadlineSeconds,
+    retry: stored.retry,
     createdAt: toInstant(stored.createdAt),
     updatedAt: toInstant(stored.updatedAt),
   }
@@ -71,6 +106,10 @@ export function toDevice(stored: StoredDevice): Device {
     deviceName: stored.deviceName,
     tags: stored.tags,
     credentialCreatedAt: toInstantOrNull(stored.credentialCreatedAt),
+    online: stored.presence.online,
+    since: toInstantOrNull(stored.presence.since),
+    lastSeenAt: toInstantOrNull(stored.presence.lastSeenAt),
+    door: stored.presence.door,
     createdAt: toInstant(stored.createdAt),
     updatedAt: toInstant(stored.updatedAt),
   }

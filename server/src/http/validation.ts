@@ -1,4 +1,5 @@
-// Ajv as the routes use it. Nothing is coerced; but a path or a query is text, so whole numbers in it are read.
+// Ajv as the routes use it. Nothing is coerced; but a path or a query is text, so whole numbers and true or false
+// in it are read.
 
 import { Ajv, type ValidateFunction } from 'ajv'
 import addFormats from 'ajv-formats'
@@ -14,20 +15,27 @@ export function buildValidator(): FastifySchemaCompiler<AnySchema> {
   ;(addFormats as unknown as typeof addFormats.default)(ajv, ['date-time'])
   return ({ schema, httpPart }) => {
     const validate = ajv.compile(schema)
-    return httpPart === 'body' ? validate : readingNumbers(schema, validate)
+    return httpPart === 'body' ? validate : readingTexts(schema, validate)
   }
 }
 
 /** Ajv's own coercion would also take 0x1, 1e0 and a blank before the 1 for one. */
-function readingNumbers({ properties = {} }: AnySchema, validate: ValidateFunction): Validate {
-  const numbers = Object.entries(properties as Record<string, AnySchema>)
-    .filter(([, { type }]) => type === 'integer')
-    .map(([name]) => name)
+function readingTexts({ properties = {} }: AnySchema, validate: ValidateFunction): Validate {
+  const namesOf = (wanted: string) =>
+    Object.entries(properties as Record<string, AnySchema>)
+      .filter(([, { type }]) => type === wanted)
+      .map(([name]) => name)
+  const numbers = namesOf('integer')
+  const booleans = namesOf('boolean')
   const check: Validate = (data) => {
     const given = data as Record<string, unknown>
     for (const name of numbers) {
       const text = given[name]
       if (typeof text === 'string' && /^(?:0|-?[1-9]\d*)$/.test(text)) given[name] = Number(text)
+    }
+    for (const name of booleans) {
+      const text = given[name]
+      if (text === 'true' || text === 'false') given[name] = text === 'true'
     }
     const good = validate(given)
     check.errors = validate.errors ?? null

@@ -1,6 +1,6 @@
 // What happens in the service, told by whoever sees it. log-lines.ts words it, metrics.ts counts it.
 
-export type WriteKind = 'triggers' | 'devices'
+export type WriteKind = 'triggers' | 'devices' | 'reports'
 
 export type ServiceEvent =
   | {
@@ -23,7 +23,18 @@ export type ServiceEvent =
   | { kind: 'storage-unavailable'; error: unknown }
   | { kind: 'storage-lost'; error: unknown }
   | { kind: 'background-failed'; task: string; error: unknown }
-  | { kind: 'started'; http: string; dataFolder: string; ms: number }
+  | { kind: 'dispatch-failed'; error: unknown }
+  | { kind: 'device-connected'; door: string; deviceId: string }
+  | { kind: 'device-disconnected'; door: string; deviceId: string; reason: string }
+  /** Before it was signed in. `deviceId` is what it calls itself, where that cannot be a secret. */
+  | { kind: 'device-refused'; door: string; reason: string; deviceId: string | undefined }
+  | { kind: 'device-sign-in-failed'; door: string; error: unknown }
+  /** By our fault. */
+  | { kind: 'device-request-failed'; deviceId: string; error: unknown }
+  | { kind: 'device-connection-failed'; door: string; error: unknown }
+  | { kind: 'tls-handshake-failed'; error: unknown }
+  | { kind: 'device-accept-failed'; error: unknown }
+  | { kind: 'started'; http: string; mqtt: string; dataFolder: string; ms: number }
   | { kind: 'plaintext'; host: string }
   | { kind: 'admin-key-unused' }
   | { kind: 'stopping'; signal: string }

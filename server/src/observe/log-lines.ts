@@ -84,14 +84,41 @@ function logLine(log: Logger, event: ServiceEvent): void {
     case 'storage-lost':
       log.fatal({ err: event.error }, 'the storage thread ended; the service cannot go on')
       return
+    case 'device-connected':
+      log.debug({ deviceId: event.deviceId, door: event.door }, 'device connected')
+      return
+    case 'device-disconnected':
+      log.debug({ deviceId: event.deviceId, door: event.door, reason: event.reason }, 'device disconnected')
+      return
+    case 'device-refused':
+      log.info({ deviceId: event.deviceId, door: event.door, reason: event.reason }, 'device refused')
+      return
+    case 'device-sign-in-failed':
+      log.warn({ door: event.door, err: event.error }, 'a device could not be signed in for now')
+      return
+    case 'device-request-failed':
+      log.error({ deviceId: event.deviceId, err: event.error }, 'request of a device failed by our fault')
+      return
+    case 'device-connection-failed':
+      log.error({ door: event.door, err: event.error }, 'connection of a device failed by our fault')
+      return
+    case 'tls-handshake-failed':
+      log.debug({ err: event.error }, 'TLS handshake failed')
+      return
+    case 'device-accept-failed':
+      log.error({ err: event.error }, 'a connection could not be accepted')
+      return
+    case 'dispatch-failed':
+      log.error({ err: event.error }, 'devices could not be told; they will be, with the next look')
+      return
     case 'background-failed':
       log.error({ task: event.task, err: event.error }, 'background task failed, it will be tried again')
       return
     case 'started': {
       // Whatever the level: whoever started it on port 0 learns the address from this line.
       const always = log.level === 'silent' ? log : log.child({}, { level: 'info' })
-      const { http, dataFolder } = event
-      always.info({ http, mqtt: null, data: dataFolder, ms: Math.round(event.ms) }, 'ready')
+      const { http, mqtt, dataFolder } = event
+      always.info({ http, mqtt, data: dataFolder, ms: Math.round(event.ms) }, 'ready')
       return
     }
     case 'admin-key-unused':
@@ -102,7 +129,7 @@ function logLine(log: Logger, event: ServiceEvent): void {
     case 'plaintext':
       log.warn(
         { host: event.host },
-        'API keys travel in clear text on this address; set --tls-cert and --tls-key',
+        'API keys and device tokens travel in clear text on this address; set --tls-cert and --tls-key',
       )
       return
     case 'stopping':

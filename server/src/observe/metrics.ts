@@ -38,7 +38,7 @@ export function buildMetrics(): Metrics {
   })
   const members = new Counter({
     name: 'jobcast_committed_items_total',
-    help: 'Items written by group commits: trigger calls, or devices',
+    help: 'Items written by group commits: trigger calls, devices, or what devices report',
     labelNames: ['of'],
     registers,
   })
@@ -57,6 +57,23 @@ export function buildMetrics(): Metrics {
     name: 'jobcast_connections_refused_total',
     help: 'Connections closed because what came was no request: malformed, too large, or too slow',
     labelNames: ['code'],
+    registers,
+  })
+  const deviceConnections = new Counter({
+    name: 'jobcast_device_connections_total',
+    help: 'Connections that devices have opened and signed in on, by MQTT or WebSocket',
+    labelNames: ['door'],
+    registers,
+  })
+  const refusedDevices = new Counter({
+    name: 'jobcast_device_connections_refused_total',
+    help: 'Connections to the device door that were closed before a device had signed in',
+    labelNames: ['reason'],
+    registers,
+  })
+  const deviceFailures = new Counter({
+    name: 'jobcast_device_failures_total',
+    help: 'Requests and connections of devices that failed by faults of the service itself',
     registers,
   })
   const unavailable = new Counter({
@@ -85,6 +102,16 @@ export function buildMetrics(): Metrics {
         return
       case 'connection-refused':
         refusedConnections.inc({ code: event.code })
+        return
+      case 'device-connected':
+        deviceConnections.inc({ door: event.door })
+        return
+      case 'device-refused':
+        refusedDevices.inc({ reason: event.reason })
+        return
+      case 'device-request-failed':
+      case 'device-connection-failed':
+        deviceFailures.inc()
         return
       case 'storage-unavailable':
         unavailable.inc()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { ConfigError, loadConfig } from '../../src/index.ts'
+import { type Config, ConfigError, loadConfig } from '../../src/index.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 test('a flag wins over the environment, the environment over the file, the file over the default', (t) => {
@@ -14,6 +14,26 @@ test('a flag wins over the environment, the environment over the file, the file 
     { port, host, maxDevices, dataFolder },
     { port: 3, host: '127.0.0.2', maxDevices: 7, dataFolder: './data' },
   )
+})
+
+test('what devices need has defaults, and can be set', () => {
+  const ofDevices = (config: Config) => {
+    const { mqttPort, deviceCa, maxOutputBytes, cancelDeadlineSeconds } = config
+    return { mqttPort, deviceCa, maxOutputBytes, cancelDeadlineSeconds }
+  }
+  assert.deepEqual(ofDevices(loadConfig({}, {})), {
+    mqttPort: 1883,
+    deviceCa: undefined,
+    maxOutputBytes: 10 * 1024 * 1024,
+    cancelDeadlineSeconds: 60,
+  })
+  const env = { JOBCAST_MAX_OUTPUT_BYTES: '1', JOBCAST_CANCEL_DEADLINE: '5' }
+  assert.deepEqual(ofDevices(loadConfig({ 'mqtt-port': '0' }, env)), {
+    mqttPort: 0,
+    deviceCa: undefined,
+    maxOutputBytes: 1,
+    cancelDeadlineSeconds: 5,
+  })
 })
 
 test('clear text beyond loopback needs a word', () => {
@@ -29,7 +49,11 @@ test('clear text beyond loopback needs a word', () => {
 const problems: [string, Parameters<typeof loadConfig>[0], Record<string, string>, RegExp][] = [
   ['a port above 65535', { port: '65536' }, {}, /port is "65536"/],
   ['a negative port', { port: '-1' }, {}, /port is "-1"/],
+  ['an MQTT port above 65535', { 'mqtt-port': '65536' }, {}, /mqtt-port is "65536"/],
   ['no devices', { 'max-devices': '0' }, {}, /max-devices is "0"/],
+  ['no output', { 'max-output-bytes': '0' }, {}, /max-output-bytes is "0"/],
+  ['no time to cancel', {}, { JOBCAST_CANCEL_DEADLINE: '0.5' }, /cancel-deadline is "0.5"/],
+  ['who signs for devices without TLS', { 'device-ca': 'no.pem' }, {}, /device-ca needs tls-cert/],
   ['a certificate without key', { 'tls-cert': 'cert.pem' }, {}, /go together/],
   ['files that are not there', { 'tls-cert': 'no.pem', 'tls-key': 'no.key' }, {}, /no\.pem cannot be read/],
   ['an unknown level', {}, { JOBCAST_LOG_LEVEL: 'loud' }, /log-level is "loud"/],

@@ -81,6 +81,23 @@ test('a wait leaves no listener behind, however it ends', async () => {
   watch.close()
 })
 
+test('one watch can wait for changes of several kinds, and closes all of them', async () => {
+  const changes = new ChangeSignal()
+  const queues = new ChangeSignal<string>()
+  const { signal } = new AbortController()
+  const watch = changes.openWatch(1)
+  queues.openWatch('1 device', watch)
+  for (const tell of [() => changes.tell([1]), () => queues.tell(['1 device'])]) {
+    const woken = watch.nextChange(minute, signal)
+    assert.equal(await isOver(woken), false)
+    tell()
+    assert.equal(await isOver(woken), true)
+  }
+  assert.deepEqual([changes.isWatched, queues.isWatched], [true, true])
+  watch.close()
+  assert.deepEqual([changes.isWatched, queues.isWatched], [false, false])
+})
+
 test('a closed watch hears nothing, and closing it twice does no harm to a newer one', async () => {
   const changes = new ChangeSignal()
   const closed = changes.openWatch(1)

@@ -7,7 +7,14 @@ import { idempotencyMs, triggerJob } from '../../src/domain/trigger-job.ts'
 
 const now = Date.UTC(2026, 10, 15)
 const caller: Caller = { keyId: 'k', ownerNo: 7, ownerId: 'ow_7', scopes }
-const run: LaunchedRun = { runId: 1, jobName: 'j', launchedAt: now, firstExecutionId: 1, devices: [] }
+const run: LaunchedRun = {
+  runId: 1,
+  jobName: 'j',
+  launchedAt: now,
+  firstExecutionId: 1,
+  jobVersion: 1,
+  devices: [],
+}
 
 /** Remembers what is to be recorded; each record ends when the test says so. */
 function buildDeps() {
@@ -18,7 +25,10 @@ function buildDeps() {
         outcome instanceof Error ? reject(outcome) : resolve(outcome)
       sent.push({ trigger, answer })
     })
-  return { sent, deps: { recordTrigger, now: () => now, runningKeys: new Set<string>() } }
+  const launched: [number, LaunchedRun][] = []
+  const link = { launched: (ownerNo: number, run: LaunchedRun) => launched.push([ownerNo, run]) }
+  const moment = () => ({ at: now, clock: now + 5, chance: 0, cancelDeadlineMs: 0 })
+  return { sent, launched, deps: { recordTrigger, moment, link, runningKeys: new Set<string>() } }
 }
 
 test('a device named twice is triggered once, at the place where it was named first', () => {
@@ -29,6 +39,8 @@ test('a device named twice is triggered once, at the place where it was named fi
     jobName: 'j',
     deviceIds: ['b', 'a', 'c'],
     launchedAt: now,
+    clock: now + 5,
+    keyId: 'k',
     idempotency: null,
   })
 })
@@ -42,12 +54,14 @@ const outcomes: [TriggerOutcome, ErrorCode | undefined][] = [
 ]
 for (const [outcome, code] of outcomes) {
   test(`answers ${code ?? 'the run'} when the store says ${outcome.kind}`, async () => {
-    const { sent, deps } = buildDeps()
+    const { sent, launched, deps } = buildDeps()
     const answer = triggerJob(deps, caller, { jobName: 'j', deviceIds: ['a'] }, 'key')
     sent[0]?.answer(outcome)
     if (code) await assert.rejects(answer, { code })
     else assert.equal(await answer, run)
     assert.equal(deps.runningKeys.size, 0)
+    // Devices are told of what was made, and not once more of what was made before.
+    assert.deepEqual(launched, outcome.kind === 'created' ? [[7, run]] : [])
   })
 }
 

@@ -5,7 +5,9 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { hashSecret } from '../../src/domain/secret-text.ts'
 import { newSecretText } from '../../src/index.ts'
+import { MqttLine, NotLetIn, type SignIn } from '../support/mqtt-line.ts'
 import { sendRaw } from '../support/raw-http.ts'
 import { rawRequest } from '../support/raw-request.ts'
 import { type SpawnedServer, spawnServer, startProgram } from '../support/spawn-server.ts'
@@ -40,10 +42,11 @@ async function makeSecrets(server: SpawnedServer) {
     tokens.push(reply.json.deviceToken)
   }
   await server.call('DELETE', '/job/api/devices/d2')
+  tokens.push(newSecretText('jd').text, `${newSecretText('jd').text.slice(0, -1)}!`)
   const unknown = newSecretText('jc').text
   const misspelled = `${newSecretText('jc').text.slice(0, -1)}!`
   const keys = [good.apiKey, revoked.apiKey, expired.apiKey, foreign, unknown, misspelled]
-  return { good, keys, tokens }
+  return { good, goodToken: tokens[1] as string, keys, tokens }
 }
 
 /** The bodies of all answers to calls with secrets in right and wrong places. */
@@ -80,16 +83,95 @@ async function sendEverywhere(server: SpawnedServer, secrets: string[]): Promise
   return bodies
 }
 
+/** What devices are answered that show a secret in right and wrong places, by each door. */
+async function showEverywhere(server: SpawnedServer, secrets: string[]): Promise<string[]> {
+  const answers: string[] = []
+  for (const secret of secrets) {
+    const path = encodeURIComponent(secret)
+    const signIns: SignIn[] = [
+      { deviceId: 'd1', token: secret },
+      { deviceId: 'd1', token: secret, version: 4, clientId: secret },
+      { deviceId: 'd2', token: secret },
+      { deviceId: secret, token: secret },
+      { deviceId: `${secret}?SDK=x`, token: 'x' },
+      { deviceId: ` ${secret}`, token: 'x' },
+      { deviceId: `d1:${secret}`, token: 'x', version: 4 },
+    ]
+    for (const address of [server.mqtt, server.http]) {
+      for (const signIn of signIns) answers.push(...(await talkOf(secret, address, signIn)))
+    }
+    const bearer = { authorization: `Bearer ${secret}` }
+    const calls: [string, string, Record<string, string>][] = [
+      ['GET', '/things/d1/jobs', bearer],
+      ['GET', '/things/d2/jobs', bearer],
+      ['GET', `/things/${path}/jobs`, bearer],
+      ['GET', `/things/d1/jobs?token=${path}&wait=${path}`, bearer],
+      ['GET', `/things/d1/jobs/${path}`, bearer],
+      ['PUT', `/things/d1/jobs/${path}`, bearer],
+      ['POST', `/things/d1/jobs/${path}`, bearer],
+      ['POST', `/things/d1/jobs/${path}/output`, bearer],
+      ['GET', `/things/d1/jobs/1?executionNumber=${path}`, bearer],
+      ['GET', '/things/d1/jobs', { authorization: `Basic ${secret}`, cookie: `token=${secret}` }],
+      ['GET', '/things/d1/jobs', { 'x-api-key': secret }],
+      ['GET', '/job/api/executions', { ...bearer, 'x-api-key': secret }],
+      ['GET', `/mqtt?token=${path}`, bearer],
+    ]
+    for (const [method, url, headers] of calls) {
+      const rawBody = method === 'GET' ? {} : { rawBody: `{"status":"${secret}"` }
+      answers.push((await server.call(method, url, { key: 'none', headers, ...rawBody })).text)
+    }
+  }
+  return answers
+}
+
+/** Of a connection that says the secret wherever it can. */
+async function talkOf(secret: string, address: string, signIn: SignIn): Promise<string[]> {
+  try {
+    const line = await MqttLine.open(address, signIn)
+    await line.subscribe('get/+', '+/get/+', '+/update/+', 'start-next/+', '+/output/+')
+    await line.subscribe(secret).catch(() => undefined)
+    const requests: [string, object][] = [
+      [`${secret}/get`, {}],
+      [`${secret}/update`, { status: secret }],
+      [`${secret}/output`, { offset: 0, data: secret }],
+      ['1/update', { status: secret }],
+      ['1/output', { offset: 0, data: '', encoding: secret }],
+      ['start-next', { stepTimeoutInMinutes: secret }],
+      ['get', { token: secret }],
+    ]
+    const answers: string[] = []
+    for (const [suffix, fields] of requests) {
+      if (/[^A-Za-z0-9_/-]/.test(suffix)) continue
+      answers.push(JSON.stringify((await line.request(suffix, fields)).json))
+    }
+    line.publishUnconfirmed('get', `{"${secret}`)
+    line.publishUnconfirmed(secret, secret)
+    line.send({ cmd: 'publish', topic: secret, payload: secret, qos: 0, dup: false, retain: false })
+    line.end()
+    await line.closed
+    return answers
+  } catch (error) {
+    assert.ok(error instanceof NotLetIn, String(error))
+    return []
+  }
+}
+
 test('no key and no token is in logs, metrics, answers to later calls, or the database', async (t) => {
   const folder = temporaryFolder(t)
   const adminKey = newSecretText('jc').text
   const options = { flags: ['--log-level', 'trace'], env: { JOBCAST_ADMIN_KEY: adminKey } }
   const server = await startProgram(folder, options).ready
   t.after(() => server.end('SIGKILL'))
-  const { good, keys, tokens } = await makeSecrets(server)
+  const { good, goodToken, keys, tokens } = await makeSecrets(server)
   const secrets = [adminKey, ...keys, ...tokens]
 
   for (const body of await sendEverywhere(server, secrets)) assertHasNone('an answer', body, secrets)
+  const answers = await showEverywhere(server, [...tokens, good.apiKey])
+  for (const answer of answers) assertHasNone('an answer to a device', answer, secrets)
+  assert.ok(
+    answers.some((answer) => answer.includes('inProgressJobs')),
+    'no device was let in',
+  )
   const lists = ['keys', 'devices', 'jobs', 'owners', 'devices/d1', 'runs', 'executions']
   for (const list of lists) {
     assertHasNone(list, (await server.call('GET', `/job/api/${list}`)).text, secrets)
@@ -104,9 +186,16 @@ test('no key and no token is in logs, metrics, answers to later calls, or the da
   assertHasNone('the log', log, secrets)
   assertHasNone('stderr', server.output.errors, secrets)
   for (const { name, bytes } of filesOf(folder)) assertHasNone(name, bytes, secrets)
-  // That the search can find something: the public id of a key is in the log and in the database.
+  // That the search can find something: the public id of a key is in the log and in the database, where a token is
+  // known by its public id and its hash.
   assert.ok(log.includes(good.keyId))
-  assert.ok(filesOf(folder).some(({ bytes }) => bytes.includes(good.keyId)))
+  for (const trace of [
+    good.keyId,
+    goodToken.slice('jd_'.length, idEnd),
+    Buffer.from(hashSecret(goodToken)),
+  ]) {
+    assert.ok(filesOf(folder).some(({ bytes }) => bytes.includes(trace)))
+  }
 })
 
 test('the first admin key is shown once, on stderr, and kept in a file for its owner only', async (t) => {

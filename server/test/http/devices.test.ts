@@ -20,6 +20,10 @@ test('PUT answers 201 when it creates, 200 when it replaces, and leaves nothing 
     deviceName: 'North gate',
     tags: ['beta', 'gate', 'äöü'],
     credentialCreatedAt: null,
+    online: false,
+    since: null,
+    lastSeenAt: null,
+    door: null,
   })
   assert.equal(createdAt, updatedAt)
 

@@ -32,8 +32,11 @@ test('GET answers 200 with the six fields of the trigger and all that is known b
     finishedAt: null,
     notifiedAt: null,
     deliveredAt: null,
+    notBefore: null,
     statusDetails: {},
     result: null,
+    outputBytes: 0,
+    outputCut: false,
   })
 })
 

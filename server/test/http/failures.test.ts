@@ -1,6 +1,7 @@
 // When the service itself fails: foreseen states are 503 with Retry-After, a bug is a bare 500.
 
 import assert from 'node:assert/strict'
+import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import type { ErrorCode } from '@jobcast/contract'
 import { StorageUnavailable, TooMuchWaiting } from '../../src/domain/store.ts'
@@ -68,4 +69,40 @@ test('/readyz answers J-910 with Retry-After once the service is stopping, /live
   assert.equal(ready.headers['retry-after'], '5')
   assert.equal(ready.headers.connection, 'close')
   assert.equal((await app.inject({ url: '/livez', headers })).statusCode, 200)
+})
+
+test('output that cannot be read to its end cuts the connection, and the bug is told', async (t) => {
+  const bug = new TypeError(secret)
+  const { app, adminKey, told, deps } = await openApp(t)
+  const { getExecution, readOutput } = deps.store
+  const execution = { attempt: 1 } as Awaited<ReturnType<typeof getExecution>>
+  const first = { data: Buffer.from('first'), length: 9, cut: false, runId: 1, ended: false }
+  Object.assign(deps.store, {
+    getExecution: async () => execution,
+    readOutput: async (...[, , { offset }]: Parameters<typeof readOutput>) => {
+      if (offset > 0) throw bug
+      return first
+    },
+  })
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = app.server.address() as AddressInfo
+  const headers = { 'x-api-key': adminKey }
+  const response = await fetch(`http://127.0.0.1:${port}/job/api/executions/1/output`, { headers })
+  await assert.rejects(response.text())
+  const failed = told.filter((event) => event.kind === 'request-failed')
+  assert.deepEqual(
+    failed.map(({ error, route }) => [error, route]),
+    [[bug, '/job/api/executions/:jobExecutionId/output']],
+  )
+})
+
+test('devices and their executions can be read while presence cannot be written', async (t) => {
+  const unwritable = new StorageUnavailable(new Error('full'))
+  const presence = { settle: () => Promise.reject(unwritable), lastSeenAt: () => undefined }
+  const { app, adminKey } = await openApp(t, { presence: { ...presence, seenByHttp: () => undefined } })
+  const headers = { host: 'localhost', 'x-api-key': adminKey }
+  await app.inject({ method: 'PUT', url: '/job/api/devices/d1', headers })
+  for (const url of ['/job/api/devices/d1', '/job/api/devices?online=false']) {
+    assert.equal((await app.inject({ url, headers })).statusCode, 200)
+  }
 })

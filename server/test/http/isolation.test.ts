@@ -45,7 +45,8 @@ const ids: Record<string, { foreign: string; unknown: string }> = {
 /** What is no id. A new parameter must be put into one of the two lists. */
 const noIds = new Set(
   'limit cursor wait execState launchedAfter launchedBefore force idempotency-key deviceName tags keyName scopes expiresAt'
-    .concat(' ownerName description document expireAfterSeconds timeoutSeconds deadlineSeconds')
+    .concat(' ownerName description document expireAfterSeconds timeoutSeconds deadlineSeconds retry')
+    .concat(' online offset attempt follow download')
     .split(' '),
 )
 const bodies: Record<string, Record<string, unknown>> = {

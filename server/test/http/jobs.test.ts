@@ -17,6 +17,7 @@ test('PUT answers 201 with every field when it creates, 200 when it replaces', a
     expireAfterSeconds: 60,
     timeoutSeconds: 31_536_000,
     deadlineSeconds: 1,
+    retry: { max: 3, backoffSeconds: 0, on: ['TIMED_OUT'] },
   }
   const created = await api.call('PUT', path('update'), { body: content })
   assert.equal(created.status, 201)
@@ -34,14 +35,21 @@ test('PUT answers 201 with every field when it creates, 200 when it replaces', a
 })
 
 test('PUT leaves nothing of what was there before: what it does not name is empty', async () => {
-  const content = { description: 'a', document: { a: 1 }, expireAfterSeconds: 1, timeoutSeconds: 1 }
+  const policies = { expireAfterSeconds: 1, timeoutSeconds: 1, retry: { max: 1 } }
+  const content = { description: 'a', document: { a: 1 }, ...policies }
   await api.call('PUT', path('emptied'), { body: content })
   const { json } = await api.call('PUT', path('emptied'), { body: {} })
-  const { description, document, expireAfterSeconds, timeoutSeconds, deadlineSeconds } = json
+  const { description, document, expireAfterSeconds, timeoutSeconds, deadlineSeconds, retry } = json
   assert.deepEqual(
-    [description, document, expireAfterSeconds, timeoutSeconds, deadlineSeconds],
-    ['', {}, null, null, null],
+    [description, document, expireAfterSeconds, timeoutSeconds, deadlineSeconds, retry],
+    ['', {}, null, null, null, null],
   )
+})
+
+test('what a retry policy leaves out has its default: ten seconds, after a failure and after a time-out', async () => {
+  const { json } = await api.call('PUT', path('retried'), { body: { retry: { max: 2 } } })
+  assert.deepEqual(json.retry, { max: 2, backoffSeconds: 10, on: ['FAILED', 'TIMED_OUT'] })
+  assert.deepEqual((await api.call('GET', path('retried'))).json, json)
 })
 
 test('PUT needs no body, with and without a content type', async () => {
@@ -101,6 +109,13 @@ const refused: Record<string, unknown> = {
   'half a second': { deadlineSeconds: 0.5 },
   'seconds as text': { timeoutSeconds: '60' },
   'seconds that are null': { timeoutSeconds: null },
+  'a retry without max': { retry: {} },
+  'a retry of no attempts': { retry: { max: 0 } },
+  'a retry of more than 100 attempts': { retry: { max: 101 } },
+  'a retry after another end': { retry: { max: 1, on: ['REJECTED'] } },
+  'a retry after no end': { retry: { max: 1, on: [] } },
+  'a retry with a rest of more than a day': { retry: { max: 1, backoffSeconds: 86_401 } },
+  'a retry with an unknown field': { retry: { max: 1, backoff: 1 } },
   'an array': [],
   null: null,
 }

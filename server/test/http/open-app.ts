@@ -1,11 +1,19 @@
-// The app on a real store but without a socket, so that a test can put a failing part into it.
+// The app with both doors on a real store but without a socket, so that a test can put a failing part into it.
 
 import type { TestContext } from 'node:test'
+import { Dispatcher } from '../../src/dispatch/dispatcher.ts'
 import { createFirstKey } from '../../src/domain/api-key.ts'
 import { ChangeSignal } from '../../src/domain/change-signal.ts'
+import { Deliveries } from '../../src/domain/deliveries.ts'
+import { Documents } from '../../src/domain/documents.ts'
 import { HealthCheck } from '../../src/domain/health-check.ts'
 import { KeyUse } from '../../src/domain/key-use.ts'
+import { Presence } from '../../src/domain/presence.ts'
 import { newSecretText } from '../../src/domain/secret-text.ts'
+import { CredentialChanges } from '../../src/domain/sign-in.ts'
+import type { Store } from '../../src/domain/store.ts'
+import { addDeviceDoor } from '../../src/gateway/http/device-door.ts'
+import type { DoorDeps } from '../../src/gateway/http/door-app.ts'
 import { type AppDeps, buildApp } from '../../src/http/app.ts'
 import type { App } from '../../src/http/app-type.ts'
 import type { ServiceEvent } from '../../src/observe/events.ts'
@@ -13,42 +21,71 @@ import { buildMetrics } from '../../src/observe/metrics.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-export type OpenApp = { app: App; adminKey: string; told: ServiceEvent[] }
+export type AllDeps = AppDeps & DoorDeps
+export type OpenApp = { app: App; adminKey: string; told: ServiceEvent[]; deps: AllDeps }
 
-export async function openApp(t: TestContext, parts: Partial<AppDeps> = {}): Promise<OpenApp> {
+export async function openApp(t: TestContext, parts: Partial<AllDeps> = {}): Promise<OpenApp> {
   const folder = temporaryFolder(t)
   const store = openStore(folder, (error) => {
     throw error
   })
   const told: ServiceEvent[] = []
-  const deps: AppDeps = {
-    store,
-    now: Date.now,
-    tell: (event) => told.push(event),
-    metrics: buildMetrics(),
-    keyUse: new KeyUse(store),
-    changes: new ChangeSignal(),
-    health: new HealthCheck(() => store.checkHealth()),
-    stopping: new AbortController().signal,
-    runningKeys: new Set(),
-    recordTrigger: async (trigger) => {
-      const [outcome] = await store.createExecutions([trigger])
-      if (outcome === undefined) throw new Error('no outcome')
-      return outcome
-    },
-    recordDevice: async (put) => {
-      const [result] = await store.putDevices([put])
-      if (result === undefined) throw new Error('no result')
-      return result
-    },
-    ...parts,
-  }
+  const deps: AllDeps = { ...buildParts(store), tell: (event) => told.push(event), ...parts }
   const secret = newSecretText('jc')
   await createFirstKey({ store, now: Date.now }, secret)
-  const app = await buildApp(deps, { version: '0', maxDevices: 10, tls: undefined })
+  const addRoutes = (app: App) => addDeviceDoor(app, deps)
+  const app = await buildApp(deps, { version: '0', maxDevices: 10, tls: undefined, addRoutes })
   t.after(async () => {
     await app.close()
     await store.close()
   })
-  return { app, adminKey: secret.text, told }
+  return { app, adminKey: secret.text, told, deps }
+}
+
+function buildParts(store: Store): Omit<AllDeps, 'tell'> {
+  const now = Date.now
+  const moment = () => ({ at: now(), clock: now(), chance: 0, cancelDeadlineMs: 60_000 })
+  const presence = new Presence({ store, now, elapsed: now })
+  const documents = new Documents(store)
+  const deliveries = new Deliveries(store, now)
+  const queues = new ChangeSignal<string>()
+  const link = new Dispatcher({
+    store,
+    documents,
+    deliveries,
+    presence,
+    queues,
+    clock: now,
+    onFailure: (error) => {
+      throw error
+    },
+  })
+  return {
+    store,
+    now,
+    moment,
+    link,
+    presence,
+    documents,
+    deliveries,
+    queues,
+    changes: new ChangeSignal(),
+    outputs: new ChangeSignal(),
+    credentialChanges: new CredentialChanges(),
+    maxOutputBytes: 1000,
+    metrics: buildMetrics(),
+    keyUse: new KeyUse(store),
+    health: new HealthCheck(() => store.checkHealth()),
+    stopping: new AbortController().signal,
+    runningKeys: new Set(),
+    recordTrigger: (trigger) => oneOf(store.createExecutions([trigger])),
+    recordDevice: (put) => oneOf(store.putDevices([put])),
+    recordReport: (report) => oneOf(store.recordReports([report])),
+  }
+}
+
+async function oneOf<T>(outcomes: Promise<T[]>): Promise<T> {
+  const [outcome] = await outcomes
+  if (outcome === undefined) throw new Error('no outcome')
+  return outcome
 }

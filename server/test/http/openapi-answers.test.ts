@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { CallOptions, Reply } from '../support/call-api.ts'
+import { newDevice } from '../support/call-device.ts'
 import { openSharedServer } from './shared-server.ts'
 
 type Media = { schema: object }
@@ -93,6 +94,53 @@ test('executions and runs answer as the document says: 200, 400, 404, 409', asyn
   await check(cancel, { jobExecutionId: 987654321 })
   await check(cancel, { jobExecutionId }, { rawBody: 'force', headers: { 'content-type': 'text/plain' } })
   await check('GET /job/api/executions/{jobExecutionId}', { jobExecutionId })
+  const cancelRun = 'POST /job/api/runs/{runId}/cancel'
+  await check(cancelRun, { runId })
+  await check(cancelRun, { runId })
+  await check(cancelRun, { runId: 987654321 }, problem)
+})
+
+test('history, explanation and output answer as the document says: 200, 400, 404', async () => {
+  const [{ jobExecutionId }] = (await api.trigger('update', ['d1'])).json
+  for (const name of ['history', 'explain', 'output']) {
+    const operation = `GET /job/api/executions/{jobExecutionId}/${name}`
+    await check(operation, { jobExecutionId })
+    await check(operation, { jobExecutionId: 987654321 })
+    await check(operation, { jobExecutionId: 'x' }, problem)
+  }
+})
+
+test('the door for devices answers as the document says: 200, 400, 401, 403, 404, 405, 409, 410', async () => {
+  const { deviceId: thing, token } = await newDevice(api, 'answering')
+  const headers = { authorization: `Bearer ${token}` }
+  const ask = (operation: string, jobId: number | string = '$next', body?: unknown, query = '') =>
+    check(operation, { thing, jobId }, { headers, query, ...(body !== undefined && { body }) })
+  const pending = 'GET /things/{thing}/jobs'
+  const describe = 'GET /things/{thing}/jobs/{jobId}'
+  const start = 'PUT /things/{thing}/jobs/{jobId}'
+  const update = 'POST /things/{thing}/jobs/{jobId}'
+  const output = 'POST /things/{thing}/jobs/{jobId}/output'
+  await ask(describe)
+  const [{ jobExecutionId: id }] = (await api.trigger('update', ['answering'])).json
+  await ask(pending)
+  await ask(pending, '', undefined, '?wait=61')
+  await ask(start, '$next', {})
+  await ask(start, id)
+  await ask(pending)
+  await ask(describe, id, undefined, '?includeJobDocument=true')
+  await ask(describe, 987654321)
+  await ask(update, id, { status: 'IN_PROGRESS', includeJobExecutionState: true, includeJobDocument: true })
+  await ask(update, id, { status: 'IN_PROGRESS', expectedVersion: 99 })
+  await ask(update, id, {})
+  await ask(output, id, { offset: 0, data: 'a', clientToken: 'mine' })
+  await ask(output, id, { offset: 9, data: 'a' })
+  await ask(output, 987654321, { offset: 0, data: 'a' })
+  await ask(update, id, { status: 'SUCCEEDED' })
+  await ask(update, id, { status: 'SUCCEEDED' })
+  await ask(describe, id)
+  await ask(output, id, { offset: 1, data: 'a' })
+  await check(pending, { thing })
+  await check(pending, { thing: 'another' }, { headers })
 })
 
 test('jobs and devices answer as the document says: 200, 201, 204, 400, 404, 413', async () => {
@@ -106,11 +154,13 @@ test('jobs and devices answer as the document says: 200, 201, 204, 400, 404, 413
     await check(`PUT ${operation}`, names, { body: { wrong: 1 } })
     await check(`PUT ${operation}`, names, { rawBody: '{}'.padEnd(1024 * 1024 + 1) })
     await check(`GET ${operation}`, names)
-    if (name === 'deviceId') await check(`POST ${operation}/credential`, names)
+    const credential =
+      name === 'deviceId' ? ['POST', 'DELETE'].map((m) => `${m} ${operation}/credential`) : []
+    for (const each of credential) await check(each, names)
     await check(`DELETE ${operation}`, names)
     await check(`DELETE ${operation}`, names)
     await check(`GET ${operation}`, names, problem)
-    if (name === 'deviceId') await check(`POST ${operation}/credential`, names)
+    for (const each of credential) await check(each, names)
   }
 })
 

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { openApiFile } from '../../src/generate.ts'
+import { newDevice } from '../support/call-device.ts'
 import { openApp } from './open-app.ts'
 import { openSharedServer } from './shared-server.ts'
 
@@ -52,11 +53,21 @@ test('every route of the app is in it, and each has the methods it allows', asyn
     .map((route) => route.replaceAll(/:(\w+)/g, '{$1}'))
   assert.deepEqual(routes.toSorted(), Object.keys(document.paths).toSorted())
 
+  const { token } = await newDevice(api, '1')
+  const headers = { authorization: `Bearer ${token}` }
   for (const [path, methods] of Object.entries(document.paths)) {
     const described = Object.keys(methods).map((method) => method.toUpperCase())
     if (described.includes('GET')) described.push('HEAD')
-    const reply = await api.call('PATCH', path.replaceAll(/\{\w+\}/g, '1'))
+    const reply = await api.call('PATCH', path.replaceAll(/\{\w+\}/g, '1'), { headers })
     assert.equal(reply.headers.get('allow'), described.sort().join(', '), path)
+  }
+})
+
+test('what devices call asks for the token of a device, everything else under /job/api for an API key', () => {
+  for (const { path, operation } of operations) {
+    const security = path.startsWith('/things/') ? [{ deviceToken: [] }] : undefined
+    if (!path.startsWith('/job/api/') && security === undefined) continue
+    assert.deepEqual((operation as { security?: unknown }).security, security, path)
   }
 })
 

@@ -11,6 +11,7 @@ const run = fc.record({
   runId: fc.nat(),
   jobName: fc.string({ unit: 'binary' }),
   launchedAt: fc.integer({ min: 0, max: 4e12 }),
+  jobVersion: fc.nat(),
   firstExecutionId: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER - 1000 }),
   devices: fc.array(device, { minLength: 1, maxLength: 300, size: 'max' }),
 })

@@ -2,7 +2,8 @@
 
 import type { ExecState } from '@jobcast/contract'
 import { type ExecutionEvent, isTerminal, nextState } from '../../src/domain/execution.ts'
-import type { ExecutionFilter, LaunchedRun, StoredExecution } from '../../src/domain/store.ts'
+import type { ExecutionFilter, LaunchedRun, Moved, StoredExecution } from '../../src/domain/store.ts'
+import { wayTo } from './store-under-test.ts'
 
 export class ExecutionModel {
   /** Oldest first. */
@@ -24,8 +25,11 @@ export class ExecutionModel {
         finishedAt: null,
         notifiedAt: null,
         deliveredAt: null,
+        notBefore: null,
         statusDetails: {},
         result: null,
+        outputBytes: 0,
+        outputCut: false,
       })
     })
   }
@@ -36,16 +40,22 @@ export class ExecutionModel {
     if (state === undefined) return false
     execution.execState = state
     execution.versionNumber++
+    if (event === 'start') execution.startedAt = at
     if (isTerminal(state)) execution.finishedAt = at
     return true
   }
 
-  /** Ends what is unfinished of the device and names the runs that it touched. */
-  removeDevice(deviceId: string, at: number): number[] {
-    const touched = this.executions.filter(
-      (execution) => execution.deviceId === deviceId && this.move(execution, 'remove-device', at),
-    )
-    return [...new Set(touched.map((execution) => execution.runId))]
+  bringTo(execution: StoredExecution, state: ExecState, at: number): void {
+    for (const event of wayTo[state]) this.move(execution, event, at)
+  }
+
+  /** Ends what is unfinished of the device and tells what it moved. */
+  removeDevice(ownerNo: number, deviceId: string, at: number): Moved[] {
+    return this.executions.flatMap((execution) => {
+      const { jobExecutionId, runId, execState: from } = execution
+      if (execution.deviceId !== deviceId || !this.move(execution, 'remove-device', at)) return []
+      return [{ ownerNo, deviceId, jobExecutionId, runId, from, execState: execution.execState }]
+    })
   }
 
   list(filter: ExecutionFilter): StoredExecution[] {

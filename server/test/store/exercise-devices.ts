@@ -8,11 +8,14 @@ import {
   allExecutions,
   createOne,
   devicePut,
+  momentAt,
   readAll,
   type StoreUnderTest,
   seedOwner,
   startedAt,
 } from './store-under-test.ts'
+
+const now = momentAt(startedAt)
 
 export async function exerciseDevices(t: TestContext, underTest: StoreUnderTest): Promise<void> {
   const { store } = underTest
@@ -29,6 +32,7 @@ export async function exerciseDevices(t: TestContext, underTest: StoreUnderTest)
       deviceName: 'one',
       tags: ['a', 'b'],
       credentialCreatedAt: null,
+      presence: { online: false, since: null, lastSeenAt: null, door: null },
       createdAt: startedAt,
       updatedAt: startedAt,
     }
@@ -47,11 +51,11 @@ export async function exerciseDevices(t: TestContext, underTest: StoreUnderTest)
   await t.test('a device put again after its deletion is a new one: no token, a new createdAt', async () => {
     const { ownerNo } = await seedOwner(store, { devices: ['d1'] })
     const token = { tokenId: `id of ${ownerNo}`, tokenHash: new Uint8Array(32), at: startedAt + 1 }
-    assert.equal(await store.setDeviceToken(ownerNo, 'd1', token), true)
+    assert.equal(await store.setDeviceToken(ownerNo, 'd1', token, token.at), true)
     assert.equal((await store.getDevice(ownerNo, 'd1'))?.credentialCreatedAt, startedAt + 1)
-    await store.deleteDevice(ownerNo, 'd1', startedAt)
+    await store.deleteDevice(ownerNo, 'd1', now, 'key k1')
     assert.equal(await store.getDevice(ownerNo, 'd1'), undefined)
-    assert.equal(await store.setDeviceToken(ownerNo, 'd1', token), false)
+    assert.equal(await store.setDeviceToken(ownerNo, 'd1', token, token.at), false)
     const [put] = await store.putDevices([{ ...devicePut(ownerNo, 'd1'), at: startedAt + 9 }])
     assert.equal(put?.created, true)
     assert.equal(put?.value.createdAt, startedAt + 9)
@@ -80,7 +84,7 @@ export async function exerciseDevices(t: TestContext, underTest: StoreUnderTest)
   await t.test('devices are listed in the order of their ids as bytes, without the deleted', async () => {
     const ids = ['a', 'B', 'ä', 'z', '10', '9', 'A b', '😀', '\uffee', 'ab', '_', '%']
     const { ownerNo } = await seedOwner(store, { devices: ids })
-    await store.deleteDevice(ownerNo, 'z', startedAt)
+    await store.deleteDevice(ownerNo, 'z', now, 'key k1')
     const sorted = ids
       .filter((id) => id !== 'z')
       .sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
@@ -103,7 +107,7 @@ export async function exerciseDevices(t: TestContext, underTest: StoreUnderTest)
         for (const { deviceId, tags } of puts) {
           if (tags === null) {
             assert.equal(
-              (await store.deleteDevice(ownerNo, deviceId, startedAt)) !== undefined,
+              (await store.deleteDevice(ownerNo, deviceId, now, 'key k1')) !== undefined,
               tagsOf.delete(deviceId),
             )
           } else {
@@ -125,7 +129,7 @@ export async function exerciseDevices(t: TestContext, underTest: StoreUnderTest)
     await store.putDevices([{ ...devicePut(mine.ownerNo, 'd1', 'mine'), tags: ['tag'] }])
     assert.equal((await store.getDevice(theirs.ownerNo, 'd1'))?.deviceName, 'name of d1')
     assert.deepEqual(await idsByTag(theirs.ownerNo, 'tag'), [])
-    await store.deleteDevice(theirs.ownerNo, 'd1', startedAt)
+    await store.deleteDevice(theirs.ownerNo, 'd1', now, 'key k1')
     assert.deepEqual(await idsByTag(mine.ownerNo, 'tag'), ['d1'])
   })
 }

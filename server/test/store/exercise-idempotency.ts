@@ -10,6 +10,7 @@ import {
   answered,
   createOne,
   devicePut,
+  momentAt,
   runOf,
   type StoreUnderTest,
   seedOwner,
@@ -49,7 +50,7 @@ export async function exerciseIdempotency(t: TestContext, underTest: StoreUnderT
       const steps: (() => Promise<unknown>)[] = [
         () => store.putDevices([devicePut(ownerNo, 'd1', 'renamed')]),
         () => store.putDevices([devicePut(ownerNo, 'd1', 'and again')]),
-        () => store.deleteDevice(ownerNo, 'd2', startedAt),
+        () => store.deleteDevice(ownerNo, 'd2', momentAt(startedAt), 'key k1'),
         () => store.deleteJob(ownerNo, 'restart', startedAt),
         () => store.putDevices([devicePut(ownerNo, 'd2', 'another one')]),
       ]

@@ -12,6 +12,8 @@ import {
   assertRunsAddUp,
   devicePut,
   emptyContent,
+  momentAt,
+  moveOf,
   type Seed,
   type StoreUnderTest,
   seedOwner,
@@ -89,9 +91,7 @@ export async function exerciseInterleavings(t: TestContext, underTest: StoreUnde
     const triggers = Array.from({ length: 100 }, () => trigger(['d1']))
     const outcomes = await store.createExecutions(triggers)
     const ids = outcomes.flatMap((outcome) => ('run' in outcome ? [outcome.run.firstExecutionId] : []))
-    const moves = ids.map((jobExecutionId) =>
-      store.moveExecution({ ownerNo, jobExecutionId, event: 'cancel', at: startedAt }),
-    )
+    const moves = ids.map((jobExecutionId) => store.moveExecution(moveOf(ownerNo, jobExecutionId, 'cancel')))
     const lists = ids.map(() => allExecutions(store, ownerNo, { deviceId: 'd1' }))
     await Promise.all(moves)
     for (const list of await Promise.all(lists)) {
@@ -106,7 +106,7 @@ export async function exerciseInterleavings(t: TestContext, underTest: StoreUnde
     const { store } = underTest
     const { ownerNo, trigger } = await seedOwner(store)
     await store.createExecutions(Array.from({ length: 50 }, () => trigger(['d1'])))
-    const deleted = store.deleteDevice(ownerNo, 'd1', startedAt)
+    const deleted = store.deleteDevice(ownerNo, 'd1', momentAt(startedAt), 'key k1')
     const lists = Array.from({ length: 5 }, () => allExecutions(store, ownerNo, { deviceId: 'd1' }))
     await deleted
     for (const list of await Promise.all(lists)) assert.equal(list.length, 50)
@@ -132,15 +132,14 @@ async function sendAll(store: Store, { ownerNo, trigger }: Seed, steps: Step[]):
           }),
         )
       case 'delete-device':
-        return store.deleteDevice(ownerNo, each.deviceId, each.at)
+        return store.deleteDevice(ownerNo, each.deviceId, momentAt(each.at), 'key k1')
       case 'put-job':
         return store.putJob({ ownerNo, jobName: each.jobName, content: emptyContent, at: each.at })
       case 'delete-job':
         return store.deleteJob(ownerNo, each.jobName, each.at)
       case 'cancel': {
         const run = launched[each.pick % (launched.length || 1)]
-        const move = { ownerNo, event: 'cancel', at: startedAt } as const
-        return run && store.moveExecution({ ...move, jobExecutionId: run.firstExecutionId })
+        return run && store.moveExecution(moveOf(ownerNo, run.firstExecutionId, 'cancel'))
       }
       case 'turn':
         return

@@ -18,6 +18,7 @@ const content: StoredJobContent = {
   expireAfterSeconds: 1,
   timeoutSeconds: 2,
   deadlineSeconds: 31_536_000,
+  retry: { max: 3, backoffSeconds: 10, on: ['TIMED_OUT', 'FAILED'] },
 }
 
 export async function exerciseJobs(t: TestContext, underTest: StoreUnderTest): Promise<void> {

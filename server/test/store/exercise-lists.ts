@@ -10,8 +10,11 @@ import { ExecutionModel } from './execution-model.ts'
 import {
   allExecutions,
   assertRunsAddUp,
+  bringTo,
   createOne,
   devicePut,
+  momentAt,
+  moveOf,
   type Seed,
   type StoreUnderTest,
   seedOwner,
@@ -79,9 +82,10 @@ export async function exerciseLists(t: TestContext, underTest: StoreUnderTest): 
         const { items, next } = await store.listExecutions(ownerNo, filter, { after, limit: 3 })
         seen.push(...items.map((execution) => execution.jobExecutionId))
         const { firstExecutionId } = await createOne(store, trigger(devices))
-        const move = { ownerNo, event: 'cancel', at: startedAt } as const
-        await store.moveExecution({ ...move, jobExecutionId: firstExecutionId + 1 })
-        for (const { jobExecutionId } of items) await store.moveExecution({ ...move, jobExecutionId })
+        await store.moveExecution(moveOf(ownerNo, firstExecutionId + 1, 'cancel'))
+        for (const { jobExecutionId } of items) {
+          await store.moveExecution(moveOf(ownerNo, jobExecutionId, 'cancel'))
+        }
         after = next
       } while (after !== undefined)
       assert.deepEqual(
@@ -110,7 +114,7 @@ export async function exerciseLists(t: TestContext, underTest: StoreUnderTest): 
 }
 
 async function take(
-  { store, setState }: StoreUnderTest,
+  { store }: StoreUnderTest,
   { ownerNo, trigger }: Seed,
   model: ExecutionModel,
   known: Set<string>,
@@ -135,8 +139,8 @@ async function take(
       const before = execution.execState
       const moved = model.move(execution, event, at)
       assert.deepEqual(
-        await store.moveExecution({ ownerNo, jobExecutionId, event, at }),
-        moved ? { kind: 'moved', execution } : { kind: 'refused', execState: before },
+        await store.moveExecution(moveOf(ownerNo, jobExecutionId, event, momentAt(at))),
+        moved ? { kind: 'moved', execution, from: before } : { kind: 'refused', execState: before },
       )
       return
     }
@@ -144,15 +148,14 @@ async function take(
       const open = model.list({}).filter(({ execState }) => execState === 'PENDING')
       const execution = open[each.pick % (open.length || 1)]
       if (execution === undefined) return
-      await setState(execution.jobExecutionId, each.state)
-      execution.execState = each.state
+      await bringTo(store, ownerNo, execution.jobExecutionId, each.state)
+      model.bringTo(execution, each.state, startedAt)
       return
     }
     case 'delete': {
-      const deleted = await store.deleteDevice(ownerNo, each.deviceId, at)
-      const runIds = model.removeDevice(each.deviceId, at)
-      const expected = known.delete(each.deviceId) ? { runIds } : undefined
-      assert.deepEqual(deleted && { runIds: deleted.runIds.toSorted((a, b) => a - b) }, expected)
+      const deleted = await store.deleteDevice(ownerNo, each.deviceId, momentAt(at), 'key k1')
+      const moved = model.removeDevice(ownerNo, each.deviceId, at)
+      assert.deepEqual(deleted, known.delete(each.deviceId) ? moved : undefined)
       return
     }
     case 'put':

@@ -7,9 +7,12 @@ import { type Slice, StorageUnavailable, type Store } from '../../src/domain/sto
 import {
   allExecutions,
   allRuns,
+  bringTo,
   createOne,
   devicePut,
   emptyContent,
+  momentAt,
+  moveOf,
   readAll,
   type StoreUnderTest,
   seedOwner,
@@ -17,21 +20,22 @@ import {
 } from './store-under-test.ts'
 
 const devices = ['d1', 'd2', 'd3', 'renamed', 'deleted', 'deleted and back']
+const now = momentAt(startedAt)
 
 export async function exerciseReopening(t: TestContext, underTest: StoreUnderTest): Promise<void> {
   await t.test('everything reads the same after it was opened again', async () => {
-    const { store, setState, reopen } = underTest
+    const { store, reopen } = underTest
     const { ownerNo, trigger } = await seedOwner(store, { jobs: ['restart', 'gone', 'back'], devices })
     for (let count = 0; count < 12; count++) await createOne(store, trigger(devices))
     const listed = await allExecutions(store, ownerNo)
     for (const [index, state] of execStates.entries()) {
-      if (state !== 'PENDING') await setState(listed[index * 3]?.jobExecutionId ?? 0, state)
+      await bringTo(store, ownerNo, listed[index * 3]?.jobExecutionId ?? 0, state)
     }
     const canceled = listed[40]?.jobExecutionId ?? 0
-    await store.moveExecution({ ownerNo, jobExecutionId: canceled, event: 'cancel', at: startedAt })
+    await store.moveExecution(moveOf(ownerNo, canceled, 'cancel'))
     await store.putDevices([devicePut(ownerNo, 'renamed', 'new name')])
-    await store.deleteDevice(ownerNo, 'deleted', startedAt)
-    await store.deleteDevice(ownerNo, 'deleted and back', startedAt)
+    await store.deleteDevice(ownerNo, 'deleted', now, 'key k1')
+    await store.deleteDevice(ownerNo, 'deleted and back', now, 'key k1')
     await store.putDevices([{ ...devicePut(ownerNo, 'deleted and back'), tags: ['t'] }])
     await store.deleteJob(ownerNo, 'gone', startedAt)
     await store.deleteJob(ownerNo, 'back', startedAt)
@@ -53,9 +57,9 @@ export async function exerciseReopening(t: TestContext, underTest: StoreUnderTes
     const runs = [await createOne(store, trigger(['d1', 'd2'])), await createOne(store, trigger(['d1']))]
     const again = await reopen()
     runs.push(await createOne(again, trigger(['d1'])))
-    const deleted = await again.deleteDevice(ownerNo, 'd1', startedAt)
+    const deleted = await again.deleteDevice(ownerNo, 'd1', now, 'key k1')
     assert.deepEqual(
-      deleted?.runIds,
+      deleted?.map((moved) => moved.runId),
       runs.map((run) => run.runId),
     )
     const left = await allExecutions(again, ownerNo, { execState: 'PENDING' })
@@ -69,7 +73,7 @@ export async function exerciseReopening(t: TestContext, underTest: StoreUnderTes
     const { store, reopen } = underTest
     const { ownerNo, trigger } = await seedOwner(store, { jobs: ['restart', 'gone'] })
     await store.deleteJob(ownerNo, 'gone', startedAt)
-    await store.deleteDevice(ownerNo, 'd2', startedAt)
+    await store.deleteDevice(ownerNo, 'd2', now, 'key k1')
     const triggers = [
       trigger(['d1'], { jobName: 'gone' }),
       trigger(['d2']),

@@ -2,14 +2,23 @@
 // and has data of its own; within a subject each test has an owner of its own.
 
 import { type TestContext, test } from 'node:test'
+import { exerciseClocks } from './exercise-clocks.ts'
+import { exerciseCredentials } from './exercise-credentials.ts'
 import { exerciseDevices } from './exercise-devices.ts'
+import { exerciseHistory } from './exercise-history.ts'
 import { exerciseIdempotency } from './exercise-idempotency.ts'
 import { exerciseInterleavings } from './exercise-interleavings.ts'
 import { exerciseJobs } from './exercise-jobs.ts'
 import { exerciseKeys } from './exercise-keys.ts'
 import { exerciseLists } from './exercise-lists.ts'
+import { exerciseLives } from './exercise-lives.ts'
 import { exerciseMoves } from './exercise-moves.ts'
+import { exerciseOutputs } from './exercise-outputs.ts'
+import { exercisePresence } from './exercise-presence.ts'
+import { exerciseQueues } from './exercise-queues.ts'
 import { exerciseReopening } from './exercise-reopening.ts'
+import { exerciseReports } from './exercise-reports.ts'
+import { exerciseRetries } from './exercise-retries.ts'
 import { exerciseTriggers } from './exercise-triggers.ts'
 import type { OpenStore, StoreUnderTest } from './store-under-test.ts'
 
@@ -17,8 +26,17 @@ const subjects: Record<string, (t: TestContext, underTest: StoreUnderTest) => Pr
   triggers: exerciseTriggers,
   'idempotency keys': exerciseIdempotency,
   moves: exerciseMoves,
+  reports: exerciseReports,
+  retries: exerciseRetries,
+  clocks: exerciseClocks,
+  lives: exerciseLives,
+  queues: exerciseQueues,
+  outputs: exerciseOutputs,
+  history: exerciseHistory,
   lists: exerciseLists,
   devices: exerciseDevices,
+  presence: exercisePresence,
+  credentials: exerciseCredentials,
   jobs: exerciseJobs,
   'owners and keys': exerciseKeys,
   'opened again': exerciseReopening,

@@ -8,6 +8,8 @@ import {
   createOne,
   devicePut,
   emptyContent,
+  momentAt,
+  moveOf,
   runOf,
   type StoreUnderTest,
   seedOwner,
@@ -84,8 +86,11 @@ export async function exerciseTriggers(t: TestContext, underTest: StoreUnderTest
       finishedAt: null,
       notifiedAt: null,
       deliveredAt: null,
+      notBefore: null,
       statusDetails: {},
       result: null,
+      outputBytes: 0,
+      outputCut: false,
     })
     const stored = await store.getRun(ownerNo, run.runId)
     assert.deepEqual(
@@ -132,8 +137,7 @@ export async function exerciseTriggers(t: TestContext, underTest: StoreUnderTest
     assert.deepEqual(await allExecutions(store, mine.ownerNo, { deviceId: 'their device' }), [])
     assert.deepEqual(await allExecutions(store, mine.ownerNo, { jobName: 'theirs' }), [])
     assert.deepEqual(await allExecutions(store, mine.ownerNo, { runId: run.runId }), [])
-    const move = { jobExecutionId: run.firstExecutionId, event: 'cancel', at: startedAt } as const
-    assert.deepEqual(await store.moveExecution({ ...move, ownerNo: mine.ownerNo }), {
+    assert.deepEqual(await store.moveExecution(moveOf(mine.ownerNo, run.firstExecutionId, 'cancel')), {
       kind: 'unknown-execution',
     })
   })
@@ -144,7 +148,7 @@ export async function exerciseTriggers(t: TestContext, underTest: StoreUnderTest
     assert.equal(await store.deleteJob(ownerNo, 'restart', startedAt), true)
     assert.deepEqual(await store.createExecutions([trigger(['d1'])]), [{ kind: 'unknown-job' }])
     await store.putJob({ ownerNo, jobName: 'restart', content: emptyContent, at: startedAt })
-    await store.deleteDevice(ownerNo, 'd1', startedAt)
+    await store.deleteDevice(ownerNo, 'd1', momentAt(startedAt), 'key k1')
     assert.deepEqual(await store.createExecutions([trigger(['d1'])]), [
       { kind: 'unknown-device', deviceIds: ['d1'] },
     ])
@@ -167,7 +171,11 @@ export async function exerciseTriggers(t: TestContext, underTest: StoreUnderTest
         const listed = await allExecutions(store, ownerNo, filter)
         assert.ok(listed.every(({ runId }) => runId === before.runId || runId === after.runId))
       }
-      assert.deepEqual(await store.deleteDevice(ownerNo, 'd2', startedAt), { runIds: [before.runId] })
+      const deleted = await store.deleteDevice(ownerNo, 'd2', momentAt(startedAt), 'key k1')
+      assert.deepEqual(
+        deleted?.map((moved) => moved.runId),
+        [before.runId],
+      )
     },
   )
 }

@@ -11,7 +11,7 @@ import { openDatabase, openReader } from '../../src/store/sqlite/database.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { spawnServer } from '../support/spawn-server.ts'
 import { newTemporaryFolder, removeAfter, temporaryFolder } from '../support/temporary-folder.ts'
-import { createOne, seedOwner } from './store-under-test.ts'
+import { createOne, emptyContent, seedOwner } from './store-under-test.ts'
 
 function pragma(db: DatabaseSync, name: string): unknown {
   return Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0]
@@ -115,13 +115,7 @@ test('a job in a run stays the version it was triggered with', async (t) => {
   const { folder, store } = await openStore(t)
   const { ownerNo, trigger } = await seedOwner(store)
   const put = (description: string) => {
-    const content = {
-      description,
-      document: {},
-      expireAfterSeconds: null,
-      timeoutSeconds: null,
-      deadlineSeconds: null,
-    }
+    const content = { ...emptyContent, description }
     return store.putJob({ ownerNo, jobName: 'restart', content, at: 1 })
   }
   const runs: number[] = []

@@ -3,7 +3,6 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { TestContext } from 'node:test'
-import type { ExecState } from '@jobcast/contract'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { newTemporaryFolder, removeAfter } from '../support/temporary-folder.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
@@ -29,7 +28,6 @@ export async function openSqliteUnderTest(t: TestContext): Promise<StoreUnderTes
       store = open()
       return store
     },
-    setState: async (jobExecutionId, state) => setState(connect(folder), jobExecutionId, state),
     failAt: async (instant) => failAt(connect(folder), instant),
   }
 }
@@ -39,24 +37,13 @@ function connect(folder: string): DatabaseSync {
   return new DatabaseSync(join(folder, 'jobcast.db'), { timeout: 5000 })
 }
 
-function setState(db: DatabaseSync, jobExecutionId: number, state: ExecState): void {
-  const before = db.prepare('SELECT run_id, state FROM execution WHERE execution_id = ?').get(jobExecutionId)
-  const from = String(before?.state).toLowerCase()
-  const to = state.toLowerCase()
-  db.exec('BEGIN IMMEDIATE')
-  db.prepare('UPDATE execution SET state = ? WHERE execution_id = ?').run(state, jobExecutionId)
-  db.prepare(`UPDATE run SET ${from} = ${from} - 1 WHERE run_id = ?`).run(before?.run_id as number)
-  db.prepare(`UPDATE run SET ${to} = ${to} + 1 WHERE run_id = ?`).run(before?.run_id as number)
-  db.exec('COMMIT')
-  db.close()
-}
-
 function failAt(db: DatabaseSync, instant: number): void {
   const refuse = (name: string, event: string, columns: string[]) => {
     const when = columns.map((column) => `NEW.${column} = ${instant}`).join(' OR ')
     db.exec(`CREATE TRIGGER ${name} AFTER ${event} WHEN ${when} BEGIN SELECT RAISE(ABORT, 'refused'); END`)
   }
   refuse('refuse_run', 'INSERT ON run', ['launched_at'])
+  refuse('refuse_move', 'UPDATE ON execution', ['updated_at'])
   for (const table of ['job', 'device']) {
     refuse(`refuse_new_${table}`, `INSERT ON ${table}`, ['updated_at'])
     refuse(`refuse_${table}`, `UPDATE ON ${table}`, ['updated_at', 'deleted_at'])

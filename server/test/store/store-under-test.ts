@@ -4,9 +4,14 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import type { ExecState } from '@jobcast/contract'
+import type { ExecutionEvent, Moment } from '../../src/domain/execution.ts'
 import type {
+  DeviceKey,
+  DeviceQueue,
   ExecutionFilter,
+  ExecutionMove,
   LaunchedRun,
+  Moved,
   Slice,
   Sliced,
   Store,
@@ -22,9 +27,7 @@ export type StoreUnderTest = {
   readonly store: Store
   /** Closes it and opens it again on the same data, so that whatever it kept in memory is rebuilt. */
   reopen(): Promise<Store>
-  /** Puts an execution into a state that no step of the port leads to yet, and its run's counts with it. */
-  setState(jobExecutionId: number, state: ExecState): Promise<void>
-  /** From now on the database itself refuses runs, jobs and devices that are put or deleted at this instant. */
+  /** From now on the database itself refuses runs, jobs and devices put or deleted, and executions moved, at this instant. */
   failAt(instant: number): Promise<void>
 }
 
@@ -41,24 +44,36 @@ export type Seed = {
 /** When all tests begin. */
 export const startedAt = Date.UTC(2026, 10, 15)
 
+/** Both clocks say the same unless said otherwise, and chance takes nothing off. */
+export function momentAt(at: number, more?: Partial<Moment>): Moment {
+  return { at, clock: at, chance: 0, cancelDeadlineMs: 60_000, ...more }
+}
+
 export const emptyContent: StoredJobContent = {
   description: '',
   document: {},
   expireAfterSeconds: null,
   timeoutSeconds: null,
   deadlineSeconds: null,
+  retry: null,
 }
 
-/** An owner of its own with jobs and devices, so that tests can share one store. */
+/** An owner of its own with jobs (of the given content) and devices, so that tests can share one store. */
 export async function seedOwner(
   store: Store,
-  { jobs = ['restart'], devices = ['d1', 'd2', 'd3'] }: { jobs?: string[]; devices?: string[] } = {},
+  {
+    jobs = ['restart'],
+    devices = ['d1', 'd2', 'd3'],
+    content = {},
+  }: { jobs?: string[]; devices?: string[]; content?: Partial<StoredJobContent> } = {},
 ): Promise<Seed> {
   const ownerId = `ow_${randomUUID()}`
   const owner = await store.createOwner({ ownerId, ownerName: ownerId, createdAt: startedAt })
   assert.ok(owner !== 'name-taken')
   const { ownerNo } = owner
-  for (const jobName of jobs) await store.putJob({ ownerNo, jobName, content: emptyContent, at: startedAt })
+  for (const jobName of jobs) {
+    await store.putJob({ ownerNo, jobName, content: { ...emptyContent, ...content }, at: startedAt })
+  }
   await store.putDevices(devices.map((deviceId) => devicePut(ownerNo, deviceId)))
   return {
     ownerNo,
@@ -68,10 +83,71 @@ export async function seedOwner(
       jobName: jobs[0] ?? '',
       deviceIds,
       launchedAt: startedAt,
+      clock: more?.launchedAt ?? startedAt,
+      keyId: 'k1',
       idempotency: null,
       ...more,
     }),
   }
+}
+
+/** The events that lead there from PENDING. */
+export const wayTo: Record<ExecState, ExecutionEvent[]> = {
+  PENDING: [],
+  IN_PROGRESS: ['start'],
+  CANCELING: ['start', 'cancel'],
+  SUCCEEDED: ['start', 'succeed'],
+  FAILED: ['start', 'fail'],
+  TIMED_OUT: ['start', 'time-out'],
+  REJECTED: ['reject'],
+  EXPIRED: ['expire'],
+  CANCELED: ['cancel'],
+}
+
+/** Moves an execution that waits, of a job without retries, into the state. */
+export async function bringTo(
+  store: Store,
+  ownerNo: number,
+  jobExecutionId: number,
+  state: ExecState,
+): Promise<void> {
+  for (const event of wayTo[state]) {
+    const outcome = await store.moveExecution(moveOf(ownerNo, jobExecutionId, event))
+    assert.equal(outcome.kind, 'moved')
+  }
+}
+
+export function moveOf(
+  ownerNo: number,
+  jobExecutionId: number,
+  event: ExecutionEvent,
+  moment = momentAt(startedAt),
+): ExecutionMove {
+  return { ownerNo, jobExecutionId, event, moment, actor: 'key k1' }
+}
+
+/** What the clocks moved of these owners by then; of others something may be left from the tests before. */
+export async function fireClocks(
+  store: Store,
+  ownerNos: number | number[],
+  moment: Moment,
+): Promise<Moved[]> {
+  const all: Moved[] = []
+  let calls = 0
+  for (let more = true; more; ) {
+    assert.ok(++calls < 1000, 'clocks that do not come to an end')
+    const fired = await store.fireClocks(moment)
+    all.push(...fired.moved)
+    more = fired.more
+  }
+  const wanted = [ownerNos].flat()
+  return all.filter((moved) => wanted.includes(moved.ownerNo))
+}
+
+export async function readQueue(store: Store, device: DeviceKey): Promise<DeviceQueue> {
+  const [queue] = await store.readQueues([device])
+  assert.ok(typeof queue === 'object')
+  return queue
 }
 
 export function devicePut(ownerNo: number, deviceId: string, deviceName = `name of ${deviceId}`) {

@@ -44,14 +44,7 @@ export function buildApi(http: string, adminKey: string): Api {
         },
         ...(sent !== undefined && { body: sent as string }),
       })
-      const text = await response.text()
-      const isJson = response.headers.get('content-type')?.includes('json') ?? false
-      return {
-        status: response.status,
-        headers: response.headers,
-        text,
-        json: isJson ? JSON.parse(text) : undefined,
-      }
+      return replyOf(response)
     },
     trigger: (jobName, deviceIds, options) =>
       api.call('POST', '/job/api/jobs/execute', { body: { jobName, deviceIds }, ...options }),
@@ -77,4 +70,16 @@ export function buildApi(http: string, adminKey: string): Api {
     },
   }
   return api
+}
+
+export async function replyOf(response: Response): Promise<Reply> {
+  const text = await response.text()
+  const isJson = response.headers.get('content-type')?.includes('json') ?? false
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    // Answers without a body, to HEAD for one, name a type as well.
+    json: isJson && text !== '' ? JSON.parse(text) : undefined,
+  }
 }

@@ -2,28 +2,33 @@
 
 import type { TestContext } from 'node:test'
 import { type Config, type RunningServer, readAdminKey, startServer } from '../../src/index.ts'
+import type { StartOptions } from '../../src/server.ts'
 import { type Api, buildApi } from './call-api.ts'
 import { newTemporaryFolder, removeAfter } from './temporary-folder.ts'
 
 export type OpenServer = Api & { server: RunningServer; folder: string }
 
-export type ServerOptions = Partial<Config> & { now?: () => number }
+export type ServerOptions = Partial<Config> & Pick<StartOptions, 'now' | 'elapsed'>
 
 export async function openServer(t: TestContext, options: ServerOptions = {}): Promise<OpenServer> {
-  const { now = Date.now, ...overrides } = options
+  const { now, elapsed, ...overrides } = options
   const config: Config = {
     host: '127.0.0.1',
     port: 0,
+    mqttPort: 0,
     dataFolder: overrides.dataFolder ?? newTemporaryFolder(),
     tls: undefined,
+    deviceCa: undefined,
     plaintextBeyondLoopback: false,
     maxDevices: 10_000,
+    maxOutputBytes: 10 * 1024 * 1024,
+    cancelDeadlineSeconds: 60,
     logLevel: 'silent',
     jsonLog: true,
     adminKey: undefined,
     ...overrides,
   }
-  const server = await startServer(config, { now })
+  const server = await startServer(config, { ...(now && { now }), ...(elapsed && { elapsed }) })
   t.after(() => server.stop())
   if (overrides.dataFolder === undefined) removeAfter(t, config.dataFolder)
   const adminKey = server.newAdminKey ?? readAdminKey(config.dataFolder)?.text ?? ''

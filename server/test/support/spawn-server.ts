@@ -17,6 +17,8 @@ const compileCache = join(tmpdir(), 'jobcast-test-compile-cache')
 export type Ended = { code: number | null; signal: NodeJS.Signals | null }
 
 export type SpawnedServer = Api & {
+  /** Where devices connect. */
+  mqtt: string
   pid: number
   process: ChildProcess
   /** Log lines so far, and what was said on stderr. */
@@ -42,7 +44,8 @@ export function startProgram(
   dataFolder: string,
   { flags = [], env = {}, before = [] }: SpawnOptions = {},
 ): { ready: Promise<SpawnedServer>; end: SpawnedServer['end'] } {
-  const serve = [program, 'serve', '--port', '0', '--data', dataFolder, '--json-log', ...flags]
+  const ports = ['--port', '0', '--mqtt-port', '0']
+  const serve = [program, 'serve', ...ports, '--data', dataFolder, '--json-log', ...flags]
   const [command = '', ...words] = [...before, process.execPath, ...serve]
   const child = spawn(command, words, {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -65,7 +68,9 @@ export function startProgram(
       const entry = line.startsWith('{') ? JSON.parse(line) : {}
       if (entry.msg !== 'ready') return
       const adminKey = env.JOBCAST_ADMIN_KEY ?? readAdminKey(dataFolder)?.text ?? ''
-      resolve({ ...buildApi(entry.http, adminKey), pid: child.pid as number, process: child, output, end })
+      const { http, mqtt } = entry
+      const pid = child.pid as number
+      resolve({ ...buildApi(http, adminKey), mqtt, pid, process: child, output, end })
     })
     void gone.then(() => reject(new Error(`the server did not start: ${output.errors}`)))
   })

@@ -8,13 +8,8 @@ import {
   DeviceParams,
   DeviceQuery,
 } from '@jobcast/contract'
-import {
-  createDeviceCredential,
-  type DeviceDeps,
-  deleteDevice,
-  getDevice,
-  putDevice,
-} from '../../domain/device.ts'
+import { type DeviceDeps, deleteDevice, getDevice, listDevices, putDevice } from '../../domain/device.ts'
+import { createDeviceCredential, revokeDeviceCredential } from '../../domain/device-credential.ts'
 import type { App } from '../app-type.ts'
 import { callerOf } from '../authenticate.ts'
 import { textSlice, toPage } from '../cursor.ts'
@@ -76,7 +71,8 @@ export function addDevices(app: App, deps: DeviceDeps): void {
       operationId: 'deleteDevice',
       tags: ['devices'],
       summary: 'Delete a device',
-      description: 'Its executions that have not ended are CANCELED, its credential is void.',
+      description:
+        'Its executions that have not ended are CANCELED, its credential is void, it is disconnected.',
       params: DeviceParams,
       response: {
         204: noContent('Deleted'),
@@ -101,14 +97,9 @@ export function addDevices(app: App, deps: DeviceDeps): void {
       response: { 200: DevicePage, ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-909') },
     },
     handler: async (request) => {
-      const { tag } = request.query
-      const filter = tag === undefined ? {} : { tag }
-      const devices = await deps.store.listDevices(
-        callerOf(request).ownerNo,
-        filter,
-        textSlice(request.query),
-      )
-      return toPage(devices, toDevice)
+      const { tag, online } = request.query
+      const filter = { ...(tag !== undefined && { tag }), ...(online !== undefined && { online }) }
+      return toPage(await listDevices(deps, callerOf(request), filter, textSlice(request.query)), toDevice)
     },
   })
 
@@ -120,7 +111,8 @@ export function addDevices(app: App, deps: DeviceDeps): void {
       operationId: 'createDeviceCredential',
       tags: ['devices'],
       summary: 'Make a new token for a device',
-      description: 'The token is shown this once; the one before it is void.',
+      description:
+        'The token is shown this once; the one before it is void, and whoever signed in with it is disconnected.',
       params: DeviceParams,
       response: {
         201: DeviceCredential,
@@ -131,6 +123,27 @@ export function addDevices(app: App, deps: DeviceDeps): void {
       const { deviceId } = request.params
       const deviceToken = await createDeviceCredential(deps, callerOf(request), deviceId)
       return reply.code(201).send({ deviceId, deviceToken })
+    },
+  })
+
+  app.route({
+    method: 'DELETE',
+    url: `${url}/credential`,
+    config: { scopes: ['MANAGE'] },
+    schema: {
+      operationId: 'revokeDeviceCredential',
+      tags: ['devices'],
+      summary: 'Revoke the token of a device',
+      description: 'The device is disconnected at once and not let in until it has a new token.',
+      params: DeviceParams,
+      response: {
+        204: noContent('Revoked'),
+        ...errorResponses('J-001', 'J-500', 'J-802', 'J-803', 'J-804', 'J-909'),
+      },
+    },
+    handler: async (request, reply) => {
+      await revokeDeviceCredential(deps, callerOf(request), request.params.deviceId)
+      return reply.code(204).send(undefined)
     },
   })
 }

@@ -4,11 +4,11 @@ import {
   CancelRequest,
   Execution,
   ExecutionPage,
+  ExecutionParams,
   ExecutionQuery,
   parseInstant,
   WaitQuery,
 } from '@jobcast/contract'
-import Type from 'typebox'
 import { type CancelDeps, cancelExecution } from '../../domain/cancel-execution.ts'
 import { type ReadDeps, readExecution } from '../../domain/read-execution.ts'
 import type { ExecutionFilter } from '../../domain/store.ts'
@@ -19,10 +19,6 @@ import { emptyBodyAsObject } from '../empty-body.ts'
 import { errorResponses } from '../openapi.ts'
 import { patienceOf } from '../patience.ts'
 import { toExecution } from '../to-wire.ts'
-
-const ExecutionParams = Type.Object({
-  jobExecutionId: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
-})
 
 export function addExecutions(app: App, deps: ReadDeps & CancelDeps): void {
   app.route({

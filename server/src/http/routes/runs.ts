@@ -1,16 +1,18 @@
-// Runs: all executions of one trigger call, as counts per state.
+// Runs: all executions of one trigger call, as counts per state, and an end to all of them.
 
-import { Run, RunPage, RunQuery, WaitQuery } from '@jobcast/contract'
-import Type from 'typebox'
+import { CancelRequest, Run, RunPage, RunParams, RunQuery, WaitQuery } from '@jobcast/contract'
+import type { CancelDeps } from '../../domain/cancel-execution.ts'
+import { cancelRun } from '../../domain/cancel-run.ts'
 import { type ReadDeps, readRun } from '../../domain/read-execution.ts'
 import type { App } from '../app-type.ts'
 import { callerOf } from '../authenticate.ts'
 import { numberSlice, toPage } from '../cursor.ts'
+import { emptyBodyAsObject } from '../empty-body.ts'
 import { errorResponses } from '../openapi.ts'
 import { patienceOf } from '../patience.ts'
 import { toRun } from '../to-wire.ts'
 
-export function addRuns(app: App, deps: ReadDeps): void {
+export function addRuns(app: App, deps: ReadDeps & CancelDeps): void {
   app.route({
     method: 'GET',
     url: '/job/api/runs/:runId',
@@ -19,7 +21,7 @@ export function addRuns(app: App, deps: ReadDeps): void {
       operationId: 'getRun',
       tags: ['executions'],
       summary: 'Read one run, or wait until all its executions have ended',
-      params: Type.Object({ runId: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }) }),
+      params: RunParams,
       querystring: WaitQuery,
       response: { 200: Run, ...errorResponses('J-304', 'J-500', 'J-802', 'J-803', 'J-804', 'J-909') },
     },
@@ -45,6 +47,29 @@ export function addRuns(app: App, deps: ReadDeps): void {
       const filter = jobName === undefined ? {} : { jobName }
       const runs = await deps.store.listRuns(callerOf(request).ownerNo, filter, numberSlice(request.query))
       return toPage(runs, toRun)
+    },
+  })
+
+  app.route({
+    method: 'POST',
+    url: '/job/api/runs/:runId/cancel',
+    config: { scopes: ['MANAGE'] },
+    preValidation: emptyBodyAsObject,
+    schema: {
+      operationId: 'cancelRun',
+      tags: ['executions'],
+      summary: 'Cancel all executions of a run that have not ended',
+      description: 'Each as if it were canceled alone: the answer has the counts after that.',
+      params: RunParams,
+      body: CancelRequest,
+      response: {
+        200: Run,
+        ...errorResponses('J-303', 'J-304', 'J-500', 'J-802', 'J-803', 'J-804', 'J-904', 'J-905', 'J-909'),
+      },
+    },
+    handler: async (request) => {
+      const force = request.body.force ?? false
+      return toRun(await cancelRun(deps, callerOf(request), request.params.runId, force))
     },
   })
 }

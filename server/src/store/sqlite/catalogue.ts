@@ -10,15 +10,16 @@ import { prepareApiKeys } from './api-keys.ts'
 import { type DeviceRow, prepareDevices } from './devices.ts'
 import { type JobRef, prepareJobs } from './jobs.ts'
 import { Known } from './known.ts'
-import { readUnfinished } from './unfinished.ts'
+import { readResting, readUnfinished } from './unfinished.ts'
+import { WaitingQueue } from './waiting-queue.ts'
 
 /** Replaced, never changed, when a device is renamed: an answer under way keeps the name it began with. */
 export type DeviceRef = {
   readonly deviceNo: number
   readonly deviceId: string
   readonly deviceName: string
-  /** Ids of its executions that have not ended, oldest first. Shared by all refs of the device. */
-  readonly unfinished: number[]
+  /** Shared by all refs of the device. */
+  readonly queue: WaitingQueue
 }
 
 type OwnerEntry = {
@@ -67,7 +68,7 @@ export class Catalogue {
     const devices = this.devices(ownerNo)
     const known = devices.getOnDisk(deviceId)
     if (known?.deviceName === deviceName) return
-    devices.set(deviceId, { deviceNo, deviceId, deviceName, unfinished: known?.unfinished ?? [] })
+    devices.set(deviceId, { deviceNo, deviceId, deviceName, queue: known?.queue ?? new WaitingQueue() })
   }
 
   #countPut({ ownerNo, deviceId }: DevicePut, change: number): void {
@@ -93,14 +94,17 @@ export function loadCatalogue(db: DatabaseSync): Catalogue {
   for (const { ownerNo, ...job } of prepareJobs(db).allJobRefs()) {
     catalogue.jobs(ownerNo).set(job.jobName, job)
   }
-  const queues = new Map<number, number[]>()
+  const queues = new Map<number, WaitingQueue>()
   for (const row of prepareDevices(db).allDevices()) {
     catalogue.setDevice(row)
     const device = catalogue.devices(row.ownerNo).get(row.deviceId)
-    if (device) queues.set(row.deviceNo, device.unfinished)
+    if (device) queues.set(row.deviceNo, device.queue)
   }
   readUnfinished(db, (jobExecutionId, deviceNo) => {
-    queues.get(deviceNo)?.push(jobExecutionId)
+    queues.get(deviceNo)?.add(jobExecutionId)
+  })
+  readResting(db, (jobExecutionId, deviceNo) => {
+    queues.get(deviceNo)?.rest(jobExecutionId)
   })
   return catalogue
 }

@@ -1,14 +1,34 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { DevicePut, DeviceToken, Put, Slice, Sliced, StoredDevice } from '../../domain/store.ts'
+import type {
+  DeviceCredential,
+  DeviceKey,
+  DevicePut,
+  DeviceToken,
+  Door,
+  Put,
+  Slice,
+  Sliced,
+  StoredDevice,
+} from '../../domain/store.ts'
 import { type Row, sliced } from './rows.ts'
 
 const SELECT = `
-  SELECT device_no, device_id, device_name, tags, token_created_at, created_at, updated_at, deleted_at FROM device`
+  SELECT device_no, device_id, device_name, tags, token_created_at, online, presence_since, last_seen_at, door,
+    created_at, updated_at, deleted_at
+  FROM device`
 const FIND = `${SELECT} WHERE owner_no = ? AND device_id = ?`
-const LIST = `${SELECT} WHERE owner_no = ? AND device_id > ? AND deleted_at IS NULL ORDER BY device_id LIMIT ?`
+const LIST = `
+  ${SELECT} WHERE owner_no = :ownerNo AND device_id > :after AND deleted_at IS NULL
+    AND (:online IS NULL OR online = :online)
+  ORDER BY device_id LIMIT :limit`
+// The condition of device_online: who is offline, however many, is not looked at.
+const LIST_ONLINE = `
+  ${SELECT} WHERE owner_no = :ownerNo AND device_id > :after AND deleted_at IS NULL AND online = 1
+  ORDER BY device_id LIMIT :limit`
 const LIST_BY_TAG = `
   SELECT device.* FROM device_tag CROSS JOIN device USING (owner_no, device_id)
-  WHERE owner_no = ? AND tag = ? AND device_id > ? ORDER BY device_tag.device_id LIMIT ?`
+  WHERE owner_no = :ownerNo AND tag = :tag AND device_id > :after AND (:online IS NULL OR online = :online)
+  ORDER BY device_tag.device_id LIMIT :limit`
 const ALL = 'SELECT owner_no, device_no, device_id, device_name FROM device WHERE deleted_at IS NULL'
 const INSERT = `
   INSERT INTO device (owner_no, device_id, device_name, tags, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)`
@@ -25,18 +45,26 @@ const UNTAG =
 const TAG = 'INSERT INTO device_tag (owner_no, tag, device_id) SELECT ?, value, ? FROM json_each(?)'
 // A deleted device has no token: whoever held it is out at once.
 const DELETE = `
-  UPDATE device SET deleted_at = ?, tags = '[]', token_id = NULL, token_hash = NULL, token_created_at = NULL
+  UPDATE device SET deleted_at = ?, tags = '[]', token_id = NULL, token_hash = NULL, token_created_at = NULL,
+    online = 0, presence_since = NULL, last_seen_at = NULL, door = NULL, revoked_at = NULL
   WHERE device_no = ?`
 const SET_TOKEN = `
-  UPDATE device SET token_id = ?, token_hash = ?, token_created_at = ?
+  UPDATE device SET token_id = ?, token_hash = ?, token_created_at = ?, revoked_at = ?
   WHERE owner_no = ? AND device_id = ? AND deleted_at IS NULL`
+const BY_TOKEN = 'SELECT owner_no, device_id, token_hash FROM device WHERE token_id = ?'
+// Whoever is named like the id of another owner does not stand in for that one.
+const BY_CERTIFICATE = `
+  SELECT owner_no, device_id FROM device
+  WHERE owner_no = coalesce(
+      (SELECT owner_no FROM owner WHERE owner_id = :owner), (SELECT owner_no FROM owner WHERE owner_name = :owner))
+    AND device_id = :deviceId AND deleted_at IS NULL AND revoked_at IS NULL`
 
-export type DeviceKey = { ownerNo: number; deviceId: string }
 export type DeviceRow = DeviceKey & { deviceNo: number; deviceName: string }
 
 export function prepareDevices(db: DatabaseSync) {
   const find = db.prepare(FIND)
   const list = db.prepare(LIST)
+  const listOnline = db.prepare(LIST_ONLINE)
   const listByTag = db.prepare(LIST_BY_TAG)
   const all = db.prepare(ALL)
   const insert = db.prepare(INSERT)
@@ -46,6 +74,8 @@ export function prepareDevices(db: DatabaseSync) {
   const tag = db.prepare(TAG)
   const remove = db.prepare(DELETE)
   const setToken = db.prepare(SET_TOKEN)
+  const byToken = db.prepare(BY_TOKEN)
+  const byCertificate = db.prepare(BY_CERTIFICATE)
 
   function putDevice(put: DevicePut): Put<StoredDevice> & { deviceNo: number } {
     const { ownerNo, deviceId, deviceName, at } = put
@@ -74,14 +104,19 @@ export function prepareDevices(db: DatabaseSync) {
     listDevices(input: {
       ownerNo: number
       tag: string | undefined
+      online: boolean | undefined
       slice: Slice<string>
     }): Sliced<StoredDevice, string> {
-      const { ownerNo, tag } = input
+      const { ownerNo, tag, online } = input
       const { after = '', limit } = input.slice
+      const page = { ownerNo, after, limit: limit + 1 }
+      const wanted = online === undefined ? null : Number(online)
       const rows =
-        tag === undefined
-          ? list.all(ownerNo, after, limit + 1)
-          : listByTag.all(ownerNo, tag, after, limit + 1)
+        tag !== undefined
+          ? listByTag.all({ ...page, tag, online: wanted })
+          : online
+            ? listOnline.all(page)
+            : list.all({ ...page, online: wanted })
       return sliced(rows.map(toDevice), limit, (device) => device.deviceId)
     },
     /** The row only; its executions are ended by whoever calls this, in the same transaction. */
@@ -92,8 +127,18 @@ export function prepareDevices(db: DatabaseSync) {
       remove.run(at, row.device_no as number)
       return true
     },
-    setDeviceToken({ ownerNo, deviceId, token }: DeviceKey & { token: DeviceToken }): boolean {
-      return setToken.run(token.tokenId, token.tokenHash, token.at, ownerNo, deviceId).changes > 0
+    setDeviceToken(input: DeviceKey & { token: DeviceToken | null; at: number }): boolean {
+      const { ownerNo, deviceId, token, at } = input
+      const values = token ? [token.tokenId, token.tokenHash, token.at, null] : [null, null, null, at]
+      return setToken.run(...values, ownerNo, deviceId).changes > 0
+    },
+    findDeviceByToken(tokenId: string): DeviceCredential | undefined {
+      const row = byToken.get(tokenId)
+      return row && { ...toKey(row), tokenHash: row.token_hash as Uint8Array }
+    },
+    findDeviceByCertificate(input: { ownerName: string; deviceId: string }): DeviceKey | undefined {
+      const row = byCertificate.get({ owner: input.ownerName, deviceId: input.deviceId })
+      return row && toKey(row)
     },
     /** For the catalogue, at start. */
     *allDevices(): Generator<DeviceRow> {
@@ -109,12 +154,22 @@ export function prepareDevices(db: DatabaseSync) {
   }
 }
 
+function toKey(row: Row): DeviceKey {
+  return { ownerNo: row.owner_no as number, deviceId: row.device_id as string }
+}
+
 function toDevice(row: Row): StoredDevice {
   return {
     deviceId: row.device_id as string,
     deviceName: row.device_name as string,
     tags: JSON.parse(row.tags as string),
     credentialCreatedAt: row.token_created_at as number | null,
+    presence: {
+      online: row.online === 1,
+      since: row.presence_since as number | null,
+      lastSeenAt: row.last_seen_at as number | null,
+      door: row.door as Door | null,
+    },
     createdAt: row.created_at as number,
     updatedAt: row.updated_at as number,
   }

@@ -1,9 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { ExecState } from '@jobcast/contract'
-import { isTerminal, nextState } from '../../domain/execution.ts'
-import type { ExecutionMove, LaunchedRun, MoveOutcome, StoredExecution } from '../../domain/store.ts'
+import type { LaunchedRun, StoredExecution } from '../../domain/store.ts'
 import type { Row } from './rows.ts'
-import { countColumn } from './runs.ts'
 
 const NAME_AT_LAUNCH = `
   coalesce(
@@ -15,7 +13,8 @@ const NAME_AT_LAUNCH = `
 /** Every reader of executions selects these, whichever way it finds its rows. */
 export const EXECUTION_COLUMNS = `
   execution.execution_id, job_name, device_id, launched_at, execution.run_id, state, attempt, version_number,
-  started_at, finished_at, notified_at, delivered_at, status_details, result, ${NAME_AT_LAUNCH}`
+  started_at, finished_at, notified_at, delivered_at, not_before, status_details, result, output_bytes, output_cut,
+  ${NAME_AT_LAUNCH}`
 export const EXECUTION_JOINS =
   'CROSS JOIN job ON job.job_no = run.job_no CROSS JOIN device ON device.device_no = execution.device_no'
 
@@ -23,7 +22,8 @@ const GET = `
   SELECT ${EXECUTION_COLUMNS} FROM execution JOIN run USING (run_id) ${EXECUTION_JOINS}
   WHERE execution_id = ? AND execution.owner_no = ?`
 const RUN_AS_LAUNCHED = `
-  SELECT job_name AS jobName, launched_at AS launchedAt, first_execution_id AS firstExecutionId
+  SELECT job_name AS jobName, launched_at AS launchedAt, first_execution_id AS firstExecutionId,
+    run.version_no AS jobVersion
   FROM run JOIN job USING (job_no) WHERE run_id = ?`
 const DEVICES_AS_LAUNCHED = `
   SELECT device_id, ${NAME_AT_LAUNCH} FROM run CROSS JOIN execution
@@ -34,18 +34,6 @@ const INSERT = `
   INSERT INTO execution (execution_id, run_id, owner_no, device_no, state, attempt, version_number)
   SELECT ? + wanted.key, ?, ?, wanted.value, 'PENDING', 1, 1
   FROM json_each(?) AS wanted`
-const MOVE = `
-  UPDATE execution SET state = :state, version_number = version_number + 1,
-    finished_at = iif(:terminal, :at, finished_at)
-  WHERE execution_id = :jobExecutionId`
-const STATES_OF = `
-  SELECT run_id, state FROM execution
-  WHERE owner_no = ? AND execution_id IN (SELECT value FROM json_each(?))`
-const MOVE_ALL = `
-  UPDATE execution SET state = :next, version_number = version_number + 1,
-    finished_at = iif(:terminal, :at, finished_at)
-  WHERE owner_no = :ownerNo AND state = :state AND execution_id IN (SELECT value FROM json_each(:ids))`
-
 export type NewExecutions = {
   firstExecutionId: number
   runId: number
@@ -58,9 +46,6 @@ export function prepareExecutions(db: DatabaseSync) {
   const runAsLaunched = db.prepare(RUN_AS_LAUNCHED)
   const devicesAsLaunched = db.prepare(DEVICES_AS_LAUNCHED)
   const insert = db.prepare(INSERT)
-  const move = db.prepare(MOVE)
-  const statesOf = db.prepare(STATES_OF)
-  const moveAll = db.prepare(MOVE_ALL)
 
   function getExecution(input: { ownerNo: number; jobExecutionId: number }): StoredExecution | undefined {
     const row = get.get(input.jobExecutionId, input.ownerNo)
@@ -77,45 +62,16 @@ export function prepareExecutions(db: DatabaseSync) {
         deviceId: row.device_id as string,
         deviceName: row.device_name as string,
       }))
-      return { ...(run as Pick<LaunchedRun, 'jobName' | 'launchedAt' | 'firstExecutionId'>), runId, devices }
+      return {
+        ...(run as Pick<LaunchedRun, 'jobName' | 'launchedAt' | 'firstExecutionId' | 'jobVersion'>),
+        runId,
+        devices,
+      }
     },
     insertExecutions({ firstExecutionId, runId, ownerNo, deviceNos }: NewExecutions): void {
       insert.run(firstExecutionId, runId, ownerNo, `[${deviceNos.join(',')}]`)
     },
-    moveExecution(input: ExecutionMove): MoveOutcome {
-      const { jobExecutionId, event, at } = input
-      const before = getExecution(input)
-      if (before === undefined) return { kind: 'unknown-execution' }
-      const state = nextState(before.execState, event)
-      if (state === undefined) return { kind: 'refused', execState: before.execState }
-      move.run({ jobExecutionId, state, at, terminal: Number(isTerminal(state)) })
-      db.prepare(moveCount(before.execState, state)).run({ count: 1, runId: before.runId })
-      return { kind: 'moved', execution: getExecution(input) as StoredExecution }
-    },
-    /** Moves those whose state allows it, and names their runs. */
-    moveExecutions(input: Omit<ExecutionMove, 'jobExecutionId'> & { ids: number[] }): number[] {
-      const { ownerNo, event, at } = input
-      const ids = JSON.stringify(input.ids)
-      const runIds = new Set<number>()
-      const byState = Map.groupBy(statesOf.all(ownerNo, ids), (row) => row.state as ExecState)
-      for (const [state, rows] of byState) {
-        const next = nextState(state, event)
-        if (next === undefined) continue
-        moveAll.run({ ownerNo, ids, state, next, at, terminal: Number(isTerminal(next)) })
-        const count = db.prepare(moveCount(state, next))
-        for (const [runId, { length }] of Map.groupBy(rows, (row) => row.run_id as number)) {
-          count.run({ count: length, runId })
-          runIds.add(runId)
-        }
-      }
-      return [...runIds]
-    },
   }
-}
-
-function moveCount(from: ExecState, to: ExecState): string {
-  const [less, more] = [countColumn(from), countColumn(to)]
-  return `UPDATE run SET ${less} = ${less} - :count, ${more} = ${more} + :count WHERE run_id = :runId`
 }
 
 export function toExecution(row: Row): StoredExecution {
@@ -133,7 +89,10 @@ export function toExecution(row: Row): StoredExecution {
     finishedAt: row.finished_at as number | null,
     notifiedAt: row.notified_at as number | null,
     deliveredAt: row.delivered_at as number | null,
+    notBefore: row.not_before as number | null,
     statusDetails: row.status_details === null ? {} : JSON.parse(row.status_details as string),
     result: row.result === null ? null : JSON.parse(row.result as string),
+    outputBytes: row.output_bytes as number,
+    outputCut: row.output_cut === 1,
   }
 }

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { JobPut, Put, Slice, Sliced, StoredJob } from '../../domain/store.ts'
+import type { JobPut, Put, Slice, Sliced, StoredJob, StoredJobContent } from '../../domain/store.ts'
 import { type Row, sliced } from './rows.ts'
 
 const SELECT = `
@@ -7,7 +7,9 @@ const SELECT = `
   FROM job JOIN job_version USING (version_no)`
 const FIND = `${SELECT} WHERE owner_no = ? AND job_name = ?`
 const LIST = `${SELECT} WHERE owner_no = ? AND job_name > ? AND deleted_at IS NULL ORDER BY job_name LIMIT ?`
-const ALL = 'SELECT owner_no, job_name, job_no, version_no FROM job WHERE deleted_at IS NULL'
+const ALL = `
+  SELECT owner_no, job_name, job.job_no, version_no, content FROM job JOIN job_version USING (version_no)
+  WHERE deleted_at IS NULL`
 const INSERT_VERSION = 'INSERT INTO job_version (job_no, content) VALUES (?, ?) RETURNING version_no'
 const INSERT = `
   INSERT INTO job (owner_no, job_name, version_no, created_at, updated_at) VALUES (?, ?, 0, ?, ?) RETURNING job_no`
@@ -18,7 +20,13 @@ const UPDATE = `
 const DELETE = 'UPDATE job SET deleted_at = ? WHERE owner_no = ? AND job_name = ? AND deleted_at IS NULL'
 
 /** What a trigger needs to know of a job. */
-export type JobRef = { readonly jobNo: number; readonly versionNo: number; readonly jobName: string }
+export type JobRef = {
+  readonly jobNo: number
+  readonly versionNo: number
+  readonly jobName: string
+  readonly expireAfterSeconds: number | null
+  readonly deadlineSeconds: number | null
+}
 export type JobKey = { ownerNo: number; jobName: string }
 
 export function prepareJobs(db: DatabaseSync) {
@@ -43,7 +51,7 @@ export function prepareJobs(db: DatabaseSync) {
         update.run({ jobNo, versionNo, at })
       }
       const after = find.get(ownerNo, jobName) as Row
-      return { created, value: toJob(after), ref: { jobNo, versionNo: after.version_no as number, jobName } }
+      return { created, value: toJob(after), ref: toRef(after) }
     },
     getJob({ ownerNo, jobName }: JobKey): StoredJob | undefined {
       const row = find.get(ownerNo, jobName)
@@ -60,21 +68,32 @@ export function prepareJobs(db: DatabaseSync) {
     /** For the catalogue, at start. */
     *allJobRefs(): Generator<JobRef & { ownerNo: number }> {
       for (const row of all.iterate()) {
-        yield {
-          ownerNo: row.owner_no as number,
-          jobNo: row.job_no as number,
-          versionNo: row.version_no as number,
-          jobName: row.job_name as string,
-        }
+        yield { ownerNo: row.owner_no as number, ...toRef(row) }
       }
     },
   }
 }
 
+function toRef(row: Row): JobRef {
+  const { expireAfterSeconds, deadlineSeconds } = toContent(row)
+  return {
+    jobNo: row.job_no as number,
+    versionNo: row.version_no as number,
+    jobName: row.job_name as string,
+    expireAfterSeconds,
+    deadlineSeconds,
+  }
+}
+
+/** What was stored before a policy existed has none. */
+function toContent(row: Row): StoredJobContent {
+  return { retry: null, ...JSON.parse(row.content as string) }
+}
+
 function toJob(row: Row): StoredJob {
   return {
     jobName: row.job_name as string,
-    ...JSON.parse(row.content as string),
+    ...toContent(row),
     createdAt: row.created_at as number,
     updatedAt: row.updated_at as number,
   }

@@ -2,24 +2,38 @@
 // the writing operations each run in one transaction.
 
 import type { DatabaseSync } from 'node:sqlite'
+import { isTerminal } from '../../domain/execution.ts'
+import type { ExecutionMove, MoveOutcome, StoredExecution } from '../../domain/store.ts'
 import { prepareApiKeys } from './api-keys.ts'
+import { prepareClocks } from './clocks.ts'
 import { inTransaction, isDiskFault } from './database.ts'
 import { prepareDevices } from './devices.ts'
 import { prepareExecutionList } from './execution-list.ts'
 import { prepareExecutions } from './executions.ts'
 import { prepareJobs } from './jobs.ts'
+import { type MovedExecution, prepareMoves } from './moves.ts'
+import { prepareOutputs } from './outputs.ts'
 import { prepareOwners } from './owners.ts'
+import { preparePolicies } from './policies.ts'
+import { preparePresence } from './presence.ts'
+import { prepareQueues } from './queues.ts'
+import { prepareReports } from './reports.ts'
 import { prepareRuns } from './runs.ts'
+import { prepareTransitions } from './transitions.ts'
 import { prepareTriggers } from './triggers.ts'
 
 export function prepareReads(db: DatabaseSync) {
   const { findOwner, listOwners } = prepareOwners(db)
   const { listApiKeys } = prepareApiKeys(db)
   const { getJob, listJobs } = prepareJobs(db)
-  const { getDevice, listDevices } = prepareDevices(db)
+  const { getDevice, listDevices, findDeviceByToken, findDeviceByCertificate } = prepareDevices(db)
   const { getExecution, getLaunchedRun } = prepareExecutions(db)
   const { listExecutions } = prepareExecutionList(db)
   const { getRun, listRuns } = prepareRuns(db)
+  const { listTransitions } = prepareTransitions(db)
+  const { readQueues, getDeviceExecution } = prepareQueues(db)
+  const { getDocument } = preparePolicies(db)
+  const { readOutput } = prepareOutputs(db)
   return {
     findOwner,
     listOwners,
@@ -28,11 +42,18 @@ export function prepareReads(db: DatabaseSync) {
     listJobs,
     getDevice,
     listDevices,
+    findDeviceByToken,
+    findDeviceByCertificate,
     getExecution,
     getLaunchedRun,
     listExecutions,
     getRun,
     listRuns,
+    listTransitions,
+    readQueues,
+    getDeviceExecution,
+    getDocument,
+    readOutput,
   }
 }
 
@@ -41,7 +62,11 @@ export function prepareWrites(db: DatabaseSync) {
   const { createApiKey, revokeApiKey, recordKeyUse } = prepareApiKeys(db)
   const { putJob, deleteJob } = prepareJobs(db)
   const { putDevices, deleteDeviceRow, setDeviceToken } = prepareDevices(db)
-  const { moveExecution, moveExecutions } = prepareExecutions(db)
+  const { getExecution } = prepareExecutions(db)
+  const moves = prepareMoves(db)
+  const { recordReports } = prepareReports(db, moves)
+  const { fireClocks, forgetPlaces, moveRun } = prepareClocks(db, moves)
+  const { recordPresence, forgetConnections, recordDeliveries } = preparePresence(db)
   const { recordTriggers, forgetIdempotencyKeys } = prepareTriggers(db)
   // There and back: an update that leaves the row as it is would not reach the disk.
   const thereAndBack = ['run_id = run_id + 1', 'run_id = run_id - 1'].map((change) =>
@@ -51,23 +76,36 @@ export function prepareWrites(db: DatabaseSync) {
     for (const update of thereAndBack) update.run()
   }
 
-  function deleteDevice(input: {
-    ownerNo: number
-    deviceId: string
-    unfinishedIds: number[]
-    at: number
-  }): { runIds: number[] } | undefined {
-    const { ownerNo, at, unfinishedIds } = input
-    if (!deleteDeviceRow(input)) return undefined
-    return { runIds: moveExecutions({ ownerNo, ids: unfinishedIds, event: 'remove-device', at }) }
+  function moveExecution(input: ExecutionMove): MoveOutcome & { moved?: MovedExecution } {
+    const { ownerNo, jobExecutionId, event, moment, actor } = input
+    const before = moves.find(jobExecutionId)
+    if (before === undefined || before.ownerNo !== ownerNo) return { kind: 'unknown-execution' }
+    const from = before.life.execState
+    const after = moves.move(before, event, moment, actor)
+    if (after === undefined) return { kind: 'refused', execState: from }
+    const execution = getExecution(input) as StoredExecution
+    return { kind: 'moved', execution, from, moved: after.moved }
+  }
+
+  function deleteDevice(
+    input: Omit<ExecutionMove, 'jobExecutionId' | 'event'> & { deviceId: string; unfinishedIds: number[] },
+  ): MovedExecution[] | undefined {
+    const { ownerNo, deviceId, moment, actor } = input
+    if (!deleteDeviceRow({ ownerNo, deviceId, at: moment.at })) return undefined
+    return input.unfinishedIds.flatMap((id) => {
+      const execution = moves.find(id)
+      if (execution === undefined || isTerminal(execution.life.execState)) return []
+      return moves.move(execution, 'remove-device', moment, actor)?.moved ?? []
+    })
   }
 
   const whole =
-    <In, Out>(operation: (input: In) => Out) =>
+    <In, Out>(operation: (input: In) => Out, onTakenBack: () => void = () => undefined) =>
     (input: In): Out => {
       try {
         return inTransaction(db, () => operation(input))
       } catch (error) {
+        onTakenBack()
         if (isDiskFault(error)) overwriteFailed()
         throw error
       }
@@ -91,10 +129,16 @@ export function prepareWrites(db: DatabaseSync) {
     putJob: whole(putJob),
     deleteJob: whole(deleteJob),
     putDevices: whole(putDevices),
-    deleteDevice: whole(deleteDevice),
+    deleteDevice: whole(moves.counting(deleteDevice)),
     setDeviceToken: whole(setDeviceToken),
     recordTriggers: whole(recordTriggers),
-    moveExecution: whole(moveExecution),
+    moveExecution: whole(moves.counting(moveExecution)),
+    moveRun: whole(moves.counting(moveRun)),
+    recordReports: whole(moves.counting(recordReports)),
+    fireClocks: whole(moves.counting(fireClocks), forgetPlaces),
+    recordPresence: whole(recordPresence),
+    forgetConnections: whole(forgetConnections),
+    recordDeliveries: whole(recordDeliveries),
     forgetIdempotencyKeys: whole(forgetIdempotencyKeys),
     probeWrite: whole(probeWrite),
   }

@@ -15,8 +15,10 @@ const LIST_BY_JOB = `
   ${SELECT} WHERE job_no = (SELECT job_no FROM job WHERE owner_no = ? AND job_name = ?) AND run_id < ?
   ORDER BY run_id DESC LIMIT ?`
 const INSERT = `
-  INSERT INTO run (run_id, owner_no, job_no, version_no, launched_at, first_execution_id, total, pending)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
+  INSERT INTO run (run_id, owner_no, job_no, version_no, launched_at, first_execution_id, total, pending,
+    expire_at, deadline_at, key_id)
+  VALUES (:runId, :ownerNo, :jobNo, :versionNo, :launchedAt, :firstExecutionId, :total, :total,
+    :expireAt, :deadlineAt, :keyId)`
 
 export type NewRun = {
   runId: number
@@ -26,6 +28,9 @@ export type NewRun = {
   launchedAt: number
   firstExecutionId: number
   total: number
+  expireAt: number | null
+  deadlineAt: number | null
+  keyId: string
 }
 
 export function prepareRuns(db: DatabaseSync) {
@@ -36,7 +41,19 @@ export function prepareRuns(db: DatabaseSync) {
   return {
     insertRun(run: NewRun): void {
       const { runId, ownerNo, jobNo, versionNo, launchedAt, firstExecutionId, total } = run
-      insert.run(runId, ownerNo, jobNo, versionNo, launchedAt, firstExecutionId, total, total)
+      const { expireAt, deadlineAt, keyId } = run
+      insert.run({
+        runId,
+        ownerNo,
+        jobNo,
+        versionNo,
+        launchedAt,
+        firstExecutionId,
+        total,
+        expireAt,
+        deadlineAt,
+        keyId,
+      })
     },
     getRun(input: { ownerNo: number; runId: number }): StoredRun | undefined {
       const row = get.get(input.ownerNo, input.runId)

@@ -25,9 +25,11 @@ CREATE TABLE device (
   token_created_at INTEGER,
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
-  deleted_at INTEGER,
+  deleted_at INTEGER, online INTEGER NOT NULL DEFAULT 0, presence_since INTEGER, last_seen_at INTEGER, door TEXT, revoked_at INTEGER,
   UNIQUE (owner_no, device_id)
 ) STRICT;
+
+CREATE INDEX device_online ON device (owner_no, device_id) WHERE online = 1;
 
 CREATE TABLE device_rename (
   device_no INTEGER NOT NULL,
@@ -57,12 +59,16 @@ CREATE TABLE execution (
   delivered_at INTEGER,
   status_details TEXT,
   result TEXT
-) STRICT;
+, not_before INTEGER, due_at INTEGER, updated_at INTEGER, client_token TEXT, cancel_version INTEGER, output_bytes INTEGER NOT NULL DEFAULT 0, output_cut INTEGER NOT NULL DEFAULT 0) STRICT;
+
+CREATE INDEX execution_active ON execution (device_no, execution_id) WHERE state IN ('IN_PROGRESS', 'CANCELING');
 
 CREATE INDEX execution_by_device ON execution (device_no, execution_id) WHERE state <> 'PENDING';
 
 CREATE INDEX execution_by_state ON execution (owner_no, state, execution_id)
   WHERE state NOT IN ('PENDING', 'SUCCEEDED');
+
+CREATE INDEX execution_due ON execution (due_at) WHERE due_at IS NOT NULL;
 
 CREATE TABLE idempotency_key (
   owner_no INTEGER NOT NULL,
@@ -97,6 +103,14 @@ CREATE TABLE last_id (
   execution_id INTEGER NOT NULL
 ) STRICT;
 
+CREATE TABLE output (
+  execution_id INTEGER NOT NULL,
+  attempt INTEGER NOT NULL,
+  start INTEGER NOT NULL,
+  data BLOB NOT NULL,
+  PRIMARY KEY (execution_id, attempt, start)
+) STRICT;
+
 CREATE TABLE owner (
   owner_no INTEGER PRIMARY KEY,
   owner_id TEXT NOT NULL UNIQUE,
@@ -121,10 +135,26 @@ CREATE TABLE run (
   rejected INTEGER NOT NULL DEFAULT 0,
   expired INTEGER NOT NULL DEFAULT 0,
   canceled INTEGER NOT NULL DEFAULT 0
-) STRICT;
+, expire_at INTEGER, deadline_at INTEGER, key_id TEXT) STRICT;
 
 CREATE INDEX run_by_job ON run (job_no, run_id);
 
 CREATE INDEX run_by_owner ON run (owner_no, run_id);
 
+CREATE INDEX run_deadline ON run (deadline_at) WHERE deadline_at IS NOT NULL AND pending + in_progress + canceling > 0;
+
+CREATE INDEX run_expiring ON run (expire_at) WHERE expire_at IS NOT NULL AND pending > 0;
+
 CREATE INDEX run_unfinished ON run (owner_no, run_id) WHERE pending + in_progress + canceling > 0;
+
+CREATE TABLE transition (
+  execution_id INTEGER NOT NULL,
+  version_number INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  from_state TEXT NOT NULL,
+  to_state TEXT NOT NULL,
+  event TEXT NOT NULL,
+  actor TEXT NOT NULL,
+  attempt INTEGER NOT NULL,
+  PRIMARY KEY (execution_id, version_number)
+) STRICT, WITHOUT ROWID;

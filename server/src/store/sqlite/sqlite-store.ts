@@ -2,14 +2,14 @@
 
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { isTerminal } from '../../domain/execution.ts'
 import type { Store } from '../../domain/store.ts'
 import { readMigrations } from '../migrate.ts'
 import { type Catalogue, loadCatalogue } from './catalogue.ts'
 import { migrateDatabase, openDatabase } from './database.ts'
 import { DatabaseThread, type ReaderThread, type WriterThread } from './database-thread.ts'
+import { buildDeviceSteps } from './device-steps.ts'
 import { lockData } from './lock-data.ts'
-import { type LastIds, leaveQueue, placeInQueue, TriggerGroup } from './trigger-group.ts'
+import { type LastIds, TriggerGroup } from './trigger-group.ts'
 import { prepareTriggers } from './triggers.ts'
 
 export const sqliteMigrations = () => readMigrations(new URL('migrations/', import.meta.url))
@@ -100,14 +100,22 @@ function buildStore(
       return results.map(({ created, value }) => ({ created, value }))
     },
     getDevice: (ownerNo, deviceId) => reader.call('getDevice', { ownerNo, deviceId }),
-    listDevices: (ownerNo, { tag }, slice) => reader.call('listDevices', { ownerNo, tag, slice }),
-    deleteDevice(ownerNo, deviceId, at) {
+    listDevices: (ownerNo, { tag, online }, slice) =>
+      reader.call('listDevices', { ownerNo, tag, online, slice }),
+    async deleteDevice(ownerNo, deviceId, moment, actor) {
       const devices = catalogue.devices(ownerNo)
-      const unfinishedIds = devices.getOnDisk(deviceId)?.unfinished ?? []
-      const write = () => writer.call('deleteDevice', { ownerNo, deviceId, unfinishedIds, at })
-      return devices.remove(deviceId, write)
+      const unfinishedIds = [...(devices.getOnDisk(deviceId)?.queue.all ?? [])]
+      const write = () => writer.call('deleteDevice', { ownerNo, deviceId, unfinishedIds, moment, actor })
+      const moved = await devices.remove(deviceId, write)
+      return moved?.map(({ resting, ...each }) => each)
     },
-    setDeviceToken: (ownerNo, deviceId, token) => writer.call('setDeviceToken', { ownerNo, deviceId, token }),
+    setDeviceToken: (ownerNo, deviceId, token, at) =>
+      writer.call('setDeviceToken', { ownerNo, deviceId, token, at }),
+    findDeviceByToken: (tokenId) => reader.call('findDeviceByToken', tokenId),
+    findDeviceByCertificate: (ownerName, deviceId) =>
+      reader.call('findDeviceByCertificate', { ownerName, deviceId }),
+    recordPresence: (changes) => writer.call('recordPresence', changes),
+    forgetConnections: (at) => writer.call('forgetConnections', at),
 
     async createExecutions(triggers) {
       const group = new TriggerGroup(catalogue, lastIds, triggers)
@@ -127,17 +135,15 @@ function buildStore(
       const before = Math.min(after ?? Number.MAX_SAFE_INTEGER, lastIds.jobExecutionId + 1)
       const { deviceId } = filter
       const device = deviceId === undefined ? undefined : catalogue.devices(ownerNo).getOnDisk(deviceId)
-      const waiting = newestBelow(device?.unfinished ?? [], before)
+      const waiting = device?.queue.newestBelow(before, waitingPerPage) ?? { ids: [], complete: true }
       return reader.call('listExecutions', { ownerNo, filter, before, limit, waiting })
     },
-    async moveExecution(move) {
-      const outcome = await writer.call('moveExecution', move)
-      if (outcome.kind === 'moved' && isTerminal(outcome.execution.execState)) {
-        const device = catalogue.devices(move.ownerNo).getOnDisk(outcome.execution.deviceId)
-        if (device) leaveQueue(device.unfinished, move.jobExecutionId)
-      }
-      return outcome
-    },
+    ...buildDeviceSteps(catalogue, writer, reader),
+    listTransitions: (ownerNo, jobExecutionId) => reader.call('listTransitions', { ownerNo, jobExecutionId }),
+    readOutput: (ownerNo, jobExecutionId, slice) =>
+      reader.call('readOutput', { ownerNo, jobExecutionId, ...slice }),
+    getDocument: (jobVersion) => reader.call('getDocument', jobVersion),
+    recordDeliveries: (deliveries) => writer.call('recordDeliveries', deliveries),
 
     getRun: (ownerNo, runId) => reader.call('getRun', { ownerNo, runId }),
     listRuns: (ownerNo, { jobName }, slice) => reader.call('listRuns', { ownerNo, jobName, slice }),
@@ -148,10 +154,4 @@ function buildStore(
       releaseLock()
     },
   }
-}
-
-function newestBelow(queue: readonly number[], before: number) {
-  const end = placeInQueue(queue, before)
-  const start = Math.max(0, end - waitingPerPage)
-  return { ids: queue.slice(start, end).reverse(), complete: start === 0 }
 }

@@ -39,19 +39,20 @@ export class TriggerGroup {
 
   /** The writer has recorded it: what became of each trigger, in the order of the triggers. */
   async outcomes(recorded: RecordedTrigger[], readRun: ReadRun): Promise<TriggerOutcome[]> {
-    const outcomes: TriggerOutcome[] = []
     let next = 0
-    for (const entry of this.#entries) {
+    const results = this.#entries.map((entry) => {
       const result = questionOf(entry) ? (recorded[next++] as RecordedTrigger) : keyUnknown
-      if ('checked' in entry && result.kind !== 'created') leaveQueues(entry)
-      outcomes.push(await outcomeOf(entry, result, readRun))
-    }
+      if ('checked' in entry) settle(entry, result.kind === 'created')
+      return { entry, result }
+    })
+    const outcomes: TriggerOutcome[] = []
+    for (const { entry, result } of results) outcomes.push(await outcomeOf(entry, result, readRun))
     return outcomes
   }
 
   /** Nothing of it was recorded. */
   takeBack(): void {
-    for (const entry of this.#entries) if ('checked' in entry) leaveQueues(entry)
+    for (const entry of this.#entries) if ('checked' in entry) settle(entry, false)
   }
 }
 
@@ -107,11 +108,12 @@ function launch(catalogue: Catalogue, lastIds: LastIds, trigger: Trigger): Launc
   const deviceNos = new Int32Array(total)
   devices.forEach((device, index) => {
     deviceNos[index] = device.deviceNo
-    device.unfinished.push(firstExecutionId + index)
+    device.queue.announce(firstExecutionId + index)
   })
   lastIds.jobExecutionId += total
   const runId = ++lastIds.runId
-  const { jobNo, versionNo } = job
+  const { jobNo, versionNo, expireAfterSeconds, deadlineSeconds } = job
+  const after = (seconds: number | null) => (seconds === null ? null : trigger.clock + seconds * 1000)
   return {
     checked: {
       runId,
@@ -123,6 +125,9 @@ function launch(catalogue: Catalogue, lastIds: LastIds, trigger: Trigger): Launc
       total,
       deviceNos,
       idempotency,
+      expireAt: after(expireAfterSeconds),
+      deadlineAt: after(deadlineSeconds),
+      keyId: trigger.keyId,
     },
     jobName: job.jobName,
     devices,
@@ -136,29 +141,12 @@ function unknownDevices(known: Known<DeviceRef>, deviceIds: string[]): Refusal {
 }
 
 function toRun({ checked, jobName, devices }: Launch): LaunchedRun {
-  const { runId, launchedAt, firstExecutionId } = checked
-  return { runId, jobName, launchedAt, firstExecutionId, devices }
+  const { runId, launchedAt, firstExecutionId, versionNo } = checked
+  return { runId, jobName, launchedAt, firstExecutionId, jobVersion: versionNo, devices }
 }
 
-function leaveQueues({ checked, devices }: Launch): void {
+function settle({ checked, devices }: Launch, written: boolean): void {
   devices.forEach((device, index) => {
-    leaveQueue(device.unfinished, checked.firstExecutionId + index)
+    device.queue.settle(checked.firstExecutionId + index, written)
   })
-}
-
-export function leaveQueue(queue: number[], jobExecutionId: number): void {
-  const at = placeInQueue(queue, jobExecutionId)
-  if (queue[at] === jobExecutionId) queue.splice(at, 1)
-}
-
-/** How many of the queue are below the id. Ids only grow, so every queue is sorted. */
-export function placeInQueue(queue: readonly number[], jobExecutionId: number): number {
-  let low = 0
-  let high = queue.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if ((queue[middle] as number) < jobExecutionId) low = middle + 1
-    else high = middle
-  }
-  return low
 }

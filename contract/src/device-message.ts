@@ -1,0 +1,95 @@
+// What devices and Jobcast say to each other: the AWS IoT Jobs device protocol, and ours on top of it
+// (cancel, output, `result`). On this wire times are whole seconds since 1970, `jobId` is the jobExecutionId in
+// decimal, `thingName` the deviceId, `executionNumber` the attempt.
+
+import type { ExecState } from './execution.ts'
+
+/** Every code a device can meet, with the name and status of its twin on HTTP. */
+export const deviceErrors = {
+  InvalidTopic: { status: 404, exception: 'ResourceNotFoundException' },
+  InvalidJson: { status: 400, exception: 'InvalidRequestException' },
+  InvalidRequest: { status: 400, exception: 'InvalidRequestException' },
+  InvalidStateTransition: { status: 409, exception: 'InvalidStateTransitionException' },
+  VersionMismatch: { status: 409, exception: 'VersionMismatchException' },
+  ResourceNotFound: { status: 404, exception: 'ResourceNotFoundException' },
+  TerminalStateReached: { status: 410, exception: 'TerminalStateException' },
+  RequestThrottled: { status: 429, exception: 'ThrottlingException' },
+  InternalError: { status: 503, exception: 'ServiceUnavailableException' },
+} as const satisfies Record<string, { status: number; exception: string }>
+
+export type DeviceErrorCode = keyof typeof deviceErrors
+
+/** PENDING is QUEUED here, CANCELING is IN_PROGRESS, EXPIRED is TIMED_OUT; the rest is equal. */
+export type DeviceStatus =
+  | 'QUEUED'
+  | 'IN_PROGRESS'
+  | 'SUCCEEDED'
+  | 'FAILED'
+  | 'TIMED_OUT'
+  | 'REJECTED'
+  | 'CANCELED'
+
+export function toDeviceStatus(state: ExecState): DeviceStatus {
+  switch (state) {
+    case 'PENDING':
+      return 'QUEUED'
+    case 'CANCELING':
+      return 'IN_PROGRESS'
+    case 'EXPIRED':
+      return 'TIMED_OUT'
+    default:
+      return state
+  }
+}
+
+/** What a device may report. CANCELED is ours: it confirms a cancel, and is accepted only while CANCELING. */
+export const reportedStatuses = ['IN_PROGRESS', 'SUCCEEDED', 'FAILED', 'REJECTED', 'CANCELED'] as const
+export type ReportedStatus = (typeof reportedStatuses)[number]
+
+export type JobExecutionSummary = {
+  jobId: string
+  queuedAt: number
+  startedAt?: number
+  lastUpdatedAt: number
+  versionNumber: number
+  executionNumber: number
+}
+
+export type JobExecutionState = {
+  status: DeviceStatus
+  statusDetails: Record<string, string>
+  versionNumber: number
+}
+
+/** Of pending executions, how many a device is shown at once. */
+export const shownPending = 10
+
+/** The part of every topic of a device that comes before the operation. */
+export function topicPrefix(deviceId: string): string {
+  return `$aws/things/${deviceId}/jobs/`
+}
+
+export type DeviceOperation =
+  | { name: 'get' }
+  | { name: 'start-next' }
+  | { name: 'describe'; jobId: string }
+  | { name: 'update'; jobId: string }
+  | { name: 'output'; jobId: string }
+
+const jobIdPattern = /^(?:[A-Za-z0-9_-]{1,64}|\$next)$/
+
+/** What a topic behind the prefix asks for; undefined when it maps to no operation. */
+export function parseOperation(suffix: string): DeviceOperation | undefined {
+  if (suffix === 'get' || suffix === 'start-next') return { name: suffix }
+  const [jobId = '', name, ...more] = suffix.split('/')
+  if (more.length > 0 || !jobIdPattern.test(jobId)) return undefined
+  switch (name) {
+    case 'get':
+      return { name: 'describe', jobId }
+    case 'update':
+    case 'output':
+      return jobId === '$next' ? undefined : { name, jobId }
+    default:
+      return undefined
+  }
+}

@@ -1,0 +1,36 @@
+// Why an execution is where it is, for a person and for a program.
+
+import Type, { type Static } from 'typebox'
+import { Execution } from './execution.ts'
+import { Instant, orNull } from './text.ts'
+
+export const explanationCodes = [
+  'WAITING_FOR_RETRY',
+  'DEVICE_NEVER_CONNECTED',
+  'DEVICE_OFFLINE',
+  'BEHIND_EXECUTION',
+  'NOT_NOTIFIED_YET',
+  'NOTIFIED',
+  'DELIVERED',
+  'RUNNING',
+  'CANCEL_REQUESTED',
+  'ENDED',
+] as const
+export type ExplanationCode = (typeof explanationCodes)[number]
+
+export const Explanation = Type.Object(
+  {
+    jobExecutionId: Execution.properties.jobExecutionId,
+    execState: Execution.properties.execState,
+    code: Type.Unsafe<ExplanationCode>({ type: 'string', enum: [...explanationCodes] }),
+    text: Type.String({
+      description: 'One sentence for a person; its wording may change',
+      examples: ['Device kiosk-1 is offline since 2026-11-15T09:30:00Z; it gets this when it connects.'],
+    }),
+    since: orNull(Instant, { description: 'Since when it is so' }),
+    until: orNull(Instant, { description: 'When it changes by itself' }),
+    behind: orNull(Type.Integer(), { description: 'The jobExecutionId that its device has to finish first' }),
+  },
+  { title: 'Explanation' },
+)
+export type Explanation = Static<typeof Explanation>

@@ -1,0 +1,54 @@
+// Everything that runs by itself, and how often.
+
+import { Background } from './background.ts'
+import { type ClockDeps, fireClocks } from './dispatch/clocks.ts'
+import type { Dispatcher } from './dispatch/dispatcher.ts'
+import type { Deliveries } from './domain/deliveries.ts'
+import type { KeyUse } from './domain/key-use.ts'
+import type { Presence } from './domain/presence.ts'
+import type { Store } from './domain/store.ts'
+import { idempotencyMs } from './domain/trigger-job.ts'
+import type { Tell } from './observe/events.ts'
+
+const keyUseEveryMs = 30_000
+/** A clock fires within two seconds of its time. */
+const clocksEveryMs = 500
+/** What a lost wake-up costs at most. */
+const sweepEveryMs = 3000
+const deliveriesEveryMs = 250
+const presenceEveryMs = 1000
+const forgetEveryMs = 10 * 60_000
+
+export type BackgroundDeps = ClockDeps & {
+  store: Store
+  now: () => number
+  tell: Tell
+  keyUse: KeyUse
+  presence: Presence
+  deliveries: Deliveries
+}
+
+/** What has been gathered is written once more when it stops. */
+export function startBackground(deps: BackgroundDeps, dispatcher: Dispatcher): Background {
+  const { store, keyUse, presence, deliveries } = deps
+  const background = new Background(deps.tell)
+  background.every(clocksEveryMs, 'let clocks run out', () => fireClocks(deps))
+  background.every(sweepEveryMs, 'look for devices that were not told', () => dispatcher.sweep())
+  background.every(deliveriesEveryMs, 'record what was handed over', () => deliveries.record(), 'at the end')
+  background.every(presenceEveryMs, 'record who is online', () => recordPresence(presence), 'at the end')
+  background.every(keyUseEveryMs, 'record when keys were used', () => keyUse.record(), 'at the end')
+  background.every(forgetEveryMs, 'forget old idempotency keys', () =>
+    forgetOldKeys(store, deps.now, deps.stopping),
+  )
+  return background
+}
+
+function recordPresence(presence: Presence): Promise<void> {
+  presence.noticeSilence()
+  return presence.settle()
+}
+
+/** In small bites: between two of them the writer gets to the triggers. */
+async function forgetOldKeys(store: Store, now: () => number, stopping: AbortSignal): Promise<void> {
+  while (!stopping.aborted && (await store.forgetIdempotencyKeys(now() - idempotencyMs)));
+}

@@ -1,0 +1,34 @@
+// Cancel of a whole run: every execution of it that has not ended, in bites, so that others get between them.
+
+import { ApiError } from '@jobcast/contract'
+import { actorOf, type Caller } from './caller.ts'
+import { type CancelDeps, cancelEvent, tellCanceled } from './cancel-execution.ts'
+import { isFinished } from './read-execution.ts'
+import type { StoredRun } from './store.ts'
+
+/** What ends meanwhile by itself keeps its end. Breaking off half way leaves a run that can be canceled again. */
+export async function cancelRun(
+  deps: CancelDeps,
+  caller: Caller,
+  runId: number,
+  force: boolean,
+): Promise<StoredRun> {
+  const { ownerNo } = caller
+  const before = await getRun(deps, ownerNo, runId)
+  if (isFinished(before)) throw new ApiError('J-303', { detail: 'The run has finished.' })
+  const move = { ownerNo, runId, event: cancelEvent(force), actor: actorOf(caller) }
+  let from: number | undefined
+  do {
+    const bite = await deps.store.moveRun({ ...move, moment: deps.moment(), from })
+    if (bite === undefined) throw new ApiError('J-304')
+    tellCanceled(deps, bite.moved)
+    from = bite.next
+  } while (from !== undefined)
+  return getRun(deps, ownerNo, runId)
+}
+
+async function getRun({ store }: CancelDeps, ownerNo: number, runId: number): Promise<StoredRun> {
+  const run = await store.getRun(ownerNo, runId)
+  if (run === undefined) throw new ApiError('J-304')
+  return run
+}

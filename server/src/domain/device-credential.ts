@@ -1,0 +1,50 @@
+// What a device signs in with. A change holds at once: whoever signed in with what is void now is disconnected.
+
+import { ApiError } from '@jobcast/contract'
+import type { Caller } from './caller.ts'
+import type { DeviceLink } from './device-link.ts'
+import { hashSecret, newSecretText } from './secret-text.ts'
+import type { CredentialChanges } from './sign-in.ts'
+import type { DeviceKey, DeviceToken, Store } from './store.ts'
+
+export type CredentialDeps = {
+  store: Pick<Store, 'setDeviceToken'>
+  now: () => number
+  credentialChanges: CredentialChanges
+  link: Pick<DeviceLink, 'disconnect'>
+}
+
+export async function createDeviceCredential(
+  deps: CredentialDeps,
+  caller: Caller,
+  deviceId: string,
+): Promise<string> {
+  const { id, text } = newSecretText('jd')
+  await replaceToken(deps, caller, deviceId, { tokenId: id, tokenHash: hashSecret(text), at: deps.now() })
+  return text
+}
+
+/** Revoking where there is nothing to revoke is no error: what was asked for holds. */
+export function revokeDeviceCredential(
+  deps: CredentialDeps,
+  caller: Caller,
+  deviceId: string,
+): Promise<void> {
+  return replaceToken(deps, caller, deviceId, null)
+}
+
+async function replaceToken(
+  deps: CredentialDeps,
+  { ownerNo }: Caller,
+  deviceId: string,
+  token: DeviceToken | null,
+): Promise<void> {
+  if (!(await deps.store.setDeviceToken(ownerNo, deviceId, token, deps.now()))) throw new ApiError('J-001')
+  letNobodyIn(deps, { ownerNo, deviceId })
+}
+
+/** The count comes first: a sign-in that is under way looks again, one that was quicker is disconnected. */
+export function letNobodyIn({ credentialChanges, link }: CredentialDeps, device: DeviceKey): void {
+  credentialChanges.count++
+  link.disconnect(device)
+}

@@ -1,0 +1,50 @@
+// How an execution ended, in one sentence, from the last step of its history.
+
+import { toInstant } from '@jobcast/contract'
+import type { StoredExecution, StoredTransition } from './store.ts'
+
+export function explainEnd(execution: StoredExecution, transitions: StoredTransition[]): string {
+  const { execState, attempt, finishedAt } = execution
+  const when = inWords(finishedAt)
+  const attempts = attempt > 1 ? `, after ${attempt} attempts` : ''
+  const last = transitions.at(-1)
+  switch (last?.event) {
+    case 'succeed':
+    case 'fail':
+      return `${execState}: reported by the device at ${when}${attempts}.`
+    case 'reject':
+      return `${execState}: refused by the device at ${when}${attempts}.`
+    case 'expire':
+      return `${execState} at ${when}${attempts}: waited longer than expireAfterSeconds allows.`
+    case 'time-out':
+      return `${execState} at ${when}${attempts}: the device worked longer than timeoutSeconds, or its own step timeout, allows.`
+    case 'miss-deadline':
+      return `${execState} at ${when}${attempts}: all of it took longer than deadlineSeconds allows.`
+    case 'cancel':
+      return `${execState}${byWhom(last)}.`
+    case 'force-cancel':
+      return `${execState} by force${byWhom(last)}.`
+    case 'remove-device':
+      return `${execState}: the device was deleted${byWhom(last)}.`
+    case 'confirm-cancel':
+      return `${execState}: confirmed by the device at ${when}, asked for${byWhom(cancelOf(transitions))}.`
+    case 'overrun-cancel':
+      return `${execState} at ${when}: the device did not confirm in time, asked for${byWhom(cancelOf(transitions))}.`
+    default:
+      return `${execState} at ${when}.`
+  }
+}
+
+function cancelOf(transitions: StoredTransition[]): StoredTransition | undefined {
+  return transitions.findLast(({ event }) => event === 'cancel')
+}
+
+/** ` by key abc at 2026-…`, to stand behind what was done; nothing where the step is not known. */
+export function byWhom(step: StoredTransition | undefined): string {
+  return step === undefined ? '' : ` by ${step.actor} at ${inWords(step.at)}`
+}
+
+/** In whole seconds: nobody reads milliseconds at night. */
+export function inWords(ms: number | null): string {
+  return ms === null ? 'an unknown time' : `${toInstant(ms).slice(0, 19)}Z`
+}

@@ -1,0 +1,158 @@
+// Why is it not done yet, or how did it end? One sentence for a person at 3 am, and a code for a program.
+
+import { ApiError, type ExplanationCode } from '@jobcast/contract'
+import type { Caller } from './caller.ts'
+import { type PresenceView, settled } from './device.ts'
+import { isTerminal, type Moment } from './execution.ts'
+import { byWhom, explainEnd, inWords } from './explain-end.ts'
+import type { DeviceExecution, Store, StoredExecution, StoredPresence, StoredTransition } from './store.ts'
+
+export type ExplainDeps = { store: Store; moment: () => Moment; presence: PresenceView }
+
+/** Instants are of the clock on the wall. */
+export type Facts = {
+  execution: StoredExecution
+  transitions: StoredTransition[]
+  presence: StoredPresence
+  hasToken: boolean
+  /** What its device has to carry out first. */
+  first: Pick<DeviceExecution, 'jobExecutionId' | 'execState'> | undefined
+  /** When it is ended if its device does nothing. */
+  timesOutAt: number | null
+}
+
+export type Explanation = {
+  code: ExplanationCode
+  text: string
+  /** Since when it is so. */
+  since: number | null
+  /** When it changes by itself. */
+  until: number | null
+  /** The execution that comes first. */
+  behind: number | null
+}
+
+export async function explainExecution(
+  deps: ExplainDeps,
+  { ownerNo }: Caller,
+  jobExecutionId: number,
+): Promise<{ execution: StoredExecution; explanation: Explanation }> {
+  const { store } = deps
+  await settled(deps.presence)
+  const execution = await store.getExecution(ownerNo, jobExecutionId)
+  if (execution === undefined) throw new ApiError('J-302')
+  const device = { ownerNo, deviceId: execution.deviceId }
+  const [transitions = [], storedDevice, [queue], own] = await Promise.all([
+    store.listTransitions(ownerNo, jobExecutionId),
+    store.getDevice(ownerNo, device.deviceId),
+    store.readQueues([device]),
+    store.getDeviceExecution(device, jobExecutionId),
+  ])
+  const { at, clock } = deps.moment()
+  const onTheWall = (steady: number | null) => (steady === null ? null : at + steady - clock)
+  const facts: Facts = {
+    execution: { ...execution, notBefore: onTheWall(execution.notBefore) },
+    transitions,
+    presence: storedDevice?.presence ?? neverSeen,
+    hasToken: typeof storedDevice?.credentialCreatedAt === 'number',
+    first: typeof queue === 'object' ? queue.executions[0] : undefined,
+    timesOutAt: onTheWall(own?.timesOutAt ?? null),
+  }
+  return { execution, explanation: explain(facts) }
+}
+
+const neverSeen: StoredPresence = { online: false, since: null, lastSeenAt: null, door: null }
+
+export function explain(facts: Facts): Explanation {
+  const { execution, transitions } = facts
+  if (isTerminal(execution.execState)) {
+    return { ...plain, code: 'ENDED', text: explainEnd(execution, transitions), since: execution.finishedAt }
+  }
+  switch (execution.execState) {
+    case 'IN_PROGRESS':
+      return explainRunning(facts)
+    case 'CANCELING':
+      return explainCanceling(facts)
+    default:
+      return explainPending(facts)
+  }
+}
+
+const plain = { since: null, until: null, behind: null }
+
+/** What keeps it from its device comes before what keeps its device from it. */
+function explainPending(facts: Facts): Explanation {
+  const { execution, presence, first } = facts
+  const { jobExecutionId, notifiedAt, deliveredAt } = execution
+  const device = `Device ${execution.deviceId}`
+  if (execution.notBefore !== null) return explainRetry(facts, execution.notBefore)
+  if (!presence.online && presence.since === null) {
+    const rest = facts.hasToken ? 'it gets this when it does' : 'no token was made for it yet'
+    return { ...plain, code: 'DEVICE_NEVER_CONNECTED', text: `${device} has never connected; ${rest}.` }
+  }
+  if (!presence.online) {
+    const text = `${device} ${awayOf(presence)}; it gets this when it connects.`
+    return { ...plain, code: 'DEVICE_OFFLINE', text, since: presence.since }
+  }
+  if (first !== undefined && first.jobExecutionId !== jobExecutionId) {
+    const behind = first.jobExecutionId
+    const text = `${device} is online and has to finish execution ${behind} first, which is ${first.execState}.`
+    return { ...plain, code: 'BEHIND_EXECUTION', text, behind }
+  }
+  if (deliveredAt !== null) {
+    const text = `${device} is online and confirmed at ${inWords(deliveredAt)} that it has this, but has not started it.`
+    return { ...plain, code: 'DELIVERED', text, since: deliveredAt }
+  }
+  if (notifiedAt !== null) {
+    const text = `${device} is online and was told of this at ${inWords(notifiedAt)}, but has not started it.`
+    return { ...plain, code: 'NOTIFIED', text, since: notifiedAt }
+  }
+  const text = `${device} is online, but has not been told of this yet; it is told when it asks or subscribes.`
+  return { ...plain, code: 'NOT_NOTIFIED_YET', text }
+}
+
+function explainRetry({ execution, transitions }: Facts, notBefore: number): Explanation {
+  const { attempt } = execution
+  const retry = transitions.findLast(({ event }) => event === 'retry')
+  const end = retry?.actor === 'clock' ? 'timed out' : 'failed'
+  const when = retry ? ` at ${inWords(retry.at)}` : ''
+  return {
+    ...plain,
+    code: 'WAITING_FOR_RETRY',
+    text: `Attempt ${attempt - 1} ${end}${when}; attempt ${attempt} starts no earlier than ${inWords(notBefore)}.`,
+    since: retry?.at ?? null,
+    until: notBefore,
+  }
+}
+
+function explainRunning({ execution, presence, timesOutAt }: Facts): Explanation {
+  const { deviceId, attempt, startedAt } = execution
+  const work = `Device ${deviceId} works on attempt ${attempt} since ${inWords(startedAt)}`
+  const away = presence.online ? '' : `, but ${awayOf(presence)}`
+  const end = timesOutAt === null ? 'no clock ends it' : `it times out at ${inWords(timesOutAt)}`
+  return {
+    ...plain,
+    code: 'RUNNING',
+    text: `${work}${away}; ${end}.`,
+    since: startedAt,
+    until: timesOutAt,
+  }
+}
+
+function explainCanceling({ execution, transitions, presence, timesOutAt }: Facts): Explanation {
+  const asked = transitions.findLast(({ to }) => to === 'CANCELING')
+  const away = presence.online ? '' : ` and ${awayOf(presence)}`
+  return {
+    ...plain,
+    code: 'CANCEL_REQUESTED',
+    text:
+      `Cancel was asked for${byWhom(asked)}; device ${execution.deviceId} ` +
+      `has until ${inWords(timesOutAt)} to confirm${away}, then it is CANCELED anyway.`,
+    since: asked?.at ?? null,
+    until: timesOutAt,
+  }
+}
+
+function awayOf({ since }: StoredPresence): string {
+  return since === null ? 'is not connected' : `is offline since ${inWords(since)}`
+}

@@ -1,0 +1,103 @@
+// Which devices are online, since when and by which door. Changes are gathered and written together: a fleet that
+// comes back at once would else be as many commits. Whoever reads presence settles it first, so nobody sees it late.
+
+import { ByDevice } from './by-device.ts'
+import type { DeviceKey, Door, PresenceChange, Store } from './store.ts'
+
+/** A device that asks by HTTP is online until it has been silent for so long. */
+const httpSilenceMs = 60_000
+const changesPerWrite = 1000
+
+type HttpDevice = { device: DeviceKey; seenAt: number; seenClock: number }
+
+export type PresenceDeps = {
+  store: Pick<Store, 'recordPresence'>
+  now: () => number
+  /** Milliseconds that never jump. */
+  elapsed: () => number
+}
+
+export class Presence {
+  readonly #deps: PresenceDeps
+  #changes = new ByDevice<PresenceChange>()
+  #writing: Promise<void> = Promise.resolve()
+  /** By connection: when each was heard last. */
+  readonly #connected = new ByDevice<{ readonly lastSeenAt: number }>()
+  readonly #byHttp = new ByDevice<HttpDevice>()
+
+  constructor(deps: PresenceDeps) {
+    this.#deps = deps
+  }
+
+  get connected(): number {
+    return this.#connected.size
+  }
+
+  connect(device: DeviceKey, door: Door, connection: { readonly lastSeenAt: number }): void {
+    this.#connected.set(device, connection)
+    this.#byHttp.delete(device)
+    this.#change(device, true, door, this.#deps.now())
+  }
+
+  disconnect(device: DeviceKey, door: Door): void {
+    if (this.#connected.delete(device)) this.#change(device, false, door, this.#deps.now())
+  }
+
+  seenByHttp(device: DeviceKey): void {
+    if (this.#connected.get(device)) return
+    const known = this.#byHttp.get(device)
+    const seenAt = this.#deps.now()
+    const seenClock = this.#deps.elapsed()
+    if (known) Object.assign(known, { seenAt, seenClock })
+    else {
+      this.#byHttp.set(device, { device, seenAt, seenClock })
+      this.#change(device, true, 'http', seenAt)
+    }
+  }
+
+  /** Its credential is void, or it is gone: what it asked before keeps it online no longer. */
+  leaveByHttp(device: DeviceKey): void {
+    if (this.#byHttp.delete(device)) this.#change(device, false, 'http', this.#deps.now())
+  }
+
+  /** Of a device that is online. */
+  lastSeenAt(device: DeviceKey): number | undefined {
+    return this.#connected.get(device)?.lastSeenAt ?? this.#byHttp.get(device)?.seenAt
+  }
+
+  /** Who asked by HTTP and has been silent for long is offline since it was heard last. */
+  noticeSilence(): void {
+    const silentSince = this.#deps.elapsed() - httpSilenceMs
+    for (const { device, seenAt, seenClock } of this.#byHttp.values()) {
+      if (seenClock > silentSince) continue
+      this.#byHttp.delete(device)
+      this.#change(device, false, 'http', seenAt)
+    }
+  }
+
+  /** Resolves when everything that was noticed before is on disk. */
+  settle(): Promise<void> {
+    if (this.#changes.size > 0) this.#writing = this.#writing.catch(() => undefined).then(() => this.#write())
+    return this.#writing
+  }
+
+  async #write(): Promise<void> {
+    const changes = this.#changes.values()
+    this.#changes = new ByDevice()
+    for (let start = 0; start < changes.length; start += changesPerWrite) {
+      try {
+        await this.#deps.store.recordPresence(changes.slice(start, start + changesPerWrite))
+      } catch (error) {
+        // Kept for the next time, unless something newer is known by now.
+        for (const change of changes.slice(start)) {
+          if (!this.#changes.get(change)) this.#changes.set(change, change)
+        }
+        throw error
+      }
+    }
+  }
+
+  #change({ ownerNo, deviceId }: DeviceKey, online: boolean, door: Door, at: number): void {
+    this.#changes.set({ ownerNo, deviceId }, { ownerNo, deviceId, online, door, at })
+  }
+}

@@ -1,0 +1,139 @@
+// What a device asks and tells about its executions: the four operations of the protocol. Both doors come here.
+
+import type { ChangeSignal } from './change-signal.ts'
+import { DeviceError } from './device-error.ts'
+import type { DeviceLink } from './device-link.ts'
+import {
+  type DescribeRequest,
+  parseJobId,
+  type StartNextRequest,
+  type UpdateRequest,
+  unknownExecution,
+} from './device-request.ts'
+import type { Documents } from './documents.ts'
+import { isTerminal, type Moment } from './execution.ts'
+import type {
+  DeviceExecution,
+  DeviceKey,
+  DeviceQueue,
+  DeviceReport,
+  Moved,
+  ReportOutcome,
+  Store,
+} from './store.ts'
+
+export type ReportDeps = {
+  store: Store
+  /** Resolves once the report is on disk. */
+  recordReport: (report: DeviceReport) => Promise<ReportOutcome>
+  moment: () => Moment
+  link: DeviceLink
+  changes: ChangeSignal
+  documents: Documents
+}
+
+/** An execution with its document (JSON text) where that was asked for. */
+export type WithDocument = { execution: DeviceExecution; document: string | undefined }
+
+export async function readPending(deps: ReportDeps, device: DeviceKey): Promise<DeviceQueue> {
+  const [queue] = await deps.store.readQueues([device])
+  if (queue === undefined || queue === 'unchanged') throw unknownDevice()
+  return queue
+}
+
+/** Undefined: nothing is pending. */
+export async function startNext(
+  deps: ReportDeps,
+  device: DeviceKey,
+  { statusDetails, stepTimeout }: StartNextRequest,
+): Promise<WithDocument | undefined> {
+  const moment = deps.moment()
+  const outcome = await deps.recordReport({ kind: 'start-next', device, moment, statusDetails, stepTimeout })
+  if (outcome.kind === 'nothing-pending') return undefined
+  return withDocument(deps, doneBy(deps, outcome, '$next'), true)
+}
+
+/** Undefined: `$next` was asked for, and nothing is pending. */
+export async function describeExecution(
+  deps: ReportDeps,
+  device: DeviceKey,
+  jobId: string,
+  { attempt, wantsDocument }: DescribeRequest,
+): Promise<WithDocument | undefined> {
+  if (jobId === '$next') {
+    const [next] = (await readPending(deps, device)).executions
+    return next && withDocument(deps, next, wantsDocument)
+  }
+  const execution = await deps.store.getDeviceExecution(device, parseJobId(jobId))
+  if (execution === undefined || (attempt !== undefined && attempt !== execution.attempt)) {
+    throw unknownExecution(jobId)
+  }
+  if (isTerminal(execution.execState)) {
+    throw new DeviceError('TerminalStateReached', `The execution has ended: ${execution.execState}.`)
+  }
+  return withDocument(deps, execution, wantsDocument)
+}
+
+export async function reportExecution(
+  deps: ReportDeps,
+  device: DeviceKey,
+  jobId: string,
+  request: UpdateRequest,
+): Promise<WithDocument> {
+  const { status, statusDetails, result, expectedVersion, attempt, stepTimeout, clientToken } = request
+  const outcome = await deps.recordReport({
+    kind: 'update',
+    device,
+    moment: deps.moment(),
+    jobExecutionId: parseJobId(jobId),
+    status,
+    statusDetails,
+    result,
+    expectedVersion,
+    attempt,
+    stepTimeout,
+    clientToken,
+  })
+  return withDocument(deps, doneBy(deps, outcome, jobId), request.wantsDocument)
+}
+
+/** What a report came to; whoever waits for the run or for the device's next execution is told. */
+function doneBy(deps: ReportDeps, outcome: ReportOutcome, jobId: string): DeviceExecution {
+  switch (outcome.kind) {
+    case 'done':
+      if (outcome.moved) tellMoved(deps, [outcome.moved])
+      return outcome.execution
+    case 'unknown-device':
+      throw unknownDevice()
+    case 'unknown-execution':
+      throw unknownExecution(jobId)
+    case 'wrong-version': {
+      const { versionNumber } = outcome.execution
+      throw new DeviceError('VersionMismatch', `The version is ${versionNumber}.`, outcome.execution)
+    }
+    case 'wrong-state': {
+      const { execState } = outcome.execution
+      throw new DeviceError('InvalidStateTransition', `The execution is ${execState}.`, outcome.execution)
+    }
+    default:
+      throw new Error(`a report cannot come to ${outcome.kind}`)
+  }
+}
+
+export function tellMoved({ link, changes }: Pick<ReportDeps, 'link' | 'changes'>, moved: Moved[]): void {
+  if (moved.length === 0) return
+  changes.tell(new Set(moved.map((each) => each.runId)))
+  link.wake(moved)
+}
+
+async function withDocument(
+  { documents }: ReportDeps,
+  execution: DeviceExecution,
+  wanted: boolean,
+): Promise<WithDocument> {
+  return { execution, document: wanted ? await documents.get(execution.jobVersion) : undefined }
+}
+
+export function unknownDevice(): DeviceError {
+  return new DeviceError('ResourceNotFound', 'There is no such thing.')
+}

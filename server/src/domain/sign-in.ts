@@ -1,0 +1,51 @@
+// A device shows who it is: its token, or a certificate that the settings trust.
+
+import { secretId, secretMatches } from './secret-text.ts'
+import type { DeviceKey, Store } from './store.ts'
+
+export type SignInDeps = {
+  store: Pick<Store, 'findDeviceByToken' | 'findDeviceByCertificate'>
+  credentialChanges: CredentialChanges
+}
+
+/** Counts changes of credentials, so that a look-up during which there was one is known to be out of date. */
+export class CredentialChanges {
+  count = 0
+}
+
+/** Undefined for whatever is wrong: bad token, unknown or deleted device, revoked, the name of another device. */
+export async function signInByToken(
+  deps: SignInDeps,
+  token: string,
+  deviceId?: string,
+): Promise<DeviceKey | undefined> {
+  const tokenId = secretId('jd', token)
+  if (tokenId === undefined) return undefined
+  const found = await upToDate(deps, () => deps.store.findDeviceByToken(tokenId))
+  if (!secretMatches(token, found?.tokenHash) || found === undefined) return undefined
+  if (deviceId !== undefined && deviceId !== found.deviceId) return undefined
+  return { ownerNo: found.ownerNo, deviceId: found.deviceId }
+}
+
+/** A certificate that names no owner is one of the first owner's devices. */
+export const firstOwnerName = 'default'
+
+export function signInByCertificate(
+  deps: SignInDeps,
+  subject: { commonName: string; organization: string | undefined },
+): Promise<DeviceKey | undefined> {
+  const { commonName, organization = firstOwnerName } = subject
+  return upToDate(deps, () => deps.store.findDeviceByCertificate(organization, commonName))
+}
+
+/**
+ * Whoever is let in after a credential became void would stay: who is connected is closed only once, when it
+ * happens. So a look-up that a change has overtaken is made again.
+ */
+async function upToDate<T>({ credentialChanges }: SignInDeps, look: () => Promise<T>): Promise<T> {
+  for (;;) {
+    const before = credentialChanges.count
+    const found = await look()
+    if (credentialChanges.count === before) return found
+  }
+}

@@ -1,0 +1,65 @@
+// The long poll of a device without a lasting connection: holds its question until something is pending.
+
+import { setTimeout as rest } from 'node:timers/promises'
+import type { ChangeSignal } from './change-signal.ts'
+import { deviceText } from './device-link.ts'
+import type { CredentialChanges } from './sign-in.ts'
+import type { DeviceKey, Store } from './store.ts'
+import type { Patience } from './wait-for-end.ts'
+
+export type PendingDeps = {
+  store: Pick<Store, 'readQueues'>
+  /** Told, by `deviceText`, when the queue of a device has changed. */
+  queues: ChangeSignal<string>
+  credentialChanges: CredentialChanges
+  presence: { seenByHttp(device: DeviceKey): void }
+  stopping: AbortSignal
+}
+
+/**
+ * A hint that got lost costs no more than this, a device that is let in no longer is noticed by then, and one that
+ * waits is seen so often.
+ */
+const lookAgainMs = 5000
+/** Between two looks that found nothing. */
+const restMs = 50
+
+/**
+ * Resolves once something is pending, the time is over, the device is gone, or the caller or the service goes.
+ * `checkSignIn` is asked whenever a credential has changed; what it throws ends the wait.
+ */
+export async function waitForPending(
+  deps: PendingDeps,
+  device: DeviceKey,
+  { waitMs, callerGone }: Patience,
+  checkSignIn: () => Promise<unknown>,
+): Promise<void> {
+  const until = performance.now() + waitMs
+  const abort = AbortSignal.any([callerGone, deps.stopping])
+  // Before the read, so that a change during the read is not missed.
+  const watch = deps.queues.openWatch(deviceText(device))
+  let changes = deps.credentialChanges.count
+  let mark: number | undefined
+  try {
+    for (let looks = 1; ; looks++) {
+      const [queue] = await deps.store.readQueues([{ ...device, unlessMark: mark }])
+      if (queue === undefined) return
+      if (queue !== 'unchanged') {
+        if (queue.total > 0) return
+        mark = queue.mark
+      }
+      const left = until - performance.now()
+      if (left <= 0 || abort.aborted) return
+      // The first hint is answered at once; many that lead to nothing cost twenty looks a second.
+      if (looks > 1) await rest(Math.min(restMs, left))
+      await watch.nextChange(Math.min(lookAgainMs, until - performance.now()), abort)
+      if (deps.credentialChanges.count !== changes) {
+        changes = deps.credentialChanges.count
+        await checkSignIn()
+      }
+      if (!callerGone.aborted) deps.presence.seenByHttp(device)
+    }
+  } finally {
+    watch.close()
+  }
+}

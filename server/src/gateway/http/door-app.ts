@@ -1,0 +1,34 @@
+// The Fastify instance as this door sees it: the same app as the owners' door, knowing the device that asks.
+
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import type {
+  FastifyBaseLogger,
+  FastifyInstance,
+  RawReplyDefaultExpression,
+  RawRequestDefaultExpression,
+  RawServerDefault,
+} from 'fastify'
+import type { Deliveries } from '../../domain/deliveries.ts'
+import type { SignInDeps } from '../../domain/sign-in.ts'
+import type { DeviceKey } from '../../domain/store.ts'
+import type { PendingDeps } from '../../domain/wait-for-pending.ts'
+import type { Tell } from '../../observe/events.ts'
+import type { GatewayDeps } from '../serve-operation.ts'
+
+export type DoorApp = FastifyInstance<
+  RawServerDefault,
+  RawRequestDefaultExpression,
+  RawReplyDefaultExpression,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>
+
+export type DoorDeps = GatewayDeps &
+  SignInDeps &
+  PendingDeps & { tell: Tell; deliveries: Pick<Deliveries, 'notified'> }
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    device: DeviceKey | null
+  }
+}

@@ -1,0 +1,86 @@
+// How this door spells an error: the name of the exception in the header x-amzn-errortype, a message in the body,
+// and the state of the execution where it is another than the device believes.
+
+import { ApiError, deviceErrors } from '@jobcast/contract'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { DeviceError } from '../../domain/device-error.ts'
+import { StorageUnavailable, TooMuchWaiting } from '../../domain/store.ts'
+import type { Tell } from '../../observe/events.ts'
+import { toExecutionState } from '../to-device.ts'
+import type { DoorApp } from './door-app.ts'
+import { Refusal } from './refusal.ts'
+
+export function answerWithErrors(door: DoorApp, tell: Tell): void {
+  // At most once a second: every request says the same, and the log may be on the disk that is full.
+  let toldAt = Number.NEGATIVE_INFINITY
+  const tellOfStorage = (error: unknown) => {
+    if (performance.now() - toldAt < 1000) return
+    toldAt = performance.now()
+    tell({ kind: 'storage-unavailable', error })
+  }
+  door.setErrorHandler((error: FastifyError, request, reply) => {
+    if (error instanceof StorageUnavailable) tellOfStorage(error)
+    const refusal = toRefusal(error, request)
+    if (refusal.status === 500) {
+      tell({ kind: 'request-failed', requestId: request.id, route: request.routeOptions.url ?? '', error })
+    }
+    // What the connection's own rules refused stays known to them by its code.
+    request.errorCode = error instanceof ApiError ? error.code : refusal.exception
+    return answer(reply, refusal, error instanceof DeviceError ? error : undefined)
+  })
+  door.setNotFoundHandler((_request, reply) => answer(reply, notFound()))
+  // AWS clients put it into their errors: it is the one in our log.
+  door.addHook('onSend', (request, reply, _payload, done) => {
+    reply.header('x-amzn-requestid', request.id)
+    done()
+  })
+}
+
+function answer(reply: FastifyReply, refusal: Refusal, deviceError?: DeviceError): FastifyReply {
+  const executionState = deviceError?.execution && toExecutionState(deviceError.execution)
+  return reply
+    .code(refusal.status)
+    .headers(refusal.headers)
+    .header('x-amzn-errortype', refusal.exception)
+    .header('content-type', 'application/json; charset=utf-8')
+    .send(JSON.stringify({ message: refusal.message, executionState }))
+}
+
+function toRefusal(error: FastifyError, request: FastifyRequest): Refusal {
+  if (error instanceof Refusal) return error
+  if (error instanceof DeviceError) {
+    const { status, exception } = deviceErrors[error.code]
+    return new Refusal(status, exception, error.message)
+  }
+  if (error instanceof TooMuchWaiting) {
+    return new Refusal(429, 'ThrottlingException', 'Too many requests are waiting.', { 'retry-after': '1' })
+  }
+  if (error instanceof StorageUnavailable) {
+    const text = 'The storage is not available.'
+    return new Refusal(503, 'ServiceUnavailableException', text, { 'retry-after': '5' })
+  }
+  // From the rules of the whole app: an address no route is for, a request that is malformed.
+  if (error instanceof ApiError) {
+    if (error.status === 404) return notFound()
+    return new Refusal(error.status, 'InvalidRequestException', `${error.message}.`)
+  }
+  if (request.raw.errored === error) return invalid('The connection ended before the body did.')
+  switch (error.code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new Refusal(413, 'RequestEntityTooLargeException', 'The body is larger than 128 KiB.')
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return invalid('The body is not as long as Content-Length says.')
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return invalid('The Content-Type is malformed.')
+    default:
+      return new Refusal(500, 'InternalFailure', 'Internal error.')
+  }
+}
+
+function invalid(message: string): Refusal {
+  return new Refusal(400, 'InvalidRequestException', message)
+}
+
+function notFound(): Refusal {
+  return new Refusal(404, 'ResourceNotFoundException', 'There is no such address.')
+}

@@ -1,0 +1,42 @@
+// What this door refuses itself, before the protocol has a say. The names are those an AWS client would expect.
+
+export class Refusal extends Error {
+  readonly status: number
+  /** The name of the exception, for the header x-amzn-errortype. */
+  readonly exception: string
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(status: number, exception: string, message: string, headers: Record<string, string> = {}) {
+    super(message)
+    this.name = 'Refusal'
+    this.status = status
+    this.exception = exception
+    this.headers = headers
+  }
+}
+
+/** One answer for a token that is missing, malformed, unknown, replaced or revoked. */
+export function unauthorized(): Refusal {
+  return new Refusal(401, 'UnauthorizedException', 'The token of a device is needed.', {
+    'www-authenticate': 'Bearer',
+  })
+}
+
+/** One answer whether or not there is such a thing. */
+export function forbidden(): Refusal {
+  return new Refusal(403, 'ForbiddenException', 'The token is not that of this thing.')
+}
+
+export function methodNotAllowed(allowed: string[]): Refusal {
+  return new Refusal(405, 'MethodNotAllowedException', 'The method is not allowed here.', {
+    allow: allowed.toSorted().join(', '),
+  })
+}
+
+export function wrongEncoding(): Refusal {
+  return new Refusal(415, 'UnsupportedMediaTypeException', 'The body must have no Content-Encoding.')
+}
+
+export function badQuery(message: string): Refusal {
+  return new Refusal(400, 'InvalidRequestException', message)
+}

@@ -1,0 +1,35 @@
+// A body as bytes, whatever its type says: many a device sends JSON under the type its library happens to set.
+
+import type { FastifyRequest } from 'fastify'
+import { parsePayload } from '../../domain/device-request.ts'
+import type { DoorApp } from './door-app.ts'
+import { wrongEncoding } from './refusal.ts'
+
+/** As on the MQTT door. */
+export const maxBodyBytes = 128 * 1024
+
+export function readBytes(door: DoorApp): void {
+  door.removeAllContentTypeParsers()
+  door.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+  door.addHook('onRequest', (request, _reply, done) => {
+    done(request.headers['content-encoding'] === undefined ? undefined : wrongEncoding())
+  })
+}
+
+/** No body is an empty request. */
+export function fieldsOf(request: FastifyRequest): Record<string, unknown> {
+  return parsePayload(bytesOf(request))
+}
+
+/** Output may also be sent as it is, with its offset in the query. */
+export function outputFieldsOf(request: FastifyRequest): Record<string, unknown> {
+  const { offset, executionNumber } = request.query as Record<string, unknown>
+  if (offset === undefined || /^application\/json\b/i.test(request.headers['content-type'] ?? '')) {
+    return fieldsOf(request)
+  }
+  return { offset, executionNumber, data: bytesOf(request).toString('base64'), encoding: 'base64' }
+}
+
+function bytesOf({ body }: FastifyRequest): Buffer {
+  return body instanceof Buffer ? body : Buffer.alloc(0)
+}

@@ -1,0 +1,41 @@
+// Token -> device, before the body is read. An API key opens nothing here.
+
+import type { FastifyRequest } from 'fastify'
+import { signInByToken } from '../../domain/sign-in.ts'
+import type { DeviceKey } from '../../domain/store.ts'
+import type { DoorApp, DoorDeps } from './door-app.ts'
+import { forbidden, unauthorized } from './refusal.ts'
+
+export function signInDevices(door: DoorApp, deps: DoorDeps): void {
+  door.decorateRequest('device', null)
+  door.addHook('onRequest', async (request) => {
+    const device = await signIn(deps, request)
+    request.device = device
+    deps.presence.seenByHttp(device)
+  })
+}
+
+/** Throws 401 or 403. May be asked again: a request that is held for long must not outlive its token. */
+export async function signIn(deps: DoorDeps, request: FastifyRequest): Promise<DeviceKey> {
+  const token = bearerToken(request)
+  const device = token === undefined ? undefined : await signInByToken(deps, token)
+  if (device === undefined) throw unauthorized()
+  if ((request.params as { thing?: string }).thing !== device.deviceId) throw forbidden()
+  return device
+}
+
+export function deviceOf(request: FastifyRequest): DeviceKey {
+  if (request.device === null) throw unauthorized()
+  return request.device
+}
+
+function bearerToken({ headers, raw }: FastifyRequest): string | undefined {
+  // Node keeps the first of two, a proxy before us may have judged by the second.
+  const isOne = raw.rawHeaders.filter(isAuthorization).length === 1
+  return isOne ? /^Bearer +([^ ]+)$/i.exec(headers.authorization ?? '')?.[1] : undefined
+}
+
+/** Names and values in turn. */
+function isAuthorization(text: string, index: number): boolean {
+  return index % 2 === 0 && text.toLowerCase() === 'authorization'
+}

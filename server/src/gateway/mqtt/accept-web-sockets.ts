@@ -1,0 +1,73 @@
+// MQTT over WebSocket, on the port of the HTTP API: GET /mqtt with the subprotocol `mqtt`.
+
+import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { type WebSocket, WebSocketServer } from 'ws'
+import type { Connection } from './connection.ts'
+import type { Connections } from './connections.ts'
+import { maxPacketSize } from './frame-rules.ts'
+import { WebSocketStream } from './web-socket-stream.ts'
+
+const path = '/mqtt'
+// The second is what AWS's old JavaScript SDK asks for, whatever MQTT it then speaks.
+const subprotocols = ['mqtt', 'mqttv3.1']
+const maxHeaderSize = 5
+const onlyBinary = 1003
+
+/** Node has it since 24.9, its types as an option only. */
+type Upgradable = Server & { shouldUpgradeCallback?: (request: IncomingMessage) => boolean }
+
+/** Gives back how to stop it. */
+export function acceptWebSockets(http: Upgradable, connections: Connections): () => void {
+  const server = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    maxPayload: maxPacketSize + maxHeaderSize,
+    handleProtocols: (offered) => subprotocols.find((name) => offered.has(name)) ?? false,
+  })
+  const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    socket.on('error', ignore)
+    const status = refusalOf(request)
+    if (status !== undefined) refuse(socket, status)
+    else server.handleUpgrade(request, socket, head, (webSocket) => attach(webSocket, socket, connections))
+  }
+  http.on('upgrade', upgrade)
+  // Java's HttpClient offers HTTP/2 with every request: that is an upgrade too, and ours to ignore.
+  http.shouldUpgradeCallback = ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket'
+  return () => {
+    http.off('upgrade', upgrade)
+    http.shouldUpgradeCallback = () => false
+  }
+}
+
+function attach(webSocket: WebSocket, socket: Duplex, connections: Connections): void {
+  const connection = connections.add(new WebSocketStream(webSocket), 'websocket', undefined)
+  webSocket.on('message', (data: Buffer, isBinary) => {
+    if (isBinary) connection.receive(data)
+    else refuseText(webSocket, connection)
+  })
+  webSocket.on('close', () => connection.closed())
+  webSocket.on('error', ignore)
+  // `ws` has no event for it.
+  socket.on('drain', () => connection.drained())
+}
+
+function refuseText(webSocket: WebSocket, connection: Connection): void {
+  webSocket.close(onlyBinary)
+  connection.end('malformed')
+}
+
+function refusalOf({ url = '', headers }: IncomingMessage): 404 | 400 | undefined {
+  if (url.split('?', 1)[0] !== path) return 404
+  const offered = headers['sec-websocket-protocol']?.split(',').map((name) => name.trim())
+  return offered?.some((name) => subprotocols.includes(name)) ? undefined : 400
+}
+
+function refuse(socket: Duplex, status: number): void {
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`)
+  socket.once('finish', () => socket.destroy())
+}
+
+/** The close that follows says all. */
+function ignore(): void {}

@@ -1,0 +1,108 @@
+// The first phase of a connection: one CONNECT, then the look-up of whoever that is.
+
+import type { SignInDeps } from '../../domain/sign-in.ts'
+import { type DeviceKey, StorageUnavailable } from '../../domain/store.ts'
+import { type ConnectTerms, refusal, termsOf } from './connect-terms.ts'
+import { beforeConnect } from './frame-rules.ts'
+import { type ConnectPacket, encodePacket, parseConnect } from './packets.ts'
+import type { Line, Phase } from './phase.ts'
+import type { Reason } from './reason.ts'
+import { MqttSession, type SessionDeps } from './session.ts'
+import { type CertificateSubject, claimedDeviceId, signInDevice } from './sign-in-device.ts'
+
+export type HandshakeDeps = SessionDeps & SignInDeps
+
+const connectWithinMs = 5000
+const signInWithinMs = 5000
+
+export class Handshake implements Phase {
+  readonly rules = beforeConnect
+  readonly silenceMs = Number.POSITIVE_INFINITY
+  readonly #deps: HandshakeDeps
+  readonly #line: Line
+  readonly #subject: CertificateSubject | undefined
+  #since: number
+  #connect: ConnectPacket | undefined
+  #isSigningIn = false
+
+  constructor(deps: HandshakeDeps, line: Line, subject: CertificateSubject | undefined) {
+    this.#deps = deps
+    this.#line = line
+    this.#subject = subject
+    this.#since = deps.moment().clock
+  }
+
+  get takesMore(): boolean {
+    return !this.#isSigningIn
+  }
+
+  get isBusy(): boolean {
+    return this.#isSigningIn
+  }
+
+  take(frame: Buffer): void {
+    const connect = parseConnect(frame)
+    this.#connect = connect
+    const terms = termsOf(connect)
+    this.#isSigningIn = true
+    this.#since = this.#deps.moment().clock
+    void this.#signIn(connect, terms)
+  }
+
+  drained(): void {}
+
+  overdue(clock: number): Reason | undefined {
+    if (this.#isSigningIn) return clock - this.#since > signInWithinMs ? 'unavailable' : undefined
+    return clock - this.#since > connectWithinMs ? 'too-slow' : undefined
+  }
+
+  stop(): void {
+    this.#line.end('unavailable')
+  }
+
+  lastWords(reason: Reason): Buffer | undefined {
+    const version = this.#connect?.version
+    if (version === undefined && reason !== 'unsupported-version') return undefined
+    const connack = refusal(version ?? 4, reason)
+    return connack && encodePacket(version ?? 4, connack)
+  }
+
+  closed(reason: Reason | undefined): void {
+    if (reason === undefined) return
+    const deviceId = this.#connect && harmless(claimedDeviceId(this.#connect))
+    this.#deps.tell({ kind: 'device-refused', door: this.#line.door, reason, deviceId })
+  }
+
+  async #signIn(connect: ConnectPacket, terms: ConnectTerms): Promise<void> {
+    try {
+      const device = await signInDevice(this.#deps, connect, this.#subject)
+      this.#isSigningIn = false
+      if (!this.#line.isOpen) this.#line.goOn()
+      else if (device === undefined) this.#line.end('not-authorized')
+      else this.#open(device, terms)
+    } catch (error) {
+      this.#isSigningIn = false
+      if (!(error instanceof StorageUnavailable)) {
+        this.#deps.tell({ kind: 'device-sign-in-failed', door: this.#line.door, error })
+      }
+      this.#line.end('unavailable')
+      this.#line.goOn()
+    }
+  }
+
+  #open(device: DeviceKey, terms: ConnectTerms): void {
+    const session = new MqttSession(this.#deps, this.#line, terms, device)
+    this.#deps.sessions.open(session)
+    this.#line.enter(session)
+    session.welcome()
+    this.#line.goOn()
+  }
+}
+
+const longestId = 128
+const secretPrefix = /j[cd]_/
+
+/** Some day somebody will enter the token as the user name, or beside it. */
+function harmless(claimedId: string): string | undefined {
+  return claimedId.length > longestId || secretPrefix.test(claimedId) ? undefined : claimedId
+}

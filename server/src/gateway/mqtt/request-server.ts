@@ -1,0 +1,101 @@
+// What a signed-in device asks for: publishes that are requests, subscriptions, to go.
+
+import { topicPrefix } from '@jobcast/contract'
+import type { ISubscribePacket, IUnsubscribePacket } from 'mqtt-packet'
+import type { SeenQueue } from '../../domain/device-link.ts'
+import type { DeviceKey } from '../../domain/store.ts'
+import type { Request } from './in-order.ts'
+import type { Outbox } from './outbox.ts'
+import type { PublishPacket } from './packets.ts'
+import { failure, isFailure, type ProtocolVersion, type Reason, reasonCodes } from './reason.ts'
+import { type ServeDeps, serveRequest } from './serve-request.ts'
+import { Subscriptions } from './subscriptions.ts'
+
+/** The session, as those who serve it see it. */
+export type Served = {
+  readonly device: DeviceKey
+  readonly version: ProtocolVersion
+  end(reason: Reason): void
+  /** It has subscribed to notices that it did not get before. */
+  wantsMore(): void
+  /** It has asked for its queue, and was answered. */
+  hasSeen(seen: SeenQueue): void
+}
+
+export class RequestServer {
+  readonly prefix: string
+  readonly subscriptions: Subscriptions
+  readonly #deps: ServeDeps
+  readonly #session: Served
+  readonly #outbox: Outbox
+
+  constructor(deps: ServeDeps, session: Served, outbox: Outbox) {
+    this.prefix = topicPrefix(session.device.deviceId)
+    this.subscriptions = new Subscriptions(this.prefix)
+    this.#deps = deps
+    this.#session = session
+    this.#outbox = outbox
+  }
+
+  /** Undefined: it is served already. */
+  serve(request: Request): Promise<void> | undefined {
+    switch (request.cmd) {
+      case 'publish':
+        return this.#servePublish(request)
+      case 'subscribe':
+        this.#subscribe(request)
+        return undefined
+      case 'unsubscribe':
+        this.#unsubscribe(request)
+        return undefined
+      case 'disconnect':
+        this.#session.end('disconnected')
+        return undefined
+    }
+  }
+
+  /** Acknowledged after the commit: what a device is told to forget is on disk. */
+  async #servePublish({ topic, payload, qos, messageId = 0 }: PublishPacket): Promise<void> {
+    if (!topic.startsWith(this.prefix)) {
+      this.#refuseForeign(qos, messageId)
+      return
+    }
+    const asked = topic.slice(this.prefix.length)
+    const { device } = this.#session
+    const { answer, json, seen, acknowledgement } = await serveRequest(this.#deps, device, asked, payload)
+    if (qos === 1) this.#acknowledge(messageId, acknowledgement)
+    const answerQos = this.subscriptions.qosOf(`${asked}/${answer}`)
+    if (answerQos === undefined) return
+    this.#outbox.publish(`${topic}/${answer}`, json, answerQos, [])
+    if (seen) this.#session.hasSeen(seen)
+  }
+
+  /** MQTT 3.1.1 can only say yes; instead of a no the device is left to send it again when it is back. */
+  #acknowledge(messageId: number, reason: Reason): void {
+    if (this.#session.version === 4 && isFailure(reason)) return
+    this.#outbox.send({ cmd: 'puback', messageId, reasonCode: reasonCodes[reason] })
+  }
+
+  #refuseForeign(qos: number, messageId: number): void {
+    if (this.#session.version === 4) this.#session.end('not-authorized')
+    else if (qos === 1) this.#acknowledge(messageId, 'not-authorized')
+  }
+
+  #subscribe({ subscriptions, messageId = 0 }: ISubscribePacket): void {
+    const before = this.subscriptions.wants
+    const granted = this.subscriptions.add(subscriptions).map((outcome) => {
+      if (typeof outcome === 'number') return outcome
+      return this.#session.version === 4 ? failure : reasonCodes[outcome]
+    })
+    this.#outbox.send({ cmd: 'suback', messageId, granted })
+    const { list, next, cancel } = this.subscriptions.wants
+    const wantsMore = (list && !before.list) || (next && !before.next) || (cancel && !before.cancel)
+    if (wantsMore) this.#session.wantsMore()
+  }
+
+  #unsubscribe({ unsubscriptions, messageId = 0 }: IUnsubscribePacket): void {
+    const existed = this.subscriptions.remove(unsubscriptions)
+    const granted = existed.map((was) => reasonCodes[was ? 'success' : 'no-subscription-existed'])
+    this.#outbox.send({ cmd: 'unsuback', messageId, granted })
+  }
+}

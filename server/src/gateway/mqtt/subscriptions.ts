@@ -1,0 +1,92 @@
+// What a device has subscribed to, all of it inside its own tree. Filters are kept without the part that all share.
+
+import type { DeviceNotice, DeviceSession } from '../../domain/device-link.ts'
+import { noticeTopic } from './notice-message.ts'
+import type { Reason } from './reason.ts'
+import { isWellFormed, matches } from './topic-filter.ts'
+
+type Qos = 0 | 1
+
+const maxFilters = 200
+const longestFilter = 256
+const someJob = '1'
+
+export class Subscriptions {
+  readonly #prefix: string
+  readonly #granted = new Map<string, Qos>()
+  // Found when a filter comes or goes, so that the fan-out has nothing to look up.
+  #list: Qos | undefined
+  #next: Qos | undefined
+  wants: DeviceSession['wants'] = { list: false, next: false, cancel: false }
+
+  constructor(prefix: string) {
+    this.#prefix = prefix
+  }
+
+  /** For each the QoS it gets, or why it gets nothing. */
+  add(wanted: readonly { topic: string; qos: number }[]): (Qos | Reason)[] {
+    const outcomes = wanted.map(({ topic, qos }) => this.#grant(topic, qos === 0 ? 0 : 1))
+    this.#findNotices()
+    return outcomes
+  }
+
+  /** False where there was no such subscription. */
+  remove(filters: readonly string[]): boolean[] {
+    const existed = filters.map(
+      (filter) => filter.startsWith(this.#prefix) && this.#granted.delete(this.#suffixOf(filter)),
+    )
+    this.#findNotices()
+    return existed
+  }
+
+  /** The highest QoS of all filters that match the topic behind the prefix; undefined: not subscribed to. */
+  qosOf(suffix: string): Qos | undefined {
+    let highest = this.#granted.get(suffix)
+    for (const [filter, qos] of this.#granted) {
+      if (highest === 1) break
+      if (matches(filter, suffix)) highest = qos
+    }
+    return highest
+  }
+
+  qosOfNotice(notice: DeviceNotice): Qos | undefined {
+    switch (notice.kind) {
+      case 'list':
+        return this.#list
+      case 'next':
+        return this.#next
+      case 'cancel':
+        return this.qosOf(noticeTopic(notice))
+    }
+  }
+
+  #grant(filter: string, qos: Qos): Qos | Reason {
+    const refusal = this.#refusalOf(filter)
+    if (refusal === undefined) this.#granted.set(this.#suffixOf(filter), qos)
+    return refusal ?? qos
+  }
+
+  #refusalOf(filter: string): Reason | undefined {
+    if (filter.startsWith('$share/')) return 'shared-subscription'
+    if (!isWellFormed(filter)) return 'bad-filter'
+    if (!filter.startsWith(this.#prefix)) return 'not-authorized'
+    const suffix = this.#suffixOf(filter)
+    if (suffix.length > longestFilter) return 'bad-filter'
+    return this.#granted.size >= maxFilters && !this.#granted.has(suffix) ? 'too-many' : undefined
+  }
+
+  #suffixOf(filter: string): string {
+    return filter.slice(this.#prefix.length)
+  }
+
+  #findNotices(): void {
+    this.#list = this.qosOf('notify')
+    this.#next = this.qosOf('notify-next')
+    let cancel = false
+    for (const filter of this.#granted.keys()) {
+      const [jobId = ''] = filter.split('/', 1)
+      cancel ||= matches(filter, `${/^\d+$/.test(jobId) ? jobId : someJob}/cancel`)
+    }
+    this.wants = { list: this.#list !== undefined, next: this.#next !== undefined, cancel }
+  }
+}

@@ -1,0 +1,41 @@
+import { WebSocket } from 'ws'
+import type { ByteStream } from './byte-stream.ts'
+
+const normalClosure = 1000
+
+/** A WebSocket as the stream of bytes that MQTT takes it for. Ours, because the one of `ws` weighs far more. */
+export class WebSocketStream implements ByteStream {
+  readonly #socket: WebSocket
+
+  constructor(socket: WebSocket) {
+    this.#socket = socket
+  }
+
+  get writable(): boolean {
+    return this.#socket.readyState === WebSocket.OPEN
+  }
+
+  get writableLength(): number {
+    return this.#socket.bufferedAmount
+  }
+
+  write(bytes: Uint8Array): void {
+    this.#socket.send(bytes)
+  }
+
+  end(): void {
+    this.#socket.close(normalClosure)
+  }
+
+  destroy(): void {
+    this.#socket.terminate()
+  }
+
+  pause(): void {
+    this.#socket.pause()
+  }
+
+  resume(): void {
+    this.#socket.resume()
+  }
+}

@@ -1,0 +1,89 @@
+// One request of a device, whichever door it came through: fields in, JSON text of the answer out.
+
+import type { DeviceOperation } from '@jobcast/contract'
+import type { SeenQueue } from '../domain/device-link.ts'
+import {
+  clientTokenOf,
+  parseDescribe,
+  parseOutput,
+  parseStartNext,
+  parseUpdate,
+} from '../domain/device-request.ts'
+import { type OutputDeps, recordOutput } from '../domain/record-output.ts'
+import { describeExecution, readPending, reportExecution, startNext } from '../domain/report-execution.ts'
+import type { DeviceExecution, DeviceKey } from '../domain/store.ts'
+import {
+  type DocumentAs,
+  executionAnswerJson,
+  pendingJson,
+  type Spelling,
+  toSeconds,
+  updateAnswerJson,
+} from './to-device.ts'
+
+export type GatewayDeps = OutputDeps
+
+/**
+ * `gap`: the answer says which offset of the output is wanted. `shown`: what the answer tells the device of, and
+ * `seen`: what of its queue. Throws DeviceError for what is refused.
+ */
+export type Served = {
+  json: string
+  gap: boolean
+  shown: readonly DeviceExecution[]
+  seen: SeenQueue | undefined
+}
+
+export async function serveOperation(
+  deps: GatewayDeps,
+  device: DeviceKey,
+  operation: DeviceOperation,
+  fields: Record<string, unknown>,
+  documentAs: DocumentAs,
+): Promise<Served> {
+  const clientToken = clientTokenOf(fields)
+  const spelling = (): Spelling => ({ ...deps.moment(), documentAs })
+  const { deviceId } = device
+  switch (operation.name) {
+    case 'get': {
+      const queue = await readPending(deps, device)
+      return accepted(pendingJson(queue, spelling(), clientToken), queue.executions, { queue })
+    }
+    case 'start-next': {
+      const started = await startNext(deps, device, parseStartNext(fields))
+      const json = executionAnswerJson(deviceId, started, spelling(), clientToken)
+      return accepted(json, [], { next: started?.execution })
+    }
+    case 'describe': {
+      const request = parseDescribe(fields, documentAs === 'object')
+      const found = await describeExecution(deps, device, operation.jobId, request)
+      const json = executionAnswerJson(deviceId, found, spelling(), clientToken)
+      const seen = operation.jobId === '$next' ? { next: found?.execution } : undefined
+      return accepted(json, found ? [found.execution] : [], seen)
+    }
+    case 'update': {
+      const request = parseUpdate(fields)
+      const updated = await reportExecution(deps, device, operation.jobId, request)
+      return accepted(updateAnswerJson(updated, request.wantsState, spelling(), clientToken))
+    }
+    case 'output': {
+      const kept = await recordOutput(deps, device, operation.jobId, parseOutput(fields))
+      return { ...accepted(outputJson(kept, deps.moment().at, clientToken)), gap: kept.gap }
+    }
+  }
+}
+
+function accepted(json: string, shown: readonly DeviceExecution[] = [], seen?: SeenQueue): Served {
+  return { json, gap: false, shown, seen }
+}
+
+/** `offset` is where the next bytes belong. */
+function outputJson(
+  kept: { length: number; cut: boolean; gap: boolean },
+  at: number,
+  clientToken: string | undefined,
+): string {
+  const { length: offset, cut, gap } = kept
+  const refusal = gap ? { code: 'InvalidRequest', message: `The offset must be ${offset}.` } : {}
+  return JSON.stringify({ ...refusal, offset, ...(cut && { cut }), timestamp: toSeconds(at), clientToken })
+}

@@ -1,0 +1,69 @@
+// The writes that many make at once share their commits; here is how much of each may wait.
+
+import type { DeviceReport, Store, Trigger, TriggerOutcome } from './domain/store.ts'
+import type { Tell, WriteKind } from './observe/events.ts'
+import type { Metrics } from './observe/metrics.ts'
+import { GroupCommit } from './store/group-commit.ts'
+
+// 20,000 executions take about 20 ms to write; larger groups would only make small calls wait longer.
+const maxGroupWeight = 20_000
+// About two seconds of work. Whoever comes later is better served by a 503 than by a longer wait.
+const maxWaitingWeight = 500_000
+const maxWaitingItems = 10_000
+// One owner that floods the service leaves the other half to all others.
+const maxOwnerShare = 0.5
+// The second group is prepared and on its way while the writer thread syncs the first.
+const maxInFlight = 2
+
+// Each connected device may have one report under way, and a fleet may come back at once.
+const maxWaitingReports = 200_000
+/** A report weighs one, and its output one more for each so many bytes. */
+const outputBytesPerWeight = 64
+
+export function groupWrites(store: Store, tell: Tell, metrics: Metrics) {
+  const options = (of: WriteKind) => ({
+    maxGroupWeight,
+    maxWaitingWeight,
+    maxWaitingItems,
+    maxInFlight,
+    maxOwnerShare,
+    ownerOf: ({ ownerNo }: { ownerNo: number }) => ownerNo,
+    onFailure: ({ items }: { items: number }) => tell({ kind: 'group-failed', of, items }),
+  })
+  const triggers = new GroupCommit(store.createExecutions, {
+    ...options('triggers'),
+    weigh: (trigger: Trigger) => trigger.deviceIds.length,
+    onCommit: ({ items, outs, ms }) => {
+      tell({ kind: 'group-committed', of: 'triggers', items, ms })
+      tell({ kind: 'executions-created', count: countCreated(outs) })
+    },
+  })
+  const devices = new GroupCommit(store.putDevices, {
+    ...options('devices'),
+    weigh: () => 1,
+    onCommit: ({ items, ms }) => tell({ kind: 'group-committed', of: 'devices', items, ms }),
+  })
+  const reports = new GroupCommit(store.recordReports, {
+    ...options('reports'),
+    maxWaitingItems: maxWaitingReports,
+    maxWaitingWeight: 10 * maxWaitingReports,
+    ownerOf: (report: DeviceReport) => report.device.ownerNo,
+    weigh: weighReport,
+    onCommit: ({ items, ms }) => tell({ kind: 'group-committed', of: 'reports', items, ms }),
+  })
+  const help = 'Trigger calls that wait for their commit'
+  metrics.gauge('jobcast_triggers_waiting', help, () => triggers.waitingItems)
+  return {
+    recordTrigger: triggers.write.bind(triggers),
+    recordDevice: devices.write.bind(devices),
+    recordReport: reports.write.bind(reports),
+  }
+}
+
+function weighReport(report: DeviceReport): number {
+  return report.kind === 'output' ? 1 + report.data.length / outputBytesPerWeight : 1
+}
+
+function countCreated(outcomes: TriggerOutcome[]): number {
+  return outcomes.reduce((sum, each) => sum + (each.kind === 'created' ? each.run.devices.length : 0), 0)
+}

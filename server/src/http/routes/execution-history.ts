@@ -1,0 +1,50 @@
+// What happened to an execution, step by step, and what it waits for.
+
+import { ApiError, ExecutionParams, Explanation, History } from '@jobcast/contract'
+import { type ExplainDeps, explainExecution } from '../../domain/explain-execution.ts'
+import type { App } from '../app-type.ts'
+import { callerOf } from '../authenticate.ts'
+import { errorResponses } from '../openapi.ts'
+import { toExplanation, toTransition } from '../to-wire.ts'
+
+const url = '/job/api/executions/:jobExecutionId'
+
+export function addExecutionHistory(app: App, deps: ExplainDeps): void {
+  app.route({
+    method: 'GET',
+    url: `${url}/history`,
+    config: { scopes: ['READ'] },
+    schema: {
+      operationId: 'getExecutionHistory',
+      tags: ['executions'],
+      summary: 'Read every step of an execution: when, who and why',
+      params: ExecutionParams,
+      response: { 200: History, ...errorResponses('J-302', 'J-500', 'J-802', 'J-803', 'J-804', 'J-909') },
+    },
+    handler: async (request) => {
+      const { ownerNo } = callerOf(request)
+      const transitions = await deps.store.listTransitions(ownerNo, request.params.jobExecutionId)
+      if (transitions === undefined) throw new ApiError('J-302')
+      return { items: transitions.map(toTransition) }
+    },
+  })
+
+  app.route({
+    method: 'GET',
+    url: `${url}/explain`,
+    config: { scopes: ['READ'] },
+    schema: {
+      operationId: 'explainExecution',
+      tags: ['executions'],
+      summary: 'Read in one sentence why an execution is where it is',
+      description: 'What it waits for, what its device is doing, or how it ended.',
+      params: ExecutionParams,
+      response: { 200: Explanation, ...errorResponses('J-302', 'J-500', 'J-802', 'J-803', 'J-804', 'J-909') },
+    },
+    handler: async (request) => {
+      const { jobExecutionId } = request.params
+      const { execution, explanation } = await explainExecution(deps, callerOf(request), jobExecutionId)
+      return toExplanation(execution, explanation)
+    },
+  })
+}

@@ -1,0 +1,38 @@
+// Who is connected, and what was handed to whom.
+
+import type { DatabaseSync } from 'node:sqlite'
+import type { PresenceChange } from '../../domain/store.ts'
+
+// Whoever is online already and comes back by another connection is online since then.
+const SET = `
+  UPDATE device SET online = :online, presence_since = :at, last_seen_at = :at, door = :door
+  WHERE owner_no = :ownerNo AND device_id = :deviceId AND deleted_at IS NULL`
+const FORGET = 'UPDATE device SET online = 0, presence_since = ? WHERE online = 1'
+const NOTIFIED = `
+  UPDATE execution SET notified_at = :at
+  WHERE execution_id IN (SELECT value FROM json_each(:ids)) AND notified_at IS NULL`
+const DELIVERED = `
+  UPDATE execution SET delivered_at = :at, notified_at = coalesce(notified_at, :at)
+  WHERE execution_id IN (SELECT value FROM json_each(:ids)) AND delivered_at IS NULL`
+
+export function preparePresence(db: DatabaseSync) {
+  const set = db.prepare(SET)
+  const forget = db.prepare(FORGET)
+  const notify = db.prepare(NOTIFIED)
+  const deliver = db.prepare(DELIVERED)
+  return {
+    recordPresence(changes: PresenceChange[]): void {
+      for (const { ownerNo, deviceId, online, at, door } of changes) {
+        set.run({ ownerNo, deviceId, online: Number(online), at, door })
+      }
+    },
+    forgetConnections(at: number): void {
+      forget.run(at)
+    },
+    recordDeliveries(input: { notified: number[]; delivered: number[]; at: number }): void {
+      const { notified, delivered, at } = input
+      if (notified.length > 0) notify.run({ ids: JSON.stringify(notified), at })
+      if (delivered.length > 0) deliver.run({ ids: JSON.stringify(delivered), at })
+    },
+  }
+}

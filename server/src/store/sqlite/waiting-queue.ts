@@ -1,0 +1,99 @@
+// What has not ended on one device, oldest first. Ids only grow, so the list is always sorted.
+
+const nobody: ReadonlySet<number> = new Set()
+
+export class WaitingQueue {
+  readonly #ids: number[] = []
+  /** Those that wait for a retry and are not offered; most queues never have one. */
+  #resting: Set<number> | undefined
+  /** Those that are being written and cannot be seen yet. */
+  #unwritten = 0
+  /** Another number whenever what a device can see of the queue may be another. */
+  mark = 0
+
+  /** Known to be on disk. */
+  add(jobExecutionId: number): void {
+    this.#ids.push(jobExecutionId)
+  }
+
+  /** On its way to the disk. */
+  announce(jobExecutionId: number): void {
+    this.#ids.push(jobExecutionId)
+    this.#unwritten++
+  }
+
+  /** What was announced is on disk; or it is not, and never was. */
+  settle(jobExecutionId: number, written: boolean): void {
+    this.#unwritten--
+    if (written) this.mark++
+    else this.#drop(jobExecutionId)
+  }
+
+  leave(jobExecutionId: number): void {
+    this.#drop(jobExecutionId)
+    this.#resting?.delete(jobExecutionId)
+    this.mark++
+  }
+
+  rest(jobExecutionId: number): void {
+    this.#resting ??= new Set()
+    this.#resting.add(jobExecutionId)
+    this.mark++
+  }
+
+  /** It has moved, and is offered or under way. */
+  touch(jobExecutionId: number): void {
+    this.#resting?.delete(jobExecutionId)
+    this.mark++
+  }
+
+  /** How many a device can see. */
+  get offered(): number {
+    return this.#ids.length - this.#unwritten - (this.#resting?.size ?? 0)
+  }
+
+  /** What has this id or a higher one is being written; writes settle in the order in which they are announced. */
+  get firstUnwritten(): number {
+    return this.#ids[this.#ids.length - this.#unwritten] ?? Number.POSITIVE_INFINITY
+  }
+
+  get all(): readonly number[] {
+    return this.#ids
+  }
+
+  /** The oldest that do not rest. */
+  oldest(count: number): number[] {
+    const resting = this.#resting ?? nobody
+    if (resting.size === 0) return this.#ids.slice(0, count)
+    const found: number[] = []
+    for (const id of this.#ids) {
+      if (found.length === count) break
+      if (!resting.has(id)) found.push(id)
+    }
+    return found
+  }
+
+  /** The newest with a lower id, newest first. */
+  newestBelow(before: number, count: number): { ids: number[]; complete: boolean } {
+    const end = this.#placeOf(before)
+    const start = Math.max(0, end - count)
+    return { ids: this.#ids.slice(start, end).reverse(), complete: start === 0 }
+  }
+
+  #drop(jobExecutionId: number): void {
+    const at = this.#placeOf(jobExecutionId)
+    if (this.#ids[at] === jobExecutionId) this.#ids.splice(at, 1)
+  }
+
+  /** How many are below the id. */
+  #placeOf(jobExecutionId: number): number {
+    let low = 0
+    let high = this.#ids.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if ((this.#ids[middle] as number) < jobExecutionId) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+}

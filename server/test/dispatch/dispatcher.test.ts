@@ -1,0 +1,550 @@
+// What connected devices are told, and when, over a real store.
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { deviceText } from '../../src/domain/device-link.ts'
+import { momentAt, startedAt } from '../store/store-under-test.ts'
+import { type Dispatching, openDispatcher, openSharedStore, RecordingSession } from './open-dispatcher.ts'
+
+const store = await openSharedStore()
+const device = 'd1'
+
+async function openOne() {
+  const all = await openDispatcher(store)
+  const session = await all.connect(device)
+  return { ...all, session, key: all.keyOf(device) }
+}
+
+async function launchTo({ launch, dispatcher, ownerNo }: Dispatching, ids?: string[]): Promise<number> {
+  const run = await launch(ids)
+  dispatcher.launched(ownerNo, run)
+  await dispatcher.quiet()
+  return run.firstExecutionId
+}
+
+async function wake({ dispatcher, keyOf }: Dispatching, deviceId = device): Promise<void> {
+  dispatcher.wake([keyOf(deviceId)])
+  await dispatcher.quiet()
+}
+
+test('a device that connects is told what waits for it, oldest first', async () => {
+  const all = await openDispatcher(store)
+  const first = await launchTo(all)
+  await launchTo(all)
+  const session = await all.connect(device)
+  assert.deepEqual(session.told, [`list ${first} ${first + 1}`, `next ${first}`])
+})
+
+test('a device for which nothing waits is told nothing', async () => {
+  const { session } = await openOne()
+  assert.deepEqual(session.told, [])
+})
+
+test('a device that has subscribed to nothing is not even looked at', async () => {
+  const all = await openDispatcher(store)
+  const session = await all.connect(device, { wants: { list: false, next: false, cancel: false } })
+  await launchTo(all)
+  await wake(all)
+  await all.dispatcher.sweep()
+  assert.deepEqual([session.told, all.looks], [[], []])
+})
+
+test('what a device subscribes to later it is told then, and nothing of the rest again', async () => {
+  const all = await openDispatcher(store)
+  const id = await launchTo(all)
+  const session = await all.connect(device, { wants: { list: true, next: false, cancel: false } })
+  assert.deepEqual(session.takeTold(), [`list ${id}`])
+  session.wants = { list: true, next: true, cancel: false }
+  all.dispatcher.refresh(session)
+  await all.dispatcher.quiet()
+  assert.deepEqual(session.takeTold(), [`next ${id}`])
+})
+
+/** A connection that has subscribed, in a world where time passes only when the test says so. */
+async function greetOne(t: TestContext, wants: Partial<RecordingSession['wants']> = {}) {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const all = await openDispatcher(store)
+  const session = new RecordingSession(all.keyOf(device))
+  session.wants = { ...session.wants, ...wants }
+  all.dispatcher.open(session)
+  return {
+    ...all,
+    session,
+    greet: () => all.dispatcher.greet(session),
+    async pass(ms: number) {
+      t.mock.timers.tick(ms)
+      await all.dispatcher.quiet()
+    },
+  }
+}
+
+test('a device that has subscribed is told what waits after a second in which it may ask', async (t) => {
+  const { greet, pass, session, ...all } = await greetOne(t)
+  const { firstExecutionId: id } = await all.launch()
+  greet()
+  await pass(999)
+  assert.deepEqual(session.told, [])
+  await pass(1)
+  assert.deepEqual(session.takeTold(), [`list ${id}`, `next ${id}`])
+  await pass(10_000)
+  assert.deepEqual(session.told, [])
+})
+
+test('each subscription begins the second anew', async (t) => {
+  const { greet, pass, session, ...all } = await greetOne(t)
+  await all.launch()
+  greet()
+  await pass(999)
+  greet()
+  await pass(999)
+  assert.deepEqual(session.told, [])
+  await pass(1)
+  assert.equal(session.told.length, 2)
+})
+
+test('a device that asks in that second is not told what it was answered', async (t) => {
+  const { greet, pass, session, ...all } = await greetOne(t, { list: false })
+  const first = await launchTo(all)
+  const second = await launchTo(all)
+  greet()
+  const started = await all.report(device, { kind: 'start-next' })
+  assert.ok('execution' in started)
+  all.dispatcher.answered(session, { next: started.execution })
+  await pass(1000)
+  assert.deepEqual(session.told, [])
+  await all.report(device, { kind: 'update', jobExecutionId: first, status: 'SUCCEEDED' })
+  await wake(all)
+  assert.deepEqual(session.told, [`next ${second}`])
+})
+
+test('a device that asks in that second and has another connection is told there', async (t) => {
+  const { greet, pass, session: older, ...all } = await greetOne(t)
+  const id = await launchTo(all)
+  greet()
+  const newer = new RecordingSession(all.keyOf(device))
+  all.dispatcher.open(newer)
+  all.dispatcher.answered(older, { next: undefined })
+  all.dispatcher.greet(newer)
+  await pass(1000)
+  assert.deepEqual([older.told, newer.told], [[], [`list ${id}`, `next ${id}`]])
+})
+
+test('what is launched in that second is told at once, also to whom has just been answered that nothing waits', async (t) => {
+  for (const hasAsked of [false, true]) {
+    const { greet, pass, session, ...all } = await greetOne(t)
+    greet()
+    if (hasAsked) all.dispatcher.answered(session, { next: undefined })
+    const id = await launchTo(all)
+    assert.deepEqual(session.takeTold(), [`list ${id}`, `next ${id}`])
+    await pass(1000)
+    assert.deepEqual(session.takeTold(), [])
+    t.mock.timers.reset()
+  }
+})
+
+test('a device that leaves in that second is told nothing', async (t) => {
+  const { greet, pass, session, ...all } = await greetOne(t)
+  await all.launch()
+  greet()
+  all.dispatcher.leave(session)
+  await pass(1000)
+  assert.deepEqual([session.told, all.looks], [[], []])
+})
+
+test('doubled wake-ups tell nothing twice and look once', async () => {
+  const all = await openOne()
+  const { session, looks, dispatcher, key } = all
+  const run = await all.launch()
+  looks.length = 0
+  for (let i = 0; i < 10; i++) dispatcher.wake([key, key])
+  await dispatcher.quiet()
+  const id = run.firstExecutionId
+  assert.deepEqual(session.takeTold(), [`list ${id}`, `next ${id}`])
+  assert.deepEqual(looks, [1])
+  dispatcher.launched(all.ownerNo, run)
+  for (let i = 0; i < 3; i++) await wake(all)
+  await dispatcher.sweep()
+  assert.deepEqual(session.takeTold(), [])
+})
+
+test('a wake-up that comes during a look is followed by another look', async () => {
+  const all = await openOne()
+  const { session, hold, dispatcher, key } = all
+  const first = await all.launch()
+  const gate = Promise.withResolvers<void>()
+  hold.look = gate.promise
+  dispatcher.wake([key])
+  await nextTurn()
+  await nextTurn()
+  delete hold.look
+  const second = await all.launch()
+  dispatcher.wake([key])
+  gate.resolve()
+  await dispatcher.quiet()
+  const [a, b] = [first.firstExecutionId, second.firstExecutionId]
+  assert.deepEqual(session.told, [`list ${a}`, `next ${a}`, `list ${a} ${b}`])
+})
+
+test('a launch while an older look is under way is not overtaken by it', async () => {
+  const all = await openOne()
+  const { session, hold, dispatcher, key } = all
+  const gate = Promise.withResolvers<void>()
+  hold.look = gate.promise
+  dispatcher.wake([key])
+  await nextTurn()
+  await nextTurn()
+  delete hold.look
+  // The look has read an empty queue, and has not told it yet.
+  const run = await all.launch()
+  dispatcher.launched(all.ownerNo, run)
+  gate.resolve()
+  await dispatcher.quiet()
+  const id = run.firstExecutionId
+  assert.deepEqual(session.told, [`list ${id}`, `next ${id}`])
+})
+
+test('a launch that is told late does not name what has ended meanwhile', async () => {
+  const all = await openOne()
+  const { session, dispatcher, key, hold } = all
+  const gate = Promise.withResolvers<void>()
+  hold.document = gate.promise
+  const run = await all.launch()
+  dispatcher.launched(all.ownerNo, run)
+  // The device had asked by itself, and is quicker.
+  const update = { kind: 'update', jobExecutionId: run.firstExecutionId, status: 'SUCCEEDED' } as const
+  await all.report(device, update)
+  dispatcher.wake([key])
+  await dispatcher.sweep()
+  gate.resolve()
+  await dispatcher.quiet()
+  assert.deepEqual(session.told, [])
+})
+
+test('the fast path of a launch tells the same as a look does', async () => {
+  const all = await openDispatcher(store, { devices: 2 })
+  const [fast, slow] = [await listen(all, 'd1'), await listen(all, 'd2')]
+  all.looks.length = 0
+  for (let i = 0; i < 3; i++) await launchTo(all, ['d1'])
+  assert.equal(all.looks.length, 2, 'the first of them is told without a look')
+  for (let i = 0; i < 3; i++) {
+    await all.launch(['d2'])
+    await wake(all, 'd2')
+  }
+  assert.equal(all.looks.length, 5)
+  assert.deepEqual(fast, slow)
+  await all.deliveries.record()
+  const { items } = await store.listExecutions(all.ownerNo, {}, { after: undefined, limit: 10 })
+  assert.equal(items.filter(({ notifiedAt }) => notifiedAt !== null).length, 6)
+})
+
+/** What it is told, whole; ids begin with 0, and marks are left out. */
+async function listen({ connect }: Dispatching, deviceId: string): Promise<unknown[]> {
+  const heard: unknown[] = []
+  const ids: number[] = []
+  const session = await connect(deviceId)
+  session.send = (notice) => {
+    const inShort = (name: string, value: unknown) => {
+      if (name === 'mark') return undefined
+      if (name !== 'jobExecutionId') return value
+      if (!ids.includes(value as number)) ids.push(value as number)
+      return ids.indexOf(value as number)
+    }
+    heard.push(JSON.parse(JSON.stringify(notice, inShort)))
+  }
+  return heard
+}
+
+test('after a launch by the fast path the next look tells nothing again', async () => {
+  const all = await openOne()
+  const id = await launchTo(all)
+  assert.deepEqual(all.session.takeTold(), [`list ${id}`, `next ${id}`])
+  await all.dispatcher.sweep()
+  await wake(all)
+  assert.deepEqual(all.session.takeTold(), [])
+})
+
+test('who wants to know only the next one is not looked at while others come behind it', async () => {
+  const all = await openDispatcher(store)
+  const session = await all.connect(device, { wants: { list: false, next: true, cancel: false } })
+  const first = await launchTo(all)
+  all.looks.length = 0
+  const second = await launchTo(all)
+  await launchTo(all)
+  assert.deepEqual([session.takeTold(), all.looks], [[`next ${first}`], []])
+  await all.report(device, { kind: 'update', jobExecutionId: first, status: 'SUCCEEDED' })
+  await wake(all)
+  assert.deepEqual(session.takeTold(), [`next ${second}`])
+})
+
+test('a start tells nothing; the end of the first tells the next one, the end of the last that nothing waits', async () => {
+  const all = await openOne()
+  const { session } = all
+  const first = await launchTo(all)
+  const second = await launchTo(all)
+  session.takeTold()
+  await all.report(device, { kind: 'start-next' })
+  await wake(all)
+  assert.deepEqual(session.takeTold(), [])
+  for (const [id, then] of [
+    [first, [`list ${second}`, `next ${second}`]],
+    [second, ['list', 'next']],
+  ] as const) {
+    await all.report(device, { kind: 'update', jobExecutionId: id, status: 'SUCCEEDED' })
+    await wake(all)
+    assert.deepEqual(session.takeTold(), then)
+  }
+})
+
+test('a connection that takes no more is told once it does', async () => {
+  const all = await openOne()
+  const { session, dispatcher } = all
+  session.isReady = false
+  const first = await launchTo(all)
+  await launchTo(all)
+  await wake(all)
+  await dispatcher.sweep()
+  assert.deepEqual(session.told, [])
+  session.isReady = true
+  dispatcher.refresh(session)
+  await dispatcher.quiet()
+  assert.deepEqual(session.told, [`list ${first} ${first + 1}`, `next ${first}`])
+})
+
+test('a connection that takes more again, and has not said so yet, is told in the right order', async () => {
+  const all = await openDispatcher(store)
+  const first = await launchTo(all)
+  const session = await all.connect(device, { isReady: false })
+  session.isReady = true
+  await launchTo(all)
+  await all.dispatcher.sweep()
+  assert.deepEqual(session.told, [`list ${first} ${first + 1}`, `next ${first}`])
+})
+
+test('a connection whose first look failed is told in the right order', async () => {
+  const all = await openDispatcher(store)
+  const first = await launchTo(all)
+  all.hold.failure = new Error('for now')
+  const session = await all.connect(device)
+  delete all.hold.failure
+  await launchTo(all)
+  await all.dispatcher.sweep()
+  assert.deepEqual(session.told, [`list ${first} ${first + 1}`, `next ${first}`])
+})
+
+test('a look that fails is told as a failure, and made again by the sweep', async () => {
+  const all = await openOne()
+  const { session, hold, dispatcher, failures } = all
+  const run = await all.launch()
+  hold.failure = new Error('the storage is away')
+  await wake(all)
+  await dispatcher.sweep()
+  assert.deepEqual(session.told, [])
+  assert.deepEqual(failures, [hold.failure, hold.failure])
+  delete hold.failure
+  await dispatcher.sweep()
+  const id = run.firstExecutionId
+  assert.deepEqual(session.told, [`list ${id}`, `next ${id}`])
+})
+
+test('a lost wake-up is made up for by the sweep, which reads only queues that have changed', async () => {
+  const all = await openDispatcher(store, { devices: 3 })
+  const sessions = await Promise.all(all.deviceIds.map((id) => all.connect(id)))
+  all.changed.length = 0
+  const { firstExecutionId: id } = await all.launch(['d2'])
+  await all.dispatcher.sweep()
+  assert.deepEqual(
+    sessions.map((session) => session.told),
+    [[], [`list ${id}`, `next ${id}`], []],
+  )
+  assert.deepEqual(all.changed, ['d2'])
+})
+
+test('the newer connection of a device is told all, the older one is closed and told nothing more', async () => {
+  const all = await openOne()
+  const { session: older, dispatcher } = all
+  const first = await launchTo(all)
+  older.takeTold()
+  const newer = await all.connect(device)
+  assert.deepEqual([older.closed, newer.closed], ['taken-over', undefined])
+  assert.deepEqual(newer.takeTold(), [`list ${first}`, `next ${first}`])
+  // The close of the older one is noticed after the newer one has come.
+  dispatcher.leave(older)
+  dispatcher.leave(older)
+  const second = await launchTo(all)
+  assert.deepEqual(newer.takeTold(), [`list ${first} ${second}`])
+  assert.deepEqual(older.takeTold(), [])
+  assert.equal(all.presence.connected, 1)
+  dispatcher.leave(newer)
+  assert.equal(all.presence.connected, 0)
+})
+
+test('an older connection that is being looked at when the newer comes takes nothing from it', async () => {
+  const all = await openOne()
+  const { session: older, hold, dispatcher, key } = all
+  const run = await all.launch()
+  const gate = Promise.withResolvers<void>()
+  hold.look = gate.promise
+  dispatcher.wake([key])
+  await nextTurn()
+  await nextTurn()
+  delete hold.look
+  const newer = new RecordingSession(key)
+  dispatcher.open(newer)
+  dispatcher.refresh(newer)
+  older.isReady = false
+  gate.resolve()
+  await dispatcher.quiet()
+  const id = run.firstExecutionId
+  assert.deepEqual([older.told, newer.told], [[], [`list ${id}`, `next ${id}`]])
+})
+
+test('a device that has left is told nothing', async () => {
+  const all = await openOne()
+  all.dispatcher.leave(all.session)
+  await launchTo(all)
+  await wake(all)
+  await all.dispatcher.sweep()
+  assert.deepEqual(all.session.told, [])
+})
+
+test('a void credential closes the connection of that device only', async () => {
+  const all = await openDispatcher(store, { devices: 2 })
+  const [first, second] = await Promise.all(all.deviceIds.map((id) => all.connect(id)))
+  all.dispatcher.disconnect(all.keyOf('d1'))
+  all.dispatcher.disconnect(all.keyOf('nobody'))
+  assert.deepEqual([first?.closed, second?.closed], ['credential-void', undefined])
+})
+
+test('a cancel is told once for each connection, and to the next connection again', async () => {
+  const all = await openOne()
+  const { session, dispatcher } = all
+  const id = await launchTo(all)
+  await all.report(device, { kind: 'start-next' })
+  session.takeTold()
+  await all.move(id, 'cancel')
+  for (let i = 0; i < 3; i++) {
+    await wake(all)
+    await dispatcher.sweep()
+  }
+  assert.deepEqual(session.takeTold(), [`cancel ${id}`])
+  await launchTo(all)
+  assert.deepEqual(session.takeTold(), [`list ${id} ${id + 1}`])
+  dispatcher.leave(session)
+  const next = await all.connect(device)
+  assert.deepEqual(next.takeTold(), [`list ${id} ${id + 1}`, `next ${id}`, `cancel ${id}`])
+})
+
+test('a cancel is told once also to a device that wants nothing but cancels', async () => {
+  const all = await openDispatcher(store)
+  const session = await all.connect(device, { wants: { list: false, next: false, cancel: true } })
+  const id = await launchTo(all)
+  await all.report(device, { kind: 'start-next' })
+  await all.move(id, 'cancel')
+  await wake(all)
+  assert.deepEqual(session.takeTold(), [`cancel ${id}`])
+  await launchTo(all)
+  await wake(all)
+  await all.dispatcher.sweep()
+  assert.deepEqual(session.takeTold(), [])
+})
+
+test('what is withdrawn is told at once, to whom wants to know', async () => {
+  const all = await openOne()
+  const { session, dispatcher, key } = all
+  dispatcher.withdraw(key, 7)
+  assert.deepEqual(session.takeTold(), ['cancel 7'])
+  session.wants = { list: true, next: true, cancel: false }
+  dispatcher.withdraw(key, 8)
+  dispatcher.withdraw(all.keyOf('nobody'), 9)
+  assert.deepEqual(session.takeTold(), [])
+})
+
+test('a retry is told when its rest is over, not before', async () => {
+  const retry = { max: 1, backoffSeconds: 60, on: ['FAILED' as const] }
+  const all = await openDispatcher(store, { content: { retry } })
+  const session = await all.connect(device)
+  const id = await launchTo(all)
+  session.takeTold()
+  await all.report(device, { kind: 'update', jobExecutionId: id, status: 'FAILED' })
+  await wake(all)
+  assert.deepEqual(session.takeTold(), ['list', 'next'])
+  await store.fireClocks(momentAt(startedAt + 60_000))
+  await all.dispatcher.sweep()
+  assert.deepEqual(session.takeTold(), [`list ${id}`, `next ${id}`])
+})
+
+test('1000 devices are told of a run in slices: others get their turn between them', async () => {
+  const all = await openDispatcher(store, { devices: 1000 })
+  const { dispatcher, deviceIds } = all
+  const sessions = deviceIds.map((id) => new RecordingSession(all.keyOf(id)))
+  for (const session of sessions) {
+    dispatcher.open(session)
+    dispatcher.refresh(session)
+  }
+  await dispatcher.quiet()
+  assert.deepEqual(all.looks, [250, 250, 250, 250])
+  const run = await all.launch()
+  dispatcher.launched(all.ownerNo, run)
+  const told = () => sessions.filter((session) => session.told.length > 0).length
+  const seen = new Set<number>()
+  while (told() < 1000) {
+    await nextTurn()
+    seen.add(told())
+  }
+  await dispatcher.quiet()
+  assert.ok(seen.size >= 4, `it was told in ${seen.size} turns`)
+  for (const [index, session] of sessions.entries()) {
+    const id = run.firstExecutionId + index
+    assert.deepEqual(session.takeTold(), [`list ${id}`, `next ${id}`])
+  }
+  all.looks.length = 0
+  await dispatcher.sweep()
+  assert.deepEqual(all.looks, [250, 250, 250, 250])
+  assert.equal(told(), 0)
+})
+
+test('1000 devices that were not told of a run are told by one sweep', async () => {
+  const all = await openDispatcher(store, { devices: 1000 })
+  const sessions = all.deviceIds.map((id) => new RecordingSession(all.keyOf(id)))
+  for (const session of sessions) all.dispatcher.open(session)
+  const run = await all.launch()
+  await all.dispatcher.sweep()
+  for (const [index, session] of sessions.entries()) {
+    const id = run.firstExecutionId + index
+    assert.deepEqual(session.takeTold(), [`list ${id}`, `next ${id}`])
+  }
+})
+
+test('who waits by HTTP for a device is told of a launch, a wake-up and a void credential', async () => {
+  const all = await openDispatcher(store)
+  const { dispatcher, queues, key } = { ...all, key: all.keyOf(device) }
+  const run = await all.launch()
+  const tellers: [string, () => void][] = [
+    ['launch', () => dispatcher.launched(all.ownerNo, run)],
+    ['wake-up', () => dispatcher.wake([key])],
+    ['void credential', () => dispatcher.disconnect(key)],
+  ]
+  for (const [name, tell] of tellers) {
+    const watch = queues.openWatch(deviceText(key))
+    tell()
+    await dispatcher.quiet()
+    const outcomes = [watch.nextChange(60_000, AbortSignal.timeout(1)), nextTurn('not told')]
+    assert.equal(await Promise.race(outcomes), undefined, name)
+    watch.close()
+  }
+})
+
+test('an execution that is handed over is noted once, one that is confirmed too', async () => {
+  const all = await openOne()
+  const id = await launchTo(all)
+  await all.deliveries.record()
+  const read = async () => {
+    const { notifiedAt, deliveredAt } = (await store.getExecution(all.ownerNo, id)) ?? {}
+    return [notifiedAt, deliveredAt]
+  }
+  assert.deepEqual(await read(), [startedAt, null])
+  all.dispatcher.delivered([id])
+  await all.deliveries.record()
+  assert.deepEqual(await read(), [startedAt, startedAt])
+})

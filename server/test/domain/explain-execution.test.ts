@@ -1,0 +1,200 @@
+// One sentence for each thing an execution can wait for, and for each end.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type ExecState, type ExplanationCode, explanationCodes } from '@jobcast/contract'
+import type { ExecutionEvent } from '../../src/domain/execution.ts'
+import { explain, type Facts } from '../../src/domain/explain-execution.ts'
+import type { StoredExecution, StoredPresence, StoredTransition } from '../../src/domain/store.ts'
+
+const at = Date.UTC(2026, 10, 15, 3, 0, 0, 123)
+const minute = 60_000
+
+const pending: StoredExecution = {
+  jobExecutionId: 42,
+  jobName: 'restart',
+  deviceId: 'kiosk-1',
+  deviceName: 'Kiosk 1',
+  execState: 'PENDING',
+  launchedAt: at,
+  runId: 7,
+  attempt: 1,
+  versionNumber: 1,
+  startedAt: null,
+  finishedAt: null,
+  notifiedAt: null,
+  deliveredAt: null,
+  notBefore: null,
+  statusDetails: {},
+  result: null,
+  outputBytes: 0,
+  outputCut: false,
+}
+const online: StoredPresence = { online: true, since: at, lastSeenAt: at, door: 'mqtt' }
+const offline: StoredPresence = { online: false, since: at + minute, lastSeenAt: at + minute, door: 'mqtt' }
+const never: StoredPresence = { online: false, since: null, lastSeenAt: null, door: null }
+
+function step(event: ExecutionEvent, actor: string, to: ExecState = 'CANCELED'): StoredTransition {
+  return { at, from: 'PENDING', to, event, actor, attempt: 1, versionNumber: 2 }
+}
+
+function about(execution: Partial<StoredExecution>, more: Partial<Facts> = {}): ReturnType<typeof explain> {
+  return explain({
+    execution: { ...pending, ...execution },
+    transitions: [],
+    presence: online,
+    hasToken: true,
+    first: { jobExecutionId: 42, execState: 'PENDING' },
+    timesOutAt: null,
+    ...more,
+  })
+}
+
+type Row = { code: ExplanationCode; text: string; given: ReturnType<typeof about> }
+const rows: Row[] = [
+  {
+    code: 'WAITING_FOR_RETRY',
+    text: 'Attempt 1 failed at 2026-11-15T03:00:00Z; attempt 2 starts no earlier than 2026-11-15T03:01:00Z.',
+    given: about(
+      { attempt: 2, notBefore: at + minute },
+      { transitions: [step('retry', 'device', 'PENDING')], presence: never },
+    ),
+  },
+  {
+    code: 'WAITING_FOR_RETRY',
+    text: 'Attempt 2 timed out at 2026-11-15T03:00:00Z; attempt 3 starts no earlier than 2026-11-15T03:01:00Z.',
+    given: about(
+      { attempt: 3, notBefore: at + minute },
+      { transitions: [step('retry', 'clock', 'PENDING')], presence: offline },
+    ),
+  },
+  {
+    code: 'DEVICE_NEVER_CONNECTED',
+    text: 'Device kiosk-1 has never connected; it gets this when it does.',
+    given: about({}, { presence: never, first: undefined }),
+  },
+  {
+    code: 'DEVICE_NEVER_CONNECTED',
+    text: 'Device kiosk-1 has never connected; no token was made for it yet.',
+    given: about({}, { presence: never, hasToken: false }),
+  },
+  {
+    code: 'DEVICE_OFFLINE',
+    text: 'Device kiosk-1 is offline since 2026-11-15T03:01:00Z; it gets this when it connects.',
+    given: about(
+      { notifiedAt: at },
+      { presence: offline, first: { jobExecutionId: 41, execState: 'IN_PROGRESS' } },
+    ),
+  },
+  {
+    code: 'BEHIND_EXECUTION',
+    text: 'Device kiosk-1 is online and has to finish execution 41 first, which is IN_PROGRESS.',
+    given: about({ notifiedAt: at }, { first: { jobExecutionId: 41, execState: 'IN_PROGRESS' } }),
+  },
+  {
+    code: 'NOT_NOTIFIED_YET',
+    text: 'Device kiosk-1 is online, but has not been told of this yet; it is told when it asks or subscribes.',
+    given: about({}),
+  },
+  {
+    code: 'NOTIFIED',
+    text: 'Device kiosk-1 is online and was told of this at 2026-11-15T03:00:00Z, but has not started it.',
+    given: about({ notifiedAt: at }),
+  },
+  {
+    code: 'DELIVERED',
+    text: 'Device kiosk-1 is online and confirmed at 2026-11-15T03:01:00Z that it has this, but has not started it.',
+    given: about({ notifiedAt: at, deliveredAt: at + minute }),
+  },
+  {
+    code: 'RUNNING',
+    text: 'Device kiosk-1 works on attempt 1 since 2026-11-15T03:00:00Z; no clock ends it.',
+    given: about({ execState: 'IN_PROGRESS', startedAt: at }),
+  },
+  {
+    code: 'RUNNING',
+    text: 'Device kiosk-1 works on attempt 2 since 2026-11-15T03:00:00Z, but is offline since 2026-11-15T03:01:00Z; it times out at 2026-11-15T03:02:00Z.',
+    given: about(
+      { execState: 'IN_PROGRESS', startedAt: at, attempt: 2 },
+      { presence: offline, timesOutAt: at + 2 * minute },
+    ),
+  },
+  {
+    code: 'CANCEL_REQUESTED',
+    text: 'Cancel was asked for by key abc at 2026-11-15T03:00:00Z; device kiosk-1 has until 2026-11-15T03:01:00Z to confirm, then it is CANCELED anyway.',
+    given: about(
+      { execState: 'CANCELING' },
+      { transitions: [step('cancel', 'key abc', 'CANCELING')], timesOutAt: at + minute },
+    ),
+  },
+]
+
+const ends: [ExecutionEvent, ExecState, string][] = [
+  ['succeed', 'SUCCEEDED', 'SUCCEEDED: reported by the device at 2026-11-15T03:00:00Z.'],
+  ['fail', 'FAILED', 'FAILED: reported by the device at 2026-11-15T03:00:00Z.'],
+  ['reject', 'REJECTED', 'REJECTED: refused by the device at 2026-11-15T03:00:00Z.'],
+  ['expire', 'EXPIRED', 'EXPIRED at 2026-11-15T03:00:00Z: waited longer than expireAfterSeconds allows.'],
+  [
+    'time-out',
+    'TIMED_OUT',
+    'TIMED_OUT at 2026-11-15T03:00:00Z: the device worked longer than timeoutSeconds, or its own step timeout, allows.',
+  ],
+  [
+    'miss-deadline',
+    'TIMED_OUT',
+    'TIMED_OUT at 2026-11-15T03:00:00Z: all of it took longer than deadlineSeconds allows.',
+  ],
+  ['cancel', 'CANCELED', 'CANCELED by key abc at 2026-11-15T03:00:00Z.'],
+  ['force-cancel', 'CANCELED', 'CANCELED by force by key abc at 2026-11-15T03:00:00Z.'],
+  ['remove-device', 'CANCELED', 'CANCELED: the device was deleted by key abc at 2026-11-15T03:00:00Z.'],
+  [
+    'confirm-cancel',
+    'CANCELED',
+    'CANCELED: confirmed by the device at 2026-11-15T03:00:00Z, asked for by key xyz at 2026-11-15T03:00:00Z.',
+  ],
+  [
+    'overrun-cancel',
+    'CANCELED',
+    'CANCELED at 2026-11-15T03:00:00Z: the device did not confirm in time, asked for by key xyz at 2026-11-15T03:00:00Z.',
+  ],
+]
+for (const [event, execState, text] of ends) {
+  const canceling = step('cancel', 'key xyz', 'CANCELING')
+  const transitions = event.endsWith('-cancel') ? [canceling] : []
+  rows.push({
+    code: 'ENDED',
+    text,
+    given: about(
+      { execState, finishedAt: at },
+      { transitions: [...transitions, step(event, 'key abc', execState)] },
+    ),
+  })
+}
+
+for (const { code, text, given } of rows) {
+  test(`${code}: ${text}`, () => {
+    assert.deepEqual([given.code, given.text], [code, text])
+  })
+}
+
+test('an end after several attempts says how many; one without a history says at least when', () => {
+  const third = { execState: 'FAILED', attempt: 3, finishedAt: at } as const
+  const failed = about(third, { transitions: [step('fail', 'device', 'FAILED')] })
+  assert.equal(failed.text, 'FAILED: reported by the device at 2026-11-15T03:00:00Z, after 3 attempts.')
+  assert.equal(about(third).text, 'FAILED at 2026-11-15T03:00:00Z.')
+})
+
+test('since, until and behind are there for programs', () => {
+  const byCode = (code: ExplanationCode) => rows.find((row) => row.code === code)?.given
+  assert.equal(byCode('DEVICE_OFFLINE')?.since, at + minute)
+  assert.equal(byCode('WAITING_FOR_RETRY')?.until, at + minute)
+  assert.equal(byCode('BEHIND_EXECUTION')?.behind, 41)
+  assert.equal(byCode('RUNNING')?.since, at)
+  assert.equal(byCode('CANCEL_REQUESTED')?.until, at + minute)
+  assert.equal(byCode('ENDED')?.since, at)
+})
+
+test('there is a sentence for every code, and each is one sentence', () => {
+  assert.deepEqual(new Set(rows.map(({ code }) => code)), new Set(explanationCodes))
+  for (const { text } of rows) assert.match(text, /^[A-Z][^\n]*[^.]\.$/)
+})

@@ -1,0 +1,109 @@
+// Whether a report counts: several things may be wrong with it, and the first of this order is what it is told.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { execStates } from '@jobcast/contract'
+import { isTerminal, type Life } from '../../src/domain/execution.ts'
+import { type Judged, judgeReport } from '../../src/domain/judge-report.ts'
+
+type Report = Parameters<typeof judgeReport>[1]
+
+const clock = 1000
+const bare: Report = {
+  status: 'SUCCEEDED',
+  attempt: undefined,
+  expectedVersion: undefined,
+  clientToken: undefined,
+}
+const waiting: Life = {
+  execState: 'PENDING',
+  attempt: 2,
+  startedAt: null,
+  finishedAt: null,
+  notBefore: null,
+  dueAt: null,
+  deadlineAt: null,
+}
+const running: Life = { ...waiting, execState: 'IN_PROGRESS', startedAt: 1 }
+const resting: Life = { ...waiting, notBefore: clock + 1, dueAt: clock + 1 }
+
+const refusals: [string, Life, Partial<Report>, string][] = [
+  ['another attempt', running, { attempt: 1 }, 'unknown-execution'],
+  ['another attempt of what rests', resting, { attempt: 1 }, 'unknown-execution'],
+  ['another attempt, and another version', running, { attempt: 3, expectedVersion: 9 }, 'unknown-execution'],
+  ['what rests', resting, {}, 'wrong-state'],
+  ['what rests, by its attempt and version', resting, { attempt: 2, expectedVersion: 5 }, 'wrong-state'],
+  ['what rests, once more', resting, { clientToken: 't' }, 'wrong-state'],
+  ['another version', running, { expectedVersion: 4 }, 'wrong-version'],
+  [
+    'another version, and no step from here',
+    running,
+    { status: 'CANCELED', expectedVersion: 4 },
+    'wrong-version',
+  ],
+  ['no step from here', running, { status: 'CANCELED' }, 'wrong-state'],
+  ['progress, once more', running, { status: 'IN_PROGRESS', clientToken: 't' }, 'double'],
+  [
+    'progress, once more, with its version of then',
+    running,
+    { status: 'IN_PROGRESS', clientToken: 't', expectedVersion: 4, attempt: 2 },
+    'double',
+  ],
+]
+for (const [title, life, report, kind] of refusals) {
+  test(`a report on ${title} is told ${kind}`, () => {
+    const judged: Judged = { life, versionNumber: 5, clientToken: 't', cancelVersion: null }
+    assert.equal(judgeReport(judged, { ...bare, ...report }, clock).kind, kind)
+  })
+}
+
+const counting: [string, Life, Partial<Report>, string][] = [
+  ['the attempt and version there is', running, { attempt: 2, expectedVersion: 5 }, 'succeed'],
+  ['progress with another token', running, { status: 'IN_PROGRESS', clientToken: 'u' }, 'progress'],
+  ['progress without a token', running, { status: 'IN_PROGRESS' }, 'progress'],
+  // Whoever gives all its reports the same token would never come to an end otherwise.
+  ['an end with the token of the report before', running, { clientToken: 't' }, 'succeed'],
+  [
+    'a start with the token of the report before',
+    waiting,
+    { status: 'IN_PROGRESS', clientToken: 't' },
+    'start',
+  ],
+  ['what has rested', { ...resting, notBefore: clock }, { status: 'IN_PROGRESS' }, 'start'],
+]
+for (const [title, life, report, event] of counting) {
+  test(`a report on ${title} counts`, () => {
+    const judged: Judged = { life, versionNumber: 5, clientToken: 't', cancelVersion: null }
+    assert.deepEqual(judgeReport(judged, { ...bare, ...report }, clock), { kind: 'event', event })
+  })
+}
+
+test('a result counts whose device does not know yet that it is asked to stop, and no older one', () => {
+  const life: Life = { ...running, execState: 'CANCELING' }
+  const judged: Judged = { life, versionNumber: 5, clientToken: null, cancelVersion: 5 }
+  const kindOf = (expectedVersion: number, changes: Partial<Judged> = {}) =>
+    judgeReport({ ...judged, ...changes }, { ...bare, expectedVersion }, clock).kind
+  assert.equal(kindOf(5), 'event')
+  assert.equal(kindOf(4), 'event')
+  assert.equal(kindOf(3), 'wrong-version')
+  assert.equal(kindOf(5, { versionNumber: 6 }), 'wrong-version', 'the device has reported since')
+})
+
+test('no report counts once the execution has ended', () => {
+  for (const execState of execStates.filter(isTerminal)) {
+    const judged: Judged = {
+      life: { ...running, execState },
+      versionNumber: 5,
+      clientToken: 't',
+      cancelVersion: null,
+    }
+    for (const report of [
+      {},
+      { attempt: 2, expectedVersion: 5 },
+      { expectedVersion: 4 },
+      { clientToken: 't' },
+    ]) {
+      assert.deepEqual(judgeReport(judged, { ...bare, ...report }, clock), { kind: 'wrong-state' })
+    }
+  }
+})

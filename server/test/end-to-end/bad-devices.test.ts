@@ -1,0 +1,113 @@
+// One bad device harms nobody: one that never reads, one that comes and goes without a pause, one that sends poison.
+// "npm run test:bad-devices" has 1000 healthy devices beside them.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { badBehaviours, startBadDevices } from '../support/bad-devices.ts'
+import { MqttLine } from '../support/mqtt-line.ts'
+import { percentile } from '../support/percentile.ts'
+import { deviceIdsUpTo, seedData } from '../support/seed-data.ts'
+import { seedTokens } from '../support/seed-tokens.ts'
+import { accepted, deviceFilters, succeed } from '../support/simulated-device.ts'
+import { type SpawnedServer, spawnServer } from '../support/spawn-server.ts'
+import { newTemporaryFolder, removeAfter } from '../support/temporary-folder.ts'
+import { within } from '../support/within.ts'
+
+const count = Number(process.argv[2] ?? 200)
+const rounds = Number(process.argv[3] ?? 10)
+const healthy = deviceIdsUpTo(count)
+const failsafeMs = 60_000
+const megabyte = 1024 * 1024
+
+/** A large document, so that a device that reads nothing has much not to read. */
+const document = { text: 'x'.repeat(60_000) }
+
+async function metric(server: SpawnedServer, name: string): Promise<number> {
+  const { text } = await server.call('GET', '/metrics')
+  return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN)
+}
+
+test(`among ${count} healthy devices a stuck, a flapping and a poisoned one harm nobody`, async (t) => {
+  const folder = newTemporaryFolder()
+  const all = [...healthy, ...badBehaviours]
+  await seedData(folder, { jobs: ['restart'], deviceIds: all })
+  const tokens = seedTokens(folder, all)
+  const tokenOf = (deviceId: string) => tokens.get(deviceId) as string
+  const server = await spawnServer(folder)
+  t.after(() => server.end('SIGKILL'))
+  removeAfter(t, folder)
+  assert.equal((await server.call('PUT', '/job/api/jobs/large', { body: { document } })).status, 201)
+
+  const lines = await Promise.all(
+    healthy.map(async (deviceId) => {
+      const line = await MqttLine.open(server.mqtt, { deviceId, token: tokenOf(deviceId) })
+      await line.subscribe(...deviceFilters)
+      return line
+    }),
+  )
+  t.after(() => {
+    for (const line of lines) line.cut()
+  })
+
+  /** Triggers all of them, and gives how long each took to be told; each carries it out. */
+  const runRound = async (): Promise<number[]> => {
+    const begun = performance.now()
+    const times = lines.map(async (line) => {
+      await new Promise<void>((resolve) => {
+        line.onNotice = (suffix, { execution }) => {
+          if (suffix === 'notify-next' && execution) resolve()
+        }
+      })
+      const ms = performance.now() - begun
+      await succeed(line, accepted(await line.request('start-next', {})).execution)
+      return ms
+    })
+    const reply = await server.trigger('restart', healthy)
+    assert.equal(reply.status, 201)
+    const gone = Promise.race(lines.map((line) => line.closed)).then(() => {
+      throw new Error('a healthy device lost its connection')
+    })
+    const done = await within(failsafeMs, 'not all were told', Promise.race([Promise.all(times), gone]))
+    const run = (await server.call('GET', reply.headers.get('location') as string)).json
+    assert.equal(run.counts.SUCCEEDED, count)
+    return done
+  }
+  const runRounds = async (between: () => Promise<void>) => {
+    const times: number[] = []
+    for (let round = 0; round < rounds; round++) {
+      await between()
+      times.push(...(await runRound()))
+    }
+    return times
+  }
+
+  // The first ones are slower, whoever else is there.
+  for (let i = 0; i < 3; i++) await runRound()
+  const before = await runRounds(async () => undefined)
+  const memoryBefore = await metric(server, 'process_resident_memory_bytes')
+  const triggerBad = async () => {
+    assert.equal((await server.trigger('large', [...badBehaviours])).status, 201)
+  }
+  await triggerBad()
+  const bad = await startBadDevices({
+    mqtt: server.mqtt,
+    tokens: { stuck: tokenOf('stuck'), flapping: tokenOf('flapping'), poisoned: tokenOf('poisoned') },
+  })
+  const during = await runRounds(triggerBad)
+  const memoryDuring = await metric(server, 'process_resident_memory_bytes')
+  const counts = await bad.stop()
+
+  assert.equal(server.process.exitCode, null)
+  for (const failures of ['jobcast_http_failures_total', 'jobcast_device_failures_total']) {
+    assert.equal(await metric(server, failures), 0, failures)
+  }
+  assert.ok(!server.output.lines.some((line) => /"level":(50|60)/.test(line)), 'the log has errors')
+  const grownBy = Math.round((memoryDuring - memoryBefore) / megabyte)
+  t.diagnostic(
+    `told after p50 ${percentile(before, 50)}, p99 ${percentile(before, 99)} before; ` +
+      `p50 ${percentile(during, 50)}, p99 ${percentile(during, 99)} beside bad devices; ` +
+      `memory ${Math.round(memoryBefore / megabyte)} MB, then ${grownBy} MB more; ${JSON.stringify(counts)}`,
+  )
+  assert.ok(!(grownBy >= 100), `the memory grew by ${grownBy} MB`)
+  for (const behaviour of badBehaviours) assert.ok(counts[behaviour] > 0, behaviour)
+})

@@ -1,0 +1,214 @@
+// Every execution reaches its device and its end, whatever is killed meanwhile: connections, devices, the server.
+// "npm run test:delivery" takes 10,000 executions; "node server/test/end-to-end/delivery.test.ts 500 <seed>" repeats one.
+
+import assert from 'node:assert/strict'
+import { randomInt } from 'node:crypto'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { test } from 'node:test'
+import { setTimeout as rest } from 'node:timers/promises'
+import type { Json, MqttLine } from '../support/mqtt-line.ts'
+import { RestartingServer } from '../support/restarting-server.ts'
+import { deviceIdsUpTo, seedData } from '../support/seed-data.ts'
+import { seedTokens } from '../support/seed-tokens.ts'
+import { type Random, seededRandom } from '../support/seeded-random.ts'
+import { accepted, SimulatedDevice, succeed } from '../support/simulated-device.ts'
+import { newTemporaryFolder, removeAfter } from '../support/temporary-folder.ts'
+import { within } from '../support/within.ts'
+
+const total = Number(process.argv[2] ?? 500)
+const seed = Number(process.argv[3] ?? randomInt(2 ** 31))
+const deviceIds = deviceIdsUpTo(Math.ceil(total / 20))
+const serverKills = Math.ceil(total / 125)
+/** So many wait at a time, that all of it is spread over all kills. */
+const maxOpen = 2 * deviceIds.length
+const failsafeMs = 60_000 + 30 * total
+
+type Fleet = Map<string, SimulatedDevice>
+/** To which device each execution was handed, as often as it was. */
+type Reached = Map<number, string[]>
+
+test(`of ${total} executions each reaches its device and its end while connections, devices and the server are killed (seed ${seed})`, async (t) => {
+  const random = seededRandom(seed)
+  const folder = newTemporaryFolder()
+  await seedData(folder, { jobs: ['restart'], deviceIds })
+  const tokens = seedTokens(folder, deviceIds)
+  const server = new RestartingServer(folder)
+  const fleet: Fleet = new Map()
+  const launched = new Map<number, string>()
+  const reached: Reached = new Map()
+  const failure = Promise.withResolvers<never>()
+  let hasFailed = false
+  failure.promise.catch(() => {
+    hasFailed = true
+  })
+  const bringToLife = (deviceId: string) => {
+    fleet.get(deviceId)?.stop()
+    const token = tokens.get(deviceId) as string
+    const version = random.pick([4, 5] as const)
+    const carryOut = (line: MqttLine, execution: Json) => {
+      const id = Number(execution.jobId)
+      reached.set(id, [...(reached.get(id) ?? []), deviceId])
+      return carryOutSlowly(line, execution, random)
+    }
+    const device = new SimulatedDevice({ deviceId, token, version, address: server.address, carryOut })
+    fleet.set(deviceId, device)
+    device.live().catch(failure.reject)
+  }
+  t.after(async () => {
+    failure.reject(new Error('it is over'))
+    for (const device of fleet.values()) device.stop()
+    await server.end()
+  })
+  removeAfter(t, folder)
+  for (const deviceId of deviceIds) bringToLife(deviceId)
+
+  const isOver = () => hasFailed || (launched.size === total && reached.size === total)
+  const progress = () => `${launched.size} launched, ${reached.size} delivered`
+  const killed = { connections: 0, devices: 0, servers: 0 }
+
+  const work = Promise.all([
+    triggerAll(server, random, launched, reached, isOver),
+    killDevices(fleet, bringToLife, random, reached, killed, isOver),
+    killServers(server, random, reached, killed, isOver),
+  ])
+  await within(failsafeMs, progress, Promise.race([work, failure.promise]))
+  await within(failsafeMs, progress, Promise.race([waitForEnds(server), failure.promise]))
+
+  for (const device of fleet.values()) device.stop()
+  await server.end()
+  checkStored(folder, launched, reached)
+  const deliveries = [...reached.values()].flat()
+  t.diagnostic(
+    `killed: ${killed.servers} servers, ${killed.devices} devices, ${killed.connections} connections; ` +
+      `${deliveries.length} deliveries of ${total} executions`,
+  )
+})
+
+/** It takes its time, so that kills come in the middle of it. */
+async function carryOutSlowly(line: MqttLine, execution: Json, random: Random): Promise<void> {
+  for (let step = random.below(3); step > 0; step--) {
+    await rest(random.below(10))
+    const answer = await line.request(`${execution.jobId}/update`, {
+      status: 'IN_PROGRESS',
+      statusDetails: { step: String(step) },
+    })
+    // A report of the connection before may have ended it.
+    if (answer.json.code === 'InvalidStateTransition') return
+    accepted(answer)
+  }
+  await succeed(line, execution)
+}
+
+/** Each call has a key and is made until it is answered, whatever server answers it. */
+async function triggerAll(
+  server: RestartingServer,
+  random: Random,
+  launched: Map<number, string>,
+  reached: Reached,
+  isOver: () => boolean,
+): Promise<void> {
+  for (let call = 0; launched.size < total; call++) {
+    while (launched.size - reached.size > maxOpen && !isOver()) await rest(2)
+    if (isOver()) return
+    const wanted = random.some(deviceIds, Math.min(1 + random.below(10), total - launched.size))
+    const headers = { 'idempotency-key': `call-${call}` }
+    let reply: Awaited<ReturnType<Awaited<ReturnType<typeof server.running>>['trigger']>> | undefined
+    while (reply === undefined) {
+      const api = await server.running()
+      reply = await api.trigger('restart', wanted, { headers }).catch(() => undefined)
+    }
+    assert.equal(reply.status, 201, reply.text)
+    for (const { jobExecutionId, deviceId } of reply.json) launched.set(jobExecutionId, deviceId)
+  }
+}
+
+/** Connections are cut, and devices die and come back without any memory; the more the further it is. */
+async function killDevices(
+  fleet: Fleet,
+  bringToLife: (deviceId: string) => void,
+  random: Random,
+  reached: Reached,
+  killed: { connections: number; devices: number },
+  isOver: () => boolean,
+): Promise<void> {
+  while (!isOver()) {
+    while (killed.connections + killed.devices > reached.size / 2 && !isOver()) await rest(2)
+    // A kill has no event to wait for: any instant will do.
+    await rest(random.below(10))
+    const deviceId = random.pick(deviceIds)
+    const line = fleet.get(deviceId)?.line
+    if (line === undefined || line.isClosed) continue
+    if (random.chance(0.2)) {
+      bringToLife(deviceId)
+      killed.devices++
+    } else {
+      line.cut()
+      killed.connections++
+    }
+  }
+}
+
+/** Spread over the whole of it, each at a random instant. */
+async function killServers(
+  server: RestartingServer,
+  random: Random,
+  reached: Reached,
+  killed: { servers: number },
+  isOver: () => boolean,
+): Promise<void> {
+  for (; killed.servers < serverKills && !isOver(); killed.servers++) {
+    const after = ((killed.servers + 0.5) * total) / serverKills
+    while (reached.size < after && !isOver()) await rest(2)
+    await rest(random.below(50))
+    await server.killAndStart()
+  }
+}
+
+async function waitForEnds(server: RestartingServer): Promise<void> {
+  const api = await server.running()
+  for (let cursor = ''; cursor !== undefined; ) {
+    const page = (await api.call('GET', `/job/api/runs?limit=200${cursor && `&cursor=${cursor}`}`)).json
+    for (const { runId } of page.items) {
+      let finished = false
+      while (!finished) finished = (await api.call('GET', `/job/api/runs/${runId}?wait=60`)).json.finished
+    }
+    cursor = page.nextCursor
+    if (cursor === null) break
+  }
+}
+
+/** What is stored is what was answered; each has its own device, one start, one end, and versions without a gap. */
+function checkStored(folder: string, launched: Map<number, string>, reached: Reached): void {
+  const db = new DatabaseSync(join(folder, 'jobcast.db'), { readOnly: true })
+  const executions = db
+    .prepare(
+      'SELECT execution_id, device_id, state, version_number FROM execution JOIN device USING (device_no)',
+    )
+    .all()
+  assert.deepEqual(
+    new Map(executions.map((row) => [row.execution_id as number, row.device_id as string])),
+    new Map([...launched].toSorted(([a], [b]) => a - b)),
+  )
+  const history = db.prepare(
+    'SELECT event, version_number FROM transition WHERE execution_id = ? ORDER BY version_number',
+  )
+  for (const row of executions) {
+    const id = row.execution_id as number
+    assert.deepEqual(
+      [...new Set(reached.get(id))],
+      [row.device_id],
+      `execution ${id} reached others or nobody`,
+    )
+    assert.equal(row.state, 'SUCCEEDED', `execution ${id}`)
+    const moves = history.all(id)
+    assert.deepEqual(
+      moves.map((move) => move.event),
+      ['start', 'succeed'],
+      `execution ${id}`,
+    )
+    assert.equal(moves[0]?.version_number, 2)
+    assert.equal(moves[1]?.version_number, row.version_number)
+  }
+  db.close()
+}

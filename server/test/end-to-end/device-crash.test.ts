@@ -1,0 +1,66 @@
+// What a device is told to forget is on disk: the real program is killed at random instants while devices report.
+// "npm run test:device-crash" kills 500 times; "node server/test/end-to-end/device-crash.test.ts 20 <seed>" repeats one.
+
+import assert from 'node:assert/strict'
+import { randomInt } from 'node:crypto'
+import { test } from 'node:test'
+import { setTimeout as rest } from 'node:timers/promises'
+import { AcknowledgedReports } from '../support/acknowledged-reports.ts'
+import { RestartingServer } from '../support/restarting-server.ts'
+import { deviceIdsUpTo, seedData } from '../support/seed-data.ts'
+import { seedTokens } from '../support/seed-tokens.ts'
+import { seededRandom } from '../support/seeded-random.ts'
+import { SimulatedDevice } from '../support/simulated-device.ts'
+import { newTemporaryFolder, removeAfter } from '../support/temporary-folder.ts'
+
+const kills = Number(process.argv[2] ?? 20)
+const seed = Number(process.argv[3] ?? randomInt(2 ** 31))
+const deviceIds = deviceIdsUpTo(16)
+const stepsPerExecution = 30
+
+test(`killed ${kills} times while devices report, every acknowledged report is there, once (seed ${seed})`, async (t) => {
+  const random = seededRandom(seed)
+  const folder = newTemporaryFolder()
+  await seedData(folder, { jobs: ['restart'], deviceIds })
+  const tokens = seedTokens(folder, deviceIds)
+  const server = new RestartingServer(folder)
+  const reports = new AcknowledgedReports(stepsPerExecution)
+  const fleet = deviceIds.map((deviceId, index) => {
+    const token = tokens.get(deviceId) as string
+    const version = index % 2 === 0 ? 4 : 5
+    return new SimulatedDevice({
+      deviceId,
+      token,
+      version,
+      address: server.address,
+      carryOut: reports.carryOut,
+    })
+  })
+  t.after(async () => {
+    for (const device of fleet) device.stop()
+    await server.end()
+  })
+  removeAfter(t, folder)
+  const failure = Promise.withResolvers<never>()
+  failure.promise.catch(() => undefined)
+  for (const device of fleet) device.live().catch(failure.reject)
+
+  const acknowledgedAtKill: number[] = []
+  for (let kill = 0; kill < kills; kill++) {
+    const api = await server.running()
+    // Always enough to do until the next kill.
+    for (let run = 0; run < 3; run++) assert.equal((await api.trigger('restart', deviceIds)).status, 201)
+    // A kill has no event to wait for: any instant will do.
+    await Promise.race([rest(random.below(250)), failure.promise])
+    const { start } = await server.kill()
+    reports.check(folder)
+    acknowledgedAtKill.push(reports.acknowledged)
+    await start()
+  }
+  await Promise.race([rest(0), failure.promise])
+  const rounds = acknowledgedAtKill.filter((count, index) => count > (acknowledgedAtKill[index - 1] ?? 0))
+  t.diagnostic(
+    `${reports.acknowledged} reports were acknowledged, some in ${rounds.length} of ${kills} rounds`,
+  )
+  assert.ok(rounds.length > kills / 2, 'too little was acknowledged to prove anything')
+})

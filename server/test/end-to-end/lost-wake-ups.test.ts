@@ -1,0 +1,141 @@
+// A lost wake-up costs time, not work. All parts of the server as server.ts puts them together, but for one: whoever
+// would wake a device, or tell it of a launch, talks to nobody.
+
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as rest } from 'node:timers/promises'
+import { startBackground } from '../../src/background-tasks.ts'
+import { Dispatcher } from '../../src/dispatch/dispatcher.ts'
+import { cancelExecution } from '../../src/domain/cancel-execution.ts'
+import { ChangeSignal } from '../../src/domain/change-signal.ts'
+import { Deliveries } from '../../src/domain/deliveries.ts'
+import type { DeviceLink } from '../../src/domain/device-link.ts'
+import { Documents } from '../../src/domain/documents.ts'
+import { KeyUse } from '../../src/domain/key-use.ts'
+import { Presence } from '../../src/domain/presence.ts'
+import { hashSecret, newSecretText } from '../../src/domain/secret-text.ts'
+import { CredentialChanges } from '../../src/domain/sign-in.ts'
+import { triggerJob } from '../../src/domain/trigger-job.ts'
+import { openMqttDoor } from '../../src/gateway/mqtt/open-mqtt-door.ts'
+import { groupWrites } from '../../src/group-writes.ts'
+import type { ServiceEvent } from '../../src/observe/events.ts'
+import { buildMetrics } from '../../src/observe/metrics.ts'
+import { openSqliteUnderTest } from '../store/sqlite-under-test.ts'
+import { seedOwner } from '../store/store-under-test.ts'
+import { type Json, MqttLine } from '../support/mqtt-line.ts'
+import { accepted, deviceFilters } from '../support/simulated-device.ts'
+import { within } from '../support/within.ts'
+
+// The promise is 5 s; this is one that also a busy machine keeps.
+const boundMs = 15_000
+
+const talksToNobody: DeviceLink = { wake() {}, launched() {}, withdraw() {}, disconnect() {} }
+
+async function openWithoutWakeUps(t: TestContext, deviceIds: string[]) {
+  const { store } = await openSqliteUnderTest(t)
+  const { ownerNo } = await seedOwner(store, { devices: deviceIds })
+  const metrics = buildMetrics()
+  const failures: ServiceEvent[] = []
+  const tell = (event: ServiceEvent) => {
+    if (event.kind.endsWith('failed')) failures.push(event)
+  }
+  const started = Date.now() - performance.now()
+  const stopping = new AbortController()
+  const deps = {
+    store,
+    tell,
+    now: Date.now,
+    moment: () => ({
+      at: Date.now(),
+      clock: Math.round(started + performance.now()),
+      chance: 0,
+      cancelDeadlineMs: 60_000,
+    }),
+    stopping: stopping.signal,
+    runningKeys: new Set<string>(),
+    maxOutputBytes: 1024,
+    keyUse: new KeyUse(store),
+    changes: new ChangeSignal(),
+    outputs: new ChangeSignal(),
+    queues: new ChangeSignal<string>(),
+    credentialChanges: new CredentialChanges(),
+    documents: new Documents(store),
+    deliveries: new Deliveries(store, Date.now),
+    presence: new Presence({ store, now: Date.now, elapsed: () => performance.now() }),
+    ...groupWrites(store, tell, metrics),
+    link: talksToNobody,
+  }
+  const dispatcher = new Dispatcher({ ...deps, clock: () => deps.moment().clock, onFailure: assert.ifError })
+  const background = startBackground(deps, dispatcher)
+  const door = await openMqttDoor(
+    { ...deps, sessions: dispatcher },
+    { host: '127.0.0.1', port: 0, tls: undefined, http: createServer() },
+  )
+  return {
+    deps,
+    caller: { ownerNo, ownerId: '', keyId: 'k1', scopes: [] },
+    failures,
+    async connect(deviceId: string): Promise<MqttLine> {
+      const { id, text } = newSecretText('jd')
+      const token = { tokenId: id, tokenHash: hashSecret(text), at: Date.now() }
+      assert.ok(await store.setDeviceToken(ownerNo, deviceId, token, Date.now()))
+      const line = await MqttLine.open(door.address, { deviceId, token: text })
+      await line.subscribe('notify', ...deviceFilters)
+      return line
+    },
+    /** Before the store is closed. */
+    async stop() {
+      await door.stop()
+      stopping.abort()
+      await background.stop()
+    },
+  }
+}
+
+/** The next notice that is one of these. */
+function nextNotice(line: MqttLine, matches: (suffix: string, json: Json) => boolean): Promise<number> {
+  const begun = performance.now()
+  return new Promise((resolve) => {
+    line.onNotice = (suffix, json) => {
+      if (matches(suffix, json)) resolve(performance.now() - begun)
+    }
+  })
+}
+
+const isNext = (suffix: string, json: Json) => suffix === 'notify-next' && json.execution !== undefined
+
+test('with every wake-up lost a device gets its execution, and its cancel, within 5 s', async (t) => {
+  const deviceIds = Array.from({ length: 20 }, (_, index) => `d${index + 1}`)
+  const server = await openWithoutWakeUps(t, deviceIds)
+  try {
+    const { deps, caller } = server
+    const lines = await Promise.all(deviceIds.map((id) => server.connect(id)))
+    const times = await Promise.all(
+      deviceIds.map(async (deviceId, index) => {
+        const line = lines[index] as MqttLine
+        // At any time between two sweeps.
+        await rest(index * 150)
+        const told = nextNotice(line, isNext)
+        const run = await triggerJob(deps, caller, { jobName: 'restart', deviceIds: [deviceId] })
+        const delivery = await within(boundMs, `${deviceId} was not told of its execution`, told)
+
+        const jobId = run.firstExecutionId
+        const { execution } = accepted(await line.request('start-next', {}))
+        assert.equal(execution.jobId, String(jobId))
+        const canceled = nextNotice(line, (suffix) => suffix === `${jobId}/cancel`)
+        await cancelExecution(deps, caller, jobId, false)
+        const cancel = await within(boundMs, `${deviceId} was not told of its cancel`, canceled)
+        accepted(await line.request(`${jobId}/update`, { status: 'CANCELED' }))
+        return { delivery, cancel }
+      }),
+    )
+    const slowest = (name: 'delivery' | 'cancel') => Math.round(Math.max(...times.map((each) => each[name])))
+    t.diagnostic(
+      `the slowest delivery took ${slowest('delivery')} ms, the slowest cancel ${slowest('cancel')} ms`,
+    )
+    assert.deepEqual(server.failures, [])
+  } finally {
+    await server.stop()
+  }
+})

@@ -1,0 +1,87 @@
+// A device that was away while something was triggered, and while the server was killed, gets it when it is back.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { deviceCalls } from '../support/call-device.ts'
+import { type Json, MqttLine } from '../support/mqtt-line.ts'
+import { RestartingServer } from '../support/restarting-server.ts'
+import { seedData } from '../support/seed-data.ts'
+import { seedTokens } from '../support/seed-tokens.ts'
+import { accepted, deviceFilters } from '../support/simulated-device.ts'
+import type { SpawnedServer } from '../support/spawn-server.ts'
+import { newTemporaryFolder, removeAfter } from '../support/temporary-folder.ts'
+import { within } from '../support/within.ts'
+
+// The promise is 2 s; this is one that also a busy machine keeps.
+const boundMs = 10_000
+
+const byMqtt =
+  (version: 4 | 5, door: 'mqtt' | 'http') =>
+  async (server: SpawnedServer, deviceId: string, token: string) => {
+    const line = await MqttLine.open(server[door], { deviceId, token, version })
+    try {
+      const told = new Promise<Json>((resolve) => {
+        line.onNotice = (suffix, { execution }) => {
+          if (suffix === 'notify-next') resolve(execution)
+        }
+      })
+      await line.subscribe(...deviceFilters)
+      const notified = await told
+      const started = accepted(await line.request('start-next', {})).execution
+      assert.deepEqual([notified.jobId, notified.status], [started.jobId, 'QUEUED'])
+      return started
+    } finally {
+      line.cut()
+    }
+  }
+
+/** By whichever door a device comes, what it has started when it is back. */
+const doors: [string, (server: SpawnedServer, deviceId: string, token: string) => Promise<Json>][] = [
+  ['mqtt-3', byMqtt(4, 'mqtt')],
+  ['mqtt-5', byMqtt(5, 'mqtt')],
+  ['websocket', byMqtt(5, 'http')],
+  [
+    'long-poll',
+    async (server, deviceId, token) => {
+      const device = deviceCalls(server.http, deviceId, token)
+      const { queuedJobs } = (await device.call('GET', '?wait=60')).json
+      const { execution } = (await device.startNext()).json
+      assert.equal(queuedJobs[0].jobId, execution.jobId)
+      return execution
+    },
+  ],
+]
+
+test('a device that was away during the trigger and a kill of the server gets its execution within 2 s of its return', async (t) => {
+  const folder = newTemporaryFolder()
+  const deviceIds = doors.map(([door]) => door)
+  await seedData(folder, { jobs: ['restart'], deviceIds })
+  const tokens = seedTokens(folder, deviceIds)
+  const server = new RestartingServer(folder)
+  t.after(() => server.end())
+  removeAfter(t, folder)
+  const triggered = (await (await server.running()).trigger('restart', deviceIds)).json
+  const next = await server.killAndStart()
+  const times: string[] = []
+  for (const [index, [door, comeBack]] of doors.entries()) {
+    const begun = performance.now()
+    const returning = comeBack(next, door, tokens.get(door) as string)
+    const execution = await within(boundMs, `nothing came by ${door}`, returning)
+    times.push(`${door} ${Math.round(performance.now() - begun)} ms`)
+    assert.equal(execution.jobId, String(triggered[index].jobExecutionId))
+    assert.deepEqual([execution.status, execution.versionNumber], ['IN_PROGRESS', 2])
+  }
+  t.diagnostic(`back at work after: ${times.join(', ')}`)
+
+  // What it has started is its own after the next kill too.
+  const last = await server.killAndStart()
+  for (const [index, door] of deviceIds.entries()) {
+    const device = deviceCalls(last.http, door, tokens.get(door) as string)
+    const { execution } = (await device.startNext()).json
+    assert.equal(execution.jobId, String(triggered[index].jobExecutionId))
+    assert.deepEqual([execution.status, execution.versionNumber], ['IN_PROGRESS', 2])
+    assert.equal((await device.update(execution.jobId, 'SUCCEEDED')).status, 200)
+  }
+  const { items } = (await last.call('GET', '/job/api/runs')).json
+  assert.deepEqual([items[0].finished, items[0].counts.SUCCEEDED], [true, doors.length])
+})

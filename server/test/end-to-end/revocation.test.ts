@@ -1,0 +1,179 @@
+// A credential that is void lets nobody in and leaves nobody in, also whoever was just coming in.
+
+import assert from 'node:assert/strict'
+import { randomInt } from 'node:crypto'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as rest } from 'node:timers/promises'
+import { deviceCalls } from '../support/call-device.ts'
+import { LineClosed, MqttLine, NotLetIn } from '../support/mqtt-line.ts'
+import { seededRandom } from '../support/seeded-random.ts'
+import { deviceFilters } from '../support/simulated-device.ts'
+import { type SpawnedServer, spawnServer } from '../support/spawn-server.ts'
+import { newTemporaryFolder, removeAfter } from '../support/temporary-folder.ts'
+import { within } from '../support/within.ts'
+
+const rounds = Number(process.argv[2] ?? 200)
+const seed = Number(process.argv[3] ?? randomInt(2 ** 31))
+// The promise is 5 s; this is one that also a busy machine keeps.
+const boundMs = 15_000
+const notAuthorized = { 4: 5, 5: 0x87 } as const
+
+const path = '/job/api/devices/d1'
+
+/** Ways to make a token void. After each the device is there again or still. */
+const ways: { name: string; makeVoid: (server: SpawnedServer) => Promise<void> }[] = [
+  {
+    name: 'revoked',
+    async makeVoid(server) {
+      assert.equal((await server.call('DELETE', `${path}/credential`)).status, 204)
+    },
+  },
+  {
+    name: 'replaced',
+    async makeVoid(server) {
+      assert.equal((await server.call('POST', `${path}/credential`)).status, 201)
+    },
+  },
+  {
+    name: 'deleted with its device',
+    async makeVoid(server) {
+      assert.equal((await server.call('DELETE', path)).status, 204)
+    },
+  },
+  {
+    name: 'deleted with its device, which is made anew',
+    async makeVoid(server) {
+      assert.equal((await server.call('DELETE', path)).status, 204)
+      assert.equal((await server.call('PUT', path)).status, 201)
+    },
+  },
+]
+
+async function open(t: TestContext): Promise<SpawnedServer> {
+  const folder = newTemporaryFolder()
+  const server = await spawnServer(folder)
+  t.after(() => server.end('SIGKILL'))
+  removeAfter(t, folder)
+  return server
+}
+
+async function newToken(server: SpawnedServer): Promise<string> {
+  await server.call('PUT', path)
+  return (await server.call('POST', `${path}/credential`)).json.deviceToken
+}
+
+/** Gives the code CONNACK said no with; throws when the device was let in. */
+async function refusalOf(opening: Promise<MqttLine>): Promise<number> {
+  try {
+    const line = await opening
+    line.cut()
+  } catch (error) {
+    if (error instanceof NotLetIn) return error.code
+    throw error
+  }
+  throw new Error('a void token was let in')
+}
+
+test('who signed in with a token that becomes void is closed within 5 s and not let in again', async (t) => {
+  const server = await open(t)
+  for (const { name, makeVoid } of ways) {
+    await t.test(`the token is ${name}`, async (t) => {
+      const doors: [string, string, 4 | 5][] = [
+        ['MQTT 5', server.mqtt, 5],
+        ['MQTT 3.1.1', server.mqtt, 4],
+        ['WebSocket', server.http, 5],
+        ['WebSocket, 3.1.1', server.http, 4],
+      ]
+      const times: string[] = []
+      for (const [door, address, version] of doors) {
+        const token = await newToken(server)
+        const signIn = { deviceId: 'd1', token, version }
+        const line = await MqttLine.open(address, signIn)
+        await line.subscribe(...deviceFilters)
+        const begun = performance.now()
+        await makeVoid(server)
+        await within(boundMs, `the connection by ${door} stays open`, line.closed)
+        times.push(`${door} ${Math.round(performance.now() - begun)} ms`)
+        assert.equal(line.disconnectCode, version === 5 ? notAuthorized[5] : undefined)
+        assert.equal(await refusalOf(MqttLine.open(address, signIn)), notAuthorized[version])
+      }
+      const device = deviceCalls(server.http, 'd1', await newToken(server))
+      const polling = device.call('GET', '?wait=60')
+      // The request after it is answered, so it has arrived.
+      assert.equal((await device.call('GET', '')).status, 200)
+      const begun = performance.now()
+      await makeVoid(server)
+      const { status } = await within(boundMs, 'the long poll goes on', polling)
+      times.push(`long poll ${Math.round(performance.now() - begun)} ms`)
+      assert.equal(status, 401)
+      assert.equal((await device.call('GET', '')).status, 401)
+      t.diagnostic(`closed after: ${times.join(', ')}`)
+    })
+  }
+})
+
+test('a revoked device that reads nothing and does not go by itself is cut', async (t) => {
+  const server = await open(t)
+  const line = await MqttLine.open(server.mqtt, { deviceId: 'd1', token: await newToken(server) })
+  t.after(() => line.cut())
+  await line.subscribe(...deviceFilters)
+  line.stream.pause()
+  assert.equal((await server.call('GET', path)).json.online, true)
+  const begun = performance.now()
+  assert.equal((await server.call('DELETE', `${path}/credential`)).status, 204)
+  const isOffline = async () => {
+    while ((await server.call('GET', path)).json.online) await rest(20)
+  }
+  await within(boundMs, 'it is still online', isOffline())
+  t.diagnostic(`cut after ${Math.round(performance.now() - begun)} ms`)
+})
+
+test(`${rounds} times a token becomes void while devices sign in with it: nobody stays (seed ${seed})`, async (t) => {
+  const server = await open(t)
+  const random = seededRandom(seed)
+  const seen = { letIn: 0, refused: 0, cut: 0 }
+  for (let round = 0; round < rounds; round++) {
+    const token = await newToken(server)
+    const isOver = new AbortController()
+    const signIns = Array.from({ length: 3 }, () => signInUntil(isOver.signal, server, token, random, seen))
+    // Any instant of the sign-ins will do.
+    await rest(random.below(4))
+    await random.pick(ways).makeVoid(server)
+    isOver.abort()
+    const lines = (await Promise.all(signIns)).flat()
+    const stays = () => `${lines.filter((line) => !line.isClosed).length} connections stay open`
+    await within(boundMs, stays, Promise.all(lines.map((line) => line.closed)))
+    assert.equal(await refusalOf(MqttLine.open(server.mqtt, { deviceId: 'd1', token })), notAuthorized[5])
+  }
+  t.diagnostic(`${seen.letIn} were let in, ${seen.refused} refused, ${seen.cut} cut while they signed in`)
+  assert.ok(
+    seen.letIn > rounds && seen.refused > 0,
+    'the sign-ins came too early or too late to prove anything',
+  )
+})
+
+/** Again and again; those that were let in are closed by the next one, or because the token is void. */
+async function signInUntil(
+  isOver: AbortSignal,
+  server: SpawnedServer,
+  token: string,
+  random: ReturnType<typeof seededRandom>,
+  seen: { letIn: number; refused: number; cut: number },
+): Promise<MqttLine[]> {
+  const lines: MqttLine[] = []
+  while (!isOver.aborted) {
+    const version = random.pick([4, 5] as const)
+    const address = random.pick([server.mqtt, server.mqtt, server.http])
+    try {
+      lines.push(await MqttLine.open(address, { deviceId: 'd1', token, version }))
+      seen.letIn++
+    } catch (error) {
+      if (error instanceof NotLetIn) {
+        assert.equal(error.code, notAuthorized[version])
+        seen.refused++
+      } else if (error instanceof LineClosed) seen.cut++
+      else throw error
+    }
+  }
+  return lines
+}

@@ -1,0 +1,58 @@
+// SIGTERM while devices report: an orderly end for them, and what was acknowledged is on disk.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { AcknowledgedReports } from '../support/acknowledged-reports.ts'
+import { deviceIdsUpTo, seedData } from '../support/seed-data.ts'
+import { seedTokens } from '../support/seed-tokens.ts'
+import { SimulatedDevice } from '../support/simulated-device.ts'
+import { spawnServer } from '../support/spawn-server.ts'
+import { newTemporaryFolder, removeAfter } from '../support/temporary-folder.ts'
+import { within } from '../support/within.ts'
+
+const serverShuttingDown = 0x8b
+
+test('SIGTERM while 200 devices report: exit code 0, MQTT 5 says why, what was acknowledged is stored', async (t) => {
+  const deviceIds = deviceIdsUpTo(200)
+  const folder = newTemporaryFolder()
+  await seedData(folder, { jobs: ['restart'], deviceIds })
+  const tokens = seedTokens(folder, deviceIds)
+  const server = await spawnServer(folder)
+  const reports = new AcknowledgedReports(100_000)
+  const addresses = [Promise.resolve(server.mqtt)]
+  const fleet = deviceIds.map((deviceId, index) => {
+    const token = tokens.get(deviceId) as string
+    const version = index % 2 === 0 ? 5 : 4
+    const address = () => addresses.at(-1) as Promise<string>
+    return new SimulatedDevice({ deviceId, token, version, address, carryOut: reports.carryOut })
+  })
+  t.after(async () => {
+    for (const device of fleet) device.stop()
+    await server.end('SIGKILL')
+  })
+  removeAfter(t, folder)
+  const failure = Promise.withResolvers<never>()
+  failure.promise.catch(() => undefined)
+  for (const device of fleet) device.live().catch(failure.reject)
+  assert.equal((await server.trigger('restart', deviceIds)).status, 201)
+  const isBusy = new Promise<void>((resolve) => {
+    const look = () => (reports.acknowledged > 5 * deviceIds.length ? resolve() : setImmediate(look))
+    look()
+  })
+  await within(60_000, 'the devices did not report', Promise.race([isBusy, failure.promise]))
+
+  // Nobody comes back any more.
+  addresses.push(new Promise<string>(() => undefined))
+  const begun = performance.now()
+  const ended = await server.end('SIGTERM')
+  const ms = performance.now() - begun
+  await Promise.race([Promise.all(fleet.map((device) => device.line?.closed)), failure.promise])
+
+  assert.deepEqual(ended, { code: 0, signal: null })
+  assert.ok(ms < 10_000, `it took ${Math.round(ms)} ms`)
+  for (const [index, { line }] of fleet.entries()) {
+    assert.equal(line?.disconnectCode, index % 2 === 0 ? serverShuttingDown : undefined)
+  }
+  reports.check(folder)
+  t.diagnostic(`${reports.acknowledged} reports were acknowledged, gone after ${Math.round(ms)} ms`)
+})

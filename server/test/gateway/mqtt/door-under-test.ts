@@ -1,0 +1,197 @@
+// The MQTT door on a loopback port. What lies behind it is a few functions here, so that a test can decide when a
+// report is on disk, and what comes of it.
+
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { TestContext } from 'node:test'
+import { ChangeSignal } from '../../../src/domain/change-signal.ts'
+import type { DeviceSession, DeviceSessions, SeenQueue } from '../../../src/domain/device-link.ts'
+import { Documents } from '../../../src/domain/documents.ts'
+import { hashSecret, newSecretText } from '../../../src/domain/secret-text.ts'
+import { CredentialChanges } from '../../../src/domain/sign-in.ts'
+import type {
+  DeviceExecution,
+  DeviceKey,
+  DeviceQueue,
+  DeviceReport,
+  ReportOutcome,
+  Store,
+} from '../../../src/domain/store.ts'
+import {
+  type MqttDoorDeps,
+  type MqttDoorOptions,
+  openMqttDoor,
+} from '../../../src/gateway/mqtt/open-mqtt-door.ts'
+import type { ServiceEvent } from '../../../src/observe/events.ts'
+
+export const deviceId = 'd1'
+export const prefix = `$aws/things/${deviceId}/jobs/`
+export const document = '{"do":"it"}'
+
+export type DoorUnderTest = Awaited<ReturnType<typeof openDoor>>
+
+export async function openDoor(t: TestContext, options: Partial<MqttDoorOptions> = {}) {
+  const behind = new BehindTheDoor()
+  const http = createServer().listen(0, '127.0.0.1')
+  await once(http, 'listening')
+  const door = await openMqttDoor(behind.deps, {
+    host: '127.0.0.1',
+    port: 0,
+    tls: undefined,
+    http,
+    ...options,
+  })
+  t.after(async () => {
+    await door.stop()
+    // Only once every upgraded connection is gone.
+    await new Promise((resolve) => http.close(resolve))
+  })
+  return {
+    behind,
+    door,
+    port: Number(new URL(door.address).port),
+    http,
+    httpPort: (http.address() as AddressInfo).port,
+  }
+}
+
+export function execution(jobExecutionId: number, more: Partial<DeviceExecution> = {}): DeviceExecution {
+  return {
+    jobExecutionId,
+    execState: 'PENDING',
+    attempt: 1,
+    versionNumber: 1,
+    statusDetails: {},
+    launchedAt: 1_000_000,
+    startedAt: null,
+    updatedAt: 1_000_000,
+    timesOutAt: null,
+    notified: false,
+    jobVersion: 1,
+    ...more,
+  }
+}
+
+export function queueOf(...ids: number[]): DeviceQueue {
+  return { mark: 1, total: ids.length, executions: ids.map((id) => execution(id)) }
+}
+
+export class BehindTheDoor {
+  readonly token = newSecretText('jd')
+  readonly events: ServiceEvent[] = []
+  readonly sessions = new SessionsUnderTest()
+  /** Milliseconds on the steady clock. */
+  clock = 0
+  queue = queueOf()
+  reports: DeviceReport[] = []
+  recordReport: (report: DeviceReport) => Promise<ReportOutcome> = async () => ({ kind: 'nothing-pending' })
+  findDevice: () => Promise<DeviceKey | undefined> = async () => ({ ownerNo: 1, deviceId })
+  certificates: string[][] = []
+  readonly #waiting: { matches: (event: ServiceEvent) => boolean; resolve: (event: ServiceEvent) => void }[] =
+    []
+
+  readonly deps: MqttDoorDeps = {
+    store: this.#store(),
+    recordReport: (report) => {
+      this.reports.push(report)
+      return this.recordReport(report)
+    },
+    moment: () => ({
+      at: 1_700_000_000_000 + this.clock,
+      clock: this.clock,
+      chance: 0,
+      cancelDeadlineMs: 1000,
+    }),
+    link: { wake() {}, launched() {}, withdraw() {}, disconnect() {} },
+    changes: new ChangeSignal(),
+    outputs: new ChangeSignal(),
+    documents: new Documents({ getDocument: async () => document }),
+    maxOutputBytes: 1000,
+    credentialChanges: new CredentialChanges(),
+    sessions: this.sessions,
+    tell: (event) => this.#tell(event),
+  }
+
+  get session(): DeviceSession {
+    const session = this.sessions.current.get(deviceId)
+    if (session === undefined) throw new Error('no session is open')
+    return session
+  }
+
+  /** The first event of this kind that fits, told already or to be told. */
+  event<K extends ServiceEvent['kind']>(
+    kind: K,
+    fits: (event: ServiceEvent & { kind: K }) => boolean = () => true,
+  ): Promise<ServiceEvent & { kind: K }> {
+    const matches = (event: ServiceEvent): event is ServiceEvent & { kind: K } =>
+      event.kind === kind && fits(event as ServiceEvent & { kind: K })
+    const told = this.events.find(matches)
+    if (told) return Promise.resolve(told)
+    return new Promise((resolve) => {
+      this.#waiting.push({ matches, resolve: resolve as (event: ServiceEvent) => void })
+    })
+  }
+
+  #tell(event: ServiceEvent): void {
+    this.events.push(event)
+    for (const { matches, resolve } of this.#waiting) if (matches(event)) resolve(event)
+  }
+
+  #store(): Store {
+    const store: Partial<Store> = {
+      findDeviceByToken: async (tokenId) => {
+        const device = await this.findDevice()
+        if (device === undefined || tokenId !== this.token.id) return undefined
+        return { ...device, tokenHash: hashSecret(this.token.text) }
+      },
+      findDeviceByCertificate: async (ownerName, id) => {
+        this.certificates.push([ownerName, id])
+        return this.findDevice()
+      },
+      readQueues: async () => [this.queue],
+      getDeviceExecution: async (_device, id) =>
+        this.queue.executions.find(({ jobExecutionId }) => jobExecutionId === id),
+    }
+    return store as Store
+  }
+}
+
+/** Remembers what it was told, and closes the session before it as the real one does. */
+class SessionsUnderTest implements DeviceSessions {
+  readonly current = new Map<string, DeviceSession>()
+  readonly calls: string[] = []
+  readonly confirmed: number[] = []
+  readonly seen: SeenQueue[] = []
+  onRefresh: (session: DeviceSession) => void = () => undefined
+
+  open(session: DeviceSession): void {
+    this.calls.push('open')
+    const before = this.current.get(session.device.deviceId)
+    this.current.set(session.device.deviceId, session)
+    before?.close('taken-over')
+  }
+
+  leave(session: DeviceSession): void {
+    this.calls.push('leave')
+    const { deviceId } = session.device
+    if (this.current.get(deviceId) === session) this.current.delete(deviceId)
+  }
+
+  greet(): void {
+    this.calls.push('greet')
+  }
+
+  answered(_session: DeviceSession, seen: SeenQueue): void {
+    this.seen.push(seen)
+  }
+
+  refresh(session: DeviceSession): void {
+    this.calls.push('refresh')
+    this.onRefresh(session)
+  }
+
+  delivered(jobExecutionIds: readonly number[]): void {
+    this.confirmed.push(...jobExecutionIds)
+  }
+}

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { generate } from 'mqtt-packet'
+import { encodePublish } from '../../../src/gateway/mqtt/encode-publish.ts'
+
+for (const version of [4, 5] as const) {
+  for (const qos of [0, 1] as const) {
+    test(`MQTT ${version}, QoS ${qos}: the same bytes as mqtt-packet makes`, () => {
+      for (const size of [0, 1, 100, 127, 128, 16_370, 16_384, 2_097_152]) {
+        for (const topic of ['a', '$aws/things/Köln/jobs/notify', 'a'.repeat(0xffff)]) {
+          const payload = 'ä'.repeat(size / 2) + 'a'.repeat(size % 2)
+          const packet = {
+            cmd: 'publish',
+            topic,
+            payload,
+            qos,
+            messageId: 300,
+            dup: false,
+            retain: false,
+          } as const
+          const expected = generate(packet, { protocolVersion: version })
+          assert.ok(encodePublish(version, topic, payload, qos, 300)?.equals(expected))
+        }
+      }
+    })
+  }
+}
+
+test('a topic that is too long cannot be sent', () => {
+  assert.equal(encodePublish(4, 'a'.repeat(0x10000), '', 0, 0), undefined)
+})

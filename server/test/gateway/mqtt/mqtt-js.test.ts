@@ -1,0 +1,53 @@
+// The same door for a client that is not ours: mqtt.js, over TCP, TLS and WebSocket.
+
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { connectAsync, type MqttClient } from 'mqtt'
+import { certificates } from '../../support/certificates.ts'
+import { deviceId, openDoor, prefix, queueOf } from './door-under-test.ts'
+
+const pem = (name: keyof typeof certificates) => readFileSync(certificates[name], 'utf8')
+const tls = { cert: pem('serverCert'), key: pem('serverKey'), deviceCa: undefined }
+
+for (const protocolVersion of [3, 4, 5] as const) {
+  for (const way of ['mqtt', 'mqtts', 'ws']) {
+    test(`mqtt.js with MQTT ${protocolVersion} over ${way} asks, and is told`, async (t) => {
+      const door = await openDoor(t, way === 'mqtts' ? { tls } : {})
+      const address = way === 'ws' ? `ws://127.0.0.1:${door.httpPort}/mqtt` : door.door.address
+      const client = await connectAsync(address, {
+        protocolVersion,
+        ...(protocolVersion === 3 && { protocolId: 'MQIsdp' as const }),
+        username: deviceId,
+        password: door.behind.token.text,
+        ca: pem('ca'),
+        reconnectPeriod: 0,
+      })
+      t.after(() => client.end(true))
+      const granted = await client.subscribeAsync(`${prefix}#`, { qos: 1 })
+      assert.deepEqual(
+        granted.map(({ qos }) => qos),
+        [1],
+      )
+
+      const answered = nextMessage(client)
+      await client.publishAsync(`${prefix}get`, '{"clientToken":"c"}', { qos: 1 })
+      const [topic, payload] = await answered
+      assert.equal(topic, `${prefix}get/accepted`)
+      assert.equal(JSON.parse(payload.toString()).clientToken, 'c')
+
+      const told = nextMessage(client)
+      door.behind.session.send({ kind: 'list', queue: queueOf(12) }, [12])
+      assert.equal((await told)[0], `${prefix}notify`)
+      await client.unsubscribeAsync(`${prefix}#`)
+      assert.deepEqual(door.behind.sessions.confirmed, [12])
+
+      await client.endAsync()
+      assert.equal((await door.behind.event('device-disconnected')).reason, 'disconnected')
+    })
+  }
+}
+
+function nextMessage(client: MqttClient): Promise<[string, Buffer]> {
+  return new Promise((resolve) => client.once('message', (topic, payload) => resolve([topic, payload])))
+}

@@ -1,0 +1,76 @@
+// What a connected device is told without having asked.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { DeviceNotice } from '../../../src/domain/device-link.ts'
+import { deviceId, document, execution, openDoor, prefix, queueOf } from './door-under-test.ts'
+import { openDevice } from './raw-device.ts'
+
+const timestamp = 1_700_000_000
+const summary = { jobId: '12', queuedAt: 1000, lastUpdatedAt: 1000, versionNumber: 1, executionNumber: 1 }
+const next = { execution: execution(12), document }
+
+const notices: [DeviceNotice, string, unknown][] = [
+  [{ kind: 'list', queue: queueOf(12) }, 'notify', { timestamp, jobs: { QUEUED: [summary] } }],
+  [{ kind: 'list', queue: queueOf() }, 'notify', { timestamp, jobs: {} }],
+  [
+    { kind: 'next', next },
+    'notify-next',
+    {
+      timestamp,
+      execution: {
+        ...summary,
+        thingName: deviceId,
+        status: 'QUEUED',
+        statusDetails: {},
+        jobDocument: JSON.parse(document),
+      },
+    },
+  ],
+  [{ kind: 'next', next: undefined }, 'notify-next', { timestamp }],
+  [
+    { kind: 'cancel', jobExecutionId: 12, deadlineSeconds: 60 },
+    '12/cancel',
+    { timestamp, deadlineSeconds: 60 },
+  ],
+]
+for (const version of [4, 5] as const) {
+  for (const [notice, suffix, json] of notices) {
+    const title = `${notice.kind}${'next' in notice && !notice.next ? ' of nothing' : ''}`
+    test(`MQTT ${version}: tells ${title} with the QoS that was granted`, async (t) => {
+      const door = await openDoor(t)
+      const device = await openDevice(t, door, version)
+      for (const qos of [0, 1] as const) {
+        device.send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: prefix + suffix, qos }] })
+        await device.next()
+        door.behind.session.send(notice, [12])
+        const told = await device.nextPublish()
+        assert.equal(told.topic, prefix + suffix)
+        assert.deepEqual(told.json, json)
+        assert.equal(told.qos, qos)
+        if (qos === 1) device.send({ cmd: 'puback', messageId: told.messageId, reasonCode: 0 })
+      }
+      device.send({ cmd: 'pingreq' })
+      await device.next()
+      assert.deepEqual(door.behind.sessions.confirmed, [12])
+    })
+  }
+}
+
+test('tells nothing that was not subscribed to', async (t) => {
+  const door = await openDoor(t)
+  const device = await openDevice(t, door)
+  await device.subscribe(`${prefix}13/cancel`)
+  for (const [notice] of notices) door.behind.session.send(notice, [])
+  device.send({ cmd: 'pingreq' })
+  assert.equal((await device.next())?.cmd, 'pingresp')
+})
+
+test('a session knows its device, its door, and when it was heard', async (t) => {
+  const door = await openDoor(t)
+  await openDevice(t, door)
+  const { session } = door.behind
+  assert.deepEqual(session.device, { ownerNo: 1, deviceId })
+  assert.equal(session.door, 'mqtt')
+  assert.equal(session.lastSeenAt, 1_700_000_000_000)
+})

@@ -1,0 +1,124 @@
+// An orderly stop: whoever is being served hears the answer, everybody is told, and nothing is left.
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { connect } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import type { IDisconnectPacket } from 'mqtt-packet'
+import type { DeviceKey, ReportOutcome } from '../../../src/domain/store.ts'
+import { openMqttDoor } from '../../../src/gateway/mqtt/open-mqtt-door.ts'
+import { BehindTheDoor, type DoorUnderTest, deviceId, openDoor, prefix } from './door-under-test.ts'
+import { openDevice, openRawDevice } from './raw-device.ts'
+
+/** As fast as the test's own clock goes. */
+async function stopSoon(t: TestContext, { door }: DoorUnderTest): Promise<void> {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  let isStopped = false
+  const stopped = door.stop().then(() => {
+    isStopped = true
+  })
+  while (!isStopped) {
+    t.mock.timers.tick(1000)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  await stopped
+}
+
+const code = (packet: unknown) => (packet as IDisconnectPacket).reasonCode
+
+test('tells devices of MQTT 5 that it stops, and lets nobody in any more', async (t) => {
+  const door = await openDoor(t)
+  const v5 = await openDevice(t, door, 5)
+  door.behind.findDevice = async () => ({ ownerNo: 1, deviceId: 'd2' })
+  const v4 = await openDevice(t, door, 4, { username: 'd2' })
+  const silent = await openRawDevice(t, door)
+  await Promise.all([door.door.stop(), door.door.stop()])
+  assert.deepEqual((await v5.rest()).map(code), [0x8b])
+  assert.deepEqual(await v4.rest(), [])
+  assert.deepEqual(await silent.rest(), [])
+  const reasons = door.behind.events.map((event) => 'reason' in event && event.reason)
+  assert.deepEqual(reasons.filter(Boolean).toSorted(), ['stopping', 'stopping', 'unavailable'])
+  assert.equal(door.behind.sessions.current.size, 0)
+  const late = connect(door.port, '127.0.0.1')
+  const [error] = await once(late, 'error')
+  assert.equal(error.code, 'ECONNREFUSED')
+})
+
+test('who is being served hears the answer, then the stop; what waits behind it is not begun', async (t) => {
+  const door = await openDoor(t)
+  const commit = Promise.withResolvers<ReportOutcome>()
+  const begun = Promise.withResolvers<void>()
+  door.behind.recordReport = () => {
+    begun.resolve()
+    return commit.promise
+  }
+  const device = await openDevice(t, door, 5)
+  await device.subscribe(`${prefix}#`)
+  device.publish(`${prefix}start-next`, {}, 3)
+  device.publish(`${prefix}start-next`, {}, 4)
+  await begun.promise
+  const stopped = door.door.stop()
+  commit.resolve({ kind: 'nothing-pending' })
+  const rest = await device.rest()
+  assert.deepEqual(
+    rest.map(({ cmd }) => cmd),
+    ['puback', 'publish', 'disconnect'],
+  )
+  await stopped
+  assert.equal(door.behind.reports.length, 1)
+})
+
+test('who signs in meanwhile is told that it is unavailable', async (t) => {
+  const door = await openDoor(t)
+  const asked = Promise.withResolvers<void>()
+  const lookUp = Promise.withResolvers<DeviceKey>()
+  door.behind.findDevice = () => {
+    asked.resolve()
+    return lookUp.promise
+  }
+  const device = await openRawDevice(t, door, 5)
+  device.connect({ username: deviceId, password: Buffer.from(door.behind.token.text) })
+  await asked.promise
+  const stopped = door.door.stop()
+  lookUp.resolve({ ownerNo: 1, deviceId })
+  await stopped
+  assert.deepEqual((await device.rest()).map(code), [0x88])
+  assert.deepEqual(door.behind.sessions.calls, [])
+})
+
+test('who does not go is cut off', async (t) => {
+  const door = await openDoor(t)
+  const device = await openDevice(t, door, 5)
+  device.socket.pause()
+  device.socket.allowHalfOpen = true
+  await stopSoon(t, door)
+  assert.equal(door.behind.sessions.current.size, 0)
+})
+
+test('a request that hangs does not hold up the stop for ever', async (t) => {
+  const door = await openDoor(t)
+  const begun = Promise.withResolvers<void>()
+  door.behind.recordReport = () => {
+    begun.resolve()
+    return new Promise(() => undefined)
+  }
+  const device = await openDevice(t, door)
+  device.publish(`${prefix}start-next`)
+  await begun.promise
+  await stopSoon(t, door)
+  await device.closed
+})
+
+test('a port that is taken is told to whoever opens the door, and nothing is left behind', async (t) => {
+  const door = await openDoor(t)
+  const http = createServer()
+  const options = { host: '127.0.0.1', port: door.port, tls: undefined, http }
+  await assert.rejects(openMqttDoor(new BehindTheDoor().deps, options), { code: 'EADDRINUSE' })
+  assert.equal(http.listenerCount('upgrade'), 0)
+})
+
+test('the address has brackets around IPv6', async (t) => {
+  const door = await openDoor(t, { host: '::1' })
+  assert.match(door.door.address, /^mqtt:\/\/\[::1\]:\d+$/)
+})

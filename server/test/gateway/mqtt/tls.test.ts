@@ -1,0 +1,97 @@
+// MQTT with TLS: by token, or by a certificate that the settings trust.
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { connect as connectTcp } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { type ConnectionOptions, connect } from 'node:tls'
+import type { IConnackPacket, IConnectPacket } from 'mqtt-packet'
+import { certificates } from '../../support/certificates.ts'
+import { type DoorUnderTest, deviceId, openDoor } from './door-under-test.ts'
+import { RawDevice } from './raw-device.ts'
+
+const pem = (name: keyof typeof certificates) => readFileSync(certificates[name], 'utf8')
+const tls = { cert: pem('serverCert'), key: pem('serverKey'), deviceCa: pem('ca') }
+const ofDevice = { cert: pem('deviceCert'), key: pem('deviceKey') }
+const ofStranger = { cert: pem('strangerCert'), key: pem('strangerKey') }
+
+async function connectTls(
+  t: TestContext,
+  { port }: DoorUnderTest,
+  certificate: ConnectionOptions,
+  options: Partial<IConnectPacket>,
+) {
+  const socket = connect({ port, host: '127.0.0.1', ca: pem('ca'), ...certificate })
+  t.after(() => socket.destroy())
+  await once(socket, 'secureConnect')
+  const device = new RawDevice(socket, 4)
+  device.connect(options)
+  return ((await device.next()) as IConnackPacket).returnCode
+}
+
+test('lets a device in by its certificate: CN is the device, and without O the owner is the first', async (t) => {
+  const door = await openDoor(t, { tls })
+  assert.match(door.door.address, /^mqtts:\/\/127\.0\.0\.1:\d+$/)
+  door.behind.findDevice = async () => ({ ownerNo: 1, deviceId: 'tls-device' })
+  const names = [undefined, '', '?SDK=x', 'tls-device', 'tls-device?SDK=x']
+  for (const username of names) {
+    const code = await connectTls(t, door, ofDevice, username === undefined ? {} : { username })
+    assert.equal(code, 0, `user name ${username}`)
+  }
+  assert.deepEqual(
+    door.behind.certificates,
+    names.map(() => ['default', 'tls-device']),
+  )
+})
+
+test('lets a device in by its token, with or without a certificate', async (t) => {
+  const door = await openDoor(t, { tls })
+  const password = Buffer.from(door.behind.token.text)
+  assert.equal(await connectTls(t, door, {}, { username: deviceId, password }), 0)
+  assert.equal(await connectTls(t, door, ofDevice, { username: deviceId, password }), 0)
+  assert.deepEqual(door.behind.certificates, [])
+})
+
+const refused: [string, ConnectionOptions, Partial<IConnectPacket>][] = [
+  ['a certificate by a stranger', ofStranger, {}],
+  ['no certificate', {}, {}],
+  ['a certificate with the name of another device', ofDevice, { username: 'd2' }],
+  ['a certificate with a wrong token', ofDevice, { username: 'tls-device', password: Buffer.from('x') }],
+]
+for (const [title, certificate, options] of refused) {
+  test(`refuses ${title}`, async (t) => {
+    const door = await openDoor(t, { tls })
+    assert.equal(await connectTls(t, door, certificate, options), 5)
+    assert.deepEqual(door.behind.certificates, [])
+  })
+}
+
+test('refuses a device whose certificate is good but which is unknown or revoked', async (t) => {
+  const door = await openDoor(t, { tls })
+  door.behind.findDevice = async () => undefined
+  assert.equal(await connectTls(t, door, ofDevice, {}), 5)
+})
+
+test('asks for no certificate where the settings trust none', async (t) => {
+  const door = await openDoor(t, { tls: { ...tls, deviceCa: undefined } })
+  assert.equal(await connectTls(t, door, ofDevice, {}), 5)
+})
+
+test('bytes that are not TLS are told and closed', async (t) => {
+  const door = await openDoor(t, { tls })
+  const socket = connectTcp(door.port, '127.0.0.1')
+  socket.on('error', () => undefined)
+  socket.write('\x10\x0c not TLS at all')
+  await once(socket, 'close')
+  await door.behind.event('tls-handshake-failed')
+})
+
+test('who never finishes the handshake does not hold up the stop', async (t) => {
+  const door = await openDoor(t, { tls })
+  const socket = connectTcp(door.port, '127.0.0.1')
+  socket.on('error', () => undefined)
+  await once(socket, 'connect')
+  await door.door.stop()
+  await once(socket, 'close')
+})

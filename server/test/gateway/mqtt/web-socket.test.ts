@@ -1,0 +1,123 @@
+// MQTT over WebSocket, on the port of the HTTP API.
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { request } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { type TestContext, test } from 'node:test'
+import { generate, type Packet, parser } from 'mqtt-packet'
+import { WebSocket } from 'ws'
+import { type DoorUnderTest, deviceId, openDoor, prefix } from './door-under-test.ts'
+import { connectPacket } from './raw-device.ts'
+
+class WebSocketDevice {
+  readonly socket: WebSocket
+  readonly #received: Packet[] = []
+  #wake = () => {}
+
+  constructor(socket: WebSocket) {
+    this.socket = socket
+    const parsing = parser()
+    parsing.on('packet', (packet) => {
+      this.#received.push(packet)
+      this.#wake()
+    })
+    socket.on('message', (data: Buffer) => parsing.parse(data))
+  }
+
+  async next(): Promise<string> {
+    while (this.#received.length === 0) await new Promise<void>((resolve) => (this.#wake = resolve))
+    return (this.#received.shift() as Packet).cmd
+  }
+}
+
+async function openWebSocket(t: TestContext, door: DoorUnderTest, path = '/mqtt', protocols = ['mqtt']) {
+  const socket = new WebSocket(`ws://127.0.0.1:${door.httpPort}${path}`, protocols)
+  socket.on('error', () => undefined)
+  t.after(() => socket.terminate())
+  await once(socket, 'open')
+  return socket
+}
+
+const connect = (door: DoorUnderTest) =>
+  generate(connectPacket(4, { username: deviceId, password: Buffer.from(door.behind.token.text) }))
+
+test('a device comes in by WebSocket, whatever the frames its packets are in', async (t) => {
+  const door = await openDoor(t)
+  const device = new WebSocketDevice(await openWebSocket(t, door, '/mqtt?x=1', ['x', 'mqtt']))
+  assert.equal(device.socket.protocol, 'mqtt')
+  const bytes = connect(door)
+  for (const byte of bytes.subarray(0, 10)) device.socket.send(Buffer.from([byte]))
+  device.socket.send(Buffer.concat([bytes.subarray(10), generate({ cmd: 'pingreq' })]))
+  assert.equal(await device.next(), 'connack')
+  assert.equal(await device.next(), 'pingresp')
+  assert.equal(door.behind.session.door, 'websocket')
+  const topic = `${prefix}get`
+  const subscriptions = [{ topic: `${topic}/accepted`, qos: 0 as const }]
+  device.socket.send(generate({ cmd: 'subscribe', messageId: 1, subscriptions }))
+  device.socket.send(generate({ cmd: 'publish', topic, payload: '{}', qos: 0, dup: false, retain: false }))
+  assert.deepEqual([await device.next(), await device.next()], ['suback', 'publish'])
+  device.socket.close()
+  assert.equal((await door.behind.event('device-disconnected')).reason, 'connection-lost')
+})
+
+test('answers with the subprotocol that was asked for, `mqtt` if it may choose', async (t) => {
+  const door = await openDoor(t)
+  assert.equal((await openWebSocket(t, door, '/mqtt', ['mqttv3.1'])).protocol, 'mqttv3.1')
+  assert.equal((await openWebSocket(t, door, '/mqtt', ['mqttv3.1', 'mqtt'])).protocol, 'mqtt')
+})
+
+test('a frame of text is refused with 1003', async (t) => {
+  const door = await openDoor(t)
+  const socket = await openWebSocket(t, door)
+  socket.send('hello')
+  const [code] = await once(socket, 'close')
+  assert.equal(code, 1003)
+  await door.behind.event('device-refused')
+})
+
+test('a frame over 128 KiB is refused with 1009', async (t) => {
+  const socket = await openWebSocket(t, await openDoor(t))
+  socket.send(Buffer.alloc(128 * 1024 + 6, 0x10))
+  const [code] = await once(socket, 'close')
+  assert.equal(code, 1009)
+})
+
+const refused: [string, string, string[], number][] = [
+  ['another path', '/mqtt/', ['mqtt'], 404],
+  ['the path of the API', '/job/api/jobs', ['mqtt'], 404],
+  ['no subprotocol', '/mqtt', [], 400],
+  ['another subprotocol', '/mqtt', ['amqp'], 400],
+]
+for (const [title, path, protocols, status] of refused) {
+  test(`answers ${title} with ${status}`, async (t) => {
+    const door = await openDoor(t)
+    const socket = new WebSocket(`ws://127.0.0.1:${door.httpPort}${path}`, protocols)
+    socket.on('error', () => undefined)
+    const [, response] = await once(socket, 'unexpected-response')
+    assert.equal(response.statusCode, status)
+    socket.terminate()
+  })
+}
+
+test('an upgrade to something else than WebSocket is a request like any other', async (t) => {
+  const door = await openDoor(t)
+  door.http.on('request', (_request, response) => response.end('from the API'))
+  const headers = { connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c', 'http2-settings': 'AAMAAABk' }
+  const asked = request({ port: door.httpPort, path: '/mqtt', headers, agent: false }).end()
+  const [response] = await once(asked, 'response')
+  assert.equal(response.statusCode, 200)
+  assert.equal(await text(response), 'from the API')
+})
+
+test("stop closes WebSockets, and upgrades are nobody's afterwards", async (t) => {
+  const door = await openDoor(t)
+  const silent = await openWebSocket(t, door)
+  const device = new WebSocketDevice(await openWebSocket(t, door))
+  device.socket.send(connect(door))
+  assert.equal(await device.next(), 'connack')
+  const closed = Promise.all([once(silent, 'close'), once(device.socket, 'close')])
+  await door.door.stop()
+  await closed
+  assert.equal((await door.behind.event('device-disconnected')).reason, 'stopping')
+})

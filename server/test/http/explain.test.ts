@@ -1,0 +1,96 @@
+// Why an execution is where it is. The sentences themselves are in domain/explain-execution.test.ts.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { newDevice } from '../support/call-device.ts'
+import { assertRefused } from './assert-reply.ts'
+import { openSharedServer } from './shared-server.ts'
+
+const api = await openSharedServer({ cancelDeadlineSeconds: 600 })
+await api.putJobAndDevices('update', [])
+
+const explain = (id: unknown) => api.call('GET', `/job/api/executions/${id}/explain`)
+async function launch(deviceId: string, jobName = 'update'): Promise<number> {
+  return (await api.trigger(jobName, [deviceId])).json[0].jobExecutionId
+}
+
+test('a device that never connected, with and without a token', async () => {
+  await api.putJobAndDevices('update', ['bare'])
+  const id = await launch('bare')
+  const reply = await explain(id)
+  assert.equal(reply.status, 200)
+  assert.deepEqual(reply.json, {
+    jobExecutionId: id,
+    execState: 'PENDING',
+    code: 'DEVICE_NEVER_CONNECTED',
+    text: 'Device bare has never connected; no token was made for it yet.',
+    since: null,
+    until: null,
+    behind: null,
+  })
+  await newDevice(api, 'bare')
+  assert.match((await explain(id)).json.text, /it gets this when it does/)
+})
+
+test('from the first look to the end: not told, told, running, canceling, ended', async () => {
+  const device = await newDevice(api, 'd1')
+  await device.call('GET', '')
+  const id = await launch('d1')
+  assert.equal((await explain(id)).json.code, 'NOT_NOTIFIED_YET')
+  await device.call('GET', '')
+  // When it was told is written a moment later.
+  while ((await explain(id)).json.code !== 'NOTIFIED') await new Promise(setImmediate)
+  await device.startNext()
+  const running = (await explain(id)).json
+  assert.deepEqual([running.code, running.execState, running.until], ['RUNNING', 'IN_PROGRESS', null])
+  await api.call('POST', `/job/api/executions/${id}/cancel`)
+  const canceling = (await explain(id)).json
+  assert.equal(canceling.code, 'CANCEL_REQUESTED')
+  const minutesLeft = (Date.parse(canceling.until) - Date.now()) / 60_000
+  assert.ok(minutesLeft > 8 && minutesLeft <= 10, `${minutesLeft}`)
+  await device.update(id, 'CANCELED')
+  const ended = (await explain(id)).json
+  assert.equal(ended.code, 'ENDED')
+  assert.match(ended.text, /^CANCELED: confirmed by the device at .*Z, asked for by key \w+ at .*Z\.$/)
+})
+
+test('one that has to wait for another names it', async () => {
+  const device = await newDevice(api, 'd2')
+  await device.call('GET', '')
+  const [first, second] = [await launch('d2'), await launch('d2')]
+  assert.deepEqual(
+    [(await explain(second)).json.code, (await explain(second)).json.behind],
+    ['BEHIND_EXECUTION', first],
+  )
+  await device.startNext()
+  assert.match(
+    (await explain(second)).json.text,
+    new RegExp(`execution ${first} first, which is IN_PROGRESS`),
+  )
+  await device.update(first, 'SUCCEEDED')
+  assert.equal((await explain(second)).json.behind, null)
+})
+
+test('one that times out says when; one that waits for its retry says until when', async () => {
+  const policies = { timeoutSeconds: 3600, retry: { max: 1, backoffSeconds: 3600 } }
+  await api.call('PUT', '/job/api/jobs/retried', { body: policies })
+  const device = await newDevice(api, 'd3')
+  const id = await launch('d3', 'retried')
+  await device.startNext()
+  const running = (await explain(id)).json
+  const left = (Date.parse(running.until) - Date.now()) / 60_000
+  assert.ok(left > 58 && left <= 60, `${left}`)
+  await device.update(id, 'FAILED')
+  const waiting = (await explain(id)).json
+  assert.equal(waiting.code, 'WAITING_FOR_RETRY')
+  assert.match(waiting.text, /^Attempt 1 failed at /)
+  const { notBefore } = (await api.call('GET', `/job/api/executions/${id}`)).json
+  const rest = (Date.parse(waiting.until) - Date.now()) / 60_000
+  assert.ok(rest > 28 && rest <= 60, `${rest}`)
+  assert.ok(Math.abs(Date.parse(notBefore) - Date.parse(waiting.until)) < 1000)
+})
+
+test('answers J-302 for an execution that is not there, and J-500 to an id that is none', async () => {
+  assertRefused(await explain(999_999_999), 'J-302')
+  assertRefused(await explain('x'), 'J-500')
+})

@@ -1,0 +1,91 @@
+// A whole run is canceled with one call.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { newDevice } from '../support/call-device.ts'
+import { assertRefused } from './assert-reply.ts'
+import { openSharedServer } from './shared-server.ts'
+
+const api = await openSharedServer()
+const devices = Array.from({ length: 5 }, (_, i) => `d${i}`)
+await api.putJobAndDevices('update', devices)
+
+async function launch(deviceIds = devices) {
+  const reply = await api.trigger('update', deviceIds)
+  const ids: number[] = reply.json.map((each: { jobExecutionId: number }) => each.jobExecutionId)
+  return { path: reply.headers.get('location') as string, ids }
+}
+const cancel = (path: string, body?: unknown) => api.call('POST', `${path}/cancel`, { body })
+const stateOf = async (id: number | undefined) =>
+  (await api.call('GET', `/job/api/executions/${id}`)).json.execState
+
+test('what waits is CANCELED, and the answer is the run', async () => {
+  const { path, ids } = await launch()
+  const reply = await cancel(path)
+  assert.equal(reply.status, 200)
+  assert.deepEqual([reply.json.counts.CANCELED, reply.json.finished], [5, true])
+  assert.deepEqual((await api.call('GET', path)).json, reply.json)
+  assert.equal(await stateOf(ids[4]), 'CANCELED')
+})
+
+test('what a device works on is CANCELING; with force it is CANCELED too; what ended keeps its end', async () => {
+  const [one, two] = [await newDevice(api, 'one'), await newDevice(api, 'two')]
+  const { path, ids } = await launch(['one', 'two', 'd0'])
+  await one.startNext()
+  await two.startNext()
+  await two.update(ids[1] as number, 'SUCCEEDED')
+  const asked = (await cancel(path)).json
+  assert.deepEqual([asked.counts.CANCELING, asked.counts.CANCELED, asked.counts.SUCCEEDED], [1, 1, 1])
+  assert.equal(asked.finished, false)
+  const forced = (await cancel(path, { force: true })).json
+  assert.deepEqual([forced.counts.CANCELED, forced.counts.SUCCEEDED, forced.finished], [2, 1, true])
+  const late = await one.update(ids[0] as number, 'SUCCEEDED')
+  assert.equal(late.headers.get('x-amzn-errortype'), 'InvalidStateTransitionException')
+})
+
+test('a second cancel while devices are asked changes nothing and is no error', async () => {
+  const device = await newDevice(api, 'slow')
+  const { path } = await launch(['slow'])
+  await device.startNext()
+  const first = (await cancel(path)).json
+  assert.deepEqual((await cancel(path)).json, first)
+  await cancel(path, { force: true })
+})
+
+test('answers J-303 for a run that has finished, and J-304 for one that is not there', async () => {
+  const { path } = await launch(['d0'])
+  await cancel(path)
+  assertRefused(await cancel(path), 'J-303')
+  assertRefused(await cancel(path, { force: true }), 'J-303')
+  assertRefused(await cancel('/job/api/runs/999999999'), 'J-304')
+  assertRefused(await cancel('/job/api/runs/x'), 'J-500')
+})
+
+test('whoever waits for the run, and a device that waits for work, learn of it', {
+  timeout: 30_000,
+}, async () => {
+  const device = await newDevice(api, 'waiting')
+  const { path } = await launch(['waiting', 'd1'])
+  const waiting = api.call('GET', `${path}?wait=60`)
+  await cancel(path)
+  assert.equal((await waiting).json.finished, true)
+  assert.deepEqual((await device.call('GET', '')).json.queuedJobs, [])
+})
+
+test('a run of 5,000 is canceled whole', { timeout: 60_000 }, async () => {
+  const many = Array.from({ length: 5000 }, (_, i) => `many-${i}`)
+  for (let start = 0; start < many.length; start += 500) {
+    await api.putJobAndDevices('update', many.slice(start, start + 500))
+  }
+  const { path } = await launch(many)
+  const { json } = await cancel(path)
+  assert.deepEqual([json.counts.CANCELED, json.finished], [5000, true])
+})
+
+for (const body of [{ force: 'yes' }, { all: true }, []]) {
+  test(`answers J-500 to ${JSON.stringify(body)} and cancels nothing`, async () => {
+    const { path } = await launch(['d2'])
+    assertRefused(await cancel(path, body), 'J-500')
+    assert.equal((await api.call('GET', path)).json.counts.PENDING, 1)
+  })
+}

@@ -1,0 +1,249 @@
+// Executions of one owner as a plain list in memory, with the clocks, retries and histories that a store keeps of them.
+
+import {
+  afterEvent,
+  afterRest,
+  dueEvent,
+  type ExecutionEvent,
+  isActive,
+  isTerminal,
+  type Life,
+  type Moment,
+  type StepTimeout,
+  timesOutAt,
+} from '../../src/domain/execution.ts'
+import { judgeReport } from '../../src/domain/judge-report.ts'
+import type {
+  DeviceExecution,
+  LaunchedRun,
+  Moved,
+  ReportOutcome,
+  StoredExecution,
+  StoredJobContent,
+  StoredTransition,
+} from '../../src/domain/store.ts'
+import type { Update } from './device-reports.ts'
+
+type Brought = Partial<Pick<Update, 'statusDetails' | 'result' | 'clientToken'>> & {
+  stepTimeout?: StepTimeout
+}
+
+export type ModelExecution = {
+  run: LaunchedRun
+  jobExecutionId: number
+  deviceId: string
+  deviceName: string
+  expireAt: number | null
+  life: Life
+  versionNumber: number
+  clientToken: string | null
+  cancelVersion: number | null
+  updatedAt: number
+  notifiedAt: number | null
+  deliveredAt: number | null
+  statusDetails: Record<string, string>
+  result: unknown
+  history: StoredTransition[]
+}
+
+export class LifeModel {
+  readonly ownerNo: number
+  readonly content: StoredJobContent
+  /** Oldest first. */
+  readonly executions: ModelExecution[] = []
+
+  constructor(ownerNo: number, content: StoredJobContent) {
+    this.ownerNo = ownerNo
+    this.content = content
+  }
+
+  launch(run: LaunchedRun, clock: number, keyId: string): void {
+    const { expireAfterSeconds, deadlineSeconds } = this.content
+    const after = (seconds: number | null) => (seconds === null ? null : clock + seconds * 1000)
+    run.devices.forEach(({ deviceId, deviceName }, index) => {
+      this.executions.push({
+        run,
+        jobExecutionId: run.firstExecutionId + index,
+        deviceId,
+        deviceName,
+        expireAt: after(expireAfterSeconds),
+        life: {
+          execState: 'PENDING',
+          attempt: 1,
+          startedAt: null,
+          finishedAt: null,
+          notBefore: null,
+          dueAt: null,
+          deadlineAt: after(deadlineSeconds),
+        },
+        versionNumber: 1,
+        clientToken: null,
+        cancelVersion: null,
+        updatedAt: run.launchedAt,
+        notifiedAt: null,
+        deliveredAt: null,
+        statusDetails: {},
+        result: null,
+        history: [
+          {
+            at: run.launchedAt,
+            from: null,
+            to: 'PENDING',
+            event: 'trigger',
+            actor: `key ${keyId}`,
+            attempt: 1,
+            versionNumber: 1,
+          },
+        ],
+      })
+    })
+  }
+
+  startNext(deviceId: string, moment: Moment, brought: Brought): ReportOutcome {
+    const [next] = this.queue(deviceId)
+    if (next === undefined) return { kind: 'nothing-pending' }
+    if (isActive(next.life.execState)) return { kind: 'done', execution: this.seen(next), moved: undefined }
+    const moved = this.move(next, 'start', moment, 'device', brought)
+    return { kind: 'done', execution: this.seen(next), moved }
+  }
+
+  update(deviceId: string, report: Update): ReportOutcome {
+    const execution = this.executions.find(({ jobExecutionId }) => jobExecutionId === report.jobExecutionId)
+    if (execution?.deviceId !== deviceId) return { kind: 'unknown-execution' }
+    const judgement = judgeReport(execution, report, report.moment.clock)
+    switch (judgement.kind) {
+      case 'unknown-execution':
+        return judgement
+      case 'double':
+        return { kind: 'done', execution: this.seen(execution), moved: undefined }
+      case 'event': {
+        const moved = this.move(execution, judgement.event, report.moment, 'device', report)
+        const isMove = judgement.event !== 'progress'
+        return { kind: 'done', execution: this.seen(execution), moved: isMove ? moved : undefined }
+      }
+      default:
+        return { kind: judgement.kind, execution: this.seen(execution) }
+    }
+  }
+
+  /** Undefined when the state does not allow it. */
+  move(
+    execution: ModelExecution,
+    event: ExecutionEvent,
+    moment: Moment,
+    actor: string,
+    brought: Brought = {},
+  ): Moved | undefined {
+    const { life: before, jobExecutionId, deviceId, run } = execution
+    const life = afterEvent(before, event, this.content, moment, brought.stepTimeout)
+    if (life === undefined) return undefined
+    const isRetry = life.attempt > before.attempt
+    const from = before.execState
+    execution.life = life
+    execution.versionNumber++
+    if (event === 'cancel' && life.execState === 'CANCELING')
+      execution.cancelVersion = execution.versionNumber
+    execution.updatedAt = moment.at
+    execution.statusDetails = brought.statusDetails ?? execution.statusDetails
+    if (brought.result !== undefined) execution.result = JSON.parse(brought.result)
+    if (actor === 'device') {
+      execution.clientToken = brought.clientToken ?? null
+      execution.notifiedAt ??= moment.at
+      execution.deliveredAt ??= moment.at
+    }
+    if (isRetry) {
+      execution.notifiedAt = null
+      execution.deliveredAt = null
+    }
+    if (event !== 'progress') {
+      execution.history.push({
+        at: moment.at,
+        from,
+        to: life.execState,
+        event: isRetry ? 'retry' : event,
+        actor,
+        attempt: before.attempt,
+        versionNumber: execution.versionNumber,
+      })
+    }
+    const { ownerNo } = this
+    return { ownerNo, deviceId, jobExecutionId, runId: run.runId, from, execState: life.execState }
+  }
+
+  fireClocks(moment: Moment): Moved[] {
+    const { clock } = moment
+    const isOver = (at: number | null) => at !== null && at <= clock
+    const byThemselves = this.executions
+      .filter(({ life }) => isOver(life.dueAt))
+      .map((execution) => this.#fireDue(execution, moment))
+    const expired = this.executions
+      .filter(({ life, expireAt }) => life.attempt === 1 && life.execState === 'PENDING' && isOver(expireAt))
+      .map((execution) => this.move(execution, 'expire', moment, 'clock'))
+    const tooLate = this.executions
+      .filter(({ life }) => isOver(life.deadlineAt))
+      .map((execution) => this.move(execution, 'miss-deadline', moment, 'clock'))
+    return [...byThemselves, ...expired, ...tooLate].filter((moved) => moved !== undefined)
+  }
+
+  #fireDue(execution: ModelExecution, moment: Moment): Moved | undefined {
+    const event = dueEvent(execution.life)
+    if (event !== 'rest-over') return this.move(execution, event, moment, 'clock')
+    execution.life = afterRest(execution.life, this.content, moment.clock)
+    const { deviceId, jobExecutionId, run } = execution
+    const { ownerNo } = this
+    const state = execution.life.execState
+    return { ownerNo, deviceId, jobExecutionId, runId: run.runId, from: state, execState: state }
+  }
+
+  /** What the device can see: a rest is over when a clock says so. */
+  queue(deviceId: string): ModelExecution[] {
+    const open = this.executions.filter(
+      ({ deviceId: of, life }) => of === deviceId && !isTerminal(life.execState) && life.notBefore === null,
+    )
+    const [active, waiting] = [true, false].map((wanted) =>
+      open.filter(({ life }) => isActive(life.execState) === wanted),
+    )
+    return [...(active ?? []), ...(waiting ?? [])]
+  }
+
+  seen(execution: ModelExecution): DeviceExecution {
+    const { life, run } = execution
+    return {
+      jobExecutionId: execution.jobExecutionId,
+      execState: life.execState,
+      attempt: life.attempt,
+      versionNumber: execution.versionNumber,
+      statusDetails: execution.statusDetails,
+      launchedAt: run.launchedAt,
+      startedAt: life.startedAt,
+      updatedAt: execution.updatedAt,
+      timesOutAt: timesOutAt(life),
+      notified: execution.notifiedAt !== null,
+      jobVersion: run.jobVersion,
+    }
+  }
+
+  stored(execution: ModelExecution): StoredExecution {
+    const { life, run } = execution
+    return {
+      jobExecutionId: execution.jobExecutionId,
+      jobName: run.jobName,
+      deviceId: execution.deviceId,
+      deviceName: execution.deviceName,
+      execState: life.execState,
+      launchedAt: run.launchedAt,
+      runId: run.runId,
+      attempt: life.attempt,
+      versionNumber: execution.versionNumber,
+      startedAt: life.startedAt,
+      finishedAt: life.finishedAt,
+      notifiedAt: execution.notifiedAt,
+      deliveredAt: execution.deliveredAt,
+      notBefore: life.notBefore,
+      statusDetails: execution.statusDetails,
+      result: execution.result,
+      outputBytes: 0,
+      outputCut: false,
+    }
+  }
+}

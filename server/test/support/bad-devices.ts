@@ -1,0 +1,158 @@
+// Devices that behave badly without a pause, in a thread of their own, so that what they cost the others is what they
+// cost the server. This file is both the thread's program and the way to talk to it.
+
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { setTimeout as rest } from 'node:timers/promises'
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
+import { LineClosed, MqttLine, NotLetIn } from './mqtt-line.ts'
+
+export const badBehaviours = ['stuck', 'flapping', 'poisoned'] as const
+type Behaviour = (typeof badBehaviours)[number]
+type Order = { mqtt: string; tokens: Record<Behaviour, string> }
+
+/** How often each has misbehaved. */
+export type BadCounts = Record<Behaviour, number>
+
+/** Each behaviour is a device of that name. Resolves when all three have begun. */
+export async function startBadDevices(order: Order): Promise<{ stop: () => Promise<BadCounts> }> {
+  const worker = new Worker(new URL(import.meta.url), { workerData: { badDevices: order } })
+  await once(worker, 'message')
+  return {
+    async stop() {
+      const answer = once(worker, 'message')
+      worker.postMessage('stop')
+      const [counts] = await answer
+      await worker.terminate()
+      return counts
+    },
+  }
+}
+
+async function misbehave({ mqtt, tokens }: Order): Promise<void> {
+  const counts: BadCounts = { stuck: 0, flapping: 0, poisoned: 0 }
+  let isOver = false
+  parentPort?.once('message', () => {
+    isOver = true
+  })
+  let hasBegun = false
+  const count = (behaviour: Behaviour) => {
+    counts[behaviour]++
+    if (hasBegun || Object.values(counts).includes(0)) return
+    hasBegun = true
+    parentPort?.postMessage('begun')
+  }
+  const programs: Record<Behaviour, () => Promise<void>> = {
+    stuck: () => beStuck(mqtt, tokens.stuck, () => count('stuck')),
+    flapping: () => flap(mqtt, tokens.flapping).then(() => count('flapping')),
+    poisoned: () => sendPoison(mqtt, tokens.poisoned, counts.poisoned).then(() => count('poisoned')),
+  }
+  const goOn = async (behaviour: Behaviour) => {
+    while (!isOver) {
+      await programs[behaviour]().catch((error) => {
+        if (!(error instanceof LineClosed)) throw error
+      })
+    }
+  }
+  await Promise.all(badBehaviours.map(goOn))
+  parentPort?.postMessage(counts)
+}
+
+/** Asks for its large document again and again, and never reads an answer. */
+async function beStuck(mqtt: string, token: string, onStuck: () => void): Promise<void> {
+  const line = await MqttLine.open(mqtt, { deviceId: 'stuck', token })
+  await line.subscribe('notify', 'notify-next', '$next/get/+')
+  line.stream.pause()
+  for (let i = 0; i < 2000; i++) {
+    if (line.stream.writableNeedDrain) break
+    line.publishUnconfirmed('$next/get', {})
+  }
+  onStuck()
+  // It stays for a while: the server must live with it, not only survive it.
+  await rest(1500)
+  line.cut()
+}
+
+async function flap(mqtt: string, token: string): Promise<void> {
+  const line = await MqttLine.open(mqtt, { deviceId: 'flapping', token })
+  const subscribed = line.subscribe('notify', 'notify-next', 'start-next/+')
+  line.publishUnconfirmed('start-next', {})
+  if (Math.random() < 0.5) await subscribed
+  subscribed.catch(() => undefined)
+  if (Math.random() < 0.5) line.cut()
+  else line.end()
+  await line.closed
+}
+
+const nested = `${'{"a":'.repeat(2000)}1${'}'.repeat(2000)}`
+const foreign = '$aws/things/device-1/jobs/'
+
+/** Sent by a device that has signed in. */
+const signedInPoison: ((line: MqttLine) => void)[] = [
+  (line) => line.publishUnconfirmed('start-next', '{"not json'),
+  (line) => line.publishUnconfirmed('start-next', '[1,2,3]'),
+  (line) => line.publishUnconfirmed('start-next', nested),
+  (line) => line.publishUnconfirmed('start-next', { statusDetails: { a: 1 }, stepTimeoutInMinutes: -7 }),
+  (line) => line.publishUnconfirmed('1/update', { status: 'SUCCEEDED' }),
+  (line) => line.publishUnconfirmed('1/update', { status: 'NONSENSE', expectedVersion: 'x' }),
+  (line) => line.publishUnconfirmed('1/output', { offset: 1e15, data: 'x' }),
+  (line) => line.publishUnconfirmed('no/such/operation/at/all', {}),
+  (line) => line.publishUnconfirmed('x'.repeat(60_000), {}),
+  (line) => line.publishUnconfirmed('get', 'x'.repeat(120_000)),
+  (line) => line.publishUnconfirmed('get', 'x'.repeat(200_000)),
+  (line) => line.send(publication(`${foreign}start-next`)),
+  (line) => line.send(publication(`${foreign}1/update`)),
+  (line) => line.send(publication('$SYS/broker')),
+  (line) => line.send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: '#', qos: 1 }] }),
+  (line) => line.send({ cmd: 'subscribe', messageId: 2, subscriptions: manyFilters }),
+  (line) => line.send({ cmd: 'pubrel', messageId: 3 }),
+  (line) => line.send({ cmd: 'connect', protocolId: 'MQTT', clientId: 'again', keepalive: 0 }),
+  (line) => line.stream.write(Buffer.from([0x3d, 0x02, 0x00, 0x00])),
+  (line) => line.stream.write(Buffer.alloc(100_000, 0xff)),
+]
+
+/** Sent by whoever. */
+const strangerPoison: (string | Buffer)[] = [
+  'GET / HTTP/1.1\r\n\r\n',
+  Buffer.alloc(10_000, 0xff),
+  Buffer.from([0x10, 0xff, 0xff, 0xff, 0x7f]),
+  Buffer.from([0x10, 0x05, 0x00]),
+  Buffer.from([0x30, 0x03, 0x00, 0x01, 0x61]),
+]
+
+const manyFilters = Array.from({ length: 500 }, (_, index) => ({
+  topic: `$aws/things/poisoned/jobs/${index}/get/+`,
+  qos: 1 as const,
+}))
+
+function publication(topic: string) {
+  return { cmd: 'publish', topic, payload: '{}', qos: 0, dup: false, retain: false } as const
+}
+
+/** Each of them in turn. */
+async function sendPoison(mqtt: string, token: string, turn: number): Promise<void> {
+  const which = turn % (signedInPoison.length + strangerPoison.length + 1)
+  const stranger = strangerPoison[which - signedInPoison.length]
+  const poison = signedInPoison[which]
+  if (poison) {
+    const version = turn % 2 === 0 ? 5 : 4
+    const line = await MqttLine.open(mqtt, { deviceId: 'poisoned', token, version })
+    await line.subscribe('start-next/+', '+/update/+')
+    poison(line)
+    // Where the server does not close it, it is told that the poison was read.
+    await Promise.race([line.closed, line.request('start-next', {}).catch(() => undefined)])
+    line.cut()
+  } else if (stranger !== undefined) {
+    const { hostname, port } = new URL(mqtt)
+    const socket = connect(Number(port), hostname, () => socket.write(stranger))
+    socket.on('error', () => undefined).resume()
+    await Promise.race([once(socket, 'close'), rest(100)])
+    socket.destroy()
+  } else {
+    const wrong = `${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}`
+    const refused = await MqttLine.open(mqtt, { deviceId: 'poisoned', token: wrong }).catch((error) => error)
+    if (!(refused instanceof NotLetIn)) throw new Error('a wrong token was let in')
+  }
+}
+
+if (!isMainThread && workerData?.badDevices) void misbehave(workerData.badDevices)

@@ -1,0 +1,85 @@
+// Certificates for one test file, made when it starts and gone with it: no key is kept anywhere.
+
+import type { webcrypto } from 'node:crypto'
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import 'reflect-metadata'
+import {
+  BasicConstraintsExtension,
+  ExtendedKeyUsage,
+  ExtendedKeyUsageExtension,
+  type Extension,
+  PemConverter,
+  SubjectAlternativeNameExtension,
+  type X509Certificate,
+  X509CertificateGenerator,
+} from '@peculiar/x509'
+import { newTemporaryFolder } from './temporary-folder.ts'
+
+type Signed = { certificate: X509Certificate; keys: webcrypto.CryptoKeyPair }
+
+const signing = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
+const day = 24 * 60 * 60 * 1000
+let serial = 0
+
+async function makeCertificate(name: string, extensions: Extension[], issuer?: Signed): Promise<Signed> {
+  const keys = await crypto.subtle.generateKey(signing, true, ['sign', 'verify'])
+  const certificate = await X509CertificateGenerator.create({
+    serialNumber: `0${++serial}`,
+    subject: `CN=${name}`,
+    issuer: issuer?.certificate.subject ?? `CN=${name}`,
+    notBefore: new Date(Date.now() - day),
+    notAfter: new Date(Date.now() + day),
+    publicKey: keys.publicKey,
+    signingKey: (issuer?.keys ?? keys).privateKey,
+    signingAlgorithm: signing,
+    extensions,
+  })
+  return { certificate, keys }
+}
+
+const authority = (name: string) =>
+  makeCertificate(name, [new BasicConstraintsExtension(true, undefined, true)])
+const ofClient = [new ExtendedKeyUsageExtension([ExtendedKeyUsage.clientAuth])]
+const ofServer = [
+  new ExtendedKeyUsageExtension([ExtendedKeyUsage.serverAuth]),
+  new SubjectAlternativeNameExtension([
+    { type: 'dns', value: 'localhost' },
+    { type: 'ip', value: '127.0.0.1' },
+    { type: 'ip', value: '::1' },
+  ]),
+]
+
+const folder = newTemporaryFolder()
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+
+function writeCertificate(name: string, { certificate }: Signed): string {
+  const path = join(folder, `${name}.pem`)
+  writeFileSync(path, certificate.toString('pem'))
+  return path
+}
+
+async function writeKey(name: string, { keys }: Signed): Promise<string> {
+  const path = join(folder, `${name}-key.pem`)
+  const key = await crypto.subtle.exportKey('pkcs8', keys.privateKey)
+  writeFileSync(path, PemConverter.encode(key, 'PRIVATE KEY'), { mode: 0o600 })
+  return path
+}
+
+export const certifiedDeviceId = 'tls-device'
+
+const ca = await authority('Jobcast test CA')
+const server = await makeCertificate('localhost', ofServer, ca)
+const device = await makeCertificate(certifiedDeviceId, ofClient, ca)
+const stranger = await makeCertificate(certifiedDeviceId, ofClient, await authority('Somebody else'))
+
+/** Paths of PEM files. The stranger says that it is the same device, but another authority has signed that. */
+export const certificates = {
+  ca: writeCertificate('ca', ca),
+  serverCert: writeCertificate('server', server),
+  serverKey: await writeKey('server', server),
+  deviceCert: writeCertificate('device', device),
+  deviceKey: await writeKey('device', device),
+  strangerCert: writeCertificate('stranger', stranger),
+  strangerKey: await writeKey('stranger', stranger),
+}

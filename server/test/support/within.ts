@@ -1,0 +1,12 @@
+/** A promise that never comes fails the test with a sentence. `ms` is a failsafe, far above what it should take. */
+export async function within<T>(ms: number, what: string | (() => string), promise: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => {
+    late.reject(new Error(`after ${ms} ms: ${typeof what === 'string' ? what : what()}`))
+  }, ms)
+  try {
+    return await Promise.race([promise, late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
