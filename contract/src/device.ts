@@ -4,11 +4,13 @@ import Type, { type Static } from 'typebox'
 import { Page, PageQuery } from './page.ts'
 import { Instant, Name, NewDeviceId, orNull } from './text.ts'
 
+export const Tags = Type.Array(Name, { maxItems: 50, uniqueItems: true })
+
 /** The whole content of a device: what PUT leaves out falls back (deviceName to deviceId, tags to none). */
 export const DeviceContent = Type.Object(
   {
     deviceName: Type.Optional(Name),
-    tags: Type.Optional(Type.Array(Name, { maxItems: 50, uniqueItems: true })),
+    tags: Type.Optional(Tags),
   },
   {
     title: 'DeviceContent',

@@ -1,12 +1,13 @@
 // The error catalogue: every code a caller can meet, with its status and its text.
 // docs/errors.md says the same for people; a test holds the two against each other.
-// Families: J-0xx devices, J-3xx jobs, executions and runs, J-5xx content of the request,
+// Families: J-0xx devices and enrolments, J-3xx jobs, executions and runs, J-5xx content of the request,
 // J-8xx keys, scopes and owners, J-9xx the service itself.
 
 import Type, { type Static } from 'typebox'
 
 export const errorCatalogue = {
   'J-001': { status: 404, message: 'Device not found' },
+  'J-002': { status: 404, message: 'Enrollment not found' },
   'J-301': { status: 404, message: 'Job not found' },
   'J-302': { status: 404, message: 'Execution not found' },
   'J-303': { status: 409, message: 'The state of the execution does not allow this' },

@@ -1,6 +1,7 @@
 export * from './api-key.ts'
 export * from './device.ts'
 export * from './device-message.ts'
+export * from './enrollment.ts'
 export * from './errors.ts'
 export * from './execution.ts'
 export * from './explanation.ts'

@@ -10,14 +10,28 @@ const namePattern = '^(?=\\s*\\S)[^\\p{Cc}\\p{Cs}]{1,128}$'
  * / + # ? and is not one of the path segments . and .. (which URL parsers resolve away).
  */
 const deviceIdPattern = '^(?!\\.{1,2}$)(?=\\s*\\S)[^\\p{Cc}\\p{Cs}/+#?]{1,128}$'
+/** What a deviceId may begin with. */
+const deviceIdPrefixPattern = '^[^\\p{Cc}\\p{Cs}/+#?]{1,128}$'
 const jobNamePattern = '^(?!\\.{1,2}$)(?=\\s*\\S)[^\\p{Cc}\\p{Cs}]{1,128}$'
 
 /** A name in a request that refers to something; whatever is well formed may be asked for. */
 export const Name = Type.String({ pattern: namePattern })
 /** A deviceId that is about to be given. */
 export const NewDeviceId = Type.String({ pattern: deviceIdPattern })
+export const DeviceIdPrefix = Type.String({ pattern: deviceIdPrefixPattern })
 /** A jobName that is about to be given. */
 export const NewJobName = Type.String({ pattern: jobNamePattern })
+
+const nameRule = new RegExp(namePattern, 'u')
+const deviceIdRule = new RegExp(deviceIdPattern, 'u')
+
+export function isName(text: string): boolean {
+  return nameRule.test(text)
+}
+
+export function isNewDeviceId(text: string): boolean {
+  return deviceIdRule.test(text)
+}
 
 /** Free text of one or more lines: no control characters but line breaks and tabs. */
 export const Prose = Type.String({ pattern: '^(?:[^\\p{Cc}\\p{Cs}]|[\\n\\r\\t])*$', maxLength: 2000 })

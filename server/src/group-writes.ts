@@ -1,6 +1,7 @@
 // The writes that many make at once share their commits; here is how much of each may wait.
 
-import type { DeviceReport, Store, Trigger, TriggerOutcome } from './domain/store.ts'
+import type { DeviceReport } from './domain/device-report.ts'
+import type { Store, Trigger, TriggerOutcome } from './domain/store.ts'
 import type { Tell, WriteKind } from './observe/events.ts'
 import type { Metrics } from './observe/metrics.ts'
 import { GroupCommit } from './store/group-commit.ts'

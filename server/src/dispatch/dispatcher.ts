@@ -12,9 +12,10 @@ import {
   deviceText,
   type SeenQueue,
 } from '../domain/device-link.ts'
+import type { DeviceExecution, DeviceQueue } from '../domain/device-report.ts'
 import type { Documents } from '../domain/documents.ts'
 import type { Presence } from '../domain/presence.ts'
-import type { DeviceExecution, DeviceKey, DeviceQueue, LaunchedRun, Store } from '../domain/store.ts'
+import type { DeviceKey, LaunchedRun, Store } from '../domain/store.ts'
 import { Told } from './told.ts'
 
 export type DispatcherDeps = {

@@ -1,7 +1,7 @@
 // What a connected device was told last. Kept small: there is one for each connection.
 
 import type { DeviceSession, SeenQueue } from '../domain/device-link.ts'
-import type { DeviceExecution, DeviceQueue } from '../domain/store.ts'
+import type { DeviceExecution, DeviceQueue } from '../domain/device-report.ts'
 
 const nothing = ''
 

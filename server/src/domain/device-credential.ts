@@ -44,7 +44,10 @@ async function replaceToken(
 }
 
 /** The count comes first: a sign-in that is under way looks again, one that was quicker is disconnected. */
-export function letNobodyIn({ credentialChanges, link }: CredentialDeps, device: DeviceKey): void {
+export function letNobodyIn(
+  { credentialChanges, link }: Pick<CredentialDeps, 'credentialChanges' | 'link'>,
+  device: DeviceKey,
+): void {
   credentialChanges.count++
   link.disconnect(device)
 }

@@ -1,5 +1,5 @@
 import type { DeviceErrorCode } from '@jobcast/contract'
-import type { DeviceExecution } from './store.ts'
+import type { DeviceExecution } from './device-report.ts'
 
 /** Something a device can act on. Anything else that is thrown while one is served is our fault. */
 export class DeviceError extends Error {

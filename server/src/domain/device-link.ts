@@ -1,7 +1,8 @@
 // The port to connected devices. What it is told is a hint: the store has the truth, a device that connects or
 // asks gets what is pending, and a hint that gets lost costs seconds.
 
-import type { DeviceExecution, DeviceKey, DeviceQueue, Door, LaunchedRun } from './store.ts'
+import type { DeviceExecution, DeviceQueue } from './device-report.ts'
+import type { DeviceKey, Door, LaunchedRun } from './store.ts'
 
 /** A device as one text, for what is kept by device. */
 export function deviceText({ ownerNo, deviceId }: DeviceKey): string {

@@ -1,7 +1,7 @@
 // What a device sends, field by field. Lenient where devices in the field are: numbers and booleans may be
 // texts, what is absent has its default, unknown fields are ignored.
 
-import { type ReportedStatus, reportedStatuses } from '@jobcast/contract'
+import { isName, type ReportedStatus, reportedStatuses } from '@jobcast/contract'
 import { DeviceError } from './device-error.ts'
 import type { StepTimeout } from './execution.ts'
 import { isTooDeep, maxJsonDepth } from './json-depth.ts'
@@ -25,6 +25,8 @@ export type UpdateRequest = StartNextRequest & {
 }
 
 export type OutputRequest = { attempt: number | undefined; offset: number; data: Uint8Array }
+
+export type EnrollRequest = { deviceName: string | undefined; claim: string | undefined }
 
 type Fields = Record<string, unknown>
 
@@ -104,6 +106,15 @@ export function parseOutput(fields: Fields): OutputRequest {
   }
 }
 
+const isClaim = (value: string) => /^[\x21-\x7e]{16,128}$/.test(value)
+
+export function parseEnroll(fields: Fields): EnrollRequest {
+  return {
+    deviceName: text(fields, 'deviceName', isName, 'a text of 1 to 128 characters'),
+    claim: text(fields, 'claim', isClaim, 'a text of 16 to 128 visible ASCII characters'),
+  }
+}
+
 /** A jobId names one of our executions or none: what cannot be one of our ids is as unknown as any. */
 export function parseJobId(jobId: string): number {
   const id = /^[1-9]\d{0,15}$/.test(jobId) ? Number(jobId) : Number.NaN
@@ -172,6 +183,18 @@ function wholeNumber(fields: Fields, name: string, least: number): number | unde
     throw invalid(`${name} must be a whole number from ${least} on.`)
   }
   return number as number
+}
+
+function text(
+  fields: Fields,
+  name: string,
+  isGood: (value: string) => boolean,
+  wanted: string,
+): string | undefined {
+  const value = fields[name]
+  if (value === undefined || value === null) return undefined
+  if (typeof value !== 'string' || !isGood(value)) throw invalid(`${name} must be ${wanted}.`)
+  return value
 }
 
 function flag(fields: Fields, name: string): boolean | undefined {

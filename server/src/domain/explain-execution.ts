@@ -3,9 +3,10 @@
 import { ApiError, type ExplanationCode } from '@jobcast/contract'
 import type { Caller } from './caller.ts'
 import { type PresenceView, settled } from './device.ts'
+import type { DeviceExecution } from './device-report.ts'
 import { isTerminal, type Moment } from './execution.ts'
 import { byWhom, explainEnd, inWords } from './explain-end.ts'
-import type { DeviceExecution, Store, StoredExecution, StoredPresence, StoredTransition } from './store.ts'
+import type { Store, StoredExecution, StoredPresence, StoredTransition } from './store.ts'
 
 export type ExplainDeps = { store: Store; moment: () => Moment; presence: PresenceView }
 

@@ -3,6 +3,7 @@
 import type { ChangeSignal } from './change-signal.ts'
 import { DeviceError } from './device-error.ts'
 import type { DeviceLink } from './device-link.ts'
+import type { DeviceExecution, DeviceQueue, DeviceReport, ReportOutcome } from './device-report.ts'
 import {
   type DescribeRequest,
   parseJobId,
@@ -12,15 +13,7 @@ import {
 } from './device-request.ts'
 import type { Documents } from './documents.ts'
 import { isTerminal, type Moment } from './execution.ts'
-import type {
-  DeviceExecution,
-  DeviceKey,
-  DeviceQueue,
-  DeviceReport,
-  Moved,
-  ReportOutcome,
-  Store,
-} from './store.ts'
+import type { DeviceKey, Moved, Store } from './store.ts'
 
 export type ReportDeps = {
   store: Store

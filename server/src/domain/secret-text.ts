@@ -1,4 +1,5 @@
-// The shape of API keys and device tokens: <prefix>_<10 id><32 secret><6 checksum>, in base 62.
+// The shape of API keys (jc), device tokens (jd) and enrolment tokens (je):
+// <prefix>_<10 id><32 secret><6 checksum>, in base 62.
 // The id is public, for look-up and logs. The secret has 190 random bits. The checksum lets a secret
 // scanner, and us before any look-up, tell a typing error from a key.
 
@@ -10,7 +11,8 @@ const idLength = 10
 const secretLength = 32
 const checksumLength = 6
 
-export type SecretPrefix = 'jc' | 'jd'
+const prefixes = ['jc', 'jd', 'je'] as const
+export type SecretPrefix = (typeof prefixes)[number]
 export type SecretText = { id: string; text: string }
 
 export function newSecretText(prefix: SecretPrefix): SecretText {
@@ -28,6 +30,11 @@ export function secretId(prefix: SecretPrefix, text: string): string | undefined
   if (checksum(unchecked) !== text.slice(-checksumLength)) return undefined
   const id = text.slice(start, start + idLength)
   return /^[0-9A-Za-z]+$/.test(id) ? id : undefined
+}
+
+/** Whether there may be a secret anywhere in it, so that it is better not written down. */
+export function mayHoldSecret(text: string): boolean {
+  return prefixes.some((prefix) => text.includes(`${prefix}_`))
 }
 
 export function readSecretText(prefix: SecretPrefix, text: string): SecretText | undefined {

@@ -4,8 +4,15 @@
 //
 // Steps reject with StorageUnavailable when the database or its disk cannot be used for now.
 
-import type { ExecState, ReportedStatus, Retry, Scope } from '@jobcast/contract'
-import type { ExecutionEvent, Moment, StepTimeout } from './execution.ts'
+import type { ExecState, Retry, Scope } from '@jobcast/contract'
+import type {
+  DeviceExecution,
+  DeviceQueue,
+  DeviceReport,
+  OutputSlice,
+  ReportOutcome,
+} from './device-report.ts'
+import type { ExecutionEvent, Moment } from './execution.ts'
 
 export class StorageUnavailable extends Error {
   constructor(cause: unknown) {
@@ -90,6 +97,40 @@ export type DevicePut = {
 }
 
 export type DeviceToken = { tokenId: string; tokenHash: Uint8Array; at: number }
+
+export type StoredEnrollment = {
+  enrollmentId: string
+  ownerNo: number
+  name: string | null
+  secretHash: Uint8Array
+  maxUses: number
+  used: number
+  tags: string[]
+  deviceIdPrefix: string | null
+  expiresAt: number
+  revokedAt: number | null
+  createdAt: number
+}
+
+export type NewStoredEnrollment = Omit<StoredEnrollment, 'used' | 'revokedAt'>
+
+/** A device that shows the token of an enrolment and asks for a token of its own. */
+export type Enrolling = {
+  enrollmentId: string
+  deviceId: string
+  /** Of the device if it is made; one that is there keeps its name and its tags. */
+  deviceName: string
+  token: DeviceToken
+  /** Kept with the token, so that whoever lost the answer can ask again. */
+  claimHash: Uint8Array | null
+}
+
+export type EnrollOutcome =
+  | { kind: 'enrolled' }
+  /** The enrolment is unknown, expired, revoked or used up. */
+  | { kind: 'not-open' }
+  /** The device is somebody's already. */
+  | { kind: 'taken' }
 
 export type Put<T> = { created: boolean; value: T }
 
@@ -202,89 +243,6 @@ export type StoredTransition = {
   versionNumber: number
 }
 
-/** An execution as its device sees it. */
-export type DeviceExecution = {
-  jobExecutionId: number
-  execState: ExecState
-  attempt: number
-  versionNumber: number
-  statusDetails: Record<string, string>
-  launchedAt: number
-  startedAt: number | null
-  updatedAt: number
-  /** On the steady clock: when it is ended if the device does nothing; null while no such clock runs. */
-  timesOutAt: number | null
-  /** It was handed to a connection of the device before. */
-  notified: boolean
-  jobVersion: number
-}
-
-/** What waits for a device or is under way on it, in the order in which it is to be carried out. */
-export type DeviceQueue = {
-  /** Another one whenever the queue has changed; undefined: always read it again. */
-  mark: number | undefined
-  /** How many there are; `executions` holds the first of them. */
-  total: number
-  executions: DeviceExecution[]
-}
-
-/** What a device tells or asks that is written. All of one device take effect in the order in which they are sent. */
-export type DeviceReport =
-  | {
-      kind: 'start-next'
-      device: DeviceKey
-      moment: Moment
-      statusDetails: Record<string, string> | undefined
-      stepTimeout: StepTimeout
-    }
-  | {
-      kind: 'update'
-      device: DeviceKey
-      moment: Moment
-      jobExecutionId: number
-      status: ReportedStatus
-      statusDetails: Record<string, string> | undefined
-      /** JSON text of what the device gives back. */
-      result: string | undefined
-      expectedVersion: number | undefined
-      attempt: number | undefined
-      stepTimeout: StepTimeout
-      /** The same one twice in a row is the same report, sent twice. */
-      clientToken: string | undefined
-    }
-  | {
-      kind: 'output'
-      device: DeviceKey
-      moment: Moment
-      jobExecutionId: number
-      attempt: number | undefined
-      offset: number
-      data: Uint8Array
-      maxBytes: number
-    }
-
-export type ReportOutcome =
-  | { kind: 'unknown-device' }
-  | { kind: 'unknown-execution' }
-  | { kind: 'nothing-pending' }
-  /** `moved` is undefined when the state stayed. */
-  | { kind: 'done'; execution: DeviceExecution; moved: Moved | undefined }
-  | { kind: 'wrong-version'; execution: DeviceExecution }
-  | { kind: 'wrong-state'; execution: DeviceExecution }
-  /** Each byte once: `length` bytes are kept by now, and from there on more is welcome. */
-  | { kind: 'output-kept'; length: number; cut: boolean; runId: number }
-  /** Something between the kept bytes and these is missing. */
-  | { kind: 'output-gap'; length: number }
-
-export type OutputSlice = {
-  data: Uint8Array
-  /** How many bytes are kept in all. */
-  length: number
-  cut: boolean
-  runId: number
-  ended: boolean
-}
-
 /** A slice of a list. `after` is where the slice before ended, undefined for the first. */
 export type Slice<Key> = { after: Key | undefined; limit: number }
 /** `next` is where the next slice starts after; undefined at the end of the list. */
@@ -327,6 +285,15 @@ export type Store = {
   findDeviceByToken(tokenId: string): Promise<DeviceCredential | undefined>
   /** Whether a certificate of the device lets it in; `ownerName` may also be an ownerId. */
   findDeviceByCertificate(ownerName: string, deviceId: string): Promise<DeviceKey | undefined>
+
+  createEnrollment(enrollment: NewStoredEnrollment): Promise<StoredEnrollment>
+  findEnrollment(enrollmentId: string): Promise<StoredEnrollment | undefined>
+  listEnrollments(ownerNo: number, slice: Slice<string>): Promise<Sliced<StoredEnrollment, string>>
+  /** False when this owner has no such enrolment. */
+  revokeEnrollment(ownerNo: number, enrollmentId: string, at: number): Promise<boolean>
+  /** Judges (judge-enrollment.ts), counts the use, makes the device if there is none and sets its token, as one. */
+  enrollDevice(enrolling: Enrolling): Promise<EnrollOutcome>
+
   recordPresence(changes: PresenceChange[]): Promise<void>
   /** At start: whoever was online when the process before ended is not any more. */
   forgetConnections(at: number): Promise<void>

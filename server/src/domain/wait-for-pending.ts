@@ -17,10 +17,10 @@ export type PendingDeps = {
 }
 
 /**
- * A hint that got lost costs no more than this, a device that is let in no longer is noticed by then, and one that
+ * A hint that got lost costs little more than this (5 s are promised), a device that is let in no longer is noticed by then, and one that
  * waits is seen so often.
  */
-const lookAgainMs = 5000
+const lookAgainMs = 4000
 /** Between two looks that found nothing. */
 const restMs = 50
 

@@ -2,6 +2,7 @@
 
 import type { DeviceOperation } from '@jobcast/contract'
 import type { SeenQueue } from '../domain/device-link.ts'
+import type { DeviceExecution } from '../domain/device-report.ts'
 import {
   clientTokenOf,
   parseDescribe,
@@ -11,7 +12,7 @@ import {
 } from '../domain/device-request.ts'
 import { type OutputDeps, recordOutput } from '../domain/record-output.ts'
 import { describeExecution, readPending, reportExecution, startNext } from '../domain/report-execution.ts'
-import type { DeviceExecution, DeviceKey } from '../domain/store.ts'
+import type { DeviceKey } from '../domain/store.ts'
 import {
   type DocumentAs,
   executionAnswerJson,

@@ -4,8 +4,8 @@
 
 import { type JobExecutionState, shownPending, toDeviceStatus } from '@jobcast/contract'
 import type { DeviceError } from '../domain/device-error.ts'
+import type { DeviceExecution, DeviceQueue } from '../domain/device-report.ts'
 import type { WithDocument } from '../domain/report-execution.ts'
-import type { DeviceExecution, DeviceQueue } from '../domain/store.ts'
 
 export type DocumentAs = 'object' | 'text'
 /** `clock` is the steady one, for the time that is left. */
@@ -14,8 +14,8 @@ type Token = string | undefined
 
 export function pendingJson(queue: DeviceQueue, { at }: Spelling, clientToken: Token): string {
   const { inProgress, queued } = summaries(queue)
-  const token = clientToken === undefined ? '' : `,"clientToken":${JSON.stringify(clientToken)}`
-  return `{"inProgressJobs":[${inProgress}],"queuedJobs":[${queued}],"timestamp":${toSeconds(at)}${token}}`
+  const rest = `"timestamp":${toSeconds(at)}${tokenJson(clientToken)}`
+  return `{"inProgressJobs":[${inProgress}],"queuedJobs":[${queued}],${rest}}`
 }
 
 /** The answer to start-next and describe; without an execution when nothing is pending. */
@@ -25,10 +25,10 @@ export function executionAnswerJson(
   spelling: Spelling,
   clientToken: Token,
 ): string {
-  const rest = { timestamp: toSeconds(spelling.at), clientToken }
+  const rest = `"timestamp":${toSeconds(spelling.at)}${tokenJson(clientToken)}`
   return found === undefined
-    ? JSON.stringify(rest)
-    : withField(JSON.stringify(rest), 'execution', executionJson(deviceId, found, spelling))
+    ? `{${rest}}`
+    : `{${rest},"execution":${executionJson(deviceId, found, spelling)}}`
 }
 
 export function updateAnswerJson(
@@ -84,15 +84,43 @@ export function toExecutionState(execution: DeviceExecution): JobExecutionState 
   }
 }
 
-function executionJson(
-  deviceId: string,
-  { execution, document }: WithDocument,
+function executionJson(deviceId: string, found: WithDocument, spelling: Spelling): string {
+  const { jobExecutionId } = found.execution
+  return `{"jobId":"${jobExecutionId}","thingName":${JSON.stringify(deviceId)},${stateJson(found, spelling)}`
+}
+
+type Launched = { launchedAt: number; document: string | undefined; documentAs: DocumentAs; json: string }
+let lastLaunched: Launched | undefined
+
+/**
+ * All of an execution but the two names. Until it is touched for the first time it is the same for all devices of a
+ * run, so the last one is kept.
+ */
+function stateJson({ execution, document }: WithDocument, spelling: Spelling): string {
+  const { launchedAt, updatedAt, versionNumber, timesOutAt } = execution
+  const { documentAs } = spelling
+  const isTouched = versionNumber > 1 || updatedAt !== launchedAt || timesOutAt !== null
+  if (isTouched) return spellState(execution, document, spelling)
+  const isKept =
+    lastLaunched?.launchedAt === launchedAt &&
+    lastLaunched.document === document &&
+    lastLaunched.documentAs === documentAs
+  if (lastLaunched === undefined || !isKept) {
+    // Through bytes, so that it is in one piece: else every use would put it together again.
+    const json = Buffer.from(spellState(execution, document, spelling)).toString()
+    lastLaunched = { launchedAt, document, documentAs, json }
+  }
+  return lastLaunched.json
+}
+
+function spellState(
+  execution: DeviceExecution,
+  document: string | undefined,
   { clock, documentAs }: Spelling,
 ): string {
-  const { jobExecutionId, execState, statusDetails, versionNumber, attempt, timesOutAt } = execution
+  const { execState, statusDetails, versionNumber, attempt, timesOutAt } = execution
   const secondsLeft = timesOutAt === null ? undefined : Math.max(0, Math.ceil((timesOutAt - clock) / 1000))
   return (
-    `{"jobId":"${jobExecutionId}","thingName":${JSON.stringify(deviceId)},` +
     `"status":"${toDeviceStatus(execState)}","statusDetails":${JSON.stringify(statusDetails)},` +
     `${timesJson(execution)},"versionNumber":${versionNumber},"executionNumber":${attempt}` +
     (secondsLeft === undefined ? '' : `,"approximateSecondsBeforeTimedOut":${secondsLeft}`) +
@@ -120,6 +148,10 @@ function summaryJson(execution: DeviceExecution): string {
 function timesJson({ launchedAt, startedAt, updatedAt }: DeviceExecution): string {
   const started = startedAt === null ? '' : `,"startedAt":${toSeconds(startedAt)}`
   return `"queuedAt":${toSeconds(launchedAt)}${started},"lastUpdatedAt":${toSeconds(updatedAt)}`
+}
+
+function tokenJson(clientToken: Token): string {
+  return clientToken === undefined ? '' : `,"clientToken":${JSON.stringify(clientToken)}`
 }
 
 function documentJson(document: string, documentAs: DocumentAs): string {

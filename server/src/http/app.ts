@@ -21,6 +21,7 @@ import { watchRoutes } from './method-not-allowed.ts'
 import { describeApi } from './openapi.ts'
 import { asRoutable, refuseUnknownRoutes } from './route-not-found.ts'
 import { addDevices } from './routes/devices.ts'
+import { addEnrollments } from './routes/enrollments.ts'
 import { addExecutionHistory } from './routes/execution-history.ts'
 import { addExecutionOutput } from './routes/execution-output.ts'
 import { addExecutions } from './routes/executions.ts'
@@ -92,6 +93,7 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
   addRuns(app, deps)
   addJobs(app, deps)
   addDevices(app, deps)
+  addEnrollments(app, deps)
   addKeys(app, deps)
   addOwners(app, deps)
   addService(app, deps)

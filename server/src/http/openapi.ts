@@ -30,7 +30,8 @@ export async function describeApi(app: App, version: string): Promise<void> {
         { name: 'keys', description: 'Who may call' },
         {
           name: 'device door',
-          description: 'What devices call: the AWS IoT Jobs data plane, with the token of the device',
+          description:
+            'What devices call: the AWS IoT Jobs data plane, with the token of the device; and how it gets one',
         },
         { name: 'service', description: 'Health and metrics' },
       ],
@@ -39,6 +40,7 @@ export async function describeApi(app: App, version: string): Promise<void> {
         securitySchemes: {
           apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
           deviceToken: { type: 'http', scheme: 'bearer', description: 'The token of the device' },
+          enrollmentToken: { type: 'http', scheme: 'bearer', description: 'The token of an enrolment' },
         },
       },
     },

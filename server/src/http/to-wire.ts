@@ -3,6 +3,7 @@
 import {
   type ApiKey,
   type Device,
+  type Enrollment,
   type Execution,
   type Explanation,
   type Job,
@@ -18,6 +19,7 @@ import { isFinished } from '../domain/read-execution.ts'
 import type {
   StoredApiKey,
   StoredDevice,
+  StoredEnrollment,
   StoredExecution,
   StoredJob,
   StoredOwner,
@@ -112,6 +114,20 @@ export function toDevice(stored: StoredDevice): Device {
     door: stored.presence.door,
     createdAt: toInstant(stored.createdAt),
     updatedAt: toInstant(stored.updatedAt),
+  }
+}
+
+export function toEnrollment(stored: StoredEnrollment): Enrollment {
+  return {
+    enrollmentId: stored.enrollmentId,
+    name: stored.name,
+    maxUses: stored.maxUses,
+    used: stored.used,
+    tags: stored.tags,
+    deviceIdPrefix: stored.deviceIdPrefix,
+    expiresAt: toInstant(stored.expiresAt),
+    createdAt: toInstant(stored.createdAt),
+    revokedAt: toInstantOrNull(stored.revokedAt),
   }
 }
 

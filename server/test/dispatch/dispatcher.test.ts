@@ -105,8 +105,8 @@ test('each subscription begins the second anew', async (t) => {
 
 test('a device that asks in that second is not told what it was answered', async (t) => {
   const { greet, pass, session, ...all } = await greetOne(t, { list: false })
-  const first = await launchTo(all)
-  const second = await launchTo(all)
+  const { firstExecutionId: first } = await all.launch()
+  const { firstExecutionId: second } = await all.launch()
   greet()
   const started = await all.report(device, { kind: 'start-next' })
   assert.ok('execution' in started)
@@ -120,7 +120,7 @@ test('a device that asks in that second is not told what it was answered', async
 
 test('a device that asks in that second and has another connection is told there', async (t) => {
   const { greet, pass, session: older, ...all } = await greetOne(t)
-  const id = await launchTo(all)
+  const { firstExecutionId: id } = await all.launch()
   greet()
   const newer = new RecordingSession(all.keyOf(device))
   all.dispatcher.open(newer)

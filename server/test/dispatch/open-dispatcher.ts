@@ -6,18 +6,11 @@ import { Dispatcher } from '../../src/dispatch/dispatcher.ts'
 import { ChangeSignal } from '../../src/domain/change-signal.ts'
 import { Deliveries } from '../../src/domain/deliveries.ts'
 import type { CloseReason, DeviceNotice, DeviceSession } from '../../src/domain/device-link.ts'
+import type { DeviceReport, ReportOutcome } from '../../src/domain/device-report.ts'
 import { Documents } from '../../src/domain/documents.ts'
 import type { ExecutionEvent } from '../../src/domain/execution.ts'
 import { Presence } from '../../src/domain/presence.ts'
-import type {
-  DeviceKey,
-  DeviceReport,
-  Door,
-  LaunchedRun,
-  ReportOutcome,
-  Store,
-  StoredJobContent,
-} from '../../src/domain/store.ts'
+import type { DeviceKey, Door, LaunchedRun, Store, StoredJobContent } from '../../src/domain/store.ts'
 import { openSqliteUnderTest } from '../store/sqlite-under-test.ts'
 import { createOne, momentAt, seedOwner, startedAt } from '../store/store-under-test.ts'
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ExecState } from '@jobcast/contract'
 import { Told } from '../../src/dispatch/told.ts'
-import type { DeviceExecution, DeviceQueue } from '../../src/domain/store.ts'
+import type { DeviceExecution, DeviceQueue } from '../../src/domain/device-report.ts'
 import { RecordingSession } from './open-dispatcher.ts'
 
 const everything = { list: true, next: true, cancel: true }

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import {
   hashSecret,
+  mayHoldSecret,
   newSecretText,
   randomText,
   readSecretText,
@@ -11,7 +12,7 @@ import {
 } from '../../src/domain/secret-text.ts'
 
 test('a new secret has its prefix, its id and a checksum that holds', () => {
-  for (const prefix of ['jc', 'jd'] as const) {
+  for (const prefix of ['jc', 'jd', 'je'] as const) {
     const { id, text } = newSecretText(prefix)
     assert.match(text, new RegExp(`^${prefix}_[0-9A-Za-z]{48}$`))
     assert.match(id, /^[0-9A-Za-z]{10}$/)
@@ -21,9 +22,21 @@ test('a new secret has its prefix, its id and a checksum that holds', () => {
   }
 })
 
-test('a key is no device token, and the other way round', () => {
-  assert.equal(secretId('jd', newSecretText('jc').text), undefined)
-  assert.equal(secretId('jc', newSecretText('jd').text), undefined)
+test('a key, a device token and an enrolment token do not pass for each other', () => {
+  const prefixes = ['jc', 'jd', 'je'] as const
+  for (const prefix of prefixes) {
+    for (const other of prefixes.filter((each) => each !== prefix)) {
+      assert.equal(secretId(prefix, newSecretText(other).text), undefined)
+    }
+  }
+})
+
+test('a secret is noticed wherever it stands in a text', () => {
+  for (const prefix of ['jc', 'jd', 'je'] as const) {
+    const { text } = newSecretText(prefix)
+    for (const held of [text, ` ${text}`, `d1:${text}?x`]) assert.ok(mayHoldSecret(held))
+  }
+  for (const harmless of ['', 'kiosk-1', 'je-1', 'object']) assert.ok(!mayHoldSecret(harmless))
 })
 
 test('any one wrong, missing or added character is noticed before any look-up', () => {

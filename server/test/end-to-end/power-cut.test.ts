@@ -53,8 +53,8 @@ async function cutAgainAndAgain(disk: PowerCutDisk, callers: TriggerCaller[], ra
     )
     // A cut has no event to wait for: any instant will do.
     await rest(random.below(600))
-    disk.cut()
     isOver = true
+    disk.cut()
     await server.end('SIGKILL')
     await Promise.all(calling)
     disk.comeBack()

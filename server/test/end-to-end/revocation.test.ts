@@ -136,10 +136,15 @@ test(`${rounds} times a token becomes void while devices sign in with it: nobody
     const token = await newToken(server)
     const isOver = new AbortController()
     const signIns = Array.from({ length: 3 }, () => signInUntil(isOver.signal, server, token, random, seen))
+    const device = deviceCalls(server.http, 'd1', token)
+    const polling = rest(random.below(4)).then(() => device.call('GET', '?wait=60'))
     // Any instant of the sign-ins will do.
     await rest(random.below(4))
     await random.pick(ways).makeVoid(server)
     isOver.abort()
+    const { status } = await within(boundMs, 'a long poll goes on', polling)
+    // A device that was let in and deleted then is not found.
+    assert.ok(status === 401 || status === 404, `a long poll was answered ${status}`)
     const lines = (await Promise.all(signIns)).flat()
     const stays = () => `${lines.filter((line) => !line.isClosed).length} connections stay open`
     await within(boundMs, stays, Promise.all(lines.map((line) => line.closed)))

@@ -43,10 +43,31 @@ async function makeSecrets(server: SpawnedServer) {
   }
   await server.call('DELETE', '/job/api/devices/d2')
   tokens.push(newSecretText('jd').text, `${newSecretText('jd').text.slice(0, -1)}!`)
+  const enrolled = await enrollOne(server)
+  tokens.push(...enrolled)
   const unknown = newSecretText('jc').text
   const misspelled = `${newSecretText('jc').text.slice(0, -1)}!`
   const keys = [good.apiKey, revoked.apiKey, expired.apiKey, foreign, unknown, misspelled]
-  return { good, goodToken: tokens[1] as string, keys, tokens }
+  const goodTokens = [tokens[1] as string, ...enrolled.slice(0, 2)]
+  return { good, goodTokens, keys, tokens }
+}
+
+/** The token of an enrolment, that of the device that enrolled by it, its claim; the token of an enrolment used up. */
+async function enrollOne(server: SpawnedServer): Promise<string[]> {
+  const [many, one] = await Promise.all(
+    [2, 1].map(async (maxUses) => {
+      const body = { maxUses, deviceIdPrefix: 'enrolled-' }
+      return (await server.call('POST', '/job/api/enrollments', { body })).json.enrollmentToken as string
+    }),
+  )
+  const claim = newSecretText('je').text
+  const enroll = async (token: string | undefined, deviceId: string) => {
+    const headers = { authorization: `Bearer ${token}` }
+    return server.call('POST', `/things/${deviceId}/enroll`, { key: 'none', headers, body: { claim } })
+  }
+  assert.equal((await enroll(one, 'enrolled-1')).status, 201)
+  const { json } = await enroll(many, 'enrolled-2')
+  return [many as string, json.deviceToken, claim, one as string]
 }
 
 /** The bodies of all answers to calls with secrets in right and wrong places. */
@@ -111,6 +132,9 @@ async function showEverywhere(server: SpawnedServer, secrets: string[]): Promise
       ['POST', `/things/d1/jobs/${path}`, bearer],
       ['POST', `/things/d1/jobs/${path}/output`, bearer],
       ['GET', `/things/d1/jobs/1?executionNumber=${path}`, bearer],
+      ['POST', '/things/d1/enroll', bearer],
+      ['POST', `/things/${path}/enroll`, bearer],
+      ['POST', `/things/enrolled-3/enroll?token=${path}`, bearer],
       ['GET', '/things/d1/jobs', { authorization: `Basic ${secret}`, cookie: `token=${secret}` }],
       ['GET', '/things/d1/jobs', { 'x-api-key': secret }],
       ['GET', '/job/api/executions', { ...bearer, 'x-api-key': secret }],
@@ -162,7 +186,7 @@ test('no key and no token is in logs, metrics, answers to later calls, or the da
   const options = { flags: ['--log-level', 'trace'], env: { JOBCAST_ADMIN_KEY: adminKey } }
   const server = await startProgram(folder, options).ready
   t.after(() => server.end('SIGKILL'))
-  const { good, goodToken, keys, tokens } = await makeSecrets(server)
+  const { good, goodTokens, keys, tokens } = await makeSecrets(server)
   const secrets = [adminKey, ...keys, ...tokens]
 
   for (const body of await sendEverywhere(server, secrets)) assertHasNone('an answer', body, secrets)
@@ -172,7 +196,7 @@ test('no key and no token is in logs, metrics, answers to later calls, or the da
     answers.some((answer) => answer.includes('inProgressJobs')),
     'no device was let in',
   )
-  const lists = ['keys', 'devices', 'jobs', 'owners', 'devices/d1', 'runs', 'executions']
+  const lists = ['keys', 'devices', 'enrollments', 'jobs', 'owners', 'devices/d1', 'runs', 'executions']
   for (const list of lists) {
     assertHasNone(list, (await server.call('GET', `/job/api/${list}`)).text, secrets)
   }
@@ -189,11 +213,11 @@ test('no key and no token is in logs, metrics, answers to later calls, or the da
   // That the search can find something: the public id of a key is in the log and in the database, where a token is
   // known by its public id and its hash.
   assert.ok(log.includes(good.keyId))
-  for (const trace of [
-    good.keyId,
-    goodToken.slice('jd_'.length, idEnd),
-    Buffer.from(hashSecret(goodToken)),
-  ]) {
+  const known = goodTokens.flatMap((token) => [
+    token.slice('jd_'.length, idEnd),
+    Buffer.from(hashSecret(token)),
+  ])
+  for (const trace of [good.keyId, ...known]) {
     assert.ok(filesOf(folder).some(({ bytes }) => bytes.includes(trace)))
   }
 })

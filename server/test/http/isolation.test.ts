@@ -26,6 +26,8 @@ await api.call('PUT', '/job/api/jobs/their-job', { key: other.key, body: job })
 const device = { deviceName: 'CANARY', tags: ['CANARY-tag', 'their-tag'] }
 await api.call('PUT', '/job/api/devices/their-device', { key: other.key, body: device })
 const run = await api.trigger('their-job', ['their-device'], { key: other.key })
+const enrollment = { name: 'CANARY', tags: ['CANARY-tag'], deviceIdPrefix: 'their-' }
+const theirEnrollment = await api.call('POST', '/job/api/enrollments', { key: other.key, body: enrollment })
 const theirKey = await api.newKey(['READ'], { ownerId: other.ownerId, keyName: 'CANARY' })
 
 const own = await api.newOwner('own')
@@ -40,13 +42,14 @@ const ids: Record<string, { foreign: string; unknown: string }> = {
   jobExecutionId: { foreign: String(run.json[0].jobExecutionId), unknown: '987654321' },
   runId: { foreign: run.headers.get('location')?.split('/').at(-1) ?? '', unknown: '987654321' },
   keyId: { foreign: theirKey.keyId, unknown: '0123456789' },
+  enrollmentId: { foreign: theirEnrollment.json.enrollmentId, unknown: '0123456789' },
   ownerId: { foreign: other.ownerId, unknown: 'ow_0123456789ab' },
 }
 /** What is no id. A new parameter must be put into one of the two lists. */
 const noIds = new Set(
   'limit cursor wait execState launchedAfter launchedBefore force idempotency-key deviceName tags keyName scopes expiresAt'
     .concat(' ownerName description document expireAfterSeconds timeoutSeconds deadlineSeconds retry')
-    .concat(' online offset attempt follow download')
+    .concat(' online offset attempt follow download name maxUses expiresInSeconds deviceIdPrefix')
     .split(' '),
 )
 const bodies: Record<string, Record<string, unknown>> = {
@@ -145,4 +148,5 @@ test('what the other owner has is as it was', async () => {
   assert.equal((await read(`/job/api/executions/${ids.jobExecutionId?.foreign}`)).execState, 'PENDING')
   assert.equal((await read('/job/api/executions')).items.length, 1)
   assert.equal((await api.call('GET', '/job/api/jobs', { key: theirKey.apiKey })).status, 200)
+  assert.equal((await read('/job/api/enrollments')).items[0].revokedAt, null)
 })

@@ -175,10 +175,27 @@ test('keys and owners answer as the document says: 201, 204, 400, 403, 404, 409'
   await check('DELETE /job/api/keys/{keyId}', { keyId: 'nothing' })
 })
 
+test('enrolments answer as the document says: 201, 204, 400, 401, 404, 409', async () => {
+  const create = 'POST /job/api/enrollments'
+  const { json } = await check(create, {}, { body: { deviceIdPrefix: 'enrolled', maxUses: 2 } })
+  await check(create)
+  await check(create, {}, { body: { maxUses: 0 } })
+  const headers = { authorization: `Bearer ${json.enrollmentToken}` }
+  const enroll = 'POST /things/{thing}/enroll'
+  await check(enroll, { thing: 'enrolled' }, { headers, body: { deviceName: 'n', claim: 'c'.repeat(16) } })
+  await check(enroll, { thing: 'enrolled' }, { headers })
+  await check(enroll, { thing: 'another' }, { headers })
+  await check(enroll, { thing: 'enrolled' })
+  const revoke = 'DELETE /job/api/enrollments/{enrollmentId}'
+  await check(revoke, { enrollmentId: json.enrollmentId })
+  await check(revoke, { enrollmentId: json.enrollmentId })
+  await check(revoke, { enrollmentId: 'nothing' }, problem)
+})
+
 test('lists answer as the document says: 200 with and without a next page, 400, 403', async () => {
   await api.trigger('update', ['d1', 'd2'])
   await api.trigger('update', ['d1'])
-  for (const name of ['jobs', 'devices', 'executions', 'runs', 'keys', 'owners']) {
+  for (const name of ['jobs', 'devices', 'enrollments', 'executions', 'runs', 'keys', 'owners']) {
     await check(`GET /job/api/${name}`)
     await check(`GET /job/api/${name}`, {}, { query: '?limit=1' })
     await check(`GET /job/api/${name}`, {}, { query: '?limit=0' })

@@ -63,9 +63,10 @@ test('every route of the app is in it, and each has the methods it allows', asyn
   }
 })
 
-test('what devices call asks for the token of a device, everything else under /job/api for an API key', () => {
+test('what devices call asks for the token of a device or an enrolment, everything else under /job/api for an API key', () => {
   for (const { path, operation } of operations) {
-    const security = path.startsWith('/things/') ? [{ deviceToken: [] }] : undefined
+    const token = path.endsWith('/enroll') ? { enrollmentToken: [] } : { deviceToken: [] }
+    const security = path.startsWith('/things/') ? [token] : undefined
     if (!path.startsWith('/job/api/') && security === undefined) continue
     assert.deepEqual((operation as { security?: unknown }).security, security, path)
   }

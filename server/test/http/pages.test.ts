@@ -51,6 +51,12 @@ const lists: List[] = [
   },
   { title: 'runs', path: '/job/api/runs?', id: 'runId', add: () => trigger('walked') },
   { title: 'runs?jobName', path: '/job/api/runs?jobName=walked&', id: 'runId', add: () => trigger('walked') },
+  {
+    title: 'enrollments',
+    path: '/job/api/enrollments?',
+    id: 'enrollmentId',
+    add: (name) => api.call('POST', '/job/api/enrollments', { body: { name } }),
+  },
   { title: 'keys', path: '/job/api/keys?', id: 'keyId', add: () => api.newKey([]) },
   {
     title: 'owners',
@@ -116,7 +122,8 @@ test('a page has 50 rows unless said, and nextCursor is null on the last', async
   assert.equal(all.nextCursor, null)
 })
 
-const paths = ['jobs', 'devices', 'executions', 'runs', 'keys', 'owners'].map((name) => `/job/api/${name}`)
+const names = ['jobs', 'devices', 'enrollments', 'executions', 'runs', 'keys', 'owners']
+const paths = names.map((name) => `/job/api/${name}`)
 const cursorOf = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 const refused = [
   'limit=0',

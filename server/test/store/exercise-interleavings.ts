@@ -6,6 +6,7 @@ import type { TestContext } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
 import type { LaunchedRun, Store } from '../../src/domain/store.ts'
+import { enrolling, newEnrollment } from './enrolling.ts'
 import { unfinishedStates } from './execution-model.ts'
 import {
   allExecutions,
@@ -58,6 +59,15 @@ const step = fc.oneof(
     weight: 3,
   },
   fc.record({ kind: fc.constant('delete-device' as const), deviceId: fc.constantFrom(...devices), at }),
+  {
+    arbitrary: fc.record({
+      kind: fc.constant('enroll' as const),
+      deviceId: fc.constantFrom(...devices),
+      deviceName: fc.constantFrom('a', 'b', 'c'),
+      at,
+    }),
+    weight: 2,
+  },
   fc.record({ kind: fc.constant('put-job' as const), jobName: fc.constantFrom(...jobs), at }),
   fc.record({ kind: fc.constant('delete-job' as const), jobName: fc.constantFrom(...jobs), at }),
   fc.record({ kind: fc.constant('cancel' as const), pick: fc.nat(20) }),
@@ -116,6 +126,7 @@ export async function exerciseInterleavings(t: TestContext, underTest: StoreUnde
 /** Gives what was answered as created. */
 async function sendAll(store: Store, { ownerNo, trigger }: Seed, steps: Step[]): Promise<LaunchedRun[]> {
   const launched: LaunchedRun[] = []
+  const { enrollmentId } = await store.createEnrollment(newEnrollment(ownerNo, { maxUses: 100 }))
   const send = async (each: Step) => {
     switch (each.kind) {
       case 'trigger': {
@@ -133,6 +144,10 @@ async function sendAll(store: Store, { ownerNo, trigger }: Seed, steps: Step[]):
         )
       case 'delete-device':
         return store.deleteDevice(ownerNo, each.deviceId, momentAt(each.at), 'key k1')
+      case 'enroll': {
+        const { deviceId, deviceName, at } = each
+        return store.enrollDevice({ ...enrolling({ enrollmentId }, deviceId, { at }), deviceName })
+      }
       case 'put-job':
         return store.putJob({ ownerNo, jobName: each.jobName, content: emptyContent, at: each.at })
       case 'delete-job':

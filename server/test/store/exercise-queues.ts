@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { shownPending } from '@jobcast/contract'
-import type { DeviceKey, DeviceQueue } from '../../src/domain/store.ts'
+import type { DeviceQueue } from '../../src/domain/device-report.ts'
+import type { DeviceKey } from '../../src/domain/store.ts'
 import { output, report, reportDone, startedBy, startNext, update } from './device-reports.ts'
 import {
   assertRunsAddUp,

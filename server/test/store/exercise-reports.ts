@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { execStates, reportedStatuses } from '@jobcast/contract'
+import type { DeviceReport } from '../../src/domain/device-report.ts'
 import { eventOf, isTerminal, nextState } from '../../src/domain/execution.ts'
-import type { DeviceReport } from '../../src/domain/store.ts'
 import { output, report, reportDone, startedBy, startNext, update } from './device-reports.ts'
 import {
   assertRunsAddUp,

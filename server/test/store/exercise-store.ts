@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test'
 import { exerciseClocks } from './exercise-clocks.ts'
 import { exerciseCredentials } from './exercise-credentials.ts'
 import { exerciseDevices } from './exercise-devices.ts'
+import { exerciseEnrollments } from './exercise-enrollments.ts'
 import { exerciseHistory } from './exercise-history.ts'
 import { exerciseIdempotency } from './exercise-idempotency.ts'
 import { exerciseInterleavings } from './exercise-interleavings.ts'
@@ -37,6 +38,7 @@ const subjects: Record<string, (t: TestContext, underTest: StoreUnderTest) => Pr
   devices: exerciseDevices,
   presence: exercisePresence,
   credentials: exerciseCredentials,
+  enrollments: exerciseEnrollments,
   jobs: exerciseJobs,
   'owners and keys': exerciseKeys,
   'opened again': exerciseReopening,

@@ -1,5 +1,6 @@
 // Executions of one owner as a plain list in memory, with the clocks, retries and histories that a store keeps of them.
 
+import type { DeviceExecution, ReportOutcome } from '../../src/domain/device-report.ts'
 import {
   afterEvent,
   afterRest,
@@ -14,10 +15,8 @@ import {
 } from '../../src/domain/execution.ts'
 import { judgeReport } from '../../src/domain/judge-report.ts'
 import type {
-  DeviceExecution,
   LaunchedRun,
   Moved,
-  ReportOutcome,
   StoredExecution,
   StoredJobContent,
   StoredTransition,

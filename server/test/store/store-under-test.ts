@@ -4,10 +4,10 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import type { ExecState } from '@jobcast/contract'
+import type { DeviceQueue } from '../../src/domain/device-report.ts'
 import type { ExecutionEvent, Moment } from '../../src/domain/execution.ts'
 import type {
   DeviceKey,
-  DeviceQueue,
   ExecutionFilter,
   ExecutionMove,
   LaunchedRun,

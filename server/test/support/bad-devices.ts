@@ -11,8 +11,8 @@ export const badBehaviours = ['stuck', 'flapping', 'poisoned'] as const
 type Behaviour = (typeof badBehaviours)[number]
 type Order = { mqtt: string; tokens: Record<Behaviour, string> }
 
-/** How often each has misbehaved. */
-export type BadCounts = Record<Behaviour, number>
+/** How often each has misbehaved, and how often the server went on to read from the stuck one. */
+export type BadCounts = Record<Behaviour, number> & { heardOut: number }
 
 /** Each behaviour is a device of that name. Resolves when all three have begun. */
 export async function startBadDevices(order: Order): Promise<{ stop: () => Promise<BadCounts> }> {
@@ -30,25 +30,25 @@ export async function startBadDevices(order: Order): Promise<{ stop: () => Promi
 }
 
 async function misbehave({ mqtt, tokens }: Order): Promise<void> {
-  const counts: BadCounts = { stuck: 0, flapping: 0, poisoned: 0 }
-  let isOver = false
-  parentPort?.once('message', () => {
-    isOver = true
-  })
+  const counts: BadCounts = { stuck: 0, flapping: 0, poisoned: 0, heardOut: 0 }
+  const over = new AbortController()
+  parentPort?.once('message', () => over.abort())
   let hasBegun = false
   const count = (behaviour: Behaviour) => {
     counts[behaviour]++
-    if (hasBegun || Object.values(counts).includes(0)) return
+    if (hasBegun || badBehaviours.some((each) => counts[each] === 0)) return
     hasBegun = true
     parentPort?.postMessage('begun')
   }
   const programs: Record<Behaviour, () => Promise<void>> = {
-    stuck: () => beStuck(mqtt, tokens.stuck, () => count('stuck')),
+    async stuck() {
+      if (await beStuck(mqtt, tokens.stuck, () => count('stuck'), over.signal)) counts.heardOut++
+    },
     flapping: () => flap(mqtt, tokens.flapping).then(() => count('flapping')),
     poisoned: () => sendPoison(mqtt, tokens.poisoned, counts.poisoned).then(() => count('poisoned')),
   }
   const goOn = async (behaviour: Behaviour) => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       await programs[behaviour]().catch((error) => {
         if (!(error instanceof LineClosed)) throw error
       })
@@ -58,19 +58,26 @@ async function misbehave({ mqtt, tokens }: Order): Promise<void> {
   parentPort?.postMessage(counts)
 }
 
-/** Asks for its large document again and again, and never reads an answer. */
-async function beStuck(mqtt: string, token: string, onStuck: () => void): Promise<void> {
+/**
+ * Asks for its large document again and again, and never reads an answer. True if all it asked was read nevertheless:
+ * 18 MB, more than the system keeps between the two.
+ */
+async function beStuck(
+  mqtt: string,
+  token: string,
+  onStuck: () => void,
+  isOver: AbortSignal,
+): Promise<boolean> {
   const line = await MqttLine.open(mqtt, { deviceId: 'stuck', token })
   await line.subscribe('notify', 'notify-next', '$next/get/+')
   line.stream.pause()
-  for (let i = 0; i < 2000; i++) {
-    if (line.stream.writableNeedDrain) break
-    line.publishUnconfirmed('$next/get', {})
-  }
+  for (let i = 0; i < 3000; i++) line.publishUnconfirmed('$next/get', { padding: 'x'.repeat(6000) })
   onStuck()
   // It stays for a while: the server must live with it, not only survive it.
-  await rest(1500)
+  await rest(5000, undefined, { signal: isOver }).catch(() => undefined)
+  const isHeardOut = !line.isClosed && line.stream.writableLength === 0
   line.cut()
+  return isHeardOut
 }
 
 async function flap(mqtt: string, token: string): Promise<void> {

@@ -1,6 +1,6 @@
 // The operations as the OpenAPI document shows them. Nothing here judges a request.
 
-import { reportedStatuses } from '@jobcast/contract'
+import { DeviceCredential, reportedStatuses } from '@jobcast/contract'
 import Type, { type TSchema } from 'typebox'
 
 const seconds = Type.Integer({ description: 'Seconds since 1970' })
@@ -78,7 +78,11 @@ const ExecutionAnswer = Type.Object({
 const answer = (schema: TSchema) => Type.Unsafe<string>(schema)
 
 function refusals(reasons: Record<number, string>): Record<number, object> {
-  const all = { 401: 'The token is not good', 403: 'It is that of another device', ...reasons }
+  return exceptions({ 403: 'It is that of another device', ...reasons })
+}
+
+function exceptions(reasons: Record<number, string>): Record<number, object> {
+  const all = { 401: 'The token is not good', ...reasons }
   const header = { 'x-amzn-errortype': Type.String({ description: 'The name of the exception' }) }
   return Object.fromEntries(
     Object.entries({ ...all, 429: 'Too much is waiting', 503: 'The storage is not available' }).map(
@@ -202,5 +206,35 @@ export const describeOutput = {
         'Bytes before these are missing, and `offset` is wanted; or the execution is not under way',
       content: { 'application/json': { schema: Type.Union([OutputGap, Exception]) } },
     },
+  },
+}
+
+export const describeEnroll = {
+  ...common,
+  security: [{ enrollmentToken: [] }],
+  operationId: 'enrollDevice',
+  summary: 'Get a token for the device, with that of an enrolment',
+  description:
+    'Makes the device if there is none. With a `claim` it may be sent again for ten minutes: the same enrolment, ' +
+    'device and claim give a new token in place of the one that got lost, and no other use is counted.',
+  params: Type.Object({ thing }),
+  body: Type.Object(
+    {
+      deviceName: Type.Optional(
+        Type.String({ description: 'Of the device, if it is made; thing unless said' }),
+      ),
+      claim: Type.Optional(
+        Type.String({ description: 'Random, made by the device: 16 to 128 visible ASCII characters' }),
+      ),
+    },
+    { title: 'EnrollRequest' },
+  ),
+  response: {
+    201: DeviceCredential,
+    ...exceptions({
+      400: 'The deviceId or the body is not good',
+      409: 'The device has a credential, or its owner has revoked it',
+      413: 'More than 128 KiB',
+    }),
   },
 }

@@ -3,6 +3,7 @@
 
 import type { HTTPMethods } from 'fastify'
 import type { DoorApp, DoorDeps } from './door-app.ts'
+import { addEnroll } from './enroll.ts'
 import { answerWithErrors } from './error-answer.ts'
 import { methodNotAllowed } from './refusal.ts'
 import { readBytes } from './request-body.ts'
@@ -19,6 +20,7 @@ export function addDeviceDoor(app: DoorApp, deps: DoorDeps): void {
       readBytes(door)
       const allowed = watchMethods(door)
       addOperations(door, deps)
+      addEnroll(door, deps)
       refuseOtherMethods(door, allowed)
     },
     { prefix: '/things' },

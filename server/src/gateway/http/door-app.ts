@@ -9,6 +9,7 @@ import type {
   RawServerDefault,
 } from 'fastify'
 import type { Deliveries } from '../../domain/deliveries.ts'
+import type { EnrollDeps, ShownEnrollment } from '../../domain/enroll-device.ts'
 import type { SignInDeps } from '../../domain/sign-in.ts'
 import type { DeviceKey } from '../../domain/store.ts'
 import type { PendingDeps } from '../../domain/wait-for-pending.ts'
@@ -25,10 +26,16 @@ export type DoorApp = FastifyInstance<
 
 export type DoorDeps = GatewayDeps &
   SignInDeps &
+  EnrollDeps &
   PendingDeps & { tell: Tell; deliveries: Pick<Deliveries, 'notified'> }
 
 declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The device has no token yet: it shows that of an enrolment. */
+    enrolls?: true
+  }
   interface FastifyRequest {
     device: DeviceKey | null
+    enrollment: ShownEnrollment | null
   }
 }

@@ -27,6 +27,11 @@ export function forbidden(): Refusal {
   return new Refusal(403, 'ForbiddenException', 'The token is not that of this thing.')
 }
 
+/** What enrols takes nothing over. */
+export function conflict(): Refusal {
+  return new Refusal(409, 'ConflictException', 'The device has a credential, or its owner has revoked it.')
+}
+
 export function methodNotAllowed(allowed: string[]): Refusal {
   return new Refusal(405, 'MethodNotAllowedException', 'The method is not allowed here.', {
     allow: allowed.toSorted().join(', '),

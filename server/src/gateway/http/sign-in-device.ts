@@ -9,6 +9,7 @@ import { forbidden, unauthorized } from './refusal.ts'
 export function signInDevices(door: DoorApp, deps: DoorDeps): void {
   door.decorateRequest('device', null)
   door.addHook('onRequest', async (request) => {
+    if (request.routeOptions.config.enrolls) return
     const device = await signIn(deps, request)
     request.device = device
     deps.presence.seenByHttp(device)
@@ -29,7 +30,7 @@ export function deviceOf(request: FastifyRequest): DeviceKey {
   return request.device
 }
 
-function bearerToken({ headers, raw }: FastifyRequest): string | undefined {
+export function bearerToken({ headers, raw }: FastifyRequest): string | undefined {
   // Node keeps the first of two, a proxy before us may have judged by the second.
   const isOne = raw.rawHeaders.filter(isAuthorization).length === 1
   return isOne ? /^Bearer +([^ ]+)$/i.exec(headers.authorization ?? '')?.[1] : undefined

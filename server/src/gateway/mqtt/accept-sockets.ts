@@ -50,7 +50,7 @@ export function buildTlsServer(
 
 function attach(socket: Socket, subject: CertificateSubject | undefined, connections: Connections): void {
   const connection = connections.add(socket, 'mqtt', subject)
-  socket.on('data', (chunk) => connection.receive(chunk))
+  socket.on('data', (chunk: Buffer) => connection.receive(chunk))
   socket.on('drain', () => connection.drained())
   socket.on('close', () => connection.closed())
   // The close that follows says all.

@@ -1,5 +1,6 @@
 // The first phase of a connection: one CONNECT, then the look-up of whoever that is.
 
+import { mayHoldSecret } from '../../domain/secret-text.ts'
 import type { SignInDeps } from '../../domain/sign-in.ts'
 import { type DeviceKey, StorageUnavailable } from '../../domain/store.ts'
 import { type ConnectTerms, refusal, termsOf } from './connect-terms.ts'
@@ -100,9 +101,8 @@ export class Handshake implements Phase {
 }
 
 const longestId = 128
-const secretPrefix = /j[cd]_/
 
 /** Some day somebody will enter the token as the user name, or beside it. */
 function harmless(claimedId: string): string | undefined {
-  return claimedId.length > longestId || secretPrefix.test(claimedId) ? undefined : claimedId
+  return claimedId.length > longestId || mayHoldSecret(claimedId) ? undefined : claimedId
 }

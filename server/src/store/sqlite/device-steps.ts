@@ -2,15 +2,9 @@
 // decides, and memory follows once it has.
 
 import { shownPending } from '@jobcast/contract'
+import type { DeviceExecution, DeviceQueue, DeviceReport, ReportOutcome } from '../../domain/device-report.ts'
 import { isTerminal } from '../../domain/execution.ts'
-import type {
-  DeviceExecution,
-  DeviceQueue,
-  DeviceReport,
-  Moved,
-  ReportOutcome,
-  Store,
-} from '../../domain/store.ts'
+import type { Moved, Store } from '../../domain/store.ts'
 import type { Catalogue, DeviceRef } from './catalogue.ts'
 import type { ReaderThread, WriterThread } from './database-thread.ts'
 import type { MovedExecution } from './moves.ts'

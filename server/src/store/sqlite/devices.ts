@@ -46,10 +46,10 @@ const TAG = 'INSERT INTO device_tag (owner_no, tag, device_id) SELECT ?, value, 
 // A deleted device has no token: whoever held it is out at once.
 const DELETE = `
   UPDATE device SET deleted_at = ?, tags = '[]', token_id = NULL, token_hash = NULL, token_created_at = NULL,
-    online = 0, presence_since = NULL, last_seen_at = NULL, door = NULL, revoked_at = NULL
+    online = 0, presence_since = NULL, last_seen_at = NULL, door = NULL, revoked_at = NULL, claim_hash = NULL
   WHERE device_no = ?`
 const SET_TOKEN = `
-  UPDATE device SET token_id = ?, token_hash = ?, token_created_at = ?, revoked_at = ?
+  UPDATE device SET token_id = ?, token_hash = ?, token_created_at = ?, revoked_at = ?, claim_hash = NULL
   WHERE owner_no = ? AND device_id = ? AND deleted_at IS NULL`
 const BY_TOKEN = 'SELECT owner_no, device_id, token_hash FROM device WHERE token_id = ?'
 // Whoever is named like the id of another owner does not stand in for that one.

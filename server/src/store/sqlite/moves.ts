@@ -3,6 +3,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { ExecState } from '@jobcast/contract'
+import type { DeviceExecution } from '../../domain/device-report.ts'
 import {
   afterEvent,
   type ExecutionEvent,
@@ -12,7 +13,7 @@ import {
   type StepTimeout,
   timesOutAt,
 } from '../../domain/execution.ts'
-import type { DeviceExecution, Moved } from '../../domain/store.ts'
+import type { Moved } from '../../domain/store.ts'
 import { preparePolicies } from './policies.ts'
 import type { Row } from './rows.ts'
 import { countColumn } from './runs.ts'

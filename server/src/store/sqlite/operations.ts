@@ -8,6 +8,7 @@ import { prepareApiKeys } from './api-keys.ts'
 import { prepareClocks } from './clocks.ts'
 import { inTransaction, isDiskFault } from './database.ts'
 import { prepareDevices } from './devices.ts'
+import { prepareEnrollments } from './enrollments.ts'
 import { prepareExecutionList } from './execution-list.ts'
 import { prepareExecutions } from './executions.ts'
 import { prepareJobs } from './jobs.ts'
@@ -26,7 +27,9 @@ export function prepareReads(db: DatabaseSync) {
   const { findOwner, listOwners } = prepareOwners(db)
   const { listApiKeys } = prepareApiKeys(db)
   const { getJob, listJobs } = prepareJobs(db)
-  const { getDevice, listDevices, findDeviceByToken, findDeviceByCertificate } = prepareDevices(db)
+  const devices = prepareDevices(db)
+  const { getDevice, listDevices, findDeviceByToken, findDeviceByCertificate } = devices
+  const { findEnrollment, listEnrollments } = prepareEnrollments(db, devices)
   const { getExecution, getLaunchedRun } = prepareExecutions(db)
   const { listExecutions } = prepareExecutionList(db)
   const { getRun, listRuns } = prepareRuns(db)
@@ -44,6 +47,8 @@ export function prepareReads(db: DatabaseSync) {
     listDevices,
     findDeviceByToken,
     findDeviceByCertificate,
+    findEnrollment,
+    listEnrollments,
     getExecution,
     getLaunchedRun,
     listExecutions,
@@ -61,7 +66,9 @@ export function prepareWrites(db: DatabaseSync) {
   const { createOwner } = prepareOwners(db)
   const { createApiKey, revokeApiKey, recordKeyUse } = prepareApiKeys(db)
   const { putJob, deleteJob } = prepareJobs(db)
-  const { putDevices, deleteDeviceRow, setDeviceToken } = prepareDevices(db)
+  const devices = prepareDevices(db)
+  const { putDevices, deleteDeviceRow, setDeviceToken } = devices
+  const { createEnrollment, revokeEnrollment, enrollDevice } = prepareEnrollments(db, devices)
   const { getExecution } = prepareExecutions(db)
   const moves = prepareMoves(db)
   const { recordReports } = prepareReports(db, moves)
@@ -131,6 +138,9 @@ export function prepareWrites(db: DatabaseSync) {
     putDevices: whole(putDevices),
     deleteDevice: whole(moves.counting(deleteDevice)),
     setDeviceToken: whole(setDeviceToken),
+    createEnrollment: whole(createEnrollment),
+    revokeEnrollment: whole(revokeEnrollment),
+    enrollDevice: whole(enrollDevice),
     recordTriggers: whole(recordTriggers),
     moveExecution: whole(moves.counting(moveExecution)),
     moveRun: whole(moves.counting(moveRun)),

@@ -2,8 +2,8 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { ExecState } from '@jobcast/contract'
+import type { OutputSlice, ReportOutcome } from '../../domain/device-report.ts'
 import { isTerminal } from '../../domain/execution.ts'
-import type { OutputSlice, ReportOutcome } from '../../domain/store.ts'
 import { inSnapshot } from './database.ts'
 import type { LiveExecution } from './moves.ts'
 

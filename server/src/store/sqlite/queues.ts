@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { shownPending } from '@jobcast/contract'
-import type { DeviceExecution } from '../../domain/store.ts'
+import type { DeviceExecution } from '../../domain/device-report.ts'
 import { inSnapshot } from './database.ts'
 import { LIVE_COLUMNS, toDeviceExecution, toLive } from './moves.ts'
 

@@ -1,9 +1,9 @@
 // What devices tell: start-next, update, output. A group of reports is one transaction.
 
 import type { DatabaseSync } from 'node:sqlite'
+import type { DeviceReport, ReportOutcome } from '../../domain/device-report.ts'
 import { isResting, isTerminal } from '../../domain/execution.ts'
 import { judgeReport } from '../../domain/judge-report.ts'
-import type { DeviceReport, ReportOutcome } from '../../domain/store.ts'
 import {
   LIVE_COLUMNS,
   type LiveExecution,

@@ -25,7 +25,7 @@ CREATE TABLE device (
   token_created_at INTEGER,
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
-  deleted_at INTEGER, online INTEGER NOT NULL DEFAULT 0, presence_since INTEGER, last_seen_at INTEGER, door TEXT, revoked_at INTEGER,
+  deleted_at INTEGER, online INTEGER NOT NULL DEFAULT 0, presence_since INTEGER, last_seen_at INTEGER, door TEXT, revoked_at INTEGER, claim_hash BLOB,
   UNIQUE (owner_no, device_id)
 ) STRICT;
 
@@ -44,6 +44,22 @@ CREATE TABLE device_tag (
   device_id TEXT NOT NULL,
   PRIMARY KEY (owner_no, tag, device_id)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE enrollment (
+  enrollment_id TEXT PRIMARY KEY,
+  owner_no INTEGER NOT NULL REFERENCES owner,
+  name TEXT,
+  secret_hash BLOB NOT NULL,
+  max_uses INTEGER NOT NULL,
+  used INTEGER NOT NULL DEFAULT 0 CHECK (used <= max_uses),
+  tags TEXT NOT NULL,
+  device_id_prefix TEXT,
+  expires_at INTEGER NOT NULL,
+  revoked_at INTEGER,
+  created_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX enrollment_by_owner ON enrollment (owner_no, enrollment_id);
 
 CREATE TABLE execution (
   execution_id INTEGER PRIMARY KEY,

@@ -114,6 +114,18 @@ function buildStore(
     findDeviceByToken: (tokenId) => reader.call('findDeviceByToken', tokenId),
     findDeviceByCertificate: (ownerName, deviceId) =>
       reader.call('findDeviceByCertificate', { ownerName, deviceId }),
+
+    createEnrollment: (enrollment) => writer.call('createEnrollment', enrollment),
+    findEnrollment: (enrollmentId) => reader.call('findEnrollment', enrollmentId),
+    listEnrollments: (ownerNo, slice) => reader.call('listEnrollments', { ownerNo, slice }),
+    revokeEnrollment: (ownerNo, enrollmentId, at) =>
+      writer.call('revokeEnrollment', { ownerNo, enrollmentId, at }),
+    async enrollDevice(enrolling) {
+      const { made, ...outcome } = await writer.call('enrollDevice', enrolling)
+      if (made) catalogue.setDevice(made)
+      return outcome
+    },
+
     recordPresence: (changes) => writer.call('recordPresence', changes),
     forgetConnections: (at) => writer.call('forgetConnections', at),
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Packet } from 'mqtt-packet'
-import type { ReportOutcome } from '../../../src/domain/store.ts'
+import type { ReportOutcome } from '../../../src/domain/device-report.ts'
 import { document, execution, prefix, queueOf } from './door-under-test.ts'
 import { openConnection } from './stream-under-test.ts'
 

@@ -7,17 +7,16 @@ import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import { ChangeSignal } from '../../../src/domain/change-signal.ts'
 import type { DeviceSession, DeviceSessions, SeenQueue } from '../../../src/domain/device-link.ts'
-import { Documents } from '../../../src/domain/documents.ts'
-import { hashSecret, newSecretText } from '../../../src/domain/secret-text.ts'
-import { CredentialChanges } from '../../../src/domain/sign-in.ts'
 import type {
   DeviceExecution,
-  DeviceKey,
   DeviceQueue,
   DeviceReport,
   ReportOutcome,
-  Store,
-} from '../../../src/domain/store.ts'
+} from '../../../src/domain/device-report.ts'
+import { Documents } from '../../../src/domain/documents.ts'
+import { hashSecret, newSecretText } from '../../../src/domain/secret-text.ts'
+import { CredentialChanges } from '../../../src/domain/sign-in.ts'
+import type { DeviceKey, Store } from '../../../src/domain/store.ts'
 import {
   type MqttDoorDeps,
   type MqttDoorOptions,

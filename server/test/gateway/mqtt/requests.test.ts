@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { IPubackPacket } from 'mqtt-packet'
-import { type ReportOutcome, StorageUnavailable, TooMuchWaiting } from '../../../src/domain/store.ts'
+import type { ReportOutcome } from '../../../src/domain/device-report.ts'
+import { StorageUnavailable, TooMuchWaiting } from '../../../src/domain/store.ts'
 import { deviceId, document, execution, openDoor, prefix, queueOf } from './door-under-test.ts'
 import { openDevice } from './raw-device.ts'
 

@@ -1,0 +1,62 @@
+// An enrolment lets devices fetch their first credential themselves, by a token that is limited in uses and time.
+
+import Type, { type Static } from 'typebox'
+import { Tags } from './device.ts'
+import { Page } from './page.ts'
+import { DeviceIdPrefix, Instant, Name, orNull } from './text.ts'
+
+export const NewEnrollment = Type.Object(
+  {
+    name: Type.Optional(Name),
+    maxUses: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 100_000,
+        description: 'How many devices may enrol; 1 unless said',
+      }),
+    ),
+    expiresInSeconds: Type.Optional(
+      Type.Integer({ minimum: 60, maximum: 31_536_000, description: 'A day, 86400, unless said' }),
+    ),
+    tags: Type.Optional(Type.Unsafe<string[]>({ ...Tags, description: 'Of each device that it makes' })),
+    deviceIdPrefix: Type.Optional(
+      Type.String({ ...DeviceIdPrefix, description: 'The deviceId of each device must begin so' }),
+    ),
+  },
+  {
+    title: 'NewEnrollment',
+    additionalProperties: false,
+    examples: [{ name: 'kiosks, Berlin', maxUses: 200, tags: ['kiosk', 'berlin'], deviceIdPrefix: 'kiosk-' }],
+  },
+)
+export type NewEnrollment = Static<typeof NewEnrollment>
+
+const enrollmentFields = {
+  enrollmentId: Type.String(),
+  name: orNull(Type.String()),
+  maxUses: Type.Integer(),
+  used: Type.Integer({ description: 'How many devices have enrolled' }),
+  tags: Type.Array(Type.String()),
+  deviceIdPrefix: orNull(Type.String()),
+  expiresAt: Instant,
+  createdAt: Instant,
+  revokedAt: orNull(Instant),
+}
+
+export const Enrollment = Type.Object(enrollmentFields, { title: 'Enrollment' })
+export type Enrollment = Static<typeof Enrollment>
+
+export const CreatedEnrollment = Type.Object(
+  {
+    ...enrollmentFields,
+    enrollmentToken: Type.String({ description: 'What devices show to enrol, shown this once' }),
+  },
+  { title: 'CreatedEnrollment' },
+)
+export type CreatedEnrollment = Static<typeof CreatedEnrollment>
+
+export const EnrollmentParams = Type.Object({
+  enrollmentId: Type.String({ pattern: '^[A-Za-z0-9]{1,64}$' }),
+})
+
+export const EnrollmentPage = Page(Enrollment)

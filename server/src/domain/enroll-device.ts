@@ -1,0 +1,66 @@
+// A device fetches its first credential itself, with the token of an enrolment.
+
+import { isNewDeviceId } from '@jobcast/contract'
+import { type CredentialDeps, letNobodyIn } from './device-credential.ts'
+import { DeviceError } from './device-error.ts'
+import type { EnrollRequest } from './device-request.ts'
+import { isOpen } from './judge-enrollment.ts'
+import { hashSecret, newSecretText, secretId, secretMatches } from './secret-text.ts'
+import type { EnrollOutcome, Store, StoredEnrollment } from './store.ts'
+
+export type EnrollDeps = Pick<CredentialDeps, 'now' | 'credentialChanges' | 'link'> & {
+  store: Pick<Store, 'findEnrollment' | 'enrollDevice'>
+}
+
+/** An enrolment whose token was shown. */
+export type ShownEnrollment = { enrollment: StoredEnrollment; enrollmentToken: string }
+
+/**
+ * Undefined for whatever is wrong: bad token, unknown, expired, revoked. That it is used up is for the store to
+ * say, for whoever lost the answer to the last use may ask again.
+ */
+export async function openEnrollment(
+  { store, now }: EnrollDeps,
+  enrollmentToken: string,
+): Promise<ShownEnrollment | undefined> {
+  const enrollmentId = secretId('je', enrollmentToken)
+  if (enrollmentId === undefined) return undefined
+  const enrollment = await store.findEnrollment(enrollmentId)
+  if (!secretMatches(enrollmentToken, enrollment?.secretHash) || enrollment === undefined) return undefined
+  return isOpen(enrollment, now()) ? { enrollment, enrollmentToken } : undefined
+}
+
+export type Enrolled =
+  | Exclude<EnrollOutcome, { kind: 'enrolled' }>
+  | { kind: 'enrolled'; deviceToken: string }
+
+export async function enrollDevice(
+  deps: EnrollDeps,
+  { enrollment, enrollmentToken }: ShownEnrollment,
+  deviceId: string,
+  { deviceName = deviceId, claim }: EnrollRequest,
+): Promise<Enrolled> {
+  const { enrollmentId, ownerNo, deviceIdPrefix } = enrollment
+  checkDeviceId(deviceId, deviceIdPrefix ?? '')
+  const { id, text } = newSecretText('jd')
+  const outcome = await deps.store.enrollDevice({
+    enrollmentId,
+    deviceId,
+    deviceName,
+    token: { tokenId: id, tokenHash: hashSecret(text), at: deps.now() },
+    // Together with the token: the claim counts for this enrolment only, and a weak one cannot be guessed from its hash.
+    claimHash: claim === undefined ? null : hashSecret(`${enrollmentToken} ${claim}`),
+  })
+  if (outcome.kind !== 'enrolled') return outcome
+  letNobodyIn(deps, { ownerNo, deviceId })
+  return { kind: 'enrolled', deviceToken: text }
+}
+
+function checkDeviceId(deviceId: string, prefix: string): void {
+  if (!isNewDeviceId(deviceId)) {
+    throw new DeviceError('InvalidRequest', 'A deviceId is 1 to 128 characters without / + # ?.')
+  }
+  if (!deviceId.startsWith(prefix)) {
+    throw new DeviceError('InvalidRequest', 'The deviceId does not begin as this enrolment wants it.')
+  }
+}

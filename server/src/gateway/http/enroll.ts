@@ -1,0 +1,45 @@
+// A device without a token shows that of an enrolment, and gets its own.
+
+import type { FastifyRequest } from 'fastify'
+import { parseEnroll } from '../../domain/device-request.ts'
+import { enrollDevice, openEnrollment, type ShownEnrollment } from '../../domain/enroll-device.ts'
+import { describeEnroll } from './described.ts'
+import type { DoorApp, DoorDeps } from './door-app.ts'
+import { conflict, unauthorized } from './refusal.ts'
+import { fieldsOf, maxBodyBytes } from './request-body.ts'
+import { bearerToken } from './sign-in-device.ts'
+
+export function addEnroll(door: DoorApp, deps: DoorDeps): void {
+  door.decorateRequest('enrollment', null)
+  door.route({
+    method: 'POST',
+    url: '/:thing/enroll',
+    config: { enrolls: true },
+    bodyLimit: maxBodyBytes,
+    schema: describeEnroll,
+    // As every sign-in: before the body is read.
+    onRequest: async (request) => {
+      const token = bearerToken(request)
+      const shown = token === undefined ? undefined : await openEnrollment(deps, token)
+      if (shown === undefined) throw unauthorized()
+      request.enrollment = shown
+    },
+    handler: async (request, reply) => {
+      const { thing: deviceId } = request.params
+      const enrolled = await enrollDevice(deps, shownBy(request), deviceId, parseEnroll(fieldsOf(request)))
+      switch (enrolled.kind) {
+        case 'enrolled':
+          return reply.code(201).send({ deviceId, deviceToken: enrolled.deviceToken })
+        case 'not-open':
+          throw unauthorized()
+        case 'taken':
+          throw conflict()
+      }
+    },
+  })
+}
+
+function shownBy({ enrollment }: FastifyRequest): ShownEnrollment {
+  if (enrollment === null) throw unauthorized()
+  return enrollment
+}

@@ -1,0 +1,83 @@
+// Enrolments: how devices get their first credential without their owner's hand.
+
+import {
+  CreatedEnrollment,
+  EnrollmentPage,
+  EnrollmentParams,
+  NewEnrollment,
+  PageQuery,
+} from '@jobcast/contract'
+import {
+  createEnrollment,
+  type EnrollmentDeps,
+  listEnrollments,
+  revokeEnrollment,
+} from '../../domain/enrollment.ts'
+import type { App } from '../app-type.ts'
+import { callerOf } from '../authenticate.ts'
+import { textSlice, toPage } from '../cursor.ts'
+import { emptyBodyAsObject } from '../empty-body.ts'
+import { errorResponses, noContent } from '../openapi.ts'
+import { toEnrollment } from '../to-wire.ts'
+
+const url = '/job/api/enrollments'
+
+export function addEnrollments(app: App, deps: EnrollmentDeps): void {
+  app.route({
+    method: 'POST',
+    url,
+    config: { scopes: ['MANAGE'] },
+    preValidation: emptyBodyAsObject,
+    schema: {
+      operationId: 'createEnrollment',
+      tags: ['devices'],
+      summary: 'Make a token with which devices enrol themselves',
+      description: 'A device shows it once, at POST /things/{thing}/enroll, and gets a token of its own.',
+      body: NewEnrollment,
+      response: {
+        201: CreatedEnrollment,
+        ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-904', 'J-905', 'J-909'),
+      },
+    },
+    handler: async (request, reply) => {
+      const { enrollment, enrollmentToken } = await createEnrollment(deps, callerOf(request), request.body)
+      return reply.code(201).send({ ...toEnrollment(enrollment), enrollmentToken })
+    },
+  })
+
+  app.route({
+    method: 'GET',
+    url,
+    config: { scopes: ['READ'] },
+    schema: {
+      operationId: 'listEnrollments',
+      tags: ['devices'],
+      summary: 'List enrolments, also those that are over',
+      querystring: PageQuery,
+      response: { 200: EnrollmentPage, ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-909') },
+    },
+    handler: async (request) =>
+      toPage(await listEnrollments(deps, callerOf(request), textSlice(request.query)), toEnrollment),
+  })
+
+  app.route({
+    method: 'DELETE',
+    url: `${url}/:enrollmentId`,
+    config: { scopes: ['MANAGE'] },
+    schema: {
+      operationId: 'revokeEnrollment',
+      tags: ['devices'],
+      summary: 'Revoke an enrolment',
+      description: 'No device enrols by it any more. Those that have keep their tokens.',
+      params: EnrollmentParams,
+      response: {
+        204: noContent('Revoked'),
+        ...errorResponses('J-002', 'J-500', 'J-802', 'J-803', 'J-804', 'J-909'),
+      },
+    },
+    handler: async (request, reply) => {
+      await revokeEnrollment(deps, callerOf(request), request.params.enrollmentId)
+      return reply.code(204).send(undefined)
+    },
+  })
+}

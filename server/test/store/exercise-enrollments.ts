@@ -1,0 +1,251 @@
+// What every store says of devices that enrol themselves. A use is counted and a device has its token, or neither.
+
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import type { TestContext } from 'node:test'
+import type { Enrolling, Slice, Store, StoredEnrollment } from '../../src/domain/store.ts'
+import { enrolling, newEnrollment } from './enrolling.ts'
+import {
+  createOne,
+  devicePut,
+  momentAt,
+  readAll,
+  type StoreUnderTest,
+  seedOwner,
+  startedAt,
+} from './store-under-test.ts'
+
+const minute = 60_000
+const failingInstant = startedAt + 13
+
+const ownerOf = async (store: Store, { token }: Enrolling) =>
+  (await store.findDeviceByToken(token.tokenId))?.deviceId
+
+export async function exerciseEnrollments(t: TestContext, underTest: StoreUnderTest): Promise<void> {
+  const { store } = underTest
+  const kindOf = async (asked: Enrolling) => (await store.enrollDevice(asked)).kind
+  const usedOf = async ({ enrollmentId }: StoredEnrollment) =>
+    (await store.findEnrollment(enrollmentId))?.used
+
+  await t.test(
+    'an enrolment is found and listed with everything that was given, by its owner only',
+    async () => {
+      const [mine, theirs] = [await seedOwner(store), await seedOwner(store)]
+      const given = ['e1', 'e2', 'e3'].map((enrollmentId) => newEnrollment(mine.ownerNo, { enrollmentId }))
+      const bare = { enrollmentId: 'e4', name: null, tags: [], deviceIdPrefix: 'kiosk-', maxUses: 100_000 }
+      given.push(newEnrollment(mine.ownerNo, bare))
+      for (const each of given) {
+        assert.deepEqual(await store.createEnrollment(each), { ...each, used: 0, revokedAt: null })
+      }
+      const listOf = (ownerNo: number) =>
+        readAll((slice: Slice<string>) => store.listEnrollments(ownerNo, slice), 2)
+      const stored = given.map((each) => ({ ...each, used: 0, revokedAt: null }))
+      assert.deepEqual(await listOf(mine.ownerNo), stored)
+      assert.deepEqual(await listOf(theirs.ownerNo), [])
+      assert.deepEqual(await store.findEnrollment('e4'), stored[3])
+      assert.equal(await store.findEnrollment('e5'), undefined)
+    },
+  )
+
+  await t.test(
+    'a device that is not there is made, with tags and token, and can be told at once',
+    async () => {
+      const { ownerNo, trigger } = await seedOwner(store)
+      const enrollment = await store.createEnrollment(newEnrollment(ownerNo))
+      const asked = enrolling(enrollment, 'new', { at: startedAt + 1 })
+      assert.deepEqual(await store.enrollDevice(asked), { kind: 'enrolled' })
+      assert.equal(await ownerOf(store, asked), 'new')
+      const device = await store.getDevice(ownerNo, 'new')
+      assert.deepEqual(
+        [device?.deviceName, device?.tags, device?.credentialCreatedAt, device?.createdAt],
+        ['name of new', ['a', 'b'], startedAt + 1, startedAt + 1],
+      )
+      const tagged = await store.listDevices(ownerNo, { tag: 'a' }, { after: undefined, limit: 9 })
+      assert.deepEqual(
+        tagged.items.map(({ deviceId }) => deviceId),
+        ['new'],
+      )
+      const run = await createOne(store, trigger(['new']))
+      assert.equal(run.devices[0]?.deviceName, 'name of new')
+      assert.equal(await usedOf(enrollment), 1)
+    },
+  )
+
+  await t.test(
+    'a device that is there without a credential gets one and keeps its name and tags',
+    async () => {
+      const { ownerNo } = await seedOwner(store)
+      const enrollment = await store.createEnrollment(newEnrollment(ownerNo))
+      await store.putDevices([{ ...devicePut(ownerNo, 'd1', 'given name'), tags: ['c'] }])
+      const asked = enrolling(enrollment, 'd1')
+      assert.equal(await kindOf(asked), 'enrolled')
+      assert.equal(await ownerOf(store, asked), 'd1')
+      const device = await store.getDevice(ownerNo, 'd1')
+      assert.deepEqual([device?.deviceName, device?.tags], ['given name', ['c']])
+    },
+  )
+
+  await t.test("another owner's device of the same id is another device", async () => {
+    const [mine, theirs] = [await seedOwner(store), await seedOwner(store, { devices: ['theirs'] })]
+    const enrollment = await store.createEnrollment(newEnrollment(mine.ownerNo))
+    assert.equal(await kindOf(enrolling(enrollment, 'theirs')), 'enrolled')
+    assert.equal((await store.getDevice(theirs.ownerNo, 'theirs'))?.credentialCreatedAt, null)
+    assert.notEqual((await store.getDevice(mine.ownerNo, 'theirs'))?.credentialCreatedAt, null)
+  })
+
+  await t.test(
+    'what is somebody already is taken: with a token, revoked, or seen by a certificate',
+    async () => {
+      const { ownerNo, ownerId } = await seedOwner(store, { devices: ['token', 'revoked', 'seen'] })
+      const enrollment = await store.createEnrollment(newEnrollment(ownerNo))
+      const { token } = enrolling(enrollment, 'token')
+      await store.setDeviceToken(ownerNo, 'token', token, startedAt)
+      await store.setDeviceToken(ownerNo, 'revoked', null, startedAt)
+      await store.recordPresence([{ ownerNo, deviceId: 'seen', online: true, at: startedAt, door: 'mqtt' }])
+      for (const deviceId of ['token', 'revoked', 'seen']) {
+        const asked = enrolling(enrollment, deviceId, { claim: 1 })
+        assert.equal(await kindOf(asked), 'taken', deviceId)
+        assert.equal(await ownerOf(store, asked), undefined)
+      }
+      assert.equal((await store.findDeviceByToken(token.tokenId))?.deviceId, 'token')
+      assert.equal(await store.findDeviceByCertificate(ownerId, 'revoked'), undefined)
+      assert.equal(await usedOf(enrollment), 0)
+    },
+  )
+
+  await t.test('a deleted device is as good as none', async () => {
+    const { ownerNo, trigger } = await seedOwner(store)
+    const enrollment = await store.createEnrollment(newEnrollment(ownerNo, { maxUses: 2 }))
+    const first = enrolling(enrollment, 'd1', { claim: 1 })
+    assert.equal(await kindOf(first), 'enrolled')
+    await store.deleteDevice(ownerNo, 'd1', momentAt(startedAt), 'key k1')
+    assert.equal(await ownerOf(store, first), undefined)
+    assert.equal(await kindOf(enrolling(enrollment, 'd1', { claim: 1 })), 'enrolled')
+    assert.equal(await usedOf(enrollment), 2)
+    assert.equal((await createOne(store, trigger(['d1']))).devices.length, 1)
+  })
+
+  await t.test('of 20 devices that ask at once exactly as many enrol as there are uses', async () => {
+    const { ownerNo } = await seedOwner(store, { devices: [] })
+    const enrollment = await store.createEnrollment(newEnrollment(ownerNo, { maxUses: 5 }))
+    const all = Array.from({ length: 20 }, (_, index) => enrolling(enrollment, `d${index}`))
+    const kinds = await Promise.all(all.map(kindOf))
+    assert.equal(kinds.filter((kind) => kind === 'enrolled').length, 5)
+    assert.equal(kinds.filter((kind) => kind === 'not-open').length, 15)
+    assert.equal(await usedOf(enrollment), 5)
+    const { items } = await store.listDevices(ownerNo, {}, { after: undefined, limit: 99 })
+    assert.deepEqual(
+      items.map(({ deviceId }) => deviceId),
+      all
+        .filter((_, index) => kinds[index] === 'enrolled')
+        .map(({ deviceId }) => deviceId)
+        .toSorted(),
+    )
+  })
+
+  await t.test('of 20 that ask at once for the same device one enrols', async () => {
+    const { ownerNo } = await seedOwner(store)
+    const enrollment = await store.createEnrollment(newEnrollment(ownerNo, { maxUses: 20 }))
+    const all = Array.from({ length: 20 }, (_, claim) => enrolling(enrollment, 'wanted', { claim }))
+    const kinds = await Promise.all(all.map(kindOf))
+    const owners = await Promise.all(all.map((asked) => ownerOf(store, asked)))
+    assert.deepEqual(
+      owners.map((owner) => owner !== undefined),
+      kinds.map((kind) => kind === 'enrolled'),
+    )
+    assert.equal(kinds.filter((kind) => kind === 'taken').length, 19)
+    assert.equal(await usedOf(enrollment), 1)
+  })
+
+  await t.test('nobody enrols from the instant on at which it expires, or after it was revoked', async () => {
+    const [mine, theirs] = [await seedOwner(store), await seedOwner(store)]
+    const enrollment = await store.createEnrollment(newEnrollment(mine.ownerNo, { maxUses: 9 }))
+    const { enrollmentId, expiresAt } = enrollment
+    const ask = (deviceId: string, at: number) => kindOf(enrolling(enrollment, deviceId, { at, claim: 1 }))
+    assert.equal(await ask('in time', expiresAt - 1), 'enrolled')
+    for (const deviceId of ['too late', 'in time']) assert.equal(await ask(deviceId, expiresAt), 'not-open')
+    assert.equal(await store.getDevice(mine.ownerNo, 'too late'), undefined)
+
+    assert.equal(await store.revokeEnrollment(theirs.ownerNo, enrollmentId, startedAt + 1), false)
+    assert.equal(await ask('d1', startedAt + 1), 'enrolled')
+    assert.equal(await store.revokeEnrollment(mine.ownerNo, enrollmentId, startedAt + 2), true)
+    assert.equal(await store.revokeEnrollment(mine.ownerNo, enrollmentId, startedAt + 3), true)
+    for (const deviceId of ['d1', 'd2']) assert.equal(await ask(deviceId, startedAt + 4), 'not-open')
+    const found = await store.findEnrollment(enrollmentId)
+    assert.deepEqual([found?.revokedAt, found?.used], [startedAt + 2, 2])
+    assert.equal(await store.revokeEnrollment(mine.ownerNo, randomUUID(), startedAt), false)
+    assert.equal(await kindOf(enrolling({ enrollmentId: randomUUID() }, 'd1')), 'not-open')
+  })
+
+  await t.test(
+    'the same claim gets a new token within ten minutes, and no other use is counted',
+    async () => {
+      const { ownerNo } = await seedOwner(store)
+      const enrollment = await store.createEnrollment(newEnrollment(ownerNo))
+      const ask = (at: number, claim?: number) =>
+        enrolling(enrollment, 'd1', { at: startedAt + at, ...(claim !== undefined && { claim }) })
+      const first = ask(0, 1)
+      const again = ask(10 * minute - 1, 1)
+      assert.deepEqual([await kindOf(first), await kindOf(again)], ['enrolled', 'enrolled'])
+      assert.deepEqual([await ownerOf(store, first), await ownerOf(store, again)], [undefined, 'd1'])
+      // It is used up: whoever has another claim, or none, learns nothing of the device.
+      for (const other of [ask(1, 2), ask(1)]) assert.equal(await kindOf(other), 'not-open')
+      assert.equal(await kindOf(ask(20 * minute, 1)), 'not-open')
+      assert.equal(await usedOf(enrollment), 1)
+      assert.equal(await ownerOf(store, again), 'd1')
+    },
+  )
+
+  await t.test('a claim is void once the owner has given another token, or revoked it', async () => {
+    const { ownerNo } = await seedOwner(store)
+    const enrollment = await store.createEnrollment(newEnrollment(ownerNo, { maxUses: 9 }))
+    for (const deviceId of ['d1', 'd2']) {
+      assert.equal(await kindOf(enrolling(enrollment, deviceId, { claim: 1 })), 'enrolled')
+    }
+    const { token } = enrolling(enrollment, 'd1')
+    await store.setDeviceToken(ownerNo, 'd1', token, startedAt)
+    await store.setDeviceToken(ownerNo, 'd2', null, startedAt)
+    for (const deviceId of ['d1', 'd2']) {
+      assert.equal(await kindOf(enrolling(enrollment, deviceId, { claim: 1 })), 'taken')
+    }
+    assert.equal((await store.findDeviceByToken(token.tokenId))?.deviceId, 'd1')
+  })
+
+  await t.test('a device that asked without a claim cannot ask again', async () => {
+    const { ownerNo } = await seedOwner(store)
+    const enrollment = await store.createEnrollment(newEnrollment(ownerNo, { maxUses: 9 }))
+    assert.equal(await kindOf(enrolling(enrollment, 'd1')), 'enrolled')
+    for (const more of [{}, { claim: 1 }]) {
+      assert.equal(await kindOf(enrolling(enrollment, 'd1', more)), 'taken')
+    }
+  })
+
+  await t.test('after it was opened again the same uses, claims and devices count', async () => {
+    const { ownerNo, trigger } = await seedOwner(store)
+    const enrollment = await store.createEnrollment(newEnrollment(ownerNo, { maxUses: 2 }))
+    const revoked = await store.createEnrollment(newEnrollment(ownerNo, { maxUses: 2 }))
+    await store.revokeEnrollment(ownerNo, revoked.enrollmentId, startedAt)
+    await store.enrollDevice(enrolling(enrollment, 'new', { claim: 1 }))
+    const again = await underTest.reopen()
+    const kind = async (asked: Enrolling) => (await again.enrollDevice(asked)).kind
+    assert.equal(await kind(enrolling(enrollment, 'new', { claim: 1 })), 'enrolled')
+    assert.equal(await kind(enrolling(enrollment, 'new', { claim: 2 })), 'taken')
+    assert.equal(await kind(enrolling(enrollment, 'd1')), 'enrolled')
+    assert.equal(await kind(enrolling(enrollment, 'd2')), 'not-open')
+    assert.equal(await kind(enrolling(revoked, 'd2')), 'not-open')
+    assert.equal((await createOne(again, trigger(['new', 'd1']))).devices.length, 2)
+  })
+
+  // The last one: from here on the database refuses devices at this instant.
+  await t.test('when the device cannot be written no use is counted, and it stays unknown', async () => {
+    const { store } = underTest
+    const { ownerNo, trigger } = await seedOwner(store)
+    const enrollment = await store.createEnrollment(newEnrollment(ownerNo))
+    await underTest.failAt(failingInstant)
+    await assert.rejects(store.enrollDevice(enrolling(enrollment, 'new', { at: failingInstant })))
+    assert.equal((await store.findEnrollment(enrollment.enrollmentId))?.used, 0)
+    const [outcome] = await store.createExecutions([trigger(['new'])])
+    assert.equal(outcome?.kind, 'unknown-device')
+    assert.equal((await store.enrollDevice(enrolling(enrollment, 'new'))).kind, 'enrolled')
+  })
+}
