@@ -1,50 +1,33 @@
 // Calls of the server that this process has just started, at its own address.
 
-import { request as httpRequest } from 'node:http'
-import { request as httpsRequest } from 'node:https'
+import { callServer } from './call-server.ts'
 
 export type LocalApi = {
   /** True when the key may do what samples need. */
   isGood(): Promise<boolean>
   get(path: string): Promise<unknown>
+  /** Undefined when there is no such thing. */
+  find(path: string): Promise<unknown>
   put(path: string, body: object): Promise<void>
+  post(path: string): Promise<unknown>
 }
 
 export function openApi(http: string, apiKey: string): LocalApi {
-  const call = (method: string, path: string, body?: object) => send(`${http}${path}`, apiKey, method, body)
+  // Our own certificate may be one that only the people here trust.
+  const access = { address: http, apiKey, trustAnyCertificate: true }
   const wanted = async (method: string, path: string, body?: object) => {
-    const { status, text } = await call(method, path, body)
+    const { status, text } = await callServer(access, method, path, body)
     if (status >= 300) throw new Error(`${method} ${path} answered ${status}: ${text}`)
     return text === '' ? undefined : JSON.parse(text)
   }
   return {
-    isGood: async () => (await call('GET', '/job/api/owners')).status === 200,
+    isGood: async () => (await callServer(access, 'GET', '/job/api/owners')).status === 200,
     get: (path) => wanted('GET', path),
+    find: async (path) => {
+      const { status, text } = await callServer(access, 'GET', path)
+      return status === 200 ? JSON.parse(text) : undefined
+    },
     put: (path, body) => wanted('PUT', path, body),
+    post: (path) => wanted('POST', path),
   }
-}
-
-function send(
-  url: string,
-  apiKey: string,
-  method: string,
-  body?: object,
-): Promise<{ status: number; text: string }> {
-  const headers = { 'x-api-key': apiKey, ...(body && { 'content-type': 'application/json' }) }
-  return new Promise((resolve, reject) => {
-    // Our own certificate may be one that only the people here trust.
-    const request = url.startsWith('https:')
-      ? httpsRequest(url, { method, headers, rejectUnauthorized: false })
-      : httpRequest(url, { method, headers })
-    request.on('error', reject)
-    request.on('response', (response) => {
-      let text = ''
-      response.setEncoding('utf8')
-      response.on('data', (chunk) => {
-        text += chunk
-      })
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }))
-    })
-    request.end(body && JSON.stringify(body))
-  })
 }

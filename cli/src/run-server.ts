@@ -6,8 +6,10 @@ import { configOf, explainStartError } from './server-options.ts'
 export async function runServer(
   options: Record<string, unknown>,
   adjust: (config: Config) => Config,
-  onStarted: (server: RunningServer, config: Config) => Promise<void>,
+  /** May give back how to stop what it has started beside the server. */
+  onStarted: (server: RunningServer, config: Config) => Promise<(() => Promise<void>) | undefined>,
 ): Promise<void> {
+  let stopBeside: (() => Promise<void>) | undefined
   try {
     const config = adjust(configOf(options))
     if (options.check) {
@@ -17,6 +19,7 @@ export async function runServer(
     const server = await startServer(config, { onLost: () => process.exit(1) })
     const stop = async (signal: string) => {
       try {
+        await stopBeside?.()
         await server.stop(signal)
         process.exit(0)
       } catch (error) {
@@ -29,7 +32,7 @@ export async function runServer(
     // A second SIGTERM changes nothing; a second Ctrl-C ends it at once.
     process.on('SIGTERM', stop)
     process.once('SIGINT', stop)
-    await onStarted(server, config)
+    stopBeside = await onStarted(server, config)
   } catch (error) {
     console.error(explainStartError(error))
     process.exit(1)

@@ -1,23 +1,33 @@
 // The sample job and the sample devices of `jobcast dev`, made through the API like anybody's.
 
+import type { DeviceCredential } from '@jobcast/contract'
+import { simulatedTag } from '@jobcast/sim'
 import type { LocalApi } from './local-api.ts'
+import { writeSampleTokens } from './sample-tokens.ts'
 
 export const sampleJobName = 'restart'
 export const sampleDeviceIds = Array.from({ length: 8 }, (_, index) => `kiosk-${index + 1}`)
+/** Nobody is this one: what is triggered on it waits. It has no token, and whoever wants to be it makes one. */
+export const switchedOffId = 'kiosk-8'
 
 const cities = ['Berlin', 'Lagos', 'Lima', 'Osaka']
 
 /** Only where there is no job at all yet: what somebody made is left alone. */
-export async function addSamples(api: LocalApi): Promise<void> {
+export async function addSamples(api: LocalApi, dataFolder: string): Promise<void> {
   const { items } = (await api.get('/job/api/jobs?limit=1')) as { items: unknown[] }
   if (items.length > 0) return
+  const credentials: DeviceCredential[] = []
   for (const [index, deviceId] of sampleDeviceIds.entries()) {
     const city = cities[index % cities.length] as string
+    const isSimulated = deviceId !== switchedOffId
     await api.put(`/job/api/devices/${deviceId}`, {
       deviceName: `Kiosk ${index + 1}, ${city}`,
-      tags: ['kiosk', city.toLowerCase()],
+      tags: ['kiosk', city.toLowerCase(), ...(isSimulated ? [simulatedTag] : [])],
     })
+    if (!isSimulated) continue
+    credentials.push((await api.post(`/job/api/devices/${deviceId}/credential`)) as DeviceCredential)
   }
+  writeSampleTokens(dataFolder, credentials)
   // Last: a start that breaks off before it leaves no job, and the next start makes the samples.
   await api.put(`/job/api/jobs/${sampleJobName}`, {
     description: 'Restarts the kiosk application',

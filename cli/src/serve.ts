@@ -13,11 +13,12 @@ export function serveCommand(): Command {
         options,
         (config) => ({ ...config, jsonLog: config.jsonLog || !process.stdout.isTTY }),
         async ({ newAdminKey }, { dataFolder, adminKey }) => {
-          if (newAdminKey === undefined || adminKey !== undefined) return
+          if (newAdminKey === undefined || adminKey !== undefined) return undefined
           // On stderr: standard output is for log lines.
           console.error(
             `Admin API key, shown this once and kept in ${join(dataFolder, 'admin-key')}:\n  ${newAdminKey}`,
           )
+          return undefined
         },
       ),
     )

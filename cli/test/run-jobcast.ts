@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
@@ -31,6 +32,8 @@ export type Started = {
   stderr: () => string
   /** Resolves when standard output matches. */
   until: (pattern: RegExp) => Promise<RegExpExecArray>
+  /** The same of standard error. */
+  untilError: (pattern: RegExp) => Promise<RegExpExecArray>
   isRunning: () => boolean
   end: (signal: NodeJS.Signals) => Promise<number | null>
 }
@@ -59,19 +62,21 @@ export function startJobcast(
   child.stdout?.on('data', (chunk) => {
     stdout += chunk
   })
+  const untilIn = (stream: Readable | null, text: () => string) => (pattern: RegExp) =>
+    new Promise<RegExpExecArray>((resolve, reject) => {
+      const look = () => {
+        const match = pattern.exec(text())
+        if (match) resolve(match)
+      }
+      stream?.on('data', look)
+      void gone.then(() => reject(new Error(`jobcast ended before ${pattern}: ${stdout}${stderr}`)))
+      look()
+    })
   return {
     stdout: () => stdout,
     stderr: () => stderr,
-    until: (pattern) =>
-      new Promise((resolve, reject) => {
-        const look = () => {
-          const match = pattern.exec(stdout)
-          if (match) resolve(match)
-        }
-        child.stdout?.on('data', look)
-        void gone.then(() => reject(new Error(`jobcast ended before ${pattern}: ${stdout}${stderr}`)))
-        look()
-      }),
+    until: untilIn(child.stdout, () => stdout),
+    untilError: untilIn(child.stderr, () => stderr),
     isRunning: () => child.exitCode === null && child.signalCode === null,
     async end(signal) {
       child.kill(signal)

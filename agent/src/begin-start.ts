@@ -1,0 +1,62 @@
+// All that must be true before a program is started: a folder for it, a place for its output, and the journal's word on
+// disk that it is about to be started.
+
+import { randomUUID } from 'node:crypto'
+import type { Tell } from './events.ts'
+import type { Journal } from './journal.ts'
+import type { Entry } from './journal-records.ts'
+import type { Offered } from './offered.ts'
+import { OutputSpool } from './output-spool.ts'
+import type { Work } from './plan-work.ts'
+import type { AttemptPaths, StateFolder } from './state-folder.ts'
+import type { AttemptKey } from './transport.ts'
+
+export type BeginDeps = {
+  journal: Journal
+  state: StateFolder
+  bootId: string
+  maxOutputBytes: number
+  tell: Tell
+}
+
+/** What is to be started: a program for each step, and what the journal has of an earlier start. */
+export type Start = { offered: Offered; work: Work; programs: string[]; before: Entry | undefined }
+
+export type BegunStart = {
+  key: AttemptKey
+  paths: AttemptPaths
+  spool: OutputSpool
+  /** 1 for the first start of the attempt. */
+  start: number
+  startId: string
+  /** It goes on after a boot it has asked for, with this step. */
+  isResumed: boolean
+  firstStep: number
+}
+
+/** Rejects when something of it cannot be done; then nothing may be started. */
+export async function beginStart(
+  { journal, state, bootId, maxOutputBytes, tell }: BeginDeps,
+  { offered, work, before }: Start,
+): Promise<BegunStart> {
+  const key = { jobId: offered.jobId, attempt: offered.attempt }
+  const paths = await state.prepare(key)
+  const spool = await openSpool(paths, maxOutputBytes, tell)
+  const start = (before?.start ?? 0) + 1
+  const startId = randomUUID()
+  const { onInterrupt } = work
+  try {
+    await journal.add({ kind: 'starting', ...key, start, startId, bootId, onInterrupt }, true)
+  } catch (error) {
+    await spool.close()
+    throw error
+  }
+  const isResumed = before?.phase === 'rebooting'
+  return { key, paths, spool, start, startId, isResumed, firstStep: isResumed ? before.step : 0 }
+}
+
+export function openSpool({ output }: AttemptPaths, maxBytes: number, tell: Tell): Promise<OutputSpool> {
+  const onFailure = (error: unknown) =>
+    tell({ kind: 'disk-trouble', what: 'output cannot be kept and is cut', error })
+  return OutputSpool.open(output, maxBytes, onFailure)
+}

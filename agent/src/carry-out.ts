@@ -1,0 +1,76 @@
+// What to do with an execution that the server hands out: it depends on what the journal knows of it.
+
+import { findHandler } from './find-handler.ts'
+import type { Entry } from './journal-records.ts'
+import type { Offered } from './offered.ts'
+import { failure, type Outcome, refusal } from './outcome.ts'
+import { type DeviceRules, planWork, type Work } from './plan-work.ts'
+import { interrupted, mayStartAgain } from './recover.ts'
+import { type RunDeps, runExecution } from './run-execution.ts'
+import { forget, report, type SettleDeps } from './settle.ts'
+import type { AttemptKey } from './transport.ts'
+import { waitForReboot } from './wait-for-reboot.ts'
+
+export type CarryOutDeps = RunDeps & SettleDeps & { rules: DeviceRules }
+
+export async function carryOut(deps: CarryOutDeps, offered: Offered): Promise<void> {
+  const key = { jobId: offered.jobId, attempt: offered.attempt }
+  const { journal, bootId } = deps
+  const before = journal.get(key)
+  // It was reported, and yet the server asks for it: it is told again, and not started.
+  if (before?.outcome) return report(deps, key, before.outcome)
+  if (before === undefined && offered.begunBy !== journal.agentId) {
+    return refuse(deps, key, begunByAnother(offered))
+  }
+  if (before?.phase === 'rebooting' && before.bootId === bootId) return waitForReboot(deps, offered)
+  if (before && !mayStartAgain(before)) return refuse(deps, key, interrupted(before, journal.agentId))
+
+  const prepared = await prepare(deps, offered, before)
+  if ('refused' in prepared) return refuse(deps, key, prepared.refused)
+  const end = await runExecution(deps, { offered, before, ...prepared })
+  switch (end.kind) {
+    case 'finished':
+      return report(deps, key, end.outcome)
+    case 'withdrawn':
+      return forget(deps, key)
+    case 'rebooting':
+      deps.tell({ kind: 'rebooting', ...key })
+      return waitForReboot(deps, offered)
+    case 'to-rerun':
+      return undefined
+  }
+}
+
+/** It ends without a start. */
+function refuse(deps: CarryOutDeps, key: AttemptKey, outcome: Outcome): Promise<void> {
+  deps.tell({ kind: 'ended', ...key, status: outcome.status, reason: outcome.statusDetails.reason })
+  return report(deps, key, outcome)
+}
+
+/** All steps are looked at before the first is begun. */
+async function prepare(
+  { rules, journal }: CarryOutDeps,
+  { document }: Offered,
+  before: Entry | undefined,
+): Promise<{ work: Work; programs: string[] } | { refused: Outcome }> {
+  const { agentId } = journal
+  // What has begun once cannot be refused any more.
+  const refused = (reason: string) => ({
+    refused: before ? failure(reason, { agent: agentId }) : refusal(reason),
+  })
+  const plan = planWork(document, rules)
+  if (plan.kind === 'refusal') return refused(plan.reason)
+  const programs: string[] = []
+  for (const { runs, program } of plan.work.steps) {
+    const found = runs === 'handler' ? await findHandler(rules.handlersFolder, program) : { path: program }
+    if ('refusal' in found) return refused(found.refusal)
+    programs.push(found.path)
+  }
+  return { work: plan.work, programs }
+}
+
+/** Another agent with the name of this device, or this one before its state folder was lost. */
+function begunByAnother({ begunBy }: Offered): Outcome {
+  const who = begunBy === undefined ? 'another program' : `the agent ${begunBy}`
+  return failure(`interrupted: ${who} began it as this device, and it is not started a second time`)
+}

@@ -1,0 +1,30 @@
+// Fields of a document, each as its type or a refusal that names it.
+
+/** Why the document is not carried out, in words for whoever triggered it. */
+export class Refused extends Error {}
+
+export function texts(value: unknown, name: string): string[] {
+  if (!Array.isArray(value) || value.some((each) => typeof each !== 'string')) {
+    throw new Refused(`${name} is not a list of texts`)
+  }
+  return value
+}
+
+export function optionalText(value: unknown, name: string): string | undefined {
+  if (value !== undefined && typeof value !== 'string') throw new Refused(`${name} is not a text`)
+  return value
+}
+
+/** AWS's documents have "true" as a text. */
+export function flag(value: unknown, name: string): boolean {
+  if (value === undefined || value === false || value === 'false') return false
+  if (value === true || value === 'true') return true
+  throw new Refused(`${name} is neither true nor false`)
+}
+
+export function optionalCount(value: unknown, name: string): number | undefined {
+  if (value === undefined) return undefined
+  const number = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value
+  if (Number.isSafeInteger(number) && (number as number) >= 0) return number as number
+  throw new Refused(`${name} is not a whole number`)
+}

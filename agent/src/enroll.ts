@@ -1,0 +1,84 @@
+// A device's first token, fetched by the device itself with the token of an enrolment.
+
+import { randomBytes } from 'node:crypto'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
+import { setTimeout as rest } from 'node:timers/promises'
+import { type Backoff, defaultBackoff, reconnectDelayMs } from './reconnect-delay.ts'
+import { StartRefused } from './start-refused.ts'
+
+export type EnrollOptions = {
+  /** HTTP address of the service, without a slash at its end. */
+  server: string
+  deviceId: string
+  enrollmentToken: string
+  tokenFile: string
+  deviceName?: string | undefined
+  /** How often the service may fail to answer before it is given up. */
+  tries?: number
+  backoff?: Backoff
+}
+
+const oneRequestMs = 15_000
+
+/**
+ * The claim is on disk before it is sent: should the answer, or this program, get lost, the same command made again
+ * within ten minutes gets a token, and no other use of the enrolment is counted.
+ */
+export async function enrollDevice(options: EnrollOptions): Promise<void> {
+  const { tokenFile } = options
+  if (existsSync(tokenFile)) throw new StartRefused(`there is a token in ${tokenFile} already`)
+  const claimFile = `${tokenFile}.claim`
+  if (!existsSync(claimFile)) writeSecret(claimFile, randomBytes(24).toString('base64url'))
+  writeSecret(tokenFile, await fetchToken(options, readFileSync(claimFile, 'utf8').trim()))
+  rmSync(claimFile)
+}
+
+async function fetchToken({ tries = 5, ...options }: EnrollOptions, claim: string): Promise<string> {
+  for (let failures = 1; ; failures++) {
+    const answer = await ask(options, claim).catch((error: Error) => error)
+    if (answer instanceof StartRefused) throw answer
+    if (!(answer instanceof Error)) return answer
+    if (failures >= tries) {
+      throw new StartRefused(
+        `${options.server} cannot be reached: ${answer.message}. The same command may be tried again.`,
+      )
+    }
+    await rest(reconnectDelayMs(failures, options.backoff ?? defaultBackoff))
+  }
+}
+
+async function ask(options: EnrollOptions, claim: string): Promise<string> {
+  const { server, deviceId, enrollmentToken, deviceName } = options
+  const response = await fetch(`${server}/things/${encodeURIComponent(deviceId)}/enroll`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${enrollmentToken}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ claim, deviceName }),
+    signal: AbortSignal.timeout(oneRequestMs),
+  })
+  const body = (await response.json().catch(() => ({}))) as { deviceToken?: string; message?: string }
+  if (response.status === 201 && body.deviceToken !== undefined) return body.deviceToken
+  const text = body.message ?? `it answered ${response.status}`
+  if (response.status >= 500 || response.status === 429) throw new Error(text)
+  throw new StartRefused(response.status === 401 ? refusedToken : text)
+}
+
+const refusedToken = 'the enrolment token is wrong, expired, revoked or used up'
+
+/** Whole and on disk, or not there: a token that is lost half way cannot be shown again. */
+function writeSecret(path: string, text: string): void {
+  const unfinished = `${path}.new`
+  const file = openSync(unfinished, 'w', 0o600)
+  writeSync(file, `${text}\n`)
+  fsyncSync(file)
+  closeSync(file)
+  renameSync(unfinished, path)
+}

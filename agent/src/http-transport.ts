@@ -1,0 +1,173 @@
+// By HTTP, where only that passes: long poll for work, and a look now and then at what is under way.
+
+import { setTimeout as rest } from 'node:timers/promises'
+import { type DeviceOperation, deviceErrors } from '@jobcast/contract'
+import type { AgentEvent } from './events.ts'
+import { type Backoff, reconnectDelayMs } from './reconnect-delay.ts'
+import {
+  type Answer,
+  type AttemptKey,
+  isOver,
+  NoAnswer,
+  parseObject,
+  rejectionOf,
+  type Transport,
+} from './transport.ts'
+
+export type HttpTransportOptions = {
+  /** Of the server, without a path. */
+  url: string
+  deviceId: string
+  readToken: () => string
+  backoff: Backoff
+  tell: (event: AgentEvent) => void
+  /** How often to look whether what is under way is over. */
+  lookEveryMs?: number
+}
+
+const waitSeconds = 30
+const answerWithinMs = 30_000
+const defaultLookEveryMs = 5000
+
+// Several codes share an exception; the last of them is the one that our requests can meet.
+const codes = new Map(
+  Object.entries(deviceErrors).map(([code, { exception }]) => [exception as string, code]),
+)
+
+type Call = { method: string; path: string; body?: Record<string, unknown> }
+
+export class HttpTransport implements Transport {
+  readonly #options: HttpTransportOptions
+  readonly #stopping = new AbortController()
+  #failures = 0
+  #isConnected = false
+
+  constructor(options: HttpTransportOptions) {
+    this.#options = options
+  }
+
+  start(): void {}
+
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+  }
+
+  async ready(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted()
+    if (this.#failures === 0) return
+    await rest(reconnectDelayMs(this.#failures, this.#options.backoff), undefined, { signal })
+  }
+
+  async request(operation: DeviceOperation, fields: Record<string, unknown>): Promise<Answer> {
+    return this.#send(callOf(operation, fields), answerWithinMs)
+  }
+
+  async waitForWork(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      await this.ready(signal)
+      const call = { method: 'GET', path: `?wait=${waitSeconds}` }
+      const answer = await this.#send(call, waitSeconds * 1000 + answerWithinMs, signal).catch(noAnswer)
+      signal.throwIfAborted()
+      // Refused, for whatever reason: asking at once again would be a storm.
+      if (answer?.outcome === 'rejected') this.#failures++
+      if (answer?.outcome !== 'accepted') continue
+      const { inProgressJobs, queuedJobs } = answer.json
+      if ([inProgressJobs, queuedJobs].flat().length > 0) return
+    }
+  }
+
+  watch(attempt: AttemptKey, onCancel: (deadlineSeconds: number) => void): () => void {
+    const { lookEveryMs = defaultLookEveryMs } = this.#options
+    let isLooking = false
+    const look = async () => {
+      if (isLooking) return
+      isLooking = true
+      if (await isOver(this, attempt).catch(() => false)) onCancel(0)
+      isLooking = false
+    }
+    const timer = setInterval(look, lookEveryMs)
+    return () => clearInterval(timer)
+  }
+
+  async #send(call: Call, withinMs: number, signal?: AbortSignal): Promise<Answer> {
+    const { url } = this.#options
+    try {
+      const answer = await this.#fetch(call, withinMs, signal)
+      this.#failures = 0
+      if (!this.#isConnected) this.#options.tell({ kind: 'connected', url })
+      this.#isConnected = true
+      return answer
+    } catch (error) {
+      this.#failures++
+      const reason = reasonOf(error)
+      const isOurs = signal?.aborted || this.#stopping.signal.aborted
+      if (!isOurs) this.#lost(error instanceof TokenRefused ? 'sign-in-refused' : 'no-connection', reason)
+      throw new NoAnswer(reason)
+    }
+  }
+
+  #lost(kind: 'sign-in-refused' | 'no-connection', reason: string): void {
+    const { tell, url } = this.#options
+    if (this.#isConnected) tell({ kind: 'disconnected', reason })
+    else tell({ kind, url, reason })
+    this.#isConnected = false
+  }
+
+  async #fetch({ method, path, body }: Call, withinMs: number, signal?: AbortSignal): Promise<Answer> {
+    const { url, deviceId, readToken } = this.#options
+    const signals = [this.#stopping.signal, AbortSignal.timeout(withinMs), ...(signal ? [signal] : [])]
+    const response = await fetch(`${url}/things/${encodeURIComponent(deviceId)}/jobs${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${readToken()}`,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      redirect: 'error',
+      signal: AbortSignal.any(signals),
+    })
+    const json = parseObject(await response.text())
+    if (response.ok && json) return { outcome: 'accepted', json }
+    if (response.status === 401 || response.status === 403) throw new TokenRefused()
+    // What does not name an exception comes from something between us and the server, and decides nothing.
+    const exception = response.headers.get('x-amzn-errortype') ?? ''
+    const rejection = json && rejectionOf(json, codes.get(exception) ?? json.code)
+    if (rejection === undefined || response.status >= 500) throw new Error(`HTTP status ${response.status}`)
+    return rejection
+  }
+}
+
+class TokenRefused extends Error {
+  constructor() {
+    super('the server does not know this device and token')
+  }
+}
+
+function callOf(operation: DeviceOperation, fields: Record<string, unknown>): Call {
+  switch (operation.name) {
+    case 'get':
+      return { method: 'GET', path: '' }
+    case 'start-next':
+      return { method: 'PUT', path: '/$next', body: fields }
+    case 'describe': {
+      const query = new URLSearchParams(
+        Object.entries(fields).map(([name, value]): [string, string] => [name, String(value)]),
+      )
+      return { method: 'GET', path: `/${operation.jobId}?${query}` }
+    }
+    case 'update':
+      return { method: 'POST', path: `/${operation.jobId}`, body: fields }
+    case 'output':
+      return { method: 'POST', path: `/${operation.jobId}/output`, body: fields }
+  }
+}
+
+function noAnswer(error: unknown): undefined {
+  if (!(error instanceof NoAnswer)) throw error
+}
+
+/** fetch says no more than that it failed; why is in its cause. */
+function reasonOf(error: unknown): string {
+  const { message, cause } = error as Error
+  return cause instanceof Error ? cause.message || String((cause as NodeJS.ErrnoException).code) : message
+}

@@ -1,0 +1,7 @@
+export { type AgentOptions, defaultMaxOutputBytes, type RunningAgent, startAgent } from './agent.ts'
+export { type EnrollOptions, enrollDevice } from './enroll.ts'
+export type { AgentEvent } from './events.ts'
+export { logLine } from './log-lines.ts'
+export { checkToken, readTokenFile } from './read-token.ts'
+export { httpAddress, mqttAddress, webSocketAddress } from './server-address.ts'
+export { StartRefused } from './start-refused.ts'

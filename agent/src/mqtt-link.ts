@@ -1,0 +1,163 @@
+// One MQTT connection from sign-in to its end. It is never revived: the next one is another link, and what was asked
+// on this one and not answered is asked there again.
+
+import { type DeviceOperation, topicPrefix } from '@jobcast/contract'
+import { connect, type ErrorWithReasonCode, type IDisconnectPacket, type MqttClient } from 'mqtt'
+import { orAborted } from './or-aborted.ts'
+import { type Answer, NoAnswer, parseObject, rejectionOf } from './transport.ts'
+
+export type LinkOptions = {
+  url: string
+  deviceId: string
+  token: string
+  /** Told of every message, in the order in which they come, by its topic behind the device's prefix. */
+  onMessage: (suffix: string, json: Record<string, unknown>) => void
+}
+
+/** The server does not let this device in; another token may be let in. */
+export class SignInRefused extends Error {}
+
+const filters = ['notify-next', '+/cancel', 'start-next/+', '+/get/+', '+/update/+', '+/output/+']
+const keepAliveSeconds = 30
+const connectWithinMs = 20_000
+/** Whoever does not answer for so long is not there, whatever the network says. */
+const answerWithinMs = 30_000
+const sayGoodbyeWithinMs = 1000
+// MQTT 5: bad user name or password, not authorized.
+const refusalCodes = new Set([0x86, 0x87])
+
+type Waiting = { resolve: (answer: Answer) => void; reject: (error: Error) => void; timer: NodeJS.Timeout }
+
+export class MqttLink {
+  /** Resolves with the reason when the connection is gone, by whomever. */
+  readonly closed: Promise<string>
+  readonly #client: MqttClient
+  readonly #prefix: string
+  readonly #onMessage: LinkOptions['onMessage']
+  readonly #waiting = new Map<string, Waiting>()
+  #lastToken = 0
+  #error: Error | undefined
+
+  private constructor({ url, deviceId, token, onMessage }: LinkOptions) {
+    this.#prefix = topicPrefix(deviceId)
+    this.#onMessage = onMessage
+    this.#client = connect(url, {
+      protocolVersion: 5,
+      clean: true,
+      clientId: `jobcast-agent-${deviceId}`,
+      username: deviceId,
+      password: token,
+      keepalive: keepAliveSeconds,
+      connectTimeout: connectWithinMs,
+      reconnectPeriod: 0,
+      resubscribe: false,
+      queueQoSZero: false,
+    })
+    this.#client.on('message', (topic, payload) => this.#take(topic, payload))
+    this.#client.on('error', (error) => this.#fail(error))
+    this.#client.on('disconnect', (packet) => this.#fail(new Error(disconnectText(packet))))
+    this.closed = new Promise((resolve) => {
+      this.#client.on('close', () => {
+        for (const { reject, timer } of this.#waiting.values()) {
+          clearTimeout(timer)
+          reject(new NoAnswer('the connection was lost'))
+        }
+        this.#waiting.clear()
+        resolve(this.#error?.message ?? 'the connection was lost')
+      })
+    })
+  }
+
+  /** Resolves when the device is signed in and has subscribed. */
+  static async open(options: LinkOptions, signal: AbortSignal): Promise<MqttLink> {
+    const link = new MqttLink(options)
+    const lost = link.closed.then(() => {
+      throw link.#error ?? new Error('the connection was lost')
+    })
+    try {
+      const connected = new Promise<void>((resolve) => link.#client.once('connect', () => resolve()))
+      await orAborted(Promise.race([connected, lost]), signal)
+      // With QoS 1: the server notes when a notice has reached us.
+      const wanted = filters.map((suffix) => link.#prefix + suffix)
+      await orAborted(Promise.race([link.#client.subscribeAsync(wanted, { qos: 1 }), lost]), signal)
+      return link
+    } catch (error) {
+      link.destroy()
+      throw error
+    }
+  }
+
+  /** The answer says that it is on disk, so the publish itself needs no acknowledgement. */
+  request(operation: DeviceOperation, fields: Record<string, unknown>): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      if (!this.#client.connected) throw new NoAnswer('there is no connection')
+      this.#lastToken++
+      const clientToken = String(this.#lastToken)
+      const timer = setTimeout(() => {
+        this.#error ??= new Error('the server did not answer')
+        this.destroy()
+      }, answerWithinMs)
+      this.#waiting.set(clientToken, { resolve, reject, timer })
+      const topic = this.#prefix + suffixOf(operation)
+      this.#client.publish(topic, JSON.stringify({ ...fields, clientToken }), { qos: 0 })
+    })
+  }
+
+  /** Says goodbye, if there is somebody who listens. */
+  async close(): Promise<void> {
+    const timer = setTimeout(() => this.destroy(), sayGoodbyeWithinMs)
+    await this.#client.endAsync().catch(() => undefined)
+    clearTimeout(timer)
+  }
+
+  destroy(): void {
+    this.#client.end(true)
+    // To a goodbye that is stuck, `end` adds nothing.
+    this.#client.stream?.destroy()
+  }
+
+  #fail(error: Error): void {
+    const { code } = error as Partial<ErrorWithReasonCode>
+    const isRefusal = typeof code === 'number' && refusalCodes.has(code)
+    this.#error ??= isRefusal ? new SignInRefused('the server does not know this device and token') : error
+    this.destroy()
+  }
+
+  #take(topic: string, payload: Buffer): void {
+    const json = parseObject(payload.toString())
+    if (json === undefined || !topic.startsWith(this.#prefix)) return
+    const suffix = topic.slice(this.#prefix.length)
+    this.#onMessage(suffix, json)
+    const answer = answerOf(suffix, json)
+    const waiting = this.#waiting.get(String(json.clientToken))
+    if (waiting === undefined || answer === undefined) return
+    this.#waiting.delete(String(json.clientToken))
+    clearTimeout(waiting.timer)
+    waiting.resolve(answer)
+  }
+}
+
+function suffixOf(operation: DeviceOperation): string {
+  switch (operation.name) {
+    case 'describe':
+      return `${operation.jobId}/get`
+    case 'update':
+    case 'output':
+      return `${operation.jobId}/${operation.name}`
+    default:
+      return operation.name
+  }
+}
+
+function answerOf(suffix: string, json: Record<string, unknown>): Answer | undefined {
+  if (suffix.endsWith('/accepted')) return { outcome: 'accepted', json }
+  return suffix.endsWith('/rejected') ? rejectionOf(json, json.code) : undefined
+}
+
+const sessionTakenOver = 0x8e
+
+function disconnectText({ reasonCode = 0 }: IDisconnectPacket): string {
+  return reasonCode === sessionTakenOver
+    ? 'another connection signed in as this device'
+    : `the server closed the connection (code ${reasonCode})`
+}

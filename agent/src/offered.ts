@@ -1,0 +1,31 @@
+// An execution as the server hands it out.
+
+import { asObject, parseObject } from './transport.ts'
+
+export type Offered = {
+  jobId: string
+  attempt: number
+  /** Who has begun it: the id of an agent, in its statusDetails. */
+  begunBy: string | undefined
+  document: unknown
+  /** When the server gives it up, in milliseconds of performance.now(). */
+  givenUpAt: number | undefined
+}
+
+/** Undefined: nothing is pending. Throws for what no server of ours would say. */
+export function parseOffered(json: Record<string, unknown>, receivedAt: number): Offered | undefined {
+  if (json.execution === undefined) return undefined
+  const execution = asObject(json.execution) ?? {}
+  const { jobId, executionNumber, approximateSecondsBeforeTimedOut: secondsLeft, jobDocument } = execution
+  const begunBy = asObject(execution.statusDetails)?.agent
+  if (typeof jobId !== 'string' || !/^\d+$/.test(jobId)) throw new Error('the server gave no jobId')
+  if (!Number.isSafeInteger(executionNumber)) throw new Error('the server gave no executionNumber')
+  return {
+    jobId,
+    attempt: executionNumber as number,
+    begunBy: typeof begunBy === 'string' ? begunBy : undefined,
+    // A text over HTTP.
+    document: typeof jobDocument === 'string' ? parseObject(jobDocument) : jobDocument,
+    givenUpAt: typeof secondsLeft === 'number' ? receivedAt + secondsLeft * 1000 : undefined,
+  }
+}

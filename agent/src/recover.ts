@@ -1,0 +1,50 @@
+// After a crash or a reboot: what the journal says was under way is not under way any more.
+
+import type { Tell } from './events.ts'
+import type { Journal } from './journal.ts'
+import type { Entry } from './journal-records.ts'
+import { endLeftovers } from './leftovers.ts'
+import { failure, type Outcome } from './outcome.ts'
+import type { StateFolder } from './state-folder.ts'
+
+export type RecoverDeps = {
+  journal: Journal
+  state: StateFolder
+  bootId: string
+  graceMs: number
+  tell: Tell
+}
+
+/** So often is an attempt started at most, by reboots and reruns. */
+export const maxStarts = 10
+
+/** Before anything is asked of the server. What may be started again stays as it is until it is handed out again. */
+export async function recover({ journal, state, bootId, graceMs, tell }: RecoverDeps): Promise<void> {
+  try {
+    await state.removeOthers(journal.unsettled())
+    for (const entry of journal.unsettled()) {
+      if (entry.phase !== 'started') continue
+      const { jobId, attempt } = entry
+      const groups = await endLeftovers(entry, bootId, graceMs)
+      if (groups.length > 0) tell({ kind: 'leftovers-ended', jobId, attempt, groups })
+      if (mayStartAgain(entry)) continue
+      await journal.add(
+        { kind: 'finished', jobId, attempt, outcome: interrupted(entry, journal.agentId) },
+        true,
+      )
+    }
+  } catch (error) {
+    tell({ kind: 'disk-trouble', what: 'what was interrupted cannot be noted', error })
+  }
+}
+
+/** Whether an attempt that began in an earlier life of the agent is begun again. */
+export function mayStartAgain({ phase, onInterrupt, start }: Entry): boolean {
+  const mayRerun = phase === 'started' && onInterrupt === 'rerun'
+  return (phase === 'rebooting' || mayRerun) && start < maxStarts
+}
+
+export function interrupted({ start }: Entry, agentId: string): Outcome {
+  const starts = start > 1 ? start : undefined
+  return failure('interrupted: the agent stopped while it ran', { agent: agentId, starts })
+}

@@ -1,0 +1,27 @@
+// What a handler gives back, from the file it was told to write it to.
+
+import { lstat, readFile } from 'node:fs/promises'
+
+const maxBytes = 64 * 1024
+
+/** `problem` is for statusDetails: the outcome stands, but its result is not there. */
+export type HandlerResult = { result?: unknown; problem?: string }
+
+export async function readResult(path: string): Promise<HandlerResult> {
+  try {
+    const seen = await lstat(path)
+    if (!seen.isFile()) return { problem: 'the result is not a file' }
+    if (seen.size === 0) return {}
+    if (seen.size > maxBytes) return { problem: 'the result is larger than 64 KiB' }
+    const result: unknown = JSON.parse(await readFile(path, 'utf8'))
+    // Escapes and numbers may be longer as we would write them.
+    const isLong = Buffer.byteLength(JSON.stringify(result)) > maxBytes
+    return isLong ? { problem: 'the result is larger than 64 KiB' } : { result }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
+    return {
+      problem:
+        error instanceof SyntaxError ? 'the result is not JSON' : `no result: ${(error as Error).message}`,
+    }
+  }
+}

@@ -1,0 +1,85 @@
+// One program from its start to its end, and to the end of all it forked.
+
+import type { OutputSpool } from './output-spool.ts'
+import { PipeReader } from './pipe-reader.ts'
+import type { Step } from './plan-work.ts'
+import { ProcessGroup } from './process-group.ts'
+import { type Progress, ProgressLines } from './progress-lines.ts'
+
+export type StepEnd =
+  | { kind: 'exited'; exitCode: number | null; signal: NodeJS.Signals | null; stderrLines: number }
+  /** `isFinal`: it will not do better the next time. */
+  | { kind: 'not-started'; reason: string; isFinal: boolean }
+
+export type StepRun = {
+  /** The handler's path, or the command's program. */
+  path: string
+  cwd: string
+  env: NodeJS.ProcessEnv
+  /** The document, for stdin. */
+  input: string
+  spool: OutputSpool
+  /** From TERM to KILL, for what it leaves behind. */
+  graceMs: number
+  onStarted: (pid: number) => void
+  onProgress: (progress: Progress) => void
+  /** Aborted to end it; the reason says how long it has. */
+  ending: AbortSignal
+}
+
+/** Why a step is ended before its time. */
+export type Ending = {
+  kind: 'canceled' | 'withdrawn' | 'time-limit' | 'stopping'
+  graceMs: number
+}
+
+export async function runStep(step: Step, run: StepRun): Promise<StepEnd> {
+  const { path, cwd, env, input, spool, ending } = run
+  let group: ProcessGroup
+  try {
+    group = await ProcessGroup.start(path, { args: step.args, cwd, env, input })
+  } catch (error) {
+    return notStarted(step, error as NodeJS.ErrnoException)
+  }
+  run.onStarted(group.pid)
+  const progress = new ProgressLines(run.onProgress)
+  let stderrLines = 0
+  const stdout = new PipeReader(group.stdout, (chunk) => {
+    progress.push(chunk)
+    return spool.append(chunk)
+  })
+  const stderr = new PipeReader(group.stderr, (chunk) => {
+    stderrLines += countLines(chunk)
+    return spool.append(chunk)
+  })
+  const end = () => group.end((ending.reason as Ending).graceMs)
+  ending.addEventListener('abort', end)
+  if (ending.aborted) end()
+  const exit = await group.gone(run.graceMs)
+  ending.removeEventListener('abort', end)
+  await Promise.all([stdout.finish(), stderr.finish()])
+  progress.end()
+  return { kind: 'exited', ...exit, stderrLines }
+}
+
+const newline = 0x0a
+
+function countLines(chunk: Buffer): number {
+  let lines = 0
+  for (let at = chunk.indexOf(newline); at >= 0; at = chunk.indexOf(newline, at + 1)) lines++
+  return lines
+}
+
+// What the system says of a program that is not one.
+const finalReasons: Record<string, string> = {
+  ENOENT: 'it, or the interpreter its first line names, is not there',
+  EACCES: 'it must not be executed',
+  EPERM: 'it must not be executed',
+  ENOEXEC: 'it is no program for this machine',
+  E2BIG: 'its arguments are too long',
+}
+
+function notStarted({ runs, program }: Step, { code = '', message }: NodeJS.ErrnoException): StepEnd {
+  const reason = `the ${runs} "${program}" cannot be started: ${finalReasons[code] ?? message}`
+  return { kind: 'not-started', reason, isFinal: code in finalReasons }
+}

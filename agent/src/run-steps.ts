@@ -1,0 +1,83 @@
+// The steps of one start, one after the other, up to the first that fails or asks for a reboot.
+
+import type { BegunStart } from './begin-start.ts'
+import type { EarlyEnd } from './early-end.ts'
+import type { Tell } from './events.ts'
+import { handlerEnvironment } from './handler-environment.ts'
+import type { Journal } from './journal.ts'
+import { asksForReboot, failureOf } from './judge-run.ts'
+import { readProcess } from './list-processes.ts'
+import type { Step } from './plan-work.ts'
+import type { Progress } from './progress-lines.ts'
+import { runStep, type StepEnd } from './run-step.ts'
+
+export type StepsDeps = {
+  deviceId: string
+  journal: Journal
+  environment: NodeJS.ProcessEnv
+  graceMs: number
+  tell: Tell
+}
+
+export type Steps = {
+  steps: Step[]
+  /** A program for each step. */
+  programs: string[]
+  /** The document, for stdin. */
+  input: string
+  onProgress: (progress: Progress) => void
+}
+
+/** The last step that was carried out, if any was. */
+export type LastStep = { index: number; step: Step; end: StepEnd }
+
+export async function runSteps(
+  deps: StepsDeps,
+  begun: BegunStart,
+  { steps, programs, input, onProgress }: Steps,
+  early: EarlyEnd,
+): Promise<LastStep | undefined> {
+  const { key, paths, spool, start, startId, isResumed, firstStep } = begun
+  let last: LastStep | undefined
+  for (const [index, step] of steps.entries()) {
+    if (index < firstStep) continue
+    if (early.signal.aborted) break
+    const env = handlerEnvironment(deps.environment, {
+      deviceId: deps.deviceId,
+      ...key,
+      start,
+      startId,
+      isResumed: isResumed && index === firstStep,
+      resultFile: paths.result,
+      step: step.name,
+    })
+    const end = await runStep(step, {
+      path: programs[index] ?? step.program,
+      cwd: paths.workFolder,
+      env,
+      input,
+      spool,
+      graceMs: deps.graceMs,
+      onProgress,
+      onStarted: (pid) => noteStarted(deps, begun, step, pid),
+      ending: early.signal,
+    })
+    last = { index, step, end }
+    if (asksForReboot(end) || (failureOf(step, end) !== undefined && !step.ignoreFailure)) break
+  }
+  return last
+}
+
+/** Not waited for: a pid helps to clean up, but the word that it is started is on disk already. */
+function noteStarted(
+  { journal, tell }: StepsDeps,
+  { key, start }: BegunStart,
+  step: Step,
+  pid: number,
+): void {
+  tell({ kind: 'started', ...key, start, pid, step: step.name })
+  const startedAt = readProcess(pid)?.startedAt ?? ''
+  journal.add({ kind: 'started', ...key, pid, startedAt }, false).catch((error: unknown) => {
+    tell({ kind: 'disk-trouble', what: 'the journal cannot be written', error })
+  })
+}

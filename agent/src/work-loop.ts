@@ -1,0 +1,62 @@
+// The agent's day: report what has ended, take what is next, carry it out. One execution at a time.
+
+import { setTimeout as rest } from 'node:timers/promises'
+import { ask } from './ask.ts'
+import { type CarryOutDeps, carryOut } from './carry-out.ts'
+import { keyOf } from './journal-records.ts'
+import { type Offered, parseOffered } from './offered.ts'
+import { reconnectDelayMs } from './reconnect-delay.ts'
+import { forget, report, sendKeptOutput } from './settle.ts'
+
+/** Resolves when the agent is to stop. */
+export async function workLoop(deps: CarryOutDeps): Promise<void> {
+  const { stopping, closing, backoff, tell } = deps
+  let failures = 0
+  let lastKey = ''
+  while (!stopping.aborted) {
+    try {
+      await settleFinished(deps)
+      const offered = await takeNext(deps)
+      await forgetOthers(deps, offered)
+      if (offered === undefined) {
+        await deps.transport.waitForWork(stopping)
+        lastKey = ''
+      } else {
+        // The same once more: the server does not take our word for its end. Patience keeps that from being a storm.
+        failures = keyOf(offered) === lastKey ? failures + 1 : 0
+        if (failures > 0) await rest(reconnectDelayMs(failures, backoff), undefined, { signal: stopping })
+        lastKey = keyOf(offered)
+        await carryOut(deps, offered)
+      }
+    } catch (error) {
+      if (stopping.aborted || closing.aborted) return
+      tell({ kind: 'fault', error })
+      failures++
+      await rest(reconnectDelayMs(failures, backoff), undefined, { signal: stopping }).catch(() => undefined)
+    }
+  }
+}
+
+/** Of an earlier life, or of a report that a stop cut short. */
+async function settleFinished(deps: CarryOutDeps): Promise<void> {
+  for (const { jobId, attempt, outcome } of deps.journal.unsettled()) {
+    if (outcome === undefined) continue
+    await sendKeptOutput(deps, { jobId, attempt }, deps.closing)
+    await report(deps, { jobId, attempt }, outcome)
+  }
+}
+
+/** Whoever begins it leaves its name: so nobody else begins it again, and we know it again. */
+async function takeNext(deps: CarryOutDeps): Promise<Offered | undefined> {
+  const fields = { statusDetails: { agent: deps.journal.agentId } }
+  const answer = await ask(deps, { name: 'start-next' }, fields, deps.stopping)
+  if (answer.outcome === 'rejected') throw new Error(`start-next was refused: ${answer.message}`)
+  return parseOffered(answer.json, performance.now())
+}
+
+/** What is under way is handed out first: what is not handed out is not under way any more, whatever we waited for. */
+async function forgetOthers(deps: CarryOutDeps, offered: Offered | undefined): Promise<void> {
+  for (const entry of deps.journal.unsettled()) {
+    if (offered === undefined || keyOf(entry) !== keyOf(offered)) await forget(deps, entry)
+  }
+}

@@ -1,0 +1,141 @@
+// Handlers that behave badly. Each ends as docs/agent.md says, and leaves no process behind.
+
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { openSharedServer } from '../../server/test/http/shared-server.ts'
+import { isAlive, newDeviceUnderTest } from './support/device-under-test.ts'
+
+const maxOutputBytes = 1_200_000
+const server = await openSharedServer({ maxOutputBytes })
+
+test('a handler that never reads its input gets along, however long the document is', async (t) => {
+  const device = await newDeviceUnderTest(t, server)
+  device.addHandler('deaf', 'echo done')
+  device.addHandler('shut', 'exec <&-; echo shut')
+  await device.start()
+  const padding = 'x'.repeat(60_000)
+  for (const handler of ['deaf', 'shut']) {
+    assert.equal((await device.run({ handler, padding })).execState, 'SUCCEEDED')
+  }
+})
+
+test('a handler that closes its output early is waited for', async (t) => {
+  const device = await newDeviceUnderTest(t, server)
+  device.addHandler('mute', `echo early; exec >&- 2>&-; echo more >${device.folder}/more; exit 4`)
+  await device.start()
+  const { id, execState, statusDetails } = await device.run({ handler: 'mute' })
+  assert.deepEqual([execState, statusDetails.exitCode], ['FAILED', '4'])
+  assert.equal((await device.output(id)).toString(), 'early\n')
+  assert.equal(readFileSync(join(device.folder, 'more'), 'utf8'), 'more\n')
+})
+
+test('bytes that are no text arrive as they are', async (t) => {
+  const device = await newDeviceUnderTest(t, server)
+  const bytes = Buffer.from(Array.from({ length: 200_000 }, (_, index) => (index * 7 + (index >> 8)) & 0xff))
+  writeFileSync(join(device.folder, 'bytes'), bytes)
+  device.addHandler('binary', `cat ${device.folder}/bytes`)
+  await device.start()
+  const { id } = await device.run({ handler: 'binary' })
+  assert.deepEqual(await device.output(id), bytes)
+})
+
+test('a line of a megabyte arrives whole, and progress after it is seen', async (t) => {
+  const device = await newDeviceUnderTest(t, server)
+  device.addHandler('long', "head -c 1000000 /dev/zero | tr '\\0' 'é'; printf '\\n::progress 77'")
+  await device.start()
+  const { id, statusDetails } = await device.run({ handler: 'long' })
+  const output = await device.output(id)
+  assert.ok(output.length > 1_000_000)
+  assert.equal(output.lastIndexOf('\n'), output.length - '::progress 77'.length - 1)
+  assert.equal(statusDetails.progress, '77')
+})
+
+test('more output than is kept is cut, the server knows, and the handler runs on', async (t) => {
+  const device = await newDeviceUnderTest(t, server)
+  device.addHandler('chatty', 'head -c 5000000 /dev/zero; echo done >&2; exit 5')
+  await device.start({ maxOutputBytes })
+  const { id, statusDetails, outputCut } = await device.run({ handler: 'chatty' })
+  assert.deepEqual([statusDetails.exitCode, outputCut], ['5', true])
+  const output = await device.output(id)
+  assert.ok(output.subarray(0, maxOutputBytes).every((byte) => byte === 0))
+  assert.match(output.subarray(maxOutputBytes).toString(), /output cut after 1200000 bytes/)
+})
+
+test('an agent that keeps less than the server says what it kept', async (t) => {
+  const device = await newDeviceUnderTest(t, server)
+  device.addHandler('chatty', 'head -c 500000 /dev/zero')
+  await device.start({ maxOutputBytes: 100_000 })
+  const { id, statusDetails, outputCut } = await device.run({ handler: 'chatty' })
+  assert.deepEqual([statusDetails.outputCut, outputCut], ['100001', false])
+  assert.equal((await device.output(id)).length, 100_001)
+})
+
+test('a handler that ignores TERM is killed after its grace', async (t) => {
+  const device = await newDeviceUnderTest(t, server)
+  device.addHandler('stubborn', "trap '' TERM; echo $$ ready; while :; do sleep 1; done")
+  await device.start()
+  const id = await device.trigger({ handler: 'stubborn', timeoutSeconds: 0.5 })
+  const [, pid] = await device.untilOutput(id, /(\d+) ready/)
+  const { execState, statusDetails } = await device.ended(id)
+  assert.deepEqual([execState, statusDetails.signal], ['FAILED', 'SIGKILL'])
+  assert.equal(statusDetails.reason, 'took longer than its time limit')
+  assert.equal(isAlive(Number(pid)), false)
+})
+
+test('children that outlive their handler are gone after a time limit', async (t) => {
+  const device = await newDeviceUnderTest(t, server)
+  device.addHandler(
+    'parent',
+    '(trap "" TERM; sleep 600) & echo $!; sleep 600 & echo $!; sleep 600 & echo $! ready; wait',
+  )
+  await device.start()
+  const id = await device.trigger({ handler: 'parent', timeoutSeconds: 0.5 })
+  const [text] = await device.untilOutput(id, /(\d+\n){2}\d+ ready/)
+  const { execState } = await device.ended(id)
+  assert.equal(execState, 'FAILED')
+  assert.deepEqual(text.match(/\d+/g)?.map(Number).filter(isAlive), [])
+})
+
+test('children that a handler leaves behind are ended after it, and its own exit code counts', async (t) => {
+  const device = await newDeviceUnderTest(t, server)
+  device.addHandler('leaver', 'sleep 600 & echo $!; (sleep 0.2; echo late) & exit 0')
+  await device.start()
+  const { id, execState } = await device.run({ handler: 'leaver' })
+  assert.equal(execState, 'SUCCEEDED')
+  const output = (await device.output(id)).toString()
+  // What finishes within a second is let finish.
+  assert.match(output, /late\n$/)
+  assert.equal(isAlive(Number.parseInt(output, 10)), false)
+})
+
+test('who leaves the group on purpose lives on, and does not hold up the end by holding the pipe', async (t) => {
+  const device = await newDeviceUnderTest(t, server)
+  device.addHandler('daemon', "setsid sh -c 'echo $$ is my own; exec sleep 600' & sleep 0.1")
+  await device.start()
+  const { id, execState } = await device.run({ handler: 'daemon' })
+  assert.equal(execState, 'SUCCEEDED')
+  const pid = Number.parseInt((await device.output(id)).toString(), 10)
+  assert.equal(isAlive(pid), true)
+  process.kill(pid, 'SIGKILL')
+})
+
+test('a file that is no program is refused, whatever the system calls it', async (t) => {
+  const device = await newDeviceUnderTest(t, server)
+  device.addHandler('windows', '#!/bin/sh\r\necho hello\r\n')
+  device.addHandler('nowhere', '#!/no/such/interpreter\n')
+  writeFileSync(join(device.handlers, 'plain'), 'echo', { mode: 0o644 })
+  await device.start()
+  const reasons: Record<string, RegExp> = {
+    windows: /ends in CR LF/,
+    nowhere: /"nowhere" cannot be started: it, or the interpreter/,
+    plain: /is not executable/,
+    missing: /there is no handler/,
+  }
+  for (const [handler, reason] of Object.entries(reasons)) {
+    const { execState, statusDetails } = await device.run({ handler })
+    assert.equal(execState, 'REJECTED', handler)
+    assert.match(statusDetails.reason ?? '', reason)
+  }
+})

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { temporaryFolder } from '../../server/test/support/temporary-folder.ts'
+import { handlerEnvironment } from '../src/handler-environment.ts'
+import { News } from '../src/news.ts'
+import { readTokenFile } from '../src/read-token.ts'
+import { reconnectDelayMs } from '../src/reconnect-delay.ts'
+import { readResult } from '../src/result-file.ts'
+import { httpAddress, mqttAddress, webSocketAddress } from '../src/server-address.ts'
+import { details } from '../src/status-details.ts'
+import { callAt } from '../src/time-limit.ts'
+
+test('the delay before a reconnect is anything up to a limit that doubles, and never more than the cap', () => {
+  const backoff = { baseMs: 1000, capMs: 30_000 }
+  const longest = (failures: number) => reconnectDelayMs(failures, backoff, 1)
+  assert.deepEqual([0, 1, 2, 3, 4, 5, 100_000].map(longest), [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000])
+  assert.equal(reconnectDelayMs(7, backoff, 0), 0)
+})
+
+test('the address for MQTT is made from that of the server; passwords in it are refused', () => {
+  assert.equal(webSocketAddress('http://127.0.0.1:8080'), 'ws://127.0.0.1:8080/mqtt')
+  assert.equal(webSocketAddress('https://jobs.example/'), 'wss://jobs.example/mqtt')
+  assert.equal(webSocketAddress('https://example/jobcast/'), 'wss://example/jobcast/mqtt')
+  assert.equal(httpAddress('https://jobs.example/'), 'https://jobs.example')
+  assert.equal(mqttAddress('mqtt://[::1]:1883'), 'mqtt://[::1]:1883')
+  assert.throws(() => webSocketAddress('jobs.example'), /no address like/)
+  assert.throws(() => mqttAddress('http://jobs.example'), /no address like/)
+  assert.throws(() => httpAddress('https://me:secret@jobs.example'), /password/)
+})
+
+test('a token file that others can read is refused in a sentence', (t) => {
+  const path = join(temporaryFolder(t), 'token')
+  writeFileSync(path, 'jd_abc\n', { mode: 0o600 })
+  assert.equal(readTokenFile(path), 'jd_abc')
+  const open = join(temporaryFolder(t), 'open')
+  writeFileSync(open, 'jd_abc', { mode: 0o644 })
+  assert.throws(() => readTokenFile(open), /others can read the token file .*0644.*chmod 600/)
+  writeFileSync(path, 'jc_an-api-key')
+  assert.throws(() => readTokenFile(path), /no device token .* in /)
+  assert.throws(() => readTokenFile(`${path}-none`), { code: 'ENOENT' })
+})
+
+test("a handler's environment has none of the agent's settings", () => {
+  const base = { PATH: '/bin', JOBCAST_DEVICE_TOKEN: 'jd_secret', JOBCAST_SERVER: 'x' }
+  const given = { deviceId: 'd', jobId: '7', attempt: 2, start: 1, startId: 'i', isResumed: false }
+  const env = handlerEnvironment(base, { ...given, resultFile: '/r', step: 's' })
+  assert.deepEqual(Object.keys(env).sort(), [
+    'JOBCAST_ATTEMPT',
+    'JOBCAST_DEVICE_ID',
+    'JOBCAST_JOB_ID',
+    'JOBCAST_RESULT_FILE',
+    'JOBCAST_START',
+    'JOBCAST_START_ID',
+    'JOBCAST_STEP',
+    'PATH',
+  ])
+  assert.equal(
+    handlerEnvironment(base, { ...given, isResumed: true, resultFile: '', step: '' }).JOBCAST_RESUMED,
+    '1',
+  )
+})
+
+test('details are texts the server takes: short, without control characters, never empty', () => {
+  const long = '\u{1f600}'.repeat(2000)
+  assert.deepEqual(details({ a: 'x\ny\t\u0085z', b: 5, c: undefined, d: '\n', e: '\ud800x' }), {
+    a: 'x y z',
+    b: '5',
+    d: '-',
+    e: 'x',
+  })
+  assert.equal([...(details({ long }).long ?? '')].length, 1024)
+})
+
+test('a result is JSON up to 64 KiB; what else it is, is said', async (t) => {
+  const path = join(temporaryFolder(t), 'result.json')
+  const resultOf = (content: string) => {
+    writeFileSync(path, content)
+    return readResult(path)
+  }
+  assert.deepEqual(await readResult(path), {})
+  assert.deepEqual(await resultOf(''), {})
+  assert.deepEqual(await resultOf('{"a":[1,null]}\n'), { result: { a: [1, null] } })
+  assert.deepEqual(await resultOf('null'), { result: null })
+  assert.deepEqual(await resultOf('{a}'), { problem: 'the result is not JSON' })
+  assert.deepEqual(await resultOf(JSON.stringify('x'.repeat(65_534))), { result: 'x'.repeat(65_534) })
+  assert.deepEqual(await resultOf(JSON.stringify('x'.repeat(65_535))), {
+    problem: 'the result is larger than 64 KiB',
+  })
+  assert.deepEqual(await readResult(join(path, '..')), { problem: 'the result is not a file' })
+})
+
+test('a time limit of more than a timer holds is kept', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const now = t.mock.method(performance, 'now', () => 0)
+  const days = 24 * 60 * 60 * 1000
+  let isOver = false
+  callAt(60 * days, () => {
+    isOver = true
+  })
+  for (let day = 1; day <= 60; day++) {
+    now.mock.mockImplementation(() => day * days)
+    t.mock.timers.tick(days)
+    assert.equal(isOver, day === 60, `day ${day}`)
+  }
+})
+
+test('news that came before anybody waited is not missed, and is told once', async () => {
+  const news = new News()
+  const { signal } = new AbortController()
+  news.tell()
+  news.tell()
+  await news.wait(signal)
+  const gone = new AbortController()
+  const waiting = news.wait(gone.signal)
+  gone.abort(new Error('enough'))
+  await assert.rejects(waiting, /enough/)
+  news.tell()
+  await news.wait(signal)
+})

@@ -1,0 +1,153 @@
+// A device with an agent on it, and the server it belongs to: jobs are triggered as an owner does, handlers are files.
+
+import assert from 'node:assert/strict'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import type { Api } from '../../../server/test/support/call-api.ts'
+import { newTemporaryFolder, removeAfter } from '../../../server/test/support/temporary-folder.ts'
+import { type AgentOptions, type RunningAgent, startAgent } from '../../src/agent.ts'
+import { readProcess } from '../../src/list-processes.ts'
+import { webSocketAddress } from '../../src/server-address.ts'
+import { EventLog } from './event-log.ts'
+import { type AgentSettings, type SpawnedAgents, spawnAgents } from './spawn-agents.ts'
+
+export type Ended = {
+  execState: string
+  attempt: number
+  statusDetails: Record<string, string>
+  result: unknown
+  outputCut: boolean
+}
+
+export type DeviceUnderTest = {
+  deviceId: string
+  token: string
+  folder: string
+  handlers: string
+  log: EventLog
+  /** All options of an agent on this device. */
+  options(more?: Partial<AgentOptions>): AgentOptions
+  start(more?: Partial<AgentOptions>): Promise<RunningAgent>
+  /** The same in a process of its own; it is killed after the test if it still runs. */
+  spawn(more?: Partial<AgentSettings>): SpawnedAgents
+  /** An executable file in the folder of handlers; a script of sh unless it says otherwise. */
+  addHandler(name: string, script: string): string
+  /** Gives the jobExecutionId. */
+  trigger(document: object, policies?: object): Promise<number>
+  ended(jobExecutionId: number): Promise<Ended>
+  /** Triggers it and waits for its end. */
+  run(document: object, policies?: object): Promise<Ended & { id: number }>
+  output(jobExecutionId: number): Promise<Buffer>
+  /** Follows the output until it matches. */
+  untilOutput(jobExecutionId: number, pattern: RegExp): Promise<RegExpExecArray>
+  cancel(jobExecutionId: number, force?: boolean): Promise<void>
+}
+
+let lastDevice = 0
+
+/** A process that has ended, and that only its parent has not noticed, counts as gone. */
+export function isAlive(pid: number): boolean {
+  const seen = readProcess(pid)
+  return seen !== undefined && !seen.isZombie
+}
+
+export async function newDeviceUnderTest(t: TestContext, api: Api): Promise<DeviceUnderTest> {
+  lastDevice++
+  const deviceId = `agent-${lastDevice}`
+  const jobName = `job-of-${deviceId}`
+  await api.call('PUT', `/job/api/devices/${deviceId}`, { body: {} })
+  const { deviceToken: token } = (await api.call('POST', `/job/api/devices/${deviceId}/credential`)).json
+  const folder = newTemporaryFolder()
+  const handlers = join(folder, 'handlers')
+  mkdirSync(handlers, { mode: 0o755 })
+  const log = new EventLog()
+  const agents: RunningAgent[] = []
+  t.after(async () => {
+    for (const agent of agents) await agent.stop()
+    assert.deepEqual(log.of('fault'), [])
+  })
+  removeAfter(t, folder)
+
+  const device: DeviceUnderTest = {
+    deviceId,
+    token,
+    folder,
+    handlers,
+    log,
+    options: (more = {}) => ({
+      deviceId,
+      server: { by: 'mqtt', url: webSocketAddress(api.http) },
+      readToken: () => token,
+      handlersFolder: handlers,
+      stateFolder: join(folder, 'state'),
+      allowCommands: false,
+      graceMs: 500,
+      backoff: { baseMs: 10, capMs: 100 },
+      tell: log.tell,
+      ...more,
+    }),
+    async start(more) {
+      const agent = await startAgent(device.options(more))
+      agents.push(agent)
+      return agent
+    },
+    spawn(more = {}) {
+      const { readToken: _, tell: __, environment: ___, ...options } = device.options()
+      const spawned = spawnAgents([{ ...options, token, ...more }])
+      t.after(async () => {
+        await spawned.end('SIGKILL')
+        assert.equal(spawned.errors(), '')
+      })
+      return spawned
+    },
+    addHandler(name, script) {
+      const path = join(handlers, name)
+      writeFileSync(path, script.startsWith('#!') ? script : `#!/bin/sh\n${script}\n`)
+      chmodSync(path, 0o755)
+      return path
+    },
+    async trigger(document, policies = {}) {
+      await api.call('PUT', `/job/api/jobs/${jobName}`, { body: { document, ...policies } })
+      const reply = await api.trigger(jobName, [deviceId])
+      assert.equal(reply.status, 201, reply.text)
+      return reply.json[0].jobExecutionId
+    },
+    async ended(jobExecutionId) {
+      const isOver = /^(SUCCEEDED|FAILED|REJECTED|TIMED_OUT|CANCELED|EXPIRED)$/
+      for (;;) {
+        const { json } = await api.call('GET', `/job/api/executions/${jobExecutionId}?wait=30`)
+        if (isOver.test(json.execState)) return json
+      }
+    },
+    async run(document, policies) {
+      const id = await device.trigger(document, policies)
+      return { ...(await device.ended(id)), id }
+    },
+    async output(jobExecutionId) {
+      const response = await fetch(`${api.http}/job/api/executions/${jobExecutionId}/output`, {
+        headers: { 'x-api-key': api.adminKey },
+      })
+      return Buffer.from(await response.arrayBuffer())
+    },
+    async untilOutput(jobExecutionId, pattern) {
+      const response = await fetch(`${api.http}/job/api/executions/${jobExecutionId}/output?follow=true`, {
+        headers: { 'x-api-key': api.adminKey },
+      })
+      let text = ''
+      for await (const chunk of response.body ?? []) {
+        text += Buffer.from(chunk).toString()
+        const match = pattern.exec(text)
+        if (match) return match
+      }
+      throw new Error(`the output ended without ${pattern}: ${text}`)
+    },
+    async cancel(jobExecutionId, force = false) {
+      const reply = await api.call('POST', `/job/api/executions/${jobExecutionId}/cancel`, {
+        body: { force },
+      })
+      assert.equal(reply.status, 200, reply.text)
+    },
+  }
+  return device
+}

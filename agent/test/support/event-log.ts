@@ -1,0 +1,37 @@
+// What agents told, for tests to wait for.
+
+import { within } from '../../../server/test/support/within.ts'
+import type { AgentEvent } from '../../src/events.ts'
+
+const failsafeMs = 30_000
+
+export class EventLog {
+  readonly events: AgentEvent[] = []
+  readonly #watchers = new Set<() => void>()
+
+  readonly tell = (event: AgentEvent): void => {
+    this.events.push(event)
+    for (const watcher of this.#watchers) watcher()
+  }
+
+  of<K extends AgentEvent['kind']>(kind: K): Extract<AgentEvent, { kind: K }>[] {
+    return this.events.filter((event) => event.kind === kind) as Extract<AgentEvent, { kind: K }>[]
+  }
+
+  /** Resolves when this kind was told so many times, with the last of them. */
+  async until<K extends AgentEvent['kind']>(kind: K, times = 1): Promise<Extract<AgentEvent, { kind: K }>> {
+    await this.untilTrue(() => this.of(kind).length >= times, `${kind} was not told ${times} times`)
+    return this.of(kind)[times - 1] as Extract<AgentEvent, { kind: K }>
+  }
+
+  async untilTrue(isTrue: () => boolean, what: string): Promise<void> {
+    const reached = Promise.withResolvers<void>()
+    const look = () => {
+      if (isTrue()) reached.resolve()
+    }
+    this.#watchers.add(look)
+    look()
+    await within(failsafeMs, () => `${what}: ${JSON.stringify(this.events)}`, reached.promise)
+    this.#watchers.delete(look)
+  }
+}

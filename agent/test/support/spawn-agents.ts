@@ -1,0 +1,46 @@
+// Real agents in a process of their own.
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import type { AgentOptions } from '../../src/agent.ts'
+import { EventLog } from './event-log.ts'
+
+const program = fileURLToPath(new URL('./agent-program.ts', import.meta.url))
+const compileCache = join(tmpdir(), 'jobcast-test-compile-cache')
+
+/** What can be said in JSON. */
+export type AgentSettings = Omit<AgentOptions, 'readToken' | 'tell' | 'environment'> & { token: string }
+
+export type SpawnedAgents = {
+  log: EventLog
+  errors(): string
+  /** Sends the signal and resolves when the process is gone. */
+  end(signal: NodeJS.Signals): Promise<void>
+}
+
+/** Whoever spawns must end it. */
+export function spawnAgents(settings: AgentSettings[]): SpawnedAgents {
+  const child = spawn(process.execPath, [program, JSON.stringify(settings)], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, NODE_COMPILE_CACHE: compileCache },
+  })
+  const gone = once(child, 'close')
+  const log = new EventLog()
+  let errors = ''
+  child.stderr.on('data', (chunk) => {
+    errors += chunk
+  })
+  createInterface({ input: child.stdout }).on('line', (line) => log.tell(JSON.parse(line)))
+  return {
+    log,
+    errors: () => errors,
+    async end(signal) {
+      child.kill(signal)
+      await gone
+    },
+  }
+}

@@ -1,0 +1,43 @@
+// One call of a server's API over HTTP or HTTPS.
+
+import { type Agent, request as httpRequest } from 'node:http'
+import { type Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+
+export type ServerAccess = {
+  /** http://host:8080, or https:// */
+  address: string
+  apiKey: string
+  /** Also one that nobody signed. */
+  trustAnyCertificate?: boolean
+  /** For many calls: it keeps their connections. */
+  agent?: Agent | HttpsAgent
+}
+
+export type Answer = { status: number; text: string }
+
+export function callServer(
+  { address, apiKey, trustAnyCertificate = false, agent }: ServerAccess,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<Answer> {
+  const headers = { 'x-api-key': apiKey, ...(body && { 'content-type': 'application/json' }) }
+  const options = { method, headers, ...(agent && { agent }) }
+  const url = address.replace(/\/+$/, '') + path
+  return new Promise((resolve, reject) => {
+    const request = url.startsWith('https:')
+      ? httpsRequest(url, { ...options, rejectUnauthorized: !trustAnyCertificate })
+      : httpRequest(url, options)
+    request.on('error', reject)
+    request.on('response', (response) => {
+      let text = ''
+      response.setEncoding('utf8')
+      response.on('error', reject)
+      response.on('data', (chunk) => {
+        text += chunk
+      })
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }))
+    })
+    request.end(body && JSON.stringify(body))
+  })
+}

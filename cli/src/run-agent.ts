@@ -1,0 +1,126 @@
+// Runs an agent until a signal: flags in, log lines out.
+
+import { homedir, userInfo } from 'node:os'
+import { join } from 'node:path'
+import {
+  type AgentEvent,
+  type AgentOptions,
+  checkToken,
+  defaultMaxOutputBytes,
+  httpAddress,
+  logLine,
+  mqttAddress,
+  readTokenFile,
+  startAgent,
+  webSocketAddress,
+} from '@jobcast/agent'
+import { isNewDeviceId } from '@jobcast/contract'
+import type { AgentFlags } from './agent.ts'
+
+export async function runAgent(flags: AgentFlags): Promise<void> {
+  // A log that nobody takes any more does not stop the agent.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
+  try {
+    const options = optionsOf(flags, process.env)
+    if (isClearText(options.server.url)) {
+      console.error(`The token travels in clear text to ${options.server.url}; use https, wss or mqtts.`)
+    }
+    const agent = await startAgent(options)
+    const stop = async () => {
+      await agent.stop()
+      process.exit(0)
+    }
+    process.on('SIGTERM', stop)
+    process.once('SIGINT', stop)
+  } catch (error) {
+    console.error(explain(error))
+    process.exit(1)
+  }
+}
+
+/** What is wrong with the flags, each in a sentence. */
+class FlagError extends Error {
+  readonly problems: readonly string[]
+  constructor(problems: string[]) {
+    super(problems.join('\n'))
+    this.problems = problems
+  }
+}
+
+/** What a person can mend is said without a stack: flags, the handlers, a folder that is not ours. */
+function explain(error: unknown): string {
+  if (error instanceof FlagError) {
+    return ['The agent cannot start:', ...error.problems.map((problem) => `  - ${problem}`)].join('\n')
+  }
+  const { name, message, stack, code } = error as NodeJS.ErrnoException
+  const isForPeople = name === 'StartRefused' || code !== undefined
+  return `The agent cannot start: ${isForPeople ? message : stack}`
+}
+
+/** All that is wrong is said together. */
+function optionsOf(flags: AgentFlags, env: NodeJS.ProcessEnv): AgentOptions {
+  const problems: string[] = []
+  const attempt = <T>(read: () => T): T | undefined => {
+    try {
+      return read()
+    } catch (error) {
+      problems.push((error as Error).message)
+      return undefined
+    }
+  }
+  const { device = '', handlers = '', tokenFile } = flags
+  const token = env.JOBCAST_DEVICE_TOKEN
+  const readToken = () =>
+    tokenFile === undefined ? checkToken(token ?? '', 'JOBCAST_DEVICE_TOKEN') : readTokenFile(tokenFile)
+  const server = attempt(() => serverOf(flags))
+  if (!isNewDeviceId(device)) problems.push('--device must be the deviceId of this device')
+  if (handlers === '') problems.push('--handlers must name a folder')
+  if (tokenFile === undefined && token === undefined) problems.push('--token-file must name a file')
+  else attempt(readToken)
+  const maxOutputBytes = Number(flags.maxOutputBytes ?? defaultMaxOutputBytes)
+  if (!Number.isSafeInteger(maxOutputBytes) || maxOutputBytes < 1) {
+    problems.push('--max-output-bytes must be a whole number above 0')
+  }
+  if (server === undefined || problems.length > 0) {
+    throw new FlagError(problems)
+  }
+  return {
+    deviceId: device,
+    server,
+    readToken,
+    handlersFolder: handlers,
+    stateFolder: flags.state ?? defaultStateFolder(device),
+    allowCommands: flags.allowCommands ?? false,
+    maxOutputBytes,
+    environment: env,
+    tell: print,
+  }
+}
+
+function serverOf({ server, mqtt, http }: AgentFlags): AgentOptions['server'] {
+  if (mqtt !== undefined && http) throw new Error('--mqtt and --http exclude each other')
+  if (mqtt !== undefined) return { by: 'mqtt', url: mqttAddress(mqtt) }
+  if (server === undefined) throw new Error('--server must be the address of the service')
+  return http ? { by: 'http', url: httpAddress(server) } : { by: 'mqtt', url: webSocketAddress(server) }
+}
+
+/** Within one machine nobody listens. */
+function isClearText(address: string): boolean {
+  const { protocol, hostname } = new URL(address)
+  const isLoopback = hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname)
+  return ['http:', 'ws:', 'mqtt:'].includes(protocol) && !isLoopback
+}
+
+function defaultStateFolder(device: string): string {
+  const base = userInfo().uid === 0 ? '/var/lib/jobcast-agent' : join(homedir(), '.jobcast-agent')
+  return join(base, device)
+}
+
+let lastLine = ''
+
+/** A server that is away for days is one line, not one for each try. */
+function print(event: AgentEvent): void {
+  const line = logLine(event)
+  if (line !== lastLine) console.log(line)
+  lastLine = line
+}

@@ -1,0 +1,65 @@
+// Runs a server with samples until a signal, and tells what its simulated devices do.
+
+import { type Config, type RunningServer, readAdminKey } from '@jobcast/server'
+import { clockTime } from './clock-time.ts'
+import { type LocalApi, openApi } from './local-api.ts'
+import { runServer } from './run-server.ts'
+import { addSamples } from './samples.ts'
+import { findSimulated, simulateSamples } from './simulated-samples.ts'
+import { onlineLine, storyLine } from './story-line.ts'
+import { welcomeText, welcomeWithoutKey } from './welcome.ts'
+
+export function runDev(options: Record<string, unknown>): Promise<void> {
+  let asked: Config['logLevel'] = 'info'
+  // The welcome comes first, not our own set-up calls.
+  const quietAtFirst = (config: Config): Config => {
+    asked = config.logLevel
+    return { ...config, logLevel: asked === 'info' ? 'warn' : asked }
+  }
+  return runServer(options, quietAtFirst, async (server, config) => {
+    const stopDevices = await present(server, config, options.sim !== false)
+    server.setLogLevel(asked)
+    return stopDevices
+  })
+}
+
+/** Gives back how to stop the devices that it has brought online. */
+async function present(
+  server: RunningServer,
+  config: Config,
+  wantsDevices: boolean,
+): Promise<(() => Promise<void>) | undefined> {
+  const { http, mqtt } = server
+  const { dataFolder, jsonLog } = config
+  const known = await findGoodKey(server, config)
+  if (known === undefined) {
+    console.log(welcomeWithoutKey(http, mqtt, dataFolder))
+    return undefined
+  }
+  const { api, apiKey } = known
+  await addSamples(api, dataFolder)
+  const simulated = wantsDevices ? await findSimulated(api, dataFolder) : []
+  const simulatedIds = simulated.map(({ deviceId }) => deviceId)
+  console.log(welcomeText({ http, mqtt, apiKey, simulatedIds }))
+  // Programs that read JSON lines have the API to ask.
+  const say = jsonLog ? () => undefined : sayNow
+  const fleet = simulateSamples(mqtt, simulated, (event) => say(storyLine(event)))
+  void fleet.whenUp().then(() => say(onlineLine(fleet.counts())))
+  return () => fleet.stop()
+}
+
+async function findGoodKey(
+  { http, newAdminKey }: RunningServer,
+  { adminKey, dataFolder }: Config,
+): Promise<{ api: LocalApi; apiKey: string } | undefined> {
+  const known = [newAdminKey, adminKey, readAdminKey(dataFolder)?.text].filter((key) => key !== undefined)
+  for (const apiKey of known) {
+    const api = openApi(http, apiKey)
+    if (await api.isGood()) return { api, apiKey }
+  }
+  return undefined
+}
+
+function sayNow(line: string | undefined): void {
+  if (line !== undefined) console.log(`${clockTime()}  ${line}`)
+}

@@ -1,0 +1,86 @@
+// Flags of `jobcast sim` -> what a fleet needs. All that is wrong is said together.
+
+import { mqttAddress, mqttAddressBeside, type Pattern, type Range } from '@jobcast/sim'
+import type { SimFlags } from './sim.ts'
+
+export type SimOptions = {
+  server: string
+  apiKey: string
+  mqtt: string
+  deviceIds: string[]
+  pattern: Pattern
+  seed: number
+  quiet: boolean
+}
+
+// One machine has 28,000 ports for its end of connections to one address.
+const mostDevices = 25_000
+const aDay = 86_400
+
+/** What is wrong with the flags, each in a sentence. */
+export class SimFlagError extends Error {
+  readonly problems: readonly string[]
+  constructor(problems: string[]) {
+    super(problems.join('\n'))
+    this.problems = problems
+  }
+}
+
+export function simOptionsOf(flags: SimFlags): SimOptions {
+  const problems: string[] = []
+  const count = (flag: string, text: string, least: number, most: number) => {
+    const number = /^\d+$/.test(text) ? Number(text) : Number.NaN
+    if (!(number >= least && number <= most))
+      problems.push(`--${flag} is "${text}", not a whole number from ${least} to ${most}`)
+    return number
+  }
+  const share = (flag: string, text: string) => {
+    const number = text.trim() === '' ? Number.NaN : Number(text)
+    if (!(number >= 0 && number <= 1)) problems.push(`--${flag} is "${text}", not a share from 0 to 1`)
+    return number
+  }
+  const range = (flag: string, text: string): Range => {
+    const [, from = '', to = from] = /^(\d+(?:\.\d+)?)(?:-(\d+(?:\.\d+)?))?$/.exec(text) ?? []
+    const isRange = from !== '' && Number(from) <= Number(to) && Number(to) <= aDay
+    if (!isRange) problems.push(`--${flag} is "${text}", not a range like 1-5 or a number, up to ${aDay}`)
+    return { from: Number(from), to: Number(to) }
+  }
+  const pattern = {
+    workSeconds: range('work-seconds', flags.workSeconds),
+    failureRate: share('failure-rate', flags.failureRate),
+    rejectRate: share('reject-rate', flags.rejectRate),
+    offlineRate: share('offline-rate', flags.offlineRate),
+    offlineSeconds: range('offline-seconds', flags.offlineSeconds),
+    outputLines: count('output-lines', flags.outputLines, 0, 1000),
+  }
+  if (pattern.failureRate + pattern.rejectRate > 1)
+    problems.push('--failure-rate and --reject-rate are more than 1 together')
+  const devices = count('devices', flags.devices, 1, mostDevices)
+  const { prefix, apiKey = '' } = flags
+  if (!/^[^\p{Cc}\p{Cs}/+#?]{1,120}$/u.test(prefix))
+    problems.push(`--prefix is "${prefix}": 1 to 120 characters, none of / + # ?`)
+  if (apiKey === '') problems.push('--api-key, or JOBCAST_API_KEY, must be an API key')
+  const { server, mqtt } = addressesOf(flags, problems)
+  const seed = flags.seed === undefined ? randomSeed() : count('seed', flags.seed, 0, 2 ** 32 - 1)
+  if (problems.length > 0) throw new SimFlagError(problems)
+  const deviceIds = Array.from({ length: devices }, (_, index) => `${prefix}${index + 1}`)
+  return { server, apiKey, mqtt, deviceIds, pattern, seed, quiet: flags.quiet ?? false }
+}
+
+function addressesOf({ server = '', mqtt }: SimFlags, problems: string[]): { server: string; mqtt: string } {
+  if (!/^https?:$/.test(URL.parse(server)?.protocol ?? '')) {
+    problems.push('--server, or JOBCAST_URL, must be an address like http://127.0.0.1:8080')
+    return { server: '', mqtt: '' }
+  }
+  const address = mqtt ?? mqttAddressBeside(server)
+  try {
+    mqttAddress(address)
+  } catch (error) {
+    problems.push(`--mqtt: ${(error as Error).message}`)
+  }
+  return { server, mqtt: address }
+}
+
+function randomSeed(): number {
+  return Math.floor(Math.random() * 2 ** 32)
+}

@@ -1,0 +1,61 @@
+// What `jobcast dev` says once it runs.
+
+import { sampleDeviceIds, sampleJobName, switchedOffId } from './samples.ts'
+import { failingId } from './simulated-samples.ts'
+
+export type Welcome = {
+  http: string
+  mqtt: string
+  apiKey: string
+  /** The sample devices that are simulated. */
+  simulatedIds: string[]
+}
+
+export function welcomeText({ http, mqtt, apiKey, simulatedIds }: Welcome): string {
+  const { deviceIds, promise } = storyOf(simulatedIds)
+  const body = JSON.stringify({ jobName: sampleJobName, deviceIds })
+  const key = `-H 'X-API-Key: ${apiKey}'`
+  return `
+${headOf(http, mqtt)}
+  API key  ${apiKey}
+
+  Paste this into another terminal: it triggers the sample job on three devices.
+  ${promise}
+
+curl -i ${http}/job/api/jobs/execute ${key} -H 'Content-Type: application/json' -d '${body}'
+
+  Then see what became of it; 1 and 3 stand for a jobExecutionId of the answer:
+
+curl ${http}/job/api/executions ${key}
+curl ${http}/job/api/executions/3/explain ${key}
+curl -N '${http}/job/api/executions/1/output?follow=true' ${key}
+
+  Ctrl-C stops it. What you made is kept and there again at the next start.
+`
+}
+
+export function welcomeWithoutKey(http: string, mqtt: string, dataFolder: string): string {
+  return `
+${headOf(http, mqtt)}
+  The key in ${dataFolder}/admin-key is missing or revoked; use one of your own.
+`
+}
+
+function headOf(http: string, mqtt: string): string {
+  return `  Jobcast is running.
+
+  Open     ${http}/docs     (every call, to read and to try)
+  Devices  ${mqtt}, or ${http}/things     (docs/devices.md)`
+}
+
+/** Three devices with three fates, where they are simulated. */
+function storyOf(simulatedIds: string[]): { deviceIds: string[]; promise: string } {
+  const [good] = simulatedIds.filter((deviceId) => deviceId !== failingId)
+  if (good === undefined || !simulatedIds.includes(failingId)) {
+    const promise =
+      'Nobody is these devices: an execution stays PENDING until something signs in as its device.'
+    return { deviceIds: sampleDeviceIds.slice(0, 3), promise }
+  }
+  const promise = `${good} is simulated and works for some seconds, ${failingId} always fails, ${switchedOffId} is switched off.`
+  return { deviceIds: [good, failingId, switchedOffId], promise }
+}

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { openTlsServer } from '../../server/test/devices/support/open-servers.ts'
+import { certificates } from '../../server/test/support/certificates.ts'
+import { dataFolder, runJobcast, startJobcast } from './run-jobcast.ts'
+
+const server = await openTlsServer()
+const trusting = { NODE_EXTRA_CA_CERTS: certificates.ca }
+
+/** A device with a token in a file and a handler that prints what it was given. */
+async function prepareDevice(t: TestContext, deviceId: string) {
+  const folder = dataFolder(t)
+  const handlers = join(folder, 'handlers')
+  mkdirSync(handlers)
+  writeFileSync(join(handlers, 'greet'), '#!/bin/sh\nenv | grep -c TOKEN\n')
+  chmodSync(join(handlers, 'greet'), 0o755)
+  await server.call('PUT', `/job/api/devices/${deviceId}`, { body: {} })
+  const { deviceToken } = (await server.call('POST', `/job/api/devices/${deviceId}/credential`)).json
+  const tokenFile = join(folder, 'token')
+  writeFileSync(tokenFile, `${deviceToken}\n`, { mode: 0o600 })
+  const flags = ['agent', '--server', server.http, '--device', deviceId, '--handlers', handlers]
+  return { deviceToken, tokenFile, flags: [...flags, '--state', join(folder, 'state')] }
+}
+
+async function triggerAndWait(deviceId: string) {
+  await server.call('PUT', '/job/api/jobs/greet', { body: { document: { handler: 'greet' } } })
+  const [{ jobExecutionId }] = (await server.trigger('greet', [deviceId])).json
+  const { json } = await server.call('GET', `/job/api/executions/${jobExecutionId}?wait=60`)
+  const { text } = await server.call('GET', `/job/api/executions/${jobExecutionId}/output`)
+  return { execState: json.execState, output: text }
+}
+
+const ways: Record<string, string[]> = {
+  'a secure WebSocket': [],
+  'MQTT over TLS': ['--mqtt', server.server.mqtt],
+  HTTPS: ['--http'],
+}
+
+for (const [way, more] of Object.entries(ways)) {
+  test(`jobcast agent carries out what is triggered, by ${way}, and stops with 0`, async (t) => {
+    const deviceId = `cli-${way.replaceAll(' ', '-')}`
+    const { flags, tokenFile } = await prepareDevice(t, deviceId)
+    const agent = startJobcast(t, [...flags, '--token-file', tokenFile, ...more], trusting)
+    // grep finds no token, says 0 and exits with 1.
+    assert.deepEqual(await triggerAndWait(deviceId), { execState: 'FAILED', output: '0\n' })
+    await agent.until(/reported as FAILED/)
+    assert.equal(await agent.end('SIGTERM'), 0)
+    assert.equal(agent.stderr(), '')
+  })
+}
+
+test('the token may come from the environment, and then it is not in that of a handler', async (t) => {
+  const { flags, deviceToken } = await prepareDevice(t, 'cli-environment')
+  const agent = startJobcast(t, flags, { ...trusting, JOBCAST_DEVICE_TOKEN: deviceToken })
+  assert.deepEqual(await triggerAndWait('cli-environment'), { execState: 'FAILED', output: '0\n' })
+  assert.equal(await agent.end('SIGINT'), 0)
+  assert.doesNotMatch(agent.stdout() + agent.stderr(), new RegExp(deviceToken))
+})
+
+test('a server that is not trusted is not told the token, and the agent says why it is not connected', async (t) => {
+  const { flags, tokenFile } = await prepareDevice(t, 'cli-distrust')
+  const agent = startJobcast(t, [...flags, '--token-file', tokenFile])
+  const [line] = await agent.until(/no connection to wss:.*/)
+  assert.match(line, /certificate/)
+  assert.equal(await agent.end('SIGTERM'), 0)
+})
+
+test('all problems with the flags are reported at once; a token file that others can read is one', async (t) => {
+  const { flags, tokenFile } = await prepareDevice(t, 'cli-refused')
+  const none = await runJobcast(['agent', '--server', 'jobs.example'])
+  assert.equal(none.code, 1)
+  for (const word of ['"jobs.example" is no address', '--device', '--handlers', '--token-file']) {
+    assert.match(none.stderr, new RegExp(`^ {2}- ${word}`, 'm'))
+  }
+  chmodSync(tokenFile, 0o644)
+  const open = await runJobcast([...flags, '--token-file', tokenFile, '--http', '--mqtt', 'mqtt://host'])
+  assert.deepEqual([open.code, open.stdout], [1, ''])
+  assert.match(open.stderr, /others can read the token file .*chmod 600/)
+  assert.match(open.stderr, /--mqtt and --http exclude each other/)
+})

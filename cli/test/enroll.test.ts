@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { openSharedServer } from '../../server/test/http/shared-server.ts'
+import { dataFolder, runJobcast, startJobcast } from './run-jobcast.ts'
+
+const server = await openSharedServer()
+
+async function newEnrollment(body: object = {}): Promise<string> {
+  const reply = await server.call('POST', '/job/api/enrollments', { body })
+  assert.equal(reply.status, 201, reply.text)
+  return reply.json.enrollmentToken
+}
+
+const enroll = (deviceId: string, tokenFile: string, token: string, url = server.http) =>
+  runJobcast(['agent', 'enroll', '--server', url, '--device', deviceId, '--token-file', tokenFile], {
+    JOBCAST_ENROLLMENT_TOKEN: token,
+  })
+
+test('a device enrols once, keeps its token for itself, and its agent carries out what is triggered', async (t) => {
+  const folder = dataFolder(t)
+  const tokenFile = join(folder, 'token')
+  const enrollment = await newEnrollment({ tags: ['new'] })
+  const first = await enroll('enrolled-1', tokenFile, enrollment)
+  assert.equal(first.code, 0, first.stderr)
+  assert.equal(statSync(tokenFile).mode & 0o777, 0o600)
+  assert.equal(existsSync(`${tokenFile}.claim`), false)
+  assert.doesNotMatch(first.stdout + first.stderr, /j[de]_/)
+  const device = (await server.call('GET', '/job/api/devices/enrolled-1')).json
+  assert.deepEqual(device.tags, ['new'])
+
+  const handlers = join(folder, 'handlers')
+  mkdirSync(handlers)
+  writeFileSync(join(handlers, 'hello'), '#!/bin/sh\necho hello\n')
+  chmodSync(join(handlers, 'hello'), 0o755)
+  const flags = ['--device', 'enrolled-1', '--token-file', tokenFile, '--handlers', handlers]
+  startJobcast(t, ['agent', '--server', server.http, ...flags, '--state', join(folder, 'state')])
+  await server.call('PUT', '/job/api/jobs/hello', { body: { document: { handler: 'hello' } } })
+  const [{ jobExecutionId }] = (await server.trigger('hello', ['enrolled-1'])).json
+  const ended = await server.call('GET', `/job/api/executions/${jobExecutionId}?wait=60`)
+  assert.equal(ended.json.execState, 'SUCCEEDED')
+})
+
+test('an enrolment token that is used up, and a token that is there already, are said in a sentence', async (t) => {
+  const folder = dataFolder(t)
+  const enrollment = await newEnrollment()
+  const [one, two] = [join(folder, 'one'), join(folder, 'two')]
+  assert.equal((await enroll('enrolled-2', one, enrollment)).code, 0)
+  const usedUp = await enroll('enrolled-3', two, enrollment)
+  assert.equal(usedUp.code, 1)
+  assert.match(usedUp.stderr, /wrong, expired, revoked or used up/)
+  const again = await enroll('enrolled-2', one, enrollment)
+  assert.match(again.stderr, /there is a token in .*one already/)
+  assert.equal((await runJobcast(['agent', 'enroll', '--server', server.http])).code, 1)
+})
+
+test('an answer that gets lost costs no other use: the same command again gets a token', async (t) => {
+  const folder = dataFolder(t)
+  const tokenFile = join(folder, 'token')
+  const enrollment = await newEnrollment({ maxUses: 1 })
+  // Carries the request to the server, and the first answer nowhere.
+  let lost = 0
+  const proxy = createServer(async (request, response) => {
+    const body = Buffer.concat(await request.toArray())
+    const { authorization = '' } = request.headers
+    const answer = await fetch(server.http + request.url, {
+      method: 'POST',
+      headers: { authorization },
+      body,
+    })
+    if (lost++ === 0) response.destroy()
+    else response.writeHead(answer.status).end(await answer.text())
+  })
+  proxy.listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  t.after(() => proxy.close())
+  const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+  const finished = await enroll('enrolled-4', tokenFile, enrollment, url)
+  assert.equal(finished.code, 0, finished.stderr)
+  assert.equal(lost, 2)
+  const token = readFileSync(tokenFile, 'utf8').trim()
+  const reply = await fetch(`${server.http}/things/enrolled-4/jobs`, {
+    headers: { authorization: `Bearer ${token}` },
+  })
+  assert.equal(reply.status, 200)
+})

@@ -1,0 +1,184 @@
+// One MQTT connection of a device, from the dial to the last byte: a plain socket and no more, so that ten thousand
+// of them fit into one process.
+
+import { connect, isIP, type OnReadOpts, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import { type DeviceErrorCode, type DeviceStatus, topicPrefix } from '@jobcast/contract'
+import type { IPublishPacket, Packet } from 'mqtt-packet'
+import type { MqttAddress } from './mqtt-address.ts'
+import { encodePacket, parsePackets, wholePacketsEnd } from './packets.ts'
+
+export type Credential = { deviceId: string; deviceToken: string }
+
+export type Network = {
+  address: MqttAddress
+  /** Also one that nobody signed; for a server of our own. */
+  trustAnyCertificate: boolean
+  keepAliveSeconds: number
+}
+
+/** What the server says; of each message some of it. */
+export type DeviceMessage = {
+  execution?: { jobId: string; executionNumber: number; jobDocument?: Record<string, unknown> }
+  clientToken?: string
+  code?: DeviceErrorCode
+  executionState?: { status: DeviceStatus }
+  deadlineSeconds?: number
+}
+
+/** `refused`: the token is void. `reason` is for people. */
+export type LineEnd = { wasOpen: boolean; refused: boolean; reason: string }
+
+export type LineListener = {
+  opened(): void
+  said(suffix: string, message: DeviceMessage): void
+  /** Once, and the last that is heard of it. */
+  closed(end: LineEnd): void
+}
+
+// Notices are confirmed (QoS 1), so that the owner sees they have arrived; answers need no confirmation.
+const filters = [
+  { suffix: 'notify-next', qos: 1 },
+  { suffix: '+/cancel', qos: 1 },
+  { suffix: 'start-next/+', qos: 0 },
+  { suffix: '+/update/+', qos: 0 },
+  { suffix: '+/output/rejected', qos: 0 },
+] as const
+
+// What comes in is read to its end before anybody else reads, so all connections share it.
+const readBuffer = Buffer.allocUnsafe(64 * 1024)
+const pingreq = encodePacket({ cmd: 'pingreq' })
+const disconnect = encodePacket({ cmd: 'disconnect' })
+const notAuthorized = 5
+const lastPacketId = 0xffff
+const nothing = Buffer.alloc(0)
+
+export class DeviceLine {
+  readonly #prefix: string
+  readonly #listener: LineListener
+  readonly #socket: Socket
+  #isOpen = false
+  #hasHeard = true
+  #rest: Buffer = nothing
+  #packetId = 0
+  #refused = false
+  #reason = 'the connection was closed'
+
+  constructor(network: Network, { deviceId, deviceToken }: Credential, listener: LineListener) {
+    this.#prefix = topicPrefix(deviceId)
+    this.#listener = listener
+    this.#socket = dial(network, { buffer: readBuffer, callback: (size) => this.#read(size) })
+    this.#socket.on('error', (error) => {
+      this.#reason = error.message
+    })
+    this.#socket.once('close', () => this.#closed())
+    this.#send({
+      cmd: 'connect',
+      protocolId: 'MQTT',
+      protocolVersion: 4,
+      clean: true,
+      clientId: deviceId,
+      keepalive: network.keepAliveSeconds,
+      username: deviceId,
+      password: Buffer.from(deviceToken),
+    })
+  }
+
+  /** With QoS 1. */
+  publish(suffix: string, fields: object): void {
+    this.#send({
+      cmd: 'publish',
+      topic: this.#prefix + suffix,
+      payload: JSON.stringify(fields),
+      qos: 1,
+      dup: false,
+      retain: false,
+      messageId: this.#nextPacketId(),
+    })
+  }
+
+  /** To be called from time to time: whoever was silent since the last ping is gone. */
+  ping(): void {
+    if (!this.#hasHeard) this.cut('the server was silent')
+    this.#hasHeard = false
+    if (this.#isOpen && this.#socket.writable) this.#socket.write(pingreq)
+  }
+
+  /** Says that it goes. */
+  end(): void {
+    if (!this.#isOpen) this.#socket.destroy()
+    else if (this.#socket.writable) this.#socket.end(disconnect)
+  }
+
+  cut(reason: string): void {
+    this.#reason = reason
+    this.#socket.destroy()
+  }
+
+  #send(packet: Packet): void {
+    if (this.#socket.writable) this.#socket.write(encodePacket(packet))
+  }
+
+  #read(size: number): boolean {
+    this.#hasHeard = true
+    const seen = readBuffer.subarray(0, size)
+    const bytes = this.#rest.length === 0 ? seen : Buffer.concat([this.#rest, seen])
+    const end = wholePacketsEnd(bytes)
+    try {
+      for (const packet of parsePackets(bytes.subarray(0, end))) this.#take(packet)
+    } catch (error) {
+      this.cut(`the server said what is not understood: ${(error as Error).message}`)
+    }
+    this.#rest = end === bytes.length ? nothing : Buffer.from(bytes.subarray(end))
+    return true
+  }
+
+  #take(packet: Packet): void {
+    switch (packet.cmd) {
+      case 'connack':
+        if (packet.returnCode === 0) this.#subscribe()
+        else this.#turnedAway(packet.returnCode)
+        return
+      case 'suback':
+        this.#isOpen = true
+        this.#listener.opened()
+        return
+      case 'publish':
+        this.#heard(packet)
+    }
+  }
+
+  #subscribe(): void {
+    const subscriptions = filters.map(({ suffix, qos }) => ({ topic: this.#prefix + suffix, qos }))
+    this.#send({ cmd: 'subscribe', messageId: this.#nextPacketId(), subscriptions })
+  }
+
+  #turnedAway(returnCode: number | undefined): void {
+    this.#refused = returnCode === notAuthorized
+    this.cut(`the server did not let it in (${returnCode})`)
+  }
+
+  #heard({ topic, payload, qos, messageId }: IPublishPacket): void {
+    if (qos === 1 && messageId !== undefined) this.#send({ cmd: 'puback', messageId })
+    this.#listener.said(topic.slice(this.#prefix.length), JSON.parse(payload.toString()))
+  }
+
+  #closed(): void {
+    const wasOpen = this.#isOpen
+    this.#isOpen = false
+    this.#listener.closed({ wasOpen, refused: this.#refused, reason: this.#reason })
+  }
+
+  #nextPacketId(): number {
+    this.#packetId = (this.#packetId % lastPacketId) + 1
+    return this.#packetId
+  }
+}
+
+function dial({ address, trustAnyCertificate }: Network, onread: OnReadOpts): Socket {
+  const { host, port, tls } = address
+  const to = { host, port, onread, noDelay: true }
+  if (!tls) return connect(to)
+  const servername = isIP(host) ? {} : { servername: host }
+  return connectTls({ ...to, ...servername, rejectUnauthorized: !trustAnyCertificate })
+}

@@ -1,0 +1,144 @@
+// Many devices in one process. They share one clock, one gate for those that connect, and one round of pings.
+
+import { ConnectGate } from './connect-gate.ts'
+import type { Credential } from './device-line.ts'
+import type { EndStatus, TellFleet } from './fleet-event.ts'
+import { mqttAddress } from './mqtt-address.ts'
+import { calmPattern, type Pattern } from './pattern.ts'
+import { Presence } from './presence.ts'
+import { Schedule } from './schedule.ts'
+import { Worker } from './worker.ts'
+
+/** `pattern` is where it differs from the fleet's. */
+export type SimulatedDevice = Credential & { pattern?: Partial<Pattern> }
+
+export type FleetOptions = {
+  /** mqtt://host:1883, or mqtts:// */
+  mqtt: string
+  devices: readonly SimulatedDevice[]
+  pattern?: Partial<Pattern>
+  /** With the same one each execution goes the same way on each device again. */
+  seed?: number
+  connectAtOnce?: number
+  trustAnyCertificate?: boolean
+  tell?: TellFleet
+}
+
+export type FleetCounts = {
+  devices: number
+  online: number
+  working: number
+  /** Those whose token is void; they stay away. */
+  refused: number
+  /** Executions that the server has confirmed to have ended so. */
+  ended: Record<EndStatus, number>
+}
+
+export type Fleet = {
+  counts(): FleetCounts
+  /** Resolves when each device was online once, was refused, or began with being away. */
+  whenUp(): Promise<void>
+  /** May be called twice; resolves when all connections are closed. */
+  stop(): Promise<void>
+}
+
+const keepAliveSeconds = 120
+/** Each device pings twice in its keep-alive time, a slice of the fleet each second. */
+const roundSeconds = 60
+const closeWithinMs = 5000
+
+/** Begins to connect; throws only when the address is none. */
+export function startFleet(options: FleetOptions): Fleet {
+  const { devices, seed = randomSeed(), connectAtOnce = 500, tell = () => undefined } = options
+  const counts = {
+    online: 0,
+    refused: 0,
+    working: 0,
+    ended: { SUCCEEDED: 0, FAILED: 0, REJECTED: 0, CANCELED: 0 },
+  }
+  const schedule = new Schedule()
+  const deps = {
+    network: {
+      address: mqttAddress(options.mqtt),
+      trustAnyCertificate: options.trustAnyCertificate ?? false,
+      keepAliveSeconds,
+    },
+    schedule,
+    gate: new ConnectGate(connectAtOnce),
+    seed,
+    tell: counting(counts, tell),
+  }
+  const presences = devices.map((device) => {
+    const pattern = { ...calmPattern, ...options.pattern, ...device.pattern }
+    const worker = new Worker(deps, device.deviceId, pattern, (suffix, fields) =>
+      presence.publish(suffix, fields),
+    )
+    const presence = new Presence(deps, device, pattern, worker)
+    return presence
+  })
+  const endPings = startPings(presences)
+  for (const presence of presences) presence.start()
+
+  let stopped: Promise<void> | undefined
+  const stop = async () => {
+    endPings()
+    schedule.stop()
+    const closed = Promise.all(presences.map((presence) => presence.stop()))
+    const late = setTimeout(() => {
+      for (const presence of presences) presence.cut('the fleet stops')
+    }, closeWithinMs)
+    await closed
+    clearTimeout(late)
+  }
+  return {
+    counts: () => ({ devices: devices.length, ...counts, ended: { ...counts.ended } }),
+    whenUp: async () => void (await Promise.all(presences.map((presence) => presence.settled))),
+    stop() {
+      stopped ??= stop()
+      return stopped
+    },
+  }
+}
+
+function counting(counts: Omit<FleetCounts, 'devices'>, tell: TellFleet): TellFleet {
+  return (event) => {
+    switch (event.kind) {
+      case 'online':
+        counts.online++
+        break
+      case 'offline':
+        counts.online--
+        break
+      case 'refused':
+        counts.refused++
+        break
+      case 'started':
+        counts.working++
+        break
+      case 'ended':
+        counts.ended[event.status]++
+        counts.working--
+        break
+      case 'abandoned':
+        counts.working--
+    }
+    tell(event)
+  }
+}
+
+function startPings(presences: readonly Presence[]): () => void {
+  const perSecond = Math.ceil(presences.length / roundSeconds)
+  let next = 0
+  const timer = setInterval(() => {
+    for (let i = 0; i < perSecond; i++) {
+      presences[next]?.ping()
+      // A small fleet rests at the end of its round.
+      next = (next + 1) % Math.max(presences.length, roundSeconds)
+    }
+  }, 1000)
+  return () => clearInterval(timer)
+}
+
+function randomSeed(): number {
+  return Math.floor(Math.random() * 2 ** 32)
+}

@@ -1,0 +1,92 @@
+// Makes simulated devices known to the server, through the public API like anybody's.
+
+import type { Device, DeviceCredential, Page } from '@jobcast/contract'
+
+/** One call of the API with a key that may MANAGE and READ. */
+export type CallApi = (
+  method: string,
+  path: string,
+  options?: { body?: object },
+) => Promise<{ status: number; text: string }>
+
+/** What a person can mend. */
+export class RegisterRefused extends Error {
+  override name = 'RegisterRefused'
+}
+
+export const simulatedTag = 'simulated'
+
+/**
+ * Gives each a new token. Devices that exist already must be tagged as simulated: one of somebody's own is not taken
+ * away from whoever uses it.
+ */
+export async function registerDevices(
+  call: CallApi,
+  deviceIds: readonly string[],
+  atOnce = 32,
+): Promise<DeviceCredential[]> {
+  const simulated = await listSimulated(call)
+  const missing = deviceIds.filter((deviceId) => !simulated.has(deviceId))
+  await inParallel(missing, atOnce, (deviceId) => refuseIfKnown(call, deviceId))
+  await inParallel(missing, atOnce, (deviceId) =>
+    wanted(call, 'PUT', pathOf(deviceId), { body: { tags: [simulatedTag] } }),
+  )
+  return inParallel(
+    deviceIds,
+    atOnce,
+    (deviceId) => wanted(call, 'POST', `${pathOf(deviceId)}/credential`) as Promise<DeviceCredential>,
+  )
+}
+
+async function listSimulated(call: CallApi): Promise<Set<string>> {
+  const found = new Set<string>()
+  let cursor: string | null = ''
+  while (cursor !== null) {
+    const more: string = cursor && `&cursor=${encodeURIComponent(cursor)}`
+    const path: string = `/job/api/devices?tag=${simulatedTag}&limit=200${more}`
+    const page = (await wanted(call, 'GET', path)) as Page<Device>
+    for (const { deviceId } of page.items) found.add(deviceId)
+    cursor = page.nextCursor
+  }
+  return found
+}
+
+/** All are looked at before any is made. */
+async function refuseIfKnown(call: CallApi, deviceId: string): Promise<void> {
+  const { status, text } = await call('GET', pathOf(deviceId))
+  if (status === 404) return
+  if (status !== 200) throw new RegisterRefused(`The server answered ${status}: ${text}`)
+  throw new RegisterRefused(
+    `There is a device ${deviceId} that is not tagged "${simulatedTag}". Choose another --prefix.`,
+  )
+}
+
+async function wanted(
+  call: CallApi,
+  method: string,
+  path: string,
+  options?: { body: object },
+): Promise<unknown> {
+  const { status, text } = await call(method, path, options)
+  if (status >= 300) throw new RegisterRefused(`The server answered ${status} to ${method} ${path}: ${text}`)
+  return JSON.parse(text)
+}
+
+function pathOf(deviceId: string): string {
+  return `/job/api/devices/${encodeURIComponent(deviceId)}`
+}
+
+/** The results come in the order of the items. */
+async function inParallel<Item, Result>(
+  items: readonly Item[],
+  atOnce: number,
+  act: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = []
+  const waiting = items.entries()
+  const workOff = async () => {
+    for (const [index, item] of waiting) results[index] = await act(item)
+  }
+  await Promise.all(Array.from({ length: atOnce }, workOff))
+  return results
+}

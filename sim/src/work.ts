@@ -1,0 +1,115 @@
+// One execution in the hands of a device: what it has written, how far it is, and how it ended. Work goes on while the
+// device is offline; what was said meanwhile is lost, and said again when it is back.
+
+import type { DeviceMessage } from './device-line.ts'
+import type { End, Step } from './plan-work.ts'
+import type { Schedule } from './schedule.ts'
+
+/** Lost when the device is offline. */
+export type Publish = (suffix: string, fields: object) => void
+
+export type Execution = NonNullable<DeviceMessage['execution']>
+
+/** Tells the answer to the last report of an execution from those to its progress. */
+const endToken = 'end'
+
+export class Work {
+  readonly jobId: string
+  readonly document: Record<string, unknown>
+  readonly begunAt = performance.now()
+  readonly #executionNumber: number
+  readonly #schedule: Schedule
+  readonly #publish: Publish
+  readonly #steps: Iterator<Step>
+  #written = ''
+  #end: End | undefined
+  #isOver = false
+
+  constructor(execution: Execution, steps: Step[], schedule: Schedule, publish: Publish) {
+    this.jobId = execution.jobId
+    this.document = execution.jobDocument ?? {}
+    this.#executionNumber = execution.executionNumber
+    this.#steps = steps.values()
+    this.#schedule = schedule
+    this.#publish = publish
+  }
+
+  /** What was reported last, confirmed or not. */
+  get end(): End | undefined {
+    return this.#end
+  }
+
+  start(): void {
+    this.#goOn()
+  }
+
+  isOn(execution: Execution | undefined): boolean {
+    return execution?.jobId === this.jobId && execution.executionNumber === this.#executionNumber
+  }
+
+  isAboutEnd({ clientToken }: DeviceMessage): boolean {
+    return clientToken === endToken
+  }
+
+  /** Each byte of output is kept once, wherever one begins. */
+  sayAgain(): void {
+    if (this.#isOver) return
+    this.#write(0)
+    this.#report()
+  }
+
+  cancel(): void {
+    // Its result, if it is on its way, counts.
+    if (this.#end) return
+    this.#end = { status: 'CANCELED', statusDetails: { reason: 'canceled' } }
+    this.#report()
+  }
+
+  /** Nothing more is done or said. */
+  stop(): void {
+    this.#isOver = true
+  }
+
+  #goOn(): void {
+    const { value: step, done } = this.#steps.next()
+    if (done) return
+    this.#schedule.after(this.begunAt + step.afterMs - performance.now(), () => {
+      if (this.#isOver || this.#end) return
+      this.#do(step)
+      this.#goOn()
+    })
+  }
+
+  #do(step: Step): void {
+    switch (step.kind) {
+      case 'write': {
+        const offset = this.#written.length
+        this.#written += step.text
+        this.#write(offset)
+        return
+      }
+      case 'progress':
+        this.#update({ status: 'IN_PROGRESS', statusDetails: { progress: `${step.percent}` } })
+        return
+      case 'end':
+        this.#end = step.end
+        this.#report()
+    }
+  }
+
+  /** What it writes is ASCII, so that characters count like bytes. */
+  #write(offset: number): void {
+    const data = this.#written.slice(offset)
+    if (data !== '') {
+      this.#publish(`${this.jobId}/output`, { offset, data, executionNumber: this.#executionNumber })
+    }
+  }
+
+  #report(): void {
+    if (this.#end) this.#update({ ...this.#end, clientToken: endToken })
+  }
+
+  #update(fields: object): void {
+    this.#publish(`${this.jobId}/update`, { ...fields, executionNumber: this.#executionNumber })
+  }
+}

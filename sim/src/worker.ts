@@ -1,0 +1,150 @@
+// A device's executions, one after the other (workflow A of the protocol): it asks for the next when it comes online or
+// is told of one, works on it, and reports.
+
+import { chanceOf } from './chance.ts'
+import type { DeviceMessage } from './device-line.ts'
+import type { TellFleet } from './fleet-event.ts'
+import type { Pattern } from './pattern.ts'
+import { planWork } from './plan-work.ts'
+import type { Schedule } from './schedule.ts'
+import { type Execution, type Publish, Work } from './work.ts'
+
+export type WorkerDeps = { schedule: Schedule; seed: number; tell: TellFleet }
+
+const tryAgainMs = { from: 500, to: 1500 }
+
+export class Worker {
+  readonly #deviceId: string
+  readonly #deps: WorkerDeps
+  readonly #pattern: Pattern
+  readonly #publish: Publish
+  #work: Work | undefined
+  #isAsking = false
+  #hasNews = false
+
+  constructor(deps: WorkerDeps, deviceId: string, pattern: Pattern, publish: Publish) {
+    this.#deps = deps
+    this.#deviceId = deviceId
+    this.#pattern = pattern
+    this.#publish = publish
+  }
+
+  /** The answer also says whether what it works on still is its own. */
+  cameOnline(): void {
+    this.#isAsking = false
+    this.#ask()
+  }
+
+  said(suffix: string, message: DeviceMessage): void {
+    switch (suffix) {
+      case 'notify-next':
+        if (message.execution) this.#news()
+        return
+      case 'start-next/accepted':
+        this.#isAsking = false
+        this.#next(message.execution)
+        return
+      case 'start-next/rejected':
+        this.#isAsking = false
+        this.#later(() => this.#ask())
+        return
+    }
+    const work = this.#work
+    const [jobId = '', ...what] = suffix.split('/')
+    if (work?.jobId === jobId) this.#saidOf(work, what.join('/'), message)
+  }
+
+  #saidOf(work: Work, what: string, message: DeviceMessage): void {
+    switch (what) {
+      case 'cancel':
+        // 0: it is over already, nobody waits for a report.
+        if (message.deadlineSeconds === 0) this.#abandon(work)
+        else work.cancel()
+        return
+      case 'update/accepted':
+        if (work.isAboutEnd(message)) this.#ended(work)
+        return
+      case 'update/rejected':
+        this.#reportRefused(work, message)
+        return
+      case 'output/rejected':
+        this.#later(() => work.sayAgain())
+    }
+  }
+
+  #news(): void {
+    this.#hasNews = true
+    if (!this.#work) this.#ask()
+  }
+
+  #ask(): void {
+    if (this.#isAsking) return
+    this.#isAsking = true
+    this.#hasNews = false
+    this.#publish('start-next', {})
+  }
+
+  #next(execution: Execution | undefined): void {
+    const work = this.#work
+    if (work?.isOn(execution)) {
+      work.sayAgain()
+      return
+    }
+    if (work) this.#drop(work)
+    if (execution) this.#begin(execution)
+    else if (this.#hasNews) this.#ask()
+  }
+
+  #begin(execution: Execution): void {
+    const { seed, schedule, tell } = this.#deps
+    const chance = chanceOf(seed, `${this.#deviceId} ${execution.jobId} ${execution.executionNumber}`)
+    const work = new Work(execution, planWork(this.#pattern, chance), schedule, this.#publish)
+    this.#work = work
+    tell({ kind: 'started', ...this.#subject(work) })
+    work.start()
+  }
+
+  #reportRefused(work: Work, message: DeviceMessage): void {
+    const { code, executionState } = message
+    if (code === 'RequestThrottled' || code === 'InternalError') {
+      if (work.isAboutEnd(message)) this.#later(() => work.sayAgain())
+      return
+    }
+    // The connection before may have carried the report, but not its answer.
+    if (work.end && executionState?.status === work.end.status) this.#ended(work)
+    else this.#abandon(work)
+  }
+
+  #ended(work: Work): void {
+    this.#work = undefined
+    work.stop()
+    if (work.end) {
+      const { status, statusDetails } = work.end
+      const ms = performance.now() - work.begunAt
+      const { reason } = statusDetails
+      this.#deps.tell({ kind: 'ended', ...this.#subject(work), status, ms, reason })
+    }
+    // Of the next one it is told when this one has ended, before the answer or after it.
+    if (this.#hasNews) this.#ask()
+  }
+
+  #abandon(work: Work): void {
+    this.#drop(work)
+    this.#ask()
+  }
+
+  #drop(work: Work): void {
+    this.#work = undefined
+    work.stop()
+    this.#deps.tell({ kind: 'abandoned', ...this.#subject(work) })
+  }
+
+  #later(act: () => void): void {
+    const { from, to } = tryAgainMs
+    this.#deps.schedule.after(from + Math.random() * (to - from), act)
+  }
+
+  #subject({ jobId, document }: Work) {
+    return { deviceId: this.#deviceId, jobId, document }
+  }
+}

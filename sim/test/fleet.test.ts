@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type FleetEvent, startFleet } from '@jobcast/sim'
+import { openServer } from '../../server/test/support/open-server.ts'
+import { newTemporaryFolder, removeAfter } from '../../server/test/support/temporary-folder.ts'
+import { within } from '../../server/test/support/within.ts'
+import {
+  deviceIdsUpTo,
+  endless,
+  jobName,
+  openFleet,
+  openServerWithJob,
+  runToEnd,
+} from './support/simulate.ts'
+
+const patienceMs = 60_000
+const instant = { from: 0, to: 0 }
+
+/** Told by a fleet, for whoever waits for it. */
+class Told {
+  readonly events: FleetEvent[] = []
+  #look = () => {}
+
+  readonly tell = (event: FleetEvent): void => {
+    this.events.push(event)
+    this.#look()
+  }
+
+  until(what: string, isThere: (events: FleetEvent[]) => boolean): Promise<void> {
+    const there = new Promise<void>((resolve) => {
+      this.#look = () => isThere(this.events) && resolve()
+      this.#look()
+    })
+    return within(patienceMs, `not told: ${what}`, there)
+  }
+
+  count(kind: FleetEvent['kind']): number {
+    return this.events.filter((event) => event.kind === kind).length
+  }
+}
+
+test('50 devices take a run to its end', async (t) => {
+  const server = await openServerWithJob(t)
+  const deviceIds = deviceIdsUpTo(50)
+  const fleet = await openFleet(t, server, deviceIds)
+  assert.deepEqual((await runToEnd(server, deviceIds)).counts.SUCCEEDED, 50)
+  assert.deepEqual((await runToEnd(server, deviceIds)).counts.SUCCEEDED, 50)
+  const { online, refused } = fleet.counts()
+  assert.deepEqual({ online, refused }, { online: 50, refused: 0 })
+})
+
+test('executions that wait in line on one device are carried out one after the other', async (t) => {
+  const server = await openServerWithJob(t)
+  const told = new Told()
+  await openFleet(t, server, ['sim-1'], { tell: told.tell })
+  await Promise.all(Array.from({ length: 5 }, () => runToEnd(server, ['sim-1'])))
+  await told.until('five ends', () => told.count('ended') === 5)
+  const kinds = told.events.map(({ kind }) => kind).filter((kind) => kind !== 'online')
+  assert.deepEqual(kinds, Array.from({ length: 5 }, () => ['started', 'ended']).flat())
+})
+
+test('a failure rate of 1 ends every execution as FAILED, with a reason', async (t) => {
+  const server = await openServerWithJob(t)
+  const deviceIds = deviceIdsUpTo(5)
+  await openFleet(t, server, deviceIds, { pattern: { failureRate: 1, workSeconds: instant } })
+  const { runId, counts } = await runToEnd(server, deviceIds)
+  assert.equal(counts.FAILED, 5)
+  const { items } = (await server.call('GET', `/job/api/executions?runId=${runId}`)).json
+  for (const { statusDetails } of items) assert.match(statusDetails.reason, /\w/)
+})
+
+test('a reject rate of 1 ends every execution as REJECTED', async (t) => {
+  const server = await openServerWithJob(t)
+  await openFleet(t, server, ['sim-1'], { pattern: { ...endless, rejectRate: 1 } })
+  assert.equal((await runToEnd(server, ['sim-1'])).counts.REJECTED, 1)
+})
+
+test('a cancel is honoured with CANCELED, and the next execution is taken up', async (t) => {
+  const server = await openServerWithJob(t)
+  const told = new Told()
+  const fleet = await openFleet(t, server, ['sim-1'], { pattern: endless, tell: told.tell })
+  for (const force of [false, true]) {
+    const [{ jobExecutionId: id }] = (await server.trigger(jobName, ['sim-1'])).json
+    await told.until('a start', (events) =>
+      events.some((event) => event.kind === 'started' && event.jobId === `${id}`),
+    )
+    await server.call('POST', `/job/api/executions/${id}/cancel`, { body: { force } })
+    const { execState } = (await server.call('GET', `/job/api/executions/${id}?wait=60`)).json
+    assert.equal(execState, 'CANCELED')
+  }
+  await told.until('the forced one', () => told.count('abandoned') === 1)
+  assert.equal(fleet.counts().ended.CANCELED, 1)
+  assert.equal(fleet.counts().working, 0)
+})
+
+test('output arrives whole, and a result with it', async (t) => {
+  const server = await openServerWithJob(t)
+  await openFleet(t, server, ['sim-1'], { pattern: { workSeconds: instant, outputLines: 2 } })
+  const { runId } = await runToEnd(server, ['sim-1'])
+  const { items } = (await server.call('GET', `/job/api/executions?runId=${runId}`)).json
+  const { text } = await server.call('GET', `/job/api/executions/${items[0].jobExecutionId}/output`)
+  assert.equal(text, '[1/2] preparing\n[2/2] fetching what is needed\n')
+  assert.deepEqual(items[0].result, { workedMs: 0 })
+})
+
+test('after a restart of the server all come back, and what they worked on ends', async (t) => {
+  const dataFolder = newTemporaryFolder()
+  const first = await openServer(t, { dataFolder })
+  const deviceIds = deviceIdsUpTo(50)
+  await first.putJobAndDevices(jobName, [])
+  const told = new Told()
+  const pattern = { workSeconds: { from: 0.5, to: 2 }, outputLines: 5 }
+  const fleet = await openFleet(t, first, deviceIds, { pattern, tell: told.tell })
+  const { headers } = await first.trigger(jobName, deviceIds)
+  await told.until('all have started', () => told.count('started') === 50)
+  await first.server.stop()
+  const mqttPort = Number(new URL(first.server.mqtt).port)
+  const second = await openServer(t, { dataFolder, mqttPort })
+  removeAfter(t, dataFolder)
+  await told.until('all are back', () => told.count('online') === 100)
+  const run = (await second.call('GET', `${headers.get('location')}?wait=60`)).json
+  assert.equal(run.counts.SUCCEEDED, 50)
+  const { items } = (await second.call('GET', `/job/api/executions?runId=${run.runId}&limit=200`)).json
+  const whole = items[0].outputBytes
+  assert.ok(items.every(({ outputBytes }: { outputBytes: number }) => outputBytes === whole && whole > 0))
+  assert.equal(fleet.counts().online, 50)
+})
+
+test('devices with offline phases go, come back, and miss nothing', async (t) => {
+  const server = await openServerWithJob(t)
+  const deviceIds = deviceIdsUpTo(10)
+  const told = new Told()
+  const pattern = { workSeconds: instant, offlineRate: 0.5, offlineSeconds: { from: 0.1, to: 0.3 } }
+  await openFleet(t, server, deviceIds, { pattern, tell: told.tell })
+  for (let i = 0; i < 3; i++) assert.equal((await runToEnd(server, deviceIds)).counts.SUCCEEDED, 10)
+  await told.until('phases', () => told.count('offline') > 10)
+})
+
+test('an offline rate of 1 leaves all of them away', async (t) => {
+  const server = await openServerWithJob(t)
+  const fleet = await openFleet(t, server, deviceIdsUpTo(5), { pattern: { offlineRate: 1 } })
+  assert.equal(fleet.counts().online, 0)
+})
+
+test('a device whose token was replaced stays away', async (t) => {
+  const server = await openServerWithJob(t)
+  const told = new Told()
+  const fleet = await openFleet(t, server, ['sim-1'], { tell: told.tell })
+  await server.call('POST', '/job/api/devices/sim-1/credential')
+  await told.until('the refusal', () => told.count('refused') === 1)
+  assert.deepEqual([fleet.counts().online, fleet.counts().refused], [0, 1])
+})
+
+test('the same seed decides alike on each device and each execution', async (t) => {
+  const outcomes: unknown[] = []
+  for (let i = 0; i < 2; i++) {
+    const server = await openServerWithJob(t)
+    const deviceIds = deviceIdsUpTo(20)
+    await openFleet(t, server, deviceIds, { seed: 42, pattern: { workSeconds: instant, failureRate: 0.5 } })
+    const { runId } = await runToEnd(server, deviceIds)
+    const { items } = (await server.call('GET', `/job/api/executions?runId=${runId}`)).json
+    outcomes.push(items.map(({ deviceId, execState }: Record<string, string>) => [deviceId, execState]))
+  }
+  assert.deepEqual(outcomes[0], outcomes[1])
+})
+
+test('1,000 devices connect and carry out one run', async (t) => {
+  const server = await openServerWithJob(t)
+  const deviceIds = deviceIdsUpTo(1000)
+  const fleet = await openFleet(t, server, deviceIds)
+  assert.equal(fleet.counts().online, 1000)
+  assert.equal((await runToEnd(server, deviceIds)).counts.SUCCEEDED, 1000)
+})
+
+test('a fleet without a server can be stopped, twice', async () => {
+  const devices = [{ deviceId: 'sim-1', deviceToken: 'jd_x' }]
+  const fleet = startFleet({ mqtt: 'mqtt://127.0.0.1:1', devices })
+  await Promise.all([fleet.stop(), fleet.stop()])
+  await fleet.whenUp()
+})
+
+test('what is no address of MQTT is refused', () => {
+  for (const mqtt of ['', 'localhost:1883', 'http://127.0.0.1:8080', 'mqtt://']) {
+    assert.throws(() => startFleet({ mqtt, devices: [] }), /is not an address like/)
+  }
+})

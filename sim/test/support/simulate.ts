@@ -1,0 +1,43 @@
+// A server with a job and a fleet on it, both gone after the test.
+
+import type { TestContext } from 'node:test'
+import { type Fleet, type FleetOptions, registerDevices, startFleet } from '@jobcast/sim'
+import { type OpenServer, openServer } from '../../../server/test/support/open-server.ts'
+
+export const quick = { workSeconds: { from: 0, to: 0.2 } }
+/** Longer than any test. */
+export const endless = { workSeconds: { from: 3600, to: 3600 } }
+export const jobName = 'restart'
+
+export async function openServerWithJob(t: TestContext): Promise<OpenServer> {
+  const server = await openServer(t)
+  await server.putJobAndDevices(jobName, [])
+  return server
+}
+
+export function deviceIdsUpTo(count: number): string[] {
+  return Array.from({ length: count }, (_, index) => `sim-${index + 1}`)
+}
+
+export async function openFleet(
+  t: TestContext,
+  { call, server }: OpenServer,
+  deviceIds: string[],
+  options: Partial<FleetOptions> = {},
+): Promise<Fleet> {
+  const devices = await registerDevices(call, deviceIds)
+  const fleet = startFleet({ mqtt: server.mqtt, devices, pattern: quick, seed: 1, ...options })
+  t.after(() => fleet.stop())
+  await fleet.whenUp()
+  return fleet
+}
+
+/** The run that was triggered on all of them, once all have ended. */
+export async function runToEnd(server: OpenServer, deviceIds: string[]) {
+  const { headers } = await server.trigger(jobName, deviceIds)
+  const address = headers.get('location') as string
+  for (;;) {
+    const { json } = await server.call('GET', `${address}?wait=60`)
+    if (json.finished) return json
+  }
+}
