@@ -1,10 +1,10 @@
 // Redis that syncs its log before it answers.
 
 import { spawnSync } from 'node:child_process'
-import { connect } from 'node:net'
 import { setTimeout as rest } from 'node:timers/promises'
 import { endProcess, removeFolder, startProcess, temporaryFolder } from '../processes.ts'
 import { freePort } from './free-port.ts'
+import { listens } from './listens.ts'
 
 export type Redis = { port: number; end(): Promise<void> }
 
@@ -36,14 +36,4 @@ export async function startRedis(): Promise<Redis> {
       removeFolder(folder)
     },
   }
-}
-
-function listens(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1', () => {
-      socket.destroy()
-      resolve(true)
-    })
-    socket.on('error', () => resolve(false))
-  })
 }

@@ -1,0 +1,53 @@
+// A database with a job and so many devices, each with a token.
+
+import { join } from 'node:path'
+import { newSecretText } from '@jobcast/server'
+import { hashSecret } from '../../server/src/domain/secret-text.ts'
+import { inTransaction, openDatabase } from '../../server/src/store/sqlite/database.ts'
+import { prepareDevices } from '../../server/src/store/sqlite/devices.ts'
+import { jobName } from '../fleet.ts'
+import { startJobcast } from '../jobcast.ts'
+import { temporaryFolder } from '../processes.ts'
+import type { Stored } from '../stored.ts'
+import type { Credential } from './fleet-orders.ts'
+
+export type StoredDevices = Stored & { devices: Credential[] }
+
+const document = { handler: 'restart', args: ['kiosk-app'] }
+const ownerNo = 1
+
+export async function buildStoredDevices(count: number): Promise<StoredDevices> {
+  const folder = temporaryFolder()
+  const { port, apiKey, end } = await startJobcast(folder)
+  const reply = await fetch(`http://127.0.0.1:${port}/job/api/jobs/${jobName}`, {
+    method: 'PUT',
+    headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
+    body: JSON.stringify({ document }),
+  })
+  if (!reply.ok) throw new Error(await reply.text())
+  await end('SIGTERM')
+  return { executions: 0, folder, devices: writeDevices(join(folder, 'jobcast.db'), count) }
+}
+
+/** With the store's own statements: through the API, where each new token is a commit, it would take minutes. */
+function writeDevices(path: string, count: number): Credential[] {
+  const db = openDatabase(path)
+  const { putDevices, setDeviceToken } = prepareDevices(db)
+  const at = Date.now()
+  const devices = inTransaction(db, () =>
+    Array.from({ length: count }, (_, index) => {
+      const deviceId = deviceIdOf(index)
+      const { id: tokenId, text: token } = newSecretText('jd')
+      putDevices([{ ownerNo, deviceId, deviceName: `Device ${index + 1}`, tags: [], at }])
+      setDeviceToken({ ownerNo, deviceId, token: { tokenId, tokenHash: hashSecret(token), at }, at })
+      return { deviceId, token }
+    }),
+  )
+  db.close()
+  return devices
+}
+
+/** The first 10,000 are those of bench/fleet.ts. */
+function deviceIdOf(index: number): string {
+  return `device-${String(index + 1).padStart(5, '0')}`
+}
