@@ -134,7 +134,7 @@ async function cutConnections(scene: Scene, random: Random): Promise<void> {
   const { proxies, killed } = scene
   while (!scene.isOver) {
     // A cut has no event to wait for: any instant will do.
-    await rest(random.below(200))
+    await rest(random.below(400))
     if (random.pick([proxies.http, proxies.mqtt]).cutOne(random.pick)) killed.connections++
   }
 }
