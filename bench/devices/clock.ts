@@ -1,6 +1,4 @@
 /** Milliseconds on a clock that all processes of this machine share and that never jumps. */
 export function nowMs(): number {
-  return performance.now() + sinceBoot
+  return Number(process.hrtime.bigint()) / 1e6
 }
-
-const sinceBoot = Number(process.hrtime.bigint()) / 1e6 - performance.now()
