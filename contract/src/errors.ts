@@ -1,6 +1,7 @@
 // The error catalogue: every code a caller can meet, with its status and its text.
 // docs/errors.md says the same for people; a test holds the two against each other.
-// Families: J-0xx devices and enrolments, J-3xx jobs, executions and runs, J-5xx content of the request,
+// Families: J-0xx devices and enrolments, J-3xx jobs, executions, runs and what
+// tells of them, J-5xx content of the request,
 // J-8xx keys, scopes and owners, J-9xx the service itself.
 
 import Type, { type Static } from 'typebox'
@@ -12,6 +13,10 @@ export const errorCatalogue = {
   'J-302': { status: 404, message: 'Execution not found' },
   'J-303': { status: 409, message: 'The state of the execution does not allow this' },
   'J-304': { status: 404, message: 'Run not found' },
+  'J-305': { status: 409, message: 'The run has nothing to retry' },
+  'J-306': { status: 410, message: 'Events that were asked for are no longer kept' },
+  'J-307': { status: 404, message: 'Webhook not found' },
+  'J-308': { status: 404, message: 'Delivery not found' },
   'J-500': { status: 400, message: 'Validation error' },
   'J-501': { status: 422, message: 'Idempotency-Key was used with another request' },
   'J-502': { status: 409, message: 'A request with this Idempotency-Key is still running' },

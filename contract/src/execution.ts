@@ -112,10 +112,21 @@ export const Run = Type.Object(
       Type.Object(Object.fromEntries(execStates.map((state) => [state, Type.Integer()]))),
     ),
     finished: Type.Boolean({ description: 'True once every execution has reached its end' }),
+    retryOf: orNull(Type.Integer(), { description: 'The run whose failures it tries again' }),
   },
   { title: 'Run' },
 )
 export type Run = Static<typeof Run>
+
+export const RetryRequest = Type.Object(
+  {
+    deviceIds: Type.Optional(
+      Type.Array(Name, { minItems: 1, description: 'Only these of the devices that did not succeed' }),
+    ),
+  },
+  { title: 'RetryRequest', additionalProperties: false, examples: [{}] },
+)
+export type RetryRequest = Static<typeof RetryRequest>
 
 export const RunQuery = Type.Object(
   { ...PageQuery.properties, jobName: Type.Optional(Name) },

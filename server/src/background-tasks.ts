@@ -26,6 +26,7 @@ export type BackgroundDeps = ClockDeps & {
   keyUse: KeyUse
   presence: Presence
   deliveries: Deliveries
+  keepEventsMs: number
 }
 
 /** What has been gathered is written once more when it stops. */
@@ -40,6 +41,8 @@ export function startBackground(deps: BackgroundDeps, dispatcher: Dispatcher): B
   background.every(forgetEveryMs, 'forget old idempotency keys', () =>
     forgetOldKeys(store, deps.now, deps.stopping),
   )
+  background.every(forgetEveryMs, 'forget old events', () => forgetOldEvents(deps))
+  background.every(forgetEveryMs, 'forget old deliveries', () => forgetOldDeliveries(deps))
   return background
 }
 
@@ -51,4 +54,12 @@ function recordPresence(presence: Presence): Promise<void> {
 /** In small bites: between two of them the writer gets to the triggers. */
 async function forgetOldKeys(store: Store, now: () => number, stopping: AbortSignal): Promise<void> {
   while (!stopping.aborted && (await store.forgetIdempotencyKeys(now() - idempotencyMs)));
+}
+
+async function forgetOldEvents({ store, now, stopping, keepEventsMs }: BackgroundDeps): Promise<void> {
+  while (!stopping.aborted && (await store.forgetEvents(now() - keepEventsMs)));
+}
+
+async function forgetOldDeliveries({ store, stopping }: BackgroundDeps): Promise<void> {
+  while (!stopping.aborted && (await store.forgetDeliveries()));
 }

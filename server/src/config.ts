@@ -5,6 +5,7 @@ import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
 import { parse as parseYaml } from 'yaml'
+import { isAddressRange } from './domain/allowed-address.ts'
 import { secretId } from './domain/secret-text.ts'
 
 type Kind = 'text' | 'port' | 'count' | 'switch'
@@ -61,6 +62,18 @@ export const settings = {
     argument: 'seconds',
     help: 'how long a device may take to confirm a cancel',
   },
+  'keep-events': {
+    kind: 'count',
+    default: 7,
+    argument: 'days',
+    help: 'how long events can be read again, and webhooks catch up',
+  },
+  'webhook-allow': {
+    kind: 'text',
+    default: undefined,
+    argument: 'addresses',
+    help: 'private or loopback addresses that webhooks may go to, separated by commas, for example 10.1.0.0/16,::1',
+  },
   'log-level': {
     kind: 'text',
     default: 'info',
@@ -87,6 +100,9 @@ export type Config = Readonly<{
   maxDevices: number
   maxOutputBytes: number
   cancelDeadlineSeconds: number
+  keepEventsDays: number
+  /** Addresses and ranges that webhooks may go to though they are not public. */
+  webhookAllow: readonly string[]
   logLevel: (typeof logLevels)[number]
   jsonLog: boolean
   /** For the first start on an empty database. */
@@ -148,6 +164,8 @@ export function loadConfig(flags: GivenSettings & { config?: string }, env = pro
     maxDevices,
     maxOutputBytes: read('max-output-bytes') as number,
     cancelDeadlineSeconds: read('cancel-deadline') as number,
+    keepEventsDays: read('keep-events') as number,
+    webhookAllow: readAddresses(read('webhook-allow') as string | undefined, problems),
     logLevel,
     jsonLog: read('json-log') as boolean,
     adminKey,
@@ -184,6 +202,15 @@ function readSetting(
       return fallback
     }
   }
+}
+
+function readAddresses(text: string | undefined, problems: string[]): string[] {
+  const ranges = (text ?? '').split(',').map((each) => each.trim())
+  const given = ranges.filter((each) => each !== '')
+  for (const each of given) {
+    if (!isAddressRange(each)) problems.push(`webhook-allow has "${each}", which is no address or range`)
+  }
+  return given
 }
 
 function readConfigFile(path: string | undefined, problems: string[]): Record<string, unknown> {

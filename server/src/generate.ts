@@ -30,7 +30,10 @@ export function sqliteSchemaText(): string {
   const db = openDatabase(':memory:')
   migrateDatabase(db, sqliteMigrations())
   const rows = db
-    .prepare('SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY tbl_name, type DESC, name')
+    .prepare(
+      `SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'
+      ORDER BY tbl_name, type DESC, name`,
+    )
     .all()
   db.close()
   const statements = rows.map((row) => `${row.sql};\n`)

@@ -7,6 +7,10 @@ import { ensureAdminKey } from './admin-key.ts'
 import { startBackground } from './background-tasks.ts'
 import type { Config } from './config.ts'
 import { Dispatcher } from './dispatch/dispatcher.ts'
+import { buildClock } from './dispatch/webhooks/clock.ts'
+import { EventPoster } from './dispatch/webhooks/event-poster.ts'
+import { WebhookSender } from './dispatch/webhooks/webhook-sender.ts'
+import { allowAddresses } from './domain/allowed-address.ts'
 import { isKnownKey } from './domain/api-key.ts'
 import { ChangeSignal } from './domain/change-signal.ts'
 import { Deliveries } from './domain/deliveries.ts'
@@ -97,6 +101,7 @@ async function start(
     changes: new ChangeSignal(),
     outputs: new ChangeSignal(),
     queues: new ChangeSignal<string>(),
+    newEvents: new ChangeSignal<'all'>(),
     credentialChanges: new CredentialChanges(),
     health: new HealthCheck(() => store.checkHealth()),
     documents: new Documents(store),
@@ -104,6 +109,7 @@ async function start(
     presence: new Presence({ store, now, elapsed }),
     ...groupWrites(store, tell, metrics),
   }
+  store.onEvents(() => deps.newEvents.tell(['all']))
   const dispatcher = new Dispatcher({
     ...deps,
     clock: () => deps.moment().clock,
@@ -114,8 +120,23 @@ async function start(
     'Devices connected by MQTT or WebSocket',
     () => deps.presence.connected,
   )
-  const doorDeps = { ...deps, link: dispatcher, sessions: dispatcher }
-  const background = startBackground(doorDeps, dispatcher)
+  const isAllowedAddress = allowAddresses(config.webhookAllow)
+  const userAgent = `Jobcast/${packageJson.version}`
+  const webhooks = new WebhookSender({
+    store,
+    tell,
+    clock: buildClock(now, elapsed),
+    chance: Math.random,
+    poster: new EventPoster({ isAllowedAddress, userAgent, now }),
+  })
+  webhooks.start()
+  takeDown.add(() => webhooks.stop())
+  metrics.gauge('jobcast_webhooks_failing', 'Webhooks whose receivers accept nothing', () => webhooks.failing)
+  const doorDeps = { ...deps, link: dispatcher, sessions: dispatcher, webhooks, isAllowedAddress }
+  const background = startBackground(
+    { ...doorDeps, keepEventsMs: config.keepEventsDays * 24 * 60 * 60_000 },
+    dispatcher,
+  )
   takeDown.add(() => background.stop())
 
   const newAdminKey = await ensureAdminKey(deps, config.dataFolder, config.adminKey)

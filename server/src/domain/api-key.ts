@@ -36,6 +36,12 @@ export async function createApiKey(
   return { key, apiKey: secret.text }
 }
 
+export async function readOwnKey({ store }: KeyDeps, { keyId }: Caller): Promise<StoredApiKey> {
+  const key = await store.findApiKey(keyId)
+  if (key === undefined) throw new ApiError('J-802')
+  return key
+}
+
 export async function listApiKeys(
   deps: KeyDeps,
   caller: Caller,

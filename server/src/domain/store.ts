@@ -12,7 +12,9 @@ import type {
   OutputSlice,
   ReportOutcome,
 } from './device-report.ts'
+import type { EventFilter, StoredEvent } from './event.ts'
 import type { ExecutionEvent, Moment } from './execution.ts'
+import type { WebhookStore } from './webhook-store.ts'
 
 export class StorageUnavailable extends Error {
   constructor(cause: unknown) {
@@ -144,6 +146,8 @@ export type Trigger = {
   clock: number
   /** The id of the key that triggers. */
   keyId: string
+  /** The run whose failures it tries again. */
+  retryOf: number | null
   idempotency: { key: string; requestHash: Uint8Array; validAfter: number } | null
 }
 
@@ -197,6 +201,8 @@ export type StoredRun = {
   launchedAt: number
   total: number
   counts: Record<ExecState, number>
+  /** The run whose failures it tries again. */
+  retryOf: number | null
 }
 
 export type ExecutionFilter = {
@@ -248,7 +254,7 @@ export type Slice<Key> = { after: Key | undefined; limit: number }
 /** `next` is where the next slice starts after; undefined at the end of the list. */
 export type Sliced<T, Key> = { items: T[]; next: Key | undefined }
 
-export type Store = {
+export type Store = WebhookStore & {
   /** Rejects when the database cannot be written right now. */
   checkHealth(): Promise<void>
 
@@ -344,6 +350,28 @@ export type Store = {
     filter: { jobName?: string },
     slice: Slice<number>,
   ): Promise<Sliced<StoredRun, number>>
+
+  /** The devices of the run, unless they are gone, whose execution ended otherwise than SUCCEEDED. */
+  listUnsuccessful(ownerNo: number, runId: number): Promise<{ deviceIds: string[] } | undefined>
+
+  /**
+   * Of the events behind `after`, oldest first, up to `limit` that pass the filter. Looks at some thousand at most:
+   * all up to `upTo` were looked at, and there may be `more` behind it.
+   */
+  listEvents(
+    ownerNo: number,
+    filter: EventFilter,
+    slice: { after: number; limit: number },
+  ): Promise<{ events: StoredEvent[]; upTo: number; more: boolean }>
+  getEvent(ownerNo: number, eventId: number): Promise<StoredEvent | undefined>
+  /** The id of the owner's newest event, and up to which they are forgotten; 0 if there is none. */
+  getEventBounds(ownerNo: number): Promise<{ newest: number; forgotten: number }>
+  /** The id of the owner's last event before an instant; 0 if there is none. */
+  findEventBefore(ownerNo: number, at: number): Promise<number>
+  /** The listener is called when there are new events, once for many. */
+  onEvents(listener: () => void): void
+  /** Forgets some of them; true while there may be more. */
+  forgetEvents(olderThan: number): Promise<boolean>
 
   /** Forgets some of them; true while there may be more. */
   forgetIdempotencyKeys(olderThan: number): Promise<boolean>

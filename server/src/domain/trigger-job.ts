@@ -18,27 +18,42 @@ export type TriggerDeps = {
 
 export const idempotencyMs = 24 * 60 * 60 * 1000
 
-export async function triggerJob(
+export function triggerJob(
   deps: TriggerDeps,
   caller: Caller,
-  request: TriggerRequest,
+  { jobName, deviceIds }: TriggerRequest,
+  idempotencyKey?: string,
+): Promise<LaunchedRun> {
+  // What the call asks for, not how it was spelled: blanks and ignored fields do not count.
+  const asked = [jobName, deviceIds]
+  return launchRun(deps, caller, { jobName, deviceIds, retryOf: null, asked }, idempotencyKey)
+}
+
+/** `asked`: what must be the same when the idempotency key is. */
+type Launch = { jobName: string; deviceIds: string[]; retryOf: number | null; asked: unknown[] }
+
+export async function launchRun(
+  deps: TriggerDeps,
+  caller: Caller,
+  { jobName, deviceIds, retryOf, asked }: Launch,
   idempotencyKey?: string,
 ): Promise<LaunchedRun> {
   const { at: launchedAt, clock } = deps.moment()
   const trigger: Trigger = {
     ownerNo: caller.ownerNo,
-    jobName: request.jobName,
-    deviceIds: distinct(request.deviceIds),
+    jobName,
+    deviceIds: distinct(deviceIds),
     launchedAt,
     clock,
     keyId: caller.keyId,
+    retryOf,
     idempotency: null,
   }
   if (idempotencyKey === undefined) return runOf(deps, trigger, await deps.recordTrigger(trigger))
 
   trigger.idempotency = {
     key: idempotencyKey,
-    requestHash: hashRequest(request),
+    requestHash: hash('sha256', JSON.stringify(asked), 'buffer'),
     validAfter: launchedAt - idempotencyMs,
   }
   const running = `${caller.ownerNo} ${idempotencyKey}`
@@ -74,9 +89,4 @@ function distinct(deviceIds: string[]): string[] {
   if (deviceIds.length === 1) return deviceIds
   const once = new Set(deviceIds)
   return once.size === deviceIds.length ? deviceIds : [...once]
-}
-
-/** What the call asks for, not how it was spelled: blanks and ignored fields do not count. */
-function hashRequest(request: TriggerRequest): Uint8Array {
-  return hash('sha256', JSON.stringify([request.jobName, request.deviceIds]), 'buffer')
 }

@@ -4,11 +4,14 @@ import fastify from 'fastify'
 import type { CancelDeps } from '../domain/cancel-execution.ts'
 import type { DeviceDeps } from '../domain/device.ts'
 import type { ExplainDeps } from '../domain/explain-execution.ts'
+import type { FollowEventsDeps } from '../domain/follow-events.ts'
 import type { HealthCheck } from '../domain/health-check.ts'
 import type { KeyUse } from '../domain/key-use.ts'
 import type { ReadDeps } from '../domain/read-execution.ts'
 import type { ReadOutputDeps } from '../domain/read-output.ts'
+import type { RetryDeps } from '../domain/retry-run.ts'
 import type { TriggerDeps } from '../domain/trigger-job.ts'
+import type { WebhookDeps } from '../domain/webhook.ts'
 import type { Tell } from '../observe/events.ts'
 import type { Metrics } from '../observe/metrics.ts'
 import type { App } from './app-type.ts'
@@ -22,6 +25,7 @@ import { describeApi } from './openapi.ts'
 import { asRoutable, refuseUnknownRoutes } from './route-not-found.ts'
 import { addDevices } from './routes/devices.ts'
 import { addEnrollments } from './routes/enrollments.ts'
+import { addEvents } from './routes/events.ts'
 import { addExecutionHistory } from './routes/execution-history.ts'
 import { addExecutionOutput } from './routes/execution-output.ts'
 import { addExecutions } from './routes/executions.ts'
@@ -30,12 +34,17 @@ import { addKeys, addOwners } from './routes/keys.ts'
 import { addRuns } from './routes/runs.ts'
 import { addService } from './routes/service.ts'
 import { addTriggerJob, type TriggerLimits } from './routes/trigger-job.ts'
+import { addWebhookDeliveries } from './routes/webhook-deliveries.ts'
+import { addWebhooks } from './routes/webhooks.ts'
 import { buildValidator } from './validation.ts'
 
 export type AppDeps = TriggerDeps &
   DeviceDeps &
   ReadDeps &
   ReadOutputDeps &
+  FollowEventsDeps &
+  RetryDeps &
+  WebhookDeps &
   ExplainDeps &
   CancelDeps & { keyUse: KeyUse; health: HealthCheck; tell: Tell; metrics: Metrics }
 
@@ -91,6 +100,9 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
   addExecutionHistory(app, deps)
   addExecutionOutput(app, deps)
   addRuns(app, deps)
+  addEvents(app, deps)
+  addWebhooks(app, deps)
+  addWebhookDeliveries(app, deps)
   addJobs(app, deps)
   addDevices(app, deps)
   addEnrollments(app, deps)

@@ -19,8 +19,10 @@ const newestAnswer = new WeakMap<Socket, ServerResponse>()
 const lastAnswers = new WeakSet<ServerResponse>()
 
 export function keepConnections(app: App, isStopping: () => boolean): void {
+  const silent = watchSilent(app)
   app.addHook('onRequest', (request, reply, done) => {
     const { socket } = request.raw
+    silent.delete(socket)
     newestAnswer.set(socket, reply.raw)
     const error = refused.has(socket) ? new ApiError('J-907') : malformation(request)
     if (error) refused.add(socket)
@@ -36,6 +38,21 @@ export function keepConnections(app: App, isStopping: () => boolean): void {
     if (refusedEarly) lingerOnClose(raw.socket)
     done()
   })
+}
+
+/** Connections that have asked for nothing yet. Node does not count them as idle: a stop would wait for them. */
+function watchSilent(app: App): Set<Socket> {
+  const silent = new Set<Socket>()
+  const isTls = 'setSecureContext' in app.server
+  app.server.on(isTls ? 'secureConnection' : 'connection', (socket: Socket) => {
+    silent.add(socket)
+    socket.once('close', () => silent.delete(socket))
+  })
+  app.addHook('preClose', (done) => {
+    for (const socket of silent) socket.destroy()
+    done()
+  })
+  return silent
 }
 
 /**

@@ -25,6 +25,8 @@ export async function describeApi(app: App, version: string): Promise<void> {
       tags: [
         { name: 'trigger', description: 'The one call this service is about' },
         { name: 'executions', description: 'What became of it' },
+        { name: 'events', description: 'Be told instead of asking' },
+        { name: 'webhooks', description: 'Be told at an address of yours' },
         { name: 'jobs', description: 'What devices can be told to do' },
         { name: 'devices', description: 'Who can be told' },
         { name: 'keys', description: 'Who may call' },

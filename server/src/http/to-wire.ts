@@ -2,6 +2,7 @@
 
 import {
   type ApiKey,
+  type Delivery,
   type Device,
   type Enrollment,
   type Execution,
@@ -13,6 +14,7 @@ import {
   toInstant,
   toInstantOrNull,
   toLaunchedAt,
+  type Webhook,
 } from '@jobcast/contract'
 import type { Explanation as ExplanationFound } from '../domain/explain-execution.ts'
 import { isFinished } from '../domain/read-execution.ts'
@@ -26,6 +28,7 @@ import type {
   StoredRun,
   StoredTransition,
 } from '../domain/store.ts'
+import type { StoredDelivery, StoredWebhook } from '../domain/webhook-store.ts'
 
 export function toExecution(stored: StoredExecution): Execution {
   return {
@@ -85,6 +88,7 @@ export function toRun(stored: StoredRun): Run {
     total: stored.total,
     counts: stored.counts,
     finished: isFinished(stored),
+    retryOf: stored.retryOf,
   }
 }
 
@@ -128,6 +132,33 @@ export function toEnrollment(stored: StoredEnrollment): Enrollment {
     expiresAt: toInstant(stored.expiresAt),
     createdAt: toInstant(stored.createdAt),
     revokedAt: toInstantOrNull(stored.revokedAt),
+  }
+}
+
+export function toWebhook(stored: StoredWebhook): Webhook {
+  return {
+    webhookName: stored.webhookName,
+    url: stored.url,
+    eventTypes: stored.eventTypes,
+    jobName: stored.jobName,
+    deviceId: stored.deviceId,
+    state: stored.pausedBecause === null ? 'ACTIVE' : 'PAUSED',
+    pausedBecause: stored.pausedBecause,
+    pausedAt: toInstantOrNull(stored.pausedAt),
+    lastDeliveredAt: toInstantOrNull(stored.lastDeliveredAt),
+    failingSince: toInstantOrNull(stored.failingSince),
+    createdAt: toInstant(stored.createdAt),
+    updatedAt: toInstant(stored.updatedAt),
+  }
+}
+
+export function toDelivery(stored: StoredDelivery): Delivery {
+  return {
+    eventId: stored.eventId,
+    type: stored.type,
+    state: stored.state,
+    attempts: stored.attempts.map(({ at, status, error, ms }) => ({ at: toInstant(at), status, error, ms })),
+    nextAttemptAt: toInstantOrNull(stored.nextAt),
   }
 }
 

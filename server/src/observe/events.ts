@@ -2,6 +2,9 @@
 
 export type WriteKind = 'triggers' | 'devices' | 'reports'
 
+/** Not its address: there may be a secret in it. */
+type WebhookName = { webhookName: string; ownerNo: number }
+
 export type ServiceEvent =
   | {
       kind: 'request-answered'
@@ -24,6 +27,20 @@ export type ServiceEvent =
   | { kind: 'storage-lost'; error: unknown }
   | { kind: 'background-failed'; task: string; error: unknown }
   | { kind: 'dispatch-failed'; error: unknown }
+  | ({
+      kind: 'webhook-attempted'
+      eventId: number
+      /** Null if none came. */
+      status: number | null
+      /** Null if it was accepted. */
+      error: string | null
+      ms: number
+    } & WebhookName)
+  | ({ kind: 'webhook-paused'; because: string } & WebhookName)
+  /** They were not sent, and cannot be any more. */
+  | ({ kind: 'webhook-events-forgotten'; upTo: number } & WebhookName)
+  /** By our fault. */
+  | { kind: 'webhooks-failed'; error: unknown }
   | { kind: 'device-connected'; door: string; deviceId: string }
   | { kind: 'device-disconnected'; door: string; deviceId: string; reason: string }
   /** Before it was signed in. `deviceId` is what it calls itself, where that cannot be a secret. */

@@ -111,6 +111,27 @@ function logLine(log: Logger, event: ServiceEvent): void {
     case 'dispatch-failed':
       log.error({ err: event.error }, 'devices could not be told; they will be, with the next look')
       return
+    case 'webhook-attempted': {
+      const { webhookName, ownerNo, eventId, status, error, ms } = event
+      log.debug({ webhookName, ownerNo, eventId, status, error, ms }, 'webhook attempted')
+      return
+    }
+    case 'webhook-paused': {
+      const { webhookName, ownerNo, because } = event
+      log.warn({ webhookName, ownerNo, because }, 'webhook paused; its owner can resume it')
+      return
+    }
+    case 'webhook-events-forgotten': {
+      const { webhookName, ownerNo, upTo } = event
+      log.warn(
+        { webhookName, ownerNo, upTo },
+        'events were forgotten before the webhook was told of them; it goes on behind them',
+      )
+      return
+    }
+    case 'webhooks-failed':
+      log.error({ err: event.error }, 'webhooks could not be carried out; it will be tried again')
+      return
     case 'background-failed':
       log.error({ task: event.task, err: event.error }, 'background task failed, it will be tried again')
       return

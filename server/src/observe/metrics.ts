@@ -76,6 +76,12 @@ export function buildMetrics(): Metrics {
     help: 'Requests and connections of devices that failed by faults of the service itself',
     registers,
   })
+  const webhookAttempts = new Counter({
+    name: 'jobcast_webhook_attempts_total',
+    help: 'Requests to webhooks: accepted, refused by their answer, or failed without one',
+    labelNames: ['outcome'],
+    registers,
+  })
   const unavailable = new Counter({
     name: 'jobcast_storage_unavailable_total',
     help: 'Seconds in which the storage could not be used: disk full, disk failing',
@@ -113,6 +119,9 @@ export function buildMetrics(): Metrics {
       case 'device-connection-failed':
         deviceFailures.inc()
         return
+      case 'webhook-attempted':
+        webhookAttempts.inc({ outcome: outcomeOf(event) })
+        return
       case 'storage-unavailable':
         unavailable.inc()
     }
@@ -133,4 +142,9 @@ export function buildMetrics(): Metrics {
     text: () => registry.metrics(),
     contentType: registry.contentType,
   }
+}
+
+function outcomeOf({ status, error }: { status: number | null; error: string | null }): string {
+  if (error === null) return 'accepted'
+  return status === null ? 'failed' : 'refused'
 }

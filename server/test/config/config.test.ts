@@ -36,6 +36,12 @@ test('what devices need has defaults, and can be set', () => {
   })
 })
 
+test('addresses that webhooks may go to are a list, empty unless said', () => {
+  assert.deepEqual(loadConfig({}, {}).webhookAllow, [])
+  const env = { JOBCAST_WEBHOOK_ALLOW: '10.1.0.0/16, 127.0.0.1,,::1' }
+  assert.deepEqual(loadConfig({}, env).webhookAllow, ['10.1.0.0/16', '127.0.0.1', '::1'])
+})
+
 test('clear text beyond loopback needs a word', () => {
   for (const host of ['0.0.0.0', '::', 'example.org', '10.1.2.3']) {
     assert.throws(() => loadConfig({ host }, {}), ConfigError, host)
@@ -56,6 +62,12 @@ const problems: [string, Parameters<typeof loadConfig>[0], Record<string, string
   ['who signs for devices without TLS', { 'device-ca': 'no.pem' }, {}, /device-ca needs tls-cert/],
   ['a certificate without key', { 'tls-cert': 'cert.pem' }, {}, /go together/],
   ['files that are not there', { 'tls-cert': 'no.pem', 'tls-key': 'no.key' }, {}, /no\.pem cannot be read/],
+  [
+    'an address that is none',
+    { 'webhook-allow': '10.0.0.0/8, localhost' },
+    {},
+    /webhook-allow has "localhost"/,
+  ],
   ['an unknown level', {}, { JOBCAST_LOG_LEVEL: 'loud' }, /log-level is "loud"/],
   ['a missing file', {}, { JOBCAST_CONFIG: 'no.yaml' }, /no\.yaml cannot be read/],
 ]

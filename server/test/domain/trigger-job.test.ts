@@ -41,6 +41,7 @@ test('a device named twice is triggered once, at the place where it was named fi
     launchedAt: now,
     clock: now + 5,
     keyId: 'k',
+    retryOf: null,
     idempotency: null,
   })
 })

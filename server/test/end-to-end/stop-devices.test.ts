@@ -36,7 +36,8 @@ test('SIGTERM while 200 devices report: exit code 0, MQTT 5 says why, what was a
   for (const device of fleet) device.live().catch(failure.reject)
   assert.equal((await server.trigger('restart', deviceIds)).status, 201)
   // All of them: one that still signs in when the server stops is rightly turned away.
-  const isBusy = () => reports.acknowledged > 5 * deviceIds.length && fleet.every(({ line }) => line !== undefined)
+  const isBusy = () =>
+    reports.acknowledged > 5 * deviceIds.length && fleet.every(({ line }) => line !== undefined)
   const busy = new Promise<void>((resolve) => {
     const look = () => (isBusy() ? resolve() : setImmediate(look))
     look()

@@ -1,7 +1,9 @@
 // SIGTERM under load drops no request and ends with exit code 0 within 10 s.
 
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { Agent, type IncomingMessage, request } from 'node:http'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
@@ -135,4 +137,25 @@ test('a second SIGTERM does no harm', async (t) => {
   assert.equal((await waiting).status, 200)
   server.process.kill('SIGTERM')
   assert.deepEqual(await ended, { code: 0, signal: null })
+})
+
+test('a connection that has asked for nothing goes before one that is still asking', async (t) => {
+  const { server } = await open(t, ['d'])
+  const port = Number(new URL(server.http).port)
+  const silent = connect(port, '127.0.0.1')
+  const asking = connect(port, '127.0.0.1')
+  const gone = once(silent, 'close')
+  await Promise.all([once(silent, 'connect'), once(asking, 'connect')])
+  const body = JSON.stringify({ jobName: 'restart', deviceIds: ['d'] })
+  const head = ['POST /job/api/jobs/execute HTTP/1.1', 'Host: here', `X-API-Key: ${server.adminKey}`]
+  const rest = ['Content-Type: application/json', `Content-Length: ${body.length}`, '', '']
+  asking.write([...head, ...rest].join('\r\n'))
+  // Answered on another connection: by then the server has seen both.
+  assert.equal((await server.call('GET', '/job/api/runs')).status, 200)
+  server.process.kill('SIGTERM')
+  await gone
+  asking.write(body)
+  const answer = Buffer.concat(await asking.toArray()).toString()
+  assert.match(answer, /^HTTP\/1\.1 201 /)
+  assert.deepEqual(await server.end('SIGTERM'), { code: 0, signal: null })
 })

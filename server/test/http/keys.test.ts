@@ -143,3 +143,12 @@ test('lastUsedAt is null while unused, and is kept over a restart', async (t) =>
   assert.ok(Date.parse(lastUsedAt(used.keyId)) >= begun)
   assert.equal(lastUsedAt(unused.keyId), null)
 })
+
+test('any good key may ask what it is, whatever its scopes; a revoked one may not', async () => {
+  const { apiKey, ...made } = await api.newKey([])
+  const reply = await api.call('GET', `${keys}/self`, { key: apiKey })
+  assert.equal(reply.status, 200)
+  assert.deepEqual({ ...reply.json, lastUsedAt: null }, { ...made, lastUsedAt: null })
+  await api.call('DELETE', `${keys}/${made.keyId}`)
+  assertRefused(await api.call('GET', `${keys}/self`, { key: apiKey }), 'J-802')
+})

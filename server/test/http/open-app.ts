@@ -49,6 +49,8 @@ function buildParts(store: Store): Omit<AllDeps, 'tell'> {
   const documents = new Documents(store)
   const deliveries = new Deliveries(store, now)
   const queues = new ChangeSignal<string>()
+  const newEvents = new ChangeSignal<'all'>()
+  store.onEvents(() => newEvents.tell(['all']))
   const link = new Dispatcher({
     store,
     documents,
@@ -71,6 +73,9 @@ function buildParts(store: Store): Omit<AllDeps, 'tell'> {
     queues,
     changes: new ChangeSignal(),
     outputs: new ChangeSignal(),
+    newEvents,
+    webhooks: { changed: () => undefined },
+    isAllowedAddress: () => true,
     credentialChanges: new CredentialChanges(),
     maxOutputBytes: 1000,
     metrics: buildMetrics(),

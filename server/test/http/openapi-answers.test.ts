@@ -6,6 +6,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { CallOptions, Reply } from '../support/call-api.ts'
 import { newDevice } from '../support/call-device.ts'
+import { EventListener } from '../support/event-listener.ts'
 import { openSharedServer } from './shared-server.ts'
 
 type Media = { schema: object }
@@ -94,6 +95,8 @@ test('executions and runs answer as the document says: 200, 400, 404, 409', asyn
   await check(cancel, { jobExecutionId: 987654321 })
   await check(cancel, { jobExecutionId }, { rawBody: 'force', headers: { 'content-type': 'text/plain' } })
   await check('GET /job/api/executions/{jobExecutionId}', { jobExecutionId })
+  await check('POST /job/api/runs/{runId}/retry', { runId })
+  await check('POST /job/api/runs/{runId}/retry', { runId: 987654321 }, problem)
   const cancelRun = 'POST /job/api/runs/{runId}/cancel'
   await check(cancelRun, { runId })
   await check(cancelRun, { runId })
@@ -171,6 +174,7 @@ test('keys and owners answer as the document says: 201, 204, 400, 403, 404, 409'
   await check('POST /job/api/keys', {}, { body: { keyName: 'k', ownerId: 'ow_nobody' } })
   await check('POST /job/api/keys', {}, { body: { scopes: ['READ'] } })
   await check('POST /job/api/keys', {}, { body: { keyName: 'k' }, key: json.apiKey })
+  await check('GET /job/api/keys/self', {}, { key: json.apiKey })
   await check('DELETE /job/api/keys/{keyId}', { keyId: json.keyId })
   await check('DELETE /job/api/keys/{keyId}', { keyId: 'nothing' })
 })
@@ -190,6 +194,36 @@ test('enrolments answer as the document says: 201, 204, 400, 401, 404, 409', asy
   await check(revoke, { enrollmentId: json.enrollmentId })
   await check(revoke, { enrollmentId: json.enrollmentId })
   await check(revoke, { enrollmentId: 'nothing' }, problem)
+})
+
+test('events and webhooks answer as the document says: 200, 201, 202, 204, 400, 404, 410', async () => {
+  await check('GET /job/api/events', {}, { query: '?after=987654321' })
+  await check('GET /job/api/events', {}, { query: '?types=nothing', ...problem })
+  const listener = await EventListener.open(api.http, api.adminKey, { query: '?after=0' })
+  await listener.until(() => listener.events.some(({ type }) => type === 'run.finished'))
+  listener.close()
+  const stream = document.paths['/job/api/events']?.get?.responses[200]?.content?.['text/event-stream']
+  const validate = compile((stream as { schema: { contentSchema: object } }).schema.contentSchema)
+  for (const event of listener.events) assert.ok(validate(event), ajv.errorsText(validate.errors))
+  seen.add('GET /job/api/events 200')
+
+  const webhook = '/job/api/webhooks/{webhookName}'
+  const names = { webhookName: 'w', eventId: listener.events[0]?.eventId ?? 0 }
+  const body = { url: 'https://hook.invalid/' }
+  await check(`PUT ${webhook}`, names, { body })
+  await check(`PUT ${webhook}`, names, { body })
+  await check(`PUT ${webhook}`, names, { body: { url: 'http://127.0.0.1/' } })
+  for (const name of ['pause', 'resume', 'secret']) await check(`POST ${webhook}/${name}`, names)
+  await check(`POST ${webhook}/pause`, names)
+  await check(`POST ${webhook}/replay`, names, { body: { since: '2026-11-15T09:30:00Z' } })
+  await check(`POST ${webhook}/deliveries/{eventId}/replay`, names)
+  await check(`POST ${webhook}/deliveries/{eventId}/replay`, { ...names, eventId: 987654321 }, problem)
+  await check(`GET ${webhook}/deliveries`, names)
+  await check(`GET ${webhook}`, names)
+  await check('GET /job/api/webhooks')
+  await check(`DELETE ${webhook}`, names)
+  await check(`DELETE ${webhook}`, names)
+  await check(`GET ${webhook}`, names)
 })
 
 test('lists answer as the document says: 200 with and without a next page, 400, 403', async () => {

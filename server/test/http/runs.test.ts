@@ -33,6 +33,7 @@ test('GET answers 200 with total, a count for each state, and whether it is fini
     total: 3,
     counts: counts({ PENDING: 3 }),
     finished: false,
+    retryOf: null,
   })
 })
 

@@ -29,7 +29,7 @@ function openFilled() {
     Array.from({ length: runs }, (_, index) => {
       const { jobNo, versionNo } = jobs[index % 2] as (typeof jobs)[number]
       const ids = { runId: index + 1, firstExecutionId: 2 * index + 1, total: 2 }
-      const none = { idempotency: null, expireAt: null, deadlineAt: null }
+      const none = { idempotency: null, expireAt: null, deadlineAt: null, retryOf: null }
       return { ...ids, ...none, ownerNo, jobNo, versionNo, launchedAt: index + 1, keyId: 'k1', deviceNos }
     }),
   )

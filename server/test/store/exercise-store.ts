@@ -6,6 +6,7 @@ import { exerciseClocks } from './exercise-clocks.ts'
 import { exerciseCredentials } from './exercise-credentials.ts'
 import { exerciseDevices } from './exercise-devices.ts'
 import { exerciseEnrollments } from './exercise-enrollments.ts'
+import { exerciseEvents } from './exercise-events.ts'
 import { exerciseHistory } from './exercise-history.ts'
 import { exerciseIdempotency } from './exercise-idempotency.ts'
 import { exerciseInterleavings } from './exercise-interleavings.ts'
@@ -21,6 +22,7 @@ import { exerciseReopening } from './exercise-reopening.ts'
 import { exerciseReports } from './exercise-reports.ts'
 import { exerciseRetries } from './exercise-retries.ts'
 import { exerciseTriggers } from './exercise-triggers.ts'
+import { exerciseWebhooks } from './exercise-webhooks.ts'
 import type { OpenStore, StoreUnderTest } from './store-under-test.ts'
 
 const subjects: Record<string, (t: TestContext, underTest: StoreUnderTest) => Promise<void>> = {
@@ -34,11 +36,13 @@ const subjects: Record<string, (t: TestContext, underTest: StoreUnderTest) => Pr
   queues: exerciseQueues,
   outputs: exerciseOutputs,
   history: exerciseHistory,
+  events: exerciseEvents,
   lists: exerciseLists,
   devices: exerciseDevices,
   presence: exercisePresence,
   credentials: exerciseCredentials,
   enrollments: exerciseEnrollments,
+  webhooks: exerciseWebhooks,
   jobs: exerciseJobs,
   'owners and keys': exerciseKeys,
   'opened again': exerciseReopening,

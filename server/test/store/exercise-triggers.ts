@@ -101,6 +101,7 @@ export async function exerciseTriggers(t: TestContext, underTest: StoreUnderTest
         launchedAt: startedAt + 7,
         total: 2,
         counts: 2,
+        retryOf: null,
       },
     )
   })

@@ -68,6 +68,7 @@ function planOf(db: RecordingDatabase, list: (reads: ReturnType<typeof prepareRe
 /** Read once, at start, or only as far as a partial index goes. */
 const meantToScan = [
   'SELECT owner_no, device_no, device_id, device_name FROM device WHERE deleted_at IS NULL',
+  'SELECT owner_no, device_no, door FROM device WHERE online = 1',
   'UPDATE device SET online = 0, presence_since = ? WHERE online = 1',
 ]
 
@@ -87,7 +88,7 @@ test('no statement scans a table that grows, or sorts what an index has in order
   const plans = db.takePlans()
   assert.ok(plans.length > 100, `only ${plans.length} statements were seen`)
   const grows =
-    /SCAN (execution|run|idempotency_key|device|device_\w+|transition|output|enrollment)\b|TEMP B-TREE/
+    /SCAN (execution|run|idempotency_key|device|device_\w+|transition|output|enrollment|event|webhook_delivery)\b|TEMP B-TREE/
   for (const { sql, plan } of plans) {
     if (!meantToScan.includes(sql)) for (const detail of plan) assert.doesNotMatch(detail, grows, sql)
   }
@@ -111,6 +112,25 @@ const indexOf: [string, RegExp, string][] = [
   ['whose token it is', /WHERE token_id = \?/, '(token_id=?)'],
   ['whose certificate it is', /revoked_at IS NULL$/, '(owner_no=? AND device_id=?)'],
   ['enrolments of an owner', /FROM enrollment WHERE owner_no = \?/, '(owner_no=? AND enrollment_id>?)'],
+  ['events from a place on', /event_id > \? ORDER BY event_id LIMIT/, '(owner_no=? AND event_id>?)'],
+  [
+    'what was sent to a webhook',
+    /webhook_delivery\s+WHERE webhook_no = \? AND event_id < \?/,
+    '(webhook_no=? AND event_id<?)',
+  ],
+  [
+    'what is pending of a webhook',
+    /webhook_delivery_pending WHERE webhook_no = \? AND event_id > \?/,
+    'webhook_delivery_pending (webhook_no=? AND event_id>?)',
+  ],
+  [
+    'the pending and failed ones to show',
+    /webhook_delivery_\w+ WHERE webhook_no = \? AND event_id < \?/,
+    '(webhook_no=? AND event_id<?)',
+  ],
+  ['what to try at once', /SET next_at = :at/, 'webhook_delivery_pending (webhook_no=?)'],
+  ['what a webhook has tried', /BETWEEN :from AND :to\s+AND round/, 'AND event_id>? AND event_id<?)'],
+  ['the oldest events', /FROM event WHERE owner_no = \? ORDER BY/, '(owner_no=?)'],
   ['what was handed over', /SET notified_at = :at/, 'INTEGER PRIMARY KEY (rowid=?)'],
 ]
 for (const [title, pattern, index] of indexOf) {

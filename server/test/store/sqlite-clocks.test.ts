@@ -23,7 +23,7 @@ function openWithRun(t: TestContext) {
   const deviceNos = Int32Array.from(writes.putDevices(puts), (put) => put.deviceNo)
   const ids = { runId: 1, firstExecutionId: 1, total, ownerNo, jobNo, versionNo, keyId: 'k1' }
   const times = { launchedAt: startedAt, expireAt: startedAt + 1000, deadlineAt: null }
-  writes.recordTriggers([{ ...ids, ...times, deviceNos, idempotency: null }])
+  writes.recordTriggers([{ ...ids, ...times, deviceNos, retryOf: null, idempotency: null }])
   const counts = () => db.prepare('SELECT pending, expired, expire_at FROM run').get()
   return { db, writes, counts }
 }

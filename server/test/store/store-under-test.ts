@@ -85,6 +85,7 @@ export async function seedOwner(
       launchedAt: startedAt,
       clock: more?.launchedAt ?? startedAt,
       keyId: 'k1',
+      retryOf: null,
       idempotency: null,
       ...more,
     }),

@@ -18,7 +18,9 @@ const run = fc.record({
 test('at start exactly what has not ended is read, in order, in parts of any size', () => {
   const db = new DatabaseSync(':memory:')
   migrateDatabase(db, sqliteMigrations())
-  for (const id of [1, 2, 3]) db.exec(`INSERT INTO owner VALUES (${id}, 'ow_${id}', 'ow_${id}', 1)`)
+  for (const id of [1, 2, 3])
+    db.exec(`
+    INSERT INTO owner (owner_no, owner_id, owner_name, created_at) VALUES (${id}, 'ow_${id}', 'ow_${id}', 1)`)
   const insertRun = db.prepare(`
     INSERT INTO run (run_id, owner_no, job_no, version_no, launched_at, first_execution_id, total, pending)
     VALUES (?, ?, 1, 1, 1, ?, ?, ?)`)

@@ -23,6 +23,8 @@ export async function openServer(t: TestContext, options: ServerOptions = {}): P
     maxDevices: 10_000,
     maxOutputBytes: 10 * 1024 * 1024,
     cancelDeadlineSeconds: 60,
+    keepEventsDays: 7,
+    webhookAllow: [],
     logLevel: 'silent',
     jsonLog: true,
     adminKey: undefined,

@@ -2,15 +2,14 @@
 
 import { Readable } from 'node:stream'
 import { ExecutionParams, OutputQuery } from '@jobcast/contract'
-import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { type ReadOutputDeps, readOutput } from '../../domain/read-output.ts'
-import { StorageUnavailable } from '../../domain/store.ts'
-import type { ServiceEvent, Tell } from '../../observe/events.ts'
+import type { Tell } from '../../observe/events.ts'
 import type { App } from '../app-type.ts'
 import { callerOf } from '../authenticate.ts'
 import { errorResponses } from '../openapi.ts'
 import { patienceOf } from '../patience.ts'
+import { tellStreamErrors } from '../stream-errors.ts'
 
 /** A follower whose machine is gone sends nothing that tells: the system asks it from time to time. */
 const askFollowerMs = 30_000
@@ -61,10 +60,7 @@ export function addExecutionOutput(app: App, deps: ReadOutputDeps & { tell: Tell
         },
       })
       const stream = Readable.from(slices, { objectMode: false })
-      stream.once('error', (error) => {
-        // Before that it is answered as an error; now the connection is cut, and nobody else would tell of it.
-        if (reply.raw.headersSent) deps.tell(eventOf(error, request))
-      })
+      tellStreamErrors(stream, request, reply, deps.tell)
       if (download) {
         reply.header('content-disposition', `attachment; filename="execution-${jobExecutionId}.log"`)
       }
@@ -77,9 +73,4 @@ export function addExecutionOutput(app: App, deps: ReadOutputDeps & { tell: Tell
         .send(stream)
     },
   })
-}
-
-function eventOf(error: Error, { id, routeOptions }: FastifyRequest): ServiceEvent {
-  if (error instanceof StorageUnavailable) return { kind: 'storage-unavailable', error }
-  return { kind: 'request-failed', requestId: id, route: routeOptions.url ?? '', error }
 }

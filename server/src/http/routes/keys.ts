@@ -1,6 +1,7 @@
 // API keys and owners: who may call.
 
 import {
+  ApiKey,
   ApiKeyPage,
   ApiKeyParams,
   ApiKeyQuery,
@@ -11,7 +12,14 @@ import {
   OwnerPage,
   PageQuery,
 } from '@jobcast/contract'
-import { createApiKey, createOwner, type KeyDeps, listApiKeys, revokeApiKey } from '../../domain/api-key.ts'
+import {
+  createApiKey,
+  createOwner,
+  type KeyDeps,
+  listApiKeys,
+  readOwnKey,
+  revokeApiKey,
+} from '../../domain/api-key.ts'
 import type { App } from '../app-type.ts'
 import { callerOf } from '../authenticate.ts'
 import { numberSlice, textSlice, toPage } from '../cursor.ts'
@@ -58,6 +66,19 @@ export function addKeys(app: App, deps: KeyDeps): void {
       const { ownerId } = request.query
       return toPage(await listApiKeys(deps, callerOf(request), ownerId, textSlice(request.query)), toApiKey)
     },
+  })
+
+  app.route({
+    method: 'GET',
+    url: '/job/api/keys/self',
+    schema: {
+      operationId: 'getOwnKey',
+      tags: ['keys'],
+      summary: 'Read what the key of this call may do',
+      description: 'Any good key may ask this, whatever its scopes.',
+      response: { 200: ApiKey, ...errorResponses('J-802', 'J-803', 'J-909') },
+    },
+    handler: async (request) => toApiKey(await readOwnKey(deps, callerOf(request))),
   })
 
   app.route({

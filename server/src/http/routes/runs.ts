@@ -1,18 +1,20 @@
-// Runs: all executions of one trigger call, as counts per state, and an end to all of them.
+// Runs: all executions of one trigger call, as counts per state; an end to all of them, a second try for some.
 
-import { CancelRequest, Run, RunPage, RunParams, RunQuery, WaitQuery } from '@jobcast/contract'
+import { CancelRequest, RetryRequest, Run, RunPage, RunParams, RunQuery, WaitQuery } from '@jobcast/contract'
 import type { CancelDeps } from '../../domain/cancel-execution.ts'
 import { cancelRun } from '../../domain/cancel-run.ts'
 import { type ReadDeps, readRun } from '../../domain/read-execution.ts'
+import { type RetryDeps, retryRun } from '../../domain/retry-run.ts'
 import type { App } from '../app-type.ts'
 import { callerOf } from '../authenticate.ts'
 import { numberSlice, toPage } from '../cursor.ts'
 import { emptyBodyAsObject } from '../empty-body.ts'
+import { IdempotencyHeaders } from '../idempotency-key.ts'
 import { errorResponses } from '../openapi.ts'
 import { patienceOf } from '../patience.ts'
 import { toRun } from '../to-wire.ts'
 
-export function addRuns(app: App, deps: ReadDeps & CancelDeps): void {
+export function addRuns(app: App, deps: ReadDeps & CancelDeps & RetryDeps): void {
   app.route({
     method: 'GET',
     url: '/job/api/runs/:runId',
@@ -70,6 +72,51 @@ export function addRuns(app: App, deps: ReadDeps & CancelDeps): void {
     handler: async (request) => {
       const force = request.body.force ?? false
       return toRun(await cancelRun(deps, callerOf(request), request.params.runId, force))
+    },
+  })
+
+  app.route({
+    method: 'POST',
+    url: '/job/api/runs/:runId/retry',
+    config: { scopes: ['TRIGGER'] },
+    preValidation: emptyBodyAsObject,
+    schema: {
+      operationId: 'retryRun',
+      tags: ['trigger'],
+      summary: 'Trigger the job again on those devices of a run that did not succeed',
+      description:
+        'Makes a new run, linked to the old one by `retryOf`. What has not ended is left alone. ' +
+        'With an Idempotency-Key the call can be repeated for 24 hours.',
+      params: RunParams,
+      headers: IdempotencyHeaders,
+      body: RetryRequest,
+      response: {
+        201: {
+          ...Run,
+          headers: { location: { type: 'string', description: 'The run: /job/api/runs/{runId}' } },
+        },
+        ...errorResponses(
+          'J-001',
+          'J-301',
+          'J-304',
+          'J-305',
+          'J-500',
+          'J-501',
+          'J-502',
+          'J-802',
+          'J-803',
+          'J-804',
+          'J-904',
+          'J-905',
+          'J-908',
+          'J-909',
+        ),
+      },
+    },
+    handler: async (request, reply) => {
+      const key = request.headers['idempotency-key']
+      const run = await retryRun(deps, callerOf(request), request.params.runId, request.body, key)
+      return reply.code(201).header('location', `/job/api/runs/${run.runId}`).send(toRun(run))
     },
   })
 }

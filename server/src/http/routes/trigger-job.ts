@@ -6,6 +6,7 @@ import type { LaunchedRun } from '../../domain/store.ts'
 import { type TriggerDeps, triggerJob } from '../../domain/trigger-job.ts'
 import type { App } from '../app-type.ts'
 import { callerOf } from '../authenticate.ts'
+import { IdempotencyHeaders } from '../idempotency-key.ts'
 import { errorResponses } from '../openapi.ts'
 import { triggeredJson } from '../triggered-json.ts'
 import { turnToAnswer } from '../turns.ts'
@@ -28,14 +29,7 @@ export function addTriggerJob(app: App, deps: TriggerDeps, limits: TriggerLimits
       description:
         'Makes one execution per device, or none at all. Location names the run. ' +
         'With an Idempotency-Key the call can be repeated for 24 hours: the first answer comes again and nothing is made.',
-      headers: Type.Object({
-        'idempotency-key': Type.Optional(
-          Type.String({
-            pattern: '^[\\x21-\\x7e]{1,255}$',
-            description: 'Any text of your choice, for example a UUID',
-          }),
-        ),
-      }),
+      headers: IdempotencyHeaders,
       body: Type.Object(
         { jobName, deviceIds: Type.Array(deviceIds.items, { ...deviceIds, maxItems: limits.maxDevices }) },
         { title: 'TriggerRequest', examples: [{ jobName: 'restart', deviceIds: ['kiosk-1', 'kiosk-2'] }] },

@@ -9,7 +9,10 @@ import { prepareReads, prepareWrites, type Reads, type Writes } from './operatio
 type Role = 'reader' | 'writer'
 type Operations = { [name: string]: (input: never) => unknown }
 type Question = { id: number; name: string; input: unknown }
-type Answer = { id: number; value: unknown } | { id: number; error: string; unavailable: boolean }
+/** `events`: what was asked has made some. */
+type Answer =
+  | { id: number; value: unknown; events: boolean }
+  | { id: number; error: string; unavailable: boolean }
 type Waiting = { resolve: (value: unknown) => void; reject: (error: Error) => void }
 
 /** Triggers and device puts are bounded before they come here; this bounds all else. */
@@ -21,6 +24,8 @@ export class DatabaseThread<Ops extends Operations> {
   readonly #gone: Promise<void>
   #lastId = 0
   #lost: Error | undefined
+  /** Called after an answer that comes with new events. */
+  onEvents: () => void = () => undefined
 
   /** `onLost` is told when the thread ends by itself, which no good state leads to. */
   constructor(role: Role, path: string, onLost: (error: Error) => void) {
@@ -53,8 +58,11 @@ export class DatabaseThread<Ops extends Operations> {
   #take(answer: Answer): void {
     const waiting = this.#waiting.get(answer.id)
     this.#waiting.delete(answer.id)
-    if ('value' in answer) waiting?.resolve(answer.value)
-    else waiting?.reject(answer.unavailable ? new StorageUnavailable(answer.error) : new Error(answer.error))
+    if ('value' in answer) {
+      waiting?.resolve(answer.value)
+      if (answer.events) this.onEvents()
+    } else
+      waiting?.reject(answer.unavailable ? new StorageUnavailable(answer.error) : new Error(answer.error))
   }
 
   #lose(error: Error, onLost: (error: Error) => void): void {
@@ -70,7 +78,11 @@ export type WriterThread = DatabaseThread<Writes>
 
 function serveQuestions({ role, path }: { role: Role; path: string }): void {
   const db = role === 'writer' ? openDatabase(path) : openReader(path)
-  const operations: Operations = role === 'writer' ? prepareWrites(db) : prepareReads(db)
+  let events = false
+  const onEvents = () => {
+    events = true
+  }
+  const operations: Operations = role === 'writer' ? prepareWrites(db, onEvents) : prepareReads(db)
   parentPort?.on('message', (question: Question | 'close') => {
     if (question === 'close') {
       db.close()
@@ -78,8 +90,10 @@ function serveQuestions({ role, path }: { role: Role; path: string }): void {
       return
     }
     const { id, name, input } = question
+    events = false
     try {
-      parentPort?.postMessage({ id, value: operations[name]?.(input as never) })
+      const value = operations[name]?.(input as never)
+      parentPort?.postMessage({ id, value, events } satisfies Answer)
     } catch (error) {
       const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
       parentPort?.postMessage({ id, error: text, unavailable: isUnavailable(error) })

@@ -10,6 +10,7 @@ import type {
   Sliced,
   StoredDevice,
 } from '../../domain/store.ts'
+import type { EventLog } from './events.ts'
 import { type Row, sliced } from './rows.ts'
 
 const SELECT = `
@@ -50,7 +51,7 @@ const DELETE = `
   WHERE device_no = ?`
 const SET_TOKEN = `
   UPDATE device SET token_id = ?, token_hash = ?, token_created_at = ?, revoked_at = ?, claim_hash = NULL
-  WHERE owner_no = ? AND device_id = ? AND deleted_at IS NULL`
+  WHERE owner_no = ? AND device_id = ? AND deleted_at IS NULL RETURNING device_no`
 const BY_TOKEN = 'SELECT owner_no, device_id, token_hash FROM device WHERE token_id = ?'
 // Whoever is named like the id of another owner does not stand in for that one.
 const BY_CERTIFICATE = `
@@ -61,7 +62,8 @@ const BY_CERTIFICATE = `
 
 export type DeviceRow = DeviceKey & { deviceNo: number; deviceName: string }
 
-export function prepareDevices(db: DatabaseSync) {
+/** Without a log for whoever only reads. */
+export function prepareDevices(db: DatabaseSync, log?: EventLog) {
   const find = db.prepare(FIND)
   const list = db.prepare(LIST)
   const listOnline = db.prepare(LIST_ONLINE)
@@ -92,7 +94,12 @@ export function prepareDevices(db: DatabaseSync) {
     if (before?.tags !== tags) tag.run(ownerNo, deviceId, tags)
     const after = find.get(ownerNo, deviceId) as Row
     const created = before === undefined || before.deleted_at !== null
-    return { created, value: toDevice(after), deviceNo: after.device_no as number }
+    const deviceNo = after.device_no as number
+    if (created || before?.device_name !== deviceName || before.tags !== tags) {
+      const details = { deviceName, tags: put.tags }
+      log?.deviceChanged(created ? 'device.created' : 'device.updated', { ownerNo, deviceNo, at, details })
+    }
+    return { created, value: toDevice(after), deviceNo }
   }
 
   return {
@@ -123,14 +130,20 @@ export function prepareDevices(db: DatabaseSync) {
     deleteDeviceRow({ ownerNo, deviceId, at }: DeviceKey & { at: number }): boolean {
       const row = find.get(ownerNo, deviceId)
       if (row === undefined || row.deleted_at !== null) return false
+      const deviceNo = row.device_no as number
       untag.run(ownerNo, deviceId, row.tags as string)
-      remove.run(at, row.device_no as number)
+      remove.run(at, deviceNo)
+      log?.deviceChanged('device.deleted', { ownerNo, deviceNo, at })
       return true
     },
     setDeviceToken(input: DeviceKey & { token: DeviceToken | null; at: number }): boolean {
       const { ownerNo, deviceId, token, at } = input
       const values = token ? [token.tokenId, token.tokenHash, token.at, null] : [null, null, null, at]
-      return setToken.run(...values, ownerNo, deviceId).changes > 0
+      const row = setToken.get(...values, ownerNo, deviceId)
+      if (row === undefined) return false
+      const type = token ? 'device.credential_set' : 'device.credential_revoked'
+      log?.deviceChanged(type, { ownerNo, deviceNo: row.device_no as number, at })
+      return true
     },
     findDeviceByToken(tokenId: string): DeviceCredential | undefined {
       const row = byToken.get(tokenId)

@@ -1,5 +1,5 @@
 // Moves executions from state to state, as domain/execution.ts says, and writes with each move what belongs to it:
-// the counts of its run, and one row of its history. Runs in the writer, inside a transaction.
+// the counts of its run, one row of its history, and one event. Runs in the writer, inside a transaction.
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { ExecState } from '@jobcast/contract'
@@ -7,6 +7,7 @@ import type { DeviceExecution } from '../../domain/device-report.ts'
 import {
   afterEvent,
   type ExecutionEvent,
+  isTerminal,
   type Life,
   type Moment,
   type Policy,
@@ -14,6 +15,7 @@ import {
   timesOutAt,
 } from '../../domain/execution.ts'
 import type { Moved } from '../../domain/store.ts'
+import type { EventLog } from './events.ts'
 import { preparePolicies } from './policies.ts'
 import type { Row } from './rows.ts'
 import { countColumn } from './runs.ts'
@@ -69,20 +71,25 @@ const REMEMBER = `
   INSERT INTO transition (execution_id, version_number, at, from_state, to_state, event, actor, attempt)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
 
-export function prepareMoves(db: DatabaseSync) {
+const FINISHED = 'SELECT owner_no FROM run WHERE run_id = ? AND pending + in_progress + canceling = 0'
+
+type Count = { from: ExecState; to: ExecState; runId: number; count: number; at: number }
+
+export function prepareMoves(db: DatabaseSync, log: EventLog) {
   const { policyOf } = preparePolicies(db)
   const byId = db.prepare(`${SELECT} WHERE execution_id = ?`)
   const update = db.prepare(UPDATE)
   const remember = db.prepare(REMEMBER)
   const counters = new Map<string, ReturnType<DatabaseSync['prepare']>>()
-  const counts = new Map<string, { from: ExecState; to: ExecState; runId: number; count: number }>()
+  const finished = db.prepare(FINISHED)
+  const counts = new Map<string, Count>()
 
-  function count(runId: number, from: ExecState, to: ExecState): void {
+  function count(runId: number, from: ExecState, to: ExecState, at: number): void {
     if (from === to) return
     const key = `${runId} ${from} ${to}`
     const entry = counts.get(key)
     if (entry) entry.count++
-    else counts.set(key, { from, to, runId, count: 1 })
+    else counts.set(key, { from, to, runId, count: 1, at })
   }
 
   /** Rows of runs are written once a transaction, however many of their executions have moved. */
@@ -96,7 +103,17 @@ export function prepareMoves(db: DatabaseSync) {
       }
       statement.run({ count, runId })
     }
+    logFinished()
     counts.clear()
+  }
+
+  /** A run is finished once: nothing moves in it after that. */
+  function logFinished(): void {
+    const ended = [...counts.values()].filter(({ to }) => isTerminal(to))
+    for (const [runId, { at }] of new Map(ended.map((each) => [each.runId, each]))) {
+      const row = finished.get(runId)
+      if (row) log.runFinished({ ownerNo: row.owner_no as number, runId, at })
+    }
   }
 
   function find(jobExecutionId: number): LiveExecution | undefined {
@@ -138,11 +155,26 @@ export function prepareMoves(db: DatabaseSync) {
       byDevice: Number(byDevice),
     })
     const from = before.life.execState
-    count(before.runId, from, execState)
+    count(before.runId, from, execState, moment.at)
+    const [cause, ended] = isRetry ? (['retry', before.life.attempt] as const) : [event, attempt]
     if (event !== 'progress') {
-      const [what, ended] = isRetry ? ['retry', before.life.attempt] : [event, attempt]
-      remember.run(jobExecutionId, versionNumber, moment.at, from, execState, what, actor, ended)
+      remember.run(jobExecutionId, versionNumber, moment.at, from, execState, cause, actor, ended)
     }
+    const { ownerNo, runId, deviceNo } = before
+    log.executionChanged({
+      ownerNo,
+      runId,
+      jobExecutionId,
+      deviceNo,
+      from,
+      execState,
+      cause,
+      actor,
+      attempt: ended,
+      versionNumber,
+      at: moment.at,
+      details: statusDetails,
+    })
     const execution: LiveExecution = {
       ...before,
       versionNumber,

@@ -9,6 +9,7 @@ import { prepareClocks } from './clocks.ts'
 import { inTransaction, isDiskFault } from './database.ts'
 import { prepareDevices } from './devices.ts'
 import { prepareEnrollments } from './enrollments.ts'
+import { prepareEventLog, prepareEvents } from './events.ts'
 import { prepareExecutionList } from './execution-list.ts'
 import { prepareExecutions } from './executions.ts'
 import { prepareJobs } from './jobs.ts'
@@ -22,6 +23,8 @@ import { prepareReports } from './reports.ts'
 import { prepareRuns } from './runs.ts'
 import { prepareTransitions } from './transitions.ts'
 import { prepareTriggers } from './triggers.ts'
+import { prepareDeliveryLog, prepareDeliveryWrites } from './webhook-deliveries.ts'
+import { prepareWebhooks } from './webhooks.ts'
 
 export function prepareReads(db: DatabaseSync) {
   const { findOwner, listOwners } = prepareOwners(db)
@@ -32,11 +35,14 @@ export function prepareReads(db: DatabaseSync) {
   const { findEnrollment, listEnrollments } = prepareEnrollments(db, devices)
   const { getExecution, getLaunchedRun } = prepareExecutions(db)
   const { listExecutions } = prepareExecutionList(db)
-  const { getRun, listRuns } = prepareRuns(db)
+  const { getRun, listRuns, listUnsuccessful } = prepareRuns(db)
   const { listTransitions } = prepareTransitions(db)
   const { readQueues, getDeviceExecution } = prepareQueues(db)
   const { getDocument } = preparePolicies(db)
   const { readOutput } = prepareOutputs(db)
+  const { listEvents, getEvent, getEventBounds, findEventBefore } = prepareEvents(db)
+  const webhooks = prepareWebhooks(db)
+  const { getWebhook, listWebhooks, listActiveWebhooks } = webhooks
   return {
     findOwner,
     listOwners,
@@ -54,27 +60,41 @@ export function prepareReads(db: DatabaseSync) {
     listExecutions,
     getRun,
     listRuns,
+    listUnsuccessful,
     listTransitions,
     readQueues,
     getDeviceExecution,
     getDocument,
     readOutput,
+    listEvents,
+    getEvent,
+    getEventBounds,
+    findEventBefore,
+    getWebhook,
+    listWebhooks,
+    listActiveWebhooks,
+    ...prepareDeliveryLog(db, webhooks),
   }
 }
 
-export function prepareWrites(db: DatabaseSync) {
+/** `onEvents`: what was just asked for has made events. */
+export function prepareWrites(db: DatabaseSync, onEvents: () => void = () => undefined) {
+  const log = prepareEventLog(db, onEvents)
+  const { forgetEvents } = log
   const { createOwner } = prepareOwners(db)
   const { createApiKey, revokeApiKey, recordKeyUse } = prepareApiKeys(db)
   const { putJob, deleteJob } = prepareJobs(db)
-  const devices = prepareDevices(db)
+  const devices = prepareDevices(db, log)
   const { putDevices, deleteDeviceRow, setDeviceToken } = devices
   const { createEnrollment, revokeEnrollment, enrollDevice } = prepareEnrollments(db, devices)
   const { getExecution } = prepareExecutions(db)
-  const moves = prepareMoves(db)
+  const moves = prepareMoves(db, log)
   const { recordReports } = prepareReports(db, moves)
   const { fireClocks, forgetPlaces, moveRun } = prepareClocks(db, moves)
-  const { recordPresence, forgetConnections, recordDeliveries } = preparePresence(db)
-  const { recordTriggers, forgetIdempotencyKeys } = prepareTriggers(db)
+  const { recordPresence, forgetConnections, recordDeliveries } = preparePresence(db, log)
+  const { recordTriggers, forgetIdempotencyKeys } = prepareTriggers(db, log)
+  const webhooks = prepareWebhooks(db)
+  const { recordAttempts, replayDelivery, forgetDeliveries } = prepareDeliveryWrites(db, webhooks)
   // There and back: an update that leaves the row as it is would not reach the disk.
   const thereAndBack = ['run_id = run_id + 1', 'run_id = run_id - 1'].map((change) =>
     db.prepare(`UPDATE last_id SET ${change}`),
@@ -150,6 +170,16 @@ export function prepareWrites(db: DatabaseSync) {
     forgetConnections: whole(forgetConnections),
     recordDeliveries: whole(recordDeliveries),
     forgetIdempotencyKeys: whole(forgetIdempotencyKeys),
+    forgetEvents: whole(forgetEvents),
+    putWebhook: whole(webhooks.putWebhook),
+    deleteWebhook: whole(webhooks.deleteWebhook),
+    pauseWebhook: whole(webhooks.pauseWebhook),
+    resumeWebhook: whole(webhooks.resumeWebhook),
+    setWebhookSecret: whole(webhooks.setWebhookSecret),
+    replayWebhook: whole(webhooks.replayWebhook),
+    replayDelivery: whole(replayDelivery),
+    recordAttempts: whole(recordAttempts),
+    forgetDeliveries: whole(forgetDeliveries),
     probeWrite: whole(probeWrite),
   }
 }

@@ -6,19 +6,28 @@ import { type Row, sliced } from './rows.ts'
 /** The count of a state is the column of its name. */
 export const countColumn = (state: ExecState): string => state.toLowerCase()
 
+export const STATE_COUNTS = execStates.map(countColumn).join(', ')
 const SELECT = `
-  SELECT run_id, job_name, launched_at, total, ${execStates.map(countColumn).join(', ')}
+  SELECT run_id, job_name, launched_at, total, retry_of, ${STATE_COUNTS}
   FROM run JOIN job USING (job_no)`
 const GET = `${SELECT} WHERE run.owner_no = ? AND run_id = ?`
 const LIST = `${SELECT} WHERE run.owner_no = ? AND run_id < ? ORDER BY run_id DESC LIMIT ?`
 const LIST_BY_JOB = `
   ${SELECT} WHERE job_no = (SELECT job_no FROM job WHERE owner_no = ? AND job_name = ?) AND run_id < ?
   ORDER BY run_id DESC LIMIT ?`
+const UNSUCCESSFUL = `
+  SELECT device_id FROM execution CROSS JOIN device ON device.device_no = execution.device_no
+  WHERE execution_id BETWEEN :first AND :last AND state IN ('FAILED', 'TIMED_OUT', 'REJECTED', 'EXPIRED', 'CANCELED')
+    AND device.deleted_at IS NULL
+  ORDER BY execution_id`
+const RANGE = `
+  SELECT first_execution_id AS first, first_execution_id + total - 1 AS last FROM run
+  WHERE owner_no = ? AND run_id = ?`
 const INSERT = `
   INSERT INTO run (run_id, owner_no, job_no, version_no, launched_at, first_execution_id, total, pending,
-    expire_at, deadline_at, key_id)
+    expire_at, deadline_at, key_id, retry_of)
   VALUES (:runId, :ownerNo, :jobNo, :versionNo, :launchedAt, :firstExecutionId, :total, :total,
-    :expireAt, :deadlineAt, :keyId)`
+    :expireAt, :deadlineAt, :keyId, :retryOf)`
 
 export type NewRun = {
   runId: number
@@ -31,6 +40,7 @@ export type NewRun = {
   expireAt: number | null
   deadlineAt: number | null
   keyId: string
+  retryOf: number | null
 }
 
 export function prepareRuns(db: DatabaseSync) {
@@ -38,10 +48,12 @@ export function prepareRuns(db: DatabaseSync) {
   const list = db.prepare(LIST)
   const listByJob = db.prepare(LIST_BY_JOB)
   const insert = db.prepare(INSERT)
+  const range = db.prepare(RANGE)
+  const unsuccessful = db.prepare(UNSUCCESSFUL)
   return {
     insertRun(run: NewRun): void {
       const { runId, ownerNo, jobNo, versionNo, launchedAt, firstExecutionId, total } = run
-      const { expireAt, deadlineAt, keyId } = run
+      const { expireAt, deadlineAt, keyId, retryOf } = run
       insert.run({
         runId,
         ownerNo,
@@ -53,11 +65,16 @@ export function prepareRuns(db: DatabaseSync) {
         expireAt,
         deadlineAt,
         keyId,
+        retryOf,
       })
     },
     getRun(input: { ownerNo: number; runId: number }): StoredRun | undefined {
       const row = get.get(input.ownerNo, input.runId)
       return row && toRun(row)
+    },
+    listUnsuccessful(input: { ownerNo: number; runId: number }): { deviceIds: string[] } | undefined {
+      const ids = range.get(input.ownerNo, input.runId)
+      return ids && { deviceIds: unsuccessful.all(ids).map((row) => row.device_id as string) }
     },
     listRuns(input: {
       ownerNo: number
@@ -81,8 +98,12 @@ function toRun(row: Row): StoredRun {
     jobName: row.job_name as string,
     launchedAt: row.launched_at as number,
     total: row.total as number,
-    counts: Object.fromEntries(
-      execStates.map((state) => [state, row[countColumn(state)]]),
-    ) as StoredRun['counts'],
+    counts: countsOf(row),
+    retryOf: row.retry_of as number | null,
   }
+}
+
+export function countsOf(row: Row): StoredRun['counts'] {
+  const counts = execStates.map((state) => [state, row[countColumn(state)]])
+  return Object.fromEntries(counts) as StoredRun['counts']
 }

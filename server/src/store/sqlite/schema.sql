@@ -61,6 +61,23 @@ CREATE TABLE enrollment (
 
 CREATE INDEX enrollment_by_owner ON enrollment (owner_no, enrollment_id);
 
+CREATE TABLE event (
+  owner_no INTEGER NOT NULL,
+  event_id INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  type TEXT NOT NULL,
+  run_id INTEGER,
+  execution_id INTEGER,
+  device_no INTEGER,
+  from_state TEXT,
+  cause TEXT,
+  actor TEXT,
+  attempt INTEGER,
+  version_number INTEGER,
+  details TEXT,
+  PRIMARY KEY (owner_no, event_id)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE execution (
   execution_id INTEGER PRIMARY KEY,
   run_id INTEGER NOT NULL,
@@ -132,7 +149,7 @@ CREATE TABLE owner (
   owner_id TEXT NOT NULL UNIQUE,
   owner_name TEXT NOT NULL UNIQUE,
   created_at INTEGER NOT NULL
-) STRICT;
+, forgotten_event_id INTEGER NOT NULL DEFAULT 0) STRICT;
 
 CREATE TABLE run (
   run_id INTEGER PRIMARY KEY,
@@ -151,7 +168,7 @@ CREATE TABLE run (
   rejected INTEGER NOT NULL DEFAULT 0,
   expired INTEGER NOT NULL DEFAULT 0,
   canceled INTEGER NOT NULL DEFAULT 0
-, expire_at INTEGER, deadline_at INTEGER, key_id TEXT) STRICT;
+, expire_at INTEGER, deadline_at INTEGER, key_id TEXT, retry_of INTEGER) STRICT;
 
 CREATE INDEX run_by_job ON run (job_no, run_id);
 
@@ -174,3 +191,42 @@ CREATE TABLE transition (
   attempt INTEGER NOT NULL,
   PRIMARY KEY (execution_id, version_number)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE webhook (
+  webhook_no INTEGER PRIMARY KEY AUTOINCREMENT,
+  owner_no INTEGER NOT NULL REFERENCES owner,
+  webhook_name TEXT NOT NULL,
+  url TEXT NOT NULL,
+  event_types TEXT NOT NULL,
+  job_name TEXT,
+  device_id TEXT,
+  secret TEXT NOT NULL,
+  old_secret TEXT,
+  old_secret_until INTEGER,
+  paused_because TEXT,
+  paused_at INTEGER,
+  last_delivered_at INTEGER,
+  failing_since INTEGER,
+  cursor_id INTEGER NOT NULL,
+  round INTEGER NOT NULL DEFAULT 1,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  UNIQUE (owner_no, webhook_name)
+) STRICT;
+
+CREATE TABLE webhook_delivery (
+  webhook_no INTEGER NOT NULL,
+  event_id INTEGER NOT NULL,
+  round INTEGER NOT NULL,
+  type TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  state TEXT NOT NULL,
+  tries INTEGER NOT NULL,
+  attempts TEXT NOT NULL,
+  next_at INTEGER,
+  PRIMARY KEY (webhook_no, event_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX webhook_delivery_failed ON webhook_delivery (webhook_no, event_id) WHERE state = 'FAILED';
+
+CREATE INDEX webhook_delivery_pending ON webhook_delivery (webhook_no, event_id) WHERE state = 'PENDING';

@@ -11,6 +11,7 @@ import { buildDeviceSteps } from './device-steps.ts'
 import { lockData } from './lock-data.ts'
 import { type LastIds, TriggerGroup } from './trigger-group.ts'
 import { prepareTriggers } from './triggers.ts'
+import { buildWebhookSteps } from './webhook-steps.ts'
 
 export const sqliteMigrations = () => readMigrations(new URL('migrations/', import.meta.url))
 
@@ -55,6 +56,10 @@ function buildStore(
   reader: ReaderThread,
   releaseLock: () => void,
 ): Store {
+  const eventListeners: (() => void)[] = []
+  writer.onEvents = () => {
+    for (const listener of eventListeners) listener()
+  }
   return {
     checkHealth: () => writer.call('probeWrite', undefined),
 
@@ -159,6 +164,18 @@ function buildStore(
 
     getRun: (ownerNo, runId) => reader.call('getRun', { ownerNo, runId }),
     listRuns: (ownerNo, { jobName }, slice) => reader.call('listRuns', { ownerNo, jobName, slice }),
+    listUnsuccessful: (ownerNo, runId) => reader.call('listUnsuccessful', { ownerNo, runId }),
+
+    listEvents: (ownerNo, filter, slice) => reader.call('listEvents', { ownerNo, filter, ...slice }),
+    getEvent: (ownerNo, eventId) => reader.call('getEvent', { ownerNo, eventId }),
+    getEventBounds: (ownerNo) => reader.call('getEventBounds', ownerNo),
+    findEventBefore: (ownerNo, at) => reader.call('findEventBefore', { ownerNo, at }),
+    onEvents(listener) {
+      eventListeners.push(listener)
+    },
+    forgetEvents: (olderThan) => writer.call('forgetEvents', olderThan),
+
+    ...buildWebhookSteps(writer, reader),
 
     forgetIdempotencyKeys: (olderThan) => writer.call('forgetIdempotencyKeys', olderThan),
     async close() {

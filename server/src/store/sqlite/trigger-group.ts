@@ -128,6 +128,7 @@ function launch(catalogue: Catalogue, lastIds: LastIds, trigger: Trigger): Launc
       expireAt: after(expireAfterSeconds),
       deadlineAt: after(deadlineSeconds),
       keyId: trigger.keyId,
+      retryOf: trigger.retryOf,
     },
     jobName: job.jobName,
     devices,

@@ -2,6 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Trigger } from '../../domain/store.ts'
+import type { EventLog } from './events.ts'
 import { prepareExecutions } from './executions.ts'
 import { type NewRun, prepareRuns } from './runs.ts'
 
@@ -34,7 +35,8 @@ export type RecordedTrigger =
   | { kind: 'key-reused' }
   | { kind: 'key-unknown' }
 
-export function prepareTriggers(db: DatabaseSync) {
+/** Without a log for whoever only looks. */
+export function prepareTriggers(db: DatabaseSync, log?: EventLog) {
   const { insertRun } = prepareRuns(db)
   const { insertExecutions } = prepareExecutions(db)
   const lastId = db.prepare(LAST_ID)
@@ -60,6 +62,7 @@ export function prepareTriggers(db: DatabaseSync) {
     }
     insertRun(trigger)
     insertExecutions(trigger)
+    log?.runCreated(trigger)
     return { kind: 'created' }
   }
 

@@ -1,0 +1,136 @@
+// Events: what changed, in the order in which it did. The stream and the webhooks tell the same ones.
+
+import Type, { type Static } from 'typebox'
+import { ExecState, execStates } from './execution.ts'
+import { Instant, Name, orNull } from './text.ts'
+
+const executionTypes = execStates.map((state) => executionEventType(state))
+const deviceTypes = [
+  'device.created',
+  'device.updated',
+  'device.deleted',
+  'device.online',
+  'device.offline',
+  'device.credential_set',
+  'device.credential_revoked',
+] as const
+export type DeviceEventType = (typeof deviceTypes)[number]
+export type ExecutionEventType = `execution.${Lowercase<ExecState>}` | 'execution.progress'
+export type RunEventType = 'run.created' | 'run.finished'
+export type EventType = RunEventType | ExecutionEventType | DeviceEventType
+
+export const eventTypes: readonly EventType[] = [
+  'run.created',
+  'run.finished',
+  ...executionTypes,
+  'execution.progress',
+  ...deviceTypes,
+]
+
+/** What a filter may name: one type, or all of a kind. */
+export const eventPatterns: readonly string[] = [...eventTypes, 'run.*', 'execution.*', 'device.*']
+
+export function executionEventType(state: ExecState): `execution.${Lowercase<ExecState>}` {
+  return `execution.${state.toLowerCase() as Lowercase<ExecState>}`
+}
+
+/** Whether a filter lets the type through; one that names nothing lets all through. */
+export function matchesPatterns(type: string, patterns: readonly string[]): boolean {
+  return patterns.length === 0 || patterns.includes(type) || patterns.includes(`${type.split('.')[0]}.*`)
+}
+
+const state = Type.Unsafe<ExecState>(ExecState)
+const Counts = Type.Unsafe<Record<ExecState, number>>(
+  Type.Object(Object.fromEntries(execStates.map((each) => [each, Type.Integer()]))),
+)
+
+export const RunEventData = Type.Object(
+  {
+    runId: Type.Integer(),
+    jobName: Type.String(),
+    total: Type.Integer({ description: 'How many executions it has; all of them begin as PENDING' }),
+    retryOf: orNull(Type.Integer(), { description: 'The run whose failures it tries again' }),
+    counts: Type.Optional(Counts),
+  },
+  { title: 'RunEventData', description: '`run.finished` has the counts, `run.created` has none' },
+)
+export type RunEventData = Static<typeof RunEventData>
+
+export const ExecutionEventData = Type.Object(
+  {
+    jobExecutionId: Type.Integer(),
+    runId: Type.Integer(),
+    jobName: Type.String(),
+    deviceId: Type.String(),
+    from: state,
+    execState: state,
+    attempt: Type.Integer(),
+    versionNumber: Type.Integer({ description: 'What it was after this change' }),
+    cause: Type.String({ description: 'What happened, as in its history', examples: ['fail'] }),
+    actor: Type.String({ description: 'Who: `key <keyId>`, `device` or `clock`', examples: ['device'] }),
+    statusDetails: Type.Record(Type.String(), Type.String(), {
+      description: 'What the device said with this change',
+    }),
+  },
+  { title: 'ExecutionEventData' },
+)
+export type ExecutionEventData = Static<typeof ExecutionEventData>
+
+export const DeviceEventData = Type.Object(
+  {
+    deviceId: Type.String(),
+    deviceName: Type.Optional(Type.String()),
+    tags: Type.Optional(Type.Array(Type.String())),
+    door: Type.Optional(Type.String({ description: 'By which way it came or left' })),
+  },
+  {
+    title: 'DeviceEventData',
+    description: 'Name and tags with `device.created` and `device.updated`, the door with online and offline',
+  },
+)
+export type DeviceEventData = Static<typeof DeviceEventData>
+
+export const JobcastEvent = Type.Object(
+  {
+    eventId: Type.Integer({ description: 'Below 2^53, only grows; numbers may be left out' }),
+    type: Type.Unsafe<EventType>({ type: 'string', enum: [...eventTypes] }),
+    timestamp: Instant,
+    data: Type.Union([RunEventData, ExecutionEventData, DeviceEventData]),
+  },
+  { title: 'Event' },
+)
+
+type EventOf<T extends EventType, Data> = { eventId: number; type: T; timestamp: string; data: Data }
+export type JobcastEvent =
+  | EventOf<RunEventType, RunEventData>
+  | EventOf<ExecutionEventType, ExecutionEventData>
+  | EventOf<DeviceEventType, DeviceEventData>
+
+const eventId = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
+const pattern = `(?:${eventPatterns.map((each) => each.replaceAll('.', '\\.').replaceAll('*', '\\*')).join('|')})`
+
+export const EventQuery = Type.Object(
+  {
+    after: Type.Optional(
+      Type.Integer({
+        ...eventId,
+        description:
+          'Begin behind this event; 0 begins with the oldest that is kept. The header Last-Event-ID counts more. ' +
+          'Without either the stream begins with what happens from now on',
+      }),
+    ),
+    types: Type.Optional(
+      Type.String({
+        pattern: `^${pattern}(?:,${pattern})*$`,
+        maxLength: 1000,
+        description: 'Only these, separated by commas; `execution.*` stands for all of a kind',
+        examples: ['execution.failed,run.finished'],
+      }),
+    ),
+    runId: Type.Optional(Type.Integer({ ...eventId, minimum: 1 })),
+    jobName: Type.Optional(Name),
+    deviceId: Type.Optional(Name),
+  },
+  { additionalProperties: false },
+)
+export type EventQuery = Static<typeof EventQuery>

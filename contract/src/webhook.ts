@@ -1,0 +1,130 @@
+// A webhook: an address of the owner's that is told of events, signed as Standard Webhooks says.
+
+import Type, { type Static } from 'typebox'
+import { eventPatterns } from './event.ts'
+import { Page, PageQuery } from './page.ts'
+import { GivenInstant, Instant, Name, NewJobName, orNull } from './text.ts'
+
+const EventPattern = Type.String({ enum: [...eventPatterns] })
+const Secret = Type.String({
+  pattern: '^whsec_[A-Za-z0-9+/]{32,88}={0,2}$',
+  description: 'whsec_ and 24 to 64 bytes in base64',
+})
+
+/** The whole content of a webhook: what PUT leaves out falls back. Its secret stays. */
+export const WebhookContent = Type.Object(
+  {
+    url: Type.String({
+      pattern: '^https?://[^\\s\\p{Cc}\\p{Cs}]+$',
+      maxLength: 2000,
+      description: 'Where events are sent to, by POST',
+    }),
+    eventTypes: Type.Optional(
+      Type.Array(EventPattern, {
+        maxItems: 50,
+        uniqueItems: true,
+        description: 'Only these; `execution.*` stands for all of a kind. All events unless said',
+      }),
+    ),
+    jobName: Type.Optional(Type.String({ ...Name, description: 'Only what belongs to this job' })),
+    deviceId: Type.Optional(Type.String({ ...Name, description: 'Only what belongs to this device' })),
+    secret: Type.Optional(
+      Type.String({ ...Secret, description: 'To sign with; made if there is none. Never shown again' }),
+    ),
+  },
+  {
+    title: 'WebhookContent',
+    additionalProperties: false,
+    examples: [{ url: 'https://example.com/jobcast', eventTypes: ['execution.failed', 'run.finished'] }],
+  },
+)
+export type WebhookContent = Static<typeof WebhookContent>
+
+export const webhookStates = ['ACTIVE', 'PAUSED'] as const
+export type WebhookState = (typeof webhookStates)[number]
+/** `owner`: by a call. `gone`: the receiver answered 410. `failing`: for a day no delivery arrived. */
+export const pauseReasons = ['owner', 'gone', 'failing'] as const
+export type PauseReason = (typeof pauseReasons)[number]
+
+const webhookFields = {
+  webhookName: Type.String(),
+  url: Type.String(),
+  eventTypes: Type.Array(Type.String()),
+  jobName: orNull(Type.String()),
+  deviceId: orNull(Type.String()),
+  state: Type.Unsafe<WebhookState>({ type: 'string', enum: [...webhookStates] }),
+  pausedBecause: orNull(Type.Unsafe<PauseReason>({ type: 'string', enum: [...pauseReasons] }), {
+    description:
+      '`owner`: by a call. `gone`: the receiver answered 410. `failing`: nothing arrived for a day',
+  }),
+  pausedAt: orNull(Instant),
+  lastDeliveredAt: orNull(Instant, { description: 'When the receiver last accepted an event' }),
+  failingSince: orNull(Instant, { description: 'Since when it accepts none; null while it does' }),
+  createdAt: Instant,
+  updatedAt: Instant,
+}
+
+export const Webhook = Type.Object(webhookFields, { title: 'Webhook' })
+export type Webhook = Static<typeof Webhook>
+
+export const CreatedWebhook = Type.Object(
+  { ...webhookFields, secret: Type.String({ description: 'What events are signed with, shown this once' }) },
+  { title: 'CreatedWebhook' },
+)
+export type CreatedWebhook = Static<typeof CreatedWebhook>
+
+export const WebhookSecret = Type.Object(
+  {
+    webhookName: Type.String(),
+    secret: Type.String({ description: 'Shown this once; for a day the one before it signs as well' }),
+  },
+  { title: 'WebhookSecret' },
+)
+export type WebhookSecret = Static<typeof WebhookSecret>
+
+export const WebhookParams = Type.Object({ webhookName: NewJobName })
+export const WebhookPage = Page(Webhook)
+
+export const deliveryStates = ['PENDING', 'DELIVERED', 'FAILED'] as const
+export type DeliveryState = (typeof deliveryStates)[number]
+const deliveryState = Type.Unsafe<DeliveryState>({ type: 'string', enum: [...deliveryStates] })
+
+export const DeliveryAttempt = Type.Object(
+  {
+    at: Instant,
+    status: orNull(Type.Integer(), { description: 'The HTTP status; null if none came' }),
+    error: orNull(Type.String(), { description: 'Why it does not count; null if it does' }),
+    ms: Type.Integer({ description: 'How long it took' }),
+  },
+  { title: 'DeliveryAttempt' },
+)
+export type DeliveryAttempt = Static<typeof DeliveryAttempt>
+
+export const Delivery = Type.Object(
+  {
+    eventId: Type.Integer(),
+    type: Type.String(),
+    state: deliveryState,
+    attempts: Type.Array(DeliveryAttempt, { description: 'Oldest first' }),
+    nextAttemptAt: orNull(Instant),
+  },
+  { title: 'Delivery' },
+)
+export type Delivery = Static<typeof Delivery>
+
+export const DeliveryQuery = Type.Object(
+  { ...PageQuery.properties, state: Type.Optional(deliveryState) },
+  { additionalProperties: false },
+)
+export type DeliveryQuery = Static<typeof DeliveryQuery>
+export const DeliveryParams = Type.Object({
+  ...WebhookParams.properties,
+  eventId: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+})
+export const DeliveryPage = Page(Delivery)
+
+export const ReplayRequest = Type.Object(
+  { since: Type.String({ ...GivenInstant, description: 'Every event from this instant on is sent again' }) },
+  { title: 'ReplayRequest', additionalProperties: false, examples: [{ since: '2026-11-15T09:30:00Z' }] },
+)
+export type ReplayRequest = Static<typeof ReplayRequest>

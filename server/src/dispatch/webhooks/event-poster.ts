@@ -1,0 +1,137 @@
+// One POST to a receiver: to an allowed address, within a time, without following redirects, whatever it answers.
+
+import { type LookupAddress, lookup } from 'node:dns'
+import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http'
+import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
+import { isIP, type LookupFunction } from 'node:net'
+import type { IsAllowedAddress } from '../../domain/allowed-address.ts'
+import type { Message } from './sign-event.ts'
+
+/** `error`: why it does not count; null if it does. */
+export type Answer = { status: number | null; error: string | null; retryAfterMs: number }
+
+export type PosterOptions = {
+  isAllowedAddress: IsAllowedAddress
+  userAgent: string
+  now: () => number
+  timeoutMs?: number
+}
+
+const usualTimeoutMs = 15_000
+/** Nobody needs what is answered; so much is read that the connection can be used again. */
+const maxAnswerBytes = 64 * 1024
+const maxRetryAfterMs = 60 * 60_000
+const idleMs = 20_000
+const maxErrorLength = 200
+
+const forbidden = 'the host has no address to which this service sends anything'
+const stale = Symbol('a connection that was kept open had been closed by the other side')
+
+export class EventPoster {
+  readonly #options: PosterOptions
+  readonly #timeoutMs: number
+  readonly #http = new HttpAgent({ keepAlive: true, timeout: idleMs })
+  readonly #https = new HttpsAgent({ keepAlive: true, timeout: idleMs })
+
+  constructor(options: PosterOptions) {
+    this.#options = options
+    this.#timeoutMs = options.timeoutMs ?? usualTimeoutMs
+  }
+
+  /** Undefined: it was cut off by us. */
+  async post(message: Message, cut: AbortSignal): Promise<Answer | undefined> {
+    const answer = await this.#send(message, cut)
+    if (answer !== stale) return answer
+    const second = await this.#send(message, cut)
+    return second === stale ? failure('the connection was closed') : second
+  }
+
+  close(): void {
+    this.#http.destroy()
+    this.#https.destroy()
+  }
+
+  #send(message: Message, cut: AbortSignal): Promise<Answer | undefined | typeof stale> {
+    const url = new URL(message.url)
+    const host = url.hostname.replace(/^\[|\]$/g, '')
+    // Node looks up names only, so an address in the URL is judged here.
+    if (isIP(host) !== 0 && !this.#options.isAllowedAddress(host)) return Promise.resolve(failure(forbidden))
+    const isSecure = url.protocol === 'https:'
+    return new Promise((resolve) => {
+      const request = (isSecure ? requestHttps : requestHttp)(url, {
+        method: 'POST',
+        agent: isSecure ? this.#https : this.#http,
+        lookup: this.#lookup,
+        signal: cut,
+        headers: {
+          ...message.headers,
+          'user-agent': this.#options.userAgent,
+          'content-length': Buffer.byteLength(message.body),
+        },
+      })
+      let judged: Answer | undefined
+      const timer = setTimeout(
+        () => request.destroy(new Error(`no answer within ${this.#timeoutMs} ms`)),
+        this.#timeoutMs,
+      )
+      const finish = (answer: Answer | undefined | typeof stale) => {
+        clearTimeout(timer)
+        resolve(answer)
+      }
+      request.on('response', (response) => {
+        judged = judge(response, this.#options.now())
+        readAway(response)
+      })
+      request.on('error', (error: NodeJS.ErrnoException) => {
+        if (judged) finish(judged)
+        else if (cut.aborted) finish(undefined)
+        else if (request.reusedSocket && error.code === 'ECONNRESET') finish(stale)
+        else finish(failure(error.message || error.code || 'it failed'))
+      })
+      request.on('close', () => finish(judged ?? failure('the connection was closed')))
+      request.end(message.body)
+    })
+  }
+
+  /** Judged is what is connected to, so that a name cannot lead elsewhere in between. */
+  readonly #lookup: LookupFunction = (hostname, options, callback) => {
+    lookup(hostname, { ...options, all: true }, (error, found: LookupAddress[] = []) => {
+      const [first, ...others] = found.filter(({ address }) => this.#options.isAllowedAddress(address))
+      if (error) callback(error, [])
+      else if (first === undefined) callback(new Error(forbidden), [])
+      else if (options.all) callback(null, [first, ...others])
+      else callback(null, first.address, first.family)
+    })
+  }
+}
+
+function failure(error: string): Answer {
+  return { status: null, error: error.slice(0, maxErrorLength), retryAfterMs: 0 }
+}
+
+function judge({ statusCode: status = 0, headers }: IncomingMessage, now: number): Answer {
+  if (status >= 200 && status < 300) return { status, error: null, retryAfterMs: 0 }
+  const isRedirect = status >= 300 && status < 400
+  return {
+    status,
+    error: isRedirect ? 'redirects are not followed' : `the receiver answered ${status}`,
+    retryAfterMs: status === 429 || status === 503 ? readRetryAfter(headers['retry-after'], now) : 0,
+  }
+}
+
+/** Seconds or a date. */
+function readRetryAfter(text: string | undefined, now: number): number {
+  if (text === undefined) return 0
+  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now
+  return Number.isNaN(ms) ? 0 : Math.min(maxRetryAfterMs, Math.max(0, ms))
+}
+
+function readAway(response: IncomingMessage): void {
+  let bytes = 0
+  response.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+    if (bytes > maxAnswerBytes) response.destroy()
+  })
+  // What was cut off on the way has been judged by its status.
+  response.on('error', () => undefined)
+}

@@ -1,0 +1,185 @@
+// Carries webhooks out: one channel for each that is not paused. Whatever changes of a webhook, its channel is closed
+// and another one begins with what the store says.
+
+import { setMaxListeners } from 'node:events'
+import { setTimeout as rest } from 'node:timers/promises'
+import type { Store } from '../../domain/store.ts'
+import type { WebhookLink } from '../../domain/webhook.ts'
+import type { Tell } from '../../observe/events.ts'
+import type { Clock } from './clock.ts'
+import type { EventPoster } from './event-poster.ts'
+import { ProgressWriter } from './progress-writer.ts'
+import { Slots } from './slots.ts'
+import { type ChannelDeps, WebhookChannel } from './webhook-channel.ts'
+
+export type SenderDeps = {
+  store: Store
+  clock: Clock
+  /** From 0 to 1. */
+  chance: () => number
+  poster: Pick<EventPoster, 'post' | 'close'>
+  tell: Tell
+}
+
+const requestsAtOnce = 256
+/** New events are gathered for so long: a busy fleet costs each webhook twenty looks a second at most… */
+const gatherMs = 50
+/** …and all of them together a thousand. */
+const msPerLook = 1
+const cursorsEveryMs = 30_000
+const restAfterFailureMs = 1000
+const tellFailureEveryMs = 10_000
+/** When all is stopped, requests under way get this long. */
+const lastAnswersMs = 3000
+
+/** `again`: it has changed since the work on it began. */
+type Place = { channel: WebhookChannel | undefined; again: boolean; work: Promise<void> | undefined }
+
+export class WebhookSender implements WebhookLink {
+  readonly #deps: SenderDeps
+  readonly #writer: ProgressWriter
+  readonly #channelDeps: ChannelDeps
+  readonly #places = new Map<number, Place>()
+  #starting: Promise<void> | undefined
+  #isStopping = false
+  readonly #endRests = new AbortController()
+  /** Ends what is under way when all is stopped. It is sent again after the next start. */
+  readonly #cut = new AbortController()
+  #failureToldAt = Number.NEGATIVE_INFINITY
+  #callOffGathering: (() => void) | undefined
+  #callOffCursors: () => void = () => undefined
+
+  constructor(deps: SenderDeps) {
+    const { store, clock, chance, poster, tell } = deps
+    this.#deps = deps
+    setMaxListeners(0, this.#cut.signal)
+    this.#writer = new ProgressWriter({
+      store,
+      clock,
+      onFailure: (error) => this.#tellFailure(error),
+      onFree: () => this.#eachChannel((channel) => channel.pump()),
+    })
+    this.#channelDeps = {
+      store,
+      clock,
+      chance,
+      post: (message) => poster.post(message, this.#cut.signal),
+      slots: new Slots(requestsAtOnce),
+      writer: this.#writer,
+      tell,
+      onFailure: (error) => this.#tellFailure(error),
+      onPaused: (webhookNo) => this.changed(webhookNo),
+    }
+  }
+
+  /** How many accept nothing. */
+  get failing(): number {
+    let count = 0
+    this.#eachChannel((channel) => {
+      if (channel.isFailing) count++
+    })
+    return count
+  }
+
+  start(): void {
+    this.#deps.store.onEvents(() => this.#gather())
+    this.#starting = this.#openAll()
+    this.#keepCursors()
+  }
+
+  changed(webhookNo: number): void {
+    if (this.#isStopping) return
+    const place = this.#places.get(webhookNo) ?? { channel: undefined, again: false, work: undefined }
+    this.#places.set(webhookNo, place)
+    place.again = true
+    place.work ??= this.#reopen(webhookNo, place)
+  }
+
+  /** May be called twice. */
+  async stop(): Promise<void> {
+    this.#isStopping = true
+    this.#endRests.abort()
+    this.#writer.giveUpEarly()
+    this.#callOffGathering?.()
+    this.#callOffCursors()
+    const timer = setTimeout(() => this.#cut.abort(), lastAnswersMs)
+    await this.#starting
+    await Promise.all(
+      [...this.#places.values()].map(async (place) => {
+        await place.work
+        await place.channel?.close()
+      }),
+    )
+    clearTimeout(timer)
+    this.#deps.poster.close()
+  }
+
+  async #openAll(): Promise<void> {
+    while (!this.#isStopping) {
+      try {
+        for (const webhookNo of await this.#deps.store.listActiveWebhooks()) this.changed(webhookNo)
+        return
+      } catch (error) {
+        this.#tellFailure(error)
+        await this.#rest()
+      }
+    }
+  }
+
+  async #reopen(webhookNo: number, place: Place): Promise<void> {
+    while (place.again && !this.#isStopping) {
+      place.again = false
+      await place.channel?.close()
+      place.channel = undefined
+      try {
+        place.channel = await this.#openChannel(webhookNo)
+      } catch (error) {
+        this.#tellFailure(error)
+        place.again = true
+        await this.#rest()
+      }
+    }
+    place.work = undefined
+    if (place.channel === undefined && !place.again) this.#places.delete(webhookNo)
+  }
+
+  async #openChannel(webhookNo: number): Promise<WebhookChannel | undefined> {
+    const found = await this.#deps.store.getActiveWebhook(webhookNo)
+    if (found === undefined) return undefined
+    const channel = new WebhookChannel(this.#channelDeps, found.webhook, found.lastTried)
+    await channel.open()
+    return channel
+  }
+
+  #gather(): void {
+    if (this.#isStopping || this.#places.size === 0) return
+    const ms = Math.max(gatherMs, this.#places.size * msPerLook)
+    this.#callOffGathering ??= this.#deps.clock.after(ms, () => {
+      this.#callOffGathering = undefined
+      this.#eachChannel((channel) => channel.noticeEvents())
+    })
+  }
+
+  #keepCursors(): void {
+    this.#callOffCursors = this.#deps.clock.after(cursorsEveryMs, () => {
+      this.#eachChannel((channel) => channel.keepCursor())
+      this.#keepCursors()
+    })
+  }
+
+  #eachChannel(call: (channel: WebhookChannel) => void): void {
+    for (const { channel } of this.#places.values()) if (channel) call(channel)
+  }
+
+  /** While the storage cannot be used there would be many. */
+  #tellFailure(error: unknown): void {
+    const elapsed = this.#deps.clock.elapsed()
+    if (elapsed - this.#failureToldAt < tellFailureEveryMs) return
+    this.#failureToldAt = elapsed
+    this.#deps.tell({ kind: 'webhooks-failed', error })
+  }
+
+  async #rest(): Promise<void> {
+    await rest(restAfterFailureMs, undefined, { signal: this.#endRests.signal }).catch(() => undefined)
+  }
+}

@@ -1,0 +1,38 @@
+// A new run with only those devices of another one whose execution did not succeed.
+
+import { ApiError, type RetryRequest } from '@jobcast/contract'
+import type { Caller } from './caller.ts'
+import type { Store, StoredRun } from './store.ts'
+import { launchRun, type TriggerDeps } from './trigger-job.ts'
+
+export type RetryDeps = TriggerDeps & { store: Pick<Store, 'getRun' | 'listUnsuccessful'> }
+
+/** What has not ended is left alone, as are devices that are gone. The job is carried out as it is now. */
+export async function retryRun(
+  deps: RetryDeps,
+  caller: Caller,
+  runId: number,
+  request: RetryRequest,
+  idempotencyKey?: string,
+): Promise<StoredRun> {
+  const { ownerNo } = caller
+  const run = await deps.store.getRun(ownerNo, runId)
+  const unsuccessful = await deps.store.listUnsuccessful(ownerNo, runId)
+  if (run === undefined || unsuccessful === undefined) throw new ApiError('J-304')
+
+  const wanted = request.deviceIds && new Set(request.deviceIds)
+  const deviceIds = unsuccessful.deviceIds.filter((deviceId) => wanted?.has(deviceId) ?? true)
+  if (deviceIds.length === 0) throw new ApiError('J-305')
+
+  const { jobName } = run
+  const asked = ['retry', runId, request.deviceIds ?? null]
+  const launched = await launchRun(
+    deps,
+    caller,
+    { jobName, deviceIds, retryOf: runId, asked },
+    idempotencyKey,
+  )
+  const made = await deps.store.getRun(ownerNo, launched.runId)
+  if (made === undefined) throw new Error(`run ${launched.runId} was made and cannot be read`)
+  return made
+}

@@ -1,0 +1,150 @@
+// Webhooks as their owner sees them: making, pausing, secrets. How they are carried out is in dispatch/webhooks/.
+
+import { randomBytes } from 'node:crypto'
+import { isIP } from 'node:net'
+import { ApiError, type WebhookContent } from '@jobcast/contract'
+import type { IsAllowedAddress } from './allowed-address.ts'
+import type { Caller } from './caller.ts'
+import type { Put, Store } from './store.ts'
+import type { StoredWebhook } from './webhook-store.ts'
+
+export type WebhookDeps = {
+  store: Store
+  now: () => number
+  isAllowedAddress: IsAllowedAddress
+  webhooks: WebhookLink
+}
+
+/** To whoever carries them out. A hint: it reads what became of the webhook from the store. */
+export type WebhookLink = { changed(webhookNo: number): void }
+
+const maxWebhooks = 100
+const oldSecretMs = 24 * 60 * 60_000
+const secretBytes = 32
+const secretPrefix = 'whsec_'
+
+/** `secret` is there when the webhook is new. */
+export async function putWebhook(
+  deps: WebhookDeps,
+  { ownerNo }: Caller,
+  webhookName: string,
+  content: WebhookContent,
+): Promise<Put<StoredWebhook>> {
+  refuseBadUrl(content.url, deps.isAllowedAddress)
+  if (content.secret !== undefined) refuseBadSecret(content.secret)
+  const at = deps.now()
+  const put = await deps.store.putWebhook({
+    ownerNo,
+    webhookName,
+    content: {
+      url: content.url,
+      eventTypes: content.eventTypes ?? [],
+      jobName: content.jobName ?? null,
+      deviceId: content.deviceId ?? null,
+    },
+    secret: content.secret,
+    newSecret: newWebhookSecret(),
+    oldSecretUntil: at + oldSecretMs,
+    maxWebhooks,
+    at,
+  })
+  if (put === 'too-many') {
+    throw new ApiError('J-500', { detail: `There are ${maxWebhooks} webhooks; delete one first.` })
+  }
+  deps.webhooks.changed(put.value.webhookNo)
+  return put
+}
+
+export async function getWebhook(
+  { store }: WebhookDeps,
+  { ownerNo }: Caller,
+  webhookName: string,
+): Promise<StoredWebhook> {
+  return known(await store.getWebhook({ ownerNo, webhookName }))
+}
+
+export async function deleteWebhook(
+  deps: WebhookDeps,
+  { ownerNo }: Caller,
+  webhookName: string,
+): Promise<void> {
+  tellChanged(deps, await deps.store.deleteWebhook({ ownerNo, webhookName }))
+}
+
+export async function pauseWebhook(
+  deps: WebhookDeps,
+  { ownerNo }: Caller,
+  webhookName: string,
+): Promise<StoredWebhook> {
+  return tellChanged(deps, await deps.store.pauseWebhook({ ownerNo, webhookName }, deps.now()))
+}
+
+export async function resumeWebhook(
+  deps: WebhookDeps,
+  { ownerNo }: Caller,
+  webhookName: string,
+): Promise<StoredWebhook> {
+  return tellChanged(deps, await deps.store.resumeWebhook({ ownerNo, webhookName }, deps.now()))
+}
+
+/** For a day both sign, so that a receiver can change over when it likes. */
+export async function changeWebhookSecret(
+  deps: WebhookDeps,
+  { ownerNo }: Caller,
+  webhookName: string,
+): Promise<StoredWebhook> {
+  const at = deps.now()
+  const change = { secret: newWebhookSecret(), oldSecretUntil: at + oldSecretMs, at }
+  return tellChanged(deps, await deps.store.setWebhookSecret({ ownerNo, webhookName }, change))
+}
+
+export function known(webhook: StoredWebhook | undefined): StoredWebhook {
+  if (webhook === undefined) throw new ApiError('J-307')
+  return webhook
+}
+
+export function tellChanged({ webhooks }: WebhookDeps, webhook: StoredWebhook | undefined): StoredWebhook {
+  const { webhookNo } = known(webhook)
+  webhooks.changed(webhookNo)
+  return known(webhook)
+}
+
+export function newWebhookSecret(): string {
+  return secretPrefix + randomBytes(secretBytes).toString('base64')
+}
+
+/** What signs, of a secret as it is shown. */
+export function secretKey(secret: string): Buffer {
+  return Buffer.from(secret.slice(secretPrefix.length), 'base64')
+}
+
+/** The schema has seen to its letters; here it must be what an encoder makes of 24 to 64 bytes. */
+function refuseBadSecret(secret: string): void {
+  const key = secretKey(secret)
+  if (key.length >= 24 && key.length <= 64 && key.toString('base64') === secret.slice(secretPrefix.length))
+    return
+  throw new ApiError('J-500', {
+    field: 'secret',
+    detail: 'secret is not whsec_ and 24 to 64 bytes in base64.',
+  })
+}
+
+/** What a name leads to is judged when a request is sent: it may be another place by then. */
+function refuseBadUrl(text: string, isAllowedAddress: IsAllowedAddress): void {
+  const refuse = (detail: string) => new ApiError('J-500', { field: 'url', detail })
+  const url = URL.parse(text)
+  if (url === null) throw refuse('url is not a URL.')
+  if (url.username !== '' || url.password !== '') throw refuse('url holds a user name or a password.')
+  const addresses = addressesIn(url.hostname)
+  if (addresses.length > 0 && !addresses.some(isAllowedAddress)) {
+    throw refuse(
+      'url leads to an address that this service sends nothing to; the setting webhook-allow can allow it.',
+    )
+  }
+}
+
+function addressesIn(hostname: string): string[] {
+  const host = hostname.replace(/^\[|\]$/g, '')
+  if (isIP(host) !== 0) return [host]
+  return /(?:^|\.)localhost\.?$/.test(host) ? ['127.0.0.1', '::1'] : []
+}

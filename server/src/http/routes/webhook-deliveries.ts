@@ -1,0 +1,93 @@
+// What was sent to a webhook, and sending it again.
+
+import {
+  Delivery,
+  DeliveryPage,
+  DeliveryParams,
+  DeliveryQuery,
+  parseInstant,
+  ReplayRequest,
+  Webhook,
+  WebhookParams,
+} from '@jobcast/contract'
+import { listDeliveries, replayDelivery, replayWebhook } from '../../domain/replay-webhook.ts'
+import type { WebhookDeps } from '../../domain/webhook.ts'
+import type { App } from '../app-type.ts'
+import { callerOf } from '../authenticate.ts'
+import { numberSlice, toPage } from '../cursor.ts'
+import { errorResponses } from '../openapi.ts'
+import { toDelivery, toWebhook } from '../to-wire.ts'
+
+const url = '/job/api/webhooks/:webhookName'
+
+export function addWebhookDeliveries(app: App, deps: WebhookDeps): void {
+  app.route({
+    method: 'GET',
+    url: `${url}/deliveries`,
+    config: { scopes: ['READ'] },
+    schema: {
+      operationId: 'listDeliveries',
+      tags: ['webhooks'],
+      summary: 'List what was sent to a webhook, newest event first',
+      description: 'With the last 20 attempts of each. Kept as long as the events are.',
+      params: WebhookParams,
+      querystring: DeliveryQuery,
+      response: {
+        200: DeliveryPage,
+        ...errorResponses('J-307', 'J-500', 'J-802', 'J-803', 'J-804', 'J-909'),
+      },
+    },
+    handler: async (request) => {
+      const { webhookName } = request.params
+      const { state } = request.query
+      const slice = numberSlice(request.query)
+      return toPage(await listDeliveries(deps, callerOf(request), webhookName, state, slice), toDelivery)
+    },
+  })
+
+  app.route({
+    method: 'POST',
+    url: `${url}/deliveries/:eventId/replay`,
+    config: { scopes: ['MANAGE'] },
+    schema: {
+      operationId: 'replayDelivery',
+      tags: ['webhooks'],
+      summary: 'Send one event again',
+      description: 'Any event that is kept and was sent, or matches by now.',
+      params: DeliveryParams,
+      response: {
+        202: Delivery,
+        ...errorResponses('J-307', 'J-308', 'J-500', 'J-802', 'J-803', 'J-804', 'J-909'),
+      },
+    },
+    handler: async (request, reply) => {
+      const { webhookName, eventId } = request.params
+      const delivery = await replayDelivery(deps, callerOf(request), webhookName, eventId)
+      return reply.code(202).send(toDelivery(delivery))
+    },
+  })
+
+  app.route({
+    method: 'POST',
+    url: `${url}/replay`,
+    config: { scopes: ['MANAGE'] },
+    schema: {
+      operationId: 'replayWebhook',
+      tags: ['webhooks'],
+      summary: 'Send all events since an instant again',
+      description: 'Those that are kept and match. New ones come behind them.',
+      params: WebhookParams,
+      body: ReplayRequest,
+      response: {
+        202: Webhook,
+        ...errorResponses('J-307', 'J-500', 'J-802', 'J-803', 'J-804', 'J-904', 'J-905', 'J-909'),
+      },
+    },
+    handler: async (request, reply) => {
+      const { webhookName } = request.params
+      const since = parseInstant(request.body.since)
+      const webhook = await replayWebhook(deps, callerOf(request), webhookName, since)
+      return reply.code(202).send(toWebhook(webhook))
+    },
+  })
+}

@@ -1,0 +1,155 @@
+// Webhooks: addresses of the owner's that are told of events.
+
+import {
+  CreatedWebhook,
+  PageQuery,
+  Webhook,
+  WebhookContent,
+  WebhookPage,
+  WebhookParams,
+  WebhookSecret,
+} from '@jobcast/contract'
+import {
+  changeWebhookSecret,
+  deleteWebhook,
+  getWebhook,
+  pauseWebhook,
+  putWebhook,
+  resumeWebhook,
+  type WebhookDeps,
+} from '../../domain/webhook.ts'
+import type { App } from '../app-type.ts'
+import { callerOf } from '../authenticate.ts'
+import { textSlice, toPage } from '../cursor.ts'
+import { errorResponses, noContent } from '../openapi.ts'
+import { toWebhook } from '../to-wire.ts'
+
+const url = '/job/api/webhooks/:webhookName'
+const refusals = () => errorResponses('J-307', 'J-500', 'J-802', 'J-803', 'J-804', 'J-909')
+
+export function addWebhooks(app: App, deps: WebhookDeps): void {
+  app.route({
+    method: 'PUT',
+    url,
+    config: { scopes: ['MANAGE'] },
+    schema: {
+      operationId: 'putWebhook',
+      tags: ['webhooks'],
+      summary: 'Create or replace a webhook',
+      description:
+        'A new one is told of events from now on. One that is replaced goes on where it is, keeps its secret unless ' +
+        'another is given, and stays paused if it is. At most 100.',
+      params: WebhookParams,
+      body: WebhookContent,
+      response: {
+        200: { ...Webhook, description: 'Replaced' },
+        201: { ...CreatedWebhook, description: 'Created' },
+        ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-904', 'J-905', 'J-909'),
+      },
+    },
+    handler: async (request, reply) => {
+      const { webhookName } = request.params
+      const { created, value } = await putWebhook(deps, callerOf(request), webhookName, request.body)
+      if (!created) return reply.code(200).send(toWebhook(value))
+      return reply.code(201).send({ ...toWebhook(value), secret: value.secret })
+    },
+  })
+
+  app.route({
+    method: 'GET',
+    url,
+    config: { scopes: ['READ'] },
+    schema: {
+      operationId: 'getWebhook',
+      tags: ['webhooks'],
+      summary: 'Read one webhook',
+      params: WebhookParams,
+      response: { 200: Webhook, ...refusals() },
+    },
+    handler: async (request) =>
+      toWebhook(await getWebhook(deps, callerOf(request), request.params.webhookName)),
+  })
+
+  app.route({
+    method: 'GET',
+    url: '/job/api/webhooks',
+    config: { scopes: ['READ'] },
+    schema: {
+      operationId: 'listWebhooks',
+      tags: ['webhooks'],
+      summary: 'List webhooks by name',
+      querystring: PageQuery,
+      response: { 200: WebhookPage, ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-909') },
+    },
+    handler: async (request) =>
+      toPage(await deps.store.listWebhooks(callerOf(request).ownerNo, textSlice(request.query)), toWebhook),
+  })
+
+  app.route({
+    method: 'DELETE',
+    url,
+    config: { scopes: ['MANAGE'] },
+    schema: {
+      operationId: 'deleteWebhook',
+      tags: ['webhooks'],
+      summary: 'Delete a webhook and its log',
+      params: WebhookParams,
+      response: { 204: noContent('Deleted'), ...refusals() },
+    },
+    handler: async (request, reply) => {
+      await deleteWebhook(deps, callerOf(request), request.params.webhookName)
+      return reply.code(204).send(undefined)
+    },
+  })
+
+  app.route({
+    method: 'POST',
+    url: `${url}/pause`,
+    config: { scopes: ['MANAGE'] },
+    schema: {
+      operationId: 'pauseWebhook',
+      tags: ['webhooks'],
+      summary: 'Send nothing for now',
+      description: 'What happens meanwhile is sent after `resume`, as long as events are kept.',
+      params: WebhookParams,
+      response: { 200: Webhook, ...refusals() },
+    },
+    handler: async (request) =>
+      toWebhook(await pauseWebhook(deps, callerOf(request), request.params.webhookName)),
+  })
+
+  app.route({
+    method: 'POST',
+    url: `${url}/resume`,
+    config: { scopes: ['MANAGE'] },
+    schema: {
+      operationId: 'resumeWebhook',
+      tags: ['webhooks'],
+      summary: 'Go on where it was paused',
+      description: 'Whatever waits for another attempt is tried at once.',
+      params: WebhookParams,
+      response: { 200: Webhook, ...refusals() },
+    },
+    handler: async (request) =>
+      toWebhook(await resumeWebhook(deps, callerOf(request), request.params.webhookName)),
+  })
+
+  app.route({
+    method: 'POST',
+    url: `${url}/secret`,
+    config: { scopes: ['MANAGE'] },
+    schema: {
+      operationId: 'changeWebhookSecret',
+      tags: ['webhooks'],
+      summary: 'Make a new secret',
+      description: 'For 24 hours requests carry two signatures, one by the secret before it.',
+      params: WebhookParams,
+      response: { 201: WebhookSecret, ...refusals() },
+    },
+    handler: async (request, reply) => {
+      const { webhookName } = request.params
+      const { secret } = await changeWebhookSecret(deps, callerOf(request), webhookName)
+      return reply.code(201).send({ webhookName, secret })
+    },
+  })
+}

@@ -1,0 +1,23 @@
+// A stream that breaks off after its headers are gone: the connection is cut, and nobody else would tell of it.
+
+import type { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { StorageUnavailable } from '../domain/store.ts'
+import type { ServiceEvent, Tell } from '../observe/events.ts'
+
+/** Before its headers are sent an error is answered as any other. */
+export function tellStreamErrors(
+  stream: Readable,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  tell: Tell,
+): void {
+  stream.once('error', (error) => {
+    if (reply.raw.headersSent) tell(eventOf(error, request))
+  })
+}
+
+function eventOf(error: Error, { id, routeOptions }: FastifyRequest): ServiceEvent {
+  if (error instanceof StorageUnavailable) return { kind: 'storage-unavailable', error }
+  return { kind: 'request-failed', requestId: id, route: routeOptions.url ?? '', error }
+}

@@ -1,0 +1,224 @@
+// The event log: written inside the transaction that makes the change, read from any place on.
+
+import type { DatabaseSync } from 'node:sqlite'
+import { type DeviceEventType, type EventType, type ExecState, executionEventType } from '@jobcast/contract'
+import { type EventFilter, passes, type StoredEvent } from '../../domain/event.ts'
+import type { ExecutionEvent } from '../../domain/execution.ts'
+import type { Row } from './rows.ts'
+import { countsOf, STATE_COUNTS } from './runs.ts'
+
+const INSERT = `
+  INSERT INTO event (owner_no, event_id, at, type, run_id, execution_id, device_no, from_state, cause, actor, attempt,
+    version_number, details)
+  VALUES (:ownerNo, :eventId, :at, :type, :runId, :jobExecutionId, :deviceNo, :from, :cause, :actor, :attempt,
+    :versionNumber, :details)`
+// Each trigger pays for this one, so it binds no more than it must.
+const INSERT_CREATED =
+  "INSERT INTO event (owner_no, event_id, at, type, run_id) VALUES (?, ?, ?, 'run.created', ?)"
+const NEWEST_OF_ALL = `
+  SELECT max((SELECT max(event_id) FROM event WHERE event.owner_no = owner.owner_no)) AS event_id FROM owner`
+const BOUNDS = `
+  SELECT coalesce((SELECT max(event_id) FROM event WHERE owner_no = :ownerNo), 0) AS newest,
+    forgotten_event_id AS forgotten
+  FROM owner WHERE owner_no = :ownerNo`
+const LIST = `
+  SELECT event_id, event.at, type, event.run_id, event.execution_id, device.device_id, from_state, cause, actor,
+    event.attempt, event.version_number, details, job_name, total, retry_of, first_execution_id, ${STATE_COUNTS}
+  FROM event LEFT JOIN run ON run.run_id = event.run_id LEFT JOIN job ON job.job_no = run.job_no
+    LEFT JOIN device ON device.device_no = event.device_no
+  WHERE event.owner_no = ? AND event_id > ? ORDER BY event_id LIMIT ?`
+const IS_IN_RUN = `
+  SELECT 1 FROM execution WHERE execution_id BETWEEN :first AND :last
+    AND device_no = (SELECT device_no FROM device WHERE owner_no = :ownerNo AND device_id = :deviceId) LIMIT 1`
+const FROM = 'SELECT event_id, at FROM event WHERE owner_no = ? AND event_id >= ? ORDER BY event_id LIMIT 1'
+const OLDEST = 'SELECT event_id, at FROM event WHERE owner_no = ? ORDER BY event_id LIMIT ?'
+const OWNERS = 'SELECT owner_no FROM owner'
+const FORGET = 'DELETE FROM event WHERE owner_no = ? AND event_id <= ?'
+const FORGOTTEN = 'UPDATE owner SET forgotten_event_id = ? WHERE owner_no = ?'
+
+/** How many one look goes through; most of them may not pass the filter. */
+const lookedAt = 2000
+const forgottenAtOnce = 1000
+
+const nothing = {
+  runId: null,
+  jobExecutionId: null,
+  deviceNo: null,
+  from: null,
+  cause: null,
+  actor: null,
+  attempt: null,
+  versionNumber: null,
+  details: null,
+}
+type Fields = { [Name in keyof typeof nothing]: string | number | null } & { ownerNo: number; at: number }
+
+/** `details`: what the device said with it, as JSON. */
+export type ExecutionChange = {
+  ownerNo: number
+  at: number
+  runId: number
+  jobExecutionId: number
+  deviceNo: number
+  from: ExecState
+  execState: ExecState
+  cause: ExecutionEvent | 'retry'
+  actor: string
+  attempt: number
+  versionNumber: number
+  details: string | null
+}
+
+type DeviceChange = { ownerNo: number; deviceNo: number; at: number; details?: object }
+
+/** For the writer, inside its transactions. `onWritten`: there are events that the next commit brings to light. */
+export function prepareEventLog(db: DatabaseSync, onWritten: () => void) {
+  const insert = db.prepare(INSERT)
+  const insertCreated = db.prepare(INSERT_CREATED)
+  const oldest = db.prepare(OLDEST)
+  const owners = db.prepare(OWNERS)
+  const forget = db.prepare(FORGET)
+  const setForgotten = db.prepare(FORGOTTEN)
+  const bounds = db.prepare(BOUNDS)
+  let lastId = (db.prepare(NEWEST_OF_ALL).get()?.event_id as number | null | undefined) ?? 0
+
+  function nextId(): number {
+    onWritten()
+    return ++lastId
+  }
+
+  /** The newest one stays whatever its age: ids go on from there. */
+  function forgetOfOwner(ownerNo: number, olderThan: number): boolean {
+    const newest = bounds.get({ ownerNo })?.newest as number
+    const old = oldest
+      .all(ownerNo, forgottenAtOnce)
+      .filter((row) => (row.at as number) < olderThan && (row.event_id as number) < newest)
+    const upTo = old.at(-1)?.event_id as number | undefined
+    if (upTo === undefined) return false
+    forget.run(ownerNo, upTo)
+    setForgotten.run(upTo, ownerNo)
+    return old.length >= forgottenAtOnce - 1
+  }
+
+  function append(type: EventType, fields: Pick<Fields, 'ownerNo' | 'at'> & Partial<Fields>): void {
+    insert.run({ ...nothing, ...fields, type, eventId: nextId() })
+  }
+
+  return {
+    runCreated(run: { ownerNo: number; runId: number; launchedAt: number }): void {
+      insertCreated.run(run.ownerNo, nextId(), run.launchedAt, run.runId)
+    },
+    runFinished({ ownerNo, runId, at }: { ownerNo: number; runId: number; at: number }): void {
+      append('run.finished', { ownerNo, at, runId })
+    },
+    executionChanged({ execState, ...fields }: ExecutionChange): void {
+      append(fields.cause === 'progress' ? 'execution.progress' : executionEventType(execState), fields)
+    },
+    deviceChanged(type: DeviceEventType, { ownerNo, deviceNo, at, details }: DeviceChange): void {
+      append(type, { ownerNo, deviceNo, at, details: details === undefined ? null : JSON.stringify(details) })
+    },
+    /** True while there may be more: one call takes a bite that does not hold the writer up. */
+    forgetEvents(olderThan: number): boolean {
+      return owners
+        .all()
+        .map((row) => forgetOfOwner(row.owner_no as number, olderThan))
+        .includes(true)
+    },
+  }
+}
+
+export type EventLog = ReturnType<typeof prepareEventLog>
+
+export function prepareEvents(db: DatabaseSync) {
+  const bounds = db.prepare(BOUNDS)
+  const list = db.prepare(LIST)
+  const isInRun = db.prepare(IS_IN_RUN)
+  const firstFrom = db.prepare(FROM)
+
+  function getEventBounds(ownerNo: number): { newest: number; forgotten: number } {
+    const row = bounds.get({ ownerNo })
+    return { newest: (row?.newest as number) ?? 0, forgotten: (row?.forgotten as number) ?? 0 }
+  }
+
+  /** A run is of a device's if one of its executions is. */
+  function concerns(ownerNo: number, row: Row, { deviceId }: EventFilter): boolean {
+    if (deviceId === undefined || row.device_id !== null) return true
+    const first = row.first_execution_id as number
+    const last = first + (row.total as number) - 1
+    return isInRun.get({ first, last, ownerNo, deviceId }) !== undefined
+  }
+
+  return {
+    getEventBounds,
+    listEvents(input: { ownerNo: number; filter: EventFilter; after: number; limit: number }) {
+      const { ownerNo, filter, after, limit } = input
+      const rows = list.all(ownerNo, after, lookedAt)
+      const events: StoredEvent[] = []
+      let upTo = after
+      for (const row of rows) {
+        if (events.length === limit) return { events, upTo, more: true }
+        upTo = row.event_id as number
+        const event = toEvent(row)
+        if (passes(event, filter) && concerns(ownerNo, row, filter)) events.push(event)
+      }
+      return { events, upTo, more: rows.length === lookedAt }
+    },
+    getEvent(input: { ownerNo: number; eventId: number }): StoredEvent | undefined {
+      const row = list.get(input.ownerNo, input.eventId - 1, 1)
+      return row?.event_id === input.eventId ? toEvent(row) : undefined
+    },
+    /** Times go with the ids but for seconds, so the place is found by halving. */
+    findEventBefore(input: { ownerNo: number; at: number }): number {
+      const { ownerNo, at } = input
+      let { forgotten: low, newest: high } = getEventBounds(ownerNo)
+      while (low < high) {
+        const middle = Math.ceil((low + high) / 2)
+        const row = firstFrom.get(ownerNo, middle)
+        if (row !== undefined && (row.at as number) < at) low = row.event_id as number
+        else high = middle - 1
+      }
+      return low
+    },
+  }
+}
+
+function toEvent(row: Row): StoredEvent {
+  return {
+    eventId: row.event_id as number,
+    type: row.type as EventType,
+    at: row.at as number,
+    data: dataOf(row),
+  }
+}
+
+function dataOf(row: Row): StoredEvent['data'] {
+  const details = row.details === null ? undefined : JSON.parse(row.details as string)
+  if (row.execution_id !== null) {
+    return {
+      jobExecutionId: row.execution_id,
+      runId: row.run_id,
+      jobName: row.job_name,
+      deviceId: row.device_id,
+      from: row.from_state,
+      execState: stateOf(row),
+      attempt: row.attempt,
+      versionNumber: row.version_number,
+      cause: row.cause,
+      actor: row.actor,
+      statusDetails: details ?? {},
+    } as StoredEvent['data']
+  }
+  if (row.run_id !== null) {
+    const { run_id: runId, job_name: jobName, total, retry_of: retryOf } = row
+    const counts = row.type === 'run.finished' ? { counts: countsOf(row) } : {}
+    return { runId, jobName, total, retryOf, ...counts } as StoredEvent['data']
+  }
+  return { deviceId: row.device_id as string, ...details }
+}
+
+/** The type says to which state it came; progress leaves it as it was. */
+function stateOf({ type, from_state }: Row): unknown {
+  return type === 'execution.progress'
+    ? from_state
+    : (type as string).slice('execution.'.length).toUpperCase()
+}

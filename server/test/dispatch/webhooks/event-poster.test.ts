@@ -1,0 +1,203 @@
+// Requests to real receivers that answer in all kinds of ways.
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { EventPoster, type PosterOptions } from '../../../src/dispatch/webhooks/event-poster.ts'
+import { allowAddresses } from '../../../src/domain/allowed-address.ts'
+import { certificates } from '../../support/certificates.ts'
+
+const now = Date.UTC(2026, 10, 15)
+const never = new AbortController().signal
+
+async function listen(t: TestContext, server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return (server.address() as AddressInfo).port
+}
+
+/** A receiver, and how a request to it ends. */
+async function openReceiver(t: TestContext, listener: RequestListener, more: Partial<PosterOptions> = {}) {
+  const server = createServer(listener)
+  const port = await listen(t, server)
+  const poster = openPoster(t, more)
+  const post = (url = `http://127.0.0.1:${port}/hook?a=1`, cut = never) =>
+    poster.post({ url, headers: { 'webhook-id': 'evt_1' }, body: '{"ü":1}' }, cut)
+  return { server, port, post }
+}
+
+function openPoster(t: TestContext, more: Partial<PosterOptions> = {}): EventPoster {
+  const isAllowedAddress = allowAddresses(['127.0.0.1', '::1'])
+  const poster = new EventPoster({ isAllowedAddress, userAgent: 'Jobcast/0', now: () => now, ...more })
+  t.after(() => poster.close())
+  return poster
+}
+
+test('it is a POST with the body and the headers given', async (t) => {
+  const got = Promise.withResolvers<unknown[]>()
+  const { post } = await openReceiver(t, async (request, response) => {
+    const body = Buffer.concat(await request.toArray()).toString()
+    const { 'content-length': length, 'user-agent': agent, 'webhook-id': id } = request.headers
+    got.resolve([request.method, request.url, body, length, agent, id])
+    response.end()
+  })
+  assert.deepEqual(await post(), { status: 200, error: null, retryAfterMs: 0 })
+  assert.deepEqual(await got.promise, ['POST', '/hook?a=1', '{"ü":1}', '8', 'Jobcast/0', 'evt_1'])
+})
+
+test('every 2xx counts, nothing else does', async (t) => {
+  let status = 200
+  const { post } = await openReceiver(t, (_, response) => void response.writeHead(status).end())
+  for (status of [200, 201, 202, 204, 299]) assert.equal((await post())?.error, null, String(status))
+  for (status of [300, 304, 400, 401, 404, 410, 418, 500, 503]) {
+    const answer = await post()
+    assert.equal(answer?.status, status)
+    assert.ok(answer?.error)
+  }
+})
+
+test('a redirect is not followed', async (t) => {
+  let wasReached = false
+  const { port } = await openReceiver(t, () => {
+    wasReached = true
+  })
+  for (const status of [301, 302, 303, 307, 308]) {
+    const location = `http://127.0.0.1:${port}/`
+    const { post } = await openReceiver(
+      t,
+      (_, response) => void response.writeHead(status, { location }).end(),
+    )
+    assert.deepEqual(await post(), { status, error: 'redirects are not followed', retryAfterMs: 0 })
+  }
+  assert.ok(!wasReached)
+})
+
+test('a receiver that says nothing is left after a time', async (t) => {
+  const { post } = await openReceiver(t, () => undefined, { timeoutMs: 50 })
+  assert.deepEqual(await post(), { status: null, error: 'no answer within 50 ms', retryAfterMs: 0 })
+})
+
+test('a body without an end is cut off, and the status counts', async (t) => {
+  const closed = Promise.withResolvers<number>()
+  const { post } = await openReceiver(t, (_, response) => {
+    let bytes = 0
+    const more = () => {
+      while (!response.destroyed && response.write('x'.repeat(1024))) bytes += 1024
+    }
+    response.on('drain', more)
+    response.on('close', () => closed.resolve(bytes))
+    response.writeHead(202)
+    more()
+  })
+  assert.equal((await post())?.status, 202)
+  await closed.promise
+})
+
+test('a body that stops on the way is cut off after the time, and the status counts', async (t) => {
+  const { post } = await openReceiver(t, (_, response) => void response.writeHead(200).write('x'), {
+    timeoutMs: 50,
+  })
+  assert.deepEqual(await post(), { status: 200, error: null, retryAfterMs: 0 })
+})
+
+const retryAfters: [string, number, string, number][] = [
+  ['seconds', 429, '120', 120_000],
+  ['seconds', 503, '7', 7000],
+  ['a date', 503, new Date(now + 60_000).toUTCString(), 60_000],
+  ['a date that is over', 503, new Date(now - 60_000).toUTCString(), 0],
+  ['more than an hour', 429, '999999999', 60 * 60_000],
+  ['nonsense', 429, 'soon', 0],
+  ['seconds with a status that does not ask for it', 500, '120', 0],
+]
+for (const [title, status, text, expected] of retryAfters) {
+  test(`Retry-After with ${title} in ${status}: ${expected} ms`, async (t) => {
+    const headers = { 'retry-after': text }
+    const { post } = await openReceiver(t, (_, response) => void response.writeHead(status, headers).end())
+    assert.equal((await post())?.retryAfterMs, expected)
+  })
+}
+
+const forbidden = 'the host has no address to which this service sends anything'
+test('nothing is sent to an address that is not allowed, however it is written', async (t) => {
+  let wasReached = false
+  const isAllowedAddress = allowAddresses([])
+  const reached: RequestListener = (_, response) => {
+    wasReached = true
+    response.end()
+  }
+  const { post, port } = await openReceiver(t, reached, { isAllowedAddress })
+  const hosts = '127.0.0.1 127.1 0x7f.1 2130706433 0.0.0.0 localhost [::1] [::ffff:127.0.0.1] [::]'
+  for (const host of hosts.split(' ')) {
+    assert.deepEqual(
+      await post(`http://${host}:${port}/`),
+      { status: null, error: forbidden, retryAfterMs: 0 },
+      host,
+    )
+  }
+  assert.ok(!wasReached)
+})
+
+test('of the addresses of a name only those are used that are allowed', async (t) => {
+  const isAllowedAddress = allowAddresses(['127.0.0.1'])
+  const { post, port } = await openReceiver(t, (_, response) => void response.end(), { isAllowedAddress })
+  assert.equal((await post(`http://localhost:${port}/`))?.status, 200)
+})
+
+test('a receiver that is not there, and a name that nobody has', async (t) => {
+  const { post, port, server } = await openReceiver(t, () => undefined)
+  server.close()
+  await once(server, 'close')
+  assert.match((await post(`http://127.0.0.1:${port}/`))?.error ?? '', /ECONNREFUSED/)
+  assert.match((await post('http://nobody.invalid/'))?.error ?? '', /nobody\.invalid/)
+})
+
+test('one that hangs up, or speaks no HTTP', async (t) => {
+  const { post } = await openReceiver(t, (request) => request.socket.destroy())
+  assert.ok((await post())?.error)
+  const gibberish = await openReceiver(t, (request) => request.socket.end('HELO\r\n\r\n'))
+  assert.ok((await gibberish.post())?.error)
+  const upgrade = await openReceiver(t, (request) =>
+    request.socket.write('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
+  )
+  assert.ok((await upgrade.post())?.error)
+})
+
+test('a connection is used again, and one that was closed meanwhile is no failure', async (t) => {
+  const { post, server } = await openReceiver(t, (_, response) => void response.end())
+  let connections = 0
+  server.on('connection', () => connections++)
+  for (let i = 0; i < 3; i++) assert.equal((await post())?.error, null)
+  assert.equal(connections, 1)
+  server.closeAllConnections()
+  assert.equal((await post())?.error, null)
+  assert.equal(connections, 2)
+})
+
+test('cut off by us, it is no answer at all', async (t) => {
+  const cut = new AbortController()
+  const { post } = await openReceiver(t, () => cut.abort())
+  assert.equal(await post(undefined, cut.signal), undefined)
+  assert.equal(await post(undefined, cut.signal), undefined)
+})
+
+test('a certificate that nobody vouches for is refused', async (t) => {
+  const options = { cert: readFileSync(certificates.serverCert), key: readFileSync(certificates.serverKey) }
+  let wasReached = false
+  const server = createSecureServer(options, () => {
+    wasReached = true
+  })
+  server.on('tlsClientError', () => undefined)
+  const port = await listen(t, server)
+  const answer = await openPoster(t).post({ url: `https://localhost:${port}/`, headers: {}, body: '' }, never)
+  assert.equal(answer?.status, null)
+  assert.match(answer?.error ?? '', /certificate/)
+  assert.ok(!wasReached)
+})

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import * as fc from 'fast-check'
+import { type Entry, Lanes } from '../../../src/dispatch/webhooks/lanes.ts'
+
+function entryOf(eventId: number, subject: string, more: Partial<Entry> = {}): Entry {
+  return {
+    eventId,
+    subject,
+    type: 'device.created',
+    tries: 0,
+    isTried: false,
+    dueAt: 0,
+    event: undefined,
+    ...more,
+  }
+}
+
+function lanesOf(...entries: Entry[]): Lanes {
+  const lanes = new Lanes()
+  for (const entry of entries) lanes.add(entry)
+  return lanes
+}
+
+test('one of each subject is to be sent, oldest first', () => {
+  const [a1, b1, a2] = [entryOf(1, 'a'), entryOf(2, 'b'), entryOf(3, 'a')]
+  const lanes = lanesOf(a1, b1, a2)
+  const sent: number[] = []
+  for (let next = lanes.peek(0); next; next = lanes.peek(0)) {
+    lanes.begin(next)
+    sent.push(next.eventId)
+  }
+  assert.deepEqual(sent, [1, 2])
+  lanes.done(a1)
+  assert.equal(lanes.peek(0), a2)
+})
+
+test('one that is put back comes when it is due, and those behind it after it', () => {
+  const [first, second] = [entryOf(1, 'a'), entryOf(2, 'a')]
+  const lanes = lanesOf(first, second)
+  lanes.begin(first)
+  Object.assign(first, { dueAt: 100, isTried: true })
+  lanes.putBack(first)
+  assert.equal(lanes.peek(99), undefined)
+  assert.equal(lanes.dueAt, 100)
+  assert.equal(lanes.soonest(), first)
+  assert.equal(lanes.peek(100), first)
+  assert.equal(lanes.dueAt, 0)
+})
+
+test('those that wait can be made due, all or some', () => {
+  const entries = [1, 2, 3].map((id) => entryOf(id, `s${id}`, { isTried: true, tries: id, dueAt: 1000 }))
+  const lanes = lanesOf(...entries)
+  lanes.makeDue(({ tries }) => tries === 2)
+  assert.equal(lanes.peek(0), entries[1])
+})
+
+test('the first that was not tried is the oldest of these', () => {
+  const [tried, one, two] = [entryOf(1, 'a', { isTried: true }), entryOf(2, 'a'), entryOf(3, 'b')]
+  const lanes = lanesOf(tried, one, two)
+  assert.deepEqual([lanes.size, lanes.ready, lanes.firstUntried], [3, 2, one])
+  lanes.begin(two)
+  lanes.done(two)
+  assert.equal(lanes.firstUntried, one)
+  lanes.begin(tried)
+  lanes.done(tried)
+  lanes.begin(one)
+  Object.assign(one, { isTried: true, dueAt: 5 })
+  lanes.putBack(one)
+  assert.deepEqual([lanes.size, lanes.ready, lanes.firstUntried], [1, 0, undefined])
+})
+
+test('in any order of answers, one of a subject is under way at a time and all end in order', () => {
+  const subject = fc.constantFrom('a', 'b', 'c')
+  const outcome = fc.record({
+    which: fc.nat(),
+    accepted: fc.boolean(),
+    delay: fc.integer({ min: 0, max: 50 }),
+  })
+  fc.assert(
+    fc.property(
+      fc.array(subject, { maxLength: 30 }),
+      fc.array(outcome, { maxLength: 200 }),
+      (subjects, outcomes) => {
+        const entries = subjects.map((each, index) => entryOf(index + 1, each))
+        const lanes = lanesOf(...entries)
+        const underWay: Entry[] = []
+        const ended: Entry[] = []
+        let now = 0
+        const settle = (entry: Entry, isAccepted: boolean, delay: number) => {
+          underWay.splice(underWay.indexOf(entry), 1)
+          if (isAccepted) {
+            lanes.done(entry)
+            ended.push(entry)
+          } else {
+            Object.assign(entry, { isTried: true, dueAt: now + delay })
+            lanes.putBack(entry)
+          }
+        }
+        const beginAll = () => {
+          for (let next = lanes.peek(now); next; next = lanes.peek(now)) {
+            lanes.begin(next)
+            underWay.push(next)
+          }
+          assert.equal(new Set(underWay.map((entry) => entry.subject)).size, underWay.length)
+          const untried = entries.filter((entry) => !entry.isTried && !ended.includes(entry))
+          assert.equal(lanes.firstUntried, untried[0])
+          assert.equal(lanes.size, entries.length - ended.length)
+        }
+        for (const { which, accepted, delay } of outcomes) {
+          now++
+          beginAll()
+          const entry = underWay[which % Math.max(1, underWay.length)]
+          if (entry) settle(entry, accepted, delay)
+        }
+        while (ended.length < entries.length) {
+          now += 50
+          beginAll()
+          for (const entry of [...underWay]) settle(entry, true, 0)
+        }
+        for (const ofSubject of Map.groupBy(ended, (entry) => entry.subject).values()) {
+          const ids = ofSubject.map(({ eventId }) => eventId)
+          assert.deepEqual(
+            ids,
+            ids.toSorted((a, b) => a - b),
+          )
+        }
+      },
+    ),
+  )
+})

@@ -1,0 +1,298 @@
+// Days of a webhook's life in simulated time, on a real store.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { StorageUnavailable } from '../../../src/domain/store.ts'
+import {
+  accepts,
+  assertAllAccepted,
+  assertInOrder,
+  isGone,
+  refuses,
+  SenderUnderTest,
+} from './sender-under-test.ts'
+
+const second = 1000
+const minute = 60 * second
+const hour = 60 * minute
+const day = 24 * hour
+
+test('events are sent as they come, each once', async (t) => {
+  const s = await SenderUnderTest.open(t)
+  await s.change('a', 'b')
+  await s.time.forward(second)
+  await s.change('c')
+  await s.time.forward(day)
+  assert.deepEqual(s.sent, [1, 2, 3])
+  assert.deepEqual(await s.deliveries(), ['1 DELIVERED 1', '2 DELIVERED 1', '3 DELIVERED 1'])
+  const { cursor, failingSince, lastDeliveredAt } = await s.webhook()
+  assert.deepEqual([cursor, failingSince], [3, null])
+  assert.ok(lastDeliveredAt)
+})
+
+test('what the receiver refuses while it accepts others is tried for about a day, then given up', async (t) => {
+  const s = await SenderUnderTest.open(t)
+  s.answer = ({ deviceId }) => (deviceId === 'bad' ? refuses : accepts)
+  await s.change('bad')
+  const firstAt = () => s.requests.find(({ deviceId }) => deviceId === 'bad')?.at ?? 0
+  // Something else is accepted now and then: the receiver as a whole is well.
+  for (let i = 0; i < 26 * 60; i++) {
+    await s.change('good')
+    await s.time.forward(minute)
+  }
+  const delays = s.requests.filter(({ deviceId }) => deviceId === 'bad').map(({ at }) => at - firstAt())
+  assert.deepEqual(
+    delays.map((ms) => Math.round(ms / minute)),
+    [0, 0, 5, 35, 155, 455, 935, 1415],
+  )
+  assert.equal((await s.deliveries())[0], '1 FAILED 8')
+  assert.equal((await s.webhook()).pausedBecause, null)
+})
+
+test('events of one subject go in order, also past one that is given up; others do not wait for them', async (t) => {
+  const s = await SenderUnderTest.open(t)
+  s.answer = ({ eventId }) => (eventId === 1 ? refuses : accepts)
+  await s.change('a', 'a', 'b')
+  await s.time.forward(10 * second)
+  assert.deepEqual(new Set(s.sent), new Set([1, 3]))
+  s.answer = ({ eventId }) => (eventId === 2 ? refuses : accepts)
+  await s.time.forward(hour)
+  const ofA = s.requests.filter(({ deviceId }) => deviceId === 'a')
+  assert.equal(
+    ofA.findIndex(({ accepted }) => accepted),
+    ofA.findIndex(({ eventId }) => eventId === 2) - 1,
+  )
+})
+
+test('thousands behind one that is refused do not hold up the others', async (t) => {
+  const s = await SenderUnderTest.open(t)
+  s.answer = ({ eventId }) => (eventId === 1 ? refuses : accepts)
+  await s.change('bad')
+  const later = Array.from({ length: 3000 }, (_, index) => (index % 100 === 0 ? 'good' : 'bad'))
+  await s.change(...later)
+  await s.time.forward(minute)
+  assert.equal(s.requests.filter(({ deviceId, accepted }) => deviceId === 'good' && accepted).length, 30)
+  s.answer = () => accepts
+  await s.time.forward(10 * minute)
+  assertAllAccepted(s.requests, 3001)
+  assertInOrder(s.requests)
+})
+
+test('a receiver that is down for an hour costs few requests, and has everything soon after its return', async (t) => {
+  const s = await SenderUnderTest.open(t)
+  let isDown = true
+  s.answer = () => (isDown ? refuses : accepts)
+  const ids = Array.from({ length: 2000 }, (_, index) => `d${index % 700}`)
+  for (let start = 0; start < ids.length; start += 500) {
+    await s.change(...ids.slice(start, start + 500))
+    await s.time.forward(15 * minute)
+  }
+  assert.ok(s.requests.length < 50, `${s.requests.length} requests while it was down`)
+  assert.ok((await s.webhook()).failingSince)
+  isDown = false
+  await s.time.forward(6 * minute)
+  assertAllAccepted(s.requests, 2000)
+  assertInOrder(s.requests)
+  const { failingSince, cursor } = await s.webhook()
+  assert.deepEqual([failingSince, cursor], [null, 2000])
+})
+
+test('the only event there is reaches a receiver that was down soon after its return, too', async (t) => {
+  const s = await SenderUnderTest.open(t)
+  s.answer = () => refuses
+  await s.change('a')
+  await s.time.forward(3 * hour)
+  s.answer = () => accepts
+  await s.time.forward(6 * minute)
+  assert.match((await s.deliveries())[0] ?? '', /^1 DELIVERED/)
+})
+
+test('when nothing was accepted for a day it is paused as failing; resumed it sends everything', async (t) => {
+  const s = await SenderUnderTest.open(t)
+  s.answer = () => refuses
+  await s.change('a', 'b', 'a')
+  await s.time.forward(day - hour)
+  assert.equal((await s.webhook()).pausedBecause, null)
+  await s.time.forward(2 * hour)
+  assert.equal((await s.webhook()).pausedBecause, 'failing')
+  assert.ok(s.told.some((event) => event.kind === 'webhook-paused' && event.because === 'failing'))
+  const tried = s.requests.length
+  await s.change('c')
+  await s.time.forward(day)
+  assert.equal(s.requests.length, tried)
+  s.answer = () => accepts
+  await s.store.resumeWebhook(await s.webhook(), s.time.now())
+  await s.changed()
+  await s.time.forward(second)
+  assertAllAccepted(s.requests, 4)
+  assertInOrder(s.requests)
+})
+
+test('410 pauses it at once; the event is pending, and sent when it is resumed', async (t) => {
+  const s = await SenderUnderTest.open(t)
+  s.answer = () => isGone
+  await s.change('a', 'a')
+  await s.time.forward(day)
+  assert.deepEqual(s.sent, [1])
+  assert.equal((await s.webhook()).pausedBecause, 'gone')
+  assert.deepEqual(await s.deliveries(), ['1 PENDING 1'])
+  s.answer = () => accepts
+  await s.store.resumeWebhook(await s.webhook(), s.time.now())
+  await s.changed()
+  await s.time.forward(second)
+  assert.deepEqual(s.sent, [1, 1, 2])
+  assert.deepEqual(await s.deliveries(), ['1 DELIVERED 2', '2 DELIVERED 1'])
+})
+
+test('a receiver that asks for time gets it', async (t) => {
+  const s = await SenderUnderTest.open(t)
+  s.answer = () => ({ status: 429, error: 'the receiver answered 429', retryAfterMs: 20 * minute })
+  await s.change('a')
+  await s.time.forward(second)
+  s.answer = () => accepts
+  await s.change('b')
+  await s.time.forward(19 * minute)
+  assert.deepEqual(s.sent, [1])
+  await s.time.forward(minute)
+  assert.deepEqual(new Set(s.sent), new Set([1, 2]))
+})
+
+test('paused by its owner it sends nothing, and then all that happened meanwhile', async (t) => {
+  const s = await SenderUnderTest.open(t)
+  await s.change('a')
+  await s.time.forward(second)
+  await s.store.pauseWebhook(await s.webhook(), s.time.now())
+  await s.changed()
+  await s.change('b', 'c')
+  await s.time.forward(day)
+  assert.deepEqual(s.sent, [1])
+  await s.store.resumeWebhook(await s.webhook(), s.time.now())
+  await s.changed()
+  await s.time.forward(second)
+  assert.deepEqual(s.sent, [1, 2, 3])
+})
+
+test('only what passes the filter is sent, and the cursor of the others is kept', async (t) => {
+  const content = { url: 'https://a.example', eventTypes: ['device.created'], jobName: null, deviceId: 'b' }
+  const s = await SenderUnderTest.open(t, { content })
+  await s.change('a', 'b', 'c')
+  await s.time.forward(minute)
+  assert.deepEqual(s.sent, [2])
+  assert.equal((await s.webhook()).cursor, 3)
+})
+
+test('killed, it goes on where it was: nothing is lost, what is sent twice was not written down', async (t) => {
+  const s = await SenderUnderTest.open(t)
+  s.answer = ({ deviceId }) => (deviceId === 'bad' ? refuses : accepts)
+  await s.change('bad', 'a', 'bad', 'b')
+  await s.time.forward(second)
+  await s.killAndStart()
+  await s.change('a')
+  s.answer = () => accepts
+  await s.time.forward(minute)
+  assertAllAccepted(s.requests, 5)
+  assert.equal(s.requests.filter(({ accepted }) => accepted).length, 5)
+  assertInOrder(s.requests)
+})
+
+test('killed between an answer and its note, the event is sent again', async (t) => {
+  const s = await SenderUnderTest.open(t)
+  s.answer = () => {
+    s.kill()
+    return accepts
+  }
+  await s.change('a', 'a')
+  await s.time.forward(second)
+  assert.deepEqual(await s.deliveries(), [])
+  s.answer = () => accepts
+  await s.killAndStart()
+  await s.time.forward(second)
+  assert.deepEqual(s.sent, [1, 1, 2])
+})
+
+test('while nothing can be written nothing more is sent; then it goes on', async (t) => {
+  const s = await SenderUnderTest.open(t)
+  s.disturb({ recordAttempts: () => Promise.reject(new StorageUnavailable('the disk is full')) })
+  await s.change(...Array.from({ length: 300 }, (_, index) => `d${index}`))
+  await s.time.forward(minute)
+  const sent = s.sent.length
+  await s.time.forward(minute)
+  assert.ok(sent > 0 && sent < 300, `${sent} requests`)
+  assert.equal(s.sent.length, sent)
+  assert.ok(s.told.some(({ kind }) => kind === 'webhooks-failed'))
+  s.calm()
+  await s.time.forward(minute)
+  assertAllAccepted(s.requests, 300)
+})
+
+test('while nothing can be read it waits; then it goes on', async (t) => {
+  const s = await SenderUnderTest.open(t)
+  s.disturb({ listEvents: () => Promise.reject(new StorageUnavailable('the disk is gone')) })
+  await s.change('a')
+  await s.time.forward(minute)
+  assert.deepEqual(s.sent, [])
+  s.calm()
+  await s.time.forward(minute)
+  assert.deepEqual(s.sent, [1])
+})
+
+test('one event is sent again when it is replayed; many since an event', async (t) => {
+  const s = await SenderUnderTest.open(t)
+  await s.change('a', 'b', 'c')
+  await s.time.forward(second)
+  const replay = { eventId: 2, type: 'device.created', subject: 'device b', matches: true, at: s.time.now() }
+  await s.store.replayDelivery((await s.webhook()).webhookNo, replay)
+  await s.changed()
+  await s.time.forward(second)
+  assert.deepEqual(s.sent, [1, 2, 3, 2])
+  await s.store.replayWebhook(await s.webhook(), { after: 1, at: s.time.now() })
+  await s.changed()
+  await s.time.forward(second)
+  assert.deepEqual(s.sent, [1, 2, 3, 2, 2, 3])
+  assert.deepEqual(await s.deliveries(), ['1 DELIVERED 1', '2 DELIVERED 3', '3 DELIVERED 2'])
+  await s.killAndStart()
+  await s.time.forward(hour)
+  assert.equal(s.sent.length, 6)
+})
+
+test('events that were forgotten while it was paused are told of in the log, and it goes on behind them', async (t) => {
+  const s = await SenderUnderTest.open(t)
+  await s.store.pauseWebhook(await s.webhook(), s.time.now())
+  await s.changed()
+  await s.change('a', 'b', 'c')
+  await s.time.forward(10 * day)
+  await s.store.forgetEvents(s.time.now())
+  await s.store.resumeWebhook(await s.webhook(), s.time.now())
+  await s.changed()
+  await s.time.forward(second)
+  assert.deepEqual(s.sent, [3])
+  const forgotten = s.told.filter((event) => event.kind === 'webhook-events-forgotten')
+  assert.deepEqual(
+    forgotten.map(({ upTo }) => upTo),
+    [2],
+  )
+})
+
+test('what was tried and is forgotten before its next attempt has failed', async (t) => {
+  const s = await SenderUnderTest.open(t)
+  s.answer = ({ deviceId }) => (deviceId === 'bad' ? refuses : accepts)
+  await s.change('bad', 'a')
+  await s.time.forward(second)
+  await s.store.forgetEvents(s.time.now() + day)
+  await s.time.forward(minute)
+  assert.deepEqual(await s.deliveries(), ['1 FAILED 2', '2 DELIVERED 1'])
+})
+
+test('no more than eight requests are under way at once', async (t) => {
+  const s = await SenderUnderTest.open(t)
+  const answers: (() => void)[] = []
+  s.answer = () => new Promise((resolve) => answers.push(() => resolve(accepts)))
+  await s.change(...Array.from({ length: 20 }, (_, index) => `d${index}`))
+  await s.time.forward(second)
+  assert.equal(s.requests.length, 8)
+  for (const [index, count] of [8, 8, 4].entries()) {
+    assert.equal(answers.length, count, `group ${index}`)
+    for (const answer of answers.splice(0)) answer()
+    await s.time.quiet()
+  }
+})

@@ -1,0 +1,92 @@
+// A listener whose connection is cut again and again, by itself and by a server that is killed, hears of everything
+// once and in order. "node server/test/end-to-end/event-stream.test.ts 1000 <seed>" cuts more often.
+
+import assert from 'node:assert/strict'
+import { randomInt } from 'node:crypto'
+import { test } from 'node:test'
+import { setTimeout as rest } from 'node:timers/promises'
+import type { JobcastEvent } from '@jobcast/contract'
+import { EventListener } from '../support/event-listener.ts'
+import { RestartingServer } from '../support/restarting-server.ts'
+import { deviceIdsUpTo, seedData } from '../support/seed-data.ts'
+import { type Random, seededRandom } from '../support/seeded-random.ts'
+import { newTemporaryFolder, removeAfter } from '../support/temporary-folder.ts'
+
+const cuts = Number(process.argv[2] ?? 100)
+const seed = Number(process.argv[3] ?? randomInt(2 ** 31))
+/** Of the cuts, one in so many is a kill of the server. */
+const cutsPerKill = 20
+const devices = deviceIdsUpTo(20)
+
+test(`cut ${cuts} times, a listener misses nothing and hears nothing twice (seed ${seed})`, async (t) => {
+  const folder = newTemporaryFolder()
+  await seedData(folder, { jobs: ['restart'], deviceIds: devices })
+  const server = new RestartingServer(folder)
+  t.after(() => server.end())
+  removeAfter(t, folder)
+  const random = seededRandom(seed)
+
+  const stop = new AbortController()
+  const working = keepBusy(server, stop.signal, random)
+  const heard: JobcastEvent[] = []
+  let lastId = '0'
+  for (let cut = 1; cut <= cuts; cut++) {
+    const listener = await listenFrom(server, lastId)
+    const enough = heard.length + 1 + random.below(5)
+    await listener.until(() => heard.length + listener.events.length >= enough).catch(() => undefined)
+    if (cut % cutsPerKill === 0) await server.killAndStart()
+    else listener.close()
+    await listener.ended
+    heard.push(...listener.events)
+    lastId = listener.lastId
+  }
+  stop.abort()
+  const triggered = await working
+
+  const rest = await listenFrom(server, lastId)
+  const whole = await listenFrom(server, '0')
+  const finished = (events: JobcastEvent[]) => events.filter(({ type }) => type === 'run.finished').length
+  await whole.until(() => finished(whole.events) >= triggered)
+  await rest.until(() => rest.lastId === whole.lastId)
+  whole.close()
+  rest.close()
+  assert.deepEqual([...heard, ...rest.events], whole.events)
+  const ids = whole.events.map(({ eventId }) => eventId)
+  assert.deepEqual(
+    ids,
+    [...new Set(ids)].sort((a, b) => a - b),
+  )
+  t.diagnostic(`${whole.events.length} events of ${triggered} answered runs`)
+})
+
+async function listenFrom(server: RestartingServer, lastId: string): Promise<EventListener> {
+  for (;;) {
+    const { http, adminKey } = await server.running()
+    try {
+      const from = lastId === '0' ? { query: '?after=0' } : { lastEventId: lastId }
+      const listener = await EventListener.open(http, adminKey, from)
+      assert.equal(listener.response.status, 200)
+      return listener
+    } catch (error) {
+      if (error instanceof assert.AssertionError) throw error
+    }
+  }
+}
+
+/** Triggers and cancels for as long as the test listens; gives how many runs were answered as canceled. */
+async function keepBusy(server: RestartingServer, signal: AbortSignal, random: Random): Promise<number> {
+  let canceled = 0
+  while (!signal.aborted) {
+    try {
+      const api = await server.running()
+      const some = random.some(devices, 1 + random.below(devices.length))
+      const run = (await api.trigger('restart', some)).headers.get('location')
+      if ((await api.call('POST', `${run}/cancel`)).status === 200) canceled++
+    } catch {
+      // Killed in the middle of it.
+    }
+    // So that there is little enough to compare in the end.
+    await rest(5)
+  }
+  return canceled
+}

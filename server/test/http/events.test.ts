@@ -1,0 +1,145 @@
+// GET /job/api/events as whoever listens sees it.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { JobcastEvent } from '@jobcast/contract'
+import { EventListener, type ListenOptions } from '../support/event-listener.ts'
+import { type OpenServer, openServer } from '../support/open-server.ts'
+
+const typesOf = (events: JobcastEvent[]) => events.map(({ type }) => type)
+
+async function openListening(t: Parameters<typeof openServer>[0], deviceIds = ['a', 'b']) {
+  const api = await openServer(t)
+  await api.putJobAndDevices('restart', deviceIds)
+  const listen = async (options?: ListenOptions) => {
+    const listener = await EventListener.open(api.http, api.adminKey, options)
+    t.after(() => listener.close())
+    return listener
+  }
+  return { api, listen }
+}
+
+async function cancel(api: OpenServer, jobExecutionId: number): Promise<void> {
+  const { status } = await api.call('POST', `/job/api/executions/${jobExecutionId}/cancel`)
+  assert.equal(status, 200)
+}
+
+test('tells what happens from now on, in order, as it stands in the contract', async (t) => {
+  const { api, listen } = await openListening(t)
+  const listener = await listen()
+  assert.equal(listener.response.headers.get('content-type'), 'text/event-stream; charset=utf-8')
+  assert.equal(listener.response.headers.get('cache-control'), 'no-store')
+  assert.equal(listener.events.length, 0)
+  const [{ jobExecutionId }] = (await api.trigger('restart', ['a'])).json
+  await cancel(api, jobExecutionId)
+  await listener.until(() => listener.events.length === 3)
+  const [created, canceled, finished] = listener.events as [JobcastEvent, JobcastEvent, JobcastEvent]
+  assert.deepEqual(typesOf(listener.events), ['run.created', 'execution.canceled', 'run.finished'])
+  const { runId } = created.data as { runId: number }
+  assert.deepEqual(created.data, { runId, jobName: 'restart', total: 1, retryOf: null })
+  assert.match(created.timestamp, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+  const keyId = (await api.call('GET', '/job/api/keys/self')).json.keyId
+  assert.deepEqual(canceled.data, {
+    jobExecutionId,
+    runId,
+    jobName: 'restart',
+    deviceId: 'a',
+    from: 'PENDING',
+    execState: 'CANCELED',
+    attempt: 1,
+    versionNumber: 2,
+    cause: 'cancel',
+    actor: `key ${keyId}`,
+    statusDetails: {},
+  })
+  assert.equal((finished.data as { counts: { CANCELED: number } }).counts.CANCELED, 1)
+})
+
+test('whoever comes back gets exactly what it missed, by header or by query', async (t) => {
+  const { api, listen } = await openListening(t)
+  const first = await listen()
+  await api.trigger('restart', ['a'])
+  await first.until(() => first.events.length === 1)
+  first.close()
+  await first.ended
+  await api.trigger('restart', ['b'])
+  const last = first.events[0]?.eventId as number
+  const byHeader = await listen({ lastEventId: last, query: '?after=0' })
+  await byHeader.until(() => byHeader.events.length === 1)
+  const byQuery = await listen({ query: `?after=${last}` })
+  await byQuery.until(() => byQuery.events.length === 1)
+  assert.deepEqual(byHeader.events, byQuery.events)
+  const whole = await listen({ query: '?after=0' })
+  await whole.until(() => whole.events.length === 4)
+  assert.deepEqual(typesOf(whole.events), ['device.created', 'device.created', 'run.created', 'run.created'])
+  // As an EventSource does that has not seen any.
+  const empty = await listen({ lastEventId: '' })
+  assert.deepEqual(empty.events, [])
+})
+
+test('filters by types, run, job and device', async (t) => {
+  const { api, listen } = await openListening(t)
+  await api.putJobAndDevices('update', [])
+  const [{ jobExecutionId }] = (await api.trigger('restart', ['a'])).json
+  await api.trigger('update', ['b'])
+  await cancel(api, jobExecutionId)
+  const read = async (query: string) => {
+    const listener = await listen({ query: `?after=0&${query}` })
+    const end = await api.call('GET', '/job/api/runs')
+    assert.equal(end.status, 200)
+    await listener.until(() => Number(listener.lastId) > 0)
+    listener.close()
+    await listener.ended
+    return typesOf(listener.events)
+  }
+  const one = ['run.created', 'execution.canceled', 'run.finished']
+  assert.deepEqual(await read('runId=1'), one)
+  assert.deepEqual(await read('jobName=restart'), one)
+  assert.deepEqual(await read('types=execution.*,run.finished'), ['execution.canceled', 'run.finished'])
+  assert.deepEqual(await read('deviceId=b'), ['device.created', 'run.created'])
+  assert.deepEqual(await read('deviceId=b&types=device.*'), ['device.created'])
+})
+
+test('a place that is not known, or no longer kept, is refused; bad questions are J-500', async (t) => {
+  const clock = { now: Date.now() }
+  const api = await openServer(t, { now: () => clock.now })
+  const status = async (query: string, headers = {}) => {
+    const { status, json } = await api.call('GET', `/job/api/events${query}`, { headers })
+    return [status, json.code]
+  }
+  assert.deepEqual(await status('?after=1000'), [410, 'J-306'])
+  assert.deepEqual(await status('', { 'last-event-id': '1000' }), [410, 'J-306'])
+  for (const query of ['?after=-1', '?after=x', '?types=what', '?types=', '?runId=0', '?limit=3']) {
+    assert.deepEqual(await status(query), [400, 'J-500'], query)
+  }
+  assert.deepEqual(await status('', { 'last-event-id': 'abc' }), [400, 'J-500'])
+  const { apiKey } = await api.newKey(['TRIGGER', 'MANAGE'])
+  const refused = await api.call('GET', '/job/api/events', { key: apiKey })
+  assert.deepEqual([refused.status, refused.json.code], [403, 'J-804'])
+})
+
+test('nobody hears of another owner', async (t) => {
+  const { api, listen } = await openListening(t)
+  const { key } = await api.newOwner('other')
+  const theirs = await listen({ key, query: '?after=0' })
+  await api.trigger('restart', ['a'])
+  await api.putJobAndDevices('restart', ['z'], key)
+  await theirs.until(() => theirs.events.length === 1)
+  assert.deepEqual(theirs.events[0]?.data, { deviceId: 'z', deviceName: 'z', tags: [] })
+})
+
+test('a key that is revoked hears no more', async (t) => {
+  const { api, listen } = await openListening(t)
+  const { apiKey, keyId } = await api.newKey(['READ'])
+  const listener = await listen({ key: apiKey })
+  await api.call('DELETE', `/job/api/keys/${keyId}`)
+  await api.trigger('restart', ['a'])
+  await listener.ended
+})
+
+test('the stream ends when the service stops', async (t) => {
+  const { api, listen } = await openListening(t)
+  const listener = await listen()
+  await api.server.stop()
+  await listener.ended
+})

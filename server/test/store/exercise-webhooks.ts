@@ -1,0 +1,378 @@
+// What every store says of webhooks. How far one has come and what was tried is on disk together, or neither is.
+
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import type { DeliveryState } from '@jobcast/contract'
+import type { Slice, Store } from '../../src/domain/store.ts'
+import type { AttemptResult, StoredDelivery, StoredWebhook } from '../../src/domain/webhook-store.ts'
+import { devicePut, readAll, type StoreUnderTest, seedOwner, startedAt } from './store-under-test.ts'
+import { attemptAt, createWebhook, day, progressOf, resultOf, webhookPut } from './webhook-steps.ts'
+
+const idsOf = (deliveries: { eventId: number }[]) => deliveries.map(({ eventId }) => eventId)
+
+function deliveriesOf(
+  store: Store,
+  webhook: StoredWebhook,
+  state?: DeliveryState,
+  limit?: number,
+): Promise<StoredDelivery[]> {
+  return readAll(async (slice: Slice<number>) => {
+    const found = await store.listDeliveries(webhook, state, slice)
+    assert.ok(found)
+    return found
+  }, limit)
+}
+
+async function pendingOf(store: Store, { webhookNo }: StoredWebhook) {
+  return readAll((slice: Slice<number>) => store.listPendingDeliveries(webhookNo, slice), 2)
+}
+
+/** An owner with events of its own: each device is one. */
+async function seedEvents(store: Store, count: number) {
+  const devices = Array.from({ length: count }, (_, index) => `d${index}`)
+  const seed = await seedOwner(store, { devices })
+  const { events } = await store.listEvents(seed.ownerNo, {}, { after: 0, limit: count })
+  assert.equal(events.length, count)
+  return { ...seed, eventIds: idsOf(events) }
+}
+
+export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest): Promise<void> {
+  const { store } = underTest
+  const record = (webhook: StoredWebhook, results: AttemptResult[], more = {}) =>
+    store.recordAttempts([progressOf(webhook, { results, ...more })])
+  const read = async (webhook: StoredWebhook) => {
+    const found = await store.getWebhook(webhook)
+    assert.ok(found)
+    return found
+  }
+
+  await t.test('a webhook is as it was put, and begins behind the newest event of its owner', async () => {
+    const { ownerNo, eventIds } = await seedEvents(store, 3)
+    const content = { url: 'https://a.example', eventTypes: ['run.*'], jobName: 'restart', deviceId: 'd1' }
+    const webhook = await createWebhook(store, ownerNo, 'all', { content })
+    assert.deepEqual(webhook, {
+      ...content,
+      webhookNo: webhook.webhookNo,
+      ownerNo,
+      webhookName: 'all',
+      secret: 'whsec_new',
+      oldSecret: null,
+      oldSecretUntil: null,
+      pausedBecause: null,
+      pausedAt: null,
+      lastDeliveredAt: null,
+      failingSince: null,
+      cursor: eventIds.at(-1),
+      round: 1,
+      createdAt: startedAt,
+      updatedAt: startedAt,
+    })
+    assert.deepEqual(await read(webhook), webhook)
+    const { ownerNo: another } = await seedOwner(store, { devices: [] })
+    assert.equal((await createWebhook(store, another)).cursor, 0)
+    assert.equal(await store.getWebhook({ ownerNo: another, webhookName: 'all' }), undefined)
+  })
+
+  await t.test('put again it has the new content, its place and its secret', async () => {
+    const { ownerNo } = await seedEvents(store, 1)
+    const before = await createWebhook(store, ownerNo, 'w', { secret: 'whsec_mine' })
+    assert.equal(before.secret, 'whsec_mine')
+    await store.putDevices([devicePut(ownerNo, 'more')])
+    const content = { ...webhookPut(ownerNo, 'w').content, url: 'https://b.example', jobName: 'j' }
+    const put = await store.putWebhook(webhookPut(ownerNo, 'w', { content, at: startedAt + 1 }))
+    const expected = { ...before, ...content, updatedAt: startedAt + 1 }
+    assert.deepEqual(put, { created: false, value: expected })
+  })
+
+  await t.test(
+    'a secret that is replaced is kept beside the new one; the same one replaces none',
+    async () => {
+      const { ownerNo } = await seedOwner(store, { devices: [] })
+      await createWebhook(store, ownerNo, 'w', { secret: 'whsec_1' })
+      const secretsAfter = async (secret: string) => {
+        const put = await store.putWebhook(webhookPut(ownerNo, 'w', { secret }))
+        assert.ok(put !== 'too-many')
+        return [put.value.secret, put.value.oldSecret, put.value.oldSecretUntil]
+      }
+      assert.deepEqual(await secretsAfter('whsec_1'), ['whsec_1', null, null])
+      assert.deepEqual(await secretsAfter('whsec_2'), ['whsec_2', 'whsec_1', startedAt + day])
+      const change = { secret: 'whsec_3', oldSecretUntil: startedAt + 7, at: startedAt + 5 }
+      const changed = await store.setWebhookSecret({ ownerNo, webhookName: 'w' }, change)
+      assert.deepEqual(
+        [changed?.secret, changed?.oldSecret, changed?.oldSecretUntil, changed?.updatedAt],
+        ['whsec_3', 'whsec_2', startedAt + 7, startedAt + 5],
+      )
+      assert.equal(await store.setWebhookSecret({ ownerNo, webhookName: 'none' }, change), undefined)
+    },
+  )
+
+  await t.test('an owner has only so many; one that is there can be put again', async () => {
+    const { ownerNo } = await seedOwner(store, { devices: [] })
+    for (const name of ['a', 'b']) await createWebhook(store, ownerNo, name, { maxWebhooks: 2 })
+    assert.equal(await store.putWebhook(webhookPut(ownerNo, 'c', { maxWebhooks: 2 })), 'too-many')
+    const again = await store.putWebhook(webhookPut(ownerNo, 'b', { maxWebhooks: 2 }))
+    assert.ok(again !== 'too-many' && !again.created)
+    const names = await readAll((slice: Slice<string>) => store.listWebhooks(ownerNo, slice), 1)
+    assert.deepEqual(
+      names.map(({ webhookName }) => webhookName),
+      ['a', 'b'],
+    )
+  })
+
+  await t.test('paused it is not active; a second pause changes nothing; resumed it is', async () => {
+    const { ownerNo } = await seedOwner(store, { devices: [] })
+    const webhook = await createWebhook(store, ownerNo)
+    const isActive = async () => (await store.listActiveWebhooks()).includes(webhook.webhookNo)
+    assert.ok(await isActive())
+    assert.deepEqual(await store.getActiveWebhook(webhook.webhookNo), { webhook, lastTried: 0 })
+    const paused = await store.pauseWebhook(webhook, startedAt + 1)
+    assert.deepEqual(paused, {
+      ...webhook,
+      pausedBecause: 'owner',
+      pausedAt: startedAt + 1,
+      updatedAt: startedAt + 1,
+    })
+    assert.deepEqual(await store.pauseWebhook(webhook, startedAt + 2), paused)
+    assert.equal(await store.getActiveWebhook(webhook.webhookNo), undefined)
+    assert.ok(!(await isActive()))
+    const resumed = await store.resumeWebhook(webhook, startedAt + 3)
+    assert.deepEqual(resumed, { ...webhook, updatedAt: startedAt + 3 })
+    assert.ok(await isActive())
+    for (const step of [store.pauseWebhook, store.resumeWebhook]) {
+      assert.equal(await step({ ownerNo, webhookName: 'none' }, startedAt), undefined)
+    }
+  })
+
+  await t.test('results, the place and the state of the receiver are written together', async () => {
+    const { ownerNo, eventIds } = await seedEvents(store, 3)
+    const [one = 0, two = 0, three = 0] = eventIds
+    const webhook = await createWebhook(store, ownerNo)
+    const replayed = await store.replayWebhook(webhook, { after: one - 1, at: startedAt })
+    assert.ok(replayed)
+    const results = [
+      resultOf(one, 'DELIVERED'),
+      resultOf(two, 'PENDING', { subject: 's' }),
+      resultOf(three, 'FAILED'),
+    ]
+    await record(replayed, results, {
+      cursor: two,
+      lastDeliveredAt: startedAt + 1,
+      failingSince: startedAt + 2,
+    })
+    assert.deepEqual(await read(webhook), {
+      ...replayed,
+      cursor: two,
+      lastDeliveredAt: startedAt + 1,
+      failingSince: startedAt + 2,
+    })
+    assert.deepEqual(await pendingOf(store, webhook), [
+      { eventId: two, type: 'device.created', subject: 's', tries: 1, nextAt: startedAt + 5000 },
+    ])
+    assert.equal((await store.getActiveWebhook(webhook.webhookNo))?.lastTried, three)
+    const range = { round: replayed.round, from: one, to: two }
+    assert.deepEqual(await store.listTried(webhook.webhookNo, range), [one, two])
+
+    await record(replayed, [resultOf(two, 'DELIVERED', { attempt: attemptAt(startedAt + 9) })], {
+      cursor: three,
+      failingSince: null,
+    })
+    const after = await read(webhook)
+    assert.deepEqual([after.cursor, after.failingSince, after.lastDeliveredAt], [three, null, startedAt + 1])
+    assert.deepEqual(await pendingOf(store, webhook), [])
+    const [delivery] = await deliveriesOf(store, webhook, 'DELIVERED')
+    assert.deepEqual(delivery, {
+      eventId: two,
+      type: 'device.created',
+      state: 'DELIVERED',
+      attempts: [attemptAt(startedAt, 500), attemptAt(startedAt + 9)],
+      nextAt: null,
+    })
+  })
+
+  await t.test('the place never goes back by a result, and one that is gone is passed over', async () => {
+    const { ownerNo, eventIds } = await seedEvents(store, 1)
+    const [event = 0] = eventIds
+    const webhook = await createWebhook(store, ownerNo)
+    await record(webhook, [], { cursor: event - 1 })
+    assert.equal((await read(webhook)).cursor, event)
+    const gone = { ...webhook, webhookNo: webhook.webhookNo + 1000 }
+    await store.recordAttempts([
+      progressOf(gone, { results: [resultOf(event, 'DELIVERED')], cursor: event + 5 }),
+      progressOf(webhook, { cursor: event + 3 }),
+    ])
+    assert.equal((await read(webhook)).cursor, event + 3)
+  })
+
+  await t.test('a pause by a result holds unless it is paused already; resuming forgets why', async () => {
+    const { ownerNo } = await seedOwner(store, { devices: [] })
+    const webhook = await createWebhook(store, ownerNo)
+    const pause = { because: 'gone', at: startedAt + 4 } as const
+    await record(webhook, [resultOf(1, 'PENDING', { nextAt: startedAt + day })], { pause, failingSince: 1 })
+    const paused = await read(webhook)
+    assert.deepEqual([paused.pausedBecause, paused.pausedAt], ['gone', startedAt + 4])
+    await record(webhook, [], { pause: { because: 'failing', at: startedAt + 5 } })
+    assert.equal((await read(webhook)).pausedBecause, 'gone')
+    const resumed = await store.resumeWebhook(webhook, startedAt + 6)
+    assert.deepEqual([resumed?.pausedBecause, resumed?.pausedAt, resumed?.failingSince], [null, null, null])
+    assert.deepEqual(
+      (await pendingOf(store, webhook)).map(({ nextAt }) => nextAt),
+      [startedAt + 6],
+    )
+  })
+
+  await t.test(
+    'the log is listed newest event first, whole or by state, and keeps 20 attempts of each',
+    async () => {
+      const { ownerNo } = await seedOwner(store, { devices: [] })
+      const webhook = await createWebhook(store, ownerNo)
+      const states: DeliveryState[] = ['PENDING', 'DELIVERED', 'FAILED']
+      const results = Array.from({ length: 9 }, (_, index) =>
+        resultOf(index + 1, states[index % 3] ?? 'FAILED'),
+      )
+      await record(webhook, results)
+      for (const limit of [1, 2, 200]) {
+        assert.deepEqual(
+          idsOf(await deliveriesOf(store, webhook, undefined, limit)),
+          [9, 8, 7, 6, 5, 4, 3, 2, 1],
+        )
+        assert.deepEqual(idsOf(await deliveriesOf(store, webhook, 'PENDING', limit)), [7, 4, 1])
+        assert.deepEqual(idsOf(await deliveriesOf(store, webhook, 'DELIVERED', limit)), [8, 5, 2])
+        assert.deepEqual(idsOf(await deliveriesOf(store, webhook, 'FAILED', limit)), [9, 6, 3])
+      }
+      for (let at = 1; at <= 25; at++) {
+        await record(webhook, [resultOf(1, 'PENDING', { attempt: attemptAt(startedAt + at, 500) })])
+      }
+      const attempts = (await deliveriesOf(store, webhook)).at(-1)?.attempts ?? []
+      assert.deepEqual(
+        [attempts.length, attempts[0]?.at, attempts[19]?.at],
+        [20, startedAt + 6, startedAt + 25],
+      )
+      const slice = { after: undefined, limit: 1 }
+      assert.equal(await store.listDeliveries({ ownerNo, webhookName: 'none' }, undefined, slice), undefined)
+    },
+  )
+
+  await t.test('a replay of many begins a round further back, never further on', async () => {
+    const { ownerNo, eventIds } = await seedEvents(store, 4)
+    const [one = 0, two = 0, three = 0, four = 0] = eventIds
+    const webhook = await createWebhook(store, ownerNo)
+    await record(webhook, [
+      resultOf(one, 'PENDING'),
+      resultOf(two, 'DELIVERED'),
+      resultOf(three, 'PENDING'),
+      resultOf(four, 'DELIVERED'),
+    ])
+    const replayed = await store.replayWebhook(webhook, { after: two, at: startedAt + 1 })
+    assert.deepEqual(replayed, { ...webhook, cursor: two, round: 2, updatedAt: startedAt + 1 })
+    // What is pending behind the place is read again; before it, it goes on to be tried.
+    assert.deepEqual(idsOf(await pendingOf(store, webhook)), [one])
+    const range = { round: 2, from: one, to: four }
+    assert.deepEqual(await store.listTried(webhook.webhookNo, range), [])
+    const further = await store.replayWebhook(webhook, { after: four + 10, at: startedAt + 1 })
+    assert.deepEqual([further?.cursor, further?.round], [two, 3])
+    const none = { ownerNo, webhookName: 'none' }
+    assert.equal(await store.replayWebhook(none, { after: 0, at: startedAt }), undefined)
+  })
+
+  await t.test('what comes in of an earlier round moves no place and leaves nothing pending', async () => {
+    const { ownerNo, eventIds } = await seedEvents(store, 3)
+    const [one = 0, two = 0, three = 0] = eventIds
+    const webhook = await createWebhook(store, ownerNo)
+    const replayed = await store.replayWebhook(webhook, { after: one, at: startedAt })
+    assert.ok(replayed)
+    await record(webhook, [resultOf(two, 'PENDING'), resultOf(three, 'DELIVERED')], { cursor: three })
+    assert.equal((await read(webhook)).cursor, one)
+    assert.deepEqual(idsOf(await deliveriesOf(store, webhook)), [three])
+    const range = { round: replayed.round, from: one, to: three }
+    assert.deepEqual(await store.listTried(webhook.webhookNo, range), [])
+  })
+
+  await t.test(
+    'a replay of one: what was tried, or matches, is pending and counts from the start',
+    async () => {
+      const { ownerNo } = await seedOwner(store, { devices: [] })
+      const webhook = await createWebhook(store, ownerNo)
+      await record(webhook, [resultOf(1, 'FAILED', { tries: 8 })])
+      const ask = (eventId: number, matches: boolean) => {
+        const replay = {
+          eventId,
+          type: 'device.created',
+          subject: `device ${eventId}`,
+          matches,
+          at: startedAt + 1,
+        }
+        return store.replayDelivery(webhook.webhookNo, replay)
+      }
+      const again = await ask(1, false)
+      assert.deepEqual(
+        [again?.state, again?.nextAt, again?.attempts],
+        ['PENDING', startedAt + 1, [attemptAt(startedAt, 500)]],
+      )
+      assert.equal(await ask(2, false), undefined)
+      assert.deepEqual((await ask(3, true))?.attempts, [])
+      assert.deepEqual(
+        (await pendingOf(store, webhook)).map(({ eventId, tries }) => [eventId, tries]),
+        [
+          [1, 0],
+          [3, 0],
+        ],
+      )
+      const range = { round: webhook.round, from: 1, to: 3 }
+      assert.deepEqual(await store.listTried(webhook.webhookNo, range), [1, 3])
+    },
+  )
+
+  await t.test('one that is deleted is gone with its log, and another of its name has neither', async () => {
+    const { ownerNo } = await seedOwner(store, { devices: [] })
+    const webhook = await createWebhook(store, ownerNo)
+    await record(webhook, [resultOf(1, 'PENDING')])
+    assert.deepEqual(await store.deleteWebhook(webhook), webhook)
+    assert.equal(await store.deleteWebhook(webhook), undefined)
+    assert.equal(await store.getActiveWebhook(webhook.webhookNo), undefined)
+    const next = await createWebhook(store, ownerNo)
+    assert.ok(next.webhookNo > webhook.webhookNo)
+    // An answer that comes in late belongs to nobody.
+    await record(webhook, [resultOf(2, 'DELIVERED')], { cursor: 99 })
+    assert.deepEqual(await read(next), next)
+    assert.deepEqual(await deliveriesOf(store, next), [])
+  })
+
+  await t.test('deliveries are forgotten with their events, and those of a deleted webhook all', async () => {
+    const { ownerNo, eventIds } = await seedEvents(store, 4)
+    const webhook = await createWebhook(store, ownerNo)
+    const deleted = await createWebhook(store, ownerNo, 'deleted')
+    const results = eventIds.map((eventId) => resultOf(eventId, 'DELIVERED'))
+    for (const each of [webhook, deleted]) await record(each, results)
+    await store.deleteWebhook(deleted)
+    const forgetAll = async () => {
+      for (let bites = 0; await store.forgetDeliveries(); bites++) assert.ok(bites < 1000)
+    }
+    await forgetAll()
+    assert.equal((await deliveriesOf(store, webhook)).length, 4)
+    assert.deepEqual(
+      (await store.listPendingDeliveries(deleted.webhookNo, { after: undefined, limit: 9 })).items,
+      [],
+    )
+    assert.deepEqual(await store.listTried(deleted.webhookNo, { round: 1, from: 0, to: 1e9 }), [])
+    await store.forgetEvents(startedAt + day)
+    const { forgotten } = await store.getEventBounds(ownerNo)
+    assert.ok(forgotten >= (eventIds[2] ?? 0))
+    await forgetAll()
+    assert.deepEqual(
+      idsOf(await deliveriesOf(store, webhook)),
+      eventIds.filter((eventId) => eventId > forgotten),
+    )
+  })
+
+  await t.test('opened again it is where it was', async () => {
+    const { ownerNo, eventIds } = await seedEvents(store, 2)
+    const [one = 0, two = 0] = eventIds
+    const webhook = await createWebhook(store, ownerNo)
+    await record(webhook, [resultOf(one, 'PENDING'), resultOf(two, 'DELIVERED')], { failingSince: 5 })
+    const before = await read(webhook)
+    const again = await underTest.reopen()
+    assert.deepEqual(await again.getActiveWebhook(webhook.webhookNo), { webhook: before, lastTried: two })
+    assert.deepEqual(idsOf(await pendingOf(again, webhook)), [one])
+    assert.deepEqual(await again.listTried(webhook.webhookNo, { round: 1, from: one, to: two }), [one, two])
+  })
+}

@@ -1,0 +1,81 @@
+// Whoever listens to the stream of events, as a test sees it: what came, up to where, and the end of it.
+
+import type { JobcastEvent } from '@jobcast/contract'
+
+export type ListenOptions = { query?: string; key?: string; lastEventId?: number | string }
+
+export class EventListener {
+  readonly events: JobcastEvent[] = []
+  /** The id of the last block, with data or without. */
+  lastId = ''
+  readonly response: Response
+  readonly #abort: AbortController
+  readonly #news = new Set<() => void>()
+  /** Resolves when the stream is over, by whomever. */
+  readonly ended: Promise<void>
+
+  private constructor(response: Response, abort: AbortController) {
+    this.response = response
+    this.#abort = abort
+    this.ended = this.#read().catch(() => undefined)
+  }
+
+  static async open(http: string, adminKey: string, options: ListenOptions = {}): Promise<EventListener> {
+    const { query = '', key = adminKey, lastEventId } = options
+    const abort = new AbortController()
+    const response = await fetch(`${http}/job/api/events${query}`, {
+      signal: abort.signal,
+      headers: {
+        'x-api-key': key,
+        ...(lastEventId !== undefined && { 'last-event-id': String(lastEventId) }),
+      },
+    })
+    const listener = new EventListener(response, abort)
+    if (response.ok) await listener.until(() => listener.lastId !== '')
+    return listener
+  }
+
+  /** Resolves once it is so; looked at whenever something came. */
+  until(isSo: () => boolean): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const look = () => {
+        if (!isSo()) return
+        this.#news.delete(look)
+        resolve()
+      }
+      this.#news.add(look)
+      look()
+      void this.ended.then(() => {
+        look()
+        reject(new Error(`the stream ended after ${JSON.stringify(this.events.at(-1))}`))
+      })
+    })
+  }
+
+  close(): void {
+    this.#abort.abort()
+  }
+
+  async #read(): Promise<void> {
+    if (!this.response.ok || this.response.body === null) return
+    let rest = ''
+    for await (const text of this.response.body.pipeThrough(new TextDecoderStream())) {
+      const blocks = (rest + text).split('\n\n')
+      rest = blocks.pop() ?? ''
+      for (const block of blocks) this.#take(block)
+      for (const look of this.#news) look()
+    }
+  }
+
+  #take(block: string): void {
+    const fields = new Map(block.split('\n').map((line) => line.split(/: (.*)/s, 2) as [string, string]))
+    this.lastId = fields.get('id') ?? this.lastId
+    const data = fields.get('data')
+    if (data === undefined) return
+    const event = JSON.parse(data)
+    if (fields.get('event') !== event.type || this.lastId !== String(event.eventId)) {
+      throw new Error(`a block that contradicts itself: ${block}`)
+    }
+    this.events.push(event)
+  }
+}
