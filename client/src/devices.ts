@@ -1,0 +1,46 @@
+// Devices: who can be told.
+
+import { List, type Query } from './list.ts'
+import { path } from './path.ts'
+import { type Put, put, remove } from './put.ts'
+import type { Device, DeviceContent, DeviceCredential, ListDevicesQuery } from './schemas.ts'
+import type { CallOptions, Transport } from './transport.ts'
+
+export class Devices {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Gives the whole content: without deviceName it is named like its id, without tags it has none. */
+  put(deviceId: string, content: DeviceContent = {}, { signal }: CallOptions = {}): Promise<Put<Device>> {
+    return put(this.#transport, { path: path`/job/api/devices/${deviceId}`, body: content, signal })
+  }
+
+  get(deviceId: string, { signal }: CallOptions = {}): Promise<Device> {
+    return this.#transport.value({ method: 'GET', path: path`/job/api/devices/${deviceId}`, signal })
+  }
+
+  list(query: Query<ListDevicesQuery> = {}, options: CallOptions = {}): List<Device> {
+    return new List(this.#transport, '/job/api/devices', query, options)
+  }
+
+  /** What has not ended on it is canceled. */
+  delete(deviceId: string, { signal }: CallOptions = {}): Promise<void> {
+    return remove(this.#transport, { path: path`/job/api/devices/${deviceId}`, signal })
+  }
+
+  /** The token is shown this once; the one before it is void. */
+  createCredential(deviceId: string, { signal }: CallOptions = {}): Promise<DeviceCredential> {
+    return this.#transport.value({
+      method: 'POST',
+      path: path`/job/api/devices/${deviceId}/credential`,
+      signal,
+    })
+  }
+
+  revokeCredential(deviceId: string, { signal }: CallOptions = {}): Promise<void> {
+    return remove(this.#transport, { path: path`/job/api/devices/${deviceId}/credential`, signal })
+  }
+}

@@ -1,0 +1,81 @@
+// Executions: one job on one device each.
+
+import { isJobcastError } from './errors.ts'
+import { List, type Query } from './list.ts'
+import { path } from './path.ts'
+import { type ExecutionOutput, openOutput } from './read-output.ts'
+import type { Execution, Explanation, History, ListExecutionsQuery } from './schemas.ts'
+import type { CallOptions, Transport } from './transport.ts'
+
+/** `wait`: seconds, at most 60, for which the answer is held until the end is reached. */
+export type GetOptions = CallOptions & { wait?: number | undefined }
+/** `force`: without waiting for the device to confirm. */
+export type CancelOptions = CallOptions & { force?: boolean | undefined }
+export type OutputOptions = CallOptions & {
+  /** Where to begin, in bytes. */
+  offset?: number | undefined
+  /** The newest, and with `follow` those that come after it, unless said. */
+  attempt?: number | undefined
+  /** Stay until the execution, or the attempt that was asked for, has ended. */
+  follow?: boolean | undefined
+}
+
+export class Executions {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  get(jobExecutionId: number, { wait, signal }: GetOptions = {}): Promise<Execution> {
+    return this.#transport.value({
+      method: 'GET',
+      path: path`/job/api/executions/${jobExecutionId}`,
+      query: { wait },
+      holdSeconds: wait,
+      signal,
+    })
+  }
+
+  /** Newest first. */
+  list(query: Query<ListExecutionsQuery> = {}, options: CallOptions = {}): List<Execution> {
+    return new List(this.#transport, '/job/api/executions', query, options)
+  }
+
+  async cancel(jobExecutionId: number, { force, signal }: CancelOptions = {}): Promise<Execution> {
+    const { value } = await this.#transport.answer<Execution | undefined>({
+      method: 'POST',
+      path: path`/job/api/executions/${jobExecutionId}/cancel`,
+      body: { force },
+      safe: true,
+      wasServedBefore: (error) => isJobcastError(error, 'J-303'),
+      signal,
+    })
+    return value ?? this.get(jobExecutionId, { signal })
+  }
+
+  /** Every step: when, who, why. */
+  history(jobExecutionId: number, { signal }: CallOptions = {}): Promise<History> {
+    return this.#transport.value({
+      method: 'GET',
+      path: path`/job/api/executions/${jobExecutionId}/history`,
+      signal,
+    })
+  }
+
+  /** Why it is where it is. */
+  explain(jobExecutionId: number, { signal }: CallOptions = {}): Promise<Explanation> {
+    return this.#transport.value({
+      method: 'GET',
+      path: path`/job/api/executions/${jobExecutionId}/explain`,
+      signal,
+    })
+  }
+
+  /** What the device wrote; resolves when it is known whose output it is. */
+  output(jobExecutionId: number, options: OutputOptions = {}): Promise<ExecutionOutput> {
+    const { offset = 0, attempt, follow = false, signal } = options
+    const execution = () => this.get(jobExecutionId, { signal })
+    return openOutput(this.#transport, { jobExecutionId, offset, attempt, follow, signal, execution })
+  }
+}

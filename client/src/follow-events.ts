@@ -1,0 +1,119 @@
+// The stream of events over as many connections as it takes: each event once, in order.
+
+import { JobcastError, UnexpectedAnswer } from './errors.ts'
+import type { EventPattern, JobcastEvent } from './event.ts'
+import { linkAbort } from './linked-abort.ts'
+import { openChunks } from './open-chunks.ts'
+import { pause } from './pause.ts'
+import { isPassing, mayRepeat, pauseMsBefore } from './repeat.ts'
+import { type SseBlock, SseParser } from './sse-parser.ts'
+import type { CallOptions, Transport } from './transport.ts'
+
+export type EventsOptions = CallOptions & {
+  /** Begin behind this event; 0 begins with the oldest that is kept. From now on unless said. */
+  after?: number | undefined
+  /** Only these; all unless said. */
+  types?: readonly EventPattern[] | undefined
+  runId?: number | undefined
+  jobName?: string | undefined
+  deviceId?: string | undefined
+  /** Called once, when the stream stands: nothing that happens from here on is missed. */
+  onOpen?: (() => void) | undefined
+  /** Called before each further connection, with what ended the one before; undefined if the service ended it. */
+  onReconnect?: ((cause: unknown) => void) | undefined
+}
+
+/** The service says something every 15 s, if only that it is there. */
+const silenceMs = 45_000
+
+/** Ends with the signal, or when it is returned from; rejects with what repeating cannot cure. */
+export function followEvents(
+  transport: Transport,
+  options: EventsOptions,
+): AsyncIterableIterator<JobcastEvent, void, undefined> {
+  const life = linkAbort(options.signal)
+  const events = eventsOf(transport, { ...options, signal: life.signal }, life.unlink)
+  return {
+    next: () => events.next(),
+    // A generator would let its end wait for the next event.
+    return() {
+      life.abort()
+      return events.return()
+    },
+    [Symbol.asyncIterator]() {
+      return this
+    },
+  }
+}
+
+async function* eventsOf(
+  transport: Transport,
+  options: EventsOptions & { signal: AbortSignal },
+  onEnd: () => void,
+): AsyncGenerator<JobcastEvent, void, undefined> {
+  const { signal, onOpen, onReconnect } = options
+  let position = options.after
+  let isOpen = false
+  let failures = 0
+  try {
+    while (!signal.aborted) {
+      let cause: unknown
+      try {
+        for await (const block of blocksOf(transport, options, position)) {
+          if (!isOpen) onOpen?.()
+          isOpen = true
+          failures = 0
+          const before = position ?? -1
+          position = Math.max(before, Number(block.id ?? before))
+          if (block.data === undefined) continue
+          const event = JSON.parse(block.data) as JobcastEvent
+          if (event.eventId > before) yield event
+        }
+      } catch (error) {
+        if (signal.aborted) return
+        const patient = isOpen ? isCurable(error) : failures < transport.maxRetries && mayRepeat(error, true)
+        if (!patient) throw error
+        cause = error
+      }
+      failures++
+      await pause(pauseMsBefore(failures, cause), signal).catch(() => {})
+      if (!signal.aborted) onReconnect?.(cause)
+    }
+  } finally {
+    onEnd()
+  }
+}
+
+async function* blocksOf(
+  transport: Transport,
+  { after, types, runId, jobName, deviceId, signal }: EventsOptions,
+  position: number | undefined,
+): AsyncGenerator<SseBlock, void, undefined> {
+  const { headers, chunks } = await openChunks(
+    transport,
+    {
+      method: 'GET',
+      path: '/job/api/events',
+      query: { after, types: types?.length ? types.join(',') : undefined, runId, jobName, deviceId },
+      headers: {
+        accept: 'text/event-stream, application/problem+json',
+        ...(position !== undefined && { 'last-event-id': String(position) }),
+      },
+      signal,
+    },
+    silenceMs,
+  )
+  const parser = new SseParser()
+  for await (const chunk of chunks) {
+    if (!headers.get('content-type')?.startsWith('text/event-stream')) {
+      throw new UnexpectedAnswer('/job/api/events did not answer with events', 200)
+    }
+    yield* parser.push(chunk)
+  }
+}
+
+/** Once the stream has stood, everything but a refusal may pass. */
+function isCurable(error: unknown): boolean {
+  const isAnswer = error instanceof JobcastError || error instanceof UnexpectedAnswer
+  return isPassing(error) || (isAnswer && error.status >= 500)
+}

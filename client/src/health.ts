@@ -1,0 +1,20 @@
+// Whether the service lives, and whether it can serve.
+
+import type { CallOptions, Transport } from './transport.ts'
+
+export class Health {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  live({ signal }: CallOptions = {}): Promise<{ status: 'ok' }> {
+    return this.#transport.value({ method: 'GET', path: '/livez', signal })
+  }
+
+  /** Rejects with J-909 or J-910 while it cannot. */
+  ready({ signal }: CallOptions = {}): Promise<{ status: 'ok' }> {
+    return this.#transport.value({ method: 'GET', path: '/readyz', signal })
+  }
+}

@@ -1,0 +1,53 @@
+// The client: one object per service and key.
+
+import { Devices } from './devices.ts'
+import { Enrollments } from './enrollments.ts'
+import type { JobcastEvent } from './event.ts'
+import { Executions } from './executions.ts'
+import { type EventsOptions, followEvents } from './follow-events.ts'
+import { Health } from './health.ts'
+import { Jobs } from './jobs.ts'
+import { Keys } from './keys.ts'
+import { Owners } from './owners.ts'
+import { Runs, type TriggerOptions } from './runs.ts'
+import type { TriggerRequest } from './schemas.ts'
+import { type JobcastOptions, Transport } from './transport.ts'
+import { sendTrigger, TriggerCall } from './trigger-call.ts'
+import { Webhooks } from './webhooks.ts'
+
+export class Jobcast {
+  readonly runs: Runs
+  readonly executions: Executions
+  readonly jobs: Jobs
+  readonly devices: Devices
+  readonly enrollments: Enrollments
+  readonly keys: Keys
+  readonly owners: Owners
+  readonly webhooks: Webhooks
+  readonly health: Health
+  readonly #transport: Transport
+
+  constructor(options: JobcastOptions) {
+    const transport = new Transport(options)
+    this.#transport = transport
+    this.runs = new Runs(transport)
+    this.executions = new Executions(transport)
+    this.jobs = new Jobs(transport)
+    this.devices = new Devices(transport)
+    this.enrollments = new Enrollments(transport)
+    this.keys = new Keys(transport)
+    this.owners = new Owners(transport)
+    this.webhooks = new Webhooks(transport)
+    this.health = new Health(transport)
+  }
+
+  /** Begins at once. Sent again after a lost answer it makes nothing twice: it has an Idempotency-Key. */
+  trigger(request: TriggerRequest, options: TriggerOptions = {}): TriggerCall {
+    return new TriggerCall(sendTrigger(this.#transport, request, options), this.runs)
+  }
+
+  /** What happens from now on, or behind `after`: each event once, in order, over cut connections too. */
+  events(options: EventsOptions = {}): AsyncIterable<JobcastEvent> {
+    return { [Symbol.asyncIterator]: () => followEvents(this.#transport, options) }
+  }
+}

@@ -1,0 +1,49 @@
+// A list: all of it, item by item, or one page.
+
+import type { CallOptions, Transport } from './transport.ts'
+
+export type Page<T> = { items: T[]; nextCursor: string | null }
+
+/** What every list can be asked for; `limit` is the size of a page, 1 to 200, 50 unless said. */
+export type PageQuery = { limit?: number | undefined; cursor?: string | undefined }
+
+/** As the API describes it, but what is undefined counts as left out. */
+export type Query<T> = { [Key in keyof T]?: T[Key] | undefined }
+
+export class List<T> implements AsyncIterable<T> {
+  readonly #transport: Transport
+  readonly #path: string
+  readonly #query: PageQuery
+  readonly #options: CallOptions
+
+  constructor(transport: Transport, path: string, query: PageQuery = {}, { signal }: CallOptions = {}) {
+    this.#transport = transport
+    this.#path = path
+    this.#query = query
+    this.#options = { signal }
+  }
+
+  /** The one page that the query asks for. */
+  page(): Promise<Page<T>> {
+    return this.#page(this.#query.cursor)
+  }
+
+  /** From the query's cursor to the end. Pages are asked for when they are needed. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
+    let cursor: string | null | undefined = this.#query.cursor
+    do {
+      const page: Page<T> = await this.#page(cursor)
+      yield* page.items
+      cursor = page.nextCursor
+    } while (cursor !== null)
+  }
+
+  #page(cursor: string | undefined): Promise<Page<T>> {
+    return this.#transport.value({
+      method: 'GET',
+      path: this.#path,
+      query: { ...this.#query, cursor },
+      ...this.#options,
+    })
+  }
+}

@@ -1,0 +1,39 @@
+// One connection whose answer is read while it is written.
+
+import { startTimeLimit } from './time-limit.ts'
+import type { Call, Transport } from './transport.ts'
+
+export type OpenChunks = { headers: Headers; chunks: AsyncGenerator<Uint8Array, void, undefined> }
+
+/** Ends with ConnectionError when it is cut, or when nothing comes for `silenceMs`. */
+export async function openChunks(transport: Transport, call: Call, silenceMs: number): Promise<OpenChunks> {
+  const limit = startTimeLimit(silenceMs, call.signal)
+  try {
+    const { headers, body } = await transport.open({ ...call, signal: limit.signal })
+    limit.halt()
+    return { headers, chunks: read(body?.getReader()) }
+  } catch (error) {
+    limit.end()
+    throw transport.toThrow(error, call)
+  }
+
+  async function* read(reader?: ReadableStreamDefaultReader<Uint8Array>) {
+    try {
+      for (;;) {
+        limit.restart()
+        // Deno never answers a read that begins after the abort.
+        limit.signal.throwIfAborted()
+        const next = await reader?.read()
+        // The reader of what we give may take its time.
+        limit.halt()
+        if (next === undefined || next.done) return
+        yield next.value
+      }
+    } catch (error) {
+      throw transport.toThrow(error, call)
+    } finally {
+      limit.end()
+      reader?.cancel().catch(() => {})
+    }
+  }
+}

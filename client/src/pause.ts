@@ -1,0 +1,17 @@
+// Waiting that can be called off.
+
+/** Rejects with the signal's reason once that is aborted. */
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason)
+    const giveUp = () => {
+      clearTimeout(timer)
+      reject(signal?.reason)
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', giveUp)
+      resolve()
+    }, ms)
+    signal?.addEventListener('abort', giveUp, { once: true })
+  })
+}

@@ -1,0 +1,104 @@
+// Webhooks: addresses that are told of events.
+
+import { List, type Query } from './list.ts'
+import { path } from './path.ts'
+import { remove } from './put.ts'
+import type {
+  CreatedWebhook,
+  Delivery,
+  ListDeliveriesQuery,
+  ListWebhooksQuery,
+  ReplayRequest,
+  Webhook,
+  WebhookContent,
+  WebhookSecret,
+} from './schemas.ts'
+import type { CallOptions, Transport } from './transport.ts'
+
+/** Only a webhook that is new shows its secret. */
+export type PutWebhook = { created: true; value: CreatedWebhook } | { created: false; value: Webhook }
+
+export class Webhooks {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /**
+   * Gives the whole content, but the secret of one that is there stays. Without a secret of yours it is not sent
+   * again when its answer gets lost, for then the secret would be lost unnoticed.
+   */
+  async put(name: string, content: WebhookContent, { signal }: CallOptions = {}): Promise<PutWebhook> {
+    const { status, value } = await this.#transport.answer<CreatedWebhook | Webhook>({
+      method: 'PUT',
+      path: path`/job/api/webhooks/${name}`,
+      body: content,
+      safe: content.secret !== undefined,
+      signal,
+    })
+    return status === 201 ? { created: true, value: value as CreatedWebhook } : { created: false, value }
+  }
+
+  get(name: string, { signal }: CallOptions = {}): Promise<Webhook> {
+    return this.#transport.value({ method: 'GET', path: path`/job/api/webhooks/${name}`, signal })
+  }
+
+  list(query: Query<ListWebhooksQuery> = {}, options: CallOptions = {}): List<Webhook> {
+    return new List(this.#transport, '/job/api/webhooks', query, options)
+  }
+
+  delete(name: string, { signal }: CallOptions = {}): Promise<void> {
+    return remove(this.#transport, { path: path`/job/api/webhooks/${name}`, signal })
+  }
+
+  pause(name: string, { signal }: CallOptions = {}): Promise<Webhook> {
+    return this.#transport.value({
+      method: 'POST',
+      path: path`/job/api/webhooks/${name}/pause`,
+      safe: true,
+      signal,
+    })
+  }
+
+  resume(name: string, { signal }: CallOptions = {}): Promise<Webhook> {
+    return this.#transport.value({
+      method: 'POST',
+      path: path`/job/api/webhooks/${name}/resume`,
+      safe: true,
+      signal,
+    })
+  }
+
+  /** The new secret is shown this once. */
+  rotateSecret(name: string, { signal }: CallOptions = {}): Promise<WebhookSecret> {
+    return this.#transport.value({ method: 'POST', path: path`/job/api/webhooks/${name}/secret`, signal })
+  }
+
+  deliveries(
+    name: string,
+    query: Query<ListDeliveriesQuery> = {},
+    options: CallOptions = {},
+  ): List<Delivery> {
+    return new List(this.#transport, path`/job/api/webhooks/${name}/deliveries`, query, options)
+  }
+
+  /** Sends one event again. */
+  replayOne(name: string, eventId: number, { signal }: CallOptions = {}): Promise<Delivery> {
+    return this.#transport.value({
+      method: 'POST',
+      path: path`/job/api/webhooks/${name}/deliveries/${eventId}/replay`,
+      signal,
+    })
+  }
+
+  /** Sends every event from an instant on again. */
+  replaySince(name: string, request: ReplayRequest, { signal }: CallOptions = {}): Promise<Webhook> {
+    return this.#transport.value({
+      method: 'POST',
+      path: path`/job/api/webhooks/${name}/replay`,
+      body: request,
+      signal,
+    })
+  }
+}

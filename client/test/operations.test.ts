@@ -1,0 +1,182 @@
+// Every operation of the OpenAPI document has exactly one method, and each is called against a real server, whose
+// answers are held against the document.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Jobcast } from '@jobcast/client'
+import { type DeviceCalls, newDevice } from '../../server/test/support/call-device.ts'
+import { openServer } from '../../server/test/support/open-server.ts'
+import { checkAgainst, operations, watchFetch } from './support/api-answers.ts'
+import { collect } from './support/open-client.ts'
+
+type World = {
+  jobcast: Jobcast
+  device: DeviceCalls
+  ids: { run: number; execution: number; key: string; enrollment: string; event: number }
+}
+type Row = [operationId: string, method: string, call: (world: World) => Promise<unknown>]
+
+const hook = { url: 'http://127.0.0.1:9/nobody-listens' }
+
+/** In an order in which each finds what it needs. */
+const rows: Row[] = [
+  ['livez', 'health.live', ({ jobcast }) => jobcast.health.live()],
+  ['readyz', 'health.ready', ({ jobcast }) => jobcast.health.ready()],
+  ['getOwnKey', 'keys.self', ({ jobcast }) => jobcast.keys.self()],
+  ['createOwner', 'owners.create', ({ jobcast }) => jobcast.owners.create({ ownerName: 'north' })],
+  ['listOwners', 'owners.list', ({ jobcast }) => jobcast.owners.list().page()],
+  ['createKey', 'keys.create', makeKey],
+  ['listKeys', 'keys.list', ({ jobcast }) => jobcast.keys.list().page()],
+  ['revokeKey', 'keys.revoke', ({ jobcast, ids }) => jobcast.keys.revoke(ids.key)],
+  ['createEnrollment', 'enrollments.create', makeEnrollment],
+  ['listEnrollments', 'enrollments.list', ({ jobcast }) => jobcast.enrollments.list().page()],
+  [
+    'revokeEnrollment',
+    'enrollments.revoke',
+    ({ jobcast, ids }) => jobcast.enrollments.revoke(ids.enrollment),
+  ],
+  ['putWebhook', 'webhooks.put', ({ jobcast }) => jobcast.webhooks.put('tell', hook)],
+  ['getWebhook', 'webhooks.get', ({ jobcast }) => jobcast.webhooks.get('tell')],
+  ['listWebhooks', 'webhooks.list', ({ jobcast }) => jobcast.webhooks.list().page()],
+  ['pauseWebhook', 'webhooks.pause', ({ jobcast }) => jobcast.webhooks.pause('tell')],
+  ['resumeWebhook', 'webhooks.resume', ({ jobcast }) => jobcast.webhooks.resume('tell')],
+  ['changeWebhookSecret', 'webhooks.rotateSecret', ({ jobcast }) => jobcast.webhooks.rotateSecret('tell')],
+  ['putJob', 'jobs.put', ({ jobcast }) => jobcast.jobs.put('restart', { document: { handler: 'restart' } })],
+  ['getJob', 'jobs.get', ({ jobcast }) => jobcast.jobs.get('restart')],
+  ['listJobs', 'jobs.list', ({ jobcast }) => jobcast.jobs.list().page()],
+  ['putDevice', 'devices.put', ({ jobcast }) => jobcast.devices.put('kiosk 2 ä%', { tags: ['t'] })],
+  ['getDevice', 'devices.get', ({ jobcast }) => jobcast.devices.get('kiosk-1')],
+  ['listDevices', 'devices.list', ({ jobcast }) => jobcast.devices.list({ online: false }).page()],
+  ['triggerJob', 'trigger', triggerBoth],
+  ['getExecution', 'executions.get', ({ jobcast, ids }) => jobcast.executions.get(ids.execution)],
+  [
+    'listExecutions',
+    'executions.list',
+    ({ jobcast, ids }) => jobcast.executions.list({ runId: ids.run }).page(),
+  ],
+  [
+    'getExecutionHistory',
+    'executions.history',
+    ({ jobcast, ids }) => jobcast.executions.history(ids.execution),
+  ],
+  ['explainExecution', 'executions.explain', ({ jobcast, ids }) => jobcast.executions.explain(ids.execution)],
+  ['getExecutionOutput', 'executions.output', readOutput],
+  ['cancelExecution', 'executions.cancel', ({ jobcast, ids }) => jobcast.executions.cancel(ids.execution)],
+  ['getRun', 'runs.get', ({ jobcast, ids }) => jobcast.runs.get(ids.run)],
+  ['listRuns', 'runs.list', ({ jobcast }) => jobcast.runs.list({ jobName: 'restart' }).page()],
+  ['cancelRun', 'runs.cancel', ({ jobcast, ids }) => jobcast.runs.cancel(ids.run, { force: true })],
+  ['retryRun', 'runs.retry', ({ jobcast, ids }) => jobcast.runs.retry(ids.run)],
+  ['followEvents', 'events', readEvents],
+  ['listDeliveries', 'webhooks.deliveries', ({ jobcast }) => jobcast.webhooks.deliveries('tell').page()],
+  [
+    'replayDelivery',
+    'webhooks.replayOne',
+    ({ jobcast, ids }) => jobcast.webhooks.replayOne('tell', ids.event),
+  ],
+  [
+    'replayWebhook',
+    'webhooks.replaySince',
+    ({ jobcast }) => jobcast.webhooks.replaySince('tell', { since: '2026-01-01T00:00:00Z' }),
+  ],
+  ['deleteWebhook', 'webhooks.delete', ({ jobcast }) => jobcast.webhooks.delete('tell')],
+  [
+    'createDeviceCredential',
+    'devices.createCredential',
+    ({ jobcast }) => jobcast.devices.createCredential('kiosk-2'),
+  ],
+  [
+    'revokeDeviceCredential',
+    'devices.revokeCredential',
+    ({ jobcast }) => jobcast.devices.revokeCredential('kiosk-2'),
+  ],
+  ['deleteDevice', 'devices.delete', ({ jobcast }) => jobcast.devices.delete('kiosk-2')],
+  ['deleteJob', 'jobs.delete', ({ jobcast }) => jobcast.jobs.delete('restart')],
+]
+
+async function makeKey({ jobcast, ids }: World): Promise<void> {
+  ids.key = (await jobcast.keys.create({ keyName: 'ci', scopes: ['READ'] })).keyId
+}
+
+async function makeEnrollment({ jobcast, ids }: World): Promise<void> {
+  ids.enrollment = (await jobcast.enrollments.create()).enrollmentId
+}
+
+async function triggerBoth({ jobcast, ids }: World): Promise<void> {
+  const deviceIds = ['kiosk-1', 'kiosk-2']
+  const { runId, executions } = await jobcast.trigger({ jobName: 'restart', deviceIds })
+  ids.run = runId
+  ids.execution = executions[0]?.jobExecutionId ?? 0
+}
+
+async function readOutput({ jobcast, device, ids }: World): Promise<void> {
+  await device.startNext()
+  await device.output(ids.execution, 0, 'hello')
+  const output = await jobcast.executions.output(ids.execution)
+  assert.deepEqual([output.attempt, output.length, await output.text()], [1, 5, 'hello'])
+}
+
+async function readEvents({ jobcast, ids }: World): Promise<void> {
+  const schema = { $ref: '#/components/schemas/Event' }
+  for await (const event of jobcast.events({ after: 0 })) {
+    checkAgainst(schema, event, event.type)
+    ids.event = event.eventId
+    if (event.type === 'run.created' && event.data.retryOf === ids.run) return
+  }
+}
+
+/** All methods there are, as `runs.get`. */
+function methodsOf(jobcast: Jobcast): string[] {
+  const parts = Object.entries(jobcast) as [string, object][]
+  const named = (whole: object) =>
+    Object.getOwnPropertyNames(Object.getPrototypeOf(whole)).filter((name) => name !== 'constructor')
+  return [
+    ...named(jobcast),
+    ...parts.flatMap(([part, value]) => named(value).map((name) => `${part}.${name}`)),
+  ]
+}
+
+test('every operation of the document has exactly one method, and every method an operation', () => {
+  const described = operations.map(({ operationId }) => operationId)
+  assert.deepEqual(rows.map(([operationId]) => operationId).sort(), described.sort())
+  const methods = methodsOf(new Jobcast({ url: 'http://127.0.0.1', apiKey: '' }))
+  // To wait is made of other calls.
+  assert.deepEqual(
+    rows.map(([, method]) => method).sort(),
+    methods.filter((method) => method !== 'runs.wait').sort(),
+  )
+})
+
+test('every method calls its operation, and the answers are as the document says', async (t) => {
+  const server = await openServer(t, { webhookAllow: ['127.0.0.0/8'] })
+  const device = await newDevice(server, 'kiosk-1')
+  await newDevice(server, 'kiosk-2')
+  const { fetch, takeCalled } = watchFetch()
+  const jobcast = new Jobcast({ url: server.http, apiKey: server.adminKey, fetch })
+  const ids = { run: 0, execution: 0, key: '', enrollment: '', event: 0 }
+  for (const [operationId, method, call] of rows) {
+    await t.test(`${method} calls ${operationId}`, async () => {
+      takeCalled()
+      await call({ jobcast, device, ids })
+      assert.deepEqual(takeCalled(), [operationId])
+    })
+  }
+})
+
+test('a list gives all items over all pages, and one page when asked for one', async (t) => {
+  const server = await openServer(t)
+  const jobcast = new Jobcast({ url: server.http, apiKey: server.adminKey })
+  const names = ['a', 'b', 'c', 'd', 'e']
+  for (const name of names) await jobcast.devices.put(name)
+  const list = jobcast.devices.list({ limit: 2 })
+  assert.deepEqual(
+    (await collect(list)).map(({ deviceId }) => deviceId),
+    names,
+  )
+  const { items, nextCursor } = await list.page()
+  assert.equal(items.length, 2)
+  const next = await jobcast.devices.list({ limit: 2, cursor: nextCursor ?? '' }).page()
+  assert.deepEqual(
+    next.items.map(({ deviceId }) => deviceId),
+    ['c', 'd'],
+  )
+})
