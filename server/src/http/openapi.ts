@@ -88,6 +88,8 @@ function nameSchemas<Document extends object>(document: Document): Document {
     const copy: Record<string, unknown> = Object.fromEntries(
       Object.entries(value).map(([key, inner]) => [key, visit(inner)]),
     )
+    if ('requestBody' in copy)
+      copy.requestBody = { ...(copy.requestBody as object), required: needsBody(value) }
     if (typeof copy.title !== 'string' || copy.type !== 'object') return copy
     schemas[copy.title] = copy
     return { $ref: `#/components/schemas/${copy.title}` }
@@ -95,4 +97,10 @@ function nameSchemas<Document extends object>(document: Document): Document {
   const visited = visit(document) as Document & { components?: object }
   const named = Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1)))
   return { ...visited, components: { ...visited.components, schemas: named } }
+}
+
+/** Where every field may be left out, so may the body. */
+function needsBody(operation: object): boolean {
+  const { requestBody } = operation as { requestBody: { content: Record<string, { schema: object }> } }
+  return Object.values(requestBody.content).some(({ schema }) => 'required' in schema)
 }
