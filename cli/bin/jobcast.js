@@ -1,10 +1,14 @@
 #!/usr/bin/env node
 // Plain JavaScript, so that it runs on any Node: Jobcast itself needs Node 24, which comes with the project.
 import { spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
+import module from 'node:module'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 if (Number.parseInt(process.versions.node, 10) >= 24) {
+  cacheCompiled()
   await import('../src/main.ts')
 } else {
   const node = fileURLToPath(new URL('../../node_modules/.bin/node', import.meta.url))
@@ -19,4 +23,18 @@ if (Number.parseInt(process.versions.node, 10) >= 24) {
   process.on('SIGINT', () => undefined)
   for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('exit', (code, signal) => process.exit(signal ? 1 : (code ?? 1)))
+}
+
+/**
+ * To strip types takes most of the start of a short command: 0.31 s of CPU without this, 0.07 s with it. A folder of
+ * our own, as what is in it is run, and beside those of others: Node never returns where it cannot make a path (/proc).
+ */
+function cacheCompiled() {
+  const folder = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'jobcast')
+  try {
+    if (!existsSync(folder)) mkdirSync(folder, { mode: 0o700 })
+    module.enableCompileCache(folder)
+  } catch {
+    // Nothing is lost but time.
+  }
 }

@@ -17,7 +17,6 @@ export type AgentFlags = {
 
 export function agentCommand(): Command {
   return new Command('agent')
-    .description('Run on a device: take its executions one at a time and carry them out.')
     .addOption(
       new Option('--server <url>', 'the service, for example https://jobs.example').env('JOBCAST_SERVER'),
     )

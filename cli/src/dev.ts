@@ -5,7 +5,6 @@ import { serverCommand } from './server-options.ts'
 
 export function devCommand(): Command {
   return serverCommand('dev')
-    .description('Run the service to try it: with a sample job, simulated devices and a call to paste.')
     .option('--no-sim', 'leave the sample devices offline')
     .action(async (options) => {
       // Only here: `serve` need not load simulated devices to start.

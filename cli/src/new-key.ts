@@ -4,7 +4,5 @@ import { newSecretText } from '@jobcast/server'
 import { Command } from 'commander'
 
 export function newKeyCommand(): Command {
-  return new Command('new-key')
-    .description('Print a new API key, to be given to the first start as JOBCAST_ADMIN_KEY.')
-    .action(() => console.log(newSecretText('jc').text))
+  return new Command('new-key').action(() => console.log(newSecretText('jc').text))
 }

@@ -6,20 +6,18 @@ import { runServer } from './run-server.ts'
 import { serverCommand } from './server-options.ts'
 
 export function serveCommand(): Command {
-  return serverCommand('serve')
-    .description('Run the service.')
-    .action((options) =>
-      runServer(
-        options,
-        (config) => ({ ...config, jsonLog: config.jsonLog || !process.stdout.isTTY }),
-        async ({ newAdminKey }, { dataFolder, adminKey }) => {
-          if (newAdminKey === undefined || adminKey !== undefined) return undefined
-          // On stderr: standard output is for log lines.
-          console.error(
-            `Admin API key, shown this once and kept in ${join(dataFolder, 'admin-key')}:\n  ${newAdminKey}`,
-          )
-          return undefined
-        },
-      ),
-    )
+  return serverCommand('serve').action((options) =>
+    runServer(
+      options,
+      (config) => ({ ...config, jsonLog: config.jsonLog || !process.stdout.isTTY }),
+      async ({ newAdminKey }, { dataFolder, adminKey }) => {
+        if (newAdminKey === undefined || adminKey !== undefined) return undefined
+        // On stderr: standard output is for log lines.
+        console.error(
+          `Admin API key, shown this once and kept in ${join(dataFolder, 'admin-key')}:\n  ${newAdminKey}`,
+        )
+        return undefined
+      },
+    ),
+  )
 }

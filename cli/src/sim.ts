@@ -20,7 +20,6 @@ export type SimFlags = {
 
 export function simCommand(): Command {
   return new Command('sim')
-    .description('Run simulated devices: they sign in, carry out what is triggered on them, and report.')
     .addOption(new Option('--server <url>', 'the service, http://host:8080').env('JOBCAST_URL'))
     .addOption(new Option('--api-key <key>', 'with the scopes MANAGE and READ').env('JOBCAST_API_KEY'))
     .option('--mqtt <url>', 'where devices connect (default: the host of --server, port 1883)')

@@ -12,9 +12,10 @@ export type Welcome = {
 }
 
 export function welcomeText({ http, mqtt, apiKey, simulatedIds }: Welcome): string {
-  const { deviceIds, promise } = storyOf(simulatedIds)
+  const { deviceIds, promise, awaited } = storyOf(simulatedIds)
   const body = JSON.stringify({ jobName: sampleJobName, deviceIds })
   const key = `-H 'X-API-Key: ${apiKey}'`
+  const commandLine = awaited.length === 0 ? '' : commandLineOf(http, apiKey, awaited)
   return `
 ${headOf(http, mqtt)}
   API key  ${apiKey}
@@ -29,6 +30,7 @@ curl -i ${http}/job/api/jobs/execute ${key} -H 'Content-Type: application/json' 
 curl ${http}/job/api/executions ${key}
 curl ${http}/job/api/executions/3/explain ${key}
 curl -N '${http}/job/api/executions/1/output?follow=true' ${key}
+${commandLine}
 
   Ctrl-C stops it. What you made is kept and there again at the next start.
 `
@@ -48,14 +50,24 @@ function headOf(http: string, mqtt: string): string {
   Devices  ${mqtt}, or ${http}/things     (docs/devices.md)`
 }
 
-/** Three devices with three fates, where they are simulated. */
-function storyOf(simulatedIds: string[]): { deviceIds: string[]; promise: string } {
+function commandLineOf(http: string, apiKey: string, deviceIds: string[]): string {
+  const devices = deviceIds.map((deviceId) => `--device ${deviceId}`).join(' ')
+  return `
+  Or by the command line, which waits for the end and shows what fails (docs/cli.md):
+
+JOBCAST_URL=${http} JOBCAST_API_KEY=${apiKey} npx jobcast trigger ${sampleJobName} ${devices} --wait
+`
+}
+
+/** Three devices with three fates, where they are simulated; `awaited` are those that come to an end. */
+function storyOf(simulatedIds: string[]): { deviceIds: string[]; promise: string; awaited: string[] } {
   const [good] = simulatedIds.filter((deviceId) => deviceId !== failingId)
   if (good === undefined || !simulatedIds.includes(failingId)) {
     const promise =
       'Nobody is these devices: an execution stays PENDING until something signs in as its device.'
-    return { deviceIds: sampleDeviceIds.slice(0, 3), promise }
+    return { deviceIds: sampleDeviceIds.slice(0, 3), promise, awaited: [] }
   }
   const promise = `${good} is simulated and works for some seconds, ${failingId} always fails, ${switchedOffId} is switched off.`
-  return { deviceIds: [good, failingId, switchedOffId], promise }
+  const awaited = [good, failingId]
+  return { deviceIds: [...awaited, switchedOffId], promise, awaited }
 }

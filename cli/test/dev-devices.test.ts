@@ -50,6 +50,12 @@ test('dev shows the whole story: one execution succeeds, one fails, one waits an
     const [printed] = await dev.until(line)
     assert.match((await doCurlLine(printed)).text, expected)
   }
+  const [, url = '', key = '', words = ''] = await dev.until(
+    /^JOBCAST_URL=(\S+) JOBCAST_API_KEY=(\S+) npx jobcast (.*)$/m,
+  )
+  const cli = startJobcast(t, words.split(' '), { JOBCAST_URL: url, JOBCAST_API_KEY: key })
+  assert.equal(await cli.ended, 6)
+  assert.match(cli.stderr(), /kiosk-7: FAILED: \w/)
   assert.equal(await dev.end('SIGINT'), 0)
   assert.equal(dev.stderr(), '')
 })

@@ -9,14 +9,17 @@ import type { Readable } from 'node:stream'
 import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
-const program = fileURLToPath(new URL('../bin/jobcast.js', import.meta.url))
+export const program = fileURLToPath(new URL('../bin/jobcast.js', import.meta.url))
 
 export type Finished = { code: number; stdout: string; stderr: string }
 
-/** Runs it to its end. `env` comes on top of an environment without settings, but that MQTT takes a free port. */
-export function runJobcast(args: string[], env: Record<string, string> = {}): Promise<Finished> {
+/**
+ * Runs it to its end, `input` on its standard input. `env` comes on top of an environment without settings and
+ * profiles, but that MQTT takes a free port.
+ */
+export function runJobcast(args: string[], env: Record<string, string> = {}, input = ''): Promise<Finished> {
   return new Promise((resolve) => {
-    execFile(
+    const child = execFile(
       process.execPath,
       [program, ...args],
       { env: { ...cleanEnv(), ...env } },
@@ -24,6 +27,9 @@ export function runJobcast(args: string[], env: Record<string, string> = {}): Pr
         resolve({ code: error ? Number(error.code ?? 1) : 0, stdout, stderr })
       },
     )
+    // It may end without having read it.
+    child.stdin?.on('error', () => undefined)
+    child.stdin?.end(input)
   })
 }
 
@@ -35,6 +41,10 @@ export type Started = {
   /** The same of standard error. */
   untilError: (pattern: RegExp) => Promise<RegExpExecArray>
   isRunning: () => boolean
+  /** Resolves with the exit code, when it ends by itself. */
+  ended: Promise<number | null>
+  /** As `| head` does when it has had enough. */
+  closeStdout: () => void
   end: (signal: NodeJS.Signals) => Promise<number | null>
 }
 
@@ -49,7 +59,8 @@ export function startJobcast(
     env: { ...cleanEnv(), ...env },
     stdio: ['ignore', stdoutTo, 'pipe'],
   })
-  const gone = once(child, 'exit') as Promise<[number | null]>
+  // Not 'exit': then the last of its output may still be on the way.
+  const gone = once(child, 'close') as Promise<[number | null]>
   t.after(async () => {
     child.kill('SIGKILL')
     await gone
@@ -77,6 +88,8 @@ export function startJobcast(
     stderr: () => stderr,
     until: untilIn(child.stdout, () => stdout),
     untilError: untilIn(child.stderr, () => stderr),
+    ended: gone.then(([code]) => code),
+    closeStdout: () => child.stdout?.destroy(),
     isRunning: () => child.exitCode === null && child.signalCode === null,
     async end(signal) {
       child.kill(signal)
@@ -92,10 +105,11 @@ export function dataFolder(t: TestContext): string {
   return folder
 }
 
-function cleanEnv(): Record<string, string | undefined> {
+export function cleanEnv(): Record<string, string | undefined> {
   const ours = Object.keys(process.env).filter(
-    (name) => name.startsWith('JOBCAST_') || name === 'DATABASE_URL',
+    (name) => name.startsWith('JOBCAST_') || ['DATABASE_URL', 'NO_COLOR', 'FORCE_COLOR'].includes(name),
   )
   const none = Object.fromEntries(ours.map((name) => [name, undefined]))
-  return { ...process.env, ...none, JOBCAST_MQTT_PORT: '0' }
+  const noProfiles = join(tmpdir(), 'jobcast-without-profiles')
+  return { ...process.env, ...none, JOBCAST_MQTT_PORT: '0', XDG_CONFIG_HOME: noProfiles }
 }

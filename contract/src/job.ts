@@ -69,6 +69,8 @@ const Retry = Type.Object({
   on: Type.Array(Type.Unsafe<RetriedState>({ type: 'string', enum: [...retriedStates] })),
 })
 export type Retry = Static<typeof Retry>
+/** For what a retry policy leaves out. */
+export const defaultRetry: Omit<Retry, 'max'> = { backoffSeconds: 10, on: [...retriedStates] }
 
 export const maxDocumentBytes = 64 * 1024
 

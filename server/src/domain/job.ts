@@ -1,11 +1,8 @@
 // Jobs: what a device shall do. A job may change; a run keeps what the job said when it was triggered.
 
-import { ApiError, type JobContent, maxDocumentBytes, type Retry, retriedStates } from '@jobcast/contract'
+import { ApiError, defaultRetry, type JobContent, maxDocumentBytes } from '@jobcast/contract'
 import type { Caller } from './caller.ts'
 import type { Put, Store, StoredJob } from './store.ts'
-
-/** For what a retry policy leaves out. */
-const defaultRetry: Omit<Retry, 'max'> = { backoffSeconds: 10, on: [...retriedStates] }
 
 export type JobDeps = { store: Store; now: () => number }
 

@@ -1,0 +1,16 @@
+import { type ExitCode, exitCode } from '../exit-code.ts'
+import type { Out } from '../out.ts'
+import { FleetFileError } from './parse-fleet.ts'
+
+/** Everything that is wrong in the files, a line each, as compilers tell it. */
+export async function explainFleet(out: Out, act: () => Promise<ExitCode>): Promise<ExitCode> {
+  try {
+    return await act()
+  } catch (error) {
+    if (!(error instanceof FleetFileError)) throw error
+    for (const problem of error.problems) out.say(problem)
+    const { length } = error.problems
+    out.say(`Nothing was sent: ${length} ${length === 1 ? 'problem' : 'problems'} in the files.`)
+    return exitCode.validation
+  }
+}

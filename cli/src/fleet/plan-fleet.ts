@@ -1,0 +1,78 @@
+// What a server has, held against what files want: the changes between them.
+
+import { isDeepStrictEqual } from 'node:util'
+import type { Jobcast } from '@jobcast/client'
+import { inParallel } from '../in-parallel.ts'
+import { type Fields, type Found, type Kind, kinds, readAll, readOne } from './fleet-kind.ts'
+import type { Fleet, Wanted } from './parse-fleet.ts'
+
+export type FieldChange = { from?: unknown; to?: unknown }
+
+export type Change = {
+  action: 'create' | 'update' | 'delete'
+  kind: Kind
+  name: string
+  /** What to send; empty where it is deleted. */
+  content: Fields
+  fields: Record<string, FieldChange>
+}
+
+export type Plan = { changes: Change[]; unchanged: number }
+
+/** So few are asked for one by one: the server may have a million others. */
+const fewNames = 50
+
+export async function planFleet(client: Jobcast, fleet: Fleet, { prune = false } = {}): Promise<Plan> {
+  const plan: Plan = { changes: [], unchanged: 0 }
+  for (const kind of kinds) {
+    if (!fleet.kinds.has(kind)) continue
+    const wanted = fleet.items.filter((item) => item.kind === kind)
+    const found = await find(client, kind, wanted, prune)
+    for (const item of wanted) {
+      const change = changeOf(item, found.get(item.name))
+      if (change === undefined) plan.unchanged++
+      else plan.changes.push(change)
+      found.delete(item.name)
+    }
+    if (prune) plan.changes.push(...[...found.keys()].map((name) => deletionOf(kind, name)))
+  }
+  return { ...plan, changes: inOrder(plan.changes) }
+}
+
+/** What is deleted comes last. */
+function inOrder(changes: Change[]): Change[] {
+  const isLast = ({ action }: Change) => action === 'delete'
+  return [...changes.filter((change) => !isLast(change)), ...changes.filter(isLast)]
+}
+
+async function find(
+  client: Jobcast,
+  kind: Kind,
+  wanted: Wanted[],
+  all: boolean,
+): Promise<Map<string, Fields>> {
+  const found = new Map<string, Fields>()
+  const keep = (item: Found | undefined) => item && found.set(item.name, item.fields)
+  if (all || wanted.length > fewNames) for await (const item of readAll(kind, client)) keep(item)
+  else await inParallel(wanted, async ({ name }) => keep(await readOne(kind, client, name)))
+  return found
+}
+
+/** Undefined where the server has it so already. */
+function changeOf({ kind, name, content }: Wanted, found: Fields | undefined): Change | undefined {
+  // As JSON carries it: -0 arrives as 0.
+  const wanted: Fields = JSON.parse(JSON.stringify(kind.filled(name, content)))
+  if (found === undefined) {
+    const fields = Object.keys(wanted).filter((field) => content[field] !== undefined)
+    const changes = fields.map((field) => [field, { to: wanted[field] }])
+    return { action: 'create', kind, name, content, fields: Object.fromEntries(changes) }
+  }
+  const different = Object.keys(wanted).filter((field) => !isDeepStrictEqual(wanted[field], found[field]))
+  if (different.length === 0) return undefined
+  const changes = different.map((field) => [field, { from: found[field], to: wanted[field] }])
+  return { action: 'update', kind, name, content, fields: Object.fromEntries(changes) }
+}
+
+function deletionOf(kind: Kind, name: string): Change {
+  return { action: 'delete', kind, name, content: {}, fields: {} }
+}

@@ -1,0 +1,30 @@
+// What -f names, as texts: files, folders, and - for standard input.
+
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { UsageError } from '../usage-error.ts'
+
+export type Source = { file: string; text: string }
+
+const fleetFile = /\.(?:ya?ml|json)$/
+
+/** Of a folder its own .yaml, .yml and .json files, by name. Throws as node:fs does. */
+export async function readSources(paths: readonly string[]): Promise<Source[]> {
+  const sources: Source[] = []
+  for (const path of new Set(paths)) {
+    if (path === '-') sources.push({ file: 'standard input', text: await text(process.stdin) })
+    else for (const file of filesAt(path)) sources.push({ file, text: readFileSync(file, 'utf8') })
+  }
+  return sources
+}
+
+function filesAt(path: string): string[] {
+  if (!statSync(path).isDirectory()) return [path]
+  const files = readdirSync(path, { withFileTypes: true })
+    .filter((entry) => !entry.isDirectory() && fleetFile.test(entry.name))
+    .map(({ name }) => join(path, name))
+    .sort()
+  if (files.length === 0) throw new UsageError(`there is no .yaml, .yml or .json file in ${path}`)
+  return files
+}

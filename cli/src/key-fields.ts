@@ -1,0 +1,12 @@
+import type { ApiKey } from '@jobcast/client'
+import { localTime } from './local-time.ts'
+
+/** What a key is and may do, for a person. */
+export function keyFields({ keyId, keyName, ownerId, scopes, expiresAt }: ApiKey) {
+  return {
+    owner: ownerId,
+    key: `${keyName} (${keyId})`,
+    scopes: scopes.join(', ') || 'none',
+    expires: localTime(expiresAt) ?? 'never',
+  }
+}

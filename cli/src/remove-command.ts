@@ -1,0 +1,45 @@
+// What takes something away for good: it asks first.
+
+import type { Jobcast } from '@jobcast/client'
+import type { Command } from 'commander'
+import { confirm } from './ask.ts'
+import { exitCode } from './exit-code.ts'
+import { ownerCommand, withClient } from './owner-command.ts'
+
+type Removal = {
+  /** `rm`, or a better word for it. */
+  name?: string
+  /** What is named on the command line: `deviceId`. */
+  argument: string
+  /** `Delete`, and `Deleted` when it is done. */
+  verb?: [asked: string, done: string]
+  /** `device` */
+  word: string
+  /** What else goes with it. */
+  consequence?: string
+  remove: (client: Jobcast, name: string) => Promise<void>
+}
+
+export function removeCommand(removal: Removal): Command {
+  const { name = 'rm', argument, verb = ['Delete', 'Deleted'], word, consequence, remove } = removal
+  const [asked, done] = verb
+  return ownerCommand(name)
+    .argument(`<${argument}...>`)
+    .option('-y, --yes', 'without a question')
+    .action(
+      withClient(async ({ client, out }, names: string[], flags: { yes?: boolean }) => {
+        const what = `${word} ${names.join(', ')}`
+        const more = consequence === undefined ? '' : ` ${consequence}`
+        if (!(await confirm(`${asked} ${what}?${more}`, flags))) {
+          out.say('Nothing was done.')
+          return exitCode.interrupted
+        }
+        for (const each of names) {
+          await remove(client, each)
+          out.say(`${done} ${word} ${each}.`)
+        }
+        if (out.json) out.show({ [verb[1].toLowerCase()]: names }, () => '')
+        return exitCode.ok
+      }),
+    )
+}

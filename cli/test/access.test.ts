@@ -1,0 +1,131 @@
+// Address and key: where they come from, and what is said when they do not work.
+
+import assert from 'node:assert/strict'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { openSharedServer } from '../../server/test/http/shared-server.ts'
+import { openServer } from '../../server/test/support/open-server.ts'
+import { dataFolder, runJobcast, startJobcast } from './run-jobcast.ts'
+
+const server = await openSharedServer()
+const { http, adminKey } = server
+/** A port where nobody listens: it was free just now. */
+const nobody = await new Promise<string>((resolve) => {
+  const opened = createServer().listen(0, '127.0.0.1', () => {
+    const { port } = opened.address() as AddressInfo
+    opened.close(() => resolve(`http://127.0.0.1:${port}`))
+  })
+})
+
+function withProfiles(t: TestContext, current: string, profiles: object): Record<string, string> {
+  const folder = dataFolder(t)
+  mkdirSync(join(folder, 'jobcast'))
+  const file = join(folder, 'jobcast', 'profiles.json')
+  writeFileSync(file, JSON.stringify({ current, profiles }), { mode: 0o600 })
+  return { XDG_CONFIG_HOME: folder }
+}
+
+async function codeOf(args: string[], env: Record<string, string>) {
+  const { code, stderr } = await runJobcast(['runs', 'ls', ...args], env)
+  return { code, stderr }
+}
+
+test('flags win over the environment, the environment over a profile', async (t) => {
+  const good = { url: http, apiKey: adminKey }
+  const bad = { url: nobody, apiKey: 'jc_wrong' }
+  const env = withProfiles(t, 'good', { good, bad })
+  assert.equal((await codeOf([], env)).code, 0)
+  const wrongKey = await codeOf([], { ...env, JOBCAST_API_KEY: 'jc_wrong' })
+  assert.equal(wrongKey.code, 3)
+  assert.match(
+    wrongKey.stderr,
+    /^jobcast: Invalid API key \(J-802\)\n {2}The key comes from JOBCAST_API_KEY\.\n$/,
+  )
+  const flagged = await codeOf(['--api-key', adminKey], { ...env, JOBCAST_API_KEY: 'jc_wrong' })
+  assert.equal(flagged.code, 0, flagged.stderr)
+  // Who names a profile on the command line means all of it.
+  const named = await codeOf(['--profile', 'good'], {
+    ...env,
+    JOBCAST_URL: nobody,
+    JOBCAST_API_KEY: 'jc_wrong',
+  })
+  assert.equal(named.code, 0, named.stderr)
+  assert.equal((await codeOf([], { ...env, JOBCAST_PROFILE: 'bad' })).code, 8)
+})
+
+test('the key of a profile goes to no other address', async (t) => {
+  const seen: unknown[] = []
+  const stranger = createServer((request, response) => {
+    seen.push(request.headers['x-api-key'])
+    response.end()
+  })
+  await new Promise<void>((resolve) => stranger.listen(0, '127.0.0.1', resolve))
+  t.after(() => stranger.close())
+  const url = `http://127.0.0.1:${(stranger.address() as AddressInfo).port}`
+  const env = withProfiles(t, 'mine', { mine: { url: http, apiKey: adminKey } })
+  const { code, stderr } = await codeOf(['--url', url], env)
+  assert.equal(code, 3)
+  assert.match(stderr, /^jobcast: There is no API key for http.*\n {2}Give --api-key/)
+  assert.deepEqual(seen, [])
+})
+
+test('without a key it ends with 3 and says how to give one', async () => {
+  const { code, stderr } = await codeOf([], {})
+  assert.equal(code, 3)
+  assert.match(stderr, /Give --api-key, set JOBCAST_API_KEY, or run: jobcast login\n$/)
+})
+
+test('a key without the scope ends with 3, and the run it has made is named', async () => {
+  await server.putJobAndDevices('scope', ['scope-1'])
+  const { apiKey } = await server.newKey(['TRIGGER'])
+  const args = ['trigger', 'scope', '-d', 'scope-1', '--wait']
+  const { code, stderr } = await runJobcast(args, { JOBCAST_URL: http, JOBCAST_API_KEY: apiKey })
+  assert.equal(code, 3)
+  assert.match(stderr, /^Run \d+: scope on 1 device\njobcast: .*required permission: READ \(J-804\)/)
+})
+
+test('an address where nobody answers ends with 8 and says which and from where', async () => {
+  const { code, stderr } = await codeOf(['--api-key', 'jc_any'], { JOBCAST_URL: nobody })
+  assert.equal(code, 8)
+  assert.match(
+    stderr,
+    /^jobcast: no answer from http:\S+: .*ECONNREFUSED.*\n {2}The address comes from JOBCAST_URL/,
+  )
+})
+
+test('an address that is none, and a profile that is not there, end with 2', async () => {
+  const wrong = await codeOf(['--url', 'jobs.example'], { JOBCAST_API_KEY: 'jc_any' })
+  assert.equal(wrong.code, 2)
+  assert.match(wrong.stderr, /^error: the address "jobs\.example" \(--url\) is not one like/)
+  const missing = await codeOf(['--profile', 'nope'], {})
+  assert.equal(missing.code, 2)
+  assert.match(missing.stderr, /^error: there is no profile "nope"/)
+})
+
+test('something else at the address ends with 8: its 404 says nothing about ours', async (t) => {
+  const other = createServer((_, response) => response.writeHead(404).end('<html>'))
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+  t.after(() => other.close())
+  const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
+  const { code, stderr } = await codeOf(['--url', url], { JOBCAST_API_KEY: 'jc_any' })
+  assert.equal(code, 8)
+  assert.match(stderr, /answered 404 without an error code/)
+})
+
+test('a service that goes away during a wait is waited for, and that is said', async (t) => {
+  const folder = dataFolder(t)
+  const first = await openServer(t, { dataFolder: folder })
+  await first.putJobAndDevices('away', ['away-1'])
+  const env = { JOBCAST_URL: first.http, JOBCAST_API_KEY: first.adminKey }
+  const waiting = startJobcast(t, ['trigger', 'away', '-d', 'away-1', '--wait'], env)
+  await waiting.untilError(/1 PENDING/)
+  await first.server.stop()
+  await waiting.untilError(/^No answer from http:\S+ \(.+\); the wait goes on\.$/m)
+  const second = await openServer(t, { dataFolder: folder, port: Number(new URL(first.http).port) })
+  await waiting.untilError(/^The service answers again\.$/m)
+  await second.call('POST', '/job/api/runs/1/cancel')
+  assert.equal(await waiting.ended, 6)
+})

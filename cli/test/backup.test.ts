@@ -1,0 +1,112 @@
+// A backup beside a service that goes on writing, and a service that starts on it.
+
+import assert from 'node:assert/strict'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { type SpawnedServer, spawnServer } from '../../server/test/support/spawn-server.ts'
+import { dataFolder, runJobcast } from './run-jobcast.ts'
+
+async function serve(t: TestContext, folder: string): Promise<SpawnedServer> {
+  const server = await spawnServer(folder)
+  t.after(() => server.end('SIGKILL'))
+  return server
+}
+
+/** Triggers again and again until it is told to stop; gives the ids that were answered. */
+function triggerOn(server: SpawnedServer) {
+  const answered: number[] = []
+  let isOver = false
+  const some = Promise.withResolvers<void>()
+  const caller = async () => {
+    while (!isOver) {
+      const reply = await server.trigger('restart', ['d1', 'd2'])
+      assert.equal(reply.status, 201, reply.text)
+      answered.push(...reply.json.map(({ jobExecutionId }: { jobExecutionId: number }) => jobExecutionId))
+      if (answered.length >= 200) some.resolve()
+    }
+  }
+  const callers = Promise.all([caller(), caller()])
+  callers.catch(some.reject)
+  return {
+    answered,
+    some: some.promise,
+    async stop() {
+      isOver = true
+      await callers
+    },
+  }
+}
+
+test('while triggers go on, the copy has all that was answered before it began, and a service starts on it', async (t) => {
+  const data = join(dataFolder(t), 'data')
+  const server = await serve(t, data)
+  await server.putJobAndDevices('restart', ['d1', 'd2'])
+  const triggers = triggerOn(server)
+  await triggers.some
+
+  const before = [...triggers.answered]
+  const file = join(dataFolder(t), 'backup.db')
+  const backup = await runJobcast(['backup', '--data', data, '--to', file, '--json'])
+  assert.equal(backup.code, 0, backup.stderr)
+  assert.equal(JSON.parse(backup.stdout).bytes, statSync(file).size)
+  assert.equal(statSync(file).mode & 0o777, 0o600)
+  await triggers.stop()
+  // The service was not disturbed: it has answered meanwhile, and still does.
+  assert.ok(triggers.answered.length > before.length)
+  assert.equal((await server.call('GET', '/readyz')).status, 200)
+  assert.equal((await server.end('SIGTERM')).code, 0)
+
+  // As docs/operations.md has it: a folder with nothing but the copy, under the name of the database.
+  const restored = join(dataFolder(t), 'restored')
+  mkdirSync(restored, { mode: 0o700 })
+  copyFileSync(file, join(restored, 'jobcast.db'))
+  const second = await serve(t, restored)
+  const found = new Set<number>()
+  let cursor: string | null = ''
+  do {
+    const reply = await second.call('GET', `/job/api/executions?limit=200${cursor && `&cursor=${cursor}`}`, {
+      key: server.adminKey,
+    })
+    assert.equal(reply.status, 200, reply.text)
+    for (const { jobExecutionId } of reply.json.items) found.add(jobExecutionId)
+    cursor = reply.json.nextCursor
+  } while (cursor !== null)
+  assert.deepEqual(
+    before.filter((id) => !found.has(id)),
+    [],
+  )
+  // Ids only grow, also from there on.
+  const next = await second.trigger('restart', ['d1'], { key: server.adminKey })
+  assert.ok(next.json[0].jobExecutionId > Math.max(...found), next.text)
+})
+
+test('a backup replaces nothing, leaves nothing half done, and says what is missing', async (t) => {
+  const data = join(dataFolder(t), 'data')
+  const server = await serve(t, data)
+  await server.end('SIGTERM')
+  const folder = dataFolder(t)
+  const file = join(folder, 'backup.db')
+  const backup = (...args: string[]) => runJobcast(['backup', ...args])
+  // The service is stopped: that is as good.
+  assert.equal((await backup('--data', data, '--to', file)).code, 0)
+  const again = await backup('--data', data, '--to', file)
+  assert.equal(again.code, 2)
+  assert.match(again.stderr, /is there already; a backup replaces nothing/)
+  assert.deepEqual(readdirSync(folder), ['backup.db'])
+  assert.equal((await backup('--data', folder, '--to', join(folder, 'x.db'))).code, 2)
+  assert.equal((await backup('--data', data, '--to', join(folder, 'no', 'x.db'))).code, 2)
+  assert.equal((await backup('--data', data)).code, 2)
+
+  const broken = join(dataFolder(t), 'broken')
+  mkdirSync(broken)
+  writeFileSync(
+    join(broken, 'jobcast.db'),
+    'this is no database, and long enough to be told from one'.repeat(100),
+  )
+  const none = await backup('--data', broken, '--to', join(folder, 'none.db'))
+  assert.equal(none.code, 8)
+  assert.match(none.stderr, /no backup was made: file is not a database/)
+  assert.equal(existsSync(join(folder, 'none.db')), false)
+  assert.deepEqual(readdirSync(folder), ['backup.db'])
+})

@@ -1,0 +1,50 @@
+// Completion, as bash itself carries it out.
+
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { dataFolder, runJobcast } from './run-jobcast.ts'
+
+const cases: { typed: string[]; gives: string[] }[] = [
+  { typed: ['tri'], gives: ['trigger'] },
+  { typed: ['devices', 're'], gives: ['revoke'] },
+  { typed: ['devices', 'ls', '--o'], gives: ['--online', '--offline'] },
+  { typed: ['devices', 'ls', '--tag', 'x', '--on'], gives: ['--online'] },
+  { typed: ['devices', 'ls', '--tag', ''], gives: [] },
+  { typed: ['webhooks', 'deliveries', 'w', '--state', ''], gives: ['PENDING', 'DELIVERED', 'FAILED'] },
+  { typed: ['apply', '-f', 'fleet'], gives: ['fleet.yaml'] },
+  { typed: ['completion', ''], gives: ['bash', 'zsh', 'fish', '-h', '--help'] },
+  { typed: ['nope', 'tri'], gives: ['trigger'] },
+]
+
+test('bash loads the script and completes commands, flags, values and files', async (t) => {
+  const { code, stdout, stderr } = await runJobcast(['completion', 'bash'])
+  assert.equal(code, 0, stderr)
+  const folder = dataFolder(t)
+  writeFileSync(join(folder, 'script'), stdout)
+  writeFileSync(join(folder, 'fleet.yaml'), '')
+  for (const { typed, gives } of cases) {
+    const program = `source ./script && complete -p jobcast >/dev/null || exit 1
+      COMP_WORDS=(jobcast "$@"); COMP_CWORD=$#; _jobcast; printf '%s\\n' "\${COMPREPLY[@]}"`
+    const found = execFileSync('bash', ['-c', program, 'bash', ...typed], { cwd: folder, encoding: 'utf8' })
+    assert.deepEqual(found.split('\n').filter(Boolean), gives, typed.join(' '))
+  }
+})
+
+test('every command and flag is in every script, and nothing in it breaks out of its quotes', async () => {
+  for (const shell of ['bash', 'zsh', 'fish']) {
+    const { code, stdout } = await runJobcast(['completion', shell])
+    assert.equal(code, 0)
+    for (const word of ['trigger', 'enrollments', 'backup', 'max-devices', 'api-key-stdin', 'prune']) {
+      assert.ok(stdout.includes(word), `${shell}: ${word}`)
+    }
+  }
+  const { stdout: zsh } = await runJobcast(['completion', 'zsh'])
+  // What follows a word in single quotes is a blank or the end of the list.
+  for (const [, list = ''] of zsh.matchAll(/found=\((.*)\) ;;/g)) {
+    assert.match(list, /^(?:'[^']*'(?:\\''[^']*')*(?: |$))*$/)
+  }
+  assert.equal((await runJobcast(['completion', 'csh'])).code, 2)
+})

@@ -1,0 +1,145 @@
+// The doctor: what is well, what is not, and with what it ends.
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { openSharedServer } from '../../server/test/http/shared-server.ts'
+import { certificates } from '../../server/test/support/certificates.ts'
+import { openServer } from '../../server/test/support/open-server.ts'
+import { dataFolder, runJobcast } from './run-jobcast.ts'
+
+const server = await openSharedServer()
+const access = { JOBCAST_URL: server.http, JOBCAST_API_KEY: server.adminKey }
+
+/** The marks by what was checked, and the whole of it. */
+async function examine(args: string[] = [], env: Record<string, string> = access) {
+  const { code, stdout, stderr } = await runJobcast(['doctor', '--json', ...args], env)
+  assert.notEqual(stdout, '', stderr)
+  const { good, checks } = JSON.parse(stdout) as {
+    good: boolean
+    checks: { check: string; mark: string; text: string }[]
+  }
+  const of = (name: string) => checks.find(({ check }) => check === name)
+  return { code, good, checks: checks.map(({ check }) => check), of, text: stdout }
+}
+
+test('where all is well each check says so, and it ends with 0', async () => {
+  const { code, stdout, stderr } = await runJobcast(['doctor', '--data', server.folder], access)
+  assert.equal(code, 0, stdout + stderr)
+  const lines = [
+    /^✓ node +v\d+/m,
+    /^✓ in use +yes: a service is running on it$/m,
+    /^✓ readers /m,
+    /^✓ whole +the database is in order$/m,
+    /^[✓!] room +\d+ MiB are free/m,
+    /^✓ address +http:.*, from JOBCAST_URL$/m,
+    /^✓ name +127\.0\.0\.1 is /m,
+    /^✓ port /m,
+    /^✓ encryption +none, and none is needed/m,
+    /^✓ alive /m,
+    /^✓ ready /m,
+    /^✓ version +\d+\.\d+\.\d+, the service and this program$/m,
+    /^✓ clock /m,
+    /^✓ key +"admin" of owner ow_\w+, from JOBCAST_API_KEY, may TRIGGER, READ, MANAGE, ADMIN; it does not expire$/m,
+    /^✓ events +come through as they happen$/m,
+  ]
+  for (const line of lines) assert.match(stdout, line)
+  assert.doesNotMatch(stdout, /jc_/)
+  assert.equal((await examine()).good, true)
+})
+
+test('a key that is wrong, missing or soon over: 3, 3, and a warning', async () => {
+  const wrong = await examine([], { ...access, JOBCAST_API_KEY: 'jc_wrong' })
+  assert.deepEqual([wrong.code, wrong.of('key')?.mark, wrong.of('alive')?.mark], [3, 'bad', 'good'])
+  const missing = await examine([], { JOBCAST_URL: server.http })
+  assert.deepEqual([missing.code, missing.of('key')?.mark], [3, 'bad'])
+  const expiresAt = new Date(Date.now() + 3.5 * 86_400_000).toISOString()
+  const { apiKey } = await server.newKey(['TRIGGER'], { expiresAt })
+  const soon = await examine([], { ...access, JOBCAST_API_KEY: apiKey })
+  assert.deepEqual([soon.code, soon.of('key')?.mark, soon.of('events')?.mark], [0, 'warning', 'warning'])
+  assert.match(soon.of('key')?.text ?? '', /expires in 3 days/)
+})
+
+test('nobody at the address, no such name, and another service: 8, and no further question', async (t) => {
+  const nobody = await examine(['--url', 'http://127.0.0.1:1'])
+  assert.deepEqual([nobody.code, nobody.checks.at(-1), nobody.of('port')?.mark], [8, 'port', 'bad'])
+  const noName = await examine(['--url', 'http://no-such-name.invalid'])
+  assert.deepEqual([noName.code, noName.checks.at(-1)], [8, 'name'])
+  const other = createServer((_request, response) => response.end('<html>')).listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  t.after(() => other.close())
+  const wrong = await examine(['--url', `http://127.0.0.1:${(other.address() as AddressInfo).port}`])
+  assert.deepEqual([wrong.code, wrong.checks.at(-1)], [8, 'alive'])
+  assert.match(wrong.of('alive')?.text ?? '', /not as Jobcast does/)
+})
+
+/** Hands answers on whole: what never ends, never comes. Its clock is an hour slow. */
+async function openGatheringProxy(t: TestContext): Promise<string> {
+  const proxy = createServer(async (request, response) => {
+    if (request.url === '/job/api/events') return response.flushHeaders()
+    const key = String(request.headers['x-api-key'] ?? '')
+    const answer = await fetch(server.http + request.url, { headers: { 'x-api-key': key } })
+    const date = new Date(Date.now() - 3_600_000).toUTCString()
+    return response.writeHead(answer.status, { date }).end(await answer.text())
+  }).listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  t.after(() => {
+    proxy.closeAllConnections()
+    proxy.close()
+  })
+  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+}
+
+test('a proxy that gathers events before it hands them on is found, and so is a clock that is wrong', async (t) => {
+  const { code, of } = await examine(['--url', await openGatheringProxy(t)])
+  assert.equal(code, 8)
+  assert.equal(of('events')?.mark, 'bad')
+  assert.match(of('events')?.text ?? '', /a proxy between holds them back/)
+  assert.equal(of('clock')?.mark, 'warning')
+  assert.match(of('clock')?.text ?? '', /\b3[56]\d\d s apart/)
+  assert.equal(of('key')?.mark, 'good')
+})
+
+test('a certificate is trusted or not, and its days are counted', async (t) => {
+  const tls = {
+    cert: readFileSync(certificates.serverCert, 'utf8'),
+    key: readFileSync(certificates.serverKey, 'utf8'),
+  }
+  const secure = await openServer(t, { tls })
+  const env = { JOBCAST_URL: secure.http, JOBCAST_API_KEY: secure.adminKey }
+  const untrusted = await examine([], env)
+  assert.deepEqual([untrusted.code, untrusted.checks.at(-1)], [8, 'encryption'])
+  assert.match(untrusted.of('encryption')?.text ?? '', /not trusted .*NODE_EXTRA_CA_CERTS/)
+  const trusted = await examine([], { ...env, NODE_EXTRA_CA_CERTS: certificates.ca })
+  assert.equal(trusted.code, 0, trusted.text)
+  // Those of the tests are good for a day.
+  assert.equal(trusted.of('encryption')?.mark, 'warning')
+  assert.match(trusted.of('encryption')?.text ?? '', /TLSv1\.3, the certificate is good for 0 days: renew it/)
+  assert.equal(trusted.of('events')?.mark, 'good')
+})
+
+test('a data folder that is missing, damaged or open to others', async (t) => {
+  const missing = await examine(['--data', '/nowhere'])
+  assert.deepEqual([missing.code, missing.of('data')?.mark, missing.of('key')?.mark], [4, 'bad', 'good'])
+
+  const folder = dataFolder(t)
+  mkdirSync(join(folder, 'data'), { mode: 0o755 })
+  const stopped = await openServer(t, { dataFolder: join(folder, 'data') })
+  await stopped.server.stop()
+  chmodSync(stopped.folder, 0o755)
+  const open = await examine(['--data', stopped.folder])
+  assert.equal(open.code, 0, open.text)
+  assert.equal(open.of('readers')?.mark, 'warning')
+  assert.match(open.of('in use')?.text ?? '', /^no:/)
+
+  const database = join(stopped.folder, 'jobcast.db')
+  const bytes = readFileSync(database)
+  writeFileSync(database, bytes.fill(0x55, 4096))
+  const damaged = await examine(['--data', stopped.folder])
+  assert.equal(damaged.code, 8, damaged.text)
+  assert.match(damaged.text, /damaged|malformed|not a database/)
+})

@@ -1,0 +1,253 @@
+// Fleet as files: apply and diff.
+
+import assert from 'node:assert/strict'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { openSharedServer } from '../../server/test/http/shared-server.ts'
+import { openTerminal } from './open-terminal.ts'
+import { dataFolder, runJobcast } from './run-jobcast.ts'
+
+const server = await openSharedServer()
+const example = fileURLToPath(new URL('../../docs/examples/fleet.yaml', import.meta.url))
+
+/** Each test is an owner of its own, so that nobody prunes what is another's. */
+async function openFleet(t: TestContext) {
+  const { key } = await server.newOwner(t.name)
+  const access = { JOBCAST_URL: server.http, JOBCAST_API_KEY: key }
+  const folder = dataFolder(t)
+  return {
+    access,
+    folder,
+    write(name: string, text: string): string {
+      writeFileSync(join(folder, name), text)
+      return join(folder, name)
+    },
+    run: (args: string[], input = '') => runJobcast(args, access, input),
+    get: async (path: string) => (await server.call('GET', `/job/api/${path}`, { key })).json,
+    put: async (path: string, body: object) => {
+      const reply = await server.call('PUT', `/job/api/${path}`, { key, body })
+      assert.ok(reply.status < 300, reply.text)
+    },
+  }
+}
+
+test('the example of the documentation is applied, and applied again it changes nothing', async (t) => {
+  const { run, get } = await openFleet(t)
+  const before = await run(['diff', '-f', example])
+  assert.equal(before.code, 6, before.stderr)
+  assert.match(before.stdout, /^\+ job restart\n {4}\+ description: "Restarts the kiosk application"$/m)
+  const first = await run(['apply', '-f', example])
+  assert.equal(first.code, 0, first.stderr)
+  assert.match(first.stdout, /^6 to create, 0 unchanged\nsecret of webhook alerts: whsec_\S+\n$/m)
+  assert.match(first.stderr, /^6 done, 0 unchanged\.$/m)
+  assert.deepEqual((await get('devices/kiosk-2')).tags, ['berlin', 'kiosk'])
+  assert.deepEqual((await get('jobs/restart')).retry, {
+    max: 2,
+    backoffSeconds: 10,
+    on: ['FAILED', 'TIMED_OUT'],
+  })
+  const { updatedAt } = await get('devices/kiosk-1')
+
+  const again = await run(['apply', '-f', example])
+  assert.deepEqual([again.code, again.stdout], [0, ''])
+  assert.match(again.stderr, /Nothing to do: 6 as the files say\./)
+  assert.equal((await get('devices/kiosk-1')).updatedAt, updatedAt)
+  const diff = await run(['diff', '-f', example, '--json'])
+  assert.equal(diff.code, 0)
+  assert.deepEqual(JSON.parse(diff.stdout), { create: 0, update: 0, delete: 0, unchanged: 6, changes: [] })
+})
+
+test('only what differs is shown and sent, field by field', async (t) => {
+  const { run, get, put, write } = await openFleet(t)
+  await put('jobs/a', {
+    description: 'Old',
+    document: { handler: 'a', deep: { x: 1, y: 2 } },
+    timeoutSeconds: 5,
+  })
+  await put('devices/d1', { deviceName: 'One', tags: ['b', 'a'] })
+  await put('devices/d2', {})
+  await put('devices/untouched', { tags: ['mine'] })
+  const file = write(
+    'fleet.yaml',
+    'jobs: { a: { description: New, document: { deep: { y: 3, x: 1 }, handler: a } } }\n' +
+      'devices: [{ deviceId: d1, deviceName: One, tags: [a, b] }, { deviceId: d2, tags: [new] }, d3]\n',
+  )
+  const diff = await run(['diff', '-f', file])
+  assert.equal(diff.code, 6, diff.stderr)
+  const lines = [
+    '~ job a',
+    '    ~ description: "Old" -> "New"',
+    '    ~ document.deep.y: 2 -> 3',
+    '    - timeoutSeconds: 5',
+    '~ device d2',
+    '    ~ tags: [] -> ["new"]',
+    '+ device d3',
+    '1 to create, 2 to update, 1 unchanged',
+  ]
+  assert.equal(diff.stdout, `${lines.join('\n')}\n`)
+  const before = await get('devices/d1')
+  const applied = await run(['apply', '-f', file, '--json'])
+  assert.equal(applied.code, 0, applied.stderr)
+  const { changes, ...counts } = JSON.parse(applied.stdout)
+  assert.deepEqual(counts, { create: 1, update: 2, delete: 0, unchanged: 1 })
+  assert.deepEqual(changes[1], {
+    action: 'update',
+    kind: 'device',
+    name: 'd2',
+    fields: { tags: { from: [], to: ['new'] } },
+    outcome: 'done',
+  })
+  assert.deepEqual(await get('devices/d1'), before)
+  assert.deepEqual((await get('devices/untouched')).tags, ['mine'])
+  assert.equal((await get('jobs/a')).timeoutSeconds, null)
+})
+
+test('all problems of all files are told together, with file and line, and nothing is sent', async (t) => {
+  const { run, get, write, folder } = await openFleet(t)
+  write('a.yaml', 'devices:\n  good: {}\n  k/1: { tags: [x, 5] }\n  twice: {}\ndevice: {}\n')
+  write(
+    'b.yml',
+    'jobs:\n  execute:\n  a:\n    timeoutSeconds: 0\n    descripton: typo\n---\ndevices:\n  twice: {}\n',
+  )
+  write('c.json', '{"webhooks": [{"webhookName": "w", "eventTypes": ["odd"]}]}')
+  write('d.yaml', 'jobs:\n---\na: [\n')
+  const { code, stdout, stderr } = await run(['apply', '-f', folder])
+  assert.equal(code, 5)
+  assert.equal(stdout, '')
+  const expected = [
+    /a\.yaml:3:3: device k\/1: must be .* without \/ \+ # \?$/m,
+    /a\.yaml:3:20: device k\/1, tags\.1: must be a string, not the number 5 \(put it in quotes\)$/m,
+    /a\.yaml:5:1: device: is no field that is known here/m,
+    /b\.yml:2:3: job execute: no job can be named execute$/m,
+    /b\.yml:4:5: job a, timeoutSeconds: must be >= 1$/m,
+    /b\.yml:5:5: job a, descripton: is no field that is known here$/m,
+    /b\.yml:8:3: device twice: is there twice; the other is at .*a\.yaml:4:3$/m,
+    /c\.json:1:15: webhook w: url is missing$/m,
+    /c\.json:1:\d+: webhook w, eventTypes\.0: must be one of run\.created, /m,
+    /d\.yaml:1:1: jobs: must be a map or a list; write \{\} to say that there are none$/m,
+    /d\.yaml:\d:\d: Flow sequence/m,
+    /^Nothing was sent: 11 problems in the files\.$/m,
+  ]
+  for (const line of expected) assert.match(stderr, line)
+  assert.deepEqual((await get('devices')).items, [])
+})
+
+test('files that are not there, and folders without any, are refused with 2', async (t) => {
+  const { run, folder } = await openFleet(t)
+  mkdirSync(join(folder, 'empty'))
+  for (const path of [join(folder, 'no.yaml'), join(folder, 'empty')]) {
+    assert.equal((await run(['diff', '-f', path])).code, 2)
+  }
+  assert.equal((await run(['diff'])).code, 2)
+})
+
+test('names are what is written, and a fleet comes from several files and standard input', async (t) => {
+  const { run, get, write } = await openFleet(t)
+  const one = write('one.yaml', 'devices: { 0012: {}, 7: { deviceName: "7" }, true: {} }')
+  const applied = await run(['apply', '-f', one, '-f', '-'], 'devices: [from-stdin]\n---\n---\njobs: {}\n')
+  assert.equal(applied.code, 0, applied.stderr)
+  const ids = (await get('devices')).items.map(({ deviceId }: { deviceId: string }) => deviceId)
+  assert.deepEqual(ids, ['0012', '7', 'from-stdin', 'true'])
+})
+
+test('--prune deletes only of the kinds that the files name, and in a pipe only with --yes', async (t) => {
+  const { run, get, put, write } = await openFleet(t)
+  await put('jobs/kept', {})
+  await put('devices/old-1', {})
+  await put('devices/d1', {})
+  const file = write('fleet.yaml', 'devices: { d1: {} }')
+  const refused = await run(['apply', '-f', file, '--prune'])
+  assert.equal(refused.code, 2)
+  assert.match(refused.stderr, /--yes/)
+  const diff = await run(['diff', '-f', file, '--prune'])
+  assert.deepEqual([diff.code, diff.stdout], [6, '- device old-1\n1 to delete, 1 unchanged\n'])
+  assert.equal((await run(['apply', '-f', file])).code, 0)
+  assert.equal((await get('devices')).items.length, 2)
+  const pruned = await run(['apply', '-f', file, '--prune', '--yes'])
+  assert.equal(pruned.code, 0, pruned.stderr)
+  assert.deepEqual((await get('devices')).items.length, 1)
+  assert.equal((await get('jobs')).items.length, 1)
+  assert.equal((await run(['apply', '-f', file, '--prune', '--yes'])).stdout, '')
+})
+
+test('at a terminal --prune asks when the plan is seen, and no leaves all as it is', async (t) => {
+  const { access, put, get, write } = await openFleet(t)
+  await put('devices/old-1', {})
+  const file = write('fleet.yaml', 'devices: { d1: {} }')
+  const question =
+    /- device old-1\n1 to create, 1 to delete, 0 unchanged\nDelete 1 that the files do not have\? \[y\/N\]$/
+  const declined = openTerminal(t, ['apply', '-f', file, '--prune'], access)
+  await declined.until(question)
+  declined.press('n\r')
+  assert.equal(await declined.ended, 130)
+  assert.deepEqual((await get('devices')).items.length, 1)
+  const agreed = openTerminal(t, ['apply', '-f', file, '--prune'], access)
+  await agreed.until(question)
+  agreed.press('yes\r')
+  assert.equal(await agreed.ended, 0)
+  assert.equal((await get('devices')).items[0].deviceId, 'd1')
+})
+
+test('what the service refuses of one does not stop the others; it is told at the end', async (t) => {
+  const { run, get, write } = await openFleet(t)
+  // No schema can know which addresses this service sends nothing to.
+  const file = write(
+    'fleet.yaml',
+    'webhooks:\n  bad: { url: "http://127.0.0.1/" }\n  good: { url: "https://example.com/" }\n',
+  )
+  const { code, stderr, stdout } = await run(['apply', '-f', file, '--json'])
+  assert.equal(code, 5)
+  assert.match(stderr, /^webhook bad: Validation error \(J-500\): url leads to an address/m)
+  assert.match(stderr, /^1 done, 0 unchanged, 1 failed\.$/m)
+  const { changes } = JSON.parse(stdout)
+  assert.deepEqual(
+    changes.map(({ name, outcome, secret }: Record<string, unknown>) => [name, outcome, typeof secret]),
+    [
+      ['bad', 'failed', 'undefined'],
+      ['good', 'done', 'string'],
+    ],
+  )
+  assert.equal((await get('webhooks/good')).url, 'https://example.com/')
+})
+
+test('a secret that a file gives is used for a new webhook and shown nowhere', async (t) => {
+  const { run, write } = await openFleet(t)
+  const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+  const file = write('fleet.yaml', `webhooks: { w: { url: "https://example.com/", secret: "${secret}" } }`)
+  const first = await run(['apply', '-f', file])
+  assert.equal(first.code, 0, first.stderr)
+  assert.doesNotMatch(first.stdout + first.stderr, /whsec_/)
+  assert.match((await run(['apply', '-f', file])).stderr, /Nothing to do/)
+})
+
+test('without the scope to read or to manage it ends with 3, without a service with 8', async (t) => {
+  const { run, write } = await openFleet(t)
+  const devices = Array.from({ length: 100 }, (_, no) => `d${no}`)
+  const file = write('fleet.json', JSON.stringify({ devices }))
+  const { ownerId } = await server.newOwner(`${t.name}, again`)
+  const reader = (await server.newKey(['READ'], { ownerId })).apiKey
+  const refused = await run(['apply', '-f', file, '--api-key', reader])
+  assert.equal(refused.code, 3)
+  assert.match(refused.stderr, /MANAGE \(J-804\)/)
+  // The others would meet the same.
+  assert.match(refused.stderr, /^0 done, 0 unchanged, \d{1,2} failed, \d\d not tried\.$/m)
+  const manager = (await server.newKey(['MANAGE'], { ownerId })).apiKey
+  assert.equal((await run(['diff', '-f', file, '--api-key', manager])).code, 3)
+  assert.equal((await run(['diff', '-f', file, '--url', 'http://127.0.0.1:1'])).code, 8)
+})
+
+test('ten thousand devices are applied, and applied again in a few pages', async (t) => {
+  const { run, get, write } = await openFleet(t)
+  const devices = Array.from(
+    { length: 10_000 },
+    (_, no) => `  d-${no}: { <<: *shared, deviceName: D ${no} }\n`,
+  )
+  const file = write('fleet.yaml', `x-shared: &shared { tags: [a, b] }\ndevices:\n${devices.join('')}`)
+  const first = await run(['apply', '-f', file])
+  assert.equal(first.code, 0, first.stderr)
+  assert.match(first.stderr, /^10000 done, 0 unchanged\.$/m)
+  assert.deepEqual((await get('devices/d-9999')).tags, ['a', 'b'])
+  assert.match((await run(['apply', '-f', file])).stderr, /Nothing to do: 10000 as/)
+})

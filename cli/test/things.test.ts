@@ -1,0 +1,183 @@
+// What there is: jobs, devices, enrolments, keys, owners, webhooks.
+
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { openSharedServer } from '../../server/test/http/shared-server.ts'
+import { openTerminal } from './open-terminal.ts'
+import { dataFolder, runJobcast } from './run-jobcast.ts'
+
+const server = await openSharedServer()
+const access = { JOBCAST_URL: server.http, JOBCAST_API_KEY: server.adminKey }
+
+const jobcast = (...args: string[]) => runJobcast(args, access)
+
+/** It must end well; gives what is on standard output. */
+async function outputOf(...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await jobcast(...args)
+  assert.equal(code, 0, stderr)
+  return stdout
+}
+
+test('a job is made from a file, changed by flags without losing the rest, shown and deleted', async (t) => {
+  const file = join(dataFolder(t), 'job.yaml')
+  writeFileSync(file, 'description: Old\ndocument: { handler: restart }\nretry: { max: 2 }\n')
+  assert.equal(await outputOf('jobs', 'put', 'restart', '-f', file), '')
+  await outputOf('jobs', 'put', 'restart', '--description', 'New', '--timeout-seconds', '60')
+  const job = JSON.parse(await outputOf('jobs', 'get', 'restart', '--json'))
+  assert.equal(job.description, 'New')
+  assert.equal(job.timeoutSeconds, 60)
+  assert.equal(job.retry.max, 2)
+  assert.deepEqual(job.document, { handler: 'restart' })
+  assert.match(await outputOf('jobs', 'get', 'restart'), /^document +\{"handler":"restart"\}$/m)
+  assert.match(await outputOf('jobs'), /^JOB +DESCRIPTION +UPDATED\n(?:.*\n)*restart +New /)
+  await outputOf('jobs', 'rm', 'restart', '--yes')
+  const gone = await jobcast('jobs', 'get', 'restart')
+  assert.equal(gone.code, 4)
+  assert.match(gone.stderr, /J-301/)
+  assert.equal(gone.stdout, '')
+})
+
+test('what the service refuses ends with 5, and a file that is no map with 2', async () => {
+  const put = (input: string) => runJobcast(['jobs', 'put', 'odd', '-f', '-'], access, input)
+  assert.equal((await put('timeoutSeconds: soon')).code, 5)
+  assert.equal((await put('- a')).code, 2)
+  assert.equal((await put('a: [')).code, 2)
+  assert.equal((await jobcast('jobs', 'put', 'odd', '-f', '/nowhere.yaml')).code, 1)
+  assert.equal((await jobcast('devices', 'put', 'a/b')).code, 5)
+})
+
+test('devices are listed by tag and by state; tags stay unless they are named', async () => {
+  await outputOf('devices', 'put', 'cli-1', '--name', 'One', '--tag', 'north', '--tag', 'new, shiny')
+  await outputOf('devices', 'put', 'cli-2', '--tag', 'south')
+  await outputOf('devices', 'put', 'cli-1', '--name', 'Uno')
+  const listed = async (...args: string[]) =>
+    JSON.parse(await outputOf('devices', 'ls', '--json', ...args)).map(
+      ({ deviceId, deviceName, tags }: Record<string, unknown>) => [deviceId, deviceName, tags],
+    )
+  assert.deepEqual(await listed('--tag', 'north'), [['cli-1', 'Uno', ['new, shiny', 'north']]])
+  assert.deepEqual(await listed('--tag', 'north', '--online'), [])
+  assert.equal((await listed('--tag', 'north', '--offline')).length, 1)
+  assert.equal((await jobcast('devices', '--online', '--offline')).code, 2)
+  await outputOf('devices', 'put', 'cli-1', '--clear-tags')
+  assert.deepEqual(await listed('--tag', 'north'), [])
+  assert.match(await outputOf('devices', 'get', 'cli-1'), /^name +Uno$/m)
+  const limited = await jobcast('devices', 'ls', '--limit', '1')
+  assert.equal(limited.stdout.trim().split('\n').length, 2)
+  assert.match(limited.stderr, /There are more/)
+})
+
+test('the token of a device is alone on standard output, and works until it is revoked', async () => {
+  await outputOf('devices', 'put', 'cli-token')
+  const token = await outputOf('devices', 'token', 'cli-token')
+  assert.match(token, /^jd_\w+\n$/)
+  const signIn = async () =>
+    (
+      await fetch(`${server.http}/things/cli-token/jobs`, {
+        headers: { authorization: `Bearer ${token.trim()}` },
+      })
+    ).status
+  assert.equal(await signIn(), 200)
+  assert.equal((await jobcast('devices', 'revoke', 'cli-token')).code, 2)
+  await outputOf('devices', 'revoke', 'cli-token', '-y')
+  assert.notEqual(await signIn(), 200)
+  const json = JSON.parse(await outputOf('devices', 'token', 'cli-token', '--json'))
+  assert.deepEqual(Object.keys(json), ['deviceId', 'deviceToken'])
+})
+
+test('in a pipe nothing is deleted without --yes: it ends with 2', async () => {
+  await outputOf('devices', 'put', 'cli-kept')
+  const { code, stderr } = await jobcast('devices', 'rm', 'cli-kept')
+  assert.equal(code, 2)
+  assert.match(stderr, /say --yes/)
+  await outputOf('devices', 'get', 'cli-kept')
+  await outputOf('devices', 'rm', 'cli-kept', '--yes')
+  assert.equal((await jobcast('devices', 'rm', 'cli-kept', '--yes')).code, 4)
+})
+
+test('at a terminal it is asked: no keeps it and ends with 130, yes deletes it', async (t) => {
+  await outputOf('devices', 'put', 'cli-asked')
+  const question = /Delete device cli-asked\? What has not ended on it is canceled\. \[y\/N\]$/
+  const declined = openTerminal(t, ['devices', 'rm', 'cli-asked'], access)
+  await declined.until(question)
+  declined.press('\r')
+  assert.equal(await declined.ended, 130)
+  assert.match(declined.screen.text(), /Nothing was done\./)
+  await outputOf('devices', 'get', 'cli-asked')
+  const agreed = openTerminal(t, ['devices', 'rm', 'cli-asked'], access)
+  await agreed.until(question)
+  agreed.press('y\r')
+  assert.equal(await agreed.ended, 0)
+  assert.match(agreed.screen.text(), /Deleted device cli-asked\./)
+  assert.equal((await jobcast('devices', 'get', 'cli-asked')).code, 4)
+})
+
+test('an enrolment is made with what the flags say, listed and revoked', async () => {
+  const flags = ['--name', 'cli', '--max-uses', '3', '--expires-in', '2d', '--tag', 'a', '--prefix', 'k-']
+  const made = JSON.parse(await outputOf('enrollments', 'new', ...flags, '--json'))
+  assert.deepEqual([made.maxUses, made.tags, made.deviceIdPrefix], [3, ['a'], 'k-'])
+  assert.equal(Date.parse(made.expiresAt) - Date.parse(made.createdAt), 2 * 86_400_000)
+  assert.match(await outputOf('enrollments', 'new'), /^je_\w+\n$/)
+  await outputOf('enrollments', 'rm', made.enrollmentId, '-y')
+  assert.match(await outputOf('enrollments'), new RegExp(`^${made.enrollmentId} +cli +0 of 3 +k- `, 'm'))
+  assert.equal((await jobcast('enrollments', 'new', '--expires-in', 'soon')).code, 2)
+})
+
+test('a key has the scopes that are named and can be revoked; without the right scope it ends with 3', async () => {
+  const key = (await outputOf('keys', 'new', 'cli-reader', '--scope', 'read', '--expires', '90d')).trim()
+  assert.match(key, /^jc_\w+$/)
+  const withKey = (...args: string[]) => runJobcast(args, { ...access, JOBCAST_API_KEY: key })
+  assert.equal((await withKey('jobs')).code, 0)
+  const refused = await withKey('jobs', 'put', 'x', '-f', '-')
+  assert.equal(refused.code, 2) // nothing on standard input is no map
+  const noScope = await withKey('devices', 'put', 'x')
+  assert.equal(noScope.code, 3)
+  assert.match(noScope.stderr, /MANAGE \(J-804\)/)
+  const { keyId } = JSON.parse((await withKey('whoami', '--json')).stdout)
+  await outputOf('keys', 'rm', keyId, '--yes')
+  assert.equal((await withKey('whoami')).code, 3)
+  const listed = JSON.parse(await outputOf('keys', '--json'))
+  assert.ok(
+    listed.some((each: { keyId: string; revokedAt: unknown }) => each.keyId === keyId && each.revokedAt),
+  )
+  assert.equal((await jobcast('keys', 'new', 'x')).code, 2)
+  assert.equal((await jobcast('keys', 'new', 'x', '--scope', 'EVERYTHING')).code, 5)
+})
+
+test('an owner is made and gets its first key', async () => {
+  const ownerId = (await outputOf('owners', 'new', 'cli-north')).trim()
+  assert.match(ownerId, /^ow_\w+$/)
+  assert.match(await outputOf('owners'), new RegExp(`^${ownerId} +cli-north `, 'm'))
+  const key = (await outputOf('keys', 'new', 'first', '--scope', 'READ', '--owner', ownerId)).trim()
+  const whoami = await runJobcast(['whoami', '--json'], { ...access, JOBCAST_API_KEY: key })
+  assert.equal(JSON.parse(whoami.stdout).ownerId, ownerId)
+  assert.equal((await jobcast('owners', 'new', 'cli-north')).code, 5)
+})
+
+test('a webhook is made, changed without losing the rest, paused, resumed, and gets a new secret', async () => {
+  const missing = await jobcast('webhooks', 'put', 'alerts')
+  assert.equal(missing.code, 2)
+  assert.match(missing.stderr, /--to must say/)
+  const to = 'https://example.com/jobcast'
+  const events = ['--event', 'execution.failed,run.*']
+  assert.match(await outputOf('webhooks', 'put', 'alerts', '--to', to, ...events), /^whsec_\S+\n$/)
+  assert.equal(await outputOf('webhooks', 'put', 'alerts', '--job', 'restart'), '')
+  const { url, eventTypes, jobName } = JSON.parse(await outputOf('webhooks', 'get', 'alerts', '--json'))
+  assert.deepEqual(
+    { url, eventTypes, jobName },
+    { url: to, eventTypes: ['execution.failed', 'run.*'], jobName: 'restart' },
+  )
+  await outputOf('webhooks', 'pause', 'alerts')
+  assert.match(await outputOf('webhooks'), /^alerts +PAUSED \(owner\) +https:/m)
+  await outputOf('webhooks', 'resume', 'alerts')
+  assert.match(await outputOf('webhooks', 'get', 'alerts'), /^state +ACTIVE$/m)
+  assert.match(await outputOf('webhooks', 'secret', 'alerts'), /^whsec_\S+\n$/)
+  assert.match(await outputOf('webhooks', 'deliveries', 'alerts', '--state', 'FAILED'), /^EVENT +TYPE +STATE/)
+  assert.equal((await jobcast('webhooks', 'deliveries', 'alerts', '--state', 'ODD')).code, 2)
+  await outputOf('webhooks', 'replay', 'alerts', '--since', '1h')
+  assert.equal((await jobcast('webhooks', 'replay', 'alerts', '--event', '999999')).code, 4)
+  assert.equal((await jobcast('webhooks', 'replay', 'alerts')).code, 2)
+  await outputOf('webhooks', 'rm', 'alerts', '--yes')
+  assert.equal((await jobcast('webhooks', 'get', 'alerts')).code, 4)
+})

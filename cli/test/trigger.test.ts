@@ -1,0 +1,205 @@
+// jobcast trigger in a pipe: as scripts and CI run it.
+
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { openSharedServer } from '../../server/test/http/shared-server.ts'
+import { newDevice } from '../../server/test/support/call-device.ts'
+import { dataFolder, runJobcast, startJobcast } from './run-jobcast.ts'
+
+const server = await openSharedServer({ maxDevices: 5 })
+const access = { JOBCAST_URL: server.http, JOBCAST_API_KEY: server.adminKey }
+const jobcast = (args: string[], input = '') => runJobcast(args, access, input)
+
+/** Devices that carry out what is triggered on them, until the wait sees it. */
+async function deviceThatEnds(deviceId: string, status: string, more: object = {}) {
+  const device = await newDevice(server, deviceId)
+  return async () => {
+    const { json } = await device.startNext()
+    const reply = await device.update(json.execution.jobId, status, more)
+    assert.equal(reply.status, 200, reply.text)
+  }
+}
+
+test('without --wait it says which run it is, and shows its executions', async () => {
+  await server.putJobAndDevices('once', ['once-1', 'once-2'])
+  const { code, stdout, stderr } = await jobcast(['trigger', 'once', '-d', 'once-2', '-d', 'once-1'])
+  assert.equal(code, 0, stderr)
+  assert.match(stdout, /^EXECUTION {2}DEVICE {2,}NAME {2,}STATE\n\d+ +once-2 +once-2 +PENDING\n\d+ +once-1 /)
+  const [, runId] = /^Run (\d+): once on 2 devices\n/.exec(stderr) ?? []
+  assert.match(stderr, new RegExp(`jobcast runs watch ${runId} .*jobcast runs cancel ${runId}\n$`))
+})
+
+test('--json is one document on standard output, and nothing else', async () => {
+  await server.putJobAndDevices('json', ['json-1'])
+  const triggered = await jobcast(['trigger', 'json', '--device', 'json-1', '--json'])
+  const { runId, executions } = JSON.parse(triggered.stdout)
+  assert.deepEqual(Object.keys(executions[0]), [
+    'jobExecutionId',
+    'jobName',
+    'deviceId',
+    'deviceName',
+    'execState',
+    'launchedAt',
+  ])
+  const late = await jobcast(['trigger', 'json', '--device', 'json-1', '--json', '--timeout', '1s'])
+  assert.equal(late.code, 7)
+  assert.equal(JSON.parse(late.stdout).counts.PENDING, 1)
+  assert.match(
+    late.stderr,
+    /^Run \d+ had not finished after 0:01; it goes on\. Watch it: {2}jobcast runs watch/m,
+  )
+  assert.equal(JSON.parse((await jobcast(['runs', 'get', String(runId), '--json'])).stdout).runId, runId)
+})
+
+test('--wait ends with 0 when all SUCCEEDED, and with 6 when one did not', async (t) => {
+  await server.putJobAndDevices('end', [])
+  const succeed = await deviceThatEnds('end-1', 'SUCCEEDED')
+  const fail = await deviceThatEnds('end-2', 'FAILED', {
+    statusDetails: { reason: 'exit code 1', step: '3' },
+  })
+  const wait = (...ids: string[]) =>
+    startJobcast(t, ['trigger', 'end', ...ids.flatMap((id) => ['-d', id]), '--wait'], access)
+
+  const good = wait('end-1')
+  await good.untilError(/end #\d+ {2}0\/1 {2}1 PENDING {2}0:0\d\n/)
+  await succeed()
+  assert.equal(await good.ended, 0)
+  assert.match(good.stdout(), /^end #\d+ {2}1 SUCCEEDED\n$/)
+
+  const mixed = wait('end-1', 'end-2')
+  await mixed.untilError(/2 PENDING/)
+  await fail()
+  await mixed.untilError(/^end-2: FAILED: exit code 1, step 3 \(execution \d+\)\n/m)
+  await succeed()
+  assert.equal(await mixed.ended, 6)
+  assert.match(mixed.stdout(), /^end #\d+ {2}1 SUCCEEDED 1 FAILED\n$/)
+})
+
+test('a wait outlives whoever reads its output, for its exit code counts', async (t) => {
+  await server.putJobAndDevices('outlive', [])
+  const fail = await deviceThatEnds('outlive-1', 'FAILED')
+  const waiting = startJobcast(t, ['trigger', 'outlive', '-d', 'outlive-1', '--wait'], access)
+  await waiting.untilError(/1 PENDING/)
+  waiting.closeStdout()
+  await fail()
+  assert.equal(await waiting.ended, 6)
+  assert.doesNotMatch(waiting.stderr(), /EPIPE|at /)
+})
+
+test('SIGTERM leaves the run going as well', async (t) => {
+  await server.putJobAndDevices('term', ['term-1'])
+  const waiting = startJobcast(t, ['trigger', 'term', '-d', 'term-1', '--wait'], access)
+  // A line at once, and another a few seconds later, though nothing has changed.
+  await waiting.untilError(/(?:term #\d+ {2}0\/1 {2}1 PENDING {2}\d:\d\d\n){2}/)
+  assert.equal(await waiting.end('SIGTERM'), 143)
+  assert.match(waiting.stderr(), /^Run \d+ goes on\./m)
+})
+
+test('--follow gives the output of one device as it is; with --json it is on standard error', async (t) => {
+  await server.putJobAndDevices('follow', [])
+  const device = await newDevice(server, 'follow-1')
+  for (const json of [false, true]) {
+    const args = ['trigger', 'follow', '-d', 'follow-1', '--follow', ...(json ? ['--json'] : [])]
+    const following = startJobcast(t, args, access)
+    await following.untilError(/^Run \d+/)
+    const { jobId } = (await device.startNext()).json.execution
+    await device.output(jobId, 0, 'no line end')
+    await (json ? following.untilError : following.until)(/no line end/)
+    await device.update(jobId, 'SUCCEEDED')
+    assert.equal(await following.ended, 0)
+    if (json) assert.equal(JSON.parse(following.stdout()).counts.SUCCEEDED, 1)
+    else assert.equal(following.stdout(), 'no line end')
+  }
+})
+
+test('devices by tags: all of the tags count, --online leaves out who is away', async () => {
+  await server.putJobAndDevices('tags', [])
+  const put = (id: string, tags: string[]) => server.call('PUT', `/job/api/devices/${id}`, { body: { tags } })
+  await Promise.all([put('tag-1', ['red', 'round']), put('tag-2', ['red']), put('tag-3', ['round'])])
+  const devicesOf = async (...flags: string[]) => {
+    const { code, stdout } = await jobcast(['trigger', 'tags', ...flags, '--json'])
+    return code === 0
+      ? JSON.parse(stdout).executions.map((each: { deviceId: string }) => each.deviceId)
+      : code
+  }
+  assert.deepEqual(await devicesOf('--tag', 'red'), ['tag-1', 'tag-2'])
+  assert.deepEqual(await devicesOf('--tag', 'red', '--tag', 'round'), ['tag-1'])
+  assert.deepEqual(await devicesOf('--tag', 'red', '-d', 'tag-3', '-d', 'tag-1'), ['tag-3', 'tag-1', 'tag-2'])
+  assert.equal(await devicesOf('--tag', 'red', '--online'), 4)
+})
+
+test('devices from a file and from standard input, with comments', async (t) => {
+  await server.putJobAndDevices('file', ['file 1', 'file-2'])
+  const text = '# the hall\nfile 1  # by the door\r\n\n  file-2\nfile 1\n'
+  const file = join(dataFolder(t), 'devices')
+  writeFileSync(file, text)
+  for (const [from, input] of [
+    [file, ''],
+    ['-', text],
+  ] as const) {
+    const { stdout, stderr } = await jobcast(['trigger', 'file', '--devices-file', from, '--json'], input)
+    const { executions } = JSON.parse(stdout || assert.fail(stderr))
+    assert.deepEqual(
+      executions.map((each: { deviceId: string }) => each.deviceId),
+      ['file 1', 'file-2'],
+    )
+  }
+})
+
+test('the same --idempotency-key triggers once; with another request it ends with 5', async () => {
+  await server.putJobAndDevices('twice', ['twice-1', 'twice-2'])
+  const args = ['trigger', 'twice', '--idempotency-key', 'deploy-1', '--json', '-d', 'twice-1']
+  const [one, two] = [await jobcast(args), await jobcast(args)]
+  assert.equal(JSON.parse(one.stdout).runId, JSON.parse(two.stdout).runId)
+  const other = await jobcast([...args, '-d', 'twice-2'])
+  assert.equal(other.code, 5)
+  assert.match(other.stderr, /^jobcast: Idempotency-Key was used with another request \(J-501\)/)
+})
+
+const manyDevices = Array.from({ length: 51 }, (_, at) => `d${at}`).join('\n')
+const refusals: [why: string, args: string[], code: number, text: RegExp, input?: string][] = [
+  ['no devices', ['once'], 2, /^error: on which devices\? Give --device, --tag or --devices-file/],
+  ['no job', [], 2, /^error: missing required argument 'job'/],
+  [
+    'an unknown flag',
+    ['once', '--devise', 'x'],
+    2,
+    /^error: unknown option '--devise'\n\(Did you mean --device\?\)/,
+  ],
+  ['a time that is none', ['once', '--timeout', 'soon'], 2, /duration like/],
+  [
+    'a file that is not there',
+    ['once', '--devices-file', '/no/such'],
+    2,
+    /--devices-file cannot be read: ENOENT/,
+  ],
+  ['--online alone', ['once', '-d', 'once-1', '--online'], 2, /--online goes with --tag/],
+  [
+    'too many to follow',
+    ['once', '--devices-file', '-', '-f'],
+    2,
+    /--follow shows up to 50 devices, these are 51/,
+    manyDevices,
+  ],
+  ['an unknown job', ['no-job', '-d', 'once-1'], 4, /^jobcast: Job not found \(J-301\)\n$/],
+  ['unknown devices', ['once', '-d', 'x1', '-d', 'x2'], 4, /^jobcast: Device not found \(J-001\): x1, x2\n$/],
+  ['a tag of nobody', ['once', '-t', 'nobody'], 4, /^jobcast: There is no device with the tag "nobody"\.\n$/],
+  ['an empty file', ['once', '--devices-file', '-'], 4, /There is no device in standard input/],
+  [
+    'too many devices',
+    ['once', '--devices-file', '-'],
+    5,
+    /^jobcast: Validation error \(J-500\).*\b5\b/,
+    manyDevices,
+  ],
+]
+for (const [why, args, code, text, input] of refusals) {
+  test(`trigger with ${why} ends with ${code}`, async () => {
+    const finished = await jobcast(['trigger', ...args], input)
+    assert.equal(finished.code, code, finished.stderr)
+    assert.match(finished.stderr, text)
+    assert.equal(finished.stdout, '')
+  })
+}
