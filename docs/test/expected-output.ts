@@ -1,0 +1,41 @@
+// What a page says is printed, held against what was. White space does not count, `…` stands for anything, and times,
+// durations and secrets are never the same.
+
+// biome-ignore format: a line each
+const neverTheSame: readonly [RegExp, string][] = [
+  [/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)?/g, '<instant>'],
+  [/\b\d+:\d\d(?::\d\d)?\b(?!\])/g, '<time>'],
+  [/\b\d+(?:\.\d+)? m?s\b/g, '<duration>'],
+  [/\b(j[cde]|whsec)_(?:[\w+/=-]+…?|…)/g, '$1_<secret>'],
+]
+
+export function looksLike(expected: string, printed: string, { isWhole = true } = {}): boolean {
+  const parts = alike(expected).split('…').map(escaped)
+  return new RegExp(`^${parts.join('[\\s\\S]*?')}${isWhole ? '$' : ''}`).test(alike(printed))
+}
+
+/** The same for JSON, however it is laid out. */
+export function isSameJson(expected: unknown, printed: unknown): boolean {
+  if (typeof expected === 'string' && typeof printed === 'string') return looksLike(expected, printed)
+  if (!isObject(expected) || !isObject(printed)) return expected === printed
+  const keys = Object.keys(expected)
+  return (
+    Array.isArray(expected) === Array.isArray(printed) &&
+    keys.length === Object.keys(printed).length &&
+    keys.every((key) => isSameJson(expected[key], printed[key]))
+  )
+}
+
+function alike(text: string): string {
+  let plain = text
+  for (const [pattern, instead] of neverTheSame) plain = plain.replace(pattern, instead)
+  return plain.replace(/\s+/g, '')
+}
+
+function escaped(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}

@@ -1,0 +1,115 @@
+// What a page is tried on: a service as `npm start` makes it, in a folder that looks like the repository.
+
+import { once } from 'node:events'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { dirname, join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { startFleet } from '@jobcast/sim'
+import { openApi } from '../../cli/src/local-api.ts'
+import { addSamples } from '../../cli/src/samples.ts'
+import { failingId, findSimulated } from '../../cli/src/simulated-samples.ts'
+import { storyLine } from '../../cli/src/story-line.ts'
+import { openServer } from '../../server/test/support/open-server.ts'
+import { newTemporaryFolder, removeAfter } from '../../server/test/support/temporary-folder.ts'
+import { repository } from './pages.ts'
+import { Story } from './story.ts'
+import type { Place } from './terminal.ts'
+
+export type World = Place & {
+  /** The addresses of the pages, and what they are here. */
+  addresses: readonly (readonly [documented: string, real: string])[]
+  /** What `npm start` has printed about its devices so far. */
+  story: Story
+}
+
+type Addresses = { http: string; mqtt: string }
+
+export async function openWorld(t: TestContext): Promise<World> {
+  const folder = newTemporaryFolder()
+  const { server, adminKey } = await openServer(t, {
+    dataFolder: join(folder, 'data'),
+    webhookAllow: ['127.0.0.1'],
+  })
+  const receiverPort = await findFreePort()
+  const story = await bringDevices(t, server, join(folder, 'data'), adminKey)
+  removeAfter(t, folder)
+  layOut(folder)
+  return {
+    folder,
+    story,
+    addresses: [
+      ['127.0.0.1:8080', new URL(server.http).host],
+      ['127.0.0.1:1883', new URL(server.mqtt).host],
+      ['127.0.0.1:9000', `127.0.0.1:${receiverPort}`],
+    ],
+    env: { ...environmentOf(folder, server, adminKey), PORT: String(receiverPort) },
+  }
+}
+
+/** Those of `npm start`, but they work for a moment only, and what they do is the same every time. */
+async function bringDevices(
+  t: TestContext,
+  { http, mqtt }: Addresses,
+  dataFolder: string,
+  adminKey: string,
+): Promise<Story> {
+  const api = openApi(http, adminKey)
+  await addSamples(api, dataFolder)
+  const devices = (await findSimulated(api, dataFolder)).map((credential) =>
+    credential.deviceId === failingId ? { ...credential, pattern: { failureRate: 1 } } : credential,
+  )
+  const story = new Story()
+  const fleet = startFleet({
+    mqtt,
+    devices,
+    pattern: { workSeconds: { from: 0.1, to: 0.2 }, outputLines: 5 },
+    seed: 0,
+    tell: (event) => story.tell(storyLine(event) ?? ''),
+  })
+  t.after(() => fleet.stop())
+  await fleet.whenUp()
+  return story
+}
+
+/** For the receiver of webhooks, which is told its port by PORT. */
+async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  return port
+}
+
+function layOut(folder: string): void {
+  for (const name of ['node_modules', 'docs', 'deploy'])
+    symlinkSync(join(repository, name), join(folder, name))
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
+  // On a terminal curl draws no progress.
+  writeFileSync(join(folder, '.curlrc'), 'silent\nshow-error\n')
+  mkdirSync(join(folder, 'bin'))
+  const program = join(repository, 'cli/bin/jobcast.js')
+  // `sim` looks for MQTT beside the service, at its usual port.
+  const jobcast = `#!/bin/sh\n[ "$1" != sim ] || set -- "$@" --mqtt "$TEST_MQTT"\nexec "${process.execPath}" "${program}" "$@"\n`
+  writeFileSync(join(folder, 'bin/jobcast'), jobcast, { mode: 0o755 })
+  // npx takes a second to find what is there.
+  writeFileSync(join(folder, 'bin/npx'), '#!/bin/sh\nexec "$@"\n', { mode: 0o755 })
+}
+
+function environmentOf(folder: string, { http, mqtt }: Addresses, adminKey: string): Record<string, string> {
+  return {
+    PATH: [join(folder, 'bin'), dirname(process.execPath), process.env.PATH].join(':'),
+    HOME: folder,
+    TEST_MQTT: mqtt,
+    JOBCAST_URL: http,
+    JOBCAST_API_KEY: adminKey,
+    // For a page that starts a service of its own: 8080 and ./data are taken.
+    JOBCAST_PORT: '0',
+    JOBCAST_MQTT_PORT: '0',
+    JOBCAST_DATA: join(folder, 'other-data'),
+    // Root's agent would remember in /var/lib.
+    JOBCAST_STATE: join(folder, 'agent-state'),
+    NODE_COMPILE_CACHE: join(folder, '..', 'jobcast-test-compile-cache'),
+    NO_COLOR: '1',
+  }
+}

@@ -1,0 +1,40 @@
+// The pages that users read, and what of them is not run.
+
+import { globSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { type Block, blocksOf } from './markdown.ts'
+
+export const repository = fileURLToPath(new URL('../..', import.meta.url))
+
+/** Paths from the repository's root. */
+export const pages: readonly string[] = [
+  'README.md',
+  'client/README.md',
+  ...globSync('docs/**/*.md', { cwd: repository }).sort(),
+]
+
+export function readPage(page: string): string {
+  return readFileSync(`${repository}/${page}`, 'utf8')
+}
+
+/** Every block stands for itself: it is run, or it is here with the reason. A line that fits no block fails. */
+// biome-ignore format: a line each
+const notRun: readonly { page: string; begins: string; because: string }[] = [
+  { page: 'README.md', begins: 'npm ci && npm start', because: 'it is what runs this test; cli/test/dev.test.ts starts the samples' },
+  { page: 'docs/states.md', begins: 'stateDiagram-v2', because: 'a picture; server/test/domain/states-picture.test.ts holds it against the table' },
+]
+
+export function examplesOf(page: string): Block[] {
+  return blocksOf(readPage(page)).filter((block) => !notRun.some((entry) => isMeant(entry, page, block)))
+}
+
+/** Entries of the list that no page has any more. */
+export function staleNotRun(): string[] {
+  return notRun
+    .filter((entry) => !blocksOf(readPage(entry.page)).some((block) => isMeant(entry, entry.page, block)))
+    .map(({ page, begins }) => `${page}: ${begins}`)
+}
+
+function isMeant({ page, begins }: { page: string; begins: string }, of: string, { text }: Block): boolean {
+  return page === of && text.startsWith(begins)
+}
