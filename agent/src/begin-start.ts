@@ -39,7 +39,7 @@ export async function beginStart(
   { journal, state, bootId, maxOutputBytes, tell }: BeginDeps,
   { offered, work, before }: Start,
 ): Promise<BegunStart> {
-  const key = { jobId: offered.jobId, attempt: offered.attempt }
+  const key = { jobId: offered.jobId, attempt: offered.attempt, queuedAt: offered.queuedAt }
   const paths = await state.prepare(key)
   const spool = await openSpool(paths, maxOutputBytes, tell)
   const start = (before?.start ?? 0) + 1

@@ -8,15 +8,18 @@ import { type DeviceRules, planWork, type Work } from './plan-work.ts'
 import { interrupted, mayStartAgain } from './recover.ts'
 import { type RunDeps, runExecution } from './run-execution.ts'
 import { forget, report, type SettleDeps } from './settle.ts'
-import type { AttemptKey } from './transport.ts'
+import { type AttemptKey, isAnother } from './transport.ts'
 import { waitForReboot } from './wait-for-reboot.ts'
 
 export type CarryOutDeps = RunDeps & SettleDeps & { rules: DeviceRules }
 
 export async function carryOut(deps: CarryOutDeps, offered: Offered): Promise<void> {
-  const key = { jobId: offered.jobId, attempt: offered.attempt }
+  const key = { jobId: offered.jobId, attempt: offered.attempt, queuedAt: offered.queuedAt }
   const { journal, bootId } = deps
-  const before = journal.get(key)
+  const found = journal.get(key)
+  const isOther = found !== undefined && isAnother(found, offered)
+  if (isOther) await forget(deps, found)
+  const before = isOther ? undefined : found
   // It was reported, and yet the server asks for it: it is told again, and not started.
   if (before?.outcome) return report(deps, key, before.outcome)
   if (before === undefined && offered.begunBy !== journal.agentId) {

@@ -1,7 +1,7 @@
 // What stands in the journal, line by line, and what the lines come to.
 
 import type { Outcome } from './outcome.ts'
-import { type AttemptKey, parseObject } from './transport.ts'
+import { type AttemptKey, isAnother, parseObject } from './transport.ts'
 
 export type JournalRecord =
   /** The first line. Executions that this agent has begun carry its id in their statusDetails. */
@@ -42,18 +42,23 @@ export function keyOf({ jobId, attempt }: AttemptKey): string {
 export function afterRecord(before: Entry | undefined, record: JournalRecord): Entry | undefined {
   if (record.kind === 'agent') return before
   const { jobId, attempt } = record
-  const entry: Entry = before ?? {
-    jobId,
-    attempt,
-    phase: 'started',
-    start: 0,
-    startId: '',
-    bootId: '',
-    onInterrupt: 'report',
-    processes: [],
-    step: 0,
-    outcome: undefined,
-  }
+  const known = before && !isAnother(before, record) ? before : undefined
+  const queuedAt = record.queuedAt ?? known?.queuedAt
+  const entry: Entry = known
+    ? { ...known, queuedAt }
+    : {
+        jobId,
+        attempt,
+        queuedAt,
+        phase: 'started',
+        start: 0,
+        startId: '',
+        bootId: '',
+        onInterrupt: 'report',
+        processes: [],
+        step: 0,
+        outcome: undefined,
+      }
   switch (record.kind) {
     case 'starting': {
       const { start, startId, bootId, onInterrupt } = record
@@ -74,8 +79,9 @@ export function afterRecord(before: Entry | undefined, record: JournalRecord): E
 
 /** As few records as lead to the entry. Of what is settled the result is not needed any more. */
 export function recordsOf(entry: Entry): JournalRecord[] {
-  const { jobId, attempt, phase, start, startId, bootId, onInterrupt, processes, step, outcome } = entry
-  const key = { jobId, attempt }
+  const { jobId, attempt, queuedAt, phase, start, startId, bootId, onInterrupt, processes, step, outcome } =
+    entry
+  const key = { jobId, attempt, queuedAt }
   const { result: _, ...short } = outcome ?? { status: 'FAILED', statusDetails: {} }
   return [
     { kind: 'starting', ...key, start, startId, bootId, onInterrupt },

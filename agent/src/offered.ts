@@ -5,6 +5,8 @@ import { asObject, parseObject } from './transport.ts'
 export type Offered = {
   jobId: string
   attempt: number
+  /** When it was launched, by the clock of the service, in seconds. */
+  queuedAt: number | undefined
   /** Who has begun it: the id of an agent, in its statusDetails. */
   begunBy: string | undefined
   document: unknown
@@ -16,13 +18,15 @@ export type Offered = {
 export function parseOffered(json: Record<string, unknown>, receivedAt: number): Offered | undefined {
   if (json.execution === undefined) return undefined
   const execution = asObject(json.execution) ?? {}
-  const { jobId, executionNumber, approximateSecondsBeforeTimedOut: secondsLeft, jobDocument } = execution
+  const { jobId, executionNumber, queuedAt, jobDocument } = execution
+  const secondsLeft = execution.approximateSecondsBeforeTimedOut
   const begunBy = asObject(execution.statusDetails)?.agent
   if (typeof jobId !== 'string' || !/^\d+$/.test(jobId)) throw new Error('the server gave no jobId')
   if (!Number.isSafeInteger(executionNumber)) throw new Error('the server gave no executionNumber')
   return {
     jobId,
     attempt: executionNumber as number,
+    queuedAt: typeof queuedAt === 'number' ? queuedAt : undefined,
     begunBy: typeof begunBy === 'string' ? begunBy : undefined,
     // A text over HTTP.
     document: typeof jobDocument === 'string' ? parseObject(jobDocument) : jobDocument,

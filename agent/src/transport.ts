@@ -2,8 +2,16 @@
 
 import { type DeviceErrorCode, type DeviceOperation, deviceErrors } from '@jobcast/contract'
 
-/** One attempt of an execution, as it is called on the wire. */
-export type AttemptKey = { jobId: string; attempt: number }
+/**
+ * One attempt of an execution, as it is called on the wire. Another service, or one whose data is new, gives the same
+ * numbers to others: `queuedAt`, where it is known, tells them apart.
+ */
+export type AttemptKey = { jobId: string; attempt: number; queuedAt?: number | undefined }
+
+/** Whether the two are known to be different in spite of their numbers. */
+export function isAnother(one: Pick<AttemptKey, 'queuedAt'>, other: Pick<AttemptKey, 'queuedAt'>): boolean {
+  return one.queuedAt !== undefined && other.queuedAt !== undefined && one.queuedAt !== other.queuedAt
+}
 
 export type Answer =
   | { outcome: 'accepted'; json: Record<string, unknown> }

@@ -7,6 +7,7 @@ import { keyOf } from './journal-records.ts'
 import { type Offered, parseOffered } from './offered.ts'
 import { reconnectDelayMs } from './reconnect-delay.ts'
 import { forget, report, sendKeptOutput } from './settle.ts'
+import { type AttemptKey, asObject, isAnother } from './transport.ts'
 
 /** Resolves when the agent is to stop. */
 export async function workLoop(deps: CarryOutDeps): Promise<void> {
@@ -39,11 +40,24 @@ export async function workLoop(deps: CarryOutDeps): Promise<void> {
 
 /** Of an earlier life, or of a report that a stop cut short. */
 async function settleFinished(deps: CarryOutDeps): Promise<void> {
-  for (const { jobId, attempt, outcome } of deps.journal.unsettled()) {
+  for (const { jobId, attempt, queuedAt, outcome } of deps.journal.unsettled()) {
     if (outcome === undefined) continue
-    await sendKeptOutput(deps, { jobId, attempt }, deps.closing)
-    await report(deps, { jobId, attempt }, outcome)
+    const key = { jobId, attempt, queuedAt }
+    if (await isOfAnotherService(deps, key)) await forget(deps, key)
+    else {
+      await sendKeptOutput(deps, key, deps.closing)
+      await report(deps, key, outcome)
+    }
   }
+}
+
+/** The service has an execution of this number, and it is not the one that was carried out. */
+async function isOfAnotherService(deps: CarryOutDeps, key: AttemptKey): Promise<boolean> {
+  if (key.queuedAt === undefined) return false
+  const fields = { executionNumber: key.attempt, includeJobDocument: false }
+  const answer = await ask(deps, { name: 'describe', jobId: key.jobId }, fields, deps.closing)
+  const queuedAt = asObject(answer.json.execution)?.queuedAt
+  return typeof queuedAt === 'number' && isAnother(key, { queuedAt })
 }
 
 /** Whoever begins it leaves its name: so nobody else begins it again, and we know it again. */
