@@ -2,8 +2,8 @@
 
 import { resolve } from 'node:path'
 import { flag, optionalCount, optionalText, Refused, texts } from './document-fields.ts'
-import type { DeviceRules, Step } from './plan-work.ts'
 import { detail } from './status-details.ts'
+import type { DeviceRules, Step } from './step.ts'
 import { asObject } from './transport.ts'
 
 type Fields = Record<string, unknown>

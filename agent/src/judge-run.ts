@@ -1,8 +1,8 @@
 // What the ends of steps come to.
 
 import type { Outcome } from './outcome.ts'
-import type { Step } from './plan-work.ts'
 import type { Ending, StepEnd } from './run-step.ts'
+import type { Step } from './step.ts'
 
 /** The handler asks to be started again after the next boot. The number is that of AWS Systems Manager. */
 export const rebootExitCode = 194

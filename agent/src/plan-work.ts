@@ -4,19 +4,8 @@
 import { awsSteps } from './aws-document.ts'
 import { Refused, texts } from './document-fields.ts'
 import { detail } from './status-details.ts'
+import type { DeviceRules, Step } from './step.ts'
 import { asObject } from './transport.ts'
-
-export type Step = {
-  /** For people, and for JOBCAST_STEP. */
-  name: string
-  /** A file in the folder of handlers, or a program as a command line names it. */
-  runs: 'handler' | 'command'
-  program: string
-  args: string[]
-  /** So many lines on stderr are fine; undefined: stderr is not judged. */
-  allowStdErr: number | undefined
-  ignoreFailure: boolean
-}
 
 export type Work = {
   /** Carried out one after the other; the first that fails is the last. */
@@ -27,13 +16,6 @@ export type Work = {
 }
 
 export type Plan = { kind: 'work'; work: Work } | { kind: 'refusal'; reason: string }
-
-export type DeviceRules = {
-  allowCommands: boolean
-  /** Who the agent runs as. */
-  userName: string
-  handlersFolder: string
-}
 
 export function planWork(document: unknown, rules: DeviceRules): Plan {
   try {

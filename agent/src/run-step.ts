@@ -2,9 +2,9 @@
 
 import type { OutputSpool } from './output-spool.ts'
 import { PipeReader } from './pipe-reader.ts'
-import type { Step } from './plan-work.ts'
 import { ProcessGroup } from './process-group.ts'
 import { type Progress, ProgressLines } from './progress-lines.ts'
+import type { Step } from './step.ts'
 
 export type StepEnd =
   | { kind: 'exited'; exitCode: number | null; signal: NodeJS.Signals | null; stderrLines: number }

@@ -7,9 +7,9 @@ import { handlerEnvironment } from './handler-environment.ts'
 import type { Journal } from './journal.ts'
 import { asksForReboot, failureOf } from './judge-run.ts'
 import { readProcess } from './list-processes.ts'
-import type { Step } from './plan-work.ts'
 import type { Progress } from './progress-lines.ts'
 import { runStep, type StepEnd } from './run-step.ts'
+import type { Step } from './step.ts'
 
 export type StepsDeps = {
   deviceId: string

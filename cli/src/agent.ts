@@ -2,18 +2,7 @@
 
 import { Command, Option } from 'commander'
 import { enrollCommand } from './enroll.ts'
-
-export type AgentFlags = {
-  server?: string
-  device?: string
-  tokenFile?: string
-  handlers?: string
-  state?: string
-  mqtt?: string
-  http?: boolean
-  allowCommands?: boolean
-  maxOutputBytes?: string
-}
+import type { AgentFlags } from './run-agent.ts'
 
 export function agentCommand(): Command {
   return new Command('agent')

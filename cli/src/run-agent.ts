@@ -15,7 +15,18 @@ import {
   webSocketAddress,
 } from '@jobcast/agent'
 import { isNewDeviceId } from '@jobcast/contract'
-import type { AgentFlags } from './agent.ts'
+
+export type AgentFlags = {
+  server?: string
+  device?: string
+  tokenFile?: string
+  handlers?: string
+  state?: string
+  mqtt?: string
+  http?: boolean
+  allowCommands?: boolean
+  maxOutputBytes?: string
+}
 
 export async function runAgent(flags: AgentFlags): Promise<void> {
   // A log that nobody takes any more does not stop the agent.

@@ -5,8 +5,7 @@ import { Agent as HttpsAgent } from 'node:https'
 import { type Fleet, type FleetEvent, registerDevices, startFleet } from '@jobcast/sim'
 import { callServer } from './call-server.ts'
 import { clockTime } from './clock-time.ts'
-import type { SimFlags } from './sim.ts'
-import { SimFlagError, type SimOptions, simOptionsOf } from './sim-options.ts'
+import { SimFlagError, type SimFlags, type SimOptions, simOptionsOf } from './sim-options.ts'
 
 const sayEveryMs = 15_000
 const registerAtOnce = 32

@@ -1,7 +1,22 @@
 // Flags of `jobcast sim` -> what a fleet needs. All that is wrong is said together.
 
 import { mqttAddress, mqttAddressBeside, type Pattern, type Range } from '@jobcast/sim'
-import type { SimFlags } from './sim.ts'
+
+export type SimFlags = {
+  server?: string
+  apiKey?: string
+  mqtt?: string
+  devices: string
+  prefix: string
+  workSeconds: string
+  failureRate: string
+  rejectRate: string
+  offlineRate: string
+  offlineSeconds: string
+  outputLines: string
+  seed?: string
+  quiet?: boolean
+}
 
 export type SimOptions = {
   server: string

@@ -1,22 +1,7 @@
 // jobcast sim: a fleet of simulated devices on a server, over real connections.
 
 import { Command, Option } from 'commander'
-
-export type SimFlags = {
-  server?: string
-  apiKey?: string
-  mqtt?: string
-  devices: string
-  prefix: string
-  workSeconds: string
-  failureRate: string
-  rejectRate: string
-  offlineRate: string
-  offlineSeconds: string
-  outputLines: string
-  seed?: string
-  quiet?: boolean
-}
+import type { SimFlags } from './sim-options.ts'
 
 export function simCommand(): Command {
   return new Command('sim')
