@@ -7,7 +7,11 @@ export function simCommand(): Command {
   return new Command('sim')
     .addOption(new Option('--server <url>', 'the service, http://host:8080').env('JOBCAST_URL'))
     .addOption(new Option('--api-key <key>', 'with the scopes MANAGE and READ').env('JOBCAST_API_KEY'))
-    .option('--mqtt <url>', 'where devices connect (default: the host of --server, port 1883)')
+    .addOption(
+      new Option('--mqtt <url>', 'where devices connect (default: the host of --server, port 1883)').env(
+        'JOBCAST_MQTT',
+      ),
+    )
     .option('--devices <number>', 'how many', '100')
     .option('--prefix <text>', 'of their deviceIds; a number follows', 'sim-')
     .option('--work-seconds <range>', 'how long each execution takes', '1-5')
