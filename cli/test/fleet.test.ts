@@ -238,16 +238,13 @@ test('without the scope to read or to manage it ends with 3, without a service w
   assert.equal((await run(['diff', '-f', file, '--url', 'http://127.0.0.1:1'])).code, 8)
 })
 
-test('ten thousand devices are applied, and applied again in a few pages', async (t) => {
+test('two thousand devices are applied, and applied again in a few pages', async (t) => {
   const { run, get, write } = await openFleet(t)
-  const devices = Array.from(
-    { length: 10_000 },
-    (_, no) => `  d-${no}: { <<: *shared, deviceName: D ${no} }\n`,
-  )
+  const devices = Array.from({ length: 2000 }, (_, no) => `  d-${no}: { <<: *shared, deviceName: D ${no} }\n`)
   const file = write('fleet.yaml', `x-shared: &shared { tags: [a, b] }\ndevices:\n${devices.join('')}`)
   const first = await run(['apply', '-f', file])
   assert.equal(first.code, 0, first.stderr)
-  assert.match(first.stderr, /^10000 done, 0 unchanged\.$/m)
-  assert.deepEqual((await get('devices/d-9999')).tags, ['a', 'b'])
-  assert.match((await run(['apply', '-f', file])).stderr, /Nothing to do: 10000 as/)
+  assert.match(first.stderr, /^2000 done, 0 unchanged\.$/m)
+  assert.deepEqual((await get('devices/d-1999')).tags, ['a', 'b'])
+  assert.match((await run(['apply', '-f', file])).stderr, /Nothing to do: 2000 as/)
 })
