@@ -1,0 +1,58 @@
+// What the event of a run's creation costs a trigger: groups of triggers written with the log and without it
+// (docs/decisions/0003). No sync: it costs the same with and without, and far more than either.
+
+import { join } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import { inTransaction, migrateDatabase, openDatabase } from '../server/src/store/sqlite/database.ts'
+import { type EventLog, prepareEventLog } from '../server/src/store/sqlite/events.ts'
+import { sqliteMigrations } from '../server/src/store/sqlite/sqlite-store.ts'
+import { type CheckedTrigger, prepareTriggers } from '../server/src/store/sqlite/triggers.ts'
+import { median } from './numbers.ts'
+import { removeFolder, temporaryFolder } from './processes.ts'
+
+const triggersPerGroup = 64
+const groups = 500
+const rounds = 7
+const deviceNos = Int32Array.of(1)
+
+function newTrigger(id: number): CheckedTrigger {
+  const ids = { runId: id, firstExecutionId: id, total: 1, ownerNo: 1, jobNo: 1, versionNo: 1, keyId: 'k' }
+  const none = { expireAt: null, deadlineAt: null, retryOf: null, idempotency: null }
+  return { ...ids, ...none, launchedAt: id, deviceNos }
+}
+
+function writeGroups(db: DatabaseSync, log: EventLog | undefined): number {
+  const { recordTriggers } = prepareTriggers(db, log)
+  let id = 0
+  const write = () => {
+    const group = Array.from({ length: triggersPerGroup }, () => newTrigger(++id))
+    inTransaction(db, () => recordTriggers(group))
+  }
+  for (let warmUp = 0; warmUp < groups / 5; warmUp++) write()
+  const begun = performance.now()
+  for (let group = 0; group < groups; group++) write()
+  return ((performance.now() - begun) * 1000) / (groups * triggersPerGroup)
+}
+
+function microsecondsPerTrigger(withLog: boolean): number {
+  const folder = temporaryFolder()
+  const db = openDatabase(join(folder, 'jobcast.db'))
+  try {
+    migrateDatabase(db, sqliteMigrations())
+    db.exec('PRAGMA synchronous = OFF')
+    return writeGroups(db, withLog ? prepareEventLog(db, () => undefined) : undefined)
+  } finally {
+    db.close()
+    removeFolder(folder)
+  }
+}
+
+const results = Array.from({ length: rounds }, () => ({
+  without: microsecondsPerTrigger(false),
+  with: microsecondsPerTrigger(true),
+}))
+const without = median(results.map((result) => result.without))
+const withLog = median(results.map((result) => result.with))
+console.log(`${triggersPerGroup} triggers of one device a transaction; median of ${rounds} rounds`)
+console.log(`without the event  ${without.toFixed(1)} µs a trigger`)
+console.log(`with it            ${withLog.toFixed(1)} µs, ${(withLog - without).toFixed(1)} µs more`)
