@@ -185,11 +185,12 @@ const rows: Row[] = [
     before: ['IN_PROGRESS', 'QUEUED'],
     async act({ device, a }) {
       await cancel(api, a)
+      // One that has confirmed it before it was told is not told any more.
+      assert.equal((await device.cancel.take()).jobId, a)
       await device.update(a, { status: 'CANCELED' })
     },
     notify: [{ QUEUED: 'b' }],
     notifyNext: ['b'],
-    cancels: 'a',
   },
   {
     change: 'the first is canceled by force',
