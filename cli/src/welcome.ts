@@ -31,7 +31,6 @@ curl ${http}/job/api/executions ${key}
 curl ${http}/job/api/executions/3/explain ${key}
 curl -N '${http}/job/api/executions/1/output?follow=true' ${key}
 ${commandLine}
-
   Ctrl-C stops it. What you made is kept and there again at the next start.
 `
 }
