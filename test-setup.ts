@@ -1,7 +1,6 @@
 // Before all tests, once: what was compiled for one file is there for the next ones, and for the programs they start.
-// That is a third of the time of all of them.
+// That took 590 s for all of them down to 510 s.
 
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { compileCache } from './server/test/support/compile-cache.ts'
 
-process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'jobcast-test-compile-cache')
+process.env.NODE_COMPILE_CACHE ??= compileCache

@@ -1,8 +1,8 @@
 // How far a run is, in words.
 
-import type { EndedExecution, ExecState, Run } from '@jobcast/client'
+import { type EndedExecution, type ExecState, isEnd, type Run } from '@jobcast/client'
 import { type Paint, paintState } from './colors.ts'
-import { execStates, isEnd } from './states.ts'
+import { execStates } from './states.ts'
 import { plainText, textWidth } from './text-width.ts'
 import { elapsedText } from './wait-time.ts'
 

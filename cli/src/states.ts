@@ -1,25 +1,11 @@
 // The states of an execution, ends first: they are what is counted.
 
-import type { ExecState } from '@jobcast/client'
+import { type ExecState, isEnd } from '@jobcast/client'
+import { execStates as wireStates } from '@jobcast/contract'
 import { InvalidArgumentError } from 'commander'
 
-const ends: Record<ExecState, boolean> = {
-  SUCCEEDED: true,
-  FAILED: true,
-  TIMED_OUT: true,
-  REJECTED: true,
-  EXPIRED: true,
-  CANCELED: true,
-  CANCELING: false,
-  IN_PROGRESS: false,
-  PENDING: false,
-}
-
-export const execStates = Object.keys(ends) as ExecState[]
-
-export function isEnd(state: ExecState): boolean {
-  return ends[state]
-}
+const [ends, others] = [wireStates.filter(isEnd), wireStates.filter((state) => !isEnd(state))]
+export const execStates: readonly ExecState[] = [...ends, ...others.toReversed()]
 
 /** For commander: also in small letters. */
 export function stateOf(text: string): ExecState {

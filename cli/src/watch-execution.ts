@@ -1,6 +1,6 @@
 // Follows one execution to its end, a line for each step.
 
-import type { Execution, ExecutionEventData, Jobcast } from '@jobcast/client'
+import { type Execution, type ExecutionEventData, isEnd, type Jobcast } from '@jobcast/client'
 import { clockTime } from './clock-time.ts'
 import { paintState } from './colors.ts'
 import { type ExitCode, exitCode } from './exit-code.ts'
@@ -8,7 +8,6 @@ import { Interrupted, listenForInterrupt } from './interrupt.ts'
 import type { OwnerContext } from './owner-command.ts'
 import { reasonOf } from './progress.ts'
 import { showExecution } from './show-executions.ts'
-import { isEnd } from './states.ts'
 import { elapsedText } from './wait-time.ts'
 
 type Step = Execution | ExecutionEventData

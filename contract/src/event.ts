@@ -1,7 +1,7 @@
 // Events: what changed, in the order in which it did. The stream and the webhooks tell the same ones.
 
 import Type, { type Static } from 'typebox'
-import { ExecState, execStates } from './execution.ts'
+import { Counts, ExecState, execStates } from './execution.ts'
 import { Instant, Name, orNull } from './text.ts'
 
 const executionTypes = execStates.map((state) => executionEventType(state))
@@ -40,9 +40,6 @@ export function matchesPatterns(type: string, patterns: readonly string[]): bool
 }
 
 const state = Type.Unsafe<ExecState>(ExecState)
-const Counts = Type.Unsafe<Record<ExecState, number>>(
-  Type.Object(Object.fromEntries(execStates.map((each) => [each, Type.Integer()]))),
-)
 
 export const RunEventData = Type.Object(
   {

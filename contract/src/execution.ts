@@ -102,15 +102,18 @@ export const CancelRequest = Type.Object(
 )
 export type CancelRequest = Static<typeof CancelRequest>
 
+/** How many executions are in which state. */
+export const Counts = Type.Unsafe<Record<ExecState, number>>(
+  Type.Object(Object.fromEntries(execStates.map((state) => [state, Type.Integer()]))),
+)
+
 export const Run = Type.Object(
   {
     runId: Type.Integer(),
     jobName: Type.String(),
     launchedAt: triggeredFields.launchedAt,
     total: Type.Integer(),
-    counts: Type.Unsafe<Record<ExecState, number>>(
-      Type.Object(Object.fromEntries(execStates.map((state) => [state, Type.Integer()]))),
-    ),
+    counts: Counts,
     finished: Type.Boolean({ description: 'True once every execution has reached its end' }),
     retryOf: orNull(Type.Integer(), { description: 'The run whose failures it tries again' }),
   },

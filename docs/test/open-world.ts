@@ -10,6 +10,7 @@ import { openApi } from '../../cli/src/local-api.ts'
 import { addSamples } from '../../cli/src/samples.ts'
 import { failingId, findSimulated } from '../../cli/src/simulated-samples.ts'
 import { storyLine } from '../../cli/src/story-line.ts'
+import { compileCache } from '../../server/test/support/compile-cache.ts'
 import { openServer } from '../../server/test/support/open-server.ts'
 import { newTemporaryFolder, removeAfter } from '../../server/test/support/temporary-folder.ts'
 import { repository } from './pages.ts'
@@ -109,7 +110,7 @@ function environmentOf(folder: string, { http, mqtt }: Addresses, adminKey: stri
     JOBCAST_DATA: join(folder, 'other-data'),
     // Root's agent would remember in /var/lib.
     JOBCAST_STATE: join(folder, 'agent-state'),
-    NODE_COMPILE_CACHE: join(folder, '..', 'jobcast-test-compile-cache'),
+    NODE_COMPILE_CACHE: compileCache,
     NO_COLOR: '1',
   }
 }

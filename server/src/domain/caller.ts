@@ -2,7 +2,7 @@
 
 import { ApiError, type Scope } from '@jobcast/contract'
 import { secretId, secretMatches } from './secret-text.ts'
-import type { Store } from './store.ts'
+import type { Store, StoredApiKey } from './store.ts'
 
 export type Caller = {
   readonly keyId: string
@@ -26,9 +26,19 @@ export async function identifyCaller(
   // A store that has the key in memory answers at once; each wait would cost every request one turn more.
   const stored = found instanceof Promise ? await found : found
   const matches = secretMatches(apiKey, stored?.secretHash)
-  if (!matches || stored === undefined || stored.revokedAt !== null) throw new ApiError('J-802')
-  if (stored.expiresAt !== null && stored.expiresAt <= now) throw new ApiError('J-803')
+  if (!matches || stored === undefined) throw new ApiError('J-802')
+  const trouble = troubleOf(stored, now)
+  if (trouble) throw new ApiError(trouble)
   return { keyId, ownerNo: stored.ownerNo, ownerId: stored.ownerId, scopes: stored.scopes }
+}
+
+/** Why a key is good no longer; undefined while it is. */
+export function troubleOf(
+  { revokedAt, expiresAt }: Pick<StoredApiKey, 'revokedAt' | 'expiresAt'>,
+  now: number,
+): 'J-802' | 'J-803' | undefined {
+  if (revokedAt !== null) return 'J-802'
+  return expiresAt !== null && expiresAt <= now ? 'J-803' : undefined
 }
 
 /** One of the scopes is enough; the error names the first. */

@@ -82,6 +82,9 @@ export function nextState(state: ExecState, event: ExecutionEvent): ExecState | 
   return transitions[state][event]
 }
 
+/** Ends that a retry of the run is for. */
+export const unsuccessfulEnds: readonly ExecState[] = [...terminal].filter((state) => state !== 'SUCCEEDED')
+
 export function isTerminal(state: ExecState): boolean {
   return terminal.has(state)
 }

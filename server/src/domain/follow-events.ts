@@ -3,7 +3,7 @@
 
 import { setTimeout as rest } from 'node:timers/promises'
 import { ApiError } from '@jobcast/contract'
-import type { Caller } from './caller.ts'
+import { type Caller, troubleOf } from './caller.ts'
 import type { ChangeSignal } from './change-signal.ts'
 import type { EventFilter, StoredEvent } from './event.ts'
 import type { Store } from './store.ts'
@@ -79,5 +79,5 @@ async function* told(
 /** A key that was revoked or has expired hears no more. */
 async function isStillGood({ store, now }: FollowEventsDeps, { keyId }: Caller): Promise<boolean> {
   const key = await store.findApiKey(keyId)
-  return key !== undefined && key.revokedAt === null && (key.expiresAt === null || key.expiresAt > now())
+  return key !== undefined && troubleOf(key, now()) === undefined
 }

@@ -16,15 +16,14 @@ export async function retryRun(
   idempotencyKey?: string,
 ): Promise<StoredRun> {
   const { ownerNo } = caller
-  const run = await deps.store.getRun(ownerNo, runId)
   const unsuccessful = await deps.store.listUnsuccessful(ownerNo, runId)
-  if (run === undefined || unsuccessful === undefined) throw new ApiError('J-304')
+  if (unsuccessful === undefined) throw new ApiError('J-304')
 
   const wanted = request.deviceIds && new Set(request.deviceIds)
   const deviceIds = unsuccessful.deviceIds.filter((deviceId) => wanted?.has(deviceId) ?? true)
   if (deviceIds.length === 0) throw new ApiError('J-305')
 
-  const { jobName } = run
+  const { jobName } = unsuccessful
   const asked = ['retry', runId, request.deviceIds ?? null]
   const launched = await launchRun(
     deps,

@@ -351,8 +351,11 @@ export type Store = WebhookStore & {
     slice: Slice<number>,
   ): Promise<Sliced<StoredRun, number>>
 
-  /** The devices of the run, unless they are gone, whose execution ended otherwise than SUCCEEDED. */
-  listUnsuccessful(ownerNo: number, runId: number): Promise<{ deviceIds: string[] } | undefined>
+  /** The job of the run, and those of its devices, unless they are gone, whose execution is in one of `unsuccessfulEnds`. */
+  listUnsuccessful(
+    ownerNo: number,
+    runId: number,
+  ): Promise<{ jobName: string; deviceIds: string[] } | undefined>
 
   /**
    * Of the events behind `after`, oldest first, up to `limit` that pass the filter. Looks at some thousand at most:

@@ -2,17 +2,13 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { readAdminKey } from '../../src/index.ts'
 import { type Api, buildApi } from './call-api.ts'
+import { compileCache } from './compile-cache.ts'
 
 const program = fileURLToPath(new URL('../../../cli/bin/jobcast.js', import.meta.url))
-
-/** Compiled code is kept from start to start: it halves the time of each. */
-const compileCache = join(tmpdir(), 'jobcast-test-compile-cache')
 
 export type Ended = { code: number | null; signal: NodeJS.Signals | null }
 

@@ -90,14 +90,17 @@ export function prepareEventLog(db: DatabaseSync, onWritten: () => void) {
   /** The newest one stays whatever its age: ids go on from there. */
   function forgetOfOwner(ownerNo: number, olderThan: number): boolean {
     const newest = bounds.get({ ownerNo })?.newest as number
-    const old = oldest
-      .all(ownerNo, forgottenAtOnce)
-      .filter((row) => (row.at as number) < olderThan && (row.event_id as number) < newest)
-    const upTo = old.at(-1)?.event_id as number | undefined
+    let upTo: number | undefined
+    let count = 0
+    for (const row of oldest.iterate(ownerNo, forgottenAtOnce)) {
+      if ((row.at as number) >= olderThan || (row.event_id as number) >= newest) break
+      upTo = row.event_id as number
+      count++
+    }
     if (upTo === undefined) return false
     forget.run(ownerNo, upTo)
     setForgotten.run(upTo, ownerNo)
-    return old.length >= forgottenAtOnce - 1
+    return count === forgottenAtOnce
   }
 
   function append(type: EventType, fields: Pick<Fields, 'ownerNo' | 'at'> & Partial<Fields>): void {
@@ -152,16 +155,17 @@ export function prepareEvents(db: DatabaseSync) {
     getEventBounds,
     listEvents(input: { ownerNo: number; filter: EventFilter; after: number; limit: number }) {
       const { ownerNo, filter, after, limit } = input
-      const rows = list.all(ownerNo, after, lookedAt)
       const events: StoredEvent[] = []
       let upTo = after
-      for (const row of rows) {
+      let looked = 0
+      for (const row of list.iterate(ownerNo, after, lookedAt)) {
         if (events.length === limit) return { events, upTo, more: true }
+        looked++
         upTo = row.event_id as number
         const event = toEvent(row)
         if (passes(event, filter) && concerns(ownerNo, row, filter)) events.push(event)
       }
-      return { events, upTo, more: rows.length === lookedAt }
+      return { events, upTo, more: looked === lookedAt }
     },
     getEvent(input: { ownerNo: number; eventId: number }): StoredEvent | undefined {
       const row = list.get(input.ownerNo, input.eventId - 1, 1)

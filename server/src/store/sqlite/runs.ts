@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { type ExecState, execStates } from '@jobcast/contract'
+import { unsuccessfulEnds } from '../../domain/execution.ts'
 import type { Slice, Sliced, StoredRun } from '../../domain/store.ts'
 import { type Row, sliced } from './rows.ts'
 
@@ -17,12 +18,12 @@ const LIST_BY_JOB = `
   ORDER BY run_id DESC LIMIT ?`
 const UNSUCCESSFUL = `
   SELECT device_id FROM execution CROSS JOIN device ON device.device_no = execution.device_no
-  WHERE execution_id BETWEEN :first AND :last AND state IN ('FAILED', 'TIMED_OUT', 'REJECTED', 'EXPIRED', 'CANCELED')
+  WHERE execution_id BETWEEN :first AND :last AND state IN (${unsuccessfulEnds.map((state) => `'${state}'`).join(', ')})
     AND device.deleted_at IS NULL
   ORDER BY execution_id`
 const RANGE = `
-  SELECT first_execution_id AS first, first_execution_id + total - 1 AS last FROM run
-  WHERE owner_no = ? AND run_id = ?`
+  SELECT job_name, first_execution_id AS first, first_execution_id + total - 1 AS last FROM run JOIN job USING (job_no)
+  WHERE run.owner_no = ? AND run_id = ?`
 const INSERT = `
   INSERT INTO run (run_id, owner_no, job_no, version_no, launched_at, first_execution_id, total, pending,
     expire_at, deadline_at, key_id, retry_of)
@@ -72,9 +73,14 @@ export function prepareRuns(db: DatabaseSync) {
       const row = get.get(input.ownerNo, input.runId)
       return row && toRun(row)
     },
-    listUnsuccessful(input: { ownerNo: number; runId: number }): { deviceIds: string[] } | undefined {
-      const ids = range.get(input.ownerNo, input.runId)
-      return ids && { deviceIds: unsuccessful.all(ids).map((row) => row.device_id as string) }
+    listUnsuccessful(input: {
+      ownerNo: number
+      runId: number
+    }): { jobName: string; deviceIds: string[] } | undefined {
+      const run = range.get(input.ownerNo, input.runId)
+      if (run === undefined) return undefined
+      const rows = unsuccessful.all({ first: run.first as number, last: run.last as number })
+      return { jobName: run.job_name as string, deviceIds: rows.map((row) => row.device_id as string) }
     },
     listRuns(input: {
       ownerNo: number
