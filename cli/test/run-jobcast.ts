@@ -105,11 +105,11 @@ export function dataFolder(t: TestContext): string {
   return folder
 }
 
+/** What a program needs to run, and nothing by which the machine would change what it prints: CI, colours, proxies. */
+const passedOn = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'SHELL', 'SystemRoot', 'NODE_COMPILE_CACHE']
+
 export function cleanEnv(): Record<string, string | undefined> {
-  const ours = Object.keys(process.env).filter(
-    (name) => name.startsWith('JOBCAST_') || ['DATABASE_URL', 'NO_COLOR', 'FORCE_COLOR'].includes(name),
-  )
-  const none = Object.fromEntries(ours.map((name) => [name, undefined]))
+  const passed = Object.fromEntries(passedOn.map((name) => [name, process.env[name]]))
   const noProfiles = join(tmpdir(), 'jobcast-without-profiles')
-  return { ...process.env, ...none, JOBCAST_MQTT_PORT: '0', XDG_CONFIG_HOME: noProfiles }
+  return { ...passed, JOBCAST_MQTT_PORT: '0', XDG_CONFIG_HOME: noProfiles }
 }
