@@ -44,7 +44,7 @@ test('JOBCAST_ADMIN_KEY is used instead of a new key and kept nowhere', async (t
 test('all problems with the settings are reported at once, without a stack', async (t) => {
   const { code, stderr } = await runJobcast(
     ['serve', '--port', 'eighty', '--host', '0.0.0.0', '--max-devices', '2000000', '--data', dataFolder(t)],
-    { JOBCAST_ADMIN_KEY: 'secret', DATABASE_URL: 'postgres://x', JOBCAST_JSON_LOG: 'maybe' },
+    { JOBCAST_ADMIN_KEY: 'secret', DATABASE_URL: 'mysql://x', JOBCAST_JSON_LOG: 'maybe' },
   )
   assert.equal(code, 1)
   for (const word of ['port', '0.0.0.0', 'max-devices', 'JOBCAST_ADMIN_KEY', 'DATABASE_URL', 'json-log']) {

@@ -1,9 +1,19 @@
 // The admin key of an empty database, and the file that keeps it.
 
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { createFirstKey, type KeyDeps, needsFirstKey } from './domain/api-key.ts'
 import { newSecretText, readSecretText, type SecretText } from './domain/secret-text.ts'
+import { StartRefused } from './store/migrate.ts'
 
 function adminKeyFile(dataFolder: string): string {
   return join(dataFolder, 'admin-key')
@@ -20,10 +30,16 @@ export async function ensureAdminKey(
 ): Promise<string | undefined> {
   if (!(await needsFirstKey(deps))) return undefined
   const given = givenKey === undefined ? undefined : readSecretText('jc', givenKey)
-  const secret = given ?? readAdminKey(dataFolder) ?? newSecretText('jc')
-  if (!given) writeWhole(adminKeyFile(dataFolder), `${secret.text}\n`)
-  await createFirstKey(deps, secret)
-  return secret.text
+  if (given) return (await createFirstKey(deps, given)) ? given.text : undefined
+  const secret = readAdminKey(dataFolder) ?? newSecretText('jc')
+  keepAdminKey(dataFolder, secret)
+  if (await createFirstKey(deps, secret)) {
+    // Once more: a node that started at the same time in the same folder may have written its own.
+    keepAdminKey(dataFolder, secret)
+    return secret.text
+  }
+  if (readAdminKey(dataFolder)?.text === secret.text) rmSync(adminKeyFile(dataFolder), { force: true })
+  return undefined
 }
 
 export function readAdminKey(dataFolder: string): SecretText | undefined {
@@ -34,10 +50,20 @@ export function readAdminKey(dataFolder: string): SecretText | undefined {
   }
 }
 
-function writeWhole(path: string, text: string): void {
-  const file = openSync(`${path}.new`, 'w', 0o600)
-  writeSync(file, text)
-  fsyncSync(file)
-  closeSync(file)
-  renameSync(`${path}.new`, path)
+function keepAdminKey(dataFolder: string, { id, text }: SecretText): void {
+  const path = adminKeyFile(dataFolder)
+  const newPath = `${path}.${id}.new`
+  try {
+    mkdirSync(dataFolder, { recursive: true, mode: 0o700 })
+    const file = openSync(newPath, 'w', 0o600)
+    writeSync(file, `${text}\n`)
+    fsyncSync(file)
+    closeSync(file)
+    renameSync(newPath, path)
+  } catch (error) {
+    throw new StartRefused(
+      `The first key cannot be kept in ${path}: ${(error as Error).message}. ` +
+        'Make that folder writable, or give a key of your own as JOBCAST_ADMIN_KEY ("jobcast new-key" prints one).',
+    )
+  }
 }

@@ -93,6 +93,8 @@ export type Config = Readonly<{
   port: number
   mqttPort: number
   dataFolder: string
+  /** Of PostgreSQL; undefined: the embedded database in the data folder. Has a password in it. */
+  databaseUrl: string | undefined
   tls: Readonly<{ cert: string; key: string }> | undefined
   /** Who may sign certificates of devices; only with `tls`. */
   deviceCa: string | undefined
@@ -148,16 +150,12 @@ export function loadConfig(flags: GivenSettings & { config?: string }, env = pro
   if (adminKey !== undefined && secretId('jc', adminKey) === undefined) {
     problems.push('JOBCAST_ADMIN_KEY is not a well-formed API key; "jobcast new-key" prints one')
   }
-  if (env.DATABASE_URL) {
-    problems.push(
-      'DATABASE_URL is set, but this version keeps its data in its embedded database only; unset it',
-    )
-  }
   const config = {
     host,
     port: read('port') as number,
     mqttPort: read('mqtt-port') as number,
     dataFolder: read('data') as string,
+    databaseUrl: readDatabaseUrl(env.DATABASE_URL, problems),
     tls,
     deviceCa,
     plaintextBeyondLoopback,
@@ -202,6 +200,15 @@ function readSetting(
       return fallback
     }
   }
+}
+
+function readDatabaseUrl(text: string | undefined, problems: string[]): string | undefined {
+  if (!text) return undefined
+  if (!/^postgres(ql)?:$/.test(URL.parse(text)?.protocol ?? '')) {
+    // Not the text itself: it may have a password in it.
+    problems.push('DATABASE_URL is not an address as postgres://user:password@host:5432/database')
+  }
+  return text
 }
 
 function readAddresses(text: string | undefined, problems: string[]): string[] {

@@ -28,7 +28,7 @@ import type { App } from './http/app-type.ts'
 import type { Tell } from './observe/events.ts'
 import { type LogLevel, openLog } from './observe/log-lines.ts'
 import { buildMetrics } from './observe/metrics.ts'
-import { openStore } from './store/open-store.ts'
+import { describePlace, openStore } from './store/open-store.ts'
 import { TakeDown } from './take-down.ts'
 
 export type RunningServer = {
@@ -78,7 +78,7 @@ async function start(
     metrics.tell(event)
     log.tell(event)
   }
-  const store = openStore(config.dataFolder, (error) => {
+  const store = await openStore(config, (error) => {
     tell({ kind: 'storage-lost', error })
     log.close()
     onLost()
@@ -159,7 +159,7 @@ async function start(
   await app.listen({ host: config.host, port: config.port })
   const http = addressOf(app, config)
   const mqtt = mqttDoor.address
-  tell({ kind: 'started', http, mqtt, dataFolder: config.dataFolder, ms: performance.now() - begun })
+  tell({ kind: 'started', http, mqtt, data: describePlace(config), ms: performance.now() - begun })
   return {
     http,
     mqtt,

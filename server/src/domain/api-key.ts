@@ -70,8 +70,7 @@ export async function isKnownKey({ store }: KeyDeps, apiKey: string): Promise<bo
 }
 
 export async function createOwner(deps: KeyDeps, ownerName: string): Promise<StoredOwner> {
-  const owner = { ownerId: `ow_${randomText(12)}`, ownerName, createdAt: deps.now() }
-  const created = await deps.store.createOwner(owner)
+  const created = await deps.store.createOwner(newOwner(ownerName, deps.now()))
   if (created === 'name-taken') throw new ApiError('J-807')
   return created
 }
@@ -83,19 +82,21 @@ export async function needsFirstKey({ store }: KeyDeps): Promise<boolean> {
   return (await store.listApiKeys(first.ownerNo, { after: undefined, limit: 1 })).items.length === 0
 }
 
-/** Owner `default`, unless a start that broke off has made it, and a key with all scopes. */
-export async function createFirstKey(deps: KeyDeps, secret: SecretText): Promise<void> {
-  const [first] = (await deps.store.listOwners({ after: undefined, limit: 1 })).items
-  const owner = first ?? (await createOwner(deps, 'default'))
-  await deps.store.createApiKey({
+/** Owner `default` and a key with all scopes. False when there is one by now: nodes may start at once. */
+export function createFirstKey({ store, now }: KeyDeps, secret: SecretText): Promise<boolean> {
+  const createdAt = now()
+  return store.createFirstKey(newOwner('default', createdAt), {
     keyId: secret.id,
-    ownerNo: owner.ownerNo,
     keyName: 'admin',
     secretHash: hashSecret(secret.text),
     scopes: [...scopes],
     expiresAt: null,
-    createdAt: deps.now(),
+    createdAt,
   })
+}
+
+function newOwner(ownerName: string, createdAt: number): Omit<StoredOwner, 'ownerNo'> {
+  return { ownerId: `ow_${randomText(12)}`, ownerName, createdAt }
 }
 
 /** Without ADMIN every other owner is as good as unknown. */

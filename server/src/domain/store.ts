@@ -262,6 +262,8 @@ export type Store = WebhookStore & {
   findOwner(ownerId: string): Promise<StoredOwner | undefined>
   listOwners(slice: Slice<number>): Promise<Sliced<StoredOwner, number>>
 
+  /** Makes the owner if there is none, and this key of the first owner if that has none; false if it has. */
+  createFirstKey(owner: Omit<StoredOwner, 'ownerNo'>, key: Omit<NewStoredApiKey, 'ownerNo'>): Promise<boolean>
   createApiKey(key: NewStoredApiKey): Promise<StoredApiKey>
   /** Never stale: a key that was revoked before this call is seen as revoked. */
   findApiKey(keyId: string): StoredApiKey | undefined | Promise<StoredApiKey | undefined>

@@ -51,7 +51,7 @@ export type ServiceEvent =
   | { kind: 'device-connection-failed'; door: string; error: unknown }
   | { kind: 'tls-handshake-failed'; error: unknown }
   | { kind: 'device-accept-failed'; error: unknown }
-  | { kind: 'started'; http: string; mqtt: string; dataFolder: string; ms: number }
+  | { kind: 'started'; http: string; mqtt: string; data: string; ms: number }
   | { kind: 'plaintext'; host: string }
   | { kind: 'admin-key-unused' }
   | { kind: 'stopping'; signal: string }

@@ -138,8 +138,8 @@ function logLine(log: Logger, event: ServiceEvent): void {
     case 'started': {
       // Whatever the level: whoever started it on port 0 learns the address from this line.
       const always = log.level === 'silent' ? log : log.child({}, { level: 'info' })
-      const { http, mqtt, dataFolder } = event
-      always.info({ http, mqtt, data: dataFolder, ms: Math.round(event.ms) }, 'ready')
+      const { http, mqtt, data } = event
+      always.info({ http, mqtt, data, ms: Math.round(event.ms) }, 'ready')
       return
     }
     case 'admin-key-unused':

@@ -25,8 +25,8 @@ export type AllDeps = AppDeps & DoorDeps
 export type OpenApp = { app: App; adminKey: string; told: ServiceEvent[]; deps: AllDeps }
 
 export async function openApp(t: TestContext, parts: Partial<AllDeps> = {}): Promise<OpenApp> {
-  const folder = temporaryFolder(t)
-  const store = openStore(folder, (error) => {
+  const place = { dataFolder: temporaryFolder(t), databaseUrl: undefined }
+  const store = await openStore(place, (error) => {
     throw error
   })
   const told: ServiceEvent[] = []

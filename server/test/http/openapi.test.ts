@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { openApiFile } from '../../src/generate.ts'
+import { openApiFile } from '../../generate/generate.ts'
 import { newDevice } from '../support/call-device.ts'
 import { openApp } from './open-app.ts'
 import { openSharedServer } from './shared-server.ts'

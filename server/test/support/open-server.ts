@@ -4,19 +4,33 @@ import type { TestContext } from 'node:test'
 import { type Config, type RunningServer, readAdminKey, startServer } from '../../src/index.ts'
 import type { StartOptions } from '../../src/server.ts'
 import { type Api, buildApi } from './call-api.ts'
+import { createDatabase, sharedPostgres } from './postgres-server.ts'
 import { newTemporaryFolder, removeAfter } from './temporary-folder.ts'
 
 export type OpenServer = Api & { server: RunningServer; folder: string }
 
 export type ServerOptions = Partial<Config> & Pick<StartOptions, 'now' | 'elapsed'>
 
+/** `npm test` runs the suites of the trigger and of devices on both stores. */
+const isOnPostgres = process.env.JOBCAST_TEST_STORE === 'postgres'
+const databases = new Map<string, Promise<string>>()
+
+/** A server that starts again in the same folder finds its data again. */
+function databaseOf(dataFolder: string): Promise<string> {
+  const known = databases.get(dataFolder) ?? sharedPostgres().then(createDatabase)
+  databases.set(dataFolder, known)
+  return known
+}
+
 export async function openServer(t: TestContext, options: ServerOptions = {}): Promise<OpenServer> {
   const { now, elapsed, ...overrides } = options
+  const dataFolder = overrides.dataFolder ?? newTemporaryFolder()
   const config: Config = {
     host: '127.0.0.1',
     port: 0,
     mqttPort: 0,
-    dataFolder: overrides.dataFolder ?? newTemporaryFolder(),
+    dataFolder,
+    databaseUrl: isOnPostgres ? await databaseOf(dataFolder) : undefined,
     tls: undefined,
     deviceCa: undefined,
     plaintextBeyondLoopback: false,

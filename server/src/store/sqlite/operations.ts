@@ -82,7 +82,7 @@ export function prepareWrites(db: DatabaseSync, onEvents: () => void = () => und
   const log = prepareEventLog(db, onEvents)
   const { forgetEvents } = log
   const { createOwner } = prepareOwners(db)
-  const { createApiKey, revokeApiKey, recordKeyUse } = prepareApiKeys(db)
+  const { createFirstKey, createApiKey, revokeApiKey, recordKeyUse } = prepareApiKeys(db)
   const { putJob, deleteJob } = prepareJobs(db)
   const devices = prepareDevices(db, log)
   const { putDevices, deleteDeviceRow, setDeviceToken } = devices
@@ -150,6 +150,7 @@ export function prepareWrites(db: DatabaseSync, onEvents: () => void = () => und
 
   return {
     createOwner: whole(createOwner),
+    createFirstKey: whole(createFirstKey),
     createApiKey: whole(createApiKey),
     revokeApiKey: whole(revokeApiKey),
     recordKeyUse: whole(recordKeyUse),

@@ -67,6 +67,11 @@ function buildStore(
     findOwner: (ownerId) => reader.call('findOwner', ownerId),
     listOwners: (slice) => reader.call('listOwners', slice),
 
+    async createFirstKey(owner, key) {
+      const stored = await writer.call('createFirstKey', { owner, key })
+      if (stored) catalogue.apiKeys.set(stored.keyId, stored)
+      return stored !== undefined
+    },
     async createApiKey(key) {
       const stored = await writer.call('createApiKey', key)
       catalogue.apiKeys.set(stored.keyId, stored)

@@ -4,13 +4,18 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { loadConfig } from './config.ts'
-import { startServer } from './server.ts'
-import { migrateDatabase, openDatabase } from './store/sqlite/database.ts'
-import { sqliteMigrations } from './store/sqlite/sqlite-store.ts'
+import { loadConfig } from '../src/config.ts'
+import { startServer } from '../src/server.ts'
+import { migrateDatabase, openDatabase } from '../src/store/sqlite/database.ts'
+import { sqliteMigrations } from '../src/store/sqlite/sqlite-store.ts'
+import { startPostgres } from '../test/support/postgres-server.ts'
+import { postgresSchema } from './postgres-schema.ts'
 
 export const openApiFile = new URL('../../docs/openapi.json', import.meta.url)
-export const sqliteSchemaFile = new URL('store/sqlite/schema.sql', import.meta.url)
+export const sqliteSchemaFile = new URL('../src/store/sqlite/schema.sql', import.meta.url)
+export const postgresSchemaFile = new URL('../src/store/postgres/schema.sql', import.meta.url)
+
+const written = '-- Written by `npm run generate` from the migrations; do not edit.\n\n'
 
 /** The document as a server with default settings serves it. */
 export async function openApiText(): Promise<string> {
@@ -37,10 +42,20 @@ export function sqliteSchemaText(): string {
     .all()
   db.close()
   const statements = rows.map((row) => `${row.sql};\n`)
-  return `-- Written by \`npm run generate\` from the migrations; do not edit.\n\n${statements.join('\n')}`
+  return written + statements.join('\n')
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
+/** The same of a database on PostgreSQL. */
+export async function postgresSchemaText(url: string): Promise<string> {
+  return written + (await postgresSchema(url))
+}
+
+async function generate(): Promise<void> {
   writeFileSync(openApiFile, await openApiText())
   writeFileSync(sqliteSchemaFile, sqliteSchemaText())
+  const postgres = await startPostgres()
+  writeFileSync(postgresSchemaFile, await postgresSchemaText(postgres.template))
+  await postgres.stop()
 }
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await generate()

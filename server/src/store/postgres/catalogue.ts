@@ -1,0 +1,51 @@
+// The jobs and devices of an owner. A trigger looks some up and then makes executions of them; in between none of them
+// may be deleted, or renamed: an execution would wait for a device that is gone, or show a name it never had. Locking the
+// rows of 10,000 devices took 23 ms, a third of what their executions took; so one lock of the owner stands for them.
+
+import type { Database } from './database.ts'
+import { InOrder } from './in-order.ts'
+import { locks } from './locks.ts'
+import type { Transaction } from './transaction.ts'
+
+const HOLD = `SELECT pg_advisory_xact_lock_shared(${locks.catalogueOfOwner}, no) FROM unnest($1::int[]) AS no`
+const CHANGE = `SELECT pg_advisory_xact_lock(${locks.catalogueOfOwner}, no) FROM unnest($1::int[]) AS no`
+
+export class Catalogue {
+  readonly #db: Database
+  /** What one process sends takes effect in the order in which it is sent; with others nobody can tell. */
+  readonly #inOrder = new InOrder()
+
+  constructor(db: Database) {
+    this.#db = db
+  }
+
+  /** All of it stays as it is for the statements of the work. Many may hold it at once. */
+  hold<T>(
+    ownerNos: Iterable<number>,
+    work: (transaction: Transaction, passOn: () => void) => Promise<T>,
+  ): Promise<T> {
+    return this.#inOrder.take((passOn) =>
+      this.#db.inGroupTransaction(async (transaction) => {
+        // Not waited for: what the work sends is behind it.
+        const held = transaction.query(HOLD, [ascending(ownerNos)])
+        const [value] = await Promise.all([work(transaction, () => held.then(passOn, passOn)), held])
+        return value
+      }),
+    )
+  }
+
+  /** For whoever deletes or renames: it waits for those that hold it, and they for it. */
+  change<T>(ownerNos: Iterable<number>, work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    return this.#inOrder.take((passOn) =>
+      this.#db.inGroupTransaction(async (transaction) => {
+        await transaction.query(CHANGE, [ascending(ownerNos)])
+        passOn()
+        return work(transaction)
+      }),
+    )
+  }
+}
+
+function ascending(ownerNos: Iterable<number>): number[] {
+  return [...new Set(ownerNos)].sort((a, b) => a - b)
+}

@@ -1,0 +1,127 @@
+// The database as the statement files see it: reads, and transactions that hold as a whole.
+
+import pg from 'pg'
+import { StorageUnavailable } from '../../domain/store.ts'
+import { connectionOptions, prepared } from './connect.ts'
+import { failureOf, isInTheWay } from './failures.ts'
+import type { Queries, Row } from './rows.ts'
+import { Transaction } from './transaction.ts'
+
+// Each of their own, so that no number of readers keeps a writer waiting for a connection, nor all else those writes
+// that come in groups: of triggers, reports and device puts, two each.
+const readers = 6
+const writers = 6
+const grouped = 6
+const idleMs = 60_000
+const attempts = 5
+
+const TAKE_IDS = `
+  UPDATE last_id SET run_id = run_id + $1::bigint, execution_id = execution_id + $2::bigint
+  RETURNING run_id - $1 + 1 AS run_id, execution_id - $2 + 1 AS execution_id`
+
+export type FirstIds = { runId: number; jobExecutionId: number }
+
+export class Database implements Queries {
+  readonly #readers: pg.Pool
+  readonly #writers: pg.Pool
+  readonly #grouped: pg.Pool
+  readonly #ids: pg.Pool
+  /** Called after a commit that brings events to light. */
+  onEvents: () => void = () => undefined
+
+  constructor(url: string, settings: Record<string, string>) {
+    const open = (max: number, more: Record<string, string> = {}) => {
+      const options = connectionOptions(url, { ...settings, ...more })
+      const pool = new pg.Pool({ ...options, max, idleTimeoutMillis: idleMs })
+      // An idle connection that breaks is left out; whoever needs one gets another.
+      pool.on('error', () => undefined)
+      return pool
+    }
+    this.#readers = open(readers)
+    this.#writers = open(writers)
+    this.#grouped = open(grouped)
+    // Ids need not be on disk: whatever is written under them comes behind them in the log, so it is on disk
+    // only if they are. Not waiting for the disk keeps their row free.
+    this.#ids = open(1, { synchronous_commit: 'off' })
+  }
+
+  /** One statement on its own. */
+  query(sql: string, values: readonly unknown[] = []): Promise<Row[]> {
+    return withClient(this.#readers, (client) => ask(client, sql, values))
+  }
+
+  /** All reads of the work see one state of the database. */
+  inSnapshot<T>(work: (reads: Queries) => Promise<T>): Promise<T> {
+    return withClient(this.#readers, async (client) => {
+      const transaction = new Transaction(client, 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY')
+      return transaction.carryOut(() => work(transaction))
+    })
+  }
+
+  /** The work may run again from its beginning; it holds as a whole, or not at all when this rejects. */
+  inTransaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    return this.#transact(this.#writers, work)
+  }
+
+  /** The same for those writes of which there are never more than a few at once. */
+  inGroupTransaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    return this.#transact(this.#grouped, work)
+  }
+
+  async #transact<T>(pool: pg.Pool, work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await withClient(pool, async (client) => {
+          const transaction = new Transaction(client, 'BEGIN')
+          const value = await transaction.carryOut(() => work(transaction))
+          if (transaction.events.length > 0) this.onEvents()
+          return value
+        })
+      } catch (error) {
+        if (!isInTheWay(error)) throw error
+        if (attempt === attempts) throw new StorageUnavailable(error)
+      }
+    }
+  }
+
+  /** Gives away so many ids in a row, for good. */
+  async takeIds(runs: number, executions: number): Promise<FirstIds> {
+    const [row] = await withClient(this.#ids, (client) => ask(client, TAKE_IDS, [runs, executions]))
+    return { runId: row?.run_id as number, jobExecutionId: row?.execution_id as number }
+  }
+
+  async close(): Promise<void> {
+    const pools = [this.#readers, this.#writers, this.#grouped, this.#ids]
+    await Promise.all(pools.map((pool) => pool.end()))
+  }
+}
+
+async function withClient<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect().catch((error: unknown) => {
+    throw new StorageUnavailable(error)
+  })
+  let isSound = true
+  // While it is lent out, its pool does not listen; without a listener a broken connection would end the process.
+  const onError = () => {
+    isSound = false
+  }
+  client.on('error', onError)
+  try {
+    return await work(client)
+  } catch (error) {
+    // A connection that failed may be in any state. One that said why it refuses is sound.
+    if (error instanceof StorageUnavailable) isSound = false
+    throw error
+  } finally {
+    client.off('error', onError)
+    client.release(!isSound)
+  }
+}
+
+async function ask(client: pg.ClientBase, sql: string, values: readonly unknown[]): Promise<Row[]> {
+  try {
+    return (await client.query(prepared(sql, values))).rows
+  } catch (error) {
+    throw failureOf(error)
+  }
+}

@@ -1,0 +1,56 @@
+// The event log as writers use it: what a transaction changes becomes events of its commit (see transaction.ts).
+
+import { type DeviceEventType, type ExecState, executionEventType } from '@jobcast/contract'
+import type { ExecutionEvent } from '../../domain/execution.ts'
+import type { Transaction } from './transaction.ts'
+
+/** `details`: what the device said with it, as JSON. */
+export type ExecutionChange = {
+  ownerNo: number
+  at: number
+  runId: number
+  jobExecutionId: number
+  deviceNo: number
+  from: ExecState
+  execState: ExecState
+  cause: ExecutionEvent | 'retry'
+  actor: string
+  attempt: number
+  versionNumber: number
+  details: string | null
+}
+
+type RunChange = { ownerNo: number; runId: number; at: number }
+type DeviceChange = { ownerNo: number; deviceNo: number; at: number; details?: object }
+
+export function runCreated({ events }: Transaction, { ownerNo, runId, at }: RunChange): void {
+  events.push({ type: 'run.created', owner_no: ownerNo, at, run_id: runId })
+}
+
+export function executionChanged({ events }: Transaction, change: ExecutionChange): void {
+  events.push({
+    type: change.cause === 'progress' ? 'execution.progress' : executionEventType(change.execState),
+    owner_no: change.ownerNo,
+    at: change.at,
+    run_id: change.runId,
+    execution_id: change.jobExecutionId,
+    device_no: change.deviceNo,
+    from_state: change.from,
+    cause: change.cause,
+    actor: change.actor,
+    attempt: change.attempt,
+    version_number: change.versionNumber,
+    details: change.details,
+  })
+}
+
+export function deviceChanged({ events }: Transaction, type: DeviceEventType, change: DeviceChange): void {
+  const { ownerNo, deviceNo, at, details } = change
+  events.push({
+    type,
+    owner_no: ownerNo,
+    at,
+    device_no: deviceNo,
+    details: details === undefined ? null : JSON.stringify(details),
+  })
+}

@@ -1,0 +1,105 @@
+import type { ExecState } from '@jobcast/contract'
+import type { LaunchedRun, Store, StoredExecution } from '../../domain/store.ts'
+import type { Database } from './database.ts'
+import { moving } from './moves.ts'
+import type { Policies } from './policies.ts'
+import type { Queries, Row } from './rows.ts'
+
+const NAME_AT_LAUNCH = `
+  coalesce(
+    (SELECT device_rename.device_name FROM device_rename
+     WHERE device_rename.device_no = execution.device_no AND last_execution_id >= execution.execution_id
+     ORDER BY last_execution_id LIMIT 1),
+    device.device_name) AS device_name`
+
+/** Every reader of executions selects these, whichever way it finds its rows. */
+export const EXECUTION_COLUMNS = `
+  execution.execution_id, job_name, device_id, launched_at, execution.run_id, state, attempt, version_number,
+  started_at, finished_at, notified_at, delivered_at, not_before, status_details, result, output_bytes, output_cut,
+  ${NAME_AT_LAUNCH}`
+export const EXECUTION_JOINS =
+  'JOIN job ON job.job_no = run.job_no JOIN device ON device.device_no = execution.device_no'
+
+const GET = `
+  SELECT ${EXECUTION_COLUMNS} FROM execution JOIN run ON run.run_id = execution.run_id ${EXECUTION_JOINS}
+  WHERE execution_id = $1 AND execution.owner_no = $2`
+const RUN_AS_LAUNCHED = `
+  SELECT job_name, launched_at, first_execution_id, run.version_no, device_id, ${NAME_AT_LAUNCH}
+  FROM run JOIN job USING (job_no)
+    JOIN execution ON execution_id BETWEEN first_execution_id AND first_execution_id + total - 1
+    JOIN device ON device.device_no = execution.device_no
+  WHERE run.run_id = $1 ORDER BY execution.execution_id`
+
+export function buildExecutionSteps(
+  db: Database,
+  policies: Policies,
+): Pick<Store, 'getExecution' | 'moveExecution'> {
+  return {
+    getExecution: (ownerNo, jobExecutionId) => getExecution(db, ownerNo, jobExecutionId),
+    moveExecution({ ownerNo, jobExecutionId, event, moment, actor }) {
+      return db.inTransaction(async (transaction) => {
+        const outcome = await moving(transaction, policies, async (moves) => {
+          const [before] = await moves.lockById([jobExecutionId])
+          if (before === undefined || before.ownerNo !== ownerNo)
+            return { kind: 'unknown-execution' as const }
+          const from = before.life.execState
+          const after = moves.move(before, event, moment, actor)
+          return after ? { kind: 'moved' as const, from } : { kind: 'refused' as const, execState: from }
+        })
+        if (outcome.kind !== 'moved') return outcome
+        const execution = (await getExecution(transaction, ownerNo, jobExecutionId)) as StoredExecution
+        return { ...outcome, execution }
+      })
+    },
+  }
+}
+
+async function getExecution(
+  queries: Queries,
+  ownerNo: number,
+  jobExecutionId: number,
+): Promise<StoredExecution | undefined> {
+  const [row] = await queries.query(GET, [jobExecutionId, ownerNo])
+  return row && toExecution(row)
+}
+
+/** What the trigger that made this run was answered with. */
+export async function getLaunchedRun(queries: Queries, runId: number): Promise<LaunchedRun> {
+  const rows = await queries.query(RUN_AS_LAUNCHED, [runId])
+  const [first] = rows
+  if (first === undefined) throw new Error(`there is no run ${runId}`)
+  return {
+    runId,
+    jobName: first.job_name as string,
+    launchedAt: first.launched_at as number,
+    firstExecutionId: first.first_execution_id as number,
+    jobVersion: first.version_no as number,
+    devices: rows.map((row) => ({
+      deviceId: row.device_id as string,
+      deviceName: row.device_name as string,
+    })),
+  }
+}
+
+export function toExecution(row: Row): StoredExecution {
+  return {
+    jobExecutionId: row.execution_id as number,
+    jobName: row.job_name as string,
+    deviceId: row.device_id as string,
+    deviceName: row.device_name as string,
+    execState: row.state as ExecState,
+    launchedAt: row.launched_at as number,
+    runId: row.run_id as number,
+    attempt: row.attempt as number,
+    versionNumber: row.version_number as number,
+    startedAt: row.started_at as number | null,
+    finishedAt: row.finished_at as number | null,
+    notifiedAt: row.notified_at as number | null,
+    deliveredAt: row.delivered_at as number | null,
+    notBefore: row.not_before as number | null,
+    statusDetails: row.status_details === null ? {} : JSON.parse(row.status_details as string),
+    result: row.result === null ? null : JSON.parse(row.result as string),
+    outputBytes: row.output_bytes as number,
+    outputCut: row.output_cut as boolean,
+  }
+}

@@ -1,0 +1,11 @@
+// Locks that are not rows. Whoever needs several takes them in this order, then rows of executions, then rows of runs,
+// each in ascending order, and the events' last: so nobody waits in a circle.
+
+/** First keys of advisory locks; the second is the owner's number, or 0. */
+export const locks = {
+  schema: 740_001,
+  partitions: 740_002,
+  catalogueOfOwner: 740_003,
+  eventsOfOwner: 740_004,
+  firstKey: 740_005,
+} as const

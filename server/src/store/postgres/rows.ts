@@ -1,0 +1,20 @@
+// What the statement files share: the shape of a row, lists as parameters, and the cut of a list into slices.
+
+import type { Sliced } from '../../domain/store.ts'
+
+export type Row = Record<string, unknown>
+
+/** Anything that answers a statement: a transaction, or a pool that runs it on its own. */
+export type Queries = { query(sql: string, values?: readonly unknown[]): Promise<Row[]> }
+
+/** Numbers as one parameter: 0.3 ms for 10,000. pg looks at each of them on its own, which took 2.3 ms. */
+export function numbers(list: Iterable<number>): string {
+  return `{${[...list].join(',')}}`
+}
+
+/** Takes one item more than the limit as the sign that the list goes on. */
+export function sliced<T, Key>(found: T[], limit: number, keyOf: (item: T) => Key): Sliced<T, Key> {
+  if (found.length <= limit) return { items: found, next: undefined }
+  const items = found.slice(0, limit)
+  return { items, next: keyOf(items[limit - 1] as T) }
+}

@@ -1,0 +1,48 @@
+// The counts of runs change with the executions in them: one update for all runs that a transaction touches.
+
+import { type ExecState, execStates } from '@jobcast/contract'
+import { isTerminal } from '../../domain/execution.ts'
+import type { Row } from './rows.ts'
+import type { Transaction } from './transaction.ts'
+
+/** The count of a state is the column of its name. */
+export const countColumn = (state: ExecState): string => state.toLowerCase()
+
+const columns = execStates.map(countColumn)
+const unfinished = execStates.filter((state) => !isTerminal(state)).map(countColumn)
+const UPDATE = `
+  UPDATE run SET ${columns.map((column) => `${column} = run.${column} + new.${column}`).join(', ')},
+    ended = ${unfinished.map((column) => `run.${column} + new.${column}`).join(' + ')} = 0
+  FROM json_to_recordset($1::json) AS new (run_id bigint, ${columns.map((column) => `${column} int`).join(', ')})
+  WHERE run.run_id = new.run_id`
+
+export type CountedMove = { runId: number; from: ExecState; to: ExecState; at: number }
+type Change = { row: Row & { run_id: number }; endedAt: number | undefined }
+
+export function writeCounts(transaction: Transaction, moves: CountedMove[]): void {
+  if (moves.length === 0) return
+  const changes = new Map<number, Change>()
+  for (const { runId, from, to, at } of moves) {
+    const change = changes.get(runId) ?? newChange(runId)
+    changes.set(runId, change)
+    add(change.row, from, -1)
+    add(change.row, to, 1)
+    if (isTerminal(to)) change.endedAt = at
+  }
+  const rows = [...changes.values()].map(({ row }) => row).sort((a, b) => a.run_id - b.run_id)
+  transaction.send(UPDATE, [JSON.stringify(rows)])
+  // Nothing moves in a run that has ended, so whoever brings it there is the only one.
+  for (const [runId, { endedAt }] of changes) {
+    if (endedAt !== undefined) transaction.touchedRuns.push({ run_id: runId, at: endedAt })
+  }
+}
+
+function newChange(runId: number): Change {
+  const row = { ...Object.fromEntries(columns.map((column) => [column, 0])), run_id: runId }
+  return { row, endedAt: undefined }
+}
+
+function add(row: Row, state: ExecState, change: number): void {
+  const column = countColumn(state)
+  row[column] = (row[column] as number) + change
+}

@@ -1,0 +1,58 @@
+import { execStates } from '@jobcast/contract'
+import { unsuccessfulEnds } from '../../domain/execution.ts'
+import type { Store, StoredRun } from '../../domain/store.ts'
+import type { Database } from './database.ts'
+import { type Row, sliced } from './rows.ts'
+import { countColumn } from './run-counts.ts'
+
+export const STATE_COUNTS = execStates.map((state) => `run.${countColumn(state)}`).join(', ')
+const SELECT = `
+  SELECT run_id, job_name, launched_at, total, retry_of, ${STATE_COUNTS} FROM run JOIN job USING (job_no)`
+const GET = `${SELECT} WHERE run.owner_no = $1 AND run_id = $2`
+const LIST = `${SELECT} WHERE run.owner_no = $1 AND run_id < $2 ORDER BY run_id DESC LIMIT $3`
+const LIST_BY_JOB = `
+  ${SELECT} WHERE job_no = (SELECT job_no FROM job WHERE owner_no = $1 AND job_name = $4) AND run_id < $2
+  ORDER BY run_id DESC LIMIT $3`
+const UNSUCCESSFUL = `
+  SELECT job_name, device_id FROM run JOIN job USING (job_no)
+    LEFT JOIN execution ON execution_id BETWEEN first_execution_id AND first_execution_id + total - 1
+      AND state = ANY ('{${unsuccessfulEnds.join(',')}}'::exec_state[])
+    LEFT JOIN device ON device.device_no = execution.device_no AND device.deleted_at IS NULL
+  WHERE run.owner_no = $1 AND run.run_id = $2 ORDER BY execution_id`
+
+export function buildRunSteps(db: Database): Pick<Store, 'getRun' | 'listRuns' | 'listUnsuccessful'> {
+  return {
+    async getRun(ownerNo, runId) {
+      const [row] = await db.query(GET, [ownerNo, runId])
+      return row && toRun(row)
+    },
+    async listRuns(ownerNo, { jobName }, { after = Number.MAX_SAFE_INTEGER, limit }) {
+      const page = [ownerNo, after, limit + 1]
+      const rows =
+        jobName === undefined ? await db.query(LIST, page) : await db.query(LIST_BY_JOB, [...page, jobName])
+      return sliced(rows.map(toRun), limit, (run) => run.runId)
+    },
+    async listUnsuccessful(ownerNo, runId) {
+      const rows = await db.query(UNSUCCESSFUL, [ownerNo, runId])
+      // A run without any is one row without a device.
+      const deviceIds = rows.flatMap((row) => (row.device_id === null ? [] : [row.device_id as string]))
+      return rows[0] && { jobName: rows[0].job_name as string, deviceIds }
+    },
+  }
+}
+
+function toRun(row: Row): StoredRun {
+  return {
+    runId: row.run_id as number,
+    jobName: row.job_name as string,
+    launchedAt: row.launched_at as number,
+    total: row.total as number,
+    counts: countsOf(row),
+    retryOf: row.retry_of as number | null,
+  }
+}
+
+export function countsOf(row: Row): StoredRun['counts'] {
+  const counts = execStates.map((state) => [state, row[countColumn(state)]])
+  return Object.fromEntries(counts) as StoredRun['counts']
+}

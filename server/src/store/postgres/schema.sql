@@ -1,0 +1,267 @@
+-- Written by `npm run generate` from the migrations; do not edit.
+
+CREATE TYPE exec_state AS ENUM ('PENDING', 'IN_PROGRESS', 'CANCELING', 'SUCCEEDED', 'FAILED', 'TIMED_OUT', 'REJECTED', 'EXPIRED', 'CANCELED');
+
+CREATE TABLE api_key (
+  key_id text COLLATE "C" NOT NULL,
+  owner_no integer NOT NULL,
+  key_name text NOT NULL,
+  secret_hash bytea NOT NULL,
+  scopes text NOT NULL,
+  expires_at bigint,
+  revoked_at bigint,
+  last_used_at bigint,
+  created_at bigint NOT NULL,
+  FOREIGN KEY (owner_no) REFERENCES owner(owner_no),
+  PRIMARY KEY (key_id)
+);
+CREATE INDEX api_key_by_owner ON public.api_key USING btree (owner_no, key_id);
+
+CREATE TABLE device (
+  device_no integer GENERATED ALWAYS AS IDENTITY NOT NULL,
+  owner_no integer NOT NULL,
+  device_id text COLLATE "C" NOT NULL,
+  device_name text NOT NULL,
+  tags text NOT NULL,
+  token_id text COLLATE "C",
+  token_hash bytea,
+  token_created_at bigint,
+  created_at bigint NOT NULL,
+  updated_at bigint NOT NULL,
+  deleted_at bigint,
+  online boolean DEFAULT false NOT NULL,
+  presence_since bigint,
+  last_seen_at bigint,
+  door text,
+  revoked_at bigint,
+  claim_hash bytea,
+  FOREIGN KEY (owner_no) REFERENCES owner(owner_no),
+  PRIMARY KEY (device_no),
+  UNIQUE (owner_no, device_id),
+  UNIQUE (token_id)
+);
+CREATE INDEX device_online ON public.device USING btree (owner_no, device_id) WHERE online;
+
+CREATE TABLE device_rename (
+  device_no integer NOT NULL,
+  last_execution_id bigint NOT NULL,
+  device_name text NOT NULL,
+  PRIMARY KEY (device_no, last_execution_id)
+);
+
+CREATE TABLE device_tag (
+  owner_no integer NOT NULL,
+  tag text COLLATE "C" NOT NULL,
+  device_id text COLLATE "C" NOT NULL,
+  PRIMARY KEY (owner_no, tag, device_id)
+);
+
+CREATE TABLE enrollment (
+  enrollment_id text COLLATE "C" NOT NULL,
+  owner_no integer NOT NULL,
+  name text,
+  secret_hash bytea NOT NULL,
+  max_uses integer NOT NULL,
+  used integer DEFAULT 0 NOT NULL,
+  tags text NOT NULL,
+  device_id_prefix text,
+  expires_at bigint NOT NULL,
+  revoked_at bigint,
+  created_at bigint NOT NULL,
+  CHECK ((used <= max_uses)),
+  FOREIGN KEY (owner_no) REFERENCES owner(owner_no),
+  PRIMARY KEY (enrollment_id)
+);
+CREATE INDEX enrollment_by_owner ON public.enrollment USING btree (owner_no, enrollment_id);
+
+CREATE TABLE event (
+  owner_no integer NOT NULL,
+  event_id bigint DEFAULT nextval('event_id'::regclass) NOT NULL,
+  at bigint NOT NULL,
+  type text NOT NULL,
+  run_id bigint,
+  execution_id bigint,
+  device_no integer,
+  from_state exec_state,
+  cause text,
+  actor text,
+  attempt integer,
+  version_number integer,
+  details text,
+  PRIMARY KEY (owner_no, event_id)
+);
+
+CREATE TABLE execution (
+  execution_id bigint NOT NULL,
+  run_id bigint NOT NULL,
+  owner_no integer NOT NULL,
+  device_no integer NOT NULL,
+  state exec_state NOT NULL,
+  attempt integer NOT NULL,
+  version_number integer NOT NULL,
+  output_bytes integer DEFAULT 0 NOT NULL,
+  output_cut boolean DEFAULT false NOT NULL,
+  started_at bigint,
+  finished_at bigint,
+  notified_at bigint,
+  delivered_at bigint,
+  not_before bigint,
+  due_at bigint,
+  updated_at bigint,
+  cancel_version integer,
+  client_token text,
+  status_details text,
+  result text,
+  PRIMARY KEY (execution_id)
+) PARTITION BY RANGE (execution_id);
+CREATE INDEX execution_by_state ON ONLY public.execution USING btree (owner_no, state, execution_id) WHERE ((state <> 'PENDING'::exec_state) AND (state <> 'SUCCEEDED'::exec_state));
+CREATE INDEX execution_due ON ONLY public.execution USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX execution_ended ON ONLY public.execution USING btree (device_no, execution_id) WHERE (state > 'CANCELING'::exec_state);
+CREATE INDEX execution_unfinished ON ONLY public.execution USING btree (device_no, execution_id) WHERE (state <= 'CANCELING'::exec_state);
+
+CREATE TABLE idempotency_key (
+  owner_no integer NOT NULL,
+  idempotency_key text COLLATE "C" NOT NULL,
+  request_hash bytea NOT NULL,
+  run_id bigint NOT NULL,
+  created_at bigint NOT NULL,
+  PRIMARY KEY (owner_no, idempotency_key)
+);
+CREATE INDEX idempotency_key_by_age ON public.idempotency_key USING btree (created_at);
+
+CREATE TABLE job (
+  job_no integer GENERATED ALWAYS AS IDENTITY NOT NULL,
+  owner_no integer NOT NULL,
+  job_name text COLLATE "C" NOT NULL,
+  version_no integer NOT NULL,
+  created_at bigint NOT NULL,
+  updated_at bigint NOT NULL,
+  deleted_at bigint,
+  FOREIGN KEY (owner_no) REFERENCES owner(owner_no),
+  PRIMARY KEY (job_no),
+  UNIQUE (owner_no, job_name)
+);
+
+CREATE TABLE job_version (
+  version_no integer GENERATED ALWAYS AS IDENTITY NOT NULL,
+  job_no integer NOT NULL,
+  content text NOT NULL,
+  PRIMARY KEY (version_no)
+);
+
+CREATE TABLE last_id (
+  run_id bigint NOT NULL,
+  execution_id bigint NOT NULL
+);
+
+CREATE TABLE output (
+  execution_id bigint NOT NULL,
+  attempt integer NOT NULL,
+  start integer NOT NULL,
+  data bytea NOT NULL,
+  PRIMARY KEY (execution_id, attempt, start)
+);
+
+CREATE TABLE owner (
+  owner_no integer GENERATED ALWAYS AS IDENTITY NOT NULL,
+  owner_id text COLLATE "C" NOT NULL,
+  owner_name text COLLATE "C" NOT NULL,
+  created_at bigint NOT NULL,
+  forgotten_event_id bigint DEFAULT 0 NOT NULL,
+  renamed_execution_id bigint DEFAULT 0 NOT NULL,
+  PRIMARY KEY (owner_no),
+  UNIQUE (owner_id),
+  UNIQUE (owner_name)
+);
+
+CREATE TABLE run (
+  run_id bigint NOT NULL,
+  owner_no integer NOT NULL,
+  job_no integer NOT NULL,
+  version_no integer NOT NULL,
+  launched_at bigint NOT NULL,
+  first_execution_id bigint NOT NULL,
+  total integer NOT NULL,
+  pending integer NOT NULL,
+  in_progress integer DEFAULT 0 NOT NULL,
+  canceling integer DEFAULT 0 NOT NULL,
+  succeeded integer DEFAULT 0 NOT NULL,
+  failed integer DEFAULT 0 NOT NULL,
+  timed_out integer DEFAULT 0 NOT NULL,
+  rejected integer DEFAULT 0 NOT NULL,
+  expired integer DEFAULT 0 NOT NULL,
+  canceled integer DEFAULT 0 NOT NULL,
+  ended boolean DEFAULT false NOT NULL,
+  expire_at bigint,
+  deadline_at bigint,
+  key_id text,
+  retry_of bigint,
+  PRIMARY KEY (run_id)
+) WITH (fillfactor=70);
+CREATE INDEX run_by_job ON public.run USING btree (job_no, run_id);
+CREATE INDEX run_by_owner ON public.run USING btree (owner_no, run_id);
+CREATE INDEX run_deadline ON public.run USING btree (deadline_at) WHERE ((deadline_at IS NOT NULL) AND (NOT ended));
+CREATE INDEX run_expiring ON public.run USING btree (expire_at) WHERE ((expire_at IS NOT NULL) AND (NOT ended));
+CREATE INDEX run_unfinished ON public.run USING btree (owner_no, run_id) WHERE (NOT ended);
+
+CREATE TABLE schema_migration (
+  number integer NOT NULL,
+  name text NOT NULL,
+  applied_at timestamp with time zone DEFAULT now() NOT NULL,
+  PRIMARY KEY (number)
+);
+
+CREATE TABLE transition (
+  execution_id bigint NOT NULL,
+  version_number integer NOT NULL,
+  at bigint NOT NULL,
+  from_state exec_state NOT NULL,
+  to_state exec_state NOT NULL,
+  event text NOT NULL,
+  actor text NOT NULL,
+  attempt integer NOT NULL,
+  PRIMARY KEY (execution_id, version_number)
+);
+
+CREATE TABLE webhook (
+  webhook_no integer GENERATED ALWAYS AS IDENTITY NOT NULL,
+  owner_no integer NOT NULL,
+  webhook_name text COLLATE "C" NOT NULL,
+  url text NOT NULL,
+  event_types text NOT NULL,
+  job_name text,
+  device_id text,
+  secret text NOT NULL,
+  old_secret text,
+  old_secret_until bigint,
+  paused_because text,
+  paused_at bigint,
+  last_delivered_at bigint,
+  failing_since bigint,
+  cursor_id bigint NOT NULL,
+  round integer DEFAULT 1 NOT NULL,
+  created_at bigint NOT NULL,
+  updated_at bigint NOT NULL,
+  FOREIGN KEY (owner_no) REFERENCES owner(owner_no),
+  PRIMARY KEY (webhook_no),
+  UNIQUE (owner_no, webhook_name)
+);
+
+CREATE TABLE webhook_delivery (
+  webhook_no integer NOT NULL,
+  event_id bigint NOT NULL,
+  round integer NOT NULL,
+  type text NOT NULL,
+  subject text NOT NULL,
+  state text NOT NULL,
+  tries integer NOT NULL,
+  attempts text NOT NULL,
+  next_at bigint,
+  PRIMARY KEY (webhook_no, event_id)
+);
+CREATE INDEX webhook_delivery_failed ON public.webhook_delivery USING btree (webhook_no, event_id) WHERE (state = 'FAILED'::text);
+CREATE INDEX webhook_delivery_pending ON public.webhook_delivery USING btree (webhook_no, event_id) WHERE (state = 'PENDING'::text);
+
+CREATE TABLE write_probe (
+  writes bigint NOT NULL
+);

@@ -1,0 +1,43 @@
+// The store on PostgreSQL as the suite for all stores sees it.
+
+import type { TestContext } from 'node:test'
+import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
+import { createDatabase, dropDatabase, execute } from '../support/postgres-server.ts'
+import type { StoreUnderTest } from './store-under-test.ts'
+
+export async function openPostgresUnderTest(t: TestContext, server: string): Promise<StoreUnderTest> {
+  const url = await createDatabase(server)
+  let store = await openPostgresStore({ url })
+  t.after(async () => {
+    await store.close()
+    await dropDatabase(url)
+  })
+  return {
+    get store() {
+      return store
+    },
+    async reopen() {
+      await store.close()
+      store = await openPostgresStore({ url })
+      return store
+    },
+    failAt: (instant) => failAt(url, instant),
+  }
+}
+
+async function failAt(url: string, instant: number): Promise<void> {
+  const refuse = (name: string, event: string, columns: string[]) => {
+    const when = columns.map((column) => `NEW.${column} = ${instant}`).join(' OR ')
+    return `CREATE TRIGGER ${name} AFTER ${event} FOR EACH ROW WHEN (${when}) EXECUTE FUNCTION refuse()`
+  }
+  await execute(
+    url,
+    `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RAISE EXCEPTION 'refused'; END$$`,
+    refuse('refuse_run', 'INSERT ON run', ['launched_at']),
+    refuse('refuse_move', 'UPDATE ON execution', ['updated_at']),
+    ...['job', 'device'].flatMap((table) => [
+      refuse(`refuse_new_${table}`, `INSERT ON ${table}`, ['updated_at']),
+      refuse(`refuse_${table}`, `UPDATE ON ${table}`, ['updated_at', 'deleted_at']),
+    ]),
+  )
+}

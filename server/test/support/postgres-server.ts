@@ -1,0 +1,96 @@
+// PostgreSQL for tests: a server, and databases on it.
+
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { after } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
+
+export type PostgresServer = {
+  /** Without a database. */
+  url: string
+  /** A database with our tables and nothing in them. */
+  template: string
+  /** As after a crash. */
+  restart(): Promise<void>
+  stop(): Promise<void>
+}
+
+const template = 'jobcast_template'
+
+export const templateOf = (server: string): string => `${server}/${template}`
+
+/** Ends with this process at the latest. */
+export async function startPostgres(): Promise<PostgresServer> {
+  const program = fileURLToPath(new URL('postgres-process.ts', import.meta.url))
+  // Without the flags of this process: with --test it would be a test file.
+  const child = fork(program, { execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  const gone = once(child, 'exit')
+  const failed = gone.then(() => Promise.reject(new Error('PostgreSQL did not start')))
+  failed.catch(() => undefined)
+  const [told] = await Promise.race([once(child, 'message'), failed])
+  const { url } = told as { url: string }
+  await execute(`${url}/postgres`, `CREATE DATABASE ${template}`)
+  await (await openPostgresStore({ url: templateOf(url) })).close()
+  return {
+    url,
+    template: templateOf(url),
+    async restart() {
+      const restarted = once(child, 'message')
+      child.send('restart')
+      await restarted
+    },
+    async stop() {
+      if (child.connected) child.disconnect()
+      await gone
+    },
+  }
+}
+
+/** One of its own for a test file that does with it what others could not bear. */
+export async function startOwnPostgres(): Promise<PostgresServer> {
+  const server = await startPostgres()
+  after(() => server.stop())
+  return server
+}
+
+let shared: Promise<string> | undefined
+
+/** The one that all tests share (test-setup.ts); a file that runs alone starts its own. */
+export function sharedPostgres(): Promise<string> {
+  const given = process.env.JOBCAST_TEST_POSTGRES
+  shared ??= given ? Promise.resolve(given) : startOwnPostgres().then(({ url }) => url)
+  return shared
+}
+
+let count = 0
+
+/** A new one with our tables; gives its address. */
+export async function createDatabase(server: string): Promise<string> {
+  const name = `jobcast_${process.pid}_${++count}`
+  await execute(`${server}/postgres`, `CREATE DATABASE ${name} TEMPLATE ${template}`)
+  return `${server}/${name}`
+}
+
+/** Whoever is connected to it is cut off. */
+export async function dropDatabase(url: string): Promise<void> {
+  const { pathname } = new URL(url)
+  await execute(
+    url.replace(pathname, '/postgres'),
+    `DROP DATABASE IF EXISTS ${pathname.slice(1)} WITH (FORCE)`,
+  )
+}
+
+/** On a connection of its own. */
+export async function execute(url: string, ...statements: string[]): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    let rows: Record<string, unknown>[] = []
+    for (const statement of statements) rows = (await client.query(statement)).rows
+    return rows
+  } finally {
+    await client.end()
+  }
+}
