@@ -14,6 +14,7 @@ import {
 } from '../domain/device-link.ts'
 import type { DeviceExecution, DeviceQueue } from '../domain/device-report.ts'
 import type { Documents } from '../domain/documents.ts'
+import type { OpenSession } from '../domain/nodes.ts'
 import type { Presence } from '../domain/presence.ts'
 import type { DeviceKey, LaunchedRun, Store } from '../domain/store.ts'
 import { Told } from './told.ts'
@@ -27,6 +28,8 @@ export type DispatcherDeps = {
   queues: ChangeSignal<string>
   /** The steady clock. */
   clock: () => number
+  /** A device has connected, at this instant of the steady clock. */
+  onOpened?: (device: DeviceKey, since: number) => void
   /** A look at queues failed; it is made again. */
   onFailure: (error: unknown) => void
 }
@@ -52,8 +55,10 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
 
   open(session: DeviceSession): void {
     const before = this.#told.get(session.device)
-    this.#told.set(session.device, new Told(session))
-    this.#deps.presence.connect(session.device, session.door, session)
+    const since = this.#deps.clock()
+    this.#told.set(session.device, new Told(session, since))
+    this.#deps.presence.connect(session, since)
+    this.#deps.onOpened?.(session.device, since)
     if (before) {
       clearTimeout(before.greeting)
       this.#awake.delete(before)
@@ -67,7 +72,7 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
     clearTimeout(told.greeting)
     this.#told.delete(session.device)
     this.#awake.delete(told)
-    this.#deps.presence.disconnect(session.device, session.door)
+    this.#deps.presence.disconnect(session, told.since)
   }
 
   greet(session: DeviceSession): void {
@@ -103,7 +108,7 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
   }
 
   launched(ownerNo: number, run: LaunchedRun): void {
-    if (this.#told.size === 0 && !this.#deps.queues.isWatched) return
+    if (!this.hasListeners) return
     const launch = ++this.#launches
     this.#launching = this.#launching
       .then(() => this.#tellRun(ownerNo, run, launch))
@@ -120,6 +125,31 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
     this.#deps.presence.leaveByHttp(device)
     // One that waits by HTTP looks again, and whether it is still let in.
     this.#deps.queues.tell([deviceText(device)])
+  }
+
+  /** Whether there is anybody to be told of a run. */
+  get hasListeners(): boolean {
+    return this.#told.size > 0 || this.#deps.queues.isWatched
+  }
+
+  isConnected(device: DeviceKey): boolean {
+    return this.#told.get(device) !== undefined
+  }
+
+  /** The device has connected to another node: whatever is open here since before that is over. */
+  takenOver(device: DeviceKey, since: number): void {
+    this.#deps.presence.connectedElsewhere(device)
+    const told = this.#told.get(device)
+    if (told && told.since < since) told.session.close('taken-over')
+  }
+
+  openSessions(): OpenSession[] {
+    return this.#told.values().map(({ session: { device }, since }) => ({ ...device, since }))
+  }
+
+  /** Who is connected here is said to be online once more: it was forgotten. */
+  announceAll(): void {
+    for (const { session, since } of this.#told.values()) this.#deps.presence.connect(session, since)
   }
 
   /** Looks at every connected device whose queue has changed since it was looked at last. */

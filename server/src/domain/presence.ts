@@ -8,6 +8,9 @@ import type { DeviceKey, Door, PresenceChange, Store } from './store.ts'
 const httpSilenceMs = 60_000
 const changesPerWrite = 1000
 
+/** A connection of a device. */
+export type PresentSession = { readonly device: DeviceKey; readonly door: Door; readonly lastSeenAt: number }
+
 type HttpDevice = { device: DeviceKey; seenAt: number; seenClock: number }
 
 export type PresenceDeps = {
@@ -21,8 +24,7 @@ export class Presence {
   readonly #deps: PresenceDeps
   #changes = new ByDevice<PresenceChange>()
   #writing: Promise<void> = Promise.resolve()
-  /** By connection: when each was heard last. */
-  readonly #connected = new ByDevice<{ readonly lastSeenAt: number }>()
+  readonly #connected = new ByDevice<PresentSession>()
   readonly #byHttp = new ByDevice<HttpDevice>()
 
   constructor(deps: PresenceDeps) {
@@ -33,14 +35,21 @@ export class Presence {
     return this.#connected.size
   }
 
-  connect(device: DeviceKey, door: Door, connection: { readonly lastSeenAt: number }): void {
-    this.#connected.set(device, connection)
+  /** `since`: on the steady clock. */
+  connect(session: PresentSession, since: number): void {
+    const { device, door } = session
+    this.#connected.set(device, session)
     this.#byHttp.delete(device)
-    this.#change(device, true, door, this.#deps.now())
+    this.#change(device, true, door, this.#deps.now(), since)
   }
 
-  disconnect(device: DeviceKey, door: Door): void {
-    if (this.#connected.delete(device)) this.#change(device, false, door, this.#deps.now())
+  disconnect({ device, door }: PresentSession, since: number): void {
+    if (this.#connected.delete(device)) this.#change(device, false, door, this.#deps.now(), since)
+  }
+
+  /** It has connected to another node: what it asked here before says nothing any more. */
+  connectedElsewhere(device: DeviceKey): void {
+    this.#byHttp.delete(device)
   }
 
   seenByHttp(device: DeviceKey): void {
@@ -51,13 +60,13 @@ export class Presence {
     if (known) Object.assign(known, { seenAt, seenClock })
     else {
       this.#byHttp.set(device, { device, seenAt, seenClock })
-      this.#change(device, true, 'http', seenAt)
+      this.#change(device, true, 'http', seenAt, null)
     }
   }
 
   /** Its credential is void, or it is gone: what it asked before keeps it online no longer. */
   leaveByHttp(device: DeviceKey): void {
-    if (this.#byHttp.delete(device)) this.#change(device, false, 'http', this.#deps.now())
+    if (this.#byHttp.delete(device)) this.#change(device, false, 'http', this.#deps.now(), null)
   }
 
   /** Of a device that is online. */
@@ -71,8 +80,24 @@ export class Presence {
     for (const { device, seenAt, seenClock } of this.#byHttp.values()) {
       if (seenClock > silentSince) continue
       this.#byHttp.delete(device)
-      this.#change(device, false, 'http', seenAt)
+      this.#change(device, false, 'http', seenAt, null)
     }
+  }
+
+  /** Who asks by HTTP is said to be online once more: it was forgotten. */
+  announceHttp(): void {
+    for (const { device, seenAt } of this.#byHttp.values()) this.#change(device, true, 'http', seenAt, null)
+  }
+
+  /** Those that were heard from this instant on, and when. */
+  seenFrom(instant: number): (DeviceKey & { at: number })[] {
+    const all = [
+      ...this.#connected.values().map(({ device, lastSeenAt }) => ({ device, at: lastSeenAt })),
+      ...this.#byHttp.values().map(({ device, seenAt }) => ({ device, at: seenAt })),
+    ]
+    return all
+      .filter(({ at }) => at >= instant)
+      .map(({ device: { ownerNo, deviceId }, at }) => ({ ownerNo, deviceId, at }))
   }
 
   /** Resolves when everything that was noticed before is on disk. */
@@ -97,7 +122,13 @@ export class Presence {
     }
   }
 
-  #change({ ownerNo, deviceId }: DeviceKey, online: boolean, door: Door, at: number): void {
-    this.#changes.set({ ownerNo, deviceId }, { ownerNo, deviceId, online, door, at })
+  #change(
+    { ownerNo, deviceId }: DeviceKey,
+    online: boolean,
+    door: Door,
+    at: number,
+    session: number | null,
+  ): void {
+    this.#changes.set({ ownerNo, deviceId }, { ownerNo, deviceId, online, door, at, session })
   }
 }

@@ -1,8 +1,8 @@
 // The first phase of a connection: one CONNECT, then the look-up of whoever that is.
 
 import { mayHoldSecret } from '../../domain/secret-text.ts'
-import type { SignInDeps } from '../../domain/sign-in.ts'
-import { type DeviceKey, StorageUnavailable } from '../../domain/store.ts'
+import type { SignedInDevice, SignInDeps } from '../../domain/sign-in.ts'
+import { StorageUnavailable } from '../../domain/store.ts'
 import { type ConnectTerms, refusal, termsOf } from './connect-terms.ts'
 import { beforeConnect } from './frame-rules.ts'
 import { type ConnectPacket, encodePacket, parseConnect } from './packets.ts'
@@ -91,7 +91,7 @@ export class Handshake implements Phase {
     }
   }
 
-  #open(device: DeviceKey, terms: ConnectTerms): void {
+  #open(device: SignedInDevice, terms: ConnectTerms): void {
     const session = new MqttSession(this.#deps, this.#line, terms, device)
     this.#deps.sessions.open(session)
     this.#line.enter(session)
