@@ -69,9 +69,7 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
   leave(session: DeviceSession): void {
     const told = this.#toldOf(session)
     if (told === undefined) return
-    clearTimeout(told.greeting)
-    this.#told.delete(session.device)
-    this.#awake.delete(told)
+    this.#forget(told)
     this.#deps.presence.disconnect(session, told.since)
   }
 
@@ -140,7 +138,10 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
   takenOver(device: DeviceKey, since: number): void {
     this.#deps.presence.connectedElsewhere(device)
     const told = this.#told.get(device)
-    if (told && told.since < since) told.session.close('taken-over')
+    if (told === undefined || told.since >= since) return
+    this.#forget(told)
+    this.#deps.presence.movedElsewhere(told.session, told.since)
+    told.session.close('taken-over')
   }
 
   openSessions(): OpenSession[] {
@@ -172,6 +173,12 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
   #toldOf(session: DeviceSession): Told | undefined {
     const told = this.#told.get(session.device)
     return told?.session === session ? told : undefined
+  }
+
+  #forget(told: Told): void {
+    clearTimeout(told.greeting)
+    this.#told.delete(told.session.device)
+    this.#awake.delete(told)
   }
 
   /** Those that wait by HTTP look for themselves. */

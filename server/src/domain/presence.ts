@@ -7,6 +7,8 @@ import type { DeviceKey, Door, PresenceChange, Store } from './store.ts'
 /** A device that asks by HTTP is online until it has been silent for so long. */
 const httpSilenceMs = 60_000
 const changesPerWrite = 1000
+/** A node writes down who is online once a second. */
+const movedMs = 3000
 
 /** A connection of a device. */
 export type PresentSession = { readonly device: DeviceKey; readonly door: Door; readonly lastSeenAt: number }
@@ -50,6 +52,14 @@ export class Presence {
   /** It has connected to another node: what it asked here before says nothing any more. */
   connectedElsewhere(device: DeviceKey): void {
     this.#byHttp.delete(device)
+  }
+
+  /** The same of a session. That node says that it is online; only if it does not, it is offline since now. */
+  movedElsewhere({ device, door }: PresentSession, since: number): void {
+    if (!this.#connected.delete(device)) return
+    const at = this.#deps.now()
+    const isBack = () => this.#connected.get(device) !== undefined
+    setTimeout(() => isBack() || this.#change(device, false, door, at, since), movedMs).unref()
   }
 
   seenByHttp(device: DeviceKey): void {
