@@ -46,8 +46,8 @@ export type Nodes = {
   /** What other nodes tell, and `look-at-all` when something of it may have been lost. */
   onHint(listener: (hint: Hint) => void): void
 
-  /** Says that this node lives; without a clock it takes that of the others. */
-  beat(clock: number | undefined): Promise<Beat>
+  /** Says that this node lives. `clock` is its steady clock; one that has none yet gets that of the others. */
+  beat(clock?: () => number): Promise<Beat>
   /** Whoever was connected to nodes that are gone is offline. */
   forgetDeadNodes(): Promise<void>
   /** When devices that are connected here were heard last. */

@@ -49,7 +49,7 @@ export class NodeLife {
 
   async beat(): Promise<void> {
     const { nodes, steady, share, webhooks, dispatcher, presence } = this.#deps
-    const beat = await nodes.beat(steady.now())
+    const beat = await nodes.beat(() => steady.now())
     steady.keepUpWith(beat.clock)
     share.setNodes(beat)
     if (beat.wasForgotten) {

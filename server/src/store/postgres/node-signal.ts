@@ -34,6 +34,10 @@ export class NodeSignal {
   readonly #batch = new HintBatch()
   #client: pg.Client | undefined
   #reconnecting: NodeJS.Timeout | undefined
+  /** How often another node was heard. Each says something when it comes. */
+  heardOthers = 0
+  /** Nobody else is on the database: nobody needs to be told. */
+  isAlone = false
   /** Those it holds. */
   readonly #webhooks = new Set<number>()
   #isClosed = false
@@ -65,7 +69,10 @@ export class NodeSignal {
     client.on('notification', ({ processId, payload = '' }) => {
       this.#heardAt = performance.now()
       // Whoever listens here was told at once.
-      if (processId !== (client as unknown as { processID: number }).processID) this.#hear(payload)
+      if (processId === (client as unknown as { processID: number }).processID) return
+      this.isAlone = false
+      this.heardOthers++
+      this.#hear(payload)
     })
     client.on('error', () => undefined)
     client.once('end', () => this.#reconnect(client))
@@ -87,6 +94,7 @@ export class NodeSignal {
    * are on disk. While one is under way, others gather for the next.
    */
   tell(hint: Hint): void {
+    if (this.isAlone) return
     this.#batch.add(hint)
     void this.#send()
   }
@@ -94,6 +102,7 @@ export class NodeSignal {
   /** There are new events, made here. */
   tellEvents(): void {
     this.#tellEventListeners()
+    if (this.isAlone) return
     this.#batch.addEvents()
     void this.#send()
   }

@@ -15,7 +15,11 @@ const JOIN = `INSERT INTO node (beat_at) VALUES (${NOW}) RETURNING node_no`
 const REJOIN = `INSERT INTO node (node_no, beat_at) VALUES ($1, ${NOW}) ON CONFLICT (node_no) DO NOTHING`
 const LEAVE = 'DELETE FROM node WHERE node_no = $1'
 const BEAT = `UPDATE node SET beat_at = ${NOW} WHERE node_no = $1 RETURNING node_no`
-const CLOCK = `UPDATE steady_clock SET clock = greatest(clock, coalesce($1::bigint, ${NOW})) RETURNING clock`
+// It goes on between two beats. The wall clock of the database may be set as well: only short times are read off it.
+const CLOCK = `
+  UPDATE steady_clock SET at = moment.now, clock = greatest(coalesce($1::bigint, moment.now),
+    clock + CASE WHEN moment.now - at BETWEEN 0 AND 3000 THEN moment.now - at ELSE 0 END)
+  FROM (SELECT ${NOW} AS now) AS moment RETURNING clock`
 const ALL = 'SELECT node_no FROM node ORDER BY node_no'
 // A node whose connection is gone has ended, unless it is just making a new one. One that stands still keeps its
 // connection; after a longer while it counts as gone all the same.
@@ -71,10 +75,12 @@ export function buildNodeSteps(
     onHint: (listener) => signal.onHint(listener),
     async beat(clock) {
       signal.checkHearing()
+      const heardBefore = signal.heardOthers
       const beaten = await db.query(BEAT, [nodeNo])
       if (beaten.length === 0) await db.query(REJOIN, [nodeNo])
-      const [steady] = await db.query(CLOCK, [clock ?? null])
       const all = await db.query(ALL)
+      const [steady] = await db.query(CLOCK, [clock?.() ?? null])
+      signal.isAlone = all.length === 1 && signal.heardOthers === heardBefore
       isSteady = performance.now() - beatenAt < ownSilenceMs
       beatenAt = performance.now()
       return {

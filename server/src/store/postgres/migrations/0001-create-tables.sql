@@ -10,10 +10,12 @@ CREATE TABLE node (
 
 -- One row: the steady clock that all nodes share, as the fastest of them said it last.
 CREATE TABLE steady_clock (
-  clock bigint NOT NULL
+  clock bigint NOT NULL,
+  -- When it was said, on the wall clock of the database.
+  at bigint NOT NULL
 ) WITH (fillfactor = 50);
 
-INSERT INTO steady_clock VALUES (0);
+INSERT INTO steady_clock VALUES (0, 0);
 
 CREATE TABLE owner (
   owner_no integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
