@@ -123,7 +123,7 @@ async function start(
     ...deps,
     clock: () => steady.now(),
     onFailure,
-    onOpened: (device, since) => nodes?.tell({ kind: 'connected', device: keyOf(device), since }),
+    onOpened: ({ device, sessionNo }) => nodes?.tell({ kind: 'connected', device: keyOf(device), sessionNo }),
   })
   metrics.gauge(
     'jobcast_devices_connected',
@@ -147,6 +147,7 @@ async function start(
     ...deps,
     link: nodes ? shareLink(dispatcher, nodes) : dispatcher,
     sessions: dispatcher,
+    ...(nodes && { takeSessionNo: nodes.takeSessionNo }),
     webhooks: nodes ? shareWebhooks(webhooks, nodes) : webhooks,
     isAllowedAddress,
   }
@@ -189,6 +190,8 @@ async function start(
     setLogLevel: log.setLevel,
     async stop(signal = 'stop') {
       if (!stopping.signal.aborted) tell({ kind: 'stopping', signal })
+      // First of all /readyz says so: who balances the load has until the door closes to send calls elsewhere.
+      stopping.abort()
       await takeDown.run()
     },
   }

@@ -28,8 +28,7 @@ export type DispatcherDeps = {
   queues: ChangeSignal<string>
   /** The steady clock. */
   clock: () => number
-  /** A device has connected, at this instant of the steady clock. */
-  onOpened?: (device: DeviceKey, since: number) => void
+  onOpened?: (session: DeviceSession) => void
   /** A look at queues failed; it is made again. */
   onFailure: (error: unknown) => void
 }
@@ -55,10 +54,9 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
 
   open(session: DeviceSession): void {
     const before = this.#told.get(session.device)
-    const since = this.#deps.clock()
-    this.#told.set(session.device, new Told(session, since))
-    this.#deps.presence.connect(session, since)
-    this.#deps.onOpened?.(session.device, since)
+    this.#told.set(session.device, new Told(session))
+    this.#deps.presence.connect(session)
+    this.#deps.onOpened?.(session)
     if (before) {
       clearTimeout(before.greeting)
       this.#awake.delete(before)
@@ -70,7 +68,7 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
     const told = this.#toldOf(session)
     if (told === undefined) return
     this.#forget(told)
-    this.#deps.presence.disconnect(session, told.since)
+    this.#deps.presence.disconnect(session)
   }
 
   greet(session: DeviceSession): void {
@@ -134,23 +132,23 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
     return this.#told.get(device) !== undefined
   }
 
-  /** The device has connected to another node: whatever is open here since before that is over. */
-  takenOver(device: DeviceKey, since: number): void {
+  /** The device has this session on another node: an earlier one that is open here is over. */
+  takenOver(device: DeviceKey, sessionNo: number): void {
     this.#deps.presence.connectedElsewhere(device)
     const told = this.#told.get(device)
-    if (told === undefined || told.since >= since) return
+    if (told === undefined || told.session.sessionNo >= sessionNo) return
     this.#forget(told)
-    this.#deps.presence.movedElsewhere(told.session, told.since)
+    this.#deps.presence.movedElsewhere(told.session)
     told.session.close('taken-over')
   }
 
   openSessions(): OpenSession[] {
-    return this.#told.values().map(({ session: { device }, since }) => ({ ...device, since }))
+    return this.#told.values().map(({ session: { device, sessionNo } }) => ({ ...device, sessionNo }))
   }
 
   /** Who is connected here is said to be online once more: it was forgotten. */
   announceAll(): void {
-    for (const { session, since } of this.#told.values()) this.#deps.presence.connect(session, since)
+    for (const { session } of this.#told.values()) this.#deps.presence.connect(session)
   }
 
   /** Looks at every connected device whose queue has changed since it was looked at last. */

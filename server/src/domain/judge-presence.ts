@@ -2,7 +2,7 @@
 
 import type { PresenceChange, StoredPresence } from './store.ts'
 
-/** `session`: since when the device's last session is, or was, open, on the steady clock. */
+/** `session`: the number of the device's last session, open or not. */
 export type KnownPresence = StoredPresence & { session: number | null }
 
 /** `seen`: it changes nothing but when the device was heard last. */

@@ -13,16 +13,14 @@ export type Hint =
   /** The execution was taken from the device while it may be working on it. */
   | { kind: 'withdraw'; device: DeviceKey; jobExecutionId: number }
   | { kind: 'credential-void'; device: DeviceKey }
-  /** The device has a new session, since this instant of the steady clock. */
-  | { kind: 'connected'; device: DeviceKey; since: number }
+  | { kind: 'connected'; device: DeviceKey; sessionNo: number }
   | { kind: 'webhook-changed'; webhookNo: number }
   /** Hints may have been lost: look at everything. */
   | { kind: 'look-at-all' }
 
 /** A connection that is open here, with what its device has shown. */
 export type OpenSession = DeviceKey & {
-  /** On the steady clock. */
-  since: number
+  sessionNo: number
   /** Of the token it signed in with; null if it was a certificate. */
   tokenId: string | null
 }
@@ -50,6 +48,8 @@ export type Nodes = {
   beat(clock?: () => number): Promise<Beat>
   /** Whoever was connected to nodes that are gone is offline. */
   forgetDeadNodes(): Promise<void>
+  /** Larger than that of any session that was opened before, on whatever node. */
+  takeSessionNo(): Promise<number>
   /** When devices that are connected here were heard last. */
   recordSeen(seen: (DeviceKey & { at: number })[]): Promise<void>
   /** Those whose credential is void by now, or who have connected to another node since. */

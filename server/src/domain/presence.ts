@@ -2,6 +2,7 @@
 // comes back at once would else be as many commits. Whoever reads presence settles it first, so nobody sees it late.
 
 import { ByDevice } from './by-device.ts'
+import type { DeviceSession } from './device-link.ts'
 import type { DeviceKey, Door, PresenceChange, Store } from './store.ts'
 
 /** A device that asks by HTTP is online until it has been silent for so long. */
@@ -11,7 +12,7 @@ const changesPerWrite = 1000
 const movedMs = 3000
 
 /** A connection of a device. */
-export type PresentSession = { readonly device: DeviceKey; readonly door: Door; readonly lastSeenAt: number }
+export type PresentSession = Pick<DeviceSession, 'device' | 'door' | 'lastSeenAt' | 'sessionNo'>
 
 type HttpDevice = { device: DeviceKey; seenAt: number; seenClock: number }
 
@@ -37,16 +38,15 @@ export class Presence {
     return this.#connected.size
   }
 
-  /** `since`: on the steady clock. */
-  connect(session: PresentSession, since: number): void {
-    const { device, door } = session
+  connect(session: PresentSession): void {
+    const { device, door, sessionNo } = session
     this.#connected.set(device, session)
     this.#byHttp.delete(device)
-    this.#change(device, true, door, this.#deps.now(), since)
+    this.#change(device, true, door, this.#deps.now(), sessionNo)
   }
 
-  disconnect({ device, door }: PresentSession, since: number): void {
-    if (this.#connected.delete(device)) this.#change(device, false, door, this.#deps.now(), since)
+  disconnect({ device, door, sessionNo }: PresentSession): void {
+    if (this.#connected.delete(device)) this.#change(device, false, door, this.#deps.now(), sessionNo)
   }
 
   /** It has connected to another node: what it asked here before says nothing any more. */
@@ -55,11 +55,11 @@ export class Presence {
   }
 
   /** The same of a session. That node says that it is online; only if it does not, it is offline since now. */
-  movedElsewhere({ device, door }: PresentSession, since: number): void {
+  movedElsewhere({ device, door, sessionNo }: PresentSession): void {
     if (!this.#connected.delete(device)) return
     const at = this.#deps.now()
     const isBack = () => this.#connected.get(device) !== undefined
-    setTimeout(() => isBack() || this.#change(device, false, door, at, since), movedMs).unref()
+    setTimeout(() => isBack() || this.#change(device, false, door, at, sessionNo), movedMs).unref()
   }
 
   seenByHttp(device: DeviceKey): void {

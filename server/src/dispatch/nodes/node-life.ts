@@ -98,7 +98,7 @@ export class NodeLife {
         credentialChanges.count++
         dispatcher.disconnect(device)
       },
-      connected: ({ device, since }) => dispatcher.takenOver(device, since),
+      connected: ({ device, sessionNo }) => dispatcher.takenOver(device, sessionNo),
       'webhook-changed': ({ webhookNo }) => webhooks.changed(webhookNo),
       'look-at-all': () => this.#lookAtAll(),
     }

@@ -5,6 +5,7 @@ import type { Nodes, OpenSession, StaleSession } from '../../domain/nodes.ts'
 import type { DeviceKey } from '../../domain/store.ts'
 import type { Database } from './database.ts'
 import { getLaunchedRun } from './executions.ts'
+import { GroupedNumbers } from './grouped-numbers.ts'
 import { locks } from './locks.ts'
 import type { NodeSignal } from './node-signal.ts'
 import { numbers, type Queries } from './rows.ts'
@@ -35,15 +36,16 @@ const CUT_OFF = `
   WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
     AND classid = ${locks.node} AND objid = ANY ($1::int[]::oid[]) AND pid <> pg_backend_pid()`
 const REMOVE = 'DELETE FROM node WHERE node_no = ANY ($1::int[])'
+const TAKE_SESSIONS = "SELECT nextval('session_no') AS session_no FROM generate_series(1, $1::int) ORDER BY 1"
 const SEEN = `
   UPDATE device SET last_seen_at = greatest(last_seen_at, seen.at), node_no = $4
   FROM unnest($1::int[], $2::text[], $3::bigint[]) AS seen (owner_no, device_id, at)
   WHERE device.owner_no = seen.owner_no AND device.device_id = seen.device_id AND online`
 const STALE = `
-  SELECT open.owner_no, open.device_id, coalesce(session_since > open.since, false) AS is_taken_over
-  FROM unnest($1::int[], $2::text[], $3::bigint[], $4::text[]) AS open (owner_no, device_id, since, token_id)
+  SELECT open.owner_no, open.device_id, coalesce(session_no > open.session_no, false) AS is_taken_over
+  FROM unnest($1::int[], $2::text[], $3::bigint[], $4::text[]) AS open (owner_no, device_id, session_no, token_id)
     LEFT JOIN device ON device.owner_no = open.owner_no AND device.device_id = open.device_id AND deleted_at IS NULL
-  WHERE device_no IS NULL OR session_since > open.since
+  WHERE device_no IS NULL OR session_no > open.session_no
     OR CASE WHEN open.token_id IS NULL THEN revoked_at IS NOT NULL ELSE device.token_id IS DISTINCT FROM open.token_id END`
 
 const endedAfterMs = 3000
@@ -68,6 +70,10 @@ export function buildNodeSteps(
   forgetConnections: (at: number) => Promise<void>,
   now: () => number = Date.now,
 ): Nodes {
+  const sessionNos = new GroupedNumbers(async (count) => {
+    const rows = await db.query(TAKE_SESSIONS, [count])
+    return rows.map((row) => row.session_no as number)
+  })
   let beatenAt = performance.now()
   let isSteady = false
   return {
@@ -101,6 +107,7 @@ export function buildNodeSteps(
       })
       await forgetConnections(now())
     },
+    takeSessionNo: () => sessionNos.take(),
     async recordSeen(seen) {
       await db.inTransaction((transaction) =>
         transaction.query(SEEN, [...columnsOf(seen), numbers(seen.map(({ at }) => at)), nodeNo]),
@@ -109,7 +116,7 @@ export function buildNodeSteps(
     async findStaleSessions(sessions: OpenSession[]): Promise<StaleSession[]> {
       const rows = await db.query(STALE, [
         ...columnsOf(sessions),
-        numbers(sessions.map(({ since }) => since)),
+        numbers(sessions.map(({ sessionNo }) => sessionNo)),
         sessions.map(({ tokenId }) => tokenId),
       ])
       return rows.map((row) => ({

@@ -8,12 +8,12 @@ import { numbers, type Row } from './rows.ts'
 import type { Transaction } from './transaction.ts'
 
 const LOCK = `
-  SELECT owner_no, device_id, device_no, online, presence_since, last_seen_at, door, session_since
+  SELECT owner_no, device_id, device_no, online, presence_since, last_seen_at, door, session_no
   FROM unnest($1::int[], $2::text[]) AS wanted (owner_no, device_id) JOIN device USING (owner_no, device_id)
   WHERE deleted_at IS NULL ORDER BY owner_no, device_id FOR NO KEY UPDATE OF device`
 const SET = `
   UPDATE device SET online = new.online, presence_since = new.since, last_seen_at = new.seen, door = new.door,
-    session_since = new.session, node_no = $2
+    session_no = new.session, node_no = $2
   FROM json_to_recordset($1::json)
     AS new (device_no int, online boolean, since bigint, seen bigint, door text, session bigint)
   WHERE device.device_no = new.device_no`
@@ -108,7 +108,7 @@ function toKnown(row: Row): { deviceNo: number; known: KnownPresence } {
       since: row.presence_since as number | null,
       lastSeenAt: row.last_seen_at as number | null,
       door: row.door as KnownPresence['door'],
-      session: row.session_since as number | null,
+      session: row.session_no as number | null,
     },
   }
 }

@@ -59,6 +59,9 @@ CREATE TABLE job_version (
   content text NOT NULL
 );
 
+-- Sessions of devices, in the order in which they were opened on all nodes.
+CREATE SEQUENCE session_no;
+
 CREATE TABLE device (
   device_no integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   owner_no integer NOT NULL REFERENCES owner,
@@ -75,9 +78,9 @@ CREATE TABLE device (
   presence_since bigint,
   last_seen_at bigint,
   door text,
-  -- The node it is connected to, or was heard by last; and since when its last session is open, on the steady clock.
+  -- The node it is connected to, or was heard by last; and the number of its last session.
   node_no integer,
-  session_since bigint,
+  session_no bigint,
   -- While set, no certificate lets the device in.
   revoked_at bigint,
   -- By what a device that enrolled is known again when the answer got lost. It goes with the token.
