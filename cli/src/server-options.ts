@@ -61,7 +61,7 @@ export function explainStartError(error: unknown): string {
       ...error.problems.map((problem) => `  - ${problem}`),
     ].join('\n')
   }
-  if (name === 'StartRefused') return `jobcast cannot start: ${message}`
+  if (name === 'StartRefused' || name === 'StorageUnavailable') return `jobcast cannot start: ${message}`
   if (code === 'EADDRINUSE')
     return `jobcast cannot start: port ${port} is in use. --port takes another, --port 0 a free one.`
   if (code !== undefined && mendable.has(code)) return `jobcast cannot start: ${message}`
