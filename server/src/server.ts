@@ -16,6 +16,7 @@ import { ChangeSignal } from './domain/change-signal.ts'
 import { Deliveries } from './domain/deliveries.ts'
 import { Documents } from './domain/documents.ts'
 import type { Moment } from './domain/execution.ts'
+import { FleetHistory } from './domain/fleet-history.ts'
 import { HealthCheck } from './domain/health-check.ts'
 import { KeyUse } from './domain/key-use.ts'
 import { Presence } from './domain/presence.ts'
@@ -104,6 +105,7 @@ async function start(
     newEvents: new ChangeSignal<'all'>(),
     credentialChanges: new CredentialChanges(),
     health: new HealthCheck(() => store.checkHealth()),
+    fleetHistory: new FleetHistory({ store, now }),
     documents: new Documents(store),
     deliveries: new Deliveries(store, now),
     presence: new Presence({ store, now, elapsed }),

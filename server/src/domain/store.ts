@@ -14,6 +14,8 @@ import type {
 } from './device-report.ts'
 import type { EventFilter, StoredEvent } from './event.ts'
 import type { ExecutionEvent, Moment } from './execution.ts'
+import type { FleetStore } from './fleet-store.ts'
+import type { SessionStore } from './session-store.ts'
 import type { WebhookStore } from './webhook-store.ts'
 
 export class StorageUnavailable extends Error {
@@ -254,130 +256,138 @@ export type Slice<Key> = { after: Key | undefined; limit: number }
 /** `next` is where the next slice starts after; undefined at the end of the list. */
 export type Sliced<T, Key> = { items: T[]; next: Key | undefined }
 
-export type Store = WebhookStore & {
-  /** Rejects when the database cannot be written right now. */
-  checkHealth(): Promise<void>
+export type Store = WebhookStore &
+  SessionStore &
+  FleetStore & {
+    /** Rejects when the database cannot be written right now. */
+    checkHealth(): Promise<void>
 
-  createOwner(owner: Omit<StoredOwner, 'ownerNo'>): Promise<StoredOwner | 'name-taken'>
-  findOwner(ownerId: string): Promise<StoredOwner | undefined>
-  listOwners(slice: Slice<number>): Promise<Sliced<StoredOwner, number>>
+    createOwner(owner: Omit<StoredOwner, 'ownerNo'>): Promise<StoredOwner | 'name-taken'>
+    findOwner(ownerId: string): Promise<StoredOwner | undefined>
+    listOwners(slice: Slice<number>): Promise<Sliced<StoredOwner, number>>
 
-  createApiKey(key: NewStoredApiKey): Promise<StoredApiKey>
-  /** Never stale: a key that was revoked before this call is seen as revoked. */
-  findApiKey(keyId: string): StoredApiKey | undefined | Promise<StoredApiKey | undefined>
-  listApiKeys(ownerNo: number, slice: Slice<string>): Promise<Sliced<StoredApiKey, string>>
-  /** False when this owner (undefined: any owner) has no such key. */
-  revokeApiKey(ownerNo: number | undefined, keyId: string, at: number): Promise<boolean>
-  recordKeyUse(uses: { keyId: string; at: number }[]): Promise<void>
+    createApiKey(key: NewStoredApiKey): Promise<StoredApiKey>
+    /** Never stale: a key that was revoked before this call is seen as revoked. */
+    findApiKey(keyId: string): StoredApiKey | undefined | Promise<StoredApiKey | undefined>
+    listApiKeys(ownerNo: number, slice: Slice<string>): Promise<Sliced<StoredApiKey, string>>
+    /** False when this owner (undefined: any owner) has no such key. */
+    revokeApiKey(ownerNo: number | undefined, keyId: string, at: number): Promise<boolean>
+    recordKeyUse(uses: { keyId: string; at: number }[]): Promise<void>
 
-  putJob(put: JobPut): Promise<Put<StoredJob>>
-  getJob(ownerNo: number, jobName: string): Promise<StoredJob | undefined>
-  listJobs(ownerNo: number, slice: Slice<string>): Promise<Sliced<StoredJob, string>>
-  /** Executions of the job that are under way go on. */
-  deleteJob(ownerNo: number, jobName: string, at: number): Promise<boolean>
+    putJob(put: JobPut): Promise<Put<StoredJob>>
+    getJob(ownerNo: number, jobName: string): Promise<StoredJob | undefined>
+    listJobs(ownerNo: number, slice: Slice<string>): Promise<Sliced<StoredJob, string>>
+    /** Executions of the job that are under way go on. */
+    deleteJob(ownerNo: number, jobName: string, at: number): Promise<boolean>
 
-  putDevices(puts: DevicePut[]): Promise<Put<StoredDevice>[]>
-  getDevice(ownerNo: number, deviceId: string): Promise<StoredDevice | undefined>
-  listDevices(
-    ownerNo: number,
-    filter: { tag?: string; online?: boolean },
-    slice: Slice<string>,
-  ): Promise<Sliced<StoredDevice, string>>
-  /** Ends the device's unfinished executions in the same step; undefined: no such device. */
-  deleteDevice(ownerNo: number, deviceId: string, moment: Moment, actor: string): Promise<Moved[] | undefined>
-  /** Replaces the token the device had; null leaves it without one, and no certificate lets it in either. */
-  setDeviceToken(ownerNo: number, deviceId: string, token: DeviceToken | null, at: number): Promise<boolean>
-  /** Whose token has this id. */
-  findDeviceByToken(tokenId: string): Promise<DeviceCredential | undefined>
-  /** Whether a certificate of the device lets it in; `ownerName` may also be an ownerId. */
-  findDeviceByCertificate(ownerName: string, deviceId: string): Promise<DeviceKey | undefined>
+    putDevices(puts: DevicePut[]): Promise<Put<StoredDevice>[]>
+    getDevice(ownerNo: number, deviceId: string): Promise<StoredDevice | undefined>
+    listDevices(
+      ownerNo: number,
+      filter: { tag?: string; online?: boolean },
+      slice: Slice<string>,
+    ): Promise<Sliced<StoredDevice, string>>
+    /** Ends the device's unfinished executions in the same step; undefined: no such device. */
+    deleteDevice(
+      ownerNo: number,
+      deviceId: string,
+      moment: Moment,
+      actor: string,
+    ): Promise<Moved[] | undefined>
+    /** Replaces the token the device had; null leaves it without one, and no certificate lets it in either. */
+    setDeviceToken(ownerNo: number, deviceId: string, token: DeviceToken | null, at: number): Promise<boolean>
+    /** Whose token has this id. */
+    findDeviceByToken(tokenId: string): Promise<DeviceCredential | undefined>
+    /** Whether a certificate of the device lets it in; `ownerName` may also be an ownerId. */
+    findDeviceByCertificate(ownerName: string, deviceId: string): Promise<DeviceKey | undefined>
 
-  createEnrollment(enrollment: NewStoredEnrollment): Promise<StoredEnrollment>
-  findEnrollment(enrollmentId: string): Promise<StoredEnrollment | undefined>
-  listEnrollments(ownerNo: number, slice: Slice<string>): Promise<Sliced<StoredEnrollment, string>>
-  /** False when this owner has no such enrolment. */
-  revokeEnrollment(ownerNo: number, enrollmentId: string, at: number): Promise<boolean>
-  /** Judges (judge-enrollment.ts), counts the use, makes the device if there is none and sets its token, as one. */
-  enrollDevice(enrolling: Enrolling): Promise<EnrollOutcome>
+    createEnrollment(enrollment: NewStoredEnrollment): Promise<StoredEnrollment>
+    findEnrollment(enrollmentId: string): Promise<StoredEnrollment | undefined>
+    listEnrollments(ownerNo: number, slice: Slice<string>): Promise<Sliced<StoredEnrollment, string>>
+    /** False when this owner has no such enrolment. */
+    revokeEnrollment(ownerNo: number, enrollmentId: string, at: number): Promise<boolean>
+    /** Judges (judge-enrollment.ts), counts the use, makes the device if there is none and sets its token, as one. */
+    enrollDevice(enrolling: Enrolling): Promise<EnrollOutcome>
 
-  recordPresence(changes: PresenceChange[]): Promise<void>
-  /** At start: whoever was online when the process before ended is not any more. */
-  forgetConnections(at: number): Promise<void>
+    recordPresence(changes: PresenceChange[]): Promise<void>
+    /** At start: whoever was online when the process before ended is not any more. */
+    forgetConnections(at: number): Promise<void>
 
-  /** All or nothing for each trigger of the list; one that is refused does not hinder the others. */
-  createExecutions(triggers: Trigger[]): Promise<TriggerOutcome[]>
-  /** Newest first. A slice may be short, even empty, before the end. */
-  listExecutions(
-    ownerNo: number,
-    filter: ExecutionFilter,
-    slice: Slice<number>,
-  ): Promise<Sliced<StoredExecution, number>>
-  getExecution(ownerNo: number, jobExecutionId: number): Promise<StoredExecution | undefined>
-  moveExecution(move: ExecutionMove): Promise<MoveOutcome>
-  /**
-   * Moves some executions of the run whose state allows it, in the order of their ids; `next` is where to go on
-   * (`from` of the next call), undefined when all were looked at. Undefined: no such run.
-   */
-  moveRun(
-    move: Omit<ExecutionMove, 'jobExecutionId'> & { runId: number; from: number | undefined },
-  ): Promise<{ moved: Moved[]; next: number | undefined } | undefined>
-  /** Oldest first. Undefined: no such execution. */
-  listTransitions(ownerNo: number, jobExecutionId: number): Promise<StoredTransition[] | undefined>
+    /** All or nothing for each trigger of the list; one that is refused does not hinder the others. */
+    createExecutions(triggers: Trigger[]): Promise<TriggerOutcome[]>
+    /** Newest first. A slice may be short, even empty, before the end. */
+    listExecutions(
+      ownerNo: number,
+      filter: ExecutionFilter,
+      slice: Slice<number>,
+    ): Promise<Sliced<StoredExecution, number>>
+    getExecution(ownerNo: number, jobExecutionId: number): Promise<StoredExecution | undefined>
+    moveExecution(move: ExecutionMove): Promise<MoveOutcome>
+    /**
+     * Moves some executions of the run whose state allows it, in the order of their ids; `next` is where to go on
+     * (`from` of the next call), undefined when all were looked at. Undefined: no such run.
+     */
+    moveRun(
+      move: Omit<ExecutionMove, 'jobExecutionId'> & { runId: number; from: number | undefined },
+    ): Promise<{ moved: Moved[]; next: number | undefined } | undefined>
+    /** Oldest first. Undefined: no such execution. */
+    listTransitions(ownerNo: number, jobExecutionId: number): Promise<StoredTransition[] | undefined>
 
-  /** Each on its own; one that is refused does not hinder the others. */
-  recordReports(reports: DeviceReport[]): Promise<ReportOutcome[]>
-  /** 'unchanged' where the mark of the queue is still `unlessMark`; undefined: no such device. */
-  readQueues(
-    wanted: (DeviceKey & { unlessMark?: number | undefined })[],
-  ): Promise<(DeviceQueue | 'unchanged' | undefined)[]>
-  getDeviceExecution(device: DeviceKey, jobExecutionId: number): Promise<DeviceExecution | undefined>
-  /** The document of a version of a job, as JSON text. */
-  getDocument(jobVersion: number): Promise<string>
-  /** Notes when executions were handed to a connection, and when a device confirmed that it has them. */
-  recordDeliveries(deliveries: { notified: number[]; delivered: number[]; at: number }): Promise<void>
-  /** Moves some of what a clock has run out for; `more` while there may be others. */
-  fireClocks(moment: Moment): Promise<{ moved: Moved[]; more: boolean }>
-  /** Up to `limit` bytes of output from `offset` on, of the newest attempt unless said; undefined: no such execution. */
-  readOutput(
-    ownerNo: number,
-    jobExecutionId: number,
-    slice: { offset: number; limit: number; attempt: number | undefined },
-  ): Promise<OutputSlice | undefined>
+    /** Each on its own; one that is refused does not hinder the others. */
+    recordReports(reports: DeviceReport[]): Promise<ReportOutcome[]>
+    /** 'unchanged' where the mark of the queue is still `unlessMark`; undefined: no such device. */
+    readQueues(
+      wanted: (DeviceKey & { unlessMark?: number | undefined })[],
+    ): Promise<(DeviceQueue | 'unchanged' | undefined)[]>
+    getDeviceExecution(device: DeviceKey, jobExecutionId: number): Promise<DeviceExecution | undefined>
+    /** The document of a version of a job, as JSON text. */
+    getDocument(jobVersion: number): Promise<string>
+    /** Notes when executions were handed to a connection, and when a device confirmed that it has them. */
+    recordDeliveries(deliveries: { notified: number[]; delivered: number[]; at: number }): Promise<void>
+    /** Moves some of what a clock has run out for; `more` while there may be others. */
+    fireClocks(moment: Moment): Promise<{ moved: Moved[]; more: boolean }>
+    /** Up to `limit` bytes of output from `offset` on, of the newest attempt unless said; undefined: no such execution. */
+    readOutput(
+      ownerNo: number,
+      jobExecutionId: number,
+      slice: { offset: number; limit: number; attempt: number | undefined },
+    ): Promise<OutputSlice | undefined>
 
-  getRun(ownerNo: number, runId: number): Promise<StoredRun | undefined>
-  listRuns(
-    ownerNo: number,
-    filter: { jobName?: string },
-    slice: Slice<number>,
-  ): Promise<Sliced<StoredRun, number>>
+    getRun(ownerNo: number, runId: number): Promise<StoredRun | undefined>
+    /** Newest first. A slice may be short, even empty, before the end. */
+    listRuns(
+      ownerNo: number,
+      filter: { jobName?: string; finished?: boolean },
+      slice: Slice<number>,
+    ): Promise<Sliced<StoredRun, number>>
 
-  /** The job of the run, and those of its devices, unless they are gone, whose execution is in one of `unsuccessfulEnds`. */
-  listUnsuccessful(
-    ownerNo: number,
-    runId: number,
-  ): Promise<{ jobName: string; deviceIds: string[] } | undefined>
+    /** The job of the run, and those of its devices, unless they are gone, whose execution is in one of `unsuccessfulEnds`. */
+    listUnsuccessful(
+      ownerNo: number,
+      runId: number,
+    ): Promise<{ jobName: string; deviceIds: string[] } | undefined>
 
-  /**
-   * Of the events behind `after`, oldest first, up to `limit` that pass the filter. Looks at some thousand at most:
-   * all up to `upTo` were looked at, and there may be `more` behind it.
-   */
-  listEvents(
-    ownerNo: number,
-    filter: EventFilter,
-    slice: { after: number; limit: number },
-  ): Promise<{ events: StoredEvent[]; upTo: number; more: boolean }>
-  getEvent(ownerNo: number, eventId: number): Promise<StoredEvent | undefined>
-  /** The id of the owner's newest event, and up to which they are forgotten; 0 if there is none. */
-  getEventBounds(ownerNo: number): Promise<{ newest: number; forgotten: number }>
-  /** The id of the owner's last event before an instant; 0 if there is none. */
-  findEventBefore(ownerNo: number, at: number): Promise<number>
-  /** The listener is called when there are new events, once for many. */
-  onEvents(listener: () => void): void
-  /** Forgets some of them; true while there may be more. */
-  forgetEvents(olderThan: number): Promise<boolean>
+    /**
+     * Of the events behind `after`, oldest first, up to `limit` that pass the filter. Looks at some thousand at most:
+     * all up to `upTo` were looked at, and there may be `more` behind it.
+     */
+    listEvents(
+      ownerNo: number,
+      filter: EventFilter,
+      slice: { after: number; limit: number },
+    ): Promise<{ events: StoredEvent[]; upTo: number; more: boolean }>
+    getEvent(ownerNo: number, eventId: number): Promise<StoredEvent | undefined>
+    /** The id of the owner's newest event, and up to which they are forgotten; 0 if there is none. */
+    getEventBounds(ownerNo: number): Promise<{ newest: number; forgotten: number }>
+    /** The id of the owner's last event before an instant; 0 if there is none. */
+    findEventBefore(ownerNo: number, at: number): Promise<number>
+    /** The listener is called when there are new events, once for many. */
+    onEvents(listener: () => void): void
+    /** Forgets some of them; true while there may be more. */
+    forgetEvents(olderThan: number): Promise<boolean>
 
-  /** Forgets some of them; true while there may be more. */
-  forgetIdempotencyKeys(olderThan: number): Promise<boolean>
-  /** What was sent before is done; what is sent later rejects with StorageUnavailable. May be called twice. */
-  close(): Promise<void>
-}
+    /** Forgets some of them; true while there may be more. */
+    forgetIdempotencyKeys(olderThan: number): Promise<boolean>
+    /** What was sent before is done; what is sent later rejects with StorageUnavailable. May be called twice. */
+    close(): Promise<void>
+  }

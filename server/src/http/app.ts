@@ -8,6 +8,7 @@ import type { FollowEventsDeps } from '../domain/follow-events.ts'
 import type { HealthCheck } from '../domain/health-check.ts'
 import type { KeyUse } from '../domain/key-use.ts'
 import type { ReadDeps } from '../domain/read-execution.ts'
+import type { FleetDeps } from '../domain/read-fleet.ts'
 import type { ReadOutputDeps } from '../domain/read-output.ts'
 import type { RetryDeps } from '../domain/retry-run.ts'
 import type { TriggerDeps } from '../domain/trigger-job.ts'
@@ -29,10 +30,12 @@ import { addEvents } from './routes/events.ts'
 import { addExecutionHistory } from './routes/execution-history.ts'
 import { addExecutionOutput } from './routes/execution-output.ts'
 import { addExecutions } from './routes/executions.ts'
+import { addFleet } from './routes/fleet.ts'
 import { addJobs } from './routes/jobs.ts'
 import { addKeys, addOwners } from './routes/keys.ts'
 import { addRuns } from './routes/runs.ts'
 import { addService } from './routes/service.ts'
+import { addSession } from './routes/session.ts'
 import { addTriggerJob, type TriggerLimits } from './routes/trigger-job.ts'
 import { addWebhookDeliveries } from './routes/webhook-deliveries.ts'
 import { addWebhooks } from './routes/webhooks.ts'
@@ -46,6 +49,7 @@ export type AppDeps = TriggerDeps &
   RetryDeps &
   WebhookDeps &
   ExplainDeps &
+  FleetDeps &
   CancelDeps & { keyUse: KeyUse; health: HealthCheck; tell: Tell; metrics: Metrics }
 
 export type AppOptions = {
@@ -108,6 +112,8 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
   addEnrollments(app, deps)
   addKeys(app, deps)
   addOwners(app, deps)
+  addSession(app, deps)
+  addFleet(app, deps)
   addService(app, deps)
   options.addRoutes?.(app)
   routes.finish()
