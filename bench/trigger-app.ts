@@ -60,7 +60,7 @@ export async function serveTriggers(keep?: Keep): Promise<void> {
       recordTrigger: ({ deviceIds, launchedAt }) => recordTrigger(deviceIds, launchedAt, keep),
       recordDevice: () => Promise.reject(new Error('the fleet is given')),
     },
-    { version: 'bench', maxDevices: fleet.length, tls: undefined },
+    { version: 'bench', maxDevices: fleet.length, tls: undefined, consoleFolder: 'none' },
   )
   await app.listen({ host: '127.0.0.1', port: 0 })
   tellParent((app.server.address() as AddressInfo).port, text)

@@ -19,6 +19,7 @@ import type { App } from './app-type.ts'
 import { authenticateCallers } from './authenticate.ts'
 import { answerClientErrors } from './client-error.ts'
 import { keepConnections } from './connections.ts'
+import { addConsole } from './console.ts'
 import { replyWithErrors } from './error-reply.ts'
 import { readJsonBodies } from './json-body.ts'
 import { watchRoutes } from './method-not-allowed.ts'
@@ -56,6 +57,8 @@ export type AppOptions = {
   version: string
   maxDevices: number
   tls: { cert: string; key: string } | undefined
+  /** Where the built console is; it need not be there. */
+  consoleFolder: string
   /** Another door in the same house: it brings its own prefix, sign-in and way to spell errors. */
   addRoutes?: (app: App) => void
 }
@@ -115,6 +118,7 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
   addSession(app, deps)
   addFleet(app, deps)
   addService(app, deps)
+  addConsole(app, options.consoleFolder)
   options.addRoutes?.(app)
   routes.finish()
   return app

@@ -35,7 +35,13 @@ export async function openApp(t: TestContext, parts: Partial<AllDeps> = {}): Pro
   const secret = newSecretText('jc')
   await createFirstKey({ store, now: Date.now }, secret)
   const addRoutes = (app: App) => addDeviceDoor(app, deps)
-  const app = await buildApp(deps, { version: '0', maxDevices: 10, tls: undefined, addRoutes })
+  const app = await buildApp(deps, {
+    version: '0',
+    maxDevices: 10,
+    tls: undefined,
+    consoleFolder: 'none',
+    addRoutes,
+  })
   t.after(async () => {
     await app.close()
     await store.close()
