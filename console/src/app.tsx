@@ -11,20 +11,18 @@ import { KeyHelp } from './parts/key-help.tsx'
 import { Navigation } from './parts/navigation.tsx'
 import { navigate, path, search } from './router.ts'
 import { findRoute, type Route, type ScreenProps } from './routes.ts'
-import { SignInScreen, takeTicket } from './screens/sign-in.tsx'
+import { SignInScreen, ticket } from './screens/sign-in.tsx'
 
 const signInPath = '/sign-in'
-// Before anything else looks at the address: the ticket must not stay in it.
-const ticket = takeTicket()
 
 export function App() {
   useEffect(() => {
-    if (ticket === undefined) void findSelf()
+    if (ticket.value === undefined) void findSelf()
     else self.value = null
   }, [])
   if (selfError.value !== undefined) return <Unreachable />
   if (self.value === undefined) return null
-  if (self.value === null) return <SignInScreen ticket={ticket} onRefused={goToSignIn} />
+  if (self.value === null) return <SignInScreen onShown={goToSignIn} />
   return <SignedIn />
 }
 

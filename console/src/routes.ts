@@ -55,7 +55,7 @@ export const routes: Route[] = [
     name: 'devices',
     path: '/devices',
     title: 'Devices',
-    load: notBuilt,
+    load: () => import('./screens/devices.tsx'),
     nav: { icon: 'devices', key: 'd', scope: 'READ', group: 'watch' },
   },
   { name: 'device', path: '/devices/:deviceId', title: 'Device', load: notBuilt },

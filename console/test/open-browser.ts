@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict'
 import { after, type TestContext } from 'node:test'
-import sparticuz from '@sparticuz/chromium'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { unpackChromium } from './unpack-chromium.ts'
 
 /** Of what the package proposes, not `--disable-web-security` and its like: the rules of the web are under test. */
 const args = ['--no-sandbox', '--headless=shell', '--disable-dev-shm-usage', '--font-render-hinting=none']
@@ -18,8 +18,7 @@ export function openBrowser(): Promise<Browser> {
 }
 
 async function launch(): Promise<Browser> {
-  const executablePath = await sparticuz.executablePath()
-  return chromium.launch({ executablePath, args, timeout: 60_000 })
+  return chromium.launch({ ...(await unpackChromium()), args, timeout: 60_000 })
 }
 
 export type PageOptions = BrowserContextOptions & {

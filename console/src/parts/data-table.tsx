@@ -79,7 +79,13 @@ export function DataTable<T>(props: Props<T>) {
     const isOnRow = (event.target as Element).getAttribute('role') === 'row'
     if (event.key === 'Enter' && isOnRow && row && props.hrefOf) navigate(props.hrefOf(row))
   }
-  const template = columns.map(({ width }) => width).join(' ')
+  const widths = {
+    '--columns': columns.map(({ width }) => width).join(' '),
+    '--columns-narrow': columns
+      .filter(({ isMinor }) => !isMinor)
+      .map(({ width }) => width)
+      .join(' '),
+  }
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the rows in it are what is pressed
     <div class="data-table" ref={scroller} onKeyDown={onKeyDown}>
@@ -89,9 +95,10 @@ export function DataTable<T>(props: Props<T>) {
         aria-label={label}
         aria-rowcount={hasMore ? -1 : rows.length + 1}
         aria-busy={isLoading}
+        style={widths}
       >
         <div role="rowgroup" class="data-table-head">
-          <div role="row" aria-rowindex={1} style={{ gridTemplateColumns: template }}>
+          <div role="row" aria-rowindex={1}>
             {columns.map((column) => (
               <div role="columnheader" key={column.name} class={cellClass(column)}>
                 {column.title}
@@ -108,7 +115,6 @@ export function DataTable<T>(props: Props<T>) {
                 row={row}
                 item={item}
                 columns={columns}
-                template={template}
                 isActive={item.index === active}
                 onFocus={() => setActive(item.index)}
               />
@@ -124,12 +130,11 @@ type RowProps<T> = {
   row: T
   item: VirtualItem
   columns: Column<T>[]
-  template: string
   isActive: boolean
   onFocus: () => void
 }
 
-function Row<T>({ row, item, columns, template, isActive, onFocus }: RowProps<T>) {
+function Row<T>({ row, item, columns, isActive, onFocus }: RowProps<T>) {
   return (
     <div
       role="row"
@@ -137,7 +142,6 @@ function Row<T>({ row, item, columns, template, isActive, onFocus }: RowProps<T>
       tabIndex={isActive ? 0 : -1}
       onFocus={onFocus}
       style={{
-        gridTemplateColumns: template,
         height: `${rowHeight}px`,
         transform: `translateY(${item.start}px)`,
       }}

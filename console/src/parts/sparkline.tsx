@@ -11,7 +11,7 @@ export function Sparkline({ values, tone, label, kind = 'line' }: Props) {
   const most = Math.max(1, ...values)
   return (
     <svg
-      class={`sparkline tone-${tone}`}
+      class={`sparkline tone-${values.some((value) => value > 0) ? tone : 'none'}`}
       viewBox={`0 0 ${width} ${height}`}
       preserveAspectRatio="none"
       role="img"

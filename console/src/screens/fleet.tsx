@@ -83,13 +83,13 @@ function Figures({ fleet }: { fleet: Fleet }) {
         href="/devices?online=true"
         about={devices.total === 0 ? undefined : `of ${formatCount(devices.total)}`}
       >
-        <meter
-          class="online-meter"
-          min={0}
-          max={Math.max(1, devices.total)}
-          value={devices.online}
-          aria-label="Devices online"
-        />
+        <div
+          class="online-bar"
+          role="img"
+          aria-label={`${devices.online} of ${devices.total} devices online`}
+        >
+          <span style={{ width: `${(100 * devices.online) / Math.max(1, devices.total)}%` }} />
+        </div>
       </Figure>
     </section>
   )

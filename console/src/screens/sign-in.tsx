@@ -1,41 +1,46 @@
 // Sign-in: by an API key, or by a ticket in the link that `npm start` prints.
 
+import { signal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
-import { signIn } from '../api/self.ts'
+import { self, signIn } from '../api/self.ts'
 import { useAction } from '../api/use-action.ts'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { TextField } from '../parts/field.tsx'
 import { Mark } from '../parts/navigation.tsx'
 
 /** `/sign-in#ticket=…`: what is behind the # reaches no server. It is taken out of the address and of the history. */
-export function takeTicket(): string | undefined {
-  const ticket = new URLSearchParams(location.hash.slice(1)).get('ticket')
-  if (ticket === null) return undefined
+export const ticket = signal(takeTicket())
+
+// Whoever opens the link where the page is open already does not load it anew.
+window.addEventListener('hashchange', () => {
+  const taken = takeTicket()
+  if (taken === undefined) return
+  ticket.value = taken
+  self.value = null
+})
+
+function takeTicket(): string | undefined {
+  const taken = new URLSearchParams(location.hash.slice(1)).get('ticket')
+  if (taken === null) return undefined
   history.replaceState(null, '', `${location.pathname}${location.search}`)
-  return ticket
+  return taken
 }
 
-type Props = { ticket: string | undefined; onRefused: () => void }
-
-let isTicketUsed = false
-
-export function SignInScreen({ ticket, onRefused }: Props) {
+export function SignInScreen({ onShown }: { onShown: () => void }) {
   const [apiKey, setApiKey] = useState('')
-  const byTicket = useAction(async () => {
-    await signIn({ ticket: ticket ?? '' })
-  })
-  const byKey = useAction(async () => {
-    await signIn({ apiKey: apiKey.trim() })
-  })
-  // Once, when it is shown.
+  const byTicket = useAction((taken: string) => signIn({ ticket: taken }))
+  const byKey = useAction(() => signIn({ apiKey: apiKey.trim() }))
   useEffect(() => {
     document.title = 'Sign in · Jobcast'
-    onRefused()
-    if (ticket === undefined || isTicketUsed) return
-    isTicketUsed = true
-    void byTicket.run()
-  }, [])
-  if (byTicket.isRunning) return <main class="alone" aria-busy="true" />
+    onShown()
+  }, [onShown])
+  const waiting = ticket.value
+  useEffect(() => {
+    if (waiting === undefined) return
+    ticket.value = undefined // it works once
+    void byTicket.run(waiting)
+  }, [waiting, byTicket.run])
+  if (byTicket.isRunning || waiting !== undefined) return <main class="alone" aria-busy="true" />
   return (
     <main class="alone">
       <form
@@ -65,7 +70,7 @@ export function SignInScreen({ ticket, onRefused }: Props) {
           autoFocus
           required
           placeholder="jc_…"
-          hint="The first one is in the file admin-key of the data folder. It stays with the server; the browser keeps a session of 12 hours."
+          hint="The first one is in the file admin-key of the data folder. The browser keeps only a session, for 12 hours."
           value={apiKey}
           onInput={setApiKey}
         />

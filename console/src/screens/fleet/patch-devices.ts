@@ -4,26 +4,24 @@ import type { FleetDevice, JobcastEvent } from '@jobcast/client'
 
 /** The same list if nothing on it has changed. */
 export function patchDevices(devices: FleetDevice[], events: JobcastEvent[]): FleetDevice[] {
-  const changes = new Map<string, Partial<FleetDevice>>()
-  for (const event of events) {
-    const change = changeOf(event)
-    if (change) changes.set(change.deviceId, { ...changes.get(change.deviceId), ...change })
-  }
+  const changes = Map.groupBy(
+    events.map(changeOf).filter((change) => change !== undefined),
+    ({ deviceId }) => deviceId,
+  )
   if (changes.size === 0) return devices
-  return devices.map((device) => {
-    const change = changes.get(device.deviceId)
-    return change ? applied(device, change) : device
-  })
+  return devices.map((device) => changes.get(device.deviceId)?.reduce(applied, device) ?? device)
 }
 
+type Change = Partial<FleetDevice> & { deviceId: string }
+
 /** Of two executions that move, the one that was launched last counts. */
-function applied(device: FleetDevice, change: Partial<FleetDevice>): FleetDevice {
+function applied(device: FleetDevice, change: Change): FleetDevice {
   const isOlder =
     change.lastExecution && change.lastExecution.jobExecutionId < (device.lastExecution?.jobExecutionId ?? 0)
   return { ...device, ...change, ...(isOlder && { lastExecution: device.lastExecution }) }
 }
 
-function changeOf(event: JobcastEvent): (Partial<FleetDevice> & { deviceId: string }) | undefined {
+function changeOf(event: JobcastEvent): Change | undefined {
   switch (event.type) {
     case 'device.online':
     case 'device.offline':
