@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { newSecretText } from '@jobcast/server'
 import { ChangeSignal } from '../server/src/domain/change-signal.ts'
 import type { DeviceLink } from '../server/src/domain/device-link.ts'
+import { FleetHistory } from '../server/src/domain/fleet-history.ts'
 import { HealthCheck } from '../server/src/domain/health-check.ts'
 import { KeyUse } from '../server/src/domain/key-use.ts'
 import { Presence } from '../server/src/domain/presence.ts'
@@ -45,6 +46,7 @@ export async function serveTriggers(keep?: Keep): Promise<void> {
         now: Date.now,
         elapsed: () => performance.now(),
       }),
+      fleetHistory: new FleetHistory({ store, now: Date.now }),
       credentialChanges: new CredentialChanges(),
       keyUse: new KeyUse({ recordKeyUse: async () => undefined }),
       changes: new ChangeSignal(),
@@ -58,7 +60,7 @@ export async function serveTriggers(keep?: Keep): Promise<void> {
       recordTrigger: ({ deviceIds, launchedAt }) => recordTrigger(deviceIds, launchedAt, keep),
       recordDevice: () => Promise.reject(new Error('the fleet is given')),
     },
-    { version: 'bench', maxDevices: fleet.length, tls: undefined },
+    { version: 'bench', maxDevices: fleet.length, tls: undefined, consoleFolder: 'none' },
   )
   await app.listen({ host: '127.0.0.1', port: 0 })
   tellParent((app.server.address() as AddressInfo).port, text)

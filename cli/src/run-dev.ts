@@ -1,5 +1,7 @@
 // Runs a server with samples until a signal, and tells what its simulated devices do.
 
+import { buildConsoleIfStale } from '@jobcast/console/build'
+import type { SignInTicket } from '@jobcast/contract'
 import { type Config, type RunningServer, readAdminKey } from '@jobcast/server'
 import { clockTime } from './clock-time.ts'
 import { type LocalApi, openApi } from './local-api.ts'
@@ -9,7 +11,11 @@ import { findSimulated, simulateSamples } from './simulated-samples.ts'
 import { onlineLine, storyLine } from './story-line.ts'
 import { welcomeText, welcomeWithoutKey } from './welcome.ts'
 
-export function runDev(options: Record<string, unknown>): Promise<void> {
+export async function runDev(options: Record<string, unknown>): Promise<void> {
+  // Before the server, which reads it when it starts. Without it all else works.
+  await buildConsoleIfStale().catch((error: unknown) => {
+    console.error(`The console could not be built: ${error instanceof Error ? error.message : String(error)}`)
+  })
   let asked: Config['logLevel'] = 'info'
   // The welcome comes first, not our own set-up calls.
   const quietAtFirst = (config: Config): Config => {
@@ -40,7 +46,8 @@ async function present(
   await addSamples(api, dataFolder)
   const simulated = wantsDevices ? await findSimulated(api, dataFolder) : []
   const simulatedIds = simulated.map(({ deviceId }) => deviceId)
-  console.log(welcomeText({ http, mqtt, apiKey, simulatedIds }))
+  const { ticket } = (await api.post('/job/api/session/tickets')) as SignInTicket
+  console.log(welcomeText({ http, mqtt, apiKey, ticket, simulatedIds }))
   // Programs that read JSON lines have the API to ask.
   const say = jsonLog ? () => undefined : sayNow
   const fleet = simulateSamples(mqtt, simulated, (event) => say(storyLine(event)))

@@ -7,17 +7,21 @@ export type Welcome = {
   http: string
   mqtt: string
   apiKey: string
+  /** Signs in to the console, once. */
+  ticket: string
   /** The sample devices that are simulated. */
   simulatedIds: string[]
 }
 
-export function welcomeText({ http, mqtt, apiKey, simulatedIds }: Welcome): string {
+export function welcomeText({ http, mqtt, apiKey, ticket, simulatedIds }: Welcome): string {
   const { deviceIds, promise, awaited } = storyOf(simulatedIds)
   const body = JSON.stringify({ jobName: sampleJobName, deviceIds })
   const key = `-H 'X-API-Key: ${apiKey}'`
   const commandLine = awaited.length === 0 ? '' : commandLineOf(http, apiKey, awaited)
+  // Behind a #: no server and no log gets to see the ticket.
+  const signIn = `${http}/sign-in#ticket=${ticket}     (signs in once; later ${http})`
   return `
-${headOf(http, mqtt)}
+${headOf(http, mqtt, signIn)}
   API key  ${apiKey}
 
   Paste this into another terminal: it triggers the sample job on three devices.
@@ -37,15 +41,16 @@ ${commandLine}
 
 export function welcomeWithoutKey(http: string, mqtt: string, dataFolder: string): string {
   return `
-${headOf(http, mqtt)}
+${headOf(http, mqtt, http)}
   The key in ${dataFolder}/admin-key is missing or revoked; use one of your own.
 `
 }
 
-function headOf(http: string, mqtt: string): string {
+function headOf(http: string, mqtt: string, open: string): string {
   return `  Jobcast is running.
 
-  Open     ${http}/docs     (every call, to read and to try)
+  Open     ${open}
+  API      ${http}/docs     (every call, to read and to try)
   Devices  ${mqtt}, or ${http}/things     (docs/devices.md)`
 }
 

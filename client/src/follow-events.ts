@@ -19,6 +19,8 @@ export type EventsOptions = CallOptions & {
   deviceId?: string | undefined
   /** Called once, when the stream stands: nothing that happens from here on is missed. */
   onOpen?: (() => void) | undefined
+  /** Called when it stands again after a further connection. */
+  onResume?: (() => void) | undefined
   /** Called before each further connection, with what ended the one before; undefined if the service ended it. */
   onReconnect?: ((cause: unknown) => void) | undefined
 }
@@ -51,7 +53,7 @@ async function* eventsOf(
   options: EventsOptions & { signal: AbortSignal },
   onEnd: () => void,
 ): AsyncGenerator<JobcastEvent, void, undefined> {
-  const { signal, onOpen, onReconnect } = options
+  const { signal, onOpen, onResume, onReconnect } = options
   let position = options.after
   let isOpen = false
   let failures = 0
@@ -61,6 +63,7 @@ async function* eventsOf(
       try {
         for await (const block of blocksOf(transport, options, position)) {
           if (!isOpen) onOpen?.()
+          else if (failures > 0) onResume?.()
           isOpen = true
           failures = 0
           const before = position ?? -1

@@ -4,6 +4,7 @@ import { Devices } from './devices.ts'
 import { Enrollments } from './enrollments.ts'
 import type { JobcastEvent } from './event.ts'
 import { Executions } from './executions.ts'
+import { Fleet } from './fleet.ts'
 import { type EventsOptions, followEvents } from './follow-events.ts'
 import { Health } from './health.ts'
 import { Jobs } from './jobs.ts'
@@ -11,6 +12,7 @@ import { Keys } from './keys.ts'
 import { Owners } from './owners.ts'
 import { Runs, type TriggerOptions } from './runs.ts'
 import type { TriggerRequest } from './schemas.ts'
+import { Session } from './session.ts'
 import { type JobcastOptions, Transport } from './transport.ts'
 import { sendTrigger, TriggerCall } from './trigger-call.ts'
 import { Webhooks } from './webhooks.ts'
@@ -24,6 +26,8 @@ export class Jobcast {
   readonly keys: Keys
   readonly owners: Owners
   readonly webhooks: Webhooks
+  readonly fleet: Fleet
+  readonly session: Session
   readonly health: Health
   readonly #transport: Transport
 
@@ -38,6 +42,8 @@ export class Jobcast {
     this.keys = new Keys(transport)
     this.owners = new Owners(transport)
     this.webhooks = new Webhooks(transport)
+    this.fleet = new Fleet(transport)
+    this.session = new Session(transport)
     this.health = new Health(transport)
   }
 

@@ -395,6 +395,92 @@ export interface Explanation {
   behind: number | null
 }
 
+export interface Fleet {
+  devices: {
+    total: number
+    online: number
+  }
+  /**
+   * Executions that are PENDING
+   */
+  waiting: number
+  /**
+   * Executions that are IN_PROGRESS or CANCELING
+   */
+  running: number
+  /**
+   * How many executions ended so in the last hour, to five minutes
+   */
+  lastHour: {
+    succeeded: number
+    failed: number
+  }
+  /**
+   * The execution that was launched first of those that are PENDING
+   */
+  oldestWaiting: {
+    jobExecutionId: number
+    runId: number
+    jobName: string
+    deviceId: string
+    /**
+     * UTC in whole seconds, without offset
+     */
+    launchedAt: string
+  } | null
+  history: FleetHistory
+}
+/**
+ * A day at most; less where events are kept for less, or where there are very many
+ */
+export interface FleetHistory {
+  /**
+   * When the first step begins
+   */
+  from: string
+  /**
+   * How long a step is; the last one is under way
+   */
+  stepSeconds: number
+  /**
+   * How many were PENDING at the end of each step
+   */
+  waiting: number[]
+  /**
+   * How many were IN_PROGRESS or CANCELING at the end of each step
+   */
+  running: number[]
+  /**
+   * How many ended so in each step
+   */
+  succeeded: number[]
+  /**
+   * How many ended FAILED, TIMED_OUT, REJECTED or EXPIRED in each step
+   */
+  failed: number[]
+}
+
+export interface FleetDevice {
+  deviceId: string
+  online: boolean
+  /**
+   * The one that was launched last
+   */
+  lastExecution: {
+    jobExecutionId: number
+    execState:
+      | 'PENDING'
+      | 'IN_PROGRESS'
+      | 'CANCELING'
+      | 'SUCCEEDED'
+      | 'FAILED'
+      | 'TIMED_OUT'
+      | 'REJECTED'
+      | 'EXPIRED'
+      | 'CANCELED'
+  } | null
+}
+
 export interface FollowEventsQuery {
   after?: number
   types?: string
@@ -565,6 +651,11 @@ export interface ListExecutionsQuery {
   launchedBefore?: string
 }
 
+export interface ListFleetDevicesQuery {
+  limit?: number
+  cursor?: string
+}
+
 export interface ListJobsQuery {
   limit?: number
   cursor?: string
@@ -585,6 +676,7 @@ export interface ListRunsQuery {
   limit?: number
   cursor?: string
   jobName?: string
+  finished?: boolean
 }
 
 export interface ListWebhooksQuery {
@@ -680,6 +772,24 @@ export interface Run {
    * The run whose failures it tries again
    */
   retryOf: number | null
+}
+/**
+ * Exactly one of the two
+ */
+export interface SignIn {
+  apiKey?: string
+  /**
+   * Works once
+   */
+  ticket?: string
+}
+
+export interface SignInTicket {
+  /**
+   * Signs in once, with the key that asked for it
+   */
+  ticket: string
+  expiresAt: string
 }
 
 export interface TriggerRequest {

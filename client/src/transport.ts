@@ -19,7 +19,8 @@ export type CallOptions = { signal?: AbortSignal | undefined }
 export type JobcastOptions = {
   /** Where the service is, for example `https://jobcast.example.com`; a path before `/job/api` is kept. */
   url: string | URL
-  apiKey: string
+  /** Left out in a page that the service itself serves: its session stands for the key. */
+  apiKey?: string | undefined
   /** Another than the global one. */
   fetch?: typeof fetch | undefined
   /** How often a call is sent once more where that is safe; 4 unless said. */
@@ -64,7 +65,7 @@ export class Transport {
   constructor({ url, apiKey, headers, maxRetries = 4, timeoutMs = 30_000, ...options }: JobcastOptions) {
     const { origin, pathname } = new URL(url)
     this.#url = `${origin}${pathname.replace(/\/+$/, '')}`
-    this.#headers = { accept, ...headers, 'x-api-key': apiKey }
+    this.#headers = { accept, ...headers, ...(apiKey !== undefined && { 'x-api-key': apiKey }) }
     // A browser's fetch must not be called as a method of something else.
     const given = options.fetch ?? globalThis.fetch
     this.#fetch = (...args) => given(...args)

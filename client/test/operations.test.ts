@@ -11,6 +11,7 @@ import { collect } from './support/open-client.ts'
 
 type World = {
   jobcast: Jobcast
+  apiKey: string
   device: DeviceCalls
   ids: { run: number; execution: number; key: string; enrollment: string; event: number }
 }
@@ -78,6 +79,11 @@ const rows: Row[] = [
     'webhooks.replaySince',
     ({ jobcast }) => jobcast.webhooks.replaySince('tell', { since: '2026-01-01T00:00:00Z' }),
   ],
+  ['getFleet', 'fleet.get', ({ jobcast }) => jobcast.fleet.get()],
+  ['listFleetDevices', 'fleet.devices', ({ jobcast }) => jobcast.fleet.devices({ limit: 10_000 }).page()],
+  ['createSignInTicket', 'session.createTicket', ({ jobcast }) => jobcast.session.createTicket()],
+  ['signIn', 'session.signIn', ({ jobcast, apiKey }) => jobcast.session.signIn({ apiKey })],
+  ['signOut', 'session.signOut', ({ jobcast }) => jobcast.session.signOut()],
   ['deleteWebhook', 'webhooks.delete', ({ jobcast }) => jobcast.webhooks.delete('tell')],
   [
     'createDeviceCredential',
@@ -156,7 +162,7 @@ test('every method calls its operation, and the answers are as the document says
   for (const [operationId, method, call] of rows) {
     await t.test(`${method} calls ${operationId}`, async () => {
       takeCalled()
-      await call({ jobcast, device, ids })
+      await call({ jobcast, apiKey: server.adminKey, device, ids })
       assert.deepEqual(takeCalled(), [operationId])
     })
   }

@@ -2,7 +2,7 @@
 // docs/errors.md says the same for people; a test holds the two against each other.
 // Families: J-0xx devices and enrolments, J-3xx jobs, executions, runs and what
 // tells of them, J-5xx content of the request,
-// J-8xx keys, scopes and owners, J-9xx the service itself.
+// J-8xx keys, scopes, sign-in and owners, J-9xx the service itself.
 
 import Type, { type Static } from 'typebox'
 
@@ -26,6 +26,8 @@ export const errorCatalogue = {
   'J-805': { status: 404, message: 'API key not found' },
   'J-806': { status: 404, message: 'Owner not found' },
   'J-807': { status: 409, message: 'Owner name is taken' },
+  'J-808': { status: 403, message: 'Invalid or expired sign-in' },
+  'J-809': { status: 403, message: 'Request comes from another origin' },
   'J-900': { status: 500, message: 'Internal error' },
   'J-901': { status: 404, message: 'Route not found' },
   'J-902': { status: 405, message: 'Method not allowed' },

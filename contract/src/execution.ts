@@ -132,7 +132,11 @@ export const RetryRequest = Type.Object(
 export type RetryRequest = Static<typeof RetryRequest>
 
 export const RunQuery = Type.Object(
-  { ...PageQuery.properties, jobName: Type.Optional(Name) },
+  {
+    ...PageQuery.properties,
+    jobName: Type.Optional(Name),
+    finished: Type.Optional(Type.Boolean({ description: 'Only those that have ended, or have not' })),
+  },
   { additionalProperties: false },
 )
 export type RunQuery = Static<typeof RunQuery>

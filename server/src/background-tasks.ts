@@ -47,6 +47,7 @@ export function startBackground(deps: BackgroundDeps, dispatcher: Dispatcher): B
   )
   background.every(forgetEveryMs, 'forget old events', () => forgetOldEvents(deps))
   background.every(forgetEveryMs, 'forget old deliveries', () => forgetOldDeliveries(deps))
+  background.every(forgetEveryMs, 'forget old sessions', () => forgetOldSessions(deps))
   return background
 }
 
@@ -73,4 +74,8 @@ async function forgetOldEvents({ store, now, stopping, keepEventsMs }: Backgroun
 
 async function forgetOldDeliveries({ store, stopping }: BackgroundDeps): Promise<void> {
   while (!stopping.aborted && (await store.forgetDeliveries()));
+}
+
+async function forgetOldSessions({ store, now, stopping }: BackgroundDeps): Promise<void> {
+  while (!stopping.aborted && (await store.forgetSessions(now())));
 }

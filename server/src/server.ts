@@ -2,6 +2,7 @@
 
 import type { AddressInfo } from 'node:net'
 import { setTimeout as rest } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import packageJson from '../package.json' with { type: 'json' }
 import { ensureAdminKey } from './admin-key.ts'
 import { runAmongNodes, startBackground } from './background-tasks.ts'
@@ -20,6 +21,7 @@ import { Deliveries } from './domain/deliveries.ts'
 import { keyOf } from './domain/device-link.ts'
 import { Documents } from './domain/documents.ts'
 import type { Moment } from './domain/execution.ts'
+import { FleetHistory } from './domain/fleet-history.ts'
 import { HealthCheck } from './domain/health-check.ts'
 import { KeyUse } from './domain/key-use.ts'
 import type { Nodes } from './domain/nodes.ts'
@@ -53,6 +55,8 @@ export type StartOptions = {
   now?: () => number
   /** Milliseconds that never jump. */
   elapsed?: () => number
+  /** Where the built console is, if not beside this folder. */
+  consoleFolder?: string
   /** The storage ended by itself, which no good state leads to. Whoever runs the server must end the process. */
   onLost?: () => void
 }
@@ -60,6 +64,8 @@ export type StartOptions = {
 /** Callers that keep connections open get a last answer with `connection: close` before idle ones are cut. */
 const lastAnswersMs = 500
 const stopWithinMs = 8000
+
+const builtConsole = fileURLToPath(new URL('../../console/dist', import.meta.url))
 
 export async function startServer(config: Config, options: StartOptions = {}): Promise<RunningServer> {
   const takeDown = new TakeDown()
@@ -73,7 +79,12 @@ export async function startServer(config: Config, options: StartOptions = {}): P
 
 async function start(
   config: Config,
-  { now = Date.now, elapsed = () => performance.now(), onLost = () => undefined }: StartOptions,
+  {
+    now = Date.now,
+    elapsed = () => performance.now(),
+    consoleFolder = builtConsole,
+    onLost = () => undefined,
+  }: StartOptions,
   takeDown: TakeDown,
 ): Promise<RunningServer> {
   const begun = performance.now()
@@ -112,6 +123,7 @@ async function start(
     newEvents: new ChangeSignal<'all'>(),
     credentialChanges: new CredentialChanges(),
     health: new HealthCheck(() => store.checkHealth()),
+    fleetHistory: new FleetHistory({ store, now }),
     documents: new Documents(store),
     deliveries: new Deliveries(store, now),
     presence: new Presence({ store, now, elapsed }),
@@ -168,6 +180,7 @@ async function start(
     version: packageJson.version,
     maxDevices: config.maxDevices,
     tls: config.tls,
+    consoleFolder,
     addRoutes: (routes) => addDeviceDoor(routes, doorDeps),
   })
   takeDown.add(() => closeDoor(app, stopping))

@@ -27,9 +27,24 @@ export async function identifyCaller(
   const stored = found instanceof Promise ? await found : found
   const matches = secretMatches(apiKey, stored?.secretHash)
   if (!matches || stored === undefined) throw new ApiError('J-802')
-  const trouble = troubleOf(stored, now)
+  return callerBy(stored, now)
+}
+
+/** Of somebody who has shown another proof than the key itself. */
+export async function callerOfKey(
+  store: Pick<Store, 'findApiKey'>,
+  keyId: string,
+  now: number,
+): Promise<Caller> {
+  const stored = await store.findApiKey(keyId)
+  if (stored === undefined) throw new ApiError('J-802')
+  return callerBy(stored, now)
+}
+
+function callerBy(key: StoredApiKey, now: number): Caller {
+  const trouble = troubleOf(key, now)
   if (trouble) throw new ApiError(trouble)
-  return { keyId, ownerNo: stored.ownerNo, ownerId: stored.ownerId, scopes: stored.scopes }
+  return { keyId: key.keyId, ownerNo: key.ownerNo, ownerId: key.ownerId, scopes: key.scopes }
 }
 
 /** Why a key is good no longer; undefined while it is. */

@@ -1,4 +1,4 @@
-// The shape of API keys (jc), device tokens (jd) and enrolment tokens (je):
+// The shape of API keys (jc), device tokens (jd), enrolment tokens (je), sessions (js) and sign-in tickets (jt):
 // <prefix>_<10 id><32 secret><6 checksum>, in base 62.
 // The id is public, for look-up and logs. The secret has 190 random bits. The checksum lets a secret
 // scanner, and us before any look-up, tell a typing error from a key.
@@ -11,7 +11,7 @@ const idLength = 10
 const secretLength = 32
 const checksumLength = 6
 
-const prefixes = ['jc', 'jd', 'je'] as const
+const prefixes = ['jc', 'jd', 'je', 'js', 'jt'] as const
 export type SecretPrefix = (typeof prefixes)[number]
 export type SecretText = { id: string; text: string }
 

@@ -14,6 +14,8 @@ import type {
 } from './device-report.ts'
 import type { EventFilter, StoredEvent } from './event.ts'
 import type { ExecutionEvent, Moment } from './execution.ts'
+import type { FleetStore } from './fleet-store.ts'
+import type { SessionStore } from './session-store.ts'
 import type { WebhookStore } from './webhook-store.ts'
 
 export class StorageUnavailable extends Error {
@@ -260,7 +262,9 @@ export type Slice<Key> = { after: Key | undefined; limit: number }
 /** `next` is where the next slice starts after; undefined at the end of the list. */
 export type Sliced<T, Key> = { items: T[]; next: Key | undefined }
 
-export type Store = WebhookStore & {
+export type Store = StoreSteps & WebhookStore & SessionStore & FleetStore
+
+type StoreSteps = {
   /** Rejects when the database cannot be written right now. */
   checkHealth(): Promise<void>
 
@@ -353,9 +357,10 @@ export type Store = WebhookStore & {
   ): Promise<OutputSlice | undefined>
 
   getRun(ownerNo: number, runId: number): Promise<StoredRun | undefined>
+  /** Newest first. A slice may be short, even empty, before the end. */
   listRuns(
     ownerNo: number,
-    filter: { jobName?: string },
+    filter: { jobName?: string; finished?: boolean },
     slice: Slice<number>,
   ): Promise<Sliced<StoredRun, number>>
 

@@ -23,6 +23,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** One of these is needed. */
     scopes?: [Scope, ...Scope[]]
+    /** Under /job/api, and yet for whoever has no key. */
+    isOpen?: boolean
     /** For a body of another type than JSON; J-905 unless said. */
     wrongTypeCode?: ErrorCode
   }

@@ -8,6 +8,7 @@ import type { FollowEventsDeps } from '../domain/follow-events.ts'
 import type { HealthCheck } from '../domain/health-check.ts'
 import type { KeyUse } from '../domain/key-use.ts'
 import type { ReadDeps } from '../domain/read-execution.ts'
+import type { FleetDeps } from '../domain/read-fleet.ts'
 import type { ReadOutputDeps } from '../domain/read-output.ts'
 import type { RetryDeps } from '../domain/retry-run.ts'
 import type { TriggerDeps } from '../domain/trigger-job.ts'
@@ -18,6 +19,7 @@ import type { App } from './app-type.ts'
 import { authenticateCallers } from './authenticate.ts'
 import { answerClientErrors } from './client-error.ts'
 import { keepConnections } from './connections.ts'
+import { addConsole } from './console.ts'
 import { replyWithErrors } from './error-reply.ts'
 import { readJsonBodies } from './json-body.ts'
 import { watchRoutes } from './method-not-allowed.ts'
@@ -29,10 +31,12 @@ import { addEvents } from './routes/events.ts'
 import { addExecutionHistory } from './routes/execution-history.ts'
 import { addExecutionOutput } from './routes/execution-output.ts'
 import { addExecutions } from './routes/executions.ts'
+import { addFleet } from './routes/fleet.ts'
 import { addJobs } from './routes/jobs.ts'
 import { addKeys, addOwners } from './routes/keys.ts'
 import { addRuns } from './routes/runs.ts'
 import { addService } from './routes/service.ts'
+import { addSession } from './routes/session.ts'
 import { addTriggerJob, type TriggerLimits } from './routes/trigger-job.ts'
 import { addWebhookDeliveries } from './routes/webhook-deliveries.ts'
 import { addWebhooks } from './routes/webhooks.ts'
@@ -46,12 +50,15 @@ export type AppDeps = TriggerDeps &
   RetryDeps &
   WebhookDeps &
   ExplainDeps &
+  FleetDeps &
   CancelDeps & { keyUse: KeyUse; health: HealthCheck; tell: Tell; metrics: Metrics }
 
 export type AppOptions = {
   version: string
   maxDevices: number
   tls: { cert: string; key: string } | undefined
+  /** Where the built console is; it need not be there. */
+  consoleFolder: string
   /** Another door in the same house: it brings its own prefix, sign-in and way to spell errors. */
   addRoutes?: (app: App) => void
 }
@@ -108,7 +115,10 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
   addEnrollments(app, deps)
   addKeys(app, deps)
   addOwners(app, deps)
+  addSession(app, deps)
+  addFleet(app, deps)
   addService(app, deps)
+  addConsole(app, options.consoleFolder)
   options.addRoutes?.(app)
   routes.finish()
   return app

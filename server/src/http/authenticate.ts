@@ -1,13 +1,21 @@
-// Key -> caller, before the body is read: J-802, J-803, J-804 in this order.
+// Key -> caller, before the body is read: J-802, J-803, J-804 in this order. Without a key, the session of a browser
+// stands for the key it was made with.
 
 import { ApiError } from '@jobcast/contract'
 import type { FastifyRequest } from 'fastify'
 import { type Caller, identifyCaller, requireScope } from '../domain/caller.ts'
 import type { KeyUse } from '../domain/key-use.ts'
+import { identifySession } from '../domain/session.ts'
 import type { Store } from '../domain/store.ts'
 import type { App } from './app-type.ts'
+import { requireSameOrigin } from './same-origin.ts'
+import { sessionOf } from './session-cookie.ts'
 
-export type AuthenticateDeps = { store: Pick<Store, 'findApiKey'>; keyUse: KeyUse; now: () => number }
+export type AuthenticateDeps = {
+  store: Pick<Store, 'findApiKey' | 'findSession'>
+  keyUse: KeyUse
+  now: () => number
+}
 
 export function authenticateCallers(app: App, deps: AuthenticateDeps): void {
   app.decorateRequest('caller', null)
@@ -16,7 +24,12 @@ export function authenticateCallers(app: App, deps: AuthenticateDeps): void {
     // A header given twice arrives as one text with a comma, which no key is.
     const apiKey = request.headers['x-api-key'] as string | undefined
     const now = deps.now()
-    const caller = await identifyCaller(deps.store, apiKey, now)
+    const session = apiKey === undefined ? sessionOf(request) : undefined
+    if (session !== undefined) requireSameOrigin(request)
+    const caller =
+      session === undefined
+        ? await identifyCaller(deps.store, apiKey, now)
+        : await identifySession(deps.store, session, now)
     request.caller = caller
     deps.keyUse.note(caller.keyId, now)
     const { scopes } = request.routeOptions.config
@@ -32,6 +45,9 @@ export function callerOf(request: FastifyRequest): Caller {
 
 /** Everything under /job/api, also what only looks like it: without a key nobody learns which routes there are. */
 function needsKey(request: FastifyRequest): boolean {
-  if (!request.is404) return request.routeOptions.url?.startsWith('/job/api/') ?? true
+  if (!request.is404) {
+    if (request.routeOptions.config.isOpen) return false
+    return request.routeOptions.url?.startsWith('/job/api/') ?? true
+  }
   return /^[/\\]+job[/\\]+api(?:[/\\?#]|$)/i.test(request.raw.url ?? '')
 }

@@ -2,14 +2,15 @@
 
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
-import { ErrorBody, type ErrorCode, errorCatalogue, ProblemBody } from '@jobcast/contract'
+import { ErrorBody, type ErrorCode, errorCatalogue, ProblemBody, sessionCookie } from '@jobcast/contract'
 import Type from 'typebox'
 import type { App } from './app-type.ts'
 
 const description = `
 Trigger a named job on one device or on a whole fleet with one call, and follow every execution to its end.
 
-Give your API key in the header \`X-API-Key\`. Errors have the three fields \`code\`, \`message\` and \`status\`;
+Give your API key in the header \`X-API-Key\`. A browser that is signed in shows its session instead; that can also fail
+with J-808 (the sign-in has ended) and J-809 (the page is not one of this service). Errors have the three fields \`code\`, \`message\` and \`status\`;
 with \`Accept: application/problem+json\` they come as RFC 9457 with details.
 `.trim()
 
@@ -30,6 +31,8 @@ export async function describeApi(app: App, version: string): Promise<void> {
         { name: 'jobs', description: 'What devices can be told to do' },
         { name: 'devices', description: 'Who can be told' },
         { name: 'keys', description: 'Who may call' },
+        { name: 'session', description: 'Browsers that are signed in' },
+        { name: 'fleet', description: 'All devices at a glance' },
         {
           name: 'device door',
           description:
@@ -37,10 +40,16 @@ export async function describeApi(app: App, version: string): Promise<void> {
         },
         { name: 'service', description: 'Health and metrics' },
       ],
-      security: [{ apiKey: [] }],
+      security: [{ apiKey: [] }, { session: [] }],
       components: {
         securitySchemes: {
           apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+          session: {
+            type: 'apiKey',
+            in: 'cookie',
+            name: sessionCookie,
+            description: 'In place of a key; what changes something must come from a page of the same origin',
+          },
           deviceToken: { type: 'http', scheme: 'bearer', description: 'The token of the device' },
           enrollmentToken: { type: 'http', scheme: 'bearer', description: 'The token of an enrolment' },
         },

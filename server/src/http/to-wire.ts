@@ -7,6 +7,8 @@ import {
   type Enrollment,
   type Execution,
   type Explanation,
+  type Fleet,
+  type FleetDevice,
   type Job,
   type Owner,
   type Run,
@@ -17,7 +19,9 @@ import {
   type Webhook,
 } from '@jobcast/contract'
 import type { Explanation as ExplanationFound } from '../domain/explain-execution.ts'
+import type { StoredFleetDevice, WaitingExecution } from '../domain/fleet-store.ts'
 import { isFinished } from '../domain/read-execution.ts'
+import type { FleetNow } from '../domain/read-fleet.ts'
 import type {
   StoredApiKey,
   StoredDevice,
@@ -89,6 +93,46 @@ export function toRun(stored: StoredRun): Run {
     counts: stored.counts,
     finished: isFinished(stored),
     retryOf: stored.retryOf,
+  }
+}
+
+export function toFleet({ devices, online, waiting, running, lastHour, ...fleet }: FleetNow): Fleet {
+  const { from, stepMs, points } = fleet.history
+  return {
+    devices: { total: devices, online },
+    waiting,
+    running,
+    lastHour: { succeeded: lastHour.succeeded, failed: lastHour.failed },
+    oldestWaiting: fleet.oldestWaiting ? toWaiting(fleet.oldestWaiting) : null,
+    history: {
+      from: toInstant(from),
+      stepSeconds: stepMs / 1000,
+      waiting: points.map((point) => point.waiting),
+      running: points.map((point) => point.running),
+      succeeded: points.map((point) => point.succeeded),
+      failed: points.map((point) => point.failed),
+    },
+  }
+}
+
+function toWaiting(stored: WaitingExecution): NonNullable<Fleet['oldestWaiting']> {
+  return {
+    jobExecutionId: stored.jobExecutionId,
+    runId: stored.runId,
+    jobName: stored.jobName,
+    deviceId: stored.deviceId,
+    launchedAt: toLaunchedAt(stored.launchedAt),
+  }
+}
+
+export function toFleetDevice({ deviceId, online, lastExecution }: StoredFleetDevice): FleetDevice {
+  return {
+    deviceId,
+    online,
+    lastExecution: lastExecution && {
+      jobExecutionId: lastExecution.jobExecutionId,
+      execState: lastExecution.execState,
+    },
   }
 }
 

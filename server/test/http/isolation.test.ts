@@ -54,7 +54,9 @@ const noIds = new Set(
   'limit cursor wait execState launchedAfter launchedBefore force idempotency-key deviceName tags keyName scopes expiresAt'
     .concat(' ownerName description document expireAfterSeconds timeoutSeconds deadlineSeconds retry')
     .concat(' url eventTypes secret state since eventId types after last-event-id')
-    .concat(' online offset attempt follow download name maxUses expiresInSeconds deviceIdPrefix')
+    .concat(
+      ' finished apiKey ticket online offset attempt follow download name maxUses expiresInSeconds deviceIdPrefix',
+    )
     .split(' '),
 )
 const bodies: Record<string, Record<string, unknown>> = {

@@ -6,6 +6,7 @@ import { createFirstKey } from '../../src/domain/api-key.ts'
 import { ChangeSignal } from '../../src/domain/change-signal.ts'
 import { Deliveries } from '../../src/domain/deliveries.ts'
 import { Documents } from '../../src/domain/documents.ts'
+import { FleetHistory } from '../../src/domain/fleet-history.ts'
 import { HealthCheck } from '../../src/domain/health-check.ts'
 import { KeyUse } from '../../src/domain/key-use.ts'
 import { Presence } from '../../src/domain/presence.ts'
@@ -34,7 +35,13 @@ export async function openApp(t: TestContext, parts: Partial<AllDeps> = {}): Pro
   const secret = newSecretText('jc')
   await createFirstKey({ store, now: Date.now }, secret)
   const addRoutes = (app: App) => addDeviceDoor(app, deps)
-  const app = await buildApp(deps, { version: '0', maxDevices: 10, tls: undefined, addRoutes })
+  const app = await buildApp(deps, {
+    version: '0',
+    maxDevices: 10,
+    tls: undefined,
+    consoleFolder: 'none',
+    addRoutes,
+  })
   t.after(async () => {
     await app.close()
     await store.close()
@@ -79,6 +86,7 @@ function buildParts(store: Store): Omit<AllDeps, 'tell'> {
     credentialChanges: new CredentialChanges(),
     maxOutputBytes: 1000,
     metrics: buildMetrics(),
+    fleetHistory: new FleetHistory({ store, now }),
     keyUse: new KeyUse(store),
     health: new HealthCheck(() => store.checkHealth()),
     stopping: new AbortController().signal,

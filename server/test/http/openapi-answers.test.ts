@@ -179,6 +179,26 @@ test('keys and owners answer as the document says: 201, 204, 400, 403, 404, 409'
   await check('DELETE /job/api/keys/{keyId}', { keyId: 'nothing' })
 })
 
+test('the session answers as the document says: 201, 204, 400, 403', async () => {
+  const signIn = 'POST /job/api/session'
+  const { json } = await check('POST /job/api/session/tickets')
+  await check(signIn, {}, { body: { ticket: json.ticket } })
+  await check(signIn, {}, { body: { ticket: json.ticket } })
+  await check(signIn, {}, { body: { apiKey: api.adminKey } })
+  await check(signIn, {}, { body: { apiKey: 'jc_nothing' } })
+  await check(signIn, {}, { body: {} })
+  await check('DELETE /job/api/session')
+  await check('DELETE /job/api/session', {}, { headers: { origin: 'https://elsewhere.invalid' } })
+})
+
+test('the fleet answers as the document says: 200, 400, 403', async () => {
+  await api.trigger('update', ['d1', 'd2'])
+  await check('GET /job/api/fleet')
+  await check('GET /job/api/fleet', {}, none)
+  await check('GET /job/api/fleet/devices', {}, { query: '?limit=1' })
+  await check('GET /job/api/fleet/devices', {}, { query: '?limit=10001' })
+})
+
 test('enrolments answer as the document says: 201, 204, 400, 401, 404, 409', async () => {
   const create = 'POST /job/api/enrollments'
   const { json } = await check(create, {}, { body: { deviceIdPrefix: 'enrolled', maxUses: 2 } })

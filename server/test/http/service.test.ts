@@ -94,11 +94,6 @@ test('/docs may load nothing from elsewhere, and http stays http', async () => {
   assert.doesNotMatch(policy, /upgrade-insecure-requests/)
 })
 
-test('the bare address leads to the docs', async () => {
-  const reply = await fetch(`${api.http}/`, { redirect: 'manual' })
-  assert.deepEqual([reply.status, reply.headers.get('location')], [302, '/docs'])
-})
-
 test('/docs asks this server for the document and no other for its opinion of it', async () => {
   const script = await (await get('/docs/static/swagger-initializer.js')).text()
   assert.match(script, /url: resolveUrl\('\.\/json'\)/)

@@ -7,6 +7,7 @@ import { exerciseCredentials } from './exercise-credentials.ts'
 import { exerciseDevices } from './exercise-devices.ts'
 import { exerciseEnrollments } from './exercise-enrollments.ts'
 import { exerciseEvents } from './exercise-events.ts'
+import { exerciseFleet } from './exercise-fleet.ts'
 import { exerciseHistory } from './exercise-history.ts'
 import { exerciseIdempotency } from './exercise-idempotency.ts'
 import { exerciseInterleavings } from './exercise-interleavings.ts'
@@ -21,6 +22,7 @@ import { exerciseQueues } from './exercise-queues.ts'
 import { exerciseReopening } from './exercise-reopening.ts'
 import { exerciseReports } from './exercise-reports.ts'
 import { exerciseRetries } from './exercise-retries.ts'
+import { exerciseSessions } from './exercise-sessions.ts'
 import { exerciseTriggers } from './exercise-triggers.ts'
 import { exerciseWebhooks } from './exercise-webhooks.ts'
 import type { OpenStore, StoreUnderTest } from './store-under-test.ts'
@@ -43,6 +45,8 @@ const subjects: Record<string, (t: TestContext, underTest: StoreUnderTest) => Pr
   credentials: exerciseCredentials,
   enrollments: exerciseEnrollments,
   webhooks: exerciseWebhooks,
+  sessions: exerciseSessions,
+  'the fleet as a whole': exerciseFleet,
   jobs: exerciseJobs,
   'owners and keys': exerciseKeys,
   'opened again': exerciseReopening,

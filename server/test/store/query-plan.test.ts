@@ -81,14 +81,16 @@ test('no statement scans a table that grows, or sorts what an index has in order
     reads.listExecutions({ ownerNo: 1, filter, before: 9, limit: 1, waiting })
   }
   const slice = { after: undefined, limit: 1 }
-  reads.listRuns({ ownerNo: 1, jobName: 'j', slice })
+  for (const jobName of ['j', undefined]) {
+    for (const finished of [true, false, undefined]) reads.listRuns({ ownerNo: 1, jobName, finished, slice })
+  }
   for (const tag of ['t', undefined]) {
     for (const online of [true, false, undefined]) reads.listDevices({ ownerNo: 1, tag, online, slice })
   }
   const plans = db.takePlans()
   assert.ok(plans.length > 100, `only ${plans.length} statements were seen`)
   const grows =
-    /SCAN (execution|run|idempotency_key|device|device_\w+|transition|output|enrollment|event|webhook_delivery)\b|TEMP B-TREE/
+    /SCAN (execution|run|idempotency_key|device|device_\w+|transition|output|enrollment|event|webhook_delivery|session)\b|TEMP B-TREE/
   for (const { sql, plan } of plans) {
     if (!meantToScan.includes(sql)) for (const detail of plan) assert.doesNotMatch(detail, grows, sql)
   }
@@ -131,6 +133,10 @@ const indexOf: [string, RegExp, string][] = [
   ['what to try at once', /SET next_at = :at/, 'webhook_delivery_pending (webhook_no=?)'],
   ['what a webhook has tried', /BETWEEN :from AND :to\s+AND round/, 'AND event_id>? AND event_id<?)'],
   ['the oldest events', /FROM event WHERE owner_no = \? ORDER BY/, '(owner_no=?)'],
+  ['sessions that have expired', /FROM session WHERE expires_at/, 'session_by_expiry (expires_at<?)'],
+  ['who is online of a fleet', /count\(\*\) AS online/, 'device_online (owner_no=?)'],
+  ['how much waits and runs', /sum\(pending\)/, 'run_unfinished (owner_no=?)'],
+  ['the last execution of each device', /AS last ON/, '(owner_no=? AND device_id>?)'],
   ['what was handed over', /SET notified_at = :at/, 'INTEGER PRIMARY KEY (rowid=?)'],
 ]
 for (const [title, pattern, index] of indexOf) {
@@ -175,4 +181,14 @@ test('what is pending is found without a look at runs that have ended', (t) => {
   const atStart = db.takePlans().flatMap((each) => each.plan)
   assert.ok(atStart.includes('SEARCH run USING INDEX run_unfinished (owner_no=? AND run_id>? AND run_id<?)'))
   assert.ok(!atStart.some((detail) => /SCAN (run|execution)|TEMP B-TREE/.test(detail)), atStart.join('\n'))
+})
+
+test('the last execution of a device is found by its index, and unfinished runs of a job without a look at the others', (t) => {
+  const db = openRecording(t)
+  const slice = { after: undefined, limit: 1 }
+  prepareReads(db)
+  const [fleet] = db.takePlans().filter(({ sql }) => sql.includes('AS last ON'))
+  assert.match(fleet?.plan.join('\n') ?? '', /execution USING .*INDEX execution_by_device \(device_no=\?\)/)
+  const runs = planOf(db, (reads) => reads.listRuns({ ownerNo: 1, jobName: 'j', finished: false, slice }))
+  assert.match(runs, /run USING INDEX run_unfinished \(owner_no=\? AND run_id<\?\)/)
 })

@@ -45,8 +45,11 @@ export function addRuns(app: App, deps: ReadDeps & CancelDeps & RetryDeps): void
       response: { 200: RunPage, ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-909') },
     },
     handler: async (request) => {
-      const { jobName } = request.query
-      const filter = jobName === undefined ? {} : { jobName }
+      const { jobName, finished } = request.query
+      const filter = {
+        ...(jobName !== undefined && { jobName }),
+        ...(finished !== undefined && { finished }),
+      }
       const runs = await deps.store.listRuns(callerOf(request).ownerNo, filter, numberSlice(request.query))
       return toPage(runs, toRun)
     },

@@ -12,9 +12,6 @@ export type ServiceDeps = { health: HealthCheck; metrics: Metrics; stopping: Abo
 const Health = Type.Object({ status: Type.Literal('ok') })
 
 export function addService(app: App, deps: ServiceDeps): void {
-  // Whoever opens the bare address in a browser wants to see something.
-  app.get('/', { schema: { hide: true }, handler: async (_request, reply) => reply.redirect('/docs') })
-
   app.get('/livez', {
     schema: {
       operationId: 'livez',

@@ -12,6 +12,7 @@ import { buildEnrollmentSteps } from './enrollments.ts'
 import { buildEventSteps } from './event-list.ts'
 import { buildExecutionListSteps } from './execution-list.ts'
 import { buildExecutionSteps } from './executions.ts'
+import { buildFleetSteps } from './fleet.ts'
 import { buildIdempotencySteps } from './idempotency-keys.ts'
 import { buildJobSteps } from './jobs.ts'
 import { prepareDatabase } from './migrate-database.ts'
@@ -25,6 +26,7 @@ import { buildPresenceSteps } from './presence.ts'
 import { buildQueueSteps } from './queues.ts'
 import { buildReportSteps } from './reports.ts'
 import { buildRunSteps } from './runs.ts'
+import { buildSessionSteps } from './sessions.ts'
 import { buildTransitionSteps } from './transitions.ts'
 import { buildTriggerSteps } from './triggers.ts'
 import { UnderWay } from './under-way.ts'
@@ -101,6 +103,8 @@ async function buildSteps(db: Database, nodeNo: number): Promise<Omit<Store, 'on
     ...buildOutputSteps(db),
     ...buildRunSteps(db),
     ...buildEventSteps(db),
+    ...buildSessionSteps(db),
+    ...buildFleetSteps(db),
     ...buildWebhookSteps(db),
     ...buildDeliverySteps(db),
     ...buildIdempotencySteps(db),

@@ -9,10 +9,23 @@ export const STATE_COUNTS = execStates.map((state) => `run.${countColumn(state)}
 const SELECT = `
   SELECT run_id, job_name, launched_at, total, retry_of, ${STATE_COUNTS} FROM run JOIN job USING (job_no)`
 const GET = `${SELECT} WHERE run.owner_no = $1 AND run_id = $2`
-const LIST = `${SELECT} WHERE run.owner_no = $1 AND run_id < $2 ORDER BY run_id DESC LIMIT $3`
-const LIST_BY_JOB = `
-  ${SELECT} WHERE job_no = (SELECT job_no FROM job WHERE owner_no = $1 AND job_name = $4) AND run_id < $2
-  ORDER BY run_id DESC LIMIT $3`
+// What has not ended is rare among what a job has run: it is looked for by its own index.
+const listOf = (of: string, which: string) => `
+  ${SELECT} WHERE ${of} AND run_id < $2 ${which} ORDER BY run_id DESC LIMIT $3`
+const OF_OWNER = 'run.owner_no = $1'
+const OF_JOB = 'job_no = (SELECT job_no FROM job WHERE owner_no = $1 AND job_name = $4)'
+const LISTS = {
+  ofOwner: {
+    all: listOf(OF_OWNER, ''),
+    ended: listOf(OF_OWNER, 'AND ended'),
+    open: listOf(OF_OWNER, 'AND NOT ended'),
+  },
+  ofJob: {
+    all: listOf(OF_JOB, ''),
+    ended: listOf(OF_JOB, 'AND ended'),
+    open: listOf(OF_OWNER, 'AND NOT ended AND job_name = $4'),
+  },
+}
 const UNSUCCESSFUL = `
   SELECT job_name, device_id FROM run JOIN job USING (job_no)
     LEFT JOIN execution ON execution_id BETWEEN first_execution_id AND first_execution_id + total - 1
@@ -26,10 +39,13 @@ export function buildRunSteps(db: Database): Pick<Store, 'getRun' | 'listRuns' |
       const [row] = await db.query(GET, [ownerNo, runId])
       return row && toRun(row)
     },
-    async listRuns(ownerNo, { jobName }, { after = Number.MAX_SAFE_INTEGER, limit }) {
+    async listRuns(ownerNo, { jobName, finished }, { after = Number.MAX_SAFE_INTEGER, limit }) {
+      const which = finished === undefined ? 'all' : finished ? 'ended' : 'open'
       const page = [ownerNo, after, limit + 1]
       const rows =
-        jobName === undefined ? await db.query(LIST, page) : await db.query(LIST_BY_JOB, [...page, jobName])
+        jobName === undefined
+          ? await db.query(LISTS.ofOwner[which], page)
+          : await db.query(LISTS.ofJob[which], [...page, jobName])
       return sliced(rows.map(toRun), limit, (run) => run.runId)
     },
     async listUnsuccessful(ownerNo, runId) {

@@ -7,6 +7,10 @@ export class Known<Ref> {
   readonly #inSight = new Map<string, Ref>()
   readonly #leaving = new Map<string, Leaving<Ref>>()
 
+  get size(): number {
+    return this.#inSight.size
+  }
+
   /** What a write that is sent now will find on disk. */
   get(name: string): Ref | undefined {
     return this.#inSight.get(name)

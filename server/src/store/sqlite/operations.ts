@@ -12,6 +12,7 @@ import { prepareEnrollments } from './enrollments.ts'
 import { prepareEventLog, prepareEvents } from './events.ts'
 import { prepareExecutionList } from './execution-list.ts'
 import { prepareExecutions } from './executions.ts'
+import { prepareFleet } from './fleet.ts'
 import { prepareJobs } from './jobs.ts'
 import { type MovedExecution, prepareMoves } from './moves.ts'
 import { prepareOutputs } from './outputs.ts'
@@ -21,6 +22,7 @@ import { preparePresence } from './presence.ts'
 import { prepareQueues } from './queues.ts'
 import { prepareReports } from './reports.ts'
 import { prepareRuns } from './runs.ts'
+import { prepareSessions } from './sessions.ts'
 import { prepareTransitions } from './transitions.ts'
 import { prepareTriggers } from './triggers.ts'
 import { prepareDeliveryLog, prepareDeliveryWrites } from './webhook-deliveries.ts'
@@ -41,6 +43,7 @@ export function prepareReads(db: DatabaseSync) {
   const { getDocument } = preparePolicies(db)
   const { readOutput } = prepareOutputs(db)
   const { listEvents, getEvent, getEventBounds, findEventBefore } = prepareEvents(db)
+  const { findSession } = prepareSessions(db)
   const webhooks = prepareWebhooks(db)
   const { getWebhook, listWebhooks, listActiveWebhooks } = webhooks
   return {
@@ -70,6 +73,8 @@ export function prepareReads(db: DatabaseSync) {
     getEvent,
     getEventBounds,
     findEventBefore,
+    findSession,
+    ...prepareFleet(db),
     getWebhook,
     listWebhooks,
     listActiveWebhooks,
@@ -93,6 +98,7 @@ export function prepareWrites(db: DatabaseSync, onEvents: () => void = () => und
   const { fireClocks, forgetPlaces, moveRun } = prepareClocks(db, moves)
   const { recordPresence, forgetConnections, recordDeliveries } = preparePresence(db, log)
   const { recordTriggers, forgetIdempotencyKeys } = prepareTriggers(db, log)
+  const sessions = prepareSessions(db)
   const webhooks = prepareWebhooks(db)
   const { recordAttempts, replayDelivery, forgetDeliveries } = prepareDeliveryWrites(db, webhooks)
   // There and back: an update that leaves the row as it is would not reach the disk.
@@ -172,6 +178,9 @@ export function prepareWrites(db: DatabaseSync, onEvents: () => void = () => und
     recordDeliveries: whole(recordDeliveries),
     forgetIdempotencyKeys: whole(forgetIdempotencyKeys),
     forgetEvents: whole(forgetEvents),
+    createSession: whole(sessions.createSession),
+    deleteSession: whole(sessions.deleteSession),
+    forgetSessions: whole(sessions.forgetSessions),
     putWebhook: whole(webhooks.putWebhook),
     deleteWebhook: whole(webhooks.deleteWebhook),
     pauseWebhook: whole(webhooks.pauseWebhook),

@@ -12,10 +12,8 @@ const SELECT = `
   SELECT run_id, job_name, launched_at, total, retry_of, ${STATE_COUNTS}
   FROM run JOIN job USING (job_no)`
 const GET = `${SELECT} WHERE run.owner_no = ? AND run_id = ?`
-const LIST = `${SELECT} WHERE run.owner_no = ? AND run_id < ? ORDER BY run_id DESC LIMIT ?`
-const LIST_BY_JOB = `
-  ${SELECT} WHERE job_no = (SELECT job_no FROM job WHERE owner_no = ? AND job_name = ?) AND run_id < ?
-  ORDER BY run_id DESC LIMIT ?`
+const IS_UNFINISHED = 'pending + in_progress + canceling > 0' // the condition of run_unfinished
+const OF_JOB = 'run.job_no = (SELECT job_no FROM job WHERE owner_no = :ownerNo AND job_name = :jobName)'
 const UNSUCCESSFUL = `
   SELECT device_id FROM execution CROSS JOIN device ON device.device_no = execution.device_no
   WHERE execution_id BETWEEN :first AND :last AND state IN (${unsuccessfulEnds.map((state) => `'${state}'`).join(', ')})
@@ -46,8 +44,12 @@ export type NewRun = {
 
 export function prepareRuns(db: DatabaseSync) {
   const get = db.prepare(GET)
-  const list = db.prepare(LIST)
-  const listByJob = db.prepare(LIST_BY_JOB)
+  function list(where: string[], values: Record<string, string | number>): Row[] {
+    const statement = db.prepare(`${SELECT} WHERE ${where.join(' AND ')} ORDER BY run_id DESC LIMIT :limit`)
+    statement.setAllowUnknownNamedParameters(true) // no list uses all of the values
+    return statement.all(values)
+  }
+
   const insert = db.prepare(INSERT)
   const range = db.prepare(RANGE)
   const unsuccessful = db.prepare(UNSUCCESSFUL)
@@ -85,14 +87,16 @@ export function prepareRuns(db: DatabaseSync) {
     listRuns(input: {
       ownerNo: number
       jobName: string | undefined
+      finished: boolean | undefined
       slice: Slice<number>
     }): Sliced<StoredRun, number> {
-      const { ownerNo, jobName } = input
+      const { ownerNo, jobName, finished } = input
       const { after = Number.MAX_SAFE_INTEGER, limit } = input.slice
-      const rows =
-        jobName === undefined
-          ? list.all(ownerNo, after, limit + 1)
-          : listByJob.all(ownerNo, jobName, after, limit + 1)
+      const where = ['run.owner_no = :ownerNo', 'run_id < :after']
+      // The plus keeps the planner from the index by job: what has not ended is rare among what a job has run.
+      if (jobName !== undefined) where.push(finished === false ? `+${OF_JOB}` : OF_JOB)
+      if (finished !== undefined) where.push(finished ? `NOT (${IS_UNFINISHED})` : IS_UNFINISHED)
+      const rows = list(where, { ownerNo, jobName: jobName ?? '', after, limit: limit + 1 })
       return sliced(rows.map(toRun), limit, (run) => run.runId)
     },
   }

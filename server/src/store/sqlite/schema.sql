@@ -180,6 +180,16 @@ CREATE INDEX run_expiring ON run (expire_at) WHERE expire_at IS NOT NULL AND pen
 
 CREATE INDEX run_unfinished ON run (owner_no, run_id) WHERE pending + in_progress + canceling > 0;
 
+CREATE TABLE session (
+  session_id TEXT PRIMARY KEY,
+  kind TEXT NOT NULL,
+  key_id TEXT NOT NULL,
+  secret_hash BLOB NOT NULL,
+  expires_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX session_by_expiry ON session (expires_at);
+
 CREATE TABLE transition (
   execution_id INTEGER NOT NULL,
   version_number INTEGER NOT NULL,

@@ -8,6 +8,7 @@ import { type Catalogue, loadCatalogue } from './catalogue.ts'
 import { migrateDatabase, openDatabase } from './database.ts'
 import { DatabaseThread, type ReaderThread, type WriterThread } from './database-thread.ts'
 import { buildDeviceSteps } from './device-steps.ts'
+import { buildFleetSteps } from './fleet-steps.ts'
 import { lockData } from './lock-data.ts'
 import { type LastIds, TriggerGroup } from './trigger-group.ts'
 import { prepareTriggers } from './triggers.ts'
@@ -168,7 +169,8 @@ function buildStore(
     recordDeliveries: (deliveries) => writer.call('recordDeliveries', deliveries),
 
     getRun: (ownerNo, runId) => reader.call('getRun', { ownerNo, runId }),
-    listRuns: (ownerNo, { jobName }, slice) => reader.call('listRuns', { ownerNo, jobName, slice }),
+    listRuns: (ownerNo, { jobName, finished }, slice) =>
+      reader.call('listRuns', { ownerNo, jobName, finished, slice }),
     listUnsuccessful: (ownerNo, runId) => reader.call('listUnsuccessful', { ownerNo, runId }),
 
     listEvents: (ownerNo, filter, slice) => reader.call('listEvents', { ownerNo, filter, ...slice }),
@@ -181,6 +183,12 @@ function buildStore(
     forgetEvents: (olderThan) => writer.call('forgetEvents', olderThan),
 
     ...buildWebhookSteps(writer, reader),
+    ...buildFleetSteps(catalogue, reader),
+
+    createSession: (session) => writer.call('createSession', session),
+    findSession: (sessionId) => reader.call('findSession', sessionId),
+    deleteSession: (sessionId) => writer.call('deleteSession', sessionId),
+    forgetSessions: (expiredBy) => writer.call('forgetSessions', expiredBy),
 
     forgetIdempotencyKeys: (olderThan) => writer.call('forgetIdempotencyKeys', olderThan),
     async close() {

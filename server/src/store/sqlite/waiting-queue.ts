@@ -57,6 +57,11 @@ export class WaitingQueue {
     return this.#ids[this.#ids.length - this.#unwritten] ?? Number.POSITIVE_INFINITY
   }
 
+  /** The one on disk with the highest id. */
+  get newest(): number | undefined {
+    return this.#ids[this.#ids.length - this.#unwritten - 1]
+  }
+
   get all(): readonly number[] {
     return this.#ids
   }

@@ -42,6 +42,17 @@ CREATE TABLE api_key (
 
 CREATE INDEX api_key_by_owner ON api_key (owner_no, key_id);
 
+-- Browsers that are signed in, and tickets that sign in once. Both act for a key, which is judged on every request.
+CREATE TABLE session (
+  session_id text COLLATE "C" PRIMARY KEY,
+  kind text NOT NULL,
+  key_id text NOT NULL,
+  secret_hash bytea NOT NULL,
+  expires_at bigint NOT NULL
+);
+
+CREATE INDEX session_by_expiry ON session (expires_at);
+
 CREATE TABLE job (
   job_no integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   owner_no integer NOT NULL REFERENCES owner,

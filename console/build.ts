@@ -1,0 +1,54 @@
+// Builds the console into dist/ when that is missing or older than what it is made of. `npm start` and the tests call
+// it; `npm run build` builds in any case.
+
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const here = import.meta.dirname
+export const builtFolder = join(here, 'dist')
+
+const madeOf = [
+  'src',
+  'index.html',
+  'vite.config.ts',
+  'package.json',
+  '../client/src',
+  '../package-lock.json',
+]
+
+/** Undefined where Vite is not installed, as in an installation without development dependencies. */
+export async function buildConsoleIfStale(): Promise<'built' | 'fresh' | undefined> {
+  return isFresh() ? 'fresh' : buildConsole()
+}
+
+export async function buildConsole(): Promise<'built' | undefined> {
+  const vite = await import('vite').catch(() => undefined)
+  if (vite === undefined) return undefined
+  // Beside it, then in its place: whoever serves or builds at the same time never sees half of it.
+  const outDir = join(here, '../node_modules/.cache', `jobcast-console-${process.pid}`)
+  mkdirSync(outDir, { recursive: true })
+  await vite.build({
+    configFile: join(here, 'vite.config.ts'),
+    logLevel: 'warn',
+    build: { outDir, emptyOutDir: true },
+  })
+  rmSync(builtFolder, { recursive: true, force: true })
+  renameSync(outDir, builtFolder)
+  return 'built'
+}
+
+function isFresh(): boolean {
+  const page = join(builtFolder, 'index.html')
+  return existsSync(page) && madeOf.every((path) => newestIn(join(here, path)) <= statSync(page).mtimeMs)
+}
+
+function newestIn(path: string): number {
+  if (!existsSync(path)) return 0
+  const { mtimeMs } = statSync(path)
+  if (!statSync(path).isDirectory()) return mtimeMs
+  const inside = readdirSync(path, { recursive: true, encoding: 'utf8' })
+  return Math.max(mtimeMs, ...inside.map((name) => statSync(join(path, name)).mtimeMs))
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await buildConsole()

@@ -1,0 +1,5 @@
+// The one client of the page. It has no key: the cookie of the session stands for it.
+
+import { Jobcast } from '@jobcast/client'
+
+export const jobcast = new Jobcast({ url: location.origin, maxRetries: 2 })

@@ -1,0 +1,103 @@
+// A list that is read page by page while somebody scrolls, a hundred thousand rows if need be. A change on the server
+// reads its first page anew and keeps what was loaded below: to read every page again would take minutes.
+
+import type { Page } from '@jobcast/client'
+import { signal } from '@preact/signals'
+
+export type ListSource<T> = {
+  key: readonly unknown[]
+  load: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<T>>
+  idOf: (row: T) => string | number
+}
+
+export type ListState<T> = {
+  rows: T[]
+  /** Undefined before the first page, null when all is loaded. */
+  nextCursor: string | null | undefined
+  isLoading: boolean
+  error: unknown
+}
+
+export class PagedList<T> {
+  readonly source: ListSource<T>
+  readonly state = signal<ListState<T>>({
+    rows: [],
+    nextCursor: undefined,
+    isLoading: false,
+    error: undefined,
+  })
+  #loading: Promise<void> | undefined
+  #life = new AbortController()
+
+  constructor(source: ListSource<T>) {
+    this.source = source
+  }
+
+  /** The next page, if there is one and none is on its way. With filters a page may be empty before the end. */
+  loadMore(): Promise<void> {
+    const { nextCursor } = this.state.value
+    if (nextCursor === null) return Promise.resolve()
+    return this.#once(async (signal) => {
+      let cursor = nextCursor
+      let page: Page<T>
+      do {
+        page = await this.source.load(cursor ?? undefined, signal)
+        cursor = page.nextCursor ?? undefined
+      } while (page.items.length === 0 && page.nextCursor !== null)
+      this.#set({ rows: [...this.state.value.rows, ...page.items], nextCursor: page.nextCursor })
+    })
+  }
+
+  /** The first page anew; what follows on it stays as it was. */
+  async refresh(): Promise<void> {
+    await this.#loading?.catch(() => undefined)
+    if (this.state.value.nextCursor === undefined) return this.loadMore()
+    return this.#once(async (signal) => {
+      const page = await this.source.load(undefined, signal)
+      const { rows, nextCursor } = this.state.value
+      const last = page.items.at(-1)
+      const place = last === undefined ? -1 : rows.findIndex((row) => this.#isSame(row, last))
+      // Where the old rows do not follow on the new ones there may be others between.
+      const follows = place >= 0 && page.nextCursor !== null
+      this.#set({
+        rows: follows ? [...page.items, ...rows.slice(place + 1)] : page.items,
+        nextCursor: follows ? nextCursor : page.nextCursor,
+      })
+    })
+  }
+
+  /** Changes rows in place, for what an event tells whole. */
+  patch(change: (row: T) => T): void {
+    this.#set({ rows: this.state.value.rows.map(change) })
+  }
+
+  close(): void {
+    this.#life.abort()
+    this.#life = new AbortController()
+    this.#loading = undefined
+  }
+
+  #isSame(a: T, b: T): boolean {
+    return this.source.idOf(a) === this.source.idOf(b)
+  }
+
+  #once(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    if (this.#loading) return this.#loading
+    const { signal } = this.#life
+    this.#set({ isLoading: true, error: undefined })
+    const loading = work(signal)
+      .catch((error: unknown) => {
+        if (!signal.aborted) this.#set({ error })
+      })
+      .finally(() => {
+        if (this.#loading === loading) this.#loading = undefined
+        this.#set({ isLoading: this.#loading !== undefined })
+      })
+    this.#loading = loading
+    return loading
+  }
+
+  #set(change: Partial<ListState<T>>): void {
+    this.state.value = { ...this.state.value, ...change }
+  }
+}

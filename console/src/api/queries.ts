@@ -1,0 +1,90 @@
+// Every resource as a query: its key, by which events find it (live/affected-keys.ts), and how it is read.
+
+import type { ListExecutionsQuery, Query } from '@jobcast/client'
+import { jobcast } from './client.ts'
+
+type Read<T> = { queryKey: readonly unknown[]; queryFn: (context: { signal: AbortSignal }) => Promise<T> }
+
+function read<T>(queryKey: readonly unknown[], queryFn: Read<T>['queryFn']): Read<T> {
+  return { queryKey, queryFn }
+}
+
+/** One cell a device; beyond that a map says no more than a list. */
+export const mappedDevices = 10_000
+
+export const queries = {
+  fleet: () => read(['fleet'], (options) => jobcast.fleet.get(options)),
+  fleetDevices: () =>
+    read(['fleet-devices'], (options) => jobcast.fleet.devices({ limit: mappedDevices }, options).page()),
+  unfinishedRuns: () =>
+    read(['runs', 'unfinished'], (options) =>
+      jobcast.runs.list({ finished: false, limit: 50 }, options).page(),
+    ),
+  newestRuns: () => read(['runs', 'newest'], (options) => jobcast.runs.list({ limit: 20 }, options).page()),
+  run: (runId: number) => read(['run', runId], (options) => jobcast.runs.get(runId, options)),
+  execution: (id: number) => read(['execution', id], (options) => jobcast.executions.get(id, options)),
+  executionHistory: (id: number) =>
+    read(['execution', id, 'history'], (options) => jobcast.executions.history(id, options)),
+  executionExplanation: (id: number) =>
+    read(['execution', id, 'explanation'], (options) => jobcast.executions.explain(id, options)),
+  device: (deviceId: string) =>
+    read(['device', deviceId], (options) => jobcast.devices.get(deviceId, options)),
+  lastExecutionsOf: (deviceId: string, limit = 50) =>
+    read(['device', deviceId, 'executions', limit], (options) =>
+      jobcast.executions.list({ deviceId, limit }, options).page(),
+    ),
+  job: (jobName: string) => read(['job', jobName], (options) => jobcast.jobs.get(jobName, options)),
+  webhook: (name: string) => read(['webhook', name], (options) => jobcast.webhooks.get(name, options)),
+}
+
+/** Lists that are read page by page, for `useList`. */
+export const lists = {
+  runs: (query: { jobName?: string | undefined; finished?: boolean | undefined } = {}) => ({
+    key: ['runs', query] as const,
+    load: (cursor: string | undefined, signal: AbortSignal) =>
+      jobcast.runs.list({ ...query, limit: 200, cursor }, { signal }).page(),
+    idOf: (run: { runId: number }) => run.runId,
+  }),
+  executions: (query: Query<ListExecutionsQuery> = {}) => ({
+    key: ['executions', query] as const,
+    load: (cursor: string | undefined, signal: AbortSignal) =>
+      jobcast.executions.list({ ...query, limit: 200, cursor }, { signal }).page(),
+    idOf: (execution: { jobExecutionId: number }) => execution.jobExecutionId,
+  }),
+  devices: (query: { tag?: string | undefined; online?: boolean | undefined } = {}) => ({
+    key: ['devices', query] as const,
+    load: (cursor: string | undefined, signal: AbortSignal) =>
+      jobcast.devices.list({ ...query, limit: 200, cursor }, { signal }).page(),
+    idOf: (device: { deviceId: string }) => device.deviceId,
+  }),
+  jobs: () => ({
+    key: ['jobs'] as const,
+    load: (cursor: string | undefined, signal: AbortSignal) =>
+      jobcast.jobs.list({ limit: 200, cursor }, { signal }).page(),
+    idOf: (job: { jobName: string }) => job.jobName,
+  }),
+  keys: () => ({
+    key: ['keys'] as const,
+    load: (cursor: string | undefined, signal: AbortSignal) =>
+      jobcast.keys.list({ limit: 200, cursor }, { signal }).page(),
+    idOf: (key: { keyId: string }) => key.keyId,
+  }),
+  webhooks: () => ({
+    key: ['webhooks'] as const,
+    load: (cursor: string | undefined, signal: AbortSignal) =>
+      jobcast.webhooks.list({ limit: 200, cursor }, { signal }).page(),
+    idOf: (webhook: { webhookName: string }) => webhook.webhookName,
+  }),
+  deliveries: (webhookName: string) => ({
+    key: ['webhook', webhookName, 'deliveries'] as const,
+    load: (cursor: string | undefined, signal: AbortSignal) =>
+      jobcast.webhooks.deliveries(webhookName, { limit: 200, cursor }, { signal }).page(),
+    idOf: (delivery: { eventId: number }) => delivery.eventId,
+  }),
+  enrollments: () => ({
+    key: ['enrollments'] as const,
+    load: (cursor: string | undefined, signal: AbortSignal) =>
+      jobcast.enrollments.list({ limit: 200, cursor }, { signal }).page(),
+    idOf: (enrollment: { enrollmentId: string }) => enrollment.enrollmentId,
+  }),
+}

@@ -1,0 +1,28 @@
+// Something that a person does: it is under way, has failed, or is done.
+
+import { useState } from 'preact/hooks'
+
+export type Action<Args extends unknown[]> = {
+  run: (...args: Args) => Promise<void>
+  isRunning: boolean
+  error: unknown
+}
+
+export function useAction<Args extends unknown[]>(work: (...args: Args) => Promise<unknown>): Action<Args> {
+  const [state, setState] = useState<{ isRunning: boolean; error: unknown }>({
+    isRunning: false,
+    error: undefined,
+  })
+  return {
+    ...state,
+    async run(...args) {
+      setState({ isRunning: true, error: undefined })
+      try {
+        await work(...args)
+        setState({ isRunning: false, error: undefined })
+      } catch (error) {
+        setState({ isRunning: false, error })
+      }
+    },
+  }
+}

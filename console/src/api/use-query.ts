@@ -1,0 +1,24 @@
+// A query of query-core in a component: it is read when the component shows it, and drawn again when it changes.
+
+import { type QueryKey, QueryObserver, type QueryObserverResult } from '@tanstack/query-core'
+import { useEffect, useLayoutEffect, useReducer, useState } from 'preact/hooks'
+import { queryClient } from './query-client.ts'
+
+type QueryOptions<T> = {
+  queryKey: QueryKey
+  queryFn: (context: { signal: AbortSignal }) => Promise<T>
+  enabled?: boolean
+  refetchInterval?: number
+}
+
+export function useQuery<T>(options: QueryOptions<T>): QueryObserverResult<T, Error> {
+  const whole = queryClient.defaultQueryOptions({
+    ...options,
+    _optimisticResults: 'optimistic' as const, // already the first drawing says that it is being read
+  })
+  const [observer] = useState(() => new QueryObserver<T, Error, T, T>(queryClient, whole))
+  const [, draw] = useReducer((count: number, _: unknown) => count + 1, 0)
+  useEffect(() => observer.subscribe(draw), [observer])
+  useLayoutEffect(() => observer.setOptions(whole))
+  return observer.getOptimisticResult(whole)
+}

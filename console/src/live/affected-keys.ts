@@ -1,0 +1,45 @@
+// What an event says to be no longer as it was read: the keys of queries and lists (api/queries.ts).
+
+import type { JobcastEvent } from '@jobcast/client'
+
+export type Key = readonly (string | number)[]
+
+export function affectedKeys(event: JobcastEvent): Key[] {
+  switch (event.type) {
+    case 'run.created':
+      return [['runs'], ['executions'], ['fleet'], ['fleet-devices'], ['run', event.data.runId]]
+    case 'run.finished':
+      return [['runs'], ['run', event.data.runId]]
+    case 'execution.progress':
+      return [['execution', event.data.jobExecutionId]]
+    case 'device.created':
+    case 'device.deleted':
+      return [['devices'], ['device', event.data.deviceId], ['fleet'], ['fleet-devices']]
+    case 'device.online':
+    case 'device.offline':
+      return [['devices'], ['device', event.data.deviceId], ['fleet']]
+    case 'device.updated':
+    case 'device.credential_set':
+    case 'device.credential_revoked':
+      return [['devices'], ['device', event.data.deviceId]]
+    default:
+      return isExecutionEvent(event) ? ofExecution(event.data) : []
+  }
+}
+
+type ExecutionEvent = Extract<JobcastEvent, { type: `execution.${string}` }>
+
+function isExecutionEvent(event: JobcastEvent): event is ExecutionEvent {
+  return event.type.startsWith('execution.')
+}
+
+function ofExecution({ jobExecutionId, runId, deviceId }: ExecutionEvent['data']): Key[] {
+  return [
+    ['executions'],
+    ['execution', jobExecutionId],
+    ['runs'],
+    ['run', runId],
+    ['device', deviceId],
+    ['fleet'],
+  ]
+}

@@ -1,0 +1,16 @@
+// Free of the browser, so that the table of screens can be read anywhere.
+
+export type Params = Record<string, string>
+
+/** The parts that `:name` stands for; undefined if the path is another. */
+export function matchPath(pattern: string, pathname: string): Params | undefined {
+  const [wanted, given] = [pattern.split('/'), pathname.split('/')]
+  if (wanted.length !== given.length) return undefined
+  const params: Params = {}
+  for (const [index, part] of wanted.entries()) {
+    const text = given[index] as string
+    if (part.startsWith(':')) params[part.slice(1)] = decodeURIComponent(text)
+    else if (part !== text) return undefined
+  }
+  return params
+}

@@ -1,0 +1,49 @@
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import { useAction } from '../api/use-action.ts'
+import { Dialog } from './dialog.tsx'
+import { ErrorNote } from './error-note.tsx'
+
+type Props = {
+  label: string
+  /** What will happen, and whether it can be undone. */
+  question: ComponentChildren
+  /** On the button that does it, unless it is the label. */
+  confirm?: string
+  work: () => Promise<unknown>
+}
+
+/** For what cannot be taken back: it asks first, and stays open with the error if it fails. */
+export function ConfirmButton({ label, question, confirm = label, work }: Props) {
+  const [isOpen, setOpen] = useState(false)
+  const action = useAction(async () => {
+    await work()
+    setOpen(false)
+  })
+  return (
+    <>
+      <button type="button" class="danger" onClick={() => setOpen(true)}>
+        {label}
+      </button>
+      {isOpen && (
+        <Dialog title={label} onClose={() => setOpen(false)}>
+          <div>{question}</div>
+          <ErrorNote error={action.error} />
+          <footer>
+            <button type="button" onClick={() => setOpen(false)}>
+              Leave it
+            </button>
+            <button
+              type="button"
+              class="danger primary"
+              disabled={action.isRunning}
+              onClick={() => action.run()}
+            >
+              {confirm}
+            </button>
+          </footer>
+        </Dialog>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,23 @@
+import { useState } from 'preact/hooks'
+import { Icon } from './icon.tsx'
+
+const saidForMs = 2000
+
+export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
+  const [said, setSaid] = useState<string>()
+  const copy = async () => {
+    // A page by plain HTTP from another machine has no clipboard.
+    const copied = await navigator.clipboard?.writeText(text).then(
+      () => true,
+      () => false,
+    )
+    setSaid(copied ? 'Copied' : 'Select it and copy it by hand')
+    setTimeout(() => setSaid(undefined), saidForMs)
+  }
+  return (
+    <button type="button" class="ghost" onClick={copy}>
+      <Icon name={said === 'Copied' ? 'good' : 'copy'} />
+      <span aria-live="polite">{said ?? label}</span>
+    </button>
+  )
+}

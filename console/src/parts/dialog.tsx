@@ -1,0 +1,33 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useId, useRef } from 'preact/hooks'
+import { Icon } from './icon.tsx'
+
+type Props = { title: string; onClose: () => void; children: ComponentChildren }
+
+/** Open for as long as it is drawn. The browser keeps the focus in it and gives it back. */
+export function Dialog({ title, onClose, children }: Props) {
+  const element = useRef<HTMLDialogElement>(null)
+  const titleId = useId()
+  useEffect(() => {
+    element.current?.showModal()
+  }, [])
+  return (
+    <dialog
+      ref={element}
+      aria-labelledby={titleId}
+      onClose={onClose}
+      onClick={(event) => event.target === element.current && element.current?.close()}
+      onKeyDown={() => undefined}
+    >
+      <div class="dialog-body">
+        <header>
+          <h2 id={titleId}>{title}</h2>
+          <button type="button" class="ghost" aria-label="Close" onClick={() => element.current?.close()}>
+            <Icon name="close" />
+          </button>
+        </header>
+        {children}
+      </div>
+    </dialog>
+  )
+}

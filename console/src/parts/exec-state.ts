@@ -1,0 +1,53 @@
+// How states look and are called, everywhere alike. A tone is a colour; each state has a shape and words besides.
+
+import type { ExecState } from '@jobcast/client'
+import type { IconName } from './icon.tsx'
+
+export type Tone = 'waiting' | 'running' | 'good' | 'bad' | 'off'
+
+type Look = { tone: Tone; icon: IconName; word: string }
+
+export const looks: Record<ExecState, Look> = {
+  PENDING: { tone: 'waiting', icon: 'waiting', word: 'waiting' },
+  IN_PROGRESS: { tone: 'running', icon: 'running', word: 'running' },
+  CANCELING: { tone: 'running', icon: 'off', word: 'canceling' },
+  SUCCEEDED: { tone: 'good', icon: 'good', word: 'succeeded' },
+  FAILED: { tone: 'bad', icon: 'bad', word: 'failed' },
+  TIMED_OUT: { tone: 'bad', icon: 'late', word: 'timed out' },
+  REJECTED: { tone: 'bad', icon: 'refused', word: 'rejected' },
+  EXPIRED: { tone: 'bad', icon: 'late', word: 'expired' },
+  CANCELED: { tone: 'off', icon: 'off', word: 'canceled' },
+}
+
+/** As a bar is read: what went wrong first, then what is under way, then what is well. */
+export const stateOrder: readonly ExecState[] = [
+  'FAILED',
+  'TIMED_OUT',
+  'REJECTED',
+  'EXPIRED',
+  'SUCCEEDED',
+  'IN_PROGRESS',
+  'CANCELING',
+  'PENDING',
+  'CANCELED',
+]
+
+export type Counts = Record<ExecState, number>
+
+export function failuresOf(counts: Counts): number {
+  return stateOrder.reduce((sum, state) => (looks[state].tone === 'bad' ? sum + counts[state] : sum), 0)
+}
+
+/** "312 succeeded, 3 failed, 25 waiting" */
+export function countsInWords(counts: Counts): string {
+  return stateOrder
+    .filter((state) => counts[state] > 0)
+    .map((state) => `${formatCount(counts[state])} ${looks[state].word}`)
+    .join(', ')
+}
+
+const wholeNumbers = new Intl.NumberFormat('en')
+
+export function formatCount(count: number): string {
+  return wholeNumbers.format(count)
+}

@@ -1,0 +1,81 @@
+// Shortcuts: what is pressed after `g` leads to a screen, `/` to the search, `?` shows them all.
+
+import { signal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { navigate } from '../router.ts'
+import { routes } from '../routes.ts'
+import { useScopes } from '../scopes.ts'
+import { Dialog } from './dialog.tsx'
+
+export const isKeyHelpOpen = signal(false)
+
+const secondKeyWithinMs = 1500
+
+export function KeyHelp() {
+  const { can } = useScopes()
+  const reachable = routes.flatMap(({ nav, path, title }) =>
+    nav && can(nav.scope) ? [{ ...nav, path, title }] : [],
+  )
+  useEffect(() => {
+    let gPressedAt = Number.NEGATIVE_INFINITY
+    const onKey = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
+      const target = reachable.find(({ key }) => key === event.key)
+      if (target && performance.now() - gPressedAt < secondKeyWithinMs) {
+        gPressedAt = Number.NEGATIVE_INFINITY
+        event.preventDefault()
+        navigate(target.path)
+      } else if (event.key === 'g') gPressedAt = performance.now()
+      else if (event.key === '?') isKeyHelpOpen.value = !isKeyHelpOpen.value
+      else if (event.key === '/') focusSearch(event)
+    }
+    document.addEventListener('keydown', onKey)
+    return () => document.removeEventListener('keydown', onKey)
+  })
+  if (!isKeyHelpOpen.value) return null
+  return (
+    <Dialog
+      title="Keys"
+      onClose={() => {
+        isKeyHelpOpen.value = false
+      }}
+    >
+      <dl class="key-help">
+        {reachable.map(({ key, title }) => (
+          <Shortcut key={key} keys={['g', key]} does={title} />
+        ))}
+        <Shortcut keys={['/']} does="Search" />
+        <Shortcut keys={['↑', '↓']} does="From row to row" />
+        <Shortcut keys={['Enter']} does="Open" />
+        <Shortcut keys={['?']} does="This" />
+      </dl>
+    </Dialog>
+  )
+}
+
+function Shortcut({ keys, does }: { keys: string[]; does: string }) {
+  return (
+    <div>
+      <dt>
+        {keys.map((key) => (
+          <kbd key={key}>{key}</kbd>
+        ))}
+      </dt>
+      <dd>{does}</dd>
+    </div>
+  )
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLElement && target.closest('input, textarea, select, [contenteditable]') !== null
+  )
+}
+
+/** A screen has at most one. */
+function focusSearch(event: KeyboardEvent): void {
+  const search = document.querySelector<HTMLInputElement>('main input[type="search"]')
+  if (!search) return
+  event.preventDefault()
+  search.focus()
+}

@@ -1,0 +1,26 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect } from 'preact/hooks'
+
+type Props = {
+  title: string
+  /** What it is about, in small, behind the title. */
+  about?: ComponentChildren
+  /** Buttons, at the right. */
+  children?: ComponentChildren
+}
+
+/** The head of every screen; it also names the tab. */
+export function PageHeader({ title, about, children }: Props) {
+  useEffect(() => {
+    document.title = `${title} · Jobcast`
+  }, [title])
+  return (
+    <header class="page-header">
+      <div>
+        <h1 tabIndex={-1}>{title}</h1>
+        {about && <p class="quiet">{about}</p>}
+      </div>
+      {children && <div class="actions">{children}</div>}
+    </header>
+  )
+}

@@ -1,0 +1,13 @@
+import type { ExecState } from '@jobcast/client'
+import { looks } from './exec-state.ts'
+import { Icon } from './icon.tsx'
+
+export function StateBadge({ state }: { state: ExecState }) {
+  const { tone, icon, word } = looks[state]
+  return (
+    <span class={`badge tone-${tone}`}>
+      <Icon name={icon} />
+      {word}
+    </span>
+  )
+}

@@ -1,0 +1,40 @@
+// Times as people say them, and one clock by which all of them on the screen move on.
+
+import { signal } from '@preact/signals'
+
+/** Every ten seconds: nothing is said more exactly than that for long. */
+export const now = signal(Date.now())
+setInterval(() => {
+  now.value = Date.now()
+}, 10_000)
+
+/** `launchedAt` alone comes without an offset, and means UTC. */
+export function parseTime(text: string): number {
+  return Date.parse(/Z$|[+-]\d\d:\d\d$/.test(text) ? text : `${text}Z`)
+}
+
+const absolute = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
+
+export function formatTime(ms: number): string {
+  return absolute.format(ms)
+}
+
+/** "just now", "4 min ago", "in 2 h" */
+export function formatRelative(ms: number, from: number): string {
+  const distance = from - ms
+  const text = formatDuration(Math.abs(distance))
+  if (Math.abs(distance) < 5000) return 'just now'
+  return distance > 0 ? `${text} ago` : `in ${text}`
+}
+
+/** "12 s", "4 min", "2 h 5 min", "3 d" */
+export function formatDuration(ms: number): string {
+  const seconds = Math.round(ms / 1000)
+  if (seconds < 1) return `${Math.round(ms)} ms`
+  if (seconds < 60) return `${seconds} s`
+  const minutes = Math.floor(seconds / 60)
+  if (minutes < 60) return `${minutes} min`
+  const hours = Math.floor(minutes / 60)
+  if (hours < 24) return minutes % 60 === 0 || hours >= 6 ? `${hours} h` : `${hours} h ${minutes % 60} min`
+  return `${Math.floor(hours / 24)} d`
+}

@@ -1,0 +1,54 @@
+// Where the page is: path and query, both in the address, so that every view can be linked to.
+
+import { computed, signal } from '@preact/signals'
+
+const address = signal(new URL(location.href))
+
+export const path = computed(() => address.value.pathname)
+export const search = computed(() => address.value.searchParams)
+
+window.addEventListener('popstate', () => {
+  address.value = new URL(location.href)
+})
+
+export function navigate(href: string, how: 'push' | 'replace' = 'push'): void {
+  const next = new URL(href, location.href)
+  if (how === 'replace') history.replaceState(null, '', next)
+  else history.pushState(null, '', next)
+  const isOtherPage = next.pathname !== address.value.pathname
+  address.value = next
+  if (isOtherPage && how === 'push') scrollTo(0, 0)
+}
+
+/** Sets or, when undefined or empty, takes away. A filter is no step back in the history. */
+export function setSearch(changes: Record<string, string | undefined>): void {
+  const next = new URL(address.value)
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === undefined || value === '') next.searchParams.delete(name)
+    else next.searchParams.set(name, value)
+  }
+  navigate(next.href, 'replace')
+}
+
+/** Plain links work everywhere; those to our own pages do not load the page anew. */
+export function listenToLinks(): void {
+  document.addEventListener('click', (event) => {
+    const link = (event.target as Element).closest?.('a[href]') as HTMLAnchorElement | null
+    const isPlain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey
+    if (!link || !isPlain || event.defaultPrevented || link.target || link.hasAttribute('download')) return
+    const url = new URL(link.href)
+    if (
+      url.origin !== location.origin ||
+      isServed(url.pathname) ||
+      link.getAttribute('href')?.startsWith('#')
+    )
+      return
+    event.preventDefault()
+    navigate(link.href)
+  })
+}
+
+/** By the server itself, not by a screen. */
+function isServed(pathname: string): boolean {
+  return /^\/(docs|job|openapi\.json|metrics)(\/|$)/.test(pathname)
+}

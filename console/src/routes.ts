@@ -1,0 +1,98 @@
+// The table of screens. To add one: write screens/<name>.tsx with a component as its default export, name it here; its
+// path must begin with one of the pages in server/src/http/console.ts.
+
+import type { ComponentType } from 'preact'
+import { matchPath, type Params } from './match-path.ts'
+import type { IconName } from './parts/icon.tsx'
+import type { Scope } from './scopes.ts'
+
+export type ScreenProps = { params: Params }
+type Screen = { default: ComponentType<ScreenProps> }
+
+export type Route = {
+  name: string
+  path: string
+  title: string
+  load: () => Promise<Screen>
+  /** In the navigation, in this order; `key` is what is pressed after `g`. */
+  nav?: { icon: IconName; key: string; scope: Scope; group: 'watch' | 'set up' }
+}
+
+const notBuilt = () => import('./screens/not-built.tsx')
+
+export const routes: Route[] = [
+  {
+    name: 'fleet',
+    path: '/',
+    title: 'Fleet',
+    load: () => import('./screens/fleet.tsx'),
+    nav: { icon: 'fleet', key: 'f', scope: 'READ', group: 'watch' },
+  },
+  {
+    name: 'trigger',
+    path: '/trigger',
+    title: 'Trigger',
+    load: notBuilt,
+    nav: { icon: 'trigger', key: 't', scope: 'TRIGGER', group: 'watch' },
+  },
+  {
+    name: 'runs',
+    path: '/runs',
+    title: 'Runs',
+    load: notBuilt,
+    nav: { icon: 'runs', key: 'r', scope: 'READ', group: 'watch' },
+  },
+  { name: 'run', path: '/runs/:runId', title: 'Run', load: notBuilt },
+  {
+    name: 'executions',
+    path: '/executions',
+    title: 'Executions',
+    load: notBuilt,
+    nav: { icon: 'executions', key: 'e', scope: 'READ', group: 'watch' },
+  },
+  { name: 'execution', path: '/executions/:jobExecutionId', title: 'Execution', load: notBuilt },
+  {
+    name: 'devices',
+    path: '/devices',
+    title: 'Devices',
+    load: () => import('./screens/devices.tsx'),
+    nav: { icon: 'devices', key: 'd', scope: 'READ', group: 'watch' },
+  },
+  { name: 'device', path: '/devices/:deviceId', title: 'Device', load: notBuilt },
+  {
+    name: 'jobs',
+    path: '/jobs',
+    title: 'Jobs',
+    load: notBuilt,
+    nav: { icon: 'jobs', key: 'j', scope: 'READ', group: 'set up' },
+  },
+  {
+    name: 'webhooks',
+    path: '/webhooks',
+    title: 'Webhooks',
+    load: notBuilt,
+    nav: { icon: 'webhooks', key: 'w', scope: 'READ', group: 'set up' },
+  },
+  {
+    name: 'enrollments',
+    path: '/enrollments',
+    title: 'Enrolments',
+    load: notBuilt,
+    nav: { icon: 'enrollments', key: 'n', scope: 'READ', group: 'set up' },
+  },
+  {
+    name: 'keys',
+    path: '/keys',
+    title: 'Keys',
+    load: notBuilt,
+    nav: { icon: 'keys', key: 'k', scope: 'READ', group: 'set up' },
+  },
+]
+
+export function findRoute(pathname: string): { route: Route; params: Params } | undefined {
+  for (const route of routes) {
+    const params = matchPath(route.path, pathname)
+    if (params) return { route, params }
+  }
+  return undefined
+}

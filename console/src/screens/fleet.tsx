@@ -1,0 +1,136 @@
+// The fleet now: what runs, waits and fails, the runs of now, and every device as a cell.
+
+import './fleet.css'
+import type { Fleet } from '@jobcast/client'
+import { queries } from '../api/queries.ts'
+import { useQuery } from '../api/use-query.ts'
+import { EmptyState } from '../parts/empty-state.tsx'
+import { ErrorNote } from '../parts/error-note.tsx'
+import { formatCount } from '../parts/exec-state.ts'
+import { PageHeader } from '../parts/page-header.tsx'
+import { RelativeTime } from '../parts/relative-time.tsx'
+import { Sparkline } from '../parts/sparkline.tsx'
+import { useScopes } from '../scopes.ts'
+import { FleetMap } from './fleet/fleet-map.tsx'
+import { RunsNow } from './fleet/runs-now.tsx'
+
+/** Half a minute: what failed "in the last hour" changes though nothing happens. */
+const agesMs = 30_000
+
+export default function FleetScreen() {
+  const { data: fleet, error, refetch } = useQuery({ ...queries.fleet(), refetchInterval: agesMs })
+  const { can } = useScopes()
+  return (
+    <>
+      <PageHeader title="Fleet">
+        {can('TRIGGER') && (
+          <a class="button primary" href="/trigger">
+            Trigger a job
+          </a>
+        )}
+      </PageHeader>
+      {!fleet && <ErrorNote error={error} onRetry={() => void refetch()} />}
+      {fleet && (
+        <>
+          <Figures fleet={fleet} />
+          <div class="fleet-parts">
+            <RunsNow />
+            {fleet.devices.total > 0 ? <FleetMap total={fleet.devices.total} /> : <NoDevices />}
+          </div>
+        </>
+      )}
+    </>
+  )
+}
+
+function Figures({ fleet }: { fleet: Fleet }) {
+  const { devices, waiting, running, lastHour, oldestWaiting, history } = fleet
+  return (
+    <section class="figures" aria-label="Figures">
+      <Figure title="Running" value={running} href="/executions?execState=IN_PROGRESS">
+        <Sparkline values={history.running} tone="running" label="Running over the last 24 hours" />
+      </Figure>
+      <Figure
+        title="Waiting"
+        value={waiting}
+        href="/executions?execState=PENDING"
+        about={
+          oldestWaiting && (
+            <>
+              oldest{' '}
+              <a href={`/executions/${oldestWaiting.jobExecutionId}`}>
+                <RelativeTime at={oldestWaiting.launchedAt} />
+              </a>
+              {`, ${oldestWaiting.jobName} on ${oldestWaiting.deviceId}`}
+            </>
+          )
+        }
+      >
+        <Sparkline values={history.waiting} tone="waiting" label="Waiting over the last 24 hours" />
+      </Figure>
+      <Figure
+        title="Failed in the last hour"
+        value={lastHour.failed}
+        isBad={lastHour.failed > 0}
+        href="/executions?execState=FAILED"
+        about={`${formatCount(lastHour.succeeded)} succeeded`}
+      >
+        <Sparkline values={history.failed} tone="bad" kind="bars" label="Failed over the last 24 hours" />
+      </Figure>
+      <Figure
+        title="Devices online"
+        value={devices.online}
+        href="/devices?online=true"
+        about={devices.total === 0 ? undefined : `of ${formatCount(devices.total)}`}
+      >
+        <div
+          class="online-bar"
+          role="img"
+          aria-label={`${devices.online} of ${devices.total} devices online`}
+        >
+          <span style={{ width: `${(100 * devices.online) / Math.max(1, devices.total)}%` }} />
+        </div>
+      </Figure>
+    </section>
+  )
+}
+
+type FigureProps = {
+  title: string
+  value: number
+  href: string
+  isBad?: boolean
+  about?: preact.ComponentChildren
+  children: preact.ComponentChildren
+}
+
+function Figure({ title, value, href, isBad, about, children }: FigureProps) {
+  return (
+    <div class="figure">
+      <h2>
+        <a href={href}>{title}</a>
+      </h2>
+      <p class={`number ${isBad ? 'bad' : ''}`}>{formatCount(value)}</p>
+      <p class="quiet about">{about}</p>
+      {children}
+    </div>
+  )
+}
+
+function NoDevices() {
+  const { can } = useScopes()
+  return (
+    <section class="panel" aria-label="Devices">
+      <EmptyState icon="devices" title="No devices yet">
+        {can('MANAGE') ? (
+          <p>
+            <a href="/devices">Add a device</a>, or let devices <a href="/enrollments">enrol themselves</a>.
+            To look around first, <code>npx jobcast sim</code> simulates a fleet.
+          </p>
+        ) : (
+          <p>A key with MANAGE can add some.</p>
+        )}
+      </EmptyState>
+    </section>
+  )
+}

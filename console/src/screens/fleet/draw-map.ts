@@ -1,0 +1,118 @@
+// Cells on a canvas: where each one is, and how it looks. States differ by shape as well as by colour, and a device that
+// is offline is drawn smaller.
+
+import type { FleetDevice } from '@jobcast/client'
+import { type CellTone, toneOf } from './cell-tone.ts'
+
+export type Layout = {
+  columns: number
+  rows: number
+  cell: number
+  width: number
+  height: number
+  count: number
+}
+
+const smallest = 6
+const largest = 26
+/** What the cells may fill before they get smaller. */
+const comfortableHeight = 260
+
+export function layoutOf(count: number, width: number): Layout {
+  const room = Math.sqrt((Math.max(1, width) * comfortableHeight) / Math.max(1, count))
+  const cell = Math.max(smallest, Math.min(largest, Math.floor(room)))
+  const columns = Math.max(1, Math.floor(width / cell))
+  const rows = Math.ceil(count / columns)
+  return { columns, rows, cell, width, height: rows * cell, count }
+}
+
+export function cellAt({ columns, cell, count }: Layout, x: number, y: number): number | undefined {
+  const [column, row] = [Math.floor(x / cell), Math.floor(y / cell)]
+  const index = row * columns + column
+  return column >= 0 && column < columns && index >= 0 && index < count ? index : undefined
+}
+
+export type Colors = Record<CellTone | 'cursor', string>
+
+/** From tokens.css, so that the map and the rest are of one colour. */
+export function readColors(): Colors {
+  const style = getComputedStyle(document.documentElement)
+  const read = (name: string) => style.getPropertyValue(name).trim()
+  return {
+    bad: read('--bad'),
+    running: read('--running'),
+    waiting: read('--waiting'),
+    good: read('--good'),
+    off: read('--off'),
+    none: read('--line'),
+    cursor: read('--text'),
+  }
+}
+
+type Scene = { devices: FleetDevice[]; lit: CellTone | undefined; cursor: number | undefined; colors: Colors }
+
+export function drawMap(canvas: HTMLCanvasElement, layout: Layout, scene: Scene): void {
+  const scale = devicePixelRatio
+  canvas.width = Math.round(layout.width * scale)
+  canvas.height = Math.round(layout.height * scale)
+  canvas.style.width = `${layout.width}px`
+  canvas.style.height = `${layout.height}px`
+  const context = canvas.getContext('2d')
+  if (!context) return
+  context.scale(scale, scale)
+  for (const [index, device] of scene.devices.entries()) {
+    const tone = toneOf(device)
+    context.globalAlpha = scene.lit === undefined || scene.lit === tone ? 1 : 0.12
+    drawCell(context, layout, index, tone, device.online, scene.colors)
+  }
+  context.globalAlpha = 1
+  if (scene.cursor !== undefined) drawCursor(context, layout, scene.cursor, scene.colors.cursor)
+}
+
+function drawCell(
+  context: CanvasRenderingContext2D,
+  { columns, cell }: Layout,
+  index: number,
+  tone: CellTone,
+  online: boolean,
+  colors: Colors,
+): void {
+  const gap = cell >= 12 ? 3 : 1
+  const inset = online ? 0 : Math.max(1, Math.round(cell * 0.18))
+  const size = cell - gap - 2 * inset
+  const x = (index % columns) * cell + inset
+  const y = Math.floor(index / columns) * cell + inset
+  context.fillStyle = colors[tone]
+  if (tone === 'waiting' && size > 3) {
+    context.strokeStyle = colors[tone]
+    context.lineWidth = size >= 9 ? 2 : 1
+    const half = context.lineWidth / 2
+    context.strokeRect(x + half, y + half, size - 2 * half, size - 2 * half)
+    return
+  }
+  context.fillRect(x, y, size, size)
+  if (tone === 'bad' && size >= 9) drawCross(context, x, y, size)
+}
+
+function drawCross(context: CanvasRenderingContext2D, x: number, y: number, size: number): void {
+  const edge = size * 0.3
+  context.strokeStyle = '#fff'
+  context.lineWidth = 1.5
+  context.beginPath()
+  context.moveTo(x + edge, y + edge)
+  context.lineTo(x + size - edge, y + size - edge)
+  context.moveTo(x + size - edge, y + edge)
+  context.lineTo(x + edge, y + size - edge)
+  context.stroke()
+}
+
+function drawCursor(
+  context: CanvasRenderingContext2D,
+  { columns, cell }: Layout,
+  index: number,
+  color: string,
+): void {
+  context.strokeStyle = color
+  context.lineWidth = 2
+  context.strokeRect((index % columns) * cell, Math.floor(index / columns) * cell, cell - 1, cell - 1)
+}

@@ -1,0 +1,160 @@
+// The map of the fleet: one cell a device, coloured by what it did last. Ten thousand cells are drawn on a canvas; arrow
+// keys walk over them, and what is under the pointer or the cursor is said below.
+
+import type { FleetDevice, JobcastEvent, Page } from '@jobcast/client'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { mappedDevices, queries } from '../../api/queries.ts'
+import { queryClient } from '../../api/query-client.ts'
+import { useQuery } from '../../api/use-query.ts'
+import { useEvents } from '../../live/live-events.ts'
+import { ErrorNote } from '../../parts/error-note.tsx'
+import { formatCount, looks } from '../../parts/exec-state.ts'
+import { navigate } from '../../router.ts'
+import { isDark } from '../../theme.ts'
+import { type CellTone, toneOf } from './cell-tone.ts'
+import { cellAt, drawMap, layoutOf, readColors } from './draw-map.ts'
+import { patchDevices } from './patch-devices.ts'
+
+const legend: { tone: CellTone; word: string }[] = [
+  { tone: 'bad', word: 'failed' },
+  { tone: 'running', word: 'running' },
+  { tone: 'waiting', word: 'waiting' },
+  { tone: 'good', word: 'succeeded' },
+  { tone: 'off', word: 'canceled' },
+  { tone: 'none', word: 'never ran' },
+]
+
+export function FleetMap({ total }: { total: number }) {
+  const query = queries.fleetDevices()
+  const { data, error } = useQuery(query)
+  const [lit, setLit] = useState<CellTone>()
+  useEvents(takeEvents)
+  const devices = data?.items ?? []
+  const counts = useMemo(() => countTones(devices), [devices])
+  return (
+    <section class="panel fleet-map" aria-labelledby="fleet-map">
+      <header>
+        <h2 id="fleet-map">Devices by last execution</h2>
+        <a href="/devices">All devices</a>
+      </header>
+      {!data && <ErrorNote error={error} />}
+      {data && (
+        <>
+          <div class="legend">
+            {legend
+              .filter(({ tone }) => counts[tone] > 0)
+              .map(({ tone, word }) => (
+                <button
+                  key={tone}
+                  type="button"
+                  class={`ghost tone-${tone}`}
+                  aria-pressed={lit === tone}
+                  onClick={() => setLit(lit === tone ? undefined : tone)}
+                >
+                  <span class="swatch" />
+                  {formatCount(counts[tone])} {word}
+                </button>
+              ))}
+          </div>
+          <MapCanvas devices={devices} lit={lit} />
+          {total > devices.length && (
+            <p class="quiet">
+              The first {formatCount(mappedDevices)} of {formatCount(total)} devices.
+            </p>
+          )}
+        </>
+      )}
+    </section>
+  )
+}
+
+function MapCanvas({ devices, lit }: { devices: FleetDevice[]; lit: CellTone | undefined }) {
+  const box = useRef<HTMLDivElement>(null)
+  const canvas = useRef<HTMLCanvasElement>(null)
+  const [width, setWidth] = useState(0)
+  const [cursor, setCursor] = useState<number>()
+  const [hovered, setHovered] = useState<number>()
+  const layout = layoutOf(devices.length, width)
+  useEffect(() => {
+    const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry?.contentRect.width ?? 0)))
+    if (box.current) observer.observe(box.current)
+    return () => observer.disconnect()
+  }, [])
+  const dark = isDark.value
+  // The theme changes the colours that are read.
+  const colors = useMemo(() => readColors(), [dark])
+  useEffect(() => {
+    if (canvas.current && width > 0) drawMap(canvas.current, layout, { devices, lit, cursor, colors })
+  })
+
+  const shown = hovered ?? cursor
+  const open = (index: number | undefined) => {
+    const device = index === undefined ? undefined : devices[index]
+    if (device) navigate(`/devices/${encodeURIComponent(device.deviceId)}`)
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    const from = cursor ?? 0
+    const steps: Record<string, number> = {
+      ArrowRight: from + 1,
+      ArrowLeft: from - 1,
+      ArrowDown: from + layout.columns,
+      ArrowUp: from - layout.columns,
+      Home: 0,
+      End: devices.length - 1,
+    }
+    const to = steps[event.key]
+    if (to !== undefined) {
+      event.preventDefault()
+      setHovered(undefined)
+      setCursor(Math.max(0, Math.min(devices.length - 1, to)))
+    }
+    if (event.key === 'Enter') open(cursor)
+  }
+  const at = useCallback((event: MouseEvent) => cellAt(layout, event.offsetX, event.offsetY), [layout])
+  return (
+    <div ref={box}>
+      <div
+        class="map"
+        role="application"
+        aria-label={`Map of ${formatCount(devices.length)} devices. Arrow keys walk over it, Enter opens a device.`}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: arrow keys walk over it
+        tabIndex={0}
+        onKeyDown={onKeyDown}
+        onFocus={() => setCursor((before) => before ?? 0)}
+        onBlur={() => setCursor(undefined)}
+      >
+        <canvas
+          ref={canvas}
+          onMouseMove={(event) => setHovered(at(event))}
+          onMouseLeave={() => setHovered(undefined)}
+          onClick={(event) => open(at(event))}
+          onKeyDown={() => undefined}
+          class={hovered === undefined ? '' : 'on-cell'}
+        />
+      </div>
+      <p class="map-note quiet" role="status">
+        {describe(shown === undefined ? undefined : devices[shown]) ?? 'Point at a cell to see its device.'}
+      </p>
+    </div>
+  )
+}
+
+function describe(device: FleetDevice | undefined): string | undefined {
+  if (device === undefined) return undefined
+  const did = device.lastExecution ? looks[device.lastExecution.execState].word : 'never ran anything'
+  return `${device.deviceId}: ${did}, ${device.online ? 'online' : 'offline'}`
+}
+
+function countTones(devices: FleetDevice[]): Record<CellTone, number> {
+  const counts = { bad: 0, running: 0, waiting: 0, good: 0, off: 0, none: 0 }
+  for (const device of devices) counts[toneOf(device)]++
+  return counts
+}
+
+/** Events say all that a cell shows, so the map is read only once. */
+function takeEvents(events: JobcastEvent[]): void {
+  queryClient.setQueryData<Page<FleetDevice>>(
+    queries.fleetDevices().queryKey,
+    (page) => page && { ...page, items: patchDevices(page.items, events) },
+  )
+}

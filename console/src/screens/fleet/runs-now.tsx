@@ -1,0 +1,81 @@
+// The runs of now: those that have not ended, and those that began in the last hour. Failures stand on top.
+
+import type { Run } from '@jobcast/client'
+import { queries } from '../../api/queries.ts'
+import { useQuery } from '../../api/use-query.ts'
+import { EmptyState } from '../../parts/empty-state.tsx'
+import { ErrorNote } from '../../parts/error-note.tsx'
+import { countsInWords, failuresOf, formatCount } from '../../parts/exec-state.ts'
+import { RelativeTime } from '../../parts/relative-time.tsx'
+import { StateBar } from '../../parts/state-bar.tsx'
+import { now, parseTime } from '../../parts/time.ts'
+import { useScopes } from '../../scopes.ts'
+
+const hourMs = 60 * 60_000
+const shownAtMost = 12
+
+export function RunsNow() {
+  const unfinished = useQuery(queries.unfinishedRuns())
+  const newest = useQuery(queries.newestRuns())
+  const runs = pick(unfinished.data?.items ?? [], newest.data?.items ?? [], now.value)
+  const isRead = unfinished.data !== undefined && newest.data !== undefined
+  return (
+    <section class="panel" aria-labelledby="runs-now">
+      <header>
+        <h2 id="runs-now">Runs now</h2>
+        <a href="/runs">All runs</a>
+      </header>
+      {!isRead && <ErrorNote error={unfinished.error ?? newest.error} />}
+      {isRead && runs.length === 0 && <NoRuns hasAny={(newest.data?.items.length ?? 0) > 0} />}
+      <ol class="runs-now" aria-live="off">
+        {runs.slice(0, shownAtMost).map((run) => (
+          <RunRow key={run.runId} run={run} />
+        ))}
+      </ol>
+      {runs.length > shownAtMost && (
+        <p class="quiet more">
+          <a href="/runs">{formatCount(runs.length - shownAtMost)} more</a>
+        </p>
+      )}
+    </section>
+  )
+}
+
+function RunRow({ run: { runId, jobName, total, counts, launchedAt, finished } }: { run: Run }) {
+  return (
+    <li>
+      <div class="run-title">
+        <a href={`/runs/${runId}`}>
+          <strong>{jobName}</strong> on {formatCount(total)} {total === 1 ? 'device' : 'devices'}
+        </a>
+        <span class="quiet">
+          {finished ? 'ended, began ' : ''}
+          <RelativeTime at={launchedAt} />
+        </span>
+      </div>
+      <StateBar counts={counts} total={total} />
+      <p class={failuresOf(counts) > 0 ? 'has-failures' : 'quiet'}>{countsInWords(counts)}</p>
+    </li>
+  )
+}
+
+function NoRuns({ hasAny }: { hasAny: boolean }) {
+  const { can } = useScopes()
+  return (
+    <EmptyState icon="trigger" title={hasAny ? 'Nothing has run in the last hour' : 'Nothing has run yet'}>
+      {can('TRIGGER') && (
+        <p>
+          <a href="/trigger">Trigger a job</a>
+        </p>
+      )}
+    </EmptyState>
+  )
+}
+
+/** Each run once; those with failures first, then the newest. */
+function pick(unfinished: Run[], newest: Run[], at: number): Run[] {
+  const recent = newest.filter(({ launchedAt }) => parseTime(launchedAt) > at - hourMs)
+  const byId = new Map([...recent, ...unfinished].map((run) => [run.runId, run]))
+  const hasFailed = (run: Run) => Number(failuresOf(run.counts) > 0)
+  return [...byId.values()].sort((a, b) => hasFailed(b) - hasFailed(a) || b.runId - a.runId)
+}

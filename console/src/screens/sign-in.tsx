@@ -1,0 +1,83 @@
+// Sign-in: by an API key, or by a ticket in the link that `npm start` prints.
+
+import { signal } from '@preact/signals'
+import { useEffect, useState } from 'preact/hooks'
+import { self, signIn } from '../api/self.ts'
+import { useAction } from '../api/use-action.ts'
+import { ErrorNote } from '../parts/error-note.tsx'
+import { TextField } from '../parts/field.tsx'
+import { Mark } from '../parts/navigation.tsx'
+
+/** `/sign-in#ticket=…`: what is behind the # reaches no server. It is taken out of the address and of the history. */
+export const ticket = signal(takeTicket())
+
+// Whoever opens the link where the page is open already does not load it anew.
+window.addEventListener('hashchange', () => {
+  const taken = takeTicket()
+  if (taken === undefined) return
+  ticket.value = taken
+  self.value = null
+})
+
+function takeTicket(): string | undefined {
+  const taken = new URLSearchParams(location.hash.slice(1)).get('ticket')
+  if (taken === null) return undefined
+  history.replaceState(null, '', `${location.pathname}${location.search}`)
+  return taken
+}
+
+export function SignInScreen({ onShown }: { onShown: () => void }) {
+  const [apiKey, setApiKey] = useState('')
+  const byTicket = useAction((taken: string) => signIn({ ticket: taken }))
+  const byKey = useAction(() => signIn({ apiKey: apiKey.trim() }))
+  useEffect(() => {
+    document.title = 'Sign in · Jobcast'
+    onShown()
+  }, [onShown])
+  const waiting = ticket.value
+  useEffect(() => {
+    if (waiting === undefined) return
+    ticket.value = undefined // it works once
+    void byTicket.run(waiting)
+  }, [waiting, byTicket.run])
+  if (byTicket.isRunning || waiting !== undefined) return <main class="alone" aria-busy="true" />
+  return (
+    <main class="alone">
+      <form
+        class="sign-in"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void byKey.run()
+        }}
+      >
+        <h1>
+          <Mark />
+          Sign in to Jobcast
+        </h1>
+        {byTicket.error !== undefined && byKey.error === undefined && (
+          <div class="error-note" role="alert">
+            <p>
+              <strong>This link has been used already, or is too old.</strong> Sign in with an API key, or get
+              a new link: <code>npm start</code> prints one.
+            </p>
+          </div>
+        )}
+        <ErrorNote error={byKey.error} />
+        <TextField
+          label="API key"
+          type="password"
+          mono
+          autoFocus
+          required
+          placeholder="jc_…"
+          hint="The first one is in the file admin-key of the data folder. The browser keeps only a session, for 12 hours."
+          value={apiKey}
+          onInput={setApiKey}
+        />
+        <button type="submit" class="primary" disabled={byKey.isRunning || apiKey.trim() === ''}>
+          Sign in
+        </button>
+      </form>
+    </main>
+  )
+}

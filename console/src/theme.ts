@@ -1,0 +1,33 @@
+// Light, dark, or as the system says. The choice stands on the root element, where tokens.css looks for it.
+
+import { effect, signal } from '@preact/signals'
+
+export const themes = ['system', 'light', 'dark'] as const
+export type Theme = (typeof themes)[number]
+
+const storageKey = 'jobcast-theme'
+
+export const theme = signal<Theme>(readTheme())
+
+/** What is on the screen, for what is drawn and not styled. */
+export const isDark = signal(false)
+
+export function applyTheme(): void {
+  const system = matchMedia('(prefers-color-scheme: dark)')
+  const apply = () => {
+    document.documentElement.dataset.theme = theme.value
+    isDark.value = theme.value === 'dark' || (theme.value === 'system' && system.matches)
+  }
+  effect(apply)
+  system.addEventListener('change', apply)
+}
+
+export function chooseTheme(chosen: Theme): void {
+  theme.value = chosen
+  localStorage.setItem(storageKey, chosen)
+}
+
+function readTheme(): Theme {
+  const stored = localStorage.getItem(storageKey)
+  return themes.find((known) => known === stored) ?? 'system'
+}

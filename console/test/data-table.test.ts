@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openConsole } from './open-console.ts'
+
+const nameOf = (index: number) => `kiosk-${String(index).padStart(4, '0')}`
+
+test('a long list is read page by page while it is walked through, and draws only what is in sight', async (t) => {
+  const { server, page } = await openConsole(t)
+  const count = 1000
+  await Promise.all(
+    Array.from({ length: count }, (_, index) =>
+      server.call('PUT', `/job/api/devices/${nameOf(index)}`, { body: { tags: index % 2 ? ['odd'] : [] } }),
+    ),
+  )
+  await page.goto(`${server.http}/devices`)
+  const table = page.getByRole('table', { name: 'Devices' })
+  await table.getByRole('link', { name: nameOf(0) }).waitFor()
+  await table.locator('[role="row"][tabindex="0"]').focus()
+  const last = table.getByRole('link', { name: nameOf(count - 1) })
+  // Each End goes to the last row that was read so far, which asks for more.
+  while ((await last.count()) === 0) await page.keyboard.press('End')
+  assert.ok((await table.getByRole('row').count()) < 100)
+  await page.keyboard.press('Home')
+  await page.keyboard.press('ArrowDown')
+  await table.locator('[aria-rowindex="3"]:focus').waitFor()
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`${server.http}/devices/${nameOf(1)}`)
+
+  await page.goBack()
+  await page.keyboard.press('/')
+  await page.keyboard.type('odd')
+  await page.waitForURL(`${server.http}/devices?tag=odd`)
+  await table.getByRole('link', { name: nameOf(1) }).waitFor()
+  await table.getByRole('link', { name: nameOf(0) }).waitFor({ state: 'detached' })
+})
+
+test('what changes on a device changes in the list, and a new one appears in it', async (t) => {
+  const { server, page } = await openConsole(t, { path: '/devices' })
+  await page.getByText('No devices yet').waitFor()
+  await server.call('PUT', '/job/api/devices/b', { body: { deviceName: 'Berlin' } })
+  await page.getByRole('cell', { name: 'Berlin' }).waitFor()
+  await server.call('PUT', '/job/api/devices/a', { body: {} })
+  await page.getByRole('link', { name: 'a', exact: true }).waitFor()
+  await server.call('PUT', '/job/api/devices/b', { body: { deviceName: 'Lima' } })
+  await page.getByRole('cell', { name: 'Lima' }).waitFor()
+})

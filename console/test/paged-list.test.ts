@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { PagedList } from '../src/api/paged-list.ts'
+
+/** A list on a server that has `ids` in this order, two a page. */
+function listOf(ids: { current: number[] }): { list: PagedList<number>; loads: (string | undefined)[] } {
+  const loads: (string | undefined)[] = []
+  const list = new PagedList<number>({
+    key: ['any'],
+    idOf: (id) => id,
+    async load(cursor) {
+      loads.push(cursor)
+      const from = cursor === undefined ? 0 : ids.current.indexOf(Number(cursor)) + 1
+      const items = ids.current.slice(from, from + 2)
+      const isLast = from + 2 >= ids.current.length
+      return { items, nextCursor: isLast ? null : String(items.at(-1)) }
+    },
+  })
+  return { list, loads }
+}
+
+test('it is read page by page to its end, and no further', async () => {
+  const { list, loads } = listOf({ current: [5, 4, 3, 2, 1] })
+  for (let time = 0; time < 5; time++) await list.loadMore()
+  assert.deepEqual(list.state.value.rows, [5, 4, 3, 2, 1])
+  assert.deepEqual(loads, [undefined, '4', '2'])
+})
+
+test('a refresh reads one page and keeps what was loaded below, without a gap or a twin', async () => {
+  const ids = { current: [5, 4, 3, 2, 1] }
+  const { list, loads } = listOf(ids)
+  await list.loadMore()
+  await list.loadMore()
+  ids.current = [6, 5, 4, 3, 2, 1]
+  await list.refresh()
+  assert.deepEqual(list.state.value.rows, [6, 5, 4, 3, 2])
+  assert.equal(loads.length, 3)
+  await list.loadMore()
+  assert.deepEqual(list.state.value.rows, [6, 5, 4, 3, 2, 1])
+})
+
+test('when so much is new that a page does not reach the old rows, it begins anew', async () => {
+  const ids = { current: [3, 2, 1] }
+  const { list } = listOf(ids)
+  await list.loadMore()
+  ids.current = [8, 7, 6, 5, 4, 3, 2, 1]
+  await list.refresh()
+  assert.deepEqual(list.state.value.rows, [8, 7])
+  while (list.state.value.nextCursor !== null) await list.loadMore()
+  assert.deepEqual(list.state.value.rows, ids.current)
+})
+
+test('two that ask for more at once get one page', async () => {
+  const { list, loads } = listOf({ current: [3, 2, 1] })
+  await Promise.all([list.loadMore(), list.loadMore()])
+  assert.deepEqual(list.state.value.rows, [3, 2])
+  assert.equal(loads.length, 1)
+})
+
+test('what goes wrong is said, and what was read stays', async () => {
+  let isDown = false
+  const list = new PagedList<number>({
+    key: ['any'],
+    idOf: (id) => id,
+    load: async () => {
+      if (isDown) throw new Error('down')
+      return { items: [1], nextCursor: 'more' }
+    },
+  })
+  await list.loadMore()
+  isDown = true
+  await list.loadMore()
+  assert.deepEqual(list.state.value.rows, [1])
+  assert.match(String(list.state.value.error), /down/)
+})

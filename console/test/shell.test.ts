@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { newDevice } from '../../server/test/support/call-device.ts'
+import { openServer } from '../../server/test/support/open-server.ts'
+import { routes } from '../src/routes.ts'
+import { openPage } from './open-browser.ts'
+import { openConsole, openConsoleServer, waitUntilLive } from './open-console.ts'
+
+test('the page comes back by itself after a restart of the server, and misses nothing', async (t) => {
+  const { server, page } = await openConsole(t, { expected: [/ERR_|Failed to load/] })
+  await server.call('PUT', '/job/api/jobs/restart', { body: {} })
+  await newDevice(server, 'a')
+  await page.getByText('1 never ran').waitFor()
+  const { port } = new URL(server.http)
+  await server.server.stop()
+  await page.locator('.connection.reconnecting').waitFor()
+  const again = await openServer(t, { dataFolder: server.folder, port: Number(port) })
+  await again.trigger('restart', ['a'])
+  await page.getByText('restart on 1 device').waitFor()
+  await waitUntilLive(page)
+  await page.getByRole('button', { name: '1 waiting' }).waitFor()
+})
+
+test('every screen loads from its own address', async (t) => {
+  const { server, page } = await openConsole(t)
+  for (const { path } of routes) {
+    await page.goto(server.http + path.replaceAll(/:\w+/g, '1'))
+    await page.locator('main h1').waitFor()
+  }
+})
+
+test('light and dark follow the system, until one is chosen, which is kept', async (t) => {
+  const { page } = await openConsole(t, { colorScheme: 'dark' })
+  const scheme = () => page.evaluate(() => getComputedStyle(document.documentElement).colorScheme)
+  const ground = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor)
+  assert.equal(await scheme(), 'dark')
+  const dark = await ground()
+  await page.emulateMedia({ colorScheme: 'light' })
+  assert.equal(await scheme(), 'light')
+  assert.notEqual(await ground(), dark)
+  await page.getByRole('radio', { name: 'dark theme' }).check({ force: true })
+  assert.equal(await scheme(), 'dark')
+  await page.reload()
+  await waitUntilLive(page)
+  assert.deepEqual([await scheme(), await ground()], ['dark', dark])
+})
+
+test('screens are reached by keys alone, and ? shows which', async (t) => {
+  const { server, page } = await openConsole(t)
+  await page.keyboard.press('Tab')
+  await page.getByRole('link', { name: 'Skip to the content' }).filter({ visible: true }).waitFor()
+  await page.keyboard.press('Enter')
+  assert.equal(await page.evaluate(() => document.activeElement?.id), 'main')
+  await page.keyboard.press('g')
+  await page.keyboard.press('r')
+  await page.waitForURL(`${server.http}/runs`)
+  await page.keyboard.press('?')
+  const help = page.getByRole('dialog', { name: 'Keys' })
+  await help.waitFor()
+  await page.keyboard.press('Escape')
+  await help.waitFor({ state: 'hidden' })
+})
+
+test('the policy of the page lets nothing inline through and nothing from elsewhere', async (t) => {
+  const server = await openConsoleServer(t)
+  const answer = await fetch(server.http)
+  const policy = answer.headers.get('content-security-policy') ?? ''
+  assert.match(policy, /default-src 'none'/)
+  assert.doesNotMatch(policy, /unsafe|https?:|\*/)
+  const page = await openPage(t, { expected: [/policy violated|Content Security Policy|violates/] })
+  await page.goto(server.http)
+  const ran = await page.evaluate(() => {
+    const script = document.createElement('script')
+    script.textContent = 'window.ranInline = true'
+    document.body.append(script)
+    return 'ranInline' in window
+  })
+  assert.equal(ran, false)
+})
+
+test('what has a hash in its name is kept for good, the page itself is asked for anew', async (t) => {
+  const server = await openConsoleServer(t)
+  const page = await fetch(server.http)
+  assert.equal(page.headers.get('cache-control'), 'no-cache')
+  const etag = page.headers.get('etag') ?? ''
+  assert.equal((await fetch(server.http, { headers: { 'if-none-match': etag } })).status, 304)
+  const [, script = ''] = /src="([^"]+\.js)"/.exec(await page.text()) ?? []
+  const asset = await fetch(server.http + script)
+  assert.equal(asset.headers.get('cache-control'), 'public, max-age=31536000, immutable')
+  assert.equal(asset.headers.get('content-encoding'), 'gzip')
+  assert.equal((await fetch(`${server.http}/assets/nothing.js`)).status, 404)
+  assert.equal((await fetch(`${server.http}/assets/..%2findex.html`)).status, 404)
+})

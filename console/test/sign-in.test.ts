@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openPage } from './open-browser.ts'
+import { newTicket, openConsole, openConsoleServer, waitUntilLive } from './open-console.ts'
+
+test('a key signs in, to where the person wanted to go, and signing out ends it', async (t) => {
+  const server = await openConsoleServer(t)
+  const page = await openPage(t)
+  await page.goto(`${server.http}/devices?online=true`)
+  await page.getByLabel('API key').fill(server.adminKey)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await waitUntilLive(page)
+  assert.equal(page.url(), `${server.http}/devices?online=true`)
+
+  const [cookie] = await page.context().cookies()
+  assert.deepEqual(
+    [cookie?.name, cookie?.httpOnly, cookie?.sameSite, cookie?.path],
+    ['jobcast_session', true, 'Strict', '/'],
+  )
+  const kept = await page.evaluate(() => JSON.stringify(localStorage) + document.cookie)
+  assert.ok(!kept.includes(server.adminKey.slice(0, 13)), 'the key stays nowhere in the browser')
+
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByLabel('API key').waitFor()
+  const { status } = await page.request
+    .get(`${server.http}/job/api/jobs`)
+    .then((answer) => ({ status: answer.status() }))
+  assert.equal(status, 403)
+})
+
+test('a link with a ticket signs in once, and nothing of it stays in the address', async (t) => {
+  const server = await openConsoleServer(t)
+  const link = `${server.http}/sign-in#ticket=${await newTicket(server)}`
+  const page = await openPage(t)
+  await page.goto(link)
+  await waitUntilLive(page)
+  assert.equal(page.url(), `${server.http}/`)
+  await page.reload()
+  await waitUntilLive(page)
+
+  const another = await openPage(t, { expected: [/403/] })
+  await another.goto(link)
+  await another.getByText('This link has been used already, or is too old.').waitFor()
+  assert.equal(another.url(), `${server.http}/sign-in`)
+})
+
+test('a key that is refused is told why, by its code', async (t) => {
+  const server = await openConsoleServer(t)
+  const page = await openPage(t, { expected: [/403/] })
+  await page.goto(server.http)
+  await page.getByLabel('API key').fill('jc_nothing')
+  await page.keyboard.press('Enter')
+  const alert = page.getByRole('alert')
+  await alert.waitFor()
+  assert.match((await alert.textContent()) ?? '', /Invalid API key.*J-802/)
+})
+
+test('a session whose key is revoked leads back to the sign-in at once', async (t) => {
+  const server = await openConsoleServer(t)
+  const { keyId, apiKey } = await server.newKey(['READ'])
+  const page = await openPage(t, { expected: [/403/] })
+  await page.goto(server.http)
+  await page.getByLabel('API key').fill(apiKey)
+  await page.keyboard.press('Enter')
+  await waitUntilLive(page)
+  await server.call('DELETE', `/job/api/keys/${keyId}`)
+  await server.call('PUT', '/job/api/devices/any', { body: {} })
+  await page.getByLabel('API key').waitFor()
+})
+
+test('what the scopes of the key do not allow is not offered', async (t) => {
+  const server = await openConsoleServer(t)
+  const { apiKey } = await server.newKey(['READ'])
+  const page = await openPage(t)
+  await page.goto(server.http)
+  await page.getByLabel('API key').fill(apiKey)
+  await page.keyboard.press('Enter')
+  await waitUntilLive(page)
+  const screens = page.getByRole('navigation', { name: 'Screens' })
+  assert.equal(await screens.getByRole('link', { name: 'Runs' }).count(), 1)
+  assert.equal(await page.getByRole('link', { name: 'Trigger' }).count(), 0)
+})
+
+test('a link to another site does not lead there after the sign-in', async (t) => {
+  const { server, page } = await openConsole(t)
+  for (const next of ['https://elsewhere.invalid/', '//elsewhere.invalid/', '/\\elsewhere.invalid/']) {
+    await page.goto(`${server.http}/sign-in?next=${encodeURIComponent(next)}`)
+    await waitUntilLive(page)
+    await page.waitForURL(`${server.http}/`)
+  }
+})

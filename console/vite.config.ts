@@ -1,0 +1,14 @@
+import { defineConfig } from 'vite'
+
+export default defineConfig({
+  root: import.meta.dirname,
+  // What the page asks for while it is developed: `npm run dev -w console` beside `npm start`.
+  server: { proxy: { '/job': 'http://127.0.0.1:8080' } },
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  build: {
+    target: 'es2023',
+    assetsInlineLimit: 0, // the content security policy lets nothing inline through
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+  },
+})

@@ -1,0 +1,60 @@
+// The fleet at a glance: what is now, by the store, and how it came to that, by the history.
+
+import type { Caller } from './caller.ts'
+import { type FleetHistory, type Step, stepMs } from './fleet-history.ts'
+import type { FleetLevels } from './fleet-store.ts'
+import type { Store } from './store.ts'
+
+export type FleetDeps = { store: Store; fleetHistory: FleetHistory }
+
+/** Half an hour: 48 points say as much to the eye as 288. */
+const stepsPerPoint = 6
+const stepsPerHour = (60 * 60_000) / stepMs
+
+export type FleetPoint = Step
+
+export type FleetNow = FleetLevels & {
+  lastHour: { succeeded: number; failed: number }
+  history: { from: number; stepMs: number; points: FleetPoint[] }
+}
+
+export async function readFleet({ store, fleetHistory }: FleetDeps, { ownerNo }: Caller): Promise<FleetNow> {
+  const { from, steps } = await fleetHistory.read(ownerNo)
+  const levels = await store.getFleetLevels(ownerNo)
+  const lastHour = steps.slice(-stepsPerHour)
+  return {
+    ...levels,
+    lastHour: { succeeded: sum(lastHour, 'succeeded'), failed: sum(lastHour, 'failed') },
+    history: { from, stepMs: stepMs * stepsPerPoint, points: pointsOf(steps, levels) },
+  }
+}
+
+/** From now back: what a level was before a step is what it is after it less what it grew by. */
+function pointsOf(steps: Step[], { waiting, running }: FleetLevels): FleetPoint[] {
+  const points: FleetPoint[] = []
+  const level = { waiting, running }
+  for (const group of groupsOf(steps).reverse()) {
+    // The levels and the events are not read at the same instant: nothing falls below zero for that.
+    points.unshift({
+      waiting: Math.max(0, level.waiting),
+      running: Math.max(0, level.running),
+      succeeded: sum(group, 'succeeded'),
+      failed: sum(group, 'failed'),
+    })
+    level.waiting -= sum(group, 'waiting')
+    level.running -= sum(group, 'running')
+  }
+  return points
+}
+
+function groupsOf(steps: Step[]): Step[][] {
+  const groups: Step[][] = []
+  for (let start = 0; start < steps.length; start += stepsPerPoint) {
+    groups.push(steps.slice(start, start + stepsPerPoint))
+  }
+  return groups
+}
+
+function sum(steps: Step[], name: keyof Step): number {
+  return steps.reduce((total, step) => total + step[name], 0)
+}

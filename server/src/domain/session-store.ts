@@ -1,0 +1,23 @@
+// The part of the store's port that sessions need, under the rules of store.ts.
+
+/** `session`: a browser that is signed in. `ticket`: signs in once. */
+export type SessionKind = 'session' | 'ticket'
+
+export type StoredSession = {
+  sessionId: string
+  kind: SessionKind
+  /** The key it acts for. */
+  keyId: string
+  secretHash: Uint8Array
+  expiresAt: number
+}
+
+export type SessionStore = {
+  createSession(session: StoredSession): Promise<void>
+  /** Expired ones too, until they are forgotten. Never stale: one that was deleted before this call is not found. */
+  findSession(sessionId: string): Promise<StoredSession | undefined>
+  /** True for the one caller that has deleted it, however many try at once. */
+  deleteSession(sessionId: string): Promise<boolean>
+  /** Forgets some of those that had expired by then; true while there may be more. */
+  forgetSessions(expiredBy: number): Promise<boolean>
+}

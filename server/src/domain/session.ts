@@ -1,0 +1,86 @@
+// Signing in: an API key, or a ticket that a key has asked for, becomes a session, which a browser shows in place of the
+// key. A session is only as good as its key: revoked, expired or without the scope it is refused as the key would be.
+
+import { ApiError, type SignIn } from '@jobcast/contract'
+import { readOwnKey } from './api-key.ts'
+import { type Caller, callerOfKey, identifyCaller } from './caller.ts'
+import { hashSecret, newSecretText, secretId, secretMatches } from './secret-text.ts'
+import type { SessionKind, StoredSession } from './session-store.ts'
+import type { Store, StoredApiKey } from './store.ts'
+
+export type SessionDeps = { store: Store; now: () => number }
+
+/** Fixed, not sliding: a request would otherwise be a write. A working day, and not the next one. */
+export const sessionMs = 12 * 60 * 60_000
+const ticketMs = 10 * 60_000
+
+const prefixOf = { session: 'js', ticket: 'jt' } as const
+
+export async function signIn(
+  deps: SessionDeps,
+  { apiKey, ticket }: SignIn,
+): Promise<{ session: string; key: StoredApiKey }> {
+  const now = deps.now()
+  const caller =
+    ticket === undefined
+      ? await identifyCaller(deps.store, apiKey, now)
+      : await callerOfKey(deps.store, await redeemTicket(deps, ticket), now)
+  const key = await readOwnKey(deps, caller)
+  return { session: await issue(deps, 'session', caller.keyId, now + sessionMs), key }
+}
+
+export async function issueTicket(
+  deps: SessionDeps,
+  { keyId }: Caller,
+): Promise<{ ticket: string; expiresAt: number }> {
+  const expiresAt = deps.now() + ticketMs
+  return { ticket: await issue(deps, 'ticket', keyId, expiresAt), expiresAt }
+}
+
+/** Whoever shows a session acts for its key. */
+export async function identifySession(
+  store: Pick<Store, 'findSession' | 'findApiKey'>,
+  text: string,
+  now: number,
+): Promise<Caller> {
+  const session = await findGood(store, 'session', text, now)
+  if (session === undefined) throw new ApiError('J-808')
+  return callerOfKey(store, session.keyId, now)
+}
+
+/** What is no session any more is signed out already. */
+export async function signOut({ store, now }: SessionDeps, text: string): Promise<void> {
+  const session = await findGood(store, 'session', text, now())
+  if (session) await store.deleteSession(session.sessionId)
+}
+
+/** The id of the key that it stands for. Deleting it decides who of several was first. */
+async function redeemTicket({ store, now }: SessionDeps, text: string): Promise<string> {
+  const ticket = await findGood(store, 'ticket', text, now())
+  if (ticket === undefined || !(await store.deleteSession(ticket.sessionId))) throw new ApiError('J-808')
+  return ticket.keyId
+}
+
+async function issue(
+  { store }: SessionDeps,
+  kind: SessionKind,
+  keyId: string,
+  expiresAt: number,
+): Promise<string> {
+  const { id, text } = newSecretText(prefixOf[kind])
+  await store.createSession({ sessionId: id, kind, keyId, secretHash: hashSecret(text), expiresAt })
+  return text
+}
+
+async function findGood(
+  store: Pick<Store, 'findSession'>,
+  kind: SessionKind,
+  text: string,
+  now: number,
+): Promise<StoredSession | undefined> {
+  const sessionId = secretId(prefixOf[kind], text)
+  if (sessionId === undefined) return undefined
+  const stored = await store.findSession(sessionId)
+  const matches = secretMatches(text, stored?.secretHash)
+  return matches && stored?.kind === kind && stored.expiresAt > now ? stored : undefined
+}

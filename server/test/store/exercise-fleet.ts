@@ -1,0 +1,170 @@
+// What every store says of the fleet as a whole.
+
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { execStates } from '@jobcast/contract'
+import type { Flow } from '../../src/domain/fleet-store.ts'
+import type { Slice } from '../../src/domain/store.ts'
+import {
+  bringTo,
+  createOne,
+  devicePut,
+  momentAt,
+  moveOf,
+  readAll,
+  type StoreUnderTest,
+  seedOwner,
+  startedAt,
+} from './store-under-test.ts'
+
+const minute = 60_000
+
+export async function exerciseFleet(t: TestContext, underTest: StoreUnderTest): Promise<void> {
+  const devicesOf = (ownerNo: number, limit?: number) =>
+    readAll((slice: Slice<string>) => underTest.store.listFleetDevices(ownerNo, slice), limit)
+
+  await t.test('an owner without anything has nothing waiting, running or online', async () => {
+    const { ownerNo } = await seedOwner(underTest.store, { devices: [] })
+    assert.deepEqual(await underTest.store.getFleetLevels(ownerNo), {
+      devices: 0,
+      online: 0,
+      waiting: 0,
+      running: 0,
+      oldestWaiting: undefined,
+    })
+    assert.deepEqual(await devicesOf(ownerNo), [])
+    const flows = await underTest.store.countFlows(ownerNo, { after: 0, stepMs: minute })
+    assert.deepEqual([flows.flows, flows.more], [[], false])
+  })
+
+  await t.test(
+    'levels count what waits, what runs and who is online, of this owner, also when opened again',
+    async () => {
+      const { store } = underTest
+      const { ownerNo, trigger } = await seedOwner(store, { devices: execStates.map(String) })
+      const { trigger: foreign } = await seedOwner(store)
+      await createOne(store, foreign(['d1']))
+      const run = await createOne(store, trigger(execStates.map(String)))
+      for (const [index, state] of execStates.entries()) {
+        await bringTo(store, ownerNo, run.firstExecutionId + index, state)
+      }
+      const change = { ownerNo, online: true, at: startedAt, session: 1, door: 'mqtt' } as const
+      await store.recordPresence([
+        { ...change, deviceId: 'PENDING' },
+        { ...change, deviceId: 'FAILED' },
+      ])
+      await store.deleteDevice(ownerNo, 'EXPIRED', momentAt(startedAt), 'key k1')
+      const expected = {
+        devices: execStates.length - 1,
+        online: 2,
+        waiting: 1,
+        running: 2,
+        oldestWaiting: {
+          jobExecutionId: run.firstExecutionId,
+          runId: run.runId,
+          jobName: 'restart',
+          deviceId: 'PENDING',
+          launchedAt: startedAt,
+        },
+      }
+      assert.deepEqual(await store.getFleetLevels(ownerNo), expected)
+      assert.deepEqual(await (await underTest.reopen()).getFleetLevels(ownerNo), expected)
+    },
+  )
+
+  await t.test('the oldest that waits is not one that has begun, in whichever run', async () => {
+    const { store } = underTest
+    const { ownerNo, trigger } = await seedOwner(store)
+    const [first, second] = [
+      await createOne(store, trigger(['d1'])),
+      await createOne(store, trigger(['d1', 'd2', 'd3'], { launchedAt: startedAt + 5 })),
+    ]
+    await bringTo(store, ownerNo, first.firstExecutionId, 'IN_PROGRESS')
+    await bringTo(store, ownerNo, second.firstExecutionId, 'CANCELED')
+    const { oldestWaiting } = await store.getFleetLevels(ownerNo)
+    assert.equal(oldestWaiting?.jobExecutionId, second.firstExecutionId + 1)
+    assert.deepEqual([oldestWaiting?.deviceId, oldestWaiting?.launchedAt], ['d2', startedAt + 5])
+  })
+
+  await t.test(
+    'each device has the state of what was launched last on it, also when opened again',
+    async () => {
+      const { store } = underTest
+      const { ownerNo, trigger } = await seedOwner(store, { devices: ['d1', 'd2', 'd3', 'd4', 'gone'] })
+      const first = await createOne(store, trigger(['d1', 'd2', 'd3']))
+      await bringTo(store, ownerNo, first.firstExecutionId, 'FAILED')
+      await bringTo(store, ownerNo, first.firstExecutionId + 1, 'IN_PROGRESS')
+      const second = await createOne(store, trigger(['d1']))
+      await store.recordPresence([
+        { ownerNo, deviceId: 'd2', online: true, at: startedAt, session: 1, door: 'mqtt' },
+      ])
+      await store.deleteDevice(ownerNo, 'gone', momentAt(startedAt), 'key k1')
+      const last = (jobExecutionId: number, execState: string) => ({ jobExecutionId, execState })
+      const expected = [
+        { deviceId: 'd1', online: false, lastExecution: last(second.firstExecutionId, 'PENDING') },
+        { deviceId: 'd2', online: true, lastExecution: last(first.firstExecutionId + 1, 'IN_PROGRESS') },
+        { deviceId: 'd3', online: false, lastExecution: last(first.firstExecutionId + 2, 'PENDING') },
+        { deviceId: 'd4', online: false, lastExecution: null },
+      ]
+      for (const limit of [1, 3, 100]) assert.deepEqual(await devicesOf(ownerNo, limit), expected)
+      // What ended earlier does not hide what still waits, nor the other way round.
+      await bringTo(store, ownerNo, second.firstExecutionId, 'SUCCEEDED')
+      await underTest.reopen()
+      const [d1] = await devicesOf(ownerNo)
+      assert.deepEqual(d1?.lastExecution, last(second.firstExecutionId, 'SUCCEEDED'))
+    },
+  )
+
+  await t.test('flows add up what went from state to state, by steps of time, from a place on', async () => {
+    const { store } = underTest
+    const { ownerNo, trigger } = await seedOwner(store)
+    const stepNo = startedAt / minute
+    const before = (await store.getEventBounds(ownerNo)).newest
+    const run = await createOne(store, trigger(['d1', 'd2', 'd3']))
+    const at = (minutes: number) => momentAt(startedAt + minutes * minute)
+    const move = (index: number, event: Parameters<typeof moveOf>[2], minutes: number) =>
+      store.moveExecution(moveOf(ownerNo, run.firstExecutionId + index, event, at(minutes)))
+    await move(0, 'start', 1)
+    await move(1, 'start', 1.9)
+    await store.putDevices([devicePut(ownerNo, 'd4')])
+    const middle = (await store.getEventBounds(ownerNo)).newest
+    await move(0, 'fail', 2)
+    await move(1, 'succeed', 2)
+    const sorted = (flows: Flow[]) => flows.toSorted((a, b) => a.stepNo - b.stepNo || (a.to < b.to ? -1 : 1))
+    const whole = await store.countFlows(ownerNo, { after: before, stepMs: minute })
+    const ends: Flow[] = [
+      { stepNo: stepNo + 2, from: 'IN_PROGRESS', to: 'FAILED', count: 1 },
+      { stepNo: stepNo + 2, from: 'IN_PROGRESS', to: 'SUCCEEDED', count: 1 },
+    ]
+    assert.deepEqual(sorted(whole.flows), [
+      { stepNo, from: null, to: 'PENDING', count: 3 },
+      { stepNo: stepNo + 1, from: 'PENDING', to: 'IN_PROGRESS', count: 2 },
+      ...ends,
+    ])
+    assert.equal(whole.more, false)
+    assert.equal(whole.upTo, (await store.getEventBounds(ownerNo)).newest)
+    const rest = await store.countFlows(ownerNo, { after: middle, stepMs: minute })
+    assert.deepEqual(sorted(rest.flows), ends)
+  })
+
+  await t.test('runs are listed by whether they have ended, with and without a job', async () => {
+    const { store } = underTest
+    const { ownerNo, trigger } = await seedOwner(store, { jobs: ['restart', 'update'] })
+    const runs = [
+      await createOne(store, trigger(['d1'])),
+      await createOne(store, trigger(['d1'], { jobName: 'update' })),
+      await createOne(store, trigger(['d1'])),
+    ].map(({ runId, firstExecutionId }) => ({ runId, firstExecutionId }))
+    await bringTo(store, ownerNo, runs[0]?.firstExecutionId ?? 0, 'SUCCEEDED')
+    const listed = async (filter: { jobName?: string; finished?: boolean }) =>
+      (await readAll((slice: Slice<number>) => store.listRuns(ownerNo, filter, slice), 1)).map(({ runId }) =>
+        runs.findIndex((run) => run.runId === runId),
+      )
+    assert.deepEqual(await listed({}), [2, 1, 0])
+    assert.deepEqual(await listed({ finished: false }), [2, 1])
+    assert.deepEqual(await listed({ finished: true }), [0])
+    assert.deepEqual(await listed({ jobName: 'restart' }), [2, 0])
+    assert.deepEqual(await listed({ jobName: 'restart', finished: false }), [2])
+    assert.deepEqual(await listed({ jobName: 'update', finished: true }), [])
+  })
+}
