@@ -2,7 +2,7 @@
 // what went from state to state by the event log.
 
 import type { ExecState } from '@jobcast/contract'
-import type { FleetStore, StoredFleetDevice, WaitingExecution } from '../../domain/fleet-store.ts'
+import type { FleetStore, Flow, StoredFleetDevice, WaitingExecution } from '../../domain/fleet-store.ts'
 import type { Database } from './database.ts'
 import { type Queries, type Row, sliced } from './rows.ts'
 
@@ -96,10 +96,10 @@ function toFleetDevice(row: Row): StoredFleetDevice {
   return { deviceId: row.device_id as string, online: row.online as boolean, lastExecution }
 }
 
-function toFlow({ type, step_no, from_state, count }: Row) {
+function toFlow({ type, step_no, from_state, count }: Row): Flow[] {
   const stepNo = step_no as number
   if (type === 'run.created') {
-    return [{ stepNo, from: null, to: 'PENDING' as ExecState, count: count as number }]
+    return [{ stepNo, from: null, to: 'PENDING', count: count as number }]
   }
   if (from_state === null || type === 'execution.progress') return []
   const to = (type as string).slice('execution.'.length).toUpperCase() as ExecState

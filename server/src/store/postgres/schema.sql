@@ -220,6 +220,16 @@ CREATE TABLE schema_migration (
   PRIMARY KEY (number)
 );
 
+CREATE TABLE session (
+  session_id text COLLATE "C" NOT NULL,
+  kind text NOT NULL,
+  key_id text NOT NULL,
+  secret_hash bytea NOT NULL,
+  expires_at bigint NOT NULL,
+  PRIMARY KEY (session_id)
+);
+CREATE INDEX session_by_expiry ON public.session USING btree (expires_at);
+
 CREATE TABLE steady_clock (
   clock bigint NOT NULL,
   at bigint NOT NULL
