@@ -53,7 +53,7 @@ export function startBackground(deps: BackgroundDeps, dispatcher: Dispatcher): B
 /** Besides, where there are several nodes. */
 export function runAmongNodes(background: Background, life: NodeLife): void {
   background.every(beatEveryMs, 'say that this node lives', () => life.beat())
-  background.every(sweepEveryMs, 'look for connections that are void', () => life.closeStaleSessions())
+  background.every(sweepEveryMs, 'look for connections that are void', () => life.checkSessions())
   background.every(seenEveryMs, 'record when devices were heard', () => life.recordSeen())
 }
 

@@ -65,7 +65,7 @@ async function buildStore(db: Database, signal: NodeSignal, nodeNo: number): Pro
   }
   return {
     ...steps,
-    nodes: buildNodeSteps(db, signal, nodeNo, steps.forgetConnections),
+    nodes: buildNodeSteps(db, signal, nodeNo),
     onEvents: (listener) => signal.onEvents(listener),
     close() {
       closed ??= close()
