@@ -8,4 +8,5 @@ export const locks = {
   catalogueOfOwner: 740_003,
   eventsOfOwner: 740_004,
   firstKey: 740_005,
+  retention: 740_006,
 } as const

@@ -22,6 +22,7 @@ import { buildDocumentSteps, Policies } from './policies.ts'
 import { buildPresenceSteps } from './presence.ts'
 import { buildQueueSteps } from './queues.ts'
 import { buildReportSteps } from './reports.ts'
+import { buildRetentionSteps } from './retention.ts'
 import { buildRunSteps } from './runs.ts'
 import { buildTransitionSteps } from './transitions.ts'
 import { buildTriggerSteps } from './triggers.ts'
@@ -91,5 +92,6 @@ async function buildSteps(db: Database): Promise<Omit<Store, 'onEvents' | 'close
     ...buildWebhookSteps(db),
     ...buildDeliverySteps(db),
     ...buildIdempotencySteps(db),
+    ...buildRetentionSteps(db),
   }
 }
