@@ -184,6 +184,21 @@ export function loadConfig(flags: GivenSettings & { config?: string }, env = pro
   return Object.freeze(config)
 }
 
+/**
+ * Where the data is, for a command that only needs to know that. A folder that is named by a flag wins over
+ * DATABASE_URL: whoever moves from the one to the other has both.
+ */
+export function loadPlace(
+  dataFlag: string | undefined,
+  env = process.env,
+): Pick<Config, 'dataFolder' | 'databaseUrl'> {
+  const problems: string[] = []
+  const dataFolder = readSetting('data', { data: dataFlag }, env, {}, problems) as string
+  const databaseUrl = dataFlag === undefined ? readDatabaseUrl(env.DATABASE_URL, problems) : undefined
+  if (problems.length > 0) throw new ConfigError(problems)
+  return { dataFolder, databaseUrl }
+}
+
 function readSetting(
   name: SettingName,
   flags: GivenSettings,

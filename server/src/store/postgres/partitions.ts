@@ -79,11 +79,12 @@ export class Partitions {
   }
 }
 
-/** Gives the id at which the last one ends. `sizeOf`: how large each of them becomes. */
+/** Gives the id at which the last one ends. `sizeOf`: how large each of them becomes; `from`: where the first begins. */
 export async function makePartitions(
   transaction: Queries,
   upTo: number,
   sizeOf: (before: Partition[]) => number = nextSize,
+  from = 0,
 ): Promise<number> {
   await transaction.query(LOCK)
   const partitions = (await transaction.query(ALL)).map((row) => ({
@@ -91,7 +92,7 @@ export async function makePartitions(
     endId: row.end_id as number,
     beganAt: row.began_at as number | null,
   }))
-  let end = partitions.at(-1)?.endId ?? 0
+  let end = partitions.at(-1)?.endId ?? from
   while (end <= upTo) {
     const next: Partition = { firstId: end, endId: end + sizeOf(partitions), beganAt: null }
     const name = partitionName(next.firstId)
