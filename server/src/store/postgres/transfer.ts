@@ -179,9 +179,9 @@ function fieldOf(kind: ColumnKind, value: Value): string {
       return `\\\\x${value}`
     case 'text':
     case 'state':
-      return escape(String(value))
+      return escaped(String(value))
     case 'quoted':
-      return escape(JSON.stringify(value))
+      return escaped(JSON.stringify(value))
     default:
       return String(value)
   }
@@ -189,7 +189,7 @@ function fieldOf(kind: ColumnKind, value: Value): string {
 
 const escapes: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }
 
-function escape(text: string): string {
+function escaped(text: string): string {
   return /[\\\t\n\r]/.test(text) ? text.replace(/[\\\t\n\r]/g, (found) => escapes[found] as string) : text
 }
 
