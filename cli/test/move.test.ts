@@ -70,10 +70,8 @@ test('migrate does the same on PostgreSQL, for several at once', async () => {
   )
   const [one, two] = await Promise.all([runJobcast(['migrate'], env), runJobcast(['migrate'], env)])
   assert.deepEqual([one.code, two.code], [0, 0], one.stderr + two.stderr)
-  assert.match(
-    one.stdout + two.stdout,
-    /was migrated from schema 0[^]*there is nothing to do|there is nothing to do[^]*was migrated/,
-  )
+  const said = [one, two].map(({ stdout }) => /nothing to do/.test(stdout))
+  assert.deepEqual(said.sort(), [false, true], one.stdout + two.stdout)
   assert.equal((await runJobcast(['migrate', '--check'], env)).code, 0)
   const nobody = await runJobcast(['migrate'], { DATABASE_URL: 'postgres://test:secret@127.0.0.1:1/x' })
   assert.equal(nobody.code, 8)

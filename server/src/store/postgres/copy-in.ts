@@ -1,6 +1,5 @@
 // COPY … FROM STDIN on a connection of pg: the fastest way in. pg knows the messages but has no call for it.
 
-import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import type pg from 'pg'
 
@@ -21,6 +20,17 @@ type Submittable = {
   handleCommandComplete(): void
 }
 
+/** Also when the connection is gone: that is told by an error of its own. */
+function drained(stream: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      stream.off('drain', done).off('close', done)
+      resolve()
+    }
+    stream.on('drain', done).on('close', done)
+  })
+}
+
 /** Sends the chunks, each of whole lines, and resolves when they are in. */
 export function copyIn(client: pg.ClientBase, sql: string, chunks: AsyncIterable<string>): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -31,10 +41,7 @@ export function copyIn(client: pg.ClientBase, sql: string, chunks: AsyncIterable
         for await (const chunk of chunks) {
           if (failure) return
           connection.sendCopyFromChunk(Buffer.from(chunk))
-          // Also when the connection is gone: then it says so by an error of its own.
-          if (connection.stream.writableNeedDrain) {
-            await Promise.race([once(connection.stream, 'drain'), once(connection.stream, 'close')])
-          }
+          if (connection.stream.writableNeedDrain) await drained(connection.stream)
         }
         connection.endCopyFrom()
       } catch (error) {
