@@ -14,6 +14,7 @@ import {
 import { connectionOptions } from './connect.ts'
 import { copyIn } from './copy-in.ts'
 import { failureOf } from './failures.ts'
+import { locks } from './locks.ts'
 import { prepareDatabase, readSchema, refuseConnection } from './migrate-database.ts'
 import { ahead, makePartitions, partitionName } from './partitions.ts'
 import { postgresMigrations } from './postgres-store.ts'
@@ -31,6 +32,8 @@ const HAS_RUN = 'WHERE EXISTS (SELECT FROM run WHERE run.run_id = execution.run_
 const NOT_FORGOTTEN = `
   WHERE NOT EXISTS (
     SELECT FROM forgotten_range WHERE execution_id BETWEEN first_execution_id AND last_execution_id)`
+// A second import waits and then finds rows; a node that starts meanwhile waits, and finds all of them.
+const LOCK = `SELECT pg_advisory_xact_lock(${locks.schema}, 0)`
 const TABLES_OF_PARTITIONS = 'SELECT first_id FROM execution_partition'
 const SET_LAST = 'UPDATE last_id SET run_id = $1, execution_id = $2'
 const SET_SEQUENCE = 'SELECT setval($1::regclass, greatest($2::bigint, 1), $2::bigint > 0)'
@@ -103,6 +106,7 @@ export async function openPostgresTarget(url: string): Promise<TransferTarget> {
     async begin(numbers) {
       last = numbers
       await queries.query('BEGIN')
+      await queries.query(LOCK)
       await refuseUnlessEmpty(queries)
       await makeEmptyPartitions(queries, last)
     },
