@@ -1,19 +1,33 @@
-// What forgetting old runs costs the embedded store: how long a bite holds the writer, what triggers wait beside it, and
-// whether the file stops growing under a steady load.
+// What forgetting old runs costs: how long a bite takes (on the embedded store so long it holds the writer), what triggers
+// wait beside it, and whether the database stops growing under a steady load. With the word `postgres`: on PostgreSQL,
+// where executions stay until their partition goes.
 
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Store, Trigger } from '../server/src/domain/store.ts'
+import { openPostgresStore } from '../server/src/store/postgres/postgres-store.ts'
 import { openSqliteStore } from '../server/src/store/sqlite/sqlite-store.ts'
+import { createDatabase, execute, startPostgres } from '../server/test/support/postgres-server.ts'
 import { removeFolder, temporaryFolder } from './processes.ts'
 
-const rounds = Number(process.argv[2] ?? 12)
+const rounds = Number(process.argv.slice(2).find((word) => /^\d+$/.test(word)) ?? 12)
 const runsPerRound = 200
 const devices = Array.from({ length: 100 }, (_, index) => `device-${index}`)
 const actor = 'key k1'
 
 const folder = temporaryFolder()
-const store = openSqliteStore({ folder, onLost: (error) => console.error(error) })
+const postgres = process.argv.includes('postgres') ? await startPostgres() : undefined
+const url = postgres && (await createDatabase(postgres.url))
+const store = url
+  ? await openPostgresStore({ url })
+  : openSqliteStore({ folder, onLost: (error) => console.error(error) })
+
+async function sizeOfData(): Promise<number> {
+  if (url === undefined) return statSync(join(folder, 'jobcast.db')).size
+  const [row] = await execute(url, 'SELECT pg_database_size(current_database())::float8 AS size')
+  return row?.size as number
+}
+
 const owner = await store.createOwner({ ownerId: 'ow_1', ownerName: 'default', createdAt: 0 })
 if (owner === 'name-taken') throw new Error('the folder is not empty')
 const { ownerNo } = owner
@@ -111,10 +125,11 @@ for (let round = 1; round <= rounds; round++) {
   bites.push(...(await forget(store, round - 1)))
   isOver = true
   await triggering
-  const mib = (statSync(join(folder, 'jobcast.db')).size / 1024 / 1024).toFixed(1)
-  console.log(`after round ${round} the file has ${mib} MiB`)
+  const mib = ((await sizeOfData()) / 1024 / 1024).toFixed(1)
+  console.log(`after round ${round} the database has ${mib} MiB`)
 }
 console.log(`${bites.length} bites: ${summary(bites)}`)
 console.log(`${waits.length} triggers of one device beside them: ${summary(waits)}`)
 await store.close()
+await postgres?.stop()
 removeFolder(folder)
