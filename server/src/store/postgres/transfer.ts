@@ -100,7 +100,8 @@ function readValue(name: string, kind: ColumnKind): string {
 
 export async function openPostgresTarget(url: string): Promise<TransferTarget> {
   const settings = await prepareDatabase(url, postgresMigrations())
-  const { client, queries } = await connect(url, settings)
+  // Rows are counted, and that is faster past the indexes.
+  const { client, queries } = await connect(url, { ...settings, enable_seqscan: 'on' })
   let last: LastNumbers
   return {
     async begin(numbers) {
