@@ -20,10 +20,12 @@ export type Jobcast = {
   end(signal?: NodeJS.Signals): Promise<void>
 }
 
-export async function startJobcast(dataFolder: string): Promise<Jobcast> {
-  const child = spawnJobcast(dataFolder, 0)
+export type JobcastOptions = { flags?: string[]; env?: Record<string, string> }
+
+export async function startJobcast(dataFolder: string, options: JobcastOptions = {}): Promise<Jobcast> {
+  const child = spawnJobcast(dataFolder, 0, options)
   const ports = await portsInLog(child, logFile(dataFolder))
-  const apiKey = readAdminKey(dataFolder)?.text ?? ''
+  const apiKey = options.env?.JOBCAST_ADMIN_KEY ?? readAdminKey(dataFolder)?.text ?? ''
   return { ...ports, pid: child.pid ?? 0, apiKey, end: (signal) => endProcess(child, signal) }
 }
 
@@ -40,11 +42,15 @@ export async function timeStart(dataFolder: string, port: number): Promise<numbe
   return ms
 }
 
-function spawnJobcast(dataFolder: string, port: number): ChildProcess {
+function spawnJobcast(dataFolder: string, port: number, options: JobcastOptions = {}): ChildProcess {
   const log = openSync(logFile(dataFolder), 'w')
   const ports = ['--port', String(port), '--mqtt-port', '0']
-  const args = [program, 'serve', ...ports, '--data', dataFolder, '--json-log']
-  const child = startProcess(process.execPath, args, { stdio: ['ignore', log, 'pipe'], env: cleanEnv() })
+  const { flags = [], env } = options
+  const args = [program, 'serve', ...ports, '--data', dataFolder, '--json-log', ...flags]
+  const child = startProcess(process.execPath, args, {
+    stdio: ['ignore', log, 'pipe'],
+    env: { ...cleanEnv(), ...env },
+  })
   closeSync(log)
   child.stderr?.on('data', (text) => {
     if (!String(text).startsWith('Admin API key')) process.stderr.write(text)

@@ -46,7 +46,7 @@ async function triggerWholeFleet({ port, apiKey }: Jobcast, calls: number): Prom
   )
 }
 
-async function putFleet({ port, apiKey }: Jobcast): Promise<void> {
+export async function putFleet({ port, apiKey }: Jobcast): Promise<void> {
   const api = `http://127.0.0.1:${port}/job/api`
   const put = async (path: string, body: object) => {
     const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' }

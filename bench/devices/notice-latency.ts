@@ -25,10 +25,10 @@ export async function noticeLatencySection(stored: StoredDevices, options: Optio
   const fleet = await openFleet(stored.devices.slice(0, devices), { port: jobcast.mqttPort })
   await fleet.ask('subscribe', { topics: ['notify-next'], qos: 0 })
   const send = (ms: number) => sendPacedTriggers(jobcast, { devices, perSecond, ms })
-  await measure(fleet, jobcast.pid, () => send(warmUpMs))
+  await measureLatency(fleet, jobcast.pid, () => send(warmUpMs))
   const measured: Latency[] = []
   for (let round = 0; round < rounds; round++) {
-    const latency = await measure(fleet, jobcast.pid, () => send(measureMs))
+    const latency = await measureLatency(fleet, jobcast.pid, () => send(measureMs))
     console.error(`from the 201 to the device: p99 ${latency.p99AfterAnswer.toFixed(2)} ms`)
     measured.push(latency)
   }
@@ -37,7 +37,7 @@ export async function noticeLatencySection(stored: StoredDevices, options: Optio
   return `${title}\n\n${toTable(medians(measured))}`
 }
 
-type Latency = {
+export type Latency = {
   p50AfterAnswer: number
   p99AfterAnswer: number
   mostAfterAnswer: number
@@ -49,7 +49,11 @@ type Latency = {
   fleetCores: number
 }
 
-async function measure(fleet: Fleet, pid: number, send: () => Promise<AnsweredTrigger[]>): Promise<Latency> {
+export async function measureLatency(
+  fleet: Fleet,
+  pid: number,
+  send: () => Promise<AnsweredTrigger[]>,
+): Promise<Latency> {
   await fleet.ask('collect', undefined)
   const begun = performance.now()
   const cpuBefore = cpuMs(pid)

@@ -30,8 +30,8 @@ if (Number.parseInt(process.versions.node, 10) >= 24) {
  * our own, as what is in it is run, and beside those of others: Node never returns where it cannot make a path (/proc).
  */
 function cacheCompiled() {
-  const folder = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'jobcast')
   try {
+    const folder = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'jobcast')
     if (!existsSync(folder)) mkdirSync(folder, { mode: 0o700 })
     module.enableCompileCache(folder)
   } catch {

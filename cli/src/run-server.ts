@@ -16,6 +16,8 @@ export async function runServer(
       console.log('The settings are fine.')
       return
     }
+    // Process 1 of a container ignores what it does not listen for, and a start may wait for its database.
+    process.once('SIGTERM', endAtOnce)
     const server = await startServer(config, { onLost: () => process.exit(1) })
     const stop = async (signal: string) => {
       try {
@@ -30,6 +32,7 @@ export async function runServer(
       }
     }
     // A second SIGTERM changes nothing; a second Ctrl-C ends it at once.
+    process.off('SIGTERM', endAtOnce)
     process.on('SIGTERM', stop)
     process.once('SIGINT', stop)
     stopBeside = await onStarted(server, config)
@@ -37,4 +40,9 @@ export async function runServer(
     console.error(explainStartError(error))
     process.exit(1)
   }
+}
+
+/** As if nobody listened: 128 and the number of the signal. What was begun, the next start finishes. */
+function endAtOnce(): void {
+  process.exit(143)
 }

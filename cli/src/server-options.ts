@@ -19,6 +19,7 @@ export function serverCommand(name: string): Command {
 Every flag can also be set in the environment, --max-devices as ${example}, or in the file.
 A flag wins over the environment, the environment over the file.
 
+  DATABASE_URL        PostgreSQL instead of the embedded database: postgres://user:password@host:5432/database
   JOBCAST_ADMIN_KEY   the API key to make on the first start, instead of a new one ("jobcast new-key" prints one)
 `,
   )
@@ -61,7 +62,7 @@ export function explainStartError(error: unknown): string {
       ...error.problems.map((problem) => `  - ${problem}`),
     ].join('\n')
   }
-  if (name === 'StartRefused') return `jobcast cannot start: ${message}`
+  if (name === 'StartRefused' || name === 'StorageUnavailable') return `jobcast cannot start: ${message}`
   if (code === 'EADDRINUSE')
     return `jobcast cannot start: port ${port} is in use. --port takes another, --port 0 a free one.`
   if (code !== undefined && mendable.has(code)) return `jobcast cannot start: ${message}`

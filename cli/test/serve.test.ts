@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { closeSync, existsSync, openSync, readFileSync, statSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { dataFolder, runJobcast, startJobcast } from './run-jobcast.ts'
@@ -51,6 +51,32 @@ test('all problems with the settings are reported at once, without a stack', asy
     assert.match(stderr, new RegExp(`^ {2}- .*${word}`, 'm'))
   }
   assert.doesNotMatch(stderr, /at .*\.ts:/)
+})
+
+test('a database that is away is told in a sentence', async (t) => {
+  const { code, stderr } = await runJobcast(['serve', '--port', '0', '--data', dataFolder(t)], {
+    DATABASE_URL: 'postgres://jobcast:secret@127.0.0.1:1/jobcast',
+  })
+  assert.equal(code, 1)
+  assert.match(
+    stderr,
+    /^jobcast cannot start: storage is not available: connect ECONNREFUSED 127\.0\.0\.1:1\n$/,
+  )
+})
+
+test('SIGTERM while it waits for its database ends it at once, as process 1 too', async (t) => {
+  const mute = createTcpServer().listen(0, '127.0.0.1')
+  const asked = once(mute, 'connection')
+  await once(mute, 'listening')
+  t.after(() => mute.close())
+  const { port } = mute.address() as AddressInfo
+  const server = startJobcast(t, ['serve', '--port', '0', '--data', dataFolder(t)], {
+    DATABASE_URL: `postgres://jobcast:secret@127.0.0.1:${port}/jobcast`,
+  })
+  const [connection] = await asked
+  connection.on('error', () => undefined)
+  // A code, not the signal: who does not listen for it would not be ended as process 1.
+  assert.equal(await server.end('SIGTERM'), 143)
 })
 
 test('a port in use and a folder in use are each explained in a sentence', async (t) => {

@@ -21,6 +21,11 @@ export function readPage(page: string): string {
 // biome-ignore format: a line each
 const notRun: readonly { page: string; begins: string; because: string }[] = [
   { page: 'README.md', begins: 'npm ci && npm start', because: 'it is what runs this test; cli/test/dev.test.ts starts the samples' },
+  { page: 'docs/deploy.md', begins: 'docker compose -f deploy/compose.yaml', because: 'no engine here; deploy/test/ holds the files against the server' },
+  { page: 'docs/deploy.md', begins: 'cp deploy/.env.example', because: 'no engine here; deploy/test/ holds the files against the server' },
+  { page: 'docs/deploy.md', begins: 'docker compose -f deploy/compose.three-nodes.yaml', because: 'no engine here; deploy/test/ holds the files against the server' },
+  { page: 'docs/deploy.md', begins: 'kubectl', because: 'no cluster here; deploy/test/ holds the manifests against the server' },
+  { page: 'docs/deploy.md', begins: 'cp deploy/jobcast.service', because: 'it would change this machine' },
   { page: 'docs/states.md', begins: 'stateDiagram-v2', because: 'a picture; server/test/domain/states-picture.test.ts holds it against the table' },
 ]
 

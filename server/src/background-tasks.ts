@@ -3,6 +3,7 @@
 import { Background } from './background.ts'
 import { type ClockDeps, fireClocks } from './dispatch/clocks.ts'
 import type { Dispatcher } from './dispatch/dispatcher.ts'
+import type { NodeLife } from './dispatch/nodes/node-life.ts'
 import type { Deliveries } from './domain/deliveries.ts'
 import type { KeyUse } from './domain/key-use.ts'
 import type { Presence } from './domain/presence.ts'
@@ -17,6 +18,9 @@ const clocksEveryMs = 500
 const sweepEveryMs = 3000
 const deliveriesEveryMs = 250
 const presenceEveryMs = 1000
+const beatEveryMs = 1000
+/** Less than half of the silence after which a device that asks by HTTP is offline. */
+const seenEveryMs = 25_000
 const forgetEveryMs = 10 * 60_000
 
 export type BackgroundDeps = ClockDeps & {
@@ -47,6 +51,13 @@ export function startBackground(deps: BackgroundDeps, dispatcher: Dispatcher): B
   background.every(forgetEveryMs, 'forget old deliveries', () => forgetOldDeliveries(deps))
   background.every(forgetEveryMs, 'forget old runs', () => forgetOldRuns(deps))
   return background
+}
+
+/** Besides, where there are several nodes. */
+export function runAmongNodes(background: Background, life: NodeLife): void {
+  background.every(beatEveryMs, 'say that this node lives', () => life.beat())
+  background.every(sweepEveryMs, 'look for connections that are void', () => life.closeStaleSessions())
+  background.every(seenEveryMs, 'record when devices were heard', () => life.recordSeen())
 }
 
 function recordPresence(presence: Presence): Promise<void> {

@@ -4,22 +4,28 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as rest } from 'node:timers/promises'
 import packageJson from '../package.json' with { type: 'json' }
 import { ensureAdminKey } from './admin-key.ts'
-import { startBackground } from './background-tasks.ts'
+import { runAmongNodes, startBackground } from './background-tasks.ts'
 import type { Config } from './config.ts'
 import { Dispatcher } from './dispatch/dispatcher.ts'
+import { NodeLife } from './dispatch/nodes/node-life.ts'
+import { shareLink, shareWebhooks } from './dispatch/nodes/share-link.ts'
 import { buildClock } from './dispatch/webhooks/clock.ts'
 import { EventPoster } from './dispatch/webhooks/event-poster.ts'
 import { WebhookSender } from './dispatch/webhooks/webhook-sender.ts'
+import { WebhookShare } from './dispatch/webhooks/webhook-share.ts'
 import { allowAddresses } from './domain/allowed-address.ts'
 import { isKnownKey } from './domain/api-key.ts'
 import { ChangeSignal } from './domain/change-signal.ts'
 import { Deliveries } from './domain/deliveries.ts'
+import { keyOf } from './domain/device-link.ts'
 import { Documents } from './domain/documents.ts'
 import type { Moment } from './domain/execution.ts'
 import { HealthCheck } from './domain/health-check.ts'
 import { KeyUse } from './domain/key-use.ts'
+import type { Nodes } from './domain/nodes.ts'
 import { Presence } from './domain/presence.ts'
 import { CredentialChanges } from './domain/sign-in.ts'
+import { SteadyClock } from './domain/steady-clock.ts'
 import { addDeviceDoor } from './gateway/http/device-door.ts'
 import { openMqttDoor } from './gateway/mqtt/open-mqtt-door.ts'
 import { groupWrites } from './group-writes.ts'
@@ -79,7 +85,7 @@ async function start(
     metrics.tell(event)
     log.tell(event)
   }
-  const store = await openStore(config, (error) => {
+  const { store, nodes } = await openStore(config, (error) => {
     tell({ kind: 'storage-lost', error })
     log.close()
     onLost()
@@ -87,6 +93,8 @@ async function start(
   takeDown.add(store.close)
 
   await store.forgetConnections(now())
+  const steady = new SteadyClock(now, elapsed)
+  const share = nodes && (await joinNodes(nodes, steady))
 
   const stopping = new AbortController()
   const deps = {
@@ -95,7 +103,7 @@ async function start(
     tell,
     metrics,
     stopping: stopping.signal,
-    moment: momentsOf(now, elapsed, config),
+    moment: momentsOf(now, steady, config),
     runningKeys: new Set<string>(),
     maxOutputBytes: config.maxOutputBytes,
     keyUse: new KeyUse(store),
@@ -111,10 +119,12 @@ async function start(
     ...groupWrites(store, tell, metrics),
   }
   store.onEvents(() => deps.newEvents.tell(['all']))
+  const onFailure = (error: unknown) => tell({ kind: 'dispatch-failed', error })
   const dispatcher = new Dispatcher({
     ...deps,
-    clock: () => deps.moment().clock,
-    onFailure: (error) => tell({ kind: 'dispatch-failed', error }),
+    clock: () => steady.now(),
+    onFailure,
+    onOpened: ({ device, sessionNo }) => nodes?.tell({ kind: 'connected', device: keyOf(device), sessionNo }),
   })
   metrics.gauge(
     'jobcast_devices_connected',
@@ -129,11 +139,19 @@ async function start(
     clock: buildClock(now, elapsed),
     chance: Math.random,
     poster: new EventPoster({ isAllowedAddress, userAgent, now }),
+    share,
   })
   webhooks.start()
   takeDown.add(() => webhooks.stop())
   metrics.gauge('jobcast_webhooks_failing', 'Webhooks whose receivers accept nothing', () => webhooks.failing)
-  const doorDeps = { ...deps, link: dispatcher, sessions: dispatcher, webhooks, isAllowedAddress }
+  const doorDeps = {
+    ...deps,
+    link: nodes ? shareLink(dispatcher, nodes) : dispatcher,
+    sessions: dispatcher,
+    ...(nodes && { takeSessionNo: nodes.takeSessionNo }),
+    webhooks: nodes ? shareWebhooks(webhooks, nodes) : webhooks,
+    isAllowedAddress,
+  }
   const background = startBackground(
     {
       ...doorDeps,
@@ -143,6 +161,11 @@ async function start(
     },
     dispatcher,
   )
+  if (nodes && share) {
+    const life = new NodeLife({ ...deps, nodes, steady, dispatcher, webhooks, share, onFailure })
+    life.start()
+    runAmongNodes(background, life)
+  }
   takeDown.add(() => background.stop())
 
   const newAdminKey = await ensureAdminKey(deps, config.dataFolder, config.adminKey)
@@ -173,21 +196,30 @@ async function start(
     setLogLevel: log.setLevel,
     async stop(signal = 'stop') {
       if (!stopping.signal.aborted) tell({ kind: 'stopping', signal })
+      // First of all /readyz says so: who balances the load has until the door closes to send calls elsewhere.
+      stopping.abort()
       await takeDown.run()
     },
   }
 }
 
-/**
- * Two clocks: the one on the wall may be set at any time, the other starts with it and then only counts. What is
- * kept on disk of the second can be read after a restart, because it starts anew from the wall.
- */
-function momentsOf(now: () => number, elapsed: () => number, config: Config): () => Moment {
-  const started = now() - elapsed()
+/** From now on the others know of this one, its clock is theirs, and it has its share of the webhooks. */
+async function joinNodes(nodes: Nodes, steady: SteadyClock): Promise<WebhookShare> {
+  const share = new WebhookShare(nodes)
+  steady.startAt((await nodes.beat()).clock)
+  // What it is behind by what the answer took, the quicker of two makes up for.
+  const beat = await nodes.beat(() => steady.now())
+  steady.keepUpWith(beat.clock)
+  share.setNodes(beat)
+  return share
+}
+
+/** Two clocks: the one on the wall may be set at any time, the other never jumps. */
+function momentsOf(now: () => number, steady: SteadyClock, config: Config): () => Moment {
   const cancelDeadlineMs = config.cancelDeadlineSeconds * 1000
   return () => ({
     at: now(),
-    clock: Math.round(started + elapsed()),
+    clock: steady.now(),
     chance: Math.random(),
     cancelDeadlineMs,
   })

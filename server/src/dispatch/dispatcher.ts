@@ -14,6 +14,7 @@ import {
 } from '../domain/device-link.ts'
 import type { DeviceExecution, DeviceQueue } from '../domain/device-report.ts'
 import type { Documents } from '../domain/documents.ts'
+import type { OpenSession } from '../domain/nodes.ts'
 import type { Presence } from '../domain/presence.ts'
 import type { DeviceKey, LaunchedRun, Store } from '../domain/store.ts'
 import { Told } from './told.ts'
@@ -27,6 +28,7 @@ export type DispatcherDeps = {
   queues: ChangeSignal<string>
   /** The steady clock. */
   clock: () => number
+  onOpened?: (session: DeviceSession) => void
   /** A look at queues failed; it is made again. */
   onFailure: (error: unknown) => void
 }
@@ -53,7 +55,8 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
   open(session: DeviceSession): void {
     const before = this.#told.get(session.device)
     this.#told.set(session.device, new Told(session))
-    this.#deps.presence.connect(session.device, session.door, session)
+    this.#deps.presence.connect(session)
+    this.#deps.onOpened?.(session)
     if (before) {
       clearTimeout(before.greeting)
       this.#awake.delete(before)
@@ -64,10 +67,8 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
   leave(session: DeviceSession): void {
     const told = this.#toldOf(session)
     if (told === undefined) return
-    clearTimeout(told.greeting)
-    this.#told.delete(session.device)
-    this.#awake.delete(told)
-    this.#deps.presence.disconnect(session.device, session.door)
+    this.#forget(told)
+    this.#deps.presence.disconnect(session)
   }
 
   greet(session: DeviceSession): void {
@@ -103,7 +104,7 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
   }
 
   launched(ownerNo: number, run: LaunchedRun): void {
-    if (this.#told.size === 0 && !this.#deps.queues.isWatched) return
+    if (!this.hasListeners) return
     const launch = ++this.#launches
     this.#launching = this.#launching
       .then(() => this.#tellRun(ownerNo, run, launch))
@@ -120,6 +121,34 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
     this.#deps.presence.leaveByHttp(device)
     // One that waits by HTTP looks again, and whether it is still let in.
     this.#deps.queues.tell([deviceText(device)])
+  }
+
+  /** Whether there is anybody to be told of a run. */
+  get hasListeners(): boolean {
+    return this.#told.size > 0 || this.#deps.queues.isWatched
+  }
+
+  isConnected(device: DeviceKey): boolean {
+    return this.#told.get(device) !== undefined
+  }
+
+  /** The device has this session on another node: an earlier one that is open here is over. */
+  takenOver(device: DeviceKey, sessionNo: number): void {
+    this.#deps.presence.connectedElsewhere(device)
+    const told = this.#told.get(device)
+    if (told === undefined || told.session.sessionNo >= sessionNo) return
+    this.#forget(told)
+    this.#deps.presence.movedElsewhere(told.session)
+    told.session.close('taken-over')
+  }
+
+  openSessions(): OpenSession[] {
+    return this.#told.values().map(({ session: { device, sessionNo } }) => ({ ...device, sessionNo }))
+  }
+
+  /** Who is connected here is said to be online once more: it was forgotten. */
+  announceAll(): void {
+    for (const { session } of this.#told.values()) this.#deps.presence.connect(session)
   }
 
   /** Looks at every connected device whose queue has changed since it was looked at last. */
@@ -142,6 +171,12 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
   #toldOf(session: DeviceSession): Told | undefined {
     const told = this.#told.get(session.device)
     return told?.session === session ? told : undefined
+  }
+
+  #forget(told: Told): void {
+    clearTimeout(told.greeting)
+    this.#told.delete(told.session.device)
+    this.#awake.delete(told)
   }
 
   /** Those that wait by HTTP look for themselves. */

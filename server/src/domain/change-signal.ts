@@ -4,6 +4,8 @@
 
 export class ChangeSignal<Key = number> {
   #watches = new Map<Key, Set<Watch>>()
+  /** Where others must hear of it as well: on other nodes. */
+  forward: ((keys: Key[]) => void) | undefined
 
   /** Nobody needs to be told while nobody watches. */
   get isWatched(): boolean {
@@ -11,9 +13,25 @@ export class ChangeSignal<Key = number> {
   }
 
   tell(keys: Iterable<Key>): void {
+    if (this.forward === undefined) {
+      this.hear(keys)
+      return
+    }
+    const all = [...keys]
+    this.hear(all)
+    this.forward(all)
+  }
+
+  /** Of a change that others have told of already. */
+  hear(keys: Iterable<Key>): void {
     for (const key of keys) {
       for (const watch of this.#watches.get(key) ?? []) watch.notice()
     }
+  }
+
+  /** Anything may have changed. */
+  hearAll(): void {
+    for (const watches of this.#watches.values()) for (const watch of watches) watch.notice()
   }
 
   /**

@@ -2,11 +2,17 @@
 // asks gets what is pending, and a hint that gets lost costs seconds.
 
 import type { DeviceExecution, DeviceQueue } from './device-report.ts'
+import type { SignedInDevice } from './sign-in.ts'
 import type { DeviceKey, Door, LaunchedRun } from './store.ts'
 
 /** A device as one text, for what is kept by device. */
 export function deviceText({ ownerNo, deviceId }: DeviceKey): string {
   return `${ownerNo} ${deviceId}`
+}
+
+/** Without what else is known of it. */
+export function keyOf({ ownerNo, deviceId }: DeviceKey): DeviceKey {
+  return { ownerNo, deviceId }
 }
 
 export type DeviceLink = {
@@ -31,7 +37,9 @@ export type CloseReason = 'taken-over' | 'credential-void' | 'stopping'
 
 /** One live connection of a device. */
 export type DeviceSession = {
-  readonly device: DeviceKey
+  readonly device: SignedInDevice
+  /** Larger than that of any session before it. */
+  readonly sessionNo: number
   readonly door: Door
   /** Which notices the device has subscribed to. */
   readonly wants: { readonly list: boolean; readonly next: boolean; readonly cancel: boolean }

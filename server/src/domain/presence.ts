@@ -2,11 +2,17 @@
 // comes back at once would else be as many commits. Whoever reads presence settles it first, so nobody sees it late.
 
 import { ByDevice } from './by-device.ts'
+import type { DeviceSession } from './device-link.ts'
 import type { DeviceKey, Door, PresenceChange, Store } from './store.ts'
 
 /** A device that asks by HTTP is online until it has been silent for so long. */
 const httpSilenceMs = 60_000
 const changesPerWrite = 1000
+/** A node writes down who is online once a second. */
+const movedMs = 3000
+
+/** A connection of a device. */
+export type PresentSession = Pick<DeviceSession, 'device' | 'door' | 'lastSeenAt' | 'sessionNo'>
 
 type HttpDevice = { device: DeviceKey; seenAt: number; seenClock: number }
 
@@ -21,8 +27,7 @@ export class Presence {
   readonly #deps: PresenceDeps
   #changes = new ByDevice<PresenceChange>()
   #writing: Promise<void> = Promise.resolve()
-  /** By connection: when each was heard last. */
-  readonly #connected = new ByDevice<{ readonly lastSeenAt: number }>()
+  readonly #connected = new ByDevice<PresentSession>()
   readonly #byHttp = new ByDevice<HttpDevice>()
 
   constructor(deps: PresenceDeps) {
@@ -33,14 +38,28 @@ export class Presence {
     return this.#connected.size
   }
 
-  connect(device: DeviceKey, door: Door, connection: { readonly lastSeenAt: number }): void {
-    this.#connected.set(device, connection)
+  connect(session: PresentSession): void {
+    const { device, door, sessionNo } = session
+    this.#connected.set(device, session)
     this.#byHttp.delete(device)
-    this.#change(device, true, door, this.#deps.now())
+    this.#change(device, true, door, this.#deps.now(), sessionNo)
   }
 
-  disconnect(device: DeviceKey, door: Door): void {
-    if (this.#connected.delete(device)) this.#change(device, false, door, this.#deps.now())
+  disconnect({ device, door, sessionNo }: PresentSession): void {
+    if (this.#connected.delete(device)) this.#change(device, false, door, this.#deps.now(), sessionNo)
+  }
+
+  /** It has connected to another node: what it asked here before says nothing any more. */
+  connectedElsewhere(device: DeviceKey): void {
+    this.#byHttp.delete(device)
+  }
+
+  /** The same of a session. That node says that it is online; only if it does not, it is offline since now. */
+  movedElsewhere({ device, door, sessionNo }: PresentSession): void {
+    if (!this.#connected.delete(device)) return
+    const at = this.#deps.now()
+    const isBack = () => this.#connected.get(device) !== undefined
+    setTimeout(() => isBack() || this.#change(device, false, door, at, sessionNo), movedMs).unref()
   }
 
   seenByHttp(device: DeviceKey): void {
@@ -51,13 +70,13 @@ export class Presence {
     if (known) Object.assign(known, { seenAt, seenClock })
     else {
       this.#byHttp.set(device, { device, seenAt, seenClock })
-      this.#change(device, true, 'http', seenAt)
+      this.#change(device, true, 'http', seenAt, null)
     }
   }
 
   /** Its credential is void, or it is gone: what it asked before keeps it online no longer. */
   leaveByHttp(device: DeviceKey): void {
-    if (this.#byHttp.delete(device)) this.#change(device, false, 'http', this.#deps.now())
+    if (this.#byHttp.delete(device)) this.#change(device, false, 'http', this.#deps.now(), null)
   }
 
   /** Of a device that is online. */
@@ -71,8 +90,24 @@ export class Presence {
     for (const { device, seenAt, seenClock } of this.#byHttp.values()) {
       if (seenClock > silentSince) continue
       this.#byHttp.delete(device)
-      this.#change(device, false, 'http', seenAt)
+      this.#change(device, false, 'http', seenAt, null)
     }
+  }
+
+  /** Who asks by HTTP is said to be online once more: it was forgotten. */
+  announceHttp(): void {
+    for (const { device, seenAt } of this.#byHttp.values()) this.#change(device, true, 'http', seenAt, null)
+  }
+
+  /** Those that were heard from this instant on, and when. */
+  seenFrom(instant: number): (DeviceKey & { at: number })[] {
+    const all = [
+      ...this.#connected.values().map(({ device, lastSeenAt }) => ({ device, at: lastSeenAt })),
+      ...this.#byHttp.values().map(({ device, seenAt }) => ({ device, at: seenAt })),
+    ]
+    return all
+      .filter(({ at }) => at >= instant)
+      .map(({ device: { ownerNo, deviceId }, at }) => ({ ownerNo, deviceId, at }))
   }
 
   /** Resolves when everything that was noticed before is on disk. */
@@ -97,7 +132,13 @@ export class Presence {
     }
   }
 
-  #change({ ownerNo, deviceId }: DeviceKey, online: boolean, door: Door, at: number): void {
-    this.#changes.set({ ownerNo, deviceId }, { ownerNo, deviceId, online, door, at })
+  #change(
+    { ownerNo, deviceId }: DeviceKey,
+    online: boolean,
+    door: Door,
+    at: number,
+    session: number | null,
+  ): void {
+    this.#changes.set({ ownerNo, deviceId }, { ownerNo, deviceId, online, door, at, session })
   }
 }

@@ -13,29 +13,33 @@ export class CredentialChanges {
   count = 0
 }
 
+/** `tokenId`: of the token it has shown; null if it was a certificate. */
+export type SignedInDevice = DeviceKey & { tokenId: string | null }
+
 /** Undefined for whatever is wrong: bad token, unknown or deleted device, revoked, the name of another device. */
 export async function signInByToken(
   deps: SignInDeps,
   token: string,
   deviceId?: string,
-): Promise<DeviceKey | undefined> {
+): Promise<SignedInDevice | undefined> {
   const tokenId = secretId('jd', token)
   if (tokenId === undefined) return undefined
   const found = await upToDate(deps, () => deps.store.findDeviceByToken(tokenId))
   if (!secretMatches(token, found?.tokenHash) || found === undefined) return undefined
   if (deviceId !== undefined && deviceId !== found.deviceId) return undefined
-  return { ownerNo: found.ownerNo, deviceId: found.deviceId }
+  return { ownerNo: found.ownerNo, deviceId: found.deviceId, tokenId }
 }
 
 /** A certificate that names no owner is one of the first owner's devices. */
 export const firstOwnerName = 'default'
 
-export function signInByCertificate(
+export async function signInByCertificate(
   deps: SignInDeps,
   subject: { commonName: string; organization: string | undefined },
-): Promise<DeviceKey | undefined> {
+): Promise<SignedInDevice | undefined> {
   const { commonName, organization = firstOwnerName } = subject
-  return upToDate(deps, () => deps.store.findDeviceByCertificate(organization, commonName))
+  const found = await upToDate(deps, () => deps.store.findDeviceByCertificate(organization, commonName))
+  return found && { ...found, tokenId: null }
 }
 
 /**

@@ -82,7 +82,13 @@ export type StoredPresence = {
   door: Door | null
 }
 
-export type PresenceChange = DeviceKey & { online: boolean; at: number; door: Door }
+/** `session`: the number of the session it tells of; null if it has none (HTTP). */
+export type PresenceChange = DeviceKey & {
+  online: boolean
+  at: number
+  door: Door
+  session: number | null
+}
 
 /** A device as its callers name it. */
 export type DeviceKey = { ownerNo: number; deviceId: string }
@@ -303,7 +309,7 @@ export type Store = WebhookStore & {
   enrollDevice(enrolling: Enrolling): Promise<EnrollOutcome>
 
   recordPresence(changes: PresenceChange[]): Promise<void>
-  /** At start: whoever was online when the process before ended is not any more. */
+  /** At start: whoever was online when the process before ended is not any more. Where there are nodes, they see to it. */
   forgetConnections(at: number): Promise<void>
 
   /** All or nothing for each trigger of the list; one that is refused does not hinder the others. */

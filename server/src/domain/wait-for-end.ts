@@ -6,6 +6,9 @@ import type { ChangeSignal } from './change-signal.ts'
 /** Between two looks of one waiter, so that a thousand changes in a row cost it twenty looks a second. */
 const restMs = 50
 
+/** A hint that got lost costs no more than this. */
+const lookAgainMs = 5000
+
 /** How long whoever asked is ready to wait. */
 export type Patience = { waitMs: number; callerGone: AbortSignal }
 export type WaitDeps = { changes: ChangeSignal; stopping: AbortSignal }
@@ -31,7 +34,7 @@ export async function waitForEnd<T extends { runId: number }>(
       const value = await read()
       const left = until - performance.now()
       if (isEnd(value) || left <= 0 || abort.aborted) return value
-      await watch.nextChange(left, abort)
+      await watch.nextChange(Math.min(left, lookAgainMs), abort)
       await rest(Math.min(restMs, Math.max(0, until - performance.now())))
     }
   } finally {

@@ -1,5 +1,6 @@
 // The only file that knows which stores there are.
 
+import type { Nodes } from '../domain/nodes.ts'
 import type { Store } from '../domain/store.ts'
 import type { SchemaChange } from './migrate.ts'
 import { type DatabaseExamination, examinePostgres } from './postgres/examine-database.ts'
@@ -15,10 +16,16 @@ import type { Counts } from './transfer/transfer.ts'
 
 export type StorePlace = { dataFolder: string; databaseUrl: string | undefined }
 
-export async function openStore(place: StorePlace, onLost: (error: Error) => void): Promise<Store> {
+/** `nodes`: only where others may use the same database. */
+export type OpenedStore = { store: Store; nodes: Nodes | undefined }
+
+export async function openStore(place: StorePlace, onLost: (error: Error) => void): Promise<OpenedStore> {
   const { dataFolder, databaseUrl } = place
-  if (databaseUrl === undefined) return openSqliteStore({ folder: dataFolder, onLost })
-  return openPostgresStore({ url: databaseUrl })
+  if (databaseUrl === undefined) {
+    return { store: openSqliteStore({ folder: dataFolder, onLost }), nodes: undefined }
+  }
+  const { nodes, ...store } = await openPostgresStore({ url: databaseUrl })
+  return { store, nodes }
 }
 
 /** What a migration would do. */

@@ -15,7 +15,8 @@ import { openSqliteUnderTest } from '../store/sqlite-under-test.ts'
 import { createOne, momentAt, seedOwner, startedAt } from '../store/store-under-test.ts'
 
 export class RecordingSession implements DeviceSession {
-  readonly device: DeviceKey
+  readonly device: DeviceKey & { tokenId: string | null }
+  readonly sessionNo = 1
   readonly door: Door = 'mqtt'
   readonly lastSeenAt = startedAt
   wants = { list: true, next: true, cancel: true }
@@ -25,7 +26,7 @@ export class RecordingSession implements DeviceSession {
   told: string[] = []
 
   constructor(device: DeviceKey) {
-    this.device = device
+    this.device = { ...device, tokenId: 'token' }
   }
 
   send(notice: DeviceNotice, jobExecutionIds: readonly number[]): void {

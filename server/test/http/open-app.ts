@@ -26,7 +26,7 @@ export type OpenApp = { app: App; adminKey: string; told: ServiceEvent[]; deps: 
 
 export async function openApp(t: TestContext, parts: Partial<AllDeps> = {}): Promise<OpenApp> {
   const place = { dataFolder: temporaryFolder(t), databaseUrl: undefined }
-  const store = await openStore(place, (error) => {
+  const { store } = await openStore(place, (error) => {
     throw error
   })
   const told: ServiceEvent[] = []

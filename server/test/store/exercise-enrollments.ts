@@ -101,7 +101,9 @@ export async function exerciseEnrollments(t: TestContext, underTest: StoreUnderT
       const { token } = enrolling(enrollment, 'token')
       await store.setDeviceToken(ownerNo, 'token', token, startedAt)
       await store.setDeviceToken(ownerNo, 'revoked', null, startedAt)
-      await store.recordPresence([{ ownerNo, deviceId: 'seen', online: true, at: startedAt, door: 'mqtt' }])
+      await store.recordPresence([
+        { ownerNo, deviceId: 'seen', online: true, at: startedAt, door: 'mqtt', session: 1 },
+      ])
       for (const deviceId of ['token', 'revoked', 'seen']) {
         const asked = enrolling(enrollment, deviceId, { claim: 1 })
         assert.equal(await kindOf(asked), 'taken', deviceId)

@@ -105,7 +105,7 @@ export async function exerciseEvents(t: TestContext, underTest: StoreUnderTest):
       { tokenId: `t${ownerNo}`, tokenHash: new Uint8Array(32), at: 1 },
       1,
     )
-    const online = { ...device, online: true, at: startedAt + 5, door: 'mqtt' as const }
+    const online = { ...device, online: true, at: startedAt + 5, door: 'mqtt' as const, session: 1 }
     await store.recordPresence([online])
     await store.recordPresence([online])
     await store.recordPresence([{ ...online, online: false }])
@@ -128,16 +128,22 @@ export async function exerciseEvents(t: TestContext, underTest: StoreUnderTest):
   })
 
   await t.test(
-    'a device that enrols is created and has a credential; one that was online is offline',
+    'a device that enrols is created and has a credential; one that goes offline does so once',
     async () => {
       const { ownerNo } = await seedOwner(store, { devices: [] })
       const enrollment = await store.createEnrollment(newEnrollment(ownerNo, { enrollmentId: `e${ownerNo}` }))
       await store.enrollDevice(enrolling(enrollment, 'new', { at: startedAt }))
-      await store.recordPresence([
-        { ownerNo, deviceId: 'new', online: true, at: startedAt, door: 'websocket' },
-      ])
-      await store.forgetConnections(startedAt + 1)
-      await store.forgetConnections(startedAt + 2)
+      const came = {
+        ownerNo,
+        deviceId: 'new',
+        online: true,
+        at: startedAt,
+        door: 'http' as const,
+        session: null,
+      }
+      await store.recordPresence([came])
+      await store.recordPresence([{ ...came, online: false, at: startedAt + 1 }])
+      await store.recordPresence([{ ...came, online: false, at: startedAt + 2 }])
       const types = typesOf(await readEvents(store, ownerNo))
       assert.deepEqual(types, ['device.created', 'device.credential_set', 'device.online', 'device.offline'])
     },

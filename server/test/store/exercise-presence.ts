@@ -18,7 +18,8 @@ export async function exercisePresence(t: TestContext, underTest: StoreUnderTest
   const presenceOf = async (ownerNo: number, deviceId: string) =>
     (await underTest.store.getDevice(ownerNo, deviceId))?.presence
   const change = (ownerNo: number, deviceId: string, online: boolean, after: number, door: Door = 'mqtt') => {
-    return { ownerNo, deviceId, online, at: startedAt + after, door }
+    const at = startedAt + after
+    return { ownerNo, deviceId, online, at, door, session: door === 'http' ? null : at }
   }
 
   await t.test('a device is online or offline since its last change, and was seen last then', async () => {
@@ -140,6 +141,16 @@ export async function exercisePresence(t: TestContext, underTest: StoreUnderTest
       assert.deepEqual(await presenceOf(ownerNo, 'd3'), neverSeen)
       const online = (slice: Slice<string>) => store.listDevices(ownerNo, { online: true }, slice)
       assert.deepEqual(await readAll(online), [])
+      await store.forgetConnections(startedAt + 10)
+      const { events } = await store.listEvents(
+        ownerNo,
+        { types: ['device.offline'] },
+        { after: 0, limit: 9 },
+      )
+      assert.deepEqual(
+        events.map(({ at }) => at - startedAt),
+        [2, 9],
+      )
     },
   )
 }

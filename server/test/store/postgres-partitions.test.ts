@@ -27,7 +27,7 @@ const million = 1_000_000
 
 async function open(t: TestContext, nodes = 1): Promise<{ url: string; store: Store; others: Store[] }> {
   const url = await createDatabase(server)
-  const stores = await Promise.all(Array.from({ length: nodes }, () => openPostgresStore({ url })))
+  const stores: Store[] = await Promise.all(Array.from({ length: nodes }, () => openPostgresStore({ url })))
   t.after(() => Promise.all(stores.map((store) => store.close())))
   const [store, ...others] = stores as [Store, ...Store[]]
   return { url, store, others }

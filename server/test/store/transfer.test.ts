@@ -49,7 +49,7 @@ const places = {
 } as const
 
 async function withStore<T>(place: StorePlace, work: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openStore(place, assert.ifError)
+  const { store } = await openStore(place, assert.ifError)
   try {
     return await work(store)
   } finally {
@@ -86,7 +86,9 @@ async function fill(store: Store): Promise<Seed> {
   const tokenHash = new Uint8Array(32).fill(3)
   await store.setDeviceToken(ownerNo, 'd1', { tokenId: 'token-1', tokenHash, at: startedAt }, startedAt)
   await store.setDeviceToken(ownerNo, 'd2', null, startedAt)
-  await store.recordPresence([{ ownerNo, deviceId: 'd1', online: true, at: startedAt + 5, door: 'mqtt' }])
+  await store.recordPresence([
+    { ownerNo, deviceId: 'd1', online: true, at: startedAt + 5, door: 'mqtt', session: 1 },
+  ])
   const enrollment = await store.createEnrollment(
     newEnrollment(ownerNo, { maxUses: 5, deviceIdPrefix: 'e-' }),
   )
@@ -392,7 +394,10 @@ test('each table and column of both stores is moved, or is named with the reason
      WHERE table_schema = 'public' AND table_name NOT LIKE 'execution_from_%'`,
   )
   // Derived, or of no use once ids go on above the old ones.
-  const own = { SQLite: [], PostgreSQL: ['owner.renamed_execution_id'] }
+  const own = {
+    SQLite: [],
+    PostgreSQL: ['owner.renamed_execution_id', 'device.node_no', 'device.session_no'],
+  }
   const derived = { SQLite: ['run.ended'], PostgreSQL: [] }
   for (const [store, rows] of Object.entries({ SQLite: inSqlite, PostgreSQL: inPostgres })) {
     const found = rows.map((row) => `${row.table}.${row.column}`)

@@ -48,6 +48,6 @@ export async function openServer(t: TestContext, options: ServerOptions = {}): P
   const server = await startServer(config, { ...(now && { now }), ...(elapsed && { elapsed }) })
   t.after(() => server.stop())
   if (overrides.dataFolder === undefined) removeAfter(t, config.dataFolder)
-  const adminKey = server.newAdminKey ?? readAdminKey(config.dataFolder)?.text ?? ''
+  const adminKey = server.newAdminKey ?? config.adminKey ?? readAdminKey(config.dataFolder)?.text ?? ''
   return { ...buildApi(server.http, adminKey), server, folder: config.dataFolder }
 }

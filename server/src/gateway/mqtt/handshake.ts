@@ -1,8 +1,8 @@
 // The first phase of a connection: one CONNECT, then the look-up of whoever that is.
 
 import { mayHoldSecret } from '../../domain/secret-text.ts'
-import type { SignInDeps } from '../../domain/sign-in.ts'
-import { type DeviceKey, StorageUnavailable } from '../../domain/store.ts'
+import type { SignedInDevice, SignInDeps } from '../../domain/sign-in.ts'
+import { StorageUnavailable } from '../../domain/store.ts'
 import { type ConnectTerms, refusal, termsOf } from './connect-terms.ts'
 import { beforeConnect } from './frame-rules.ts'
 import { type ConnectPacket, encodePacket, parseConnect } from './packets.ts'
@@ -11,7 +11,11 @@ import type { Reason } from './reason.ts'
 import { MqttSession, type SessionDeps } from './session.ts'
 import { type CertificateSubject, claimedDeviceId, signInDevice } from './sign-in-device.ts'
 
-export type HandshakeDeps = SessionDeps & SignInDeps
+export type HandshakeDeps = SessionDeps &
+  SignInDeps & {
+    /** Where there are several nodes: which of two sessions of a device is the later one. */
+    takeSessionNo?: () => Promise<number>
+  }
 
 const connectWithinMs = 5000
 const signInWithinMs = 5000
@@ -76,11 +80,13 @@ export class Handshake implements Phase {
 
   async #signIn(connect: ConnectPacket, terms: ConnectTerms): Promise<void> {
     try {
+      // Before the look-up: between that and the session nothing should come.
+      const sessionNo = (await this.#deps.takeSessionNo?.()) ?? 0
       const device = await signInDevice(this.#deps, connect, this.#subject)
       this.#isSigningIn = false
       if (!this.#line.isOpen) this.#line.goOn()
       else if (device === undefined) this.#line.end('not-authorized')
-      else this.#open(device, terms)
+      else this.#open(device, terms, sessionNo)
     } catch (error) {
       this.#isSigningIn = false
       if (!(error instanceof StorageUnavailable)) {
@@ -91,8 +97,8 @@ export class Handshake implements Phase {
     }
   }
 
-  #open(device: DeviceKey, terms: ConnectTerms): void {
-    const session = new MqttSession(this.#deps, this.#line, terms, device)
+  #open(device: SignedInDevice, terms: ConnectTerms, sessionNo: number): void {
+    const session = new MqttSession(this.#deps, this.#line, terms, device, sessionNo)
     this.#deps.sessions.open(session)
     this.#line.enter(session)
     session.welcome()

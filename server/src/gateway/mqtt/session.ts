@@ -8,7 +8,8 @@ import type {
   DeviceSessions,
   SeenQueue,
 } from '../../domain/device-link.ts'
-import type { DeviceKey, Door } from '../../domain/store.ts'
+import type { SignedInDevice } from '../../domain/sign-in.ts'
+import type { Door } from '../../domain/store.ts'
 import { acceptance, type ConnectTerms } from './connect-terms.ts'
 import { afterConnect } from './frame-rules.ts'
 import { InOrder, type Request } from './in-order.ts'
@@ -25,7 +26,8 @@ export type SessionDeps = ServeDeps & { sessions: DeviceSessions }
 const readWithinMs = 30_000
 
 export class MqttSession implements DeviceSession, Phase {
-  readonly device: DeviceKey
+  readonly device: SignedInDevice
+  readonly sessionNo: number
   readonly rules = afterConnect
   readonly #deps: SessionDeps
   readonly #line: Line
@@ -35,8 +37,9 @@ export class MqttSession implements DeviceSession, Phase {
   readonly #requests: InOrder
   #closing: CloseReason | undefined
 
-  constructor(deps: SessionDeps, line: Line, terms: ConnectTerms, device: DeviceKey) {
+  constructor(deps: SessionDeps, line: Line, terms: ConnectTerms, device: SignedInDevice, sessionNo: number) {
     this.device = device
+    this.sessionNo = sessionNo
     this.#deps = deps
     this.#line = line
     this.#terms = terms

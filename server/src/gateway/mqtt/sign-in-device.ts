@@ -1,6 +1,10 @@
 import type { IConnectPacket } from 'mqtt-packet'
-import { type SignInDeps, signInByCertificate, signInByToken } from '../../domain/sign-in.ts'
-import type { DeviceKey } from '../../domain/store.ts'
+import {
+  type SignedInDevice,
+  type SignInDeps,
+  signInByCertificate,
+  signInByToken,
+} from '../../domain/sign-in.ts'
 
 /** Of a certificate that the settings trust. */
 export type CertificateSubject = { commonName: string; organization: string | undefined }
@@ -15,7 +19,7 @@ export function signInDevice(
   deps: SignInDeps,
   connect: IConnectPacket,
   subject: CertificateSubject | undefined,
-): Promise<DeviceKey | undefined> {
+): Promise<SignedInDevice | undefined> {
   const deviceId = claimedDeviceId(connect)
   const token = connect.password?.toString() ?? ''
   if (token !== '') return deviceId === '' ? nobody : signInByToken(deps, token, deviceId)

@@ -1,5 +1,6 @@
 import type { NewStoredApiKey, Store, StoredApiKey } from '../../domain/store.ts'
 import type { Database } from './database.ts'
+import { GroupedLook } from './grouped-look.ts'
 import { locks } from './locks.ts'
 import { type Row, sliced } from './rows.ts'
 
@@ -17,6 +18,7 @@ const FIRST_OWNER = `
   SELECT owner_no, EXISTS (SELECT FROM api_key WHERE api_key.owner_no = owner.owner_no) AS has_key
   FROM owner ORDER BY owner_no LIMIT 1`
 const FIND = `${SELECT} WHERE key_id = $1`
+const FIND_ALL = `${SELECT} WHERE key_id = ANY ($1::text[])`
 const LIST = `${SELECT} WHERE api_key.owner_no = $1 AND key_id > $2 ORDER BY key_id LIMIT $3`
 // A second revocation keeps the instant of the first.
 const REVOKE = `
@@ -32,6 +34,10 @@ type ApiKeySteps = Pick<
 >
 
 export function buildApiKeySteps(db: Database): ApiKeySteps {
+  const keys = new GroupedLook(async (keyIds) => {
+    const rows = await db.query(FIND_ALL, [keyIds])
+    return new Map(rows.map((row) => [row.key_id as string, toApiKey(row)]))
+  })
   return {
     createFirstKey(owner, key) {
       return db.inTransaction(async (transaction) => {
@@ -52,10 +58,7 @@ export function buildApiKeySteps(db: Database): ApiKeySteps {
         return toApiKey(rows[0] as Row)
       })
     },
-    async findApiKey(keyId) {
-      const [row] = await db.query(FIND, [keyId])
-      return row && toApiKey(row)
-    },
+    findApiKey: (keyId) => keys.find(keyId),
     async listApiKeys(ownerNo, { after, limit }) {
       const rows = await db.query(LIST, [ownerNo, after ?? '', limit + 1])
       return sliced(rows.map(toApiKey), limit, (key) => key.keyId)

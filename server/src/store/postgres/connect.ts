@@ -20,8 +20,8 @@ const settings = {
   join_collapse_limit: '1',
   default_transaction_isolation: 'read\\ committed',
   statement_timeout: `${statementTimeoutMs}`,
-  // A node that stands still inside a transaction must not keep the others waiting for its locks.
-  idle_in_transaction_session_timeout: `${statementTimeoutMs}`,
+  // A node that stands still inside a transaction must not keep the others waiting for its locks for long.
+  idle_in_transaction_session_timeout: '5000',
 }
 
 const bytea = 17

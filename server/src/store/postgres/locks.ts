@@ -8,5 +8,9 @@ export const locks = {
   catalogueOfOwner: 740_003,
   eventsOfOwner: 740_004,
   firstKey: 740_005,
-  retention: 740_006,
+  /** Held by each node as long as it is connected; the second key is its number. */
+  node: 740_006,
+  /** Held by the node that sends it; the second key is the webhook's number. */
+  webhook: 740_007,
+  retention: 740_008,
 } as const

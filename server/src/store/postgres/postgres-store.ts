@@ -1,5 +1,6 @@
 // The store on PostgreSQL, for any number of nodes at once: nothing that is kept in memory decides anything.
 
+import type { Nodes } from '../../domain/nodes.ts'
 import type { Store } from '../../domain/store.ts'
 import { readMigrations } from '../migrate.ts'
 import { buildApiKeySteps } from './api-keys.ts'
@@ -9,12 +10,13 @@ import { Database } from './database.ts'
 import { buildDeviceSteps } from './devices.ts'
 import { buildEnrollmentSteps } from './enrollments.ts'
 import { buildEventSteps } from './event-list.ts'
-import { EventSignal } from './event-signal.ts'
 import { buildExecutionListSteps } from './execution-list.ts'
 import { buildExecutionSteps } from './executions.ts'
 import { buildIdempotencySteps } from './idempotency-keys.ts'
 import { buildJobSteps } from './jobs.ts'
 import { prepareDatabase } from './migrate-database.ts'
+import { NodeSignal } from './node-signal.ts'
+import { buildNodeSteps, joinNodes, leaveNodes } from './nodes.ts'
 import { buildOutputSteps } from './outputs.ts'
 import { buildOwnerSteps } from './owners.ts'
 import { Partitions } from './partitions.ts'
@@ -35,34 +37,45 @@ export const postgresMigrations = () => readMigrations(new URL('migrations/', im
 // A row of its own: that of the ids must not be held while the disk is waited for.
 const PROBE = 'UPDATE write_probe SET writes = writes + 1'
 
-export async function openPostgresStore({ url }: { url: string }): Promise<Store> {
+export type PostgresStore = Store & { readonly nodes: Nodes }
+
+export async function openPostgresStore({ url }: { url: string }): Promise<PostgresStore> {
   const settings = await prepareDatabase(url, postgresMigrations())
   const db = new Database(url, settings)
-  const signal = new EventSignal(url)
-  db.onEvents = () => signal.send()
-  const underWay = new UnderWay()
-  const closeAll = async () => {
-    await Promise.all([db.close(), signal.close()])
-  }
-  let closed: Promise<void> | undefined
   try {
+    const nodeNo = await joinNodes(db)
+    const signal = new NodeSignal(url, nodeNo)
+    db.onEvents = () => signal.tellEvents()
     await signal.open()
-    const steps = underWay.counting(await buildSteps(db))
-    return {
-      ...steps,
-      onEvents: (listener) => signal.onEvents(listener),
-      close() {
-        closed ??= underWay.close().then(closeAll)
-        return closed
-      },
-    }
+    return await buildStore(db, signal, nodeNo)
   } catch (error) {
-    await closeAll()
+    await db.close()
     throw error
   }
 }
 
-async function buildSteps(db: Database): Promise<Omit<Store, 'onEvents' | 'close'>> {
+async function buildStore(db: Database, signal: NodeSignal, nodeNo: number): Promise<PostgresStore> {
+  const underWay = new UnderWay()
+  const steps = underWay.counting(await buildSteps(db, nodeNo))
+  let closed: Promise<void> | undefined
+  const close = async () => {
+    await underWay.close()
+    // If it cannot say so now, the others find out.
+    await leaveNodes(db, nodeNo).catch(() => undefined)
+    await Promise.all([db.close(), signal.close()])
+  }
+  return {
+    ...steps,
+    nodes: buildNodeSteps(db, signal, nodeNo, steps.forgetConnections),
+    onEvents: (listener) => signal.onEvents(listener),
+    close() {
+      closed ??= close()
+      return closed
+    },
+  }
+}
+
+async function buildSteps(db: Database, nodeNo: number): Promise<Omit<Store, 'onEvents' | 'close'>> {
   const policies = new Policies()
   const partitions = new Partitions(db)
   const { jobExecutionId } = await db.takeIds(0, 0)
@@ -77,7 +90,7 @@ async function buildSteps(db: Database): Promise<Omit<Store, 'onEvents' | 'close
     ...buildJobSteps(db, catalogue),
     ...buildDeviceSteps(db, policies, catalogue),
     ...buildEnrollmentSteps(db, catalogue),
-    ...buildPresenceSteps(db),
+    ...buildPresenceSteps(db, nodeNo),
     ...buildTriggerSteps(db, policies, partitions, catalogue),
     ...buildExecutionSteps(db, policies),
     ...buildExecutionListSteps(db),

@@ -1,5 +1,6 @@
 // Who is connected, and what was handed to whom.
 
+import { judgePresence, type KnownPresence } from '../../domain/judge-presence.ts'
 import type { PresenceChange, Store } from '../../domain/store.ts'
 import type { Database } from './database.ts'
 import { deviceChanged } from './events.ts'
@@ -7,16 +8,19 @@ import { numbers, type Row } from './rows.ts'
 import type { Transaction } from './transaction.ts'
 
 const LOCK = `
-  SELECT owner_no, device_id, device_no, online
+  SELECT owner_no, device_id, device_no, online, presence_since, last_seen_at, door, session_no
   FROM unnest($1::int[], $2::text[]) AS wanted (owner_no, device_id) JOIN device USING (owner_no, device_id)
   WHERE deleted_at IS NULL ORDER BY owner_no, device_id FOR NO KEY UPDATE OF device`
-// Whoever is online already and comes back by another connection is online since then.
 const SET = `
-  UPDATE device SET online = new.online, presence_since = new.at, last_seen_at = new.at, door = new.door
-  FROM json_to_recordset($1::json) AS new (device_no int, online boolean, at bigint, door text)
+  UPDATE device SET online = new.online, presence_since = new.since, last_seen_at = new.seen, door = new.door,
+    session_no = new.session, node_no = $2
+  FROM json_to_recordset($1::json)
+    AS new (device_no int, online boolean, since bigint, seen bigint, door text, session bigint)
   WHERE device.device_no = new.device_no`
 const ONLINE = `
-  SELECT owner_no, device_no, door FROM device WHERE online ORDER BY owner_no, device_id FOR NO KEY UPDATE`
+  SELECT owner_no, device_no, door FROM device
+  WHERE online AND NOT EXISTS (SELECT FROM node WHERE node.node_no = device.node_no)
+  ORDER BY owner_no, device_id LIMIT $1 FOR NO KEY UPDATE OF device`
 const FORGET = `
   UPDATE device SET online = false, presence_since = $2 FROM unnest($1::int[]) AS gone (device_no)
   WHERE device.device_no = gone.device_no`
@@ -28,22 +32,19 @@ const DELIVERED = `
   FROM unnest($1::bigint[]) AS told (id)
   WHERE execution_id = told.id AND delivered_at IS NULL`
 
+const forgottenAtOnce = 1000
+
 type PresenceSteps = Pick<Store, 'recordPresence' | 'forgetConnections' | 'recordDeliveries'>
 
-export function buildPresenceSteps(db: Database): PresenceSteps {
+/** `nodeNo`: to which the devices are connected that this store is told of. */
+export function buildPresenceSteps(db: Database, nodeNo: number): PresenceSteps {
   return {
     async recordPresence(changes) {
-      if (changes.length > 0) await db.inTransaction((transaction) => recordPresence(transaction, changes))
+      if (changes.length === 0) return
+      await db.inTransaction((transaction) => recordPresence(transaction, changes, nodeNo))
     },
-    forgetConnections(at) {
-      return db.inTransaction(async (transaction) => {
-        const rows = await transaction.query(ONLINE)
-        for (const { owner_no, device_no, door } of rows) {
-          const [ownerNo, deviceNo] = [owner_no as number, device_no as number]
-          deviceChanged(transaction, 'device.offline', { ownerNo, deviceNo, at, details: { door } })
-        }
-        if (rows.length > 0) await transaction.query(FORGET, [rows.map((row) => row.device_no), at])
-      })
+    async forgetConnections(at) {
+      while (await db.inTransaction((transaction) => forgetSome(transaction, at)));
     },
     async recordDeliveries({ notified, delivered, at }) {
       if (notified.length + delivered.length === 0) return
@@ -57,25 +58,59 @@ export function buildPresenceSteps(db: Database): PresenceSteps {
   }
 }
 
+/** Of those whose node is gone; true while there may be more. */
+async function forgetSome(transaction: Transaction, at: number): Promise<boolean> {
+  const rows = await transaction.query(ONLINE, [forgottenAtOnce])
+  for (const { owner_no, device_no, door } of rows) {
+    const [ownerNo, deviceNo] = [owner_no as number, device_no as number]
+    deviceChanged(transaction, 'device.offline', { ownerNo, deviceNo, at, details: { door } })
+  }
+  if (rows.length > 0) await transaction.query(FORGET, [rows.map((row) => row.device_no), at])
+  return rows.length === forgottenAtOnce
+}
+
 /** Each in its turn, but each device is written once. */
-async function recordPresence(transaction: Transaction, changes: PresenceChange[]): Promise<void> {
+async function recordPresence(
+  transaction: Transaction,
+  changes: PresenceChange[],
+  nodeNo: number,
+): Promise<void> {
   const rows = await transaction.query(LOCK, [
     changes.map(({ ownerNo }) => ownerNo),
     changes.map(({ deviceId }) => deviceId),
   ])
-  const devices = new Map(rows.map((row) => [`${row.owner_no} ${row.device_id}`, row]))
+  const devices = new Map(rows.map((row) => [`${row.owner_no} ${row.device_id}`, toKnown(row)]))
   const set = new Map<number, Row>()
-  for (const { ownerNo, deviceId, online, at, door } of changes) {
+  for (const change of changes) {
+    const { ownerNo, deviceId, online, at, door, session } = change
     const device = devices.get(`${ownerNo} ${deviceId}`)
     if (device === undefined) continue
-    const deviceNo = device.device_no as number
-    set.set(deviceNo, { device_no: deviceNo, online, at, door })
-    if (device.online === online) continue
-    device.online = online
+    const { deviceNo, known } = device
+    const verdict = judgePresence(known, change)
+    if (verdict === 'ignored') continue
+    const isNews = known.online !== online
+    known.lastSeenAt = verdict === 'seen' ? Math.max(known.lastSeenAt ?? 0, at) : at
+    if (verdict === 'holds')
+      Object.assign(known, { online, since: at, door, session: session ?? known.session })
+    set.set(deviceNo, { ...known, device_no: deviceNo, seen: known.lastSeenAt })
+    if (!isNews || verdict !== 'holds') continue
     const type = online ? 'device.online' : 'device.offline'
     deviceChanged(transaction, type, { ownerNo, deviceNo, at, details: { door } })
   }
-  if (set.size > 0) await transaction.query(SET, [JSON.stringify([...set.values()])])
+  if (set.size > 0) await transaction.query(SET, [JSON.stringify([...set.values()]), nodeNo])
+}
+
+function toKnown(row: Row): { deviceNo: number; known: KnownPresence } {
+  return {
+    deviceNo: row.device_no as number,
+    known: {
+      online: row.online as boolean,
+      since: row.presence_since as number | null,
+      lastSeenAt: row.last_seen_at as number | null,
+      door: row.door as KnownPresence['door'],
+      session: row.session_no as number | null,
+    },
+  }
 }
 
 function ascending(ids: number[]): string {

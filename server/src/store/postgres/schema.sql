@@ -33,6 +33,8 @@ CREATE TABLE device (
   presence_since bigint,
   last_seen_at bigint,
   door text,
+  node_no integer,
+  session_no bigint,
   revoked_at bigint,
   claim_hash bytea,
   FOREIGN KEY (owner_no) REFERENCES owner(owner_no),
@@ -40,6 +42,7 @@ CREATE TABLE device (
   UNIQUE (owner_no, device_id),
   UNIQUE (token_id)
 );
+CREATE INDEX device_of_node ON public.device USING btree (node_no) WHERE online;
 CREATE INDEX device_online ON public.device USING btree (owner_no, device_id) WHERE online;
 
 CREATE TABLE device_rename (
@@ -167,6 +170,12 @@ CREATE TABLE last_id (
   execution_id bigint NOT NULL
 );
 
+CREATE TABLE node (
+  node_no integer GENERATED ALWAYS AS IDENTITY NOT NULL,
+  beat_at bigint NOT NULL,
+  PRIMARY KEY (node_no)
+) WITH (fillfactor=50);
+
 CREATE TABLE output (
   execution_id bigint NOT NULL,
   attempt integer NOT NULL,
@@ -224,6 +233,11 @@ CREATE TABLE schema_migration (
   applied_at timestamp with time zone DEFAULT now() NOT NULL,
   PRIMARY KEY (number)
 );
+
+CREATE TABLE steady_clock (
+  clock bigint NOT NULL,
+  at bigint NOT NULL
+) WITH (fillfactor=50);
 
 CREATE TABLE transition (
   execution_id bigint NOT NULL,

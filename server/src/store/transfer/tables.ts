@@ -274,4 +274,6 @@ export const leftBehind: Readonly<Record<string, string>> = {
   execution_partition: 'partitions are made anew',
   schema_migration: 'the schema is made by the program',
   write_probe: 'it holds nothing',
+  node: 'those that live say so',
+  steady_clock: 'it starts anew from the wall',
 }

@@ -70,7 +70,9 @@ test('a session knows its device, its door, and when it was heard', async (t) =>
   const door = await openDoor(t)
   await openDevice(t, door)
   const { session } = door.behind
-  assert.deepEqual(session.device, { ownerNo: 1, deviceId })
+  const { ownerNo, deviceId: id, tokenId } = session.device
+  assert.deepEqual([ownerNo, id], [1, deviceId])
+  assert.ok(tokenId)
   assert.equal(session.door, 'mqtt')
   assert.equal(session.lastSeenAt, 1_700_000_000_000)
 })

@@ -1,0 +1,73 @@
+// npm run bench:postgres: Jobcast on PostgreSQL beside its limits and its peers on the same server, all in this run.
+
+import { overHttp, startNothingStored } from '../contenders.ts'
+import { openLoader } from '../loader.ts'
+import { type CellResult, measureCells } from '../measure-cells.ts'
+import { readOptions } from '../options.ts'
+import { startPostgres } from '../peers/postgres.ts'
+import { publish } from '../report.ts'
+import { startTarget } from '../server-process.ts'
+import { formatMs, formatRate, formatRatio, formatSpread, formatTable } from '../table.ts'
+import { copyRows } from './copy-rows.ts'
+import { buildDatabases, startNode } from './databases.ts'
+import { millionSection } from './million.ts'
+import { twoNodesSection } from './two-nodes.ts'
+import { wakeUpSection } from './wake-up.ts'
+
+const options = readOptions(process.argv.slice(2), [
+  { devices: 1, callers: 64 },
+  { devices: 100, callers: 64 },
+  { devices: 10_000, callers: 8 },
+])
+const loader = openLoader()
+const postgres = await startPostgres()
+console.error('making a database with the fleet')
+const databases = await buildDatabases(postgres.url)
+
+const contenders = [
+  overHttp('Jobcast', loader, startOnCopy),
+  overHttp('nothing stored', loader, startNothingStored),
+  copyRows('COPY', databases),
+  overHttp('pg-boss', loader, () => startTarget('peers/pg-boss.ts', postgres.url)),
+  overHttp('graphile-worker', loader, () => startTarget('peers/graphile-worker.ts', postgres.url)),
+]
+const results = await measureCells(options.cells, contenders, options)
+const sections = [conditions(), ...results.map(cellSection)]
+sections.push(await millionSection(databases))
+sections.push(await twoNodesSection(databases, options))
+sections.push(await wakeUpSection(databases, options))
+await postgres.end()
+publish('On PostgreSQL', sections, options)
+process.exit()
+
+async function startOnCopy() {
+  const url = await databases.copy()
+  const node = await startNode(url)
+  return {
+    ...node,
+    async end() {
+      await node.end()
+      await databases.drop(url)
+    },
+  }
+}
+
+function cellSection({ cell, of }: CellResult): string {
+  const jobcast = of('Jobcast')
+  const rows = contenders.map(({ name }) => {
+    const { callsPerSecond, p50, p99, spread } = of(name)
+    const ratio = formatRatio(jobcast.callsPerSecond / callsPerSecond)
+    const rates = [formatRate(callsPerSecond), formatRate(callsPerSecond * cell.devices)]
+    return [name, `**${ratio} ×**`, ...rates, formatMs(p50), formatMs(p99), formatSpread(spread)]
+  })
+  const head = ['', '**Jobcast is**', 'triggers/s', 'executions/s', 'p50 ms', 'p99 ms', 'spread']
+  return `## Devices a call: ${formatRate(cell.devices)}, callers: ${cell.callers}\n\n${formatTable(head, rows)}`
+}
+
+function conditions(): string {
+  return (
+    'PostgreSQL 18 with its defaults (fsync on), on the same machine as the service and the load. The queues stand behind ' +
+    'the same Fastify app with the same checks. COPY reads files on the server, two sessions at once, into the same table ' +
+    'with the same indexes.'
+  )
+}

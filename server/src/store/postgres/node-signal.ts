@@ -1,0 +1,193 @@
+// What the nodes on one database tell each other, over one connection each. Hints: one that gets lost costs time and
+// nothing else. The same connection holds what a node has to itself, so that it is free when the node is gone.
+
+import pg from 'pg'
+import type { Hint } from '../../domain/nodes.ts'
+import { connectionOptions } from './connect.ts'
+import { HintBatch, readHints } from './hint-batch.ts'
+import { locks } from './locks.ts'
+
+const channel = 'jobcast'
+const LISTEN = `LISTEN ${channel}`
+const TELL = `SELECT pg_notify('${channel}', text) FROM unnest($1::text[]) AS text`
+const HOLD_NODE = `SELECT pg_try_advisory_lock(${locks.node}, $1) AS held`
+const TAKE = `SELECT pg_try_advisory_lock(${locks.webhook}, $1) AS taken`
+const GIVE_BACK = `SELECT pg_advisory_unlock(${locks.webhook}, $1)`
+const reconnectAfterMs = 500
+/** A connection over which nothing is heard for so long is taken for broken, whatever the system says. */
+const silenceMs = 5000
+
+// A hint need not be on disk, and a machine that is gone without a word must not keep what it had.
+const settings = {
+  synchronous_commit: 'off',
+  tcp_keepalives_idle: '5',
+  tcp_keepalives_interval: '2',
+  tcp_keepalives_count: '3',
+}
+
+export class NodeSignal {
+  readonly #url: string
+  readonly #nodeNo: number
+  readonly #hintListeners: ((hint: Hint) => void)[] = []
+  readonly #eventListeners: (() => void)[] = []
+  readonly #lostListeners: (() => void)[] = []
+  readonly #batch = new HintBatch()
+  #client: pg.Client | undefined
+  #reconnecting: NodeJS.Timeout | undefined
+  /** How often another node was heard. Each says something when it comes. */
+  heardOthers = 0
+  /** Nobody else is on the database: nobody needs to be told. */
+  isAlone = false
+  /** Those it holds. */
+  readonly #webhooks = new Set<number>()
+  #isClosed = false
+  #isSending = false
+  #heardAt = 0
+  #holdsNode = false
+
+  constructor(url: string, nodeNo: number) {
+    this.#url = url
+    this.#nodeNo = nodeNo
+  }
+
+  onHint(listener: (hint: Hint) => void): void {
+    this.#hintListeners.push(listener)
+  }
+
+  onEvents(listener: () => void): void {
+    this.#eventListeners.push(listener)
+  }
+
+  onWebhooksLost(listener: () => void): void {
+    this.#lostListeners.push(listener)
+  }
+
+  /** Resolves once it hears the others; false: it has failed to, and tries again by itself. */
+  async open(): Promise<boolean> {
+    const client = new pg.Client(connectionOptions(this.#url, settings))
+    this.#client = client
+    client.on('notification', ({ processId, payload = '' }) => {
+      this.#heardAt = performance.now()
+      // Whoever listens here was told at once.
+      if (processId === (client as unknown as { processID: number }).processID) return
+      this.isAlone = false
+      this.heardOthers++
+      this.#hear(payload)
+    })
+    client.on('error', () => undefined)
+    client.once('end', () => this.#reconnect(client))
+    try {
+      await client.connect()
+      await client.query(LISTEN)
+      await this.#holdNode(client)
+      this.#heardAt = performance.now()
+      void this.#send()
+      return true
+    } catch {
+      this.#reconnect(client)
+      return false
+    }
+  }
+
+  /**
+   * Sent on its own and not within a commit: commits that notify wait for each other, all over the server, until they
+   * are on disk. While one is under way, others gather for the next.
+   */
+  tell(hint: Hint): void {
+    if (this.isAlone) return
+    this.#batch.add(hint)
+    void this.#send()
+  }
+
+  /** There are new events, made here. */
+  tellEvents(): void {
+    this.#tellEventListeners()
+    if (this.isAlone) return
+    this.#batch.addEvents()
+    void this.#send()
+  }
+
+  /** Says something that this node hears as well: so it knows that it would hear the others. */
+  checkHearing(): void {
+    const client = this.#client
+    if (client === undefined) return
+    if (performance.now() - this.#heardAt > silenceMs) {
+      this.#reconnect(client)
+      return
+    }
+    this.#batch.addNothing()
+    void this.#send()
+    if (!this.#holdsNode) this.#holdNode(client).catch(() => undefined)
+  }
+
+  async takeWebhook(webhookNo: number): Promise<boolean> {
+    if (this.#webhooks.has(webhookNo)) return true
+    const client = this.#client
+    const result = await client?.query(TAKE, [webhookNo])
+    const isTaken = result?.rows[0].taken === true && client === this.#client
+    if (isTaken) this.#webhooks.add(webhookNo)
+    return isTaken
+  }
+
+  async giveBackWebhook(webhookNo: number): Promise<void> {
+    if (!this.#webhooks.delete(webhookNo)) return
+    // Without the connection it is free already.
+    await this.#client?.query(GIVE_BACK, [webhookNo]).catch(() => undefined)
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearTimeout(this.#reconnecting)
+    await this.#client?.end().catch(() => undefined)
+  }
+
+  /** The connection before this one may still hold it: then it is tried again. */
+  async #holdNode(client: pg.Client): Promise<void> {
+    const { rows } = await client.query(HOLD_NODE, [this.#nodeNo])
+    this.#holdsNode = rows[0].held
+  }
+
+  async #send(): Promise<void> {
+    if (this.#isSending) return
+    this.#isSending = true
+    try {
+      while (this.#client && !this.#isClosed && !this.#batch.isEmpty) {
+        const texts = this.#batch.take()
+        // What could not be sent is not known any more one by one.
+        await this.#client.query(TELL, [texts]).catch(() => this.#batch.add({ kind: 'look-at-all' }))
+      }
+    } finally {
+      this.#isSending = false
+    }
+  }
+
+  #hear(text: string): void {
+    const { hints, events } = readHints(text)
+    if (events) this.#tellEventListeners()
+    for (const hint of hints) this.#tellHintListeners(hint)
+  }
+
+  #reconnect(lost: pg.Client): void {
+    if (this.#isClosed || this.#client !== lost) return
+    this.#client = undefined
+    this.#holdsNode = false
+    this.#webhooks.clear()
+    for (const listener of this.#lostListeners) listener()
+    lost.end().catch(() => undefined)
+    this.#reconnecting = setTimeout(async () => {
+      if (!(await this.open())) return
+      // Something may have been told while nobody listened.
+      this.#tellEventListeners()
+      this.#tellHintListeners({ kind: 'look-at-all' })
+    }, reconnectAfterMs)
+    this.#reconnecting.unref()
+  }
+
+  #tellHintListeners(hint: Hint): void {
+    for (const listener of this.#hintListeners) listener(hint)
+  }
+
+  #tellEventListeners(): void {
+    for (const listener of this.#eventListeners) listener()
+  }
+}

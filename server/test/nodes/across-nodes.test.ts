@@ -1,0 +1,79 @@
+// Any node takes any call, any device connects to any node.
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { newDevice } from '../support/call-device.ts'
+import { type Json, MqttLine } from '../support/mqtt-line.ts'
+import type { OpenServer } from '../support/open-server.ts'
+import { accepted, deviceFilters } from '../support/simulated-device.ts'
+import { openNodes } from './open-nodes.ts'
+
+async function openTwo(t: TestContext): Promise<[OpenServer, OpenServer]> {
+  const { nodes } = await openNodes(t, 2)
+  return nodes as [OpenServer, OpenServer]
+}
+
+/** A device that is connected to the node and has subscribed to everything. */
+async function connect(t: TestContext, node: OpenServer, deviceId: string, token: string) {
+  const line = await MqttLine.open(node.server.mqtt, { deviceId, token })
+  t.after(() => line.cut())
+  const notices: { suffix: string; json: Json }[] = []
+  let tell: () => void = () => undefined
+  line.onNotice = (suffix, json) => {
+    notices.push({ suffix, json })
+    tell()
+  }
+  await line.subscribe(...deviceFilters)
+  return {
+    line,
+    /** Resolves with the first notice that fits, also if it has come already. */
+    async notice(isIt: (suffix: string, json: Json) => boolean): Promise<Json> {
+      for (;;) {
+        const found = notices.find(({ suffix, json }) => isIt(suffix, json))
+        if (found) return found.json
+        await new Promise<void>((resolve) => {
+          tell = resolve
+        })
+      }
+    },
+  }
+}
+
+const isNext = (suffix: string, json: Json) => suffix === 'notify-next' && json.execution !== undefined
+
+test('a device on one node gets what another node was asked for, and its report ends a wait there', async (t) => {
+  const [one, two] = await openTwo(t)
+  await one.putJobAndDevices('restart', [])
+  const { token } = await newDevice(one, 'd1')
+  const device = await connect(t, two, 'd1', token)
+  const { json } = await one.trigger('restart', ['d1'])
+  const [{ jobExecutionId }] = json.executions ?? json
+  const waiting = one.call('GET', `/job/api/executions/${jobExecutionId}?wait=60`)
+  const { execution } = await device.notice(isNext)
+  assert.equal(Number(execution.jobId), jobExecutionId)
+  accepted(await device.line.request('start-next', {}))
+  accepted(await device.line.request(`${jobExecutionId}/update`, { status: 'SUCCEEDED' }))
+  assert.equal((await waiting).json.execState, 'SUCCEEDED')
+})
+
+test('a credential that is revoked on one node ends the connection on another', async (t) => {
+  const [one, two] = await openTwo(t)
+  const { token } = await newDevice(one, 'd1')
+  const device = await connect(t, two, 'd1', token)
+  assert.equal((await one.call('DELETE', '/job/api/devices/d1/credential')).status, 204)
+  await device.line.closed
+  await assert.rejects(MqttLine.open(two.server.mqtt, { deviceId: 'd1', token }))
+})
+
+test('a device that connects to another node is taken over from the first, and stays online', async (t) => {
+  const [one, two] = await openTwo(t)
+  const { token } = await newDevice(one, 'd1')
+  const first = await connect(t, one, 'd1', token)
+  const second = await connect(t, two, 'd1', token)
+  await first.line.closed
+  for (const node of [one, two]) {
+    const { json } = await node.call('GET', '/job/api/devices/d1')
+    assert.equal(json.online, true)
+  }
+  assert.equal(second.line.isClosed, false)
+})

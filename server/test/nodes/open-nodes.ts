@@ -1,0 +1,20 @@
+// Several whole servers in this process, on one database of their own.
+
+import type { TestContext } from 'node:test'
+import { newSecretText } from '../../src/domain/secret-text.ts'
+import { type OpenServer, openServer, type ServerOptions } from '../support/open-server.ts'
+import { createDatabase, sharedPostgres } from '../support/postgres-server.ts'
+
+export type OpenNodes = { databaseUrl: string; nodes: OpenServer[] }
+
+/** All know the same admin key. */
+export async function openNodes(
+  t: TestContext,
+  count: number,
+  options: ServerOptions = {},
+): Promise<OpenNodes> {
+  const databaseUrl = await createDatabase(await sharedPostgres())
+  const adminKey = newSecretText('jc').text
+  const open = () => openServer(t, { ...options, adminKey, databaseUrl })
+  return { databaseUrl, nodes: await Promise.all(Array.from({ length: count }, open)) }
+}
