@@ -31,6 +31,8 @@ export type BackgroundDeps = ClockDeps & {
   presence: Presence
   deliveries: Deliveries
   keepEventsMs: number
+  /** Undefined: for ever. */
+  keepExecutionsMs: number | undefined
 }
 
 /** What has been gathered is written once more when it stops. */
@@ -47,6 +49,7 @@ export function startBackground(deps: BackgroundDeps, dispatcher: Dispatcher): B
   )
   background.every(forgetEveryMs, 'forget old events', () => forgetOldEvents(deps))
   background.every(forgetEveryMs, 'forget old deliveries', () => forgetOldDeliveries(deps))
+  background.every(forgetEveryMs, 'forget old runs', () => forgetOldRuns(deps))
   return background
 }
 
@@ -73,4 +76,9 @@ async function forgetOldEvents({ store, now, stopping, keepEventsMs }: Backgroun
 
 async function forgetOldDeliveries({ store, stopping }: BackgroundDeps): Promise<void> {
   while (!stopping.aborted && (await store.forgetDeliveries()));
+}
+
+async function forgetOldRuns({ store, now, stopping, keepExecutionsMs }: BackgroundDeps): Promise<void> {
+  if (keepExecutionsMs === undefined) return
+  while (!stopping.aborted && (await store.forgetRuns(now() - keepExecutionsMs)));
 }

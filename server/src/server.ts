@@ -60,6 +60,7 @@ export type StartOptions = {
 /** Callers that keep connections open get a last answer with `connection: close` before idle ones are cut. */
 const lastAnswersMs = 500
 const stopWithinMs = 8000
+const dayMs = 24 * 60 * 60_000
 
 export async function startServer(config: Config, options: StartOptions = {}): Promise<RunningServer> {
   const takeDown = new TakeDown()
@@ -152,7 +153,12 @@ async function start(
     isAllowedAddress,
   }
   const background = startBackground(
-    { ...doorDeps, keepEventsMs: config.keepEventsDays * 24 * 60 * 60_000 },
+    {
+      ...doorDeps,
+      keepEventsMs: config.keepEventsDays * dayMs,
+      keepExecutionsMs:
+        config.keepExecutionsDays === undefined ? undefined : config.keepExecutionsDays * dayMs,
+    },
     dispatcher,
   )
   if (nodes && share) {

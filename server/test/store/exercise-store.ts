@@ -20,6 +20,7 @@ import { exercisePresence } from './exercise-presence.ts'
 import { exerciseQueues } from './exercise-queues.ts'
 import { exerciseReopening } from './exercise-reopening.ts'
 import { exerciseReports } from './exercise-reports.ts'
+import { exerciseRetention } from './exercise-retention.ts'
 import { exerciseRetries } from './exercise-retries.ts'
 import { exerciseTriggers } from './exercise-triggers.ts'
 import { exerciseWebhooks } from './exercise-webhooks.ts'
@@ -43,6 +44,7 @@ const subjects: Record<string, (t: TestContext, underTest: StoreUnderTest) => Pr
   credentials: exerciseCredentials,
   enrollments: exerciseEnrollments,
   webhooks: exerciseWebhooks,
+  retention: exerciseRetention,
   jobs: exerciseJobs,
   'owners and keys': exerciseKeys,
   'opened again': exerciseReopening,

@@ -24,6 +24,7 @@ import { buildDocumentSteps, Policies } from './policies.ts'
 import { buildPresenceSteps } from './presence.ts'
 import { buildQueueSteps } from './queues.ts'
 import { buildReportSteps } from './reports.ts'
+import { buildRetentionSteps } from './retention.ts'
 import { buildRunSteps } from './runs.ts'
 import { buildTransitionSteps } from './transitions.ts'
 import { buildTriggerSteps } from './triggers.ts'
@@ -104,5 +105,6 @@ async function buildSteps(db: Database, nodeNo: number): Promise<Omit<Store, 'on
     ...buildWebhookSteps(db),
     ...buildDeliverySteps(db),
     ...buildIdempotencySteps(db),
+    ...buildRetentionSteps(db),
   }
 }

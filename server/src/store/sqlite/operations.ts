@@ -20,6 +20,7 @@ import { preparePolicies } from './policies.ts'
 import { preparePresence } from './presence.ts'
 import { prepareQueues } from './queues.ts'
 import { prepareReports } from './reports.ts'
+import { prepareRetention } from './retention.ts'
 import { prepareRuns } from './runs.ts'
 import { prepareTransitions } from './transitions.ts'
 import { prepareTriggers } from './triggers.ts'
@@ -93,6 +94,7 @@ export function prepareWrites(db: DatabaseSync, onEvents: () => void = () => und
   const { fireClocks, forgetPlaces, moveRun } = prepareClocks(db, moves)
   const { recordPresence, forgetConnections, recordDeliveries } = preparePresence(db, log)
   const { recordTriggers, forgetIdempotencyKeys } = prepareTriggers(db, log)
+  const { forgetRuns, forgetRetentionPlaces } = prepareRetention(db, forgetIdempotencyKeys)
   const webhooks = prepareWebhooks(db)
   const { recordAttempts, replayDelivery, forgetDeliveries } = prepareDeliveryWrites(db, webhooks)
   // There and back: an update that leaves the row as it is would not reach the disk.
@@ -172,6 +174,7 @@ export function prepareWrites(db: DatabaseSync, onEvents: () => void = () => und
     recordDeliveries: whole(recordDeliveries),
     forgetIdempotencyKeys: whole(forgetIdempotencyKeys),
     forgetEvents: whole(forgetEvents),
+    forgetRuns: whole(forgetRuns, forgetRetentionPlaces),
     putWebhook: whole(webhooks.putWebhook),
     deleteWebhook: whole(webhooks.deleteWebhook),
     pauseWebhook: whole(webhooks.pauseWebhook),
