@@ -1,28 +1,32 @@
 // jobcast backup: a copy of the embedded database while the service runs.
 
+import { loadPlace } from '@jobcast/server'
 import { type Command, Option } from 'commander'
 import { BrokenCopy, copyDatabase } from './copy-database.ts'
 import { exitCode } from './exit-code.ts'
 import { plainCommand, withOut } from './owner-command.ts'
+import { UsageError } from './usage-error.ts'
 
 export function backupCommand(): Command {
   return plainCommand('backup')
     .addOption(
-      new Option('--data <folder>', 'the data folder of the service, on this machine')
-        .env('JOBCAST_DATA')
-        .default('./data'),
+      new Option(
+        '--data <folder>',
+        'the data folder of the service, on this machine (default JOBCAST_DATA, or ./data)',
+      ),
     )
     .requiredOption('--to <file>', 'the copy; must not be there yet')
     .addHelpText('after', '\nExample:\n  jobcast backup --data ./data --to backup-$(date +%F).db\n')
     .action(
-      withOut(async ({ out }, { data, to }: { data: string; to: string }) => {
+      withOut(async ({ out }, { data, to }: { data?: string; to: string }) => {
+        const folder = folderOf(data)
         for (const signal of ['SIGINT', 'SIGTERM'] as const) {
           process.once(signal, () =>
             process.exit(exitCode[signal === 'SIGINT' ? 'interrupted' : 'terminated']),
           )
         }
         try {
-          const copied = await copyDatabase(data, to)
+          const copied = await copyDatabase(folder, to)
           out.say(
             `Copied and checked: ${copied.file}, ${copied.bytes} bytes. It holds secrets; keep it like one.`,
           )
@@ -37,4 +41,14 @@ export function backupCommand(): Command {
         }
       }),
     )
+}
+
+/** PostgreSQL has programs of its own for it, which know more than we do. */
+function folderOf(data: string | undefined): string {
+  const { dataFolder, databaseUrl } = loadPlace(data)
+  if (databaseUrl === undefined) return dataFolder
+  throw new UsageError(
+    'the data is on PostgreSQL (DATABASE_URL is set): back it up with its own programs, pg_dump "$DATABASE_URL" for a copy, ' +
+      'pg_basebackup and the archived log for every instant. --data <folder> copies an embedded database',
+  )
 }

@@ -38,6 +38,9 @@ export const commands: readonly CommandEntry[] = [
   { name: 'dev', group: service, does: 'Run the service to try it: with a sample job, simulated devices and a call to paste.', load: async () => (await import('./dev.ts')).devCommand() },
   { name: 'serve', group: service, does: 'Run the service.', load: async () => (await import('./serve.ts')).serveCommand() },
   { name: 'new-key', group: service, does: 'Print a new API key, to be given to the first start as JOBCAST_ADMIN_KEY.', load: async () => (await import('./new-key.ts')).newKeyCommand() },
+  { name: 'migrate', group: service, does: 'Bring a database to the schema of this program, or say whether it is there.', load: async () => (await import('./migrate.ts')).migrateCommand() },
+  { name: 'export', group: service, does: 'Write everything that a database holds into a file, to move it.', load: async () => (await import('./export.ts')).exportCommand() },
+  { name: 'import', group: service, does: 'Read the file of an export into an empty database.', load: async () => (await import('./import.ts')).importCommand() },
   { name: 'backup', group: service, does: 'Copy the database of a data folder while the service runs.', load: async () => (await import('./backup.ts')).backupCommand() },
 
   { name: 'agent', group: devices, does: 'Run on a device: take its executions one at a time and carry them out.', load: async () => (await import('./agent.ts')).agentCommand() },

@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { type AccessFlags, findAccess } from './access.ts'
 import type { Style } from './colors.ts'
 import { checkData } from './doctor/check-data.ts'
+import { checkDatabase } from './doctor/check-database.ts'
 import { checkKey } from './doctor/check-key.ts'
 import { checkNetwork } from './doctor/check-network.ts'
 import { checkService } from './doctor/check-service.ts'
@@ -45,6 +46,7 @@ export function doctorCommand(): Command {
 async function* checkAll(flags: DoctorFlags): AsyncGenerator<Finding> {
   yield good('node', process.version)
   if (flags.data !== undefined) yield* checkData(flags.data)
+  yield* checkDatabase()
   const access = findAccess(flags)
   yield good('address', `${access.url}, from ${access.urlFrom}`)
   for await (const finding of checkNetwork(access.url)) {

@@ -19,6 +19,7 @@ export function serverCommand(name: string): Command {
 Every flag can also be set in the environment, --max-devices as ${example}, or in the file.
 A flag wins over the environment, the environment over the file.
 
+  DATABASE_URL        PostgreSQL instead of the embedded database: postgres://user:password@host:5432/database
   JOBCAST_ADMIN_KEY   the API key to make on the first start, instead of a new one ("jobcast new-key" prints one)
 `,
   )

@@ -31,6 +31,8 @@ export type BackgroundDeps = ClockDeps & {
   presence: Presence
   deliveries: Deliveries
   keepEventsMs: number
+  /** Undefined: for ever. */
+  keepExecutionsMs: number | undefined
 }
 
 /** What has been gathered is written once more when it stops. */
@@ -48,13 +50,14 @@ export function startBackground(deps: BackgroundDeps, dispatcher: Dispatcher): B
   background.every(forgetEveryMs, 'forget old events', () => forgetOldEvents(deps))
   background.every(forgetEveryMs, 'forget old deliveries', () => forgetOldDeliveries(deps))
   background.every(forgetEveryMs, 'forget old sessions', () => forgetOldSessions(deps))
+  background.every(forgetEveryMs, 'forget old runs', () => forgetOldRuns(deps))
   return background
 }
 
 /** Besides, where there are several nodes. */
 export function runAmongNodes(background: Background, life: NodeLife): void {
   background.every(beatEveryMs, 'say that this node lives', () => life.beat())
-  background.every(sweepEveryMs, 'look for connections that are void', () => life.closeStaleSessions())
+  background.every(sweepEveryMs, 'look for connections that are void', () => life.checkSessions())
   background.every(seenEveryMs, 'record when devices were heard', () => life.recordSeen())
 }
 
@@ -78,4 +81,9 @@ async function forgetOldDeliveries({ store, stopping }: BackgroundDeps): Promise
 
 async function forgetOldSessions({ store, now, stopping }: BackgroundDeps): Promise<void> {
   while (!stopping.aborted && (await store.forgetSessions(now())));
+}
+
+async function forgetOldRuns({ store, now, stopping, keepExecutionsMs }: BackgroundDeps): Promise<void> {
+  if (keepExecutionsMs === undefined) return
+  while (!stopping.aborted && (await store.forgetRuns(now() - keepExecutionsMs)));
 }

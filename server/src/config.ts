@@ -68,6 +68,12 @@ export const settings = {
     argument: 'days',
     help: 'how long events can be read again, and webhooks catch up',
   },
+  'keep-executions': {
+    kind: 'count',
+    default: undefined,
+    argument: 'days',
+    help: 'how long runs are kept after they have finished, with all their executions (default: for ever)',
+  },
   'webhook-allow': {
     kind: 'text',
     default: undefined,
@@ -103,6 +109,8 @@ export type Config = Readonly<{
   maxOutputBytes: number
   cancelDeadlineSeconds: number
   keepEventsDays: number
+  /** Undefined: for ever. */
+  keepExecutionsDays: number | undefined
   /** Addresses and ranges that webhooks may go to though they are not public. */
   webhookAllow: readonly string[]
   logLevel: (typeof logLevels)[number]
@@ -144,6 +152,9 @@ export function loadConfig(flags: GivenSettings & { config?: string }, env = pro
     )
   }
   if (maxDevices > 1_000_000) problems.push(`max-devices is ${maxDevices}, more than 1000000`)
+  const keepEventsDays = read('keep-events') as number
+  const keepExecutionsDays = read('keep-executions') as number | undefined
+  if (keepExecutionsDays !== undefined) checkKeeping(keepExecutionsDays, keepEventsDays, problems)
   if (!logLevels.includes(logLevel))
     problems.push(`log-level is "${logLevel}", not one of ${logLevels.join(', ')}`)
   const adminKey = env.JOBCAST_ADMIN_KEY || undefined
@@ -162,7 +173,8 @@ export function loadConfig(flags: GivenSettings & { config?: string }, env = pro
     maxDevices,
     maxOutputBytes: read('max-output-bytes') as number,
     cancelDeadlineSeconds: read('cancel-deadline') as number,
-    keepEventsDays: read('keep-events') as number,
+    keepEventsDays,
+    keepExecutionsDays,
     webhookAllow: readAddresses(read('webhook-allow') as string | undefined, problems),
     logLevel,
     jsonLog: read('json-log') as boolean,
@@ -170,6 +182,21 @@ export function loadConfig(flags: GivenSettings & { config?: string }, env = pro
   }
   if (problems.length > 0) throw new ConfigError([...new Set(problems)])
   return Object.freeze(config)
+}
+
+/**
+ * Where the data is, for a command that only needs to know that. A folder that is named by a flag wins over
+ * DATABASE_URL: whoever moves from the one to the other has both.
+ */
+export function loadPlace(
+  dataFlag: string | undefined,
+  env = process.env,
+): Pick<Config, 'dataFolder' | 'databaseUrl'> {
+  const problems: string[] = []
+  const dataFolder = readSetting('data', { data: dataFlag }, env, {}, problems) as string
+  const databaseUrl = dataFlag === undefined ? readDatabaseUrl(env.DATABASE_URL, problems) : undefined
+  if (problems.length > 0) throw new ConfigError(problems)
+  return { dataFolder, databaseUrl }
 }
 
 function readSetting(
@@ -199,6 +226,14 @@ function readSetting(
       problems.push(`${name} is "${text}", not ${range}`)
       return fallback
     }
+  }
+}
+
+/** A call can be repeated for a day, and events tell of runs: neither may outlive what it tells of. */
+function checkKeeping(executions: number, events: number, problems: string[]): void {
+  if (executions < 2) problems.push(`keep-executions is ${executions}, less than 2 days`)
+  if (executions < events) {
+    problems.push(`keep-executions is ${executions}, less than keep-events (${events}): events tell of runs`)
   }
 }
 

@@ -1,5 +1,24 @@
 export { readAdminKey } from './admin-key.ts'
-export { type Config, ConfigError, envName, loadConfig, type SettingName, settings } from './config.ts'
+export {
+  type Config,
+  ConfigError,
+  envName,
+  loadConfig,
+  loadPlace,
+  type SettingName,
+  settings,
+} from './config.ts'
 export { newSecretText } from './domain/secret-text.ts'
+export { StorageUnavailable } from './domain/store.ts'
 export { type RunningServer, startServer } from './server.ts'
-export { StartRefused } from './store/migrate.ts'
+export { type SchemaChange, StartRefused } from './store/migrate.ts'
+export {
+  checkSchema,
+  describePlace,
+  examineDatabase,
+  exportStore,
+  importStore,
+  migrateStore,
+  type StorePlace,
+} from './store/open-store.ts'
+export { type Counts, TransferRefused } from './store/transfer/transfer.ts'

@@ -64,6 +64,7 @@ export type StartOptions = {
 /** Callers that keep connections open get a last answer with `connection: close` before idle ones are cut. */
 const lastAnswersMs = 500
 const stopWithinMs = 8000
+const dayMs = 24 * 60 * 60_000
 
 const builtConsole = fileURLToPath(new URL('../../console/dist', import.meta.url))
 
@@ -164,7 +165,12 @@ async function start(
     isAllowedAddress,
   }
   const background = startBackground(
-    { ...doorDeps, keepEventsMs: config.keepEventsDays * 24 * 60 * 60_000 },
+    {
+      ...doorDeps,
+      keepEventsMs: config.keepEventsDays * dayMs,
+      keepExecutionsMs:
+        config.keepExecutionsDays === undefined ? undefined : config.keepExecutionsDays * dayMs,
+    },
     dispatcher,
   )
   if (nodes && share) {

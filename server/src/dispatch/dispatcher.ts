@@ -151,6 +151,11 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
     for (const { session } of this.#told.values()) this.#deps.presence.connect(session)
   }
 
+  announce(device: DeviceKey): void {
+    const told = this.#told.get(device)
+    if (told) this.#deps.presence.connect(told.session)
+  }
+
   /** Looks at every connected device whose queue has changed since it was looked at last. */
   async sweep(): Promise<void> {
     const all = this.#told.values()

@@ -25,7 +25,8 @@ export type OpenSession = DeviceKey & {
   tokenId: string | null
 }
 
-export type StaleSession = DeviceKey & { reason: 'taken-over' | 'credential-void' }
+/** `forgotten`: it is open, but the others took this node for gone. */
+export type StaleSession = DeviceKey & { reason: 'taken-over' | 'credential-void' | 'forgotten' }
 
 export type Beat = {
   /** The steady clock that all nodes share: that of the fastest. */
@@ -52,7 +53,7 @@ export type Nodes = {
   takeSessionNo(): Promise<number>
   /** When devices that are connected here were heard last. */
   recordSeen(seen: (DeviceKey & { at: number })[]): Promise<void>
-  /** Those whose credential is void by now, or who have connected to another node since. */
+  /** Those of which the database says something else: void, at another node by now, or offline. */
   findStaleSessions(sessions: OpenSession[]): Promise<StaleSession[]>
   /** Of which `launched` has told. */
   getLaunchedRun(runId: number): Promise<LaunchedRun>

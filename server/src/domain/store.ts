@@ -389,6 +389,13 @@ type StoreSteps = {
   /** Forgets some of them; true while there may be more. */
   forgetEvents(olderThan: number): Promise<boolean>
 
+  /**
+   * Forgets some of the runs whose last execution ended before that instant, each as a whole: with its executions,
+   * their history and output, the names devices had then, and answers kept for a repeated call. What is forgotten is
+   * unknown from then on; its room is made free in later calls. True while there may be more.
+   */
+  forgetRuns(endedBefore: number): Promise<boolean>
+
   /** Forgets some of them; true while there may be more. */
   forgetIdempotencyKeys(olderThan: number): Promise<boolean>
   /** What was sent before is done; what is sent later rejects with StorageUnavailable. May be called twice. */

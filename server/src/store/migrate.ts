@@ -4,6 +4,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 export type Migration = { number: number; name: string; sql: string }
 
+/** From which schema to which: the number of migrations it has had. */
+export type SchemaChange = { from: number; to: number }
+
 /** A trouble at start that a person has to settle; its message is the whole sentence they need. */
 export class StartRefused extends Error {
   override readonly name = 'StartRefused'

@@ -2,8 +2,17 @@
 
 import type { Nodes } from '../domain/nodes.ts'
 import type { Store } from '../domain/store.ts'
-import { openPostgresStore } from './postgres/postgres-store.ts'
+import type { SchemaChange } from './migrate.ts'
+import { type DatabaseExamination, examinePostgres } from './postgres/examine-database.ts'
+import { migratePostgres, onConnection, readSchema } from './postgres/migrate-database.ts'
+import { openPostgresStore, postgresMigrations } from './postgres/postgres-store.ts'
+import { openPostgresSource, openPostgresTarget } from './postgres/transfer.ts'
+import { checkFolder, migrateFolder } from './sqlite/migrate-folder.ts'
 import { openSqliteStore } from './sqlite/sqlite-store.ts'
+import { openSqliteSource, openSqliteTarget } from './sqlite/transfer.ts'
+import { writeExport } from './transfer/export-file.ts'
+import { readExport } from './transfer/import-file.ts'
+import type { Counts } from './transfer/transfer.ts'
 
 export type StorePlace = { dataFolder: string; databaseUrl: string | undefined }
 
@@ -17,6 +26,53 @@ export async function openStore(place: StorePlace, onLost: (error: Error) => voi
   }
   const { nodes, ...store } = await openPostgresStore({ url: databaseUrl })
   return { store, nodes }
+}
+
+/** What a migration would do. */
+export async function checkSchema({ dataFolder, databaseUrl }: StorePlace): Promise<SchemaChange> {
+  if (databaseUrl === undefined) return checkFolder(dataFolder)
+  const { applied, known } = await onConnection(databaseUrl, (client) =>
+    readSchema(client, postgresMigrations()),
+  )
+  return { from: applied, to: known }
+}
+
+export async function migrateStore({ dataFolder, databaseUrl }: StorePlace): Promise<SchemaChange> {
+  if (databaseUrl === undefined) return migrateFolder(dataFolder)
+  const migrations = postgresMigrations()
+  const { from } = await migratePostgres(databaseUrl, migrations)
+  return { from, to: migrations.length }
+}
+
+/** Of a database on PostgreSQL. */
+export function examineDatabase(databaseUrl: string): Promise<DatabaseExamination> {
+  return examinePostgres(databaseUrl, postgresMigrations())
+}
+
+/** Everything, into a file that is not there yet. `version`: that of the program. */
+export async function exportStore(
+  { dataFolder, databaseUrl }: StorePlace,
+  file: string,
+  version: string,
+): Promise<Counts> {
+  const source =
+    databaseUrl === undefined ? openSqliteSource(dataFolder) : await openPostgresSource(databaseUrl)
+  try {
+    return await writeExport(source, file, version)
+  } finally {
+    await source.close()
+  }
+}
+
+/** All of it into an empty database, or nothing. */
+export async function importStore({ dataFolder, databaseUrl }: StorePlace, file: string): Promise<Counts> {
+  const target =
+    databaseUrl === undefined ? openSqliteTarget(dataFolder) : await openPostgresTarget(databaseUrl)
+  try {
+    return await readExport(file, target)
+  } finally {
+    await target.close()
+  }
 }
 
 /** Where the data is, for people: without the password. */

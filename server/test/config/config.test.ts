@@ -52,11 +52,30 @@ test('clear text beyond loopback needs a word', () => {
   }
 })
 
+test('executions are kept for ever unless said, and no shorter than events', () => {
+  assert.equal(loadConfig({}, {}).keepExecutionsDays, undefined)
+  assert.equal(loadConfig({ 'keep-executions': '7' }, {}).keepExecutionsDays, 7)
+  const env = { JOBCAST_KEEP_EXECUTIONS: '2', JOBCAST_KEEP_EVENTS: '1' }
+  assert.equal(loadConfig({}, env).keepExecutionsDays, 2)
+})
+
 const problems: [string, Parameters<typeof loadConfig>[0], Record<string, string>, RegExp][] = [
   ['a port above 65535', { port: '65536' }, {}, /port is "65536"/],
   ['a negative port', { port: '-1' }, {}, /port is "-1"/],
   ['an MQTT port above 65535', { 'mqtt-port': '65536' }, {}, /mqtt-port is "65536"/],
   ['no devices', { 'max-devices': '0' }, {}, /max-devices is "0"/],
+  [
+    'executions kept shorter than events',
+    { 'keep-executions': '6' },
+    {},
+    /keep-executions is 6, less than keep-events \(7\)/,
+  ],
+  [
+    'executions kept for a day',
+    { 'keep-executions': '1', 'keep-events': '1' },
+    {},
+    /keep-executions is 1, less than 2 days/,
+  ],
   ['no output', { 'max-output-bytes': '0' }, {}, /max-output-bytes is "0"/],
   ['no time to cancel', {}, { JOBCAST_CANCEL_DEADLINE: '0.5' }, /cancel-deadline is "0.5"/],
   ['who signs for devices without TLS', { 'device-ca': 'no.pem' }, {}, /device-ca needs tls-cert/],

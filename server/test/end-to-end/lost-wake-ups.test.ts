@@ -68,7 +68,7 @@ async function openWithoutWakeUps(t: TestContext, deviceIds: string[]) {
     link: talksToNobody,
   }
   const dispatcher = new Dispatcher({ ...deps, clock: () => deps.moment().clock, onFailure: assert.ifError })
-  const background = startBackground({ ...deps, keepEventsMs: 1e9 }, dispatcher)
+  const background = startBackground({ ...deps, keepEventsMs: 1e9, keepExecutionsMs: undefined }, dispatcher)
   const door = await openMqttDoor(
     { ...deps, sessions: dispatcher },
     { host: '127.0.0.1', port: 0, tls: undefined, http: createServer() },

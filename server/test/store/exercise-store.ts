@@ -21,6 +21,7 @@ import { exercisePresence } from './exercise-presence.ts'
 import { exerciseQueues } from './exercise-queues.ts'
 import { exerciseReopening } from './exercise-reopening.ts'
 import { exerciseReports } from './exercise-reports.ts'
+import { exerciseRetention } from './exercise-retention.ts'
 import { exerciseRetries } from './exercise-retries.ts'
 import { exerciseSessions } from './exercise-sessions.ts'
 import { exerciseTriggers } from './exercise-triggers.ts'
@@ -47,6 +48,7 @@ const subjects: Record<string, (t: TestContext, underTest: StoreUnderTest) => Pr
   webhooks: exerciseWebhooks,
   sessions: exerciseSessions,
   'the fleet as a whole': exerciseFleet,
+  retention: exerciseRetention,
   jobs: exerciseJobs,
   'owners and keys': exerciseKeys,
   'opened again': exerciseReopening,

@@ -114,3 +114,21 @@ test('what the migrations make is the same on a file as in memory', (t) => {
   for (const { sql } of statements) assert.ok(sqliteSchemaText().includes(String(sql)))
   db.close()
 })
+
+test('runs that ended before retention came know when they did', () => {
+  const db = openMemory()
+  const all = sqliteMigrations()
+  const at = all.findIndex(({ name }) => name === 'add-retention')
+  migrateDatabase(db, all.slice(0, at))
+  db.exec(`
+    INSERT INTO run (run_id, owner_no, job_no, version_no, launched_at, first_execution_id, total, pending, succeeded)
+    VALUES (1, 1, 1, 1, 5, 1, 2, 0, 2), (2, 1, 1, 1, 6, 3, 1, 1, 0);
+    INSERT INTO execution (execution_id, run_id, owner_no, device_no, state, attempt, version_number, finished_at)
+    VALUES (1, 1, 1, 1, 'SUCCEEDED', 1, 2, 70), (2, 1, 1, 2, 'SUCCEEDED', 1, 2, 60), (3, 2, 1, 1, 'PENDING', 1, 1, NULL)`)
+  migrateDatabase(db, all)
+  const ended = db.prepare('SELECT ended_at FROM run ORDER BY run_id').all()
+  assert.deepEqual(
+    ended.map((row) => row.ended_at),
+    [70, null],
+  )
+})

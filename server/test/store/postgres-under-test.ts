@@ -22,6 +22,10 @@ export async function openPostgresUnderTest(t: TestContext, server: string): Pro
       return store
     },
     failAt: (instant) => failAt(url, instant),
+    async countRows(table) {
+      const [row] = await execute(url, `SELECT count(*)::int AS count FROM ${table}`)
+      return row?.count as number
+    },
   }
 }
 

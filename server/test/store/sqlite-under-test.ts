@@ -29,6 +29,12 @@ export async function openSqliteUnderTest(t: TestContext): Promise<StoreUnderTes
       return store
     },
     failAt: async (instant) => failAt(connect(folder), instant),
+    async countRows(table) {
+      const db = connect(folder)
+      const row = db.prepare(`SELECT count(*) AS count FROM ${table}`).get()
+      db.close()
+      return row?.count as number
+    },
   }
 }
 

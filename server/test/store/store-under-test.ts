@@ -29,6 +29,8 @@ export type StoreUnderTest = {
   reopen(): Promise<Store>
   /** From now on the database itself refuses runs, jobs and devices put or deleted, and executions moved, at this instant. */
   failAt(instant: number): Promise<void>
+  /** How many rows a table has. */
+  countRows(table: string): Promise<number>
 }
 
 /** Opens one on data of its own and closes it after the test. */

@@ -38,6 +38,7 @@ export async function openServer(t: TestContext, options: ServerOptions = {}): P
     maxOutputBytes: 10 * 1024 * 1024,
     cancelDeadlineSeconds: 60,
     keepEventsDays: 7,
+    keepExecutionsDays: undefined,
     webhookAllow: [],
     logLevel: 'silent',
     jsonLog: true,

@@ -1,10 +1,11 @@
 // This node among the others: it says that it lives, hears what they tell, and finds out for itself what it may have missed.
 
 import type { ChangeSignal } from '../../domain/change-signal.ts'
-import type { Hint, Nodes } from '../../domain/nodes.ts'
+import type { Hint, Nodes, StaleSession } from '../../domain/nodes.ts'
 import type { Presence } from '../../domain/presence.ts'
 import type { CredentialChanges } from '../../domain/sign-in.ts'
 import type { SteadyClock } from '../../domain/steady-clock.ts'
+import type { DeviceKey } from '../../domain/store.ts'
 import type { Dispatcher } from '../dispatcher.ts'
 import type { WebhookSender } from '../webhooks/webhook-sender.ts'
 import type { WebhookShare } from '../webhooks/webhook-share.ts'
@@ -62,14 +63,18 @@ export class NodeLife {
   }
 
   /** Closes what another node has taken over, or whose credential is void, though nobody has told. */
-  async closeStaleSessions(): Promise<void> {
+  async checkSessions(): Promise<void> {
     const { nodes, dispatcher } = this.#deps
+    const settle: Record<StaleSession['reason'], (device: DeviceKey) => void> = {
+      'taken-over': (device) => dispatcher.takenOver(device, Number.POSITIVE_INFINITY),
+      'credential-void': (device) => dispatcher.disconnect(device),
+      forgotten: (device) => dispatcher.announce(device),
+    }
     const sessions = dispatcher.openSessions()
     for (let start = 0; start < sessions.length; start += sessionsPerLook) {
       const part = sessions.slice(start, start + sessionsPerLook)
       for (const { reason, ...device } of await nodes.findStaleSessions(part)) {
-        if (reason === 'taken-over') dispatcher.takenOver(device, Number.POSITIVE_INFINITY)
-        else dispatcher.disconnect(device)
+        settle[reason](device)
       }
     }
   }
@@ -121,7 +126,7 @@ export class NodeLife {
     credentialChanges.count++
     for (const signal of [changes, outputs, queues]) signal.hearAll()
     dispatcher.sweep().catch(onFailure)
-    this.closeStaleSessions().catch(onFailure)
+    this.checkSessions().catch(onFailure)
     webhooks.reopenAll()
   }
 }

@@ -26,10 +26,12 @@ export class Database implements Queries {
   readonly #writers: pg.Pool
   readonly #grouped: pg.Pool
   readonly #ids: pg.Pool
+  readonly #url: string
   /** Called after a commit that brings events to light. */
   onEvents: () => void = () => undefined
 
   constructor(url: string, settings: Record<string, string>) {
+    this.#url = url
     const open = (max: number, more: Record<string, string> = {}) => {
       const options = connectionOptions(url, { ...settings, ...more })
       const pool = new pg.Pool({ ...options, max, idleTimeoutMillis: idleMs })
@@ -81,6 +83,32 @@ export class Database implements Queries {
         if (!isInTheWay(error)) throw error
         if (attempt === attempts) throw new StorageUnavailable(error)
       }
+    }
+  }
+
+  /**
+   * On a connection of its own, for what cannot be part of a transaction. A lock that is not to be had within the time
+   * makes the statement fail, so that nobody queues up behind it.
+   */
+  async onOwnConnection<T>(lockTimeoutMs: number, work: (connection: Queries) => Promise<T>): Promise<T> {
+    const options = connectionOptions(this.#url, { lock_timeout: `${lockTimeoutMs}` })
+    const client = new pg.Client({ ...options, pipeline: false })
+    client.on('error', () => undefined)
+    try {
+      await client.connect().catch((error: unknown) => {
+        throw new StorageUnavailable(error)
+      })
+      // Not prepared: each of these is asked once.
+      const query = async (sql: string, values: readonly unknown[] = []) => {
+        try {
+          return (await client.query(sql, values as unknown[])).rows as Row[]
+        } catch (error) {
+          throw failureOf(error)
+        }
+      }
+      return await work({ query })
+    } finally {
+      await client.end().catch(() => undefined)
     }
   }
 

@@ -58,6 +58,8 @@ export function buildEventSteps(db: Database): EventSteps {
         for (const row of rows) {
           if (events.length === limit) return { events, upTo, more: true }
           upTo = row.event_id as number
+          // Its run is forgotten, and it with it.
+          if (isForgotten(row)) continue
           const event = toEvent(row)
           if (passes(event, filter) && concerns(row)) events.push(event)
         }
@@ -66,7 +68,7 @@ export function buildEventSteps(db: Database): EventSteps {
     },
     async getEvent(ownerNo, eventId) {
       const [row] = await db.query(LIST, [ownerNo, eventId - 1, 1])
-      return row?.event_id === eventId ? toEvent(row) : undefined
+      return row?.event_id === eventId && !isForgotten(row) ? toEvent(row) : undefined
     },
     /** Times go with the ids but for seconds, so the place is found by halving. */
     findEventBefore(ownerNo, at) {
@@ -128,6 +130,11 @@ async function readConcerned(
   ])
   const concerned = new Set(found.map((row) => row.run_id))
   return (row) => row.device_id !== null || concerned.has(row.run_id)
+}
+
+/** The newest event of an owner stays whatever its age, so it may outlive its run. */
+function isForgotten(row: Row): boolean {
+  return row.run_id !== null && row.job_name === null
 }
 
 function toEvent(row: Row): StoredEvent {

@@ -66,11 +66,15 @@ export async function claimKeys(
 export function buildIdempotencySteps(db: Database): Pick<Store, 'forgetIdempotencyKeys'> {
   return {
     /** A bite at a time, and two nodes do not wait for each other. */
-    async forgetIdempotencyKeys(olderThan) {
-      const rows = await db.inTransaction((transaction) => transaction.query(FORGET, [olderThan]))
-      return rows.length > 0
-    },
+    forgetIdempotencyKeys: (olderThan) =>
+      db.inTransaction((transaction) => forgetKeys(transaction, olderThan)),
   }
+}
+
+/** False when there are none. */
+export async function forgetKeys(transaction: Queries, olderThan: number): Promise<boolean> {
+  const rows = await transaction.query(FORGET, [olderThan])
+  return rows.length > 0
 }
 
 type Claim = {

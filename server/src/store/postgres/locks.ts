@@ -12,4 +12,5 @@ export const locks = {
   node: 740_006,
   /** Held by the node that sends it; the second key is the webhook's number. */
   webhook: 740_007,
+  retention: 740_008,
 } as const

@@ -7,7 +7,7 @@ import { connectionOptions } from './connect.ts'
 import { failureOf } from './failures.ts'
 import { locks } from './locks.ts'
 
-const oldestVersion = 150_000
+export const oldestVersion = 150_000
 
 const LOCK = `SELECT pg_advisory_lock(${locks.schema}, 0)`
 const TABLE = `
@@ -16,6 +16,7 @@ const TABLE = `
     name text NOT NULL,
     applied_at timestamptz NOT NULL DEFAULT now()
   )`
+const HAS_TABLE = "SELECT to_regclass('schema_migration') IS NOT NULL AS has_table"
 const APPLIED = 'SELECT coalesce(max(number), 0) AS applied FROM schema_migration'
 const NOTE = 'INSERT INTO schema_migration (number, name) VALUES ($1, $2)'
 const SERVER = `
@@ -23,16 +24,41 @@ const SERVER = `
     current_setting('server_encoding') AS encoding, current_setting('fsync') AS fsync,
     current_setting('synchronous_commit') AS synchronous`
 
+export type ServerFacts = {
+  version: number
+  version_text: string
+  encoding: string
+  fsync: string
+  synchronous: string
+}
+/** How many migrations the database has had, and how many there are. */
+export type Schema = { applied: number; known: number }
+
 /** Gives the settings that connections to this server need besides the usual ones. */
 export async function prepareDatabase(url: string, migrations: Migration[]): Promise<Record<string, string>> {
+  const { settings } = await migratePostgres(url, migrations)
+  return settings
+}
+
+/** `from`: the schema it had. */
+export function migratePostgres(
+  url: string,
+  migrations: Migration[],
+): Promise<{ settings: Record<string, string>; from: number }> {
+  return onConnection(url, async (client) => {
+    const settings = checkServer(await readServer(client))
+    return { settings, from: await migrate(client, migrations) }
+  })
+}
+
+/** A connection for one piece of work. */
+export async function onConnection<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   // A migration may take as long as it takes, and so may the node that migrates before this one.
   const client = new pg.Client({ ...connectionOptions(url, { statement_timeout: '0' }), query_timeout: 0 })
   client.on('error', () => undefined)
   await client.connect().catch(refuseConnection)
   try {
-    const settings = await checkServer(client)
-    await migrate(client, migrations)
-    return settings
+    return await work(client)
   } catch (error) {
     throw error instanceof StartRefused ? error : failureOf(error)
   } finally {
@@ -40,21 +66,33 @@ export async function prepareDatabase(url: string, migrations: Migration[]): Pro
   }
 }
 
-async function migrate(client: pg.Client, migrations: Migration[]): Promise<void> {
+export async function readServer(client: pg.Client): Promise<ServerFacts> {
+  return (await client.query(SERVER)).rows[0]
+}
+
+/** Throws where the database is of a newer program. */
+export async function readSchema(client: pg.ClientBase, migrations: Migration[]): Promise<Schema> {
+  const { rows } = await client.query(HAS_TABLE)
+  const applied: number = rows[0].has_table ? (await client.query(APPLIED)).rows[0].applied : 0
+  pendingMigrations(migrations, applied)
+  return { applied, known: migrations.length }
+}
+
+async function migrate(client: pg.Client, migrations: Migration[]): Promise<number> {
   // Of the session: several nodes may start at once, and each migration is a transaction of its own.
   await client.query(LOCK)
   await client.query(TABLE)
-  const { rows } = await client.query(APPLIED)
-  for (const { number, name, sql } of pendingMigrations(migrations, rows[0].applied)) {
+  const { applied } = await readSchema(client, migrations)
+  for (const { number, name, sql } of pendingMigrations(migrations, applied)) {
     await client.query('BEGIN')
     await client.query(sql)
     await client.query(NOTE, [number, name])
     await client.query('COMMIT')
   }
+  return applied
 }
 
-async function checkServer(client: pg.Client): Promise<Record<string, string>> {
-  const [server] = (await client.query(SERVER)).rows
+function checkServer(server: ServerFacts): Record<string, string> {
   if (server.version < oldestVersion) {
     throw new StartRefused(`The database is PostgreSQL ${server.version_text}; Jobcast needs 15 or newer.`)
   }
@@ -73,7 +111,7 @@ async function checkServer(client: pg.Client): Promise<Record<string, string>> {
 }
 
 /** A wrong name or password does not become right by waiting. */
-function refuseConnection(error: unknown): never {
+export function refuseConnection(error: unknown): never {
   const code = error instanceof pg.DatabaseError ? (error.code ?? '') : ''
   if (code.startsWith('28') || code === '3D000') {
     throw new StartRefused(`PostgreSQL refuses the connection: ${(error as Error).message}`)

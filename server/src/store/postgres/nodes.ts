@@ -8,6 +8,7 @@ import { getLaunchedRun } from './executions.ts'
 import { GroupedNumbers } from './grouped-numbers.ts'
 import { locks } from './locks.ts'
 import type { NodeSignal } from './node-signal.ts'
+import { forgetConnectionsOf } from './presence.ts'
 import { numbers, type Queries } from './rows.ts'
 
 /** The database's own clock: those of the nodes may differ. */
@@ -41,12 +42,20 @@ const SEEN = `
   UPDATE device SET last_seen_at = greatest(last_seen_at, seen.at), node_no = $4
   FROM unnest($1::int[], $2::text[], $3::bigint[]) AS seen (owner_no, device_id, at)
   WHERE device.owner_no = seen.owner_no AND device.device_id = seen.device_id AND online`
+// What was never written down, because it has only just begun, is not judged.
 const STALE = `
-  SELECT open.owner_no, open.device_id, coalesce(session_no > open.session_no, false) AS is_taken_over
+  SELECT owner_no, device_id, reason
   FROM unnest($1::int[], $2::text[], $3::bigint[], $4::text[]) AS open (owner_no, device_id, session_no, token_id)
-    LEFT JOIN device ON device.owner_no = open.owner_no AND device.device_id = open.device_id AND deleted_at IS NULL
-  WHERE device_no IS NULL OR session_no > open.session_no
-    OR CASE WHEN open.token_id IS NULL THEN revoked_at IS NOT NULL ELSE device.token_id IS DISTINCT FROM open.token_id END`
+    LEFT JOIN LATERAL (
+      SELECT device_no, session_no AS last_no, online, revoked_at, token_id AS valid_id FROM device
+      WHERE device.owner_no = open.owner_no AND device.device_id = open.device_id AND deleted_at IS NULL) AS known ON true
+    CROSS JOIN LATERAL (SELECT CASE
+      WHEN device_no IS NULL THEN 'credential-void'
+      WHEN open.token_id IS NULL AND revoked_at IS NOT NULL THEN 'credential-void'
+      WHEN open.token_id IS NOT NULL AND valid_id IS DISTINCT FROM open.token_id THEN 'credential-void'
+      WHEN last_no > open.session_no THEN 'taken-over'
+      WHEN last_no = open.session_no AND NOT online THEN 'forgotten' END AS reason) AS verdict
+  WHERE reason IS NOT NULL`
 
 const endedAfterMs = 3000
 const goneAfterMs = 10_000
@@ -67,7 +76,6 @@ export function buildNodeSteps(
   db: Database,
   signal: NodeSignal,
   nodeNo: number,
-  forgetConnections: (at: number) => Promise<void>,
   now: () => number = Date.now,
 ): Nodes {
   const sessionNos = new GroupedNumbers(async (count) => {
@@ -98,14 +106,16 @@ export function buildNodeSteps(
     },
     async forgetDeadNodes() {
       if (!isSteady) return
-      await db.inTransaction(async (transaction) => {
-        const dead = await transaction.query(DEAD, [nodeNo, endedAfterMs, goneAfterMs])
-        if (dead.length === 0) return
-        const nodeNos = numbers(dead.map((row) => row.node_no as number))
-        await transaction.query(REMOVE, [nodeNos])
-        await transaction.query(CUT_OFF, [nodeNos])
+      const dead = await db.inTransaction(async (transaction) => {
+        const rows = await transaction.query(DEAD, [nodeNo, endedAfterMs, goneAfterMs])
+        const nodeNos = rows.map((row) => row.node_no as number)
+        if (nodeNos.length > 0) await transaction.query(CUT_OFF, [numbers(nodeNos)])
+        return nodeNos
       })
-      await forgetConnections(now())
+      if (dead.length === 0) return
+      await forgetConnectionsOf(db, dead, now())
+      // At last: a node that is killed before this leaves the rest to the next one.
+      await db.query(REMOVE, [numbers(dead)])
     },
     takeSessionNo: () => sessionNos.take(),
     async recordSeen(seen) {
@@ -122,7 +132,7 @@ export function buildNodeSteps(
       return rows.map((row) => ({
         ownerNo: row.owner_no as number,
         deviceId: row.device_id as string,
-        reason: row.is_taken_over ? 'taken-over' : 'credential-void',
+        reason: row.reason as StaleSession['reason'],
       }))
     },
     getLaunchedRun: (runId) => getLaunchedRun(db, runId),

@@ -13,7 +13,8 @@ const INSERT = `
   INSERT INTO output (execution_id, attempt, start, data)
   SELECT * FROM unnest($1::bigint[], $2::int[], $3::int[], $4::bytea[])`
 const EXECUTION = `
-  SELECT run_id, state, attempt, output_bytes, output_cut FROM execution WHERE execution_id = $1 AND owner_no = $2`
+  SELECT run_id, state, attempt, output_bytes, output_cut FROM execution JOIN run USING (run_id)
+  WHERE execution_id = $1 AND execution.owner_no = $2`
 const LENGTH = `
   SELECT start + length(data) AS length FROM output WHERE execution_id = $1 AND attempt = $2::bigint
   ORDER BY start DESC LIMIT 1`

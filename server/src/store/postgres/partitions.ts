@@ -5,30 +5,50 @@ import type { Database } from './database.ts'
 import { locks } from './locks.ts'
 import type { Queries } from './rows.ts'
 
-const size = 10_000_000
-/** So many ids at least lie ahead; the next partition is made long before it is needed. */
-const ahead = 5_000_000
+const firstSize = 1_000_000
+/** Smaller ones would be many ahead of the ids, and what waits for a device is looked for in each of them. */
+const leastSize = 500_000
+const largestSize = 50_000_000
+/** So many ids at least lie ahead: a call can name a million devices, and waits for none of them. */
+export const ahead = 1_500_000
+
+const dayMs = 24 * 60 * 60_000
 
 const LOCK = `SELECT pg_advisory_xact_lock(${locks.partitions}, 0)`
-const END = `
-  SELECT coalesce(max((regexp_match(pg_get_expr(relpartbound, oid), 'TO \\(''(\\d+)''\\)'))[1]::bigint), 0) AS end
-  FROM pg_class JOIN pg_inherits ON inhrelid = oid WHERE inhparent = 'execution'::regclass`
+const ALL = 'SELECT first_id, end_id, began_at FROM execution_partition ORDER BY first_id'
+const NOTE = 'INSERT INTO execution_partition (first_id, end_id) VALUES ($1, $2)'
+const BEGIN = 'UPDATE execution_partition SET began_at = $2 WHERE first_id <= $1 AND began_at IS NULL'
+const UNUSED = `
+  SELECT coalesce(min(first_id) FILTER (WHERE began_at IS NULL), max(end_id)) AS first_id FROM execution_partition`
+
+export type Partition = { firstId: number; endId: number; beganAt: number | null }
+
+export const partitionName = (firstId: number): string => `execution_from_${firstId}`
 
 export class Partitions {
   readonly #db: Pick<Database, 'inTransaction'>
   /** Ids below it have a partition. Others make them as well, so there may be more than this knows of. */
   #end = 0
   #making: Promise<void> | undefined
+  /** Where the first one begins of which it is not noted since when it is in use. */
+  #unused = 0
+  #isNoting = false
 
   constructor(db: Pick<Database, 'inTransaction'>) {
     this.#db = db
   }
 
-  /** Resolves when this id has its partition; those ahead are made meanwhile. */
-  async reach(jobExecutionId: number): Promise<void> {
+  /** Resolves when this id has its partition; those ahead are made meanwhile. `at`: when the id was given. */
+  async reach(jobExecutionId: number, at?: number): Promise<void> {
+    await this.#makeUpTo(jobExecutionId)
+    // If one of these fails, the next trigger tries again.
+    if (jobExecutionId + ahead >= this.#end) this.#makeUpTo(jobExecutionId + ahead).catch(() => undefined)
+    if (at !== undefined && jobExecutionId >= this.#unused) this.#noteBegin(jobExecutionId, at)
+  }
+
+  async #makeUpTo(jobExecutionId: number): Promise<void> {
+    // What is being made already may end below it.
     while (jobExecutionId >= this.#end) await this.#make(jobExecutionId)
-    // If it fails, the next trigger tries again.
-    if (jobExecutionId + ahead >= this.#end) void this.#make(jobExecutionId + ahead).catch(() => undefined)
   }
 
   #make(upTo: number): Promise<void> {
@@ -42,21 +62,66 @@ export class Partitions {
       })
     return this.#making
   }
+
+  #noteBegin(jobExecutionId: number, at: number): void {
+    if (this.#isNoting) return
+    this.#isNoting = true
+    this.#db
+      .inTransaction(async (transaction) => {
+        await transaction.query(BEGIN, [jobExecutionId, at])
+        const [row] = await transaction.query(UNUSED)
+        this.#unused = row?.first_id as number
+      })
+      .catch(() => undefined)
+      .finally(() => {
+        this.#isNoting = false
+      })
+  }
 }
 
-/** Gives the id at which the last one ends. */
-async function makePartitions(transaction: Queries, upTo: number): Promise<number> {
+/** Gives the id at which the last one ends. `sizeOf`: how large each of them becomes; `from`: where the first begins. */
+export async function makePartitions(
+  transaction: Queries,
+  upTo: number,
+  sizeOf: (before: Partition[]) => number = nextSize,
+  from = 0,
+): Promise<number> {
   await transaction.query(LOCK)
-  const [row] = await transaction.query(END)
-  let end = row?.end as number
+  const partitions = (await transaction.query(ALL)).map((row) => ({
+    firstId: row.first_id as number,
+    endId: row.end_id as number,
+    beganAt: row.began_at as number | null,
+  }))
+  let end = partitions.at(-1)?.endId ?? from
   while (end <= upTo) {
-    const name = `execution_from_${end}`
+    const next: Partition = { firstId: end, endId: end + sizeOf(partitions), beganAt: null }
+    const name = partitionName(next.firstId)
     // Not with PARTITION OF: that would keep every reader and writer of all executions waiting.
     await transaction.query(`CREATE TABLE ${name} (LIKE execution INCLUDING ALL)`)
     await transaction.query(
-      `ALTER TABLE execution ATTACH PARTITION ${name} FOR VALUES FROM (${end}) TO (${end + size})`,
+      `ALTER TABLE execution ATTACH PARTITION ${name} FOR VALUES FROM (${next.firstId}) TO (${next.endId})`,
     )
-    end += size
+    await transaction.query(NOTE, [next.firstId, next.endId])
+    partitions.push(next)
+    end = next.endId
   }
   return end
+}
+
+/**
+ * A partition is to last between a day and a week: so that few are looked through, and old ones go soon. How long the
+ * last one lasted of which that is known says how large the next one becomes.
+ */
+export function nextSize(partitions: Partition[]): number {
+  const sizeOf = ({ firstId, endId }: Partition) => endId - firstId
+  for (let at = partitions.length - 1; at > 0; at--) {
+    const begun = partitions[at]?.beganAt ?? null
+    const before = partitions[at - 1] as Partition
+    if (begun === null || before.beganAt === null) continue
+    const lasted = begun - before.beganAt
+    const factor = lasted < dayMs ? 2 : lasted > 7 * dayMs ? 0.5 : 1
+    return Math.min(largestSize, Math.max(leastSize, Math.round(sizeOf(before) * factor)))
+  }
+  const last = partitions.at(-1)
+  return last ? Math.max(leastSize, sizeOf(last)) : firstSize
 }

@@ -25,6 +25,7 @@ import { buildDocumentSteps, Policies } from './policies.ts'
 import { buildPresenceSteps } from './presence.ts'
 import { buildQueueSteps } from './queues.ts'
 import { buildReportSteps } from './reports.ts'
+import { buildRetentionSteps } from './retention.ts'
 import { buildRunSteps } from './runs.ts'
 import { buildSessionSteps } from './sessions.ts'
 import { buildTransitionSteps } from './transitions.ts'
@@ -67,7 +68,7 @@ async function buildStore(db: Database, signal: NodeSignal, nodeNo: number): Pro
   }
   return {
     ...steps,
-    nodes: buildNodeSteps(db, signal, nodeNo, steps.forgetConnections),
+    nodes: buildNodeSteps(db, signal, nodeNo),
     onEvents: (listener) => signal.onEvents(listener),
     close() {
       closed ??= close()
@@ -108,5 +109,6 @@ async function buildSteps(db: Database, nodeNo: number): Promise<Omit<Store, 'on
     ...buildWebhookSteps(db),
     ...buildDeliverySteps(db),
     ...buildIdempotencySteps(db),
+    ...buildRetentionSteps(db),
   }
 }

@@ -17,10 +17,11 @@ const SET = `
   FROM json_to_recordset($1::json)
     AS new (device_no int, online boolean, since bigint, seen bigint, door text, session bigint)
   WHERE device.device_no = new.device_no`
-const ONLINE = `
+const online = (which: string) => `
   SELECT owner_no, device_no, door FROM device
-  WHERE online AND NOT EXISTS (SELECT FROM node WHERE node.node_no = device.node_no)
-  ORDER BY owner_no, device_id LIMIT $1 FOR NO KEY UPDATE OF device`
+  WHERE online AND ${which} ORDER BY owner_no, device_id LIMIT $1 FOR NO KEY UPDATE OF device`
+const WITHOUT_NODE = online('NOT EXISTS (SELECT FROM node WHERE node.node_no = device.node_no)')
+const OF_NODES = online('node_no = ANY ($2::int[])')
 const FORGET = `
   UPDATE device SET online = false, presence_since = $2 FROM unnest($1::int[]) AS gone (device_no)
   WHERE device.device_no = gone.device_no`
@@ -44,7 +45,7 @@ export function buildPresenceSteps(db: Database, nodeNo: number): PresenceSteps 
       await db.inTransaction((transaction) => recordPresence(transaction, changes, nodeNo))
     },
     async forgetConnections(at) {
-      while (await db.inTransaction((transaction) => forgetSome(transaction, at)));
+      await forgetAll(db, WITHOUT_NODE, [], at)
     },
     async recordDeliveries({ notified, delivered, at }) {
       if (notified.length + delivered.length === 0) return
@@ -58,9 +59,24 @@ export function buildPresenceSteps(db: Database, nodeNo: number): PresenceSteps 
   }
 }
 
-/** Of those whose node is gone; true while there may be more. */
-async function forgetSome(transaction: Transaction, at: number): Promise<boolean> {
-  const rows = await transaction.query(ONLINE, [forgottenAtOnce])
+/** Whoever is connected to these nodes is not any more. */
+export function forgetConnectionsOf(db: Database, nodeNos: number[], at: number): Promise<void> {
+  return forgetAll(db, OF_NODES, [numbers(nodeNos)], at)
+}
+
+async function forgetAll(db: Database, find: string, values: unknown[], at: number): Promise<void> {
+  const some = (transaction: Transaction) => forgetSome(transaction, find, values, at)
+  while (await db.inTransaction(some));
+}
+
+/** True while there may be more. */
+async function forgetSome(
+  transaction: Transaction,
+  find: string,
+  values: unknown[],
+  at: number,
+): Promise<boolean> {
+  const rows = await transaction.query(find, [forgottenAtOnce, ...values])
   for (const { owner_no, device_no, door } of rows) {
     const [ownerNo, deviceNo] = [owner_no as number, device_no as number]
     deviceChanged(transaction, 'device.offline', { ownerNo, deviceNo, at, details: { door } })

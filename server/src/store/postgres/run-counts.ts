@@ -10,10 +10,11 @@ export const countColumn = (state: ExecState): string => state.toLowerCase()
 
 const columns = execStates.map(countColumn)
 const unfinished = execStates.filter((state) => !isTerminal(state)).map(countColumn)
+const IS_ENDED = `(${unfinished.map((column) => `run.${column} + new.${column}`).join(' + ')} = 0)`
 const UPDATE = `
   UPDATE run SET ${columns.map((column) => `${column} = run.${column} + new.${column}`).join(', ')},
-    ended = ${unfinished.map((column) => `run.${column} + new.${column}`).join(' + ')} = 0
-  FROM json_to_recordset($1::json) AS new (run_id bigint, ${columns.map((column) => `${column} int`).join(', ')})
+    ended = ${IS_ENDED}, ended_at = CASE WHEN ${IS_ENDED} THEN new.ended_at END
+  FROM json_to_recordset($1::json) AS new (run_id bigint, ended_at bigint, ${columns.map((column) => `${column} int`).join(', ')})
   WHERE run.run_id = new.run_id`
 
 export type CountedMove = { runId: number; from: ExecState; to: ExecState; at: number }
@@ -29,12 +30,16 @@ export function writeCounts(transaction: Transaction, moves: CountedMove[]): voi
     add(change.row, to, 1)
     if (isTerminal(to)) change.endedAt = at
   }
-  const rows = [...changes.values()].map(({ row }) => row).sort((a, b) => a.run_id - b.run_id)
+  const rows = [...changes.values()].map(toRow).sort((a, b) => a.run_id - b.run_id)
   transaction.send(UPDATE, [JSON.stringify(rows)])
   // Nothing moves in a run that has ended, so whoever brings it there is the only one.
   for (const [runId, { endedAt }] of changes) {
     if (endedAt !== undefined) transaction.touchedRuns.push({ run_id: runId, at: endedAt })
   }
+}
+
+function toRow({ row, endedAt }: Change): Change['row'] {
+  return { ...row, ended_at: endedAt ?? null }
 }
 
 function newChange(runId: number): Change {

@@ -122,6 +122,19 @@ CREATE INDEX execution_due ON ONLY public.execution USING btree (due_at) WHERE (
 CREATE INDEX execution_ended ON ONLY public.execution USING btree (device_no, execution_id) WHERE (state > 'CANCELING'::exec_state);
 CREATE INDEX execution_unfinished ON ONLY public.execution USING btree (device_no, execution_id) WHERE (state <= 'CANCELING'::exec_state);
 
+CREATE TABLE execution_partition (
+  first_id bigint NOT NULL,
+  end_id bigint NOT NULL,
+  began_at bigint,
+  PRIMARY KEY (first_id)
+);
+
+CREATE TABLE forgotten_range (
+  first_execution_id bigint NOT NULL,
+  last_execution_id bigint NOT NULL,
+  PRIMARY KEY (first_execution_id)
+);
+
 CREATE TABLE idempotency_key (
   owner_no integer NOT NULL,
   idempotency_key text COLLATE "C" NOT NULL,
@@ -201,6 +214,7 @@ CREATE TABLE run (
   expired integer DEFAULT 0 NOT NULL,
   canceled integer DEFAULT 0 NOT NULL,
   ended boolean DEFAULT false NOT NULL,
+  ended_at bigint,
   expire_at bigint,
   deadline_at bigint,
   key_id text,

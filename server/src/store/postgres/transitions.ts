@@ -22,7 +22,8 @@ export function buildTransitionSteps(db: Database): Pick<Store, 'listTransitions
         from: null,
         to: 'PENDING',
         event: 'trigger',
-        actor: `key ${creation.key_id}`,
+        // Runs from before keys were noted, on the embedded store, do not tell which one it was.
+        actor: creation.key_id === null ? 'key' : `key ${creation.key_id}`,
         attempt: 1,
         versionNumber: 1,
       }

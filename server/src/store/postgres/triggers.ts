@@ -55,7 +55,7 @@ export function buildTriggerSteps(
       return 'devices' in entry && recorded[index] === undefined
     })
     if (launches.length > 0) {
-      await partitions.reach(firstIds.jobExecutionId + total - 1)
+      await partitions.reach(firstIds.jobExecutionId + total - 1, triggers[0]?.launchedAt)
       write(transaction, launches)
     }
     return entries.map((entry, index) => recorded[index] ?? outcomeOf(entry))

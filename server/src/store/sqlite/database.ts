@@ -37,8 +37,13 @@ export function openReader(path: string): DatabaseSync {
   return db
 }
 
+/** How many migrations it has had. */
+export function schemaOf(db: DatabaseSync): number {
+  return Number(pragma(db, 'user_version'))
+}
+
 export function migrateDatabase(db: DatabaseSync, migrations: Migration[]): void {
-  for (const migration of pendingMigrations(migrations, Number(pragma(db, 'user_version')))) {
+  for (const migration of pendingMigrations(migrations, schemaOf(db))) {
     inTransaction(db, () => {
       db.exec(migration.sql)
       db.exec(`PRAGMA user_version = ${migration.number}`)

@@ -162,6 +162,8 @@ export function prepareEvents(db: DatabaseSync) {
         if (events.length === limit) return { events, upTo, more: true }
         looked++
         upTo = row.event_id as number
+        // Its run is forgotten, and it with it.
+        if (isForgotten(row)) continue
         const event = toEvent(row)
         if (passes(event, filter) && concerns(ownerNo, row, filter)) events.push(event)
       }
@@ -169,7 +171,7 @@ export function prepareEvents(db: DatabaseSync) {
     },
     getEvent(input: { ownerNo: number; eventId: number }): StoredEvent | undefined {
       const row = list.get(input.ownerNo, input.eventId - 1, 1)
-      return row?.event_id === input.eventId ? toEvent(row) : undefined
+      return row?.event_id === input.eventId && !isForgotten(row) ? toEvent(row) : undefined
     },
     /** Times go with the ids but for seconds, so the place is found by halving. */
     findEventBefore(input: { ownerNo: number; at: number }): number {
@@ -184,6 +186,11 @@ export function prepareEvents(db: DatabaseSync) {
       return low
     },
   }
+}
+
+/** The newest event of an owner stays whatever its age, so it may outlive its run. */
+function isForgotten(row: Row): boolean {
+  return row.run_id !== null && row.job_name === null
 }
 
 function toEvent(row: Row): StoredEvent {

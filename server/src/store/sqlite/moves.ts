@@ -71,7 +71,8 @@ const REMEMBER = `
   INSERT INTO transition (execution_id, version_number, at, from_state, to_state, event, actor, attempt)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
 
-const FINISHED = 'SELECT owner_no FROM run WHERE run_id = ? AND pending + in_progress + canceling = 0'
+const FINISH = `
+  UPDATE run SET ended_at = ? WHERE run_id = ? AND pending + in_progress + canceling = 0 RETURNING owner_no`
 
 type Count = { from: ExecState; to: ExecState; runId: number; count: number; at: number }
 
@@ -81,7 +82,7 @@ export function prepareMoves(db: DatabaseSync, log: EventLog) {
   const update = db.prepare(UPDATE)
   const remember = db.prepare(REMEMBER)
   const counters = new Map<string, ReturnType<DatabaseSync['prepare']>>()
-  const finished = db.prepare(FINISHED)
+  const finish = db.prepare(FINISH)
   const counts = new Map<string, Count>()
 
   function count(runId: number, from: ExecState, to: ExecState, at: number): void {
@@ -111,7 +112,7 @@ export function prepareMoves(db: DatabaseSync, log: EventLog) {
   function logFinished(): void {
     const ended = [...counts.values()].filter(({ to }) => isTerminal(to))
     for (const [runId, { at }] of new Map(ended.map((each) => [each.runId, each]))) {
-      const row = finished.get(runId)
+      const row = finish.get(at, runId)
       if (row) log.runFinished({ ownerNo: row.owner_no as number, runId, at })
     }
   }

@@ -21,6 +21,7 @@ import { preparePolicies } from './policies.ts'
 import { preparePresence } from './presence.ts'
 import { prepareQueues } from './queues.ts'
 import { prepareReports } from './reports.ts'
+import { prepareRetention } from './retention.ts'
 import { prepareRuns } from './runs.ts'
 import { prepareSessions } from './sessions.ts'
 import { prepareTransitions } from './transitions.ts'
@@ -99,6 +100,7 @@ export function prepareWrites(db: DatabaseSync, onEvents: () => void = () => und
   const { recordPresence, forgetConnections, recordDeliveries } = preparePresence(db, log)
   const { recordTriggers, forgetIdempotencyKeys } = prepareTriggers(db, log)
   const sessions = prepareSessions(db)
+  const { forgetRuns, forgetRetentionPlaces } = prepareRetention(db, forgetIdempotencyKeys)
   const webhooks = prepareWebhooks(db)
   const { recordAttempts, replayDelivery, forgetDeliveries } = prepareDeliveryWrites(db, webhooks)
   // There and back: an update that leaves the row as it is would not reach the disk.
@@ -181,6 +183,7 @@ export function prepareWrites(db: DatabaseSync, onEvents: () => void = () => und
     createSession: whole(sessions.createSession),
     deleteSession: whole(sessions.deleteSession),
     forgetSessions: whole(sessions.forgetSessions),
+    forgetRuns: whole(forgetRuns, forgetRetentionPlaces),
     putWebhook: whole(webhooks.putWebhook),
     deleteWebhook: whole(webhooks.deleteWebhook),
     pauseWebhook: whole(webhooks.pauseWebhook),

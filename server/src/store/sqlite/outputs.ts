@@ -10,7 +10,8 @@ import type { LiveExecution } from './moves.ts'
 const INSERT = 'INSERT INTO output (execution_id, attempt, start, data) VALUES (?, ?, ?, ?)'
 const SET_LENGTH = 'UPDATE execution SET output_bytes = ?, output_cut = ? WHERE execution_id = ?'
 const EXECUTION = `
-  SELECT run_id, state, attempt, output_bytes, output_cut FROM execution WHERE execution_id = ? AND owner_no = ?`
+  SELECT run_id, state, attempt, output_bytes, output_cut FROM execution JOIN run USING (run_id)
+  WHERE execution_id = ? AND execution.owner_no = ?`
 const LENGTH = `
   SELECT start + length(data) AS length FROM output WHERE execution_id = ? AND attempt = ?
   ORDER BY start DESC LIMIT 1`

@@ -103,6 +103,11 @@ CREATE INDEX execution_by_state ON execution (owner_no, state, execution_id)
 
 CREATE INDEX execution_due ON execution (due_at) WHERE due_at IS NOT NULL;
 
+CREATE TABLE forgotten_range (
+  first_execution_id INTEGER PRIMARY KEY,
+  last_execution_id INTEGER NOT NULL
+) STRICT;
+
 CREATE TABLE idempotency_key (
   owner_no INTEGER NOT NULL,
   idempotency_key TEXT NOT NULL,
@@ -168,7 +173,7 @@ CREATE TABLE run (
   rejected INTEGER NOT NULL DEFAULT 0,
   expired INTEGER NOT NULL DEFAULT 0,
   canceled INTEGER NOT NULL DEFAULT 0
-, expire_at INTEGER, deadline_at INTEGER, key_id TEXT, retry_of INTEGER) STRICT;
+, expire_at INTEGER, deadline_at INTEGER, key_id TEXT, retry_of INTEGER, ended_at INTEGER) STRICT;
 
 CREATE INDEX run_by_job ON run (job_no, run_id);
 

@@ -181,6 +181,7 @@ function buildStore(
       eventListeners.push(listener)
     },
     forgetEvents: (olderThan) => writer.call('forgetEvents', olderThan),
+    forgetRuns: (endedBefore) => writer.call('forgetRuns', endedBefore),
 
     ...buildWebhookSteps(writer, reader),
     ...buildFleetSteps(catalogue, reader),

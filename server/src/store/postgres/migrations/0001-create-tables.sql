@@ -160,6 +160,8 @@ CREATE TABLE run (
   -- No execution is unfinished any more. The indexes below look at this and not at the counts, so that a row whose counts
   -- change is not entered anew into each of them (a heap-only update).
   ended boolean NOT NULL DEFAULT false,
+  -- When the last one ended: runs are forgotten by it (../retention.ts).
+  ended_at bigint,
   -- The clocks that all its executions share; NULL once they have run out and all is done about it.
   expire_at bigint,
   deadline_at bigint,
@@ -208,6 +210,20 @@ CREATE INDEX execution_ended ON execution (device_no, execution_id) WHERE state 
 CREATE INDEX execution_by_state ON execution (owner_no, state, execution_id)
   WHERE state <> 'PENDING' AND state <> 'SUCCEEDED';
 CREATE INDEX execution_due ON execution (due_at) WHERE due_at IS NOT NULL;
+
+-- Which ids each of them holds, and when the first of these was given: the next one is made larger or smaller by it.
+CREATE TABLE execution_partition (
+  first_id bigint PRIMARY KEY,
+  end_id bigint NOT NULL,
+  began_at bigint
+);
+
+-- Executions whose run is forgotten and whose history and output are yet to be removed. The rows themselves go with
+-- their partition.
+CREATE TABLE forgotten_range (
+  first_execution_id bigint PRIMARY KEY,
+  last_execution_id bigint NOT NULL
+);
 
 -- One row a move. The first one, its creation, is told by its run.
 CREATE TABLE transition (

@@ -1,0 +1,64 @@
+// A command that works on a database itself, not through a service: which one that is, and how its troubles end.
+
+import {
+  ConfigError,
+  loadPlace,
+  StartRefused,
+  StorageUnavailable,
+  type StorePlace,
+  TransferRefused,
+} from '@jobcast/server'
+import { type Command, Option } from 'commander'
+import { type ExitCode, exitCode } from './exit-code.ts'
+import type { Out } from './out.ts'
+import { plainCommand, withOut } from './owner-command.ts'
+import { UsageError } from './usage-error.ts'
+
+export type StoreFlags = { data?: string }
+type StoreContext = { out: Out; place: StorePlace }
+
+export function storeCommand(name: string): Command {
+  return plainCommand(name).addOption(
+    new Option(
+      '--data <folder>',
+      'the folder of an embedded database; unless given: DATABASE_URL, else JOBCAST_DATA, else ./data',
+    ),
+  )
+}
+
+/** Its arguments are those of commander: arguments, then flags, then the command. */
+export function withPlace<Args extends unknown[]>(
+  act: (context: StoreContext, ...args: Args) => Promise<ExitCode>,
+) {
+  return withOut(async ({ out }, ...args: Args) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      process.once(signal, () => process.exit(exitCode[signal === 'SIGINT' ? 'interrupted' : 'terminated']))
+    }
+    try {
+      return await act({ out, place: placeOf(args.at(-2) as StoreFlags) }, ...args)
+    } catch (error) {
+      const code = codeOf(error)
+      if (code === undefined) throw error
+      out.say(`jobcast: ${(error as Error).message}`)
+      return code
+    }
+  })
+}
+
+function placeOf({ data }: StoreFlags): StorePlace {
+  try {
+    return loadPlace(data)
+  } catch (error) {
+    if (error instanceof ConfigError) throw new UsageError(error.message)
+    throw error
+  }
+}
+
+/** Those whose message is for people; all others are told elsewhere. */
+function codeOf(error: unknown): ExitCode | undefined {
+  if (error instanceof TransferRefused || error instanceof StartRefused) return exitCode.validation
+  if (error instanceof StorageUnavailable) return exitCode.unavailable
+  // Of the disk, of the system, of SQLite: it may go another time.
+  const { code } = error as NodeJS.ErrnoException
+  return code === undefined || error instanceof UsageError ? undefined : exitCode.unavailable
+}

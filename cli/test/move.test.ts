@@ -1,0 +1,215 @@
+// migrate, export and import as an operator runs them, and a service that goes on where the one before it ended.
+
+import assert from 'node:assert/strict'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { type TestContext, test } from 'node:test'
+import { createDatabase, execute, sharedPostgres } from '../../server/test/support/postgres-server.ts'
+import { type SpawnedServer, spawnServer, startProgram } from '../../server/test/support/spawn-server.ts'
+import { dataFolder, runJobcast } from './run-jobcast.ts'
+
+const postgres = await sharedPostgres()
+
+async function serve(
+  t: TestContext,
+  folder: string,
+  env: Record<string, string> = {},
+): Promise<SpawnedServer> {
+  const { ready, end } = startProgram(folder, { env })
+  t.after(() => end('SIGKILL'))
+  return ready
+}
+
+async function emptyDatabase(): Promise<string> {
+  const url = await createDatabase(postgres)
+  await execute(url, 'DROP SCHEMA public CASCADE', 'CREATE SCHEMA public')
+  return url
+}
+
+test('migrate brings an embedded database to its schema; --check only says what there is to do', async (t) => {
+  const data = join(dataFolder(t), 'data')
+  const check = () => runJobcast(['migrate', '--check', '--data', data])
+  const before = await check()
+  assert.equal(before.code, 6, before.stderr)
+  assert.match(before.stdout, /^The database at .*data would be migrated from schema 0 to \d+\.$/m)
+  assert.equal(existsSync(data), false)
+  const done = await runJobcast(['migrate', '--data', data])
+  assert.equal(done.code, 0, done.stderr)
+  assert.match(done.stdout, /was migrated from schema 0 to (\d+)\./)
+  const { code, stdout } = await runJobcast(['migrate', '--check', '--json'], { JOBCAST_DATA: data })
+  const { from, to, migrated } = JSON.parse(stdout)
+  assert.deepEqual([code, from === to, migrated], [0, true, false])
+  assert.match(
+    (await runJobcast(['migrate', '--data', data])).stdout,
+    /has schema \d+: there is nothing to do/,
+  )
+
+  const server = await serve(t, data)
+  assert.equal((await check()).code, 0)
+  const refused = await runJobcast(['migrate', '--data', data])
+  assert.deepEqual([refused.code, refused.stdout], [5, ''])
+  assert.match(refused.stderr, /^jobcast: Another Jobcast is running on the data folder/)
+  await server.end('SIGTERM')
+  const db = new DatabaseSync(join(data, 'jobcast.db'))
+  db.exec('PRAGMA user_version = 99')
+  db.close()
+  const newer = await check()
+  assert.equal(newer.code, 5)
+  assert.match(newer.stderr, /^jobcast: The database has schema 99, .*newer Jobcast/)
+})
+
+test('migrate does the same on PostgreSQL, for several at once', async () => {
+  const url = await emptyDatabase()
+  const env = { DATABASE_URL: url }
+  const check = await runJobcast(['migrate', '--check'], env)
+  assert.equal(check.code, 6, check.stderr)
+  assert.match(
+    check.stdout,
+    /^The database at postgres:\/\/127\.0\.0\.1:\d+\/\w+ would be migrated from schema 0 to \d+\.$/m,
+  )
+  const [one, two] = await Promise.all([runJobcast(['migrate'], env), runJobcast(['migrate'], env)])
+  assert.deepEqual([one.code, two.code], [0, 0], one.stderr + two.stderr)
+  const said = [one, two].map(({ stdout }) => /nothing to do/.test(stdout))
+  assert.deepEqual(said.sort(), [false, true], one.stdout + two.stdout)
+  assert.equal((await runJobcast(['migrate', '--check'], env)).code, 0)
+  const nobody = await runJobcast(['migrate'], { DATABASE_URL: 'postgres://test:secret@127.0.0.1:1/x' })
+  assert.equal(nobody.code, 8)
+  assert.doesNotMatch(nobody.stderr, /secret|at .*\.ts:/)
+  const wrong = await runJobcast(['migrate'], { DATABASE_URL: 'mysql://secret@x' })
+  assert.deepEqual([wrong.code, /secret/.test(wrong.stderr)], [2, false])
+})
+
+test('a service moves to PostgreSQL and back: keys, ids and repeated calls go on', async (t) => {
+  const data = join(dataFolder(t), 'data')
+  const url = await emptyDatabase()
+  const file = join(dataFolder(t), 'move.jsonl.gz')
+  const first = await serve(t, data)
+  await first.putJobAndDevices('restart', ['d1', 'd2'])
+  const headers = { 'idempotency-key': 'once' }
+  const launched = await first.trigger('restart', ['d1', 'd2'], { headers })
+  assert.equal(launched.status, 201, launched.text)
+  const { adminKey } = first
+  await first.end('SIGTERM')
+
+  const exported = await runJobcast(['export', file, '--data', data, '--json'])
+  assert.equal(exported.code, 0, exported.stderr)
+  assert.equal(statSync(file).mode & 0o777, 0o600)
+  const kinds = JSON.parse(exported.stdout) as { kind: string; rows: number }[]
+  assert.equal(kinds.find(({ kind }) => kind === 'execution')?.rows, 2)
+  const imported = await runJobcast(['import', file], { DATABASE_URL: url })
+  assert.equal(imported.code, 0, imported.stderr)
+  assert.match(imported.stdout, /^KIND +ROWS$/m)
+  assert.match(imported.stdout, /^execution +2$/m)
+  assert.match(
+    imported.stderr,
+    /^Imported into postgres:\/\/127\.0\.0\.1:\d+\/\w+; the counts are those of the file\.$/m,
+  )
+
+  const second = await serve(t, join(dataFolder(t), 'unused'), { DATABASE_URL: url })
+  const call = { key: adminKey, headers }
+  const repeated = await second.trigger('restart', ['d1', 'd2'], call)
+  assert.deepEqual([repeated.status, repeated.text], [201, launched.text])
+  const next = await second.trigger('restart', ['d1'], { key: adminKey })
+  assert.ok(next.json[0].jobExecutionId > launched.json[1].jobExecutionId, next.text)
+  await second.end('SIGTERM')
+
+  const back = join(dataFolder(t), 'back')
+  assert.equal((await runJobcast(['export', `${file}.2`], { DATABASE_URL: url })).code, 0)
+  // A folder that is named by its flag wins.
+  const home = await runJobcast(['import', `${file}.2`, '--data', back], { DATABASE_URL: url })
+  assert.equal(home.code, 0, home.stderr)
+  const third = await serve(t, back)
+  const list = await third.call('GET', '/job/api/executions', { key: adminKey })
+  assert.deepEqual(
+    list.json.items.map(({ jobExecutionId }: { jobExecutionId: number }) => jobExecutionId),
+    [next, launched].flatMap(({ json }) =>
+      json.map((each: { jobExecutionId: number }) => each.jobExecutionId).reverse(),
+    ),
+  )
+})
+
+test('export and import say what is wrong, and leave nothing behind', async (t) => {
+  const folder = dataFolder(t)
+  const data = join(folder, 'data')
+  const server = await spawnServer(data)
+  t.after(() => server.end('SIGKILL'))
+  const file = join(folder, 'move.gz')
+  // Beside a running service, too.
+  assert.equal((await runJobcast(['export', file, '--data', data])).code, 0)
+  const again = await runJobcast(['export', file, '--data', data])
+  assert.equal(again.code, 2)
+  assert.match(again.stderr, /is there already; an export replaces nothing/)
+  assert.equal((await runJobcast(['export', join(folder, 'no', 'x.gz'), '--data', data])).code, 2)
+  const nothing = await runJobcast(['export', join(folder, 'x.gz'), '--data', join(folder, 'nowhere')])
+  assert.equal(nothing.code, 5)
+  assert.match(nothing.stderr, /^jobcast: There is no database \(jobcast\.db\) in /)
+
+  const inUse = await runJobcast(['import', file, '--data', data])
+  assert.equal(inUse.code, 5)
+  assert.match(inUse.stderr, /Another Jobcast is running/)
+  await server.end('SIGTERM')
+  const full = await runJobcast(['import', file, '--data', data])
+  assert.equal(full.code, 5)
+  assert.match(full.stderr, /^jobcast: The database in .* is not empty: owner has rows\./)
+  assert.equal((await runJobcast(['import', join(folder, 'none.gz'), '--data', join(folder, 'new')])).code, 4)
+  const cut = join(folder, 'cut.gz')
+  const whole = readFileSync(file)
+  writeFileSync(cut, whole.subarray(0, whole.length / 2))
+  const short = await runJobcast(['import', cut, '--data', join(folder, 'new')])
+  assert.equal(short.code, 5)
+  assert.match(short.stderr, /cut\.gz is cut short/)
+  assert.equal((await runJobcast(['import', file, '--data', join(folder, 'new')])).code, 0)
+  assert.deepEqual(readdirSync(folder).sort(), ['cut.gz', 'data', 'move.gz', 'new'])
+})
+
+test('a backup of PostgreSQL is the business of its own programs; that of a named folder is ours', async (t) => {
+  const folder = dataFolder(t)
+  const env = { DATABASE_URL: 'postgres://test:secret@127.0.0.1:1/x' }
+  const refused = await runJobcast(['backup', '--to', join(folder, 'x.db')], env)
+  assert.equal(refused.code, 2)
+  assert.match(refused.stderr, /pg_dump .*pg_basebackup/)
+  assert.doesNotMatch(refused.stderr, /secret/)
+  mkdirSync(join(folder, 'data'))
+  await runJobcast(['migrate', '--data', join(folder, 'data')])
+  const copied = await runJobcast(
+    ['backup', '--data', join(folder, 'data'), '--to', join(folder, 'x.db')],
+    env,
+  )
+  assert.equal(copied.code, 0, copied.stderr)
+})
+
+test('doctor looks at the database that DATABASE_URL names', async () => {
+  const examine = async (url: string) => {
+    const { code, stdout, stderr } = await runJobcast(['doctor', '--json', '--url', 'http://127.0.0.1:1'], {
+      DATABASE_URL: url,
+    })
+    assert.notEqual(stdout, '', stderr)
+    assert.doesNotMatch(stdout, /:test@/)
+    const { checks } = JSON.parse(stdout) as { checks: { check: string; mark: string; text: string }[] }
+    return { code, of: (name: string) => checks.find(({ check }) => check === name) }
+  }
+  const url = await emptyDatabase()
+  const empty = await examine(url)
+  for (const check of ['database', 'postgres', 'encoding', 'on disk', 'writable']) {
+    assert.equal(empty.of(check)?.mark, 'good', check)
+  }
+  assert.deepEqual(
+    [empty.of('schema')?.mark, /^none yet/.test(empty.of('schema')?.text ?? '')],
+    ['warning', true],
+  )
+  await runJobcast(['migrate'], { DATABASE_URL: url })
+  const ready = await examine(url)
+  assert.deepEqual([ready.of('schema')?.mark, ready.of('writable')?.mark], ['good', 'good'])
+  await execute(
+    url,
+    "INSERT INTO schema_migration (number, name) VALUES (99, 'from-the-future')",
+    `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET default_transaction_read_only = on`,
+  )
+  const bad = await examine(url)
+  assert.deepEqual([bad.code, bad.of('schema')?.mark, bad.of('writable')?.mark], [5, 'bad', 'bad'])
+  const nobody = await examine('postgres://test:test@127.0.0.1:1/x')
+  assert.deepEqual([nobody.code, nobody.of('database')?.mark], [8, 'bad'])
+  const noAddress = await examine('mysql://x')
+  assert.deepEqual([noAddress.code, noAddress.of('database')?.mark], [2, 'bad'])
+})

@@ -1,0 +1,79 @@
+// Drops partitions of `execution` in which every run is forgotten. Nobody waits for it: a partition is detached
+// concurrently, which lets those finish that are using it and keeps nobody out, and only then dropped. What does not
+// succeed at once, because a long transaction is under way, is left for the next time; so is what a crash cut short.
+
+import { StorageUnavailable } from '../../domain/store.ts'
+import type { Database } from './database.ts'
+import { locks } from './locks.ts'
+import { partitionName } from './partitions.ts'
+import type { Queries } from './rows.ts'
+
+const TRY_LOCK = `SELECT pg_try_advisory_lock(${locks.retention}, 0) AS is_ours`
+// Only what the ids have left behind long ago: a trigger that took some of its ids has ended since.
+const LEFT = `
+  SELECT old.first_id, old.end_id FROM execution_partition AS old
+    JOIN execution_partition AS next ON next.first_id = old.end_id
+  WHERE next.began_at < $1 AND old.end_id <= (SELECT execution_id FROM last_id) ORDER BY old.first_id`
+const edge = (order: 'ASC' | 'DESC') => `
+  SELECT run_id FROM execution WHERE execution_id >= $1 AND execution_id < $2 ORDER BY execution_id ${order} LIMIT 1`
+// Ids of runs and of executions grow together: those that have executions in it lie between these two. A run that
+// reaches into the next one has some in both, and so keeps both.
+const IS_EMPTY = `
+  SELECT NOT EXISTS (SELECT FROM run WHERE run_id BETWEEN (${edge('ASC')}) AND (${edge('DESC')}))
+    AND NOT EXISTS (
+      SELECT FROM forgotten_range WHERE first_execution_id < $2 AND last_execution_id >= $1) AS is_empty`
+const DETACHING = `
+  SELECT inhrelid::regclass::text AS name FROM pg_inherits
+  WHERE inhparent = 'execution'::regclass AND inhdetachpending`
+const DETACHED = `
+  SELECT first_id FROM execution_partition WHERE NOT EXISTS (
+    SELECT FROM pg_inherits
+    WHERE inhparent = 'execution'::regclass AND inhrelid = to_regclass('execution_from_' || first_id))`
+const NOTE_DROP = 'DELETE FROM execution_partition WHERE first_id = $1'
+
+const lockTimeoutMs = 2000
+
+/** True while there may be more. */
+export async function dropPartitions(db: Database, endedBefore: number): Promise<boolean> {
+  // Most of the time there is none, and no connection is needed to know that.
+  const left = await db.query(LEFT, [endedBefore])
+  if (left.length === 0 && (await db.query(DETACHED)).length === 0) return false
+  return db.onOwnConnection(lockTimeoutMs, async (connection) => {
+    const [lock] = await connection.query(TRY_LOCK)
+    if (!lock?.is_ours) return false
+    try {
+      await finish(connection)
+      for (const { first_id, end_id } of await connection.query(LEFT, [endedBefore])) {
+        const [found] = await connection.query(IS_EMPTY, [first_id, end_id])
+        if (!found?.is_empty) continue
+        await connection.query(
+          `ALTER TABLE execution DETACH PARTITION ${partitionName(first_id as number)} CONCURRENTLY`,
+        )
+        await finish(connection)
+      }
+      return false
+    } catch (error) {
+      if (isLockTimeout(error)) return false
+      throw error
+    }
+  })
+}
+
+/** Drops what is detached, also by somebody who did not come to it. */
+async function finish(connection: Queries): Promise<void> {
+  for (const { name } of await connection.query(DETACHING)) {
+    await connection.query(`ALTER TABLE execution DETACH PARTITION ${name} FINALIZE`)
+  }
+  for (const { first_id } of await connection.query(DETACHED)) {
+    await connection.query('BEGIN')
+    await connection.query(`DROP TABLE IF EXISTS ${partitionName(first_id as number)}`)
+    await connection.query(NOTE_DROP, [first_id])
+    await connection.query('COMMIT')
+  }
+}
+
+function isLockTimeout(error: unknown): boolean {
+  return (
+    error instanceof StorageUnavailable && (error.cause as { code?: unknown } | undefined)?.code === '55P03'
+  )
+}

@@ -1,0 +1,51 @@
+// What there is to say of a database on PostgreSQL before a service uses it. Changes nothing.
+
+import { type Migration, StartRefused } from '../migrate.ts'
+import { oldestVersion, onConnection, readSchema, readServer, type Schema } from './migrate-database.ts'
+
+// Taken back: whether it can be written is all that is asked.
+const TRY_WRITE = [
+  'BEGIN',
+  'CREATE TEMPORARY TABLE jobcast_write_probe (writes bigint) ON COMMIT DROP',
+  'UPDATE write_probe SET writes = writes + 1',
+]
+
+export type DatabaseExamination = {
+  version: string
+  isNewEnough: boolean
+  encoding: string
+  fsync: string
+  synchronousCommit: string
+  /** Of a newer program: the sentence that refuses it. */
+  schema: Schema | { refused: string }
+  /** Undefined: it can be written; else why not. */
+  writeTrouble: string | undefined
+}
+
+export function examinePostgres(url: string, migrations: Migration[]): Promise<DatabaseExamination> {
+  return onConnection(url, async (client) => {
+    const server = await readServer(client)
+    const schema = await readSchema(client, migrations).catch((error: unknown) => {
+      if (error instanceof StartRefused) return { refused: error.message }
+      throw error
+    })
+    const hasTables = 'refused' in schema || schema.applied > 0
+    const steps = hasTables ? [TRY_WRITE[0], TRY_WRITE[2]] : TRY_WRITE.slice(0, 2)
+    let writeTrouble: string | undefined
+    try {
+      for (const step of steps) await client.query(step as string)
+    } catch (error) {
+      writeTrouble = (error as Error).message
+    }
+    await client.query('ROLLBACK')
+    return {
+      version: server.version_text,
+      isNewEnough: server.version >= oldestVersion,
+      encoding: server.encoding,
+      fsync: server.fsync,
+      synchronousCommit: server.synchronous,
+      schema,
+      writeTrouble,
+    }
+  })
+}

@@ -1,0 +1,221 @@
+// The database on PostgreSQL as an end of a move. Reading is one snapshot, writing one transaction.
+
+import pg from 'pg'
+import { StartRefused } from '../migrate.ts'
+import { type ColumnKind, type TransferTable, transferTables } from '../transfer/tables.ts'
+import {
+  type LastNumbers,
+  misfit,
+  TransferRefused,
+  type TransferSource,
+  type TransferTarget,
+  type Value,
+} from '../transfer/transfer.ts'
+import { connectionOptions } from './connect.ts'
+import { copyIn } from './copy-in.ts'
+import { failureOf } from './failures.ts'
+import { locks } from './locks.ts'
+import { prepareDatabase, readSchema, refuseConnection } from './migrate-database.ts'
+import { ahead, makePartitions, partitionName } from './partitions.ts'
+import { postgresMigrations } from './postgres-store.ts'
+import type { Queries } from './rows.ts'
+
+const SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY'
+const LAST = `
+  SELECT run_id AS "runId", execution_id AS "jobExecutionId",
+    (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM event_id) AS "eventId",
+    (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM webhook_webhook_no_seq) AS "webhookNo",
+    coalesce((SELECT first_execution_id FROM run ORDER BY run_id LIMIT 1), execution_id + 1) AS "oldestExecutionId"
+  FROM last_id`
+// Rows whose run is forgotten stay until their partition goes.
+const HAS_RUN = 'WHERE EXISTS (SELECT FROM run WHERE run.run_id = execution.run_id)'
+const NOT_FORGOTTEN = `
+  WHERE NOT EXISTS (
+    SELECT FROM forgotten_range WHERE execution_id BETWEEN first_execution_id AND last_execution_id)`
+// A second import waits and then finds rows; a node that starts meanwhile waits, and finds all of them.
+const LOCK = `SELECT pg_advisory_xact_lock(${locks.schema}, 0)`
+const TABLES_OF_PARTITIONS = 'SELECT first_id FROM execution_partition'
+const SET_LAST = 'UPDATE last_id SET run_id = $1, execution_id = $2'
+const SET_SEQUENCE = 'SELECT setval($1::regclass, greatest($2::bigint, 1), $2::bigint > 0)'
+// So that the next ones are made as large as the rate asks for.
+const NOTE_BEGINS = `
+  UPDATE execution_partition SET began_at = (
+    SELECT launched_at FROM run WHERE run_id >= (
+      SELECT run_id FROM execution WHERE execution_id >= first_id ORDER BY execution_id LIMIT 1)
+    ORDER BY run_id LIMIT 1)
+  WHERE first_id <= $1`
+
+const identities: Record<string, string> = {
+  owner: 'owner_no',
+  job: 'job_no',
+  job_version: 'version_no',
+  device: 'device_no',
+}
+/** Of outputs, which may be large, fewer at once. */
+const linesAtOnce = (table: TransferTable) => (table.name === 'output' ? 20 : 1000)
+const [leastPartition, largestPartition] = [1_000_000, 50_000_000]
+
+export async function openPostgresSource(url: string): Promise<TransferSource> {
+  const { client, queries } = await connect(url)
+  try {
+    const { applied, known } = await readSchema(client, postgresMigrations())
+    if (applied < known) {
+      throw new StartRefused('The database has an older schema. Run "jobcast migrate" first.')
+    }
+    await queries.query(SNAPSHOT)
+    const [last] = await queries.query(LAST)
+    return {
+      lastNumbers: last as LastNumbers,
+      readLines: (table) => readLines(queries, table),
+      close: () => client.end(),
+    }
+  } catch (error) {
+    await client.end().catch(() => undefined)
+    throw error
+  }
+}
+
+async function* readLines(queries: Queries, table: TransferTable): AsyncGenerator<string[]> {
+  const values = Object.entries(table.columns).map(([name, kind]) => readValue(name, kind))
+  const where = table.name === 'execution' ? HAS_RUN : table.ofExecution ? NOT_FORGOTTEN : ''
+  const order = table.key.map((name) => `${table.name}.${name}`).join(', ')
+  await queries.query(
+    `DECLARE lines NO SCROLL CURSOR FOR
+      SELECT json_build_array(${values.join(', ')})::text AS line FROM ${table.name} ${where} ORDER BY ${order}`,
+  )
+  for (;;) {
+    const rows = await queries.query(`FETCH ${linesAtOnce(table)} FROM lines`)
+    if (rows.length === 0) break
+    yield rows.map((row) => row.line as string)
+  }
+  await queries.query('CLOSE lines')
+}
+
+function readValue(name: string, kind: ColumnKind): string {
+  if (kind === 'bytes') return `encode(${name}, 'hex')`
+  // It is JSON as it stands there.
+  if (kind === 'quoted') return `${name}::json`
+  return name
+}
+
+export async function openPostgresTarget(url: string): Promise<TransferTarget> {
+  const settings = await prepareDatabase(url, postgresMigrations())
+  // Rows are counted, and that is faster past the indexes.
+  const { client, queries } = await connect(url, { ...settings, enable_seqscan: 'on' })
+  let last: LastNumbers
+  return {
+    async begin(numbers) {
+      last = numbers
+      await queries.query('BEGIN')
+      await queries.query(LOCK)
+      await refuseUnlessEmpty(queries)
+      await makeEmptyPartitions(queries, last)
+    },
+    async write(table, columns, rows) {
+      const kinds = columns.map((name) => table.columns[name] as ColumnKind)
+      const sql = `COPY ${table.name} (${columns.join(', ')}) FROM STDIN`
+      await copyIn(client, sql, toText(kinds, rows)).catch((error: unknown) => {
+        if (error instanceof TransferRefused) throw error
+        throw isMisfit(error) ? misfit(table.name, error) : failureOf(error)
+      })
+      const [row] = await queries.query(`SELECT count(*) AS count FROM ${table.name}`)
+      return row?.count as number
+    },
+    async commit() {
+      await queries.query(SET_LAST, [last.runId, last.jobExecutionId])
+      await queries.query(SET_SEQUENCE, ['event_id', last.eventId])
+      await queries.query(SET_SEQUENCE, ['webhook_webhook_no_seq', last.webhookNo])
+      for (const [table, column] of Object.entries(identities)) {
+        const [row] = await queries.query(`SELECT coalesce(max(${column}), 0)::bigint AS last FROM ${table}`)
+        await queries.query(SET_SEQUENCE, [`${table}_${column}_seq`, row?.last])
+      }
+      await queries.query(NOTE_BEGINS, [last.jobExecutionId])
+      await queries.query('COMMIT')
+    },
+    // A transaction that is not committed goes with its connection.
+    close: () => client.end(),
+  }
+}
+
+/** By its class: a value that is none of its type, or a constraint. */
+function isMisfit(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && ['22', '23'].includes((error.code ?? '').slice(0, 2))
+}
+
+async function refuseUnlessEmpty(queries: Queries): Promise<void> {
+  for (const { name } of transferTables) {
+    if ((await queries.query(`SELECT FROM ${name} LIMIT 1`)).length === 0) continue
+    throw new TransferRefused(
+      `The database is not empty: ${name} has rows. Import into a new database (CREATE DATABASE).`,
+    )
+  }
+}
+
+/** Those that are there are empty and begin at 0, where there may be no execution any more. */
+async function makeEmptyPartitions(queries: Queries, last: LastNumbers): Promise<void> {
+  for (const { first_id } of await queries.query(TABLES_OF_PARTITIONS)) {
+    await queries.query(`DROP TABLE ${partitionName(first_id as number)}`)
+  }
+  await queries.query('DELETE FROM execution_partition')
+  const ids = last.jobExecutionId - last.oldestExecutionId
+  const size = Math.min(largestPartition, Math.max(leastPartition, Math.ceil(ids / 8)))
+  await makePartitions(queries, last.jobExecutionId + ahead, () => size, last.oldestExecutionId)
+}
+
+/** As COPY reads it: values between tabs, a line a row. */
+async function* toText(kinds: readonly ColumnKind[], rows: AsyncIterable<Value[][]>): AsyncGenerator<string> {
+  for await (const some of rows) {
+    let text = ''
+    for (const row of some) {
+      for (let at = 0; at < kinds.length; at++) {
+        if (at > 0) text += '\t'
+        text += fieldOf(kinds[at] as ColumnKind, row[at] as Value)
+      }
+      text += '\n'
+    }
+    yield text
+  }
+}
+
+function fieldOf(kind: ColumnKind, value: Value): string {
+  if (value === null) return '\\N'
+  switch (kind) {
+    case 'bytes':
+      return `\\\\x${value}`
+    case 'text':
+    case 'state':
+      return escaped(String(value))
+    case 'quoted':
+      return escaped(JSON.stringify(value))
+    default:
+      return String(value)
+  }
+}
+
+const escapes: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }
+
+function escaped(text: string): string {
+  return /[\\\t\n\r]/.test(text) ? text.replace(/[\\\t\n\r]/g, (found) => escapes[found] as string) : text
+}
+
+/** For as long as it takes. */
+async function connect(url: string, more: Record<string, string> = {}) {
+  const options = connectionOptions(url, {
+    ...more,
+    statement_timeout: '0',
+    idle_in_transaction_session_timeout: '0',
+  })
+  const client = new pg.Client({ ...options, pipeline: false, query_timeout: 0 })
+  client.on('error', () => undefined)
+  await client.connect().catch(refuseConnection)
+  const queries: Queries = {
+    async query(sql, values = []) {
+      try {
+        return (await client.query(sql, values as unknown[])).rows
+      } catch (error) {
+        throw failureOf(error)
+      }
+    },
+  }
+  return { client, queries }
+}

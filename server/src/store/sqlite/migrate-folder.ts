@@ -1,0 +1,41 @@
+// The schema of the embedded database in a data folder, for whoever does not run the service.
+
+import { existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { pendingMigrations, type SchemaChange } from '../migrate.ts'
+import { migrateDatabase, openDatabase, openReader, schemaOf } from './database.ts'
+import { lockData } from './lock-data.ts'
+import { sqliteMigrations } from './sqlite-store.ts'
+
+/** Beside a running service, too: it only looks. */
+export function checkFolder(folder: string): SchemaChange {
+  const path = join(folder, 'jobcast.db')
+  const migrations = sqliteMigrations()
+  if (!existsSync(path)) return { from: 0, to: migrations.length }
+  const db = openReader(path)
+  try {
+    const from = schemaOf(db)
+    pendingMigrations(migrations, from)
+    return { from, to: migrations.length }
+  } finally {
+    db.close()
+  }
+}
+
+export function migrateFolder(folder: string): SchemaChange {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const lock = lockData(folder)
+  try {
+    const db = openDatabase(join(folder, 'jobcast.db'))
+    try {
+      const from = schemaOf(db)
+      const migrations = sqliteMigrations()
+      migrateDatabase(db, migrations)
+      return { from, to: migrations.length }
+    } finally {
+      db.close()
+    }
+  } finally {
+    lock.release()
+  }
+}

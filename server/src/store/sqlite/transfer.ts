@@ -1,0 +1,160 @@
+// The embedded database as an end of a move. Reading is of one instant, beside a service that goes on; writing is one
+// transaction on a folder that nobody else uses.
+
+import { existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import { pendingMigrations, StartRefused } from '../migrate.ts'
+import { type ColumnKind, type TransferTable, transferTables } from '../transfer/tables.ts'
+import {
+  type LastNumbers,
+  misfit,
+  TransferRefused,
+  type TransferSource,
+  type TransferTarget,
+  type Value,
+} from '../transfer/transfer.ts'
+import { migrateDatabase, openDatabase, openReader, schemaOf } from './database.ts'
+import { lockData } from './lock-data.ts'
+import { sqliteMigrations } from './sqlite-store.ts'
+
+const LAST = `
+  SELECT run_id AS runId, execution_id AS jobExecutionId,
+    coalesce((SELECT max(event_id) FROM event), 0) AS eventId,
+    coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'webhook'), 0) AS webhookNo,
+    coalesce((SELECT first_execution_id FROM run ORDER BY run_id LIMIT 1), execution_id + 1) AS oldestExecutionId
+  FROM last_id`
+const NOT_FORGOTTEN = `
+  WHERE NOT EXISTS (
+    SELECT 1 FROM forgotten_range WHERE execution_id BETWEEN first_execution_id AND last_execution_id)`
+const SET_LAST = 'UPDATE last_id SET run_id = ?, execution_id = ?'
+const WEBHOOKS_FROM = [
+  "DELETE FROM sqlite_sequence WHERE name = 'webhook'",
+  "INSERT INTO sqlite_sequence (name, seq) VALUES ('webhook', ?)",
+] as const
+
+const linesAtOnce = 1000
+
+export function openSqliteSource(folder: string): TransferSource {
+  const path = join(folder, 'jobcast.db')
+  if (!existsSync(path)) throw new StartRefused(`There is no database (jobcast.db) in ${folder}.`)
+  const db = openReader(path)
+  try {
+    if (pendingMigrations(sqliteMigrations(), schemaOf(db)).length > 0) {
+      throw new StartRefused(`The database in ${folder} has an older schema. Run "jobcast migrate" first.`)
+    }
+    // Until it is closed: what is written meanwhile is not seen.
+    db.exec('BEGIN')
+    const lastNumbers = db.prepare(LAST).get() as LastNumbers
+    return {
+      lastNumbers: { ...lastNumbers },
+      readLines: (table) => readLines(db, table),
+      close: async () => db.close(),
+    }
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+async function* readLines(db: DatabaseSync, table: TransferTable): AsyncGenerator<string[]> {
+  const values = Object.entries(table.columns).map(([name, kind]) => readValue(table, name, kind))
+  const where = table.ofExecution ? NOT_FORGOTTEN : ''
+  const sql = `SELECT json_array(${values.join(', ')}) AS line FROM ${table.name} ${where} ORDER BY ${table.key.join(', ')}`
+  let lines: string[] = []
+  for (const { line } of db.prepare(sql).iterate()) {
+    lines.push(line as string)
+    if (lines.length < linesAtOnce) continue
+    yield lines
+    lines = []
+  }
+  if (lines.length > 0) yield lines
+}
+
+function readValue({ name: table }: TransferTable, name: string, kind: ColumnKind): string {
+  // The counts say it; there is no column for it.
+  if (isEndedFlag(table, name)) return "json(iif(pending + in_progress + canceling = 0, 'true', 'false'))"
+  if (kind === 'bytes') return `iif(${name} IS NULL, NULL, hex(${name}))`
+  if (kind === 'flag') return `json(iif(${name}, 'true', 'false'))`
+  return name
+}
+
+const isEndedFlag = (table: string, name: string) => table === 'run' && name === 'ended'
+
+/** The folder is locked until it is closed. */
+export function openSqliteTarget(folder: string): TransferTarget {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const lock = lockData(folder)
+  let db: DatabaseSync
+  try {
+    db = openDatabase(join(folder, 'jobcast.db'))
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+  return {
+    async begin({ runId, jobExecutionId, webhookNo }) {
+      migrateDatabase(db, sqliteMigrations())
+      db.exec('BEGIN IMMEDIATE')
+      refuseUnlessEmpty(db, folder)
+      db.prepare(SET_LAST).run(runId, jobExecutionId)
+      db.prepare(WEBHOOKS_FROM[0]).run()
+      db.prepare(WEBHOOKS_FROM[1]).run(webhookNo)
+    },
+    async write(table, columns, rows) {
+      const insert = prepareInsert(db, table, columns)
+      for await (const some of rows) {
+        try {
+          for (const row of some) insert(row)
+        } catch (error) {
+          throw isMisfit(error) ? misfit(table.name, error) : error
+        }
+      }
+      return db.prepare(`SELECT count(*) AS count FROM ${table.name}`).get()?.count as number
+    },
+    async commit() {
+      db.exec('COMMIT')
+    },
+    async close() {
+      if (db.isTransaction) db.exec('ROLLBACK')
+      db.close()
+      lock.release()
+    },
+  }
+}
+
+// SQLite's primary codes: a constraint, a value of another type; and what node:sqlite cannot bind.
+function isMisfit(error: unknown): boolean {
+  const { errcode, code } = error as { errcode?: number; code?: string }
+  return [19, 20].includes(Number(errcode) & 0xff) || code === 'ERR_INVALID_ARG_TYPE'
+}
+
+function refuseUnlessEmpty(db: DatabaseSync, folder: string): void {
+  for (const { name } of transferTables) {
+    if (db.prepare(`SELECT 1 FROM ${name} LIMIT 1`).get() === undefined) continue
+    throw new TransferRefused(
+      `The database in ${folder} is not empty: ${name} has rows. Import into a folder without a database.`,
+    )
+  }
+}
+
+function prepareInsert(
+  db: DatabaseSync,
+  table: TransferTable,
+  columns: readonly string[],
+): (row: Value[]) => void {
+  const used = columns
+    .map((name, at) => ({ name, at, kind: table.columns[name] }))
+    .filter(({ name }) => !isEndedFlag(table.name, name))
+  const values = used.map(({ kind }) => (kind === 'bytes' ? 'unhex(?)' : '?'))
+  const names = used.map(({ name }) => name)
+  const insert = db.prepare(`INSERT INTO ${table.name} (${names.join(', ')}) VALUES (${values.join(', ')})`)
+  const bound: SQLInputValue[] = []
+  return (row) => {
+    used.forEach(({ at, kind }, index) => {
+      const value = row[at] as Value
+      bound[index] = kind === 'flag' && value !== null ? Number(value) : (value as SQLInputValue)
+    })
+    insert.run(...bound)
+  }
+}

@@ -1,0 +1,49 @@
+// What the two ends of a move have to do.
+
+import type { TransferTable } from './tables.ts'
+
+/** A value as it stands in the file. */
+export type Value = string | number | boolean | null
+
+/** The last numbers that were given: new ones continue above them. */
+export type LastNumbers = {
+  runId: number
+  jobExecutionId: number
+  eventId: number
+  webhookNo: number
+  /** The lowest id that is still kept. */
+  oldestExecutionId: number
+}
+
+/** All that is read from it is of one instant. */
+export type TransferSource = {
+  lastNumbers: LastNumbers
+  /** Rows as JSON arrays, their values in the order of the table's columns; some at a time. */
+  readLines(table: TransferTable): AsyncIterable<string[]>
+  close(): Promise<void>
+}
+
+/** An empty database. Nothing is in it until `commit` resolves. */
+export type TransferTarget = {
+  begin(last: LastNumbers): Promise<void>
+  /** Gives how many rows the table has then. */
+  write(table: TransferTable, columns: readonly string[], rows: AsyncIterable<Value[][]>): Promise<number>
+  commit(): Promise<void>
+  /** May be called at any time; takes back what is not committed. */
+  close(): Promise<void>
+}
+
+/** For rows that the database does not take. */
+export function misfit(table: string, cause: unknown): TransferRefused {
+  return new TransferRefused(
+    `The file is damaged: a row of ${table} does not fit (${(cause as Error).message}). Export it anew.`,
+  )
+}
+
+/** How many rows of each table. */
+export type Counts = Record<string, number>
+
+/** The file or the database is not what it would have to be; the message is the whole sentence. */
+export class TransferRefused extends Error {
+  override readonly name = 'TransferRefused'
+}

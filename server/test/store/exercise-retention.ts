@@ -1,0 +1,249 @@
+// What every store says of runs that are forgotten: each goes as a whole, with all that belongs to it, and all else
+// stays as it was.
+
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { execStates } from '@jobcast/contract'
+import type { LaunchedRun, Store } from '../../src/domain/store.ts'
+import { output, report, startNext, update } from './device-reports.ts'
+import {
+  allExecutions,
+  allRuns,
+  assertRunsAddUp,
+  createOne,
+  devicePut,
+  momentAt,
+  moveOf,
+  readQueue,
+  type Seed,
+  type StoreUnderTest,
+  seedOwner,
+  startedAt,
+} from './store-under-test.ts'
+
+const hour = 60 * 60_000
+
+/** In bites; says how many it took. */
+async function forgetAll(store: Store, endedBefore: number): Promise<number> {
+  for (let calls = 1; ; calls++) {
+    if (!(await store.forgetRuns(endedBefore))) return calls
+    assert.ok(calls < 1000, 'it does not come to an end')
+  }
+}
+
+/** One that ends at the instant, by a device that also writes output. */
+async function endedRun(store: Store, seed: Seed, deviceIds: string[], at: number): Promise<LaunchedRun> {
+  const run = await createOne(store, seed.trigger(deviceIds, { launchedAt: at - 10 }))
+  for (const [index, deviceId] of deviceIds.entries()) {
+    const device = { ownerNo: seed.ownerNo, deviceId }
+    const id = run.firstExecutionId + index
+    const moment = momentAt(at)
+    await report(store, startNext(device, { moment }))
+    await report(store, output(device, id, 0, 'some output'))
+    await report(store, update(device, id, index % 2 === 0 ? 'SUCCEEDED' : 'FAILED', { moment }))
+  }
+  return run
+}
+
+async function assertUnknown(store: Store, { ownerNo }: Seed, run: LaunchedRun): Promise<void> {
+  const { runId, firstExecutionId: id, devices } = run
+  const device = { ownerNo, deviceId: devices[0]?.deviceId ?? '' }
+  const slice = { offset: 0, limit: 9, attempt: undefined }
+  assert.equal(await store.getRun(ownerNo, runId), undefined)
+  assert.equal(await store.listUnsuccessful(ownerNo, runId), undefined)
+  assert.equal(await store.getExecution(ownerNo, id), undefined)
+  assert.equal(await store.listTransitions(ownerNo, id), undefined)
+  assert.equal(await store.readOutput(ownerNo, id, slice), undefined)
+  assert.equal(await store.readOutput(ownerNo, id, { ...slice, attempt: 1 }), undefined)
+  assert.equal(await store.getDeviceExecution(device, id), undefined)
+  assert.deepEqual(await store.moveExecution(moveOf(ownerNo, id, 'cancel')), { kind: 'unknown-execution' })
+  const move = { ownerNo, runId, from: undefined, event: 'cancel', moment: momentAt(startedAt) } as const
+  assert.equal(await store.moveRun({ ...move, actor: 'key k1' }), undefined)
+  const late = await report(store, update(device, id, 'SUCCEEDED'))
+  assert.equal(late.kind, 'unknown-execution')
+  await store.recordDeliveries({ notified: [id], delivered: [id], at: startedAt })
+  const { events } = await store.listEvents(ownerNo, {}, { after: 0, limit: 1000 })
+  assert.ok(events.every(({ data }) => !('runId' in data) || data.runId !== runId))
+  const ofDevice = await store.listEvents(ownerNo, { deviceId: device.deviceId }, { after: 0, limit: 1000 })
+  assert.ok(ofDevice.events.every(({ data }) => !('runId' in data) || data.runId !== runId))
+  const lists = [{}, device, { runId }, ...execStates.map((execState) => ({ execState }))]
+  for (const filter of lists) {
+    const found = await allExecutions(store, ownerNo, 'ownerNo' in filter ? device : filter, 2)
+    assert.ok(found.every((execution) => execution.runId !== runId))
+  }
+}
+
+export async function exerciseRetention(t: TestContext, underTest: StoreUnderTest): Promise<void> {
+  // The first one: it counts rows, and the others leave some.
+  await t.test('nothing that hangs on it is left', async () => {
+    const { store, countRows } = underTest
+    const seed = await seedOwner(store)
+    const { ownerNo } = seed
+    const counts = async () => Promise.all(['run', 'transition', 'output', 'device_rename'].map(countRows))
+    const run = await endedRun(store, seed, ['d1', 'd2'], startedAt)
+    await store.putDevices([devicePut(ownerNo, 'd1', 'renamed')])
+    const named = await endedRun(store, seed, ['d1'], startedAt + hour)
+    await store.putDevices([devicePut(ownerNo, 'd1', 'renamed again')])
+    assert.deepEqual(await counts(), [2, 6, 3, 2])
+    await forgetAll(store, startedAt + hour)
+    await assertUnknown(store, seed, run)
+    assert.equal((await store.getExecution(ownerNo, named.firstExecutionId))?.deviceName, 'renamed')
+    assert.deepEqual(await counts(), [1, 2, 1, 1])
+    await forgetAll(store, startedAt + 2 * hour)
+    assert.deepEqual(await counts(), [0, 0, 0, 0])
+    assert.equal(await countRows('forgotten_range'), 0)
+    const next = await createOne(store, seed.trigger(['d1']))
+    assert.equal(next.devices[0]?.deviceName, 'renamed again')
+    assert.ok(next.firstExecutionId > named.firstExecutionId)
+  })
+
+  await t.test('a run that ended before then is unknown, and all others stay as they are', async () => {
+    const { store } = underTest
+    const seed = await seedOwner(store)
+    const { ownerNo } = seed
+    const old = [
+      await endedRun(store, seed, ['d1', 'd2'], startedAt),
+      await endedRun(store, seed, ['d3'], startedAt + 1),
+    ]
+    const kept = await endedRun(store, seed, ['d1', 'd3'], startedAt + hour)
+    const waiting = await createOne(store, seed.trigger(['d1', 'd2']))
+    const before = {
+      run: await store.getRun(ownerNo, kept.runId),
+      history: await store.listTransitions(ownerNo, kept.firstExecutionId),
+      queue: await readQueue(store, { ownerNo, deviceId: 'd1' }),
+      executions: (await allExecutions(store, ownerNo)).slice(0, 4),
+    }
+    await forgetAll(store, startedAt + hour)
+    for (const run of old) await assertUnknown(store, seed, run)
+    assert.deepEqual(
+      {
+        run: await store.getRun(ownerNo, kept.runId),
+        history: await store.listTransitions(ownerNo, kept.firstExecutionId),
+        queue: await readQueue(store, { ownerNo, deviceId: 'd1' }),
+        executions: await allExecutions(store, ownerNo),
+      },
+      before,
+    )
+    await assertRunsAddUp(store, ownerNo)
+    assert.deepEqual(
+      (await allRuns(store, ownerNo)).map(({ runId }) => runId),
+      [waiting.runId, kept.runId],
+    )
+    const again = await underTest.reopen()
+    for (const run of old) await assertUnknown(again, seed, run)
+    assert.equal((await readQueue(again, { ownerNo, deviceId: 'd2' })).total, 1)
+    await assertRunsAddUp(again, ownerNo)
+    const next = await createOne(again, seed.trigger(['d1']))
+    assert.ok(next.firstExecutionId > waiting.firstExecutionId && next.runId > waiting.runId)
+  })
+
+  await t.test('it is the end of its last execution that counts', async () => {
+    const { store } = underTest
+    const seed = await seedOwner(store)
+    const { ownerNo } = seed
+    const run = await createOne(store, seed.trigger(['d1', 'd2'], { launchedAt: startedAt - 9 * hour }))
+    const end = (index: number, at: number) =>
+      store.moveExecution(moveOf(ownerNo, run.firstExecutionId + index, 'cancel', momentAt(at)))
+    await end(0, startedAt - 8 * hour)
+    await forgetAll(store, startedAt)
+    assert.equal((await store.getRun(ownerNo, run.runId))?.counts.PENDING, 1)
+    await end(1, startedAt)
+    await forgetAll(store, startedAt)
+    assert.equal((await allExecutions(store, ownerNo)).length, 2)
+    await forgetAll(store, startedAt + 1)
+    await assertUnknown(store, seed, run)
+  })
+
+  await t.test('a call whose run is forgotten is a new call', async () => {
+    const { store } = underTest
+    const seed = await seedOwner(store)
+    const idempotency = { key: 'once', requestHash: new Uint8Array(32), validAfter: 0 }
+    const run = await createOne(store, seed.trigger(['d1'], { idempotency }))
+    const [twin] = await store.createExecutions([seed.trigger(['d1'], { idempotency })])
+    assert.equal(twin?.kind, 'replayed')
+    await store.moveExecution(moveOf(seed.ownerNo, run.firstExecutionId, 'cancel'))
+    await forgetAll(store, startedAt + 1)
+    const [again] = await store.createExecutions([seed.trigger(['d1'], { idempotency })])
+    assert.equal(again?.kind, 'created')
+  })
+
+  await t.test('a large run goes at once, and its rows in bites that go on after a restart', async () => {
+    const { store } = underTest
+    const devices = Array.from({ length: 2500 }, (_, index) => `device-${index}`)
+    const seed = await seedOwner(store, { devices })
+    const { ownerNo } = seed
+    const run = await createOne(store, seed.trigger(devices))
+    const waits = await createOne(store, seed.trigger(['device-7']))
+    let next: number | undefined
+    do {
+      const moved = await store.moveRun({
+        ownerNo,
+        runId: run.runId,
+        from: next,
+        event: 'cancel',
+        moment: momentAt(startedAt),
+        actor: 'key k1',
+      })
+      next = moved?.next
+    } while (next !== undefined)
+    const historyBefore = await underTest.countRows('transition')
+    assert.ok(historyBefore >= 2500)
+    // The bite that forgets the run, and one that begins with its rows.
+    for (let calls = 0; (await store.getRun(ownerNo, run.runId)) !== undefined; calls++) {
+      assert.ok(calls < 10 && (await store.forgetRuns(startedAt + 1)))
+    }
+    await assertUnknown(store, seed, run)
+    await store.forgetRuns(startedAt + 1)
+    assert.ok((await underTest.countRows('forgotten_range')) > 0, 'it was no large run')
+    const again = await underTest.reopen()
+    await assertUnknown(again, seed, run)
+    assert.ok((await forgetAll(again, startedAt + 1)) > 1)
+    assert.equal(await underTest.countRows('forgotten_range'), 0)
+    assert.ok((await underTest.countRows('transition')) <= historyBefore - 2500)
+    const queue = await readQueue(again, { ownerNo, deviceId: 'device-7' })
+    assert.deepEqual(
+      queue.executions.map(({ jobExecutionId }) => jobExecutionId),
+      [waits.firstExecutionId],
+    )
+  })
+
+  await t.test('runs that never end do not keep newer ones from being forgotten', async () => {
+    const { store } = underTest
+    const seed = await seedOwner(store)
+    const { ownerNo } = seed
+    for (let count = 0; count < 1100; count += 100) {
+      await store.createExecutions(Array.from({ length: 100 }, () => seed.trigger(['d1'])))
+    }
+    const old = await endedRun(store, seed, ['d2'], startedAt)
+    await forgetAll(store, startedAt + 1)
+    await assertUnknown(store, seed, old)
+    assert.equal((await allRuns(store, ownerNo)).length, 1100)
+    await assertRunsAddUp(store, ownerNo)
+  })
+
+  await t.test('forgetting beside triggers and reports takes nothing from them', async () => {
+    const { store } = underTest
+    const seed = await seedOwner(store, { devices: ['a', 'b', 'c', 'd'] })
+    const { ownerNo } = seed
+    let isOver = false
+    const forgetting = (async () => {
+      while (!isOver) await store.forgetRuns(startedAt + hour)
+    })()
+    const kept: number[] = []
+    const work = async (deviceId: string, old: boolean) => {
+      for (let count = 0; count < 25; count++) {
+        const run = await endedRun(store, seed, [deviceId], old ? startedAt : startedAt + 2 * hour)
+        if (!old) kept.push(run.runId)
+      }
+    }
+    await Promise.all([work('a', true), work('b', false), work('c', true), work('d', false)])
+    isOver = true
+    await forgetting
+    await forgetAll(store, startedAt + hour)
+    assert.deepEqual(
+      (await allRuns(store, ownerNo)).map(({ runId }) => runId),
+      kept.sort((one, other) => other - one),
+    )
+    await assertRunsAddUp(store, ownerNo)
+  })
+}

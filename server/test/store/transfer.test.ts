@@ -1,0 +1,411 @@
+// A database moves from one store to the other: everything reads the same there, and goes on as if nothing had happened.
+
+import assert from 'node:assert/strict'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { type TestContext, test } from 'node:test'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import type { StoredEvent } from '../../src/domain/event.ts'
+import type { Slice, Store } from '../../src/domain/store.ts'
+import { exportStore, importStore, openStore, type StorePlace } from '../../src/store/open-store.ts'
+import { leftBehind, transferTables } from '../../src/store/transfer/tables.ts'
+import { TransferRefused } from '../../src/store/transfer/transfer.ts'
+import { createDatabase, execute, sharedPostgres } from '../support/postgres-server.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { output, report, startNext, update } from './device-reports.ts'
+import { enrolling, newEnrollment } from './enrolling.ts'
+import {
+  allExecutions,
+  allRuns,
+  answered,
+  assertRunsAddUp,
+  bringTo,
+  createOne,
+  devicePut,
+  emptyContent,
+  momentAt,
+  moveOf,
+  readAll,
+  readQueue,
+  runOf,
+  type Seed,
+  seedOwner,
+  startedAt,
+} from './store-under-test.ts'
+import { createWebhook, progressOf, resultOf } from './webhook-steps.ts'
+
+const server = await sharedPostgres()
+
+const places = {
+  SQLite: async (t: TestContext): Promise<StorePlace> => ({
+    dataFolder: join(temporaryFolder(t), 'data'),
+    databaseUrl: undefined,
+  }),
+  PostgreSQL: async (t: TestContext): Promise<StorePlace> => ({
+    dataFolder: join(temporaryFolder(t), 'nothing'),
+    databaseUrl: await createDatabase(server),
+  }),
+} as const
+
+async function withStore<T>(place: StorePlace, work: (store: Store) => Promise<T>): Promise<T> {
+  const { store } = await openStore(place, assert.ifError)
+  try {
+    return await work(store)
+  } finally {
+    await store.close()
+  }
+}
+
+const hard = 'a\tb\\c "quoted" \u{1f680} \\N'
+const idempotency = { key: 'once', requestHash: new Uint8Array(32).fill(5), validAfter: 0 }
+
+/** A bit of everything. */
+async function fill(store: Store): Promise<Seed> {
+  const seed = await seedOwner(store, {
+    jobs: ['restart', 'gone'],
+    devices: ['d1', 'd2', 'd3', 'renamed', 'gone'],
+  })
+  const { ownerNo, trigger } = seed
+  const secretHash = new Uint8Array(32).map((_, index) => index * 7)
+  const key = { keyId: 'kept', ownerNo, keyName: hard, secretHash, createdAt: startedAt }
+  await store.createApiKey({ ...key, scopes: ['READ', 'TRIGGER'], expiresAt: startedAt + 9 })
+  await store.createApiKey({ ...key, keyId: 'revoked', scopes: [], expiresAt: null })
+  await store.revokeApiKey(ownerNo, 'revoked', startedAt + 1)
+  await store.recordKeyUse([{ keyId: 'kept', at: startedAt + 2 }])
+  const old = await createOne(store, trigger(['d3'], { launchedAt: startedAt - 10 }))
+  await store.moveExecution(moveOf(ownerNo, old.firstExecutionId, 'cancel', momentAt(startedAt - 9)))
+  while (await store.forgetRuns(startedAt - 1));
+  await createOne(store, trigger(['renamed', 'gone', 'd3'], { jobName: 'gone' }))
+  await store.putDevices([{ ...devicePut(ownerNo, 'renamed', hard), tags: ['t', 'ü'] }])
+  await store.deleteDevice(ownerNo, 'gone', momentAt(startedAt + 3), 'key k1')
+  await store.deleteJob(ownerNo, 'gone', startedAt + 3)
+  const retry = { max: 2, backoffSeconds: 30, on: ['FAILED' as const] }
+  const content = { ...emptyContent, document: { text: `${hard}\n\u0000` }, timeoutSeconds: 60, retry }
+  await store.putJob({ ownerNo, jobName: 'restart', content, at: startedAt + 4 })
+  const tokenHash = new Uint8Array(32).fill(3)
+  await store.setDeviceToken(ownerNo, 'd1', { tokenId: 'token-1', tokenHash, at: startedAt }, startedAt)
+  await store.setDeviceToken(ownerNo, 'd2', null, startedAt)
+  await store.recordPresence([
+    { ownerNo, deviceId: 'd1', online: true, at: startedAt + 5, door: 'mqtt', session: 1 },
+  ])
+  const enrollment = await store.createEnrollment(
+    newEnrollment(ownerNo, { maxUses: 5, deviceIdPrefix: 'e-' }),
+  )
+  await store.enrollDevice(enrolling(enrollment, 'e-1', { claim: 4 }))
+  const run = await createOne(store, trigger(['d1', 'd2', 'renamed'], { idempotency }))
+  const d1 = { ownerNo, deviceId: 'd1' }
+  const [first, second] = [run.firstExecutionId, run.firstExecutionId + 1]
+  await report(store, startNext(d1))
+  await report(
+    store,
+    output(
+      d1,
+      first,
+      0,
+      Uint8Array.from({ length: 256 }, (_, byte) => byte),
+    ),
+  )
+  await report(store, output(d1, first, 256, 'x'.repeat(2000)))
+  const statusDetails = { said: `${hard}\n\u0000` }
+  await report(store, update(d1, first, 'IN_PROGRESS', { statusDetails, clientToken: `${hard}\u0000\n` }))
+  await report(store, update(d1, first, 'FAILED', { statusDetails, result: JSON.stringify({ text: hard }) }))
+  await report(store, output({ ...d1, deviceId: 'd2' }, second, 0, 'early'))
+  await store.recordDeliveries({ notified: [second], delivered: [second], at: startedAt + 6 })
+  const finished = await createOne(store, trigger(['d2', 'd3']))
+  for (const [index, state] of (['SUCCEEDED', 'REJECTED'] as const).entries()) {
+    await bringTo(store, ownerNo, finished.firstExecutionId + index, state)
+  }
+  await createOne(store, trigger(['d3'], { retryOf: finished.runId }))
+  const webhook = await createWebhook(store, ownerNo, 'w')
+  await createOne(store, trigger(['d2']))
+  const { newest } = await store.getEventBounds(ownerNo)
+  const results = [
+    resultOf(newest, 'PENDING'),
+    resultOf(newest - 1, 'DELIVERED'),
+    resultOf(newest - 2, 'FAILED'),
+  ]
+  await store.recordAttempts([progressOf(webhook, { cursor: newest, results, lastDeliveredAt: startedAt })])
+  await createWebhook(store, ownerNo, 'paused')
+  await store.pauseWebhook({ ownerNo, webhookName: 'paused' }, startedAt + 7)
+  await store.setWebhookSecret(
+    { ownerNo, webhookName: 'paused' },
+    { secret: 'whsec_2', oldSecretUntil: startedAt + 99, at: startedAt + 8 },
+  )
+  // A number that was given and is free again must not be given twice.
+  await createWebhook(store, ownerNo, 'deleted')
+  await store.deleteWebhook({ ownerNo, webhookName: 'deleted' })
+  while (await store.forgetEvents(startedAt - 5));
+  await seedOwner(store)
+  return seed
+}
+
+async function allEvents(store: Store, ownerNo: number, after = 0): Promise<StoredEvent[]> {
+  const events: StoredEvent[] = []
+  for (let place = after; ; ) {
+    const look = await store.listEvents(ownerNo, {}, { after: place, limit: 50 })
+    events.push(...look.events)
+    place = look.upTo
+    if (!look.more) return events
+  }
+}
+
+/** All that can be read, of all owners. */
+async function everything(store: Store) {
+  const owners = await readAll((slice: Slice<number>) => store.listOwners(slice))
+  return Promise.all(owners.map(async (owner) => ({ owner, ...(await ofOwner(store, owner.ownerNo)) })))
+}
+
+async function ofOwner(store: Store, ownerNo: number) {
+  const executions = await allExecutions(store, ownerNo)
+  const devices = await readAll((slice: Slice<string>) => store.listDevices(ownerNo, {}, slice))
+  const webhooks = await readAll((slice: Slice<string>) => store.listWebhooks(ownerNo, slice))
+  const ofExecutions = executions.map(async ({ jobExecutionId: id, attempt, deviceId }) => {
+    const read = async (which: number) => {
+      const slice = await store.readOutput(ownerNo, id, { offset: 0, limit: 1e6, attempt: which })
+      return slice && { ...slice, data: Buffer.from(slice.data).toString('hex') }
+    }
+    const [history, newest, first] = [
+      await store.listTransitions(ownerNo, id),
+      await read(attempt),
+      await read(1),
+    ]
+    return { history, newest, first, own: await store.getDeviceExecution({ ownerNo, deviceId }, id) }
+  })
+  const ofWebhooks = webhooks.map(async (webhook) => ({
+    deliveries: await readAll(async (slice: Slice<number>) => {
+      const found = await store.listDeliveries(webhook, undefined, slice)
+      assert.ok(found)
+      return found
+    }),
+    pending: await store.listPendingDeliveries(webhook.webhookNo, { after: undefined, limit: 99 }),
+    active: await store.getActiveWebhook(webhook.webhookNo),
+  }))
+  const queues = devices.map(async ({ deviceId }) => {
+    // A mark is the store's own.
+    const { mark, ...queue } = await readQueue(store, { ownerNo, deviceId })
+    return queue
+  })
+  return {
+    executions,
+    devices,
+    webhooks,
+    ofExecutions: await Promise.all(ofExecutions),
+    ofWebhooks: await Promise.all(ofWebhooks),
+    queues: await Promise.all(queues),
+    runs: await allRuns(store, ownerNo),
+    jobs: await readAll((slice: Slice<string>) => store.listJobs(ownerNo, slice)),
+    tagged: await readAll((slice: Slice<string>) => store.listDevices(ownerNo, { tag: 'ü' }, slice)),
+    online: await readAll((slice: Slice<string>) => store.listDevices(ownerNo, { online: true }, slice)),
+    keys: await readAll((slice: Slice<string>) => store.listApiKeys(ownerNo, slice)),
+    enrollments: await readAll((slice: Slice<string>) => store.listEnrollments(ownerNo, slice)),
+    bounds: await store.getEventBounds(ownerNo),
+    events: await allEvents(store, ownerNo),
+  }
+}
+
+/** What was given before is good, and what is given now continues above it. */
+async function assertGoesOn(
+  store: Store,
+  seed: Seed,
+  before: Awaited<ReturnType<typeof everything>>,
+): Promise<void> {
+  const { ownerNo, ownerId, trigger } = seed
+  const of = before.find(({ owner }) => owner.ownerNo === ownerNo)
+  assert.ok(of)
+  assert.equal((await store.findApiKey('kept'))?.expiresAt, startedAt + 9)
+  assert.deepEqual(await store.findDeviceByToken('token-1'), {
+    ownerNo,
+    deviceId: 'd1',
+    tokenHash: new Uint8Array(32).fill(3),
+  })
+  assert.equal(await store.findDeviceByCertificate(ownerId, 'd2'), undefined)
+  const [replayed] = await store.createExecutions([trigger(['d1', 'd2', 'renamed'], { idempotency })])
+  assert.equal(replayed?.kind, 'replayed')
+  const first = answered(runOf(replayed))
+  assert.deepEqual(
+    first.devices.map(({ deviceName }) => deviceName),
+    ['name of d1', 'name of d2', hard],
+  )
+  const reused = { ...idempotency, requestHash: new Uint8Array(32) }
+  const [other] = await store.createExecutions([trigger(['d1'], { idempotency: reused })])
+  assert.equal(other?.kind, 'idempotency-key-reused')
+  const run = await createOne(store, trigger(['d1', 'd2']))
+  assert.ok(run.runId > Math.max(...of.runs.map(({ runId }) => runId)))
+  assert.ok(run.firstExecutionId > Math.max(...of.executions.map(({ jobExecutionId }) => jobExecutionId)))
+  const news = await allEvents(store, ownerNo, of.bounds.newest)
+  assert.deepEqual(
+    news.map(({ type, data }) => [type, 'runId' in data && data.runId]),
+    [['run.created', run.runId]],
+  )
+  const highest = Math.max(...before.map(({ bounds }) => bounds.newest))
+  assert.ok((news[0]?.eventId ?? 0) > highest)
+  const known = Math.max(...of.webhooks.map(({ webhookNo }) => webhookNo))
+  // That of the one that was deleted is not given again.
+  assert.ok((await createWebhook(store, ownerNo, 'new')).webhookNo > known + 1)
+  await seedOwner(store)
+  const id = of.executions.find(({ execState, deviceId }) => execState === 'PENDING' && deviceId === 'd2')
+  assert.equal((await store.moveExecution(moveOf(ownerNo, id?.jobExecutionId ?? 0, 'cancel'))).kind, 'moved')
+  await assertRunsAddUp(store, ownerNo)
+  // A retry that waited goes on waiting, and then comes.
+  const rested = await store.fireClocks(momentAt(startedAt + 60_000))
+  assert.ok(rested.moved.some(({ deviceId }) => deviceId === 'd1'))
+}
+
+for (const [from, to] of [
+  ['SQLite', 'PostgreSQL'],
+  ['PostgreSQL', 'SQLite'],
+  ['SQLite', 'SQLite'],
+  ['PostgreSQL', 'PostgreSQL'],
+] as const) {
+  test(`from ${from} to ${to}: everything reads the same, and goes on`, async (t) => {
+    const [source, target] = [await places[from](t), await places[to](t)]
+    const file = join(temporaryFolder(t), 'move.jsonl.gz')
+    const seed = await withStore(source, fill)
+    const before = await withStore(source, everything)
+    const exported = await exportStore(source, file, '0.0.0')
+    assert.equal(statSync(file).mode & 0o777, 0o600)
+    assert.deepEqual(await importStore(target, file), exported)
+    for (const { name } of transferTables)
+      assert.ok((exported[name] ?? 0) > 0, `nothing of ${name} was moved`)
+    await withStore(target, async (store) => {
+      assert.deepEqual(await everything(store), before)
+      await assertGoesOn(store, seed, before)
+    })
+    // What was moved can be moved again.
+    await exportStore(target, `${file}.again`, '0.0.0')
+  })
+}
+
+test('an export beside a running service is of one instant', async (t) => {
+  for (const place of [await places.SQLite(t), await places.PostgreSQL(t)]) {
+    const file = join(temporaryFolder(t), 'move.jsonl.gz')
+    await withStore(place, async (store) => {
+      const { ownerNo, trigger } = await seedOwner(store)
+      let isOver = false
+      const triggering = (async () => {
+        while (!isOver) {
+          const run = await createOne(store, trigger(['d1', 'd2', 'd3']))
+          await store.moveExecution(moveOf(ownerNo, run.firstExecutionId, 'cancel'))
+        }
+      })()
+      for (let runs = 0; runs < 20; runs = (await allRuns(store, ownerNo)).length);
+      const counts = await exportStore(place, file, '0.0.0')
+      isOver = true
+      await triggering
+      assert.equal(counts.execution, (counts.run ?? 0) * 3)
+      const copy = await places.SQLite(t)
+      await importStore(copy, file)
+      await withStore(copy, (moved) => assertRunsAddUp(moved, ownerNo))
+    })
+  }
+})
+
+async function refusalOf(place: StorePlace, file: string): Promise<string> {
+  const failure = await importStore(place, file).then(
+    () => assert.fail('it was imported'),
+    (error: unknown) => error,
+  )
+  assert.ok(failure instanceof TransferRefused, String(failure))
+  return failure.message
+}
+
+test('a file that is cut short, foreign, newer or damaged is refused with a sentence, and nothing is kept of it', async (t) => {
+  const folder = temporaryFolder(t)
+  const good = join(folder, 'good.gz')
+  const source = await places.SQLite(t)
+  await withStore(source, fill)
+  await exportStore(source, good, '0.0.0')
+  const bytes = readFileSync(good)
+  const lines = gunzipSync(bytes).toString().trimEnd().split('\n')
+  const packed = (edit: (lines: string[]) => string[]) =>
+    gzipSync(
+      edit([...lines])
+        .map((line) => `${line}\n`)
+        .join(''),
+    )
+  const head = JSON.parse(lines[0] ?? '')
+  const isRow = (line: string) => line.startsWith('[')
+  const cases: [string, Buffer, RegExp][] = [
+    ['cut', bytes.subarray(0, bytes.length / 2), /is cut short/],
+    ['cut and packed', packed((all) => all.slice(0, -1)), /is damaged or cut short/],
+    ['empty', Buffer.alloc(0), /is (cut short|not an export)/],
+    ['foreign', Buffer.from('some text'), /is not an export of Jobcast/],
+    ['foreign and packed', gzipSync('{"some":"text"}\n'), /is not an export of Jobcast/],
+    [
+      'newer',
+      packed((all) => [JSON.stringify({ ...head, format: 2 }), ...all.slice(1)]),
+      /has format 2, .* newer/,
+    ],
+    ['one row less', packed((all) => all.toSpliced(all.findIndex(isRow), 1)), /rows|damaged/],
+    [
+      'unknown table',
+      packed((all) => all.toSpliced(1, 0, '{"table":"x","columns":[]}')),
+      /the table "x".*newer/,
+    ],
+    ['short row', packed((all) => all.with(all.findIndex(isRow), '[1]')), /row of another length/],
+    ['goes on', packed((all) => [...all, '[1]']), /goes on behind its end/],
+  ]
+  for (const target of [await places.SQLite(t), await places.PostgreSQL(t)]) {
+    for (const [title, content, sentence] of cases) {
+      const file = join(folder, 'bad.gz')
+      writeFileSync(file, content)
+      assert.match(await refusalOf(target, file), sentence, title)
+    }
+    // As empty as it was before.
+    await importStore(target, good)
+    assert.match(await refusalOf(target, good), /is not empty: owner has rows/)
+  }
+})
+
+test('a database with something in it is refused', async (t) => {
+  const file = join(temporaryFolder(t), 'move.gz')
+  const source = await places.SQLite(t)
+  await withStore(source, seedOwner)
+  await exportStore(source, file, '0.0.0')
+  await assert.rejects(exportStore(source, file, '0.0.0'), { code: 'EEXIST' })
+  for (const target of [await places.SQLite(t), await places.PostgreSQL(t)]) {
+    const before = await withStore(target, async (store) => {
+      await seedOwner(store)
+      return everything(store)
+    })
+    assert.match(await refusalOf(target, file), /is not empty/)
+    assert.deepEqual(await withStore(target, everything), before)
+  }
+})
+
+test('each table and column of both stores is moved, or is named with the reason why not', async (t) => {
+  const columns = Object.fromEntries(
+    transferTables.map(({ name, columns }) => [name, Object.keys(columns).sort()]),
+  )
+  const place = await places.SQLite(t)
+  await withStore(place, async () => undefined)
+  const db = new DatabaseSync(join(place.dataFolder, 'jobcast.db'), { readOnly: true })
+  const inSqlite = db
+    .prepare(
+      `SELECT m.name AS "table", c.name AS "column" FROM sqlite_schema AS m, pragma_table_info(m.name) AS c
+       WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%'`,
+    )
+    .all()
+  db.close()
+  const inPostgres = await execute(
+    await createDatabase(server),
+    `SELECT table_name AS table, column_name AS column FROM information_schema.columns
+     WHERE table_schema = 'public' AND table_name NOT LIKE 'execution_from_%'`,
+  )
+  // Derived, or of no use once ids go on above the old ones.
+  const own = {
+    SQLite: [],
+    PostgreSQL: ['owner.renamed_execution_id', 'device.node_no', 'device.session_no'],
+  }
+  const derived = { SQLite: ['run.ended'], PostgreSQL: [] }
+  for (const [store, rows] of Object.entries({ SQLite: inSqlite, PostgreSQL: inPostgres })) {
+    const found = rows.map((row) => `${row.table}.${row.column}`)
+    const moved = Object.entries(columns).flatMap(([table, names]) => names.map((name) => `${table}.${name}`))
+    const isLeft = (each: string) => Object.hasOwn(leftBehind, each.split('.')[0] ?? '')
+    const expected = [...moved, ...own[store as keyof typeof own]].filter(
+      (each) => !(derived[store as keyof typeof derived] as string[]).includes(each),
+    )
+    assert.deepEqual(found.filter((each) => !isLeft(each)).sort(), expected.sort(), store)
+  }
+})
