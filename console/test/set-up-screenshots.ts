@@ -121,8 +121,8 @@ async function fill(t: TestContext, server: OpenServer, size: number): Promise<v
     },
   })
   await server.call('POST', '/job/api/enrollments', { body: {} })
-  await server.newKey(['TRIGGER', 'READ'], 'ci')
-  const { keyId } = await server.newKey(['READ'], 'dashboard')
+  await server.newKey(['TRIGGER', 'READ'], { keyName: 'ci' })
+  const { keyId } = await server.newKey(['READ'], { keyName: 'dashboard' })
   await server.call('DELETE', `/job/api/keys/${keyId}`)
 
   const devices: { deviceId: string; deviceToken: string }[] = []

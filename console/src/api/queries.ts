@@ -2,7 +2,6 @@
 
 import type { Delivery, ListExecutionsQuery, Query } from '@jobcast/client'
 import { jobcast } from './client.ts'
-import { readPresence } from './read-presence.ts'
 import { readQueue } from './read-queue.ts'
 
 type Read<T> = { queryKey: readonly unknown[]; queryFn: (context: { signal: AbortSignal }) => Promise<T> }
@@ -37,8 +36,6 @@ export const queries = {
     ),
   queueOf: (deviceId: string) =>
     read(['device-executions', deviceId, 'queue'], (options) => readQueue(deviceId, options)),
-  presenceOf: (deviceId: string, since: string) =>
-    read(['presence', deviceId], (options) => readPresence(deviceId, since, options)),
   runsOfJob: (jobName: string) =>
     read(['runs', 'of-job', jobName], (options) => jobcast.runs.list({ jobName, limit: 10 }, options).page()),
   owners: () => read(['owners'], (options) => jobcast.owners.list({ limit: 200 }, options).page()),

@@ -31,8 +31,16 @@ async function readWaiting(deviceId: string, options: { signal: AbortSignal }) {
   const waiting: Execution[] = []
   const all = jobcast.executions.list({ deviceId, execState: 'PENDING', limit: 200 }, options)
   for await (const execution of all) {
-    if (waiting.length === waitingAtMost) return { waiting: waiting.reverse(), hasMore: true }
+    if (waiting.length === waitingAtMost) return { waiting: inOrder(waiting), hasMore: true }
     waiting.push(execution)
   }
-  return { waiting: waiting.reverse(), hasMore: false }
+  return { waiting: inOrder(waiting), hasMore: false }
+}
+
+/** What rests before a further attempt lets the others pass. */
+function inOrder(waiting: Execution[]): Execution[] {
+  const restsUntil = ({ notBefore }: Execution) => notBefore ?? ''
+  return waiting.sort(
+    (a, b) => restsUntil(a).localeCompare(restsUntil(b)) || a.jobExecutionId - b.jobExecutionId,
+  )
 }

@@ -54,11 +54,16 @@ export default function DeviceScreen({ params }: { params: Record<string, string
 
 function Standing({ device: { online, since } }: { device: Device }) {
   return (
-    <>
+    <span class="standing">
       <Presence online={online} />
-      {since === null ? ', never seen yet' : ' since '}
-      {since !== null && <RelativeTime at={since} />}
-    </>
+      {since === null ? (
+        'and never seen yet'
+      ) : (
+        <span>
+          since <RelativeTime at={since} />
+        </span>
+      )}
+    </span>
   )
 }
 

@@ -32,7 +32,7 @@ const columns: Column<Enrollment>[] = [
     name: 'used',
     title: 'Used',
     width: '110px',
-    align: 'end',
+    isMinor: true,
     cell: ({ used, maxUses }) => `${formatCount(used)} of ${formatCount(maxUses)}`,
   },
   {

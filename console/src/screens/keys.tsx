@@ -93,7 +93,7 @@ const revokeColumn: Column<ApiKey> = {
 
 const standings = [
   { value: '', label: 'Good ones' },
-  { value: 'all', label: 'Also revoked and expired ones' },
+  { value: 'all', label: 'All, revoked too' },
 ]
 
 export default function KeysScreen() {

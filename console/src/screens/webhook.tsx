@@ -95,6 +95,7 @@ function Actions({ webhook, onSecret }: { webhook: Webhook; onSecret: (secret: s
       </button>
       <ConfirmButton
         label="New secret"
+        isHarmless
         question={
           <p>
             A new secret is made, and shown once. For a day events are signed with both, so that your receiver

@@ -1,16 +1,12 @@
 // When the device was there: a strip of the last day or week, and the last times it came and left.
 
-import type { Device, JobcastEvent } from '@jobcast/client'
-import { useCallback, useMemo, useState } from 'preact/hooks'
-import { queries } from '../../api/queries.ts'
-import { queryClient } from '../../api/query-client.ts'
-import { changeOf, type PresenceChange } from '../../api/read-presence.ts'
-import { useQuery } from '../../api/use-query.ts'
-import { useEvents } from '../../live/live-events.ts'
+import type { Device } from '@jobcast/client'
+import { useMemo, useState } from 'preact/hooks'
 import { ErrorNote } from '../../parts/error-note.tsx'
 import { formatDuration, formatTime, now, parseTime } from '../../parts/time.ts'
 import { search, setSearch } from '../../router.ts'
 import { type Span, type Summary, spansOf, summaryOf } from './presence-spans.ts'
+import { type PresenceChange, usePresence } from './use-presence.ts'
 
 const hourMs = 60 * 60_000
 const ranges = {
@@ -22,13 +18,10 @@ type Range = keyof typeof ranges
 const changesShown = 6
 
 export function PresenceHistory({ device }: { device: Device }) {
-  const { deviceId, since } = device
+  const { since } = device
   const [isLong, setLong] = useState(false)
   const range: Range = search.value.get('presence') === 'week' ? 'week' : 'day'
-  const query = queries.presenceOf(deviceId, since ?? '')
-  const { data, error, isFetching } = useQuery({ ...query, enabled: since !== null })
-  useEvents(useCallback((events: JobcastEvent[]) => takeEvents(deviceId, events), [deviceId]))
-  const changes = data ?? []
+  const { changes, error } = usePresence(device)
   const to = Math.max(now.value, since === null ? 0 : parseTime(since))
   const spans = useMemo(() => spansOfDevice(device, changes, range, to), [device, changes, range, to])
   const shown = changes.toReversed().slice(0, isLong ? 100 : changesShown)
@@ -53,7 +46,7 @@ export function PresenceHistory({ device }: { device: Device }) {
       </header>
       <ErrorNote error={error} />
       <Timeline spans={spans} from={to - ranges[range].ms} to={to} stepMs={ranges[range].stepMs} />
-      <p class="note" aria-busy={isFetching}>
+      <p class="note">
         {since === null ? 'It has never connected.' : inWords(summaryOf(spans), ranges[range].word)}
       </p>
       {shown.length > 0 && (
@@ -81,19 +74,6 @@ export function PresenceHistory({ device }: { device: Device }) {
       )}
     </section>
   )
-}
-
-/** What the stream tells is put behind what was read; to read the log again would be dear. */
-function takeEvents(deviceId: string, events: JobcastEvent[]): void {
-  const fresh = events
-    .filter((event) => event.type === 'device.online' || event.type === 'device.offline')
-    .filter((event) => 'deviceId' in event.data && event.data.deviceId === deviceId)
-    .map(changeOf)
-  if (fresh.length === 0) return
-  queryClient.setQueryData(['presence', deviceId], (before: PresenceChange[] | undefined) => {
-    const lastAt = before?.at(-1)?.at ?? 0
-    return before && [...before, ...fresh.filter(({ at }) => at > lastAt)]
-  })
 }
 
 function spansOfDevice(device: Device, changes: PresenceChange[], range: Range, to: number): Span[] {

@@ -1,6 +1,6 @@
 // Changes of presence as spans of a stretch of time: online, offline, or not known.
 
-import type { PresenceChange } from '../../api/read-presence.ts'
+import type { PresenceChange } from './use-presence.ts'
 
 export type Span = { from: number; to: number; online: boolean | undefined }
 

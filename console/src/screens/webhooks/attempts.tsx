@@ -3,9 +3,11 @@ import { Dialog } from '../../parts/dialog.tsx'
 import { RelativeTime } from '../../parts/relative-time.tsx'
 import { formatTime, parseTime } from '../../parts/time.ts'
 
+type Props = { delivery: Delivery; onReplay: (() => Promise<void>) | undefined; onClose: () => void }
+
 /** The last 20 of them, newest first. */
-export function Attempts({ delivery, onClose }: { delivery: Delivery; onClose: () => void }) {
-  const { eventId, type, attempts, nextAttemptAt } = delivery
+export function Attempts({ delivery, onReplay, onClose }: Props) {
+  const { eventId, type, state, attempts, nextAttemptAt } = delivery
   return (
     <Dialog title={`${type} #${eventId}`} onClose={onClose}>
       {nextAttemptAt !== null && (
@@ -22,6 +24,14 @@ export function Attempts({ delivery, onClose }: { delivery: Delivery; onClose: (
           </li>
         ))}
       </ol>
+      {attempts.length === 0 && <p class="quiet">It was not tried yet.</p>}
+      {onReplay && state !== 'PENDING' && (
+        <footer>
+          <button type="button" onClick={onReplay}>
+            Send it again
+          </button>
+        </footer>
+      )}
     </Dialog>
   )
 }

@@ -49,7 +49,8 @@ export function Deliveries({ webhookName }: { webhookName: string }) {
   const replayColumn: Column<Delivery> = {
     name: 'replay',
     title: <span class="hidden">Send again</span>,
-    width: '100px',
+    width: '90px',
+    isMinor: true,
     cell: ({ eventId, state }) =>
       state !== 'PENDING' && (
         <span class="row-buttons">
@@ -101,7 +102,13 @@ export function Deliveries({ webhookName }: { webhookName: string }) {
           onEndNear={() => void list.loadMore()}
         />
       )}
-      {openedRow && <Attempts delivery={openedRow} onClose={() => setOpened(undefined)} />}
+      {openedRow && (
+        <Attempts
+          delivery={openedRow}
+          onReplay={can('MANAGE') ? () => replay.run(openedRow.eventId) : undefined}
+          onClose={() => setOpened(undefined)}
+        />
+      )}
       {isReplaying && <ReplaySince webhookName={webhookName} onClose={() => setReplaying(false)} />}
     </section>
   )
@@ -114,9 +121,11 @@ function columnsOf(open: (eventId: number) => void): Column<Delivery>[] {
       title: 'Event',
       width: 'minmax(0, 3fr)',
       cell: ({ eventId, type }) => (
-        <>
-          {type} <span class="quiet">#{eventId}</span>
-        </>
+        <button type="button" class="ghost event-button" onClick={() => open(eventId)}>
+          <span>
+            {type} <span class="quiet">#{eventId}</span>
+          </span>
+        </button>
       ),
     },
     {
@@ -158,19 +167,10 @@ function columnsOf(open: (eventId: number) => void): Column<Delivery>[] {
     {
       name: 'attempts',
       title: 'Attempts',
-      width: '100px',
+      width: '80px',
       isMinor: true,
-      cell: ({ eventId, attempts }) =>
-        attempts.length > 0 && (
-          <button
-            type="button"
-            class="ghost in-row"
-            aria-label={`Attempts of event ${eventId}`}
-            onClick={() => open(eventId)}
-          >
-            {attempts.length} {attempts.length === 1 ? 'attempt' : 'attempts'}
-          </button>
-        ),
+      align: 'end',
+      cell: ({ attempts }) => attempts.length,
     },
   ]
 }
