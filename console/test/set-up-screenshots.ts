@@ -14,10 +14,15 @@ import { openConsoleServer, signIn } from './open-console.ts'
 const [, , folder = 'screenshots', ...sizes] = process.argv
 mkdirSync(folder, { recursive: true })
 
+const hourMs = 3_600_000
+
 const looks = [
   { name: '1440-light', viewport: { width: 1440, height: 900 }, colorScheme: 'light' },
   { name: '390-dark', viewport: { width: 390, height: 844 }, colorScheme: 'dark' },
 ] as const
+
+/** How far behind the clock of the server is, so that there is a past. */
+let ago = 0
 
 type Shot = { name: string; path: string; prepare?: (page: Page) => Promise<unknown> }
 
@@ -67,7 +72,10 @@ const fullShots: Shot[] = [
 
 for (const size of sizes.length > 0 ? sizes.map(Number) : [0, 4]) {
   test(`${size} devices`, { timeout: 600_000 }, async (t) => {
-    const server = await openConsoleServer(t, { webhookAllow: ['127.0.0.1'] })
+    const server = await openConsoleServer(t, {
+      webhookAllow: ['127.0.0.1'],
+      now: () => Date.now() - ago,
+    })
     if (size > 0) await fill(t, server, size)
     for (const { name: look, ...options } of looks) {
       const context = await (await openBrowser()).newContext({ ...options, deviceScaleFactor: 1 })
@@ -89,6 +97,7 @@ for (const size of sizes.length > 0 ? sizes.map(Number) : [0, 4]) {
 
 /** A small place with a past. */
 async function fill(t: TestContext, server: OpenServer, size: number): Promise<void> {
+  ago = 150 * hourMs
   const put = (path: string, body: object) => server.call('PUT', `/job/api/${path}`, { body })
   await put('jobs/restart', {
     description: 'Restarts the kiosk application',
@@ -136,14 +145,22 @@ async function fill(t: TestContext, server: OpenServer, size: number): Promise<v
     )
   }
   const few = devices.slice(0, 4)
-  for (let round = 0; round < 3; round++) {
+  const stays = [
+    [148, 104],
+    [100, 64],
+    [63, 23],
+    [22, 10],
+    [9, 0.2],
+  ] as const
+  for (const [from, to] of stays) {
+    ago = from * hourMs
     const fleet = startFleet({
       mqtt: server.server.mqtt,
       devices: few,
       pattern: { workSeconds: { from: 0, to: 0.1 }, failureRate: 0.15, rejectRate: 0.03 },
     })
     await fleet.whenUp()
-    for (let run = 0; run < 12; run++) {
+    for (let run = 0; run < 8; run++) {
       const runId = (
         await server.trigger(
           run % 3 ? 'restart' : 'update-firmware',
@@ -155,8 +172,11 @@ async function fill(t: TestContext, server: OpenServer, size: number): Promise<v
         .at(-1)
       await server.call('GET', `/job/api/runs/${runId}?wait=3`)
     }
+    ago = to * hourMs
     await fleet.stop()
+    await new Promise((resolve) => setTimeout(resolve, 1500)) // until it is written that they left
   }
+  ago = 0
   const slow = startFleet({
     mqtt: server.server.mqtt,
     devices: few,

@@ -1,6 +1,6 @@
 // A secret that the server shows once. It is kept nowhere: whoever leaves the screen does not see it again.
 
-import type { ComponentChildren } from 'preact'
+import { type ComponentChildren, Fragment } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import { CopyButton } from './copy-button.tsx'
 import { Icon } from './icon.tsx'
@@ -33,13 +33,15 @@ export function SecretNote({ title, secret, children, commands = [], onDone }: P
         </button>
       </header>
       <div class="quiet">{children ?? 'It is shown this once.'}</div>
-      <Line text={secret} label="Copy" />
-      {commands.map((command) => (
-        <div key={command.title}>
-          <h3>{command.title}</h3>
-          <Line text={command.line} label="Copy the line" />
-        </div>
-      ))}
+      <div class="secret-lines">
+        <Line text={secret} label="Copy" />
+        {commands.map((command) => (
+          <div key={command.title}>
+            <h3>{command.title}</h3>
+            <Line text={command.line} label="Copy the line" />
+          </div>
+        ))}
+      </div>
     </section>
   )
 }
@@ -47,7 +49,14 @@ export function SecretNote({ title, secret, children, commands = [], onDone }: P
 function Line({ text, label }: { text: string; label: string }) {
   return (
     <div class="code-line">
-      <code>{text}</code>
+      <code>
+        {text.split(' ').map((word, index) => (
+          <Fragment key={index}>
+            {index > 0 && ' '}
+            <span>{word}</span>
+          </Fragment>
+        ))}
+      </code>
       <CopyButton text={text} label={label} />
     </div>
   )

@@ -60,7 +60,7 @@ export function PresenceHistory({ device }: { device: Device }) {
               <span class="quiet">
                 {/* The one above it is the one after it. */}
                 {change.online ? 'stayed ' : 'away '}
-                {formatDuration((shown[index - 1]?.at ?? Math.max(to, change.at)) - change.at)}
+                {formatDuration(Math.max(1000, (shown[index - 1]?.at ?? to) - change.at))}
                 {index === 0 && ' so far'}
               </span>
             </li>
