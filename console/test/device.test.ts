@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { deviceCalls, newDevice } from '../../server/test/support/call-device.ts'
-import { openSharedServer, openSignedIn } from './open-shared-server.ts'
+import { openSharedServer, openSignedIn, typeFirst } from './open-shared-server.ts'
 
 const server = await openSharedServer()
 await server.call('PUT', '/job/api/jobs/restart', { body: {} })
@@ -21,7 +21,7 @@ test('a device is made, gets a token that is shown once, changes, and is deleted
   const page = await openSignedIn(t, server, '/devices', { expected: [/404/] })
   await page.getByRole('button', { name: 'New device' }).click()
   const dialog = page.getByRole('dialog', { name: 'New device' })
-  await page.keyboard.type('kiosk-1') // the first field has the focus
+  await typeFirst(page, 'kiosk-1')
   await dialog.getByLabel('Name').fill('Kiosk in the hall')
   await dialog.getByLabel('Tags').fill('hall,')
   await dialog.getByLabel('Tags').pressSequentially('berlin')
@@ -139,9 +139,8 @@ test('devices are filtered, found by a part of their id, and picked for a trigge
   await page.getByText('No device is like this').waitFor()
   await page.getByRole('link', { name: 'Show all' }).click()
   await page.keyboard.press('/')
-  const read = page.waitForResponse((response) => response.url().includes('/fleet/devices'))
+  await page.locator('input[type="search"]:focus').waitFor()
   await page.keyboard.type('GATE-2')
-  await read
   await page.locator('datalist option[value="gate-2"]').waitFor({ state: 'attached' })
   await page.keyboard.press('Enter')
   await page.waitForURL(`${server.http}/devices/gate-2`)
@@ -152,7 +151,7 @@ test('devices enrol with a token that is shown once, and the list counts them', 
   await page.getByText('No enrolments yet').waitFor()
   await page.getByRole('button', { name: 'New enrolment' }).click()
   const dialog = page.getByRole('dialog')
-  await page.keyboard.type('Doors')
+  await typeFirst(page, 'Doors')
   await dialog.getByLabel('Uses').fill('0')
   await dialog.getByText('It must be 1 to 100,000.').waitFor()
   assert.ok(await dialog.getByRole('button', { name: 'Make enrolment' }).isDisabled())

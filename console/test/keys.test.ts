@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { openSharedServer, openSignedIn, openWithKey } from './open-shared-server.ts'
+import { openSharedServer, openSignedIn, openWithKey, typeFirst } from './open-shared-server.ts'
 
 const server = await openSharedServer()
 await server.call('PUT', '/job/api/jobs/restart', { body: {} })
@@ -16,7 +16,7 @@ test('a key is made, shown once, used and revoked', async (t) => {
   const page = await openSignedIn(t, server, '/keys')
   await page.getByRole('button', { name: 'New key' }).click()
   const dialog = page.getByRole('dialog')
-  await page.keyboard.type('ci')
+  await typeFirst(page, 'ci')
   const make = dialog.getByRole('button', { name: 'Make key' })
   assert.ok(await make.isDisabled()) // it could do nothing
   await dialog.getByLabel('READ').check()
@@ -45,12 +45,12 @@ test('a key is made, shown once, used and revoked', async (t) => {
 test('an admin makes an owner and its first key', async (t) => {
   const page = await openSignedIn(t, server, '/keys')
   await page.getByRole('button', { name: 'New owner' }).click()
-  await page.keyboard.type('tenant')
+  await typeFirst(page, 'tenant')
   await page.keyboard.press('Enter')
   await page.getByText('No good keys').waitFor()
   assert.equal(await page.getByLabel('Owner').locator('option:checked').textContent(), 'tenant')
   await page.getByRole('button', { name: 'New key' }).click()
-  await page.keyboard.type('first')
+  await typeFirst(page, 'first')
   await page.getByRole('dialog').getByLabel('MANAGE').check()
   await page.getByRole('dialog').getByRole('button', { name: 'Make key' }).click()
   const key = (await page.getByText(/^jc_\w+$/).textContent()) as string

@@ -38,3 +38,9 @@ export async function openWithKey(
   await waitUntilLive(page)
   return page
 }
+
+/** Into the first field of the dialog that has just been opened, which gets the focus by itself. */
+export async function typeFirst(page: Page, text: string): Promise<void> {
+  await page.locator('dialog[open] input:focus').waitFor()
+  await page.keyboard.type(text)
+}

@@ -65,6 +65,7 @@ const fullShots: Shot[] = [
   },
   { name: 'keys', path: '/keys?show=all' },
   { name: 'keys-new', path: '/keys', prepare: press('New key') },
+  { name: 'keys-revoke', path: '/keys', prepare: press('Revoke') },
   { name: 'webhooks', path: '/webhooks' },
   { name: 'webhook', path: '/webhooks/ops' },
   { name: 'webhook-edit', path: '/webhooks/ops', prepare: press('Edit') },

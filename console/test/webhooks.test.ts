@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { WebhookReceiver } from '../../server/test/support/webhook-receiver.ts'
-import { openSharedServer, openSignedIn } from './open-shared-server.ts'
+import { openSharedServer, openSignedIn, typeFirst } from './open-shared-server.ts'
 
 const server = await openSharedServer({ webhookAllow: ['127.0.0.1'] })
 const receiver = await WebhookReceiver.open({ after } as unknown as TestContext)
@@ -18,7 +18,7 @@ test('a webhook is made, delivers, fails, is sent again, paused, resumed, change
   await page.getByText('No webhooks yet').waitFor()
   await page.getByRole('button', { name: 'New webhook' }).click()
   const dialog = page.getByRole('dialog')
-  await page.keyboard.type('ops')
+  await typeFirst(page, 'ops')
   await dialog.getByLabel('Address').fill(receiver.url)
   for (const type of ['run.finished', 'execution.failed']) {
     await dialog.getByRole('button', { name: `Take ${type} away` }).click()
@@ -90,7 +90,7 @@ test('a webhook is made, delivers, fails, is sent again, paused, resumed, change
 test('what the server refuses is said in the dialog', async (t) => {
   const page = await openSignedIn(t, server, '/webhooks', { expected: [/40[04]/] })
   await page.getByRole('button', { name: 'New webhook' }).click()
-  await page.keyboard.type('inside')
+  await typeFirst(page, 'inside')
   await page.getByRole('dialog').getByLabel('Address').fill('http://10.0.0.1/hook')
   await page.keyboard.press('Enter')
   await page.getByRole('dialog').getByRole('alert').getByText('J-500').waitFor()

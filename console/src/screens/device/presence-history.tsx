@@ -21,7 +21,7 @@ export function PresenceHistory({ device }: { device: Device }) {
   const { since } = device
   const [isLong, setLong] = useState(false)
   const range: Range = search.value.get('presence') === 'week' ? 'week' : 'day'
-  const { changes, error } = usePresence(device)
+  const { changes, isReading, error } = usePresence(device)
   const to = Math.max(now.value, since === null ? 0 : parseTime(since))
   const spans = useMemo(() => spansOfDevice(device, changes, range, to), [device, changes, range, to])
   const shown = changes.toReversed().slice(0, isLong ? 100 : changesShown)
@@ -48,6 +48,7 @@ export function PresenceHistory({ device }: { device: Device }) {
       <Timeline spans={spans} from={to - ranges[range].ms} to={to} stepMs={ranges[range].stepMs} />
       <p class="note">
         {since === null ? 'It has never connected.' : inWords(summaryOf(spans), ranges[range].word)}
+        {isReading && ' The log is still being read.'}
       </p>
       {shown.length > 0 && (
         <ol class="changes" reversed>

@@ -7,12 +7,15 @@ import { useEvents } from '../../live/live-events.ts'
 
 export type PresenceChange = { at: number; online: boolean }
 
-/** The stream of a log has no end: so long after the last that it told it is left. */
-const silenceMs = 5000
+/** The stream of a log has no end: so long after the last that it told it is left. A million events take about 9 s. */
+const silenceMs = 20_000
 const types = ['device.online', 'device.offline'] as const
 
-export function usePresence({ deviceId, since }: Device): { changes: PresenceChange[]; error: unknown } {
+type Presence = { changes: PresenceChange[]; isReading: boolean; error: unknown }
+
+export function usePresence({ deviceId, since }: Device): Presence {
   const [changes, setChanges] = useState<PresenceChange[]>([])
+  const [isReading, setReading] = useState(since !== null)
   const [error, setError] = useState<unknown>()
   const add = useCallback((fresh: PresenceChange[]) => {
     if (fresh.length > 0) setChanges((before) => merged(before, fresh))
@@ -21,9 +24,11 @@ export function usePresence({ deviceId, since }: Device): { changes: PresenceCha
   useEffect(() => {
     if (!isSeen) return
     const life = new AbortController()
-    readLog(deviceId, since, life, (change) => add([change])).catch((error: unknown) => {
-      if (!life.signal.aborted) setError(error)
-    })
+    readLog(deviceId, since, life, (change) => add([change]))
+      .catch((error: unknown) => {
+        if (!life.signal.aborted) setError(error)
+      })
+      .finally(() => setReading(false))
     return () => life.abort()
     // What comes after it has been read is told by the stream of this tab.
   }, [deviceId, isSeen, add])
@@ -33,7 +38,7 @@ export function usePresence({ deviceId, since }: Device): { changes: PresenceCha
       [deviceId, add],
     ),
   )
-  return { changes, error }
+  return { changes, isReading, error }
 }
 
 /** Ends with the change since which the device is as it is; one that has reconnected since then has no event for that. */
