@@ -71,6 +71,11 @@ export class PagedList<T> {
     this.#set({ rows: this.state.value.rows.map(change) })
   }
 
+  /** It is gone for good; a list that is read page by page would show it until its page is read again. */
+  remove(id: string | number): void {
+    this.#set({ rows: this.state.value.rows.filter((row) => this.source.idOf(row) !== id) })
+  }
+
   close(): void {
     this.#life.abort()
     this.#life = new AbortController()

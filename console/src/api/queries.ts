@@ -1,7 +1,8 @@
 // Every resource as a query: its key, by which events find it (live/affected-keys.ts), and how it is read.
 
-import type { ListExecutionsQuery, Query } from '@jobcast/client'
+import type { Delivery, ListExecutionsQuery, Query } from '@jobcast/client'
 import { jobcast } from './client.ts'
+import { readQueue } from './read-queue.ts'
 
 type Read<T> = { queryKey: readonly unknown[]; queryFn: (context: { signal: AbortSignal }) => Promise<T> }
 
@@ -30,9 +31,14 @@ export const queries = {
   device: (deviceId: string) =>
     read(['device', deviceId], (options) => jobcast.devices.get(deviceId, options)),
   lastExecutionsOf: (deviceId: string, limit = 50) =>
-    read(['device', deviceId, 'executions', limit], (options) =>
+    read(['device-executions', deviceId, 'last', limit], (options) =>
       jobcast.executions.list({ deviceId, limit }, options).page(),
     ),
+  queueOf: (deviceId: string) =>
+    read(['device-executions', deviceId, 'queue'], (options) => readQueue(deviceId, options)),
+  runsOfJob: (jobName: string) =>
+    read(['runs', 'of-job', jobName], (options) => jobcast.runs.list({ jobName, limit: 10 }, options).page()),
+  owners: () => read(['owners'], (options) => jobcast.owners.list({ limit: 200 }, options).page()),
   job: (jobName: string) => read(['job', jobName], (options) => jobcast.jobs.get(jobName, options)),
   webhook: (name: string) => read(['webhook', name], (options) => jobcast.webhooks.get(name, options)),
 }
@@ -63,10 +69,10 @@ export const lists = {
       jobcast.jobs.list({ limit: 200, cursor }, { signal }).page(),
     idOf: (job: { jobName: string }) => job.jobName,
   }),
-  keys: () => ({
-    key: ['keys'] as const,
+  keys: (query: { ownerId?: string | undefined } = {}) => ({
+    key: ['keys', query] as const,
     load: (cursor: string | undefined, signal: AbortSignal) =>
-      jobcast.keys.list({ limit: 200, cursor }, { signal }).page(),
+      jobcast.keys.list({ ...query, limit: 200, cursor }, { signal }).page(),
     idOf: (key: { keyId: string }) => key.keyId,
   }),
   webhooks: () => ({
@@ -75,10 +81,10 @@ export const lists = {
       jobcast.webhooks.list({ limit: 200, cursor }, { signal }).page(),
     idOf: (webhook: { webhookName: string }) => webhook.webhookName,
   }),
-  deliveries: (webhookName: string) => ({
-    key: ['webhook', webhookName, 'deliveries'] as const,
+  deliveries: (webhookName: string, query: { state?: Delivery['state'] | undefined } = {}) => ({
+    key: ['webhook', webhookName, 'deliveries', query] as const,
     load: (cursor: string | undefined, signal: AbortSignal) =>
-      jobcast.webhooks.deliveries(webhookName, { limit: 200, cursor }, { signal }).page(),
+      jobcast.webhooks.deliveries(webhookName, { ...query, limit: 200, cursor }, { signal }).page(),
     idOf: (delivery: { eventId: number }) => delivery.eventId,
   }),
   enrollments: () => ({

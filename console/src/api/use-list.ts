@@ -35,6 +35,11 @@ export async function refreshLists(prefix: readonly unknown[]): Promise<void> {
   await Promise.all(concerned.map((list) => list.refresh()))
 }
 
+/** Takes a row that is gone out of every list that begins so. */
+export function forgetRow(prefix: readonly unknown[], id: string | number): void {
+  for (const list of lists.values()) if (startsWith(list.source.key, prefix)) list.remove(id)
+}
+
 /** Whatever was read is another's now. */
 export function forgetLists(): void {
   for (const list of lists.values()) list.close()

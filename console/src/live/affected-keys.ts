@@ -7,7 +7,14 @@ export type Key = readonly (string | number)[]
 export function affectedKeys(event: JobcastEvent): Key[] {
   switch (event.type) {
     case 'run.created':
-      return [['runs'], ['executions'], ['fleet'], ['fleet-devices'], ['run', event.data.runId]]
+      return [
+        ['runs'],
+        ['executions'],
+        ['device-executions'], // the event does not say on which devices
+        ['fleet'],
+        ['fleet-devices'],
+        ['run', event.data.runId],
+      ]
     case 'run.finished':
       return [['runs'], ['run', event.data.runId]]
     case 'execution.progress':
@@ -18,8 +25,9 @@ export function affectedKeys(event: JobcastEvent): Key[] {
     case 'device.online':
     case 'device.offline':
       return [['devices'], ['device', event.data.deviceId], ['fleet']]
-    case 'device.updated':
     case 'device.credential_set':
+      return [['devices'], ['device', event.data.deviceId], ['enrollments']] // perhaps by an enrolment
+    case 'device.updated':
     case 'device.credential_revoked':
       return [['devices'], ['device', event.data.deviceId]]
     default:
@@ -40,6 +48,7 @@ function ofExecution({ jobExecutionId, runId, deviceId }: ExecutionEvent['data']
     ['runs'],
     ['run', runId],
     ['device', deviceId],
+    ['device-executions', deviceId],
     ['fleet'],
   ]
 }

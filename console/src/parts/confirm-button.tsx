@@ -10,11 +10,13 @@ type Props = {
   question: ComponentChildren
   /** On the button that does it, unless it is the label. */
   confirm?: string
+  /** It takes nothing away. */
+  isHarmless?: boolean
   work: () => Promise<unknown>
 }
 
 /** For what cannot be taken back: it asks first, and stays open with the error if it fails. */
-export function ConfirmButton({ label, question, confirm = label, work }: Props) {
+export function ConfirmButton({ label, question, confirm = label, isHarmless = false, work }: Props) {
   const [isOpen, setOpen] = useState(false)
   const action = useAction(async () => {
     await work()
@@ -22,7 +24,7 @@ export function ConfirmButton({ label, question, confirm = label, work }: Props)
   })
   return (
     <>
-      <button type="button" class="danger" onClick={() => setOpen(true)}>
+      <button type="button" class={isHarmless ? '' : 'danger'} onClick={() => setOpen(true)}>
         {label}
       </button>
       {isOpen && (
@@ -35,7 +37,7 @@ export function ConfirmButton({ label, question, confirm = label, work }: Props)
             </button>
             <button
               type="button"
-              class="danger primary"
+              class={isHarmless ? 'primary' : 'danger primary'}
               disabled={action.isRunning}
               onClick={() => action.run()}
             >

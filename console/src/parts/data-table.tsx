@@ -14,7 +14,7 @@ import { navigate } from '../router.ts'
 
 export type Column<T> = {
   name: string
-  title: string
+  title: ComponentChildren
   /** A width of CSS grid, as `2fr` or `120px`. */
   width: string
   cell: (row: T) => ComponentChildren

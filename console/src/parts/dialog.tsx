@@ -8,6 +8,8 @@ type Props = { title: string; onClose: () => void; children: ComponentChildren }
 export function Dialog({ title, onClose, children }: Props) {
   const element = useRef<HTMLDialogElement>(null)
   const titleId = useId()
+  /** A text selected with the mouse may end outside; that is no click on the outside. */
+  const isPressedOutside = useRef(false)
   useEffect(() => {
     element.current?.showModal()
   }, [])
@@ -16,7 +18,12 @@ export function Dialog({ title, onClose, children }: Props) {
       ref={element}
       aria-labelledby={titleId}
       onClose={onClose}
-      onClick={(event) => event.target === element.current && element.current?.close()}
+      onPointerDown={(event) => {
+        isPressedOutside.current = event.target === element.current
+      }}
+      onClick={(event) =>
+        isPressedOutside.current && event.target === element.current && element.current?.close()
+      }
       onKeyDown={() => undefined}
     >
       <div class="dialog-body">

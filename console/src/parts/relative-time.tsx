@@ -1,10 +1,11 @@
 import { formatRelative, formatTime, now, parseTime } from './time.ts'
 
-export function RelativeTime({ at }: { at: string }) {
+/** Servers and browsers differ by seconds: what has happened is never said to come, unless it is `isAhead`. */
+export function RelativeTime({ at, isAhead = false }: { at: string; isAhead?: boolean }) {
   const ms = parseTime(at)
   return (
     <time dateTime={new Date(ms).toISOString()} title={formatTime(ms)}>
-      {formatRelative(ms, Math.max(now.value, ms))}
+      {formatRelative(ms, isAhead ? now.value : Math.max(now.value, ms))}
     </time>
   )
 }

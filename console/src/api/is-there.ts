@@ -1,0 +1,16 @@
+import { isJobcastError } from '@jobcast/client'
+
+/** PUT replaces what has the name already; whoever means to make something new asks first. */
+export async function isThere(get: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await get()
+    return true
+  } catch (error) {
+    if (isNotFound(error)) return false
+    throw error
+  }
+}
+
+export function isNotFound(error: unknown): boolean {
+  return isJobcastError(error) && error.status === 404
+}

@@ -1,0 +1,46 @@
+// What a device has to do, in the order in which it will: what is under way, then what waits, oldest first.
+
+import type { Execution } from '@jobcast/client'
+import { jobcast } from './client.ts'
+
+/** Beyond that the order of what waits is not read: lists come newest first. */
+const waitingAtMost = 1000
+
+export type DeviceQueue = {
+  active: Execution[]
+  waiting: Execution[]
+  /** There are more than these; then they are the newest. */
+  hasMore: boolean
+}
+
+export async function readQueue(deviceId: string, options: { signal: AbortSignal }): Promise<DeviceQueue> {
+  const page = (execState: 'IN_PROGRESS' | 'CANCELING') =>
+    jobcast.executions.list({ deviceId, execState }, options).page()
+  const [running, canceling, waiting] = await Promise.all([
+    page('IN_PROGRESS'),
+    page('CANCELING'),
+    readWaiting(deviceId, options),
+  ])
+  return {
+    active: [...running.items, ...canceling.items].sort((a, b) => a.jobExecutionId - b.jobExecutionId),
+    ...waiting,
+  }
+}
+
+async function readWaiting(deviceId: string, options: { signal: AbortSignal }) {
+  const waiting: Execution[] = []
+  const all = jobcast.executions.list({ deviceId, execState: 'PENDING', limit: 200 }, options)
+  for await (const execution of all) {
+    if (waiting.length === waitingAtMost) return { waiting: inOrder(waiting), hasMore: true }
+    waiting.push(execution)
+  }
+  return { waiting: inOrder(waiting), hasMore: false }
+}
+
+/** What rests before a further attempt lets the others pass. */
+function inOrder(waiting: Execution[]): Execution[] {
+  const restsUntil = ({ notBefore }: Execution) => notBefore ?? ''
+  return waiting.sort(
+    (a, b) => restsUntil(a).localeCompare(restsUntil(b)) || a.jobExecutionId - b.jobExecutionId,
+  )
+}

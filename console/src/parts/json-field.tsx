@@ -1,0 +1,78 @@
+// A JSON object to be typed: what is wrong with it is said with its place, and the cursor can be put there.
+
+import { useRef } from 'preact/hooks'
+import { Field } from './field.tsx'
+import { findJsonError } from './find-json-error.ts'
+import '../styles/forms.css'
+
+type Props = {
+  label: string
+  hint?: string
+  value: string
+  onInput: (value: string) => void
+  maxBytes: number
+  isReadOnly?: boolean
+}
+
+export function JsonField({ label, hint, value, onInput, maxBytes, isReadOnly = false }: Props) {
+  const area = useRef<HTMLTextAreaElement>(null)
+  const problem = findProblem(value, maxBytes)
+  const goThere = () => {
+    area.current?.focus()
+    area.current?.setSelectionRange(problem?.offset ?? 0, problem?.offset ?? 0)
+  }
+  return (
+    <div class="json-field">
+      <Field label={label} {...(hint !== undefined && { hint })} error={problem?.text}>
+        {(control) => (
+          <textarea
+            {...control}
+            ref={area}
+            class="mono"
+            rows={Math.min(24, Math.max(6, value.split('\n').length + 1))}
+            value={value}
+            readOnly={isReadOnly}
+            autoComplete="off"
+            spellcheck={false}
+            wrap="off"
+            onInput={(event) => onInput(event.currentTarget.value)}
+          />
+        )}
+      </Field>
+      {!isReadOnly && (
+        <div class="json-tools">
+          {problem ? (
+            <button type="button" class="ghost" onClick={goThere}>
+              Go to the error
+            </button>
+          ) : (
+            <button
+              type="button"
+              class="ghost"
+              onClick={() => onInput(JSON.stringify(JSON.parse(value), null, 2))}
+            >
+              Format
+            </button>
+          )}
+        </div>
+      )}
+    </div>
+  )
+}
+
+type Problem = { text: string; offset: number }
+
+export function findProblem(value: string, maxBytes: number): Problem | undefined {
+  const error = findJsonError(value)
+  if (error) {
+    return { text: `Line ${error.line}, column ${error.column}: ${error.message}.`, offset: error.offset }
+  }
+  const parsed: unknown = JSON.parse(value)
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
+    return { text: 'It must be an object: { … }', offset: 0 }
+  }
+  const bytes = new TextEncoder().encode(JSON.stringify(parsed)).length
+  if (bytes > maxBytes)
+    return { text: `It has ${bytes} bytes; ${maxBytes} are allowed.`, offset: value.length }
+  return undefined
+}

@@ -1,0 +1,154 @@
+// One device: whether it is there and was, what it has to do, what it did, and what it signs in with.
+
+import type { Device } from '@jobcast/client'
+import { useState } from 'preact/hooks'
+import { jobcast } from '../api/client.ts'
+import { isNotFound } from '../api/is-there.ts'
+import { queries } from '../api/queries.ts'
+import { forgetRow } from '../api/use-list.ts'
+import { useQuery } from '../api/use-query.ts'
+import { ConfirmButton } from '../parts/confirm-button.tsx'
+import { EmptyState } from '../parts/empty-state.tsx'
+import { ErrorNote } from '../parts/error-note.tsx'
+import { Facts } from '../parts/facts.tsx'
+import { PageHeader } from '../parts/page-header.tsx'
+import { Presence } from '../parts/presence.tsx'
+import { RelativeTime } from '../parts/relative-time.tsx'
+import { triggerHref } from '../parts/trigger-href.ts'
+import { navigate } from '../router.ts'
+import { useScopes } from '../scopes.ts'
+import { Credential } from './device/credential.tsx'
+import { EditDevice } from './device/edit-device.tsx'
+import { LastExecutions } from './device/last-executions.tsx'
+import { PresenceHistory } from './device/presence-history.tsx'
+import { Queue } from './device/queue.tsx'
+import './device.css'
+
+export default function DeviceScreen({ params }: { params: Record<string, string> }) {
+  const deviceId = params.deviceId as string
+  const { data: device, error, refetch } = useQuery(queries.device(deviceId))
+  const isGone = isNotFound(error)
+  return (
+    <>
+      <PageHeader title={deviceId} about={device && !isGone && <Standing device={device} />}>
+        {device && !isGone && <Actions device={device} />}
+      </PageHeader>
+      {isGone && <NoSuchDevice deviceId={deviceId} />}
+      {!device && !isGone && <ErrorNote error={error} onRetry={() => void refetch()} />}
+      {device && !isGone && (
+        <div class="device-parts">
+          <div class="stack">
+            <PresenceHistory device={device} />
+            <Queue device={device} />
+            <LastExecutions deviceId={deviceId} />
+          </div>
+          <div class="stack">
+            <About device={device} />
+            <Credential device={device} />
+          </div>
+        </div>
+      )}
+    </>
+  )
+}
+
+function Standing({ device: { online, since } }: { device: Device }) {
+  return (
+    <span class="standing">
+      <Presence online={online} />
+      {since === null ? (
+        'and never seen yet'
+      ) : (
+        <span>
+          since <RelativeTime at={since} />
+        </span>
+      )}
+    </span>
+  )
+}
+
+function Actions({ device }: { device: Device }) {
+  const { can } = useScopes()
+  const [isEditing, setEditing] = useState(false)
+  const remove = async () => {
+    await jobcast.devices.delete(device.deviceId)
+    forgetRow(['devices'], device.deviceId)
+    navigate('/devices')
+  }
+  return (
+    <>
+      {can('TRIGGER') && (
+        <a class="button primary" href={triggerHref({ deviceIds: [device.deviceId] })}>
+          Trigger on it
+        </a>
+      )}
+      {can('MANAGE') && (
+        <>
+          <button type="button" onClick={() => setEditing(true)}>
+            Edit
+          </button>
+          <ConfirmButton
+            label="Delete device"
+            question={
+              <p>
+                <strong>{device.deviceId}</strong> is disconnected and its token is void. What it has not
+                finished is canceled. Its past executions stay. This cannot be undone.
+              </p>
+            }
+            work={remove}
+          />
+        </>
+      )}
+      {isEditing && <EditDevice device={device} onClose={() => setEditing(false)} />}
+    </>
+  )
+}
+
+const doors = { mqtt: 'MQTT', websocket: 'MQTT over WebSocket', http: 'HTTP' }
+
+function About({ device }: { device: Device }) {
+  const { deviceName, tags, door, lastSeenAt, createdAt } = device
+  return (
+    <section class="panel" aria-labelledby="about-device">
+      <header>
+        <h2 id="about-device">About</h2>
+      </header>
+      <Facts
+        facts={[
+          { name: 'Name', value: deviceName },
+          {
+            name: 'Tags',
+            value:
+              tags.length === 0 ? (
+                <span class="quiet">none</span>
+              ) : (
+                <span class="tags">
+                  {tags.map((tag) => (
+                    <a class="tag" key={tag} href={`/devices?tag=${encodeURIComponent(tag)}`}>
+                      {tag}
+                    </a>
+                  ))}
+                </span>
+              ),
+          },
+          {
+            name: 'Last seen',
+            value: lastSeenAt ? <RelativeTime at={lastSeenAt} /> : <span class="quiet">never</span>,
+          },
+          { name: 'By', value: door ? doors[door] : <span class="quiet">nothing yet</span> },
+          { name: 'Made', value: <RelativeTime at={createdAt} /> },
+        ]}
+      />
+    </section>
+  )
+}
+
+function NoSuchDevice({ deviceId }: { deviceId: string }) {
+  return (
+    <EmptyState icon="devices" title="There is no such device">
+      <p>
+        <code>{deviceId}</code> was deleted, or never made. <a href="/devices">All devices</a>
+      </p>
+    </EmptyState>
+  )
+}

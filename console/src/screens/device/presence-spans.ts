@@ -1,0 +1,58 @@
+// Changes of presence as spans of a stretch of time: online, offline, or not known.
+
+import type { PresenceChange } from './use-presence.ts'
+
+export type Span = { from: number; to: number; online: boolean | undefined }
+
+type Now = { online: boolean; since: number | undefined; createdAt: number }
+
+/**
+ * From `from` to `to`. Before the first change the device was the opposite of what it became; before it was made it was
+ * not there. What the device says of itself now counts more than the log, which may have forgotten.
+ */
+export function spansOf(changes: readonly PresenceChange[], now: Now, from: number, to: number): Span[] {
+  const known = withNow(changes, now)
+  const spans: Span[] = []
+  const add = (span: Span) => {
+    const cut = { ...span, from: Math.max(span.from, from), to: Math.min(span.to, to) }
+    if (cut.to <= cut.from) return
+    const last = spans.at(-1)
+    if (last && last.online === cut.online) last.to = cut.to
+    else spans.push(cut)
+  }
+  const first = known[0]
+  const begin = first?.at ?? to
+  // A log that begins with the first time it came reaches back to when it was made.
+  const before = first === undefined ? false : first.isFromLog ? !first.online : undefined
+  add({ from: Math.min(from, begin), to: Math.min(now.createdAt, begin), online: undefined })
+  add({ from: Math.min(now.createdAt, begin), to: begin, online: before })
+  for (const [index, change] of known.entries()) {
+    add({ from: change.at, to: known[index + 1]?.at ?? to, online: change.online })
+  }
+  return spans
+}
+
+type Known = { at: number; online: boolean; isFromLog: boolean }
+
+function withNow(changes: readonly PresenceChange[], { online, since }: Now): Known[] {
+  const known = changes.map(({ at, online }) => ({ at, online, isFromLog: true }))
+  const last = known.at(-1)
+  if (since !== undefined && (last === undefined || (last.online !== online && since >= last.at))) {
+    known.push({ at: since, online, isFromLog: false })
+  }
+  return known
+}
+
+export type Summary = { onlineShare: number | undefined; timesOffline: number; longestOfflineMs: number }
+
+export function summaryOf(spans: readonly Span[]): Summary {
+  const sum = (wanted: (span: Span) => boolean) =>
+    spans.filter(wanted).reduce((total, { from, to }) => total + to - from, 0)
+  const known = sum(({ online }) => online !== undefined)
+  const away = spans.filter(({ online }) => online === false)
+  return {
+    onlineShare: known === 0 ? undefined : sum(({ online }) => online === true) / known,
+    timesOffline: away.length,
+    longestOfflineMs: Math.max(0, ...away.map(({ from, to }) => to - from)),
+  }
+}

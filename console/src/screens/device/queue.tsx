@@ -1,0 +1,71 @@
+// What the device has to do, in order.
+
+import type { Device, Execution } from '@jobcast/client'
+import { queries } from '../../api/queries.ts'
+import { useQuery } from '../../api/use-query.ts'
+import { EmptyState } from '../../parts/empty-state.tsx'
+import { ErrorNote } from '../../parts/error-note.tsx'
+import { formatCount } from '../../parts/exec-state.ts'
+import { RelativeTime } from '../../parts/relative-time.tsx'
+import { StateBadge } from '../../parts/state-badge.tsx'
+import { now, parseTime } from '../../parts/time.ts'
+
+const shownAtMost = 10
+
+export function Queue({ device: { deviceId, online, since } }: { device: Device }) {
+  const { data, error } = useQuery(queries.queueOf(deviceId))
+  const all = data ? [...data.active, ...data.waiting] : []
+  const rest = all.length - shownAtMost
+  return (
+    <section class="panel" aria-labelledby="queue">
+      <header>
+        <h2 id="queue">Queue</h2>
+        {data && data.waiting.length > 0 && (
+          <a href={`/executions?deviceId=${encodeURIComponent(deviceId)}&execState=PENDING`}>
+            {formatCount(data.waiting.length)}
+            {data.hasMore && ' and more'} waiting
+          </a>
+        )}
+      </header>
+      {!data && <ErrorNote error={error} />}
+      {data && all.length === 0 && <EmptyState icon="good" title="Nothing to do" />}
+      {all.length > 0 && !online && (
+        <p class="note queue-note">
+          {since === null ? 'It begins when the device connects.' : 'It goes on when the device is back.'}
+        </p>
+      )}
+      <ol class="queue">
+        {all.slice(0, shownAtMost).map((execution, index) => (
+          <QueueRow key={execution.jobExecutionId} place={index + 1} execution={execution} />
+        ))}
+      </ol>
+      {rest > 0 && <p class="note queue-rest">and {formatCount(rest)} behind these</p>}
+    </section>
+  )
+}
+
+function QueueRow({ place, execution }: { place: number; execution: Execution }) {
+  const { jobExecutionId, jobName, execState, launchedAt, startedAt, notBefore, attempt } = execution
+  const isResting = notBefore !== null && parseTime(notBefore) > now.value
+  return (
+    <li>
+      <span class="quiet number">{place}</span>
+      <a href={`/executions/${jobExecutionId}`}>
+        <strong>{jobName}</strong> <span class="quiet">#{jobExecutionId}</span>
+      </a>
+      <span class="quiet queue-when">
+        {isResting ? (
+          <>
+            attempt {attempt + 1} <RelativeTime at={notBefore} isAhead />
+          </>
+        ) : (
+          <>
+            {execState === 'PENDING' ? 'triggered ' : 'began '}
+            <RelativeTime at={execState === 'PENDING' ? launchedAt : (startedAt ?? launchedAt)} />
+          </>
+        )}
+      </span>
+      <StateBadge state={execState} />
+    </li>
+  )
+}

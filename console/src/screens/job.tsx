@@ -1,0 +1,170 @@
+// One job: what it says, to be changed, and its last runs.
+
+import type { Job } from '@jobcast/client'
+import { useState } from 'preact/hooks'
+import { jobcast } from '../api/client.ts'
+import { isNotFound } from '../api/is-there.ts'
+import { queries } from '../api/queries.ts'
+import { readAnew } from '../api/read-anew.ts'
+import { useAction } from '../api/use-action.ts'
+import { forgetRow } from '../api/use-list.ts'
+import { useQuery } from '../api/use-query.ts'
+import { ConfirmButton } from '../parts/confirm-button.tsx'
+import { EmptyState } from '../parts/empty-state.tsx'
+import { ErrorNote } from '../parts/error-note.tsx'
+import { countsInWords, formatCount } from '../parts/exec-state.ts'
+import { PageHeader } from '../parts/page-header.tsx'
+import { RelativeTime } from '../parts/relative-time.tsx'
+import { StateBar } from '../parts/state-bar.tsx'
+import { triggerHref } from '../parts/trigger-href.ts'
+import { navigate } from '../router.ts'
+import { useScopes } from '../scopes.ts'
+import { contentOf, type JobDraft, newDraft, problemOf } from './jobs/job-draft.ts'
+import { JobFields } from './jobs/job-fields.tsx'
+import './jobs.css'
+
+export default function JobScreen({ params }: { params: Record<string, string> }) {
+  const jobName = params.jobName as string
+  const { data: job, error, refetch } = useQuery(queries.job(jobName))
+  const { can } = useScopes()
+  const isGone = isNotFound(error)
+  const remove = async () => {
+    await jobcast.jobs.delete(jobName)
+    forgetRow(['jobs'], jobName)
+    navigate('/jobs')
+  }
+  return (
+    <>
+      <PageHeader
+        title={jobName}
+        about={
+          job &&
+          !isGone && (
+            <>
+              changed <RelativeTime at={job.updatedAt} />
+            </>
+          )
+        }
+      >
+        {can('TRIGGER') && job && !isGone && (
+          <a class="button primary" href={triggerHref({ jobName })}>
+            Trigger it
+          </a>
+        )}
+        {can('MANAGE') && job && !isGone && (
+          <ConfirmButton
+            label="Delete job"
+            question={
+              <p>
+                <strong>{jobName}</strong> can no longer be triggered. Executions under way go on, past ones
+                stay.
+              </p>
+            }
+            work={remove}
+          />
+        )}
+      </PageHeader>
+      {isGone && (
+        <EmptyState icon="jobs" title="There is no such job">
+          <p>
+            <a href="/jobs">All jobs</a>
+          </p>
+        </EmptyState>
+      )}
+      {!job && !isGone && <ErrorNote error={error} onRetry={() => void refetch()} />}
+      {job && !isGone && (
+        <div class="job-parts">
+          <JobForm job={job} />
+          <Runs jobName={jobName} />
+        </div>
+      )}
+    </>
+  )
+}
+
+function JobForm({ job }: { job: Job }) {
+  const { can } = useScopes()
+  /** Undefined until it is touched: till then it follows what others change. */
+  const [edited, setEdited] = useState<JobDraft>()
+  const [isSaved, setSaved] = useState(false)
+  const original = newDraft(job)
+  const draft = edited ?? original
+  const save = useAction(async () => {
+    await jobcast.jobs.put(job.jobName, contentOf(draft))
+    await readAnew(['job', job.jobName], ['jobs'])
+    setEdited(undefined)
+    setSaved(true)
+  })
+  const isChanged = JSON.stringify(draft) !== JSON.stringify(original)
+  return (
+    <form
+      class="panel stack"
+      aria-label="What it says"
+      onSubmit={(event) => {
+        event.preventDefault()
+        void save.run()
+      }}
+    >
+      <JobFields
+        draft={draft}
+        onChange={(next) => {
+          setSaved(false)
+          setEdited(next)
+        }}
+        isReadOnly={!can('MANAGE')}
+      />
+      <ErrorNote error={save.error} />
+      {can('MANAGE') && (
+        <footer class="form-end">
+          <span class="quiet saved" role="status">
+            {isSaved && !isChanged ? 'Saved. Runs from now on are as it says.' : ''}
+          </span>
+          {isChanged && (
+            <button type="button" onClick={() => setEdited(undefined)}>
+              Undo
+            </button>
+          )}
+          <button
+            type="submit"
+            class="primary"
+            disabled={!isChanged || problemOf(draft) !== undefined || save.isRunning}
+          >
+            Save
+          </button>
+        </footer>
+      )}
+    </form>
+  )
+}
+
+function Runs({ jobName }: { jobName: string }) {
+  const { data, error } = useQuery(queries.runsOfJob(jobName))
+  return (
+    <section class="panel" aria-labelledby="runs-of-job">
+      <header>
+        <h2 id="runs-of-job">Last runs</h2>
+        {data && data.items.length > 0 && (
+          <a href={`/runs?jobName=${encodeURIComponent(jobName)}`}>All of this job</a>
+        )}
+      </header>
+      {!data && <ErrorNote error={error} />}
+      {data?.items.length === 0 && <EmptyState icon="trigger" title="It has not been triggered yet" />}
+      <ol class="job-runs">
+        {data?.items.map(({ runId, total, counts, launchedAt }) => (
+          <li key={runId}>
+            <div>
+              <a href={`/runs/${runId}`}>
+                Run {runId} on {formatCount(total)} {total === 1 ? 'device' : 'devices'}
+              </a>
+              <span class="quiet">
+                <RelativeTime at={launchedAt} />
+              </span>
+            </div>
+            <StateBar counts={counts} total={total} />
+            <p class="note">{countsInWords(counts)}</p>
+          </li>
+        ))}
+      </ol>
+    </section>
+  )
+}

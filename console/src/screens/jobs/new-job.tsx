@@ -1,0 +1,60 @@
+import { useState } from 'preact/hooks'
+import { jobcast } from '../../api/client.ts'
+import { isThere } from '../../api/is-there.ts'
+import { useAction } from '../../api/use-action.ts'
+import { ErrorNote } from '../../parts/error-note.tsx'
+import { TextField } from '../../parts/field.tsx'
+import { PageHeader } from '../../parts/page-header.tsx'
+import { navigate } from '../../router.ts'
+import { contentOf, newDraft, problemOf } from './job-draft.ts'
+import { JobFields } from './job-fields.tsx'
+
+export function NewJob() {
+  const [jobName, setJobName] = useState('')
+  const [draft, setDraft] = useState(() => newDraft())
+  const name = jobName.trim()
+  const isWrong = ['execute', '.', '..'].includes(name)
+  const create = useAction(async () => {
+    if (await isThere(() => jobcast.jobs.get(name))) throw new Error(`There is a job ${name} already.`)
+    await jobcast.jobs.put(name, contentOf(draft))
+    navigate(`/jobs/${encodeURIComponent(name)}`)
+  })
+  return (
+    <>
+      <PageHeader title="New job" />
+      <form
+        class="panel stack new-job"
+        aria-label="New job"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void create.run()
+        }}
+      >
+        <TextField
+          label="Name"
+          mono
+          required
+          autoFocus
+          value={jobName}
+          onInput={setJobName}
+          error={isWrong ? 'No job can be named so.' : undefined}
+          hint="It stays for good; callers trigger it by this name."
+        />
+        <JobFields draft={draft} onChange={setDraft} />
+        <ErrorNote error={create.error} />
+        <footer class="form-end">
+          <a class="button" href="/jobs">
+            Cancel
+          </a>
+          <button
+            type="submit"
+            class="primary"
+            disabled={name === '' || isWrong || problemOf(draft) !== undefined || create.isRunning}
+          >
+            Make job
+          </button>
+        </footer>
+      </form>
+    </>
+  )
+}

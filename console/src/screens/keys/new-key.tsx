@@ -1,0 +1,73 @@
+import type { CreatedApiKey } from '@jobcast/client'
+import { useState } from 'preact/hooks'
+import { jobcast } from '../../api/client.ts'
+import { readAnew } from '../../api/read-anew.ts'
+import { CheckList } from '../../parts/check-list.tsx'
+import { SelectField, TextField } from '../../parts/field.tsx'
+import { FormDialog } from '../../parts/form-dialog.tsx'
+import { type Scope, useScopes } from '../../scopes.ts'
+
+const scopes: { value: Scope; label: string; about: string }[] = [
+  { value: 'TRIGGER', label: 'TRIGGER', about: 'trigger jobs, retry runs' },
+  { value: 'READ', label: 'READ', about: 'see everything' },
+  { value: 'MANAGE', label: 'MANAGE', about: 'jobs, devices, webhooks, keys; cancel' },
+  { value: 'ADMIN', label: 'ADMIN', about: 'owners, and keys of any owner' },
+]
+
+const expiries = [
+  { value: '', label: 'Never' },
+  { value: '1', label: 'In a day' },
+  { value: '30', label: 'In 30 days' },
+  { value: '90', label: 'In 90 days' },
+  { value: '365', label: 'In a year' },
+]
+const dayMs = 86_400_000
+
+type Props = {
+  ownerId: string | undefined
+  onClose: () => void
+  onCreated: (created: CreatedApiKey) => void
+}
+
+export function NewKey({ ownerId, onClose, onCreated }: Props) {
+  const { can } = useScopes()
+  const [keyName, setKeyName] = useState('')
+  const [chosen, setChosen] = useState<Scope[]>([])
+  const [days, setDays] = useState('90')
+  const create = async () => {
+    const created = await jobcast.keys.create({
+      keyName: keyName.trim(),
+      scopes: chosen,
+      ...(days !== '' && { expiresAt: new Date(Date.now() + Number(days) * dayMs).toISOString() }),
+      ...(ownerId !== undefined && { ownerId }),
+    })
+    onCreated(created)
+    await readAnew(['keys'])
+  }
+  return (
+    <FormDialog
+      title="New key"
+      submit="Make key"
+      canSubmit={keyName.trim() !== '' && chosen.length > 0}
+      work={create}
+      onClose={onClose}
+    >
+      <TextField
+        label="Name"
+        required
+        value={keyName}
+        onInput={setKeyName}
+        placeholder="ci"
+        hint="Who will use it."
+      />
+      {/* A key can grant only what it has itself. */}
+      <CheckList
+        label="Scopes"
+        options={scopes.filter(({ value }) => can(value))}
+        chosen={chosen}
+        onChange={setChosen}
+      />
+      <SelectField label="Expires" value={days} options={expiries} onChange={setDays} />
+    </FormDialog>
+  )
+}

@@ -1,0 +1,33 @@
+import { useState } from 'preact/hooks'
+import { jobcast } from '../../api/client.ts'
+import { readAnew } from '../../api/read-anew.ts'
+import { TextField } from '../../parts/field.tsx'
+import { FormDialog } from '../../parts/form-dialog.tsx'
+import { setSearch } from '../../router.ts'
+
+/** Leads to the keys of the new owner, of which there is none yet. */
+export function NewOwner({ onClose }: { onClose: () => void }) {
+  const [ownerName, setOwnerName] = useState('')
+  const create = async () => {
+    const owner = await jobcast.owners.create({ ownerName: ownerName.trim() })
+    await readAnew(['owners'])
+    setSearch({ owner: owner.ownerId })
+  }
+  return (
+    <FormDialog
+      title="New owner"
+      submit="Make owner"
+      canSubmit={ownerName.trim() !== ''}
+      work={create}
+      onClose={onClose}
+    >
+      <TextField
+        label="Name"
+        required
+        value={ownerName}
+        onInput={setOwnerName}
+        hint="A tenant with jobs, devices and keys of its own, which no other owner sees. Owners stay for good."
+      />
+    </FormDialog>
+  )
+}

@@ -1,0 +1,68 @@
+import { lists } from '../../api/queries.ts'
+import { useList } from '../../api/use-list.ts'
+import { Field, TextField } from '../../parts/field.tsx'
+import { TagsField } from '../../parts/tags-field.tsx'
+import { eventPatterns, unknownTypes, type WebhookDraft } from './webhook-draft.ts'
+
+type Props = { draft: WebhookDraft; onChange: (draft: WebhookDraft) => void }
+
+export function WebhookFields({ draft, onChange }: Props) {
+  const jobs = useList(lists.jobs())
+  const set = (change: Partial<WebhookDraft>) => onChange({ ...draft, ...change })
+  const unknown = unknownTypes(draft.eventTypes)
+  return (
+    <>
+      <TextField
+        label="Address"
+        type="url"
+        mono
+        required
+        value={draft.url}
+        onInput={(url) => set({ url })}
+        placeholder="https://example.com/jobcast"
+        hint="Events are sent to it by POST, signed."
+      />
+      <TagsField
+        label="Told of"
+        values={draft.eventTypes}
+        onChange={(eventTypes) => set({ eventTypes })}
+        suggestions={eventPatterns}
+        placeholder="Everything"
+        hint="Types of events; execution.* is all of a kind. Without any it is told of everything."
+      />
+      {unknown.length > 0 && (
+        <p class="field-error" role="alert">
+          {unknown.join(', ')}: there is no such type of events.
+        </p>
+      )}
+      <div class="side-by-side">
+        <Field label="Only of the job" hint="All jobs unless said.">
+          {(control) => (
+            <>
+              <input
+                {...control}
+                type="text"
+                list={`${control.id}-jobs`}
+                value={draft.jobName}
+                autoComplete="off"
+                spellcheck={false}
+                onInput={(event) => set({ jobName: event.currentTarget.value })}
+              />
+              <datalist id={`${control.id}-jobs`}>
+                {jobs.rows.map(({ jobName }) => (
+                  <option key={jobName} value={jobName} />
+                ))}
+              </datalist>
+            </>
+          )}
+        </Field>
+        <TextField
+          label="Only of the device"
+          value={draft.deviceId}
+          onInput={(deviceId) => set({ deviceId })}
+          hint="All devices unless said."
+        />
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { deviceCalls, newDevice } from '../../server/test/support/call-device.ts'
+import { openSharedServer, openSignedIn, typeFirst } from './open-shared-server.ts'
+
+const server = await openSharedServer()
+await server.call('PUT', '/job/api/jobs/restart', { body: {} })
+await server.call('PUT', '/job/api/jobs/update', { body: {} })
+
+/** A token as the page shows it. */
+const shownToken = (page: Page) => page.getByText(/^jd_\w+$/)
+
+const confirm = async (page: Page, label: string, button = label) => {
+  await page.getByRole('button', { name: label, exact: true }).click()
+  await page.getByRole('dialog').getByRole('button', { name: button, exact: true }).click()
+}
+
+test('a device is made, gets a token that is shown once, changes, and is deleted', async (t) => {
+  // Whether there is one of this name already is asked for; its deletion is told while it is shown.
+  const page = await openSignedIn(t, server, '/devices', { expected: [/404/] })
+  await page.getByRole('button', { name: 'New device' }).click()
+  const dialog = page.getByRole('dialog', { name: 'New device' })
+  await typeFirst(page, 'kiosk-1')
+  await dialog.getByLabel('Name').fill('Kiosk in the hall')
+  await dialog.getByLabel('Tags').fill('hall,')
+  await dialog.getByLabel('Tags').pressSequentially('berlin')
+  await page.keyboard.press('Enter')
+  await dialog.getByRole('button', { name: 'Take berlin away' }).waitFor()
+  await dialog.getByRole('button', { name: 'Make device' }).click()
+  await page.waitForURL(`${server.http}/devices/kiosk-1`)
+  await page.getByText('Kiosk in the hall').waitFor()
+  await page.getByRole('link', { name: 'berlin' }).waitFor()
+  await page.getByText('It has never connected.').waitFor()
+
+  await page.getByRole('button', { name: 'Make a token' }).click()
+  const first = (await shownToken(page).textContent()) as string
+  const line = `JOBCAST_DEVICE_TOKEN=${first} npx jobcast agent --server ${server.http} --device kiosk-1 --handlers handlers`
+  await page.getByText(line).waitFor()
+  const device = deviceCalls(server.http, 'kiosk-1', first)
+  assert.equal((await device.call('GET', '')).status, 200)
+  await page.getByText('came', { exact: true }).waitFor()
+  await page
+    .getByText('MQTT', { exact: true })
+    .or(page.getByText('HTTP', { exact: true }))
+    .waitFor()
+
+  await page.getByRole('link', { name: 'Devices', exact: true }).click()
+  await page.getByRole('cell', { name: 'Kiosk in the hall' }).waitFor()
+  await page.goBack()
+  await page.getByRole('button', { name: 'Rotate token' }).waitFor()
+  assert.equal(await shownToken(page).count(), 0)
+
+  await confirm(page, 'Rotate token')
+  const second = (await shownToken(page).textContent()) as string
+  assert.notEqual(second, first)
+  assert.equal((await device.call('GET', '')).status, 401)
+  await page.getByRole('button', { name: 'I have kept it' }).click()
+  await shownToken(page).waitFor({ state: 'detached' })
+  await confirm(page, 'Revoke and disconnect', 'Revoke')
+  await page.getByText('It has no token, so it cannot sign in.').waitFor()
+  assert.equal((await deviceCalls(server.http, 'kiosk-1', second).call('GET', '')).status, 401)
+
+  await page.getByRole('button', { name: 'Edit' }).click()
+  const edit = page.getByRole('dialog')
+  await edit.getByLabel('Name').fill('Kiosk at the door')
+  await edit.getByRole('button', { name: 'Take hall away' }).click()
+  await edit.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Kiosk at the door').waitFor()
+  const { json } = await server.call('GET', '/job/api/devices/kiosk-1')
+  assert.deepEqual([json.deviceName, json.tags], ['Kiosk at the door', ['berlin']])
+
+  await confirm(page, 'Delete device')
+  await page.waitForURL(`${server.http}/devices`)
+  await page.getByRole('link', { name: 'kiosk-1', exact: true }).waitFor({ state: 'detached' })
+  assert.equal((await server.call('GET', '/job/api/devices/kiosk-1')).status, 404)
+})
+
+test('one that is there is not made over', async (t) => {
+  await newDevice(server, 'taken')
+  const page = await openSignedIn(t, server, '/devices')
+  await page.getByRole('button', { name: 'New device' }).click()
+  await page.getByLabel('Device id').fill('taken')
+  await page.keyboard.press('Enter')
+  await page.getByText('There is a device taken already.').waitFor()
+})
+
+test('one that is not there says so', async (t) => {
+  const page = await openSignedIn(t, server, '/devices/nobody', { expected: [/404/] })
+  await page.getByText('There is no such device').waitFor()
+})
+
+test('its queue in order and its last executions follow what happens, and the strip is walked by keyboard', async (t) => {
+  const device = await newDevice(server, 'worker')
+  const page = await openSignedIn(t, server, '/devices/worker')
+  await page.getByText('Nothing to do').waitFor()
+  await page.getByText('It has run nothing yet').waitFor()
+  const ids: number[] = []
+  for (const jobName of ['restart', 'update', 'restart']) {
+    ids.push((await server.trigger(jobName, ['worker'])).json[0].jobExecutionId)
+  }
+  const queue = page.locator('.queue li')
+  await page.getByText('3 waiting', { exact: true }).first().waitFor()
+  await queue.nth(2).waitFor()
+  assert.deepEqual(await queue.locator('a').allTextContents(), [
+    `restart #${ids[0]}`,
+    `update #${ids[1]}`,
+    `restart #${ids[2]}`,
+  ])
+  await device.startNext()
+  await queue.first().getByText('running').waitFor()
+  await device.update(ids[0] as number, 'FAILED')
+  await page.getByText('1 failed, 2 waiting').waitFor()
+  await queue.nth(2).waitFor({ state: 'detached' })
+
+  await page.locator('.strip a[tabindex="0"]').focus()
+  await page.keyboard.press('Home')
+  await page.locator('.strip-note').filter({ hasText: 'restart: failed' }).waitFor()
+  await page.keyboard.press('ArrowRight')
+  await page.locator('.strip-note').filter({ hasText: 'update: waiting' }).waitFor()
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`${server.http}/executions/${ids[1]}`)
+})
+
+test('devices are filtered, found by a part of their id, and picked for a trigger', async (t) => {
+  for (const deviceId of ['gate-1', 'gate-2', 'far-gate']) {
+    await server.call('PUT', `/job/api/devices/${deviceId}`, { body: { tags: ['gates'] } })
+  }
+  const page = await openSignedIn(t, server, '/devices')
+  await page.getByLabel('Tag').fill('gates')
+  await page.waitForURL(`${server.http}/devices?tag=gates`)
+  const byTag = page.getByRole('link', { name: 'Trigger on tag gates' })
+  assert.equal(await byTag.getAttribute('href'), '/trigger?tag=gates')
+  await page.getByLabel('Pick gate-1').check()
+  await page.getByLabel('Pick far-gate').check()
+  const onPicked = page.getByRole('link', { name: 'Trigger on 2 devices' })
+  assert.equal(await onPicked.getAttribute('href'), '/trigger?deviceId=gate-1&deviceId=far-gate')
+  await page.getByLabel('Presence').selectOption('Online')
+  await page.getByText('No device is like this').waitFor()
+  await page.getByRole('link', { name: 'Show all' }).click()
+  await page.keyboard.press('/')
+  await page.locator('input[type="search"]:focus').waitFor()
+  await page.keyboard.type('GATE-2')
+  await page.locator('datalist option[value="gate-2"]').waitFor({ state: 'attached' })
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`${server.http}/devices/gate-2`)
+})
+
+test('devices enrol with a token that is shown once, and the list counts them', async (t) => {
+  const page = await openSignedIn(t, server, '/enrollments')
+  await page.getByText('No enrolments yet').waitFor()
+  await page.getByRole('button', { name: 'New enrolment' }).click()
+  const dialog = page.getByRole('dialog')
+  await typeFirst(page, 'Doors')
+  await dialog.getByLabel('Uses').fill('0')
+  await dialog.getByText('It must be 1 to 100,000.').waitFor()
+  assert.ok(await dialog.getByRole('button', { name: 'Make enrolment' }).isDisabled())
+  await dialog.getByLabel('Uses').fill('2')
+  await dialog.getByLabel('Expires after').fill('2 h')
+  await dialog.getByLabel('Device ids begin with').fill('door-')
+  await dialog.getByLabel('Tags').fill('doors,')
+  await dialog.getByRole('button', { name: 'Make enrolment' }).click()
+  const token = (await page.getByText(/^je_\w+$/).textContent()) as string
+  const line = `JOBCAST_ENROLLMENT_TOKEN=${token} npx jobcast agent enroll --server ${server.http} --device door-"$(hostname)" --token-file device.token`
+  await page.getByText(line).waitFor()
+  await page.getByRole('cell', { name: '0 of 2' }).waitFor()
+
+  const enroll = (deviceId: string) =>
+    fetch(`${server.http}/things/${deviceId}/enroll`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}` },
+    })
+  assert.equal((await enroll('door-1')).status, 201)
+  await page.getByRole('cell', { name: '1 of 2' }).waitFor()
+  assert.deepEqual((await server.call('GET', '/job/api/devices/door-1')).json.tags, ['doors'])
+  await confirm(page, 'Revoke')
+  await page.getByRole('cell', { name: 'revoked' }).waitFor()
+  assert.equal((await enroll('door-2')).status, 401)
+  await page.reload()
+  await page.getByRole('cell', { name: 'Doors', exact: true }).waitFor()
+  assert.equal(await page.getByText(/^je_\w+$/).count(), 0)
+})

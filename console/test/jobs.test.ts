@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { newDevice } from '../../server/test/support/call-device.ts'
+import { openSharedServer, openSignedIn } from './open-shared-server.ts'
+
+const server = await openSharedServer()
+
+test('a job is made, with what is wrong in its document said by line and column', async (t) => {
+  const page = await openSignedIn(t, server, '/jobs', { expected: [/404/] })
+  await page.getByRole('link', { name: 'Make the first one' }).click()
+  await page.getByLabel('Name', { exact: true }).fill('update')
+  await page.getByLabel('Description').fill('Updates the kiosk')
+  const document = page.getByLabel('Document')
+  await document.fill('{\n  "handler": "update",\n  "args": [1 2]\n}')
+  await page.getByText('Line 3, column 14: A comma or ] is missing.').waitFor()
+  const make = page.getByRole('button', { name: 'Make job' })
+  assert.ok(await make.isDisabled())
+  await page.getByRole('button', { name: 'Go to the error' }).click()
+  await page.keyboard.type(',')
+  await page.getByRole('button', { name: 'Format' }).click()
+  assert.equal(await document.inputValue(), '{\n  "handler": "update",\n  "args": [\n    1,\n    2\n  ]\n}')
+  await page.getByLabel('Times out after').fill('soon')
+  await page.getByText('Write it as 90 s, 5 min, 2 h or 3 d.').waitFor()
+  await page.getByLabel('Times out after').fill('1 h 30 min')
+  await page.getByLabel('Try again by itself').check()
+  await page.getByLabel('At most').fill('3')
+  await page.getByLabel('timed out').uncheck()
+  await make.click()
+  await page.waitForURL(`${server.http}/jobs/update`)
+  const { json } = await server.call('GET', '/job/api/jobs/update')
+  assert.deepEqual(json.document, { handler: 'update', args: [1, 2] })
+  assert.deepEqual([json.timeoutSeconds, json.expireAfterSeconds], [5400, null])
+  assert.deepEqual(json.retry, { max: 3, backoffSeconds: 10, on: ['FAILED'] })
+})
+
+test('a job is changed, shows its runs while they go on, and is deleted', async (t) => {
+  await server.call('PUT', '/job/api/jobs/restart', { body: { description: 'Old', timeoutSeconds: 60 } })
+  const device = await newDevice(server, 'a')
+  const page = await openSignedIn(t, server, '/jobs', { expected: [/404/] })
+  await page.getByRole('link', { name: 'restart', exact: true }).click()
+  await page.getByText('It has not been triggered yet').waitFor()
+  const save = page.getByRole('button', { name: 'Save' })
+  assert.ok(await save.isDisabled())
+  await page.getByLabel('Description').fill('New')
+  await page.getByLabel('Times out after').fill('')
+  await page.getByLabel('Deadline').fill('2 d')
+  await save.click()
+  await page.getByText('Saved.').waitFor()
+  const { json } = await server.call('GET', '/job/api/jobs/restart')
+  assert.deepEqual([json.description, json.timeoutSeconds, json.deadlineSeconds], ['New', null, 172_800])
+  const link = page.getByRole('link', { name: 'Trigger it' })
+  assert.equal(await link.getAttribute('href'), '/trigger?jobName=restart')
+
+  const [{ jobExecutionId }] = (await server.trigger('restart', ['a'])).json
+  await page.getByText('1 waiting').waitFor()
+  await device.startNext()
+  await device.update(jobExecutionId, 'SUCCEEDED')
+  await page.getByText('1 succeeded').waitFor()
+
+  await page.getByRole('button', { name: 'Delete job' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete job' }).click()
+  await page.waitForURL(`${server.http}/jobs`)
+  await page.getByRole('link', { name: 'restart', exact: true }).waitFor({ state: 'detached' })
+  assert.equal((await server.call('GET', '/job/api/jobs/restart')).status, 404)
+})
+
+test('one of a name that is taken is not made over', async (t) => {
+  await server.call('PUT', '/job/api/jobs/taken', { body: { description: 'Mine' } })
+  const page = await openSignedIn(t, server, '/jobs?new')
+  await page.getByLabel('Name', { exact: true }).fill('taken')
+  await page.getByRole('button', { name: 'Make job' }).click()
+  await page.getByText('There is a job taken already.').waitFor()
+  assert.equal((await server.call('GET', '/job/api/jobs/taken')).json.description, 'Mine')
+})

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { openSharedServer, openSignedIn, openWithKey, typeFirst } from './open-shared-server.ts'
+
+const server = await openSharedServer()
+await server.call('PUT', '/job/api/jobs/restart', { body: {} })
+await server.call('PUT', '/job/api/devices/kiosk', { body: {} })
+await server.call('PUT', '/job/api/webhooks/ops', { body: { url: 'https://example.com/hook' } })
+await server.call('POST', '/job/api/enrollments', { body: { name: 'kiosks' } })
+
+const rowOf = (page: Page, name: string) =>
+  page.getByRole('row').filter({ has: page.getByRole('cell', { name, exact: true }) })
+
+test('a key is made, shown once, used and revoked', async (t) => {
+  const page = await openSignedIn(t, server, '/keys')
+  await page.getByRole('button', { name: 'New key' }).click()
+  const dialog = page.getByRole('dialog')
+  await typeFirst(page, 'ci')
+  const make = dialog.getByRole('button', { name: 'Make key' })
+  assert.ok(await make.isDisabled()) // it could do nothing
+  await dialog.getByLabel('READ').check()
+  await dialog.getByLabel('Expires').selectOption('In 30 days')
+  await make.click()
+  const key = (await page.getByText(/^jc_\w+$/).textContent()) as string
+  await page.getByText(`export JOBCAST_API_KEY=${key}`).waitFor()
+  await rowOf(page, 'ci')
+    .getByText(/in (29|30) d/)
+    .waitFor()
+  assert.equal((await server.call('GET', '/job/api/jobs', { key })).status, 200)
+  assert.equal((await server.call('PUT', '/job/api/jobs/x', { key, body: {} })).status, 403)
+
+  await page.getByRole('link', { name: 'Jobs' }).click()
+  await page.getByRole('link', { name: 'Keys' }).click()
+  await rowOf(page, 'ci').waitFor()
+  assert.equal(await page.getByText(/jc_\w+/).count(), 0)
+  await rowOf(page, 'ci').getByRole('button', { name: 'Revoke' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke', exact: true }).click()
+  await rowOf(page, 'ci').waitFor({ state: 'detached' })
+  assert.equal((await server.call('GET', '/job/api/jobs', { key })).status, 403)
+  await page.getByLabel('Show').selectOption('All, revoked too')
+  await rowOf(page, 'ci').getByText('revoked').waitFor()
+})
+
+test('an admin makes an owner and its first key', async (t) => {
+  const page = await openSignedIn(t, server, '/keys')
+  await page.getByRole('button', { name: 'New owner' }).click()
+  await typeFirst(page, 'tenant')
+  await page.keyboard.press('Enter')
+  await page.getByText('No good keys').waitFor()
+  assert.equal(await page.getByLabel('Owner').locator('option:checked').textContent(), 'tenant')
+  await page.getByRole('button', { name: 'New key' }).click()
+  await typeFirst(page, 'first')
+  await page.getByRole('dialog').getByLabel('MANAGE').check()
+  await page.getByRole('dialog').getByRole('button', { name: 'Make key' }).click()
+  const key = (await page.getByText(/^jc_\w+$/).textContent()) as string
+  const { json } = await server.call('GET', '/job/api/keys/self', { key })
+  assert.equal(json.ownerId, new URL(page.url()).searchParams.get('owner'))
+})
+
+test('a key grants only what it has, and does not revoke an admin', async (t) => {
+  const { apiKey } = await server.newKey(['READ', 'MANAGE'], { keyName: 'manager' })
+  const page = await openWithKey(t, server, apiKey)
+  await page.goto(`${server.http}/keys`)
+  await rowOf(page, 'admin').waitFor()
+  assert.equal(await rowOf(page, 'admin').getByRole('button').count(), 0)
+  assert.equal(await page.getByRole('button', { name: 'New owner' }).count(), 0)
+  await page.getByRole('button', { name: 'New key' }).click()
+  const scopes = page.getByRole('dialog').getByRole('checkbox')
+  await scopes.first().waitFor()
+  assert.equal(await scopes.count(), 2)
+})
+
+test('a key that may only read is offered no change', async (t) => {
+  const { apiKey } = await server.newKey(['READ'], { keyName: 'reader' })
+  const page = await openWithKey(t, server, apiKey)
+  const screens = [
+    ['/devices', 'kiosk'],
+    ['/devices/kiosk', 'It has run nothing yet'],
+    ['/jobs', 'restart'],
+    ['/jobs/restart', 'It has not been triggered yet'],
+    ['/jobs?new', 'restart'],
+    ['/keys', 'reader'],
+    ['/enrollments', 'kiosks'],
+    ['/webhooks', 'ops'],
+    ['/webhooks/ops', 'Nothing was sent yet'],
+  ] as const
+  for (const [path, text] of screens) {
+    await page.goto(server.http + path)
+    const main = page.locator('main')
+    await main.getByText(text).first().waitFor()
+    const buttons = await main.getByRole('button').allTextContents()
+    assert.deepEqual(
+      buttons.filter((button) => button !== 'Go'),
+      [],
+      path,
+    )
+    assert.equal(await main.locator('a[href*="/trigger"], a[href*="new"]').count(), 0, path)
+    assert.equal(await main.locator('form fieldset:not(:disabled) textarea').count(), 0, path)
+  }
+})

@@ -1,0 +1,141 @@
+// The pieces of the forms that need no browser.
+
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { quoted } from '../src/parts/command-line.ts'
+import { parseDuration, writeDuration } from '../src/parts/duration.ts'
+import { findJsonError } from '../src/parts/find-json-error.ts'
+import { spansOf, summaryOf } from '../src/screens/device/presence-spans.ts'
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+test('a text is found wrong exactly when it is no JSON', () => {
+  const piece = fc.constantFrom(
+    ...[
+      '{',
+      '}',
+      '[',
+      ']',
+      ',',
+      ':',
+      '"',
+      '"a"',
+      '1',
+      '-0.5e3',
+      '01',
+      'true',
+      'nul',
+      '\\',
+      '\\u00e9',
+      ' ',
+      '\n',
+      '\t',
+      'é',
+    ],
+  )
+  const soup = fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join(''))
+  fc.assert(
+    fc.property(fc.oneof(soup, fc.json(), fc.string()), (text) => {
+      assert.equal(findJsonError(text) === undefined, isJson(text), JSON.stringify(text))
+    }),
+    { numRuns: 3000 },
+  )
+})
+
+test('what is taken out of JSON is found within it', () => {
+  fc.assert(
+    fc.property(fc.json(), fc.nat(), (json, seed) => {
+      const place = seed % json.length
+      const broken = json.slice(0, place) + json.slice(place + 1)
+      const error = findJsonError(broken)
+      if (error) assert.ok(error.offset <= broken.length && error.line >= 1 && error.column >= 1)
+    }),
+  )
+})
+
+for (const [text, line, column, message] of [
+  ['', 1, 1, 'There is nothing'],
+  ['{\n  "a": 1\n  "b": 2\n}', 3, 3, 'A comma or } is missing'],
+  ['{"a": 1,}', 1, 9, 'A name in double quotes is missing'],
+  ['{"a" 1}', 1, 6, 'A colon is missing'],
+  ['{"a": }', 1, 7, 'A value is missing'],
+  ['{\n  "a": [1', 2, 10, 'The [ of line 2 is not closed'],
+  ['{"a": "b\n"}', 1, 7, 'This text is not closed in its line'],
+  ["{'a': 1}", 1, 2, 'A name in double quotes is missing'],
+  ['{} {}', 1, 4, 'Nothing may follow here'],
+] as const) {
+  test(`${JSON.stringify(text)}: ${message}`, () => {
+    const error = findJsonError(text)
+    assert.deepEqual([error?.line, error?.column, error?.message], [line, column, message])
+  })
+}
+
+test('a span of time is read as it is written', () => {
+  fc.assert(
+    fc.property(fc.nat(31_536_000), (seconds) => {
+      assert.equal(parseDuration(writeDuration(seconds)), seconds)
+    }),
+  )
+  assert.deepEqual(
+    ['90', '5 min', '2h', '1 h 30 m', '3 days', 'soon', '', '-1', '1 week'].map(parseDuration),
+    [90, 300, 7200, 5400, 259_200, undefined, undefined, undefined, undefined],
+  )
+})
+
+test('a word for a shell stays one word, whatever is in it', () => {
+  const words = ['plain-1', 'two words', "it's", '$(id)', '`id`', '"', '\\', 'a;b', 'é', '*']
+  const said = execFileSync('sh', ['-c', `printf '%s\\n' ${words.map(quoted).join(' ')}`], {
+    encoding: 'utf8',
+  })
+  assert.deepEqual(said.trimEnd().split('\n'), words)
+})
+
+const hour = 3_600_000
+const at = (hours: number) => hours * hour
+
+test('changes of presence become spans of what is asked for', () => {
+  const changes = [
+    { at: at(10), online: true },
+    { at: at(20), online: false },
+    { at: at(21), online: true },
+  ]
+  const now = { online: true, since: at(21), createdAt: at(5) }
+  assert.deepEqual(spansOf(changes, now, at(0), at(24)), [
+    { from: at(0), to: at(5), online: undefined },
+    { from: at(5), to: at(10), online: false },
+    { from: at(10), to: at(20), online: true },
+    { from: at(20), to: at(21), online: false },
+    { from: at(21), to: at(24), online: true },
+  ])
+  assert.deepEqual(spansOf(changes, now, at(22), at(24)), [{ from: at(22), to: at(24), online: true }])
+  assert.deepEqual(summaryOf(spansOf(changes, now, at(10), at(24))), {
+    onlineShare: 13 / 14,
+    timesOffline: 1,
+    longestOfflineMs: hour,
+  })
+})
+
+test('what the log has forgotten is not known, but for what the device is now', () => {
+  const now = { online: true, since: at(20), createdAt: at(1) }
+  assert.deepEqual(spansOf([], now, at(0), at(24)), [
+    { from: at(0), to: at(20), online: undefined },
+    { from: at(20), to: at(24), online: true },
+  ])
+})
+
+test('one that never came was offline since it was made', () => {
+  const now = { online: false, since: undefined, createdAt: at(4) }
+  assert.deepEqual(spansOf([], now, at(0), at(24)), [
+    { from: at(0), to: at(4), online: undefined },
+    { from: at(4), to: at(24), online: false },
+  ])
+})

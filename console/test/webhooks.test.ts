@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { after, type TestContext, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { WebhookReceiver } from '../../server/test/support/webhook-receiver.ts'
+import { openSharedServer, openSignedIn, typeFirst } from './open-shared-server.ts'
+
+const server = await openSharedServer({ webhookAllow: ['127.0.0.1'] })
+const receiver = await WebhookReceiver.open({ after } as unknown as TestContext)
+
+const rowOf = (page: Page, text: string) =>
+  page.getByRole('table', { name: 'Deliveries' }).getByRole('row').filter({ hasText: text })
+
+const putDevice = (deviceId: string, name: string) =>
+  server.call('PUT', `/job/api/devices/${deviceId}`, { body: { deviceName: name } })
+
+test('a webhook is made, delivers, fails, is sent again, paused, resumed, changed and deleted', async (t) => {
+  const page = await openSignedIn(t, server, '/webhooks', { expected: [/404/] })
+  await page.getByText('No webhooks yet').waitFor()
+  await page.getByRole('button', { name: 'New webhook' }).click()
+  const dialog = page.getByRole('dialog')
+  await typeFirst(page, 'ops')
+  await dialog.getByLabel('Address').fill(receiver.url)
+  for (const type of ['run.finished', 'execution.failed']) {
+    await dialog.getByRole('button', { name: `Take ${type} away` }).click()
+  }
+  await dialog.getByLabel('Told of').fill('device.maybe,')
+  await dialog.getByText('device.maybe: there is no such type of events.').waitFor()
+  await dialog.getByRole('button', { name: 'Take device.maybe away' }).click()
+  await dialog.getByLabel('Told of').fill('device.created')
+  await dialog.getByLabel('Told of').press('Enter')
+  await dialog.getByRole('button', { name: 'Make webhook' }).click()
+  await page.waitForURL(`${server.http}/webhooks/ops`)
+  const secret = (await page.getByText(/^whsec_\S+$/).textContent()) as string
+  await page.getByText('Nothing was sent yet').waitFor()
+
+  await putDevice('a', 'A')
+  await rowOf(page, 'device.created').getByText('delivered').waitFor()
+  receiver.verifyAll(secret)
+  await page.reload()
+  await rowOf(page, 'device.created').waitFor()
+  assert.equal(await page.getByText(/whsec_/).count(), 0)
+
+  receiver.answer = () => 500
+  await putDevice('b', 'B')
+  const failed = rowOf(page, 'waiting')
+  await failed.getByText('500').waitFor()
+  await page.getByRole('link', { name: 'Delivered' }).click()
+  await page.waitForURL(/state=DELIVERED$/)
+  await failed.waitFor({ state: 'detached' })
+  await page.getByRole('link', { name: 'All' }).click()
+  await failed.getByRole('button').first().click()
+  await page.getByRole('dialog').getByText(/500/).first().waitFor()
+  await page.keyboard.press('Escape')
+
+  await page.getByRole('button', { name: 'Pause' }).click()
+  await page.getByText('paused', { exact: true }).waitFor()
+  receiver.answer = () => 204
+  await page.getByRole('button', { name: 'Resume' }).click() // what waits is tried at once
+  await failed.waitFor({ state: 'detached' })
+  await page.getByText('active', { exact: true }).waitFor()
+  assert.equal(receiver.accepted.length, 2)
+
+  const sent = () => receiver.accepted.map(({ event }) => event.data.deviceId)
+  await rowOf(page, 'device.created').last().getByRole('button', { name: 'again' }).click()
+  await receiver.until('one is sent again', () => receiver.accepted.length === 3)
+  assert.deepEqual(sent(), ['a', 'b', 'a'])
+  await page.getByRole('button', { name: 'Send all again since…' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click()
+  await receiver.until('all are sent again', () => receiver.accepted.length === 5)
+  assert.deepEqual(sent().slice(3).sort(), ['a', 'b'])
+
+  await page.getByRole('button', { name: 'Edit' }).click()
+  await page.getByRole('dialog').getByLabel('Only of the device').fill('c')
+  await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+  await page.getByText('device.created on c').waitFor()
+  await page.getByRole('button', { name: 'New secret' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'New secret' }).click()
+  const other = (await page.getByText(/^whsec_\S+$/).textContent()) as string
+  await putDevice('c', 'C')
+  await receiver.until('the one of c is sent', () => sent().includes('c'))
+  receiver.received.splice(0, receiver.received.length - 1)
+  receiver.verifyAll(secret, other) // for a day by both
+
+  await page.getByRole('button', { name: 'Delete webhook' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete webhook' }).click()
+  await page.waitForURL(`${server.http}/webhooks`)
+  await page.getByText('No webhooks yet').waitFor()
+})
+
+test('what the server refuses is said in the dialog', async (t) => {
+  const page = await openSignedIn(t, server, '/webhooks', { expected: [/40[04]/] })
+  await page.getByRole('button', { name: 'New webhook' }).click()
+  await typeFirst(page, 'inside')
+  await page.getByRole('dialog').getByLabel('Address').fill('http://10.0.0.1/hook')
+  await page.keyboard.press('Enter')
+  await page.getByRole('dialog').getByRole('alert').getByText('J-500').waitFor()
+})
