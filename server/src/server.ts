@@ -91,9 +91,10 @@ async function start(
   })
   takeDown.add(store.close)
 
-  await store.forgetConnections(now())
+  // Where there are nodes, each sees to those that are gone.
+  if (nodes === undefined) await store.forgetConnections(now())
   const steady = new SteadyClock(now, elapsed)
-  const share = nodes && (await joinNodes(nodes, steady))
+  const share = nodes && (await joinNodes(nodes, steady, elapsed))
 
   const stopping = new AbortController()
   const deps = {
@@ -155,7 +156,7 @@ async function start(
     dispatcher,
   )
   if (nodes && share) {
-    const life = new NodeLife({ ...deps, nodes, steady, dispatcher, webhooks, share, onFailure })
+    const life = new NodeLife({ ...deps, nodes, steady, elapsed, dispatcher, webhooks, share, onFailure })
     life.start()
     runAmongNodes(background, life)
   }
@@ -195,8 +196,8 @@ async function start(
 }
 
 /** From now on the others know of this one, its clock is theirs, and it has its share of the webhooks. */
-async function joinNodes(nodes: Nodes, steady: SteadyClock): Promise<WebhookShare> {
-  const share = new WebhookShare(nodes)
+async function joinNodes(nodes: Nodes, steady: SteadyClock, elapsed: () => number): Promise<WebhookShare> {
+  const share = new WebhookShare(nodes, elapsed)
   const beat = await nodes.beat(undefined)
   steady.startAt(beat.clock)
   share.setNodes(beat)

@@ -14,7 +14,7 @@ import {
 } from '../domain/device-link.ts'
 import type { DeviceExecution, DeviceQueue } from '../domain/device-report.ts'
 import type { Documents } from '../domain/documents.ts'
-import type { OpenSession } from '../domain/nodes.ts'
+import type { OpenSession, StaleSession } from '../domain/nodes.ts'
 import type { Presence } from '../domain/presence.ts'
 import type { DeviceKey, LaunchedRun, Store } from '../domain/store.ts'
 import { Told } from './told.ts'
@@ -105,9 +105,13 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
     }
   }
 
-  launched(ownerNo: number, run: LaunchedRun): void {
+  /** To be called before a run is read that another node has made: whoever is woken from now on may have ended it. */
+  beginLaunch(): number {
+    return ++this.#launches
+  }
+
+  launched(ownerNo: number, run: LaunchedRun, launch = this.beginLaunch()): void {
     if (!this.hasListeners) return
-    const launch = ++this.#launches
     this.#launching = this.#launching
       .then(() => this.#tellRun(ownerNo, run, launch))
       .catch((error: unknown) => this.#deps.onFailure(error))
@@ -138,10 +142,15 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
   takenOver(device: DeviceKey, since: number): void {
     this.#deps.presence.connectedElsewhere(device)
     const told = this.#told.get(device)
-    if (told === undefined || told.since >= since) return
-    this.#forget(told)
-    this.#deps.presence.movedElsewhere(told.session, told.since)
-    told.session.close('taken-over')
+    if (told && told.since < since) this.#moveElsewhere(told)
+  }
+
+  /** Found by a look: if the device has connected here once more meanwhile, that is another session. */
+  closeStale({ since, reason, ...device }: StaleSession): void {
+    const told = this.#told.get(device)
+    if (told?.since !== since) return
+    if (reason === 'taken-over') this.#moveElsewhere(told)
+    else this.disconnect(device)
   }
 
   openSessions(): OpenSession[] {
@@ -151,6 +160,12 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
   /** Who is connected here is said to be online once more: it was forgotten. */
   announceAll(): void {
     for (const { session, since } of this.#told.values()) this.#deps.presence.connect(session, since)
+  }
+
+  announce(device: DeviceKey): void {
+    const told = this.#told.get(device)
+    if (told) this.#deps.presence.connect(told.session, told.since)
+    else this.#deps.presence.announceByHttp(device)
   }
 
   /** Looks at every connected device whose queue has changed since it was looked at last. */
@@ -173,6 +188,12 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
   #toldOf(session: DeviceSession): Told | undefined {
     const told = this.#told.get(session.device)
     return told?.session === session ? told : undefined
+  }
+
+  #moveElsewhere(told: Told): void {
+    this.#forget(told)
+    this.#deps.presence.movedElsewhere(told.session, told.since)
+    told.session.close('taken-over')
   }
 
   #forget(told: Told): void {

@@ -27,12 +27,19 @@ export type OpenSession = DeviceKey & {
   tokenId: string | null
 }
 
-export type StaleSession = DeviceKey & { reason: 'taken-over' | 'credential-void' }
+/** `since`: of the session that is meant; by the time this is known the device may have another. */
+export type StaleSession = DeviceKey & { since: number; reason: 'taken-over' | 'credential-void' }
+
+/** A device that asked a node by HTTP which is gone now. */
+export type LeftDevice = DeviceKey & { lastSeenAt: number }
+
+/** `moved`: devices whose executions have gone on by now. */
+export type ToldRun = { run: LaunchedRun; moved: DeviceKey[] }
 
 export type Beat = {
   /** The steady clock that all nodes share: that of the fastest. */
   clock: number
-  /** The others had given this node up: what was known of its connections is forgotten. */
+  /** The others had given this node up: what was known of its connections is forgotten. Said once. */
   wasForgotten: boolean
   /** Of this node. */
   nodeNo: number
@@ -48,14 +55,17 @@ export type Nodes = {
 
   /** Says that this node lives; without a clock it takes that of the others. */
   beat(clock: number | undefined): Promise<Beat>
-  /** Whoever was connected to nodes that are gone is offline. */
-  forgetDeadNodes(): Promise<void>
-  /** When devices that are connected here were heard last. */
-  recordSeen(seen: (DeviceKey & { at: number })[]): Promise<void>
+  /**
+   * Whoever was connected to nodes that are gone is offline. Who only asked there by HTTP may ask any other: those are
+   * given to this node, which notices if they stay silent.
+   */
+  forgetDeadNodes(): Promise<LeftDevice[]>
+  /** When devices were heard here last; gives those of them that count as offline. */
+  recordSeen(seen: (DeviceKey & { at: number })[]): Promise<DeviceKey[]>
   /** Those whose credential is void by now, or who have connected to another node since. */
   findStaleSessions(sessions: OpenSession[]): Promise<StaleSession[]>
   /** Of which `launched` has told. */
-  getLaunchedRun(runId: number): Promise<LaunchedRun>
+  getLaunchedRun(runId: number): Promise<ToldRun>
 
   /** Only one node at a time has a webhook; false: another one has it. */
   takeWebhook(webhookNo: number): Promise<boolean>

@@ -12,7 +12,8 @@ import type { WebhookShare } from '../webhooks/webhook-share.ts'
 export type NodeLifeDeps = {
   nodes: Nodes
   steady: SteadyClock
-  now: () => number
+  /** Milliseconds that never jump. */
+  elapsed: () => number
   dispatcher: Dispatcher
   presence: Presence
   webhooks: WebhookSender
@@ -20,6 +21,7 @@ export type NodeLifeDeps = {
   changes: ChangeSignal
   outputs: ChangeSignal
   queues: ChangeSignal<string>
+  newEvents: ChangeSignal<'all'>
   credentialChanges: CredentialChanges
   onFailure: (error: unknown) => void
 }
@@ -31,7 +33,7 @@ const seenPerWrite = 1000
 
 export class NodeLife {
   readonly #deps: NodeLifeDeps
-  #seenFrom = 0
+  #seenFrom = Number.NEGATIVE_INFINITY
 
   constructor(deps: NodeLifeDeps) {
     this.#deps = deps
@@ -48,17 +50,30 @@ export class NodeLife {
   }
 
   async beat(): Promise<void> {
-    const { nodes, steady, share, webhooks, dispatcher, presence } = this.#deps
+    const { nodes, steady, share, dispatcher, presence } = this.#deps
     const beat = await nodes.beat(steady.now())
     steady.keepUpWith(beat.clock)
     share.setNodes(beat)
-    if (beat.wasForgotten) {
-      dispatcher.announceAll()
-      presence.announceHttp()
-      this.#lookAtAll()
-    }
-    await nodes.forgetDeadNodes()
-    await webhooks.lookAgain()
+    if (!beat.wasForgotten) return
+    dispatcher.announceAll()
+    presence.announceHttp()
+    this.#lookAtAll()
+  }
+
+  /** Apart from the beat: whatever this has to wait for, this node lives meanwhile. */
+  async forgetDeadNodes(): Promise<void> {
+    const { nodes, presence } = this.#deps
+    presence.adoptByHttp(await nodes.forgetDeadNodes())
+  }
+
+  shareWebhooks(): Promise<void> {
+    return this.#deps.webhooks.lookAgain()
+  }
+
+  /** A node that ends between a commit and its hint has told nobody. */
+  lookForEvents(): void {
+    this.#deps.newEvents.hearAll()
+    this.#deps.webhooks.noticeEvents()
   }
 
   /** Closes what another node has taken over, or whose credential is void, though nobody has told. */
@@ -67,20 +82,18 @@ export class NodeLife {
     const sessions = dispatcher.openSessions()
     for (let start = 0; start < sessions.length; start += sessionsPerLook) {
       const part = sessions.slice(start, start + sessionsPerLook)
-      for (const { reason, ...device } of await nodes.findStaleSessions(part)) {
-        if (reason === 'taken-over') dispatcher.takenOver(device, Number.POSITIVE_INFINITY)
-        else dispatcher.disconnect(device)
-      }
+      for (const stale of await nodes.findStaleSessions(part)) dispatcher.closeStale(stale)
     }
   }
 
-  /** So that all nodes know when a device was heard last. */
+  /** So that all nodes know when a device was heard last; and whoever is heard is online. */
   async recordSeen(): Promise<void> {
-    const { nodes, presence, now } = this.#deps
-    const seen = presence.seenFrom(this.#seenFrom)
-    const from = now()
+    const { nodes, presence, dispatcher, elapsed } = this.#deps
+    const from = elapsed()
+    const seen = presence.heardWithin(from - this.#seenFrom)
     for (let start = 0; start < seen.length; start += seenPerWrite) {
-      await nodes.recordSeen(seen.slice(start, start + seenPerWrite))
+      const offline = await nodes.recordSeen(seen.slice(start, start + seenPerWrite))
+      for (const device of offline) dispatcher.announce(device)
     }
     this.#seenFrom = from
   }
@@ -109,7 +122,10 @@ export class NodeLife {
     // Nobody is here to be told.
     if (!dispatcher.hasListeners) return
     try {
-      dispatcher.launched(ownerNo, await nodes.getLaunchedRun(runId))
+      const launch = dispatcher.beginLaunch()
+      const { run, moved } = await nodes.getLaunchedRun(runId)
+      dispatcher.wake(moved)
+      dispatcher.launched(ownerNo, run, launch)
     } catch (error) {
       // The next sweep finds what waits.
       onFailure(error)

@@ -221,7 +221,8 @@ CREATE TABLE schema_migration (
 );
 
 CREATE TABLE steady_clock (
-  clock bigint NOT NULL
+  clock bigint NOT NULL,
+  at bigint NOT NULL
 ) WITH (fillfactor=50);
 
 CREATE TABLE transition (

@@ -8,12 +8,14 @@ CREATE TABLE node (
   beat_at bigint NOT NULL
 ) WITH (fillfactor = 50);
 
--- One row: the steady clock that all nodes share, as the fastest of them said it last.
+-- One row: the steady clock that all nodes share, as the fastest of them said it last, and when that was by the
+-- database's own.
 CREATE TABLE steady_clock (
-  clock bigint NOT NULL
+  clock bigint NOT NULL,
+  at bigint NOT NULL
 ) WITH (fillfactor = 50);
 
-INSERT INTO steady_clock VALUES (0);
+INSERT INTO steady_clock VALUES (0, 0);
 
 CREATE TABLE owner (
   owner_no integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
