@@ -3,9 +3,10 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { newDevice } from '../support/call-device.ts'
-import { type Json, MqttLine } from '../support/mqtt-line.ts'
+import { MqttLine } from '../support/mqtt-line.ts'
 import type { OpenServer } from '../support/open-server.ts'
-import { accepted, deviceFilters } from '../support/simulated-device.ts'
+import { accepted } from '../support/simulated-device.ts'
+import { connectDevice, isNext } from './connected-device.ts'
 import { openNodes } from './open-nodes.ts'
 
 async function openTwo(t: TestContext): Promise<[OpenServer, OpenServer]> {
@@ -13,33 +14,8 @@ async function openTwo(t: TestContext): Promise<[OpenServer, OpenServer]> {
   return nodes as [OpenServer, OpenServer]
 }
 
-/** A device that is connected to the node and has subscribed to everything. */
-async function connect(t: TestContext, node: OpenServer, deviceId: string, token: string) {
-  const line = await MqttLine.open(node.server.mqtt, { deviceId, token })
-  t.after(() => line.cut())
-  const notices: { suffix: string; json: Json }[] = []
-  let tell: () => void = () => undefined
-  line.onNotice = (suffix, json) => {
-    notices.push({ suffix, json })
-    tell()
-  }
-  await line.subscribe(...deviceFilters)
-  return {
-    line,
-    /** Resolves with the first notice that fits, also if it has come already. */
-    async notice(isIt: (suffix: string, json: Json) => boolean): Promise<Json> {
-      for (;;) {
-        const found = notices.find(({ suffix, json }) => isIt(suffix, json))
-        if (found) return found.json
-        await new Promise<void>((resolve) => {
-          tell = resolve
-        })
-      }
-    },
-  }
-}
-
-const isNext = (suffix: string, json: Json) => suffix === 'notify-next' && json.execution !== undefined
+const connect = (t: TestContext, { server }: OpenServer, deviceId: string, token: string) =>
+  connectDevice(t, server.mqtt, { deviceId, token })
 
 test('a device on one node gets what another node was asked for, and its report ends a wait there', async (t) => {
   const [one, two] = await openTwo(t)

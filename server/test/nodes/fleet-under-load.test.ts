@@ -28,7 +28,7 @@ const ways: Way[] = [...Array(60).fill('mqtt'), ...Array(6).fill('web-socket'), 
 const deviceIds = deviceIdsUpTo(ways.length)
 const jobs = Array.from({ length: 8 }, (_, index) => `job-${index}`)
 /** So many executions wait at a time that the fleet is busy through all faults and done soon after them. */
-const maxOpen = 300
+const maxOpen = 600
 const callerPatienceMs = 3000
 const failsafeMs = 60_000 + 4000 * (kills + restarts) + pauseMs
 
@@ -108,7 +108,7 @@ test(`nothing is lost or doubled by ${kills} kills, ${restarts} restarts of the 
       `${seen.executions} executions, ${seen.events} events; hearing cut ${count.hearing} times; ` +
       `all ended after ${endedMs} ms, all online after ${onlineMs} ms`,
   )
-  assert.ok(answered > 50, 'too little was answered to prove anything')
+  assert.ok(answered > 20 && seen.executions > 300, 'too little was answered to prove anything')
   for (const { output } of await Promise.all(nodes.map((node) => node.running()))) {
     assert.equal(output.errors, '', 'a node has said something on stderr')
   }
@@ -158,7 +158,7 @@ async function cutNowAndThen(
   count: { hearing: number },
 ): Promise<void> {
   while (!isOver()) {
-    await rest(500 + random.below(2500))
+    await rest(1500 + random.below(3000))
     count.hearing += await cutHearing(databaseUrl).catch(() => 0)
   }
 }
