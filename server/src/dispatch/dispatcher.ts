@@ -154,7 +154,12 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
   }
 
   openSessions(): OpenSession[] {
-    return this.#told.values().map(({ session: { device }, since }) => ({ ...device, since }))
+    return this.#told.values().map(toOpenSession)
+  }
+
+  openSession(device: DeviceKey): OpenSession | undefined {
+    const told = this.#told.get(device)
+    return told && toOpenSession(told)
   }
 
   /** Who is connected here is said to be online once more: it was forgotten. */
@@ -310,6 +315,10 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
     if (!told.knowsEmpty || isLate) this.#wake(told)
     else this.#handOver(told, { mark: undefined, total: 1, executions: [execution] }, document)
   }
+}
+
+function toOpenSession({ session: { device }, since }: Told): OpenSession {
+  return { ...device, since }
 }
 
 function launchedExecution(run: LaunchedRun, index: number): DeviceExecution {

@@ -1,10 +1,12 @@
 // This node among the others: it says that it lives, hears what they tell, and finds out for itself what it may have missed.
 
 import type { ChangeSignal } from '../../domain/change-signal.ts'
+import { deviceText } from '../../domain/device-link.ts'
 import type { Hint, Nodes } from '../../domain/nodes.ts'
 import type { Presence } from '../../domain/presence.ts'
 import type { CredentialChanges } from '../../domain/sign-in.ts'
 import type { SteadyClock } from '../../domain/steady-clock.ts'
+import type { DeviceKey } from '../../domain/store.ts'
 import type { Dispatcher } from '../dispatcher.ts'
 import type { WebhookSender } from '../webhooks/webhook-sender.ts'
 import type { WebhookShare } from '../webhooks/webhook-share.ts'
@@ -100,20 +102,35 @@ export class NodeLife {
 
   /** What to do about each kind of hint. */
   #reactions(): Reactions {
-    const { dispatcher, changes, outputs, webhooks, credentialChanges } = this.#deps
+    const { dispatcher, changes, outputs, webhooks } = this.#deps
     return {
       wake: ({ devices }) => dispatcher.wake(devices),
       launched: ({ ownerNo, runId }) => this.#tellRun(ownerNo, runId),
       'runs-changed': ({ runIds }) => changes.hear(runIds),
       'outputs-grew': ({ jobExecutionIds }) => outputs.hear(jobExecutionIds),
       withdraw: ({ device, jobExecutionId }) => dispatcher.withdraw(device, jobExecutionId),
-      'credential-void': ({ device }) => {
-        credentialChanges.count++
-        dispatcher.disconnect(device)
-      },
+      'credential-void': ({ device }) => this.#credentialVoid(device),
       connected: ({ device, since }) => dispatcher.takenOver(device, since),
       'webhook-changed': ({ webhookNo }) => webhooks.changed(webhookNo),
       'look-at-all': () => this.#lookAtAll(),
+    }
+  }
+
+  /** A hint may come late: whoever has connected with a new token meanwhile stays. */
+  async #credentialVoid(device: DeviceKey): Promise<void> {
+    const { dispatcher, nodes, queues, credentialChanges, onFailure } = this.#deps
+    credentialChanges.count++
+    const session = dispatcher.openSession(device)
+    if (session === undefined) {
+      dispatcher.disconnect(device)
+      return
+    }
+    queues.hear([deviceText(device)])
+    try {
+      for (const stale of await nodes.findStaleSessions([session])) dispatcher.closeStale(stale)
+    } catch (error) {
+      // The next look at all of them finds it.
+      onFailure(error)
     }
   }
 
