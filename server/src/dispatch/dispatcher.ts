@@ -38,12 +38,16 @@ export type DispatcherDeps = {
 const devicesPerTurn = 250
 // Most devices ask when they have subscribed, and some would begin twice if they were told as well.
 const greetAfterMs = 1000
+// Far more than the clocks of two nodes may differ.
+const elsewhereMs = 10_000
 
 export class Dispatcher implements DeviceLink, DeviceSessions {
   readonly #deps: DispatcherDeps
   readonly #told = new ByDevice<Told>()
   /** Those to look at, one after the other. A device is in it once, however often it is woken. */
   readonly #awake = new Set<Told>()
+  /** Since when those that have connected to other nodes have their sessions there. */
+  #elsewhere = new ByDevice<{ device: DeviceKey; since: number }>()
   #working: Promise<void> | undefined
   /** Runs are told one after the other, each in slices. */
   #launching: Promise<void> = Promise.resolve()
@@ -55,7 +59,8 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
 
   open(session: DeviceSession): void {
     const before = this.#told.get(session.device)
-    const since = this.#deps.clock()
+    // The clocks of nodes agree but for milliseconds; a device may be quicker than that, and its newest session counts.
+    const since = Math.max(this.#deps.clock(), 1 + (this.#elsewhere.get(session.device)?.since ?? 0))
     this.#told.set(session.device, new Told(session, since))
     this.#deps.presence.connect(session, since)
     this.#deps.onOpened?.(session.device, since)
@@ -141,6 +146,7 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
   /** The device has connected to another node: whatever is open here since before that is over. */
   takenOver(device: DeviceKey, since: number): void {
     this.#deps.presence.connectedElsewhere(device)
+    this.#elsewhere.set(device, { device, since })
     const told = this.#told.get(device)
     if (told && told.since < since) this.#moveElsewhere(told)
   }
@@ -175,6 +181,7 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
 
   /** Looks at every connected device whose queue has changed since it was looked at last. */
   async sweep(): Promise<void> {
+    this.#forgetElsewhere()
     const all = this.#told.values()
     for (let start = 0; start < all.length; start += devicesPerTurn) {
       for (const told of all.slice(start, start + devicesPerTurn)) {
@@ -193,6 +200,13 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
   #toldOf(session: DeviceSession): Told | undefined {
     const told = this.#told.get(session.device)
     return told?.session === session ? told : undefined
+  }
+
+  #forgetElsewhere(): void {
+    const recent = this.#deps.clock() - elsewhereMs
+    for (const { device, since } of this.#elsewhere.values()) {
+      if (since < recent) this.#elsewhere.delete(device)
+    }
   }
 
   #moveElsewhere(told: Told): void {

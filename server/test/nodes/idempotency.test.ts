@@ -11,7 +11,7 @@ import type { SpawnedServer } from '../support/spawn-server.ts'
 import { within } from '../support/within.ts'
 import { spawnNodes } from './spawn-nodes.ts'
 
-const callsOfEach = Number(process.argv[2] ?? 100)
+const callsOfEach = Number(process.argv[2] ?? 60)
 const kills = Number(process.argv[3] ?? 2)
 const seed = Number(process.argv[4] ?? randomInt(2 ** 31))
 const atOnce = 50
@@ -72,7 +72,7 @@ test(`the same key ${callsOfEach} times, ${atOnce} at once, at three nodes of wh
       servers[index] = (await nodes[index]?.killAndStart()) as SpawnedServer
     }
     // One more that nobody disturbs.
-    const enough = seen.keys + 2
+    const enough = seen.keys + 1
     while (seen.keys < enough && !isOver) await rest(20)
     isOver = true
   }

@@ -9,7 +9,7 @@ import { deviceFilters } from '../support/simulated-device.ts'
 import { within } from '../support/within.ts'
 import { openNodes } from './open-nodes.ts'
 
-const rounds = Number(process.argv[2] ?? 40)
+const rounds = Number(process.argv[2] ?? 20)
 // The promise is 5 s; this is one that also a busy machine keeps.
 const boundMs = 15_000
 
