@@ -8,40 +8,42 @@ import { RestartingServer } from '../support/restarting-server.ts'
 import { type SpawnedServer, startProgram } from '../support/spawn-server.ts'
 import { newTemporaryFolder, removeAfter } from '../support/temporary-folder.ts'
 
-export type SpawnedNodes = { databaseUrl: string; nodes: RestartingServer[] }
+/** `numbers`: by which the nodes know each other at first, if they were started in turn. */
+export type SpawnedNodes = { databaseUrl: string; nodes: RestartingServer[]; numbers: number[] }
 
 export type SpawnNodesOptions = {
   /** A PostgreSQL of its own. */
   server?: string
   flags?: string[]
-  /** Where each node finds the database, if not at its own address. */
-  addressFor?: (databaseUrl: string, index: number) => Promise<string> | string
+  /** One after the other, which takes longer. */
+  inTurn?: boolean
 }
 
 /** All know the same admin key. Resolves when all are ready. */
 export async function spawnNodes(
   t: TestContext,
   count: number,
-  { server, flags = [], addressFor = (url) => url }: SpawnNodesOptions = {},
+  { server, flags = [], inTurn = false }: SpawnNodesOptions = {},
 ): Promise<SpawnedNodes> {
   const databaseUrl = await createDatabase(server ?? (await sharedPostgres()))
-  const adminKey = newSecretText('jc').text
-  const nodes = await Promise.all(
-    Array.from({ length: count }, async (_, index) => {
-      const address = await addressFor(databaseUrl, index)
-      const folder = newTemporaryFolder()
-      const env = { DATABASE_URL: address, JOBCAST_ADMIN_KEY: adminKey }
-      const node = new RestartingServer(() => startProgram(folder, { flags, env }).ready)
-      t.after(async () => {
-        await wake(node)
-        await node.end()
-      })
-      removeAfter(t, folder)
-      return node
-    }),
-  )
+  const env = { DATABASE_URL: databaseUrl, JOBCAST_ADMIN_KEY: newSecretText('jc').text }
+  const nodes: RestartingServer[] = []
+  const numbers: number[] = []
+  for (let index = 0; index < count; index++) {
+    const folder = newTemporaryFolder()
+    const node = new RestartingServer(() => startProgram(folder, { flags, env }).ready)
+    nodes.push(node)
+    t.after(async () => {
+      await wake(node)
+      await node.end()
+    })
+    removeAfter(t, folder)
+    if (!inTurn) continue
+    await node.running()
+    numbers.push(...(await nodeNumbers(databaseUrl)).filter((nodeNo) => !numbers.includes(nodeNo)))
+  }
   await Promise.all(nodes.map((node) => node.running()))
-  return { databaseUrl, nodes }
+  return { databaseUrl, nodes, numbers }
 }
 
 /** As if its machine stood still. */
