@@ -40,6 +40,12 @@ const isOnline = async (store: PostgresStore, { ownerNo, deviceId }: DeviceKey) 
 const takeOut = (url: string, nodeNo: number | undefined) =>
   execute(url, `DELETE FROM node WHERE node_no = ${nodeNo}`)
 
+/** What a node does once a second. */
+async function lookAround({ nodes }: PostgresStore) {
+  await nodes.beat(1)
+  return nodes.forgetDeadNodes()
+}
+
 async function offlineEvents(url: string): Promise<number> {
   const [row] = await execute(url, `SELECT count(*)::int AS count FROM event WHERE type = 'device.offline'`)
   return row?.count as number
@@ -56,11 +62,11 @@ test('who comes to another node in the very instant in which its own is forgotte
   // What recordPresence of the second node does, held open.
   await other.query('BEGIN')
   await other.query(`UPDATE device SET node_no = ${numbers[1]}, session_since = 2 WHERE device_id = 'd1'`)
-  const forgetting = two.nodes.forgetDeadNodes()
+  const forgetting = lookAround(two)
   await Promise.race([forgetting, rest(300)])
   await other.query('COMMIT')
   await forgetting
-  await two.nodes.forgetDeadNodes()
+  await lookAround(two)
   assert.equal(await isOnline(two, device), true)
   assert.equal(await offlineEvents(url), 0)
 })
@@ -77,10 +83,10 @@ test('a node does not wait for one that stands still in the middle of writing wh
   await still.query('BEGIN')
   await still.query(`SELECT FROM device WHERE device_id = 'd1' FOR UPDATE`)
   await takeOut(url, numbers[0])
-  await two.nodes.forgetDeadNodes()
+  await lookAround(two)
   assert.equal(await isOnline(two, { ...device, deviceId: 'd2' }), false)
   await still.query('ROLLBACK')
-  await two.nodes.forgetDeadNodes()
+  await lookAround(two)
   assert.equal(await isOnline(two, device), false)
   assert.equal(await offlineEvents(url), 2)
 })
@@ -138,10 +144,10 @@ test('who is connected to one node and asks another by HTTP is where it is conne
   await come(two, device, null, 'http')
   assert.deepEqual(await two.nodes.recordSeen([{ ...device, at: startedAt + 1 }]), [])
   await takeOut(url, numbers[1])
-  assert.deepEqual(await three.nodes.forgetDeadNodes(), [])
+  assert.deepEqual(await lookAround(three), [])
   assert.equal(await isOnline(three, device), true)
   await takeOut(url, numbers[0])
-  await three.nodes.forgetDeadNodes()
+  await lookAround(three)
   assert.equal(await isOnline(three, device), false)
 })
 
@@ -151,7 +157,7 @@ function buildPresence(store: PostgresStore, clock: { ms: number }, wall = 0) {
   return {
     presence,
     async lookAround() {
-      presence.adoptByHttp(await store.nodes.forgetDeadNodes())
+      presence.adoptByHttp(await lookAround(store))
       for (const offline of await store.nodes.recordSeen(presence.heardWithin(25_000))) {
         presence.announceByHttp(offline)
       }

@@ -135,5 +135,21 @@ test('what a node has committed and not told of, because it ended, is told by th
   )
   await receiver.until('it is sent', () => receiver.accepted.some(({ event }) => isIt(event)))
   listener.close()
-  t.diagnostic(`heard of after ${Math.round(heard)} ms`)
+
+  const polls = await newDevice(one, 'polls')
+  const connected = await newDevice(one, 'connected')
+  const line = await MqttLine.open(two.server.mqtt, connected)
+  const polling = at(two, polls).call('GET', '?wait=60')
+  assert.equal((await at(two, polls).call('GET', '')).status, 200)
+  await execute(databaseUrl, 'UPDATE device SET token_id = NULL, token_hash = NULL')
+  const closed = await Promise.all([
+    timeOf('the connection is closed', line.closed),
+    timeOf('the long poll ends', polling),
+  ])
+  assert.equal((await polling).status, 401)
+  const [connection, poll] = closed.map(Math.round)
+  t.diagnostic(
+    `an event was heard of after ${Math.round(heard)} ms; a revoked connection was closed after ${connection} ms, a ` +
+      `long poll after ${poll} ms`,
+  )
 })
