@@ -11,7 +11,7 @@ import type { SpawnedServer } from '../support/spawn-server.ts'
 import { within } from '../support/within.ts'
 import { spawnNodes } from './spawn-nodes.ts'
 
-const callsOfEach = Number(process.argv[2] ?? 60)
+const callsOfEach = Number(process.argv[2] ?? 50)
 const kills = Number(process.argv[3] ?? 2)
 const seed = Number(process.argv[4] ?? randomInt(2 ** 31))
 const atOnce = 50
@@ -67,7 +67,7 @@ test(`the same key ${callsOfEach} times, ${atOnce} at once, at three nodes of wh
   const kill = async () => {
     for (let killed = 0; killed < kills; killed++) {
       // A kill has no event to wait for: any instant will do.
-      await rest(random.below(1000))
+      await rest(random.below(500))
       const index = random.below(nodes.length)
       servers[index] = (await nodes[index]?.killAndStart()) as SpawnedServer
     }

@@ -58,13 +58,13 @@ export async function wake(node: RestartingServer): Promise<void> {
   server?.process.kill('SIGCONT')
 }
 
-/** Cuts the connections over which nodes hear each other; gives how many. */
+/** Cuts the connections over which nodes hear each other, known by what was said on them last; gives how many. */
 export async function cutHearing(databaseUrl: string): Promise<number> {
   const rows = await execute(
     databaseUrl,
-    `SELECT pg_terminate_backend(pid) FROM pg_locks
-     WHERE locktype = 'advisory' AND classid = 740006
-       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+     WHERE datname = current_database() AND application_name LIKE 'jobcast node %'
+       AND query ~ 'LISTEN|pg_notify|pg_try_advisory_lock|pg_advisory_unlock'`,
   )
   return rows.length
 }
