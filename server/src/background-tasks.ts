@@ -19,6 +19,8 @@ const sweepEveryMs = 3000
 const deliveriesEveryMs = 250
 const presenceEveryMs = 1000
 const beatEveryMs = 1000
+/** What an event that nobody tells of costs at most. */
+const eventsEveryMs = 5000
 /** Less than half of the silence after which a device that asks by HTTP is offline. */
 const seenEveryMs = 25_000
 const forgetEveryMs = 10 * 60_000
@@ -57,7 +59,10 @@ export function startBackground(deps: BackgroundDeps, dispatcher: Dispatcher): B
 /** Besides, where there are several nodes. */
 export function runAmongNodes(background: Background, life: NodeLife): void {
   background.every(beatEveryMs, 'say that this node lives', () => life.beat())
-  background.every(sweepEveryMs, 'look for connections that are void', () => life.checkSessions())
+  background.every(beatEveryMs, 'take out nodes that are gone', () => life.forgetDeadNodes())
+  background.every(beatEveryMs, 'share the webhooks out', () => life.shareWebhooks())
+  background.every(eventsEveryMs, 'look for events', async () => life.lookForEvents())
+  background.every(sweepEveryMs, 'look for connections that are void', () => life.closeStaleSessions())
   background.every(seenEveryMs, 'record when devices were heard', () => life.recordSeen())
 }
 

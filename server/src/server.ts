@@ -103,9 +103,10 @@ async function start(
   })
   takeDown.add(store.close)
 
-  await store.forgetConnections(now())
+  // Where there are nodes, each sees to those that are gone.
+  if (nodes === undefined) await store.forgetConnections(now())
   const steady = new SteadyClock(now, elapsed)
-  const share = nodes && (await joinNodes(nodes, steady))
+  const share = nodes && (await joinNodes(nodes, steady, elapsed))
 
   const stopping = new AbortController()
   const deps = {
@@ -136,7 +137,7 @@ async function start(
     ...deps,
     clock: () => steady.now(),
     onFailure,
-    onOpened: ({ device, sessionNo }) => nodes?.tell({ kind: 'connected', device: keyOf(device), sessionNo }),
+    onOpened: (device, since) => nodes?.tell({ kind: 'connected', device: keyOf(device), since }),
   })
   metrics.gauge(
     'jobcast_devices_connected',
@@ -160,7 +161,6 @@ async function start(
     ...deps,
     link: nodes ? shareLink(dispatcher, nodes) : dispatcher,
     sessions: dispatcher,
-    ...(nodes && { takeSessionNo: nodes.takeSessionNo }),
     webhooks: nodes ? shareWebhooks(webhooks, nodes) : webhooks,
     isAllowedAddress,
   }
@@ -174,7 +174,7 @@ async function start(
     dispatcher,
   )
   if (nodes && share) {
-    const life = new NodeLife({ ...deps, nodes, steady, dispatcher, webhooks, share, onFailure })
+    const life = new NodeLife({ ...deps, nodes, steady, elapsed, dispatcher, webhooks, share, onFailure })
     life.start()
     runAmongNodes(background, life)
   }
@@ -217,13 +217,13 @@ async function start(
 }
 
 /** From now on the others know of this one, its clock is theirs, and it has its share of the webhooks. */
-async function joinNodes(nodes: Nodes, steady: SteadyClock): Promise<WebhookShare> {
-  const share = new WebhookShare(nodes)
-  steady.startAt((await nodes.beat()).clock)
-  // What it is behind by what the answer took, the quicker of two makes up for.
-  const beat = await nodes.beat(() => steady.now())
-  steady.keepUpWith(beat.clock)
+async function joinNodes(nodes: Nodes, steady: SteadyClock, elapsed: () => number): Promise<WebhookShare> {
+  const share = new WebhookShare(nodes, elapsed)
+  const beat = await nodes.beat(undefined)
+  steady.startAt(beat.clock)
   share.setNodes(beat)
+  // It is behind by as long as the answer took: the quickest of a few counts.
+  for (let more = 0; more < 3; more++) steady.keepUpWith((await nodes.beat(steady.now())).clock)
   return share
 }
 

@@ -14,7 +14,7 @@ import {
 } from '../domain/device-link.ts'
 import type { DeviceExecution, DeviceQueue } from '../domain/device-report.ts'
 import type { Documents } from '../domain/documents.ts'
-import type { OpenSession } from '../domain/nodes.ts'
+import type { OpenSession, StaleSession } from '../domain/nodes.ts'
 import type { Presence } from '../domain/presence.ts'
 import type { DeviceKey, LaunchedRun, Store } from '../domain/store.ts'
 import { Told } from './told.ts'
@@ -28,7 +28,8 @@ export type DispatcherDeps = {
   queues: ChangeSignal<string>
   /** The steady clock. */
   clock: () => number
-  onOpened?: (session: DeviceSession) => void
+  /** A device has connected, at this instant of the steady clock. */
+  onOpened?: (device: DeviceKey, since: number) => void
   /** A look at queues failed; it is made again. */
   onFailure: (error: unknown) => void
 }
@@ -37,12 +38,16 @@ export type DispatcherDeps = {
 const devicesPerTurn = 250
 // Most devices ask when they have subscribed, and some would begin twice if they were told as well.
 const greetAfterMs = 1000
+// Far more than the clocks of two nodes may differ.
+const elsewhereMs = 10_000
 
 export class Dispatcher implements DeviceLink, DeviceSessions {
   readonly #deps: DispatcherDeps
   readonly #told = new ByDevice<Told>()
   /** Those to look at, one after the other. A device is in it once, however often it is woken. */
   readonly #awake = new Set<Told>()
+  /** Since when those that have connected to other nodes have their sessions there. */
+  #elsewhere = new ByDevice<{ device: DeviceKey; since: number }>()
   #working: Promise<void> | undefined
   /** Runs are told one after the other, each in slices. */
   #launching: Promise<void> = Promise.resolve()
@@ -54,9 +59,11 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
 
   open(session: DeviceSession): void {
     const before = this.#told.get(session.device)
-    this.#told.set(session.device, new Told(session))
-    this.#deps.presence.connect(session)
-    this.#deps.onOpened?.(session)
+    // The clocks of nodes agree but for milliseconds; a device may be quicker than that, and its newest session counts.
+    const since = Math.max(this.#deps.clock(), 1 + (this.#elsewhere.get(session.device)?.since ?? 0))
+    this.#told.set(session.device, new Told(session, since))
+    this.#deps.presence.connect(session, since)
+    this.#deps.onOpened?.(session.device, since)
     if (before) {
       clearTimeout(before.greeting)
       this.#awake.delete(before)
@@ -68,7 +75,7 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
     const told = this.#toldOf(session)
     if (told === undefined) return
     this.#forget(told)
-    this.#deps.presence.disconnect(session)
+    this.#deps.presence.disconnect(session, told.since)
   }
 
   greet(session: DeviceSession): void {
@@ -103,9 +110,13 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
     }
   }
 
-  launched(ownerNo: number, run: LaunchedRun): void {
+  /** To be called before a run is read that another node has made: whoever is woken from now on may have ended it. */
+  beginLaunch(): number {
+    return ++this.#launches
+  }
+
+  launched(ownerNo: number, run: LaunchedRun, launch = this.beginLaunch()): void {
     if (!this.hasListeners) return
-    const launch = ++this.#launches
     this.#launching = this.#launching
       .then(() => this.#tellRun(ownerNo, run, launch))
       .catch((error: unknown) => this.#deps.onFailure(error))
@@ -132,32 +143,45 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
     return this.#told.get(device) !== undefined
   }
 
-  /** The device has this session on another node: an earlier one that is open here is over. */
-  takenOver(device: DeviceKey, sessionNo: number): void {
+  /** The device has connected to another node: whatever is open here since before that is over. */
+  takenOver(device: DeviceKey, since: number): void {
     this.#deps.presence.connectedElsewhere(device)
+    this.#elsewhere.set(device, { device, since })
     const told = this.#told.get(device)
-    if (told === undefined || told.session.sessionNo >= sessionNo) return
-    this.#forget(told)
-    this.#deps.presence.movedElsewhere(told.session)
-    told.session.close('taken-over')
+    if (told && told.since < since) this.#moveElsewhere(told)
+  }
+
+  /** Found by a look: if the device has connected here once more meanwhile, that is another session. */
+  closeStale({ since, reason, ...device }: StaleSession): void {
+    const told = this.#told.get(device)
+    if (told?.since !== since) return
+    if (reason === 'taken-over') this.#moveElsewhere(told)
+    else this.disconnect(device)
   }
 
   openSessions(): OpenSession[] {
-    return this.#told.values().map(({ session: { device, sessionNo } }) => ({ ...device, sessionNo }))
+    return this.#told.values().map(toOpenSession)
+  }
+
+  openSession(device: DeviceKey): OpenSession | undefined {
+    const told = this.#told.get(device)
+    return told && toOpenSession(told)
   }
 
   /** Who is connected here is said to be online once more: it was forgotten. */
   announceAll(): void {
-    for (const { session } of this.#told.values()) this.#deps.presence.connect(session)
+    for (const { session, since } of this.#told.values()) this.#deps.presence.connect(session, since)
   }
 
   announce(device: DeviceKey): void {
     const told = this.#told.get(device)
-    if (told) this.#deps.presence.connect(told.session)
+    if (told) this.#deps.presence.connect(told.session, told.since)
+    else this.#deps.presence.announceByHttp(device)
   }
 
   /** Looks at every connected device whose queue has changed since it was looked at last. */
   async sweep(): Promise<void> {
+    this.#forgetElsewhere()
     const all = this.#told.values()
     for (let start = 0; start < all.length; start += devicesPerTurn) {
       for (const told of all.slice(start, start + devicesPerTurn)) {
@@ -176,6 +200,19 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
   #toldOf(session: DeviceSession): Told | undefined {
     const told = this.#told.get(session.device)
     return told?.session === session ? told : undefined
+  }
+
+  #forgetElsewhere(): void {
+    const recent = this.#deps.clock() - elsewhereMs
+    for (const { device, since } of this.#elsewhere.values()) {
+      if (since < recent) this.#elsewhere.delete(device)
+    }
+  }
+
+  #moveElsewhere(told: Told): void {
+    this.#forget(told)
+    this.#deps.presence.movedElsewhere(told.session, told.since)
+    told.session.close('taken-over')
   }
 
   #forget(told: Told): void {
@@ -292,6 +329,10 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
     if (!told.knowsEmpty || isLate) this.#wake(told)
     else this.#handOver(told, { mark: undefined, total: 1, executions: [execution] }, document)
   }
+}
+
+function toOpenSession({ session: { device }, since }: Told): OpenSession {
+  return { ...device, since }
 }
 
 function launchedExecution(run: LaunchedRun, index: number): DeviceExecution {

@@ -7,6 +7,8 @@ const nothing = ''
 
 export class Told {
   readonly session: DeviceSession
+  /** On the steady clock. */
+  readonly since: number
   /** Of the queue as it was looked at last; undefined: look at it whatever its mark. */
   mark: number | undefined
   isBeingRead = false
@@ -22,8 +24,9 @@ export class Told {
   #nextAttempt = 0
   #canceled: Set<number> | undefined
 
-  constructor(session: DeviceSession) {
+  constructor(session: DeviceSession, since: number) {
     this.session = session
+    this.since = since
   }
 
   get wantsAny(): boolean {

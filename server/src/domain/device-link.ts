@@ -38,8 +38,6 @@ export type CloseReason = 'taken-over' | 'credential-void' | 'stopping'
 /** One live connection of a device. */
 export type DeviceSession = {
   readonly device: SignedInDevice
-  /** Larger than that of any session before it. */
-  readonly sessionNo: number
   readonly door: Door
   /** Which notices the device has subscribed to. */
   readonly wants: { readonly list: boolean; readonly next: boolean; readonly cancel: boolean }

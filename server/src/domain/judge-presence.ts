@@ -2,18 +2,21 @@
 
 import type { PresenceChange, StoredPresence } from './store.ts'
 
-/** `session`: the number of the device's last session, open or not. */
+/** `session`: since when the device's last session is, or was, open, on the steady clock. */
 export type KnownPresence = StoredPresence & { session: number | null }
 
 /** `seen`: it changes nothing but when the device was heard last. */
 export type PresenceVerdict = 'holds' | 'seen' | 'ignored'
 
+export function hasSession({ online, door }: Pick<KnownPresence, 'online' | 'door'>): boolean {
+  return online && door !== 'http'
+}
+
 export function judgePresence(known: KnownPresence, change: PresenceChange): PresenceVerdict {
   const { online, session, at } = change
-  const hasSession = known.online && known.door !== 'http'
   if (session === null) {
     // It asks by HTTP. One that is connected as well is online by its connection.
-    if (hasSession) return online ? 'seen' : 'ignored'
+    if (hasSession(known)) return online ? 'seen' : 'ignored'
     if (online) return known.online ? 'seen' : 'holds'
     // Another node may have heard it since.
     return (known.lastSeenAt ?? 0) > at ? 'ignored' : 'holds'
@@ -21,5 +24,5 @@ export function judgePresence(known: KnownPresence, change: PresenceChange): Pre
   const isOlder = known.session !== null && session < known.session
   if (isOlder) return 'ignored'
   // By HTTP it may still be there; that session is over all the same.
-  return online || hasSession ? 'holds' : 'ignored'
+  return online || hasSession(known) ? 'holds' : 'ignored'
 }

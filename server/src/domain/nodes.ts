@@ -13,25 +13,33 @@ export type Hint =
   /** The execution was taken from the device while it may be working on it. */
   | { kind: 'withdraw'; device: DeviceKey; jobExecutionId: number }
   | { kind: 'credential-void'; device: DeviceKey }
-  | { kind: 'connected'; device: DeviceKey; sessionNo: number }
+  /** The device has a new session, since this instant of the steady clock. */
+  | { kind: 'connected'; device: DeviceKey; since: number }
   | { kind: 'webhook-changed'; webhookNo: number }
   /** Hints may have been lost: look at everything. */
   | { kind: 'look-at-all' }
 
 /** A connection that is open here, with what its device has shown. */
 export type OpenSession = DeviceKey & {
-  sessionNo: number
+  /** On the steady clock. */
+  since: number
   /** Of the token it signed in with; null if it was a certificate. */
   tokenId: string | null
 }
 
-/** `forgotten`: it is open, but the others took this node for gone. */
-export type StaleSession = DeviceKey & { reason: 'taken-over' | 'credential-void' | 'forgotten' }
+/** `since`: of the session that is meant; by the time this is known the device may have another. */
+export type StaleSession = DeviceKey & { since: number; reason: 'taken-over' | 'credential-void' }
+
+/** A device that asked a node by HTTP which is gone now. */
+export type LeftDevice = DeviceKey & { lastSeenAt: number }
+
+/** `moved`: devices whose executions have gone on by now. */
+export type ToldRun = { run: LaunchedRun; moved: DeviceKey[] }
 
 export type Beat = {
   /** The steady clock that all nodes share: that of the fastest. */
   clock: number
-  /** The others had given this node up: what was known of its connections is forgotten. */
+  /** The others had given this node up: what was known of its connections is forgotten. Said once. */
   wasForgotten: boolean
   /** Of this node. */
   nodeNo: number
@@ -45,18 +53,19 @@ export type Nodes = {
   /** What other nodes tell, and `look-at-all` when something of it may have been lost. */
   onHint(listener: (hint: Hint) => void): void
 
-  /** Says that this node lives. `clock` is its steady clock; one that has none yet gets that of the others. */
-  beat(clock?: () => number): Promise<Beat>
-  /** Whoever was connected to nodes that are gone is offline. */
-  forgetDeadNodes(): Promise<void>
-  /** Larger than that of any session that was opened before, on whatever node. */
-  takeSessionNo(): Promise<number>
-  /** When devices that are connected here were heard last. */
-  recordSeen(seen: (DeviceKey & { at: number })[]): Promise<void>
-  /** Those of which the database says something else: void, at another node by now, or offline. */
+  /** Says that this node lives; without a clock it takes that of the others. */
+  beat(clock: number | undefined): Promise<Beat>
+  /**
+   * Whoever was connected to nodes that are gone is offline. Who only asked there by HTTP may ask any other: those are
+   * given to this node, which notices if they stay silent.
+   */
+  forgetDeadNodes(): Promise<LeftDevice[]>
+  /** When devices were heard here last; gives those of them that count as offline. */
+  recordSeen(seen: (DeviceKey & { at: number })[]): Promise<DeviceKey[]>
+  /** Those whose credential is void by now, or who have connected to another node since. */
   findStaleSessions(sessions: OpenSession[]): Promise<StaleSession[]>
   /** Of which `launched` has told. */
-  getLaunchedRun(runId: number): Promise<LaunchedRun>
+  getLaunchedRun(runId: number): Promise<ToldRun>
 
   /** Only one node at a time has a webhook; false: another one has it. */
   takeWebhook(webhookNo: number): Promise<boolean>

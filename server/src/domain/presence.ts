@@ -2,7 +2,8 @@
 // comes back at once would else be as many commits. Whoever reads presence settles it first, so nobody sees it late.
 
 import { ByDevice } from './by-device.ts'
-import type { DeviceSession } from './device-link.ts'
+import { keyOf } from './device-link.ts'
+import type { LeftDevice } from './nodes.ts'
 import type { DeviceKey, Door, PresenceChange, Store } from './store.ts'
 
 /** A device that asks by HTTP is online until it has been silent for so long. */
@@ -12,7 +13,7 @@ const changesPerWrite = 1000
 const movedMs = 3000
 
 /** A connection of a device. */
-export type PresentSession = Pick<DeviceSession, 'device' | 'door' | 'lastSeenAt' | 'sessionNo'>
+export type PresentSession = { readonly device: DeviceKey; readonly door: Door; readonly lastSeenAt: number }
 
 type HttpDevice = { device: DeviceKey; seenAt: number; seenClock: number }
 
@@ -38,15 +39,16 @@ export class Presence {
     return this.#connected.size
   }
 
-  connect(session: PresentSession): void {
-    const { device, door, sessionNo } = session
+  /** `since`: on the steady clock. */
+  connect(session: PresentSession, since: number): void {
+    const { device, door } = session
     this.#connected.set(device, session)
     this.#byHttp.delete(device)
-    this.#change(device, true, door, this.#deps.now(), sessionNo)
+    this.#change(device, true, door, this.#deps.now(), since)
   }
 
-  disconnect({ device, door, sessionNo }: PresentSession): void {
-    if (this.#connected.delete(device)) this.#change(device, false, door, this.#deps.now(), sessionNo)
+  disconnect({ device, door }: PresentSession, since: number): void {
+    if (this.#connected.delete(device)) this.#change(device, false, door, this.#deps.now(), since)
   }
 
   /** It has connected to another node: what it asked here before says nothing any more. */
@@ -55,11 +57,11 @@ export class Presence {
   }
 
   /** The same of a session. That node says that it is online; only if it does not, it is offline since now. */
-  movedElsewhere({ device, door, sessionNo }: PresentSession): void {
+  movedElsewhere({ device, door }: PresentSession, since: number): void {
     if (!this.#connected.delete(device)) return
     const at = this.#deps.now()
     const isBack = () => this.#connected.get(device) !== undefined
-    setTimeout(() => isBack() || this.#change(device, false, door, at, sessionNo), movedMs).unref()
+    setTimeout(() => isBack() || this.#change(device, false, door, at, since), movedMs).unref()
   }
 
   seenByHttp(device: DeviceKey): void {
@@ -71,6 +73,16 @@ export class Presence {
     else {
       this.#byHttp.set(device, { device, seenAt, seenClock })
       this.#change(device, true, 'http', seenAt, null)
+    }
+  }
+
+  /** Another node, which is gone, heard them last: from then on they have been silent, unless they ask here. */
+  adoptByHttp(devices: LeftDevice[]): void {
+    const { now, elapsed } = this.#deps
+    for (const { lastSeenAt: seenAt, ...device } of devices) {
+      if (this.#connected.get(device) || this.#byHttp.get(device)) continue
+      const seenClock = elapsed() - Math.max(0, now() - seenAt)
+      this.#byHttp.set(device, { device, seenAt, seenClock })
     }
   }
 
@@ -96,18 +108,24 @@ export class Presence {
 
   /** Who asks by HTTP is said to be online once more: it was forgotten. */
   announceHttp(): void {
-    for (const { device, seenAt } of this.#byHttp.values()) this.#change(device, true, 'http', seenAt, null)
+    for (const { device } of this.#byHttp.values()) this.announceByHttp(device)
   }
 
-  /** Those that were heard from this instant on, and when. */
-  seenFrom(instant: number): (DeviceKey & { at: number })[] {
-    const all = [
-      ...this.#connected.values().map(({ device, lastSeenAt }) => ({ device, at: lastSeenAt })),
-      ...this.#byHttp.values().map(({ device, seenAt }) => ({ device, at: seenAt })),
+  announceByHttp(device: DeviceKey): void {
+    const known = this.#byHttp.get(device)
+    if (known) this.#change(device, true, 'http', known.seenAt, null)
+  }
+
+  /** Those that were heard during the last `ms`, and when. */
+  heardWithin(ms: number): (DeviceKey & { at: number })[] {
+    const fromClock = this.#deps.elapsed() - ms
+    const from = this.#deps.now() - ms
+    const connected = this.#connected.values().filter(({ lastSeenAt }) => lastSeenAt >= from)
+    const byHttp = this.#byHttp.values().filter(({ seenClock }) => seenClock >= fromClock)
+    return [
+      ...connected.map(({ device, lastSeenAt: at }) => ({ ...keyOf(device), at })),
+      ...byHttp.map(({ device, seenAt: at }) => ({ ...keyOf(device), at })),
     ]
-    return all
-      .filter(({ at }) => at >= instant)
-      .map(({ device: { ownerNo, deviceId }, at }) => ({ ownerNo, deviceId, at }))
   }
 
   /** Resolves when everything that was noticed before is on disk. */
@@ -132,13 +150,7 @@ export class Presence {
     }
   }
 
-  #change(
-    { ownerNo, deviceId }: DeviceKey,
-    online: boolean,
-    door: Door,
-    at: number,
-    session: number | null,
-  ): void {
-    this.#changes.set({ ownerNo, deviceId }, { ownerNo, deviceId, online, door, at, session })
+  #change(device: DeviceKey, online: boolean, door: Door, at: number, session: number | null): void {
+    this.#changes.set(device, { ...keyOf(device), online, door, at, session })
   }
 }

@@ -84,7 +84,7 @@ export type StoredPresence = {
   door: Door | null
 }
 
-/** `session`: the number of the session it tells of; null if it has none (HTTP). */
+/** `session`: since when the connection it tells of is open, on the steady clock; null if it has none (HTTP). */
 export type PresenceChange = DeviceKey & {
   online: boolean
   at: number

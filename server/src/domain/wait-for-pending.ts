@@ -21,12 +21,15 @@ export type PendingDeps = {
  * waits is seen so often.
  */
 const lookAgainMs = 4000
+/** A little less, so that every look that nobody has asked for is such a check. */
+const checkAgainMs = 3900
 /** Between two looks that found nothing. */
 const restMs = 50
 
 /**
  * Resolves once something is pending, the time is over, the device is gone, or the caller or the service goes.
- * `checkSignIn` is asked whenever a credential has changed; what it throws ends the wait.
+ * `checkSignIn` is asked whenever a credential has changed, and now and then because nobody may have told of it; what
+ * it throws ends the wait.
  */
 export async function waitForPending(
   deps: PendingDeps,
@@ -39,6 +42,7 @@ export async function waitForPending(
   // Before the read, so that a change during the read is not missed.
   const watch = deps.queues.openWatch(deviceText(device))
   let changes = deps.credentialChanges.count
+  let checkedAt = performance.now()
   let mark: number | undefined
   try {
     for (let looks = 1; ; looks++) {
@@ -53,9 +57,11 @@ export async function waitForPending(
       // The first hint is answered at once; many that lead to nothing cost twenty looks a second.
       if (looks > 1) await rest(Math.min(restMs, left))
       await watch.nextChange(Math.min(lookAgainMs, until - performance.now()), abort)
-      if (deps.credentialChanges.count !== changes) {
+      const isLongAgo = performance.now() - checkedAt >= checkAgainMs
+      if (deps.credentialChanges.count !== changes || isLongAgo) {
         changes = deps.credentialChanges.count
         await checkSignIn()
+        checkedAt = performance.now()
       }
       if (!callerGone.aborted) deps.presence.seenByHttp(device)
     }

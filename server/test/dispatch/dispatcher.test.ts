@@ -548,3 +548,41 @@ test('an execution that is handed over is noted once, one that is confirmed too'
   await all.deliveries.record()
   assert.deepEqual(await read(), [startedAt, startedAt])
 })
+
+test('a session that a look found to be taken over is closed, one that was opened meanwhile is not', async () => {
+  const { dispatcher, session, key, connect } = await openOne()
+  const since = dispatcher.openSession(key)?.since as number
+  const newer = await connect(device)
+  assert.equal(session.closed, 'taken-over')
+  for (const reason of ['taken-over', 'credential-void'] as const) {
+    dispatcher.closeStale({ ...key, since: since - 1, reason })
+    assert.equal(newer.closed, undefined)
+  }
+  dispatcher.closeStale({ ...key, since, reason: 'credential-void' })
+  assert.equal(newer.closed, 'credential-void')
+})
+
+test('a session is newer than the one the device had before at a node whose clock is ahead', async () => {
+  const { dispatcher, session, key, connect } = await openOne()
+  const ahead = startedAt + 20
+  dispatcher.takenOver(key, ahead)
+  assert.equal(session.closed, 'taken-over')
+  const back = await connect(device)
+  assert.equal(dispatcher.openSession(key)?.since, ahead + 1)
+  dispatcher.takenOver(key, ahead)
+  assert.equal(back.closed, undefined)
+})
+
+test('of a run of another node nobody is told who has gone on with it since', async () => {
+  const all = await openOne()
+  const run = await all.launch([device])
+  const launch = all.dispatcher.beginLaunch()
+  await wake(all)
+  await all.report(device, { kind: 'update', jobExecutionId: run.firstExecutionId, status: 'SUCCEEDED' })
+  await wake(all)
+  const told = all.session.takeTold()
+  assert.equal(told.at(-1), 'next')
+  all.dispatcher.launched(all.ownerNo, run, launch)
+  await all.dispatcher.quiet()
+  assert.deepEqual(all.session.told, [])
+})

@@ -16,7 +16,6 @@ import { createOne, momentAt, seedOwner, startedAt } from '../store/store-under-
 
 export class RecordingSession implements DeviceSession {
   readonly device: DeviceKey & { tokenId: string | null }
-  readonly sessionNo = 1
   readonly door: Door = 'mqtt'
   readonly lastSeenAt = startedAt
   wants = { list: true, next: true, cancel: true }

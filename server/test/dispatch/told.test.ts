@@ -32,7 +32,7 @@ function queue(...executions: DeviceExecution[]): DeviceQueue {
 function toldWith(wants = everything): { told: Told; session: RecordingSession } {
   const session = new RecordingSession({ ownerNo: 1, deviceId: 'd1' })
   session.wants = wants
-  return { told: new Told(session), session }
+  return { told: new Told(session, 0), session }
 }
 
 function newsIn(told: Told, now: DeviceQueue) {

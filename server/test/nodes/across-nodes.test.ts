@@ -3,9 +3,11 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { newDevice } from '../support/call-device.ts'
-import { type Json, MqttLine } from '../support/mqtt-line.ts'
+import { MqttLine } from '../support/mqtt-line.ts'
 import type { OpenServer } from '../support/open-server.ts'
-import { accepted, deviceFilters } from '../support/simulated-device.ts'
+import { execute } from '../support/postgres-server.ts'
+import { accepted } from '../support/simulated-device.ts'
+import { connectDevice, isNext } from './connected-device.ts'
 import { openNodes } from './open-nodes.ts'
 
 async function openTwo(t: TestContext): Promise<[OpenServer, OpenServer]> {
@@ -13,33 +15,8 @@ async function openTwo(t: TestContext): Promise<[OpenServer, OpenServer]> {
   return nodes as [OpenServer, OpenServer]
 }
 
-/** A device that is connected to the node and has subscribed to everything. */
-async function connect(t: TestContext, node: OpenServer, deviceId: string, token: string) {
-  const line = await MqttLine.open(node.server.mqtt, { deviceId, token })
-  t.after(() => line.cut())
-  const notices: { suffix: string; json: Json }[] = []
-  let tell: () => void = () => undefined
-  line.onNotice = (suffix, json) => {
-    notices.push({ suffix, json })
-    tell()
-  }
-  await line.subscribe(...deviceFilters)
-  return {
-    line,
-    /** Resolves with the first notice that fits, also if it has come already. */
-    async notice(isIt: (suffix: string, json: Json) => boolean): Promise<Json> {
-      for (;;) {
-        const found = notices.find(({ suffix, json }) => isIt(suffix, json))
-        if (found) return found.json
-        await new Promise<void>((resolve) => {
-          tell = resolve
-        })
-      }
-    },
-  }
-}
-
-const isNext = (suffix: string, json: Json) => suffix === 'notify-next' && json.execution !== undefined
+const connect = (t: TestContext, { server }: OpenServer, deviceId: string, token: string) =>
+  connectDevice(t, server.mqtt, { deviceId, token })
 
 test('a device on one node gets what another node was asked for, and its report ends a wait there', async (t) => {
   const [one, two] = await openTwo(t)
@@ -76,4 +53,32 @@ test('a device that connects to another node is taken over from the first, and s
     assert.equal(json.online, true)
   }
   assert.equal(second.line.isClosed, false)
+})
+
+test('late news of a run tells nobody of an execution that has ended', async (t) => {
+  const { databaseUrl, nodes } = await openNodes(t, 2)
+  const [one, two] = nodes as [OpenServer, OpenServer]
+  await one.putJobAndDevices('restart', [])
+  const { token } = await newDevice(one, 'd1')
+  const device = await connect(t, two, 'd1', token)
+  const carryOut = async () => {
+    const reply = await one.trigger('restart', ['d1'])
+    const [{ jobExecutionId }] = reply.json
+    await device.notice(
+      (suffix, json) => isNext(suffix, json) && Number(json.execution.jobId) === jobExecutionId,
+    )
+    accepted(await device.line.request(`${jobExecutionId}/update`, { status: 'SUCCEEDED' }))
+    await device.notice((suffix, json) => {
+      const isLast = device.notices.at(-1)?.json === json
+      return suffix === 'notify-next' && json.execution === undefined && isLast
+    })
+    return { jobExecutionId, runId: Number(reply.headers.get('location')?.split('/').at(-1)) }
+  }
+  const first = await carryOut()
+  const hint = `'[{"kind":"launched","runId":${first.runId},"ownerNo":' || owner_no || '}]'`
+  await execute(databaseUrl, `SELECT pg_notify('jobcast', ${hint}) FROM run WHERE run_id = ${first.runId}`)
+  // What comes behind the hint is told behind it.
+  await carryOut()
+  const times = device.notices.filter(({ json }) => Number(json.execution?.jobId) === first.jobExecutionId)
+  assert.equal(times.length, 1)
 })

@@ -12,9 +12,11 @@ export async function openNodes(
   t: TestContext,
   count: number,
   options: ServerOptions = {},
+  optionsOf?: (index: number, databaseUrl: string) => ServerOptions,
 ): Promise<OpenNodes> {
   const databaseUrl = await createDatabase(await sharedPostgres())
   const adminKey = newSecretText('jc').text
-  const open = () => openServer(t, { ...options, adminKey, databaseUrl })
+  const open = (_: unknown, index: number) =>
+    openServer(t, { ...options, adminKey, databaseUrl, ...optionsOf?.(index, databaseUrl) })
   return { databaseUrl, nodes: await Promise.all(Array.from({ length: count }, open)) }
 }

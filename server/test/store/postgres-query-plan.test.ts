@@ -5,9 +5,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type ExecState, execStates } from '@jobcast/contract'
 import pg from 'pg'
-import type { ExecutionFilter, Store } from '../../src/domain/store.ts'
+import type { ExecutionFilter } from '../../src/domain/store.ts'
 import { connectionOptions } from '../../src/store/postgres/connect.ts'
-import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
+import { openPostgresStore, type PostgresStore } from '../../src/store/postgres/postgres-store.ts'
 import { createDatabase, sharedPostgres } from '../support/postgres-server.ts'
 import { output, startNext, update } from './device-reports.ts'
 import { enrolling, newEnrollment } from './enrolling.ts'
@@ -48,7 +48,7 @@ function* everyFilter(): Generator<ExecutionFilter> {
 }
 
 /** Each step that the port has, so that each statement is seen. */
-async function takeEveryStep(store: Store): Promise<void> {
+async function takeEveryStep(store: PostgresStore): Promise<void> {
   const { ownerNo, ownerId, trigger } = await seedOwner(store)
   const device = { ownerNo, deviceId: 'd1' }
   await store.checkHealth()
@@ -127,16 +127,32 @@ async function takeEveryStep(store: Store): Promise<void> {
   await store.listPendingDeliveries(webhook.webhookNo, slice)
   await store.listTried(webhook.webhookNo, { round: 1, from: 0, to: 9 })
   await store.forgetDeliveries()
+  await takeStepsAmongNodes(store, { ...device, at: 1 }, runId)
   await store.forgetEvents(1)
   await store.forgetIdempotencyKeys(1)
   while (await store.forgetRuns(startedAt + 1));
 }
 
+async function takeStepsAmongNodes(
+  { nodes }: PostgresStore,
+  device: { ownerNo: number; deviceId: string; at: number },
+  runId: number,
+): Promise<void> {
+  await nodes.beat(undefined)
+  await nodes.beat(1)
+  await nodes.forgetDeadNodes()
+  await nodes.recordSeen([device])
+  await nodes.findStaleSessions([{ ...device, since: 1, tokenId: null }])
+  await nodes.getLaunchedRun(runId)
+}
+
 /** Those that have few rows, or that a statement means to read whole. */
-const small = /^(owner|last_id|write_probe|webhook|execution_partition|forgotten_range|pg_inherits)$/
+const small =
+  /^(owner|last_id|write_probe|webhook|node|steady_clock|execution_partition|forgotten_range|pg_inherits)$/
 
 /** Few rows, or a partial index that holds just those. */
-const readWhole = /^(owner_pkey|webhook_pkey|device_online|forgotten_range_pkey|execution_partition_pkey)$/
+const readWhole =
+  /^(owner_pkey|webhook_pkey|node_pkey|device_online|forgotten_range_pkey|execution_partition_pkey)$/
 
 const indexOf: [string, RegExp, RegExp][] = [
   [

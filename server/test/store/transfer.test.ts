@@ -396,7 +396,7 @@ test('each table and column of both stores is moved, or is named with the reason
   // Derived, or of no use once ids go on above the old ones.
   const own = {
     SQLite: [],
-    PostgreSQL: ['owner.renamed_execution_id', 'device.node_no', 'device.session_no'],
+    PostgreSQL: ['owner.renamed_execution_id', 'device.node_no', 'device.session_since'],
   }
   const derived = { SQLite: ['run.ended'], PostgreSQL: [] }
   for (const [store, rows] of Object.entries({ SQLite: inSqlite, PostgreSQL: inPostgres })) {

@@ -3,18 +3,17 @@
 import { type SpawnedServer, spawnServer } from './spawn-server.ts'
 
 export class RestartingServer {
-  readonly #folder: string
-  readonly #flags: string[]
+  readonly #spawn: () => Promise<SpawnedServer>
   /** The one that runs, or will run next. */
   #next: Promise<SpawnedServer>
   /** The one that was started last. */
   #started: Promise<SpawnedServer>
   #isOver = false
 
-  constructor(folder: string, ...flags: string[]) {
-    this.#folder = folder
-    this.#flags = flags
-    this.#started = spawnServer(folder, ...flags)
+  /** A data folder, or how it is started. */
+  constructor(folder: string | (() => Promise<SpawnedServer>), ...flags: string[]) {
+    this.#spawn = typeof folder === 'string' ? () => spawnServer(folder, ...flags) : folder
+    this.#started = this.#spawn()
     this.#next = this.#started
   }
 
@@ -32,7 +31,7 @@ export class RestartingServer {
     return {
       start: async () => {
         if (this.#isOver) throw new Error('the test is over')
-        this.#started = spawnServer(this.#folder, ...this.#flags)
+        this.#started = this.#spawn()
         next.resolve(this.#started)
         return this.#started
       },

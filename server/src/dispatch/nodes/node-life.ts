@@ -1,7 +1,8 @@
 // This node among the others: it says that it lives, hears what they tell, and finds out for itself what it may have missed.
 
 import type { ChangeSignal } from '../../domain/change-signal.ts'
-import type { Hint, Nodes, StaleSession } from '../../domain/nodes.ts'
+import { deviceText } from '../../domain/device-link.ts'
+import type { Hint, Nodes } from '../../domain/nodes.ts'
 import type { Presence } from '../../domain/presence.ts'
 import type { CredentialChanges } from '../../domain/sign-in.ts'
 import type { SteadyClock } from '../../domain/steady-clock.ts'
@@ -13,7 +14,8 @@ import type { WebhookShare } from '../webhooks/webhook-share.ts'
 export type NodeLifeDeps = {
   nodes: Nodes
   steady: SteadyClock
-  now: () => number
+  /** Milliseconds that never jump. */
+  elapsed: () => number
   dispatcher: Dispatcher
   presence: Presence
   webhooks: WebhookSender
@@ -21,6 +23,7 @@ export type NodeLifeDeps = {
   changes: ChangeSignal
   outputs: ChangeSignal
   queues: ChangeSignal<string>
+  newEvents: ChangeSignal<'all'>
   credentialChanges: CredentialChanges
   onFailure: (error: unknown) => void
 }
@@ -32,7 +35,7 @@ const seenPerWrite = 1000
 
 export class NodeLife {
   readonly #deps: NodeLifeDeps
-  #seenFrom = 0
+  #seenFrom = Number.NEGATIVE_INFINITY
 
   constructor(deps: NodeLifeDeps) {
     this.#deps = deps
@@ -49,63 +52,85 @@ export class NodeLife {
   }
 
   async beat(): Promise<void> {
-    const { nodes, steady, share, webhooks, dispatcher, presence } = this.#deps
-    const beat = await nodes.beat(() => steady.now())
+    const { nodes, steady, share, dispatcher, presence } = this.#deps
+    const beat = await nodes.beat(steady.now())
     steady.keepUpWith(beat.clock)
     share.setNodes(beat)
-    if (beat.wasForgotten) {
-      dispatcher.announceAll()
-      presence.announceHttp()
-      this.#lookAtAll()
-    }
-    await nodes.forgetDeadNodes()
-    await webhooks.lookAgain()
+    if (!beat.wasForgotten) return
+    dispatcher.announceAll()
+    presence.announceHttp()
+    this.#lookAtAll()
+  }
+
+  /** Apart from the beat: whatever this has to wait for, this node lives meanwhile. */
+  async forgetDeadNodes(): Promise<void> {
+    const { nodes, presence } = this.#deps
+    presence.adoptByHttp(await nodes.forgetDeadNodes())
+  }
+
+  shareWebhooks(): Promise<void> {
+    return this.#deps.webhooks.lookAgain()
+  }
+
+  /** A node that ends between a commit and its hint has told nobody. */
+  lookForEvents(): void {
+    this.#deps.newEvents.hearAll()
+    this.#deps.webhooks.noticeEvents()
   }
 
   /** Closes what another node has taken over, or whose credential is void, though nobody has told. */
-  async checkSessions(): Promise<void> {
+  async closeStaleSessions(): Promise<void> {
     const { nodes, dispatcher } = this.#deps
-    const settle: Record<StaleSession['reason'], (device: DeviceKey) => void> = {
-      'taken-over': (device) => dispatcher.takenOver(device, Number.POSITIVE_INFINITY),
-      'credential-void': (device) => dispatcher.disconnect(device),
-      forgotten: (device) => dispatcher.announce(device),
-    }
     const sessions = dispatcher.openSessions()
     for (let start = 0; start < sessions.length; start += sessionsPerLook) {
       const part = sessions.slice(start, start + sessionsPerLook)
-      for (const { reason, ...device } of await nodes.findStaleSessions(part)) {
-        settle[reason](device)
-      }
+      for (const stale of await nodes.findStaleSessions(part)) dispatcher.closeStale(stale)
     }
   }
 
-  /** So that all nodes know when a device was heard last. */
+  /** So that all nodes know when a device was heard last; and whoever is heard is online. */
   async recordSeen(): Promise<void> {
-    const { nodes, presence, now } = this.#deps
-    const seen = presence.seenFrom(this.#seenFrom)
-    const from = now()
+    const { nodes, presence, dispatcher, elapsed } = this.#deps
+    const from = elapsed()
+    const seen = presence.heardWithin(from - this.#seenFrom)
     for (let start = 0; start < seen.length; start += seenPerWrite) {
-      await nodes.recordSeen(seen.slice(start, start + seenPerWrite))
+      const offline = await nodes.recordSeen(seen.slice(start, start + seenPerWrite))
+      for (const device of offline) dispatcher.announce(device)
     }
     this.#seenFrom = from
   }
 
   /** What to do about each kind of hint. */
   #reactions(): Reactions {
-    const { dispatcher, changes, outputs, webhooks, credentialChanges } = this.#deps
+    const { dispatcher, changes, outputs, webhooks } = this.#deps
     return {
       wake: ({ devices }) => dispatcher.wake(devices),
       launched: ({ ownerNo, runId }) => this.#tellRun(ownerNo, runId),
       'runs-changed': ({ runIds }) => changes.hear(runIds),
       'outputs-grew': ({ jobExecutionIds }) => outputs.hear(jobExecutionIds),
       withdraw: ({ device, jobExecutionId }) => dispatcher.withdraw(device, jobExecutionId),
-      'credential-void': ({ device }) => {
-        credentialChanges.count++
-        dispatcher.disconnect(device)
-      },
-      connected: ({ device, sessionNo }) => dispatcher.takenOver(device, sessionNo),
+      'credential-void': ({ device }) => this.#credentialVoid(device),
+      connected: ({ device, since }) => dispatcher.takenOver(device, since),
       'webhook-changed': ({ webhookNo }) => webhooks.changed(webhookNo),
       'look-at-all': () => this.#lookAtAll(),
+    }
+  }
+
+  /** A hint may come late: whoever has connected with a new token meanwhile stays. */
+  async #credentialVoid(device: DeviceKey): Promise<void> {
+    const { dispatcher, nodes, queues, credentialChanges, onFailure } = this.#deps
+    credentialChanges.count++
+    const session = dispatcher.openSession(device)
+    if (session === undefined) {
+      dispatcher.disconnect(device)
+      return
+    }
+    queues.hear([deviceText(device)])
+    try {
+      for (const stale of await nodes.findStaleSessions([session])) dispatcher.closeStale(stale)
+    } catch (error) {
+      // The next look at all of them finds it.
+      onFailure(error)
     }
   }
 
@@ -114,7 +139,10 @@ export class NodeLife {
     // Nobody is here to be told.
     if (!dispatcher.hasListeners) return
     try {
-      dispatcher.launched(ownerNo, await nodes.getLaunchedRun(runId))
+      const launch = dispatcher.beginLaunch()
+      const { run, moved } = await nodes.getLaunchedRun(runId)
+      dispatcher.wake(moved)
+      dispatcher.launched(ownerNo, run, launch)
     } catch (error) {
       // The next sweep finds what waits.
       onFailure(error)
@@ -126,7 +154,7 @@ export class NodeLife {
     credentialChanges.count++
     for (const signal of [changes, outputs, queues]) signal.hearAll()
     dispatcher.sweep().catch(onFailure)
-    this.checkSessions().catch(onFailure)
+    this.closeStaleSessions().catch(onFailure)
     webhooks.reopenAll()
   }
 }

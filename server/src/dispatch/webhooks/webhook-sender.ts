@@ -7,8 +7,9 @@ import type { Store } from '../../domain/store.ts'
 import type { WebhookLink } from '../../domain/webhook.ts'
 import type { Tell } from '../../observe/events.ts'
 import type { Clock } from './clock.ts'
-import type { EventPoster } from './event-poster.ts'
+import type { Answer, EventPoster } from './event-poster.ts'
 import { ProgressWriter } from './progress-writer.ts'
+import type { Message } from './sign-event.ts'
 import { Slots } from './slots.ts'
 import { type ChannelDeps, WebhookChannel } from './webhook-channel.ts'
 import type { WebhookShare } from './webhook-share.ts'
@@ -53,7 +54,7 @@ export class WebhookSender implements WebhookLink {
   #callOffCursors: () => void = () => undefined
 
   constructor(deps: SenderDeps) {
-    const { store, clock, chance, poster, tell } = deps
+    const { store, clock, chance, tell } = deps
     this.#deps = deps
     setMaxListeners(0, this.#cut.signal)
     this.#writer = new ProgressWriter({
@@ -66,7 +67,7 @@ export class WebhookSender implements WebhookLink {
       store,
       clock,
       chance,
-      post: (message) => poster.post(message, this.#cut.signal),
+      post: (message) => this.#post(message),
       slots: new Slots(requestsAtOnce),
       writer: this.#writer,
       tell,
@@ -85,7 +86,7 @@ export class WebhookSender implements WebhookLink {
   }
 
   start(): void {
-    this.#deps.store.onEvents(() => this.#gather())
+    this.#deps.store.onEvents(() => this.noticeEvents())
     this.#starting = this.#openAll()
     this.#keepCursors()
   }
@@ -96,6 +97,16 @@ export class WebhookSender implements WebhookLink {
     this.#places.set(webhookNo, place)
     place.again = true
     place.work ??= this.#reopen(webhookNo, place)
+  }
+
+  /** There may be new ones, whoever's. */
+  noticeEvents(): void {
+    if (this.#isStopping || this.#places.size === 0) return
+    const ms = Math.max(gatherMs, this.#places.size * msPerLook)
+    this.#callOffGathering ??= this.#deps.clock.after(ms, () => {
+      this.#callOffGathering = undefined
+      this.#eachChannel((channel) => channel.noticeEvents())
+    })
   }
 
   /** Takes up those that are its own by now, and leaves those that are not. */
@@ -173,13 +184,11 @@ export class WebhookSender implements WebhookLink {
     return channel
   }
 
-  #gather(): void {
-    if (this.#isStopping || this.#places.size === 0) return
-    const ms = Math.max(gatherMs, this.#places.size * msPerLook)
-    this.#callOffGathering ??= this.#deps.clock.after(ms, () => {
-      this.#callOffGathering = undefined
-      this.#eachChannel((channel) => channel.noticeEvents())
-    })
+  /** Undefined also when it may be another node's by now: what is known here is too old to be sent. */
+  async #post(message: Message): Promise<Answer | undefined> {
+    if (this.#deps.share?.holds !== false) return this.#deps.poster.post(message, this.#cut.signal)
+    this.reopenAll()
+    return undefined
   }
 
   #keepCursors(): void {

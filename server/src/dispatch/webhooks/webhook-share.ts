@@ -4,18 +4,31 @@
 import { hash } from 'node:crypto'
 import type { Beat, Nodes } from '../../domain/nodes.ts'
 
+/** Less than it takes until a node that stands still is taken out. */
+const holdsForMs = 8000
+
 export class WebhookShare {
   readonly #nodes: Pick<Nodes, 'takeWebhook' | 'giveBackWebhook'>
+  /** Milliseconds that never jump. */
+  readonly #elapsed: () => number
   #nodeNo = 0
   #nodeNos: number[] = []
+  #setAt = 0
 
-  constructor(nodes: Pick<Nodes, 'takeWebhook' | 'giveBackWebhook'>) {
+  constructor(nodes: Pick<Nodes, 'takeWebhook' | 'giveBackWebhook'>, elapsed: () => number) {
     this.#nodes = nodes
+    this.#elapsed = elapsed
+  }
+
+  /** False after this node has stood still: others may have taken what it had, before it hears of it. */
+  get holds(): boolean {
+    return this.#elapsed() - this.#setAt < holdsForMs
   }
 
   setNodes({ nodeNo, nodeNos }: Pick<Beat, 'nodeNo' | 'nodeNos'>): void {
     this.#nodeNo = nodeNo
     this.#nodeNos = nodeNos
+    this.#setAt = this.#elapsed()
   }
 
   /** When a node comes or goes, only its webhooks change hands. */
@@ -27,7 +40,7 @@ export class WebhookShare {
 
   /** One that is not ours, or no longer, is given back. */
   async take(webhookNo: number): Promise<boolean> {
-    if (this.isOurs(webhookNo)) return this.#nodes.takeWebhook(webhookNo)
+    if (this.holds && this.isOurs(webhookNo)) return this.#nodes.takeWebhook(webhookNo)
     await this.giveBack(webhookNo)
     return false
   }

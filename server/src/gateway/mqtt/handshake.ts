@@ -11,11 +11,7 @@ import type { Reason } from './reason.ts'
 import { MqttSession, type SessionDeps } from './session.ts'
 import { type CertificateSubject, claimedDeviceId, signInDevice } from './sign-in-device.ts'
 
-export type HandshakeDeps = SessionDeps &
-  SignInDeps & {
-    /** Where there are several nodes: which of two sessions of a device is the later one. */
-    takeSessionNo?: () => Promise<number>
-  }
+export type HandshakeDeps = SessionDeps & SignInDeps
 
 const connectWithinMs = 5000
 const signInWithinMs = 5000
@@ -80,13 +76,11 @@ export class Handshake implements Phase {
 
   async #signIn(connect: ConnectPacket, terms: ConnectTerms): Promise<void> {
     try {
-      // Before the look-up: between that and the session nothing should come.
-      const sessionNo = (await this.#deps.takeSessionNo?.()) ?? 0
       const device = await signInDevice(this.#deps, connect, this.#subject)
       this.#isSigningIn = false
       if (!this.#line.isOpen) this.#line.goOn()
       else if (device === undefined) this.#line.end('not-authorized')
-      else this.#open(device, terms, sessionNo)
+      else this.#open(device, terms)
     } catch (error) {
       this.#isSigningIn = false
       if (!(error instanceof StorageUnavailable)) {
@@ -97,8 +91,8 @@ export class Handshake implements Phase {
     }
   }
 
-  #open(device: SignedInDevice, terms: ConnectTerms, sessionNo: number): void {
-    const session = new MqttSession(this.#deps, this.#line, terms, device, sessionNo)
+  #open(device: SignedInDevice, terms: ConnectTerms): void {
+    const session = new MqttSession(this.#deps, this.#line, terms, device)
     this.#deps.sessions.open(session)
     this.#line.enter(session)
     session.welcome()

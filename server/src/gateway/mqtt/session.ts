@@ -27,7 +27,6 @@ const readWithinMs = 30_000
 
 export class MqttSession implements DeviceSession, Phase {
   readonly device: SignedInDevice
-  readonly sessionNo: number
   readonly rules = afterConnect
   readonly #deps: SessionDeps
   readonly #line: Line
@@ -37,9 +36,8 @@ export class MqttSession implements DeviceSession, Phase {
   readonly #requests: InOrder
   #closing: CloseReason | undefined
 
-  constructor(deps: SessionDeps, line: Line, terms: ConnectTerms, device: SignedInDevice, sessionNo: number) {
+  constructor(deps: SessionDeps, line: Line, terms: ConnectTerms, device: SignedInDevice) {
     this.device = device
-    this.sessionNo = sessionNo
     this.#deps = deps
     this.#line = line
     this.#terms = terms

@@ -41,12 +41,19 @@ function toBytes(hex: string): Uint8Array {
   return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
 }
 
+/** Under which its connections can be found. */
+export const nodeName = (nodeNo: number) => `jobcast node ${nodeNo}`
+
 /** `more`: settings of the server for this connection only. */
-export function connectionOptions(url: string, more: Record<string, string> = {}): pg.ClientConfig {
+export function connectionOptions(
+  url: string,
+  more: Record<string, string> = {},
+  name = 'jobcast',
+): pg.ClientConfig {
   const options = Object.entries({ ...settings, ...more }).map(([name, value]) => `-c ${name}=${value}`)
   return {
     connectionString: url,
-    application_name: 'jobcast',
+    application_name: name,
     options: options.join(' '),
     types,
     // What is sent need not wait for the answer to what was sent before.

@@ -2,7 +2,7 @@
 
 import pg from 'pg'
 import { StorageUnavailable } from '../../domain/store.ts'
-import { connectionOptions, prepared } from './connect.ts'
+import { connectionOptions, nodeName, prepared } from './connect.ts'
 import { failureOf, isInTheWay } from './failures.ts'
 import type { Queries, Row } from './rows.ts'
 import { Transaction } from './transaction.ts'
@@ -25,15 +25,15 @@ export class Database implements Queries {
   readonly #readers: pg.Pool
   readonly #writers: pg.Pool
   readonly #grouped: pg.Pool
-  readonly #ids: pg.Pool
+  readonly #notes: pg.Pool
   readonly #url: string
   /** Called after a commit that brings events to light. */
   onEvents: () => void = () => undefined
 
-  constructor(url: string, settings: Record<string, string>) {
+  constructor(url: string, settings: Record<string, string>, nodeNo: number) {
     this.#url = url
     const open = (max: number, more: Record<string, string> = {}) => {
-      const options = connectionOptions(url, { ...settings, ...more })
+      const options = connectionOptions(url, { ...settings, ...more }, nodeName(nodeNo))
       const pool = new pg.Pool({ ...options, max, idleTimeoutMillis: idleMs })
       // An idle connection that breaks is left out; whoever needs one gets another.
       pool.on('error', () => undefined)
@@ -43,13 +43,18 @@ export class Database implements Queries {
     this.#writers = open(writers)
     this.#grouped = open(grouped)
     // Ids need not be on disk: whatever is written under them comes behind them in the log, so it is on disk
-    // only if they are. Not waiting for the disk keeps their row free.
-    this.#ids = open(1, { synchronous_commit: 'off' })
+    // only if they are. Not waiting for the disk keeps their row free. And that a node lives need not be there at all.
+    this.#notes = open(1, { synchronous_commit: 'off' })
   }
 
   /** One statement on its own. */
   query(sql: string, values: readonly unknown[] = []): Promise<Row[]> {
     return withClient(this.#readers, (client) => ask(client, sql, values))
+  }
+
+  /** The same for what need not be on disk and must not wait behind readers. */
+  note(sql: string, values: readonly unknown[] = []): Promise<Row[]> {
+    return withClient(this.#notes, (client) => ask(client, sql, values))
   }
 
   /** All reads of the work see one state of the database. */
@@ -114,12 +119,12 @@ export class Database implements Queries {
 
   /** Gives away so many ids in a row, for good. */
   async takeIds(runs: number, executions: number): Promise<FirstIds> {
-    const [row] = await withClient(this.#ids, (client) => ask(client, TAKE_IDS, [runs, executions]))
+    const [row] = await withClient(this.#notes, (client) => ask(client, TAKE_IDS, [runs, executions]))
     return { runId: row?.run_id as number, jobExecutionId: row?.execution_id as number }
   }
 
   async close(): Promise<void> {
-    const pools = [this.#readers, this.#writers, this.#grouped, this.#ids]
+    const pools = [this.#readers, this.#writers, this.#grouped, this.#notes]
     await Promise.all(pools.map((pool) => pool.end()))
   }
 }

@@ -30,7 +30,7 @@ const LOCK = `
 const DELETE = `
   UPDATE device SET deleted_at = $1, tags = '[]', token_id = NULL, token_hash = NULL, token_created_at = NULL,
     online = false, presence_since = NULL, last_seen_at = NULL, door = NULL,
-    node_no = NULL, session_no = NULL, revoked_at = NULL, claim_hash = NULL
+    node_no = NULL, session_since = NULL, revoked_at = NULL, claim_hash = NULL
   WHERE device_no = $2`
 const SET_TOKEN = `
   UPDATE device SET token_id = $3, token_hash = $4, token_created_at = $5, revoked_at = $6, claim_hash = $7

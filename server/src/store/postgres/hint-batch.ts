@@ -59,7 +59,10 @@ export function readHints(text: string): { hints: Hint[]; events: boolean } {
   try {
     const all: unknown = JSON.parse(text)
     if (!Array.isArray(all)) return { hints: [], events: false }
-    return { hints: all.filter((each) => typeof each === 'object'), events: all.includes('events') }
+    return {
+      hints: all.filter((each) => typeof each === 'object' && each !== null),
+      events: all.includes('events'),
+    }
   } catch {
     return { hints: [], events: false }
   }

@@ -3,7 +3,7 @@
 
 import pg from 'pg'
 import type { Hint } from '../../domain/nodes.ts'
-import { connectionOptions } from './connect.ts'
+import { connectionOptions, nodeName } from './connect.ts'
 import { HintBatch, readHints } from './hint-batch.ts'
 import { locks } from './locks.ts'
 
@@ -64,8 +64,10 @@ export class NodeSignal {
 
   /** Resolves once it hears the others; false: it has failed to, and tries again by itself. */
   async open(): Promise<boolean> {
-    const client = new pg.Client(connectionOptions(this.#url, settings))
+    const client = new pg.Client(connectionOptions(this.#url, settings, nodeName(this.#nodeNo)))
     this.#client = client
+    // It is given its time: what was heard before this connection says nothing about it.
+    this.#heardAt = performance.now()
     client.on('notification', ({ processId, payload = '' }) => {
       this.#heardAt = performance.now()
       // Whoever listens here was told at once.
@@ -152,9 +154,16 @@ export class NodeSignal {
     this.#isSending = true
     try {
       while (this.#client && !this.#isClosed && !this.#batch.isEmpty) {
-        const texts = this.#batch.take()
-        // What could not be sent is not known any more one by one.
-        await this.#client.query(TELL, [texts]).catch(() => this.#batch.add({ kind: 'look-at-all' }))
+        const client = this.#client
+        try {
+          await client.query(TELL, [this.#batch.take()])
+        } catch {
+          // What could not be sent is not known any more one by one. Over this connection nothing more is tried: it may
+          // refuse at once, again and again, before the system says that it is closed.
+          this.#batch.addEvents()
+          this.#batch.add({ kind: 'look-at-all' })
+          this.#reconnect(client)
+        }
       }
     } finally {
       this.#isSending = false

@@ -1,17 +1,20 @@
 // The store on PostgreSQL, for any number of nodes at once: nothing that is kept in memory decides anything.
 
+import pg from 'pg'
 import type { Nodes } from '../../domain/nodes.ts'
 import type { Store } from '../../domain/store.ts'
 import { readMigrations } from '../migrate.ts'
 import { buildApiKeySteps } from './api-keys.ts'
 import { Catalogue } from './catalogue.ts'
 import { buildClockSteps } from './clocks.ts'
+import { connectionOptions } from './connect.ts'
 import { Database } from './database.ts'
 import { buildDeviceSteps } from './devices.ts'
 import { buildEnrollmentSteps } from './enrollments.ts'
 import { buildEventSteps } from './event-list.ts'
 import { buildExecutionListSteps } from './execution-list.ts'
 import { buildExecutionSteps } from './executions.ts'
+import { failureOf } from './failures.ts'
 import { buildFleetSteps } from './fleet.ts'
 import { buildIdempotencySteps } from './idempotency-keys.ts'
 import { buildJobSteps } from './jobs.ts'
@@ -22,10 +25,11 @@ import { buildOutputSteps } from './outputs.ts'
 import { buildOwnerSteps } from './owners.ts'
 import { Partitions } from './partitions.ts'
 import { buildDocumentSteps, Policies } from './policies.ts'
-import { buildPresenceSteps } from './presence.ts'
+import { buildPresenceSteps, leaveConnections } from './presence.ts'
 import { buildQueueSteps } from './queues.ts'
 import { buildReportSteps } from './reports.ts'
 import { buildRetentionSteps } from './retention.ts'
+import type { Queries } from './rows.ts'
 import { buildRunSteps } from './runs.ts'
 import { buildSessionSteps } from './sessions.ts'
 import { buildTransitionSteps } from './transitions.ts'
@@ -43,16 +47,31 @@ export type PostgresStore = Store & { readonly nodes: Nodes }
 
 export async function openPostgresStore({ url }: { url: string }): Promise<PostgresStore> {
   const settings = await prepareDatabase(url, postgresMigrations())
-  const db = new Database(url, settings)
+  const nodeNo = await onOneConnection(url, joinNodes)
+  const db = new Database(url, settings, nodeNo)
   try {
-    const nodeNo = await joinNodes(db)
     const signal = new NodeSignal(url, nodeNo)
     db.onEvents = () => signal.tellEvents()
     await signal.open()
     return await buildStore(db, signal, nodeNo)
   } catch (error) {
+    await leaveNodes(db, nodeNo).catch(() => undefined)
     await db.close()
     throw error
+  }
+}
+
+/** Before a node has its number, and its connections with it a name. */
+async function onOneConnection<T>(url: string, work: (queries: Queries) => Promise<T>): Promise<T> {
+  const client = new pg.Client(connectionOptions(url))
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    return await work({ query: async (sql, values = []) => (await client.query(sql, [...values])).rows })
+  } catch (error) {
+    throw failureOf(error)
+  } finally {
+    await client.end().catch(() => undefined)
   }
 }
 
@@ -68,7 +87,7 @@ async function buildStore(db: Database, signal: NodeSignal, nodeNo: number): Pro
   }
   return {
     ...steps,
-    nodes: buildNodeSteps(db, signal, nodeNo),
+    nodes: buildNodeSteps(db, signal, nodeNo, (at) => leaveConnections(db, nodeNo, at)),
     onEvents: (listener) => signal.onEvents(listener),
     close() {
       closed ??= close()

@@ -1,6 +1,7 @@
 // Who is connected, and what was handed to whom.
 
-import { judgePresence, type KnownPresence } from '../../domain/judge-presence.ts'
+import { hasSession, judgePresence, type KnownPresence } from '../../domain/judge-presence.ts'
+import type { LeftDevice } from '../../domain/nodes.ts'
 import type { PresenceChange, Store } from '../../domain/store.ts'
 import type { Database } from './database.ts'
 import { deviceChanged } from './events.ts'
@@ -8,23 +9,38 @@ import { numbers, type Row } from './rows.ts'
 import type { Transaction } from './transaction.ts'
 
 const LOCK = `
-  SELECT owner_no, device_id, device_no, online, presence_since, last_seen_at, door, session_no
+  SELECT owner_no, device_id, device_no, online, presence_since, last_seen_at, door, session_since, node_no
   FROM unnest($1::int[], $2::text[]) AS wanted (owner_no, device_id) JOIN device USING (owner_no, device_id)
   WHERE deleted_at IS NULL ORDER BY owner_no, device_id FOR NO KEY UPDATE OF device`
 const SET = `
   UPDATE device SET online = new.online, presence_since = new.since, last_seen_at = new.seen, door = new.door,
-    session_no = new.session, node_no = $2
+    session_since = new.session, node_no = new.node_no
   FROM json_to_recordset($1::json)
-    AS new (device_no int, online boolean, since bigint, seen bigint, door text, session bigint)
+    AS new (device_no int, online boolean, since bigint, seen bigint, door text, session bigint,
+      node_no int)
   WHERE device.device_no = new.device_no`
-const online = (which: string) => `
-  SELECT owner_no, device_no, door FROM device
-  WHERE online AND ${which} ORDER BY owner_no, device_id LIMIT $1 FOR NO KEY UPDATE OF device`
-const WITHOUT_NODE = online('NOT EXISTS (SELECT FROM node WHERE node.node_no = device.node_no)')
-const OF_NODES = online('node_no = ANY ($2::int[])')
+// From one number to the next higher one: there are few, and many devices of each.
+const GONE = `
+  WITH RECURSIVE used AS (
+    SELECT 0 AS no
+    UNION ALL
+    SELECT (SELECT node_no FROM device WHERE online AND node_no > used.no ORDER BY node_no LIMIT 1) FROM used
+    WHERE used.no IS NOT NULL)
+  SELECT no FROM used WHERE no > 0 AND NOT EXISTS (SELECT FROM node WHERE node.node_no = no)`
+// Who is just being written is looked at the next time: a node must not wait here for one that stands still.
+const ONLINE = `
+  SELECT device_no FROM device WHERE online AND node_no = ANY ($1::int[])
+  LIMIT $2 FOR NO KEY UPDATE OF device SKIP LOCKED`
+// The first look may be older than the lock: a device may have come to another node in between, or its node back.
+const isLeft = `
+  device.device_no = locked.device_no AND online
+    AND NOT EXISTS (SELECT FROM node WHERE node.node_no = device.node_no)`
 const FORGET = `
-  UPDATE device SET online = false, presence_since = $2 FROM unnest($1::int[]) AS gone (device_no)
-  WHERE device.device_no = gone.device_no`
+  UPDATE device SET online = false, presence_since = $2 FROM unnest($1::int[]) AS locked (device_no)
+  WHERE ${isLeft} RETURNING owner_no, device.device_no, door`
+const ADOPT = `
+  UPDATE device SET node_no = $2 FROM unnest($1::int[]) AS locked (device_no)
+  WHERE ${isLeft} AND door = 'http' RETURNING owner_no, device_id, last_seen_at`
 const NOTIFIED = `
   UPDATE execution SET notified_at = $2 FROM unnest($1::bigint[]) AS told (id)
   WHERE execution_id = told.id AND notified_at IS NULL`
@@ -37,6 +53,9 @@ const forgottenAtOnce = 1000
 
 type PresenceSteps = Pick<Store, 'recordPresence' | 'forgetConnections' | 'recordDeliveries'>
 
+/** `left`: those that asked by HTTP, if they are kept. */
+type Forgotten = { left: LeftDevice[]; more: boolean }
+
 /** `nodeNo`: to which the devices are connected that this store is told of. */
 export function buildPresenceSteps(db: Database, nodeNo: number): PresenceSteps {
   return {
@@ -45,7 +64,7 @@ export function buildPresenceSteps(db: Database, nodeNo: number): PresenceSteps 
       await db.inTransaction((transaction) => recordPresence(transaction, changes, nodeNo))
     },
     async forgetConnections(at) {
-      await forgetAll(db, WITHOUT_NODE, [], at)
+      while ((await db.inTransaction((transaction) => forgetSome(transaction, at))).more);
     },
     async recordDeliveries({ notified, delivered, at }) {
       if (notified.length + delivered.length === 0) return
@@ -59,30 +78,37 @@ export function buildPresenceSteps(db: Database, nodeNo: number): PresenceSteps 
   }
 }
 
-/** Whoever is connected to these nodes is not any more. */
-export function forgetConnectionsOf(db: Database, nodeNos: number[], at: number): Promise<void> {
-  return forgetAll(db, OF_NODES, [numbers(nodeNos)], at)
+/** As `forgetConnections`, but whoever asked by HTTP is kept by this node and given. */
+export async function leaveConnections(db: Database, nodeNo: number, at: number): Promise<LeftDevice[]> {
+  const all: LeftDevice[] = []
+  for (let more = true; more; ) {
+    const forgotten = await db.inTransaction((transaction) => forgetSome(transaction, at, nodeNo))
+    all.push(...forgotten.left)
+    more = forgotten.more
+  }
+  return all
 }
 
-async function forgetAll(db: Database, find: string, values: unknown[], at: number): Promise<void> {
-  const some = (transaction: Transaction) => forgetSome(transaction, find, values, at)
-  while (await db.inTransaction(some));
-}
-
-/** True while there may be more. */
-async function forgetSome(
-  transaction: Transaction,
-  find: string,
-  values: unknown[],
-  at: number,
-): Promise<boolean> {
-  const rows = await transaction.query(find, [forgottenAtOnce, ...values])
-  for (const { owner_no, device_no, door } of rows) {
+/** Of those whose node is gone. */
+async function forgetSome(transaction: Transaction, at: number, keeper?: number): Promise<Forgotten> {
+  const gone = await transaction.query(GONE)
+  if (gone.length === 0) return { left: [], more: false }
+  const locked = await transaction.query(ONLINE, [gone.map((row) => row.no), forgottenAtOnce])
+  const deviceNos = locked.map((row) => row.device_no)
+  const kept = keeper === undefined ? [] : await transaction.query(ADOPT, [deviceNos, keeper])
+  for (const { owner_no, device_no, door } of await transaction.query(FORGET, [deviceNos, at])) {
     const [ownerNo, deviceNo] = [owner_no as number, device_no as number]
     deviceChanged(transaction, 'device.offline', { ownerNo, deviceNo, at, details: { door } })
   }
-  if (rows.length > 0) await transaction.query(FORGET, [rows.map((row) => row.device_no), at])
-  return rows.length === forgottenAtOnce
+  return { left: kept.map(toLeft), more: locked.length === forgottenAtOnce }
+}
+
+function toLeft(row: Row): LeftDevice {
+  return {
+    ownerNo: row.owner_no as number,
+    deviceId: row.device_id as string,
+    lastSeenAt: row.last_seen_at as number,
+  }
 }
 
 /** Each in its turn, but each device is written once. */
@@ -105,26 +131,29 @@ async function recordPresence(
     const verdict = judgePresence(known, change)
     if (verdict === 'ignored') continue
     const isNews = known.online !== online
+    // One that is connected is where it is connected, wherever else it asks.
+    if (verdict === 'holds' || !hasSession(known)) device.nodeNo = nodeNo
     known.lastSeenAt = verdict === 'seen' ? Math.max(known.lastSeenAt ?? 0, at) : at
     if (verdict === 'holds')
       Object.assign(known, { online, since: at, door, session: session ?? known.session })
-    set.set(deviceNo, { ...known, device_no: deviceNo, seen: known.lastSeenAt })
+    set.set(deviceNo, { ...known, device_no: deviceNo, node_no: device.nodeNo, seen: known.lastSeenAt })
     if (!isNews || verdict !== 'holds') continue
     const type = online ? 'device.online' : 'device.offline'
     deviceChanged(transaction, type, { ownerNo, deviceNo, at, details: { door } })
   }
-  if (set.size > 0) await transaction.query(SET, [JSON.stringify([...set.values()]), nodeNo])
+  if (set.size > 0) await transaction.query(SET, [JSON.stringify([...set.values()])])
 }
 
-function toKnown(row: Row): { deviceNo: number; known: KnownPresence } {
+function toKnown(row: Row): { deviceNo: number; nodeNo: number | null; known: KnownPresence } {
   return {
     deviceNo: row.device_no as number,
+    nodeNo: row.node_no as number | null,
     known: {
       online: row.online as boolean,
       since: row.presence_since as number | null,
       lastSeenAt: row.last_seen_at as number | null,
       door: row.door as KnownPresence['door'],
-      session: row.session_no as number | null,
+      session: row.session_since as number | null,
     },
   }
 }

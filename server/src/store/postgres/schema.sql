@@ -34,7 +34,7 @@ CREATE TABLE device (
   last_seen_at bigint,
   door text,
   node_no integer,
-  session_no bigint,
+  session_since bigint,
   revoked_at bigint,
   claim_hash bytea,
   FOREIGN KEY (owner_no) REFERENCES owner(owner_no),

@@ -8,10 +8,10 @@ CREATE TABLE node (
   beat_at bigint NOT NULL
 ) WITH (fillfactor = 50);
 
--- One row: the steady clock that all nodes share, as the fastest of them said it last.
+-- One row: the steady clock that all nodes share, as the fastest of them said it last, and when that was by the
+-- database's own.
 CREATE TABLE steady_clock (
   clock bigint NOT NULL,
-  -- When it was said, on the wall clock of the database.
   at bigint NOT NULL
 ) WITH (fillfactor = 50);
 
@@ -70,9 +70,6 @@ CREATE TABLE job_version (
   content text NOT NULL
 );
 
--- Sessions of devices, in the order in which they were opened on all nodes.
-CREATE SEQUENCE session_no;
-
 CREATE TABLE device (
   device_no integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   owner_no integer NOT NULL REFERENCES owner,
@@ -89,9 +86,9 @@ CREATE TABLE device (
   presence_since bigint,
   last_seen_at bigint,
   door text,
-  -- The node it is connected to, or was heard by last; and the number of its last session.
+  -- The node it is connected to, or was heard by last; and since when its last session is open, on the steady clock.
   node_no integer,
-  session_no bigint,
+  session_since bigint,
   -- While set, no certificate lets the device in.
   revoked_at bigint,
   -- By what a device that enrolled is known again when the answer got lost. It goes with the token.

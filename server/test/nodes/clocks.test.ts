@@ -1,0 +1,109 @@
+// Clocks, retries and cancels where there are several nodes, whose clocks on the wall are hours apart: each fires once, at
+// its time.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type DeviceCalls, deviceCalls, newDevice } from '../support/call-device.ts'
+import type { OpenServer } from '../support/open-server.ts'
+import { within } from '../support/within.ts'
+import { openNodes } from './open-nodes.ts'
+
+const seconds = 3
+const copies = 4
+/** A clock fires within two seconds of its time; a busy machine gets more. */
+const lateMs = 15_000
+const hour = 60 * 60_000
+const skews = [hour, 0, -hour]
+
+type Step = (device: (node: number) => DeviceCalls, id: number, nodes: OpenServer[]) => Promise<unknown>
+type Scenario = { name: string; job: object; begin: Step; history: string[] }
+
+const start: Step = async (device) => {
+  assert.equal((await device(1).startNext()).json.execution.status, 'IN_PROGRESS')
+}
+
+const scenarios: Scenario[] = [
+  {
+    name: 'expire',
+    job: { expireAfterSeconds: seconds },
+    begin: async () => {},
+    history: ['expire EXPIRED 1'],
+  },
+  {
+    name: 'time-out',
+    job: { timeoutSeconds: seconds },
+    begin: start,
+    history: ['start IN_PROGRESS 1', 'time-out TIMED_OUT 1'],
+  },
+  {
+    name: 'deadline',
+    job: { deadlineSeconds: seconds, timeoutSeconds: 60 },
+    begin: start,
+    history: ['start IN_PROGRESS 1', 'miss-deadline TIMED_OUT 1'],
+  },
+  {
+    name: 'expire-retry',
+    job: { expireAfterSeconds: seconds, retry: { max: 1, backoffSeconds: 0 } },
+    begin: async (device, id, nodes) => {
+      await start(device, id, nodes)
+      assert.equal((await device(2).update(id, 'FAILED')).status, 200)
+    },
+    history: ['start IN_PROGRESS 1', 'retry PENDING 1', 'expire EXPIRED 2'],
+  },
+  {
+    name: 'cancel',
+    job: { timeoutSeconds: 60 },
+    begin: async (device, id, nodes) => {
+      await start(device, id, nodes)
+      const { json } = await (nodes[2] as OpenServer).call('POST', `/job/api/executions/${id}/cancel`)
+      assert.equal(json.execState, 'CANCELING')
+    },
+    history: ['start IN_PROGRESS 1', 'cancel CANCELING 1', 'overrun-cancel CANCELED 1'],
+  },
+]
+
+test('each clock fires once and at its time, though the clocks on the walls of the nodes are an hour apart', async (t) => {
+  const { nodes } = await openNodes(t, 3, { cancelDeadlineSeconds: seconds }, (index) => ({
+    now: () => Date.now() + (skews[index] as number),
+  }))
+  const at = (index: number) => nodes[index % nodes.length] as OpenServer
+  const all = scenarios.flatMap((scenario, index) =>
+    Array.from({ length: copies }, (_, copy) => ({
+      ...scenario,
+      id: `${scenario.name}-${copy}`,
+      place: index + copy,
+    })),
+  )
+  const tokens = await Promise.all(
+    all.map(async ({ id, job, place }) => {
+      assert.equal((await at(place).call('PUT', `/job/api/jobs/${id}`, { body: job })).status, 201)
+      return (await newDevice(at(place), id)).token
+    }),
+  )
+  // Each begins at another node, and several of a kind: all nodes see them fall due at about the same time.
+  const late = await Promise.all(
+    all.map(async ({ id, place, begin, history }, index) => {
+      const device = (node: number) => deviceCalls(at(node + place).http, id, tokens[index] as string)
+      const begun = performance.now()
+      const [{ jobExecutionId }] = (await at(place).trigger(id, [id])).json
+      await begin(device, jobExecutionId, nodes)
+      const begunBy = performance.now()
+      const path = `/job/api/executions/${jobExecutionId}`
+      const { json } = await within(
+        lateMs,
+        `${id} does not fire`,
+        at(place + 1).call('GET', `${path}?wait=60`),
+      )
+      const now = performance.now()
+      assert.notEqual(json.finishedAt, null)
+      assert.ok(now - begun >= seconds * 1000 - 1, `${id} fired after ${now - begun} ms`)
+      const { items } = (await at(place + 2).call('GET', `${path}/history`)).json
+      const told = items
+        .slice(1)
+        .map((step: Record<string, string>) => `${step.event} ${step.to} ${step.attempt}`)
+      assert.deepEqual(told, history, id)
+      return now - begunBy - seconds * 1000
+    }),
+  )
+  t.diagnostic(`the latest of ${late.length} fired ${Math.round(Math.max(...late))} ms after its time`)
+})

@@ -1,0 +1,255 @@
+// What a node leaves behind when it is gone, and what the others make of it: step by step on their stores.
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as rest } from 'node:timers/promises'
+import pg from 'pg'
+import { Presence } from '../../src/domain/presence.ts'
+import type { DeviceKey, Door } from '../../src/domain/store.ts'
+import { openPostgresStore, type PostgresStore } from '../../src/store/postgres/postgres-store.ts'
+import { seedOwner, startedAt } from '../store/store-under-test.ts'
+import { createDatabase, execute, sharedPostgres } from '../support/postgres-server.ts'
+
+const server = await sharedPostgres()
+const minute = 60_000
+
+/** Stores of nodes that do nothing by themselves. */
+async function openStores(t: TestContext, count: number) {
+  const url = await createDatabase(server)
+  const stores: PostgresStore[] = []
+  for (let index = 0; index < count; index++) {
+    const store = await openPostgresStore({ url })
+    t.after(() => store.close())
+    stores.push(store)
+  }
+  const numbers = (await execute(url, 'SELECT node_no FROM node ORDER BY node_no')).map(
+    (row) => row.node_no as number,
+  )
+  const [first] = stores as [PostgresStore]
+  const { ownerNo } = await seedOwner(first)
+  return { url, stores, numbers, device: { ownerNo, deviceId: 'd1' } }
+}
+
+const come = (store: PostgresStore, device: DeviceKey, session: number | null, door: Door = 'mqtt') =>
+  store.recordPresence([{ ...device, online: true, at: startedAt, door, session }])
+
+const isOnline = async (store: PostgresStore, { ownerNo, deviceId }: DeviceKey) =>
+  (await store.getDevice(ownerNo, deviceId))?.presence.online
+
+/** As when it is taken out. */
+const takeOut = (url: string, nodeNo: number | undefined) =>
+  execute(url, `DELETE FROM node WHERE node_no = ${nodeNo}`)
+
+/** What a node does once a second. */
+async function lookAround({ nodes }: PostgresStore) {
+  await nodes.beat(1)
+  return nodes.forgetDeadNodes()
+}
+
+async function offlineEvents(url: string): Promise<number> {
+  const [row] = await execute(url, `SELECT count(*)::int AS count FROM event WHERE type = 'device.offline'`)
+  return row?.count as number
+}
+
+test('who comes to another node in the very instant in which its own is forgotten stays online', async (t) => {
+  const { url, stores, numbers, device } = await openStores(t, 2)
+  const [one, two] = stores as [PostgresStore, PostgresStore]
+  await come(one, device, 1)
+  await takeOut(url, numbers[0])
+  const other = new pg.Client({ connectionString: url })
+  await other.connect()
+  t.after(() => other.end())
+  // What recordPresence of the second node does, held open.
+  await other.query('BEGIN')
+  await other.query(`UPDATE device SET node_no = ${numbers[1]}, session_since = 2 WHERE device_id = 'd1'`)
+  const forgetting = lookAround(two)
+  await Promise.race([forgetting, rest(300)])
+  await other.query('COMMIT')
+  await forgetting
+  await lookAround(two)
+  assert.equal(await isOnline(two, device), true)
+  assert.equal(await offlineEvents(url), 0)
+})
+
+test('a node does not wait for one that stands still in the middle of writing who is online', async (t) => {
+  const { url, stores, numbers, device } = await openStores(t, 2)
+  const [one, two] = stores as [PostgresStore, PostgresStore]
+  await come(one, device, 1)
+  await come(one, { ...device, deviceId: 'd2' }, 1)
+  const still = new pg.Client({ connectionString: url, application_name: `jobcast node ${numbers[0]}` })
+  still.on('error', () => undefined)
+  await still.connect()
+  t.after(() => still.end().catch(() => undefined))
+  await still.query('BEGIN')
+  await still.query(`SELECT FROM device WHERE device_id = 'd1' FOR UPDATE`)
+  await takeOut(url, numbers[0])
+  await lookAround(two)
+  assert.equal(await isOnline(two, { ...device, deviceId: 'd2' }), false)
+  await still.query('ROLLBACK')
+  await lookAround(two)
+  assert.equal(await isOnline(two, device), false)
+  assert.equal(await offlineEvents(url), 2)
+})
+
+test('a node that is taken out loses all its connections, and the locks they hold', async (t) => {
+  const { url, stores } = await openStores(t, 1)
+  const [one] = stores as [PostgresStore]
+  // One that has ended, but for a transaction that it stands in.
+  const [row] = await execute(url, 'INSERT INTO node (beat_at) VALUES (1) RETURNING node_no')
+  const still = new pg.Client({ connectionString: url, application_name: `jobcast node ${row?.node_no}` })
+  const isCut = new Promise((resolve) => still.on('error', resolve))
+  await still.connect()
+  await still.query('BEGIN')
+  await still.query(`SELECT FROM device WHERE device_id = 'd1' FOR UPDATE`)
+  const count = async () => (await execute(url, 'SELECT FROM node')).length
+  const begun = performance.now()
+  while ((await count()) > 1) {
+    const { clock } = await one.nodes.beat(1)
+    assert.ok(clock > 0)
+    await one.nodes.forgetDeadNodes()
+    await rest(500)
+  }
+  await isCut
+  assert.ok(performance.now() - begun > 2500, 'it was not given the time to make a new connection')
+})
+
+test('a node is not taken out because the clock of the database jumps', async (t) => {
+  const { url, stores } = await openStores(t, 2)
+  for (let beat = 0; beat < 4; beat++) {
+    for (const { nodes } of stores) {
+      assert.equal((await nodes.beat(1)).wasForgotten, false)
+      // As if it had jumped by an hour between two beats.
+      await execute(url, 'UPDATE node SET beat_at = beat_at - 3600000')
+      await nodes.forgetDeadNodes()
+    }
+  }
+  assert.equal((await execute(url, 'SELECT FROM node')).length, 2)
+})
+
+test('a node that was taken out hears of it also if its beat breaks off in the middle', async (t) => {
+  const { url, stores, numbers } = await openStores(t, 1)
+  const [one] = stores as [PostgresStore]
+  await takeOut(url, numbers[0])
+  await execute(url, 'ALTER TABLE steady_clock RENAME TO away')
+  await assert.rejects(one.nodes.beat(1))
+  await execute(url, 'ALTER TABLE away RENAME TO steady_clock')
+  assert.equal((await one.nodes.beat(1)).wasForgotten, true)
+  assert.equal((await one.nodes.beat(1)).wasForgotten, false)
+})
+
+test('who is connected to one node and asks another by HTTP is where it is connected', async (t) => {
+  const { url, stores, numbers, device } = await openStores(t, 3)
+  const [one, two, three] = stores as [PostgresStore, PostgresStore, PostgresStore]
+  await come(one, device, 1)
+  await come(two, device, null, 'http')
+  assert.deepEqual(await two.nodes.recordSeen([{ ...device, at: startedAt + 1 }]), [])
+  await takeOut(url, numbers[1])
+  assert.deepEqual(await lookAround(three), [])
+  assert.equal(await isOnline(three, device), true)
+  await takeOut(url, numbers[0])
+  await lookAround(three)
+  assert.equal(await isOnline(three, device), false)
+})
+
+/** The part of a node that knows who asked it by HTTP, with clocks in the hand of the test. */
+function buildPresence(store: PostgresStore, clock: { ms: number }, wall = 0) {
+  const presence = new Presence({ store, now: () => startedAt + wall + clock.ms, elapsed: () => clock.ms })
+  return {
+    presence,
+    async lookAround() {
+      presence.adoptByHttp(await lookAround(store))
+      for (const offline of await store.nodes.recordSeen(presence.heardWithin(25_000))) {
+        presence.announceByHttp(offline)
+      }
+      presence.noticeSilence()
+      await presence.settle()
+    },
+  }
+}
+
+test('who asks several nodes by HTTP stays online when one of them is gone, and is offline once it is silent', async (t) => {
+  const { url, stores, numbers, device } = await openStores(t, 3)
+  const clock = { ms: 0 }
+  const parts = stores.map((store) => buildPresence(store, clock))
+  const three = stores[2] as PostgresStore
+  for (const { presence, lookAround } of parts) {
+    clock.ms += 1000
+    presence.seenByHttp(device)
+    await lookAround()
+  }
+  // The one that heard it last is gone; the others have heard it as well.
+  await takeOut(url, numbers[2])
+  const [first, second] = parts as [(typeof parts)[0], (typeof parts)[0]]
+  for (let round = 0; round < 10; round++) {
+    clock.ms += 20_000
+    second.presence.seenByHttp(device)
+    await second.lookAround()
+    await first.lookAround()
+    assert.equal(await isOnline(three, device), true, `in round ${round}`)
+  }
+  assert.equal(await offlineEvents(url), 0)
+  clock.ms += 50_000
+  await first.lookAround()
+  await second.lookAround()
+  assert.equal(await isOnline(three, device), true)
+  clock.ms += 20_000
+  await first.lookAround()
+  await second.lookAround()
+  assert.equal(await isOnline(three, device), false)
+  assert.equal(await offlineEvents(url), 1)
+})
+
+test('who asked nobody but a node that is gone is offline after its silence', async (t) => {
+  const { url, stores, numbers, device } = await openStores(t, 2)
+  const clock = { ms: 0 }
+  const [first, second] = stores.map((store) => buildPresence(store, clock)) as [
+    ReturnType<typeof buildPresence>,
+    ReturnType<typeof buildPresence>,
+  ]
+  first.presence.seenByHttp(device)
+  await first.lookAround()
+  await takeOut(url, numbers[0])
+  clock.ms += minute / 2
+  await second.lookAround()
+  assert.equal(await isOnline(stores[1] as PostgresStore, device), true)
+  clock.ms += minute / 2 + 1
+  await second.lookAround()
+  assert.equal(await isOnline(stores[1] as PostgresStore, device), false)
+})
+
+test('who is heard by one node is online soon, though another one with a wrong clock has said that it is not', async (t) => {
+  const { stores, device } = await openStores(t, 2)
+  const clock = { ms: 0 }
+  const [one] = stores as [PostgresStore]
+  const wrong = buildPresence(one, clock, 60 * minute)
+  const right = buildPresence(stores[1] as PostgresStore, clock)
+  wrong.presence.seenByHttp(device)
+  await wrong.lookAround()
+  for (let round = 0; round < 8; round++) {
+    clock.ms += 20_000
+    right.presence.seenByHttp(device)
+    await wrong.lookAround()
+    await right.lookAround()
+    assert.equal(await isOnline(one, device), true, `in round ${round}`)
+  }
+})
+
+test('a node that comes in has the clock of the others, however far from the wall that is', async (t) => {
+  const { url, stores } = await openStores(t, 1)
+  const [one] = stores as [PostgresStore]
+  const hour = 60 * minute
+  const { clock } = await one.nodes.beat(undefined)
+  const begun = performance.now() - hour
+  const steady = () => Math.round(clock + performance.now() - begun)
+  await one.nodes.beat(steady())
+  await rest(600)
+  const late = await openPostgresStore({ url })
+  t.after(() => late.close())
+  const taken = await late.nodes.beat(undefined)
+  const lag = steady() - taken.clock
+  assert.ok(lag >= -5 && lag < 500, `it is ${lag} ms behind`)
+  // The clock of the database jumps: nobody else's does.
+  await execute(url, 'UPDATE steady_clock SET at = at - 3600000')
+  const after = await one.nodes.beat(steady())
+  assert.ok(after.clock - steady() < 500, `the clock has jumped by ${after.clock - steady()} ms`)
+})

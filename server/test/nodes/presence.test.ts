@@ -1,0 +1,137 @@
+// Who is online is right on all nodes, whatever happens to the one a device is connected to.
+// "npm run test:nodes" pauses a node for 30 s.
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as rest } from 'node:timers/promises'
+import type { Api } from '../support/call-api.ts'
+import { type DeviceCalls, deviceCalls, newDevice } from '../support/call-device.ts'
+import { MqttLine } from '../support/mqtt-line.ts'
+import type { OpenServer } from '../support/open-server.ts'
+import { execute } from '../support/postgres-server.ts'
+import type { RestartingServer } from '../support/restarting-server.ts'
+import type { SpawnedServer } from '../support/spawn-server.ts'
+import { within } from '../support/within.ts'
+import { connectDevice, isNext } from './connected-device.ts'
+import { openNodes } from './open-nodes.ts'
+import { nodeNumbers, pause, spawnNodes, until, wake } from './spawn-nodes.ts'
+
+/** Longer than it takes until a node that stands still counts as gone. */
+const pauseMs = 1000 * Number(process.argv[2] ?? 11)
+const boundMs = 30_000
+
+async function online(api: Api): Promise<string> {
+  const { items } = (await api.call('GET', '/job/api/devices?online=true&limit=200')).json
+  return items.map(({ deviceId }: { deviceId: string }) => deviceId).join()
+}
+
+/** What was told of the device, in order. */
+async function toldOf(databaseUrl: string, deviceId: string): Promise<string> {
+  const rows = await execute(
+    databaseUrl,
+    `SELECT type FROM event JOIN device USING (device_no)
+     WHERE device_id = '${deviceId}' AND type IN ('device.online', 'device.offline') ORDER BY event_id`,
+  )
+  return rows.map(({ type }) => (type as string).slice('device.'.length)).join(' ')
+}
+
+async function connectAll(t: TestContext, address: string, devices: DeviceCalls[]): Promise<MqttLine[]> {
+  const lines = await Promise.all(devices.map((device) => MqttLine.open(address, device)))
+  t.after(() => lines.map((line) => line.cut()))
+  return lines
+}
+
+const named = (name: string, count: number) => Array.from({ length: count }, (_, index) => `${name}-${index}`)
+
+test('nodes as programs', async (t) => {
+  const { databaseUrl, nodes } = await spawnNodes(t, 3)
+  const servers = (await Promise.all(nodes.map((node) => node.running()))) as SpawnedServer[]
+  const [one, two, three] = servers as [SpawnedServer, SpawnedServer, SpawnedServer]
+  await one.putJobAndDevices('restart', [])
+  const make = (ids: string[]) => Promise.all(ids.map((id) => newDevice(one, id)))
+
+  await t.test(
+    'one is killed: its devices are offline within seconds, and online where they come back',
+    async (t) => {
+      const ids = named('killed', 20)
+      const devices = await make(ids)
+      const [stays] = await make(['stays'])
+      await connectAll(t, one.mqtt, [stays as DeviceCalls])
+      const lines = await connectAll(t, two.mqtt, devices)
+      const all = [...ids, 'stays'].sort().join()
+      await until('all are online', async () => (await online(one)) === all)
+      await (nodes[1] as RestartingServer).kill()
+      await Promise.all(lines.map((line) => line.closed))
+      const offlineMs = await until('they are offline', async () => (await online(one)) === 'stays', boundMs)
+      await connectAll(t, three.mqtt, devices)
+      const onlineMs = await until('they are back', async () => (await online(one)) === all, boundMs)
+      for (const id of ids) assert.equal(await toldOf(databaseUrl, id), 'online offline online', id)
+      assert.equal(await toldOf(databaseUrl, 'stays'), 'online')
+      t.diagnostic(`offline ${offlineMs} ms after the kill, online ${onlineMs} ms after they came back`)
+    },
+  )
+
+  await t.test(
+    `one stands still for ${pauseMs} ms: who stayed is offline meanwhile, who left is not`,
+    async (t) => {
+      const staying = named('stays', 10)
+      const leaving = named('leaves', 10)
+      const [stay, leave] = [await make(staying), await make(leaving)]
+      const stayed = await connectAll(t, three.mqtt, stay)
+      const left = await connectAll(t, three.mqtt, leave)
+      const all = [...leaving, ...staying].sort().join()
+      await until('all are online', async () => (await online(one)) === all)
+      const before = await nodeNumbers(databaseUrl)
+      const minimum = rest(pauseMs)
+      await pause(nodes[2] as RestartingServer)
+      const moved = await connectAll(t, one.mqtt, leave)
+      const isOut = async () => (await nodeNumbers(databaseUrl)).length < before.length
+      await Promise.all([minimum, until('it is taken out', isOut)])
+      await until('who stayed is offline', async () => (await online(one)) === leaving.join())
+      await wake(nodes[2] as RestartingServer)
+      const onlineMs = await until('who stayed is online', async () => (await online(one)) === all, boundMs)
+      // Both nodes say so, and what was left behind is closed.
+      assert.equal(await online(three), all)
+      await within(boundMs, 'old sessions stay open', Promise.all(left.map((line) => line.closed)))
+      assert.ok([...stayed, ...moved].every((line) => !line.isClosed))
+      for (const id of staying) assert.equal(await toldOf(databaseUrl, id), 'online offline online', id)
+      for (const id of leaving) assert.equal(await toldOf(databaseUrl, id), 'online', id)
+      t.diagnostic(`right again ${onlineMs} ms after it was woken`)
+    },
+  )
+})
+
+test('a device that is taken over by another node, again and again, is never told to be offline', async (t) => {
+  const { databaseUrl, nodes } = await openNodes(t, 3)
+  const [one] = nodes as [OpenServer]
+  await one.putJobAndDevices('restart', [])
+  const device = await newDevice(one, 'd1')
+  let line: MqttLine | undefined
+  for (let round = 0; round < 12; round++) {
+    const { server } = nodes[round % nodes.length] as OpenServer
+    const next = await connectDevice(t, server.mqtt, device)
+    if (line) await within(boundMs, 'the one before stays open', line.closed)
+    line = next.line
+  }
+  // Longer than a node waits before it says that a device which moved has not come to another.
+  await rest(4000)
+  assert.equal(line?.isClosed, false)
+  for (const node of nodes) assert.equal(await online(node), 'd1')
+  assert.equal(await toldOf(databaseUrl, 'd1'), 'online')
+  await one.trigger('restart', ['d1'])
+  const last = await connectDevice(t, one.server.mqtt, device)
+  await within(boundMs, 'it is told of what waits', last.notice(isNext))
+})
+
+test('a device that asks all nodes by HTTP is online at all of them, told once', async (t) => {
+  const { databaseUrl, nodes } = await openNodes(t, 3)
+  const [one] = nodes as [OpenServer]
+  const { token } = await newDevice(one, 'd1')
+  for (let round = 0; round < 12; round++) {
+    const { http } = nodes[round % nodes.length] as OpenServer
+    assert.equal((await deviceCalls(http, 'd1', token).call('GET', '?wait=0')).status, 200)
+    await rest(100)
+  }
+  for (const node of nodes) assert.equal(await online(node), 'd1')
+  assert.equal(await toldOf(databaseUrl, 'd1'), 'online')
+})

@@ -1,0 +1,86 @@
+// Several nodes as real programs on one database: to be killed, paused, and cut off from each other.
+
+import type { TestContext } from 'node:test'
+import { setTimeout as rest } from 'node:timers/promises'
+import { newSecretText } from '../../src/domain/secret-text.ts'
+import { createDatabase, execute, sharedPostgres } from '../support/postgres-server.ts'
+import { RestartingServer } from '../support/restarting-server.ts'
+import { type SpawnedServer, startProgram } from '../support/spawn-server.ts'
+import { newTemporaryFolder, removeAfter } from '../support/temporary-folder.ts'
+
+/** `numbers`: by which the nodes know each other at first, if they were started in turn. */
+export type SpawnedNodes = { databaseUrl: string; nodes: RestartingServer[]; numbers: number[] }
+
+export type SpawnNodesOptions = {
+  /** A PostgreSQL of its own. */
+  server?: string
+  flags?: string[]
+  /** One after the other, which takes longer. */
+  inTurn?: boolean
+}
+
+/** All know the same admin key. Resolves when all are ready. */
+export async function spawnNodes(
+  t: TestContext,
+  count: number,
+  { server, flags = [], inTurn = false }: SpawnNodesOptions = {},
+): Promise<SpawnedNodes> {
+  const databaseUrl = await createDatabase(server ?? (await sharedPostgres()))
+  const env = { DATABASE_URL: databaseUrl, JOBCAST_ADMIN_KEY: newSecretText('jc').text }
+  const nodes: RestartingServer[] = []
+  const numbers: number[] = []
+  for (let index = 0; index < count; index++) {
+    const folder = newTemporaryFolder()
+    const node = new RestartingServer(() => startProgram(folder, { flags, env }).ready)
+    nodes.push(node)
+    t.after(async () => {
+      await wake(node)
+      await node.end()
+    })
+    removeAfter(t, folder)
+    if (!inTurn) continue
+    await node.running()
+    numbers.push(...(await nodeNumbers(databaseUrl)).filter((nodeNo) => !numbers.includes(nodeNo)))
+  }
+  await Promise.all(nodes.map((node) => node.running()))
+  return { databaseUrl, nodes, numbers }
+}
+
+/** As if its machine stood still. */
+export async function pause(node: RestartingServer): Promise<SpawnedServer> {
+  const server = await node.running()
+  server.process.kill('SIGSTOP')
+  return server
+}
+
+export async function wake(node: RestartingServer): Promise<void> {
+  const server = await Promise.race([node.running().catch(() => undefined), rest(100)])
+  server?.process.kill('SIGCONT')
+}
+
+/** Cuts the connections over which nodes hear each other, known by what was said on them last; gives how many. */
+export async function cutHearing(databaseUrl: string): Promise<number> {
+  const rows = await execute(
+    databaseUrl,
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+     WHERE datname = current_database() AND application_name LIKE 'jobcast node %'
+       AND query ~ 'LISTEN|pg_notify|pg_try_advisory_lock|pg_advisory_unlock'`,
+  )
+  return rows.length
+}
+
+/** Resolves once it is so; `what` is said if it never is. A database that is away says nothing. */
+export async function until(what: string, isSo: () => Promise<boolean>, ms = 60_000): Promise<number> {
+  const begun = performance.now()
+  while (!(await isSo().catch(() => false))) {
+    if (performance.now() - begun > ms) throw new Error(`after ${ms} ms not yet: ${what}`)
+    await rest(50)
+  }
+  return Math.round(performance.now() - begun)
+}
+
+/** Of the nodes that there are by what the database says. */
+export async function nodeNumbers(databaseUrl: string): Promise<number[]> {
+  const rows = await execute(databaseUrl, 'SELECT node_no FROM node')
+  return rows.map((row) => row.node_no as number)
+}

@@ -1,0 +1,151 @@
+// A device that carries out whatever waits for it, at any node, as our agent does: what it has begun it does not begin once
+// more when it is handed over again, but says how it ended. When a node says nothing for a while, or is gone, it goes to another one.
+
+import { setTimeout as rest } from 'node:timers/promises'
+import { deviceCalls } from '../support/call-device.ts'
+import { type Answer, type Json, LineClosed, MqttLine, NotLetIn } from '../support/mqtt-line.ts'
+import { accepted, deviceFilters } from '../support/simulated-device.ts'
+
+export type NodeAddress = { http: string; mqtt: string }
+export type Way = 'mqtt' | 'web-socket' | 'http'
+
+export type WorkingDeviceOptions = {
+  deviceId: string
+  token: string
+  way: Way
+  /** Any node, also one that is gone or stands still. */
+  pickNode: () => NodeAddress
+  /** The end of an execution was acknowledged. */
+  onEnded: () => void
+}
+
+/** Nobody waits longer than this for a node that says nothing. */
+const patienceMs = 3000
+const pollSeconds = 2
+/** So that a fleet that meets a node that is gone does not keep the machine busy with that alone. */
+const restMs = 50
+const notAuthorized = 0x87
+
+export class WorkingDevice {
+  readonly deviceId: string
+  readonly begun = new Set<number>()
+  readonly #ended = new Set<number>()
+  readonly #options: WorkingDeviceOptions
+  #line: MqttLine | undefined
+  #isOver = false
+  #news = Promise.withResolvers<void>()
+
+  constructor(options: WorkingDeviceOptions) {
+    this.#options = options
+    this.deviceId = options.deviceId
+  }
+
+  /** Lives until it is stopped; rejects when the server does what it must not. */
+  async live(): Promise<void> {
+    while (!this.#isOver) {
+      const node = this.#options.pickNode()
+      try {
+        if (this.#options.way === 'http') await this.#workByHttp(node)
+        else await this.#workByMqtt(this.#options.way === 'mqtt' ? node.mqtt : node.http)
+      } catch (error) {
+        this.#line?.cut()
+        if (!isTrouble(error)) throw error
+        await rest(restMs)
+      }
+    }
+  }
+
+  stop(): void {
+    this.#isOver = true
+    this.#line?.cut()
+  }
+
+  async #workByMqtt(address: string): Promise<void> {
+    const { deviceId, token } = this.#options
+    const opening = MqttLine.open(address, { deviceId, token })
+    // One that is opened after all must not stay.
+    const line = await inTime(opening).catch((error) => {
+      opening.then((late) => late.cut()).catch(() => undefined)
+      throw error
+    })
+    this.#line = line
+    line.onNotice = (suffix, json) => {
+      if (suffix === 'notify-next' && json.execution) this.#news.resolve()
+    }
+    await inTime(line.subscribe(...deviceFilters))
+    while (!this.#isOver) {
+      this.#news = Promise.withResolvers()
+      const { execution } = available(await inTime(line.request('start-next', {})))
+      if (execution) {
+        this.#begin(execution)
+        const { jobId, executionNumber } = execution
+        const end = await inTime(line.request(`${jobId}/update`, { status: 'SUCCEEDED', executionNumber }))
+        // One whose report was not answered may be done.
+        if (end.json.code !== 'InvalidStateTransition') available(end)
+        this.#end(execution)
+      } else {
+        // A node that stands still says nothing, and neither does one that has nothing to say: so it is asked now and then.
+        await Promise.race([this.#news.promise, line.closed, rest(patienceMs)])
+      }
+    }
+  }
+
+  async #workByHttp({ http }: NodeAddress): Promise<void> {
+    const { deviceId, token } = this.#options
+    const device = deviceCalls(http, deviceId, token)
+    const signal = AbortSignal.timeout(pollSeconds * 1000 + patienceMs)
+    ok(await device.call('GET', `?wait=${pollSeconds}`, undefined, { signal }))
+    const { execution } = ok(await device.call('PUT', '/$next', undefined, { signal }))
+    if (execution === undefined) return
+    this.#begin(execution)
+    const body = { status: 'SUCCEEDED', executionNumber: execution.executionNumber }
+    const reply = await device.call('POST', `/${execution.jobId}`, body, { signal })
+    if (reply.status !== 409) ok(reply)
+    this.#end(execution)
+  }
+
+  #begin({ jobId }: Json): void {
+    const id = Number(jobId)
+    if (this.#ended.has(id)) throw new Error(`execution ${id} came again after its end was acknowledged`)
+    this.begun.add(id)
+  }
+
+  #end({ jobId }: Json): void {
+    this.#ended.add(Number(jobId))
+    this.#options.onEnded()
+  }
+}
+
+class Unavailable extends Error {}
+class TooSlow extends Error {}
+
+function isTrouble(error: unknown): boolean {
+  const isNetwork =
+    error instanceof TypeError || (error instanceof DOMException && error.name === 'TimeoutError')
+  const isRefused = error instanceof NotLetIn && error.code !== notAuthorized
+  return isNetwork || isRefused || [LineClosed, Unavailable, TooSlow].some((kind) => error instanceof kind)
+}
+
+/** What it was accepted with, unless the database is away. */
+function available(answer: Answer): Json {
+  if (answer.json.code === 'InternalError') throw new Unavailable()
+  return accepted(answer)
+}
+
+function ok({ status, json, text }: { status: number; json: Json; text: string }): Json {
+  if (status === 503) throw new Unavailable()
+  if (status !== 200) throw new Error(`answered ${status}: ${text}`)
+  return json
+}
+
+async function inTime<T>(promise: Promise<T>): Promise<T> {
+  const end = new AbortController()
+  const late = rest(patienceMs, undefined, { signal: end.signal }).then(() => Promise.reject(new TooSlow()))
+  late.catch(() => undefined)
+  promise.catch(() => undefined)
+  try {
+    return await Promise.race([promise, late])
+  } finally {
+    end.abort()
+  }
+}
