@@ -1,30 +1,11 @@
 // axe on every screen, in both themes, wide and narrow.
 
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { test } from 'node:test'
-import type { Page } from 'playwright-core'
 import { newDevice } from '../../server/test/support/call-device.ts'
+import { findViolations } from './find-violations.ts'
 import { openPage } from './open-browser.ts'
 import { openConsole, openConsoleServer } from './open-console.ts'
-
-const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-
-type Violation = { id: string; impact: string; nodes: { html: string; failureSummary: string }[] }
-
-/** By the debugger's way, which no policy of the page is in. */
-export async function findViolations(page: Page): Promise<string[]> {
-  await page.evaluate(axeSource)
-  const violations: Violation[] = await page.evaluate(async () => {
-    const { axe } = window as unknown as { axe: { run: () => Promise<{ violations: Violation[] }> } }
-    return (await axe.run()).violations
-  })
-  return violations.map(
-    ({ id, impact, nodes }) =>
-      `${impact} ${id}: ${nodes.map((node) => `${node.html} ${node.failureSummary}`).join('\n')}`,
-  )
-}
 
 const looks = [
   { colorScheme: 'light', viewport: { width: 1440, height: 900 } },

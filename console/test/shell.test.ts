@@ -22,7 +22,7 @@ test('the page comes back by itself after a restart of the server, and misses no
 })
 
 test('every screen loads from its own address', async (t) => {
-  const { server, page } = await openConsole(t)
+  const { server, page } = await openConsole(t, { expected: [/404/] }) // there is nothing with the name 1
   for (const { path } of routes) {
     await page.goto(server.http + path.replaceAll(/:\w+/g, '1'))
     await page.locator('main h1').waitFor()

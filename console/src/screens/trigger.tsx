@@ -2,7 +2,7 @@
 
 import './trigger.css'
 import { isJobcastError, type JobcastError } from '@jobcast/client'
-import { useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { jobcast } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
 import { newRequestKey } from '../api/request-key.ts'
@@ -20,11 +20,12 @@ import { useScopes } from '../scopes.ts'
 import { DevicePicker } from './trigger/device-picker.tsx'
 import { countSelection, type Directory, useDirectory } from './trigger/directory.ts'
 import { JobPicker } from './trigger/job-picker.tsx'
+import { readTagged } from './trigger/read-tagged.ts'
 import { SameCall } from './trigger/same-call.tsx'
 
 type Selection = { deviceIds: ReadonlySet<string>; tag: string | undefined }
 
-/** `?jobName=…&deviceId=…&deviceId=…` begins with a choice. */
+/** `?jobName=…&deviceId=…&deviceId=…` or `&tag=…` begins with a choice. */
 function firstSelection(): Selection {
   return { deviceIds: new Set(search.value.getAll('deviceId')), tag: undefined }
 }
@@ -44,6 +45,16 @@ export default function TriggerScreen() {
       const all = new Set([...before, ...added])
       return { deviceIds: all, tag: all.size === added.length ? tag : undefined }
     })
+  useEffect(() => {
+    const tag = search.value.get('tag')
+    if (tag === null) return
+    const life = new AbortController()
+    readTagged(tag, life.signal).then(
+      (tagged) => add(tagged, tag),
+      () => undefined, // the tag can be asked for again, and says then what is wrong
+    )
+    return () => life.abort()
+  }, [])
   const remove = (gone: Iterable<string>) =>
     setSelection(({ deviceIds: before }) => {
       const left = new Set(before)

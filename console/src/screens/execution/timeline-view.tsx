@@ -94,7 +94,7 @@ export function saySpan({ why, from, to, isOpen, behind, awayMs, attempt }: Span
 function sayMove({ from, to, event, actor, attempt }: Transition): string {
   const who = actor === 'device' || actor === 'clock' ? '' : `, by ${actor}`
   if (from === null) return `Triggered${who}`
-  if (to === 'PENDING') return `Attempt ${attempt - 1} did not succeed, attempt ${attempt} follows`
+  if (to === 'PENDING') return `Attempt ${attempt} did not succeed, attempt ${attempt + 1} follows`
   if (to === 'IN_PROGRESS') return attempt > 1 ? `Attempt ${attempt} started` : 'Started'
   if (to === 'CANCELING') return `Cancel asked for${who}`
   const word = looks[to].word

@@ -2,7 +2,7 @@
 // elsewhere: whether the device was there, and what it had to finish first.
 
 import type { Execution, Transition } from '@jobcast/client'
-import { parseTime } from '../../parts/time.ts'
+import { parseTime } from '../../parts/parse-time.ts'
 
 export type Why = 'offline' | 'behind' | 'resting' | 'ready' | 'running' | 'canceling'
 
@@ -40,7 +40,8 @@ export function spansOf(facts: Facts): Span[] {
     const from = parseTime(move.at)
     const isOpen = next === undefined
     const to = next ? parseTime(next.at) : Math.max(from, facts.now)
-    const { attempt } = move
+    // A retry stands in the history with the attempt that it ends.
+    const attempt = move.from !== null && move.to === 'PENDING' ? move.attempt + 1 : move.attempt
     switch (move.to) {
       case 'PENDING':
         return waitingSpans(facts, { from, to, isOpen, attempt })

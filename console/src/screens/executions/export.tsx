@@ -36,7 +36,7 @@ export function ExportButtons({ query, name }: { query: Query<ListExecutionsQuer
   return (
     <>
       {(['CSV', 'JSON'] as const).map((kind) => (
-        <button key={kind} type="button" aria-label={`Export as ${kind}`} onClick={() => action.run(kind)}>
+        <button key={kind} type="button" onClick={() => action.run(kind)}>
           Export {kind}
         </button>
       ))}

@@ -47,7 +47,7 @@ export function moveOn(row: Execution, { timestamp, data }: ExecutionEvent): Exe
   return {
     ...row,
     execState: data.execState,
-    attempt: data.attempt,
+    attempt: isRetried ? data.attempt + 1 : data.attempt, // a retry is told with the attempt that it ends
     versionNumber: data.versionNumber,
     startedAt: begins ? timestamp : isRetried ? null : row.startedAt,
     finishedAt: isEnd(data.execState) ? timestamp : row.finishedAt,

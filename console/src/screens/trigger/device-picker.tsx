@@ -1,7 +1,6 @@
 // The devices: by search, by tag, or pasted. Each way adds to the selection.
 
 import { useMemo, useState } from 'preact/hooks'
-import { jobcast } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import { useAction } from '../../api/use-action.ts'
 import { useQuery } from '../../api/use-query.ts'
@@ -11,6 +10,7 @@ import { Field, TextField } from '../../parts/field.tsx'
 import { Presence } from '../../parts/presence.tsx'
 import { type Directory, isBusy } from './directory.ts'
 import { parsePasted, sortPasted } from './parse-pasted.ts'
+import { readTagged } from './read-tagged.ts'
 
 export type PickerProps = {
   directory: Directory
@@ -106,11 +106,9 @@ function ByTag({ onAdd }: PickerProps) {
   const { data } = useQuery(queries.firstDevices())
   const known = [...new Set(data?.items.flatMap(({ tags }) => tags))].sort().slice(0, 24)
   const add = useAction(async (wanted: string) => {
-    const deviceIds: string[] = []
-    for await (const { deviceId } of jobcast.devices.list({ tag: wanted, limit: 200 })) {
-      deviceIds.push(deviceId)
-      if (deviceIds.length % 200 === 0) setSaid(`${formatCount(deviceIds.length)} so far …`)
-    }
+    const deviceIds = await readTagged(wanted, undefined, (count) =>
+      setSaid(`${formatCount(count)} so far …`),
+    )
     setSaid(
       deviceIds.length === 0
         ? `No device has the tag ${wanted}.`
