@@ -63,17 +63,18 @@ class OutputReader {
       offset: this.#offset,
       signal: abort,
     })
-    let drawnAt = performance.now()
+    const pace = new Pace()
     for await (const piece of output) {
       // Behind what is kept stands a line of the service that says so. It would come with every answer.
       const kept = piece.subarray(0, Math.max(0, output.length - this.#offset))
-      this.#offset += kept.length
-      this.#lines.append(this.#decoder.decode(kept, { stream: true }))
-      if (performance.now() - drawnAt < drawEveryMs) continue
-      this.#set({})
-      // The page is drawn between two bites of a long output.
-      await new Promise((resolve) => setTimeout(resolve))
-      drawnAt = performance.now()
+      for (let from = 0; from < kept.length; from += biteBytes) {
+        const bite = kept.subarray(from, from + biteBytes)
+        this.#offset += bite.length
+        this.#lines.append(this.#decoder.decode(bite, { stream: true }))
+        if (pace.isTimeToDraw()) this.#set({})
+        await pace.rest()
+        if (abort.aborted) return
+      }
     }
     this.#set({})
   }
@@ -89,4 +90,25 @@ class OutputReader {
   }
 }
 
-const drawEveryMs = 50
+/** A browser may hand over megabytes at once. */
+const biteBytes = 32 * 1024
+const workMs = 8
+const drawEveryMs = 100
+
+/** Lets the page draw and listen between two bites of a long output. */
+class Pace {
+  #begunAt = performance.now()
+  #drawnAt = performance.now()
+
+  isTimeToDraw(): boolean {
+    if (performance.now() - this.#drawnAt < drawEveryMs) return false
+    this.#drawnAt = performance.now()
+    return true
+  }
+
+  async rest(): Promise<void> {
+    if (performance.now() - this.#begunAt < workMs) return
+    await new Promise((resolve) => setTimeout(resolve))
+    this.#begunAt = performance.now()
+  }
+}
