@@ -80,3 +80,12 @@ test('attempts, the rest between them, a cancel, and a device that was away whil
   const resting = { history: history.slice(0, 4), execution: { notBefore: at(700) } }
   assert.deepEqual(told(resting).at(-1), 'resting 61-')
 })
+
+test('a device that was quicker than the clock of the trigger waited no time at all', () => {
+  const history = [
+    move(0.007, null, 'PENDING'),
+    move(0, 'PENDING', 'IN_PROGRESS'),
+    move(20, 'IN_PROGRESS', 'FAILED'),
+  ]
+  assert.deepEqual(told({ history }), ['ready 0.007-0.007', 'running 0.007-20'])
+})

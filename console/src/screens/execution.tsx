@@ -96,7 +96,7 @@ function Life({ execution, history }: { execution: Execution; history: Transitio
       <header>
         <h2 id="timeline">Timeline</h2>
       </header>
-      {explanation.data && execState !== 'SUCCEEDED' && (
+      {explanation.data && !isSaidByDevice(execState) && (
         <p class="explanation" aria-live="polite">
           {withLocalTimes(explanation.data.text)}
         </p>
@@ -104,6 +104,11 @@ function Life({ execution, history }: { execution: Execution; history: Transitio
       <TimelineView spans={spans} history={history} />
     </section>
   )
+}
+
+/** Then the timeline and the result say all there is to say. */
+function isSaidByDevice(state: Execution['execState']): boolean {
+  return state === 'SUCCEEDED' || state === 'FAILED' || state === 'REJECTED'
 }
 
 /** The API says instants as programs read them. */

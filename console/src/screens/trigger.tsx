@@ -70,8 +70,6 @@ export default function TriggerScreen() {
             {jobs.data?.length === 0 && <NoJobs />}
             {canRead && jobs.data?.length !== 0 && (
               <JobPicker
-                // A job in the address is known by its name only once the jobs are read.
-                key={jobs.data ? 'read' : 'unread'}
                 jobs={jobs.data ?? []}
                 value={jobName}
                 error={errorAt(trigger.error, 'job')}
@@ -166,7 +164,14 @@ function Summary({ jobName, deviceIds, directory, trigger, onRemove }: SummaryPr
   const size = `${formatCount(deviceIds.length)} ${deviceIds.length === 1 ? 'device' : 'devices'}`
   return (
     <section class="panel summary" aria-labelledby="summary">
-      <h2 id="summary">{deviceIds.length === 0 ? 'No devices chosen' : `${size} chosen`}</h2>
+      <header>
+        <h2 id="summary">{deviceIds.length === 0 ? 'No devices chosen' : `${size} chosen`}</h2>
+        {deviceIds.length > 0 && (
+          <button type="button" class="ghost clear" onClick={() => onRemove(deviceIds)}>
+            Clear
+          </button>
+        )}
+      </header>
       {directory.isRead && (
         <dl class="selection-counts" aria-live="polite">
           <Count term="online" value={counts.online} about="get it at once" />
@@ -219,7 +224,7 @@ function Count({
   )
 }
 
-const chipsAtMost = 40
+const chipsAtMost = 24
 
 function Chosen({ deviceIds, onRemove }: Pick<SummaryProps, 'deviceIds' | 'onRemove'>) {
   if (deviceIds.length === 0) return null
@@ -240,9 +245,6 @@ function Chosen({ deviceIds, onRemove }: Pick<SummaryProps, 'deviceIds' | 'onRem
       {deviceIds.length > chipsAtMost && (
         <span class="quiet">and {formatCount(deviceIds.length - chipsAtMost)} more</span>
       )}
-      <button type="button" class="ghost clear" onClick={() => onRemove(deviceIds)}>
-        Clear
-      </button>
     </div>
   )
 }

@@ -13,35 +13,28 @@ const tones: Record<Why, Tone> = {
   canceling: 'running',
 }
 
-type Entry = { at: number; span?: Span; move?: Transition }
-
 /** What happened and how long it took between, one below the other; above it the shares of time as a bar. */
 export function TimelineView({ spans, history }: { spans: Span[]; history: Transition[] }) {
   const moves = history.filter(({ from, to }) => from !== to)
-  const happened: Entry[] = moves.map((move) => ({ at: parseTime(move.at), move }))
-  const lasted: Entry[] = spans.map((span) => ({ at: span.from, span }))
-  const entries = [...happened, ...lasted].sort(
-    (a, b) => a.at - b.at || Number(a.span !== undefined) - Number(b.span !== undefined),
-  )
+  const after = Map.groupBy(spans, ({ version }) => version)
   return (
     <>
       <div class="time-bar" aria-hidden="true">
         {spans.map((span) => (
           <span
-            key={span.from}
+            key={`${span.version} ${span.from}`}
             class={`tone-${tones[span.why]}`}
             style={{ flexGrow: Math.max(1, span.to - span.from) }}
           />
         ))}
       </div>
       <ol class="timeline">
-        {entries.map(({ move, span }) =>
-          move ? (
-            <Happened key={`m${move.versionNumber}`} move={move} />
-          ) : (
-            span && <Lasted key={`s${span.from}`} span={span} />
-          ),
-        )}
+        {moves.flatMap((move) => [
+          <Happened key={move.versionNumber} move={move} />,
+          ...(after.get(move.versionNumber) ?? []).map((span) => (
+            <Lasted key={`${span.version} ${span.from}`} span={span} />
+          )),
+        ])}
       </ol>
     </>
   )

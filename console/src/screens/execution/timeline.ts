@@ -8,6 +8,8 @@ export type Why = 'offline' | 'behind' | 'resting' | 'ready' | 'running' | 'canc
 
 export type Span = {
   why: Why
+  /** The version that the move before it made. */
+  version: number
   from: number
   to: number
   /** It goes on; `to` is now. */
@@ -35,27 +37,37 @@ export type Facts = {
 
 export function spansOf(facts: Facts): Span[] {
   const moves = facts.history.filter(({ from, to }) => from !== to)
+  const times = growing(moves.map(({ at }) => parseTime(at)))
   return moves.flatMap((move, index) => {
-    const next = moves[index + 1]
-    const from = parseTime(move.at)
-    const isOpen = next === undefined
-    const to = next ? parseTime(next.at) : Math.max(from, facts.now)
+    const from = times[index] as number
+    const isOpen = index === moves.length - 1
+    const to = isOpen ? Math.max(from, facts.now) : (times[index + 1] as number)
     // A retry stands in the history with the attempt that it ends.
     const attempt = move.from !== null && move.to === 'PENDING' ? move.attempt + 1 : move.attempt
+    const stay = { version: move.versionNumber, from, to, isOpen, attempt }
     switch (move.to) {
       case 'PENDING':
-        return waitingSpans(facts, { from, to, isOpen, attempt })
+        return waitingSpans(facts, stay)
       case 'IN_PROGRESS':
-        return [{ why: 'running' as const, from, to, isOpen, attempt, ...awayOf(facts, from, to) }]
+        return [{ why: 'running' as const, ...stay, ...awayOf(facts, from, to) }]
       case 'CANCELING':
-        return [{ why: 'canceling' as const, from, to, isOpen, attempt }]
+        return [{ why: 'canceling' as const, ...stay }]
       default:
         return []
     }
   })
 }
 
-type Wait = { from: number; to: number; isOpen: boolean; attempt: number }
+/** A trigger takes its time when it is written, so a quick device may have begun some milliseconds before. */
+function growing(times: number[]): number[] {
+  let last = 0
+  return times.map((time) => {
+    last = Math.max(last, time)
+    return last
+  })
+}
+
+type Wait = Pick<Span, 'version' | 'from' | 'to' | 'isOpen' | 'attempt'>
 type Reason = { why: Why; from: number; to: number; behind?: number }
 
 /** Shorter ones say nothing: a device needs that long to answer. */
@@ -78,6 +90,7 @@ function waitingSpans(facts: Facts, wait: Wait): Span[] {
       to,
       isOpen: false,
       attempt: wait.attempt,
+      version: wait.version,
       ...(reason?.behind !== undefined && { behind: reason.behind }),
     }
     const last = spans.at(-1)

@@ -1,5 +1,5 @@
 import type { JobcastEvent, Run } from '@jobcast/client'
-import { useCallback, useMemo } from 'preact/hooks'
+import { useCallback, useMemo, useState } from 'preact/hooks'
 import { queryClient } from '../../api/query-client.ts'
 import { useQuery } from '../../api/use-query.ts'
 import { useEvents } from '../../live/live-events.ts'
@@ -11,7 +11,8 @@ import { courseOf, courseQuery, moveCourse, type Stays } from './course.ts'
 
 export function CourseChart({ run }: { run: Run }) {
   const { runId, launchedAt, finished } = run
-  const { data } = useQuery(courseQuery(runId))
+  const [read, setRead] = useState(0)
+  const { data, error } = useQuery(courseQuery(runId, setRead))
   const now = useSeconds(!finished)
   useEvents(
     useCallback(
@@ -41,6 +42,15 @@ export function CourseChart({ run }: { run: Run }) {
   const label =
     `Course of the run: ${formatCount(course.succeeded.at(-1) ?? 0)} succeeded, ` +
     `${formatCount(course.unsuccessful.at(-1) ?? 0)} unsuccessful, ${formatCount(course.running.at(-1) ?? 0)} running`
+  if (data === undefined) {
+    return (
+      <p class="course-unread quiet" role="status">
+        {error
+          ? 'Its course could not be read.'
+          : `Reading its course: ${formatCount(read)} of ${formatCount(run.total)}`}
+      </p>
+    )
+  }
   return <TimeChart label={label} times={course.times} curves={curves} height={150} />
 }
 

@@ -10,13 +10,14 @@ import { changesOf } from '../executions/live-executions.ts'
 export type Stay = { startedAt: number | undefined; finishedAt: number | undefined; execState: ExecState }
 export type Stays = Map<number, Stay>
 
-export const courseQuery = (runId: number) => ({
+export const courseQuery = (runId: number, onRead: (count: number) => void = () => undefined) => ({
   // Not under ['run', …]: each event would read all of it again.
   queryKey: ['course', runId] as const,
   queryFn: async ({ signal }: { signal: AbortSignal }): Promise<Stays> => {
     const stays: Stays = new Map()
     for await (const execution of jobcast.executions.list({ runId, limit: 200 }, { signal })) {
       stays.set(execution.jobExecutionId, stayOf(execution))
+      if (stays.size % 200 === 0) onRead(stays.size)
     }
     return stays
   },

@@ -2,7 +2,7 @@
 // through what was found.
 
 import type { Job } from '@jobcast/client'
-import { useId, useState } from 'preact/hooks'
+import { useEffect, useId, useState } from 'preact/hooks'
 import { Field } from '../../parts/field.tsx'
 import { fuzzyFilter } from '../../parts/fuzzy-match.ts'
 import { Marked } from '../../parts/marked.tsx'
@@ -23,6 +23,10 @@ export function JobPicker({ jobs, value, error, onChoose }: Props) {
   const listId = useId()
   // Whoever comes back to the field sees all jobs, not only the one that is chosen.
   const found = fuzzyFilter(text === value ? '' : text, jobs, ({ jobName }) => jobName).slice(0, shownAtMost)
+  // Whoever types before the jobs are read has typed a name all the same.
+  useEffect(() => {
+    if (text !== value && jobs.some(({ jobName }) => jobName === text)) onChoose(text)
+  }, [jobs])
   const choose = (jobName: string) => {
     setText(jobName)
     setOpen(false)
