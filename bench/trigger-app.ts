@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { newSecretText } from '@jobcast/server'
 import { ChangeSignal } from '../server/src/domain/change-signal.ts'
 import type { DeviceLink } from '../server/src/domain/device-link.ts'
+import { Documents } from '../server/src/domain/documents.ts'
 import { FleetHistory } from '../server/src/domain/fleet-history.ts'
 import { HealthCheck } from '../server/src/domain/health-check.ts'
 import { KeyUse } from '../server/src/domain/key-use.ts'
@@ -46,6 +47,7 @@ export async function serveTriggers(keep?: Keep): Promise<void> {
         now: Date.now,
         elapsed: () => performance.now(),
       }),
+      documents: new Documents(store),
       fleetHistory: new FleetHistory({ store, now: Date.now }),
       credentialChanges: new CredentialChanges(),
       keyUse: new KeyUse({ recordKeyUse: async () => undefined }),

@@ -12,6 +12,8 @@ import type { CallOptions, Transport } from './transport.ts'
 export type EventsOptions = CallOptions & {
   /** Begin behind this event; 0 begins with the oldest that is kept. From now on unless said. */
   after?: number | undefined
+  /** Or with what happened from this instant on, as RFC 3339. */
+  since?: string | undefined
   /** Only these; all unless said. */
   types?: readonly EventPattern[] | undefined
   runId?: number | undefined
@@ -89,7 +91,7 @@ async function* eventsOf(
 
 async function* blocksOf(
   transport: Transport,
-  { after, types, runId, jobName, deviceId, signal }: EventsOptions,
+  { after, since, types, runId, jobName, deviceId, signal }: EventsOptions,
   position: number | undefined,
 ): AsyncGenerator<SseBlock, void, undefined> {
   const { headers, chunks } = await openChunks(
@@ -97,7 +99,7 @@ async function* blocksOf(
     {
       method: 'GET',
       path: '/job/api/events',
-      query: { after, types: types?.length ? types.join(',') : undefined, runId, jobName, deviceId },
+      query: { after, since, types: types?.length ? types.join(',') : undefined, runId, jobName, deviceId },
       headers: {
         accept: 'text/event-stream, application/problem+json',
         ...(position !== undefined && { 'last-event-id': String(position) }),

@@ -4,7 +4,7 @@ import { isJobcastError } from './errors.ts'
 import type { CancelOptions, GetOptions } from './executions.ts'
 import { List, type Query } from './list.ts'
 import { path } from './path.ts'
-import type { ListRunsQuery, RetryRequest, Run } from './schemas.ts'
+import type { JobDocument, ListRunsQuery, RetryRequest, Run } from './schemas.ts'
 import type { CallOptions, Transport } from './transport.ts'
 import { type WaitOptions, waitForRun } from './wait-for-run.ts'
 
@@ -26,6 +26,11 @@ export class Runs {
       holdSeconds: wait,
       signal,
     })
+  }
+
+  /** What its devices got: the job's document as it was when the run was made. */
+  document(runId: number, { signal }: CallOptions = {}): Promise<JobDocument> {
+    return this.#transport.value({ method: 'GET', path: path`/job/api/runs/${runId}/document`, signal })
   }
 
   /** Newest first. */

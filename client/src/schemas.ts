@@ -483,6 +483,7 @@ export interface FleetDevice {
 
 export interface FollowEventsQuery {
   after?: number
+  since?: string
   types?: string
   runId?: number
   jobName?: string
@@ -611,6 +612,12 @@ export interface JobContent {
      */
     on?: ('FAILED' | 'TIMED_OUT')[]
   }
+}
+/**
+ * Any JSON object: what a device is to do, in words that it understands
+ */
+export interface JobDocument {
+  [k: string]: unknown
 }
 
 export interface ListDeliveriesQuery {

@@ -64,6 +64,7 @@ const rows: Row[] = [
   ['getExecutionOutput', 'executions.output', readOutput],
   ['cancelExecution', 'executions.cancel', ({ jobcast, ids }) => jobcast.executions.cancel(ids.execution)],
   ['getRun', 'runs.get', ({ jobcast, ids }) => jobcast.runs.get(ids.run)],
+  ['getRunDocument', 'runs.document', ({ jobcast, ids }) => jobcast.runs.document(ids.run)],
   ['listRuns', 'runs.list', ({ jobcast }) => jobcast.runs.list({ jobName: 'restart' }).page()],
   ['cancelRun', 'runs.cancel', ({ jobcast, ids }) => jobcast.runs.cancel(ids.run, { force: true })],
   ['retryRun', 'runs.retry', ({ jobcast, ids }) => jobcast.runs.retry(ids.run)],

@@ -18,8 +18,6 @@ export type Route = {
   nav?: { icon: IconName; key: string; scope: Scope; group: 'watch' | 'set up' }
 }
 
-const notBuilt = () => import('./screens/not-built.tsx')
-
 export const routes: Route[] = [
   {
     name: 'fleet',
@@ -32,25 +30,30 @@ export const routes: Route[] = [
     name: 'trigger',
     path: '/trigger',
     title: 'Trigger',
-    load: notBuilt,
+    load: () => import('./screens/trigger.tsx'),
     nav: { icon: 'trigger', key: 't', scope: 'TRIGGER', group: 'watch' },
   },
   {
     name: 'runs',
     path: '/runs',
     title: 'Runs',
-    load: notBuilt,
+    load: () => import('./screens/runs.tsx'),
     nav: { icon: 'runs', key: 'r', scope: 'READ', group: 'watch' },
   },
-  { name: 'run', path: '/runs/:runId', title: 'Run', load: notBuilt },
+  { name: 'run', path: '/runs/:runId', title: 'Run', load: () => import('./screens/run.tsx') },
   {
     name: 'executions',
     path: '/executions',
     title: 'Executions',
-    load: notBuilt,
+    load: () => import('./screens/executions.tsx'),
     nav: { icon: 'executions', key: 'e', scope: 'READ', group: 'watch' },
   },
-  { name: 'execution', path: '/executions/:jobExecutionId', title: 'Execution', load: notBuilt },
+  {
+    name: 'execution',
+    path: '/executions/:jobExecutionId',
+    title: 'Execution',
+    load: () => import('./screens/execution.tsx'),
+  },
   {
     name: 'devices',
     path: '/devices',

@@ -29,7 +29,8 @@ export type PageOptions = BrowserContextOptions & {
 /** Closed after the test. Errors on the console, exceptions, violated policies and failed requests fail the test. */
 export async function openPage(t: TestContext, options: PageOptions = {}): Promise<Page> {
   const { expected = [], ...contextOptions } = options
-  const context = await (await openBrowser()).newContext(contextOptions)
+  // Without a language the browser takes one from the machine that may be none (`en-US@posix`), and uPlot stumbles.
+  const context = await (await openBrowser()).newContext({ locale: 'en-US', ...contextOptions })
   const page = await context.newPage()
   // A machine that does ten other things at once is slow, and nothing here is about speed.
   page.setDefaultTimeout(30_000)

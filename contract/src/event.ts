@@ -2,7 +2,7 @@
 
 import Type, { type Static } from 'typebox'
 import { Counts, ExecState, execStates } from './execution.ts'
-import { Instant, Name, orNull } from './text.ts'
+import { GivenInstant, Instant, Name, orNull } from './text.ts'
 
 const executionTypes = execStates.map((state) => executionEventType(state))
 const deviceTypes = [
@@ -114,6 +114,13 @@ export const EventQuery = Type.Object(
         description:
           'Begin behind this event; 0 begins with the oldest that is kept. The header Last-Event-ID counts more. ' +
           'Without either the stream begins with what happens from now on',
+      }),
+    ),
+    since: Type.Optional(
+      Type.String({
+        ...GivenInstant,
+        description:
+          'Begin with what happened from this instant on, as far as it is kept; `after` counts more',
       }),
     ),
     types: Type.Optional(

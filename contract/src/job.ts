@@ -36,6 +36,12 @@ const policies = {
   ),
 }
 
+export const JobDocument = Type.Record(Type.String(), Type.Unknown(), {
+  title: 'JobDocument',
+  description: 'Any JSON object: what a device is to do, in words that it understands',
+})
+export type JobDocument = Static<typeof JobDocument>
+
 /** The whole content of a job: what PUT leaves out is empty afterwards. */
 export const JobContent = Type.Object(
   {

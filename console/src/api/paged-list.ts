@@ -66,9 +66,10 @@ export class PagedList<T> {
     })
   }
 
-  /** Changes rows in place, for what an event tells whole. */
-  patch(change: (row: T) => T): void {
-    this.#set({ rows: this.state.value.rows.map(change) })
+  /** Changes rows in place, for what an event tells whole; undefined takes a row out. */
+  patch(change: (row: T) => T | undefined): void {
+    const rows = this.state.value.rows.map(change).filter((row) => row !== undefined)
+    this.#set({ rows })
   }
 
   /** It is gone for good; a list that is read page by page would show it until its page is read again. */

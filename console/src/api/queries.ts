@@ -17,17 +17,40 @@ export const queries = {
   fleet: () => read(['fleet'], (options) => jobcast.fleet.get(options)),
   fleetDevices: () =>
     read(['fleet-devices'], (options) => jobcast.fleet.devices({ limit: mappedDevices }, options).page()),
+  /** However many there are; the trigger searches in them. */
+  allFleetDevices: () =>
+    read(['fleet-devices', 'all'], (options) =>
+      Array.fromAsync(jobcast.fleet.devices({ limit: mappedDevices }, options)),
+    ),
+  allJobs: () =>
+    read(['jobs', 'all'], (options) => Array.fromAsync(jobcast.jobs.list({ limit: 200 }, options))),
+  firstDevices: () =>
+    read(['devices', 'first'], (options) => jobcast.devices.list({ limit: 200 }, options).page()),
   unfinishedRuns: () =>
     read(['runs', 'unfinished'], (options) =>
       jobcast.runs.list({ finished: false, limit: 50 }, options).page(),
     ),
   newestRuns: () => read(['runs', 'newest'], (options) => jobcast.runs.list({ limit: 20 }, options).page()),
   run: (runId: number) => read(['run', runId], (options) => jobcast.runs.get(runId, options)),
+  /** Runs that try again what this one did not do. Of the same job, so they are among its newest. */
+  retriesOf: ({ runId, jobName }: { runId: number; jobName: string }) =>
+    read(['runs', 'retries of', runId], async (options) => {
+      const { items } = await jobcast.runs.list({ jobName, limit: 200 }, options).page()
+      return items.filter(({ retryOf }) => retryOf === runId)
+    }),
+  runDocument: (runId: number) =>
+    read(['document', runId], (options) => jobcast.runs.document(runId, options)),
   execution: (id: number) => read(['execution', id], (options) => jobcast.executions.get(id, options)),
   executionHistory: (id: number) =>
     read(['execution', id, 'history'], (options) => jobcast.executions.history(id, options)),
   executionExplanation: (id: number) =>
     read(['execution', id, 'explanation'], (options) => jobcast.executions.explain(id, options)),
+  /** What the device may have had to finish first. */
+  executionsBefore: ({ jobExecutionId, deviceId }: { jobExecutionId: number; deviceId: string }) =>
+    read(['device', deviceId, 'executions before', jobExecutionId], async (options) => {
+      const { items } = await jobcast.executions.list({ deviceId, limit: 200 }, options).page()
+      return items.filter((other) => other.jobExecutionId < jobExecutionId)
+    }),
   device: (deviceId: string) =>
     read(['device', deviceId], (options) => jobcast.devices.get(deviceId, options)),
   lastExecutionsOf: (deviceId: string, limit = 50) =>

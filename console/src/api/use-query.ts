@@ -9,6 +9,7 @@ type QueryOptions<T> = {
   queryFn: (context: { signal: AbortSignal }) => Promise<T>
   enabled?: boolean
   refetchInterval?: number
+  staleTime?: number
 }
 
 export function useQuery<T>(options: QueryOptions<T>): QueryObserverResult<T, Error> {

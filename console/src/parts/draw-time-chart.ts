@@ -1,11 +1,12 @@
 import 'uplot/dist/uPlot.min.css'
 import UPlot from 'uplot'
+import { formatCount } from './exec-state.ts'
 import type { Curve } from './time-chart.tsx'
 
-type Chart = { times: number[]; curves: Curve[]; height: number }
+export type ChartData = { times: number[]; curves: Curve[] }
+export type TimeChartPlot = { setData: (data: ChartData) => void; close: () => void }
 
-/** Gives back how to take it away. */
-export function drawTimeChart(box: HTMLElement, { times, curves, height }: Chart): () => void {
+export function drawTimeChart(box: HTMLElement, data: ChartData, height: number): TimeChartPlot {
   const style = getComputedStyle(document.documentElement)
   const read = (name: string) => style.getPropertyValue(name).trim()
   const axis = { stroke: read('--quiet'), grid: { stroke: read('--line'), width: 1 }, ticks: { show: false } }
@@ -14,25 +15,61 @@ export function drawTimeChart(box: HTMLElement, { times, curves, height }: Chart
       width: box.clientWidth,
       height,
       series: [
-        {},
-        ...curves.map(({ label, tone }) => ({
+        { label: '', value: (_, seconds) => (seconds === null ? '' : sayTime(seconds, 0)) },
+        ...data.curves.map(({ label, tone }) => ({
           label,
           stroke: read(`--${tone}`),
           fill: `${read(`--${tone}`)}22`,
           width: 1.5,
           points: { show: false },
+          value: (_: UPlot, count: number | null) => (count === null ? '' : formatCount(count)),
         })),
       ],
-      axes: [axis, { ...axis, size: 48 }],
+      axes: [
+        { ...axis, incrs: steps, space: 90, values: sayTimes },
+        { ...axis, size: 48, incrs: wholeSteps },
+      ],
       cursor: { points: { size: 6 } },
     },
-    [times.map((ms) => ms / 1000), ...curves.map(({ values }) => values)],
+    toPlot(data),
     box,
   )
   const observer = new ResizeObserver(() => plot.setSize({ width: box.clientWidth, height }))
   observer.observe(box)
-  return () => {
-    observer.disconnect()
-    plot.destroy()
+  return {
+    setData: (next) => plot.setData(toPlot(next)),
+    close() {
+      observer.disconnect()
+      plot.destroy()
+    },
   }
+}
+
+const [minute, hour, day] = [60, 60 * 60, 24 * 60 * 60]
+const steps = [
+  ...[1, 2, 5, 10, 15, 30],
+  ...[1, 2, 5, 10, 15, 30].map((count) => count * minute),
+  ...[1, 2, 3, 6, 12].map((count) => count * hour),
+  ...[1, 2, 7, 30].map((count) => count * day),
+]
+/** Halves of an execution there are none. */
+const wholeSteps = Array.from({ length: 10 }, (_, power) =>
+  [1, 2, 5].map((count) => count * 10 ** power),
+).flat()
+
+function sayTimes(_: UPlot, places: number[], __: number, ___: number, step: number): string[] {
+  return places.map((seconds) => sayTime(seconds, step))
+}
+
+const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' })
+const shortClock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'short' })
+const calendar = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
+
+function sayTime(seconds: number, step: number): string {
+  const format = step >= day ? calendar : step >= minute ? shortClock : clock
+  return format.format(seconds * 1000)
+}
+
+function toPlot({ times, curves }: ChartData): UPlot.AlignedData {
+  return [times.map((ms) => ms / 1000), ...curves.map(({ values }) => values)]
 }

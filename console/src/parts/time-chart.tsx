@@ -2,6 +2,7 @@
 
 import { useEffect, useRef } from 'preact/hooks'
 import { isDark } from '../theme.ts'
+import type { ChartData, TimeChartPlot } from './draw-time-chart.ts'
 import type { Tone } from './exec-state.ts'
 
 export type Curve = { label: string; tone: Tone; values: (number | null)[] }
@@ -17,18 +18,23 @@ type Props = {
 
 export function TimeChart({ label, times, curves, height = 180 }: Props) {
   const box = useRef<HTMLDivElement>(null)
+  const plot = useRef<TimeChartPlot>(undefined)
+  const data = useRef<ChartData>({ times, curves })
+  data.current = { times, curves }
   const dark = isDark.value
+  const shape = curves.map((curve) => `${curve.label} ${curve.tone}`).join()
   useEffect(() => {
-    let close: (() => void) | undefined
     let isGone = false
     void import('./draw-time-chart.ts').then(({ drawTimeChart }) => {
-      if (!isGone && box.current) close = drawTimeChart(box.current, { times, curves, height })
+      if (!isGone && box.current) plot.current = drawTimeChart(box.current, data.current, height)
     })
     return () => {
       isGone = true
-      close?.()
+      plot.current?.close()
+      plot.current = undefined
     }
-  }, [times, curves, height, dark]) // colours are read when it is drawn
+  }, [shape, height, dark]) // colours are read when it is drawn
+  useEffect(() => plot.current?.setData({ times, curves }), [times, curves])
   return (
     <div class="time-chart" ref={box} role="img" aria-label={label} style={{ minHeight: `${height}px` }} />
   )

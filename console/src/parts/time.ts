@@ -2,16 +2,13 @@
 
 import { signal } from '@preact/signals'
 
+export { parseTime } from './parse-time.ts'
+
 /** Every ten seconds: nothing is said more exactly than that for long. */
 export const now = signal(Date.now())
 setInterval(() => {
   now.value = Date.now()
 }, 10_000)
-
-/** `launchedAt` alone comes without an offset, and means UTC. */
-export function parseTime(text: string): number {
-  return Date.parse(/Z$|[+-]\d\d:\d\d$/.test(text) ? text : `${text}Z`)
-}
 
 const absolute = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
 

@@ -9,7 +9,7 @@ import type { EventFilter, StoredEvent } from './event.ts'
 import type { Store } from './store.ts'
 
 export type FollowEventsDeps = {
-  store: Pick<Store, 'listEvents' | 'getEventBounds' | 'findApiKey'>
+  store: Pick<Store, 'listEvents' | 'getEventBounds' | 'findEventBefore' | 'findApiKey'>
   /** Told of when there are new events, whoever's. */
   newEvents: ChangeSignal<'all'>
   stopping: AbortSignal
@@ -19,6 +19,8 @@ export type FollowEventsDeps = {
 export type EventWish = {
   /** Begin behind this one; with what happens from now on unless said. */
   after: number | undefined
+  /** Or with what happened from this instant on. */
+  since: number | undefined
   filter: EventFilter
   callerGone: AbortSignal
 }
@@ -35,7 +37,7 @@ const beatMs = 15_000
 export async function followEvents(
   deps: FollowEventsDeps,
   caller: Caller,
-  { after, filter, callerGone }: EventWish,
+  { after, since, filter, callerGone }: EventWish,
 ): Promise<AsyncGenerator<ToldEvents>> {
   const { newest, forgotten } = await deps.store.getEventBounds(caller.ownerNo)
   if (after !== undefined && after !== 0 && after < forgotten) {
@@ -44,7 +46,9 @@ export async function followEvents(
   if (after !== undefined && after > newest) {
     throw new ApiError('J-306', { detail: `There is no event ${after}; the newest one is ${newest}.` })
   }
-  return told(deps, caller, filter, after ?? newest, callerGone)
+  const from =
+    after ?? (since === undefined ? newest : await deps.store.findEventBefore(caller.ownerNo, since))
+  return told(deps, caller, filter, from, callerGone)
 }
 
 async function* told(

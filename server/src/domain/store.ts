@@ -206,6 +206,8 @@ export type StoredExecution = {
 export type StoredRun = {
   runId: number
   jobName: string
+  /** Names the version of the job it carries out, for `getDocument`. */
+  jobVersion: number
   launchedAt: number
   total: number
   counts: Record<ExecState, number>

@@ -3,6 +3,7 @@
 import fastify from 'fastify'
 import type { CancelDeps } from '../domain/cancel-execution.ts'
 import type { DeviceDeps } from '../domain/device.ts'
+import type { Documents } from '../domain/documents.ts'
 import type { ExplainDeps } from '../domain/explain-execution.ts'
 import type { FollowEventsDeps } from '../domain/follow-events.ts'
 import type { HealthCheck } from '../domain/health-check.ts'
@@ -51,7 +52,7 @@ export type AppDeps = TriggerDeps &
   WebhookDeps &
   ExplainDeps &
   FleetDeps &
-  CancelDeps & { keyUse: KeyUse; health: HealthCheck; tell: Tell; metrics: Metrics }
+  CancelDeps & { documents: Documents; keyUse: KeyUse; health: HealthCheck; tell: Tell; metrics: Metrics }
 
 export type AppOptions = {
   version: string

@@ -143,3 +143,28 @@ test('the stream ends when the service stops', async (t) => {
   await api.server.stop()
   await listener.ended
 })
+
+test('since begins with what happened from that instant on; an id counts more', async (t) => {
+  let at = Date.parse('2026-11-15T09:00:00Z')
+  const api = await openServer(t, { now: () => at })
+  await api.putJobAndDevices('restart', ['a'])
+  at += 60_000
+  const { runId } = await triggered(api)
+  const listen = async (query: string) => {
+    const listener = await EventListener.open(api.http, api.adminKey, { query: `?${query}` })
+    t.after(() => listener.close())
+    await listener.until(() => listener.events.length > 0)
+    return listener.events[0] as JobcastEvent
+  }
+  const first = await listen('since=2026-11-15T09:00:30Z')
+  assert.deepEqual(
+    [first.type, first.data],
+    ['run.created', { runId, jobName: 'restart', total: 1, retryOf: null }],
+  )
+  assert.equal((await listen('since=2026-11-15T09:00:30Z&after=0')).type, 'device.created')
+})
+
+async function triggered(api: OpenServer): Promise<{ runId: number }> {
+  const { headers } = await api.trigger('restart', ['a'])
+  return { runId: Number(headers.get('location')?.split('/').at(-1)) }
+}

@@ -84,7 +84,11 @@ test('executions and runs answer as the document says: 200, 400, 404, 409', asyn
   const reply = await api.trigger('update', ['d1', 'd2'])
   const [{ jobExecutionId }] = reply.json
   const runId = reply.headers.get('location')?.split('/').at(-1) as string
-  for (const operation of ['GET /job/api/executions/{jobExecutionId}', 'GET /job/api/runs/{runId}']) {
+  for (const operation of [
+    'GET /job/api/executions/{jobExecutionId}',
+    'GET /job/api/runs/{runId}',
+    'GET /job/api/runs/{runId}/document',
+  ]) {
     await check(operation, { jobExecutionId, runId })
     await check(operation, { jobExecutionId: 987654321, runId: 987654321 })
     await check(operation, { jobExecutionId: 'x', runId: 'x' }, problem)

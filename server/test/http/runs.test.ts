@@ -106,3 +106,14 @@ test('the list has the newest first, and ?jobName= only those of the job', async
   assert.deepEqual(await listed('&jobName=reboot'), [second.runId, first.runId])
   assert.deepEqual(await listed('&jobName=nowhere'), [])
 })
+
+test('the document of a run is what the job said when it was triggered, not what it says now', async () => {
+  const path = '/job/api/jobs/patch'
+  await api.call('PUT', path, { body: { document: { handler: 'patch', args: ['1.0'] } } })
+  const { path: run } = await launch('patch', ['d1'])
+  await api.call('PUT', path, { body: { document: { handler: 'patch', args: ['2.0'] } } })
+  await api.call('DELETE', path)
+  const reply = await api.call('GET', `${run}/document`)
+  assert.deepEqual([reply.status, reply.json], [200, { handler: 'patch', args: ['1.0'] }])
+  assertRefused(await api.call('GET', '/job/api/runs/987654321/document'), 'J-304')
+})

@@ -17,6 +17,7 @@ const routes: { call: string; scopes: [Scope, ...Scope[]]; body?: object }[] = [
   { call: 'GET /job/api/executions/1/history', scopes: ['READ'] },
   { call: 'GET /job/api/executions/1/explain', scopes: ['READ'] },
   { call: 'GET /job/api/executions/1/output', scopes: ['READ'] },
+  { call: 'GET /job/api/runs/1/document', scopes: ['READ'] },
   { call: 'POST /job/api/executions/1/cancel', scopes: ['MANAGE'] },
   { call: 'GET /job/api/runs', scopes: ['READ'] },
   { call: 'GET /job/api/runs/1', scopes: ['READ'] },

@@ -1,7 +1,7 @@
 // GET /job/api/events: what happens, as server-sent events, while it does.
 
 import { Readable } from 'node:stream'
-import { EventQuery, JobcastEvent } from '@jobcast/contract'
+import { EventQuery, JobcastEvent, parseInstant } from '@jobcast/contract'
 import Type from 'typebox'
 import { toWireEvent } from '../../domain/event.ts'
 import { type FollowEventsDeps, followEvents, type ToldEvents } from '../../domain/follow-events.ts'
@@ -49,10 +49,11 @@ export function addEvents(app: App, deps: FollowEventsDeps & { tell: Tell }): vo
       },
     },
     handler: async (request, reply) => {
-      const { after, types, ...filter } = request.query
+      const { after, since, types, ...filter } = request.query
       const lastId = request.headers['last-event-id']
       const told = await followEvents(deps, callerOf(request), {
         after: lastId ? Number(lastId) : after,
+        since: since === undefined ? undefined : parseInstant(since),
         filter: { ...filter, ...(types !== undefined && { types: types.split(',') }) },
         callerGone: patienceOf(reply, 0).callerGone,
       })

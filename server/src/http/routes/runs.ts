@@ -1,8 +1,19 @@
 // Runs: all executions of one trigger call, as counts per state; an end to all of them, a second try for some.
 
-import { CancelRequest, RetryRequest, Run, RunPage, RunParams, RunQuery, WaitQuery } from '@jobcast/contract'
+import {
+  ApiError,
+  CancelRequest,
+  JobDocument,
+  RetryRequest,
+  Run,
+  RunPage,
+  RunParams,
+  RunQuery,
+  WaitQuery,
+} from '@jobcast/contract'
 import type { CancelDeps } from '../../domain/cancel-execution.ts'
 import { cancelRun } from '../../domain/cancel-run.ts'
+import type { Documents } from '../../domain/documents.ts'
 import { type ReadDeps, readRun } from '../../domain/read-execution.ts'
 import { type RetryDeps, retryRun } from '../../domain/retry-run.ts'
 import type { App } from '../app-type.ts'
@@ -14,7 +25,7 @@ import { errorResponses } from '../openapi.ts'
 import { patienceOf } from '../patience.ts'
 import { toRun } from '../to-wire.ts'
 
-export function addRuns(app: App, deps: ReadDeps & CancelDeps & RetryDeps): void {
+export function addRuns(app: App, deps: ReadDeps & CancelDeps & RetryDeps & { documents: Documents }): void {
   app.route({
     method: 'GET',
     url: '/job/api/runs/:runId',
@@ -30,6 +41,28 @@ export function addRuns(app: App, deps: ReadDeps & CancelDeps & RetryDeps): void
     handler: async (request, reply) => {
       const patience = patienceOf(reply, request.query.wait)
       return toRun(await readRun(deps, callerOf(request), request.params.runId, patience))
+    },
+  })
+
+  app.route({
+    method: 'GET',
+    url: '/job/api/runs/:runId/document',
+    config: { scopes: ['READ'] },
+    schema: {
+      operationId: 'getRunDocument',
+      tags: ['executions'],
+      summary: 'Read the document that the devices of a run got',
+      description: 'As the job had it when the run was made, whatever became of the job since.',
+      params: RunParams,
+      response: {
+        200: JobDocument,
+        ...errorResponses('J-304', 'J-500', 'J-802', 'J-803', 'J-804', 'J-909'),
+      },
+    },
+    handler: async (request) => {
+      const run = await deps.store.getRun(callerOf(request).ownerNo, request.params.runId)
+      if (run === undefined) throw new ApiError('J-304')
+      return JSON.parse(await deps.documents.get(run.jobVersion))
     },
   })
 

@@ -7,7 +7,7 @@ import { countColumn } from './run-counts.ts'
 
 export const STATE_COUNTS = execStates.map((state) => `run.${countColumn(state)}`).join(', ')
 const SELECT = `
-  SELECT run_id, job_name, launched_at, total, retry_of, ${STATE_COUNTS} FROM run JOIN job USING (job_no)`
+  SELECT run_id, job_name, run.version_no, launched_at, total, retry_of, ${STATE_COUNTS} FROM run JOIN job USING (job_no)`
 const GET = `${SELECT} WHERE run.owner_no = $1 AND run_id = $2`
 // What has not ended is rare among what a job has run: it is looked for by its own index.
 const listOf = (of: string, which: string) => `
@@ -61,6 +61,7 @@ function toRun(row: Row): StoredRun {
   return {
     runId: row.run_id as number,
     jobName: row.job_name as string,
+    jobVersion: row.version_no as number,
     launchedAt: row.launched_at as number,
     total: row.total as number,
     counts: countsOf(row),

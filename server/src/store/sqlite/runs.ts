@@ -9,7 +9,7 @@ export const countColumn = (state: ExecState): string => state.toLowerCase()
 
 export const STATE_COUNTS = execStates.map(countColumn).join(', ')
 const SELECT = `
-  SELECT run_id, job_name, launched_at, total, retry_of, ${STATE_COUNTS}
+  SELECT run_id, job_name, run.version_no, launched_at, total, retry_of, ${STATE_COUNTS}
   FROM run JOIN job USING (job_no)`
 const GET = `${SELECT} WHERE run.owner_no = ? AND run_id = ?`
 const IS_UNFINISHED = 'pending + in_progress + canceling > 0' // the condition of run_unfinished
@@ -106,6 +106,7 @@ function toRun(row: Row): StoredRun {
   return {
     runId: row.run_id as number,
     jobName: row.job_name as string,
+    jobVersion: row.version_no as number,
     launchedAt: row.launched_at as number,
     total: row.total as number,
     counts: countsOf(row),

@@ -1,0 +1,20 @@
+/** A text with some of its letters marked, as a search has found them. */
+export function Marked({ text, places }: { text: string; places: number[] }) {
+  if (places.length === 0) return <>{text}</>
+  const marked = new Set(places)
+  const pieces: { text: string; isMarked: boolean }[] = []
+  for (const [index, letter] of [...text].entries()) {
+    const isMarked = marked.has(index)
+    const last = pieces.at(-1)
+    if (last?.isMarked === isMarked) last.text += letter
+    else pieces.push({ text: letter, isMarked })
+  }
+  return (
+    <>
+      {pieces.map((piece, index) =>
+        // A piece is its place.
+        piece.isMarked ? <mark key={index}>{piece.text}</mark> : piece.text,
+      )}
+    </>
+  )
+}

@@ -1,0 +1,34 @@
+import type { Line } from './ansi.ts'
+import { piecesOf } from './row-pieces.ts'
+
+type Props = {
+  line: Line
+  /** None where a line goes on. */
+  number: number | undefined
+  from: number
+  to: number
+  top: number
+  search: string
+  isCurrent: boolean
+}
+
+/** Text and spans, never HTML: whatever a device writes stays what it is. */
+export function OutputRow({ line, number, from, to, top, search, isCurrent }: Props) {
+  return (
+    <div class={`output-row ${isCurrent ? 'current' : ''}`} style={{ transform: `translateY(${top}px)` }}>
+      <span class="line-number" data-number={number ?? ''} />
+      <span class="line-text">
+        {piecesOf(line, from, to, search).map((piece, index) => {
+          // A piece is its place.
+          if (piece.isFound) return <mark key={index}>{piece.text}</mark>
+          if (piece.classes === '') return piece.text
+          return (
+            <span key={index} class={piece.classes}>
+              {piece.text}
+            </span>
+          )
+        })}
+      </span>
+    </div>
+  )
+}

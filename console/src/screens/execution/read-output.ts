@@ -1,0 +1,114 @@
+// The output of one attempt, from its first byte on. It asks again and again while the attempt goes on: to be told would
+// hold one of the six connections that a browser has for all its tabs.
+
+import type { Execution } from '@jobcast/client'
+import { isEnd, isJobcastError } from '@jobcast/client'
+import { signal } from '@preact/signals'
+import { useEffect, useState } from 'preact/hooks'
+import { jobcast } from '../../api/client.ts'
+import { OutputLines } from './output-lines.ts'
+
+const askEveryMs = 500
+
+export type OutputState = { lines: OutputLines; bytes: number; isRead: boolean; error: unknown }
+
+export function useOutput(execution: Execution, attempt: number): OutputState {
+  const { jobExecutionId } = execution
+  const [reader] = useState(() => new OutputReader(jobExecutionId, attempt))
+  reader.isOver = isEnd(execution.execState) || execution.attempt > attempt
+  useEffect(() => {
+    const life = new AbortController()
+    void reader.read(life.signal)
+    return () => life.abort()
+  }, [reader])
+  return reader.state.value
+}
+
+class OutputReader {
+  /** Nothing will be added. */
+  isOver = false
+  readonly state
+  readonly #lines = new OutputLines()
+  readonly #decoder = new TextDecoder()
+  readonly #id: number
+  readonly #attempt: number
+  #offset = 0
+
+  constructor(jobExecutionId: number, attempt: number) {
+    this.#id = jobExecutionId
+    this.#attempt = attempt
+    this.state = signal<OutputState>({ lines: this.#lines, bytes: 0, isRead: false, error: undefined })
+  }
+
+  async read(abort: AbortSignal): Promise<void> {
+    while (!abort.aborted) {
+      // Only what is read after the end was known can be all of it.
+      const wasOver = this.isOver
+      try {
+        await this.#readOn(abort)
+        this.#set({ isRead: true, error: undefined })
+        if (wasOver) return
+      } catch (error) {
+        if (abort.aborted) return
+        this.#set({ error })
+        if (isJobcastError(error) && error.status < 500) return
+      }
+      await new Promise((resolve) => setTimeout(resolve, askEveryMs))
+    }
+  }
+
+  async #readOn(abort: AbortSignal): Promise<void> {
+    const output = await jobcast.executions.output(this.#id, {
+      attempt: this.#attempt,
+      offset: this.#offset,
+      signal: abort,
+    })
+    const pace = new Pace()
+    for await (const piece of output) {
+      // Behind what is kept stands a line of the service that says so. It would come with every answer.
+      const kept = piece.subarray(0, Math.max(0, output.length - this.#offset))
+      for (let from = 0; from < kept.length; from += biteBytes) {
+        const bite = kept.subarray(from, from + biteBytes)
+        this.#offset += bite.length
+        this.#lines.append(this.#decoder.decode(bite, { stream: true }))
+        if (pace.isTimeToDraw()) this.#set({})
+        await pace.rest()
+        if (abort.aborted) return
+      }
+    }
+    this.#set({})
+  }
+
+  #set(change: Partial<OutputState>): void {
+    const before = this.state.value
+    if (
+      before.bytes === this.#offset &&
+      Object.entries(change).every(([name, value]) => before[name as keyof OutputState] === value)
+    )
+      return
+    this.state.value = { ...before, ...change, bytes: this.#offset }
+  }
+}
+
+/** A browser may hand over megabytes at once. */
+const biteBytes = 32 * 1024
+const workMs = 8
+const drawEveryMs = 100
+
+/** Lets the page draw and listen between two bites of a long output. */
+class Pace {
+  #begunAt = performance.now()
+  #drawnAt = performance.now()
+
+  isTimeToDraw(): boolean {
+    if (performance.now() - this.#drawnAt < drawEveryMs) return false
+    this.#drawnAt = performance.now()
+    return true
+  }
+
+  async rest(): Promise<void> {
+    if (performance.now() - this.#begunAt < workMs) return
+    await new Promise((resolve) => setTimeout(resolve))
+    this.#begunAt = performance.now()
+  }
+}

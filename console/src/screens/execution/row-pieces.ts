@@ -1,0 +1,31 @@
+import type { Line } from './ansi.ts'
+
+export type Piece = { text: string; classes: string; isFound: boolean }
+
+/** A part of a line, cut where its look changes and where what is searched for begins and ends. */
+export function piecesOf({ text, styles }: Line, from: number, to: number, search: string): Piece[] {
+  const found = search === '' ? [] : placesOf(text.toLowerCase(), search.toLowerCase())
+  const cuts = new Set([from, to])
+  for (const { start } of styles) if (start > from && start < to) cuts.add(start)
+  for (const start of found) {
+    for (const cut of [start, start + search.length]) if (cut > from && cut < to) cuts.add(cut)
+  }
+  const sorted = [...cuts].sort((a, b) => a - b)
+  return sorted.slice(0, -1).map((start, index) => ({
+    text: text.slice(start, sorted[index + 1]),
+    classes: styles.findLast((style) => style.start <= start)?.classes ?? '',
+    isFound: found.some((place) => place <= start && start < place + search.length),
+  }))
+}
+
+/** A line of nothing but what is searched for is still drawn in no time. */
+const markedAtMost = 200
+
+function placesOf(text: string, wanted: string): number[] {
+  const places: number[] = []
+  for (let at = text.indexOf(wanted); at >= 0 && places.length < markedAtMost; ) {
+    places.push(at)
+    at = text.indexOf(wanted, at + wanted.length)
+  }
+  return places
+}

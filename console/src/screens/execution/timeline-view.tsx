@@ -1,0 +1,97 @@
+import type { Transition } from '@jobcast/client'
+import type { ComponentChildren } from 'preact'
+import { looks, type Tone } from '../../parts/exec-state.ts'
+import { formatDuration, formatTime, parseTime } from '../../parts/time.ts'
+import type { Span, Why } from './timeline.ts'
+
+const tones: Record<Why, Tone> = {
+  offline: 'off',
+  behind: 'waiting',
+  resting: 'waiting',
+  ready: 'waiting',
+  running: 'running',
+  canceling: 'running',
+}
+
+/** What happened and how long it took between, one below the other; above it the shares of time as a bar. */
+export function TimelineView({ spans, history }: { spans: Span[]; history: Transition[] }) {
+  const moves = history.filter(({ from, to }) => from !== to)
+  const after = Map.groupBy(spans, ({ version }) => version)
+  return (
+    <>
+      <div class="time-bar" aria-hidden="true">
+        {spans.map((span) => (
+          <span
+            key={`${span.version} ${span.from}`}
+            class={`tone-${tones[span.why]}`}
+            style={{ flexGrow: Math.max(1, span.to - span.from) }}
+          />
+        ))}
+      </div>
+      <ol class="timeline">
+        {moves.flatMap((move) => [
+          <Happened key={move.versionNumber} move={move} />,
+          ...(after.get(move.versionNumber) ?? []).map((span) => (
+            <Lasted key={`${span.version} ${span.from}`} span={span} />
+          )),
+        ])}
+      </ol>
+    </>
+  )
+}
+
+function Happened({ move }: { move: Transition }) {
+  const ms = parseTime(move.at)
+  const { tone } = looks[move.to]
+  return (
+    <li class={`happened tone-${tone}`}>
+      <span>{sayMove(move)}</span>
+      <time dateTime={new Date(ms).toISOString()} class="quiet">
+        {formatTime(ms)}
+      </time>
+    </li>
+  )
+}
+
+function Lasted({ span }: { span: Span }) {
+  return (
+    <li class={`lasted tone-${tones[span.why]}`}>
+      <span>{saySpan(span)}</span>
+    </li>
+  )
+}
+
+export function saySpan({ why, from, to, isOpen, behind, awayMs, attempt }: Span): ComponentChildren {
+  const long = formatDuration(to - from)
+  const waited = isOpen ? `has waited ${long}` : `waited ${long}`
+  switch (why) {
+    case 'offline':
+      return `${waited}: device offline`
+    case 'behind':
+      return (
+        <>
+          {waited}: behind <a href={`/executions/${behind}`}>execution {behind}</a>
+        </>
+      )
+    case 'resting':
+      return `${isOpen ? 'rests' : 'rested'} ${long} before attempt ${attempt}`
+    case 'ready':
+      return `${waited} for the device to begin`
+    case 'running':
+      return `${isOpen ? 'has run' : 'ran'} ${long}${awayMs === undefined ? '' : `, the device offline for ${formatDuration(awayMs)} of it`}`
+    case 'canceling':
+      return `${isOpen ? 'waits' : 'waited'} ${long} for the device to stop`
+  }
+}
+
+function sayMove({ from, to, event, actor, attempt }: Transition): string {
+  const who = actor === 'device' || actor === 'clock' ? '' : `, by ${actor}`
+  if (from === null) return `Triggered${who}`
+  if (to === 'PENDING') return `Attempt ${attempt} did not succeed, attempt ${attempt + 1} follows`
+  if (to === 'IN_PROGRESS') return attempt > 1 ? `Attempt ${attempt} started` : 'Started'
+  if (to === 'CANCELING') return `Cancel asked for${who}`
+  const word = looks[to].word
+  const how =
+    event === 'overrun-cancel' ? ', without the device' : event === 'miss-deadline' ? ', its deadline' : ''
+  return `${word.charAt(0).toUpperCase()}${word.slice(1)}${how}${who}`
+}

@@ -1,0 +1,156 @@
+// The life of an execution in spans of time, each with why it took so long. What a state alone does not say comes from
+// elsewhere: whether the device was there, and what it had to finish first.
+
+import type { Execution, Transition } from '@jobcast/client'
+import { parseTime } from '../../parts/parse-time.ts'
+
+export type Why = 'offline' | 'behind' | 'resting' | 'ready' | 'running' | 'canceling'
+
+export type Span = {
+  why: Why
+  /** The version that the move before it made. */
+  version: number
+  from: number
+  to: number
+  /** It goes on; `to` is now. */
+  isOpen: boolean
+  attempt: number
+  /** The execution that it waits for. */
+  behind?: number
+  /** While it ran the device was away for so long, as far as is known. */
+  awayMs?: number
+}
+
+export type Presence = { at: number; online: boolean }
+
+export type Facts = {
+  history: Transition[]
+  execution: Pick<Execution, 'notBefore'>
+  /** Changes since it was launched, oldest first. */
+  presence: Presence[]
+  /** As the device is now; `since` null if it never was online. Undefined if that is not known. */
+  device: { online: boolean; since: string | null } | undefined
+  /** What was launched on the device before. */
+  earlier: Pick<Execution, 'jobExecutionId' | 'startedAt' | 'finishedAt'>[]
+  now: number
+}
+
+export function spansOf(facts: Facts): Span[] {
+  const moves = facts.history.filter(({ from, to }) => from !== to)
+  const times = growing(moves.map(({ at }) => parseTime(at)))
+  return moves.flatMap((move, index) => {
+    const from = times[index] as number
+    const isOpen = index === moves.length - 1
+    const to = isOpen ? Math.max(from, facts.now) : (times[index + 1] as number)
+    // A retry stands in the history with the attempt that it ends.
+    const attempt = move.from !== null && move.to === 'PENDING' ? move.attempt + 1 : move.attempt
+    const stay = { version: move.versionNumber, from, to, isOpen, attempt }
+    switch (move.to) {
+      case 'PENDING':
+        return waitingSpans(facts, stay)
+      case 'IN_PROGRESS':
+        return [{ why: 'running' as const, ...stay, ...awayOf(facts, from, to) }]
+      case 'CANCELING':
+        return [{ why: 'canceling' as const, ...stay }]
+      default:
+        return []
+    }
+  })
+}
+
+/** A trigger takes its time when it is written, so a quick device may have begun some milliseconds before. */
+function growing(times: number[]): number[] {
+  let last = 0
+  return times.map((time) => {
+    last = Math.max(last, time)
+    return last
+  })
+}
+
+type Wait = Pick<Span, 'version' | 'from' | 'to' | 'isOpen' | 'attempt'>
+type Reason = { why: Why; from: number; to: number; behind?: number }
+
+/** Shorter ones say nothing: a device needs that long to answer. */
+const worthSayingMs = 300
+
+/** The first reason that holds at an instant is the one. */
+function waitingSpans(facts: Facts, wait: Wait): Span[] {
+  const reasons = [...restsOf(facts, wait), ...offlineOf(facts, wait), ...behindOf(facts, wait)]
+  const cuts = [wait.from, wait.to, ...reasons.flatMap(({ from, to }) => [from, to])]
+    .filter((at) => at >= wait.from && at <= wait.to)
+    .sort((a, b) => a - b)
+  const spans: Span[] = []
+  for (let index = 1; index < cuts.length; index++) {
+    const [from, to] = [cuts[index - 1] as number, cuts[index] as number]
+    if (from === to) continue
+    const reason = reasons.find((each) => each.from <= from && each.to >= to)
+    const span = {
+      why: reason?.why ?? ('ready' as const),
+      from,
+      to,
+      isOpen: false,
+      attempt: wait.attempt,
+      version: wait.version,
+      ...(reason?.behind !== undefined && { behind: reason.behind }),
+    }
+    const last = spans.at(-1)
+    const isSame = last?.why === span.why && last.behind === span.behind
+    if (last && (isSame || to - from < worthSayingMs)) last.to = to
+    else if (last && last.to - last.from < worthSayingMs) spans.splice(-1, 1, { ...span, from: last.from })
+    else spans.push(span)
+  }
+  if (spans.length === 0) spans.push({ why: 'ready', ...wait })
+  const end = spans.at(-1)
+  if (end) end.isOpen = wait.isOpen
+  return spans
+}
+
+/** Only the rest that is under way is known exactly. */
+function restsOf({ execution: { notBefore } }: Facts, { from, to, isOpen }: Wait): Reason[] {
+  return isOpen && notBefore !== null
+    ? [{ why: 'resting', from, to: Math.min(to, parseTime(notBefore)) }]
+    : []
+}
+
+function offlineOf(facts: Facts, { from, to }: { from: number; to: number }): Reason[] {
+  return absences(facts, to)
+    .map((absence) => ({
+      why: 'offline' as const,
+      from: Math.max(from, absence.from),
+      to: Math.min(to, absence.to),
+    }))
+    .filter((reason) => reason.to > reason.from)
+}
+
+function absences({ presence, device }: Facts, until: number): { from: number; to: number }[] {
+  if (presence.length === 0) {
+    if (device === undefined || device.online) return []
+    return [{ from: device.since === null ? 0 : parseTime(device.since), to: until }]
+  }
+  const found: { from: number; to: number }[] = []
+  // Before the first change it was the opposite.
+  let since = presence[0]?.online ? 0 : undefined
+  for (const { at, online } of presence) {
+    if (online && since !== undefined) found.push({ from: since, to: at })
+    since = online ? undefined : (since ?? at)
+  }
+  if (since !== undefined) found.push({ from: since, to: Number.POSITIVE_INFINITY })
+  return found
+}
+
+function behindOf({ earlier, now }: Facts, { from, to }: Wait): Reason[] {
+  return earlier
+    .filter(({ startedAt }) => startedAt !== null)
+    .map(({ jobExecutionId, startedAt, finishedAt }) => ({
+      why: 'behind' as const,
+      behind: jobExecutionId,
+      from: Math.max(from, parseTime(startedAt as string)),
+      to: Math.min(to, finishedAt === null ? now : parseTime(finishedAt)),
+    }))
+    .filter((reason) => reason.to > reason.from)
+}
+
+function awayOf(facts: Facts, from: number, to: number): { awayMs?: number } {
+  const awayMs = offlineOf(facts, { from, to }).reduce((sum, away) => sum + away.to - away.from, 0)
+  return awayMs >= 1000 ? { awayMs } : {}
+}

@@ -1,0 +1,56 @@
+// A list of executions in which every row moves with the events, not only those of its first page.
+
+import {
+  type Execution,
+  isEnd,
+  type JobcastEvent,
+  type ListExecutionsQuery,
+  type Query,
+} from '@jobcast/client'
+import { useCallback } from 'preact/hooks'
+import { lists } from '../../api/queries.ts'
+import { useList } from '../../api/use-list.ts'
+import { useEvents } from '../../live/live-events.ts'
+
+type ExecutionEvent = Extract<JobcastEvent, { type: `execution.${string}` }>
+
+export function useLiveExecutions(query: Query<ListExecutionsQuery>) {
+  const shown = useList(lists.executions(query))
+  const { list } = shown
+  const { execState } = query
+  useEvents(
+    useCallback(
+      (events: JobcastEvent[]) => {
+        const changes = changesOf(events)
+        if (!list.state.value.rows.some(({ jobExecutionId }) => changes.has(jobExecutionId))) return
+        list.patch((row) => {
+          const moved = changes.get(row.jobExecutionId)?.reduce(moveOn, row) ?? row
+          return execState !== undefined && moved.execState !== execState ? undefined : moved
+        })
+      },
+      [list, execState],
+    ),
+  )
+  return shown
+}
+
+export function changesOf(events: JobcastEvent[]): Map<number, ExecutionEvent[]> {
+  const changes = events.filter((event): event is ExecutionEvent => event.type.startsWith('execution.'))
+  return Map.groupBy(changes, ({ data }) => data.jobExecutionId)
+}
+
+/** The row after the event; one that is newer already stays as it is. */
+export function moveOn(row: Execution, { timestamp, data }: ExecutionEvent): Execution {
+  if (data.versionNumber <= row.versionNumber) return row
+  const begins = data.execState === 'IN_PROGRESS' && data.from === 'PENDING'
+  const isRetried = data.execState === 'PENDING'
+  return {
+    ...row,
+    execState: data.execState,
+    attempt: isRetried ? data.attempt + 1 : data.attempt, // a retry is told with the attempt that it ends
+    versionNumber: data.versionNumber,
+    startedAt: begins ? timestamp : isRetried ? null : row.startedAt,
+    finishedAt: isEnd(data.execState) ? timestamp : row.finishedAt,
+    statusDetails: Object.keys(data.statusDetails).length > 0 ? data.statusDetails : row.statusDetails,
+  }
+}

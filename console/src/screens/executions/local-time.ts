@@ -1,0 +1,13 @@
+// Instants of the address (UTC) and what a field for date and time holds (the time of whoever looks at it).
+
+export function localTime(instant: string): string {
+  const ms = Date.parse(instant)
+  if (Number.isNaN(ms)) return ''
+  const shifted = new Date(ms - new Date(ms).getTimezoneOffset() * 60_000)
+  return shifted.toISOString().slice(0, 16)
+}
+
+export function utcTime(local: string): string | undefined {
+  const ms = Date.parse(local)
+  return Number.isNaN(ms) ? undefined : new Date(ms).toISOString().replace('.000Z', 'Z')
+}

@@ -1,0 +1,126 @@
+// A run: how far it is, its course, and each of its executions.
+
+import './run.css'
+import './executions.css'
+import { type ExecState, isJobcastError, type Run } from '@jobcast/client'
+import { queries } from '../api/queries.ts'
+import { useQuery } from '../api/use-query.ts'
+import { EmptyState } from '../parts/empty-state.tsx'
+import { ErrorNote } from '../parts/error-note.tsx'
+import { countsInWords, failuresOf, formatCount, looks, stateOrder } from '../parts/exec-state.ts'
+import { PageHeader } from '../parts/page-header.tsx'
+import { RelativeTime } from '../parts/relative-time.tsx'
+import { StateBar } from '../parts/state-bar.tsx'
+import { Tabs } from '../parts/tabs.tsx'
+import { search } from '../router.ts'
+import { ExecutionTable } from './executions/execution-table.tsx'
+import { ExportButtons } from './executions/export.tsx'
+import { useLiveExecutions } from './executions/live-executions.ts'
+import { CourseChart } from './run/course-chart.tsx'
+import { RunActions, unsuccessfulOf } from './run/run-actions.tsx'
+
+export default function RunScreen({ params }: { params: { runId?: string } }) {
+  const runId = Number(params.runId)
+  const { data: run, error, refetch } = useQuery(queries.run(runId))
+  if (run) return <WholeRun run={run} />
+  if (isJobcastError(error, 'J-304', 'J-500')) return <NoRun />
+  return (
+    <>
+      <PageHeader title={`Run ${params.runId}`} />
+      <ErrorNote error={error} onRetry={() => void refetch()} />
+    </>
+  )
+}
+
+function WholeRun({ run }: { run: Run }) {
+  const { runId, jobName, total, counts } = run
+  const wanted = search.value.get('execState') as ExecState | null
+  const execState = wanted !== null && wanted in looks ? wanted : undefined
+  const query = { runId, execState }
+  const { list, rows, nextCursor, isLoading, error } = useLiveExecutions(query)
+  return (
+    <>
+      <PageHeader title={jobName} about={<About run={run} />}>
+        <RunActions run={run} />
+        <ExportButtons query={query} name={`run-${runId}`} />
+      </PageHeader>
+      <section class="panel run-state" aria-label="State">
+        <p class={failuresOf(counts) > 0 ? 'has-failures' : ''} aria-live="polite">
+          {countsInWords(counts)}
+        </p>
+        <StateBar counts={counts} total={total} />
+        <CourseChart run={run} />
+      </section>
+      <Tabs label="Executions by state" current={execState ?? ''} tabs={tabsOf(run, execState)} />
+      <ErrorNote error={error} onRetry={() => void list.refresh()} />
+      {rows.length === 0 && nextCursor === null && (
+        <EmptyState icon="search" title={`None is ${execState ? looks[execState].word : 'here'} now`}>
+          <a href={`/runs/${runId}`}>Show all {formatCount(total)}</a>
+        </EmptyState>
+      )}
+      {rows.length > 0 && (
+        <ExecutionTable
+          label="Executions of the run"
+          ofRun
+          rows={rows}
+          hasMore={nextCursor !== null}
+          isLoading={isLoading}
+          onEndNear={() => void list.loadMore()}
+        />
+      )}
+    </>
+  )
+}
+
+function About({ run }: { run: Run }) {
+  const { runId, total, launchedAt, finished, retryOf } = run
+  const hasFailed = unsuccessfulOf(run) > 0
+  const retries = useQuery({ ...queries.retriesOf(run), enabled: hasFailed })
+  return (
+    <>
+      Run {runId} on {formatCount(total)} {total === 1 ? 'device' : 'devices'}, {finished ? 'ended; ' : ''}
+      launched <RelativeTime at={launchedAt} />
+      {retryOf !== null && (
+        <>
+          , a retry of <a href={`/runs/${retryOf}`}>run {retryOf}</a>
+        </>
+      )}
+      {retries.data?.toReversed().map(({ runId: retry }) => (
+        <span key={retry}>
+          , retried as <a href={`/runs/${retry}`}>run {retry}</a>
+        </span>
+      ))}
+    </>
+  )
+}
+
+/** Those that are not empty, and the one that is open. */
+function tabsOf({ runId, total, counts }: Run, open: ExecState | undefined) {
+  const href = `/runs/${runId}`
+  return [
+    { name: '', label: 'All', href, count: total },
+    ...stateOrder
+      .filter((state) => counts[state] > 0 || state === open)
+      .map((state) => ({
+        name: state,
+        label: capital(looks[state].word),
+        href: `${href}?execState=${state}`,
+        count: counts[state],
+      })),
+  ]
+}
+
+function capital(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1)
+}
+
+function NoRun() {
+  return (
+    <>
+      <PageHeader title="Run" />
+      <EmptyState icon="runs" title="There is no such run">
+        <a href="/runs">Show all runs</a>
+      </EmptyState>
+    </>
+  )
+}

@@ -1,0 +1,101 @@
+// The course of a run: how many devices were at work and how many had ended, over time. It is read once, page by page,
+// and moves on with the events, so that a long run costs no more to watch than a short one.
+
+import { type ExecState, type Execution, isEnd, type JobcastEvent } from '@jobcast/client'
+import { jobcast } from '../../api/client.ts'
+import { parseTime } from '../../parts/time.ts'
+import { changesOf } from '../executions/live-executions.ts'
+
+/** When the last attempt began, and when it ended. */
+export type Stay = { startedAt: number | undefined; finishedAt: number | undefined; execState: ExecState }
+export type Stays = Map<number, Stay>
+
+export const courseQuery = (runId: number, onRead: (count: number) => void = () => undefined) => ({
+  // Not under ['run', …]: each event would read all of it again.
+  queryKey: ['course', runId] as const,
+  queryFn: async ({ signal }: { signal: AbortSignal }): Promise<Stays> => {
+    const stays: Stays = new Map()
+    for await (const execution of jobcast.executions.list({ runId, limit: 200 }, { signal })) {
+      stays.set(execution.jobExecutionId, stayOf(execution))
+      if (stays.size % 200 === 0) onRead(stays.size)
+    }
+    return stays
+  },
+  staleTime: 60_000,
+})
+
+function stayOf({ startedAt, finishedAt, execState }: Execution): Stay {
+  const at = (time: string | null) => (time === null ? undefined : parseTime(time))
+  return { startedAt: at(startedAt), finishedAt: at(finishedAt), execState }
+}
+
+/** The same if no event is about one of them. */
+export function moveCourse(stays: Stays, events: JobcastEvent[]): Stays {
+  const changes = [...changesOf(events).values()].flat().filter(({ data }) => stays.has(data.jobExecutionId))
+  if (changes.length === 0) return stays
+  const moved = new Map(stays)
+  for (const { timestamp, data } of changes) {
+    const stay = moved.get(data.jobExecutionId) as Stay
+    const at = parseTime(timestamp)
+    moved.set(data.jobExecutionId, {
+      execState: data.execState,
+      startedAt: startOf(stay, data, at),
+      finishedAt: isEnd(data.execState) ? at : undefined,
+    })
+  }
+  return moved
+}
+
+function startOf(
+  stay: Stay,
+  data: { from: ExecState; execState: ExecState },
+  at: number,
+): number | undefined {
+  if (data.execState === 'PENDING') return undefined
+  return data.from === 'PENDING' && data.execState === 'IN_PROGRESS' ? at : stay.startedAt
+}
+
+export type Course = { times: number[]; running: number[]; succeeded: number[]; unsuccessful: number[] }
+
+const points = 120
+
+/** Up to the last end once all have ended, else up to now. */
+export function courseOf(stays: Stays, launchedAt: number, now: number): Course {
+  const starts: number[] = []
+  const ends = { good: [] as number[], bad: [] as number[] }
+  let isOpen = false
+  for (const { startedAt, finishedAt, execState } of stays.values()) {
+    if (startedAt !== undefined) starts.push(startedAt)
+    if (finishedAt !== undefined) ends[execState === 'SUCCEEDED' ? 'good' : 'bad'].push(finishedAt)
+    else isOpen = true
+  }
+  // What was canceled or expired while it waited has ended without a start.
+  const endsOfStarted = [...stays.values()].flatMap(({ startedAt, finishedAt }) =>
+    startedAt !== undefined && finishedAt !== undefined ? [finishedAt] : [],
+  )
+  const last = Math.max(launchedAt + 1000, ...bounds(starts, ends.good, ends.bad), isOpen ? now : 0)
+  const step = (last - launchedAt) / points
+  const times = Array.from({ length: points + 1 }, (_, index) => launchedAt + Math.round(index * step))
+  const started = upTo(starts, times)
+  const over = upTo(endsOfStarted, times)
+  return {
+    times,
+    running: started.map((count, index) => Math.max(0, count - (over[index] as number))),
+    succeeded: upTo(ends.good, times),
+    unsuccessful: upTo(ends.bad, times),
+  }
+}
+
+function bounds(...lists: number[][]): number[] {
+  return lists.map((list) => list.reduce((most, at) => Math.max(most, at), 0))
+}
+
+/** How many had happened at each of the times. */
+function upTo(instants: number[], times: number[]): number[] {
+  const sorted = instants.toSorted((a, b) => a - b)
+  let count = 0
+  return times.map((time) => {
+    while (count < sorted.length && (sorted[count] as number) <= time) count++
+    return count
+  })
+}

@@ -1,0 +1,69 @@
+import { isEnd, type Run } from '@jobcast/client'
+import { useRef } from 'preact/hooks'
+import { jobcast } from '../../api/client.ts'
+import { queries } from '../../api/queries.ts'
+import { queryClient } from '../../api/query-client.ts'
+import { newRequestKey } from '../../api/request-key.ts'
+import { useAction } from '../../api/use-action.ts'
+import { ConfirmButton } from '../../parts/confirm-button.tsx'
+import { ErrorNote } from '../../parts/error-note.tsx'
+import { formatCount, stateOrder } from '../../parts/exec-state.ts'
+import { navigate } from '../../router.ts'
+import { useScopes } from '../../scopes.ts'
+
+export function unsuccessfulOf({ counts }: Run): number {
+  return stateOrder.reduce(
+    (sum, state) => (isEnd(state) && state !== 'SUCCEEDED' ? sum + counts[state] : sum),
+    0,
+  )
+}
+
+export function RunActions({ run }: { run: Run }) {
+  const { can } = useScopes()
+  const { runId, counts, finished } = run
+  const open = counts.PENDING + counts.IN_PROGRESS
+  const cancel = async (force: boolean) => {
+    queryClient.setQueryData(queries.run(runId).queryKey, await jobcast.runs.cancel(runId, { force }))
+  }
+  return (
+    <>
+      {can('TRIGGER') && unsuccessfulOf(run) > 0 && <RetryButton run={run} />}
+      {can('MANAGE') && open > 0 && (
+        <ConfirmButton
+          label="Cancel the run"
+          question={`${formatCount(counts.PENDING)} that wait are canceled at once; ${formatCount(counts.IN_PROGRESS)} that run are asked to stop. What has ended stays as it is.`}
+          work={() => cancel(false)}
+        />
+      )}
+      {can('MANAGE') && !finished && open === 0 && (
+        <ConfirmButton
+          label="Force the cancel"
+          question={`${formatCount(counts.CANCELING)} devices have not confirmed yet. They count as canceled without it, whatever they still do.`}
+          work={() => cancel(true)}
+        />
+      )}
+    </>
+  )
+}
+
+function RetryButton({ run }: { run: Run }) {
+  const { runId } = run
+  const unsuccessful = unsuccessfulOf(run)
+  const key = useRef<{ of: number; idempotencyKey: string } | undefined>(undefined)
+  const action = useAction(async () => {
+    // Pressed again after an answer that was lost, it makes nothing twice.
+    if (key.current?.of !== unsuccessful) {
+      key.current = { of: unsuccessful, idempotencyKey: newRequestKey() }
+    }
+    const made = await jobcast.runs.retry(runId, {}, { idempotencyKey: key.current.idempotencyKey })
+    navigate(`/runs/${made.runId}`)
+  })
+  return (
+    <>
+      <button type="button" class="primary" disabled={action.isRunning} onClick={() => action.run()}>
+        Retry {formatCount(unsuccessful)} unsuccessful
+      </button>
+      <ErrorNote error={action.error} />
+    </>
+  )
+}

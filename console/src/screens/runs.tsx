@@ -1,0 +1,137 @@
+// All runs, newest first, each with how far it is.
+
+import './runs.css'
+import type { Run } from '@jobcast/client'
+import { lists } from '../api/queries.ts'
+import { useList } from '../api/use-list.ts'
+import { type Column, DataTable } from '../parts/data-table.tsx'
+import { EmptyState } from '../parts/empty-state.tsx'
+import { ErrorNote } from '../parts/error-note.tsx'
+import { countsInWords, failuresOf, formatCount } from '../parts/exec-state.ts'
+import { PageHeader } from '../parts/page-header.tsx'
+import { RelativeTime } from '../parts/relative-time.tsx'
+import { StateBar } from '../parts/state-bar.tsx'
+import { Tabs } from '../parts/tabs.tsx'
+import { search, setSearch } from '../router.ts'
+import { useScopes } from '../scopes.ts'
+import { JobFilter } from './executions/job-filter.tsx'
+
+const hrefOf = ({ runId }: Run) => `/runs/${runId}`
+
+const columns: Column<Run>[] = [
+  {
+    name: 'run',
+    title: 'Run',
+    width: '64px',
+    isMinor: true,
+    cell: (run) => <a href={hrefOf(run)}>{run.runId}</a>,
+  },
+  {
+    name: 'job',
+    title: 'Job',
+    width: 'minmax(0, 2fr)',
+    cell: (run) => (
+      <a href={hrefOf(run)}>
+        <strong>{run.jobName}</strong>
+      </a>
+    ),
+  },
+  { name: 'devices', title: 'Devices', width: '68px', align: 'end', cell: ({ total }) => formatCount(total) },
+  {
+    name: 'states',
+    title: 'States',
+    width: 'minmax(80px, 2fr)',
+    cell: ({ counts, total }) => <StateBar counts={counts} total={total} />,
+  },
+  {
+    name: 'words',
+    title: 'In words',
+    width: 'minmax(0, 3fr)',
+    isMinor: true,
+    cell: ({ counts, retryOf }) => (
+      <span class={failuresOf(counts) > 0 ? 'has-failures' : 'quiet'}>
+        {countsInWords(counts)}
+        {retryOf !== null && <span class="quiet"> · retry of {retryOf}</span>}
+      </span>
+    ),
+  },
+  {
+    name: 'launched',
+    title: 'Launched',
+    width: '104px',
+    align: 'end',
+    isMinor: true,
+    cell: ({ launchedAt }) => <RelativeTime at={launchedAt} />,
+  },
+]
+
+const states = [
+  { name: '', label: 'All' },
+  { name: 'false', label: 'Under way' },
+  { name: 'true', label: 'Ended' },
+]
+
+export default function RunsScreen() {
+  const { can } = useScopes()
+  const jobName = search.value.get('jobName') ?? ''
+  const finished = search.value.get('finished') ?? ''
+  const { list, rows, nextCursor, isLoading, error } = useList(
+    lists.runs({
+      jobName: jobName || undefined,
+      finished: finished === '' ? undefined : finished === 'true',
+    }),
+  )
+  const isFiltered = jobName !== '' || finished !== ''
+  return (
+    <>
+      <PageHeader title="Runs">
+        {can('TRIGGER') && (
+          <a class="button primary" href="/trigger">
+            Trigger a job
+          </a>
+        )}
+      </PageHeader>
+      <div class="runs-filters">
+        <Tabs
+          label="State of the runs"
+          current={finished}
+          tabs={states.map(({ name, label }) => ({ name, label, href: hrefWith(jobName, name) }))}
+        />
+        <search class="filters" aria-label="Filters">
+          <JobFilter value={jobName} onChange={(name) => setSearch({ jobName: name })} />
+        </search>
+      </div>
+      <ErrorNote error={error} onRetry={() => void list.refresh()} />
+      {rows.length === 0 && nextCursor === null && (
+        <EmptyState icon="runs" title={isFiltered ? 'No run is like this' : 'Nothing has run yet'}>
+          {isFiltered ? (
+            <a href="/runs">Show all</a>
+          ) : (
+            can('TRIGGER') && (
+              <p>
+                <a href="/trigger">Trigger a job</a>, and it appears here.
+              </p>
+            )
+          )}
+        </EmptyState>
+      )}
+      {rows.length > 0 && (
+        <DataTable
+          label="Runs"
+          columns={columns}
+          rows={rows}
+          idOf={({ runId }) => runId}
+          hrefOf={hrefOf}
+          hasMore={nextCursor !== null}
+          isLoading={isLoading}
+          onEndNear={() => void list.loadMore()}
+        />
+      )}
+    </>
+  )
+}
+
+function hrefWith(jobName: string, finished: string): string {
+  const params = new URLSearchParams({ ...(jobName && { jobName }), ...(finished && { finished }) })
+  return params.size > 0 ? `/runs?${params}` : '/runs'
+}

@@ -1,0 +1,109 @@
+// The job, by typing some of its letters. A combobox as ARIA describes it: the focus stays in the field, arrow keys move
+// through what was found.
+
+import type { Job } from '@jobcast/client'
+import { useEffect, useId, useState } from 'preact/hooks'
+import { Field } from '../../parts/field.tsx'
+import { fuzzyFilter } from '../../parts/fuzzy-match.ts'
+import { Marked } from '../../parts/marked.tsx'
+
+type Props = {
+  jobs: readonly Job[]
+  value: string
+  error: string | undefined
+  onChoose: (jobName: string) => void
+}
+
+const shownAtMost = 50
+
+export function JobPicker({ jobs, value, error, onChoose }: Props) {
+  const [text, setText] = useState(value)
+  const [isOpen, setOpen] = useState(false)
+  const [active, setActive] = useState(0)
+  const listId = useId()
+  // Whoever comes back to the field sees all jobs, not only the one that is chosen.
+  const found = fuzzyFilter(text === value ? '' : text, jobs, ({ jobName }) => jobName).slice(0, shownAtMost)
+  // Whoever types before the jobs are read has typed a name all the same.
+  useEffect(() => {
+    if (text !== value && jobs.some(({ jobName }) => jobName === text)) onChoose(text)
+  }, [jobs])
+  const choose = (jobName: string) => {
+    setText(jobName)
+    setOpen(false)
+    onChoose(jobName)
+  }
+  const onInput = (typed: string) => {
+    setText(typed)
+    setActive(0)
+    setOpen(true)
+    onChoose(jobs.some(({ jobName }) => jobName === typed) ? typed : '')
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
+    if (step !== 0) {
+      event.preventDefault()
+      if (!isOpen) setOpen(true)
+      else setActive((active + step + found.length) % Math.max(1, found.length))
+    } else if (event.key === 'Enter') {
+      event.preventDefault()
+      const picked = found[active]
+      if (isOpen && picked) choose(picked.item.jobName)
+    } else if (event.key === 'Escape' && isOpen) {
+      event.preventDefault()
+      setOpen(false)
+    }
+  }
+  return (
+    <div class="job-picker">
+      <Field label="Job" error={error}>
+        {(control) => (
+          <input
+            {...control}
+            type="text"
+            role="combobox"
+            aria-expanded={isOpen}
+            aria-controls={listId}
+            aria-autocomplete="list"
+            aria-activedescendant={isOpen && found.length > 0 ? `${listId}-${active}` : undefined}
+            autoComplete="off"
+            spellcheck={false}
+            placeholder="Some of its letters"
+            value={text}
+            ref={(input) => {
+              if (input && value === '' && document.activeElement === document.body) input.focus()
+            }}
+            onInput={(event) => onInput(event.currentTarget.value)}
+            onClick={() => setOpen(true)}
+            onBlur={() => setOpen(false)}
+            onKeyDown={onKeyDown}
+          />
+        )}
+      </Field>
+      <div id={listId} role="listbox" aria-label="Jobs" class="options" hidden={!isOpen}>
+        {found.map(({ item: { jobName, description }, places }, index) => (
+          <div
+            key={jobName}
+            id={`${listId}-${index}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={index === active}
+            // Before the field loses the focus, which closes the list.
+            onMouseDown={(event) => {
+              event.preventDefault()
+              choose(jobName)
+            }}
+            ref={(element) => {
+              if (isOpen && index === active) element?.scrollIntoView({ block: 'nearest' })
+            }}
+          >
+            <span>
+              <Marked text={jobName} places={places} />
+            </span>
+            <span class="quiet">{description}</span>
+          </div>
+        ))}
+      </div>
+      {isOpen && found.length === 0 && text !== '' && <p class="options none quiet">No job is like this.</p>}
+    </div>
+  )
+}

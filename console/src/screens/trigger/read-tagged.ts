@@ -1,0 +1,15 @@
+import { jobcast } from '../../api/client.ts'
+
+/** All devices with the tag, page by page; `onRead` hears how many there are so far. */
+export async function readTagged(
+  tag: string,
+  signal: AbortSignal | undefined,
+  onRead: (count: number) => void = () => undefined,
+): Promise<string[]> {
+  const deviceIds: string[] = []
+  for await (const { deviceId } of jobcast.devices.list({ tag, limit: 200 }, { signal })) {
+    deviceIds.push(deviceId)
+    if (deviceIds.length % 200 === 0) onRead(deviceIds.length)
+  }
+  return deviceIds
+}

@@ -1,0 +1,153 @@
+// One execution: why it took so long, what the device wrote, and what is done about it.
+
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { type DeviceCalls, newDevice } from '../../server/test/support/call-device.ts'
+import { openServer } from '../../server/test/support/open-server.ts'
+import { openConsole, waitUntilLive } from './open-console.ts'
+import { openSharedServer, openSignedIn } from './open-shared-server.ts'
+
+const server = await openSharedServer()
+await server.call('PUT', '/job/api/jobs/collect', { body: { document: { handler: 'collect', level: 3 } } })
+
+async function launch(name: string): Promise<{ device: DeviceCalls; id: number }> {
+  const device = await newDevice(server, name)
+  const [{ jobExecutionId }] = (await server.trigger('collect', [name])).json
+  return { device, id: jobExecutionId }
+}
+
+test('a wait is explained: the device was offline, then busy with another execution', async (t) => {
+  const { device, id: first } = await launch('late')
+  const [{ jobExecutionId: id }] = (await server.trigger('collect', ['late'])).json
+  const page = await openSignedIn(t, server, `/executions/${id}`)
+  const timeline = page.getByRole('region', { name: 'Timeline' })
+  await timeline.getByText(/^has waited .*: device offline$/).waitFor()
+  await device.startNext()
+  await timeline.getByText(`behind execution ${first}`).waitFor()
+  await device.update(first, 'SUCCEEDED')
+  await device.startNext()
+  await timeline.getByText(/^has run/).waitFor()
+  await device.update(id, 'SUCCEEDED', { statusDetails: { exitCode: '0' } })
+  await timeline.getByText('Succeeded').waitFor()
+  // Whoever comes later reads the same from the log.
+  await page.reload()
+  await timeline.getByText(/^waited .*: device offline$/).waitFor()
+  await timeline.getByText(/^ran /).waitFor()
+  const sent = page.getByRole('region', { name: 'Document sent' })
+  assert.deepEqual(JSON.parse((await sent.textContent()) ?? ''), { handler: 'collect', level: 3 })
+  assert.equal(await page.getByRole('region', { name: 'Every step' }).getByRole('row').count(), 4)
+})
+
+test('output is shown in colours and never as markup, while it is written', async (t) => {
+  const { device, id } = await launch('painter')
+  const page = await openSignedIn(t, server, `/executions/${id}`)
+  await page.getByText('It has not begun').waitFor()
+  await device.startNext()
+  const markup = '<script>window.ran = true</script><img src=x onerror="window.ran = true">'
+  const text = `\x1b[1;31mERROR\x1b[0m ${markup}\n\x1b]8;;javascript:alert(1)\x07link\x1b]8;;\x07\n`
+  await device.output(id, 0, text)
+  const log = page.getByRole('log')
+  await log.getByText(markup).waitFor()
+  assert.equal(await log.locator('.ansi-fg-1.ansi-bold').textContent(), 'ERROR')
+  assert.equal(await log.locator('script, img, a').count(), 0)
+  assert.equal(await page.evaluate(() => 'ran' in window), false)
+  const lines = Array.from(
+    { length: 3000 },
+    (_, index) => `line ${index}${index % 1000 === 7 ? ' here' : ''}\n`,
+  )
+  await device.output(id, Buffer.byteLength(text), lines.join(''))
+  // It follows the end.
+  await log.getByText('line 2999', { exact: true }).waitFor()
+  assert.ok((await log.locator('.output-row').count()) < 200, 'only what is in sight is drawn')
+
+  await page.keyboard.press('/')
+  await page.keyboard.type('HERE')
+  await page.getByText('3 lines', { exact: true }).waitFor()
+  await page.keyboard.press('Enter')
+  await log.locator('.output-row.current').getByText('line 7 here').waitFor()
+  assert.equal(await log.locator('.current mark').textContent(), 'here')
+  await page.keyboard.press('Shift+Enter')
+  await log.locator('.output-row.current').getByText('line 2007 here').waitFor()
+  await page.getByText('3 of 3 lines').waitFor()
+  // Whoever looks elsewhere is left alone, until they go back to the end.
+  await page.getByRole('button', { name: 'Follow', pressed: false }).waitFor()
+  await log.focus()
+  await page.keyboard.press('End')
+  await page.getByRole('button', { name: 'Follow', pressed: true }).waitFor()
+
+  const waiting = page.waitForEvent('download')
+  await page.getByRole('link', { name: 'Download' }).click()
+  const download = await waiting
+  assert.equal(readFileSync(await download.path(), 'utf8'), text + lines.join(''))
+  assert.equal(download.suggestedFilename(), `execution-${id}.log`)
+})
+
+test('long lines are wrapped when that is wanted', async (t) => {
+  const { device, id } = await launch('wordy')
+  await device.startNext()
+  await device.output(id, 0, `${'word '.repeat(200)}end\n`)
+  const page = await openSignedIn(t, server, `/executions/${id}`, { viewport: { width: 390, height: 844 } })
+  const log = page.getByRole('log')
+  await log.getByText(/word/).first().waitFor()
+  assert.equal(await log.locator('.output-row').count(), 1)
+  await page.getByRole('button', { name: 'Wrap' }).click()
+  await log.locator('.output-row').nth(5).waitFor()
+  const fits = await log.evaluate((element) => element.scrollWidth <= element.clientWidth)
+  assert.ok(fits, 'nothing stands outside')
+  assert.equal((await log.textContent())?.replaceAll(/\s/g, ''), `${'word'.repeat(200)}end`)
+})
+
+test('an execution is canceled, forced, and retried', async (t) => {
+  const { device, id } = await launch('stubborn')
+  await device.startNext()
+  const page = await openSignedIn(t, server, `/executions/${id}`)
+  const head = page.locator('.page-header')
+  await head.getByRole('button', { name: 'Cancel' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel the execution' }).click()
+  await head.getByText('canceling').waitFor()
+  await head.getByRole('button', { name: 'Force the cancel' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Force the cancel' }).click()
+  await head.getByText('canceled').waitFor()
+  await head.getByRole('button', { name: 'Retry' }).click()
+  await page.getByText('a retry of').waitFor()
+  await page.getByRole('link', { name: 'Waiting 1' }).waitFor()
+})
+
+test('each attempt has its own output, and the newest is shown', async (t) => {
+  await server.call('PUT', '/job/api/jobs/again', { body: { retry: { max: 1, backoffSeconds: 0 } } })
+  const device = await newDevice(server, 'second-try')
+  const [{ jobExecutionId: id }] = (await server.trigger('again', ['second-try'])).json
+  await device.startNext()
+  await device.output(id, 0, 'first words\n')
+  const page = await openSignedIn(t, server, `/executions/${id}`)
+  await page.getByText('first words').waitFor()
+  await device.update(id, 'FAILED')
+  await page.getByText('Attempt 1 did not succeed, attempt 2 follows').waitFor()
+  // A retry without a rest is offered with the next look at the clocks.
+  while ((await device.startNext()).json.execution === undefined);
+  await device.output(id, 0, 'second words\n')
+  await page.getByText('second words').waitFor()
+  await page.getByLabel('Attempt', { exact: true }).selectOption('1')
+  await page.getByText('first words').waitFor()
+})
+
+test('the page goes on after a restart of the server, and its output misses nothing', async (t) => {
+  const { server: own, page } = await openConsole(t, { expected: [/ERR_|Failed to load/] })
+  await own.call('PUT', '/job/api/jobs/collect', { body: {} })
+  const device = await newDevice(own, 'survivor')
+  const [{ jobExecutionId: id }] = (await own.trigger('collect', ['survivor'])).json
+  await device.startNext()
+  await device.output(id, 0, 'before\n')
+  await page.goto(`${own.http}/executions/${id}`)
+  await page.getByText('before').waitFor()
+  const { port } = new URL(own.http)
+  await own.server.stop()
+  await page.locator('.connection.reconnecting').waitFor()
+  await openServer(t, { dataFolder: own.folder, port: Number(port) })
+  await device.output(id, 7, 'after\n')
+  await device.update(id, 'SUCCEEDED')
+  await page.locator('.page-header').getByText('succeeded').waitFor()
+  await page.getByText('after').waitFor()
+  await waitUntilLive(page)
+})

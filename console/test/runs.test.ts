@@ -1,0 +1,168 @@
+// Runs and lists of executions: what becomes of them, what is done about it, and what stands in the address.
+
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { type DeviceCalls, newDevice } from '../../server/test/support/call-device.ts'
+import { openSharedServer, openSignedIn } from './open-shared-server.ts'
+
+const server = await openSharedServer()
+await server.call('PUT', '/job/api/jobs/restart', { body: {} })
+await server.call('PUT', '/job/api/jobs/update', { body: {} })
+
+type Launched = { runId: number; ids: number[]; devices: DeviceCalls[] }
+
+/** A run on devices of its own. */
+async function launch(jobName: string, names: string[]): Promise<Launched> {
+  const devices = await Promise.all(names.map((name) => newDevice(server, name)))
+  const reply = await server.trigger(jobName, names)
+  const ids = reply.json.map(({ jobExecutionId }: { jobExecutionId: number }) => jobExecutionId)
+  return { runId: Number(reply.headers.get('location')?.split('/').at(-1)), ids, devices }
+}
+
+async function end({ ids, devices }: Launched, index: number, status: string, more = {}): Promise<void> {
+  await devices[index]?.startNext()
+  await devices[index]?.update(ids[index] as number, status, more)
+}
+
+const tab = (page: Page, name: string) => page.getByRole('link', { name, exact: true })
+
+test('a failed run is retried: the tabs count while it goes, and both runs are linked', async (t) => {
+  const run = await launch('restart', ['a1', 'a2', 'a3'])
+  const page = await openSignedIn(t, server, `/runs/${run.runId}`)
+  await tab(page, 'Waiting 3').waitFor()
+  await end(run, 0, 'SUCCEEDED')
+  await end(run, 1, 'FAILED', { statusDetails: { reason: 'disk full' } })
+  await end(run, 2, 'REJECTED')
+  await page.getByText('1 failed, 1 rejected, 1 succeeded').waitFor()
+  await page.getByText('disk full').waitFor()
+  await page
+    .getByRole('img', { name: /1 succeeded, 2 unsuccessful, 0 running/ })
+    .locator('canvas')
+    .waitFor()
+
+  await tab(page, 'Failed 1').click()
+  await page.waitForURL(`${server.http}/runs/${run.runId}?execState=FAILED`)
+  await page.getByRole('link', { name: 'a1', exact: true }).waitFor({ state: 'detached' })
+  await page.getByRole('link', { name: 'a2', exact: true }).waitFor()
+
+  await page.getByRole('button', { name: 'Retry 2 unsuccessful' }).click()
+  await page.getByText(/a retry of/).waitFor()
+  await tab(page, 'Waiting 2').waitFor()
+  const retry = Number(page.url().split('/').at(-1))
+  await page.getByRole('link', { name: `run ${run.runId}`, exact: true }).click()
+  await page.getByRole('link', { name: `run ${retry}`, exact: true }).click()
+  await page.waitForURL(`${server.http}/runs/${retry}`)
+})
+
+test('a run is canceled after a question, and forced when a device does not answer', async (t) => {
+  const run = await launch('restart', ['b1', 'b2'])
+  await run.devices[0]?.startNext()
+  const page = await openSignedIn(t, server, `/runs/${run.runId}`)
+  await page.getByRole('button', { name: 'Cancel the run' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Cancel the run' })
+  await dialog.getByText('1 that wait are canceled at once; 1 that run are asked to stop.').waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Cancel the run' }).click()
+  await dialog.getByRole('button', { name: 'Cancel the run' }).click()
+  await page.getByText('1 canceling, 1 canceled').waitFor()
+  await page.getByRole('button', { name: 'Force the cancel' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Force the cancel' }).click()
+  await page.getByText('2 canceled', { exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Force the cancel' }).waitFor({ state: 'detached' })
+})
+
+test('a row that leaves the state of its tab leaves the table', async (t) => {
+  const run = await launch('restart', ['c1', 'c2'])
+  const page = await openSignedIn(t, server, `/runs/${run.runId}?execState=PENDING`)
+  await page.getByRole('link', { name: 'c1', exact: true }).waitFor()
+  await end(run, 0, 'SUCCEEDED')
+  await page.getByRole('link', { name: 'c1', exact: true }).waitFor({ state: 'detached' })
+  await end(run, 1, 'SUCCEEDED')
+  await page.getByText('None is waiting now').waitFor()
+})
+
+test('filters of executions stand in the address, over a reload and the way back', async (t) => {
+  const run = await launch('update', ['f1', 'f2'])
+  await end(run, 0, 'FAILED')
+  await end(run, 1, 'SUCCEEDED')
+  const page = await openSignedIn(t, server, '/executions')
+  const link = (name: string) => page.getByRole('table').getByRole('link', { name, exact: true })
+  await link('f1').waitFor()
+  await page.getByLabel('Job', { exact: true }).fill('update')
+  await page.waitForURL(/jobName=update/)
+  await page.getByLabel('State').selectOption('FAILED')
+  await page.getByLabel('Run').fill(String(run.runId))
+  await page.keyboard.press('Enter')
+  const filtered = `${server.http}/executions?jobName=update&execState=FAILED&runId=${run.runId}`
+  await page.waitForURL(filtered)
+  await link('f2').waitFor({ state: 'detached' })
+  await page.reload()
+  await link('f1').waitFor()
+  assert.equal(await page.getByLabel('State').inputValue(), 'FAILED')
+  assert.equal(await page.getByLabel('Job', { exact: true }).inputValue(), 'update')
+  await page.getByRole('table').getByRole('link', { name: 'update' }).click()
+  await page.waitForURL(`${server.http}/executions/${run.ids[0]}`)
+  await page.goBack()
+  await page.waitForURL(filtered)
+  await link('f1').waitFor()
+  assert.equal(await link('f2').count(), 0)
+
+  await page.getByLabel('Launched from').fill('2001-01-01T00:00')
+  await page.getByLabel('Launched up to').fill('2001-02-01T00:00')
+  await page.getByText('No execution is like this').waitFor()
+  assert.match(page.url(), /launchedAfter=200[01]-[^&]+Z&launchedBefore=2001-/)
+  await page.getByRole('link', { name: 'Show all' }).click()
+  await link('f2').waitFor()
+})
+
+test('runs are filtered by job and by whether they have ended, and move while one looks', async (t) => {
+  const run = await launch('update', ['g1'])
+  const page = await openSignedIn(t, server, '/runs?jobName=update&finished=false')
+  const link = page.getByRole('table').getByRole('link', { name: String(run.runId), exact: true })
+  await link.waitFor()
+  await end(run, 0, 'SUCCEEDED')
+  await link.waitFor({ state: 'detached' })
+  await page.getByRole('link', { name: 'Ended' }).click()
+  await page.waitForURL(`${server.http}/runs?jobName=update&finished=true`)
+  await link.waitFor()
+  await page.goBack()
+  await page.waitForURL(/finished=false$/)
+  await link.waitFor({ state: 'detached' })
+})
+
+test('an export has what the filters let through, as CSV and as JSON', async (t) => {
+  const names = Array.from({ length: 250 }, (_, index) => `x${index}`)
+  for (const name of names) await server.call('PUT', `/job/api/devices/${name}`, { body: {} })
+  const reply = await server.trigger('restart', names)
+  const runId = Number(reply.headers.get('location')?.split('/').at(-1))
+  const page = await openSignedIn(t, server, `/runs/${runId}?execState=PENDING`)
+  const exported = async (kind: string) => {
+    const waiting = page.waitForEvent('download')
+    await page.getByRole('button', { name: `Export ${kind}` }).click()
+    const download = await waiting
+    return { name: download.suggestedFilename(), text: readFileSync(await download.path(), 'utf8') }
+  }
+  const csv = await exported('CSV')
+  const lines = csv.text.trimEnd().split('\r\n')
+  assert.equal(csv.name, `run-${runId}.csv`)
+  assert.match(lines[0] ?? '', /^jobExecutionId,runId,jobName,deviceId,/)
+  assert.match(lines[1] ?? '', new RegExp(`^\\d+,${runId},restart,x249,x249,PENDING,1,`))
+  assert.equal(lines.length, 251)
+  const json = JSON.parse((await exported('JSON')).text)
+  assert.deepEqual(
+    json.map(({ deviceId }: { deviceId: string }) => deviceId),
+    names.toReversed(),
+  )
+  assert.deepEqual(json[0], (await server.call('GET', `/job/api/executions/${json[0].jobExecutionId}`)).json)
+})
+
+test('what is not there says where to go', async (t) => {
+  const page = await openSignedIn(t, server, '/runs/987654', { expected: [/404/] })
+  await page.getByText('There is no such run').waitFor()
+  await page.goto(`${server.http}/executions/987654`)
+  await page.getByText('There is no such execution').waitFor()
+  await page.getByRole('link', { name: 'Show all executions' }).click()
+  await page.waitForURL(`${server.http}/executions`)
+})

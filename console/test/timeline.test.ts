@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Transition } from '@jobcast/client'
+import { type Facts, spansOf } from '../src/screens/execution/timeline.ts'
+
+const start = Date.parse('2026-11-15T09:00:00Z')
+const at = (seconds: number) => new Date(start + seconds * 1000).toISOString()
+
+function move(seconds: number, from: Transition['from'], to: Transition['to'], attempt = 1): Transition {
+  return { at: at(seconds), from, to, event: 'any', actor: 'device', attempt, versionNumber: seconds }
+}
+
+function told(facts: Partial<Facts>): string[] {
+  const all: Facts = {
+    history: [],
+    execution: { notBefore: null },
+    presence: [],
+    device: { online: true, since: at(-1000) },
+    earlier: [],
+    now: start + 600_000,
+    ...facts,
+  }
+  return spansOf(all).map(
+    ({ why, from, to, isOpen, behind, awayMs }) =>
+      `${why} ${(from - start) / 1000}-${isOpen ? '' : (to - start) / 1000}${behind ? ` #${behind}` : ''}${awayMs ? ` away ${awayMs / 1000}` : ''}`,
+  )
+}
+
+const ran = [
+  move(0, null, 'PENDING'),
+  move(240, 'PENDING', 'IN_PROGRESS'),
+  move(252, 'IN_PROGRESS', 'SUCCEEDED'),
+]
+const online = (seconds: number, isOnline: boolean) => ({ at: start + seconds * 1000, online: isOnline })
+
+test('a wait is explained by the device that was away, then by what it had to do first', () => {
+  const earlier = [{ jobExecutionId: 7, startedAt: at(200), finishedAt: at(239.9) }]
+  assert.deepEqual(told({ history: ran, presence: [online(200, true)], earlier }), [
+    'offline 0-200',
+    'behind 200-240 #7',
+    'running 240-252',
+  ])
+})
+
+test('a device that came and went again explains each of its absences', () => {
+  const presence = [online(60, false), online(120, true)]
+  assert.deepEqual(told({ history: ran, presence }), [
+    'ready 0-60',
+    'offline 60-120',
+    'ready 120-240',
+    'running 240-252',
+  ])
+})
+
+test('without events the device is as it is now, if it has been so since before', () => {
+  const waits = { history: [move(0, null, 'PENDING')] }
+  assert.deepEqual(told({ ...waits, device: { online: false, since: at(-50) } }), ['offline 0-'])
+  assert.deepEqual(told({ ...waits, device: { online: false, since: null } }), ['offline 0-'])
+  assert.deepEqual(told({ ...waits, device: undefined }), ['ready 0-'])
+  assert.deepEqual(told({ history: ran }), ['ready 0-240', 'running 240-252'])
+})
+
+test('attempts, the rest between them, a cancel, and a device that was away while it worked', () => {
+  const history = [
+    move(0, null, 'PENDING'),
+    move(1, 'PENDING', 'IN_PROGRESS'),
+    move(5, 'IN_PROGRESS', 'IN_PROGRESS'),
+    move(61, 'IN_PROGRESS', 'PENDING', 1),
+    move(70, 'PENDING', 'IN_PROGRESS', 2),
+    move(80, 'IN_PROGRESS', 'CANCELING', 2),
+    move(82, 'CANCELING', 'CANCELED', 2),
+  ]
+  assert.deepEqual(told({ history, presence: [online(10, false), online(40, true)] }), [
+    'ready 0-1',
+    'running 1-61 away 30',
+    'ready 61-70',
+    'running 70-80',
+    'canceling 80-82',
+  ])
+  const resting = { history: history.slice(0, 4), execution: { notBefore: at(700) } }
+  assert.deepEqual(told(resting).at(-1), 'resting 61-')
+})
+
+test('a device that was quicker than the clock of the trigger waited no time at all', () => {
+  const history = [
+    move(0.007, null, 'PENDING'),
+    move(0, 'PENDING', 'IN_PROGRESS'),
+    move(20, 'IN_PROGRESS', 'FAILED'),
+  ]
+  assert.deepEqual(told({ history }), ['ready 0.007-0.007', 'running 0.007-20'])
+})
