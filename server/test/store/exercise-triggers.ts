@@ -98,6 +98,7 @@ export async function exerciseTriggers(t: TestContext, underTest: StoreUnderTest
       {
         runId: run.runId,
         jobName: 'restart',
+        jobVersion: run.jobVersion,
         launchedAt: startedAt + 7,
         total: 2,
         counts: 2,
