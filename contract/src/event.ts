@@ -1,43 +1,18 @@
 // Events: what changed, in the order in which it did. The stream and the webhooks tell the same ones.
 
 import Type, { type Static } from 'typebox'
-import { Counts, ExecState, execStates } from './execution.ts'
+import {
+  type DeviceEventType,
+  type EventType,
+  type ExecutionEventType,
+  eventPatterns,
+  eventTypes,
+  type RunEventType,
+} from './event-type.ts'
+import { Counts, ExecState } from './execution.ts'
 import { GivenInstant, Instant, Name, orNull } from './text.ts'
 
-const executionTypes = execStates.map((state) => executionEventType(state))
-const deviceTypes = [
-  'device.created',
-  'device.updated',
-  'device.deleted',
-  'device.online',
-  'device.offline',
-  'device.credential_set',
-  'device.credential_revoked',
-] as const
-export type DeviceEventType = (typeof deviceTypes)[number]
-export type ExecutionEventType = `execution.${Lowercase<ExecState>}` | 'execution.progress'
-export type RunEventType = 'run.created' | 'run.finished'
-export type EventType = RunEventType | ExecutionEventType | DeviceEventType
-
-export const eventTypes: readonly EventType[] = [
-  'run.created',
-  'run.finished',
-  ...executionTypes,
-  'execution.progress',
-  ...deviceTypes,
-]
-
-/** What a filter may name: one type, or all of a kind. */
-export const eventPatterns: readonly string[] = [...eventTypes, 'run.*', 'execution.*', 'device.*']
-
-export function executionEventType(state: ExecState): `execution.${Lowercase<ExecState>}` {
-  return `execution.${state.toLowerCase() as Lowercase<ExecState>}`
-}
-
-/** Whether a filter lets the type through; one that names nothing lets all through. */
-export function matchesPatterns(type: string, patterns: readonly string[]): boolean {
-  return patterns.length === 0 || patterns.includes(type) || patterns.includes(`${type.split('.')[0]}.*`)
-}
+export * from './event-type.ts'
 
 const state = Type.Unsafe<ExecState>(ExecState)
 

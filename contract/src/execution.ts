@@ -1,20 +1,11 @@
 // An execution is one job on one device; a run is all executions of one trigger call.
 
 import Type, { type Static } from 'typebox'
+import { execStates } from './exec-state.ts'
 import { Page, PageQuery } from './page.ts'
 import { GivenInstant, Instant, Name, orNull } from './text.ts'
 
-export const execStates = [
-  'PENDING',
-  'IN_PROGRESS',
-  'CANCELING',
-  'SUCCEEDED',
-  'FAILED',
-  'TIMED_OUT',
-  'REJECTED',
-  'EXPIRED',
-  'CANCELED',
-] as const
+export { execStates }
 export type ExecState = (typeof execStates)[number]
 export const ExecState = Type.Union(
   execStates.map((state) => Type.Literal(state)),

@@ -1,6 +1,7 @@
 // Events as they are kept: what changed, in the order in which it did.
 
-import { type EventType, type JobcastEvent, matchesPatterns, toInstant } from '@jobcast/contract'
+import type { EventType, JobcastEvent } from '@jobcast/contract'
+import { matchesPatterns, toInstant } from '@jobcast/contract/words'
 
 /** `data` is as it stands on the wire. */
 export type StoredEvent = {

@@ -32,6 +32,9 @@ const maxOpen = 600
 const callerPatienceMs = 3000
 const failsafeMs = 60_000 + 4000 * (kills + restarts) + pauseMs
 
+/** `open`: executions that wait or are under way. */
+type Count = { ended: number; open: number; hearing: number; isOver: boolean }
+
 const postgres = await startOwnPostgres()
 
 test(`nothing is lost or doubled by ${kills} kills, ${restarts} restarts of the database and a pause of ${pauseMs} ms (seed ${seed})`, async (t) => {
@@ -41,7 +44,7 @@ test(`nothing is lost or doubled by ${kills} kills, ${restarts} restarts of the 
   const [first] = addresses as [SpawnedServer]
   const tokens = await seedFleet(first)
 
-  const count = { ended: 0, launched: 0, hearing: 0 }
+  const count: Count = { ended: 0, open: 0, hearing: 0, isOver: false }
   const fleet = ways.map((way, index) => {
     const deviceId = deviceIds[index] as string
     const token = tokens.get(deviceId) as string
@@ -53,40 +56,35 @@ test(`nothing is lost or doubled by ${kills} kills, ${restarts} restarts of the 
   failure.promise.catch(() => undefined)
   for (const device of fleet) device.live().catch(failure.reject)
 
-  let isOver = false
   t.after(() => {
-    isOver = true
+    count.isOver = true
   })
   const callers = jobs.map(
     (job, index) => new TriggerCaller(job, deviceIds, seededRandom(seed + index), true),
   )
-  const launched = countNowAndThen(() =>
-    callers
-      .flatMap(({ calls }) => calls)
-      .reduce((sum, { answer, deviceIds }) => sum + (answer ? new Set(deviceIds).size : 0), 0),
-  )
   const pickApi = async (): Promise<Api> => {
-    while (launched() - count.ended > maxOpen && !isOver) await rest(10)
+    while (count.open > maxOpen && !count.isOver) await rest(10)
     // Whoever is refused, or finds nobody, does not come back at once.
     await rest(random.below(20))
     return impatient(random.pick(addresses))
   }
-  const calling = Promise.all(callers.map((caller) => caller.callUntil(() => isOver, pickApi)))
+  const calling = Promise.all(callers.map((caller) => caller.callUntil(() => count.isOver, pickApi)))
   calling.catch(failure.reject)
-  const cutting = cutNowAndThen(databaseUrl, random, () => isOver, count)
+  const cutting = cutNowAndThen(databaseUrl, random, count)
   cutting.catch(failure.reject)
+  const counting = countOpen(databaseUrl, count)
 
-  const progress = () => `${launched()} executions launched, ${count.ended} ended, ${JSON.stringify(count)}`
+  const progress = () => JSON.stringify(count)
   const guarded = <T>(work: Promise<T>) => within(failsafeMs, progress, Promise.race([work, failure.promise]))
   await guarded(someWork(count))
   const killAndRestart = async () => {
-    await killSome(nodes, addresses, random)
+    await killSome(nodes, addresses, random, count)
     await restartDatabase(random, count)
   }
   await guarded(Promise.all([standStill(databaseUrl, nodes[2] as RestartingServer), killAndRestart()]))
   await guarded(someWork(count))
-  isOver = true
-  await guarded(Promise.all([calling, cutting]))
+  count.isOver = true
+  await guarded(Promise.all([calling, cutting, counting]))
 
   const endedMs = await guarded(
     until('all runs have ended', () => noneLeft(databaseUrl, 'run WHERE NOT ended')),
@@ -146,28 +144,26 @@ function impatient({ http, adminKey }: SpawnedServer): Api {
   }
 }
 
-/** Often asked, and long to count after a thousand kills. */
-function countNowAndThen(count: () => number): () => number {
-  let [counted, at] = [0, 0]
-  return () => {
-    if (performance.now() - at > 50) [counted, at] = [count(), performance.now()]
-    return counted
+/** What waits is counted where it is: an end whose answer got lost is one all the same. */
+async function countOpen(databaseUrl: string, count: Count): Promise<void> {
+  while (!count.isOver) {
+    const [row] = await execute(
+      databaseUrl,
+      'SELECT coalesce(sum(pending + in_progress), 0)::int AS open FROM run WHERE NOT ended',
+    ).catch(() => [])
+    if (row) count.open = row.open as number
+    await rest(200)
   }
 }
 
 /** So that there is something to lose. */
-async function someWork(count: { ended: number }): Promise<void> {
+async function someWork(count: Count): Promise<void> {
   const enough = count.ended + 100
-  while (count.ended < enough) await rest(5)
+  while (count.ended < enough && !count.isOver) await rest(5)
 }
 
-async function cutNowAndThen(
-  databaseUrl: string,
-  random: Random,
-  isOver: () => boolean,
-  count: { hearing: number },
-): Promise<void> {
-  while (!isOver()) {
+async function cutNowAndThen(databaseUrl: string, random: Random, count: Count): Promise<void> {
+  while (!count.isOver) {
     await rest(1500 + random.below(3000))
     count.hearing += await cutHearing(databaseUrl).catch(() => 0)
   }
@@ -191,18 +187,19 @@ async function killSome(
   nodes: RestartingServer[],
   addresses: SpawnedServer[],
   random: Random,
+  count: Count,
 ): Promise<void> {
-  for (let killed = 0; killed < kills; killed++) {
+  for (let killed = 0; killed < kills && !count.isOver; killed++) {
     // A kill has no event to wait for: any instant will do.
     await rest(random.below(500))
     addresses[killed % 2] = await (nodes[killed % 2] as RestartingServer).killAndStart()
   }
 }
 
-async function restartDatabase(random: Random, count: { ended: number }): Promise<void> {
-  for (let restarted = 0; restarted < restarts; restarted++) {
+async function restartDatabase(random: Random, count: Count): Promise<void> {
+  for (let restarted = 0; restarted < restarts && !count.isOver; restarted++) {
     const enough = count.ended + 20
-    while (count.ended < enough) await rest(5)
+    while (count.ended < enough && !count.isOver) await rest(5)
     await rest(random.below(200))
     await postgres.restart()
   }

@@ -1,6 +1,6 @@
 // The event log as writers use it: what a transaction changes becomes events of its commit (see transaction.ts).
 
-import { type DeviceEventType, type ExecState, executionEventType } from '@jobcast/contract'
+import { type DeviceEventType, type ExecState, executionEventType } from '@jobcast/contract/words'
 import type { ExecutionEvent } from '../../domain/execution.ts'
 import type { Transaction } from './transaction.ts'
 

@@ -1,6 +1,6 @@
 // What a device sees: what is under way on it, then what waits for it, oldest first.
 
-import { shownPending } from '@jobcast/contract'
+import { shownPending } from '@jobcast/contract/words'
 import type { DeviceExecution, DeviceQueue } from '../../domain/device-report.ts'
 import type { Store } from '../../domain/store.ts'
 import type { Database } from './database.ts'

@@ -1,6 +1,6 @@
 // The counts of runs change with the executions in them: one update for all runs that a transaction touches.
 
-import { type ExecState, execStates } from '@jobcast/contract'
+import { type ExecState, execStates } from '@jobcast/contract/words'
 import { isTerminal } from '../../domain/execution.ts'
 import type { Row } from './rows.ts'
 import type { Transaction } from './transaction.ts'

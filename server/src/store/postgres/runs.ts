@@ -1,4 +1,4 @@
-import { execStates } from '@jobcast/contract'
+import { execStates } from '@jobcast/contract/words'
 import { unsuccessfulEnds } from '../../domain/execution.ts'
 import type { Store, StoredRun } from '../../domain/store.ts'
 import type { Database } from './database.ts'

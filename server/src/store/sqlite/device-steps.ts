@@ -1,7 +1,7 @@
 // The steps that move executions, or look at what waits for a device: memory names the candidates, the database
 // decides, and memory follows once it has.
 
-import { shownPending } from '@jobcast/contract'
+import { shownPending } from '@jobcast/contract/words'
 import type { DeviceExecution, DeviceQueue, DeviceReport, ReportOutcome } from '../../domain/device-report.ts'
 import { isTerminal } from '../../domain/execution.ts'
 import type { Moved, Store } from '../../domain/store.ts'

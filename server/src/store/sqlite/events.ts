@@ -1,7 +1,12 @@
 // The event log: written inside the transaction that makes the change, read from any place on.
 
 import type { DatabaseSync } from 'node:sqlite'
-import { type DeviceEventType, type EventType, type ExecState, executionEventType } from '@jobcast/contract'
+import {
+  type DeviceEventType,
+  type EventType,
+  type ExecState,
+  executionEventType,
+} from '@jobcast/contract/words'
 import { type EventFilter, passes, type StoredEvent } from '../../domain/event.ts'
 import type { ExecutionEvent } from '../../domain/execution.ts'
 import type { Row } from './rows.ts'

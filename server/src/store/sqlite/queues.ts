@@ -1,7 +1,7 @@
 // What a device sees: what is under way on it, then what waits for it, oldest first.
 
 import type { DatabaseSync } from 'node:sqlite'
-import { shownPending } from '@jobcast/contract'
+import { shownPending } from '@jobcast/contract/words'
 import type { DeviceExecution } from '../../domain/device-report.ts'
 import { inSnapshot } from './database.ts'
 import { LIVE_COLUMNS, toDeviceExecution, toLive } from './moves.ts'

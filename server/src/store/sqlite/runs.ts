@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { type ExecState, execStates } from '@jobcast/contract'
+import { type ExecState, execStates } from '@jobcast/contract/words'
 import { unsuccessfulEnds } from '../../domain/execution.ts'
 import type { Slice, Sliced, StoredRun } from '../../domain/store.ts'
 import { type Row, sliced } from './rows.ts'

@@ -1,0 +1,14 @@
+// The states of an execution, as words.
+
+export const execStates = [
+  'PENDING',
+  'IN_PROGRESS',
+  'CANCELING',
+  'SUCCEEDED',
+  'FAILED',
+  'TIMED_OUT',
+  'REJECTED',
+  'EXPIRED',
+  'CANCELED',
+] as const
+export type ExecState = (typeof execStates)[number]
