@@ -129,7 +129,7 @@ async function start(
     documents: new Documents(store),
     deliveries: new Deliveries(store, now),
     presence: new Presence({ store, now, elapsed }),
-    ...groupWrites(store, tell, metrics),
+    ...groupWrites(store, tell, metrics, nodes !== undefined),
   }
   store.onEvents(() => deps.newEvents.tell(['all']))
   const onFailure = (error: unknown) => tell({ kind: 'dispatch-failed', error })

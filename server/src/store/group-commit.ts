@@ -13,6 +13,8 @@ export type GroupCommitOptions<In, Out> = {
   maxWaitingItems: number
   /** Commits sent at once. They must take effect in the order in which they are sent. */
   maxInFlight: number
+  /** What weighs less gathers while a commit is under way that weighs less as well. None: it never does. */
+  lightWeight?: number
   /** Whose item it is. One owner may take up no more than this part of what may wait. */
   ownerOf: (item: In) => number
   maxOwnerShare: number
@@ -39,6 +41,7 @@ export class GroupCommit<In, Out> {
   readonly #all = new Load()
   readonly #shares = new Map<number, Load>()
   #inFlight = 0
+  #inFlightWeight = 0
 
   constructor(commit: (items: In[]) => Promise<Out[]>, options: GroupCommitOptions<In, Out>) {
     this.#commit = commit
@@ -80,13 +83,22 @@ export class GroupCommit<In, Out> {
   }
 
   #sendGroups(): void {
-    while (this.#inFlight < this.#options.maxInFlight && this.#waiting.length > 0) {
+    while (this.#inFlight < this.#options.maxInFlight && this.#waiting.length > 0 && !this.#isLight) {
+      const group = this.#takeGroup()
+      const weight = group.reduce((sum, member) => sum + member.weight, 0)
       this.#inFlight++
-      void this.#send(this.#takeGroup()).finally(() => {
+      this.#inFlightWeight += weight
+      void this.#send(group).finally(() => {
         this.#inFlight--
+        this.#inFlightWeight -= weight
         this.#sendGroups()
       })
     }
+  }
+
+  get #isLight(): boolean {
+    const { lightWeight = 0 } = this.#options
+    return this.#inFlight > 0 && Math.max(this.#inFlightWeight, this.#all.weight) < lightWeight
   }
 
   #takeGroup(): Member<In, Out>[] {

@@ -64,7 +64,7 @@ async function openWithoutWakeUps(t: TestContext, deviceIds: string[]) {
     documents: new Documents(store),
     deliveries: new Deliveries(store, Date.now),
     presence: new Presence({ store, now: Date.now, elapsed: () => performance.now() }),
-    ...groupWrites(store, tell, metrics),
+    ...groupWrites(store, tell, metrics, false),
     link: talksToNobody,
   }
   const dispatcher = new Dispatcher({ ...deps, clock: () => deps.moment().clock, onFailure: assert.ifError })

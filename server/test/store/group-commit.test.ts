@@ -189,6 +189,19 @@ test('no more commits are under way than allowed, and each that ends lets one fo
   assert.equal(groups.waitingItems, 2)
 })
 
+test('what is light gathers while a light commit is under way, and goes beside a heavy one', async () => {
+  const { groups, sent, take } = buildGroups({ maxInFlight: 2, lightWeight: 10 })
+  for (const item of [1, 2, 3]) void groups.write(item)
+  assert.equal(sent.length, 1)
+  void groups.write(20)
+  const [light, heavy] = [await take(), await take()]
+  assert.deepEqual([light.items, heavy.items], [[1], [2, 3, 20]])
+  light.succeed()
+  await nextTurn()
+  void groups.write(4)
+  assert.deepEqual((await take()).items, [4])
+})
+
 test('one owner may fill its share of what waits, and leaves room for others', async () => {
   const { groups, take } = buildGroups({
     maxWaitingItems: 4,

@@ -20,8 +20,9 @@ const settings = {
   join_collapse_limit: '1',
   default_transaction_isolation: 'read\\ committed',
   statement_timeout: `${statementTimeoutMs}`,
-  // A node that stands still inside a transaction must not keep the others waiting for its locks for long.
-  idle_in_transaction_session_timeout: '5000',
+  // A node that stands still inside a transaction must not keep the others waiting for its locks. They end its
+  // connections when it is silent for long; this is for the case that there are none. A million devices take seconds.
+  idle_in_transaction_session_timeout: '30000',
 }
 
 const bytea = 17
