@@ -1,4 +1,5 @@
-import type { NewStoredApiKey, Store, StoredApiKey } from '../../domain/store.ts'
+import type { NewStoredApiKey, Store } from '../../domain/store.ts'
+import { toApiKey } from '../from-rows.ts'
 import type { Database } from './database.ts'
 import { GroupedLook } from './grouped-look.ts'
 import { locks } from './locks.ts'
@@ -82,19 +83,4 @@ export function buildApiKeySteps(db: Database): ApiKeySteps {
 function valuesOf(key: NewStoredApiKey): unknown[] {
   const { keyId, ownerNo, keyName, secretHash, scopes, expiresAt, createdAt } = key
   return [keyId, ownerNo, keyName, secretHash, JSON.stringify(scopes), expiresAt, createdAt]
-}
-
-function toApiKey(row: Row): StoredApiKey {
-  return {
-    keyId: row.key_id as string,
-    ownerNo: row.owner_no as number,
-    ownerId: row.owner_id as string,
-    keyName: row.key_name as string,
-    secretHash: row.secret_hash as Uint8Array,
-    scopes: JSON.parse(row.scopes as string),
-    expiresAt: row.expires_at as number | null,
-    revokedAt: row.revoked_at as number | null,
-    lastUsedAt: row.last_used_at as number | null,
-    createdAt: row.created_at as number,
-  }
 }

@@ -1,10 +1,11 @@
-import { type Candidate, judgeEnrollment } from '../../domain/judge-enrollment.ts'
+import { judgeEnrollment } from '../../domain/judge-enrollment.ts'
 import type { Enrolling, EnrollOutcome, Store, StoredEnrollment } from '../../domain/store.ts'
+import { toCandidate, toEnrollment } from '../from-rows.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { Database } from './database.ts'
 import { putDevices } from './device-puts.ts'
 import { setToken } from './devices.ts'
-import { type Queries, type Row, sliced } from './rows.ts'
+import { type Queries, sliced } from './rows.ts'
 import type { Transaction } from './transaction.ts'
 
 const SELECT = `
@@ -85,29 +86,4 @@ async function findEnrollment(
 ): Promise<StoredEnrollment | undefined> {
   const [row] = await queries.query(sql, [enrollmentId])
   return row && toEnrollment(row)
-}
-
-function toEnrollment(row: Row): StoredEnrollment {
-  return {
-    enrollmentId: row.enrollment_id as string,
-    ownerNo: row.owner_no as number,
-    name: row.name as string | null,
-    secretHash: row.secret_hash as Uint8Array,
-    maxUses: row.max_uses as number,
-    used: row.used as number,
-    tags: JSON.parse(row.tags as string),
-    deviceIdPrefix: row.device_id_prefix as string | null,
-    expiresAt: row.expires_at as number,
-    revokedAt: row.revoked_at as number | null,
-    createdAt: row.created_at as number,
-  }
-}
-
-function toCandidate(row: Row): Candidate {
-  return {
-    credentialCreatedAt: row.token_created_at as number | null,
-    revokedAt: row.revoked_at as number | null,
-    lastSeenAt: row.last_seen_at as number | null,
-    claimHash: row.claim_hash as Uint8Array | null,
-  }
 }

@@ -1,11 +1,11 @@
 // The event log as readers see it: from any place on, oldest first.
 
-import type { EventType } from '@jobcast/contract'
 import { type EventFilter, passes, type StoredEvent } from '../../domain/event.ts'
 import type { Store } from '../../domain/store.ts'
+import { isForgotten, toEvent } from '../from-rows.ts'
 import type { Database } from './database.ts'
 import type { Queries, Row } from './rows.ts'
-import { countsOf, STATE_COUNTS } from './runs.ts'
+import { STATE_COUNTS } from './runs.ts'
 
 const BOUNDS = `
   SELECT coalesce((SELECT max(event_id) FROM event WHERE owner_no = $1), 0) AS newest,
@@ -130,50 +130,4 @@ async function readConcerned(
   ])
   const concerned = new Set(found.map((row) => row.run_id))
   return (row) => row.device_id !== null || concerned.has(row.run_id)
-}
-
-/** The newest event of an owner stays whatever its age, so it may outlive its run. */
-function isForgotten(row: Row): boolean {
-  return row.run_id !== null && row.job_name === null
-}
-
-function toEvent(row: Row): StoredEvent {
-  return {
-    eventId: row.event_id as number,
-    type: row.type as EventType,
-    at: row.at as number,
-    data: dataOf(row),
-  }
-}
-
-function dataOf(row: Row): StoredEvent['data'] {
-  const details = row.details === null ? undefined : JSON.parse(row.details as string)
-  if (row.execution_id !== null) {
-    return {
-      jobExecutionId: row.execution_id,
-      runId: row.run_id,
-      jobName: row.job_name,
-      deviceId: row.device_id,
-      from: row.from_state,
-      execState: stateOf(row),
-      attempt: row.attempt,
-      versionNumber: row.version_number,
-      cause: row.cause,
-      actor: row.actor,
-      statusDetails: details ?? {},
-    } as StoredEvent['data']
-  }
-  if (row.run_id !== null) {
-    const { run_id: runId, job_name: jobName, total, retry_of: retryOf } = row
-    const counts = row.type === 'run.finished' ? { counts: countsOf(row) } : {}
-    return { runId, jobName, total, retryOf, ...counts } as StoredEvent['data']
-  }
-  return { deviceId: row.device_id as string, ...details }
-}
-
-/** The type says to which state it came; progress leaves it as it was. */
-function stateOf({ type, from_state }: Row): unknown {
-  return type === 'execution.progress'
-    ? from_state
-    : (type as string).slice('execution.'.length).toUpperCase()
 }

@@ -3,10 +3,10 @@
 // owner, job, time and the count of each state, so that runs without a match are skipped.
 
 import type { ExecutionFilter, Sliced, Store, StoredExecution } from '../../domain/store.ts'
+import { countColumn, toExecution } from '../from-rows.ts'
 import type { Database } from './database.ts'
-import { EXECUTION_COLUMNS, EXECUTION_JOINS, toExecution } from './executions.ts'
+import { EXECUTION_COLUMNS, EXECUTION_JOINS } from './executions.ts'
 import { type Queries, type Row, sliced } from './rows.ts'
-import { countColumn } from './run-counts.ts'
 
 const SELECT = `SELECT ${EXECUTION_COLUMNS}`
 const RUN_JOIN = `JOIN run ON run.run_id = execution.run_id`

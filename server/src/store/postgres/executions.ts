@@ -1,9 +1,9 @@
-import type { ExecState } from '@jobcast/contract'
 import type { LaunchedRun, Store, StoredExecution } from '../../domain/store.ts'
+import { toExecution } from '../from-rows.ts'
 import type { Database } from './database.ts'
 import { moving } from './moves.ts'
 import type { Policies } from './policies.ts'
-import type { Queries, Row } from './rows.ts'
+import type { Queries } from './rows.ts'
 
 const NAME_AT_LAUNCH = `
   coalesce(
@@ -78,28 +78,5 @@ export async function getLaunchedRun(queries: Queries, runId: number): Promise<L
       deviceId: row.device_id as string,
       deviceName: row.device_name as string,
     })),
-  }
-}
-
-export function toExecution(row: Row): StoredExecution {
-  return {
-    jobExecutionId: row.execution_id as number,
-    jobName: row.job_name as string,
-    deviceId: row.device_id as string,
-    deviceName: row.device_name as string,
-    execState: row.state as ExecState,
-    launchedAt: row.launched_at as number,
-    runId: row.run_id as number,
-    attempt: row.attempt as number,
-    versionNumber: row.version_number as number,
-    startedAt: row.started_at as number | null,
-    finishedAt: row.finished_at as number | null,
-    notifiedAt: row.notified_at as number | null,
-    deliveredAt: row.delivered_at as number | null,
-    notBefore: row.not_before as number | null,
-    statusDetails: row.status_details === null ? {} : JSON.parse(row.status_details as string),
-    result: row.result === null ? null : JSON.parse(row.result as string),
-    outputBytes: row.output_bytes as number,
-    outputCut: row.output_cut as boolean,
   }
 }

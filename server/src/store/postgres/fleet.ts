@@ -3,6 +3,7 @@
 
 import type { ExecState } from '@jobcast/contract'
 import type { FleetStore, Flow, StoredFleetDevice, WaitingExecution } from '../../domain/fleet-store.ts'
+import { stateOf } from '../from-rows.ts'
 import type { Database } from './database.ts'
 import { type Queries, type Row, sliced } from './rows.ts'
 
@@ -102,6 +103,6 @@ function toFlow({ type, step_no, from_state, count }: Row): Flow[] {
     return [{ stepNo, from: null, to: 'PENDING', count: count as number }]
   }
   if (from_state === null || type === 'execution.progress') return []
-  const to = (type as string).slice('execution.'.length).toUpperCase() as ExecState
+  const to = stateOf({ type, from_state })
   return [{ stepNo, from: from_state as ExecState, to, count: count as number }]
 }

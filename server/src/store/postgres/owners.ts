@@ -1,6 +1,7 @@
-import type { Slice, Store, StoredOwner } from '../../domain/store.ts'
+import type { Slice, Store } from '../../domain/store.ts'
+import { toOwner } from '../from-rows.ts'
 import type { Database } from './database.ts'
-import { type Row, sliced } from './rows.ts'
+import { sliced } from './rows.ts'
 
 const COLUMNS = 'owner_no, owner_id, owner_name, created_at'
 const INSERT = `
@@ -25,14 +26,5 @@ export function buildOwnerSteps(db: Database): Pick<Store, 'createOwner' | 'find
       const rows = await db.query(LIST, [after ?? 0, limit + 1])
       return sliced(rows.map(toOwner), limit, (owner) => owner.ownerNo)
     },
-  }
-}
-
-function toOwner(row: Row): StoredOwner {
-  return {
-    ownerNo: row.owner_no as number,
-    ownerId: row.owner_id as string,
-    ownerName: row.owner_name as string,
-    createdAt: row.created_at as number,
   }
 }

@@ -1,7 +1,5 @@
 // What the statement files share: the shape of a row, lists as parameters, and the cut of a list into slices.
 
-import type { Sliced } from '../../domain/store.ts'
-
 export type Row = Record<string, unknown>
 
 /** Anything that answers a statement: a transaction, or a pool that runs it on its own. */
@@ -12,9 +10,4 @@ export function numbers(list: Iterable<number>): string {
   return `{${[...list].join(',')}}`
 }
 
-/** Takes one item more than the limit as the sign that the list goes on. */
-export function sliced<T, Key>(found: T[], limit: number, keyOf: (item: T) => Key): Sliced<T, Key> {
-  if (found.length <= limit) return { items: found, next: undefined }
-  const items = found.slice(0, limit)
-  return { items, next: keyOf(items[limit - 1] as T) }
-}
+export { sliced } from '../sliced.ts'

@@ -2,11 +2,9 @@
 
 import { type ExecState, execStates } from '@jobcast/contract/words'
 import { isTerminal } from '../../domain/execution.ts'
+import { countColumn } from '../from-rows.ts'
 import type { Row } from './rows.ts'
 import type { Transaction } from './transaction.ts'
-
-/** The count of a state is the column of its name. */
-export const countColumn = (state: ExecState): string => state.toLowerCase()
 
 const columns = execStates.map(countColumn)
 const unfinished = execStates.filter((state) => !isTerminal(state)).map(countColumn)

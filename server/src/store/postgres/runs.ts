@@ -1,9 +1,9 @@
 import { execStates } from '@jobcast/contract/words'
 import { unsuccessfulEnds } from '../../domain/execution.ts'
-import type { Store, StoredRun } from '../../domain/store.ts'
+import type { Store } from '../../domain/store.ts'
+import { countColumn, toRun } from '../from-rows.ts'
 import type { Database } from './database.ts'
-import { type Row, sliced } from './rows.ts'
-import { countColumn } from './run-counts.ts'
+import { sliced } from './rows.ts'
 
 export const STATE_COUNTS = execStates.map((state) => `run.${countColumn(state)}`).join(', ')
 const SELECT = `
@@ -55,21 +55,4 @@ export function buildRunSteps(db: Database): Pick<Store, 'getRun' | 'listRuns' |
       return rows[0] && { jobName: rows[0].job_name as string, deviceIds }
     },
   }
-}
-
-function toRun(row: Row): StoredRun {
-  return {
-    runId: row.run_id as number,
-    jobName: row.job_name as string,
-    jobVersion: row.version_no as number,
-    launchedAt: row.launched_at as number,
-    total: row.total as number,
-    counts: countsOf(row),
-    retryOf: row.retry_of as number | null,
-  }
-}
-
-export function countsOf(row: Row): StoredRun['counts'] {
-  const counts = execStates.map((state) => [state, row[countColumn(state)]])
-  return Object.fromEntries(counts) as StoredRun['counts']
 }

@@ -1,6 +1,6 @@
-import type { SessionKind, SessionStore, StoredSession } from '../../domain/session-store.ts'
+import type { SessionStore } from '../../domain/session-store.ts'
+import { toSession } from '../from-rows.ts'
 import type { Database } from './database.ts'
-import type { Row } from './rows.ts'
 
 const INSERT = `
   INSERT INTO session (session_id, kind, key_id, secret_hash, expires_at) VALUES ($1, $2, $3, $4, $5)`
@@ -33,15 +33,5 @@ export function buildSessionSteps(db: Database): SessionStore {
       const rows = await db.inTransaction((transaction) => transaction.query(FORGET, values))
       return rows.length === forgottenAtOnce
     },
-  }
-}
-
-function toSession(row: Row): StoredSession {
-  return {
-    sessionId: row.session_id as string,
-    kind: row.kind as SessionKind,
-    keyId: row.key_id as string,
-    secretHash: row.secret_hash as Uint8Array,
-    expiresAt: row.expires_at as number,
   }
 }

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { NewStoredApiKey, Slice, Sliced, StoredApiKey, StoredOwner } from '../../domain/store.ts'
+import { toApiKey } from '../from-rows.ts'
 import { type Row, sliced } from './rows.ts'
 
 const SELECT = `
@@ -60,20 +61,5 @@ export function prepareApiKeys(db: DatabaseSync) {
     recordKeyUse(uses: { keyId: string; at: number }[]): void {
       for (const { keyId, at } of uses) use.run(at, keyId)
     },
-  }
-}
-
-function toApiKey(row: Row): StoredApiKey {
-  return {
-    keyId: row.key_id as string,
-    ownerNo: row.owner_no as number,
-    ownerId: row.owner_id as string,
-    keyName: row.key_name as string,
-    secretHash: row.secret_hash as Uint8Array,
-    scopes: JSON.parse(row.scopes as string),
-    expiresAt: row.expires_at as number | null,
-    revokedAt: row.revoked_at as number | null,
-    lastUsedAt: row.last_used_at as number | null,
-    createdAt: row.created_at as number,
   }
 }

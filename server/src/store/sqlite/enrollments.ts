@@ -9,8 +9,9 @@ import type {
   Sliced,
   StoredEnrollment,
 } from '../../domain/store.ts'
+import { toCandidate, toEnrollment } from '../from-rows.ts'
 import type { DeviceRow, prepareDevices } from './devices.ts'
-import { type Row, sliced } from './rows.ts'
+import { sliced } from './rows.ts'
 
 const SELECT = `
   SELECT enrollment_id, owner_no, name, secret_hash, max_uses, used, tags, device_id_prefix, expires_at, revoked_at,
@@ -91,30 +92,5 @@ export function prepareEnrollments(db: DatabaseSync, { putDevices, setDeviceToke
       return revoke.run(input).changes > 0
     },
     enrollDevice,
-  }
-}
-
-function toEnrollment(row: Row): StoredEnrollment {
-  return {
-    enrollmentId: row.enrollment_id as string,
-    ownerNo: row.owner_no as number,
-    name: row.name as string | null,
-    secretHash: row.secret_hash as Uint8Array,
-    maxUses: row.max_uses as number,
-    used: row.used as number,
-    tags: JSON.parse(row.tags as string),
-    deviceIdPrefix: row.device_id_prefix as string | null,
-    expiresAt: row.expires_at as number,
-    revokedAt: row.revoked_at as number | null,
-    createdAt: row.created_at as number,
-  }
-}
-
-function toCandidate(row: Row): Candidate {
-  return {
-    credentialCreatedAt: row.token_created_at as number | null,
-    revokedAt: row.revoked_at as number | null,
-    lastSeenAt: row.last_seen_at as number | null,
-    claimHash: row.claim_hash as Uint8Array | null,
   }
 }

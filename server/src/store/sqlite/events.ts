@@ -9,8 +9,9 @@ import {
 } from '@jobcast/contract/words'
 import { type EventFilter, passes, type StoredEvent } from '../../domain/event.ts'
 import type { ExecutionEvent } from '../../domain/execution.ts'
+import { isForgotten, toEvent } from '../from-rows.ts'
 import type { Row } from './rows.ts'
-import { countsOf, STATE_COUNTS } from './runs.ts'
+import { STATE_COUNTS } from './runs.ts'
 
 const INSERT = `
   INSERT INTO event (owner_no, event_id, at, type, run_id, execution_id, device_no, from_state, cause, actor, attempt,
@@ -191,50 +192,4 @@ export function prepareEvents(db: DatabaseSync) {
       return low
     },
   }
-}
-
-/** The newest event of an owner stays whatever its age, so it may outlive its run. */
-function isForgotten(row: Row): boolean {
-  return row.run_id !== null && row.job_name === null
-}
-
-function toEvent(row: Row): StoredEvent {
-  return {
-    eventId: row.event_id as number,
-    type: row.type as EventType,
-    at: row.at as number,
-    data: dataOf(row),
-  }
-}
-
-function dataOf(row: Row): StoredEvent['data'] {
-  const details = row.details === null ? undefined : JSON.parse(row.details as string)
-  if (row.execution_id !== null) {
-    return {
-      jobExecutionId: row.execution_id,
-      runId: row.run_id,
-      jobName: row.job_name,
-      deviceId: row.device_id,
-      from: row.from_state,
-      execState: stateOf(row),
-      attempt: row.attempt,
-      versionNumber: row.version_number,
-      cause: row.cause,
-      actor: row.actor,
-      statusDetails: details ?? {},
-    } as StoredEvent['data']
-  }
-  if (row.run_id !== null) {
-    const { run_id: runId, job_name: jobName, total, retry_of: retryOf } = row
-    const counts = row.type === 'run.finished' ? { counts: countsOf(row) } : {}
-    return { runId, jobName, total, retryOf, ...counts } as StoredEvent['data']
-  }
-  return { deviceId: row.device_id as string, ...details }
-}
-
-/** The type says to which state it came; progress leaves it as it was. */
-function stateOf({ type, from_state }: Row): unknown {
-  return type === 'execution.progress'
-    ? from_state
-    : (type as string).slice('execution.'.length).toUpperCase()
 }

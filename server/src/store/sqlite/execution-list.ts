@@ -4,10 +4,10 @@
 
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { ExecutionFilter, Sliced, StoredExecution } from '../../domain/store.ts'
+import { countColumn, toExecution } from '../from-rows.ts'
 import { inSnapshot } from './database.ts'
-import { EXECUTION_COLUMNS, EXECUTION_JOINS, toExecution } from './executions.ts'
+import { EXECUTION_COLUMNS, EXECUTION_JOINS } from './executions.ts'
 import { sliced } from './rows.ts'
-import { countColumn } from './runs.ts'
 
 const BY_EXECUTION = `
   SELECT ${EXECUTION_COLUMNS} FROM execution CROSS JOIN run ON run.run_id = execution.run_id ${EXECUTION_JOINS}`

@@ -5,6 +5,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { ExecState } from '@jobcast/contract'
 import type { FleetLevels, Flow, StoredFleetDevice, WaitingExecution } from '../../domain/fleet-store.ts'
 import type { Slice, Sliced } from '../../domain/store.ts'
+import { stateOf } from '../from-rows.ts'
 import { inSnapshot } from './database.ts'
 import { type Row, sliced } from './rows.ts'
 
@@ -103,6 +104,6 @@ function flowOf(row: Row, stepMs: number): Flow | undefined {
   const stepNo = Math.floor((row.at as number) / stepMs)
   if (type === 'run.created') return { stepNo, from: null, to: 'PENDING', count: row.total as number }
   if (row.from_state === null || type === 'execution.progress') return undefined
-  const to = type.slice('execution.'.length).toUpperCase() as ExecState
+  const to = stateOf(row)
   return { stepNo, from: row.from_state as ExecState, to, count: 1 }
 }

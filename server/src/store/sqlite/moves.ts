@@ -15,10 +15,10 @@ import {
   timesOutAt,
 } from '../../domain/execution.ts'
 import type { Moved } from '../../domain/store.ts'
+import { countColumn } from '../from-rows.ts'
 import type { EventLog } from './events.ts'
 import { preparePolicies } from './policies.ts'
 import type { Row } from './rows.ts'
-import { countColumn } from './runs.ts'
 
 /** An execution as a writer needs it. */
 export type LiveExecution = {

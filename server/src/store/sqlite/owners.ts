@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Slice, Sliced, StoredOwner } from '../../domain/store.ts'
-import { type Row, sliced } from './rows.ts'
+import { toOwner } from '../from-rows.ts'
+import { sliced } from './rows.ts'
 
 const COLUMNS = 'owner_no, owner_id, owner_name, created_at'
 const INSERT = `
@@ -25,14 +26,5 @@ export function prepareOwners(db: DatabaseSync) {
     listOwners({ after, limit }: Slice<number>): Sliced<StoredOwner, number> {
       return sliced(list.all(after ?? 0, limit + 1).map(toOwner), limit, (owner) => owner.ownerNo)
     },
-  }
-}
-
-function toOwner(row: Row): StoredOwner {
-  return {
-    ownerNo: row.owner_no as number,
-    ownerId: row.owner_id as string,
-    ownerName: row.owner_name as string,
-    createdAt: row.created_at as number,
   }
 }

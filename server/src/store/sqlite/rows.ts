@@ -1,13 +1,7 @@
 // What the statement files share: the shape of a row, and the cut of a list into slices.
 
 import type { SQLOutputValue } from 'node:sqlite'
-import type { Sliced } from '../../domain/store.ts'
 
 export type Row = Record<string, SQLOutputValue>
 
-/** Takes one item more than the limit as the sign that the list goes on. */
-export function sliced<T, Key>(found: T[], limit: number, keyOf: (item: T) => Key): Sliced<T, Key> {
-  if (found.length <= limit) return { items: found, next: undefined }
-  const items = found.slice(0, limit)
-  return { items, next: keyOf(items[limit - 1] as T) }
-}
+export { sliced } from '../sliced.ts'

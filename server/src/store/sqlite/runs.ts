@@ -1,11 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { type ExecState, execStates } from '@jobcast/contract/words'
+import { execStates } from '@jobcast/contract/words'
 import { unsuccessfulEnds } from '../../domain/execution.ts'
 import type { Slice, Sliced, StoredRun } from '../../domain/store.ts'
+import { countColumn, toRun } from '../from-rows.ts'
 import { type Row, sliced } from './rows.ts'
-
-/** The count of a state is the column of its name. */
-export const countColumn = (state: ExecState): string => state.toLowerCase()
 
 export const STATE_COUNTS = execStates.map(countColumn).join(', ')
 const SELECT = `
@@ -100,21 +98,4 @@ export function prepareRuns(db: DatabaseSync) {
       return sliced(rows.map(toRun), limit, (run) => run.runId)
     },
   }
-}
-
-function toRun(row: Row): StoredRun {
-  return {
-    runId: row.run_id as number,
-    jobName: row.job_name as string,
-    jobVersion: row.version_no as number,
-    launchedAt: row.launched_at as number,
-    total: row.total as number,
-    counts: countsOf(row),
-    retryOf: row.retry_of as number | null,
-  }
-}
-
-export function countsOf(row: Row): StoredRun['counts'] {
-  const counts = execStates.map((state) => [state, row[countColumn(state)]])
-  return Object.fromEntries(counts) as StoredRun['counts']
 }

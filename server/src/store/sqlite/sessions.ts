@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { SessionKind, StoredSession } from '../../domain/session-store.ts'
-import type { Row } from './rows.ts'
+import type { StoredSession } from '../../domain/session-store.ts'
+import { toSession } from '../from-rows.ts'
 
 const INSERT =
   'INSERT INTO session (session_id, kind, key_id, secret_hash, expires_at) VALUES (?, ?, ?, ?, ?)'
@@ -31,15 +31,5 @@ export function prepareSessions(db: DatabaseSync) {
       for (const row of rows) remove.run(row.session_id as string)
       return rows.length === forgottenAtOnce
     },
-  }
-}
-
-function toSession(row: Row): StoredSession {
-  return {
-    sessionId: row.session_id as string,
-    kind: row.kind as SessionKind,
-    keyId: row.key_id as string,
-    secretHash: row.secret_hash as Uint8Array,
-    expiresAt: row.expires_at as number,
   }
 }
