@@ -17,14 +17,13 @@ const madeOf = [
   '../package-lock.json',
 ]
 
-/** Undefined where Vite is not installed, as in an installation without development dependencies. */
-export async function buildConsoleIfStale(): Promise<'built' | 'fresh' | undefined> {
+/** Throws, with one sentence, where it cannot be built. */
+export async function buildConsoleIfStale(): Promise<'built' | 'fresh'> {
   return isFresh() ? 'fresh' : buildConsole()
 }
 
-export async function buildConsole(): Promise<'built' | undefined> {
-  const vite = await import('vite').catch(() => undefined)
-  if (vite === undefined) return undefined
+export async function buildConsole(): Promise<'built'> {
+  const vite = await loadVite()
   // Beside it, then in its place: whoever serves or builds at the same time never sees half of it.
   const outDir = join(here, '../node_modules/.cache', `jobcast-console-${process.pid}`)
   mkdirSync(outDir, { recursive: true })
@@ -36,6 +35,16 @@ export async function buildConsole(): Promise<'built' | undefined> {
   rmSync(builtFolder, { recursive: true, force: true })
   renameSync(outDir, builtFolder)
   return 'built'
+}
+
+async function loadVite(): Promise<typeof import('vite')> {
+  try {
+    return await import('vite')
+  } catch (error) {
+    // Either it is not installed (npm ci --omit=dev) or its native part for this machine is missing.
+    const why = firstLine(error)
+    throw new Error(`Vite does not load on ${process.platform} ${process.arch}: ${why}`, { cause: error })
+  }
 }
 
 function isFresh(): boolean {
@@ -51,4 +60,14 @@ function newestIn(path: string): number {
   return Math.max(mtimeMs, ...inside.map((name) => statSync(join(path, name)).mtimeMs))
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await buildConsole()
+function firstLine(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error)
+  return text.split('\n', 1)[0] ?? text
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await buildConsole().catch((error: unknown) => {
+    console.error(`The console could not be built: ${firstLine(error)}`)
+    process.exitCode = 1
+  })
+}

@@ -14,7 +14,8 @@ import { welcomeText, welcomeWithoutKey } from './welcome.ts'
 export async function runDev(options: Record<string, unknown>): Promise<void> {
   // Before the server, which reads it when it starts. Without it all else works.
   await buildConsoleIfStale().catch((error: unknown) => {
-    console.error(`The console could not be built: ${error instanceof Error ? error.message : String(error)}`)
+    const why = error instanceof Error ? error.message : String(error)
+    console.error(`The console could not be built and is not served; everything else works. ${why}`)
   })
   let asked: Config['logLevel'] = 'info'
   // The welcome comes first, not our own set-up calls.

@@ -1,8 +1,8 @@
 // axe on every screen, in both themes, wide and narrow.
 
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
 import { newDevice } from '../../server/test/support/call-device.ts'
+import { test } from './browser-test.ts'
 import { findViolations } from './find-violations.ts'
 import { openPage } from './open-browser.ts'
 import { openConsole, openConsoleServer } from './open-console.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test } from './browser-test.ts'
 import { openConsole } from './open-console.ts'
 
 const nameOf = (index: number) => `kiosk-${String(index).padStart(4, '0')}`

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { deviceCalls, newDevice } from '../../server/test/support/call-device.ts'
+import { test } from './browser-test.ts'
 import { openSharedServer, openSignedIn, typeFirst } from './open-shared-server.ts'
 
 const server = await openSharedServer()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { newDevice } from '../../server/test/support/call-device.ts'
+import { test } from './browser-test.ts'
 import { openConsole, simulateDevices } from './open-console.ts'
 
 /** The number under a title. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
 import { newDevice } from '../../server/test/support/call-device.ts'
+import { test } from './browser-test.ts'
 import { openSharedServer, openSignedIn } from './open-shared-server.ts'
 
 const server = await openSharedServer()

@@ -1,16 +1,25 @@
-// A real browser, from npm alone. One for each test file; each test has a profile of its own, and fails if its page
-// says that something is wrong.
+// A real browser, one for each test file. Each test has a profile of its own, and fails if its page says that
+// something is wrong.
 
 import assert from 'node:assert/strict'
 import { after, type TestContext } from 'node:test'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
-import { unpackChromium } from './unpack-chromium.ts'
+import { findBrowser } from './find-browser.ts'
 
 /** Of what the package proposes, not `--disable-web-security` and its like: the rules of the web are under test. */
-const args = ['--no-sandbox', '--headless=shell', '--disable-dev-shm-usage', '--font-render-hinting=none']
+const args = [
+  '--no-sandbox',
+  '--disable-dev-shm-usage',
+  '--font-render-hinting=none',
+  // A browser of the machine asks its maker for updates; the tests call nobody.
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--no-first-run',
+]
 
 let opened: Promise<Browser> | undefined
-after(async () => (await opened)?.close())
+after(async () => (await opened?.catch(() => undefined))?.close())
 
 export function openBrowser(): Promise<Browser> {
   opened ??= launch()
@@ -18,7 +27,7 @@ export function openBrowser(): Promise<Browser> {
 }
 
 async function launch(): Promise<Browser> {
-  return chromium.launch({ ...(await unpackChromium()), args, timeout: 60_000 })
+  return chromium.launch({ ...(await findBrowser()), args, timeout: 60_000 })
 }
 
 export type PageOptions = BrowserContextOptions & {

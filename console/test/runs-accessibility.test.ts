@@ -1,9 +1,9 @@
 // axe on the trigger, runs and executions, in both themes, wide and narrow.
 
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { newDevice } from '../../server/test/support/call-device.ts'
+import { test } from './browser-test.ts'
 import { findViolations } from './find-violations.ts'
 import { openSharedServer, openSignedIn } from './open-shared-server.ts'
 

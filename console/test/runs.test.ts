@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { type DeviceCalls, newDevice } from '../../server/test/support/call-device.ts'
+import { test } from './browser-test.ts'
 import { openSharedServer, openSignedIn } from './open-shared-server.ts'
 
 const server = await openSharedServer()

@@ -1,9 +1,10 @@
 // axe on the screens where things are set up, empty and full, in both themes, wide and narrow.
 
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import type { TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
 import { newDevice } from '../../server/test/support/call-device.ts'
+import { test } from './browser-test.ts'
 import { findViolations } from './find-violations.ts'
 import { openSharedServer, openSignedIn } from './open-shared-server.ts'
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
 import { newDevice } from '../../server/test/support/call-device.ts'
 import { openServer } from '../../server/test/support/open-server.ts'
 import { routes } from '../src/routes.ts'
+import { test } from './browser-test.ts'
 import { openPage } from './open-browser.ts'
 import { openConsole, openConsoleServer, waitUntilLive } from './open-console.ts'
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test } from './browser-test.ts'
 import { openPage } from './open-browser.ts'
 import { newTicket, openConsole, openConsoleServer, waitUntilLive } from './open-console.ts'
 

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { buildConsoleIfStale, builtFolder } from '../build.ts'
+import { test } from './browser-test.ts'
 import { openConsole } from './open-console.ts'
 
 const budget = 90 * 1024

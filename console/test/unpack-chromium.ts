@@ -1,20 +1,24 @@
-// Chromium from npm, unpacked once beside the other packages, with the libraries and the font that a bare machine lacks.
+// Chromium from npm, installed and unpacked once, with the libraries and the font that a bare machine lacks.
 
 import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 
 export type Chromium = { executablePath: string; env: Record<string, string> }
 
+const run = promisify(execFile)
+const here = import.meta.dirname
 const unpack = `import('@sparticuz/chromium').then(({ default: chromium }) => chromium.executablePath())`
 
+/** Its package has a browser for one kind of machine only. */
+export function canUnpackChromium(): boolean {
+  return process.platform === 'linux' && process.arch === 'x64'
+}
+
 export async function unpackChromium(): Promise<Chromium> {
-  const here = import.meta.dirname
   // The browser has another address with each version, so an old one is not taken for the new one.
-  const { version } = createRequire(import.meta.url)(versionFile()) as { version: string }
-  const folder = join(here, '../../node_modules/.cache', `chromium-${version}`)
+  const folder = join(here, '../../node_modules/.cache', `chromium-${wantedVersion()}`)
   if (!existsSync(folder)) await unpackInto(folder)
   return {
     executablePath: join(folder, 'chromium'),
@@ -30,12 +34,14 @@ export async function unpackChromium(): Promise<Chromium> {
 async function unpackInto(folder: string): Promise<void> {
   const own = `${folder}.${process.pid}`
   mkdirSync(own, { recursive: true })
+  for (const name of ['package.json', 'package-lock.json', '.npmrc']) {
+    writeFileSync(join(own, name), readFileSync(join(here, 'chromium', name)))
+  }
+  await run('npm', ['ci'], { cwd: own })
   // The package unpacks to the folder for temporary files, and its libraries only where it takes itself to be at AWS.
   const env = { ...process.env, TMPDIR: own, TMP: own, TEMP: own, AWS_LAMBDA_JS_RUNTIME: 'nodejs22.x' }
-  await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', unpack], {
-    cwd: import.meta.dirname,
-    env,
-  })
+  await run(process.execPath, ['--input-type=module', '--eval', unpack], { cwd: own, env })
+  rmSync(join(own, 'node_modules'), { recursive: true })
   // Its own list of fonts names only places of AWS.
   const fonts = `<dir>${join(folder, 'fonts')}</dir><dir>/usr/share/fonts</dir><cachedir>${join(folder, 'font-cache')}</cachedir>`
   writeFileSync(join(own, 'fonts/fonts.conf'), `<fontconfig>${fonts}</fontconfig>\n`)
@@ -47,7 +53,9 @@ async function unpackInto(folder: string): Promise<void> {
   }
 }
 
-function versionFile(): string {
-  const entry = createRequire(import.meta.url).resolve('@sparticuz/chromium')
-  return join(dirname(entry), '../../package.json')
+function wantedVersion(): string {
+  const manifest = JSON.parse(readFileSync(join(here, 'chromium/package.json'), 'utf8')) as {
+    dependencies: Record<string, string>
+  }
+  return manifest.dependencies['@sparticuz/chromium'] ?? ''
 }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import { after, type TestContext, test } from 'node:test'
+import { after, type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
 import { WebhookReceiver } from '../../server/test/support/webhook-receiver.ts'
+import { test } from './browser-test.ts'
 import { openSharedServer, openSignedIn, typeFirst } from './open-shared-server.ts'
 
 const server = await openSharedServer({ webhookAllow: ['127.0.0.1'] })

@@ -20,7 +20,7 @@ const written = '-- Written by `npm run generate` from the migrations; do not ed
 /** The document as a server with default settings serves it. */
 export async function openApiText(): Promise<string> {
   const data = mkdtempSync(join(tmpdir(), 'jobcast-generate-'))
-  const server = await startServer(loadConfig({ port: 0, data, 'log-level': 'silent' }, {}))
+  const server = await startServer(loadConfig({ port: 0, 'mqtt-port': 0, data, 'log-level': 'silent' }, {}))
   try {
     const document: unknown = await (await fetch(`${server.http}/openapi.json`)).json()
     return `${JSON.stringify(document, null, 2)}\n`

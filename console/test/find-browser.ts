@@ -1,0 +1,52 @@
+// The browser of the tests: the one you name, else one of this machine, else the one from npm where it fits.
+
+import { accessSync, constants } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { canUnpackChromium, unpackChromium } from './unpack-chromium.ts'
+
+export type BrowserProgram = { executablePath: string; env?: Record<string, string> }
+
+export const noBrowser =
+  'no browser: install Chromium or Chrome (Debian: apt-get install chromium), or set JOBCAST_TEST_BROWSER to its path'
+
+const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome']
+
+const installed: Partial<Record<NodeJS.Platform, string[]>> = {
+  darwin: [
+    '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+    '/Applications/Chromium.app/Contents/MacOS/Chromium',
+  ],
+  win32: [process.env.PROGRAMFILES, process.env['PROGRAMFILES(X86)'], process.env.LOCALAPPDATA]
+    .filter((folder) => folder !== undefined)
+    .map((folder) => join(folder, 'Google/Chrome/Application/chrome.exe')),
+}
+
+/** Whether `findBrowser` will find one. Nothing is installed or unpacked yet. */
+export function hasBrowser(): boolean {
+  return ofThisMachine() !== undefined || canUnpackChromium()
+}
+
+export async function findBrowser(): Promise<BrowserProgram> {
+  const executablePath = ofThisMachine()
+  if (executablePath !== undefined) return { executablePath }
+  if (canUnpackChromium()) return unpackChromium()
+  throw new Error(noBrowser)
+}
+
+function ofThisMachine(): string | undefined {
+  const named = process.env.JOBCAST_TEST_BROWSER
+  // One that you name is taken at your word: if it is not there, the tests say so and do not take another.
+  if (named !== undefined) return named
+  const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '')
+  const onPath = folders.flatMap((folder) => names.map((name) => join(folder, name)))
+  return [...onPath, ...(installed[process.platform] ?? [])].find(isProgram)
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
