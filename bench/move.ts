@@ -3,10 +3,10 @@
 
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
+import { createDatabase, startPostgres } from '@jobcast/testkit/postgres-server'
 import { exportStore, importStore, type StorePlace } from '../server/src/store/open-store.ts'
 import { migrateDatabase, openDatabase } from '../server/src/store/sqlite/database.ts'
 import { sqliteMigrations } from '../server/src/store/sqlite/sqlite-store.ts'
-import { createDatabase, startPostgres } from '../server/test/support/postgres-server.ts'
 import { removeFolder, temporaryFolder } from './processes.ts'
 
 const executions = Number(process.argv[2] ?? 1_000_000)

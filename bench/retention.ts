@@ -4,10 +4,10 @@
 
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
+import { createDatabase, execute, startPostgres } from '@jobcast/testkit/postgres-server'
 import type { Store, Trigger } from '../server/src/domain/store.ts'
 import { openPostgresStore } from '../server/src/store/postgres/postgres-store.ts'
 import { openSqliteStore } from '../server/src/store/sqlite/sqlite-store.ts'
-import { createDatabase, execute, startPostgres } from '../server/test/support/postgres-server.ts'
 import { removeFolder, temporaryFolder } from './processes.ts'
 
 const rounds = Number(process.argv.slice(2).find((word) => /^\d+$/.test(word)) ?? 12)

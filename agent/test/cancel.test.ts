@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openSharedServer } from '../../server/test/http/shared-server.ts'
+import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { isAlive, newDeviceUnderTest } from './support/device-under-test.ts'
 
 const server = await openSharedServer({ cancelDeadlineSeconds: 20 })

@@ -5,7 +5,7 @@ import { writeFile } from 'node:fs/promises'
 import { userInfo } from 'node:os'
 import { relative } from 'node:path'
 import { test } from 'node:test'
-import { openSharedServer } from '../../server/test/http/shared-server.ts'
+import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { newDeviceUnderTest } from './support/device-under-test.ts'
 
 const server = await openSharedServer()

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { openSharedServer } from '../../server/test/http/shared-server.ts'
+import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { isAlive, newDeviceUnderTest } from './support/device-under-test.ts'
 import { TcpProxy } from './support/tcp-proxy.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { chmodSync, lchownSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { temporaryFolder } from '../../server/test/support/temporary-folder.ts'
+import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
 import { findHandler } from '../src/find-handler.ts'
 
 test('a handler is an executable file in the folder; why another is none is said', async (t) => {

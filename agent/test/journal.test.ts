@@ -3,7 +3,7 @@ import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } fro
 import { type FileHandle, open as openFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { temporaryFolder } from '../../server/test/support/temporary-folder.ts'
+import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
 import { Journal } from '../src/journal.ts'
 import type { JournalRecord } from '../src/journal-records.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { temporaryFolder } from '../../server/test/support/temporary-folder.ts'
+import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
 import { OutputSpool } from '../src/output-spool.ts'
 
 test('output is kept in order, by offset, over a second opening, and no further than the limit and one byte', async (t) => {

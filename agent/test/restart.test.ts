@@ -5,7 +5,7 @@ import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { open as openFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { openSharedServer } from '../../server/test/http/shared-server.ts'
+import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { type DeviceUnderTest, isAlive, newDeviceUnderTest } from './support/device-under-test.ts'
 import { TcpProxy } from './support/tcp-proxy.ts'
 

@@ -6,8 +6,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { openSharedServer } from '../../server/test/http/shared-server.ts'
-import { openServer } from '../../server/test/support/open-server.ts'
+import { openServer } from '@jobcast/testkit/open-server'
+import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { dataFolder, runJobcast, startJobcast } from './run-jobcast.ts'
 
 const server = await openSharedServer()

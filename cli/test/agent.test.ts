@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { openTlsServer } from '../../server/test/devices/support/open-servers.ts'
-import { certificates } from '../../server/test/support/certificates.ts'
+import { certificates } from '@jobcast/testkit/certificates'
+import { openTlsServer } from '@jobcast/testkit/open-tls-server'
 import { dataFolder, runJobcast, startJobcast } from './run-jobcast.ts'
 
 const server = await openTlsServer()

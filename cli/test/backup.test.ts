@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { copyFileSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { type SpawnedServer, spawnServer } from '../../server/test/support/spawn-server.ts'
+import { type SpawnedServer, spawnServer } from '@jobcast/testkit/spawn-server'
 import { dataFolder, runJobcast } from './run-jobcast.ts'
 
 async function serve(t: TestContext, folder: string): Promise<SpawnedServer> {

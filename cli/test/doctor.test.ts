@@ -7,9 +7,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { openSharedServer } from '../../server/test/http/shared-server.ts'
-import { certificates } from '../../server/test/support/certificates.ts'
-import { openServer } from '../../server/test/support/open-server.ts'
+import { certificates } from '@jobcast/testkit/certificates'
+import { openServer } from '@jobcast/testkit/open-server'
+import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { dataFolder, runJobcast } from './run-jobcast.ts'
 
 const server = await openSharedServer()

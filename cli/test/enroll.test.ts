@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { openSharedServer } from '../../server/test/http/shared-server.ts'
+import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { dataFolder, runJobcast, startJobcast } from './run-jobcast.ts'
 
 const server = await openSharedServer()

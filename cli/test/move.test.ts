@@ -5,8 +5,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
-import { createDatabase, execute, sharedPostgres } from '../../server/test/support/postgres-server.ts'
-import { type SpawnedServer, spawnServer, startProgram } from '../../server/test/support/spawn-server.ts'
+import { createDatabase, execute, sharedPostgres } from '@jobcast/testkit/postgres-server'
+import { type SpawnedServer, spawnServer, startProgram } from '@jobcast/testkit/spawn-server'
 import { dataFolder, runJobcast } from './run-jobcast.ts'
 
 const postgres = await sharedPostgres()

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { test } from 'node:test'
-import { openCuttingProxy } from '../../client/test/support/cutting-proxy.ts'
-import { openSharedServer } from '../../server/test/http/shared-server.ts'
-import { type DeviceCalls, newDevice } from '../../server/test/support/call-device.ts'
+import { type DeviceCalls, newDevice } from '@jobcast/testkit/call-device'
+import { openCuttingProxy } from '@jobcast/testkit/cutting-proxy'
+import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { cleanEnv, program, runJobcast, startJobcast } from './run-jobcast.ts'
 
 const server = await openSharedServer()

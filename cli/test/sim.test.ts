@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openServer } from '../../server/test/support/open-server.ts'
+import { openServer } from '@jobcast/testkit/open-server'
 import { runJobcast, startJobcast } from './run-jobcast.ts'
 
 test('jobcast sim registers, connects, carries out and stops with 0', async (t) => {

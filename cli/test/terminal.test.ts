@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openSharedServer } from '../../server/test/http/shared-server.ts'
-import { newDevice } from '../../server/test/support/call-device.ts'
+import { newDevice } from '@jobcast/testkit/call-device'
+import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { ctrlC, openTerminal } from './open-terminal.ts'
 
 const server = await openSharedServer()

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { openSharedServer } from '../../server/test/http/shared-server.ts'
+import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { openTerminal } from './open-terminal.ts'
 import { dataFolder, runJobcast } from './run-jobcast.ts'
 

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { openSharedServer } from '../../server/test/http/shared-server.ts'
-import { newDevice } from '../../server/test/support/call-device.ts'
+import { newDevice } from '@jobcast/testkit/call-device'
+import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { dataFolder, runJobcast, startJobcast } from './run-jobcast.ts'
 
 const server = await openSharedServer({ maxDevices: 5 })

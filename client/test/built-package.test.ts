@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { openServer } from '../../server/test/support/open-server.ts'
-import { temporaryFolder } from '../../server/test/support/temporary-folder.ts'
+import { openServer } from '@jobcast/testkit/open-server'
+import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
 import { buildPackage } from '../generate/build.ts'
 
 const run = promisify(execFile)

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isJobcastError, type JobcastEvent } from '@jobcast/client'
-import { openCuttingProxy } from './support/cutting-proxy.ts'
+import { openCuttingProxy } from '@jobcast/testkit/cutting-proxy'
 import { clientOf, openClient } from './support/open-client.ts'
 
 /** Up to the device of this name. */

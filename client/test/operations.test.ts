@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Jobcast } from '@jobcast/client'
-import { type DeviceCalls, newDevice } from '../../server/test/support/call-device.ts'
-import { openServer } from '../../server/test/support/open-server.ts'
+import { type DeviceCalls, newDevice } from '@jobcast/testkit/call-device'
+import { openServer } from '@jobcast/testkit/open-server'
 import { checkAgainst, operations, watchFetch } from './support/api-answers.ts'
 import { collect } from './support/open-client.ts'
 

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isJobcastError } from '@jobcast/client'
-import { newDevice } from '../../server/test/support/call-device.ts'
-import { openCuttingProxy } from './support/cutting-proxy.ts'
+import { newDevice } from '@jobcast/testkit/call-device'
+import { openCuttingProxy } from '@jobcast/testkit/cutting-proxy'
 import { clientOf, openClient } from './support/open-client.ts'
 
 const lines = (count: number) => Array.from({ length: count }, (_, index) => `line ${index} ä\n`).join('')

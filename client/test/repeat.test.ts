@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ConnectionError, isJobcastError, Jobcast, JobcastError, UnexpectedAnswer } from '@jobcast/client'
-import { openCuttingProxy } from './support/cutting-proxy.ts'
+import { openCuttingProxy } from '@jobcast/testkit/cutting-proxy'
 import { clientOf, collect, openClient } from './support/open-client.ts'
 import { openScriptedServer, type PreparedAnswer } from './support/scripted-server.ts'
 

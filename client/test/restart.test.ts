@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JobcastEvent } from '@jobcast/client'
-import { deviceCalls, newDevice } from '../../server/test/support/call-device.ts'
-import { openServer } from '../../server/test/support/open-server.ts'
-import { temporaryFolder } from '../../server/test/support/temporary-folder.ts'
+import { deviceCalls, newDevice } from '@jobcast/testkit/call-device'
+import { openServer } from '@jobcast/testkit/open-server'
+import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
 import { clientOf } from './support/open-client.ts'
 
 test('events, output and wait go on after a restart of the service', async (t) => {

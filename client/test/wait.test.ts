@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type EndedExecution, isJobcastError, type Run, WaitTimeout } from '@jobcast/client'
-import { newDevice } from '../../server/test/support/call-device.ts'
-import { openCuttingProxy } from './support/cutting-proxy.ts'
+import { newDevice } from '@jobcast/testkit/call-device'
+import { openCuttingProxy } from '@jobcast/testkit/cutting-proxy'
 import { clientOf, openClient } from './support/open-client.ts'
 
 test('wait resolves with the finished run, and tells of each change and each failure on the way', async (t) => {

@@ -1,7 +1,7 @@
 // axe on every screen, in both themes, wide and narrow.
 
 import assert from 'node:assert/strict'
-import { newDevice } from '../../server/test/support/call-device.ts'
+import { newDevice } from '@jobcast/testkit/call-device'
 import { test } from './browser-test.ts'
 import { findViolations } from './find-violations.ts'
 import { openPage } from './open-browser.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
+import { deviceCalls, newDevice } from '@jobcast/testkit/call-device'
 import type { Page } from 'playwright-core'
-import { deviceCalls, newDevice } from '../../server/test/support/call-device.ts'
 import { test } from './browser-test.ts'
 import { openSharedServer, openSignedIn, typeFirst } from './open-shared-server.ts'
 

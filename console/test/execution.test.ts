@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { type DeviceCalls, newDevice } from '../../server/test/support/call-device.ts'
-import { openServer } from '../../server/test/support/open-server.ts'
+import { type DeviceCalls, newDevice } from '@jobcast/testkit/call-device'
+import { openServer } from '@jobcast/testkit/open-server'
 import { test } from './browser-test.ts'
 import { openConsole, waitUntilLive } from './open-console.ts'
 import { openSharedServer, openSignedIn } from './open-shared-server.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
+import { newDevice } from '@jobcast/testkit/call-device'
 import type { Page } from 'playwright-core'
-import { newDevice } from '../../server/test/support/call-device.ts'
 import { test } from './browser-test.ts'
 import { openConsole, simulateDevices } from './open-console.ts'
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { newDevice } from '../../server/test/support/call-device.ts'
+import { newDevice } from '@jobcast/testkit/call-device'
 import { test } from './browser-test.ts'
 import { openSharedServer, openSignedIn } from './open-shared-server.ts'
 

@@ -1,8 +1,8 @@
 // How smooth the console is with very much in it: node console/test/measure.ts [executions] [megabytes]. Not a test.
 
 import { test } from 'node:test'
+import { newDevice } from '@jobcast/testkit/call-device'
 import type { Page } from 'playwright-core'
-import { newDevice } from '../../server/test/support/call-device.ts'
 import { openConsole } from './open-console.ts'
 
 const [, , executions = '100000', megabytes = '10'] = process.argv

@@ -2,8 +2,8 @@
 
 import type { TestContext } from 'node:test'
 import { type Fleet, type Pattern, registerDevices, startFleet } from '@jobcast/sim'
+import { type OpenServer, openServer, type ServerOptions } from '@jobcast/testkit/open-server'
 import type { Page } from 'playwright-core'
-import { type OpenServer, openServer, type ServerOptions } from '../../server/test/support/open-server.ts'
 import { buildConsoleIfStale } from '../build.ts'
 import { closePagesFirst, openPage, type PageOptions } from './open-browser.ts'
 

@@ -1,8 +1,8 @@
 // One server for all tests of a file: they use names of their own.
 
 import { after, type TestContext } from 'node:test'
+import { type OpenServer, openServer, type ServerOptions } from '@jobcast/testkit/open-server'
 import type { Page } from 'playwright-core'
-import { type OpenServer, openServer, type ServerOptions } from '../../server/test/support/open-server.ts'
 import { buildConsoleIfStale } from '../build.ts'
 import { openPage, type PageOptions } from './open-browser.ts'
 import { signIn, waitUntilLive } from './open-console.ts'

@@ -1,8 +1,8 @@
 // axe on the trigger, runs and executions, in both themes, wide and narrow.
 
 import assert from 'node:assert/strict'
+import { newDevice } from '@jobcast/testkit/call-device'
 import type { Page } from 'playwright-core'
-import { newDevice } from '../../server/test/support/call-device.ts'
 import { test } from './browser-test.ts'
 import { findViolations } from './find-violations.ts'
 import { openSharedServer, openSignedIn } from './open-shared-server.ts'

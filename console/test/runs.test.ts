@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
+import { type DeviceCalls, newDevice } from '@jobcast/testkit/call-device'
 import type { Page } from 'playwright-core'
-import { type DeviceCalls, newDevice } from '../../server/test/support/call-device.ts'
 import { test } from './browser-test.ts'
 import { openSharedServer, openSignedIn } from './open-shared-server.ts'
 

@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, type TestContext, test } from 'node:test'
 import { startFleet } from '@jobcast/sim'
-import type { OpenServer } from '../../server/test/support/open-server.ts'
+import type { OpenServer } from '@jobcast/testkit/open-server'
 import { openBrowser } from './open-browser.ts'
 import { openConsoleServer, signIn } from './open-console.ts'
 

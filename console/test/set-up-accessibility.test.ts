@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
+import { newDevice } from '@jobcast/testkit/call-device'
 import type { Page } from 'playwright-core'
-import { newDevice } from '../../server/test/support/call-device.ts'
 import { test } from './browser-test.ts'
 import { findViolations } from './find-violations.ts'
 import { openSharedServer, openSignedIn } from './open-shared-server.ts'

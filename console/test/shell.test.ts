@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { newDevice } from '../../server/test/support/call-device.ts'
-import { openServer } from '../../server/test/support/open-server.ts'
+import { newDevice } from '@jobcast/testkit/call-device'
+import { openServer } from '@jobcast/testkit/open-server'
 import { routes } from '../src/routes.ts'
 import { test } from './browser-test.ts'
 import { openPage } from './open-browser.ts'

@@ -1,8 +1,8 @@
 // The trigger, as a person uses it.
 
 import assert from 'node:assert/strict'
+import { newDevice } from '@jobcast/testkit/call-device'
 import type { Page } from 'playwright-core'
-import { newDevice } from '../../server/test/support/call-device.ts'
 import { test } from './browser-test.ts'
 import { openPage } from './open-browser.ts'
 import { openSharedServer, openSignedIn } from './open-shared-server.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, type TestContext } from 'node:test'
+import { WebhookReceiver } from '@jobcast/testkit/webhook-receiver'
 import type { Page } from 'playwright-core'
-import { WebhookReceiver } from '../../server/test/support/webhook-receiver.ts'
 import { test } from './browser-test.ts'
 import { openSharedServer, openSignedIn, typeFirst } from './open-shared-server.ts'
 

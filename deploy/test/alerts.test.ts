@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { test } from 'node:test'
+import { openServer } from '@jobcast/testkit/open-server'
 import { anchorsOf } from '../../docs/test/markdown.ts'
-import { openServer } from '../../server/test/support/open-server.ts'
 import { readText, readYaml, repository } from './files.ts'
 
 type Rule = {

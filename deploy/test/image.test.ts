@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { test } from 'node:test'
-import { openServer } from '../../server/test/support/open-server.ts'
+import { openServer } from '@jobcast/testkit/open-server'
 import { dockerfileLines, readText, repository } from './files.ts'
 
 type Package = {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { existsSync, globSync } from 'node:fs'
 import { describe, test } from 'node:test'
-import { openServer } from '../../server/test/support/open-server.ts'
+import { openServer } from '@jobcast/testkit/open-server'
 import { type Compose, composeFiles, readText, readYaml, repository, yamlProblems } from './files.ts'
 
 test('every YAML file can be read', () => {

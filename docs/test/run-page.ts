@@ -16,7 +16,7 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { within } from '../../server/test/support/within.ts'
+import { within } from '@jobcast/testkit/within'
 import { isSameJson, looksLike } from './expected-output.ts'
 import type { Block } from './markdown.ts'
 import type { World } from './open-world.ts'

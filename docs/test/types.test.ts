@@ -6,7 +6,7 @@ import { symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
-import { temporaryFolder } from '../../server/test/support/temporary-folder.ts'
+import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
 import { examplesOf, pages, repository } from './pages.ts'
 
 test('every example in TypeScript holds before the compiler', async (t) => {

@@ -4,11 +4,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { startPostgres } from '@jobcast/testkit/postgres-server'
 import { loadConfig } from '../src/config.ts'
 import { startServer } from '../src/server.ts'
 import { migrateDatabase, openDatabase } from '../src/store/sqlite/database.ts'
 import { sqliteMigrations } from '../src/store/sqlite/sqlite-store.ts'
-import { startPostgres } from '../test/support/postgres-server.ts'
 import { postgresSchema } from './postgres-schema.ts'
 
 export const openApiFile = new URL('../../docs/openapi.json', import.meta.url)

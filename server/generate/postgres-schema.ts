@@ -1,6 +1,6 @@
 // The tables of a database on PostgreSQL as text. Not by pg_dump: the PostgreSQL of the tests comes without it.
 
-import { execute } from '../test/support/postgres-server.ts'
+import { execute } from '@jobcast/testkit/postgres-server'
 
 const TYPES = `
   SELECT format('CREATE TYPE %I AS ENUM (%s);', typname,

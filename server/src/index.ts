@@ -10,7 +10,7 @@ export {
 } from './config.ts'
 export { newSecretText } from './domain/secret-text.ts'
 export { StorageUnavailable } from './domain/store.ts'
-export { type RunningServer, startServer } from './server.ts'
+export { type RunningServer, type StartOptions, startServer } from './server.ts'
 export { type SchemaChange, StartRefused } from './store/migrate.ts'
 export {
   checkSchema,
@@ -19,6 +19,7 @@ export {
   exportStore,
   importStore,
   migrateStore,
+  openStore,
   type StorePlace,
 } from './store/open-store.ts'
 export { type Counts, TransferRefused } from './store/transfer/transfer.ts'

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { createDatabase, sharedPostgres } from '@jobcast/testkit/postgres-server'
 import {
   openApiFile,
   openApiText,
@@ -11,7 +12,6 @@ import {
   sqliteSchemaFile,
   sqliteSchemaText,
 } from '../generate/generate.ts'
-import { createDatabase, sharedPostgres } from './support/postgres-server.ts'
 
 test('docs/openapi.json is current; if not: npm run generate', async () => {
   assert.equal(readFileSync(openApiFile, 'utf8'), await openApiText())

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type FleetEvent, startFleet } from '@jobcast/sim'
-import { openServer } from '../../server/test/support/open-server.ts'
-import { newTemporaryFolder, removeAfter } from '../../server/test/support/temporary-folder.ts'
-import { within } from '../../server/test/support/within.ts'
+import { openServer } from '@jobcast/testkit/open-server'
+import { newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
+import { within } from '@jobcast/testkit/within'
 import {
   deviceIdsUpTo,
   endless,

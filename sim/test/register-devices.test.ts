@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { RegisterRefused, registerDevices } from '@jobcast/sim'
-import { openServer } from '../../server/test/support/open-server.ts'
+import { openServer } from '@jobcast/testkit/open-server'
 import { deviceIdsUpTo } from './support/simulate.ts'
 
 test('registers devices with their tag, and again with new tokens', async (t) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setDefaultCACertificates } from 'node:tls'
 import { type FleetEvent, registerDevices, startFleet } from '@jobcast/sim'
-import { mqttPortOf, openTlsServer, tlsHost } from '../../server/test/devices/support/open-servers.ts'
+import { mqttPortOf, openTlsServer, tlsHost } from '@jobcast/testkit/open-tls-server'
 
 const server = await openTlsServer()
 await server.call('PUT', '/job/api/jobs/restart', { body: {} })

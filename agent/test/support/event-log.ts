@@ -1,6 +1,6 @@
 // What agents told, for tests to wait for.
 
-import { within } from '../../../server/test/support/within.ts'
+import { within } from '@jobcast/testkit/within'
 import type { AgentEvent } from '../../src/events.ts'
 
 const failsafeMs = 30_000

@@ -2,7 +2,7 @@
 
 import type { TestContext } from 'node:test'
 import { Jobcast, type JobcastOptions } from '@jobcast/client'
-import { type OpenServer, openServer, type ServerOptions } from '../../../server/test/support/open-server.ts'
+import { type OpenServer, openServer, type ServerOptions } from '@jobcast/testkit/open-server'
 
 export type OpenClient = { server: OpenServer; jobcast: Jobcast }
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
 import { type Config, ConfigError, loadConfig } from '../../src/index.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
 
 test('a flag wins over the environment, the environment over the file, the file over the default', (t) => {
   const config = join(temporaryFolder(t), 'jobcast.yaml')

@@ -5,11 +5,11 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
+import { certificates, certifiedDeviceId } from '@jobcast/testkit/certificates'
+import { mqttPortOf, openTlsServer, tlsHost } from '@jobcast/testkit/open-tls-server'
 import awsIot, { type DeviceOptions, type device, type Job } from 'aws-iot-device-sdk'
-import { certificates, certifiedDeviceId } from '../support/certificates.ts'
 import { Inbox } from './support/device-client.ts'
 import { exerciseDevice, exerciseNotices } from './support/exercise-device.ts'
-import { mqttPortOf, openTlsServer, tlsHost } from './support/open-servers.ts'
 import {
   newDeviceId,
   putJob,

@@ -14,7 +14,7 @@ import {
   TerminalStateException,
   UpdateJobExecutionCommand,
 } from '@aws-sdk/client-iot-jobs-data-plane'
-import { openSharedServer } from '../http/shared-server.ts'
+import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { type DeviceClient, type Json, Refused } from './support/device-client.ts'
 import { exerciseDevice, refusalOf } from './support/exercise-device.ts'
 import { cancel, newDeviceId, putJob, readExecution, seedDevice, trigger } from './support/seed.ts'

@@ -2,13 +2,13 @@
 
 import { readFileSync } from 'node:fs'
 import type { TestContext } from 'node:test'
+import { certificates, certifiedDeviceId } from '@jobcast/testkit/certificates'
+import type { OpenServer } from '@jobcast/testkit/open-server'
+import { mqttPortOf, openTlsServer, tlsHost } from '@jobcast/testkit/open-tls-server'
+import { openSharedServer } from '@jobcast/testkit/shared-server'
 import type { IClientOptions } from 'mqtt'
-import { openSharedServer } from '../http/shared-server.ts'
-import { certificates, certifiedDeviceId } from '../support/certificates.ts'
-import type { OpenServer } from '../support/open-server.ts'
 import { exerciseDevice, exerciseNotices } from './support/exercise-device.ts'
 import { connectMqttJs } from './support/mqtt-js-link.ts'
-import { mqttPortOf, openTlsServer, tlsHost } from './support/open-servers.ts'
 import { newDeviceId, seedDevice, seedDeviceAnew } from './support/seed.ts'
 import { openTopicDevice } from './support/topic-device.ts'
 

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { openSharedServer } from '../http/shared-server.ts'
+import { openSharedServer } from '@jobcast/testkit/shared-server'
 import type { Json } from './support/device-client.ts'
 import { assertNow, jobsOf } from './support/exercise-device.ts'
 import { connectMqttJs } from './support/mqtt-js-link.ts'

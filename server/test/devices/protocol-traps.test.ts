@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { openSharedServer } from '@jobcast/testkit/shared-server'
 import type { IClientOptions } from 'mqtt'
-import { openSharedServer } from '../http/shared-server.ts'
 import type { Json } from './support/device-client.ts'
 import { assertNow, refusalOf } from './support/exercise-device.ts'
 import { connectMqttJs, type MqttJsLink } from './support/mqtt-js-link.ts'

@@ -5,7 +5,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { openServer } from '../support/open-server.ts'
+import { openServer } from '@jobcast/testkit/open-server'
 import { putJob, seedDevice, trigger, waitForEnd } from './support/seed.ts'
 
 const script = fileURLToPath(new URL('../../../docs/examples/device.sh', import.meta.url))

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type ExecState, reportedStatuses, retriedStates } from '@jobcast/contract'
+import { type Random, seededRandom } from '@jobcast/testkit/seeded-random'
 import {
   afterEvent,
   afterRest,
@@ -20,7 +21,6 @@ import {
   timesOutAt,
 } from '../../src/domain/execution.ts'
 import { type Judgement, judgeReport } from '../../src/domain/judge-report.ts'
-import { type Random, seededRandom } from '../support/seeded-random.ts'
 
 const sequences = Number(process.argv[2] ?? 50_000)
 

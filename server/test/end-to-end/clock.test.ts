@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { openServer } from '../support/open-server.ts'
+import { openServer } from '@jobcast/testkit/open-server'
 
 const hour = 60 * 60 * 1000
 const jumps = [1000, -1000, hour, -hour, 24 * hour, -24 * hour, -24 * hour, 48 * hour]

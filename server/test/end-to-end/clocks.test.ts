@@ -3,12 +3,12 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import type { Api } from '../support/call-api.ts'
-import { type DeviceCalls, deviceCalls, newDevice } from '../support/call-device.ts'
-import { openServer } from '../support/open-server.ts'
-import { RestartingServer } from '../support/restarting-server.ts'
-import { newTemporaryFolder, removeAfter } from '../support/temporary-folder.ts'
-import { within } from '../support/within.ts'
+import type { Api } from '@jobcast/testkit/call-api'
+import { type DeviceCalls, deviceCalls, newDevice } from '@jobcast/testkit/call-device'
+import { openServer } from '@jobcast/testkit/open-server'
+import { RestartingServer } from '@jobcast/testkit/restarting-server'
+import { newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
+import { within } from '@jobcast/testkit/within'
 
 // The promise is 2 s after its time; this is one that also a busy machine keeps.
 const lateMs = 15_000

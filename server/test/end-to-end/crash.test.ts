@@ -5,12 +5,12 @@ import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { test } from 'node:test'
 import { setTimeout as rest } from 'node:timers/promises'
-import { checkAfterCrash } from '../support/check-after-crash.ts'
+import { checkAfterCrash } from '@jobcast/testkit/check-after-crash'
+import { type Random, seededRandom } from '@jobcast/testkit/seeded-random'
+import { type SpawnedServer, spawnServer, startProgram } from '@jobcast/testkit/spawn-server'
+import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
+import { TriggerCaller } from '@jobcast/testkit/trigger-caller'
 import { deviceIdsUpTo, seedData } from '../support/seed-data.ts'
-import { type Random, seededRandom } from '../support/seeded-random.ts'
-import { type SpawnedServer, spawnServer, startProgram } from '../support/spawn-server.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
-import { TriggerCaller } from '../support/trigger-caller.ts'
 
 const kills = Number(process.argv[2] ?? 20)
 const firstSeed = Number(process.argv[3] ?? randomInt(2 ** 31))

@@ -5,13 +5,13 @@ import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { test } from 'node:test'
 import { setTimeout as rest } from 'node:timers/promises'
-import { AcknowledgedReports } from '../support/acknowledged-reports.ts'
-import { RestartingServer } from '../support/restarting-server.ts'
+import { AcknowledgedReports } from '@jobcast/testkit/acknowledged-reports'
+import { RestartingServer } from '@jobcast/testkit/restarting-server'
+import { seededRandom } from '@jobcast/testkit/seeded-random'
+import { SimulatedDevice } from '@jobcast/testkit/simulated-device'
+import { newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
 import { deviceIdsUpTo, seedData } from '../support/seed-data.ts'
 import { seedTokens } from '../support/seed-tokens.ts'
-import { seededRandom } from '../support/seeded-random.ts'
-import { SimulatedDevice } from '../support/simulated-device.ts'
-import { newTemporaryFolder, removeAfter } from '../support/temporary-folder.ts'
 
 const kills = Number(process.argv[2] ?? 20)
 const seed = Number(process.argv[3] ?? randomInt(2 ** 31))

@@ -6,11 +6,11 @@ import { randomInt } from 'node:crypto'
 import { test } from 'node:test'
 import { setTimeout as rest } from 'node:timers/promises'
 import type { JobcastEvent } from '@jobcast/contract'
-import { EventListener } from '../support/event-listener.ts'
-import { RestartingServer } from '../support/restarting-server.ts'
+import { EventListener } from '@jobcast/testkit/event-listener'
+import { RestartingServer } from '@jobcast/testkit/restarting-server'
+import { type Random, seededRandom } from '@jobcast/testkit/seeded-random'
+import { newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
 import { deviceIdsUpTo, seedData } from '../support/seed-data.ts'
-import { type Random, seededRandom } from '../support/seeded-random.ts'
-import { newTemporaryFolder, removeAfter } from '../support/temporary-folder.ts'
 
 const cuts = Number(process.argv[2] ?? 100)
 const seed = Number(process.argv[3] ?? randomInt(2 ** 31))

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openServer } from '../support/open-server.ts'
+import { openServer } from '@jobcast/testkit/open-server'
 
 test('the same Idempotency-Key 1000 times, 50 at once, makes one run and gives equal bodies', async (t) => {
   const api = await openServer(t)

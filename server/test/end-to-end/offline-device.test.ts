@@ -2,15 +2,15 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { deviceCalls } from '../support/call-device.ts'
-import { type Json, MqttLine } from '../support/mqtt-line.ts'
-import { RestartingServer } from '../support/restarting-server.ts'
+import { deviceCalls } from '@jobcast/testkit/call-device'
+import { type Json, MqttLine } from '@jobcast/testkit/mqtt-line'
+import { RestartingServer } from '@jobcast/testkit/restarting-server'
+import { accepted, deviceFilters } from '@jobcast/testkit/simulated-device'
+import type { SpawnedServer } from '@jobcast/testkit/spawn-server'
+import { newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
+import { within } from '@jobcast/testkit/within'
 import { seedData } from '../support/seed-data.ts'
 import { seedTokens } from '../support/seed-tokens.ts'
-import { accepted, deviceFilters } from '../support/simulated-device.ts'
-import type { SpawnedServer } from '../support/spawn-server.ts'
-import { newTemporaryFolder, removeAfter } from '../support/temporary-folder.ts'
-import { within } from '../support/within.ts'
 
 // The promise is 2 s; this is one that also a busy machine keeps.
 const boundMs = 10_000

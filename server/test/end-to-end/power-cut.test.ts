@@ -7,12 +7,12 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as rest } from 'node:timers/promises'
-import { checkAfterCrash } from '../support/check-after-crash.ts'
-import { openPowerCutDisk, type PowerCutDisk } from '../support/power-cut-disk.ts'
-import { type Random, seededRandom } from '../support/seeded-random.ts'
-import { type SpawnedServer, spawnServer } from '../support/spawn-server.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
-import { TriggerCaller } from '../support/trigger-caller.ts'
+import { checkAfterCrash } from '@jobcast/testkit/check-after-crash'
+import { openPowerCutDisk, type PowerCutDisk } from '@jobcast/testkit/power-cut-disk'
+import { type Random, seededRandom } from '@jobcast/testkit/seeded-random'
+import { type SpawnedServer, spawnServer } from '@jobcast/testkit/spawn-server'
+import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
+import { TriggerCaller } from '@jobcast/testkit/trigger-caller'
 
 const cuts = Number(process.argv[2] ?? 5)
 const seed = Number(process.argv[3] ?? randomInt(2 ** 31))

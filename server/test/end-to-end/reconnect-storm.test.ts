@@ -3,15 +3,15 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startCalls } from '../support/calls-meanwhile.ts'
-import { LineClosed, MqttLine } from '../support/mqtt-line.ts'
-import { percentile } from '../support/percentile.ts'
+import { startCalls } from '@jobcast/testkit/calls-meanwhile'
+import { LineClosed, MqttLine } from '@jobcast/testkit/mqtt-line'
+import { percentile } from '@jobcast/testkit/percentile'
+import { accepted, deviceFilters, succeed } from '@jobcast/testkit/simulated-device'
+import { spawnServer } from '@jobcast/testkit/spawn-server'
+import { newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
+import { within } from '@jobcast/testkit/within'
 import { deviceIdsUpTo, seedData } from '../support/seed-data.ts'
 import { seedTokens } from '../support/seed-tokens.ts'
-import { accepted, deviceFilters, succeed } from '../support/simulated-device.ts'
-import { spawnServer } from '../support/spawn-server.ts'
-import { newTemporaryFolder, removeAfter } from '../support/temporary-folder.ts'
-import { within } from '../support/within.ts'
 
 const count = Number(process.argv[2] ?? 1000)
 const deviceIds = deviceIdsUpTo(count)

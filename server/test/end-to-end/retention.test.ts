@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as rest } from 'node:timers/promises'
-import { openServer } from '../support/open-server.ts'
-import { createDatabase, sharedPostgres } from '../support/postgres-server.ts'
+import { openServer } from '@jobcast/testkit/open-server'
+import { createDatabase, sharedPostgres } from '@jobcast/testkit/postgres-server'
 
 const day = 24 * 60 * 60_000
 const tenMinutes = 10 * 60_000

@@ -5,13 +5,13 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { MqttLine, NotLetIn, type SignIn } from '@jobcast/testkit/mqtt-line'
+import { sendRaw } from '@jobcast/testkit/raw-http'
+import { rawRequest } from '@jobcast/testkit/raw-request'
+import { type SpawnedServer, spawnServer, startProgram } from '@jobcast/testkit/spawn-server'
+import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
 import { hashSecret } from '../../src/domain/secret-text.ts'
 import { newSecretText } from '../../src/index.ts'
-import { MqttLine, NotLetIn, type SignIn } from '../support/mqtt-line.ts'
-import { sendRaw } from '../support/raw-http.ts'
-import { rawRequest } from '../support/raw-request.ts'
-import { type SpawnedServer, spawnServer, startProgram } from '../support/spawn-server.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const idEnd = 'jc_'.length + 10
 

@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { disturbDisk } from '../support/disturb-disk.ts'
+import { disturbDisk } from '@jobcast/testkit/disturb-disk'
+import { type SpawnedServer, spawnServer } from '@jobcast/testkit/spawn-server'
+import { newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
 import { deviceIdsUpTo, seedData } from '../support/seed-data.ts'
-import { type SpawnedServer, spawnServer } from '../support/spawn-server.ts'
-import { newTemporaryFolder, removeAfter } from '../support/temporary-folder.ts'
 
 const deviceIds = deviceIdsUpTo(10_000)
 

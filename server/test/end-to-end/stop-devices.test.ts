@@ -2,13 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { AcknowledgedReports } from '../support/acknowledged-reports.ts'
+import { AcknowledgedReports } from '@jobcast/testkit/acknowledged-reports'
+import { SimulatedDevice } from '@jobcast/testkit/simulated-device'
+import { spawnServer } from '@jobcast/testkit/spawn-server'
+import { newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
+import { within } from '@jobcast/testkit/within'
 import { deviceIdsUpTo, seedData } from '../support/seed-data.ts'
 import { seedTokens } from '../support/seed-tokens.ts'
-import { SimulatedDevice } from '../support/simulated-device.ts'
-import { spawnServer } from '../support/spawn-server.ts'
-import { newTemporaryFolder, removeAfter } from '../support/temporary-folder.ts'
-import { within } from '../support/within.ts'
 
 const serverShuttingDown = 0x8b
 

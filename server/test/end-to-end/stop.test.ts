@@ -7,9 +7,9 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
+import { type SpawnedServer, spawnServer } from '@jobcast/testkit/spawn-server'
+import { newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
 import { deviceIdsUpTo, seedData } from '../support/seed-data.ts'
-import { type SpawnedServer, spawnServer } from '../support/spawn-server.ts'
-import { newTemporaryFolder, removeAfter } from '../support/temporary-folder.ts'
 
 type Answer = { status: number | undefined; closes: boolean; text: string }
 type Failure = { code: string | undefined; onUsedConnection: boolean }

@@ -5,11 +5,16 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
-import type { Reply } from '../support/call-api.ts'
-import { disturbDisk } from '../support/disturb-disk.ts'
+import type { Reply } from '@jobcast/testkit/call-api'
+import { disturbDisk } from '@jobcast/testkit/disturb-disk'
+import {
+  type SpawnedServer,
+  type SpawnOptions,
+  spawnServer,
+  startProgram,
+} from '@jobcast/testkit/spawn-server'
+import { newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
 import { deviceIdsUpTo, seedData } from '../support/seed-data.ts'
-import { type SpawnedServer, type SpawnOptions, spawnServer, startProgram } from '../support/spawn-server.ts'
-import { newTemporaryFolder, removeAfter } from '../support/temporary-folder.ts'
 
 const deviceIds = deviceIdsUpTo(1000)
 

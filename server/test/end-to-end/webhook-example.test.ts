@@ -6,8 +6,8 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { openServer } from '../support/open-server.ts'
-import { within } from '../support/within.ts'
+import { openServer } from '@jobcast/testkit/open-server'
+import { within } from '@jobcast/testkit/within'
 
 const program = fileURLToPath(new URL('../../../docs/examples/webhook-receiver.mjs', import.meta.url))
 

@@ -5,11 +5,11 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { type DeviceCalls, deviceCalls, newDevice } from '../support/call-device.ts'
-import { RestartingServer } from '../support/restarting-server.ts'
-import { spawnServer } from '../support/spawn-server.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
-import { type Received, WebhookReceiver } from '../support/webhook-receiver.ts'
+import { type DeviceCalls, deviceCalls, newDevice } from '@jobcast/testkit/call-device'
+import { RestartingServer } from '@jobcast/testkit/restarting-server'
+import { spawnServer } from '@jobcast/testkit/spawn-server'
+import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
+import { type Received, WebhookReceiver } from '@jobcast/testkit/webhook-receiver'
 
 const flags = ['--webhook-allow', '127.0.0.1', '--log-level', 'warn']
 const deviceIds = ['d1', 'd2', 'd3', 'd4']

@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sendRaw } from '../support/raw-http.ts'
-import { rawRequest } from '../support/raw-request.ts'
+import { sendRaw } from '@jobcast/testkit/raw-http'
+import { rawRequest } from '@jobcast/testkit/raw-request'
+import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { assertRefused, errorText } from './assert-reply.ts'
-import { openSharedServer } from './shared-server.ts'
 
 const api = await openSharedServer()
 await api.putJobAndDevices('update', ['d1'])

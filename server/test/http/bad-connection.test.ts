@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type RawReply, sendRaw } from '../support/raw-http.ts'
-import { rawRequest } from '../support/raw-request.ts'
+import { type RawReply, sendRaw } from '@jobcast/testkit/raw-http'
+import { rawRequest } from '@jobcast/testkit/raw-request'
+import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { assertRefused } from './assert-reply.ts'
-import { openSharedServer } from './shared-server.ts'
 
 const maxDevices = 3
 const maxBodyBytes = 1024 * 1024 + maxDevices * 520

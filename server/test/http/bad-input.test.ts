@@ -5,10 +5,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import type { ErrorCode } from '@jobcast/contract'
-import { sendRaw } from '../support/raw-http.ts'
-import { type RequestParts, rawRequest } from '../support/raw-request.ts'
+import { sendRaw } from '@jobcast/testkit/raw-http'
+import { type RequestParts, rawRequest } from '@jobcast/testkit/raw-request'
+import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { assertRefused } from './assert-reply.ts'
-import { openSharedServer } from './shared-server.ts'
 
 const maxDevices = 3
 const api = await openSharedServer({ maxDevices })

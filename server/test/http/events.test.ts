@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JobcastEvent } from '@jobcast/contract'
-import { EventListener, type ListenOptions } from '../support/event-listener.ts'
-import { type OpenServer, openServer } from '../support/open-server.ts'
+import { EventListener, type ListenOptions } from '@jobcast/testkit/event-listener'
+import { type OpenServer, openServer } from '@jobcast/testkit/open-server'
 
 const typesOf = (events: JobcastEvent[]) => events.map(({ type }) => type)
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { newDevice } from '../support/call-device.ts'
-import { openServer } from '../support/open-server.ts'
-import { buildClock } from './shared-server.ts'
+import { newDevice } from '@jobcast/testkit/call-device'
+import { openServer } from '@jobcast/testkit/open-server'
+import { buildClock } from '@jobcast/testkit/shared-server'
 
 const hour = 60 * 60_000
 

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Reply } from '../support/call-api.ts'
+import type { Reply } from '@jobcast/testkit/call-api'
+import { buildClock, openSharedServer } from '@jobcast/testkit/shared-server'
 import { assertRefused } from './assert-reply.ts'
-import { buildClock, openSharedServer } from './shared-server.ts'
 
 const day = 24 * 60 * 60 * 1000
 const clock = buildClock()

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openSharedServer } from './shared-server.ts'
+import { openSharedServer } from '@jobcast/testkit/shared-server'
 
 type Schema = { $ref?: string; properties?: Record<string, Schema> }
 type Operation = {

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { buildClock, openSharedServer } from '@jobcast/testkit/shared-server'
 import { assertRefused } from './assert-reply.ts'
-import { buildClock, openSharedServer } from './shared-server.ts'
 
 const clock = buildClock()
 const api = await openSharedServer({ now: clock.now })

@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openServer } from '../support/open-server.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { openServer } from '@jobcast/testkit/open-server'
+import { buildClock, openSharedServer } from '@jobcast/testkit/shared-server'
+import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
 import { assertRefused } from './assert-reply.ts'
-import { buildClock, openSharedServer } from './shared-server.ts'
 
 const clock = buildClock()
 const api = await openSharedServer({ now: clock.now })

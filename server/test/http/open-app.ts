@@ -1,6 +1,7 @@
 // The app with both doors on a real store but without a socket, so that a test can put a failing part into it.
 
 import type { TestContext } from 'node:test'
+import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
 import { Dispatcher } from '../../src/dispatch/dispatcher.ts'
 import { createFirstKey } from '../../src/domain/api-key.ts'
 import { ChangeSignal } from '../../src/domain/change-signal.ts'
@@ -20,7 +21,6 @@ import type { App } from '../../src/http/app-type.ts'
 import type { ServiceEvent } from '../../src/observe/events.ts'
 import { buildMetrics } from '../../src/observe/metrics.ts'
 import { openStore } from '../../src/store/open-store.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
 
 export type AllDeps = AppDeps & DoorDeps
 export type OpenApp = { app: App; adminKey: string; told: ServiceEvent[]; deps: AllDeps }

@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { CallOptions, Reply } from '@jobcast/testkit/call-api'
+import { newDevice } from '@jobcast/testkit/call-device'
+import { EventListener } from '@jobcast/testkit/event-listener'
+import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import type { CallOptions, Reply } from '../support/call-api.ts'
-import { newDevice } from '../support/call-device.ts'
-import { EventListener } from '../support/event-listener.ts'
-import { openSharedServer } from './shared-server.ts'
 
 type Media = { schema: object }
 type Response = { content?: Record<string, Media>; headers?: Record<string, object> }

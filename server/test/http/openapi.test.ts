@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { newDevice } from '@jobcast/testkit/call-device'
+import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { openApiFile } from '../../generate/generate.ts'
 import { consolePages } from '../../src/http/console.ts'
-import { newDevice } from '../support/call-device.ts'
 import { openApp } from './open-app.ts'
-import { openSharedServer } from './shared-server.ts'
 
 type Operation = { operationId: string; summary?: string; tags?: string[]; responses: Record<string, object> }
 type Document = { openapi: string; paths: Record<string, Record<string, Operation>> }

@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { newDevice } from '../support/call-device.ts'
-import { openServer } from '../support/open-server.ts'
+import { newDevice } from '@jobcast/testkit/call-device'
+import { openServer } from '@jobcast/testkit/open-server'
+import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { assertRefused } from './assert-reply.ts'
-import { openSharedServer } from './shared-server.ts'
 
 const maxOutputBytes = 300_000
 const api = await openSharedServer({ maxOutputBytes })

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { assertRefused } from './assert-reply.ts'
-import { openSharedServer } from './shared-server.ts'
 
 const rows = 7
 const devices = Array.from({ length: rows }, (_, i) => `d${i}`)

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { CallOptions } from '../support/call-api.ts'
-import { openSharedServer } from './shared-server.ts'
+import type { CallOptions } from '@jobcast/testkit/call-api'
+import { openSharedServer } from '@jobcast/testkit/shared-server'
 
 const api = await openSharedServer()
 await api.putJobAndDevices('update', ['d1'])

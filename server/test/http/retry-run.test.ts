@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { newDevice } from '../support/call-device.ts'
+import { newDevice } from '@jobcast/testkit/call-device'
+import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { assertRefused } from './assert-reply.ts'
-import { openSharedServer } from './shared-server.ts'
 
 const api = await openSharedServer()
 await api.putJobAndDevices('update', ['canceled', 'waits'])

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { execStates } from '@jobcast/contract'
+import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { assertRefused } from './assert-reply.ts'
-import { openSharedServer } from './shared-server.ts'
 
 const api = await openSharedServer()
 await api.putJobAndDevices('update', ['d1', 'd2', 'd3'])

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Reply } from '../support/call-api.ts'
-import { buildClock, openSharedServer } from './shared-server.ts'
+import type { Reply } from '@jobcast/testkit/call-api'
+import { buildClock, openSharedServer } from '@jobcast/testkit/shared-server'
 
 const clock = buildClock()
 const api = await openSharedServer({ now: clock.now })
@@ -169,7 +169,7 @@ test('what was done with a session counts as use of the key', async () => {
   const { cookie } = await signIn({ apiKey })
   await read(cookie)
   await api.server.stop()
-  const { openServer } = await import('../support/open-server.ts')
+  const { openServer } = await import('@jobcast/testkit/open-server')
   const closes: (() => unknown)[] = []
   const again = await openServer({ after: (close: () => unknown) => closes.push(close) } as never, {
     dataFolder: api.folder,

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sendRaw } from '../support/raw-http.ts'
-import { rawRequest } from '../support/raw-request.ts'
-import { openSharedServer } from './shared-server.ts'
+import { sendRaw } from '@jobcast/testkit/raw-http'
+import { rawRequest } from '@jobcast/testkit/raw-request'
+import { openSharedServer } from '@jobcast/testkit/shared-server'
 
 const api = await openSharedServer({ now: () => Date.parse('2026-11-15T09:30:00.987Z') })
 await api.putJobAndDevices('update', ['d1', 'd2', 'd3'])

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { newSecretText } from '../../src/index.ts'
-import { openSharedServer } from './shared-server.ts'
 
 const past = '2020-01-01T00:00:00Z'
 const api = await openSharedServer()

@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { openSharedServer } from '@jobcast/testkit/shared-server'
+import { WebhookReceiver } from '@jobcast/testkit/webhook-receiver'
 import { Webhook } from 'standardwebhooks'
-import { WebhookReceiver } from '../support/webhook-receiver.ts'
 import { assertRefused } from './assert-reply.ts'
-import { openSharedServer } from './shared-server.ts'
 
 const api = await openSharedServer({ webhookAllow: ['127.0.0.1'] })
 const webhooks = '/job/api/webhooks'

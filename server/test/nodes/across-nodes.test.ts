@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { newDevice } from '../support/call-device.ts'
-import { MqttLine } from '../support/mqtt-line.ts'
-import type { OpenServer } from '../support/open-server.ts'
-import { execute } from '../support/postgres-server.ts'
-import { accepted } from '../support/simulated-device.ts'
+import { newDevice } from '@jobcast/testkit/call-device'
+import { MqttLine } from '@jobcast/testkit/mqtt-line'
+import type { OpenServer } from '@jobcast/testkit/open-server'
+import { execute } from '@jobcast/testkit/postgres-server'
+import { accepted } from '@jobcast/testkit/simulated-device'
 import { connectDevice, isNext } from './connected-device.ts'
 import { openNodes } from './open-nodes.ts'
 

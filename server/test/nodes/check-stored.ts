@@ -2,8 +2,8 @@
 // doubled, every step told once.
 
 import assert from 'node:assert/strict'
-import { execute } from '../support/postgres-server.ts'
-import type { TriggerCall, TriggerCaller } from '../support/trigger-caller.ts'
+import { execute } from '@jobcast/testkit/postgres-server'
+import type { TriggerCall, TriggerCaller } from '@jobcast/testkit/trigger-caller'
 
 type Run = { runId: number; executions: { jobExecutionId: number; deviceId: string }[] }
 type Begun = { begun: ReadonlySet<number> }

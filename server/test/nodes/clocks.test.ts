@@ -3,9 +3,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type DeviceCalls, deviceCalls, newDevice } from '../support/call-device.ts'
-import type { OpenServer } from '../support/open-server.ts'
-import { within } from '../support/within.ts'
+import { type DeviceCalls, deviceCalls, newDevice } from '@jobcast/testkit/call-device'
+import type { OpenServer } from '@jobcast/testkit/open-server'
+import { within } from '@jobcast/testkit/within'
 import { openNodes } from './open-nodes.ts'
 
 const seconds = 3

@@ -1,8 +1,8 @@
 // A device that is connected to a node and has subscribed to everything.
 
 import type { TestContext } from 'node:test'
-import { type Json, MqttLine, type SignIn } from '../support/mqtt-line.ts'
-import { deviceFilters } from '../support/simulated-device.ts'
+import { type Json, MqttLine, type SignIn } from '@jobcast/testkit/mqtt-line'
+import { deviceFilters } from '@jobcast/testkit/simulated-device'
 
 export type ConnectedDevice = {
   line: MqttLine

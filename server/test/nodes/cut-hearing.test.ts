@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
+import { createDatabase, execute, sharedPostgres } from '@jobcast/testkit/postgres-server'
+import { within } from '@jobcast/testkit/within'
 import type { Hint } from '../../src/domain/nodes.ts'
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
-import { createDatabase, execute, sharedPostgres } from '../support/postgres-server.ts'
-import { within } from '../support/within.ts'
 import { cutHearing } from './spawn-nodes.ts'
 
 const cuts = Number(process.argv[2] ?? 8)

@@ -5,9 +5,9 @@ import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { test } from 'node:test'
 import type { JobcastEvent } from '@jobcast/contract'
-import { EventListener } from '../support/event-listener.ts'
-import type { OpenServer } from '../support/open-server.ts'
-import { seededRandom } from '../support/seeded-random.ts'
+import { EventListener } from '@jobcast/testkit/event-listener'
+import type { OpenServer } from '@jobcast/testkit/open-server'
+import { seededRandom } from '@jobcast/testkit/seeded-random'
 import { openNodes } from './open-nodes.ts'
 
 const cuts = Number(process.argv[2] ?? 25)

@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as rest } from 'node:timers/promises'
+import { createDatabase, execute, sharedPostgres } from '@jobcast/testkit/postgres-server'
 import pg from 'pg'
 import { Presence } from '../../src/domain/presence.ts'
 import type { DeviceKey, Door } from '../../src/domain/store.ts'
 import { openPostgresStore, type PostgresStore } from '../../src/store/postgres/postgres-store.ts'
 import { seedOwner, startedAt } from '../store/store-under-test.ts'
-import { createDatabase, execute, sharedPostgres } from '../support/postgres-server.ts'
 
 const server = await sharedPostgres()
 const minute = 60_000

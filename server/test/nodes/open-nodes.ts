@@ -1,9 +1,9 @@
 // Several whole servers in this process, on one database of their own.
 
 import type { TestContext } from 'node:test'
+import { type OpenServer, openServer, type ServerOptions } from '@jobcast/testkit/open-server'
+import { createDatabase, sharedPostgres } from '@jobcast/testkit/postgres-server'
 import { newSecretText } from '../../src/domain/secret-text.ts'
-import { type OpenServer, openServer, type ServerOptions } from '../support/open-server.ts'
-import { createDatabase, sharedPostgres } from '../support/postgres-server.ts'
 
 export type OpenNodes = { databaseUrl: string; nodes: OpenServer[] }
 

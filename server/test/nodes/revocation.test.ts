@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { deviceCalls, newDevice } from '../support/call-device.ts'
-import { MqttLine, NotLetIn } from '../support/mqtt-line.ts'
-import type { OpenServer } from '../support/open-server.ts'
-import { deviceFilters } from '../support/simulated-device.ts'
-import { within } from '../support/within.ts'
+import { deviceCalls, newDevice } from '@jobcast/testkit/call-device'
+import { MqttLine, NotLetIn } from '@jobcast/testkit/mqtt-line'
+import type { OpenServer } from '@jobcast/testkit/open-server'
+import { deviceFilters } from '@jobcast/testkit/simulated-device'
+import { within } from '@jobcast/testkit/within'
 import { openNodes } from './open-nodes.ts'
 
 const rounds = Number(process.argv[2] ?? 20)

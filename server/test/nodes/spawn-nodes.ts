@@ -2,11 +2,11 @@
 
 import type { TestContext } from 'node:test'
 import { setTimeout as rest } from 'node:timers/promises'
+import { createDatabase, execute, sharedPostgres } from '@jobcast/testkit/postgres-server'
+import { RestartingServer } from '@jobcast/testkit/restarting-server'
+import { type SpawnedServer, startProgram } from '@jobcast/testkit/spawn-server'
+import { newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
 import { newSecretText } from '../../src/domain/secret-text.ts'
-import { createDatabase, execute, sharedPostgres } from '../support/postgres-server.ts'
-import { RestartingServer } from '../support/restarting-server.ts'
-import { type SpawnedServer, startProgram } from '../support/spawn-server.ts'
-import { newTemporaryFolder, removeAfter } from '../support/temporary-folder.ts'
 
 /** `numbers`: by which the nodes know each other at first, if they were started in turn. */
 export type SpawnedNodes = { databaseUrl: string; nodes: RestartingServer[]; numbers: number[] }

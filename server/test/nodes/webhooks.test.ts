@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type DeviceCalls, deviceCalls, newDevice } from '../support/call-device.ts'
-import { execute } from '../support/postgres-server.ts'
-import type { SpawnedServer } from '../support/spawn-server.ts'
-import { type Received, WebhookReceiver } from '../support/webhook-receiver.ts'
+import { type DeviceCalls, deviceCalls, newDevice } from '@jobcast/testkit/call-device'
+import { execute } from '@jobcast/testkit/postgres-server'
+import type { SpawnedServer } from '@jobcast/testkit/spawn-server'
+import { type Received, WebhookReceiver } from '@jobcast/testkit/webhook-receiver'
 import { spawnNodes, until } from './spawn-nodes.ts'
 
 const deviceIds = ['d1', 'd2', 'd3', 'd4']

@@ -2,9 +2,9 @@
 // more when it is handed over again, but says how it ended. When a node says nothing for a while, or is gone, it goes to another one.
 
 import { setTimeout as rest } from 'node:timers/promises'
-import { deviceCalls } from '../support/call-device.ts'
-import { type Answer, type Json, LineClosed, MqttLine, NotLetIn } from '../support/mqtt-line.ts'
-import { accepted, deviceFilters } from '../support/simulated-device.ts'
+import { deviceCalls } from '@jobcast/testkit/call-device'
+import { type Answer, type Json, LineClosed, MqttLine, NotLetIn } from '@jobcast/testkit/mqtt-line'
+import { accepted, deviceFilters } from '@jobcast/testkit/simulated-device'
 
 export type NodeAddress = { http: string; mqtt: string }
 export type Way = 'mqtt' | 'web-socket' | 'http'

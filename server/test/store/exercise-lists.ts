@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { type ExecState, execStates } from '@jobcast/contract'
+import { type Random, seededRandom } from '@jobcast/testkit/seeded-random'
 import fc from 'fast-check'
 import type { ExecutionFilter } from '../../src/domain/store.ts'
-import { type Random, seededRandom } from '../support/seeded-random.ts'
 import { ExecutionModel } from './execution-model.ts'
 import {
   allExecutions,

@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
+import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
 import { sqliteSchemaFile, sqliteSchemaText } from '../../generate/generate.ts'
 import { type Migration, pendingMigrations, readMigrations, StartRefused } from '../../src/store/migrate.ts'
 import { migrateDatabase, openDatabase } from '../../src/store/sqlite/database.ts'
 import { openSqliteStore, sqliteMigrations } from '../../src/store/sqlite/sqlite-store.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const first: Migration = { number: 1, name: 'first', sql: 'CREATE TABLE one (a); INSERT INTO one VALUES (7)' }
 const second: Migration = { number: 2, name: 'second', sql: 'CREATE TABLE two (a); DELETE FROM one' }

@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createDatabase, execute, sharedPostgres } from '@jobcast/testkit/postgres-server'
 import { StorageUnavailable } from '../../src/domain/store.ts'
 import { StartRefused } from '../../src/store/migrate.ts'
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
-import { createDatabase, execute, sharedPostgres } from '../support/postgres-server.ts'
 import { createOne, seedOwner } from './store-under-test.ts'
 
 const server = await sharedPostgres()

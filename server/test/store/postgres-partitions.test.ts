@@ -3,12 +3,12 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { createDatabase, execute, sharedPostgres } from '@jobcast/testkit/postgres-server'
 import pg from 'pg'
 import type { Store } from '../../src/domain/store.ts'
 import { connectionOptions } from '../../src/store/postgres/connect.ts'
 import { ahead, nextSize, type Partition } from '../../src/store/postgres/partitions.ts'
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
-import { createDatabase, execute, sharedPostgres } from '../support/postgres-server.ts'
 import { output, startNext, update } from './device-reports.ts'
 import {
   allExecutions,

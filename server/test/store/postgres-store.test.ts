@@ -1,4 +1,4 @@
-import { sharedPostgres } from '../support/postgres-server.ts'
+import { sharedPostgres } from '@jobcast/testkit/postgres-server'
 import { exerciseStore } from './exercise-store.ts'
 import { openPostgresUnderTest } from './postgres-under-test.ts'
 

@@ -1,8 +1,8 @@
 // The store on PostgreSQL as the suite for all stores sees it.
 
 import type { TestContext } from 'node:test'
+import { createDatabase, dropDatabase, execute } from '@jobcast/testkit/postgres-server'
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
-import { createDatabase, dropDatabase, execute } from '../support/postgres-server.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
 export async function openPostgresUnderTest(t: TestContext, server: string): Promise<StoreUnderTest> {

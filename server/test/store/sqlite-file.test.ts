@@ -6,11 +6,11 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
+import { spawnServer } from '@jobcast/testkit/spawn-server'
+import { newTemporaryFolder, removeAfter, temporaryFolder } from '@jobcast/testkit/temporary-folder'
 import { StartRefused } from '../../src/store/migrate.ts'
 import { openDatabase, openReader } from '../../src/store/sqlite/database.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
-import { spawnServer } from '../support/spawn-server.ts'
-import { newTemporaryFolder, removeAfter, temporaryFolder } from '../support/temporary-folder.ts'
 import { createOne, emptyContent, seedOwner } from './store-under-test.ts'
 
 function pragma(db: DatabaseSync, name: string): unknown {

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
 import { openReader } from '../../src/store/sqlite/database.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
-import { newTemporaryFolder, removeAfter } from '../support/temporary-folder.ts'
 import { createOne, momentAt, seedOwner, startedAt } from './store-under-test.ts'
 
 test('under a steady load the file stops growing', async (t) => {

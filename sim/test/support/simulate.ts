@@ -2,7 +2,7 @@
 
 import type { TestContext } from 'node:test'
 import { type Fleet, type FleetOptions, registerDevices, startFleet } from '@jobcast/sim'
-import { type OpenServer, openServer } from '../../../server/test/support/open-server.ts'
+import { type OpenServer, openServer } from '@jobcast/testkit/open-server'
 
 export const quick = { workSeconds: { from: 0, to: 0.2 } }
 /** Longer than any test. */

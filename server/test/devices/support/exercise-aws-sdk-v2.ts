@@ -1,10 +1,10 @@
 // aws-iot-device-sdk-v2 as it is: both of its clients for jobs, with password and with certificate.
 
-import { openSharedServer } from '../../http/shared-server.ts'
-import { certificates, certifiedDeviceId } from '../../support/certificates.ts'
+import { certificates, certifiedDeviceId } from '@jobcast/testkit/certificates'
+import { mqttPortOf, openTlsServer, tlsHost } from '@jobcast/testkit/open-tls-server'
+import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { AwsDevices, type ConnectOptions } from './aws-devices.ts'
 import { exerciseDevice, exerciseNotices } from './exercise-device.ts'
-import { mqttPortOf, openTlsServer, tlsHost } from './open-servers.ts'
 import { newDeviceId, seedDevice, seedDeviceAnew } from './seed.ts'
 
 const clients = [

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import type { Api } from '../../support/call-api.ts'
+import type { Api } from '@jobcast/testkit/call-api'
 import { type DeviceClient, type Json, type MqttDeviceClient, Refused } from './device-client.ts'
 import { cancel, putJob, readExecution, trigger } from './seed.ts'
 

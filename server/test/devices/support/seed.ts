@@ -1,7 +1,7 @@
 // What an owner does, by the public API alone.
 
 import assert from 'node:assert/strict'
-import type { Api } from '../../support/call-api.ts'
+import type { Api } from '@jobcast/testkit/call-api'
 import type { Json } from './device-client.ts'
 
 let devices = 0

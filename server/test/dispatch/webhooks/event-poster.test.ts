@@ -7,9 +7,9 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { certificates } from '@jobcast/testkit/certificates'
 import { EventPoster, type PosterOptions } from '../../../src/dispatch/webhooks/event-poster.ts'
 import { allowAddresses } from '../../../src/domain/allowed-address.ts'
-import { certificates } from '../../support/certificates.ts'
 
 const now = Date.UTC(2026, 10, 15)
 const never = new AbortController().signal

@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { type Reply, replyOf } from '@jobcast/testkit/call-api'
+import { deviceCalls, newDevice } from '@jobcast/testkit/call-device'
+import { MqttLine, NotLetIn } from '@jobcast/testkit/mqtt-line'
+import { sendRaw } from '@jobcast/testkit/raw-http'
+import { buildClock, openSharedServer } from '@jobcast/testkit/shared-server'
 import { newSecretText } from '../../../src/domain/secret-text.ts'
-import { buildClock, openSharedServer } from '../../http/shared-server.ts'
-import { type Reply, replyOf } from '../../support/call-api.ts'
-import { deviceCalls, newDevice } from '../../support/call-device.ts'
-import { MqttLine, NotLetIn } from '../../support/mqtt-line.ts'
-import { sendRaw } from '../../support/raw-http.ts'
 
 const clock = buildClock()
 const api = await openSharedServer({ now: clock.now })

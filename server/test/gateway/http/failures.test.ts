@@ -77,7 +77,7 @@ test('the log names what was refused by its exception, and the route by its patt
 test('a request without Host is refused in the shape of this door and ends the connection', async (t) => {
   const { app } = await openWith(t, {})
   const { port } = await listen(app)
-  const { sendRaw } = await import('../../support/raw-http.ts')
+  const { sendRaw } = await import('@jobcast/testkit/raw-http')
   const reply = await sendRaw(`http://127.0.0.1:${port}`, 'GET /things/d1/jobs HTTP/1.1\r\n\r\n')
   assert.equal(reply.status, 400)
   assert.match(reply.head, /x-amzn-errortype: InvalidRequestException/i)

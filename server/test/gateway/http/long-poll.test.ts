@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openSharedServer } from '../../http/shared-server.ts'
-import { newDevice } from '../../support/call-device.ts'
-import { openServer } from '../../support/open-server.ts'
+import { newDevice } from '@jobcast/testkit/call-device'
+import { openServer } from '@jobcast/testkit/open-server'
+import { openSharedServer } from '@jobcast/testkit/shared-server'
 
 const api = await openSharedServer()
 await api.putJobAndDevices('update', [])

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openSharedServer } from '../../http/shared-server.ts'
-import { newDevice } from '../../support/call-device.ts'
+import { newDevice } from '@jobcast/testkit/call-device'
+import { openSharedServer } from '@jobcast/testkit/shared-server'
 
 const api = await openSharedServer({ maxOutputBytes: 1000 })
 await api.putJobAndDevices('update', [])

@@ -3,9 +3,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openSharedServer } from '../../http/shared-server.ts'
-import type { Reply } from '../../support/call-api.ts'
-import { newDevice } from '../../support/call-device.ts'
+import type { Reply } from '@jobcast/testkit/call-api'
+import { newDevice } from '@jobcast/testkit/call-device'
+import { openSharedServer } from '@jobcast/testkit/shared-server'
 
 const api = await openSharedServer()
 await api.call('PUT', '/job/api/jobs/update', { body: { document: { a: [1, 'ü'] } } })

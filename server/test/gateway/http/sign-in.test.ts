@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { newDevice } from '@jobcast/testkit/call-device'
+import { sendRaw } from '@jobcast/testkit/raw-http'
+import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { newSecretText } from '../../../src/domain/secret-text.ts'
 import { assertRefused } from '../../http/assert-reply.ts'
-import { openSharedServer } from '../../http/shared-server.ts'
-import { newDevice } from '../../support/call-device.ts'
-import { sendRaw } from '../../support/raw-http.ts'
 
 const api = await openSharedServer()
 const device = await newDevice(api, 'd1')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { seededRandom } from '@jobcast/testkit/seeded-random'
 import { type FrameRules, Frames } from '../../../src/gateway/mqtt/frames.ts'
-import { seededRandom } from '../../support/seeded-random.ts'
 
 const rules: FrameRules = { maxLength: 100_000, refusalOf: () => undefined }
 

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { certificates } from '@jobcast/testkit/certificates'
 import { connectAsync, type MqttClient } from 'mqtt'
-import { certificates } from '../../support/certificates.ts'
 import { deviceId, openDoor, prefix, queueOf } from './door-under-test.ts'
 
 const pem = (name: keyof typeof certificates) => readFileSync(certificates[name], 'utf8')

@@ -1,7 +1,7 @@
 // One server for all tests of a file. Starting and stopping one takes a second, so not one for each test.
 
 import { after, type TestContext } from 'node:test'
-import { type OpenServer, openServer, type ServerOptions } from '../support/open-server.ts'
+import { type OpenServer, openServer, type ServerOptions } from './open-server.ts'
 
 type Close = () => unknown
 

@@ -1,10 +1,10 @@
-// The two servers that devices are tried with: one without TLS, and one with TLS that trusts certificates of devices.
+// A server with TLS that trusts certificates of devices.
 
 import { readFileSync } from 'node:fs'
 import { setDefaultCACertificates } from 'node:tls'
-import { openSharedServer } from '../../http/shared-server.ts'
-import { certificates } from '../../support/certificates.ts'
-import type { OpenServer } from '../../support/open-server.ts'
+import { certificates } from './certificates.ts'
+import type { OpenServer } from './open-server.ts'
+import { openSharedServer } from './shared-server.ts'
 
 export function openTlsServer(): Promise<OpenServer> {
   const ca = readFileSync(certificates.ca, 'utf8')

@@ -4,11 +4,11 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { readAdminKey } from '../../src/index.ts'
+import { readAdminKey } from '@jobcast/server'
 import { type Api, buildApi } from './call-api.ts'
 import { compileCache } from './compile-cache.ts'
 
-const program = fileURLToPath(new URL('../../../cli/bin/jobcast.js', import.meta.url))
+const program = fileURLToPath(new URL('../../cli/bin/jobcast.js', import.meta.url))
 
 export type Ended = { code: number | null; signal: NodeJS.Signals | null }
 

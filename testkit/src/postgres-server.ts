@@ -4,8 +4,8 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { after } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { openStore } from '@jobcast/server'
 import pg from 'pg'
-import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
 
 export type PostgresServer = {
   /** Without a database. */
@@ -32,7 +32,8 @@ export async function startPostgres({ isBackground = false } = {}): Promise<Post
   const [told] = await Promise.race([once(child, 'message'), failed])
   const { url } = told as { url: string }
   await execute(`${url}/postgres`, `CREATE DATABASE ${template}`)
-  await (await openPostgresStore({ url: templateOf(url) })).close()
+  const { store } = await openStore({ dataFolder: '', databaseUrl: templateOf(url) }, () => undefined)
+  await store.close()
   if (isBackground) {
     child.unref()
     child.channel?.unref()
@@ -61,7 +62,7 @@ export async function startOwnPostgres(): Promise<PostgresServer> {
 
 let shared: Promise<string> | undefined
 
-/** The one that all tests share (test-setup.ts); a file that runs alone starts its own. */
+/** The one that all tests share (global-setup.ts); a file that runs alone starts its own. */
 export function sharedPostgres(): Promise<string> {
   const given = process.env.JOBCAST_TEST_POSTGRES
   shared ??= given ? Promise.resolve(given) : startPostgres({ isBackground: true }).then(({ url }) => url)

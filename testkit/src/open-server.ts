@@ -1,8 +1,13 @@
 // A whole server in this process, on a free port and a folder of its own.
 
 import type { TestContext } from 'node:test'
-import { type Config, type RunningServer, readAdminKey, startServer } from '../../src/index.ts'
-import type { StartOptions } from '../../src/server.ts'
+import {
+  type Config,
+  type RunningServer,
+  readAdminKey,
+  type StartOptions,
+  startServer,
+} from '@jobcast/server'
 import { type Api, buildApi } from './call-api.ts'
 import { createDatabase, sharedPostgres } from './postgres-server.ts'
 import { newTemporaryFolder, removeAfter } from './temporary-folder.ts'

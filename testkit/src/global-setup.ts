@@ -2,8 +2,8 @@
 // That took 590 s for all of them down to 510 s. And one PostgreSQL that they share.
 
 import { buildConsoleIfStale } from '@jobcast/console/build'
-import { compileCache } from './server/test/support/compile-cache.ts'
-import { type PostgresServer, startPostgres } from './server/test/support/postgres-server.ts'
+import { compileCache } from './compile-cache.ts'
+import { type PostgresServer, startPostgres } from './postgres-server.ts'
 
 process.env.NODE_COMPILE_CACHE ??= compileCache
 
