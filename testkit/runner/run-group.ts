@@ -1,0 +1,77 @@
+// One group of test files in a process of its own, which ends: by itself, or by force when its time is up.
+
+import { spawn } from 'node:child_process'
+import type { Group } from './groups.ts'
+
+export type Outcome = {
+  group: Group
+  isGood: boolean
+  seconds: number
+  passed: number
+  failed: number
+  skipped: number
+  /** All that it printed; worth reading where it failed. */
+  output: string
+}
+
+const testTimeoutMs = 180_000
+const groupTimeoutMs = 420_000
+
+export async function runGroup(group: Group, root: string): Promise<Outcome> {
+  const startedAt = performance.now()
+  const isolation = group.files.length > 1 ? ['--test-isolation=none'] : []
+  const args = [
+    '--test',
+    ...isolation,
+    `--test-timeout=${testTimeoutMs}`,
+    '--test-reporter=spec',
+    ...group.files,
+  ]
+  // In a process group of its own, so that whatever it started can be ended with it.
+  const child = spawn(process.execPath, args, {
+    cwd: root,
+    env: { ...process.env, ...group.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+    })
+  }
+  let isLate = false
+  const timer = setTimeout(() => {
+    isLate = true
+    endAll(child.pid)
+  }, groupTimeoutMs)
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
+  clearTimeout(timer)
+  // What its tests have left behind would otherwise outlive them.
+  endAll(child.pid)
+  if (isLate) output += `\nStopped: it did not end within ${groupTimeoutMs / 1000} s.\n`
+  const failed = countOf(output, 'fail') + countOf(output, 'cancelled')
+  return {
+    group,
+    isGood: code === 0 && !isLate,
+    seconds: (performance.now() - startedAt) / 1000,
+    passed: countOf(output, 'pass'),
+    failed: failed === 0 && code !== 0 ? 1 : failed,
+    skipped: countOf(output, 'skipped'),
+    output,
+  }
+}
+
+/** From the closing lines of the reporter: `ℹ pass 12`. */
+function countOf(output: string, what: string): number {
+  return Number(new RegExp(`^. ${what} (\\d+)$`, 'm').exec(output)?.[1] ?? 0)
+}
+
+function endAll(pid: number | undefined): void {
+  if (pid === undefined) return
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch {
+    // Nobody is left.
+  }
+}

@@ -1,0 +1,57 @@
+// `npm test`, behind the checks of types and style. Paths as arguments run only what is below them:
+// node testkit/runner/run-tests.ts server/test/http
+
+import { join } from 'node:path'
+import { globalSetup, globalTeardown } from '../src/global-setup.ts'
+import { findGroups, type Group } from './groups.ts'
+import { type Outcome, runGroup } from './run-group.ts'
+
+const root = join(import.meta.dirname, '../..')
+/** On two cores one of three waits most of the time: for a process to start, for a clock, for the disk. */
+const atOnce = 3
+
+async function runAll(groups: Group[]): Promise<Outcome[]> {
+  const waiting = [...groups]
+  const outcomes: Outcome[] = []
+  const work = async () => {
+    for (let group = waiting.shift(); group; group = waiting.shift()) {
+      const outcome = await runGroup(group, root)
+      outcomes.push(outcome)
+      console.log(describe(outcome))
+    }
+  }
+  await Promise.all(Array.from({ length: atOnce }, work))
+  return outcomes
+}
+
+function describe({ group, isGood, seconds, passed, failed, skipped, output }: Outcome): string {
+  const counts = [`${passed} passed`, failed > 0 && `${failed} failed`, skipped > 0 && `${skipped} skipped`]
+  const line = `${isGood ? '✔' : '✖'} ${group.name}: ${counts.filter(Boolean).join(', ')} (${seconds.toFixed(1)} s)`
+  if (!isGood) return `${line}\n${output}`
+  return skipped > 0 ? `${line}\n${skippedLines(output)}` : line
+}
+
+/** Once for each reason. */
+function skippedLines(output: string): string {
+  const reasons = [...output.matchAll(/^.*# (.+)$/gm)].map(([, reason]) => `  skipped: ${reason}`)
+  return [...new Set(reasons)].join('\n')
+}
+
+const sum = (outcomes: Outcome[], what: 'passed' | 'failed' | 'skipped') =>
+  outcomes.reduce((total, outcome) => total + outcome[what], 0)
+
+const startedAt = performance.now()
+const groups = findGroups(root, process.argv.slice(2))
+if (groups.length === 0) {
+  console.error('No test files match.')
+  process.exit(1)
+}
+await globalSetup()
+const outcomes = await runAll(groups).finally(globalTeardown)
+const failing = outcomes.filter(({ isGood }) => !isGood)
+for (const { group } of failing) console.log(`failed: ${group.name}`)
+console.log(`${((performance.now() - startedAt) / 1000).toFixed(0)} s`)
+console.log(
+  `${sum(outcomes, 'passed')} passed, ${sum(outcomes, 'failed')} failed, ${sum(outcomes, 'skipped')} skipped`,
+)
+process.exitCode = failing.length === 0 ? 0 : 1
