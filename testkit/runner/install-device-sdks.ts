@@ -1,4 +1,4 @@
-// Before the checks and tests: AWS's device SDKs, which only the tests of devices need. Whoever just starts Jobcast does
+// Before the checks and tests: the device clients (AWS's SDKs), which only the tests of devices need. Whoever just starts Jobcast does
 // not download them.
 
 import { execFileSync } from 'node:child_process'
