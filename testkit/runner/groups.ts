@@ -45,7 +45,19 @@ function groupFiles(files: string[], suffix: string, env: Group['env']): Group[]
     const name = shared.find((path) => isBelow(file, path)) ?? file
     byName.set(name, [...(byName.get(name) ?? []), file])
   }
-  return [...byName].map(([name, inGroup]) => ({ name: name + suffix, files: inGroup, env }))
+  return [...byName].flatMap(([name, inGroup]) => {
+    const parts = chunk(inGroup, mostFiles)
+    const part = (index: number) => (parts.length > 1 ? ` ${index + 1}/${parts.length}` : '')
+    return parts.map((inPart, index) => ({ name: name + part(index) + suffix, files: inPart, env }))
+  })
+}
+
+/** Several processes for a large folder, so that they can run at the same time. */
+const mostFiles = 12
+
+function chunk(files: string[], size: number): string[][] {
+  const count = Math.ceil(files.length / size)
+  return Array.from({ length: count }, (_, index) => files.filter((_file, at) => at % count === index))
 }
 
 function isBelow(file: string, path: string): boolean {
