@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { randomInputs } from '@jobcast/testkit/test-seed'
 import fc from 'fast-check'
 import { encodePiece, pieceBytes } from '../src/encode-output.ts'
 
@@ -37,7 +38,7 @@ test('whatever the bytes, the pieces are the whole, and each fits into a packet'
       }
       assert.deepEqual(Buffer.concat(pieces), whole)
     }),
-    { numRuns: 50 },
+    randomInputs({ test: 50, chaos: 2000 }),
   )
   for (const worst of ['\0', '\x1b', '"', '€', '\u{1f600}', 'a']) {
     const piece = encodePiece(Buffer.from(worst.repeat(pieceBytes)).subarray(0, pieceBytes))

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { randomInputs } from '@jobcast/testkit/test-seed'
 import fc from 'fast-check'
 import { type SseBlock, SseParser } from '../src/sse-parser.ts'
 
@@ -70,6 +71,6 @@ test('gives the same blocks for any content, any end of lines, and wherever the 
         assert.deepEqual(parse(...pieces), expected)
       },
     ),
-    { numRuns: 2000 },
+    randomInputs({ test: 300, chaos: 20000 }),
   )
 })

@@ -17,6 +17,8 @@ export type TriggerCall = {
 export class TriggerCaller {
   readonly jobName: string
   readonly calls: TriggerCall[] = []
+  /** How many answers were read, refusals and repeated ones too. */
+  answers = 0
   readonly #random: Random
   /** Then a 503 counts as no answer. */
   readonly #diskMayFail: boolean
@@ -49,6 +51,7 @@ export class TriggerCaller {
     const headers: Record<string, string> = call.key === undefined ? {} : { 'idempotency-key': call.key }
     const reply = await api.trigger(this.jobName, call.deviceIds, { headers }).catch(() => undefined)
     if (reply === undefined || (this.#diskMayFail && (reply.status === 503 || isOver()))) return false
+    this.answers++
     if (call.isBad) {
       assert.deepEqual([reply.status, reply.json.code], [404, 'J-001'])
       return true

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type ExecState, execStates } from '@jobcast/contract'
+import { randomInputs } from '@jobcast/testkit/test-seed'
 import fc from 'fast-check'
 import {
   afterEvent,
@@ -69,7 +70,7 @@ test('no sequence of events leads out of a terminal state, and only a retry lead
         state = next
       }
     }),
-    { numRuns: 5000 },
+    randomInputs({ test: 1000, chaos: 50000 }),
   )
 })
 

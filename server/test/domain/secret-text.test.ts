@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { randomInputs } from '@jobcast/testkit/test-seed'
 import fc from 'fast-check'
 import {
   hashSecret,
@@ -53,7 +54,7 @@ test('any one wrong, missing or added character is noticed before any look-up', 
         assert.equal(secretId('jc', text.slice(0, at) + text.slice(at + 1)), undefined)
       },
     ),
-    { numRuns: 500 },
+    randomInputs({ test: 300, chaos: 10000 }),
   )
 })
 
@@ -68,7 +69,10 @@ test('two neighbours in the wrong order are noticed', () => {
 
 test('whatever text is given, it is judged without an error', () => {
   const anything = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ minLength: 51, maxLength: 51 }))
-  fc.assert(fc.property(anything, (text) => secretId('jc', text) === undefined))
+  fc.assert(
+    fc.property(anything, (text) => secretId('jc', text) === undefined),
+    randomInputs({ test: 100, chaos: 10000 }),
+  )
 })
 
 test('secrets do not repeat, and random text uses its whole alphabet', () => {

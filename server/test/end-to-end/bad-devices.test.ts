@@ -9,12 +9,13 @@ import { percentile } from '@jobcast/testkit/percentile'
 import { accepted, deviceFilters, succeed } from '@jobcast/testkit/simulated-device'
 import { type SpawnedServer, spawnServer } from '@jobcast/testkit/spawn-server'
 import { newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
+import { testSize } from '@jobcast/testkit/test-size'
 import { within } from '@jobcast/testkit/within'
 import { deviceIdsUpTo, seedData } from '../support/seed-data.ts'
 import { seedTokens } from '../support/seed-tokens.ts'
 
-const count = Number(process.argv[2] ?? 200)
-const rounds = Number(process.argv[3] ?? 10)
+const count = testSize('devices', { test: 40, chaos: 300 })
+const rounds = testSize('rounds', { test: 3, chaos: 20 })
 const healthy = deviceIdsUpTo(count)
 const failsafeMs = 60_000
 const megabyte = 1024 * 1024

@@ -1,25 +1,25 @@
 // Every execution reaches its device and its end, whatever is killed meanwhile: connections, devices, the server.
-// "npm run test:delivery" takes 10,000 executions; "node server/test/end-to-end/delivery.test.ts 500 <seed>" repeats one.
+// "npm run test:delivery" takes 10,000 executions.
 
 import assert from 'node:assert/strict'
-import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { setTimeout as rest } from 'node:timers/promises'
 import type { Json, MqttLine } from '@jobcast/testkit/mqtt-line'
 import { RestartingServer } from '@jobcast/testkit/restarting-server'
 import { type Random, seededRandom } from '@jobcast/testkit/seeded-random'
 import { accepted, SimulatedDevice, succeed } from '@jobcast/testkit/simulated-device'
 import { newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
+import { testSeed } from '@jobcast/testkit/test-seed'
+import { testSize } from '@jobcast/testkit/test-size'
+import { waitUntil } from '@jobcast/testkit/wait-until'
 import { within } from '@jobcast/testkit/within'
 import { deviceIdsUpTo, seedData } from '../support/seed-data.ts'
 import { seedTokens } from '../support/seed-tokens.ts'
 
-const total = Number(process.argv[2] ?? 500)
-const seed = Number(process.argv[3] ?? randomInt(2 ** 31))
+const total = testSize('executions', { test: 150, chaos: 3000 })
 const deviceIds = deviceIdsUpTo(Math.ceil(total / 20))
-const serverKills = Math.ceil(total / 125)
+const serverKills = Math.max(2, Math.ceil(total / 125))
 /** So many wait at a time, that all of it is spread over all kills. */
 const maxOpen = 2 * deviceIds.length
 const failsafeMs = 60_000 + 30 * total
@@ -28,8 +28,8 @@ type Fleet = Map<string, SimulatedDevice>
 /** To which device each execution was handed, as often as it was. */
 type Reached = Map<number, string[]>
 
-test(`of ${total} executions each reaches its device and its end while connections, devices and the server are killed (seed ${seed})`, async (t) => {
-  const random = seededRandom(seed)
+test(`of ${total} executions each reaches its device and its end while connections, devices and the server are killed (seed ${testSeed})`, async (t) => {
+  const random = seededRandom(testSeed)
   const folder = newTemporaryFolder()
   await seedData(folder, { jobs: ['restart'], deviceIds })
   const tokens = seedTokens(folder, deviceIds)
@@ -85,10 +85,9 @@ test(`of ${total} executions each reaches its device and its end while connectio
   )
 })
 
-/** It takes its time, so that kills come in the middle of it. */
+/** In several steps, so that kills come in the middle of it. */
 async function carryOutSlowly(line: MqttLine, execution: Json, random: Random): Promise<void> {
-  for (let step = random.below(3); step > 0; step--) {
-    await rest(random.below(10))
+  for (let step = random.below(6); step > 0; step--) {
     const answer = await line.request(`${execution.jobId}/update`, {
       status: 'IN_PROGRESS',
       statusDetails: { step: String(step) },
@@ -109,7 +108,7 @@ async function triggerAll(
   isOver: () => boolean,
 ): Promise<void> {
   for (let call = 0; launched.size < total; call++) {
-    while (launched.size - reached.size > maxOpen && !isOver()) await rest(2)
+    await progressed('the devices keep up', () => isOver() || launched.size - reached.size <= maxOpen)
     if (isOver()) return
     const wanted = random.some(deviceIds, Math.min(1 + random.below(10), total - launched.size))
     const headers = { 'idempotency-key': `call-${call}` }
@@ -133,9 +132,8 @@ async function killDevices(
   isOver: () => boolean,
 ): Promise<void> {
   while (!isOver()) {
-    while (killed.connections + killed.devices > reached.size / 2 && !isOver()) await rest(2)
-    // A kill has no event to wait for: any instant will do.
-    await rest(random.below(10))
+    const enough = 2 * (killed.connections + killed.devices) + random.below(4)
+    await progressed(`${enough} are delivered`, () => isOver() || reached.size >= enough)
     const deviceId = random.pick(deviceIds)
     const line = fleet.get(deviceId)?.line
     if (line === undefined || line.isClosed) continue
@@ -149,7 +147,7 @@ async function killDevices(
   }
 }
 
-/** Spread over the whole of it, each at a random instant. */
+/** Spread over the whole of it. */
 async function killServers(
   server: RestartingServer,
   random: Random,
@@ -158,12 +156,16 @@ async function killServers(
   isOver: () => boolean,
 ): Promise<void> {
   for (; killed.servers < serverKills && !isOver(); killed.servers++) {
-    const after = ((killed.servers + 0.5) * total) / serverKills
-    while (reached.size < after && !isOver()) await rest(2)
-    await rest(random.below(50))
+    const share = Math.floor(total / serverKills)
+    const enough = killed.servers * share + random.below(share)
+    await progressed(`${enough} are delivered`, () => isOver() || reached.size >= enough)
     await server.killAndStart()
   }
 }
+
+/** Looked at often: a kill comes in the middle of what follows. */
+const progressed = (what: string, isSo: () => boolean) =>
+  waitUntil(what, isSo, { timeoutMs: failsafeMs, intervalMs: 2 })
 
 async function waitForEnds(server: RestartingServer): Promise<void> {
   const api = await server.running()

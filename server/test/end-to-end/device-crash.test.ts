@@ -1,25 +1,28 @@
 // What a device is told to forget is on disk: the real program is killed at random instants while devices report.
-// "npm run test:device-crash" kills 500 times; "node server/test/end-to-end/device-crash.test.ts 20 <seed>" repeats one.
+// "npm run test:device-crash" kills 500 times.
 
 import assert from 'node:assert/strict'
-import { randomInt } from 'node:crypto'
 import { test } from 'node:test'
-import { setTimeout as rest } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AcknowledgedReports } from '@jobcast/testkit/acknowledged-reports'
 import { RestartingServer } from '@jobcast/testkit/restarting-server'
 import { seededRandom } from '@jobcast/testkit/seeded-random'
 import { SimulatedDevice } from '@jobcast/testkit/simulated-device'
 import { newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
+import { testSeed } from '@jobcast/testkit/test-seed'
+import { testSize } from '@jobcast/testkit/test-size'
+import { waitUntil } from '@jobcast/testkit/wait-until'
 import { deviceIdsUpTo, seedData } from '../support/seed-data.ts'
 import { seedTokens } from '../support/seed-tokens.ts'
 
-const kills = Number(process.argv[2] ?? 20)
-const seed = Number(process.argv[3] ?? randomInt(2 ** 31))
+const kills = testSize('kills', { test: 5, chaos: 60 })
+/** A server is killed after at most so many acknowledgements. */
+const mostAcknowledged = 300
 const deviceIds = deviceIdsUpTo(16)
 const stepsPerExecution = 30
 
-test(`killed ${kills} times while devices report, every acknowledged report is there, once (seed ${seed})`, async (t) => {
-  const random = seededRandom(seed)
+test(`killed ${kills} times while devices report, every acknowledged report is there, once (seed ${testSeed})`, async (t) => {
+  const random = seededRandom(testSeed)
   const folder = newTemporaryFolder()
   await seedData(folder, { jobs: ['restart'], deviceIds })
   const tokens = seedTokens(folder, deviceIds)
@@ -50,14 +53,17 @@ test(`killed ${kills} times while devices report, every acknowledged report is t
     const api = await server.running()
     // Always enough to do until the next kill.
     for (let run = 0; run < 3; run++) assert.equal((await api.trigger('restart', deviceIds)).status, 201)
-    // A kill has no event to wait for: any instant will do.
-    await Promise.race([rest(random.below(250)), failure.promise])
+    const enough = reports.acknowledged + random.below(mostAcknowledged)
+    const acknowledged = waitUntil('enough is acknowledged', () => reports.acknowledged >= enough, {
+      intervalMs: 1,
+    })
+    await Promise.race([acknowledged, failure.promise])
     const { start } = await server.kill()
     reports.check(folder)
     acknowledgedAtKill.push(reports.acknowledged)
     await start()
   }
-  await Promise.race([rest(0), failure.promise])
+  await Promise.race([failure.promise, nextTurn()])
   const rounds = acknowledgedAtKill.filter((count, index) => count > (acknowledgedAtKill[index - 1] ?? 0))
   t.diagnostic(
     `${reports.acknowledged} reports were acknowledged, some in ${rounds.length} of ${kills} rounds`,

@@ -1,36 +1,39 @@
 // A listener whose connection is cut again and again, by itself and by a server that is killed, hears of everything
-// once and in order. "node server/test/end-to-end/event-stream.test.ts 1000 <seed>" cuts more often.
+// once and in order. "node server/test/end-to-end/event-stream.test.ts cuts=1000" cuts more often.
 
 import assert from 'node:assert/strict'
-import { randomInt } from 'node:crypto'
 import { test } from 'node:test'
-import { setTimeout as rest } from 'node:timers/promises'
 import type { JobcastEvent } from '@jobcast/contract'
 import { EventListener } from '@jobcast/testkit/event-listener'
 import { RestartingServer } from '@jobcast/testkit/restarting-server'
 import { type Random, seededRandom } from '@jobcast/testkit/seeded-random'
 import { newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
+import { testSeed } from '@jobcast/testkit/test-seed'
+import { testSize } from '@jobcast/testkit/test-size'
+import { waitUntil } from '@jobcast/testkit/wait-until'
 import { deviceIdsUpTo, seedData } from '../support/seed-data.ts'
 
-const cuts = Number(process.argv[2] ?? 100)
-const seed = Number(process.argv[3] ?? randomInt(2 ** 31))
+const cuts = testSize('cuts', { test: 20, chaos: 400 })
 /** Of the cuts, one in so many is a kill of the server. */
-const cutsPerKill = 20
+const cutsPerKill = 10
+/** More than a listener waits for, and little enough to compare in the end. */
+const runsPerCut = 5
 const devices = deviceIdsUpTo(20)
 
-test(`cut ${cuts} times, a listener misses nothing and hears nothing twice (seed ${seed})`, async (t) => {
+test(`cut ${cuts} times, a listener misses nothing and hears nothing twice (seed ${testSeed})`, async (t) => {
   const folder = newTemporaryFolder()
   await seedData(folder, { jobs: ['restart'], deviceIds: devices })
   const server = new RestartingServer(folder)
   t.after(() => server.end())
   removeAfter(t, folder)
-  const random = seededRandom(seed)
+  const random = seededRandom(testSeed)
 
-  const stop = new AbortController()
-  const working = keepBusy(server, stop.signal, random)
   const heard: JobcastEvent[] = []
   let lastId = '0'
-  for (let cut = 1; cut <= cuts; cut++) {
+  let cut = 1
+  const isOver = () => cut > cuts
+  const working = keepBusy(server, random, () => cut * runsPerCut, isOver)
+  for (; !isOver(); cut++) {
     const listener = await listenFrom(server, lastId)
     const enough = heard.length + 1 + random.below(5)
     await listener.until(() => heard.length + listener.events.length >= enough).catch(() => undefined)
@@ -40,7 +43,6 @@ test(`cut ${cuts} times, a listener misses nothing and hears nothing twice (seed
     heard.push(...listener.events)
     lastId = listener.lastId
   }
-  stop.abort()
   const triggered = await working
 
   const rest = await listenFrom(server, lastId)
@@ -74,9 +76,14 @@ async function listenFrom(server: RestartingServer, lastId: string): Promise<Eve
 }
 
 /** Triggers and cancels for as long as the test listens; gives how many runs were answered as canceled. */
-async function keepBusy(server: RestartingServer, signal: AbortSignal, random: Random): Promise<number> {
+async function keepBusy(
+  server: RestartingServer,
+  random: Random,
+  mostRuns: () => number,
+  isOver: () => boolean,
+): Promise<number> {
   let canceled = 0
-  while (!signal.aborted) {
+  while (!isOver()) {
     try {
       const api = await server.running()
       const some = random.some(devices, 1 + random.below(devices.length))
@@ -85,8 +92,7 @@ async function keepBusy(server: RestartingServer, signal: AbortSignal, random: R
     } catch {
       // Killed in the middle of it.
     }
-    // So that there is little enough to compare in the end.
-    await rest(5)
+    await waitUntil('the listener keeps up', () => isOver() || canceled < mostRuns(), { intervalMs: 1 })
   }
   return canceled
 }

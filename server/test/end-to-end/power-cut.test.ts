@@ -2,26 +2,31 @@
 // "npm run test:power-cut" cuts 200 times; it needs root and loop devices and is skipped where there are none.
 
 import assert from 'node:assert/strict'
-import { randomInt } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { setTimeout as rest } from 'node:timers/promises'
 import { checkAfterCrash } from '@jobcast/testkit/check-after-crash'
 import { openPowerCutDisk, type PowerCutDisk } from '@jobcast/testkit/power-cut-disk'
 import { type Random, seededRandom } from '@jobcast/testkit/seeded-random'
 import { type SpawnedServer, spawnServer } from '@jobcast/testkit/spawn-server'
 import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
+import { testSeed } from '@jobcast/testkit/test-seed'
+import { testSize } from '@jobcast/testkit/test-size'
 import { TriggerCaller } from '@jobcast/testkit/trigger-caller'
+import { waitUntil } from '@jobcast/testkit/wait-until'
+import { deviceIdsUpTo, seedData } from '../support/seed-data.ts'
 
-const cuts = Number(process.argv[2] ?? 5)
-const seed = Number(process.argv[3] ?? randomInt(2 ** 31))
-const devices = Array.from({ length: 1000 }, (_, index) => `device-${index}`)
+const cuts = testSize('cuts', { test: 2, chaos: 40 })
+/** The power is cut after at most so many answers. */
+const mostAnswers = 100
+const devices = deviceIdsUpTo(1000)
 const jobs = Array.from({ length: 8 }, (_, index) => `job-${index}`)
 
-test(`after ${cuts} power cuts everything answered is there, once and whole (seed ${seed})`, async (t) => {
-  const random = seededRandom(seed)
-  const callers = jobs.map((job, index) => new TriggerCaller(job, devices, seededRandom(seed + index), true))
+test(`after ${cuts} power cuts everything answered is there, once and whole (seed ${testSeed})`, async (t) => {
+  const random = seededRandom(testSeed)
+  const callers = jobs.map(
+    (job, index) => new TriggerCaller(job, devices, seededRandom(testSeed + index), true),
+  )
   const disk = openPowerCutDisk(temporaryFolder(t), (reason) => t.skip(reason))
   if (disk === undefined) return
   try {
@@ -37,10 +42,7 @@ test(`after ${cuts} power cuts everything answered is there, once and whole (see
 async function cutAgainAndAgain(disk: PowerCutDisk, callers: TriggerCaller[], random: Random): Promise<void> {
   const data = join(disk.folder, 'data')
   mkdirSync(data)
-  const first = await spawnServer(data)
-  await first.putJobAndDevices(jobs[0] as string, devices)
-  for (const job of jobs.slice(1)) await first.putJobAndDevices(job, [])
-  await first.end('SIGTERM')
+  await seedData(data, { jobs, deviceIds: devices })
 
   for (let cut = 0; cut < cuts; cut++) {
     const server: SpawnedServer = await spawnServer(data)
@@ -51,8 +53,9 @@ async function cutAgainAndAgain(disk: PowerCutDisk, callers: TriggerCaller[], ra
         async () => server,
       ),
     )
-    // A cut has no event to wait for: any instant will do.
-    await rest(random.below(600))
+    const answers = () => callers.reduce((sum, caller) => sum + caller.answers, 0)
+    const enough = answers() + random.below(mostAnswers)
+    await waitUntil('enough calls are answered', () => answers() >= enough, { intervalMs: 1 })
     isOver = true
     disk.cut()
     await server.end('SIGKILL')

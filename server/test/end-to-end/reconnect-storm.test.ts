@@ -9,11 +9,12 @@ import { percentile } from '@jobcast/testkit/percentile'
 import { accepted, deviceFilters, succeed } from '@jobcast/testkit/simulated-device'
 import { spawnServer } from '@jobcast/testkit/spawn-server'
 import { newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
+import { testSize } from '@jobcast/testkit/test-size'
 import { within } from '@jobcast/testkit/within'
 import { deviceIdsUpTo, seedData } from '../support/seed-data.ts'
 import { seedTokens } from '../support/seed-tokens.ts'
 
-const count = Number(process.argv[2] ?? 1000)
+const count = testSize('devices', { test: 150, chaos: 3000 })
 const deviceIds = deviceIdsUpTo(count)
 // The promise for 10,000 is 60 s; this is one that also a busy machine keeps.
 const boundMs = 120_000

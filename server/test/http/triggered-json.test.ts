@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { randomInputs } from '@jobcast/testkit/test-seed'
 import fc from 'fast-check'
 import { triggeredJson } from '../../src/http/triggered-json.ts'
 
@@ -29,6 +30,6 @@ test('the answer, however it is written, is what JSON.stringify of the execution
       }))
       assert.equal(triggeredJson(launched).toString(), JSON.stringify(executions))
     }),
-    { numRuns: 200 },
+    randomInputs({ test: 200, chaos: 5000 }),
   )
 })

@@ -4,12 +4,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { createDatabase, execute, sharedPostgres } from '@jobcast/testkit/postgres-server'
+import { testSize } from '@jobcast/testkit/test-size'
 import { within } from '@jobcast/testkit/within'
 import type { Hint } from '../../src/domain/nodes.ts'
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
 import { cutHearing } from './spawn-nodes.ts'
 
-const cuts = Number(process.argv[2] ?? 8)
+const cuts = testSize('cuts', { test: 3, chaos: 60 })
 const boundMs = 15_000
 
 test(`cut ${cuts} times, nodes go on, hear each other again, and look at all that they may have missed`, async (t) => {

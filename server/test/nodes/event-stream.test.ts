@@ -1,21 +1,21 @@
 // The stream of events is one, whichever node is asked: cut at one node it goes on at another without a gap or a double.
-// "node server/test/nodes/event-stream.test.ts 500 <seed>" cuts more often.
+// "npm run test:nodes" cuts 500 times.
 
 import assert from 'node:assert/strict'
-import { randomInt } from 'node:crypto'
 import { test } from 'node:test'
 import type { JobcastEvent } from '@jobcast/contract'
 import { EventListener } from '@jobcast/testkit/event-listener'
 import type { OpenServer } from '@jobcast/testkit/open-server'
 import { seededRandom } from '@jobcast/testkit/seeded-random'
+import { testSeed } from '@jobcast/testkit/test-seed'
+import { testSize } from '@jobcast/testkit/test-size'
 import { openNodes } from './open-nodes.ts'
 
-const cuts = Number(process.argv[2] ?? 25)
-const seed = Number(process.argv[3] ?? randomInt(2 ** 31))
+const cuts = testSize('cuts', { test: 9, chaos: 150 })
 
-test(`cut ${cuts} times and resumed at another node, a listener misses nothing and hears nothing twice (seed ${seed})`, async (t) => {
+test(`cut ${cuts} times and resumed at another node, a listener misses nothing and hears nothing twice (seed ${testSeed})`, async (t) => {
   const { nodes } = await openNodes(t, 3)
-  const random = seededRandom(seed)
+  const random = seededRandom(testSeed)
   const devices = ['d1', 'd2', 'd3', 'd4', 'd5']
   const [first] = nodes as [OpenServer]
   await first.putJobAndDevices('restart', devices)

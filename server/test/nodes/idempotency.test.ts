@@ -2,24 +2,24 @@
 // "npm run test:nodes" makes 1000 calls of each key and kills 20 nodes.
 
 import assert from 'node:assert/strict'
-import { randomInt } from 'node:crypto'
 import { test } from 'node:test'
-import { setTimeout as rest } from 'node:timers/promises'
 import { execute } from '@jobcast/testkit/postgres-server'
 import { seededRandom } from '@jobcast/testkit/seeded-random'
 import type { SpawnedServer } from '@jobcast/testkit/spawn-server'
+import { testSeed } from '@jobcast/testkit/test-seed'
+import { testSize } from '@jobcast/testkit/test-size'
+import { waitUntil } from '@jobcast/testkit/wait-until'
 import { within } from '@jobcast/testkit/within'
 import { spawnNodes } from './spawn-nodes.ts'
 
-const callsOfEach = Number(process.argv[2] ?? 50)
-const kills = Number(process.argv[3] ?? 2)
-const seed = Number(process.argv[4] ?? randomInt(2 ** 31))
+const callsOfEach = testSize('calls', { test: 50, chaos: 300 })
+const kills = testSize('kills', { test: 1, chaos: 10 })
 const atOnce = 50
 const devices = ['d1', 'd2', 'd3']
 const failsafeMs = 60_000 + 5000 * kills + 50 * callsOfEach
 
-test(`the same key ${callsOfEach} times, ${atOnce} at once, at three nodes of which ${kills} are killed, makes one run (seed ${seed})`, async (t) => {
-  const random = seededRandom(seed)
+test(`the same key ${callsOfEach} times, ${atOnce} at once, at three nodes of which ${kills} are killed, makes one run (seed ${testSeed})`, async (t) => {
+  const random = seededRandom(testSeed)
   const { databaseUrl, nodes } = await spawnNodes(t, 3)
   const servers = await Promise.all(nodes.map((node) => node.running()))
   await (servers[0] as SpawnedServer).putJobAndDevices('restart', devices)
@@ -27,7 +27,7 @@ test(`the same key ${callsOfEach} times, ${atOnce} at once, at three nodes of wh
   t.after(() => {
     isOver = true
   })
-  const seen = { answered: 0, twins: 0, unanswered: 0, keys: 0 }
+  const seen = { answers: 0, twins: 0, unanswered: 0, keys: 0 }
 
   /** The next key begins when all calls of the one before are made: so each is met by kills. */
   const useKey = async (key: string) => {
@@ -36,28 +36,26 @@ test(`the same key ${callsOfEach} times, ${atOnce} at once, at three nodes of wh
     let answered = 0
     const call = async () => {
       while (answered < callsOfEach) {
-        const server = random.pick(servers)
-        const reply = await server
+        const index = random.below(nodes.length)
+        const reply = await (servers[index] as SpawnedServer)
           .trigger('restart', devices, { headers: { 'idempotency-key': key } })
           .catch(() => undefined)
         if (reply === undefined) {
           seen.unanswered++
-          await rest(20)
+          await nodes[index]?.running()
         } else if (reply.status === 409) {
           assert.equal(reply.json.code, 'J-502')
           seen.twins++
-          // It is told to come back later.
-          await rest(random.below(50))
         } else {
           assert.equal(reply.status, 201, reply.text)
           bodies.add(reply.text)
           locations.add(reply.headers.get('location'))
           answered++
+          seen.answers++
         }
       }
     }
     await Promise.all(Array.from({ length: atOnce }, call))
-    seen.answered += answered
     seen.keys++
     assert.deepEqual([bodies.size, locations.size], [1, 1], `${key} has several answers`)
   }
@@ -66,14 +64,16 @@ test(`the same key ${callsOfEach} times, ${atOnce} at once, at three nodes of wh
   }
   const kill = async () => {
     for (let killed = 0; killed < kills; killed++) {
-      // A kill has no event to wait for: any instant will do.
-      await rest(random.below(500))
+      const enough = seen.answers + random.below(2 * callsOfEach)
+      await waitUntil(`${enough} calls are answered`, () => isOver || seen.answers >= enough, {
+        intervalMs: 1,
+      })
       const index = random.below(nodes.length)
       servers[index] = (await nodes[index]?.killAndStart()) as SpawnedServer
     }
     // One more that nobody disturbs.
     const enough = seen.keys + 1
-    while (seen.keys < enough && !isOver) await rest(20)
+    await waitUntil('one more key is used', () => isOver || seen.keys >= enough)
     isOver = true
   }
   await within(failsafeMs, () => JSON.stringify(seen), Promise.all([use(), kill()]))
@@ -83,6 +83,6 @@ test(`the same key ${callsOfEach} times, ${atOnce} at once, at three nodes of wh
   const [stored] = await execute(databaseUrl, 'SELECT count(*)::int AS count FROM execution')
   assert.equal(stored?.count, seen.keys * devices.length)
   t.diagnostic(
-    `${seen.keys} keys, ${seen.answered} answers, ${seen.twins} calls met a twin, ${seen.unanswered} had no answer`,
+    `${seen.keys} keys, ${seen.answers} answers, ${seen.twins} calls met a twin, ${seen.unanswered} had no answer`,
   )
 })

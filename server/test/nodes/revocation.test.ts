@@ -6,10 +6,12 @@ import { deviceCalls, newDevice } from '@jobcast/testkit/call-device'
 import { MqttLine, NotLetIn } from '@jobcast/testkit/mqtt-line'
 import type { OpenServer } from '@jobcast/testkit/open-server'
 import { deviceFilters } from '@jobcast/testkit/simulated-device'
+import { testSize } from '@jobcast/testkit/test-size'
 import { within } from '@jobcast/testkit/within'
 import { openNodes } from './open-nodes.ts'
 
-const rounds = Number(process.argv[2] ?? 20)
+/** Nine are each way of becoming void by each way to connect. */
+const rounds = testSize('rounds', { test: 9, chaos: 150 })
 // The promise is 5 s; this is one that also a busy machine keeps.
 const boundMs = 15_000
 

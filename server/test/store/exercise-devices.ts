@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
+import { randomInputs } from '@jobcast/testkit/test-seed'
 import fc from 'fast-check'
 import type { Slice, StoredDevice } from '../../src/domain/store.ts'
 import {
@@ -120,7 +121,7 @@ export async function exerciseDevices(t: TestContext, underTest: StoreUnderTest)
           assert.deepEqual(await idsByTag(ownerNo, tag), expected.sort())
         }
       }),
-      { numRuns: 40 },
+      randomInputs({ test: 15, chaos: 200 }),
     )
   })
 

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import type { TestContext } from 'node:test'
+import { randomInputs } from '@jobcast/testkit/test-seed'
 import fc from 'fast-check'
 import type { Trigger } from '../../src/domain/store.ts'
 import {
@@ -144,7 +145,7 @@ export async function exerciseIdempotency(t: TestContext, underTest: StoreUnderT
         }
         assert.equal((await allRuns(store, ownerNo)).length, byKey.size)
       }),
-      { numRuns: 60 },
+      randomInputs({ test: 15, chaos: 300 }),
     )
   })
 }

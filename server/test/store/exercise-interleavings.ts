@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { randomInputs } from '@jobcast/testkit/test-seed'
 import fc from 'fast-check'
 import type { LaunchedRun, Store } from '../../src/domain/store.ts'
 import { enrolling, newEnrollment } from './enrolling.ts'
@@ -89,7 +90,7 @@ export async function exerciseInterleavings(t: TestContext, underTest: StoreUnde
         await assertRunsAddUp(store, owner.ownerNo)
         await assertKnowsWhatIsStored(store, owner)
       }),
-      { numRuns: 150 },
+      randomInputs({ test: 25, chaos: 500 }),
     )
     const again = await underTest.reopen()
     for (const owner of owners.slice(-20)) await assertKnowsWhatIsStored(again, owner)

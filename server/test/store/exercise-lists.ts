@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { type ExecState, execStates } from '@jobcast/contract'
 import { type Random, seededRandom } from '@jobcast/testkit/seeded-random'
+import { randomInputs } from '@jobcast/testkit/test-seed'
 import fc from 'fast-check'
 import type { ExecutionFilter } from '../../src/domain/store.ts'
 import { ExecutionModel } from './execution-model.ts'
@@ -66,7 +67,7 @@ export async function exerciseLists(t: TestContext, underTest: StoreUnderTest): 
         }
         await assertRunsAddUp(store, owner.ownerNo)
       }),
-      { numRuns: 40 },
+      randomInputs({ test: 8, chaos: 150 }),
     )
   })
 

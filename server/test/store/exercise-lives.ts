@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { reportedStatuses, retriedStates, shownPending } from '@jobcast/contract'
+import { randomInputs } from '@jobcast/testkit/test-seed'
 import fc from 'fast-check'
 import type { DeviceReport } from '../../src/domain/device-report.ts'
 import type { Moment } from '../../src/domain/execution.ts'
@@ -23,9 +24,8 @@ import {
 } from './store-under-test.ts'
 
 // Owners live side by side on one clock, and what their devices tell in one moment is written together.
-const worlds = 50
+const worlds = randomInputs({ test: 10, chaos: 100 })
 const ownersPerWorld = 10
-const seed = 20_261_115
 
 const deviceIds = ['d1', 'd2']
 const seconds = (max: number) => fc.option(fc.integer({ min: 1, max }), { freq: 2 })
@@ -109,26 +109,29 @@ const tick = fc.record({
 type Owner = { seed: Seed; model: LifeModel; sent: DeviceReport[] }
 
 export async function exerciseLives(t: TestContext, underTest: StoreUnderTest): Promise<void> {
-  await t.test(`${worlds * ownersPerWorld} random lives go as in a plain list`, async () => {
-    const { store } = underTest
-    const property = fc.asyncProperty(
-      fc.array(policy, { minLength: ownersPerWorld, maxLength: ownersPerWorld }),
-      fc.array(tick, { minLength: 8, maxLength: 20, size: 'max' }),
-      async (policies, ticks) => {
-        const owners = await Promise.all(policies.map((policy) => openOwner(store, policy)))
-        let at = startedAt
-        for (const { waitMs, steps } of ticks) {
-          at += waitMs
-          // The wall is somewhere else: nothing may depend on it.
-          const moment = momentAt(at + 86_400_000, { clock: at, chance: 0.5, cancelDeadlineMs: 5000 })
-          await assertFiredAsModeled(store, owners, moment)
-          await takeAll(store, owners, steps, moment)
-        }
-        for (const owner of owners) await assertAsModeled(store, owner)
-      },
-    )
-    await fc.assert(property, { numRuns: worlds, seed })
-  })
+  await t.test(
+    `${worlds.numRuns * ownersPerWorld} random lives go as in a plain list (seed ${worlds.seed})`,
+    async () => {
+      const { store } = underTest
+      const property = fc.asyncProperty(
+        fc.array(policy, { minLength: ownersPerWorld, maxLength: ownersPerWorld }),
+        fc.array(tick, { minLength: 8, maxLength: 20, size: 'max' }),
+        async (policies, ticks) => {
+          const owners = await Promise.all(policies.map((policy) => openOwner(store, policy)))
+          let at = startedAt
+          for (const { waitMs, steps } of ticks) {
+            at += waitMs
+            // The wall is somewhere else: nothing may depend on it.
+            const moment = momentAt(at + 86_400_000, { clock: at, chance: 0.5, cancelDeadlineMs: 5000 })
+            await assertFiredAsModeled(store, owners, moment)
+            await takeAll(store, owners, steps, moment)
+          }
+          for (const owner of owners) await assertAsModeled(store, owner)
+        },
+      )
+      await fc.assert(property, worlds)
+    },
+  )
 }
 
 async function openOwner(store: Store, policy: Policies): Promise<Owner> {

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { execStates } from '@jobcast/contract'
+import { randomInputs } from '@jobcast/testkit/test-seed'
 import fc from 'fast-check'
 import { isTerminal } from '../../src/domain/execution.ts'
 import { output, report, startedBy } from './device-reports.ts'
@@ -15,8 +16,6 @@ import {
   seedOwner,
   startedAt,
 } from './store-under-test.ts'
-
-const seed = 20_261_115
 
 const piece = fc.record({
   /** From where the kept bytes end: behind is a double or an overlap, ahead is a gap. */
@@ -84,7 +83,7 @@ export async function exerciseOutputs(t: TestContext, underTest: StoreUnderTest)
           assert.equal(stored?.versionNumber, 2)
         },
       )
-      await fc.assert(property, { numRuns: 100, seed })
+      await fc.assert(property, randomInputs({ test: 25, chaos: 400 }))
     },
   )
 

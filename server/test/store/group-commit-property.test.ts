@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { randomInputs } from '@jobcast/testkit/test-seed'
 import fc from 'fast-check'
 import { StorageUnavailable, TooMuchWaiting } from '../../src/domain/store.ts'
 import { GroupCommit } from '../../src/store/group-commit.ts'
@@ -111,7 +112,7 @@ test('each write settles once with its own outcome, order is kept, and no bound 
       if (limits.maxInFlight === 1) assert.deepEqual(store.written, sorted)
     },
   )
-  await fc.assert(property, { numRuns: 500 })
+  await fc.assert(property, randomInputs({ test: 150, chaos: 5000 }))
 })
 
 function isRoomFor(item: Item, waiting: Item[], limits: Limits): boolean {

@@ -1,24 +1,28 @@
-// PostgreSQL goes away in the middle of work, as in a crash, and comes back. Short here; longer is one command:
-// node server/test/store/postgres-restart.test.ts 50
+// PostgreSQL goes away in the middle of work, as in a crash, and comes back.
+// "node server/test/store/postgres-restart.test.ts restarts=50" does it more often.
 
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
-import { once } from 'node:events'
 import { test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { createDatabase, startOwnPostgres } from '@jobcast/testkit/postgres-server'
+import { testSize } from '@jobcast/testkit/test-size'
+import { waitUntil } from '@jobcast/testkit/wait-until'
 import { type LaunchedRun, StorageUnavailable, type Store, type Trigger } from '../../src/domain/store.ts'
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
 import { update } from './device-reports.ts'
 import { allExecutions, allRuns, assertRunsAddUp, devicePut, seedOwner } from './store-under-test.ts'
 
-const restarts = Number(process.argv[2] ?? 3)
+const restarts = testSize('restarts', { test: 2, chaos: 15 })
 const server = await startOwnPostgres()
 
 test('under load only StorageUnavailable is seen, nothing answered is lost and no key makes two runs', async (t) => {
   const url = await createDatabase(server.url)
   const nodes = [await openPostgresStore({ url }), await openPostgresStore({ url })] as const
-  t.after(() => Promise.all(nodes.map((node) => node.close())))
+  t.after(() => {
+    isOver = true
+    return Promise.all(nodes.map((node) => node.close()))
+  })
   const { ownerNo, trigger } = await seedOwner(nodes[0])
   const created: LaunchedRun[] = []
   const succeeded: number[] = []
@@ -33,7 +37,7 @@ test('under load only StorageUnavailable is seen, nothing answered is lost and n
       assert.ok(error instanceof StorageUnavailable, String(error))
       failures++
       // Whoever is refused does not come back at once.
-      await sleep(20)
+      await delay(20)
       return undefined
     }
   }
@@ -47,7 +51,7 @@ test('under load only StorageUnavailable is seen, nothing answered is lost and n
     for (let next = 0; !isOver; ) {
       const run = created[next]
       if (run === undefined) {
-        await sleep(5)
+        await waitUntil('there is one to report', () => isOver || created.length > next)
         continue
       }
       const { deviceId } = run.devices[0] as { deviceId: string }
@@ -89,14 +93,16 @@ test('under load only StorageUnavailable is seen, nothing answered is lost and n
     readAll(node),
   ])
 
-  for (let restart = 0; restart < restarts; restart++) {
-    // So that there is something to lose.
+  // So that there is something to lose.
+  const twentyMore = () => {
     const enough = created.length + 20
-    while (created.length < enough) await sleep(5)
+    return waitUntil('twenty more runs are created', () => created.length >= enough)
+  }
+  for (let restart = 0; restart < restarts; restart++) {
+    await twentyMore()
     await server.restart()
   }
-  const enough = created.length + 20
-  while (created.length < enough) await sleep(5)
+  await twentyMore()
   isOver = true
   await Promise.all(work)
 
@@ -120,17 +126,16 @@ test('under load only StorageUnavailable is seen, nothing answered is lost and n
   }
 
   // Each node hears the other again.
-  const told = new EventTarget()
-  two.onEvents(() => told.dispatchEvent(new Event('told')))
-  const heard = once(told, 'told')
   let isHeard = false
-  void heard.then(() => {
+  two.onEvents(() => {
     isHeard = true
   })
-  for (let count = 0; !isHeard; count++) {
-    await one.putDevices([devicePut(ownerNo, `new ${count}`)])
-    await sleep(50)
+  let count = 0
+  const tellAgain = async () => {
+    if (!isHeard) await one.putDevices([devicePut(ownerNo, `new ${++count}`)])
+    return isHeard
   }
+  await waitUntil('the other node hears of it', tellAgain, { intervalMs: 50 })
 })
 
 test('a store that is closed while the database is away closes', async () => {

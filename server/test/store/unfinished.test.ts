@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { execStates } from '@jobcast/contract'
+import { randomInputs } from '@jobcast/testkit/test-seed'
 import fc from 'fast-check'
 import { migrateDatabase } from '../../src/store/sqlite/database.ts'
 import { sqliteMigrations } from '../../src/store/sqlite/sqlite-store.ts'
@@ -53,7 +54,7 @@ test('at start exactly what has not ended is read, in order, in parts of any siz
         expected.toSorted((a, b) => a[0] - b[0] || a[1] - b[1]).map(([, id, deviceNo]) => [id, deviceNo]),
       )
     }),
-    { numRuns: 300 },
+    randomInputs({ test: 60, chaos: 3000 }),
   )
   db.close()
 })

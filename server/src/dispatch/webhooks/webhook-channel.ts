@@ -29,6 +29,8 @@ export type ChannelDeps = {
   tell: Tell
   /** Something of ours did not work; it is tried again. */
   onFailure: (error: unknown) => void
+  /** Events were read: the cursor may have moved past some that there is nothing to write down of. */
+  onRead: () => void
   /** It has paused itself, and that is written down. */
   onPaused: (webhookNo: number) => void
 }
@@ -167,7 +169,11 @@ export class WebhookChannel implements Asker {
     }
     this.#reading = this.#feed
       .read(Math.min(maxReady - ready, maxOpen - size), (events) => this.#takeIn(events))
-      .then(goOn, (error: unknown) => {
+      .then(() => {
+        this.#deps.onRead()
+        goOn()
+      })
+      .catch((error: unknown) => {
         this.#deps.onFailure(error)
         this.#deps.clock.after(restAfterFailureMs, goOn)
       })

@@ -30,7 +30,8 @@ const requestsAtOnce = 256
 const gatherMs = 50
 /** …and all of them together a thousand. */
 const msPerLook = 1
-const cursorsEveryMs = 30_000
+/** A cursor that has moved without a delivery is written so much later, those of all webhooks together. */
+const cursorsAfterMs = 30_000
 const restAfterFailureMs = 1000
 const tellFailureEveryMs = 10_000
 /** When all is stopped, requests under way get this long. */
@@ -51,7 +52,8 @@ export class WebhookSender implements WebhookLink {
   readonly #cut = new AbortController()
   #failureToldAt = Number.NEGATIVE_INFINITY
   #callOffGathering: (() => void) | undefined
-  #callOffCursors: () => void = () => undefined
+  /** Undefined while no cursor may have moved: an idle service has nothing to write. */
+  #callOffCursors: (() => void) | undefined
 
   constructor(deps: SenderDeps) {
     const { store, clock, chance, tell } = deps
@@ -72,6 +74,7 @@ export class WebhookSender implements WebhookLink {
       writer: this.#writer,
       tell,
       onFailure: (error) => this.#tellFailure(error),
+      onRead: () => this.#keepCursorsSoon(),
       onPaused: (webhookNo) => this.changed(webhookNo),
     }
   }
@@ -88,7 +91,6 @@ export class WebhookSender implements WebhookLink {
   start(): void {
     this.#deps.store.onEvents(() => this.noticeEvents())
     this.#starting = this.#openAll()
-    this.#keepCursors()
   }
 
   changed(webhookNo: number): void {
@@ -128,7 +130,7 @@ export class WebhookSender implements WebhookLink {
     this.#endRests.abort()
     this.#writer.giveUpEarly()
     this.#callOffGathering?.()
-    this.#callOffCursors()
+    this.#callOffCursors?.()
     const timer = setTimeout(() => this.#cut.abort(), lastAnswersMs)
     await this.#starting
     await Promise.all(
@@ -191,10 +193,11 @@ export class WebhookSender implements WebhookLink {
     return undefined
   }
 
-  #keepCursors(): void {
-    this.#callOffCursors = this.#deps.clock.after(cursorsEveryMs, () => {
+  #keepCursorsSoon(): void {
+    if (this.#isStopping) return
+    this.#callOffCursors ??= this.#deps.clock.after(cursorsAfterMs, () => {
+      this.#callOffCursors = undefined
       this.#eachChannel((channel) => channel.keepCursor())
-      this.#keepCursors()
     })
   }
 

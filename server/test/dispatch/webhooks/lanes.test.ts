@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { randomInputs } from '@jobcast/testkit/test-seed'
 import * as fc from 'fast-check'
 import { type Entry, Lanes } from '../../../src/dispatch/webhooks/lanes.ts'
 
@@ -127,5 +128,6 @@ test('in any order of answers, one of a subject is under way at a time and all e
         }
       },
     ),
+    randomInputs({ test: 100, chaos: 5000 }),
   )
 })

@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test'
 import type { Answer } from '../../../src/dispatch/webhooks/event-poster.ts'
 import type { Message } from '../../../src/dispatch/webhooks/sign-event.ts'
 import { WebhookSender } from '../../../src/dispatch/webhooks/webhook-sender.ts'
-import type { Store } from '../../../src/domain/store.ts'
+import type { DevicePut, Store } from '../../../src/domain/store.ts'
 import type { StoredWebhook } from '../../../src/domain/webhook-store.ts'
 import type { ServiceEvent } from '../../../src/observe/events.ts'
 import { openSqliteUnderTest } from '../../store/sqlite-under-test.ts'
@@ -23,6 +23,8 @@ export class SenderUnderTest {
   readonly time = new SimulatedTime()
   readonly told: ServiceEvent[] = []
   readonly requests: Request[] = []
+  /** How often progress was written down. */
+  writes = 0
   /** How the receiver answers. */
   answer: (request: Omit<Request, 'accepted'>) => Answer | Promise<Answer> = () => accepts
   store: Store
@@ -74,8 +76,16 @@ export class SenderUnderTest {
 
   /** One event each. */
   async change(...deviceIds: string[]): Promise<void> {
-    const puts = deviceIds.map((deviceId) => devicePut(this.ownerNo, deviceId, `change ${++this.#changes}`))
-    for (const put of puts) await this.store.putDevices([put])
+    let puts = new Map<string, DevicePut>()
+    for (const deviceId of deviceIds) {
+      // A device once in a commit: two changes in the same one would be one event.
+      if (puts.has(deviceId)) {
+        await this.store.putDevices([...puts.values()])
+        puts = new Map()
+      }
+      puts.set(deviceId, devicePut(this.ownerNo, deviceId, `change ${++this.#changes}`))
+    }
+    if (puts.size > 0) await this.store.putDevices([...puts.values()])
   }
 
   /** The ids of what was sent, in the order it was. */
@@ -120,6 +130,7 @@ export class SenderUnderTest {
       get: (target, name: keyof Store) => {
         // What a dead process writes does not reach the disk.
         if (killed.value && name === 'recordAttempts') return async () => undefined
+        if (name === 'recordAttempts') this.writes++
         return this.#disturbed[name] ?? target[name]
       },
     })

@@ -21,6 +21,10 @@ export class SimulatedTime implements Clock {
     return () => void this.#timers.delete(timer)
   }
 
+  get pendingTimers(): number {
+    return this.#timers.size
+  }
+
   /** The same store, whose steps are waited for before time goes on. */
   watch(store: Store): Store {
     return new Proxy(store, {

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { randomInputs } from '@jobcast/testkit/test-seed'
 import * as fc from 'fast-check'
 import type { Answer } from '../../../src/dispatch/webhooks/event-poster.ts'
 import {
@@ -105,6 +106,6 @@ test('in the end every event was accepted, and those of one device in order', as
       assert.deepEqual([cursor, failingSince], [events, null])
       await s.sender.stop()
     }),
-    { numRuns: 20, endOnFailure: true },
+    { ...randomInputs({ test: 5, chaos: 100 }), endOnFailure: true },
   )
 })

@@ -30,15 +30,32 @@ test('events are sent as they come, each once', async (t) => {
   assert.ok(lastDeliveredAt)
 })
 
+test('while nothing happens it has no timer and writes nothing', async (t) => {
+  const content = { url: 'https://a.example', eventTypes: [], jobName: null, deviceId: 'b' }
+  const s = await SenderUnderTest.open(t, { content })
+  await s.change('a', 'b', 'c')
+  await s.time.forward(minute)
+  const { writes } = s
+  assert.deepEqual([s.sent, (await s.webhook()).cursor, s.time.pendingTimers], [[2], 3, 0])
+  await s.time.forward(day)
+  assert.equal(s.writes, writes)
+  // One that does not pass the filter moves the cursor, and that is written once.
+  await s.change('d')
+  await s.time.forward(hour)
+  assert.deepEqual([s.sent, (await s.webhook()).cursor], [[2], 4])
+  assert.deepEqual([s.writes, s.time.pendingTimers], [writes + 1, 0])
+})
+
 test('what the receiver refuses while it accepts others is tried for about a day, then given up', async (t) => {
   const s = await SenderUnderTest.open(t)
   s.answer = ({ deviceId }) => (deviceId === 'bad' ? refuses : accepts)
   await s.change('bad')
   const firstAt = () => s.requests.find(({ deviceId }) => deviceId === 'bad')?.at ?? 0
-  // Something else is accepted now and then: the receiver as a whole is well.
-  for (let i = 0; i < 26 * 60; i++) {
-    await s.change('good')
-    await s.time.forward(minute)
+  // Something else is accepted soon after each refusal: the receiver as a whole is well.
+  for (let elapsed = 0; elapsed < 26 * hour; elapsed += minute / 2) {
+    const requests = s.requests.length
+    await s.time.forward(minute / 2)
+    if (s.requests.slice(requests).some(({ accepted }) => !accepted)) await s.change('good')
   }
   const delays = s.requests.filter(({ deviceId }) => deviceId === 'bad').map(({ at }) => at - firstAt())
   assert.deepEqual(

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seededRandom } from '@jobcast/testkit/seeded-random'
+import { testSeed } from '@jobcast/testkit/test-seed'
+import { testSize } from '@jobcast/testkit/test-size'
 import { type FrameRules, Frames } from '../../../src/gateway/mqtt/frames.ts'
 
+const rounds = testSize('streams', { test: 100, chaos: 2000 })
 const rules: FrameRules = { maxLength: 100_000, refusalOf: () => undefined }
 
 function frameOf(length: number, filling: number): Buffer {
@@ -15,9 +18,9 @@ function frameOf(length: number, filling: number): Buffer {
   return Buffer.concat([Buffer.from(bytes), Buffer.alloc(length, filling)])
 }
 
-test('however a stream is cut into chunks, the same frames come out', () => {
-  const random = seededRandom(1)
-  for (let round = 0; round < 200; round++) {
+test(`however a stream is cut into chunks, the same frames come out (seed ${testSeed})`, () => {
+  const random = seededRandom(testSeed)
+  for (let round = 0; round < rounds; round++) {
     const lengths = Array.from({ length: 10 }, () =>
       random.pick([0, 1, 127, 128, 300, 16_384, random.below(5000)]),
     )

@@ -1,0 +1,21 @@
+// The seed of everything random in this process. It is in the title of each test that uses it, and
+// JOBCAST_TEST_SEED=<seed> makes the same choices again. Without it each process draws its own.
+
+import { randomInt } from 'node:crypto'
+import { type Sizes, testSize } from './test-size.ts'
+
+export const testSeed = readSeed(process.env.JOBCAST_TEST_SEED)
+
+function readSeed(text: string | undefined): number {
+  if (text === undefined || text === '') return randomInt(2 ** 31)
+  const seed = Number(text)
+  if (!Number.isSafeInteger(seed) || seed < 0 || seed >= 2 ** 31) {
+    throw new Error(`JOBCAST_TEST_SEED is "${text}": use a whole number from 0 to 2147483647`)
+  }
+  return seed
+}
+
+/** For fast-check: how many inputs it tries, and from which seed. It names the seed when it finds one that fails. */
+export function randomInputs(sizes: Sizes): { numRuns: number; seed: number } {
+  return { numRuns: testSize('inputs', sizes), seed: testSeed }
+}

@@ -1,0 +1,21 @@
+// How much the tests do that prove by brute force: many kills, many devices, many random inputs. `npm test` does enough
+// to notice that something broke; `npm run test:chaos` does enough to trust it. Before a release, one file takes a size
+// as its argument: node server/test/end-to-end/crash.test.ts kills=1000
+
+export type Sizes = { test: number; chaos: number }
+
+/** `name` is what the argument is called. */
+export function testSize(name: string, sizes: Sizes): number {
+  const argument = process.argv.slice(2).find((text) => text.startsWith(`${name}=`))
+  if (argument !== undefined) return checkedSize(argument, Number(argument.slice(name.length + 1)))
+  const chosen = process.env.JOBCAST_TEST_SIZE || 'test'
+  if (chosen !== 'test' && chosen !== 'chaos') {
+    throw new Error(`JOBCAST_TEST_SIZE is "${chosen}": use "test" or "chaos"`)
+  }
+  return sizes[chosen]
+}
+
+function checkedSize(argument: string, size: number): number {
+  if (!Number.isSafeInteger(size) || size < 1) throw new Error(`${argument}: use a whole number from 1 up`)
+  return size
+}
