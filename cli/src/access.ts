@@ -1,6 +1,6 @@
 // Where the service is and with which key: from flags, from the environment, from a profile.
 
-import { readProfile } from './profiles.ts'
+import { profilesFile, readProfile } from './profiles.ts'
 import { MissingKey, UsageError } from './usage-error.ts'
 
 export type AccessFlags = { url?: string; apiKey?: string; profile?: string }
@@ -11,11 +11,11 @@ export type Access = FoundAccess & { apiKey: string }
 
 export const defaultUrl = 'http://127.0.0.1:8080'
 
-type Environment = Record<string, string | undefined>
+type Environment = NodeJS.ProcessEnv
 type Given = { value: string; from: string }
 
 /** What a command needs that calls the service. */
-export function accessOf(flags: AccessFlags, env: Environment = process.env): Access {
+export function accessOf(flags: AccessFlags, env: Environment): Access {
   const { apiKey, ...access } = findAccess(flags, env)
   if (apiKey === undefined) throw new MissingKey(`There is no API key for ${access.url}.`)
   return { ...access, apiKey }
@@ -25,7 +25,7 @@ export function accessOf(flags: AccessFlags, env: Environment = process.env): Ac
  * A flag wins over the environment, the environment over a profile. But who names a profile on the command line
  * means all of it, so that one wins over the environment.
  */
-export function findAccess(flags: AccessFlags, env: Environment = process.env): FoundAccess {
+export function findAccess(flags: AccessFlags, env: Environment): FoundAccess {
   const profile = profileOf(flags, env)
   const isNamed = flags.profile !== undefined
   const fromFlags = { url: given(flags.url, '--url'), key: given(flags.apiKey, '--api-key') }
@@ -44,7 +44,7 @@ export function findAccess(flags: AccessFlags, env: Environment = process.env): 
 
 function profileOf(flags: AccessFlags, env: Environment): { url: Given; key: Given } | undefined {
   const name = flags.profile ?? (env.JOBCAST_PROFILE || undefined)
-  const profile = readProfile(name)
+  const profile = readProfile(profilesFile(env), name)
   if (profile === undefined && name !== undefined) throw new UsageError(`there is no profile "${name}"`)
   if (profile === undefined) return undefined
   const from = name === undefined ? 'the current profile' : `profile "${name}"`

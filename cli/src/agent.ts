@@ -2,6 +2,8 @@
 
 import { Command, Option } from 'commander'
 import { enrollCommand } from './enroll.ts'
+import { flagsWithEnv } from './flags-with-env.ts'
+import { withIo } from './io.ts'
 import type { AgentFlags } from './run-agent.ts'
 
 export function agentCommand(): Command {
@@ -34,10 +36,12 @@ export function agentCommand(): Command {
       'output kept of one attempt; as much as the server keeps (default 10 MiB)',
     )
     .addHelpText('after', '\n  JOBCAST_DEVICE_TOKEN   the token itself, instead of a file\n')
-    .action(async (flags: AgentFlags) => {
-      // Only here: a server need not load an agent to start.
-      const { runAgent } = await import('./run-agent.ts')
-      await runAgent(flags)
-    })
+    .action(
+      withIo(async (io, _flags: AgentFlags, command: Command) => {
+        // Only here: a server need not load an agent to start.
+        const { runAgent } = await import('./run-agent.ts')
+        return runAgent(io, flagsWithEnv<AgentFlags>(command, io.env))
+      }),
+    )
     .addCommand(enrollCommand())
 }

@@ -25,10 +25,10 @@ export function applyCommand(): Command {
     )
 }
 
-async function apply({ client, out }: OwnerContext, flags: ApplyFlags): Promise<ExitCode> {
+async function apply({ client, out, io }: OwnerContext, flags: ApplyFlags): Promise<ExitCode> {
   // Before anything else: what is refused in a pipe must not depend on what the server has today.
-  if (flags.prune) refuseUnasked(flags)
-  const plan = await planFleet(client, await readFleet(flags), flags)
+  if (flags.prune) refuseUnasked(io, flags)
+  const plan = await planFleet(client, await readFleet(io, flags), flags)
   const { delete: deletions, unchanged } = countsOf(plan)
   if (plan.changes.length === 0) {
     out.say(`Nothing to do: ${unchanged} as the files say.`)
@@ -36,7 +36,7 @@ async function apply({ client, out }: OwnerContext, flags: ApplyFlags): Promise<
     return exitCode.ok
   }
   if (!out.json) out.line(planText(plan, out.paint))
-  if (deletions > 0 && !(await confirm(`Delete ${deletions} that the files do not have?`, flags))) {
+  if (deletions > 0 && !(await confirm(io, `Delete ${deletions} that the files do not have?`, flags))) {
     out.say('Nothing was done.')
     return exitCode.interrupted
   }

@@ -18,15 +18,10 @@ export function backupCommand(): Command {
     .requiredOption('--to <file>', 'the copy; must not be there yet')
     .addHelpText('after', '\nExample:\n  jobcast backup --data ./data --to backup-$(date +%F).db\n')
     .action(
-      withOut(async ({ out }, { data, to }: { data?: string; to: string }) => {
-        const folder = folderOf(data)
-        for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-          process.once(signal, () =>
-            process.exit(exitCode[signal === 'SIGINT' ? 'interrupted' : 'terminated']),
-          )
-        }
+      withOut(async ({ out, io }, { data, to }: { data?: string; to: string }) => {
+        const folder = folderOf(data, io.env)
         try {
-          const copied = await copyDatabase(folder, to)
+          const copied = await copyDatabase(io, folder, to)
           out.say(
             `Copied and checked: ${copied.file}, ${copied.bytes} bytes. It holds secrets; keep it like one.`,
           )
@@ -44,8 +39,8 @@ export function backupCommand(): Command {
 }
 
 /** PostgreSQL has programs of its own for it, which know more than we do. */
-function folderOf(data: string | undefined): string {
-  const { dataFolder, databaseUrl } = loadPlace(data)
+function folderOf(data: string | undefined, env: NodeJS.ProcessEnv): string {
+  const { dataFolder, databaseUrl } = loadPlace(data, env)
   if (databaseUrl === undefined) return dataFolder
   throw new UsageError(
     'the data is on PostgreSQL (DATABASE_URL is set): back it up with its own programs, pg_dump "$DATABASE_URL" for a copy, ' +

@@ -5,11 +5,13 @@ import { bashScript } from './completion/bash-script.ts'
 import { fishScript } from './completion/fish-script.ts'
 import { spotsOf } from './completion/spots-of.ts'
 import { zshScript } from './completion/zsh-script.ts'
+import { exitCode } from './exit-code.ts'
+import { withIo } from './io.ts'
 
 const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript }
 type Shell = keyof typeof scripts
 
-/** main.ts loads every command before this one is carried out. */
+/** run() loads every command before this one is carried out. */
 export function completionCommand(): Command {
   return new Command('completion')
     .addArgument(new Argument('<shell>', 'which shell').choices(Object.keys(scripts)))
@@ -22,7 +24,10 @@ Examples:
   jobcast completion fish > ~/.config/fish/completions/jobcast.fish
 `,
     )
-    .action((shell: Shell, _flags, command: Command) => {
-      if (command.parent) process.stdout.write(scripts[shell](spotsOf(command.parent)))
-    })
+    .action(
+      withIo(async ({ stdout }, shell: Shell, _flags: object, command: Command) => {
+        if (command.parent) stdout.write(scripts[shell](spotsOf(command.parent)))
+        return exitCode.ok
+      }),
+    )
 }

@@ -1,10 +1,12 @@
 // A consistent copy of the embedded database, made beside a service that goes on writing to it.
 
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { closeSync, existsSync, fsyncSync, openSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
+import type { Io } from './io.ts'
 import { UsageError } from './usage-error.ts'
+import { writeNewFile } from './write-new-file.ts'
 
 export type Copied = { file: string; bytes: number; pages: number }
 
@@ -17,28 +19,18 @@ export class BrokenCopy extends Error {
 const pagesPerStep = 1000
 
 /** Whole and checked under its name, or not there at all. */
-export async function copyDatabase(dataFolder: string, to: string): Promise<Copied> {
+export async function copyDatabase(io: Io, dataFolder: string, to: string): Promise<Copied> {
   const source = join(dataFolder, 'jobcast.db')
-  const file = resolve(to)
   if (!existsSync(source)) throw new UsageError(`there is no database (jobcast.db) in ${dataFolder}`)
-  if (!existsSync(dirname(file))) throw new UsageError(`there is no folder ${dirname(file)}`)
-  refuseExisting(file)
-  const draft = `${file}.${process.pid}.part`
-  // It holds secrets of webhooks and the hashes of keys, so it is closed before the first byte is in it.
-  closeSync(openSync(draft, 'wx', 0o600))
-  const undo = () => rmSync(draft, { force: true })
-  process.once('exit', undo)
-  try {
+  const { file, written: pages } = await writeNewFile(io, to, 'a backup', async (draft) => {
+    // It holds secrets of webhooks and the hashes of keys, so it is closed before the first byte is in it.
+    closeSync(openSync(draft, 'wx', 0o600))
     const pages = await copy(source, draft)
     check(draft)
-    refuseExisting(file)
-    renameSync(draft, file)
-    syncFolder(dirname(file))
-    return { file, bytes: statSync(file).size, pages }
-  } finally {
-    undo()
-    process.off('exit', undo)
-  }
+    return pages
+  })
+  syncFolder(dirname(file))
+  return { file, bytes: statSync(file).size, pages }
 }
 
 /**
@@ -68,10 +60,6 @@ function check(draft: string): void {
   } finally {
     db.close()
   }
-}
-
-function refuseExisting(file: string): void {
-  if (existsSync(file)) throw new UsageError(`${file} is there already; a backup replaces nothing`)
 }
 
 /** So that the name is on disk as well. Windows knows no such thing. */

@@ -1,14 +1,17 @@
 // jobcast dev: the service with a sample job and simulated sample devices, and the first call ready to paste.
 
 import type { Command } from 'commander'
+import { withIo } from './io.ts'
 import { serverCommand } from './server-options.ts'
 
 export function devCommand(): Command {
   return serverCommand('dev')
     .option('--no-sim', 'leave the sample devices offline')
-    .action(async (options) => {
-      // Only here: `serve` need not load simulated devices to start.
-      const { runDev } = await import('./run-dev.ts')
-      await runDev(options)
-    })
+    .action(
+      withIo(async (io, options: Record<string, unknown>, _command: Command) => {
+        // Only here: `serve` need not load simulated devices to start.
+        const { runDev } = await import('./run-dev.ts')
+        return runDev(io, options)
+      }),
+    )
 }

@@ -14,9 +14,9 @@ export function diffCommand(): Command {
   return command
     .addHelpText('after', '\nEnds with 0 where nothing differs, with 6 where something does.\n')
     .action(
-      withClient(({ client, out }, flags: FleetFlags) =>
+      withClient(({ client, out, io }, flags: FleetFlags) =>
         explainFleet(out, async () => {
-          const plan = await planFleet(client, await readFleet(flags), flags)
+          const plan = await planFleet(client, await readFleet(io, flags), flags)
           out.show(planJson(plan), () => planText(plan, out.paint))
           if (plan.changes.length === 0) {
             out.say(`Nothing differs: ${plan.unchanged} as the files say.`)

@@ -26,9 +26,9 @@ export function doctorCommand(): Command {
     .option('--data <folder>', 'also look at this data folder on this machine')
     .addHelpText('after', '\nEnds with 0 if nothing is bad, else with the code of the first trouble.\n')
     .action(
-      withOut(async ({ out }, flags: DoctorFlags) => {
+      withOut(async ({ out, io }, flags: DoctorFlags) => {
         const findings: Finding[] = []
-        for await (const finding of checkAll(flags)) {
+        for await (const finding of checkAll(io.env, flags)) {
           findings.push(finding)
           // Each as soon as it is known: the next may take its time.
           const { sign, style } = marks[finding.mark]
@@ -43,11 +43,11 @@ export function doctorCommand(): Command {
     )
 }
 
-async function* checkAll(flags: DoctorFlags): AsyncGenerator<Finding> {
+async function* checkAll(env: NodeJS.ProcessEnv, flags: DoctorFlags): AsyncGenerator<Finding> {
   yield good('node', process.version)
   if (flags.data !== undefined) yield* checkData(flags.data)
-  yield* checkDatabase()
-  const access = findAccess(flags)
+  yield* checkDatabase(env)
+  const access = findAccess(flags, env)
   yield good('address', `${access.url}, from ${access.urlFrom}`)
   for await (const finding of checkNetwork(access.url)) {
     yield finding

@@ -1,6 +1,7 @@
 // Shows progress on standard error: on a terminal one bar that is drawn over itself, elsewhere a line now and then.
 
 import type { Run } from '@jobcast/client'
+import type { Io, TextOutput } from './io.ts'
 import type { Out } from './out.ts'
 import { type Progress, progressBar, progressLine } from './progress.ts'
 import { cutText } from './text-width.ts'
@@ -14,9 +15,9 @@ const eraseToLineEnd = '\u001b[K'
 /** What is typed, ^C for one, is shown where the cursor is: so from the beginning of the line on. */
 const eraseBelow = '\r\u001b[J'
 
-export function openProgress(out: Out): Progress {
-  const canMoveCursor = process.stderr.isTTY && process.env.TERM !== 'dumb'
-  return canMoveCursor ? new Bar(out) : new Lines(out)
+export function openProgress({ stderr, env }: Io, out: Out): Progress {
+  const canMoveCursor = stderr.isTTY && env.TERM !== 'dumb'
+  return canMoveCursor ? new Bar(stderr, out) : new Lines(out)
 }
 
 /**
@@ -24,16 +25,17 @@ export function openProgress(out: Out): Progress {
  * terminal gets narrower and breaks the bar in two, all of it is still below the cursor.
  */
 class Bar implements Progress {
+  readonly #terminal: TextOutput
   readonly #out: Out
   readonly #beganAt = performance.now()
   readonly #timer = setInterval(() => this.#write(this.#bar()), drawEveryMs)
   #run: Run | undefined
   #isOpen = true
 
-  constructor(out: Out) {
+  constructor(terminal: TextOutput, out: Out) {
+    this.#terminal = terminal
     this.#out = out
-    process.stderr.on('resize', this.#onResize)
-    process.on('exit', this.#onExit)
+    terminal.on('resize', this.#onResize)
     this.#write(hideCursor)
   }
 
@@ -58,22 +60,20 @@ class Bar implements Progress {
     this.#write(eraseBelow + showCursor)
     this.#isOpen = false
     clearInterval(this.#timer)
-    process.stderr.off('resize', this.#onResize)
-    process.off('exit', this.#onExit)
+    this.#terminal.off('resize', this.#onResize)
   }
 
   readonly #onResize = () => this.#write(eraseBelow + this.#bar())
-  readonly #onExit = () => this.close()
 
   #bar(): string {
     if (this.#run === undefined) return ''
-    const columns = (process.stderr.columns || 80) - 1
+    const columns = (this.#terminal.columns || 80) - 1
     const text = progressBar(this.#run, performance.now() - this.#beganAt, this.#out.paintTalk, columns)
     return `\r${cutText(text, columns)}${eraseToLineEnd}\r`
   }
 
   #write(text: string): void {
-    if (this.#isOpen) process.stderr.write(text)
+    if (this.#isOpen) this.#terminal.write(text)
   }
 }
 

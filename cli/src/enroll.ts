@@ -2,6 +2,9 @@
 
 import { readFileSync } from 'node:fs'
 import { Command, Option } from 'commander'
+import { exitCode } from './exit-code.ts'
+import { flagsWithEnv } from './flags-with-env.ts'
+import { withIo } from './io.ts'
 
 type EnrollFlags = {
   server?: string
@@ -24,27 +27,29 @@ export function enrollCommand(): Command {
     .option('--enrollment-token-file <file>', 'holds the enrolment token (je_…)')
     .option('--name <text>', 'the name of the device; its deviceId unless said')
     .addHelpText('after', '\n  JOBCAST_ENROLLMENT_TOKEN   the enrolment token itself, instead of a file\n')
-    .action(async (_: EnrollFlags, command: Command) => {
-      // The command above it has flags of the same names, and takes them for itself.
-      const flags: EnrollFlags = command.optsWithGlobals()
-      try {
-        await enroll(flags)
-        console.log(`${flags.device} is enrolled; its token is in ${flags.tokenFile}.`)
-      } catch (error) {
-        console.error(`The device cannot be enrolled: ${(error as Error).message}`)
-        process.exit(1)
-      }
-    })
+    .action(
+      withIo(async ({ stdout, stderr, env }, _flags: EnrollFlags, command: Command) => {
+        const flags = flagsWithEnv<EnrollFlags>(command, env)
+        try {
+          await enroll(flags, env)
+          stdout.write(`${flags.device} is enrolled; its token is in ${flags.tokenFile}.\n`)
+          return exitCode.ok
+        } catch (error) {
+          stderr.write(`The device cannot be enrolled: ${(error as Error).message}\n`)
+          return exitCode.unexpected
+        }
+      }),
+    )
 }
 
-async function enroll(flags: EnrollFlags): Promise<void> {
+async function enroll(flags: EnrollFlags, env: NodeJS.ProcessEnv): Promise<void> {
   const { server, device, tokenFile, enrollmentTokenFile, name } = flags
   if (!server || !device || !tokenFile) {
     throw new Error('--server, --device and --token-file must be given')
   }
   const enrollmentToken = enrollmentTokenFile
     ? readFileSync(enrollmentTokenFile, 'utf8').trim()
-    : process.env.JOBCAST_ENROLLMENT_TOKEN
+    : env.JOBCAST_ENROLLMENT_TOKEN
   if (!enrollmentToken?.startsWith('je_')) {
     throw new Error('--enrollment-token-file or JOBCAST_ENROLLMENT_TOKEN must give an enrolment token (je_…)')
   }

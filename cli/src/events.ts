@@ -25,8 +25,8 @@ export function eventsCommand(): Command {
     .action(withClient(printEvents))
 }
 
-async function printEvents({ client, out }: OwnerContext, flags: EventFlags): Promise<ExitCode> {
-  const interrupt = listenForInterrupt()
+async function printEvents({ client, out, io }: OwnerContext, flags: EventFlags): Promise<ExitCode> {
+  const interrupt = listenForInterrupt(io)
   let lastTrouble = ''
   const events = client.events({
     // What is no type the service refuses, and says so.

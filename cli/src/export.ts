@@ -1,14 +1,13 @@
 // jobcast export: everything that a database holds, in one file.
 
-import { existsSync, renameSync, rmSync, statSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { statSync } from 'node:fs'
 import { describePlace, exportStore } from '@jobcast/server'
 import type { Command } from 'commander'
 import packageJson from '../package.json' with { type: 'json' }
 import { countColumns, countRows } from './count-table.ts'
 import { exitCode } from './exit-code.ts'
 import { storeCommand, withPlace } from './store-command.ts'
-import { UsageError } from './usage-error.ts'
+import { writeNewFile } from './write-new-file.ts'
 
 export function exportCommand(): Command {
   return storeCommand('export')
@@ -18,17 +17,11 @@ export function exportCommand(): Command {
       '\nExample:\n  jobcast export --data ./data move.jsonl.gz\n\nIt is of one instant, also beside a running service.\n',
     )
     .action(
-      withPlace(async ({ out, place }, to: string) => {
-        const file = resolve(to)
-        if (!existsSync(dirname(file))) throw new UsageError(`there is no folder ${dirname(file)}`)
-        refuseExisting(file)
-        const draft = `${file}.${process.pid}.part`
-        const undo = () => rmSync(draft, { force: true })
-        process.once('exit', undo)
-        const counts = await exportStore(place, draft, packageJson.version)
-        refuseExisting(file)
-        renameSync(draft, file)
-        out.showTable(countRows(counts), countColumns)
+      withPlace(async ({ out, io, place }, to: string) => {
+        const { file, written } = await writeNewFile(io, to, 'an export', (draft) =>
+          exportStore(place, draft, packageJson.version),
+        )
+        out.showTable(countRows(written), countColumns)
         const { size } = statSync(file)
         out.say(
           `Exported from ${describePlace(place)}: ${file}, ${size} bytes. It holds secrets; keep it like one.`,
@@ -36,8 +29,4 @@ export function exportCommand(): Command {
         return exitCode.ok
       }),
     )
-}
-
-function refuseExisting(file: string): void {
-  if (existsSync(file)) throw new UsageError(`${file} is there already; an export replaces nothing`)
 }

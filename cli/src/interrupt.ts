@@ -1,32 +1,44 @@
-// Ctrl-C while something is awaited: the first asks the wait to end, the second ends the program at once.
+// Ctrl-C and SIGTERM while something is awaited: the first one asks the wait to end.
 
 import { type ExitCode, exitCode } from './exit-code.ts'
+import type { Io, SignalName } from './io.ts'
 
 export class Interrupted extends Error {
   readonly exitCode: ExitCode
 
-  constructor(code: ExitCode) {
+  constructor(name: SignalName) {
     super('interrupted')
-    this.exitCode = code
+    this.exitCode = exitCode[name === 'SIGINT' ? 'interrupted' : 'terminated']
   }
 }
 
 export type Interrupt = { readonly signal: AbortSignal; stop(): void }
 
-export function listenForInterrupt(): Interrupt {
+export function listenForInterrupt({ signals }: Pick<Io, 'signals'>): Interrupt {
   const controller = new AbortController()
-  const listener = (code: ExitCode) => () => {
-    if (controller.signal.aborted) process.exit(code)
-    controller.abort(new Interrupted(code))
+  const stop = () => {
+    signals.off('SIGINT', interrupt)
+    signals.off('SIGTERM', interrupt)
   }
-  const [onInt, onTerm] = [listener(exitCode.interrupted), listener(exitCode.terminated)]
-  process.on('SIGINT', onInt)
-  process.on('SIGTERM', onTerm)
-  return {
-    signal: controller.signal,
-    stop() {
-      process.off('SIGINT', onInt)
-      process.off('SIGTERM', onTerm)
-    },
+  // A second signal meets no listener and ends the process, as it ends any other.
+  const interrupt = (name: SignalName) => {
+    stop()
+    controller.abort(new Interrupted(name))
+  }
+  signals.on('SIGINT', interrupt)
+  signals.on('SIGTERM', interrupt)
+  return { signal: controller.signal, stop }
+}
+
+/** For work that cannot be asked to end: rejects with Interrupted, and the end of the process ends the work. */
+export async function untilInterrupted<T>(io: Pick<Io, 'signals'>, work: () => Promise<T>): Promise<T> {
+  const { signal, stop } = listenForInterrupt(io)
+  const interrupted = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+  try {
+    return await Promise.race([work(), interrupted])
+  } finally {
+    stop()
   }
 }

@@ -81,8 +81,9 @@ function putCommand(): Command {
     .option('--deadline-seconds <number>', 'how long all of it may take', wholeNumber(1))
     .addHelpText('after', '\nWithout a file, what no flag names stays as it is.\n')
     .action(
-      withClient(async ({ client, out }, name: string, flags: PutFlags) => {
-        const base = flags.file === undefined ? await contentOf(client, name) : await readContent(flags.file)
+      withClient(async ({ client, out, io }, name: string, flags: PutFlags) => {
+        const base =
+          flags.file === undefined ? await contentOf(client, name) : await readContent(io, flags.file)
         const { description, expireAfterSeconds, timeoutSeconds, deadlineSeconds } = flags
         const changes = { description, expireAfterSeconds, timeoutSeconds, deadlineSeconds }
         const given = Object.entries(changes).filter(([, value]) => value !== undefined)

@@ -6,6 +6,7 @@ import type { Command } from 'commander'
 import { defaultUrl } from './access.ts'
 import { ask, canAsk } from './ask.ts'
 import { exitCode } from './exit-code.ts'
+import type { Io } from './io.ts'
 import { keyFields } from './key-fields.ts'
 import { plainCommand, withOut } from './owner-command.ts'
 import { fieldsText } from './print-table.ts'
@@ -24,15 +25,16 @@ export function loginCommand(): Command {
       '\nExample:\n  jobcast login --url https://jobs.example --api-key-stdin < key-file\n',
     )
     .action(
-      withOut(async ({ out }, flags: LoginFlags) => {
-        const url = await urlOf(flags)
-        const apiKey = url && (await keyOf(flags))
+      withOut(async ({ out, io }, flags: LoginFlags) => {
+        const url = await urlOf(io, flags)
+        const apiKey = url && (await keyOf(io, flags))
         if (!url || !apiKey) return exitCode.interrupted
         if (isClearText(url)) out.say(`The key travels in clear text to ${url}; https would hide it.`)
         // Before it is kept: a profile that does not work is worse than none.
         const key = await new Jobcast({ url, apiKey, maxRetries: 1 }).keys.self()
-        saveProfile(flags.profile, { url, apiKey })
-        out.say(`Profile "${flags.profile}" is kept in ${profilesFile()} and used from now on.`)
+        const file = profilesFile(io.env)
+        saveProfile(file, flags.profile, { url, apiKey })
+        out.say(`Profile "${flags.profile}" is kept in ${file} and used from now on.`)
         out.show({ profile: flags.profile, url, ...key }, () => fieldsText(shown(url, key), out.paint))
         return exitCode.ok
       }),
@@ -44,10 +46,11 @@ export function logoutCommand(): Command {
     .option('--profile <name>', 'this one instead of the current one')
     .addHelpText('after', '\nThe key itself stays good; "jobcast keys rm" revokes one.\n')
     .action(
-      withOut(async ({ out }, flags: { profile?: string }) => {
-        const name = flags.profile ?? readProfiles().current
+      withOut(async ({ out, io }, flags: { profile?: string }) => {
+        const file = profilesFile(io.env)
+        const name = flags.profile ?? readProfiles(file).current
         if (name === undefined) throw new UsageError('there is no current profile; --profile names another')
-        removeProfile(name)
+        removeProfile(file, name)
         out.say(`Profile "${name}" is gone. Its key is still good; "jobcast keys rm" revokes one.`)
         if (out.json) out.show({ removed: name }, () => '')
       }),
@@ -59,10 +62,10 @@ function shown(url: string, key: ApiKey) {
 }
 
 /** Undefined where the person does not want to go on. */
-async function urlOf({ url }: LoginFlags): Promise<string | undefined> {
-  const fallback = process.env.JOBCAST_URL || defaultUrl
-  if (url !== undefined || !canAsk()) return checkedUrl(url ?? fallback)
-  const answer = await ask(`Address of the service [${fallback}]: `)
+async function urlOf(io: Io, { url }: LoginFlags): Promise<string | undefined> {
+  const fallback = io.env.JOBCAST_URL || defaultUrl
+  if (url !== undefined || !canAsk(io)) return checkedUrl(url ?? fallback)
+  const answer = await ask(io, `Address of the service [${fallback}]: `)
   return answer === undefined ? undefined : checkedUrl(answer.trim() || fallback)
 }
 
@@ -72,10 +75,10 @@ function checkedUrl(url: string): string {
   return url.replace(/\/+$/, '')
 }
 
-async function keyOf({ apiKeyStdin }: LoginFlags): Promise<string | undefined> {
-  if (!apiKeyStdin && !canAsk())
+async function keyOf(io: Io, { apiKeyStdin }: LoginFlags): Promise<string | undefined> {
+  if (!apiKeyStdin && !canAsk(io))
     throw new UsageError('nobody can be asked here; --api-key-stdin reads the key from standard input')
-  const given = apiKeyStdin ? await text(process.stdin) : await ask('API key (not shown): ', { hidden: true })
+  const given = apiKeyStdin ? await text(io.stdin) : await ask(io, 'API key (not shown): ', { hidden: true })
   if (given === undefined) return undefined
   const apiKey = given.trim()
   // A header cannot carry everything, and the key itself must not be in a message.

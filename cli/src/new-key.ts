@@ -2,7 +2,14 @@
 
 import { newSecretText } from '@jobcast/server'
 import { Command } from 'commander'
+import { exitCode } from './exit-code.ts'
+import { withIo } from './io.ts'
 
 export function newKeyCommand(): Command {
-  return new Command('new-key').action(() => console.log(newSecretText('jc').text))
+  return new Command('new-key').action(
+    withIo(async ({ stdout }) => {
+      stdout.write(`${newSecretText('jc').text}\n`)
+      return exitCode.ok
+    }),
+  )
 }

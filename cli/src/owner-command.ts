@@ -6,6 +6,8 @@ import packageJson from '../package.json' with { type: 'json' }
 import { type Access, type AccessFlags, accessOf, type FoundAccess } from './access.ts'
 import { type ExitCode, exitCode, exitCodeOf } from './exit-code.ts'
 import { explainError } from './explain-error.ts'
+import { Interrupted } from './interrupt.ts'
+import { type Io, withIo } from './io.ts'
 import { Out } from './out.ts'
 import { Reach } from './reach.ts'
 import { UsageError } from './usage-error.ts'
@@ -13,7 +15,8 @@ import { UsageError } from './usage-error.ts'
 export type OwnerFlags = AccessFlags & { json?: boolean }
 /** Without a code it has ended well. */
 type Ending = Promise<ExitCode | undefined> | Promise<void>
-export type OwnerContext = { client: Jobcast; access: Access; out: Out; reach: Reach }
+export type PlainContext = { io: Io; out: Out }
+export type OwnerContext = PlainContext & { client: Jobcast; access: Access; reach: Reach }
 
 export function ownerCommand(name: string): Command {
   return plainCommand(name)
@@ -38,43 +41,40 @@ export function plainCommand(name: string): Command {
 
 /** Gives the action a client. Its arguments are those of commander: arguments, then flags, then the command. */
 export function withClient<Args extends unknown[]>(act: (context: OwnerContext, ...args: Args) => Ending) {
-  return runAction((out, found, args: Args) => {
-    const access = accessOf(args.at(-2) as AccessFlags)
+  return runAction((context, found, args: Args) => {
+    const access = accessOf(args.at(-2) as AccessFlags, context.io.env)
     found(access)
     const headers = { 'user-agent': `jobcast-cli/${packageJson.version}` }
     const reach = new Reach()
     const { url, apiKey } = access
     const client = new Jobcast({ url, apiKey, headers, fetch: reach.fetch })
-    return act({ client, access, out, reach }, ...args)
+    return act({ ...context, client, access, reach }, ...args)
   })
 }
 
 /** The same without a client. */
-export function withOut<Args extends unknown[]>(act: (context: { out: Out }, ...args: Args) => Ending) {
-  return runAction((out, _, args: Args) => act({ out }, ...args))
+export function withOut<Args extends unknown[]>(act: (context: PlainContext, ...args: Args) => Ending) {
+  return runAction((context, _, args: Args) => act(context, ...args))
 }
 
 /** Errors become a line on standard error, and everything becomes an exit code. */
 function runAction<Args extends unknown[]>(
-  act: (out: Out, found: (access: FoundAccess) => void, args: Args) => Ending,
+  act: (context: PlainContext, found: (access: FoundAccess) => void, args: Args) => Ending,
 ): (...args: Args) => Promise<void> {
-  return async (...args) => {
+  return withIo(async (io, ...args: Args) => {
     const [flags, command] = args.slice(-2) as [OwnerFlags, Command]
-    const out = new Out(flags.json ?? false)
+    const out = new Out(io, flags.json ?? false)
     let access: FoundAccess | undefined
-    let code: ExitCode = exitCode.ok
+    const found = (it: FoundAccess) => {
+      access = it
+    }
     try {
-      const found = (it: FoundAccess) => {
-        access = it
-      }
-      code = (await act(out, found, args)) ?? exitCode.ok
+      return (await Promise.race([act({ io, out }, found, args), out.readerGone])) ?? exitCode.ok
     } catch (error) {
       if (error instanceof UsageError) command.error(`error: ${error.message}`)
+      if (error instanceof Interrupted) return error.exitCode
       out.say(explainError(error, access))
-      code = exitCodeOf(error)
+      return exitCodeOf(error)
     }
-    await out.flush()
-    // Connections that are kept for a next call would hold the process for seconds.
-    process.exit(code)
-  }
+  })
 }

@@ -3,7 +3,7 @@
 import type { Command } from 'commander'
 import { groupCommand } from './group-command.ts'
 import { plainCommand, withOut } from './owner-command.ts'
-import { readProfiles, removeProfile, useProfile } from './profiles.ts'
+import { profilesFile, readProfiles, removeProfile, useProfile } from './profiles.ts'
 
 export function profilesCommand(): Command {
   return groupCommand('profiles', lsCommand(), useCommand(), rmCommand())
@@ -13,8 +13,8 @@ function lsCommand(): Command {
   return plainCommand('ls')
     .description('List profiles; also without "ls".')
     .action(
-      withOut(async ({ out }) => {
-        const { current, byName } = readProfiles()
+      withOut(async ({ out, io }) => {
+        const { current, byName } = readProfiles(profilesFile(io.env))
         const rows = [...byName].map(([name, { url }]) => ({ name, url, current: name === current }))
         out.showTable(rows, [
           { title: 'PROFILE', of: ({ name }) => name },
@@ -30,8 +30,8 @@ function useCommand(): Command {
     .description('Use a profile from now on.')
     .argument('<name>')
     .action(
-      withOut(async ({ out }, name: string) => {
-        useProfile(name)
+      withOut(async ({ out, io }, name: string) => {
+        useProfile(profilesFile(io.env), name)
         out.say(`Profile "${name}" is used from now on.`)
       }),
     )
@@ -42,8 +42,8 @@ function rmCommand(): Command {
     .description('Forget a profile. Its key stays good.')
     .argument('<name>')
     .action(
-      withOut(async ({ out }, name: string) => {
-        removeProfile(name)
+      withOut(async ({ out, io }, name: string) => {
+        removeProfile(profilesFile(io.env), name)
         out.say(`Profile "${name}" is gone.`)
       }),
     )

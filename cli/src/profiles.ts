@@ -26,47 +26,46 @@ export type Profiles = {
 export const defaultProfile = 'default'
 
 /** The named one, which must be there; or the current one, if there is one. */
-export function readProfile(name?: string): Profile | undefined {
-  const { current, byName } = readProfiles()
+export function readProfile(file: string, name?: string): Profile | undefined {
+  const { current, byName } = readProfiles(file)
   if (name !== undefined && !byName.has(name)) throw noSuchProfile(name)
   return byName.get(name ?? current ?? '')
 }
 
-export function readProfiles(): Profiles {
-  const file = profilesFile()
+export function readProfiles(file: string): Profiles {
   const text = readOwnFile(file)
   if (text === undefined) return { current: undefined, byName: new Map() }
   return parseProfiles(file, text)
 }
 
 /** It becomes the current one. */
-export function saveProfile(name: string, { url, apiKey }: Profile): void {
+export function saveProfile(file: string, name: string, { url, apiKey }: Profile): void {
   if (!/^[\w.-]{1,64}$/.test(name)) {
     throw new UsageError(`"${name}" cannot name a profile: letters, digits and _ . - only, at most 64`)
   }
-  const { byName } = readProfiles()
+  const { byName } = readProfiles(file)
   byName.set(name, { url, apiKey })
-  writeProfiles({ current: name, byName })
+  writeProfiles(file, { current: name, byName })
 }
 
-export function useProfile(name: string): void {
-  const { byName } = readProfiles()
+export function useProfile(file: string, name: string): void {
+  const { byName } = readProfiles(file)
   if (!byName.has(name)) throw noSuchProfile(name)
-  writeProfiles({ current: name, byName })
+  writeProfiles(file, { current: name, byName })
 }
 
 /** When the current one goes, none is current. */
-export function removeProfile(name: string): void {
-  const { current, byName } = readProfiles()
+export function removeProfile(file: string, name: string): void {
+  const { current, byName } = readProfiles(file)
   if (!byName.delete(name)) throw noSuchProfile(name)
-  writeProfiles({ current: current === name ? undefined : current, byName })
+  writeProfiles(file, { current: current === name ? undefined : current, byName })
 }
 
 function noSuchProfile(name: string): UsageError {
   return new UsageError(`there is no profile "${name}"; "jobcast profiles ls" lists them`)
 }
 
-export function profilesFile(env = process.env): string {
+export function profilesFile(env: NodeJS.ProcessEnv): string {
   return join(configFolder(env), 'jobcast', 'profiles.json')
 }
 
@@ -117,8 +116,7 @@ function isEntry(entry: [string, unknown]): entry is [string, Profile] {
 }
 
 /** Whole or not at all: whoever reads meanwhile gets the one before. */
-function writeProfiles({ current, byName }: Profiles): void {
-  const file = profilesFile()
+function writeProfiles(file: string, { current, byName }: Profiles): void {
   const content = { current, profiles: Object.fromEntries(byName) }
   const draft = `${file}.${process.pid}.new`
   try {

@@ -3,10 +3,11 @@
 import { readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { parse } from 'yaml'
+import type { Io } from './io.ts'
 import { UsageError } from './usage-error.ts'
 
-export async function readContent(file: string): Promise<Record<string, unknown>> {
-  const content = parseContent(file, file === '-' ? await text(process.stdin) : readFileSync(file, 'utf8'))
+export async function readContent({ stdin }: Io, file: string): Promise<Record<string, unknown>> {
+  const content = parseContent(file, file === '-' ? await text(stdin) : readFileSync(file, 'utf8'))
   if (typeof content !== 'object' || content === null || Array.isArray(content))
     throw new UsageError(`${file} must hold a map of fields`)
   return content as Record<string, unknown>

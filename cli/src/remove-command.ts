@@ -27,10 +27,10 @@ export function removeCommand(removal: Removal): Command {
     .argument(`<${argument}...>`)
     .option('-y, --yes', 'without a question')
     .action(
-      withClient(async ({ client, out }, names: string[], flags: { yes?: boolean }) => {
+      withClient(async ({ client, out, io }, names: string[], flags: { yes?: boolean }) => {
         const what = `${word} ${names.join(', ')}`
         const more = consequence === undefined ? '' : ` ${consequence}`
-        if (!(await confirm(`${asked} ${what}?${more}`, flags))) {
+        if (!(await confirm(io, `${asked} ${what}?${more}`, flags))) {
           out.say('Nothing was done.')
           return exitCode.interrupted
         }

@@ -15,6 +15,9 @@ import {
   webSocketAddress,
 } from '@jobcast/agent'
 import { isNewDeviceId } from '@jobcast/contract'
+import { type ExitCode, exitCode } from './exit-code.ts'
+import type { Io, TextOutput } from './io.ts'
+import { runUntilSignal } from './run-until-signal.ts'
 
 export type AgentFlags = {
   server?: string
@@ -28,24 +31,20 @@ export type AgentFlags = {
   maxOutputBytes?: string
 }
 
-export async function runAgent(flags: AgentFlags): Promise<void> {
+export async function runAgent(io: Io, flags: AgentFlags): Promise<ExitCode> {
+  const { stdout, stderr, env } = io
   // A log that nobody takes any more does not stop the agent.
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
+  for (const stream of [stdout, stderr]) stream.on('error', () => undefined)
   try {
-    const options = optionsOf(flags, process.env)
+    const options = optionsOf(flags, env)
     if (isClearText(options.server.url)) {
-      console.error(`The token travels in clear text to ${options.server.url}; use https, wss or mqtts.`)
+      stderr.write(`The token travels in clear text to ${options.server.url}; use https, wss or mqtts.\n`)
     }
-    const agent = await startAgent(options)
-    const stop = async () => {
-      await agent.stop()
-      process.exit(0)
-    }
-    process.on('SIGTERM', stop)
-    process.once('SIGINT', stop)
+    const agent = await startAgent({ ...options, tell: printTo(stdout) })
+    return await runUntilSignal(io, () => agent.stop())
   } catch (error) {
-    console.error(explain(error))
-    process.exit(1)
+    stderr.write(`${explain(error)}\n`)
+    return exitCode.unexpected
   }
 }
 
@@ -104,7 +103,6 @@ function optionsOf(flags: AgentFlags, env: NodeJS.ProcessEnv): AgentOptions {
     allowCommands: flags.allowCommands ?? false,
     maxOutputBytes,
     environment: env,
-    tell: print,
   }
 }
 
@@ -127,11 +125,12 @@ function defaultStateFolder(device: string): string {
   return join(base, device)
 }
 
-let lastLine = ''
-
 /** A server that is away for days is one line, not one for each try. */
-function print(event: AgentEvent): void {
-  const line = logLine(event)
-  if (line !== lastLine) console.log(line)
-  lastLine = line
+function printTo(stdout: TextOutput): (event: AgentEvent) => void {
+  let lastLine = ''
+  return (event) => {
+    const line = logLine(event)
+    if (line !== lastLine) stdout.write(`${line}\n`)
+    lastLine = line
+  }
 }

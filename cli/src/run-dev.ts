@@ -4,6 +4,8 @@ import { buildConsoleIfStale } from '@jobcast/console/build'
 import type { SignInTicket } from '@jobcast/contract'
 import { type Config, type RunningServer, readAdminKey } from '@jobcast/server'
 import { clockTime } from './clock-time.ts'
+import type { ExitCode } from './exit-code.ts'
+import type { Io, TextOutput } from './io.ts'
 import { type LocalApi, openApi } from './local-api.ts'
 import { runServer } from './run-server.ts'
 import { addSamples } from './samples.ts'
@@ -11,11 +13,11 @@ import { findSimulated, simulateSamples } from './simulated-samples.ts'
 import { onlineLine, storyLine } from './story-line.ts'
 import { welcomeText, welcomeWithoutKey } from './welcome.ts'
 
-export async function runDev(options: Record<string, unknown>): Promise<void> {
+export async function runDev(io: Io, options: Record<string, unknown>): Promise<ExitCode> {
   // Before the server, which reads it when it starts. Without it all else works.
   await buildConsoleIfStale().catch((error: unknown) => {
     const why = error instanceof Error ? error.message : String(error)
-    console.error(`The console could not be built and is not served; everything else works. ${why}`)
+    io.stderr.write(`The console could not be built and is not served; everything else works. ${why}\n`)
   })
   let asked: Config['logLevel'] = 'info'
   // The welcome comes first, not our own set-up calls.
@@ -23,8 +25,8 @@ export async function runDev(options: Record<string, unknown>): Promise<void> {
     asked = config.logLevel
     return { ...config, logLevel: asked === 'info' ? 'warn' : asked }
   }
-  return runServer(options, quietAtFirst, async (server, config) => {
-    const stopDevices = await present(server, config, options.sim !== false)
+  return runServer(io, options, quietAtFirst, async (server, config) => {
+    const stopDevices = await present(io.stdout, server, config, options.sim !== false)
     server.setLogLevel(asked)
     return stopDevices
   })
@@ -32,6 +34,7 @@ export async function runDev(options: Record<string, unknown>): Promise<void> {
 
 /** Gives back how to stop the devices that it has brought online. */
 async function present(
+  stdout: TextOutput,
   server: RunningServer,
   config: Config,
   wantsDevices: boolean,
@@ -40,7 +43,7 @@ async function present(
   const { dataFolder, jsonLog } = config
   const known = await findGoodKey(server, config)
   if (known === undefined) {
-    console.log(welcomeWithoutKey(http, mqtt, dataFolder))
+    stdout.write(`${welcomeWithoutKey(http, mqtt, dataFolder)}\n`)
     return undefined
   }
   const { api, apiKey } = known
@@ -48,9 +51,11 @@ async function present(
   const simulated = wantsDevices ? await findSimulated(api, dataFolder) : []
   const simulatedIds = simulated.map(({ deviceId }) => deviceId)
   const { ticket } = (await api.post('/job/api/session/tickets')) as SignInTicket
-  console.log(welcomeText({ http, mqtt, apiKey, ticket, simulatedIds }))
+  stdout.write(`${welcomeText({ http, mqtt, apiKey, ticket, simulatedIds })}\n`)
   // Programs that read JSON lines have the API to ask.
-  const say = jsonLog ? () => undefined : sayNow
+  const say = (line: string | undefined) => {
+    if (!jsonLog && line !== undefined) stdout.write(`${clockTime()}  ${line}\n`)
+  }
   const fleet = simulateSamples(mqtt, simulated, (event) => say(storyLine(event)))
   void fleet.whenUp().then(() => say(onlineLine(fleet.counts())))
   return () => fleet.stop()
@@ -66,8 +71,4 @@ async function findGoodKey(
     if (await api.isGood()) return { api, apiKey }
   }
   return undefined
-}
-
-function sayNow(line: string | undefined): void {
-  if (line !== undefined) console.log(`${clockTime()}  ${line}`)
 }

@@ -1,48 +1,65 @@
 // Runs a server until a signal: the life of `serve` and `dev`.
 
 import { type Config, type RunningServer, startServer } from '@jobcast/server'
+import { type ExitCode, exitCode } from './exit-code.ts'
+import type { Io } from './io.ts'
+import { runUntilSignal } from './run-until-signal.ts'
 import { configOf, explainStartError } from './server-options.ts'
 
+/** Gives back how to stop what it has started beside the server. */
+type OnStarted = (server: RunningServer, config: Config) => Promise<(() => Promise<void>) | undefined>
+
 export async function runServer(
+  io: Io,
   options: Record<string, unknown>,
   adjust: (config: Config) => Config,
-  /** May give back how to stop what it has started beside the server. */
-  onStarted: (server: RunningServer, config: Config) => Promise<(() => Promise<void>) | undefined>,
-): Promise<void> {
-  let stopBeside: (() => Promise<void>) | undefined
+  onStarted: OnStarted,
+): Promise<ExitCode> {
   try {
-    const config = adjust(configOf(options))
-    if (options.check) {
-      console.log('The settings are fine.')
-      return
-    }
-    // Process 1 of a container ignores what it does not listen for, and a start may wait for its database.
-    process.once('SIGTERM', endAtOnce)
-    const server = await startServer(config, { onLost: () => process.exit(1) })
-    const stop = async (signal: string) => {
-      try {
-        await stopBeside?.()
-        await server.stop(signal)
-        process.exit(0)
-      } catch (error) {
-        console.error(
-          `jobcast did not stop in order: ${error instanceof Error ? error.stack : String(error)}`,
-        )
-        process.exit(1)
-      }
-    }
-    // A second SIGTERM changes nothing; a second Ctrl-C ends it at once.
-    process.off('SIGTERM', endAtOnce)
-    process.on('SIGTERM', stop)
-    process.once('SIGINT', stop)
-    stopBeside = await onStarted(server, config)
+    const config = adjust(configOf(options, io.env))
+    if (!options.check) return await serve(io, config, onStarted)
+    io.stdout.write('The settings are fine.\n')
+    return exitCode.ok
   } catch (error) {
-    console.error(explainStartError(error))
-    process.exit(1)
+    io.stderr.write(`${explainStartError(error)}\n`)
+    return exitCode.unexpected
   }
 }
 
-/** As if nobody listened: 128 and the number of the signal. What was begun, the next start finishes. */
-function endAtOnce(): void {
-  process.exit(143)
+async function serve(io: Io, config: Config, onStarted: OnStarted): Promise<ExitCode> {
+  const lost = Promise.withResolvers<ExitCode>()
+  const server = await startUnlessTerminated(io, config, () => lost.resolve(exitCode.unexpected))
+  if (server === undefined) return exitCode.terminated
+  let stopBeside: (() => Promise<void>) | undefined
+  const ended = runUntilSignal(io, async (signal) => {
+    await stopBeside?.()
+    await server.stop(signal)
+  }).catch((error) => {
+    io.stderr.write(`jobcast did not stop in order: ${error instanceof Error ? error.stack : error}\n`)
+    return exitCode.unexpected
+  })
+  const broken = onStarted(server, config).then((stop) => {
+    stopBeside = stop
+    return lost.promise
+  })
+  return Promise.race([ended, lost.promise, broken])
+}
+
+/**
+ * Process 1 of a container ignores what it does not listen for, and a start may wait for its database. Undefined then;
+ * what was begun, the next start finishes.
+ */
+async function startUnlessTerminated(
+  { signals }: Io,
+  config: Config,
+  onLost: () => void,
+): Promise<RunningServer | undefined> {
+  const terminated = Promise.withResolvers<undefined>()
+  const onTerminate = () => terminated.resolve(undefined)
+  signals.on('SIGTERM', onTerminate)
+  try {
+    return await Promise.race([startServer(config, { onLost }), terminated.promise])
+  } finally {
+    signals.off('SIGTERM', onTerminate)
+  }
 }

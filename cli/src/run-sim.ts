@@ -5,24 +5,25 @@ import { Agent as HttpsAgent } from 'node:https'
 import { type Fleet, type FleetEvent, registerDevices, startFleet } from '@jobcast/sim'
 import { callServer } from './call-server.ts'
 import { clockTime } from './clock-time.ts'
+import { type ExitCode, exitCode } from './exit-code.ts'
+import type { Io } from './io.ts'
+import { runUntilSignal } from './run-until-signal.ts'
 import { SimFlagError, type SimFlags, type SimOptions, simOptionsOf } from './sim-options.ts'
 
 const sayEveryMs = 15_000
 const registerAtOnce = 32
 
-export async function runSim(flags: SimFlags): Promise<void> {
-  // Until there is a fleet there is nothing to end in order.
+export async function runSim(io: Io, flags: SimFlags): Promise<ExitCode> {
+  // Until there is a fleet there is nothing to stop.
   let stop: () => Promise<void> = async () => undefined
-  const end = async () => {
-    await stop()
-    process.exit(0)
-  }
-  process.on('SIGTERM', end)
-  process.once('SIGINT', end)
+  const ended = runUntilSignal(io, () => stop())
   try {
     const options = simOptionsOf(flags)
-    const say = options.quiet ? () => undefined : (text: string) => console.error(`${clockTime()}  ${text}`)
-    const devices = await register(options, say)
+    const say = (text: string) => {
+      if (!options.quiet) io.stderr.write(`${clockTime()}  ${text}\n`)
+    }
+    const devices = await Promise.race([register(options, say), ended])
+    if (!Array.isArray(devices)) return devices
     const trouble = new Trouble()
     const fleet = startFleet({ ...options, devices, tell: trouble.tell })
     const timer = setInterval(() => say(statusLine(fleet, trouble)), sayEveryMs)
@@ -30,11 +31,11 @@ export async function runSim(flags: SimFlags): Promise<void> {
       clearInterval(timer)
       return fleet.stop()
     }
-    await fleet.whenUp()
-    say(statusLine(fleet, trouble))
+    void fleet.whenUp().then(() => say(statusLine(fleet, trouble)))
+    return await ended
   } catch (error) {
-    console.error(explain(error))
-    process.exit(1)
+    io.stderr.write(`${explain(error)}\n`)
+    return exitCode.unexpected
   }
 }
 

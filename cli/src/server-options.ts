@@ -29,11 +29,11 @@ A flag wins over the environment, the environment over the file.
 type Described = { argument?: string; help: string; default: unknown }
 
 /** Commander names flags in camel case; settings are named as on the command line. */
-export function configOf(options: Record<string, unknown>): Config {
+export function configOf(options: Record<string, unknown>, env: NodeJS.ProcessEnv): Config {
   const flags = Object.fromEntries(
     (Object.keys(settings) as SettingName[]).map((name) => [name, options[camelCase(name)]]),
   )
-  return loadConfig({ ...flags, ...(typeof options.config === 'string' && { config: options.config }) })
+  return loadConfig({ ...flags, ...(typeof options.config === 'string' && { config: options.config }) }, env)
 }
 
 // Address or data folder: wrong, not ours, not a folder, or no place left.

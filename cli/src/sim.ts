@@ -1,6 +1,8 @@
 // jobcast sim: a fleet of simulated devices on a server, over real connections.
 
 import { Command, Option } from 'commander'
+import { flagsWithEnv } from './flags-with-env.ts'
+import { withIo } from './io.ts'
 import type { SimFlags } from './sim-options.ts'
 
 export function simCommand(): Command {
@@ -22,9 +24,11 @@ export function simCommand(): Command {
     .option('--output-lines <number>', 'lines of output of each execution', '3')
     .option('--seed <number>', 'with the same one each execution goes the same way again')
     .option('--quiet', 'no line every 15 s')
-    .action(async (flags: SimFlags) => {
-      // Only here: a server need not load a fleet to start.
-      const { runSim } = await import('./run-sim.ts')
-      await runSim(flags)
-    })
+    .action(
+      withIo(async (io, _flags: SimFlags, command: Command) => {
+        // Only here: a server need not load a fleet to start.
+        const { runSim } = await import('./run-sim.ts')
+        return runSim(io, flagsWithEnv<SimFlags>(command, io.env))
+      }),
+    )
 }

@@ -10,12 +10,14 @@ import {
 } from '@jobcast/server'
 import { type Command, Option } from 'commander'
 import { type ExitCode, exitCode } from './exit-code.ts'
+import { Interrupted, untilInterrupted } from './interrupt.ts'
+import type { Io } from './io.ts'
 import type { Out } from './out.ts'
 import { plainCommand, withOut } from './owner-command.ts'
 import { UsageError } from './usage-error.ts'
 
 export type StoreFlags = { data?: string }
-type StoreContext = { out: Out; place: StorePlace }
+type StoreContext = { io: Io; out: Out; place: StorePlace }
 
 export function storeCommand(name: string): Command {
   return plainCommand(name).addOption(
@@ -30,12 +32,11 @@ export function storeCommand(name: string): Command {
 export function withPlace<Args extends unknown[]>(
   act: (context: StoreContext, ...args: Args) => Promise<ExitCode>,
 ) {
-  return withOut(async ({ out }, ...args: Args) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      process.once(signal, () => process.exit(exitCode[signal === 'SIGINT' ? 'interrupted' : 'terminated']))
-    }
+  return withOut(async ({ out, io }, ...args: Args) => {
     try {
-      return await act({ out, place: placeOf(args.at(-2) as StoreFlags) }, ...args)
+      const place = placeOf(args.at(-2) as StoreFlags, io.env)
+      // As process 1 of a container it would not be ended by a signal that nobody listens for.
+      return await untilInterrupted(io, () => act({ out, io, place }, ...args))
     } catch (error) {
       const code = codeOf(error)
       if (code === undefined) throw error
@@ -45,9 +46,9 @@ export function withPlace<Args extends unknown[]>(
   })
 }
 
-function placeOf({ data }: StoreFlags): StorePlace {
+function placeOf({ data }: StoreFlags, env: NodeJS.ProcessEnv): StorePlace {
   try {
-    return loadPlace(data)
+    return loadPlace(data, env)
   } catch (error) {
     if (error instanceof ConfigError) throw new UsageError(error.message)
     throw error
@@ -60,5 +61,7 @@ function codeOf(error: unknown): ExitCode | undefined {
   if (error instanceof StorageUnavailable) return exitCode.unavailable
   // Of the disk, of the system, of SQLite: it may go another time.
   const { code } = error as NodeJS.ErrnoException
-  return code === undefined || error instanceof UsageError ? undefined : exitCode.unavailable
+  return code === undefined || error instanceof UsageError || error instanceof Interrupted
+    ? undefined
+    : exitCode.unavailable
 }

@@ -1,8 +1,11 @@
 // On which devices: named one by one, by tags, from a file. What is named in several ways adds up.
 
 import { readFileSync } from 'node:fs'
+import { text } from 'node:stream/consumers'
 import type { Jobcast } from '@jobcast/client'
 import { Option } from 'commander'
+import type { Io } from './io.ts'
+import type { OwnerContext } from './owner-command.ts'
 import { mostOfPage } from './take-items.ts'
 import { NothingFound, UsageError } from './usage-error.ts'
 
@@ -22,12 +25,12 @@ export function targetOptions(): Option[] {
   ]
 }
 
-export async function targetDevices(client: Jobcast, flags: TargetFlags): Promise<string[]> {
+export async function targetDevices({ client, io }: OwnerContext, flags: TargetFlags): Promise<string[]> {
   const { device = [], tag = [], online, devicesFile } = flags
   if (device.length === 0 && tag.length === 0 && devicesFile === undefined)
     throw new UsageError('on which devices? Give --device, --tag or --devices-file')
   if (online && tag.length === 0) throw new UsageError('--online goes with --tag')
-  const listed = devicesFile === undefined ? [] : readDevicesFile(devicesFile)
+  const listed = devicesFile === undefined ? [] : await readDevicesFile(io, devicesFile)
   const deviceIds = [...new Set([...device, ...listed, ...(await devicesWithTags(client, tag, online))])]
   if (deviceIds.length === 0) throw new NothingFound(`There is no device ${inWords(flags)}.`)
   return deviceIds
@@ -48,9 +51,9 @@ async function devicesWithTags(client: Jobcast, tags: string[], online?: boolean
   return found
 }
 
-function readDevicesFile(file: string): string[] {
+async function readDevicesFile({ stdin }: Io, file: string): Promise<string[]> {
   try {
-    return parseDevices(readFileSync(file === '-' ? 0 : file, 'utf8'))
+    return parseDevices(file === '-' ? await text(stdin) : readFileSync(file, 'utf8'))
   } catch (error) {
     throw new UsageError(`--devices-file cannot be read: ${(error as Error).message}`)
   }

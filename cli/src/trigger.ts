@@ -36,7 +36,7 @@ export function waitOptions(): Option[] {
 async function trigger(context: OwnerContext, jobName: string, flags: TriggerFlags): Promise<ExitCode> {
   const { client, out } = context
   const { follow, timeout, idempotencyKey } = flags
-  const deviceIds = await targetDevices(client, flags)
+  const deviceIds = await targetDevices(context, flags)
   if (follow && deviceIds.length > mostFollowed)
     throw new UsageError(
       `--follow shows up to ${mostFollowed} devices, these are ${deviceIds.length}; use --wait, and afterwards: jobcast executions output`,

@@ -13,12 +13,12 @@ import { elapsedText } from './wait-time.ts'
 type Step = Execution | ExecutionEventData
 
 export async function watchExecution(
-  { client, out }: OwnerContext,
+  { client, out, io }: OwnerContext,
   id: number,
   timeoutMs: number | undefined,
 ): Promise<ExitCode> {
   out.outliveReader()
-  const interrupt = listenForInterrupt()
+  const interrupt = listenForInterrupt(io)
   const late = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs)
   const signal = late ? AbortSignal.any([interrupt.signal, late]) : interrupt.signal
   const howToGoOn = `Watch it:  jobcast executions watch ${id}   Cancel it:  jobcast executions cancel ${id}`

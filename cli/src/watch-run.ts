@@ -5,6 +5,7 @@ import { openProgress } from './draw-progress.ts'
 import { type ExitCode, exitCode } from './exit-code.ts'
 import { followOutputs, type OutputSink } from './follow-outputs.ts'
 import { Interrupted, listenForInterrupt } from './interrupt.ts'
+import type { Io } from './io.ts'
 import type { Out } from './out.ts'
 import type { OwnerContext } from './owner-command.ts'
 import { countsText, failureLine, nameOf, type Progress } from './progress.ts'
@@ -17,20 +18,21 @@ export type WatchOptions = {
 }
 
 export async function watchRun(
-  { client, out, access, reach }: OwnerContext,
+  { client, out, io, access, reach }: OwnerContext,
   runId: number,
   { timeoutMs, follow = [] }: WatchOptions,
 ): Promise<ExitCode> {
   out.outliveReader()
-  const interrupt = listenForInterrupt()
+  const interrupt = listenForInterrupt(io)
   const outputs = new AbortController()
   const untilEither = AbortSignal.any([outputs.signal, interrupt.signal])
-  const progress = follow.length === 1 ? quiet(out) : openProgress(out)
+  const progress = follow.length === 1 ? quiet(out) : openProgress(io, out)
   // The client waits for a service that is away: it may be an upgrade.
   reach.onLost = (reason) => progress.say(`No answer from ${access.url} (${reason}); the wait goes on.`)
   reach.onBack = () => progress.say('The service answers again.')
   try {
-    const followed = follow.length > 0 && followOutputs(client, follow, sinkOf(out, progress), untilEither)
+    const followed =
+      follow.length > 0 && followOutputs(client, follow, sinkOf(io, out, progress), untilEither)
     const run = await client.runs.wait(runId, {
       timeoutMs,
       signal: interrupt.signal,
@@ -72,9 +74,9 @@ function showEnd(out: Out, run: Run, hasOutput: boolean): void {
 }
 
 /** With JSON standard output is for the one document. */
-function sinkOf(out: Out, progress: Progress): OutputSink {
+function sinkOf(io: Io, out: Out, progress: Progress): OutputSink {
   return {
-    raw: (bytes) => void (out.json ? process.stderr : process.stdout).write(bytes),
+    raw: (bytes) => void (out.json ? io.stderr : io.stdout).write(bytes),
     line: (text) => (out.json ? progress.say(text) : progress.line(text)),
     trouble: (text) => progress.say(text),
   }
