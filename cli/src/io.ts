@@ -3,7 +3,7 @@
 
 import type { Readable, Writable } from 'node:stream'
 import type { Command } from 'commander'
-import type { ExitCode } from './exit-code.ts'
+import type { ExitCode } from './errors/exit-code.ts'
 
 /** `columns` and the event `resize` are those of a terminal. */
 export type TextOutput = Writable & { isTTY?: boolean; columns?: number }

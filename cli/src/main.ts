@@ -9,7 +9,10 @@ await Promise.all([stdout, stderr].map(flush))
 // Not by itself: connections that are kept for a next call would hold the process for seconds.
 process.exit(code)
 
-/** Resolves when all that was written has left the process. */
+/** Resolves when everything written has left the process, or cannot: a full disk is no reason to end otherwise. */
 function flush(stream: Writable): Promise<void> {
-  return new Promise((resolve) => void stream.write('', () => resolve()))
+  return new Promise((resolve) => {
+    stream.on('error', () => resolve())
+    stream.write('', () => resolve())
+  })
 }

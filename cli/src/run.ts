@@ -2,8 +2,8 @@
 
 import { Command, CommanderError } from 'commander'
 import packageJson from '../package.json' with { type: 'json' }
-import { type CommandEntry, commands } from './commands.ts'
-import { type ExitCode, exitCode } from './exit-code.ts'
+import { type CommandEntry, commands } from './command-list.ts'
+import { type ExitCode, exitCode } from './errors/exit-code.ts'
 import { bindInvocation, type Io } from './io.ts'
 
 /** `argv` without the program: ['runs', 'ls']. */

@@ -2,7 +2,7 @@
 // be written.
 
 import { ConfigError, describePlace, examineDatabase, loadPlace, StartRefused } from '@jobcast/server'
-import { exitCode } from '../exit-code.ts'
+import { exitCode } from '../errors/exit-code.ts'
 import { bad, type Finding, good, warning } from './finding.ts'
 
 type Examination = Awaited<ReturnType<typeof examineDatabase>>

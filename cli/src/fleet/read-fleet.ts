@@ -1,9 +1,9 @@
 // What -f names, as a fleet, or all that is wrong with it.
 
 import { Option } from 'commander'
-import { collect } from '../collect.ts'
+import { UsageError } from '../errors/usage-error.ts'
+import { collect } from '../flags/collect.ts'
 import type { Io } from '../io.ts'
-import { UsageError } from '../usage-error.ts'
 import { type Fleet, parseFleet } from './parse-fleet.ts'
 import { readSources } from './read-sources.ts'
 
