@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { certificates } from '@jobcast/testkit/certificates'
 import { openTlsServer } from '@jobcast/testkit/open-tls-server'
-import { dataFolder, runJobcast, startJobcast } from './run-jobcast.ts'
+import { dataFolder, runJobcast } from './run-jobcast.ts'
+import { spawnJobcast } from './spawn-jobcast.ts'
 
 const server = await openTlsServer()
 const trusting = { NODE_EXTRA_CA_CERTS: certificates.ca }
@@ -42,7 +43,7 @@ for (const [way, more] of Object.entries(ways)) {
   test(`jobcast agent carries out what is triggered, by ${way}, and stops with 0`, async (t) => {
     const deviceId = `cli-${way.replaceAll(' ', '-')}`
     const { flags, tokenFile } = await prepareDevice(t, deviceId)
-    const agent = startJobcast(t, [...flags, '--token-file', tokenFile, ...more], trusting)
+    const agent = spawnJobcast(t, [...flags, '--token-file', tokenFile, ...more], trusting)
     // grep finds no token, says 0 and exits with 1.
     assert.deepEqual(await triggerAndWait(deviceId), { execState: 'FAILED', output: '0\n' })
     await agent.until(/reported as FAILED/)
@@ -53,7 +54,7 @@ for (const [way, more] of Object.entries(ways)) {
 
 test('the token may come from the environment, and then it is not in that of a handler', async (t) => {
   const { flags, deviceToken } = await prepareDevice(t, 'cli-environment')
-  const agent = startJobcast(t, flags, { ...trusting, JOBCAST_DEVICE_TOKEN: deviceToken })
+  const agent = spawnJobcast(t, flags, { ...trusting, JOBCAST_DEVICE_TOKEN: deviceToken })
   assert.deepEqual(await triggerAndWait('cli-environment'), { execState: 'FAILED', output: '0\n' })
   assert.equal(await agent.end('SIGINT'), 0)
   assert.doesNotMatch(agent.stdout() + agent.stderr(), new RegExp(deviceToken))
@@ -61,7 +62,7 @@ test('the token may come from the environment, and then it is not in that of a h
 
 test('a server that is not trusted is not told the token, and the agent says why it is not connected', async (t) => {
   const { flags, tokenFile } = await prepareDevice(t, 'cli-distrust')
-  const agent = startJobcast(t, [...flags, '--token-file', tokenFile])
+  const agent = spawnJobcast(t, [...flags, '--token-file', tokenFile])
   const [line] = await agent.until(/no connection to wss:.*/)
   assert.match(line, /certificate/)
   assert.equal(await agent.end('SIGTERM'), 0)

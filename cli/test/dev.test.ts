@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
-import { dataFolder, startJobcast } from './run-jobcast.ts'
+import { dataFolder } from './run-jobcast.ts'
+import { spawnJobcast } from './spawn-jobcast.ts'
 
 // The lines are for curl; a machine may be without.
 const skip = spawnSync('curl', ['--version']).error ? 'there is no curl here' : false
@@ -14,7 +15,7 @@ test('dev prints a curl line that works as pasted, on the first start and on the
 }, async (t) => {
   const data = dataFolder(t)
   for (const expected of [3, 6]) {
-    const dev = startJobcast(t, ['dev', '--port', '0', '--data', data])
+    const dev = spawnJobcast(t, ['dev', '--port', '0', '--data', data])
     const [, trigger = ''] = await dev.until(triggerLine)
     const [, list = ''] = await dev.until(listLine)
     const answer = await paste(trigger)
@@ -27,10 +28,10 @@ test('dev prints a curl line that works as pasted, on the first start and on the
 
 test('dev on a folder that serve has made prints a line that works as well', { skip }, async (t) => {
   const data = dataFolder(t)
-  const serve = startJobcast(t, ['serve', '--port', '0', '--data', data, '--json-log'])
+  const serve = spawnJobcast(t, ['serve', '--port', '0', '--data', data, '--json-log'])
   await serve.until(/"msg":"ready"/)
   await serve.end('SIGTERM')
-  const dev = startJobcast(t, ['dev', '--port', '0', '--data', data])
+  const dev = spawnJobcast(t, ['dev', '--port', '0', '--data', data])
   const [, trigger = ''] = await dev.until(triggerLine)
   assert.match(await paste(trigger), /^HTTP\/1\.1 201 Created/)
 })

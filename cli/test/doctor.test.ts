@@ -10,14 +10,18 @@ import { type TestContext, test } from 'node:test'
 import { certificates } from '@jobcast/testkit/certificates'
 import { openServer } from '@jobcast/testkit/open-server'
 import { openSharedServer } from '@jobcast/testkit/shared-server'
-import { dataFolder, runJobcast } from './run-jobcast.ts'
+import { dataFolder, type Finished, runJobcast } from './run-jobcast.ts'
+import { spawnToEnd } from './spawn-jobcast.ts'
 
 const server = await openSharedServer()
 const access = { JOBCAST_URL: server.http, JOBCAST_API_KEY: server.adminKey }
 
 /** The marks by what was checked, and the whole of it. */
 async function examine(args: string[] = [], env: Record<string, string> = access) {
-  const { code, stdout, stderr } = await runJobcast(['doctor', '--json', ...args], env)
+  return read(await runJobcast(['doctor', '--json', ...args], env))
+}
+
+function read({ code, stdout, stderr }: Finished) {
   assert.notEqual(stdout, '', stderr)
   const { good, checks } = JSON.parse(stdout) as {
     good: boolean
@@ -114,7 +118,9 @@ test('a certificate is trusted or not, and its days are counted', async (t) => {
   const untrusted = await examine([], env)
   assert.deepEqual([untrusted.code, untrusted.checks.at(-1)], [8, 'encryption'])
   assert.match(untrusted.of('encryption')?.text ?? '', /not trusted .*NODE_EXTRA_CA_CERTS/)
-  const trusted = await examine([], { ...env, NODE_EXTRA_CA_CERTS: certificates.ca })
+  // Node reads this variable when it starts.
+  const trusting = { ...env, NODE_EXTRA_CA_CERTS: certificates.ca }
+  const trusted = read(await spawnToEnd(t, ['doctor', '--json'], trusting))
   assert.equal(trusted.code, 0, trusted.text)
   // Those of the tests are good for a day.
   assert.equal(trusted.of('encryption')?.mark, 'warning')

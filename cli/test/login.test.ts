@@ -5,7 +5,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSyn
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { openSharedServer } from '@jobcast/testkit/shared-server'
-import { ctrlC, openTerminal } from './open-terminal.ts'
+import { ctrlC, openPseudoTerminal } from './open-terminal.ts'
 import { dataFolder, runJobcast } from './run-jobcast.ts'
 
 const server = await openSharedServer()
@@ -36,7 +36,7 @@ test('the key from standard input is checked, kept for its owner alone, and used
 
 test('at a terminal both are asked for, and the key is not echoed', async (t) => {
   const env = { XDG_CONFIG_HOME: dataFolder(t) }
-  const terminal = openTerminal(t, ['login'], env)
+  const terminal = openPseudoTerminal(t, ['login'], env)
   await terminal.until(/Address of the service \[http:\/\/127\.0\.0\.1:8080\]:$/)
   terminal.press(`${server.http}\r`)
   await terminal.until(/API key \(not shown\):$/)
@@ -49,7 +49,7 @@ test('at a terminal both are asked for, and the key is not echoed', async (t) =>
 
 test('Ctrl-C at the question keeps nothing and ends with 130', async (t) => {
   const env = { XDG_CONFIG_HOME: dataFolder(t) }
-  const terminal = openTerminal(t, ['login', '--url', server.http], env)
+  const terminal = openPseudoTerminal(t, ['login', '--url', server.http], env)
   await terminal.until(/API key \(not shown\):$/)
   terminal.press(`jc_half${ctrlC}`)
   assert.equal(await terminal.ended, 130)

@@ -1,39 +1,73 @@
-// The program in a real pseudo-terminal, as somebody at a keyboard runs it.
+// The program at a terminal, as somebody at a keyboard runs it: in a real pseudo-terminal, or, where only what is shown
+// matters, in this process with streams that say they are one.
 
+import { PassThrough, Writable } from 'node:stream'
 import type { TestContext } from 'node:test'
 import pty from '@lydell/node-pty'
-import { cleanEnv, program } from './run-jobcast.ts'
+import { cleanEnv, startRun } from './run-jobcast.ts'
 import { Screen } from './screen.ts'
+import { program } from './spawn-jobcast.ts'
 
 export type Terminal = {
   screen: Screen
   /** Resolves when the screen shows it. */
   until(pattern: RegExp): Promise<void>
   press(keys: string): void
-  resize(columns: number): void
   /** Resolves with the exit code. */
   ended: Promise<number>
 }
 
-export const ctrlC = '\u0003'
+export type PseudoTerminal = Terminal & { resize(columns: number): void }
 
+export const ctrlC = '\u0003'
+const defaultColumns = 100
+
+/** The keyboard has no Ctrl-C, and nothing that is typed is echoed. */
 export function openTerminal(
   t: TestContext,
   args: string[],
   env: Record<string, string> = {},
-  columns = 100,
+  columns = defaultColumns,
 ): Terminal {
-  const screen = new Screen()
+  const shown = new WatchedScreen()
+  const output = () => {
+    const stream = new Writable({
+      write(chunk, _encoding, done) {
+        // As the driver of a terminal does it.
+        shown.write(String(chunk).replaceAll('\n', '\r\n'))
+        done()
+      },
+    })
+    return Object.assign(stream, { isTTY: true, columns })
+  }
+  const stdin = Object.assign(new PassThrough(), { isTTY: true })
+  const { ended } = startRun(t, args, {
+    stdin,
+    stdout: output(),
+    stderr: output(),
+    env: terminalEnv(env),
+  })
+  return {
+    screen: shown.screen,
+    until: (pattern) => shown.until(pattern, ended),
+    press: (keys) => void stdin.write(keys.replaceAll('\r', '\n')),
+    ended,
+  }
+}
+
+export function openPseudoTerminal(
+  t: TestContext,
+  args: string[],
+  env: Record<string, string> = {},
+): PseudoTerminal {
+  const shown = new WatchedScreen()
+  const rows = 40
   const child = pty.spawn(process.execPath, [program, ...args], {
-    cols: columns,
-    rows: 40,
-    env: { ...cleanEnv(), TERM: 'xterm-256color', ...env },
+    cols: defaultColumns,
+    rows,
+    env: terminalEnv(env),
   })
-  const looks = new Set<() => void>()
-  child.onData((text) => {
-    screen.write(text)
-    for (const look of looks) look()
-  })
+  child.onData((text) => shown.write(text))
   let isOver = false
   const ended = new Promise<number>((resolve) => {
     child.onExit(({ exitCode }) => {
@@ -46,20 +80,37 @@ export function openTerminal(
     await ended
   })
   return {
-    screen,
-    until: (pattern) =>
-      new Promise((resolve, reject) => {
-        const look = () => {
-          if (!pattern.test(screen.text())) return
-          looks.delete(look)
-          resolve()
-        }
-        looks.add(look)
-        void ended.then(() => reject(new Error(`jobcast ended before ${pattern}:\n${screen.text()}`)))
-        look()
-      }),
+    screen: shown.screen,
+    until: (pattern) => shown.until(pattern, ended),
     press: (keys) => child.write(keys),
-    resize: (to) => child.resize(to, 40),
+    resize: (columns) => child.resize(columns, rows),
     ended,
+  }
+}
+
+function terminalEnv(env: Record<string, string>): Record<string, string | undefined> {
+  return { ...cleanEnv(), TERM: 'xterm-256color', ...env }
+}
+
+class WatchedScreen {
+  readonly screen = new Screen()
+  readonly #checks = new Set<() => void>()
+
+  write(text: string): void {
+    this.screen.write(text)
+    for (const check of this.#checks) check()
+  }
+
+  until(pattern: RegExp, ended: Promise<number>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const check = () => {
+        if (!pattern.test(this.screen.text())) return
+        this.#checks.delete(check)
+        resolve()
+      }
+      this.#checks.add(check)
+      void ended.then(() => reject(new Error(`jobcast ended before ${pattern}:\n${this.screen.text()}`)))
+      check()
+    })
   }
 }

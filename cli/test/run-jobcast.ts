@@ -1,15 +1,13 @@
-// The program as a user runs it.
+// Commands, run in the test's own process. What needs a process of its own is in spawn-jobcast.ts.
 
-import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { EventEmitter } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Readable } from 'node:stream'
+import { Readable, Writable } from 'node:stream'
 import type { TestContext } from 'node:test'
-import { fileURLToPath } from 'node:url'
-
-export const program = fileURLToPath(new URL('../bin/jobcast.js', import.meta.url))
+import type { Io, SignalName } from '../src/io.ts'
+import { run } from '../src/run.ts'
 
 export type Finished = { code: number; stdout: string; stderr: string }
 
@@ -17,20 +15,20 @@ export type Finished = { code: number; stdout: string; stderr: string }
  * Runs it to its end, `input` on its standard input. `env` comes on top of an environment without settings and
  * profiles, but that MQTT takes a free port.
  */
-export function runJobcast(args: string[], env: Record<string, string> = {}, input = ''): Promise<Finished> {
-  return new Promise((resolve) => {
-    const child = execFile(
-      process.execPath,
-      [program, ...args],
-      { env: { ...cleanEnv(), ...env } },
-      (error, stdout, stderr) => {
-        resolve({ code: error ? Number(error.code ?? 1) : 0, stdout, stderr })
-      },
-    )
-    // It may end without having read it.
-    child.stdin?.on('error', () => undefined)
-    child.stdin?.end(input)
+export async function runJobcast(
+  args: string[],
+  env: Record<string, string> = {},
+  input = '',
+): Promise<Finished> {
+  const [stdout, stderr] = [new CollectedText(), new CollectedText()]
+  const code = await run(args, {
+    stdin: Readable.from([input]),
+    stdout,
+    stderr,
+    env: { ...cleanEnv(), ...env },
+    signals: new EventEmitter(),
   })
+  return { code, stdout: stdout.text, stderr: stderr.text }
 }
 
 export type Started = {
@@ -40,62 +38,70 @@ export type Started = {
   until: (pattern: RegExp) => Promise<RegExpExecArray>
   /** The same of standard error. */
   untilError: (pattern: RegExp) => Promise<RegExpExecArray>
-  isRunning: () => boolean
   /** Resolves with the exit code, when it ends by itself. */
-  ended: Promise<number | null>
-  /** As `| head` does when it has had enough. */
-  closeStdout: () => void
-  end: (signal: NodeJS.Signals) => Promise<number | null>
+  ended: Promise<number>
+  /** As a signal would; it must be listening for it. */
+  end: (signal: SignalName) => Promise<number>
 }
 
-/** Starts it; it is killed after the test if it still runs. */
-export function startJobcast(
-  t: TestContext,
-  args: string[],
-  env: Record<string, string> = {},
-  stdoutTo: number | 'pipe' = 'pipe',
-): Started {
-  const child = spawn(process.execPath, [program, ...args], {
-    env: { ...cleanEnv(), ...env },
-    stdio: ['ignore', stdoutTo, 'pipe'],
+/** Starts it; it is ended after the test if it still runs. */
+export function startJobcast(t: TestContext, args: string[], env: Record<string, string> = {}): Started {
+  const [stdout, stderr] = [new CollectedText(), new CollectedText()]
+  const io = { stdin: Readable.from([]), stdout, stderr, env: { ...cleanEnv(), ...env } }
+  const { ended, send } = startRun(t, args, io)
+  const whatCame = () => `jobcast ${args[0]} ended: ${stdout.text}${stderr.text}`
+  return {
+    stdout: () => stdout.text,
+    stderr: () => stderr.text,
+    until: (pattern) => stdout.until(pattern, ended.then(whatCame)),
+    untilError: (pattern) => stderr.until(pattern, ended.then(whatCame)),
+    ended,
+    end(signal) {
+      send(signal)
+      return ended
+    },
+  }
+}
+
+/** Ended after the test by the signal that ends every command that waits. */
+export function startRun(t: TestContext, args: string[], io: Omit<Io, 'signals'>) {
+  const signals = new EventEmitter()
+  let isOver = false
+  const ended = run(args, { ...io, signals }).finally(() => {
+    isOver = true
   })
-  // Not 'exit': then the last of its output may still be on the way.
-  const gone = once(child, 'close') as Promise<[number | null]>
+  const send = (signal: SignalName) => {
+    if (!signals.emit(signal, signal)) throw new Error(`jobcast ${args[0]} does not listen for ${signal}`)
+  }
   t.after(async () => {
-    child.kill('SIGKILL')
-    await gone
+    if (!isOver) send('SIGTERM')
+    await ended
   })
-  let stdout = ''
-  let stderr = ''
-  child.stderr?.on('data', (chunk) => {
-    stderr += chunk
-  })
-  child.stdout?.on('data', (chunk) => {
-    stdout += chunk
-  })
-  const untilIn = (stream: Readable | null, text: () => string) => (pattern: RegExp) =>
-    new Promise<RegExpExecArray>((resolve, reject) => {
-      const look = () => {
-        const match = pattern.exec(text())
+  return { ended, send }
+}
+
+/** Keeps what is written, and tells who waits for it. */
+export class CollectedText extends Writable {
+  text = ''
+  readonly #checks = new Set<() => void>()
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    this.text += chunk
+    for (const check of this.#checks) check()
+    done()
+  }
+
+  /** Rejects with the text of `ended` when that comes first. */
+  until(pattern: RegExp, ended: Promise<string>): Promise<RegExpExecArray> {
+    return new Promise((resolve, reject) => {
+      const check = () => {
+        const match = pattern.exec(this.text)
         if (match) resolve(match)
       }
-      stream?.on('data', look)
-      void gone.then(() => reject(new Error(`jobcast ended before ${pattern}: ${stdout}${stderr}`)))
-      look()
+      this.#checks.add(check)
+      ended.then((text) => reject(new Error(`not seen: ${pattern}; ${text}`)), reject)
+      check()
     })
-  return {
-    stdout: () => stdout,
-    stderr: () => stderr,
-    until: untilIn(child.stdout, () => stdout),
-    untilError: untilIn(child.stderr, () => stderr),
-    ended: gone.then(([code]) => code),
-    closeStdout: () => child.stdout?.destroy(),
-    isRunning: () => child.exitCode === null && child.signalCode === null,
-    async end(signal) {
-      child.kill(signal)
-      const [code] = await gone
-      return code
-    },
   }
 }
 

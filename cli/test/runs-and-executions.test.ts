@@ -1,13 +1,12 @@
 // jobcast runs, executions and events in a pipe.
 
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { test } from 'node:test'
 import { type DeviceCalls, newDevice } from '@jobcast/testkit/call-device'
 import { openCuttingProxy } from '@jobcast/testkit/cutting-proxy'
 import { openSharedServer } from '@jobcast/testkit/shared-server'
-import { cleanEnv, program, runJobcast, startJobcast } from './run-jobcast.ts'
+import { runJobcast, startJobcast } from './run-jobcast.ts'
+import { spawnJobcast } from './spawn-jobcast.ts'
 
 const server = await openSharedServer()
 const access = { JOBCAST_URL: server.http, JOBCAST_API_KEY: server.adminKey }
@@ -208,20 +207,11 @@ test('a reader that has had enough is no failure', async (t) => {
   const deviceIds = Array.from({ length: 600 }, (_, at) => `pipe-${'x'.repeat(100)}-${at}`)
   await server.putJobAndDevices('pipe', deviceIds)
   await server.trigger('pipe', deviceIds)
-  const child = spawn(process.execPath, [program, 'executions', 'ls', '--job', 'pipe', '--limit', '600'], {
-    env: { ...cleanEnv(), ...access },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  t.after(() => child.kill('SIGKILL'))
-  let stderr = ''
-  child.stderr.on('data', (chunk) => {
-    stderr += chunk
-  })
-  const closed = once(child, 'close')
-  await once(child.stdout, 'data')
-  child.stdout.destroy()
-  assert.deepEqual(await closed, [0, null])
-  assert.equal(stderr, '')
+  const listing = spawnJobcast(t, ['executions', 'ls', '--job', 'pipe', '--limit', '600'], access)
+  await listing.until(/pipe/)
+  listing.closeStdout()
+  assert.equal(await listing.ended, 0)
+  assert.equal(listing.stderr(), '')
 })
 
 test('a word that is no command is said so: 2', async () => {

@@ -5,13 +5,14 @@ import { createServer } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { dataFolder, runJobcast, startJobcast } from './run-jobcast.ts'
+import { dataFolder, runJobcast } from './run-jobcast.ts'
+import { spawnJobcast } from './spawn-jobcast.ts'
 
 const readyLine = /^(\{.*"msg":"ready".*\})$/m
 
 test('serve tells its real address in one JSON line, shows the admin key once and stops with 0', async (t) => {
   const data = dataFolder(t)
-  const first = startJobcast(t, ['serve', '--port', '0', '--data', data, '--json-log'])
+  const first = spawnJobcast(t, ['serve', '--port', '0', '--data', data, '--json-log'])
   const { http } = JSON.parse((await first.until(readyLine))[1] as string)
   assert.equal((await fetch(`${http}/readyz`)).status, 200)
   assert.equal(await first.end('SIGTERM'), 0)
@@ -20,7 +21,7 @@ test('serve tells its real address in one JSON line, shows the admin key once an
   assert.equal(statSync(join(data, 'admin-key')).mode & 0o777, 0o600)
   assert.match(first.stderr(), new RegExp(`^ {2}${kept}$`, 'm'))
 
-  const second = startJobcast(t, ['serve', '--port', '0', '--data', data, '--json-log'])
+  const second = spawnJobcast(t, ['serve', '--port', '0', '--data', data, '--json-log'])
   await second.until(readyLine)
   assert.equal(await second.end('SIGINT'), 0)
   assert.equal(second.stderr(), '')
@@ -29,7 +30,7 @@ test('serve tells its real address in one JSON line, shows the admin key once an
 test('JOBCAST_ADMIN_KEY is used instead of a new key and kept nowhere', async (t) => {
   const data = dataFolder(t)
   const apiKey = (await runJobcast(['new-key'])).stdout.trim()
-  const server = startJobcast(t, ['serve', '--json-log'], {
+  const server = spawnJobcast(t, ['serve', '--json-log'], {
     JOBCAST_PORT: '0',
     JOBCAST_DATA: data,
     JOBCAST_ADMIN_KEY: apiKey,
@@ -70,7 +71,7 @@ test('SIGTERM while it waits for its database ends it at once, as process 1 too'
   await once(mute, 'listening')
   t.after(() => mute.close())
   const { port } = mute.address() as AddressInfo
-  const server = startJobcast(t, ['serve', '--port', '0', '--data', dataFolder(t)], {
+  const server = spawnJobcast(t, ['serve', '--port', '0', '--data', dataFolder(t)], {
     DATABASE_URL: `postgres://jobcast:secret@127.0.0.1:${port}/jobcast`,
   })
   const [connection] = await asked
@@ -89,7 +90,7 @@ test('a port in use and a folder in use are each explained in a sentence', async
   assert.match(taken.stderr, new RegExp(`^jobcast cannot start: port ${port} is in use\\.`))
 
   const data = dataFolder(t)
-  await startJobcast(t, ['serve', '--port', '0', '--data', data, '--json-log']).until(readyLine)
+  await spawnJobcast(t, ['serve', '--port', '0', '--data', data, '--json-log']).until(readyLine)
   const second = await runJobcast(['serve', '--port', '0', '--data', data])
   assert.equal(second.code, 1)
   assert.match(second.stderr, /^jobcast cannot start: Another Jobcast is running/)
@@ -128,7 +129,7 @@ test('a log that cannot be written does not stop the service', {
   await once(other, 'close')
   const full = openSync('/dev/full', 'w')
   t.after(() => closeSync(full))
-  const server = startJobcast(
+  const server = spawnJobcast(
     t,
     ['serve', '--port', String(port), '--data', data, '--json-log'],
     { JOBCAST_ADMIN_KEY: apiKey },

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newDevice } from '@jobcast/testkit/call-device'
 import { openSharedServer } from '@jobcast/testkit/shared-server'
-import { ctrlC, openTerminal } from './open-terminal.ts'
+import { ctrlC, openPseudoTerminal, openTerminal } from './open-terminal.ts'
 
 const server = await openSharedServer()
 const access = { JOBCAST_URL: server.http, JOBCAST_API_KEY: server.adminKey }
@@ -27,7 +27,7 @@ test('one bar is drawn over itself, failures stay above it, and it is gone in th
   const [good, bad] = await jobOn('bar', 'bar-1', 'bar-2')
   assert.ok(good && bad)
   const flags = triggerFlags(['bar-1', 'bar-2'])
-  const terminal = openTerminal(t, ['trigger', 'bar', ...flags, '--wait'], access)
+  const terminal = openPseudoTerminal(t, ['trigger', 'bar', ...flags, '--wait'], access)
   const { screen } = terminal
   await terminal.until(/bar #\d+ ░{30} {2}0\/2 {2}2 PENDING {2}\d:\d\d$/)
   assert.equal(screen.isCursorVisible, false)
@@ -61,7 +61,7 @@ test('with NO_COLOR nothing is coloured', async (t) => {
 test('the bar fits when the terminal gets narrower, and never breaks into a second row', async (t) => {
   const [device] = await jobOn('narrow', 'narrow-1')
   assert.ok(device)
-  const terminal = openTerminal(t, ['trigger', 'narrow', '-d', 'narrow-1', '--wait'], access)
+  const terminal = openPseudoTerminal(t, ['trigger', 'narrow', '-d', 'narrow-1', '--wait'], access)
   await terminal.until(/narrow #\d+ ░{30} {2}0\/1/)
   terminal.resize(40)
   await terminal.until(/narrow #\d+ ░{5,9} {2}0\/1 {2}1 PENDING {2}\d:\d\d$/)
@@ -74,7 +74,7 @@ test('the bar fits when the terminal gets narrower, and never breaks into a seco
 
 test('Ctrl-C leaves the run going and says how to watch and to cancel it', async (t) => {
   await jobOn('left', 'left-1')
-  const terminal = openTerminal(t, ['trigger', 'left', '--device', 'left-1', '--wait'], access)
+  const terminal = openPseudoTerminal(t, ['trigger', 'left', '--device', 'left-1', '--wait'], access)
   await terminal.until(/1 PENDING/)
   terminal.press(ctrlC)
   assert.equal(await terminal.ended, 130)

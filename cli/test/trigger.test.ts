@@ -7,6 +7,7 @@ import { test } from 'node:test'
 import { newDevice } from '@jobcast/testkit/call-device'
 import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { dataFolder, runJobcast, startJobcast } from './run-jobcast.ts'
+import { spawnJobcast } from './spawn-jobcast.ts'
 
 const server = await openSharedServer({ maxDevices: 5 })
 const access = { JOBCAST_URL: server.http, JOBCAST_API_KEY: server.adminKey }
@@ -80,7 +81,7 @@ test('--wait ends with 0 when all SUCCEEDED, and with 6 when one did not', async
 test('a wait outlives whoever reads its output, for its exit code counts', async (t) => {
   await server.putJobAndDevices('outlive', [])
   const fail = await deviceThatEnds('outlive-1', 'FAILED')
-  const waiting = startJobcast(t, ['trigger', 'outlive', '-d', 'outlive-1', '--wait'], access)
+  const waiting = spawnJobcast(t, ['trigger', 'outlive', '-d', 'outlive-1', '--wait'], access)
   await waiting.untilError(/1 PENDING/)
   waiting.closeStdout()
   await fail()
@@ -90,7 +91,7 @@ test('a wait outlives whoever reads its output, for its exit code counts', async
 
 test('SIGTERM leaves the run going as well', async (t) => {
   await server.putJobAndDevices('term', ['term-1'])
-  const waiting = startJobcast(t, ['trigger', 'term', '-d', 'term-1', '--wait'], access)
+  const waiting = spawnJobcast(t, ['trigger', 'term', '-d', 'term-1', '--wait'], access)
   // A line at once, and another a few seconds later, though nothing has changed.
   await waiting.untilError(/(?:term #\d+ {2}0\/1 {2}1 PENDING {2}\d:\d\d\n){2}/)
   assert.equal(await waiting.end('SIGTERM'), 143)

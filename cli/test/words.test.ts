@@ -3,13 +3,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ConnectionError, type ErrorCode, JobcastError, UnexpectedAnswer, WaitTimeout } from '@jobcast/client'
-import { exitCodeOf } from '../src/exit-code.ts'
-import { LineSplitter } from '../src/follow-outputs.ts'
-import { tableText } from '../src/print-table.ts'
-import { progressBar, reasonOf } from '../src/progress.ts'
-import { cutText, plainText, textWidth } from '../src/text-width.ts'
-import { MissingKey, NothingFound, UsageError } from '../src/usage-error.ts'
-import { elapsedText, waitMs } from '../src/wait-time.ts'
+import { exitCodeOf } from '../src/errors/exit-code.ts'
+import { MissingKey, NothingFound, UsageError } from '../src/errors/usage-error.ts'
+import { elapsedText, waitMs } from '../src/flags/wait-time.ts'
+import { tableText } from '../src/output/print-table.ts'
+import { progressBar, reasonOf } from '../src/output/progress.ts'
+import { cutText, plainText, textWidth } from '../src/output/text-width.ts'
+import { LineSplitter } from '../src/watch/follow-outputs.ts'
 
 const plain = (_: string, text: string) => text
 const counts = {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { existsSync, globSync } from 'node:fs'
 import { describe, test } from 'node:test'
-import { agentCommand } from '../../cli/src/agent.ts'
+import { agentCommand } from '../../cli/src/commands/agent.ts'
 import { envName, loadConfig, type SettingName, settings } from '../../server/src/config.ts'
 import { newSecretText } from '../../server/src/domain/secret-text.ts'
 import {

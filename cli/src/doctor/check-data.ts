@@ -3,7 +3,7 @@
 import { existsSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { exitCode } from '../exit-code.ts'
+import { exitCode } from '../errors/exit-code.ts'
 import { bad, type Finding, good, warning } from './finding.ts'
 
 const mib = 1024 * 1024

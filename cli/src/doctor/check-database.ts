@@ -2,16 +2,16 @@
 // be written.
 
 import { ConfigError, describePlace, examineDatabase, loadPlace, StartRefused } from '@jobcast/server'
-import { exitCode } from '../exit-code.ts'
+import { exitCode } from '../errors/exit-code.ts'
 import { bad, type Finding, good, warning } from './finding.ts'
 
 type Examination = Awaited<ReturnType<typeof examineDatabase>>
 
 /** Nothing where DATABASE_URL is not set. */
-export async function* checkDatabase(): AsyncGenerator<Finding> {
+export async function* checkDatabase(env: NodeJS.ProcessEnv): AsyncGenerator<Finding> {
   let place: ReturnType<typeof loadPlace>
   try {
-    place = loadPlace(undefined)
+    place = loadPlace(undefined, env)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     yield bad('database', error.message, exitCode.usage)

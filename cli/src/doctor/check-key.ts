@@ -1,9 +1,9 @@
 // The key, and whether events come through to whoever has it.
 
 import { type ApiKey, Jobcast } from '@jobcast/client'
-import type { FoundAccess } from '../access.ts'
-import { exitCode, exitCodeOf } from '../exit-code.ts'
-import { explainError } from '../explain-error.ts'
+import { exitCode, exitCodeOf } from '../errors/exit-code.ts'
+import { explainError } from '../errors/explain-error.ts'
+import type { FoundAccess } from '../service/access.ts'
 import { bad, type Finding, good, warning } from './finding.ts'
 
 const patienceMs = 10_000

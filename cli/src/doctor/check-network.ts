@@ -4,7 +4,7 @@ import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { type TLSSocket, connect as tlsConnect } from 'node:tls'
-import { exitCode } from '../exit-code.ts'
+import { exitCode } from '../errors/exit-code.ts'
 import { bad, type Finding, good, warning } from './finding.ts'
 
 const patienceMs = 10_000

@@ -1,7 +1,7 @@
 // The service itself: does it live, can it write, which version is it, does its clock agree with ours.
 
 import packageJson from '../../package.json' with { type: 'json' }
-import { exitCode } from '../exit-code.ts'
+import { exitCode } from '../errors/exit-code.ts'
 import { bad, type Finding, good, warning } from './finding.ts'
 
 const patienceMs = 10_000

@@ -1,6 +1,6 @@
 // What a check has found.
 
-import type { ExitCode } from '../exit-code.ts'
+import type { ExitCode } from '../errors/exit-code.ts'
 
 export type Finding = {
   /** What was checked, in a word or two. */

@@ -1,7 +1,7 @@
 // A plan, carried out: what one change meets does not stop the others, unless it would meet all of them.
 
 import type { Jobcast } from '@jobcast/client'
-import { inParallel } from '../in-parallel.ts'
+import { inParallel } from './in-parallel.ts'
 import type { Change, Plan } from './plan-fleet.ts'
 
 export type Outcome =

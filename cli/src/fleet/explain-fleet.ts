@@ -1,5 +1,5 @@
-import { type ExitCode, exitCode } from '../exit-code.ts'
-import type { Out } from '../out.ts'
+import { type ExitCode, exitCode } from '../errors/exit-code.ts'
+import type { Out } from '../output/out.ts'
 import { FleetFileError } from './parse-fleet.ts'
 
 /** Everything that is wrong in the files, a line each, as compilers tell it. */

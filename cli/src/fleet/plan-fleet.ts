@@ -2,8 +2,8 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import type { Jobcast } from '@jobcast/client'
-import { inParallel } from '../in-parallel.ts'
 import { type Fields, type Found, type Kind, kinds, readAll, readOne } from './fleet-kind.ts'
+import { inParallel } from './in-parallel.ts'
 import type { Fleet, Wanted } from './parse-fleet.ts'
 
 export type FieldChange = { from?: unknown; to?: unknown }

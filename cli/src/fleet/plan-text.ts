@@ -1,7 +1,7 @@
 // A plan as a person reads it, like a diff, and as programs do.
 
-import type { Paint } from '../colors.ts'
-import { plainText } from '../text-width.ts'
+import type { Paint } from '../output/colors.ts'
+import { plainText } from '../output/text-width.ts'
 import type { Change, FieldChange, Plan } from './plan-fleet.ts'
 
 const marks = { create: '+', update: '~', delete: '-' } as const

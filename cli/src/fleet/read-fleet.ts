@@ -1,8 +1,9 @@
 // What -f names, as a fleet, or all that is wrong with it.
 
 import { Option } from 'commander'
-import { collect } from '../collect.ts'
-import { UsageError } from '../usage-error.ts'
+import { UsageError } from '../errors/usage-error.ts'
+import { collect } from '../flags/collect.ts'
+import type { Io } from '../io.ts'
 import { type Fleet, parseFleet } from './parse-fleet.ts'
 import { readSources } from './read-sources.ts'
 
@@ -18,9 +19,9 @@ export function fleetOptions(): Option[] {
 }
 
 /** Throws FleetFileError with everything that is wrong in the files. */
-export async function readFleet({ file }: FleetFlags): Promise<Fleet> {
+export async function readFleet({ stdin }: Io, { file }: FleetFlags): Promise<Fleet> {
   try {
-    return parseFleet(await readSources(file))
+    return parseFleet(await readSources(stdin, file))
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     throw code === undefined ? error : new UsageError(message)

@@ -2,18 +2,19 @@
 
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { UsageError } from '../usage-error.ts'
+import { UsageError } from '../errors/usage-error.ts'
 
 export type Source = { file: string; text: string }
 
 const fleetFile = /\.(?:ya?ml|json)$/
 
 /** Of a folder its own .yaml, .yml and .json files, by name. Throws as node:fs does. */
-export async function readSources(paths: readonly string[]): Promise<Source[]> {
+export async function readSources(stdin: Readable, paths: readonly string[]): Promise<Source[]> {
   const sources: Source[] = []
   for (const path of new Set(paths)) {
-    if (path === '-') sources.push({ file: 'standard input', text: await text(process.stdin) })
+    if (path === '-') sources.push({ file: 'standard input', text: await text(stdin) })
     else for (const file of filesAt(path)) sources.push({ file, text: readFileSync(file, 'utf8') })
   }
   return sources

@@ -1,0 +1,141 @@
+// jobcast devices: who can be told, and what they sign in with.
+
+import { type Device, type DeviceContent, isJobcastError, type Jobcast } from '@jobcast/client'
+import { type Command, Option } from 'commander'
+import { groupCommand } from '../define/group-command.ts'
+import { listCommand } from '../define/list-command.ts'
+import { ownerCommand, withClient } from '../define/owner-command.ts'
+import { removeCommand } from '../define/remove-command.ts'
+import { collect } from '../flags/collect.ts'
+import { localTime } from '../output/local-time.ts'
+import { fieldsText } from '../output/print-table.ts'
+
+type ListFlags = { tag?: string; online?: true; offline?: true }
+type PutFlags = { name?: string; tag?: string[]; clearTags?: true }
+
+export function devicesCommand(): Command {
+  const rm = removeCommand({
+    argument: 'deviceId',
+    word: 'device',
+    consequence: 'What has not ended on it is canceled.',
+    remove: (client, name) => client.devices.delete(name),
+  })
+  const revoke = removeCommand({
+    name: 'revoke',
+    argument: 'deviceId',
+    verb: ['Revoke the token of', 'Revoked the token of'],
+    word: 'device',
+    consequence: 'It is disconnected at once.',
+    remove: (client, name) => client.devices.revokeCredential(name),
+  })
+  return groupCommand(
+    'devices',
+    lsCommand(),
+    getCommand(),
+    putCommand(),
+    tokenCommand(),
+    revoke.description('Revoke the token of devices: they are not let in until they have a new one.'),
+    rm.description('Delete devices.'),
+  ).addHelpText(
+    'after',
+    '\nExamples:\n  jobcast devices --tag berlin --offline\n  TOKEN=$(jobcast devices token kiosk-1)\n',
+  )
+}
+
+function lsCommand(): Command {
+  return listCommand<Device, ListFlags>(
+    [
+      { title: 'DEVICE', of: ({ deviceId }) => deviceId },
+      { title: 'NAME', of: ({ deviceName }) => deviceName },
+      {
+        title: 'STATE',
+        of: ({ online }) => (online ? 'online' : 'offline'),
+        paint: (text, { online }, paint) => paint(online ? 'green' : 'dim', text),
+      },
+      { title: 'SINCE', of: ({ since }) => localTime(since) },
+      { title: 'TAGS', of: ({ tags }) => tags.join(', ') || null },
+    ],
+    (client, { tag, online, offline }) =>
+      client.devices.list({ limit: 200, tag, online: online ?? (offline && false) }),
+  )
+    .description('List devices; also without "ls".')
+    .option('--tag <tag>', 'only those with this tag')
+    .addOption(new Option('--online', 'only those that are online').conflicts('offline'))
+    .option('--offline', 'only those that are not')
+}
+
+function getCommand(): Command {
+  return ownerCommand('get')
+    .description('Show a device.')
+    .argument('<deviceId>')
+    .action(
+      withClient(async ({ client, out }, name: string) => {
+        const device = await client.devices.get(name)
+        const { deviceId, deviceName, tags, online, door } = device
+        out.show(device, () =>
+          fieldsText(
+            {
+              device: deviceId,
+              name: deviceName,
+              tags: tags.join(', ') || null,
+              state: online ? 'online' : 'offline',
+              since: localTime(device.since),
+              'last seen': localTime(device.lastSeenAt),
+              door,
+              'token made': localTime(device.credentialCreatedAt),
+              created: localTime(device.createdAt),
+              updated: localTime(device.updatedAt),
+            },
+            out.paint,
+          ),
+        )
+      }),
+    )
+}
+
+function putCommand(): Command {
+  return ownerCommand('put')
+    .description('Make a device, or change it.')
+    .argument('<deviceId>')
+    .option('--name <text>', 'for people; like its id unless said')
+    .option('--tag <tag>', 'all of its tags, one each time', collect)
+    .addOption(new Option('--clear-tags', 'take all tags away').conflicts('tag'))
+    .addHelpText('after', '\nWhat no flag names stays as it is.\n')
+    .action(
+      withClient(async ({ client, out }, name: string, flags: PutFlags) => {
+        const base = await contentOf(client, name)
+        const tags = flags.clearTags ? [] : flags.tag
+        const { created, value } = await client.devices.put(name, {
+          ...base,
+          ...(flags.name !== undefined && { deviceName: flags.name }),
+          ...(tags && { tags }),
+        })
+        out.say(`${created ? 'Made' : 'Changed'} device ${name}.`)
+        out.show(value, () => '')
+      }),
+    )
+}
+
+function tokenCommand(): Command {
+  return ownerCommand('token')
+    .description('Make a new token for a device. It is shown this once, and the one before it is void.')
+    .argument('<deviceId>')
+    .action(
+      withClient(async ({ client, out }, name: string) => {
+        const credential = await client.devices.createCredential(name)
+        out.say(`The token of device ${name}, shown this once; the one before it is void:`)
+        out.show(credential, () => credential.deviceToken)
+      }),
+    )
+}
+
+/** None where there is no such device. */
+async function contentOf(client: Jobcast, name: string): Promise<DeviceContent> {
+  try {
+    const { deviceName, tags } = await client.devices.get(name)
+    return { deviceName, tags }
+  } catch (error) {
+    if (isJobcastError(error, 'J-001')) return {}
+    throw error
+  }
+}

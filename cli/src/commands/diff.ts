@@ -1,0 +1,29 @@
+// jobcast diff: how a server differs from files.
+
+import type { Command } from 'commander'
+import { ownerCommand, withClient } from '../define/owner-command.ts'
+import { exitCode } from '../errors/exit-code.ts'
+import { explainFleet } from '../fleet/explain-fleet.ts'
+import { planFleet } from '../fleet/plan-fleet.ts'
+import { planJson, planText } from '../fleet/plan-text.ts'
+import { type FleetFlags, fleetOptions, readFleet } from '../fleet/read-fleet.ts'
+
+export function diffCommand(): Command {
+  const command = ownerCommand('diff')
+  for (const option of fleetOptions()) command.addOption(option)
+  return command
+    .addHelpText('after', '\nEnds with 0 where nothing differs, with 6 where something does.\n')
+    .action(
+      withClient(({ client, out, io }, flags: FleetFlags) =>
+        explainFleet(out, async () => {
+          const plan = await planFleet(client, await readFleet(io, flags), flags)
+          out.show(planJson(plan), () => planText(plan, out.paint))
+          if (plan.changes.length === 0) {
+            out.say(`Nothing differs: ${plan.unchanged} as the files say.`)
+            return exitCode.ok
+          }
+          return exitCode.differs
+        }),
+      ),
+    )
+}

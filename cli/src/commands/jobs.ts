@@ -1,0 +1,107 @@
+// jobcast jobs: what devices can be told to do.
+
+import { isJobcastError, type Job, type JobContent, type Jobcast } from '@jobcast/client'
+import type { Command } from 'commander'
+import { groupCommand } from '../define/group-command.ts'
+import { listCommand } from '../define/list-command.ts'
+import { ownerCommand, withClient } from '../define/owner-command.ts'
+import { removeCommand } from '../define/remove-command.ts'
+import { wholeNumber } from '../flags/whole-number.ts'
+import { readContent } from '../input/read-content.ts'
+import { localTime } from '../output/local-time.ts'
+import { fieldsText } from '../output/print-table.ts'
+
+type PutFlags = {
+  file?: string
+  description?: string
+  expireAfterSeconds?: number
+  timeoutSeconds?: number
+  deadlineSeconds?: number
+}
+
+export function jobsCommand(): Command {
+  const ls = listCommand<Job>(
+    [
+      { title: 'JOB', of: ({ jobName }) => jobName },
+      { title: 'DESCRIPTION', of: ({ description }) => description || null },
+      { title: 'UPDATED', of: ({ updatedAt }) => localTime(updatedAt) },
+    ],
+    (client) => client.jobs.list({ limit: 200 }),
+  )
+  const rm = removeCommand({
+    argument: 'jobName',
+    word: 'job',
+    consequence: 'Executions under way go on.',
+    remove: (client, name) => client.jobs.delete(name),
+  })
+  return groupCommand(
+    'jobs',
+    ls.description('List jobs; also without "ls".'),
+    getCommand(),
+    putCommand(),
+    rm.description('Delete jobs.'),
+  ).addHelpText('after', '\nExample:\n  jobcast jobs put restart -f restart.yaml\n')
+}
+
+function getCommand(): Command {
+  return ownerCommand('get')
+    .description('Show a job.')
+    .argument('<jobName>')
+    .action(
+      withClient(async ({ client, out }, name: string) => {
+        const job = await client.jobs.get(name)
+        out.show(job, () =>
+          fieldsText(
+            {
+              job: job.jobName,
+              description: job.description || null,
+              document: JSON.stringify(job.document),
+              expireAfterSeconds: job.expireAfterSeconds,
+              timeoutSeconds: job.timeoutSeconds,
+              deadlineSeconds: job.deadlineSeconds,
+              retry: job.retry && JSON.stringify(job.retry),
+              created: localTime(job.createdAt),
+              updated: localTime(job.updatedAt),
+            },
+            out.paint,
+          ),
+        )
+      }),
+    )
+}
+
+function putCommand(): Command {
+  return ownerCommand('put')
+    .description('Make a job, or change it.')
+    .argument('<jobName>')
+    .option('-f, --file <file>', 'YAML or JSON with its whole content; - is standard input')
+    .option('--description <text>', 'what it does')
+    .option('--expire-after-seconds <number>', 'how long an execution may wait', wholeNumber(1))
+    .option('--timeout-seconds <number>', 'how long a device may work on it', wholeNumber(1))
+    .option('--deadline-seconds <number>', 'how long all of it may take', wholeNumber(1))
+    .addHelpText('after', '\nWithout a file, what no flag names stays as it is.\n')
+    .action(
+      withClient(async ({ client, out, io }, name: string, flags: PutFlags) => {
+        const base =
+          flags.file === undefined ? await contentOf(client, name) : await readContent(io, flags.file)
+        const { description, expireAfterSeconds, timeoutSeconds, deadlineSeconds } = flags
+        const changes = { description, expireAfterSeconds, timeoutSeconds, deadlineSeconds }
+        const given = Object.entries(changes).filter(([, value]) => value !== undefined)
+        const { created, value } = await client.jobs.put(name, { ...base, ...Object.fromEntries(given) })
+        out.say(`${created ? 'Made' : 'Changed'} job ${name}.`)
+        out.show(value, () => '')
+      }),
+    )
+}
+
+/** None where there is no such job. */
+async function contentOf(client: Jobcast, name: string): Promise<JobContent> {
+  try {
+    const { jobName, createdAt, updatedAt, ...content } = await client.jobs.get(name)
+    const given = Object.entries(content).filter(([, value]) => value !== null)
+    return Object.fromEntries(given) as JobContent
+  } catch (error) {
+    if (isJobcastError(error, 'J-301')) return {}
+    throw error
+  }
+}

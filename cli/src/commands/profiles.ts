@@ -1,0 +1,50 @@
+// jobcast profiles: those that login has kept.
+
+import type { Command } from 'commander'
+import { groupCommand } from '../define/group-command.ts'
+import { plainCommand, withOut } from '../define/owner-command.ts'
+import { profilesFile, readProfiles, removeProfile, useProfile } from '../service/profiles.ts'
+
+export function profilesCommand(): Command {
+  return groupCommand('profiles', lsCommand(), useCommand(), rmCommand())
+}
+
+function lsCommand(): Command {
+  return plainCommand('ls')
+    .description('List profiles; also without "ls".')
+    .action(
+      withOut(async ({ out, io }) => {
+        const { current, byName } = readProfiles(profilesFile(io.env))
+        const rows = [...byName].map(([name, { url }]) => ({ name, url, current: name === current }))
+        out.showTable(rows, [
+          { title: 'PROFILE', of: ({ name }) => name },
+          { title: 'URL', of: ({ url }) => url },
+          { title: 'CURRENT', of: (row) => (row.current ? 'yes' : 'no') },
+        ])
+      }),
+    )
+}
+
+function useCommand(): Command {
+  return plainCommand('use')
+    .description('Use a profile from now on.')
+    .argument('<name>')
+    .action(
+      withOut(async ({ out, io }, name: string) => {
+        useProfile(profilesFile(io.env), name)
+        out.say(`Profile "${name}" is used from now on.`)
+      }),
+    )
+}
+
+function rmCommand(): Command {
+  return plainCommand('rm')
+    .description('Forget a profile. Its key stays good.')
+    .argument('<name>')
+    .action(
+      withOut(async ({ out, io }, name: string) => {
+        removeProfile(profilesFile(io.env), name)
+        out.say(`Profile "${name}" is gone.`)
+      }),
+    )
+}

@@ -1,0 +1,139 @@
+// jobcast runs: what was triggered, a call each.
+
+import type { Run } from '@jobcast/client'
+import type { Command } from 'commander'
+import { groupCommand } from '../define/group-command.ts'
+import { type OwnerContext, ownerCommand, withClient } from '../define/owner-command.ts'
+import { type ExitCode, exitCode } from '../errors/exit-code.ts'
+import { repeatable } from '../flags/target-devices.ts'
+import { waitMs } from '../flags/wait-time.ts'
+import { idNumber, wholeNumber } from '../flags/whole-number.ts'
+import { localTime } from '../output/local-time.ts'
+import type { Out } from '../output/out.ts'
+import { type Column, fieldsText } from '../output/print-table.ts'
+import { countsText } from '../output/progress.ts'
+import { mostOfPage, takeItems } from '../service/take-items.ts'
+import { howToGoOn, watchRun } from '../watch/watch-run.ts'
+import { type WaitFlags, waitOptions } from './trigger.ts'
+
+const plain = (_: string, text: string) => text
+
+export function runsCommand(): Command {
+  const others = [getCommand(), watchCommand(), cancelCommand(), retryCommand()]
+  return groupCommand('runs', lsCommand(), ...others).addHelpText(
+    'after',
+    '\nExample:\n  jobcast runs --job restart --limit 5\n',
+  )
+}
+
+function lsCommand(): Command {
+  return ownerCommand('ls')
+    .description('List runs, newest first; also without "ls".')
+    .option('--job <name>', 'only those of this job')
+    .option('--limit <number>', 'how many at most', wholeNumber(1), 20)
+    .addHelpText('after', '\nExample:\n  jobcast runs ls --job restart\n')
+    .action(
+      withClient(async ({ client, out }, { job, limit }: { job?: string; limit: number }) => {
+        const list = client.runs.list({ jobName: job, limit: Math.min(limit, mostOfPage) })
+        const { items, hasMore } = await takeItems(list, limit)
+        out.showTable(items, runColumns)
+        if (hasMore) out.say(`There are more; --limit shows more than ${limit}.`)
+      }),
+    )
+}
+
+function getCommand(): Command {
+  return runCommand('get')
+    .description('Show a run.')
+    .addHelpText('after', '\nExample:\n  jobcast runs get 12\n')
+    .action(withClient(async ({ client, out }, runId: number) => showRun(out, await client.runs.get(runId))))
+}
+
+function watchCommand(): Command {
+  return runCommand('watch')
+    .description('Follow a run to its end; the exit code tells how it ended.')
+    .option('--timeout <time>', 'no longer than this (10m, 90s): ends with 7', waitMs)
+    .addHelpText('after', '\nExample:\n  jobcast runs watch 12\n')
+    .action(
+      withClient((context, runId: number, { timeout }: { timeout?: number }) =>
+        watchRun(context, runId, { timeoutMs: timeout }),
+      ),
+    )
+}
+
+function cancelCommand(): Command {
+  return runCommand('cancel')
+    .description('Cancel all of a run that has not ended.')
+    .option('--force', 'without waiting for the devices to confirm')
+    .addHelpText('after', '\nExample:\n  jobcast runs cancel 12\n')
+    .action(
+      withClient(async ({ client, out }, runId: number, { force }: { force?: boolean }) =>
+        showRun(out, await client.runs.cancel(runId, { force })),
+      ),
+    )
+}
+
+function retryCommand(): Command {
+  const command = runCommand('retry')
+    .description('Trigger a run again on the devices that did not succeed.')
+    .addOption(repeatable('-d, --device <id>', 'only on this one of them; can be repeated'))
+  for (const option of waitOptions()) command.addOption(option)
+  return command
+    .addHelpText('after', '\nExample:\n  jobcast runs retry 12 --wait\n')
+    .action(
+      withClient((context, runId: number, { device, ...wait }: WaitFlags & { device?: string[] }) =>
+        retryRun(context, runId, device, wait),
+      ),
+    )
+}
+
+/** The new run, awaited if that is wanted. Without devices: all that did not succeed. */
+export async function retryRun(
+  context: OwnerContext,
+  runId: number,
+  deviceIds: string[] | undefined,
+  { wait, timeout }: WaitFlags,
+): Promise<ExitCode> {
+  const { client, out } = context
+  const run = await client.runs.retry(runId, deviceIds ? { deviceIds } : {})
+  out.say(`Run ${run.runId}: ${run.jobName} on ${run.total} ${run.total === 1 ? 'device' : 'devices'}`)
+  if (wait || timeout !== undefined) return watchRun(context, run.runId, { timeoutMs: timeout })
+  out.say(howToGoOn(run.runId))
+  showRun(out, run)
+  return exitCode.ok
+}
+
+function runCommand(name: string): Command {
+  return ownerCommand(name).argument('<runId>', 'which run', idNumber)
+}
+
+function showRun(out: Out, run: Run): void {
+  const { runId, jobName, launchedAt, total, counts, finished, retryOf } = run
+  out.show(run, () =>
+    fieldsText(
+      {
+        run: runId,
+        job: jobName,
+        launched: localTime(launchedAt),
+        executions: total,
+        states: countsText(counts, plain),
+        finished: finished ? 'yes' : 'no',
+        ...(retryOf !== null && { 'retry of': retryOf }),
+      },
+      out.paint,
+    ),
+  )
+}
+
+const runColumns: Column<Run>[] = [
+  { title: 'RUN', of: ({ runId }) => runId },
+  { title: 'JOB', of: ({ jobName }) => jobName },
+  { title: 'LAUNCHED', of: ({ launchedAt }) => localTime(launchedAt) },
+  { title: 'TOTAL', of: ({ total }) => total },
+  { title: 'FINISHED', of: ({ finished }) => (finished ? 'yes' : 'no') },
+  {
+    title: 'STATES',
+    of: ({ counts }) => countsText(counts, plain),
+    paint: (_, { counts }, paint) => countsText(counts, paint),
+  },
+]

@@ -1,0 +1,67 @@
+// A command that works on a database itself, not through a service: which one that is, and how its troubles end.
+
+import {
+  ConfigError,
+  loadPlace,
+  StartRefused,
+  StorageUnavailable,
+  type StorePlace,
+  TransferRefused,
+} from '@jobcast/server'
+import { type Command, Option } from 'commander'
+import { plainCommand, withOut } from '../define/owner-command.ts'
+import { type ExitCode, exitCode } from '../errors/exit-code.ts'
+import { UsageError } from '../errors/usage-error.ts'
+import type { Io } from '../io.ts'
+import type { Out } from '../output/out.ts'
+import { Interrupted, untilInterrupted } from '../signals/interrupt.ts'
+
+export type StoreFlags = { data?: string }
+type StoreContext = { io: Io; out: Out; place: StorePlace }
+
+export function storeCommand(name: string): Command {
+  return plainCommand(name).addOption(
+    new Option(
+      '--data <folder>',
+      'the folder of an embedded database; unless given: DATABASE_URL, else JOBCAST_DATA, else ./data',
+    ),
+  )
+}
+
+/** Its arguments are those of commander: arguments, then flags, then the command. */
+export function withPlace<Args extends unknown[]>(
+  act: (context: StoreContext, ...args: Args) => Promise<ExitCode>,
+) {
+  return withOut(async ({ out, io }, ...args: Args) => {
+    try {
+      const place = placeOf(args.at(-2) as StoreFlags, io.env)
+      // As process 1 of a container it would not be ended by a signal that nobody listens for.
+      return await untilInterrupted(io, () => act({ out, io, place }, ...args))
+    } catch (error) {
+      const code = codeOf(error)
+      if (code === undefined) throw error
+      out.say(`jobcast: ${(error as Error).message}`)
+      return code
+    }
+  })
+}
+
+function placeOf({ data }: StoreFlags, env: NodeJS.ProcessEnv): StorePlace {
+  try {
+    return loadPlace(data, env)
+  } catch (error) {
+    if (error instanceof ConfigError) throw new UsageError(error.message)
+    throw error
+  }
+}
+
+/** Those whose message is for people; all others are told elsewhere. */
+function codeOf(error: unknown): ExitCode | undefined {
+  if (error instanceof TransferRefused || error instanceof StartRefused) return exitCode.validation
+  if (error instanceof StorageUnavailable) return exitCode.unavailable
+  // Of the disk, of the system, of SQLite: it may go another time.
+  const { code } = error as NodeJS.ErrnoException
+  return code === undefined || error instanceof UsageError || error instanceof Interrupted
+    ? undefined
+    : exitCode.unavailable
+}

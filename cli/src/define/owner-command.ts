@@ -1,0 +1,80 @@
+// A command that calls the service: the flags all of them have, and the life of such a call.
+
+import { Jobcast } from '@jobcast/client'
+import { Command, Option } from 'commander'
+import packageJson from '../../package.json' with { type: 'json' }
+import { type ExitCode, exitCode, exitCodeOf } from '../errors/exit-code.ts'
+import { explainError } from '../errors/explain-error.ts'
+import { UsageError } from '../errors/usage-error.ts'
+import { type Io, withIo } from '../io.ts'
+import { Out } from '../output/out.ts'
+import { type Access, type AccessFlags, accessOf, type FoundAccess } from '../service/access.ts'
+import { Reach } from '../service/reach.ts'
+import { Interrupted } from '../signals/interrupt.ts'
+
+export type OwnerFlags = AccessFlags & { json?: boolean }
+/** Without a code it has ended well. */
+type Ending = Promise<ExitCode | undefined> | Promise<void>
+export type PlainContext = { io: Io; out: Out }
+export type OwnerContext = PlainContext & { client: Jobcast; access: Access; reach: Reach }
+
+export function ownerCommand(name: string): Command {
+  return plainCommand(name)
+    .addOption(new Option('--url <address>', 'the service (default http://127.0.0.1:8080)').helpGroup(group))
+    .addOption(
+      new Option(
+        '--api-key <key>',
+        'others can see it in the process list: prefer JOBCAST_API_KEY',
+      ).helpGroup(group),
+    )
+    .addOption(new Option('--profile <name>', 'address and key of this profile').helpGroup(group))
+}
+
+const group = 'Address and key (also JOBCAST_URL, JOBCAST_API_KEY, JOBCAST_PROFILE):'
+
+/** The same for one that needs no key, or looks for it itself. */
+export function plainCommand(name: string): Command {
+  return new Command(name)
+    .configureHelp({ helpWidth: 110 })
+    .addOption(new Option('--json', 'JSON on standard output, and nothing else there'))
+}
+
+/** Gives the action a client. Its arguments are those of commander: arguments, then flags, then the command. */
+export function withClient<Args extends unknown[]>(act: (context: OwnerContext, ...args: Args) => Ending) {
+  return runAction((context, found, args: Args) => {
+    const access = accessOf(args.at(-2) as AccessFlags, context.io.env)
+    found(access)
+    const headers = { 'user-agent': `jobcast-cli/${packageJson.version}` }
+    const reach = new Reach()
+    const { url, apiKey } = access
+    const client = new Jobcast({ url, apiKey, headers, fetch: reach.fetch })
+    return act({ ...context, client, access, reach }, ...args)
+  })
+}
+
+/** The same without a client. */
+export function withOut<Args extends unknown[]>(act: (context: PlainContext, ...args: Args) => Ending) {
+  return runAction((context, _, args: Args) => act(context, ...args))
+}
+
+/** Errors become a line on standard error, and everything becomes an exit code. */
+function runAction<Args extends unknown[]>(
+  act: (context: PlainContext, found: (access: FoundAccess) => void, args: Args) => Ending,
+): (...args: Args) => Promise<void> {
+  return withIo(async (io, ...args: Args) => {
+    const [flags, command] = args.slice(-2) as [OwnerFlags, Command]
+    const out = new Out(io, flags.json ?? false)
+    let access: FoundAccess | undefined
+    const found = (it: FoundAccess) => {
+      access = it
+    }
+    try {
+      return (await Promise.race([act({ io, out }, found, args), out.readerGone])) ?? exitCode.ok
+    } catch (error) {
+      if (error instanceof UsageError) command.error(`error: ${error.message}`)
+      if (error instanceof Interrupted) return error.exitCode
+      out.say(explainError(error, access))
+      return exitCodeOf(error)
+    }
+  })
+}

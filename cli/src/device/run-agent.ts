@@ -1,0 +1,136 @@
+// Runs an agent until a signal: flags in, log lines out.
+
+import { homedir, userInfo } from 'node:os'
+import { join } from 'node:path'
+import {
+  type AgentEvent,
+  type AgentOptions,
+  checkToken,
+  defaultMaxOutputBytes,
+  httpAddress,
+  logLine,
+  mqttAddress,
+  readTokenFile,
+  startAgent,
+  webSocketAddress,
+} from '@jobcast/agent'
+import { isNewDeviceId } from '@jobcast/contract'
+import { type ExitCode, exitCode } from '../errors/exit-code.ts'
+import type { Io, TextOutput } from '../io.ts'
+import { runUntilSignal } from '../signals/run-until-signal.ts'
+
+export type AgentFlags = {
+  server?: string
+  device?: string
+  tokenFile?: string
+  handlers?: string
+  state?: string
+  mqtt?: string
+  http?: boolean
+  allowCommands?: boolean
+  maxOutputBytes?: string
+}
+
+export async function runAgent(io: Io, flags: AgentFlags): Promise<ExitCode> {
+  const { stdout, stderr, env } = io
+  // A log that nobody takes any more does not stop the agent.
+  for (const stream of [stdout, stderr]) stream.on('error', () => undefined)
+  try {
+    const options = optionsOf(flags, env)
+    if (isClearText(options.server.url)) {
+      stderr.write(`The token travels in clear text to ${options.server.url}; use https, wss or mqtts.\n`)
+    }
+    const agent = await startAgent({ ...options, tell: printTo(stdout) })
+    return await runUntilSignal(io, () => agent.stop())
+  } catch (error) {
+    stderr.write(`${explain(error)}\n`)
+    return exitCode.unexpected
+  }
+}
+
+/** What is wrong with the flags, each in a sentence. */
+class FlagError extends Error {
+  readonly problems: readonly string[]
+  constructor(problems: string[]) {
+    super(problems.join('\n'))
+    this.problems = problems
+  }
+}
+
+/** What a person can mend is said without a stack: flags, the handlers, a folder that is not ours. */
+function explain(error: unknown): string {
+  if (error instanceof FlagError) {
+    return ['The agent cannot start:', ...error.problems.map((problem) => `  - ${problem}`)].join('\n')
+  }
+  const { name, message, stack, code } = error as NodeJS.ErrnoException
+  const isForPeople = name === 'StartRefused' || code !== undefined
+  return `The agent cannot start: ${isForPeople ? message : stack}`
+}
+
+/** All that is wrong is said together. */
+function optionsOf(flags: AgentFlags, env: NodeJS.ProcessEnv): AgentOptions {
+  const problems: string[] = []
+  const attempt = <T>(read: () => T): T | undefined => {
+    try {
+      return read()
+    } catch (error) {
+      problems.push((error as Error).message)
+      return undefined
+    }
+  }
+  const { device = '', handlers = '', tokenFile } = flags
+  const token = env.JOBCAST_DEVICE_TOKEN
+  const readToken = () =>
+    tokenFile === undefined ? checkToken(token ?? '', 'JOBCAST_DEVICE_TOKEN') : readTokenFile(tokenFile)
+  const server = attempt(() => serverOf(flags))
+  if (!isNewDeviceId(device)) problems.push('--device must be the deviceId of this device')
+  if (handlers === '') problems.push('--handlers must name a folder')
+  if (tokenFile === undefined && token === undefined) problems.push('--token-file must name a file')
+  else attempt(readToken)
+  const maxOutputBytes = Number(flags.maxOutputBytes ?? defaultMaxOutputBytes)
+  if (!Number.isSafeInteger(maxOutputBytes) || maxOutputBytes < 1) {
+    problems.push('--max-output-bytes must be a whole number above 0')
+  }
+  if (server === undefined || problems.length > 0) {
+    throw new FlagError(problems)
+  }
+  return {
+    deviceId: device,
+    server,
+    readToken,
+    handlersFolder: handlers,
+    stateFolder: flags.state ?? defaultStateFolder(device),
+    allowCommands: flags.allowCommands ?? false,
+    maxOutputBytes,
+    environment: env,
+  }
+}
+
+function serverOf({ server, mqtt, http }: AgentFlags): AgentOptions['server'] {
+  if (mqtt !== undefined && http) throw new Error('--mqtt and --http exclude each other')
+  if (mqtt !== undefined) return { by: 'mqtt', url: mqttAddress(mqtt) }
+  if (server === undefined) throw new Error('--server must be the address of the service')
+  return http ? { by: 'http', url: httpAddress(server) } : { by: 'mqtt', url: webSocketAddress(server) }
+}
+
+/** Within one machine nobody listens. */
+function isClearText(address: string): boolean {
+  const { protocol, hostname } = new URL(address)
+  const isLoopback = hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname)
+  return ['http:', 'ws:', 'mqtt:'].includes(protocol) && !isLoopback
+}
+
+function defaultStateFolder(device: string): string {
+  const base = userInfo().uid === 0 ? '/var/lib/jobcast-agent' : join(homedir(), '.jobcast-agent')
+  return join(base, device)
+}
+
+/** A server that is away for days is one line, not one for each try. */
+function printTo(stdout: TextOutput): (event: AgentEvent) => void {
+  let lastLine = ''
+  return (event) => {
+    const line = logLine(event)
+    if (line !== lastLine) stdout.write(`${line}\n`)
+    lastLine = line
+  }
+}

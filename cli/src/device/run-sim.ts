@@ -1,0 +1,100 @@
+// Runs a fleet until a signal: flags in, a line now and then on standard error.
+
+import { Agent } from 'node:http'
+import { Agent as HttpsAgent } from 'node:https'
+import { type Fleet, type FleetEvent, registerDevices, startFleet } from '@jobcast/sim'
+import { type ExitCode, exitCode } from '../errors/exit-code.ts'
+import type { Io } from '../io.ts'
+import { clockTime } from '../output/clock-time.ts'
+import { callServer } from '../service/call-server.ts'
+import { runUntilSignal } from '../signals/run-until-signal.ts'
+import { SimFlagError, type SimFlags, type SimOptions, simOptionsOf } from './sim-options.ts'
+
+const sayEveryMs = 15_000
+const registerAtOnce = 32
+
+export async function runSim(io: Io, flags: SimFlags): Promise<ExitCode> {
+  // Until there is a fleet there is nothing to stop.
+  let stop: () => Promise<void> = async () => undefined
+  const ended = runUntilSignal(io, () => stop())
+  try {
+    const options = simOptionsOf(flags)
+    const say = (text: string) => {
+      if (!options.quiet) io.stderr.write(`${clockTime()}  ${text}\n`)
+    }
+    const devices = await Promise.race([register(options, say), ended])
+    if (!Array.isArray(devices)) return devices
+    const trouble = new Trouble()
+    const fleet = startFleet({ ...options, devices, tell: trouble.tell })
+    const timer = setInterval(() => say(statusLine(fleet, trouble)), sayEveryMs)
+    stop = () => {
+      clearInterval(timer)
+      return fleet.stop()
+    }
+    void fleet.whenUp().then(() => say(statusLine(fleet, trouble)))
+    return await ended
+  } catch (error) {
+    io.stderr.write(`${explain(error)}\n`)
+    return exitCode.unexpected
+  }
+}
+
+async function register(options: SimOptions, say: (text: string) => void) {
+  const { server: address, apiKey, deviceIds, seed, mqtt } = options
+  const keep = { keepAlive: true, maxSockets: registerAtOnce }
+  const agent = address.startsWith('https:') ? new HttpsAgent(keep) : new Agent(keep)
+  try {
+    const devices = await registerDevices(
+      (method, path, { body } = {}) => callServer({ address, apiKey, agent }, method, path, body),
+      deviceIds,
+      registerAtOnce,
+    )
+    const [first, last] = [deviceIds.at(0), deviceIds.at(-1)]
+    say(`${first} to ${last} are registered; they connect to ${mqtt} (seed ${seed})`)
+    return devices
+  } finally {
+    agent.destroy()
+  }
+}
+
+/** Why devices cannot connect, said with the status: once, not once for each of them. */
+class Trouble {
+  #reason = ''
+
+  readonly tell = (event: FleetEvent): void => {
+    if (event.kind === 'connect-failed') this.#reason = event.reason
+  }
+
+  take(): string {
+    const reason = this.#reason
+    this.#reason = ''
+    return reason
+  }
+}
+
+function statusLine(fleet: Fleet, trouble: Trouble): string {
+  const { devices, online, working, refused, ended } = fleet.counts()
+  const reason = trouble.take()
+  const parts = [
+    `${online} of ${devices} online`,
+    `${working} working`,
+    `${ended.SUCCEEDED} done`,
+    `${ended.FAILED} failed`,
+    ...(ended.REJECTED > 0 ? [`${ended.REJECTED} rejected`] : []),
+    ...(ended.CANCELED > 0 ? [`${ended.CANCELED} canceled`] : []),
+    ...(refused > 0 ? [`${refused} not let in, their tokens were replaced`] : []),
+    ...(reason !== '' ? [`some could not connect: ${reason}`] : []),
+  ]
+  return parts.join(', ')
+}
+
+/** What a person can mend is said without a stack: flags, the key, the address. */
+function explain(error: unknown): string {
+  if (error instanceof SimFlagError) {
+    return ['The simulation cannot start:', ...error.problems.map((problem) => `  - ${problem}`)].join('\n')
+  }
+  const { name, message, stack, code } = error as NodeJS.ErrnoException
+  const isForPeople = name === 'RegisterRefused' || code !== undefined
+  // A name with several addresses fails with several errors, and then without a message.
+  return `The simulation cannot start: ${isForPeople ? message || code : stack}`
+}

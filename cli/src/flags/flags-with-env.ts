@@ -1,0 +1,23 @@
+import type { Command } from 'commander'
+
+/**
+ * The flags of a command; one that was not given comes from the variable that it names. Commander reads those as well, but
+ * from the environment of the process.
+ */
+export function flagsWithEnv<Flags extends object>(command: Command, env: NodeJS.ProcessEnv): Flags {
+  const fromEnv = withAncestors(command).flatMap((each) =>
+    each.options
+      .filter(({ envVar }) => envVar !== undefined)
+      .filter((option) => each.getOptionValueSource(option.attributeName()) !== 'cli')
+      .map((option) => [option.attributeName(), env[option.envVar as string]]),
+  )
+  const given = withAncestors(command).flatMap((each) =>
+    Object.entries(each.opts()).filter(([name]) => each.getOptionValueSource(name) === 'cli'),
+  )
+  return { ...command.opts(), ...Object.fromEntries(fromEnv), ...Object.fromEntries(given) } as Flags
+}
+
+/** A command above may have flags of the same names, and takes them for itself. */
+function withAncestors(command: Command): Command[] {
+  return command.parent === null ? [command] : [command, ...withAncestors(command.parent)]
+}

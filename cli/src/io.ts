@@ -1,0 +1,50 @@
+// What a command sees of the process that runs it. Nothing below main.ts touches `process` for these, so a test can run
+// a command in its own process.
+
+import type { Readable, Writable } from 'node:stream'
+import type { Command } from 'commander'
+import type { ExitCode } from './errors/exit-code.ts'
+
+/** `columns` and the event `resize` are those of a terminal. */
+export type TextOutput = Writable & { isTTY?: boolean; columns?: number }
+
+export type SignalName = 'SIGINT' | 'SIGTERM'
+
+export type Signals = {
+  on(name: SignalName, listener: (name: SignalName) => void): unknown
+  off(name: SignalName, listener: (name: SignalName) => void): unknown
+}
+
+export type Io = {
+  stdin: Readable & { isTTY?: boolean }
+  stdout: TextOutput
+  stderr: TextOutput
+  env: NodeJS.ProcessEnv
+  signals: Signals
+}
+
+/** One call of the program. Commander returns nothing from an action, so the exit code is left here. */
+export type Invocation = { readonly io: Io; exitCode: ExitCode }
+
+const invocations = new WeakMap<Command, Invocation>()
+
+export function bindInvocation(program: Command, io: Io): Invocation {
+  const invocation: Invocation = { io, exitCode: 0 }
+  invocations.set(program, invocation)
+  return invocation
+}
+
+/** An action of commander: its last argument is its command, which knows the program it belongs to. */
+export function withIo<Args extends unknown[]>(act: (io: Io, ...args: Args) => Promise<ExitCode>) {
+  return async (...args: Args): Promise<void> => {
+    const invocation = invocationOf(args.at(-1) as Command)
+    invocation.exitCode = await act(invocation.io, ...args)
+  }
+}
+
+function invocationOf(command: Command): Invocation {
+  const invocation = invocations.get(command)
+  if (invocation !== undefined) return invocation
+  if (command.parent === null) throw new Error(`${command.name()} is not run by run()`)
+  return invocationOf(command.parent)
+}

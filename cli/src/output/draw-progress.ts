@@ -1,0 +1,114 @@
+// Shows progress on standard error: on a terminal one bar that is drawn over itself, elsewhere a line now and then.
+
+import type { Run } from '@jobcast/client'
+import type { Io, TextOutput } from '../io.ts'
+import type { Out } from './out.ts'
+import { type Progress, progressBar, progressLine } from './progress.ts'
+import { cutText } from './text-width.ts'
+
+const drawEveryMs = 1000
+const lineEveryMs = 5000
+
+const hideCursor = '\u001b[?25l'
+const showCursor = '\u001b[?25h'
+const eraseToLineEnd = '\u001b[K'
+/** What is typed, ^C for one, is shown where the cursor is: so from the beginning of the line on. */
+const eraseBelow = '\r\u001b[J'
+
+export function openProgress({ stderr, env }: Io, out: Out): Progress {
+  const canMoveCursor = stderr.isTTY && env.TERM !== 'dumb'
+  return canMoveCursor ? new Bar(stderr, out) : new Lines(out)
+}
+
+/**
+ * The cursor rests at the beginning of the bar. So drawing needs no erasing and does not flicker, and when the
+ * terminal gets narrower and breaks the bar in two, all of it is still below the cursor.
+ */
+class Bar implements Progress {
+  readonly #terminal: TextOutput
+  readonly #out: Out
+  readonly #beganAt = performance.now()
+  readonly #timer = setInterval(() => this.#write(this.#bar()), drawEveryMs)
+  #run: Run | undefined
+  #isOpen = true
+
+  constructor(terminal: TextOutput, out: Out) {
+    this.#terminal = terminal
+    this.#out = out
+    terminal.on('resize', this.#onResize)
+    this.#write(hideCursor)
+  }
+
+  update(run: Run): void {
+    this.#run = run
+    this.#write(this.#bar())
+  }
+
+  say(text: string): void {
+    // In one write, so that nobody sees the bar gone.
+    this.#write(`${eraseBelow}${text}\n${this.#bar()}`)
+  }
+
+  line(text: string): void {
+    this.#write(eraseBelow)
+    this.#out.line(text)
+    this.#write(this.#bar())
+  }
+
+  close(): void {
+    if (!this.#isOpen) return
+    this.#write(eraseBelow + showCursor)
+    this.#isOpen = false
+    clearInterval(this.#timer)
+    this.#terminal.off('resize', this.#onResize)
+  }
+
+  readonly #onResize = () => this.#write(eraseBelow + this.#bar())
+
+  #bar(): string {
+    if (this.#run === undefined) return ''
+    const columns = (this.#terminal.columns || 80) - 1
+    const text = progressBar(this.#run, performance.now() - this.#beganAt, this.#out.paintTalk, columns)
+    return `\r${cutText(text, columns)}${eraseToLineEnd}\r`
+  }
+
+  #write(text: string): void {
+    if (this.#isOpen) this.#terminal.write(text)
+  }
+}
+
+/** The first line comes at once, so that a log shows which run it is about. */
+class Lines implements Progress {
+  readonly #out: Out
+  readonly #beganAt = performance.now()
+  readonly #timer = setInterval(() => this.#tell(), lineEveryMs)
+  #run: Run | undefined
+
+  constructor(out: Out) {
+    this.#out = out
+  }
+
+  update(run: Run): void {
+    const isFirst = this.#run === undefined
+    this.#run = run
+    if (isFirst) this.#tell()
+  }
+
+  say(text: string): void {
+    this.#out.say(text)
+  }
+
+  line(text: string): void {
+    this.#out.line(text)
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+  }
+
+  #tell(): void {
+    if (this.#run === undefined) return
+    const elapsedMs = performance.now() - this.#beganAt
+    this.#out.say(progressLine(this.#run, elapsedMs, this.#out.paintTalk))
+  }
+}

@@ -1,0 +1,87 @@
+// Executions as tables and fields for people, as they are for programs.
+
+import type { ExecState, Execution, Explanation, Transition } from '@jobcast/client'
+import type { OwnerContext } from '../define/owner-command.ts'
+import { mostOfPage, takeItems } from '../service/take-items.ts'
+import { paintState } from './colors.ts'
+import { localTime } from './local-time.ts'
+import type { Out } from './out.ts'
+import { type Column, fieldsText } from './print-table.ts'
+import { reasonOf } from './progress.ts'
+
+export type ListFlags = { job?: string; device?: string; state?: ExecState; run?: number; limit: number }
+
+export async function listExecutions({ client, out }: OwnerContext, flags: ListFlags): Promise<void> {
+  const { job, device, state, run, limit } = flags
+  const list = client.executions.list({
+    jobName: job,
+    deviceId: device,
+    execState: state,
+    runId: run,
+    limit: Math.min(limit, mostOfPage),
+  })
+  const { items, hasMore } = await takeItems(list, limit)
+  out.showTable(items, executionColumns)
+  if (hasMore) out.say(`There are more; --limit shows more than ${limit}.`)
+}
+
+/** The explanation is part of the JSON where it was asked for. */
+export function showExecution(out: Out, execution: Execution, explanation?: Explanation): void {
+  const { statusDetails, result, outputBytes } = execution
+  const hasResult = result !== null && result !== undefined
+  out.show(explanation ? { ...execution, explanation } : execution, () =>
+    fieldsText(
+      {
+        execution: execution.jobExecutionId,
+        run: execution.runId,
+        job: execution.jobName,
+        device:
+          execution.deviceName === execution.deviceId
+            ? execution.deviceId
+            : `${execution.deviceId} (${execution.deviceName})`,
+        state: execution.execState,
+        ...(explanation && { why: explanation.text }),
+        attempt: execution.attempt,
+        launched: localTime(execution.launchedAt),
+        notified: localTime(execution.notifiedAt),
+        delivered: localTime(execution.deliveredAt),
+        started: localTime(execution.startedAt),
+        finished: localTime(execution.finishedAt),
+        ...(execution.notBefore !== null && { 'not before': localTime(execution.notBefore) }),
+        ...(Object.keys(statusDetails).length > 0 && { details: JSON.stringify(statusDetails) }),
+        ...(hasResult && { result: JSON.stringify(result) }),
+        ...(outputBytes > 0 && { output: `${outputBytes} bytes${execution.outputCut ? ', cut' : ''}` }),
+      },
+      out.paint,
+    ),
+  )
+}
+
+export function showHistory(out: Out, steps: readonly Transition[]): void {
+  out.showTable(steps, stepColumns)
+}
+
+const executionColumns: Column<Execution>[] = [
+  { title: 'EXECUTION', of: ({ jobExecutionId }) => jobExecutionId },
+  { title: 'RUN', of: ({ runId }) => runId },
+  { title: 'JOB', of: ({ jobName }) => jobName },
+  { title: 'DEVICE', of: ({ deviceId }) => deviceId },
+  {
+    title: 'STATE',
+    of: ({ execState }) => execState,
+    paint: (text, { execState }, paint) => paintState(paint, execState, text),
+  },
+  { title: 'ATTEMPT', of: ({ attempt }) => attempt },
+  { title: 'LAUNCHED', of: ({ launchedAt }) => localTime(launchedAt) },
+  { title: 'FINISHED', of: ({ finishedAt }) => localTime(finishedAt) },
+  { title: 'DETAILS', of: (execution) => reasonOf(execution) },
+]
+
+const stepColumns: Column<Transition>[] = [
+  { title: 'AT', of: ({ at }) => localTime(at) },
+  { title: 'FROM', of: ({ from }) => from },
+  { title: 'TO', of: ({ to }) => to, paint: (text, { to }, paint) => paintState(paint, to, text) },
+  { title: 'WHAT', of: ({ event }) => event },
+  { title: 'WHO', of: ({ actor }) => actor },
+  { title: 'ATTEMPT', of: ({ attempt }) => attempt },
+]

@@ -1,0 +1,42 @@
+// The program that npm installs: its exit codes, and what it says on a Node that is too old.
+
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { cleanEnv, dataFolder } from './run-jobcast.ts'
+import { program, spawnToEnd } from './spawn-jobcast.ts'
+
+test('it ends with the exit code of its command, and all that was written has come', async (t) => {
+  const [version, help, wrong, noKey] = await Promise.all([
+    spawnToEnd(t, ['--version']),
+    spawnToEnd(t, ['help', 'trigger']),
+    spawnToEnd(t, ['serve', '--prot', '80']),
+    spawnToEnd(t, ['runs']),
+  ])
+  assert.match(version.stdout, /^\d+\.\d+\.\d+\n$/)
+  assert.match(help.stdout, /^Usage: jobcast trigger /)
+  assert.deepEqual([version.code, help.code, wrong.code, noKey.code], [0, 0, 2, 3])
+  assert.match(wrong.stderr, /unknown option '--prot'/)
+  assert.match(noKey.stderr, /jobcast login\n$/)
+})
+
+test('on a Node that is too old, with none beside it, it says so in a sentence', async (t) => {
+  const folder = dataFolder(t)
+  mkdirSync(join(folder, 'cli', 'bin'), { recursive: true })
+  copyFileSync(program, join(folder, 'cli', 'bin', 'jobcast.js'))
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
+  const older = 'data:text/javascript,Object.defineProperty(process.versions, "node", { value: "20.9.0" })'
+  const { code, stderr } = await new Promise<{ code: unknown; stderr: string }>((resolve) => {
+    const args = ['--import', older, join(folder, 'cli', 'bin', 'jobcast.js'), 'runs']
+    execFile(process.execPath, args, { env: cleanEnv() }, (error, _stdout, stderr) =>
+      resolve({ code: error?.code, stderr }),
+    )
+  })
+  assert.equal(code, 1)
+  assert.match(
+    stderr,
+    /^jobcast needs Node 24 or newer; this is v.*\. Run "npm ci" to get one beside it\.\n$/,
+  )
+})
