@@ -1,4 +1,4 @@
-// Every example of the README and of docs/ is run as it stands there; run-page.ts tells how.
+// Every example of the README and of docs/ is run as it stands there; run-page.ts has the rules.
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -7,11 +7,16 @@ import { openWorld } from './open-world.ts'
 import { examplesOf, pages, staleNotRun } from './pages.ts'
 import { runPage } from './run-page.ts'
 
-describe('the examples run', { concurrency: 2, skip }, () => {
-  for (const page of pages) {
-    const examples = examplesOf(page)
-    if (examples.length === 0) continue
-    test(page, async (t) => runPage(examples, await openWorld(t)))
+/** Read one after the other, on the same service. */
+const firstSteps = ['README.md', 'docs/quick-start.md']
+const ofTheirOwn = pages.filter((page) => !firstSteps.includes(page) && examplesOf(page).length > 0)
+
+describe('the examples run', { concurrency: 2, skip, timeout: 120_000 }, () => {
+  for (const readInOrder of [firstSteps, ...ofTheirOwn.map((page) => [page])]) {
+    test(readInOrder.join(', then '), async (t) => {
+      const world = await openWorld(t)
+      for (const page of readInOrder) await runPage(examplesOf(page), world, t.signal)
+    })
   }
 })
 

@@ -22,23 +22,33 @@ export type World = Place & {
   addresses: readonly (readonly [documented: string, real: string])[]
   /** What `npm start` has printed about its devices so far. */
   story: Story
+  /** The highest ids given out so far. Pages are written as if they were read on a new service, where both are 0. */
+  lastIds: () => Promise<LastIds>
 }
+
+export type LastIds = { runId: number; jobExecutionId: number }
 
 type Addresses = { http: string; mqtt: string }
 
 export async function openWorld(t: TestContext): Promise<World> {
   const folder = newTemporaryFolder()
-  const { server, adminKey } = await openServer(t, {
-    dataFolder: join(folder, 'data'),
-    webhookAllow: ['127.0.0.1'],
-  })
-  const receiverPort = await findFreePort()
-  const story = await bringDevices(t, server, join(folder, 'data'), adminKey)
+  const dataFolder = join(folder, 'data')
+  const { server, adminKey, call } = await openServer(t, { dataFolder, webhookAllow: ['127.0.0.1'] })
   removeAfter(t, folder)
+  const story = await startDevices(t, server, dataFolder, adminKey)
+  const receiverPort = await findFreePort()
   layOut(folder)
   return {
     folder,
     story,
+    async lastIds() {
+      const [run, execution] = await Promise.all(
+        ['runs', 'executions'].map(
+          async (list) => (await call('GET', `/job/api/${list}?limit=1`)).json.items[0],
+        ),
+      )
+      return { runId: run?.runId ?? 0, jobExecutionId: execution?.jobExecutionId ?? 0 }
+    },
     addresses: [
       ['127.0.0.1:8080', new URL(server.http).host],
       ['127.0.0.1:1883', new URL(server.mqtt).host],
@@ -49,7 +59,7 @@ export async function openWorld(t: TestContext): Promise<World> {
 }
 
 /** Those of `npm start`, but they work for a moment only, and what they do is the same every time. */
-async function bringDevices(
+async function startDevices(
   t: TestContext,
   { http, mqtt }: Addresses,
   dataFolder: string,
@@ -73,7 +83,7 @@ async function bringDevices(
   return story
 }
 
-/** For the receiver of webhooks, which is told its port by PORT. */
+/** For the receiver of webhooks, which listens on PORT. */
 async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -19,7 +19,8 @@ import { dirname, join } from 'node:path'
 import { within } from '@jobcast/testkit/within'
 import { isSameJson, looksLike } from './expected-output.ts'
 import type { Block } from './markdown.ts'
-import type { World } from './open-world.ts'
+import type { LastIds, World } from './open-world.ts'
+import { documentedIds, realIds } from './page-ids.ts'
 import { checkDescribed, checkExcerpt } from './stated.ts'
 import { Terminal } from './terminal.ts'
 import { scriptOf } from './workflow.ts'
@@ -27,8 +28,10 @@ import { scriptOf } from './workflow.ts'
 /** A failsafe, far above what a block takes. */
 const aMinuteMs = 60_000
 
-export async function runPage(blocks: readonly Block[], world: World): Promise<void> {
-  const reader = new Reader(world, blocks)
+export async function runPage(blocks: readonly Block[], world: World, signal?: AbortSignal): Promise<void> {
+  const reader = new Reader(world, blocks, await world.lastIds())
+  // Programs that a page left running would keep a test alive whose time is up.
+  signal?.addEventListener('abort', () => void reader.leave())
   const at = (place: string, act: () => Promise<void>) =>
     within(aMinuteMs, () => `it does not end:\n${reader.printed}`, act()).catch((error: Error) => {
       throw new Error(`${place}: ${reader.asDocumented(error.message)}`)
@@ -44,15 +47,17 @@ export async function runPage(blocks: readonly Block[], world: World): Promise<v
 class Reader {
   readonly #world: World
   readonly #blocks: readonly Block[]
+  readonly #idsBefore: LastIds
   readonly #first: Terminal
   readonly #others = new Map<string, Terminal>()
   #opened = 0
   /** Of the last block that was run. */
   #printed: string | undefined
 
-  constructor(world: World, blocks: readonly Block[]) {
+  constructor(world: World, blocks: readonly Block[], idsBefore: LastIds) {
     this.#world = world
     this.#blocks = blocks
+    this.#idsBefore = idsBefore
     this.#first = new Terminal(world, 'terminal-1')
   }
 
@@ -101,12 +106,18 @@ class Reader {
     await Promise.all([this.#first, ...this.#others.values()].map((terminal) => terminal.close()))
   }
 
+  /** What was printed, with the addresses and ids of the page. */
   asDocumented(text: string): string {
-    return this.#world.addresses.reduce((all, [documented, real]) => all.replaceAll(real, documented), text)
+    const { addresses } = this.#world
+    const printed = addresses.reduce((all, [documented, real]) => all.replaceAll(real, documented), text)
+    return documentedIds(printed, this.#idsBefore)
   }
 
+  /** What the page says, with the addresses and ids of this service. */
   #here(text: string): string {
-    return this.#world.addresses.reduce((all, [documented, real]) => all.replaceAll(documented, real), text)
+    const { addresses } = this.#world
+    const script = addresses.reduce((all, [documented, real]) => all.replaceAll(documented, real), text)
+    return realIds(script, this.#idsBefore)
   }
 
   async #writeFile(block: Block, file: string): Promise<void> {
