@@ -73,22 +73,22 @@ function recordPresence(presence: Presence): Promise<void> {
 
 /** In small bites: between two of them the writer gets to the triggers. */
 async function forgetOldKeys(store: Store, now: () => number, stopping: AbortSignal): Promise<void> {
-  while (!stopping.aborted && (await store.forgetIdempotencyKeys(now() - idempotencyMs)));
+  while (!stopping.aborted && (await store.purgeIdempotencyKeys({ olderThan: now() - idempotencyMs })));
 }
 
 async function forgetOldEvents({ store, now, stopping, keepEventsMs }: BackgroundDeps): Promise<void> {
-  while (!stopping.aborted && (await store.forgetEvents(now() - keepEventsMs)));
+  while (!stopping.aborted && (await store.purgeEvents({ olderThan: now() - keepEventsMs })));
 }
 
 async function forgetOldDeliveries({ store, stopping }: BackgroundDeps): Promise<void> {
-  while (!stopping.aborted && (await store.forgetDeliveries()));
+  while (!stopping.aborted && (await store.purgeDeliveries()));
 }
 
 async function forgetOldSessions({ store, now, stopping }: BackgroundDeps): Promise<void> {
-  while (!stopping.aborted && (await store.forgetSessions(now())));
+  while (!stopping.aborted && (await store.purgeSessions({ expiredBy: now() })));
 }
 
 async function forgetOldRuns({ store, now, stopping, keepExecutionsMs }: BackgroundDeps): Promise<void> {
   if (keepExecutionsMs === undefined) return
-  while (!stopping.aborted && (await store.forgetRuns(now() - keepExecutionsMs)));
+  while (!stopping.aborted && (await store.purgeRuns({ endedBefore: now() - keepExecutionsMs })));
 }

@@ -104,7 +104,7 @@ async function start(
   takeDown.add(store.close)
 
   // Where there are nodes, each sees to those that are gone.
-  if (nodes === undefined) await store.forgetConnections(now())
+  if (nodes === undefined) await store.setAllOffline({ at: now() })
   const steady = new SteadyClock(now, elapsed)
   const share = nodes && (await joinNodes(nodes, steady, elapsed))
 

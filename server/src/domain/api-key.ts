@@ -37,7 +37,7 @@ export async function createApiKey(
 }
 
 export async function readOwnKey({ store }: KeyDeps, { keyId }: Caller): Promise<StoredApiKey> {
-  const key = await store.findApiKey(keyId)
+  const key = await store.findApiKey({ keyId })
   if (key === undefined) throw new ApiError('J-802')
   return key
 }
@@ -48,7 +48,7 @@ export async function listApiKeys(
   ownerId: string | undefined,
   slice: Slice<string>,
 ): Promise<Sliced<StoredApiKey, string>> {
-  return deps.store.listApiKeys(await ownerInReach(deps.store, caller, ownerId), slice)
+  return deps.store.listApiKeys({ ownerNo: await ownerInReach(deps.store, caller, ownerId), slice })
 }
 
 /**
@@ -57,15 +57,15 @@ export async function listApiKeys(
  */
 export async function revokeApiKey(deps: KeyDeps, caller: Caller, keyId: string): Promise<void> {
   const reach = caller.scopes.includes('ADMIN') ? undefined : caller.ownerNo
-  const key = await deps.store.findApiKey(keyId)
+  const key = await deps.store.findApiKey({ keyId })
   const isOwn = key?.ownerNo === caller.ownerNo
   if (isOwn && key.scopes.includes('ADMIN')) requireScope(caller, 'ADMIN')
-  if (!(await deps.store.revokeApiKey(reach, keyId, deps.now()))) throw new ApiError('J-805')
+  if (!(await deps.store.revokeApiKey({ ownerNo: reach, keyId, at: deps.now() }))) throw new ApiError('J-805')
 }
 
 export async function isKnownKey({ store }: KeyDeps, apiKey: string): Promise<boolean> {
   const keyId = secretId('jc', apiKey)
-  const key = keyId === undefined ? undefined : await store.findApiKey(keyId)
+  const key = keyId === undefined ? undefined : await store.findApiKey({ keyId })
   return secretMatches(apiKey, key?.secretHash)
 }
 
@@ -79,19 +79,25 @@ export async function createOwner(deps: KeyDeps, ownerName: string): Promise<Sto
 export async function needsFirstKey({ store }: KeyDeps): Promise<boolean> {
   const [first] = (await store.listOwners({ after: undefined, limit: 1 })).items
   if (first === undefined) return true
-  return (await store.listApiKeys(first.ownerNo, { after: undefined, limit: 1 })).items.length === 0
+  return (
+    (await store.listApiKeys({ ownerNo: first.ownerNo, slice: { after: undefined, limit: 1 } })).items
+      .length === 0
+  )
 }
 
 /** Owner `default` and a key with all scopes. False when there is one by now: nodes may start at once. */
 export function createFirstKey({ store, now }: KeyDeps, secret: SecretText): Promise<boolean> {
   const createdAt = now()
-  return store.createFirstKey(newOwner('default', createdAt), {
-    keyId: secret.id,
-    keyName: 'admin',
-    secretHash: hashSecret(secret.text),
-    scopes: [...scopes],
-    expiresAt: null,
-    createdAt,
+  return store.createFirstKey({
+    owner: newOwner('default', createdAt),
+    key: {
+      keyId: secret.id,
+      keyName: 'admin',
+      secretHash: hashSecret(secret.text),
+      scopes: [...scopes],
+      expiresAt: null,
+      createdAt,
+    },
   })
 }
 
@@ -103,7 +109,7 @@ function newOwner(ownerName: string, createdAt: number): Omit<StoredOwner, 'owne
 async function ownerInReach(store: Store, caller: Caller, ownerId: string | undefined): Promise<number> {
   if (ownerId === undefined || ownerId === caller.ownerId) return caller.ownerNo
   requireScope(caller, 'ADMIN')
-  const owner = await store.findOwner(ownerId)
+  const owner = await store.findOwner({ ownerId })
   if (owner === undefined) throw new ApiError('J-806')
   return owner.ownerNo
 }

@@ -22,7 +22,7 @@ export async function identifyCaller(
 ): Promise<Caller> {
   const keyId = apiKey === undefined ? undefined : secretId('jc', apiKey)
   if (apiKey === undefined || keyId === undefined) throw new ApiError('J-802')
-  const found = store.findApiKey(keyId)
+  const found = store.findApiKey({ keyId })
   // A store that has the key in memory answers at once; each wait would cost every request one turn more.
   const stored = found instanceof Promise ? await found : found
   const matches = secretMatches(apiKey, stored?.secretHash)
@@ -36,7 +36,7 @@ export async function callerOfKey(
   keyId: string,
   now: number,
 ): Promise<Caller> {
-  const stored = await store.findApiKey(keyId)
+  const stored = await store.findApiKey({ keyId })
   if (stored === undefined) throw new ApiError('J-802')
   return callerBy(stored, now)
 }

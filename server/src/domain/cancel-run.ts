@@ -28,7 +28,7 @@ export async function cancelRun(
 }
 
 async function getRun({ store }: CancelDeps, ownerNo: number, runId: number): Promise<StoredRun> {
-  const run = await store.getRun(ownerNo, runId)
+  const run = await store.getRun({ ownerNo, runId })
   if (run === undefined) throw new ApiError('J-304')
   return run
 }

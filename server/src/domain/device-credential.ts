@@ -39,7 +39,8 @@ async function replaceToken(
   deviceId: string,
   token: DeviceToken | null,
 ): Promise<void> {
-  if (!(await deps.store.setDeviceToken(ownerNo, deviceId, token, deps.now()))) throw new ApiError('J-001')
+  if (!(await deps.store.setDeviceToken({ ownerNo, deviceId, token, at: deps.now() })))
+    throw new ApiError('J-001')
   letNobodyIn(deps, { ownerNo, deviceId })
 }
 

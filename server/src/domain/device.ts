@@ -46,7 +46,7 @@ export async function getDevice(
   deviceId: string,
 ): Promise<StoredDevice> {
   await settled(deps.presence)
-  const device = await deps.store.getDevice(ownerNo, deviceId)
+  const device = await deps.store.getDevice({ ownerNo, deviceId })
   if (device === undefined) throw new ApiError('J-001')
   return asSeen(deps, ownerNo, device)
 }
@@ -58,14 +58,19 @@ export async function listDevices(
   slice: Slice<string>,
 ): Promise<Sliced<StoredDevice, string>> {
   await settled(deps.presence)
-  const { items, next } = await deps.store.listDevices(ownerNo, filter, slice)
+  const { items, next } = await deps.store.listDevices({ ownerNo, filter, slice })
   return { items: items.map((device) => asSeen(deps, ownerNo, device)), next }
 }
 
 /** Its executions that have not ended are canceled: nobody is left to carry them out. */
 export async function deleteDevice(deps: DeviceDeps, caller: Caller, deviceId: string): Promise<void> {
   const { ownerNo } = caller
-  const moved = await deps.store.deleteDevice(ownerNo, deviceId, deps.moment(), actorOf(caller))
+  const moved = await deps.store.deleteDevice({
+    ownerNo,
+    deviceId,
+    moment: deps.moment(),
+    actor: actorOf(caller),
+  })
   if (moved === undefined) throw new ApiError('J-001')
   letNobodyIn(deps, { ownerNo, deviceId })
   tellMoved(deps, moved)

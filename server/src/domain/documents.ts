@@ -20,7 +20,7 @@ export class Documents {
   }
 
   async #read(jobVersion: number): Promise<string> {
-    const document = await this.#store.getDocument(jobVersion)
+    const document = await this.#store.getDocument({ jobVersion })
     if (this.#size + document.length > maxKept) {
       this.#kept.clear()
       this.#size = 0

@@ -25,7 +25,7 @@ export async function openEnrollment(
 ): Promise<ShownEnrollment | undefined> {
   const enrollmentId = secretId('je', enrollmentToken)
   if (enrollmentId === undefined) return undefined
-  const enrollment = await store.findEnrollment(enrollmentId)
+  const enrollment = await store.findEnrollment({ enrollmentId })
   if (!secretMatches(enrollmentToken, enrollment?.secretHash) || enrollment === undefined) return undefined
   return isOpen(enrollment, now()) ? { enrollment, enrollmentToken } : undefined
 }

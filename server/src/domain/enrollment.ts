@@ -39,7 +39,7 @@ export function listEnrollments(
   { ownerNo }: Caller,
   slice: Slice<string>,
 ): Promise<Sliced<StoredEnrollment, string>> {
-  return deps.store.listEnrollments(ownerNo, slice)
+  return deps.store.listEnrollments({ ownerNo, slice })
 }
 
 /** Revoking a revoked one again is no error: what was asked for holds. Devices that have enrolled stay. */
@@ -48,5 +48,6 @@ export async function revokeEnrollment(
   { ownerNo }: Caller,
   enrollmentId: string,
 ): Promise<void> {
-  if (!(await deps.store.revokeEnrollment(ownerNo, enrollmentId, deps.now()))) throw new ApiError('J-002')
+  if (!(await deps.store.revokeEnrollment({ ownerNo, enrollmentId, at: deps.now() })))
+    throw new ApiError('J-002')
 }

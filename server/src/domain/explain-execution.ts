@@ -40,14 +40,14 @@ export async function explainExecution(
 ): Promise<{ execution: StoredExecution; explanation: Explanation }> {
   const { store } = deps
   await settled(deps.presence)
-  const execution = await store.getExecution(ownerNo, jobExecutionId)
+  const execution = await store.getExecution({ ownerNo, jobExecutionId })
   if (execution === undefined) throw new ApiError('J-302')
   const device = { ownerNo, deviceId: execution.deviceId }
   const [transitions = [], storedDevice, [queue], own] = await Promise.all([
-    store.listTransitions(ownerNo, jobExecutionId),
-    store.getDevice(ownerNo, device.deviceId),
+    store.listTransitions({ ownerNo, jobExecutionId }),
+    store.getDevice({ ownerNo, deviceId: device.deviceId }),
     store.readQueues([device]),
-    store.getDeviceExecution(device, jobExecutionId),
+    store.getDeviceExecution({ ...device, jobExecutionId }),
   ])
   const { at, clock } = deps.moment()
   const onTheWall = (steady: number | null) => (steady === null ? null : at + steady - clock)

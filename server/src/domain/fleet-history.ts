@@ -55,7 +55,7 @@ export class FleetHistory {
   ): Promise<OwnerHistory> {
     const history = (await before) ?? (await this.#begin(ownerNo))
     for (let more = true; more; ) {
-      const look = await this.#store.countFlows(ownerNo, { after: history.upTo, stepMs })
+      const look = await this.#store.countFlows({ ownerNo, after: history.upTo, stepMs })
       for (const flow of look.flows) addFlow(history.steps, flow)
       history.upTo = look.upTo
       more = look.more
@@ -68,14 +68,14 @@ export class FleetHistory {
 
   async #begin(ownerNo: number): Promise<OwnerHistory> {
     const now = this.#now()
-    const dayAgo = await this.#store.findEventBefore(ownerNo, now - stepsKept * stepMs)
-    const { newest, forgotten } = await this.#store.getEventBounds(ownerNo)
+    const dayAgo = await this.#store.findEventBefore({ ownerNo, at: now - stepsKept * stepMs })
+    const { newest, forgotten } = await this.#store.getEventBounds({ ownerNo })
     const upTo = Math.max(dayAgo, forgotten, newest - eventsAtFirst)
     const isWhole = upTo === dayAgo && upTo >= forgotten
     const firstStepNo = Math.floor(now / stepMs) - stepsKept + 1
     if (isWhole) return { upTo, firstStepNo, steps: new Map() }
     // Where the log begins later, the step it begins in is known in part only.
-    const { flows } = await this.#store.countFlows(ownerNo, { after: upTo, stepMs })
+    const { flows } = await this.#store.countFlows({ ownerNo, after: upTo, stepMs })
     const known = Math.min(...flows.map(({ stepNo }) => stepNo + 1), Math.floor(now / stepMs))
     return { upTo, firstStepNo: Math.max(firstStepNo, known), steps: new Map() }
   }

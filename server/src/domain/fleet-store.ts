@@ -1,7 +1,7 @@
 // The part of the store's port that looks at the fleet as a whole, under the rules of store.ts.
 
 import type { ExecState } from '@jobcast/contract'
-import type { Slice, Sliced } from './store.ts'
+import type { OwnerList, Sliced } from './store.ts'
 
 export type WaitingExecution = {
   jobExecutionId: number
@@ -33,16 +33,17 @@ export type StoredFleetDevice = {
 export type Flow = { stepNo: number; from: ExecState | null; to: ExecState; count: number }
 
 export type FleetStore = {
-  getFleetLevels(ownerNo: number): Promise<FleetLevels>
+  getFleetLevels(owner: { ownerNo: number }): Promise<FleetLevels>
   /** In the order of their ids. */
-  listFleetDevices(ownerNo: number, slice: Slice<string>): Promise<Sliced<StoredFleetDevice, string>>
+  listFleetDevices(list: OwnerList<string>): Promise<Sliced<StoredFleetDevice, string>>
   /**
    * What the events behind `after` say of executions, added up by steps of time (`stepNo` is floor(at / stepMs)), in no
    * order, each (stepNo, from, to) once. Looks at some thousand events at most: all up to `upTo` were looked at, and
    * there may be `more` behind it. A report that leaves the state as it is (`execution.progress`) is no flow.
    */
-  countFlows(
-    ownerNo: number,
-    slice: { after: number; stepMs: number },
-  ): Promise<{ flows: Flow[]; upTo: number; more: boolean }>
+  countFlows(slice: {
+    ownerNo: number
+    after: number
+    stepMs: number
+  }): Promise<{ flows: Flow[]; upTo: number; more: boolean }>
 }

@@ -39,7 +39,7 @@ export async function followEvents(
   caller: Caller,
   { after, since, filter, callerGone }: EventWish,
 ): Promise<AsyncGenerator<ToldEvents>> {
-  const { newest, forgotten } = await deps.store.getEventBounds(caller.ownerNo)
+  const { newest, forgotten } = await deps.store.getEventBounds({ ownerNo: caller.ownerNo })
   if (after !== undefined && after !== 0 && after < forgotten) {
     throw new ApiError('J-306', { detail: `The events up to ${forgotten} are no longer kept.` })
   }
@@ -47,7 +47,8 @@ export async function followEvents(
     throw new ApiError('J-306', { detail: `There is no event ${after}; the newest one is ${newest}.` })
   }
   const from =
-    after ?? (since === undefined ? newest : await deps.store.findEventBefore(caller.ownerNo, since))
+    after ??
+    (since === undefined ? newest : await deps.store.findEventBefore({ ownerNo: caller.ownerNo, at: since }))
   return told(deps, caller, filter, from, callerGone)
 }
 
@@ -64,7 +65,11 @@ async function* told(
     yield { events: [], upTo: from }
     let saidAt = performance.now()
     for (let after = from; !abort.aborted; ) {
-      const look = await deps.store.listEvents(caller.ownerNo, filter, { after, limit: eventsPerLook })
+      const look = await deps.store.listEvents({
+        ownerNo: caller.ownerNo,
+        filter,
+        slice: { after, limit: eventsPerLook },
+      })
       after = look.upTo
       if (look.events.length > 0 || performance.now() - saidAt >= beatMs) {
         yield { events: look.events, upTo: after }
@@ -82,6 +87,6 @@ async function* told(
 
 /** A key that was revoked or has expired hears no more. */
 async function isStillGood({ store, now }: FollowEventsDeps, { keyId }: Caller): Promise<boolean> {
-  const key = await store.findApiKey(keyId)
+  const key = await store.findApiKey({ keyId })
   return key !== undefined && troubleOf(key, now()) === undefined
 }

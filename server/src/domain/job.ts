@@ -32,11 +32,12 @@ export function putJob(
 }
 
 export async function getJob(deps: JobDeps, caller: Caller, jobName: string): Promise<StoredJob> {
-  const job = await deps.store.getJob(caller.ownerNo, jobName)
+  const job = await deps.store.getJob({ ownerNo: caller.ownerNo, jobName })
   if (job === undefined) throw new ApiError('J-301')
   return job
 }
 
 export async function deleteJob(deps: JobDeps, caller: Caller, jobName: string): Promise<void> {
-  if (!(await deps.store.deleteJob(caller.ownerNo, jobName, deps.now()))) throw new ApiError('J-301')
+  if (!(await deps.store.deleteJob({ ownerNo: caller.ownerNo, jobName, at: deps.now() })))
+    throw new ApiError('J-301')
 }

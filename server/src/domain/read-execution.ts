@@ -15,7 +15,7 @@ export function readExecution(
   patience: Patience,
 ): Promise<StoredExecution> {
   const read = async () => {
-    const execution = await deps.store.getExecution(caller.ownerNo, jobExecutionId)
+    const execution = await deps.store.getExecution({ ownerNo: caller.ownerNo, jobExecutionId })
     if (execution === undefined) throw new ApiError('J-302')
     return execution
   }
@@ -29,7 +29,7 @@ export function readRun(
   patience: Patience,
 ): Promise<StoredRun> {
   const read = async () => {
-    const run = await deps.store.getRun(caller.ownerNo, runId)
+    const run = await deps.store.getRun({ ownerNo: caller.ownerNo, runId })
     if (run === undefined) throw new ApiError('J-304')
     return run
   }

@@ -20,7 +20,7 @@ export type FleetNow = FleetLevels & {
 
 export async function readFleet({ store, fleetHistory }: FleetDeps, { ownerNo }: Caller): Promise<FleetNow> {
   const { from, steps } = await fleetHistory.read(ownerNo)
-  const levels = await store.getFleetLevels(ownerNo)
+  const levels = await store.getFleetLevels({ ownerNo })
   const lastHour = steps.slice(-stepsPerHour)
   return {
     ...levels,

@@ -39,12 +39,12 @@ export async function readOutput(
   wish: OutputWish,
 ): Promise<{ attempt: number; length: number; slices: AsyncGenerator<Uint8Array> }> {
   const newestAttempt = async () => {
-    const execution = await deps.store.getExecution(ownerNo, jobExecutionId)
+    const execution = await deps.store.getExecution({ ownerNo, jobExecutionId })
     if (execution === undefined) throw new ApiError('J-302')
     return execution.attempt
   }
   const read = async (attempt: number, offset: number) => {
-    const slice = await deps.store.readOutput(ownerNo, jobExecutionId, { attempt, offset, limit: sliceBytes })
+    const slice = await deps.store.readOutput({ ownerNo, jobExecutionId, attempt, offset, limit: sliceBytes })
     if (slice === undefined) throw new ApiError('J-302')
     return slice
   }

@@ -14,7 +14,7 @@ export async function listDeliveries(
   state: DeliveryState | undefined,
   slice: Slice<number>,
 ): Promise<Sliced<StoredDelivery, number>> {
-  const deliveries = await store.listDeliveries({ ownerNo, webhookName }, state, slice)
+  const deliveries = await store.listDeliveries({ ownerNo, webhookName, state, slice })
   if (deliveries === undefined) throw new ApiError('J-307')
   return deliveries
 }
@@ -26,8 +26,8 @@ export async function replayWebhook(
   webhookName: string,
   since: number,
 ): Promise<StoredWebhook> {
-  const replay = { after: await deps.store.findEventBefore(ownerNo, since), at: deps.now() }
-  return tellChanged(deps, await deps.store.replayWebhook({ ownerNo, webhookName }, replay))
+  const replay = { after: await deps.store.findEventBefore({ ownerNo, at: since }), at: deps.now() }
+  return tellChanged(deps, await deps.store.replayWebhook({ ownerNo, webhookName, ...replay }))
 }
 
 /** What is in the log can be sent again whatever the filter says by now; what is not, only if it matches. */
@@ -39,11 +39,13 @@ export async function replayDelivery(
 ): Promise<StoredDelivery> {
   const { store } = deps
   const webhook = await getWebhook(deps, caller, webhookName)
-  const event = await store.getEvent(caller.ownerNo, eventId)
+  const event = await store.getEvent({ ownerNo: caller.ownerNo, eventId })
   if (event === undefined) throw new ApiError('J-308')
   const slice = { after: eventId - 1, limit: 1 }
-  const [match] = (await store.listEvents(caller.ownerNo, filterOf(webhook), slice)).events
-  const delivery = await store.replayDelivery(webhook.webhookNo, {
+  const [match] = (await store.listEvents({ ownerNo: caller.ownerNo, filter: filterOf(webhook), slice }))
+    .events
+  const delivery = await store.replayDelivery({
+    webhookNo: webhook.webhookNo,
     eventId,
     type: event.type,
     subject: subjectOf(event),

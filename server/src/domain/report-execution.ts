@@ -57,7 +57,7 @@ export async function describeExecution(
     const [next] = (await readPending(deps, device)).executions
     return next && withDocument(deps, next, wantsDocument)
   }
-  const execution = await deps.store.getDeviceExecution(device, parseJobId(jobId))
+  const execution = await deps.store.getDeviceExecution({ ...device, jobExecutionId: parseJobId(jobId) })
   if (execution === undefined || (attempt !== undefined && attempt !== execution.attempt)) {
     throw unknownExecution(jobId)
   }

@@ -16,7 +16,7 @@ export async function retryRun(
   idempotencyKey?: string,
 ): Promise<StoredRun> {
   const { ownerNo } = caller
-  const unsuccessful = await deps.store.listUnsuccessful(ownerNo, runId)
+  const unsuccessful = await deps.store.listUnsuccessful({ ownerNo, runId })
   if (unsuccessful === undefined) throw new ApiError('J-304')
 
   const wanted = request.deviceIds && new Set(request.deviceIds)
@@ -31,7 +31,7 @@ export async function retryRun(
     { jobName, deviceIds, retryOf: runId, asked },
     idempotencyKey,
   )
-  const made = await deps.store.getRun(ownerNo, launched.runId)
+  const made = await deps.store.getRun({ ownerNo, runId: launched.runId })
   if (made === undefined) throw new Error(`run ${launched.runId} was made and cannot be read`)
   return made
 }

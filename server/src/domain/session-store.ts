@@ -14,10 +14,10 @@ export type StoredSession = {
 
 export type SessionStore = {
   createSession(session: StoredSession): Promise<void>
-  /** Expired ones too, until they are forgotten. Never stale: one that was deleted before this call is not found. */
-  findSession(sessionId: string): Promise<StoredSession | undefined>
+  /** Expired ones too, until they are purged. Never stale: one that was deleted before this call is not found. */
+  findSession(session: { sessionId: string }): Promise<StoredSession | undefined>
   /** True for the one caller that has deleted it, however many try at once. */
-  deleteSession(sessionId: string): Promise<boolean>
-  /** Forgets some of those that had expired by then; true while there may be more. */
-  forgetSessions(expiredBy: number): Promise<boolean>
+  deleteSession(session: { sessionId: string }): Promise<boolean>
+  /** Purges some of those that had expired by then; true while there may be more. */
+  purgeSessions(age: { expiredBy: number }): Promise<boolean>
 }

@@ -51,13 +51,14 @@ export async function identifySession(
 /** What is no session any more is signed out already. */
 export async function signOut({ store, now }: SessionDeps, text: string): Promise<void> {
   const session = await findGood(store, 'session', text, now())
-  if (session) await store.deleteSession(session.sessionId)
+  if (session) await store.deleteSession({ sessionId: session.sessionId })
 }
 
 /** The id of the key that it stands for. Deleting it decides who of several was first. */
 async function redeemTicket({ store, now }: SessionDeps, text: string): Promise<string> {
   const ticket = await findGood(store, 'ticket', text, now())
-  if (ticket === undefined || !(await store.deleteSession(ticket.sessionId))) throw new ApiError('J-808')
+  if (ticket === undefined || !(await store.deleteSession({ sessionId: ticket.sessionId })))
+    throw new ApiError('J-808')
   return ticket.keyId
 }
 
@@ -80,7 +81,7 @@ async function findGood(
 ): Promise<StoredSession | undefined> {
   const sessionId = secretId(prefixOf[kind], text)
   if (sessionId === undefined) return undefined
-  const stored = await store.findSession(sessionId)
+  const stored = await store.findSession({ sessionId })
   const matches = secretMatches(text, stored?.secretHash)
   return matches && stored?.kind === kind && stored.expiresAt > now ? stored : undefined
 }

@@ -24,7 +24,7 @@ export async function signInByToken(
 ): Promise<SignedInDevice | undefined> {
   const tokenId = secretId('jd', token)
   if (tokenId === undefined) return undefined
-  const found = await upToDate(deps, () => deps.store.findDeviceByToken(tokenId))
+  const found = await upToDate(deps, () => deps.store.findDeviceByToken({ tokenId }))
   if (!secretMatches(token, found?.tokenHash) || found === undefined) return undefined
   if (deviceId !== undefined && deviceId !== found.deviceId) return undefined
   return { ownerNo: found.ownerNo, deviceId: found.deviceId, tokenId }
@@ -38,7 +38,9 @@ export async function signInByCertificate(
   subject: { commonName: string; organization: string | undefined },
 ): Promise<SignedInDevice | undefined> {
   const { commonName, organization = firstOwnerName } = subject
-  const found = await upToDate(deps, () => deps.store.findDeviceByCertificate(organization, commonName))
+  const found = await upToDate(deps, () =>
+    deps.store.findDeviceByCertificate({ ownerName: organization, deviceId: commonName }),
+  )
   return found && { ...found, tokenId: null }
 }
 

@@ -2,7 +2,8 @@
 // when it rejects, nothing of it is. A store says what it found; the rest of domain/ says what that means.
 // Instants are milliseconds since 1970. `ownerNo` is the owner's number inside the store.
 //
-// Steps reject with StorageUnavailable when the database or its disk cannot be used for now.
+// Each step takes one object or one list. Steps reject with StorageUnavailable when the database or its disk cannot
+// be used for now.
 
 import type { ExecState, Retry, Scope } from '@jobcast/contract'
 import type {
@@ -264,6 +265,12 @@ export type Slice<Key> = { after: Key | undefined; limit: number }
 /** `next` is where the next slice starts after; undefined at the end of the list. */
 export type Sliced<T, Key> = { items: T[]; next: Key | undefined }
 
+/** A slice of what an owner has. */
+export type OwnerList<Key> = { ownerNo: number; slice: Slice<Key> }
+export type JobKey = { ownerNo: number; jobName: string }
+export type RunKey = { ownerNo: number; runId: number }
+export type ExecutionKey = { ownerNo: number; jobExecutionId: number }
+
 export type Store = StoreSteps & WebhookStore & SessionStore & FleetStore
 
 type StoreSteps = {
@@ -271,62 +278,61 @@ type StoreSteps = {
   checkHealth(): Promise<void>
 
   createOwner(owner: Omit<StoredOwner, 'ownerNo'>): Promise<StoredOwner | 'name-taken'>
-  findOwner(ownerId: string): Promise<StoredOwner | undefined>
+  findOwner(owner: { ownerId: string }): Promise<StoredOwner | undefined>
   listOwners(slice: Slice<number>): Promise<Sliced<StoredOwner, number>>
 
   /** Makes the owner if there is none, and this key of the first owner if that has none; false if it has. */
-  createFirstKey(owner: Omit<StoredOwner, 'ownerNo'>, key: Omit<NewStoredApiKey, 'ownerNo'>): Promise<boolean>
+  createFirstKey(first: {
+    owner: Omit<StoredOwner, 'ownerNo'>
+    key: Omit<NewStoredApiKey, 'ownerNo'>
+  }): Promise<boolean>
   createApiKey(key: NewStoredApiKey): Promise<StoredApiKey>
   /** Never stale: a key that was revoked before this call is seen as revoked. */
-  findApiKey(keyId: string): StoredApiKey | undefined | Promise<StoredApiKey | undefined>
-  listApiKeys(ownerNo: number, slice: Slice<string>): Promise<Sliced<StoredApiKey, string>>
+  findApiKey(key: { keyId: string }): StoredApiKey | undefined | Promise<StoredApiKey | undefined>
+  listApiKeys(list: OwnerList<string>): Promise<Sliced<StoredApiKey, string>>
   /** False when this owner (undefined: any owner) has no such key. */
-  revokeApiKey(ownerNo: number | undefined, keyId: string, at: number): Promise<boolean>
+  revokeApiKey(key: { ownerNo: number | undefined; keyId: string; at: number }): Promise<boolean>
   recordKeyUse(uses: { keyId: string; at: number }[]): Promise<void>
 
   putJob(put: JobPut): Promise<Put<StoredJob>>
-  getJob(ownerNo: number, jobName: string): Promise<StoredJob | undefined>
-  listJobs(ownerNo: number, slice: Slice<string>): Promise<Sliced<StoredJob, string>>
+  getJob(job: JobKey): Promise<StoredJob | undefined>
+  listJobs(list: OwnerList<string>): Promise<Sliced<StoredJob, string>>
   /** Executions of the job that are under way go on. */
-  deleteJob(ownerNo: number, jobName: string, at: number): Promise<boolean>
+  deleteJob(job: JobKey & { at: number }): Promise<boolean>
 
   putDevices(puts: DevicePut[]): Promise<Put<StoredDevice>[]>
-  getDevice(ownerNo: number, deviceId: string): Promise<StoredDevice | undefined>
+  getDevice(device: DeviceKey): Promise<StoredDevice | undefined>
   listDevices(
-    ownerNo: number,
-    filter: { tag?: string; online?: boolean },
-    slice: Slice<string>,
+    list: OwnerList<string> & { filter: { tag?: string; online?: boolean } },
   ): Promise<Sliced<StoredDevice, string>>
   /** Ends the device's unfinished executions in the same step; undefined: no such device. */
-  deleteDevice(ownerNo: number, deviceId: string, moment: Moment, actor: string): Promise<Moved[] | undefined>
+  deleteDevice(device: DeviceKey & { moment: Moment; actor: string }): Promise<Moved[] | undefined>
   /** Replaces the token the device had; null leaves it without one, and no certificate lets it in either. */
-  setDeviceToken(ownerNo: number, deviceId: string, token: DeviceToken | null, at: number): Promise<boolean>
+  setDeviceToken(device: DeviceKey & { token: DeviceToken | null; at: number }): Promise<boolean>
   /** Whose token has this id. */
-  findDeviceByToken(tokenId: string): Promise<DeviceCredential | undefined>
+  findDeviceByToken(token: { tokenId: string }): Promise<DeviceCredential | undefined>
   /** Whether a certificate of the device lets it in; `ownerName` may also be an ownerId. */
-  findDeviceByCertificate(ownerName: string, deviceId: string): Promise<DeviceKey | undefined>
+  findDeviceByCertificate(named: { ownerName: string; deviceId: string }): Promise<DeviceKey | undefined>
 
   createEnrollment(enrollment: NewStoredEnrollment): Promise<StoredEnrollment>
-  findEnrollment(enrollmentId: string): Promise<StoredEnrollment | undefined>
-  listEnrollments(ownerNo: number, slice: Slice<string>): Promise<Sliced<StoredEnrollment, string>>
+  findEnrollment(enrollment: { enrollmentId: string }): Promise<StoredEnrollment | undefined>
+  listEnrollments(list: OwnerList<string>): Promise<Sliced<StoredEnrollment, string>>
   /** False when this owner has no such enrolment. */
-  revokeEnrollment(ownerNo: number, enrollmentId: string, at: number): Promise<boolean>
+  revokeEnrollment(enrollment: { ownerNo: number; enrollmentId: string; at: number }): Promise<boolean>
   /** Judges (judge-enrollment.ts), counts the use, makes the device if there is none and sets its token, as one. */
   enrollDevice(enrolling: Enrolling): Promise<EnrollOutcome>
 
   recordPresence(changes: PresenceChange[]): Promise<void>
   /** At start: whoever was online when the process before ended is not any more. Where there are nodes, they see to it. */
-  forgetConnections(at: number): Promise<void>
+  setAllOffline(change: { at: number }): Promise<void>
 
   /** All or nothing for each trigger of the list; one that is refused does not hinder the others. */
   createExecutions(triggers: Trigger[]): Promise<TriggerOutcome[]>
   /** Newest first. A slice may be short, even empty, before the end. */
   listExecutions(
-    ownerNo: number,
-    filter: ExecutionFilter,
-    slice: Slice<number>,
+    list: OwnerList<number> & { filter: ExecutionFilter },
   ): Promise<Sliced<StoredExecution, number>>
-  getExecution(ownerNo: number, jobExecutionId: number): Promise<StoredExecution | undefined>
+  getExecution(execution: ExecutionKey): Promise<StoredExecution | undefined>
   moveExecution(move: ExecutionMove): Promise<MoveOutcome>
   /**
    * Moves some executions of the run whose state allows it, in the order of their ids; `next` is where to go on
@@ -336,7 +342,7 @@ type StoreSteps = {
     move: Omit<ExecutionMove, 'jobExecutionId'> & { runId: number; from: number | undefined },
   ): Promise<{ moved: Moved[]; next: number | undefined } | undefined>
   /** Oldest first. Undefined: no such execution. */
-  listTransitions(ownerNo: number, jobExecutionId: number): Promise<StoredTransition[] | undefined>
+  listTransitions(execution: ExecutionKey): Promise<StoredTransition[] | undefined>
 
   /** Each on its own; one that is refused does not hinder the others. */
   recordReports(reports: DeviceReport[]): Promise<ReportOutcome[]>
@@ -344,62 +350,55 @@ type StoreSteps = {
   readQueues(
     wanted: (DeviceKey & { unlessMark?: number | undefined })[],
   ): Promise<(DeviceQueue | 'unchanged' | undefined)[]>
-  getDeviceExecution(device: DeviceKey, jobExecutionId: number): Promise<DeviceExecution | undefined>
+  getDeviceExecution(execution: DeviceKey & { jobExecutionId: number }): Promise<DeviceExecution | undefined>
   /** The document of a version of a job, as JSON text. */
-  getDocument(jobVersion: number): Promise<string>
+  getDocument(job: { jobVersion: number }): Promise<string>
   /** Notes when executions were handed to a connection, and when a device confirmed that it has them. */
   recordDeliveries(deliveries: { notified: number[]; delivered: number[]; at: number }): Promise<void>
   /** Moves some of what a clock has run out for; `more` while there may be others. */
   fireClocks(moment: Moment): Promise<{ moved: Moved[]; more: boolean }>
   /** Up to `limit` bytes of output from `offset` on, of the newest attempt unless said; undefined: no such execution. */
   readOutput(
-    ownerNo: number,
-    jobExecutionId: number,
-    slice: { offset: number; limit: number; attempt: number | undefined },
+    slice: ExecutionKey & { offset: number; limit: number; attempt: number | undefined },
   ): Promise<OutputSlice | undefined>
 
-  getRun(ownerNo: number, runId: number): Promise<StoredRun | undefined>
+  getRun(run: RunKey): Promise<StoredRun | undefined>
   /** Newest first. A slice may be short, even empty, before the end. */
   listRuns(
-    ownerNo: number,
-    filter: { jobName?: string; finished?: boolean },
-    slice: Slice<number>,
+    list: OwnerList<number> & { filter: { jobName?: string; finished?: boolean } },
   ): Promise<Sliced<StoredRun, number>>
 
   /** The job of the run, and those of its devices, unless they are gone, whose execution is in one of `unsuccessfulEnds`. */
-  listUnsuccessful(
-    ownerNo: number,
-    runId: number,
-  ): Promise<{ jobName: string; deviceIds: string[] } | undefined>
+  listUnsuccessful(run: RunKey): Promise<{ jobName: string; deviceIds: string[] } | undefined>
 
   /**
    * Of the events behind `after`, oldest first, up to `limit` that pass the filter. Looks at some thousand at most:
    * all up to `upTo` were looked at, and there may be `more` behind it.
    */
-  listEvents(
-    ownerNo: number,
-    filter: EventFilter,
-    slice: { after: number; limit: number },
-  ): Promise<{ events: StoredEvent[]; upTo: number; more: boolean }>
-  getEvent(ownerNo: number, eventId: number): Promise<StoredEvent | undefined>
+  listEvents(list: {
+    ownerNo: number
+    filter: EventFilter
+    slice: { after: number; limit: number }
+  }): Promise<{ events: StoredEvent[]; upTo: number; more: boolean }>
+  getEvent(event: { ownerNo: number; eventId: number }): Promise<StoredEvent | undefined>
   /** The id of the owner's newest event, and up to which they are forgotten; 0 if there is none. */
-  getEventBounds(ownerNo: number): Promise<{ newest: number; forgotten: number }>
+  getEventBounds(owner: { ownerNo: number }): Promise<{ newest: number; forgotten: number }>
   /** The id of the owner's last event before an instant; 0 if there is none. */
-  findEventBefore(ownerNo: number, at: number): Promise<number>
+  findEventBefore(instant: { ownerNo: number; at: number }): Promise<number>
   /** The listener is called when there are new events, once for many. */
   onEvents(listener: () => void): void
-  /** Forgets some of them; true while there may be more. */
-  forgetEvents(olderThan: number): Promise<boolean>
+  /** Purges some of them; true while there may be more. */
+  purgeEvents(age: { olderThan: number }): Promise<boolean>
 
   /**
-   * Forgets some of the runs whose last execution ended before that instant, each as a whole: with its executions,
-   * their history and output, the names devices had then, and answers kept for a repeated call. What is forgotten is
-   * unknown from then on; its room is made free in later calls. True while there may be more.
+   * Purges some of the runs whose last execution ended before that instant, each as a whole: with its executions,
+   * their history and output, the names devices had then, and answers kept for a repeated call. What is purged is
+   * unknown from then on; its space is freed in later calls. True while there may be more.
    */
-  forgetRuns(endedBefore: number): Promise<boolean>
+  purgeRuns(age: { endedBefore: number }): Promise<boolean>
 
-  /** Forgets some of them; true while there may be more. */
-  forgetIdempotencyKeys(olderThan: number): Promise<boolean>
+  /** Purges some of them; true while there may be more. */
+  purgeIdempotencyKeys(age: { olderThan: number }): Promise<boolean>
   /** What was sent before is done; what is sent later rejects with StorageUnavailable. May be called twice. */
   close(): Promise<void>
 }

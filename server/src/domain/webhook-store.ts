@@ -2,7 +2,7 @@
 
 import type { DeliveryState, PauseReason } from '@jobcast/contract'
 import type { EventFilter } from './event.ts'
-import type { Put, Slice, Sliced } from './store.ts'
+import type { OwnerList, Put, Slice, Sliced } from './store.ts'
 
 export type WebhookContent = {
   url: string
@@ -92,44 +92,50 @@ export type WebhookStore = {
   /** A new one begins behind the newest event of this instant. 'too-many': there is no room for a new one. */
   putWebhook(put: WebhookPut): Promise<Put<StoredWebhook> | 'too-many'>
   getWebhook(key: WebhookKey): Promise<StoredWebhook | undefined>
-  listWebhooks(ownerNo: number, slice: Slice<string>): Promise<Sliced<StoredWebhook, string>>
+  listWebhooks(list: OwnerList<string>): Promise<Sliced<StoredWebhook, string>>
   /** Gives the one that is gone. Its log is gone with it, or soon after. */
   deleteWebhook(key: WebhookKey): Promise<StoredWebhook | undefined>
   /** One that is paused stays as it is. */
-  pauseWebhook(key: WebhookKey, at: number): Promise<StoredWebhook | undefined>
+  pauseWebhook(change: WebhookKey & { at: number }): Promise<StoredWebhook | undefined>
   /** Whatever waits is tried at once, and it counts as failing no more. */
-  resumeWebhook(key: WebhookKey, at: number): Promise<StoredWebhook | undefined>
+  resumeWebhook(change: WebhookKey & { at: number }): Promise<StoredWebhook | undefined>
   setWebhookSecret(
-    key: WebhookKey,
-    change: { secret: string; oldSecretUntil: number; at: number },
+    change: WebhookKey & { secret: string; oldSecretUntil: number; at: number },
   ): Promise<StoredWebhook | undefined>
   /** Begins a new round behind this event, or where it is if it has not come so far. */
-  replayWebhook(key: WebhookKey, replay: { after: number; at: number }): Promise<StoredWebhook | undefined>
+  replayWebhook(replay: WebhookKey & { after: number; at: number }): Promise<StoredWebhook | undefined>
 
   /** Newest event first. Undefined: no such webhook. */
   listDeliveries(
-    key: WebhookKey,
-    state: DeliveryState | undefined,
-    slice: Slice<number>,
+    list: WebhookKey & { state: DeliveryState | undefined; slice: Slice<number> },
   ): Promise<Sliced<StoredDelivery, number> | undefined>
   /** It is PENDING and tried at once. Undefined: it was never tried, and does not match. */
-  replayDelivery(
-    webhookNo: number,
-    replay: { eventId: number; type: string; subject: string; matches: boolean; at: number },
-  ): Promise<StoredDelivery | undefined>
+  replayDelivery(replay: {
+    webhookNo: number
+    eventId: number
+    type: string
+    subject: string
+    matches: boolean
+    at: number
+  }): Promise<StoredDelivery | undefined>
 
   /** The numbers of those that are not paused, of all owners. */
   listActiveWebhooks(): Promise<number[]>
   /** `lastTried`: no later event has a delivery. Undefined: there is none, or it is paused. */
-  getActiveWebhook(webhookNo: number): Promise<{ webhook: StoredWebhook; lastTried: number } | undefined>
+  getActiveWebhook(webhook: {
+    webhookNo: number
+  }): Promise<{ webhook: StoredWebhook; lastTried: number } | undefined>
   /** Oldest event first. */
-  listPendingDeliveries(webhookNo: number, slice: Slice<number>): Promise<Sliced<PendingDelivery, number>>
+  listPendingDeliveries(list: {
+    webhookNo: number
+    slice: Slice<number>
+  }): Promise<Sliced<PendingDelivery, number>>
   /** Which events in this range, both ends included, have a delivery of this round. */
-  listTried(webhookNo: number, range: { round: number; from: number; to: number }): Promise<number[]>
+  listTried(range: { webhookNo: number; round: number; from: number; to: number }): Promise<number[]>
   /** One that is gone is passed over. Of an earlier round only what has ended is noted. */
   recordAttempts(progress: WebhookProgress[]): Promise<void>
-  /** Forgets some of what tells of forgotten events or belonged to a deleted webhook; true while there may be more. */
-  forgetDeliveries(): Promise<boolean>
+  /** Purges some of what tells of purged events or belonged to a deleted webhook; true while there may be more. */
+  purgeDeliveries(): Promise<boolean>
 }
 
 export function filterOf({ eventTypes, jobName, deviceId }: WebhookContent): EventFilter {

@@ -76,7 +76,7 @@ export async function pauseWebhook(
   { ownerNo }: Caller,
   webhookName: string,
 ): Promise<StoredWebhook> {
-  return tellChanged(deps, await deps.store.pauseWebhook({ ownerNo, webhookName }, deps.now()))
+  return tellChanged(deps, await deps.store.pauseWebhook({ ownerNo, webhookName, at: deps.now() }))
 }
 
 export async function resumeWebhook(
@@ -84,7 +84,7 @@ export async function resumeWebhook(
   { ownerNo }: Caller,
   webhookName: string,
 ): Promise<StoredWebhook> {
-  return tellChanged(deps, await deps.store.resumeWebhook({ ownerNo, webhookName }, deps.now()))
+  return tellChanged(deps, await deps.store.resumeWebhook({ ownerNo, webhookName, at: deps.now() }))
 }
 
 /** For a day both sign, so that a receiver can change over when it likes. */
@@ -95,7 +95,7 @@ export async function changeWebhookSecret(
 ): Promise<StoredWebhook> {
   const at = deps.now()
   const change = { secret: newWebhookSecret(), oldSecretUntil: at + oldSecretMs, at }
-  return tellChanged(deps, await deps.store.setWebhookSecret({ ownerNo, webhookName }, change))
+  return tellChanged(deps, await deps.store.setWebhookSecret({ ownerNo, webhookName, ...change }))
 }
 
 export function known(webhook: StoredWebhook | undefined): StoredWebhook {

@@ -234,7 +234,11 @@ test('the fast path of a launch tells the same as a look does', async () => {
   assert.equal(all.looks.length, 5)
   assert.deepEqual(fast, slow)
   await all.deliveries.record()
-  const { items } = await store.listExecutions(all.ownerNo, {}, { after: undefined, limit: 10 })
+  const { items } = await store.listExecutions({
+    ownerNo: all.ownerNo,
+    filter: {},
+    slice: { after: undefined, limit: 10 },
+  })
   assert.equal(items.filter(({ notifiedAt }) => notifiedAt !== null).length, 6)
 })
 
@@ -540,7 +544,8 @@ test('an execution that is handed over is noted once, one that is confirmed too'
   const id = await launchTo(all)
   await all.deliveries.record()
   const read = async () => {
-    const { notifiedAt, deliveredAt } = (await store.getExecution(all.ownerNo, id)) ?? {}
+    const { notifiedAt, deliveredAt } =
+      (await store.getExecution({ ownerNo: all.ownerNo, jobExecutionId: id })) ?? {}
     return [notifiedAt, deliveredAt]
   }
   assert.deepEqual(await read(), [startedAt, null])

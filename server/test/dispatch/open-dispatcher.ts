@@ -96,9 +96,9 @@ export async function openDispatcher(
     await look
     return queues
   }
-  const getDocument: Store['getDocument'] = async (jobVersion) => {
+  const getDocument: Store['getDocument'] = async ({ jobVersion }) => {
     await hold.document
-    return store.getDocument(jobVersion)
+    return store.getDocument({ jobVersion })
   }
   const queues = new ChangeSignal<string>()
   const deliveries = new Deliveries(store, () => startedAt)

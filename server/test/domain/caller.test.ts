@@ -22,7 +22,7 @@ const good: StoredApiKey = {
 
 function identify(apiKey: string | undefined, stored: Partial<StoredApiKey> | undefined): Promise<Caller> {
   const key = stored && { ...good, ...stored }
-  return identifyCaller({ findApiKey: (keyId) => (keyId === key?.keyId ? key : undefined) }, apiKey, now)
+  return identifyCaller({ findApiKey: ({ keyId }) => (keyId === key?.keyId ? key : undefined) }, apiKey, now)
 }
 
 function answers(code: ErrorCode) {

@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import type { Caller } from '../../src/domain/caller.ts'
 import { ChangeSignal } from '../../src/domain/change-signal.ts'
 import { type OutputWish, type ReadOutputDeps, readOutput } from '../../src/domain/read-output.ts'
+import type { ExecutionKey } from '../../src/domain/store.ts'
 
 const caller = { ownerNo: 1 } as Caller
 const runId = 7
@@ -20,16 +21,12 @@ function buildOutput() {
   const state = { reads: 0, idle: 0, onIdle: () => {} }
   const newest = () => kept.length
   const store = {
-    getExecution: async (_ownerNo: number, asked: number) =>
-      asked === id ? { attempt: newest() } : undefined,
-    readOutput: async (
-      _ownerNo: number,
-      asked: number,
-      slice: { offset: number; limit: number; attempt: number },
-    ) => {
+    getExecution: async (asked: ExecutionKey) =>
+      asked.jobExecutionId === id ? { attempt: newest() } : undefined,
+    readOutput: async (slice: ExecutionKey & { offset: number; limit: number; attempt: number }) => {
       state.reads++
       const output = kept[slice.attempt - 1]
-      if (asked !== id || output === undefined) return undefined
+      if (slice.jobExecutionId !== id || output === undefined) return undefined
       const { bytes, cut, ended } = output
       const data = bytes.subarray(slice.offset, slice.offset + slice.limit)
       return { data, length: bytes.length, cut, ended, runId }

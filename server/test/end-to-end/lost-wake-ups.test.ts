@@ -80,7 +80,7 @@ async function openWithoutWakeUps(t: TestContext, deviceIds: string[]) {
     async connect(deviceId: string): Promise<MqttLine> {
       const { id, text } = newSecretText('jd')
       const token = { tokenId: id, tokenHash: hashSecret(text), at: Date.now() }
-      assert.ok(await store.setDeviceToken(ownerNo, deviceId, token, Date.now()))
+      assert.ok(await store.setDeviceToken({ ownerNo, deviceId, token, at: Date.now() }))
       const line = await MqttLine.open(door.address, { deviceId, token: text })
       await line.subscribe('notify', ...deviceFilters)
       return line

@@ -79,7 +79,7 @@ test('output that cannot be read to its end cuts the connection, and the bug is 
   const first = { data: Buffer.from('first'), length: 9, cut: false, runId: 1, ended: false }
   Object.assign(deps.store, {
     getExecution: async () => execution,
-    readOutput: async (...[, , { offset }]: Parameters<typeof readOutput>) => {
+    readOutput: async ({ offset }: Parameters<typeof readOutput>[0]) => {
       if (offset > 0) throw bug
       return first
     },

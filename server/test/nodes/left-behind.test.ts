@@ -34,7 +34,7 @@ const come = (store: PostgresStore, device: DeviceKey, session: number | null, d
   store.recordPresence([{ ...device, online: true, at: startedAt, door, session }])
 
 const isOnline = async (store: PostgresStore, { ownerNo, deviceId }: DeviceKey) =>
-  (await store.getDevice(ownerNo, deviceId))?.presence.online
+  (await store.getDevice({ ownerNo, deviceId }))?.presence.online
 
 /** As when it is taken out. */
 const takeOut = (url: string, nodeNo: number | undefined) =>

@@ -69,7 +69,7 @@ export async function reportDone(store: Store, sent: DeviceReport): Promise<Done
   const outcome = await report(store, sent)
   assert.ok(outcome.kind === 'done', `not done but ${JSON.stringify(outcome)}`)
   const { jobExecutionId } = outcome.execution
-  assert.deepEqual(await store.getDeviceExecution(sent.device, jobExecutionId), outcome.execution)
+  assert.deepEqual(await store.getDeviceExecution({ ...sent.device, jobExecutionId }), outcome.execution)
   return outcome
 }
 

@@ -49,7 +49,7 @@ export async function exerciseClocks(t: TestContext, underTest: StoreUnderTest):
         { ...d3, jobExecutionId, runId, from: 'PENDING', execState: 'EXPIRED' },
       ])
       assert.deepEqual(await states(), ['IN_PROGRESS', 'IN_PROGRESS', 'EXPIRED'])
-      const expired = await store.getExecution(ownerNo, jobExecutionId)
+      const expired = await store.getExecution({ ownerNo, jobExecutionId })
       assert.deepEqual([expired?.finishedAt, expired?.versionNumber], [after(30).at, 2])
       assert.deepEqual([expired?.notifiedAt, expired?.deliveredAt], [null, null])
       assert.equal((await readQueue(store, d3)).total, 0)
@@ -81,7 +81,7 @@ export async function exerciseClocks(t: TestContext, underTest: StoreUnderTest):
     const { store } = underTest
     const { ownerNo, d1, d3, first, runId, states } = await seedRun({ timeoutSeconds: 10 })
     await startedBy(store, d3, { moment: after(5) })
-    const seen = await store.getDeviceExecution(d3, first + 2)
+    const seen = await store.getDeviceExecution({ ...d3, jobExecutionId: first + 2 })
     assert.equal(seen?.timesOutAt, after(15).clock)
     // Progress alone gives no more time.
     await reportDone(store, update(d1, first, 'IN_PROGRESS', { moment: after(9) }))
@@ -96,7 +96,7 @@ export async function exerciseClocks(t: TestContext, underTest: StoreUnderTest):
     assert.deepEqual(await states(), ['TIMED_OUT', 'TIMED_OUT', 'IN_PROGRESS'])
     assert.deepEqual(await fireClocks(store, ownerNo, before(15)), [])
     assert.equal((await fireClocks(store, ownerNo, after(15))).length, 1)
-    assert.equal((await store.getDeviceExecution(d1, first))?.timesOutAt, null)
+    assert.equal((await store.getDeviceExecution({ ...d1, jobExecutionId: first }))?.timesOutAt, null)
     await assertRunsAddUp(store, ownerNo)
   })
 
@@ -139,10 +139,16 @@ export async function exerciseClocks(t: TestContext, underTest: StoreUnderTest):
     async () => {
       const { store } = underTest
       const { ownerNo, d1, d2, first, states } = await seedRun({ deadlineSeconds: 30, timeoutSeconds: 100 })
-      assert.equal((await store.getDeviceExecution(d1, first))?.timesOutAt, after(30).clock)
+      assert.equal(
+        (await store.getDeviceExecution({ ...d1, jobExecutionId: first }))?.timesOutAt,
+        after(30).clock,
+      )
       await store.moveExecution(moveOf(ownerNo, first + 1, 'cancel', after(20)))
       // Nothing else ends it: the device has all of that time, and is told so.
-      assert.equal((await store.getDeviceExecution(d2, first + 1))?.timesOutAt, after(80).clock)
+      assert.equal(
+        (await store.getDeviceExecution({ ...d2, jobExecutionId: first + 1 }))?.timesOutAt,
+        after(80).clock,
+      )
       assert.deepEqual(await fireClocks(store, ownerNo, before(30)), [])
       const moved = await fireClocks(store, ownerNo, after(30))
       assert.deepEqual(
@@ -178,7 +184,10 @@ export async function exerciseClocks(t: TestContext, underTest: StoreUnderTest):
     const { ownerNo, d1, d2, first, states } = await seedRun({ timeoutSeconds: 10 })
     const moment = { ...after(5), cancelDeadlineMs: 7000 }
     for (const id of [first, first + 1]) await store.moveExecution(moveOf(ownerNo, id, 'cancel', moment))
-    assert.equal((await store.getDeviceExecution(d1, first))?.timesOutAt, after(12).clock)
+    assert.equal(
+      (await store.getDeviceExecution({ ...d1, jobExecutionId: first }))?.timesOutAt,
+      after(12).clock,
+    )
     // Neither progress nor a step timeout gives it more time.
     const sent = update(d1, first, 'IN_PROGRESS', { moment: after(11), stepTimeout: 60_000 })
     assert.equal((await reportDone(store, sent)).execution.timesOutAt, after(12).clock)
@@ -239,7 +248,7 @@ export async function exerciseClocks(t: TestContext, underTest: StoreUnderTest):
       const ids = calls.flat().map((moved) => moved.jobExecutionId)
       assert.equal(new Set(ids).size, ids.length)
       assert.ok(ids.every((id) => id >= firstExecutionId && id < firstExecutionId + 2500))
-      const { counts } = (await store.getRun(ownerNo, runId)) ?? {}
+      const { counts } = (await store.getRun({ ownerNo, runId })) ?? {}
       assert.deepEqual(
         Object.keys(ended).map((state) => counts?.[state as keyof typeof counts]),
         Object.values(ended),
@@ -269,7 +278,7 @@ export async function exerciseClocks(t: TestContext, underTest: StoreUnderTest):
     const { runId } = await createOne(store, trigger(devices))
     await store.recordReports(devices.map((deviceId) => startNext({ ownerNo, deviceId })))
     assert.equal((await fireClocks(store, ownerNo, after(30))).length, 1500)
-    assert.equal((await store.getRun(ownerNo, runId))?.counts.TIMED_OUT, 1500)
+    assert.equal((await store.getRun({ ownerNo, runId }))?.counts.TIMED_OUT, 1500)
     await assertRunsAddUp(store, ownerNo)
   })
 
@@ -283,7 +292,7 @@ export async function exerciseClocks(t: TestContext, underTest: StoreUnderTest):
     const back = momentAt(startedAt - day, { clock: after(30).clock })
     assert.equal((await fireClocks(store, ownerNo, back)).length, 3)
     assert.deepEqual(await states(), ['TIMED_OUT', 'TIMED_OUT', 'EXPIRED'])
-    assert.equal((await store.getExecution(ownerNo, first))?.finishedAt, back.at)
+    assert.equal((await store.getExecution({ ownerNo, jobExecutionId: first }))?.finishedAt, back.at)
     // The time of a start is for people; its time-out counts on the steady clock.
     const next = await seedRun(all)
     const { trigger } = next
@@ -300,7 +309,7 @@ export async function exerciseClocks(t: TestContext, underTest: StoreUnderTest):
     const { ownerNo, d3, states } = await seedRun({ expireAfterSeconds: 30, timeoutSeconds: 30 })
     const content = { ...emptyContent, expireAfterSeconds: 1, timeoutSeconds: 1, deadlineSeconds: 1 }
     await store.putJob({ ownerNo, jobName: 'restart', content, at: startedAt })
-    await store.deleteJob(ownerNo, 'restart', startedAt)
+    await store.deleteJob({ ownerNo, jobName: 'restart', at: startedAt })
     assert.deepEqual(await fireClocks(store, ownerNo, after(20)), [])
     const started = await startedBy(store, d3, { moment: after(20) })
     assert.equal(started?.timesOutAt, after(50).clock)

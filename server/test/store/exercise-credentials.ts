@@ -19,25 +19,28 @@ export async function exerciseCredentials(t: TestContext, underTest: StoreUnderT
     const [first, second] = [newToken(1), newToken(2)]
     const device = { ownerNo, deviceId: 'd1' }
     const found = async ({ tokenId }: DeviceToken) => {
-      const credential = await store.findDeviceByToken(tokenId)
+      const credential = await store.findDeviceByToken({ tokenId })
       return credential && { ...credential, tokenHash: [...credential.tokenHash] }
     }
     const as = ({ tokenHash }: DeviceToken) => ({ ...device, tokenHash: [...tokenHash] })
     assert.equal(await found(first), undefined)
-    assert.equal(await store.setDeviceToken(ownerNo, 'd1', first, first.at), true)
+    assert.equal(await store.setDeviceToken({ ownerNo, deviceId: 'd1', token: first, at: first.at }), true)
     assert.deepEqual(await found(first), as(first))
-    await store.setDeviceToken(ownerNo, 'd1', second, second.at)
+    await store.setDeviceToken({ ownerNo, deviceId: 'd1', token: second, at: second.at })
     assert.deepEqual([await found(first), await found(second)], [undefined, as(second)])
-    assert.equal((await store.getDevice(ownerNo, 'd1'))?.credentialCreatedAt, second.at)
+    assert.equal((await store.getDevice({ ownerNo, deviceId: 'd1' }))?.credentialCreatedAt, second.at)
 
-    assert.equal(await store.setDeviceToken(ownerNo, 'd1', null, startedAt + 3), true)
+    assert.equal(
+      await store.setDeviceToken({ ownerNo, deviceId: 'd1', token: null, at: startedAt + 3 }),
+      true,
+    )
     assert.deepEqual([await found(first), await found(second)], [undefined, undefined])
-    assert.equal((await store.getDevice(ownerNo, 'd1'))?.credentialCreatedAt, null)
+    assert.equal((await store.getDevice({ ownerNo, deviceId: 'd1' }))?.credentialCreatedAt, null)
     const third = newToken(4)
-    await store.setDeviceToken(ownerNo, 'd1', third, third.at)
+    await store.setDeviceToken({ ownerNo, deviceId: 'd1', token: third, at: third.at })
     assert.deepEqual(await found(third), as(third))
 
-    await store.deleteDevice(ownerNo, 'd1', momentAt(startedAt + 5), 'key k1')
+    await store.deleteDevice({ ownerNo, deviceId: 'd1', moment: momentAt(startedAt + 5), actor: 'key k1' })
     assert.equal(await found(third), undefined)
     await store.putDevices([devicePut(ownerNo, 'd1')])
     assert.equal(await found(third), undefined)
@@ -47,11 +50,20 @@ export async function exerciseCredentials(t: TestContext, underTest: StoreUnderT
     const [mine, theirs] = [await seedOwner(store), await seedOwner(store, { devices: ['theirs'] })]
     for (const deviceId of ['nobody', 'theirs']) {
       const token = newToken()
-      assert.equal(await store.setDeviceToken(mine.ownerNo, deviceId, token, token.at), false)
-      assert.equal(await store.findDeviceByToken(token.tokenId), undefined)
+      assert.equal(
+        await store.setDeviceToken({ ownerNo: mine.ownerNo, deviceId, token, at: token.at }),
+        false,
+      )
+      assert.equal(await store.findDeviceByToken({ tokenId: token.tokenId }), undefined)
     }
-    assert.equal(await store.setDeviceToken(mine.ownerNo, 'nobody', null, startedAt), false)
-    assert.equal((await store.getDevice(theirs.ownerNo, 'theirs'))?.credentialCreatedAt, null)
+    assert.equal(
+      await store.setDeviceToken({ ownerNo: mine.ownerNo, deviceId: 'nobody', token: null, at: startedAt }),
+      false,
+    )
+    assert.equal(
+      (await store.getDevice({ ownerNo: theirs.ownerNo, deviceId: 'theirs' }))?.credentialCreatedAt,
+      null,
+    )
   })
 
   await t.test(
@@ -64,16 +76,22 @@ export async function exerciseCredentials(t: TestContext, underTest: StoreUnderT
       const { ownerNo } = owner
       await store.putDevices([devicePut(ownerNo, 'd1'), devicePut(ownerNo, 'd2')])
       const token = newToken()
-      await store.setDeviceToken(ownerNo, 'd2', token, token.at)
+      await store.setDeviceToken({ ownerNo, deviceId: 'd2', token, at: token.at })
       for (const name of [ownerName, ownerId]) {
         for (const deviceId of ['d1', 'd2']) {
-          assert.deepEqual(await store.findDeviceByCertificate(name, deviceId), { ownerNo, deviceId })
+          assert.deepEqual(await store.findDeviceByCertificate({ ownerName: name, deviceId }), {
+            ownerNo,
+            deviceId,
+          })
         }
-        assert.equal(await store.findDeviceByCertificate(name, 'nobody'), undefined)
-        assert.equal(await store.findDeviceByCertificate(name.toUpperCase(), 'd1'), undefined)
+        assert.equal(await store.findDeviceByCertificate({ ownerName: name, deviceId: 'nobody' }), undefined)
+        assert.equal(
+          await store.findDeviceByCertificate({ ownerName: name.toUpperCase(), deviceId: 'd1' }),
+          undefined,
+        )
       }
-      assert.equal(await store.findDeviceByCertificate('nobody', 'd1'), undefined)
-      assert.equal(await store.findDeviceByCertificate('', 'd1'), undefined)
+      assert.equal(await store.findDeviceByCertificate({ ownerName: 'nobody', deviceId: 'd1' }), undefined)
+      assert.equal(await store.findDeviceByCertificate({ ownerName: '', deviceId: 'd1' }), undefined)
     },
   )
 
@@ -81,16 +99,17 @@ export async function exerciseCredentials(t: TestContext, underTest: StoreUnderT
     'a revoked device is let in by no certificate, until it gets a token or is a new device',
     async () => {
       const { ownerNo, ownerId } = await seedOwner(store)
-      const find = (deviceId: string) => store.findDeviceByCertificate(ownerId, deviceId)
-      for (const deviceId of ['d1', 'd2']) await store.setDeviceToken(ownerNo, deviceId, null, startedAt)
+      const find = (deviceId: string) => store.findDeviceByCertificate({ ownerName: ownerId, deviceId })
+      for (const deviceId of ['d1', 'd2'])
+        await store.setDeviceToken({ ownerNo, deviceId, token: null, at: startedAt })
       assert.deepEqual([await find('d1'), await find('d2')], [undefined, undefined])
       assert.deepEqual(await find('d3'), { ownerNo, deviceId: 'd3' })
       await store.putDevices([devicePut(ownerNo, 'd1', 'renamed')])
       assert.equal(await find('d1'), undefined)
       const token = newToken()
-      await store.setDeviceToken(ownerNo, 'd1', token, token.at)
+      await store.setDeviceToken({ ownerNo, deviceId: 'd1', token, at: token.at })
       assert.deepEqual(await find('d1'), { ownerNo, deviceId: 'd1' })
-      await store.deleteDevice(ownerNo, 'd2', momentAt(startedAt), 'key k1')
+      await store.deleteDevice({ ownerNo, deviceId: 'd2', moment: momentAt(startedAt), actor: 'key k1' })
       assert.equal(await find('d2'), undefined)
       await store.putDevices([devicePut(ownerNo, 'd2')])
       assert.deepEqual(await find('d2'), { ownerNo, deviceId: 'd2' })
@@ -111,8 +130,8 @@ export async function exerciseCredentials(t: TestContext, underTest: StoreUnderT
       await store.putDevices([devicePut(ownerNo, 'd1'), devicePut(ownerNo, 'revoked')])
     }
     await store.putDevices([devicePut(namesake.ownerNo, 'only theirs')])
-    await store.setDeviceToken(other.ownerNo, 'revoked', null, startedAt)
-    const find = (deviceId: string) => store.findDeviceByCertificate(idOfOther, deviceId)
+    await store.setDeviceToken({ ownerNo: other.ownerNo, deviceId: 'revoked', token: null, at: startedAt })
+    const find = (deviceId: string) => store.findDeviceByCertificate({ ownerName: idOfOther, deviceId })
     assert.deepEqual(await find('d1'), { ownerNo: other.ownerNo, deviceId: 'd1' })
     assert.equal(await find('revoked'), undefined)
     assert.equal(await find('only theirs'), undefined)
@@ -121,12 +140,12 @@ export async function exerciseCredentials(t: TestContext, underTest: StoreUnderT
   await t.test('what was revoked is revoked after the store was opened again', async () => {
     const { ownerNo, ownerId } = await seedOwner(store)
     const tokens = [newToken(), newToken()]
-    for (const token of tokens) await store.setDeviceToken(ownerNo, 'd1', token, token.at)
-    await store.setDeviceToken(ownerNo, 'd2', null, startedAt)
+    for (const token of tokens) await store.setDeviceToken({ ownerNo, deviceId: 'd1', token, at: token.at })
+    await store.setDeviceToken({ ownerNo, deviceId: 'd2', token: null, at: startedAt })
     const again = await underTest.reopen()
-    const [replaced, current] = tokens.map((token) => again.findDeviceByToken(token.tokenId))
+    const [replaced, current] = tokens.map((token) => again.findDeviceByToken({ tokenId: token.tokenId }))
     assert.equal(await replaced, undefined)
     assert.equal((await current)?.deviceId, 'd1')
-    assert.equal(await again.findDeviceByCertificate(ownerId, 'd2'), undefined)
+    assert.equal(await again.findDeviceByCertificate({ ownerName: ownerId, deviceId: 'd2' }), undefined)
   })
 }

@@ -21,7 +21,7 @@ const now = momentAt(startedAt)
 export async function exerciseDevices(t: TestContext, underTest: StoreUnderTest): Promise<void> {
   const { store } = underTest
   const idsByTag = async (ownerNo: number, tag: string) =>
-    (await readAll((slice: Slice<string>) => store.listDevices(ownerNo, { tag }, slice), 2)).map(
+    (await readAll((slice: Slice<string>) => store.listDevices({ ownerNo, filter: { tag }, slice }), 2)).map(
       (device) => device.deviceId,
     )
 
@@ -45,18 +45,18 @@ export async function exerciseDevices(t: TestContext, underTest: StoreUnderTest)
         { created: false, value: changed },
       ],
     )
-    assert.deepEqual(await store.getDevice(ownerNo, 'd1'), changed)
-    assert.equal(await store.getDevice(ownerNo, 'd2'), undefined)
+    assert.deepEqual(await store.getDevice({ ownerNo, deviceId: 'd1' }), changed)
+    assert.equal(await store.getDevice({ ownerNo, deviceId: 'd2' }), undefined)
   })
 
   await t.test('a device put again after its deletion is a new one: no token, a new createdAt', async () => {
     const { ownerNo } = await seedOwner(store, { devices: ['d1'] })
     const token = { tokenId: `id of ${ownerNo}`, tokenHash: new Uint8Array(32), at: startedAt + 1 }
-    assert.equal(await store.setDeviceToken(ownerNo, 'd1', token, token.at), true)
-    assert.equal((await store.getDevice(ownerNo, 'd1'))?.credentialCreatedAt, startedAt + 1)
-    await store.deleteDevice(ownerNo, 'd1', now, 'key k1')
-    assert.equal(await store.getDevice(ownerNo, 'd1'), undefined)
-    assert.equal(await store.setDeviceToken(ownerNo, 'd1', token, token.at), false)
+    assert.equal(await store.setDeviceToken({ ownerNo, deviceId: 'd1', token, at: token.at }), true)
+    assert.equal((await store.getDevice({ ownerNo, deviceId: 'd1' }))?.credentialCreatedAt, startedAt + 1)
+    await store.deleteDevice({ ownerNo, deviceId: 'd1', moment: now, actor: 'key k1' })
+    assert.equal(await store.getDevice({ ownerNo, deviceId: 'd1' }), undefined)
+    assert.equal(await store.setDeviceToken({ ownerNo, deviceId: 'd1', token, at: token.at }), false)
     const [put] = await store.putDevices([{ ...devicePut(ownerNo, 'd1'), at: startedAt + 9 }])
     assert.equal(put?.created, true)
     assert.equal(put?.value.createdAt, startedAt + 9)
@@ -85,12 +85,15 @@ export async function exerciseDevices(t: TestContext, underTest: StoreUnderTest)
   await t.test('devices are listed in the order of their ids as bytes, without the deleted', async () => {
     const ids = ['a', 'B', 'ä', 'z', '10', '9', 'A b', '😀', '\uffee', 'ab', '_', '%']
     const { ownerNo } = await seedOwner(store, { devices: ids })
-    await store.deleteDevice(ownerNo, 'z', now, 'key k1')
+    await store.deleteDevice({ ownerNo, deviceId: 'z', moment: now, actor: 'key k1' })
     const sorted = ids
       .filter((id) => id !== 'z')
       .sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
     for (const limit of [1, 3, 50]) {
-      const listed = await readAll((slice: Slice<string>) => store.listDevices(ownerNo, {}, slice), limit)
+      const listed = await readAll(
+        (slice: Slice<string>) => store.listDevices({ ownerNo, filter: {}, slice }),
+        limit,
+      )
       assert.deepEqual(
         listed.map((device) => device.deviceId),
         sorted,
@@ -108,7 +111,7 @@ export async function exerciseDevices(t: TestContext, underTest: StoreUnderTest)
         for (const { deviceId, tags } of puts) {
           if (tags === null) {
             assert.equal(
-              (await store.deleteDevice(ownerNo, deviceId, now, 'key k1')) !== undefined,
+              (await store.deleteDevice({ ownerNo, deviceId, moment: now, actor: 'key k1' })) !== undefined,
               tagsOf.delete(deviceId),
             )
           } else {
@@ -128,9 +131,12 @@ export async function exerciseDevices(t: TestContext, underTest: StoreUnderTest)
   await t.test("another owner's device of the same id is another device", async () => {
     const [mine, theirs] = [await seedOwner(store), await seedOwner(store)]
     await store.putDevices([{ ...devicePut(mine.ownerNo, 'd1', 'mine'), tags: ['tag'] }])
-    assert.equal((await store.getDevice(theirs.ownerNo, 'd1'))?.deviceName, 'name of d1')
+    assert.equal(
+      (await store.getDevice({ ownerNo: theirs.ownerNo, deviceId: 'd1' }))?.deviceName,
+      'name of d1',
+    )
     assert.deepEqual(await idsByTag(theirs.ownerNo, 'tag'), [])
-    await store.deleteDevice(theirs.ownerNo, 'd1', now, 'key k1')
+    await store.deleteDevice({ ownerNo: theirs.ownerNo, deviceId: 'd1', moment: now, actor: 'key k1' })
     assert.deepEqual(await idsByTag(mine.ownerNo, 'tag'), ['d1'])
   })
 }

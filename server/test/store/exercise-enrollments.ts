@@ -19,13 +19,13 @@ const minute = 60_000
 const failingInstant = startedAt + 13
 
 const ownerOf = async (store: Store, { token }: Enrolling) =>
-  (await store.findDeviceByToken(token.tokenId))?.deviceId
+  (await store.findDeviceByToken({ tokenId: token.tokenId }))?.deviceId
 
 export async function exerciseEnrollments(t: TestContext, underTest: StoreUnderTest): Promise<void> {
   const { store } = underTest
   const kindOf = async (asked: Enrolling) => (await store.enrollDevice(asked)).kind
   const usedOf = async ({ enrollmentId }: StoredEnrollment) =>
-    (await store.findEnrollment(enrollmentId))?.used
+    (await store.findEnrollment({ enrollmentId }))?.used
 
   await t.test(
     'an enrolment is found and listed with everything that was given, by its owner only',
@@ -38,12 +38,12 @@ export async function exerciseEnrollments(t: TestContext, underTest: StoreUnderT
         assert.deepEqual(await store.createEnrollment(each), { ...each, used: 0, revokedAt: null })
       }
       const listOf = (ownerNo: number) =>
-        readAll((slice: Slice<string>) => store.listEnrollments(ownerNo, slice), 2)
+        readAll((slice: Slice<string>) => store.listEnrollments({ ownerNo, slice }), 2)
       const stored = given.map((each) => ({ ...each, used: 0, revokedAt: null }))
       assert.deepEqual(await listOf(mine.ownerNo), stored)
       assert.deepEqual(await listOf(theirs.ownerNo), [])
-      assert.deepEqual(await store.findEnrollment('e4'), stored[3])
-      assert.equal(await store.findEnrollment('e5'), undefined)
+      assert.deepEqual(await store.findEnrollment({ enrollmentId: 'e4' }), stored[3])
+      assert.equal(await store.findEnrollment({ enrollmentId: 'e5' }), undefined)
     },
   )
 
@@ -55,12 +55,16 @@ export async function exerciseEnrollments(t: TestContext, underTest: StoreUnderT
       const asked = enrolling(enrollment, 'new', { at: startedAt + 1 })
       assert.deepEqual(await store.enrollDevice(asked), { kind: 'enrolled' })
       assert.equal(await ownerOf(store, asked), 'new')
-      const device = await store.getDevice(ownerNo, 'new')
+      const device = await store.getDevice({ ownerNo, deviceId: 'new' })
       assert.deepEqual(
         [device?.deviceName, device?.tags, device?.credentialCreatedAt, device?.createdAt],
         ['name of new', ['a', 'b'], startedAt + 1, startedAt + 1],
       )
-      const tagged = await store.listDevices(ownerNo, { tag: 'a' }, { after: undefined, limit: 9 })
+      const tagged = await store.listDevices({
+        ownerNo,
+        filter: { tag: 'a' },
+        slice: { after: undefined, limit: 9 },
+      })
       assert.deepEqual(
         tagged.items.map(({ deviceId }) => deviceId),
         ['new'],
@@ -80,7 +84,7 @@ export async function exerciseEnrollments(t: TestContext, underTest: StoreUnderT
       const asked = enrolling(enrollment, 'd1')
       assert.equal(await kindOf(asked), 'enrolled')
       assert.equal(await ownerOf(store, asked), 'd1')
-      const device = await store.getDevice(ownerNo, 'd1')
+      const device = await store.getDevice({ ownerNo, deviceId: 'd1' })
       assert.deepEqual([device?.deviceName, device?.tags], ['given name', ['c']])
     },
   )
@@ -89,8 +93,14 @@ export async function exerciseEnrollments(t: TestContext, underTest: StoreUnderT
     const [mine, theirs] = [await seedOwner(store), await seedOwner(store, { devices: ['theirs'] })]
     const enrollment = await store.createEnrollment(newEnrollment(mine.ownerNo))
     assert.equal(await kindOf(enrolling(enrollment, 'theirs')), 'enrolled')
-    assert.equal((await store.getDevice(theirs.ownerNo, 'theirs'))?.credentialCreatedAt, null)
-    assert.notEqual((await store.getDevice(mine.ownerNo, 'theirs'))?.credentialCreatedAt, null)
+    assert.equal(
+      (await store.getDevice({ ownerNo: theirs.ownerNo, deviceId: 'theirs' }))?.credentialCreatedAt,
+      null,
+    )
+    assert.notEqual(
+      (await store.getDevice({ ownerNo: mine.ownerNo, deviceId: 'theirs' }))?.credentialCreatedAt,
+      null,
+    )
   })
 
   await t.test(
@@ -99,8 +109,8 @@ export async function exerciseEnrollments(t: TestContext, underTest: StoreUnderT
       const { ownerNo, ownerId } = await seedOwner(store, { devices: ['token', 'revoked', 'seen'] })
       const enrollment = await store.createEnrollment(newEnrollment(ownerNo))
       const { token } = enrolling(enrollment, 'token')
-      await store.setDeviceToken(ownerNo, 'token', token, startedAt)
-      await store.setDeviceToken(ownerNo, 'revoked', null, startedAt)
+      await store.setDeviceToken({ ownerNo, deviceId: 'token', token, at: startedAt })
+      await store.setDeviceToken({ ownerNo, deviceId: 'revoked', token: null, at: startedAt })
       await store.recordPresence([
         { ownerNo, deviceId: 'seen', online: true, at: startedAt, door: 'mqtt', session: 1 },
       ])
@@ -109,8 +119,11 @@ export async function exerciseEnrollments(t: TestContext, underTest: StoreUnderT
         assert.equal(await kindOf(asked), 'taken', deviceId)
         assert.equal(await ownerOf(store, asked), undefined)
       }
-      assert.equal((await store.findDeviceByToken(token.tokenId))?.deviceId, 'token')
-      assert.equal(await store.findDeviceByCertificate(ownerId, 'revoked'), undefined)
+      assert.equal((await store.findDeviceByToken({ tokenId: token.tokenId }))?.deviceId, 'token')
+      assert.equal(
+        await store.findDeviceByCertificate({ ownerName: ownerId, deviceId: 'revoked' }),
+        undefined,
+      )
       assert.equal(await usedOf(enrollment), 0)
     },
   )
@@ -120,7 +133,7 @@ export async function exerciseEnrollments(t: TestContext, underTest: StoreUnderT
     const enrollment = await store.createEnrollment(newEnrollment(ownerNo, { maxUses: 2 }))
     const first = enrolling(enrollment, 'd1', { claim: 1 })
     assert.equal(await kindOf(first), 'enrolled')
-    await store.deleteDevice(ownerNo, 'd1', momentAt(startedAt), 'key k1')
+    await store.deleteDevice({ ownerNo, deviceId: 'd1', moment: momentAt(startedAt), actor: 'key k1' })
     assert.equal(await ownerOf(store, first), undefined)
     assert.equal(await kindOf(enrolling(enrollment, 'd1', { claim: 1 })), 'enrolled')
     assert.equal(await usedOf(enrollment), 2)
@@ -135,7 +148,7 @@ export async function exerciseEnrollments(t: TestContext, underTest: StoreUnderT
     assert.equal(kinds.filter((kind) => kind === 'enrolled').length, 5)
     assert.equal(kinds.filter((kind) => kind === 'not-open').length, 15)
     assert.equal(await usedOf(enrollment), 5)
-    const { items } = await store.listDevices(ownerNo, {}, { after: undefined, limit: 99 })
+    const { items } = await store.listDevices({ ownerNo, filter: {}, slice: { after: undefined, limit: 99 } })
     assert.deepEqual(
       items.map(({ deviceId }) => deviceId),
       all
@@ -166,16 +179,28 @@ export async function exerciseEnrollments(t: TestContext, underTest: StoreUnderT
     const ask = (deviceId: string, at: number) => kindOf(enrolling(enrollment, deviceId, { at, claim: 1 }))
     assert.equal(await ask('in time', expiresAt - 1), 'enrolled')
     for (const deviceId of ['too late', 'in time']) assert.equal(await ask(deviceId, expiresAt), 'not-open')
-    assert.equal(await store.getDevice(mine.ownerNo, 'too late'), undefined)
+    assert.equal(await store.getDevice({ ownerNo: mine.ownerNo, deviceId: 'too late' }), undefined)
 
-    assert.equal(await store.revokeEnrollment(theirs.ownerNo, enrollmentId, startedAt + 1), false)
+    assert.equal(
+      await store.revokeEnrollment({ ownerNo: theirs.ownerNo, enrollmentId, at: startedAt + 1 }),
+      false,
+    )
     assert.equal(await ask('d1', startedAt + 1), 'enrolled')
-    assert.equal(await store.revokeEnrollment(mine.ownerNo, enrollmentId, startedAt + 2), true)
-    assert.equal(await store.revokeEnrollment(mine.ownerNo, enrollmentId, startedAt + 3), true)
+    assert.equal(
+      await store.revokeEnrollment({ ownerNo: mine.ownerNo, enrollmentId, at: startedAt + 2 }),
+      true,
+    )
+    assert.equal(
+      await store.revokeEnrollment({ ownerNo: mine.ownerNo, enrollmentId, at: startedAt + 3 }),
+      true,
+    )
     for (const deviceId of ['d1', 'd2']) assert.equal(await ask(deviceId, startedAt + 4), 'not-open')
-    const found = await store.findEnrollment(enrollmentId)
+    const found = await store.findEnrollment({ enrollmentId })
     assert.deepEqual([found?.revokedAt, found?.used], [startedAt + 2, 2])
-    assert.equal(await store.revokeEnrollment(mine.ownerNo, randomUUID(), startedAt), false)
+    assert.equal(
+      await store.revokeEnrollment({ ownerNo: mine.ownerNo, enrollmentId: randomUUID(), at: startedAt }),
+      false,
+    )
     assert.equal(await kindOf(enrolling({ enrollmentId: randomUUID() }, 'd1')), 'not-open')
   })
 
@@ -205,12 +230,12 @@ export async function exerciseEnrollments(t: TestContext, underTest: StoreUnderT
       assert.equal(await kindOf(enrolling(enrollment, deviceId, { claim: 1 })), 'enrolled')
     }
     const { token } = enrolling(enrollment, 'd1')
-    await store.setDeviceToken(ownerNo, 'd1', token, startedAt)
-    await store.setDeviceToken(ownerNo, 'd2', null, startedAt)
+    await store.setDeviceToken({ ownerNo, deviceId: 'd1', token, at: startedAt })
+    await store.setDeviceToken({ ownerNo, deviceId: 'd2', token: null, at: startedAt })
     for (const deviceId of ['d1', 'd2']) {
       assert.equal(await kindOf(enrolling(enrollment, deviceId, { claim: 1 })), 'taken')
     }
-    assert.equal((await store.findDeviceByToken(token.tokenId))?.deviceId, 'd1')
+    assert.equal((await store.findDeviceByToken({ tokenId: token.tokenId }))?.deviceId, 'd1')
   })
 
   await t.test('a device that asked without a claim cannot ask again', async () => {
@@ -226,7 +251,7 @@ export async function exerciseEnrollments(t: TestContext, underTest: StoreUnderT
     const { ownerNo, trigger } = await seedOwner(store)
     const enrollment = await store.createEnrollment(newEnrollment(ownerNo, { maxUses: 2 }))
     const revoked = await store.createEnrollment(newEnrollment(ownerNo, { maxUses: 2 }))
-    await store.revokeEnrollment(ownerNo, revoked.enrollmentId, startedAt)
+    await store.revokeEnrollment({ ownerNo, enrollmentId: revoked.enrollmentId, at: startedAt })
     await store.enrollDevice(enrolling(enrollment, 'new', { claim: 1 }))
     const again = await underTest.reopen()
     const kind = async (asked: Enrolling) => (await again.enrollDevice(asked)).kind
@@ -245,7 +270,7 @@ export async function exerciseEnrollments(t: TestContext, underTest: StoreUnderT
     const enrollment = await store.createEnrollment(newEnrollment(ownerNo))
     await underTest.failAt(failingInstant)
     await assert.rejects(store.enrollDevice(enrolling(enrollment, 'new', { at: failingInstant })))
-    assert.equal((await store.findEnrollment(enrollment.enrollmentId))?.used, 0)
+    assert.equal((await store.findEnrollment({ enrollmentId: enrollment.enrollmentId }))?.used, 0)
     const [outcome] = await store.createExecutions([trigger(['new'])])
     assert.equal(outcome?.kind, 'unknown-device')
     assert.equal((await store.enrollDevice(enrolling(enrollment, 'new'))).kind, 'enrolled')

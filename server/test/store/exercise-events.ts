@@ -20,7 +20,7 @@ const failingInstant = startedAt + 13
 async function readEvents(store: Store, ownerNo: number, filter: EventFilter = {}, after = 0) {
   const events: StoredEvent[] = []
   for (let place = after; ; ) {
-    const look = await store.listEvents(ownerNo, filter, { after: place, limit: 3 })
+    const look = await store.listEvents({ ownerNo, filter, slice: { after: place, limit: 3 } })
     events.push(...look.events)
     assert.ok(look.upTo >= place)
     place = look.upTo
@@ -36,7 +36,7 @@ export async function exerciseEvents(t: TestContext, underTest: StoreUnderTest):
   await t.test('the life of a run reads as one event for its creation and one a change', async () => {
     const seed = await seedOwner(store, { devices: ['a', 'b'] })
     const { ownerNo } = seed
-    const { newest } = await store.getEventBounds(ownerNo)
+    const { newest } = await store.getEventBounds({ ownerNo })
     const run = await createOne(store, seed.trigger(['a', 'b'], { launchedAt: startedAt + 1 }))
     const [first, second] = [run.firstExecutionId, run.firstExecutionId + 1]
     const a = { ownerNo, deviceId: 'a' }
@@ -99,18 +99,18 @@ export async function exerciseEvents(t: TestContext, underTest: StoreUnderTest):
     await store.putDevices([put])
     await store.putDevices([put])
     await store.putDevices([{ ...put, deviceName: 'another', tags: ['t'] }])
-    await store.setDeviceToken(
+    await store.setDeviceToken({
       ownerNo,
-      'd',
-      { tokenId: `t${ownerNo}`, tokenHash: new Uint8Array(32), at: 1 },
-      1,
-    )
+      deviceId: 'd',
+      token: { tokenId: `t${ownerNo}`, tokenHash: new Uint8Array(32), at: 1 },
+      at: 1,
+    })
     const online = { ...device, online: true, at: startedAt + 5, door: 'mqtt' as const, session: 1 }
     await store.recordPresence([online])
     await store.recordPresence([online])
     await store.recordPresence([{ ...online, online: false }])
-    await store.setDeviceToken(ownerNo, 'd', null, startedAt)
-    await store.deleteDevice(ownerNo, 'd', momentAt(startedAt), 'key k1')
+    await store.setDeviceToken({ ownerNo, deviceId: 'd', token: null, at: startedAt })
+    await store.deleteDevice({ ownerNo, deviceId: 'd', moment: momentAt(startedAt), actor: 'key k1' })
     await store.recordPresence([online])
     const events = await readEvents(store, ownerNo)
     assert.deepEqual(
@@ -152,7 +152,7 @@ export async function exerciseEvents(t: TestContext, underTest: StoreUnderTest):
   await t.test('a filter lets through what it names: types, a run, a job, a device', async () => {
     const seed = await seedOwner(store, { jobs: ['restart', 'update'], devices: ['a', 'b'] })
     const { ownerNo } = seed
-    const { newest } = await store.getEventBounds(ownerNo)
+    const { newest } = await store.getEventBounds({ ownerNo })
     const one = await createOne(store, seed.trigger(['a', 'b']))
     const two = await createOne(store, seed.trigger(['b'], { jobName: 'update' }))
     const b = { ownerNo, deviceId: 'b' }
@@ -183,7 +183,7 @@ export async function exerciseEvents(t: TestContext, underTest: StoreUnderTest):
   await t.test('a step that fails makes no event, and a listener is told of those that hold', async () => {
     const seed = await seedOwner(store, { devices: ['a'] })
     const { ownerNo } = seed
-    const { newest } = await store.getEventBounds(ownerNo)
+    const { newest } = await store.getEventBounds({ ownerNo })
     await underTest.failAt(failingInstant)
     await assert.rejects(createOne(store, seed.trigger(['a'], { launchedAt: failingInstant })))
     assert.deepEqual(await readEvents(store, ownerNo, {}, newest), [])
@@ -197,15 +197,15 @@ export async function exerciseEvents(t: TestContext, underTest: StoreUnderTest):
     const { ownerNo } = await seedOwner(store, { devices: [] })
     for (const at of [1, 2, 3, 4]) await store.putDevices([{ ...devicePut(ownerNo, `d${at}`), at }])
     const before = await readEvents(store, ownerNo)
-    while (await store.forgetEvents(3));
+    while (await store.purgeEvents({ olderThan: 3 }));
     const left = await readEvents(store, ownerNo)
     assert.deepEqual(
       left.map(({ at }) => at),
       before.map(({ at }) => at).filter((at) => at >= 3),
     )
     const forgotten = before.findLast(({ at }) => at < 3)?.eventId
-    assert.equal((await store.getEventBounds(ownerNo)).forgotten, forgotten)
-    while (await store.forgetEvents(Number.MAX_SAFE_INTEGER));
+    assert.equal((await store.getEventBounds({ ownerNo })).forgotten, forgotten)
+    while (await store.purgeEvents({ olderThan: Number.MAX_SAFE_INTEGER }));
     const last = await readEvents(store, ownerNo)
     assert.deepEqual(last, before.slice(-1))
     const reopened = await underTest.reopen()
@@ -218,13 +218,13 @@ export async function exerciseEvents(t: TestContext, underTest: StoreUnderTest):
   await t.test('the last event before an instant is found', async () => {
     const { store } = underTest
     const { ownerNo } = await seedOwner(store, { devices: [] })
-    const { newest } = await store.getEventBounds(ownerNo)
+    const { newest } = await store.getEventBounds({ ownerNo })
     const instants = [10, 20, 20, 30, 50]
     for (const [index, at] of instants.entries()) {
       await store.putDevices([{ ...devicePut(ownerNo, `d${index}`), at: startedAt + at }])
     }
     const ids = (await readEvents(store, ownerNo, {}, newest)).map(({ eventId }) => eventId)
-    const before = (at: number) => store.findEventBefore(ownerNo, startedAt + at)
+    const before = (at: number) => store.findEventBefore({ ownerNo, at: startedAt + at })
     assert.deepEqual(
       [await before(11), await before(20), await before(21), await before(50), await before(999)],
       [ids[0], ids[0], ids[2], ids[3], ids[4]],

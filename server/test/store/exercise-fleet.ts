@@ -21,11 +21,11 @@ const minute = 60_000
 
 export async function exerciseFleet(t: TestContext, underTest: StoreUnderTest): Promise<void> {
   const devicesOf = (ownerNo: number, limit?: number) =>
-    readAll((slice: Slice<string>) => underTest.store.listFleetDevices(ownerNo, slice), limit)
+    readAll((slice: Slice<string>) => underTest.store.listFleetDevices({ ownerNo, slice }), limit)
 
   await t.test('an owner without anything has nothing waiting, running or online', async () => {
     const { ownerNo } = await seedOwner(underTest.store, { devices: [] })
-    assert.deepEqual(await underTest.store.getFleetLevels(ownerNo), {
+    assert.deepEqual(await underTest.store.getFleetLevels({ ownerNo }), {
       devices: 0,
       online: 0,
       waiting: 0,
@@ -33,7 +33,7 @@ export async function exerciseFleet(t: TestContext, underTest: StoreUnderTest): 
       oldestWaiting: undefined,
     })
     assert.deepEqual(await devicesOf(ownerNo), [])
-    const flows = await underTest.store.countFlows(ownerNo, { after: 0, stepMs: minute })
+    const flows = await underTest.store.countFlows({ ownerNo, after: 0, stepMs: minute })
     assert.deepEqual([flows.flows, flows.more], [[], false])
   })
 
@@ -53,7 +53,7 @@ export async function exerciseFleet(t: TestContext, underTest: StoreUnderTest): 
         { ...change, deviceId: 'PENDING' },
         { ...change, deviceId: 'FAILED' },
       ])
-      await store.deleteDevice(ownerNo, 'EXPIRED', momentAt(startedAt), 'key k1')
+      await store.deleteDevice({ ownerNo, deviceId: 'EXPIRED', moment: momentAt(startedAt), actor: 'key k1' })
       const expected = {
         devices: execStates.length - 1,
         online: 2,
@@ -67,8 +67,8 @@ export async function exerciseFleet(t: TestContext, underTest: StoreUnderTest): 
           launchedAt: startedAt,
         },
       }
-      assert.deepEqual(await store.getFleetLevels(ownerNo), expected)
-      assert.deepEqual(await (await underTest.reopen()).getFleetLevels(ownerNo), expected)
+      assert.deepEqual(await store.getFleetLevels({ ownerNo }), expected)
+      assert.deepEqual(await (await underTest.reopen()).getFleetLevels({ ownerNo }), expected)
     },
   )
 
@@ -81,7 +81,7 @@ export async function exerciseFleet(t: TestContext, underTest: StoreUnderTest): 
     ]
     await bringTo(store, ownerNo, first.firstExecutionId, 'IN_PROGRESS')
     await bringTo(store, ownerNo, second.firstExecutionId, 'CANCELED')
-    const { oldestWaiting } = await store.getFleetLevels(ownerNo)
+    const { oldestWaiting } = await store.getFleetLevels({ ownerNo })
     assert.equal(oldestWaiting?.jobExecutionId, second.firstExecutionId + 1)
     assert.deepEqual([oldestWaiting?.deviceId, oldestWaiting?.launchedAt], ['d2', startedAt + 5])
   })
@@ -98,7 +98,7 @@ export async function exerciseFleet(t: TestContext, underTest: StoreUnderTest): 
       await store.recordPresence([
         { ownerNo, deviceId: 'd2', online: true, at: startedAt, session: 1, door: 'mqtt' },
       ])
-      await store.deleteDevice(ownerNo, 'gone', momentAt(startedAt), 'key k1')
+      await store.deleteDevice({ ownerNo, deviceId: 'gone', moment: momentAt(startedAt), actor: 'key k1' })
       const last = (jobExecutionId: number, execState: string) => ({ jobExecutionId, execState })
       const expected = [
         { deviceId: 'd1', online: false, lastExecution: last(second.firstExecutionId, 'PENDING') },
@@ -119,7 +119,7 @@ export async function exerciseFleet(t: TestContext, underTest: StoreUnderTest): 
     const { store } = underTest
     const { ownerNo, trigger } = await seedOwner(store)
     const stepNo = startedAt / minute
-    const before = (await store.getEventBounds(ownerNo)).newest
+    const before = (await store.getEventBounds({ ownerNo })).newest
     const run = await createOne(store, trigger(['d1', 'd2', 'd3']))
     const at = (minutes: number) => momentAt(startedAt + minutes * minute)
     const move = (index: number, event: Parameters<typeof moveOf>[2], minutes: number) =>
@@ -127,11 +127,11 @@ export async function exerciseFleet(t: TestContext, underTest: StoreUnderTest): 
     await move(0, 'start', 1)
     await move(1, 'start', 1.9)
     await store.putDevices([devicePut(ownerNo, 'd4')])
-    const middle = (await store.getEventBounds(ownerNo)).newest
+    const middle = (await store.getEventBounds({ ownerNo })).newest
     await move(0, 'fail', 2)
     await move(1, 'succeed', 2)
     const sorted = (flows: Flow[]) => flows.toSorted((a, b) => a.stepNo - b.stepNo || (a.to < b.to ? -1 : 1))
-    const whole = await store.countFlows(ownerNo, { after: before, stepMs: minute })
+    const whole = await store.countFlows({ ownerNo, after: before, stepMs: minute })
     const ends: Flow[] = [
       { stepNo: stepNo + 2, from: 'IN_PROGRESS', to: 'FAILED', count: 1 },
       { stepNo: stepNo + 2, from: 'IN_PROGRESS', to: 'SUCCEEDED', count: 1 },
@@ -142,8 +142,8 @@ export async function exerciseFleet(t: TestContext, underTest: StoreUnderTest): 
       ...ends,
     ])
     assert.equal(whole.more, false)
-    assert.equal(whole.upTo, (await store.getEventBounds(ownerNo)).newest)
-    const rest = await store.countFlows(ownerNo, { after: middle, stepMs: minute })
+    assert.equal(whole.upTo, (await store.getEventBounds({ ownerNo })).newest)
+    const rest = await store.countFlows({ ownerNo, after: middle, stepMs: minute })
     assert.deepEqual(sorted(rest.flows), ends)
   })
 
@@ -157,8 +157,8 @@ export async function exerciseFleet(t: TestContext, underTest: StoreUnderTest): 
     ].map(({ runId, firstExecutionId }) => ({ runId, firstExecutionId }))
     await bringTo(store, ownerNo, runs[0]?.firstExecutionId ?? 0, 'SUCCEEDED')
     const listed = async (filter: { jobName?: string; finished?: boolean }) =>
-      (await readAll((slice: Slice<number>) => store.listRuns(ownerNo, filter, slice), 1)).map(({ runId }) =>
-        runs.findIndex((run) => run.runId === runId),
+      (await readAll((slice: Slice<number>) => store.listRuns({ ownerNo, filter, slice }), 1)).map(
+        ({ runId }) => runs.findIndex((run) => run.runId === runId),
       )
     assert.deepEqual(await listed({}), [2, 1, 0])
     assert.deepEqual(await listed({ finished: false }), [2, 1])

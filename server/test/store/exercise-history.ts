@@ -23,7 +23,7 @@ export async function exerciseHistory(t: TestContext, underTest: StoreUnderTest)
     return `${(at - startedAt) / 1000} ${from} -> ${to}: ${event} by ${actor}, attempt ${attempt}, version ${versionNumber}`
   }
   const historyOf = async (ownerNo: number, jobExecutionId: number) =>
-    (await underTest.store.listTransitions(ownerNo, jobExecutionId))?.map(inShort)
+    (await underTest.store.listTransitions({ ownerNo, jobExecutionId }))?.map(inShort)
 
   await t.test('a whole life is told step by step: when, who and why', async () => {
     const { store } = underTest
@@ -58,7 +58,7 @@ export async function exerciseHistory(t: TestContext, underTest: StoreUnderTest)
     ]
     assert.deepEqual(await historyOf(ownerNo, id), expected)
     assert.deepEqual(await historyOf(ownerNo, id - 1), [expected[0]])
-    assert.equal((await store.getExecution(ownerNo, id))?.versionNumber, 9)
+    assert.equal((await store.getExecution({ ownerNo, jobExecutionId: id }))?.versionNumber, 9)
     await underTest.reopen()
     assert.deepEqual(await historyOf(ownerNo, id), expected)
     await assertRunsAddUp(underTest.store, ownerNo)
@@ -81,7 +81,7 @@ export async function exerciseHistory(t: TestContext, underTest: StoreUnderTest)
     const longer = { moment: after(4), stepTimeout: 3_600_000 }
     await reportDone(store, update({ ownerNo, deviceId: 'is late' }, idOf('is late'), 'IN_PROGRESS', longer))
     await store.moveExecution(moveOf(ownerNo, idOf('overruns'), 'cancel', after(5)))
-    await store.deleteDevice(ownerNo, 'goes', after(6), 'key gone')
+    await store.deleteDevice({ ownerNo, deviceId: 'goes', moment: after(6), actor: 'key gone' })
     for (const seconds of [30, 52, 60, 65]) await fireClocks(store, ownerNo, after(seconds))
     const last = async (deviceId: string) => (await historyOf(ownerNo, idOf(deviceId)))?.at(-1)
     assert.deepEqual(await Promise.all(devices.map(last)), [
@@ -94,7 +94,7 @@ export async function exerciseHistory(t: TestContext, underTest: StoreUnderTest)
       '65 CANCELING -> CANCELED: overrun-cancel by clock, attempt 1, version 4',
       '6 PENDING -> CANCELED: remove-device by key gone, attempt 1, version 2',
     ])
-    assert.equal((await store.getRun(ownerNo, runId))?.counts.PENDING, 0)
+    assert.equal((await store.getRun({ ownerNo, runId }))?.counts.PENDING, 0)
     await assertRunsAddUp(store, ownerNo)
   })
 
@@ -116,8 +116,14 @@ export async function exerciseHistory(t: TestContext, underTest: StoreUnderTest)
     const { store } = underTest
     const [mine, theirs] = [await seedOwner(store), await seedOwner(store)]
     const { firstExecutionId } = await createOne(store, theirs.trigger(['d1']))
-    assert.equal(await store.listTransitions(mine.ownerNo, firstExecutionId), undefined)
-    assert.equal(await store.listTransitions(mine.ownerNo, 2 ** 40), undefined)
-    assert.equal((await store.listTransitions(theirs.ownerNo, firstExecutionId))?.length, 1)
+    assert.equal(
+      await store.listTransitions({ ownerNo: mine.ownerNo, jobExecutionId: firstExecutionId }),
+      undefined,
+    )
+    assert.equal(await store.listTransitions({ ownerNo: mine.ownerNo, jobExecutionId: 2 ** 40 }), undefined)
+    assert.equal(
+      (await store.listTransitions({ ownerNo: theirs.ownerNo, jobExecutionId: firstExecutionId }))?.length,
+      1,
+    )
   })
 }

@@ -51,8 +51,8 @@ export async function exerciseIdempotency(t: TestContext, underTest: StoreUnderT
       const steps: (() => Promise<unknown>)[] = [
         () => store.putDevices([devicePut(ownerNo, 'd1', 'renamed')]),
         () => store.putDevices([devicePut(ownerNo, 'd1', 'and again')]),
-        () => store.deleteDevice(ownerNo, 'd2', momentAt(startedAt), 'key k1'),
-        () => store.deleteJob(ownerNo, 'restart', startedAt),
+        () => store.deleteDevice({ ownerNo, deviceId: 'd2', moment: momentAt(startedAt), actor: 'key k1' }),
+        () => store.deleteJob({ ownerNo, jobName: 'restart', at: startedAt }),
         () => store.putDevices([devicePut(ownerNo, 'd2', 'another one')]),
       ]
       for (const step of steps) {
@@ -115,7 +115,7 @@ export async function exerciseIdempotency(t: TestContext, underTest: StoreUnderT
 
     assert.equal(await kindAt('old', 'a', startedAt), 'created')
     assert.equal(await kindAt('young', 'a', startedAt + 1), 'created')
-    await store.forgetIdempotencyKeys(startedAt)
+    await store.purgeIdempotencyKeys({ olderThan: startedAt })
     assert.equal(await kindAt('old', 'b', startedAt + 2), 'created')
     assert.equal(await kindAt('young', 'b', startedAt + 2), 'idempotency-key-reused')
   })

@@ -117,7 +117,12 @@ export async function exerciseInterleavings(t: TestContext, underTest: StoreUnde
     const { store } = underTest
     const { ownerNo, trigger } = await seedOwner(store)
     await store.createExecutions(Array.from({ length: 50 }, () => trigger(['d1'])))
-    const deleted = store.deleteDevice(ownerNo, 'd1', momentAt(startedAt), 'key k1')
+    const deleted = store.deleteDevice({
+      ownerNo,
+      deviceId: 'd1',
+      moment: momentAt(startedAt),
+      actor: 'key k1',
+    })
     const lists = Array.from({ length: 5 }, () => allExecutions(store, ownerNo, { deviceId: 'd1' }))
     await deleted
     for (const list of await Promise.all(lists)) assert.equal(list.length, 50)
@@ -144,7 +149,12 @@ async function sendAll(store: Store, { ownerNo, trigger }: Seed, steps: Step[]):
           }),
         )
       case 'delete-device':
-        return store.deleteDevice(ownerNo, each.deviceId, momentAt(each.at), 'key k1')
+        return store.deleteDevice({
+          ownerNo,
+          deviceId: each.deviceId,
+          moment: momentAt(each.at),
+          actor: 'key k1',
+        })
       case 'enroll': {
         const { deviceId, deviceName, at } = each
         return store.enrollDevice({ ...enrolling({ enrollmentId }, deviceId, { at }), deviceName })
@@ -152,7 +162,7 @@ async function sendAll(store: Store, { ownerNo, trigger }: Seed, steps: Step[]):
       case 'put-job':
         return store.putJob({ ownerNo, jobName: each.jobName, content: emptyContent, at: each.at })
       case 'delete-job':
-        return store.deleteJob(ownerNo, each.jobName, each.at)
+        return store.deleteJob({ ownerNo, jobName: each.jobName, at: each.at })
       case 'cancel': {
         const run = launched[each.pick % (launched.length || 1)]
         return run && store.moveExecution(moveOf(ownerNo, run.firstExecutionId, 'cancel'))
@@ -192,7 +202,7 @@ async function assertNobodyIsLeftBehind(store: Store, ownerNo: number): Promise<
   for (const deviceId of devices) {
     const ofDevice = all.filter((execution) => execution.deviceId === deviceId)
     assert.deepEqual(await allExecutions(store, ownerNo, { deviceId }), ofDevice)
-    const isThere = (await store.getDevice(ownerNo, deviceId)) !== undefined
+    const isThere = (await store.getDevice({ ownerNo, deviceId })) !== undefined
     const waits = ofDevice.some((execution) => unfinishedStates.includes(execution.execState))
     assert.ok(isThere || !waits, `executions wait for ${deviceId}, which is deleted`)
   }
@@ -203,8 +213,8 @@ async function assertKnowsWhatIsStored(store: Store, { ownerNo, trigger }: Seed)
   for (const jobName of jobs) {
     for (const deviceId of devices) {
       const [outcome] = await store.createExecutions([trigger([deviceId], { jobName })])
-      const job = await store.getJob(ownerNo, jobName)
-      const device = await store.getDevice(ownerNo, deviceId)
+      const job = await store.getJob({ ownerNo, jobName })
+      const device = await store.getDevice({ ownerNo, deviceId })
       assert.equal(outcome?.kind, !job ? 'unknown-job' : device ? 'created' : 'unknown-device')
       if (outcome?.kind === 'created') {
         assert.equal(outcome.run.devices[0]?.deviceName, device?.deviceName)

@@ -37,19 +37,22 @@ export async function exerciseJobs(t: TestContext, underTest: StoreUnderTest): P
         created: false,
         value: changed,
       })
-      assert.deepEqual(await store.getJob(ownerNo, 'job'), changed)
-      assert.equal(await store.getJob(ownerNo, 'Job'), undefined)
+      assert.deepEqual(await store.getJob({ ownerNo, jobName: 'job' }), changed)
+      assert.equal(await store.getJob({ ownerNo, jobName: 'Job' }), undefined)
     },
   )
 
   await t.test('a deleted job is gone for good, one put again is new; its runs go on', async () => {
     const { ownerNo, trigger } = await seedOwner(store)
     const run = await createOne(store, trigger(['d1']))
-    assert.equal(await store.deleteJob(ownerNo, 'restart', startedAt), true)
-    assert.equal(await store.deleteJob(ownerNo, 'restart', startedAt), false)
-    assert.equal(await store.getJob(ownerNo, 'restart'), undefined)
-    assert.equal((await store.getExecution(ownerNo, run.firstExecutionId))?.execState, 'PENDING')
-    assert.equal((await store.getRun(ownerNo, run.runId))?.jobName, 'restart')
+    assert.equal(await store.deleteJob({ ownerNo, jobName: 'restart', at: startedAt }), true)
+    assert.equal(await store.deleteJob({ ownerNo, jobName: 'restart', at: startedAt }), false)
+    assert.equal(await store.getJob({ ownerNo, jobName: 'restart' }), undefined)
+    assert.equal(
+      (await store.getExecution({ ownerNo, jobExecutionId: run.firstExecutionId }))?.execState,
+      'PENDING',
+    )
+    assert.equal((await store.getRun({ ownerNo, runId: run.runId }))?.jobName, 'restart')
     const again = await store.putJob({
       ownerNo,
       jobName: 'restart',
@@ -64,8 +67,8 @@ export async function exerciseJobs(t: TestContext, underTest: StoreUnderTest): P
     const names = ['b', 'a', 'Z', 'é', 'aa', '10', '😀', '\uffee', 'gone']
     const { ownerNo } = await seedOwner(store, { jobs: names })
     await seedOwner(store, { jobs: ['foreign'] })
-    await store.deleteJob(ownerNo, 'gone', startedAt)
-    const listed = await readAll((slice: Slice<string>) => store.listJobs(ownerNo, slice), 3)
+    await store.deleteJob({ ownerNo, jobName: 'gone', at: startedAt })
+    const listed = await readAll((slice: Slice<string>) => store.listJobs({ ownerNo, slice }), 3)
     assert.deepEqual(
       listed.map((job) => job.jobName),
       names.slice(0, -1).sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))),
@@ -83,7 +86,7 @@ export async function exerciseJobs(t: TestContext, underTest: StoreUnderTest): P
     for (const jobName of ['one', 'two', 'three', undefined]) {
       for (const limit of [1, 2, 9]) {
         const filter = jobName === undefined ? {} : { jobName }
-        const read = (slice: Slice<number>) => store.listRuns(mine.ownerNo, filter, slice)
+        const read = (slice: Slice<number>) => store.listRuns({ ownerNo: mine.ownerNo, filter, slice })
         assert.deepEqual(
           (await readAll(read, limit)).map((run) => run.runId),
           launched.filter((run) => (jobName ?? run.jobName) === run.jobName).map((run) => run.runId),

@@ -17,19 +17,22 @@ export async function exerciseKeys(t: TestContext, underTest: StoreUnderTest): P
     createdAt: startedAt,
   })
   const keysOf = (ownerNo: number, limit?: number) =>
-    readAll((slice: Slice<string>) => store.listApiKeys(ownerNo, slice), limit)
+    readAll((slice: Slice<string>) => store.listApiKeys({ ownerNo, slice }), limit)
 
   await t.test('of those who start at once on an empty store one makes the first owner and key', async () => {
     const starts = ['f1', 'f2', 'f3'].map((keyId) => {
       const { ownerNo, ...key } = newKey(keyId, 1)
-      return store.createFirstKey({ ownerId: `ow_${keyId}`, ownerName: 'default', createdAt: startedAt }, key)
+      return store.createFirstKey({
+        owner: { ownerId: `ow_${keyId}`, ownerName: 'default', createdAt: startedAt },
+        key,
+      })
     })
     const made = await Promise.all(starts)
     assert.deepEqual(made.toSorted(), [false, false, true])
     const winner = `f${made.indexOf(true) + 1}`
-    const owner = await store.findOwner(`ow_${winner}`)
+    const owner = await store.findOwner({ ownerId: `ow_${winner}` })
     assert.deepEqual((await store.listOwners({ after: undefined, limit: 9 })).items, [owner])
-    assert.equal((await store.findApiKey(winner))?.ownerNo, owner?.ownerNo)
+    assert.equal((await store.findApiKey({ keyId: winner }))?.ownerNo, owner?.ownerNo)
     assert.equal((await keysOf(owner?.ownerNo ?? 0)).length, 1)
   })
 
@@ -38,17 +41,17 @@ export async function exerciseKeys(t: TestContext, underTest: StoreUnderTest): P
     async () => {
       const first = await seedOwner(store)
       const second = await seedOwner(store)
-      const owner = await store.findOwner(second.ownerId)
+      const owner = await store.findOwner({ ownerId: second.ownerId })
       assert.deepEqual(owner, {
         ownerNo: second.ownerNo,
         ownerId: second.ownerId,
         ownerName: second.ownerId,
         createdAt: startedAt,
       })
-      assert.equal(await store.findOwner('ow_nobody'), undefined)
+      assert.equal(await store.findOwner({ ownerId: 'ow_nobody' }), undefined)
       const taken = { ownerId: 'ow_other', ownerName: first.ownerId, createdAt: startedAt }
       assert.equal(await store.createOwner(taken), 'name-taken')
-      assert.equal(await store.findOwner('ow_other'), undefined)
+      assert.equal(await store.findOwner({ ownerId: 'ow_other' }), undefined)
       const listed = await readAll((slice: Slice<number>) => store.listOwners(slice), 1)
       assert.deepEqual(
         listed.slice(-2).map((each) => each.ownerId),
@@ -62,9 +65,9 @@ export async function exerciseKeys(t: TestContext, underTest: StoreUnderTest): P
     const key = newKey('made', ownerNo)
     const stored = await store.createApiKey(key)
     assert.deepEqual(stored, { ...key, ownerId, revokedAt: null, lastUsedAt: null })
-    assert.deepEqual(await store.findApiKey('made'), stored)
+    assert.deepEqual(await store.findApiKey({ keyId: 'made' }), stored)
     assert.deepEqual(await keysOf(ownerNo), [stored])
-    assert.equal(await store.findApiKey('not made'), undefined)
+    assert.equal(await store.findApiKey({ keyId: 'not made' }), undefined)
   })
 
   await t.test(
@@ -73,17 +76,23 @@ export async function exerciseKeys(t: TestContext, underTest: StoreUnderTest): P
       const [mine, theirs] = [await seedOwner(store), await seedOwner(store)]
       await store.createApiKey(newKey('k1', mine.ownerNo))
       await store.createApiKey(newKey('k2', mine.ownerNo))
-      assert.equal(await store.revokeApiKey(theirs.ownerNo, 'k1', startedAt + 1), false)
-      assert.equal((await store.findApiKey('k1'))?.revokedAt, null)
-      assert.equal(await store.revokeApiKey(mine.ownerNo, 'k1', startedAt + 2), true)
-      assert.equal(await store.revokeApiKey(mine.ownerNo, 'k1', startedAt + 3), true)
-      assert.equal((await store.findApiKey('k1'))?.revokedAt, startedAt + 2)
-      assert.equal(await store.revokeApiKey(undefined, 'k2', startedAt + 4), true)
+      assert.equal(
+        await store.revokeApiKey({ ownerNo: theirs.ownerNo, keyId: 'k1', at: startedAt + 1 }),
+        false,
+      )
+      assert.equal((await store.findApiKey({ keyId: 'k1' }))?.revokedAt, null)
+      assert.equal(await store.revokeApiKey({ ownerNo: mine.ownerNo, keyId: 'k1', at: startedAt + 2 }), true)
+      assert.equal(await store.revokeApiKey({ ownerNo: mine.ownerNo, keyId: 'k1', at: startedAt + 3 }), true)
+      assert.equal((await store.findApiKey({ keyId: 'k1' }))?.revokedAt, startedAt + 2)
+      assert.equal(await store.revokeApiKey({ ownerNo: undefined, keyId: 'k2', at: startedAt + 4 }), true)
       assert.deepEqual(
         (await keysOf(mine.ownerNo)).map((key) => key.revokedAt),
         [startedAt + 2, startedAt + 4],
       )
-      assert.equal(await store.revokeApiKey(undefined, 'nobody has it', startedAt), false)
+      assert.equal(
+        await store.revokeApiKey({ ownerNo: undefined, keyId: 'nobody has it', at: startedAt }),
+        false,
+      )
     },
   )
 
@@ -105,7 +114,7 @@ export async function exerciseKeys(t: TestContext, underTest: StoreUnderTest): P
           ['u3', startedAt + 3],
         ],
       )
-      assert.equal((await store.findApiKey('u3'))?.lastUsedAt, startedAt + 3)
+      assert.equal((await store.findApiKey({ keyId: 'u3' }))?.lastUsedAt, startedAt + 3)
     },
   )
 }

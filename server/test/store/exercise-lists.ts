@@ -80,7 +80,7 @@ export async function exerciseLists(t: TestContext, underTest: StoreUnderTest): 
       const seen: number[] = []
       let after: number | undefined
       do {
-        const { items, next } = await store.listExecutions(ownerNo, filter, { after, limit: 3 })
+        const { items, next } = await store.listExecutions({ ownerNo, filter, slice: { after, limit: 3 } })
         seen.push(...items.map((execution) => execution.jobExecutionId))
         const { firstExecutionId } = await createOne(store, trigger(devices))
         await store.moveExecution(moveOf(ownerNo, firstExecutionId + 1, 'cancel'))
@@ -154,7 +154,12 @@ async function take(
       return
     }
     case 'delete': {
-      const deleted = await store.deleteDevice(ownerNo, each.deviceId, momentAt(at), 'key k1')
+      const deleted = await store.deleteDevice({
+        ownerNo,
+        deviceId: each.deviceId,
+        moment: momentAt(at),
+        actor: 'key k1',
+      })
       const moved = model.removeDevice(ownerNo, each.deviceId, at)
       assert.deepEqual(deleted, known.delete(each.deviceId) ? moved : undefined)
       return

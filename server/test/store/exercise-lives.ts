@@ -248,8 +248,8 @@ async function assertAsModeled(store: Store, { seed, model }: Owner): Promise<vo
   const { ownerNo } = seed
   for (const execution of model.executions) {
     const { jobExecutionId, history } = execution
-    assert.deepEqual(await store.getExecution(ownerNo, jobExecutionId), model.stored(execution))
-    assert.deepEqual(await store.listTransitions(ownerNo, jobExecutionId), history)
+    assert.deepEqual(await store.getExecution({ ownerNo, jobExecutionId }), model.stored(execution))
+    assert.deepEqual(await store.listTransitions({ ownerNo, jobExecutionId }), history)
   }
   for (const deviceId of deviceIds) {
     const queue = await readQueue(store, { ownerNo, deviceId })

@@ -32,7 +32,7 @@ export async function exerciseMoves(t: TestContext, underTest: StoreUnderTest): 
       for (const event of executionEvents.filter((event) => event !== 'retry')) {
         const { firstExecutionId: jobExecutionId } = await createOne(store, trigger(['d1']))
         await bringTo(store, ownerNo, jobExecutionId, state)
-        const before = await store.getExecution(ownerNo, jobExecutionId)
+        const before = await store.getExecution({ ownerNo, jobExecutionId })
         const outcome = await store.moveExecution(moveOf(ownerNo, jobExecutionId, event, moment))
         const next = nextState(state, event)
         const expected = next &&
@@ -49,7 +49,7 @@ export async function exerciseMoves(t: TestContext, underTest: StoreUnderTest): 
             ? { kind: 'moved', execution: expected, from: state }
             : { kind: 'refused', execState: state },
         )
-        assert.deepEqual(await store.getExecution(ownerNo, jobExecutionId), expected ?? before)
+        assert.deepEqual(await store.getExecution({ ownerNo, jobExecutionId }), expected ?? before)
       }
     }
     await assertRunsAddUp(store, ownerNo)
@@ -78,7 +78,7 @@ export async function exerciseMoves(t: TestContext, underTest: StoreUnderTest): 
     const move = moveOf(ownerNo, firstExecutionId, 'cancel')
     const outcomes = await Promise.all(Array.from({ length: 10 }, () => store.moveExecution(move)))
     assert.equal(outcomes.filter((outcome) => outcome.kind === 'moved').length, 1)
-    assert.equal((await store.getExecution(ownerNo, firstExecutionId))?.versionNumber, 2)
+    assert.equal((await store.getExecution({ ownerNo, jobExecutionId: firstExecutionId }))?.versionNumber, 2)
     await assertRunsAddUp(store, ownerNo)
   })
 
@@ -113,12 +113,12 @@ export async function exerciseMoves(t: TestContext, underTest: StoreUnderTest): 
         return [{ ownerNo, deviceId, jobExecutionId: firstExecutionId + index, runId, from, execState }]
       }),
     )
-    const { counts } = (await store.getRun(ownerNo, runId)) ?? {}
+    const { counts } = (await store.getRun({ ownerNo, runId })) ?? {}
     assert.deepEqual(
       [counts?.CANCELED, counts?.CANCELING, counts?.SUCCEEDED, counts?.PENDING],
       [size - 3, 2, 1, 0],
     )
-    assert.equal((await store.getRun(ownerNo, other.runId))?.counts.PENDING, 2)
+    assert.equal((await store.getRun({ ownerNo, runId: other.runId }))?.counts.PENDING, 2)
     await assertRunsAddUp(store, ownerNo)
   })
 
@@ -128,7 +128,7 @@ export async function exerciseMoves(t: TestContext, underTest: StoreUnderTest): 
     const move = { ownerNo: mine.ownerNo, event: 'cancel', moment, actor: 'key k1', from: undefined } as const
     assert.equal(await store.moveRun({ ...move, runId }), undefined)
     assert.equal(await store.moveRun({ ...move, runId: 2 ** 40 }), undefined)
-    assert.equal((await store.getRun(theirs.ownerNo, runId))?.counts.PENDING, 1)
+    assert.equal((await store.getRun({ ownerNo: theirs.ownerNo, runId }))?.counts.PENDING, 1)
   })
 
   await t.test('deleting a device ends what it has not finished, tells it, touches no other', async () => {
@@ -139,7 +139,7 @@ export async function exerciseMoves(t: TestContext, underTest: StoreUnderTest): 
       await bringTo(store, ownerNo, run.firstExecutionId, state)
       runs.push({ ...run, state })
     }
-    const deleted = await store.deleteDevice(ownerNo, 'd1', moment, 'key k1')
+    const deleted = await store.deleteDevice({ ownerNo, deviceId: 'd1', moment, actor: 'key k1' })
     assert.deepEqual(
       deleted,
       runs
@@ -163,7 +163,7 @@ export async function exerciseMoves(t: TestContext, underTest: StoreUnderTest): 
     const sent = [
       store.createExecutions([trigger(['d1', 'd2'])]),
       store.createExecutions([trigger(['d1'])]),
-      store.deleteDevice(ownerNo, 'd1', moment, 'key k1'),
+      store.deleteDevice({ ownerNo, deviceId: 'd1', moment, actor: 'key k1' }),
       store.createExecutions([trigger(['d1'])]),
     ] as const
     const [first, second, deleted, refused] = await Promise.all(sent)
@@ -185,7 +185,7 @@ export async function exerciseMoves(t: TestContext, underTest: StoreUnderTest): 
     const { trigger, ownerNo } = await seedOwner(store)
     await createOne(store, trigger(['d1']))
     await Promise.all([
-      store.deleteDevice(ownerNo, 'd1', moment, 'key k1'),
+      store.deleteDevice({ ownerNo, deviceId: 'd1', moment, actor: 'key k1' }),
       store.putDevices([devicePut(ownerNo, 'd1', 'anew')]),
     ])
     const next = await createOne(store, trigger(['d1']))
@@ -197,12 +197,12 @@ export async function exerciseMoves(t: TestContext, underTest: StoreUnderTest): 
         ['CANCELED', 'name of d1'],
       ],
     )
-    const deleted = await store.deleteDevice(ownerNo, 'd1', moment, 'key k1')
+    const deleted = await store.deleteDevice({ ownerNo, deviceId: 'd1', moment, actor: 'key k1' })
     assert.deepEqual(
       deleted?.map((moved) => moved.runId),
       [next.runId],
     )
-    assert.equal(await store.deleteDevice(ownerNo, 'd1', moment, 'key k1'), undefined)
+    assert.equal(await store.deleteDevice({ ownerNo, deviceId: 'd1', moment, actor: 'key k1' }), undefined)
     await assertRunsAddUp(store, ownerNo)
   })
 }

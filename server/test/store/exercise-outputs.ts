@@ -34,7 +34,7 @@ export async function exerciseOutputs(t: TestContext, underTest: StoreUnderTest)
     const device = { ownerNo, deviceId: 'd1' }
     await startedBy(store, device)
     const read = async (offset: number, limit: number) => {
-      const slice = await store.readOutput(ownerNo, jobExecutionId, { offset, limit, attempt: undefined })
+      const slice = await store.readOutput({ ownerNo, jobExecutionId, offset, limit, attempt: undefined })
       assert.ok(slice)
       return { ...slice, data: Buffer.from(slice.data) }
     }
@@ -78,7 +78,7 @@ export async function exerciseOutputs(t: TestContext, underTest: StoreUnderTest)
               ended: false,
             })
           }
-          const stored = await store.getExecution(ownerNo, jobExecutionId)
+          const stored = await store.getExecution({ ownerNo, jobExecutionId })
           assert.deepEqual([stored?.outputBytes, stored?.outputCut], [kept.length, cut])
           assert.equal(stored?.versionNumber, 2)
         },
@@ -110,7 +110,7 @@ export async function exerciseOutputs(t: TestContext, underTest: StoreUnderTest)
     assert.deepEqual(await write(10, 'ab', 1000), kept(true))
     assert.deepEqual(await write(500, 'ab', 1000), kept(true))
     assert.equal(await text(), '0123456789')
-    const stored = await store.getExecution(ownerNo, jobExecutionId)
+    const stored = await store.getExecution({ ownerNo, jobExecutionId })
     assert.deepEqual([stored?.outputBytes, stored?.outputCut], [10, true])
 
     const next = await seedStarted()
@@ -125,12 +125,12 @@ export async function exerciseOutputs(t: TestContext, underTest: StoreUnderTest)
       const { firstExecutionId } = await createOne(store, trigger(['d1']))
       await report(store, output(device, firstExecutionId, 0, 'before'))
       await bringTo(store, ownerNo, firstExecutionId, state)
-      const seen = await store.getDeviceExecution(device, firstExecutionId)
+      const seen = await store.getDeviceExecution({ ...device, jobExecutionId: firstExecutionId })
       const outcome = await report(store, output(device, firstExecutionId, 6, ' and after'))
       if (isTerminal(state)) assert.deepEqual(outcome, { kind: 'wrong-state', execution: seen })
       else assert.equal(outcome.kind, 'output-kept')
       const question = { offset: 0, limit: 100, attempt: undefined }
-      const slice = await store.readOutput(ownerNo, firstExecutionId, question)
+      const slice = await store.readOutput({ ownerNo, jobExecutionId: firstExecutionId, ...question })
       assert.equal(slice?.ended, isTerminal(state))
       const expected = isTerminal(state) ? 'before' : 'before and after'
       assert.equal(Buffer.from(slice?.data ?? []).toString(), expected)
@@ -146,8 +146,8 @@ export async function exerciseOutputs(t: TestContext, underTest: StoreUnderTest)
       const { ownerNo: foreign } = await seedStarted()
       await write(0, 'secret')
       const question = { offset: 0, limit: 100, attempt: undefined }
-      assert.equal(await store.readOutput(foreign, jobExecutionId, question), undefined)
-      assert.equal(await store.readOutput(ownerNo, 2 ** 40, question), undefined)
+      assert.equal(await store.readOutput({ ownerNo: foreign, jobExecutionId, ...question }), undefined)
+      assert.equal(await store.readOutput({ ownerNo, jobExecutionId: 2 ** 40, ...question }), undefined)
     },
   )
 
@@ -191,7 +191,9 @@ export async function exerciseOutputs(t: TestContext, underTest: StoreUnderTest)
     const gap = await report(again, output(device, jobExecutionId, 7, 'x', { moment: momentAt(startedAt) }))
     assert.deepEqual(gap, { kind: 'output-gap', length: 6 })
     await report(again, output(device, jobExecutionId, 6, ' after'))
-    const slice = await again.readOutput(ownerNo, jobExecutionId, {
+    const slice = await again.readOutput({
+      ownerNo,
+      jobExecutionId,
       offset: 0,
       limit: 99,
       attempt: undefined,

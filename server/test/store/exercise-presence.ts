@@ -16,7 +16,7 @@ const neverSeen = { online: false, since: null, lastSeenAt: null, door: null }
 
 export async function exercisePresence(t: TestContext, underTest: StoreUnderTest): Promise<void> {
   const presenceOf = async (ownerNo: number, deviceId: string) =>
-    (await underTest.store.getDevice(ownerNo, deviceId))?.presence
+    (await underTest.store.getDevice({ ownerNo, deviceId }))?.presence
   const change = (ownerNo: number, deviceId: string, online: boolean, after: number, door: Door = 'mqtt') => {
     const at = startedAt + after
     return { ownerNo, deviceId, online, at, door, session: door === 'http' ? null : at }
@@ -38,7 +38,7 @@ export async function exercisePresence(t: TestContext, underTest: StoreUnderTest
       assert.deepEqual(await presenceOf(ownerNo, 'd1'), { online, since: at, lastSeenAt: at, door })
     }
     assert.deepEqual(await presenceOf(ownerNo, 'd2'), neverSeen)
-    assert.equal((await store.getDevice(ownerNo, 'd1'))?.updatedAt, startedAt)
+    assert.equal((await store.getDevice({ ownerNo, deviceId: 'd1' }))?.updatedAt, startedAt)
   })
 
   await t.test(
@@ -46,7 +46,12 @@ export async function exercisePresence(t: TestContext, underTest: StoreUnderTest
     async () => {
       const { store } = underTest
       const [mine, theirs] = [await seedOwner(store), await seedOwner(store)]
-      await store.deleteDevice(mine.ownerNo, 'd3', momentAt(startedAt), 'key k1')
+      await store.deleteDevice({
+        ownerNo: mine.ownerNo,
+        deviceId: 'd3',
+        moment: momentAt(startedAt),
+        actor: 'key k1',
+      })
       await store.recordPresence([
         change(mine.ownerNo, 'd1', true, 1),
         change(mine.ownerNo, 'nobody', true, 1),
@@ -68,7 +73,7 @@ export async function exercisePresence(t: TestContext, underTest: StoreUnderTest
     await store.recordPresence([change(ownerNo, 'd1', true, 1)])
     await store.putDevices([devicePut(ownerNo, 'd1', 'renamed')])
     assert.equal((await presenceOf(ownerNo, 'd1'))?.online, true)
-    await store.deleteDevice(ownerNo, 'd1', momentAt(startedAt), 'key k1')
+    await store.deleteDevice({ ownerNo, deviceId: 'd1', moment: momentAt(startedAt), actor: 'key k1' })
     await store.putDevices([devicePut(ownerNo, 'd1')])
     assert.deepEqual(await presenceOf(ownerNo, 'd1'), neverSeen)
   })
@@ -96,7 +101,8 @@ export async function exercisePresence(t: TestContext, underTest: StoreUnderTest
         }),
       )
       for (const [index, deviceId] of devices.entries()) {
-        if (isGone(index)) await store.deleteDevice(ownerNo, deviceId, momentAt(startedAt), 'key k1')
+        if (isGone(index))
+          await store.deleteDevice({ ownerNo, deviceId, moment: momentAt(startedAt), actor: 'key k1' })
       }
       for (const online of [true, false, undefined]) {
         for (const tag of ['shop', 'other', 'nothing', undefined]) {
@@ -108,7 +114,7 @@ export async function exercisePresence(t: TestContext, underTest: StoreUnderTest
               (tag === undefined || tag === 'other' || (tag === 'shop' && isTagged(index))),
           )
           for (const limit of [1, 4, 100]) {
-            const read = (slice: Slice<string>) => store.listDevices(ownerNo, filter, slice)
+            const read = (slice: Slice<string>) => store.listDevices({ ownerNo, filter, slice })
             const listed = await readAll(read, limit)
             assert.deepEqual(
               listed.map((device) => device.deviceId),
@@ -133,20 +139,20 @@ export async function exercisePresence(t: TestContext, underTest: StoreUnderTest
       ])
       const store = await underTest.reopen()
       assert.equal((await presenceOf(ownerNo, 'd1'))?.online, true)
-      await store.forgetConnections(startedAt + 9)
+      await store.setAllOffline({ at: startedAt + 9 })
       const ends = { online: false, since: startedAt + 9, lastSeenAt: startedAt + 1, door: 'mqtt' }
       assert.deepEqual(await presenceOf(ownerNo, 'd1'), ends)
       const before = { online: false, since: startedAt + 2, lastSeenAt: startedAt + 2, door: 'http' }
       assert.deepEqual(await presenceOf(ownerNo, 'd2'), before)
       assert.deepEqual(await presenceOf(ownerNo, 'd3'), neverSeen)
-      const online = (slice: Slice<string>) => store.listDevices(ownerNo, { online: true }, slice)
+      const online = (slice: Slice<string>) => store.listDevices({ ownerNo, filter: { online: true }, slice })
       assert.deepEqual(await readAll(online), [])
-      await store.forgetConnections(startedAt + 10)
-      const { events } = await store.listEvents(
+      await store.setAllOffline({ at: startedAt + 10 })
+      const { events } = await store.listEvents({
         ownerNo,
-        { types: ['device.offline'] },
-        { after: 0, limit: 9 },
-      )
+        filter: { types: ['device.offline'] },
+        slice: { after: 0, limit: 9 },
+      })
       assert.deepEqual(
         events.map(({ at }) => at - startedAt),
         [2, 9],

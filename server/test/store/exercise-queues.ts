@@ -44,7 +44,7 @@ export async function exerciseQueues(t: TestContext, underTest: StoreUnderTest):
       assert.deepEqual(idsOf(queue), [canceling, running, ...waiting].slice(0, shownPending))
       for (const execution of queue.executions) {
         const { jobExecutionId } = execution
-        assert.deepEqual(await each.getDeviceExecution(device, jobExecutionId), execution)
+        assert.deepEqual(await each.getDeviceExecution({ ...device, jobExecutionId }), execution)
       }
     }
     await assertRunsAddUp(underTest.store, ownerNo)
@@ -57,7 +57,7 @@ export async function exerciseQueues(t: TestContext, underTest: StoreUnderTest):
       const { ownerNo, trigger } = await seedOwner(store)
       const foreign = await seedOwner(store, { devices: ['theirs'] })
       const { firstExecutionId: first } = await createOne(store, trigger(['d1', 'd2', 'd3']))
-      await store.deleteDevice(ownerNo, 'd3', now, 'key k1')
+      await store.deleteDevice({ ownerNo, deviceId: 'd3', moment: now, actor: 'key k1' })
       const known = await readQueue(store, { ownerNo, deviceId: 'd1' })
       const wanted: (DeviceKey & { unlessMark?: number | undefined })[] = [
         { ownerNo, deviceId: 'nobody' },
@@ -226,7 +226,7 @@ export async function exerciseQueues(t: TestContext, underTest: StoreUnderTest):
     const device = { ownerNo, deviceId: 'd1' }
     await createOne(store, trigger(['d1']))
     await startedBy(store, device)
-    await store.deleteDevice(ownerNo, 'd1', now, 'key k1')
+    await store.deleteDevice({ ownerNo, deviceId: 'd1', moment: now, actor: 'key k1' })
     assert.deepEqual(await store.readQueues([device]), [undefined])
     await store.putDevices([devicePut(ownerNo, 'd1')])
     assert.deepEqual(idsOf(await readQueue(store, device)), [])

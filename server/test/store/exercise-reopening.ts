@@ -34,17 +34,17 @@ export async function exerciseReopening(t: TestContext, underTest: StoreUnderTes
     const canceled = listed[40]?.jobExecutionId ?? 0
     await store.moveExecution(moveOf(ownerNo, canceled, 'cancel'))
     await store.putDevices([devicePut(ownerNo, 'renamed', 'new name')])
-    await store.deleteDevice(ownerNo, 'deleted', now, 'key k1')
-    await store.deleteDevice(ownerNo, 'deleted and back', now, 'key k1')
+    await store.deleteDevice({ ownerNo, deviceId: 'deleted', moment: now, actor: 'key k1' })
+    await store.deleteDevice({ ownerNo, deviceId: 'deleted and back', moment: now, actor: 'key k1' })
     await store.putDevices([{ ...devicePut(ownerNo, 'deleted and back'), tags: ['t'] }])
-    await store.deleteJob(ownerNo, 'gone', startedAt)
-    await store.deleteJob(ownerNo, 'back', startedAt)
+    await store.deleteJob({ ownerNo, jobName: 'gone', at: startedAt })
+    await store.deleteJob({ ownerNo, jobName: 'back', at: startedAt })
     await store.putJob({ ownerNo, jobName: 'back', content: emptyContent, at: startedAt })
     await createOne(store, trigger(['d1', 'renamed']))
     const key = { keyId: 'kept', ownerNo, keyName: 'k', secretHash: new Uint8Array(32), createdAt: startedAt }
     await store.createApiKey({ ...key, scopes: [], expiresAt: null })
     await store.createApiKey({ ...key, keyId: 'revoked', scopes: ['READ'], expiresAt: startedAt })
-    await store.revokeApiKey(ownerNo, 'revoked', startedAt)
+    await store.revokeApiKey({ ownerNo, keyId: 'revoked', at: startedAt })
     await store.recordKeyUse([{ keyId: 'kept', at: startedAt + 8 }])
 
     const before = await everything(store, ownerNo)
@@ -57,7 +57,7 @@ export async function exerciseReopening(t: TestContext, underTest: StoreUnderTes
     const runs = [await createOne(store, trigger(['d1', 'd2'])), await createOne(store, trigger(['d1']))]
     const again = await reopen()
     runs.push(await createOne(again, trigger(['d1'])))
-    const deleted = await again.deleteDevice(ownerNo, 'd1', now, 'key k1')
+    const deleted = await again.deleteDevice({ ownerNo, deviceId: 'd1', moment: now, actor: 'key k1' })
     assert.deepEqual(
       deleted?.map((moved) => moved.runId),
       runs.map((run) => run.runId),
@@ -72,8 +72,8 @@ export async function exerciseReopening(t: TestContext, underTest: StoreUnderTes
   await t.test('what was unknown or refused is so after it was opened again', async () => {
     const { store, reopen } = underTest
     const { ownerNo, trigger } = await seedOwner(store, { jobs: ['restart', 'gone'] })
-    await store.deleteJob(ownerNo, 'gone', startedAt)
-    await store.deleteDevice(ownerNo, 'd2', now, 'key k1')
+    await store.deleteJob({ ownerNo, jobName: 'gone', at: startedAt })
+    await store.deleteDevice({ ownerNo, deviceId: 'd2', moment: now, actor: 'key k1' })
     const triggers = [
       trigger(['d1'], { jobName: 'gone' }),
       trigger(['d2']),
@@ -110,10 +110,12 @@ async function everything(store: Store, ownerNo: number) {
     executions: await allExecutions(store, ownerNo),
     executionsByDevice: await Promise.all(byDevice),
     runs: await allRuns(store, ownerNo),
-    jobs: await readAll((slice: Slice<string>) => store.listJobs(ownerNo, slice)),
-    devices: await readAll((slice: Slice<string>) => store.listDevices(ownerNo, {}, slice)),
-    tagged: await readAll((slice: Slice<string>) => store.listDevices(ownerNo, { tag: 't' }, slice)),
-    keys: await readAll((slice: Slice<string>) => store.listApiKeys(ownerNo, slice)),
-    found: [await store.findApiKey('kept'), await store.findApiKey('revoked')],
+    jobs: await readAll((slice: Slice<string>) => store.listJobs({ ownerNo, slice })),
+    devices: await readAll((slice: Slice<string>) => store.listDevices({ ownerNo, filter: {}, slice })),
+    tagged: await readAll((slice: Slice<string>) =>
+      store.listDevices({ ownerNo, filter: { tag: 't' }, slice }),
+    ),
+    keys: await readAll((slice: Slice<string>) => store.listApiKeys({ ownerNo, slice })),
+    found: [await store.findApiKey({ keyId: 'kept' }), await store.findApiKey({ keyId: 'revoked' })],
   }
 }

@@ -58,7 +58,7 @@ export async function exerciseReports(t: TestContext, underTest: StoreUnderTest)
     const other = { moment: muchLater, statusDetails: { step: 'two' }, stepTimeout: 5000 }
     const again = await reportDone(store, startNext(device, other))
     assert.deepEqual(again, { kind: 'done', execution: first.execution, moved: undefined })
-    const stored = await store.getExecution(ownerNo, jobExecutionId)
+    const stored = await store.getExecution({ ownerNo, jobExecutionId })
     assert.deepEqual(
       [stored?.execState, stored?.versionNumber, stored?.startedAt, stored?.statusDetails],
       ['IN_PROGRESS', 2, later.at, statusDetails],
@@ -96,7 +96,7 @@ export async function exerciseReports(t: TestContext, underTest: StoreUnderTest)
     'nothing is pending for whom nothing waits, and a device that is not there is unknown',
     async () => {
       const { ownerNo, jobExecutionId } = await seedOne()
-      await store.deleteDevice(ownerNo, 'd3', later, 'key k1')
+      await store.deleteDevice({ ownerNo, deviceId: 'd3', moment: later, actor: 'key k1' })
       const nobody = { ownerNo, deviceId: 'nobody' }
       const outcomes = await store.recordReports([
         startNext({ ownerNo, deviceId: 'd2' }),
@@ -113,7 +113,7 @@ export async function exerciseReports(t: TestContext, underTest: StoreUnderTest)
 
   await t.test('a device put again after its deletion may speak again, of what it gets then', async () => {
     const { ownerNo, trigger, device, jobExecutionId } = await seedOne()
-    await store.deleteDevice(ownerNo, 'd1', later, 'key k1')
+    await store.deleteDevice({ ownerNo, deviceId: 'd1', moment: later, actor: 'key k1' })
     await store.putDevices([devicePut(ownerNo, 'd1')])
     assert.equal(await startedBy(store, device), undefined)
     assert.equal((await report(store, update(device, jobExecutionId, 'SUCCEEDED'))).kind, 'wrong-state')
@@ -129,15 +129,15 @@ export async function exerciseReports(t: TestContext, underTest: StoreUnderTest)
       for (const status of reportedStatuses) {
         const { firstExecutionId, runId } = await createOne(store, trigger(['d1']))
         await bringTo(store, ownerNo, firstExecutionId, state)
-        const before = await store.getExecution(ownerNo, firstExecutionId)
-        const seenBefore = await store.getDeviceExecution(device, firstExecutionId)
+        const before = await store.getExecution({ ownerNo, jobExecutionId: firstExecutionId })
+        const seenBefore = await store.getDeviceExecution({ ...device, jobExecutionId: firstExecutionId })
         assert.ok(before && seenBefore)
         const brought = { statusDetails: { said: status }, result: '{"said":1}' }
         const sent = update(device, firstExecutionId, status, { moment: later, ...brought })
         const outcome = await report(store, sent)
         const event = eventOf(status, state)
         const execState = nextState(state, event)
-        const after = await store.getExecution(ownerNo, firstExecutionId)
+        const after = await store.getExecution({ ownerNo, jobExecutionId: firstExecutionId })
         if (execState === undefined) {
           assert.deepEqual(outcome, { kind: 'wrong-state', execution: seenBefore })
           assert.deepEqual(after, before)
@@ -146,7 +146,10 @@ export async function exerciseReports(t: TestContext, underTest: StoreUnderTest)
         const moved = { ...device, jobExecutionId: firstExecutionId, runId, from: state, execState }
         assert.ok(outcome.kind === 'done')
         assert.deepEqual(outcome.moved, event === 'progress' ? undefined : moved)
-        assert.deepEqual(outcome.execution, await store.getDeviceExecution(device, firstExecutionId))
+        assert.deepEqual(
+          outcome.execution,
+          await store.getDeviceExecution({ ...device, jobExecutionId: firstExecutionId }),
+        )
         assert.deepEqual(after, {
           ...before,
           execState,
@@ -172,7 +175,7 @@ export async function exerciseReports(t: TestContext, underTest: StoreUnderTest)
       assert.ok(refused.kind === 'wrong-version')
       assert.deepEqual([refused.execution.execState, refused.execution.versionNumber], ['PENDING', 1])
     }
-    assert.equal((await store.getExecution(ownerNo, jobExecutionId))?.deliveredAt, null)
+    assert.equal((await store.getExecution({ ownerNo, jobExecutionId }))?.deliveredAt, null)
     assert.equal((await expecting(1, 'IN_PROGRESS')).kind, 'done')
     assert.equal((await expecting(1, 'SUCCEEDED')).kind, 'wrong-version')
     assert.equal((await expecting(2, 'IN_PROGRESS')).kind, 'done')
@@ -205,7 +208,7 @@ export async function exerciseReports(t: TestContext, underTest: StoreUnderTest)
       const { ownerNo, device, jobExecutionId } = await seedOne()
       const foreign = await seedOne()
       const sister = { ownerNo, deviceId: 'd2' }
-      const before = await store.getExecution(ownerNo, jobExecutionId)
+      const before = await store.getExecution({ ownerNo, jobExecutionId })
       const sent: DeviceReport[] = [
         update(device, jobExecutionId, 'SUCCEEDED', { attempt: 2 }),
         update(sister, jobExecutionId, 'SUCCEEDED'),
@@ -220,11 +223,11 @@ export async function exerciseReports(t: TestContext, underTest: StoreUnderTest)
       for (const outcome of await store.recordReports(sent)) {
         assert.deepEqual(outcome, { kind: 'unknown-execution' })
       }
-      assert.deepEqual(await store.getExecution(ownerNo, jobExecutionId), before)
-      assert.equal(await store.getDeviceExecution(sister, jobExecutionId), undefined)
-      assert.equal(await store.getDeviceExecution(foreign.device, jobExecutionId), undefined)
-      assert.equal(await store.getDeviceExecution(device, 2 ** 40), undefined)
-      assert.equal(await store.getDeviceExecution({ ownerNo, deviceId: 'nobody' }, jobExecutionId), undefined)
+      assert.deepEqual(await store.getExecution({ ownerNo, jobExecutionId }), before)
+      assert.equal(await store.getDeviceExecution({ ...sister, jobExecutionId }), undefined)
+      assert.equal(await store.getDeviceExecution({ ...foreign.device, jobExecutionId }), undefined)
+      assert.equal(await store.getDeviceExecution({ ...device, jobExecutionId: 2 ** 40 }), undefined)
+      assert.equal(await store.getDeviceExecution({ ownerNo, deviceId: 'nobody', jobExecutionId }), undefined)
       await reportDone(store, update(device, jobExecutionId, 'SUCCEEDED', { attempt: 1 }))
       await assertRunsAddUp(store, ownerNo)
     },
@@ -247,7 +250,7 @@ export async function exerciseReports(t: TestContext, underTest: StoreUnderTest)
       details,
       moved: undefined,
     })
-    assert.equal((await store.getDeviceExecution(device, jobExecutionId))?.updatedAt, later.at)
+    assert.equal((await store.getDeviceExecution({ ...device, jobExecutionId }))?.updatedAt, later.at)
     const versions = []
     for (const token of ['b', 'b', 'a', undefined, undefined, 'a'])
       versions.push((await progress(token)).version)
@@ -272,11 +275,11 @@ export async function exerciseReports(t: TestContext, underTest: StoreUnderTest)
       ]
       for (const [brought, statusDetails, result] of steps) {
         await reportDone(store, update(device, jobExecutionId, 'IN_PROGRESS', { ...brought }))
-        const stored = await store.getExecution(ownerNo, jobExecutionId)
+        const stored = await store.getExecution({ ownerNo, jobExecutionId })
         assert.deepEqual([stored?.statusDetails, stored?.result], [statusDetails, result])
       }
       await reportDone(store, update(device, jobExecutionId, 'SUCCEEDED'))
-      assert.equal((await store.getExecution(ownerNo, jobExecutionId))?.result, 'text')
+      assert.equal((await store.getExecution({ ownerNo, jobExecutionId }))?.result, 'text')
     },
   )
 
@@ -365,7 +368,7 @@ export async function exerciseReports(t: TestContext, underTest: StoreUnderTest)
         ids.push((await createOne(store, trigger(['d1']))).firstExecutionId)
       const [silent = 0, told = 0, confirmed = 0, canceled = 0] = ids
       const times = async (id: number) => {
-        const execution = await store.getExecution(ownerNo, id)
+        const execution = await store.getExecution({ ownerNo, jobExecutionId: id })
         return [execution?.notifiedAt, execution?.deliveredAt].map((at) => (at ? at - startedAt : at))
       }
       const deliver = (notified: number[], delivered: number[], after: number) =>
@@ -373,9 +376,9 @@ export async function exerciseReports(t: TestContext, underTest: StoreUnderTest)
       await deliver([told, confirmed, 2 ** 40], [2 ** 40], 1)
       await deliver([told], [confirmed], 2)
       await deliver([confirmed], [confirmed], 3)
-      assert.equal((await store.getDeviceExecution(device, told))?.notified, true)
-      assert.equal((await store.getDeviceExecution(device, silent))?.notified, false)
-      assert.equal((await store.getExecution(ownerNo, told))?.versionNumber, 1)
+      assert.equal((await store.getDeviceExecution({ ...device, jobExecutionId: told }))?.notified, true)
+      assert.equal((await store.getDeviceExecution({ ...device, jobExecutionId: silent }))?.notified, false)
+      assert.equal((await store.getExecution({ ownerNo, jobExecutionId: told }))?.versionNumber, 1)
       await report(store, update(device, silent, 'CANCELED', { moment: later }))
       assert.deepEqual(await times(silent), [null, null])
       for (const id of [silent, told, confirmed]) {
@@ -401,11 +404,11 @@ export async function exerciseReports(t: TestContext, underTest: StoreUnderTest)
       await store.putJob({ ownerNo, jobName: 'job', content: { ...emptyContent, document }, at: startedAt })
       launched.push({ document, run: await createOne(store, trigger(['d1'], { jobName: 'job' })) })
     }
-    await store.deleteJob(ownerNo, 'job', startedAt)
+    await store.deleteJob({ ownerNo, jobName: 'job', at: startedAt })
     for (const { document, run } of launched) {
       const execution = await startedBy(store, { ownerNo, deviceId: 'd1' })
       assert.equal(execution?.jobVersion, run.jobVersion)
-      assert.deepEqual(JSON.parse(await store.getDocument(run.jobVersion)), document)
+      assert.deepEqual(JSON.parse(await store.getDocument({ jobVersion: run.jobVersion })), document)
       await reportDone(store, update({ ownerNo, deviceId: 'd1' }, run.firstExecutionId, 'SUCCEEDED'))
     }
     await assertRunsAddUp(store, ownerNo)
@@ -424,7 +427,11 @@ export async function exerciseReports(t: TestContext, underTest: StoreUnderTest)
       /refused/,
     )
     for (const each of [{ ownerNo, jobExecutionId }, other]) {
-      assert.equal((await store.getExecution(each.ownerNo, each.jobExecutionId))?.versionNumber, 1)
+      assert.equal(
+        (await store.getExecution({ ownerNo: each.ownerNo, jobExecutionId: each.jobExecutionId }))
+          ?.versionNumber,
+        1,
+      )
       await assertRunsAddUp(store, each.ownerNo)
     }
     assert.equal((await startedBy(store, device))?.jobExecutionId, jobExecutionId)

@@ -26,7 +26,7 @@ const hour = 60 * 60_000
 /** In bites; says how many it took. */
 async function forgetAll(store: Store, endedBefore: number): Promise<number> {
   for (let calls = 1; ; calls++) {
-    if (!(await store.forgetRuns(endedBefore))) return calls
+    if (!(await store.purgeRuns({ endedBefore }))) return calls
     assert.ok(calls < 1000, 'it does not come to an end')
   }
 }
@@ -49,22 +49,26 @@ async function assertUnknown(store: Store, { ownerNo }: Seed, run: LaunchedRun):
   const { runId, firstExecutionId: id, devices } = run
   const device = { ownerNo, deviceId: devices[0]?.deviceId ?? '' }
   const slice = { offset: 0, limit: 9, attempt: undefined }
-  assert.equal(await store.getRun(ownerNo, runId), undefined)
-  assert.equal(await store.listUnsuccessful(ownerNo, runId), undefined)
-  assert.equal(await store.getExecution(ownerNo, id), undefined)
-  assert.equal(await store.listTransitions(ownerNo, id), undefined)
-  assert.equal(await store.readOutput(ownerNo, id, slice), undefined)
-  assert.equal(await store.readOutput(ownerNo, id, { ...slice, attempt: 1 }), undefined)
-  assert.equal(await store.getDeviceExecution(device, id), undefined)
+  assert.equal(await store.getRun({ ownerNo, runId }), undefined)
+  assert.equal(await store.listUnsuccessful({ ownerNo, runId }), undefined)
+  assert.equal(await store.getExecution({ ownerNo, jobExecutionId: id }), undefined)
+  assert.equal(await store.listTransitions({ ownerNo, jobExecutionId: id }), undefined)
+  assert.equal(await store.readOutput({ ownerNo, jobExecutionId: id, ...slice }), undefined)
+  assert.equal(await store.readOutput({ ownerNo, jobExecutionId: id, ...slice, attempt: 1 }), undefined)
+  assert.equal(await store.getDeviceExecution({ ...device, jobExecutionId: id }), undefined)
   assert.deepEqual(await store.moveExecution(moveOf(ownerNo, id, 'cancel')), { kind: 'unknown-execution' })
   const move = { ownerNo, runId, from: undefined, event: 'cancel', moment: momentAt(startedAt) } as const
   assert.equal(await store.moveRun({ ...move, actor: 'key k1' }), undefined)
   const late = await report(store, update(device, id, 'SUCCEEDED'))
   assert.equal(late.kind, 'unknown-execution')
   await store.recordDeliveries({ notified: [id], delivered: [id], at: startedAt })
-  const { events } = await store.listEvents(ownerNo, {}, { after: 0, limit: 1000 })
+  const { events } = await store.listEvents({ ownerNo, filter: {}, slice: { after: 0, limit: 1000 } })
   assert.ok(events.every(({ data }) => !('runId' in data) || data.runId !== runId))
-  const ofDevice = await store.listEvents(ownerNo, { deviceId: device.deviceId }, { after: 0, limit: 1000 })
+  const ofDevice = await store.listEvents({
+    ownerNo,
+    filter: { deviceId: device.deviceId },
+    slice: { after: 0, limit: 1000 },
+  })
   assert.ok(ofDevice.events.every(({ data }) => !('runId' in data) || data.runId !== runId))
   const lists = [{}, device, { runId }, ...execStates.map((execState) => ({ execState }))]
   for (const filter of lists) {
@@ -87,7 +91,10 @@ export async function exerciseRetention(t: TestContext, underTest: StoreUnderTes
     assert.deepEqual(await counts(), [2, 6, 3, 2])
     await forgetAll(store, startedAt + hour)
     await assertUnknown(store, seed, run)
-    assert.equal((await store.getExecution(ownerNo, named.firstExecutionId))?.deviceName, 'renamed')
+    assert.equal(
+      (await store.getExecution({ ownerNo, jobExecutionId: named.firstExecutionId }))?.deviceName,
+      'renamed',
+    )
     assert.deepEqual(await counts(), [1, 2, 1, 1])
     await forgetAll(store, startedAt + 2 * hour)
     assert.deepEqual(await counts(), [0, 0, 0, 0])
@@ -108,8 +115,8 @@ export async function exerciseRetention(t: TestContext, underTest: StoreUnderTes
     const kept = await endedRun(store, seed, ['d1', 'd3'], startedAt + hour)
     const waiting = await createOne(store, seed.trigger(['d1', 'd2']))
     const before = {
-      run: await store.getRun(ownerNo, kept.runId),
-      history: await store.listTransitions(ownerNo, kept.firstExecutionId),
+      run: await store.getRun({ ownerNo, runId: kept.runId }),
+      history: await store.listTransitions({ ownerNo, jobExecutionId: kept.firstExecutionId }),
       queue: await readQueue(store, { ownerNo, deviceId: 'd1' }),
       executions: (await allExecutions(store, ownerNo)).slice(0, 4),
     }
@@ -117,8 +124,8 @@ export async function exerciseRetention(t: TestContext, underTest: StoreUnderTes
     for (const run of old) await assertUnknown(store, seed, run)
     assert.deepEqual(
       {
-        run: await store.getRun(ownerNo, kept.runId),
-        history: await store.listTransitions(ownerNo, kept.firstExecutionId),
+        run: await store.getRun({ ownerNo, runId: kept.runId }),
+        history: await store.listTransitions({ ownerNo, jobExecutionId: kept.firstExecutionId }),
         queue: await readQueue(store, { ownerNo, deviceId: 'd1' }),
         executions: await allExecutions(store, ownerNo),
       },
@@ -146,7 +153,7 @@ export async function exerciseRetention(t: TestContext, underTest: StoreUnderTes
       store.moveExecution(moveOf(ownerNo, run.firstExecutionId + index, 'cancel', momentAt(at)))
     await end(0, startedAt - 8 * hour)
     await forgetAll(store, startedAt)
-    assert.equal((await store.getRun(ownerNo, run.runId))?.counts.PENDING, 1)
+    assert.equal((await store.getRun({ ownerNo, runId: run.runId }))?.counts.PENDING, 1)
     await end(1, startedAt)
     await forgetAll(store, startedAt)
     assert.equal((await allExecutions(store, ownerNo)).length, 2)
@@ -189,11 +196,11 @@ export async function exerciseRetention(t: TestContext, underTest: StoreUnderTes
     const historyBefore = await underTest.countRows('transition')
     assert.ok(historyBefore >= 2500)
     // The bite that forgets the run, and one that begins with its rows.
-    for (let calls = 0; (await store.getRun(ownerNo, run.runId)) !== undefined; calls++) {
-      assert.ok(calls < 10 && (await store.forgetRuns(startedAt + 1)))
+    for (let calls = 0; (await store.getRun({ ownerNo, runId: run.runId })) !== undefined; calls++) {
+      assert.ok(calls < 10 && (await store.purgeRuns({ endedBefore: startedAt + 1 })))
     }
     await assertUnknown(store, seed, run)
-    await store.forgetRuns(startedAt + 1)
+    await store.purgeRuns({ endedBefore: startedAt + 1 })
     assert.ok((await underTest.countRows('forgotten_range')) > 0, 'it was no large run')
     const again = await underTest.reopen()
     await assertUnknown(again, seed, run)
@@ -227,7 +234,7 @@ export async function exerciseRetention(t: TestContext, underTest: StoreUnderTes
     const { ownerNo } = seed
     let isOver = false
     const forgetting = (async () => {
-      while (!isOver) await store.forgetRuns(startedAt + hour)
+      while (!isOver) await store.purgeRuns({ endedBefore: startedAt + hour })
     })()
     const kept: number[] = []
     const work = async (deviceId: string, old: boolean) => {

@@ -32,7 +32,7 @@ export async function exerciseRetries(t: TestContext, underTest: StoreUnderTest)
     const fail = (seconds: number, chance?: number) =>
       report(store, update(device, jobExecutionId, 'FAILED', { moment: after(seconds, chance) }))
     const stored = async () => {
-      const execution = await underTest.store.getExecution(ownerNo, jobExecutionId)
+      const execution = await underTest.store.getExecution({ ownerNo, jobExecutionId })
       assert.ok(execution)
       return execution
     }
@@ -170,7 +170,7 @@ export async function exerciseRetries(t: TestContext, underTest: StoreUnderTest)
     const { store } = underTest
     const { ownerNo, device, jobExecutionId, runId, fail, stored } = await seedStarted()
     const read = (attempt?: number) => {
-      return store.readOutput(ownerNo, jobExecutionId, { offset: 1, limit: 100, attempt })
+      return store.readOutput({ ownerNo, jobExecutionId, offset: 1, limit: 100, attempt })
     }
     const slice = (text: string, ended: boolean) => {
       return { data: text.slice(1), length: text.length, cut: false, runId, ended }
@@ -223,7 +223,7 @@ export async function exerciseRetries(t: TestContext, underTest: StoreUnderTest)
       const { ownerNo, device, jobExecutionId, fail, stored } = await seedStarted()
       await fail(1)
       if (end === 'cancel') await store.moveExecution(moveOf(ownerNo, jobExecutionId, end, after(2)))
-      else await store.deleteDevice(ownerNo, device.deviceId, after(2), 'key k1')
+      else await store.deleteDevice({ ownerNo, deviceId: device.deviceId, moment: after(2), actor: 'key k1' })
       const { execState, attempt, notBefore, finishedAt } = await stored()
       assert.deepEqual([execState, attempt, notBefore, finishedAt], ['CANCELED', 2, null, after(2).at])
       assert.deepEqual(await fireClocks(store, ownerNo, after(60)), [])

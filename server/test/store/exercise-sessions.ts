@@ -22,19 +22,21 @@ export async function exerciseSessions(t: TestContext, underTest: StoreUnderTest
       await underTest.store.createSession(session)
       await underTest.store.createSession(ticket)
       const store = await underTest.reopen()
-      assert.deepEqual(await store.findSession('kept'), session)
-      assert.deepEqual(await store.findSession('ticket'), ticket)
-      assert.equal(await store.findSession('never made'), undefined)
+      assert.deepEqual(await store.findSession({ sessionId: 'kept' }), session)
+      assert.deepEqual(await store.findSession({ sessionId: 'ticket' }), ticket)
+      assert.equal(await store.findSession({ sessionId: 'never made' }), undefined)
     },
   )
 
   await t.test('of many that delete one at once a single one has done it, and it is gone', async () => {
     const { store } = underTest
     await store.createSession(newSession('once'))
-    const deleted = await Promise.all(Array.from({ length: 8 }, () => store.deleteSession('once')))
+    const deleted = await Promise.all(
+      Array.from({ length: 8 }, () => store.deleteSession({ sessionId: 'once' })),
+    )
     assert.deepEqual(deleted.filter(Boolean), [true])
-    assert.equal(await store.findSession('once'), undefined)
-    assert.equal(await store.deleteSession('once'), false)
+    assert.equal(await store.findSession({ sessionId: 'once' }), undefined)
+    assert.equal(await store.deleteSession({ sessionId: 'once' }), false)
   })
 
   await t.test('those that have expired are forgotten, the others are not', async () => {
@@ -42,8 +44,8 @@ export async function exerciseSessions(t: TestContext, underTest: StoreUnderTest
     for (const [index, expiresAt] of [startedAt - 1, startedAt, startedAt + 1].entries()) {
       await store.createSession(newSession(`s${index}`, { expiresAt }))
     }
-    while (await store.forgetSessions(startedAt));
-    const found = await Promise.all(['s0', 's1', 's2'].map((id) => store.findSession(id)))
+    while (await store.purgeSessions({ expiredBy: startedAt }));
+    const found = await Promise.all(['s0', 's1', 's2'].map((id) => store.findSession({ sessionId: id })))
     assert.deepEqual(
       found.map((session) => session?.sessionId),
       [undefined, undefined, 's2'],

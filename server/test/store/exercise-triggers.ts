@@ -72,7 +72,7 @@ export async function exerciseTriggers(t: TestContext, underTest: StoreUnderTest
     const { store } = underTest
     const { trigger, ownerNo } = await seedOwner(store)
     const run = await createOne(store, trigger(['d2', 'd1'], { launchedAt: startedAt + 7 }))
-    assert.deepEqual(await store.getExecution(ownerNo, run.firstExecutionId + 1), {
+    assert.deepEqual(await store.getExecution({ ownerNo, jobExecutionId: run.firstExecutionId + 1 }), {
       jobExecutionId: run.firstExecutionId + 1,
       jobName: 'restart',
       deviceId: 'd1',
@@ -92,7 +92,7 @@ export async function exerciseTriggers(t: TestContext, underTest: StoreUnderTest
       outputBytes: 0,
       outputCut: false,
     })
-    const stored = await store.getRun(ownerNo, run.runId)
+    const stored = await store.getRun({ ownerNo, runId: run.runId })
     assert.deepEqual(
       { ...stored, counts: stored?.counts.PENDING },
       {
@@ -134,8 +134,11 @@ export async function exerciseTriggers(t: TestContext, underTest: StoreUnderTest
       { kind: 'unknown-job' },
       { kind: 'unknown-device', deviceIds: ['their device'] },
     ])
-    assert.equal(await store.getExecution(mine.ownerNo, run.firstExecutionId), undefined)
-    assert.equal(await store.getRun(mine.ownerNo, run.runId), undefined)
+    assert.equal(
+      await store.getExecution({ ownerNo: mine.ownerNo, jobExecutionId: run.firstExecutionId }),
+      undefined,
+    )
+    assert.equal(await store.getRun({ ownerNo: mine.ownerNo, runId: run.runId }), undefined)
     assert.deepEqual(await allExecutions(store, mine.ownerNo, { deviceId: 'their device' }), [])
     assert.deepEqual(await allExecutions(store, mine.ownerNo, { jobName: 'theirs' }), [])
     assert.deepEqual(await allExecutions(store, mine.ownerNo, { runId: run.runId }), [])
@@ -147,10 +150,10 @@ export async function exerciseTriggers(t: TestContext, underTest: StoreUnderTest
   await t.test('jobs and devices are unknown once deleted, and known again once put again', async () => {
     const { store } = underTest
     const { trigger, ownerNo } = await seedOwner(store)
-    assert.equal(await store.deleteJob(ownerNo, 'restart', startedAt), true)
+    assert.equal(await store.deleteJob({ ownerNo, jobName: 'restart', at: startedAt }), true)
     assert.deepEqual(await store.createExecutions([trigger(['d1'])]), [{ kind: 'unknown-job' }])
     await store.putJob({ ownerNo, jobName: 'restart', content: emptyContent, at: startedAt })
-    await store.deleteDevice(ownerNo, 'd1', momentAt(startedAt), 'key k1')
+    await store.deleteDevice({ ownerNo, deviceId: 'd1', moment: momentAt(startedAt), actor: 'key k1' })
     assert.deepEqual(await store.createExecutions([trigger(['d1'])]), [
       { kind: 'unknown-device', deviceIds: ['d1'] },
     ])
@@ -173,7 +176,12 @@ export async function exerciseTriggers(t: TestContext, underTest: StoreUnderTest
         const listed = await allExecutions(store, ownerNo, filter)
         assert.ok(listed.every(({ runId }) => runId === before.runId || runId === after.runId))
       }
-      const deleted = await store.deleteDevice(ownerNo, 'd2', momentAt(startedAt), 'key k1')
+      const deleted = await store.deleteDevice({
+        ownerNo,
+        deviceId: 'd2',
+        moment: momentAt(startedAt),
+        actor: 'key k1',
+      })
       assert.deepEqual(
         deleted?.map((moved) => moved.runId),
         [before.runId],

@@ -17,21 +17,25 @@ function deliveriesOf(
   limit?: number,
 ): Promise<StoredDelivery[]> {
   return readAll(async (slice: Slice<number>) => {
-    const found = await store.listDeliveries(webhook, state, slice)
+    const found = await store.listDeliveries({ ...webhook, state, slice })
     assert.ok(found)
     return found
   }, limit)
 }
 
 async function pendingOf(store: Store, { webhookNo }: StoredWebhook) {
-  return readAll((slice: Slice<number>) => store.listPendingDeliveries(webhookNo, slice), 2)
+  return readAll((slice: Slice<number>) => store.listPendingDeliveries({ webhookNo, slice }), 2)
 }
 
 /** An owner with events of its own: each device is one. */
 async function seedEvents(store: Store, count: number) {
   const devices = Array.from({ length: count }, (_, index) => `d${index}`)
   const seed = await seedOwner(store, { devices })
-  const { events } = await store.listEvents(seed.ownerNo, {}, { after: 0, limit: count })
+  const { events } = await store.listEvents({
+    ownerNo: seed.ownerNo,
+    filter: {},
+    slice: { after: 0, limit: count },
+  })
   assert.equal(events.length, count)
   return { ...seed, eventIds: idsOf(events) }
 }
@@ -97,12 +101,12 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
       assert.deepEqual(await secretsAfter('whsec_1'), ['whsec_1', null, null])
       assert.deepEqual(await secretsAfter('whsec_2'), ['whsec_2', 'whsec_1', startedAt + day])
       const change = { secret: 'whsec_3', oldSecretUntil: startedAt + 7, at: startedAt + 5 }
-      const changed = await store.setWebhookSecret({ ownerNo, webhookName: 'w' }, change)
+      const changed = await store.setWebhookSecret({ ownerNo, webhookName: 'w', ...change })
       assert.deepEqual(
         [changed?.secret, changed?.oldSecret, changed?.oldSecretUntil, changed?.updatedAt],
         ['whsec_3', 'whsec_2', startedAt + 7, startedAt + 5],
       )
-      assert.equal(await store.setWebhookSecret({ ownerNo, webhookName: 'none' }, change), undefined)
+      assert.equal(await store.setWebhookSecret({ ownerNo, webhookName: 'none', ...change }), undefined)
     },
   )
 
@@ -112,7 +116,7 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
     assert.equal(await store.putWebhook(webhookPut(ownerNo, 'c', { maxWebhooks: 2 })), 'too-many')
     const again = await store.putWebhook(webhookPut(ownerNo, 'b', { maxWebhooks: 2 }))
     assert.ok(again !== 'too-many' && !again.created)
-    const names = await readAll((slice: Slice<string>) => store.listWebhooks(ownerNo, slice), 1)
+    const names = await readAll((slice: Slice<string>) => store.listWebhooks({ ownerNo, slice }), 1)
     assert.deepEqual(
       names.map(({ webhookName }) => webhookName),
       ['a', 'b'],
@@ -124,22 +128,25 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
     const webhook = await createWebhook(store, ownerNo)
     const isActive = async () => (await store.listActiveWebhooks()).includes(webhook.webhookNo)
     assert.ok(await isActive())
-    assert.deepEqual(await store.getActiveWebhook(webhook.webhookNo), { webhook, lastTried: 0 })
-    const paused = await store.pauseWebhook(webhook, startedAt + 1)
+    assert.deepEqual(await store.getActiveWebhook({ webhookNo: webhook.webhookNo }), {
+      webhook,
+      lastTried: 0,
+    })
+    const paused = await store.pauseWebhook({ ...webhook, at: startedAt + 1 })
     assert.deepEqual(paused, {
       ...webhook,
       pausedBecause: 'owner',
       pausedAt: startedAt + 1,
       updatedAt: startedAt + 1,
     })
-    assert.deepEqual(await store.pauseWebhook(webhook, startedAt + 2), paused)
-    assert.equal(await store.getActiveWebhook(webhook.webhookNo), undefined)
+    assert.deepEqual(await store.pauseWebhook({ ...webhook, at: startedAt + 2 }), paused)
+    assert.equal(await store.getActiveWebhook({ webhookNo: webhook.webhookNo }), undefined)
     assert.ok(!(await isActive()))
-    const resumed = await store.resumeWebhook(webhook, startedAt + 3)
+    const resumed = await store.resumeWebhook({ ...webhook, at: startedAt + 3 })
     assert.deepEqual(resumed, { ...webhook, updatedAt: startedAt + 3 })
     assert.ok(await isActive())
     for (const step of [store.pauseWebhook, store.resumeWebhook]) {
-      assert.equal(await step({ ownerNo, webhookName: 'none' }, startedAt), undefined)
+      assert.equal(await step({ ownerNo, webhookName: 'none', at: startedAt }), undefined)
     }
   })
 
@@ -147,7 +154,7 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
     const { ownerNo, eventIds } = await seedEvents(store, 3)
     const [one = 0, two = 0, three = 0] = eventIds
     const webhook = await createWebhook(store, ownerNo)
-    const replayed = await store.replayWebhook(webhook, { after: one - 1, at: startedAt })
+    const replayed = await store.replayWebhook({ ...webhook, after: one - 1, at: startedAt })
     assert.ok(replayed)
     const results = [
       resultOf(one, 'DELIVERED'),
@@ -168,9 +175,9 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
     assert.deepEqual(await pendingOf(store, webhook), [
       { eventId: two, type: 'device.created', subject: 's', tries: 1, nextAt: startedAt + 5000 },
     ])
-    assert.equal((await store.getActiveWebhook(webhook.webhookNo))?.lastTried, three)
+    assert.equal((await store.getActiveWebhook({ webhookNo: webhook.webhookNo }))?.lastTried, three)
     const range = { round: replayed.round, from: one, to: two }
-    assert.deepEqual(await store.listTried(webhook.webhookNo, range), [one, two])
+    assert.deepEqual(await store.listTried({ webhookNo: webhook.webhookNo, ...range }), [one, two])
 
     await record(replayed, [resultOf(two, 'DELIVERED', { attempt: attemptAt(startedAt + 9) })], {
       cursor: three,
@@ -212,7 +219,7 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
     assert.deepEqual([paused.pausedBecause, paused.pausedAt], ['gone', startedAt + 4])
     await record(webhook, [], { pause: { because: 'failing', at: startedAt + 5 } })
     assert.equal((await read(webhook)).pausedBecause, 'gone')
-    const resumed = await store.resumeWebhook(webhook, startedAt + 6)
+    const resumed = await store.resumeWebhook({ ...webhook, at: startedAt + 6 })
     assert.deepEqual([resumed?.pausedBecause, resumed?.pausedAt, resumed?.failingSince], [null, null, null])
     assert.deepEqual(
       (await pendingOf(store, webhook)).map(({ nextAt }) => nextAt),
@@ -248,7 +255,10 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
         [20, startedAt + 6, startedAt + 25],
       )
       const slice = { after: undefined, limit: 1 }
-      assert.equal(await store.listDeliveries({ ownerNo, webhookName: 'none' }, undefined, slice), undefined)
+      assert.equal(
+        await store.listDeliveries({ ownerNo, webhookName: 'none', state: undefined, slice }),
+        undefined,
+      )
     },
   )
 
@@ -262,29 +272,29 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
       resultOf(three, 'PENDING'),
       resultOf(four, 'DELIVERED'),
     ])
-    const replayed = await store.replayWebhook(webhook, { after: two, at: startedAt + 1 })
+    const replayed = await store.replayWebhook({ ...webhook, after: two, at: startedAt + 1 })
     assert.deepEqual(replayed, { ...webhook, cursor: two, round: 2, updatedAt: startedAt + 1 })
     // What is pending behind the place is read again; before it, it goes on to be tried.
     assert.deepEqual(idsOf(await pendingOf(store, webhook)), [one])
     const range = { round: 2, from: one, to: four }
-    assert.deepEqual(await store.listTried(webhook.webhookNo, range), [])
-    const further = await store.replayWebhook(webhook, { after: four + 10, at: startedAt + 1 })
+    assert.deepEqual(await store.listTried({ webhookNo: webhook.webhookNo, ...range }), [])
+    const further = await store.replayWebhook({ ...webhook, after: four + 10, at: startedAt + 1 })
     assert.deepEqual([further?.cursor, further?.round], [two, 3])
     const none = { ownerNo, webhookName: 'none' }
-    assert.equal(await store.replayWebhook(none, { after: 0, at: startedAt }), undefined)
+    assert.equal(await store.replayWebhook({ ...none, after: 0, at: startedAt }), undefined)
   })
 
   await t.test('what comes in of an earlier round moves no place and leaves nothing pending', async () => {
     const { ownerNo, eventIds } = await seedEvents(store, 3)
     const [one = 0, two = 0, three = 0] = eventIds
     const webhook = await createWebhook(store, ownerNo)
-    const replayed = await store.replayWebhook(webhook, { after: one, at: startedAt })
+    const replayed = await store.replayWebhook({ ...webhook, after: one, at: startedAt })
     assert.ok(replayed)
     await record(webhook, [resultOf(two, 'PENDING'), resultOf(three, 'DELIVERED')], { cursor: three })
     assert.equal((await read(webhook)).cursor, one)
     assert.deepEqual(idsOf(await deliveriesOf(store, webhook)), [three])
     const range = { round: replayed.round, from: one, to: three }
-    assert.deepEqual(await store.listTried(webhook.webhookNo, range), [])
+    assert.deepEqual(await store.listTried({ webhookNo: webhook.webhookNo, ...range }), [])
   })
 
   await t.test(
@@ -301,7 +311,7 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
           matches,
           at: startedAt + 1,
         }
-        return store.replayDelivery(webhook.webhookNo, replay)
+        return store.replayDelivery({ webhookNo: webhook.webhookNo, ...replay })
       }
       const again = await ask(1, false)
       assert.deepEqual(
@@ -318,7 +328,7 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
         ],
       )
       const range = { round: webhook.round, from: 1, to: 3 }
-      assert.deepEqual(await store.listTried(webhook.webhookNo, range), [1, 3])
+      assert.deepEqual(await store.listTried({ webhookNo: webhook.webhookNo, ...range }), [1, 3])
     },
   )
 
@@ -328,7 +338,7 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
     await record(webhook, [resultOf(1, 'PENDING')])
     assert.deepEqual(await store.deleteWebhook(webhook), webhook)
     assert.equal(await store.deleteWebhook(webhook), undefined)
-    assert.equal(await store.getActiveWebhook(webhook.webhookNo), undefined)
+    assert.equal(await store.getActiveWebhook({ webhookNo: webhook.webhookNo }), undefined)
     const next = await createWebhook(store, ownerNo)
     assert.ok(next.webhookNo > webhook.webhookNo)
     // An answer that comes in late belongs to nobody.
@@ -345,17 +355,22 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
     for (const each of [webhook, deleted]) await record(each, results)
     await store.deleteWebhook(deleted)
     const forgetAll = async () => {
-      for (let bites = 0; await store.forgetDeliveries(); bites++) assert.ok(bites < 1000)
+      for (let bites = 0; await store.purgeDeliveries(); bites++) assert.ok(bites < 1000)
     }
     await forgetAll()
     assert.equal((await deliveriesOf(store, webhook)).length, 4)
     assert.deepEqual(
-      (await store.listPendingDeliveries(deleted.webhookNo, { after: undefined, limit: 9 })).items,
+      (
+        await store.listPendingDeliveries({
+          webhookNo: deleted.webhookNo,
+          slice: { after: undefined, limit: 9 },
+        })
+      ).items,
       [],
     )
-    assert.deepEqual(await store.listTried(deleted.webhookNo, { round: 1, from: 0, to: 1e9 }), [])
-    await store.forgetEvents(startedAt + day)
-    const { forgotten } = await store.getEventBounds(ownerNo)
+    assert.deepEqual(await store.listTried({ webhookNo: deleted.webhookNo, round: 1, from: 0, to: 1e9 }), [])
+    await store.purgeEvents({ olderThan: startedAt + day })
+    const { forgotten } = await store.getEventBounds({ ownerNo })
     assert.ok(forgotten >= (eventIds[2] ?? 0))
     await forgetAll()
     assert.deepEqual(
@@ -371,8 +386,14 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
     await record(webhook, [resultOf(one, 'PENDING'), resultOf(two, 'DELIVERED')], { failingSince: 5 })
     const before = await read(webhook)
     const again = await underTest.reopen()
-    assert.deepEqual(await again.getActiveWebhook(webhook.webhookNo), { webhook: before, lastTried: two })
+    assert.deepEqual(await again.getActiveWebhook({ webhookNo: webhook.webhookNo }), {
+      webhook: before,
+      lastTried: two,
+    })
     assert.deepEqual(idsOf(await pendingOf(again, webhook)), [one])
-    assert.deepEqual(await again.listTried(webhook.webhookNo, { round: 1, from: one, to: two }), [one, two])
+    assert.deepEqual(await again.listTried({ webhookNo: webhook.webhookNo, round: 1, from: one, to: two }), [
+      one,
+      two,
+    ])
   })
 }

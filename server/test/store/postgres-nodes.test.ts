@@ -43,7 +43,7 @@ const times = <T>(count: number, make: (index: number) => T): T[] =>
 async function eventsBehind(store: Store, ownerNo: number, after = 0): Promise<StoredEvent[]> {
   const events: StoredEvent[] = []
   for (let place = after; ; ) {
-    const look = await store.listEvents(ownerNo, {}, { after: place, limit: 500 })
+    const look = await store.listEvents({ ownerNo, filter: {}, slice: { after: place, limit: 500 } })
     events.push(...look.events)
     place = look.upTo
     if (!look.more) return events
@@ -147,7 +147,7 @@ test(`devices deleted, put and renamed on one node while another triggers them (
     const random = seededRandom(testSeed + seed)
     for (let round = 0; !isDone; round++) {
       const deviceId = random.pick(devices)
-      if (random.below(3) === 0) await node.deleteDevice(ownerNo, deviceId, now, 'key k1')
+      if (random.below(3) === 0) await node.deleteDevice({ ownerNo, deviceId, moment: now, actor: 'key k1' })
       else await node.putDevices([devicePut(ownerNo, deviceId, `name ${seed} ${round}`)])
     }
   }
@@ -172,7 +172,7 @@ test(`devices deleted, put and renamed on one node while another triggers them (
     launched.reduce((sum, { devices }) => sum + devices.length, 0),
   )
   for (const deviceId of devices) {
-    const isThere = (await one.getDevice(ownerNo, deviceId)) !== undefined
+    const isThere = (await one.getDevice({ ownerNo, deviceId })) !== undefined
     const waits = stored.some(
       (each) => each.deviceId === deviceId && unfinishedStates.includes(each.execState),
     )
@@ -214,8 +214,11 @@ test('clocks fired on two nodes at once move each execution once, and all of the
     assert.equal(ids.length, content.timeoutSeconds ? 1200 : 1240)
     const finished = (await eventsBehind(two, ownerNo)).filter(({ type }) => type === 'run.finished')
     assert.equal(finished.length, content.timeoutSeconds ? 1 : 41)
-    assert.equal((await one.listTransitions(ownerNo, ids[0] ?? 0))?.length, content.timeoutSeconds ? 3 : 2)
-    assert.equal((await one.getRun(ownerNo, runId))?.counts.PENDING, 0)
+    assert.equal(
+      (await one.listTransitions({ ownerNo, jobExecutionId: ids[0] ?? 0 }))?.length,
+      content.timeoutSeconds ? 3 : 2,
+    )
+    assert.equal((await one.getRun({ ownerNo, runId }))?.counts.PENDING, 0)
     await assertRunsAddUp(two, ownerNo)
   }
 })

@@ -91,7 +91,9 @@ test('a database that may only be read is unavailable for writes and good for re
   // The first reads may still meet connections that were cut.
   let found: unknown
   for (let tries = 0; found === undefined && tries < 10; tries++) {
-    found = await store.findOwner(ownerId).catch((error) => assert.ok(error instanceof StorageUnavailable))
+    found = await store
+      .findOwner({ ownerId })
+      .catch((error) => assert.ok(error instanceof StorageUnavailable))
   }
   assert.ok(found)
 })

@@ -60,7 +60,7 @@ async function endedRun(store: Store, { ownerNo, trigger }: Seed, deviceIds: str
 }
 
 async function forgetAll(store: Store, endedBefore: number): Promise<void> {
-  for (let calls = 0; await store.forgetRuns(endedBefore); calls++) assert.ok(calls < 1000)
+  for (let calls = 0; await store.purgeRuns({ endedBefore }); calls++) assert.ok(calls < 1000)
 }
 
 /** What is noted beside a trigger is there soon. */
@@ -127,11 +127,11 @@ test('a partition goes when every run in it is forgotten, and a run that reaches
   for (const id of [0, 1, 2]) {
     await store.moveExecution(moveOf(ownerNo, across.firstExecutionId + id, 'cancel', momentAt(startedAt)))
   }
-  assert.equal((await store.getRun(ownerNo, across.runId))?.counts.CANCELED, 3)
+  assert.equal((await store.getRun({ ownerNo, runId: across.runId }))?.counts.CANCELED, 3)
   // Old enough, but ids are still given from the second one.
   await forgetAll(store, startedAt + 1)
   assert.equal((await firstsOf(url))[0], million)
-  assert.equal(await store.getRun(ownerNo, across.runId), undefined)
+  assert.equal(await store.getRun({ ownerNo, runId: across.runId }), undefined)
   await skipTo(url, 2 * million)
   const kept = await createOne(store, seed.trigger(['d1'], { launchedAt: startedAt + day }))
   await untilNoted(url, 2 * million)
@@ -164,7 +164,10 @@ test('a run that has not ended keeps its partition and no other', async (t) => {
   await untilNoted(url, 2 * million)
   await forgetAll(store, startedAt + 1)
   assert.deepEqual((await firstsOf(url)).slice(0, 2), [0, 2 * million])
-  assert.equal((await store.getExecution(seed.ownerNo, waits.firstExecutionId))?.execState, 'PENDING')
+  assert.equal(
+    (await store.getExecution({ ownerNo: seed.ownerNo, jobExecutionId: waits.firstExecutionId }))?.execState,
+    'PENDING',
+  )
 })
 
 test('several nodes forget at once: nothing fails, nothing is done twice, and triggers go on meanwhile', async (t) => {
@@ -241,12 +244,12 @@ test('what is asked about one execution, or one run, is looked for in one partit
   const from = questions.findIndex(({ text }) => /AS wanted \(id\)/.test(text))
   questions.splice(0, from)
   await store.moveExecution(moveOf(ownerNo, id + 1, 'cancel'))
-  await store.getExecution(ownerNo, id)
-  await store.listTransitions(ownerNo, id)
-  await store.getDeviceExecution(device, id)
-  await store.readOutput(ownerNo, id, { offset: 0, limit: 9, attempt: undefined })
-  await store.listUnsuccessful(ownerNo, run.runId)
-  await store.listExecutions(ownerNo, { runId: run.runId }, { after: undefined, limit: 9 })
+  await store.getExecution({ ownerNo, jobExecutionId: id })
+  await store.listTransitions({ ownerNo, jobExecutionId: id })
+  await store.getDeviceExecution({ ...device, jobExecutionId: id })
+  await store.readOutput({ ownerNo, jobExecutionId: id, offset: 0, limit: 9, attempt: undefined })
+  await store.listUnsuccessful({ ownerNo, runId: run.runId })
+  await store.listExecutions({ ownerNo, filter: { runId: run.runId }, slice: { after: undefined, limit: 9 } })
   await store.recordDeliveries({ notified: [id], delivered: [id], at: 1 })
   const client = new pg.Client({ ...connectionOptions(url), pipeline: false })
   await client.connect()

@@ -81,8 +81,8 @@ test('under load only StorageUnavailable is seen, nothing answered is lost and n
   }
   const readAll = async (node: Store) => {
     while (!isOver) {
-      await tryOnce(node.listExecutions(ownerNo, {}, { after: undefined, limit: 50 }))
-      await tryOnce(Promise.resolve(node.findApiKey('nobody')))
+      await tryOnce(node.listExecutions({ ownerNo, filter: {}, slice: { after: undefined, limit: 50 } }))
+      await tryOnce(Promise.resolve(node.findApiKey({ keyId: 'nobody' })))
       await tryOnce(node.checkHealth())
     }
   }
@@ -121,8 +121,12 @@ test('under load only StorageUnavailable is seen, nothing answered is lost and n
 
   /** Which key made a run stands in the history of its executions. */
   async function keyOf({ runId }: { runId: number }): Promise<string | undefined> {
-    const { items } = await one.listExecutions(ownerNo, { runId }, { after: undefined, limit: 1 })
-    return (await two.listTransitions(ownerNo, items[0]?.jobExecutionId ?? 0))?.[0]?.actor
+    const { items } = await one.listExecutions({
+      ownerNo,
+      filter: { runId },
+      slice: { after: undefined, limit: 1 },
+    })
+    return (await two.listTransitions({ ownerNo, jobExecutionId: items[0]?.jobExecutionId ?? 0 }))?.[0]?.actor
   }
 
   // Each node hears the other again.

@@ -123,7 +123,7 @@ test('a job in a run stays the version it was triggered with', async (t) => {
     await put(description)
     runs.push((await createOne(store, trigger(['d1']))).runId)
   }
-  await store.deleteJob(ownerNo, 'restart', 2)
+  await store.deleteJob({ ownerNo, jobName: 'restart', at: 2 })
   const db = openReader(join(folder, 'jobcast.db'))
   const versions = db
     .prepare('SELECT content FROM run JOIN job_version USING (version_no) ORDER BY run_id')

@@ -30,8 +30,8 @@ test('under a steady load the file stops growing', async (t) => {
       actor: 'key k1',
     } as const
     assert.equal((await store.moveRun(move))?.moved.length, 500)
-    while (await store.forgetEvents(at - 1));
-    while (await store.forgetRuns(at - 1));
+    while (await store.purgeEvents({ olderThan: at - 1 }));
+    while (await store.purgeRuns({ endedBefore: at - 1 }));
     pages.push(db.prepare('PRAGMA page_count').get()?.page_count as number)
   }
   const [early = 0, late = 0] = [pages[4], pages.at(-1)]

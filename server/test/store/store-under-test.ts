@@ -195,11 +195,11 @@ export function allExecutions(
   filter: ExecutionFilter = {},
   limit?: number,
 ): Promise<StoredExecution[]> {
-  return readAll((slice: Slice<number>) => store.listExecutions(ownerNo, filter, slice), limit)
+  return readAll((slice: Slice<number>) => store.listExecutions({ ownerNo, filter, slice }), limit)
 }
 
 export function allRuns(store: Store, ownerNo: number): Promise<StoredRun[]> {
-  return readAll((slice: Slice<number>) => store.listRuns(ownerNo, {}, slice))
+  return readAll((slice: Slice<number>) => store.listRuns({ ownerNo, filter: {}, slice }))
 }
 
 /** Each run of the owner has exactly its executions, and counts them as they are. */

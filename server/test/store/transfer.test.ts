@@ -71,21 +71,26 @@ async function fill(store: Store): Promise<Seed> {
   const key = { keyId: 'kept', ownerNo, keyName: hard, secretHash, createdAt: startedAt }
   await store.createApiKey({ ...key, scopes: ['READ', 'TRIGGER'], expiresAt: startedAt + 9 })
   await store.createApiKey({ ...key, keyId: 'revoked', scopes: [], expiresAt: null })
-  await store.revokeApiKey(ownerNo, 'revoked', startedAt + 1)
+  await store.revokeApiKey({ ownerNo, keyId: 'revoked', at: startedAt + 1 })
   await store.recordKeyUse([{ keyId: 'kept', at: startedAt + 2 }])
   const old = await createOne(store, trigger(['d3'], { launchedAt: startedAt - 10 }))
   await store.moveExecution(moveOf(ownerNo, old.firstExecutionId, 'cancel', momentAt(startedAt - 9)))
-  while (await store.forgetRuns(startedAt - 1));
+  while (await store.purgeRuns({ endedBefore: startedAt - 1 }));
   await createOne(store, trigger(['renamed', 'gone', 'd3'], { jobName: 'gone' }))
   await store.putDevices([{ ...devicePut(ownerNo, 'renamed', hard), tags: ['t', 'ü'] }])
-  await store.deleteDevice(ownerNo, 'gone', momentAt(startedAt + 3), 'key k1')
-  await store.deleteJob(ownerNo, 'gone', startedAt + 3)
+  await store.deleteDevice({ ownerNo, deviceId: 'gone', moment: momentAt(startedAt + 3), actor: 'key k1' })
+  await store.deleteJob({ ownerNo, jobName: 'gone', at: startedAt + 3 })
   const retry = { max: 2, backoffSeconds: 30, on: ['FAILED' as const] }
   const content = { ...emptyContent, document: { text: `${hard}\n\u0000` }, timeoutSeconds: 60, retry }
   await store.putJob({ ownerNo, jobName: 'restart', content, at: startedAt + 4 })
   const tokenHash = new Uint8Array(32).fill(3)
-  await store.setDeviceToken(ownerNo, 'd1', { tokenId: 'token-1', tokenHash, at: startedAt }, startedAt)
-  await store.setDeviceToken(ownerNo, 'd2', null, startedAt)
+  await store.setDeviceToken({
+    ownerNo,
+    deviceId: 'd1',
+    token: { tokenId: 'token-1', tokenHash, at: startedAt },
+    at: startedAt,
+  })
+  await store.setDeviceToken({ ownerNo, deviceId: 'd2', token: null, at: startedAt })
   await store.recordPresence([
     { ownerNo, deviceId: 'd1', online: true, at: startedAt + 5, door: 'mqtt', session: 1 },
   ])
@@ -119,7 +124,7 @@ async function fill(store: Store): Promise<Seed> {
   await createOne(store, trigger(['d3'], { retryOf: finished.runId }))
   const webhook = await createWebhook(store, ownerNo, 'w')
   await createOne(store, trigger(['d2']))
-  const { newest } = await store.getEventBounds(ownerNo)
+  const { newest } = await store.getEventBounds({ ownerNo })
   const results = [
     resultOf(newest, 'PENDING'),
     resultOf(newest - 1, 'DELIVERED'),
@@ -127,15 +132,18 @@ async function fill(store: Store): Promise<Seed> {
   ]
   await store.recordAttempts([progressOf(webhook, { cursor: newest, results, lastDeliveredAt: startedAt })])
   await createWebhook(store, ownerNo, 'paused')
-  await store.pauseWebhook({ ownerNo, webhookName: 'paused' }, startedAt + 7)
-  await store.setWebhookSecret(
-    { ownerNo, webhookName: 'paused' },
-    { secret: 'whsec_2', oldSecretUntil: startedAt + 99, at: startedAt + 8 },
-  )
+  await store.pauseWebhook({ ownerNo, webhookName: 'paused', at: startedAt + 7 })
+  await store.setWebhookSecret({
+    ownerNo,
+    webhookName: 'paused',
+    secret: 'whsec_2',
+    oldSecretUntil: startedAt + 99,
+    at: startedAt + 8,
+  })
   // A number that was given and is free again must not be given twice.
   await createWebhook(store, ownerNo, 'deleted')
   await store.deleteWebhook({ ownerNo, webhookName: 'deleted' })
-  while (await store.forgetEvents(startedAt - 5));
+  while (await store.purgeEvents({ olderThan: startedAt - 5 }));
   await seedOwner(store)
   return seed
 }
@@ -143,7 +151,7 @@ async function fill(store: Store): Promise<Seed> {
 async function allEvents(store: Store, ownerNo: number, after = 0): Promise<StoredEvent[]> {
   const events: StoredEvent[] = []
   for (let place = after; ; ) {
-    const look = await store.listEvents(ownerNo, {}, { after: place, limit: 50 })
+    const look = await store.listEvents({ ownerNo, filter: {}, slice: { after: place, limit: 50 } })
     events.push(...look.events)
     place = look.upTo
     if (!look.more) return events
@@ -158,28 +166,42 @@ async function everything(store: Store) {
 
 async function ofOwner(store: Store, ownerNo: number) {
   const executions = await allExecutions(store, ownerNo)
-  const devices = await readAll((slice: Slice<string>) => store.listDevices(ownerNo, {}, slice))
-  const webhooks = await readAll((slice: Slice<string>) => store.listWebhooks(ownerNo, slice))
+  const devices = await readAll((slice: Slice<string>) => store.listDevices({ ownerNo, filter: {}, slice }))
+  const webhooks = await readAll((slice: Slice<string>) => store.listWebhooks({ ownerNo, slice }))
   const ofExecutions = executions.map(async ({ jobExecutionId: id, attempt, deviceId }) => {
     const read = async (which: number) => {
-      const slice = await store.readOutput(ownerNo, id, { offset: 0, limit: 1e6, attempt: which })
+      const slice = await store.readOutput({
+        ownerNo,
+        jobExecutionId: id,
+        offset: 0,
+        limit: 1e6,
+        attempt: which,
+      })
       return slice && { ...slice, data: Buffer.from(slice.data).toString('hex') }
     }
     const [history, newest, first] = [
-      await store.listTransitions(ownerNo, id),
+      await store.listTransitions({ ownerNo, jobExecutionId: id }),
       await read(attempt),
       await read(1),
     ]
-    return { history, newest, first, own: await store.getDeviceExecution({ ownerNo, deviceId }, id) }
+    return {
+      history,
+      newest,
+      first,
+      own: await store.getDeviceExecution({ ownerNo, deviceId, jobExecutionId: id }),
+    }
   })
   const ofWebhooks = webhooks.map(async (webhook) => ({
     deliveries: await readAll(async (slice: Slice<number>) => {
-      const found = await store.listDeliveries(webhook, undefined, slice)
+      const found = await store.listDeliveries({ ...webhook, state: undefined, slice })
       assert.ok(found)
       return found
     }),
-    pending: await store.listPendingDeliveries(webhook.webhookNo, { after: undefined, limit: 99 }),
-    active: await store.getActiveWebhook(webhook.webhookNo),
+    pending: await store.listPendingDeliveries({
+      webhookNo: webhook.webhookNo,
+      slice: { after: undefined, limit: 99 },
+    }),
+    active: await store.getActiveWebhook({ webhookNo: webhook.webhookNo }),
   }))
   const queues = devices.map(async ({ deviceId }) => {
     // A mark is the store's own.
@@ -194,12 +216,16 @@ async function ofOwner(store: Store, ownerNo: number) {
     ofWebhooks: await Promise.all(ofWebhooks),
     queues: await Promise.all(queues),
     runs: await allRuns(store, ownerNo),
-    jobs: await readAll((slice: Slice<string>) => store.listJobs(ownerNo, slice)),
-    tagged: await readAll((slice: Slice<string>) => store.listDevices(ownerNo, { tag: 'ü' }, slice)),
-    online: await readAll((slice: Slice<string>) => store.listDevices(ownerNo, { online: true }, slice)),
-    keys: await readAll((slice: Slice<string>) => store.listApiKeys(ownerNo, slice)),
-    enrollments: await readAll((slice: Slice<string>) => store.listEnrollments(ownerNo, slice)),
-    bounds: await store.getEventBounds(ownerNo),
+    jobs: await readAll((slice: Slice<string>) => store.listJobs({ ownerNo, slice })),
+    tagged: await readAll((slice: Slice<string>) =>
+      store.listDevices({ ownerNo, filter: { tag: 'ü' }, slice }),
+    ),
+    online: await readAll((slice: Slice<string>) =>
+      store.listDevices({ ownerNo, filter: { online: true }, slice }),
+    ),
+    keys: await readAll((slice: Slice<string>) => store.listApiKeys({ ownerNo, slice })),
+    enrollments: await readAll((slice: Slice<string>) => store.listEnrollments({ ownerNo, slice })),
+    bounds: await store.getEventBounds({ ownerNo }),
     events: await allEvents(store, ownerNo),
   }
 }
@@ -213,13 +239,13 @@ async function assertGoesOn(
   const { ownerNo, ownerId, trigger } = seed
   const of = before.find(({ owner }) => owner.ownerNo === ownerNo)
   assert.ok(of)
-  assert.equal((await store.findApiKey('kept'))?.expiresAt, startedAt + 9)
-  assert.deepEqual(await store.findDeviceByToken('token-1'), {
+  assert.equal((await store.findApiKey({ keyId: 'kept' }))?.expiresAt, startedAt + 9)
+  assert.deepEqual(await store.findDeviceByToken({ tokenId: 'token-1' }), {
     ownerNo,
     deviceId: 'd1',
     tokenHash: new Uint8Array(32).fill(3),
   })
-  assert.equal(await store.findDeviceByCertificate(ownerId, 'd2'), undefined)
+  assert.equal(await store.findDeviceByCertificate({ ownerName: ownerId, deviceId: 'd2' }), undefined)
   const [replayed] = await store.createExecutions([trigger(['d1', 'd2', 'renamed'], { idempotency })])
   assert.equal(replayed?.kind, 'replayed')
   const first = answered(runOf(replayed))

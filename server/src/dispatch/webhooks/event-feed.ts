@@ -39,9 +39,13 @@ export class EventFeed {
     // Said before the look: what comes in meanwhile must not be overlooked.
     this.hasMore = false
     try {
-      const forgotten = this.isBehind ? (await this.#deps.store.getEventBounds(ownerNo)).forgotten : 0
+      const forgotten = this.isBehind ? (await this.#deps.store.getEventBounds({ ownerNo })).forgotten : 0
       const after = Math.max(this.#upTo, forgotten)
-      const look = await this.#deps.store.listEvents(ownerNo, filterOf(this.#webhook), { after, limit })
+      const look = await this.#deps.store.listEvents({
+        ownerNo,
+        filter: filterOf(this.#webhook),
+        slice: { after, limit },
+      })
       const events = await this.#untriedOf(look.events)
       if (forgotten > this.#upTo) this.#deps.onForgotten(forgotten)
       onEvents(events)
@@ -60,7 +64,7 @@ export class EventFeed {
     if (first === undefined || last === undefined || first.eventId > this.#lastTried) return events
     const { webhookNo, round } = this.#webhook
     const range = { round, from: first.eventId, to: last.eventId }
-    const tried = new Set(await this.#deps.store.listTried(webhookNo, range))
+    const tried = new Set(await this.#deps.store.listTried({ webhookNo, ...range }))
     return events.filter(({ eventId }) => !tried.has(eventId))
   }
 }

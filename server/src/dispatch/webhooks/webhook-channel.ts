@@ -76,7 +76,7 @@ export class WebhookChannel implements Asker {
     let after: number | undefined
     do {
       const slice = { after, limit: pendingPerRead }
-      const { items, next } = await store.listPendingDeliveries(this.#webhook.webhookNo, slice)
+      const { items, next } = await store.listPendingDeliveries({ webhookNo: this.#webhook.webhookNo, slice })
       for (const { nextAt, ...pending } of items) {
         const waitMs = nextAt - clock.now()
         const dueAt = waitMs > 0 ? clock.elapsed() + waitMs : 0
@@ -190,7 +190,7 @@ export class WebhookChannel implements Asker {
     const { store, clock, post, tell, onFailure } = this.#deps
     const { eventId } = entry
     try {
-      const event = entry.event ?? (await store.getEvent(this.#webhook.ownerNo, eventId))
+      const event = entry.event ?? (await store.getEvent({ ownerNo: this.#webhook.ownerNo, eventId }))
       const at = clock.now()
       if (event === undefined) {
         this.#end(entry, 'FAILED', { at, status: null, error: 'the event is no longer kept', ms: 0 })

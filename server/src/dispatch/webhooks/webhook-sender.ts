@@ -176,7 +176,7 @@ export class WebhookSender implements WebhookLink {
   async #openChannel(webhookNo: number): Promise<WebhookChannel | undefined> {
     const { share } = this.#deps
     if (share && !(await share.take(webhookNo))) return undefined
-    const found = await this.#deps.store.getActiveWebhook(webhookNo)
+    const found = await this.#deps.store.getActiveWebhook({ webhookNo })
     if (found === undefined) {
       await share?.giveBack(webhookNo)
       return undefined

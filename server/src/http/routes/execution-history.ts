@@ -23,7 +23,10 @@ export function addExecutionHistory(app: App, deps: ExplainDeps): void {
     },
     handler: async (request) => {
       const { ownerNo } = callerOf(request)
-      const transitions = await deps.store.listTransitions(ownerNo, request.params.jobExecutionId)
+      const transitions = await deps.store.listTransitions({
+        ownerNo,
+        jobExecutionId: request.params.jobExecutionId,
+      })
       if (transitions === undefined) throw new ApiError('J-302')
       return { items: transitions.map(toTransition) }
     },

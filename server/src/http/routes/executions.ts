@@ -55,7 +55,7 @@ export function addExecutions(app: App, deps: ReadDeps & CancelDeps): void {
       const { query } = request
       const { ownerNo } = callerOf(request)
       return toPage(
-        await deps.store.listExecutions(ownerNo, toFilter(query), numberSlice(query)),
+        await deps.store.listExecutions({ ownerNo, filter: toFilter(query), slice: numberSlice(query) }),
         toExecution,
       )
     },

@@ -39,7 +39,10 @@ export function addFleet(app: App, deps: FleetDeps): void {
     },
     handler: async (request) => {
       const { ownerNo } = callerOf(request)
-      return toPage(await deps.store.listFleetDevices(ownerNo, textSlice(request.query)), toFleetDevice)
+      return toPage(
+        await deps.store.listFleetDevices({ ownerNo, slice: textSlice(request.query) }),
+        toFleetDevice,
+      )
     },
   })
 }

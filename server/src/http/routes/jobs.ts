@@ -84,6 +84,9 @@ export function addJobs(app: App, deps: JobDeps): void {
       response: { 200: JobPage, ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-909') },
     },
     handler: async (request) =>
-      toPage(await deps.store.listJobs(callerOf(request).ownerNo, textSlice(request.query)), toJob),
+      toPage(
+        await deps.store.listJobs({ ownerNo: callerOf(request).ownerNo, slice: textSlice(request.query) }),
+        toJob,
+      ),
   })
 }

@@ -60,7 +60,7 @@ export function addRuns(app: App, deps: ReadDeps & CancelDeps & RetryDeps & { do
       },
     },
     handler: async (request) => {
-      const run = await deps.store.getRun(callerOf(request).ownerNo, request.params.runId)
+      const run = await deps.store.getRun({ ownerNo: callerOf(request).ownerNo, runId: request.params.runId })
       if (run === undefined) throw new ApiError('J-304')
       return JSON.parse(await deps.documents.get(run.jobVersion))
     },
@@ -83,7 +83,11 @@ export function addRuns(app: App, deps: ReadDeps & CancelDeps & RetryDeps & { do
         ...(jobName !== undefined && { jobName }),
         ...(finished !== undefined && { finished }),
       }
-      const runs = await deps.store.listRuns(callerOf(request).ownerNo, filter, numberSlice(request.query))
+      const runs = await deps.store.listRuns({
+        ownerNo: callerOf(request).ownerNo,
+        filter,
+        slice: numberSlice(request.query),
+      })
       return toPage(runs, toRun)
     },
   })

@@ -82,7 +82,13 @@ export function addWebhooks(app: App, deps: WebhookDeps): void {
       response: { 200: WebhookPage, ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-909') },
     },
     handler: async (request) =>
-      toPage(await deps.store.listWebhooks(callerOf(request).ownerNo, textSlice(request.query)), toWebhook),
+      toPage(
+        await deps.store.listWebhooks({
+          ownerNo: callerOf(request).ownerNo,
+          slice: textSlice(request.query),
+        }),
+        toWebhook,
+      ),
   })
 
   app.route({

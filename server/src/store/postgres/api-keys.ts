@@ -40,7 +40,7 @@ export function buildApiKeySteps(db: Database): ApiKeySteps {
     return new Map(rows.map((row) => [row.key_id as string, toApiKey(row)]))
   })
   return {
-    createFirstKey(owner, key) {
+    createFirstKey({ owner, key }) {
       return db.inTransaction(async (transaction) => {
         await transaction.query(LOCK_FIRST)
         await transaction.query(INSERT_FIRST_OWNER, [owner.ownerId, owner.ownerName, owner.createdAt])
@@ -59,12 +59,12 @@ export function buildApiKeySteps(db: Database): ApiKeySteps {
         return toApiKey(rows[0] as Row)
       })
     },
-    findApiKey: (keyId) => keys.find(keyId),
-    async listApiKeys(ownerNo, { after, limit }) {
+    findApiKey: ({ keyId }) => keys.find(keyId),
+    async listApiKeys({ ownerNo, slice: { after, limit } }) {
       const rows = await db.query(LIST, [ownerNo, after ?? '', limit + 1])
       return sliced(rows.map(toApiKey), limit, (key) => key.keyId)
     },
-    revokeApiKey(ownerNo, keyId, at) {
+    revokeApiKey({ ownerNo, keyId, at }) {
       return db.inTransaction(async (transaction) => {
         const rows = await transaction.query(REVOKE, [keyId, ownerNo ?? null, at])
         return rows.length > 0

@@ -60,11 +60,11 @@ export function buildDeviceSteps(db: Database, policies: Policies, catalogue: Ca
       const owners = puts.map(({ ownerNo }) => ownerNo)
       return catalogue.change(owners, (transaction) => putDevices(transaction, puts))
     },
-    async getDevice(ownerNo, deviceId) {
+    async getDevice({ ownerNo, deviceId }) {
       const [row] = await db.query(FIND, [ownerNo, deviceId])
       return row && toDevice(row)
     },
-    async listDevices(ownerNo, { tag, online }, { after = '', limit }) {
+    async listDevices({ ownerNo, filter: { tag, online }, slice: { after = '', limit } }) {
       const page = [ownerNo, after, limit + 1]
       const rows =
         tag !== undefined
@@ -74,7 +74,7 @@ export function buildDeviceSteps(db: Database, policies: Policies, catalogue: Ca
             : await db.query(LIST, [...page, online ?? null])
       return sliced(rows.map(toDevice), limit, (device) => device.deviceId)
     },
-    deleteDevice(ownerNo, deviceId, moment, actor) {
+    deleteDevice({ ownerNo, deviceId, moment, actor }) {
       return catalogue.change([ownerNo], async (transaction) => {
         const deviceNo = await deleteRow(transaction, { ownerNo, deviceId, at: moment.at })
         if (deviceNo === undefined) return undefined
@@ -84,14 +84,14 @@ export function buildDeviceSteps(db: Database, policies: Policies, catalogue: Ca
         })
       })
     },
-    setDeviceToken(ownerNo, deviceId, token, at) {
+    setDeviceToken({ ownerNo, deviceId, token, at }) {
       return db.inTransaction((transaction) => setToken(transaction, { ownerNo, deviceId, token, at }))
     },
-    async findDeviceByToken(tokenId) {
+    async findDeviceByToken({ tokenId }) {
       const [row] = await db.query(BY_TOKEN, [tokenId])
       return row && { ...toKey(row), tokenHash: row.token_hash as Uint8Array }
     },
-    async findDeviceByCertificate(ownerName, deviceId) {
+    async findDeviceByCertificate({ ownerName, deviceId }) {
       const [row] = await db.query(BY_CERTIFICATE, [ownerName, deviceId])
       return row && toKey(row)
     },

@@ -42,12 +42,12 @@ export function buildEnrollmentSteps(db: Database, catalogue: Catalogue): Enroll
       await db.inTransaction((transaction) => transaction.query(INSERT, [...values, expiresAt, createdAt]))
       return { ...enrollment, used: 0, revokedAt: null }
     },
-    findEnrollment: (enrollmentId) => findEnrollment(db, FIND, enrollmentId),
-    async listEnrollments(ownerNo, { after, limit }) {
+    findEnrollment: ({ enrollmentId }) => findEnrollment(db, FIND, enrollmentId),
+    async listEnrollments({ ownerNo, slice: { after, limit } }) {
       const rows = await db.query(LIST, [ownerNo, after ?? '', limit + 1])
       return sliced(rows.map(toEnrollment), limit, (enrollment) => enrollment.enrollmentId)
     },
-    async revokeEnrollment(ownerNo, enrollmentId, at) {
+    async revokeEnrollment({ ownerNo, enrollmentId, at }) {
       const values = [enrollmentId, ownerNo, at]
       const rows = await db.inTransaction((transaction) => transaction.query(REVOKE, values))
       return rows.length > 0

@@ -43,13 +43,13 @@ const forgottenAtOnce = 1000
 
 type EventSteps = Pick<
   Store,
-  'listEvents' | 'getEvent' | 'getEventBounds' | 'findEventBefore' | 'forgetEvents'
+  'listEvents' | 'getEvent' | 'getEventBounds' | 'findEventBefore' | 'purgeEvents'
 >
 
 export function buildEventSteps(db: Database): EventSteps {
   return {
-    getEventBounds: (ownerNo) => getBounds(db, ownerNo),
-    listEvents(ownerNo, filter, { after, limit }) {
+    getEventBounds: ({ ownerNo }) => getBounds(db, ownerNo),
+    listEvents({ ownerNo, filter, slice: { after, limit } }) {
       return db.inSnapshot(async (reads) => {
         const rows = await reads.query(LIST, [ownerNo, after, lookedAt])
         const concerns = await readConcerned(reads, ownerNo, filter, rows)
@@ -66,12 +66,12 @@ export function buildEventSteps(db: Database): EventSteps {
         return { events, upTo, more: rows.length === lookedAt }
       })
     },
-    async getEvent(ownerNo, eventId) {
+    async getEvent({ ownerNo, eventId }) {
       const [row] = await db.query(LIST, [ownerNo, eventId - 1, 1])
       return row?.event_id === eventId && !isForgotten(row) ? toEvent(row) : undefined
     },
     /** Times go with the ids but for seconds, so the place is found by halving. */
-    findEventBefore(ownerNo, at) {
+    findEventBefore({ ownerNo, at }) {
       return db.inSnapshot(async (reads) => {
         let { forgotten: low, newest: high } = await getBounds(reads, ownerNo)
         while (low < high) {
@@ -84,7 +84,7 @@ export function buildEventSteps(db: Database): EventSteps {
       })
     },
     /** True while there may be more: a bite of each owner, in a transaction of its own. */
-    async forgetEvents(olderThan) {
+    async purgeEvents({ olderThan }) {
       let more = false
       for (const { owner_no: ownerNo } of await db.query(OWNERS)) {
         if (await forgetOfOwner(db, ownerNo as number, olderThan)) more = true

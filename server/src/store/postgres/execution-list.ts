@@ -32,7 +32,7 @@ type Values = Record<string, unknown>
 
 export function buildExecutionListSteps(db: Database): Pick<Store, 'listExecutions'> {
   return {
-    async listExecutions(ownerNo, filter, { after, limit }) {
+    async listExecutions({ ownerNo, filter, slice: { after, limit } }) {
       const before = after ?? Number.MAX_SAFE_INTEGER
       const values = { ...filter, ownerNo, before, limit: limit + 1 }
       if (filter.deviceId !== undefined) return cut(await select(db, ofDevice(filter), values), limit)

@@ -35,7 +35,7 @@ export function buildExecutionSteps(
   policies: Policies,
 ): Pick<Store, 'getExecution' | 'moveExecution'> {
   return {
-    getExecution: (ownerNo, jobExecutionId) => getExecution(db, ownerNo, jobExecutionId),
+    getExecution: ({ ownerNo, jobExecutionId }) => getExecution(db, ownerNo, jobExecutionId),
     moveExecution({ ownerNo, jobExecutionId, event, moment, actor }) {
       return db.inTransaction(async (transaction) => {
         const outcome = await moving(transaction, policies, async (moves) => {

@@ -50,7 +50,7 @@ const lookedAt = 20_000
 
 export function buildFleetSteps(db: Database): FleetStore {
   return {
-    getFleetLevels: (ownerNo) =>
+    getFleetLevels: ({ ownerNo }) =>
       db.inSnapshot(async (reads) => {
         const [counts] = await reads.query(DEVICES_COUNT, [ownerNo])
         const [levels] = await reads.query(LEVELS, [ownerNo])
@@ -62,11 +62,11 @@ export function buildFleetSteps(db: Database): FleetStore {
           oldestWaiting: await findOldestWaiting(reads, ownerNo),
         }
       }),
-    async listFleetDevices(ownerNo, { after = '', limit }) {
+    async listFleetDevices({ ownerNo, slice: { after = '', limit } }) {
       const rows = await db.query(DEVICES, [ownerNo, after, limit + 1])
       return sliced(rows.map(toFleetDevice), limit, (device) => device.deviceId)
     },
-    async countFlows(ownerNo, { after, stepMs }) {
+    async countFlows({ ownerNo, after, stepMs }) {
       const rows = await db.query(FLOWS, [ownerNo, after, stepMs, lookedAt])
       return {
         flows: rows.flatMap(toFlow),

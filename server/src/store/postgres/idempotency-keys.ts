@@ -63,10 +63,10 @@ export async function claimKeys(
   return outcomes
 }
 
-export function buildIdempotencySteps(db: Database): Pick<Store, 'forgetIdempotencyKeys'> {
+export function buildIdempotencySteps(db: Database): Pick<Store, 'purgeIdempotencyKeys'> {
   return {
     /** A bite at a time, and two nodes do not wait for each other. */
-    forgetIdempotencyKeys: (olderThan) =>
+    purgeIdempotencyKeys: ({ olderThan }) =>
       db.inTransaction((transaction) => forgetKeys(transaction, olderThan)),
   }
 }

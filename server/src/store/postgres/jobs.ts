@@ -40,15 +40,15 @@ export function buildJobSteps(db: Database, catalogue: Catalogue): JobSteps {
         return { created, value: toJob(after as Row) }
       })
     },
-    async getJob(ownerNo, jobName) {
+    async getJob({ ownerNo, jobName }) {
       const [row] = await db.query(FIND, [ownerNo, jobName])
       return row && row.deleted_at === null ? toJob(row) : undefined
     },
-    async listJobs(ownerNo, { after, limit }) {
+    async listJobs({ ownerNo, slice: { after, limit } }) {
       const rows = await db.query(LIST, [ownerNo, after ?? '', limit + 1])
       return sliced(rows.map(toJob), limit, (job) => job.jobName)
     },
-    deleteJob(ownerNo, jobName, at) {
+    deleteJob({ ownerNo, jobName, at }) {
       return catalogue.change([ownerNo], async (transaction) => {
         const rows = await transaction.query(DELETE, [ownerNo, jobName, at])
         return rows.length > 0

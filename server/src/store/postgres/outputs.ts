@@ -65,7 +65,7 @@ export function insertPieces(transaction: Transaction, pieces: Piece[]): void {
 
 export function buildOutputSteps(db: Database): Pick<Store, 'readOutput'> {
   return {
-    readOutput(ownerNo, jobExecutionId, { offset, limit, attempt: asked }) {
+    readOutput({ ownerNo, jobExecutionId, offset, limit, attempt: asked }) {
       return db.inSnapshot(async (reads) => {
         const [row] = await reads.query(EXECUTION, [jobExecutionId, ownerNo])
         if (row === undefined) return undefined

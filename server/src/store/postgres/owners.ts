@@ -18,7 +18,7 @@ export function buildOwnerSteps(db: Database): Pick<Store, 'createOwner' | 'find
         return row ? toOwner(row) : 'name-taken'
       })
     },
-    async findOwner(ownerId) {
+    async findOwner({ ownerId }) {
       const [row] = await db.query(FIND, [ownerId])
       return row && toOwner(row)
     },

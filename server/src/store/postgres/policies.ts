@@ -49,7 +49,7 @@ export class Policies {
 
 export function buildDocumentSteps(db: Database): Pick<Store, 'getDocument'> {
   return {
-    async getDocument(jobVersion) {
+    async getDocument({ jobVersion }) {
       const [row] = await db.query(CONTENTS, [[jobVersion]])
       if (row === undefined) throw new Error(`there is no version ${jobVersion} of a job`)
       return JSON.stringify(contentOf(row).document)

@@ -51,7 +51,7 @@ const DELIVERED = `
 
 const forgottenAtOnce = 1000
 
-type PresenceSteps = Pick<Store, 'recordPresence' | 'forgetConnections' | 'recordDeliveries'>
+type PresenceSteps = Pick<Store, 'recordPresence' | 'setAllOffline' | 'recordDeliveries'>
 
 /** `left`: those that asked by HTTP, if they are kept. */
 type Forgotten = { left: LeftDevice[]; more: boolean }
@@ -63,7 +63,7 @@ export function buildPresenceSteps(db: Database, nodeNo: number): PresenceSteps 
       if (changes.length === 0) return
       await db.inTransaction((transaction) => recordPresence(transaction, changes, nodeNo))
     },
-    async forgetConnections(at) {
+    async setAllOffline({ at }) {
       while ((await db.inTransaction((transaction) => forgetSome(transaction, at))).more);
     },
     async recordDeliveries({ notified, delivered, at }) {
@@ -78,7 +78,7 @@ export function buildPresenceSteps(db: Database, nodeNo: number): PresenceSteps 
   }
 }
 
-/** As `forgetConnections`, but whoever asked by HTTP is kept by this node and given. */
+/** As `setAllOffline`, but whoever asked by HTTP is kept by this node and given. */
 export async function leaveConnections(db: Database, nodeNo: number, at: number): Promise<LeftDevice[]> {
   const all: LeftDevice[] = []
   for (let more = true; more; ) {

@@ -49,7 +49,7 @@ export function buildQueueSteps(db: Database): Pick<Store, 'readQueues' | 'getDe
       const byPlace = Map.groupBy(rows, (row) => row.place as number)
       return wanted.map((_, index) => toQueue(byPlace.get(index + 1)))
     },
-    async getDeviceExecution({ ownerNo, deviceId }, jobExecutionId) {
+    async getDeviceExecution({ ownerNo, deviceId, jobExecutionId }) {
       const [row] = await db.query(OWN, [jobExecutionId, ownerNo, deviceId])
       return row && toDeviceExecution(toLive(row))
     },

@@ -47,7 +47,7 @@ const outputBytesAtOnce = 16 * 1024 * 1024
 
 type Range = { first: number; last: number }
 
-export function buildRetentionSteps(db: Database): Pick<Store, 'forgetRuns'> {
+export function buildRetentionSteps(db: Database): Pick<Store, 'purgeRuns'> {
   /** Where the next look begins: behind runs that have not ended, however many there are. */
   let place = 0
   let renamePlace: [number, number] | undefined
@@ -88,7 +88,7 @@ export function buildRetentionSteps(db: Database): Pick<Store, 'forgetRuns'> {
   }
 
   return {
-    async forgetRuns(endedBefore) {
+    async purgeRuns({ endedBefore }) {
       const left = await db.inTransaction(async (transaction) => {
         const [lock] = await transaction.query(TRY_LOCK)
         if (!lock?.is_ours) return 'to another node' as const

@@ -35,11 +35,15 @@ const UNSUCCESSFUL = `
 
 export function buildRunSteps(db: Database): Pick<Store, 'getRun' | 'listRuns' | 'listUnsuccessful'> {
   return {
-    async getRun(ownerNo, runId) {
+    async getRun({ ownerNo, runId }) {
       const [row] = await db.query(GET, [ownerNo, runId])
       return row && toRun(row)
     },
-    async listRuns(ownerNo, { jobName, finished }, { after = Number.MAX_SAFE_INTEGER, limit }) {
+    async listRuns({
+      ownerNo,
+      filter: { jobName, finished },
+      slice: { after = Number.MAX_SAFE_INTEGER, limit },
+    }) {
       const which = finished === undefined ? 'all' : finished ? 'ended' : 'open'
       const page = [ownerNo, after, limit + 1]
       const rows =
@@ -48,7 +52,7 @@ export function buildRunSteps(db: Database): Pick<Store, 'getRun' | 'listRuns' |
           : await db.query(LISTS.ofJob[which], [...page, jobName])
       return sliced(rows.map(toRun), limit, (run) => run.runId)
     },
-    async listUnsuccessful(ownerNo, runId) {
+    async listUnsuccessful({ ownerNo, runId }) {
       const rows = await db.query(UNSUCCESSFUL, [ownerNo, runId])
       // A run without any is one row without a device.
       const deviceIds = rows.flatMap((row) => (row.device_id === null ? [] : [row.device_id as string]))

@@ -20,15 +20,15 @@ export function buildSessionSteps(db: Database): SessionStore {
         transaction.query(INSERT, [sessionId, kind, keyId, secretHash, expiresAt]),
       )
     },
-    async findSession(sessionId) {
+    async findSession({ sessionId }) {
       const [row] = await db.query(FIND, [sessionId])
       return row && toSession(row)
     },
-    async deleteSession(sessionId) {
+    async deleteSession({ sessionId }) {
       const rows = await db.inTransaction((transaction) => transaction.query(DELETE, [sessionId]))
       return rows.length > 0
     },
-    async forgetSessions(expiredBy) {
+    async purgeSessions({ expiredBy }) {
       const values = [expiredBy, forgottenAtOnce]
       const rows = await db.inTransaction((transaction) => transaction.query(FORGET, values))
       return rows.length === forgottenAtOnce

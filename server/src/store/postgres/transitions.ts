@@ -13,7 +13,7 @@ const LIST = `
 
 export function buildTransitionSteps(db: Database): Pick<Store, 'listTransitions'> {
   return {
-    async listTransitions(ownerNo, jobExecutionId) {
+    async listTransitions({ ownerNo, jobExecutionId }) {
       const rows = await db.query(LIST, [jobExecutionId, ownerNo])
       const [creation] = rows
       if (creation === undefined) return undefined

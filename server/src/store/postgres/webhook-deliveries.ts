@@ -63,19 +63,19 @@ type DeliverySteps = Pick<
   | 'listPendingDeliveries'
   | 'listTried'
   | 'recordAttempts'
-  | 'forgetDeliveries'
+  | 'purgeDeliveries'
 >
 
 export function buildDeliverySteps(db: Database): DeliverySteps {
   return {
-    listDeliveries: (key, state, { after = Number.MAX_SAFE_INTEGER, limit }) =>
+    listDeliveries: ({ state, slice: { after = Number.MAX_SAFE_INTEGER, limit }, ...key }) =>
       db.inSnapshot(async (reads) => {
         const webhook = await findWebhook(reads, key)
         if (webhook === undefined) return undefined
         const rows = await reads.query(list(state), [webhook.webhookNo, after, limit + 1])
         return sliced(rows.map(toDelivery), limit, (delivery) => delivery.eventId)
       }),
-    replayDelivery: (webhookNo, { eventId, type, subject, matches, at }) =>
+    replayDelivery: ({ webhookNo, eventId, type, subject, matches, at }) =>
       db.inTransaction(async (transaction) => {
         const [webhook] = await transaction.query(LOCK_ROUND, [webhookNo])
         const [row] = await transaction.query(FIND, [webhookNo, eventId])
@@ -91,18 +91,18 @@ export function buildDeliverySteps(db: Database): DeliverySteps {
     async listActiveWebhooks() {
       return (await db.query(ACTIVE)).map((row) => row.webhook_no as number)
     },
-    getActiveWebhook: (webhookNo) =>
+    getActiveWebhook: ({ webhookNo }) =>
       db.inSnapshot(async (reads) => {
         const [row] = await reads.query(FIND_ACTIVE, [webhookNo])
         if (row === undefined) return undefined
         const [last] = await reads.query(LAST_TRIED, [webhookNo])
         return { webhook: toWebhook(row), lastTried: (last?.event_id as number | null) ?? 0 }
       }),
-    async listPendingDeliveries(webhookNo, { after, limit }) {
+    async listPendingDeliveries({ webhookNo, slice: { after, limit } }) {
       const rows = await db.query(PENDING, [webhookNo, after ?? 0, limit + 1])
       return sliced(rows.map(toPending), limit, (delivery) => delivery.eventId)
     },
-    async listTried(webhookNo, { round, from, to }) {
+    async listTried({ webhookNo, round, from, to }) {
       const rows = await db.query(TRIED, [webhookNo, from, to, round])
       return rows.map((row) => row.event_id as number)
     },
@@ -113,7 +113,7 @@ export function buildDeliverySteps(db: Database): DeliverySteps {
           await record(transaction, progress)
         }
       }),
-    forgetDeliveries: () => db.inTransaction(forgetDeliveries),
+    purgeDeliveries: () => db.inTransaction(purgeDeliveries),
   }
 }
 
@@ -150,7 +150,7 @@ async function recordResults(
   await queries.query(PUT, [webhookNo, round, JSON.stringify([...puts.values()])])
 }
 
-async function forgetDeliveries(queries: Queries): Promise<boolean> {
+async function purgeDeliveries(queries: Queries): Promise<boolean> {
   let left = forgottenAtOnce
   let no = 0
   while (left > 0) {

@@ -74,7 +74,7 @@ export function buildWebhookSteps(db: Database): WebhookSteps {
         return { created: true, value: (await findWebhook(transaction, put)) as StoredWebhook }
       }),
     getWebhook: (key) => findWebhook(db, key),
-    async listWebhooks(ownerNo, { after, limit }) {
+    async listWebhooks({ ownerNo, slice: { after, limit } }) {
       const rows = await db.query(LIST, [ownerNo, after ?? '', limit + 1])
       return sliced(rows.map(toWebhook), limit, (webhook) => webhook.webhookName)
     },
@@ -84,17 +84,17 @@ export function buildWebhookSteps(db: Database): WebhookSteps {
         if (webhook) await transaction.query(DELETE, [webhook.webhookNo])
         return webhook
       }),
-    pauseWebhook: (key, at) =>
+    pauseWebhook: ({ at, ...key }) =>
       change(key, (queries, { webhookNo }) => queries.query(PAUSE, [webhookNo, 'owner', at])),
-    resumeWebhook: (key, at) =>
+    resumeWebhook: ({ at, ...key }) =>
       change(key, (queries, { webhookNo }) =>
         Promise.all([queries.query(RESUME, [webhookNo, at]), queries.query(TRY_NOW, [webhookNo, at])]),
       ),
-    setWebhookSecret: (key, { secret, oldSecretUntil, at }) =>
+    setWebhookSecret: ({ secret, oldSecretUntil, at, ...key }) =>
       change(key, (queries, { webhookNo }) =>
         queries.query(SET_SECRET, [webhookNo, secret, oldSecretUntil, at]),
       ),
-    replayWebhook: (key, { after, at }) =>
+    replayWebhook: ({ after, at, ...key }) =>
       change(key, (queries, { webhookNo }) =>
         Promise.all([
           queries.query(NEXT_ROUND, [webhookNo, after, at]),

@@ -85,7 +85,7 @@ export function buildDeviceSteps(
         typeof look === 'object' ? toQueue(look, executionsOf.get(look) ?? []) : look,
       )
     },
-    async getDeviceExecution({ ownerNo, deviceId }, jobExecutionId) {
+    async getDeviceExecution({ ownerNo, deviceId, jobExecutionId }) {
       const device = catalogue.devices(ownerNo).get(deviceId)
       return device && reader.call('getDeviceExecution', { deviceNo: device.deviceNo, jobExecutionId })
     },

@@ -127,7 +127,7 @@ export function prepareEventLog(db: DatabaseSync, onWritten: () => void) {
       append(type, { ownerNo, deviceNo, at, details: details === undefined ? null : JSON.stringify(details) })
     },
     /** True while there may be more: one call takes a bite that does not hold the writer up. */
-    forgetEvents(olderThan: number): boolean {
+    purgeEvents(olderThan: number): boolean {
       return owners
         .all()
         .map((row) => forgetOfOwner(row.owner_no as number, olderThan))

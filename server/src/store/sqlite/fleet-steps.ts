@@ -13,14 +13,14 @@ export function buildFleetSteps(catalogue: Catalogue, reader: ReaderThread): Fle
   }
 
   return {
-    async getFleetLevels(ownerNo) {
+    async getFleetLevels({ ownerNo }) {
       const levels = await reader.call('getFleetLevels', ownerNo)
       return { devices: catalogue.devices(ownerNo).size, ...levels }
     },
-    async listFleetDevices(ownerNo, slice) {
+    async listFleetDevices({ ownerNo, slice }) {
       const { items, next } = await reader.call('listFleetDevices', { ownerNo, slice })
       return { items: items.map((device) => withWaiting(ownerNo, device)), next }
     },
-    countFlows: (ownerNo, slice) => reader.call('countFlows', { ownerNo, ...slice }),
+    countFlows: (slice) => reader.call('countFlows', slice),
   }
 }

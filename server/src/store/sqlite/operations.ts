@@ -86,7 +86,7 @@ export function prepareReads(db: DatabaseSync) {
 /** `onEvents`: what was just asked for has made events. */
 export function prepareWrites(db: DatabaseSync, onEvents: () => void = () => undefined) {
   const log = prepareEventLog(db, onEvents)
-  const { forgetEvents } = log
+  const { purgeEvents } = log
   const { createOwner } = prepareOwners(db)
   const { createFirstKey, createApiKey, revokeApiKey, recordKeyUse } = prepareApiKeys(db)
   const { putJob, deleteJob } = prepareJobs(db)
@@ -97,12 +97,12 @@ export function prepareWrites(db: DatabaseSync, onEvents: () => void = () => und
   const moves = prepareMoves(db, log)
   const { recordReports } = prepareReports(db, moves)
   const { fireClocks, forgetPlaces, moveRun } = prepareClocks(db, moves)
-  const { recordPresence, forgetConnections, recordDeliveries } = preparePresence(db, log)
-  const { recordTriggers, forgetIdempotencyKeys } = prepareTriggers(db, log)
+  const { recordPresence, setAllOffline, recordDeliveries } = preparePresence(db, log)
+  const { recordTriggers, purgeIdempotencyKeys } = prepareTriggers(db, log)
   const sessions = prepareSessions(db)
-  const { forgetRuns, forgetRetentionPlaces } = prepareRetention(db, forgetIdempotencyKeys)
+  const { purgeRuns, forgetRetentionPlaces } = prepareRetention(db, purgeIdempotencyKeys)
   const webhooks = prepareWebhooks(db)
-  const { recordAttempts, replayDelivery, forgetDeliveries } = prepareDeliveryWrites(db, webhooks)
+  const { recordAttempts, replayDelivery, purgeDeliveries } = prepareDeliveryWrites(db, webhooks)
   // There and back: an update that leaves the row as it is would not reach the disk.
   const thereAndBack = ['run_id = run_id + 1', 'run_id = run_id - 1'].map((change) =>
     db.prepare(`UPDATE last_id SET ${change}`),
@@ -176,14 +176,14 @@ export function prepareWrites(db: DatabaseSync, onEvents: () => void = () => und
     recordReports: whole(moves.counting(recordReports)),
     fireClocks: whole(moves.counting(fireClocks), forgetPlaces),
     recordPresence: whole(recordPresence),
-    forgetConnections: whole(forgetConnections),
+    setAllOffline: whole(setAllOffline),
     recordDeliveries: whole(recordDeliveries),
-    forgetIdempotencyKeys: whole(forgetIdempotencyKeys),
-    forgetEvents: whole(forgetEvents),
+    purgeIdempotencyKeys: whole(purgeIdempotencyKeys),
+    purgeEvents: whole(purgeEvents),
     createSession: whole(sessions.createSession),
     deleteSession: whole(sessions.deleteSession),
-    forgetSessions: whole(sessions.forgetSessions),
-    forgetRuns: whole(forgetRuns, forgetRetentionPlaces),
+    purgeSessions: whole(sessions.purgeSessions),
+    purgeRuns: whole(purgeRuns, forgetRetentionPlaces),
     putWebhook: whole(webhooks.putWebhook),
     deleteWebhook: whole(webhooks.deleteWebhook),
     pauseWebhook: whole(webhooks.pauseWebhook),
@@ -192,7 +192,7 @@ export function prepareWrites(db: DatabaseSync, onEvents: () => void = () => und
     replayWebhook: whole(webhooks.replayWebhook),
     replayDelivery: whole(replayDelivery),
     recordAttempts: whole(recordAttempts),
-    forgetDeliveries: whole(forgetDeliveries),
+    purgeDeliveries: whole(purgeDeliveries),
     probeWrite: whole(probeWrite),
   }
 }

@@ -41,7 +41,7 @@ export function preparePresence(db: DatabaseSync, log: EventLog) {
         })
       }
     },
-    forgetConnections(at: number): void {
+    setAllOffline(at: number): void {
       for (const { owner_no, device_no, door } of allOnline.all()) {
         const [ownerNo, deviceNo] = [owner_no as number, device_no as number]
         log.deviceChanged('device.offline', { ownerNo, deviceNo, at, details: { door } })

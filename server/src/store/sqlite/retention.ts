@@ -113,7 +113,7 @@ export function prepareRetention(db: DatabaseSync, forgetKeys: (olderThan: numbe
 
   return {
     /** True while there may be more: one call takes a bite that does not hold the writer up. */
-    forgetRuns(endedBefore: number): boolean {
+    purgeRuns(endedBefore: number): boolean {
       return forgetKeys(endedBefore) || eraseSome() || forgetSome(endedBefore) || forgetSomeRenames()
     },
     /** For when the transaction of a call is taken back. */

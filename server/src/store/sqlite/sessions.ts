@@ -26,7 +26,7 @@ export function prepareSessions(db: DatabaseSync) {
     deleteSession(sessionId: string): boolean {
       return remove.run(sessionId).changes > 0
     },
-    forgetSessions(expiredBy: number): boolean {
+    purgeSessions(expiredBy: number): boolean {
       const rows = expired.all(expiredBy, forgottenAtOnce)
       for (const row of rows) remove.run(row.session_id as string)
       return rows.length === forgottenAtOnce

@@ -65,11 +65,11 @@ function buildStore(
     checkHealth: () => writer.call('probeWrite', undefined),
 
     createOwner: (owner) => writer.call('createOwner', owner),
-    findOwner: (ownerId) => reader.call('findOwner', ownerId),
+    findOwner: (owner) => reader.call('findOwner', owner.ownerId),
     listOwners: (slice) => reader.call('listOwners', slice),
 
-    async createFirstKey(owner, key) {
-      const stored = await writer.call('createFirstKey', { owner, key })
+    async createFirstKey(first) {
+      const stored = await writer.call('createFirstKey', first)
       if (stored) catalogue.apiKeys.set(stored.keyId, stored)
       return stored !== undefined
     },
@@ -78,9 +78,9 @@ function buildStore(
       catalogue.apiKeys.set(stored.keyId, stored)
       return stored
     },
-    findApiKey: (keyId) => catalogue.apiKeys.get(keyId),
-    listApiKeys: (ownerNo, slice) => reader.call('listApiKeys', { ownerNo, slice }),
-    async revokeApiKey(ownerNo, keyId, at) {
+    findApiKey: ({ keyId }) => catalogue.apiKeys.get(keyId),
+    listApiKeys: (list) => reader.call('listApiKeys', list),
+    async revokeApiKey({ ownerNo, keyId, at }) {
       const revoked = await writer.call('revokeApiKey', { ownerNo, keyId, at })
       const key = catalogue.apiKeys.get(keyId)
       if (revoked && key) key.revokedAt ??= at
@@ -99,9 +99,9 @@ function buildStore(
       catalogue.jobs(put.ownerNo).set(put.jobName, ref)
       return result
     },
-    getJob: (ownerNo, jobName) => reader.call('getJob', { ownerNo, jobName }),
-    listJobs: (ownerNo, slice) => reader.call('listJobs', { ownerNo, slice }),
-    deleteJob(ownerNo, jobName, at) {
+    getJob: (job) => reader.call('getJob', job),
+    listJobs: (list) => reader.call('listJobs', list),
+    deleteJob({ ownerNo, jobName, at }) {
       const write = () => writer.call('deleteJob', { ownerNo, jobName, at })
       return catalogue.jobs(ownerNo).remove(jobName, write)
     },
@@ -110,27 +110,24 @@ function buildStore(
       const results = await catalogue.putDevices(puts, () => writer.call('putDevices', puts))
       return results.map(({ created, value }) => ({ created, value }))
     },
-    getDevice: (ownerNo, deviceId) => reader.call('getDevice', { ownerNo, deviceId }),
-    listDevices: (ownerNo, { tag, online }, slice) =>
+    getDevice: (device) => reader.call('getDevice', device),
+    listDevices: ({ ownerNo, filter: { tag, online }, slice }) =>
       reader.call('listDevices', { ownerNo, tag, online, slice }),
-    async deleteDevice(ownerNo, deviceId, moment, actor) {
+    async deleteDevice({ ownerNo, deviceId, moment, actor }) {
       const devices = catalogue.devices(ownerNo)
       const unfinishedIds = [...(devices.getOnDisk(deviceId)?.queue.all ?? [])]
       const write = () => writer.call('deleteDevice', { ownerNo, deviceId, unfinishedIds, moment, actor })
       const moved = await devices.remove(deviceId, write)
       return moved?.map(({ resting, ...each }) => each)
     },
-    setDeviceToken: (ownerNo, deviceId, token, at) =>
-      writer.call('setDeviceToken', { ownerNo, deviceId, token, at }),
-    findDeviceByToken: (tokenId) => reader.call('findDeviceByToken', tokenId),
-    findDeviceByCertificate: (ownerName, deviceId) =>
-      reader.call('findDeviceByCertificate', { ownerName, deviceId }),
+    setDeviceToken: (change) => writer.call('setDeviceToken', change),
+    findDeviceByToken: ({ tokenId }) => reader.call('findDeviceByToken', tokenId),
+    findDeviceByCertificate: (named) => reader.call('findDeviceByCertificate', named),
 
     createEnrollment: (enrollment) => writer.call('createEnrollment', enrollment),
-    findEnrollment: (enrollmentId) => reader.call('findEnrollment', enrollmentId),
-    listEnrollments: (ownerNo, slice) => reader.call('listEnrollments', { ownerNo, slice }),
-    revokeEnrollment: (ownerNo, enrollmentId, at) =>
-      writer.call('revokeEnrollment', { ownerNo, enrollmentId, at }),
+    findEnrollment: ({ enrollmentId }) => reader.call('findEnrollment', enrollmentId),
+    listEnrollments: (list) => reader.call('listEnrollments', list),
+    revokeEnrollment: (change) => writer.call('revokeEnrollment', change),
     async enrollDevice(enrolling) {
       const { made, ...outcome } = await writer.call('enrollDevice', enrolling)
       if (made) catalogue.setDevice(made)
@@ -138,7 +135,7 @@ function buildStore(
     },
 
     recordPresence: (changes) => writer.call('recordPresence', changes),
-    forgetConnections: (at) => writer.call('forgetConnections', at),
+    setAllOffline: ({ at }) => writer.call('setAllOffline', at),
 
     async createExecutions(triggers) {
       const group = new TriggerGroup(catalogue, lastIds, triggers)
@@ -152,8 +149,8 @@ function buildStore(
             })
       return group.outcomes(recorded, (runId) => reader.call('getLaunchedRun', runId))
     },
-    getExecution: (ownerNo, jobExecutionId) => reader.call('getExecution', { ownerNo, jobExecutionId }),
-    listExecutions(ownerNo, filter, { after, limit }) {
+    getExecution: (execution) => reader.call('getExecution', execution),
+    listExecutions({ ownerNo, filter, slice: { after, limit } }) {
       // What is launched from now on is left out, so that it cannot be seen in part.
       const before = Math.min(after ?? Number.MAX_SAFE_INTEGER, lastIds.jobExecutionId + 1)
       const { deviceId } = filter
@@ -162,36 +159,35 @@ function buildStore(
       return reader.call('listExecutions', { ownerNo, filter, before, limit, waiting })
     },
     ...buildDeviceSteps(catalogue, writer, reader),
-    listTransitions: (ownerNo, jobExecutionId) => reader.call('listTransitions', { ownerNo, jobExecutionId }),
-    readOutput: (ownerNo, jobExecutionId, slice) =>
-      reader.call('readOutput', { ownerNo, jobExecutionId, ...slice }),
-    getDocument: (jobVersion) => reader.call('getDocument', jobVersion),
+    listTransitions: (execution) => reader.call('listTransitions', execution),
+    readOutput: (slice) => reader.call('readOutput', slice),
+    getDocument: ({ jobVersion }) => reader.call('getDocument', jobVersion),
     recordDeliveries: (deliveries) => writer.call('recordDeliveries', deliveries),
 
-    getRun: (ownerNo, runId) => reader.call('getRun', { ownerNo, runId }),
-    listRuns: (ownerNo, { jobName, finished }, slice) =>
+    getRun: (run) => reader.call('getRun', run),
+    listRuns: ({ ownerNo, filter: { jobName, finished }, slice }) =>
       reader.call('listRuns', { ownerNo, jobName, finished, slice }),
-    listUnsuccessful: (ownerNo, runId) => reader.call('listUnsuccessful', { ownerNo, runId }),
+    listUnsuccessful: (run) => reader.call('listUnsuccessful', run),
 
-    listEvents: (ownerNo, filter, slice) => reader.call('listEvents', { ownerNo, filter, ...slice }),
-    getEvent: (ownerNo, eventId) => reader.call('getEvent', { ownerNo, eventId }),
-    getEventBounds: (ownerNo) => reader.call('getEventBounds', ownerNo),
-    findEventBefore: (ownerNo, at) => reader.call('findEventBefore', { ownerNo, at }),
+    listEvents: ({ ownerNo, filter, slice }) => reader.call('listEvents', { ownerNo, filter, ...slice }),
+    getEvent: (event) => reader.call('getEvent', event),
+    getEventBounds: ({ ownerNo }) => reader.call('getEventBounds', ownerNo),
+    findEventBefore: (instant) => reader.call('findEventBefore', instant),
     onEvents(listener) {
       eventListeners.push(listener)
     },
-    forgetEvents: (olderThan) => writer.call('forgetEvents', olderThan),
-    forgetRuns: (endedBefore) => writer.call('forgetRuns', endedBefore),
+    purgeEvents: ({ olderThan }) => writer.call('purgeEvents', olderThan),
+    purgeRuns: ({ endedBefore }) => writer.call('purgeRuns', endedBefore),
 
     ...buildWebhookSteps(writer, reader),
     ...buildFleetSteps(catalogue, reader),
 
     createSession: (session) => writer.call('createSession', session),
-    findSession: (sessionId) => reader.call('findSession', sessionId),
-    deleteSession: (sessionId) => writer.call('deleteSession', sessionId),
-    forgetSessions: (expiredBy) => writer.call('forgetSessions', expiredBy),
+    findSession: ({ sessionId }) => reader.call('findSession', sessionId),
+    deleteSession: ({ sessionId }) => writer.call('deleteSession', sessionId),
+    purgeSessions: ({ expiredBy }) => writer.call('purgeSessions', expiredBy),
 
-    forgetIdempotencyKeys: (olderThan) => writer.call('forgetIdempotencyKeys', olderThan),
+    purgeIdempotencyKeys: ({ olderThan }) => writer.call('purgeIdempotencyKeys', olderThan),
     async close() {
       await Promise.all([writer.close(), reader.close()])
       releaseLock()

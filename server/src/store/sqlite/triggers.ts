@@ -79,7 +79,7 @@ export function prepareTriggers(db: DatabaseSync, log?: EventLog) {
       )
     },
     /** True while there may be more: one call takes a bite that does not hold the writer up. */
-    forgetIdempotencyKeys(olderThan: number): boolean {
+    purgeIdempotencyKeys(olderThan: number): boolean {
       return forgetKeys.run(olderThan).changes > 0
     },
   }

@@ -151,7 +151,7 @@ export function prepareDeliveryWrites(db: DatabaseSync, webhooks: Webhooks) {
       put.run({ webhookNo, eventId, round, type, subject, state, tries: 0, attempts, nextAt: at })
       return toDelivery(find.get(webhookNo, eventId) as Row)
     },
-    forgetDeliveries(_?: undefined): boolean {
+    purgeDeliveries(_?: undefined): boolean {
       let left = forgottenAtOnce
       let no = 0
       while (left > 0) {

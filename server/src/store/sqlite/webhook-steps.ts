@@ -7,21 +7,21 @@ export function buildWebhookSteps(writer: WriterThread, reader: ReaderThread): W
   return {
     putWebhook: (put) => writer.call('putWebhook', put),
     getWebhook: (key) => reader.call('getWebhook', key),
-    listWebhooks: (ownerNo, slice) => reader.call('listWebhooks', { ownerNo, slice }),
+    listWebhooks: (list) => reader.call('listWebhooks', list),
     deleteWebhook: (key) => writer.call('deleteWebhook', key),
-    pauseWebhook: (key, at) => writer.call('pauseWebhook', { ...key, at }),
-    resumeWebhook: (key, at) => writer.call('resumeWebhook', { ...key, at }),
-    setWebhookSecret: (key, change) => writer.call('setWebhookSecret', { ...key, ...change }),
-    replayWebhook: (key, replay) => writer.call('replayWebhook', { ...key, ...replay }),
+    pauseWebhook: (change) => writer.call('pauseWebhook', change),
+    resumeWebhook: (change) => writer.call('resumeWebhook', change),
+    setWebhookSecret: (change) => writer.call('setWebhookSecret', change),
+    replayWebhook: (replay) => writer.call('replayWebhook', replay),
 
-    listDeliveries: (key, state, slice) => reader.call('listDeliveries', { ...key, state, slice }),
-    replayDelivery: (webhookNo, replay) => writer.call('replayDelivery', { webhookNo, ...replay }),
+    listDeliveries: (list) => reader.call('listDeliveries', list),
+    replayDelivery: (replay) => writer.call('replayDelivery', replay),
 
     listActiveWebhooks: () => reader.call('listActiveWebhooks', undefined),
-    getActiveWebhook: (webhookNo) => reader.call('getActiveWebhook', webhookNo),
-    listPendingDeliveries: (webhookNo, slice) => reader.call('listPendingDeliveries', { webhookNo, slice }),
-    listTried: (webhookNo, range) => reader.call('listTried', { webhookNo, ...range }),
+    getActiveWebhook: ({ webhookNo }) => reader.call('getActiveWebhook', webhookNo),
+    listPendingDeliveries: (list) => reader.call('listPendingDeliveries', list),
+    listTried: (range) => reader.call('listTried', range),
     recordAttempts: (progress) => writer.call('recordAttempts', progress),
-    forgetDeliveries: () => writer.call('forgetDeliveries', undefined),
+    purgeDeliveries: () => writer.call('purgeDeliveries', undefined),
   }
 }

@@ -64,9 +64,13 @@ export class SenderUnderTest {
 
   /** What became of each event, oldest first: `1 DELIVERED 2` has two attempts. */
   async deliveries(): Promise<string[]> {
-    const found = await this.store.listDeliveries(this.#webhook, undefined, {
-      after: undefined,
-      limit: 10_000,
+    const found = await this.store.listDeliveries({
+      ...this.#webhook,
+      state: undefined,
+      slice: {
+        after: undefined,
+        limit: 10_000,
+      },
     })
     assert.ok(found)
     return found.items

@@ -77,12 +77,12 @@ async function killInAnswer(s: SenderUnderTest): Promise<void> {
 }
 
 async function pause(s: SenderUnderTest): Promise<void> {
-  await s.store.pauseWebhook(await s.webhook(), s.time.now())
+  await s.store.pauseWebhook({ ...(await s.webhook()), at: s.time.now() })
   await s.changed()
 }
 
 async function resume(s: SenderUnderTest): Promise<void> {
-  await s.store.resumeWebhook(await s.webhook(), s.time.now())
+  await s.store.resumeWebhook({ ...(await s.webhook()), at: s.time.now() })
   await s.changed()
 }
 

@@ -139,18 +139,18 @@ export class BehindTheDoor {
 
   #store(): Store {
     const store: Partial<Store> = {
-      findDeviceByToken: async (tokenId) => {
+      findDeviceByToken: async ({ tokenId }) => {
         const device = await this.findDevice()
         if (device === undefined || tokenId !== this.token.id) return undefined
         return { ...device, tokenHash: hashSecret(this.token.text) }
       },
-      findDeviceByCertificate: async (ownerName, id) => {
-        this.certificates.push([ownerName, id])
+      findDeviceByCertificate: async ({ ownerName, deviceId }) => {
+        this.certificates.push([ownerName, deviceId])
         return this.findDevice()
       },
       readQueues: async () => [this.queue],
-      getDeviceExecution: async (_device, id) =>
-        this.queue.executions.find(({ jobExecutionId }) => jobExecutionId === id),
+      getDeviceExecution: async (asked) =>
+        this.queue.executions.find(({ jobExecutionId }) => jobExecutionId === asked.jobExecutionId),
     }
     return store as Store
   }
