@@ -21,11 +21,13 @@ export type App = FastifyInstance<
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** One of these is needed. */
+    /** The caller needs one of these. */
     scopes?: [Scope, ...Scope[]]
-    /** Under /job/api, and yet for whoever has no key. */
+    /** Under /job/api, but needs no key. */
     isOpen?: boolean
-    /** For a body of another type than JSON; J-905 unless said. */
+    /** Errors of its own, besides those its scopes and inputs imply. */
+    refusals?: ErrorCode[]
+    /** For a body that is not JSON; default J-905. */
     wrongTypeCode?: ErrorCode
   }
   interface FastifyRequest {

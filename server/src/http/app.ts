@@ -26,6 +26,7 @@ import { readJsonBodies } from './json-body.ts'
 import { watchRoutes } from './method-not-allowed.ts'
 import { describeApi } from './openapi.ts'
 import { asRoutable, refuseUnknownRoutes } from './route-not-found.ts'
+import { describeRefusals } from './route-refusals.ts'
 import { addDevices } from './routes/devices.ts'
 import { addEnrollments } from './routes/enrollments.ts'
 import { addEvents } from './routes/events.ts'
@@ -101,6 +102,7 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
   authenticateCallers(app, deps)
   refuseUnknownRoutes(app)
 
+  describeRefusals(app)
   const routes = watchRoutes(app)
   await describeApi(app, options.version)
   addTriggerJob(app, deps, triggerLimits(options.maxDevices))

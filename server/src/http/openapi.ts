@@ -2,7 +2,7 @@
 
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
-import { ErrorBody, type ErrorCode, errorCatalogue, ProblemBody, sessionCookie } from '@jobcast/contract'
+import { sessionCookie } from '@jobcast/contract'
 import Type from 'typebox'
 import type { App } from './app-type.ts'
 
@@ -68,25 +68,6 @@ export async function describeApi(app: App, version: string): Promise<void> {
 }
 
 export const noContent = (description: string) => Type.Unsafe<undefined>({ type: 'null', description })
-
-/** The answers a route can give when it fails, for its `response`. */
-export function errorResponses(...codes: ErrorCode[]): Record<number, object> {
-  const byStatus = Map.groupBy(codes, (code) => errorCatalogue[code].status)
-  return Object.fromEntries(
-    Array.from(byStatus, ([status, group]) => {
-      const lines = group.map((code) => `${code}: ${errorCatalogue[code].message}`)
-      return [status, { description: lines.join('. '), content: errorContent(group[0] as ErrorCode) }]
-    }),
-  )
-}
-
-function errorContent(code: ErrorCode): object {
-  const { status, message } = errorCatalogue[code]
-  return {
-    'application/json': { schema: ErrorBody, example: { code, message, status } },
-    'application/problem+json': { schema: ProblemBody },
-  }
-}
 
 /** Every object schema with a title becomes a component of that name, and is referred to where it is used. */
 function nameSchemas<Document extends object>(document: Document): Document {

@@ -14,7 +14,7 @@ import type { App } from '../app-type.ts'
 import { callerOf } from '../authenticate.ts'
 import { textSlice, toPage } from '../cursor.ts'
 import { emptyBodyAsObject } from '../empty-body.ts'
-import { errorResponses, noContent } from '../openapi.ts'
+import { noContent } from '../openapi.ts'
 import { toDevice } from '../to-wire.ts'
 
 const url = '/job/api/devices/:deviceId'
@@ -23,7 +23,7 @@ export function addDevices(app: App, deps: DeviceDeps): void {
   app.route({
     method: 'PUT',
     url,
-    config: { scopes: ['MANAGE'] },
+    config: { scopes: ['MANAGE'], refusals: ['J-908'] },
     preValidation: emptyBodyAsObject,
     schema: {
       operationId: 'putDevice',
@@ -35,7 +35,6 @@ export function addDevices(app: App, deps: DeviceDeps): void {
       response: {
         200: { ...Device, description: 'Replaced' },
         201: { ...Device, description: 'Created' },
-        ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-904', 'J-905', 'J-908', 'J-909'),
       },
     },
     handler: async (request, reply) => {
@@ -52,13 +51,13 @@ export function addDevices(app: App, deps: DeviceDeps): void {
   app.route({
     method: 'GET',
     url,
-    config: { scopes: ['READ'] },
+    config: { scopes: ['READ'], refusals: ['J-001'] },
     schema: {
       operationId: 'getDevice',
       tags: ['devices'],
       summary: 'Read one device',
       params: DeviceParams,
-      response: { 200: Device, ...errorResponses('J-001', 'J-500', 'J-802', 'J-803', 'J-804', 'J-909') },
+      response: { 200: Device },
     },
     handler: async (request) => toDevice(await getDevice(deps, callerOf(request), request.params.deviceId)),
   })
@@ -66,7 +65,7 @@ export function addDevices(app: App, deps: DeviceDeps): void {
   app.route({
     method: 'DELETE',
     url,
-    config: { scopes: ['MANAGE'] },
+    config: { scopes: ['MANAGE'], refusals: ['J-001'] },
     schema: {
       operationId: 'deleteDevice',
       tags: ['devices'],
@@ -76,7 +75,6 @@ export function addDevices(app: App, deps: DeviceDeps): void {
       params: DeviceParams,
       response: {
         204: noContent('Deleted'),
-        ...errorResponses('J-001', 'J-500', 'J-802', 'J-803', 'J-804', 'J-909'),
       },
     },
     handler: async (request, reply) => {
@@ -94,7 +92,7 @@ export function addDevices(app: App, deps: DeviceDeps): void {
       tags: ['devices'],
       summary: 'List devices by deviceId',
       querystring: DeviceQuery,
-      response: { 200: DevicePage, ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-909') },
+      response: { 200: DevicePage },
     },
     handler: async (request) => {
       const { tag, online } = request.query
@@ -106,7 +104,7 @@ export function addDevices(app: App, deps: DeviceDeps): void {
   app.route({
     method: 'POST',
     url: `${url}/credential`,
-    config: { scopes: ['MANAGE'] },
+    config: { scopes: ['MANAGE'], refusals: ['J-001'] },
     schema: {
       operationId: 'createDeviceCredential',
       tags: ['devices'],
@@ -116,7 +114,6 @@ export function addDevices(app: App, deps: DeviceDeps): void {
       params: DeviceParams,
       response: {
         201: DeviceCredential,
-        ...errorResponses('J-001', 'J-500', 'J-802', 'J-803', 'J-804', 'J-909'),
       },
     },
     handler: async (request, reply) => {
@@ -129,7 +126,7 @@ export function addDevices(app: App, deps: DeviceDeps): void {
   app.route({
     method: 'DELETE',
     url: `${url}/credential`,
-    config: { scopes: ['MANAGE'] },
+    config: { scopes: ['MANAGE'], refusals: ['J-001'] },
     schema: {
       operationId: 'revokeDeviceCredential',
       tags: ['devices'],
@@ -138,7 +135,6 @@ export function addDevices(app: App, deps: DeviceDeps): void {
       params: DeviceParams,
       response: {
         204: noContent('Revoked'),
-        ...errorResponses('J-001', 'J-500', 'J-802', 'J-803', 'J-804', 'J-909'),
       },
     },
     handler: async (request, reply) => {

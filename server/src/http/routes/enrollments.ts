@@ -17,7 +17,7 @@ import type { App } from '../app-type.ts'
 import { callerOf } from '../authenticate.ts'
 import { textSlice, toPage } from '../cursor.ts'
 import { emptyBodyAsObject } from '../empty-body.ts'
-import { errorResponses, noContent } from '../openapi.ts'
+import { noContent } from '../openapi.ts'
 import { toEnrollment } from '../to-wire.ts'
 
 const url = '/job/api/enrollments'
@@ -36,7 +36,6 @@ export function addEnrollments(app: App, deps: EnrollmentDeps): void {
       body: NewEnrollment,
       response: {
         201: CreatedEnrollment,
-        ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-904', 'J-905', 'J-909'),
       },
     },
     handler: async (request, reply) => {
@@ -54,7 +53,7 @@ export function addEnrollments(app: App, deps: EnrollmentDeps): void {
       tags: ['devices'],
       summary: 'List enrolments, also those that are over',
       querystring: PageQuery,
-      response: { 200: EnrollmentPage, ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-909') },
+      response: { 200: EnrollmentPage },
     },
     handler: async (request) =>
       toPage(await listEnrollments(deps, callerOf(request), textSlice(request.query)), toEnrollment),
@@ -63,7 +62,7 @@ export function addEnrollments(app: App, deps: EnrollmentDeps): void {
   app.route({
     method: 'DELETE',
     url: `${url}/:enrollmentId`,
-    config: { scopes: ['MANAGE'] },
+    config: { scopes: ['MANAGE'], refusals: ['J-002'] },
     schema: {
       operationId: 'revokeEnrollment',
       tags: ['devices'],
@@ -72,7 +71,6 @@ export function addEnrollments(app: App, deps: EnrollmentDeps): void {
       params: EnrollmentParams,
       response: {
         204: noContent('Revoked'),
-        ...errorResponses('J-002', 'J-500', 'J-802', 'J-803', 'J-804', 'J-909'),
       },
     },
     handler: async (request, reply) => {

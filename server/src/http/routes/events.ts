@@ -8,7 +8,6 @@ import { type FollowEventsDeps, followEvents, type ToldEvents } from '../../doma
 import type { Tell } from '../../observe/events.ts'
 import type { App } from '../app-type.ts'
 import { callerOf } from '../authenticate.ts'
-import { errorResponses } from '../openapi.ts'
 import { patienceOf } from '../patience.ts'
 import { tellStreamErrors } from '../stream-errors.ts'
 
@@ -25,7 +24,7 @@ export function addEvents(app: App, deps: FollowEventsDeps & { tell: Tell }): vo
   app.route({
     method: 'GET',
     url: '/job/api/events',
-    config: { scopes: ['READ'] },
+    config: { scopes: ['READ'], refusals: ['J-306'] },
     schema: {
       operationId: 'followEvents',
       tags: ['events'],
@@ -45,7 +44,6 @@ export function addEvents(app: App, deps: FollowEventsDeps & { tell: Tell }): vo
           description: 'The stream. The data of each event is an Event as JSON',
           content: { 'text/event-stream': { schema: Stream } },
         },
-        ...errorResponses('J-306', 'J-500', 'J-802', 'J-803', 'J-804', 'J-909'),
       },
     },
     handler: async (request, reply) => {

@@ -7,7 +7,6 @@ import { type ReadOutputDeps, readOutput } from '../../domain/read-output.ts'
 import type { Tell } from '../../observe/events.ts'
 import type { App } from '../app-type.ts'
 import { callerOf } from '../authenticate.ts'
-import { errorResponses } from '../openapi.ts'
 import { patienceOf } from '../patience.ts'
 import { tellStreamErrors } from '../stream-errors.ts'
 
@@ -18,7 +17,7 @@ export function addExecutionOutput(app: App, deps: ReadOutputDeps & { tell: Tell
   app.route({
     method: 'GET',
     url: '/job/api/executions/:jobExecutionId/output',
-    config: { scopes: ['READ'] },
+    config: { scopes: ['READ'], refusals: ['J-302'] },
     schema: {
       operationId: 'getExecutionOutput',
       tags: ['executions'],
@@ -38,7 +37,6 @@ export function addExecutionOutput(app: App, deps: ReadOutputDeps & { tell: Tell
           },
           content: { 'text/plain': { schema: Type.Unsafe<Readable>({ type: 'string' }) } },
         },
-        ...errorResponses('J-302', 'J-500', 'J-802', 'J-803', 'J-804', 'J-909'),
       },
     },
     handler: async (request, reply) => {

@@ -5,7 +5,6 @@ import { type FleetDeps, readFleet } from '../../domain/read-fleet.ts'
 import type { App } from '../app-type.ts'
 import { callerOf } from '../authenticate.ts'
 import { textSlice, toPage } from '../cursor.ts'
-import { errorResponses } from '../openapi.ts'
 import { toFleet, toFleetDevice } from '../to-wire.ts'
 
 export function addFleet(app: App, deps: FleetDeps): void {
@@ -17,7 +16,7 @@ export function addFleet(app: App, deps: FleetDeps): void {
       operationId: 'getFleet',
       tags: ['fleet'],
       summary: 'Read how much waits and runs, what failed in the last hour, and the course of the last day',
-      response: { 200: Fleet, ...errorResponses('J-802', 'J-803', 'J-804', 'J-909') },
+      response: { 200: Fleet },
     },
     handler: async (request) => toFleet(await readFleet(deps, callerOf(request))),
   })
@@ -34,7 +33,6 @@ export function addFleet(app: App, deps: FleetDeps): void {
       querystring: FleetDeviceQuery,
       response: {
         200: FleetDevicePage,
-        ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-909'),
       },
     },
     handler: async (request) => {

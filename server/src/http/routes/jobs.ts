@@ -6,7 +6,7 @@ import type { App } from '../app-type.ts'
 import { callerOf } from '../authenticate.ts'
 import { textSlice, toPage } from '../cursor.ts'
 import { emptyBodyAsObject } from '../empty-body.ts'
-import { errorResponses, noContent } from '../openapi.ts'
+import { noContent } from '../openapi.ts'
 import { toJob } from '../to-wire.ts'
 
 const url = '/job/api/jobs/:jobName'
@@ -28,7 +28,6 @@ export function addJobs(app: App, deps: JobDeps): void {
       response: {
         200: { ...Job, description: 'Replaced' },
         201: { ...Job, description: 'Created' },
-        ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-904', 'J-905', 'J-909'),
       },
     },
     handler: async (request, reply) => {
@@ -40,13 +39,13 @@ export function addJobs(app: App, deps: JobDeps): void {
   app.route({
     method: 'GET',
     url,
-    config: { scopes: ['READ'] },
+    config: { scopes: ['READ'], refusals: ['J-301'] },
     schema: {
       operationId: 'getJob',
       tags: ['jobs'],
       summary: 'Read one job',
       params: JobParams,
-      response: { 200: Job, ...errorResponses('J-301', 'J-500', 'J-802', 'J-803', 'J-804', 'J-909') },
+      response: { 200: Job },
     },
     handler: async (request) => toJob(await getJob(deps, callerOf(request), request.params.jobName)),
   })
@@ -54,7 +53,7 @@ export function addJobs(app: App, deps: JobDeps): void {
   app.route({
     method: 'DELETE',
     url,
-    config: { scopes: ['MANAGE'] },
+    config: { scopes: ['MANAGE'], refusals: ['J-301'] },
     schema: {
       operationId: 'deleteJob',
       tags: ['jobs'],
@@ -63,7 +62,6 @@ export function addJobs(app: App, deps: JobDeps): void {
       params: JobParams,
       response: {
         204: noContent('Deleted'),
-        ...errorResponses('J-301', 'J-500', 'J-802', 'J-803', 'J-804', 'J-909'),
       },
     },
     handler: async (request, reply) => {
@@ -81,7 +79,7 @@ export function addJobs(app: App, deps: JobDeps): void {
       tags: ['jobs'],
       summary: 'List jobs by name',
       querystring: PageQuery,
-      response: { 200: JobPage, ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-909') },
+      response: { 200: JobPage },
     },
     handler: async (request) =>
       toPage(await deps.store.listJobs(callerOf(request).ownerNo, textSlice(request.query)), toJob),

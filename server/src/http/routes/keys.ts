@@ -23,14 +23,14 @@ import {
 import type { App } from '../app-type.ts'
 import { callerOf } from '../authenticate.ts'
 import { numberSlice, textSlice, toPage } from '../cursor.ts'
-import { errorResponses, noContent } from '../openapi.ts'
+import { noContent } from '../openapi.ts'
 import { toApiKey, toOwner } from '../to-wire.ts'
 
 export function addKeys(app: App, deps: KeyDeps): void {
   app.route({
     method: 'POST',
     url: '/job/api/keys',
-    config: { scopes: ['MANAGE', 'ADMIN'] },
+    config: { scopes: ['MANAGE', 'ADMIN'], refusals: ['J-806'] },
     schema: {
       operationId: 'createKey',
       tags: ['keys'],
@@ -39,7 +39,6 @@ export function addKeys(app: App, deps: KeyDeps): void {
       body: NewApiKey,
       response: {
         201: CreatedApiKey,
-        ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-806', 'J-904', 'J-905', 'J-909'),
       },
     },
     handler: async (request, reply) => {
@@ -51,7 +50,7 @@ export function addKeys(app: App, deps: KeyDeps): void {
   app.route({
     method: 'GET',
     url: '/job/api/keys',
-    config: { scopes: ['READ', 'MANAGE', 'ADMIN'] },
+    config: { scopes: ['READ', 'MANAGE', 'ADMIN'], refusals: ['J-806'] },
     schema: {
       operationId: 'listKeys',
       tags: ['keys'],
@@ -59,7 +58,6 @@ export function addKeys(app: App, deps: KeyDeps): void {
       querystring: ApiKeyQuery,
       response: {
         200: ApiKeyPage,
-        ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-806', 'J-909'),
       },
     },
     handler: async (request) => {
@@ -76,7 +74,7 @@ export function addKeys(app: App, deps: KeyDeps): void {
       tags: ['keys'],
       summary: 'Read what the key of this call may do',
       description: 'Any good key may ask this, whatever its scopes.',
-      response: { 200: ApiKey, ...errorResponses('J-802', 'J-803', 'J-909') },
+      response: { 200: ApiKey },
     },
     handler: async (request) => toApiKey(await readOwnKey(deps, callerOf(request))),
   })
@@ -84,7 +82,7 @@ export function addKeys(app: App, deps: KeyDeps): void {
   app.route({
     method: 'DELETE',
     url: '/job/api/keys/:keyId',
-    config: { scopes: ['MANAGE', 'ADMIN'] },
+    config: { scopes: ['MANAGE', 'ADMIN'], refusals: ['J-805'] },
     schema: {
       operationId: 'revokeKey',
       tags: ['keys'],
@@ -93,7 +91,6 @@ export function addKeys(app: App, deps: KeyDeps): void {
       params: ApiKeyParams,
       response: {
         204: noContent('Revoked'),
-        ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-805', 'J-909'),
       },
     },
     handler: async (request, reply) => {
@@ -107,7 +104,7 @@ export function addOwners(app: App, deps: KeyDeps): void {
   app.route({
     method: 'POST',
     url: '/job/api/owners',
-    config: { scopes: ['ADMIN'] },
+    config: { scopes: ['ADMIN'], refusals: ['J-807'] },
     schema: {
       operationId: 'createOwner',
       tags: ['keys'],
@@ -115,7 +112,6 @@ export function addOwners(app: App, deps: KeyDeps): void {
       body: NewOwner,
       response: {
         201: Owner,
-        ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-807', 'J-904', 'J-905', 'J-909'),
       },
     },
     handler: async (request, reply) =>
@@ -131,7 +127,7 @@ export function addOwners(app: App, deps: KeyDeps): void {
       tags: ['keys'],
       summary: 'List owners',
       querystring: PageQuery,
-      response: { 200: OwnerPage, ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-909') },
+      response: { 200: OwnerPage },
     },
     handler: async (request) => toPage(await deps.store.listOwners(numberSlice(request.query)), toOwner),
   })

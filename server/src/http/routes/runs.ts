@@ -21,7 +21,6 @@ import { callerOf } from '../authenticate.ts'
 import { numberSlice, toPage } from '../cursor.ts'
 import { emptyBodyAsObject } from '../empty-body.ts'
 import { IdempotencyHeaders } from '../idempotency-key.ts'
-import { errorResponses } from '../openapi.ts'
 import { patienceOf } from '../patience.ts'
 import { toRun } from '../to-wire.ts'
 
@@ -29,14 +28,14 @@ export function addRuns(app: App, deps: ReadDeps & CancelDeps & RetryDeps & { do
   app.route({
     method: 'GET',
     url: '/job/api/runs/:runId',
-    config: { scopes: ['READ'] },
+    config: { scopes: ['READ'], refusals: ['J-304'] },
     schema: {
       operationId: 'getRun',
       tags: ['executions'],
       summary: 'Read one run, or wait until all its executions have ended',
       params: RunParams,
       querystring: WaitQuery,
-      response: { 200: Run, ...errorResponses('J-304', 'J-500', 'J-802', 'J-803', 'J-804', 'J-909') },
+      response: { 200: Run },
     },
     handler: async (request, reply) => {
       const patience = patienceOf(reply, request.query.wait)
@@ -47,7 +46,7 @@ export function addRuns(app: App, deps: ReadDeps & CancelDeps & RetryDeps & { do
   app.route({
     method: 'GET',
     url: '/job/api/runs/:runId/document',
-    config: { scopes: ['READ'] },
+    config: { scopes: ['READ'], refusals: ['J-304'] },
     schema: {
       operationId: 'getRunDocument',
       tags: ['executions'],
@@ -56,7 +55,6 @@ export function addRuns(app: App, deps: ReadDeps & CancelDeps & RetryDeps & { do
       params: RunParams,
       response: {
         200: JobDocument,
-        ...errorResponses('J-304', 'J-500', 'J-802', 'J-803', 'J-804', 'J-909'),
       },
     },
     handler: async (request) => {
@@ -75,7 +73,7 @@ export function addRuns(app: App, deps: ReadDeps & CancelDeps & RetryDeps & { do
       tags: ['executions'],
       summary: 'List runs, newest first',
       querystring: RunQuery,
-      response: { 200: RunPage, ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-909') },
+      response: { 200: RunPage },
     },
     handler: async (request) => {
       const { jobName, finished } = request.query
@@ -91,7 +89,7 @@ export function addRuns(app: App, deps: ReadDeps & CancelDeps & RetryDeps & { do
   app.route({
     method: 'POST',
     url: '/job/api/runs/:runId/cancel',
-    config: { scopes: ['MANAGE'] },
+    config: { scopes: ['MANAGE'], refusals: ['J-303', 'J-304'] },
     preValidation: emptyBodyAsObject,
     schema: {
       operationId: 'cancelRun',
@@ -102,7 +100,6 @@ export function addRuns(app: App, deps: ReadDeps & CancelDeps & RetryDeps & { do
       body: CancelRequest,
       response: {
         200: Run,
-        ...errorResponses('J-303', 'J-304', 'J-500', 'J-802', 'J-803', 'J-804', 'J-904', 'J-905', 'J-909'),
       },
     },
     handler: async (request) => {
@@ -114,7 +111,10 @@ export function addRuns(app: App, deps: ReadDeps & CancelDeps & RetryDeps & { do
   app.route({
     method: 'POST',
     url: '/job/api/runs/:runId/retry',
-    config: { scopes: ['TRIGGER'] },
+    config: {
+      scopes: ['TRIGGER'],
+      refusals: ['J-001', 'J-301', 'J-304', 'J-305', 'J-501', 'J-502', 'J-908'],
+    },
     preValidation: emptyBodyAsObject,
     schema: {
       operationId: 'retryRun',
@@ -131,22 +131,6 @@ export function addRuns(app: App, deps: ReadDeps & CancelDeps & RetryDeps & { do
           ...Run,
           headers: { location: { type: 'string', description: 'The run: /job/api/runs/{runId}' } },
         },
-        ...errorResponses(
-          'J-001',
-          'J-301',
-          'J-304',
-          'J-305',
-          'J-500',
-          'J-501',
-          'J-502',
-          'J-802',
-          'J-803',
-          'J-804',
-          'J-904',
-          'J-905',
-          'J-908',
-          'J-909',
-        ),
       },
     },
     handler: async (request, reply) => {

@@ -5,7 +5,6 @@ import Type from 'typebox'
 import type { HealthCheck } from '../../domain/health-check.ts'
 import type { Metrics } from '../../observe/metrics.ts'
 import type { App } from '../app-type.ts'
-import { errorResponses } from '../openapi.ts'
 
 export type ServiceDeps = { health: HealthCheck; metrics: Metrics; stopping: AbortSignal }
 
@@ -24,12 +23,13 @@ export function addService(app: App, deps: ServiceDeps): void {
   })
 
   app.get('/readyz', {
+    config: { refusals: ['J-909', 'J-910'] },
     schema: {
       operationId: 'readyz',
       tags: ['service'],
       summary: 'The service can write to its storage and is not stopping',
       security: [],
-      response: { 200: Health, ...errorResponses('J-909', 'J-910') },
+      response: { 200: Health },
     },
     handler: async () => {
       if (deps.stopping.aborted) throw new ApiError('J-910', { retryAfterSeconds: 5 })

@@ -4,7 +4,7 @@ import { ApiKey, SignIn, SignInTicket, toInstant } from '@jobcast/contract'
 import { issueTicket, type SessionDeps, sessionMs, signIn, signOut } from '../../domain/session.ts'
 import type { App } from '../app-type.ts'
 import { callerOf } from '../authenticate.ts'
-import { errorResponses, noContent } from '../openapi.ts'
+import { noContent } from '../openapi.ts'
 import { refuseOtherOrigin } from '../same-origin.ts'
 import { sessionOf, spellCookie } from '../session-cookie.ts'
 import { toApiKey } from '../to-wire.ts'
@@ -13,7 +13,7 @@ export function addSession(app: App, deps: SessionDeps): void {
   app.route({
     method: 'POST',
     url: '/job/api/session',
-    config: { isOpen: true },
+    config: { isOpen: true, refusals: ['J-802', 'J-803', 'J-808', 'J-809'] },
     onRequest: async (request) => refuseOtherOrigin(request),
     schema: {
       operationId: 'signIn',
@@ -28,7 +28,6 @@ export function addSession(app: App, deps: SessionDeps): void {
           ...ApiKey,
           headers: { 'set-cookie': { type: 'string', description: 'jobcast_session=…' } },
         },
-        ...errorResponses('J-500', 'J-802', 'J-803', 'J-808', 'J-809', 'J-904', 'J-905', 'J-909'),
       },
     },
     handler: async (request, reply) => {
@@ -45,7 +44,7 @@ export function addSession(app: App, deps: SessionDeps): void {
   app.route({
     method: 'DELETE',
     url: '/job/api/session',
-    config: { isOpen: true },
+    config: { isOpen: true, refusals: ['J-809'] },
     onRequest: async (request) => refuseOtherOrigin(request),
     schema: {
       operationId: 'signOut',
@@ -53,7 +52,7 @@ export function addSession(app: App, deps: SessionDeps): void {
       summary: 'End the session of this browser',
       description: 'Also one that has ended already: the cookie is gone afterwards.',
       security: [],
-      response: { 204: noContent('Signed out'), ...errorResponses('J-809', 'J-909') },
+      response: { 204: noContent('Signed out') },
     },
     handler: async (request, reply) => {
       const session = sessionOf(request)
@@ -74,7 +73,7 @@ export function addSession(app: App, deps: SessionDeps): void {
       summary: 'Get a ticket that signs in once, with the key of this call',
       description:
         'Good for ten minutes. `/sign-in#ticket=…` is a link that signs in: what is behind the # reaches no server and no log.',
-      response: { 201: SignInTicket, ...errorResponses('J-802', 'J-803', 'J-909') },
+      response: { 201: SignInTicket },
     },
     handler: async (request, reply) => {
       const { ticket, expiresAt } = await issueTicket(deps, callerOf(request))

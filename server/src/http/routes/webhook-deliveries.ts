@@ -15,7 +15,6 @@ import type { WebhookDeps } from '../../domain/webhook.ts'
 import type { App } from '../app-type.ts'
 import { callerOf } from '../authenticate.ts'
 import { numberSlice, toPage } from '../cursor.ts'
-import { errorResponses } from '../openapi.ts'
 import { toDelivery, toWebhook } from '../to-wire.ts'
 
 const url = '/job/api/webhooks/:webhookName'
@@ -24,7 +23,7 @@ export function addWebhookDeliveries(app: App, deps: WebhookDeps): void {
   app.route({
     method: 'GET',
     url: `${url}/deliveries`,
-    config: { scopes: ['READ'] },
+    config: { scopes: ['READ'], refusals: ['J-307'] },
     schema: {
       operationId: 'listDeliveries',
       tags: ['webhooks'],
@@ -34,7 +33,6 @@ export function addWebhookDeliveries(app: App, deps: WebhookDeps): void {
       querystring: DeliveryQuery,
       response: {
         200: DeliveryPage,
-        ...errorResponses('J-307', 'J-500', 'J-802', 'J-803', 'J-804', 'J-909'),
       },
     },
     handler: async (request) => {
@@ -48,7 +46,7 @@ export function addWebhookDeliveries(app: App, deps: WebhookDeps): void {
   app.route({
     method: 'POST',
     url: `${url}/deliveries/:eventId/replay`,
-    config: { scopes: ['MANAGE'] },
+    config: { scopes: ['MANAGE'], refusals: ['J-307', 'J-308'] },
     schema: {
       operationId: 'replayDelivery',
       tags: ['webhooks'],
@@ -57,7 +55,6 @@ export function addWebhookDeliveries(app: App, deps: WebhookDeps): void {
       params: DeliveryParams,
       response: {
         202: Delivery,
-        ...errorResponses('J-307', 'J-308', 'J-500', 'J-802', 'J-803', 'J-804', 'J-909'),
       },
     },
     handler: async (request, reply) => {
@@ -70,7 +67,7 @@ export function addWebhookDeliveries(app: App, deps: WebhookDeps): void {
   app.route({
     method: 'POST',
     url: `${url}/replay`,
-    config: { scopes: ['MANAGE'] },
+    config: { scopes: ['MANAGE'], refusals: ['J-307'] },
     schema: {
       operationId: 'replayWebhook',
       tags: ['webhooks'],
@@ -80,7 +77,6 @@ export function addWebhookDeliveries(app: App, deps: WebhookDeps): void {
       body: ReplayRequest,
       response: {
         202: Webhook,
-        ...errorResponses('J-307', 'J-500', 'J-802', 'J-803', 'J-804', 'J-904', 'J-905', 'J-909'),
       },
     },
     handler: async (request, reply) => {

@@ -21,11 +21,10 @@ import {
 import type { App } from '../app-type.ts'
 import { callerOf } from '../authenticate.ts'
 import { textSlice, toPage } from '../cursor.ts'
-import { errorResponses, noContent } from '../openapi.ts'
+import { noContent } from '../openapi.ts'
 import { toWebhook } from '../to-wire.ts'
 
 const url = '/job/api/webhooks/:webhookName'
-const refusals = () => errorResponses('J-307', 'J-500', 'J-802', 'J-803', 'J-804', 'J-909')
 
 export function addWebhooks(app: App, deps: WebhookDeps): void {
   app.route({
@@ -44,7 +43,6 @@ export function addWebhooks(app: App, deps: WebhookDeps): void {
       response: {
         200: { ...Webhook, description: 'Replaced' },
         201: { ...CreatedWebhook, description: 'Created' },
-        ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-904', 'J-905', 'J-909'),
       },
     },
     handler: async (request, reply) => {
@@ -58,13 +56,13 @@ export function addWebhooks(app: App, deps: WebhookDeps): void {
   app.route({
     method: 'GET',
     url,
-    config: { scopes: ['READ'] },
+    config: { scopes: ['READ'], refusals: ['J-307'] },
     schema: {
       operationId: 'getWebhook',
       tags: ['webhooks'],
       summary: 'Read one webhook',
       params: WebhookParams,
-      response: { 200: Webhook, ...refusals() },
+      response: { 200: Webhook },
     },
     handler: async (request) =>
       toWebhook(await getWebhook(deps, callerOf(request), request.params.webhookName)),
@@ -79,7 +77,7 @@ export function addWebhooks(app: App, deps: WebhookDeps): void {
       tags: ['webhooks'],
       summary: 'List webhooks by name',
       querystring: PageQuery,
-      response: { 200: WebhookPage, ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-909') },
+      response: { 200: WebhookPage },
     },
     handler: async (request) =>
       toPage(await deps.store.listWebhooks(callerOf(request).ownerNo, textSlice(request.query)), toWebhook),
@@ -88,13 +86,13 @@ export function addWebhooks(app: App, deps: WebhookDeps): void {
   app.route({
     method: 'DELETE',
     url,
-    config: { scopes: ['MANAGE'] },
+    config: { scopes: ['MANAGE'], refusals: ['J-307'] },
     schema: {
       operationId: 'deleteWebhook',
       tags: ['webhooks'],
       summary: 'Delete a webhook and its log',
       params: WebhookParams,
-      response: { 204: noContent('Deleted'), ...refusals() },
+      response: { 204: noContent('Deleted') },
     },
     handler: async (request, reply) => {
       await deleteWebhook(deps, callerOf(request), request.params.webhookName)
@@ -105,14 +103,14 @@ export function addWebhooks(app: App, deps: WebhookDeps): void {
   app.route({
     method: 'POST',
     url: `${url}/pause`,
-    config: { scopes: ['MANAGE'] },
+    config: { scopes: ['MANAGE'], refusals: ['J-307'] },
     schema: {
       operationId: 'pauseWebhook',
       tags: ['webhooks'],
       summary: 'Send nothing for now',
       description: 'What happens meanwhile is sent after `resume`, as long as events are kept.',
       params: WebhookParams,
-      response: { 200: Webhook, ...refusals() },
+      response: { 200: Webhook },
     },
     handler: async (request) =>
       toWebhook(await pauseWebhook(deps, callerOf(request), request.params.webhookName)),
@@ -121,14 +119,14 @@ export function addWebhooks(app: App, deps: WebhookDeps): void {
   app.route({
     method: 'POST',
     url: `${url}/resume`,
-    config: { scopes: ['MANAGE'] },
+    config: { scopes: ['MANAGE'], refusals: ['J-307'] },
     schema: {
       operationId: 'resumeWebhook',
       tags: ['webhooks'],
       summary: 'Go on where it was paused',
       description: 'Whatever waits for another attempt is tried at once.',
       params: WebhookParams,
-      response: { 200: Webhook, ...refusals() },
+      response: { 200: Webhook },
     },
     handler: async (request) =>
       toWebhook(await resumeWebhook(deps, callerOf(request), request.params.webhookName)),
@@ -137,14 +135,14 @@ export function addWebhooks(app: App, deps: WebhookDeps): void {
   app.route({
     method: 'POST',
     url: `${url}/secret`,
-    config: { scopes: ['MANAGE'] },
+    config: { scopes: ['MANAGE'], refusals: ['J-307'] },
     schema: {
       operationId: 'changeWebhookSecret',
       tags: ['webhooks'],
       summary: 'Make a new secret',
       description: 'For 24 hours requests carry two signatures, one by the secret before it.',
       params: WebhookParams,
-      response: { 201: WebhookSecret, ...refusals() },
+      response: { 201: WebhookSecret },
     },
     handler: async (request, reply) => {
       const { webhookName } = request.params
