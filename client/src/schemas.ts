@@ -101,16 +101,16 @@ export interface ExecutionEventData {
   }
 }
 /**
- * Name and tags with `device.created` and `device.updated`, the door with online and offline
+ * `deviceName` and `tags` with `device.created` and `device.updated`; `transport` with `device.online` and `device.offline`
  */
 export interface DeviceEventData {
   deviceId: string
   deviceName?: string
   tags?: string[]
   /**
-   * By which way it came or left
+   * Transport by which the device connected or disconnected
    */
-  door?: string
+  transport?: string
 }
 
 export interface ApiKey {
@@ -246,9 +246,9 @@ export interface Device {
    */
   lastSeenAt: string | null
   /**
-   * By which way it is, or was last, connected
+   * Transport by which the device is, or was last, connected
    */
-  door: ('mqtt' | 'websocket' | 'http') | null
+  transport: ('mqtt' | 'websocket' | 'http') | null
   createdAt: string
   updatedAt: string
 }

@@ -20,8 +20,8 @@ export const DeviceContent = Type.Object(
 )
 export type DeviceContent = Static<typeof DeviceContent>
 
-const doors = ['mqtt', 'websocket', 'http'] as const
-type Door = (typeof doors)[number]
+const transports = ['mqtt', 'websocket', 'http'] as const
+type Transport = (typeof transports)[number]
 
 export const Device = Type.Object(
   {
@@ -34,8 +34,8 @@ export const Device = Type.Object(
       description: 'Since when it is online or offline; null if it never was online',
     }),
     lastSeenAt: orNull(Instant, { description: 'When it was heard last' }),
-    door: orNull(Type.Unsafe<Door>({ type: 'string', enum: [...doors] }), {
-      description: 'By which way it is, or was last, connected',
+    transport: orNull(Type.Unsafe<Transport>({ type: 'string', enum: [...transports] }), {
+      description: 'Transport by which the device is, or was last, connected',
     }),
     createdAt: Instant,
     updatedAt: Instant,

@@ -53,11 +53,14 @@ export const DeviceEventData = Type.Object(
     deviceId: Type.String(),
     deviceName: Type.Optional(Type.String()),
     tags: Type.Optional(Type.Array(Type.String())),
-    door: Type.Optional(Type.String({ description: 'By which way it came or left' })),
+    transport: Type.Optional(
+      Type.String({ description: 'Transport by which the device connected or disconnected' }),
+    ),
   },
   {
     title: 'DeviceEventData',
-    description: 'Name and tags with `device.created` and `device.updated`, the door with online and offline',
+    description:
+      '`deviceName` and `tags` with `device.created` and `device.updated`; `transport` with `device.online` and `device.offline`',
   },
 )
 export type DeviceEventData = Static<typeof DeviceEventData>

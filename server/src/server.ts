@@ -28,8 +28,8 @@ import type { Nodes } from './domain/nodes.ts'
 import { Presence } from './domain/presence.ts'
 import { CredentialChanges } from './domain/sign-in.ts'
 import { SteadyClock } from './domain/steady-clock.ts'
-import { addDeviceDoor } from './gateway/http/device-door.ts'
-import { openMqttDoor } from './gateway/mqtt/open-mqtt-door.ts'
+import { addHttpGateway } from './gateway/http/add-gateway.ts'
+import { openMqttListener } from './gateway/mqtt/open-mqtt-listener.ts'
 import { groupWrites } from './group-writes.ts'
 import { buildApp } from './http/app.ts'
 import type { App } from './http/app-type.ts'
@@ -157,7 +157,7 @@ async function start(
   webhooks.start()
   takeDown.add(() => webhooks.stop())
   metrics.gauge('jobcast_webhooks_failing', 'Webhooks whose receivers accept nothing', () => webhooks.failing)
-  const doorDeps = {
+  const gatewayDeps = {
     ...deps,
     link: nodes ? shareLink(dispatcher, nodes) : dispatcher,
     sessions: dispatcher,
@@ -166,7 +166,7 @@ async function start(
   }
   const background = startBackground(
     {
-      ...doorDeps,
+      ...gatewayDeps,
       keepEventsMs: config.keepEventsDays * dayMs,
       keepExecutionsMs:
         config.keepExecutionsDays === undefined ? undefined : config.keepExecutionsDays * dayMs,
@@ -182,25 +182,25 @@ async function start(
 
   const newAdminKey = await ensureAdminKey(deps, config.dataFolder, config.adminKey)
   if (config.adminKey && !(await isKnownKey(deps, config.adminKey))) tell({ kind: 'admin-key-unused' })
-  const app = await buildApp(doorDeps, {
+  const app = await buildApp(gatewayDeps, {
     version: packageJson.version,
     maxDevices: config.maxDevices,
     tls: config.tls,
     consoleFolder,
-    addRoutes: (routes) => addDeviceDoor(routes, doorDeps),
+    addRoutes: (routes) => addHttpGateway(routes, gatewayDeps),
   })
-  takeDown.add(() => closeDoor(app, stopping))
+  takeDown.add(() => closeApp(app, stopping))
   if (config.plaintextBeyondLoopback) tell({ kind: 'plaintext', host: config.host })
-  const mqttDoor = await openMqttDoor(doorDeps, {
+  const mqttListener = await openMqttListener(gatewayDeps, {
     host: config.host,
     port: config.mqttPort,
     tls: config.tls && { ...config.tls, deviceCa: config.deviceCa },
     http: app.server,
   })
-  takeDown.add(() => mqttDoor.stop())
+  takeDown.add(() => mqttListener.stop())
   await app.listen({ host: config.host, port: config.port })
   const http = addressOf(app, config)
-  const mqtt = mqttDoor.address
+  const mqtt = mqttListener.address
   tell({ kind: 'started', http, mqtt, data: describePlace(config), ms: performance.now() - begun })
   return {
     http,
@@ -209,7 +209,7 @@ async function start(
     setLogLevel: log.setLevel,
     async stop(signal = 'stop') {
       if (!stopping.signal.aborted) tell({ kind: 'stopping', signal })
-      // First of all /readyz says so: who balances the load has until the door closes to send calls elsewhere.
+      // /readyz fails first: load balancers have until the listener closes to send calls elsewhere.
       stopping.abort()
       await takeDown.run()
     },
@@ -239,7 +239,7 @@ function momentsOf(now: () => number, steady: SteadyClock, config: Config): () =
 }
 
 /** No new work; who waits is answered, what is under way is finished. */
-async function closeDoor(app: App, stopping: AbortController): Promise<void> {
+async function closeApp(app: App, stopping: AbortController): Promise<void> {
   stopping.abort()
   if (app.server.listening) await rest(lastAnswersMs)
   const cut = setTimeout(() => app.server.closeAllConnections(), stopWithinMs)

@@ -1,4 +1,4 @@
-// One request of a device, whichever door it came through: fields in, JSON text of the answer out.
+// One request of a device, over any transport: fields in, JSON text of the answer out.
 
 import type { DeviceOperation } from '@jobcast/contract'
 import type { SeenQueue } from '../domain/device-link.ts'

@@ -1,4 +1,4 @@
-// The door for owners: every rule and every route, one by one.
+// The HTTP app: hooks and routes, registered one by one.
 
 import fastify from 'fastify'
 import type { CancelDeps } from '../domain/cancel-execution.ts'
@@ -61,7 +61,7 @@ export type AppOptions = {
   tls: { cert: string; key: string } | undefined
   /** Where the built console is; it need not be there. */
   consoleFolder: string
-  /** Another door in the same house: it brings its own prefix, sign-in and way to spell errors. */
+  /** Further routes with a prefix, sign-in and error format of their own. */
   addRoutes?: (app: App) => void
 }
 

@@ -159,7 +159,7 @@ export function toDevice(stored: StoredDevice): Device {
     online: stored.presence.online,
     since: toInstantOrNull(stored.presence.since),
     lastSeenAt: toInstantOrNull(stored.presence.lastSeenAt),
-    door: stored.presence.door,
+    transport: stored.presence.transport,
     createdAt: toInstant(stored.createdAt),
     updatedAt: toInstant(stored.updatedAt),
   }

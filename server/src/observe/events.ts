@@ -41,14 +41,14 @@ export type ServiceEvent =
   | ({ kind: 'webhook-events-forgotten'; upTo: number } & WebhookName)
   /** By our fault. */
   | { kind: 'webhooks-failed'; error: unknown }
-  | { kind: 'device-connected'; door: string; deviceId: string }
-  | { kind: 'device-disconnected'; door: string; deviceId: string; reason: string }
+  | { kind: 'device-connected'; transport: string; deviceId: string }
+  | { kind: 'device-disconnected'; transport: string; deviceId: string; reason: string }
   /** Before it was signed in. `deviceId` is what it calls itself, where that cannot be a secret. */
-  | { kind: 'device-refused'; door: string; reason: string; deviceId: string | undefined }
-  | { kind: 'device-sign-in-failed'; door: string; error: unknown }
+  | { kind: 'device-refused'; transport: string; reason: string; deviceId: string | undefined }
+  | { kind: 'device-sign-in-failed'; transport: string; error: unknown }
   /** By our fault. */
   | { kind: 'device-request-failed'; deviceId: string; error: unknown }
-  | { kind: 'device-connection-failed'; door: string; error: unknown }
+  | { kind: 'device-connection-failed'; transport: string; error: unknown }
   | { kind: 'tls-handshake-failed'; error: unknown }
   | { kind: 'device-accept-failed'; error: unknown }
   | { kind: 'started'; http: string; mqtt: string; data: string; ms: number }

@@ -85,22 +85,31 @@ function logLine(log: Logger, event: ServiceEvent): void {
       log.fatal({ err: event.error }, 'the storage thread ended; the service cannot go on')
       return
     case 'device-connected':
-      log.debug({ deviceId: event.deviceId, door: event.door }, 'device connected')
+      log.debug({ deviceId: event.deviceId, transport: event.transport }, 'device connected')
       return
     case 'device-disconnected':
-      log.debug({ deviceId: event.deviceId, door: event.door, reason: event.reason }, 'device disconnected')
+      log.debug(
+        { deviceId: event.deviceId, transport: event.transport, reason: event.reason },
+        'device disconnected',
+      )
       return
     case 'device-refused':
-      log.info({ deviceId: event.deviceId, door: event.door, reason: event.reason }, 'device refused')
+      log.info(
+        { deviceId: event.deviceId, transport: event.transport, reason: event.reason },
+        'device refused',
+      )
       return
     case 'device-sign-in-failed':
-      log.warn({ door: event.door, err: event.error }, 'a device could not be signed in for now')
+      log.warn({ transport: event.transport, err: event.error }, 'a device could not be signed in for now')
       return
     case 'device-request-failed':
       log.error({ deviceId: event.deviceId, err: event.error }, 'request of a device failed by our fault')
       return
     case 'device-connection-failed':
-      log.error({ door: event.door, err: event.error }, 'connection of a device failed by our fault')
+      log.error(
+        { transport: event.transport, err: event.error },
+        'connection of a device failed by our fault',
+      )
       return
     case 'tls-handshake-failed':
       log.debug({ err: event.error }, 'TLS handshake failed')

@@ -62,12 +62,12 @@ export function buildMetrics(): Metrics {
   const deviceConnections = new Counter({
     name: 'jobcast_device_connections_total',
     help: 'Connections that devices have opened and signed in on, by MQTT or WebSocket',
-    labelNames: ['door'],
+    labelNames: ['transport'],
     registers,
   })
   const refusedDevices = new Counter({
     name: 'jobcast_device_connections_refused_total',
-    help: 'Connections to the device door that were closed before a device had signed in',
+    help: 'Device connections closed before a device had signed in',
     labelNames: ['reason'],
     registers,
   })
@@ -110,7 +110,7 @@ export function buildMetrics(): Metrics {
         refusedConnections.inc({ code: event.code })
         return
       case 'device-connected':
-        deviceConnections.inc({ door: event.door })
+        deviceConnections.inc({ transport: event.transport })
         return
       case 'device-refused':
         refusedDevices.inc({ reason: event.reason })

@@ -87,7 +87,7 @@ async function fill(store: Store): Promise<Seed> {
   await store.setDeviceToken(ownerNo, 'd1', { tokenId: 'token-1', tokenHash, at: startedAt }, startedAt)
   await store.setDeviceToken(ownerNo, 'd2', null, startedAt)
   await store.recordPresence([
-    { ownerNo, deviceId: 'd1', online: true, at: startedAt + 5, door: 'mqtt', session: 1 },
+    { ownerNo, deviceId: 'd1', online: true, at: startedAt + 5, transport: 'mqtt', session: 1 },
   ])
   const enrollment = await store.createEnrollment(
     newEnrollment(ownerNo, { maxUses: 5, deviceIdPrefix: 'e-' }),

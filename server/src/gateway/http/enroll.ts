@@ -4,14 +4,14 @@ import type { FastifyRequest } from 'fastify'
 import { parseEnroll } from '../../domain/device-request.ts'
 import { enrollDevice, openEnrollment, type ShownEnrollment } from '../../domain/enroll-device.ts'
 import { describeEnroll } from './described.ts'
-import type { DoorApp, DoorDeps } from './door-app.ts'
+import type { GatewayApp, HttpGatewayDeps } from './gateway-app.ts'
 import { conflict, unauthorized } from './refusal.ts'
 import { fieldsOf, maxBodyBytes } from './request-body.ts'
 import { bearerToken } from './sign-in-device.ts'
 
-export function addEnroll(door: DoorApp, deps: DoorDeps): void {
-  door.decorateRequest('enrollment', null)
-  door.route({
+export function addEnroll(gateway: GatewayApp, deps: HttpGatewayDeps): void {
+  gateway.decorateRequest('enrollment', null)
+  gateway.route({
     method: 'POST',
     url: '/:thing/enroll',
     config: { enrolls: true },

@@ -1,5 +1,5 @@
-// How this door spells an error: the name of the exception in the header x-amzn-errortype, a message in the body,
-// and the state of the execution where it is another than the device believes.
+// Errors in the format of AWS IoT: the exception's name in the header x-amzn-errortype, a message in the body, and the
+// state of the execution where it differs from what the device assumed.
 
 import { ApiError, deviceErrors } from '@jobcast/contract'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
@@ -7,10 +7,10 @@ import { DeviceError } from '../../domain/device-error.ts'
 import { StorageUnavailable, TooMuchWaiting } from '../../domain/store.ts'
 import type { Tell } from '../../observe/events.ts'
 import { toExecutionState } from '../to-device.ts'
-import type { DoorApp } from './door-app.ts'
+import type { GatewayApp } from './gateway-app.ts'
 import { Refusal } from './refusal.ts'
 
-export function answerWithErrors(door: DoorApp, tell: Tell): void {
+export function answerWithErrors(gateway: GatewayApp, tell: Tell): void {
   // At most once a second: every request says the same, and the log may be on the disk that is full.
   let toldAt = Number.NEGATIVE_INFINITY
   const tellOfStorage = (error: unknown) => {
@@ -18,7 +18,7 @@ export function answerWithErrors(door: DoorApp, tell: Tell): void {
     toldAt = performance.now()
     tell({ kind: 'storage-unavailable', error })
   }
-  door.setErrorHandler((error: FastifyError, request, reply) => {
+  gateway.setErrorHandler((error: FastifyError, request, reply) => {
     if (error instanceof StorageUnavailable) tellOfStorage(error)
     const refusal = toRefusal(error, request)
     if (refusal.status === 500) {
@@ -28,9 +28,9 @@ export function answerWithErrors(door: DoorApp, tell: Tell): void {
     request.errorCode = error instanceof ApiError ? error.code : refusal.exception
     return answer(reply, refusal, error instanceof DeviceError ? error : undefined)
   })
-  door.setNotFoundHandler((_request, reply) => answer(reply, notFound()))
+  gateway.setNotFoundHandler((_request, reply) => answer(reply, notFound()))
   // AWS clients put it into their errors: it is the one in our log.
-  door.addHook('onSend', (request, reply, _payload, done) => {
+  gateway.addHook('onSend', (request, reply, _payload, done) => {
     reply.header('x-amzn-requestid', request.id)
     done()
   })

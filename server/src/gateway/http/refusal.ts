@@ -1,4 +1,4 @@
-// What this door refuses itself, before the protocol has a say. The names are those an AWS client would expect.
+// Refusals of the HTTP gateway itself, outside the device protocol. The names are those an AWS client expects.
 
 export class Refusal extends Error {
   readonly status: number

@@ -2,16 +2,16 @@
 
 import type { FastifyRequest } from 'fastify'
 import { parsePayload } from '../../domain/device-request.ts'
-import type { DoorApp } from './door-app.ts'
+import type { GatewayApp } from './gateway-app.ts'
 import { wrongEncoding } from './refusal.ts'
 
-/** As on the MQTT door. */
+/** Same limit as an MQTT packet. */
 export const maxBodyBytes = 128 * 1024
 
-export function readBytes(door: DoorApp): void {
-  door.removeAllContentTypeParsers()
-  door.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
-  door.addHook('onRequest', (request, _reply, done) => {
+export function readBytes(gateway: GatewayApp): void {
+  gateway.removeAllContentTypeParsers()
+  gateway.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+  gateway.addHook('onRequest', (request, _reply, done) => {
     done(request.headers['content-encoding'] === undefined ? undefined : wrongEncoding())
   })
 }

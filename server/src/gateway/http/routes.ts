@@ -11,12 +11,12 @@ import {
   describeStartNext,
   describeUpdate,
 } from './described.ts'
-import type { DoorApp, DoorDeps } from './door-app.ts'
+import type { GatewayApp, HttpGatewayDeps } from './gateway-app.ts'
 import { badQuery, methodNotAllowed } from './refusal.ts'
 import { fieldsOf, maxBodyBytes, outputFieldsOf } from './request-body.ts'
 import { deviceOf, signIn } from './sign-in-device.ts'
 
-export function addOperations(door: DoorApp, deps: DoorDeps): void {
+export function addOperations(gateway: GatewayApp, deps: HttpGatewayDeps): void {
   const serve = async (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -34,7 +34,7 @@ export function addOperations(door: DoorApp, deps: DoorDeps): void {
     return reply.header('content-type', 'application/json; charset=utf-8').send(json)
   }
 
-  door.route({
+  gateway.route({
     method: 'GET',
     url: '/:thing/jobs',
     schema: describeGetPending,
@@ -48,7 +48,7 @@ export function addOperations(door: DoorApp, deps: DoorDeps): void {
     },
   })
 
-  door.route({
+  gateway.route({
     method: 'GET',
     url: '/:thing/jobs/:jobId',
     schema: describeDescribe,
@@ -60,7 +60,7 @@ export function addOperations(door: DoorApp, deps: DoorDeps): void {
   })
 
   // With a parameter, though only $next is good: the router does not take %24next for $next.
-  door.route({
+  gateway.route({
     method: 'PUT',
     url: '/:thing/jobs/:jobId',
     bodyLimit: maxBodyBytes,
@@ -71,7 +71,7 @@ export function addOperations(door: DoorApp, deps: DoorDeps): void {
     },
   })
 
-  door.route({
+  gateway.route({
     method: 'POST',
     url: '/:thing/jobs/:jobId',
     bodyLimit: maxBodyBytes,
@@ -80,7 +80,7 @@ export function addOperations(door: DoorApp, deps: DoorDeps): void {
       serve(request, reply, { name: 'update', jobId: jobIdOf(request) }, fieldsOf(request)),
   })
 
-  door.route({
+  gateway.route({
     method: 'POST',
     url: '/:thing/jobs/:jobId/output',
     bodyLimit: maxBodyBytes,

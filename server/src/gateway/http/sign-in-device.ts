@@ -3,12 +3,12 @@
 import type { FastifyRequest } from 'fastify'
 import { signInByToken } from '../../domain/sign-in.ts'
 import type { DeviceKey } from '../../domain/store.ts'
-import type { DoorApp, DoorDeps } from './door-app.ts'
+import type { GatewayApp, HttpGatewayDeps } from './gateway-app.ts'
 import { forbidden, unauthorized } from './refusal.ts'
 
-export function signInDevices(door: DoorApp, deps: DoorDeps): void {
-  door.decorateRequest('device', null)
-  door.addHook('onRequest', async (request) => {
+export function signInDevices(gateway: GatewayApp, deps: HttpGatewayDeps): void {
+  gateway.decorateRequest('device', null)
+  gateway.addHook('onRequest', async (request) => {
     if (request.routeOptions.config.enrolls) return
     const device = await signIn(deps, request)
     request.device = device
@@ -17,7 +17,7 @@ export function signInDevices(door: DoorApp, deps: DoorDeps): void {
 }
 
 /** Throws 401 or 403. May be asked again: a request that is held for long must not outlive its token. */
-export async function signIn(deps: DoorDeps, request: FastifyRequest): Promise<DeviceKey> {
+export async function signIn(deps: HttpGatewayDeps, request: FastifyRequest): Promise<DeviceKey> {
   const token = bearerToken(request)
   const device = token === undefined ? undefined : await signInByToken(deps, token)
   if (device === undefined) throw unauthorized()

@@ -1,14 +1,14 @@
 // One connection from its first byte to its last: cuts what comes into packets for the phase it is in, holds the
 // network back while that takes no more, and watches the time.
 
-import type { Door } from '../../domain/store.ts'
+import type { Transport } from '../../domain/store.ts'
 import type { Tell } from '../../observe/events.ts'
 import type { ByteStream } from './byte-stream.ts'
 import { Frames } from './frames.ts'
 import type { Line, Phase } from './phase.ts'
 import { ProtocolError, type Reason } from './reason.ts'
 
-/** What a connection must know of the door it came through. */
+/** What a connection needs from its listener. */
 export type Surroundings = {
   /** Up to a second old: exact enough to measure silence by, and it costs nothing. */
   readonly now: { at: number; clock: number }
@@ -22,7 +22,7 @@ const endWithinMs = 1000
 
 export class Connection implements Line {
   readonly stream: ByteStream
-  readonly door: Door
+  readonly transport: Transport
   readonly #around: Surroundings
   readonly #frames = new Frames()
   #phase: Phase
@@ -33,10 +33,15 @@ export class Connection implements Line {
   #isTaking = false
   #isPaused = false
 
-  constructor(around: Surroundings, stream: ByteStream, door: Door, firstPhase: (line: Line) => Phase) {
+  constructor(
+    around: Surroundings,
+    stream: ByteStream,
+    transport: Transport,
+    firstPhase: (line: Line) => Phase,
+  ) {
     this.#around = around
     this.stream = stream
-    this.door = door
+    this.transport = transport
     this.#heardAt = around.now.clock
     this.#phase = firstPhase(this)
   }
@@ -139,7 +144,7 @@ export class Connection implements Line {
 
   #fail(error: unknown): void {
     const isTheirs = error instanceof ProtocolError
-    if (!isTheirs) this.#around.tell({ kind: 'device-connection-failed', door: this.door, error })
+    if (!isTheirs) this.#around.tell({ kind: 'device-connection-failed', transport: this.transport, error })
     this.end(isTheirs ? error.reason : 'internal-error')
   }
 

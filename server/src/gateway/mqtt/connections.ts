@@ -1,7 +1,7 @@
-// All connections of the door. Once a second each is asked for its time: a timer for each of 20,000, set anew with
-// each packet, would cost more than the packets.
+// All connections of the listener. Once a second each checks its deadlines: a timer per connection, reset by every
+// packet, would cost more than the packets do at 20,000 connections.
 
-import type { Door } from '../../domain/store.ts'
+import type { Transport } from '../../domain/store.ts'
 import type { Tell } from '../../observe/events.ts'
 import type { ByteStream } from './byte-stream.ts'
 import { Connection, type Surroundings } from './connection.ts'
@@ -32,8 +32,13 @@ export class Connections implements Surroundings {
     this.#timer.unref()
   }
 
-  add(stream: ByteStream, door: Door, subject: CertificateSubject | undefined): Connection {
-    const connection = new Connection(this, stream, door, (line) => new Handshake(this.#deps, line, subject))
+  add(stream: ByteStream, transport: Transport, subject: CertificateSubject | undefined): Connection {
+    const connection = new Connection(
+      this,
+      stream,
+      transport,
+      (line) => new Handshake(this.#deps, line, subject),
+    )
     this.#all.add(connection)
     if (this.#isStopping) connection.stop()
     return connection

@@ -71,7 +71,7 @@ export class Handshake implements Phase {
   closed(reason: Reason | undefined): void {
     if (reason === undefined) return
     const deviceId = this.#connect && harmless(claimedDeviceId(this.#connect))
-    this.#deps.tell({ kind: 'device-refused', door: this.#line.door, reason, deviceId })
+    this.#deps.tell({ kind: 'device-refused', transport: this.#line.transport, reason, deviceId })
   }
 
   async #signIn(connect: ConnectPacket, terms: ConnectTerms): Promise<void> {
@@ -84,7 +84,7 @@ export class Handshake implements Phase {
     } catch (error) {
       this.#isSigningIn = false
       if (!(error instanceof StorageUnavailable)) {
-        this.#deps.tell({ kind: 'device-sign-in-failed', door: this.#line.door, error })
+        this.#deps.tell({ kind: 'device-sign-in-failed', transport: this.#line.transport, error })
       }
       this.#line.end('unavailable')
       this.#line.goOn()

@@ -1,4 +1,4 @@
-import type { Door } from '../../domain/store.ts'
+import type { Transport } from '../../domain/store.ts'
 import type { ByteStream } from './byte-stream.ts'
 import type { FrameRules } from './frames.ts'
 import type { Reason } from './reason.ts'
@@ -29,7 +29,7 @@ export type Phase = {
 /** The connection as a phase sees it. */
 export type Line = {
   readonly stream: ByteStream
-  readonly door: Door
+  readonly transport: Transport
   /** On the wall clock. */
   readonly lastSeenAt: number
   readonly isOpen: boolean

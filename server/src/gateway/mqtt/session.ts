@@ -9,7 +9,7 @@ import type {
   SeenQueue,
 } from '../../domain/device-link.ts'
 import type { SignedInDevice } from '../../domain/sign-in.ts'
-import type { Door } from '../../domain/store.ts'
+import type { Transport } from '../../domain/store.ts'
 import { acceptance, type ConnectTerms } from './connect-terms.ts'
 import { afterConnect } from './frame-rules.ts'
 import { InOrder, type Request } from './in-order.ts'
@@ -54,8 +54,8 @@ export class MqttSession implements DeviceSession, Phase {
     return this.#terms.silenceMs
   }
 
-  get door(): Door {
-    return this.#line.door
+  get transport(): Transport {
+    return this.#line.transport
   }
 
   get lastSeenAt(): number {
@@ -80,7 +80,7 @@ export class MqttSession implements DeviceSession, Phase {
 
   welcome(): void {
     this.#outbox.send(acceptance(this.#terms))
-    this.#deps.tell({ kind: 'device-connected', door: this.door, deviceId: this.device.deviceId })
+    this.#deps.tell({ kind: 'device-connected', transport: this.transport, deviceId: this.device.deviceId })
   }
 
   send(notice: DeviceNotice, jobExecutionIds: readonly number[]): void {
@@ -157,7 +157,7 @@ export class MqttSession implements DeviceSession, Phase {
     this.#deps.sessions.leave(this)
     const { deviceId } = this.device
     const told = reason ?? 'connection-lost'
-    this.#deps.tell({ kind: 'device-disconnected', door: this.door, deviceId, reason: told })
+    this.#deps.tell({ kind: 'device-disconnected', transport: this.transport, deviceId, reason: told })
     // What a device sent before it went away by itself is served nevertheless.
     this.#requests.goOn()
   }
