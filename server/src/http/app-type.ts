@@ -1,4 +1,4 @@
-// The Fastify instance as our routes see it: typed by TypeBox schemas, knowing the caller.
+// The Fastify instance as our routes see it: typed by TypeBox schemas, with the caller on each request.
 
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { ErrorCode, Scope } from '@jobcast/contract'
@@ -32,7 +32,7 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     caller: Caller | null
-    /** For the log: one of ours, or the name by which a device knows it. */
+    /** For the log: an error code, or the exception's name on device routes. */
     errorCode: string | undefined
   }
 }

@@ -24,7 +24,7 @@ export function watchRoutes(app: App): { finish: () => void } {
           method: methods.filter((method) => !known.has(method)),
           url,
           schema: { hide: true },
-          // Before the body is read: no body makes it a better one.
+          // Before the body is read.
           onRequest: async (_request, reply) => {
             reply.header('allow', allow)
             throw new ApiError('J-902')

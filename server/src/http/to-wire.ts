@@ -1,4 +1,4 @@
-// From what is stored to what is answered, field by field: nothing gets out by a spread.
+// Stored records -> API objects, field by field: a spread could leak a new column.
 
 import {
   type ApiKey,

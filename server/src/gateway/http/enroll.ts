@@ -1,4 +1,4 @@
-// A device without a token shows that of an enrolment, and gets its own.
+// A device exchanges an enrollment token for a token of its own.
 
 import type { FastifyRequest } from 'fastify'
 import { parseEnroll } from '../../domain/device-request.ts'
@@ -17,7 +17,7 @@ export function addEnroll(gateway: GatewayApp, deps: HttpGatewayDeps): void {
     config: { enrolls: true },
     bodyLimit: maxBodyBytes,
     schema: describeEnroll,
-    // As every sign-in: before the body is read.
+    // Like every sign-in, before the body is read.
     onRequest: async (request) => {
       const token = bearerToken(request)
       const shown = token === undefined ? undefined : await openEnrollment(deps, token)

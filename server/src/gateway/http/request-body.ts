@@ -1,4 +1,4 @@
-// A body as bytes, whatever its type says: many a device sends JSON under the type its library happens to set.
+// Bodies are read as bytes whatever their Content-Type: many devices send JSON with the type their library happens to set.
 
 import type { FastifyRequest } from 'fastify'
 import { parsePayload } from '../../domain/device-request.ts'
@@ -16,12 +16,12 @@ export function readBytes(gateway: GatewayApp): void {
   })
 }
 
-/** No body is an empty request. */
+/** A missing body is an empty request. */
 export function fieldsOf(request: FastifyRequest): Record<string, unknown> {
   return parsePayload(bytesOf(request))
 }
 
-/** Output may also be sent as it is, with its offset in the query. */
+/** Output may also be sent as raw bytes, with its offset in the query. */
 export function outputFieldsOf(request: FastifyRequest): Record<string, unknown> {
   const { offset, executionNumber } = request.query as Record<string, unknown>
   if (offset === undefined || /^application\/json\b/i.test(request.headers['content-type'] ?? '')) {

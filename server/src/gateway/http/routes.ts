@@ -41,8 +41,8 @@ export function addOperations(gateway: GatewayApp, deps: HttpGatewayDeps): void 
     handler: async (request, reply) => {
       const waitMs = waitMsOf(request)
       if (waitMs > 0) {
-        const patience = { waitMs, callerGone: goneSignal(reply) }
-        await waitForPending(deps, deviceOf(request), patience, () => signIn(deps, request))
+        const waitLimit = { waitMs, callerGone: goneSignal(reply) }
+        await waitForPending(deps, deviceOf(request), waitLimit, () => signIn(deps, request))
       }
       return serve(request, reply, { name: 'get' }, {})
     },
@@ -59,7 +59,7 @@ export function addOperations(gateway: GatewayApp, deps: HttpGatewayDeps): void 
     },
   })
 
-  // With a parameter, though only $next is good: the router does not take %24next for $next.
+  // A parameter, although only $next is valid: the router does not decode %24next.
   gateway.route({
     method: 'PUT',
     url: '/:thing/jobs/:jobId',
@@ -103,7 +103,7 @@ function waitMsOf({ query }: FastifyRequest): number {
   return seconds * 1000
 }
 
-/** Nobody waits for the answer any more. */
+/** The client has disconnected. */
 function goneSignal(reply: FastifyReply): AbortSignal {
   const gone = new AbortController()
   reply.raw.once('close', () => gone.abort())

@@ -4,15 +4,15 @@
 import type { Transport } from '../../domain/store.ts'
 import type { Tell } from '../../observe/events.ts'
 import type { ByteStream } from './byte-stream.ts'
-import { Connection, type Surroundings } from './connection.ts'
+import { Connection, type ConnectionContext } from './connection.ts'
 import { Handshake, type HandshakeDeps } from './handshake.ts'
 import type { CertificateSubject } from './sign-in-device.ts'
 
 const checkEveryMs = 1000
-/** A check that comes so late says nothing about the devices: it was we who did not listen. */
+/** A check that is this late says nothing about devices: our own event loop was blocked. */
 const tooLateMs = 3000
 
-export class Connections implements Surroundings {
+export class Connections implements ConnectionContext {
   now: { at: number; clock: number }
   readonly tell: Tell
   readonly #deps: HandshakeDeps
@@ -49,7 +49,7 @@ export class Connections implements Surroundings {
     if (this.#all.size === 0) this.#whenNone?.()
   }
 
-  /** Resolves when all are gone and nothing of theirs is under way. */
+  /** Resolves when all are closed and have no work in progress. */
   async stop(): Promise<void> {
     this.#isStopping = true
     const none = new Promise<void>((resolve) => {

@@ -4,7 +4,7 @@
 import { once } from 'node:events'
 import type { Server as HttpServer } from 'node:http'
 import type { AddressInfo, Server } from 'node:net'
-import { setTimeout as rest } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { buildSocketServer, buildTlsServer, type TlsOptions } from './accept-sockets.ts'
 import { acceptWebSockets } from './accept-web-sockets.ts'
 import { Connections } from './connections.ts'
@@ -21,17 +21,17 @@ export type MqttListenerOptions = {
 }
 
 export type MqttListener = {
-  /** With the real port. */
+  /** With the actual port. */
   readonly address: string
   /** May be called twice; resolves when every connection is closed. */
   stop(): Promise<void>
 }
 
-/** Devices that come back all at once wait here, where the system's own limit (somaxconn) lets them. */
+/** Room for a fleet that reconnects at once, within the system's own limit (somaxconn). */
 const backlog = 8192
-const lastWordsMs = 1000
+const lastPacketsMs = 1000
 const lastRequestsMs = 3000
-const unwatched = { ref: false }
+const unreferenced = { ref: false }
 
 export async function openMqttListener(
   deps: MqttListenerDeps,
@@ -51,10 +51,10 @@ export async function openMqttListener(
     refuseWebSockets()
     const closed = new Promise((resolve) => server.close(resolve))
     const quiet = Promise.all([closed, connections.stop()])
-    await Promise.race([quiet, rest(lastWordsMs, undefined, unwatched)])
+    await Promise.race([quiet, sleep(lastPacketsMs, undefined, unreferenced)])
     connections.destroyAll()
     cut()
-    await Promise.race([quiet, rest(lastRequestsMs, undefined, unwatched)])
+    await Promise.race([quiet, sleep(lastRequestsMs, undefined, unreferenced)])
   }
   return {
     address: addressOf(server, options),

@@ -1,4 +1,4 @@
-// Devices: who can be told, and what they sign in with.
+// Devices and their credentials.
 
 import {
   Device,
@@ -29,7 +29,7 @@ export function addDevices(app: App, deps: DeviceDeps): void {
       operationId: 'putDevice',
       tags: ['devices'],
       summary: 'Create or replace a device',
-      description: 'A deviceId holds none of / + # ? and is no longer than 128 characters.',
+      description: 'A deviceId has at most 128 characters and none of / + # ?.',
       params: DeviceParams,
       body: DeviceContent,
       response: {
@@ -55,7 +55,7 @@ export function addDevices(app: App, deps: DeviceDeps): void {
     schema: {
       operationId: 'getDevice',
       tags: ['devices'],
-      summary: 'Read one device',
+      summary: 'Get a device',
       params: DeviceParams,
       response: { 200: Device },
     },
@@ -71,7 +71,7 @@ export function addDevices(app: App, deps: DeviceDeps): void {
       tags: ['devices'],
       summary: 'Delete a device',
       description:
-        'Its executions that have not ended are CANCELED, its credential is void, it is disconnected.',
+        'Its unfinished executions are CANCELED, its credential is revoked and it is disconnected.',
       params: DeviceParams,
       response: {
         204: noContent('Deleted'),
@@ -90,7 +90,7 @@ export function addDevices(app: App, deps: DeviceDeps): void {
     schema: {
       operationId: 'listDevices',
       tags: ['devices'],
-      summary: 'List devices by deviceId',
+      summary: 'List devices, ordered by deviceId',
       querystring: DeviceQuery,
       response: { 200: DevicePage },
     },
@@ -108,9 +108,9 @@ export function addDevices(app: App, deps: DeviceDeps): void {
     schema: {
       operationId: 'createDeviceCredential',
       tags: ['devices'],
-      summary: 'Make a new token for a device',
+      summary: 'Create a new token for a device',
       description:
-        'The token is shown this once; the one before it is void, and whoever signed in with it is disconnected.',
+        'The token is shown only once. It replaces the previous one; a device connected with that one is disconnected.',
       params: DeviceParams,
       response: {
         201: DeviceCredential,
@@ -131,7 +131,7 @@ export function addDevices(app: App, deps: DeviceDeps): void {
       operationId: 'revokeDeviceCredential',
       tags: ['devices'],
       summary: 'Revoke the token of a device',
-      description: 'The device is disconnected at once and not let in until it has a new token.',
+      description: 'The device is disconnected at once and cannot sign in until it gets a new token.',
       params: DeviceParams,
       response: {
         204: noContent('Revoked'),

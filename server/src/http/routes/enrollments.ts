@@ -1,4 +1,4 @@
-// Enrolments: how devices get their first credential without their owner's hand.
+// Enrollments: how devices get their first credential by themselves.
 
 import {
   CreatedEnrollment,
@@ -31,8 +31,8 @@ export function addEnrollments(app: App, deps: EnrollmentDeps): void {
     schema: {
       operationId: 'createEnrollment',
       tags: ['devices'],
-      summary: 'Make a token with which devices enrol themselves',
-      description: 'A device shows it once, at POST /things/{thing}/enroll, and gets a token of its own.',
+      summary: 'Create a token with which devices enroll themselves',
+      description: 'A device sends it once, to POST /things/{thing}/enroll, and receives a token of its own.',
       body: NewEnrollment,
       response: {
         201: CreatedEnrollment,
@@ -51,7 +51,7 @@ export function addEnrollments(app: App, deps: EnrollmentDeps): void {
     schema: {
       operationId: 'listEnrollments',
       tags: ['devices'],
-      summary: 'List enrolments, also those that are over',
+      summary: 'List enrollments, including expired and revoked ones',
       querystring: PageQuery,
       response: { 200: EnrollmentPage },
     },
@@ -66,8 +66,8 @@ export function addEnrollments(app: App, deps: EnrollmentDeps): void {
     schema: {
       operationId: 'revokeEnrollment',
       tags: ['devices'],
-      summary: 'Revoke an enrolment',
-      description: 'No device enrols by it any more. Those that have keep their tokens.',
+      summary: 'Revoke an enrollment',
+      description: 'No more devices can enroll with it. Devices that have enrolled keep their tokens.',
       params: EnrollmentParams,
       response: {
         204: noContent('Revoked'),

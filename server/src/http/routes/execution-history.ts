@@ -1,4 +1,4 @@
-// What happened to an execution, step by step, and what it waits for.
+// The history of an execution, and why it is in its current state.
 
 import { ApiError, ExecutionParams, Explanation, History } from '@jobcast/contract'
 import { type ExplainDeps, explainExecution } from '../../domain/explain-execution.ts'
@@ -16,7 +16,7 @@ export function addExecutionHistory(app: App, deps: ExplainDeps): void {
     schema: {
       operationId: 'getExecutionHistory',
       tags: ['executions'],
-      summary: 'Read every step of an execution: when, who and why',
+      summary: 'Get the history of an execution: every transition with time, actor and cause',
       params: ExecutionParams,
       response: { 200: History },
     },
@@ -35,8 +35,8 @@ export function addExecutionHistory(app: App, deps: ExplainDeps): void {
     schema: {
       operationId: 'explainExecution',
       tags: ['executions'],
-      summary: 'Read in one sentence why an execution is where it is',
-      description: 'What it waits for, what its device is doing, or how it ended.',
+      summary: 'Explain in one sentence why an execution is in its current state',
+      description: 'What it is waiting for, what its device is doing, or how it ended.',
       params: ExecutionParams,
       response: { 200: Explanation },
     },

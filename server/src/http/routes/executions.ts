@@ -1,4 +1,4 @@
-// Executions: one, many, and an end to one.
+// Executions: get, list, cancel.
 
 import {
   CancelRequest,
@@ -16,8 +16,8 @@ import type { App } from '../app-type.ts'
 import { callerOf } from '../authenticate.ts'
 import { numberSlice, toPage } from '../cursor.ts'
 import { emptyBodyAsObject } from '../empty-body.ts'
-import { patienceOf } from '../patience.ts'
 import { toExecution } from '../to-wire.ts'
+import { waitLimitOf } from '../wait-limit.ts'
 
 export function addExecutions(app: App, deps: ReadDeps & CancelDeps): void {
   app.route({
@@ -27,15 +27,15 @@ export function addExecutions(app: App, deps: ReadDeps & CancelDeps): void {
     schema: {
       operationId: 'getExecution',
       tags: ['executions'],
-      summary: 'Read one execution, or wait for its end',
+      summary: 'Get an execution, optionally waiting for its end',
       params: ExecutionParams,
       querystring: WaitQuery,
       response: { 200: Execution },
     },
     handler: async (request, reply) => {
       const { jobExecutionId } = request.params
-      const patience = patienceOf(reply, request.query.wait)
-      return toExecution(await readExecution(deps, callerOf(request), jobExecutionId, patience))
+      const waitLimit = waitLimitOf(reply, request.query.wait)
+      return toExecution(await readExecution(deps, callerOf(request), jobExecutionId, waitLimit))
     },
   })
 
@@ -68,9 +68,9 @@ export function addExecutions(app: App, deps: ReadDeps & CancelDeps): void {
     schema: {
       operationId: 'cancelExecution',
       tags: ['executions'],
-      summary: 'Cancel one execution',
+      summary: 'Cancel an execution',
       description:
-        'One that waits is CANCELED at once; one that a device works on is CANCELING until it confirms.',
+        'A PENDING execution is CANCELED at once; one that is IN_PROGRESS is CANCELING until its device confirms.',
       params: ExecutionParams,
       body: CancelRequest,
       response: {

@@ -1,4 +1,4 @@
-// Jobs: what devices can be told to do.
+// Jobs.
 
 import { Job, JobContent, JobPage, JobParams, PageQuery } from '@jobcast/contract'
 import { deleteJob, getJob, type JobDeps, putJob } from '../../domain/job.ts'
@@ -22,7 +22,7 @@ export function addJobs(app: App, deps: JobDeps): void {
       tags: ['jobs'],
       summary: 'Create or replace a job',
       description:
-        'Runs that were triggered before keep what the job said then. No job can be named `execute`.',
+        'Existing runs keep the job content they were triggered with. `execute` is a reserved name.',
       params: JobParams,
       body: JobContent,
       response: {
@@ -43,7 +43,7 @@ export function addJobs(app: App, deps: JobDeps): void {
     schema: {
       operationId: 'getJob',
       tags: ['jobs'],
-      summary: 'Read one job',
+      summary: 'Get a job',
       params: JobParams,
       response: { 200: Job },
     },
@@ -58,7 +58,7 @@ export function addJobs(app: App, deps: JobDeps): void {
       operationId: 'deleteJob',
       tags: ['jobs'],
       summary: 'Delete a job',
-      description: 'Executions that were triggered before go on.',
+      description: 'Existing executions continue.',
       params: JobParams,
       response: {
         204: noContent('Deleted'),
@@ -77,7 +77,7 @@ export function addJobs(app: App, deps: JobDeps): void {
     schema: {
       operationId: 'listJobs',
       tags: ['jobs'],
-      summary: 'List jobs by name',
+      summary: 'List jobs, ordered by name',
       querystring: PageQuery,
       response: { 200: JobPage },
     },

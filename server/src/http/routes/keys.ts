@@ -1,4 +1,4 @@
-// API keys and owners: who may call.
+// API keys and owners.
 
 import {
   ApiKey,
@@ -34,8 +34,8 @@ export function addKeys(app: App, deps: KeyDeps): void {
     schema: {
       operationId: 'createKey',
       tags: ['keys'],
-      summary: 'Make an API key',
-      description: 'A key grants only scopes it holds. For another owner than its own it needs ADMIN.',
+      summary: 'Create an API key',
+      description: 'A key can only grant scopes it holds. Creating a key for another owner needs ADMIN.',
       body: NewApiKey,
       response: {
         201: CreatedApiKey,
@@ -54,7 +54,7 @@ export function addKeys(app: App, deps: KeyDeps): void {
     schema: {
       operationId: 'listKeys',
       tags: ['keys'],
-      summary: 'List API keys, revoked and expired ones too',
+      summary: 'List API keys, including revoked and expired ones',
       querystring: ApiKeyQuery,
       response: {
         200: ApiKeyPage,
@@ -72,8 +72,8 @@ export function addKeys(app: App, deps: KeyDeps): void {
     schema: {
       operationId: 'getOwnKey',
       tags: ['keys'],
-      summary: 'Read what the key of this call may do',
-      description: 'Any good key may ask this, whatever its scopes.',
+      summary: 'Get the key of this call',
+      description: 'Works with any valid key, whatever its scopes.',
       response: { 200: ApiKey },
     },
     handler: async (request) => toApiKey(await readOwnKey(deps, callerOf(request))),
@@ -87,7 +87,7 @@ export function addKeys(app: App, deps: KeyDeps): void {
       operationId: 'revokeKey',
       tags: ['keys'],
       summary: 'Revoke an API key',
-      description: 'It is refused from the next request on.',
+      description: 'Takes effect with the next request. Only an ADMIN key can revoke an ADMIN key.',
       params: ApiKeyParams,
       response: {
         204: noContent('Revoked'),

@@ -1,4 +1,4 @@
-// Is it alive, is it ready, how is it doing. No key needed.
+// Liveness, readiness, metrics and the OpenAPI document. No key needed.
 
 import { ApiError } from '@jobcast/contract'
 import Type from 'typebox'
@@ -15,7 +15,7 @@ export function addService(app: App, deps: ServiceDeps): void {
     schema: {
       operationId: 'livez',
       tags: ['service'],
-      summary: 'The process is alive',
+      summary: 'Liveness: the process is running',
       security: [],
       response: { 200: Health },
     },
@@ -27,7 +27,7 @@ export function addService(app: App, deps: ServiceDeps): void {
     schema: {
       operationId: 'readyz',
       tags: ['service'],
-      summary: 'The service can write to its storage and is not stopping',
+      summary: 'Readiness: the storage is writable and the service is not stopping',
       security: [],
       response: { 200: Health },
     },
@@ -42,7 +42,7 @@ export function addService(app: App, deps: ServiceDeps): void {
     schema: {
       operationId: 'metrics',
       tags: ['service'],
-      summary: 'Metrics in the text format of Prometheus',
+      summary: 'Metrics in the Prometheus text format',
       security: [],
       response: { 200: { content: { 'text/plain': { schema: Type.String() } } } },
     },
@@ -54,7 +54,7 @@ export function addService(app: App, deps: ServiceDeps): void {
     schema: {
       operationId: 'openapi',
       tags: ['service'],
-      summary: 'This description',
+      summary: 'This document',
       security: [],
       response: { 200: Type.Object({}, { additionalProperties: true }) },
     },

@@ -1,4 +1,4 @@
-// POST /job/api/jobs/execute, the call this service is about.
+// POST /job/api/jobs/execute.
 
 import { TriggeredExecution, TriggerRequest } from '@jobcast/contract'
 import Type from 'typebox'
@@ -23,15 +23,15 @@ export function addTriggerJob(app: App, deps: TriggerDeps, limits: TriggerLimits
       refusals: ['J-001', 'J-301', 'J-501', 'J-502', 'J-908'],
     },
     bodyLimit: limits.maxTriggerBytes,
-    // Fastify sends bytes as well as text; its type knows of text only.
+    // Fastify sends bytes as well as text; its type allows text only.
     serializerCompiler: () => triggeredJson as (run: LaunchedRun) => string,
     schema: {
       operationId: 'triggerJob',
       tags: ['trigger'],
       summary: 'Trigger a job on one or more devices',
       description:
-        'Makes one execution per device, or none at all. Location names the run. ' +
-        'With an Idempotency-Key the call can be repeated for 24 hours: the first answer comes again and nothing is made.',
+        'Creates one execution per device, or none at all. The Location header is the run. ' +
+        'With an Idempotency-Key the call can be repeated safely for 24 hours: it returns the first answer and creates nothing.',
       headers: IdempotencyHeaders,
       body: Type.Object(
         { jobName, deviceIds: Type.Array(deviceIds.items, { ...deviceIds, maxItems: limits.maxDevices }) },

@@ -1,4 +1,4 @@
-// What was sent to a webhook, and sending it again.
+// Deliveries of a webhook, and replaying them.
 
 import {
   Delivery,
@@ -27,8 +27,8 @@ export function addWebhookDeliveries(app: App, deps: WebhookDeps): void {
     schema: {
       operationId: 'listDeliveries',
       tags: ['webhooks'],
-      summary: 'List what was sent to a webhook, newest event first',
-      description: 'With the last 20 attempts of each. Kept as long as the events are.',
+      summary: 'List the deliveries of a webhook, newest event first',
+      description: 'With up to 20 attempts each. Retained as long as the events.',
       params: WebhookParams,
       querystring: DeliveryQuery,
       response: {
@@ -51,7 +51,7 @@ export function addWebhookDeliveries(app: App, deps: WebhookDeps): void {
       operationId: 'replayDelivery',
       tags: ['webhooks'],
       summary: 'Send one event again',
-      description: 'Any event that is kept and was sent, or matches by now.',
+      description: 'Works for any retained event that was sent before or matches the webhook now.',
       params: DeliveryParams,
       response: {
         202: Delivery,
@@ -72,7 +72,7 @@ export function addWebhookDeliveries(app: App, deps: WebhookDeps): void {
       operationId: 'replayWebhook',
       tags: ['webhooks'],
       summary: 'Send all events since an instant again',
-      description: 'Those that are kept and match. New ones come behind them.',
+      description: 'All retained events that match. New events follow after them.',
       params: WebhookParams,
       body: ReplayRequest,
       response: {

@@ -1,4 +1,4 @@
-// Webhooks: addresses of the owner's that are told of events.
+// Webhooks: URLs that receive events.
 
 import {
   CreatedWebhook,
@@ -36,8 +36,8 @@ export function addWebhooks(app: App, deps: WebhookDeps): void {
       tags: ['webhooks'],
       summary: 'Create or replace a webhook',
       description:
-        'A new one is told of events from now on. One that is replaced goes on where it is, keeps its secret unless ' +
-        'another is given, and stays paused if it is. At most 100.',
+        'A new webhook receives events that occur after it was created. A replaced one continues where it is, keeps its ' +
+        'secret unless you give another, and stays paused if it is paused. At most 100 per owner.',
       params: WebhookParams,
       body: WebhookContent,
       response: {
@@ -60,7 +60,7 @@ export function addWebhooks(app: App, deps: WebhookDeps): void {
     schema: {
       operationId: 'getWebhook',
       tags: ['webhooks'],
-      summary: 'Read one webhook',
+      summary: 'Get a webhook',
       params: WebhookParams,
       response: { 200: Webhook },
     },
@@ -75,7 +75,7 @@ export function addWebhooks(app: App, deps: WebhookDeps): void {
     schema: {
       operationId: 'listWebhooks',
       tags: ['webhooks'],
-      summary: 'List webhooks by name',
+      summary: 'List webhooks, ordered by name',
       querystring: PageQuery,
       response: { 200: WebhookPage },
     },
@@ -90,7 +90,7 @@ export function addWebhooks(app: App, deps: WebhookDeps): void {
     schema: {
       operationId: 'deleteWebhook',
       tags: ['webhooks'],
-      summary: 'Delete a webhook and its log',
+      summary: 'Delete a webhook and its deliveries',
       params: WebhookParams,
       response: { 204: noContent('Deleted') },
     },
@@ -107,8 +107,8 @@ export function addWebhooks(app: App, deps: WebhookDeps): void {
     schema: {
       operationId: 'pauseWebhook',
       tags: ['webhooks'],
-      summary: 'Send nothing for now',
-      description: 'What happens meanwhile is sent after `resume`, as long as events are kept.',
+      summary: 'Pause a webhook',
+      description: 'Events that occur meanwhile are sent after `resume`, as long as they are retained.',
       params: WebhookParams,
       response: { 200: Webhook },
     },
@@ -123,8 +123,8 @@ export function addWebhooks(app: App, deps: WebhookDeps): void {
     schema: {
       operationId: 'resumeWebhook',
       tags: ['webhooks'],
-      summary: 'Go on where it was paused',
-      description: 'Whatever waits for another attempt is tried at once.',
+      summary: 'Resume a paused webhook',
+      description: 'Deliveries that wait for a retry are retried at once.',
       params: WebhookParams,
       response: { 200: Webhook },
     },
@@ -139,8 +139,9 @@ export function addWebhooks(app: App, deps: WebhookDeps): void {
     schema: {
       operationId: 'changeWebhookSecret',
       tags: ['webhooks'],
-      summary: 'Make a new secret',
-      description: 'For 24 hours requests carry two signatures, one by the secret before it.',
+      summary: 'Create a new signing secret',
+      description:
+        'For 24 hours requests carry two signatures: one by the new secret and one by the previous secret.',
       params: WebhookParams,
       response: { 201: WebhookSecret },
     },
