@@ -84,7 +84,7 @@ test('a run that succeeded has nothing to retry: 5', async () => {
   const { runId } = await endedRun('fine', 'SUCCEEDED')
   const { code, stderr } = await jobcast('runs', 'retry', runId)
   assert.equal(code, 5)
-  assert.match(stderr, /^jobcast: The run has nothing to retry \(J-305\)/)
+  assert.match(stderr, /^jobcast: The run has no unsuccessful executions to retry \(J-305\)/)
 })
 
 test('executions ls filters; get explains; history and output are there', async () => {

@@ -156,7 +156,7 @@ test('the same --idempotency-key triggers once; with another request it ends wit
   assert.equal(JSON.parse(one.stdout).runId, JSON.parse(two.stdout).runId)
   const other = await jobcast([...args, '-d', 'twice-2'])
   assert.equal(other.code, 5)
-  assert.match(other.stderr, /^jobcast: Idempotency-Key was used with another request \(J-501\)/)
+  assert.match(other.stderr, /^jobcast: Idempotency-Key was already used with a different request \(J-501\)/)
 })
 
 const manyDevices = Array.from({ length: 51 }, (_, at) => `d${at}`).join('\n')

@@ -15,7 +15,7 @@ export type ApiDocument = {
   components: { schemas: Record<string, Json> }
 }
 
-/** What owners call, and the health of the service. Devices have their own door, and metrics their own readers. */
+/** What owners call, and the health of the service. Device routes and metrics are left out. */
 export function clientOperations({ paths }: ApiDocument): (Operation & { method: string; path: string })[] {
   return Object.entries(paths)
     .filter(([path]) => path.startsWith('/job/api/') || path === '/livez' || path === '/readyz')

@@ -2,7 +2,7 @@
 
 export interface AnyEvent {
   /**
-   * Below 2^53, only grows; numbers may be left out
+   * Always increasing, below 2^53; ids may have gaps
    */
   eventId: number
   type:
@@ -29,17 +29,17 @@ export interface AnyEvent {
   data: RunEventData | ExecutionEventData | DeviceEventData
 }
 /**
- * `run.finished` has the counts, `run.created` has none
+ * `counts` is present in `run.finished` only
  */
 export interface RunEventData {
   runId: number
   jobName: string
   /**
-   * How many executions it has; all of them begin as PENDING
+   * Number of executions; all start as PENDING
    */
   total: number
   /**
-   * The run whose failures it tries again
+   * The run whose unsuccessful executions this run retries
    */
   retryOf: number | null
   counts?: {
@@ -82,35 +82,35 @@ export interface ExecutionEventData {
     | 'CANCELED'
   attempt: number
   /**
-   * What it was after this change
+   * Version after this change
    */
   versionNumber: number
   /**
-   * What happened, as in its history
+   * What caused the change, as in the history
    */
   cause: string
   /**
-   * Who: `key <keyId>`, `device` or `clock`
+   * Who caused it: `key <keyId>`, `device` or `clock`
    */
   actor: string
   /**
-   * What the device said with this change
+   * Details the device reported with this change
    */
   statusDetails: {
     [k: string]: string
   }
 }
 /**
- * Name and tags with `device.created` and `device.updated`, the door with online and offline
+ * `deviceName` and `tags` with `device.created` and `device.updated`; `transport` with `device.online` and `device.offline`
  */
 export interface DeviceEventData {
   deviceId: string
   deviceName?: string
   tags?: string[]
   /**
-   * By which way it came or left
+   * Transport by which the device connected or disconnected
    */
-  door?: string
+  transport?: string
 }
 
 export interface ApiKey {
@@ -122,7 +122,7 @@ export interface ApiKey {
   createdAt: string
   revokedAt: string | null
   /**
-   * Within a minute; null while unused
+   * Accurate to a minute; null if never used
    */
   lastUsedAt: string | null
 }
@@ -143,11 +143,11 @@ export interface CreatedApiKey {
   createdAt: string
   revokedAt: string | null
   /**
-   * Within a minute; null while unused
+   * Accurate to a minute; null if never used
    */
   lastUsedAt: string | null
   /**
-   * The key itself, shown this once
+   * The key itself. It is shown only once
    */
   apiKey: string
 }
@@ -166,7 +166,7 @@ export interface CreatedEnrollment {
   createdAt: string
   revokedAt: string | null
   /**
-   * What devices show to enrol, shown this once
+   * The token devices enroll with. It is shown only once
    */
   enrollmentToken: string
 }
@@ -181,22 +181,22 @@ export interface CreatedWebhook {
   deviceId: string | null
   state: 'ACTIVE' | 'PAUSED'
   /**
-   * `owner`: by a call. `gone`: the receiver answered 410. `failing`: nothing arrived for a day
+   * `owner`: by an API call. `gone`: the receiver answered 410. `failing`: no delivery succeeded for a day
    */
   pausedBecause: ('owner' | 'gone' | 'failing') | null
   pausedAt: string | null
   /**
-   * When the receiver last accepted an event
+   * Last successful delivery
    */
   lastDeliveredAt: string | null
   /**
-   * Since when it accepts none; null while it does
+   * Since when deliveries fail; null while they succeed
    */
   failingSince: string | null
   createdAt: string
   updatedAt: string
   /**
-   * What events are signed with, shown this once
+   * Signing secret. It is shown only once
    */
   secret: string
 }
@@ -215,15 +215,15 @@ export interface Delivery {
 export interface DeliveryAttempt {
   at: string
   /**
-   * The HTTP status; null if none came
+   * HTTP status; null if there was no response
    */
   status: number | null
   /**
-   * Why it does not count; null if it does
+   * Why the attempt failed; null if it succeeded
    */
   error: string | null
   /**
-   * How long it took
+   * Duration in milliseconds
    */
   ms: number
 }
@@ -233,22 +233,22 @@ export interface Device {
   deviceName: string
   tags: string[]
   /**
-   * When its token was made; null while it has none
+   * When its current token was created; null if it has none
    */
   credentialCreatedAt: string | null
   online: boolean
   /**
-   * Since when it is online or offline; null if it never was online
+   * Start of the current online or offline period; null if it never connected
    */
   since: string | null
   /**
-   * When it was heard last
+   * When it last sent anything
    */
   lastSeenAt: string | null
   /**
-   * By which way it is, or was last, connected
+   * Transport by which the device is, or was last, connected
    */
-  door: ('mqtt' | 'websocket' | 'http') | null
+  transport: ('mqtt' | 'websocket' | 'http') | null
   createdAt: string
   updatedAt: string
 }
@@ -264,7 +264,7 @@ export interface DeviceContent {
 export interface DeviceCredential {
   deviceId: string
   /**
-   * Shown this once; the token before it is void
+   * The token. It is shown only once and replaces the previous one
    */
   deviceToken: string
 }
@@ -286,7 +286,7 @@ export interface Enrollment {
 
 export interface Execution {
   /**
-   * Identifies the execution; below 2^53, only grows
+   * Identifies the execution; always increasing, below 2^53
    */
   jobExecutionId: number
   jobName: string
@@ -310,50 +310,50 @@ export interface Execution {
    */
   launchedAt: string
   /**
-   * The run, that is the trigger call, it belongs to
+   * The run (trigger call) this execution belongs to
    */
   runId: number
   attempt: number
   /**
-   * Grows by one with every change
+   * Increases by one with every change
    */
   versionNumber: number
   startedAt: string | null
   finishedAt: string | null
   /**
-   * When the device was told of it
+   * When it was first sent to the device
    */
   notifiedAt: string | null
   /**
-   * When the device confirmed that it has it
+   * When the device acknowledged it
    */
   deliveredAt: string | null
   /**
-   * Waits for its next attempt until then
+   * Earliest start of the next attempt
    */
   notBefore: string | null
   statusDetails: {
     [k: string]: string
   }
   /**
-   * What the device gave back, null until then
+   * Result reported by the device; null until then
    */
   result: {
     [k: string]: unknown
   }
   /**
-   * How much output is kept
+   * Bytes of output stored
    */
   outputBytes: number
   /**
-   * There was more output than is kept
+   * The output was longer than what is stored
    */
   outputCut: boolean
 }
 
 export interface Explanation {
   /**
-   * Identifies the execution; below 2^53, only grows
+   * Identifies the execution; always increasing, below 2^53
    */
   jobExecutionId: number
   execState:
@@ -382,15 +382,15 @@ export interface Explanation {
    */
   text: string
   /**
-   * Since when it is so
+   * Since when
    */
   since: string | null
   /**
-   * When it changes by itself
+   * When this changes on its own
    */
   until: string | null
   /**
-   * The jobExecutionId that its device has to finish first
+   * jobExecutionId of the execution the device must finish first
    */
   behind: number | null
 }
@@ -409,14 +409,14 @@ export interface Fleet {
    */
   running: number
   /**
-   * How many executions ended so in the last hour, to five minutes
+   * Executions that ended in the last hour, accurate to five minutes
    */
   lastHour: {
     succeeded: number
     failed: number
   }
   /**
-   * The execution that was launched first of those that are PENDING
+   * The oldest PENDING execution
    */
   oldestWaiting: {
     jobExecutionId: number
@@ -431,31 +431,31 @@ export interface Fleet {
   history: FleetHistory
 }
 /**
- * A day at most; less where events are kept for less, or where there are very many
+ * Up to one day; less if events are retained for less time, or if there are very many
  */
 export interface FleetHistory {
   /**
-   * When the first step begins
+   * Start of the first step
    */
   from: string
   /**
-   * How long a step is; the last one is under way
+   * Length of a step; the last step is still open
    */
   stepSeconds: number
   /**
-   * How many were PENDING at the end of each step
+   * PENDING executions at the end of each step
    */
   waiting: number[]
   /**
-   * How many were IN_PROGRESS or CANCELING at the end of each step
+   * IN_PROGRESS or CANCELING executions at the end of each step
    */
   running: number[]
   /**
-   * How many ended so in each step
+   * Executions that ended SUCCEEDED in each step
    */
   succeeded: number[]
   /**
-   * How many ended FAILED, TIMED_OUT, REJECTED or EXPIRED in each step
+   * Executions that ended FAILED, TIMED_OUT, REJECTED or EXPIRED in each step
    */
   failed: number[]
 }
@@ -464,7 +464,7 @@ export interface FleetDevice {
   deviceId: string
   online: boolean
   /**
-   * The one that was launched last
+   * The most recently launched execution
    */
   lastExecution: {
     jobExecutionId: number
@@ -515,7 +515,7 @@ export interface History {
 export interface Transition {
   at: string
   /**
-   * Null where it was made
+   * Null for its creation
    */
   from:
     | (
@@ -541,16 +541,16 @@ export interface Transition {
     | 'EXPIRED'
     | 'CANCELED'
   /**
-   * What happened
+   * What caused the transition
    */
   event: string
   /**
-   * Who: `key <keyId>`, `device` or `clock`
+   * Who caused it: `key <keyId>`, `device` or `clock`
    */
   actor: string
   attempt: number
   /**
-   * What it was after this step
+   * Version after this transition
    */
   versionNumber: number
 }
@@ -576,37 +576,37 @@ export interface Job {
 export interface JobContent {
   description?: string
   /**
-   * Any JSON object up to 64 KiB; devices get it as it is
+   * Any JSON object up to 64 KiB; devices receive it unchanged
    */
   document?: {
     [k: string]: unknown
   }
   /**
-   * How long an execution may wait in PENDING
+   * How long an execution may stay PENDING before it becomes EXPIRED
    */
   expireAfterSeconds?: number
   /**
-   * How long a device may work on it
+   * How long an attempt may stay IN_PROGRESS before it becomes TIMED_OUT
    */
   timeoutSeconds?: number
   /**
-   * How long all of it may take, attempts included
+   * How long an execution may take in total, including all attempts
    */
   deadlineSeconds?: number
   /**
-   * An attempt that ends so is followed by another
+   * Retry policy: when an attempt ends in one of these states, another attempt follows
    */
   retry?: {
     /**
-     * How many attempts may follow the first
+     * Maximum number of retries after the first attempt
      */
     max: number
     /**
-     * Rest before the second attempt, 10 unless said; it doubles with each further one, up to a day, and a random part of up to half is taken off
+     * Delay before the first retry; default 10. It doubles with every further retry, up to one day, and is shortened by a random share of up to half
      */
     backoffSeconds?: number
     /**
-     * Which ends are tried again; both unless said
+     * States that are retried; default both
      *
      * @minItems 1
      */
@@ -614,7 +614,7 @@ export interface JobContent {
   }
 }
 /**
- * Any JSON object: what a device is to do, in words that it understands
+ * Any JSON object: instructions for the device
  */
 export interface JobDocument {
   [k: string]: unknown
@@ -694,12 +694,12 @@ export interface ListWebhooksQuery {
 export interface NewApiKey {
   keyName: string
   /**
-   * Exactly what the key may do; none when left out. A key grants only what it holds
+   * What the key may do; default none. A key can only grant scopes it holds
    */
   scopes?: ('TRIGGER' | 'READ' | 'MANAGE' | 'ADMIN')[]
   expiresAt?: string | null
   /**
-   * Another owner than the own one needs ADMIN
+   * Default: the owner of the calling key. Any other owner needs ADMIN
    */
   ownerId?: string
 }
@@ -707,21 +707,21 @@ export interface NewApiKey {
 export interface NewEnrollment {
   name?: string
   /**
-   * How many devices may enrol; 1 unless said
+   * How many devices may enroll; default 1
    */
   maxUses?: number
   /**
-   * A day, 86400, unless said
+   * Default 86400, one day
    */
   expiresInSeconds?: number
   /**
-   * Of each device that it makes
+   * Tags of every device it creates
    *
    * @maxItems 50
    */
   tags?: string[]
   /**
-   * The deviceId of each device must begin so
+   * Required prefix of the deviceId of every device
    */
   deviceIdPrefix?: string
 }
@@ -738,14 +738,14 @@ export interface Owner {
 
 export interface ReplayRequest {
   /**
-   * Every event from this instant on is sent again
+   * Events from this instant on are sent again
    */
   since: string
 }
 
 export interface RetryRequest {
   /**
-   * Only these of the devices that did not succeed
+   * Only these devices; default: all devices whose execution was unsuccessful
    *
    * @minItems 1
    */
@@ -772,28 +772,28 @@ export interface Run {
     CANCELED: number
   }
   /**
-   * True once every execution has reached its end
+   * True once every execution has ended
    */
   finished: boolean
   /**
-   * The run whose failures it tries again
+   * The run whose unsuccessful executions this run retries
    */
   retryOf: number | null
 }
 /**
- * Exactly one of the two
+ * Exactly one of the two fields
  */
 export interface SignIn {
   apiKey?: string
   /**
-   * Works once
+   * Can be used once
    */
   ticket?: string
 }
 
 export interface SignInTicket {
   /**
-   * Signs in once, with the key that asked for it
+   * Signs in once, as the key that requested it
    */
   ticket: string
   expiresAt: string
@@ -805,7 +805,7 @@ export interface TriggerRequest {
    */
   jobName: string
   /**
-   * One or more of the caller's devices; one named twice gets one execution
+   * One or more of the caller's devices; a device listed twice gets one execution
    *
    * @minItems 1
    * @maxItems 10000
@@ -815,7 +815,7 @@ export interface TriggerRequest {
 
 export interface TriggeredExecution {
   /**
-   * Identifies the execution; below 2^53, only grows
+   * Identifies the execution; always increasing, below 2^53
    */
   jobExecutionId: number
   jobName: string
@@ -848,16 +848,16 @@ export interface Webhook {
   deviceId: string | null
   state: 'ACTIVE' | 'PAUSED'
   /**
-   * `owner`: by a call. `gone`: the receiver answered 410. `failing`: nothing arrived for a day
+   * `owner`: by an API call. `gone`: the receiver answered 410. `failing`: no delivery succeeded for a day
    */
   pausedBecause: ('owner' | 'gone' | 'failing') | null
   pausedAt: string | null
   /**
-   * When the receiver last accepted an event
+   * Last successful delivery
    */
   lastDeliveredAt: string | null
   /**
-   * Since when it accepts none; null while it does
+   * Since when deliveries fail; null while they succeed
    */
   failingSince: string | null
   createdAt: string
@@ -866,11 +866,11 @@ export interface Webhook {
 
 export interface WebhookContent {
   /**
-   * Where events are sent to, by POST
+   * Where events are sent, by POST
    */
   url: string
   /**
-   * Only these; `execution.*` stands for all of a kind. All events unless said
+   * Only these types; `execution.*` matches all types of a kind. Default: all events
    *
    * @maxItems 50
    */
@@ -899,15 +899,15 @@ export interface WebhookContent {
     | 'device.*'
   )[]
   /**
-   * Only what belongs to this job
+   * Only events of this job
    */
   jobName?: string
   /**
-   * Only what belongs to this device
+   * Only events of this device
    */
   deviceId?: string
   /**
-   * To sign with; made if there is none. Never shown again
+   * Signing secret; generated if omitted. It is never shown again
    */
   secret?: string
 }
@@ -915,7 +915,7 @@ export interface WebhookContent {
 export interface WebhookSecret {
   webhookName: string
   /**
-   * Shown this once; for a day the one before it signs as well
+   * The new secret. It is shown only once; for 24 hours the previous secret signs as well
    */
   secret: string
 }

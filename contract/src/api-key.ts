@@ -16,12 +16,15 @@ export const NewApiKey = Type.Object(
     scopes: Type.Optional(
       Type.Array(Scope, {
         uniqueItems: true,
-        description: 'Exactly what the key may do; none when left out. A key grants only what it holds',
+        description: 'What the key may do; default none. A key can only grant scopes it holds',
       }),
     ),
     expiresAt: Type.Optional(orNull(GivenInstant)),
     ownerId: Type.Optional(
-      Type.String({ ...OwnerId, description: 'Another owner than the own one needs ADMIN' }),
+      Type.String({
+        ...OwnerId,
+        description: 'Default: the owner of the calling key. Any other owner needs ADMIN',
+      }),
     ),
   },
   {
@@ -42,7 +45,7 @@ const apiKeyFields = {
   revokedAt: orNull(Instant),
   lastUsedAt: Type.Unsafe<string | null>({
     ...orNull(Instant),
-    description: 'Within a minute; null while unused',
+    description: 'Accurate to a minute; null if never used',
   }),
 }
 
@@ -50,7 +53,7 @@ export const ApiKey = Type.Object(apiKeyFields, { title: 'ApiKey' })
 export type ApiKey = Static<typeof ApiKey>
 
 export const CreatedApiKey = Type.Object(
-  { ...apiKeyFields, apiKey: Type.String({ description: 'The key itself, shown this once' }) },
+  { ...apiKeyFields, apiKey: Type.String({ description: 'The key itself. It is shown only once' }) },
   { title: 'CreatedApiKey' },
 )
 export type CreatedApiKey = Static<typeof CreatedApiKey>

@@ -1,10 +1,10 @@
-// What devices and Jobcast say to each other: the AWS IoT Jobs device protocol, and ours on top of it
-// (cancel, output, `result`). On this wire times are whole seconds since 1970, `jobId` is the jobExecutionId in
-// decimal, `thingName` the deviceId, `executionNumber` the attempt.
+// Messages between devices and Jobcast: the AWS IoT Jobs device protocol plus our extensions (cancel, output, `result`).
+// Times are whole seconds since 1970, `jobId` is the jobExecutionId in decimal, `thingName` the deviceId and
+// `executionNumber` the attempt.
 
 import type { ExecState } from './execution.ts'
 
-/** Every code a device can meet, with the name and status of its twin on HTTP. */
+/** Every error code a device can receive, with the exception and status used over HTTP. */
 export const deviceErrors = {
   InvalidTopic: { status: 404, exception: 'ResourceNotFoundException' },
   InvalidJson: { status: 400, exception: 'InvalidRequestException' },
@@ -19,7 +19,7 @@ export const deviceErrors = {
 
 export type DeviceErrorCode = keyof typeof deviceErrors
 
-/** PENDING is QUEUED here, CANCELING is IN_PROGRESS, EXPIRED is TIMED_OUT; the rest is equal. */
+/** PENDING is QUEUED here, CANCELING is IN_PROGRESS, EXPIRED is TIMED_OUT; all others have the same name. */
 export type DeviceStatus =
   | 'QUEUED'
   | 'IN_PROGRESS'
@@ -42,7 +42,7 @@ export function toDeviceStatus(state: ExecState): DeviceStatus {
   }
 }
 
-/** What a device may report. CANCELED is ours: it confirms a cancel, and is accepted only while CANCELING. */
+/** What a device may report. CANCELED is our extension: it confirms a cancel, and is accepted only while CANCELING. */
 export const reportedStatuses = ['IN_PROGRESS', 'SUCCEEDED', 'FAILED', 'REJECTED', 'CANCELED'] as const
 export type ReportedStatus = (typeof reportedStatuses)[number]
 
@@ -61,7 +61,7 @@ export type JobExecutionState = {
   versionNumber: number
 }
 
-/** Of pending executions, how many a device is shown at once. */
+/** How many pending executions a device is shown at once. */
 export const shownPending = 10
 
 /** The part of every topic of a device that comes before the operation. */
@@ -78,7 +78,7 @@ export type DeviceOperation =
 
 const jobIdPattern = /^(?:[A-Za-z0-9_-]{1,64}|\$next)$/
 
-/** What a topic behind the prefix asks for; undefined when it maps to no operation. */
+/** The operation named by the part of a topic after the prefix; undefined if there is none. */
 export function parseOperation(suffix: string): DeviceOperation | undefined {
   if (suffix === 'get' || suffix === 'start-next') return { name: suffix }
   const [jobId = '', name, ...more] = suffix.split('/')

@@ -6,7 +6,7 @@ import { Instant, Name, NewDeviceId, orNull } from './text.ts'
 
 export const Tags = Type.Array(Name, { maxItems: 50, uniqueItems: true })
 
-/** The whole content of a device: what PUT leaves out falls back (deviceName to deviceId, tags to none). */
+/** The whole content of a device: PUT resets omitted fields (deviceName to deviceId, tags to none). */
 export const DeviceContent = Type.Object(
   {
     deviceName: Type.Optional(Name),
@@ -20,22 +20,24 @@ export const DeviceContent = Type.Object(
 )
 export type DeviceContent = Static<typeof DeviceContent>
 
-const doors = ['mqtt', 'websocket', 'http'] as const
-type Door = (typeof doors)[number]
+const transports = ['mqtt', 'websocket', 'http'] as const
+type Transport = (typeof transports)[number]
 
 export const Device = Type.Object(
   {
     deviceId: Type.String(),
     deviceName: Type.String(),
     tags: Type.Array(Type.String()),
-    credentialCreatedAt: orNull(Instant, { description: 'When its token was made; null while it has none' }),
+    credentialCreatedAt: orNull(Instant, {
+      description: 'When its current token was created; null if it has none',
+    }),
     online: Type.Boolean(),
     since: orNull(Instant, {
-      description: 'Since when it is online or offline; null if it never was online',
+      description: 'Start of the current online or offline period; null if it never connected',
     }),
-    lastSeenAt: orNull(Instant, { description: 'When it was heard last' }),
-    door: orNull(Type.Unsafe<Door>({ type: 'string', enum: [...doors] }), {
-      description: 'By which way it is, or was last, connected',
+    lastSeenAt: orNull(Instant, { description: 'When it last sent anything' }),
+    transport: orNull(Type.Unsafe<Transport>({ type: 'string', enum: [...transports] }), {
+      description: 'Transport by which the device is, or was last, connected',
     }),
     createdAt: Instant,
     updatedAt: Instant,
@@ -50,7 +52,9 @@ export const DeviceQuery = Type.Object(
   {
     ...PageQuery.properties,
     tag: Type.Optional(Name),
-    online: Type.Optional(Type.Boolean({ description: 'Only those that are, or are not, online now' })),
+    online: Type.Optional(
+      Type.Boolean({ description: 'Only devices that are (true) or are not (false) online' }),
+    ),
   },
   { additionalProperties: false },
 )
@@ -59,7 +63,9 @@ export type DeviceQuery = Static<typeof DeviceQuery>
 export const DeviceCredential = Type.Object(
   {
     deviceId: Type.String(),
-    deviceToken: Type.String({ description: 'Shown this once; the token before it is void' }),
+    deviceToken: Type.String({
+      description: 'The token. It is shown only once and replaces the previous one',
+    }),
   },
   { title: 'DeviceCredential' },
 )

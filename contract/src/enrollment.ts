@@ -1,4 +1,4 @@
-// An enrolment lets devices fetch their first credential themselves, by a token that is limited in uses and time.
+// An enrollment lets devices fetch their first credential themselves, with a token of limited uses and lifetime.
 
 import Type, { type Static } from 'typebox'
 import { Tags } from './device.ts'
@@ -12,15 +12,15 @@ export const NewEnrollment = Type.Object(
       Type.Integer({
         minimum: 1,
         maximum: 100_000,
-        description: 'How many devices may enrol; 1 unless said',
+        description: 'How many devices may enroll; default 1',
       }),
     ),
     expiresInSeconds: Type.Optional(
-      Type.Integer({ minimum: 60, maximum: 31_536_000, description: 'A day, 86400, unless said' }),
+      Type.Integer({ minimum: 60, maximum: 31_536_000, description: 'Default 86400, one day' }),
     ),
-    tags: Type.Optional(Type.Unsafe<string[]>({ ...Tags, description: 'Of each device that it makes' })),
+    tags: Type.Optional(Type.Unsafe<string[]>({ ...Tags, description: 'Tags of every device it creates' })),
     deviceIdPrefix: Type.Optional(
-      Type.String({ ...DeviceIdPrefix, description: 'The deviceId of each device must begin so' }),
+      Type.String({ ...DeviceIdPrefix, description: 'Required prefix of the deviceId of every device' }),
     ),
   },
   {
@@ -49,7 +49,7 @@ export type Enrollment = Static<typeof Enrollment>
 export const CreatedEnrollment = Type.Object(
   {
     ...enrollmentFields,
-    enrollmentToken: Type.String({ description: 'What devices show to enrol, shown this once' }),
+    enrollmentToken: Type.String({ description: 'The token devices enroll with. It is shown only once' }),
   },
   { title: 'CreatedEnrollment' },
 )

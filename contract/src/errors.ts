@@ -1,8 +1,7 @@
-// The error catalogue: every code a caller can meet, with its status and its text.
-// docs/errors.md says the same for people; a test holds the two against each other.
-// Families: J-0xx devices and enrolments, J-3xx jobs, executions, runs and what
-// tells of them, J-5xx content of the request,
-// J-8xx keys, scopes, sign-in and owners, J-9xx the service itself.
+// The error catalogue: every code a caller can receive, with its status and message.
+// docs/errors.md documents the same codes; a test compares the two.
+// Families: J-0xx devices and enrollments, J-3xx jobs, executions, runs, events and webhooks, J-5xx content of the
+// request, J-8xx keys, scopes, sign-in and owners, J-9xx the service itself.
 
 import Type, { type Static } from 'typebox'
 
@@ -13,37 +12,37 @@ export const errorCatalogue = {
   'J-302': { status: 404, message: 'Execution not found' },
   'J-303': { status: 409, message: 'The state of the execution does not allow this' },
   'J-304': { status: 404, message: 'Run not found' },
-  'J-305': { status: 409, message: 'The run has nothing to retry' },
-  'J-306': { status: 410, message: 'Events that were asked for are no longer kept' },
+  'J-305': { status: 409, message: 'The run has no unsuccessful executions to retry' },
+  'J-306': { status: 410, message: 'The requested events are no longer retained' },
   'J-307': { status: 404, message: 'Webhook not found' },
   'J-308': { status: 404, message: 'Delivery not found' },
   'J-500': { status: 400, message: 'Validation error' },
-  'J-501': { status: 422, message: 'Idempotency-Key was used with another request' },
-  'J-502': { status: 409, message: 'A request with this Idempotency-Key is still running' },
+  'J-501': { status: 422, message: 'Idempotency-Key was already used with a different request' },
+  'J-502': { status: 409, message: 'A request with this Idempotency-Key is still in progress' },
   'J-802': { status: 403, message: 'Invalid API key' },
   'J-803': { status: 403, message: 'API key is expired' },
   'J-804': { status: 403, message: 'API key does not have the required permission' },
   'J-805': { status: 404, message: 'API key not found' },
   'J-806': { status: 404, message: 'Owner not found' },
-  'J-807': { status: 409, message: 'Owner name is taken' },
-  'J-808': { status: 403, message: 'Invalid or expired sign-in' },
-  'J-809': { status: 403, message: 'Request comes from another origin' },
+  'J-807': { status: 409, message: 'Owner name is already in use' },
+  'J-808': { status: 403, message: 'Session or ticket is invalid or has expired' },
+  'J-809': { status: 403, message: 'Cross-origin request refused' },
   'J-900': { status: 500, message: 'Internal error' },
   'J-901': { status: 404, message: 'Route not found' },
   'J-902': { status: 405, message: 'Method not allowed' },
-  'J-903': { status: 408, message: 'Request took too long to arrive' },
+  'J-903': { status: 408, message: 'Request was not received in time' },
   'J-904': { status: 413, message: 'Request body is too large' },
   'J-905': { status: 415, message: 'Content-Type must be application/json in UTF-8' },
   'J-906': { status: 431, message: 'Request headers are too large' },
   'J-907': { status: 400, message: 'Malformed HTTP request' },
-  'J-908': { status: 503, message: 'Too many requests are waiting' },
+  'J-908': { status: 503, message: 'Too many requests in the queue' },
   'J-909': { status: 503, message: 'Storage is not available' },
   'J-910': { status: 503, message: 'Service is stopping' },
 } as const satisfies Record<string, { status: number; message: string }>
 
 export type ErrorCode = keyof typeof errorCatalogue
 
-/** What problem+json adds to the three fields: where in the request the trouble is. */
+/** What problem+json adds to the three fields. */
 export type ErrorDetails = {
   /** Completes the message; only J-804 has one, the missing scope. */
   readonly suffix?: string
@@ -54,7 +53,7 @@ export type ErrorDetails = {
   readonly retryAfterSeconds?: number
 }
 
-/** Something a caller can act on. Anything else that is thrown is our fault and answered as J-900. */
+/** An error the caller can act on. Anything else thrown is an internal error and answered as J-900. */
 export class ApiError extends Error {
   readonly code: ErrorCode
   readonly status: number
@@ -73,7 +72,7 @@ export class ApiError extends Error {
 export const ErrorBody = Type.Object(
   {
     code: Type.String({ description: 'Code from the catalogue, for example J-301' }),
-    message: Type.String({ description: 'Text of the error' }),
+    message: Type.String({ description: 'Message from the catalogue' }),
     status: Type.Integer({ description: 'HTTP status, equal to the status of the response' }),
   },
   { title: 'Error' },
@@ -87,7 +86,7 @@ export const ProblemBody = Type.Object(
     status: Type.Integer(),
     detail: Type.Optional(Type.String()),
     code: Type.String(),
-    field: Type.Optional(Type.String({ description: 'The field of the request that is wrong' })),
+    field: Type.Optional(Type.String({ description: 'The invalid field of the request' })),
     deviceIds: Type.Optional(
       Type.Array(Type.String(), { description: 'Devices that were not found, at most 100' }),
     ),

@@ -1,4 +1,4 @@
-// What kinds of events there are, as words.
+// Event types.
 
 import { type ExecState, execStates } from './exec-state.ts'
 
@@ -25,14 +25,14 @@ export const eventTypes: readonly EventType[] = [
   ...deviceTypes,
 ]
 
-/** What a filter may name: one type, or all of a kind. */
+/** What a filter may name: a type, or all types of a kind. */
 export const eventPatterns: readonly string[] = [...eventTypes, 'run.*', 'execution.*', 'device.*']
 
 export function executionEventType(state: ExecState): `execution.${Lowercase<ExecState>}` {
   return `execution.${state.toLowerCase() as Lowercase<ExecState>}`
 }
 
-/** Whether a filter lets the type through; one that names nothing lets all through. */
+/** Whether the type matches the filter; an empty filter matches every type. */
 export function matchesPatterns(type: string, patterns: readonly string[]): boolean {
   return patterns.length === 0 || patterns.includes(type) || patterns.includes(`${type.split('.')[0]}.*`)
 }

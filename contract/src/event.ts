@@ -1,4 +1,4 @@
-// Events: what changed, in the order in which it did. The stream and the webhooks tell the same ones.
+// Events: what changed, in order. The stream and the webhooks carry the same events.
 
 import Type, { type Static } from 'typebox'
 import {
@@ -20,11 +20,13 @@ export const RunEventData = Type.Object(
   {
     runId: Type.Integer(),
     jobName: Type.String(),
-    total: Type.Integer({ description: 'How many executions it has; all of them begin as PENDING' }),
-    retryOf: orNull(Type.Integer(), { description: 'The run whose failures it tries again' }),
+    total: Type.Integer({ description: 'Number of executions; all start as PENDING' }),
+    retryOf: orNull(Type.Integer(), {
+      description: 'The run whose unsuccessful executions this run retries',
+    }),
     counts: Type.Optional(Counts),
   },
-  { title: 'RunEventData', description: '`run.finished` has the counts, `run.created` has none' },
+  { title: 'RunEventData', description: '`counts` is present in `run.finished` only' },
 )
 export type RunEventData = Static<typeof RunEventData>
 
@@ -37,11 +39,14 @@ export const ExecutionEventData = Type.Object(
     from: state,
     execState: state,
     attempt: Type.Integer(),
-    versionNumber: Type.Integer({ description: 'What it was after this change' }),
-    cause: Type.String({ description: 'What happened, as in its history', examples: ['fail'] }),
-    actor: Type.String({ description: 'Who: `key <keyId>`, `device` or `clock`', examples: ['device'] }),
+    versionNumber: Type.Integer({ description: 'Version after this change' }),
+    cause: Type.String({ description: 'What caused the change, as in the history', examples: ['fail'] }),
+    actor: Type.String({
+      description: 'Who caused it: `key <keyId>`, `device` or `clock`',
+      examples: ['device'],
+    }),
     statusDetails: Type.Record(Type.String(), Type.String(), {
-      description: 'What the device said with this change',
+      description: 'Details the device reported with this change',
     }),
   },
   { title: 'ExecutionEventData' },
@@ -53,18 +58,21 @@ export const DeviceEventData = Type.Object(
     deviceId: Type.String(),
     deviceName: Type.Optional(Type.String()),
     tags: Type.Optional(Type.Array(Type.String())),
-    door: Type.Optional(Type.String({ description: 'By which way it came or left' })),
+    transport: Type.Optional(
+      Type.String({ description: 'Transport by which the device connected or disconnected' }),
+    ),
   },
   {
     title: 'DeviceEventData',
-    description: 'Name and tags with `device.created` and `device.updated`, the door with online and offline',
+    description:
+      '`deviceName` and `tags` with `device.created` and `device.updated`; `transport` with `device.online` and `device.offline`',
   },
 )
 export type DeviceEventData = Static<typeof DeviceEventData>
 
 export const JobcastEvent = Type.Object(
   {
-    eventId: Type.Integer({ description: 'Below 2^53, only grows; numbers may be left out' }),
+    eventId: Type.Integer({ description: 'Always increasing, below 2^53; ids may have gaps' }),
     type: Type.Unsafe<EventType>({ type: 'string', enum: [...eventTypes] }),
     timestamp: Instant,
     data: Type.Union([RunEventData, ExecutionEventData, DeviceEventData]),
@@ -87,22 +95,21 @@ export const EventQuery = Type.Object(
       Type.Integer({
         ...eventId,
         description:
-          'Begin behind this event; 0 begins with the oldest that is kept. The header Last-Event-ID counts more. ' +
-          'Without either the stream begins with what happens from now on',
+          'Start after this event; 0 starts with the oldest retained event. The Last-Event-ID header takes precedence. ' +
+          'Without either, the stream starts with new events',
       }),
     ),
     since: Type.Optional(
       Type.String({
         ...GivenInstant,
-        description:
-          'Begin with what happened from this instant on, as far as it is kept; `after` counts more',
+        description: 'Start with retained events from this instant on; `after` takes precedence',
       }),
     ),
     types: Type.Optional(
       Type.String({
         pattern: `^${pattern}(?:,${pattern})*$`,
         maxLength: 1000,
-        description: 'Only these, separated by commas; `execution.*` stands for all of a kind',
+        description: 'Only these types, separated by commas; `execution.*` matches all types of a kind',
         examples: ['execution.failed,run.finished'],
       }),
     ),

@@ -1,4 +1,4 @@
-// The states of an execution, as words.
+// The states of an execution.
 
 export const execStates = [
   'PENDING',

@@ -12,13 +12,13 @@ export const ExecState = Type.Union(
   { type: 'string', enum: [...execStates] },
 )
 
-/** The body of the trigger. Unknown fields are ignored here, and refused everywhere else. */
+/** The body of the trigger. Unknown fields are ignored here and rejected everywhere else. */
 export const TriggerRequest = Type.Object(
   {
     jobName: Type.String({ ...Name, description: "Name of one of the caller's jobs" }),
     deviceIds: Type.Array(Name, {
       minItems: 1,
-      description: "One or more of the caller's devices; one named twice gets one execution",
+      description: "One or more of the caller's devices; a device listed twice gets one execution",
     }),
   },
   { title: 'TriggerRequest' },
@@ -27,7 +27,7 @@ export type TriggerRequest = Static<typeof TriggerRequest>
 
 const triggeredFields = {
   jobExecutionId: Type.Integer({
-    description: 'Identifies the execution; below 2^53, only grows',
+    description: 'Identifies the execution; always increasing, below 2^53',
     examples: [1],
   }),
   jobName: Type.String({ examples: ['restart'] }),
@@ -52,18 +52,18 @@ export type TriggeredExecution = Static<typeof TriggeredExecution>
 export const Execution = Type.Object(
   {
     ...triggeredFields,
-    runId: Type.Integer({ description: 'The run, that is the trigger call, it belongs to' }),
+    runId: Type.Integer({ description: 'The run (trigger call) this execution belongs to' }),
     attempt: Type.Integer(),
-    versionNumber: Type.Integer({ description: 'Grows by one with every change' }),
+    versionNumber: Type.Integer({ description: 'Increases by one with every change' }),
     startedAt: orNull(Instant),
     finishedAt: orNull(Instant),
-    notifiedAt: orNull(Instant, { description: 'When the device was told of it' }),
-    deliveredAt: orNull(Instant, { description: 'When the device confirmed that it has it' }),
-    notBefore: orNull(Instant, { description: 'Waits for its next attempt until then' }),
+    notifiedAt: orNull(Instant, { description: 'When it was first sent to the device' }),
+    deliveredAt: orNull(Instant, { description: 'When the device acknowledged it' }),
+    notBefore: orNull(Instant, { description: 'Earliest start of the next attempt' }),
     statusDetails: Type.Record(Type.String(), Type.String()),
-    result: Type.Unknown({ description: 'What the device gave back, null until then' }),
-    outputBytes: Type.Integer({ description: 'How much output is kept' }),
-    outputCut: Type.Boolean({ description: 'There was more output than is kept' }),
+    result: Type.Unknown({ description: 'Result reported by the device; null until then' }),
+    outputBytes: Type.Integer({ description: 'Bytes of output stored' }),
+    outputCut: Type.Boolean({ description: 'The output was longer than what is stored' }),
   },
   { title: 'Execution' },
 )
@@ -93,7 +93,7 @@ export const CancelRequest = Type.Object(
 )
 export type CancelRequest = Static<typeof CancelRequest>
 
-/** How many executions are in which state. */
+/** Number of executions per state. */
 export const Counts = Type.Unsafe<Record<ExecState, number>>(
   Type.Object(Object.fromEntries(execStates.map((state) => [state, Type.Integer()]))),
 )
@@ -105,8 +105,10 @@ export const Run = Type.Object(
     launchedAt: triggeredFields.launchedAt,
     total: Type.Integer(),
     counts: Counts,
-    finished: Type.Boolean({ description: 'True once every execution has reached its end' }),
-    retryOf: orNull(Type.Integer(), { description: 'The run whose failures it tries again' }),
+    finished: Type.Boolean({ description: 'True once every execution has ended' }),
+    retryOf: orNull(Type.Integer(), {
+      description: 'The run whose unsuccessful executions this run retries',
+    }),
   },
   { title: 'Run' },
 )
@@ -115,7 +117,10 @@ export type Run = Static<typeof Run>
 export const RetryRequest = Type.Object(
   {
     deviceIds: Type.Optional(
-      Type.Array(Name, { minItems: 1, description: 'Only these of the devices that did not succeed' }),
+      Type.Array(Name, {
+        minItems: 1,
+        description: 'Only these devices; default: all devices whose execution was unsuccessful',
+      }),
     ),
   },
   { title: 'RetryRequest', additionalProperties: false, examples: [{}] },
@@ -126,7 +131,9 @@ export const RunQuery = Type.Object(
   {
     ...PageQuery.properties,
     jobName: Type.Optional(Name),
-    finished: Type.Optional(Type.Boolean({ description: 'Only those that have ended, or have not' })),
+    finished: Type.Optional(
+      Type.Boolean({ description: 'Only runs that have (true) or have not (false) finished' }),
+    ),
   },
   { additionalProperties: false },
 )
@@ -138,17 +145,20 @@ export const OutputQuery = Type.Object(
       minimum: 0,
       maximum: Number.MAX_SAFE_INTEGER,
       default: 0,
-      description: 'Where to begin, in bytes',
+      description: 'First byte to return',
     }),
     attempt: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: Number.MAX_SAFE_INTEGER,
-        description: 'Each attempt has its own output; the newest unless said',
+        description: 'Each attempt has its own output; default: the latest attempt',
       }),
     ),
-    follow: Type.Boolean({ default: false, description: 'Stay until the execution has ended' }),
-    download: Type.Boolean({ default: false, description: 'As a file' }),
+    follow: Type.Boolean({
+      default: false,
+      description: 'Keep the response open until the execution has ended',
+    }),
+    download: Type.Boolean({ default: false, description: 'Send it as a file attachment' }),
   },
   { additionalProperties: false },
 )

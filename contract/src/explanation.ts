@@ -1,4 +1,4 @@
-// Why an execution is where it is, for a person and for a program.
+// Why an execution is in its current state, for people and for programs.
 
 import Type, { type Static } from 'typebox'
 import { Execution } from './execution.ts'
@@ -27,9 +27,11 @@ export const Explanation = Type.Object(
       description: 'One sentence for a person; its wording may change',
       examples: ['Device kiosk-1 is offline since 2026-11-15T09:30:00Z; it gets this when it connects.'],
     }),
-    since: orNull(Instant, { description: 'Since when it is so' }),
-    until: orNull(Instant, { description: 'When it changes by itself' }),
-    behind: orNull(Type.Integer(), { description: 'The jobExecutionId that its device has to finish first' }),
+    since: orNull(Instant, { description: 'Since when' }),
+    until: orNull(Instant, { description: 'When this changes on its own' }),
+    behind: orNull(Type.Integer(), {
+      description: 'jobExecutionId of the execution the device must finish first',
+    }),
   },
   { title: 'Explanation' },
 )

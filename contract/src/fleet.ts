@@ -1,4 +1,4 @@
-// The fleet at a glance: how much waits and runs, how it went over the last day, and what each device did last.
+// Fleet overview: pending and running executions, the last day's history, and each device's latest execution.
 
 import Type, { type Static } from 'typebox'
 import { ExecState } from './execution.ts'
@@ -10,16 +10,16 @@ const level = (description: string) => Type.Array(Type.Integer(), { description 
 
 export const FleetHistory = Type.Object(
   {
-    from: Type.String({ ...Instant, description: 'When the first step begins' }),
-    stepSeconds: Type.Integer({ description: 'How long a step is; the last one is under way' }),
-    waiting: level('How many were PENDING at the end of each step'),
-    running: level('How many were IN_PROGRESS or CANCELING at the end of each step'),
-    succeeded: level('How many ended so in each step'),
-    failed: level('How many ended FAILED, TIMED_OUT, REJECTED or EXPIRED in each step'),
+    from: Type.String({ ...Instant, description: 'Start of the first step' }),
+    stepSeconds: Type.Integer({ description: 'Length of a step; the last step is still open' }),
+    waiting: level('PENDING executions at the end of each step'),
+    running: level('IN_PROGRESS or CANCELING executions at the end of each step'),
+    succeeded: level('Executions that ended SUCCEEDED in each step'),
+    failed: level('Executions that ended FAILED, TIMED_OUT, REJECTED or EXPIRED in each step'),
   },
   {
     title: 'FleetHistory',
-    description: 'A day at most; less where events are kept for less, or where there are very many',
+    description: 'Up to one day; less if events are retained for less time, or if there are very many',
   },
 )
 export type FleetHistory = Static<typeof FleetHistory>
@@ -31,7 +31,7 @@ export const Fleet = Type.Object(
     running: count('Executions that are IN_PROGRESS or CANCELING'),
     lastHour: Type.Object(
       { succeeded: Type.Integer(), failed: Type.Integer() },
-      { description: 'How many executions ended so in the last hour, to five minutes' },
+      { description: 'Executions that ended in the last hour, accurate to five minutes' },
     ),
     oldestWaiting: orNull(
       Type.Object({
@@ -41,7 +41,7 @@ export const Fleet = Type.Object(
         deviceId: Type.String(),
         launchedAt: Type.String({ description: 'UTC in whole seconds, without offset' }),
       }),
-      { description: 'The execution that was launched first of those that are PENDING' },
+      { description: 'The oldest PENDING execution' },
     ),
     history: FleetHistory,
   },
@@ -49,14 +49,14 @@ export const Fleet = Type.Object(
 )
 export type Fleet = Static<typeof Fleet>
 
-/** Small, so that a whole fleet can be drawn from it. */
+/** Compact, so that a whole fleet fits into one page. */
 export const FleetDevice = Type.Object(
   {
     deviceId: Type.String(),
     online: Type.Boolean(),
     lastExecution: orNull(
       Type.Object({ jobExecutionId: Type.Integer(), execState: Type.Unsafe<ExecState>(ExecState) }),
-      { description: 'The one that was launched last' },
+      { description: 'The most recently launched execution' },
     ),
   },
   { title: 'FleetDevice' },

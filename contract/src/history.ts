@@ -1,4 +1,4 @@
-// The history of an execution: every step, when, who and why.
+// The history of an execution: every transition with time, actor and cause.
 
 import Type, { type Static } from 'typebox'
 import { ExecState } from './execution.ts'
@@ -7,12 +7,15 @@ import { Instant, orNull } from './text.ts'
 export const Transition = Type.Object(
   {
     at: Instant,
-    from: orNull(Type.Unsafe<ExecState>(ExecState), { description: 'Null where it was made' }),
+    from: orNull(Type.Unsafe<ExecState>(ExecState), { description: 'Null for its creation' }),
     to: Type.Unsafe<ExecState>(ExecState),
-    event: Type.String({ description: 'What happened', examples: ['start'] }),
-    actor: Type.String({ description: 'Who: `key <keyId>`, `device` or `clock`', examples: ['device'] }),
+    event: Type.String({ description: 'What caused the transition', examples: ['start'] }),
+    actor: Type.String({
+      description: 'Who caused it: `key <keyId>`, `device` or `clock`',
+      examples: ['device'],
+    }),
     attempt: Type.Integer(),
-    versionNumber: Type.Integer({ description: 'What it was after this step' }),
+    versionNumber: Type.Integer({ description: 'Version after this transition' }),
   },
   { title: 'Transition' },
 )

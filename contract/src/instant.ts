@@ -1,13 +1,13 @@
-// Instants as they are written on the wire.
+// Instants in the format of the API.
 
 export function toInstant(ms: number): string {
   return new Date(ms).toISOString()
 }
 
-/** Of a text that GivenInstant has let through. */
+/** For text that matches GivenInstant. */
 export function parseInstant(text: string): number {
   const ms = Date.parse(text)
-  if (Number.isNaN(ms)) throw new Error(`${text} is no instant`)
+  if (Number.isNaN(ms)) throw new Error(`${text} is not an instant`)
   return ms
 }
 
@@ -15,7 +15,7 @@ export function toInstantOrNull(ms: number | null): string | null {
   return ms === null ? null : toInstant(ms)
 }
 
-/** `launchedAt` alone is in whole seconds of UTC without an offset. */
+/** `launchedAt` is the only field in whole seconds of UTC without an offset. */
 export function toLaunchedAt(ms: number): string {
   return new Date(ms).toISOString().slice(0, 19)
 }

@@ -1,4 +1,4 @@
-// A job is a named description of what a device shall do: a document, and policies.
+// A job is a named description of what a device should do: a document and policies.
 
 import Type, { type Static } from 'typebox'
 import { Page } from './page.ts'
@@ -10,45 +10,52 @@ export const retriedStates = ['FAILED', 'TIMED_OUT'] as const
 export type RetriedState = (typeof retriedStates)[number]
 
 const policies = {
-  expireAfterSeconds: seconds('How long an execution may wait in PENDING'),
-  timeoutSeconds: seconds('How long a device may work on it'),
-  deadlineSeconds: seconds('How long all of it may take, attempts included'),
+  expireAfterSeconds: seconds('How long an execution may stay PENDING before it becomes EXPIRED'),
+  timeoutSeconds: seconds('How long an attempt may stay IN_PROGRESS before it becomes TIMED_OUT'),
+  deadlineSeconds: seconds('How long an execution may take in total, including all attempts'),
   retry: Type.Object(
     {
-      max: Type.Integer({ minimum: 1, maximum: 100, description: 'How many attempts may follow the first' }),
+      max: Type.Integer({
+        minimum: 1,
+        maximum: 100,
+        description: 'Maximum number of retries after the first attempt',
+      }),
       backoffSeconds: Type.Optional(
         Type.Integer({
           minimum: 0,
           maximum: 86_400,
           description:
-            'Rest before the second attempt, 10 unless said; it doubles with each further one, up to a day, and a random part of up to half is taken off',
+            'Delay before the first retry; default 10. It doubles with every further retry, up to one day, and is shortened by a random share of up to half',
         }),
       ),
       on: Type.Optional(
         Type.Array(Type.Unsafe<RetriedState>({ type: 'string', enum: [...retriedStates] }), {
           minItems: 1,
           uniqueItems: true,
-          description: 'Which ends are tried again; both unless said',
+          description: 'States that are retried; default both',
         }),
       ),
     },
-    { additionalProperties: false, description: 'An attempt that ends so is followed by another' },
+    {
+      additionalProperties: false,
+      description: 'Retry policy: when an attempt ends in one of these states, another attempt follows',
+    },
   ),
 }
 
 export const JobDocument = Type.Record(Type.String(), Type.Unknown(), {
   title: 'JobDocument',
-  description: 'Any JSON object: what a device is to do, in words that it understands',
+  description: 'Any JSON object: instructions for the device',
 })
 export type JobDocument = Static<typeof JobDocument>
 
-/** The whole content of a job: what PUT leaves out is empty afterwards. */
+/** The whole content of a job: PUT resets omitted fields. */
 export const JobContent = Type.Object(
   {
     description: Type.Optional(Prose),
     document: Type.Optional(
       Type.Record(Type.String(), Type.Unknown(), {
-        description: 'Any JSON object up to 64 KiB; devices get it as it is',
+        description: 'Any JSON object up to 64 KiB; devices receive it unchanged',
       }),
     ),
     expireAfterSeconds: Type.Optional(policies.expireAfterSeconds),
@@ -75,7 +82,7 @@ const Retry = Type.Object({
   on: Type.Array(Type.Unsafe<RetriedState>({ type: 'string', enum: [...retriedStates] })),
 })
 export type Retry = Static<typeof Retry>
-/** For what a retry policy leaves out. */
+/** Defaults for omitted fields of a retry policy. */
 export const defaultRetry: Omit<Retry, 'max'> = { backoffSeconds: 10, on: [...retriedStates] }
 
 export const maxDocumentBytes = 64 * 1024

@@ -5,7 +5,7 @@ import Type, { type Static, type TSchema } from 'typebox'
 export const PageQuery = Type.Object(
   {
     limit: Type.Integer({ minimum: 1, maximum: 200, default: 50 }),
-    cursor: Type.Optional(Type.String({ maxLength: 512, description: 'nextCursor of the page before' })),
+    cursor: Type.Optional(Type.String({ maxLength: 512, description: 'nextCursor of the previous page' })),
   },
   { additionalProperties: false },
 )
@@ -15,7 +15,7 @@ export const Page = <T extends TSchema>(item: T) =>
   Type.Object({
     items: Type.Array(item),
     nextCursor: Type.Union([Type.String(), Type.Null()], {
-      description: 'Give it as cursor to get the next page; null on the last page',
+      description: 'Pass it as `cursor` to get the next page; null on the last page',
     }),
   })
 export type Page<T> = { items: T[]; nextCursor: string | null }
@@ -26,7 +26,7 @@ export const WaitQuery = Type.Object(
       minimum: 0,
       maximum: 60,
       default: 0,
-      description: 'Seconds to hold the answer until the end is reached',
+      description: 'How many seconds to wait for the end before answering',
     }),
   },
   { additionalProperties: false },

@@ -1,4 +1,4 @@
-// A session: what a browser holds in place of an API key. It is only as good as the key it was made with.
+// A session: what a browser holds instead of an API key. It has the permissions of the key it was created with.
 
 import Type, { type Static } from 'typebox'
 import { Instant } from './text.ts'
@@ -11,11 +11,11 @@ const Secret = Type.String({ minLength: 1, maxLength: 200 })
 export const SignIn = Type.Object(
   {
     apiKey: Type.Optional(Secret),
-    ticket: Type.Optional(Type.String({ ...Secret, description: 'Works once' })),
+    ticket: Type.Optional(Type.String({ ...Secret, description: 'Can be used once' })),
   },
   {
     title: 'SignIn',
-    description: 'Exactly one of the two',
+    description: 'Exactly one of the two fields',
     additionalProperties: false,
     minProperties: 1,
     maxProperties: 1,
@@ -26,7 +26,7 @@ export type SignIn = Static<typeof SignIn>
 
 export const SignInTicket = Type.Object(
   {
-    ticket: Type.String({ description: 'Signs in once, with the key that asked for it' }),
+    ticket: Type.String({ description: 'Signs in once, as the key that requested it' }),
     expiresAt: Instant,
   },
   { title: 'SignInTicket' },

@@ -1,4 +1,4 @@
-// Text and time as they stand on the wire.
+// Text and time formats of the API.
 
 import Type, { type TSchema } from 'typebox'
 
@@ -10,16 +10,16 @@ const namePattern = '^(?=\\s*\\S)[^\\p{Cc}\\p{Cs}]{1,128}$'
  * / + # ? and is not one of the path segments . and .. (which URL parsers resolve away).
  */
 const deviceIdPattern = '^(?!\\.{1,2}$)(?=\\s*\\S)[^\\p{Cc}\\p{Cs}/+#?]{1,128}$'
-/** What a deviceId may begin with. */
+/** A prefix of a deviceId. */
 const deviceIdPrefixPattern = '^[^\\p{Cc}\\p{Cs}/+#?]{1,128}$'
 const jobNamePattern = '^(?!\\.{1,2}$)(?=\\s*\\S)[^\\p{Cc}\\p{Cs}]{1,128}$'
 
-/** A name in a request that refers to something; whatever is well formed may be asked for. */
+/** A name in a request that refers to something; any well-formed name may be looked up. */
 export const Name = Type.String({ pattern: namePattern })
-/** A deviceId that is about to be given. */
+/** A deviceId of a device to be created. */
 export const NewDeviceId = Type.String({ pattern: deviceIdPattern })
 export const DeviceIdPrefix = Type.String({ pattern: deviceIdPrefixPattern })
-/** A jobName that is about to be given. */
+/** A jobName of a job to be created. */
 export const NewJobName = Type.String({ pattern: jobNamePattern })
 
 const nameRule = new RegExp(namePattern, 'u')
@@ -33,12 +33,12 @@ export function isNewDeviceId(text: string): boolean {
   return deviceIdRule.test(text)
 }
 
-/** Free text of one or more lines: no control characters but line breaks and tabs. */
+/** Free text of one or more lines: no control characters except line breaks and tabs. */
 export const Prose = Type.String({ pattern: '^(?:[^\\p{Cc}\\p{Cs}]|[\\n\\r\\t])*$', maxLength: 2000 })
 
 /** RFC 3339 with Z. */
 export const Instant = Type.String({ format: 'date-time', examples: ['2026-11-15T09:30:00.000Z'] })
-/** An instant in a request, with any offset in hours and minutes; no leap second, which no Date can hold. */
+/** An instant in a request, with any offset in hours and minutes; no leap second, which a Date cannot represent. */
 export const GivenInstant = Type.String({
   ...Instant,
   pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:[0-5]\\d(?:\\.\\d+)?(?:Z|[+-]\\d\\d:\\d\\d)$',

@@ -1,4 +1,4 @@
-// A webhook: an address of the owner's that is told of events, signed as Standard Webhooks says.
+// A webhook: a URL that receives events, signed according to Standard Webhooks.
 
 import Type, { type Static } from 'typebox'
 import { eventPatterns } from './event.ts'
@@ -8,28 +8,31 @@ import { GivenInstant, Instant, Name, NewJobName, orNull } from './text.ts'
 const EventPattern = Type.String({ enum: [...eventPatterns] })
 const Secret = Type.String({
   pattern: '^whsec_[A-Za-z0-9+/]{32,88}={0,2}$',
-  description: 'whsec_ and 24 to 64 bytes in base64',
+  description: '`whsec_` followed by 24 to 64 bytes in base64',
 })
 
-/** The whole content of a webhook: what PUT leaves out falls back. Its secret stays. */
+/** The whole content of a webhook: PUT resets omitted fields, except the secret. */
 export const WebhookContent = Type.Object(
   {
     url: Type.String({
       pattern: '^https?://[^\\s\\p{Cc}\\p{Cs}]+$',
       maxLength: 2000,
-      description: 'Where events are sent to, by POST',
+      description: 'Where events are sent, by POST',
     }),
     eventTypes: Type.Optional(
       Type.Array(EventPattern, {
         maxItems: 50,
         uniqueItems: true,
-        description: 'Only these; `execution.*` stands for all of a kind. All events unless said',
+        description: 'Only these types; `execution.*` matches all types of a kind. Default: all events',
       }),
     ),
-    jobName: Type.Optional(Type.String({ ...Name, description: 'Only what belongs to this job' })),
-    deviceId: Type.Optional(Type.String({ ...Name, description: 'Only what belongs to this device' })),
+    jobName: Type.Optional(Type.String({ ...Name, description: 'Only events of this job' })),
+    deviceId: Type.Optional(Type.String({ ...Name, description: 'Only events of this device' })),
     secret: Type.Optional(
-      Type.String({ ...Secret, description: 'To sign with; made if there is none. Never shown again' }),
+      Type.String({
+        ...Secret,
+        description: 'Signing secret; generated if omitted. It is never shown again',
+      }),
     ),
   },
   {
@@ -42,7 +45,7 @@ export type WebhookContent = Static<typeof WebhookContent>
 
 export const webhookStates = ['ACTIVE', 'PAUSED'] as const
 export type WebhookState = (typeof webhookStates)[number]
-/** `owner`: by a call. `gone`: the receiver answered 410. `failing`: for a day no delivery arrived. */
+/** `owner`: by an API call. `gone`: the receiver answered 410. `failing`: no delivery succeeded for a day. */
 export const pauseReasons = ['owner', 'gone', 'failing'] as const
 export type PauseReason = (typeof pauseReasons)[number]
 
@@ -55,11 +58,11 @@ const webhookFields = {
   state: Type.Unsafe<WebhookState>({ type: 'string', enum: [...webhookStates] }),
   pausedBecause: orNull(Type.Unsafe<PauseReason>({ type: 'string', enum: [...pauseReasons] }), {
     description:
-      '`owner`: by a call. `gone`: the receiver answered 410. `failing`: nothing arrived for a day',
+      '`owner`: by an API call. `gone`: the receiver answered 410. `failing`: no delivery succeeded for a day',
   }),
   pausedAt: orNull(Instant),
-  lastDeliveredAt: orNull(Instant, { description: 'When the receiver last accepted an event' }),
-  failingSince: orNull(Instant, { description: 'Since when it accepts none; null while it does' }),
+  lastDeliveredAt: orNull(Instant, { description: 'Last successful delivery' }),
+  failingSince: orNull(Instant, { description: 'Since when deliveries fail; null while they succeed' }),
   createdAt: Instant,
   updatedAt: Instant,
 }
@@ -68,7 +71,7 @@ export const Webhook = Type.Object(webhookFields, { title: 'Webhook' })
 export type Webhook = Static<typeof Webhook>
 
 export const CreatedWebhook = Type.Object(
-  { ...webhookFields, secret: Type.String({ description: 'What events are signed with, shown this once' }) },
+  { ...webhookFields, secret: Type.String({ description: 'Signing secret. It is shown only once' }) },
   { title: 'CreatedWebhook' },
 )
 export type CreatedWebhook = Static<typeof CreatedWebhook>
@@ -76,7 +79,9 @@ export type CreatedWebhook = Static<typeof CreatedWebhook>
 export const WebhookSecret = Type.Object(
   {
     webhookName: Type.String(),
-    secret: Type.String({ description: 'Shown this once; for a day the one before it signs as well' }),
+    secret: Type.String({
+      description: 'The new secret. It is shown only once; for 24 hours the previous secret signs as well',
+    }),
   },
   { title: 'WebhookSecret' },
 )
@@ -92,9 +97,9 @@ const deliveryState = Type.Unsafe<DeliveryState>({ type: 'string', enum: [...del
 export const DeliveryAttempt = Type.Object(
   {
     at: Instant,
-    status: orNull(Type.Integer(), { description: 'The HTTP status; null if none came' }),
-    error: orNull(Type.String(), { description: 'Why it does not count; null if it does' }),
-    ms: Type.Integer({ description: 'How long it took' }),
+    status: orNull(Type.Integer(), { description: 'HTTP status; null if there was no response' }),
+    error: orNull(Type.String(), { description: 'Why the attempt failed; null if it succeeded' }),
+    ms: Type.Integer({ description: 'Duration in milliseconds' }),
   },
   { title: 'DeliveryAttempt' },
 )
@@ -124,7 +129,7 @@ export const DeliveryParams = Type.Object({
 export const DeliveryPage = Page(Delivery)
 
 export const ReplayRequest = Type.Object(
-  { since: Type.String({ ...GivenInstant, description: 'Every event from this instant on is sent again' }) },
+  { since: Type.String({ ...GivenInstant, description: 'Events from this instant on are sent again' }) },
   { title: 'ReplayRequest', additionalProperties: false, examples: [{ since: '2026-11-15T09:30:00Z' }] },
 )
 export type ReplayRequest = Static<typeof ReplayRequest>

@@ -1,4 +1,4 @@
-// The admin key of an empty database, and the file that keeps it.
+// The admin key of an empty database, and the file it is stored in.
 
 import {
   closeSync,
@@ -20,8 +20,8 @@ function adminKeyFile(dataFolder: string): string {
 }
 
 /**
- * Gives the key when it was made just now. The file comes first, the database second: after a crash
- * between the two the next start finds the key in the file and uses it.
+ * Returns the key if it was just created. The file is written before the database: after a crash in between, the next
+ * start finds the key in the file and uses it.
  */
 export async function ensureAdminKey(
   deps: KeyDeps,
@@ -32,10 +32,10 @@ export async function ensureAdminKey(
   const given = givenKey === undefined ? undefined : readSecretText('jc', givenKey)
   if (given) return (await createFirstKey(deps, given)) ? given.text : undefined
   const secret = readAdminKey(dataFolder) ?? newSecretText('jc')
-  keepAdminKey(dataFolder, secret)
+  storeAdminKey(dataFolder, secret)
   if (await createFirstKey(deps, secret)) {
     // Once more: a node that started at the same time in the same folder may have written its own.
-    keepAdminKey(dataFolder, secret)
+    storeAdminKey(dataFolder, secret)
     return secret.text
   }
   if (readAdminKey(dataFolder)?.text === secret.text) rmSync(adminKeyFile(dataFolder), { force: true })
@@ -46,11 +46,11 @@ export function readAdminKey(dataFolder: string): SecretText | undefined {
   try {
     return readSecretText('jc', readFileSync(adminKeyFile(dataFolder), 'utf8').trim())
   } catch {
-    return undefined // no such file: nothing was kept
+    return undefined // no such file
   }
 }
 
-function keepAdminKey(dataFolder: string, { id, text }: SecretText): void {
+function storeAdminKey(dataFolder: string, { id, text }: SecretText): void {
   const path = adminKeyFile(dataFolder)
   const newPath = `${path}.${id}.new`
   try {
@@ -62,8 +62,8 @@ function keepAdminKey(dataFolder: string, { id, text }: SecretText): void {
     renameSync(newPath, path)
   } catch (error) {
     throw new StartRefused(
-      `The first key cannot be kept in ${path}: ${(error as Error).message}. ` +
-        'Make that folder writable, or give a key of your own as JOBCAST_ADMIN_KEY ("jobcast new-key" prints one).',
+      `Cannot store the first key in ${path}: ${(error as Error).message}. ` +
+        'Make that folder writable, or set a key of your own as JOBCAST_ADMIN_KEY ("jobcast new-key" prints one).',
     )
   }
 }

@@ -1,4 +1,4 @@
-// Everything that runs by itself, and how often.
+// All periodic tasks and their intervals.
 
 import { Background } from './background.ts'
 import { type ClockDeps, fireClocks } from './dispatch/clocks.ts'
@@ -14,16 +14,16 @@ import type { Tell } from './observe/events.ts'
 const keyUseEveryMs = 30_000
 /** A clock fires within two seconds of its time. */
 const clocksEveryMs = 500
-/** What a lost wake-up costs at most. */
+/** Upper bound of the delay after a lost wake-up. */
 const sweepEveryMs = 3000
 const deliveriesEveryMs = 250
 const presenceEveryMs = 1000
-const beatEveryMs = 1000
-/** What an event that nobody tells of costs at most. */
+const heartbeatEveryMs = 1000
+/** Upper bound of the delay after a lost event hint. */
 const eventsEveryMs = 5000
-/** Less than half of the silence after which a device that asks by HTTP is offline. */
+/** Less than half of the time after which a silent HTTP device is offline. */
 const seenEveryMs = 25_000
-const forgetEveryMs = 10 * 60_000
+const purgeEveryMs = 10 * 60_000
 
 export type BackgroundDeps = ClockDeps & {
   store: Store
@@ -33,37 +33,37 @@ export type BackgroundDeps = ClockDeps & {
   presence: Presence
   deliveries: Deliveries
   keepEventsMs: number
-  /** Undefined: for ever. */
+  /** Undefined: forever. */
   keepExecutionsMs: number | undefined
 }
 
-/** What has been gathered is written once more when it stops. */
+/** Accumulated changes are written once more on stop. */
 export function startBackground(deps: BackgroundDeps, dispatcher: Dispatcher): Background {
   const { store, keyUse, presence, deliveries } = deps
   const background = new Background(deps.tell)
-  background.every(clocksEveryMs, 'let clocks run out', () => fireClocks(deps))
-  background.every(sweepEveryMs, 'look for devices that were not told', () => dispatcher.sweep())
-  background.every(deliveriesEveryMs, 'record what was handed over', () => deliveries.record(), 'at the end')
-  background.every(presenceEveryMs, 'record who is online', () => recordPresence(presence), 'at the end')
-  background.every(keyUseEveryMs, 'record when keys were used', () => keyUse.record(), 'at the end')
-  background.every(forgetEveryMs, 'forget old idempotency keys', () =>
-    forgetOldKeys(store, deps.now, deps.stopping),
+  background.every(clocksEveryMs, 'fire clocks', () => fireClocks(deps))
+  background.every(sweepEveryMs, 'notify devices that were missed', () => dispatcher.sweep())
+  background.every(deliveriesEveryMs, 'record deliveries', () => deliveries.record(), 'at the end')
+  background.every(presenceEveryMs, 'record presence', () => recordPresence(presence), 'at the end')
+  background.every(keyUseEveryMs, 'record key use', () => keyUse.record(), 'at the end')
+  background.every(purgeEveryMs, 'purge idempotency keys', () =>
+    purgeIdempotencyKeys(store, deps.now, deps.stopping),
   )
-  background.every(forgetEveryMs, 'forget old events', () => forgetOldEvents(deps))
-  background.every(forgetEveryMs, 'forget old deliveries', () => forgetOldDeliveries(deps))
-  background.every(forgetEveryMs, 'forget old sessions', () => forgetOldSessions(deps))
-  background.every(forgetEveryMs, 'forget old runs', () => forgetOldRuns(deps))
+  background.every(purgeEveryMs, 'purge events', () => purgeEvents(deps))
+  background.every(purgeEveryMs, 'purge deliveries', () => purgeDeliveries(deps))
+  background.every(purgeEveryMs, 'purge sessions', () => purgeSessions(deps))
+  background.every(purgeEveryMs, 'purge runs', () => purgeRuns(deps))
   return background
 }
 
-/** Besides, where there are several nodes. */
+/** Additional tasks with several nodes. */
 export function runAmongNodes(background: Background, life: NodeLife): void {
-  background.every(beatEveryMs, 'say that this node lives', () => life.beat())
-  background.every(beatEveryMs, 'take out nodes that are gone', () => life.forgetDeadNodes())
-  background.every(beatEveryMs, 'share the webhooks out', () => life.shareWebhooks())
-  background.every(eventsEveryMs, 'look for events', async () => life.lookForEvents())
-  background.every(sweepEveryMs, 'look for connections that are void', () => life.closeStaleSessions())
-  background.every(seenEveryMs, 'record when devices were heard', () => life.recordSeen())
+  background.every(heartbeatEveryMs, 'send heartbeat', () => life.beat())
+  background.every(heartbeatEveryMs, 'remove dead nodes', () => life.forgetDeadNodes())
+  background.every(heartbeatEveryMs, 'assign webhooks to nodes', () => life.shareWebhooks())
+  background.every(eventsEveryMs, 'poll for events', async () => life.lookForEvents())
+  background.every(sweepEveryMs, 'close stale connections', () => life.closeStaleSessions())
+  background.every(seenEveryMs, 'record when devices were last seen', () => life.recordSeen())
 }
 
 function recordPresence(presence: Presence): Promise<void> {
@@ -71,24 +71,24 @@ function recordPresence(presence: Presence): Promise<void> {
   return presence.settle()
 }
 
-/** In small bites: between two of them the writer gets to the triggers. */
-async function forgetOldKeys(store: Store, now: () => number, stopping: AbortSignal): Promise<void> {
+/** In small batches: the writer serves triggers in between. */
+async function purgeIdempotencyKeys(store: Store, now: () => number, stopping: AbortSignal): Promise<void> {
   while (!stopping.aborted && (await store.purgeIdempotencyKeys({ olderThan: now() - idempotencyMs })));
 }
 
-async function forgetOldEvents({ store, now, stopping, keepEventsMs }: BackgroundDeps): Promise<void> {
+async function purgeEvents({ store, now, stopping, keepEventsMs }: BackgroundDeps): Promise<void> {
   while (!stopping.aborted && (await store.purgeEvents({ olderThan: now() - keepEventsMs })));
 }
 
-async function forgetOldDeliveries({ store, stopping }: BackgroundDeps): Promise<void> {
+async function purgeDeliveries({ store, stopping }: BackgroundDeps): Promise<void> {
   while (!stopping.aborted && (await store.purgeDeliveries()));
 }
 
-async function forgetOldSessions({ store, now, stopping }: BackgroundDeps): Promise<void> {
+async function purgeSessions({ store, now, stopping }: BackgroundDeps): Promise<void> {
   while (!stopping.aborted && (await store.purgeSessions({ expiredBy: now() })));
 }
 
-async function forgetOldRuns({ store, now, stopping, keepExecutionsMs }: BackgroundDeps): Promise<void> {
+async function purgeRuns({ store, now, stopping, keepExecutionsMs }: BackgroundDeps): Promise<void> {
   if (keepExecutionsMs === undefined) return
   while (!stopping.aborted && (await store.purgeRuns({ endedBefore: now() - keepExecutionsMs })));
 }

@@ -1,4 +1,4 @@
-// Small tasks that run now and then. One that fails is tried again the next time; it is told once until it works.
+// Periodic tasks. A task that fails runs again the next time; the failure is logged once until it succeeds.
 
 import type { Tell } from './observe/events.ts'
 
@@ -12,7 +12,7 @@ export class Background {
     this.#tell = tell
   }
 
-  /** 'at the end': once more when all is stopped, for what has been gathered until then. */
+  /** 'at the end': run once more on stop, to write what has accumulated. */
   every(ms: number, task: string, work: () => Promise<void>, last?: 'at the end'): void {
     let busy = false
     let failing = false

@@ -1,5 +1,5 @@
-// Flags, environment and file -> one frozen, checked object. All problems are reported together.
-// The table below is the whole list of settings: --help, the environment and the file are made from it.
+// Flags, environment and file -> one frozen, validated object. All problems are reported together.
+// The table below is the complete list of settings; --help, environment variables and the file are derived from it.
 
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -12,12 +12,12 @@ type Kind = 'text' | 'port' | 'count' | 'switch'
 type Setting = { kind: Kind; default: string | number | boolean | undefined; help: string; argument?: string }
 
 export const settings = {
-  port: { kind: 'port', default: 8080, argument: 'number', help: 'port for HTTP; 0 takes a free one' },
+  port: { kind: 'port', default: 8080, argument: 'number', help: 'port for HTTP; 0 picks a free one' },
   'mqtt-port': {
     kind: 'port',
     default: 1883,
     argument: 'number',
-    help: 'port for MQTT; 0 takes a free one',
+    help: 'port for MQTT; 0 picks a free one',
   },
   host: { kind: 'text', default: '127.0.0.1', argument: 'address', help: 'address to listen on' },
   data: { kind: 'text', default: './data', argument: 'folder', help: 'folder of the embedded database' },
@@ -25,7 +25,7 @@ export const settings = {
     kind: 'text',
     default: undefined,
     argument: 'file',
-    help: 'certificate chain (PEM); makes it HTTPS, and MQTT over TLS',
+    help: 'certificate chain (PEM); enables HTTPS and MQTT over TLS',
   },
   'tls-key': {
     kind: 'text',
@@ -37,7 +37,7 @@ export const settings = {
     kind: 'text',
     default: undefined,
     argument: 'file',
-    help: 'certificates (PEM) of those who sign for devices: a device whose certificate has its deviceId as CN needs no token over MQTT',
+    help: 'CA certificates (PEM) trusted to sign device certificates: a device whose certificate has its deviceId as CN needs no token over MQTT',
   },
   'allow-plaintext': {
     kind: 'switch',
@@ -48,37 +48,37 @@ export const settings = {
     kind: 'count',
     default: 10_000,
     argument: 'number',
-    help: 'devices in one trigger call, up to 1000000',
+    help: 'maximum number of devices in one trigger call, up to 1000000',
   },
   'max-output-bytes': {
     kind: 'count',
     default: 10 * 1024 * 1024,
     argument: 'number',
-    help: 'output kept of one attempt of an execution',
+    help: 'maximum output stored per attempt of an execution, in bytes',
   },
   'cancel-deadline': {
     kind: 'count',
     default: 60,
     argument: 'seconds',
-    help: 'how long a device may take to confirm a cancel',
+    help: 'how long a device may take to confirm a cancellation',
   },
   'keep-events': {
     kind: 'count',
     default: 7,
     argument: 'days',
-    help: 'how long events can be read again, and webhooks catch up',
+    help: 'how long events are retained for streams and webhooks',
   },
   'keep-executions': {
     kind: 'count',
     default: undefined,
     argument: 'days',
-    help: 'how long runs are kept after they have finished, with all their executions (default: for ever)',
+    help: 'how long finished runs and their executions are retained (default: forever)',
   },
   'webhook-allow': {
     kind: 'text',
     default: undefined,
     argument: 'addresses',
-    help: 'private or loopback addresses that webhooks may go to, separated by commas, for example 10.1.0.0/16,::1',
+    help: 'private or loopback addresses that webhooks may be sent to, separated by commas, for example 10.1.0.0/16,::1',
   },
   'log-level': {
     kind: 'text',
@@ -99,19 +99,19 @@ export type Config = Readonly<{
   port: number
   mqttPort: number
   dataFolder: string
-  /** Of PostgreSQL; undefined: the embedded database in the data folder. Has a password in it. */
+  /** PostgreSQL URL, contains a password; undefined: the embedded database in the data folder. */
   databaseUrl: string | undefined
   tls: Readonly<{ cert: string; key: string }> | undefined
-  /** Who may sign certificates of devices; only with `tls`. */
+  /** CAs trusted to sign device certificates; only with `tls`. */
   deviceCa: string | undefined
   plaintextBeyondLoopback: boolean
   maxDevices: number
   maxOutputBytes: number
   cancelDeadlineSeconds: number
   keepEventsDays: number
-  /** Undefined: for ever. */
+  /** Undefined: forever. */
   keepExecutionsDays: number | undefined
-  /** Addresses and ranges that webhooks may go to though they are not public. */
+  /** Non-public addresses and ranges that webhooks may be sent to. */
   webhookAllow: readonly string[]
   logLevel: (typeof logLevels)[number]
   jsonLog: boolean
@@ -147,14 +147,14 @@ export function loadConfig(flags: GivenSettings & { config?: string }, env = pro
   const allowPlaintext = read('allow-plaintext') as boolean
   if (plaintextBeyondLoopback && !allowPlaintext) {
     problems.push(
-      `host ${host} is not loopback: API keys and device tokens would travel in clear text. ` +
-        'Give --tls-cert and --tls-key, or --allow-plaintext if something in front does TLS.',
+      `host ${host} is not loopback: API keys and device tokens would be sent in clear text. ` +
+        'Set --tls-cert and --tls-key, or --allow-plaintext if a proxy in front terminates TLS.',
     )
   }
   if (maxDevices > 1_000_000) problems.push(`max-devices is ${maxDevices}, more than 1000000`)
   const keepEventsDays = read('keep-events') as number
   const keepExecutionsDays = read('keep-executions') as number | undefined
-  if (keepExecutionsDays !== undefined) checkKeeping(keepExecutionsDays, keepEventsDays, problems)
+  if (keepExecutionsDays !== undefined) checkRetention(keepExecutionsDays, keepEventsDays, problems)
   if (!logLevels.includes(logLevel))
     problems.push(`log-level is "${logLevel}", not one of ${logLevels.join(', ')}`)
   const adminKey = env.JOBCAST_ADMIN_KEY || undefined
@@ -185,8 +185,8 @@ export function loadConfig(flags: GivenSettings & { config?: string }, env = pro
 }
 
 /**
- * Where the data is, for a command that only needs to know that. A folder that is named by a flag wins over
- * DATABASE_URL: whoever moves from the one to the other has both.
+ * Where the data is, for commands that need nothing else. A folder given as a flag takes precedence over DATABASE_URL:
+ * when moving data from one to the other, both are set.
  */
 export function loadPlace(
   dataFlag: string | undefined,
@@ -229,11 +229,11 @@ function readSetting(
   }
 }
 
-/** A call can be repeated for a day, and events tell of runs: neither may outlive what it tells of. */
-function checkKeeping(executions: number, events: number, problems: string[]): void {
+/** Idempotent replays (one day) and events refer to runs, so runs must be retained at least as long. */
+function checkRetention(executions: number, events: number, problems: string[]): void {
   if (executions < 2) problems.push(`keep-executions is ${executions}, less than 2 days`)
   if (executions < events) {
-    problems.push(`keep-executions is ${executions}, less than keep-events (${events}): events tell of runs`)
+    problems.push(`keep-executions is ${executions}, less than keep-events (${events}): events refer to runs`)
   }
 }
 
@@ -241,7 +241,7 @@ function readDatabaseUrl(text: string | undefined, problems: string[]): string |
   if (!text) return undefined
   if (!/^postgres(ql)?:$/.test(URL.parse(text)?.protocol ?? '')) {
     // Not the text itself: it may have a password in it.
-    problems.push('DATABASE_URL is not an address as postgres://user:password@host:5432/database')
+    problems.push('DATABASE_URL must have the form postgres://user:password@host:5432/database')
   }
   return text
 }
@@ -250,7 +250,7 @@ function readAddresses(text: string | undefined, problems: string[]): string[] {
   const ranges = (text ?? '').split(',').map((each) => each.trim())
   const given = ranges.filter((each) => each !== '')
   for (const each of given) {
-    if (!isAddressRange(each)) problems.push(`webhook-allow has "${each}", which is no address or range`)
+    if (!isAddressRange(each)) problems.push(`webhook-allow has "${each}", which is not an address or range`)
   }
   return given
 }
@@ -277,7 +277,7 @@ function readTls(
 ): Config['tls'] {
   if (certFile === undefined && keyFile === undefined) return undefined
   if (certFile === undefined || keyFile === undefined) {
-    problems.push('tls-cert and tls-key go together')
+    problems.push('tls-cert and tls-key must be set together')
     return undefined
   }
   const [cert = '', key = ''] = [certFile, keyFile].map((path) => readPem(path, problems))
@@ -291,8 +291,7 @@ function readTls(
 
 function readDeviceCa(file: string | undefined, tls: Config['tls'], problems: string[]): string | undefined {
   if (file === undefined) return undefined
-  if (tls === undefined)
-    problems.push('device-ca needs tls-cert and tls-key: certificates are shown over TLS')
+  if (tls === undefined) problems.push('device-ca needs tls-cert and tls-key')
   const ca = readPem(file, problems)
   try {
     if (ca !== '') new X509Certificate(ca)

@@ -1,4 +1,4 @@
-// The writes that many make at once share their commits; here is how much of each may wait.
+// Concurrent writes share commits; here are the limits of each queue.
 
 import type { DeviceReport } from './domain/device-report.ts'
 import type { Store, Trigger, TriggerOutcome } from './domain/store.ts'
@@ -8,24 +8,23 @@ import { GroupCommit } from './store/group-commit.ts'
 
 // 20,000 executions take about 20 ms to write; larger groups would only make small calls wait longer.
 const maxGroupWeight = 20_000
-// About two seconds of work. Whoever comes later is better served by a 503 than by a longer wait.
+// About two seconds of work. Beyond that a 503 serves a caller better than a longer wait.
 const maxWaitingWeight = 500_000
 const maxWaitingItems = 10_000
-// One owner that floods the service leaves the other half to all others.
+// One owner that floods the service leaves half of the queue to all others.
 const maxOwnerShare = 0.5
 // The second group is prepared and on its way while the writer thread syncs the first.
 const maxInFlight = 2
 
-// On PostgreSQL what two light commits cost besides their rows is more than what the second one gains by its early
-// start: 5,300 triggers a second of one device each, and 7,300 with one of them at a time.
+// On PostgreSQL the fixed cost of two light commits exceeds what the second one gains by starting early: 5,300 triggers a second of one device each, and 7,300 with one of them at a time.
 const lightWeight = 1000
 
-// Each connected device may have one report under way, and a fleet may come back at once.
+// Every connected device may have one report in flight, and a whole fleet may reconnect at once.
 const maxWaitingReports = 200_000
-/** A report weighs one, and its output one more for each so many bytes. */
+/** A report weighs one, plus one per this many bytes of output. */
 const outputBytesPerWeight = 64
 
-/** `isRemote`: a commit is a conversation with a server. */
+/** `isRemote`: a commit is a round trip to a database server. */
 export function groupWrites(store: Store, tell: Tell, metrics: Metrics, isRemote: boolean) {
   const options = (of: WriteKind) => ({
     maxGroupWeight,
@@ -58,7 +57,7 @@ export function groupWrites(store: Store, tell: Tell, metrics: Metrics, isRemote
     weigh: weighReport,
     onCommit: ({ items, ms }) => tell({ kind: 'group-committed', of: 'reports', items, ms }),
   })
-  const help = 'Trigger calls that wait for their commit'
+  const help = 'Trigger calls waiting for their commit'
   metrics.gauge('jobcast_triggers_waiting', help, () => triggers.waitingItems)
   return {
     recordTrigger: triggers.write.bind(triggers),

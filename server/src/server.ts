@@ -1,7 +1,7 @@
-// Builds all parts, hands them to each other, and takes them down in order.
+// Builds all parts, connects them, and closes them in order.
 
 import type { AddressInfo } from 'node:net'
-import { setTimeout as rest } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import packageJson from '../package.json' with { type: 'json' }
 import { ensureAdminKey } from './admin-key.ts'
@@ -28,8 +28,8 @@ import type { Nodes } from './domain/nodes.ts'
 import { Presence } from './domain/presence.ts'
 import { CredentialChanges } from './domain/sign-in.ts'
 import { SteadyClock } from './domain/steady-clock.ts'
-import { addDeviceDoor } from './gateway/http/device-door.ts'
-import { openMqttDoor } from './gateway/mqtt/open-mqtt-door.ts'
+import { addHttpGateway } from './gateway/http/add-gateway.ts'
+import { openMqttListener } from './gateway/mqtt/open-mqtt-listener.ts'
 import { groupWrites } from './group-writes.ts'
 import { buildApp } from './http/app.ts'
 import type { App } from './http/app-type.ts'
@@ -47,22 +47,22 @@ export type RunningServer = {
   /** Only on the first start on an empty database. */
   readonly newAdminKey: string | undefined
   setLogLevel(level: LogLevel): void
-  /** May be called twice; resolves when everything is quiet. */
+  /** May be called twice; resolves when everything is closed. */
   stop(signal?: string): Promise<void>
 }
 
 export type StartOptions = {
   now?: () => number
-  /** Milliseconds that never jump. */
+  /** Monotonic milliseconds. */
   elapsed?: () => number
-  /** Where the built console is, if not beside this folder. */
+  /** Folder of the built console, if not the default one. */
   consoleFolder?: string
-  /** The storage ended by itself, which no good state leads to. Whoever runs the server must end the process. */
+  /** The storage failed for good. The caller must end the process. */
   onLost?: () => void
 }
 
-/** Callers that keep connections open get a last answer with `connection: close` before idle ones are cut. */
-const lastAnswersMs = 500
+/** Keep-alive clients get a last response with `connection: close` before idle connections are cut. */
+const lastResponsesMs = 500
 const stopWithinMs = 8000
 const dayMs = 24 * 60 * 60_000
 
@@ -103,7 +103,7 @@ async function start(
   })
   takeDown.add(store.close)
 
-  // Where there are nodes, each sees to those that are gone.
+  // With several nodes, each of them cleans up after dead ones.
   if (nodes === undefined) await store.setAllOffline({ at: now() })
   const steady = new SteadyClock(now, elapsed)
   const share = nodes && (await joinNodes(nodes, steady, elapsed))
@@ -156,8 +156,8 @@ async function start(
   })
   webhooks.start()
   takeDown.add(() => webhooks.stop())
-  metrics.gauge('jobcast_webhooks_failing', 'Webhooks whose receivers accept nothing', () => webhooks.failing)
-  const doorDeps = {
+  metrics.gauge('jobcast_webhooks_failing', 'Webhooks whose deliveries fail', () => webhooks.failing)
+  const gatewayDeps = {
     ...deps,
     link: nodes ? shareLink(dispatcher, nodes) : dispatcher,
     sessions: dispatcher,
@@ -166,7 +166,7 @@ async function start(
   }
   const background = startBackground(
     {
-      ...doorDeps,
+      ...gatewayDeps,
       keepEventsMs: config.keepEventsDays * dayMs,
       keepExecutionsMs:
         config.keepExecutionsDays === undefined ? undefined : config.keepExecutionsDays * dayMs,
@@ -182,25 +182,25 @@ async function start(
 
   const newAdminKey = await ensureAdminKey(deps, config.dataFolder, config.adminKey)
   if (config.adminKey && !(await isKnownKey(deps, config.adminKey))) tell({ kind: 'admin-key-unused' })
-  const app = await buildApp(doorDeps, {
+  const app = await buildApp(gatewayDeps, {
     version: packageJson.version,
     maxDevices: config.maxDevices,
     tls: config.tls,
     consoleFolder,
-    addRoutes: (routes) => addDeviceDoor(routes, doorDeps),
+    addRoutes: (routes) => addHttpGateway(routes, gatewayDeps),
   })
-  takeDown.add(() => closeDoor(app, stopping))
+  takeDown.add(() => closeApp(app, stopping))
   if (config.plaintextBeyondLoopback) tell({ kind: 'plaintext', host: config.host })
-  const mqttDoor = await openMqttDoor(doorDeps, {
+  const mqttListener = await openMqttListener(gatewayDeps, {
     host: config.host,
     port: config.mqttPort,
     tls: config.tls && { ...config.tls, deviceCa: config.deviceCa },
     http: app.server,
   })
-  takeDown.add(() => mqttDoor.stop())
+  takeDown.add(() => mqttListener.stop())
   await app.listen({ host: config.host, port: config.port })
   const http = addressOf(app, config)
-  const mqtt = mqttDoor.address
+  const mqtt = mqttListener.address
   tell({ kind: 'started', http, mqtt, data: describePlace(config), ms: performance.now() - begun })
   return {
     http,
@@ -209,25 +209,25 @@ async function start(
     setLogLevel: log.setLevel,
     async stop(signal = 'stop') {
       if (!stopping.signal.aborted) tell({ kind: 'stopping', signal })
-      // First of all /readyz says so: who balances the load has until the door closes to send calls elsewhere.
+      // /readyz fails first: load balancers have until the listener closes to send calls elsewhere.
       stopping.abort()
       await takeDown.run()
     },
   }
 }
 
-/** From now on the others know of this one, its clock is theirs, and it has its share of the webhooks. */
+/** Registers this node, adopts the shared clock and takes its share of the webhooks. */
 async function joinNodes(nodes: Nodes, steady: SteadyClock, elapsed: () => number): Promise<WebhookShare> {
   const share = new WebhookShare(nodes, elapsed)
   const beat = await nodes.beat(undefined)
   steady.startAt(beat.clock)
   share.setNodes(beat)
-  // It is behind by as long as the answer took: the quickest of a few counts.
+  // The reading is late by the time of the round trip: the fastest of a few counts.
   for (let more = 0; more < 3; more++) steady.keepUpWith((await nodes.beat(steady.now())).clock)
   return share
 }
 
-/** Two clocks: the one on the wall may be set at any time, the other never jumps. */
+/** Two clocks: the wall clock may be set at any time, the steady one never jumps. */
 function momentsOf(now: () => number, steady: SteadyClock, config: Config): () => Moment {
   const cancelDeadlineMs = config.cancelDeadlineSeconds * 1000
   return () => ({
@@ -238,10 +238,10 @@ function momentsOf(now: () => number, steady: SteadyClock, config: Config): () =
   })
 }
 
-/** No new work; who waits is answered, what is under way is finished. */
-async function closeDoor(app: App, stopping: AbortController): Promise<void> {
+/** Accepts no new work, answers waiting calls, finishes work in progress. */
+async function closeApp(app: App, stopping: AbortController): Promise<void> {
   stopping.abort()
-  if (app.server.listening) await rest(lastAnswersMs)
+  if (app.server.listening) await sleep(lastResponsesMs)
   const cut = setTimeout(() => app.server.closeAllConnections(), stopWithinMs)
   await app.close()
   clearTimeout(cut)

@@ -1,16 +1,16 @@
-// The way down: what was opened last is closed first, once, and also when the start breaks off half way.
-// A step that fails keeps no other from being taken.
+// Closes what was opened, in reverse order and once, also after a start that failed half way.
+// A step that fails does not prevent the others.
 
 export class TakeDown {
   readonly #steps: (() => Promise<void> | void)[] = []
   #done: Promise<void> | undefined
 
-  /** To be called right after something was opened. */
+  /** Call it right after something was opened. */
   add(close: () => Promise<void> | void): void {
     this.#steps.push(close)
   }
 
-  /** May be called twice; resolves when everything is quiet. */
+  /** May be called twice; resolves when everything is closed. */
   run(): Promise<void> {
     this.#done ??= this.#runSteps()
     return this.#done

@@ -71,7 +71,7 @@ function getCommand(): Command {
     .action(
       withClient(async ({ client, out }, name: string) => {
         const device = await client.devices.get(name)
-        const { deviceId, deviceName, tags, online, door } = device
+        const { deviceId, deviceName, tags, online, transport } = device
         out.show(device, () =>
           fieldsText(
             {
@@ -81,7 +81,7 @@ function getCommand(): Command {
               state: online ? 'online' : 'offline',
               since: localTime(device.since),
               'last seen': localTime(device.lastSeenAt),
-              door,
+              transport,
               'token made': localTime(device.credentialCreatedAt),
               created: localTime(device.createdAt),
               updated: localTime(device.updatedAt),

@@ -21,6 +21,6 @@ export function eventLine({ eventId, type, timestamp, data }: JobcastEvent, pain
     const how = counts ? countsText(counts, paint) : `${total} ${total === 1 ? 'execution' : 'executions'}`
     return `${head}${type}  ${plainText(jobName)} #${runId}  ${how}`
   }
-  const { deviceId, door } = data
-  return `${head}${type}  ${plainText(deviceId)}${door === undefined ? '' : ` by ${plainText(door)}`}`
+  const { deviceId, transport } = data
+  return `${head}${type}  ${plainText(deviceId)}${transport === undefined ? '' : ` by ${plainText(transport)}`}`
 }

@@ -104,10 +104,10 @@ function Actions({ device }: { device: Device }) {
   )
 }
 
-const doors = { mqtt: 'MQTT', websocket: 'MQTT over WebSocket', http: 'HTTP' }
+const transports = { mqtt: 'MQTT', websocket: 'MQTT over WebSocket', http: 'HTTP' }
 
 function About({ device }: { device: Device }) {
-  const { deviceName, tags, door, lastSeenAt, createdAt } = device
+  const { deviceName, tags, transport, lastSeenAt, createdAt } = device
   return (
     <section class="panel" aria-labelledby="about-device">
       <header>
@@ -135,7 +135,7 @@ function About({ device }: { device: Device }) {
             name: 'Last seen',
             value: lastSeenAt ? <RelativeTime at={lastSeenAt} /> : <span class="quiet">never</span>,
           },
-          { name: 'By', value: door ? doors[door] : <span class="quiet">nothing yet</span> },
+          { name: 'By', value: transport ? transports[transport] : <span class="quiet">nothing yet</span> },
           { name: 'Made', value: <RelativeTime at={createdAt} /> },
         ]}
       />

@@ -3,7 +3,7 @@
 
 import type { DeviceExecution, DeviceQueue } from './device-report.ts'
 import type { SignedInDevice } from './sign-in.ts'
-import type { DeviceKey, Door, LaunchedRun } from './store.ts'
+import type { DeviceKey, LaunchedRun, Transport } from './store.ts'
 
 /** A device as one text, for what is kept by device. */
 export function deviceText({ ownerNo, deviceId }: DeviceKey): string {
@@ -38,7 +38,7 @@ export type CloseReason = 'taken-over' | 'credential-void' | 'stopping'
 /** One live connection of a device. */
 export type DeviceSession = {
   readonly device: SignedInDevice
-  readonly door: Door
+  readonly transport: Transport
   /** Which notices the device has subscribed to. */
   readonly wants: { readonly list: boolean; readonly next: boolean; readonly cancel: boolean }
   /** False while the connection takes no more: the session asks for a refresh when it does again. */
@@ -53,7 +53,7 @@ export type DeviceSession = {
 /** What a device has seen of its queue by asking: all of it, or what comes next. */
 export type SeenQueue = { queue: DeviceQueue } | { next: DeviceExecution | undefined }
 
-/** Where doors announce their connections. */
+/** Where gateways announce their connections. */
 export type DeviceSessions = {
   /** One live session per device: the one before it is closed. */
   open(session: DeviceSession): void

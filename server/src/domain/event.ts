@@ -35,7 +35,14 @@ export function subjectOf({ data }: Pick<StoredEvent, 'data'>): string {
   return `device ${data.deviceId}`
 }
 
-/** As the stream and the webhooks spell it. */
+/** As the stream and the webhooks send it. */
 export function toWireEvent({ eventId, type, at, data }: StoredEvent): JobcastEvent {
-  return { eventId, type, timestamp: toInstant(at), data } as JobcastEvent
+  return { eventId, type, timestamp: toInstant(at), data: withTransport(data) } as JobcastEvent
+}
+
+/** Events written before `door` was renamed to `transport` are kept as they were. */
+function withTransport(data: StoredEvent['data']): StoredEvent['data'] {
+  if (!('door' in data)) return data
+  const { door: transport, ...rest } = data as typeof data & { door: string }
+  return { ...rest, transport }
 }

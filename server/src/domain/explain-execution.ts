@@ -62,7 +62,7 @@ export async function explainExecution(
   return { execution, explanation: explain(facts) }
 }
 
-const neverSeen: StoredPresence = { online: false, since: null, lastSeenAt: null, door: null }
+const neverSeen: StoredPresence = { online: false, since: null, lastSeenAt: null, transport: null }
 
 export function explain(facts: Facts): Explanation {
   const { execution, transitions } = facts

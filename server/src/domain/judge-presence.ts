@@ -8,8 +8,8 @@ export type KnownPresence = StoredPresence & { session: number | null }
 /** `seen`: it changes nothing but when the device was heard last. */
 export type PresenceVerdict = 'holds' | 'seen' | 'ignored'
 
-export function hasSession({ online, door }: Pick<KnownPresence, 'online' | 'door'>): boolean {
-  return online && door !== 'http'
+export function hasSession({ online, transport }: Pick<KnownPresence, 'online' | 'transport'>): boolean {
+  return online && transport !== 'http'
 }
 
 export function judgePresence(known: KnownPresence, change: PresenceChange): PresenceVerdict {

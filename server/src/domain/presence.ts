@@ -1,10 +1,10 @@
-// Which devices are online, since when and by which door. Changes are gathered and written together: a fleet that
+// Which devices are online, since when and by which transport. Changes are gathered and written together: a fleet that
 // comes back at once would else be as many commits. Whoever reads presence settles it first, so nobody sees it late.
 
 import { ByDevice } from './by-device.ts'
 import { keyOf } from './device-link.ts'
 import type { LeftDevice } from './nodes.ts'
-import type { DeviceKey, Door, PresenceChange, Store } from './store.ts'
+import type { DeviceKey, PresenceChange, Store, Transport } from './store.ts'
 
 /** A device that asks by HTTP is online until it has been silent for so long. */
 const httpSilenceMs = 60_000
@@ -13,7 +13,11 @@ const changesPerWrite = 1000
 const movedMs = 3000
 
 /** A connection of a device. */
-export type PresentSession = { readonly device: DeviceKey; readonly door: Door; readonly lastSeenAt: number }
+export type PresentSession = {
+  readonly device: DeviceKey
+  readonly transport: Transport
+  readonly lastSeenAt: number
+}
 
 type HttpDevice = { device: DeviceKey; seenAt: number; seenClock: number }
 
@@ -41,14 +45,14 @@ export class Presence {
 
   /** `since`: on the steady clock. */
   connect(session: PresentSession, since: number): void {
-    const { device, door } = session
+    const { device, transport } = session
     this.#connected.set(device, session)
     this.#byHttp.delete(device)
-    this.#change(device, true, door, this.#deps.now(), since)
+    this.#change(device, true, transport, this.#deps.now(), since)
   }
 
-  disconnect({ device, door }: PresentSession, since: number): void {
-    if (this.#connected.delete(device)) this.#change(device, false, door, this.#deps.now(), since)
+  disconnect({ device, transport }: PresentSession, since: number): void {
+    if (this.#connected.delete(device)) this.#change(device, false, transport, this.#deps.now(), since)
   }
 
   /** It has connected to another node: what it asked here before says nothing any more. */
@@ -57,11 +61,11 @@ export class Presence {
   }
 
   /** The same of a session. That node says that it is online; only if it does not, it is offline since now. */
-  movedElsewhere({ device, door }: PresentSession, since: number): void {
+  movedElsewhere({ device, transport }: PresentSession, since: number): void {
     if (!this.#connected.delete(device)) return
     const at = this.#deps.now()
     const isBack = () => this.#connected.get(device) !== undefined
-    setTimeout(() => isBack() || this.#change(device, false, door, at, since), movedMs).unref()
+    setTimeout(() => isBack() || this.#change(device, false, transport, at, since), movedMs).unref()
   }
 
   seenByHttp(device: DeviceKey): void {
@@ -150,7 +154,13 @@ export class Presence {
     }
   }
 
-  #change(device: DeviceKey, online: boolean, door: Door, at: number, session: number | null): void {
-    this.#changes.set(device, { ...keyOf(device), online, door, at, session })
+  #change(
+    device: DeviceKey,
+    online: boolean,
+    transport: Transport,
+    at: number,
+    session: number | null,
+  ): void {
+    this.#changes.set(device, { ...keyOf(device), online, transport, at, session })
   }
 }

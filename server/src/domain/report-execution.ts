@@ -1,4 +1,4 @@
-// What a device asks and tells about its executions: the four operations of the protocol. Both doors come here.
+// What a device asks and tells about its executions: the four operations of the protocol. All transports use it.
 
 import type { ChangeSignal } from './change-signal.ts'
 import { DeviceError } from './device-error.ts'

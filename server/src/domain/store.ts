@@ -74,22 +74,22 @@ export type StoredDevice = {
   updatedAt: number
 }
 
-/** By which way a device is, or was last, connected. */
-export type Door = 'mqtt' | 'websocket' | 'http'
+/** How a device is, or was last, connected. */
+export type Transport = 'mqtt' | 'websocket' | 'http'
 
 export type StoredPresence = {
   online: boolean
   /** Since when it is online or offline; null if it never was online. */
   since: number | null
   lastSeenAt: number | null
-  door: Door | null
+  transport: Transport | null
 }
 
 /** `session`: since when the connection it tells of is open, on the steady clock; null if it has none (HTTP). */
 export type PresenceChange = DeviceKey & {
   online: boolean
   at: number
-  door: Door
+  transport: Transport
   session: number | null
 }
 

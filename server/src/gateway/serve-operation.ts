@@ -1,4 +1,4 @@
-// One request of a device, whichever door it came through: fields in, JSON text of the answer out.
+// One request of a device, over any transport: fields in, JSON text of the answer out.
 
 import type { DeviceOperation } from '@jobcast/contract'
 import type { SeenQueue } from '../domain/device-link.ts'
@@ -14,10 +14,10 @@ import { type OutputDeps, recordOutput } from '../domain/record-output.ts'
 import { describeExecution, readPending, reportExecution, startNext } from '../domain/report-execution.ts'
 import type { DeviceKey } from '../domain/store.ts'
 import {
+  type AnswerFormat,
   type DocumentAs,
   executionAnswerJson,
   pendingJson,
-  type Spelling,
   toSeconds,
   updateAnswerJson,
 } from './to-device.ts'
@@ -25,8 +25,8 @@ import {
 export type GatewayDeps = OutputDeps
 
 /**
- * `gap`: the answer says which offset of the output is wanted. `shown`: what the answer tells the device of, and
- * `seen`: what of its queue. Throws DeviceError for what is refused.
+ * `gap`: the answer names the expected output offset. `shown`: the executions in the answer; `seen`: what it tells about
+ * the queue. Throws DeviceError for what is refused.
  */
 export type Served = {
   json: string
@@ -43,29 +43,29 @@ export async function serveOperation(
   documentAs: DocumentAs,
 ): Promise<Served> {
   const clientToken = clientTokenOf(fields)
-  const spelling = (): Spelling => ({ ...deps.moment(), documentAs })
+  const format = (): AnswerFormat => ({ ...deps.moment(), documentAs })
   const { deviceId } = device
   switch (operation.name) {
     case 'get': {
       const queue = await readPending(deps, device)
-      return accepted(pendingJson(queue, spelling(), clientToken), queue.executions, { queue })
+      return accepted(pendingJson(queue, format(), clientToken), queue.executions, { queue })
     }
     case 'start-next': {
       const started = await startNext(deps, device, parseStartNext(fields))
-      const json = executionAnswerJson(deviceId, started, spelling(), clientToken)
+      const json = executionAnswerJson(deviceId, started, format(), clientToken)
       return accepted(json, [], { next: started?.execution })
     }
     case 'describe': {
       const request = parseDescribe(fields, documentAs === 'object')
       const found = await describeExecution(deps, device, operation.jobId, request)
-      const json = executionAnswerJson(deviceId, found, spelling(), clientToken)
+      const json = executionAnswerJson(deviceId, found, format(), clientToken)
       const seen = operation.jobId === '$next' ? { next: found?.execution } : undefined
       return accepted(json, found ? [found.execution] : [], seen)
     }
     case 'update': {
       const request = parseUpdate(fields)
       const updated = await reportExecution(deps, device, operation.jobId, request)
-      return accepted(updateAnswerJson(updated, request.wantsState, spelling(), clientToken))
+      return accepted(updateAnswerJson(updated, request.wantsState, format(), clientToken))
     }
     case 'output': {
       const kept = await recordOutput(deps, device, operation.jobId, parseOutput(fields))
@@ -78,7 +78,7 @@ function accepted(json: string, shown: readonly DeviceExecution[] = [], seen?: S
   return { json, gap: false, shown, seen }
 }
 
-/** `offset` is where the next bytes belong. */
+/** `offset` is that of the next bytes. */
 function outputJson(
   kept: { length: number; cut: boolean; gap: boolean },
   at: number,

@@ -1,6 +1,6 @@
-// From what is stored to what a device reads, as JSON text. A document is kept as text and set in as it is:
-// over MQTT as the object it says, over HTTP as a string that holds it. Executions are spelled by hand: a fan-out
-// does it for each device of a fleet, and JSON.stringify takes three times as long.
+// Stored records -> JSON text for devices. A document is stored as text and inserted unchanged: as an object over MQTT, as
+// a string over HTTP. Executions are encoded by hand: a fan-out does it for every device, and JSON.stringify takes three
+// times as long.
 
 import { type JobExecutionState, shownPending, toDeviceStatus } from '@jobcast/contract'
 import type { DeviceError } from '../domain/device-error.ts'
@@ -8,11 +8,11 @@ import type { DeviceExecution, DeviceQueue } from '../domain/device-report.ts'
 import type { WithDocument } from '../domain/report-execution.ts'
 
 export type DocumentAs = 'object' | 'text'
-/** `clock` is the steady one, for the time that is left. */
-export type Spelling = { at: number; clock: number; documentAs: DocumentAs }
+/** `clock` is the steady clock, for the remaining time. */
+export type AnswerFormat = { at: number; clock: number; documentAs: DocumentAs }
 type Token = string | undefined
 
-export function pendingJson(queue: DeviceQueue, { at }: Spelling, clientToken: Token): string {
+export function pendingJson(queue: DeviceQueue, { at }: AnswerFormat, clientToken: Token): string {
   const { inProgress, queued } = summaries(queue)
   const rest = `"timestamp":${toSeconds(at)}${tokenJson(clientToken)}`
   return `{"inProgressJobs":[${inProgress}],"queuedJobs":[${queued}],${rest}}`
@@ -22,19 +22,17 @@ export function pendingJson(queue: DeviceQueue, { at }: Spelling, clientToken: T
 export function executionAnswerJson(
   deviceId: string,
   found: WithDocument | undefined,
-  spelling: Spelling,
+  format: AnswerFormat,
   clientToken: Token,
 ): string {
-  const rest = `"timestamp":${toSeconds(spelling.at)}${tokenJson(clientToken)}`
-  return found === undefined
-    ? `{${rest}}`
-    : `{${rest},"execution":${executionJson(deviceId, found, spelling)}}`
+  const rest = `"timestamp":${toSeconds(format.at)}${tokenJson(clientToken)}`
+  return found === undefined ? `{${rest}}` : `{${rest},"execution":${executionJson(deviceId, found, format)}}`
 }
 
 export function updateAnswerJson(
   { execution, document }: WithDocument,
   wantsState: boolean,
-  { at, documentAs }: Spelling,
+  { at, documentAs }: AnswerFormat,
   clientToken: Token,
 ): string {
   const answer = JSON.stringify({
@@ -64,8 +62,12 @@ export function notifyJson(queue: DeviceQueue, at: number): string {
   return `{"timestamp":${toSeconds(at)},"jobs":{${jobs}}}`
 }
 
-export function notifyNextJson(deviceId: string, next: WithDocument | undefined, spelling: Spelling): string {
-  return executionAnswerJson(deviceId, next, spelling, undefined)
+export function notifyNextJson(
+  deviceId: string,
+  next: WithDocument | undefined,
+  format: AnswerFormat,
+): string {
+  return executionAnswerJson(deviceId, next, format, undefined)
 }
 
 export function cancelJson(deadlineSeconds: number, at: number): string {
@@ -84,39 +86,39 @@ export function toExecutionState(execution: DeviceExecution): JobExecutionState 
   }
 }
 
-function executionJson(deviceId: string, found: WithDocument, spelling: Spelling): string {
+function executionJson(deviceId: string, found: WithDocument, format: AnswerFormat): string {
   const { jobExecutionId } = found.execution
-  return `{"jobId":"${jobExecutionId}","thingName":${JSON.stringify(deviceId)},${stateJson(found, spelling)}`
+  return `{"jobId":"${jobExecutionId}","thingName":${JSON.stringify(deviceId)},${stateJson(found, format)}`
 }
 
 type Launched = { launchedAt: number; document: string | undefined; documentAs: DocumentAs; json: string }
 let lastLaunched: Launched | undefined
 
 /**
- * All of an execution but the two names. Until it is touched for the first time it is the same for all devices of a
- * run, so the last one is kept.
+ * An execution without its two names. Until its first change it is the same for all devices of a run, so the last one
+ * is cached.
  */
-function stateJson({ execution, document }: WithDocument, spelling: Spelling): string {
+function stateJson({ execution, document }: WithDocument, format: AnswerFormat): string {
   const { launchedAt, updatedAt, versionNumber, timesOutAt } = execution
-  const { documentAs } = spelling
-  const isTouched = versionNumber > 1 || updatedAt !== launchedAt || timesOutAt !== null
-  if (isTouched) return spellState(execution, document, spelling)
-  const isKept =
+  const { documentAs } = format
+  const isChanged = versionNumber > 1 || updatedAt !== launchedAt || timesOutAt !== null
+  if (isChanged) return encodeState(execution, document, format)
+  const isCached =
     lastLaunched?.launchedAt === launchedAt &&
     lastLaunched.document === document &&
     lastLaunched.documentAs === documentAs
-  if (lastLaunched === undefined || !isKept) {
-    // Through bytes, so that it is in one piece: else every use would put it together again.
-    const json = Buffer.from(spellState(execution, document, spelling)).toString()
+  if (lastLaunched === undefined || !isCached) {
+    // Flattened through bytes: else every use would concatenate it again.
+    const json = Buffer.from(encodeState(execution, document, format)).toString()
     lastLaunched = { launchedAt, document, documentAs, json }
   }
   return lastLaunched.json
 }
 
-function spellState(
+function encodeState(
   execution: DeviceExecution,
   document: string | undefined,
-  { clock, documentAs }: Spelling,
+  { clock, documentAs }: AnswerFormat,
 ): string {
   const { execState, statusDetails, versionNumber, attempt, timesOutAt } = execution
   const secondsLeft = timesOutAt === null ? undefined : Math.max(0, Math.ceil((timesOutAt - clock) / 1000))
@@ -158,7 +160,7 @@ function documentJson(document: string, documentAs: DocumentAs): string {
   return documentAs === 'object' ? document : JSON.stringify(document)
 }
 
-/** One more field at the end of an object that has at least one. */
+/** Appends a field to an object that has at least one. */
 function withField(object: string, name: string, json: string): string {
   return `${object.slice(0, -1)},"${name}":${json}}`
 }

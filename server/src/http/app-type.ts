@@ -1,4 +1,4 @@
-// The Fastify instance as our routes see it: typed by TypeBox schemas, knowing the caller.
+// The Fastify instance as our routes see it: typed by TypeBox schemas, with the caller on each request.
 
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { ErrorCode, Scope } from '@jobcast/contract'
@@ -21,16 +21,18 @@ export type App = FastifyInstance<
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** One of these is needed. */
+    /** The caller needs one of these. */
     scopes?: [Scope, ...Scope[]]
-    /** Under /job/api, and yet for whoever has no key. */
+    /** Under /job/api, but needs no key. */
     isOpen?: boolean
-    /** For a body of another type than JSON; J-905 unless said. */
+    /** Errors of its own, besides those its scopes and inputs imply. */
+    refusals?: ErrorCode[]
+    /** For a body that is not JSON; default J-905. */
     wrongTypeCode?: ErrorCode
   }
   interface FastifyRequest {
     caller: Caller | null
-    /** For the log: one of ours, or the name by which a device knows it. */
+    /** For the log: an error code, or the exception's name on device routes. */
     errorCode: string | undefined
   }
 }

@@ -1,4 +1,4 @@
-// The door for owners: every rule and every route, one by one.
+// The HTTP app: hooks and routes, registered one by one.
 
 import fastify from 'fastify'
 import type { CancelDeps } from '../domain/cancel-execution.ts'
@@ -26,6 +26,7 @@ import { readJsonBodies } from './json-body.ts'
 import { watchRoutes } from './method-not-allowed.ts'
 import { describeApi } from './openapi.ts'
 import { asRoutable, refuseUnknownRoutes } from './route-not-found.ts'
+import { describeRefusals } from './route-refusals.ts'
 import { addDevices } from './routes/devices.ts'
 import { addEnrollments } from './routes/enrollments.ts'
 import { addEvents } from './routes/events.ts'
@@ -58,16 +59,16 @@ export type AppOptions = {
   version: string
   maxDevices: number
   tls: { cert: string; key: string } | undefined
-  /** Where the built console is; it need not be there. */
+  /** Folder of the built console; may be missing. */
   consoleFolder: string
-  /** Another door in the same house: it brings its own prefix, sign-in and way to spell errors. */
+  /** Further routes with a prefix, sign-in and error format of their own. */
   addRoutes?: (app: App) => void
 }
 
-// A caller that sends a byte a second is let go before 15 s are over.
+// A client that sends one byte per second is disconnected within 15 s.
 const requestTimeoutMs = 12_000
 const checkConnectionsMs = 1000
-// Longer than the longest ?wait=. Whoever does not read an answer for so long is gone.
+// Longer than the longest ?wait=. A client that reads nothing for so long is gone.
 const silentConnectionMs = 75_000
 const maxHeaderBytes = 8 * 1024
 const maxBodyBytes = 1024 * 1024
@@ -87,10 +88,10 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
     genReqId: requestIds,
     clientErrorHandler: answerClientErrors(deps.tell),
     rewriteUrl: asRoutable,
-    // No path is longer than its headers may be, so that the schemas of the routes judge every name.
+    // No path is longer than the headers may be, so route schemas validate every name.
     routerOptions: { maxParamLength: maxHeaderBytes },
   }) as unknown as App
-  // An expectation we do not know is no reason to refuse (RFC 9110, 10.1.1); Node would answer 417 without a word.
+  // An unknown expectation may be ignored (RFC 9110, 10.1.1); Node would answer 417 with an empty body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.setValidatorCompiler(buildValidator())
   app.setSerializerCompiler(() => JSON.stringify)
@@ -101,6 +102,7 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
   authenticateCallers(app, deps)
   refuseUnknownRoutes(app)
 
+  describeRefusals(app)
   const routes = watchRoutes(app)
   await describeApi(app, options.version)
   addTriggerJob(app, deps, triggerLimits(options.maxDevices))
@@ -127,10 +129,10 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
 
 const httpOptions = {
   maxHeaderSize: maxHeaderBytes,
-  // Node takes the smaller of the two for the headers and the larger, 60 s unless said, for the whole request.
+  // Node uses the smaller of the two for the headers and the larger (default 60 s) for the whole request.
   headersTimeout: requestTimeoutMs,
   connectionsCheckingInterval: checkConnectionsMs,
-  requireHostHeader: false, // connections.ts answers in our own words
+  requireHostHeader: false, // connections.ts answers in our error format
 }
 
 function triggerLimits(maxDevices: number): TriggerLimits {
@@ -138,7 +140,7 @@ function triggerLimits(maxDevices: number): TriggerLimits {
   return { maxDevices, maxTriggerBytes }
 }
 
-/** Short, and unlike those of another start of the service. */
+/** Short, and different after every start of the service. */
 function requestIdsOf(startedAt: number): () => string {
   const prefix = startedAt.toString(36)
   let count = 0

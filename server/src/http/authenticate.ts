@@ -1,5 +1,5 @@
-// Key -> caller, before the body is read: J-802, J-803, J-804 in this order. Without a key, the session of a browser
-// stands for the key it was made with.
+// API key -> caller, before the body is read: J-802, J-803, J-804 in this order. Without a key, a browser session
+// acts for the key it was created with.
 
 import { ApiError } from '@jobcast/contract'
 import type { FastifyRequest } from 'fastify'
@@ -21,7 +21,7 @@ export function authenticateCallers(app: App, deps: AuthenticateDeps): void {
   app.decorateRequest('caller', null)
   app.addHook('onRequest', async (request) => {
     if (!needsKey(request)) return
-    // A header given twice arrives as one text with a comma, which no key is.
+    // A repeated header arrives as one comma-separated value, which is never a valid key.
     const apiKey = request.headers['x-api-key'] as string | undefined
     const now = deps.now()
     const session = apiKey === undefined ? sessionOf(request) : undefined
@@ -37,13 +37,13 @@ export function authenticateCallers(app: App, deps: AuthenticateDeps): void {
   })
 }
 
-/** The caller of a route that is not public. */
+/** The caller of a route that needs a key. */
 export function callerOf(request: FastifyRequest): Caller {
   if (request.caller === null) throw new ApiError('J-802')
   return request.caller
 }
 
-/** Everything under /job/api, also what only looks like it: without a key nobody learns which routes there are. */
+/** Everything under /job/api, known or not: without a key nobody learns which routes exist. */
 function needsKey(request: FastifyRequest): boolean {
   if (!request.is404) {
     if (request.routeOptions.config.isOpen) return false

@@ -1,4 +1,4 @@
-// What Node's parser refuses never becomes a request: one answer is written to the socket, then it is closed.
+// Input rejected by Node's HTTP parser never becomes a request: one response is written to the socket, then it is closed.
 
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
@@ -7,7 +7,7 @@ import type { Tell } from '../observe/events.ts'
 import { closeAfterAnswer, endAndLinger } from './connections.ts'
 import { errorBody } from './error-reply.ts'
 
-// Whoever was answered may go on sending for a moment, and each piece is refused again.
+// A client may keep sending after it was answered; each chunk would be rejected again.
 const answered = new WeakSet<Socket>()
 
 export function answerClientErrors(tell: Tell) {
@@ -20,7 +20,7 @@ export function answerClientErrors(tell: Tell) {
     answered.add(socket)
     const apiError = new ApiError(codeFor(error.code))
     tell({ kind: 'connection-refused', code: apiError.code })
-    // Garbage behind a whole request: that request gets its own answer, the garbage none.
+    // Garbage after a complete request: the request gets its answer, the garbage gets none.
     if (!closeAfterAnswer(socket)) endAndLinger(socket, asResponse(apiError))
   }
 }

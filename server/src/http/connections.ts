@@ -1,4 +1,4 @@
-// Rules of a connection that hold on every route.
+// Connection rules that apply to every route.
 
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -8,13 +8,13 @@ import type { App } from './app-type.ts'
 import { countHeader } from './count-header.ts'
 
 const maxHeaders = 64
-/** How long a refused caller may go on sending before the connection is cut. */
+/** How long a refused client may keep sending before the connection is destroyed. */
 const lingerMs = 5000
 
-/** Connections that will be closed. Node has parsed, and would run, what was sent behind the refused request. */
+/** Connections about to be closed. Node has already parsed requests pipelined behind the refused one. */
 const refused = new WeakSet<Socket>()
 
-/** The newest answer of each connection, and those that are the last of theirs. */
+/** The latest response of each connection, and responses that are the last on theirs. */
 const newestAnswer = new WeakMap<Socket, ServerResponse>()
 const lastAnswers = new WeakSet<ServerResponse>()
 
@@ -40,7 +40,7 @@ export function keepConnections(app: App, isStopping: () => boolean): void {
   })
 }
 
-/** Connections that have asked for nothing yet. Node does not count them as idle: a stop would wait for them. */
+/** Connections without a request so far. Node does not count them as idle, so closing the server would wait for them. */
 function watchSilent(app: App): Set<Socket> {
   const silent = new Set<Socket>()
   const isTls = 'setSecureContext' in app.server
@@ -56,8 +56,8 @@ function watchSilent(app: App): Set<Socket> {
 }
 
 /**
- * What came next on the connection is no request. If a request that arrived whole still waits for its answer,
- * that answer becomes the last one, and true is returned.
+ * Called when the input after a request is not HTTP. If a complete request still waits for its response, that response
+ * becomes the last one on the connection and the result is true.
  */
 export function closeAfterAnswer(socket: Socket): boolean {
   const answer = newestAnswer.get(socket)
@@ -66,14 +66,14 @@ export function closeAfterAnswer(socket: Socket): boolean {
   return true
 }
 
-/** What Node's parser lets through. */
+/** Malformed requests that Node's parser accepts. */
 function malformation(request: FastifyRequest): ApiError | undefined {
   const { rawHeaders, httpVersion } = request.raw
-  // Names and values in turn.
+  // rawHeaders alternates names and values.
   if (rawHeaders.length / 2 >= maxHeaders) return new ApiError('J-906')
   const hosts = countHeader(request, 'host')
   if (hosts > 1 || (hosts === 0 && httpVersion !== '1.0')) {
-    return new ApiError('J-907', { detail: 'There must be exactly one Host header.' })
+    return new ApiError('J-907', { detail: 'The request must have exactly one Host header.' })
   }
   if (httpVersion !== '1.1' && httpVersion !== '1.0') {
     return new ApiError('J-907', { detail: 'The version must be HTTP/1.1.' })
@@ -82,8 +82,8 @@ function malformation(request: FastifyRequest): ApiError | undefined {
 }
 
 /**
- * Closing a socket whose peer is still sending resets it, and the reset can overtake our answer.
- * So we end our side, let the peer read, throw away what it sends, and cut it off soon.
+ * Closing a socket whose peer is still sending resets it, and the reset can overtake our response.
+ * So we end our side, let the peer read, discard what it sends, and destroy the socket soon after.
  */
 function lingerOnClose(socket: Socket): void {
   socket.destroySoon = () => {
@@ -92,7 +92,7 @@ function lingerOnClose(socket: Socket): void {
   }
 }
 
-export function endAndLinger(socket: Socket, lastWords: string): void {
-  socket.end(lastWords)
+export function endAndLinger(socket: Socket, lastBytes: string): void {
+  socket.end(lastBytes)
   setTimeout(() => socket.destroy(), lingerMs).unref()
 }

@@ -1,5 +1,5 @@
-// The console: its built files, from memory. The page itself is asked for anew each time, what it loads has names that
-// change with the content and is kept for good.
+// Serves the built console from memory. The page is revalidated on every load; its assets have content hashes in
+// their names and are cached forever.
 
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { ApiError } from '@jobcast/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from './app-type.ts'
 
-/** The first part of every path that the page itself finds its way from. */
+/** First path segments of the pages the console routes itself. */
 export const consolePages = [
   'sign-in',
   'trigger',
@@ -22,7 +22,7 @@ export const consolePages = [
   'enrollments',
 ]
 
-/** Nothing from elsewhere, nothing inline, in nobody's frame. */
+/** Nothing from other origins, nothing inline, no framing. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -75,7 +75,7 @@ export function addConsole(app: App, folder: string): void {
   })
 }
 
-/** All at once, so that a path never reaches the disk. They are few and small. */
+/** All files at start, so that no request path reaches the disk. They are few and small. */
 function readFiles(folder: string): Map<string, File> {
   const files = new Map<string, File>()
   if (!existsSync(folder)) return files

@@ -1,11 +1,11 @@
-// How often a header was given: `headers` has already joined or dropped what came twice.
+// How often a header occurs: in `headers`, repeated ones are already joined or dropped.
 
 import type { FastifyRequest } from 'fastify'
 
 /** `name` in lower case. */
 export function countHeader({ raw: { rawHeaders } }: FastifyRequest, name: string): number {
   let count = 0
-  // Names and values in turn.
+  // rawHeaders alternates names and values.
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const given = rawHeaders[i] as string
     if (given.length === name.length && given.toLowerCase() === name) count++

@@ -1,4 +1,4 @@
-// A cursor is the place where the page before ended, wrapped so that nobody builds one by hand.
+// A cursor is the position where the previous page ended, encoded so that clients treat it as opaque.
 
 import { ApiError } from '@jobcast/contract'
 import type { Slice, Sliced } from '../domain/store.ts'
@@ -25,7 +25,10 @@ function decode<Key>(cursor: string | undefined, isKey: (value: unknown) => bool
     const value: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
     if (isKey(value)) return value as Key
   } catch {
-    // Not JSON: refused below like any other cursor that we did not make.
+    // Not JSON: refused below, like any cursor we did not issue.
   }
-  throw new ApiError('J-500', { field: 'cursor', detail: 'cursor is not one that a list gave out.' })
+  throw new ApiError('J-500', {
+    field: 'cursor',
+    detail: 'cursor must be the nextCursor of an earlier page of this list.',
+  })
 }

@@ -1,4 +1,4 @@
-// Where every field may be left out, so may the body.
+// If every field is optional, so is the body.
 
 import type { FastifyRequest } from 'fastify'
 

@@ -1,4 +1,4 @@
-// How an error is spelled: exactly three fields, or RFC 9457 for whoever accepts application/problem+json.
+// Error responses: exactly three fields, or RFC 9457 for clients that accept application/problem+json.
 
 import { ApiError, type ErrorBody, type ProblemBody } from '@jobcast/contract'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
@@ -8,11 +8,11 @@ import type { App } from './app-type.ts'
 
 export function replyWithErrors(app: App, tell: Tell): void {
   app.decorateRequest('errorCode', undefined)
-  // At most once a second: every request says the same, and the log may be on the disk that is full.
-  let toldAt = Number.NEGATIVE_INFINITY
+  // At most once a second: every request fails alike, and the log may be on the full disk.
+  let loggedAt = Number.NEGATIVE_INFINITY
   const tellOfStorage = (error: unknown) => {
-    if (performance.now() - toldAt < 1000) return
-    toldAt = performance.now()
+    if (performance.now() - loggedAt < 1000) return
+    loggedAt = performance.now()
     tell({ kind: 'storage-unavailable', error })
   }
   app.setErrorHandler((error: FastifyError, request, reply) => {
@@ -42,7 +42,7 @@ function toApiError(error: FastifyError, request: FastifyRequest): ApiError {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new ApiError('J-904')
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return new ApiError('J-500', { detail: 'The body is not as long as Content-Length says.' })
+      return new ApiError('J-500', { detail: 'The length of the body differs from Content-Length.' })
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new ApiError(request.routeOptions.config.wrongTypeCode ?? 'J-905')
     default:

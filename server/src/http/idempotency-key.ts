@@ -1,4 +1,4 @@
-// Idempotency-Key: what lets a caller repeat a call that makes a run.
+// Idempotency-Key: lets a caller safely repeat a call that creates a run.
 
 import Type from 'typebox'
 
@@ -6,7 +6,7 @@ export const IdempotencyHeaders = Type.Object({
   'idempotency-key': Type.Optional(
     Type.String({
       pattern: '^[\\x21-\\x7e]{1,255}$',
-      description: 'Any text of your choice, for example a UUID',
+      description: 'Any unique text, for example a UUID',
     }),
   ),
 })

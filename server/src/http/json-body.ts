@@ -1,5 +1,5 @@
-// From bytes to a JSON value, with nothing guessed: type, charset and encoding as demanded, valid UTF-8,
-// no __proto__, no bottomless nesting. Strings are judged by the schema of the route.
+// Strict JSON bodies: the right type, charset and encoding, valid UTF-8, no __proto__, bounded nesting. Strings are
+// validated by the schema of the route.
 
 import { ApiError } from '@jobcast/contract'
 import type { FastifyRequest } from 'fastify'
@@ -10,7 +10,7 @@ import { countHeader } from './count-header.ts'
 import { turnToRead } from './turns.ts'
 
 const jsonType = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i
-// Takes one byte order mark away and refuses what is not UTF-8.
+// Removes one byte order mark and rejects invalid UTF-8.
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 const byteOrderMark = '\ufeff'
 
@@ -20,26 +20,26 @@ export function readJsonBodies(app: App): void {
     await turnToRead(body.length)
     return parseBody(request, body)
   }
-  // Named for speed: for a type that is not named Fastify looks at every parser anew.
+  // Registered by name for speed: for other types Fastify tries every parser on every request.
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, parse)
   app.addContentTypeParser('*', { parseAs: 'buffer' }, parse)
 }
 
 function parseBody(request: FastifyRequest, bytes: Buffer): unknown {
   const { 'content-type': type = '', 'content-encoding': encoding } = request.headers
-  // Node keeps the first of two types, a proxy before us may have judged by the second.
+  // Node keeps the first of two headers; a proxy in front may have checked the second.
   const isJson = jsonType.test(type) && countHeader(request, 'content-type') === 1
   if (!isJson || encoding !== undefined) {
     throw new ApiError(request.routeOptions.config.wrongTypeCode ?? 'J-905', {
       detail: 'The body must be application/json in UTF-8, without Content-Encoding.',
     })
   }
-  // Many clients name a type also where they send nothing; the route says whether it can do without.
+  // Many clients send a Content-Type with an empty body; the route decides whether it needs one.
   if (bytes.length === 0) return undefined
   let value: unknown
   try {
     const text = utf8.decode(bytes)
-    // The parser would take another mark away; JSON has none.
+    // The parser would remove a second mark; JSON has none.
     if (text.startsWith(byteOrderMark)) throw new Error('more than one byte order mark')
     value = secureJson.parse(text, { protoAction: 'error', constructorAction: 'error' })
   } catch (error) {

@@ -1,5 +1,5 @@
-// 405 with Allow, for every path that exists and every method it does not have. What is registered under a prefix
-// of its own (the page with the docs, the door for devices) sees to that itself.
+// 405 with Allow, for every existing path and every method it does not have. Routes under a prefix of their own
+// (the docs page, device routes) handle this themselves.
 
 import { ApiError } from '@jobcast/contract'
 import type { HTTPMethods } from 'fastify'
@@ -24,7 +24,7 @@ export function watchRoutes(app: App): { finish: () => void } {
           method: methods.filter((method) => !known.has(method)),
           url,
           schema: { hide: true },
-          // Before the body is read: no body makes it a better one.
+          // Before the body is read.
           onRequest: async (_request, reply) => {
             reply.header('allow', allow)
             throw new ApiError('J-902')

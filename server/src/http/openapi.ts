@@ -1,20 +1,20 @@
-// OpenAPI 3.1 from the schemas that validate, and a page to read and try it that needs no internet.
+// The OpenAPI 3.1 document, generated from the schemas that validate requests, and a page to browse and try it offline.
 
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
-import { ErrorBody, type ErrorCode, errorCatalogue, ProblemBody, sessionCookie } from '@jobcast/contract'
+import { sessionCookie } from '@jobcast/contract'
 import Type from 'typebox'
 import type { App } from './app-type.ts'
 
 const description = `
 Trigger a named job on one device or on a whole fleet with one call, and follow every execution to its end.
 
-Give your API key in the header \`X-API-Key\`. A browser that is signed in shows its session instead; that can also fail
-with J-808 (the sign-in has ended) and J-809 (the page is not one of this service). Errors have the three fields \`code\`, \`message\` and \`status\`;
-with \`Accept: application/problem+json\` they come as RFC 9457 with details.
+Send your API key in the header \`X-API-Key\`. A signed-in browser sends its session cookie instead; such requests can also
+fail with J-808 (the session has ended) and J-809 (the request comes from another origin). Errors have the three fields
+\`code\`, \`message\` and \`status\`; with \`Accept: application/problem+json\` they are RFC 9457 problems with details.
 `.trim()
 
-// The plugin's own policy lets pictures and fonts come from elsewhere and turns http into https.
+// The plugin's default policy allows images and fonts from other hosts and upgrades http to https.
 const onlyFromHere =
   "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; object-src 'none'; frame-ancestors 'self'"
 
@@ -24,21 +24,20 @@ export async function describeApi(app: App, version: string): Promise<void> {
       openapi: '3.1.0',
       info: { title: 'Jobcast', version, description, license: { name: 'Apache-2.0' } },
       tags: [
-        { name: 'trigger', description: 'The one call this service is about' },
-        { name: 'executions', description: 'What became of it' },
-        { name: 'events', description: 'Be told instead of asking' },
-        { name: 'webhooks', description: 'Be told at an address of yours' },
-        { name: 'jobs', description: 'What devices can be told to do' },
-        { name: 'devices', description: 'Who can be told' },
-        { name: 'keys', description: 'Who may call' },
-        { name: 'session', description: 'Browsers that are signed in' },
-        { name: 'fleet', description: 'All devices at a glance' },
+        { name: 'trigger', description: 'Trigger a job' },
+        { name: 'executions', description: 'Executions and runs' },
+        { name: 'events', description: 'Event stream' },
+        { name: 'webhooks', description: 'Webhooks' },
+        { name: 'jobs', description: 'Jobs' },
+        { name: 'devices', description: 'Devices, credentials and enrollments' },
+        { name: 'keys', description: 'API keys and owners' },
+        { name: 'session', description: 'Browser sessions' },
+        { name: 'fleet', description: 'Fleet overview' },
         {
-          name: 'device door',
-          description:
-            'What devices call: the AWS IoT Jobs data plane, with the token of the device; and how it gets one',
+          name: 'device protocol',
+          description: 'Calls made by devices: the AWS IoT Jobs data plane, and enrollment',
         },
-        { name: 'service', description: 'Health and metrics' },
+        { name: 'service', description: 'Health, metrics and this document' },
       ],
       security: [{ apiKey: [] }, { session: [] }],
       components: {
@@ -48,10 +47,10 @@ export async function describeApi(app: App, version: string): Promise<void> {
             type: 'apiKey',
             in: 'cookie',
             name: sessionCookie,
-            description: 'In place of a key; what changes something must come from a page of the same origin',
+            description: 'Instead of a key; requests that change something must come from the same origin',
           },
-          deviceToken: { type: 'http', scheme: 'bearer', description: 'The token of the device' },
-          enrollmentToken: { type: 'http', scheme: 'bearer', description: 'The token of an enrolment' },
+          deviceToken: { type: 'http', scheme: 'bearer', description: 'Device token' },
+          enrollmentToken: { type: 'http', scheme: 'bearer', description: 'Enrollment token' },
         },
       },
     },
@@ -69,26 +68,7 @@ export async function describeApi(app: App, version: string): Promise<void> {
 
 export const noContent = (description: string) => Type.Unsafe<undefined>({ type: 'null', description })
 
-/** The answers a route can give when it fails, for its `response`. */
-export function errorResponses(...codes: ErrorCode[]): Record<number, object> {
-  const byStatus = Map.groupBy(codes, (code) => errorCatalogue[code].status)
-  return Object.fromEntries(
-    Array.from(byStatus, ([status, group]) => {
-      const lines = group.map((code) => `${code}: ${errorCatalogue[code].message}`)
-      return [status, { description: lines.join('. '), content: errorContent(group[0] as ErrorCode) }]
-    }),
-  )
-}
-
-function errorContent(code: ErrorCode): object {
-  const { status, message } = errorCatalogue[code]
-  return {
-    'application/json': { schema: ErrorBody, example: { code, message, status } },
-    'application/problem+json': { schema: ProblemBody },
-  }
-}
-
-/** Every object schema with a title becomes a component of that name, and is referred to where it is used. */
+/** Moves every object schema with a title into the components and refers to it by $ref. */
 function nameSchemas<Document extends object>(document: Document): Document {
   const schemas: Record<string, unknown> = {}
   const visit = (value: unknown): unknown => {
@@ -108,7 +88,7 @@ function nameSchemas<Document extends object>(document: Document): Document {
   return { ...visited, components: { ...visited.components, schemas: named } }
 }
 
-/** Where every field may be left out, so may the body. */
+/** If every field is optional, so is the body. */
 function needsBody(operation: object): boolean {
   const { requestBody } = operation as { requestBody: { content: Record<string, { schema: object }> } }
   return Object.values(requestBody.content).some(({ schema }) => 'required' in schema)

@@ -1,10 +1,10 @@
-// 404 for whatever no route is for, before a body is read and after the key is judged.
+// 404 for unknown routes, before the body is read and after the key was checked.
 
 import { ApiError } from '@jobcast/contract'
 import type { FastifyRequest } from 'fastify'
 import type { App } from './app-type.ts'
 
-/** To be called after the hook that judges keys was added. */
+/** Must be called after the hook that checks keys was added. */
 export function refuseUnknownRoutes(app: App): void {
   app.addHook('onRequest', (request, _reply, done) => {
     const isUnknown = request.is404 || hasEmptyPart(request.params) || isTriggerInOtherCase(request)
@@ -12,7 +12,7 @@ export function refuseUnknownRoutes(app: App): void {
   })
 }
 
-/** The router lets a parameter be empty: `/job/api/jobs/` would be the job without a name. */
+/** The router accepts empty parameters: `/job/api/jobs/` would be the job with an empty name. */
 function hasEmptyPart(params: unknown): boolean {
   for (const name in params as object) {
     if ((params as Record<string, string>)[name] === '') return true
@@ -20,15 +20,15 @@ function hasEmptyPart(params: unknown): boolean {
   return false
 }
 
-/** A job may be named Execute, so its path exists; but whoever posts there means the trigger. */
+/** A job may be named Execute, so the path exists; but a POST to it is a misspelled trigger. */
 function isTriggerInOtherCase({ method, params }: FastifyRequest): boolean {
   const { jobName } = params as { jobName?: string }
   return method === 'POST' && jobName?.toLowerCase() === 'execute'
 }
 
 /**
- * The router answers a path that cannot be decoded (%zz, %ff) itself, without hooks, so without a look at
- * the key. Spelled like this the path is none of ours and takes the way of all others.
+ * The router answers a path that cannot be decoded (%zz, %ff) itself, without hooks, so without checking the key.
+ * Rewritten like this it is an ordinary unknown path.
  */
 export function asRoutable({ url = '/' }: { url?: string | undefined }): string {
   if (!url.includes('%')) return url

@@ -1,21 +1,21 @@
-// A browser sends the cookie of a session by itself, so what changes something must come from a page of ours.
+// Browsers send the session cookie automatically, so requests that change something must come from our own pages.
 
 import { ApiError } from '@jobcast/contract'
 import type { FastifyRequest } from 'fastify'
 
-const harmless = new Set(['GET', 'HEAD', 'OPTIONS'])
+const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** For requests that show a session: J-809 unless a page of this very address has sent it. */
+/** For requests with a session: J-809 unless they come from the same origin. */
 export function requireSameOrigin(request: FastifyRequest): void {
-  if (!harmless.has(request.method) && originOf(request) !== 'same') throw new ApiError('J-809')
+  if (!safeMethods.has(request.method) && originOf(request) !== 'same') throw new ApiError('J-809')
 }
 
-/** For requests that show nothing yet: programs, which name no origin, are let through. */
+/** For requests without a session: programs, which send no origin, are accepted. */
 export function refuseOtherOrigin(request: FastifyRequest): void {
   if (originOf(request) === 'other') throw new ApiError('J-809')
 }
 
-/** Browsers leave Sec-Fetch-Site out where the page came by plain HTTP; the origin itself is always there. */
+/** Browsers omit Sec-Fetch-Site on pages loaded over plain HTTP; Origin is always sent. */
 function originOf({ headers }: FastifyRequest): 'same' | 'other' | 'unknown' {
   const site = headers['sec-fetch-site']
   if (site !== undefined) return site === 'same-origin' ? 'same' : 'other'

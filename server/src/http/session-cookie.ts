@@ -1,4 +1,4 @@
-// The cookie that holds a session: out of reach of scripts, sent by our own pages only.
+// The session cookie: not readable by scripts, sent by our own pages only.
 
 import { sessionCookie } from '@jobcast/contract'
 import type { FastifyRequest } from 'fastify'
@@ -13,9 +13,9 @@ export function sessionOf({ headers }: FastifyRequest): string | undefined {
   return undefined
 }
 
-/** Gone at once with 0 seconds. */
-export function spellCookie(request: FastifyRequest, session: string, seconds: number): string {
-  // A proxy before us may speak TLS in our place; the browser says so by its origin.
+/** 0 seconds deletes it. */
+export function sessionCookieHeader(request: FastifyRequest, session: string, seconds: number): string {
+  // A proxy in front may terminate TLS; the origin of the page tells.
   const isSecure = request.protocol === 'https' || (request.headers.origin?.startsWith('https:') ?? false)
   const secure = isSecure ? '; Secure' : ''
   return `${sessionCookie}=${session}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`

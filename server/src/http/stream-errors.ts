@@ -1,11 +1,11 @@
-// A stream that breaks off after its headers are gone: the connection is cut, and nobody else would tell of it.
+// Logs streams that fail after their headers were sent: the connection is cut, and nothing else would report it.
 
 import type { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { StorageUnavailable } from '../domain/store.ts'
 import type { ServiceEvent, Tell } from '../observe/events.ts'
 
-/** Before its headers are sent an error is answered as any other. */
+/** Errors before the headers are answered like any other. */
 export function tellStreamErrors(
   stream: Readable,
   request: FastifyRequest,

@@ -1,4 +1,4 @@
-// From what is stored to what is answered, field by field: nothing gets out by a spread.
+// Stored records -> API objects, field by field: a spread could leak a new column.
 
 import {
   type ApiKey,
@@ -159,7 +159,7 @@ export function toDevice(stored: StoredDevice): Device {
     online: stored.presence.online,
     since: toInstantOrNull(stored.presence.since),
     lastSeenAt: toInstantOrNull(stored.presence.lastSeenAt),
-    door: stored.presence.door,
+    transport: stored.presence.transport,
     createdAt: toInstant(stored.createdAt),
     updatedAt: toInstant(stored.updatedAt),
   }

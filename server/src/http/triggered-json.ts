@@ -1,27 +1,27 @@
-// The answer to a trigger, written piece by piece: JSON.stringify would want an object for each of 10,000
-// devices and spell the same names anew each time.
+// The answer to a trigger, built in pieces: JSON.stringify would need an object per device and encode the same names
+// every time.
 
 import { toLaunchedAt } from '@jobcast/contract'
 import type { LaunchedRun } from '../domain/store.ts'
 
 type NamedDevice = LaunchedRun['devices'][number]
 
-// Longer texts are turned into bytes as they grow: V8 would copy one large text twice, to measure and to write it.
+// Longer texts are encoded as they grow: V8 would copy one large text twice, to measure and to write it.
 const devicesPerPiece = 32
 
-// A device is answered again and again; its two fields are spelled once. Gone when the device is.
-const spelled = new WeakMap<NamedDevice, string>()
+// The two fields of a device, encoded once and dropped together with the device.
+const encodedFields = new WeakMap<NamedDevice, string>()
 
 export function triggeredJson(run: LaunchedRun): string | Buffer {
   const total = run.devices.length
-  if (total <= devicesPerPiece) return `[${spellPiece(run, 0, total)}]`
+  if (total <= devicesPerPiece) return `[${encodePiece(run, 0, total)}]`
 
   let bytes: Buffer = Buffer.allocUnsafe(0)
   let length = 0
   for (let from = 0; from < total; from += devicesPerPiece) {
     const to = Math.min(from + devicesPerPiece, total)
-    const piece = (from === 0 ? '[' : ',') + spellPiece(run, from, to) + (to === total ? ']' : '')
-    // No character takes more than three bytes for each of its UTF-16 units.
+    const piece = (from === 0 ? '[' : ',') + encodePiece(run, from, to) + (to === total ? ']' : '')
+    // UTF-8 needs at most three bytes per UTF-16 unit.
     if (length + 3 * piece.length > bytes.length) {
       bytes = grown(bytes, length, (total - from) * (piece.length / (to - from)) + 3 * piece.length)
     }
@@ -30,7 +30,7 @@ export function triggeredJson(run: LaunchedRun): string | Buffer {
   return bytes.subarray(0, length)
 }
 
-function spellPiece(
+function encodePiece(
   { jobName, launchedAt, firstExecutionId, devices }: LaunchedRun,
   from: number,
   to: number,
@@ -46,10 +46,10 @@ function spellPiece(
 }
 
 function deviceFields(device: NamedDevice): string {
-  let fields = spelled.get(device)
+  let fields = encodedFields.get(device)
   if (fields === undefined) {
     fields = `"deviceId":${JSON.stringify(device.deviceId)},"deviceName":${JSON.stringify(device.deviceName)}`
-    spelled.set(device, fields)
+    encodedFields.set(device, fields)
   }
   return fields
 }

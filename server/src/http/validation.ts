@@ -1,5 +1,4 @@
-// Ajv as the routes use it. Nothing is coerced; but a path or a query is text, so whole numbers and true or false
-// in it are read.
+// Ajv for the routes. Nothing is coerced, except that whole numbers and booleans in paths and queries are parsed.
 
 import { Ajv, type ValidateFunction } from 'ajv'
 import addFormats from 'ajv-formats'
@@ -19,7 +18,7 @@ export function buildValidator(): FastifySchemaCompiler<AnySchema> {
   }
 }
 
-/** Ajv's own coercion would also take 0x1, 1e0 and a blank before the 1 for one. */
+/** Ajv's own coercion would also accept 0x1, 1e0 and a leading space. */
 function readingTexts({ properties = {} }: AnySchema, validate: ValidateFunction): Validate {
   const namesOf = (wanted: string) =>
     Object.entries(properties as Record<string, AnySchema>)
@@ -37,9 +36,9 @@ function readingTexts({ properties = {} }: AnySchema, validate: ValidateFunction
       const text = given[name]
       if (text === 'true' || text === 'false') given[name] = text === 'true'
     }
-    const good = validate(given)
+    const isValid = validate(given)
     check.errors = validate.errors ?? null
-    return good
+    return isValid
   }
   return check
 }

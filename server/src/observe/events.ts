@@ -1,8 +1,8 @@
-// What happens in the service, told by whoever sees it. log-lines.ts words it, metrics.ts counts it.
+// Internal events of the service. log-lines.ts logs them, metrics.ts counts them.
 
 export type WriteKind = 'triggers' | 'devices' | 'reports'
 
-/** Not its address: there may be a secret in it. */
+/** Not its URL, which may contain a secret. */
 type WebhookName = { webhookName: string; ownerNo: number }
 
 export type ServiceEvent =
@@ -10,14 +10,14 @@ export type ServiceEvent =
       kind: 'request-answered'
       requestId: string
       method: string
-      /** The pattern of the route, not the address asked for: it has no bounds. */
+      /** The pattern of the route, not the requested path, which is unbounded. */
       route: string
       status: number
       ms: number
       keyId: string | undefined
       code: string | undefined
     }
-  /** Refused before it was a request: malformed, too large, or too slow. */
+  /** Refused before it became a request: malformed, too large, or too slow. */
   | { kind: 'connection-refused'; code: string }
   | { kind: 'request-failed'; requestId: string; route: string; error: unknown }
   | { kind: 'group-committed'; of: WriteKind; items: number; ms: number }
@@ -30,25 +30,23 @@ export type ServiceEvent =
   | ({
       kind: 'webhook-attempted'
       eventId: number
-      /** Null if none came. */
+      /** Null if there was no response. */
       status: number | null
       /** Null if it was accepted. */
       error: string | null
       ms: number
     } & WebhookName)
   | ({ kind: 'webhook-paused'; because: string } & WebhookName)
-  /** They were not sent, and cannot be any more. */
+  /** Purged before they were sent. */
   | ({ kind: 'webhook-events-forgotten'; upTo: number } & WebhookName)
-  /** By our fault. */
   | { kind: 'webhooks-failed'; error: unknown }
-  | { kind: 'device-connected'; door: string; deviceId: string }
-  | { kind: 'device-disconnected'; door: string; deviceId: string; reason: string }
-  /** Before it was signed in. `deviceId` is what it calls itself, where that cannot be a secret. */
-  | { kind: 'device-refused'; door: string; reason: string; deviceId: string | undefined }
-  | { kind: 'device-sign-in-failed'; door: string; error: unknown }
-  /** By our fault. */
+  | { kind: 'device-connected'; transport: string; deviceId: string }
+  | { kind: 'device-disconnected'; transport: string; deviceId: string; reason: string }
+  /** Before it was signed in. `deviceId` is the claimed one, unless it may contain a secret. */
+  | { kind: 'device-refused'; transport: string; reason: string; deviceId: string | undefined }
+  | { kind: 'device-sign-in-failed'; transport: string; error: unknown }
   | { kind: 'device-request-failed'; deviceId: string; error: unknown }
-  | { kind: 'device-connection-failed'; door: string; error: unknown }
+  | { kind: 'device-connection-failed'; transport: string; error: unknown }
   | { kind: 'tls-handshake-failed'; error: unknown }
   | { kind: 'device-accept-failed'; error: unknown }
   | { kind: 'started'; http: string; mqtt: string; data: string; ms: number }

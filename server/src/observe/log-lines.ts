@@ -1,4 +1,4 @@
-// Words every event: one JSON line each, or a coloured one on a terminal.
+// One log line per event: JSON, or coloured text on a terminal.
 
 import pino, { type Level, type Logger } from 'pino'
 import pretty from 'pino-pretty'
@@ -20,8 +20,8 @@ export function openLog({ level, json }: LogOptions): Log {
     })
     return { ...tellTo(pino({ level }, stream)), close: () => undefined }
   }
-  // Lines are gathered for 4 KiB or 100 ms: a write to the system for each line would cost each request one.
-  // Where they cannot be written (a full disk) they are dropped, beyond a few megabytes: the service goes on.
+  // Lines are buffered up to 4 KiB or 100 ms, to save a system call per request. If they cannot be written (full disk),
+  // they are dropped beyond a few megabytes; the service goes on.
   const destination = pino.destination({
     dest: 1,
     sync: false,
@@ -38,7 +38,7 @@ export function openLog({ level, json }: LogOptions): Log {
   })
   return {
     ...tellTo(pino({ level, base: null }, destination)),
-    // On a full disk flushSync would try for ever, here or when the process exits.
+    // On a full disk flushSync would retry forever, here or when the process exits.
     close: () => (isBroken ? destination.destroy() : destination.flushSync()),
   }
 }
@@ -64,7 +64,7 @@ function logLine(log: Logger, event: ServiceEvent): void {
     case 'request-failed':
       log.error(
         { requestId: event.requestId, route: event.route, err: event.error },
-        'request failed by our fault',
+        'internal error while serving a request',
       )
       return
     case 'connection-refused':
@@ -82,34 +82,43 @@ function logLine(log: Logger, event: ServiceEvent): void {
       log.error({ err: event.error }, 'storage is not available')
       return
     case 'storage-lost':
-      log.fatal({ err: event.error }, 'the storage thread ended; the service cannot go on')
+      log.fatal({ err: event.error }, 'storage thread ended; the service cannot continue')
       return
     case 'device-connected':
-      log.debug({ deviceId: event.deviceId, door: event.door }, 'device connected')
+      log.debug({ deviceId: event.deviceId, transport: event.transport }, 'device connected')
       return
     case 'device-disconnected':
-      log.debug({ deviceId: event.deviceId, door: event.door, reason: event.reason }, 'device disconnected')
+      log.debug(
+        { deviceId: event.deviceId, transport: event.transport, reason: event.reason },
+        'device disconnected',
+      )
       return
     case 'device-refused':
-      log.info({ deviceId: event.deviceId, door: event.door, reason: event.reason }, 'device refused')
+      log.info(
+        { deviceId: event.deviceId, transport: event.transport, reason: event.reason },
+        'device refused',
+      )
       return
     case 'device-sign-in-failed':
-      log.warn({ door: event.door, err: event.error }, 'a device could not be signed in for now')
+      log.warn({ transport: event.transport, err: event.error }, 'could not sign in a device')
       return
     case 'device-request-failed':
-      log.error({ deviceId: event.deviceId, err: event.error }, 'request of a device failed by our fault')
+      log.error(
+        { deviceId: event.deviceId, err: event.error },
+        'internal error while serving a device request',
+      )
       return
     case 'device-connection-failed':
-      log.error({ door: event.door, err: event.error }, 'connection of a device failed by our fault')
+      log.error({ transport: event.transport, err: event.error }, 'internal error on a device connection')
       return
     case 'tls-handshake-failed':
       log.debug({ err: event.error }, 'TLS handshake failed')
       return
     case 'device-accept-failed':
-      log.error({ err: event.error }, 'a connection could not be accepted')
+      log.error({ err: event.error }, 'could not accept a device connection')
       return
     case 'dispatch-failed':
-      log.error({ err: event.error }, 'devices could not be told; they will be, with the next look')
+      log.error({ err: event.error }, 'could not notify devices; will retry on the next sweep')
       return
     case 'webhook-attempted': {
       const { webhookName, ownerNo, eventId, status, error, ms } = event
@@ -125,18 +134,18 @@ function logLine(log: Logger, event: ServiceEvent): void {
       const { webhookName, ownerNo, upTo } = event
       log.warn(
         { webhookName, ownerNo, upTo },
-        'events were forgotten before the webhook was told of them; it goes on behind them',
+        'events expired before they were sent to the webhook; it continues after them',
       )
       return
     }
     case 'webhooks-failed':
-      log.error({ err: event.error }, 'webhooks could not be carried out; it will be tried again')
+      log.error({ err: event.error }, 'could not process webhooks; will retry')
       return
     case 'background-failed':
-      log.error({ task: event.task, err: event.error }, 'background task failed, it will be tried again')
+      log.error({ task: event.task, err: event.error }, 'background task failed; will retry')
       return
     case 'started': {
-      // Whatever the level: whoever started it on port 0 learns the address from this line.
+      // At any level but silent: with port 0 this line is how the caller learns the address.
       const always = log.level === 'silent' ? log : log.child({}, { level: 'info' })
       const { http, mqtt, data } = event
       always.info({ http, mqtt, data, ms: Math.round(event.ms) }, 'ready')
@@ -144,17 +153,17 @@ function logLine(log: Logger, event: ServiceEvent): void {
     }
     case 'admin-key-unused':
       log.warn(
-        'JOBCAST_ADMIN_KEY is not used: this database has its first key already, and it is another one',
+        'JOBCAST_ADMIN_KEY is ignored: this database already has its first key, and it is a different one',
       )
       return
     case 'plaintext':
       log.warn(
         { host: event.host },
-        'API keys and device tokens travel in clear text on this address; set --tls-cert and --tls-key',
+        'API keys and device tokens are sent in clear text on this address; set --tls-cert and --tls-key',
       )
       return
     case 'stopping':
-      log.info({ signal: event.signal }, 'stopping: no new work, finishing what is under way')
+      log.info({ signal: event.signal }, 'stopping: accepting no new work, finishing work in progress')
       return
   }
 }

@@ -5,7 +5,7 @@ import type { Tell } from './events.ts'
 
 export type Metrics = {
   tell: Tell
-  /** A number that is read when it is asked for. */
+  /** A value read at each scrape. */
   gauge: (name: string, help: string, read: () => number) => void
   text: () => Promise<string>
   contentType: string
@@ -19,26 +19,26 @@ export function buildMetrics(): Metrics {
   collectDefaultMetrics({ register: registry })
   const requests = new Histogram({
     name: 'jobcast_http_request_duration_seconds',
-    help: 'Time from the request line to the last byte of the answer',
+    help: 'Time from the request line to the last byte of the response',
     labelNames: ['method', 'route', 'status'],
     buckets: latencyBuckets,
     registers,
   })
   const failures = new Counter({
     name: 'jobcast_http_failures_total',
-    help: 'Requests answered with 500: faults of the service itself',
+    help: 'Requests answered with 500 (internal errors)',
     registers,
   })
   const commits = new Histogram({
     name: 'jobcast_commit_duration_seconds',
-    help: 'Time a group commit takes, sync of the disk included',
+    help: 'Duration of group commits, including disk sync',
     labelNames: ['of'],
     buckets: latencyBuckets,
     registers,
   })
   const members = new Counter({
     name: 'jobcast_committed_items_total',
-    help: 'Items written by group commits: trigger calls, devices, or what devices report',
+    help: 'Items written by group commits: trigger calls, devices, or device reports',
     labelNames: ['of'],
     registers,
   })
@@ -50,41 +50,41 @@ export function buildMetrics(): Metrics {
   })
   const executions = new Counter({
     name: 'jobcast_executions_created_total',
-    help: 'Executions made by trigger calls',
+    help: 'Executions created by trigger calls',
     registers,
   })
   const refusedConnections = new Counter({
     name: 'jobcast_connections_refused_total',
-    help: 'Connections closed because what came was no request: malformed, too large, or too slow',
+    help: 'Connections closed because the input was not a valid request: malformed, too large, or too slow',
     labelNames: ['code'],
     registers,
   })
   const deviceConnections = new Counter({
     name: 'jobcast_device_connections_total',
-    help: 'Connections that devices have opened and signed in on, by MQTT or WebSocket',
-    labelNames: ['door'],
+    help: 'Signed-in device connections over MQTT or WebSocket',
+    labelNames: ['transport'],
     registers,
   })
   const refusedDevices = new Counter({
     name: 'jobcast_device_connections_refused_total',
-    help: 'Connections to the device door that were closed before a device had signed in',
+    help: 'Device connections closed before a device had signed in',
     labelNames: ['reason'],
     registers,
   })
   const deviceFailures = new Counter({
     name: 'jobcast_device_failures_total',
-    help: 'Requests and connections of devices that failed by faults of the service itself',
+    help: 'Device requests and connections that failed with an internal error',
     registers,
   })
   const webhookAttempts = new Counter({
     name: 'jobcast_webhook_attempts_total',
-    help: 'Requests to webhooks: accepted, refused by their answer, or failed without one',
+    help: 'Webhook requests: accepted, refused by the response, or failed without a response',
     labelNames: ['outcome'],
     registers,
   })
   const unavailable = new Counter({
     name: 'jobcast_storage_unavailable_total',
-    help: 'Seconds in which the storage could not be used: disk full, disk failing',
+    help: 'Seconds in which the storage was not available: disk full or failing',
     registers,
   })
 
@@ -110,7 +110,7 @@ export function buildMetrics(): Metrics {
         refusedConnections.inc({ code: event.code })
         return
       case 'device-connected':
-        deviceConnections.inc({ door: event.door })
+        deviceConnections.inc({ transport: event.transport })
         return
       case 'device-refused':
         refusedDevices.inc({ reason: event.reason })

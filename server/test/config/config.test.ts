@@ -79,7 +79,7 @@ const problems: [string, Parameters<typeof loadConfig>[0], Record<string, string
   ['no output', { 'max-output-bytes': '0' }, {}, /max-output-bytes is "0"/],
   ['no time to cancel', {}, { JOBCAST_CANCEL_DEADLINE: '0.5' }, /cancel-deadline is "0.5"/],
   ['who signs for devices without TLS', { 'device-ca': 'no.pem' }, {}, /device-ca needs tls-cert/],
-  ['a certificate without key', { 'tls-cert': 'cert.pem' }, {}, /go together/],
+  ['a certificate without key', { 'tls-cert': 'cert.pem' }, {}, /must be set together/],
   ['files that are not there', { 'tls-cert': 'no.pem', 'tls-key': 'no.key' }, {}, /no\.pem cannot be read/],
   [
     'an address that is none',

@@ -10,13 +10,13 @@ import type { DeviceReport, ReportOutcome } from '../../src/domain/device-report
 import { Documents } from '../../src/domain/documents.ts'
 import type { ExecutionEvent } from '../../src/domain/execution.ts'
 import { Presence } from '../../src/domain/presence.ts'
-import type { DeviceKey, Door, LaunchedRun, Store, StoredJobContent } from '../../src/domain/store.ts'
+import type { DeviceKey, LaunchedRun, Store, StoredJobContent, Transport } from '../../src/domain/store.ts'
 import { openSqliteUnderTest } from '../store/sqlite-under-test.ts'
 import { createOne, momentAt, seedOwner, startedAt } from '../store/store-under-test.ts'
 
 export class RecordingSession implements DeviceSession {
   readonly device: DeviceKey & { tokenId: string | null }
-  readonly door: Door = 'mqtt'
+  readonly transport: Transport = 'mqtt'
   readonly lastSeenAt = startedAt
   wants = { list: true, next: true, cancel: true }
   isReady = true

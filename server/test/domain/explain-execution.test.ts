@@ -30,9 +30,14 @@ const pending: StoredExecution = {
   outputBytes: 0,
   outputCut: false,
 }
-const online: StoredPresence = { online: true, since: at, lastSeenAt: at, door: 'mqtt' }
-const offline: StoredPresence = { online: false, since: at + minute, lastSeenAt: at + minute, door: 'mqtt' }
-const never: StoredPresence = { online: false, since: null, lastSeenAt: null, door: null }
+const online: StoredPresence = { online: true, since: at, lastSeenAt: at, transport: 'mqtt' }
+const offline: StoredPresence = {
+  online: false,
+  since: at + minute,
+  lastSeenAt: at + minute,
+  transport: 'mqtt',
+}
+const never: StoredPresence = { online: false, since: null, lastSeenAt: null, transport: null }
 
 function step(event: ExecutionEvent, actor: string, to: ExecState = 'CANCELED'): StoredTransition {
   return { at, from: 'PENDING', to, event, actor, attempt: 1, versionNumber: 2 }

@@ -21,7 +21,7 @@ import { hashSecret, newSecretText } from '../../src/domain/secret-text.ts'
 import { CredentialChanges } from '../../src/domain/sign-in.ts'
 import { triggerJob } from '../../src/domain/trigger-job.ts'
 import { waitForPending } from '../../src/domain/wait-for-pending.ts'
-import { openMqttDoor } from '../../src/gateway/mqtt/open-mqtt-door.ts'
+import { openMqttListener } from '../../src/gateway/mqtt/open-mqtt-listener.ts'
 import { groupWrites } from '../../src/group-writes.ts'
 import type { ServiceEvent } from '../../src/observe/events.ts'
 import { buildMetrics } from '../../src/observe/metrics.ts'
@@ -69,7 +69,7 @@ async function openWithoutWakeUps(t: TestContext, deviceIds: string[]) {
   }
   const dispatcher = new Dispatcher({ ...deps, clock: () => deps.moment().clock, onFailure: assert.ifError })
   const background = startBackground({ ...deps, keepEventsMs: 1e9, keepExecutionsMs: undefined }, dispatcher)
-  const door = await openMqttDoor(
+  const listener = await openMqttListener(
     { ...deps, sessions: dispatcher },
     { host: '127.0.0.1', port: 0, tls: undefined, http: createServer() },
   )
@@ -81,13 +81,13 @@ async function openWithoutWakeUps(t: TestContext, deviceIds: string[]) {
       const { id, text } = newSecretText('jd')
       const token = { tokenId: id, tokenHash: hashSecret(text), at: Date.now() }
       assert.ok(await store.setDeviceToken({ ownerNo, deviceId, token, at: Date.now() }))
-      const line = await MqttLine.open(door.address, { deviceId, token: text })
+      const line = await MqttLine.open(listener.address, { deviceId, token: text })
       await line.subscribe('notify', ...deviceFilters)
       return line
     },
     /** Before the store is closed. */
     async stop() {
-      await door.stop()
+      await listener.stop()
       stopping.abort()
       await background.stop()
     },

@@ -16,9 +16,9 @@ import { seedTokens } from '../support/seed-tokens.ts'
 const boundMs = 10_000
 
 const byMqtt =
-  (version: 4 | 5, door: 'mqtt' | 'http') =>
+  (version: 4 | 5, transport: 'mqtt' | 'http') =>
   async (server: SpawnedServer, deviceId: string, token: string) => {
-    const line = await MqttLine.open(server[door], { deviceId, token, version })
+    const line = await MqttLine.open(server[transport], { deviceId, token, version })
     try {
       const told = new Promise<Json>((resolve) => {
         line.onNotice = (suffix, { execution }) => {
@@ -35,8 +35,8 @@ const byMqtt =
     }
   }
 
-/** By whichever door a device comes, what it has started when it is back. */
-const doors: [string, (server: SpawnedServer, deviceId: string, token: string) => Promise<Json>][] = [
+/** By whichever transport a device comes, what it has started when it is back. */
+const transports: [string, (server: SpawnedServer, deviceId: string, token: string) => Promise<Json>][] = [
   ['mqtt-3', byMqtt(4, 'mqtt')],
   ['mqtt-5', byMqtt(5, 'mqtt')],
   ['websocket', byMqtt(5, 'http')],
@@ -54,7 +54,7 @@ const doors: [string, (server: SpawnedServer, deviceId: string, token: string) =
 
 test('a device that was away during the trigger and a kill of the server gets its execution within 2 s of its return', async (t) => {
   const folder = newTemporaryFolder()
-  const deviceIds = doors.map(([door]) => door)
+  const deviceIds = transports.map(([transport]) => transport)
   await seedData(folder, { jobs: ['restart'], deviceIds })
   const tokens = seedTokens(folder, deviceIds)
   const server = new RestartingServer(folder)
@@ -63,11 +63,11 @@ test('a device that was away during the trigger and a kill of the server gets it
   const triggered = (await (await server.running()).trigger('restart', deviceIds)).json
   const next = await server.killAndStart()
   const times: string[] = []
-  for (const [index, [door, comeBack]] of doors.entries()) {
+  for (const [index, [transport, comeBack]] of transports.entries()) {
     const begun = performance.now()
-    const returning = comeBack(next, door, tokens.get(door) as string)
-    const execution = await within(boundMs, `nothing came by ${door}`, returning)
-    times.push(`${door} ${Math.round(performance.now() - begun)} ms`)
+    const returning = comeBack(next, transport, tokens.get(transport) as string)
+    const execution = await within(boundMs, `nothing came by ${transport}`, returning)
+    times.push(`${transport} ${Math.round(performance.now() - begun)} ms`)
     assert.equal(execution.jobId, String(triggered[index].jobExecutionId))
     assert.deepEqual([execution.status, execution.versionNumber], ['IN_PROGRESS', 2])
   }
@@ -75,13 +75,13 @@ test('a device that was away during the trigger and a kill of the server gets it
 
   // What it has started is its own after the next kill too.
   const last = await server.killAndStart()
-  for (const [index, door] of deviceIds.entries()) {
-    const device = deviceCalls(last.http, door, tokens.get(door) as string)
+  for (const [index, transport] of deviceIds.entries()) {
+    const device = deviceCalls(last.http, transport, tokens.get(transport) as string)
     const { execution } = (await device.startNext()).json
     assert.equal(execution.jobId, String(triggered[index].jobExecutionId))
     assert.deepEqual([execution.status, execution.versionNumber], ['IN_PROGRESS', 2])
     assert.equal((await device.update(execution.jobId, 'SUCCEEDED')).status, 200)
   }
   const { items } = (await last.call('GET', '/job/api/runs')).json
-  assert.deepEqual([items[0].finished, items[0].counts.SUCCEEDED], [true, doors.length])
+  assert.deepEqual([items[0].finished, items[0].counts.SUCCEEDED], [true, transports.length])
 })

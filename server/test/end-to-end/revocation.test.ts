@@ -81,22 +81,22 @@ test('who signed in with a token that becomes void is closed within 5 s and not 
   const server = await open(t)
   for (const { name, makeVoid } of ways) {
     await t.test(`the token is ${name}`, async (t) => {
-      const doors: [string, string, 4 | 5][] = [
+      const transports: [string, string, 4 | 5][] = [
         ['MQTT 5', server.mqtt, 5],
         ['MQTT 3.1.1', server.mqtt, 4],
         ['WebSocket', server.http, 5],
         ['WebSocket, 3.1.1', server.http, 4],
       ]
       const times: string[] = []
-      for (const [door, address, version] of doors) {
+      for (const [transport, address, version] of transports) {
         const token = await newToken(server)
         const signIn = { deviceId: 'd1', token, version }
         const line = await MqttLine.open(address, signIn)
         await line.subscribe(...deviceFilters)
         const begun = performance.now()
         await makeVoid(server)
-        await within(boundMs, `the connection by ${door} stays open`, line.closed)
-        times.push(`${door} ${Math.round(performance.now() - begun)} ms`)
+        await within(boundMs, `the connection by ${transport} stays open`, line.closed)
+        times.push(`${transport} ${Math.round(performance.now() - begun)} ms`)
         assert.equal(line.disconnectCode, version === 5 ? notAuthorized[5] : undefined)
         assert.equal(await refusalOf(MqttLine.open(address, signIn)), notAuthorized[version])
       }

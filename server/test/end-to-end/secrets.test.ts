@@ -104,7 +104,7 @@ async function sendEverywhere(server: SpawnedServer, secrets: string[]): Promise
   return bodies
 }
 
-/** What devices are answered that show a secret in right and wrong places, by each door. */
+/** What devices are answered that show a secret in right and wrong places, by each transport. */
 async function showEverywhere(server: SpawnedServer, secrets: string[]): Promise<string[]> {
   const answers: string[] = []
   for (const secret of secrets) {

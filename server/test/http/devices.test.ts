@@ -23,7 +23,7 @@ test('PUT answers 201 when it creates, 200 when it replaces, and leaves nothing 
     online: false,
     since: null,
     lastSeenAt: null,
-    door: null,
+    transport: null,
   })
   assert.equal(createdAt, updatedAt)
 

@@ -1,4 +1,4 @@
-// The app with both doors on a real store but without a socket, so that a test can put a failing part into it.
+// The app with owner and device routes on a real store but without a socket, so that a test can put a failing part into it.
 
 import type { TestContext } from 'node:test'
 import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
@@ -14,15 +14,15 @@ import { Presence } from '../../src/domain/presence.ts'
 import { newSecretText } from '../../src/domain/secret-text.ts'
 import { CredentialChanges } from '../../src/domain/sign-in.ts'
 import type { Store } from '../../src/domain/store.ts'
-import { addDeviceDoor } from '../../src/gateway/http/device-door.ts'
-import type { DoorDeps } from '../../src/gateway/http/door-app.ts'
+import { addHttpGateway } from '../../src/gateway/http/add-gateway.ts'
+import type { HttpGatewayDeps } from '../../src/gateway/http/gateway-app.ts'
 import { type AppDeps, buildApp } from '../../src/http/app.ts'
 import type { App } from '../../src/http/app-type.ts'
 import type { ServiceEvent } from '../../src/observe/events.ts'
 import { buildMetrics } from '../../src/observe/metrics.ts'
 import { openStore } from '../../src/store/open-store.ts'
 
-export type AllDeps = AppDeps & DoorDeps
+export type AllDeps = AppDeps & HttpGatewayDeps
 export type OpenApp = { app: App; adminKey: string; told: ServiceEvent[]; deps: AllDeps }
 
 export async function openApp(t: TestContext, parts: Partial<AllDeps> = {}): Promise<OpenApp> {
@@ -34,7 +34,7 @@ export async function openApp(t: TestContext, parts: Partial<AllDeps> = {}): Pro
   const deps: AllDeps = { ...buildParts(store), tell: (event) => told.push(event), ...parts }
   const secret = newSecretText('jc')
   await createFirstKey({ store, now: Date.now }, secret)
-  const addRoutes = (app: App) => addDeviceDoor(app, deps)
+  const addRoutes = (app: App) => addHttpGateway(app, deps)
   const app = await buildApp(deps, {
     version: '0',
     maxDevices: 10,

@@ -117,7 +117,7 @@ test('history, explanation and output answer as the document says: 200, 400, 404
   }
 })
 
-test('the door for devices answers as the document says: 200, 400, 401, 403, 404, 405, 409, 410', async () => {
+test('device routes answer as the document says: 200, 400, 401, 403, 404, 405, 409, 410', async () => {
   const { deviceId: thing, token } = await newDevice(api, 'answering')
   const headers = { authorization: `Bearer ${token}` }
   const ask = (operation: string, jobId: number | string = '$next', body?: unknown, query = '') =>

@@ -1,4 +1,4 @@
-// Who is online, since when and by which door.
+// Who is online, since when and by which transport.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -8,7 +8,13 @@ import { assertRefused } from './assert-reply.ts'
 
 const clock = buildClock()
 const api = await openSharedServer({ now: clock.now })
-type Device = { deviceId: string; online: boolean; since: string | null; lastSeenAt: string; door: string }
+type Device = {
+  deviceId: string
+  online: boolean
+  since: string | null
+  lastSeenAt: string
+  transport: string
+}
 const read = async (deviceId: string): Promise<Device> =>
   (await api.call('GET', `/job/api/devices/${deviceId}`)).json
 const list = async (query: string): Promise<string[]> =>
@@ -17,8 +23,8 @@ const instant = () => new Date(clock.now()).toISOString()
 
 test('a device that was never seen is offline since never', async () => {
   await newDevice(api, 'new')
-  const { online, since, lastSeenAt, door } = await read('new')
-  assert.deepEqual([online, since, lastSeenAt, door], [false, null, null, null])
+  const { online, since, lastSeenAt, transport } = await read('new')
+  assert.deepEqual([online, since, lastSeenAt, transport], [false, null, null, null])
 })
 
 test('a request makes a device online at once; later ones show in lastSeenAt', async () => {
@@ -26,7 +32,12 @@ test('a request makes a device online at once; later ones show in lastSeenAt', a
   await device.call('GET', '')
   const since = instant()
   assert.deepEqual(
-    await read('d1').then(({ online, since, lastSeenAt, door }) => [online, since, lastSeenAt, door]),
+    await read('d1').then(({ online, since, lastSeenAt, transport }) => [
+      online,
+      since,
+      lastSeenAt,
+      transport,
+    ]),
     [true, since, since, 'http'],
   )
   clock.forward(20_000)

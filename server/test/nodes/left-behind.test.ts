@@ -6,7 +6,7 @@ import { setTimeout as rest } from 'node:timers/promises'
 import { createDatabase, execute, sharedPostgres } from '@jobcast/testkit/postgres-server'
 import pg from 'pg'
 import { Presence } from '../../src/domain/presence.ts'
-import type { DeviceKey, Door } from '../../src/domain/store.ts'
+import type { DeviceKey, Transport } from '../../src/domain/store.ts'
 import { openPostgresStore, type PostgresStore } from '../../src/store/postgres/postgres-store.ts'
 import { seedOwner, startedAt } from '../store/store-under-test.ts'
 
@@ -30,8 +30,12 @@ async function openStores(t: TestContext, count: number) {
   return { url, stores, numbers, device: { ownerNo, deviceId: 'd1' } }
 }
 
-const come = (store: PostgresStore, device: DeviceKey, session: number | null, door: Door = 'mqtt') =>
-  store.recordPresence([{ ...device, online: true, at: startedAt, door, session }])
+const come = (
+  store: PostgresStore,
+  device: DeviceKey,
+  session: number | null,
+  transport: Transport = 'mqtt',
+) => store.recordPresence([{ ...device, online: true, at: startedAt, transport, session }])
 
 const isOnline = async (store: PostgresStore, { ownerNo, deviceId }: DeviceKey) =>
   (await store.getDevice({ ownerNo, deviceId }))?.presence.online

@@ -33,7 +33,7 @@ export async function exerciseDevices(t: TestContext, underTest: StoreUnderTest)
       deviceName: 'one',
       tags: ['a', 'b'],
       credentialCreatedAt: null,
-      presence: { online: false, since: null, lastSeenAt: null, door: null },
+      presence: { online: false, since: null, lastSeenAt: null, transport: null },
       createdAt: startedAt,
       updatedAt: startedAt,
     }

@@ -112,7 +112,7 @@ export async function exerciseEnrollments(t: TestContext, underTest: StoreUnderT
       await store.setDeviceToken({ ownerNo, deviceId: 'token', token, at: startedAt })
       await store.setDeviceToken({ ownerNo, deviceId: 'revoked', token: null, at: startedAt })
       await store.recordPresence([
-        { ownerNo, deviceId: 'seen', online: true, at: startedAt, door: 'mqtt', session: 1 },
+        { ownerNo, deviceId: 'seen', online: true, at: startedAt, transport: 'mqtt', session: 1 },
       ])
       for (const deviceId of ['token', 'revoked', 'seen']) {
         const asked = enrolling(enrollment, deviceId, { claim: 1 })

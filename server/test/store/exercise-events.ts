@@ -105,7 +105,7 @@ export async function exerciseEvents(t: TestContext, underTest: StoreUnderTest):
       token: { tokenId: `t${ownerNo}`, tokenHash: new Uint8Array(32), at: 1 },
       at: 1,
     })
-    const online = { ...device, online: true, at: startedAt + 5, door: 'mqtt' as const, session: 1 }
+    const online = { ...device, online: true, at: startedAt + 5, transport: 'mqtt' as const, session: 1 }
     await store.recordPresence([online])
     await store.recordPresence([online])
     await store.recordPresence([{ ...online, online: false }])
@@ -119,8 +119,8 @@ export async function exerciseEvents(t: TestContext, underTest: StoreUnderTest):
         ['device.created', { deviceId: 'd', deviceName: put.deviceName, tags: put.tags }],
         ['device.updated', { deviceId: 'd', deviceName: 'another', tags: ['t'] }],
         ['device.credential_set', { deviceId: 'd' }],
-        ['device.online', { deviceId: 'd', door: 'mqtt' }],
-        ['device.offline', { deviceId: 'd', door: 'mqtt' }],
+        ['device.online', { deviceId: 'd', transport: 'mqtt' }],
+        ['device.offline', { deviceId: 'd', transport: 'mqtt' }],
         ['device.credential_revoked', { deviceId: 'd' }],
         ['device.deleted', { deviceId: 'd' }],
       ],
@@ -138,7 +138,7 @@ export async function exerciseEvents(t: TestContext, underTest: StoreUnderTest):
         deviceId: 'new',
         online: true,
         at: startedAt,
-        door: 'http' as const,
+        transport: 'http' as const,
         session: null,
       }
       await store.recordPresence([came])

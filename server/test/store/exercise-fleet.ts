@@ -48,7 +48,7 @@ export async function exerciseFleet(t: TestContext, underTest: StoreUnderTest): 
       for (const [index, state] of execStates.entries()) {
         await bringTo(store, ownerNo, run.firstExecutionId + index, state)
       }
-      const change = { ownerNo, online: true, at: startedAt, session: 1, door: 'mqtt' } as const
+      const change = { ownerNo, online: true, at: startedAt, session: 1, transport: 'mqtt' } as const
       await store.recordPresence([
         { ...change, deviceId: 'PENDING' },
         { ...change, deviceId: 'FAILED' },
@@ -96,7 +96,7 @@ export async function exerciseFleet(t: TestContext, underTest: StoreUnderTest): 
       await bringTo(store, ownerNo, first.firstExecutionId + 1, 'IN_PROGRESS')
       const second = await createOne(store, trigger(['d1']))
       await store.recordPresence([
-        { ownerNo, deviceId: 'd2', online: true, at: startedAt, session: 1, door: 'mqtt' },
+        { ownerNo, deviceId: 'd2', online: true, at: startedAt, session: 1, transport: 'mqtt' },
       ])
       await store.deleteDevice({ ownerNo, deviceId: 'gone', moment: momentAt(startedAt), actor: 'key k1' })
       const last = (jobExecutionId: number, execState: string) => ({ jobExecutionId, execState })

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import type { Door, Slice } from '../../src/domain/store.ts'
+import type { Slice, Transport } from '../../src/domain/store.ts'
 import {
   devicePut,
   momentAt,
@@ -12,30 +12,36 @@ import {
   startedAt,
 } from './store-under-test.ts'
 
-const neverSeen = { online: false, since: null, lastSeenAt: null, door: null }
+const neverSeen = { online: false, since: null, lastSeenAt: null, transport: null }
 
 export async function exercisePresence(t: TestContext, underTest: StoreUnderTest): Promise<void> {
   const presenceOf = async (ownerNo: number, deviceId: string) =>
     (await underTest.store.getDevice({ ownerNo, deviceId }))?.presence
-  const change = (ownerNo: number, deviceId: string, online: boolean, after: number, door: Door = 'mqtt') => {
+  const change = (
+    ownerNo: number,
+    deviceId: string,
+    online: boolean,
+    after: number,
+    transport: Transport = 'mqtt',
+  ) => {
     const at = startedAt + after
-    return { ownerNo, deviceId, online, at, door, session: door === 'http' ? null : at }
+    return { ownerNo, deviceId, online, at, transport, session: transport === 'http' ? null : at }
   }
 
   await t.test('a device is online or offline since its last change, and was seen last then', async () => {
     const { store } = underTest
     const { ownerNo } = await seedOwner(store)
     assert.deepEqual(await presenceOf(ownerNo, 'd1'), neverSeen)
-    const steps: [boolean, Door][] = [
+    const steps: [boolean, Transport][] = [
       [true, 'mqtt'],
       [true, 'websocket'],
       [false, 'websocket'],
       [true, 'http'],
     ]
-    for (const [index, [online, door]] of steps.entries()) {
-      await store.recordPresence([change(ownerNo, 'd1', online, index, door)])
+    for (const [index, [online, transport]] of steps.entries()) {
+      await store.recordPresence([change(ownerNo, 'd1', online, index, transport)])
       const at = startedAt + index
-      assert.deepEqual(await presenceOf(ownerNo, 'd1'), { online, since: at, lastSeenAt: at, door })
+      assert.deepEqual(await presenceOf(ownerNo, 'd1'), { online, since: at, lastSeenAt: at, transport })
     }
     assert.deepEqual(await presenceOf(ownerNo, 'd2'), neverSeen)
     assert.equal((await store.getDevice({ ownerNo, deviceId: 'd1' }))?.updatedAt, startedAt)
@@ -140,9 +146,9 @@ export async function exercisePresence(t: TestContext, underTest: StoreUnderTest
       const store = await underTest.reopen()
       assert.equal((await presenceOf(ownerNo, 'd1'))?.online, true)
       await store.setAllOffline({ at: startedAt + 9 })
-      const ends = { online: false, since: startedAt + 9, lastSeenAt: startedAt + 1, door: 'mqtt' }
+      const ends = { online: false, since: startedAt + 9, lastSeenAt: startedAt + 1, transport: 'mqtt' }
       assert.deepEqual(await presenceOf(ownerNo, 'd1'), ends)
-      const before = { online: false, since: startedAt + 2, lastSeenAt: startedAt + 2, door: 'http' }
+      const before = { online: false, since: startedAt + 2, lastSeenAt: startedAt + 2, transport: 'http' }
       assert.deepEqual(await presenceOf(ownerNo, 'd2'), before)
       assert.deepEqual(await presenceOf(ownerNo, 'd3'), neverSeen)
       const online = (slice: Slice<string>) => store.listDevices({ ownerNo, filter: { online: true }, slice })

@@ -100,7 +100,7 @@ export async function exerciseQueues(t: TestContext, underTest: StoreUnderTest):
         [
           'it comes online',
           false,
-          () => store.recordPresence([{ ...device, online: true, at: 1, door: 'mqtt', session: 1 }]),
+          () => store.recordPresence([{ ...device, online: true, at: 1, transport: 'mqtt', session: 1 }]),
         ],
         ['it starts the first', true, () => report(store, startNext(device))],
         ['it asks again', false, () => report(store, startNext(device))],

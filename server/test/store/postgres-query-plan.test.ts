@@ -82,7 +82,7 @@ async function takeEveryStep(store: PostgresStore): Promise<void> {
   await store.revokeEnrollment({ ownerNo, enrollmentId: enrollment.enrollmentId, at: 1 })
   await store.findDeviceByToken({ tokenId: 'nobody' })
   await store.findDeviceByCertificate({ ownerName: ownerId, deviceId: 'd1' })
-  await store.recordPresence([{ ...device, online: true, at: 1, door: 'mqtt', session: 1 }])
+  await store.recordPresence([{ ...device, online: true, at: 1, transport: 'mqtt', session: 1 }])
   await store.setAllOffline({ at: 2 })
   const idempotency = { key: 'k', requestHash: new Uint8Array(32), validAfter: 0 }
   const { firstExecutionId: id, runId } = await createOne(store, trigger(['d1', 'd3'], { idempotency }))

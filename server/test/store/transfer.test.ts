@@ -92,7 +92,7 @@ async function fill(store: Store): Promise<Seed> {
   })
   await store.setDeviceToken({ ownerNo, deviceId: 'd2', token: null, at: startedAt })
   await store.recordPresence([
-    { ownerNo, deviceId: 'd1', online: true, at: startedAt + 5, door: 'mqtt', session: 1 },
+    { ownerNo, deviceId: 'd1', online: true, at: startedAt + 5, transport: 'mqtt', session: 1 },
   ])
   const enrollment = await store.createEnrollment(
     newEnrollment(ownerNo, { maxUses: 5, deviceIdPrefix: 'e-' }),

@@ -1,10 +1,10 @@
-// The operations as the OpenAPI document shows them. Nothing here judges a request.
+// Schemas of the device operations for the OpenAPI document. They validate nothing.
 
 import { DeviceCredential, reportedStatuses } from '@jobcast/contract'
 import Type, { type TSchema } from 'typebox'
 
 const seconds = Type.Integer({ description: 'Seconds since 1970' })
-const clientToken = Type.Optional(Type.String({ description: 'Comes back in the answer' }))
+const clientToken = Type.Optional(Type.String({ description: 'Returned in the answer' }))
 
 const Summary = Type.Object(
   {
@@ -18,7 +18,7 @@ const Summary = Type.Object(
   { title: 'JobExecutionSummary' },
 )
 
-const status = Type.String({ description: 'QUEUED, IN_PROGRESS, or how it ended' })
+const status = Type.String({ description: 'QUEUED, IN_PROGRESS, or a final status' })
 const statusDetails = Type.Record(Type.String(), Type.String())
 
 const DeviceJobExecution = Type.Object(
@@ -43,28 +43,28 @@ const Exception = Type.Object(
   { title: 'Exception' },
 )
 
-const OutputKept = Type.Object(
+const OutputStored = Type.Object(
   {
-    offset: Type.Integer({ description: 'Where the next bytes belong' }),
-    cut: Type.Optional(Type.Boolean({ description: 'The output is longer than is kept' })),
+    offset: Type.Integer({ description: 'Offset of the next bytes' }),
+    cut: Type.Optional(Type.Boolean({ description: 'The output was truncated' })),
     timestamp: seconds,
     clientToken,
   },
-  { title: 'OutputKept' },
+  { title: 'OutputStored' },
 )
 
 const OutputGap = Type.Object(
-  { ...OutputKept.properties, code: Type.String(), message: Type.String() },
+  { ...OutputStored.properties, code: Type.String(), message: Type.String() },
   { title: 'OutputGap' },
 )
 
 const progress = {
   statusDetails: Type.Optional(statusDetails),
-  stepTimeoutInMinutes: Type.Optional(Type.Integer({ description: '1 to 10080; -1 discards the timer' })),
+  stepTimeoutInMinutes: Type.Optional(Type.Integer({ description: '1 to 10080; -1 removes the timer' })),
   clientToken,
 }
 
-const common = { tags: ['device door'], security: [{ deviceToken: [] }] }
+const common = { tags: ['device protocol'], security: [{ deviceToken: [] }] }
 const thing = Type.String({ description: 'The deviceId' })
 const jobId = Type.String({ description: 'The jobExecutionId in decimal' })
 const jobIdOrNext = Type.String({ description: 'The jobExecutionId in decimal, or $next' })
@@ -74,18 +74,18 @@ const ExecutionAnswer = Type.Object({
   clientToken,
 })
 
-/** An answer is JSON text already. */
+/** Answers are already JSON text. */
 const answer = (schema: TSchema) => Type.Unsafe<string>(schema)
 
 function refusals(reasons: Record<number, string>): Record<number, object> {
-  return exceptions({ 403: 'It is that of another device', ...reasons })
+  return exceptions({ 403: 'The token belongs to another device', ...reasons })
 }
 
 function exceptions(reasons: Record<number, string>): Record<number, object> {
-  const all = { 401: 'The token is not good', ...reasons }
+  const all = { 401: 'Invalid device token', ...reasons }
   const header = { 'x-amzn-errortype': Type.String({ description: 'The name of the exception' }) }
   return Object.fromEntries(
-    Object.entries({ ...all, 429: 'Too much is waiting', 503: 'The storage is not available' }).map(
+    Object.entries({ ...all, 429: 'Too many requests', 503: 'Storage is not available' }).map(
       ([code, description]) => [
         code,
         { description, headers: header, content: { 'application/json': { schema: Exception } } },
@@ -97,11 +97,11 @@ function exceptions(reasons: Record<number, string>): Record<number, object> {
 export const describeGetPending = {
   ...common,
   operationId: 'getPendingJobExecutions',
-  summary: 'What waits for the device, and what is under way on it',
+  summary: 'List pending and running executions of the device',
   params: Type.Object({ thing }),
   querystring: Type.Object({
     wait: Type.Optional(
-      Type.Integer({ description: 'Seconds to hold the answer until there is something, 0 to 60' }),
+      Type.Integer({ description: 'Long poll: seconds to wait until something is pending, 0 to 60' }),
     ),
   }),
   response: {
@@ -112,34 +112,34 @@ export const describeGetPending = {
         timestamp: seconds,
       }),
     ),
-    ...refusals({ 400: 'wait is out of range' }),
+    ...refusals({ 400: '`wait` is out of range' }),
   },
 }
 
 export const describeDescribe = {
   ...common,
   operationId: 'describeJobExecution',
-  summary: 'One execution, or the next one',
+  summary: 'Get an execution, or the next one',
   params: Type.Object({ thing, jobId: jobIdOrNext }),
   querystring: Type.Object({
     executionNumber: Type.Optional(Type.Integer({ description: 'The attempt' })),
-    includeJobDocument: Type.Optional(Type.Boolean({ description: 'False unless said' })),
+    includeJobDocument: Type.Optional(Type.Boolean({ description: 'Default false' })),
   }),
   response: {
     200: answer(ExecutionAnswer),
-    ...refusals({ 400: 'The query is not good', 404: 'There is no such execution', 410: 'It has ended' }),
+    ...refusals({ 400: 'Invalid query', 404: 'Unknown execution', 410: 'The execution has ended' }),
   },
 }
 
 export const describeStartNext = {
   ...common,
   operationId: 'startNextPendingJobExecution',
-  summary: 'Start the next execution; one that is under way comes again',
+  summary: 'Start the next execution, or get the one that is running',
   params: Type.Object({ thing, jobId: Type.String({ description: 'Always $next', examples: ['$next'] }) }),
   body: Type.Object(progress, { title: 'StartNextRequest' }),
   response: {
     200: answer(ExecutionAnswer),
-    ...refusals({ 400: 'The body is not good', 405: 'Not $next', 413: 'More than 128 KiB' }),
+    ...refusals({ 400: 'Invalid body', 405: 'Only $next can be started', 413: 'Larger than 128 KiB' }),
   },
 }
 
@@ -152,7 +152,7 @@ export const describeUpdate = {
     {
       status: Type.String({ enum: [...reportedStatuses] }),
       ...progress,
-      result: Type.Optional(Type.Unknown({ description: 'Any JSON up to 64 KiB, for whoever triggered it' })),
+      result: Type.Optional(Type.Unknown({ description: 'Any JSON up to 64 KiB, returned to the owner' })),
       expectedVersion: Type.Optional(Type.Integer()),
       executionNumber: Type.Optional(Type.Integer({ description: 'The attempt' })),
       includeJobExecutionState: Type.Optional(Type.Boolean()),
@@ -170,10 +170,10 @@ export const describeUpdate = {
       }),
     ),
     ...refusals({
-      400: 'The body is not good',
-      404: 'There is no such execution',
-      409: 'Its state or its version is another',
-      413: 'More than 128 KiB',
+      400: 'Invalid body',
+      404: 'Unknown execution',
+      409: 'The state or the version of the execution does not allow this',
+      413: 'Larger than 128 KiB',
     }),
   },
 }
@@ -181,29 +181,28 @@ export const describeUpdate = {
 export const describeOutput = {
   ...common,
   operationId: 'appendOutput',
-  summary: 'Add to the output of an execution; each byte is kept once',
-  description: 'As JSON; or the bytes themselves, under any other type, with `offset` in the query.',
+  summary: 'Append to the output of an execution; each byte is stored once',
+  description: 'As JSON; or as raw bytes with any other Content-Type and `offset` in the query.',
   params: Type.Object({ thing, jobId }),
   querystring: Type.Object({
-    offset: Type.Optional(Type.Integer({ description: 'For bytes: where they belong' })),
-    executionNumber: Type.Optional(Type.Integer({ description: 'For bytes: the attempt' })),
+    offset: Type.Optional(Type.Integer({ description: 'For raw bytes: their offset' })),
+    executionNumber: Type.Optional(Type.Integer({ description: 'For raw bytes: the attempt' })),
   }),
   body: Type.Object(
     {
-      offset: Type.Integer({ description: 'Where the bytes belong' }),
+      offset: Type.Integer({ description: 'Offset of the bytes' }),
       data: Type.String(),
-      encoding: Type.Optional(Type.String({ enum: ['utf-8', 'base64'], description: 'utf-8 unless said' })),
+      encoding: Type.Optional(Type.String({ enum: ['utf-8', 'base64'], description: 'Default utf-8' })),
       executionNumber: Type.Optional(Type.Integer({ description: 'The attempt' })),
       clientToken,
     },
     { title: 'OutputRequest' },
   ),
   response: {
-    200: answer(OutputKept),
-    ...refusals({ 400: 'The body is not good', 404: 'There is no such execution', 413: 'More than 128 KiB' }),
+    200: answer(OutputStored),
+    ...refusals({ 400: 'Invalid body', 404: 'Unknown execution', 413: 'Larger than 128 KiB' }),
     409: {
-      description:
-        'Bytes before these are missing, and `offset` is wanted; or the execution is not under way',
+      description: 'Earlier bytes are missing: `offset` is the expected one; or the execution is not running',
       content: { 'application/json': { schema: Type.Union([OutputGap, Exception]) } },
     },
   },
@@ -213,18 +212,20 @@ export const describeEnroll = {
   ...common,
   security: [{ enrollmentToken: [] }],
   operationId: 'enrollDevice',
-  summary: 'Get a token for the device, with that of an enrolment',
+  summary: 'Exchange an enrollment token for a device token',
   description:
-    'Makes the device if there is none. With a `claim` it may be sent again for ten minutes: the same enrolment, ' +
-    'device and claim give a new token in place of the one that got lost, and no other use is counted.',
+    'Creates the device if it does not exist. With a `claim` the call can be repeated for ten minutes: the same ' +
+    'enrollment, device and claim return a new token that replaces the lost one, and count as one use.',
   params: Type.Object({ thing }),
   body: Type.Object(
     {
       deviceName: Type.Optional(
-        Type.String({ description: 'Of the device, if it is made; thing unless said' }),
+        Type.String({ description: 'Name of the device if it is created; default: the deviceId' }),
       ),
       claim: Type.Optional(
-        Type.String({ description: 'Random, made by the device: 16 to 128 visible ASCII characters' }),
+        Type.String({
+          description: 'Random text generated by the device: 16 to 128 visible ASCII characters',
+        }),
       ),
     },
     { title: 'EnrollRequest' },
@@ -232,9 +233,9 @@ export const describeEnroll = {
   response: {
     201: DeviceCredential,
     ...exceptions({
-      400: 'The deviceId or the body is not good',
-      409: 'The device has a credential, or its owner has revoked it',
-      413: 'More than 128 KiB',
+      400: 'Invalid deviceId or body',
+      409: 'The device already has a credential, or its owner has revoked it',
+      413: 'Larger than 128 KiB',
     }),
   },
 }

@@ -1,23 +1,23 @@
-// A device without a token shows that of an enrolment, and gets its own.
+// A device exchanges an enrollment token for a token of its own.
 
 import type { FastifyRequest } from 'fastify'
 import { parseEnroll } from '../../domain/device-request.ts'
 import { enrollDevice, openEnrollment, type ShownEnrollment } from '../../domain/enroll-device.ts'
 import { describeEnroll } from './described.ts'
-import type { DoorApp, DoorDeps } from './door-app.ts'
+import type { GatewayApp, HttpGatewayDeps } from './gateway-app.ts'
 import { conflict, unauthorized } from './refusal.ts'
 import { fieldsOf, maxBodyBytes } from './request-body.ts'
 import { bearerToken } from './sign-in-device.ts'
 
-export function addEnroll(door: DoorApp, deps: DoorDeps): void {
-  door.decorateRequest('enrollment', null)
-  door.route({
+export function addEnroll(gateway: GatewayApp, deps: HttpGatewayDeps): void {
+  gateway.decorateRequest('enrollment', null)
+  gateway.route({
     method: 'POST',
     url: '/:thing/enroll',
     config: { enrolls: true },
     bodyLimit: maxBodyBytes,
     schema: describeEnroll,
-    // As every sign-in: before the body is read.
+    // Like every sign-in, before the body is read.
     onRequest: async (request) => {
       const token = bearerToken(request)
       const shown = token === undefined ? undefined : await openEnrollment(deps, token)

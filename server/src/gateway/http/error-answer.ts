@@ -1,5 +1,5 @@
-// How this door spells an error: the name of the exception in the header x-amzn-errortype, a message in the body,
-// and the state of the execution where it is another than the device believes.
+// Errors in the format of AWS IoT: the exception's name in the header x-amzn-errortype, a message in the body, and the
+// state of the execution where it differs from what the device assumed.
 
 import { ApiError, deviceErrors } from '@jobcast/contract'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
@@ -7,30 +7,30 @@ import { DeviceError } from '../../domain/device-error.ts'
 import { StorageUnavailable, TooMuchWaiting } from '../../domain/store.ts'
 import type { Tell } from '../../observe/events.ts'
 import { toExecutionState } from '../to-device.ts'
-import type { DoorApp } from './door-app.ts'
+import type { GatewayApp } from './gateway-app.ts'
 import { Refusal } from './refusal.ts'
 
-export function answerWithErrors(door: DoorApp, tell: Tell): void {
-  // At most once a second: every request says the same, and the log may be on the disk that is full.
-  let toldAt = Number.NEGATIVE_INFINITY
+export function answerWithErrors(gateway: GatewayApp, tell: Tell): void {
+  // At most once a second: every request fails alike, and the log may be on the full disk.
+  let loggedAt = Number.NEGATIVE_INFINITY
   const tellOfStorage = (error: unknown) => {
-    if (performance.now() - toldAt < 1000) return
-    toldAt = performance.now()
+    if (performance.now() - loggedAt < 1000) return
+    loggedAt = performance.now()
     tell({ kind: 'storage-unavailable', error })
   }
-  door.setErrorHandler((error: FastifyError, request, reply) => {
+  gateway.setErrorHandler((error: FastifyError, request, reply) => {
     if (error instanceof StorageUnavailable) tellOfStorage(error)
     const refusal = toRefusal(error, request)
     if (refusal.status === 500) {
       tell({ kind: 'request-failed', requestId: request.id, route: request.routeOptions.url ?? '', error })
     }
-    // What the connection's own rules refused stays known to them by its code.
+    // Connection rules recognize their own refusals by this code.
     request.errorCode = error instanceof ApiError ? error.code : refusal.exception
     return answer(reply, refusal, error instanceof DeviceError ? error : undefined)
   })
-  door.setNotFoundHandler((_request, reply) => answer(reply, notFound()))
-  // AWS clients put it into their errors: it is the one in our log.
-  door.addHook('onSend', (request, reply, _payload, done) => {
+  gateway.setNotFoundHandler((_request, reply) => answer(reply, notFound()))
+  // AWS clients include it in their errors; it matches the requestId in our log.
+  gateway.addHook('onSend', (request, reply, _payload, done) => {
     reply.header('x-amzn-requestid', request.id)
     done()
   })
@@ -53,13 +53,13 @@ function toRefusal(error: FastifyError, request: FastifyRequest): Refusal {
     return new Refusal(status, exception, error.message)
   }
   if (error instanceof TooMuchWaiting) {
-    return new Refusal(429, 'ThrottlingException', 'Too many requests are waiting.', { 'retry-after': '1' })
+    return new Refusal(429, 'ThrottlingException', 'Too many requests in the queue.', { 'retry-after': '1' })
   }
   if (error instanceof StorageUnavailable) {
-    const text = 'The storage is not available.'
+    const text = 'Storage is not available.'
     return new Refusal(503, 'ServiceUnavailableException', text, { 'retry-after': '5' })
   }
-  // From the rules of the whole app: an address no route is for, a request that is malformed.
+  // From the hooks of the whole app: unknown route, malformed request.
   if (error instanceof ApiError) {
     if (error.status === 404) return notFound()
     return new Refusal(error.status, 'InvalidRequestException', `${error.message}.`)
@@ -69,7 +69,7 @@ function toRefusal(error: FastifyError, request: FastifyRequest): Refusal {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new Refusal(413, 'RequestEntityTooLargeException', 'The body is larger than 128 KiB.')
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return invalid('The body is not as long as Content-Length says.')
+      return invalid('The length of the body differs from Content-Length.')
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return invalid('The Content-Type is malformed.')
     default:
@@ -82,5 +82,5 @@ function invalid(message: string): Refusal {
 }
 
 function notFound(): Refusal {
-  return new Refusal(404, 'ResourceNotFoundException', 'There is no such address.')
+  return new Refusal(404, 'ResourceNotFoundException', 'Route not found.')
 }

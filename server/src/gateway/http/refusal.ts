@@ -1,4 +1,4 @@
-// What this door refuses itself, before the protocol has a say. The names are those an AWS client would expect.
+// Refusals of the HTTP gateway itself, outside the device protocol. The names are those an AWS client expects.
 
 export class Refusal extends Error {
   readonly status: number
@@ -15,25 +15,29 @@ export class Refusal extends Error {
   }
 }
 
-/** One answer for a token that is missing, malformed, unknown, replaced or revoked. */
+/** The same answer for a token that is missing, malformed, unknown, replaced or revoked. */
 export function unauthorized(): Refusal {
-  return new Refusal(401, 'UnauthorizedException', 'The token of a device is needed.', {
+  return new Refusal(401, 'UnauthorizedException', 'Invalid device token.', {
     'www-authenticate': 'Bearer',
   })
 }
 
-/** One answer whether or not there is such a thing. */
+/** The same answer whether or not the device exists. */
 export function forbidden(): Refusal {
-  return new Refusal(403, 'ForbiddenException', 'The token is not that of this thing.')
+  return new Refusal(403, 'ForbiddenException', 'The token belongs to another device.')
 }
 
-/** What enrols takes nothing over. */
+/** Enrollment never takes over a device. */
 export function conflict(): Refusal {
-  return new Refusal(409, 'ConflictException', 'The device has a credential, or its owner has revoked it.')
+  return new Refusal(
+    409,
+    'ConflictException',
+    'The device already has a credential, or its owner has revoked it.',
+  )
 }
 
 export function methodNotAllowed(allowed: string[]): Refusal {
-  return new Refusal(405, 'MethodNotAllowedException', 'The method is not allowed here.', {
+  return new Refusal(405, 'MethodNotAllowedException', 'Method not allowed.', {
     allow: allowed.toSorted().join(', '),
   })
 }

@@ -11,12 +11,12 @@ import {
   describeStartNext,
   describeUpdate,
 } from './described.ts'
-import type { DoorApp, DoorDeps } from './door-app.ts'
+import type { GatewayApp, HttpGatewayDeps } from './gateway-app.ts'
 import { badQuery, methodNotAllowed } from './refusal.ts'
 import { fieldsOf, maxBodyBytes, outputFieldsOf } from './request-body.ts'
 import { deviceOf, signIn } from './sign-in-device.ts'
 
-export function addOperations(door: DoorApp, deps: DoorDeps): void {
+export function addOperations(gateway: GatewayApp, deps: HttpGatewayDeps): void {
   const serve = async (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -34,21 +34,21 @@ export function addOperations(door: DoorApp, deps: DoorDeps): void {
     return reply.header('content-type', 'application/json; charset=utf-8').send(json)
   }
 
-  door.route({
+  gateway.route({
     method: 'GET',
     url: '/:thing/jobs',
     schema: describeGetPending,
     handler: async (request, reply) => {
       const waitMs = waitMsOf(request)
       if (waitMs > 0) {
-        const patience = { waitMs, callerGone: goneSignal(reply) }
-        await waitForPending(deps, deviceOf(request), patience, () => signIn(deps, request))
+        const waitLimit = { waitMs, callerGone: goneSignal(reply) }
+        await waitForPending(deps, deviceOf(request), waitLimit, () => signIn(deps, request))
       }
       return serve(request, reply, { name: 'get' }, {})
     },
   })
 
-  door.route({
+  gateway.route({
     method: 'GET',
     url: '/:thing/jobs/:jobId',
     schema: describeDescribe,
@@ -59,8 +59,8 @@ export function addOperations(door: DoorApp, deps: DoorDeps): void {
     },
   })
 
-  // With a parameter, though only $next is good: the router does not take %24next for $next.
-  door.route({
+  // A parameter, although only $next is valid: the router does not decode %24next.
+  gateway.route({
     method: 'PUT',
     url: '/:thing/jobs/:jobId',
     bodyLimit: maxBodyBytes,
@@ -71,7 +71,7 @@ export function addOperations(door: DoorApp, deps: DoorDeps): void {
     },
   })
 
-  door.route({
+  gateway.route({
     method: 'POST',
     url: '/:thing/jobs/:jobId',
     bodyLimit: maxBodyBytes,
@@ -80,7 +80,7 @@ export function addOperations(door: DoorApp, deps: DoorDeps): void {
       serve(request, reply, { name: 'update', jobId: jobIdOf(request) }, fieldsOf(request)),
   })
 
-  door.route({
+  gateway.route({
     method: 'POST',
     url: '/:thing/jobs/:jobId/output',
     bodyLimit: maxBodyBytes,
@@ -103,7 +103,7 @@ function waitMsOf({ query }: FastifyRequest): number {
   return seconds * 1000
 }
 
-/** Nobody waits for the answer any more. */
+/** The client has disconnected. */
 function goneSignal(reply: FastifyReply): AbortSignal {
   const gone = new AbortController()
   reply.raw.once('close', () => gone.abort())

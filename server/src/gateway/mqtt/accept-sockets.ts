@@ -1,4 +1,4 @@
-// MQTT on a port of its own, in clear or with TLS.
+// MQTT over TCP or TLS, on its own port.
 
 import { createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls'
@@ -10,7 +10,7 @@ export type TlsOptions = { cert: string; key: string; deviceCa: string | undefin
 
 const handshakeWithinMs = 5000
 
-/** `cut` closes whoever is still shaking hands. */
+/** `cut` destroys connections whose TLS handshake is not finished. */
 export type SocketServer = { server: Server; cut: () => void }
 
 export function buildSocketServer(connections: Connections): SocketServer {
@@ -29,7 +29,7 @@ export function buildTlsServer(
       key,
       noDelay: true,
       handshakeTimeout: handshakeWithinMs,
-      // A device without a certificate may still have a token.
+      // A device without a certificate may sign in with a token.
       ...(deviceCa && { ca: deviceCa, requestCert: true, rejectUnauthorized: false }),
     },
     (socket) => attach(socket, deviceCa === undefined ? undefined : subjectOf(socket), connections),
@@ -53,11 +53,11 @@ function attach(socket: Socket, subject: CertificateSubject | undefined, connect
   socket.on('data', (chunk: Buffer) => connection.receive(chunk))
   socket.on('drain', () => connection.drained())
   socket.on('close', () => connection.closed())
-  // The close that follows says all.
+  // A close event follows.
   socket.on('error', () => undefined)
 }
 
-/** A name that is there twice is nobody's. */
+/** A subject with repeated names is rejected. */
 function subjectOf(socket: TLSSocket): CertificateSubject | undefined {
   if (!socket.authorized) return undefined
   const { CN: commonName, O: organization } = socket.getPeerCertificate().subject ?? {}

@@ -9,15 +9,15 @@ import { maxPacketSize } from './frame-rules.ts'
 import { WebSocketStream } from './web-socket-stream.ts'
 
 const path = '/mqtt'
-// The second is what AWS's old JavaScript SDK asks for, whatever MQTT it then speaks.
+// The second is what AWS's old JavaScript SDK offers, whatever MQTT version it uses.
 const subprotocols = ['mqtt', 'mqttv3.1']
 const maxHeaderSize = 5
 const onlyBinary = 1003
 
-/** Node has it since 24.9, its types as an option only. */
+/** In Node since 24.9; its types have it as an option only. */
 type Upgradable = Server & { shouldUpgradeCallback?: (request: IncomingMessage) => boolean }
 
-/** Gives back how to stop it. */
+/** Returns a function that stops it. */
 export function acceptWebSockets(http: Upgradable, connections: Connections): () => void {
   const server = new WebSocketServer({
     noServer: true,
@@ -33,7 +33,7 @@ export function acceptWebSockets(http: Upgradable, connections: Connections): ()
     else server.handleUpgrade(request, socket, head, (webSocket) => attach(webSocket, socket, connections))
   }
   http.on('upgrade', upgrade)
-  // Java's HttpClient offers HTTP/2 with every request: that is an upgrade too, and ours to ignore.
+  // Java's HttpClient offers an upgrade to HTTP/2 with every request; ignore it.
   http.shouldUpgradeCallback = ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket'
   return () => {
     http.off('upgrade', upgrade)
@@ -69,5 +69,5 @@ function refuse(socket: Duplex, status: number): void {
   socket.once('finish', () => socket.destroy())
 }
 
-/** The close that follows says all. */
+/** A close event follows. */
 function ignore(): void {}

@@ -1,11 +1,11 @@
-/** What a connection needs of the network, over TCP, TLS or WebSocket. A socket fits as it is. */
+/** What a connection needs from TCP, TLS or WebSocket. A net.Socket fits as it is. */
 export type ByteStream = {
   /** False once it is closed, or about to be. */
   readonly writable: boolean
-  /** Bytes that were written here and that the network has not taken yet. */
+  /** Bytes written here that are not yet sent. */
   readonly writableLength: number
   write(bytes: Uint8Array): unknown
-  /** Closes once everything written is out. */
+  /** Closes after everything written was sent. */
   end(): unknown
   destroy(): unknown
   pause(): unknown

@@ -1,4 +1,4 @@
-// What CONNECT asks for, and what CONNACK grants.
+// What CONNECT requests and CONNACK grants.
 
 import { randomUUID } from 'node:crypto'
 import type { IConnackPacket } from 'mqtt-packet'
@@ -8,25 +8,25 @@ import type { ConnectPacket } from './packets.ts'
 import { ProtocolError, type ProtocolVersion, type Reason, reasonCodes, toReturnCode } from './reason.ts'
 
 const maxWindow = 50
-// Whoever names no time, or a longer one, is asked to be heard every 20 minutes.
+// Upper bound of the keep-alive, also for devices that ask for none.
 const maxKeepAliveSeconds = 20 * 60
 
 export type ConnectTerms = OutboxTerms & {
-  /** Silent for so long: the device is gone. */
+  /** After so long without a packet the device is considered gone. */
   silenceMs: number
-  /** Where it is not what the device asked for. */
+  /** Set if it differs from what the device asked for. */
   keepAliveSeconds: number | undefined
   assignedClientId: string | undefined
 }
 
-/** Throws ProtocolError for what is refused, whoever it is. */
+/** Throws ProtocolError for what is refused before sign-in. */
 export function termsOf(connect: ConnectPacket): ConnectTerms {
   const { version, clientId, clean = true, protocolId, properties = {}, will } = connect
   if (clientId === '' && version === 4 && (!clean || protocolId === 'MQIsdp'))
     throw new ProtocolError('bad-client-id')
   if (version === 5) {
     if (properties.authenticationMethod !== undefined) throw new ProtocolError('bad-authentication-method')
-    // We send no wills, but have said what a device may ask for.
+    // We send no wills, but CONNACK states these limits.
     if (will?.qos === 2) throw new ProtocolError('qos-not-supported')
     if (will?.retain) throw new ProtocolError('retain-not-supported')
   }
@@ -65,20 +65,20 @@ export function acceptance({ version, ...terms }: ConnectTerms): IConnackPacket 
   }
 }
 
-/** Undefined when there is no word for it in that version. */
+/** Undefined if that version has no code for it. */
 export function refusal(version: ProtocolVersion, reason: Reason): IConnackPacket | undefined {
   if (version === 5) return { cmd: 'connack', sessionPresent: false, reasonCode: reasonCodes[reason] }
   const returnCode = toReturnCode(reason)
   return returnCode === undefined ? undefined : { cmd: 'connack', sessionPresent: false, returnCode }
 }
 
-/** MQTT 3.1.1 has no way to name another time, so there a longer one stands; none at all is the longest of ours. */
+/** MQTT 3.1.1 cannot override the keep-alive, so a longer one is accepted; none at all becomes our maximum. */
 function keepAliveOf({ version, keepalive = 0 }: ConnectPacket): number {
   if (keepalive === 0) return maxKeepAliveSeconds
   return version === 4 ? keepalive : Math.min(keepalive, maxKeepAliveSeconds)
 }
 
-/** A property that came twice is an array. */
+/** A repeated property is an array. */
 function isCount(value: unknown): boolean {
   return typeof value === 'number' && value >= 1
 }

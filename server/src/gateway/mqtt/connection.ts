@@ -1,19 +1,19 @@
-// One connection from its first byte to its last: cuts what comes into packets for the phase it is in, holds the
-// network back while that takes no more, and watches the time.
+// One connection from its first byte to its last: splits input into packets for the current phase, pauses the network
+// while the phase accepts no more, and enforces deadlines.
 
-import type { Door } from '../../domain/store.ts'
+import type { Transport } from '../../domain/store.ts'
 import type { Tell } from '../../observe/events.ts'
 import type { ByteStream } from './byte-stream.ts'
 import { Frames } from './frames.ts'
 import type { Line, Phase } from './phase.ts'
 import { ProtocolError, type Reason } from './reason.ts'
 
-/** What a connection must know of the door it came through. */
-export type Surroundings = {
-  /** Up to a second old: exact enough to measure silence by, and it costs nothing. */
+/** What a connection needs from its listener. */
+export type ConnectionContext = {
+  /** Up to a second old: precise enough for deadlines, and free. */
   readonly now: { at: number; clock: number }
   readonly tell: Tell
-  /** It is closed, and nothing of it is under way. */
+  /** The connection is closed and has no work in progress. */
   gone(connection: Connection): void
 }
 
@@ -22,28 +22,33 @@ const endWithinMs = 1000
 
 export class Connection implements Line {
   readonly stream: ByteStream
-  readonly door: Door
-  readonly #around: Surroundings
+  readonly transport: Transport
+  readonly #context: ConnectionContext
   readonly #frames = new Frames()
   #phase: Phase
-  #heardAt: number
+  #lastPacketAt: number
   #endReason: Reason | undefined
   #endedAt = 0
   #isClosed = false
-  #isTaking = false
+  #isProcessing = false
   #isPaused = false
 
-  constructor(around: Surroundings, stream: ByteStream, door: Door, firstPhase: (line: Line) => Phase) {
-    this.#around = around
+  constructor(
+    context: ConnectionContext,
+    stream: ByteStream,
+    transport: Transport,
+    firstPhase: (line: Line) => Phase,
+  ) {
+    this.#context = context
     this.stream = stream
-    this.door = door
-    this.#heardAt = around.now.clock
+    this.transport = transport
+    this.#lastPacketAt = context.now.clock
     this.#phase = firstPhase(this)
   }
 
   get lastSeenAt(): number {
-    const { at, clock } = this.#around.now
-    return at - (clock - this.#heardAt)
+    const { at, clock } = this.#context.now
+    return at - (clock - this.#lastPacketAt)
   }
 
   get isOpen(): boolean {
@@ -55,11 +60,11 @@ export class Connection implements Line {
   }
 
   receive(chunk: Buffer): void {
-    // Who is being sent away may finish its sentence, unheard: to close with bytes unread would reset the
-    // connection, and a reset can overtake our last words.
+    // After we have ended the connection, input is read and discarded: closing with unread bytes would reset it, and the
+    // reset can overtake our last packet.
     if (!this.isOpen) return
     this.#frames.push(chunk)
-    this.#takeMore()
+    this.#processFrames()
   }
 
   drained(): void {
@@ -69,12 +74,12 @@ export class Connection implements Line {
     } catch (error) {
       this.#fail(error)
     }
-    this.#takeMore()
+    this.#processFrames()
   }
 
-  goOn(): void {
-    if (this.isOpen) this.#takeMore()
-    else if (this.#isClosed && !this.#phase.isBusy) this.#around.gone(this)
+  proceed(): void {
+    if (this.isOpen) this.#processFrames()
+    else if (this.#isClosed && !this.#phase.isBusy) this.#context.gone(this)
   }
 
   stop(): void {
@@ -84,9 +89,9 @@ export class Connection implements Line {
   end(reason: Reason): void {
     if (!this.isOpen) return
     this.#endReason = reason
-    this.#endedAt = this.#around.now.clock
-    const lastWords = this.#phase.lastWords(reason)
-    if (lastWords && this.stream.writable) this.stream.write(lastWords)
+    this.#endedAt = this.#context.now.clock
+    const lastPacket = this.#phase.lastPacket(reason)
+    if (lastPacket && this.stream.writable) this.stream.write(lastPacket)
     this.stream.end()
     this.#frames.clear()
     this.#setPaused(false)
@@ -101,46 +106,47 @@ export class Connection implements Line {
     this.#isClosed = true
     this.#frames.clear()
     this.#phase.closed(this.#endReason)
-    if (!this.#phase.isBusy) this.#around.gone(this)
+    if (!this.#phase.isBusy) this.#context.gone(this)
   }
 
-  /** Asked about every second. */
+  /** Called about once a second. */
   checkTime(): void {
-    const { clock } = this.#around.now
+    const { clock } = this.#context.now
     if (this.#endReason !== undefined) {
       if (clock - this.#endedAt > endWithinMs) this.stream.destroy()
       return
     }
     const overdue = this.#phase.overdue(clock)
-    // Whom we do not listen to is not silent.
-    if (this.#isPaused || this.#phase.isBusy) this.#heardAt = clock
-    const isSilent = clock - this.#heardAt > this.#phase.silenceMs + nowIsStaleMs
+    // A paused connection is not silent.
+    if (this.#isPaused || this.#phase.isBusy) this.#lastPacketAt = clock
+    const isSilent = clock - this.#lastPacketAt > this.#phase.silenceMs + nowIsStaleMs
     if (overdue !== undefined) this.end(overdue)
     else if (isSilent) this.end('too-silent')
   }
 
-  #takeMore(): void {
-    // A packet that is served at once leads back here.
-    if (this.#isTaking) return
-    this.#isTaking = true
+  #processFrames(): void {
+    // A packet that is served synchronously re-enters here.
+    if (this.#isProcessing) return
+    this.#isProcessing = true
     try {
-      while (this.isOpen && this.#phase.takesMore) {
+      while (this.isOpen && this.#phase.acceptsMore) {
         const frame = this.#frames.next(this.#phase.rules)
         if (frame === undefined) break
-        this.#heardAt = this.#around.now.clock
-        this.#phase.take(frame)
+        this.#lastPacketAt = this.#context.now.clock
+        this.#phase.process(frame)
       }
     } catch (error) {
       this.#fail(error)
     }
-    this.#isTaking = false
-    if (this.isOpen) this.#setPaused(!this.#phase.takesMore)
+    this.#isProcessing = false
+    if (this.isOpen) this.#setPaused(!this.#phase.acceptsMore)
   }
 
   #fail(error: unknown): void {
-    const isTheirs = error instanceof ProtocolError
-    if (!isTheirs) this.#around.tell({ kind: 'device-connection-failed', door: this.door, error })
-    this.end(isTheirs ? error.reason : 'internal-error')
+    const isPeerFault = error instanceof ProtocolError
+    if (!isPeerFault)
+      this.#context.tell({ kind: 'device-connection-failed', transport: this.transport, error })
+    this.end(isPeerFault ? error.reason : 'internal-error')
   }
 
   #setPaused(paused: boolean): void {

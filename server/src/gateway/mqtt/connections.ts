@@ -1,18 +1,18 @@
-// All connections of the door. Once a second each is asked for its time: a timer for each of 20,000, set anew with
-// each packet, would cost more than the packets.
+// All connections of the listener. Once a second each checks its deadlines: a timer per connection, reset by every
+// packet, would cost more than the packets do at 20,000 connections.
 
-import type { Door } from '../../domain/store.ts'
+import type { Transport } from '../../domain/store.ts'
 import type { Tell } from '../../observe/events.ts'
 import type { ByteStream } from './byte-stream.ts'
-import { Connection, type Surroundings } from './connection.ts'
+import { Connection, type ConnectionContext } from './connection.ts'
 import { Handshake, type HandshakeDeps } from './handshake.ts'
 import type { CertificateSubject } from './sign-in-device.ts'
 
 const checkEveryMs = 1000
-/** A check that comes so late says nothing about the devices: it was we who did not listen. */
+/** A check that is this late says nothing about devices: our own event loop was blocked. */
 const tooLateMs = 3000
 
-export class Connections implements Surroundings {
+export class Connections implements ConnectionContext {
   now: { at: number; clock: number }
   readonly tell: Tell
   readonly #deps: HandshakeDeps
@@ -32,8 +32,13 @@ export class Connections implements Surroundings {
     this.#timer.unref()
   }
 
-  add(stream: ByteStream, door: Door, subject: CertificateSubject | undefined): Connection {
-    const connection = new Connection(this, stream, door, (line) => new Handshake(this.#deps, line, subject))
+  add(stream: ByteStream, transport: Transport, subject: CertificateSubject | undefined): Connection {
+    const connection = new Connection(
+      this,
+      stream,
+      transport,
+      (line) => new Handshake(this.#deps, line, subject),
+    )
     this.#all.add(connection)
     if (this.#isStopping) connection.stop()
     return connection
@@ -44,7 +49,7 @@ export class Connections implements Surroundings {
     if (this.#all.size === 0) this.#whenNone?.()
   }
 
-  /** Resolves when all are gone and nothing of theirs is under way. */
+  /** Resolves when all are closed and have no work in progress. */
   async stop(): Promise<void> {
     this.#isStopping = true
     const none = new Promise<void>((resolve) => {

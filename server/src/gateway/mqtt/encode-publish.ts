@@ -2,13 +2,13 @@ import type { ProtocolVersion } from './reason.ts'
 
 const publish = 0x30
 const longestTopic = 0xffff
-/** Between topic and payload: the packet id with QoS 1, in MQTT 5 a zero for no properties. */
+/** Between topic and payload: the packet id with QoS 1; in MQTT 5 a zero for no properties. */
 const gaps = ['', '\0', '\0\0', '\0\0\0']
 
 /**
- * Each notice to each device passes here, and mqtt-packet takes six times as long for it (3 µs, not 0.5): one text,
- * written at once, and the packet id set in afterwards.
- * Undefined for a topic that is too long to be sent. `packetId` counts with QoS 1.
+ * Every notice to every device is encoded here; mqtt-packet is six times slower (3 µs instead of 0.5): one text, written
+ * at once, with the packet id filled in afterwards.
+ * Undefined if the topic is too long. `packetId` is used with QoS 1.
  */
 export function encodePublish(
   version: ProtocolVersion,

@@ -1,10 +1,10 @@
-// Cuts a stream of bytes into whole packets. mqtt-packet would gather up to 256 MB for one packet: here its first
-// bytes are judged before the rest of it has come.
+// Splits a stream of bytes into complete packets. mqtt-packet would buffer up to 256 MB for one packet; here its first
+// bytes are checked before the rest has arrived.
 
 import { ProtocolError, type Reason } from './reason.ts'
 
 export type FrameRules = {
-  /** Of what follows the fixed header. */
+  /** Length after the fixed header. */
   maxLength: number
   /** Why a packet that begins with this byte is refused. */
   refusalOf(firstByte: number): Reason | undefined
@@ -14,7 +14,7 @@ const nothing = Buffer.alloc(0)
 const mostLengthBytes = 4
 
 export class Frames {
-  // A chunk of the network while it holds all there is, else a copy of our own with room for more.
+  // The received chunk while it holds everything, else our own buffer with spare room.
   #bytes: Buffer = nothing
   #start = 0
   #end = 0
@@ -28,7 +28,7 @@ export class Frames {
       return
     }
     if (this.#bytes.length - this.#end < chunk.length) {
-      // Twice as large each time: a packet that comes byte by byte is not copied as often.
+      // Doubling: a packet that arrives byte by byte is not copied for every byte.
       const larger = Buffer.allocUnsafe(Math.max(waiting + chunk.length, 2 * waiting))
       this.#bytes.copy(larger, 0, this.#start, this.#end)
       this.#bytes = larger
@@ -39,7 +39,7 @@ export class Frames {
     this.#end += chunk.length
   }
 
-  /** The next packet, header and all; undefined until more bytes come. Throws ProtocolError. */
+  /** The next packet including its header; undefined until it is complete. Throws ProtocolError. */
   next({ maxLength, refusalOf }: FrameRules): Buffer | undefined {
     if (this.#start === this.#end) return undefined
     const refusal = refusalOf(this.#bytes[this.#start] as number)

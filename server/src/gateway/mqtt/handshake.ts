@@ -1,4 +1,4 @@
-// The first phase of a connection: one CONNECT, then the look-up of whoever that is.
+// The first phase of a connection: one CONNECT, then the sign-in.
 
 import { mayHoldSecret } from '../../domain/secret-text.ts'
 import type { SignedInDevice, SignInDeps } from '../../domain/sign-in.ts'
@@ -33,7 +33,7 @@ export class Handshake implements Phase {
     this.#since = deps.moment().clock
   }
 
-  get takesMore(): boolean {
+  get acceptsMore(): boolean {
     return !this.#isSigningIn
   }
 
@@ -41,7 +41,7 @@ export class Handshake implements Phase {
     return this.#isSigningIn
   }
 
-  take(frame: Buffer): void {
+  process(frame: Buffer): void {
     const connect = parseConnect(frame)
     this.#connect = connect
     const terms = termsOf(connect)
@@ -61,7 +61,7 @@ export class Handshake implements Phase {
     this.#line.end('unavailable')
   }
 
-  lastWords(reason: Reason): Buffer | undefined {
+  lastPacket(reason: Reason): Buffer | undefined {
     const version = this.#connect?.version
     if (version === undefined && reason !== 'unsupported-version') return undefined
     const connack = refusal(version ?? 4, reason)
@@ -70,24 +70,24 @@ export class Handshake implements Phase {
 
   closed(reason: Reason | undefined): void {
     if (reason === undefined) return
-    const deviceId = this.#connect && harmless(claimedDeviceId(this.#connect))
-    this.#deps.tell({ kind: 'device-refused', door: this.#line.door, reason, deviceId })
+    const deviceId = this.#connect && withoutSecret(claimedDeviceId(this.#connect))
+    this.#deps.tell({ kind: 'device-refused', transport: this.#line.transport, reason, deviceId })
   }
 
   async #signIn(connect: ConnectPacket, terms: ConnectTerms): Promise<void> {
     try {
       const device = await signInDevice(this.#deps, connect, this.#subject)
       this.#isSigningIn = false
-      if (!this.#line.isOpen) this.#line.goOn()
+      if (!this.#line.isOpen) this.#line.proceed()
       else if (device === undefined) this.#line.end('not-authorized')
       else this.#open(device, terms)
     } catch (error) {
       this.#isSigningIn = false
       if (!(error instanceof StorageUnavailable)) {
-        this.#deps.tell({ kind: 'device-sign-in-failed', door: this.#line.door, error })
+        this.#deps.tell({ kind: 'device-sign-in-failed', transport: this.#line.transport, error })
       }
       this.#line.end('unavailable')
-      this.#line.goOn()
+      this.#line.proceed()
     }
   }
 
@@ -96,13 +96,13 @@ export class Handshake implements Phase {
     this.#deps.sessions.open(session)
     this.#line.enter(session)
     session.welcome()
-    this.#line.goOn()
+    this.#line.proceed()
   }
 }
 
-const longestId = 128
+const maxIdLength = 128
 
-/** Some day somebody will enter the token as the user name, or beside it. */
-function harmless(claimedId: string): string | undefined {
-  return claimedId.length > longestId || mayHoldSecret(claimedId) ? undefined : claimedId
+/** Somebody may configure the token as the user name, or append it. */
+function withoutSecret(claimedId: string): string | undefined {
+  return claimedId.length > maxIdLength || mayHoldSecret(claimedId) ? undefined : claimedId
 }

@@ -1,5 +1,4 @@
-// The requests of one device, served one at a time and in the order in which they came: so an update and a get behind
-// it, sent in one go, see each other.
+// The requests of one device, served one at a time in order of arrival: a get sent right after an update sees it.
 
 import type { IPingreqPacket, IPubackPacket } from 'mqtt-packet'
 import type { DevicePacket } from './packets.ts'
@@ -9,13 +8,13 @@ export type Request = Exclude<DevicePacket, IPubackPacket | IPingreqPacket>
 export type ServesInOrder = {
   /** There is room for an answer. */
   mayServe(): boolean
-  /** Undefined: it is served already. */
+  /** Undefined: served synchronously. */
   serve(request: Request): Promise<void> | undefined
-  /** Nothing is being served any more. With an error, it was our fault. */
-  rested(error: unknown): void
+  /** No request is being served. An error is an internal one. */
+  onIdle(error: unknown): void
 }
 
-// As much may wait here; then the network holds the rest back.
+// Queue limits; beyond them reading from the network is paused.
 const maxWaiting = 20
 const maxWaitingBytes = 256 * 1024
 
@@ -40,14 +39,14 @@ export class InOrder {
   add(request: Request): void {
     this.#waiting.push(request)
     this.#waitingBytes += request.length ?? 0
-    this.goOn()
+    this.proceed()
   }
 
-  goOn(): void {
+  proceed(): void {
     if (!this.#isServing && this.#waiting.length > 0) void this.#serveWaiting()
   }
 
-  /** What has not been begun will not be. */
+  /** Discards requests that have not been started. */
   drop(): void {
     this.#waiting = []
     this.#waitingBytes = 0
@@ -68,6 +67,6 @@ export class InOrder {
       failure = error
     }
     this.#isServing = false
-    this.#server.rested(failure)
+    this.#server.onIdle(failure)
   }
 }

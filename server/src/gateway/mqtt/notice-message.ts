@@ -2,7 +2,7 @@ import type { DeviceNotice } from '../../domain/device-link.ts'
 import type { Moment } from '../../domain/execution.ts'
 import { cancelJson, notifyJson, notifyNextJson } from '../to-device.ts'
 
-/** The part behind the device's prefix. */
+/** The part after the device's prefix. */
 export function noticeTopic(notice: DeviceNotice): string {
   switch (notice.kind) {
     case 'list':

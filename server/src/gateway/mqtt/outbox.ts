@@ -1,4 +1,4 @@
-// What goes out to one device: within the packet size it takes, and no more unconfirmed publishes than it takes.
+// Packets to one device, within its maximum packet size and its limit of unacknowledged publishes.
 
 import type { Packet } from 'mqtt-packet'
 import type { ByteStream } from './byte-stream.ts'
@@ -6,41 +6,41 @@ import { encodePublish } from './encode-publish.ts'
 import { encodePacket } from './packets.ts'
 import type { ProtocolVersion } from './reason.ts'
 
-/** Beyond this the device reads too slowly to be told more. */
+/** Beyond this the device reads too slowly to be sent more. */
 const maxWaitingBytes = 64 * 1024
-/** What belongs together is begun below the one limit and may go on up to this one; beyond it is dropped. */
+/** Related packets start below the first limit and may continue up to this one; beyond it they are dropped. */
 const mostWaitingBytes = 1024 * 1024
 const lastPacketId = 0xffff
 
 export type OutboxTerms = {
   version: ProtocolVersion
-  /** Larger packets are not sent. */
+  /** Larger packets are dropped. */
   maxPacketSize: number
-  /** How many publishes with QoS 1 may be unconfirmed. */
+  /** Maximum number of unacknowledged QoS 1 publishes. */
   window: number
 }
 
 export class Outbox {
   readonly #stream: ByteStream
   readonly #terms: OutboxTerms
-  /** Publishes that the device has not confirmed, each with the executions it names. */
-  #unconfirmed: Map<number, readonly number[]> | undefined
+  /** Unacknowledged publishes, each with the executions it names. */
+  #unacknowledged: Map<number, readonly number[]> | undefined
   #packetId = 0
   #written = 0
-  #taken: number | undefined
-  #takenAt = 0
+  #sent: number | undefined
+  #progressAt = 0
 
   constructor(stream: ByteStream, terms: OutboxTerms) {
     this.#stream = stream
     this.#terms = terms
   }
 
-  /** True also when nobody reads any more: what is written then is dropped. */
+  /** Also true when the connection is closed: writes are then dropped. */
   get hasRoom(): boolean {
     return !this.#stream.writable || this.#stream.writableLength <= maxWaitingBytes
   }
 
-  get takesNotices(): boolean {
+  get acceptsNotices(): boolean {
     return this.#stream.writable && this.hasRoom && this.#hasWindow
   }
 
@@ -49,43 +49,43 @@ export class Outbox {
   }
 
   /**
-   * With QoS 0 while the window is full: an answer that waited would hold up the confirmations behind the request,
-   * and of notices that belong together one would be missing.
+   * Sent with QoS 0 while the window is full: a delayed answer would block the acknowledgements behind it, and one of
+   * several related notices would be missing.
    */
   publish(topic: string, json: string, qos: 0 | 1, jobExecutionIds: readonly number[]): void {
-    const isConfirmed = qos === 1 && this.#hasWindow
-    const packetId = isConfirmed ? this.#nextPacketId() : 0
-    const bytes = encodePublish(this.#terms.version, topic, json, isConfirmed ? 1 : 0, packetId)
-    if (bytes === undefined || !this.#write(bytes) || !isConfirmed) return
-    this.#unconfirmed ??= new Map()
-    this.#unconfirmed.set(packetId, jobExecutionIds)
+    const isAcknowledged = qos === 1 && this.#hasWindow
+    const packetId = isAcknowledged ? this.#nextPacketId() : 0
+    const bytes = encodePublish(this.#terms.version, topic, json, isAcknowledged ? 1 : 0, packetId)
+    if (bytes === undefined || !this.#write(bytes) || !isAcknowledged) return
+    this.#unacknowledged ??= new Map()
+    this.#unacknowledged.set(packetId, jobExecutionIds)
   }
 
-  /** The executions that were named in what is confirmed; undefined if there was no such publish. */
-  confirm(packetId: number): readonly number[] | undefined {
-    const jobExecutionIds = this.#unconfirmed?.get(packetId)
-    this.#unconfirmed?.delete(packetId)
+  /** The executions named in the acknowledged publish; undefined if there was none. */
+  acknowledge(packetId: number): readonly number[] | undefined {
+    const jobExecutionIds = this.#unacknowledged?.get(packetId)
+    this.#unacknowledged?.delete(packetId)
     return jobExecutionIds
   }
 
-  /** How long something has been waiting without the network taking any of it. Asked regularly. */
+  /** How long output has been waiting without any progress. Called regularly. */
   stuckMs(clock: number): number {
     const waiting = this.#stream.writableLength
-    const taken = this.#written - waiting
-    if (waiting === 0 || taken !== this.#taken) {
-      this.#taken = taken
-      this.#takenAt = clock
+    const sent = this.#written - waiting
+    if (waiting === 0 || sent !== this.#sent) {
+      this.#sent = sent
+      this.#progressAt = clock
     }
-    return clock - this.#takenAt
+    return clock - this.#progressAt
   }
 
   get #hasWindow(): boolean {
-    return this.#unconfirmed === undefined || this.#unconfirmed.size < this.#terms.window
+    return this.#unacknowledged === undefined || this.#unacknowledged.size < this.#terms.window
   }
 
   #nextPacketId(): number {
     do this.#packetId = (this.#packetId % lastPacketId) + 1
-    while (this.#unconfirmed?.has(this.#packetId))
+    while (this.#unacknowledged?.has(this.#packetId))
     return this.#packetId
   }
 

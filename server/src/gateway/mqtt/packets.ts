@@ -1,4 +1,4 @@
-// Whole packets to objects and back, by mqtt-packet, and what it does not check.
+// Packets to objects and back by mqtt-packet, plus the checks it lacks.
 
 import {
   generate,
@@ -25,7 +25,7 @@ export type DevicePacket =
   | IPingreqPacket
   | IDisconnectPacket
 
-// Its cache of all two-byte numbers takes several megabytes.
+// Its cache of two-byte numbers takes several megabytes.
 writeToStream.cacheNumbers = false
 
 export function encodePacket(version: ProtocolVersion, packet: Packet): Buffer {
@@ -34,15 +34,15 @@ export function encodePacket(version: ProtocolVersion, packet: Packet): Buffer {
 
 type Parse = (frame: Buffer) => Packet | undefined
 
-// A frame is a whole packet, so a parser keeps nothing between two of them and all connections can share it.
+// A frame is a complete packet, so a parser keeps no state between frames and all connections can share it.
 const parsers = new Map<ProtocolVersion, Parse>()
 
 /** Throws ProtocolError. */
 export function parsePacket(version: ProtocolVersion, frame: Buffer): DevicePacket {
-  // After a fan-out with QoS 1 they come by the thousands; mqtt-packet takes ten times as long.
+  // After a fan-out with QoS 1 there are thousands of them; mqtt-packet is ten times slower.
   if (isShortPuback(frame)) return checked({ cmd: 'puback', messageId: frame.readUInt16BE(2) })
   const parse = parsers.get(version) ?? buildParser(version)
-  // Until it has succeeded: a parser that met an error carries its position into the next packet.
+  // Removed until it has succeeded: after an error a parser carries its position into the next packet.
   parsers.delete(version)
   const packet = parse(frame)
   if (packet === undefined) throw new ProtocolError('malformed')
@@ -50,20 +50,20 @@ export function parsePacket(version: ProtocolVersion, frame: Buffer): DevicePack
   return checked(packet)
 }
 
-/** Without a reason, which means success. */
+/** Without a reason code, which means success. */
 function isShortPuback(frame: Buffer): boolean {
   return frame.length === 4 && frame[0] === 0x40 && frame[1] === 2
 }
 
-const spoken = new Set(['MQIsdp 3', 'MQTT 4', 'MQTT 5'])
+const supportedProtocols = new Set(['MQIsdp 3', 'MQTT 4', 'MQTT 5'])
 
 /** Throws ProtocolError. */
 export function parseConnect(frame: Buffer): ConnectPacket {
   const protocol = protocolOf(frame)
   const isMqtt = protocol.startsWith('MQTT ') || protocol.startsWith('MQIsdp ')
   if (!isMqtt) throw new ProtocolError('malformed')
-  if (!spoken.has(protocol)) throw new ProtocolError('unsupported-version')
-  // A parser of its own: it would remember this packet, password and all.
+  if (!supportedProtocols.has(protocol)) throw new ProtocolError('unsupported-version')
+  // A new parser, because it keeps a reference to this packet and its password.
   const packet = buildParser(4)(frame)
   if (packet?.cmd !== 'connect') throw new ProtocolError('malformed')
   const { clientId, username = '', will } = packet
@@ -72,7 +72,7 @@ export function parseConnect(frame: Buffer): ConnectPacket {
   return { ...packet, version: protocol === 'MQTT 5' ? 5 : 4 }
 }
 
-/** Name and level, which mqtt-packet does not tell when it knows them not. */
+/** Name and level; mqtt-packet does not report unknown ones. */
 function protocolOf(frame: Buffer): string {
   const body = frame.subarray(frame.findIndex((byte, i) => i > 0 && byte < 0x80) + 1)
   const nameEnd = body.length < 2 ? 0 : 2 + body.readUInt16BE(0)
@@ -91,7 +91,7 @@ function buildParser(version: ProtocolVersion): Parse {
     try {
       return parsing.parse(frame) === 0 ? parsed : undefined
     } catch {
-      // It reads beyond the end of some malformed packets.
+      // It reads past the end of some malformed packets.
       return undefined
     }
   }
@@ -140,7 +140,7 @@ function checkFilters(filters: string[]): void {
   if (filters.some(isBadText)) throw new ProtocolError('malformed')
 }
 
-/** Bytes that are not UTF-8 have become U+FFFD, which nobody who means well sends. */
+/** Invalid UTF-8 was decoded to U+FFFD, which no well-behaved device sends. */
 function isBadText(text: string): boolean {
   return text.includes('\0') || text.includes('\ufffd')
 }

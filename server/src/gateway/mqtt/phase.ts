@@ -1,40 +1,40 @@
-import type { Door } from '../../domain/store.ts'
+import type { Transport } from '../../domain/store.ts'
 import type { ByteStream } from './byte-stream.ts'
 import type { FrameRules } from './frames.ts'
 import type { Reason } from './reason.ts'
 
-/** What a connection is about: first to find out who is there, then to serve it. */
+/** A phase of a connection: first sign-in, then the session. */
 export type Phase = {
   readonly rules: FrameRules
-  /** False: what comes is left to the network for now. */
-  readonly takesMore: boolean
-  /** Something was begun that has not come to its end. */
+  /** False: reading from the network is paused. */
+  readonly acceptsMore: boolean
+  /** Work is in progress. */
   readonly isBusy: boolean
-  /** No packet for so long: nobody is there. */
+  /** After so long without a packet the device is considered gone. */
   readonly silenceMs: number
   /** Throws ProtocolError. */
-  take(frame: Buffer): void
-  /** The network takes bytes again. */
+  process(frame: Buffer): void
+  /** Output was sent; there is room again. */
   drained(): void
-  /** Why it must end now, if it must. Asked about every second. */
+  /** Why it must end now, if it must. Called about once a second. */
   overdue(clock: number): Reason | undefined
-  /** Ends as soon as what was begun is done. */
+  /** Ends as soon as work in progress is done. */
   stop(): void
-  /** What is said before the connection is closed. Nothing is begun after it. */
-  lastWords(reason: Reason): Buffer | undefined
-  /** The connection is closed; `reason` is undefined when it was not we who closed it. */
+  /** The packet sent before the connection is closed. No work is started after it. */
+  lastPacket(reason: Reason): Buffer | undefined
+  /** The connection is closed; `reason` is undefined if the peer closed it. */
   closed(reason: Reason | undefined): void
 }
 
 /** The connection as a phase sees it. */
 export type Line = {
   readonly stream: ByteStream
-  readonly door: Door
-  /** On the wall clock. */
+  readonly transport: Transport
+  /** Wall clock. */
   readonly lastSeenAt: number
   readonly isOpen: boolean
   enter(phase: Phase): void
-  /** There is room again, or what was begun is done. */
-  goOn(): void
+  /** There is room again, or work in progress is done. */
+  proceed(): void
   end(reason: Reason): void
 }

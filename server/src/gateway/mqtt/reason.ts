@@ -1,5 +1,5 @@
-// Why something is refused or ends: one word each, told in events, with the code that says it in MQTT 5.
-// MQTT 3.1.1 has a number for few of them; for the rest the connection is closed without one.
+// Reasons for refusals and disconnects, used in events, with their MQTT 5 reason codes.
+// MQTT 3.1.1 has codes for few of them; for the others the connection is closed without one.
 
 export const reasonCodes = {
   success: 0x00,
@@ -41,19 +41,19 @@ const returnCodes: Partial<Record<Reason, number>> = {
   'not-authorized': 5,
 }
 
-/** What CONNACK says in MQTT 3.1.1; undefined where it has no word for the reason. */
+/** The CONNACK return code in MQTT 3.1.1; undefined if there is none. */
 export function toReturnCode(reason: Reason): number | undefined {
   return returnCodes[reason]
 }
 
-/** The least code that means no, and the only one that MQTT 3.1.1 has for a filter. */
+/** The lowest failure code, and the only one MQTT 3.1.1 has for a filter. */
 export const failure = 0x80
 
 export function isFailure(reason: Reason): boolean {
   return reasonCodes[reason] >= failure
 }
 
-/** What came breaks the protocol, or asks for what is not offered: the connection is closed. */
+/** A protocol violation, or a request for an unsupported feature: the connection is closed. */
 export class ProtocolError extends Error {
   readonly reason: Reason
 

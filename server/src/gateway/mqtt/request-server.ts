@@ -1,4 +1,4 @@
-// What a signed-in device asks for: publishes that are requests, subscriptions, to go.
+// Serves the requests of a signed-in device: publishes, subscriptions, disconnect.
 
 import { topicPrefix } from '@jobcast/contract'
 import type { ISubscribePacket, IUnsubscribePacket } from 'mqtt-packet'
@@ -11,14 +11,14 @@ import { failure, isFailure, type ProtocolVersion, type Reason, reasonCodes } fr
 import { type ServeDeps, serveRequest } from './serve-request.ts'
 import { Subscriptions } from './subscriptions.ts'
 
-/** The session, as those who serve it see it. */
+/** The session as the request server sees it. */
 export type Served = {
   readonly device: DeviceKey
   readonly version: ProtocolVersion
   end(reason: Reason): void
-  /** It has subscribed to notices that it did not get before. */
+  /** It has subscribed to further notices. */
   wantsMore(): void
-  /** It has asked for its queue, and was answered. */
+  /** It has requested its queue and got the answer. */
   hasSeen(seen: SeenQueue): void
 }
 
@@ -37,7 +37,7 @@ export class RequestServer {
     this.#outbox = outbox
   }
 
-  /** Undefined: it is served already. */
+  /** Undefined: served synchronously. */
   serve(request: Request): Promise<void> | undefined {
     switch (request.cmd) {
       case 'publish':
@@ -54,23 +54,23 @@ export class RequestServer {
     }
   }
 
-  /** Acknowledged after the commit: what a device is told to forget is on disk. */
+  /** Acknowledged after the commit: what a device may discard is on disk. */
   async #servePublish({ topic, payload, qos, messageId = 0 }: PublishPacket): Promise<void> {
     if (!topic.startsWith(this.prefix)) {
       this.#refuseForeign(qos, messageId)
       return
     }
-    const asked = topic.slice(this.prefix.length)
+    const operation = topic.slice(this.prefix.length)
     const { device } = this.#session
-    const { answer, json, seen, acknowledgement } = await serveRequest(this.#deps, device, asked, payload)
+    const { answer, json, seen, acknowledgement } = await serveRequest(this.#deps, device, operation, payload)
     if (qos === 1) this.#acknowledge(messageId, acknowledgement)
-    const answerQos = this.subscriptions.qosOf(`${asked}/${answer}`)
+    const answerQos = this.subscriptions.qosOf(`${operation}/${answer}`)
     if (answerQos === undefined) return
     this.#outbox.publish(`${topic}/${answer}`, json, answerQos, [])
     if (seen) this.#session.hasSeen(seen)
   }
 
-  /** MQTT 3.1.1 can only say yes; instead of a no the device is left to send it again when it is back. */
+  /** MQTT 3.1.1 can only acknowledge success; without it the device sends again after it reconnects. */
   #acknowledge(messageId: number, reason: Reason): void {
     if (this.#session.version === 4 && isFailure(reason)) return
     this.#outbox.send({ cmd: 'puback', messageId, reasonCode: reasonCodes[reason] })

@@ -1,4 +1,4 @@
-// One published request: what its publisher is answered, and how its publish is acknowledged.
+// One published request: its answer and its acknowledgement.
 
 import { type DeviceErrorCode, parseOperation } from '@jobcast/contract'
 import { DeviceError } from '../../domain/device-error.ts'
@@ -15,13 +15,13 @@ export type ServeDeps = GatewayDeps & { tell: Tell }
 export type ServedRequest = {
   answer: 'accepted' | 'rejected'
   json: string
-  /** What the answer told the device of its queue. */
+  /** What the answer tells the device about its queue. */
   seen: SeenQueue | undefined
-  /** Other than success: it was not dealt with, and should be sent again. */
+  /** Other than success: not processed, should be sent again. */
   acknowledgement: Reason
 }
 
-/** `topic` is the part behind the device's prefix. Never rejects. */
+/** `topic` is the part after the device's prefix. Never rejects. */
 export async function serveRequest(
   deps: ServeDeps,
   device: DeviceKey,
@@ -30,7 +30,7 @@ export async function serveRequest(
 ): Promise<ServedRequest> {
   try {
     const operation = parseOperation(topic)
-    if (operation === undefined) throw new DeviceError('InvalidTopic', 'The topic names no operation.')
+    if (operation === undefined) throw new DeviceError('InvalidTopic', 'Unknown operation in the topic.')
     const { json, gap, seen } = await serveOperation(deps, device, operation, parsePayload(payload), 'object')
     return { answer: gap ? 'rejected' : 'accepted', json, seen, acknowledgement: 'success' }
   } catch (thrown) {
@@ -39,26 +39,27 @@ export async function serveRequest(
       answer: 'rejected',
       json: rejectionJson(error, deps.moment().at, tokenIn(payload)),
       seen: undefined,
-      acknowledgement: unfinished[error.code] ?? 'success',
+      acknowledgement: failureReasons[error.code] ?? 'success',
     }
   }
 }
 
-const unfinished: Partial<Record<DeviceErrorCode, Reason>> = {
+const failureReasons: Partial<Record<DeviceErrorCode, Reason>> = {
   InternalError: 'internal-error',
   RequestThrottled: 'too-many',
 }
 
 function asDeviceError({ tell }: ServeDeps, { deviceId }: DeviceKey, thrown: unknown): DeviceError {
   if (thrown instanceof DeviceError) return thrown
-  if (thrown instanceof TooMuchWaiting) return new DeviceError('RequestThrottled', 'Too much is waiting.')
+  if (thrown instanceof TooMuchWaiting)
+    return new DeviceError('RequestThrottled', 'Too many requests in the queue.')
   if (!(thrown instanceof StorageUnavailable)) {
     tell({ kind: 'device-request-failed', deviceId, error: thrown })
   }
-  return new DeviceError('InternalError', 'This cannot be done now. Try again later.')
+  return new DeviceError('InternalError', 'Temporarily unavailable. Try again later.')
 }
 
-/** Whatever else is wrong with the request, a clientToken that can be read is given back. */
+/** A readable clientToken is returned even if the rest of the request is invalid. */
 function tokenIn(payload: Buffer): string | undefined {
   try {
     return clientTokenOf(parsePayload(payload))

@@ -1,4 +1,4 @@
-// A device that has signed in: what it is told, what it asks, and how it ends.
+// The session of a signed-in device: its notices, its requests, and its end.
 
 import type { IPubackPacket } from 'mqtt-packet'
 import type {
@@ -9,7 +9,7 @@ import type {
   SeenQueue,
 } from '../../domain/device-link.ts'
 import type { SignedInDevice } from '../../domain/sign-in.ts'
-import type { Door } from '../../domain/store.ts'
+import type { Transport } from '../../domain/store.ts'
 import { acceptance, type ConnectTerms } from './connect-terms.ts'
 import { afterConnect } from './frame-rules.ts'
 import { InOrder, type Request } from './in-order.ts'
@@ -54,8 +54,8 @@ export class MqttSession implements DeviceSession, Phase {
     return this.#terms.silenceMs
   }
 
-  get door(): Door {
-    return this.#line.door
+  get transport(): Transport {
+    return this.#line.transport
   }
 
   get lastSeenAt(): number {
@@ -67,20 +67,20 @@ export class MqttSession implements DeviceSession, Phase {
   }
 
   get isReady(): boolean {
-    return this.#closing === undefined && this.#outbox.takesNotices
+    return this.#closing === undefined && this.#outbox.acceptsNotices
   }
 
   get isBusy(): boolean {
     return this.#requests.isServing
   }
 
-  get takesMore(): boolean {
+  get acceptsMore(): boolean {
     return this.#closing === undefined && !this.#requests.isFull && this.#outbox.hasRoom
   }
 
   welcome(): void {
     this.#outbox.send(acceptance(this.#terms))
-    this.#deps.tell({ kind: 'device-connected', door: this.door, deviceId: this.device.deviceId })
+    this.#deps.tell({ kind: 'device-connected', transport: this.transport, deviceId: this.device.deviceId })
   }
 
   send(notice: DeviceNotice, jobExecutionIds: readonly number[]): void {
@@ -98,11 +98,11 @@ export class MqttSession implements DeviceSession, Phase {
     this.#deps.sessions.answered(this, seen)
   }
 
-  take(frame: Buffer): void {
+  process(frame: Buffer): void {
     const packet = parsePacket(this.version, frame)
-    // The first two wait for nobody: a slow store must not look like a dead connection.
+    // The first two bypass the queue: a slow store must not look like a dead connection.
     if (packet.cmd === 'pingreq') this.#outbox.send({ cmd: 'pingresp' })
-    else if (packet.cmd === 'puback') this.#confirm(packet)
+    else if (packet.cmd === 'puback') this.#acknowledged(packet)
     else this.#requests.add(packet)
   }
 
@@ -114,17 +114,17 @@ export class MqttSession implements DeviceSession, Phase {
     return this.#server.serve(request)
   }
 
-  rested(error: unknown): void {
+  onIdle(error: unknown): void {
     if (error !== undefined) {
       this.#deps.tell({ kind: 'device-request-failed', deviceId: this.device.deviceId, error })
       this.end('internal-error')
     }
     if (this.#closing) this.end(this.#closing)
-    this.#line.goOn()
+    this.#line.proceed()
   }
 
   drained(): void {
-    this.#requests.goOn()
+    this.#requests.proceed()
     this.#deps.sessions.refresh(this)
   }
 
@@ -135,7 +135,7 @@ export class MqttSession implements DeviceSession, Phase {
   close(reason: CloseReason): void {
     this.#closing ??= reason
     this.#requests.drop()
-    // At an orderly stop, whoever is being served hears the answer first.
+    // On an orderly stop, the request in progress is answered first.
     if (reason !== 'stopping' || !this.isBusy) this.end(reason)
   }
 
@@ -147,7 +147,7 @@ export class MqttSession implements DeviceSession, Phase {
     this.#line.end(reason)
   }
 
-  lastWords(reason: Reason): Buffer | undefined {
+  lastPacket(reason: Reason): Buffer | undefined {
     this.#requests.drop()
     if (this.version === 4 || !isFailure(reason)) return undefined
     return encodePacket(this.version, { cmd: 'disconnect', reasonCode: reasonCodes[reason] })
@@ -156,17 +156,17 @@ export class MqttSession implements DeviceSession, Phase {
   closed(reason: Reason | undefined): void {
     this.#deps.sessions.leave(this)
     const { deviceId } = this.device
-    const told = reason ?? 'connection-lost'
-    this.#deps.tell({ kind: 'device-disconnected', door: this.door, deviceId, reason: told })
-    // What a device sent before it went away by itself is served nevertheless.
-    this.#requests.goOn()
+    const logged = reason ?? 'connection-lost'
+    this.#deps.tell({ kind: 'device-disconnected', transport: this.transport, deviceId, reason: logged })
+    // Requests sent before the device disconnected are still served.
+    this.#requests.proceed()
   }
 
-  #confirm({ messageId = 0, reasonCode = 0 }: IPubackPacket): void {
+  #acknowledged({ messageId = 0, reasonCode = 0 }: IPubackPacket): void {
     const { sessions } = this.#deps
     const wasReady = this.isReady
-    const jobExecutionIds = this.#outbox.confirm(messageId) ?? []
-    // A device of MQTT 5 can also say that it did not want it.
+    const jobExecutionIds = this.#outbox.acknowledge(messageId) ?? []
+    // An MQTT 5 device may also refuse it.
     if (reasonCode < failure && jobExecutionIds.length > 0) sessions.delivered(jobExecutionIds)
     if (!wasReady && this.isReady) sessions.refresh(this)
   }

@@ -6,14 +6,14 @@ import {
   signInByToken,
 } from '../../domain/sign-in.ts'
 
-/** Of a certificate that the settings trust. */
+/** Subject of a trusted certificate. */
 export type CertificateSubject = { commonName: string; organization: string | undefined }
 
 const nobody = Promise.resolve(undefined)
 
 /**
- * A password is the deviceToken, and counts alone when there is one; without one the certificate counts. Undefined
- * for whatever is wrong. Not async: between the look-up and whoever lets the device in, nothing should come.
+ * The password is the deviceToken; if there is one, the certificate is ignored. Undefined for any failure. Not async:
+ * nothing should run between the look-up and opening the session.
  */
 export function signInDevice(
   deps: SignInDeps,

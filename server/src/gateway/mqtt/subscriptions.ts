@@ -1,4 +1,4 @@
-// What a device has subscribed to, all of it inside its own tree. Filters are kept without the part that all share.
+// The subscriptions of a device, all inside its own topic tree. Filters are stored without the common prefix.
 
 import type { DeviceNotice, DeviceSession } from '../../domain/device-link.ts'
 import { noticeTopic } from './notice-message.ts'
@@ -8,13 +8,13 @@ import { isWellFormed, matches } from './topic-filter.ts'
 type Qos = 0 | 1
 
 const maxFilters = 200
-const longestFilter = 256
-const someJob = '1'
+const maxFilterLength = 256
+const anyJobId = '1'
 
 export class Subscriptions {
   readonly #prefix: string
   readonly #granted = new Map<string, Qos>()
-  // Found when a filter comes or goes, so that the fan-out has nothing to look up.
+  // Updated when subscriptions change, so that the fan-out needs no look-up.
   #list: Qos | undefined
   #next: Qos | undefined
   wants: DeviceSession['wants'] = { list: false, next: false, cancel: false }
@@ -23,14 +23,14 @@ export class Subscriptions {
     this.#prefix = prefix
   }
 
-  /** For each the QoS it gets, or why it gets nothing. */
+  /** For each filter the granted QoS, or why it was refused. */
   add(wanted: readonly { topic: string; qos: number }[]): (Qos | Reason)[] {
     const outcomes = wanted.map(({ topic, qos }) => this.#grant(topic, qos === 0 ? 0 : 1))
     this.#findNotices()
     return outcomes
   }
 
-  /** False where there was no such subscription. */
+  /** False if there was no such subscription. */
   remove(filters: readonly string[]): boolean[] {
     const existed = filters.map(
       (filter) => filter.startsWith(this.#prefix) && this.#granted.delete(this.#suffixOf(filter)),
@@ -39,7 +39,7 @@ export class Subscriptions {
     return existed
   }
 
-  /** The highest QoS of all filters that match the topic behind the prefix; undefined: not subscribed to. */
+  /** The highest QoS of all matching filters; undefined: not subscribed. */
   qosOf(suffix: string): Qos | undefined {
     let highest = this.#granted.get(suffix)
     for (const [filter, qos] of this.#granted) {
@@ -71,7 +71,7 @@ export class Subscriptions {
     if (!isWellFormed(filter)) return 'bad-filter'
     if (!filter.startsWith(this.#prefix)) return 'not-authorized'
     const suffix = this.#suffixOf(filter)
-    if (suffix.length > longestFilter) return 'bad-filter'
+    if (suffix.length > maxFilterLength) return 'bad-filter'
     return this.#granted.size >= maxFilters && !this.#granted.has(suffix) ? 'too-many' : undefined
   }
 
@@ -85,7 +85,7 @@ export class Subscriptions {
     let cancel = false
     for (const filter of this.#granted.keys()) {
       const [jobId = ''] = filter.split('/', 1)
-      cancel ||= matches(filter, `${/^\d+$/.test(jobId) ? jobId : someJob}/cancel`)
+      cancel ||= matches(filter, `${/^\d+$/.test(jobId) ? jobId : anyJobId}/cancel`)
     }
     this.wants = { list: this.#list !== undefined, next: this.#next !== undefined, cancel }
   }

@@ -1,4 +1,4 @@
-/** `+` and `#` stand for whole levels, `#` for the last ones only. */
+/** `+` and `#` must be whole levels, `#` the last one. */
 export function isWellFormed(filter: string): boolean {
   if (filter === '') return false
   const levels = filter.split('/')
@@ -8,7 +8,7 @@ export function isWellFormed(filter: string): boolean {
   })
 }
 
-/** `#` also stands for no level at all: `a/#` matches `a`. */
+/** `#` also matches the parent level: `a/#` matches `a`. */
 export function matches(filter: string, topic: string): boolean {
   const wanted = filter.split('/')
   const levels = topic.split('/')

@@ -3,7 +3,7 @@ import type { ByteStream } from './byte-stream.ts'
 
 const normalClosure = 1000
 
-/** A WebSocket as the stream of bytes that MQTT takes it for. Ours, because the one of `ws` weighs far more. */
+/** A WebSocket as a byte stream. Our own, because the one in `ws` is far heavier. */
 export class WebSocketStream implements ByteStream {
   readonly #socket: WebSocket
 

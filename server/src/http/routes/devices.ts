@@ -1,4 +1,4 @@
-// Devices: who can be told, and what they sign in with.
+// Devices and their credentials.
 
 import {
   Device,
@@ -14,7 +14,7 @@ import type { App } from '../app-type.ts'
 import { callerOf } from '../authenticate.ts'
 import { textSlice, toPage } from '../cursor.ts'
 import { emptyBodyAsObject } from '../empty-body.ts'
-import { errorResponses, noContent } from '../openapi.ts'
+import { noContent } from '../openapi.ts'
 import { toDevice } from '../to-wire.ts'
 
 const url = '/job/api/devices/:deviceId'
@@ -23,19 +23,18 @@ export function addDevices(app: App, deps: DeviceDeps): void {
   app.route({
     method: 'PUT',
     url,
-    config: { scopes: ['MANAGE'] },
+    config: { scopes: ['MANAGE'], refusals: ['J-908'] },
     preValidation: emptyBodyAsObject,
     schema: {
       operationId: 'putDevice',
       tags: ['devices'],
       summary: 'Create or replace a device',
-      description: 'A deviceId holds none of / + # ? and is no longer than 128 characters.',
+      description: 'A deviceId has at most 128 characters and none of / + # ?.',
       params: DeviceParams,
       body: DeviceContent,
       response: {
         200: { ...Device, description: 'Replaced' },
         201: { ...Device, description: 'Created' },
-        ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-904', 'J-905', 'J-908', 'J-909'),
       },
     },
     handler: async (request, reply) => {
@@ -52,13 +51,13 @@ export function addDevices(app: App, deps: DeviceDeps): void {
   app.route({
     method: 'GET',
     url,
-    config: { scopes: ['READ'] },
+    config: { scopes: ['READ'], refusals: ['J-001'] },
     schema: {
       operationId: 'getDevice',
       tags: ['devices'],
-      summary: 'Read one device',
+      summary: 'Get a device',
       params: DeviceParams,
-      response: { 200: Device, ...errorResponses('J-001', 'J-500', 'J-802', 'J-803', 'J-804', 'J-909') },
+      response: { 200: Device },
     },
     handler: async (request) => toDevice(await getDevice(deps, callerOf(request), request.params.deviceId)),
   })
@@ -66,17 +65,16 @@ export function addDevices(app: App, deps: DeviceDeps): void {
   app.route({
     method: 'DELETE',
     url,
-    config: { scopes: ['MANAGE'] },
+    config: { scopes: ['MANAGE'], refusals: ['J-001'] },
     schema: {
       operationId: 'deleteDevice',
       tags: ['devices'],
       summary: 'Delete a device',
       description:
-        'Its executions that have not ended are CANCELED, its credential is void, it is disconnected.',
+        'Its unfinished executions are CANCELED, its credential is revoked and it is disconnected.',
       params: DeviceParams,
       response: {
         204: noContent('Deleted'),
-        ...errorResponses('J-001', 'J-500', 'J-802', 'J-803', 'J-804', 'J-909'),
       },
     },
     handler: async (request, reply) => {
@@ -92,9 +90,9 @@ export function addDevices(app: App, deps: DeviceDeps): void {
     schema: {
       operationId: 'listDevices',
       tags: ['devices'],
-      summary: 'List devices by deviceId',
+      summary: 'List devices, ordered by deviceId',
       querystring: DeviceQuery,
-      response: { 200: DevicePage, ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-909') },
+      response: { 200: DevicePage },
     },
     handler: async (request) => {
       const { tag, online } = request.query
@@ -106,17 +104,16 @@ export function addDevices(app: App, deps: DeviceDeps): void {
   app.route({
     method: 'POST',
     url: `${url}/credential`,
-    config: { scopes: ['MANAGE'] },
+    config: { scopes: ['MANAGE'], refusals: ['J-001'] },
     schema: {
       operationId: 'createDeviceCredential',
       tags: ['devices'],
-      summary: 'Make a new token for a device',
+      summary: 'Create a new token for a device',
       description:
-        'The token is shown this once; the one before it is void, and whoever signed in with it is disconnected.',
+        'The token is shown only once. It replaces the previous one; a device connected with that one is disconnected.',
       params: DeviceParams,
       response: {
         201: DeviceCredential,
-        ...errorResponses('J-001', 'J-500', 'J-802', 'J-803', 'J-804', 'J-909'),
       },
     },
     handler: async (request, reply) => {
@@ -129,16 +126,15 @@ export function addDevices(app: App, deps: DeviceDeps): void {
   app.route({
     method: 'DELETE',
     url: `${url}/credential`,
-    config: { scopes: ['MANAGE'] },
+    config: { scopes: ['MANAGE'], refusals: ['J-001'] },
     schema: {
       operationId: 'revokeDeviceCredential',
       tags: ['devices'],
       summary: 'Revoke the token of a device',
-      description: 'The device is disconnected at once and not let in until it has a new token.',
+      description: 'The device is disconnected at once and cannot sign in until it gets a new token.',
       params: DeviceParams,
       response: {
         204: noContent('Revoked'),
-        ...errorResponses('J-001', 'J-500', 'J-802', 'J-803', 'J-804', 'J-909'),
       },
     },
     handler: async (request, reply) => {

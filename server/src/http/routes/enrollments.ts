@@ -1,4 +1,4 @@
-// Enrolments: how devices get their first credential without their owner's hand.
+// Enrollments: how devices get their first credential by themselves.
 
 import {
   CreatedEnrollment,
@@ -17,7 +17,7 @@ import type { App } from '../app-type.ts'
 import { callerOf } from '../authenticate.ts'
 import { textSlice, toPage } from '../cursor.ts'
 import { emptyBodyAsObject } from '../empty-body.ts'
-import { errorResponses, noContent } from '../openapi.ts'
+import { noContent } from '../openapi.ts'
 import { toEnrollment } from '../to-wire.ts'
 
 const url = '/job/api/enrollments'
@@ -31,12 +31,11 @@ export function addEnrollments(app: App, deps: EnrollmentDeps): void {
     schema: {
       operationId: 'createEnrollment',
       tags: ['devices'],
-      summary: 'Make a token with which devices enrol themselves',
-      description: 'A device shows it once, at POST /things/{thing}/enroll, and gets a token of its own.',
+      summary: 'Create a token with which devices enroll themselves',
+      description: 'A device sends it once, to POST /things/{thing}/enroll, and receives a token of its own.',
       body: NewEnrollment,
       response: {
         201: CreatedEnrollment,
-        ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-904', 'J-905', 'J-909'),
       },
     },
     handler: async (request, reply) => {
@@ -52,9 +51,9 @@ export function addEnrollments(app: App, deps: EnrollmentDeps): void {
     schema: {
       operationId: 'listEnrollments',
       tags: ['devices'],
-      summary: 'List enrolments, also those that are over',
+      summary: 'List enrollments, including expired and revoked ones',
       querystring: PageQuery,
-      response: { 200: EnrollmentPage, ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-909') },
+      response: { 200: EnrollmentPage },
     },
     handler: async (request) =>
       toPage(await listEnrollments(deps, callerOf(request), textSlice(request.query)), toEnrollment),
@@ -63,16 +62,15 @@ export function addEnrollments(app: App, deps: EnrollmentDeps): void {
   app.route({
     method: 'DELETE',
     url: `${url}/:enrollmentId`,
-    config: { scopes: ['MANAGE'] },
+    config: { scopes: ['MANAGE'], refusals: ['J-002'] },
     schema: {
       operationId: 'revokeEnrollment',
       tags: ['devices'],
-      summary: 'Revoke an enrolment',
-      description: 'No device enrols by it any more. Those that have keep their tokens.',
+      summary: 'Revoke an enrollment',
+      description: 'No more devices can enroll with it. Devices that have enrolled keep their tokens.',
       params: EnrollmentParams,
       response: {
         204: noContent('Revoked'),
-        ...errorResponses('J-002', 'J-500', 'J-802', 'J-803', 'J-804', 'J-909'),
       },
     },
     handler: async (request, reply) => {

@@ -1,4 +1,4 @@
-// GET /job/api/events: what happens, as server-sent events, while it does.
+// GET /job/api/events: events as they happen, as server-sent events.
 
 import { Readable } from 'node:stream'
 import { EventQuery, JobcastEvent, parseInstant } from '@jobcast/contract'
@@ -8,9 +8,8 @@ import { type FollowEventsDeps, followEvents, type ToldEvents } from '../../doma
 import type { Tell } from '../../observe/events.ts'
 import type { App } from '../app-type.ts'
 import { callerOf } from '../authenticate.ts'
-import { errorResponses } from '../openapi.ts'
-import { patienceOf } from '../patience.ts'
 import { tellStreamErrors } from '../stream-errors.ts'
+import { waitLimitOf } from '../wait-limit.ts'
 
 const Stream = Type.Unsafe<Readable>({
   type: 'string',
@@ -18,64 +17,63 @@ const Stream = Type.Unsafe<Readable>({
   contentSchema: JobcastEvent,
 })
 
-/** Whoever loses the connection comes back after so long. */
-const comeBackMs = 1000
+/** How long a client waits before it reconnects. */
+const reconnectMs = 1000
 
 export function addEvents(app: App, deps: FollowEventsDeps & { tell: Tell }): void {
   app.route({
     method: 'GET',
     url: '/job/api/events',
-    config: { scopes: ['READ'] },
+    config: { scopes: ['READ'], refusals: ['J-306'] },
     schema: {
       operationId: 'followEvents',
       tags: ['events'],
-      summary: 'Follow what happens to runs, executions and devices',
+      summary: 'Follow events of runs, executions and devices',
       description:
-        'Server-sent events, in order, each with an id. Whoever was cut off gives the last id it has seen as ' +
-        '`Last-Event-ID`, as every EventSource does, and gets what it missed: nothing is left out or told twice. ' +
-        'A block with an id and no data says how far the stream has come.',
+        'Server-sent events, in order, each with an id. After a disconnect, send the last id you received as ' +
+        '`Last-Event-ID`, as every EventSource does: the stream resumes there, without gaps or duplicates. ' +
+        'A block with an id and no data only reports the current position.',
       querystring: EventQuery,
       headers: Type.Object({
         'last-event-id': Type.Optional(
-          Type.String({ pattern: '^\\d{0,15}$', description: 'Begin behind this event' }),
+          Type.String({ pattern: '^\\d{0,15}$', description: 'Resume after this event' }),
         ),
       }),
       response: {
         200: {
-          description: 'The stream. The data of each event is an Event as JSON',
+          description: 'The stream. The data of each block is an Event as JSON',
           content: { 'text/event-stream': { schema: Stream } },
         },
-        ...errorResponses('J-306', 'J-500', 'J-802', 'J-803', 'J-804', 'J-909'),
       },
     },
     handler: async (request, reply) => {
       const { after, since, types, ...filter } = request.query
       const lastId = request.headers['last-event-id']
-      const told = await followEvents(deps, callerOf(request), {
+      const followed = await followEvents(deps, callerOf(request), {
         after: lastId ? Number(lastId) : after,
         since: since === undefined ? undefined : parseInstant(since),
         filter: { ...filter, ...(types !== undefined && { types: types.split(',') }) },
-        callerGone: patienceOf(reply, 0).callerGone,
+        callerGone: waitLimitOf(reply, 0).callerGone,
       })
-      const stream = Readable.from(spelled(told), { objectMode: false })
+      const stream = Readable.from(toBlocks(followed), { objectMode: false })
       tellStreamErrors(stream, request, reply, deps.tell)
       return reply
         .header('content-type', 'text/event-stream; charset=utf-8')
         .header('cache-control', 'no-store')
-        .header('x-accel-buffering', 'no') // a proxy before us hands each event on at once
+        .header('x-accel-buffering', 'no') // tells a reverse proxy not to buffer events
         .send(stream)
     },
   })
 }
 
-async function* spelled(told: AsyncIterable<ToldEvents>): AsyncGenerator<string> {
-  yield `retry: ${comeBackMs}\n\n`
-  for await (const { events, upTo } of told) {
+async function* toBlocks(followed: AsyncIterable<ToldEvents>): AsyncGenerator<string> {
+  yield `retry: ${reconnectMs}\n\n`
+  for await (const { events, upTo } of followed) {
     const blocks = events.map((event) => {
       const data = JSON.stringify(toWireEvent(event))
       return `id: ${event.eventId}\nevent: ${event.type}\ndata: ${data}\n\n`
     })
-    // An id without data: kept by whoever listens, and handed to nobody.
+    // An id without data: an EventSource remembers it but dispatches nothing.
     yield `${blocks.join('')}id: ${upTo}\n\n`
   }
 }

@@ -1,10 +1,9 @@
-// What happened to an execution, step by step, and what it waits for.
+// The history of an execution, and why it is in its current state.
 
 import { ApiError, ExecutionParams, Explanation, History } from '@jobcast/contract'
 import { type ExplainDeps, explainExecution } from '../../domain/explain-execution.ts'
 import type { App } from '../app-type.ts'
 import { callerOf } from '../authenticate.ts'
-import { errorResponses } from '../openapi.ts'
 import { toExplanation, toTransition } from '../to-wire.ts'
 
 const url = '/job/api/executions/:jobExecutionId'
@@ -13,13 +12,13 @@ export function addExecutionHistory(app: App, deps: ExplainDeps): void {
   app.route({
     method: 'GET',
     url: `${url}/history`,
-    config: { scopes: ['READ'] },
+    config: { scopes: ['READ'], refusals: ['J-302'] },
     schema: {
       operationId: 'getExecutionHistory',
       tags: ['executions'],
-      summary: 'Read every step of an execution: when, who and why',
+      summary: 'Get the history of an execution: every transition with time, actor and cause',
       params: ExecutionParams,
-      response: { 200: History, ...errorResponses('J-302', 'J-500', 'J-802', 'J-803', 'J-804', 'J-909') },
+      response: { 200: History },
     },
     handler: async (request) => {
       const { ownerNo } = callerOf(request)
@@ -35,14 +34,14 @@ export function addExecutionHistory(app: App, deps: ExplainDeps): void {
   app.route({
     method: 'GET',
     url: `${url}/explain`,
-    config: { scopes: ['READ'] },
+    config: { scopes: ['READ'], refusals: ['J-302'] },
     schema: {
       operationId: 'explainExecution',
       tags: ['executions'],
-      summary: 'Read in one sentence why an execution is where it is',
-      description: 'What it waits for, what its device is doing, or how it ended.',
+      summary: 'Explain in one sentence why an execution is in its current state',
+      description: 'What it is waiting for, what its device is doing, or how it ended.',
       params: ExecutionParams,
-      response: { 200: Explanation, ...errorResponses('J-302', 'J-500', 'J-802', 'J-803', 'J-804', 'J-909') },
+      response: { 200: Explanation },
     },
     handler: async (request) => {
       const { jobExecutionId } = request.params

@@ -1,4 +1,4 @@
-// What a device wrote while it worked, as it wrote it: bytes, not JSON, for a terminal or a browser.
+// The output of an execution as the device wrote it: bytes, not JSON.
 
 import { Readable } from 'node:stream'
 import { ExecutionParams, OutputQuery } from '@jobcast/contract'
@@ -7,55 +7,55 @@ import { type ReadOutputDeps, readOutput } from '../../domain/read-output.ts'
 import type { Tell } from '../../observe/events.ts'
 import type { App } from '../app-type.ts'
 import { callerOf } from '../authenticate.ts'
-import { errorResponses } from '../openapi.ts'
-import { patienceOf } from '../patience.ts'
 import { tellStreamErrors } from '../stream-errors.ts'
+import { waitLimitOf } from '../wait-limit.ts'
 
-/** A follower whose machine is gone sends nothing that tells: the system asks it from time to time. */
-const askFollowerMs = 30_000
+/** TCP keep-alive finds followers whose machine is gone. */
+const keepAliveMs = 30_000
 
 export function addExecutionOutput(app: App, deps: ReadOutputDeps & { tell: Tell }): void {
   app.route({
     method: 'GET',
     url: '/job/api/executions/:jobExecutionId/output',
-    config: { scopes: ['READ'] },
+    config: { scopes: ['READ'], refusals: ['J-302'] },
     schema: {
       operationId: 'getExecutionOutput',
       tags: ['executions'],
-      summary: 'Read the output of an execution, or follow it while it is written',
+      summary: 'Get the output of an execution, or follow it while it is written',
       description:
-        'The bytes as the device wrote them. If there was more than is kept, the last line says so. ' +
-        'With `follow` further attempts come after it, each behind a line that says so, unless `attempt` is given. ' +
-        'Whoever was cut off goes on with `attempt` and `offset`: the bytes it has.',
+        'The bytes as the device wrote them. If the output was truncated, the last line says so. ' +
+        'With `follow`, later attempts are appended, each after a line that announces it, unless `attempt` is given. ' +
+        'After a disconnect, resume with `attempt` and `offset` (the number of bytes you have).',
       params: ExecutionParams,
       querystring: OutputQuery,
       response: {
         200: {
           description: 'The output',
           headers: {
-            'x-output-attempt': Type.Integer({ description: 'Whose output it is, or begins with' }),
-            'x-output-length': Type.Integer({ description: 'How many bytes of it are kept by now' }),
+            'x-output-attempt': Type.Integer({
+              description: 'The attempt this output belongs to, or starts with',
+            }),
+            'x-output-length': Type.Integer({ description: 'Number of bytes stored so far' }),
           },
           content: { 'text/plain': { schema: Type.Unsafe<Readable>({ type: 'string' }) } },
         },
-        ...errorResponses('J-302', 'J-500', 'J-802', 'J-803', 'J-804', 'J-909'),
       },
     },
     handler: async (request, reply) => {
       const { jobExecutionId } = request.params
       const { attempt: wanted, offset, follow, download } = request.query
       const { socket } = request.raw
-      if (follow) socket.setKeepAlive(true, askFollowerMs)
+      if (follow) socket.setKeepAlive(true, keepAliveMs)
       const { attempt, length, slices } = await readOutput(deps, callerOf(request), jobExecutionId, {
         attempt: wanted,
         offset,
         follow,
-        callerGone: patienceOf(reply, 0).callerGone,
+        callerGone: waitLimitOf(reply, 0).callerGone,
         onIdle() {
-          // Whoever follows learns that it does before there is anything to read.
+          // A follower gets the headers before there is any output.
           if (!reply.raw.headersSent) reply.raw.flushHeaders()
-          // Silence is right while there is nothing to say: the connection's clock starts again. It runs on while
-          // there is something that the follower does not take.
+          // The connection may be idle while there is no output: restart its time-out. It keeps running while there
+          // is output that the follower does not read.
           socket.setTimeout(socket.timeout ?? 0)
         },
       })

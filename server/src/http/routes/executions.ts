@@ -1,4 +1,4 @@
-// Executions: one, many, and an end to one.
+// Executions: get, list, cancel.
 
 import {
   CancelRequest,
@@ -16,27 +16,26 @@ import type { App } from '../app-type.ts'
 import { callerOf } from '../authenticate.ts'
 import { numberSlice, toPage } from '../cursor.ts'
 import { emptyBodyAsObject } from '../empty-body.ts'
-import { errorResponses } from '../openapi.ts'
-import { patienceOf } from '../patience.ts'
 import { toExecution } from '../to-wire.ts'
+import { waitLimitOf } from '../wait-limit.ts'
 
 export function addExecutions(app: App, deps: ReadDeps & CancelDeps): void {
   app.route({
     method: 'GET',
     url: '/job/api/executions/:jobExecutionId',
-    config: { scopes: ['READ'] },
+    config: { scopes: ['READ'], refusals: ['J-302'] },
     schema: {
       operationId: 'getExecution',
       tags: ['executions'],
-      summary: 'Read one execution, or wait for its end',
+      summary: 'Get an execution, optionally waiting for its end',
       params: ExecutionParams,
       querystring: WaitQuery,
-      response: { 200: Execution, ...errorResponses('J-302', 'J-500', 'J-802', 'J-803', 'J-804', 'J-909') },
+      response: { 200: Execution },
     },
     handler: async (request, reply) => {
       const { jobExecutionId } = request.params
-      const patience = patienceOf(reply, request.query.wait)
-      return toExecution(await readExecution(deps, callerOf(request), jobExecutionId, patience))
+      const waitLimit = waitLimitOf(reply, request.query.wait)
+      return toExecution(await readExecution(deps, callerOf(request), jobExecutionId, waitLimit))
     },
   })
 
@@ -49,7 +48,7 @@ export function addExecutions(app: App, deps: ReadDeps & CancelDeps): void {
       tags: ['executions'],
       summary: 'List executions, newest first',
       querystring: ExecutionQuery,
-      response: { 200: ExecutionPage, ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-909') },
+      response: { 200: ExecutionPage },
     },
     handler: async (request) => {
       const { query } = request
@@ -64,19 +63,18 @@ export function addExecutions(app: App, deps: ReadDeps & CancelDeps): void {
   app.route({
     method: 'POST',
     url: '/job/api/executions/:jobExecutionId/cancel',
-    config: { scopes: ['MANAGE'] },
+    config: { scopes: ['MANAGE'], refusals: ['J-302', 'J-303'] },
     preValidation: emptyBodyAsObject,
     schema: {
       operationId: 'cancelExecution',
       tags: ['executions'],
-      summary: 'Cancel one execution',
+      summary: 'Cancel an execution',
       description:
-        'One that waits is CANCELED at once; one that a device works on is CANCELING until it confirms.',
+        'A PENDING execution is CANCELED at once; one that is IN_PROGRESS is CANCELING until its device confirms.',
       params: ExecutionParams,
       body: CancelRequest,
       response: {
         200: Execution,
-        ...errorResponses('J-302', 'J-303', 'J-500', 'J-802', 'J-803', 'J-804', 'J-904', 'J-905', 'J-909'),
       },
     },
     handler: async (request) => {

@@ -1,11 +1,10 @@
-// The fleet at a glance, for whoever draws it.
+// Fleet overview.
 
 import { Fleet, FleetDevicePage, FleetDeviceQuery } from '@jobcast/contract'
 import { type FleetDeps, readFleet } from '../../domain/read-fleet.ts'
 import type { App } from '../app-type.ts'
 import { callerOf } from '../authenticate.ts'
 import { textSlice, toPage } from '../cursor.ts'
-import { errorResponses } from '../openapi.ts'
 import { toFleet, toFleetDevice } from '../to-wire.ts'
 
 export function addFleet(app: App, deps: FleetDeps): void {
@@ -16,8 +15,8 @@ export function addFleet(app: App, deps: FleetDeps): void {
     schema: {
       operationId: 'getFleet',
       tags: ['fleet'],
-      summary: 'Read how much waits and runs, what failed in the last hour, and the course of the last day',
-      response: { 200: Fleet, ...errorResponses('J-802', 'J-803', 'J-804', 'J-909') },
+      summary: 'Get pending and running executions, results of the last hour and the history of the last day',
+      response: { 200: Fleet },
     },
     handler: async (request) => toFleet(await readFleet(deps, callerOf(request))),
   })
@@ -29,12 +28,11 @@ export function addFleet(app: App, deps: FleetDeps): void {
     schema: {
       operationId: 'listFleetDevices',
       tags: ['fleet'],
-      summary: 'List devices with their last execution, in little space',
-      description: 'Ten thousand a page at most, so that a fleet can be drawn with one cell a device.',
+      summary: 'List devices with their latest execution, in a compact form',
+      description: 'Up to 10,000 devices per page.',
       querystring: FleetDeviceQuery,
       response: {
         200: FleetDevicePage,
-        ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-909'),
       },
     },
     handler: async (request) => {

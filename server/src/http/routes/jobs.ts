@@ -1,4 +1,4 @@
-// Jobs: what devices can be told to do.
+// Jobs.
 
 import { Job, JobContent, JobPage, JobParams, PageQuery } from '@jobcast/contract'
 import { deleteJob, getJob, type JobDeps, putJob } from '../../domain/job.ts'
@@ -6,7 +6,7 @@ import type { App } from '../app-type.ts'
 import { callerOf } from '../authenticate.ts'
 import { textSlice, toPage } from '../cursor.ts'
 import { emptyBodyAsObject } from '../empty-body.ts'
-import { errorResponses, noContent } from '../openapi.ts'
+import { noContent } from '../openapi.ts'
 import { toJob } from '../to-wire.ts'
 
 const url = '/job/api/jobs/:jobName'
@@ -22,13 +22,12 @@ export function addJobs(app: App, deps: JobDeps): void {
       tags: ['jobs'],
       summary: 'Create or replace a job',
       description:
-        'Runs that were triggered before keep what the job said then. No job can be named `execute`.',
+        'Existing runs keep the job content they were triggered with. `execute` is a reserved name.',
       params: JobParams,
       body: JobContent,
       response: {
         200: { ...Job, description: 'Replaced' },
         201: { ...Job, description: 'Created' },
-        ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-904', 'J-905', 'J-909'),
       },
     },
     handler: async (request, reply) => {
@@ -40,13 +39,13 @@ export function addJobs(app: App, deps: JobDeps): void {
   app.route({
     method: 'GET',
     url,
-    config: { scopes: ['READ'] },
+    config: { scopes: ['READ'], refusals: ['J-301'] },
     schema: {
       operationId: 'getJob',
       tags: ['jobs'],
-      summary: 'Read one job',
+      summary: 'Get a job',
       params: JobParams,
-      response: { 200: Job, ...errorResponses('J-301', 'J-500', 'J-802', 'J-803', 'J-804', 'J-909') },
+      response: { 200: Job },
     },
     handler: async (request) => toJob(await getJob(deps, callerOf(request), request.params.jobName)),
   })
@@ -54,16 +53,15 @@ export function addJobs(app: App, deps: JobDeps): void {
   app.route({
     method: 'DELETE',
     url,
-    config: { scopes: ['MANAGE'] },
+    config: { scopes: ['MANAGE'], refusals: ['J-301'] },
     schema: {
       operationId: 'deleteJob',
       tags: ['jobs'],
       summary: 'Delete a job',
-      description: 'Executions that were triggered before go on.',
+      description: 'Existing executions continue.',
       params: JobParams,
       response: {
         204: noContent('Deleted'),
-        ...errorResponses('J-301', 'J-500', 'J-802', 'J-803', 'J-804', 'J-909'),
       },
     },
     handler: async (request, reply) => {
@@ -79,9 +77,9 @@ export function addJobs(app: App, deps: JobDeps): void {
     schema: {
       operationId: 'listJobs',
       tags: ['jobs'],
-      summary: 'List jobs by name',
+      summary: 'List jobs, ordered by name',
       querystring: PageQuery,
-      response: { 200: JobPage, ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-909') },
+      response: { 200: JobPage },
     },
     handler: async (request) =>
       toPage(

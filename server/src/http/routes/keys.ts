@@ -1,4 +1,4 @@
-// API keys and owners: who may call.
+// API keys and owners.
 
 import {
   ApiKey,
@@ -23,23 +23,22 @@ import {
 import type { App } from '../app-type.ts'
 import { callerOf } from '../authenticate.ts'
 import { numberSlice, textSlice, toPage } from '../cursor.ts'
-import { errorResponses, noContent } from '../openapi.ts'
+import { noContent } from '../openapi.ts'
 import { toApiKey, toOwner } from '../to-wire.ts'
 
 export function addKeys(app: App, deps: KeyDeps): void {
   app.route({
     method: 'POST',
     url: '/job/api/keys',
-    config: { scopes: ['MANAGE', 'ADMIN'] },
+    config: { scopes: ['MANAGE', 'ADMIN'], refusals: ['J-806'] },
     schema: {
       operationId: 'createKey',
       tags: ['keys'],
-      summary: 'Make an API key',
-      description: 'A key grants only scopes it holds. For another owner than its own it needs ADMIN.',
+      summary: 'Create an API key',
+      description: 'A key can only grant scopes it holds. Creating a key for another owner needs ADMIN.',
       body: NewApiKey,
       response: {
         201: CreatedApiKey,
-        ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-806', 'J-904', 'J-905', 'J-909'),
       },
     },
     handler: async (request, reply) => {
@@ -51,15 +50,14 @@ export function addKeys(app: App, deps: KeyDeps): void {
   app.route({
     method: 'GET',
     url: '/job/api/keys',
-    config: { scopes: ['READ', 'MANAGE', 'ADMIN'] },
+    config: { scopes: ['READ', 'MANAGE', 'ADMIN'], refusals: ['J-806'] },
     schema: {
       operationId: 'listKeys',
       tags: ['keys'],
-      summary: 'List API keys, revoked and expired ones too',
+      summary: 'List API keys, including revoked and expired ones',
       querystring: ApiKeyQuery,
       response: {
         200: ApiKeyPage,
-        ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-806', 'J-909'),
       },
     },
     handler: async (request) => {
@@ -74,9 +72,9 @@ export function addKeys(app: App, deps: KeyDeps): void {
     schema: {
       operationId: 'getOwnKey',
       tags: ['keys'],
-      summary: 'Read what the key of this call may do',
-      description: 'Any good key may ask this, whatever its scopes.',
-      response: { 200: ApiKey, ...errorResponses('J-802', 'J-803', 'J-909') },
+      summary: 'Get the key of this call',
+      description: 'Works with any valid key, whatever its scopes.',
+      response: { 200: ApiKey },
     },
     handler: async (request) => toApiKey(await readOwnKey(deps, callerOf(request))),
   })
@@ -84,16 +82,15 @@ export function addKeys(app: App, deps: KeyDeps): void {
   app.route({
     method: 'DELETE',
     url: '/job/api/keys/:keyId',
-    config: { scopes: ['MANAGE', 'ADMIN'] },
+    config: { scopes: ['MANAGE', 'ADMIN'], refusals: ['J-805'] },
     schema: {
       operationId: 'revokeKey',
       tags: ['keys'],
       summary: 'Revoke an API key',
-      description: 'It is refused from the next request on.',
+      description: 'Takes effect with the next request. Only an ADMIN key can revoke an ADMIN key.',
       params: ApiKeyParams,
       response: {
         204: noContent('Revoked'),
-        ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-805', 'J-909'),
       },
     },
     handler: async (request, reply) => {
@@ -107,7 +104,7 @@ export function addOwners(app: App, deps: KeyDeps): void {
   app.route({
     method: 'POST',
     url: '/job/api/owners',
-    config: { scopes: ['ADMIN'] },
+    config: { scopes: ['ADMIN'], refusals: ['J-807'] },
     schema: {
       operationId: 'createOwner',
       tags: ['keys'],
@@ -115,7 +112,6 @@ export function addOwners(app: App, deps: KeyDeps): void {
       body: NewOwner,
       response: {
         201: Owner,
-        ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-807', 'J-904', 'J-905', 'J-909'),
       },
     },
     handler: async (request, reply) =>
@@ -131,7 +127,7 @@ export function addOwners(app: App, deps: KeyDeps): void {
       tags: ['keys'],
       summary: 'List owners',
       querystring: PageQuery,
-      response: { 200: OwnerPage, ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-909') },
+      response: { 200: OwnerPage },
     },
     handler: async (request) => toPage(await deps.store.listOwners(numberSlice(request.query)), toOwner),
   })

@@ -1,4 +1,4 @@
-// Runs: all executions of one trigger call, as counts per state; an end to all of them, a second try for some.
+// Runs: all executions of one trigger call, with counts per state. Cancel them, or retry the unsuccessful ones.
 
 import {
   ApiError,
@@ -21,42 +21,40 @@ import { callerOf } from '../authenticate.ts'
 import { numberSlice, toPage } from '../cursor.ts'
 import { emptyBodyAsObject } from '../empty-body.ts'
 import { IdempotencyHeaders } from '../idempotency-key.ts'
-import { errorResponses } from '../openapi.ts'
-import { patienceOf } from '../patience.ts'
 import { toRun } from '../to-wire.ts'
+import { waitLimitOf } from '../wait-limit.ts'
 
 export function addRuns(app: App, deps: ReadDeps & CancelDeps & RetryDeps & { documents: Documents }): void {
   app.route({
     method: 'GET',
     url: '/job/api/runs/:runId',
-    config: { scopes: ['READ'] },
+    config: { scopes: ['READ'], refusals: ['J-304'] },
     schema: {
       operationId: 'getRun',
       tags: ['executions'],
-      summary: 'Read one run, or wait until all its executions have ended',
+      summary: 'Get a run, optionally waiting until all its executions have ended',
       params: RunParams,
       querystring: WaitQuery,
-      response: { 200: Run, ...errorResponses('J-304', 'J-500', 'J-802', 'J-803', 'J-804', 'J-909') },
+      response: { 200: Run },
     },
     handler: async (request, reply) => {
-      const patience = patienceOf(reply, request.query.wait)
-      return toRun(await readRun(deps, callerOf(request), request.params.runId, patience))
+      const waitLimit = waitLimitOf(reply, request.query.wait)
+      return toRun(await readRun(deps, callerOf(request), request.params.runId, waitLimit))
     },
   })
 
   app.route({
     method: 'GET',
     url: '/job/api/runs/:runId/document',
-    config: { scopes: ['READ'] },
+    config: { scopes: ['READ'], refusals: ['J-304'] },
     schema: {
       operationId: 'getRunDocument',
       tags: ['executions'],
-      summary: 'Read the document that the devices of a run got',
-      description: 'As the job had it when the run was made, whatever became of the job since.',
+      summary: 'Get the document that was sent to the devices of a run',
+      description: 'The document of the job at the time of the trigger, even if the job has changed since.',
       params: RunParams,
       response: {
         200: JobDocument,
-        ...errorResponses('J-304', 'J-500', 'J-802', 'J-803', 'J-804', 'J-909'),
       },
     },
     handler: async (request) => {
@@ -75,7 +73,7 @@ export function addRuns(app: App, deps: ReadDeps & CancelDeps & RetryDeps & { do
       tags: ['executions'],
       summary: 'List runs, newest first',
       querystring: RunQuery,
-      response: { 200: RunPage, ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-909') },
+      response: { 200: RunPage },
     },
     handler: async (request) => {
       const { jobName, finished } = request.query
@@ -95,18 +93,17 @@ export function addRuns(app: App, deps: ReadDeps & CancelDeps & RetryDeps & { do
   app.route({
     method: 'POST',
     url: '/job/api/runs/:runId/cancel',
-    config: { scopes: ['MANAGE'] },
+    config: { scopes: ['MANAGE'], refusals: ['J-303', 'J-304'] },
     preValidation: emptyBodyAsObject,
     schema: {
       operationId: 'cancelRun',
       tags: ['executions'],
-      summary: 'Cancel all executions of a run that have not ended',
-      description: 'Each as if it were canceled alone: the answer has the counts after that.',
+      summary: 'Cancel the unfinished executions of a run',
+      description: 'Each one as if it were canceled individually. The answer has the counts afterwards.',
       params: RunParams,
       body: CancelRequest,
       response: {
         200: Run,
-        ...errorResponses('J-303', 'J-304', 'J-500', 'J-802', 'J-803', 'J-804', 'J-904', 'J-905', 'J-909'),
       },
     },
     handler: async (request) => {
@@ -118,15 +115,18 @@ export function addRuns(app: App, deps: ReadDeps & CancelDeps & RetryDeps & { do
   app.route({
     method: 'POST',
     url: '/job/api/runs/:runId/retry',
-    config: { scopes: ['TRIGGER'] },
+    config: {
+      scopes: ['TRIGGER'],
+      refusals: ['J-001', 'J-301', 'J-304', 'J-305', 'J-501', 'J-502', 'J-908'],
+    },
     preValidation: emptyBodyAsObject,
     schema: {
       operationId: 'retryRun',
       tags: ['trigger'],
-      summary: 'Trigger the job again on those devices of a run that did not succeed',
+      summary: 'Trigger the job again on the devices of a run that were unsuccessful',
       description:
-        'Makes a new run, linked to the old one by `retryOf`. What has not ended is left alone. ' +
-        'With an Idempotency-Key the call can be repeated for 24 hours.',
+        'Creates a new run, linked to the old one by `retryOf`. Unfinished executions are left alone. ' +
+        'With an Idempotency-Key the call can be repeated safely for 24 hours.',
       params: RunParams,
       headers: IdempotencyHeaders,
       body: RetryRequest,
@@ -135,22 +135,6 @@ export function addRuns(app: App, deps: ReadDeps & CancelDeps & RetryDeps & { do
           ...Run,
           headers: { location: { type: 'string', description: 'The run: /job/api/runs/{runId}' } },
         },
-        ...errorResponses(
-          'J-001',
-          'J-301',
-          'J-304',
-          'J-305',
-          'J-500',
-          'J-501',
-          'J-502',
-          'J-802',
-          'J-803',
-          'J-804',
-          'J-904',
-          'J-905',
-          'J-908',
-          'J-909',
-        ),
       },
     },
     handler: async (request, reply) => {

@@ -1,11 +1,10 @@
-// Is it alive, is it ready, how is it doing. No key needed.
+// Liveness, readiness, metrics and the OpenAPI document. No key needed.
 
 import { ApiError } from '@jobcast/contract'
 import Type from 'typebox'
 import type { HealthCheck } from '../../domain/health-check.ts'
 import type { Metrics } from '../../observe/metrics.ts'
 import type { App } from '../app-type.ts'
-import { errorResponses } from '../openapi.ts'
 
 export type ServiceDeps = { health: HealthCheck; metrics: Metrics; stopping: AbortSignal }
 
@@ -16,7 +15,7 @@ export function addService(app: App, deps: ServiceDeps): void {
     schema: {
       operationId: 'livez',
       tags: ['service'],
-      summary: 'The process is alive',
+      summary: 'Liveness: the process is running',
       security: [],
       response: { 200: Health },
     },
@@ -24,12 +23,13 @@ export function addService(app: App, deps: ServiceDeps): void {
   })
 
   app.get('/readyz', {
+    config: { refusals: ['J-909', 'J-910'] },
     schema: {
       operationId: 'readyz',
       tags: ['service'],
-      summary: 'The service can write to its storage and is not stopping',
+      summary: 'Readiness: the storage is writable and the service is not stopping',
       security: [],
-      response: { 200: Health, ...errorResponses('J-909', 'J-910') },
+      response: { 200: Health },
     },
     handler: async () => {
       if (deps.stopping.aborted) throw new ApiError('J-910', { retryAfterSeconds: 5 })
@@ -42,7 +42,7 @@ export function addService(app: App, deps: ServiceDeps): void {
     schema: {
       operationId: 'metrics',
       tags: ['service'],
-      summary: 'Metrics in the text format of Prometheus',
+      summary: 'Metrics in the Prometheus text format',
       security: [],
       response: { 200: { content: { 'text/plain': { schema: Type.String() } } } },
     },
@@ -54,7 +54,7 @@ export function addService(app: App, deps: ServiceDeps): void {
     schema: {
       operationId: 'openapi',
       tags: ['service'],
-      summary: 'This description',
+      summary: 'This document',
       security: [],
       response: { 200: Type.Object({}, { additionalProperties: true }) },
     },

@@ -1,26 +1,26 @@
-// Signing in and out, for browsers.
+// Sign-in and sign-out for browsers.
 
 import { ApiKey, SignIn, SignInTicket, toInstant } from '@jobcast/contract'
 import { issueTicket, type SessionDeps, sessionMs, signIn, signOut } from '../../domain/session.ts'
 import type { App } from '../app-type.ts'
 import { callerOf } from '../authenticate.ts'
-import { errorResponses, noContent } from '../openapi.ts'
+import { noContent } from '../openapi.ts'
 import { refuseOtherOrigin } from '../same-origin.ts'
-import { sessionOf, spellCookie } from '../session-cookie.ts'
+import { sessionCookieHeader, sessionOf } from '../session-cookie.ts'
 import { toApiKey } from '../to-wire.ts'
 
 export function addSession(app: App, deps: SessionDeps): void {
   app.route({
     method: 'POST',
     url: '/job/api/session',
-    config: { isOpen: true },
+    config: { isOpen: true, refusals: ['J-802', 'J-803', 'J-808', 'J-809'] },
     onRequest: async (request) => refuseOtherOrigin(request),
     schema: {
       operationId: 'signIn',
       tags: ['session'],
       summary: 'Exchange an API key or a ticket for a session',
       description:
-        'The session is a cookie that only this service sees. It ends after 12 hours, when it is signed out, or with its key.',
+        'The session is an HttpOnly cookie. It ends after 12 hours, at sign-out, or when its key is revoked or expires.',
       security: [],
       body: SignIn,
       response: {
@@ -28,7 +28,6 @@ export function addSession(app: App, deps: SessionDeps): void {
           ...ApiKey,
           headers: { 'set-cookie': { type: 'string', description: 'jobcast_session=…' } },
         },
-        ...errorResponses('J-500', 'J-802', 'J-803', 'J-808', 'J-809', 'J-904', 'J-905', 'J-909'),
       },
     },
     handler: async (request, reply) => {
@@ -37,7 +36,7 @@ export function addSession(app: App, deps: SessionDeps): void {
         ...(apiKey !== undefined && { apiKey }),
         ...(ticket !== undefined && { ticket }),
       })
-      const cookie = spellCookie(request, session, sessionMs / 1000)
+      const cookie = sessionCookieHeader(request, session, sessionMs / 1000)
       return reply.code(201).header('set-cookie', cookie).send(toApiKey(key))
     },
   })
@@ -45,22 +44,22 @@ export function addSession(app: App, deps: SessionDeps): void {
   app.route({
     method: 'DELETE',
     url: '/job/api/session',
-    config: { isOpen: true },
+    config: { isOpen: true, refusals: ['J-809'] },
     onRequest: async (request) => refuseOtherOrigin(request),
     schema: {
       operationId: 'signOut',
       tags: ['session'],
       summary: 'End the session of this browser',
-      description: 'Also one that has ended already: the cookie is gone afterwards.',
+      description: 'Succeeds even if the session has already ended. The cookie is deleted.',
       security: [],
-      response: { 204: noContent('Signed out'), ...errorResponses('J-809', 'J-909') },
+      response: { 204: noContent('Signed out') },
     },
     handler: async (request, reply) => {
       const session = sessionOf(request)
       if (session !== undefined) await signOut(deps, session)
       return reply
         .code(204)
-        .header('set-cookie', spellCookie(request, '', 0))
+        .header('set-cookie', sessionCookieHeader(request, '', 0))
         .send(undefined)
     },
   })
@@ -71,10 +70,10 @@ export function addSession(app: App, deps: SessionDeps): void {
     schema: {
       operationId: 'createSignInTicket',
       tags: ['session'],
-      summary: 'Get a ticket that signs in once, with the key of this call',
+      summary: 'Create a ticket that signs in once, as the key of this call',
       description:
-        'Good for ten minutes. `/sign-in#ticket=…` is a link that signs in: what is behind the # reaches no server and no log.',
-      response: { 201: SignInTicket, ...errorResponses('J-802', 'J-803', 'J-909') },
+        'Valid for ten minutes. `/sign-in#ticket=…` is a sign-in link: browsers do not send the part after the #, so it is in no log.',
+      response: { 201: SignInTicket },
     },
     handler: async (request, reply) => {
       const { ticket, expiresAt } = await issueTicket(deps, callerOf(request))

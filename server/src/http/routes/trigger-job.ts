@@ -1,4 +1,4 @@
-// POST /job/api/jobs/execute, the call this service is about.
+// POST /job/api/jobs/execute.
 
 import { TriggeredExecution, TriggerRequest } from '@jobcast/contract'
 import Type from 'typebox'
@@ -7,7 +7,6 @@ import { type TriggerDeps, triggerJob } from '../../domain/trigger-job.ts'
 import type { App } from '../app-type.ts'
 import { callerOf } from '../authenticate.ts'
 import { IdempotencyHeaders } from '../idempotency-key.ts'
-import { errorResponses } from '../openapi.ts'
 import { triggeredJson } from '../triggered-json.ts'
 import { turnToAnswer } from '../turns.ts'
 
@@ -18,17 +17,21 @@ export function addTriggerJob(app: App, deps: TriggerDeps, limits: TriggerLimits
   app.route({
     method: 'POST',
     url: '/job/api/jobs/execute',
-    config: { scopes: ['TRIGGER'], wrongTypeCode: 'J-500' },
+    config: {
+      scopes: ['TRIGGER'],
+      wrongTypeCode: 'J-500',
+      refusals: ['J-001', 'J-301', 'J-501', 'J-502', 'J-908'],
+    },
     bodyLimit: limits.maxTriggerBytes,
-    // Fastify sends bytes as well as text; its type knows of text only.
+    // Fastify sends bytes as well as text; its type allows text only.
     serializerCompiler: () => triggeredJson as (run: LaunchedRun) => string,
     schema: {
       operationId: 'triggerJob',
       tags: ['trigger'],
       summary: 'Trigger a job on one or more devices',
       description:
-        'Makes one execution per device, or none at all. Location names the run. ' +
-        'With an Idempotency-Key the call can be repeated for 24 hours: the first answer comes again and nothing is made.',
+        'Creates one execution per device, or none at all. The Location header is the run. ' +
+        'With an Idempotency-Key the call can be repeated safely for 24 hours: it returns the first answer and creates nothing.',
       headers: IdempotencyHeaders,
       body: Type.Object(
         { jobName, deviceIds: Type.Array(deviceIds.items, { ...deviceIds, maxItems: limits.maxDevices }) },
@@ -40,19 +43,6 @@ export function addTriggerJob(app: App, deps: TriggerDeps, limits: TriggerLimits
             description: 'One element per device',
             headers: { location: { type: 'string', description: 'The run: /job/api/runs/{runId}' } },
           }),
-        ),
-        ...errorResponses(
-          'J-001',
-          'J-301',
-          'J-500',
-          'J-501',
-          'J-502',
-          'J-802',
-          'J-803',
-          'J-804',
-          'J-904',
-          'J-908',
-          'J-909',
         ),
       },
     },

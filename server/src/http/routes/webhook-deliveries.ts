@@ -1,4 +1,4 @@
-// What was sent to a webhook, and sending it again.
+// Deliveries of a webhook, and replaying them.
 
 import {
   Delivery,
@@ -15,7 +15,6 @@ import type { WebhookDeps } from '../../domain/webhook.ts'
 import type { App } from '../app-type.ts'
 import { callerOf } from '../authenticate.ts'
 import { numberSlice, toPage } from '../cursor.ts'
-import { errorResponses } from '../openapi.ts'
 import { toDelivery, toWebhook } from '../to-wire.ts'
 
 const url = '/job/api/webhooks/:webhookName'
@@ -24,17 +23,16 @@ export function addWebhookDeliveries(app: App, deps: WebhookDeps): void {
   app.route({
     method: 'GET',
     url: `${url}/deliveries`,
-    config: { scopes: ['READ'] },
+    config: { scopes: ['READ'], refusals: ['J-307'] },
     schema: {
       operationId: 'listDeliveries',
       tags: ['webhooks'],
-      summary: 'List what was sent to a webhook, newest event first',
-      description: 'With the last 20 attempts of each. Kept as long as the events are.',
+      summary: 'List the deliveries of a webhook, newest event first',
+      description: 'With up to 20 attempts each. Retained as long as the events.',
       params: WebhookParams,
       querystring: DeliveryQuery,
       response: {
         200: DeliveryPage,
-        ...errorResponses('J-307', 'J-500', 'J-802', 'J-803', 'J-804', 'J-909'),
       },
     },
     handler: async (request) => {
@@ -48,16 +46,15 @@ export function addWebhookDeliveries(app: App, deps: WebhookDeps): void {
   app.route({
     method: 'POST',
     url: `${url}/deliveries/:eventId/replay`,
-    config: { scopes: ['MANAGE'] },
+    config: { scopes: ['MANAGE'], refusals: ['J-307', 'J-308'] },
     schema: {
       operationId: 'replayDelivery',
       tags: ['webhooks'],
       summary: 'Send one event again',
-      description: 'Any event that is kept and was sent, or matches by now.',
+      description: 'Works for any retained event that was sent before or matches the webhook now.',
       params: DeliveryParams,
       response: {
         202: Delivery,
-        ...errorResponses('J-307', 'J-308', 'J-500', 'J-802', 'J-803', 'J-804', 'J-909'),
       },
     },
     handler: async (request, reply) => {
@@ -70,17 +67,16 @@ export function addWebhookDeliveries(app: App, deps: WebhookDeps): void {
   app.route({
     method: 'POST',
     url: `${url}/replay`,
-    config: { scopes: ['MANAGE'] },
+    config: { scopes: ['MANAGE'], refusals: ['J-307'] },
     schema: {
       operationId: 'replayWebhook',
       tags: ['webhooks'],
       summary: 'Send all events since an instant again',
-      description: 'Those that are kept and match. New ones come behind them.',
+      description: 'All retained events that match. New events follow after them.',
       params: WebhookParams,
       body: ReplayRequest,
       response: {
         202: Webhook,
-        ...errorResponses('J-307', 'J-500', 'J-802', 'J-803', 'J-804', 'J-904', 'J-905', 'J-909'),
       },
     },
     handler: async (request, reply) => {

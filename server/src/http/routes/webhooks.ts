@@ -1,4 +1,4 @@
-// Webhooks: addresses of the owner's that are told of events.
+// Webhooks: URLs that receive events.
 
 import {
   CreatedWebhook,
@@ -21,11 +21,10 @@ import {
 import type { App } from '../app-type.ts'
 import { callerOf } from '../authenticate.ts'
 import { textSlice, toPage } from '../cursor.ts'
-import { errorResponses, noContent } from '../openapi.ts'
+import { noContent } from '../openapi.ts'
 import { toWebhook } from '../to-wire.ts'
 
 const url = '/job/api/webhooks/:webhookName'
-const refusals = () => errorResponses('J-307', 'J-500', 'J-802', 'J-803', 'J-804', 'J-909')
 
 export function addWebhooks(app: App, deps: WebhookDeps): void {
   app.route({
@@ -37,14 +36,13 @@ export function addWebhooks(app: App, deps: WebhookDeps): void {
       tags: ['webhooks'],
       summary: 'Create or replace a webhook',
       description:
-        'A new one is told of events from now on. One that is replaced goes on where it is, keeps its secret unless ' +
-        'another is given, and stays paused if it is. At most 100.',
+        'A new webhook receives events that occur after it was created. A replaced one continues where it is, keeps its ' +
+        'secret unless you give another, and stays paused if it is paused. At most 100 per owner.',
       params: WebhookParams,
       body: WebhookContent,
       response: {
         200: { ...Webhook, description: 'Replaced' },
         201: { ...CreatedWebhook, description: 'Created' },
-        ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-904', 'J-905', 'J-909'),
       },
     },
     handler: async (request, reply) => {
@@ -58,13 +56,13 @@ export function addWebhooks(app: App, deps: WebhookDeps): void {
   app.route({
     method: 'GET',
     url,
-    config: { scopes: ['READ'] },
+    config: { scopes: ['READ'], refusals: ['J-307'] },
     schema: {
       operationId: 'getWebhook',
       tags: ['webhooks'],
-      summary: 'Read one webhook',
+      summary: 'Get a webhook',
       params: WebhookParams,
-      response: { 200: Webhook, ...refusals() },
+      response: { 200: Webhook },
     },
     handler: async (request) =>
       toWebhook(await getWebhook(deps, callerOf(request), request.params.webhookName)),
@@ -77,9 +75,9 @@ export function addWebhooks(app: App, deps: WebhookDeps): void {
     schema: {
       operationId: 'listWebhooks',
       tags: ['webhooks'],
-      summary: 'List webhooks by name',
+      summary: 'List webhooks, ordered by name',
       querystring: PageQuery,
-      response: { 200: WebhookPage, ...errorResponses('J-500', 'J-802', 'J-803', 'J-804', 'J-909') },
+      response: { 200: WebhookPage },
     },
     handler: async (request) =>
       toPage(
@@ -94,13 +92,13 @@ export function addWebhooks(app: App, deps: WebhookDeps): void {
   app.route({
     method: 'DELETE',
     url,
-    config: { scopes: ['MANAGE'] },
+    config: { scopes: ['MANAGE'], refusals: ['J-307'] },
     schema: {
       operationId: 'deleteWebhook',
       tags: ['webhooks'],
-      summary: 'Delete a webhook and its log',
+      summary: 'Delete a webhook and its deliveries',
       params: WebhookParams,
-      response: { 204: noContent('Deleted'), ...refusals() },
+      response: { 204: noContent('Deleted') },
     },
     handler: async (request, reply) => {
       await deleteWebhook(deps, callerOf(request), request.params.webhookName)
@@ -111,14 +109,14 @@ export function addWebhooks(app: App, deps: WebhookDeps): void {
   app.route({
     method: 'POST',
     url: `${url}/pause`,
-    config: { scopes: ['MANAGE'] },
+    config: { scopes: ['MANAGE'], refusals: ['J-307'] },
     schema: {
       operationId: 'pauseWebhook',
       tags: ['webhooks'],
-      summary: 'Send nothing for now',
-      description: 'What happens meanwhile is sent after `resume`, as long as events are kept.',
+      summary: 'Pause a webhook',
+      description: 'Events that occur meanwhile are sent after `resume`, as long as they are retained.',
       params: WebhookParams,
-      response: { 200: Webhook, ...refusals() },
+      response: { 200: Webhook },
     },
     handler: async (request) =>
       toWebhook(await pauseWebhook(deps, callerOf(request), request.params.webhookName)),
@@ -127,14 +125,14 @@ export function addWebhooks(app: App, deps: WebhookDeps): void {
   app.route({
     method: 'POST',
     url: `${url}/resume`,
-    config: { scopes: ['MANAGE'] },
+    config: { scopes: ['MANAGE'], refusals: ['J-307'] },
     schema: {
       operationId: 'resumeWebhook',
       tags: ['webhooks'],
-      summary: 'Go on where it was paused',
-      description: 'Whatever waits for another attempt is tried at once.',
+      summary: 'Resume a paused webhook',
+      description: 'Deliveries that wait for a retry are retried at once.',
       params: WebhookParams,
-      response: { 200: Webhook, ...refusals() },
+      response: { 200: Webhook },
     },
     handler: async (request) =>
       toWebhook(await resumeWebhook(deps, callerOf(request), request.params.webhookName)),
@@ -143,14 +141,15 @@ export function addWebhooks(app: App, deps: WebhookDeps): void {
   app.route({
     method: 'POST',
     url: `${url}/secret`,
-    config: { scopes: ['MANAGE'] },
+    config: { scopes: ['MANAGE'], refusals: ['J-307'] },
     schema: {
       operationId: 'changeWebhookSecret',
       tags: ['webhooks'],
-      summary: 'Make a new secret',
-      description: 'For 24 hours requests carry two signatures, one by the secret before it.',
+      summary: 'Create a new signing secret',
+      description:
+        'For 24 hours requests carry two signatures: one by the new secret and one by the previous secret.',
       params: WebhookParams,
-      response: { 201: WebhookSecret, ...refusals() },
+      response: { 201: WebhookSecret },
     },
     handler: async (request, reply) => {
       const { webhookName } = request.params

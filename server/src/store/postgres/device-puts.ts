@@ -140,7 +140,7 @@ function after(
     deviceName,
     tags,
     credentialCreatedAt: null,
-    presence: { online: false, since: null, lastSeenAt: null, door: null },
+    presence: { online: false, since: null, lastSeenAt: null, transport: null },
     createdAt: at,
     updatedAt: at,
   }

@@ -1,6 +1,6 @@
 // What all who read devices share.
 
-import type { Door, StoredDevice } from '../../domain/store.ts'
+import type { StoredDevice, Transport } from '../../domain/store.ts'
 import type { Row } from './rows.ts'
 
 export const DEVICE_COLUMNS = `
@@ -16,7 +16,7 @@ export function toDevice(row: Row): StoredDevice {
       online: row.online as boolean,
       since: row.presence_since as number | null,
       lastSeenAt: row.last_seen_at as number | null,
-      door: row.door as Door | null,
+      transport: row.door as Transport | null,
     },
     createdAt: row.created_at as number,
     updatedAt: row.updated_at as number,

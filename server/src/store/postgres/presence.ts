@@ -13,10 +13,10 @@ const LOCK = `
   FROM unnest($1::int[], $2::text[]) AS wanted (owner_no, device_id) JOIN device USING (owner_no, device_id)
   WHERE deleted_at IS NULL ORDER BY owner_no, device_id FOR NO KEY UPDATE OF device`
 const SET = `
-  UPDATE device SET online = new.online, presence_since = new.since, last_seen_at = new.seen, door = new.door,
+  UPDATE device SET online = new.online, presence_since = new.since, last_seen_at = new.seen, door = new.transport,
     session_since = new.session, node_no = new.node_no
   FROM json_to_recordset($1::json)
-    AS new (device_no int, online boolean, since bigint, seen bigint, door text, session bigint,
+    AS new (device_no int, online boolean, since bigint, seen bigint, transport text, session bigint,
       node_no int)
   WHERE device.device_no = new.device_no`
 // From one number to the next higher one: there are few, and many devices of each.
@@ -96,9 +96,9 @@ async function forgetSome(transaction: Transaction, at: number, keeper?: number)
   const locked = await transaction.query(ONLINE, [gone.map((row) => row.no), forgottenAtOnce])
   const deviceNos = locked.map((row) => row.device_no)
   const kept = keeper === undefined ? [] : await transaction.query(ADOPT, [deviceNos, keeper])
-  for (const { owner_no, device_no, door } of await transaction.query(FORGET, [deviceNos, at])) {
+  for (const { owner_no, device_no, door: transport } of await transaction.query(FORGET, [deviceNos, at])) {
     const [ownerNo, deviceNo] = [owner_no as number, device_no as number]
-    deviceChanged(transaction, 'device.offline', { ownerNo, deviceNo, at, details: { door } })
+    deviceChanged(transaction, 'device.offline', { ownerNo, deviceNo, at, details: { transport } })
   }
   return { left: kept.map(toLeft), more: locked.length === forgottenAtOnce }
 }
@@ -124,7 +124,7 @@ async function recordPresence(
   const devices = new Map(rows.map((row) => [`${row.owner_no} ${row.device_id}`, toKnown(row)]))
   const set = new Map<number, Row>()
   for (const change of changes) {
-    const { ownerNo, deviceId, online, at, door, session } = change
+    const { ownerNo, deviceId, online, at, transport, session } = change
     const device = devices.get(`${ownerNo} ${deviceId}`)
     if (device === undefined) continue
     const { deviceNo, known } = device
@@ -135,11 +135,11 @@ async function recordPresence(
     if (verdict === 'holds' || !hasSession(known)) device.nodeNo = nodeNo
     known.lastSeenAt = verdict === 'seen' ? Math.max(known.lastSeenAt ?? 0, at) : at
     if (verdict === 'holds')
-      Object.assign(known, { online, since: at, door, session: session ?? known.session })
+      Object.assign(known, { online, since: at, transport, session: session ?? known.session })
     set.set(deviceNo, { ...known, device_no: deviceNo, node_no: device.nodeNo, seen: known.lastSeenAt })
     if (!isNews || verdict !== 'holds') continue
     const type = online ? 'device.online' : 'device.offline'
-    deviceChanged(transaction, type, { ownerNo, deviceNo, at, details: { door } })
+    deviceChanged(transaction, type, { ownerNo, deviceNo, at, details: { transport } })
   }
   if (set.size > 0) await transaction.query(SET, [JSON.stringify([...set.values()])])
 }
@@ -152,7 +152,7 @@ function toKnown(row: Row): { deviceNo: number; nodeNo: number | null; known: Kn
       online: row.online as boolean,
       since: row.presence_since as number | null,
       lastSeenAt: row.last_seen_at as number | null,
-      door: row.door as KnownPresence['door'],
+      transport: row.door as KnownPresence['transport'],
       session: row.session_since as number | null,
     },
   }

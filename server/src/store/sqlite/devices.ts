@@ -4,11 +4,11 @@ import type {
   DeviceKey,
   DevicePut,
   DeviceToken,
-  Door,
   Put,
   Slice,
   Sliced,
   StoredDevice,
+  Transport,
 } from '../../domain/store.ts'
 import type { EventLog } from './events.ts'
 import { type Row, sliced } from './rows.ts'
@@ -181,7 +181,7 @@ function toDevice(row: Row): StoredDevice {
       online: row.online === 1,
       since: row.presence_since as number | null,
       lastSeenAt: row.last_seen_at as number | null,
-      door: row.door as Door | null,
+      transport: row.door as Transport | null,
     },
     createdAt: row.created_at as number,
     updatedAt: row.updated_at as number,

@@ -6,7 +6,7 @@ import type { EventLog } from './events.ts'
 
 // Whoever is online already and comes back by another connection is online since then.
 const SET = `
-  UPDATE device SET online = :online, presence_since = :at, last_seen_at = :at, door = :door
+  UPDATE device SET online = :online, presence_since = :at, last_seen_at = :at, door = :transport
   WHERE owner_no = :ownerNo AND device_id = :deviceId AND deleted_at IS NULL`
 const WAS = 'SELECT device_no, online FROM device WHERE owner_no = ? AND device_id = ? AND deleted_at IS NULL'
 const ONLINE = 'SELECT owner_no, device_no, door FROM device WHERE online = 1'
@@ -27,24 +27,24 @@ export function preparePresence(db: DatabaseSync, log: EventLog) {
   const deliver = db.prepare(DELIVERED)
   return {
     recordPresence(changes: PresenceChange[]): void {
-      for (const { ownerNo, deviceId, online, at, door } of changes) {
+      for (const { ownerNo, deviceId, online, at, transport } of changes) {
         const before = was.get(ownerNo, deviceId)
         if (before === undefined) continue
-        set.run({ ownerNo, deviceId, online: Number(online), at, door })
+        set.run({ ownerNo, deviceId, online: Number(online), at, transport })
         if (before.online === Number(online)) continue
         const deviceNo = before.device_no as number
         log.deviceChanged(online ? 'device.online' : 'device.offline', {
           ownerNo,
           deviceNo,
           at,
-          details: { door },
+          details: { transport },
         })
       }
     },
     setAllOffline(at: number): void {
-      for (const { owner_no, device_no, door } of allOnline.all()) {
+      for (const { owner_no, device_no, door: transport } of allOnline.all()) {
         const [ownerNo, deviceNo] = [owner_no as number, device_no as number]
-        log.deviceChanged('device.offline', { ownerNo, deviceNo, at, details: { door } })
+        log.deviceChanged('device.offline', { ownerNo, deviceNo, at, details: { transport } })
       }
       forget.run(at)
     },

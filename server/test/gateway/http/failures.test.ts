@@ -74,7 +74,7 @@ test('the log names what was refused by its exception, and the route by its patt
   assert.equal(told.findLast((event) => event.kind === 'request-answered')?.code, undefined)
 })
 
-test('a request without Host is refused in the shape of this door and ends the connection', async (t) => {
+test('a request without Host is refused in the device format and ends the connection', async (t) => {
   const { app } = await openWith(t, {})
   const { port } = await listen(app)
   const { sendRaw } = await import('@jobcast/testkit/raw-http')

@@ -1,4 +1,4 @@
-// What this door accepts and refuses of a request. What the operations mean is tested with the devices' own
+// What device routes accept and refuse. What the operations mean is tested with the devices' own
 // libraries, in test/devices.
 
 import assert from 'node:assert/strict'
@@ -175,7 +175,7 @@ for (const path of [
   '/things/d1/jobs/%zz',
   '/things/d1/jobs/1/output/',
 ]) {
-  test(`${path} is 404 in the shape of this door, with and without a token`, async () => {
+  test(`${path} is 404 in the device format, with and without a token`, async () => {
     for (const method of ['GET', 'POST']) {
       const body = method === 'POST' ? { rawBody: '{' } : {}
       assertException(await api.call(method, path, { headers, ...body }), 404, 'ResourceNotFoundException')

@@ -1,4 +1,4 @@
-// Who is let in by the HTTP door for devices. Every refusal of a token is one and the same answer.
+// How devices sign in over HTTP. Every refusal of a token is one and the same answer.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Packet } from 'mqtt-packet'
 import type { ReportOutcome } from '../../../src/domain/device-report.ts'
-import { document, execution, prefix, queueOf } from './door-under-test.ts'
+import { document, execution, prefix, queueOf } from './listener-under-test.ts'
 import { openConnection } from './stream-under-test.ts'
 
 const nothingPending: ReportOutcome = { kind: 'nothing-pending' }
@@ -31,9 +31,9 @@ const tooMuch = {
 }
 for (const [what, { size, taken }] of Object.entries(tooMuch)) {
   test(`while too many ${what} wait, the network holds the rest back`, async () => {
-    const { behind, stream, send } = await openConnection()
+    const { backend, stream, send } = await openConnection()
     const commits: PromiseWithResolvers<ReportOutcome>[] = []
-    behind.recordReport = () => {
+    backend.recordReport = () => {
       const commit = Promise.withResolvers<ReportOutcome>()
       commits.push(commit)
       return commit.promise
@@ -61,84 +61,84 @@ for (const [what, { size, taken }] of Object.entries(tooMuch)) {
 }
 
 test('who does not read is not served, and not told, until it reads', async () => {
-  const { behind, stream, connection, send } = await openConnection()
+  const { backend, stream, connection, send } = await openConnection()
   send(subscribe(`${prefix}#`))
   stream.isStuck = true
   stream.writableLength = 64 * 1024
-  assert.equal(behind.session.isReady, true)
+  assert.equal(backend.session.isReady, true)
   stream.writableLength++
-  assert.equal(behind.session.isReady, false)
+  assert.equal(backend.session.isReady, false)
   send(startNext(1))
   await settled()
-  assert.equal(behind.reports.length, 0)
+  assert.equal(backend.reports.length, 0)
   assert.equal(stream.isPaused, true)
 
   stream.isStuck = false
   stream.writableLength = 0
-  const refreshes = behind.sessions.calls.length
+  const refreshes = backend.sessions.calls.length
   connection.drained()
   await settled()
-  assert.deepEqual(behind.sessions.calls.slice(refreshes), ['refresh'])
-  assert.equal(behind.reports.length, 1)
+  assert.deepEqual(backend.sessions.calls.slice(refreshes), ['refresh'])
+  assert.equal(backend.reports.length, 1)
   assert.equal(stream.isPaused, false)
-  assert.equal(behind.session.isReady, true)
+  assert.equal(backend.session.isReady, true)
 })
 
 test('requests that wait when the device stops reading are served when it reads again', async () => {
-  const { behind, stream, connection, send } = await openConnection()
+  const { backend, stream, connection, send } = await openConnection()
   const commit = Promise.withResolvers<ReportOutcome>()
-  behind.recordReport = () => commit.promise
+  backend.recordReport = () => commit.promise
   send(startNext(1), startNext(2))
   stream.isStuck = true
   stream.writableLength = 64 * 1024
   commit.resolve(nothingPending)
   await settled()
-  assert.equal(behind.reports.length, 1)
+  assert.equal(backend.reports.length, 1)
   stream.isStuck = false
   stream.writableLength = 0
   connection.drained()
   await settled()
-  assert.equal(behind.reports.length, 2)
+  assert.equal(backend.reports.length, 2)
 })
 
 test('requests that wait when the device is gone are served nevertheless', async () => {
-  const { behind, stream, connection, send } = await openConnection()
+  const { backend, stream, connection, send } = await openConnection()
   const commit = Promise.withResolvers<ReportOutcome>()
-  behind.recordReport = () => commit.promise
+  backend.recordReport = () => commit.promise
   send(startNext(1), startNext(2))
   stream.isStuck = true
   stream.writableLength = 64 * 1024
   commit.resolve(nothingPending)
   await settled()
-  assert.equal(behind.reports.length, 1)
+  assert.equal(backend.reports.length, 1)
   stream.writable = false
   connection.closed()
   await settled()
-  assert.equal(behind.reports.length, 2)
+  assert.equal(backend.reports.length, 2)
 })
 
 test('notices that belong together are sent together, then no more until the device reads', async () => {
-  const { behind, stream, send } = await openConnection()
+  const { backend, stream, send } = await openConnection()
   send(subscribe(`${prefix}#`))
   stream.isStuck = true
   stream.writableLength = 64 * 1024
-  behind.session.send({ kind: 'list', queue: queueOf(1) }, [1])
-  behind.session.send(next(1), [1])
+  backend.session.send({ kind: 'list', queue: queueOf(1) }, [1])
+  backend.session.send(next(1), [1])
   assert.deepEqual(stream.topics, [`${prefix}notify`, `${prefix}notify-next`])
-  assert.equal(behind.session.isReady, false)
+  assert.equal(backend.session.isReady, false)
   stream.writableLength = 1024 * 1024 + 1
-  behind.session.send({ kind: 'cancel', jobExecutionId: 1, deadlineSeconds: 0 }, [])
+  backend.session.send({ kind: 'cancel', jobExecutionId: 1, deadlineSeconds: 0 }, [])
   assert.equal(stream.topics.length, 2)
 })
 
 test('as many notices as the device takes are unconfirmed; what goes beyond has QoS 0', async () => {
-  const { behind, stream, send } = await openConnection(5, { receiveMaximum: 2 })
+  const { backend, stream, send } = await openConnection(5, { receiveMaximum: 2 })
   send(subscribe(`${prefix}notify-next`))
-  behind.session.send(next(7), [7])
-  assert.equal(behind.session.isReady, true)
-  behind.session.send(next(8), [8])
-  assert.equal(behind.session.isReady, false)
-  behind.session.send(next(9), [9])
+  backend.session.send(next(7), [7])
+  assert.equal(backend.session.isReady, true)
+  backend.session.send(next(8), [8])
+  assert.equal(backend.session.isReady, false)
+  backend.session.send(next(9), [9])
   assert.deepEqual(
     stream.publishes.map(({ qos, messageId }) => [qos, messageId]),
     [
@@ -147,36 +147,36 @@ test('as many notices as the device takes are unconfirmed; what goes beyond has 
       [0, undefined],
     ],
   )
-  const { calls, confirmed } = behind.sessions
+  const { calls, confirmed } = backend.sessions
   const before = calls.length
   send({ cmd: 'puback', messageId: 2, reasonCode: 0 })
   assert.deepEqual(confirmed, [8])
   assert.deepEqual(calls.slice(before), ['refresh'])
-  assert.equal(behind.session.isReady, true)
+  assert.equal(backend.session.isReady, true)
   send({ cmd: 'puback', messageId: 2, reasonCode: 0 }, { cmd: 'puback', messageId: 1, reasonCode: 0x80 })
   assert.deepEqual(confirmed, [8], 'a second confirmation, and a refusal, confirm nothing')
 })
 
 test('MQTT 3.1.1: at most 50 notices are unconfirmed', async () => {
-  const { behind, send } = await openConnection()
+  const { backend, send } = await openConnection()
   send(subscribe(`${prefix}notify`))
   for (let sent = 0; sent < 50; sent++) {
-    assert.equal(behind.session.isReady, true)
-    behind.session.send({ kind: 'list', queue: queueOf(1) }, [1])
+    assert.equal(backend.session.isReady, true)
+    backend.session.send({ kind: 'list', queue: queueOf(1) }, [1])
   }
-  assert.equal(behind.session.isReady, false)
+  assert.equal(backend.session.isReady, false)
 })
 
 test('packet ids come around, past those that are unconfirmed', async () => {
-  const { behind, stream, send } = await openConnection()
+  const { backend, stream, send } = await openConnection()
   send(subscribe(`${prefix}notify`))
-  behind.session.send({ kind: 'list', queue: queueOf() }, [])
+  backend.session.send({ kind: 'list', queue: queueOf() }, [])
   for (let sent = 2; sent <= 0xffff; sent++) {
-    behind.session.send({ kind: 'list', queue: queueOf() }, [])
+    backend.session.send({ kind: 'list', queue: queueOf() }, [])
     send({ cmd: 'puback', messageId: sent })
   }
   stream.written.length = 0
-  behind.session.send({ kind: 'list', queue: queueOf() }, [])
+  backend.session.send({ kind: 'list', queue: queueOf() }, [])
   assert.deepEqual(
     stream.written.map(({ messageId }) => messageId),
     [2],

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import type { IConnectPacket } from 'mqtt-packet'
 import { newSecretText } from '../../../src/domain/secret-text.ts'
 import { type DeviceKey, StorageUnavailable } from '../../../src/domain/store.ts'
-import { deviceId, openDoor } from './door-under-test.ts'
+import { deviceId, openListener } from './listener-under-test.ts'
 import { openDevice, openRawDevice, type Version } from './raw-device.ts'
 
 const versions: Version[] = [4, 5]
@@ -21,14 +21,14 @@ const codeOf = (packet: unknown) => {
 
 for (const version of versions) {
   test(`MQTT ${version}: lets a device in by its token, with and without what SDKs append to its name`, async (t) => {
-    const door = await openDoor(t)
+    const listener = await openListener(t)
     for (const username of [deviceId, `${deviceId}?SDK=IoTDeviceSDK/JS&Version=1`]) {
-      const { connack } = await openDevice(t, door, version, { username })
+      const { connack } = await openDevice(t, listener, version, { username })
       assert.equal(codeOf(connack), 0)
       assert.equal(connack.sessionPresent, false)
     }
-    await door.behind.event('device-disconnected', ({ reason }) => reason === 'taken-over')
-    assert.equal(door.behind.sessions.current.size, 1)
+    await listener.backend.event('device-disconnected', ({ reason }) => reason === 'taken-over')
+    assert.equal(listener.backend.sessions.current.size, 1)
   })
 
   const refused: Record<string, Partial<IConnectPacket>> = {
@@ -40,42 +40,42 @@ for (const version of versions) {
   }
   for (const [title, options] of Object.entries(refused)) {
     test(`MQTT ${version}: answers ${title} with not authorized`, async (t) => {
-      const door = await openDoor(t)
-      const device = await openDevice(t, door, version, options)
+      const listener = await openListener(t)
+      const device = await openDevice(t, listener, version, options)
       assert.equal(codeOf(device.connack), notAuthorized[version])
       assert.deepEqual(await device.rest(), [])
-      assert.equal((await door.behind.event('device-refused')).reason, 'not-authorized')
-      assert.deepEqual(door.behind.sessions.calls, [])
+      assert.equal((await listener.backend.event('device-refused')).reason, 'not-authorized')
+      assert.deepEqual(listener.backend.sessions.calls, [])
     })
   }
 
   test(`MQTT ${version}: answers no credentials at all, and a revoked device, with not authorized`, async (t) => {
-    const door = await openDoor(t)
-    const nobody = await openRawDevice(t, door, version)
+    const listener = await openListener(t)
+    const nobody = await openRawDevice(t, listener, version)
     nobody.connect()
     assert.equal(codeOf(await nobody.next()), notAuthorized[version])
-    door.behind.findDevice = async () => undefined
-    const revoked = await openDevice(t, door, version)
+    listener.backend.findDevice = async () => undefined
+    const revoked = await openDevice(t, listener, version)
     assert.equal(codeOf(revoked.connack), notAuthorized[version])
   })
 
   test(`MQTT ${version}: says that it is unavailable while the store is`, async (t) => {
-    const door = await openDoor(t)
-    door.behind.findDevice = () => Promise.reject(new StorageUnavailable('disk'))
-    const device = await openDevice(t, door, version)
+    const listener = await openListener(t)
+    listener.backend.findDevice = () => Promise.reject(new StorageUnavailable('disk'))
+    const device = await openDevice(t, listener, version)
     assert.equal(codeOf(device.connack), unavailable[version])
     await device.closed
-    door.behind.findDevice = () => Promise.reject(new Error('a bug'))
-    assert.equal(codeOf((await openDevice(t, door, version)).connack), unavailable[version])
-    await door.behind.event('device-sign-in-failed')
+    listener.backend.findDevice = () => Promise.reject(new Error('a bug'))
+    assert.equal(codeOf((await openDevice(t, listener, version)).connack), unavailable[version])
+    await listener.backend.event('device-sign-in-failed')
   })
 
   test(`MQTT ${version}: what is sent behind CONNECT waits for the sign-in`, async (t) => {
-    const door = await openDoor(t)
+    const listener = await openListener(t)
     const lookUp = Promise.withResolvers<DeviceKey>()
-    door.behind.findDevice = () => lookUp.promise
-    const device = await openRawDevice(t, door, version)
-    device.connect({ username: deviceId, password: Buffer.from(door.behind.token.text) })
+    listener.backend.findDevice = () => lookUp.promise
+    const device = await openRawDevice(t, listener, version)
+    device.connect({ username: deviceId, password: Buffer.from(listener.backend.token.text) })
     device.send({ cmd: 'pingreq' })
     lookUp.resolve({ ownerNo: 1, deviceId })
     assert.equal((await device.next())?.cmd, 'connack')
@@ -83,27 +83,27 @@ for (const version of versions) {
   })
 
   test(`MQTT ${version}: who went away during the sign-in does not come in`, async (t) => {
-    const door = await openDoor(t)
+    const listener = await openListener(t)
     const lookUp = Promise.withResolvers<DeviceKey>()
     const asked = Promise.withResolvers<void>()
-    door.behind.findDevice = () => {
+    listener.backend.findDevice = () => {
       asked.resolve()
       return lookUp.promise
     }
-    const device = await openRawDevice(t, door, version)
-    device.connect({ username: deviceId, password: Buffer.from(door.behind.token.text) })
+    const device = await openRawDevice(t, listener, version)
+    device.connect({ username: deviceId, password: Buffer.from(listener.backend.token.text) })
     await asked.promise
     device.socket.destroy()
-    const stopped = door.door.stop()
+    const stopped = listener.stop()
     lookUp.resolve({ ownerNo: 1, deviceId })
     await stopped
-    assert.deepEqual(door.behind.sessions.calls, [])
+    assert.deepEqual(listener.backend.sessions.calls, [])
   })
 }
 
 test('MQTT 5: CONNACK says what is not to be had', async (t) => {
-  const door = await openDoor(t)
-  const { connack } = await openDevice(t, door, 5)
+  const listener = await openListener(t)
+  const { connack } = await openDevice(t, listener, 5)
   assert.deepEqual(
     { ...connack.properties },
     {
@@ -121,15 +121,15 @@ test('MQTT 5: CONNACK says what is not to be had', async (t) => {
 })
 
 test('MQTT 5: names the client that has no name, and the keep-alive that is too long', async (t) => {
-  const door = await openDoor(t)
-  const { connack } = await openDevice(t, door, 5, { clientId: '', keepalive: 0 })
+  const listener = await openListener(t)
+  const { connack } = await openDevice(t, listener, 5, { clientId: '', keepalive: 0 })
   assert.match(connack.properties?.assignedClientIdentifier ?? '', /^[0-9a-f-]{36}$/)
   assert.equal(connack.properties?.serverKeepAlive, 1200)
 })
 
 test('MQTT 3.1.1: refuses a client without a name that wants to be remembered', async (t) => {
-  const door = await openDoor(t)
-  const device = await openRawDevice(t, door)
+  const listener = await openListener(t)
+  const device = await openRawDevice(t, listener)
   // mqtt-packet would not make it: no clean session, keep-alive 60, no client id.
   device.send(Buffer.from('100c00044d515454040000' + '3c0000', 'hex'))
   assert.equal(codeOf(await device.next()), 2)
@@ -137,15 +137,15 @@ test('MQTT 3.1.1: refuses a client without a name that wants to be remembered', 
 })
 
 test('MQTT 3.1: is let in', async (t) => {
-  const door = await openDoor(t)
-  const { connack } = await openDevice(t, door, 4, { protocolVersion: 3, protocolId: 'MQIsdp' })
+  const listener = await openListener(t)
+  const { connack } = await openDevice(t, listener, 4, { protocolVersion: 3, protocolId: 'MQIsdp' })
   assert.equal(codeOf(connack), 0)
 })
 
 for (const [title, level] of Object.entries({ 'MQTT 2': 2, 'MQTT 6': 6, 'a bridge': 0x84 })) {
   test(`answers ${title} with unacceptable version`, async (t) => {
-    const door = await openDoor(t)
-    const device = await openRawDevice(t, door)
+    const listener = await openListener(t)
+    const device = await openRawDevice(t, listener)
     device.send(Buffer.from([0x10, 12, 0, 4, ...Buffer.from('MQTT'), level, 2, 0, 60, 0, 0]))
     assert.equal(codeOf(await device.next()), 1)
     assert.deepEqual(await device.rest(), [])
@@ -161,40 +161,40 @@ const v5Refusals: [string, Partial<IConnectPacket>, number][] = [
 ]
 for (const [title, options, code] of v5Refusals) {
   test(`MQTT 5: answers ${title} with 0x${code.toString(16)}`, async (t) => {
-    const door = await openDoor(t)
-    const device = await openDevice(t, door, 5, options)
+    const listener = await openListener(t)
+    const device = await openDevice(t, listener, 5, options)
     assert.equal(codeOf(device.connack), code)
     assert.deepEqual(await device.rest(), [])
   })
 }
 
 test('the newest connection of a device wins, and the one before it is told', async (t) => {
-  const door = await openDoor(t)
-  const first = await openDevice(t, door, 5)
-  const second = await openDevice(t, door, 5)
+  const listener = await openListener(t)
+  const first = await openDevice(t, listener, 5)
+  const second = await openDevice(t, listener, 5)
   assert.deepEqual(
     (await first.rest()).map(({ cmd, ...packet }) => [cmd, codeOf(packet)]),
     [['disconnect', 0x8e]],
   )
   second.send({ cmd: 'pingreq' })
   assert.equal((await second.next())?.cmd, 'pingresp')
-  await door.behind.event('device-disconnected')
-  assert.deepEqual(door.behind.sessions.calls, ['open', 'open', 'leave'])
+  await listener.backend.event('device-disconnected')
+  assert.deepEqual(listener.backend.sessions.calls, ['open', 'open', 'leave'])
 })
 
 test('a void credential ends the connection with not authorized', async (t) => {
-  const door = await openDoor(t)
-  const device = await openDevice(t, door, 5)
-  door.behind.session.close('credential-void')
+  const listener = await openListener(t)
+  const device = await openDevice(t, listener, 5)
+  listener.backend.session.close('credential-void')
   assert.deepEqual((await device.rest()).map(codeOf), [0x87])
 })
 
 test('no event carries a token, not even one that was entered as the name', async (t) => {
-  const door = await openDoor(t)
-  const { text } = door.behind.token
-  await openDevice(t, door, 4, { username: text })
-  await openDevice(t, door, 4, { username: 'd2' })
-  const named = await door.behind.event('device-refused', ({ deviceId }) => deviceId === 'd2')
+  const listener = await openListener(t)
+  const { text } = listener.backend.token
+  await openDevice(t, listener, 4, { username: text })
+  await openDevice(t, listener, 4, { username: 'd2' })
+  const named = await listener.backend.event('device-refused', ({ deviceId }) => deviceId === 'd2')
   assert.equal(named.reason, 'not-authorized')
-  assert.ok(!JSON.stringify(door.behind.events).includes(text))
+  assert.ok(!JSON.stringify(listener.backend.events).includes(text))
 })

@@ -1,4 +1,4 @@
-// Whatever comes, the door stays, and serves the next device as if nothing had been.
+// Whatever comes, the listener stays, and serves the next device as if nothing had been.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -8,7 +8,7 @@ import { type Random, seededRandom } from '@jobcast/testkit/seeded-random'
 import { testSeed } from '@jobcast/testkit/test-seed'
 import { testSize } from '@jobcast/testkit/test-size'
 import { generate, type Packet } from 'mqtt-packet'
-import { type DoorUnderTest, deviceId, openDoor, prefix } from './door-under-test.ts'
+import { deviceId, type ListenerUnderTest, openListener, prefix } from './listener-under-test.ts'
 import { connectPacket, openDevice, type Version } from './raw-device.ts'
 
 const rounds = testSize('connections', { test: 300, chaos: 10_000 })
@@ -58,8 +58,8 @@ function nonsense(random: Random, token: string): Buffer {
   }
 }
 
-async function say(t: TestContext, door: DoorUnderTest, bytes: Buffer): Promise<void> {
-  const socket = connect(door.port, '127.0.0.1')
+async function say(t: TestContext, listener: ListenerUnderTest, bytes: Buffer): Promise<void> {
+  const socket = connect(listener.port, '127.0.0.1')
   t.after(() => socket.destroy())
   socket.on('error', () => undefined)
   socket.resume()
@@ -77,23 +77,23 @@ test(`${rounds} connections of nonsense do no harm (seed ${testSeed})`, async (t
     process.off('unhandledRejection', note)
     process.off('uncaughtExceptionMonitor', note)
   })
-  const door = await openDoor(t)
+  const listener = await openListener(t)
   const random = seededRandom(testSeed)
   for (let round = 0; round < rounds; round += atOnce) {
-    const all = Array.from({ length: atOnce }, () => nonsense(random, door.behind.token.text))
-    await Promise.all(all.map((bytes) => say(t, door, bytes)))
+    const all = Array.from({ length: atOnce }, () => nonsense(random, listener.backend.token.text))
+    await Promise.all(all.map((bytes) => say(t, listener, bytes)))
   }
 
-  const cameIn = door.behind.sessions.calls.filter((call) => call === 'open')
+  const cameIn = listener.backend.sessions.calls.filter((call) => call === 'open')
   assert.ok(cameIn.length > rounds / 3)
   for (const version of [4, 5] as const) {
-    const device = await openDevice(t, door, version)
+    const device = await openDevice(t, listener, version)
     assert.equal((await device.subscribe(`${prefix}#`))?.cmd, 'suback')
     device.publish(`${prefix}get`, { clientToken: 'still here' })
     assert.equal((await device.nextPublish()).json.clientToken, 'still here')
   }
-  await door.door.stop()
+  await listener.stop()
   assert.deepEqual(unhandled, [])
-  const ourFaults = door.behind.events.filter(({ kind }) => kind.endsWith('-failed'))
+  const ourFaults = listener.backend.events.filter(({ kind }) => kind.endsWith('-failed'))
   assert.deepEqual(ourFaults, [])
 })

@@ -1,11 +1,11 @@
-// The same door for a client that is not ours: mqtt.js, over TCP, TLS and WebSocket.
+// The same listener for a client that is not ours: mqtt.js, over TCP, TLS and WebSocket.
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { certificates } from '@jobcast/testkit/certificates'
 import { connectAsync, type MqttClient } from 'mqtt'
-import { deviceId, openDoor, prefix, queueOf } from './door-under-test.ts'
+import { deviceId, openListener, prefix, queueOf } from './listener-under-test.ts'
 
 const pem = (name: keyof typeof certificates) => readFileSync(certificates[name], 'utf8')
 const tls = { cert: pem('serverCert'), key: pem('serverKey'), deviceCa: undefined }
@@ -13,13 +13,13 @@ const tls = { cert: pem('serverCert'), key: pem('serverKey'), deviceCa: undefine
 for (const protocolVersion of [3, 4, 5] as const) {
   for (const way of ['mqtt', 'mqtts', 'ws']) {
     test(`mqtt.js with MQTT ${protocolVersion} over ${way} asks, and is told`, async (t) => {
-      const door = await openDoor(t, way === 'mqtts' ? { tls } : {})
-      const address = way === 'ws' ? `ws://127.0.0.1:${door.httpPort}/mqtt` : door.door.address
+      const listener = await openListener(t, way === 'mqtts' ? { tls } : {})
+      const address = way === 'ws' ? `ws://127.0.0.1:${listener.httpPort}/mqtt` : listener.address
       const client = await connectAsync(address, {
         protocolVersion,
         ...(protocolVersion === 3 && { protocolId: 'MQIsdp' as const }),
         username: deviceId,
-        password: door.behind.token.text,
+        password: listener.backend.token.text,
         ca: pem('ca'),
         reconnectPeriod: 0,
       })
@@ -37,13 +37,13 @@ for (const protocolVersion of [3, 4, 5] as const) {
       assert.equal(JSON.parse(payload.toString()).clientToken, 'c')
 
       const told = nextMessage(client)
-      door.behind.session.send({ kind: 'list', queue: queueOf(12) }, [12])
+      listener.backend.session.send({ kind: 'list', queue: queueOf(12) }, [12])
       assert.equal((await told)[0], `${prefix}notify`)
       await client.unsubscribeAsync(`${prefix}#`)
-      assert.deepEqual(door.behind.sessions.confirmed, [12])
+      assert.deepEqual(listener.backend.sessions.confirmed, [12])
 
       await client.endAsync()
-      assert.equal((await door.behind.event('device-disconnected')).reason, 'disconnected')
+      assert.equal((await listener.backend.event('device-disconnected')).reason, 'disconnected')
     })
   }
 }

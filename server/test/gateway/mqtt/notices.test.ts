@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { DeviceNotice } from '../../../src/domain/device-link.ts'
-import { deviceId, document, execution, openDoor, prefix, queueOf } from './door-under-test.ts'
+import { deviceId, document, execution, openListener, prefix, queueOf } from './listener-under-test.ts'
 import { openDevice } from './raw-device.ts'
 
 const timestamp = 1_700_000_000
@@ -38,12 +38,12 @@ for (const version of [4, 5] as const) {
   for (const [notice, suffix, json] of notices) {
     const title = `${notice.kind}${'next' in notice && !notice.next ? ' of nothing' : ''}`
     test(`MQTT ${version}: tells ${title} with the QoS that was granted`, async (t) => {
-      const door = await openDoor(t)
-      const device = await openDevice(t, door, version)
+      const listener = await openListener(t)
+      const device = await openDevice(t, listener, version)
       for (const qos of [0, 1] as const) {
         device.send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: prefix + suffix, qos }] })
         await device.next()
-        door.behind.session.send(notice, [12])
+        listener.backend.session.send(notice, [12])
         const told = await device.nextPublish()
         assert.equal(told.topic, prefix + suffix)
         assert.deepEqual(told.json, json)
@@ -52,27 +52,27 @@ for (const version of [4, 5] as const) {
       }
       device.send({ cmd: 'pingreq' })
       await device.next()
-      assert.deepEqual(door.behind.sessions.confirmed, [12])
+      assert.deepEqual(listener.backend.sessions.confirmed, [12])
     })
   }
 }
 
 test('tells nothing that was not subscribed to', async (t) => {
-  const door = await openDoor(t)
-  const device = await openDevice(t, door)
+  const listener = await openListener(t)
+  const device = await openDevice(t, listener)
   await device.subscribe(`${prefix}13/cancel`)
-  for (const [notice] of notices) door.behind.session.send(notice, [])
+  for (const [notice] of notices) listener.backend.session.send(notice, [])
   device.send({ cmd: 'pingreq' })
   assert.equal((await device.next())?.cmd, 'pingresp')
 })
 
-test('a session knows its device, its door, and when it was heard', async (t) => {
-  const door = await openDoor(t)
-  await openDevice(t, door)
-  const { session } = door.behind
+test('a session knows its device, its transport, and when it was heard', async (t) => {
+  const listener = await openListener(t)
+  await openDevice(t, listener)
+  const { session } = listener.backend
   const { ownerNo, deviceId: id, tokenId } = session.device
   assert.deepEqual([ownerNo, id], [1, deviceId])
   assert.ok(tokenId)
-  assert.equal(session.door, 'mqtt')
+  assert.equal(session.transport, 'mqtt')
   assert.equal(session.lastSeenAt, 1_700_000_000_000)
 })

@@ -11,14 +11,14 @@ import {
   type Packet,
   parser,
 } from 'mqtt-packet'
-import { type DoorUnderTest, deviceId } from './door-under-test.ts'
+import { deviceId, type ListenerUnderTest } from './listener-under-test.ts'
 
 export type Version = 4 | 5
 
 export class RawDevice {
   readonly socket: Socket
   readonly version: Version
-  /** Resolves when the door has closed the connection. */
+  /** Resolves when the listener has closed the connection. */
   readonly closed: Promise<unknown>
   readonly #received: Packet[] = []
   #wake: () => void = () => undefined
@@ -70,7 +70,7 @@ export class RawDevice {
     return { topic, json: JSON.parse(payload.toString()), qos, messageId }
   }
 
-  /** Everything that comes until the door closes the connection. */
+  /** Everything that comes until the listener closes the connection. */
   async rest(): Promise<Packet[]> {
     await this.closed
     return this.#received.splice(0)
@@ -104,19 +104,19 @@ export async function openSocket(t: TestContext, { port }: { port: number }): Pr
   return socket
 }
 
-export async function openRawDevice(t: TestContext, door: DoorUnderTest, version: Version = 4) {
-  return new RawDevice(await openSocket(t, door), version)
+export async function openRawDevice(t: TestContext, listener: ListenerUnderTest, version: Version = 4) {
+  return new RawDevice(await openSocket(t, listener), version)
 }
 
 /** Signed in as d1. */
 export async function openDevice(
   t: TestContext,
-  door: DoorUnderTest,
+  listener: ListenerUnderTest,
   version: Version = 4,
   options: Partial<IConnectPacket> = {},
 ): Promise<RawDevice & { connack: IConnackPacket }> {
-  const device = await openRawDevice(t, door, version)
-  device.connect({ username: deviceId, password: Buffer.from(door.behind.token.text), ...options })
+  const device = await openRawDevice(t, listener, version)
+  device.connect({ username: deviceId, password: Buffer.from(listener.backend.token.text), ...options })
   const connack = (await device.next()) as IConnackPacket
   return Object.assign(device, { connack })
 }

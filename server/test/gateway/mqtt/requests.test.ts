@@ -5,16 +5,16 @@ import { test } from 'node:test'
 import type { IPubackPacket } from 'mqtt-packet'
 import type { ReportOutcome } from '../../../src/domain/device-report.ts'
 import { StorageUnavailable, TooMuchWaiting } from '../../../src/domain/store.ts'
-import { deviceId, document, execution, openDoor, prefix, queueOf } from './door-under-test.ts'
+import { deviceId, document, execution, openListener, prefix, queueOf } from './listener-under-test.ts'
 import { openDevice } from './raw-device.ts'
 
 const timestamp = 1_700_000_000
 const nothingPending: ReportOutcome = { kind: 'nothing-pending' }
 
 test('get is answered with what is pending, and the clientToken', async (t) => {
-  const door = await openDoor(t)
-  door.behind.queue = queueOf(12)
-  const device = await openDevice(t, door)
+  const listener = await openListener(t)
+  listener.backend.queue = queueOf(12)
+  const device = await openDevice(t, listener)
   await device.subscribe(`${prefix}get/+`)
   device.publish(`${prefix}get`, { clientToken: 'c' })
   const { topic, json, qos } = await device.nextPublish()
@@ -25,10 +25,10 @@ test('get is answered with what is pending, and the clientToken', async (t) => {
 })
 
 test('start-next is answered with the execution and its document, as an object', async (t) => {
-  const door = await openDoor(t)
+  const listener = await openListener(t)
   const started = execution(12, { execState: 'IN_PROGRESS', startedAt: 1_000_000, versionNumber: 2 })
-  door.behind.recordReport = async () => ({ kind: 'done', execution: started, moved: undefined })
-  const device = await openDevice(t, door, 5)
+  listener.backend.recordReport = async () => ({ kind: 'done', execution: started, moved: undefined })
+  const device = await openDevice(t, listener, 5)
   await device.subscribe(`${prefix}start-next/accepted`)
   device.publish(`${prefix}start-next`, {}, 3)
   assert.equal((await device.next())?.cmd, 'puback')
@@ -37,8 +37,8 @@ test('start-next is answered with the execution and its document, as an object',
 })
 
 test('an empty payload is an empty request', async (t) => {
-  const door = await openDoor(t)
-  const device = await openDevice(t, door)
+  const listener = await openListener(t)
+  const device = await openDevice(t, listener)
   await device.subscribe(`${prefix}#`)
   device.publish(`${prefix}$next/get`, '')
   assert.deepEqual((await device.nextPublish()).json, { timestamp })
@@ -58,7 +58,7 @@ const rejected: [string, string, unknown, string, string | undefined][] = [
 ]
 for (const [title, suffix, payload, code, clientToken] of rejected) {
   test(`${title} is acknowledged, then rejected with ${code}`, async (t) => {
-    const device = await openDevice(t, await openDoor(t))
+    const device = await openDevice(t, await openListener(t))
     await device.subscribe(`${prefix}#`)
     device.publish(prefix + suffix, payload, 5)
     assert.deepEqual(await acknowledgement(device), { messageId: 5, reasonCode: undefined })
@@ -71,10 +71,10 @@ for (const [title, suffix, payload, code, clientToken] of rejected) {
 }
 
 test('a refused report says how the execution is', async (t) => {
-  const door = await openDoor(t)
+  const listener = await openListener(t)
   const ended = execution(12, { execState: 'SUCCEEDED', versionNumber: 3 })
-  door.behind.recordReport = async () => ({ kind: 'wrong-state', execution: ended })
-  const device = await openDevice(t, door)
+  listener.backend.recordReport = async () => ({ kind: 'wrong-state', execution: ended })
+  const device = await openDevice(t, listener)
   await device.subscribe(`${prefix}+/update/rejected`)
   device.publish(`${prefix}12/update`, { status: 'FAILED' })
   const { json } = await device.nextPublish()
@@ -83,22 +83,22 @@ test('a refused report says how the execution is', async (t) => {
 })
 
 test('output is accepted with the next offset, and a gap is rejected with it', async (t) => {
-  const door = await openDoor(t)
-  const device = await openDevice(t, door)
+  const listener = await openListener(t)
+  const device = await openDevice(t, listener)
   await device.subscribe(`${prefix}12/output/+`)
-  door.behind.recordReport = async () => ({ kind: 'output-kept', length: 5, cut: false, runId: 1 })
+  listener.backend.recordReport = async () => ({ kind: 'output-kept', length: 5, cut: false, runId: 1 })
   device.publish(`${prefix}12/output`, { offset: 0, data: 'hello' })
   const kept = await device.nextPublish()
   assert.deepEqual([kept.topic, kept.json.offset], [`${prefix}12/output/accepted`, 5])
-  door.behind.recordReport = async () => ({ kind: 'output-gap', length: 5 })
+  listener.backend.recordReport = async () => ({ kind: 'output-gap', length: 5 })
   device.publish(`${prefix}12/output`, { offset: 9, data: '!' })
   const gap = await device.nextPublish()
   assert.deepEqual([gap.topic, gap.json.offset], [`${prefix}12/output/rejected`, 5])
 })
 
 test('answers go to whoever asked, and only where it has subscribed', async (t) => {
-  const door = await openDoor(t)
-  const device = await openDevice(t, door)
+  const listener = await openListener(t)
+  const device = await openDevice(t, listener)
   await device.subscribe(`${prefix}start-next/accepted`)
   device.publish(`${prefix}get`)
   device.publish(`${prefix}start-next`)
@@ -106,7 +106,7 @@ test('answers go to whoever asked, and only where it has subscribed', async (t) 
 })
 
 test('an answer has the QoS of the subscription, the highest if there are several', async (t) => {
-  const device = await openDevice(t, await openDoor(t))
+  const device = await openDevice(t, await openListener(t))
   device.send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: `${prefix}get/+`, qos: 0 }] })
   await device.next()
   device.publish(`${prefix}get`)
@@ -118,14 +118,14 @@ test('an answer has the QoS of the subscription, the highest if there are severa
 
 for (const version of [4, 5] as const) {
   test(`MQTT ${version}: a report is acknowledged after the commit, not before`, async (t) => {
-    const door = await openDoor(t)
+    const listener = await openListener(t)
     const commit = Promise.withResolvers<ReportOutcome>()
     const begun = Promise.withResolvers<void>()
-    door.behind.recordReport = () => {
+    listener.backend.recordReport = () => {
       begun.resolve()
       return commit.promise
     }
-    const device = await openDevice(t, door, version)
+    const device = await openDevice(t, listener, version)
     device.publish(`${prefix}start-next`, {}, 3)
     await begun.promise
     device.send({ cmd: 'pingreq' })
@@ -141,19 +141,19 @@ for (const version of [4, 5] as const) {
   ]
   for (const [title, error, code, reasonCode] of failures) {
     test(`MQTT ${version}: while ${title}, a report is rejected with ${code} and not acknowledged`, async (t) => {
-      const door = await openDoor(t)
-      const device = await openDevice(t, door, version)
+      const listener = await openListener(t)
+      const device = await openDevice(t, listener, version)
       await device.subscribe(`${prefix}#`)
-      door.behind.recordReport = () => Promise.reject(error)
+      listener.backend.recordReport = () => Promise.reject(error)
       device.publish(`${prefix}start-next`, { clientToken: 'c' }, 3)
       if (version === 5) assert.deepEqual(await acknowledgement(device), { messageId: 3, reasonCode })
       const { topic, json } = await device.nextPublish()
       assert.equal(topic, `${prefix}start-next/rejected`)
       assert.deepEqual([json.code, json.clientToken], [code, 'c'])
       assert.ok(!JSON.stringify(json).includes(error.message))
-      const failed = door.behind.events.filter(({ kind }) => kind === 'device-request-failed')
+      const failed = listener.backend.events.filter(({ kind }) => kind === 'device-request-failed')
       assert.equal(failed.length, title === 'there is a bug' ? 1 : 0)
-      door.behind.recordReport = async () => nothingPending
+      listener.backend.recordReport = async () => nothingPending
       device.publish(`${prefix}start-next`, {}, 4)
       assert.equal((await acknowledgement(device)).messageId, 4)
     })
@@ -161,10 +161,10 @@ for (const version of [4, 5] as const) {
 }
 
 test('requests are served in the order in which they came, one at a time', async (t) => {
-  const door = await openDoor(t)
-  const device = await openDevice(t, door)
+  const listener = await openListener(t)
+  const device = await openDevice(t, listener)
   let underWay = 0
-  door.behind.recordReport = async () => {
+  listener.backend.recordReport = async () => {
     underWay++
     // Packets behind this one are read meanwhile.
     await new Promise((resolve) => setImmediate(resolve))
@@ -174,71 +174,73 @@ test('requests are served in the order in which they came, one at a time', async
   const ids = Array.from({ length: 100 }, (_, i) => i + 1)
   for (const id of ids) device.publish(`${prefix}start-next`, { statusDetails: { id: `${id}` } }, id)
   for (const id of ids) assert.equal((await acknowledgement(device)).messageId, id)
-  const served = door.behind.reports.map((report) => 'statusDetails' in report && report.statusDetails?.id)
+  const served = listener.backend.reports.map(
+    (report) => 'statusDetails' in report && report.statusDetails?.id,
+  )
   assert.deepEqual(served, ids.map(String))
 })
 
 test('a topic of another device: MQTT 3.1.1 closes, MQTT 5 says that it may not', async (t) => {
-  const door = await openDoor(t)
-  const v5 = await openDevice(t, door, 5)
+  const listener = await openListener(t)
+  const v5 = await openDevice(t, listener, 5)
   v5.publish('$aws/things/d2/jobs/get', {}, 3)
   assert.deepEqual(await acknowledgement(v5), { messageId: 3, reasonCode: 0x87 })
   v5.publish('$aws/things/d2/jobs/get', {})
   v5.publish(`${prefix}get`, {}, 4)
   assert.equal((await acknowledgement(v5)).messageId, 4)
-  const v4 = await openDevice(t, door, 4)
+  const v4 = await openDevice(t, listener, 4)
   v4.publish('$aws/things/d2/jobs/start-next', {}, 3)
   assert.deepEqual(await v4.rest(), [])
-  assert.deepEqual(door.behind.reports, [])
-  await door.behind.event('device-disconnected', ({ reason }) => reason === 'not-authorized')
+  assert.deepEqual(listener.backend.reports, [])
+  await listener.backend.event('device-disconnected', ({ reason }) => reason === 'not-authorized')
 })
 
 test('what a device sent before it left is served', async (t) => {
-  const door = await openDoor(t)
+  const listener = await openListener(t)
   const commit = Promise.withResolvers<ReportOutcome>()
   const begun = Promise.withResolvers<void>()
-  door.behind.recordReport = () => {
+  listener.backend.recordReport = () => {
     begun.resolve()
     return commit.promise
   }
-  const device = await openDevice(t, door)
+  const device = await openDevice(t, listener)
   device.publish(`${prefix}start-next`)
   device.publish(`${prefix}start-next`)
   await begun.promise
   device.socket.end()
-  await door.behind.event('device-disconnected', ({ reason }) => reason === 'connection-lost')
+  await listener.backend.event('device-disconnected', ({ reason }) => reason === 'connection-lost')
   commit.resolve(nothingPending)
-  await door.door.stop()
-  assert.equal(door.behind.reports.length, 2)
+  await listener.stop()
+  assert.equal(listener.backend.reports.length, 2)
 })
 
 test('DISCONNECT comes after what was sent before it', async (t) => {
-  const door = await openDoor(t)
-  const device = await openDevice(t, door, 5)
+  const listener = await openListener(t)
+  const device = await openDevice(t, listener, 5)
   device.publish(`${prefix}start-next`, {}, 3)
   device.send({ cmd: 'disconnect', reasonCode: 0 })
   assert.deepEqual(
     (await device.rest()).map(({ cmd }) => cmd),
     ['puback'],
   )
-  const { reason } = await door.behind.event('device-disconnected')
+  const { reason } = await listener.backend.event('device-disconnected')
   assert.equal(reason, 'disconnected')
 })
 
 test('an answer that is larger than the device takes is left out', async (t) => {
-  const door = await openDoor(t)
-  const device = await openDevice(t, door, 5, { properties: { maximumPacketSize: 120 } })
+  const listener = await openListener(t)
+  const device = await openDevice(t, listener, 5, { properties: { maximumPacketSize: 120 } })
   await device.subscribe(`${prefix}#`)
-  door.behind.queue = queueOf(1, 2, 3)
+  listener.backend.queue = queueOf(1, 2, 3)
   device.publish(`${prefix}get`, {}, 3)
   assert.equal((await acknowledgement(device)).messageId, 3)
-  door.behind.queue = queueOf()
+  listener.backend.queue = queueOf()
   device.publish(`${prefix}$next/get`)
   assert.equal((await device.nextPublish()).topic, `${prefix}$next/get/accepted`)
 })
 
 test('an answer whose topic would be too long is left out', async (t) => {
-  const device = await openDevice(t, await openDoor(t))
+  const device = await openDevice(t, await openListener(t))
   await device.subscribe(`${prefix}#`)
   device.publish(prefix + 'a'.repeat(65_530 - prefix.length), {}, 3)
   assert.equal((await acknowledgement(device)).messageId, 3)
@@ -247,9 +249,9 @@ test('an answer whose topic would be too long is left out', async (t) => {
 })
 
 test(`the topics of ${deviceId} carry its name as it is`, async (t) => {
-  const door = await openDoor(t)
-  door.behind.findDevice = async () => ({ ownerNo: 1, deviceId: 'Kiosk 1, Köln' })
-  const device = await openDevice(t, door, 4, { username: 'Kiosk 1, Köln' })
+  const listener = await openListener(t)
+  listener.backend.findDevice = async () => ({ ownerNo: 1, deviceId: 'Kiosk 1, Köln' })
+  const device = await openDevice(t, listener, 4, { username: 'Kiosk 1, Köln' })
   await device.subscribe('$aws/things/Kiosk 1, Köln/jobs/get/accepted')
   device.publish('$aws/things/Kiosk 1, Köln/jobs/get')
   assert.equal((await device.nextPublish()).topic, '$aws/things/Kiosk 1, Köln/jobs/get/accepted')

@@ -8,15 +8,15 @@ import { type TestContext, test } from 'node:test'
 import type { IDisconnectPacket } from 'mqtt-packet'
 import type { ReportOutcome } from '../../../src/domain/device-report.ts'
 import type { DeviceKey } from '../../../src/domain/store.ts'
-import { openMqttDoor } from '../../../src/gateway/mqtt/open-mqtt-door.ts'
-import { BehindTheDoor, type DoorUnderTest, deviceId, openDoor, prefix } from './door-under-test.ts'
+import { openMqttListener } from '../../../src/gateway/mqtt/open-mqtt-listener.ts'
+import { Backend, deviceId, type ListenerUnderTest, openListener, prefix } from './listener-under-test.ts'
 import { openDevice, openRawDevice } from './raw-device.ts'
 
 /** As fast as the test's own clock goes. */
-async function stopSoon(t: TestContext, { door }: DoorUnderTest): Promise<void> {
+async function stopSoon(t: TestContext, listener: ListenerUnderTest): Promise<void> {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   let isStopped = false
-  const stopped = door.stop().then(() => {
+  const stopped = listener.stop().then(() => {
     isStopped = true
   })
   while (!isStopped) {
@@ -29,37 +29,37 @@ async function stopSoon(t: TestContext, { door }: DoorUnderTest): Promise<void> 
 const code = (packet: unknown) => (packet as IDisconnectPacket).reasonCode
 
 test('tells devices of MQTT 5 that it stops, and lets nobody in any more', async (t) => {
-  const door = await openDoor(t)
-  const v5 = await openDevice(t, door, 5)
-  door.behind.findDevice = async () => ({ ownerNo: 1, deviceId: 'd2' })
-  const v4 = await openDevice(t, door, 4, { username: 'd2' })
-  const silent = await openRawDevice(t, door)
-  await Promise.all([door.door.stop(), door.door.stop()])
+  const listener = await openListener(t)
+  const v5 = await openDevice(t, listener, 5)
+  listener.backend.findDevice = async () => ({ ownerNo: 1, deviceId: 'd2' })
+  const v4 = await openDevice(t, listener, 4, { username: 'd2' })
+  const silent = await openRawDevice(t, listener)
+  await Promise.all([listener.stop(), listener.stop()])
   assert.deepEqual((await v5.rest()).map(code), [0x8b])
   assert.deepEqual(await v4.rest(), [])
   assert.deepEqual(await silent.rest(), [])
-  const reasons = door.behind.events.map((event) => 'reason' in event && event.reason)
+  const reasons = listener.backend.events.map((event) => 'reason' in event && event.reason)
   assert.deepEqual(reasons.filter(Boolean).toSorted(), ['stopping', 'stopping', 'unavailable'])
-  assert.equal(door.behind.sessions.current.size, 0)
-  const late = connect(door.port, '127.0.0.1')
+  assert.equal(listener.backend.sessions.current.size, 0)
+  const late = connect(listener.port, '127.0.0.1')
   const [error] = await once(late, 'error')
   assert.equal(error.code, 'ECONNREFUSED')
 })
 
 test('who is being served hears the answer, then the stop; what waits behind it is not begun', async (t) => {
-  const door = await openDoor(t)
+  const listener = await openListener(t)
   const commit = Promise.withResolvers<ReportOutcome>()
   const begun = Promise.withResolvers<void>()
-  door.behind.recordReport = () => {
+  listener.backend.recordReport = () => {
     begun.resolve()
     return commit.promise
   }
-  const device = await openDevice(t, door, 5)
+  const device = await openDevice(t, listener, 5)
   await device.subscribe(`${prefix}#`)
   device.publish(`${prefix}start-next`, {}, 3)
   device.publish(`${prefix}start-next`, {}, 4)
   await begun.promise
-  const stopped = door.door.stop()
+  const stopped = listener.stop()
   commit.resolve({ kind: 'nothing-pending' })
   const rest = await device.rest()
   assert.deepEqual(
@@ -67,59 +67,59 @@ test('who is being served hears the answer, then the stop; what waits behind it 
     ['puback', 'publish', 'disconnect'],
   )
   await stopped
-  assert.equal(door.behind.reports.length, 1)
+  assert.equal(listener.backend.reports.length, 1)
 })
 
 test('who signs in meanwhile is told that it is unavailable', async (t) => {
-  const door = await openDoor(t)
+  const listener = await openListener(t)
   const asked = Promise.withResolvers<void>()
   const lookUp = Promise.withResolvers<DeviceKey>()
-  door.behind.findDevice = () => {
+  listener.backend.findDevice = () => {
     asked.resolve()
     return lookUp.promise
   }
-  const device = await openRawDevice(t, door, 5)
-  device.connect({ username: deviceId, password: Buffer.from(door.behind.token.text) })
+  const device = await openRawDevice(t, listener, 5)
+  device.connect({ username: deviceId, password: Buffer.from(listener.backend.token.text) })
   await asked.promise
-  const stopped = door.door.stop()
+  const stopped = listener.stop()
   lookUp.resolve({ ownerNo: 1, deviceId })
   await stopped
   assert.deepEqual((await device.rest()).map(code), [0x88])
-  assert.deepEqual(door.behind.sessions.calls, [])
+  assert.deepEqual(listener.backend.sessions.calls, [])
 })
 
 test('who does not go is cut off', async (t) => {
-  const door = await openDoor(t)
-  const device = await openDevice(t, door, 5)
+  const listener = await openListener(t)
+  const device = await openDevice(t, listener, 5)
   device.socket.pause()
   device.socket.allowHalfOpen = true
-  await stopSoon(t, door)
-  assert.equal(door.behind.sessions.current.size, 0)
+  await stopSoon(t, listener)
+  assert.equal(listener.backend.sessions.current.size, 0)
 })
 
 test('a request that hangs does not hold up the stop for ever', async (t) => {
-  const door = await openDoor(t)
+  const listener = await openListener(t)
   const begun = Promise.withResolvers<void>()
-  door.behind.recordReport = () => {
+  listener.backend.recordReport = () => {
     begun.resolve()
     return new Promise(() => undefined)
   }
-  const device = await openDevice(t, door)
+  const device = await openDevice(t, listener)
   device.publish(`${prefix}start-next`)
   await begun.promise
-  await stopSoon(t, door)
+  await stopSoon(t, listener)
   await device.closed
 })
 
-test('a port that is taken is told to whoever opens the door, and nothing is left behind', async (t) => {
-  const door = await openDoor(t)
+test('a port that is taken is told to whoever opens the listener, and nothing is left behind', async (t) => {
+  const listener = await openListener(t)
   const http = createServer()
-  const options = { host: '127.0.0.1', port: door.port, tls: undefined, http }
-  await assert.rejects(openMqttDoor(new BehindTheDoor().deps, options), { code: 'EADDRINUSE' })
+  const options = { host: '127.0.0.1', port: listener.port, tls: undefined, http }
+  await assert.rejects(openMqttListener(new Backend().deps, options), { code: 'EADDRINUSE' })
   assert.equal(http.listenerCount('upgrade'), 0)
 })
 
 test('the address has brackets around IPv6', async (t) => {
-  const door = await openDoor(t, { host: '::1' })
-  assert.match(door.door.address, /^mqtt:\/\/\[::1\]:\d+$/)
+  const listener = await openListener(t, { host: '::1' })
+  assert.match(listener.address, /^mqtt:\/\/\[::1\]:\d+$/)
 })

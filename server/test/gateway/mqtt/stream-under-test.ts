@@ -3,7 +3,7 @@
 import { generate, type IPublishPacket, type Packet, parser } from 'mqtt-packet'
 import type { ByteStream } from '../../../src/gateway/mqtt/byte-stream.ts'
 import { Connections } from '../../../src/gateway/mqtt/connections.ts'
-import { BehindTheDoor, deviceId } from './door-under-test.ts'
+import { Backend, deviceId } from './listener-under-test.ts'
 import { connectPacket, type Version } from './raw-device.ts'
 
 export class StreamUnderTest implements ByteStream {
@@ -57,15 +57,15 @@ export class StreamUnderTest implements ByteStream {
 
 /** Signed in as d1. */
 export async function openConnection(version: Version = 4, properties?: { receiveMaximum: number }) {
-  const behind = new BehindTheDoor()
+  const backend = new Backend()
   const stream = new StreamUnderTest(version)
-  const connections = new Connections(behind.deps)
+  const connections = new Connections(backend.deps)
   const connection = connections.add(stream, 'mqtt', undefined)
   const send = (...packets: Packet[]) => {
     for (const packet of packets) connection.receive(generate(packet, { protocolVersion: version }))
   }
-  const password = Buffer.from(behind.token.text)
+  const password = Buffer.from(backend.token.text)
   send(connectPacket(version, { username: deviceId, password, ...(properties && { properties }) }))
-  await behind.event('device-connected')
-  return { behind, stream, connection, connections, send }
+  await backend.event('device-connected')
+  return { backend, stream, connection, connections, send }
 }

@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { prefix, queueOf } from './door-under-test.ts'
+import { prefix, queueOf } from './listener-under-test.ts'
 import { openConnection } from './stream-under-test.ts'
 
 test('a device that reads nothing for 30 s is sent away, and cut off a second later', async () => {
-  const { behind, stream, connection, connections, send } = await openConnection(5)
+  const { backend, stream, connection, connections, send } = await openConnection(5)
   const pass = (seconds: number) => {
     for (let second = 0; second < seconds; second++) {
-      behind.clock += 1000
-      connections.now = behind.deps.moment()
+      backend.clock += 1000
+      connections.now = backend.deps.moment()
       connection.checkTime()
     }
   }
   send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: `${prefix}notify`, qos: 1 }] })
   pass(1)
   stream.isStuck = true
-  behind.session.send({ kind: 'list', queue: queueOf(1) }, [1])
+  backend.session.send({ kind: 'list', queue: queueOf(1) }, [1])
   pass(30)
   stream.writableLength -= 1
   pass(30)
@@ -26,5 +26,5 @@ test('a device that reads nothing for 30 s is sent away, and cut off a second la
   pass(2)
   assert.equal(stream.isDestroyed, true)
   connection.closed()
-  assert.equal((await behind.event('device-disconnected')).reason, 'too-slow')
+  assert.equal((await backend.event('device-disconnected')).reason, 'too-slow')
 })

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ISubackPacket, IUnsubackPacket } from 'mqtt-packet'
-import { openDoor, prefix } from './door-under-test.ts'
+import { openListener, prefix } from './listener-under-test.ts'
 import { openDevice } from './raw-device.ts'
 
 const granted = [
@@ -23,7 +23,7 @@ const granted = [
 ]
 for (const suffix of granted) {
   test(`grants ${prefix}${suffix}, with QoS 1 at most`, async (t) => {
-    const device = await openDevice(t, await openDoor(t), 5)
+    const device = await openDevice(t, await openListener(t), 5)
     const topic = prefix + suffix
     const subscriptions = ([0, 1, 2] as const).map((qos) => ({ topic, qos }))
     device.send({ cmd: 'subscribe', messageId: 7, subscriptions })
@@ -52,17 +52,17 @@ const refused: [string, number][] = [
 ]
 for (const [filter, code] of refused) {
   test(`refuses the filter '${filter.slice(0, 60)}'`, async (t) => {
-    const door = await openDoor(t)
-    const v5 = await openDevice(t, door, 5)
+    const listener = await openListener(t)
+    const v5 = await openDevice(t, listener, 5)
     assert.deepEqual(((await v5.subscribe(filter)) as ISubackPacket).granted, [code])
-    const v4 = await openDevice(t, door, 4)
+    const v4 = await openDevice(t, listener, 4)
     assert.deepEqual(((await v4.subscribe(filter)) as ISubackPacket).granted, [0x80])
-    assert.deepEqual(door.behind.session.wants, { list: false, next: false, cancel: false })
+    assert.deepEqual(listener.backend.session.wants, { list: false, next: false, cancel: false })
   })
 }
 
 test('grants 200 filters, and those that are granted already', async (t) => {
-  const device = await openDevice(t, await openDoor(t), 5)
+  const device = await openDevice(t, await openListener(t), 5)
   const filters = Array.from({ length: 201 }, (_, i) => `${prefix}${i}/get/+`)
   const suback = (await device.subscribe(...filters, filters[0] as string)) as ISubackPacket
   assert.deepEqual(suback.granted, [...Array(200).fill(1), 0x97, 1])
@@ -84,10 +84,10 @@ const wants: Record<string, string> = {
 }
 for (const [suffix, wanted] of Object.entries(wants)) {
   test(`who subscribes to ${suffix} wants ${wanted || 'no notices'}`, async (t) => {
-    const door = await openDoor(t)
-    const device = await openDevice(t, door)
+    const listener = await openListener(t)
+    const device = await openDevice(t, listener)
     await device.subscribe(prefix + suffix)
-    const { session, sessions } = door.behind
+    const { session, sessions } = listener.backend
     const names = Object.entries(session.wants).filter(([, wants]) => wants)
     assert.equal(names.map(([name]) => name).join(' '), wanted)
     assert.deepEqual(sessions.calls, wanted === '' ? ['open'] : ['open', 'greet'])
@@ -98,14 +98,14 @@ for (const [suffix, wanted] of Object.entries(wants)) {
 
 for (const version of [4, 5] as const) {
   test(`MQTT ${version}: unsubscribes`, async (t) => {
-    const door = await openDoor(t)
-    const device = await openDevice(t, door, version)
+    const listener = await openListener(t)
+    const device = await openDevice(t, listener, version)
     await device.subscribe(`${prefix}notify`)
     const unsubscriptions = [`${prefix}notify`, `${prefix}notify`, 'elsewhere']
     device.send({ cmd: 'unsubscribe', messageId: 9, unsubscriptions })
     const unsuback = (await device.next()) as IUnsubackPacket
     assert.equal(unsuback.messageId, 9)
     assert.deepEqual(unsuback.granted, version === 5 ? [0, 0x11, 0x11] : undefined)
-    assert.equal(door.behind.session.wants.list, false)
+    assert.equal(listener.backend.session.wants.list, false)
   })
 }

@@ -4,19 +4,19 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { IDisconnectPacket } from 'mqtt-packet'
 import type { DeviceKey } from '../../../src/domain/store.ts'
-import { type DoorUnderTest, deviceId, openDoor, prefix } from './door-under-test.ts'
+import { deviceId, type ListenerUnderTest, openListener, prefix } from './listener-under-test.ts'
 import { openDevice, openRawDevice, type RawDevice } from './raw-device.ts'
 
 async function openTimedDoor(t: TestContext) {
   t.mock.timers.enable({ apis: ['setInterval'] })
-  const door = await openDoor(t)
+  const listener = await openListener(t)
   const pass = (seconds: number) => {
     for (let second = 0; second < seconds; second++) {
-      door.behind.clock += 1000
+      listener.backend.clock += 1000
       t.mock.timers.tick(1000)
     }
   }
-  return { ...door, pass }
+  return { ...listener, pass }
 }
 
 /** What the device sent before has been read when the answer to this is here. */
@@ -25,41 +25,41 @@ async function ping(device: RawDevice) {
   assert.equal((await device.next())?.cmd, 'pingresp')
 }
 
-const isOpen = ({ behind }: DoorUnderTest) =>
-  !behind.events.some(({ kind }) => kind === 'device-disconnected' || kind === 'device-refused')
+const isOpen = ({ backend }: ListenerUnderTest) =>
+  !backend.events.some(({ kind }) => kind === 'device-disconnected' || kind === 'device-refused')
 
 for (const [title, bytes] of Object.entries({ 'half a CONNECT': '100d00044d51', nothing: '' })) {
   test(`${title} for 5 s: closes`, async (t) => {
-    const door = await openTimedDoor(t)
-    const device = await openRawDevice(t, door)
+    const listener = await openTimedDoor(t)
+    const device = await openRawDevice(t, listener)
     device.send(Buffer.from(bytes, 'hex'))
     // Whoever came later is in: so is the one before it.
-    await openDevice(t, door)
-    door.pass(5)
-    assert.ok(isOpen(door))
-    door.pass(1)
+    await openDevice(t, listener)
+    listener.pass(5)
+    assert.ok(isOpen(listener))
+    listener.pass(1)
     assert.deepEqual(await device.rest(), [])
-    assert.equal((await door.behind.event('device-refused')).reason, 'too-slow')
+    assert.equal((await listener.backend.event('device-refused')).reason, 'too-slow')
   })
 }
 
 test('a sign-in that takes more than 5 s: says that it is unavailable', async (t) => {
-  const door = await openTimedDoor(t)
+  const listener = await openTimedDoor(t)
   const asked = Promise.withResolvers<void>()
   const lookUp = Promise.withResolvers<DeviceKey>()
-  door.behind.findDevice = () => {
+  listener.backend.findDevice = () => {
     asked.resolve()
     return lookUp.promise
   }
-  const device = await openRawDevice(t, door, 5)
-  device.connect({ username: deviceId, password: Buffer.from(door.behind.token.text) })
+  const device = await openRawDevice(t, listener, 5)
+  device.connect({ username: deviceId, password: Buffer.from(listener.backend.token.text) })
   await asked.promise
-  door.pass(6)
+  listener.pass(6)
   assert.equal(((await device.next()) as { reasonCode?: number }).reasonCode, 0x88)
   await device.closed
   lookUp.resolve({ ownerNo: 1, deviceId })
-  await door.door.stop()
-  assert.deepEqual(door.behind.sessions.calls, [])
+  await listener.stop()
+  assert.deepEqual(listener.backend.sessions.calls, [])
 })
 
 const silences: [string, 4 | 5, number, number][] = [
@@ -71,62 +71,62 @@ const silences: [string, 4 | 5, number, number][] = [
 ]
 for (const [title, version, keepalive, seconds] of silences) {
   test(`MQTT ${version}: closes after ${title}`, async (t) => {
-    const door = await openTimedDoor(t)
-    const device = await openDevice(t, door, version, { keepalive })
-    door.pass(seconds - 1)
+    const listener = await openTimedDoor(t)
+    const device = await openDevice(t, listener, version, { keepalive })
+    listener.pass(seconds - 1)
     await ping(device)
-    door.pass(seconds)
-    assert.ok(isOpen(door))
+    listener.pass(seconds)
+    assert.ok(isOpen(listener))
     // A second more, because the time of the last packet is known to the second.
-    door.pass(2)
+    listener.pass(2)
     const codes = (await device.rest()).map((packet) => (packet as IDisconnectPacket).reasonCode)
     assert.deepEqual(codes, version === 5 ? [0x8d] : [])
-    assert.equal((await door.behind.event('device-disconnected')).reason, 'too-silent')
+    assert.equal((await listener.backend.event('device-disconnected')).reason, 'too-silent')
   })
 }
 
 test('bytes of a packet that never gets whole are silence', async (t) => {
-  const door = await openTimedDoor(t)
-  const device = await openDevice(t, door, 4, { keepalive: 4 })
+  const listener = await openTimedDoor(t)
+  const device = await openDevice(t, listener, 4, { keepalive: 4 })
   const sent = Array.from({ length: 8 }, (_, i) => (i === 0 ? 0x30 : 0x7f))
   for (const byte of sent) {
     device.send(Buffer.from([byte]))
-    door.pass(1)
+    listener.pass(1)
   }
   await device.closed
 })
 
 test('a device that waits for its answer is not silent', async (t) => {
-  const door = await openTimedDoor(t)
+  const listener = await openTimedDoor(t)
   const commit = Promise.withResolvers<{ kind: 'nothing-pending' }>()
   const begun = Promise.withResolvers<void>()
-  door.behind.recordReport = () => {
+  listener.backend.recordReport = () => {
     begun.resolve()
     return commit.promise
   }
-  const device = await openDevice(t, door, 4, { keepalive: 10 })
+  const device = await openDevice(t, listener, 4, { keepalive: 10 })
   device.publish(`${prefix}start-next`, {}, 3)
   await begun.promise
-  door.pass(60)
+  listener.pass(60)
   commit.resolve({ kind: 'nothing-pending' })
   assert.equal((await device.next())?.cmd, 'puback')
 })
 
 test('a process that did not run for a minute does not take that for silence', async (t) => {
-  const door = await openTimedDoor(t)
-  const device = await openDevice(t, door, 4, { keepalive: 10 })
-  door.behind.clock += 60_000
+  const listener = await openTimedDoor(t)
+  const device = await openDevice(t, listener, 4, { keepalive: 10 })
+  listener.backend.clock += 60_000
   t.mock.timers.tick(1000)
   await ping(device)
-  door.pass(10)
+  listener.pass(10)
   await ping(device)
 })
 
 test('lastSeenAt is when a packet came, to the second', async (t) => {
-  const door = await openTimedDoor(t)
-  const device = await openDevice(t, door)
-  door.pass(7)
+  const listener = await openTimedDoor(t)
+  const device = await openDevice(t, listener)
+  listener.pass(7)
   await ping(device)
-  door.pass(20)
-  assert.equal(door.behind.session.lastSeenAt, 1_700_000_007_000)
+  listener.pass(20)
+  assert.equal(listener.backend.session.lastSeenAt, 1_700_000_007_000)
 })

@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test'
 import { type ConnectionOptions, connect } from 'node:tls'
 import { certificates } from '@jobcast/testkit/certificates'
 import type { IConnackPacket, IConnectPacket } from 'mqtt-packet'
-import { type DoorUnderTest, deviceId, openDoor } from './door-under-test.ts'
+import { deviceId, type ListenerUnderTest, openListener } from './listener-under-test.ts'
 import { RawDevice } from './raw-device.ts'
 
 const pem = (name: keyof typeof certificates) => readFileSync(certificates[name], 'utf8')
@@ -18,7 +18,7 @@ const ofStranger = { cert: pem('strangerCert'), key: pem('strangerKey') }
 
 async function connectTls(
   t: TestContext,
-  { port }: DoorUnderTest,
+  { port }: ListenerUnderTest,
   certificate: ConnectionOptions,
   options: Partial<IConnectPacket>,
 ) {
@@ -31,26 +31,26 @@ async function connectTls(
 }
 
 test('lets a device in by its certificate: CN is the device, and without O the owner is the first', async (t) => {
-  const door = await openDoor(t, { tls })
-  assert.match(door.door.address, /^mqtts:\/\/127\.0\.0\.1:\d+$/)
-  door.behind.findDevice = async () => ({ ownerNo: 1, deviceId: 'tls-device' })
+  const listener = await openListener(t, { tls })
+  assert.match(listener.address, /^mqtts:\/\/127\.0\.0\.1:\d+$/)
+  listener.backend.findDevice = async () => ({ ownerNo: 1, deviceId: 'tls-device' })
   const names = [undefined, '', '?SDK=x', 'tls-device', 'tls-device?SDK=x']
   for (const username of names) {
-    const code = await connectTls(t, door, ofDevice, username === undefined ? {} : { username })
+    const code = await connectTls(t, listener, ofDevice, username === undefined ? {} : { username })
     assert.equal(code, 0, `user name ${username}`)
   }
   assert.deepEqual(
-    door.behind.certificates,
+    listener.backend.certificates,
     names.map(() => ['default', 'tls-device']),
   )
 })
 
 test('lets a device in by its token, with or without a certificate', async (t) => {
-  const door = await openDoor(t, { tls })
-  const password = Buffer.from(door.behind.token.text)
-  assert.equal(await connectTls(t, door, {}, { username: deviceId, password }), 0)
-  assert.equal(await connectTls(t, door, ofDevice, { username: deviceId, password }), 0)
-  assert.deepEqual(door.behind.certificates, [])
+  const listener = await openListener(t, { tls })
+  const password = Buffer.from(listener.backend.token.text)
+  assert.equal(await connectTls(t, listener, {}, { username: deviceId, password }), 0)
+  assert.equal(await connectTls(t, listener, ofDevice, { username: deviceId, password }), 0)
+  assert.deepEqual(listener.backend.certificates, [])
 })
 
 const refused: [string, ConnectionOptions, Partial<IConnectPacket>][] = [
@@ -61,37 +61,37 @@ const refused: [string, ConnectionOptions, Partial<IConnectPacket>][] = [
 ]
 for (const [title, certificate, options] of refused) {
   test(`refuses ${title}`, async (t) => {
-    const door = await openDoor(t, { tls })
-    assert.equal(await connectTls(t, door, certificate, options), 5)
-    assert.deepEqual(door.behind.certificates, [])
+    const listener = await openListener(t, { tls })
+    assert.equal(await connectTls(t, listener, certificate, options), 5)
+    assert.deepEqual(listener.backend.certificates, [])
   })
 }
 
 test('refuses a device whose certificate is good but which is unknown or revoked', async (t) => {
-  const door = await openDoor(t, { tls })
-  door.behind.findDevice = async () => undefined
-  assert.equal(await connectTls(t, door, ofDevice, {}), 5)
+  const listener = await openListener(t, { tls })
+  listener.backend.findDevice = async () => undefined
+  assert.equal(await connectTls(t, listener, ofDevice, {}), 5)
 })
 
 test('asks for no certificate where the settings trust none', async (t) => {
-  const door = await openDoor(t, { tls: { ...tls, deviceCa: undefined } })
-  assert.equal(await connectTls(t, door, ofDevice, {}), 5)
+  const listener = await openListener(t, { tls: { ...tls, deviceCa: undefined } })
+  assert.equal(await connectTls(t, listener, ofDevice, {}), 5)
 })
 
 test('bytes that are not TLS are told and closed', async (t) => {
-  const door = await openDoor(t, { tls })
-  const socket = connectTcp(door.port, '127.0.0.1')
+  const listener = await openListener(t, { tls })
+  const socket = connectTcp(listener.port, '127.0.0.1')
   socket.on('error', () => undefined)
   socket.write('\x10\x0c not TLS at all')
   await once(socket, 'close')
-  await door.behind.event('tls-handshake-failed')
+  await listener.backend.event('tls-handshake-failed')
 })
 
 test('who never finishes the handshake does not hold up the stop', async (t) => {
-  const door = await openDoor(t, { tls })
-  const socket = connectTcp(door.port, '127.0.0.1')
+  const listener = await openListener(t, { tls })
+  const socket = connectTcp(listener.port, '127.0.0.1')
   socket.on('error', () => undefined)
   await once(socket, 'connect')
-  await door.door.stop()
+  await listener.stop()
   await once(socket, 'close')
 })

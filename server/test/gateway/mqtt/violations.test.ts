@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { generate, type IDisconnectPacket, type Packet } from 'mqtt-packet'
-import { openDoor, prefix } from './door-under-test.ts'
+import { openListener, prefix } from './listener-under-test.ts'
 import { connectPacket, openDevice, openRawDevice, type Version } from './raw-device.ts'
 
 const hex = (text: string) => Buffer.from(text.replaceAll(' ', ''), 'hex')
@@ -35,12 +35,12 @@ const beforeConnect: Record<string, Buffer> = {
 }
 for (const [title, bytes] of Object.entries(beforeConnect)) {
   test(`closes without a word: ${title}`, async (t) => {
-    const door = await openDoor(t)
-    const device = await openRawDevice(t, door)
+    const listener = await openListener(t)
+    const device = await openRawDevice(t, listener)
     device.send(bytes)
     assert.deepEqual(await device.rest(), [])
-    await door.behind.event('device-refused')
-    assert.deepEqual(door.behind.sessions.calls, [])
+    await listener.backend.event('device-refused')
+    assert.deepEqual(listener.backend.sessions.calls, [])
   })
 }
 
@@ -88,14 +88,14 @@ const afterConnect: [string, (version: Version) => Packet | Buffer, number][] = 
 for (const version of [4, 5] as const) {
   for (const [title, sent, code] of afterConnect) {
     test(`MQTT ${version}: closes for ${title}`, async (t) => {
-      const door = await openDoor(t)
-      const device = await openDevice(t, door, version)
+      const listener = await openListener(t)
+      const device = await openDevice(t, listener, version)
       device.send(sent(version))
       const codes = (await device.rest()).map((packet) => (packet as IDisconnectPacket).reasonCode)
       assert.deepEqual(codes, version === 4 ? [] : [code])
-      await door.behind.event('device-disconnected')
-      assert.deepEqual(door.behind.sessions.calls, ['open', 'leave'])
-      assert.deepEqual(door.behind.reports, [])
+      await listener.backend.event('device-disconnected')
+      assert.deepEqual(listener.backend.sessions.calls, ['open', 'leave'])
+      assert.deepEqual(listener.backend.reports, [])
     })
   }
 }
@@ -117,8 +117,8 @@ const onlyInMqtt5: [string, Packet | Buffer, number][] = [
 ]
 for (const [title, sent, code] of onlyInMqtt5) {
   test(`MQTT 5: closes for ${title}`, async (t) => {
-    const door = await openDoor(t)
-    const device = await openDevice(t, door, 5)
+    const listener = await openListener(t)
+    const device = await openDevice(t, listener, 5)
     device.send(sent)
     assert.deepEqual(
       (await device.rest()).map((packet) => (packet as IDisconnectPacket).reasonCode),
@@ -128,13 +128,13 @@ for (const [title, sent, code] of onlyInMqtt5) {
 }
 
 test('one device that breaks the protocol does not spoil the packets of another', async (t) => {
-  const door = await openDoor(t)
-  door.behind.findDevice = async () => ({ ownerNo: 1, deviceId: 'd1' })
+  const listener = await openListener(t)
+  listener.backend.findDevice = async () => ({ ownerNo: 1, deviceId: 'd1' })
   for (const [, sent] of afterConnect) {
-    const bad = await openDevice(t, door, 5)
+    const bad = await openDevice(t, listener, 5)
     bad.send(sent(5))
     await bad.closed
-    const good = await openDevice(t, door, 5)
+    const good = await openDevice(t, listener, 5)
     good.send({ cmd: 'pingreq' })
     assert.equal((await good.next())?.cmd, 'pingresp')
     assert.equal((await good.subscribe(`${prefix}notify`))?.cmd, 'suback')
@@ -142,10 +142,10 @@ test('one device that breaks the protocol does not spoil the packets of another'
 })
 
 test('requests that came before the violation and were begun are finished; nothing is begun after it', async (t) => {
-  const door = await openDoor(t)
-  const device = await openDevice(t, door, 5)
+  const listener = await openListener(t)
+  const device = await openDevice(t, listener, 5)
   const begun = Promise.withResolvers<{ kind: 'nothing-pending' }>()
-  door.behind.recordReport = () => begun.promise
+  listener.backend.recordReport = () => begun.promise
   device.publish(`${prefix}start-next`, {}, 1)
   device.publish(`${prefix}start-next`, {}, 2)
   device.send(connectPacket(5))
@@ -154,6 +154,6 @@ test('requests that came before the violation and were begun are finished; nothi
     ['disconnect'],
   )
   begun.resolve({ kind: 'nothing-pending' })
-  await door.door.stop()
-  assert.equal(door.behind.reports.length, 1)
+  await listener.stop()
+  assert.equal(listener.backend.reports.length, 1)
 })

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { generate, type Packet, parser } from 'mqtt-packet'
 import { WebSocket } from 'ws'
-import { type DoorUnderTest, deviceId, openDoor, prefix } from './door-under-test.ts'
+import { deviceId, type ListenerUnderTest, openListener, prefix } from './listener-under-test.ts'
 import { connectPacket } from './raw-device.ts'
 
 class WebSocketDevice {
@@ -31,53 +31,58 @@ class WebSocketDevice {
   }
 }
 
-async function openWebSocket(t: TestContext, door: DoorUnderTest, path = '/mqtt', protocols = ['mqtt']) {
-  const socket = new WebSocket(`ws://127.0.0.1:${door.httpPort}${path}`, protocols)
+async function openWebSocket(
+  t: TestContext,
+  listener: ListenerUnderTest,
+  path = '/mqtt',
+  protocols = ['mqtt'],
+) {
+  const socket = new WebSocket(`ws://127.0.0.1:${listener.httpPort}${path}`, protocols)
   socket.on('error', () => undefined)
   t.after(() => socket.terminate())
   await once(socket, 'open')
   return socket
 }
 
-const connect = (door: DoorUnderTest) =>
-  generate(connectPacket(4, { username: deviceId, password: Buffer.from(door.behind.token.text) }))
+const connect = (listener: ListenerUnderTest) =>
+  generate(connectPacket(4, { username: deviceId, password: Buffer.from(listener.backend.token.text) }))
 
 test('a device comes in by WebSocket, whatever the frames its packets are in', async (t) => {
-  const door = await openDoor(t)
-  const device = new WebSocketDevice(await openWebSocket(t, door, '/mqtt?x=1', ['x', 'mqtt']))
+  const listener = await openListener(t)
+  const device = new WebSocketDevice(await openWebSocket(t, listener, '/mqtt?x=1', ['x', 'mqtt']))
   assert.equal(device.socket.protocol, 'mqtt')
-  const bytes = connect(door)
+  const bytes = connect(listener)
   for (const byte of bytes.subarray(0, 10)) device.socket.send(Buffer.from([byte]))
   device.socket.send(Buffer.concat([bytes.subarray(10), generate({ cmd: 'pingreq' })]))
   assert.equal(await device.next(), 'connack')
   assert.equal(await device.next(), 'pingresp')
-  assert.equal(door.behind.session.door, 'websocket')
+  assert.equal(listener.backend.session.transport, 'websocket')
   const topic = `${prefix}get`
   const subscriptions = [{ topic: `${topic}/accepted`, qos: 0 as const }]
   device.socket.send(generate({ cmd: 'subscribe', messageId: 1, subscriptions }))
   device.socket.send(generate({ cmd: 'publish', topic, payload: '{}', qos: 0, dup: false, retain: false }))
   assert.deepEqual([await device.next(), await device.next()], ['suback', 'publish'])
   device.socket.close()
-  assert.equal((await door.behind.event('device-disconnected')).reason, 'connection-lost')
+  assert.equal((await listener.backend.event('device-disconnected')).reason, 'connection-lost')
 })
 
 test('answers with the subprotocol that was asked for, `mqtt` if it may choose', async (t) => {
-  const door = await openDoor(t)
-  assert.equal((await openWebSocket(t, door, '/mqtt', ['mqttv3.1'])).protocol, 'mqttv3.1')
-  assert.equal((await openWebSocket(t, door, '/mqtt', ['mqttv3.1', 'mqtt'])).protocol, 'mqtt')
+  const listener = await openListener(t)
+  assert.equal((await openWebSocket(t, listener, '/mqtt', ['mqttv3.1'])).protocol, 'mqttv3.1')
+  assert.equal((await openWebSocket(t, listener, '/mqtt', ['mqttv3.1', 'mqtt'])).protocol, 'mqtt')
 })
 
 test('a frame of text is refused with 1003', async (t) => {
-  const door = await openDoor(t)
-  const socket = await openWebSocket(t, door)
+  const listener = await openListener(t)
+  const socket = await openWebSocket(t, listener)
   socket.send('hello')
   const [code] = await once(socket, 'close')
   assert.equal(code, 1003)
-  await door.behind.event('device-refused')
+  await listener.backend.event('device-refused')
 })
 
 test('a frame over 128 KiB is refused with 1009', async (t) => {
-  const socket = await openWebSocket(t, await openDoor(t))
+  const socket = await openWebSocket(t, await openListener(t))
   socket.send(Buffer.alloc(128 * 1024 + 6, 0x10))
   const [code] = await once(socket, 'close')
   assert.equal(code, 1009)
@@ -91,8 +96,8 @@ const refused: [string, string, string[], number][] = [
 ]
 for (const [title, path, protocols, status] of refused) {
   test(`answers ${title} with ${status}`, async (t) => {
-    const door = await openDoor(t)
-    const socket = new WebSocket(`ws://127.0.0.1:${door.httpPort}${path}`, protocols)
+    const listener = await openListener(t)
+    const socket = new WebSocket(`ws://127.0.0.1:${listener.httpPort}${path}`, protocols)
     socket.on('error', () => undefined)
     const [, response] = await once(socket, 'unexpected-response')
     assert.equal(response.statusCode, status)
@@ -101,23 +106,23 @@ for (const [title, path, protocols, status] of refused) {
 }
 
 test('an upgrade to something else than WebSocket is a request like any other', async (t) => {
-  const door = await openDoor(t)
-  door.http.on('request', (_request, response) => response.end('from the API'))
+  const listener = await openListener(t)
+  listener.http.on('request', (_request, response) => response.end('from the API'))
   const headers = { connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c', 'http2-settings': 'AAMAAABk' }
-  const asked = request({ port: door.httpPort, path: '/mqtt', headers, agent: false }).end()
+  const asked = request({ port: listener.httpPort, path: '/mqtt', headers, agent: false }).end()
   const [response] = await once(asked, 'response')
   assert.equal(response.statusCode, 200)
   assert.equal(await text(response), 'from the API')
 })
 
 test("stop closes WebSockets, and upgrades are nobody's afterwards", async (t) => {
-  const door = await openDoor(t)
-  const silent = await openWebSocket(t, door)
-  const device = new WebSocketDevice(await openWebSocket(t, door))
-  device.socket.send(connect(door))
+  const listener = await openListener(t)
+  const silent = await openWebSocket(t, listener)
+  const device = new WebSocketDevice(await openWebSocket(t, listener))
+  device.socket.send(connect(listener))
   assert.equal(await device.next(), 'connack')
   const closed = Promise.all([once(silent, 'close'), once(device.socket, 'close')])
-  await door.door.stop()
+  await listener.stop()
   await closed
-  assert.equal((await door.behind.event('device-disconnected')).reason, 'stopping')
+  assert.equal((await listener.backend.event('device-disconnected')).reason, 'stopping')
 })

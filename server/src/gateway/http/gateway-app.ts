@@ -1,4 +1,4 @@
-// The Fastify instance as this door sees it: the same app as the owners' door, knowing the device that asks.
+// The Fastify instance as device routes see it: the owners' app, with the signed-in device on each request.
 
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type {
@@ -16,7 +16,7 @@ import type { PendingDeps } from '../../domain/wait-for-pending.ts'
 import type { Tell } from '../../observe/events.ts'
 import type { GatewayDeps } from '../serve-operation.ts'
 
-export type DoorApp = FastifyInstance<
+export type GatewayApp = FastifyInstance<
   RawServerDefault,
   RawRequestDefaultExpression,
   RawReplyDefaultExpression,
@@ -24,14 +24,14 @@ export type DoorApp = FastifyInstance<
   TypeBoxTypeProvider
 >
 
-export type DoorDeps = GatewayDeps &
+export type HttpGatewayDeps = GatewayDeps &
   SignInDeps &
   EnrollDeps &
   PendingDeps & { tell: Tell; deliveries: Pick<Deliveries, 'notified'> }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The device has no token yet: it shows that of an enrolment. */
+    /** The device has no token yet: it signs in with an enrollment token. */
     enrolls?: true
   }
   interface FastifyRequest {

@@ -1,5 +1,5 @@
-// The MQTT door on a loopback port. What lies behind it is a few functions here, so that a test can decide when a
-// report is on disk, and what comes of it.
+// The MQTT listener on a loopback port. Its backend is a few functions here, so that a test decides when a report is
+// on disk and what the outcome is.
 
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -18,23 +18,23 @@ import { hashSecret, newSecretText } from '../../../src/domain/secret-text.ts'
 import { CredentialChanges } from '../../../src/domain/sign-in.ts'
 import type { DeviceKey, Store } from '../../../src/domain/store.ts'
 import {
-  type MqttDoorDeps,
-  type MqttDoorOptions,
-  openMqttDoor,
-} from '../../../src/gateway/mqtt/open-mqtt-door.ts'
+  type MqttListenerDeps,
+  type MqttListenerOptions,
+  openMqttListener,
+} from '../../../src/gateway/mqtt/open-mqtt-listener.ts'
 import type { ServiceEvent } from '../../../src/observe/events.ts'
 
 export const deviceId = 'd1'
 export const prefix = `$aws/things/${deviceId}/jobs/`
 export const document = '{"do":"it"}'
 
-export type DoorUnderTest = Awaited<ReturnType<typeof openDoor>>
+export type ListenerUnderTest = Awaited<ReturnType<typeof openListener>>
 
-export async function openDoor(t: TestContext, options: Partial<MqttDoorOptions> = {}) {
-  const behind = new BehindTheDoor()
+export async function openListener(t: TestContext, options: Partial<MqttListenerOptions> = {}) {
+  const backend = new Backend()
   const http = createServer().listen(0, '127.0.0.1')
   await once(http, 'listening')
-  const door = await openMqttDoor(behind.deps, {
+  const listener = await openMqttListener(backend.deps, {
     host: '127.0.0.1',
     port: 0,
     tls: undefined,
@@ -42,14 +42,15 @@ export async function openDoor(t: TestContext, options: Partial<MqttDoorOptions>
     ...options,
   })
   t.after(async () => {
-    await door.stop()
+    await listener.stop()
     // Only once every upgraded connection is gone.
     await new Promise((resolve) => http.close(resolve))
   })
   return {
-    behind,
-    door,
-    port: Number(new URL(door.address).port),
+    backend,
+    address: listener.address,
+    stop: () => listener.stop(),
+    port: Number(new URL(listener.address).port),
     http,
     httpPort: (http.address() as AddressInfo).port,
   }
@@ -76,7 +77,7 @@ export function queueOf(...ids: number[]): DeviceQueue {
   return { mark: 1, total: ids.length, executions: ids.map((id) => execution(id)) }
 }
 
-export class BehindTheDoor {
+export class Backend {
   readonly token = newSecretText('jd')
   readonly events: ServiceEvent[] = []
   readonly sessions = new SessionsUnderTest()
@@ -90,7 +91,7 @@ export class BehindTheDoor {
   readonly #waiting: { matches: (event: ServiceEvent) => boolean; resolve: (event: ServiceEvent) => void }[] =
     []
 
-  readonly deps: MqttDoorDeps = {
+  readonly deps: MqttListenerDeps = {
     store: this.#store(),
     recordReport: (report) => {
       this.reports.push(report)

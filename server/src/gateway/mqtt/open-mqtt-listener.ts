@@ -1,39 +1,42 @@
-// The door for devices that speak MQTT: on a port of its own, and as WebSockets on the port of the HTTP API.
-// A door, not a broker: a device talks with Jobcast, never with another device.
+// Listens for devices that speak MQTT: on a port of its own, and over WebSocket on the port of the HTTP API.
+// It is not a broker: a device talks to Jobcast, never to another device.
 
 import { once } from 'node:events'
 import type { Server as HttpServer } from 'node:http'
 import type { AddressInfo, Server } from 'node:net'
-import { setTimeout as rest } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { buildSocketServer, buildTlsServer, type TlsOptions } from './accept-sockets.ts'
 import { acceptWebSockets } from './accept-web-sockets.ts'
 import { Connections } from './connections.ts'
 import type { HandshakeDeps } from './handshake.ts'
 
-export type MqttDoorDeps = HandshakeDeps
+export type MqttListenerDeps = HandshakeDeps
 
-export type MqttDoorOptions = {
+export type MqttListenerOptions = {
   host: string
   port: number
   tls: TlsOptions | undefined
-  /** Its upgrades are ours. It cannot be closed before this door is stopped. */
+  /** WebSocket upgrades on this server are ours. Stop this listener before closing it. */
   http: HttpServer
 }
 
-export type MqttDoor = {
-  /** With the real port. */
+export type MqttListener = {
+  /** With the actual port. */
   readonly address: string
   /** May be called twice; resolves when every connection is closed. */
   stop(): Promise<void>
 }
 
-/** Devices that come back all at once wait here, where the system's own limit (somaxconn) lets them. */
+/** Room for a fleet that reconnects at once, within the system's own limit (somaxconn). */
 const backlog = 8192
-const lastWordsMs = 1000
+const lastPacketsMs = 1000
 const lastRequestsMs = 3000
-const unwatched = { ref: false }
+const unreferenced = { ref: false }
 
-export async function openMqttDoor(deps: MqttDoorDeps, options: MqttDoorOptions): Promise<MqttDoor> {
+export async function openMqttListener(
+  deps: MqttListenerDeps,
+  options: MqttListenerOptions,
+): Promise<MqttListener> {
   const { host, port, tls, http } = options
   const connections = new Connections(deps)
   const { server, cut } = tls ? buildTlsServer(tls, connections, deps.tell) : buildSocketServer(connections)
@@ -48,10 +51,10 @@ export async function openMqttDoor(deps: MqttDoorDeps, options: MqttDoorOptions)
     refuseWebSockets()
     const closed = new Promise((resolve) => server.close(resolve))
     const quiet = Promise.all([closed, connections.stop()])
-    await Promise.race([quiet, rest(lastWordsMs, undefined, unwatched)])
+    await Promise.race([quiet, sleep(lastPacketsMs, undefined, unreferenced)])
     connections.destroyAll()
     cut()
-    await Promise.race([quiet, rest(lastRequestsMs, undefined, unwatched)])
+    await Promise.race([quiet, sleep(lastRequestsMs, undefined, unreferenced)])
   }
   return {
     address: addressOf(server, options),
@@ -62,7 +65,7 @@ export async function openMqttDoor(deps: MqttDoorDeps, options: MqttDoorOptions)
   }
 }
 
-function addressOf(server: Server, { host, tls }: MqttDoorOptions): string {
+function addressOf(server: Server, { host, tls }: MqttListenerOptions): string {
   const { port } = server.address() as AddressInfo
   return `${tls ? 'mqtts' : 'mqtt'}://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
