@@ -95,10 +95,6 @@ async function start({ postgres }: Programs): Promise<ChildProcess> {
     'listen_addresses=127.0.0.1',
     'unix_socket_directories=',
     'max_connections=500',
-    // A restart "as after a crash" ends its processes, not the machine: what it has written to the system is kept without
-    // a sync. A commit still waits for that write.
-    'fsync=off',
-    'full_page_writes=off',
   ]
   const child = run(postgres, ['-D', databaseDir, ...settings.flatMap((each) => ['-c', each])])
   const ready = new Promise<void>((resolve) => {
