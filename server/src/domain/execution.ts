@@ -156,8 +156,8 @@ export function afterEvent(
   return { ...life, execState, finishedAt: moment.at, notBefore: null, dueAt: null }
 }
 
-/** Its rest before the retry is over: it is offered again, and may expire again. */
-export function afterRest(life: Life, { expireAfterSeconds }: Policy, clock: number): Life {
+/** Its delay before the retry is over: it is offered again, and may expire again. */
+export function afterRetryDelay(life: Life, { expireAfterSeconds }: Policy, clock: number): Life {
   const dueAt = expireAfterSeconds === null ? null : clock + expireAfterSeconds * 1000
   return { ...life, notBefore: null, dueAt }
 }
@@ -171,16 +171,32 @@ export function timesOutAt({ execState, dueAt, deadlineAt }: Life): number | nul
   return Math.min(dueAt, deadlineAt)
 }
 
+/** Its device can see it: it is under way, or waits and not for a retry. */
+export function isOffered({ execState, notBefore }: Life): boolean {
+  return isActive(execState) || (execState === 'PENDING' && notBefore === null)
+}
+
 /** It waits for its retry, and nothing a device says is about the attempt that is to come. */
-export function isResting({ notBefore }: Life, clock: number): boolean {
+export function waitsForRetry({ notBefore }: Life, clock: number): boolean {
   return notBefore !== null && notBefore > clock
 }
 
-/** What it means that `dueAt` has come; 'rest-over' is no move: it waits on, but is offered again. */
-export function dueEvent({ execState, notBefore }: Life): ExecutionEvent | 'rest-over' {
+/** What it means that `dueAt` has come; 'retry-due' is no move: it waits on, but is offered again. */
+export function dueEvent({ execState, notBefore }: Life): ExecutionEvent | 'retry-due' {
   if (execState === 'CANCELING') return 'overrun-cancel'
   if (execState === 'IN_PROGRESS') return 'time-out'
-  return notBefore === null ? 'expire' : 'rest-over'
+  return notBefore === null ? 'expire' : 'retry-due'
+}
+
+/** Clocks that all executions of a run share. */
+export type RunClock = 'expire' | 'miss-deadline'
+
+/** Whether that clock of its run ends it. */
+export function isEndedBy(clock: RunClock, { execState, attempt }: Life): boolean {
+  // A later attempt has a clock of its own for its wait, and a cancel a deadline of its own.
+  return clock === 'expire'
+    ? execState === 'PENDING' && attempt === 1
+    : execState === 'PENDING' || execState === 'IN_PROGRESS'
 }
 
 const retriedAs = { fail: 'FAILED', 'time-out': 'TIMED_OUT' } as const

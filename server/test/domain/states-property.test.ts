@@ -6,12 +6,11 @@ import { type ExecState, reportedStatuses, retriedStates } from '@jobcast/contra
 import { type Random, seededRandom } from '@jobcast/testkit/seeded-random'
 import {
   afterEvent,
-  afterRest,
+  afterRetryDelay,
   dueEvent,
   type ExecutionEvent,
   executionEvents,
   isActive,
-  isResting,
   isTerminal,
   type Life,
   type Moment,
@@ -19,6 +18,7 @@ import {
   type Policy,
   type StepTimeout,
   timesOutAt,
+  waitsForRetry,
 } from '../../src/domain/execution.ts'
 import { type Judgement, judgeReport } from '../../src/domain/judge-report.ts'
 
@@ -130,7 +130,7 @@ class OneLife {
     const { execState } = this.#life
     if (attempt !== undefined && attempt !== this.#life.attempt) {
       assert.equal(kind, 'unknown-execution')
-    } else if (isTerminal(execState) || isResting(this.#life, this.#clock)) {
+    } else if (isTerminal(execState) || waitsForRetry(this.#life, this.#clock)) {
       assert.equal(kind, 'wrong-state')
     } else if (kind === 'double') {
       assert.ok(isActive(execState) && clientToken !== undefined && clientToken === this.#clientToken)
@@ -214,7 +214,7 @@ class OneLife {
     for (let rounds = 0; this.#isOver(this.#life.dueAt); rounds++) {
       assert.ok(rounds < 4, 'a clock that fires again and again')
       const event = dueEvent(this.#life)
-      if (event === 'rest-over') this.#life = afterRest(this.#life, this.#policy, this.#clock)
+      if (event === 'retry-due') this.#life = afterRetryDelay(this.#life, this.#policy, this.#clock)
       else assert.ok(this.#take(event), 'a clock that runs out for nothing')
       this.#assertSound(this.#life)
     }

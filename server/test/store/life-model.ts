@@ -3,7 +3,7 @@
 import type { DeviceExecution, ReportOutcome } from '../../src/domain/device-report.ts'
 import {
   afterEvent,
-  afterRest,
+  afterRetryDelay,
   dueEvent,
   type ExecutionEvent,
   isActive,
@@ -186,8 +186,8 @@ export class LifeModel {
 
   #fireDue(execution: ModelExecution, moment: Moment): Moved | undefined {
     const event = dueEvent(execution.life)
-    if (event !== 'rest-over') return this.move(execution, event, moment, 'clock')
-    execution.life = afterRest(execution.life, this.content, moment.clock)
+    if (event !== 'retry-due') return this.move(execution, event, moment, 'clock')
+    execution.life = afterRetryDelay(execution.life, this.content, moment.clock)
     const { deviceId, jobExecutionId, run } = execution
     const { ownerNo } = this
     const state = execution.life.execState
