@@ -4,6 +4,7 @@
 
 import { createDatabase, startPostgres } from '@jobcast/testkit/postgres-server'
 import type { DeviceReport } from '../server/src/domain/device-report.ts'
+import { steadyInstant } from '../server/src/domain/instants.ts'
 import type { Store } from '../server/src/domain/store.ts'
 import { openPostgresStore } from '../server/src/store/postgres/postgres-store.ts'
 import { openSqliteStore } from '../server/src/store/sqlite/sqlite-store.ts'
@@ -30,10 +31,10 @@ async function prepare(store: Store): Promise<void> {
   )
 }
 
-const momentAt = (at: number) => ({ at, clock: at, chance: 0, cancelDeadlineMs: 60_000 })
+const momentAt = (at: number) => ({ at, clock: steadyInstant(at), chance: 0, cancelDeadlineMs: 60_000 })
 
 async function trigger(store: Store, jobName: string, at: number) {
-  const more = { launchedAt: at, clock: at, keyId: 'k1', retryOf: null, idempotency: null }
+  const more = { launchedAt: at, clock: steadyInstant(at), keyId: 'k1', retryOf: null, idempotency: null }
   const [outcome] = await store.createExecutions([{ ownerNo, jobName, deviceIds: devices, ...more }])
   if (outcome?.kind !== 'created') throw new Error(outcome?.kind)
   return outcome.run

@@ -13,6 +13,7 @@ import {
   type StepTimeout,
   timesOutAt,
 } from './execution.ts'
+import type { WallInstant } from './instants.ts'
 import type { Moved, StoredTransition } from './store.ts'
 
 /** An execution as it is loaded to be moved, or to be shown to its device. */
@@ -24,11 +25,11 @@ export type LiveExecution = {
   deviceId: string
   versionNumber: number
   jobVersion: number
-  launchedAt: number
+  launchedAt: WallInstant
   /** Null until something happens to it. */
-  updatedAt: number | null
-  notifiedAt: number | null
-  deliveredAt: number | null
+  updatedAt: WallInstant | null
+  notifiedAt: WallInstant | null
+  deliveredAt: WallInstant | null
   /** JSON text. */
   statusDetails: string | null
   /** JSON text of a result that a move has set; null: what is stored stays. */
@@ -60,7 +61,7 @@ export type NewTransition = StoredTransition & { jobExecutionId: number; from: E
 export type ExecutionChange = {
   type: ExecutionEventType
   ownerNo: number
-  at: number
+  at: WallInstant
   runId: number
   jobExecutionId: number
   deviceNo: number
@@ -120,7 +121,7 @@ function fieldsAfter(before: LiveExecution, life: Life, { moment, actor, fields 
   const byDevice = actor === 'device'
   const retried = isRetry(before.life, life)
   const versionNumber = before.versionNumber + 1
-  const reached = (instant: number | null) => (retried ? null : byDevice ? (instant ?? at) : instant)
+  const reached = (instant: WallInstant | null) => (retried ? null : byDevice ? (instant ?? at) : instant)
   return {
     ...before,
     life,

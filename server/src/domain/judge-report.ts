@@ -2,6 +2,7 @@
 
 import type { ReportedStatus } from '@jobcast/contract'
 import { type ExecutionEvent, eventOf, isTerminal, type Life, nextState, waitsForRetry } from './execution.ts'
+import type { SteadyInstant } from './instants.ts'
 
 export type Judged = {
   life: Life
@@ -28,7 +29,7 @@ export function judgeReport(
     expectedVersion: number | undefined
     clientToken: string | undefined
   },
-  clock: number,
+  clock: SteadyInstant,
 ): Judgement {
   const { life, clientToken } = judged
   // A late word about an earlier attempt must not end the one that is to come.
@@ -46,7 +47,7 @@ export function judgeReport(
 export function refuseOutput(
   life: Life,
   attempt: number | undefined,
-  clock: number,
+  clock: SteadyInstant,
 ): 'unknown-execution' | 'wrong-state' | undefined {
   if (attempt !== undefined && attempt !== life.attempt) return 'unknown-execution'
   return isTerminal(life.execState) || waitsForRetry(life, clock) ? 'wrong-state' : undefined

@@ -3,6 +3,7 @@
 
 import { ByDevice } from './by-device.ts'
 import { keyOf } from './device-link.ts'
+import type { SteadyInstant, WallInstant } from './instants.ts'
 import type { LeftDevice } from './nodes.ts'
 import type { DeviceKey, Door, PresenceChange, Store } from './store.ts'
 
@@ -39,15 +40,14 @@ export class Presence {
     return this.#connected.size
   }
 
-  /** `since`: on the steady clock. */
-  connect(session: PresentSession, since: number): void {
+  connect(session: PresentSession, since: SteadyInstant): void {
     const { device, door } = session
     this.#connected.set(device, session)
     this.#byHttp.delete(device)
     this.#change(device, true, door, this.#deps.now(), since)
   }
 
-  disconnect({ device, door }: PresentSession, since: number): void {
+  disconnect({ device, door }: PresentSession, since: SteadyInstant): void {
     if (this.#connected.delete(device)) this.#change(device, false, door, this.#deps.now(), since)
   }
 
@@ -57,7 +57,7 @@ export class Presence {
   }
 
   /** The same of a session. That node says that it is online; only if it does not, it is offline since now. */
-  movedElsewhere({ device, door }: PresentSession, since: number): void {
+  movedElsewhere({ device, door }: PresentSession, since: SteadyInstant): void {
     if (!this.#connected.delete(device)) return
     const at = this.#deps.now()
     const isBack = () => this.#connected.get(device) !== undefined
@@ -150,7 +150,13 @@ export class Presence {
     }
   }
 
-  #change(device: DeviceKey, online: boolean, door: Door, at: number, session: number | null): void {
+  #change(
+    device: DeviceKey,
+    online: boolean,
+    door: Door,
+    at: WallInstant,
+    session: SteadyInstant | null,
+  ): void {
     this.#changes.set(device, { ...keyOf(device), online, door, at, session })
   }
 }

@@ -5,11 +5,12 @@
 import { type JobExecutionState, shownPending, toDeviceStatus } from '@jobcast/contract'
 import type { DeviceError } from '../domain/device-error.ts'
 import type { DeviceExecution, DeviceQueue } from '../domain/device-report.ts'
+import type { BothClocks } from '../domain/instants.ts'
 import type { WithDocument } from '../domain/report-execution.ts'
 
 export type DocumentAs = 'object' | 'text'
-/** `clock` is the steady one, for the time that is left. */
-export type Spelling = { at: number; clock: number; documentAs: DocumentAs }
+/** Both clocks: the steady one says how much time is left. */
+export type Spelling = BothClocks & { documentAs: DocumentAs }
 type Token = string | undefined
 
 export function pendingJson(queue: DeviceQueue, { at }: Spelling, clientToken: Token): string {

@@ -2,6 +2,7 @@
 
 import type { ExecState } from '@jobcast/contract'
 import type { LiveExecution } from '../domain/execution-move.ts'
+import type { SteadyInstant } from '../domain/instants.ts'
 
 type Row = Record<string, unknown>
 
@@ -35,9 +36,9 @@ export function toLive(row: Row): LiveExecution {
       attempt: row.attempt as number,
       startedAt: row.started_at as number | null,
       finishedAt: row.finished_at as number | null,
-      notBefore: row.not_before as number | null,
-      dueAt: row.due_at as number | null,
-      deadlineAt: row.deadline_at as number | null,
+      notBefore: row.not_before as SteadyInstant | null,
+      dueAt: row.due_at as SteadyInstant | null,
+      deadlineAt: row.deadline_at as SteadyInstant | null,
     },
   }
 }

@@ -11,9 +11,11 @@ import {
   offerAgain,
   toDeviceExecution,
 } from '../../src/domain/execution-move.ts'
+import { steadyInstant } from '../../src/domain/instants.ts'
 
 const launchedAt = 1000
-const moment = { at: 5000, clock: 70_000, chance: 0, cancelDeadlineMs: 30_000 }
+const moment = { at: 5000, clock: steadyInstant(70_000), chance: 0, cancelDeadlineMs: 30_000 }
+const retryAt = steadyInstant(80_000)
 const noPolicy: Policy = { expireAfterSeconds: null, timeoutSeconds: null, retry: null }
 const retrying: Policy = { ...noPolicy, retry: { max: 1, backoffSeconds: 10, on: ['FAILED', 'TIMED_OUT'] } }
 
@@ -60,7 +62,7 @@ const running: LiveExecution = {
 const canceling: LiveExecution = {
   ...running,
   cancelVersion: 4,
-  life: { ...running.life, execState: 'CANCELING', dueAt: 90_000 },
+  life: { ...running.life, execState: 'CANCELING', dueAt: steadyInstant(90_000) },
 }
 
 type Case = {
@@ -142,7 +144,7 @@ const cases: Case[] = [
       newResult: '{}',
       clientToken: null,
     },
-    life: { execState: 'PENDING', attempt: 2, startedAt: null, notBefore: 80_000, dueAt: 80_000 },
+    life: { execState: 'PENDING', attempt: 2, startedAt: null, notBefore: retryAt, dueAt: retryAt },
     type: 'execution.pending',
     noted: 'retry',
   },
@@ -152,7 +154,7 @@ const cases: Case[] = [
     policy: retrying,
     move: { event: 'time-out', actor: 'clock' },
     fields: { notifiedAt: null, deliveredAt: null, outputBytes: 0, outputCut: false },
-    life: { execState: 'PENDING', attempt: 2, startedAt: null, notBefore: 80_000, dueAt: 80_000 },
+    life: { execState: 'PENDING', attempt: 2, startedAt: null, notBefore: retryAt, dueAt: retryAt },
     type: 'execution.pending',
     noted: 'retry',
   },
@@ -179,7 +181,7 @@ const cases: Case[] = [
     before: running,
     move: { event: 'cancel', actor: 'key k1' },
     fields: { cancelVersion: 5 },
-    life: { execState: 'CANCELING', dueAt: 100_000 },
+    life: { execState: 'CANCELING', dueAt: steadyInstant(100_000) },
     type: 'execution.canceling',
     noted: 'cancel',
   },
@@ -247,7 +249,8 @@ test('a move leaves what it was given as it was', () => {
 })
 
 test('when its retry delay is over it is offered again, without a new version, and may expire again', () => {
-  const delayed = { ...pending, life: { ...pending.life, attempt: 2, notBefore: 70_000, dueAt: 70_000 } }
+  const { clock } = moment
+  const delayed = { ...pending, life: { ...pending.life, attempt: 2, notBefore: clock, dueAt: clock } }
   const policy = { ...retrying, expireAfterSeconds: 5 }
   assert.deepEqual(offerAgain(delayed, policy, moment), {
     execution: { ...delayed, life: { ...delayed.life, notBefore: null, dueAt: 75_000 } },

@@ -20,6 +20,7 @@ import {
   timesOutAt,
   waitsForRetry,
 } from '../../src/domain/execution.ts'
+import { laterBy, steadyInstant } from '../../src/domain/instants.ts'
 import { type Judgement, judgeReport } from '../../src/domain/judge-report.ts'
 
 const sequences = Number(process.argv[2] ?? 50_000)
@@ -33,7 +34,7 @@ class OneLife {
   readonly #random: Random
   readonly #policy: Policy
   readonly #expireAt: number | null
-  #clock = launchedAt
+  #clock = steadyInstant(launchedAt)
   #life: Life
   #versionNumber = 1
   #clientToken: string | null = null
@@ -63,7 +64,7 @@ class OneLife {
       finishedAt: null,
       notBefore: null,
       dueAt: null,
-      deadlineAt: deadlineSeconds === null ? null : launchedAt + deadlineSeconds * 1000,
+      deadlineAt: deadlineSeconds === null ? null : steadyInstant(launchedAt + deadlineSeconds * 1000),
     }
   }
 
@@ -210,7 +211,7 @@ class OneLife {
   }
 
   #pass(ms: number): void {
-    this.#clock += ms
+    this.#clock = laterBy(ms, this.#clock)
     for (let rounds = 0; this.#isOver(this.#life.dueAt); rounds++) {
       assert.ok(rounds < 4, 'a clock that fires again and again')
       const event = dueEvent(this.#life)

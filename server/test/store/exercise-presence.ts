@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
+import { steadyInstant } from '../../src/domain/instants.ts'
 import type { Door, Slice } from '../../src/domain/store.ts'
 import {
   devicePut,
@@ -19,7 +20,7 @@ export async function exercisePresence(t: TestContext, underTest: StoreUnderTest
     (await underTest.store.getDevice(ownerNo, deviceId))?.presence
   const change = (ownerNo: number, deviceId: string, online: boolean, after: number, door: Door = 'mqtt') => {
     const at = startedAt + after
-    return { ownerNo, deviceId, online, at, door, session: door === 'http' ? null : at }
+    return { ownerNo, deviceId, online, at, door, session: door === 'http' ? null : steadyInstant(at) }
   }
 
   await t.test('a device is online or offline since its last change, and was seen last then', async () => {

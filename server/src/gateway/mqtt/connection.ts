@@ -1,6 +1,7 @@
 // One connection from its first byte to its last: cuts what comes into packets for the phase it is in, holds the
 // network back while that takes no more, and watches the time.
 
+import type { BothClocks } from '../../domain/instants.ts'
 import type { Door } from '../../domain/store.ts'
 import type { Tell } from '../../observe/events.ts'
 import type { ByteStream } from './byte-stream.ts'
@@ -11,7 +12,7 @@ import { ProtocolError, type Reason } from './reason.ts'
 /** What a connection must know of the door it came through. */
 export type Surroundings = {
   /** Up to a second old: exact enough to measure silence by, and it costs nothing. */
-  readonly now: { at: number; clock: number }
+  readonly now: BothClocks
   readonly tell: Tell
   /** It is closed, and nothing of it is under way. */
   gone(connection: Connection): void

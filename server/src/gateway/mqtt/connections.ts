@@ -1,6 +1,7 @@
 // All connections of the door. Once a second each is asked for its time: a timer for each of 20,000, set anew with
 // each packet, would cost more than the packets.
 
+import type { BothClocks } from '../../domain/instants.ts'
 import type { Door } from '../../domain/store.ts'
 import type { Tell } from '../../observe/events.ts'
 import type { ByteStream } from './byte-stream.ts'
@@ -13,7 +14,7 @@ const checkEveryMs = 1000
 const tooLateMs = 3000
 
 export class Connections implements Surroundings {
-  now: { at: number; clock: number }
+  now: BothClocks
   readonly tell: Tell
   readonly #deps: HandshakeDeps
   readonly #all = new Set<Connection>()

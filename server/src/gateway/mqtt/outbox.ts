@@ -1,6 +1,7 @@
 // What goes out to one device: within the packet size it takes, and no more unconfirmed publishes than it takes.
 
 import type { Packet } from 'mqtt-packet'
+import type { SteadyInstant } from '../../domain/instants.ts'
 import type { ByteStream } from './byte-stream.ts'
 import { encodePublish } from './encode-publish.ts'
 import { encodePacket } from './packets.ts'
@@ -69,7 +70,7 @@ export class Outbox {
   }
 
   /** How long something has been waiting without the network taking any of it. Asked regularly. */
-  stuckMs(clock: number): number {
+  stuckMs(clock: SteadyInstant): number {
     const waiting = this.#stream.writableLength
     const taken = this.#written - waiting
     if (waiting === 0 || taken !== this.#taken) {

@@ -1,3 +1,4 @@
+import type { SteadyInstant } from '../../domain/instants.ts'
 import type { Door } from '../../domain/store.ts'
 import type { ByteStream } from './byte-stream.ts'
 import type { FrameRules } from './frames.ts'
@@ -17,7 +18,7 @@ export type Phase = {
   /** The network takes bytes again. */
   drained(): void
   /** Why it must end now, if it must. Asked about every second. */
-  overdue(clock: number): Reason | undefined
+  overdue(clock: SteadyInstant): Reason | undefined
   /** Ends as soon as what was begun is done. */
   stop(): void
   /** What is said before the connection is closed. Nothing is begun after it. */

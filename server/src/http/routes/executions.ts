@@ -36,7 +36,8 @@ export function addExecutions(app: App, deps: ReadDeps & CancelDeps): void {
     handler: async (request, reply) => {
       const { jobExecutionId } = request.params
       const patience = patienceOf(reply, request.query.wait)
-      return toExecution(await readExecution(deps, callerOf(request), jobExecutionId, patience))
+      const execution = await readExecution(deps, callerOf(request), jobExecutionId, patience)
+      return toExecution(execution, deps.moment())
     },
   })
 
@@ -54,10 +55,9 @@ export function addExecutions(app: App, deps: ReadDeps & CancelDeps): void {
     handler: async (request) => {
       const { query } = request
       const { ownerNo } = callerOf(request)
-      return toPage(
-        await deps.store.listExecutions(ownerNo, toFilter(query), numberSlice(query)),
-        toExecution,
-      )
+      const found = await deps.store.listExecutions(ownerNo, toFilter(query), numberSlice(query))
+      const now = deps.moment()
+      return toPage(found, (execution) => toExecution(execution, now))
     },
   })
 
@@ -82,7 +82,8 @@ export function addExecutions(app: App, deps: ReadDeps & CancelDeps): void {
     handler: async (request) => {
       const { jobExecutionId } = request.params
       const force = request.body.force ?? false
-      return toExecution(await cancelExecution(deps, callerOf(request), jobExecutionId, force))
+      const execution = await cancelExecution(deps, callerOf(request), jobExecutionId, force)
+      return toExecution(execution, deps.moment())
     },
   })
 }
