@@ -5,6 +5,7 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { createDatabase, execute, startPostgres } from '@jobcast/testkit/postgres-server'
+import { steadyInstant } from '../server/src/domain/instants.ts'
 import type { Store, Trigger } from '../server/src/domain/store.ts'
 import { openPostgresStore } from '../server/src/store/postgres/postgres-store.ts'
 import { openSqliteStore } from '../server/src/store/sqlite/sqlite-store.ts'
@@ -47,7 +48,7 @@ const triggerAt = (launchedAt: number, deviceIds: string[]): Trigger => ({
   jobName: 'restart',
   deviceIds,
   launchedAt,
-  clock: launchedAt,
+  clock: steadyInstant(launchedAt),
   keyId: 'k1',
   retryOf: null,
   idempotency: null,
@@ -58,7 +59,7 @@ async function load(at: number): Promise<void> {
   const outcomes = await store.createExecutions(
     Array.from({ length: runsPerRound }, () => triggerAt(at, devices)),
   )
-  const moment = { at, clock: at, chance: 0, cancelDeadlineMs: 60_000 }
+  const moment = { at, clock: steadyInstant(at), chance: 0, cancelDeadlineMs: 60_000 }
   for (const outcome of outcomes) {
     if (outcome.kind !== 'created') throw new Error(outcome.kind)
     const { firstExecutionId } = outcome.run
@@ -117,7 +118,7 @@ for (let round = 1; round <= rounds; round++) {
         ownerNo,
         jobExecutionId: outcome.run.firstExecutionId,
         event: 'cancel',
-        moment: { at: round, clock: round, chance: 0, cancelDeadlineMs: 1 },
+        moment: { at: round, clock: steadyInstant(round), chance: 0, cancelDeadlineMs: 1 },
         actor,
       })
     }

@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { DeviceReport } from '../server/src/domain/device-report.ts'
+import { steadyInstant } from '../server/src/domain/instants.ts'
 import type { LaunchedRun, Store } from '../server/src/domain/store.ts'
 import { openPostgresStore } from '../server/src/store/postgres/postgres-store.ts'
 import { openSqliteStore } from '../server/src/store/sqlite/sqlite-store.ts'
@@ -14,7 +15,7 @@ import { formatRate, formatTable } from './table.ts'
 
 const runs = 20
 const perWrite = 1000
-const moment = { at: 1, clock: 1, chance: 0, cancelDeadlineMs: 0 }
+const moment = { at: 1, clock: steadyInstant(1), chance: 0, cancelDeadlineMs: 0 }
 
 async function sizes(store: Store, size: () => Promise<number>): Promise<string[]> {
   const owner = await store.createOwner({ ownerId: 'ow', ownerName: 'bench', createdAt: 1 })
@@ -45,7 +46,7 @@ async function sizes(store: Store, size: () => Promise<number>): Promise<string[
 
 async function launch(store: Store, ownerNo: number): Promise<LaunchedRun> {
   const deviceIds = fleet.map(({ deviceId }) => deviceId)
-  const at = { launchedAt: 1, clock: 1 }
+  const at = { launchedAt: 1, clock: steadyInstant(1) }
   const rest = { keyId: 'key', retryOf: null, idempotency: null }
   const [outcome] = await store.createExecutions([{ ownerNo, jobName, deviceIds, ...at, ...rest }])
   if (outcome?.kind !== 'created') throw new Error(`the trigger was answered ${outcome?.kind}`)

@@ -8,6 +8,7 @@ import type { DeviceLink } from '../server/src/domain/device-link.ts'
 import { Documents } from '../server/src/domain/documents.ts'
 import { FleetHistory } from '../server/src/domain/fleet-history.ts'
 import { HealthCheck } from '../server/src/domain/health-check.ts'
+import { steadyInstant } from '../server/src/domain/instants.ts'
 import { KeyUse } from '../server/src/domain/key-use.ts'
 import { Presence } from '../server/src/domain/presence.ts'
 import { hashSecret } from '../server/src/domain/secret-text.ts'
@@ -40,7 +41,7 @@ export async function serveTriggers(keep?: Keep): Promise<void> {
       tell,
       metrics,
       now: Date.now,
-      moment: () => ({ at: Date.now(), clock: Date.now(), chance: 0, cancelDeadlineMs: 0 }),
+      moment: () => ({ at: Date.now(), clock: steadyInstant(Date.now()), chance: 0, cancelDeadlineMs: 0 }),
       link: nobodyIsConnected,
       presence: new Presence({
         store: { recordPresence: async () => undefined },

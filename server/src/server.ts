@@ -23,6 +23,7 @@ import { Documents } from './domain/documents.ts'
 import type { Moment } from './domain/execution.ts'
 import { FleetHistory } from './domain/fleet-history.ts'
 import { HealthCheck } from './domain/health-check.ts'
+import type { WallInstant } from './domain/instants.ts'
 import { KeyUse } from './domain/key-use.ts'
 import type { Nodes } from './domain/nodes.ts'
 import { Presence } from './domain/presence.ts'
@@ -228,7 +229,7 @@ async function joinNodes(nodes: Nodes, steady: SteadyClock, elapsed: () => numbe
 }
 
 /** Two clocks: the wall clock may be set at any time, the steady one never jumps. */
-function momentsOf(now: () => number, steady: SteadyClock, config: Config): () => Moment {
+function momentsOf(now: () => WallInstant, steady: SteadyClock, config: Config): () => Moment {
   const cancelDeadlineMs = config.cancelDeadlineSeconds * 1000
   return () => ({
     at: now(),

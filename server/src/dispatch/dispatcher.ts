@@ -14,6 +14,7 @@ import {
 } from '../domain/device-link.ts'
 import type { DeviceExecution, DeviceQueue } from '../domain/device-report.ts'
 import type { Documents } from '../domain/documents.ts'
+import { laterBy, latest, type SteadyInstant } from '../domain/instants.ts'
 import type { OpenSession, StaleSession } from '../domain/nodes.ts'
 import type { Presence } from '../domain/presence.ts'
 import type { DeviceKey, LaunchedRun, Store } from '../domain/store.ts'
@@ -26,10 +27,9 @@ export type DispatcherDeps = {
   presence: Presence
   /** Told, by the device, when its queue has changed: for those that wait by HTTP. */
   queues: ChangeSignal<string>
-  /** The steady clock. */
-  clock: () => number
-  /** A device has connected, at this instant of the steady clock. */
-  onOpened?: (device: DeviceKey, since: number) => void
+  clock: () => SteadyInstant
+  /** A device has connected, at this instant. */
+  onOpened?: (device: DeviceKey, since: SteadyInstant) => void
   /** A look at queues failed; it is made again. */
   onFailure: (error: unknown) => void
 }
@@ -47,7 +47,7 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
   /** Those to look at, one after the other. A device is in it once, however often it is woken. */
   readonly #awake = new Set<Told>()
   /** Since when those that have connected to other nodes have their sessions there. */
-  #elsewhere = new ByDevice<{ device: DeviceKey; since: number }>()
+  #elsewhere = new ByDevice<{ device: DeviceKey; since: SteadyInstant }>()
   #working: Promise<void> | undefined
   /** Runs are told one after the other, each in slices. */
   #launching: Promise<void> = Promise.resolve()
@@ -60,7 +60,8 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
   open(session: DeviceSession): void {
     const before = this.#told.get(session.device)
     // The clocks of nodes agree but for milliseconds; a device may be quicker than that, and its newest session counts.
-    const since = Math.max(this.#deps.clock(), 1 + (this.#elsewhere.get(session.device)?.since ?? 0))
+    const elsewhere = this.#elsewhere.get(session.device)
+    const since = latest(this.#deps.clock(), elsewhere && laterBy(1, elsewhere.since))
     this.#told.set(session.device, new Told(session, since))
     this.#deps.presence.connect(session, since)
     this.#deps.onOpened?.(session.device, since)
@@ -144,7 +145,7 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
   }
 
   /** The device has connected to another node: whatever is open here since before that is over. */
-  takenOver(device: DeviceKey, since: number): void {
+  takenOver(device: DeviceKey, since: SteadyInstant): void {
     this.#deps.presence.connectedElsewhere(device)
     this.#elsewhere.set(device, { device, since })
     const told = this.#told.get(device)

@@ -2,13 +2,13 @@
 
 import type { DeviceSession, SeenQueue } from '../domain/device-link.ts'
 import type { DeviceExecution, DeviceQueue } from '../domain/device-report.ts'
+import type { SteadyInstant } from '../domain/instants.ts'
 
 const nothing = ''
 
 export class Told {
   readonly session: DeviceSession
-  /** On the steady clock. */
-  readonly since: number
+  readonly since: SteadyInstant
   /** Of the queue as it was looked at last; undefined: look at it whatever its mark. */
   mark: number | undefined
   isBeingRead = false
@@ -24,7 +24,7 @@ export class Told {
   #nextAttempt = 0
   #canceled: Set<number> | undefined
 
-  constructor(session: DeviceSession, since: number) {
+  constructor(session: DeviceSession, since: SteadyInstant) {
     this.session = session
     this.since = since
   }

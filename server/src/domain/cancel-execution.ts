@@ -2,13 +2,11 @@
 
 import { ApiError } from '@jobcast/contract'
 import { actorOf, type Caller } from './caller.ts'
-import { isActive, type Moment } from './execution.ts'
-import { type ReportDeps, tellMoved } from './report-execution.ts'
-import type { Moved, Store, StoredExecution } from './store.ts'
+import type { Moment } from './execution.ts'
+import { type NotifyDeps, notifyTaken } from './notify-moved.ts'
+import type { Store, StoredExecution } from './store.ts'
 
-/** Whoever waits for what was moved. */
-export type TellDeps = Pick<ReportDeps, 'link' | 'changes'>
-export type CancelDeps = TellDeps & { store: Store; moment: () => Moment }
+export type CancelDeps = NotifyDeps & { store: Store; moment: () => Moment }
 
 export async function cancelExecution(
   deps: CancelDeps,
@@ -27,7 +25,7 @@ export async function cancelExecution(
   switch (outcome.kind) {
     case 'moved': {
       const { deviceId, runId, execState } = outcome.execution
-      tellCanceled(deps, [{ ownerNo, deviceId, jobExecutionId, runId, from: outcome.from, execState }])
+      notifyTaken(deps, [{ ownerNo, deviceId, jobExecutionId, runId, from: outcome.from, execState }])
       return outcome.execution
     }
     case 'refused':
@@ -39,14 +37,4 @@ export async function cancelExecution(
 
 export function cancelEvent(force: boolean): 'cancel' | 'force-cancel' {
   return force ? 'force-cancel' : 'cancel'
-}
-
-/** A device that may be working on what was canceled by force learns of it; it is asked nothing any more. */
-export function tellCanceled(deps: TellDeps, moved: Moved[]): void {
-  tellMoved(deps, moved)
-  for (const { ownerNo, deviceId, jobExecutionId, from, execState } of moved) {
-    if (isActive(from) && execState === 'CANCELED') {
-      deps.link.withdraw({ ownerNo, deviceId }, jobExecutionId)
-    }
-  }
 }

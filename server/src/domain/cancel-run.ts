@@ -1,8 +1,9 @@
-// Cancel of a whole run: every execution of it that has not ended, in bites, so that others get between them.
+// Cancel of a whole run: every execution of it that has not ended, in batches, so that others get between them.
 
 import { ApiError } from '@jobcast/contract'
 import { actorOf, type Caller } from './caller.ts'
-import { type CancelDeps, cancelEvent, tellCanceled } from './cancel-execution.ts'
+import { type CancelDeps, cancelEvent } from './cancel-execution.ts'
+import { notifyTaken } from './notify-moved.ts'
 import { isFinished } from './read-execution.ts'
 import type { StoredRun } from './store.ts'
 
@@ -19,10 +20,10 @@ export async function cancelRun(
   const move = { ownerNo, runId, event: cancelEvent(force), actor: actorOf(caller) }
   let from: number | undefined
   do {
-    const bite = await deps.store.moveRun({ ...move, moment: deps.moment(), from })
-    if (bite === undefined) throw new ApiError('J-304')
-    tellCanceled(deps, bite.moved)
-    from = bite.next
+    const batch = await deps.store.moveRun({ ...move, moment: deps.moment(), from })
+    if (batch === undefined) throw new ApiError('J-304')
+    notifyTaken(deps, batch.moved)
+    from = batch.next
   } while (from !== undefined)
   return getRun(deps, ownerNo, runId)
 }

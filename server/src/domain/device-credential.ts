@@ -41,11 +41,11 @@ async function replaceToken(
 ): Promise<void> {
   if (!(await deps.store.setDeviceToken({ ownerNo, deviceId, token, at: deps.now() })))
     throw new ApiError('J-001')
-  letNobodyIn(deps, { ownerNo, deviceId })
+  disconnectDevice(deps, { ownerNo, deviceId })
 }
 
 /** The count comes first: a sign-in that is under way looks again, one that was quicker is disconnected. */
-export function letNobodyIn(
+export function disconnectDevice(
   { credentialChanges, link }: Pick<CredentialDeps, 'credentialChanges' | 'link'>,
   device: DeviceKey,
 ): void {

@@ -2,6 +2,7 @@
 
 import type { ExecState, ReportedStatus } from '@jobcast/contract'
 import type { Moment, StepTimeout } from './execution.ts'
+import type { SteadyInstant, WallInstant } from './instants.ts'
 import type { DeviceKey, Moved } from './store.ts'
 
 /** An execution as its device sees it. */
@@ -11,11 +12,11 @@ export type DeviceExecution = {
   attempt: number
   versionNumber: number
   statusDetails: Record<string, string>
-  launchedAt: number
-  startedAt: number | null
-  updatedAt: number
-  /** On the steady clock: when it is ended if the device does nothing; null while no such clock runs. */
-  timesOutAt: number | null
+  launchedAt: WallInstant
+  startedAt: WallInstant | null
+  updatedAt: WallInstant
+  /** When it is ended if the device does nothing; null while no such clock runs. */
+  timesOutAt: SteadyInstant | null
   /** It was handed to a connection of the device before. */
   notified: boolean
   jobVersion: number

@@ -2,9 +2,9 @@
 
 import { ApiError, type DeviceContent } from '@jobcast/contract'
 import { actorOf, type Caller } from './caller.ts'
-import { type CredentialDeps, letNobodyIn } from './device-credential.ts'
+import { type CredentialDeps, disconnectDevice } from './device-credential.ts'
 import type { Moment } from './execution.ts'
-import { type ReportDeps, tellMoved } from './report-execution.ts'
+import { type NotifyDeps, notifyMoved } from './notify-moved.ts'
 import type { DeviceKey, DevicePut, Put, Slice, Sliced, Store, StoredDevice } from './store.ts'
 
 /** What is known of connected devices and not written yet. */
@@ -16,7 +16,7 @@ export type PresenceView = {
 }
 
 export type DeviceDeps = CredentialDeps &
-  Pick<ReportDeps, 'link' | 'changes'> & {
+  NotifyDeps & {
     store: Store
     /** Resolves once the device is on disk. */
     recordDevice: (put: DevicePut) => Promise<Put<StoredDevice>>
@@ -72,8 +72,8 @@ export async function deleteDevice(deps: DeviceDeps, caller: Caller, deviceId: s
     actor: actorOf(caller),
   })
   if (moved === undefined) throw new ApiError('J-001')
-  letNobodyIn(deps, { ownerNo, deviceId })
-  tellMoved(deps, moved)
+  disconnectDevice(deps, { ownerNo, deviceId })
+  notifyMoved(deps, moved)
 }
 
 /** While the disk cannot be written reads go on, with what was known before. */

@@ -1,7 +1,7 @@
 // A device fetches its first credential itself, with the token of an enrolment.
 
 import { isNewDeviceId } from '@jobcast/contract'
-import { type CredentialDeps, letNobodyIn } from './device-credential.ts'
+import { type CredentialDeps, disconnectDevice } from './device-credential.ts'
 import { DeviceError } from './device-error.ts'
 import type { EnrollRequest } from './device-request.ts'
 import { isOpen } from './judge-enrollment.ts'
@@ -52,7 +52,7 @@ export async function enrollDevice(
     claimHash: claim === undefined ? null : hashSecret(`${enrollmentToken} ${claim}`),
   })
   if (outcome.kind !== 'enrolled') return outcome
-  letNobodyIn(deps, { ownerNo, deviceId })
+  disconnectDevice(deps, { ownerNo, deviceId })
   return { kind: 'enrolled', deviceToken: text }
 }
 

@@ -2,6 +2,7 @@
 // store asks it inside the transaction that writes the move. docs/states.md has the picture.
 
 import type { ExecState, ReportedStatus, Retry } from '@jobcast/contract'
+import { type BothClocks, laterBy, type SteadyInstant, type WallInstant } from './instants.ts'
 
 export const executionEvents = [
   // told by the device
@@ -94,18 +95,18 @@ export function isActive(state: ExecState): boolean {
   return state === 'IN_PROGRESS' || state === 'CANCELING'
 }
 
-/** What decides about an execution's next step. Instants of clocks are of the steady clock (see Moment). */
+/** What decides about an execution's next step. */
 export type Life = {
   execState: ExecState
   attempt: number
-  startedAt: number | null
-  finishedAt: number | null
+  startedAt: WallInstant | null
+  finishedAt: WallInstant | null
   /** Not offered to the device before this instant: it waits for its retry. */
-  notBefore: number | null
+  notBefore: SteadyInstant | null
   /** When its own clock runs out; which one that is, its state says. */
-  dueAt: number | null
+  dueAt: SteadyInstant | null
   /** When all attempts together must be over. */
-  readonly deadlineAt: number | null
+  readonly deadlineAt: SteadyInstant | null
 }
 
 /** What the job says of clocks and retries. */
@@ -115,11 +116,8 @@ export type Policy = {
   retry: Retry | null
 }
 
-/**
- * `at` is what the clock on the wall says, for people; `clock` never jumps while the process lives, for
- * durations. `chance` is a random number from 0 to 1.
- */
-export type Moment = { at: number; clock: number; chance: number; cancelDeadlineMs: number }
+/** `chance` is a random number from 0 to 1. */
+export type Moment = BothClocks & { chance: number; cancelDeadlineMs: number }
 
 /** The milliseconds a device gives itself for its next step; 'discard' takes them back. */
 export type StepTimeout = number | 'discard' | undefined
@@ -151,36 +149,52 @@ export function afterEvent(
     return { ...life, execState, attempt, startedAt: null, notBefore: retryAt, dueAt: retryAt }
   }
   if (execState === 'CANCELING') {
-    return { ...life, execState, dueAt: moment.clock + moment.cancelDeadlineMs }
+    return { ...life, execState, dueAt: laterBy(moment.cancelDeadlineMs, moment.clock) }
   }
   return { ...life, execState, finishedAt: moment.at, notBefore: null, dueAt: null }
 }
 
-/** Its rest before the retry is over: it is offered again, and may expire again. */
-export function afterRest(life: Life, { expireAfterSeconds }: Policy, clock: number): Life {
-  const dueAt = expireAfterSeconds === null ? null : clock + expireAfterSeconds * 1000
+/** Its delay before the retry is over: it is offered again, and may expire again. */
+export function afterRetryDelay(life: Life, { expireAfterSeconds }: Policy, clock: SteadyInstant): Life {
+  const dueAt = expireAfterSeconds === null ? null : laterBy(expireAfterSeconds * 1000, clock)
   return { ...life, notBefore: null, dueAt }
 }
 
 /** When it is ended if nothing happens; null while no clock runs against the device. */
-export function timesOutAt({ execState, dueAt, deadlineAt }: Life): number | null {
+export function timesOutAt({ execState, dueAt, deadlineAt }: Life): SteadyInstant | null {
   if (!isActive(execState)) return null
   // A cancel has a deadline of its own, and no other clock ends it.
   if (execState === 'CANCELING') return dueAt
   if (dueAt === null || deadlineAt === null) return dueAt ?? deadlineAt
-  return Math.min(dueAt, deadlineAt)
+  return dueAt < deadlineAt ? dueAt : deadlineAt
+}
+
+/** Its device can see it: it is under way, or waits and not for a retry. */
+export function isOffered({ execState, notBefore }: Life): boolean {
+  return isActive(execState) || (execState === 'PENDING' && notBefore === null)
 }
 
 /** It waits for its retry, and nothing a device says is about the attempt that is to come. */
-export function isResting({ notBefore }: Life, clock: number): boolean {
+export function waitsForRetry({ notBefore }: Life, clock: SteadyInstant): boolean {
   return notBefore !== null && notBefore > clock
 }
 
-/** What it means that `dueAt` has come; 'rest-over' is no move: it waits on, but is offered again. */
-export function dueEvent({ execState, notBefore }: Life): ExecutionEvent | 'rest-over' {
+/** What it means that `dueAt` has come; 'retry-due' is no move: it waits on, but is offered again. */
+export function dueEvent({ execState, notBefore }: Life): ExecutionEvent | 'retry-due' {
   if (execState === 'CANCELING') return 'overrun-cancel'
   if (execState === 'IN_PROGRESS') return 'time-out'
-  return notBefore === null ? 'expire' : 'rest-over'
+  return notBefore === null ? 'expire' : 'retry-due'
+}
+
+/** Clocks that all executions of a run share. */
+export type RunClock = 'expire' | 'miss-deadline'
+
+/** Whether that clock of its run ends it. */
+export function isEndedBy(clock: RunClock, { execState, attempt }: Life): boolean {
+  // A later attempt has a clock of its own for its wait, and a cancel a deadline of its own.
+  return clock === 'expire'
+    ? execState === 'PENDING' && attempt === 1
+    : execState === 'PENDING' || execState === 'IN_PROGRESS'
 }
 
 const retriedAs = { fail: 'FAILED', 'time-out': 'TIMED_OUT' } as const
@@ -191,11 +205,11 @@ function retryOf(
   event: ExecutionEvent,
   { retry }: Policy,
   { clock, chance }: Moment,
-): number | undefined {
+): SteadyInstant | undefined {
   if (event !== 'fail' && event !== 'time-out') return undefined
   if (retry === null || !retry.on.includes(retriedAs[event])) return undefined
   if (attempt > retry.max || nextState(execState, 'retry') === undefined) return undefined
-  const retryAt = clock + retryDelayMs(retry, attempt, chance)
+  const retryAt = laterBy(retryDelayMs(retry, attempt, chance), clock)
   return deadlineAt !== null && retryAt >= deadlineAt ? undefined : retryAt
 }
 
@@ -208,9 +222,13 @@ export function retryDelayMs({ backoffSeconds }: Retry, attempt: number, chance:
 }
 
 /** The step's timer replaces the job's; without one the job's time counts from now. */
-function timeoutAt({ timeoutSeconds }: Policy, clock: number, stepTimeout: StepTimeout): number | null {
-  if (typeof stepTimeout === 'number') return clock + stepTimeout
-  return timeoutSeconds === null ? null : clock + timeoutSeconds * 1000
+function timeoutAt(
+  { timeoutSeconds }: Policy,
+  clock: SteadyInstant,
+  stepTimeout: StepTimeout,
+): SteadyInstant | null {
+  if (typeof stepTimeout === 'number') return laterBy(stepTimeout, clock)
+  return timeoutSeconds === null ? null : laterBy(timeoutSeconds * 1000, clock)
 }
 
 /** What a device's report is in the life of an execution that is in this state. */

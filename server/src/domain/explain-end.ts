@@ -1,9 +1,13 @@
 // How an execution ended, in one sentence, from the last step of its history.
 
 import { toInstant } from '@jobcast/contract'
+import type { WallInstant } from './instants.ts'
 import type { StoredExecution, StoredTransition } from './store.ts'
 
-export function explainEnd(execution: StoredExecution, transitions: StoredTransition[]): string {
+export function explainEnd(
+  execution: Pick<StoredExecution, 'execState' | 'attempt' | 'finishedAt'>,
+  transitions: StoredTransition[],
+): string {
   const { execState, attempt, finishedAt } = execution
   const when = inWords(finishedAt)
   const attempts = attempt > 1 ? `, after ${attempt} attempts` : ''
@@ -45,6 +49,6 @@ export function byWhom(step: StoredTransition | undefined): string {
 }
 
 /** In whole seconds: nobody reads milliseconds at night. */
-export function inWords(ms: number | null): string {
+export function inWords(ms: WallInstant | null): string {
   return ms === null ? 'an unknown time' : `${toInstant(ms).slice(0, 19)}Z`
 }

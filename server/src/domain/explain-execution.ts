@@ -6,29 +6,31 @@ import { type PresenceView, settled } from './device.ts'
 import type { DeviceExecution } from './device-report.ts'
 import { isTerminal, type Moment } from './execution.ts'
 import { byWhom, explainEnd, inWords } from './explain-end.ts'
+import { onWallClock, type WallInstant } from './instants.ts'
 import type { Store, StoredExecution, StoredPresence, StoredTransition } from './store.ts'
 
 export type ExplainDeps = { store: Store; moment: () => Moment; presence: PresenceView }
 
-/** Instants are of the clock on the wall. */
 export type Facts = {
-  execution: StoredExecution
+  execution: Omit<StoredExecution, 'notBefore'>
+  /** Waits for a retry until then. */
+  notBefore: WallInstant | null
   transitions: StoredTransition[]
   presence: StoredPresence
   hasToken: boolean
   /** What its device has to carry out first. */
   first: Pick<DeviceExecution, 'jobExecutionId' | 'execState'> | undefined
   /** When it is ended if its device does nothing. */
-  timesOutAt: number | null
+  timesOutAt: WallInstant | null
 }
 
 export type Explanation = {
   code: ExplanationCode
   text: string
   /** Since when it is so. */
-  since: number | null
+  since: WallInstant | null
   /** When it changes by itself. */
-  until: number | null
+  until: WallInstant | null
   /** The execution that comes first. */
   behind: number | null
 }
@@ -49,15 +51,15 @@ export async function explainExecution(
     store.readQueues([device]),
     store.getDeviceExecution({ ...device, jobExecutionId }),
   ])
-  const { at, clock } = deps.moment()
-  const onTheWall = (steady: number | null) => (steady === null ? null : at + steady - clock)
+  const now = deps.moment()
   const facts: Facts = {
-    execution: { ...execution, notBefore: onTheWall(execution.notBefore) },
+    execution,
+    notBefore: onWallClock(execution.notBefore, now),
     transitions,
     presence: storedDevice?.presence ?? neverSeen,
     hasToken: typeof storedDevice?.credentialCreatedAt === 'number',
     first: typeof queue === 'object' ? queue.executions[0] : undefined,
-    timesOutAt: onTheWall(own?.timesOutAt ?? null),
+    timesOutAt: onWallClock(own?.timesOutAt ?? null, now),
   }
   return { execution, explanation: explain(facts) }
 }
@@ -86,7 +88,7 @@ function explainPending(facts: Facts): Explanation {
   const { execution, presence, first } = facts
   const { jobExecutionId, notifiedAt, deliveredAt } = execution
   const device = `Device ${execution.deviceId}`
-  if (execution.notBefore !== null) return explainRetry(facts, execution.notBefore)
+  if (facts.notBefore !== null) return explainRetry(facts, facts.notBefore)
   if (!presence.online && presence.since === null) {
     const rest = facts.hasToken ? 'it gets this when it does' : 'no token was made for it yet'
     return { ...plain, code: 'DEVICE_NEVER_CONNECTED', text: `${device} has never connected; ${rest}.` }
@@ -112,7 +114,7 @@ function explainPending(facts: Facts): Explanation {
   return { ...plain, code: 'NOT_NOTIFIED_YET', text }
 }
 
-function explainRetry({ execution, transitions }: Facts, notBefore: number): Explanation {
+function explainRetry({ execution, transitions }: Facts, notBefore: WallInstant): Explanation {
   const { attempt } = execution
   const retry = transitions.findLast(({ event }) => event === 'retry')
   const end = retry?.actor === 'clock' ? 'timed out' : 'failed'

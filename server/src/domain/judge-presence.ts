@@ -1,9 +1,10 @@
 // What nodes report of a device may arrive in another order than it happened: which of it holds.
 
+import type { SteadyInstant } from './instants.ts'
 import type { PresenceChange, StoredPresence } from './store.ts'
 
-/** `session`: since when the device's last session is, or was, open, on the steady clock. */
-export type KnownPresence = StoredPresence & { session: number | null }
+/** `session`: since when the device's last session is, or was, open. */
+export type KnownPresence = StoredPresence & { session: SteadyInstant | null }
 
 /** `seen`: it changes nothing but when the device was heard last. */
 export type PresenceVerdict = 'holds' | 'seen' | 'ignored'

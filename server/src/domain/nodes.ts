@@ -1,6 +1,7 @@
 // The port to the other nodes on the same database: what they are told, and who is still there. What they are told is a
 // hint: the store has the truth, and a hint that gets lost costs seconds.
 
+import type { SteadyInstant } from './instants.ts'
 import type { DeviceKey, LaunchedRun } from './store.ts'
 
 export type Hint =
@@ -13,22 +14,21 @@ export type Hint =
   /** The execution was taken from the device while it may be working on it. */
   | { kind: 'withdraw'; device: DeviceKey; jobExecutionId: number }
   | { kind: 'credential-void'; device: DeviceKey }
-  /** The device has a new session, since this instant of the steady clock. */
-  | { kind: 'connected'; device: DeviceKey; since: number }
+  /** The device has a new session, since this instant. */
+  | { kind: 'connected'; device: DeviceKey; since: SteadyInstant }
   | { kind: 'webhook-changed'; webhookNo: number }
   /** Hints may have been lost: look at everything. */
   | { kind: 'look-at-all' }
 
 /** A connection that is open here, with what its device has shown. */
 export type OpenSession = DeviceKey & {
-  /** On the steady clock. */
-  since: number
+  since: SteadyInstant
   /** Of the token it signed in with; null if it was a certificate. */
   tokenId: string | null
 }
 
 /** `since`: of the session that is meant; by the time this is known the device may have another. */
-export type StaleSession = DeviceKey & { since: number; reason: 'taken-over' | 'credential-void' }
+export type StaleSession = DeviceKey & { since: SteadyInstant; reason: 'taken-over' | 'credential-void' }
 
 /** A device that asked a node by HTTP which is gone now. */
 export type LeftDevice = DeviceKey & { lastSeenAt: number }
@@ -38,7 +38,7 @@ export type ToldRun = { run: LaunchedRun; moved: DeviceKey[] }
 
 export type Beat = {
   /** The steady clock that all nodes share: that of the fastest. */
-  clock: number
+  clock: SteadyInstant
   /** The others had given this node up: what was known of its connections is forgotten. Said once. */
   wasForgotten: boolean
   /** Of this node. */
@@ -54,7 +54,7 @@ export type Nodes = {
   onHint(listener: (hint: Hint) => void): void
 
   /** Says that this node lives; without a clock it takes that of the others. */
-  beat(clock: number | undefined): Promise<Beat>
+  beat(clock: SteadyInstant | undefined): Promise<Beat>
   /**
    * Whoever was connected to nodes that are gone is offline. Who only asked there by HTTP may ask any other: those are
    * given to this node, which notices if they stay silent.

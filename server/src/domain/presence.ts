@@ -3,6 +3,7 @@
 
 import { ByDevice } from './by-device.ts'
 import { keyOf } from './device-link.ts'
+import type { SteadyInstant, WallInstant } from './instants.ts'
 import type { LeftDevice } from './nodes.ts'
 import type { DeviceKey, PresenceChange, Store, Transport } from './store.ts'
 
@@ -43,15 +44,14 @@ export class Presence {
     return this.#connected.size
   }
 
-  /** `since`: on the steady clock. */
-  connect(session: PresentSession, since: number): void {
+  connect(session: PresentSession, since: SteadyInstant): void {
     const { device, transport } = session
     this.#connected.set(device, session)
     this.#byHttp.delete(device)
     this.#change(device, true, transport, this.#deps.now(), since)
   }
 
-  disconnect({ device, transport }: PresentSession, since: number): void {
+  disconnect({ device, transport }: PresentSession, since: SteadyInstant): void {
     if (this.#connected.delete(device)) this.#change(device, false, transport, this.#deps.now(), since)
   }
 
@@ -61,7 +61,7 @@ export class Presence {
   }
 
   /** The same of a session. That node says that it is online; only if it does not, it is offline since now. */
-  movedElsewhere({ device, transport }: PresentSession, since: number): void {
+  movedElsewhere({ device, transport }: PresentSession, since: SteadyInstant): void {
     if (!this.#connected.delete(device)) return
     const at = this.#deps.now()
     const isBack = () => this.#connected.get(device) !== undefined
@@ -158,8 +158,8 @@ export class Presence {
     device: DeviceKey,
     online: boolean,
     transport: Transport,
-    at: number,
-    session: number | null,
+    at: WallInstant,
+    session: SteadyInstant | null,
   ): void {
     this.#changes.set(device, { ...keyOf(device), online, transport, at, session })
   }

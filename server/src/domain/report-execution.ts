@@ -1,8 +1,6 @@
 // What a device asks and tells about its executions: the four operations of the protocol. All transports use it.
 
-import type { ChangeSignal } from './change-signal.ts'
 import { DeviceError } from './device-error.ts'
-import type { DeviceLink } from './device-link.ts'
 import type { DeviceExecution, DeviceQueue, DeviceReport, ReportOutcome } from './device-report.ts'
 import {
   type DescribeRequest,
@@ -13,15 +11,14 @@ import {
 } from './device-request.ts'
 import type { Documents } from './documents.ts'
 import { isTerminal, type Moment } from './execution.ts'
-import type { DeviceKey, Moved, Store } from './store.ts'
+import { type NotifyDeps, notifyMoved } from './notify-moved.ts'
+import type { DeviceKey, Store } from './store.ts'
 
-export type ReportDeps = {
+export type ReportDeps = NotifyDeps & {
   store: Store
   /** Resolves once the report is on disk. */
   recordReport: (report: DeviceReport) => Promise<ReportOutcome>
   moment: () => Moment
-  link: DeviceLink
-  changes: ChangeSignal
   documents: Documents
 }
 
@@ -94,7 +91,7 @@ export async function reportExecution(
 function doneBy(deps: ReportDeps, outcome: ReportOutcome, jobId: string): DeviceExecution {
   switch (outcome.kind) {
     case 'done':
-      if (outcome.moved) tellMoved(deps, [outcome.moved])
+      if (outcome.moved) notifyMoved(deps, [outcome.moved])
       return outcome.execution
     case 'unknown-device':
       throw unknownDevice()
@@ -111,12 +108,6 @@ function doneBy(deps: ReportDeps, outcome: ReportOutcome, jobId: string): Device
     default:
       throw new Error(`a report cannot come to ${outcome.kind}`)
   }
-}
-
-export function tellMoved({ link, changes }: Pick<ReportDeps, 'link' | 'changes'>, moved: Moved[]): void {
-  if (moved.length === 0) return
-  changes.tell(new Set(moved.map((each) => each.runId)))
-  link.wake(moved)
 }
 
 async function withDocument(

@@ -1,6 +1,6 @@
 // The port to the database. A step holds as a whole: when its promise resolves, all of it is on disk;
 // when it rejects, nothing of it is. A store says what it found; the rest of domain/ says what that means.
-// Instants are milliseconds since 1970. `ownerNo` is the owner's number inside the store.
+// Instants are milliseconds since 1970, of the wall clock unless their type is SteadyInstant. `ownerNo` is the owner's number inside the store.
 //
 // Each step takes one object or one list. Steps reject with StorageUnavailable when the database or its disk cannot
 // be used for now.
@@ -16,6 +16,7 @@ import type {
 import type { EventFilter, StoredEvent } from './event.ts'
 import type { ExecutionEvent, Moment } from './execution.ts'
 import type { FleetStore } from './fleet-store.ts'
+import type { SteadyInstant, WallInstant } from './instants.ts'
 import type { SessionStore } from './session-store.ts'
 import type { WebhookStore } from './webhook-store.ts'
 
@@ -85,12 +86,12 @@ export type StoredPresence = {
   transport: Transport | null
 }
 
-/** `session`: since when the connection it tells of is open, on the steady clock; null if it has none (HTTP). */
+/** `session`: since when the connection it tells of is open; null if it has none (HTTP). */
 export type PresenceChange = DeviceKey & {
   online: boolean
   at: number
   transport: Transport
-  session: number | null
+  session: SteadyInstant | null
 }
 
 /** A device as its callers name it. */
@@ -150,9 +151,9 @@ export type Trigger = {
   jobName: string
   /** Distinct, in the order of the answer. */
   deviceIds: string[]
-  launchedAt: number
+  launchedAt: WallInstant
   /** The same instant on the steady clock. */
-  clock: number
+  clock: SteadyInstant
   /** The id of the key that triggers. */
   keyId: string
   /** The run whose failures it tries again. */
@@ -187,16 +188,16 @@ export type StoredExecution = {
   deviceId: string
   deviceName: string
   execState: ExecState
-  launchedAt: number
+  launchedAt: WallInstant
   runId: number
   attempt: number
   versionNumber: number
-  startedAt: number | null
-  finishedAt: number | null
-  notifiedAt: number | null
-  deliveredAt: number | null
+  startedAt: WallInstant | null
+  finishedAt: WallInstant | null
+  notifiedAt: WallInstant | null
+  deliveredAt: WallInstant | null
   /** Waits for a retry until then. */
-  notBefore: number | null
+  notBefore: SteadyInstant | null
   statusDetails: Record<string, string>
   result: unknown
   outputBytes: number
@@ -250,7 +251,7 @@ export type Moved = DeviceKey & {
 
 /** One step in the life of an execution: when, who and why. `versionNumber` is what it was after the step. */
 export type StoredTransition = {
-  at: number
+  at: WallInstant
   from: ExecState | null
   to: ExecState
   event: ExecutionEvent | 'trigger'

@@ -5,11 +5,12 @@
 import { type JobExecutionState, shownPending, toDeviceStatus } from '@jobcast/contract'
 import type { DeviceError } from '../domain/device-error.ts'
 import type { DeviceExecution, DeviceQueue } from '../domain/device-report.ts'
+import type { BothClocks } from '../domain/instants.ts'
 import type { WithDocument } from '../domain/report-execution.ts'
 
 export type DocumentAs = 'object' | 'text'
 /** `clock` is the steady clock, for the remaining time. */
-export type AnswerFormat = { at: number; clock: number; documentAs: DocumentAs }
+export type AnswerFormat = BothClocks & { documentAs: DocumentAs }
 type Token = string | undefined
 
 export function pendingJson(queue: DeviceQueue, { at }: AnswerFormat, clientToken: Token): string {

@@ -13,13 +13,13 @@ import {
   type Owner,
   type Run,
   type Transition,
-  toInstant,
-  toInstantOrNull,
+  toInstant as toInstantText,
   toLaunchedAt,
   type Webhook,
 } from '@jobcast/contract'
 import type { Explanation as ExplanationFound } from '../domain/explain-execution.ts'
 import type { StoredFleetDevice, WaitingExecution } from '../domain/fleet-store.ts'
+import { type BothClocks, onWallClock, type WallInstant } from '../domain/instants.ts'
 import { isFinished } from '../domain/read-execution.ts'
 import type { FleetNow } from '../domain/read-fleet.ts'
 import type {
@@ -34,7 +34,16 @@ import type {
 } from '../domain/store.ts'
 import type { StoredDelivery, StoredWebhook } from '../domain/webhook-store.ts'
 
-export function toExecution(stored: StoredExecution): Execution {
+/** People read the wall clock: an instant of the other one is refused. */
+function toInstant(at: WallInstant): string {
+  return toInstantText(at)
+}
+
+function toInstantOrNull(at: WallInstant | null): string | null {
+  return at === null ? null : toInstant(at)
+}
+
+export function toExecution(stored: StoredExecution, now: BothClocks): Execution {
   return {
     jobExecutionId: stored.jobExecutionId,
     jobName: stored.jobName,
@@ -49,7 +58,7 @@ export function toExecution(stored: StoredExecution): Execution {
     finishedAt: toInstantOrNull(stored.finishedAt),
     notifiedAt: toInstantOrNull(stored.notifiedAt),
     deliveredAt: toInstantOrNull(stored.deliveredAt),
-    notBefore: toInstantOrNull(stored.notBefore),
+    notBefore: toInstantOrNull(onWallClock(stored.notBefore, now)),
     statusDetails: stored.statusDetails,
     result: stored.result,
     outputBytes: stored.outputBytes,

@@ -3,6 +3,7 @@
 import type { EventType, ExecState } from '@jobcast/contract'
 import { execStates } from '@jobcast/contract/words'
 import type { StoredEvent } from '../domain/event.ts'
+import type { SteadyInstant } from '../domain/instants.ts'
 import type { Candidate } from '../domain/judge-enrollment.ts'
 import type { SessionKind, StoredSession } from '../domain/session-store.ts'
 import type {
@@ -110,7 +111,7 @@ export function toExecution(row: Row): StoredExecution {
     finishedAt: row.finished_at as number | null,
     notifiedAt: row.notified_at as number | null,
     deliveredAt: row.delivered_at as number | null,
-    notBefore: row.not_before as number | null,
+    notBefore: row.not_before as SteadyInstant | null,
     statusDetails: row.status_details === null ? {} : JSON.parse(row.status_details as string),
     result: row.result === null ? null : JSON.parse(row.result as string),
     outputBytes: row.output_bytes as number,

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { deviceText } from '../../src/domain/device-link.ts'
+import { laterBy, type SteadyInstant, steadyInstant } from '../../src/domain/instants.ts'
 import { momentAt, startedAt } from '../store/store-under-test.ts'
 import { type Dispatching, openDispatcher, openSharedStore, RecordingSession } from './open-dispatcher.ts'
 
@@ -556,11 +557,11 @@ test('an execution that is handed over is noted once, one that is confirmed too'
 
 test('a session that a look found to be taken over is closed, one that was opened meanwhile is not', async () => {
   const { dispatcher, session, key, connect } = await openOne()
-  const since = dispatcher.openSession(key)?.since as number
+  const since = dispatcher.openSession(key)?.since as SteadyInstant
   const newer = await connect(device)
   assert.equal(session.closed, 'taken-over')
   for (const reason of ['taken-over', 'credential-void'] as const) {
-    dispatcher.closeStale({ ...key, since: since - 1, reason })
+    dispatcher.closeStale({ ...key, since: laterBy(-1, since), reason })
     assert.equal(newer.closed, undefined)
   }
   dispatcher.closeStale({ ...key, since, reason: 'credential-void' })
@@ -569,7 +570,7 @@ test('a session that a look found to be taken over is closed, one that was opene
 
 test('a session is newer than the one the device had before at a node whose clock is ahead', async () => {
   const { dispatcher, session, key, connect } = await openOne()
-  const ahead = startedAt + 20
+  const ahead = steadyInstant(startedAt + 20)
   dispatcher.takenOver(key, ahead)
   assert.equal(session.closed, 'taken-over')
   const back = await connect(device)

@@ -9,6 +9,7 @@ import type { CloseReason, DeviceNotice, DeviceSession } from '../../src/domain/
 import type { DeviceReport, ReportOutcome } from '../../src/domain/device-report.ts'
 import { Documents } from '../../src/domain/documents.ts'
 import type { ExecutionEvent } from '../../src/domain/execution.ts'
+import { steadyInstant } from '../../src/domain/instants.ts'
 import { Presence } from '../../src/domain/presence.ts'
 import type { DeviceKey, LaunchedRun, Store, StoredJobContent, Transport } from '../../src/domain/store.ts'
 import { openSqliteUnderTest } from '../store/sqlite-under-test.ts'
@@ -109,7 +110,7 @@ export async function openDispatcher(
     deliveries,
     presence,
     queues,
-    clock: () => startedAt,
+    clock: () => steadyInstant(startedAt),
     onFailure: (error) => failures.push(error),
   })
   return {

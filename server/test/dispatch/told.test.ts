@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import type { ExecState } from '@jobcast/contract'
 import { Told } from '../../src/dispatch/told.ts'
 import type { DeviceExecution, DeviceQueue } from '../../src/domain/device-report.ts'
+import { steadyInstant } from '../../src/domain/instants.ts'
 import { RecordingSession } from './open-dispatcher.ts'
 
 const everything = { list: true, next: true, cancel: true }
@@ -32,7 +33,7 @@ function queue(...executions: DeviceExecution[]): DeviceQueue {
 function toldWith(wants = everything): { told: Told; session: RecordingSession } {
   const session = new RecordingSession({ ownerNo: 1, deviceId: 'd1' })
   session.wants = wants
-  return { told: new Told(session, 0), session }
+  return { told: new Told(session, steadyInstant(0)), session }
 }
 
 function newsIn(told: Told, now: DeviceQueue) {

@@ -13,6 +13,7 @@ import {
   retryDelayMs,
   timesOutAt,
 } from '../../src/domain/execution.ts'
+import { steadyInstant } from '../../src/domain/instants.ts'
 
 const terminal: ExecState[] = ['SUCCEEDED', 'FAILED', 'TIMED_OUT', 'REJECTED', 'EXPIRED', 'CANCELED']
 
@@ -102,7 +103,7 @@ const life: Life = {
 test('a time-out of what nobody works on is no attempt, and nobody can ask for a retry', () => {
   const retry = { max: 5, backoffSeconds: 1, on: ['FAILED' as const, 'TIMED_OUT' as const] }
   const policy = { expireAfterSeconds: null, timeoutSeconds: null, retry }
-  const moment = { at: 1, clock: 1, chance: 0, cancelDeadlineMs: 1 }
+  const moment = { at: 1, clock: steadyInstant(1), chance: 0, cancelDeadlineMs: 1 }
   assert.equal(afterEvent(life, 'time-out', policy, moment), undefined)
   for (const execState of execStates) {
     assert.equal(afterEvent({ ...life, execState }, 'retry', policy, moment), undefined)
@@ -110,8 +111,9 @@ test('a time-out of what nobody works on is no attempt, and nobody can ask for a
 })
 
 test('the first of its clocks ends what a device works on; only its own ends a cancel', () => {
+  const at = (clock: number | null) => (clock === null ? null : steadyInstant(clock))
   const ends = (execState: ExecState, dueAt: number | null, deadlineAt: number | null) =>
-    timesOutAt({ ...life, execState, dueAt, deadlineAt })
+    timesOutAt({ ...life, execState, dueAt: at(dueAt), deadlineAt: at(deadlineAt) })
   assert.deepEqual(
     [
       ends('IN_PROGRESS', null, null),

@@ -5,12 +5,12 @@ import { test } from 'node:test'
 import { type ExecState, type ExplanationCode, explanationCodes } from '@jobcast/contract'
 import type { ExecutionEvent } from '../../src/domain/execution.ts'
 import { explain, type Facts } from '../../src/domain/explain-execution.ts'
-import type { StoredExecution, StoredPresence, StoredTransition } from '../../src/domain/store.ts'
+import type { StoredPresence, StoredTransition } from '../../src/domain/store.ts'
 
 const at = Date.UTC(2026, 10, 15, 3, 0, 0, 123)
 const minute = 60_000
 
-const pending: StoredExecution = {
+const pending: Facts['execution'] = {
   jobExecutionId: 42,
   jobName: 'restart',
   deviceId: 'kiosk-1',
@@ -24,7 +24,6 @@ const pending: StoredExecution = {
   finishedAt: null,
   notifiedAt: null,
   deliveredAt: null,
-  notBefore: null,
   statusDetails: {},
   result: null,
   outputBytes: 0,
@@ -43,9 +42,13 @@ function step(event: ExecutionEvent, actor: string, to: ExecState = 'CANCELED'):
   return { at, from: 'PENDING', to, event, actor, attempt: 1, versionNumber: 2 }
 }
 
-function about(execution: Partial<StoredExecution>, more: Partial<Facts> = {}): ReturnType<typeof explain> {
+function about(
+  execution: Partial<Facts['execution']>,
+  more: Partial<Facts> = {},
+): ReturnType<typeof explain> {
   return explain({
     execution: { ...pending, ...execution },
+    notBefore: null,
     transitions: [],
     presence: online,
     hasToken: true,
@@ -61,16 +64,16 @@ const rows: Row[] = [
     code: 'WAITING_FOR_RETRY',
     text: 'Attempt 1 failed at 2026-11-15T03:00:00Z; attempt 2 starts no earlier than 2026-11-15T03:01:00Z.',
     given: about(
-      { attempt: 2, notBefore: at + minute },
-      { transitions: [step('retry', 'device', 'PENDING')], presence: never },
+      { attempt: 2 },
+      { notBefore: at + minute, transitions: [step('retry', 'device', 'PENDING')], presence: never },
     ),
   },
   {
     code: 'WAITING_FOR_RETRY',
     text: 'Attempt 2 timed out at 2026-11-15T03:00:00Z; attempt 3 starts no earlier than 2026-11-15T03:01:00Z.',
     given: about(
-      { attempt: 3, notBefore: at + minute },
-      { transitions: [step('retry', 'clock', 'PENDING')], presence: offline },
+      { attempt: 3 },
+      { notBefore: at + minute, transitions: [step('retry', 'clock', 'PENDING')], presence: offline },
     ),
   },
   {

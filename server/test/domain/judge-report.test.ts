@@ -4,11 +4,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { execStates } from '@jobcast/contract'
 import { isTerminal, type Life } from '../../src/domain/execution.ts'
+import { laterBy, steadyInstant } from '../../src/domain/instants.ts'
 import { type Judged, judgeReport } from '../../src/domain/judge-report.ts'
 
 type Report = Parameters<typeof judgeReport>[1]
 
-const clock = 1000
+const clock = steadyInstant(1000)
+const soon = laterBy(1, clock)
 const bare: Report = {
   status: 'SUCCEEDED',
   attempt: undefined,
@@ -25,15 +27,20 @@ const waiting: Life = {
   deadlineAt: null,
 }
 const running: Life = { ...waiting, execState: 'IN_PROGRESS', startedAt: 1 }
-const resting: Life = { ...waiting, notBefore: clock + 1, dueAt: clock + 1 }
+const delayed: Life = { ...waiting, notBefore: soon, dueAt: soon }
 
 const refusals: [string, Life, Partial<Report>, string][] = [
   ['another attempt', running, { attempt: 1 }, 'unknown-execution'],
-  ['another attempt of what rests', resting, { attempt: 1 }, 'unknown-execution'],
+  ['another attempt of what waits for a retry', delayed, { attempt: 1 }, 'unknown-execution'],
   ['another attempt, and another version', running, { attempt: 3, expectedVersion: 9 }, 'unknown-execution'],
-  ['what rests', resting, {}, 'wrong-state'],
-  ['what rests, by its attempt and version', resting, { attempt: 2, expectedVersion: 5 }, 'wrong-state'],
-  ['what rests, once more', resting, { clientToken: 't' }, 'wrong-state'],
+  ['what waits for a retry', delayed, {}, 'wrong-state'],
+  [
+    'what waits for a retry, by its attempt and version',
+    delayed,
+    { attempt: 2, expectedVersion: 5 },
+    'wrong-state',
+  ],
+  ['what waits for a retry, once more', delayed, { clientToken: 't' }, 'wrong-state'],
   ['another version', running, { expectedVersion: 4 }, 'wrong-version'],
   [
     'another version, and no step from here',
@@ -69,7 +76,7 @@ const counting: [string, Life, Partial<Report>, string][] = [
     { status: 'IN_PROGRESS', clientToken: 't' },
     'start',
   ],
-  ['what has rested', { ...resting, notBefore: clock }, { status: 'IN_PROGRESS' }, 'start'],
+  ['what has waited for its retry', { ...delayed, notBefore: clock }, { status: 'IN_PROGRESS' }, 'start'],
 ]
 for (const [title, life, report, event] of counting) {
   test(`a report on ${title} counts`, () => {

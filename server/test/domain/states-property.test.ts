@@ -8,12 +8,11 @@ import { testSeed } from '@jobcast/testkit/test-seed'
 import { testSize } from '@jobcast/testkit/test-size'
 import {
   afterEvent,
-  afterRest,
+  afterRetryDelay,
   dueEvent,
   type ExecutionEvent,
   executionEvents,
   isActive,
-  isResting,
   isTerminal,
   type Life,
   type Moment,
@@ -21,7 +20,9 @@ import {
   type Policy,
   type StepTimeout,
   timesOutAt,
+  waitsForRetry,
 } from '../../src/domain/execution.ts'
+import { laterBy, steadyInstant } from '../../src/domain/instants.ts'
 import { type Judgement, judgeReport } from '../../src/domain/judge-report.ts'
 
 const sequences = testSize('sequences', { test: 5000, chaos: 300_000 })
@@ -35,7 +36,7 @@ class OneLife {
   readonly #random: Random
   readonly #policy: Policy
   readonly #expireAt: number | null
-  #clock = launchedAt
+  #clock = steadyInstant(launchedAt)
   #life: Life
   #versionNumber = 1
   #clientToken: string | null = null
@@ -65,7 +66,7 @@ class OneLife {
       finishedAt: null,
       notBefore: null,
       dueAt: null,
-      deadlineAt: deadlineSeconds === null ? null : launchedAt + deadlineSeconds * 1000,
+      deadlineAt: deadlineSeconds === null ? null : steadyInstant(launchedAt + deadlineSeconds * 1000),
     }
   }
 
@@ -132,7 +133,7 @@ class OneLife {
     const { execState } = this.#life
     if (attempt !== undefined && attempt !== this.#life.attempt) {
       assert.equal(kind, 'unknown-execution')
-    } else if (isTerminal(execState) || isResting(this.#life, this.#clock)) {
+    } else if (isTerminal(execState) || waitsForRetry(this.#life, this.#clock)) {
       assert.equal(kind, 'wrong-state')
     } else if (kind === 'double') {
       assert.ok(isActive(execState) && clientToken !== undefined && clientToken === this.#clientToken)
@@ -212,11 +213,11 @@ class OneLife {
   }
 
   #pass(ms: number): void {
-    this.#clock += ms
+    this.#clock = laterBy(ms, this.#clock)
     for (let rounds = 0; this.#isOver(this.#life.dueAt); rounds++) {
       assert.ok(rounds < 4, 'a clock that fires again and again')
       const event = dueEvent(this.#life)
-      if (event === 'rest-over') this.#life = afterRest(this.#life, this.#policy, this.#clock)
+      if (event === 'retry-due') this.#life = afterRetryDelay(this.#life, this.#policy, this.#clock)
       else assert.ok(this.#take(event), 'a clock that runs out for nothing')
       this.#assertSound(this.#life)
     }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type ErrorCode, scopes } from '@jobcast/contract'
 import type { Caller } from '../../src/domain/caller.ts'
+import { steadyInstant } from '../../src/domain/instants.ts'
 import type { LaunchedRun, Trigger, TriggerOutcome } from '../../src/domain/store.ts'
 import { idempotencyMs, triggerJob } from '../../src/domain/trigger-job.ts'
 
@@ -27,7 +28,7 @@ function buildDeps() {
     })
   const launched: [number, LaunchedRun][] = []
   const link = { launched: (ownerNo: number, run: LaunchedRun) => launched.push([ownerNo, run]) }
-  const moment = () => ({ at: now, clock: now + 5, chance: 0, cancelDeadlineMs: 0 })
+  const moment = () => ({ at: now, clock: steadyInstant(now + 5), chance: 0, cancelDeadlineMs: 0 })
   return { sent, launched, deps: { recordTrigger, moment, link, runningKeys: new Set<string>() } }
 }
 
@@ -39,7 +40,7 @@ test('a device named twice is triggered once, at the place where it was named fi
     jobName: 'j',
     deviceIds: ['b', 'a', 'c'],
     launchedAt: now,
-    clock: now + 5,
+    clock: steadyInstant(now + 5),
     keyId: 'k',
     retryOf: null,
     idempotency: null,

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { newDevice } from '@jobcast/testkit/call-device'
 import { openServer } from '@jobcast/testkit/open-server'
 
 const hour = 60 * 60 * 1000
@@ -65,4 +66,38 @@ test('a wait is as long as it was asked for, however the clock jumps', async (t)
   }
   assert.equal((await api.call('POST', `${path}/cancel`)).status, 200)
   assert.equal((await waiting).json.execState, 'CANCELED')
+})
+
+test('all answers name the same instant of a retry after the clock was set, one that is still to come', async (t) => {
+  let clock = Date.UTC(2026, 10, 15)
+  // Nothing but the clock on the wall moves: so all answers can be compared to the millisecond.
+  const api = await openServer(t, { now: () => clock, elapsed: () => 0 })
+  const retry = { max: 1, backoffSeconds: 600, on: ['FAILED'] }
+  await api.call('PUT', '/job/api/jobs/update', { body: { document: {}, retry } })
+  const device = await newDevice(api, 'd1')
+  const [{ jobExecutionId }] = (await api.trigger('update', ['d1'])).json
+  await device.startNext()
+  await device.update(jobExecutionId, 'FAILED')
+  const path = `/job/api/executions/${jobExecutionId}`
+  const read = async () => {
+    const [one, list, explained] = await Promise.all([
+      api.call('GET', path),
+      api.call('GET', '/job/api/executions?deviceId=d1'),
+      api.call('GET', `${path}/explain`),
+    ])
+    return [one.json.notBefore, list.json.items[0].notBefore, explained.json.until].map(Date.parse)
+  }
+  const delays = (await read()).map((instant) => instant - clock)
+  assert.ok(
+    delays.every((ms) => ms === delays[0] && ms >= 300_000 && ms <= 600_000),
+    `${delays}`,
+  )
+  for (const jump of jumps) {
+    clock += jump
+    assert.deepEqual(
+      (await read()).map((instant) => instant - clock),
+      delays,
+      `after a jump by ${jump} ms`,
+    )
+  }
 })

@@ -15,6 +15,7 @@ import { ChangeSignal } from '../../src/domain/change-signal.ts'
 import { Deliveries } from '../../src/domain/deliveries.ts'
 import type { DeviceLink } from '../../src/domain/device-link.ts'
 import { Documents } from '../../src/domain/documents.ts'
+import { steadyInstant } from '../../src/domain/instants.ts'
 import { KeyUse } from '../../src/domain/key-use.ts'
 import { Presence } from '../../src/domain/presence.ts'
 import { hashSecret, newSecretText } from '../../src/domain/secret-text.ts'
@@ -49,7 +50,7 @@ async function openWithoutWakeUps(t: TestContext, deviceIds: string[]) {
     now: Date.now,
     moment: () => ({
       at: Date.now(),
-      clock: Math.round(started + performance.now()),
+      clock: steadyInstant(Math.round(started + performance.now())),
       chance: 0,
       cancelDeadlineMs: 60_000,
     }),

@@ -9,6 +9,7 @@ import { Deliveries } from '../../src/domain/deliveries.ts'
 import { Documents } from '../../src/domain/documents.ts'
 import { FleetHistory } from '../../src/domain/fleet-history.ts'
 import { HealthCheck } from '../../src/domain/health-check.ts'
+import { steadyInstant } from '../../src/domain/instants.ts'
 import { KeyUse } from '../../src/domain/key-use.ts'
 import { Presence } from '../../src/domain/presence.ts'
 import { newSecretText } from '../../src/domain/secret-text.ts'
@@ -51,7 +52,7 @@ export async function openApp(t: TestContext, parts: Partial<AllDeps> = {}): Pro
 
 function buildParts(store: Store): Omit<AllDeps, 'tell'> {
   const now = Date.now
-  const moment = () => ({ at: now(), clock: now(), chance: 0, cancelDeadlineMs: 60_000 })
+  const moment = () => ({ at: now(), clock: steadyInstant(now()), chance: 0, cancelDeadlineMs: 60_000 })
   const presence = new Presence({ store, now, elapsed: now })
   const documents = new Documents(store)
   const deliveries = new Deliveries(store, now)
@@ -64,7 +65,7 @@ function buildParts(store: Store): Omit<AllDeps, 'tell'> {
     deliveries,
     presence,
     queues,
-    clock: now,
+    clock: () => steadyInstant(now()),
     onFailure: (error) => {
       throw error
     },

@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as rest } from 'node:timers/promises'
 import { createDatabase, execute, sharedPostgres } from '@jobcast/testkit/postgres-server'
 import pg from 'pg'
+import { steadyInstant } from '../../src/domain/instants.ts'
 import { Presence } from '../../src/domain/presence.ts'
 import type { DeviceKey, Transport } from '../../src/domain/store.ts'
 import { openPostgresStore, type PostgresStore } from '../../src/store/postgres/postgres-store.ts'
@@ -33,9 +34,12 @@ async function openStores(t: TestContext, count: number) {
 const come = (
   store: PostgresStore,
   device: DeviceKey,
-  session: number | null,
+  since: number | null,
   transport: Transport = 'mqtt',
-) => store.recordPresence([{ ...device, online: true, at: startedAt, transport, session }])
+) => {
+  const session = since === null ? null : steadyInstant(since)
+  return store.recordPresence([{ ...device, online: true, at: startedAt, transport, session }])
+}
 
 const isOnline = async (store: PostgresStore, { ownerNo, deviceId }: DeviceKey) =>
   (await store.getDevice({ ownerNo, deviceId }))?.presence.online
@@ -46,7 +50,7 @@ const takeOut = (url: string, nodeNo: number | undefined) =>
 
 /** What a node does once a second. */
 async function lookAround({ nodes }: PostgresStore) {
-  await nodes.beat(1)
+  await nodes.beat(steadyInstant(1))
   return nodes.forgetDeadNodes()
 }
 
@@ -108,7 +112,7 @@ test('a node that is taken out loses all its connections, and the locks they hol
   const count = async () => (await execute(url, 'SELECT FROM node')).length
   const begun = performance.now()
   while ((await count()) > 1) {
-    const { clock } = await one.nodes.beat(1)
+    const { clock } = await one.nodes.beat(steadyInstant(1))
     assert.ok(clock > 0)
     await one.nodes.forgetDeadNodes()
     await rest(500)
@@ -121,7 +125,7 @@ test('a node is not taken out because the clock of the database jumps', async (t
   const { url, stores } = await openStores(t, 2)
   for (let beat = 0; beat < 4; beat++) {
     for (const { nodes } of stores) {
-      assert.equal((await nodes.beat(1)).wasForgotten, false)
+      assert.equal((await nodes.beat(steadyInstant(1))).wasForgotten, false)
       // As if it had jumped by an hour between two beats.
       await execute(url, 'UPDATE node SET beat_at = beat_at - 3600000')
       await nodes.forgetDeadNodes()
@@ -135,10 +139,10 @@ test('a node that was taken out hears of it also if its beat breaks off in the m
   const [one] = stores as [PostgresStore]
   await takeOut(url, numbers[0])
   await execute(url, 'ALTER TABLE steady_clock RENAME TO away')
-  await assert.rejects(one.nodes.beat(1))
+  await assert.rejects(one.nodes.beat(steadyInstant(1)))
   await execute(url, 'ALTER TABLE away RENAME TO steady_clock')
-  assert.equal((await one.nodes.beat(1)).wasForgotten, true)
-  assert.equal((await one.nodes.beat(1)).wasForgotten, false)
+  assert.equal((await one.nodes.beat(steadyInstant(1))).wasForgotten, true)
+  assert.equal((await one.nodes.beat(steadyInstant(1))).wasForgotten, false)
 })
 
 test('who is connected to one node and asks another by HTTP is where it is connected', async (t) => {
@@ -244,7 +248,7 @@ test('a node that comes in has the clock of the others, however far from the wal
   const hour = 60 * minute
   const { clock } = await one.nodes.beat(undefined)
   const begun = performance.now() - hour
-  const steady = () => Math.round(clock + performance.now() - begun)
+  const steady = () => steadyInstant(Math.round(clock + performance.now() - begun))
   await one.nodes.beat(steady())
   await rest(600)
   const late = await openPostgresStore({ url })

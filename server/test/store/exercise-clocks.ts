@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
+import { steadyInstant } from '../../src/domain/instants.ts'
 import type { StoredJobContent } from '../../src/domain/store.ts'
 import { reportDone, startedBy, startNext, update } from './device-reports.ts'
 import {
@@ -296,7 +297,7 @@ export async function exerciseClocks(t: TestContext, underTest: StoreUnderTest):
     // The time of a start is for people; its time-out counts on the steady clock.
     const next = await seedRun(all)
     const { trigger } = next
-    const triggered = trigger(['d1'], { launchedAt: startedAt + day, clock: startedAt })
+    const triggered = trigger(['d1'], { launchedAt: startedAt + day, clock: steadyInstant(startedAt) })
     await createOne(store, triggered)
     assert.deepEqual(await fireClocks(store, next.ownerNo, before(30)), [])
     assert.equal((await readQueue(store, d1)).total, 0)

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { TestContext } from 'node:test'
+import { steadyInstant } from '../../src/domain/instants.ts'
 import type { Enrolling, Slice, Store, StoredEnrollment } from '../../src/domain/store.ts'
 import { enrolling, newEnrollment } from './enrolling.ts'
 import {
@@ -112,7 +113,14 @@ export async function exerciseEnrollments(t: TestContext, underTest: StoreUnderT
       await store.setDeviceToken({ ownerNo, deviceId: 'token', token, at: startedAt })
       await store.setDeviceToken({ ownerNo, deviceId: 'revoked', token: null, at: startedAt })
       await store.recordPresence([
-        { ownerNo, deviceId: 'seen', online: true, at: startedAt, transport: 'mqtt', session: 1 },
+        {
+          ownerNo,
+          deviceId: 'seen',
+          online: true,
+          at: startedAt,
+          transport: 'mqtt',
+          session: steadyInstant(1),
+        },
       ])
       for (const deviceId of ['token', 'revoked', 'seen']) {
         const asked = enrolling(enrollment, deviceId, { claim: 1 })

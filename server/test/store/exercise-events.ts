@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { EventFilter, StoredEvent } from '../../src/domain/event.ts'
+import { steadyInstant } from '../../src/domain/instants.ts'
 import type { Store } from '../../src/domain/store.ts'
 import { startNext, update } from './device-reports.ts'
 import { enrolling, newEnrollment } from './enrolling.ts'
@@ -105,7 +106,13 @@ export async function exerciseEvents(t: TestContext, underTest: StoreUnderTest):
       token: { tokenId: `t${ownerNo}`, tokenHash: new Uint8Array(32), at: 1 },
       at: 1,
     })
-    const online = { ...device, online: true, at: startedAt + 5, transport: 'mqtt' as const, session: 1 }
+    const online = {
+      ...device,
+      online: true,
+      at: startedAt + 5,
+      transport: 'mqtt' as const,
+      session: steadyInstant(1),
+    }
     await store.recordPresence([online])
     await store.recordPresence([online])
     await store.recordPresence([{ ...online, online: false }])

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { execStates } from '@jobcast/contract'
 import type { Flow } from '../../src/domain/fleet-store.ts'
+import { steadyInstant } from '../../src/domain/instants.ts'
 import type { Slice } from '../../src/domain/store.ts'
 import {
   bringTo,
@@ -48,7 +49,13 @@ export async function exerciseFleet(t: TestContext, underTest: StoreUnderTest): 
       for (const [index, state] of execStates.entries()) {
         await bringTo(store, ownerNo, run.firstExecutionId + index, state)
       }
-      const change = { ownerNo, online: true, at: startedAt, session: 1, transport: 'mqtt' } as const
+      const change = {
+        ownerNo,
+        online: true,
+        at: startedAt,
+        session: steadyInstant(1),
+        transport: 'mqtt',
+      } as const
       await store.recordPresence([
         { ...change, deviceId: 'PENDING' },
         { ...change, deviceId: 'FAILED' },
@@ -96,7 +103,14 @@ export async function exerciseFleet(t: TestContext, underTest: StoreUnderTest): 
       await bringTo(store, ownerNo, first.firstExecutionId + 1, 'IN_PROGRESS')
       const second = await createOne(store, trigger(['d1']))
       await store.recordPresence([
-        { ownerNo, deviceId: 'd2', online: true, at: startedAt, session: 1, transport: 'mqtt' },
+        {
+          ownerNo,
+          deviceId: 'd2',
+          online: true,
+          at: startedAt,
+          session: steadyInstant(1),
+          transport: 'mqtt',
+        },
       ])
       await store.deleteDevice({ ownerNo, deviceId: 'gone', moment: momentAt(startedAt), actor: 'key k1' })
       const last = (jobExecutionId: number, execState: string) => ({ jobExecutionId, execState })

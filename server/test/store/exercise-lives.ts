@@ -7,6 +7,7 @@ import { randomInputs } from '@jobcast/testkit/test-seed'
 import fc from 'fast-check'
 import type { DeviceReport } from '../../src/domain/device-report.ts'
 import type { Moment } from '../../src/domain/execution.ts'
+import { steadyInstant } from '../../src/domain/instants.ts'
 import type { Moved, Store, StoredJobContent } from '../../src/domain/store.ts'
 import { startNext, update } from './device-reports.ts'
 import { LifeModel } from './life-model.ts'
@@ -122,7 +123,11 @@ export async function exerciseLives(t: TestContext, underTest: StoreUnderTest): 
           for (const { waitMs, steps } of ticks) {
             at += waitMs
             // The wall is somewhere else: nothing may depend on it.
-            const moment = momentAt(at + 86_400_000, { clock: at, chance: 0.5, cancelDeadlineMs: 5000 })
+            const moment = momentAt(at + 86_400_000, {
+              clock: steadyInstant(at),
+              chance: 0.5,
+              cancelDeadlineMs: 5000,
+            })
             await assertFiredAsModeled(store, owners, moment)
             await takeAll(store, owners, steps, moment)
           }
@@ -138,7 +143,7 @@ async function openOwner(store: Store, policy: Policies): Promise<Owner> {
   const seed = await seedOwner(store, { devices: deviceIds, content: policy })
   const model = new LifeModel(seed.ownerNo, { ...emptyContent, ...policy })
   const owner = { seed, model, sent: [] }
-  model.launch(await createOne(store, seed.trigger(['d1', 'd2'])), startedAt, 'k1')
+  model.launch(await createOne(store, seed.trigger(['d1', 'd2'])), steadyInstant(startedAt), 'k1')
   return owner
 }
 

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
+import { steadyInstant } from '../../src/domain/instants.ts'
 import type { Slice, Transport } from '../../src/domain/store.ts'
 import {
   devicePut,
@@ -25,7 +26,14 @@ export async function exercisePresence(t: TestContext, underTest: StoreUnderTest
     transport: Transport = 'mqtt',
   ) => {
     const at = startedAt + after
-    return { ownerNo, deviceId, online, at, transport, session: transport === 'http' ? null : at }
+    return {
+      ownerNo,
+      deviceId,
+      online,
+      at,
+      transport,
+      session: transport === 'http' ? null : steadyInstant(at),
+    }
   }
 
   await t.test('a device is online or offline since its last change, and was seen last then', async () => {

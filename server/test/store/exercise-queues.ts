@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { shownPending } from '@jobcast/contract'
 import type { DeviceQueue } from '../../src/domain/device-report.ts'
+import { steadyInstant } from '../../src/domain/instants.ts'
 import type { DeviceKey } from '../../src/domain/store.ts'
 import { output, report, reportDone, startedBy, startNext, update } from './device-reports.ts'
 import {
@@ -100,7 +101,10 @@ export async function exerciseQueues(t: TestContext, underTest: StoreUnderTest):
         [
           'it comes online',
           false,
-          () => store.recordPresence([{ ...device, online: true, at: 1, transport: 'mqtt', session: 1 }]),
+          () =>
+            store.recordPresence([
+              { ...device, online: true, at: 1, transport: 'mqtt', session: steadyInstant(1) },
+            ]),
         ],
         ['it starts the first', true, () => report(store, startNext(device))],
         ['it asks again', false, () => report(store, startNext(device))],

@@ -3,7 +3,7 @@
 import type { DeviceExecution, ReportOutcome } from '../../src/domain/device-report.ts'
 import {
   afterEvent,
-  afterRest,
+  afterRetryDelay,
   dueEvent,
   type ExecutionEvent,
   isActive,
@@ -13,6 +13,7 @@ import {
   type StepTimeout,
   timesOutAt,
 } from '../../src/domain/execution.ts'
+import { type SteadyInstant, steadyInstant } from '../../src/domain/instants.ts'
 import { judgeReport } from '../../src/domain/judge-report.ts'
 import type {
   LaunchedRun,
@@ -56,9 +57,10 @@ export class LifeModel {
     this.content = content
   }
 
-  launch(run: LaunchedRun, clock: number, keyId: string): void {
+  launch(run: LaunchedRun, clock: SteadyInstant, keyId: string): void {
     const { expireAfterSeconds, deadlineSeconds } = this.content
-    const after = (seconds: number | null) => (seconds === null ? null : clock + seconds * 1000)
+    const after = (seconds: number | null) =>
+      seconds === null ? null : steadyInstant(clock + seconds * 1000)
     run.devices.forEach(({ deviceId, deviceName }, index) => {
       this.executions.push({
         run,
@@ -186,8 +188,8 @@ export class LifeModel {
 
   #fireDue(execution: ModelExecution, moment: Moment): Moved | undefined {
     const event = dueEvent(execution.life)
-    if (event !== 'rest-over') return this.move(execution, event, moment, 'clock')
-    execution.life = afterRest(execution.life, this.content, moment.clock)
+    if (event !== 'retry-due') return this.move(execution, event, moment, 'clock')
+    execution.life = afterRetryDelay(execution.life, this.content, moment.clock)
     const { deviceId, jobExecutionId, run } = execution
     const { ownerNo } = this
     const state = execution.life.execState

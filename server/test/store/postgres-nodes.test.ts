@@ -7,6 +7,7 @@ import { type TestContext, test } from 'node:test'
 import { createDatabase, execute, sharedPostgres } from '@jobcast/testkit/postgres-server'
 import { seededRandom } from '@jobcast/testkit/seeded-random'
 import { testSeed } from '@jobcast/testkit/test-seed'
+import pg from 'pg'
 import type { StoredEvent } from '../../src/domain/event.ts'
 import type { LaunchedRun, Moved, Store } from '../../src/domain/store.ts'
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
@@ -251,6 +252,33 @@ test('a device that asks on two nodes at once is given one execution, and it is 
   await assertRunsAddUp(two, ownerNo)
   const finished = (await eventsBehind(two, ownerNo)).filter(({ type }) => type === 'run.finished')
   assert.equal(finished.length, 40)
+})
+
+test('a device whose next executions are ended while it asks is given the one behind them', async (t) => {
+  const { url, nodes } = await openNodes(t)
+  const [store] = nodes
+  const { ownerNo, trigger } = await seedOwner(store)
+  const device = { ownerNo, deviceId: 'd1' }
+  const ids: number[] = []
+  for (let run = 0; run < 4; run++) ids.push((await createOne(store, trigger(['d1']))).firstExecutionId)
+  const owner = new pg.Client(url)
+  await owner.connect()
+  t.after(() => owner.end())
+  // It ends the first three, but has not committed when the device asks.
+  await owner.query('BEGIN')
+  await owner.query(
+    `UPDATE execution SET state = 'CANCELED', finished_at = 1 WHERE execution_id = ANY ($1::bigint[])`,
+    [ids.slice(0, 3)],
+  )
+  const asked = store.recordReports([startNext(device), startNext(device)])
+  const isWaiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+  while ((await execute(url, isWaiting)).length === 0);
+  await owner.query('COMMIT')
+  const given = await asked
+  assert.deepEqual(
+    given.map((outcome) => outcome.kind === 'done' && outcome.execution.jobExecutionId),
+    [ids[3], ids[3]],
+  )
 })
 
 test(`reports about the same runs, in any order on two nodes, all count (seed ${testSeed})`, async (t) => {

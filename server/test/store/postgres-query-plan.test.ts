@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { type ExecState, execStates } from '@jobcast/contract'
 import { createDatabase, sharedPostgres } from '@jobcast/testkit/postgres-server'
 import pg from 'pg'
+import { steadyInstant } from '../../src/domain/instants.ts'
 import type { ExecutionFilter } from '../../src/domain/store.ts'
 import { connectionOptions } from '../../src/store/postgres/connect.ts'
 import { openPostgresStore, type PostgresStore } from '../../src/store/postgres/postgres-store.ts'
@@ -82,7 +83,9 @@ async function takeEveryStep(store: PostgresStore): Promise<void> {
   await store.revokeEnrollment({ ownerNo, enrollmentId: enrollment.enrollmentId, at: 1 })
   await store.findDeviceByToken({ tokenId: 'nobody' })
   await store.findDeviceByCertificate({ ownerName: ownerId, deviceId: 'd1' })
-  await store.recordPresence([{ ...device, online: true, at: 1, transport: 'mqtt', session: 1 }])
+  await store.recordPresence([
+    { ...device, online: true, at: 1, transport: 'mqtt', session: steadyInstant(1) },
+  ])
   await store.setAllOffline({ at: 2 })
   const idempotency = { key: 'k', requestHash: new Uint8Array(32), validAfter: 0 }
   const { firstExecutionId: id, runId } = await createOne(store, trigger(['d1', 'd3'], { idempotency }))
@@ -139,10 +142,10 @@ async function takeStepsAmongNodes(
   runId: number,
 ): Promise<void> {
   await nodes.beat(undefined)
-  await nodes.beat(1)
+  await nodes.beat(steadyInstant(1))
   await nodes.forgetDeadNodes()
   await nodes.recordSeen([device])
-  await nodes.findStaleSessions([{ ...device, since: 1, tokenId: null }])
+  await nodes.findStaleSessions([{ ...device, since: steadyInstant(1), tokenId: null }])
   await nodes.getLaunchedRun(runId)
 }
 

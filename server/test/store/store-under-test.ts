@@ -6,6 +6,7 @@ import type { TestContext } from 'node:test'
 import type { ExecState } from '@jobcast/contract'
 import type { DeviceQueue } from '../../src/domain/device-report.ts'
 import type { ExecutionEvent, Moment } from '../../src/domain/execution.ts'
+import { steadyInstant } from '../../src/domain/instants.ts'
 import type {
   DeviceKey,
   ExecutionFilter,
@@ -48,7 +49,7 @@ export const startedAt = Date.UTC(2026, 10, 15)
 
 /** Both clocks say the same unless said otherwise, and chance takes nothing off. */
 export function momentAt(at: number, more?: Partial<Moment>): Moment {
-  return { at, clock: at, chance: 0, cancelDeadlineMs: 60_000, ...more }
+  return { at, clock: steadyInstant(at), chance: 0, cancelDeadlineMs: 60_000, ...more }
 }
 
 export const emptyContent: StoredJobContent = {
@@ -85,7 +86,7 @@ export async function seedOwner(
       jobName: jobs[0] ?? '',
       deviceIds,
       launchedAt: startedAt,
-      clock: more?.launchedAt ?? startedAt,
+      clock: steadyInstant(more?.launchedAt ?? startedAt),
       keyId: 'k1',
       retryOf: null,
       idempotency: null,

@@ -9,6 +9,7 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import { createDatabase, execute, sharedPostgres } from '@jobcast/testkit/postgres-server'
 import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
 import type { StoredEvent } from '../../src/domain/event.ts'
+import { steadyInstant } from '../../src/domain/instants.ts'
 import type { Slice, Store } from '../../src/domain/store.ts'
 import { exportStore, importStore, openStore, type StorePlace } from '../../src/store/open-store.ts'
 import { leftBehind, transferTables } from '../../src/store/transfer/tables.ts'
@@ -92,7 +93,14 @@ async function fill(store: Store): Promise<Seed> {
   })
   await store.setDeviceToken({ ownerNo, deviceId: 'd2', token: null, at: startedAt })
   await store.recordPresence([
-    { ownerNo, deviceId: 'd1', online: true, at: startedAt + 5, transport: 'mqtt', session: 1 },
+    {
+      ownerNo,
+      deviceId: 'd1',
+      online: true,
+      at: startedAt + 5,
+      transport: 'mqtt',
+      session: steadyInstant(1),
+    },
   ])
   const enrollment = await store.createEnrollment(
     newEnrollment(ownerNo, { maxUses: 5, deviceIdPrefix: 'e-' }),

@@ -1,6 +1,7 @@
 // One connection from its first byte to its last: splits input into packets for the current phase, pauses the network
 // while the phase accepts no more, and enforces deadlines.
 
+import type { BothClocks } from '../../domain/instants.ts'
 import type { Transport } from '../../domain/store.ts'
 import type { Tell } from '../../observe/events.ts'
 import type { ByteStream } from './byte-stream.ts'
@@ -11,7 +12,7 @@ import { ProtocolError, type Reason } from './reason.ts'
 /** What a connection needs from its listener. */
 export type ConnectionContext = {
   /** Up to a second old: precise enough for deadlines, and free. */
-  readonly now: { at: number; clock: number }
+  readonly now: BothClocks
   readonly tell: Tell
   /** The connection is closed and has no work in progress. */
   gone(connection: Connection): void

@@ -1,6 +1,7 @@
 // All connections of the listener. Once a second each checks its deadlines: a timer per connection, reset by every
 // packet, would cost more than the packets do at 20,000 connections.
 
+import type { BothClocks } from '../../domain/instants.ts'
 import type { Transport } from '../../domain/store.ts'
 import type { Tell } from '../../observe/events.ts'
 import type { ByteStream } from './byte-stream.ts'
@@ -13,7 +14,7 @@ const checkEveryMs = 1000
 const tooLateMs = 3000
 
 export class Connections implements ConnectionContext {
-  now: { at: number; clock: number }
+  now: BothClocks
   readonly tell: Tell
   readonly #deps: HandshakeDeps
   readonly #all = new Set<Connection>()

@@ -1,5 +1,6 @@
 // The first phase of a connection: one CONNECT, then the sign-in.
 
+import type { SteadyInstant } from '../../domain/instants.ts'
 import { mayHoldSecret } from '../../domain/secret-text.ts'
 import type { SignedInDevice, SignInDeps } from '../../domain/sign-in.ts'
 import { StorageUnavailable } from '../../domain/store.ts'
@@ -22,7 +23,7 @@ export class Handshake implements Phase {
   readonly #deps: HandshakeDeps
   readonly #line: Line
   readonly #subject: CertificateSubject | undefined
-  #since: number
+  #since: SteadyInstant
   #connect: ConnectPacket | undefined
   #isSigningIn = false
 
@@ -52,7 +53,7 @@ export class Handshake implements Phase {
 
   drained(): void {}
 
-  overdue(clock: number): Reason | undefined {
+  overdue(clock: SteadyInstant): Reason | undefined {
     if (this.#isSigningIn) return clock - this.#since > signInWithinMs ? 'unavailable' : undefined
     return clock - this.#since > connectWithinMs ? 'too-slow' : undefined
   }

@@ -1,6 +1,7 @@
 // Packets to one device, within its maximum packet size and its limit of unacknowledged publishes.
 
 import type { Packet } from 'mqtt-packet'
+import type { SteadyInstant } from '../../domain/instants.ts'
 import type { ByteStream } from './byte-stream.ts'
 import { encodePublish } from './encode-publish.ts'
 import { encodePacket } from './packets.ts'
@@ -69,7 +70,7 @@ export class Outbox {
   }
 
   /** How long output has been waiting without any progress. Called regularly. */
-  stuckMs(clock: number): number {
+  stuckMs(clock: SteadyInstant): number {
     const waiting = this.#stream.writableLength
     const sent = this.#written - waiting
     if (waiting === 0 || sent !== this.#sent) {

@@ -1,3 +1,4 @@
+import type { SteadyInstant } from '../../domain/instants.ts'
 import type { Transport } from '../../domain/store.ts'
 import type { ByteStream } from './byte-stream.ts'
 import type { FrameRules } from './frames.ts'
@@ -17,7 +18,7 @@ export type Phase = {
   /** Output was sent; there is room again. */
   drained(): void
   /** Why it must end now, if it must. Called about once a second. */
-  overdue(clock: number): Reason | undefined
+  overdue(clock: SteadyInstant): Reason | undefined
   /** Ends as soon as work in progress is done. */
   stop(): void
   /** The packet sent before the connection is closed. No work is started after it. */

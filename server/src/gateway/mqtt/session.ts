@@ -8,6 +8,7 @@ import type {
   DeviceSessions,
   SeenQueue,
 } from '../../domain/device-link.ts'
+import type { SteadyInstant } from '../../domain/instants.ts'
 import type { SignedInDevice } from '../../domain/sign-in.ts'
 import type { Transport } from '../../domain/store.ts'
 import { acceptance, type ConnectTerms } from './connect-terms.ts'
@@ -128,7 +129,7 @@ export class MqttSession implements DeviceSession, Phase {
     this.#deps.sessions.refresh(this)
   }
 
-  overdue(clock: number): Reason | undefined {
+  overdue(clock: SteadyInstant): Reason | undefined {
     return this.#outbox.stuckMs(clock) > readWithinMs ? 'too-slow' : undefined
   }
 

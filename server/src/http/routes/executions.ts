@@ -35,7 +35,8 @@ export function addExecutions(app: App, deps: ReadDeps & CancelDeps): void {
     handler: async (request, reply) => {
       const { jobExecutionId } = request.params
       const waitLimit = waitLimitOf(reply, request.query.wait)
-      return toExecution(await readExecution(deps, callerOf(request), jobExecutionId, waitLimit))
+      const execution = await readExecution(deps, callerOf(request), jobExecutionId, waitLimit)
+      return toExecution(execution, deps.moment())
     },
   })
 
@@ -53,10 +54,10 @@ export function addExecutions(app: App, deps: ReadDeps & CancelDeps): void {
     handler: async (request) => {
       const { query } = request
       const { ownerNo } = callerOf(request)
-      return toPage(
-        await deps.store.listExecutions({ ownerNo, filter: toFilter(query), slice: numberSlice(query) }),
-        toExecution,
-      )
+      const filter = toFilter(query)
+      const found = await deps.store.listExecutions({ ownerNo, filter, slice: numberSlice(query) })
+      const now = deps.moment()
+      return toPage(found, (execution) => toExecution(execution, now))
     },
   })
 
@@ -80,7 +81,8 @@ export function addExecutions(app: App, deps: ReadDeps & CancelDeps): void {
     handler: async (request) => {
       const { jobExecutionId } = request.params
       const force = request.body.force ?? false
-      return toExecution(await cancelExecution(deps, callerOf(request), jobExecutionId, force))
+      const execution = await cancelExecution(deps, callerOf(request), jobExecutionId, force)
+      return toExecution(execution, deps.moment())
     },
   })
 }

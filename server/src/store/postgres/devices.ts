@@ -4,7 +4,7 @@ import type { Database } from './database.ts'
 import { putDevices } from './device-puts.ts'
 import { DEVICE_COLUMNS, toDevice } from './device-rows.ts'
 import { deviceChanged } from './events.ts'
-import { moving } from './moves.ts'
+import { inBatch } from './moves.ts'
 import type { Policies } from './policies.ts'
 import { type Row, sliced } from './rows.ts'
 import type { Transaction } from './transaction.ts'
@@ -78,9 +78,9 @@ export function buildDeviceSteps(db: Database, policies: Policies, catalogue: Ca
       return catalogue.change([ownerNo], async (transaction) => {
         const deviceNo = await deleteRow(transaction, { ownerNo, deviceId, at: moment.at })
         if (deviceNo === undefined) return undefined
-        return moving(transaction, policies, async (moves) => {
+        return inBatch(transaction, policies, async (moves) => {
           const unfinished = await moves.lockOfDevice(deviceNo)
-          return unfinished.flatMap((each) => moves.move(each, 'remove-device', moment, actor)?.moved ?? [])
+          return moves.batch.moveAll(unfinished, { event: 'remove-device', moment, actor })
         })
       })
     },

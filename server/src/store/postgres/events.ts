@@ -1,24 +1,8 @@
 // The event log as writers use it: what a transaction changes becomes events of its commit (see transaction.ts).
 
-import { type DeviceEventType, type ExecState, executionEventType } from '@jobcast/contract/words'
-import type { ExecutionEvent } from '../../domain/execution.ts'
+import type { DeviceEventType } from '@jobcast/contract/words'
+import type { ExecutionChange } from '../../domain/execution-move.ts'
 import type { Transaction } from './transaction.ts'
-
-/** `details`: what the device said with it, as JSON. */
-export type ExecutionChange = {
-  ownerNo: number
-  at: number
-  runId: number
-  jobExecutionId: number
-  deviceNo: number
-  from: ExecState
-  execState: ExecState
-  cause: ExecutionEvent | 'retry'
-  actor: string
-  attempt: number
-  versionNumber: number
-  details: string | null
-}
 
 type RunChange = { ownerNo: number; runId: number; at: number }
 type DeviceChange = { ownerNo: number; deviceNo: number; at: number; details?: object }
@@ -29,7 +13,7 @@ export function runCreated({ events }: Transaction, { ownerNo, runId, at }: RunC
 
 export function executionChanged({ events }: Transaction, change: ExecutionChange): void {
   events.push({
-    type: change.cause === 'progress' ? 'execution.progress' : executionEventType(change.execState),
+    type: change.type,
     owner_no: change.ownerNo,
     at: change.at,
     run_id: change.runId,

@@ -1,8 +1,6 @@
 import type { LaunchedRun, Store, StoredExecution } from '../../domain/store.ts'
 import { toExecution } from '../from-rows.ts'
 import type { Database } from './database.ts'
-import { moving } from './moves.ts'
-import type { Policies } from './policies.ts'
 import type { Queries } from './rows.ts'
 
 const NAME_AT_LAUNCH = `
@@ -30,31 +28,11 @@ const RUN_AS_LAUNCHED = `
     JOIN device ON device.device_no = execution.device_no
   WHERE run.run_id = $1 ORDER BY execution.execution_id`
 
-export function buildExecutionSteps(
-  db: Database,
-  policies: Policies,
-): Pick<Store, 'getExecution' | 'moveExecution'> {
-  return {
-    getExecution: ({ ownerNo, jobExecutionId }) => getExecution(db, ownerNo, jobExecutionId),
-    moveExecution({ ownerNo, jobExecutionId, event, moment, actor }) {
-      return db.inTransaction(async (transaction) => {
-        const outcome = await moving(transaction, policies, async (moves) => {
-          const [before] = await moves.lockById([jobExecutionId])
-          if (before === undefined || before.ownerNo !== ownerNo)
-            return { kind: 'unknown-execution' as const }
-          const from = before.life.execState
-          const after = moves.move(before, event, moment, actor)
-          return after ? { kind: 'moved' as const, from } : { kind: 'refused' as const, execState: from }
-        })
-        if (outcome.kind !== 'moved') return outcome
-        const execution = (await getExecution(transaction, ownerNo, jobExecutionId)) as StoredExecution
-        return { ...outcome, execution }
-      })
-    },
-  }
+export function buildExecutionSteps(db: Database): Pick<Store, 'getExecution'> {
+  return { getExecution: ({ ownerNo, jobExecutionId }) => getExecution(db, ownerNo, jobExecutionId) }
 }
 
-async function getExecution(
+export async function getExecution(
   queries: Queries,
   ownerNo: number,
   jobExecutionId: number,

@@ -1,81 +1,52 @@
-// An execution as those need it that move it or show it to its device.
+// Executions as rows of PostgreSQL.
 
-import type { ExecState } from '@jobcast/contract'
-import type { DeviceExecution } from '../../domain/device-report.ts'
-import { type Life, timesOutAt } from '../../domain/execution.ts'
+import type { LiveExecution } from '../../domain/execution-move.ts'
+import { toLive as fromRow } from '../live-executions.ts'
 import type { Row } from './rows.ts'
 
-export type LiveExecution = {
-  jobExecutionId: number
-  runId: number
-  ownerNo: number
-  deviceNo: number
-  deviceId: string
-  versionNumber: number
-  jobVersion: number
-  launchedAt: number
-  /** Null until something happens to it. */
-  updatedAt: number | null
-  notifiedAt: number | null
-  deliveredAt: number | null
-  statusDetails: string | null
-  clientToken: string | null
-  cancelVersion: number | null
-  outputBytes: number
-  outputCut: boolean
-  life: Life
-}
-
-export const LIVE_COLUMNS = `
-  execution_id, execution.run_id, execution.owner_no, execution.device_no, device.device_id, state, attempt,
-  version_number, started_at, finished_at, notified_at, delivered_at, not_before, due_at, execution.updated_at,
-  status_details, client_token, cancel_version, output_bytes, output_cut, launched_at, run.version_no, deadline_at`
+export { LIVE_COLUMNS } from '../live-executions.ts'
 export const LIVE_JOINS =
   'JOIN run ON run.run_id = execution.run_id JOIN device ON device.device_no = execution.device_no'
 
+// All that a move may change is read and written: a row is locked from the one to the other.
+export const UPDATE = `
+  UPDATE execution SET state = new.state, attempt = new.attempt, version_number = new.version_number,
+    started_at = new.started_at, finished_at = new.finished_at, not_before = new.not_before, due_at = new.due_at,
+    updated_at = new.updated_at, notified_at = new.notified_at, delivered_at = new.delivered_at,
+    status_details = new.status_details, client_token = new.client_token, cancel_version = new.cancel_version,
+    output_bytes = new.output_bytes, output_cut = new.output_cut, result = coalesce(new.result, execution.result)
+  FROM json_to_recordset($1::json) AS new (execution_id bigint, state exec_state, attempt int, version_number int,
+    started_at bigint, finished_at bigint, not_before bigint, due_at bigint, updated_at bigint, notified_at bigint,
+    delivered_at bigint, status_details text, client_token text, cancel_version int, output_bytes int,
+    output_cut boolean, result text)
+  WHERE execution.execution_id = new.execution_id`
+
+// The client's token is kept as JSON: a device may put in it what PostgreSQL's texts cannot hold.
+
 export function toLive(row: Row): LiveExecution {
-  return {
-    jobExecutionId: row.execution_id as number,
-    runId: row.run_id as number,
-    ownerNo: row.owner_no as number,
-    deviceNo: row.device_no as number,
-    deviceId: row.device_id as string,
-    versionNumber: row.version_number as number,
-    jobVersion: row.version_no as number,
-    launchedAt: row.launched_at as number,
-    updatedAt: row.updated_at as number | null,
-    notifiedAt: row.notified_at as number | null,
-    deliveredAt: row.delivered_at as number | null,
-    statusDetails: row.status_details as string | null,
-    clientToken: row.client_token === null ? null : JSON.parse(row.client_token as string),
-    cancelVersion: row.cancel_version as number | null,
-    outputBytes: row.output_bytes as number,
-    outputCut: row.output_cut as boolean,
-    life: {
-      execState: row.state as ExecState,
-      attempt: row.attempt as number,
-      startedAt: row.started_at as number | null,
-      finishedAt: row.finished_at as number | null,
-      notBefore: row.not_before as number | null,
-      dueAt: row.due_at as number | null,
-      deadlineAt: row.deadline_at as number | null,
-    },
-  }
+  const live = fromRow(row)
+  return live.clientToken === null ? live : { ...live, clientToken: JSON.parse(live.clientToken) }
 }
 
-export function toDeviceExecution(live: LiveExecution): DeviceExecution {
-  const { life, statusDetails } = live
+/** For UPDATE. */
+export function toRow({ life, ...live }: LiveExecution): Row {
   return {
-    jobExecutionId: live.jobExecutionId,
-    execState: life.execState,
+    execution_id: live.jobExecutionId,
+    state: life.execState,
     attempt: life.attempt,
-    versionNumber: live.versionNumber,
-    statusDetails: statusDetails === null ? {} : JSON.parse(statusDetails),
-    launchedAt: live.launchedAt,
-    startedAt: life.startedAt,
-    updatedAt: live.updatedAt ?? live.launchedAt,
-    timesOutAt: timesOutAt(life),
-    notified: live.notifiedAt !== null,
-    jobVersion: live.jobVersion,
+    version_number: live.versionNumber,
+    started_at: life.startedAt,
+    finished_at: life.finishedAt,
+    not_before: life.notBefore,
+    due_at: life.dueAt,
+    updated_at: live.updatedAt,
+    notified_at: live.notifiedAt,
+    delivered_at: live.deliveredAt,
+    status_details: live.statusDetails,
+    client_token: live.clientToken === null ? null : JSON.stringify(live.clientToken),
+    cancel_version: live.cancelVersion,
+    output_bytes: live.outputBytes,
+    output_cut: live.outputCut,
+    result: live.newResult,
   }
 }

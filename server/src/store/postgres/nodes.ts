@@ -1,6 +1,7 @@
 // Who else is on this database. Each node has a row that it renews once a second and a lock that it holds; one that has
 // done neither for a while is taken out, and whoever was connected to it is offline.
 
+import type { SteadyInstant } from '../../domain/instants.ts'
 import type { LeftDevice, Nodes, OpenSession, StaleSession } from '../../domain/nodes.ts'
 import { type SeenNode, SilentNodes } from '../../domain/silent-nodes.ts'
 import type { DeviceKey } from '../../domain/store.ts'
@@ -103,7 +104,7 @@ export function buildNodeSteps(
       signal.isAlone = all.length === 1 && signal.heardOthers === heardBefore
       silent = silentNodes.look(all.filter((node) => node.nodeNo !== nodeNo))
       const beat = {
-        clock: steady?.clock as number,
+        clock: steady?.clock as SteadyInstant,
         wasForgotten,
         nodeNo,
         nodeNos: all.map((node) => node.nodeNo),
@@ -132,7 +133,7 @@ export function buildNodeSteps(
       ])
       return rows.map((row) => ({
         ...toDevice(row),
-        since: row.since as number,
+        since: row.since as SteadyInstant,
         reason: row.is_taken_over ? 'taken-over' : 'credential-void',
       }))
     },

@@ -22,6 +22,7 @@ import { prepareDatabase } from './migrate-database.ts'
 import { NodeSignal } from './node-signal.ts'
 import { buildNodeSteps, joinNodes, leaveNodes } from './nodes.ts'
 import { buildOutputSteps } from './outputs.ts'
+import { buildOwnerMoveSteps } from './owner-moves.ts'
 import { buildOwnerSteps } from './owners.ts'
 import { Partitions } from './partitions.ts'
 import { buildDocumentSteps, Policies } from './policies.ts'
@@ -113,7 +114,8 @@ async function buildSteps(db: Database, nodeNo: number): Promise<Omit<Store, 'on
     ...buildEnrollmentSteps(db, catalogue),
     ...buildPresenceSteps(db, nodeNo),
     ...buildTriggerSteps(db, policies, partitions, catalogue),
-    ...buildExecutionSteps(db, policies),
+    ...buildExecutionSteps(db),
+    ...buildOwnerMoveSteps(db, policies),
     ...buildExecutionListSteps(db),
     ...buildTransitionSteps(db),
     ...buildReportSteps(db, policies),

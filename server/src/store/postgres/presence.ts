@@ -1,5 +1,6 @@
 // Who is connected, and what was handed to whom.
 
+import type { SteadyInstant } from '../../domain/instants.ts'
 import { hasSession, judgePresence, type KnownPresence } from '../../domain/judge-presence.ts'
 import type { LeftDevice } from '../../domain/nodes.ts'
 import type { PresenceChange, Store } from '../../domain/store.ts'
@@ -153,7 +154,7 @@ function toKnown(row: Row): { deviceNo: number; nodeNo: number | null; known: Kn
       since: row.presence_since as number | null,
       lastSeenAt: row.last_seen_at as number | null,
       transport: row.door as KnownPresence['transport'],
-      session: row.session_since as number | null,
+      session: row.session_since as SteadyInstant | null,
     },
   }
 }

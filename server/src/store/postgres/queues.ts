@@ -2,9 +2,10 @@
 
 import { shownPending } from '@jobcast/contract/words'
 import type { DeviceExecution, DeviceQueue } from '../../domain/device-report.ts'
+import { toDeviceExecution } from '../../domain/execution-move.ts'
 import type { Store } from '../../domain/store.ts'
 import type { Database } from './database.ts'
-import { LIVE_COLUMNS, LIVE_JOINS, toDeviceExecution, toLive } from './live-executions.ts'
+import { LIVE_COLUMNS, LIVE_JOINS, toLive } from './live-executions.ts'
 import type { Row } from './rows.ts'
 
 // What waits for a retry is not offered.

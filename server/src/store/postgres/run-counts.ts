@@ -2,6 +2,7 @@
 
 import { type ExecState, execStates } from '@jobcast/contract/words'
 import { isTerminal } from '../../domain/execution.ts'
+import type { RunChange } from '../../domain/run-counts.ts'
 import { countColumn } from '../from-rows.ts'
 import type { Row } from './rows.ts'
 import type { Transaction } from './transaction.ts'
@@ -15,37 +16,16 @@ const UPDATE = `
   FROM json_to_recordset($1::json) AS new (run_id bigint, ended_at bigint, ${columns.map((column) => `${column} int`).join(', ')})
   WHERE run.run_id = new.run_id`
 
-export type CountedMove = { runId: number; from: ExecState; to: ExecState; at: number }
-type Change = { row: Row & { run_id: number }; endedAt: number | undefined }
-
-export function writeCounts(transaction: Transaction, moves: CountedMove[]): void {
-  if (moves.length === 0) return
-  const changes = new Map<number, Change>()
-  for (const { runId, from, to, at } of moves) {
-    const change = changes.get(runId) ?? newChange(runId)
-    changes.set(runId, change)
-    add(change.row, from, -1)
-    add(change.row, to, 1)
-    if (isTerminal(to)) change.endedAt = at
-  }
-  const rows = [...changes.values()].map(toRow).sort((a, b) => a.run_id - b.run_id)
-  transaction.send(UPDATE, [JSON.stringify(rows)])
+export function writeRunCounts(transaction: Transaction, changes: RunChange[]): void {
+  if (changes.length === 0) return
+  transaction.send(UPDATE, [JSON.stringify(changes.map(toRow))])
   // Nothing moves in a run that has ended, so whoever brings it there is the only one.
-  for (const [runId, { endedAt }] of changes) {
-    if (endedAt !== undefined) transaction.touchedRuns.push({ run_id: runId, at: endedAt })
+  for (const { runId, endsAt } of changes) {
+    if (endsAt !== null) transaction.touchedRuns.push({ run_id: runId, at: endsAt })
   }
 }
 
-function toRow({ row, endedAt }: Change): Change['row'] {
-  return { ...row, ended_at: endedAt ?? null }
-}
-
-function newChange(runId: number): Change {
-  const row = { ...Object.fromEntries(columns.map((column) => [column, 0])), run_id: runId }
-  return { row, endedAt: undefined }
-}
-
-function add(row: Row, state: ExecState, change: number): void {
-  const column = countColumn(state)
-  row[column] = (row[column] as number) + change
+function toRow({ runId, counts, endsAt }: RunChange): Row {
+  const ofStates = Object.entries(counts).map(([state, count]) => [countColumn(state as ExecState), count])
+  return { ...Object.fromEntries(ofStates), run_id: runId, ended_at: endsAt }
 }

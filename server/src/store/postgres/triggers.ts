@@ -1,5 +1,6 @@
 // The one hot write: a group of triggers, in one transaction, answered once it is on disk.
 
+import { laterBy } from '../../domain/instants.ts'
 import type { Store, Trigger, TriggerOutcome } from '../../domain/store.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { Database } from './database.ts'
@@ -107,7 +108,7 @@ function write(transaction: Transaction, launches: Launch[]): void {
 
 function toRow({ runId, firstExecutionId, trigger, job, policy, devices }: Launch) {
   const { expireAfterSeconds, deadlineSeconds } = policy
-  const after = (seconds: number | null) => (seconds === null ? null : trigger.clock + seconds * 1000)
+  const after = (seconds: number | null) => (seconds === null ? null : laterBy(seconds * 1000, trigger.clock))
   return {
     run_id: runId,
     owner_no: trigger.ownerNo,

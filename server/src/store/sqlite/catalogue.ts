@@ -10,7 +10,7 @@ import { prepareApiKeys } from './api-keys.ts'
 import { type DeviceRow, prepareDevices } from './devices.ts'
 import { type JobRef, prepareJobs } from './jobs.ts'
 import { Known } from './known.ts'
-import { readResting, readUnfinished } from './unfinished.ts'
+import { readDelayed, readUnfinished } from './unfinished.ts'
 import { WaitingQueue } from './waiting-queue.ts'
 
 /** Replaced, never changed, when a device is renamed: an answer under way keeps the name it began with. */
@@ -103,8 +103,8 @@ export function loadCatalogue(db: DatabaseSync): Catalogue {
   readUnfinished(db, (jobExecutionId, deviceNo) => {
     queues.get(deviceNo)?.add(jobExecutionId)
   })
-  readResting(db, (jobExecutionId, deviceNo) => {
-    queues.get(deviceNo)?.rest(jobExecutionId)
+  readDelayed(db, (jobExecutionId, deviceNo) => {
+    queues.get(deviceNo)?.delay(jobExecutionId)
   })
   return catalogue
 }

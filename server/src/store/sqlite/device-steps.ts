@@ -9,7 +9,7 @@ import type { Catalogue, DeviceRef } from './catalogue.ts'
 import type { ReaderThread, WriterThread } from './database-thread.ts'
 import type { MovedExecution } from './moves.ts'
 import type { QueueQuestion } from './queues.ts'
-import type { CheckedReport, RecordedReport } from './reports.ts'
+import type { RecordedReport, SentReport } from './reports.ts'
 
 /** How many of the oldest a device's next one is sought among; what was sent before may end some of them. */
 const candidates = 100
@@ -24,10 +24,10 @@ export function buildDeviceSteps(
   writer: WriterThread,
   reader: ReaderThread,
 ): DeviceSteps {
-  function follow({ resting, ...moved }: MovedExecution): Moved {
+  function follow({ delayed, ...moved }: MovedExecution): Moved {
     const queue = catalogue.devices(moved.ownerNo).getOnDisk(moved.deviceId)?.queue
     if (isTerminal(moved.execState)) queue?.leave(moved.jobExecutionId)
-    else if (resting) queue?.rest(moved.jobExecutionId)
+    else if (delayed) queue?.delay(moved.jobExecutionId)
     else queue?.touch(moved.jobExecutionId)
     return moved
   }
@@ -59,8 +59,8 @@ export function buildDeviceSteps(
         const { ownerNo, deviceId } = report.device
         return check(report, catalogue.devices(ownerNo).get(deviceId))
       })
-      const known = checked.filter((report) => report !== undefined)
-      const recorded = known.length === 0 ? [] : await writer.call('recordReports', known)
+      const sent = checked.filter((report) => report !== undefined)
+      const recorded = sent.length === 0 ? [] : await writer.call('recordReports', sent)
       let next = 0
       return checked.map((report) =>
         report === undefined ? { kind: 'unknown-device' } : toOutcome(recorded[next++] as RecordedReport),
@@ -114,10 +114,10 @@ function toQueue({ mark, total, firstUnwritten }: Look, found: DeviceExecution[]
   return { mark, total: found.length < shownPending ? executions.length : total, executions }
 }
 
-function check(report: DeviceReport, device: DeviceRef | undefined): CheckedReport | undefined {
+function check(report: DeviceReport, device: DeviceRef | undefined): SentReport | undefined {
   if (device === undefined) return undefined
   const { deviceNo, queue } = device
   return report.kind === 'start-next'
-    ? { ...report, deviceNo, waiting: queue.oldest(candidates) }
-    : { ...report, deviceNo }
+    ? { report, deviceNo, waiting: queue.oldest(candidates) }
+    : { report, deviceNo }
 }

@@ -1,26 +1,20 @@
 // The event log: written inside the transaction that makes the change, read from any place on.
 
 import type { DatabaseSync } from 'node:sqlite'
-import {
-  type DeviceEventType,
-  type EventType,
-  type ExecState,
-  executionEventType,
-} from '@jobcast/contract/words'
+import type { DeviceEventType } from '@jobcast/contract/words'
 import { type EventFilter, passes, type StoredEvent } from '../../domain/event.ts'
-import type { ExecutionEvent } from '../../domain/execution.ts'
+import type { ExecutionChange } from '../../domain/execution-move.ts'
 import { isForgotten, toEvent } from '../from-rows.ts'
 import type { Row } from './rows.ts'
 import { STATE_COUNTS } from './runs.ts'
 
-const INSERT = `
+const INSERT_OF_EXECUTION = `
   INSERT INTO event (owner_no, event_id, at, type, run_id, execution_id, device_no, from_state, cause, actor, attempt,
     version_number, details)
-  VALUES (:ownerNo, :eventId, :at, :type, :runId, :jobExecutionId, :deviceNo, :from, :cause, :actor, :attempt,
-    :versionNumber, :details)`
-// Each trigger pays for this one, so it binds no more than it must.
-const INSERT_CREATED =
-  "INSERT INTO event (owner_no, event_id, at, type, run_id) VALUES (?, ?, ?, 'run.created', ?)"
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+const INSERT_OF_RUN = 'INSERT INTO event (owner_no, event_id, at, type, run_id) VALUES (?, ?, ?, ?, ?)'
+const INSERT_OF_DEVICE =
+  'INSERT INTO event (owner_no, event_id, at, type, device_no, details) VALUES (?, ?, ?, ?, ?, ?)'
 const NEWEST_OF_ALL = `
   SELECT max((SELECT max(event_id) FROM event WHERE event.owner_no = owner.owner_no)) AS event_id FROM owner`
 const BOUNDS = `
@@ -46,41 +40,13 @@ const FORGOTTEN = 'UPDATE owner SET forgotten_event_id = ? WHERE owner_no = ?'
 const lookedAt = 2000
 const forgottenAtOnce = 1000
 
-const nothing = {
-  runId: null,
-  jobExecutionId: null,
-  deviceNo: null,
-  from: null,
-  cause: null,
-  actor: null,
-  attempt: null,
-  versionNumber: null,
-  details: null,
-}
-type Fields = { [Name in keyof typeof nothing]: string | number | null } & { ownerNo: number; at: number }
-
-/** `details`: what the device said with it, as JSON. */
-export type ExecutionChange = {
-  ownerNo: number
-  at: number
-  runId: number
-  jobExecutionId: number
-  deviceNo: number
-  from: ExecState
-  execState: ExecState
-  cause: ExecutionEvent | 'retry'
-  actor: string
-  attempt: number
-  versionNumber: number
-  details: string | null
-}
-
 type DeviceChange = { ownerNo: number; deviceNo: number; at: number; details?: object }
 
 /** For the writer, inside its transactions. `onWritten`: there are events that the next commit brings to light. */
 export function prepareEventLog(db: DatabaseSync, onWritten: () => void) {
-  const insert = db.prepare(INSERT)
-  const insertCreated = db.prepare(INSERT_CREATED)
+  const insertOfExecution = db.prepare(INSERT_OF_EXECUTION)
+  const insertOfRun = db.prepare(INSERT_OF_RUN)
+  const insertOfDevice = db.prepare(INSERT_OF_DEVICE)
   const oldest = db.prepare(OLDEST)
   const owners = db.prepare(OWNERS)
   const forget = db.prepare(FORGET)
@@ -109,22 +75,35 @@ export function prepareEventLog(db: DatabaseSync, onWritten: () => void) {
     return count === forgottenAtOnce
   }
 
-  function append(type: EventType, fields: Pick<Fields, 'ownerNo' | 'at'> & Partial<Fields>): void {
-    insert.run({ ...nothing, ...fields, type, eventId: nextId() })
-  }
-
   return {
     runCreated(run: { ownerNo: number; runId: number; launchedAt: number }): void {
-      insertCreated.run(run.ownerNo, nextId(), run.launchedAt, run.runId)
+      insertOfRun.run(run.ownerNo, nextId(), run.launchedAt, 'run.created', run.runId)
     },
     runFinished({ ownerNo, runId, at }: { ownerNo: number; runId: number; at: number }): void {
-      append('run.finished', { ownerNo, at, runId })
+      insertOfRun.run(ownerNo, nextId(), at, 'run.finished', runId)
     },
-    executionChanged({ execState, ...fields }: ExecutionChange): void {
-      append(fields.cause === 'progress' ? 'execution.progress' : executionEventType(execState), fields)
+    executionChanged(change: ExecutionChange): void {
+      const { ownerNo, at, type, runId, jobExecutionId, deviceNo, from, cause, actor, attempt } = change
+      const { versionNumber, details } = change
+      insertOfExecution.run(
+        ownerNo,
+        nextId(),
+        at,
+        type,
+        runId,
+        jobExecutionId,
+        deviceNo,
+        from,
+        cause,
+        actor,
+        attempt,
+        versionNumber,
+        details,
+      )
     },
     deviceChanged(type: DeviceEventType, { ownerNo, deviceNo, at, details }: DeviceChange): void {
-      append(type, { ownerNo, deviceNo, at, details: details === undefined ? null : JSON.stringify(details) })
+      const text = details === undefined ? null : JSON.stringify(details)
+      insertOfDevice.run(ownerNo, nextId(), at, type, deviceNo, text)
     },
     /** True while there may be more: one call takes a bite that does not hold the writer up. */
     purgeEvents(olderThan: number): boolean {

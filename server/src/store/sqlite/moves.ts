@@ -1,265 +1,113 @@
-// Moves executions from state to state, as domain/execution.ts says, and writes with each move what belongs to it:
-// the counts of its run, one row of its history, and one event. Runs in the writer, inside a transaction.
+// Loads executions and writes what moves made of them (see ../apply-moves.ts). Runs in the writer, inside a transaction.
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { ExecState } from '@jobcast/contract'
-import type { DeviceExecution } from '../../domain/device-report.ts'
-import {
-  afterEvent,
-  type ExecutionEvent,
-  isTerminal,
-  type Life,
-  type Moment,
-  type Policy,
-  type StepTimeout,
-  timesOutAt,
-} from '../../domain/execution.ts'
+import { execStates } from '@jobcast/contract/words'
+import type { LiveExecution } from '../../domain/execution-move.ts'
+import type { OutputPiece } from '../../domain/keep-output.ts'
+import type { RunChange } from '../../domain/run-counts.ts'
 import type { Moved } from '../../domain/store.ts'
+import { MoveBatch, type MoveWrites } from '../apply-moves.ts'
 import { countColumn } from '../from-rows.ts'
+import { LIVE_COLUMNS, toLive } from '../live-executions.ts'
 import type { EventLog } from './events.ts'
 import { preparePolicies } from './policies.ts'
-import type { Row } from './rows.ts'
 
-/** An execution as a writer needs it. */
-export type LiveExecution = {
-  jobExecutionId: number
-  runId: number
-  ownerNo: number
-  deviceNo: number
-  deviceId: string
-  versionNumber: number
-  jobVersion: number
-  launchedAt: number
-  updatedAt: number
-  notified: boolean
-  statusDetails: string | null
-  clientToken: string | null
-  cancelVersion: number | null
-  outputBytes: number
-  outputCut: boolean
-  life: Life
-}
+export const LIVE_JOINS =
+  'CROSS JOIN run ON run.run_id = execution.run_id CROSS JOIN device ON device.device_no = execution.device_no'
+export const SELECT_LIVE = `SELECT ${LIVE_COLUMNS} FROM execution ${LIVE_JOINS}`
+const BY_IDS = `${SELECT_LIVE} WHERE execution_id IN (SELECT value FROM json_each(?)) ORDER BY execution_id`
 
-/** What a move brings besides the state. */
-export type Brought = {
-  stepTimeout?: StepTimeout
-  statusDetails?: Record<string, string> | undefined
-  result?: string | undefined
-  clientToken?: string | undefined
-}
-
-/** `resting`: it waits for a retry and is not offered to its device. */
-export type MovedExecution = Moved & { resting: boolean }
-
-const SELECT = `
-  SELECT execution_id, execution.run_id, execution.owner_no, execution.device_no, device_id, state, attempt,
-    version_number, started_at, finished_at, notified_at, not_before, due_at, execution.updated_at, status_details,
-    client_token, cancel_version, output_bytes, output_cut, launched_at, run.version_no, deadline_at
-  FROM execution CROSS JOIN run ON run.run_id = execution.run_id
-    CROSS JOIN device ON device.device_no = execution.device_no`
 const UPDATE = `
-  UPDATE execution SET state = :execState, attempt = :attempt, version_number = :versionNumber,
-    started_at = :startedAt, finished_at = :finishedAt, not_before = :notBefore, due_at = :dueAt,
-    updated_at = :at, status_details = coalesce(:statusDetails, status_details),
-    result = coalesce(:result, result), client_token = iif(:byDevice, :clientToken, client_token),
-    cancel_version = iif(:execState = 'CANCELING' AND NOT :byDevice, :versionNumber, cancel_version),
-    output_bytes = iif(:isRetry, 0, output_bytes), output_cut = iif(:isRetry, 0, output_cut),
-    notified_at = iif(:isRetry, NULL, iif(:byDevice, coalesce(notified_at, :at), notified_at)),
-    delivered_at = iif(:isRetry, NULL, iif(:byDevice, coalesce(delivered_at, :at), delivered_at))
-  WHERE execution_id = :jobExecutionId`
-const REMEMBER = `
+  UPDATE execution SET state = ?, attempt = ?, version_number = ?, started_at = ?, finished_at = ?, not_before = ?,
+    due_at = ?, updated_at = ?, notified_at = ?, delivered_at = ?, status_details = ?, client_token = ?,
+    cancel_version = ?, output_bytes = ?, output_cut = ?, result = coalesce(?, result)
+  WHERE execution_id = ?`
+const SET_OUTPUT_LENGTH = 'UPDATE execution SET output_bytes = ?, output_cut = ? WHERE execution_id = ?'
+const INSERT_PIECE = 'INSERT INTO output (execution_id, attempt, start, data) VALUES (?, ?, ?, ?)'
+const INSERT_TRANSITION = `
   INSERT INTO transition (execution_id, version_number, at, from_state, to_state, event, actor, attempt)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
+const COUNT = `
+  UPDATE run SET ${execStates.map((state) => `${countColumn(state)} = ${countColumn(state)} + ?`).join(', ')}
+  WHERE run_id = ?`
+// Nothing moves in a run that has ended, so this finds each of them once.
+const END = `
+  UPDATE run SET ended_at = ? WHERE run_id = ? AND pending + in_progress + canceling = 0 RETURNING run_id`
 
-const FINISH = `
-  UPDATE run SET ended_at = ? WHERE run_id = ? AND pending + in_progress + canceling = 0 RETURNING owner_no`
-
-type Count = { from: ExecState; to: ExecState; runId: number; count: number; at: number }
+/** `delayed`: it waits for a retry and is not offered to its device. */
+export type MovedExecution = Moved & { delayed: boolean }
 
 export function prepareMoves(db: DatabaseSync, log: EventLog) {
   const { policyOf } = preparePolicies(db)
-  const byId = db.prepare(`${SELECT} WHERE execution_id = ?`)
+  const byIds = db.prepare(BY_IDS)
   const update = db.prepare(UPDATE)
-  const remember = db.prepare(REMEMBER)
-  const counters = new Map<string, ReturnType<DatabaseSync['prepare']>>()
-  const finish = db.prepare(FINISH)
-  const counts = new Map<string, Count>()
+  const setOutputLength = db.prepare(SET_OUTPUT_LENGTH)
+  const insertPiece = db.prepare(INSERT_PIECE)
+  const insertTransition = db.prepare(INSERT_TRANSITION)
+  const count = db.prepare(COUNT)
+  const end = db.prepare(END)
 
-  function count(runId: number, from: ExecState, to: ExecState, at: number): void {
-    if (from === to) return
-    const key = `${runId} ${from} ${to}`
-    const entry = counts.get(key)
-    if (entry) entry.count++
-    else counts.set(key, { from, to, runId, count: 1, at })
+  function writeExecution(execution: LiveExecution): void {
+    const { life } = execution
+    update.run(
+      life.execState,
+      life.attempt,
+      execution.versionNumber,
+      life.startedAt,
+      life.finishedAt,
+      life.notBefore,
+      life.dueAt,
+      execution.updatedAt,
+      execution.notifiedAt,
+      execution.deliveredAt,
+      execution.statusDetails,
+      execution.clientToken,
+      execution.cancelVersion,
+      execution.outputBytes,
+      Number(execution.outputCut),
+      execution.newResult,
+      execution.jobExecutionId,
+    )
   }
 
-  /** Rows of runs are written once a transaction, however many of their executions have moved. */
-  function writeCounts(): void {
-    for (const { from, to, runId, count } of counts.values()) {
-      const sql = moveCount(from, to)
-      let statement = counters.get(sql)
-      if (statement === undefined) {
-        statement = db.prepare(sql)
-        counters.set(sql, statement)
-      }
-      statement.run({ count, runId })
-    }
-    logFinished()
-    counts.clear()
+  function writePiece({ jobExecutionId, attempt, start, data }: OutputPiece): void {
+    insertPiece.run(jobExecutionId, attempt, start, data)
   }
 
-  /** A run is finished once: nothing moves in it after that. */
-  function logFinished(): void {
-    const ended = [...counts.values()].filter(({ to }) => isTerminal(to))
-    for (const [runId, { at }] of new Map(ended.map((each) => [each.runId, each]))) {
-      const row = finish.get(at, runId)
-      if (row) log.runFinished({ ownerNo: row.owner_no as number, runId, at })
-    }
+  function writeRun({ runId, ownerNo, counts, endsAt }: RunChange): void {
+    count.run(...execStates.map((state) => counts[state]), runId)
+    if (endsAt === null || end.get(endsAt, runId) === undefined) return
+    log.runFinished({ ownerNo, runId, at: endsAt })
   }
 
-  function find(jobExecutionId: number): LiveExecution | undefined {
-    const row = byId.get(jobExecutionId)
-    return row && toLive(row)
-  }
-
-  /** What became of it; undefined when its state does not allow the event. */
-  function move(
-    before: LiveExecution,
-    event: ExecutionEvent,
-    moment: Moment,
-    actor: string,
-    brought: Brought = {},
-  ): { execution: LiveExecution; moved: MovedExecution } | undefined {
-    const policy: Policy = policyOf(before.jobVersion)
-    const life = afterEvent(before.life, event, policy, moment, brought.stepTimeout)
-    if (life === undefined) return undefined
-    const isRetry = life.attempt !== before.life.attempt
-    const byDevice = actor === 'device'
-    const { jobExecutionId } = before
-    const versionNumber = before.versionNumber + 1
-    const statusDetails = brought.statusDetails === undefined ? null : JSON.stringify(brought.statusDetails)
-    const { execState, attempt, startedAt, finishedAt, notBefore, dueAt } = life
-    update.run({
-      jobExecutionId,
-      execState,
-      attempt,
-      versionNumber,
-      startedAt,
-      finishedAt,
-      notBefore,
-      dueAt,
-      statusDetails,
-      at: moment.at,
-      result: brought.result ?? null,
-      clientToken: brought.clientToken ?? null,
-      isRetry: Number(isRetry),
-      byDevice: Number(byDevice),
-    })
-    const from = before.life.execState
-    count(before.runId, from, execState, moment.at)
-    const [cause, ended] = isRetry ? (['retry', before.life.attempt] as const) : [event, attempt]
-    if (event !== 'progress') {
-      remember.run(jobExecutionId, versionNumber, moment.at, from, execState, cause, actor, ended)
+  function write({ executions, withOutput, pieces, transitions, changes, runs }: MoveWrites): void {
+    for (const execution of executions) writeExecution(execution)
+    for (const { outputBytes, outputCut, jobExecutionId } of withOutput) {
+      setOutputLength.run(outputBytes, Number(outputCut), jobExecutionId)
     }
-    const { ownerNo, runId, deviceNo } = before
-    log.executionChanged({
-      ownerNo,
-      runId,
-      jobExecutionId,
-      deviceNo,
-      from,
-      execState,
-      cause,
-      actor,
-      attempt: ended,
-      versionNumber,
-      at: moment.at,
-      details: statusDetails,
-    })
-    const execution: LiveExecution = {
-      ...before,
-      versionNumber,
-      updatedAt: moment.at,
-      notified: !isRetry && (byDevice || before.notified),
-      statusDetails: statusDetails ?? before.statusDetails,
-      life,
+    for (const piece of pieces) writePiece(piece)
+    for (const { jobExecutionId, versionNumber, at, from, to, event, actor, attempt } of transitions) {
+      insertTransition.run(jobExecutionId, versionNumber, at, from, to, event, actor, attempt)
     }
-    return { execution, moved: { ...movedOf(before, execState), resting: notBefore !== null } }
+    for (const change of changes) log.executionChanged(change)
+    for (const run of runs) writeRun(run)
   }
 
   return {
-    find,
-    move,
-    policyOf,
-    /** All writes of the work share one update of each run they touch. */
-    counting<In, Out>(work: (input: In) => Out): (input: In) => Out {
-      return (input) => {
-        counts.clear()
-        const out = work(input)
-        writeCounts()
-        return out
-      }
+    loadByIds: (ids: number[]): LiveExecution[] => byIds.all(JSON.stringify(ids)).map(toLive),
+    /** Whatever the work moves is written at its end. */
+    inBatch<Out>(work: (batch: MoveBatch) => Out): Out {
+      const batch = new MoveBatch(policyOf)
+      const out = work(batch)
+      write(batch.writes)
+      return out
     },
   }
 }
 
 export type Moves = ReturnType<typeof prepareMoves>
 
-export function movedOf(before: LiveExecution, execState: ExecState): Moved {
-  const { ownerNo, deviceId, jobExecutionId, runId } = before
-  return { ownerNo, deviceId, jobExecutionId, runId, from: before.life.execState, execState }
-}
-
-function moveCount(from: ExecState, to: ExecState): string {
-  const [less, more] = [countColumn(from), countColumn(to)]
-  return `UPDATE run SET ${less} = ${less} - :count, ${more} = ${more} + :count WHERE run_id = :runId`
-}
-
-export const LIVE_COLUMNS = SELECT
-
-export function toLive(row: Row): LiveExecution {
-  const launchedAt = row.launched_at as number
-  return {
-    jobExecutionId: row.execution_id as number,
-    runId: row.run_id as number,
-    ownerNo: row.owner_no as number,
-    deviceNo: row.device_no as number,
-    deviceId: row.device_id as string,
-    versionNumber: row.version_number as number,
-    jobVersion: row.version_no as number,
-    launchedAt,
-    updatedAt: (row.updated_at as number | null) ?? launchedAt,
-    notified: row.notified_at !== null,
-    statusDetails: row.status_details as string | null,
-    clientToken: row.client_token as string | null,
-    cancelVersion: row.cancel_version as number | null,
-    outputBytes: row.output_bytes as number,
-    outputCut: row.output_cut === 1,
-    life: {
-      execState: row.state as ExecState,
-      attempt: row.attempt as number,
-      startedAt: row.started_at as number | null,
-      finishedAt: row.finished_at as number | null,
-      notBefore: row.not_before as number | null,
-      dueAt: row.due_at as number | null,
-      deadlineAt: row.deadline_at as number | null,
-    },
-  }
-}
-
-export function toDeviceExecution(live: LiveExecution): DeviceExecution {
-  const { life, statusDetails } = live
-  return {
-    jobExecutionId: live.jobExecutionId,
-    execState: life.execState,
-    attempt: life.attempt,
-    versionNumber: live.versionNumber,
-    statusDetails: statusDetails === null ? {} : JSON.parse(statusDetails),
-    launchedAt: live.launchedAt,
-    startedAt: life.startedAt,
-    updatedAt: live.updatedAt,
-    timesOutAt: timesOutAt(life),
-    notified: live.notified,
-    jobVersion: live.jobVersion,
-  }
+/** For the queues in memory, which follow what is on disk. */
+export function asOnDisk(batch: MoveBatch, moved: Moved): MovedExecution {
+  return { ...moved, delayed: batch.find(moved.jobExecutionId)?.life.notBefore !== null }
 }

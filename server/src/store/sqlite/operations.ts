@@ -2,8 +2,6 @@
 // the writing operations each run in one transaction.
 
 import type { DatabaseSync } from 'node:sqlite'
-import { isTerminal } from '../../domain/execution.ts'
-import type { ExecutionMove, MoveOutcome, StoredExecution } from '../../domain/store.ts'
 import { prepareApiKeys } from './api-keys.ts'
 import { prepareClocks } from './clocks.ts'
 import { inTransaction, isDiskFault } from './database.ts'
@@ -14,8 +12,9 @@ import { prepareExecutionList } from './execution-list.ts'
 import { prepareExecutions } from './executions.ts'
 import { prepareFleet } from './fleet.ts'
 import { prepareJobs } from './jobs.ts'
-import { type MovedExecution, prepareMoves } from './moves.ts'
+import { prepareMoves } from './moves.ts'
 import { prepareOutputs } from './outputs.ts'
+import { prepareOwnerMoves } from './owner-moves.ts'
 import { prepareOwners } from './owners.ts'
 import { preparePolicies } from './policies.ts'
 import { preparePresence } from './presence.ts'
@@ -96,7 +95,11 @@ export function prepareWrites(db: DatabaseSync, onEvents: () => void = () => und
   const { getExecution } = prepareExecutions(db)
   const moves = prepareMoves(db, log)
   const { recordReports } = prepareReports(db, moves)
-  const { fireClocks, forgetPlaces, moveRun } = prepareClocks(db, moves)
+  const { moveExecution, moveRun, deleteDevice } = prepareOwnerMoves(db, moves, {
+    getExecution,
+    deleteDeviceRow,
+  })
+  const { fireClocks, clearCursors } = prepareClocks(db, moves)
   const { recordPresence, setAllOffline, recordDeliveries } = preparePresence(db, log)
   const { recordTriggers, purgeIdempotencyKeys } = prepareTriggers(db, log)
   const sessions = prepareSessions(db)
@@ -109,29 +112,6 @@ export function prepareWrites(db: DatabaseSync, onEvents: () => void = () => und
   )
   const probeWrite = (_?: undefined) => {
     for (const update of thereAndBack) update.run()
-  }
-
-  function moveExecution(input: ExecutionMove): MoveOutcome & { moved?: MovedExecution } {
-    const { ownerNo, jobExecutionId, event, moment, actor } = input
-    const before = moves.find(jobExecutionId)
-    if (before === undefined || before.ownerNo !== ownerNo) return { kind: 'unknown-execution' }
-    const from = before.life.execState
-    const after = moves.move(before, event, moment, actor)
-    if (after === undefined) return { kind: 'refused', execState: from }
-    const execution = getExecution(input) as StoredExecution
-    return { kind: 'moved', execution, from, moved: after.moved }
-  }
-
-  function deleteDevice(
-    input: Omit<ExecutionMove, 'jobExecutionId' | 'event'> & { deviceId: string; unfinishedIds: number[] },
-  ): MovedExecution[] | undefined {
-    const { ownerNo, deviceId, moment, actor } = input
-    if (!deleteDeviceRow({ ownerNo, deviceId, at: moment.at })) return undefined
-    return input.unfinishedIds.flatMap((id) => {
-      const execution = moves.find(id)
-      if (execution === undefined || isTerminal(execution.life.execState)) return []
-      return moves.move(execution, 'remove-device', moment, actor)?.moved ?? []
-    })
   }
 
   const whole =
@@ -165,16 +145,16 @@ export function prepareWrites(db: DatabaseSync, onEvents: () => void = () => und
     putJob: whole(putJob),
     deleteJob: whole(deleteJob),
     putDevices: whole(putDevices),
-    deleteDevice: whole(moves.counting(deleteDevice)),
+    deleteDevice: whole(deleteDevice),
     setDeviceToken: whole(setDeviceToken),
     createEnrollment: whole(createEnrollment),
     revokeEnrollment: whole(revokeEnrollment),
     enrollDevice: whole(enrollDevice),
     recordTriggers: whole(recordTriggers),
-    moveExecution: whole(moves.counting(moveExecution)),
-    moveRun: whole(moves.counting(moveRun)),
-    recordReports: whole(moves.counting(recordReports)),
-    fireClocks: whole(moves.counting(fireClocks), forgetPlaces),
+    moveExecution: whole(moveExecution),
+    moveRun: whole(moveRun),
+    recordReports: whole(recordReports),
+    fireClocks: whole(fireClocks, clearCursors),
     recordPresence: whole(recordPresence),
     setAllOffline: whole(setAllOffline),
     recordDeliveries: whole(recordDeliveries),

@@ -2,13 +2,10 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { ExecState } from '@jobcast/contract'
-import type { OutputSlice, ReportOutcome } from '../../domain/device-report.ts'
+import type { OutputSlice } from '../../domain/device-report.ts'
 import { isTerminal } from '../../domain/execution.ts'
 import { inSnapshot } from './database.ts'
-import type { LiveExecution } from './moves.ts'
 
-const INSERT = 'INSERT INTO output (execution_id, attempt, start, data) VALUES (?, ?, ?, ?)'
-const SET_LENGTH = 'UPDATE execution SET output_bytes = ?, output_cut = ? WHERE execution_id = ?'
 const EXECUTION = `
   SELECT run_id, state, attempt, output_bytes, output_cut FROM execution JOIN run USING (run_id)
   WHERE execution_id = ? AND execution.owner_no = ?`
@@ -22,8 +19,6 @@ const PIECES = `
      ORDER BY start DESC LIMIT 1), 0)
   ORDER BY start`
 
-type KeptOrGap = Extract<ReportOutcome, { kind: 'output-kept' | 'output-gap' }>
-
 export type OutputQuestion = {
   ownerNo: number
   jobExecutionId: number
@@ -33,8 +28,6 @@ export type OutputQuestion = {
 }
 
 export function prepareOutputs(db: DatabaseSync) {
-  const insert = db.prepare(INSERT)
-  const setLength = db.prepare(SET_LENGTH)
   const execution = db.prepare(EXECUTION)
   const lengthOf = db.prepare(LENGTH)
   const pieces = db.prepare(PIECES)
@@ -69,20 +62,5 @@ export function prepareOutputs(db: DatabaseSync) {
     }
   }
 
-  return {
-    /** What lies below the kept length is dropped, and so is what lies beyond the limit. */
-    keepOutput(live: LiveExecution, offset: number, data: Uint8Array, maxBytes: number): KeptOrGap {
-      const { jobExecutionId, outputBytes, runId, life } = live
-      if (live.outputCut) return { kind: 'output-kept', length: outputBytes, cut: true, runId }
-      if (offset > outputBytes) return { kind: 'output-gap', length: outputBytes }
-      const fresh = data.subarray(outputBytes - offset)
-      const kept = fresh.subarray(0, Math.max(0, maxBytes - outputBytes))
-      const cut = kept.length < fresh.length
-      const length = outputBytes + kept.length
-      if (kept.length > 0) insert.run(jobExecutionId, life.attempt, outputBytes, kept)
-      if (fresh.length > 0) setLength.run(length, Number(cut), jobExecutionId)
-      return { kind: 'output-kept', length, cut, runId }
-    },
-    readOutput: (question: OutputQuestion) => inSnapshot(db, () => readOutput(question)),
-  }
+  return { readOutput: (question: OutputQuestion) => inSnapshot(db, () => readOutput(question)) }
 }

@@ -3,16 +3,18 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { shownPending } from '@jobcast/contract/words'
 import type { DeviceExecution } from '../../domain/device-report.ts'
+import { toDeviceExecution } from '../../domain/execution-move.ts'
+import { toLive } from '../live-executions.ts'
 import { inSnapshot } from './database.ts'
-import { LIVE_COLUMNS, toDeviceExecution, toLive } from './moves.ts'
+import { SELECT_LIVE } from './moves.ts'
 
 const ACTIVE = `
-  ${LIVE_COLUMNS} WHERE execution.device_no = ? AND state IN ('IN_PROGRESS', 'CANCELING')
+  ${SELECT_LIVE} WHERE execution.device_no = ? AND state IN ('IN_PROGRESS', 'CANCELING')
   ORDER BY execution_id LIMIT ${shownPending}`
 const WAITING = `
-  ${LIVE_COLUMNS} WHERE execution_id IN (SELECT value FROM json_each(?)) AND state = 'PENDING' AND not_before IS NULL
+  ${SELECT_LIVE} WHERE execution_id IN (SELECT value FROM json_each(?)) AND state = 'PENDING' AND not_before IS NULL
   ORDER BY execution_id LIMIT ${shownPending}`
-const OWN = `${LIVE_COLUMNS} WHERE execution_id = ? AND execution.device_no = ?`
+const OWN = `${SELECT_LIVE} WHERE execution_id = ? AND execution.device_no = ?`
 
 export type QueueQuestion = { deviceNo: number; waiting: number[] }
 

@@ -117,8 +117,7 @@ function buildStore(
       const devices = catalogue.devices(ownerNo)
       const unfinishedIds = [...(devices.getOnDisk(deviceId)?.queue.all ?? [])]
       const write = () => writer.call('deleteDevice', { ownerNo, deviceId, unfinishedIds, moment, actor })
-      const moved = await devices.remove(deviceId, write)
-      return moved?.map(({ resting, ...each }) => each)
+      return devices.remove(deviceId, write)
     },
     setDeviceToken: (change) => writer.call('setDeviceToken', change),
     findDeviceByToken: ({ tokenId }) => reader.call('findDeviceByToken', tokenId),

@@ -1,6 +1,7 @@
 // A group of triggers on its way to the writer: names become numbers, ids are given, queues grow.
 // If the group fails, its ids leave the queues again; the ids themselves are never given twice.
 
+import { laterBy } from '../../domain/instants.ts'
 import type { LaunchedRun, Trigger, TriggerOutcome } from '../../domain/store.ts'
 import type { Catalogue, DeviceRef } from './catalogue.ts'
 import type { Known } from './known.ts'
@@ -113,7 +114,7 @@ function launch(catalogue: Catalogue, lastIds: LastIds, trigger: Trigger): Launc
   lastIds.jobExecutionId += total
   const runId = ++lastIds.runId
   const { jobNo, versionNo, expireAfterSeconds, deadlineSeconds } = job
-  const after = (seconds: number | null) => (seconds === null ? null : trigger.clock + seconds * 1000)
+  const after = (seconds: number | null) => (seconds === null ? null : laterBy(seconds * 1000, trigger.clock))
   return {
     checked: {
       runId,

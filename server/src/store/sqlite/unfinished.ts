@@ -17,15 +17,15 @@ const PART = `
   WHERE run.owner_no = ? AND run.run_id BETWEEN ? AND ? AND pending + in_progress + canceling > 0
     AND state IN ('PENDING', 'IN_PROGRESS', 'CANCELING')`
 
-const RESTING = `
+const DELAYED = `
   SELECT execution_id, device_no FROM execution WHERE due_at IS NOT NULL AND not_before IS NOT NULL`
 
 /** Those that wait for a retry. */
-export function readResting(
+export function readDelayed(
   db: DatabaseSync,
   take: (jobExecutionId: number, deviceNo: number) => void,
 ): void {
-  for (const row of db.prepare(RESTING).iterate()) take(row.execution_id as number, row.device_no as number)
+  for (const row of db.prepare(DELAYED).iterate()) take(row.execution_id as number, row.device_no as number)
 }
 
 /**

@@ -1,11 +1,11 @@
 // What has not ended on one device, oldest first. Ids only grow, so the list is always sorted.
 
-const nobody: ReadonlySet<number> = new Set()
+const none: ReadonlySet<number> = new Set()
 
 export class WaitingQueue {
   readonly #ids: number[] = []
   /** Those that wait for a retry and are not offered; most queues never have one. */
-  #resting: Set<number> | undefined
+  #delayed: Set<number> | undefined
   /** Those that are being written and cannot be seen yet. */
   #unwritten = 0
   /** Another number whenever what a device can see of the queue may be another. */
@@ -31,25 +31,25 @@ export class WaitingQueue {
 
   leave(jobExecutionId: number): void {
     this.#drop(jobExecutionId)
-    this.#resting?.delete(jobExecutionId)
+    this.#delayed?.delete(jobExecutionId)
     this.mark++
   }
 
-  rest(jobExecutionId: number): void {
-    this.#resting ??= new Set()
-    this.#resting.add(jobExecutionId)
+  delay(jobExecutionId: number): void {
+    this.#delayed ??= new Set()
+    this.#delayed.add(jobExecutionId)
     this.mark++
   }
 
   /** It has moved, and is offered or under way. */
   touch(jobExecutionId: number): void {
-    this.#resting?.delete(jobExecutionId)
+    this.#delayed?.delete(jobExecutionId)
     this.mark++
   }
 
   /** How many a device can see. */
   get offered(): number {
-    return this.#ids.length - this.#unwritten - (this.#resting?.size ?? 0)
+    return this.#ids.length - this.#unwritten - (this.#delayed?.size ?? 0)
   }
 
   /** What has this id or a higher one is being written; writes settle in the order in which they are announced. */
@@ -66,32 +66,32 @@ export class WaitingQueue {
     return this.#ids
   }
 
-  /** The oldest that do not rest. */
+  /** The oldest that are on offer. */
   oldest(count: number): number[] {
-    const resting = this.#resting ?? nobody
-    if (resting.size === 0) return this.#ids.slice(0, count)
+    const delayed = this.#delayed ?? none
+    if (delayed.size === 0) return this.#ids.slice(0, count)
     const found: number[] = []
     for (const id of this.#ids) {
       if (found.length === count) break
-      if (!resting.has(id)) found.push(id)
+      if (!delayed.has(id)) found.push(id)
     }
     return found
   }
 
   /** The newest with a lower id, newest first. */
   newestBelow(before: number, count: number): { ids: number[]; complete: boolean } {
-    const end = this.#placeOf(before)
+    const end = this.#positionOf(before)
     const start = Math.max(0, end - count)
     return { ids: this.#ids.slice(start, end).reverse(), complete: start === 0 }
   }
 
   #drop(jobExecutionId: number): void {
-    const at = this.#placeOf(jobExecutionId)
+    const at = this.#positionOf(jobExecutionId)
     if (this.#ids[at] === jobExecutionId) this.#ids.splice(at, 1)
   }
 
   /** How many are below the id. */
-  #placeOf(jobExecutionId: number): number {
+  #positionOf(jobExecutionId: number): number {
     let low = 0
     let high = this.#ids.length
     while (low < high) {

@@ -14,6 +14,7 @@ import type {
   ReportOutcome,
 } from '../../../src/domain/device-report.ts'
 import { Documents } from '../../../src/domain/documents.ts'
+import { steadyInstant } from '../../../src/domain/instants.ts'
 import { hashSecret, newSecretText } from '../../../src/domain/secret-text.ts'
 import { CredentialChanges } from '../../../src/domain/sign-in.ts'
 import type { DeviceKey, Store } from '../../../src/domain/store.ts'
@@ -99,7 +100,7 @@ export class Backend {
     },
     moment: () => ({
       at: 1_700_000_000_000 + this.clock,
-      clock: this.clock,
+      clock: steadyInstant(this.clock),
       chance: 0,
       cancelDeadlineMs: 1000,
     }),

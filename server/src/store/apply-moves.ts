@@ -1,0 +1,122 @@
+// The one engine that moves executions, for both stores. A store loads executions (PostgreSQL locks them, in the order of
+// their ids), this applies moves to them as domain/execution-move.ts says, and the store writes what came of it.
+
+import type { Policy } from '../domain/execution.ts'
+import {
+  applyMove,
+  type ExecutionChange,
+  type LiveExecution,
+  type Move,
+  type MoveEffects,
+  type NewTransition,
+  offerAgain,
+} from '../domain/execution-move.ts'
+import type { OutputPiece } from '../domain/keep-output.ts'
+import { countMoves, type RunChange } from '../domain/run-counts.ts'
+import type { ExecutionMove, Moved, MoveOutcome } from '../domain/store.ts'
+
+/** How many executions one step loads. SQLite's writer takes about 20 ms for them; others get between two batches. */
+export const batchSize = 1000
+
+export type PolicyOf = (jobVersion: number) => Policy
+
+/** What a store has to write, all of it in one transaction. Executions and runs are in the order of their ids. */
+export type MoveWrites = {
+  /** As they are now. */
+  executions: LiveExecution[]
+  /** Of these only the length of the output has changed. */
+  withOutput: LiveExecution[]
+  pieces: OutputPiece[]
+  transitions: NewTransition[]
+  changes: ExecutionChange[]
+  runs: RunChange[]
+}
+
+export class MoveBatch {
+  readonly #policyOf: PolicyOf
+  /** As they are by now. */
+  readonly #live = new Map<number, LiveExecution>()
+  readonly #changed = new Set<number>()
+  readonly #withOutput = new Set<number>()
+  readonly #pieces: OutputPiece[] = []
+  readonly #transitions: NewTransition[] = []
+  readonly #changes: ExecutionChange[] = []
+  readonly #moves: { moved: Moved; at: number }[] = []
+
+  constructor(policyOf: PolicyOf) {
+    this.#policyOf = policyOf
+  }
+
+  /** Takes in what a store has loaded. One that this batch has changed before is given back as it is by now. */
+  load(found: LiveExecution[]): LiveExecution[] {
+    return found.map((each) => {
+      const loaded = this.#live.get(each.jobExecutionId)
+      if (loaded === undefined) this.#live.set(each.jobExecutionId, each)
+      return loaded ?? each
+    })
+  }
+
+  /** One that is loaded, as it is by now. */
+  find(jobExecutionId: number): LiveExecution | undefined {
+    return this.#live.get(jobExecutionId)
+  }
+
+  /** Undefined when the state does not allow the event. */
+  move(before: LiveExecution, move: Move): MoveEffects | undefined {
+    const effects = applyMove(before, this.#policyOf(before.jobVersion), move)
+    if (effects === undefined) return undefined
+    const { execution, transition, change, moved } = effects
+    this.#set(execution)
+    if (transition) this.#transitions.push(transition)
+    this.#changes.push(change)
+    this.#moves.push({ moved, at: move.moment.at })
+    return effects
+  }
+
+  /** Moves those whose state allows it. */
+  moveAll(executions: LiveExecution[], move: Move): Moved[] {
+    return executions.flatMap((execution) => this.move(execution, move)?.moved ?? [])
+  }
+
+  /** For the owner of one execution. */
+  moveOwn({
+    ownerNo,
+    jobExecutionId,
+    ...move
+  }: ExecutionMove): Exclude<MoveOutcome, { kind: 'moved' }> | { kind: 'moved'; moved: Moved } {
+    const before = this.find(jobExecutionId)
+    if (before === undefined || before.ownerNo !== ownerNo) return { kind: 'unknown-execution' }
+    const moved = this.move(before, move)?.moved
+    return moved ? { kind: 'moved', moved } : { kind: 'refused', execState: before.life.execState }
+  }
+
+  offerAgain(before: LiveExecution, moment: Move['moment']): Moved {
+    const { execution, moved } = offerAgain(before, this.#policyOf(before.jobVersion), moment)
+    this.#set(execution)
+    return moved
+  }
+
+  keepOutput(execution: LiveExecution, piece: OutputPiece | undefined): void {
+    this.#live.set(execution.jobExecutionId, execution)
+    this.#withOutput.add(execution.jobExecutionId)
+    if (piece) this.#pieces.push(piece)
+  }
+
+  get writes(): MoveWrites {
+    const inOrder = (ids: Iterable<number>) =>
+      [...ids].sort((one, other) => one - other).map((id) => this.#live.get(id) as LiveExecution)
+    return {
+      executions: inOrder(this.#changed),
+      withOutput: inOrder(this.#withOutput.difference(this.#changed)),
+      pieces: this.#pieces,
+      transitions: this.#transitions,
+      changes: this.#changes,
+      runs: countMoves(this.#moves),
+    }
+  }
+
+  #set(execution: LiveExecution): void {
+    this.#live.set(execution.jobExecutionId, execution)
+    this.#changed.add(execution.jobExecutionId)
+  }
+}

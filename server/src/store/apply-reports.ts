@@ -1,0 +1,101 @@
+// What a group of device reports does, one after the other, to the executions that were loaded for it.
+
+import type { DeviceReport, ReportOutcome } from '../domain/device-report.ts'
+import { isActive, isOffered } from '../domain/execution.ts'
+import { type LiveExecution, toDeviceExecution } from '../domain/execution-move.ts'
+import { judgeReport, refuseOutput } from '../domain/judge-report.ts'
+import { keepOutput } from '../domain/keep-output.ts'
+import type { Moved } from '../domain/store.ts'
+import type { MoveBatch } from './apply-moves.ts'
+
+type StartNext = Extract<DeviceReport, { kind: 'start-next' }>
+type Update = Extract<DeviceReport, { kind: 'update' }>
+type Output = Extract<DeviceReport, { kind: 'output' }>
+
+/** A report with the number of its device; undefined: there is no such device. */
+export type CheckedReport<Report = DeviceReport> = { report: Report; deviceNo: number | undefined }
+
+/**
+ * The store has loaded the executions that reports name and, of each device that asks for its next one, as many of those
+ * on offer as the group has reports of it: each report ends at most one.
+ */
+export function applyReports(
+  batch: MoveBatch,
+  loaded: LiveExecution[],
+  reports: CheckedReport[],
+): ReportOutcome[] {
+  const ofDevice = Map.groupBy(batch.load(loaded), ({ deviceNo }) => deviceNo)
+  return reports.map(({ report, deviceNo }) => {
+    if (deviceNo === undefined) return { kind: 'unknown-device' }
+    return report.kind === 'start-next'
+      ? startNext(batch, report, nextOf(batch, ofDevice.get(deviceNo) ?? []))
+      : reportOn(batch, report, deviceNo)
+  })
+}
+
+/** The one under way, else the first on offer. */
+function nextOf(batch: MoveBatch, loaded: LiveExecution[]): LiveExecution | undefined {
+  let next: LiveExecution | undefined
+  for (const { jobExecutionId } of loaded) {
+    const execution = batch.find(jobExecutionId)
+    if (execution === undefined || !isOffered(execution.life)) continue
+    if (next === undefined || comesBefore(execution, next)) next = execution
+  }
+  return next
+}
+
+function comesBefore(one: LiveExecution, other: LiveExecution): boolean {
+  const [active, otherActive] = [isActive(one.life.execState), isActive(other.life.execState)]
+  return active === otherActive ? one.jobExecutionId < other.jobExecutionId : active
+}
+
+function startNext(batch: MoveBatch, report: StartNext, next: LiveExecution | undefined): ReportOutcome {
+  if (next === undefined) return { kind: 'nothing-pending' }
+  if (isActive(next.life.execState)) return done(next)
+  const { moment, statusDetails, stepTimeout } = report
+  const fields = { statusDetails, stepTimeout }
+  const started = batch.move(next, { event: 'start', moment, actor: 'device', fields })
+  if (started === undefined) throw new Error('what is pending cannot be started')
+  return done(started.execution, started.moved)
+}
+
+/** On the device's own execution, of the attempt it names. */
+function reportOn(batch: MoveBatch, report: Update | Output, deviceNo: number): ReportOutcome {
+  const execution = batch.find(report.jobExecutionId)
+  if (execution?.deviceNo !== deviceNo) return { kind: 'unknown-execution' }
+  return report.kind === 'update' ? update(batch, execution, report) : output(batch, execution, report)
+}
+
+function update(batch: MoveBatch, execution: LiveExecution, report: Update): ReportOutcome {
+  const judgement = judgeReport(execution, report, report.moment.clock)
+  switch (judgement.kind) {
+    case 'unknown-execution':
+      return judgement
+    case 'double':
+      return done(execution)
+    case 'wrong-state':
+    case 'wrong-version':
+      return { kind: judgement.kind, execution: toDeviceExecution(execution) }
+    case 'event': {
+      const { event } = judgement
+      const { moment, statusDetails, result, stepTimeout, clientToken } = report
+      const fields = { statusDetails, result, stepTimeout, clientToken }
+      const after = batch.move(execution, { event, moment, actor: 'device', fields })
+      if (after === undefined) throw new Error('a report that counts cannot be carried out')
+      return done(after.execution, event === 'progress' ? undefined : after.moved)
+    }
+  }
+}
+
+function output(batch: MoveBatch, execution: LiveExecution, report: Output): ReportOutcome {
+  const refusal = refuseOutput(execution.life, report.attempt, report.moment.clock)
+  if (refusal === 'unknown-execution') return { kind: refusal }
+  if (refusal) return { kind: refusal, execution: toDeviceExecution(execution) }
+  const { outcome, execution: after, piece } = keepOutput(execution, report)
+  if (after) batch.keepOutput(after, piece)
+  return outcome
+}
+
+function done(execution: LiveExecution, moved?: Moved): ReportOutcome {
+  return { kind: 'done', execution: toDeviceExecution(execution), moved }
+}

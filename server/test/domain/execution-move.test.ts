@@ -1,0 +1,283 @@
+// What a move does to an execution besides its clocks, which execution.test.ts has: a table of moves.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { execStates } from '@jobcast/contract'
+import { executionEvents, nextState, type Policy } from '../../src/domain/execution.ts'
+import {
+  applyMove,
+  type LiveExecution,
+  type Move,
+  offerAgain,
+  toDeviceExecution,
+} from '../../src/domain/execution-move.ts'
+import { steadyInstant } from '../../src/domain/instants.ts'
+
+const launchedAt = 1000
+const moment = { at: 5000, clock: steadyInstant(70_000), chance: 0, cancelDeadlineMs: 30_000 }
+const retryAt = steadyInstant(80_000)
+const noPolicy: Policy = { expireAfterSeconds: null, timeoutSeconds: null, retry: null }
+const retrying: Policy = { ...noPolicy, retry: { max: 1, backoffSeconds: 10, on: ['FAILED', 'TIMED_OUT'] } }
+
+const pending: LiveExecution = {
+  jobExecutionId: 7,
+  runId: 3,
+  ownerNo: 1,
+  deviceNo: 40,
+  deviceId: 'lamp',
+  versionNumber: 1,
+  jobVersion: 9,
+  launchedAt,
+  updatedAt: null,
+  notifiedAt: null,
+  deliveredAt: null,
+  statusDetails: null,
+  newResult: null,
+  clientToken: null,
+  cancelVersion: null,
+  outputBytes: 0,
+  outputCut: false,
+  life: {
+    execState: 'PENDING',
+    attempt: 1,
+    startedAt: null,
+    finishedAt: null,
+    notBefore: null,
+    dueAt: null,
+    deadlineAt: null,
+  },
+}
+const running: LiveExecution = {
+  ...pending,
+  versionNumber: 4,
+  updatedAt: 2000,
+  notifiedAt: 1500,
+  deliveredAt: 1600,
+  statusDetails: '{"step":"1"}',
+  clientToken: 'before',
+  outputBytes: 12,
+  outputCut: true,
+  life: { ...pending.life, execState: 'IN_PROGRESS', startedAt: 1700 },
+}
+const canceling: LiveExecution = {
+  ...running,
+  cancelVersion: 4,
+  life: { ...running.life, execState: 'CANCELING', dueAt: steadyInstant(90_000) },
+}
+
+type Case = {
+  title: string
+  before: LiveExecution
+  policy?: Policy
+  move: Omit<Move, 'moment'>
+  /** Beside the version and the instant, which each move changes. */
+  fields: Partial<Omit<LiveExecution, 'life'>>
+  life: Partial<LiveExecution['life']>
+  type: string
+  /** Null: it leaves no entry in the history. */
+  noted: string | null
+  details?: string
+}
+
+const cases: Case[] = [
+  {
+    title: 'a start by the device: it has reached the device',
+    before: pending,
+    move: { event: 'start', actor: 'device', fields: { statusDetails: { step: '1' } } },
+    fields: { notifiedAt: 5000, deliveredAt: 5000, statusDetails: '{"step":"1"}' },
+    life: { execState: 'IN_PROGRESS', startedAt: 5000 },
+    type: 'execution.in_progress',
+    noted: 'start',
+    details: '{"step":"1"}',
+  },
+  {
+    title: 'progress: an event, but no entry in the history; notices keep their instants',
+    before: running,
+    move: {
+      event: 'progress',
+      actor: 'device',
+      fields: { statusDetails: { step: '2' }, clientToken: 'now' },
+    },
+    fields: { statusDetails: '{"step":"2"}', clientToken: 'now' },
+    life: {},
+    type: 'execution.progress',
+    noted: null,
+    details: '{"step":"2"}',
+  },
+  {
+    title: 'progress without details or token: the details stay, the token is void',
+    before: running,
+    move: { event: 'progress', actor: 'device' },
+    fields: { clientToken: null },
+    life: {},
+    type: 'execution.progress',
+    noted: null,
+  },
+  {
+    title: 'a success with a result',
+    before: running,
+    move: { event: 'succeed', actor: 'device', fields: { result: '[1]' } },
+    fields: { newResult: '[1]', clientToken: null },
+    life: { execState: 'SUCCEEDED', finishedAt: 5000 },
+    type: 'execution.succeeded',
+    noted: 'succeed',
+  },
+  {
+    title: 'a failure that is the last',
+    before: running,
+    move: { event: 'fail', actor: 'device' },
+    fields: { clientToken: null },
+    life: { execState: 'FAILED', finishedAt: 5000 },
+    type: 'execution.failed',
+    noted: 'fail',
+  },
+  {
+    title: 'a failure that is retried: the next attempt has no notices and no output, and keeps its details',
+    before: running,
+    policy: retrying,
+    move: { event: 'fail', actor: 'device', fields: { result: '{}' } },
+    fields: {
+      notifiedAt: null,
+      deliveredAt: null,
+      outputBytes: 0,
+      outputCut: false,
+      newResult: '{}',
+      clientToken: null,
+    },
+    life: { execState: 'PENDING', attempt: 2, startedAt: null, notBefore: retryAt, dueAt: retryAt },
+    type: 'execution.pending',
+    noted: 'retry',
+  },
+  {
+    title: 'a time-out that is retried: what the device sent last stays',
+    before: running,
+    policy: retrying,
+    move: { event: 'time-out', actor: 'clock' },
+    fields: { notifiedAt: null, deliveredAt: null, outputBytes: 0, outputCut: false },
+    life: { execState: 'PENDING', attempt: 2, startedAt: null, notBefore: retryAt, dueAt: retryAt },
+    type: 'execution.pending',
+    noted: 'retry',
+  },
+  {
+    title: 'an expiry: nothing has reached the device',
+    before: pending,
+    move: { event: 'expire', actor: 'clock' },
+    fields: {},
+    life: { execState: 'EXPIRED', finishedAt: 5000 },
+    type: 'execution.expired',
+    noted: 'expire',
+  },
+  {
+    title: 'a cancel of what waits',
+    before: pending,
+    move: { event: 'cancel', actor: 'key k1' },
+    fields: {},
+    life: { execState: 'CANCELED', finishedAt: 5000 },
+    type: 'execution.canceled',
+    noted: 'cancel',
+  },
+  {
+    title: 'a cancel of what runs: its version is noted, so that a report that has not seen it still counts',
+    before: running,
+    move: { event: 'cancel', actor: 'key k1' },
+    fields: { cancelVersion: 5 },
+    life: { execState: 'CANCELING', dueAt: steadyInstant(100_000) },
+    type: 'execution.canceling',
+    noted: 'cancel',
+  },
+  {
+    title: 'progress while it is canceled: the version of the cancel stays what it was',
+    before: canceling,
+    move: { event: 'progress', actor: 'device' },
+    fields: { clientToken: null },
+    life: {},
+    type: 'execution.progress',
+    noted: null,
+  },
+  {
+    title: 'a cancel that the device confirms',
+    before: canceling,
+    move: { event: 'confirm-cancel', actor: 'device' },
+    fields: { clientToken: null },
+    life: { execState: 'CANCELED', finishedAt: 5000, dueAt: null },
+    type: 'execution.canceled',
+    noted: 'confirm-cancel',
+  },
+  {
+    title: 'a failure while it is canceled is not retried',
+    before: canceling,
+    policy: retrying,
+    move: { event: 'fail', actor: 'device' },
+    fields: { clientToken: null },
+    life: { execState: 'FAILED', finishedAt: 5000, dueAt: null },
+    type: 'execution.failed',
+    noted: 'fail',
+  },
+]
+
+for (const { title, before, policy = noPolicy, move, fields, life, type, noted, details = null } of cases) {
+  test(title, () => {
+    const effects = applyMove(before, policy, { ...move, moment })
+    const versionNumber = before.versionNumber + 1
+    const [from, to] = [before.life.execState, life.execState ?? before.life.execState]
+    const { jobExecutionId, runId, ownerNo, deviceNo, deviceId } = before
+    const step = { at: 5000, from, actor: move.actor, attempt: 1, versionNumber, jobExecutionId }
+    assert.deepEqual(effects, {
+      execution: { ...before, versionNumber, updatedAt: 5000, ...fields, life: { ...before.life, ...life } },
+      transition: noted === null ? undefined : { ...step, to, event: noted },
+      change: { ...step, type, cause: noted ?? 'progress', ownerNo, runId, deviceNo, details },
+      moved: { ownerNo, deviceId, jobExecutionId, runId, from, execState: to },
+    })
+  })
+}
+
+test('what the state does not allow moves nothing', () => {
+  for (const execState of execStates) {
+    for (const event of executionEvents) {
+      const before = { ...running, life: { ...running.life, execState } }
+      const effects = applyMove(before, noPolicy, { event, actor: 'device', moment })
+      const isAllowed = event !== 'retry' && nextState(execState, event) !== undefined
+      assert.equal(effects !== undefined, isAllowed, `${event} in ${execState}`)
+    }
+  }
+})
+
+test('a move leaves what it was given as it was', () => {
+  const before = structuredClone(running)
+  applyMove(running, retrying, { event: 'fail', actor: 'device', moment })
+  assert.deepEqual(running, before)
+})
+
+test('when its retry delay is over it is offered again, without a new version, and may expire again', () => {
+  const { clock } = moment
+  const delayed = { ...pending, life: { ...pending.life, attempt: 2, notBefore: clock, dueAt: clock } }
+  const policy = { ...retrying, expireAfterSeconds: 5 }
+  assert.deepEqual(offerAgain(delayed, policy, moment), {
+    execution: { ...delayed, life: { ...delayed.life, notBefore: null, dueAt: 75_000 } },
+    moved: {
+      ownerNo: 1,
+      deviceId: 'lamp',
+      jobExecutionId: 7,
+      runId: 3,
+      from: 'PENDING',
+      execState: 'PENDING',
+    },
+  })
+})
+
+test('a device sees when it was changed last; until then, when it was launched', () => {
+  assert.equal(toDeviceExecution(pending).updatedAt, launchedAt)
+  assert.deepEqual(toDeviceExecution(canceling), {
+    jobExecutionId: 7,
+    execState: 'CANCELING',
+    attempt: 1,
+    versionNumber: 4,
+    statusDetails: { step: '1' },
+    launchedAt,
+    startedAt: 1700,
+    updatedAt: 2000,
+    timesOutAt: 90_000,
+    notified: true,
+    jobVersion: 9,
+  })
+})
