@@ -3,16 +3,10 @@
 
 import type { AddressInfo } from 'node:net'
 import { newSecretText } from '@jobcast/server'
-import { ChangeSignal } from '../server/src/domain/change-signal.ts'
+import { buildParts } from '../server/src/build-parts.ts'
 import type { DeviceLink } from '../server/src/domain/device-link.ts'
-import { Documents } from '../server/src/domain/documents.ts'
-import { FleetHistory } from '../server/src/domain/fleet-history.ts'
-import { HealthCheck } from '../server/src/domain/health-check.ts'
 import { steadyInstant } from '../server/src/domain/instants.ts'
-import { KeyUse } from '../server/src/domain/key-use.ts'
-import { Presence } from '../server/src/domain/presence.ts'
 import { hashSecret } from '../server/src/domain/secret-text.ts'
-import { CredentialChanges } from '../server/src/domain/sign-in.ts'
 import type { Store, StoredApiKey, TriggerOutcome } from '../server/src/domain/store.ts'
 import { buildApp } from '../server/src/http/app.ts'
 import type { Tell } from '../server/src/observe/events.ts'
@@ -33,35 +27,30 @@ export async function serveTriggers(keep?: Keep): Promise<void> {
   }
   const { text, id } = newSecretText('jc')
   const key = { keyId: id, ownerNo: 1, secretHash: hashSecret(text), scopes: ['TRIGGER'], ...neverEnds }
-  // Triggers ask nothing else of a store.
-  const store = { findApiKey: (keyId: string) => (keyId === id ? key : undefined) } as unknown as Store
+  // Triggers need nothing else of a store.
+  const store = {
+    findApiKey: ({ keyId }: { keyId: string }) => (keyId === id ? key : undefined),
+    recordKeyUse: async () => undefined,
+    onEvents: () => undefined,
+  } as unknown as Store
+  const parts = buildParts({
+    store,
+    tell,
+    metrics,
+    now: Date.now,
+    elapsed: () => performance.now(),
+    moment: () => ({ at: Date.now(), clock: steadyInstant(Date.now()), chance: 0, cancelDeadlineMs: 0 }),
+    stopping: new AbortController().signal,
+    maxOutputBytes: 0,
+    isRemote: false,
+    isAllowedAddress: () => false,
+  })
   const app = await buildApp(
     {
-      store,
-      tell,
-      metrics,
-      now: Date.now,
-      moment: () => ({ at: Date.now(), clock: steadyInstant(Date.now()), chance: 0, cancelDeadlineMs: 0 }),
+      ...parts,
       link: nobodyIsConnected,
-      presence: new Presence({
-        store: { recordPresence: async () => undefined },
-        now: Date.now,
-        elapsed: () => performance.now(),
-      }),
-      documents: new Documents(store),
-      fleetHistory: new FleetHistory({ store, now: Date.now }),
-      credentialChanges: new CredentialChanges(),
-      keyUse: new KeyUse({ recordKeyUse: async () => undefined }),
-      changes: new ChangeSignal(),
-      outputs: new ChangeSignal(),
-      newEvents: new ChangeSignal<'all'>(),
       webhooks: { changed: () => undefined },
-      isAllowedAddress: () => false,
-      health: new HealthCheck(async () => undefined),
-      stopping: new AbortController().signal,
-      runningKeys: new Set(),
       recordTrigger: ({ deviceIds, launchedAt }) => recordTrigger(deviceIds, launchedAt, keep),
-      recordDevice: () => Promise.reject(new Error('the fleet is given')),
     },
     { version: 'bench', maxDevices: fleet.length, tls: undefined, consoleFolder: 'none' },
   )

@@ -2,13 +2,16 @@
 
 import Type, { type Static } from 'typebox'
 import { Page, PageQuery } from './page.ts'
-import { GivenInstant, Instant, Name, orNull } from './text.ts'
+import { GivenInstant, Id, Instant, mustBe, Name, orNull } from './text.ts'
 
 export const scopes = ['TRIGGER', 'READ', 'MANAGE', 'ADMIN'] as const
 export type Scope = (typeof scopes)[number]
 export const Scope = Type.Unsafe<Scope>({ type: 'string', enum: [...scopes] })
 
-export const OwnerId = Type.String({ pattern: '^[A-Za-z0-9_]{1,64}$' })
+export const OwnerId = Type.String({
+  pattern: '^[A-Za-z0-9_]{1,64}$',
+  [mustBe]: '1 to 64 letters, digits or _',
+})
 
 export const NewApiKey = Type.Object(
   {
@@ -64,7 +67,7 @@ export const ApiKeyQuery = Type.Object(
 )
 export type ApiKeyQuery = Static<typeof ApiKeyQuery>
 
-export const ApiKeyParams = Type.Object({ keyId: Type.String({ pattern: '^[A-Za-z0-9]{1,64}$' }) })
+export const ApiKeyParams = Type.Object({ keyId: Id })
 
 export const NewOwner = Type.Object(
   { ownerName: Name },

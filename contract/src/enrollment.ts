@@ -3,7 +3,7 @@
 import Type, { type Static } from 'typebox'
 import { Tags } from './device.ts'
 import { Page } from './page.ts'
-import { DeviceIdPrefix, Instant, Name, orNull } from './text.ts'
+import { DeviceIdPrefix, Id, Instant, Name, orNull } from './text.ts'
 
 export const NewEnrollment = Type.Object(
   {
@@ -56,7 +56,7 @@ export const CreatedEnrollment = Type.Object(
 export type CreatedEnrollment = Static<typeof CreatedEnrollment>
 
 export const EnrollmentParams = Type.Object({
-  enrollmentId: Type.String({ pattern: '^[A-Za-z0-9]{1,64}$' }),
+  enrollmentId: Id,
 })
 
 export const EnrollmentPage = Page(Enrollment)

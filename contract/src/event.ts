@@ -10,7 +10,7 @@ import {
   type RunEventType,
 } from './event-type.ts'
 import { Counts, ExecState } from './execution.ts'
-import { GivenInstant, Instant, Name, orNull } from './text.ts'
+import { GivenInstant, Instant, mustBe, Name, orNull } from './text.ts'
 
 export * from './event-type.ts'
 
@@ -108,6 +108,7 @@ export const EventQuery = Type.Object(
     types: Type.Optional(
       Type.String({
         pattern: `^${pattern}(?:,${pattern})*$`,
+        [mustBe]: `event types separated by commas, of ${eventPatterns.join(', ')}`,
         maxLength: 1000,
         description: 'Only these types, separated by commas; `execution.*` matches all types of a kind',
         examples: ['execution.failed,run.finished'],

@@ -2,6 +2,9 @@
 
 import Type, { type TSchema } from 'typebox'
 
+/** In a schema: what its pattern means, in words that complete "… must be". For error messages, and in the OpenAPI document. */
+export const mustBe = 'x-must-be'
+
 /** At least one visible character, no control character, no lone surrogate, at most 128 characters. */
 const namePattern = '^(?=\\s*\\S)[^\\p{Cc}\\p{Cs}]{1,128}$'
 
@@ -15,12 +18,26 @@ const deviceIdPrefixPattern = '^[^\\p{Cc}\\p{Cs}/+#?]{1,128}$'
 const jobNamePattern = '^(?!\\.{1,2}$)(?=\\s*\\S)[^\\p{Cc}\\p{Cs}]{1,128}$'
 
 /** A name in a request that refers to something; any well-formed name may be looked up. */
-export const Name = Type.String({ pattern: namePattern })
+export const Name = Type.String({
+  pattern: namePattern,
+  [mustBe]: '1 to 128 characters, not only spaces, without control characters',
+})
+/** An id that Jobcast has issued. */
+export const Id = Type.String({ pattern: '^[A-Za-z0-9]{1,64}$', [mustBe]: '1 to 64 letters or digits' })
 /** A deviceId of a device to be created. */
-export const NewDeviceId = Type.String({ pattern: deviceIdPattern })
-export const DeviceIdPrefix = Type.String({ pattern: deviceIdPrefixPattern })
+export const NewDeviceId = Type.String({
+  pattern: deviceIdPattern,
+  [mustBe]: '1 to 128 characters without / + # ? and control characters, not only spaces, not . or ..',
+})
+export const DeviceIdPrefix = Type.String({
+  pattern: deviceIdPrefixPattern,
+  [mustBe]: '1 to 128 characters without / + # ? and control characters',
+})
 /** A jobName of a job to be created. */
-export const NewJobName = Type.String({ pattern: jobNamePattern })
+export const NewJobName = Type.String({
+  pattern: jobNamePattern,
+  [mustBe]: '1 to 128 characters without control characters, not only spaces, not . or ..',
+})
 
 const nameRule = new RegExp(namePattern, 'u')
 const deviceIdRule = new RegExp(deviceIdPattern, 'u')
@@ -34,7 +51,11 @@ export function isNewDeviceId(text: string): boolean {
 }
 
 /** Free text of one or more lines: no control characters except line breaks and tabs. */
-export const Prose = Type.String({ pattern: '^(?:[^\\p{Cc}\\p{Cs}]|[\\n\\r\\t])*$', maxLength: 2000 })
+export const Prose = Type.String({
+  pattern: '^(?:[^\\p{Cc}\\p{Cs}]|[\\n\\r\\t])*$',
+  [mustBe]: 'text without control characters except line breaks and tabs',
+  maxLength: 2000,
+})
 
 /** RFC 3339 with Z. */
 export const Instant = Type.String({ format: 'date-time', examples: ['2026-11-15T09:30:00.000Z'] })
@@ -42,6 +63,7 @@ export const Instant = Type.String({ format: 'date-time', examples: ['2026-11-15
 export const GivenInstant = Type.String({
   ...Instant,
   pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:[0-5]\\d(?:\\.\\d+)?(?:Z|[+-]\\d\\d:\\d\\d)$',
+  [mustBe]: 'an RFC 3339 instant such as 2026-11-15T09:30:00Z',
 })
 
 export const orNull = <T extends TSchema>(schema: T, options: { description?: string } = {}) =>

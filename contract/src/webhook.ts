@@ -3,11 +3,12 @@
 import Type, { type Static } from 'typebox'
 import { eventPatterns } from './event.ts'
 import { Page, PageQuery } from './page.ts'
-import { GivenInstant, Instant, Name, NewJobName, orNull } from './text.ts'
+import { GivenInstant, Instant, mustBe, Name, NewJobName, orNull } from './text.ts'
 
 const EventPattern = Type.String({ enum: [...eventPatterns] })
 const Secret = Type.String({
   pattern: '^whsec_[A-Za-z0-9+/]{32,88}={0,2}$',
+  [mustBe]: 'whsec_ followed by 24 to 64 bytes in base64',
   description: '`whsec_` followed by 24 to 64 bytes in base64',
 })
 
@@ -16,6 +17,7 @@ export const WebhookContent = Type.Object(
   {
     url: Type.String({
       pattern: '^https?://[^\\s\\p{Cc}\\p{Cs}]+$',
+      [mustBe]: 'an http or https URL without spaces',
       maxLength: 2000,
       description: 'Where events are sent, by POST',
     }),

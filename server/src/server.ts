@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url'
 import packageJson from '../package.json' with { type: 'json' }
 import { ensureAdminKey } from './admin-key.ts'
 import { runAmongNodes, startBackground } from './background-tasks.ts'
+import { buildParts } from './build-parts.ts'
 import type { Config } from './config.ts'
-import { Dispatcher } from './dispatch/dispatcher.ts'
 import { NodeLife } from './dispatch/nodes/node-life.ts'
 import { shareLink, shareWebhooks } from './dispatch/nodes/share-link.ts'
 import { buildClock } from './dispatch/webhooks/clock.ts'
@@ -16,22 +16,13 @@ import { WebhookSender } from './dispatch/webhooks/webhook-sender.ts'
 import { WebhookShare } from './dispatch/webhooks/webhook-share.ts'
 import { allowAddresses } from './domain/allowed-address.ts'
 import { isKnownKey } from './domain/api-key.ts'
-import { ChangeSignal } from './domain/change-signal.ts'
-import { Deliveries } from './domain/deliveries.ts'
 import { keyOf } from './domain/device-link.ts'
-import { Documents } from './domain/documents.ts'
 import type { Moment } from './domain/execution.ts'
-import { FleetHistory } from './domain/fleet-history.ts'
-import { HealthCheck } from './domain/health-check.ts'
 import type { WallInstant } from './domain/instants.ts'
-import { KeyUse } from './domain/key-use.ts'
 import type { Nodes } from './domain/nodes.ts'
-import { Presence } from './domain/presence.ts'
-import { CredentialChanges } from './domain/sign-in.ts'
 import { SteadyClock } from './domain/steady-clock.ts'
 import { addHttpGateway } from './gateway/http/add-gateway.ts'
 import { openMqttListener } from './gateway/mqtt/open-mqtt-listener.ts'
-import { groupWrites } from './group-writes.ts'
 import { buildApp } from './http/app.ts'
 import type { App } from './http/app-type.ts'
 import type { Tell } from './observe/events.ts'
@@ -110,42 +101,21 @@ async function start(
   const share = nodes && (await joinNodes(nodes, steady, elapsed))
 
   const stopping = new AbortController()
-  const deps = {
+  const isAllowedAddress = allowAddresses(config.webhookAllow)
+  const parts = buildParts({
     store,
-    now,
     tell,
     metrics,
-    stopping: stopping.signal,
+    now,
+    elapsed,
     moment: momentsOf(now, steady, config),
-    runningKeys: new Set<string>(),
+    stopping: stopping.signal,
     maxOutputBytes: config.maxOutputBytes,
-    keyUse: new KeyUse(store),
-    changes: new ChangeSignal(),
-    outputs: new ChangeSignal(),
-    queues: new ChangeSignal<string>(),
-    newEvents: new ChangeSignal<'all'>(),
-    credentialChanges: new CredentialChanges(),
-    health: new HealthCheck(() => store.checkHealth()),
-    fleetHistory: new FleetHistory({ store, now }),
-    documents: new Documents(store),
-    deliveries: new Deliveries(store, now),
-    presence: new Presence({ store, now, elapsed }),
-    ...groupWrites(store, tell, metrics, nodes !== undefined),
-  }
-  store.onEvents(() => deps.newEvents.tell(['all']))
-  const onFailure = (error: unknown) => tell({ kind: 'dispatch-failed', error })
-  const dispatcher = new Dispatcher({
-    ...deps,
-    clock: () => steady.now(),
-    onFailure,
+    isRemote: nodes !== undefined,
+    isAllowedAddress,
     onOpened: (device, since) => nodes?.tell({ kind: 'connected', device: keyOf(device), since }),
   })
-  metrics.gauge(
-    'jobcast_devices_connected',
-    'Devices connected by MQTT or WebSocket',
-    () => deps.presence.connected,
-  )
-  const isAllowedAddress = allowAddresses(config.webhookAllow)
+  const { dispatcher } = parts
   const userAgent = `Jobcast/${packageJson.version}`
   const webhooks = new WebhookSender({
     store,
@@ -158,16 +128,14 @@ async function start(
   webhooks.start()
   takeDown.add(() => webhooks.stop())
   metrics.gauge('jobcast_webhooks_failing', 'Webhooks whose deliveries fail', () => webhooks.failing)
-  const gatewayDeps = {
-    ...deps,
+  const deps = {
+    ...parts,
     link: nodes ? shareLink(dispatcher, nodes) : dispatcher,
-    sessions: dispatcher,
     webhooks: nodes ? shareWebhooks(webhooks, nodes) : webhooks,
-    isAllowedAddress,
   }
   const background = startBackground(
     {
-      ...gatewayDeps,
+      ...deps,
       keepEventsMs: config.keepEventsDays * dayMs,
       keepExecutionsMs:
         config.keepExecutionsDays === undefined ? undefined : config.keepExecutionsDays * dayMs,
@@ -175,7 +143,8 @@ async function start(
     dispatcher,
   )
   if (nodes && share) {
-    const life = new NodeLife({ ...deps, nodes, steady, elapsed, dispatcher, webhooks, share, onFailure })
+    const onFailure = (error: unknown) => tell({ kind: 'dispatch-failed', error })
+    const life = new NodeLife({ ...deps, nodes, steady, elapsed, webhooks, share, onFailure })
     life.start()
     runAmongNodes(background, life)
   }
@@ -183,16 +152,16 @@ async function start(
 
   const newAdminKey = await ensureAdminKey(deps, config.dataFolder, config.adminKey)
   if (config.adminKey && !(await isKnownKey(deps, config.adminKey))) tell({ kind: 'admin-key-unused' })
-  const app = await buildApp(gatewayDeps, {
+  const app = await buildApp(deps, {
     version: packageJson.version,
     maxDevices: config.maxDevices,
     tls: config.tls,
     consoleFolder,
-    addRoutes: (routes) => addHttpGateway(routes, gatewayDeps),
+    addRoutes: (routes) => addHttpGateway(routes, deps),
   })
   takeDown.add(() => closeApp(app, stopping))
   if (config.plaintextBeyondLoopback) tell({ kind: 'plaintext', host: config.host })
-  const mqttListener = await openMqttListener(gatewayDeps, {
+  const mqttListener = await openMqttListener(deps, {
     host: config.host,
     port: config.mqttPort,
     tls: config.tls && { ...config.tls, deviceCa: config.deviceCa },

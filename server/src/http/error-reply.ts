@@ -5,6 +5,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { StorageUnavailable, TooMuchWaiting } from '../domain/store.ts'
 import type { Tell } from '../observe/events.ts'
 import type { App } from './app-type.ts'
+import { toValidationError } from './validation-error.ts'
 
 export function replyWithErrors(app: App, tell: Tell): void {
   app.decorateRequest('errorCode', undefined)
@@ -33,11 +34,7 @@ function toApiError(error: FastifyError, request: FastifyRequest): ApiError {
   if (request.raw.errored === error) {
     return new ApiError('J-907', { detail: 'The connection ended before the body did.' })
   }
-  if (error.validation) {
-    const [first] = error.validation
-    const field = fieldName(error.validationContext, first?.instancePath ?? '', first?.params)
-    return new ApiError('J-500', { field, detail: `${field} ${first?.message ?? 'is not valid'}.` })
-  }
+  if (error.validation) return toValidationError(error.validation, error.validationContext)
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new ApiError('J-904')
@@ -48,22 +45,6 @@ function toApiError(error: FastifyError, request: FastifyRequest): ApiError {
     default:
       return new ApiError('J-900')
   }
-}
-
-/** `/deviceIds/3` becomes `deviceIds[3]`; a missing or unknown property is named itself. */
-function fieldName(
-  context: string | undefined,
-  path: string,
-  params: Record<string, unknown> | undefined,
-): string {
-  const property = params?.missingProperty ?? params?.additionalProperty
-  const whole = property === undefined ? path : `${path}/${String(property)}`
-  const name = whole
-    .slice(1)
-    .replaceAll('~1', '/')
-    .replace(/\/(\d+)/g, '[$1]')
-    .replaceAll('/', '.')
-  return name === '' ? (context ?? 'body') : name
 }
 
 export function sendError(request: FastifyRequest, reply: FastifyReply, error: ApiError): FastifyReply {

@@ -1,11 +1,13 @@
 // Idempotency-Key: lets a caller safely repeat a call that creates a run.
 
+import { mustBe } from '@jobcast/contract'
 import Type from 'typebox'
 
 export const IdempotencyHeaders = Type.Object({
   'idempotency-key': Type.Optional(
     Type.String({
       pattern: '^[\\x21-\\x7e]{1,255}$',
+      [mustBe]: '1 to 255 visible ASCII characters',
       description: 'Any unique text, for example a UUID',
     }),
   ),

@@ -1,5 +1,6 @@
 // Ajv for the routes. Nothing is coerced, except that whole numbers and booleans in paths and queries are parsed.
 
+import { mustBe } from '@jobcast/contract'
 import { Ajv, type ValidateFunction } from 'ajv'
 import addFormats from 'ajv-formats'
 import type { FastifySchemaCompiler } from 'fastify'
@@ -9,7 +10,14 @@ type AnySchema = Record<string, unknown>
 type Validate = ((data: unknown) => boolean) & Pick<ValidateFunction, 'errors'>
 
 export function buildValidator(): FastifySchemaCompiler<AnySchema> {
-  const ajv = new Ajv({ strict: true, allowUnionTypes: true, unicodeRegExp: true, useDefaults: true })
+  const ajv = new Ajv({
+    strict: true,
+    allowUnionTypes: true,
+    unicodeRegExp: true,
+    useDefaults: true,
+    verbose: true, // validation-error.ts reads the schema of what is wrong
+  })
+  ajv.addVocabulary([mustBe])
   // ajv-formats is CommonJS: under Node's rules its default export is the module.
   ;(addFormats as unknown as typeof addFormats.default)(ajv, ['date-time'])
   return ({ schema, httpPart }) => {

@@ -9,21 +9,14 @@ import { type Json, MqttLine } from '@jobcast/testkit/mqtt-line'
 import { accepted, deviceFilters } from '@jobcast/testkit/simulated-device'
 import { within } from '@jobcast/testkit/within'
 import { startBackground } from '../../src/background-tasks.ts'
-import { Dispatcher } from '../../src/dispatch/dispatcher.ts'
+import { buildParts } from '../../src/build-parts.ts'
 import { cancelExecution } from '../../src/domain/cancel-execution.ts'
-import { ChangeSignal } from '../../src/domain/change-signal.ts'
-import { Deliveries } from '../../src/domain/deliveries.ts'
 import type { DeviceLink } from '../../src/domain/device-link.ts'
-import { Documents } from '../../src/domain/documents.ts'
 import { steadyInstant } from '../../src/domain/instants.ts'
-import { KeyUse } from '../../src/domain/key-use.ts'
-import { Presence } from '../../src/domain/presence.ts'
 import { hashSecret, newSecretText } from '../../src/domain/secret-text.ts'
-import { CredentialChanges } from '../../src/domain/sign-in.ts'
 import { triggerJob } from '../../src/domain/trigger-job.ts'
 import { waitForPending } from '../../src/domain/wait-for-pending.ts'
 import { openMqttListener } from '../../src/gateway/mqtt/open-mqtt-listener.ts'
-import { groupWrites } from '../../src/group-writes.ts'
 import type { ServiceEvent } from '../../src/observe/events.ts'
 import { buildMetrics } from '../../src/observe/metrics.ts'
 import { openSqliteUnderTest } from '../store/sqlite-under-test.ts'
@@ -37,17 +30,18 @@ const talksToNobody: DeviceLink = { wake() {}, launched() {}, withdraw() {}, dis
 async function openWithoutWakeUps(t: TestContext, deviceIds: string[]) {
   const { store } = await openSqliteUnderTest(t)
   const { ownerNo } = await seedOwner(store, { devices: deviceIds })
-  const metrics = buildMetrics()
   const failures: ServiceEvent[] = []
   const tell = (event: ServiceEvent) => {
     if (event.kind.endsWith('failed')) failures.push(event)
   }
   const started = Date.now() - performance.now()
   const stopping = new AbortController()
-  const deps = {
+  const parts = buildParts({
     store,
     tell,
+    metrics: buildMetrics(),
     now: Date.now,
+    elapsed: () => performance.now(),
     moment: () => ({
       at: Date.now(),
       clock: steadyInstant(Math.round(started + performance.now())),
@@ -55,25 +49,19 @@ async function openWithoutWakeUps(t: TestContext, deviceIds: string[]) {
       cancelDeadlineMs: 60_000,
     }),
     stopping: stopping.signal,
-    runningKeys: new Set<string>(),
     maxOutputBytes: 1024,
-    keyUse: new KeyUse(store),
-    changes: new ChangeSignal(),
-    outputs: new ChangeSignal(),
-    queues: new ChangeSignal<string>(),
-    credentialChanges: new CredentialChanges(),
-    documents: new Documents(store),
-    deliveries: new Deliveries(store, Date.now),
-    presence: new Presence({ store, now: Date.now, elapsed: () => performance.now() }),
-    ...groupWrites(store, tell, metrics, false),
-    link: talksToNobody,
-  }
-  const dispatcher = new Dispatcher({ ...deps, clock: () => deps.moment().clock, onFailure: assert.ifError })
+    isRemote: false,
+    isAllowedAddress: () => true,
+  })
+  const deps = { ...parts, link: talksToNobody }
+  const { dispatcher } = parts
   const background = startBackground({ ...deps, keepEventsMs: 1e9, keepExecutionsMs: undefined }, dispatcher)
-  const listener = await openMqttListener(
-    { ...deps, sessions: dispatcher },
-    { host: '127.0.0.1', port: 0, tls: undefined, http: createServer() },
-  )
+  const listener = await openMqttListener(deps, {
+    host: '127.0.0.1',
+    port: 0,
+    tls: undefined,
+    http: createServer(),
+  })
   return {
     deps,
     caller: { ownerNo, ownerId: '', keyId: 'k1', scopes: [] },

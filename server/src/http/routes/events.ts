@@ -1,7 +1,7 @@
 // GET /job/api/events: events as they happen, as server-sent events.
 
 import { Readable } from 'node:stream'
-import { EventQuery, JobcastEvent, parseInstant } from '@jobcast/contract'
+import { EventQuery, JobcastEvent, mustBe, parseInstant } from '@jobcast/contract'
 import Type from 'typebox'
 import { toWireEvent } from '../../domain/event.ts'
 import { type FollowEventsDeps, followEvents, type ToldEvents } from '../../domain/follow-events.ts'
@@ -36,7 +36,11 @@ export function addEvents(app: App, deps: FollowEventsDeps & { tell: Tell }): vo
       querystring: EventQuery,
       headers: Type.Object({
         'last-event-id': Type.Optional(
-          Type.String({ pattern: '^\\d{0,15}$', description: 'Resume after this event' }),
+          Type.String({
+            pattern: '^\\d{0,15}$',
+            [mustBe]: 'an event id',
+            description: 'Resume after this event',
+          }),
         ),
       }),
       response: {

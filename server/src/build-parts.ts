@@ -1,0 +1,72 @@
+// The parts between the store and the gateways, connected to each other. The server, the tests and the benchmarks build
+// them here and replace what they need to.
+
+import { Dispatcher } from './dispatch/dispatcher.ts'
+import { ChangeSignal } from './domain/change-signal.ts'
+import { Deliveries } from './domain/deliveries.ts'
+import { Documents } from './domain/documents.ts'
+import type { Moment } from './domain/execution.ts'
+import { FleetHistory } from './domain/fleet-history.ts'
+import { HealthCheck } from './domain/health-check.ts'
+import type { SteadyInstant, WallInstant } from './domain/instants.ts'
+import { KeyUse } from './domain/key-use.ts'
+import { Presence } from './domain/presence.ts'
+import { CredentialChanges } from './domain/sign-in.ts'
+import type { DeviceKey, Store } from './domain/store.ts'
+import { groupWrites } from './group-writes.ts'
+import type { Tell } from './observe/events.ts'
+import type { Metrics } from './observe/metrics.ts'
+
+export type PartsOptions = {
+  store: Store
+  tell: Tell
+  metrics: Metrics
+  /** Wall clock. */
+  now: () => WallInstant
+  /** Monotonic milliseconds. */
+  elapsed: () => number
+  moment: () => Moment
+  stopping: AbortSignal
+  maxOutputBytes: number
+  /** A commit is a round trip to a database server. */
+  isRemote: boolean
+  /** Where webhooks may be sent. */
+  isAllowedAddress: (address: string) => boolean
+  /** A device has connected, at this instant of the steady clock. */
+  onOpened?: (device: DeviceKey, since: SteadyInstant) => void
+}
+
+export type Parts = ReturnType<typeof buildParts>
+
+export function buildParts({ isRemote, onOpened, elapsed, ...given }: PartsOptions) {
+  const { store, tell, metrics, now, moment } = given
+  const shared = {
+    ...given,
+    runningKeys: new Set<string>(),
+    keyUse: new KeyUse(store),
+    changes: new ChangeSignal(),
+    outputs: new ChangeSignal(),
+    queues: new ChangeSignal<string>(),
+    newEvents: new ChangeSignal<'all'>(),
+    credentialChanges: new CredentialChanges(),
+    health: new HealthCheck(() => store.checkHealth()),
+    fleetHistory: new FleetHistory({ store, now }),
+    documents: new Documents(store),
+    deliveries: new Deliveries(store, now),
+    presence: new Presence({ store, now, elapsed }),
+    ...groupWrites(store, tell, metrics, isRemote),
+  }
+  const dispatcher = new Dispatcher({
+    ...shared,
+    clock: () => moment().clock,
+    onFailure: (error) => tell({ kind: 'dispatch-failed', error }),
+    ...(onOpened && { onOpened }),
+  })
+  store.onEvents(() => shared.newEvents.tell(['all']))
+  metrics.gauge(
+    'jobcast_devices_connected',
+    'Devices connected by MQTT or WebSocket',
+    () => shared.presence.connected,
+  )
+  return { ...shared, dispatcher, link: dispatcher, sessions: dispatcher }
+}
