@@ -80,6 +80,7 @@ async function initialise({ initdb }: Programs): Promise<void> {
   const child = run(initdb, [
     `--pgdata=${databaseDir}`,
     '--auth=password',
+    '--no-sync',
     '--username=test',
     `--pwfile=${passwordFile}`,
     // Not the order of bytes, so that a test sees who relies on the database's own.
@@ -95,10 +96,6 @@ async function start({ postgres }: Programs): Promise<ChildProcess> {
     'listen_addresses=127.0.0.1',
     'unix_socket_directories=',
     'max_connections=500',
-    // A restart "as after a crash" ends its processes, not the machine: what it has written to the system is kept without
-    // a sync. A commit still waits for that write.
-    'fsync=off',
-    'full_page_writes=off',
   ]
   const child = run(postgres, ['-D', databaseDir, ...settings.flatMap((each) => ['-c', each])])
   const ready = new Promise<void>((resolve) => {
