@@ -80,6 +80,7 @@ async function initialise({ initdb }: Programs): Promise<void> {
   const child = run(initdb, [
     `--pgdata=${databaseDir}`,
     '--auth=password',
+    '--no-sync',
     '--username=test',
     `--pwfile=${passwordFile}`,
     // Not the order of bytes, so that a test sees who relies on the database's own.

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { execStates } from '@jobcast/contract'
 import { randomInputs } from '@jobcast/testkit/test-seed'
+import { testSize } from '@jobcast/testkit/test-size'
 import fc from 'fast-check'
 import { isTerminal } from '../../src/domain/execution.ts'
 import { output, report, startedBy } from './device-reports.ts'
@@ -173,15 +174,16 @@ export async function exerciseOutputs(t: TestContext, underTest: StoreUnderTest)
 
   await t.test('who reads while it is written never sees more than there is said to be', async () => {
     const { read, write, text } = await seedStarted()
+    const pieces = testSize('pieces', { test: 60, chaos: 900 })
     const sent: Promise<unknown>[] = []
     const looks: ReturnType<typeof read>[] = []
-    for (let at = 0; at < 300; at++) {
+    for (let at = 0; at < pieces; at++) {
       sent.push(write(at, String.fromCharCode(97 + (at % 26))))
       looks.push(read(0, 1000))
     }
     for (const { data, length } of await Promise.all(looks)) assert.equal(data.length, length)
     await Promise.all(sent)
-    assert.equal((await text()).length, 300)
+    assert.equal((await text()).length, pieces)
   })
 
   await t.test('output is there after the store was opened again, and goes on where it was', async () => {

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { shownPending } from '@jobcast/contract'
+import { testSize } from '@jobcast/testkit/test-size'
 import type { DeviceQueue } from '../../src/domain/device-report.ts'
 import { steadyInstant } from '../../src/domain/instants.ts'
 import type { DeviceKey } from '../../src/domain/store.ts'
@@ -23,6 +24,9 @@ import {
 
 const now = momentAt(startedAt)
 const idsOf = ({ executions }: DeviceQueue) => executions.map((execution) => execution.jobExecutionId)
+
+/** Of steps sent while a queue is read: which of them it meets is another each time. Six have each end of each device. */
+const rounds = testSize('rounds', { test: 6, chaos: 100 })
 
 export async function exerciseQueues(t: TestContext, underTest: StoreUnderTest): Promise<void> {
   await t.test('a queue begins with what is under way, then has what waits, each oldest first', async () => {
@@ -142,7 +146,7 @@ export async function exerciseQueues(t: TestContext, underTest: StoreUnderTest):
     const { store } = underTest
     const { ownerNo, trigger } = await seedOwner(store)
     const wanted = ['d1', 'd2', 'd3'].map((deviceId) => ({ ownerNo, deviceId }))
-    for (let round = 0; round < 20; round++) {
+    for (let round = 0; round < rounds; round++) {
       // So that there is something to read for one of them.
       const { firstExecutionId: older } = await createOne(store, trigger(['d1']))
       const sent: Promise<unknown>[] = []
@@ -184,7 +188,7 @@ export async function exerciseQueues(t: TestContext, underTest: StoreUnderTest):
     const { store } = underTest
     const retry = { max: 9, backoffSeconds: 10, on: ['FAILED' as const] }
     const { ownerNo, trigger } = await seedOwner(store, { content: { retry } })
-    for (let round = 0; round < 30; round++) {
+    for (let round = 0; round < rounds; round++) {
       const device = { ownerNo, deviceId: round % 2 ? 'd1' : 'd2' }
       const first = (await createOne(store, trigger([device.deviceId]))).firstExecutionId
       const second = (await createOne(store, trigger([device.deviceId]))).firstExecutionId

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { execStates } from '@jobcast/contract'
+import { testSize } from '@jobcast/testkit/test-size'
 import type { LaunchedRun, Store } from '../../src/domain/store.ts'
 import { output, report, startNext, update } from './device-reports.ts'
 import {
@@ -237,8 +238,9 @@ export async function exerciseRetention(t: TestContext, underTest: StoreUnderTes
       while (!isOver) await store.purgeRuns({ endedBefore: startedAt + hour })
     })()
     const kept: number[] = []
+    const runs = testSize('runs', { test: 10, chaos: 200 })
     const work = async (deviceId: string, old: boolean) => {
-      for (let count = 0; count < 25; count++) {
+      for (let count = 0; count < runs; count++) {
         const run = await endedRun(store, seed, [deviceId], old ? startedAt : startedAt + 2 * hour)
         if (!old) kept.push(run.runId)
       }

@@ -1,7 +1,7 @@
 // One suite for all stores: a behaviour is added here first, then to the adapters. Each subject is a file
 // and has data of its own; within a subject each test has an owner of its own.
 
-import { type TestContext, test } from 'node:test'
+import { describe, type TestContext, test } from 'node:test'
 import { exerciseClocks } from './exercise-clocks.ts'
 import { exerciseCredentials } from './exercise-credentials.ts'
 import { exerciseDevices } from './exercise-devices.ts'
@@ -56,7 +56,10 @@ const subjects: Record<string, (t: TestContext, underTest: StoreUnderTest) => Pr
 }
 
 export function exerciseStore(name: string, open: OpenStore): void {
-  for (const [subject, exercise] of Object.entries(subjects)) {
-    test(`${name}: ${subject}`, async (t) => exercise(t, await open(t)))
-  }
+  // Several at once: a store waits for the disk most of the time.
+  describe(name, { concurrency: 3 }, () => {
+    for (const [subject, exercise] of Object.entries(subjects)) {
+      test(`${name}: ${subject}`, async (t) => exercise(t, await open(t)))
+    }
+  })
 }
