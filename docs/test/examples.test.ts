@@ -7,13 +7,16 @@ import { openWorld } from './open-world.ts'
 import { examplesOf, pages, staleNotRun } from './pages.ts'
 import { runPage } from './run-page.ts'
 
+/** A failsafe for a very busy machine: a page takes seconds. */
+const timeout = 120_000
+
 /** Read one after the other, on the same service. */
 const firstSteps = ['README.md', 'docs/quick-start.md']
 const ofTheirOwn = pages.filter((page) => !firstSteps.includes(page) && examplesOf(page).length > 0)
 
-describe('the examples run', { concurrency: 2, skip, timeout: 120_000 }, () => {
+describe('the examples run', { concurrency: 2, skip }, () => {
   for (const readInOrder of [firstSteps, ...ofTheirOwn.map((page) => [page])]) {
-    test(readInOrder.join(', then '), async (t) => {
+    test(readInOrder.join(', then '), { timeout }, async (t) => {
       const world = await openWorld(t)
       for (const page of readInOrder) await runPage(examplesOf(page), world, t.signal)
     })

@@ -1,7 +1,7 @@
 // What a page is tried on: a service as `npm start` makes it, in a folder that looks like the repository.
 
 import { once } from 'node:events'
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { symlinkSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import type { TestContext } from 'node:test'
@@ -13,6 +13,7 @@ import { openApi } from '../../cli/src/dev/local-api.ts'
 import { addSamples } from '../../cli/src/dev/samples.ts'
 import { failingId, findSimulated } from '../../cli/src/dev/simulated-samples.ts'
 import { storyLine } from '../../cli/src/dev/story-line.ts'
+import { openCommandLine } from './command-line.ts'
 import { repository } from './pages.ts'
 import { Story } from './story.ts'
 import type { Place } from './terminal.ts'
@@ -36,7 +37,7 @@ export async function openWorld(t: TestContext): Promise<World> {
   const { server, adminKey, call } = await openServer(t, { dataFolder, webhookAllow: ['127.0.0.1'] })
   removeAfter(t, folder)
   const story = await startDevices(t, server, dataFolder, adminKey)
-  const receiverPort = await findFreePort()
+  const [receiverPort, commandPort] = [await findFreePort(), await openCommandLine(t, folder)]
   layOut(folder)
   return {
     folder,
@@ -54,7 +55,11 @@ export async function openWorld(t: TestContext): Promise<World> {
       ['127.0.0.1:1883', new URL(server.mqtt).host],
       ['127.0.0.1:9000', `127.0.0.1:${receiverPort}`],
     ],
-    env: { ...environmentOf(folder, server, adminKey), PORT: String(receiverPort) },
+    env: {
+      ...environmentOf(folder, server, adminKey),
+      PORT: String(receiverPort),
+      TEST_COMMAND_PORT: String(commandPort),
+    },
   }
 }
 
@@ -98,20 +103,15 @@ function layOut(folder: string): void {
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
   // On a terminal curl draws no progress.
   writeFileSync(join(folder, '.curlrc'), 'silent\nshow-error\n')
-  mkdirSync(join(folder, 'bin'))
-  const program = join(repository, 'cli/bin/jobcast.js')
-  // `sim` looks for MQTT beside the service, at its usual port.
-  const jobcast = `#!/bin/sh\n[ "$1" != sim ] || set -- "$@" --mqtt "$TEST_MQTT"\nexec "${process.execPath}" "${program}" "$@"\n`
-  writeFileSync(join(folder, 'bin/jobcast'), jobcast, { mode: 0o755 })
-  // npx takes a second to find what is there.
-  writeFileSync(join(folder, 'bin/npx'), '#!/bin/sh\nexec "$@"\n', { mode: 0o755 })
 }
 
 function environmentOf(folder: string, { http, mqtt }: Addresses, adminKey: string): Record<string, string> {
   return {
-    PATH: [join(folder, 'bin'), dirname(process.execPath), process.env.PATH].join(':'),
+    PATH: [join(repository, 'docs/test/bin'), dirname(process.execPath), process.env.PATH].join(':'),
     HOME: folder,
+    XDG_CONFIG_HOME: join(folder, '.config'),
     TEST_MQTT: mqtt,
+    TEST_PROGRAM: join(repository, 'cli/bin/jobcast.js'),
     JOBCAST_URL: http,
     JOBCAST_API_KEY: adminKey,
     // For a page that starts a service of its own: 8080 and ./data are taken.

@@ -1,12 +1,15 @@
 // A page that is wrong is found to be wrong.
 
 import assert from 'node:assert/strict'
+import { tmpdir } from 'node:os'
 import { test } from 'node:test'
+import { openCommandLine } from './command-line.ts'
 import { blocksOf } from './markdown.ts'
 import { skip } from './needed-programs.ts'
 import { openWorld } from './open-world.ts'
 import { runPage } from './run-page.ts'
 
+const options = { skip, timeout: 120_000 }
 const fence = '```'
 const block = (info: string, ...lines: string[]) => [fence + info, ...lines, fence].join('\n')
 
@@ -34,7 +37,7 @@ const wrong: readonly { page: string; says: RegExp }[] = [
   { page: block('js of=docs/examples/webhook-receiver.mjs', 'nothing()'), says: /has no such line: nothing\(\)/ },
 ]
 
-test('whatever is wrong with a page fails, and the line is named', { skip }, async (t) => {
+test('whatever is wrong with a page fails, and the line is named', options, async (t) => {
   const world = await openWorld(t)
   for (const { page, says } of wrong) {
     await assert.rejects(runPage(blocksOf(page), world), ({ message }: Error) => {
@@ -45,16 +48,48 @@ test('whatever is wrong with a page fails, and the line is named', { skip }, asy
   }
 })
 
-test('what a block sets is there in the next one, and in a terminal that is opened later', {
-  skip,
-}, async (t) => {
+test(
+  'what a block sets is there in the next one, and in a terminal that is opened later',
+  options,
+  async (t) => {
+    const page = [
+      block('sh', 'export ONE=1', 'two() { echo 2; }'),
+      block('sh', 'echo "$ONE" $(two)', 'date +%FT%TZ'),
+      block('text', '1 2', '2026-11-15T09:30:00Z'),
+      block('sh terminal=2', 'echo "$ONE"; sleep 600'),
+      block('text terminal=2', '1'),
+      block('sh fails', 'exit 6'),
+    ]
+    await runPage(blocksOf(page.join('\n')), await openWorld(t))
+  },
+)
+
+test('jobcast on a page has exit codes, and standard output and standard error apart', options, async (t) => {
   const page = [
-    block('sh', 'export ONE=1', 'two() { echo 2; }'),
-    block('sh', 'echo "$ONE" $(two)', 'date +%FT%TZ'),
-    block('text', '1 2', '2026-11-15T09:30:00Z'),
-    block('sh terminal=2', 'echo "$ONE"; sleep 600'),
-    block('text terminal=2', '1'),
-    block('sh fails', 'exit 6'),
+    block(
+      'sh',
+      'npx jobcast jobs --json >out 2>err',
+      `node -e 'JSON.parse(fs.readFileSync("out"))'`,
+      '[ ! -s err ]',
+    ),
+    block('sh', 'npx jobcast runs --limit nope >out 2>err || echo "code $?"', '[ -s err ] && [ ! -s out ]'),
+    block('text', 'code 2'),
+    block(
+      'sh',
+      `npx jobcast devices put kiosk-1 --name 'A name' --tag two && npx jobcast devices get kiosk-1`,
+    ),
+    block('text', '…', 'A name', '…', 'two', '…'),
+    block('sh fails', 'npx jobcast whoami --api-key none'),
   ]
   await runPage(blocksOf(page.join('\n')), await openWorld(t))
+})
+
+test('a command that a page left waiting ends with its terminal', options, async (t) => {
+  const page = [
+    block('sh terminal=2', 'npx jobcast events'),
+    block('text terminal=2', 'Listening for events; Ctrl-C ends it.'),
+  ]
+  await t.test('the page', async (t) => runPage(blocksOf(page.join('\n')), await openWorld(t)))
+  // The process that ran it is free only when nothing runs in it any more.
+  await openCommandLine(t, tmpdir())
 })

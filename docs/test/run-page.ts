@@ -148,10 +148,11 @@ class Reader {
 
   #compare({ language, text }: Block): void {
     if (this.#printed === undefined) throw new Error('there is no block above it that prints anything')
-    // Said because an error fails here, see terminal.ts; a reader's curl prints the answer and nothing else.
-    const printed = this.asDocumented(this.#printed).replace(/curl: \(22\) .*\n?/g, '')
+    // Printed because an error fails here, see terminal.ts; a reader's curl prints the response and nothing else.
+    const printed = this.#printed.replace(/curl: \(22\) .*\n?/g, '')
+    const shown = this.asDocumented(printed)
     const isSame =
-      language === 'json' ? isSameJson(JSON.parse(text), JSON.parse(printed)) : looksLike(text, printed)
+      language === 'json' ? isSameJson(JSON.parse(text), JSON.parse(shown)) : looksLike(text, shown)
     if (!isSame) throw new Error(`this is printed instead:\n${printed}`)
   }
 
