@@ -1,48 +1,48 @@
-// Every command of the program. A file is loaded when its command is asked for: `jobcast runs` needs no server.
+// Every command of the program. A file is loaded when its command is called: `jobcast runs` does not load the server.
 
 import type { Command } from 'commander'
 
-export type CommandEntry = { name: string; group: string; does: string; load: () => Promise<Command> }
+export type CommandEntry = { name: string; group: string; description: string; load: () => Promise<Command> }
 
 const follow = 'Trigger and follow:'
-const things = 'What there is:'
-const files = 'As files:'
-const here = 'You and this machine:'
-const service = 'The service:'
-const devices = 'On devices:'
+const resources = 'Resources:'
+const fleet = 'Fleet as code:'
+const setup = 'Setup:'
+const server = 'Server:'
+const devices = 'Devices:'
 
 // biome-ignore format: a line each
 export const commands: readonly CommandEntry[] = [
-  { name: 'trigger', group: follow, does: 'Trigger a job on devices, and wait for its end if asked to.', load: async () => (await import('./commands/trigger.ts')).triggerCommand() },
-  { name: 'runs', group: follow, does: 'List, watch, cancel and retry runs.', load: async () => (await import('./commands/runs.ts')).runsCommand() },
-  { name: 'executions', group: follow, does: 'List, watch, cancel and retry executions; read their output.', load: async () => (await import('./commands/executions.ts')).executionsCommand() },
-  { name: 'events', group: follow, does: 'Print what happens, as it happens.', load: async () => (await import('./commands/events.ts')).eventsCommand() },
+  { name: 'trigger', group: follow, description: 'Trigger a job on devices and, if you like, wait until the run has finished.', load: async () => (await import('./commands/trigger.ts')).triggerCommand() },
+  { name: 'runs', group: follow, description: 'List, watch, cancel and retry runs.', load: async () => (await import('./commands/runs.ts')).runsCommand() },
+  { name: 'executions', group: follow, description: 'List, watch, cancel and retry executions; read their output.', load: async () => (await import('./commands/executions.ts')).executionsCommand() },
+  { name: 'events', group: follow, description: 'Print events as they happen.', load: async () => (await import('./commands/events.ts')).eventsCommand() },
 
-  { name: 'jobs', group: things, does: 'List, show, make, change and delete jobs.', load: async () => (await import('./commands/jobs.ts')).jobsCommand() },
-  { name: 'devices', group: things, does: 'List, show, make, change and delete devices; give them tokens.', load: async () => (await import('./commands/devices.ts')).devicesCommand() },
-  { name: 'enrollments', group: things, does: 'Let devices fetch their first token themselves.', load: async () => (await import('./commands/enrollments.ts')).enrollmentsCommand() },
-  { name: 'webhooks', group: things, does: 'List, make, pause and delete webhooks; see and repeat what was sent.', load: async () => (await import('./commands/webhooks.ts')).webhooksCommand() },
-  { name: 'keys', group: things, does: 'List, make and revoke API keys.', load: async () => (await import('./commands/keys.ts')).keysCommand() },
-  { name: 'owners', group: things, does: 'List and make owners (needs ADMIN).', load: async () => (await import('./commands/owners.ts')).ownersCommand() },
+  { name: 'jobs', group: resources, description: 'List, show, create, update and delete jobs.', load: async () => (await import('./commands/jobs.ts')).jobsCommand() },
+  { name: 'devices', group: resources, description: 'List, show, create, update and delete devices; create and revoke device tokens.', load: async () => (await import('./commands/devices.ts')).devicesCommand() },
+  { name: 'enrollments', group: resources, description: 'List, create and revoke enrollments, with which devices fetch their first token.', load: async () => (await import('./commands/enrollments.ts')).enrollmentsCommand() },
+  { name: 'webhooks', group: resources, description: 'List, create, update, pause and delete webhooks; list and replay deliveries.', load: async () => (await import('./commands/webhooks.ts')).webhooksCommand() },
+  { name: 'keys', group: resources, description: 'List, create and revoke API keys.', load: async () => (await import('./commands/keys.ts')).keysCommand() },
+  { name: 'owners', group: resources, description: 'List and create owners (requires ADMIN).', load: async () => (await import('./commands/owners.ts')).ownersCommand() },
 
-  { name: 'apply', group: files, does: 'Make jobs, devices and webhooks what files say.', load: async () => (await import('./commands/apply.ts')).applyCommand() },
-  { name: 'diff', group: files, does: 'Show how jobs, devices and webhooks differ from files.', load: async () => (await import('./commands/diff.ts')).diffCommand() },
+  { name: 'apply', group: fleet, description: 'Create or update jobs, devices and webhooks from files.', load: async () => (await import('./commands/apply.ts')).applyCommand() },
+  { name: 'diff', group: fleet, description: 'Show how jobs, devices and webhooks differ from files.', load: async () => (await import('./commands/diff.ts')).diffCommand() },
 
-  { name: 'login', group: here, does: 'Keep an address and a key as a profile.', load: async () => (await import('./commands/login.ts')).loginCommand() },
-  { name: 'logout', group: here, does: 'Forget a profile.', load: async () => (await import('./commands/login.ts')).logoutCommand() },
-  { name: 'profiles', group: here, does: 'List profiles, use another one, forget one.', load: async () => (await import('./commands/profiles.ts')).profilesCommand() },
-  { name: 'whoami', group: here, does: 'Show which service and which key are used, and what the key may do.', load: async () => (await import('./commands/whoami.ts')).whoamiCommand() },
-  { name: 'doctor', group: here, does: 'Check the way to the service, the key, the clock, and a data folder.', load: async () => (await import('./commands/doctor.ts')).doctorCommand() },
-  { name: 'completion', group: here, does: 'Print a script that lets a shell complete commands.', load: async () => (await import('./commands/completion.ts')).completionCommand() },
+  { name: 'login', group: setup, description: 'Save an address and an API key as a profile.', load: async () => (await import('./commands/login.ts')).loginCommand() },
+  { name: 'logout', group: setup, description: 'Delete a profile.', load: async () => (await import('./commands/login.ts')).logoutCommand() },
+  { name: 'profiles', group: setup, description: 'List, select and delete profiles.', load: async () => (await import('./commands/profiles.ts')).profilesCommand() },
+  { name: 'whoami', group: setup, description: 'Show which service and API key are used, and the scopes of the key.', load: async () => (await import('./commands/whoami.ts')).whoamiCommand() },
+  { name: 'doctor', group: setup, description: 'Check the connection to the service, the API key, the clock, and a data folder.', load: async () => (await import('./commands/doctor.ts')).doctorCommand() },
+  { name: 'completion', group: setup, description: 'Print a shell completion script.', load: async () => (await import('./commands/completion.ts')).completionCommand() },
 
-  { name: 'dev', group: service, does: 'Run the service to try it: with a sample job, simulated devices and a call to paste.', load: async () => (await import('./commands/dev.ts')).devCommand() },
-  { name: 'serve', group: service, does: 'Run the service.', load: async () => (await import('./commands/serve.ts')).serveCommand() },
-  { name: 'new-key', group: service, does: 'Print a new API key, to be given to the first start as JOBCAST_ADMIN_KEY.', load: async () => (await import('./commands/new-key.ts')).newKeyCommand() },
-  { name: 'migrate', group: service, does: 'Bring a database to the schema of this program, or say whether it is there.', load: async () => (await import('./commands/migrate.ts')).migrateCommand() },
-  { name: 'export', group: service, does: 'Write everything that a database holds into a file, to move it.', load: async () => (await import('./commands/export.ts')).exportCommand() },
-  { name: 'import', group: service, does: 'Read the file of an export into an empty database.', load: async () => (await import('./commands/import.ts')).importCommand() },
-  { name: 'backup', group: service, does: 'Copy the database of a data folder while the service runs.', load: async () => (await import('./commands/backup.ts')).backupCommand() },
+  { name: 'dev', group: server, description: 'Run the service with a sample job and simulated devices, to try it out.', load: async () => (await import('./commands/dev.ts')).devCommand() },
+  { name: 'serve', group: server, description: 'Run the service.', load: async () => (await import('./commands/serve.ts')).serveCommand() },
+  { name: 'new-key', group: server, description: 'Print a new API key, for JOBCAST_ADMIN_KEY on the first start.', load: async () => (await import('./commands/new-key.ts')).newKeyCommand() },
+  { name: 'migrate', group: server, description: 'Migrate a database to the current schema, or check whether it is up to date.', load: async () => (await import('./commands/migrate.ts')).migrateCommand() },
+  { name: 'export', group: server, description: 'Export a whole database to a file.', load: async () => (await import('./commands/export.ts')).exportCommand() },
+  { name: 'import', group: server, description: 'Import an exported file into an empty database.', load: async () => (await import('./commands/import.ts')).importCommand() },
+  { name: 'backup', group: server, description: 'Back up the embedded database while the service runs.', load: async () => (await import('./commands/backup.ts')).backupCommand() },
 
-  { name: 'agent', group: devices, does: 'Run on a device: take its executions one at a time and carry them out.', load: async () => (await import('./commands/agent.ts')).agentCommand() },
-  { name: 'sim', group: devices, does: 'Run simulated devices: they sign in, carry out what is triggered on them, and report.', load: async () => (await import('./commands/sim.ts')).simCommand() },
+  { name: 'agent', group: devices, description: 'Run on a device: carry out its executions, one at a time.', load: async () => (await import('./commands/agent.ts')).agentCommand() },
+  { name: 'sim', group: devices, description: 'Run simulated devices that connect, carry out executions and report.', load: async () => (await import('./commands/sim.ts')).simCommand() },
 ]

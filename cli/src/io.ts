@@ -1,5 +1,5 @@
-// What a command sees of the process that runs it. Nothing below main.ts touches `process` for these, so a test can run
-// a command in its own process.
+// What a command gets from the process it runs in. Only main.ts takes these from `process`, so a test can run a command
+// in its own process.
 
 import type { Readable, Writable } from 'node:stream'
 import type { Command } from 'commander'
@@ -23,7 +23,7 @@ export type Io = {
   signals: Signals
 }
 
-/** One call of the program. Commander returns nothing from an action, so the exit code is left here. */
+/** One call of the program. Commander returns nothing from an action, so the exit code is kept here. */
 export type Invocation = { readonly io: Io; exitCode: ExitCode }
 
 const invocations = new WeakMap<Command, Invocation>()
@@ -34,7 +34,7 @@ export function bindInvocation(program: Command, io: Io): Invocation {
   return invocation
 }
 
-/** An action of commander: its last argument is its command, which knows the program it belongs to. */
+/** An action for commander. Its last argument is its command, which leads to the program that was bound. */
 export function withIo<Args extends unknown[]>(act: (io: Io, ...args: Args) => Promise<ExitCode>) {
   return async (...args: Args): Promise<void> => {
     const invocation = invocationOf(args.at(-1) as Command)

@@ -6,7 +6,7 @@ import { run } from './run.ts'
 const { stdin, stdout, stderr, env } = process
 const code = await run(process.argv.slice(2), { stdin, stdout, stderr, env, signals: process })
 await Promise.all([stdout, stderr].map(flush))
-// Not by itself: connections that are kept for a next call would hold the process for seconds.
+// Idle keep-alive connections would hold the process for seconds.
 process.exit(code)
 
 /** Resolves when everything written has left the process, or cannot: a full disk is no reason to end otherwise. */

@@ -30,25 +30,25 @@ function buildProgram({ stdout, stderr }: Io): Command {
       writeOut: (text) => void stdout.write(text),
       writeErr: (text) => void stderr.write(text),
     })
-    .showHelpAfterError('(jobcast <command> --help tells what a command takes)')
+    .showHelpAfterError('(run "jobcast <command> --help" for usage)')
     .exitOverride()
     .addHelpCommand(
-      new Command('help').argument('[command]').description('Tell what a command takes.').helpGroup('More:'),
+      new Command('help').argument('[command]').description('Show help for a command.').helpGroup('More:'),
     )
 }
 
-/** The program itself takes no flags with values, so the first word that is none is the command. */
+/** The program itself has no flags with values, so the first word that is not a flag is the command. */
 function commandIn(argv: readonly string[]): string | undefined {
   const [first, second] = argv.filter((word) => !word.startsWith('-'))
   return first === 'help' ? second : first
 }
 
-/** Those that are not asked for are a name and a line in the list. */
-async function commandOf({ name, group, does, load }: CommandEntry, asked?: string): Promise<Command> {
-  // What completes commands has to know all of them.
+/** A command that was not asked for is only a name and a description in the list. */
+async function commandOf({ name, group, description, load }: CommandEntry, asked?: string): Promise<Command> {
+  // A completion script lists the flags of all commands.
   const isWanted = name === asked || asked === 'completion'
   const command = isWanted ? await load() : new Command(name)
-  return command.description(does).helpGroup(group)
+  return command.description(description).helpGroup(group)
 }
 
 function adopt(parent: Command, command: Command): void {
@@ -56,7 +56,7 @@ function adopt(parent: Command, command: Command): void {
   parent.addCommand(command)
 }
 
-/** Commander hands settings down only to what it makes itself. */
+/** Commander passes settings only to commands that it has created itself. */
 function inherit(parent: Command, command: Command): void {
   command.copyInheritedSettings(parent)
   for (const child of command.commands) inherit(command, child)

@@ -68,14 +68,14 @@ test('the key of a profile goes to no other address', async (t) => {
   const env = withProfiles(t, 'mine', { mine: { url: http, apiKey: adminKey } })
   const { code, stderr } = await codeOf(['--url', url], env)
   assert.equal(code, 3)
-  assert.match(stderr, /^jobcast: There is no API key for http.*\n {2}Give --api-key/)
+  assert.match(stderr, /^jobcast: No API key for http.*\n {2}Use --api-key/)
   assert.deepEqual(seen, [])
 })
 
 test('without a key it ends with 3 and says how to give one', async () => {
   const { code, stderr } = await codeOf([], {})
   assert.equal(code, 3)
-  assert.match(stderr, /Give --api-key, set JOBCAST_API_KEY, or run: jobcast login\n$/)
+  assert.match(stderr, /Use --api-key, set JOBCAST_API_KEY, or run: jobcast login\n$/)
 })
 
 test('a key without the scope ends with 3, and the run it has made is named', async () => {
@@ -92,17 +92,17 @@ test('an address where nobody answers ends with 8 and says which and from where'
   assert.equal(code, 8)
   assert.match(
     stderr,
-    /^jobcast: no answer from http:\S+: .*ECONNREFUSED.*\n {2}The address comes from JOBCAST_URL/,
+    /^jobcast: no response from http:\S+: .*ECONNREFUSED.*\n {2}The address comes from JOBCAST_URL/,
   )
 })
 
 test('an address that is none, and a profile that is not there, end with 2', async () => {
   const wrong = await codeOf(['--url', 'jobs.example'], { JOBCAST_API_KEY: 'jc_any' })
   assert.equal(wrong.code, 2)
-  assert.match(wrong.stderr, /^error: the address "jobs\.example" \(--url\) is not one like/)
+  assert.match(wrong.stderr, /^error: the address "jobs\.example" \(--url\) is not valid; it must be like/)
   const missing = await codeOf(['--profile', 'nope'], {})
   assert.equal(missing.code, 2)
-  assert.match(missing.stderr, /^error: there is no profile "nope"/)
+  assert.match(missing.stderr, /^error: profile "nope" not found/)
 })
 
 test('something else at the address ends with 8: its 404 says nothing about ours', async (t) => {
@@ -123,9 +123,9 @@ test('a service that goes away during a wait is waited for, and that is said', a
   const waiting = startJobcast(t, ['trigger', 'away', '-d', 'away-1', '--wait'], env)
   await waiting.untilError(/1 PENDING/)
   await first.server.stop()
-  await waiting.untilError(/^No answer from http:\S+ \(.+\); the wait goes on\.$/m)
+  await waiting.untilError(/^No response from http:\S+ \(.+\); still waiting\.$/m)
   const second = await openServer(t, { dataFolder: folder, port: Number(new URL(first.http).port) })
-  await waiting.untilError(/^The service answers again\.$/m)
+  await waiting.untilError(/^The service is reachable again\.$/m)
   await second.call('POST', '/job/api/runs/1/cancel')
   assert.equal(await waiting.ended, 6)
 })

@@ -79,5 +79,5 @@ test('all problems with the flags are reported at once; a token file that others
   const open = await runJobcast([...flags, '--token-file', tokenFile, '--http', '--mqtt', 'mqtt://host'])
   assert.deepEqual([open.code, open.stdout], [1, ''])
   assert.match(open.stderr, /others can read the token file .*chmod 600/)
-  assert.match(open.stderr, /--mqtt and --http exclude each other/)
+  assert.match(open.stderr, /--mqtt and --http cannot be used together/)
 })

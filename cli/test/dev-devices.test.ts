@@ -67,7 +67,7 @@ test('at the next start the sample devices come online again, but not one that s
   const { call } = await readWelcome(first)
   await first.until(online)
   await call('POST', '/job/api/devices/kiosk-2/credential')
-  await first.until(/kiosk-2 is simulated no more/)
+  await first.until(/kiosk-2 is no longer simulated/)
   await call('PUT', '/job/api/devices/kiosk-3', { tags: ['mine'] })
   const taken = (await call('GET', '/job/api/devices/kiosk-2')).credentialCreatedAt
   assert.equal(await first.end('SIGINT'), 0)
@@ -89,7 +89,7 @@ test('dev --no-sim, and dev on a folder that knows of no simulation, leave the d
   for (const flags of [['--no-sim'], []]) {
     const dev = startDev(t, data, ...flags)
     const { trigger, call } = await readWelcome(dev)
-    assert.match(dev.stdout(), /stays PENDING until something signs in as its device/)
+    assert.match(dev.stdout(), /stays PENDING until its device signs in/)
     assert.equal((await doCurlLine(trigger)).status, 201)
     assert.deepEqual((await call('GET', '/job/api/devices?online=true')).items, [])
     assert.equal(await dev.end('SIGINT'), 0)

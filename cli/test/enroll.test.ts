@@ -45,7 +45,7 @@ test('a device enrols once, keeps its token for itself, and its agent carries ou
   assert.equal(ended.json.execState, 'SUCCEEDED')
 })
 
-test('an enrolment token that is used up, and a token that is there already, are said in a sentence', async (t) => {
+test('an enrollment token that is used up, and a token that is there already, are said in a sentence', async (t) => {
   const folder = dataFolder(t)
   const enrollment = await newEnrollment()
   const [one, two] = [join(folder, 'one'), join(folder, 'two')]

@@ -52,7 +52,7 @@ test('the example of the documentation is applied, and applied again it changes 
 
   const again = await run(['apply', '-f', example])
   assert.deepEqual([again.code, again.stdout], [0, ''])
-  assert.match(again.stderr, /Nothing to do: 6 as the files say\./)
+  assert.match(again.stderr, /Nothing to do: 6 up to date\./)
   assert.equal((await get('devices/kiosk-1')).updatedAt, updatedAt)
   const diff = await run(['diff', '-f', example, '--json'])
   assert.equal(diff.code, 0)
@@ -119,16 +119,16 @@ test('all problems of all files are told together, with file and line, and nothi
   const expected = [
     /a\.yaml:3:3: device k\/1: must be .* without \/ \+ # \?$/m,
     /a\.yaml:3:20: device k\/1, tags\.1: must be a string, not the number 5 \(put it in quotes\)$/m,
-    /a\.yaml:5:1: device: is no field that is known here/m,
-    /b\.yml:2:3: job execute: no job can be named execute$/m,
+    /a\.yaml:5:1: unknown field device; the fields of a fleet file are jobs, devices, webhooks/m,
+    /b\.yml:2:3: job execute: the name "execute" is reserved$/m,
     /b\.yml:4:5: job a, timeoutSeconds: must be >= 1$/m,
-    /b\.yml:5:5: job a, descripton: is no field that is known here$/m,
-    /b\.yml:8:3: device twice: is there twice; the other is at .*a\.yaml:4:3$/m,
+    /b\.yml:5:5: job a, descripton: unknown field$/m,
+    /b\.yml:8:3: device twice: duplicate; first defined at .*a\.yaml:4:3$/m,
     /c\.json:1:15: webhook w: url is missing$/m,
     /c\.json:1:\d+: webhook w, eventTypes\.0: must be one of run\.created, /m,
-    /d\.yaml:1:1: jobs: must be a map or a list; write \{\} to say that there are none$/m,
+    /d\.yaml:1:1: jobs: must be a map or a list; write \{\} for none$/m,
     /d\.yaml:\d:\d: Flow sequence/m,
-    /^Nothing was sent: 11 problems in the files\.$/m,
+    /^Nothing was applied: 11 problems in the files\.$/m,
   ]
   for (const line of expected) assert.match(stderr, line)
   assert.deepEqual((await get('devices')).items, [])
@@ -177,7 +177,7 @@ test('at a terminal --prune asks when the plan is seen, and no leaves all as it 
   await put('devices/old-1', {})
   const file = write('fleet.yaml', 'devices: { d1: {} }')
   const question =
-    /- device old-1\n1 to create, 1 to delete, 0 unchanged\nDelete 1 that the files do not have\? \[y\/N\]$/
+    /- device old-1\n1 to create, 1 to delete, 0 unchanged\nDelete 1 that are not in the files\? \[y\/N\]$/
   const declined = openTerminal(t, ['apply', '-f', file, '--prune'], access)
   await declined.until(question)
   declined.press('n\r')
@@ -200,12 +200,12 @@ test('what the service refuses of one does not stop the others; it is told at th
   const { code, stderr, stdout } = await run(['apply', '-f', file, '--json'])
   assert.equal(code, 5)
   assert.match(stderr, /^webhook bad: Validation error \(J-500\): url leads to an address/m)
-  assert.match(stderr, /^1 done, 0 unchanged, 1 failed\.$/m)
+  assert.match(stderr, /^1 done, 0 unchanged, 1 with an error\.$/m)
   const { changes } = JSON.parse(stdout)
   assert.deepEqual(
     changes.map(({ name, outcome, secret }: Record<string, unknown>) => [name, outcome, typeof secret]),
     [
-      ['bad', 'failed', 'undefined'],
+      ['bad', 'error', 'undefined'],
       ['good', 'done', 'string'],
     ],
   )
@@ -232,7 +232,7 @@ test('without the scope to read or to manage it ends with 3, without a service w
   assert.equal(refused.code, 3)
   assert.match(refused.stderr, /MANAGE \(J-804\)/)
   // The others would meet the same.
-  assert.match(refused.stderr, /^0 done, 0 unchanged, \d{1,2} failed, \d\d not tried\.$/m)
+  assert.match(refused.stderr, /^0 done, 0 unchanged, \d{1,2} with an error, \d\d not attempted\.$/m)
   const manager = (await server.newKey(['MANAGE'], { ownerId })).apiKey
   assert.equal((await run(['diff', '-f', file, '--api-key', manager])).code, 3)
   assert.equal((await run(['diff', '-f', file, '--url', 'http://127.0.0.1:1'])).code, 8)
@@ -246,5 +246,5 @@ test('two thousand devices are applied, and applied again in a few pages', async
   assert.equal(first.code, 0, first.stderr)
   assert.match(first.stderr, /^2000 done, 0 unchanged\.$/m)
   assert.deepEqual((await get('devices/d-1999')).tags, ['a', 'b'])
-  assert.match((await run(['apply', '-f', file])).stderr, /Nothing to do: 2000 as/)
+  assert.match((await run(['apply', '-f', file])).stderr, /Nothing to do: 2000 up to date/)
 })

@@ -39,10 +39,10 @@ test('at a terminal both are asked for, and the key is not echoed', async (t) =>
   const terminal = openPseudoTerminal(t, ['login'], env)
   await terminal.until(/Address of the service \[http:\/\/127\.0\.0\.1:8080\]:$/)
   terminal.press(`${server.http}\r`)
-  await terminal.until(/API key \(not shown\):$/)
+  await terminal.until(/API key \(hidden\):$/)
   terminal.press(`${server.adminKey}\r`)
   assert.equal(await terminal.ended, 0, terminal.screen.text())
-  assert.match(terminal.screen.text(), /^Profile "default" is kept/m)
+  assert.match(terminal.screen.text(), /^Saved profile "default" in /m)
   assert.ok(!terminal.screen.raw.includes(server.adminKey.slice(0, 8)))
   assert.equal((await runJobcast(['whoami'], env)).code, 0)
 })
@@ -50,7 +50,7 @@ test('at a terminal both are asked for, and the key is not echoed', async (t) =>
 test('Ctrl-C at the question keeps nothing and ends with 130', async (t) => {
   const env = { XDG_CONFIG_HOME: dataFolder(t) }
   const terminal = openPseudoTerminal(t, ['login', '--url', server.http], env)
-  await terminal.until(/API key \(not shown\):$/)
+  await terminal.until(/API key \(hidden\):$/)
   terminal.press(`jc_half${ctrlC}`)
   assert.equal(await terminal.ended, 130)
   assert.deepEqual(readdirSync(env.XDG_CONFIG_HOME), [])
@@ -58,7 +58,7 @@ test('Ctrl-C at the question keeps nothing and ends with 130', async (t) => {
 
 const refusals = [
   { why: 'a wrong key', input: 'jc_wrong', args: stdinFlags, code: 3, says: /Invalid API key \(J-802\)/ },
-  { why: 'no key at all', input: '', args: stdinFlags, code: 2, says: /no API key/ },
+  { why: 'no key at all', input: '', args: stdinFlags, code: 2, says: /not an API key/ },
   { why: 'nobody to be asked', input: '', args: ['--url', server.http], code: 2, says: /--api-key-stdin/ },
   { why: 'no address', input: 'x', args: ['--url', 'ftp://x', '--api-key-stdin'], code: 2, says: /ftp:/ },
   {
@@ -66,7 +66,7 @@ const refusals = [
     input: 'jc_x',
     args: ['--url', 'http://127.0.0.1:1', '--api-key-stdin'],
     code: 8,
-    says: /no answer/,
+    says: /no (?:answer|response) /,
   },
 ]
 for (const { why, input, args, code, says } of refusals) {
@@ -104,7 +104,7 @@ test('there may be several profiles: one is current, any can be named, used and 
   ]) {
     const unknown = await runJobcast(args, env)
     assert.equal(unknown.code, 2)
-    assert.match(unknown.stderr, /there is no profile "nope"/)
+    assert.match(unknown.stderr, /profile "nope" not found/)
   }
   assert.equal((await runJobcast(['profiles', 'rm', 'reader'], env)).code, 0)
   assert.equal((await runJobcast(['logout'], env)).code, 0)
@@ -121,12 +121,12 @@ test('a file of profiles that others can read is refused, and so is one that is 
   chmodSync(file, 0o640)
   const open = await runJobcast(['whoami'], env)
   assert.equal(open.code, 2)
-  assert.match(open.stderr, /open to others \(mode 640\)\. Close it: chmod 600/)
+  assert.match(open.stderr, /readable by others \(mode 640\)\. Run: chmod 600/)
   chmodSync(file, 0o600)
   writeFileSync(file, readFileSync(file, 'utf8').slice(0, -10))
   const broken = await runJobcast(['whoami'], env)
   assert.equal(broken.code, 2)
-  assert.match(broken.stderr, /is not what "jobcast login" writes/)
+  assert.match(broken.stderr, /is malformed\. Fix it, or delete it/)
   const folder = dataFolder(t)
   mkdirSync(join(folder, 'jobcast', 'profiles.json'), { recursive: true })
   assert.equal((await runJobcast(['whoami'], { XDG_CONFIG_HOME: folder })).code, 2)

@@ -40,10 +40,7 @@ test('migrate brings an embedded database to its schema; --check only says what 
   const { code, stdout } = await runJobcast(['migrate', '--check', '--json'], { JOBCAST_DATA: data })
   const { from, to, migrated } = JSON.parse(stdout)
   assert.deepEqual([code, from === to, migrated], [0, true, false])
-  assert.match(
-    (await runJobcast(['migrate', '--data', data])).stdout,
-    /has schema \d+: there is nothing to do/,
-  )
+  assert.match((await runJobcast(['migrate', '--data', data])).stdout, /is up to date \(schema \d+\)/)
 
   const server = await serve(t, data)
   assert.equal((await check()).code, 0)
@@ -70,7 +67,7 @@ test('migrate does the same on PostgreSQL, for several at once', async () => {
   )
   const [one, two] = await Promise.all([runJobcast(['migrate'], env), runJobcast(['migrate'], env)])
   assert.deepEqual([one.code, two.code], [0, 0], one.stderr + two.stderr)
-  const said = [one, two].map(({ stdout }) => /nothing to do/.test(stdout))
+  const said = [one, two].map(({ stdout }) => /up to date/.test(stdout))
   assert.deepEqual(said.sort(), [false, true], one.stdout + two.stdout)
   assert.equal((await runJobcast(['migrate', '--check'], env)).code, 0)
   const nobody = await runJobcast(['migrate'], { DATABASE_URL: 'postgres://test:secret@127.0.0.1:1/x' })
@@ -103,7 +100,7 @@ test('a service moves to PostgreSQL and back: keys, ids and repeated calls go on
   assert.match(imported.stdout, /^execution +2$/m)
   assert.match(
     imported.stderr,
-    /^Imported into postgres:\/\/127\.0\.0\.1:\d+\/\w+; the counts are those of the file\.$/m,
+    /^Imported into postgres:\/\/127\.0\.0\.1:\d+\/\w+; the row counts match the file\.$/m,
   )
 
   const second = await serve(t, join(dataFolder(t), 'unused'), { DATABASE_URL: url })
@@ -139,7 +136,7 @@ test('export and import say what is wrong, and leave nothing behind', async (t) 
   assert.equal((await runJobcast(['export', file, '--data', data])).code, 0)
   const again = await runJobcast(['export', file, '--data', data])
   assert.equal(again.code, 2)
-  assert.match(again.stderr, /is there already; an export replaces nothing/)
+  assert.match(again.stderr, /already exists; an export does not overwrite files/)
   assert.equal((await runJobcast(['export', join(folder, 'no', 'x.gz'), '--data', data])).code, 2)
   const nothing = await runJobcast(['export', join(folder, 'x.gz'), '--data', join(folder, 'nowhere')])
   assert.equal(nothing.code, 5)
@@ -191,8 +188,8 @@ test('doctor looks at the database that DATABASE_URL names', async () => {
   }
   const url = await emptyDatabase()
   const empty = await examine(url)
-  for (const check of ['database', 'postgres', 'encoding', 'on disk', 'writable']) {
-    assert.equal(empty.of(check)?.mark, 'good', check)
+  for (const check of ['database', 'postgres', 'encoding', 'durability', 'writable']) {
+    assert.equal(empty.of(check)?.mark, 'ok', check)
   }
   assert.deepEqual(
     [empty.of('schema')?.mark, /^none yet/.test(empty.of('schema')?.text ?? '')],
@@ -200,16 +197,16 @@ test('doctor looks at the database that DATABASE_URL names', async () => {
   )
   await runJobcast(['migrate'], { DATABASE_URL: url })
   const ready = await examine(url)
-  assert.deepEqual([ready.of('schema')?.mark, ready.of('writable')?.mark], ['good', 'good'])
+  assert.deepEqual([ready.of('schema')?.mark, ready.of('writable')?.mark], ['ok', 'ok'])
   await execute(
     url,
     "INSERT INTO schema_migration (number, name) VALUES (99, 'from-the-future')",
     `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET default_transaction_read_only = on`,
   )
   const bad = await examine(url)
-  assert.deepEqual([bad.code, bad.of('schema')?.mark, bad.of('writable')?.mark], [5, 'bad', 'bad'])
+  assert.deepEqual([bad.code, bad.of('schema')?.mark, bad.of('writable')?.mark], [5, 'problem', 'problem'])
   const nobody = await examine('postgres://test:test@127.0.0.1:1/x')
-  assert.deepEqual([nobody.code, nobody.of('database')?.mark], [8, 'bad'])
+  assert.deepEqual([nobody.code, nobody.of('database')?.mark], [8, 'problem'])
   const noAddress = await examine('mysql://x')
-  assert.deepEqual([noAddress.code, noAddress.of('database')?.mark], [2, 'bad'])
+  assert.deepEqual([noAddress.code, noAddress.of('database')?.mark], [2, 'problem'])
 })

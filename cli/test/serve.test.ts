@@ -61,7 +61,7 @@ test('a database that is away is told in a sentence', async (t) => {
   assert.equal(code, 1)
   assert.match(
     stderr,
-    /^jobcast cannot start: storage is not available: connect ECONNREFUSED 127\.0\.0\.1:1\n$/,
+    /^jobcast: cannot start: storage is not available: connect ECONNREFUSED 127\.0\.0\.1:1\n$/,
   )
 })
 
@@ -87,19 +87,19 @@ test('a port in use and a folder in use are each explained in a sentence', async
   const { port } = other.address() as AddressInfo
   const taken = await runJobcast(['serve', '--port', String(port), '--data', dataFolder(t)])
   assert.equal(taken.code, 1)
-  assert.match(taken.stderr, new RegExp(`^jobcast cannot start: port ${port} is in use\\.`))
+  assert.match(taken.stderr, new RegExp(`^jobcast: cannot start: port ${port} is in use\\.`))
 
   const data = dataFolder(t)
   await spawnJobcast(t, ['serve', '--port', '0', '--data', data, '--json-log']).until(readyLine)
   const second = await runJobcast(['serve', '--port', '0', '--data', data])
   assert.equal(second.code, 1)
-  assert.match(second.stderr, /^jobcast cannot start: Another Jobcast is running/)
+  assert.match(second.stderr, /^jobcast: cannot start: Another Jobcast is running/)
 })
 
 test('--check starts nothing, --help lists every setting, a wrong flag exits with 2', async (t) => {
   const data = join(dataFolder(t), 'never-made')
   const check = await runJobcast(['serve', '--check', '--data', data])
-  assert.deepEqual([check.code, check.stdout], [0, 'The settings are fine.\n'])
+  assert.deepEqual([check.code, check.stdout], [0, 'The settings are valid.\n'])
   assert.throws(() => statSync(data), { code: 'ENOENT' })
 
   const help = await runJobcast(['serve', '--help'])

@@ -11,8 +11,8 @@ test('jobcast sim registers, connects, carries out and stops with 0', async (t) 
     JOBCAST_URL: http,
     JOBCAST_API_KEY: adminKey,
   })
-  await sim.untilError(/3 of 3 online, 0 working, 0 done, 0 failed$/m)
-  assert.match(sim.stderr(), /pump-1 to pump-3 are registered; they connect to mqtt:\S+ \(seed 7\)/)
+  await sim.untilError(/3 of 3 online, 0 working, 0 SUCCEEDED, 0 FAILED$/m)
+  assert.match(sim.stderr(), /pump-1 to pump-3 are registered and connect to mqtt:\S+ \(seed 7\)/)
   const [{ jobExecutionId }] = (await trigger('restart', ['pump-3'])).json
   const { json } = await call('GET', `/job/api/executions/${jobExecutionId}?wait=60`)
   assert.equal(json.execState, 'SUCCEEDED')
@@ -44,8 +44,8 @@ test('jobcast sim ends with a sentence when the key or the address is wrong', as
   const withKey = ['--api-key', 'jc_wrong']
   const refused = await runJobcast(['sim', '--server', http, ...withKey])
   assert.equal(refused.code, 1)
-  assert.match(refused.stderr, /^The simulation cannot start: The server answered 403 .*J-802/)
+  assert.match(refused.stderr, /^jobcast: the simulation cannot start: The server answered 403 .*J-802/)
   const nobody = await runJobcast(['sim', '--server', 'http://127.0.0.1:1', ...withKey])
   assert.equal(nobody.code, 1)
-  assert.match(nobody.stderr, /^The simulation cannot start: connect ECONNREFUSED/)
+  assert.match(nobody.stderr, /^jobcast: the simulation cannot start: connect ECONNREFUSED/)
 })

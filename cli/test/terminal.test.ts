@@ -81,7 +81,7 @@ test('Ctrl-C leaves the run going and says how to watch and to cancel it', async
   const { screen } = terminal
   assert.equal(screen.isCursorVisible, true)
   const [, runId] =
-    /^Run (\d+) goes on\. Watch it: {2}jobcast runs watch \1 .* jobcast runs cancel \1$/m.exec(
+    /^Run (\d+) continues\. Watch it: {2}jobcast runs watch \1 .* jobcast runs cancel \1$/m.exec(
       screen.text(),
     ) ?? assert.fail(screen.text())
   const run = (await server.call('GET', `/job/api/runs/${runId}`)).json

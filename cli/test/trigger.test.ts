@@ -49,7 +49,7 @@ test('--json is one document on standard output, and nothing else', async () => 
   assert.equal(JSON.parse(late.stdout).counts.PENDING, 1)
   assert.match(
     late.stderr,
-    /^Run \d+ had not finished after 0:01; it goes on\. Watch it: {2}jobcast runs watch/m,
+    /^Run \d+ has not finished after 0:01 and continues\. Watch it: {2}jobcast runs watch/m,
   )
   assert.equal(JSON.parse((await jobcast(['runs', 'get', String(runId), '--json'])).stdout).runId, runId)
 })
@@ -95,7 +95,7 @@ test('SIGTERM leaves the run going as well', async (t) => {
   // A line at once, and another a few seconds later, though nothing has changed.
   await waiting.untilError(/(?:term #\d+ {2}0\/1 {2}1 PENDING {2}\d:\d\d\n){2}/)
   assert.equal(await waiting.end('SIGTERM'), 143)
-  assert.match(waiting.stderr(), /^Run \d+ goes on\./m)
+  assert.match(waiting.stderr(), /^Run \d+ continues\./m)
 })
 
 test('--follow gives the output of one device as it is; with --json it is on standard error', async (t) => {
@@ -161,7 +161,7 @@ test('the same --idempotency-key triggers once; with another request it ends wit
 
 const manyDevices = Array.from({ length: 51 }, (_, at) => `d${at}`).join('\n')
 const refusals: [why: string, args: string[], code: number, text: RegExp, input?: string][] = [
-  ['no devices', ['once'], 2, /^error: on which devices\? Give --device, --tag or --devices-file/],
+  ['no devices', ['once'], 2, /^error: no devices given; use --device, --tag or --devices-file/],
   ['no job', [], 2, /^error: missing required argument 'job'/],
   [
     'an unknown flag',
@@ -169,25 +169,25 @@ const refusals: [why: string, args: string[], code: number, text: RegExp, input?
     2,
     /^error: unknown option '--devise'\n\(Did you mean --device\?\)/,
   ],
-  ['a time that is none', ['once', '--timeout', 'soon'], 2, /duration like/],
+  ['a time that is none', ['once', '--timeout', 'soon'], 2, /duration such as/],
   [
     'a file that is not there',
     ['once', '--devices-file', '/no/such'],
     2,
-    /--devices-file cannot be read: ENOENT/,
+    /cannot read --devices-file: ENOENT/,
   ],
-  ['--online alone', ['once', '-d', 'once-1', '--online'], 2, /--online goes with --tag/],
+  ['--online alone', ['once', '-d', 'once-1', '--online'], 2, /--online requires --tag/],
   [
     'too many to follow',
     ['once', '--devices-file', '-', '-f'],
     2,
-    /--follow shows up to 50 devices, these are 51/,
+    /--follow supports up to 50 devices, not 51/,
     manyDevices,
   ],
   ['an unknown job', ['no-job', '-d', 'once-1'], 4, /^jobcast: Job not found \(J-301\)\n$/],
   ['unknown devices', ['once', '-d', 'x1', '-d', 'x2'], 4, /^jobcast: Device not found \(J-001\): x1, x2\n$/],
-  ['a tag of nobody', ['once', '-t', 'nobody'], 4, /^jobcast: There is no device with the tag "nobody"\.\n$/],
-  ['an empty file', ['once', '--devices-file', '-'], 4, /There is no device in standard input/],
+  ['a tag of nobody', ['once', '-t', 'nobody'], 4, /^jobcast: No device found with tag "nobody"\.\n$/],
+  ['an empty file', ['once', '--devices-file', '-'], 4, /No device found in standard input/],
   [
     'too many devices',
     ['once', '--devices-file', '-'],

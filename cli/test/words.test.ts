@@ -78,7 +78,7 @@ test('the bar takes the room there is', () => {
 test('a reason is what the device said, or what the state means', () => {
   const said = { reason: 'disk full', step: '3' }
   assert.equal(reasonOf({ execState: 'FAILED', statusDetails: said }), 'disk full, step 3')
-  assert.equal(reasonOf({ execState: 'EXPIRED', statusDetails: {} }), 'waited longer than its job allows')
+  assert.equal(reasonOf({ execState: 'EXPIRED', statusDetails: {} }), 'not started before it expired')
   assert.equal(reasonOf({ execState: 'CANCELED', statusDetails: {} }), '')
 })
 

@@ -1,4 +1,4 @@
-// jobcast apply: makes a server what files say, and sends only what differs.
+// jobcast apply: creates and updates resources from files, and sends only what differs.
 
 import type { Command } from 'commander'
 import { type OwnerContext, ownerCommand, withClient } from '../define/owner-command.ts'
@@ -18,7 +18,7 @@ export function applyCommand(): Command {
   const command = ownerCommand('apply')
   for (const option of fleetOptions()) command.addOption(option)
   return command
-    .option('-y, --yes', 'delete without a question')
+    .option('-y, --yes', 'delete without asking for confirmation')
     .addHelpText('after', '\nExample:\n  jobcast apply -f fleet.yaml\n')
     .action(
       withClient((context, flags: ApplyFlags) => explainFleet(context.out, () => apply(context, flags))),
@@ -26,27 +26,27 @@ export function applyCommand(): Command {
 }
 
 async function apply({ client, out, io }: OwnerContext, flags: ApplyFlags): Promise<ExitCode> {
-  // Before anything else: what is refused in a pipe must not depend on what the server has today.
+  // First: whether this is refused in a pipe must not depend on what the server has today.
   if (flags.prune) refuseUnasked(io, flags)
   const plan = await planFleet(client, await readFleet(io, flags), flags)
   const { delete: deletions, unchanged } = countsOf(plan)
   if (plan.changes.length === 0) {
-    out.say(`Nothing to do: ${unchanged} as the files say.`)
+    out.say(`Nothing to do: ${unchanged} up to date.`)
     out.show(planJson(plan), () => '')
     return exitCode.ok
   }
   if (!out.json) out.line(planText(plan, out.paint))
-  if (deletions > 0 && !(await confirm(io, `Delete ${deletions} that the files do not have?`, flags))) {
-    out.say('Nothing was done.')
+  if (deletions > 0 && !(await confirm(io, `Delete ${deletions} that are not in the files?`, flags))) {
+    out.say('Canceled; nothing was changed.')
     return exitCode.interrupted
   }
-  const outcomes = await carryOut(client, plan, meetsAll)
+  const outcomes = await carryOut(client, plan, affectsAll)
   out.show({ ...planJson(plan), changes: outcomes.map(outcomeJson) }, () => secretLines(outcomes))
   return report(out, outcomes, unchanged)
 }
 
-/** No key that is good, or nobody there: the next change would meet the same. */
-function meetsAll(error: unknown): boolean {
+/** An invalid key or an unreachable service: every other change would end the same way. */
+function affectsAll(error: unknown): boolean {
   const code = exitCodeOf(error)
   return code === exitCode.key || code === exitCode.unavailable
 }
@@ -54,31 +54,31 @@ function meetsAll(error: unknown): boolean {
 function outcomeJson(outcome: Outcome) {
   const { kind, change } = outcome
   const secret = kind === 'done' && outcome.secret !== undefined ? { secret: outcome.secret } : {}
-  const error = kind === 'failed' ? { error: sentence(outcome.error) } : {}
+  const error = kind === 'error' ? { error: sentence(outcome.error) } : {}
   return { ...changeJson(change), outcome: kind, ...secret, ...error }
 }
 
-/** They are shown this once, so they are data. */
+/** A new secret is shown only once, so it is data. */
 function secretLines(outcomes: Outcome[]): string {
   return outcomes
     .flatMap((outcome) =>
       outcome.kind === 'done' && outcome.secret !== undefined
-        ? [`secret of ${outcome.change.kind.word} ${outcome.change.name}: ${outcome.secret}`]
+        ? [`secret of ${outcome.change.kind.noun} ${outcome.change.name}: ${outcome.secret}`]
         : [],
     )
     .join('\n')
 }
 
-/** Failures are told at the end, together; the highest code is the worst. */
+/** Errors are listed together at the end; the highest exit code counts. */
 function report(out: Out, outcomes: Outcome[], unchanged: number): ExitCode {
-  const failed = outcomes.filter((outcome) => outcome.kind === 'failed')
-  for (const { change, error } of failed) out.say(`${change.kind.word} ${change.name}: ${sentence(error)}`)
+  const errors = outcomes.filter((outcome) => outcome.kind === 'error')
+  for (const { change, error } of errors) out.say(`${change.kind.noun} ${change.name}: ${sentence(error)}`)
   const count = (kind: Outcome['kind']) => outcomes.filter((outcome) => outcome.kind === kind).length
   const parts = [`${count('done')} done`, `${unchanged} unchanged`]
-  if (failed.length > 0) parts.push(`${failed.length} failed`)
-  if (count('skipped') > 0) parts.push(`${count('skipped')} not tried`)
+  if (errors.length > 0) parts.push(`${errors.length} with an error`)
+  if (count('skipped') > 0) parts.push(`${count('skipped')} not attempted`)
   out.say(`${parts.join(', ')}.`)
-  return Math.max(exitCode.ok, ...failed.map(({ error }) => exitCodeOf(error))) as ExitCode
+  return Math.max(exitCode.ok, ...errors.map(({ error }) => exitCodeOf(error))) as ExitCode
 }
 
 function sentence(error: unknown): string {

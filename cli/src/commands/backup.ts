@@ -1,4 +1,4 @@
-// jobcast backup: a copy of the embedded database while the service runs.
+// jobcast backup: copies the embedded database while the service runs.
 
 import { loadPlace } from '@jobcast/server'
 import { type Command, Option } from 'commander'
@@ -12,10 +12,10 @@ export function backupCommand(): Command {
     .addOption(
       new Option(
         '--data <folder>',
-        'the data folder of the service, on this machine (default JOBCAST_DATA, or ./data)',
+        'data folder of the service, on this machine (default: JOBCAST_DATA, or ./data)',
       ),
     )
-    .requiredOption('--to <file>', 'the copy; must not be there yet')
+    .requiredOption('--to <file>', 'file to write; must not exist yet')
     .addHelpText('after', '\nExample:\n  jobcast backup --data ./data --to backup-$(date +%F).db\n')
     .action(
       withOut(async ({ out, io }, { data, to }: { data?: string; to: string }) => {
@@ -23,27 +23,27 @@ export function backupCommand(): Command {
         try {
           const copied = await copyDatabase(io, folder, to)
           out.say(
-            `Copied and checked: ${copied.file}, ${copied.bytes} bytes. It holds secrets; keep it like one.`,
+            `Backup written and verified: ${copied.file}, ${copied.bytes} bytes. It contains secrets; store it safely.`,
           )
           if (out.json) out.show(copied, () => '')
           return exitCode.ok
         } catch (error) {
-          // Of the disk, of the system, of SQLite: it may go another time. All others are told elsewhere.
+          // Errors of the disk, the system or SQLite are often temporary. All others are reported by the caller.
           const { code, message } = error as NodeJS.ErrnoException
           if (!(error instanceof BrokenCopy) && code === undefined) throw error
-          out.say(`jobcast: no backup was made: ${message}`)
+          out.say(`jobcast: no backup was written: ${message}`)
           return error instanceof BrokenCopy ? exitCode.unexpected : exitCode.unavailable
         }
       }),
     )
 }
 
-/** PostgreSQL has programs of its own for it, which know more than we do. */
+/** PostgreSQL has better tools of its own. */
 function folderOf(data: string | undefined, env: NodeJS.ProcessEnv): string {
   const { dataFolder, databaseUrl } = loadPlace(data, env)
   if (databaseUrl === undefined) return dataFolder
   throw new UsageError(
-    'the data is on PostgreSQL (DATABASE_URL is set): back it up with its own programs, pg_dump "$DATABASE_URL" for a copy, ' +
-      'pg_basebackup and the archived log for every instant. --data <folder> copies an embedded database',
+    'the data is on PostgreSQL (DATABASE_URL is set): use its own tools, pg_dump "$DATABASE_URL" for a copy, or ' +
+      'pg_basebackup with WAL archiving for point-in-time recovery. --data <folder> backs up an embedded database',
   )
 }

@@ -1,9 +1,9 @@
-// jobcast completion: a script that lets a shell complete commands and flags, made from the commands themselves.
+// jobcast completion: a shell script that completes commands and flags, generated from the commands themselves.
 
 import { Argument, Command } from 'commander'
 import { bashScript } from '../completion/bash-script.ts'
 import { fishScript } from '../completion/fish-script.ts'
-import { spotsOf } from '../completion/spots-of.ts'
+import { positionsOf } from '../completion/positions.ts'
 import { zshScript } from '../completion/zsh-script.ts'
 import { exitCode } from '../errors/exit-code.ts'
 import { withIo } from '../io.ts'
@@ -11,10 +11,10 @@ import { withIo } from '../io.ts'
 const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript }
 type Shell = keyof typeof scripts
 
-/** run() loads every command before this one is carried out. */
+/** run() loads every command before this one runs. */
 export function completionCommand(): Command {
   return new Command('completion')
-    .addArgument(new Argument('<shell>', 'which shell').choices(Object.keys(scripts)))
+    .addArgument(new Argument('<shell>', 'shell to generate the script for').choices(Object.keys(scripts)))
     .addHelpText(
       'after',
       `
@@ -26,7 +26,7 @@ Examples:
     )
     .action(
       withIo(async ({ stdout }, shell: Shell, _flags: object, command: Command) => {
-        if (command.parent) stdout.write(scripts[shell](spotsOf(command.parent)))
+        if (command.parent) stdout.write(scripts[shell](positionsOf(command.parent)))
         return exitCode.ok
       }),
     )

@@ -1,4 +1,4 @@
-// jobcast dev: the service with a sample job and simulated sample devices, and the first call ready to paste.
+// jobcast dev: the service with a sample job and simulated devices, and a first call to paste.
 
 import type { Command } from 'commander'
 import { withIo } from '../io.ts'
@@ -6,10 +6,10 @@ import { serverCommand } from '../serve/server-options.ts'
 
 export function devCommand(): Command {
   return serverCommand('dev')
-    .option('--no-sim', 'leave the sample devices offline')
+    .option('--no-sim', 'do not simulate the sample devices')
     .action(
       withIo(async (io, options: Record<string, unknown>, _command: Command) => {
-        // Only here: `serve` need not load simulated devices to start.
+        // Loaded here, so that `serve` does not load simulated devices.
         const { runDev } = await import('../dev/run-dev.ts')
         return runDev(io, options)
       }),

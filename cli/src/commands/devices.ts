@@ -1,4 +1,4 @@
-// jobcast devices: who can be told, and what they sign in with.
+// jobcast devices: devices and their tokens.
 
 import { type Device, type DeviceContent, isJobcastError, type Jobcast } from '@jobcast/client'
 import { type Command, Option } from 'commander'
@@ -16,16 +16,16 @@ type PutFlags = { name?: string; tag?: string[]; clearTags?: true }
 export function devicesCommand(): Command {
   const rm = removeCommand({
     argument: 'deviceId',
-    word: 'device',
-    consequence: 'What has not ended on it is canceled.',
+    noun: 'device',
+    consequence: 'Its unfinished executions are canceled.',
     remove: (client, name) => client.devices.delete(name),
   })
   const revoke = removeCommand({
     name: 'revoke',
     argument: 'deviceId',
     verb: ['Revoke the token of', 'Revoked the token of'],
-    word: 'device',
-    consequence: 'It is disconnected at once.',
+    noun: 'device',
+    consequence: 'The device is disconnected at once.',
     remove: (client, name) => client.devices.revokeCredential(name),
   })
   return groupCommand(
@@ -34,7 +34,7 @@ export function devicesCommand(): Command {
     getCommand(),
     putCommand(),
     tokenCommand(),
-    revoke.description('Revoke the token of devices: they are not let in until they have a new one.'),
+    revoke.description('Revoke the tokens of devices. They cannot connect until they get a new one.'),
     rm.description('Delete devices.'),
   ).addHelpText(
     'after',
@@ -58,10 +58,10 @@ function lsCommand(): Command {
     (client, { tag, online, offline }) =>
       client.devices.list({ limit: 200, tag, online: online ?? (offline && false) }),
   )
-    .description('List devices; also without "ls".')
-    .option('--tag <tag>', 'only those with this tag')
-    .addOption(new Option('--online', 'only those that are online').conflicts('offline'))
-    .option('--offline', 'only those that are not')
+    .description('List devices (default).')
+    .option('--tag <tag>', 'only devices with this tag')
+    .addOption(new Option('--online', 'only devices that are online').conflicts('offline'))
+    .option('--offline', 'only devices that are offline')
 }
 
 function getCommand(): Command {
@@ -82,7 +82,7 @@ function getCommand(): Command {
               since: localTime(device.since),
               'last seen': localTime(device.lastSeenAt),
               transport,
-              'token made': localTime(device.credentialCreatedAt),
+              'token created': localTime(device.credentialCreatedAt),
               created: localTime(device.createdAt),
               updated: localTime(device.updatedAt),
             },
@@ -95,12 +95,12 @@ function getCommand(): Command {
 
 function putCommand(): Command {
   return ownerCommand('put')
-    .description('Make a device, or change it.')
+    .description('Create or update a device.')
     .argument('<deviceId>')
-    .option('--name <text>', 'for people; like its id unless said')
-    .option('--tag <tag>', 'all of its tags, one each time', collect)
-    .addOption(new Option('--clear-tags', 'take all tags away').conflicts('tag'))
-    .addHelpText('after', '\nWhat no flag names stays as it is.\n')
+    .option('--name <text>', 'display name (default: the deviceId)')
+    .option('--tag <tag>', 'tag; can be repeated, and replaces all existing tags', collect)
+    .addOption(new Option('--clear-tags', 'remove all tags').conflicts('tag'))
+    .addHelpText('after', '\nFields without a flag keep their value.\n')
     .action(
       withClient(async ({ client, out }, name: string, flags: PutFlags) => {
         const base = await contentOf(client, name)
@@ -110,7 +110,7 @@ function putCommand(): Command {
           ...(flags.name !== undefined && { deviceName: flags.name }),
           ...(tags && { tags }),
         })
-        out.say(`${created ? 'Made' : 'Changed'} device ${name}.`)
+        out.say(`${created ? 'Created' : 'Updated'} device ${name}.`)
         out.show(value, () => '')
       }),
     )
@@ -118,18 +118,18 @@ function putCommand(): Command {
 
 function tokenCommand(): Command {
   return ownerCommand('token')
-    .description('Make a new token for a device. It is shown this once, and the one before it is void.')
+    .description('Create a new token for a device. It is shown only once and replaces the previous one.')
     .argument('<deviceId>')
     .action(
       withClient(async ({ client, out }, name: string) => {
         const credential = await client.devices.createCredential(name)
-        out.say(`The token of device ${name}, shown this once; the one before it is void:`)
+        out.say(`New token of device ${name}. It is shown only once and replaces the previous one:`)
         out.show(credential, () => credential.deviceToken)
       }),
     )
 }
 
-/** None where there is no such device. */
+/** Empty if the device does not exist. */
 async function contentOf(client: Jobcast, name: string): Promise<DeviceContent> {
   try {
     const { deviceName, tags } = await client.devices.get(name)

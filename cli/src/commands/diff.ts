@@ -1,4 +1,4 @@
-// jobcast diff: how a server differs from files.
+// jobcast diff: shows how the server differs from files.
 
 import type { Command } from 'commander'
 import { ownerCommand, withClient } from '../define/owner-command.ts'
@@ -12,14 +12,14 @@ export function diffCommand(): Command {
   const command = ownerCommand('diff')
   for (const option of fleetOptions()) command.addOption(option)
   return command
-    .addHelpText('after', '\nEnds with 0 where nothing differs, with 6 where something does.\n')
+    .addHelpText('after', '\nExits with 0 if nothing differs, with 6 if something does.\n')
     .action(
       withClient(({ client, out, io }, flags: FleetFlags) =>
         explainFleet(out, async () => {
           const plan = await planFleet(client, await readFleet(io, flags), flags)
           out.show(planJson(plan), () => planText(plan, out.paint))
           if (plan.changes.length === 0) {
-            out.say(`Nothing differs: ${plan.unchanged} as the files say.`)
+            out.say(`No differences: ${plan.unchanged} up to date.`)
             return exitCode.ok
           }
           return exitCode.differs

@@ -1,4 +1,4 @@
-// jobcast doctor: what stands between you and the service, each with a mark.
+// jobcast doctor: checks everything between you and the service.
 
 import type { Command } from 'commander'
 import { ownerCommand, withOut } from '../define/owner-command.ts'
@@ -7,7 +7,7 @@ import { checkDatabase } from '../doctor/check-database.ts'
 import { checkKey } from '../doctor/check-key.ts'
 import { checkNetwork } from '../doctor/check-network.ts'
 import { checkService } from '../doctor/check-service.ts'
-import { type Finding, good } from '../doctor/finding.ts'
+import { type Finding, ok } from '../doctor/finding.ts'
 import { exitCode } from '../errors/exit-code.ts'
 import type { Style } from '../output/colors.ts'
 import { padText, plainText } from '../output/text-width.ts'
@@ -16,46 +16,49 @@ import { type AccessFlags, findAccess } from '../service/access.ts'
 type DoctorFlags = AccessFlags & { data?: string }
 
 const marks: Record<Finding['mark'], { sign: string; style: Style }> = {
-  good: { sign: '✓', style: 'green' },
+  ok: { sign: '✓', style: 'green' },
   warning: { sign: '!', style: 'yellow' },
-  bad: { sign: '✗', style: 'red' },
+  problem: { sign: '✗', style: 'red' },
 }
 
 export function doctorCommand(): Command {
   return ownerCommand('doctor')
-    .option('--data <folder>', 'also look at this data folder on this machine')
-    .addHelpText('after', '\nEnds with 0 if nothing is bad, else with the code of the first trouble.\n')
+    .option('--data <folder>', 'also check this data folder on this machine')
+    .addHelpText(
+      'after',
+      '\nExits with 0 if every check passed or only warned, else with the code of the first problem.\n',
+    )
     .action(
       withOut(async ({ out, io }, flags: DoctorFlags) => {
         const findings: Finding[] = []
         for await (const finding of checkAll(io.env, flags)) {
           findings.push(finding)
-          // Each as soon as it is known: the next may take its time.
+          // Printed as soon as it is known: the next check may take seconds.
           const { sign, style } = marks[finding.mark]
           const text = `${padText(finding.check, 10)}  ${plainText(finding.text)}`
           if (!out.json) out.line(`${out.paint(style, sign)} ${text}`)
         }
-        const trouble = findings.find(({ mark }) => mark === 'bad')
+        const problem = findings.find(({ mark }) => mark === 'problem')
         const checks = findings.map(({ check, mark, text }) => ({ check, mark, text }))
-        if (out.json) out.show({ good: trouble === undefined, checks }, () => '')
-        return trouble?.exit ?? exitCode.ok
+        if (out.json) out.show({ ok: problem === undefined, checks }, () => '')
+        return problem?.exit ?? exitCode.ok
       }),
     )
 }
 
 async function* checkAll(env: NodeJS.ProcessEnv, flags: DoctorFlags): AsyncGenerator<Finding> {
-  yield good('node', process.version)
+  yield ok('node', process.version)
   if (flags.data !== undefined) yield* checkData(flags.data)
   yield* checkDatabase(env)
   const access = findAccess(flags, env)
-  yield good('address', `${access.url}, from ${access.urlFrom}`)
+  yield ok('address', `${access.url}, from ${access.urlFrom}`)
   for await (const finding of checkNetwork(access.url)) {
     yield finding
-    if (finding.mark === 'bad') return
+    if (finding.mark === 'problem') return
   }
   for await (const finding of checkService(access.url)) {
     yield finding
-    if (finding.check === 'alive' && finding.mark === 'bad') return
+    if (finding.check === 'alive' && finding.mark === 'problem') return
   }
   yield* checkKey(access)
 }

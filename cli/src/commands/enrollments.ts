@@ -1,4 +1,4 @@
-// jobcast enrollments: by which devices fetch their first token themselves.
+// jobcast enrollments: with which devices fetch their first token themselves.
 
 import type { Enrollment, NewEnrollment } from '@jobcast/client'
 import type { Command } from 'commander'
@@ -16,7 +16,7 @@ type NewFlags = { name?: string; maxUses?: number; expiresIn?: number; tag?: str
 export function enrollmentsCommand(): Command {
   const ls = listCommand<Enrollment>(
     [
-      { title: 'ENROLMENT', of: ({ enrollmentId }) => enrollmentId },
+      { title: 'ENROLLMENT', of: ({ enrollmentId }) => enrollmentId },
       { title: 'NAME', of: ({ name }) => name },
       { title: 'USED', of: ({ used, maxUses }) => `${used} of ${maxUses}` },
       { title: 'PREFIX', of: ({ deviceIdPrefix }) => deviceIdPrefix },
@@ -29,15 +29,15 @@ export function enrollmentsCommand(): Command {
   const rm = removeCommand({
     argument: 'enrollmentId',
     verb: ['Revoke', 'Revoked'],
-    word: 'enrolment',
-    consequence: 'Devices that have enrolled keep their tokens.',
+    noun: 'enrollment',
+    consequence: 'Devices that have already enrolled keep their tokens.',
     remove: (client, name) => client.enrollments.revoke(name),
   })
   return groupCommand(
     'enrollments',
-    ls.description('List enrolments, also those that are over; also without "ls".'),
+    ls.description('List enrollments, including expired and revoked ones (default).'),
     newCommand(),
-    rm.description('Revoke enrolments.'),
+    rm.description('Revoke enrollments.'),
   ).addHelpText(
     'after',
     '\nExample:\n  jobcast enrollments new --max-uses 200 --expires-in 7d --tag kiosk --prefix kiosk-\n',
@@ -46,20 +46,22 @@ export function enrollmentsCommand(): Command {
 
 function newCommand(): Command {
   return ownerCommand('new')
-    .description('Make an enrolment. Its token is shown this once.')
-    .option('--name <text>', 'for people')
-    .option('--max-uses <number>', 'how many devices may enrol (default 1)', wholeNumber(1))
-    .option('--expires-in <duration>', 'like 7d or 12h (default 1d)', durationSeconds)
-    .option('--tag <tag>', 'of each device that it makes; one each time', collect)
-    .option('--prefix <text>', 'the deviceId of each device must begin so')
+    .description('Create an enrollment. Its token is shown only once.')
+    .option('--name <text>', 'display name')
+    .option('--max-uses <number>', 'how many devices can enroll (default 1)', wholeNumber(1))
+    .option('--expires-in <duration>', 'such as 7d or 12h (default 1d)', durationSeconds)
+    .option('--tag <tag>', 'tag of each device that enrolls; can be repeated', collect)
+    .option('--prefix <text>', 'prefix that each deviceId must have')
     .action(
       withClient(async ({ client, out }, flags: NewFlags) => {
         const { name, maxUses, expiresIn: expiresInSeconds, tag: tags, prefix: deviceIdPrefix } = flags
         const content = { name, maxUses, expiresInSeconds, tags, deviceIdPrefix }
         const given = Object.entries(content).filter(([, value]) => value !== undefined)
-        const made = await client.enrollments.create(Object.fromEntries(given) as NewEnrollment)
-        out.say(`The token of enrolment ${made.enrollmentId}, shown this once, good until ${made.expiresAt}:`)
-        out.show(made, () => made.enrollmentToken)
+        const created = await client.enrollments.create(Object.fromEntries(given) as NewEnrollment)
+        out.say(
+          `Token of enrollment ${created.enrollmentId}, valid until ${created.expiresAt}. It is shown only once:`,
+        )
+        out.show(created, () => created.enrollmentToken)
       }),
     )
 }

@@ -1,9 +1,10 @@
-// jobcast executions: one job on one device each.
+// jobcast executions: each is one job on one device.
 
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import { groupCommand } from '../define/group-command.ts'
 import { ownerCommand, withClient } from '../define/owner-command.ts'
-import { execStates, stateOf } from '../flags/states.ts'
+import { choiceOption } from '../flags/choice.ts'
+import { execStates } from '../flags/states.ts'
 import { waitMs } from '../flags/wait-time.ts'
 import { idNumber, wholeNumber } from '../flags/whole-number.ts'
 import { type ListFlags, listExecutions, showExecution, showHistory } from '../output/show-executions.ts'
@@ -13,9 +14,9 @@ import { retryRun } from './runs.ts'
 import { type WaitFlags, waitOptions } from './trigger.ts'
 
 export function executionsCommand(): Command {
-  const toSee = [getCommand(), historyCommand(), outputCommand(), watchCommand()]
-  const toDo = [cancelCommand(), retryCommand()]
-  return groupCommand('executions', lsCommand(), ...toSee, ...toDo).addHelpText(
+  const readers = [getCommand(), historyCommand(), outputCommand(), watchCommand()]
+  const actions = [cancelCommand(), retryCommand()]
+  return groupCommand('executions', lsCommand(), ...readers, ...actions).addHelpText(
     'after',
     '\nExample:\n  jobcast executions --run 12 --state FAILED\n',
   )
@@ -23,21 +24,19 @@ export function executionsCommand(): Command {
 
 function lsCommand(): Command {
   return ownerCommand('ls')
-    .description('List executions, newest first; also without "ls".')
-    .option('--job <name>', 'only those of this job')
-    .option('-d, --device <id>', 'only those on this device')
-    .addOption(
-      new Option('--state <state>', 'only those in this state').choices(execStates).argParser(stateOf),
-    )
-    .option('--run <runId>', 'only those of this run', idNumber)
-    .option('--limit <number>', 'how many at most', wholeNumber(1), 50)
+    .description('List executions, newest first (default).')
+    .option('--job <name>', 'only executions of this job')
+    .option('-d, --device <id>', 'only executions on this device')
+    .addOption(choiceOption('--state <state>', 'only executions in this state', execStates))
+    .option('--run <runId>', 'only executions of this run', idNumber)
+    .option('--limit <number>', 'maximum number of results', wholeNumber(1), 50)
     .addHelpText('after', '\nExample:\n  jobcast executions ls --job restart --state FAILED\n')
     .action(withClient((context, flags: ListFlags) => listExecutions(context, flags)))
 }
 
 function getCommand(): Command {
   return executionCommand('get')
-    .description('Show an execution, and why it is where it is.')
+    .description('Show an execution, and explain its state.')
     .addHelpText('after', '\nExample:\n  jobcast executions get 34\n')
     .action(
       withClient(async ({ client, out }, id: number) => {
@@ -52,7 +51,7 @@ function getCommand(): Command {
 
 function historyCommand(): Command {
   return executionCommand('history')
-    .description('List the steps of an execution: when, who, why.')
+    .description('List the state changes of an execution: when, by whom, why.')
     .addHelpText('after', '\nExample:\n  jobcast executions history 34\n')
     .action(
       withClient(async ({ client, out }, id: number) =>
@@ -63,8 +62,8 @@ function historyCommand(): Command {
 
 function watchCommand(): Command {
   return executionCommand('watch')
-    .description('Follow an execution to its end; the exit code tells how it ended.')
-    .option('--timeout <time>', 'no longer than this (10m, 90s): ends with 7', waitMs)
+    .description('Follow an execution until it ends; exits with 6 unless it SUCCEEDED.')
+    .option('--timeout <time>', 'stop waiting after this time (10m, 90s) and exit with 7', waitMs)
     .addHelpText('after', '\nExample:\n  jobcast executions watch 34\n')
     .action(
       withClient((context, id: number, { timeout }: { timeout?: number }) =>
@@ -76,7 +75,7 @@ function watchCommand(): Command {
 function cancelCommand(): Command {
   return executionCommand('cancel')
     .description('Cancel an execution.')
-    .option('--force', 'without waiting for the device to confirm')
+    .option('--force', 'do not wait for the device to confirm')
     .addHelpText('after', '\nExample:\n  jobcast executions cancel 34\n')
     .action(
       withClient(async ({ client, out }, id: number, { force }: { force?: boolean }) =>
@@ -86,7 +85,7 @@ function cancelCommand(): Command {
 }
 
 function retryCommand(): Command {
-  const command = executionCommand('retry').description('Trigger its job again on its device.')
+  const command = executionCommand('retry').description('Trigger the job again on the same device.')
   for (const option of waitOptions()) command.addOption(option)
   return command.addHelpText('after', '\nExample:\n  jobcast executions retry 34 --wait\n').action(
     withClient(async (context, id: number, flags: WaitFlags) => {
@@ -98,9 +97,9 @@ function retryCommand(): Command {
 
 function outputCommand(): Command {
   return executionCommand('output')
-    .description('Print what the device wrote, as it wrote it.')
-    .option('-f, --follow', 'stay until the execution has ended')
-    .option('--attempt <number>', 'of this attempt (default: the newest)', wholeNumber(1))
+    .description('Print the output of an execution.')
+    .option('-f, --follow', 'keep printing until the execution has ended')
+    .option('--attempt <number>', 'output of this attempt (default: the latest)', wholeNumber(1))
     .addHelpText('after', '\nExample:\n  jobcast executions output 34 -f\n')
     .action(
       withClient((context, id: number, flags: { follow?: boolean; attempt?: number }) =>
@@ -110,5 +109,5 @@ function outputCommand(): Command {
 }
 
 function executionCommand(name: string): Command {
-  return ownerCommand(name).argument('<jobExecutionId>', 'which execution', idNumber)
+  return ownerCommand(name).argument('<jobExecutionId>', 'id of the execution', idNumber)
 }

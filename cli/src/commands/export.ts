@@ -1,30 +1,30 @@
-// jobcast export: everything that a database holds, in one file.
+// jobcast export: a whole database in one file.
 
 import { statSync } from 'node:fs'
 import { describePlace, exportStore } from '@jobcast/server'
 import type { Command } from 'commander'
 import packageJson from '../../package.json' with { type: 'json' }
 import { countColumns, countRows } from '../database/count-table.ts'
-import { storeCommand, withPlace } from '../database/store-command.ts'
+import { storeCommand, withDatabase } from '../database/store-command.ts'
 import { writeNewFile } from '../database/write-new-file.ts'
 import { exitCode } from '../errors/exit-code.ts'
 
 export function exportCommand(): Command {
   return storeCommand('export')
-    .argument('<file>', 'must not be there yet')
+    .argument('<file>', 'file to write; must not exist yet')
     .addHelpText(
       'after',
-      '\nExample:\n  jobcast export --data ./data move.jsonl.gz\n\nIt is of one instant, also beside a running service.\n',
+      '\nExample:\n  jobcast export --data ./data move.jsonl.gz\n\nThe export is a consistent snapshot, also while a service is running.\n',
     )
     .action(
-      withPlace(async ({ out, io, place }, to: string) => {
+      withDatabase(async ({ out, io, place }, to: string) => {
         const { file, written } = await writeNewFile(io, to, 'an export', (draft) =>
           exportStore(place, draft, packageJson.version),
         )
         out.showTable(countRows(written), countColumns)
         const { size } = statSync(file)
         out.say(
-          `Exported from ${describePlace(place)}: ${file}, ${size} bytes. It holds secrets; keep it like one.`,
+          `Exported from ${describePlace(place)}: ${file}, ${size} bytes. It contains secrets; store it safely.`,
         )
         return exitCode.ok
       }),

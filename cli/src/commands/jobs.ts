@@ -30,13 +30,13 @@ export function jobsCommand(): Command {
   )
   const rm = removeCommand({
     argument: 'jobName',
-    word: 'job',
-    consequence: 'Executions under way go on.',
+    noun: 'job',
+    consequence: 'Executions that have already been triggered continue.',
     remove: (client, name) => client.jobs.delete(name),
   })
   return groupCommand(
     'jobs',
-    ls.description('List jobs; also without "ls".'),
+    ls.description('List jobs (default).'),
     getCommand(),
     putCommand(),
     rm.description('Delete jobs.'),
@@ -72,14 +72,14 @@ function getCommand(): Command {
 
 function putCommand(): Command {
   return ownerCommand('put')
-    .description('Make a job, or change it.')
+    .description('Create or update a job.')
     .argument('<jobName>')
-    .option('-f, --file <file>', 'YAML or JSON with its whole content; - is standard input')
-    .option('--description <text>', 'what it does')
-    .option('--expire-after-seconds <number>', 'how long an execution may wait', wholeNumber(1))
-    .option('--timeout-seconds <number>', 'how long a device may work on it', wholeNumber(1))
-    .option('--deadline-seconds <number>', 'how long all of it may take', wholeNumber(1))
-    .addHelpText('after', '\nWithout a file, what no flag names stays as it is.\n')
+    .option('-f, --file <file>', 'YAML or JSON file with the complete job; - is standard input')
+    .option('--description <text>', 'what the job does')
+    .option('--expire-after-seconds <number>', 'how long an execution may wait to start', wholeNumber(1))
+    .option('--timeout-seconds <number>', 'how long a device may work on an execution', wholeNumber(1))
+    .option('--deadline-seconds <number>', 'how long an execution may take in total', wholeNumber(1))
+    .addHelpText('after', '\nWithout --file, fields without a flag keep their value.\n')
     .action(
       withClient(async ({ client, out, io }, name: string, flags: PutFlags) => {
         const base =
@@ -88,13 +88,13 @@ function putCommand(): Command {
         const changes = { description, expireAfterSeconds, timeoutSeconds, deadlineSeconds }
         const given = Object.entries(changes).filter(([, value]) => value !== undefined)
         const { created, value } = await client.jobs.put(name, { ...base, ...Object.fromEntries(given) })
-        out.say(`${created ? 'Made' : 'Changed'} job ${name}.`)
+        out.say(`${created ? 'Created' : 'Updated'} job ${name}.`)
         out.show(value, () => '')
       }),
     )
 }
 
-/** None where there is no such job. */
+/** Empty if the job does not exist. */
 async function contentOf(client: Jobcast, name: string): Promise<JobContent> {
   try {
     const { jobName, createdAt, updatedAt, ...content } = await client.jobs.get(name)

@@ -1,4 +1,4 @@
-// jobcast keys: who may call.
+// jobcast keys: API keys and their scopes.
 
 import type { ApiKey, NewApiKey } from '@jobcast/client'
 import { scopes } from '@jobcast/contract'
@@ -7,11 +7,11 @@ import { groupCommand } from '../define/group-command.ts'
 import { listCommand } from '../define/list-command.ts'
 import { ownerCommand, withClient } from '../define/owner-command.ts'
 import { removeCommand } from '../define/remove-command.ts'
-import { collectWords } from '../flags/collect.ts'
+import { choicesOption } from '../flags/choice.ts'
 import { instantAhead } from '../flags/duration.ts'
 import { localTime } from '../output/local-time.ts'
 
-type NewFlags = { scope: string[]; expires?: string; owner?: string }
+type NewFlags = { scope: NonNullable<NewApiKey['scopes']>; expires?: string; owner?: string }
 
 export function keysCommand(): Command {
   const ls = listCommand<ApiKey, { owner?: string }>(
@@ -28,15 +28,15 @@ export function keysCommand(): Command {
   const rm = removeCommand({
     argument: 'keyId',
     verb: ['Revoke', 'Revoked'],
-    word: 'key',
-    consequence: 'Whoever calls with it is refused from then on.',
+    noun: 'key',
+    consequence: 'Calls with this key are rejected from now on.',
     remove: (client, name) => client.keys.revoke(name),
   })
   return groupCommand(
     'keys',
     ls
-      .description('List keys, revoked and expired ones too; also without "ls".')
-      .option('--owner <ownerId>', 'of another owner (needs ADMIN)'),
+      .description('List keys, including revoked and expired ones (default).')
+      .option('--owner <ownerId>', 'keys of another owner (requires ADMIN)'),
     newCommand(),
     rm.description('Revoke keys.'),
   ).addHelpText('after', '\nExample:\n  jobcast keys new ci --scope TRIGGER,READ --expires 90d\n')
@@ -44,21 +44,27 @@ export function keysCommand(): Command {
 
 function newCommand(): Command {
   return ownerCommand('new')
-    .description('Make an API key. It is shown this once.')
+    .description('Create an API key. It is shown only once.')
     .argument('<keyName>')
-    .requiredOption('--scope <scope>', `what it may do: ${scopes.join(', ')}; one each time`, collectWords)
-    .option('--expires <when>', 'like 90d or 2027-01-31 (default: never)', instantAhead)
-    .option('--owner <ownerId>', 'for another owner (needs ADMIN)')
+    .addOption(
+      choicesOption(
+        '--scope <scope>',
+        'scope of the key; can be repeated or comma-separated',
+        scopes,
+      ).makeOptionMandatory(),
+    )
+    .option('--expires <when>', 'such as 90d or 2027-01-31 (default: never)', instantAhead)
+    .option('--owner <ownerId>', 'create it for another owner (requires ADMIN)')
     .action(
       withClient(async ({ client, out }, keyName: string, flags: NewFlags) => {
-        const made = await client.keys.create({
+        const created = await client.keys.create({
           keyName,
-          scopes: flags.scope.map((scope) => scope.toUpperCase()) as NonNullable<NewApiKey['scopes']>,
+          scopes: flags.scope,
           ...(flags.expires !== undefined && { expiresAt: flags.expires }),
           ...(flags.owner !== undefined && { ownerId: flags.owner }),
         })
-        out.say(`Key ${made.keyId} (${made.keyName}), shown this once:`)
-        out.show(made, () => made.apiKey)
+        out.say(`Created key ${created.keyId} (${created.keyName}). It is shown only once:`)
+        out.show(created, () => created.apiKey)
       }),
     )
 }

@@ -1,4 +1,4 @@
-// jobcast login and logout: an address and a key, checked and kept as a profile.
+// jobcast login and logout: an address and a key, verified and saved as a profile.
 
 import { text } from 'node:stream/consumers'
 import { type ApiKey, Jobcast } from '@jobcast/client'
@@ -23,9 +23,9 @@ type LoginFlags = { url?: string; profile: string; apiKeyStdin?: true }
 
 export function loginCommand(): Command {
   return plainCommand('login')
-    .option('--url <address>', 'the service; asked for unless said')
-    .option('--profile <name>', 'keep it under this name', defaultProfile)
-    .option('--api-key-stdin', 'read the key from standard input instead of asking for it')
+    .option('--url <address>', 'address of the service (default: ask)')
+    .option('--profile <name>', 'save it under this name', defaultProfile)
+    .option('--api-key-stdin', 'read the key from standard input instead of asking')
     .addHelpText(
       'after',
       '\nExample:\n  jobcast login --url https://jobs.example --api-key-stdin < key-file\n',
@@ -35,12 +35,12 @@ export function loginCommand(): Command {
         const url = await urlOf(io, flags)
         const apiKey = url && (await keyOf(io, flags))
         if (!url || !apiKey) return exitCode.interrupted
-        if (isClearText(url)) out.say(`The key travels in clear text to ${url}; https would hide it.`)
-        // Before it is kept: a profile that does not work is worse than none.
+        if (isClearText(url)) out.say(`Warning: the key is sent in clear text to ${url}; use https.`)
+        // Verified before it is saved: a profile that does not work is worse than none.
         const key = await new Jobcast({ url, apiKey, maxRetries: 1 }).keys.self()
         const file = profilesFile(io.env)
         saveProfile(file, flags.profile, { url, apiKey })
-        out.say(`Profile "${flags.profile}" is kept in ${file} and used from now on.`)
+        out.say(`Saved profile "${flags.profile}" in ${file}. It is now the current profile.`)
         out.show({ profile: flags.profile, url, ...key }, () => fieldsText(shown(url, key), out.paint))
         return exitCode.ok
       }),
@@ -49,15 +49,15 @@ export function loginCommand(): Command {
 
 export function logoutCommand(): Command {
   return plainCommand('logout')
-    .option('--profile <name>', 'this one instead of the current one')
-    .addHelpText('after', '\nThe key itself stays good; "jobcast keys rm" revokes one.\n')
+    .option('--profile <name>', 'delete this profile instead of the current one')
+    .addHelpText('after', '\nThe key stays valid; "jobcast keys rm" revokes it.\n')
     .action(
       withOut(async ({ out, io }, flags: { profile?: string }) => {
         const file = profilesFile(io.env)
         const name = flags.profile ?? readProfiles(file).current
-        if (name === undefined) throw new UsageError('there is no current profile; --profile names another')
+        if (name === undefined) throw new UsageError('there is no current profile; use --profile')
         removeProfile(file, name)
-        out.say(`Profile "${name}" is gone. Its key is still good; "jobcast keys rm" revokes one.`)
+        out.say(`Deleted profile "${name}". Its key is still valid; "jobcast keys rm" revokes it.`)
         if (out.json) out.show({ removed: name }, () => '')
       }),
     )
@@ -67,7 +67,7 @@ function shown(url: string, key: ApiKey) {
   return { service: url, ...keyFields(key) }
 }
 
-/** Undefined where the person does not want to go on. */
+/** Undefined if the user gives up. */
 async function urlOf(io: Io, { url }: LoginFlags): Promise<string | undefined> {
   const fallback = io.env.JOBCAST_URL || defaultUrl
   if (url !== undefined || !canAsk(io)) return checkedUrl(url ?? fallback)
@@ -77,18 +77,18 @@ async function urlOf(io: Io, { url }: LoginFlags): Promise<string | undefined> {
 
 function checkedUrl(url: string): string {
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
-    throw new UsageError(`"${url}" is not an address like http://127.0.0.1:8080`)
+    throw new UsageError(`"${url}" is not an address such as http://127.0.0.1:8080`)
   return url.replace(/\/+$/, '')
 }
 
 async function keyOf(io: Io, { apiKeyStdin }: LoginFlags): Promise<string | undefined> {
   if (!apiKeyStdin && !canAsk(io))
-    throw new UsageError('nobody can be asked here; --api-key-stdin reads the key from standard input')
-  const given = apiKeyStdin ? await text(io.stdin) : await ask(io, 'API key (not shown): ', { hidden: true })
+    throw new UsageError('cannot ask for the key without a terminal; use --api-key-stdin')
+  const given = apiKeyStdin ? await text(io.stdin) : await ask(io, 'API key (hidden): ', { hidden: true })
   if (given === undefined) return undefined
   const apiKey = given.trim()
-  // A header cannot carry everything, and the key itself must not be in a message.
-  if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new UsageError('that is no API key (jc_…)')
+  // A header cannot carry every character, and the key itself must not appear in a message.
+  if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new UsageError('this is not an API key (jc_…)')
   return apiKey
 }
 

@@ -1,26 +1,23 @@
-// jobcast migrate: brings a database to the schema of this program, and ends.
+// jobcast migrate: migrates a database to the current schema.
 
 import { checkSchema, describePlace, migrateStore } from '@jobcast/server'
 import type { Command } from 'commander'
-import { type StoreFlags, storeCommand, withPlace } from '../database/store-command.ts'
+import { type StoreFlags, storeCommand, withDatabase } from '../database/store-command.ts'
 import { exitCode } from '../errors/exit-code.ts'
 
 export function migrateCommand(): Command {
   return storeCommand('migrate')
-    .option('--check', 'only say whether there is something to do')
-    .addHelpText(
-      'after',
-      '\n"jobcast serve" migrates by itself. With --check it ends with 6 where there is something to do, else with 0.\n',
-    )
+    .option('--check', 'only check whether the schema is up to date; exits with 6 if it is not')
+    .addHelpText('after', '\n"jobcast serve" migrates automatically at start.\n')
     .action(
-      withPlace(async ({ out, place }, { check }: StoreFlags & { check?: boolean }) => {
+      withDatabase(async ({ out, place }, { check }: StoreFlags & { check?: boolean }) => {
         const { from, to } = await (check ? checkSchema(place) : migrateStore(place))
         const isCurrent = from === to
         const where = describePlace(place)
         const done = check
           ? `would be migrated from schema ${from} to ${to}`
           : `was migrated from schema ${from} to ${to}`
-        const text = isCurrent ? `has schema ${to}: there is nothing to do` : done
+        const text = isCurrent ? `is up to date (schema ${to})` : done
         out.show({ from, to, migrated: !isCurrent && !check }, () => `The database at ${where} ${text}.`)
         return check && !isCurrent ? exitCode.differs : exitCode.ok
       }),

@@ -1,4 +1,4 @@
-// jobcast owners: the tenants. Needs a key with ADMIN.
+// jobcast owners: the tenants. Requires a key with ADMIN.
 
 import type { Owner } from '@jobcast/client'
 import type { Command } from 'commander'
@@ -16,7 +16,7 @@ export function ownersCommand(): Command {
     ],
     (client) => client.owners.list({ limit: 200 }),
   )
-  return groupCommand('owners', ls.description('List owners; also without "ls".'), newCommand()).addHelpText(
+  return groupCommand('owners', ls.description('List owners (default).'), newCommand()).addHelpText(
     'after',
     '\nExample:\n  jobcast keys new first --scope MANAGE,READ,TRIGGER --owner $(jobcast owners new north)\n',
   )
@@ -24,12 +24,12 @@ export function ownersCommand(): Command {
 
 function newCommand(): Command {
   return ownerCommand('new')
-    .description('Make an owner, and print its ownerId. "jobcast keys new … --owner" gives it a key.')
+    .description('Create an owner and print its ownerId. "jobcast keys new … --owner" creates its first key.')
     .argument('<ownerName>')
     .action(
       withClient(async ({ client, out }, ownerName: string) => {
         const owner = await client.owners.create({ ownerName })
-        out.say(`Made owner ${ownerName}:`)
+        out.say(`Created owner ${ownerName}:`)
         out.show(owner, () => owner.ownerId)
       }),
     )

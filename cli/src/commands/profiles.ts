@@ -1,4 +1,4 @@
-// jobcast profiles: those that login has kept.
+// jobcast profiles: saved by login.
 
 import type { Command } from 'commander'
 import { groupCommand } from '../define/group-command.ts'
@@ -11,7 +11,7 @@ export function profilesCommand(): Command {
 
 function lsCommand(): Command {
   return plainCommand('ls')
-    .description('List profiles; also without "ls".')
+    .description('List profiles (default).')
     .action(
       withOut(async ({ out, io }) => {
         const { current, byName } = readProfiles(profilesFile(io.env))
@@ -27,24 +27,24 @@ function lsCommand(): Command {
 
 function useCommand(): Command {
   return plainCommand('use')
-    .description('Use a profile from now on.')
+    .description('Make a profile the current one.')
     .argument('<name>')
     .action(
       withOut(async ({ out, io }, name: string) => {
         useProfile(profilesFile(io.env), name)
-        out.say(`Profile "${name}" is used from now on.`)
+        out.say(`Profile "${name}" is now the current profile.`)
       }),
     )
 }
 
 function rmCommand(): Command {
   return plainCommand('rm')
-    .description('Forget a profile. Its key stays good.')
+    .description('Delete a profile. Its key stays valid.')
     .argument('<name>')
     .action(
       withOut(async ({ out, io }, name: string) => {
         removeProfile(profilesFile(io.env), name)
-        out.say(`Profile "${name}" is gone.`)
+        out.say(`Deleted profile "${name}".`)
       }),
     )
 }

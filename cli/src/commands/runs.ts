@@ -1,4 +1,4 @@
-// jobcast runs: what was triggered, a call each.
+// jobcast runs: each is one trigger call.
 
 import type { Run } from '@jobcast/client'
 import type { Command } from 'commander'
@@ -12,8 +12,8 @@ import { localTime } from '../output/local-time.ts'
 import type { Out } from '../output/out.ts'
 import { type Column, fieldsText } from '../output/print-table.ts'
 import { countsText } from '../output/progress.ts'
-import { mostOfPage, takeItems } from '../service/take-items.ts'
-import { howToGoOn, watchRun } from '../watch/watch-run.ts'
+import { maxPageSize, takeItems } from '../service/take-items.ts'
+import { nextSteps, watchRun } from '../watch/watch-run.ts'
 import { type WaitFlags, waitOptions } from './trigger.ts'
 
 const plain = (_: string, text: string) => text
@@ -28,16 +28,16 @@ export function runsCommand(): Command {
 
 function lsCommand(): Command {
   return ownerCommand('ls')
-    .description('List runs, newest first; also without "ls".')
-    .option('--job <name>', 'only those of this job')
-    .option('--limit <number>', 'how many at most', wholeNumber(1), 20)
+    .description('List runs, newest first (default).')
+    .option('--job <name>', 'only runs of this job')
+    .option('--limit <number>', 'maximum number of results', wholeNumber(1), 20)
     .addHelpText('after', '\nExample:\n  jobcast runs ls --job restart\n')
     .action(
       withClient(async ({ client, out }, { job, limit }: { job?: string; limit: number }) => {
-        const list = client.runs.list({ jobName: job, limit: Math.min(limit, mostOfPage) })
+        const list = client.runs.list({ jobName: job, limit: Math.min(limit, maxPageSize) })
         const { items, hasMore } = await takeItems(list, limit)
         out.showTable(items, runColumns)
-        if (hasMore) out.say(`There are more; --limit shows more than ${limit}.`)
+        if (hasMore) out.say(`More runs exist; raise --limit (${limit}) to see them.`)
       }),
     )
 }
@@ -51,8 +51,8 @@ function getCommand(): Command {
 
 function watchCommand(): Command {
   return runCommand('watch')
-    .description('Follow a run to its end; the exit code tells how it ended.')
-    .option('--timeout <time>', 'no longer than this (10m, 90s): ends with 7', waitMs)
+    .description('Follow a run until it has finished; exits with 6 unless all executions SUCCEEDED.')
+    .option('--timeout <time>', 'stop waiting after this time (10m, 90s) and exit with 7', waitMs)
     .addHelpText('after', '\nExample:\n  jobcast runs watch 12\n')
     .action(
       withClient((context, runId: number, { timeout }: { timeout?: number }) =>
@@ -63,8 +63,8 @@ function watchCommand(): Command {
 
 function cancelCommand(): Command {
   return runCommand('cancel')
-    .description('Cancel all of a run that has not ended.')
-    .option('--force', 'without waiting for the devices to confirm')
+    .description('Cancel the unfinished executions of a run.')
+    .option('--force', 'do not wait for the devices to confirm')
     .addHelpText('after', '\nExample:\n  jobcast runs cancel 12\n')
     .action(
       withClient(async ({ client, out }, runId: number, { force }: { force?: boolean }) =>
@@ -75,8 +75,8 @@ function cancelCommand(): Command {
 
 function retryCommand(): Command {
   const command = runCommand('retry')
-    .description('Trigger a run again on the devices that did not succeed.')
-    .addOption(repeatable('-d, --device <id>', 'only on this one of them; can be repeated'))
+    .description('Trigger the job again on the devices whose executions were unsuccessful.')
+    .addOption(repeatable('-d, --device <id>', 'only on this device; can be repeated'))
   for (const option of waitOptions()) command.addOption(option)
   return command
     .addHelpText('after', '\nExample:\n  jobcast runs retry 12 --wait\n')
@@ -87,7 +87,7 @@ function retryCommand(): Command {
     )
 }
 
-/** The new run, awaited if that is wanted. Without devices: all that did not succeed. */
+/** Starts the new run, and waits for it if requested. Without devices: all that were unsuccessful. */
 export async function retryRun(
   context: OwnerContext,
   runId: number,
@@ -98,13 +98,13 @@ export async function retryRun(
   const run = await client.runs.retry(runId, deviceIds ? { deviceIds } : {})
   out.say(`Run ${run.runId}: ${run.jobName} on ${run.total} ${run.total === 1 ? 'device' : 'devices'}`)
   if (wait || timeout !== undefined) return watchRun(context, run.runId, { timeoutMs: timeout })
-  out.say(howToGoOn(run.runId))
+  out.say(nextSteps(run.runId))
   showRun(out, run)
   return exitCode.ok
 }
 
 function runCommand(name: string): Command {
-  return ownerCommand(name).argument('<runId>', 'which run', idNumber)
+  return ownerCommand(name).argument('<runId>', 'id of the run', idNumber)
 }
 
 function showRun(out: Out, run: Run): void {

@@ -1,4 +1,4 @@
-// jobcast serve: production. No samples; the admin key of an empty database is shown once.
+// jobcast serve: runs the service in production, without samples.
 
 import { join } from 'node:path'
 import type { Command } from 'commander'

@@ -1,4 +1,4 @@
-// jobcast sim: a fleet of simulated devices on a server, over real connections.
+// jobcast sim: simulated devices that connect to a server over real connections.
 
 import { Command, Option } from 'commander'
 import type { SimFlags } from '../device/sim-options.ts'
@@ -7,26 +7,31 @@ import { withIo } from '../io.ts'
 
 export function simCommand(): Command {
   return new Command('sim')
-    .addOption(new Option('--server <url>', 'the service, http://host:8080').env('JOBCAST_URL'))
-    .addOption(new Option('--api-key <key>', 'with the scopes MANAGE and READ').env('JOBCAST_API_KEY'))
     .addOption(
-      new Option('--mqtt <url>', 'where devices connect (default: the host of --server, port 1883)').env(
-        'JOBCAST_MQTT',
-      ),
+      new Option('--server <url>', 'address of the service, for example http://host:8080').env('JOBCAST_URL'),
     )
-    .option('--devices <number>', 'how many', '100')
-    .option('--prefix <text>', 'of their deviceIds; a number follows', 'sim-')
+    .addOption(
+      new Option('--api-key <key>', 'API key with the scopes MANAGE and READ').env('JOBCAST_API_KEY'),
+    )
+    .addOption(
+      new Option(
+        '--mqtt <url>',
+        'MQTT address of the service (default: the host of --server, port 1883)',
+      ).env('JOBCAST_MQTT'),
+    )
+    .option('--devices <number>', 'number of devices', '100')
+    .option('--prefix <text>', 'prefix of the deviceIds; a number follows', 'sim-')
     .option('--work-seconds <range>', 'how long each execution takes', '1-5')
-    .option('--failure-rate <share>', 'of executions that end as FAILED, from 0 to 1', '0.05')
-    .option('--reject-rate <share>', 'of executions that end as REJECTED', '0')
-    .option('--offline-rate <share>', 'of its time that a device is offline', '0')
-    .option('--offline-seconds <range>', 'how long it is offline each time', '30-120')
-    .option('--output-lines <number>', 'lines of output of each execution', '3')
-    .option('--seed <number>', 'with the same one each execution goes the same way again')
-    .option('--quiet', 'no line every 15 s')
+    .option('--failure-rate <share>', 'share of executions that end as FAILED, from 0 to 1', '0.05')
+    .option('--reject-rate <share>', 'share of executions that end as REJECTED, from 0 to 1', '0')
+    .option('--offline-rate <share>', 'share of the time that a device is offline, from 0 to 1', '0')
+    .option('--offline-seconds <range>', 'how long a device is offline each time', '30-120')
+    .option('--output-lines <number>', 'lines of output per execution', '3')
+    .option('--seed <number>', 'random seed; the same seed repeats the same behavior')
+    .option('--quiet', 'do not print a status line every 15 s')
     .action(
       withIo(async (io, _flags: SimFlags, command: Command) => {
-        // Only here: a server need not load a fleet to start.
+        // Loaded here, so that other commands do not load the simulation.
         const { runSim } = await import('../device/run-sim.ts')
         return runSim(io, flagsWithEnv<SimFlags>(command, io.env))
       }),

@@ -1,4 +1,4 @@
-// jobcast trigger: a job on devices.
+// jobcast trigger: triggers a job on devices.
 
 import type { TriggeredExecution } from '@jobcast/client'
 import { type Command, Option } from 'commander'
@@ -9,27 +9,32 @@ import { type TargetFlags, targetDevices, targetOptions } from '../flags/target-
 import { waitMs } from '../flags/wait-time.ts'
 import { paintState } from '../output/colors.ts'
 import type { Column } from '../output/print-table.ts'
-import { mostFollowed } from '../watch/follow-outputs.ts'
-import { howToGoOn, watchRun } from '../watch/watch-run.ts'
+import { maxFollowed } from '../watch/follow-outputs.ts'
+import { nextSteps, watchRun } from '../watch/watch-run.ts'
 
 type TriggerFlags = TargetFlags & WaitFlags & { follow?: boolean; idempotencyKey?: string }
 
 export type WaitFlags = { wait?: boolean; timeout?: number }
 
 export function triggerCommand(): Command {
-  const command = ownerCommand('trigger').argument('<job>', 'the name of the job')
+  const command = ownerCommand('trigger').argument('<job>', 'name of the job')
   for (const option of [...targetOptions(), ...waitOptions()]) command.addOption(option)
   return command
-    .option('-f, --follow', `wait, and show what up to ${mostFollowed} devices write meanwhile`)
-    .option('--idempotency-key <text>', 'the same key again within a day triggers nothing twice')
+    .option('-f, --follow', `wait, and print the output of up to ${maxFollowed} devices`)
+    .option(
+      '--idempotency-key <text>',
+      'repeating the call with the same key within a day returns the same run',
+    )
     .addHelpText('after', '\nExample:\n  jobcast trigger restart --tag berlin --wait --timeout 10m\n')
     .action(withClient(trigger))
 }
 
 export function waitOptions(): Option[] {
   return [
-    new Option('-w, --wait', 'until the run has finished; ends with 6 unless all SUCCEEDED'),
-    new Option('--timeout <time>', 'wait, but no longer than this (10m, 90s): ends with 7').argParser(waitMs),
+    new Option('-w, --wait', 'wait until the run has finished; exits with 6 unless all executions SUCCEEDED'),
+    new Option('--timeout <time>', 'wait, but at most this long (10m, 90s), then exit with 7').argParser(
+      waitMs,
+    ),
   ]
 }
 
@@ -37,9 +42,9 @@ async function trigger(context: OwnerContext, jobName: string, flags: TriggerFla
   const { client, out } = context
   const { follow, timeout, idempotencyKey } = flags
   const deviceIds = await targetDevices(context, flags)
-  if (follow && deviceIds.length > mostFollowed)
+  if (follow && deviceIds.length > maxFollowed)
     throw new UsageError(
-      `--follow shows up to ${mostFollowed} devices, these are ${deviceIds.length}; use --wait, and afterwards: jobcast executions output`,
+      `--follow supports up to ${maxFollowed} devices, not ${deviceIds.length}; use --wait, then "jobcast executions output"`,
     )
   const { runId, executions } = await client.trigger({ jobName, deviceIds }, { idempotencyKey })
   out.say(
@@ -47,7 +52,7 @@ async function trigger(context: OwnerContext, jobName: string, flags: TriggerFla
   )
   if (flags.wait || follow || timeout !== undefined)
     return watchRun(context, runId, { timeoutMs: timeout, follow: follow ? executions : [] })
-  out.say(howToGoOn(runId))
+  out.say(nextSteps(runId))
   if (out.json) out.show({ runId, executions }, () => '')
   else out.showTable(executions, triggeredColumns)
   return exitCode.ok

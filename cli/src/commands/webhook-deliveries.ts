@@ -1,10 +1,11 @@
-// jobcast webhooks deliveries and replay: what was sent, and sending it again.
+// jobcast webhooks deliveries and replay.
 
 import type { Delivery } from '@jobcast/client'
 import { deliveryStates } from '@jobcast/contract'
 import { type Command, Option } from 'commander'
 import { ownerCommand, withClient } from '../define/owner-command.ts'
 import { UsageError } from '../errors/usage-error.ts'
+import { choiceOption } from '../flags/choice.ts'
 import { instantBack } from '../flags/duration.ts'
 import { idNumber, wholeNumber } from '../flags/whole-number.ts'
 import { localTime } from '../output/local-time.ts'
@@ -31,10 +32,10 @@ const columns: Column<Delivery>[] = [
 
 export function deliveriesCommand(): Command {
   return ownerCommand('deliveries')
-    .description('List what was sent, newest first, and how it went.')
+    .description('List deliveries, newest first.')
     .argument('<webhookName>')
-    .addOption(new Option('--state <state>', 'only those in this state').choices(deliveryStates))
-    .option('--limit <number>', 'at most so many', wholeNumber(1), 50)
+    .addOption(choiceOption('--state <state>', 'only deliveries in this state', deliveryStates))
+    .option('--limit <number>', 'maximum number of results', wholeNumber(1), 50)
     .action(
       withClient(async ({ client, out }, name: string, flags: DeliveriesFlags) => {
         const list = client.webhooks.deliveries(name, {
@@ -43,18 +44,18 @@ export function deliveriesCommand(): Command {
         })
         const { items, hasMore } = await takeItems(list, flags.limit)
         out.showTable(items, columns)
-        if (hasMore) out.say(`There are more; --limit ${flags.limit * 10} shows more.`)
+        if (hasMore) out.say(`More deliveries exist; raise --limit (${flags.limit}) to see them.`)
       }),
     )
 }
 
 export function replayCommand(): Command {
   return ownerCommand('replay')
-    .description('Send one event again, or every event since an instant.')
+    .description('Send one event again, or all events since a point in time.')
     .argument('<webhookName>')
-    .option('--event <eventId>', 'this one', idNumber)
+    .option('--event <eventId>', 'send this event again', idNumber)
     .addOption(
-      new Option('--since <when>', 'every event from then on: an instant, or 2h for the last two hours')
+      new Option('--since <when>', 'send all events since then again: a time, or 2h for the last two hours')
         .argParser(instantBack)
         .conflicts('event'),
     )
@@ -62,12 +63,12 @@ export function replayCommand(): Command {
       withClient(async ({ client, out }, name: string, { event, since }: ReplayFlags) => {
         if (event !== undefined) {
           const delivery = await client.webhooks.replayOne(name, event)
-          out.say(`Event ${event} is sent to webhook ${name} again.`)
+          out.say(`Event ${event} will be sent to webhook ${name} again.`)
           return out.show(delivery, () => '')
         }
-        if (since === undefined) throw new UsageError('--event or --since must say what is sent again')
+        if (since === undefined) throw new UsageError('give --event or --since')
         const webhook = await client.webhooks.replaySince(name, { since })
-        out.say(`Every event since ${since} is sent to webhook ${name} again.`)
+        out.say(`All events since ${since} will be sent to webhook ${name} again.`)
         return out.show(webhook, () => '')
       }),
     )

@@ -1,42 +1,50 @@
-// jobcast webhooks put: makes a webhook, or changes it.
+// jobcast webhooks put: creates or updates a webhook.
 
 import { isJobcastError, type Jobcast, type WebhookContent } from '@jobcast/client'
+import { eventPatterns } from '@jobcast/contract'
 import type { Command } from 'commander'
 import { ownerCommand, withClient } from '../define/owner-command.ts'
 import { UsageError } from '../errors/usage-error.ts'
-import { collectWords } from '../flags/collect.ts'
+import { choicesOption } from '../flags/choice.ts'
 
-type PutFlags = { to?: string; event?: string[]; job?: string; device?: string }
+type PutFlags = {
+  to?: string
+  event?: NonNullable<WebhookContent['eventTypes']>
+  job?: string
+  device?: string
+}
 
 export function putWebhookCommand(): Command {
-  // --to, because --url is the address of the service, here as everywhere.
+  // --to, because --url is the address of the service in every command.
   return ownerCommand('put')
-    .description('Make a webhook, or change it. The secret of a new one is shown this once.')
+    .description('Create or update a webhook. The secret of a new one is shown only once.')
     .argument('<webhookName>')
-    .option('--to <url>', 'where events are sent, by POST')
-    .option(
-      '--event <type>',
-      'only these, like execution.failed or run.*; one each time (default: all)',
-      collectWords,
+    .option('--to <url>', 'URL to which events are sent by POST')
+    .addOption(
+      choicesOption(
+        '--event <type>',
+        'only events of this type; can be repeated or comma-separated (default: all)',
+        eventPatterns,
+      ),
     )
-    .option('--job <jobName>', 'only what belongs to this job')
-    .option('--device <deviceId>', 'only what belongs to this device')
-    .addHelpText('after', '\nWhat no flag names stays as it is; its secret stays in any case.\n')
+    .option('--job <jobName>', 'only events of this job')
+    .option('--device <deviceId>', 'only events of this device')
+    .addHelpText('after', '\nFields without a flag keep their value; the secret never changes.\n')
     .action(
       withClient(async ({ client, out }, name: string, flags: PutFlags) => {
         const base = await contentOf(client, name)
         const url = flags.to ?? base?.url
         if (url === undefined)
-          throw new UsageError(`webhook ${name} is new: --to must say where events are sent`)
+          throw new UsageError(`webhook ${name} does not exist yet; --to is required to create it`)
         const { created, value } = await client.webhooks.put(name, {
           ...base,
           url,
-          ...(flags.event && { eventTypes: flags.event as NonNullable<WebhookContent['eventTypes']> }),
+          ...(flags.event && { eventTypes: flags.event }),
           ...(flags.job !== undefined && { jobName: flags.job }),
           ...(flags.device !== undefined && { deviceId: flags.device }),
         })
-        if (created) out.say(`Made webhook ${name}. Its secret, shown this once:`)
-        else out.say(`Changed webhook ${name}.`)
+        if (created) out.say(`Created webhook ${name}. Its secret is shown only once:`)
+        else out.say(`Updated webhook ${name}.`)
         out.show(value, () => (created ? value.secret : ''))
       }),
     )

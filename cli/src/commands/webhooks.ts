@@ -1,4 +1,4 @@
-// jobcast webhooks: addresses that are told of events.
+// jobcast webhooks: URLs to which events are sent.
 
 import type { Webhook } from '@jobcast/client'
 import type { Command } from 'commander'
@@ -28,17 +28,17 @@ export function webhooksCommand(): Command {
   )
   const rm = removeCommand({
     argument: 'webhookName',
-    word: 'webhook',
-    consequence: 'Its log of deliveries goes with it.',
+    noun: 'webhook',
+    consequence: 'Its delivery log is deleted as well.',
     remove: (client, name) => client.webhooks.delete(name),
   })
   return groupCommand(
     'webhooks',
-    ls.description('List webhooks; also without "ls".'),
+    ls.description('List webhooks (default).'),
     getCommand(),
     putWebhookCommand(),
-    switchCommand('pause', 'Send nothing for now.', 'Paused'),
-    switchCommand('resume', 'Go on where it was paused.', 'Resumed'),
+    switchCommand('pause', 'Pause a webhook: send nothing until it is resumed.', 'Paused'),
+    switchCommand('resume', 'Resume a webhook from where it was paused.', 'Resumed'),
     secretCommand(),
     deliveriesCommand(),
     replayCommand(),
@@ -62,9 +62,9 @@ function getCommand(): Command {
     )
 }
 
-function switchCommand(name: 'pause' | 'resume', does: string, done: string): Command {
+function switchCommand(name: 'pause' | 'resume', description: string, done: string): Command {
   return ownerCommand(name)
-    .description(does)
+    .description(description)
     .argument('<webhookName>')
     .action(
       withClient(async ({ client, out }, webhookName: string) => {
@@ -77,13 +77,15 @@ function switchCommand(name: 'pause' | 'resume', does: string, done: string): Co
 
 function secretCommand(): Command {
   return ownerCommand('secret')
-    .description('Make a new secret. It is shown this once; for a day the one before it signs as well.')
+    .description('Create a new secret. It is shown only once; the previous one stays valid for a day.')
     .argument('<webhookName>')
     .action(
       withClient(async ({ client, out }, name: string) => {
-        const made = await client.webhooks.rotateSecret(name)
-        out.say(`The secret of webhook ${name}, shown this once; for a day the one before it signs as well:`)
-        out.show(made, () => made.secret)
+        const created = await client.webhooks.rotateSecret(name)
+        out.say(
+          `New secret of webhook ${name}. It is shown only once; the previous one stays valid for a day:`,
+        )
+        out.show(created, () => created.secret)
       }),
     )
 }

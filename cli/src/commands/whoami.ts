@@ -1,4 +1,4 @@
-// jobcast whoami: which service, which key, what it may do.
+// jobcast whoami: the service, the key and its scopes.
 
 import type { Command } from 'commander'
 import { ownerCommand, withClient } from '../define/owner-command.ts'

@@ -1,10 +1,12 @@
-import type { Flag, Spot } from './spots-of.ts'
+import type { Flag, Position } from './positions.ts'
 
-/** Names hold nothing that a shell could take for its own: a test looks. */
-export function bashScript(spots: Spot[]): string {
-  const paths = spots.flatMap(({ path }) => (path === '' ? [] : [`"${path}"`]))
-  const values = spots.flatMap(({ path, flags }) => flags.flatMap((flag) => valueCase(path, flag)))
-  const words = spots.map((spot) => `    "${spot.path}") words="${wordsOf(spot).join(' ')}" ;;`)
+/** Names contain no shell metacharacters; a test checks that. */
+export function bashScript(positions: Position[]): string {
+  const paths = positions.flatMap(({ path }) => (path === '' ? [] : [`"${path}"`]))
+  const values = positions.flatMap(({ path, flags }) => flags.flatMap((flag) => valueCase(path, flag)))
+  const words = positions.map(
+    (position) => `    "${position.path}") words="${wordsOf(position).join(' ')}" ;;`,
+  )
   return `# bash completion for jobcast
 _jobcast() {
   local cur="\${COMP_WORDS[COMP_CWORD]}" prev="\${COMP_WORDS[COMP_CWORD - 1]}" at="" words="" i
@@ -26,11 +28,11 @@ complete -F _jobcast jobcast
 `
 }
 
-function wordsOf({ commands, words, flags }: Spot): string[] {
+function wordsOf({ commands, words, flags }: Position): string[] {
   return [...commands.map(({ name }) => name), ...words, ...flags.flatMap(({ names }) => names)]
 }
 
-/** What stands behind a flag that takes a value. */
+/** Completes the value of a flag. */
 function valueCase(path: string, { names, takesValue, choices, isFile }: Flag): string[] {
   if (!takesValue) return []
   const pattern = names.map((name) => `"${path} ${name}"`).join(' | ')

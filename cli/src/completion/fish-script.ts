@@ -1,7 +1,7 @@
-import type { Flag, Spot } from './spots-of.ts'
+import type { Flag, Position } from './positions.ts'
 
-export function fishScript(spots: Spot[]): string {
-  const paths = spots.flatMap(({ path }) => (path === '' ? [] : [quoted(path)]))
+export function fishScript(positions: Position[]): string {
+  const paths = positions.flatMap(({ path }) => (path === '' ? [] : [quoted(path)]))
   return `# fish completion for jobcast
 set -g __jobcast_paths ${paths.join(' ')}
 function __jobcast_at
@@ -14,16 +14,16 @@ function __jobcast_at
     test "$at" = "$argv[1]"
 end
 complete -c jobcast -f
-${spots.flatMap(linesOf).join('\n')}
+${positions.flatMap(linesOf).join('\n')}
 `
 }
 
-function linesOf({ path, commands, words, flags }: Spot): string[] {
+function linesOf({ path, commands, words, flags }: Position): string[] {
   const begin = `complete -c jobcast -n ${quoted(`__jobcast_at "${path}"`)}`
   return [
-    ...commands.map(({ name, does }) => `${begin} -a ${name} -d ${quoted(does)}`),
+    ...commands.map(({ name, description }) => `${begin} -a ${name} -d ${quoted(description)}`),
     ...words.map((word) => `${begin} -a ${word}`),
-    ...flags.map((flag) => `${begin} ${namesOf(flag)}${valueFlags(flag)} -d ${quoted(flag.does)}`),
+    ...flags.map((flag) => `${begin} ${namesOf(flag)}${valueFlags(flag)} -d ${quoted(flag.description)}`),
   ]
 }
 

@@ -1,9 +1,11 @@
-import type { Flag, Spot } from './spots-of.ts'
+import type { Flag, Position } from './positions.ts'
 
-export function zshScript(spots: Spot[]): string {
-  const paths = spots.flatMap(({ path }) => (path === '' ? [] : [`"${path}"`]))
-  const values = spots.flatMap(({ path, flags }) => flags.flatMap((flag) => valueCase(path, flag)))
-  const words = spots.map((spot) => `    ("${spot.path}") found=(${foundIn(spot).join(' ')}) ;;`)
+export function zshScript(positions: Position[]): string {
+  const paths = positions.flatMap(({ path }) => (path === '' ? [] : [`"${path}"`]))
+  const values = positions.flatMap(({ path, flags }) => flags.flatMap((flag) => valueCase(path, flag)))
+  const words = positions.map(
+    (position) => `    ("${position.path}") found=(${foundIn(position).join(' ')}) ;;`,
+  )
   return `#compdef jobcast
 # zsh completion for jobcast
 _jobcast() {
@@ -31,16 +33,16 @@ fi
 }
 
 /** name:description, as _describe takes them. */
-function foundIn({ commands, words, flags }: Spot): string[] {
+function foundIn({ commands, words, flags }: Position): string[] {
   return [
-    ...commands.map(({ name, does }) => described(name, does)),
+    ...commands.map(({ name, description }) => described(name, description)),
     ...words.map((word) => described(word, '')),
-    ...flags.flatMap(({ names, does }) => names.map((name) => described(name, does))),
+    ...flags.flatMap(({ names, description }) => names.map((name) => described(name, description))),
   ]
 }
 
-function described(name: string, does: string): string {
-  const text = does === '' ? name : `${name}:${does}`
+function described(name: string, description: string): string {
+  const text = description === '' ? name : `${name}:${description}`
   return `'${text.replaceAll("'", "'\\''")}'`
 }
 

@@ -1,4 +1,4 @@
-// A consistent copy of the embedded database, made beside a service that goes on writing to it.
+// A consistent copy of the embedded database, taken while a service writes to it.
 
 import { closeSync, existsSync, fsyncSync, openSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -10,20 +10,20 @@ import { writeNewFile } from './write-new-file.ts'
 
 export type Copied = { file: string; bytes: number; pages: number }
 
-/** Its message says that the copy is no good; nothing is kept of it. */
+/** The copy is damaged and was deleted. */
 export class BrokenCopy extends Error {
   override name = 'BrokenCopy'
 }
 
-/** 4 MB at a time: between two of them the process hears signals. */
+/** 4 MB per step; signals are handled between steps. */
 const pagesPerStep = 1000
 
-/** Whole and checked under its name, or not there at all. */
+/** The file is complete and verified, or does not exist. */
 export async function copyDatabase(io: Io, dataFolder: string, to: string): Promise<Copied> {
   const source = join(dataFolder, 'jobcast.db')
-  if (!existsSync(source)) throw new UsageError(`there is no database (jobcast.db) in ${dataFolder}`)
+  if (!existsSync(source)) throw new UsageError(`no database (jobcast.db) found in ${dataFolder}`)
   const { file, written: pages } = await writeNewFile(io, to, 'a backup', async (draft) => {
-    // It holds secrets of webhooks and the hashes of keys, so it is closed before the first byte is in it.
+    // It contains webhook secrets and key hashes, so its mode is set before the first byte is written.
     closeSync(openSync(draft, 'wx', 0o600))
     const pages = await copy(source, draft)
     check(draft)
@@ -34,8 +34,8 @@ export async function copyDatabase(io: Io, dataFolder: string, to: string): Prom
 }
 
 /**
- * SQLite begins its copy anew whenever another process has written. Inside of a transaction the source stays as it was
- * when that began, so that a busy service cannot keep the copy from its end; in the write-ahead log neither waits.
+ * SQLite restarts its copy whenever another process has written. Inside a transaction the source stays as it was when that
+ * began, so a busy service cannot delay the copy for ever; with the write-ahead log neither waits for the other.
  */
 async function copy(source: string, draft: string): Promise<number> {
   const db = new DatabaseSync(source, { readOnly: true, timeout: 5000 })
@@ -49,7 +49,7 @@ async function copy(source: string, draft: string): Promise<number> {
 }
 
 function check(draft: string): void {
-  // Immutable: no log and no lock files beside it.
+  // Immutable: creates no log and lock files next to it.
   const db = new DatabaseSync(new URL(`${pathToFileURL(draft)}?immutable=1`), { readOnly: true })
   try {
     const problems = db
@@ -62,7 +62,7 @@ function check(draft: string): void {
   }
 }
 
-/** So that the name is on disk as well. Windows knows no such thing. */
+/** Makes the file name durable as well. Not available on Windows. */
 function syncFolder(folder: string): void {
   if (process.platform === 'win32') return
   const opened = openSync(folder, 'r')

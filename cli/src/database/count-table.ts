@@ -1,4 +1,4 @@
-// How many of what were exported or imported, for people.
+// Row counts of an export or import.
 
 import type { Counts } from '@jobcast/server'
 import type { Column } from '../output/print-table.ts'

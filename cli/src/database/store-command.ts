@@ -1,4 +1,4 @@
-// A command that works on a database itself, not through a service: which one that is, and how its troubles end.
+// Commands that open a database directly, not through a service: which database, and how errors become exit codes.
 
 import {
   ConfigError,
@@ -23,19 +23,19 @@ export function storeCommand(name: string): Command {
   return plainCommand(name).addOption(
     new Option(
       '--data <folder>',
-      'the folder of an embedded database; unless given: DATABASE_URL, else JOBCAST_DATA, else ./data',
+      'folder of an embedded database (default: DATABASE_URL, else JOBCAST_DATA, else ./data)',
     ),
   )
 }
 
-/** Its arguments are those of commander: arguments, then flags, then the command. */
-export function withPlace<Args extends unknown[]>(
+/** For commander: arguments, then flags, then the command. */
+export function withDatabase<Args extends unknown[]>(
   act: (context: StoreContext, ...args: Args) => Promise<ExitCode>,
 ) {
   return withOut(async ({ out, io }, ...args: Args) => {
     try {
       const place = placeOf(args.at(-2) as StoreFlags, io.env)
-      // As process 1 of a container it would not be ended by a signal that nobody listens for.
+      // Process 1 of a container ignores signals that it does not listen for.
       return await untilInterrupted(io, () => act({ out, io, place }, ...args))
     } catch (error) {
       const code = codeOf(error)
@@ -55,11 +55,11 @@ function placeOf({ data }: StoreFlags, env: NodeJS.ProcessEnv): StorePlace {
   }
 }
 
-/** Those whose message is for people; all others are told elsewhere. */
+/** Undefined for errors that the caller reports. */
 function codeOf(error: unknown): ExitCode | undefined {
   if (error instanceof TransferRefused || error instanceof StartRefused) return exitCode.validation
   if (error instanceof StorageUnavailable) return exitCode.unavailable
-  // Of the disk, of the system, of SQLite: it may go another time.
+  // Errors of the disk, the system or SQLite are often temporary.
   const { code } = error as NodeJS.ErrnoException
   return code === undefined || error instanceof UsageError || error instanceof Interrupted
     ? undefined

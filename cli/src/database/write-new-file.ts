@@ -1,4 +1,4 @@
-// A file that is complete under its name or not there at all, also when a signal ends the program half way.
+// Writes a file that is complete or does not exist, also when a signal ends the program half way.
 
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -6,7 +6,7 @@ import { UsageError } from '../errors/usage-error.ts'
 import type { Io } from '../io.ts'
 import { untilInterrupted } from '../signals/interrupt.ts'
 
-/** `write` gets the name to write to meanwhile. `what` is for the message: "a backup". */
+/** `write` gets a temporary name to write to. `what` is for the message: "a backup". */
 export async function writeNewFile<T>(
   io: Io,
   to: string,
@@ -14,7 +14,7 @@ export async function writeNewFile<T>(
   write: (draft: string) => Promise<T>,
 ): Promise<{ file: string; written: T }> {
   const file = resolve(to)
-  if (!existsSync(dirname(file))) throw new UsageError(`there is no folder ${dirname(file)}`)
+  if (!existsSync(dirname(file))) throw new UsageError(`folder ${dirname(file)} does not exist`)
   refuseExisting(file, what)
   const draft = `${file}.${process.pid}.part`
   try {
@@ -28,5 +28,5 @@ export async function writeNewFile<T>(
 }
 
 function refuseExisting(file: string, what: string): void {
-  if (existsSync(file)) throw new UsageError(`${file} is there already; ${what} replaces nothing`)
+  if (existsSync(file)) throw new UsageError(`${file} already exists; ${what} does not overwrite files`)
 }

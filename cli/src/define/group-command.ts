@@ -1,17 +1,17 @@
-// A command that is a word in front of others: jobcast runs ls, jobcast runs get.
+// A command with subcommands: jobcast runs ls, jobcast runs get.
 
 import { Command } from 'commander'
 
-/** The first of them is meant where none is named. */
+/** The first one is the default. */
 export function groupCommand(name: string, first: Command, ...others: Command[]): Command {
   const group = new Command(name).configureHelp({ helpWidth: 110 })
   group.addCommand(first, { isDefault: true })
   for (const command of others) group.addCommand(command)
-  // Commander would hand a word it does not know to the first command, which then has one too many.
+  // Commander would pass an unknown subcommand to the default one as an argument.
   return group.hook('preSubcommand', () => {
     const [word = '-'] = group.args
-    const known = group.commands.flatMap((command) => [command.name(), ...command.aliases()])
-    if (!word.startsWith('-') && !known.includes(word))
-      group.error(`error: unknown command '${word}'; ${name} has ${known.join(', ')}`)
+    const names = group.commands.flatMap((command) => [command.name(), ...command.aliases()])
+    if (!word.startsWith('-') && !names.includes(word))
+      group.error(`error: unknown command '${word}'; the commands of ${name} are ${names.join(', ')}`)
   })
 }

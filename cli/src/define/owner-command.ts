@@ -1,4 +1,4 @@
-// A command that calls the service: the flags all of them have, and the life of such a call.
+// Commands that call the service: their common flags, their client, and how their errors become exit codes.
 
 import { Jobcast } from '@jobcast/client'
 import { Command, Option } from 'commander'
@@ -13,30 +13,34 @@ import { Reach } from '../service/reach.ts'
 import { Interrupted } from '../signals/interrupt.ts'
 
 export type OwnerFlags = AccessFlags & { json?: boolean }
-/** Without a code it has ended well. */
+/** Undefined means success. */
 type Ending = Promise<ExitCode | undefined> | Promise<void>
 export type PlainContext = { io: Io; out: Out }
 export type OwnerContext = PlainContext & { client: Jobcast; access: Access; reach: Reach }
 
 export function ownerCommand(name: string): Command {
   return plainCommand(name)
-    .addOption(new Option('--url <address>', 'the service (default http://127.0.0.1:8080)').helpGroup(group))
+    .addOption(
+      new Option('--url <address>', 'address of the service (default http://127.0.0.1:8080)').helpGroup(
+        group,
+      ),
+    )
     .addOption(
       new Option(
         '--api-key <key>',
-        'others can see it in the process list: prefer JOBCAST_API_KEY',
+        'API key; visible in the process list, so prefer JOBCAST_API_KEY',
       ).helpGroup(group),
     )
-    .addOption(new Option('--profile <name>', 'address and key of this profile').helpGroup(group))
+    .addOption(new Option('--profile <name>', 'use the address and key of this profile').helpGroup(group))
 }
 
 const group = 'Address and key (also JOBCAST_URL, JOBCAST_API_KEY, JOBCAST_PROFILE):'
 
-/** The same for one that needs no key, or looks for it itself. */
+/** For a command that needs no key, or finds it itself. */
 export function plainCommand(name: string): Command {
   return new Command(name)
     .configureHelp({ helpWidth: 110 })
-    .addOption(new Option('--json', 'JSON on standard output, and nothing else there'))
+    .addOption(new Option('--json', 'print JSON, and nothing else, on standard output'))
 }
 
 /** Gives the action a client. Its arguments are those of commander: arguments, then flags, then the command. */

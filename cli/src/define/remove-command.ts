@@ -1,4 +1,4 @@
-// What takes something away for good: it asks first.
+// Commands that delete or revoke; they ask for confirmation first.
 
 import type { Jobcast } from '@jobcast/client'
 import type { Command } from 'commander'
@@ -7,36 +7,36 @@ import { confirm } from '../input/ask.ts'
 import { ownerCommand, withClient } from './owner-command.ts'
 
 type Removal = {
-  /** `rm`, or a better word for it. */
+  /** `rm` by default. */
   name?: string
-  /** What is named on the command line: `deviceId`. */
+  /** The argument's name: `deviceId`. */
   argument: string
-  /** `Delete`, and `Deleted` when it is done. */
+  /** For the question, and for the message afterwards: `Delete`, `Deleted`. */
   verb?: [asked: string, done: string]
   /** `device` */
-  word: string
-  /** What else goes with it. */
+  noun: string
+  /** Shown with the question: what else changes. */
   consequence?: string
   remove: (client: Jobcast, name: string) => Promise<void>
 }
 
 export function removeCommand(removal: Removal): Command {
-  const { name = 'rm', argument, verb = ['Delete', 'Deleted'], word, consequence, remove } = removal
+  const { name = 'rm', argument, verb = ['Delete', 'Deleted'], noun, consequence, remove } = removal
   const [asked, done] = verb
   return ownerCommand(name)
     .argument(`<${argument}...>`)
-    .option('-y, --yes', 'without a question')
+    .option('-y, --yes', 'do not ask for confirmation')
     .action(
       withClient(async ({ client, out, io }, names: string[], flags: { yes?: boolean }) => {
-        const what = `${word} ${names.join(', ')}`
+        const what = `${noun} ${names.join(', ')}`
         const more = consequence === undefined ? '' : ` ${consequence}`
         if (!(await confirm(io, `${asked} ${what}?${more}`, flags))) {
-          out.say('Nothing was done.')
+          out.say('Canceled; nothing was changed.')
           return exitCode.interrupted
         }
         for (const each of names) {
           await remove(client, each)
-          out.say(`${done} ${word} ${each}.`)
+          out.say(`${done} ${noun} ${each}.`)
         }
         if (out.json) out.show({ [verb[1].toLowerCase()]: names }, () => '')
         return exitCode.ok

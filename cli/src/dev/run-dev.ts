@@ -1,4 +1,4 @@
-// Runs a server with samples until a signal, and tells what its simulated devices do.
+// Runs a server with sample data until a signal, and prints what its simulated devices do.
 
 import { buildConsoleIfStale } from '@jobcast/console/build'
 import type { SignInTicket } from '@jobcast/contract'
@@ -14,26 +14,26 @@ import { onlineLine, storyLine } from './story-line.ts'
 import { welcomeText, welcomeWithoutKey } from './welcome.ts'
 
 export async function runDev(io: Io, options: Record<string, unknown>): Promise<ExitCode> {
-  // Before the server, which reads it when it starts. Without it all else works.
+  // Before the server starts, which reads it then. Everything else works without it.
   await buildConsoleIfStale().catch((error: unknown) => {
     const why = error instanceof Error ? error.message : String(error)
-    io.stderr.write(`The console could not be built and is not served; everything else works. ${why}\n`)
+    io.stderr.write(`Warning: the console could not be built and is not served. ${why}\n`)
   })
   let asked: Config['logLevel'] = 'info'
-  // The welcome comes first, not our own set-up calls.
+  // The welcome text comes first, not the log lines of our own set-up calls.
   const quietAtFirst = (config: Config): Config => {
     asked = config.logLevel
     return { ...config, logLevel: asked === 'info' ? 'warn' : asked }
   }
   return runServer(io, options, quietAtFirst, async (server, config) => {
-    const stopDevices = await present(io.stdout, server, config, options.sim !== false)
+    const stopDevices = await showWelcome(io.stdout, server, config, options.sim !== false)
     server.setLogLevel(asked)
     return stopDevices
   })
 }
 
-/** Gives back how to stop the devices that it has brought online. */
-async function present(
+/** Returns how to stop the devices that it has started. */
+async function showWelcome(
   stdout: TextOutput,
   server: RunningServer,
   config: Config,
@@ -41,18 +41,18 @@ async function present(
 ): Promise<(() => Promise<void>) | undefined> {
   const { http, mqtt } = server
   const { dataFolder, jsonLog } = config
-  const known = await findGoodKey(server, config)
-  if (known === undefined) {
+  const found = await findAdminKey(server, config)
+  if (found === undefined) {
     stdout.write(`${welcomeWithoutKey(http, mqtt, dataFolder)}\n`)
     return undefined
   }
-  const { api, apiKey } = known
+  const { api, apiKey } = found
   await addSamples(api, dataFolder)
   const simulated = wantsDevices ? await findSimulated(api, dataFolder) : []
   const simulatedIds = simulated.map(({ deviceId }) => deviceId)
   const { ticket } = (await api.post('/job/api/session/tickets')) as SignInTicket
   stdout.write(`${welcomeText({ http, mqtt, apiKey, ticket, simulatedIds })}\n`)
-  // Programs that read JSON lines have the API to ask.
+  // Not for programs that read JSON lines.
   const say = (line: string | undefined) => {
     if (!jsonLog && line !== undefined) stdout.write(`${clockTime()}  ${line}\n`)
   }
@@ -61,14 +61,16 @@ async function present(
   return () => fleet.stop()
 }
 
-async function findGoodKey(
+async function findAdminKey(
   { http, newAdminKey }: RunningServer,
   { adminKey, dataFolder }: Config,
 ): Promise<{ api: LocalApi; apiKey: string } | undefined> {
-  const known = [newAdminKey, adminKey, readAdminKey(dataFolder)?.text].filter((key) => key !== undefined)
-  for (const apiKey of known) {
+  const candidates = [newAdminKey, adminKey, readAdminKey(dataFolder)?.text].filter(
+    (key) => key !== undefined,
+  )
+  for (const apiKey of candidates) {
     const api = openApi(http, apiKey)
-    if (await api.isGood()) return { api, apiKey }
+    if (await api.hasAccess()) return { api, apiKey }
   }
   return undefined
 }

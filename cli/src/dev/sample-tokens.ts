@@ -1,5 +1,5 @@
-// The tokens of the simulated sample devices, kept from start to start. Were they made anew at each start, somebody who
-// has made a token to be such a device would lose it; so a token that works no more is a device that is ours no more.
+// The tokens of the simulated sample devices, kept between starts. New tokens at each start would replace one that a user
+// has created to take over a device; so a device whose token no longer works is no longer simulated.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ export function writeSampleTokens(dataFolder: string, credentials: DeviceCredent
   writeFileSync(fileIn(dataFolder), `${JSON.stringify(credentials, undefined, 2)}\n`, { mode: 0o600 })
 }
 
-/** None where the file is missing, or is not what was written. */
+/** Empty if the file is missing or malformed. */
 export function readSampleTokens(dataFolder: string): DeviceCredential[] {
   try {
     const kept: unknown = JSON.parse(readFileSync(fileIn(dataFolder), 'utf8'))

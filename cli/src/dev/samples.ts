@@ -1,4 +1,4 @@
-// The sample job and the sample devices of `jobcast dev`, made through the API like anybody's.
+// The sample job and devices of `jobcast dev`, created through the API.
 
 import type { DeviceCredential } from '@jobcast/contract'
 import { simulatedTag } from '@jobcast/sim'
@@ -7,12 +7,12 @@ import { writeSampleTokens } from './sample-tokens.ts'
 
 export const sampleJobName = 'restart'
 export const sampleDeviceIds = Array.from({ length: 8 }, (_, index) => `kiosk-${index + 1}`)
-/** Nobody is this one: what is triggered on it waits. It has no token, and whoever wants to be it makes one. */
+/** Never simulated, so its executions stay PENDING. It has no token; a user can create one to take it over. */
 export const switchedOffId = 'kiosk-8'
 
 const cities = ['Berlin', 'Lagos', 'Lima', 'Osaka']
 
-/** Only where there is no job at all yet: what somebody made is left alone. */
+/** Only if there is no job at all yet: existing data is left alone. */
 export async function addSamples(api: LocalApi, dataFolder: string): Promise<void> {
   const { items } = (await api.get('/job/api/jobs?limit=1')) as { items: unknown[] }
   if (items.length > 0) return
@@ -28,7 +28,7 @@ export async function addSamples(api: LocalApi, dataFolder: string): Promise<voi
     credentials.push((await api.post(`/job/api/devices/${deviceId}/credential`)) as DeviceCredential)
   }
   writeSampleTokens(dataFolder, credentials)
-  // Last: a start that breaks off before it leaves no job, and the next start makes the samples.
+  // Last: if a start is interrupted before this, the next start creates the samples.
   await api.put(`/job/api/jobs/${sampleJobName}`, {
     description: 'Restarts the kiosk application',
     document: { handler: 'restart', args: ['kiosk-app'] },

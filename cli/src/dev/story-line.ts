@@ -1,13 +1,13 @@
-// What simulated devices do, as lines for a person.
+// Events of simulated devices as lines of text.
 
 import type { FleetCounts, FleetEvent } from '@jobcast/sim'
 
-/** Undefined when there are none. */
+/** Undefined if none is online. */
 export function onlineLine({ online }: FleetCounts): string | undefined {
   return online > 0 ? `${online} simulated devices are online` : undefined
 }
 
-/** Undefined for what is not worth a line. */
+/** Undefined for events that are not shown. */
 export function storyLine(event: FleetEvent): string | undefined {
   switch (event.kind) {
     case 'started':
@@ -18,15 +18,15 @@ export function storyLine(event: FleetEvent): string | undefined {
       return `${subjectOf(event)}: ${event.status} after ${seconds} s${why}`
     }
     case 'abandoned':
-      return `${subjectOf(event)}: ended without its device`
+      return `${subjectOf(event)}: was ended by the service`
     case 'refused':
-      return `${event.deviceId} is simulated no more: it has a new token`
+      return `${event.deviceId} is no longer simulated: it has a new token`
     default:
       return undefined
   }
 }
 
-/** A device learns no job's name, but its document; that of the sample job names its handler. */
+/** A device does not know the job's name, only its document; the sample job's names a handler. */
 function subjectOf({ deviceId, jobId, document }: Extract<FleetEvent, { jobId: string }>): string {
   const { handler } = document
   const work = typeof handler === 'string' ? `${handler} on ` : ''

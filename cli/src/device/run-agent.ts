@@ -1,4 +1,4 @@
-// Runs an agent until a signal: flags in, log lines out.
+// Runs an agent until a signal, and prints its log.
 
 import { homedir, userInfo } from 'node:os'
 import { join } from 'node:path'
@@ -33,12 +33,14 @@ export type AgentFlags = {
 
 export async function runAgent(io: Io, flags: AgentFlags): Promise<ExitCode> {
   const { stdout, stderr, env } = io
-  // A log that nobody takes any more does not stop the agent.
+  // The agent continues when its log can no longer be written.
   for (const stream of [stdout, stderr]) stream.on('error', () => undefined)
   try {
     const options = optionsOf(flags, env)
     if (isClearText(options.server.url)) {
-      stderr.write(`The token travels in clear text to ${options.server.url}; use https, wss or mqtts.\n`)
+      stderr.write(
+        `Warning: the token is sent in clear text to ${options.server.url}; use https, wss or mqtts.\n`,
+      )
     }
     const agent = await startAgent({ ...options, tell: printTo(stdout) })
     return await runUntilSignal(io, () => agent.stop())
@@ -48,7 +50,7 @@ export async function runAgent(io: Io, flags: AgentFlags): Promise<ExitCode> {
   }
 }
 
-/** What is wrong with the flags, each in a sentence. */
+/** Everything that is wrong with the flags. */
 class FlagError extends Error {
   readonly problems: readonly string[]
   constructor(problems: string[]) {
@@ -57,17 +59,19 @@ class FlagError extends Error {
   }
 }
 
-/** What a person can mend is said without a stack: flags, the handlers, a folder that is not ours. */
+/** Without a stack for what the user can fix: flags, handlers, a folder without access. */
 function explain(error: unknown): string {
   if (error instanceof FlagError) {
-    return ['The agent cannot start:', ...error.problems.map((problem) => `  - ${problem}`)].join('\n')
+    return ['jobcast: the agent cannot start:', ...error.problems.map((problem) => `  - ${problem}`)].join(
+      '\n',
+    )
   }
   const { name, message, stack, code } = error as NodeJS.ErrnoException
-  const isForPeople = name === 'StartRefused' || code !== undefined
-  return `The agent cannot start: ${isForPeople ? message : stack}`
+  const isExpected = name === 'StartRefused' || code !== undefined
+  return `jobcast: the agent cannot start: ${isExpected ? message : stack}`
 }
 
-/** All that is wrong is said together. */
+/** Reports all problems together. */
 function optionsOf(flags: AgentFlags, env: NodeJS.ProcessEnv): AgentOptions {
   const problems: string[] = []
   const attempt = <T>(read: () => T): T | undefined => {
@@ -89,7 +93,7 @@ function optionsOf(flags: AgentFlags, env: NodeJS.ProcessEnv): AgentOptions {
   else attempt(readToken)
   const maxOutputBytes = Number(flags.maxOutputBytes ?? defaultMaxOutputBytes)
   if (!Number.isSafeInteger(maxOutputBytes) || maxOutputBytes < 1) {
-    problems.push('--max-output-bytes must be a whole number above 0')
+    problems.push('--max-output-bytes must be a positive integer')
   }
   if (server === undefined || problems.length > 0) {
     throw new FlagError(problems)
@@ -107,13 +111,13 @@ function optionsOf(flags: AgentFlags, env: NodeJS.ProcessEnv): AgentOptions {
 }
 
 function serverOf({ server, mqtt, http }: AgentFlags): AgentOptions['server'] {
-  if (mqtt !== undefined && http) throw new Error('--mqtt and --http exclude each other')
+  if (mqtt !== undefined && http) throw new Error('--mqtt and --http cannot be used together')
   if (mqtt !== undefined) return { by: 'mqtt', url: mqttAddress(mqtt) }
   if (server === undefined) throw new Error('--server must be the address of the service')
   return http ? { by: 'http', url: httpAddress(server) } : { by: 'mqtt', url: webSocketAddress(server) }
 }
 
-/** Within one machine nobody listens. */
+/** Loopback traffic stays on the machine. */
 function isClearText(address: string): boolean {
   const { protocol, hostname } = new URL(address)
   const isLoopback = hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname)
@@ -125,7 +129,7 @@ function defaultStateFolder(device: string): string {
   return join(base, device)
 }
 
-/** A server that is away for days is one line, not one for each try. */
+/** An outage of days is one line, not one per attempt. */
 function printTo(stdout: TextOutput): (event: AgentEvent) => void {
   let lastLine = ''
   return (event) => {

@@ -1,4 +1,4 @@
-// Runs a fleet until a signal: flags in, a line now and then on standard error.
+// Runs simulated devices until a signal, with a status line now and then on standard error.
 
 import { Agent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
@@ -10,11 +10,11 @@ import { callServer } from '../service/call-server.ts'
 import { runUntilSignal } from '../signals/run-until-signal.ts'
 import { SimFlagError, type SimFlags, type SimOptions, simOptionsOf } from './sim-options.ts'
 
-const sayEveryMs = 15_000
+const statusEveryMs = 15_000
 const registerAtOnce = 32
 
 export async function runSim(io: Io, flags: SimFlags): Promise<ExitCode> {
-  // Until there is a fleet there is nothing to stop.
+  // Nothing to stop until the devices have started.
   let stop: () => Promise<void> = async () => undefined
   const ended = runUntilSignal(io, () => stop())
   try {
@@ -24,9 +24,9 @@ export async function runSim(io: Io, flags: SimFlags): Promise<ExitCode> {
     }
     const devices = await Promise.race([register(options, say), ended])
     if (!Array.isArray(devices)) return devices
-    const trouble = new Trouble()
+    const trouble = new ConnectTrouble()
     const fleet = startFleet({ ...options, devices, tell: trouble.tell })
-    const timer = setInterval(() => say(statusLine(fleet, trouble)), sayEveryMs)
+    const timer = setInterval(() => say(statusLine(fleet, trouble)), statusEveryMs)
     stop = () => {
       clearInterval(timer)
       return fleet.stop()
@@ -50,15 +50,15 @@ async function register(options: SimOptions, say: (text: string) => void) {
       registerAtOnce,
     )
     const [first, last] = [deviceIds.at(0), deviceIds.at(-1)]
-    say(`${first} to ${last} are registered; they connect to ${mqtt} (seed ${seed})`)
+    say(`${first} to ${last} are registered and connect to ${mqtt} (seed ${seed})`)
     return devices
   } finally {
     agent.destroy()
   }
 }
 
-/** Why devices cannot connect, said with the status: once, not once for each of them. */
-class Trouble {
+/** Why devices cannot connect; shown with the status once, not once per device. */
+class ConnectTrouble {
   #reason = ''
 
   readonly tell = (event: FleetEvent): void => {
@@ -72,29 +72,32 @@ class Trouble {
   }
 }
 
-function statusLine(fleet: Fleet, trouble: Trouble): string {
+function statusLine(fleet: Fleet, trouble: ConnectTrouble): string {
   const { devices, online, working, refused, ended } = fleet.counts()
   const reason = trouble.take()
   const parts = [
     `${online} of ${devices} online`,
     `${working} working`,
-    `${ended.SUCCEEDED} done`,
-    `${ended.FAILED} failed`,
-    ...(ended.REJECTED > 0 ? [`${ended.REJECTED} rejected`] : []),
-    ...(ended.CANCELED > 0 ? [`${ended.CANCELED} canceled`] : []),
-    ...(refused > 0 ? [`${refused} not let in, their tokens were replaced`] : []),
+    `${ended.SUCCEEDED} SUCCEEDED`,
+    `${ended.FAILED} FAILED`,
+    ...(ended.REJECTED > 0 ? [`${ended.REJECTED} REJECTED`] : []),
+    ...(ended.CANCELED > 0 ? [`${ended.CANCELED} CANCELED`] : []),
+    ...(refused > 0 ? [`${refused} rejected because their tokens were replaced`] : []),
     ...(reason !== '' ? [`some could not connect: ${reason}`] : []),
   ]
   return parts.join(', ')
 }
 
-/** What a person can mend is said without a stack: flags, the key, the address. */
+/** Without a stack for what the user can fix: flags, the key, the address. */
 function explain(error: unknown): string {
   if (error instanceof SimFlagError) {
-    return ['The simulation cannot start:', ...error.problems.map((problem) => `  - ${problem}`)].join('\n')
+    return [
+      'jobcast: the simulation cannot start:',
+      ...error.problems.map((problem) => `  - ${problem}`),
+    ].join('\n')
   }
   const { name, message, stack, code } = error as NodeJS.ErrnoException
-  const isForPeople = name === 'RegisterRefused' || code !== undefined
-  // A name with several addresses fails with several errors, and then without a message.
-  return `The simulation cannot start: ${isForPeople ? message || code : stack}`
+  const isExpected = name === 'RegisterRefused' || code !== undefined
+  // A host name with several addresses gives an AggregateError, which has no message.
+  return `jobcast: the simulation cannot start: ${isExpected ? message || code : stack}`
 }

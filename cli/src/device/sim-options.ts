@@ -1,4 +1,4 @@
-// Flags of `jobcast sim` -> what a fleet needs. All that is wrong is said together.
+// Flags of `jobcast sim` -> options of a simulated fleet. Reports all problems together.
 
 import { mqttAddress, mqttAddressBeside, type Pattern, type Range } from '@jobcast/sim'
 
@@ -28,11 +28,11 @@ export type SimOptions = {
   quiet: boolean
 }
 
-// One machine has 28,000 ports for its end of connections to one address.
-const mostDevices = 25_000
+// A machine has about 28,000 ephemeral ports for connections to one address.
+const maxDevices = 25_000
 const aDay = 86_400
 
-/** What is wrong with the flags, each in a sentence. */
+/** Everything that is wrong with the flags. */
 export class SimFlagError extends Error {
   readonly problems: readonly string[]
   constructor(problems: string[]) {
@@ -43,21 +43,21 @@ export class SimFlagError extends Error {
 
 export function simOptionsOf(flags: SimFlags): SimOptions {
   const problems: string[] = []
-  const count = (flag: string, text: string, least: number, most: number) => {
+  const count = (flag: string, text: string, min: number, max: number) => {
     const number = /^\d+$/.test(text) ? Number(text) : Number.NaN
-    if (!(number >= least && number <= most))
-      problems.push(`--${flag} is "${text}", not a whole number from ${least} to ${most}`)
+    if (!(number >= min && number <= max))
+      problems.push(`--${flag} is "${text}", not an integer from ${min} to ${max}`)
     return number
   }
   const share = (flag: string, text: string) => {
     const number = text.trim() === '' ? Number.NaN : Number(text)
-    if (!(number >= 0 && number <= 1)) problems.push(`--${flag} is "${text}", not a share from 0 to 1`)
+    if (!(number >= 0 && number <= 1)) problems.push(`--${flag} is "${text}", not a number from 0 to 1`)
     return number
   }
   const range = (flag: string, text: string): Range => {
     const [, from = '', to = from] = /^(\d+(?:\.\d+)?)(?:-(\d+(?:\.\d+)?))?$/.exec(text) ?? []
     const isRange = from !== '' && Number(from) <= Number(to) && Number(to) <= aDay
-    if (!isRange) problems.push(`--${flag} is "${text}", not a range like 1-5 or a number, up to ${aDay}`)
+    if (!isRange) problems.push(`--${flag} is "${text}", not a range such as 1-5 or a number, up to ${aDay}`)
     return { from: Number(from), to: Number(to) }
   }
   const pattern = {
@@ -69,12 +69,12 @@ export function simOptionsOf(flags: SimFlags): SimOptions {
     outputLines: count('output-lines', flags.outputLines, 0, 1000),
   }
   if (pattern.failureRate + pattern.rejectRate > 1)
-    problems.push('--failure-rate and --reject-rate are more than 1 together')
-  const devices = count('devices', flags.devices, 1, mostDevices)
+    problems.push('--failure-rate and --reject-rate add up to more than 1')
+  const devices = count('devices', flags.devices, 1, maxDevices)
   const { prefix, apiKey = '' } = flags
   if (!/^[^\p{Cc}\p{Cs}/+#?]{1,120}$/u.test(prefix))
-    problems.push(`--prefix is "${prefix}": 1 to 120 characters, none of / + # ?`)
-  if (apiKey === '') problems.push('--api-key, or JOBCAST_API_KEY, must be an API key')
+    problems.push(`--prefix is "${prefix}", not 1 to 120 characters without / + # ?`)
+  if (apiKey === '') problems.push('--api-key or JOBCAST_API_KEY must give an API key')
   const { server, mqtt } = addressesOf(flags, problems)
   const seed = flags.seed === undefined ? randomSeed() : count('seed', flags.seed, 0, 2 ** 32 - 1)
   if (problems.length > 0) throw new SimFlagError(problems)
@@ -84,7 +84,7 @@ export function simOptionsOf(flags: SimFlags): SimOptions {
 
 function addressesOf({ server = '', mqtt }: SimFlags, problems: string[]): { server: string; mqtt: string } {
   if (!/^https?:$/.test(URL.parse(server)?.protocol ?? '')) {
-    problems.push('--server, or JOBCAST_URL, must be an address like http://127.0.0.1:8080')
+    problems.push('--server or JOBCAST_URL must give an address such as http://127.0.0.1:8080')
     return { server: '', mqtt: '' }
   }
   const address = mqtt ?? mqttAddressBeside(server)

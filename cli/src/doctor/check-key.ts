@@ -1,46 +1,46 @@
-// The key, and whether events come through to whoever has it.
+// The API key, and whether the event stream works.
 
 import { type ApiKey, Jobcast } from '@jobcast/client'
 import { exitCode, exitCodeOf } from '../errors/exit-code.ts'
 import { explainError } from '../errors/explain-error.ts'
 import type { FoundAccess } from '../service/access.ts'
-import { bad, type Finding, good, warning } from './finding.ts'
+import { type Finding, ok, problem, warning } from './finding.ts'
 
-const patienceMs = 10_000
+const waitLimitMs = 10_000
 const soonDays = 14
 const dayMs = 86_400_000
 
 export async function* checkKey({ url, apiKey, keyFrom }: FoundAccess): AsyncGenerator<Finding> {
   if (apiKey === undefined) {
-    yield bad('key', 'there is none: give JOBCAST_API_KEY, or run "jobcast login"', exitCode.key)
+    yield problem('key', 'no key given: set JOBCAST_API_KEY or run "jobcast login"', exitCode.key)
     return
   }
-  const client = new Jobcast({ url, apiKey, maxRetries: 0, timeoutMs: patienceMs })
+  const client = new Jobcast({ url, apiKey, maxRetries: 0, timeoutMs: waitLimitMs })
   let key: ApiKey
   try {
     key = await client.keys.self()
   } catch (error) {
-    yield bad('key', `${plain(error)} (it comes from ${keyFrom})`, exitCodeOf(error))
+    yield problem('key', `${plain(error)} (from ${keyFrom})`, exitCodeOf(error))
     return
   }
   yield judgeKey(key, keyFrom)
   yield key.scopes.includes('READ')
     ? await checkEvents(url, apiKey)
-    : warning('events', 'not checked: the key has not the scope READ')
+    : warning('events', 'not checked: the key lacks the scope READ')
 }
 
 function judgeKey({ keyName, ownerId, scopes, expiresAt }: ApiKey, from: string): Finding {
-  const text = `"${keyName}" of owner ${ownerId}, from ${from}, may ${scopes.join(', ') || 'nothing'}`
-  if (expiresAt === null) return good('key', `${text}; it does not expire`)
+  const text = `"${keyName}" of owner ${ownerId}, from ${from}, scopes: ${scopes.join(', ') || 'none'}`
+  if (expiresAt === null) return ok('key', `${text}; it does not expire`)
   const days = Math.floor((Date.parse(expiresAt) - Date.now()) / dayMs)
   if (days < soonDays) return warning('key', `${text}; it expires in ${days} days, at ${expiresAt}`)
-  return good('key', `${text}; it expires in ${days} days`)
+  return ok('key', `${text}; it expires in ${days} days`)
 }
 
-/** The stream begins with a short block. A proxy that gathers before it hands on keeps that one back. */
+/** The stream starts with a short block. A proxy that buffers responses holds it back. */
 async function checkEvents(address: string, apiKey: string): Promise<Finding> {
   const over = new AbortController()
-  const timer = setTimeout(() => over.abort(), patienceMs)
+  const timer = setTimeout(() => over.abort(), waitLimitMs)
   try {
     const response = await fetch(`${address.replace(/\/+$/, '')}/job/api/events`, {
       headers: { 'x-api-key': apiKey, accept: 'text/event-stream' },
@@ -48,14 +48,15 @@ async function checkEvents(address: string, apiKey: string): Promise<Finding> {
       redirect: 'manual',
     })
     if (response.status !== 200)
-      return bad('events', `/job/api/events answers ${response.status}`, exitCode.unavailable)
+      return problem('events', `/job/api/events returned ${response.status}`, exitCode.unavailable)
     const first = await response.body?.getReader().read()
-    if (first?.value === undefined) return bad('events', 'the stream ends at once', exitCode.unavailable)
-    return good('events', 'come through as they happen')
+    if (first?.value === undefined) return problem('events', 'the stream ended at once', exitCode.unavailable)
+    return ok('events', 'arrive without delay')
   } catch (error) {
-    if (!over.signal.aborted) return bad('events', `the stream broke: ${plain(error)}`, exitCode.unavailable)
-    const text = `nothing came for ${patienceMs / 1000} s: a proxy between holds them back (nginx: proxy_buffering off)`
-    return bad('events', text, exitCode.unavailable)
+    if (!over.signal.aborted)
+      return problem('events', `the stream was cut: ${plain(error)}`, exitCode.unavailable)
+    const text = `nothing received for ${waitLimitMs / 1000} s: a proxy may be buffering them (nginx: proxy_buffering off)`
+    return problem('events', text, exitCode.unavailable)
   } finally {
     clearTimeout(timer)
     over.abort()

@@ -1,25 +1,25 @@
-// What a check has found.
+// The result of a check.
 
 import type { ExitCode } from '../errors/exit-code.ts'
 
 export type Finding = {
-  /** What was checked, in a word or two. */
+  /** Short name of the check. */
   check: string
-  mark: 'good' | 'warning' | 'bad'
-  /** For a person: what is so, and what to do about it. */
+  mark: 'ok' | 'warning' | 'problem'
+  /** What was found, and what to do about it. */
   text: string
-  /** What the program ends with if this is the first trouble. */
+  /** Exit code if this is the first problem. */
   exit?: ExitCode
 }
 
-export function good(check: string, text: string): Finding {
-  return { check, mark: 'good', text }
+export function ok(check: string, text: string): Finding {
+  return { check, mark: 'ok', text }
 }
 
 export function warning(check: string, text: string): Finding {
   return { check, mark: 'warning', text }
 }
 
-export function bad(check: string, text: string, exit: ExitCode): Finding {
-  return { check, mark: 'bad', text, exit }
+export function problem(check: string, text: string, exit: ExitCode): Finding {
+  return { check, mark: 'problem', text, exit }
 }

@@ -1,4 +1,4 @@
-// What went wrong, in a line for a person, and what can be done about it in another.
+// An error as one line of text, and a hint on how to fix it as another.
 
 import { ConnectionError, JobcastClientError, JobcastError, UnexpectedAnswer } from '@jobcast/client'
 import { plainText } from '../output/text-width.ts'
@@ -6,8 +6,8 @@ import type { FoundAccess } from '../service/access.ts'
 import { reasonOf } from '../service/reach.ts'
 import { MissingKey, NothingFound } from './usage-error.ts'
 
-const mostIds = 10
-const forPeople = [JobcastClientError, MissingKey, NothingFound]
+const maxIds = 10
+const expected = [JobcastClientError, MissingKey, NothingFound]
 
 export function explainError(error: unknown, access?: FoundAccess): string {
   const hint = hintFor(error, access)
@@ -16,10 +16,10 @@ export function explainError(error: unknown, access?: FoundAccess): string {
 
 function sentenceOf(error: unknown, access?: FoundAccess): string {
   if (error instanceof JobcastError) return plainText(sentenceOfAnswer(error))
-  if (error instanceof ConnectionError && access) return `no answer from ${access.url}: ${reasonOf(error)}`
-  if (forPeople.some((kind) => error instanceof kind)) return plainText((error as Error).message)
+  if (error instanceof ConnectionError && access) return `no response from ${access.url}: ${reasonOf(error)}`
+  if (expected.some((kind) => error instanceof kind)) return plainText((error as Error).message)
   const { message, code, stack } = error as NodeJS.ErrnoException
-  // What the system says, a file that is not there for one, needs no stack.
+  // System errors, such as a missing file, need no stack.
   return code !== undefined ? message || code : (stack ?? String(error))
 }
 
@@ -33,7 +33,7 @@ function sentenceOfAnswer({
   requestId,
 }: JobcastError): string {
   const parts = [`${message} (${code})`]
-  // The field is often named by the detail as well.
+  // The detail often names the field already.
   if (field !== undefined && !detail?.includes(field)) parts.push(field)
   if (detail !== undefined && detail !== message) parts.push(detail)
   if (deviceIds?.length) parts.push(listed(deviceIds))
@@ -42,15 +42,15 @@ function sentenceOfAnswer({
 }
 
 function hintFor(error: unknown, access?: FoundAccess): string | undefined {
-  if (error instanceof MissingKey) return 'Give --api-key, set JOBCAST_API_KEY, or run: jobcast login'
+  if (error instanceof MissingKey) return 'Use --api-key, set JOBCAST_API_KEY, or run: jobcast login'
   if (access === undefined) return undefined
   if (error instanceof JobcastError && error.status === 403) return `The key comes from ${access.keyFrom}.`
   if (error instanceof ConnectionError || error instanceof UnexpectedAnswer)
-    return `The address comes from ${access.urlFrom}; --url or JOBCAST_URL names another.`
+    return `The address comes from ${access.urlFrom}; use --url or JOBCAST_URL to change it.`
   return undefined
 }
 
 function listed(ids: readonly string[]): string {
-  const more = ids.length > mostIds ? ` and ${ids.length - mostIds} more` : ''
-  return ids.slice(0, mostIds).join(', ') + more
+  const more = ids.length > maxIds ? ` and ${ids.length - maxIds} more` : ''
+  return ids.slice(0, maxIds).join(', ') + more
 }

@@ -1,16 +1,16 @@
-// What only whoever types the command can mend.
+// Errors that the user can fix by calling the command differently.
 
-/** Flags or arguments that cannot be meant; ends with 2. */
+/** Invalid flags or arguments; exits with 2. */
 export class UsageError extends Error {
   override name = 'UsageError'
 }
 
-/** No API key was given in any way; ends with 3. */
+/** No API key was given; exits with 3. */
 export class MissingKey extends Error {
   override name = 'MissingKey'
 }
 
-/** What was named stands for nothing; ends with 4. */
+/** Nothing matches the arguments; exits with 4. */
 export class NothingFound extends Error {
   override name = 'NothingFound'
 }

@@ -1,16 +1,16 @@
-// How long to wait, and how long it has been.
+// Wait limits, and elapsed time.
 
 import { InvalidArgumentError } from 'commander'
 import { durationSeconds } from './duration.ts'
 
-/** A timer of Node takes no more than 2^31 ms, and one that is asked for more rings at once. */
-const mostDays = 24
+/** A Node timer holds at most 2^31 ms; a longer one fires at once. */
+const maxDays = 24
 
 /** For commander: 90s, 10m, 1h -> milliseconds. */
 export function waitMs(text: string): number {
   const seconds = durationSeconds(text)
-  if (seconds === 0 || seconds > mostDays * 86_400)
-    throw new InvalidArgumentError(`It must be a time like 90s, 10m or 1h, at most ${mostDays}d.`)
+  if (seconds === 0 || seconds > maxDays * 86_400)
+    throw new InvalidArgumentError(`It must be a duration such as 90s, 10m or 1h, at most ${maxDays}d.`)
   return seconds * 1000
 }
 

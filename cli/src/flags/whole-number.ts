@@ -1,13 +1,13 @@
-// Arguments that are whole numbers.
+// Arguments that are integers.
 
 import { InvalidArgumentError } from 'commander'
 
-/** For commander: turns a text into a number, or says what is wrong with it. */
-export function wholeNumber(least: number): (text: string) => number {
+/** For commander. */
+export function wholeNumber(min: number): (text: string) => number {
   return (text) => {
     const number = /^\d+$/.test(text) ? Number(text) : Number.NaN
-    if (!Number.isSafeInteger(number) || number < least)
-      throw new InvalidArgumentError(`It must be a whole number from ${least} on.`)
+    if (!Number.isSafeInteger(number) || number < min)
+      throw new InvalidArgumentError(`It must be an integer of at least ${min}.`)
     return number
   }
 }

@@ -1,4 +1,4 @@
-// A plan, carried out: what one change meets does not stop the others, unless it would meet all of them.
+// Carries out a plan. An error of one change does not stop the others, unless it would affect all of them.
 
 import type { Jobcast } from '@jobcast/client'
 import { inParallel } from './in-parallel.ts'
@@ -6,34 +6,34 @@ import type { Change, Plan } from './plan-fleet.ts'
 
 export type Outcome =
   | { kind: 'done'; change: Change; secret: string | undefined }
-  | { kind: 'failed'; change: Change; error: unknown }
-  /** Not begun, because another failed in a way that would be its own. */
+  | { kind: 'error'; change: Change; error: unknown }
+  /** Not attempted, because an earlier error would have affected it as well. */
   | { kind: 'skipped'; change: Change }
 
-/** Gives an outcome for each change, in the order of the plan. */
+/** Returns one outcome per change, in the order of the plan. */
 export async function carryOut(
   client: Jobcast,
   { changes }: Plan,
-  meetsAll: (error: unknown) => boolean,
+  affectsAll: (error: unknown) => boolean,
 ): Promise<Outcome[]> {
   const outcomes = new Map<Change, Outcome>()
-  let isOver = false
-  for (const group of inSteps(changes)) {
+  let isStopped = false
+  for (const group of inOrder(changes)) {
     await inParallel(group, async (change) => {
-      if (isOver) return
+      if (isStopped) return
       try {
         outcomes.set(change, { kind: 'done', change, secret: await send(client, change) })
       } catch (error) {
-        outcomes.set(change, { kind: 'failed', change, error })
-        isOver ||= meetsAll(error)
+        outcomes.set(change, { kind: 'error', change, error })
+        isStopped ||= affectsAll(error)
       }
     })
   }
   return changes.map((change) => outcomes.get(change) ?? { kind: 'skipped', change })
 }
 
-/** Kind by kind, and what is deleted after all else. */
-function inSteps(changes: Change[]): Change[][] {
+/** Kind by kind; deletions come last. */
+function inOrder(changes: Change[]): Change[][] {
   const groups = Map.groupBy(changes, ({ action, kind }) => `${action === 'delete'} ${kind.field}`)
   return [...groups.values()]
 }

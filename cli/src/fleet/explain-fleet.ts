@@ -2,7 +2,7 @@ import { type ExitCode, exitCode } from '../errors/exit-code.ts'
 import type { Out } from '../output/out.ts'
 import { FleetFileError } from './parse-fleet.ts'
 
-/** Everything that is wrong in the files, a line each, as compilers tell it. */
+/** Reports everything that is wrong in the files, one problem per line, like a compiler. */
 export async function explainFleet(out: Out, act: () => Promise<ExitCode>): Promise<ExitCode> {
   try {
     return await act()
@@ -10,7 +10,7 @@ export async function explainFleet(out: Out, act: () => Promise<ExitCode>): Prom
     if (!(error instanceof FleetFileError)) throw error
     for (const problem of error.problems) out.say(problem)
     const { length } = error.problems
-    out.say(`Nothing was sent: ${length} ${length === 1 ? 'problem' : 'problems'} in the files.`)
+    out.say(`Nothing was applied: ${length} ${length === 1 ? 'problem' : 'problems'} in the files.`)
     return exitCode.validation
   }
 }

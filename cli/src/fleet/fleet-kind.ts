@@ -1,4 +1,4 @@
-// What a fleet file can hold: each kind with its words, its schemas and its calls.
+// The kinds of resources in a fleet file: their names, schemas and calls.
 
 import { isJobcastError, type Jobcast, type WebhookContent as SentWebhook } from '@jobcast/client'
 import {
@@ -12,41 +12,41 @@ import {
 } from '@jobcast/contract'
 import type { TObject, TString } from 'typebox'
 
-/** As JSON knows them. */
+/** JSON values. */
 export type Fields = Record<string, unknown>
 
 export type Kind = {
-  /** In files: `jobs`. */
+  /** Field in files: `jobs`. */
   field: string
-  /** In sentences: `job`. */
-  word: string
-  /** What holds the name in a list: `jobName`. */
+  /** Singular, for messages: `job`. */
+  noun: string
+  /** Field of the name in a list: `jobName`. */
   nameField: string
   nameSchema: TString
   contentSchema: TObject
-  /** What the schemas let through and the server does not. */
+  /** What the schemas accept but the server rejects. */
   refusal(name: string, content: Fields): string | undefined
-  /** What the server shows once it has this content: what is left out is filled in. */
+  /** The content as the server returns it, with defaults filled in. */
   filled(name: string, content: Fields): Fields
   list(client: Jobcast): AsyncIterable<object>
   get(client: Jobcast, name: string): Promise<object>
-  /** Gives a secret that the server has made and shows this once. */
+  /** Returns a secret that the server has generated and shows only once. */
   put(client: Jobcast, name: string, content: Fields, isNew: boolean): Promise<string | undefined>
   remove(client: Jobcast, name: string): Promise<void>
 }
 
-const wholePages = { limit: 200 }
+const largePages = { limit: 200 }
 
 const jobs: Kind = {
   field: 'jobs',
-  word: 'job',
+  noun: 'job',
   nameField: 'jobName',
   nameSchema: NewJobName,
   contentSchema: JobContent,
   refusal(name, { document = {} }) {
-    if (name === 'execute') return 'no job can be named execute'
+    if (name === 'execute') return 'the name "execute" is reserved'
     const isTooLarge = Buffer.byteLength(JSON.stringify(document)) > maxDocumentBytes
-    return isTooLarge ? 'its document is larger than 64 KiB' : undefined
+    return isTooLarge ? 'the document is larger than 64 KiB' : undefined
   },
   filled: (_name, content) => ({
     description: content.description ?? '',
@@ -56,7 +56,7 @@ const jobs: Kind = {
     deadlineSeconds: content.deadlineSeconds ?? null,
     retry: filledRetry(content.retry as JobContent['retry']),
   }),
-  list: (client) => client.jobs.list(wholePages),
+  list: (client) => client.jobs.list(largePages),
   get: (client, name) => client.jobs.get(name),
   async put(client, name, content) {
     await client.jobs.put(name, content)
@@ -67,13 +67,13 @@ const jobs: Kind = {
 
 const devices: Kind = {
   field: 'devices',
-  word: 'device',
+  noun: 'device',
   nameField: 'deviceId',
   nameSchema: NewDeviceId,
   contentSchema: DeviceContent,
   refusal: () => undefined,
   filled: (name, { deviceName = name, tags = [] }) => ({ deviceName, tags: sorted(tags) }),
-  list: (client) => client.devices.list(wholePages),
+  list: (client) => client.devices.list(largePages),
   get: (client, name) => client.devices.get(name),
   async put(client, name, content) {
     await client.devices.put(name, content)
@@ -84,20 +84,20 @@ const devices: Kind = {
 
 const webhooks: Kind = {
   field: 'webhooks',
-  word: 'webhook',
+  noun: 'webhook',
   nameField: 'webhookName',
   nameSchema: NewJobName,
   contentSchema: WebhookContent,
-  refusal: (_name, { url }) => (URL.canParse(String(url)) ? undefined : 'its url is not a URL'),
+  refusal: (_name, { url }) => (URL.canParse(String(url)) ? undefined : 'url is not a valid URL'),
   filled: (_name, { url, eventTypes = [], jobName = null, deviceId = null }) => ({
     url,
     eventTypes: sorted(eventTypes),
     jobName,
     deviceId,
   }),
-  list: (client) => client.webhooks.list(wholePages),
+  list: (client) => client.webhooks.list(largePages),
   get: (client, name) => client.webhooks.get(name),
-  // No answer shows a secret that is there, so it cannot be compared: one in a file is for a webhook that is new.
+  // The service never returns an existing secret, so it cannot be compared: one in a file is used only for a new webhook.
   async put(client, name, { secret, ...content }, isNew) {
     const given = { ...content, ...(isNew && { secret }) } as SentWebhook
     const { created, value } = await client.webhooks.put(name, given)
@@ -106,7 +106,7 @@ const webhooks: Kind = {
   remove: (client, name) => client.webhooks.delete(name),
 }
 
-/** In the order in which they are carried out. */
+/** In the order in which they are applied. */
 export const kinds: readonly Kind[] = [jobs, devices, webhooks]
 
 export type Found = { name: string; fields: Fields }
@@ -115,7 +115,7 @@ export async function* readAll(kind: Kind, client: Jobcast): AsyncGenerator<Foun
   for await (const item of kind.list(client)) yield toFound(kind, item as Fields)
 }
 
-/** Undefined where there is none. */
+/** Undefined if not found. */
 export async function readOne(kind: Kind, client: Jobcast, name: string): Promise<Found | undefined> {
   try {
     return toFound(kind, (await kind.get(client, name)) as Fields)
@@ -125,7 +125,7 @@ export async function readOne(kind: Kind, client: Jobcast, name: string): Promis
   }
 }
 
-/** Through the same filling as what a file says, so that equal things look equal. */
+/** With the same defaults as the content of a file, so that the two can be compared. */
 function toFound(kind: Kind, item: Fields): Found {
   const name = String(item[kind.nameField])
   const given = Object.keys(kind.contentSchema.properties).filter((key) => (item[key] ?? null) !== null)
@@ -133,14 +133,14 @@ function toFound(kind: Kind, item: Fields): Found {
   return { name, fields: kind.filled(name, content) }
 }
 
-/** As the server fills it in; a test holds the two against each other. */
+/** As the server fills it in; a test compares the two. */
 function filledRetry(given: JobContent['retry']): Fields | null {
   if (given === undefined) return null
   const retry = { ...defaultRetry, ...given }
   return { ...retry, on: sorted(retry.on) }
 }
 
-/** Where the order says nothing. */
+/** For fields whose order has no meaning. */
 function sorted(texts: unknown): string[] {
   return (texts as readonly string[]).toSorted()
 }

@@ -1,18 +1,18 @@
-/** So many calls at once keep a server's group commit filled and its other callers served. */
+/** Enough calls at once to fill a server's group commit, and few enough to leave room for other callers. */
 const atOnce = 16
 
-/** Ends with the first rejection; then nothing further is begun. */
+/** Rejects with the first error; no further item is started then. */
 export async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
-  const rest = items.values()
-  let isOver = false
+  const remaining = items.values()
+  let isStopped = false
   const worker = async () => {
-    // One iterator for all of them: each item is taken once.
-    for (const item of rest) {
-      if (isOver) return
+    // All workers share one iterator: each item is taken once.
+    for (const item of remaining) {
+      if (isStopped) return
       try {
         await work(item)
       } catch (error) {
-        isOver = true
+        isStopped = true
         throw error
       }
     }

@@ -1,21 +1,21 @@
-// Fleet files -> what is wanted. Nothing is sent before every problem of every file is known.
+// Fleet files -> desired resources. All problems of all files are found before anything is sent.
 
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseAllDocuments, type YAMLMap } from 'yaml'
 import { type Fields, type Kind, kinds } from './fleet-kind.ts'
-import { placeOf } from './place-of.ts'
+import { nodeAt } from './node-at.ts'
 import type { Source } from './read-sources.ts'
-import { buildComplain, type Complain } from './schema-words.ts'
+import { buildCheck, type Check } from './schema-problems.ts'
 import { keyText, YamlReader } from './yaml-reader.ts'
 
 export type Wanted = { kind: Kind; name: string; content: Fields }
 
 export type Fleet = {
   items: Wanted[]
-  /** Those that the files speak of, if only to say that there is none. */
+  /** The kinds that the files mention, possibly as empty. */
   kinds: Set<Kind>
 }
 
-/** Each a line: file:line:column: what. */
+/** Each problem is a line: file:line:column: problem. */
 export class FleetFileError extends Error {
   override name = 'FleetFileError'
   readonly problems: readonly string[]
@@ -26,7 +26,7 @@ export class FleetFileError extends Error {
   }
 }
 
-const known = 'a fleet file has jobs, devices and webhooks, and x-… for what is yours'
+const allowedFields = 'the fields of a fleet file are jobs, devices, webhooks, and x-… for your own use'
 
 export function parseFleet(sources: readonly Source[]): Fleet {
   const parser = new FleetParser()
@@ -35,17 +35,17 @@ export function parseFleet(sources: readonly Source[]): Fleet {
   return { items: [...parser.items.values()].flatMap((byName) => [...byName.values()]), kinds: parser.kinds }
 }
 
-type Complaints = { name: Complain; content: Complain }
-type Placed = Wanted & { place: string }
+type Checks = { name: Check; content: Check }
+type Located = Wanted & { position: string }
 
 class FleetParser {
   readonly problems: string[] = []
   readonly kinds = new Set<Kind>()
-  readonly items = new Map<Kind, Map<string, Placed>>(kinds.map((kind) => [kind, new Map()]))
-  readonly #complaints = new Map<Kind, Complaints>(
+  readonly items = new Map<Kind, Map<string, Located>>(kinds.map((kind) => [kind, new Map()]))
+  readonly #findings = new Map<Kind, Checks>(
     kinds.map((kind) => [
       kind,
-      { name: buildComplain(kind.nameSchema), content: buildComplain(kind.contentSchema) },
+      { name: buildCheck(kind.nameSchema), content: buildCheck(kind.contentSchema) },
     ]),
   )
 
@@ -56,30 +56,30 @@ class FleetParser {
       return `${file}:${line}:${col}`
     }
     const documents = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false })
-    // A stream without a document is no list of documents.
+    // An empty stream is not returned as a list of documents.
     for (const document of Array.isArray(documents) ? documents : []) {
-      const troubles = [...document.errors, ...document.warnings]
-      for (const { pos, message } of troubles) this.problems.push(`${at(pos[0])}: ${message}`)
-      if (troubles.length > 0 || document.contents === null) continue
+      const syntaxErrors = [...document.errors, ...document.warnings]
+      for (const { pos, message } of syntaxErrors) this.problems.push(`${at(pos[0])}: ${message}`)
+      if (syntaxErrors.length > 0 || document.contents === null) continue
       new DocumentParser(this, at).read(document.contents)
     }
   }
 
-  add(kind: Kind, name: string, content: Fields, place: string, tell: TellPath): void {
-    const { name: ofName, content: ofContent } = this.#complaints.get(kind) as Complaints
-    const complaints = [...ofName(name), ...ofContent(content)]
-    for (const { path, words } of complaints) tell(path, words)
-    if (complaints.length > 0) return
+  add(kind: Kind, name: string, content: Fields, position: string, report: ReportPath): void {
+    const { name: ofName, content: ofContent } = this.#findings.get(kind) as Checks
+    const findings = [...ofName(name), ...ofContent(content)]
+    for (const { path, message } of findings) report(path, message)
+    if (findings.length > 0) return
     const refusal = kind.refusal(name, content)
-    if (refusal !== undefined) tell([], refusal)
-    const byName = this.items.get(kind) as Map<string, Placed>
+    if (refusal !== undefined) report([], refusal)
+    const byName = this.items.get(kind) as Map<string, Located>
     const before = byName.get(name)
-    if (before !== undefined) tell([], `is there twice; the other is at ${before.place}`)
-    byName.set(name, { kind, name, content, place })
+    if (before !== undefined) report([], `duplicate; first defined at ${before.position}`)
+    byName.set(name, { kind, name, content, position })
   }
 }
 
-type TellPath = (path: string[], words: string) => void
+type ReportPath = (path: string[], message: string) => void
 
 class DocumentParser {
   readonly #fleet: FleetParser
@@ -89,12 +89,13 @@ class DocumentParser {
   constructor(fleet: FleetParser, at: (offset: number) => string) {
     this.#fleet = fleet
     this.#at = at
-    this.#reader = new YamlReader((node, problem) => this.#tell(node, problem))
+    this.#reader = new YamlReader((node, problem) => this.#report(node, problem))
   }
 
   read(contents: Node): void {
     if (!isMap(contents)) {
-      if (!isScalar(contents) || contents.value !== null) this.#tell(contents, `must be a map: ${known}`)
+      if (!isScalar(contents) || contents.value !== null)
+        this.#report(contents, `must be a map: ${allowedFields}`)
       return
     }
     for (const pair of contents.items) {
@@ -102,7 +103,7 @@ class DocumentParser {
       const kind = kinds.find((each) => each.field === field)
       if (kind !== undefined) this.#readKind(kind, pair.key as Node, pair.value)
       else if (field?.startsWith('x-')) this.#reader.read(pair.value)
-      else this.#tell(pair.key as Node, `${field}: is no field that is known here; ${known}`)
+      else this.#report(pair.key as Node, `unknown field ${field}; ${allowedFields}`)
     }
   }
 
@@ -110,14 +111,14 @@ class DocumentParser {
     this.#fleet.kinds.add(kind)
     if (isMap(node)) this.#readMap(kind, node)
     else if (isSeq(node)) for (const item of node.items) this.#readListed(kind, item as Node)
-    else this.#tell(key, `${kind.field}: must be a map or a list; write {} to say that there are none`)
+    else this.#report(key, `${kind.field}: must be a map or a list; write {} for none`)
   }
 
   #readMap(kind: Kind, map: YAMLMap): void {
     for (const pair of map.items) {
       const name = keyText(pair)
       const value = this.#reader.read(pair.value) ?? {}
-      if (name === undefined) this.#tell(pair.key as Node, `${kind.field}: a name must be text`)
+      if (name === undefined) this.#report(pair.key as Node, `${kind.field}: a name must be a string`)
       else this.#add(kind, name, value as Fields, pair.key as Node, pair.value)
     }
   }
@@ -128,24 +129,24 @@ class DocumentParser {
     const fields = typeof value === 'string' ? { [kind.nameField]: value } : ((value ?? {}) as Fields)
     const { [kind.nameField]: name, ...content } = fields
     if (typeof name === 'string') this.#add(kind, name, content, node, node)
-    else this.#tell(node, `${kind.field}: each needs a ${kind.nameField}, which must be a string`)
+    else this.#report(node, `${kind.field}: ${kind.nameField} is required and must be a string`)
   }
 
   #add(kind: Kind, name: string, content: Fields, key: Node, value: unknown): void {
-    this.#fleet.add(kind, name, content, this.#placeOf(key), (path, words) => {
-      const node = placeOf(value, path) ?? key
-      this.#tell(
+    this.#fleet.add(kind, name, content, this.#positionOf(key), (path, message) => {
+      const node = nodeAt(value, path) ?? key
+      this.#report(
         node,
-        `${[kind.word, name].join(' ')}${path.length > 0 ? `, ${path.join('.')}` : ''}: ${words}`,
+        `${[kind.noun, name].join(' ')}${path.length > 0 ? `, ${path.join('.')}` : ''}: ${message}`,
       )
     })
   }
 
-  #tell(node: Node | null | undefined, problem: string): void {
-    this.#fleet.problems.push(`${this.#placeOf(node)}: ${problem}`)
+  #report(node: Node | null | undefined, problem: string): void {
+    this.#fleet.problems.push(`${this.#positionOf(node)}: ${problem}`)
   }
 
-  #placeOf(node: Node | null | undefined): string {
+  #positionOf(node: Node | null | undefined): string {
     return this.#at(node?.range?.[0] ?? 0)
   }
 }

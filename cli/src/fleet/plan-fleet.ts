@@ -1,4 +1,4 @@
-// What a server has, held against what files want: the changes between them.
+// Compares what a server has with what files describe: the changes to make.
 
 import { isDeepStrictEqual } from 'node:util'
 import type { Jobcast } from '@jobcast/client'
@@ -12,15 +12,15 @@ export type Change = {
   action: 'create' | 'update' | 'delete'
   kind: Kind
   name: string
-  /** What to send; empty where it is deleted. */
+  /** What to send; empty for a deletion. */
   content: Fields
   fields: Record<string, FieldChange>
 }
 
 export type Plan = { changes: Change[]; unchanged: number }
 
-/** So few are asked for one by one: the server may have a million others. */
-const fewNames = 50
+/** Up to this many are read one by one: the server may have a million others. */
+const maxSingleReads = 50
 
 export async function planFleet(client: Jobcast, fleet: Fleet, { prune = false } = {}): Promise<Plan> {
   const plan: Plan = { changes: [], unchanged: 0 }
@@ -39,7 +39,7 @@ export async function planFleet(client: Jobcast, fleet: Fleet, { prune = false }
   return { ...plan, changes: inOrder(plan.changes) }
 }
 
-/** What is deleted comes last. */
+/** Deletions come last. */
 function inOrder(changes: Change[]): Change[] {
   const isLast = ({ action }: Change) => action === 'delete'
   return [...changes.filter((change) => !isLast(change)), ...changes.filter(isLast)]
@@ -53,14 +53,14 @@ async function find(
 ): Promise<Map<string, Fields>> {
   const found = new Map<string, Fields>()
   const keep = (item: Found | undefined) => item && found.set(item.name, item.fields)
-  if (all || wanted.length > fewNames) for await (const item of readAll(kind, client)) keep(item)
+  if (all || wanted.length > maxSingleReads) for await (const item of readAll(kind, client)) keep(item)
   else await inParallel(wanted, async ({ name }) => keep(await readOne(kind, client, name)))
   return found
 }
 
-/** Undefined where the server has it so already. */
+/** Undefined if nothing differs. */
 function changeOf({ kind, name, content }: Wanted, found: Fields | undefined): Change | undefined {
-  // As JSON carries it: -0 arrives as 0.
+  // As JSON transports it: -0 becomes 0.
   const wanted: Fields = JSON.parse(JSON.stringify(kind.filled(name, content)))
   if (found === undefined) {
     const fields = Object.keys(wanted).filter((field) => content[field] !== undefined)

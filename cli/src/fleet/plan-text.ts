@@ -1,4 +1,4 @@
-// A plan as a person reads it, like a diff, and as programs do.
+// A plan as text, like a diff, and as JSON.
 
 import type { Paint } from '../output/colors.ts'
 import { plainText } from '../output/text-width.ts'
@@ -24,7 +24,7 @@ function linesOf({ action, kind, name, fields }: Change): PlanLine[] {
   const mark = marks[action]
   const lines = Object.entries(fields).flatMap(([field, change]) => fieldLines(field, change))
   return [
-    { mark, text: `${mark} ${kind.word} ${plainText(name)}` },
+    { mark, text: `${mark} ${kind.noun} ${plainText(name)}` },
     ...lines.map((line) => ({ ...line, text: `    ${line.text}` })),
   ]
 }
@@ -44,10 +44,10 @@ function countsText(plan: Plan): string {
 }
 
 export function changeJson({ action, kind, name, fields }: Change) {
-  return { action, kind: kind.word, name, fields }
+  return { action, kind: kind.noun, name, fields }
 }
 
-/** Inside maps, a document for one, only what differs. */
+/** Inside maps, such as a document, only what differs. */
 function fieldLines(field: string, { from, to }: FieldChange): PlanLine[] {
   const [before, after] = [leaves(field, from), leaves(field, to)]
   return [...new Set([...before.keys(), ...after.keys()])].flatMap((path): PlanLine[] => {
@@ -59,7 +59,7 @@ function fieldLines(field: string, { from, to }: FieldChange): PlanLine[] {
   })
 }
 
-/** Each as JSON, so that no value can play with the terminal. What is empty is not there. */
+/** Each as JSON, so that no value can contain control characters. Empty values are left out. */
 function leaves(path: string, value: unknown): Map<string, string> {
   if (value === undefined || value === null || value === '') return new Map()
   const isMap = typeof value === 'object' && !Array.isArray(value)

@@ -1,4 +1,4 @@
-// What -f names, as a fleet, or all that is wrong with it.
+// Reads the files of -f as a fleet.
 
 import { Option } from 'commander'
 import { UsageError } from '../errors/usage-error.ts'
@@ -11,14 +11,14 @@ export type FleetFlags = { file: string[]; prune?: true }
 
 export function fleetOptions(): Option[] {
   return [
-    new Option('-f, --file <path>', 'a file, a folder of files, or - for standard input; can be repeated')
+    new Option('-f, --file <path>', 'file, folder, or - for standard input; can be repeated')
       .argParser(collect)
       .makeOptionMandatory(),
-    new Option('--prune', 'delete what the files do not have, of the kinds that they name'),
+    new Option('--prune', 'delete resources that are not in the files, of the kinds that the files contain'),
   ]
 }
 
-/** Throws FleetFileError with everything that is wrong in the files. */
+/** Throws FleetFileError with all problems of the files. */
 export async function readFleet({ stdin }: Io, { file }: FleetFlags): Promise<Fleet> {
   try {
     return parseFleet(await readSources(stdin, file))

@@ -1,4 +1,4 @@
-// What -f names, as texts: files, folders, and - for standard input.
+// Reads the files, folders and standard input (-) of -f as text.
 
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ export type Source = { file: string; text: string }
 
 const fleetFile = /\.(?:ya?ml|json)$/
 
-/** Of a folder its own .yaml, .yml and .json files, by name. Throws as node:fs does. */
+/** Of a folder, its .yaml, .yml and .json files by name, without subfolders. Throws errors of node:fs. */
 export async function readSources(stdin: Readable, paths: readonly string[]): Promise<Source[]> {
   const sources: Source[] = []
   for (const path of new Set(paths)) {
@@ -26,6 +26,6 @@ function filesAt(path: string): string[] {
     .filter((entry) => !entry.isDirectory() && fleetFile.test(entry.name))
     .map(({ name }) => join(path, name))
     .sort()
-  if (files.length === 0) throw new UsageError(`there is no .yaml, .yml or .json file in ${path}`)
+  if (files.length === 0) throw new UsageError(`no .yaml, .yml or .json file found in ${path}`)
   return files
 }

@@ -1,17 +1,17 @@
-// YAML nodes -> what JSON knows, with anchors and merge keys. The yaml package's own toJS looks through the whole document
-// for every alias, which ten thousand devices that share their tags cannot afford.
+// YAML nodes -> JSON values, with anchors and merge keys. The yaml package's own toJS searches the whole document for
+// every alias, which is too slow for ten thousand devices that share their tags.
 
 import { isAlias, isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap } from 'yaml'
 
-export type Tell = (node: Node | null | undefined, problem: string) => void
+export type Report = (node: Node | null | undefined, problem: string) => void
 
-/** One per document. Nodes are to be read in their order: an alias stands for what was read before it. */
+/** One per document. Read nodes in their order: an alias refers to something read before it. */
 export class YamlReader {
   readonly #anchors = new Map<string, unknown>()
-  readonly #tell: Tell
+  readonly #report: Report
 
-  constructor(tell: Tell) {
-    this.#tell = tell
+  constructor(report: Report) {
+    this.#report = report
   }
 
   read(node: unknown): unknown {
@@ -26,13 +26,13 @@ export class YamlReader {
     if (isSeq(node)) return node.items.map((item) => this.read(item))
     if (isAlias(node)) {
       if (this.#anchors.has(node.source)) return this.#anchors.get(node.source)
-      this.#tell(node, `there is no &${node.source} before it`)
+      this.#report(node, `anchor &${node.source} is not defined before it`)
       return null
     }
     if (!isScalar(node)) return null
     const { value } = node
     if (typeof value !== 'number' || Number.isFinite(value)) return value
-    this.#tell(node, `${node.source} is no number that JSON knows`)
+    this.#report(node, `${node.source} is not a JSON number`)
     return null
   }
 
@@ -42,7 +42,7 @@ export class YamlReader {
     for (const pair of map.items) {
       const key = keyText(pair)
       const value = this.read(pair.value)
-      if (key === undefined) this.#tell(pair.key as Node, 'a name must be text')
+      if (key === undefined) this.#report(pair.key as Node, 'a name must be a string')
       else if (isMerge(pair)) this.#merge(merged, value, pair.value as Node)
       else own.set(key, value)
     }
@@ -50,11 +50,11 @@ export class YamlReader {
     return Object.fromEntries([...merged, ...own])
   }
 
-  /** Of several the first that has a name wins, and what the map says itself wins over all. */
+  /** The first map that has a key wins; keys of the map itself win over all. */
   #merge(into: Map<string, unknown>, value: unknown, node: Node): void {
     for (const part of Array.isArray(value) ? value : [value]) {
       if (typeof part !== 'object' || part === null || Array.isArray(part)) {
-        this.#tell(node, '<< must name maps')
+        this.#report(node, '<< must refer to maps')
         continue
       }
       for (const [key, its] of Object.entries(part)) if (!into.has(key)) into.set(key, its)
@@ -62,7 +62,7 @@ export class YamlReader {
   }
 }
 
-/** As it is written: 0012 is a name like any other. Undefined where it is no plain text. */
+/** As written: 0012 is a name like any other. Undefined if it is not a scalar. */
 export function keyText({ key }: Pair): string | undefined {
   if (!isScalar(key) || key.value === null) return undefined
   return typeof key.value === 'string' ? key.value : (key.source ?? String(key.value))

@@ -1,4 +1,4 @@
-// Questions to a person: on standard error, so that standard output stays free for data.
+// Questions to the user, on standard error: standard output is for data.
 
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
@@ -9,23 +9,23 @@ export function canAsk({ stdin, stderr }: Io): boolean {
   return Boolean(stdin.isTTY && stderr.isTTY)
 }
 
-/** Undefined when the person ends it (Ctrl-D, or Ctrl-C where it is hidden). What is hidden is not echoed. */
+/** Undefined if the user cancels (Ctrl-D, or Ctrl-C at a hidden question). Hidden input is not echoed. */
 export function ask(
   { stdin, stderr }: Io,
   question: string,
   { hidden = false } = {},
 ): Promise<string | undefined> {
-  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
-  // Readline echoes what is typed, here to nowhere. Where nothing is hidden the terminal does it by itself.
+  const discard = new Writable({ write: (_chunk, _encoding, done) => done() })
+  // Readline's echo is discarded. At a question that is not hidden the terminal echoes by itself.
   const lines = createInterface({
     input: stdin,
-    output: nowhere,
+    output: discard,
     terminal: hidden,
     historySize: 0,
   })
   return new Promise((resolve) => {
     let answer: string | undefined
-    // Without echo Ctrl-C is a character like any other; readline makes this event of it.
+    // In raw mode Ctrl-C is a character, which readline turns into this event.
     lines.on('SIGINT', () => lines.close())
     lines.on('line', (line) => {
       answer = line
@@ -35,12 +35,12 @@ export function ask(
       if (hidden || answer === undefined) stderr.write('\n')
       resolve(answer)
     })
-    // Only now: nothing that is typed is echoed any more.
+    // Only now: echo is off.
     stderr.write(question)
   })
 }
 
-/** In a pipe nobody can be asked, so there it must have been said before. */
+/** Without a terminal, --yes is required. */
 export async function confirm(
   io: Io,
   question: string,
@@ -53,6 +53,5 @@ export async function confirm(
 }
 
 export function refuseUnasked(io: Io, { yes = false }: { yes?: boolean }): void {
-  if (!yes && !canAsk(io))
-    throw new UsageError('nobody can be asked here; say --yes to delete without a question')
+  if (!yes && !canAsk(io)) throw new UsageError('cannot ask for confirmation without a terminal; use --yes')
 }

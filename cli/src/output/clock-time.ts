@@ -1,4 +1,4 @@
-/** 12:03:04, in the time of this machine. */
+/** 12:03:04, in local time. */
 export function clockTime(at: Date = new Date()): string {
   return at.toTimeString().slice(0, 8)
 }

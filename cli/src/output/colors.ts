@@ -1,4 +1,4 @@
-// Colours, where they are seen: on a terminal, unless NO_COLOR says no or FORCE_COLOR says yes.
+// Colors: on a terminal by default; NO_COLOR and FORCE_COLOR override.
 
 import { WriteStream } from 'node:tty'
 import { styleText } from 'node:util'
@@ -15,7 +15,7 @@ export function paintFor(stream: TextOutput, env: NodeJS.ProcessEnv): Paint {
 
 function showsColors({ isTTY }: TextOutput, env: NodeJS.ProcessEnv): boolean {
   if (!isTTY && env.FORCE_COLOR === undefined) return false
-  // Node judges FORCE_COLOR, NO_COLOR and TERM.
+  // Takes FORCE_COLOR, NO_COLOR and TERM into account.
   return WriteStream.prototype.getColorDepth(env) > 2
 }
 

@@ -1,4 +1,4 @@
-// Shows progress on standard error: on a terminal one bar that is drawn over itself, elsewhere a line now and then.
+// Shows progress on standard error: on a terminal as one bar that is redrawn, elsewhere as a line every few seconds.
 
 import type { Run } from '@jobcast/client'
 import type { Io, TextOutput } from '../io.ts'
@@ -12,7 +12,7 @@ const lineEveryMs = 5000
 const hideCursor = '\u001b[?25l'
 const showCursor = '\u001b[?25h'
 const eraseToLineEnd = '\u001b[K'
-/** What is typed, ^C for one, is shown where the cursor is: so from the beginning of the line on. */
+/** From the beginning of the line: the terminal echoes keys such as ^C at the cursor. */
 const eraseBelow = '\r\u001b[J'
 
 export function openProgress({ stderr, env }: Io, out: Out): Progress {
@@ -21,13 +21,13 @@ export function openProgress({ stderr, env }: Io, out: Out): Progress {
 }
 
 /**
- * The cursor rests at the beginning of the bar. So drawing needs no erasing and does not flicker, and when the
- * terminal gets narrower and breaks the bar in two, all of it is still below the cursor.
+ * The cursor stays at the beginning of the bar. So drawing needs no erasing and does not flicker, and when the terminal
+ * gets narrower and wraps the bar, all of it is still after the cursor.
  */
 class Bar implements Progress {
   readonly #terminal: TextOutput
   readonly #out: Out
-  readonly #beganAt = performance.now()
+  readonly #startedAt = performance.now()
   readonly #timer = setInterval(() => this.#write(this.#bar()), drawEveryMs)
   #run: Run | undefined
   #isOpen = true
@@ -45,7 +45,7 @@ class Bar implements Progress {
   }
 
   say(text: string): void {
-    // In one write, so that nobody sees the bar gone.
+    // In one write, so that the bar does not flicker.
     this.#write(`${eraseBelow}${text}\n${this.#bar()}`)
   }
 
@@ -68,7 +68,7 @@ class Bar implements Progress {
   #bar(): string {
     if (this.#run === undefined) return ''
     const columns = (this.#terminal.columns || 80) - 1
-    const text = progressBar(this.#run, performance.now() - this.#beganAt, this.#out.paintTalk, columns)
+    const text = progressBar(this.#run, performance.now() - this.#startedAt, this.#out.paintMessage, columns)
     return `\r${cutText(text, columns)}${eraseToLineEnd}\r`
   }
 
@@ -77,11 +77,11 @@ class Bar implements Progress {
   }
 }
 
-/** The first line comes at once, so that a log shows which run it is about. */
+/** The first line is written at once, so that a log shows which run it is about. */
 class Lines implements Progress {
   readonly #out: Out
-  readonly #beganAt = performance.now()
-  readonly #timer = setInterval(() => this.#tell(), lineEveryMs)
+  readonly #startedAt = performance.now()
+  readonly #timer = setInterval(() => this.#print(), lineEveryMs)
   #run: Run | undefined
 
   constructor(out: Out) {
@@ -91,7 +91,7 @@ class Lines implements Progress {
   update(run: Run): void {
     const isFirst = this.#run === undefined
     this.#run = run
-    if (isFirst) this.#tell()
+    if (isFirst) this.#print()
   }
 
   say(text: string): void {
@@ -106,9 +106,9 @@ class Lines implements Progress {
     clearInterval(this.#timer)
   }
 
-  #tell(): void {
+  #print(): void {
     if (this.#run === undefined) return
-    const elapsedMs = performance.now() - this.#beganAt
-    this.#out.say(progressLine(this.#run, elapsedMs, this.#out.paintTalk))
+    const elapsedMs = performance.now() - this.#startedAt
+    this.#out.say(progressLine(this.#run, elapsedMs, this.#out.paintMessage))
   }
 }

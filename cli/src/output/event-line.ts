@@ -1,4 +1,4 @@
-// An event as a line for people.
+// An event as a line of text.
 
 import type { JobcastEvent } from '@jobcast/client'
 import { clockTime } from './clock-time.ts'

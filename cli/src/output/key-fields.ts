@@ -1,7 +1,7 @@
 import type { ApiKey } from '@jobcast/client'
 import { localTime } from './local-time.ts'
 
-/** What a key is and may do, for a person. */
+/** An API key as fields to show. */
 export function keyFields({ keyId, keyName, ownerId, scopes, expiresAt }: ApiKey) {
   return {
     owner: ownerId,

@@ -1,6 +1,6 @@
-// Instants of the service, in the time of this machine.
+// Timestamps of the service in local time.
 
-/** 2026-11-15 10:30:00. `launchedAt` comes without an offset and is UTC. */
+/** 2026-11-15 10:30:00. `launchedAt` has no offset and is UTC. */
 export function localTime(instant: string | null): string | null {
   if (instant === null) return null
   const at = new Date(/Z|[+-]\d\d:\d\d$/.test(instant) ? instant : `${instant}Z`)

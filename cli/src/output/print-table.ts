@@ -1,4 +1,4 @@
-// A table for people: columns as wide as what is in them, cut to the terminal where there is one.
+// Tables: columns as wide as their content, cut to the width of the terminal.
 
 import type { Paint } from './colors.ts'
 import { cutText, padText, plainText, textWidth } from './text-width.ts'
@@ -11,9 +11,9 @@ export type Column<T> = {
   paint?: (text: string, row: T, paint: Paint) => string
 }
 
-export type TableLook = {
+export type TableStyle = {
   paint: Paint
-  /** Undefined where nothing is cut, in a pipe. */
+  /** Undefined in a pipe, where nothing is cut. */
   columns: number | undefined
 }
 
@@ -22,16 +22,16 @@ const gap = '  '
 export function tableText<T>(
   rows: readonly T[],
   columns: readonly Column<T>[],
-  { paint, columns: width }: TableLook,
+  { paint, columns: width }: TableStyle,
 ): string {
   const cells = rows.map((row) => columns.map(({ of }) => plainText(String(of(row) ?? '-'))))
   const widths = columns.map(({ title }, at) =>
-    cells.reduce((most, cell) => Math.max(most, textWidth(cell[at] ?? '')), textWidth(title)),
+    cells.reduce((max, cell) => Math.max(max, textWidth(cell[at] ?? '')), textWidth(title)),
   )
   const line = (texts: string[]) => {
     const padded = texts.map((text, at) => (at < columns.length - 1 ? padText(text, widths[at] ?? 0) : text))
-    const whole = padded.join(gap)
-    return width === undefined ? whole : cutText(whole, width)
+    const joined = padded.join(gap)
+    return width === undefined ? joined : cutText(joined, width)
   }
   const head = line(columns.map(({ title }) => paint('bold', title)))
   const body = rows.map((row, rowNo) =>
@@ -45,10 +45,10 @@ export function tableText<T>(
   return [head, ...body].join('\n')
 }
 
-/** One thing, a field a line. */
+/** One resource, one field per line. */
 export function fieldsText(fields: Record<string, string | number | null | undefined>, paint: Paint): string {
   const names = Object.keys(fields)
-  const width = names.reduce((most, name) => Math.max(most, textWidth(name)), 0)
+  const width = names.reduce((max, name) => Math.max(max, textWidth(name)), 0)
   return names
     .map((name) => `${paint('bold', padText(name, width))}  ${plainText(String(fields[name] ?? '-'))}`)
     .join('\n')

@@ -1,4 +1,4 @@
-// How far a run is, in words.
+// The progress of a run as text.
 
 import { type EndedExecution, type ExecState, isEnd, type Run } from '@jobcast/client'
 import { execStates } from '../flags/states.ts'
@@ -8,15 +8,15 @@ import { plainText, textWidth } from './text-width.ts'
 
 export type Progress = {
   update(run: Run): void
-  /** A whole line that stays. */
+  /** A message above the progress. */
   say(text: string): void
-  /** The same on standard output. */
+  /** A line of data, on standard output. */
   line(text: string): void
   /** May be called twice. */
   close(): void
 }
 
-const [widestBar, narrowestBar] = [30, 5]
+const [maxBar, minBar] = [30, 5]
 
 export function countsText(counts: Run['counts'], paint: Paint): string {
   return execStates
@@ -26,7 +26,7 @@ export function countsText(counts: Run['counts'], paint: Paint): string {
 }
 
 export function endedOf({ counts, total }: Run): number {
-  return execStates.reduce((rest, state) => (isEnd(state) ? rest : rest - counts[state]), total)
+  return execStates.reduce((ended, state) => (isEnd(state) ? ended : ended - counts[state]), total)
 }
 
 /** restart #12  6/10  5 SUCCEEDED 1 FAILED 1 IN_PROGRESS 3 PENDING  0:12 */
@@ -34,12 +34,12 @@ export function progressLine(run: Run, elapsedMs: number, paint: Paint): string 
   return `${nameOf(run)}  ${numbersOf(run, elapsedMs, paint)}`
 }
 
-/** The same with a bar, which takes what room there is; where there is none it is left out. */
+/** The same with a bar, which fills the available width and is left out if there is none. */
 export function progressBar(run: Run, elapsedMs: number, paint: Paint, columns: number): string {
   const numbers = numbersOf(run, elapsedMs, paint)
   const room = columns - textWidth(`${nameOf(run)}   ${numbers}`)
-  if (room < narrowestBar) return progressLine(run, elapsedMs, paint)
-  return `${nameOf(run)} ${barOf(run, Math.min(room, widestBar), paint)}  ${numbers}`
+  if (room < minBar) return progressLine(run, elapsedMs, paint)
+  return `${nameOf(run)} ${barOf(run, Math.min(room, maxBar), paint)}  ${numbers}`
 }
 
 export function nameOf({ jobName, runId }: Pick<Run, 'jobName' | 'runId'>): string {
@@ -47,27 +47,27 @@ export function nameOf({ jobName, runId }: Pick<Run, 'jobName' | 'runId'>): stri
 }
 
 /** kiosk-7: FAILED: exit code 1 (execution 34) */
-export function failureLine(execution: EndedExecution, paint: Paint): string {
+export function unsuccessfulLine(execution: EndedExecution, paint: Paint): string {
   const { deviceId, execState, attempt, jobExecutionId } = execution
   const reason = reasonOf(execution)
   const attempts = attempt > 1 ? `, attempt ${attempt}` : ''
   return `${plainText(deviceId)}: ${paintState(paint, execState)}${reason && `: ${reason}`} (execution ${jobExecutionId}${attempts})`
 }
 
-/** What the device said, its `reason` first; where nobody said anything, what the state means. */
+/** The details that the device reported, `reason` first; if there are none, what the state means. */
 export function reasonOf({
   execState,
   statusDetails,
 }: Pick<EndedExecution, 'execState' | 'statusDetails'>): string {
   const { reason, ...rest } = statusDetails
   const others = Object.entries(rest).map(([name, value]) => `${name} ${value}`)
-  const said = [...(reason ? [reason] : []), ...others].join(', ')
-  return plainText(said) || (meaning[execState] ?? '')
+  const reported = [...(reason ? [reason] : []), ...others].join(', ')
+  return plainText(reported) || (meaning[execState] ?? '')
 }
 
 const meaning: Partial<Record<ExecState, string>> = {
-  TIMED_OUT: 'took longer than its job allows',
-  EXPIRED: 'waited longer than its job allows',
+  TIMED_OUT: 'exceeded the time limit of its job',
+  EXPIRED: 'not started before it expired',
 }
 
 function numbersOf(run: Run, elapsedMs: number, paint: Paint): string {
@@ -75,12 +75,12 @@ function numbersOf(run: Run, elapsedMs: number, paint: Paint): string {
   return `${endedOf(run)}/${total}  ${countsText(counts, paint)}  ${elapsedText(elapsedMs)}`
 }
 
-/** Succeeded, then ended otherwise, then what is left. */
+/** Succeeded, then unsuccessful, then unfinished. */
 function barOf(run: Run, width: number, paint: Paint): string {
   const { counts, total } = run
   const cells = (number: number) => Math.floor((number / Math.max(1, total)) * width)
   const ended = cells(endedOf(run))
-  const good = Math.min(ended, cells(counts.SUCCEEDED))
-  const filled = paint('green', '█'.repeat(good)) + paint('red', '█'.repeat(ended - good))
+  const succeeded = Math.min(ended, cells(counts.SUCCEEDED))
+  const filled = paint('green', '█'.repeat(succeeded)) + paint('red', '█'.repeat(ended - succeeded))
   return filled + paint('dim', '░'.repeat(width - ended))
 }

@@ -1,8 +1,8 @@
-// Executions as tables and fields for people, as they are for programs.
+// Executions as tables and fields, or as JSON.
 
 import type { ExecState, Execution, Explanation, Transition } from '@jobcast/client'
 import type { OwnerContext } from '../define/owner-command.ts'
-import { mostOfPage, takeItems } from '../service/take-items.ts'
+import { maxPageSize, takeItems } from '../service/take-items.ts'
 import { paintState } from './colors.ts'
 import { localTime } from './local-time.ts'
 import type { Out } from './out.ts'
@@ -18,14 +18,14 @@ export async function listExecutions({ client, out }: OwnerContext, flags: ListF
     deviceId: device,
     execState: state,
     runId: run,
-    limit: Math.min(limit, mostOfPage),
+    limit: Math.min(limit, maxPageSize),
   })
   const { items, hasMore } = await takeItems(list, limit)
   out.showTable(items, executionColumns)
-  if (hasMore) out.say(`There are more; --limit shows more than ${limit}.`)
+  if (hasMore) out.say(`More executions exist; raise --limit (${limit}) to see them.`)
 }
 
-/** The explanation is part of the JSON where it was asked for. */
+/** The explanation, if given, is part of the JSON. */
 export function showExecution(out: Out, execution: Execution, explanation?: Explanation): void {
   const { statusDetails, result, outputBytes } = execution
   const hasResult = result !== null && result !== undefined
@@ -50,7 +50,7 @@ export function showExecution(out: Out, execution: Execution, explanation?: Expl
         ...(execution.notBefore !== null && { 'not before': localTime(execution.notBefore) }),
         ...(Object.keys(statusDetails).length > 0 && { details: JSON.stringify(statusDetails) }),
         ...(hasResult && { result: JSON.stringify(result) }),
-        ...(outputBytes > 0 && { output: `${outputBytes} bytes${execution.outputCut ? ', cut' : ''}` }),
+        ...(outputBytes > 0 && { output: `${outputBytes} bytes${execution.outputCut ? ', truncated' : ''}` }),
       },
       out.paint,
     ),
@@ -81,7 +81,7 @@ const stepColumns: Column<Transition>[] = [
   { title: 'AT', of: ({ at }) => localTime(at) },
   { title: 'FROM', of: ({ from }) => from },
   { title: 'TO', of: ({ to }) => to, paint: (text, { to }, paint) => paintState(paint, to, text) },
-  { title: 'WHAT', of: ({ event }) => event },
-  { title: 'WHO', of: ({ actor }) => actor },
+  { title: 'CAUSE', of: ({ event }) => event },
+  { title: 'BY', of: ({ actor }) => actor },
   { title: 'ATTEMPT', of: ({ attempt }) => attempt },
 ]

@@ -1,4 +1,4 @@
-// How wide a text is on a terminal, and how it is cut to a width.
+// The width of text on a terminal, and cutting text to a width.
 
 import { stripVTControlCharacters } from 'node:util'
 
@@ -6,17 +6,17 @@ const graphemes = new Intl.Segmenter()
 const wide =
   /^(?:\p{Emoji_Presentation}|\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul}|[\u3000-\u303e\uff01-\uff60\uffe0-\uffe6])/u
 const invisible = /^[\p{Mn}\p{Me}\p{Cf}]+$/u
-// biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with one
+// biome-ignore lint/suspicious/noControlCharactersInRegex: color codes begin with one
 const colorOrText = /(\u001b\[[\d;]*m)|([^\u001b]+|\u001b)/g
 
-/** In columns; colours take none. */
+/** In columns; color codes take none. */
 export function textWidth(text: string): number {
   let width = 0
   for (const { segment } of graphemes.segment(stripVTControlCharacters(text))) width += segmentWidth(segment)
   return width
 }
 
-/** At most so many columns; what is cut ends with an ellipsis, and colours still end. */
+/** At most `columns` wide. Cut text ends with an ellipsis; color codes are kept. */
 export function cutText(text: string, columns: number): string {
   if (textWidth(text) <= columns) return text
   let room = columns - 1
@@ -37,7 +37,7 @@ export function padText(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - textWidth(text)))
 }
 
-/** Texts of others, a device's for one, must not steer the terminal: what could is shown as a question mark. */
+/** Text of others, such as a device, must not control the terminal: control characters become replacement characters. */
 export function plainText(text: string): string {
   return text.replace(/\s+/g, ' ').replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, '�')
 }

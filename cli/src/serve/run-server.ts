@@ -1,4 +1,4 @@
-// Runs a server until a signal: the life of `serve` and `dev`.
+// Runs a server until a signal, for `serve` and `dev`.
 
 import { type Config, type RunningServer, startServer } from '@jobcast/server'
 import { type ExitCode, exitCode } from '../errors/exit-code.ts'
@@ -6,7 +6,7 @@ import type { Io } from '../io.ts'
 import { runUntilSignal } from '../signals/run-until-signal.ts'
 import { configOf, explainStartError } from './server-options.ts'
 
-/** Gives back how to stop what it has started beside the server. */
+/** Returns how to stop what it has started besides the server. */
 type OnStarted = (server: RunningServer, config: Config) => Promise<(() => Promise<void>) | undefined>
 
 export async function runServer(
@@ -18,7 +18,7 @@ export async function runServer(
   try {
     const config = adjust(configOf(options, io.env))
     if (!options.check) return await serve(io, config, onStarted)
-    io.stdout.write('The settings are fine.\n')
+    io.stdout.write('The settings are valid.\n')
     return exitCode.ok
   } catch (error) {
     io.stderr.write(`${explainStartError(error)}\n`)
@@ -30,24 +30,24 @@ async function serve(io: Io, config: Config, onStarted: OnStarted): Promise<Exit
   const lost = Promise.withResolvers<ExitCode>()
   const server = await startUnlessTerminated(io, config, () => lost.resolve(exitCode.unexpected))
   if (server === undefined) return exitCode.terminated
-  let stopBeside: (() => Promise<void>) | undefined
+  let stopOther: (() => Promise<void>) | undefined
   const ended = runUntilSignal(io, async (signal) => {
-    await stopBeside?.()
+    await stopOther?.()
     await server.stop(signal)
   }).catch((error) => {
-    io.stderr.write(`jobcast did not stop in order: ${error instanceof Error ? error.stack : error}\n`)
+    io.stderr.write(`jobcast: could not stop cleanly: ${error instanceof Error ? error.stack : error}\n`)
     return exitCode.unexpected
   })
   const broken = onStarted(server, config).then((stop) => {
-    stopBeside = stop
+    stopOther = stop
     return lost.promise
   })
   return Promise.race([ended, lost.promise, broken])
 }
 
 /**
- * Process 1 of a container ignores what it does not listen for, and a start may wait for its database. Undefined then;
- * what was begun, the next start finishes.
+ * A start may wait for its database, and process 1 of a container ignores signals that it does not listen for. Undefined if
+ * SIGTERM came first.
  */
 async function startUnlessTerminated(
   { signals }: Io,

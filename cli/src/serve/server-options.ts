@@ -1,4 +1,4 @@
-// Flags of the commands that run a server, made from the server's own table of settings.
+// Flags of the commands that run a server, generated from the server's table of settings.
 
 import { type Config, ConfigError, envName, loadConfig, type SettingName, settings } from '@jobcast/server'
 import { Command, Option } from 'commander'
@@ -10,17 +10,17 @@ export function serverCommand(name: string): Command {
     const shown = fallback === undefined || fallback === false ? '' : ` (default ${fallback})`
     command.addOption(new Option(flag, help + shown))
   }
-  command.option('--config <file>', 'YAML file with the same names as the flags, for example "port: 8080"')
-  command.option('--check', 'report problems with the settings, start nothing')
+  command.option('--config <file>', 'YAML file with settings named like the flags, for example "port: 8080"')
+  command.option('--check', 'check the settings and exit without starting')
   const example = envName('max-devices')
   command.addHelpText(
     'after',
     `
-Every flag can also be set in the environment, --max-devices as ${example}, or in the file.
-A flag wins over the environment, the environment over the file.
+Every setting can also come from the environment (--max-devices as ${example}) or from the --config file.
+Flags take precedence over the environment, the environment over the file.
 
-  DATABASE_URL        PostgreSQL instead of the embedded database: postgres://user:password@host:5432/database
-  JOBCAST_ADMIN_KEY   the API key to make on the first start, instead of a new one ("jobcast new-key" prints one)
+  DATABASE_URL        use PostgreSQL instead of the embedded database: postgres://user:password@host:5432/database
+  JOBCAST_ADMIN_KEY   the admin API key to create on the first start ("jobcast new-key" prints one)
 `,
   )
   return command
@@ -36,8 +36,8 @@ export function configOf(options: Record<string, unknown>, env: NodeJS.ProcessEn
   return loadConfig({ ...flags, ...(typeof options.config === 'string' && { config: options.config }) }, env)
 }
 
-// Address or data folder: wrong, not ours, not a folder, or no place left.
-const mendable = new Set([
+// Problems with the address or the data folder that the user can fix.
+const fixable = new Set([
   'EACCES',
   'EADDRNOTAVAIL',
   'ENOTFOUND',
@@ -48,7 +48,7 @@ const mendable = new Set([
   'EPERM',
 ])
 
-/** What a person can mend is said in a sentence each, without a stack. */
+/** Without a stack for what the user can fix. */
 export function explainStartError(error: unknown): string {
   const { name, message, code, port } = error as {
     name?: string
@@ -57,16 +57,13 @@ export function explainStartError(error: unknown): string {
     port?: number
   }
   if (error instanceof ConfigError) {
-    return [
-      'jobcast cannot start with these settings:',
-      ...error.problems.map((problem) => `  - ${problem}`),
-    ].join('\n')
+    return ['jobcast: invalid settings:', ...error.problems.map((problem) => `  - ${problem}`)].join('\n')
   }
-  if (name === 'StartRefused' || name === 'StorageUnavailable') return `jobcast cannot start: ${message}`
+  if (name === 'StartRefused' || name === 'StorageUnavailable') return `jobcast: cannot start: ${message}`
   if (code === 'EADDRINUSE')
-    return `jobcast cannot start: port ${port} is in use. --port takes another, --port 0 a free one.`
-  if (code !== undefined && mendable.has(code)) return `jobcast cannot start: ${message}`
-  return `jobcast cannot start: ${error instanceof Error ? error.stack : String(error)}`
+    return `jobcast: cannot start: port ${port} is in use. Use --port to choose another; --port 0 picks a free one.`
+  if (code !== undefined && fixable.has(code)) return `jobcast: cannot start: ${message}`
+  return `jobcast: cannot start: ${error instanceof Error ? error.stack : String(error)}`
 }
 
 function camelCase(name: string): string {

@@ -1,11 +1,11 @@
-// Where the service is and with which key: from flags, from the environment, from a profile.
+// The address of the service and the API key: from flags, the environment, or a profile.
 
 import { MissingKey, UsageError } from '../errors/usage-error.ts'
 import { profilesFile, readProfile } from './profiles.ts'
 
 export type AccessFlags = { url?: string; apiKey?: string; profile?: string }
 
-/** `urlFrom` and `keyFrom` say it for a person, to be told when it does not work. */
+/** `urlFrom` and `keyFrom` say where they come from, for error messages. */
 export type FoundAccess = { url: string; urlFrom: string; apiKey: string | undefined; keyFrom: string }
 export type Access = FoundAccess & { apiKey: string }
 
@@ -14,16 +14,16 @@ export const defaultUrl = 'http://127.0.0.1:8080'
 type Environment = NodeJS.ProcessEnv
 type Given = { value: string; from: string }
 
-/** What a command needs that calls the service. */
+/** For commands that need a key. */
 export function accessOf(flags: AccessFlags, env: Environment): Access {
   const { apiKey, ...access } = findAccess(flags, env)
-  if (apiKey === undefined) throw new MissingKey(`There is no API key for ${access.url}.`)
+  if (apiKey === undefined) throw new MissingKey(`No API key for ${access.url}.`)
   return { ...access, apiKey }
 }
 
 /**
- * A flag wins over the environment, the environment over a profile. But who names a profile on the command line
- * means all of it, so that one wins over the environment.
+ * Flags take precedence over the environment, the environment over the current profile. But a profile that is named on the
+ * command line takes precedence over the environment.
  */
 export function findAccess(flags: AccessFlags, env: Environment): FoundAccess {
   const profile = profileOf(flags, env)
@@ -36,7 +36,7 @@ export function findAccess(flags: AccessFlags, env: Environment): FoundAccess {
   const sources = isNamed ? [fromFlags, profile, fromEnv] : [fromFlags, fromEnv, profile]
   const url = sources.find((source) => source?.url)?.url ?? { value: defaultUrl, from: 'the default' }
   checkAddress(url)
-  // The key of a profile is for its own address: another one must not get to see it.
+  // The key of a profile is only sent to the profile's own address.
   const allowed = sources.filter((source) => source !== profile || sameAddress(profile?.url, url))
   const key = allowed.find((source) => source?.key)?.key
   return { url: url.value, urlFrom: url.from, apiKey: key?.value, keyFrom: key?.from ?? '' }
@@ -45,20 +45,22 @@ export function findAccess(flags: AccessFlags, env: Environment): FoundAccess {
 function profileOf(flags: AccessFlags, env: Environment): { url: Given; key: Given } | undefined {
   const name = flags.profile ?? (env.JOBCAST_PROFILE || undefined)
   const profile = readProfile(profilesFile(env), name)
-  if (profile === undefined && name !== undefined) throw new UsageError(`there is no profile "${name}"`)
+  if (profile === undefined && name !== undefined) throw new UsageError(`profile "${name}" not found`)
   if (profile === undefined) return undefined
   const from = name === undefined ? 'the current profile' : `profile "${name}"`
   return { url: { value: profile.url, from }, key: { value: profile.apiKey, from } }
 }
 
-/** An empty variable of the environment counts as none. */
+/** An empty environment variable counts as unset. */
 function given(value: string | undefined, from: string): Given | undefined {
   return value === undefined || value === '' ? undefined : { value, from }
 }
 
 function checkAddress({ value, from }: Given): void {
   if (!/^https?:$/.test(URL.parse(value)?.protocol ?? ''))
-    throw new UsageError(`the address "${value}" (${from}) is not one like http://127.0.0.1:8080`)
+    throw new UsageError(
+      `the address "${value}" (${from}) is not valid; it must be like http://127.0.0.1:8080`,
+    )
 }
 
 function sameAddress(one: Given | undefined, other: Given): boolean {

@@ -1,4 +1,4 @@
-// One call of a server's API over HTTP or HTTPS.
+// One HTTP or HTTPS call of a server's API.
 
 import { type Agent, request as httpRequest } from 'node:http'
 import { type Agent as HttpsAgent, request as httpsRequest } from 'node:https'
@@ -7,9 +7,9 @@ export type ServerAccess = {
   /** http://host:8080, or https:// */
   address: string
   apiKey: string
-  /** Also one that nobody signed. */
+  /** Also a self-signed one. */
   trustAnyCertificate?: boolean
-  /** For many calls: it keeps their connections. */
+  /** To reuse connections for many calls. */
   agent?: Agent | HttpsAgent
 }
 

@@ -1,4 +1,4 @@
-// Profiles: addresses and keys by name, kept in one file that only its owner may read.
+// Profiles: named addresses and keys, in one file that only its owner can read.
 
 import {
   closeSync,
@@ -18,17 +18,17 @@ import { UsageError } from '../errors/usage-error.ts'
 export type Profile = { url: string; apiKey: string }
 
 export type Profiles = {
-  /** The one that is used where none is named. */
+  /** Used by default. */
   current: string | undefined
   byName: Map<string, Profile>
 }
 
 export const defaultProfile = 'default'
 
-/** The named one, which must be there; or the current one, if there is one. */
+/** The named profile, which must exist; or the current one, if any. */
 export function readProfile(file: string, name?: string): Profile | undefined {
   const { current, byName } = readProfiles(file)
-  if (name !== undefined && !byName.has(name)) throw noSuchProfile(name)
+  if (name !== undefined && !byName.has(name)) throw profileNotFound(name)
   return byName.get(name ?? current ?? '')
 }
 
@@ -38,10 +38,10 @@ export function readProfiles(file: string): Profiles {
   return parseProfiles(file, text)
 }
 
-/** It becomes the current one. */
+/** It becomes the current profile. */
 export function saveProfile(file: string, name: string, { url, apiKey }: Profile): void {
   if (!/^[\w.-]{1,64}$/.test(name)) {
-    throw new UsageError(`"${name}" cannot name a profile: letters, digits and _ . - only, at most 64`)
+    throw new UsageError(`"${name}" is not a valid profile name: use up to 64 letters, digits, _ . -`)
   }
   const { byName } = readProfiles(file)
   byName.set(name, { url, apiKey })
@@ -50,19 +50,19 @@ export function saveProfile(file: string, name: string, { url, apiKey }: Profile
 
 export function useProfile(file: string, name: string): void {
   const { byName } = readProfiles(file)
-  if (!byName.has(name)) throw noSuchProfile(name)
+  if (!byName.has(name)) throw profileNotFound(name)
   writeProfiles(file, { current: name, byName })
 }
 
-/** When the current one goes, none is current. */
+/** If it was the current profile, there is no current one afterwards. */
 export function removeProfile(file: string, name: string): void {
   const { current, byName } = readProfiles(file)
-  if (!byName.delete(name)) throw noSuchProfile(name)
+  if (!byName.delete(name)) throw profileNotFound(name)
   writeProfiles(file, { current: current === name ? undefined : current, byName })
 }
 
-function noSuchProfile(name: string): UsageError {
-  return new UsageError(`there is no profile "${name}"; "jobcast profiles ls" lists them`)
+function profileNotFound(name: string): UsageError {
+  return new UsageError(`profile "${name}" not found; "jobcast profiles ls" lists them`)
 }
 
 export function profilesFile(env: NodeJS.ProcessEnv): string {
@@ -74,29 +74,27 @@ function configFolder(env: NodeJS.ProcessEnv): string {
   return env.XDG_CONFIG_HOME || join(homedir(), '.config')
 }
 
-/** Undefined where there is no such file. As ssh does with keys, one that others can read is refused. */
+/** Undefined if it does not exist. Like ssh with keys, refuses a file that others can read. */
 function readOwnFile(file: string): string | undefined {
   try {
     const { mode } = statSync(file)
-    // Windows keeps no such bits; there the folder is the user's own.
+    // Windows has no such mode bits; there the folder belongs to the user.
     if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
       throw new UsageError(
-        `${file} holds API keys and is open to others (mode ${(mode & 0o777).toString(8)}). Close it: chmod 600 ${file}`,
+        `${file} contains API keys but is readable by others (mode ${(mode & 0o777).toString(8)}). Run: chmod 600 ${file}`,
       )
     }
     return readFileSync(file, 'utf8')
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
-    if (code !== undefined) throw new UsageError(`${file} cannot be read: ${message}`)
+    if (code !== undefined) throw new UsageError(`cannot read ${file}: ${message}`)
     throw error
   }
 }
 
 function parseProfiles(file: string, text: string): Profiles {
-  const bad = new UsageError(
-    `${file} is not what "jobcast login" writes. Mend it, or delete it and log in again.`,
-  )
+  const bad = new UsageError(`${file} is malformed. Fix it, or delete it and run "jobcast login" again.`)
   let content: { current?: unknown; profiles?: unknown }
   try {
     content = JSON.parse(text)
@@ -115,13 +113,13 @@ function isEntry(entry: [string, unknown]): entry is [string, Profile] {
   return typeof url === 'string' && typeof apiKey === 'string'
 }
 
-/** Whole or not at all: whoever reads meanwhile gets the one before. */
+/** Atomically: readers see the previous content until it is complete. */
 function writeProfiles(file: string, { current, byName }: Profiles): void {
   const content = { current, profiles: Object.fromEntries(byName) }
   const draft = `${file}.${process.pid}.new`
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-    // What a login that was killed has left under this name may have another mode.
+    // A draft left by a killed login may have another mode.
     rmSync(draft, { force: true })
     const opened = openSync(draft, 'wx', 0o600)
     try {
@@ -133,6 +131,6 @@ function writeProfiles(file: string, { current, byName }: Profiles): void {
     renameSync(draft, file)
   } catch (error) {
     rmSync(draft, { force: true })
-    throw new UsageError(`${file} cannot be written: ${(error as Error).message}`)
+    throw new UsageError(`cannot write ${file}: ${(error as Error).message}`)
   }
 }

@@ -1,11 +1,11 @@
-// Whether the service answers: the client tries again by itself, and a person who waits wants to know that it has to.
+// Reports when the service becomes unreachable and reachable again: the client retries silently.
 
 export class Reach {
   onLost: ((reason: string) => void) | undefined
   onBack: (() => void) | undefined
   #isLost = false
 
-  /** For the client, instead of the global one. */
+  /** For the client, instead of the global fetch. */
   readonly fetch: typeof fetch = async (input, init) => {
     try {
       const response = await fetch(input, init)
@@ -13,7 +13,7 @@ export class Reach {
       this.#isLost = false
       return response
     } catch (error) {
-      // One line for a service that is away for an hour, not one for each try.
+      // One report per outage, not one per attempt.
       if (!this.#isLost && !init?.signal?.aborted) {
         this.#isLost = true
         this.onLost?.(reasonOf(error as Error))
@@ -23,7 +23,7 @@ export class Reach {
   }
 }
 
-/** What is at the bottom of it. A name with several addresses fails with several errors, and then without a message. */
+/** The innermost cause. A host name with several addresses gives an AggregateError, which has no message. */
 export function reasonOf(error: Error): string {
   const { cause } = error
   if (cause instanceof Error) return reasonOf(cause)

@@ -20,7 +20,7 @@ export function listenForInterrupt({ signals }: Pick<Io, 'signals'>): Interrupt 
     signals.off('SIGINT', interrupt)
     signals.off('SIGTERM', interrupt)
   }
-  // A second signal meets no listener and ends the process, as it ends any other.
+  // A second signal finds no listener and ends the process at once.
   const interrupt = (name: SignalName) => {
     stop()
     controller.abort(new Interrupted(name))
@@ -30,7 +30,7 @@ export function listenForInterrupt({ signals }: Pick<Io, 'signals'>): Interrupt 
   return { signal: controller.signal, stop }
 }
 
-/** For work that cannot be asked to end: rejects with Interrupted, and the end of the process ends the work. */
+/** For work that cannot be aborted: rejects with Interrupted, and the end of the process ends the work. */
 export async function untilInterrupted<T>(io: Pick<Io, 'signals'>, work: () => Promise<T>): Promise<T> {
   const { signal, stop } = listenForInterrupt(io)
   const interrupted = new Promise<never>((_, reject) => {

@@ -1,9 +1,9 @@
-// A program that runs until somebody ends it.
+// For programs that run until a signal ends them.
 
 import { type ExitCode, exitCode } from '../errors/exit-code.ts'
 import type { Io, SignalName } from '../io.ts'
 
-/** A second SIGTERM changes nothing; after the first Ctrl-C nobody listens, so a second one ends it at once. */
+/** Further SIGTERMs are ignored; a second Ctrl-C finds no listener and ends the process at once. */
 export async function runUntilSignal(
   { signals }: Pick<Io, 'signals'>,
   stop: (signal: SignalName) => Promise<void>,

@@ -1,23 +1,23 @@
-// What devices write, while they do: as it is from one device, line by line from several.
+// Prints the output of devices while they write it: unchanged for one device, line by line for several.
 
 import type { Jobcast, TriggeredExecution } from '@jobcast/client'
 import { explainError } from '../errors/explain-error.ts'
 import { padText, plainText, textWidth } from '../output/text-width.ts'
 
-/** Each is a connection of its own, and nobody reads more than this at once. */
-export const mostFollowed = 50
+/** Each needs its own connection, and nobody can read more at once. */
+export const maxFollowed = 50
 
 export type OutputSink = {
-  /** As it came. */
+  /** Unchanged. */
   raw: (bytes: Uint8Array) => void
   line: (text: string) => void
-  /** That it cannot be read; the run goes on. */
-  trouble: (text: string) => void
+  /** Reports that output cannot be read; the run continues. */
+  problem: (text: string) => void
 }
 
 type Followed = Pick<TriggeredExecution, 'jobExecutionId' | 'deviceId'>
 
-/** Resolves when all have ended, or with the signal. */
+/** Resolves when all executions have ended, or on abort. */
 export async function followOutputs(
   client: Jobcast,
   executions: readonly Followed[],
@@ -34,31 +34,31 @@ export async function followOutputs(
         put(bytes)
       }
     } catch (error) {
-      if (!signal.aborted) sink.trouble(`${name} | ${explainError(error)}`)
+      if (!signal.aborted) sink.problem(`${name} | ${explainError(error)}`)
     }
     lines.end()
   }
   await Promise.all(executions.map(follow))
 }
 
-/** A line is given when it is whole; the last one may lack its end. */
+/** Passes on complete lines, and the last one even without its newline. */
 export class LineSplitter {
   readonly #decoder = new TextDecoder()
   readonly #onLine: (line: string) => void
-  #rest = ''
+  #incomplete = ''
 
   constructor(onLine: (line: string) => void) {
     this.#onLine = onLine
   }
 
   readonly push = (bytes: Uint8Array): void => {
-    const lines = (this.#rest + this.#decoder.decode(bytes, { stream: true })).split('\n')
-    this.#rest = lines.pop() ?? ''
+    const lines = (this.#incomplete + this.#decoder.decode(bytes, { stream: true })).split('\n')
+    this.#incomplete = lines.pop() ?? ''
     for (const line of lines) this.#onLine(line.replace(/\r$/, ''))
   }
 
   end(): void {
-    if (this.#rest !== '') this.#onLine(this.#rest)
-    this.#rest = ''
+    if (this.#incomplete !== '') this.#onLine(this.#incomplete)
+    this.#incomplete = ''
   }
 }

@@ -1,4 +1,4 @@
-// Follows one execution to its end, a line for each step.
+// Follows one execution until it ends, with a line per state change.
 
 import { type Execution, type ExecutionEventData, isEnd, type Jobcast } from '@jobcast/client'
 import type { OwnerContext } from '../define/owner-command.ts'
@@ -17,69 +17,69 @@ export async function watchExecution(
   id: number,
   timeoutMs: number | undefined,
 ): Promise<ExitCode> {
-  out.outliveReader()
+  out.ignoreReader()
   const interrupt = listenForInterrupt(io)
   const late = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs)
   const signal = late ? AbortSignal.any([interrupt.signal, late]) : interrupt.signal
-  const howToGoOn = `Watch it:  jobcast executions watch ${id}   Cancel it:  jobcast executions cancel ${id}`
-  const tell = (step: Step) => {
+  const nextSteps = `Watch it:  jobcast executions watch ${id}   Cancel it:  jobcast executions cancel ${id}`
+  const print = (step: Step) => {
     const attempt = step.attempt > 1 ? `, attempt ${step.attempt}` : ''
     const reason = reasonOf(step)
     out.say(
-      `${clockTime()}  ${paintState(out.paintTalk, step.execState)}${attempt}${reason && `: ${reason}`}`,
+      `${clockTime()}  ${paintState(out.paintMessage, step.execState)}${attempt}${reason && `: ${reason}`}`,
     )
   }
   try {
-    const execution = await untilEnd(client, id, tell, signal)
+    const execution = await untilEnd(client, id, print, signal)
     showExecution(out, execution)
-    return execution.execState === 'SUCCEEDED' ? exitCode.ok : exitCode.notSucceeded
+    return execution.execState === 'SUCCEEDED' ? exitCode.ok : exitCode.unsuccessful
   } catch (error) {
     if (!signal.aborted) throw error
     if (interrupt.signal.reason instanceof Interrupted) {
-      out.say(`Execution ${id} goes on. ${howToGoOn}`)
+      out.say(`Execution ${id} continues. ${nextSteps}`)
       return interrupt.signal.reason.exitCode
     }
-    out.say(`Execution ${id} had not ended after ${elapsedText(timeoutMs ?? 0)}; it goes on. ${howToGoOn}`)
-    return exitCode.waitRanOut
+    out.say(`Execution ${id} has not ended after ${elapsedText(timeoutMs ?? 0)} and continues. ${nextSteps}`)
+    return exitCode.timedOut
   } finally {
     interrupt.stop()
   }
 }
 
-/** The answer of the service is what counts; events only tell the steps sooner. */
+/** The result comes from GET; events only show the steps sooner. */
 async function untilEnd(
   client: Jobcast,
   id: number,
-  tell: (step: Step) => void,
+  print: (step: Step) => void,
   signal: AbortSignal,
 ): Promise<Execution> {
-  let told = -1
-  const tellOnce = (step: Step) => {
-    if (step.versionNumber <= told) return
-    told = step.versionNumber
-    tell(step)
+  let printed = -1
+  const printOnce = (step: Step) => {
+    if (step.versionNumber <= printed) return
+    printed = step.versionNumber
+    print(step)
   }
   let execution = await client.executions.get(id, { signal })
-  tellOnce(execution)
+  printOnce(execution)
   const events = new AbortController()
-  void tellSteps(client, execution, tellOnce, events.signal).catch(() => undefined)
+  void printSteps(client, execution, printOnce, events.signal).catch(() => undefined)
   try {
     while (!isEnd(execution.execState)) execution = await client.executions.get(id, { wait: 60, signal })
   } finally {
     events.abort()
   }
-  tellOnce(execution)
+  printOnce(execution)
   return execution
 }
 
-/** A run has one execution on a device. */
-async function tellSteps(
+/** A run has at most one execution per device. */
+async function printSteps(
   client: Jobcast,
   { runId, deviceId }: Execution,
-  tell: (step: Step) => void,
+  print: (step: Step) => void,
   signal: AbortSignal,
 ): Promise<void> {
   for await (const { data } of client.events({ runId, deviceId, types: ['execution.*'], signal })) {
-    if ('jobExecutionId' in data) tell(data)
+    if ('jobExecutionId' in data) print(data)
   }
 }

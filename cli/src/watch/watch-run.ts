@@ -1,4 +1,4 @@
-// Follows a run to its end: progress on the way, the run as data in the end, its outcome as exit code.
+// Follows a run until it has finished: shows progress, prints the run, returns its outcome as exit code.
 
 import { type Run, type TriggeredExecution, WaitTimeout } from '@jobcast/client'
 import type { OwnerContext } from '../define/owner-command.ts'
@@ -7,13 +7,13 @@ import { elapsedText } from '../flags/wait-time.ts'
 import type { Io } from '../io.ts'
 import { openProgress } from '../output/draw-progress.ts'
 import type { Out } from '../output/out.ts'
-import { countsText, failureLine, nameOf, type Progress } from '../output/progress.ts'
+import { countsText, nameOf, type Progress, unsuccessfulLine } from '../output/progress.ts'
 import { Interrupted, listenForInterrupt } from '../signals/interrupt.ts'
 import { followOutputs, type OutputSink } from './follow-outputs.ts'
 
 export type WatchOptions = {
   timeoutMs?: number | undefined
-  /** Whose output is shown as well. */
+  /** Executions whose output is printed as well. */
   follow?: readonly TriggeredExecution[] | undefined
 }
 
@@ -22,14 +22,14 @@ export async function watchRun(
   runId: number,
   { timeoutMs, follow = [] }: WatchOptions,
 ): Promise<ExitCode> {
-  out.outliveReader()
+  out.ignoreReader()
   const interrupt = listenForInterrupt(io)
   const outputs = new AbortController()
   const untilEither = AbortSignal.any([outputs.signal, interrupt.signal])
-  const progress = follow.length === 1 ? quiet(out) : openProgress(io, out)
-  // The client waits for a service that is away: it may be an upgrade.
-  reach.onLost = (reason) => progress.say(`No answer from ${access.url} (${reason}); the wait goes on.`)
-  reach.onBack = () => progress.say('The service answers again.')
+  const progress = follow.length === 1 ? noProgress(out) : openProgress(io, out)
+  // The client retries while the service is unreachable, for example during an upgrade.
+  reach.onLost = (reason) => progress.say(`No response from ${access.url} (${reason}); still waiting.`)
+  reach.onBack = () => progress.say('The service is reachable again.')
   try {
     const followed =
       follow.length > 0 && followOutputs(client, follow, sinkOf(io, out, progress), untilEither)
@@ -37,53 +37,53 @@ export async function watchRun(
       timeoutMs,
       signal: interrupt.signal,
       onProgress: (run) => progress.update(run),
-      onEnded: (execution) => progress.say(failureLine(execution, out.paintTalk)),
+      onEnded: (execution) => progress.say(unsuccessfulLine(execution, out.paintMessage)),
     })
-    // Its executions have ended, so their outputs are about to.
+    // The executions have ended, so their outputs end as well.
     await followed
     progress.close()
     showEnd(out, run, follow.length > 0)
-    return run.counts.SUCCEEDED === run.total ? exitCode.ok : exitCode.notSucceeded
+    return run.counts.SUCCEEDED === run.total ? exitCode.ok : exitCode.unsuccessful
   } catch (error) {
     progress.close()
     if (error instanceof Interrupted) {
-      out.say(`Run ${runId} goes on. ${howToGoOn(runId)}`)
+      out.say(`Run ${runId} continues. ${nextSteps(runId)}`)
       return error.exitCode
     }
     if (!(error instanceof WaitTimeout)) throw error
     out.say(
-      `Run ${runId} had not finished after ${elapsedText(timeoutMs ?? 0)}; it goes on. ${howToGoOn(runId)}`,
+      `Run ${runId} has not finished after ${elapsedText(timeoutMs ?? 0)} and continues. ${nextSteps(runId)}`,
     )
     if (error.run) showEnd(out, error.run, follow.length > 0)
-    return exitCode.waitRanOut
+    return exitCode.timedOut
   } finally {
     outputs.abort()
     interrupt.stop()
   }
 }
 
-export function howToGoOn(runId: number): string {
+export function nextSteps(runId: number): string {
   return `Watch it:  jobcast runs watch ${runId}   Cancel it:  jobcast runs cancel ${runId}`
 }
 
-/** The output of devices has standard output for itself, so that it can be kept as it is. */
+/** With --follow, standard output holds nothing but the output of devices. */
 function showEnd(out: Out, run: Run, hasOutput: boolean): void {
-  const text = () => `${nameOf(run)}  ${countsText(run.counts, hasOutput ? out.paintTalk : out.paint)}`
+  const text = () => `${nameOf(run)}  ${countsText(run.counts, hasOutput ? out.paintMessage : out.paint)}`
   if (hasOutput && !out.json) out.say(text())
   else out.show(run, text)
 }
 
-/** With JSON standard output is for the one document. */
+/** With --json, standard output is for the JSON document. */
 function sinkOf(io: Io, out: Out, progress: Progress): OutputSink {
   return {
     raw: (bytes) => void (out.json ? io.stderr : io.stdout).write(bytes),
     line: (text) => (out.json ? progress.say(text) : progress.line(text)),
-    trouble: (text) => progress.say(text),
+    problem: (text) => progress.say(text),
   }
 }
 
-/** What one device writes is shown as it comes, half lines too: a bar would get in between. */
-function quiet(out: Out): Progress {
+/** The output of one device is printed as it arrives, incomplete lines too: a bar would interfere. */
+function noProgress(out: Out): Progress {
   return {
     update: () => undefined,
     say: (text) => out.say(text),

@@ -1,4 +1,4 @@
-// The output of one execution on standard output, byte for byte.
+// Prints the output of one execution.
 
 import type { OwnerContext } from '../define/owner-command.ts'
 import { type ExitCode, exitCode } from '../errors/exit-code.ts'
@@ -10,7 +10,7 @@ export async function writeOutput(
   id: number,
   { follow = false, attempt }: { follow?: boolean; attempt?: number },
 ): Promise<ExitCode> {
-  if (out.json && follow) throw new UsageError('--json and --follow exclude each other: output is no JSON')
+  if (out.json && follow) throw new UsageError('--json and --follow cannot be used together')
   const interrupt = listenForInterrupt(io)
   const { signal } = interrupt
   try {

@@ -1,51 +1,54 @@
-// The program, walked: what can stand at each place of a command line.
+// Walks the commands: what can be typed at each position of a command line.
 
 import type { Command, Option } from 'commander'
 
 export type Flag = {
   /** `-f` and `--file`. */
   names: string[]
-  does: string
+  description: string
   takesValue: boolean
-  /** What its value can be; empty where it can be much. */
+  /** Allowed values; empty if any value is allowed. */
   choices: readonly string[]
-  /** Its value is the name of a file or a folder. */
+  /** Its value is a file or folder. */
   isFile: boolean
 }
 
-export type Spot = {
-  /** The commands so far, a blank before each: '' or ' runs ls'. */
+export type Position = {
+  /** The commands so far, each after a space: '' or ' runs ls'. */
   path: string
-  commands: { name: string; does: string }[]
-  /** What its first argument can be. */
+  commands: { name: string; description: string }[]
+  /** Allowed values of the first argument. */
   words: readonly string[]
   flags: Flag[]
 }
 
-export function spotsOf(command: Command, path = ''): Spot[] {
+export function positionsOf(command: Command, path = ''): Position[] {
   const help = command.createHelp()
   const children = help.visibleCommands(command)
-  const spot = {
+  const position = {
     path,
-    commands: children.map((child) => ({ name: child.name(), does: firstSentence(child.description()) })),
+    commands: children.map((child) => ({
+      name: child.name(),
+      description: firstSentence(child.description()),
+    })),
     words: command.registeredArguments[0]?.argChoices ?? [],
     flags: help.visibleOptions(command).map(flagOf),
   }
-  return [spot, ...children.flatMap((child) => spotsOf(child, `${path} ${child.name()}`))]
+  return [position, ...children.flatMap((child) => positionsOf(child, `${path} ${child.name()}`))]
 }
 
 function flagOf(option: Option): Flag {
   const { short, long, description, required, optional, argChoices = [] } = option
   return {
     names: [short, long].filter((name) => name !== undefined),
-    does: firstSentence(description),
+    description: firstSentence(description),
     takesValue: required || optional,
     choices: argChoices,
     isFile: /<(?:file|folder|path)>/.test(option.flags),
   }
 }
 
-/** A list has room for one. */
+/** Completion lists have room for one. */
 function firstSentence(text: string): string {
   return text.split(/(?<=\.) |\n/)[0] ?? ''
 }

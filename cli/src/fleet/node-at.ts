@@ -1,20 +1,20 @@
 import { isMap, isSeq, type Node } from 'yaml'
 import { keyText } from './yaml-reader.ts'
 
-/** Where a path leads to: the name of the last field on it. As far as it can be followed; an alias ends it. */
-export function placeOf(from: unknown, path: readonly string[]): Node | undefined {
+/** The node of the last field on a path that can be found; paths are not followed through aliases. */
+export function nodeAt(from: unknown, path: readonly string[]): Node | undefined {
   let node = from
-  let place: Node | undefined
+  let found: Node | undefined
   for (const step of path) {
     if (isMap(node)) {
       const pair = node.items.find((each) => keyText(each) === step)
       if (pair === undefined) break
-      place = pair.key as Node
+      found = pair.key as Node
       node = pair.value
     } else if (isSeq(node)) {
       node = node.items[Number(step)]
-      place = node as Node | undefined
+      found = node as Node | undefined
     } else break
   }
-  return place
+  return found
 }

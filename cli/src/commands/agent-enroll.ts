@@ -1,4 +1,4 @@
-// jobcast agent enroll: fetches a device's first token with the token of an enrolment.
+// jobcast agent enroll: fetches a device's first token with an enrollment token.
 
 import { readFileSync } from 'node:fs'
 import { Command, Option } from 'commander'
@@ -16,26 +16,33 @@ type EnrollFlags = {
 
 export function enrollCommand(): Command {
   return new Command('enroll')
-    .description('Fetch the token of this device, once, with an enrolment token.')
+    .description('Fetch the first token of this device with an enrollment token.')
     .addOption(
-      new Option('--server <url>', 'the service, for example https://jobs.example').env('JOBCAST_SERVER'),
+      new Option('--server <url>', 'address of the service, for example https://jobs.example').env(
+        'JOBCAST_SERVER',
+      ),
     )
-    .addOption(new Option('--device <deviceId>', 'who this device is to be').env('JOBCAST_DEVICE'))
+    .addOption(new Option('--device <deviceId>', 'deviceId of this device').env('JOBCAST_DEVICE'))
     .addOption(
-      new Option('--token-file <file>', 'where to put the token (mode 0600)').env('JOBCAST_TOKEN_FILE'),
+      new Option('--token-file <file>', 'file to write the device token to (mode 0600)').env(
+        'JOBCAST_TOKEN_FILE',
+      ),
     )
-    .option('--enrollment-token-file <file>', 'holds the enrolment token (je_…)')
-    .option('--name <text>', 'the name of the device; its deviceId unless said')
-    .addHelpText('after', '\n  JOBCAST_ENROLLMENT_TOKEN   the enrolment token itself, instead of a file\n')
+    .option('--enrollment-token-file <file>', 'file with the enrollment token (je_…)')
+    .option('--name <text>', 'name of the device (default: its deviceId)')
+    .addHelpText(
+      'after',
+      '\n  JOBCAST_ENROLLMENT_TOKEN   the enrollment token itself, instead of --enrollment-token-file\n',
+    )
     .action(
       withIo(async ({ stdout, stderr, env }, _flags: EnrollFlags, command: Command) => {
         const flags = flagsWithEnv<EnrollFlags>(command, env)
         try {
           await enroll(flags, env)
-          stdout.write(`${flags.device} is enrolled; its token is in ${flags.tokenFile}.\n`)
+          stdout.write(`${flags.device} is enrolled. Its token is in ${flags.tokenFile}.\n`)
           return exitCode.ok
         } catch (error) {
-          stderr.write(`The device cannot be enrolled: ${(error as Error).message}\n`)
+          stderr.write(`jobcast: cannot enroll the device: ${(error as Error).message}\n`)
           return exitCode.unexpected
         }
       }),
@@ -51,7 +58,9 @@ async function enroll(flags: EnrollFlags, env: NodeJS.ProcessEnv): Promise<void>
     ? readFileSync(enrollmentTokenFile, 'utf8').trim()
     : env.JOBCAST_ENROLLMENT_TOKEN
   if (!enrollmentToken?.startsWith('je_')) {
-    throw new Error('--enrollment-token-file or JOBCAST_ENROLLMENT_TOKEN must give an enrolment token (je_…)')
+    throw new Error(
+      '--enrollment-token-file or JOBCAST_ENROLLMENT_TOKEN must give an enrollment token (je_…)',
+    )
   }
   const { enrollDevice, httpAddress } = await import('@jobcast/agent')
   await enrollDevice({

@@ -1,4 +1,4 @@
-// What there is: jobs, devices, enrolments, keys, owners, webhooks.
+// Jobs, devices, enrollments, keys, owners, webhooks.
 
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
@@ -65,7 +65,7 @@ test('devices are listed by tag and by state; tags stay unless they are named', 
   assert.match(await outputOf('devices', 'get', 'cli-1'), /^name +Uno$/m)
   const limited = await jobcast('devices', 'ls', '--limit', '1')
   assert.equal(limited.stdout.trim().split('\n').length, 2)
-  assert.match(limited.stderr, /There are more/)
+  assert.match(limited.stderr, /More results exist/)
 })
 
 test('the token of a device is alone on standard output, and works until it is revoked', async () => {
@@ -90,7 +90,7 @@ test('in a pipe nothing is deleted without --yes: it ends with 2', async () => {
   await outputOf('devices', 'put', 'cli-kept')
   const { code, stderr } = await jobcast('devices', 'rm', 'cli-kept')
   assert.equal(code, 2)
-  assert.match(stderr, /say --yes/)
+  assert.match(stderr, /use --yes/)
   await outputOf('devices', 'get', 'cli-kept')
   await outputOf('devices', 'rm', 'cli-kept', '--yes')
   assert.equal((await jobcast('devices', 'rm', 'cli-kept', '--yes')).code, 4)
@@ -98,12 +98,12 @@ test('in a pipe nothing is deleted without --yes: it ends with 2', async () => {
 
 test('at a terminal it is asked: no keeps it and ends with 130, yes deletes it', async (t) => {
   await outputOf('devices', 'put', 'cli-asked')
-  const question = /Delete device cli-asked\? What has not ended on it is canceled\. \[y\/N\]$/
+  const question = /Delete device cli-asked\? Its unfinished executions are canceled\. \[y\/N\]$/
   const declined = openTerminal(t, ['devices', 'rm', 'cli-asked'], access)
   await declined.until(question)
   declined.press('\r')
   assert.equal(await declined.ended, 130)
-  assert.match(declined.screen.text(), /Nothing was done\./)
+  assert.match(declined.screen.text(), /Canceled; nothing was changed\./)
   await outputOf('devices', 'get', 'cli-asked')
   const agreed = openTerminal(t, ['devices', 'rm', 'cli-asked'], access)
   await agreed.until(question)
@@ -113,7 +113,7 @@ test('at a terminal it is asked: no keeps it and ends with 130, yes deletes it',
   assert.equal((await jobcast('devices', 'get', 'cli-asked')).code, 4)
 })
 
-test('an enrolment is made with what the flags say, listed and revoked', async () => {
+test('an enrollment is created with what the flags say, listed and revoked', async () => {
   const flags = ['--name', 'cli', '--max-uses', '3', '--expires-in', '2d', '--tag', 'a', '--prefix', 'k-']
   const made = JSON.parse(await outputOf('enrollments', 'new', ...flags, '--json'))
   assert.deepEqual([made.maxUses, made.tags, made.deviceIdPrefix], [3, ['a'], 'k-'])
@@ -142,7 +142,9 @@ test('a key has the scopes that are named and can be revoked; without the right 
     listed.some((each: { keyId: string; revokedAt: unknown }) => each.keyId === keyId && each.revokedAt),
   )
   assert.equal((await jobcast('keys', 'new', 'x')).code, 2)
-  assert.equal((await jobcast('keys', 'new', 'x', '--scope', 'EVERYTHING')).code, 5)
+  const unknown = await jobcast('keys', 'new', 'x', '--scope', 'READ,EVERYTHING')
+  assert.equal(unknown.code, 2)
+  assert.match(unknown.stderr, /Allowed choices are TRIGGER, READ, MANAGE, ADMIN\./)
 })
 
 test('an owner is made and gets its first key', async () => {
@@ -158,7 +160,7 @@ test('an owner is made and gets its first key', async () => {
 test('a webhook is made, changed without losing the rest, paused, resumed, and gets a new secret', async () => {
   const missing = await jobcast('webhooks', 'put', 'alerts')
   assert.equal(missing.code, 2)
-  assert.match(missing.stderr, /--to must say/)
+  assert.match(missing.stderr, /--to is required/)
   const to = 'https://example.com/jobcast'
   const events = ['--event', 'execution.failed,run.*']
   assert.match(await outputOf('webhooks', 'put', 'alerts', '--to', to, ...events), /^whsec_\S+\n$/)
@@ -174,7 +176,14 @@ test('a webhook is made, changed without losing the rest, paused, resumed, and g
   assert.match(await outputOf('webhooks', 'get', 'alerts'), /^state +ACTIVE$/m)
   assert.match(await outputOf('webhooks', 'secret', 'alerts'), /^whsec_\S+\n$/)
   assert.match(await outputOf('webhooks', 'deliveries', 'alerts', '--state', 'FAILED'), /^EVENT +TYPE +STATE/)
-  assert.equal((await jobcast('webhooks', 'deliveries', 'alerts', '--state', 'ODD')).code, 2)
+  for (const wrong of [
+    ['deliveries', 'alerts', '--state', 'ODD'],
+    ['put', 'alerts', '--event', 'run.*,odd'],
+  ]) {
+    const { code, stderr } = await jobcast('webhooks', ...wrong)
+    assert.equal(code, 2)
+    assert.match(stderr, /Allowed choices are (?:PENDING, DELIVERED, FAILED|run\.created, .*)\./)
+  }
   await outputOf('webhooks', 'replay', 'alerts', '--since', '1h')
   assert.equal((await jobcast('webhooks', 'replay', 'alerts', '--event', '999999')).code, 4)
   assert.equal((await jobcast('webhooks', 'replay', 'alerts')).code, 2)

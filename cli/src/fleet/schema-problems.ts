@@ -1,14 +1,14 @@
-// What a schema has against a value, in words, and where.
+// Schema errors as messages, with the path they belong to.
 
 import { Name, NewDeviceId, NewJobName, Prose } from '@jobcast/contract'
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 
-/** `path` leads from the value to the trouble. */
-export type Complaint = { path: string[]; words: string }
-export type Complain = (value: unknown) => Complaint[]
+/** `path` leads from the value to the invalid part. */
+export type SchemaProblem = { path: string[]; message: string }
+export type Check = (value: unknown) => SchemaProblem[]
 
-const aName = 'must be 1 to 128 characters, not only blanks, without control characters'
+const aName = 'must be 1 to 128 characters without control characters, and not only spaces'
 const patternWords = new Map([
   [patternOf(Name), aName],
   [patternOf(NewJobName), `${aName}, and not . or ..`],
@@ -20,31 +20,31 @@ function patternOf(schema: TSchema): unknown {
   return (schema as { pattern?: unknown }).pattern
 }
 
-export function buildComplain(schema: TSchema): Complain {
+export function buildCheck(schema: TSchema): Check {
   const validator = Compile(schema)
   return (value) => {
     if (validator.Check(value)) return []
-    // A field that is not allowed is told twice: of itself, and of the object that holds it.
+    // An unknown field is reported twice: for itself and for its object.
     const errors = validator.Errors(value).filter(({ keyword }) => keyword !== 'boolean')
-    return errors.flatMap((error) => complaintsOf(error, value))
+    return errors.flatMap((error) => problemsOf(error, value))
   }
 }
 
 type SchemaError = ReturnType<ReturnType<typeof Compile>['Errors']>[number]
 
-function complaintsOf(error: SchemaError, value: unknown): Complaint[] {
+function problemsOf(error: SchemaError, value: unknown): SchemaProblem[] {
   const path = error.instancePath
     .split('/')
     .slice(1)
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-  const at = (more: string[], words: string) => ({ path: [...path, ...more], words })
+  const at = (more: string[], message: string) => ({ path: [...path, ...more], message })
   switch (error.keyword) {
     case 'additionalProperties':
-      return error.params.additionalProperties.map((name) => at([name], 'is no field that is known here'))
+      return error.params.additionalProperties.map((name) => at([name], 'unknown field'))
     case 'required':
       return error.params.requiredProperties.map((name) => at([], `${name} is missing`))
     case 'uniqueItems':
-      return error.params.duplicateItems.map((index) => at([String(index)], 'is there twice'))
+      return error.params.duplicateItems.map((index) => at([String(index)], 'duplicate value'))
     case 'type':
       return [at([], typeWords(String(error.params.type), valueAt(value, path)))]
     case 'enum':

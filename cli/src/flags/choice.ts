@@ -1,0 +1,24 @@
+// Flags with a fixed set of values. An invalid value is answered with the valid ones.
+
+import { InvalidArgumentError, Option } from 'commander'
+
+/** One of the values; case does not matter. */
+export function choiceOption<T extends string>(flags: string, text: string, allowed: readonly T[]): Option {
+  return new Option(flags, text).choices(allowed).argParser((value: string) => parseChoice(value, allowed))
+}
+
+/** Any number of the values: repeated, or comma-separated. */
+export function choicesOption<T extends string>(flags: string, text: string, allowed: readonly T[]): Option {
+  return new Option(flags, text)
+    .choices(allowed)
+    .argParser((value: string, before: T[] = []) => [
+      ...before,
+      ...value.split(',').map((each) => parseChoice(each.trim(), allowed)),
+    ])
+}
+
+function parseChoice<T extends string>(value: string, allowed: readonly T[]): T {
+  const choice = allowed.find((each) => each.toLowerCase() === value.toLowerCase())
+  if (choice === undefined) throw new InvalidArgumentError(`Allowed choices are ${allowed.join(', ')}.`)
+  return choice
+}
