@@ -3,13 +3,13 @@
 
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { setTimeout as rest } from 'node:timers/promises'
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 import { LineClosed, MqttLine, NotLetIn } from './mqtt-line.ts'
+import { type Random, seededRandom } from './seeded-random.ts'
 
 export const badBehaviours = ['stuck', 'flapping', 'poisoned'] as const
 type Behaviour = (typeof badBehaviours)[number]
-type Order = { mqtt: string; tokens: Record<Behaviour, string> }
+type Order = { mqtt: string; tokens: Record<Behaviour, string>; seed: number }
 
 /** How often each has misbehaved, and how often the server went on to read from the stuck one. */
 export type BadCounts = Record<Behaviour, number> & { heardOut: number }
@@ -29,8 +29,9 @@ export async function startBadDevices(order: Order): Promise<{ stop: () => Promi
   }
 }
 
-async function misbehave({ mqtt, tokens }: Order): Promise<void> {
+async function misbehave({ mqtt, tokens, seed }: Order): Promise<void> {
   const counts: BadCounts = { stuck: 0, flapping: 0, poisoned: 0, heardOut: 0 }
+  const random = seededRandom(seed)
   const over = new AbortController()
   parentPort?.once('message', () => over.abort())
   let hasBegun = false
@@ -44,7 +45,7 @@ async function misbehave({ mqtt, tokens }: Order): Promise<void> {
     async stuck() {
       if (await beStuck(mqtt, tokens.stuck, () => count('stuck'), over.signal)) counts.heardOut++
     },
-    flapping: () => flap(mqtt, tokens.flapping).then(() => count('flapping')),
+    flapping: () => flap(mqtt, tokens.flapping, random).then(() => count('flapping')),
     poisoned: () => sendPoison(mqtt, tokens.poisoned, counts.poisoned).then(() => count('poisoned')),
   }
   const goOn = async (behaviour: Behaviour) => {
@@ -73,20 +74,20 @@ async function beStuck(
   line.stream.pause()
   for (let i = 0; i < 3000; i++) line.publishUnconfirmed('$next/get', { padding: 'x'.repeat(6000) })
   onStuck()
-  // It stays for a while: the server must live with it, not only survive it.
-  await rest(5000, undefined, { signal: isOver }).catch(() => undefined)
+  // It stays to the end: the server must live with it, not only survive it.
+  if (!isOver.aborted) await Promise.race([line.closed, once(isOver, 'abort')])
   const isHeardOut = !line.isClosed && line.stream.writableLength === 0
   line.cut()
   return isHeardOut
 }
 
-async function flap(mqtt: string, token: string): Promise<void> {
+async function flap(mqtt: string, token: string, random: Random): Promise<void> {
   const line = await MqttLine.open(mqtt, { deviceId: 'flapping', token })
   const subscribed = line.subscribe('notify', 'notify-next', 'start-next/+')
   line.publishUnconfirmed('start-next', {})
-  if (Math.random() < 0.5) await subscribed
+  if (random.chance(0.5)) await subscribed
   subscribed.catch(() => undefined)
-  if (Math.random() < 0.5) line.cut()
+  if (random.chance(0.5)) line.cut()
   else line.end()
   await line.closed
 }
@@ -153,8 +154,9 @@ async function sendPoison(mqtt: string, token: string, turn: number): Promise<vo
     const { hostname, port } = new URL(mqtt)
     const socket = connect(Number(port), hostname, () => socket.write(stranger))
     socket.on('error', () => undefined).resume()
-    await Promise.race([once(socket, 'close'), rest(100)])
-    socket.destroy()
+    // Where the server waits for more, it has read all that there is: it is not the stranger who ends it.
+    socket.end()
+    await once(socket, 'close')
   } else {
     const wrong = `${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}`
     const refused = await MqttLine.open(mqtt, { deviceId: 'poisoned', token: wrong }).catch((error) => error)

@@ -13,9 +13,9 @@ export type RawReply = {
 
 /**
  * Sends the text and gives what came back once the server closed the connection, or once an answer was
- * there and `lingerMs` went by without a close.
+ * there and `lingerMs` went by without a close: a failsafe, far above what a server takes to close.
  */
-export function sendRaw(http: string, text: string | Buffer, lingerMs = 1500): Promise<RawReply> {
+export function sendRaw(http: string, text: string | Buffer, lingerMs = 15_000): Promise<RawReply> {
   const { hostname, port } = new URL(http)
   const begun = performance.now()
   return new Promise((resolve, reject) => {

@@ -38,6 +38,12 @@ export class RestartingServer {
     }
   }
 
+  /** To the process that was started last; none if it did not start. */
+  async send(signal: NodeJS.Signals): Promise<void> {
+    const server = await this.#started.catch(() => undefined)
+    server?.process.kill(signal)
+  }
+
   async killAndStart(): Promise<SpawnedServer> {
     const { start } = await this.kill()
     return start()

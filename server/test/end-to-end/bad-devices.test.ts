@@ -9,6 +9,7 @@ import { percentile } from '@jobcast/testkit/percentile'
 import { accepted, deviceFilters, succeed } from '@jobcast/testkit/simulated-device'
 import { type SpawnedServer, spawnServer } from '@jobcast/testkit/spawn-server'
 import { newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
+import { testSeed } from '@jobcast/testkit/test-seed'
 import { testSize } from '@jobcast/testkit/test-size'
 import { within } from '@jobcast/testkit/within'
 import { deviceIdsUpTo, seedData } from '../support/seed-data.ts'
@@ -30,7 +31,7 @@ async function metric(server: SpawnedServer, name: string): Promise<number> {
   return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN)
 }
 
-test(`among ${count} healthy devices a stuck, a flapping and a poisoned one harm nobody`, async (t) => {
+test(`among ${count} healthy devices a stuck, a flapping and a poisoned one harm nobody (seed ${testSeed})`, async (t) => {
   const folder = newTemporaryFolder()
   const all = [...healthy, ...badBehaviours]
   await seedData(folder, { jobs: ['restart'], deviceIds: all })
@@ -94,6 +95,7 @@ test(`among ${count} healthy devices a stuck, a flapping and a poisoned one harm
   await triggerBad()
   const bad = await startBadDevices({
     mqtt: server.mqtt,
+    seed: testSeed,
     tokens: { stuck: tokenOf('stuck'), flapping: tokenOf('flapping'), poisoned: tokenOf('poisoned') },
   })
   const during = await runRounds(triggerBad)

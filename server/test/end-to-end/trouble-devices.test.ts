@@ -3,13 +3,13 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { type TestContext, test } from 'node:test'
-import { setTimeout as rest } from 'node:timers/promises'
 import { deviceCalls } from '@jobcast/testkit/call-device'
 import { disturbDisk } from '@jobcast/testkit/disturb-disk'
 import { type Json, MqttLine } from '@jobcast/testkit/mqtt-line'
 import { accepted, deviceFilters } from '@jobcast/testkit/simulated-device'
 import { type SpawnOptions, startProgram } from '@jobcast/testkit/spawn-server'
 import { newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
+import { waitUntil } from '@jobcast/testkit/wait-until'
 import { within } from '@jobcast/testkit/within'
 import { deviceIdsUpTo, seedData } from '../support/seed-data.ts'
 import { seedTokens } from '../support/seed-tokens.ts'
@@ -150,8 +150,9 @@ for (const [trouble, calls] of faults) {
     const disk = await disturbDisk(pid, calls)
     if (typeof disk === 'string') return t.skip(disk)
     await within(failsafeMs, 'a request is not answered', assertNotKept(opened, started))
-    // The clock of one execution runs out meanwhile.
-    await rest(1000)
+    const { lines } = opened.server.output
+    // The clock of one execution runs out meanwhile, and that cannot be written either.
+    await waitUntil('its clock runs out', () => lines.some((line) => line.includes('let clocks run out')))
     await disk.end()
     await within(failsafeMs, 'a request is not answered', assertKept(opened, started, pid))
   })

@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setTimeout as rest } from 'node:timers/promises'
 import { type DeviceCalls, deviceCalls, newDevice } from '@jobcast/testkit/call-device'
 import { EventListener } from '@jobcast/testkit/event-listener'
 import { MqttLine } from '@jobcast/testkit/mqtt-line'
@@ -35,11 +34,13 @@ test('a node that hears nothing delivers, ends waits, tells events, and closes w
   const times = new Map<string, number[]>()
   const note = (what: string, ms: number) => times.set(what, [...(times.get(what) ?? []), Math.round(ms)])
 
-  /** Triggered where it is heard, at any time between two looks; the device is where nothing is heard. */
+  /**
+   * Triggered where it is heard; the device is where nothing is heard. A cancel comes just after a sweep has found its
+   * execution, so it waits as long as anything ever does for the next one.
+   */
   const deliver = async (index: number) => {
     const { token, deviceId } = await newDevice(hears, `mqtt-${index}`)
     const device = await connectDevice(t, deaf.server.mqtt, { deviceId, token })
-    await rest(index * 400)
     const [{ jobExecutionId }] = (await hears.trigger('restart', [deviceId])).json
     note('a delivery', await timeOf(`${deviceId} is told`, device.notice(isNext)))
     accepted(await device.line.request('start-next', {}))
@@ -99,7 +100,7 @@ test('a node that hears nothing delivers, ends waits, tells events, and closes w
     assert.equal(second.isClosed, false)
   }
   await Promise.all([
-    ...Array.from({ length: 10 }, (_, index) => deliver(index)),
+    ...Array.from({ length: 3 }, (_, index) => deliver(index)),
     poll(),
     wait(),
     follow(),

@@ -1,11 +1,11 @@
 // Several nodes as real programs on one database: to be killed, paused, and cut off from each other.
 
 import type { TestContext } from 'node:test'
-import { setTimeout as rest } from 'node:timers/promises'
 import { createDatabase, execute, sharedPostgres } from '@jobcast/testkit/postgres-server'
 import { RestartingServer } from '@jobcast/testkit/restarting-server'
-import { type SpawnedServer, startProgram } from '@jobcast/testkit/spawn-server'
+import { startProgram } from '@jobcast/testkit/spawn-server'
 import { newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
+import { waitUntil } from '@jobcast/testkit/wait-until'
 import { newSecretText } from '../../src/domain/secret-text.ts'
 
 /** `numbers`: by which the nodes know each other at first, if they were started in turn. */
@@ -47,16 +47,9 @@ export async function spawnNodes(
 }
 
 /** As if its machine stood still. */
-export async function pause(node: RestartingServer): Promise<SpawnedServer> {
-  const server = await node.running()
-  server.process.kill('SIGSTOP')
-  return server
-}
+export const pause = (node: RestartingServer): Promise<void> => node.send('SIGSTOP')
 
-export async function wake(node: RestartingServer): Promise<void> {
-  const server = await Promise.race([node.running().catch(() => undefined), rest(100)])
-  server?.process.kill('SIGCONT')
-}
+export const wake = (node: RestartingServer): Promise<void> => node.send('SIGCONT')
 
 /** Cuts the connections over which nodes hear each other, known by what was said on them last; gives how many. */
 export async function cutHearing(databaseUrl: string): Promise<number> {
@@ -70,13 +63,8 @@ export async function cutHearing(databaseUrl: string): Promise<number> {
 }
 
 /** Resolves once it is so; `what` is said if it never is. A database that is away says nothing. */
-export async function until(what: string, isSo: () => Promise<boolean>, ms = 60_000): Promise<number> {
-  const begun = performance.now()
-  while (!(await isSo().catch(() => false))) {
-    if (performance.now() - begun > ms) throw new Error(`after ${ms} ms not yet: ${what}`)
-    await rest(50)
-  }
-  return Math.round(performance.now() - begun)
+export function until(what: string, isSo: () => Promise<boolean>, timeoutMs = 60_000): Promise<number> {
+  return waitUntil(what, () => isSo().catch(() => false), { timeoutMs, intervalMs: 50 })
 }
 
 /** Of the nodes that there are by what the database says. */

@@ -1,7 +1,7 @@
 // A device that carries out whatever waits for it, at any node, as our agent does: what it has begun it does not begin once
 // more when it is handed over again, but says how it ended. When a node says nothing for a while, or is gone, it goes to another one.
 
-import { setTimeout as rest } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { deviceCalls } from '@jobcast/testkit/call-device'
 import { type Answer, type Json, LineClosed, MqttLine, NotLetIn } from '@jobcast/testkit/mqtt-line'
 import { accepted, deviceFilters } from '@jobcast/testkit/simulated-device'
@@ -20,10 +20,9 @@ export type WorkingDeviceOptions = {
 }
 
 /** Nobody waits longer than this for a node that says nothing. */
-const patienceMs = 3000
+const waitLimitMs = 3000
 const pollSeconds = 2
-/** So that a fleet that meets a node that is gone does not keep the machine busy with that alone. */
-const restMs = 50
+const backoffMs = 50
 const notAuthorized = 0x87
 
 export class WorkingDevice {
@@ -50,7 +49,8 @@ export class WorkingDevice {
       } catch (error) {
         this.#line?.cut()
         if (!isTrouble(error)) throw error
-        await rest(restMs)
+        // A fleet that meets a node that is gone must not keep the machine busy with that alone.
+        await delay(backoffMs)
       }
     }
   }
@@ -85,7 +85,7 @@ export class WorkingDevice {
         this.#end(execution)
       } else {
         // A node that stands still says nothing, and neither does one that has nothing to say: so it is asked now and then.
-        await Promise.race([this.#news.promise, line.closed, rest(patienceMs)])
+        await inTime(Promise.race([this.#news.promise, line.closed])).catch(ignoreSilence)
       }
     }
   }
@@ -93,7 +93,7 @@ export class WorkingDevice {
   async #workByHttp({ http }: NodeAddress): Promise<void> {
     const { deviceId, token } = this.#options
     const device = deviceCalls(http, deviceId, token)
-    const signal = AbortSignal.timeout(pollSeconds * 1000 + patienceMs)
+    const signal = AbortSignal.timeout(pollSeconds * 1000 + waitLimitMs)
     ok(await device.call('GET', `?wait=${pollSeconds}`, undefined, { signal }))
     const { execution } = ok(await device.call('PUT', '/$next', undefined, { signal }))
     if (execution === undefined) return
@@ -138,9 +138,13 @@ function ok({ status, json, text }: { status: number; json: Json; text: string }
   return json
 }
 
+function ignoreSilence(error: unknown): void {
+  if (!(error instanceof TooSlow)) throw error
+}
+
 async function inTime<T>(promise: Promise<T>): Promise<T> {
   const end = new AbortController()
-  const late = rest(patienceMs, undefined, { signal: end.signal }).then(() => Promise.reject(new TooSlow()))
+  const late = delay(waitLimitMs, undefined, { signal: end.signal }).then(() => Promise.reject(new TooSlow()))
   late.catch(() => undefined)
   promise.catch(() => undefined)
   try {

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createDatabase, execute, sharedPostgres } from '@jobcast/testkit/postgres-server'
+import { waitUntil } from '@jobcast/testkit/wait-until'
 import pg from 'pg'
 import type { Store } from '../../src/domain/store.ts'
 import { connectionOptions } from '../../src/store/postgres/connect.ts'
@@ -66,10 +67,7 @@ async function forgetAll(store: Store, endedBefore: number): Promise<void> {
 /** What is noted beside a trigger is there soon. */
 async function untilNoted(url: string, first: number): Promise<void> {
   const noted = `SELECT FROM execution_partition WHERE first_id = ${first} AND began_at IS NOT NULL`
-  for (let tries = 0; (await execute(url, noted)).length === 0; tries++) {
-    assert.ok(tries < 1000, `that ${first} is in use was not noted`)
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
+  await waitUntil(`it is noted that ${first} is in use`, async () => (await execute(url, noted)).length > 0)
 }
 
 test('how large the next one is goes by how long one lasted', () => {
@@ -102,10 +100,8 @@ test('a million ids and more lie ahead of the last one, and a busy database gets
   await createOne(store, seed.trigger(['d1'], { launchedAt: startedAt + day / 3 }))
   // This one opens a store anew, which makes what is missing and waits for it.
   await (await openPostgresStore({ url })).close()
-  for (let tries = 0; ((await partitionsOf(url)).at(-1)?.end ?? 0) < million + 700_000 + ahead; tries++) {
-    assert.ok(tries < 1000, 'the ones ahead are not made')
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
+  const areAhead = async () => ((await partitionsOf(url)).at(-1)?.end ?? 0) >= million + 700_000 + ahead
+  await waitUntil('the ones ahead are made', areAhead)
   const made = await partitionsOf(url)
   assert.ok(made.some(({ first, end }) => end - first === 2 * million))
   for (const [index, { first }] of made.slice(1).entries()) assert.equal(first, made[index]?.end)
@@ -301,9 +297,7 @@ test('a long transaction on executions puts a drop off; neither it nor a trigger
   const isDropping = `SELECT FROM pg_stat_activity WHERE query LIKE 'ALTER TABLE execution DETACH%' AND wait_event_type = 'Lock'
     AND datname = current_database()`
   // On a very slow machine it may have given up before it was seen.
-  while (!isDone && (await execute(url, isDropping)).length === 0) {
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
+  await waitUntil('it waits for the lock', async () => isDone || (await execute(url, isDropping)).length > 0)
   assert.ok(await createOne(store, seed.trigger(['d2'])))
   await long.query('SELECT count(*) FROM execution')
   await dropping
