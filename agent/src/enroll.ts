@@ -62,6 +62,8 @@ async function ask(options: EnrollOptions, claim: string): Promise<string> {
     method: 'POST',
     headers: { authorization: `Bearer ${enrollmentToken}`, 'content-type': 'application/json' },
     body: JSON.stringify({ claim, deviceName }),
+    // The enrollment token must not follow a redirect to another host.
+    redirect: 'manual',
     signal: AbortSignal.timeout(oneRequestMs),
   })
   const body = (await response.json().catch(() => ({}))) as { deviceToken?: string; message?: string }

@@ -7,6 +7,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
+endWithParent()
 if (Number.parseInt(process.versions.node, 10) >= 24) {
   cacheCompiled()
   await import('../src/main.ts')
@@ -18,11 +19,30 @@ if (Number.parseInt(process.versions.node, 10) >= 24) {
     )
     process.exit(1)
   }
-  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' })
+  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
+    stdio: 'inherit',
+    env: { ...process.env, JOBCAST_WRAPPER: '1' },
+  })
   // Ctrl-C reaches the child by itself: the terminal sends it to both.
   process.on('SIGINT', () => undefined)
   for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('exit', (code, signal) => process.exit(signal ? 1 : (code ?? 1)))
+}
+
+/**
+ * npm starts us through a shell. A signal to npm ends that shell, not us: whoever ends `npm start` by its process id means the
+ * server. The same holds for the process above that was started with an older Node, should it be killed.
+ */
+function endWithParent() {
+  const { npm_lifecycle_event: npmScript, JOBCAST_WRAPPER: isWrapped } = process.env
+  if (npmScript === undefined && isWrapped === undefined) return
+  const parent = process.ppid
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(timer)
+    process.kill(process.pid, 'SIGTERM')
+  }, 500)
+  timer.unref()
 }
 
 /**

@@ -33,6 +33,7 @@ export const commands: readonly CommandEntry[] = [
   { name: 'profiles', group: setup, description: 'List, select and delete profiles.', load: async () => (await import('./commands/profiles.ts')).profilesCommand() },
   { name: 'whoami', group: setup, description: 'Show which service and API key are used, and the scopes of the key.', load: async () => (await import('./commands/whoami.ts')).whoamiCommand() },
   { name: 'doctor', group: setup, description: 'Check the connection to the service, the API key, the clock, and a data folder.', load: async () => (await import('./commands/doctor.ts')).doctorCommand() },
+  { name: 'api', group: setup, description: 'Call the HTTP API directly.', load: async () => (await import('./commands/api.ts')).apiCommand() },
   { name: 'completion', group: setup, description: 'Print a shell completion script.', load: async () => (await import('./commands/completion.ts')).completionCommand() },
 
   { name: 'dev', group: server, description: 'Run the service with a sample job and simulated devices, to try it out.', load: async () => (await import('./commands/dev.ts')).devCommand() },

@@ -71,13 +71,21 @@ test('a server that is not trusted is not told the token, and the agent says why
 test('all problems with the flags are reported at once; a token file that others can read is one', async (t) => {
   const { flags, tokenFile } = await prepareDevice(t, 'cli-refused')
   const none = await runJobcast(['agent', '--server', 'jobs.example'])
-  assert.equal(none.code, 1)
+  assert.equal(none.code, 2)
   for (const word of ['"jobs.example" is no address', '--device', '--handlers', '--token-file']) {
     assert.match(none.stderr, new RegExp(`^ {2}- ${word}`, 'm'))
   }
   chmodSync(tokenFile, 0o644)
   const open = await runJobcast([...flags, '--token-file', tokenFile, '--http', '--mqtt', 'mqtt://host'])
-  assert.deepEqual([open.code, open.stdout], [1, ''])
+  assert.deepEqual([open.code, open.stdout], [2, ''])
   assert.match(open.stderr, /others can read the token file .*chmod 600/)
   assert.match(open.stderr, /--mqtt and --http cannot be used together/)
+})
+
+test('files and folders that are missing end with 2', async (t) => {
+  const { flags, tokenFile } = await prepareDevice(t, 'cli-missing')
+  const noToken = await runJobcast([...flags, '--token-file', `${tokenFile}.none`])
+  assert.deepEqual([noToken.code, /ENOENT/.test(noToken.stderr)], [2, true], noToken.stderr)
+  const noHandlers = await runJobcast([...flags, '--token-file', tokenFile, '--handlers', '/no/such'])
+  assert.equal(noHandlers.code, 2, noHandlers.stderr)
 })

@@ -1,9 +1,11 @@
 // The program that npm installs: its exit codes, and what it says on a Node that is too old.
 
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { test } from 'node:test'
 import { cleanEnv, dataFolder } from './run-jobcast.ts'
 import { program, spawnToEnd } from './spawn-jobcast.ts'
@@ -40,3 +42,29 @@ test('on a Node that is too old, with none beside it, it says so in a sentence',
     /^jobcast needs Node 24 or newer; this is v.*\. Run "npm ci" to get one beside it\.\n$/,
   )
 })
+
+/** As npm runs a script: through a shell, which a signal to npm ends. */
+test('the server ends when the shell of npm start is ended by its process id', async (t) => {
+  const shell = spawn(
+    'sh',
+    // Not the last command, so that no shell replaces itself by it.
+    ['-c', '"$0" "$@"; true', process.execPath, program, 'serve', '--port', '0', '--data', dataFolder(t)],
+    { env: { ...cleanEnv(), npm_lifecycle_event: 'start' }, stdio: ['ignore', 'pipe', 'ignore'] },
+  )
+  const [line] = await once(createInterface({ input: shell.stdout }), 'line')
+  const { pid } = JSON.parse(line)
+  t.after(() => endIfRunning(pid))
+  assert.notEqual(pid, shell.pid)
+  // Whoever writes to the pipe last closes it: the server.
+  const ended = once(shell.stdout, 'close')
+  shell.kill('SIGTERM')
+  await ended
+})
+
+function endIfRunning(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It has ended, as it should.
+  }
+}

@@ -5,6 +5,7 @@ import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { execStates } from '../src/flags/states.ts'
 import { dataFolder, runJobcast } from './run-jobcast.ts'
 
 const cases: { typed: string[]; gives: string[] }[] = [
@@ -17,6 +18,15 @@ const cases: { typed: string[]; gives: string[] }[] = [
   { typed: ['apply', '-f', 'fleet'], gives: ['fleet.yaml'] },
   { typed: ['completion', ''], gives: ['bash', 'zsh', 'fish', '-h', '--help'] },
   { typed: ['nope', 'tri'], gives: ['trigger'] },
+  // A group without a command is its list.
+  { typed: ['runs', '--jo'], gives: ['--job'] },
+  { typed: ['devices', '--tag', 'x', '--off'], gives: ['--offline'] },
+  { typed: ['help', 'enr'], gives: ['enrollments'] },
+  // As bash splits --state=FA.
+  { typed: ['executions', 'ls', '--state', '=', 'FA'], gives: ['FAILED'] },
+  { typed: ['executions', '--state', '='], gives: [...execStates] },
+  { typed: ['keys', 'new', 'x', '--scope', 'M'], gives: ['MANAGE'] },
+  { typed: ['api', 'P'], gives: ['POST', 'PUT', 'PATCH'] },
 ]
 
 test('bash loads the script and completes commands, flags, values and files', async (t) => {

@@ -55,7 +55,10 @@ test('an enrollment token that is used up, and a token that is there already, ar
   assert.match(usedUp.stderr, /wrong, expired, revoked or used up/)
   const again = await enroll('enrolled-2', one, enrollment)
   assert.match(again.stderr, /there is a token in .*one already/)
-  assert.equal((await runJobcast(['agent', 'enroll', '--server', server.http])).code, 1)
+  assert.equal((await runJobcast(['agent', 'enroll', '--server', server.http])).code, 2)
+  const flags = ['--server', server.http, '--device', 'x', '--token-file', two]
+  const noFile = await runJobcast(['agent', 'enroll', ...flags, '--enrollment-token-file', '/no/such'])
+  assert.deepEqual([noFile.code, /ENOENT/.test(noFile.stderr)], [2, true])
 })
 
 test('an answer that gets lost costs no other use: the same command again gets a token', async (t) => {
@@ -87,4 +90,21 @@ test('an answer that gets lost costs no other use: the same command again gets a
     headers: { authorization: `Bearer ${token}` },
   })
   assert.equal(reply.status, 200)
+})
+
+test('an enrollment token follows no redirect', async (t) => {
+  const asked: (string | undefined)[] = []
+  const stranger = createServer((request, response) => {
+    asked.push(request.url)
+    response.writeHead(307, { location: '/elsewhere' }).end()
+  }).listen(0, '127.0.0.1')
+  await once(stranger, 'listening')
+  t.after(() => stranger.close())
+  const url = `http://127.0.0.1:${(stranger.address() as AddressInfo).port}`
+  const tokenFile = join(dataFolder(t), 'token')
+  const { code, stderr } = await enroll('enrolled-5', tokenFile, await newEnrollment(), url)
+  assert.equal(code, 1)
+  assert.match(stderr, /307/)
+  assert.deepEqual(asked, ['/things/enrolled-5/enroll'])
+  assert.equal(existsSync(tokenFile), false)
 })

@@ -44,7 +44,7 @@ test('what the service refuses ends with 5, and a file that is no map with 2', a
   assert.equal((await put('timeoutSeconds: soon')).code, 5)
   assert.equal((await put('- a')).code, 2)
   assert.equal((await put('a: [')).code, 2)
-  assert.equal((await jobcast('jobs', 'put', 'odd', '-f', '/nowhere.yaml')).code, 1)
+  assert.equal((await jobcast('jobs', 'put', 'odd', '-f', '/nowhere.yaml')).code, 2)
   assert.equal((await jobcast('devices', 'put', 'a/b')).code, 5)
 })
 

@@ -105,11 +105,14 @@ test('executions ls filters; get explains; history and output are there', async 
   assert.deepEqual(await json('executions', 'ls', '--run', runId, '--state', 'PENDING'), [])
 
   const shown = await jobcast('executions', 'get', id)
-  assert.match(shown.stdout, /^why +FAILED: reported by the device/m)
+  assert.match(shown.stdout, /^why +FAILED: reported by the device.*\nreason +because$/m)
   assert.equal((await json('executions', 'get', id)).explanation.code, 'ENDED')
 
   const history = await jobcast('executions', 'history', id)
-  assert.match(history.stdout, /PENDING +IN_PROGRESS +start +device +1\n.*IN_PROGRESS +FAILED +fail/)
+  assert.match(
+    history.stdout,
+    /PENDING +IN_PROGRESS +start +device +1 +-\n.*IN_PROGRESS +FAILED +fail +device +1 +because\n$/,
+  )
 
   const output = await jobcast('executions', 'output', id)
   assert.equal(output.stdout, 'first line\nsecond')

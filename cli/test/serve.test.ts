@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { closeSync, existsSync, openSync, readFileSync, statSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { ctrlC, openPseudoTerminal } from './open-terminal.ts'
 import { dataFolder, runJobcast } from './run-jobcast.ts'
 import { spawnJobcast } from './spawn-jobcast.ts'
 
 const readyLine = /^(\{.*"msg":"ready".*\})$/m
 
-test('serve tells its real address in one JSON line, shows the admin key once and stops with 0', async (t) => {
+test('serve tells its real address in one JSON line, keeps the admin key out of its log and stops with 0', async (t) => {
   const data = dataFolder(t)
   const first = spawnJobcast(t, ['serve', '--port', '0', '--data', data, '--json-log'])
   const { http } = JSON.parse((await first.until(readyLine))[1] as string)
@@ -19,12 +20,40 @@ test('serve tells its real address in one JSON line, shows the admin key once an
 
   const kept = readFileSync(join(data, 'admin-key'), 'utf8').trim()
   assert.equal(statSync(join(data, 'admin-key')).mode & 0o777, 0o600)
-  assert.match(first.stderr(), new RegExp(`^ {2}${kept}$`, 'm'))
+  assert.equal(first.stderr(), `Admin API key created; it is in ${join(data, 'admin-key')}\n`)
+  assert.ok(!first.stdout().includes(kept))
 
   const second = spawnJobcast(t, ['serve', '--port', '0', '--data', data, '--json-log'])
   await second.until(readyLine)
   assert.equal(await second.end('SIGINT'), 0)
   assert.equal(second.stderr(), '')
+})
+
+test('at a terminal the admin key is shown, once', async (t) => {
+  const data = dataFolder(t)
+  const flags = ['serve', '--port', '0', '--data', data, '--json-log']
+  for (const shown of [true, false]) {
+    const terminal = openPseudoTerminal(t, flags)
+    await terminal.until(/"msg":"ready"/)
+    terminal.press(ctrlC)
+    assert.equal(await terminal.ended, 0)
+    const kept = readFileSync(join(data, 'admin-key'), 'utf8').trim()
+    assert.equal(terminal.screen.raw.includes(kept), shown)
+  }
+})
+
+test('settings and files that cannot be used end with 2', async (t) => {
+  const file = join(dataFolder(t), 'file')
+  writeFileSync(file, '')
+  for (const flags of [
+    ['--config', '/no/such.yaml'],
+    ['--tls-cert', '/no/such.pem', '--tls-key', '/no/such.pem'],
+    ['--data', join(file, 'below-a-file')],
+  ]) {
+    const { code, stderr } = await runJobcast(['serve', '--port', '0', ...flags])
+    assert.equal(code, 2, stderr)
+    assert.doesNotMatch(stderr, /at .*\.ts:/)
+  }
 })
 
 test('JOBCAST_ADMIN_KEY is used instead of a new key and kept nowhere', async (t) => {
@@ -47,7 +76,7 @@ test('all problems with the settings are reported at once, without a stack', asy
     ['serve', '--port', 'eighty', '--host', '0.0.0.0', '--max-devices', '2000000', '--data', dataFolder(t)],
     { JOBCAST_ADMIN_KEY: 'secret', DATABASE_URL: 'mysql://x', JOBCAST_JSON_LOG: 'maybe' },
   )
-  assert.equal(code, 1)
+  assert.equal(code, 2)
   for (const word of ['port', '0.0.0.0', 'max-devices', 'JOBCAST_ADMIN_KEY', 'DATABASE_URL', 'json-log']) {
     assert.match(stderr, new RegExp(`^ {2}- .*${word}`, 'm'))
   }

@@ -24,7 +24,7 @@ test('jobcast sim registers, connects, carries out and stops with 0', async (t) 
 test('jobcast sim says all that is wrong with its flags at once', async () => {
   const wrong = ['--devices', '0', '--work-seconds', '5-1', '--failure-rate', '2', '--output-lines', 'x']
   const { code, stderr } = await runJobcast(['sim', ...wrong, '--prefix', 'a/b', '--offline-seconds', '-'])
-  assert.equal(code, 1)
+  assert.equal(code, 2)
   for (const flag of [
     'server',
     'api-key',

@@ -78,6 +78,18 @@ test('--wait ends with 0 when all SUCCEEDED, and with 6 when one did not', async
   assert.match(mixed.stdout(), /^end #\d+ {2}1 SUCCEEDED 1 FAILED\n$/)
 })
 
+test('a wait says which device it waits for, and why, once', async (t) => {
+  await server.putJobAndDevices('name', ['name-1'])
+  const waiting = startJobcast(t, ['trigger', 'name', '-d', 'name-1', '--wait'], access)
+  await waiting.untilError(/^Waiting for name-1: Device name-1 has never connected.* \(execution \d+\)$/m)
+  // Two lines of progress later, and nothing has changed.
+  await waiting.untilError(/(?:name #\d+ {2}0\/1.*\n(?:Waiting.*\n)?){3}/)
+  assert.equal(waiting.stderr().match(/Waiting for/g)?.length, 1)
+  const [, runId] = /^Run (\d+)/.exec(waiting.stderr()) ?? []
+  await server.call('POST', `/job/api/runs/${runId}/cancel`)
+  assert.equal(await waiting.ended, 6)
+})
+
 test('a wait outlives whoever reads its output, for its exit code counts', async (t) => {
   await server.putJobAndDevices('outlive', [])
   const fail = await deviceThatEnds('outlive-1', 'FAILED')
@@ -170,12 +182,7 @@ const refusals: [why: string, args: string[], code: number, text: RegExp, input?
     /^error: unknown option '--devise'\n\(Did you mean --device\?\)/,
   ],
   ['a time that is none', ['once', '--timeout', 'soon'], 2, /duration such as/],
-  [
-    'a file that is not there',
-    ['once', '--devices-file', '/no/such'],
-    2,
-    /cannot read --devices-file: ENOENT/,
-  ],
+  ['a file that is not there', ['once', '--devices-file', '/no/such'], 2, /cannot read \/no\/such: ENOENT/],
   ['--online alone', ['once', '-d', 'once-1', '--online'], 2, /--online requires --tag/],
   [
     'too many to follow',

@@ -9,6 +9,7 @@ export {
   settings,
 } from './config.ts'
 export { newSecretText } from './domain/secret-text.ts'
+export { signWebhook } from './domain/sign-webhook.ts'
 export { StorageUnavailable } from './domain/store.ts'
 export { type RunningServer, type StartOptions, startServer } from './server.ts'
 export { type SchemaChange, StartRefused } from './store/migrate.ts'

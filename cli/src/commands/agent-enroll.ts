@@ -1,10 +1,12 @@
 // jobcast agent enroll: fetches a device's first token with an enrollment token.
 
-import { readFileSync } from 'node:fs'
 import { Command, Option } from 'commander'
 import { exitCode } from '../errors/exit-code.ts'
+import { UsageError } from '../errors/usage-error.ts'
 import { flagsWithEnv } from '../flags/flags-with-env.ts'
-import { withIo } from '../io.ts'
+import { readText } from '../input/read-content.ts'
+import { type Io, withIo } from '../io.ts'
+import { isHttpUrl } from '../service/http-url.ts'
 
 type EnrollFlags = {
   server?: string
@@ -35,39 +37,43 @@ export function enrollCommand(): Command {
       '\n  JOBCAST_ENROLLMENT_TOKEN   the enrollment token itself, instead of --enrollment-token-file\n',
     )
     .action(
-      withIo(async ({ stdout, stderr, env }, _flags: EnrollFlags, command: Command) => {
-        const flags = flagsWithEnv<EnrollFlags>(command, env)
+      withIo(async (io, _flags: EnrollFlags, command: Command) => {
+        const { stdout, stderr } = io
+        const flags = flagsWithEnv<EnrollFlags>(command, io.env)
         try {
-          await enroll(flags, env)
+          await enroll(io, flags)
           stdout.write(`${flags.device} is enrolled. Its token is in ${flags.tokenFile}.\n`)
           return exitCode.ok
         } catch (error) {
           stderr.write(`jobcast: cannot enroll the device: ${(error as Error).message}\n`)
-          return exitCode.unexpected
+          return error instanceof UsageError ? exitCode.usage : exitCode.unexpected
         }
       }),
     )
 }
 
-async function enroll(flags: EnrollFlags, env: NodeJS.ProcessEnv): Promise<void> {
-  const { server, device, tokenFile, enrollmentTokenFile, name } = flags
+async function enroll(io: Io, { server, device, tokenFile, ...flags }: EnrollFlags): Promise<void> {
   if (!server || !device || !tokenFile) {
-    throw new Error('--server, --device and --token-file must be given')
+    throw new UsageError('--server, --device and --token-file are required')
   }
-  const enrollmentToken = enrollmentTokenFile
-    ? readFileSync(enrollmentTokenFile, 'utf8').trim()
-    : env.JOBCAST_ENROLLMENT_TOKEN
-  if (!enrollmentToken?.startsWith('je_')) {
-    throw new Error(
-      '--enrollment-token-file or JOBCAST_ENROLLMENT_TOKEN must give an enrollment token (je_…)',
-    )
-  }
+  const enrollmentToken = await readEnrollmentToken(io, flags)
   const { enrollDevice, httpAddress } = await import('@jobcast/agent')
+  if (!isHttpUrl(server)) throw new UsageError(`"${server}" is not an address such as https://jobs.example`)
   await enrollDevice({
     server: httpAddress(server),
     deviceId: device,
     enrollmentToken,
     tokenFile,
-    deviceName: name,
+    deviceName: flags.name,
   })
+}
+
+async function readEnrollmentToken(io: Io, { enrollmentTokenFile }: EnrollFlags): Promise<string> {
+  const token = enrollmentTokenFile
+    ? (await readText(io, enrollmentTokenFile)).trim()
+    : io.env.JOBCAST_ENROLLMENT_TOKEN
+  if (token?.startsWith('je_')) return token
+  throw new UsageError(
+    '--enrollment-token-file or JOBCAST_ENROLLMENT_TOKEN must give an enrollment token (je_…)',
+  )
 }

@@ -1,8 +1,8 @@
 // jobcast backup: copies the embedded database while the service runs.
 
-import { loadPlace } from '@jobcast/server'
 import { type Command, Option } from 'commander'
 import { BrokenCopy, copyDatabase } from '../database/copy-database.ts'
+import { placeOf } from '../database/store-command.ts'
 import { plainCommand, withOut } from '../define/owner-command.ts'
 import { exitCode } from '../errors/exit-code.ts'
 import { UsageError } from '../errors/usage-error.ts'
@@ -40,7 +40,7 @@ export function backupCommand(): Command {
 
 /** PostgreSQL has better tools of its own. */
 function folderOf(data: string | undefined, env: NodeJS.ProcessEnv): string {
-  const { dataFolder, databaseUrl } = loadPlace(data, env)
+  const { dataFolder, databaseUrl } = placeOf({ data }, env)
   if (databaseUrl === undefined) return dataFolder
   throw new UsageError(
     'the data is on PostgreSQL (DATABASE_URL is set): use its own tools, pg_dump "$DATABASE_URL" for a copy, or ' +

@@ -9,9 +9,9 @@ import { waitMs } from '../flags/wait-time.ts'
 import { idNumber, wholeNumber } from '../flags/whole-number.ts'
 import { type ListFlags, listExecutions, showExecution, showHistory } from '../output/show-executions.ts'
 import { watchExecution } from '../watch/watch-execution.ts'
-import { writeOutput } from '../watch/write-output.ts'
+import { type OutputFlags, writeOutput } from '../watch/write-output.ts'
 import { retryRun } from './runs.ts'
-import { type WaitFlags, waitOptions } from './trigger.ts'
+import { rawOption, type WaitFlags, waitOptions } from './trigger.ts'
 
 export function executionsCommand(): Command {
   const readers = [getCommand(), historyCommand(), outputCommand(), watchCommand()]
@@ -54,9 +54,13 @@ function historyCommand(): Command {
     .description('List the state changes of an execution: when, by whom, why.')
     .addHelpText('after', '\nExample:\n  jobcast executions history 34\n')
     .action(
-      withClient(async ({ client, out }, id: number) =>
-        showHistory(out, (await client.executions.history(id)).items),
-      ),
+      withClient(async ({ client, out }, id: number) => {
+        const [{ items }, execution] = await Promise.all([
+          client.executions.history(id),
+          client.executions.get(id),
+        ])
+        showHistory(out, items, execution)
+      }),
     )
 }
 
@@ -100,12 +104,9 @@ function outputCommand(): Command {
     .description('Print the output of an execution.')
     .option('-f, --follow', 'keep printing until the execution has ended')
     .option('--attempt <number>', 'output of this attempt (default: the latest)', wholeNumber(1))
+    .addOption(rawOption())
     .addHelpText('after', '\nExample:\n  jobcast executions output 34 -f\n')
-    .action(
-      withClient((context, id: number, flags: { follow?: boolean; attempt?: number }) =>
-        writeOutput(context, id, flags),
-      ),
-    )
+    .action(withClient((context, id: number, flags: OutputFlags) => writeOutput(context, id, flags)))
 }
 
 function executionCommand(name: string): Command {

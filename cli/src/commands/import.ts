@@ -6,7 +6,7 @@ import type { Command } from 'commander'
 import { countColumns, countRows } from '../database/count-table.ts'
 import { storeCommand, withDatabase } from '../database/store-command.ts'
 import { exitCode } from '../errors/exit-code.ts'
-import { NothingFound } from '../errors/usage-error.ts'
+import { UsageError } from '../errors/usage-error.ts'
 
 export function importCommand(): Command {
   return storeCommand('import')
@@ -17,7 +17,7 @@ export function importCommand(): Command {
     )
     .action(
       withDatabase(async ({ out, place }, file: string) => {
-        if (!existsSync(file)) throw new NothingFound(`there is no file ${file}`)
+        if (!existsSync(file)) throw new UsageError(`file ${file} does not exist`)
         const counts = await importStore(place, file)
         out.showTable(countRows(counts), countColumns)
         out.say(`Imported into ${describePlace(place)}; the row counts match the file.`)

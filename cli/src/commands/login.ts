@@ -11,6 +11,7 @@ import type { Io } from '../io.ts'
 import { keyFields } from '../output/key-fields.ts'
 import { fieldsText } from '../output/print-table.ts'
 import { defaultUrl } from '../service/access.ts'
+import { isHttpUrl, isLoopback } from '../service/http-url.ts'
 import {
   defaultProfile,
   profilesFile,
@@ -76,8 +77,7 @@ async function urlOf(io: Io, { url }: LoginFlags): Promise<string | undefined> {
 }
 
 function checkedUrl(url: string): string {
-  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
-    throw new UsageError(`"${url}" is not an address such as http://127.0.0.1:8080`)
+  if (!isHttpUrl(url)) throw new UsageError(`"${url}" is not an address such as http://127.0.0.1:8080`)
   return url.replace(/\/+$/, '')
 }
 
@@ -93,6 +93,6 @@ async function keyOf(io: Io, { apiKeyStdin }: LoginFlags): Promise<string | unde
 }
 
 function isClearText(url: string): boolean {
-  const { protocol, hostname } = new URL(url)
-  return protocol === 'http:' && !/^(?:localhost|127\..*|\[::1\])$/.test(hostname)
+  const parsed = new URL(url)
+  return parsed.protocol === 'http:' && !isLoopback(parsed)
 }

@@ -15,9 +15,13 @@ export function serveCommand(): Command {
         (config) => ({ ...config, jsonLog: config.jsonLog || !io.stdout.isTTY }),
         async ({ newAdminKey }, { dataFolder, adminKey }) => {
           if (newAdminKey === undefined || adminKey !== undefined) return undefined
-          // On stderr: standard output is for log lines.
+          // On standard error: standard output is for log lines. Only on a terminal: logs are kept and read by others.
+          const file = join(dataFolder, 'admin-key')
+          const isSeen = io.stdout.isTTY && io.stderr.isTTY
           io.stderr.write(
-            `Admin API key, shown this once and kept in ${join(dataFolder, 'admin-key')}:\n  ${newAdminKey}\n`,
+            isSeen
+              ? `Admin API key, shown only once and kept in ${file}:\n  ${newAdminKey}\n`
+              : `Admin API key created; it is in ${file}\n`,
           )
           return undefined
         },

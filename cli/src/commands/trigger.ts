@@ -12,7 +12,7 @@ import type { Column } from '../output/print-table.ts'
 import { maxFollowed } from '../watch/follow-outputs.ts'
 import { nextSteps, watchRun } from '../watch/watch-run.ts'
 
-type TriggerFlags = TargetFlags & WaitFlags & { follow?: boolean; idempotencyKey?: string }
+type TriggerFlags = TargetFlags & WaitFlags & { follow?: boolean; raw?: boolean; idempotencyKey?: string }
 
 export type WaitFlags = { wait?: boolean; timeout?: number }
 
@@ -21,12 +21,17 @@ export function triggerCommand(): Command {
   for (const option of [...targetOptions(), ...waitOptions()]) command.addOption(option)
   return command
     .option('-f, --follow', `wait, and print the output of up to ${maxFollowed} devices`)
+    .addOption(rawOption())
     .option(
       '--idempotency-key <text>',
       'repeating the call with the same key within a day returns the same run',
     )
     .addHelpText('after', '\nExample:\n  jobcast trigger restart --tag berlin --wait --timeout 10m\n')
     .action(withClient(trigger))
+}
+
+export function rawOption(): Option {
+  return new Option('--raw', 'print output unfiltered on a terminal (default: text and colors only)')
 }
 
 export function waitOptions(): Option[] {
@@ -40,7 +45,7 @@ export function waitOptions(): Option[] {
 
 async function trigger(context: OwnerContext, jobName: string, flags: TriggerFlags): Promise<ExitCode> {
   const { client, out } = context
-  const { follow, timeout, idempotencyKey } = flags
+  const { follow, raw, timeout, idempotencyKey } = flags
   const deviceIds = await targetDevices(context, flags)
   if (follow && deviceIds.length > maxFollowed)
     throw new UsageError(
@@ -51,7 +56,7 @@ async function trigger(context: OwnerContext, jobName: string, flags: TriggerFla
     `Run ${runId}: ${jobName} on ${executions.length} ${executions.length === 1 ? 'device' : 'devices'}`,
   )
   if (flags.wait || follow || timeout !== undefined)
-    return watchRun(context, runId, { timeoutMs: timeout, follow: follow ? executions : [] })
+    return watchRun(context, runId, { timeoutMs: timeout, follow: follow ? executions : [], raw })
   out.say(nextSteps(runId))
   if (out.json) out.show({ runId, executions }, () => '')
   else out.showTable(executions, triggeredColumns)

@@ -9,6 +9,7 @@ import { removeCommand } from '../define/remove-command.ts'
 import { localTime } from '../output/local-time.ts'
 import { fieldsText } from '../output/print-table.ts'
 import { deliveriesCommand, replayCommand } from './webhook-deliveries.ts'
+import { listenCommand } from './webhook-listen.ts'
 import { putWebhookCommand } from './webhook-put.ts'
 
 export function webhooksCommand(): Command {
@@ -42,6 +43,7 @@ export function webhooksCommand(): Command {
     secretCommand(),
     deliveriesCommand(),
     replayCommand(),
+    listenCommand(),
     rm.description('Delete webhooks.'),
   ).addHelpText(
     'after',

@@ -11,6 +11,8 @@ export function bashScript(positions: Position[]): string {
 _jobcast() {
   local cur="\${COMP_WORDS[COMP_CWORD]}" prev="\${COMP_WORDS[COMP_CWORD - 1]}" at="" words="" i
   COMPREPLY=()
+  # bash splits --flag=value at the equals sign.
+  if [[ $cur == = ]]; then cur=""; elif [[ $prev == = ]]; then prev="\${COMP_WORDS[COMP_CWORD - 2]}"; fi
   for ((i = 1; i < COMP_CWORD; i++)); do
     case "$at \${COMP_WORDS[i]}" in
     ${paths.join(' | ')}) at="$at \${COMP_WORDS[i]}" ;;

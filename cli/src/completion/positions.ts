@@ -1,6 +1,7 @@
 // Walks the commands: what can be typed at each position of a command line.
 
 import type { Command, Option } from 'commander'
+import { defaultCommandOf } from '../define/group-command.ts'
 
 export type Flag = {
   /** `-f` and `--file`. */
@@ -22,7 +23,7 @@ export type Position = {
   flags: Flag[]
 }
 
-export function positionsOf(command: Command, path = ''): Position[] {
+export function positionsOf(command: Command, path = '', parent?: Command): Position[] {
   const help = command.createHelp()
   const children = help.visibleCommands(command)
   const position = {
@@ -31,10 +32,23 @@ export function positionsOf(command: Command, path = ''): Position[] {
       name: child.name(),
       description: firstSentence(child.description()),
     })),
-    words: command.registeredArguments[0]?.argChoices ?? [],
-    flags: help.visibleOptions(command).map(flagOf),
+    words: wordsOf(command, parent),
+    flags: flagsOf(command),
   }
-  return [position, ...children.flatMap((child) => positionsOf(child, `${path} ${child.name()}`))]
+  return [position, ...children.flatMap((child) => positionsOf(child, `${path} ${child.name()}`, command))]
+}
+
+/** `jobcast help` takes a command as well. */
+function wordsOf(command: Command, parent: Command | undefined): readonly string[] {
+  if (command.name() !== 'help') return command.registeredArguments[0]?.argChoices ?? []
+  return parent?.commands.map((each) => each.name()) ?? []
+}
+
+/** `jobcast runs --limit 5` is `jobcast runs ls --limit 5`. */
+function flagsOf(command: Command): Flag[] {
+  const commands = [command, defaultCommandOf(command)].filter((each) => each !== undefined)
+  const flags = commands.flatMap((each) => each.createHelp().visibleOptions(each).map(flagOf))
+  return [...new Map(flags.map((flag) => [flag.names.join(), flag])).values()]
 }
 
 function flagOf(option: Option): Flag {

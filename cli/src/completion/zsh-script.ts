@@ -16,7 +16,10 @@ _jobcast() {
     (${paths.join('|')}) at="$at \${words[i]}" ;;
     esac
   done
-  case "$at \${words[CURRENT - 1]}" in
+  local flag="\${words[CURRENT - 1]}"
+  # --flag=value is one word here.
+  if [[ $words[CURRENT] == --*=* ]]; then flag="\${words[CURRENT]%%=*}"; compset -P '--*='; fi
+  case "$at $flag" in
 ${values.join('\n')}
   esac
   case "$at" in

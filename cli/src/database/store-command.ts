@@ -16,7 +16,7 @@ import type { Io } from '../io.ts'
 import type { Out } from '../output/out.ts'
 import { Interrupted, untilInterrupted } from '../signals/interrupt.ts'
 
-export type StoreFlags = { data?: string }
+export type StoreFlags = { data?: string | undefined }
 type StoreContext = { io: Io; out: Out; place: StorePlace }
 
 export function storeCommand(name: string): Command {
@@ -46,7 +46,8 @@ export function withDatabase<Args extends unknown[]>(
   })
 }
 
-function placeOf({ data }: StoreFlags, env: NodeJS.ProcessEnv): StorePlace {
+/** A DATABASE_URL that is not valid is invalid usage. */
+export function placeOf({ data }: StoreFlags, env: NodeJS.ProcessEnv): StorePlace {
   try {
     return loadPlace(data, env)
   } catch (error) {

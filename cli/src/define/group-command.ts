@@ -2,10 +2,18 @@
 
 import { Command } from 'commander'
 
+const defaults = new WeakMap<Command, Command>()
+
+/** What a group runs when no subcommand is named; commander keeps it to itself. */
+export function defaultCommandOf(group: Command): Command | undefined {
+  return defaults.get(group)
+}
+
 /** The first one is the default. */
 export function groupCommand(name: string, first: Command, ...others: Command[]): Command {
   const group = new Command(name).configureHelp({ helpWidth: 110 })
   group.addCommand(first, { isDefault: true })
+  defaults.set(group, first)
   for (const command of others) group.addCommand(command)
   // Commander would pass an unknown subcommand to the default one as an argument.
   return group.hook('preSubcommand', () => {

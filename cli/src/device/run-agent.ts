@@ -17,6 +17,7 @@ import {
 import { isNewDeviceId } from '@jobcast/contract'
 import { type ExitCode, exitCode } from '../errors/exit-code.ts'
 import type { Io, TextOutput } from '../io.ts'
+import { isLoopback } from '../service/http-url.ts'
 import { runUntilSignal } from '../signals/run-until-signal.ts'
 
 export type AgentFlags = {
@@ -46,7 +47,8 @@ export async function runAgent(io: Io, flags: AgentFlags): Promise<ExitCode> {
     return await runUntilSignal(io, () => agent.stop())
   } catch (error) {
     stderr.write(`${explain(error)}\n`)
-    return exitCode.unexpected
+    const canBeFixed = error instanceof FlagError || (error as Error).name === 'StartRefused'
+    return canBeFixed ? exitCode.usage : exitCode.unexpected
   }
 }
 
@@ -117,11 +119,9 @@ function serverOf({ server, mqtt, http }: AgentFlags): AgentOptions['server'] {
   return http ? { by: 'http', url: httpAddress(server) } : { by: 'mqtt', url: webSocketAddress(server) }
 }
 
-/** Loopback traffic stays on the machine. */
 function isClearText(address: string): boolean {
-  const { protocol, hostname } = new URL(address)
-  const isLoopback = hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname)
-  return ['http:', 'ws:', 'mqtt:'].includes(protocol) && !isLoopback
+  const url = new URL(address)
+  return ['http:', 'ws:', 'mqtt:'].includes(url.protocol) && !isLoopback(url)
 }
 
 function defaultStateFolder(device: string): string {

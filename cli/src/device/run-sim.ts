@@ -35,7 +35,7 @@ export async function runSim(io: Io, flags: SimFlags): Promise<ExitCode> {
     return await ended
   } catch (error) {
     io.stderr.write(`${explain(error)}\n`)
-    return exitCode.unexpected
+    return error instanceof SimFlagError ? exitCode.usage : exitCode.unexpected
   }
 }
 

@@ -1,6 +1,7 @@
 // Flags of `jobcast sim` -> options of a simulated fleet. Reports all problems together.
 
 import { mqttAddress, mqttAddressBeside, type Pattern, type Range } from '@jobcast/sim'
+import { isHttpUrl } from '../service/http-url.ts'
 
 export type SimFlags = {
   server?: string
@@ -83,7 +84,7 @@ export function simOptionsOf(flags: SimFlags): SimOptions {
 }
 
 function addressesOf({ server = '', mqtt }: SimFlags, problems: string[]): { server: string; mqtt: string } {
-  if (!/^https?:$/.test(URL.parse(server)?.protocol ?? '')) {
+  if (!isHttpUrl(server)) {
     problems.push('--server or JOBCAST_URL must give an address such as http://127.0.0.1:8080')
     return { server: '', mqtt: '' }
   }

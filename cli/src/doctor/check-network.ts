@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { type TLSSocket, connect as tlsConnect } from 'node:tls'
 import { exitCode } from '../errors/exit-code.ts'
+import { isLoopback } from '../service/http-url.ts'
 import { type Finding, ok, problem, warning } from './finding.ts'
 
 const waitLimitMs = 10_000
@@ -50,10 +51,8 @@ async function checkPort(url: URL): Promise<Finding> {
 }
 
 async function checkEncryption(url: URL): Promise<Finding> {
-  const { hostname } = url
   if (url.protocol === 'https:') return checkCertificate(url)
-  const isHere = /^(?:localhost|127\..*|\[::1\])$/.test(hostname)
-  if (isHere) return ok('encryption', 'none, and none is needed on loopback')
+  if (isLoopback(url)) return ok('encryption', 'none, and none is needed on loopback')
   return warning('encryption', 'none: the API key is sent in clear text; use https')
 }
 

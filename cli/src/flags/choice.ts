@@ -1,10 +1,19 @@
 // Flags with a fixed set of values. An invalid value is answered with the valid ones.
 
-import { InvalidArgumentError, Option } from 'commander'
+import { Argument, InvalidArgumentError, Option } from 'commander'
 
 /** One of the values; case does not matter. */
 export function choiceOption<T extends string>(flags: string, text: string, allowed: readonly T[]): Option {
   return new Option(flags, text).choices(allowed).argParser((value: string) => parseChoice(value, allowed))
+}
+
+/** The same for an argument. */
+export function choiceArgument<T extends string>(
+  name: string,
+  text: string,
+  allowed: readonly T[],
+): Argument {
+  return new Argument(name, text).choices(allowed).argParser((value: string) => parseChoice(value, allowed))
 }
 
 /** Any number of the values: repeated, or comma-separated. */

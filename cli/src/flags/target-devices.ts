@@ -1,19 +1,21 @@
 // The devices of a trigger: by id, by tag, from a file. The selections add up.
 
-import { readFileSync } from 'node:fs'
-import { text } from 'node:stream/consumers'
 import type { Jobcast } from '@jobcast/client'
 import { Option } from 'commander'
 import type { OwnerContext } from '../define/owner-command.ts'
 import { NothingFound, UsageError } from '../errors/usage-error.ts'
-import type { Io } from '../io.ts'
+import { readText } from '../input/read-content.ts'
 import { maxPageSize } from '../service/take-items.ts'
 
 export type TargetFlags = { device?: string[]; tag?: string[]; online?: boolean; devicesFile?: string }
 
 /** Not variadic: `--device a b JOB` would take the job for a device. Not comma-separated: ids may contain commas. */
-export function repeatable(flag: string, text: string): Option {
-  return new Option(flag, text).argParser((value: string, before: string[] = []) => [...before, value])
+export function repeatable<T = string>(
+  flag: string,
+  text: string,
+  parse = (value: string) => value as T,
+): Option {
+  return new Option(flag, text).argParser((value: string, before: T[] = []) => [...before, parse(value)])
 }
 
 export function targetOptions(): Option[] {
@@ -33,7 +35,7 @@ export async function targetDevices({ client, io }: OwnerContext, flags: TargetF
   if (device.length === 0 && tag.length === 0 && devicesFile === undefined)
     throw new UsageError('no devices given; use --device, --tag or --devices-file')
   if (online && tag.length === 0) throw new UsageError('--online requires --tag')
-  const listed = devicesFile === undefined ? [] : await readDevicesFile(io, devicesFile)
+  const listed = devicesFile === undefined ? [] : parseDevices(await readText(io, devicesFile))
   const deviceIds = [...new Set([...device, ...listed, ...(await devicesWithTags(client, tag, online))])]
   if (deviceIds.length === 0) throw new NothingFound(`No device found ${inWords(flags)}.`)
   return deviceIds
@@ -52,14 +54,6 @@ async function devicesWithTags(client: Jobcast, tags: string[], online?: boolean
     if (others.every((tag) => device.tags.includes(tag))) found.push(device.deviceId)
   }
   return found
-}
-
-async function readDevicesFile({ stdin }: Io, file: string): Promise<string[]> {
-  try {
-    return parseDevices(file === '-' ? await text(stdin) : readFileSync(file, 'utf8'))
-  } catch (error) {
-    throw new UsageError(`cannot read --devices-file: ${(error as Error).message}`)
-  }
 }
 
 /** A deviceId contains no #, so a comment may follow it. */

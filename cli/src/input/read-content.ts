@@ -6,11 +6,20 @@ import { parse } from 'yaml'
 import { UsageError } from '../errors/usage-error.ts'
 import type { Io } from '../io.ts'
 
-export async function readContent({ stdin }: Io, file: string): Promise<Record<string, unknown>> {
-  const content = parseContent(file, file === '-' ? await text(stdin) : readFileSync(file, 'utf8'))
+export async function readContent(io: Io, file: string): Promise<Record<string, unknown>> {
+  const content = parseContent(file, await readText(io, file))
   if (typeof content !== 'object' || content === null || Array.isArray(content))
     throw new UsageError(`${file} must contain a map of fields`)
   return content as Record<string, unknown>
+}
+
+/** A file that cannot be read is invalid usage. */
+export async function readText({ stdin }: Io, file: string): Promise<string> {
+  try {
+    return file === '-' ? await text(stdin) : readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new UsageError(`cannot read ${file}: ${(error as Error).message}`)
+  }
 }
 
 function parseContent(file: string, source: string): unknown {

@@ -54,8 +54,8 @@ export class Out {
     this.#io.stdout.write(`${text}\n`)
   }
 
-  /** Raw bytes. Waits for a slow reader: an output may be larger than memory. */
-  async bytes(bytes: Uint8Array, signal?: AbortSignal): Promise<void> {
+  /** Output of a device. Waits for a slow reader: an output may be larger than memory. */
+  async bytes(bytes: Uint8Array | string, signal?: AbortSignal): Promise<void> {
     const { stdout } = this.#io
     if (!stdout.write(bytes)) await once(stdout, 'drain', { signal })
   }

@@ -1,6 +1,6 @@
 // Executions as tables and fields, or as JSON.
 
-import type { ExecState, Execution, Explanation, Transition } from '@jobcast/client'
+import { type ExecState, type Execution, type Explanation, isEnd, type Transition } from '@jobcast/client'
 import type { OwnerContext } from '../define/owner-command.ts'
 import { maxPageSize, takeItems } from '../service/take-items.ts'
 import { paintState } from './colors.ts'
@@ -28,6 +28,7 @@ export async function listExecutions({ client, out }: OwnerContext, flags: ListF
 /** The explanation, if given, is part of the JSON. */
 export function showExecution(out: Out, execution: Execution, explanation?: Explanation): void {
   const { statusDetails, result, outputBytes } = execution
+  const reason = unsuccessfulReason(execution)
   const hasResult = result !== null && result !== undefined
   out.show(explanation ? { ...execution, explanation } : execution, () =>
     fieldsText(
@@ -41,6 +42,7 @@ export function showExecution(out: Out, execution: Execution, explanation?: Expl
             : `${execution.deviceId} (${execution.deviceName})`,
         state: execution.execState,
         ...(explanation && { why: explanation.text }),
+        ...(reason !== null && { reason }),
         attempt: execution.attempt,
         launched: localTime(execution.launchedAt),
         notified: localTime(execution.notifiedAt),
@@ -57,8 +59,23 @@ export function showExecution(out: Out, execution: Execution, explanation?: Expl
   )
 }
 
-export function showHistory(out: Out, steps: readonly Transition[]): void {
-  out.showTable(steps, stepColumns)
+/** Only the last step has a reason: the details of an execution are those of its latest report. */
+export function showHistory(out: Out, steps: readonly Transition[], execution: Execution): void {
+  const reason = unsuccessfulReason(execution)
+  const lastVersion = steps.at(-1)?.versionNumber
+  out.showTable(steps, [
+    ...stepColumns,
+    {
+      title: 'REASON',
+      of: ({ to, versionNumber }) => (versionNumber === lastVersion && isEnd(to) ? reason : null),
+    },
+  ])
+}
+
+/** Null unless it has ended otherwise than SUCCEEDED. */
+function unsuccessfulReason(execution: Execution): string | null {
+  const { execState } = execution
+  return isEnd(execState) && execState !== 'SUCCEEDED' ? reasonOf(execution) || null : null
 }
 
 const executionColumns: Column<Execution>[] = [

@@ -36,17 +36,13 @@ export function configOf(options: Record<string, unknown>, env: NodeJS.ProcessEn
   return loadConfig({ ...flags, ...(typeof options.config === 'string' && { config: options.config }) }, env)
 }
 
-// Problems with the address or the data folder that the user can fix.
-const fixable = new Set([
-  'EACCES',
-  'EADDRNOTAVAIL',
-  'ENOTFOUND',
-  'EROFS',
-  'EEXIST',
-  'ENOTDIR',
-  'ENOSPC',
-  'EPERM',
-])
+// An address or a data folder that cannot be used.
+const invalid = new Set(['EACCES', 'EADDRNOTAVAIL', 'ENOTFOUND', 'EROFS', 'EEXIST', 'ENOTDIR', 'EPERM'])
+
+/** Another setting would help, not another attempt. */
+export function isInvalidSetting(error: unknown): boolean {
+  return error instanceof ConfigError || invalid.has((error as NodeJS.ErrnoException).code ?? '')
+}
 
 /** Without a stack for what the user can fix. */
 export function explainStartError(error: unknown): string {
@@ -62,7 +58,7 @@ export function explainStartError(error: unknown): string {
   if (name === 'StartRefused' || name === 'StorageUnavailable') return `jobcast: cannot start: ${message}`
   if (code === 'EADDRINUSE')
     return `jobcast: cannot start: port ${port} is in use. Use --port to choose another; --port 0 picks a free one.`
-  if (code !== undefined && fixable.has(code)) return `jobcast: cannot start: ${message}`
+  if (isInvalidSetting(error) || code === 'ENOSPC') return `jobcast: cannot start: ${message}`
   return `jobcast: cannot start: ${error instanceof Error ? error.stack : String(error)}`
 }
 

@@ -1,6 +1,7 @@
 // The address of the service and the API key: from flags, the environment, or a profile.
 
 import { MissingKey, UsageError } from '../errors/usage-error.ts'
+import { isHttpUrl } from './http-url.ts'
 import { profilesFile, readProfile } from './profiles.ts'
 
 export type AccessFlags = { url?: string; apiKey?: string; profile?: string }
@@ -57,7 +58,7 @@ function given(value: string | undefined, from: string): Given | undefined {
 }
 
 function checkAddress({ value, from }: Given): void {
-  if (!/^https?:$/.test(URL.parse(value)?.protocol ?? ''))
+  if (!isHttpUrl(value))
     throw new UsageError(
       `the address "${value}" (${from}) is not valid; it must be like http://127.0.0.1:8080`,
     )

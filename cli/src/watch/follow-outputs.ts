@@ -2,15 +2,18 @@
 
 import type { Jobcast, TriggeredExecution } from '@jobcast/client'
 import { explainError } from '../errors/explain-error.ts'
+import type { OutputFilter } from '../output/terminal-filter.ts'
 import { padText, plainText, textWidth } from '../output/text-width.ts'
 
 /** Each needs its own connection, and nobody can read more at once. */
 export const maxFollowed = 50
 
 export type OutputSink = {
-  /** Unchanged. */
-  raw: (bytes: Uint8Array) => void
+  /** The output of a single device. */
+  write: (bytes: Uint8Array | string) => void
+  /** A line of one of several devices. */
   line: (text: string) => void
+  openFilter: () => OutputFilter
   /** Reports that output cannot be read; the run continues. */
   problem: (text: string) => void
 }
@@ -27,15 +30,18 @@ export async function followOutputs(
   const width = Math.max(...executions.map(({ deviceId }) => textWidth(deviceId)))
   const follow = async ({ jobExecutionId, deviceId }: Followed) => {
     const name = padText(plainText(deviceId), width)
-    const lines = new LineSplitter((line) => sink.line(`${name} | ${line}`))
-    const put = executions.length === 1 ? sink.raw : lines.push
+    const filter = sink.openFilter()
+    const lines = new LineSplitter((line) => sink.line(`${name} | ${line}${filter.resetColors()}`))
+    const put = executions.length === 1 ? sink.write : lines.push
     try {
       for await (const bytes of await client.executions.output(jobExecutionId, { follow: true, signal })) {
-        put(bytes)
+        put(filter.push(bytes))
       }
+      put(filter.end())
     } catch (error) {
       if (!signal.aborted) sink.problem(`${name} | ${explainError(error)}`)
     }
+    if (executions.length === 1) sink.write(filter.resetColors())
     lines.end()
   }
   await Promise.all(executions.map(follow))
@@ -51,8 +57,9 @@ export class LineSplitter {
     this.#onLine = onLine
   }
 
-  readonly push = (bytes: Uint8Array): void => {
-    const lines = (this.#incomplete + this.#decoder.decode(bytes, { stream: true })).split('\n')
+  readonly push = (chunk: Uint8Array | string): void => {
+    const text = typeof chunk === 'string' ? chunk : this.#decoder.decode(chunk, { stream: true })
+    const lines = (this.#incomplete + text).split('\n')
     this.#incomplete = lines.pop() ?? ''
     for (const line of lines) this.#onLine(line.replace(/\r$/, ''))
   }

@@ -4,39 +4,47 @@ import { type Run, type TriggeredExecution, WaitTimeout } from '@jobcast/client'
 import type { OwnerContext } from '../define/owner-command.ts'
 import { type ExitCode, exitCode } from '../errors/exit-code.ts'
 import { elapsedText } from '../flags/wait-time.ts'
-import type { Io } from '../io.ts'
 import { openProgress } from '../output/draw-progress.ts'
 import type { Out } from '../output/out.ts'
 import { countsText, nameOf, type Progress, unsuccessfulLine } from '../output/progress.ts'
+import { filterFor } from '../output/terminal-filter.ts'
 import { Interrupted, listenForInterrupt } from '../signals/interrupt.ts'
 import { followOutputs, type OutputSink } from './follow-outputs.ts'
+import { WaitingFor } from './waiting-for.ts'
 
 export type WatchOptions = {
   timeoutMs?: number | undefined
   /** Executions whose output is printed as well. */
   follow?: readonly TriggeredExecution[] | undefined
+  /** Their output unfiltered, also on a terminal. */
+  raw?: boolean | undefined
 }
 
 export async function watchRun(
-  { client, out, io, access, reach }: OwnerContext,
+  context: OwnerContext,
   runId: number,
-  { timeoutMs, follow = [] }: WatchOptions,
+  { timeoutMs, follow = [], raw }: WatchOptions,
 ): Promise<ExitCode> {
+  const { client, out, io, access, reach } = context
   out.ignoreReader()
   const interrupt = listenForInterrupt(io)
-  const outputs = new AbortController()
-  const untilEither = AbortSignal.any([outputs.signal, interrupt.signal])
+  const ended = new AbortController()
+  const untilEither = AbortSignal.any([ended.signal, interrupt.signal])
   const progress = follow.length === 1 ? noProgress(out) : openProgress(io, out)
   // The client retries while the service is unreachable, for example during an upgrade.
   reach.onLost = (reason) => progress.say(`No response from ${access.url} (${reason}); still waiting.`)
   reach.onBack = () => progress.say('The service is reachable again.')
+  const waiting = new WaitingFor({ client, runId, say: progress.say.bind(progress), signal: untilEither })
   try {
     const followed =
-      follow.length > 0 && followOutputs(client, follow, sinkOf(io, out, progress), untilEither)
+      follow.length > 0 && followOutputs(client, follow, sinkOf(context, progress, raw), untilEither)
     const run = await client.runs.wait(runId, {
       timeoutMs,
       signal: interrupt.signal,
-      onProgress: (run) => progress.update(run),
+      onProgress(run) {
+        progress.update(run)
+        waiting.update(run)
+      },
       onEnded: (execution) => progress.say(unsuccessfulLine(execution, out.paintMessage)),
     })
     // The executions have ended, so their outputs end as well.
@@ -57,7 +65,7 @@ export async function watchRun(
     if (error.run) showEnd(out, error.run, follow.length > 0)
     return exitCode.timedOut
   } finally {
-    outputs.abort()
+    ended.abort()
     interrupt.stop()
   }
 }
@@ -74,10 +82,12 @@ function showEnd(out: Out, run: Run, hasOutput: boolean): void {
 }
 
 /** With --json, standard output is for the JSON document. */
-function sinkOf(io: Io, out: Out, progress: Progress): OutputSink {
+function sinkOf({ io, out }: OwnerContext, progress: Progress, raw: boolean | undefined): OutputSink {
+  const target = out.json ? io.stderr : io.stdout
   return {
-    raw: (bytes) => void (out.json ? io.stderr : io.stdout).write(bytes),
+    write: (bytes) => void target.write(bytes),
     line: (text) => (out.json ? progress.say(text) : progress.line(text)),
+    openFilter: () => filterFor(target, { raw }),
     problem: (text) => progress.say(text),
   }
 }

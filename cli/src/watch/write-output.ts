@@ -3,28 +3,32 @@
 import type { OwnerContext } from '../define/owner-command.ts'
 import { type ExitCode, exitCode } from '../errors/exit-code.ts'
 import { UsageError } from '../errors/usage-error.ts'
-import { Interrupted, listenForInterrupt } from '../signals/interrupt.ts'
+import { filterFor } from '../output/terminal-filter.ts'
+import { listenForInterrupt } from '../signals/interrupt.ts'
+
+export type OutputFlags = { follow?: boolean; attempt?: number; raw?: boolean }
 
 export async function writeOutput(
   { client, out, io }: OwnerContext,
   id: number,
-  { follow = false, attempt }: { follow?: boolean; attempt?: number },
+  { follow = false, attempt, raw }: OutputFlags,
 ): Promise<ExitCode> {
   if (out.json && follow) throw new UsageError('--json and --follow cannot be used together')
-  const interrupt = listenForInterrupt(io)
-  const { signal } = interrupt
+  const { signal, stop } = listenForInterrupt(io)
   try {
     const output = await client.executions.output(id, { follow, attempt, signal })
     if (out.json) {
       out.show({ jobExecutionId: id, attempt: output.attempt, text: await output.text() }, () => '')
       return exitCode.ok
     }
-    for await (const bytes of output) await out.bytes(bytes, signal)
+    const filter = filterFor(io.stdout, { raw })
+    for await (const bytes of output) await out.bytes(filter.push(bytes), signal)
+    await out.bytes(filter.end() + filter.resetColors(), signal)
     return exitCode.ok
   } catch (error) {
-    if (signal.reason instanceof Interrupted) return signal.reason.exitCode
-    throw error
+    // Whatever the abort has led to: the reason has the exit code.
+    throw signal.aborted ? signal.reason : error
   } finally {
-    interrupt.stop()
+    stop()
   }
 }

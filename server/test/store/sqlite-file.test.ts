@@ -98,10 +98,7 @@ test('a second program on the same folder ends with that sentence, and the first
   const folder = temporaryFolder(t)
   const first = await spawnServer(folder)
   try {
-    await assert.rejects(
-      spawnServer(folder),
-      /jobcast cannot start: Another Jobcast is running on the data folder/,
-    )
+    await assert.rejects(spawnServer(folder), /cannot start: Another Jobcast is running on the data folder/)
     assert.equal((await first.call('GET', '/readyz')).status, 200)
   } finally {
     await first.end('SIGKILL')

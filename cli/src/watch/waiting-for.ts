@@ -1,0 +1,71 @@
+// Says which devices a wait is waiting for, and why: an offline device would otherwise keep a run open without a word.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Execution, isEnd, type Jobcast, type Run } from '@jobcast/client'
+import { plainText } from '../output/text-width.ts'
+
+const [firstAfterMs, everyMs] = [3000, 5000]
+/** So many unfinished executions are all named; of more only one, and only when nothing changes. */
+const maxNamed = 3
+const unfinishedStates = ['PENDING', 'IN_PROGRESS', 'CANCELING'] as const
+
+export type WaitingForOptions = {
+  client: Jobcast
+  runId: number
+  say: (text: string) => void
+  signal: AbortSignal
+}
+
+export class WaitingFor {
+  readonly #options: WaitingForOptions
+  /** What was said, so that it is said once. */
+  readonly #said = new Set<string>()
+  #run: Run | undefined
+  #lastCounts = ''
+
+  constructor(options: WaitingForOptions) {
+    this.#options = options
+    // The wait itself reports what goes wrong; an explanation is an extra.
+    void this.#explainRepeatedly().catch(() => undefined)
+  }
+
+  update(run: Run): void {
+    this.#run = run
+  }
+
+  async #explainRepeatedly(): Promise<void> {
+    const { signal } = this.#options
+    for (let waitMs = firstAfterMs; ; waitMs = everyMs) {
+      await sleep(waitMs, undefined, { signal, ref: false })
+      if (this.#run !== undefined) await this.#explain(this.#run)
+    }
+  }
+
+  async #explain({ counts, runId }: Run): Promise<void> {
+    const { client, signal } = this.#options
+    const unfinished = unfinishedStates.reduce((sum, state) => sum + counts[state], 0)
+    const isStalled = JSON.stringify(counts) === this.#lastCounts
+    this.#lastCounts = JSON.stringify(counts)
+    if (unfinished === 0 || (unfinished > maxNamed && !isStalled)) return
+    let named = 0
+    for (const state of unfinishedStates.filter((state) => counts[state] > 0)) {
+      for await (const execution of client.executions.list(
+        { runId, execState: state, limit: maxNamed },
+        { signal },
+      )) {
+        await this.#sayWhy(execution, unfinished)
+        if (++named >= (unfinished > maxNamed ? 1 : maxNamed)) return
+      }
+    }
+  }
+
+  async #sayWhy({ jobExecutionId, deviceId }: Execution, unfinished: number): Promise<void> {
+    const { client, say, signal } = this.#options
+    const { code, text, execState } = await client.executions.explain(jobExecutionId, { signal })
+    const key = `${jobExecutionId} ${code}`
+    if (isEnd(execState) || this.#said.has(key)) return
+    this.#said.add(key)
+    const others = unfinished > maxNamed ? ` and ${unfinished - 1} others` : ''
+    say(`Waiting for ${plainText(deviceId)}${others}: ${plainText(text)} (execution ${jobExecutionId})`)
+  }
+}

@@ -1,0 +1,25 @@
+// The headers of a webhook request, signed as Standard Webhooks says.
+
+import { createHmac } from 'node:crypto'
+import { secretKey } from './webhook.ts'
+
+export type WebhookMessage = { eventId: number; body: string; now: number }
+
+/** `webhook-id` is the same for each attempt, so that a receiver can recognize a repetition. */
+export function signWebhook(
+  secrets: readonly string[],
+  { eventId, body, now }: WebhookMessage,
+): Record<string, string> {
+  const id = `evt_${eventId}`
+  const timestamp = String(Math.floor(now / 1000))
+  const signatures = secrets.map((secret) => {
+    const mac = createHmac('sha256', secretKey(secret)).update(`${id}.${timestamp}.${body}`)
+    return `v1,${mac.digest('base64')}`
+  })
+  return {
+    'content-type': 'application/json',
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': signatures.join(' '),
+  }
+}
