@@ -1,39 +1,149 @@
-// axe on every screen, in both themes, wide and narrow.
+// axe on every screen, empty and full, and on their dialogs, in both themes, wide and narrow; and nothing is wider than
+// the window.
 
 import assert from 'node:assert/strict'
-import { newDevice } from '@jobcast/testkit/call-device'
+import { type DeviceCalls, newDevice } from '@jobcast/testkit/call-device'
+import type { OpenServer } from '@jobcast/testkit/open-server'
+import type { Page } from 'playwright-core'
 import { test } from './browser-test.ts'
 import { findViolations } from './find-violations.ts'
 import { openPage } from './open-browser.ts'
-import { openConsole, openConsoleServer } from './open-console.ts'
+import { go, openOwner, openSharedServer, openSignedIn } from './open-console.ts'
 
 const looks = [
   { colorScheme: 'light', viewport: { width: 1440, height: 900 } },
   { colorScheme: 'dark', viewport: { width: 390, height: 844 } },
 ] as const
 
+type Screen = {
+  path: string
+  /** A text that it shows when it is complete. */
+  ready: string
+  /** What else it can show. `within` is what is new then. */
+  open?: Opened
+}
+type Opened = { within: string; show: (page: Page) => Promise<unknown> }
+
+const dialog = (button: string): Opened => ({
+  within: 'dialog[open]',
+  show: (page) => page.getByRole('button', { name: button, exact: true }).click(),
+})
+
+const empty: Screen[] = [
+  { path: '/', ready: 'No devices yet' },
+  { path: '/trigger', ready: 'No jobs yet' },
+  { path: '/runs', ready: 'Nothing has run yet' },
+  { path: '/executions', ready: 'Nothing has run yet' },
+  { path: '/devices', ready: 'No devices yet' },
+  { path: '/jobs', ready: 'No jobs yet' },
+  { path: '/enrollments', ready: 'No enrolments yet' },
+  { path: '/webhooks', ready: 'No webhooks yet' },
+]
+
+const full = (runId: number, jobExecutionId: number): Screen[] => [
+  { path: '/', ready: '1 failed, 1 waiting' },
+  {
+    path: '/trigger?jobName=restart&deviceId=kiosk&deviceId=nobody',
+    ready: 'are no devices of yours',
+    open: {
+      within: '.trigger-form',
+      show: async (page) => {
+        await page.getByRole('combobox', { name: 'Job' }).click()
+        await page.getByRole('option').first().waitFor()
+      },
+    },
+  },
+  { path: '/runs', ready: 'restart' },
+  {
+    path: `/runs/${runId}`,
+    ready: '1 failed, 1 waiting',
+    open: { within: '.time-chart', show: (page) => page.locator('.time-chart canvas').waitFor() },
+  },
+  { path: '/executions', ready: 'failed' },
+  { path: `/executions/${jobExecutionId}`, ready: 'inverse' },
+  { path: '/devices', ready: 'kiosk', open: dialog('New device') },
+  {
+    path: '/devices/kiosk',
+    ready: '1 failed, 2 waiting',
+    open: {
+      within: 'main',
+      show: async (page) => {
+        await page.getByRole('button', { name: 'Rotate token', exact: true }).click()
+        await page.getByRole('dialog').getByRole('button', { name: 'Rotate token' }).click()
+        await page.getByText('On the device').waitFor()
+      },
+    },
+  },
+  { path: '/jobs', ready: 'restart' },
+  { path: '/jobs/restart', ready: `Run ${runId}` },
+  {
+    path: '/jobs?new',
+    ready: 'Document',
+    open: { within: 'form', show: (page) => page.getByLabel('Try again').check() },
+  },
+  { path: '/enrollments', ready: 'open', open: dialog('New enrolment') },
+  { path: '/keys', ready: 'this session', open: dialog('New key') },
+  { path: '/webhooks', ready: 'ops', open: dialog('New webhook') },
+  { path: '/webhooks/ops', ready: 'device.created', open: dialog('Send all again since…') },
+]
+
+async function check(page: Page, screens: Screen[]): Promise<void> {
+  for (const { path, ready, open } of screens) {
+    await go(page, path)
+    await page.locator('main').getByText(ready).filter({ visible: true }).first().waitFor()
+    assert.deepEqual(await findViolations(page), [], path)
+    const excess = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+    assert.ok(excess <= 0, `${path} is ${excess} pixels too wide`)
+    if (open === undefined) continue
+    await open.show(page)
+    assert.deepEqual(await findViolations(page, open.within), [], `${path}, opened`)
+  }
+}
+
+/** One of everything: a failed execution with output in all colours, some that wait, a webhook that cannot deliver. */
+async function fill(owner: OpenServer): Promise<Screen[]> {
+  await owner.call('PUT', '/job/api/webhooks/ops', { body: { url: 'http://127.0.0.1:1/hook' } })
+  const job = { description: 'Restarts it', document: { a: 1 }, timeoutSeconds: 60 }
+  await owner.call('PUT', '/job/api/jobs/restart', { body: job })
+  await owner.call('POST', '/job/api/enrollments', { body: { tags: ['kiosk'] } })
+  await newDevice(owner, 'other')
+  const device = await newDevice(owner, 'kiosk')
+  await owner.call('PUT', '/job/api/devices/kiosk', { body: { tags: ['kiosk', 'berlin'] } })
+  const reply = await owner.trigger('restart', ['kiosk', 'other'])
+  const jobExecutionId = reply.json[0].jobExecutionId
+  await failWithColours(device, jobExecutionId)
+  for (let time = 0; time < 2; time++) await owner.trigger('restart', ['kiosk'])
+  return full(Number(reply.headers.get('location')?.split('/').at(-1)), jobExecutionId)
+}
+
+async function failWithColours(device: DeviceCalls, jobExecutionId: number): Promise<void> {
+  await device.startNext()
+  const colours = Array.from(
+    { length: 8 },
+    (_, index) => `\x1b[3${index}mfront\x1b[0m \x1b[4${index}mback\x1b[0m \x1b[9${index}mbright\x1b[0m`,
+  )
+  await device.output(jobExecutionId, 0, `${colours.join('\n')}\n\x1b[2mdim\x1b[0m \x1b[7minverse\x1b[0m\n`)
+  await device.update(jobExecutionId, 'FAILED', { statusDetails: { reason: 'disk full' } })
+}
+
 for (const look of looks) {
   const title = `${look.colorScheme}, ${look.viewport.width} pixels`
 
   test(`axe finds nothing on the sign-in (${title})`, async (t) => {
-    const server = await openConsoleServer(t)
+    const { http } = await openSharedServer({ webhookAllow: ['127.0.0.1'] })
     const page = await openPage(t, look)
-    await page.goto(server.http)
+    await page.goto(http)
     await page.getByLabel('API key').waitFor()
     assert.deepEqual(await findViolations(page), [])
   })
 
-  test(`axe finds nothing on the fleet, empty and busy (${title})`, async (t) => {
-    const { server, page } = await openConsole(t, look)
-    await page.getByText('No devices yet').waitFor()
-    assert.deepEqual(await findViolations(page), [])
-    await server.call('PUT', '/job/api/jobs/restart', { body: {} })
-    const device = await newDevice(server, 'a')
-    await newDevice(server, 'b')
-    const [{ jobExecutionId }] = (await server.trigger('restart', ['a', 'b'])).json
-    await device.startNext()
-    await device.update(jobExecutionId, 'FAILED')
-    await page.getByText('1 failed, 1 waiting').waitFor()
-    assert.deepEqual(await findViolations(page), [])
+  test(`axe finds nothing where there is nothing yet (${title})`, async (t) => {
+    await check(await openSignedIn(t, await openOwner(), '/keys', look), empty)
+  })
+
+  test(`axe finds nothing on the screens, nor on their dialogs (${title})`, async (t) => {
+    const owner = await openOwner()
+    const screens = await fill(owner)
+    await check(await openSignedIn(t, owner, '/keys', look), screens)
   })
 }

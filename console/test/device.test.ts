@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { deviceCalls, newDevice } from '@jobcast/testkit/call-device'
 import type { Page } from 'playwright-core'
 import { test } from './browser-test.ts'
-import { openSharedServer, openSignedIn, typeFirst } from './open-shared-server.ts'
+import { openSharedServer, openSignedIn, typeFirst } from './open-console.ts'
 
 const server = await openSharedServer()
 await server.call('PUT', '/job/api/jobs/restart', { body: {} })

@@ -5,8 +5,7 @@ import { readFileSync } from 'node:fs'
 import { type DeviceCalls, newDevice } from '@jobcast/testkit/call-device'
 import { openServer } from '@jobcast/testkit/open-server'
 import { test } from './browser-test.ts'
-import { openConsole, waitUntilLive } from './open-console.ts'
-import { openSharedServer, openSignedIn } from './open-shared-server.ts'
+import { openOwnServer, openSharedServer, openSignedIn, waitUntilLive } from './open-console.ts'
 
 const server = await openSharedServer()
 await server.call('PUT', '/job/api/jobs/collect', { body: { document: { handler: 'collect', level: 3 } } })
@@ -124,8 +123,8 @@ test('each attempt has its own output, and the newest is shown', async (t) => {
   await page.getByText('first words').waitFor()
   await device.update(id, 'FAILED')
   await page.getByText('Attempt 1 did not succeed, attempt 2 follows').waitFor()
-  // A retry without a rest is offered with the next look at the clocks.
-  while ((await device.startNext()).json.execution === undefined);
+  await device.call('GET', '?wait=30') // until the second attempt is offered
+  await device.startNext()
   await device.output(id, 0, 'second words\n')
   await page.getByText('second words').waitFor()
   await page.getByLabel('Attempt', { exact: true }).selectOption('1')
@@ -133,13 +132,13 @@ test('each attempt has its own output, and the newest is shown', async (t) => {
 })
 
 test('the page goes on after a restart of the server, and its output misses nothing', async (t) => {
-  const { server: own, page } = await openConsole(t, { expected: [/ERR_|Failed to load/] })
+  const own = await openOwnServer(t)
   await own.call('PUT', '/job/api/jobs/collect', { body: {} })
   const device = await newDevice(own, 'survivor')
   const [{ jobExecutionId: id }] = (await own.trigger('collect', ['survivor'])).json
   await device.startNext()
   await device.output(id, 0, 'before\n')
-  await page.goto(`${own.http}/executions/${id}`)
+  const page = await openSignedIn(t, own, `/executions/${id}`, { expected: [/ERR_|Failed to load/] })
   await page.getByText('before').waitFor()
   const { port } = new URL(own.http)
   await own.server.stop()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { newDevice } from '@jobcast/testkit/call-device'
 import { test } from './browser-test.ts'
-import { openSharedServer, openSignedIn } from './open-shared-server.ts'
+import { openSharedServer, openSignedIn } from './open-console.ts'
 
 const server = await openSharedServer()
 

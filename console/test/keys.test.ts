@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
 import { test } from './browser-test.ts'
-import { openSharedServer, openSignedIn, openWithKey, typeFirst } from './open-shared-server.ts'
+import { go, openSharedServer, openSignedIn, openWithKey, typeFirst } from './open-console.ts'
 
 const server = await openSharedServer()
 await server.call('PUT', '/job/api/jobs/restart', { body: {} })
@@ -60,8 +60,7 @@ test('an admin makes an owner and its first key', async (t) => {
 
 test('a key grants only what it has, and does not revoke an admin', async (t) => {
   const { apiKey } = await server.newKey(['READ', 'MANAGE'], { keyName: 'manager' })
-  const page = await openWithKey(t, server, apiKey)
-  await page.goto(`${server.http}/keys`)
+  const page = await openWithKey(t, server, apiKey, { path: '/keys' })
   await rowOf(page, 'admin').waitFor()
   assert.equal(await rowOf(page, 'admin').getByRole('button').count(), 0)
   assert.equal(await page.getByRole('button', { name: 'New owner' }).count(), 0)
@@ -86,7 +85,7 @@ test('a key that may only read is offered no change', async (t) => {
     ['/webhooks/ops', 'Nothing was sent yet'],
   ] as const
   for (const [path, text] of screens) {
-    await page.goto(server.http + path)
+    await go(page, path)
     const main = page.locator('main')
     await main.getByText(text).first().waitFor()
     const buttons = await main.getByRole('button').allTextContents()

@@ -3,7 +3,7 @@
 import { test } from 'node:test'
 import { newDevice } from '@jobcast/testkit/call-device'
 import type { Page } from 'playwright-core'
-import { openConsole } from './open-console.ts'
+import { go, openConsole } from './open-console.ts'
 
 const [, , executions = '100000', megabytes = '10'] = process.argv
 const devicesPerRun = 10_000
@@ -40,17 +40,6 @@ async function watch(page: Page, title: string, work: () => Promise<unknown>): P
   )
 }
 
-/** Within the page: a page that is loaded anew forgets what was seen. */
-async function go(page: Page, href: string): Promise<void> {
-  await page.evaluate((to) => {
-    const link = document.createElement('a')
-    link.href = to
-    document.body.append(link)
-    link.click()
-    link.remove()
-  }, href)
-}
-
 /** As a hand on a wheel: forth and back over the whole height. */
 async function scroll(page: Page, selector: string): Promise<void> {
   await page.evaluate(async (wanted) => {
@@ -69,7 +58,7 @@ async function scroll(page: Page, selector: string): Promise<void> {
 }
 
 test('a table of many rows', { timeout: 900_000 }, async (t) => {
-  const { server, page } = await openConsole(t, { server: { maxDevices: devicesPerRun } })
+  const { server, page } = await openConsole(t)
   await server.call('PUT', '/job/api/jobs/restart', { body: {} })
   const names = Array.from({ length: devicesPerRun }, (_, index) => `d${index}`)
   for (let from = 0; from < names.length; from += 200) {

@@ -1,16 +1,18 @@
-// A real browser, one for each test file. Each test has a profile of its own, and fails if its page says that
-// something is wrong.
+// A real browser, one for each test file. A test fails if its page reports that something is wrong.
 
 import assert from 'node:assert/strict'
 import { after, type TestContext } from 'node:test'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { findBrowser } from './find-browser.ts'
+import { type Problems, watchProblems } from './page-problems.ts'
 
 /** Of what the package proposes, not `--disable-web-security` and its like: the rules of the web are under test. */
 const args = [
   '--no-sandbox',
   '--disable-dev-shm-usage',
   '--font-render-hinting=none',
+  // Nothing here needs a GPU, and emulating one costs CPU time.
+  '--disable-gpu',
   // A browser of the machine asks its maker for updates; the tests call nobody.
   '--disable-background-networking',
   '--disable-component-update',
@@ -35,52 +37,63 @@ export type PageOptions = BrowserContextOptions & {
   expected?: RegExp[]
 }
 
-/** Closed after the test. Errors on the console, exceptions, violated policies and failed requests fail the test. */
+type WatchedPage = { page: Page; problems: Problems }
+
+/** With a profile of its own, closed after the test. */
 export async function openPage(t: TestContext, options: PageOptions = {}): Promise<Page> {
-  const { expected = [], ...contextOptions } = options
-  // Without a language the browser takes one from the machine that may be none (`en-US@posix`), and uPlot stumbles.
-  const context = await (await openBrowser()).newContext({ locale: 'en-US', ...contextOptions })
-  const page = await context.newPage()
-  // A machine that does ten other things at once is slow, and nothing here is about speed.
-  page.setDefaultTimeout(30_000)
-  const problems: string[] = []
-  const note = (problem: string) => {
-    if (!expected.some((pattern) => pattern.test(problem))) problems.push(problem)
-  }
-  page.on('console', (message) => {
-    if (message.type() === 'error') note(`console: ${message.text()} ${message.location().url}`)
-  })
-  page.on('pageerror', (error) => note(`exception: ${error.stack ?? error.message}`))
-  page.on('requestfailed', (request) => {
-    const why = request.failure()?.errorText ?? ''
-    if (why !== 'net::ERR_ABORTED') note(`request failed: ${request.method()} ${request.url()} ${why}`)
-  })
-  page.on('response', (response) => {
-    if (response.status() >= 400) note(`answer: ${response.status()} ${response.url()}`)
-  })
-  await page.addInitScript(() => {
-    document.addEventListener('securitypolicyviolation', (event) => {
-      console.error(`policy violated: ${event.violatedDirective} ${event.blockedURI}`)
-    })
-  })
+  const { expected, ...contextOptions } = options
+  const { page, problems } = await newPage(contextOptions)
+  problems.start(expected)
   closesOf(t).push(async () => {
-    await context.close()
-    assert.deepEqual(problems, [])
+    await page.context().close()
+    assert.deepEqual(problems.stop(), [])
   })
   return page
+}
+
+const borrowed = new Map<string, Promise<WatchedPage>>()
+
+/**
+ * The page that the tests of this file use one after the other, if they want the same kind: a new one takes as long as
+ * a whole test. What is kept in the browser (cookies, the theme) passes from test to test; where that matters, openPage.
+ */
+export async function borrowPage(t: TestContext, options: PageOptions = {}): Promise<Page> {
+  const { expected, ...contextOptions } = options
+  const kind = JSON.stringify(contextOptions)
+  const opening = borrowed.get(kind) ?? newPage(contextOptions)
+  borrowed.set(kind, opening)
+  const { page, problems } = await opening
+  problems.start(expected)
+  closesOf(t).push(async () => {
+    const found = problems.stop()
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+    assert.deepEqual(found, [])
+  })
+  return page
+}
+
+async function newPage(contextOptions: BrowserContextOptions): Promise<WatchedPage> {
+  // Without a language the browser takes one from the machine that may be none (`en-US@posix`), and uPlot stumbles.
+  // Without motion there is no moment in which a colour is half another one.
+  const defaults = { locale: 'en-US', reducedMotion: 'reduce' } as const
+  const context = await (await openBrowser()).newContext({ ...defaults, ...contextOptions })
+  const page = await context.newPage()
+  // A machine that does ten other things at once is slow, and nothing here is about speed.
+  page.setDefaultTimeout(40_000)
+  return { page, problems: await watchProblems(page) }
 }
 
 type Close = () => Promise<void>
 const closes = new WeakMap<TestContext, Close[]>()
 
-/** To be called before a server is opened: what is registered first goes first, and a page without a server complains. */
+/** To be called before a server is opened: what is registered first runs first, and a page without a server complains. */
 export function closePagesFirst(t: TestContext): void {
   closesOf(t)
 }
 
 function closesOf(t: TestContext): Close[] {
-  const known = closes.get(t)
-  if (known) return known
+  const existing = closes.get(t)
+  if (existing) return existing
   const list: Close[] = []
   closes.set(t, list)
   t.after(async () => {

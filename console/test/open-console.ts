@@ -1,48 +1,132 @@
-// A real server with the built console, simulated devices if wanted, and a page that is signed in.
+// A page of the built console, signed in, on a real server. The tests of a file share one server; each has an owner of
+// its own there, so that it sees nothing but what it made. Simulated devices if wanted.
 
-import type { TestContext } from 'node:test'
+import { after, type TestContext } from 'node:test'
 import { type Fleet, type Pattern, registerDevices, startFleet } from '@jobcast/sim'
+import { type Api, buildApi } from '@jobcast/testkit/call-api'
 import { type OpenServer, openServer, type ServerOptions } from '@jobcast/testkit/open-server'
 import type { Page } from 'playwright-core'
 import { buildConsoleIfStale } from '../build.ts'
-import { closePagesFirst, openPage, type PageOptions } from './open-browser.ts'
+import { borrowPage, closePagesFirst, openPage, type PageOptions } from './open-browser.ts'
 
 export type OpenConsole = { server: OpenServer; page: Page }
 
 export type ConsoleOptions = PageOptions & {
-  server?: ServerOptions
   /** Where the page begins. */
   path?: string
 }
 
-export async function openConsoleServer(t: TestContext, options: ServerOptions = {}): Promise<OpenServer> {
+let shared: Promise<OpenServer> | undefined
+const closes: (() => unknown)[] = []
+// Here, not where the first test opens it: an `after` within a test belongs to that test.
+after(async () => {
+  for (const close of closes) await close()
+})
+
+/** The server of the file, closed after its last test. The first call sets it up. */
+export function openSharedServer(options: ServerOptions = {}): Promise<OpenServer> {
+  const context = { after: (close: () => unknown) => closes.push(close) } as unknown as TestContext
+  shared ??= buildConsoleIfStale().then(() => openServer(context, options))
+  return shared
+}
+
+/** A new owner on the server of the file, with a page that is signed in with the owner's key. */
+export async function openConsole(t: TestContext, options: ConsoleOptions = {}): Promise<OpenConsole> {
+  const { path = '/', ...pageOptions } = options
+  const server = await openOwner()
+  return { server, page: await openSignedIn(t, server, path, pageOptions) }
+}
+
+let owners = 0
+
+/** An owner who has nothing yet but a key with all scopes except ADMIN. */
+export async function openOwner(): Promise<OpenServer> {
+  const server = await openSharedServer()
+  const { key } = await server.newOwner(`owner-${++owners}`)
+  return { ...server, ...buildApi(server.http, key) }
+}
+
+/** A server for one test alone, which may stop it or set it up in its own way. */
+export async function openOwnServer(t: TestContext, options: ServerOptions = {}): Promise<OpenServer> {
   await buildConsoleIfStale()
   closePagesFirst(t)
   return openServer(t, options)
 }
 
-/** Signed in with the admin key, and the stream of events stands. */
-export async function openConsole(t: TestContext, options: ConsoleOptions = {}): Promise<OpenConsole> {
-  const { server: serverOptions, path = '/', ...pageOptions } = options
-  const server = await openConsoleServer(t, serverOptions)
-  const page = await openPage(t, pageOptions)
-  await signIn(page, server, path)
-  return { server, page }
+/** The page of the file, signed in with the key of the api. */
+export async function openSignedIn(
+  t: TestContext,
+  api: Api,
+  path: string,
+  options: PageOptions = {},
+): Promise<Page> {
+  const page = await borrowPage(t, options)
+  await signIn(page, api, path)
+  return page
 }
 
-export async function signIn(page: Page, server: OpenServer, path = '/'): Promise<void> {
-  const next = path === '/' ? '' : `?next=${encodeURIComponent(path)}`
-  await page.goto(`${server.http}/sign-in${next}#ticket=${await newTicket(server)}`)
+/** Signed in with another key, and with a profile of its own: what it leaves there is of no concern to other tests. */
+export async function openWithKey(
+  t: TestContext,
+  api: Api,
+  apiKey: string,
+  options: ConsoleOptions = {},
+): Promise<Page> {
+  const { path = '/', ...pageOptions } = options
+  const page = await openPage(t, pageOptions)
+  await signIn(page, buildApi(api.http, apiKey), path)
+  return page
+}
+
+type Cookie = { name: string; value: string }
+const cookies = new Map<string, Promise<Cookie>>()
+const prepared = new WeakSet<Page>()
+
+/** By the cookie that the sign-in screen would have got. That screen has its own tests. */
+export async function signIn(page: Page, api: Api, path = '/'): Promise<void> {
+  const account = `${api.http} ${api.adminKey}`
+  const cookie = cookies.get(account) ?? newSession(api)
+  cookies.set(account, cookie)
+  if (!prepared.has(page)) {
+    prepared.add(page)
+    // The page cannot see the cookie; by this it knows that there may be one.
+    await page.addInitScript(() => localStorage.setItem('jobcast-signed-in', 'yes'))
+  }
+  await page.context().addCookies([{ ...(await cookie), url: api.http, httpOnly: true, sameSite: 'Strict' }])
+  await page.goto(api.http + path)
   await waitUntilLive(page)
 }
 
-export async function newTicket(server: OpenServer): Promise<string> {
-  const { json } = await server.call('POST', '/job/api/session/tickets')
-  return json.ticket
+async function newSession({ http, adminKey }: Api): Promise<Cookie> {
+  const answer = await fetch(`${http}/job/api/session`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ apiKey: adminKey }),
+  })
+  const [, name, value] = /^([^=;]+)=([^;]+)/.exec(answer.headers.get('set-cookie') ?? '') ?? []
+  if (!name || !value) throw new Error(`no session: ${answer.status} ${await answer.text()}`)
+  return { name, value }
 }
 
 export async function waitUntilLive(page: Page): Promise<void> {
   await page.locator('.connection.live').waitFor()
+}
+
+/** To another screen without loading the page again. */
+export async function go(page: Page, href: string): Promise<void> {
+  await page.evaluate((to) => {
+    const link = document.createElement('a')
+    link.href = to
+    document.body.append(link)
+    link.click()
+    link.remove()
+  }, href)
+}
+
+/** Into the first field of the dialog that has just been opened, which gets the focus by itself. */
+export async function typeFirst(page: Page, text: string): Promise<void> {
+  await page.locator('dialog[open] input:focus').waitFor()
+  await page.keyboard.type(text)
 }
 
 /** Devices that connect and carry out what they are told, until the test ends. */

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { type DeviceCalls, newDevice } from '@jobcast/testkit/call-device'
 import type { Page } from 'playwright-core'
 import { test } from './browser-test.ts'
-import { openSharedServer, openSignedIn } from './open-shared-server.ts'
+import { openSharedServer, openSignedIn } from './open-console.ts'
 
 const server = await openSharedServer()
 await server.call('PUT', '/job/api/jobs/restart', { body: {} })

@@ -9,7 +9,7 @@ import { newDevice } from '@jobcast/testkit/call-device'
 import type { OpenServer } from '@jobcast/testkit/open-server'
 import type { Page } from 'playwright-core'
 import { openBrowser } from './open-browser.ts'
-import { openConsoleServer, signIn } from './open-console.ts'
+import { openOwnServer, signIn } from './open-console.ts'
 
 const [, , folder = 'screenshots', ...sizes] = process.argv
 mkdirSync(folder, { recursive: true })
@@ -36,7 +36,7 @@ const shots: Shot[] = [
 
 for (const size of sizes.length > 0 ? sizes.map(Number) : [0, 20, 10_000]) {
   test(`${size} devices`, { timeout: 900_000 }, async (t) => {
-    const server = await openConsoleServer(t)
+    const server = await openOwnServer(t)
     const world = await fill(t, server, size)
     for (const { name: look, ...options } of looks) {
       const context = await (await openBrowser()).newContext({

@@ -6,7 +6,7 @@ import { after, type TestContext, test } from 'node:test'
 import { startFleet } from '@jobcast/sim'
 import type { OpenServer } from '@jobcast/testkit/open-server'
 import { openBrowser } from './open-browser.ts'
-import { openConsoleServer, signIn } from './open-console.ts'
+import { openOwnServer, signIn } from './open-console.ts'
 
 const [, , folder = 'screenshots', ...sizes] = process.argv
 mkdirSync(folder, { recursive: true })
@@ -20,7 +20,7 @@ const looks = [
 
 for (const size of sizes.length > 0 ? sizes.map(Number) : [0, 3, 10_000]) {
   test(`${size} devices`, { timeout: 600_000 }, async (t) => {
-    const server = await openConsoleServer(t)
+    const server = await openOwnServer(t)
     await fill(t, server, size)
     for (const { name, ...look } of looks) {
       const context = await (await openBrowser()).newContext({ ...look, deviceScaleFactor: 2 })

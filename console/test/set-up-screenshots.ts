@@ -9,7 +9,7 @@ import type { OpenServer } from '@jobcast/testkit/open-server'
 import { WebhookReceiver } from '@jobcast/testkit/webhook-receiver'
 import type { Page } from 'playwright-core'
 import { openBrowser } from './open-browser.ts'
-import { openConsoleServer, signIn } from './open-console.ts'
+import { openOwnServer, signIn } from './open-console.ts'
 
 const [, , folder = 'screenshots', ...sizes] = process.argv
 mkdirSync(folder, { recursive: true })
@@ -73,7 +73,7 @@ const fullShots: Shot[] = [
 
 for (const size of sizes.length > 0 ? sizes.map(Number) : [0, 4]) {
   test(`${size} devices`, { timeout: 600_000 }, async (t) => {
-    const server = await openConsoleServer(t, {
+    const server = await openOwnServer(t, {
       webhookAllow: ['127.0.0.1'],
       now: () => Date.now() - ago,
     })

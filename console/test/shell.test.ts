@@ -1,13 +1,25 @@
 import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { newDevice } from '@jobcast/testkit/call-device'
 import { openServer } from '@jobcast/testkit/open-server'
+import { buildConsoleIfStale, builtFolder } from '../build.ts'
 import { routes } from '../src/routes.ts'
 import { test } from './browser-test.ts'
 import { openPage } from './open-browser.ts'
-import { openConsole, openConsoleServer, waitUntilLive } from './open-console.ts'
+import {
+  openConsole,
+  openOwnServer,
+  openSharedServer,
+  openSignedIn,
+  openWithKey,
+  signIn,
+  waitUntilLive,
+} from './open-console.ts'
 
 test('the page comes back by itself after a restart of the server, and misses nothing', async (t) => {
-  const { server, page } = await openConsole(t, { expected: [/ERR_|Failed to load/] })
+  const server = await openOwnServer(t)
+  const page = await openSignedIn(t, server, '/', { expected: [/ERR_|Failed to load/] })
   await server.call('PUT', '/job/api/jobs/restart', { body: {} })
   await newDevice(server, 'a')
   await page.getByText('1 never ran').waitFor()
@@ -30,7 +42,8 @@ test('every screen loads from its own address', async (t) => {
 })
 
 test('light and dark follow the system, until one is chosen, which is kept', async (t) => {
-  const { page } = await openConsole(t, { colorScheme: 'dark' })
+  const server = await openSharedServer()
+  const page = await openWithKey(t, server, server.adminKey, { colorScheme: 'dark' })
   const scheme = () => page.evaluate(() => getComputedStyle(document.documentElement).colorScheme)
   const ground = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor)
   assert.equal(await scheme(), 'dark')
@@ -62,7 +75,7 @@ test('screens are reached by keys alone, and ? shows which', async (t) => {
 })
 
 test('the policy of the page lets nothing inline through and nothing from elsewhere', async (t) => {
-  const server = await openConsoleServer(t)
+  const server = await openSharedServer()
   const answer = await fetch(server.http)
   const policy = answer.headers.get('content-security-policy') ?? ''
   assert.match(policy, /default-src 'none'/)
@@ -78,8 +91,8 @@ test('the policy of the page lets nothing inline through and nothing from elsewh
   assert.equal(ran, false)
 })
 
-test('what has a hash in its name is kept for good, the page itself is asked for anew', async (t) => {
-  const server = await openConsoleServer(t)
+test('what has a hash in its name is kept for good, the page itself is asked for anew', async () => {
+  const server = await openSharedServer()
   const page = await fetch(server.http)
   assert.equal(page.headers.get('cache-control'), 'no-cache')
   const etag = page.headers.get('etag') ?? ''
@@ -90,4 +103,29 @@ test('what has a hash in its name is kept for good, the page itself is asked for
   assert.equal(asset.headers.get('content-encoding'), 'gzip')
   assert.equal((await fetch(`${server.http}/assets/nothing.js`)).status, 404)
   assert.equal((await fetch(`${server.http}/assets/..%2findex.html`)).status, 404)
+})
+
+/** Gzipped, as the server sends it. */
+const firstLoadAtMost = 60 * 1024
+
+test('the first load is at most 60 KB of scripts and styles', async (t) => {
+  const server = await openSharedServer()
+  const page = await openPage(t)
+  let bytes = 0
+  page.on('response', (response) => {
+    if (!/\.(js|css)$/.test(new URL(response.url()).pathname)) return
+    bytes += Number(response.headers()['content-length'] ?? Number.POSITIVE_INFINITY)
+  })
+  await signIn(page, server)
+  await page.locator('.figure').first().waitFor()
+  t.diagnostic(`${(bytes / 1024).toFixed(1)} KB`)
+  assert.ok(bytes > 0 && bytes <= firstLoadAtMost, `${bytes} bytes`)
+})
+
+test('nothing that was built is loaded from elsewhere', async () => {
+  await buildConsoleIfStale()
+  const assets = join(builtFolder, 'assets')
+  for (const name of readdirSync(assets).filter((each) => /\.(js|css)$/.test(each))) {
+    assert.doesNotMatch(readFileSync(join(assets, name), 'utf8'), /(?:import|url)\s*\(?\s*["']?https?:/, name)
+  }
 })

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from './browser-test.ts'
 import { openPage } from './open-browser.ts'
-import { newTicket, openConsole, openConsoleServer, waitUntilLive } from './open-console.ts'
+import { openConsole, openOwner, waitUntilLive } from './open-console.ts'
 
 test('a key signs in, to where the person wanted to go, and signing out ends it', async (t) => {
-  const server = await openConsoleServer(t)
+  const server = await openOwner()
   const page = await openPage(t)
   await page.goto(`${server.http}/devices?online=true`)
   await page.getByLabel('API key').fill(server.adminKey)
@@ -29,8 +29,9 @@ test('a key signs in, to where the person wanted to go, and signing out ends it'
 })
 
 test('a link with a ticket signs in once, and nothing of it stays in the address', async (t) => {
-  const server = await openConsoleServer(t)
-  const link = `${server.http}/sign-in#ticket=${await newTicket(server)}`
+  const server = await openOwner()
+  const { ticket } = (await server.call('POST', '/job/api/session/tickets')).json
+  const link = `${server.http}/sign-in#ticket=${ticket}`
   const page = await openPage(t)
   await page.goto(link)
   await waitUntilLive(page)
@@ -45,7 +46,7 @@ test('a link with a ticket signs in once, and nothing of it stays in the address
 })
 
 test('a key that is refused is told why, by its code', async (t) => {
-  const server = await openConsoleServer(t)
+  const server = await openOwner()
   const page = await openPage(t, { expected: [/403/] })
   await page.goto(server.http)
   await page.getByLabel('API key').fill('jc_nothing')
@@ -56,7 +57,7 @@ test('a key that is refused is told why, by its code', async (t) => {
 })
 
 test('a session whose key is revoked leads back to the sign-in at once', async (t) => {
-  const server = await openConsoleServer(t)
+  const server = await openOwner()
   const { keyId, apiKey } = await server.newKey(['READ'])
   const page = await openPage(t, { expected: [/403/] })
   await page.goto(server.http)
@@ -69,7 +70,7 @@ test('a session whose key is revoked leads back to the sign-in at once', async (
 })
 
 test('what the scopes of the key do not allow is not offered', async (t) => {
-  const server = await openConsoleServer(t)
+  const server = await openOwner()
   const { apiKey } = await server.newKey(['READ'])
   const page = await openPage(t)
   await page.goto(server.http)

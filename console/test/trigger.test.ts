@@ -5,7 +5,7 @@ import { newDevice } from '@jobcast/testkit/call-device'
 import type { Page } from 'playwright-core'
 import { test } from './browser-test.ts'
 import { openPage } from './open-browser.ts'
-import { openSharedServer, openSignedIn } from './open-shared-server.ts'
+import { openSharedServer, openSignedIn } from './open-console.ts'
 
 const server = await openSharedServer()
 for (const jobName of ['restart', 'reset-network', 'update-firmware']) {

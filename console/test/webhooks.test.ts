@@ -3,7 +3,7 @@ import { after, type TestContext } from 'node:test'
 import { WebhookReceiver } from '@jobcast/testkit/webhook-receiver'
 import type { Page } from 'playwright-core'
 import { test } from './browser-test.ts'
-import { openSharedServer, openSignedIn, typeFirst } from './open-shared-server.ts'
+import { openSharedServer, openSignedIn, typeFirst } from './open-console.ts'
 
 const server = await openSharedServer({ webhookAllow: ['127.0.0.1'] })
 const receiver = await WebhookReceiver.open({ after } as unknown as TestContext)
