@@ -87,7 +87,7 @@ test('jobcast on a page has exit codes, and standard output and standard error a
 test('a command that a page left waiting ends with its terminal', options, async (t) => {
   const page = [
     block('sh terminal=2', 'npx jobcast events'),
-    block('text terminal=2', 'Listening for events; Ctrl-C ends it.'),
+    block('text terminal=2', 'Listening for events; press Ctrl-C to stop.'),
   ]
   await t.test('the page', async (t) => runPage(blocksOf(page.join('\n')), await openWorld(t)))
   // The process that ran it is free only when nothing runs in it any more.
