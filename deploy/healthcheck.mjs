@@ -1,5 +1,5 @@
-// Is the server of this container ready? Ends with 0 or 1, as HEALTHCHECK wants it. Plain JavaScript: it runs every few
-// seconds and starts in 50 ms. It knows the settings of the environment, not those of flags or of a file.
+// Checks whether the server of this container is ready, with the exit code 0 or 1 that HEALTHCHECK expects. Plain JavaScript:
+// it runs every few seconds and starts in 50 ms. It reads settings from the environment, not from flags or a file.
 
 import { get as getPlain } from 'node:http'
 import { get as getTls } from 'node:https'
@@ -10,7 +10,7 @@ const options = {
   port: JOBCAST_PORT || 8080,
   path: '/readyz',
   timeout: 4000,
-  // The certificate is made for the name that callers use, not for loopback.
+  // The certificate is for the name that callers use, not for loopback.
   rejectUnauthorized: false,
 }
 const get = JOBCAST_TLS_CERT ? getTls : getPlain

@@ -1,8 +1,8 @@
 #!/bin/sh
-# A whole device: waits for a job, starts it, works, reports. Needs sh and curl, and three variables:
+# A complete device: waits for a job, starts it, runs it, reports. Needs sh and curl, and three variables:
 # JOBCAST=http://127.0.0.1:8080 DEVICE=kiosk-1 TOKEN=jd_... sh device.sh
 jobs="$JOBCAST/things/$DEVICE/jobs"
-call() { # The token goes through a pipe: what stands in a command line, everyone on the machine can read.
+call() { # The token goes through a pipe: everyone on the machine can read command lines.
   printf 'header = "Authorization: Bearer %s"\n' "$TOKEN" | curl -sS --fail -K - -H 'Content-Type: application/json' "$@"
 }
 while :; do

@@ -1,4 +1,4 @@
-// A whole receiver: takes events, verifies their signatures, prints each once.
+// A complete receiver: accepts events, verifies their signatures, prints each once.
 // npm install standardwebhooks; SECRET=whsec_… node webhook-receiver.mjs
 
 import { createServer } from 'node:http'
@@ -15,7 +15,7 @@ const server = createServer(async (request, response) => {
     response.writeHead(400).end()
     return
   }
-  // What may come twice has the same id. Keep what you need before you answer: then it is yours.
+  // An event can arrive twice, with the same id. Store it before you respond: it is not sent again after that.
   const id = request.headers['webhook-id']
   if (!seen.has(id)) console.log(body)
   seen.add(id)

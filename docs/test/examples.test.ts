@@ -8,7 +8,7 @@ import { examplesOf, pages, staleNotRun } from './pages.ts'
 import { runPage } from './run-page.ts'
 
 /** A failsafe for a very busy machine: a page takes seconds. */
-const timeout = 120_000
+const timeout = 240_000
 
 /** Read one after the other, on the same service. */
 const firstSteps = ['README.md', 'docs/quick-start.md']
