@@ -3,21 +3,20 @@
 
 import type { AddressInfo } from 'node:net'
 import { newSecretText } from '@jobcast/server'
-import { ChangeSignal } from '../server/src/domain/change-signal.ts'
 import type { DeviceLink } from '../server/src/domain/device-link.ts'
-import { Documents } from '../server/src/domain/documents.ts'
-import { FleetHistory } from '../server/src/domain/fleet-history.ts'
-import { HealthCheck } from '../server/src/domain/health-check.ts'
 import { steadyInstant } from '../server/src/domain/instants.ts'
-import { KeyUse } from '../server/src/domain/key-use.ts'
-import { Presence } from '../server/src/domain/presence.ts'
 import { hashSecret } from '../server/src/domain/secret-text.ts'
-import { CredentialChanges } from '../server/src/domain/sign-in.ts'
 import type { Store, StoredApiKey, TriggerOutcome } from '../server/src/domain/store.ts'
 import { buildApp } from '../server/src/http/app.ts'
 import type { Tell } from '../server/src/observe/events.ts'
 import { openLog } from '../server/src/observe/log-lines.ts'
 import { buildMetrics } from '../server/src/observe/metrics.ts'
+import { ChangeSignal } from '../server/src/state/change-signal.ts'
+import { Documents } from '../server/src/state/documents.ts'
+import { FleetHistory } from '../server/src/state/fleet-history.ts'
+import { HealthCheck } from '../server/src/state/health-check.ts'
+import { KeyUse } from '../server/src/state/key-use.ts'
+import { Presence } from '../server/src/state/presence.ts'
 import { fleet, jobName } from './fleet.ts'
 import { tellParent } from './server-process.ts'
 
@@ -50,7 +49,7 @@ export async function serveTriggers(keep?: Keep): Promise<void> {
       }),
       documents: new Documents(store),
       fleetHistory: new FleetHistory({ store, now: Date.now }),
-      credentialChanges: new CredentialChanges(),
+      credentialChanges: { count: 0 },
       keyUse: new KeyUse({ recordKeyUse: async () => undefined }),
       changes: new ChangeSignal(),
       outputs: new ChangeSignal(),

@@ -16,19 +16,10 @@ import { WebhookSender } from './dispatch/webhooks/webhook-sender.ts'
 import { WebhookShare } from './dispatch/webhooks/webhook-share.ts'
 import { allowAddresses } from './domain/allowed-address.ts'
 import { isKnownKey } from './domain/api-key.ts'
-import { ChangeSignal } from './domain/change-signal.ts'
-import { Deliveries } from './domain/deliveries.ts'
 import { keyOf } from './domain/device-link.ts'
-import { Documents } from './domain/documents.ts'
 import type { Moment } from './domain/execution.ts'
-import { FleetHistory } from './domain/fleet-history.ts'
-import { HealthCheck } from './domain/health-check.ts'
 import type { WallInstant } from './domain/instants.ts'
-import { KeyUse } from './domain/key-use.ts'
 import type { Nodes } from './domain/nodes.ts'
-import { Presence } from './domain/presence.ts'
-import { CredentialChanges } from './domain/sign-in.ts'
-import { SteadyClock } from './domain/steady-clock.ts'
 import { addDeviceDoor } from './gateway/http/device-door.ts'
 import { openMqttDoor } from './gateway/mqtt/open-mqtt-door.ts'
 import { groupWrites } from './group-writes.ts'
@@ -37,6 +28,14 @@ import type { App } from './http/app-type.ts'
 import type { Tell } from './observe/events.ts'
 import { type LogLevel, openLog } from './observe/log-lines.ts'
 import { buildMetrics } from './observe/metrics.ts'
+import { ChangeSignal } from './state/change-signal.ts'
+import { Deliveries } from './state/deliveries.ts'
+import { Documents } from './state/documents.ts'
+import { FleetHistory } from './state/fleet-history.ts'
+import { HealthCheck } from './state/health-check.ts'
+import { KeyUse } from './state/key-use.ts'
+import { Presence } from './state/presence.ts'
+import { SteadyClock } from './state/steady-clock.ts'
 import { describePlace, openStore } from './store/open-store.ts'
 import { TakeDown } from './take-down.ts'
 
@@ -124,7 +123,7 @@ async function start(
     outputs: new ChangeSignal(),
     queues: new ChangeSignal<string>(),
     newEvents: new ChangeSignal<'all'>(),
-    credentialChanges: new CredentialChanges(),
+    credentialChanges: { count: 0 },
     health: new HealthCheck(() => store.checkHealth()),
     fleetHistory: new FleetHistory({ store, now }),
     documents: new Documents(store),

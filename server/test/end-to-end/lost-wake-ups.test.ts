@@ -11,21 +11,20 @@ import { within } from '@jobcast/testkit/within'
 import { startBackground } from '../../src/background-tasks.ts'
 import { Dispatcher } from '../../src/dispatch/dispatcher.ts'
 import { cancelExecution } from '../../src/domain/cancel-execution.ts'
-import { ChangeSignal } from '../../src/domain/change-signal.ts'
-import { Deliveries } from '../../src/domain/deliveries.ts'
 import type { DeviceLink } from '../../src/domain/device-link.ts'
-import { Documents } from '../../src/domain/documents.ts'
 import { steadyInstant } from '../../src/domain/instants.ts'
-import { KeyUse } from '../../src/domain/key-use.ts'
-import { Presence } from '../../src/domain/presence.ts'
 import { hashSecret, newSecretText } from '../../src/domain/secret-text.ts'
-import { CredentialChanges } from '../../src/domain/sign-in.ts'
 import { triggerJob } from '../../src/domain/trigger-job.ts'
 import { waitForPending } from '../../src/domain/wait-for-pending.ts'
 import { openMqttDoor } from '../../src/gateway/mqtt/open-mqtt-door.ts'
 import { groupWrites } from '../../src/group-writes.ts'
 import type { ServiceEvent } from '../../src/observe/events.ts'
 import { buildMetrics } from '../../src/observe/metrics.ts'
+import { ChangeSignal } from '../../src/state/change-signal.ts'
+import { Deliveries } from '../../src/state/deliveries.ts'
+import { Documents } from '../../src/state/documents.ts'
+import { KeyUse } from '../../src/state/key-use.ts'
+import { Presence } from '../../src/state/presence.ts'
 import { openSqliteUnderTest } from '../store/sqlite-under-test.ts'
 import { seedOwner } from '../store/store-under-test.ts'
 
@@ -61,7 +60,7 @@ async function openWithoutWakeUps(t: TestContext, deviceIds: string[]) {
     changes: new ChangeSignal(),
     outputs: new ChangeSignal(),
     queues: new ChangeSignal<string>(),
-    credentialChanges: new CredentialChanges(),
+    credentialChanges: { count: 0 },
     documents: new Documents(store),
     deliveries: new Deliveries(store, Date.now),
     presence: new Presence({ store, now: Date.now, elapsed: () => performance.now() }),

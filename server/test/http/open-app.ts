@@ -4,16 +4,8 @@ import type { TestContext } from 'node:test'
 import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
 import { Dispatcher } from '../../src/dispatch/dispatcher.ts'
 import { createFirstKey } from '../../src/domain/api-key.ts'
-import { ChangeSignal } from '../../src/domain/change-signal.ts'
-import { Deliveries } from '../../src/domain/deliveries.ts'
-import { Documents } from '../../src/domain/documents.ts'
-import { FleetHistory } from '../../src/domain/fleet-history.ts'
-import { HealthCheck } from '../../src/domain/health-check.ts'
 import { steadyInstant } from '../../src/domain/instants.ts'
-import { KeyUse } from '../../src/domain/key-use.ts'
-import { Presence } from '../../src/domain/presence.ts'
 import { newSecretText } from '../../src/domain/secret-text.ts'
-import { CredentialChanges } from '../../src/domain/sign-in.ts'
 import type { Store } from '../../src/domain/store.ts'
 import { addDeviceDoor } from '../../src/gateway/http/device-door.ts'
 import type { DoorDeps } from '../../src/gateway/http/door-app.ts'
@@ -21,6 +13,13 @@ import { type AppDeps, buildApp } from '../../src/http/app.ts'
 import type { App } from '../../src/http/app-type.ts'
 import type { ServiceEvent } from '../../src/observe/events.ts'
 import { buildMetrics } from '../../src/observe/metrics.ts'
+import { ChangeSignal } from '../../src/state/change-signal.ts'
+import { Deliveries } from '../../src/state/deliveries.ts'
+import { Documents } from '../../src/state/documents.ts'
+import { FleetHistory } from '../../src/state/fleet-history.ts'
+import { HealthCheck } from '../../src/state/health-check.ts'
+import { KeyUse } from '../../src/state/key-use.ts'
+import { Presence } from '../../src/state/presence.ts'
 import { openStore } from '../../src/store/open-store.ts'
 
 export type AllDeps = AppDeps & DoorDeps
@@ -84,7 +83,7 @@ function buildParts(store: Store): Omit<AllDeps, 'tell'> {
     newEvents,
     webhooks: { changed: () => undefined },
     isAllowedAddress: () => true,
-    credentialChanges: new CredentialChanges(),
+    credentialChanges: { count: 0 },
     maxOutputBytes: 1000,
     metrics: buildMetrics(),
     fleetHistory: new FleetHistory({ store, now }),
