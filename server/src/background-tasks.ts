@@ -4,12 +4,12 @@ import { Background } from './background.ts'
 import { type ClockDeps, fireClocks } from './dispatch/clocks.ts'
 import type { Dispatcher } from './dispatch/dispatcher.ts'
 import type { NodeLife } from './dispatch/nodes/node-life.ts'
-import type { Deliveries } from './domain/deliveries.ts'
-import type { KeyUse } from './domain/key-use.ts'
-import type { Presence } from './domain/presence.ts'
 import type { Store } from './domain/store.ts'
 import { idempotencyMs } from './domain/trigger-job.ts'
 import type { Tell } from './observe/events.ts'
+import type { Deliveries } from './state/deliveries.ts'
+import type { KeyUse } from './state/key-use.ts'
+import type { Presence } from './state/presence.ts'
 
 const keyUseEveryMs = 30_000
 /** A clock fires within two seconds of its time. */

@@ -2,20 +2,19 @@
 // them here and replace what they need to.
 
 import { Dispatcher } from './dispatch/dispatcher.ts'
-import { ChangeSignal } from './domain/change-signal.ts'
-import { Deliveries } from './domain/deliveries.ts'
-import { Documents } from './domain/documents.ts'
 import type { Moment } from './domain/execution.ts'
-import { FleetHistory } from './domain/fleet-history.ts'
-import { HealthCheck } from './domain/health-check.ts'
 import type { SteadyInstant, WallInstant } from './domain/instants.ts'
-import { KeyUse } from './domain/key-use.ts'
-import { Presence } from './domain/presence.ts'
-import { CredentialChanges } from './domain/sign-in.ts'
 import type { DeviceKey, Store } from './domain/store.ts'
 import { groupWrites } from './group-writes.ts'
 import type { Tell } from './observe/events.ts'
 import type { Metrics } from './observe/metrics.ts'
+import { ChangeSignal } from './state/change-signal.ts'
+import { Deliveries } from './state/deliveries.ts'
+import { Documents } from './state/documents.ts'
+import { FleetHistory } from './state/fleet-history.ts'
+import { HealthCheck } from './state/health-check.ts'
+import { KeyUse } from './state/key-use.ts'
+import { Presence } from './state/presence.ts'
 
 export type PartsOptions = {
   store: Store
@@ -48,7 +47,7 @@ export function buildParts({ isRemote, onOpened, elapsed, ...given }: PartsOptio
     outputs: new ChangeSignal(),
     queues: new ChangeSignal<string>(),
     newEvents: new ChangeSignal<'all'>(),
-    credentialChanges: new CredentialChanges(),
+    credentialChanges: { count: 0 },
     health: new HealthCheck(() => store.checkHealth()),
     fleetHistory: new FleetHistory({ store, now }),
     documents: new Documents(store),

@@ -2,9 +2,6 @@
 // so a doubled wake-up tells nothing twice, and one that got lost is made up for by the next look.
 
 import { setImmediate as turn } from 'node:timers/promises'
-import { ByDevice } from '../domain/by-device.ts'
-import type { ChangeSignal } from '../domain/change-signal.ts'
-import type { Deliveries } from '../domain/deliveries.ts'
 import {
   type DeviceLink,
   type DeviceSession,
@@ -13,11 +10,14 @@ import {
   type SeenQueue,
 } from '../domain/device-link.ts'
 import type { DeviceExecution, DeviceQueue } from '../domain/device-report.ts'
-import type { Documents } from '../domain/documents.ts'
 import { laterBy, latest, type SteadyInstant } from '../domain/instants.ts'
 import type { OpenSession, StaleSession } from '../domain/nodes.ts'
-import type { Presence } from '../domain/presence.ts'
 import type { DeviceKey, LaunchedRun, Store } from '../domain/store.ts'
+import { ByDevice } from '../state/by-device.ts'
+import type { ChangeSignal } from '../state/change-signal.ts'
+import type { Deliveries } from '../state/deliveries.ts'
+import type { Documents } from '../state/documents.ts'
+import type { Presence } from '../state/presence.ts'
 import { Told } from './told.ts'
 
 export type DispatcherDeps = {

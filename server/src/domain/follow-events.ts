@@ -4,8 +4,8 @@
 import { setTimeout as rest } from 'node:timers/promises'
 import { ApiError } from '@jobcast/contract'
 import { type Caller, troubleOf } from './caller.ts'
-import type { ChangeSignal } from './change-signal.ts'
 import type { EventFilter, StoredEvent } from './event.ts'
+import type { ChangeSignal } from './ports/change-signal.ts'
 import type { Store } from './store.ts'
 
 export type FollowEventsDeps = {

@@ -1,8 +1,8 @@
 // Who is notified of moves once they are on disk.
 
-import type { ChangeSignal } from './change-signal.ts'
 import type { DeviceLink } from './device-link.ts'
 import { isActive } from './execution.ts'
+import type { ChangeSignal } from './ports/change-signal.ts'
 import type { Moved } from './store.ts'
 
 export type NotifyDeps = { link: DeviceLink; changes: ChangeSignal }

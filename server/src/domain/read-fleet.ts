@@ -1,11 +1,14 @@
 // The fleet at a glance: what is now, by the store, and how it came to that, by the history.
 
 import type { Caller } from './caller.ts'
-import { type FleetHistory, type Step, stepMs } from './fleet-history.ts'
+import { type Step, stepMs } from './fleet-steps.ts'
 import type { FleetLevels } from './fleet-store.ts'
 import type { Store } from './store.ts'
 
 export type FleetDeps = { store: Store; fleetHistory: FleetHistory }
+
+/** Oldest step first; the last one is under way. */
+export type FleetHistory = { read(ownerNo: number): Promise<{ from: number; steps: Step[] }> }
 
 /** Half an hour: 48 points say as much to the eye as 288. */
 const stepsPerPoint = 6

@@ -3,8 +3,8 @@
 import { setTimeout as rest } from 'node:timers/promises'
 import { ApiError } from '@jobcast/contract'
 import type { Caller } from './caller.ts'
-import type { ChangeSignal } from './change-signal.ts'
 import type { OutputSlice } from './device-report.ts'
+import type { ChangeSignal } from './ports/change-signal.ts'
 import type { Store } from './store.ts'
 import type { WaitDeps } from './wait-for-end.ts'
 

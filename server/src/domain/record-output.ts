@@ -1,9 +1,9 @@
 // Output of a device, by offset: each byte is kept once, up to a set size; what comes after it is dropped, and the
 // cut is marked.
 
-import type { ChangeSignal } from './change-signal.ts'
 import { DeviceError } from './device-error.ts'
 import { type OutputRequest, parseJobId, unknownExecution } from './device-request.ts'
+import type { ChangeSignal } from './ports/change-signal.ts'
 import { type ReportDeps, unknownDevice } from './report-execution.ts'
 import type { DeviceKey } from './store.ts'
 

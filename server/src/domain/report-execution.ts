@@ -9,9 +9,9 @@ import {
   type UpdateRequest,
   unknownExecution,
 } from './device-request.ts'
-import type { Documents } from './documents.ts'
 import { isTerminal, type Moment } from './execution.ts'
 import { type NotifyDeps, notifyMoved } from './notify-moved.ts'
+import type { Documents } from './ports/documents.ts'
 import type { DeviceKey, Store } from './store.ts'
 
 export type ReportDeps = NotifyDeps & {

@@ -8,10 +8,8 @@ export type SignInDeps = {
   credentialChanges: CredentialChanges
 }
 
-/** Counts changes of credentials, so that a look-up during which there was one is known to be out of date. */
-export class CredentialChanges {
-  count = 0
-}
+/** How often credentials have changed: a look-up during which that was counted up is out of date. */
+export type CredentialChanges = { count: number }
 
 /** `tokenId`: of the token it has shown; null if it was a certificate. */
 export type SignedInDevice = DeviceKey & { tokenId: string | null }

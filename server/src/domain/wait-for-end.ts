@@ -1,7 +1,7 @@
 // ?wait=: holds an answer until an execution or a run has reached its end.
 
 import { setTimeout as rest } from 'node:timers/promises'
-import type { ChangeSignal } from './change-signal.ts'
+import type { ChangeSignal } from './ports/change-signal.ts'
 
 /** Between two looks of one waiter, so that a thousand changes in a row cost it twenty looks a second. */
 const restMs = 50

@@ -1,8 +1,8 @@
 // The long poll of a device without a lasting connection: holds its question until something is pending.
 
 import { setTimeout as rest } from 'node:timers/promises'
-import type { ChangeSignal } from './change-signal.ts'
 import { deviceText } from './device-link.ts'
+import type { ChangeSignal } from './ports/change-signal.ts'
 import type { CredentialChanges } from './sign-in.ts'
 import type { DeviceKey, Store } from './store.ts'
 import type { Patience } from './wait-for-end.ts'

@@ -10,7 +10,7 @@ import {
   steadyInstant,
   type WallInstant,
 } from '../../src/domain/instants.ts'
-import { SteadyClock } from '../../src/domain/steady-clock.ts'
+import { SteadyClock } from '../../src/state/steady-clock.ts'
 
 const wantsWall = (instant: WallInstant) => instant
 const wantsSteady = (instant: SteadyInstant) => instant

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ChangeSignal } from '../../src/domain/change-signal.ts'
 import { waitForEnd } from '../../src/domain/wait-for-end.ts'
+import { ChangeSignal } from '../../src/state/change-signal.ts'
 
 const minute = 60_000
 

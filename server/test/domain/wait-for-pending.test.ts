@@ -2,11 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ChangeSignal } from '../../src/domain/change-signal.ts'
 import { deviceText } from '../../src/domain/device-link.ts'
-import { CredentialChanges } from '../../src/domain/sign-in.ts'
 import type { DeviceKey, Store } from '../../src/domain/store.ts'
 import { waitForPending } from '../../src/domain/wait-for-pending.ts'
+import { ChangeSignal } from '../../src/state/change-signal.ts'
 
 const minute = 60_000
 const device: DeviceKey = { ownerNo: 1, deviceId: 'd1' }
@@ -14,7 +13,7 @@ const device: DeviceKey = { ownerNo: 1, deviceId: 'd1' }
 /** A queue that tells how often it was looked at. */
 function buildQueue() {
   const queues = new ChangeSignal<string>()
-  const credentialChanges = new CredentialChanges()
+  const credentialChanges = { count: 0 }
   const stopping = new AbortController()
   const callerGone = new AbortController()
   const state = { total: 0, mark: 1, looks: 0, seen: 0, isThere: true, onLook: (_look: number) => {} }

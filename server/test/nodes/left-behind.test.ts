@@ -6,8 +6,8 @@ import { createDatabase, execute, sharedPostgres } from '@jobcast/testkit/postgr
 import { waitUntil } from '@jobcast/testkit/wait-until'
 import pg from 'pg'
 import { steadyInstant } from '../../src/domain/instants.ts'
-import { Presence } from '../../src/domain/presence.ts'
 import type { DeviceKey, Transport } from '../../src/domain/store.ts'
+import { Presence } from '../../src/state/presence.ts'
 import { openPostgresStore, type PostgresStore } from '../../src/store/postgres/postgres-store.ts'
 import { seedOwner, startedAt } from '../store/store-under-test.ts'
 

@@ -1,12 +1,12 @@
 // This node among the others: it says that it lives, hears what they tell, and finds out for itself what it may have missed.
 
-import type { ChangeSignal } from '../../domain/change-signal.ts'
 import { deviceText } from '../../domain/device-link.ts'
 import type { Hint, Nodes } from '../../domain/nodes.ts'
-import type { Presence } from '../../domain/presence.ts'
 import type { CredentialChanges } from '../../domain/sign-in.ts'
-import type { SteadyClock } from '../../domain/steady-clock.ts'
 import type { DeviceKey } from '../../domain/store.ts'
+import type { ChangeSignal } from '../../state/change-signal.ts'
+import type { Presence } from '../../state/presence.ts'
+import type { SteadyClock } from '../../state/steady-clock.ts'
 import type { Dispatcher } from '../dispatcher.ts'
 import type { WebhookSender } from '../webhooks/webhook-sender.ts'
 import type { WebhookShare } from '../webhooks/webhook-share.ts'

@@ -8,12 +8,12 @@ import type {
   RawRequestDefaultExpression,
   RawServerDefault,
 } from 'fastify'
-import type { Deliveries } from '../../domain/deliveries.ts'
 import type { EnrollDeps, ShownEnrollment } from '../../domain/enroll-device.ts'
 import type { SignInDeps } from '../../domain/sign-in.ts'
 import type { DeviceKey } from '../../domain/store.ts'
 import type { PendingDeps } from '../../domain/wait-for-pending.ts'
 import type { Tell } from '../../observe/events.ts'
+import type { Deliveries } from '../../state/deliveries.ts'
 import type { GatewayDeps } from '../serve-operation.ts'
 
 export type GatewayApp = FastifyInstance<

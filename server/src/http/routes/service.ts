@@ -2,8 +2,8 @@
 
 import { ApiError } from '@jobcast/contract'
 import Type from 'typebox'
-import type { HealthCheck } from '../../domain/health-check.ts'
 import type { Metrics } from '../../observe/metrics.ts'
+import type { HealthCheck } from '../../state/health-check.ts'
 import type { App } from '../app-type.ts'
 
 export type ServiceDeps = { health: HealthCheck; metrics: Metrics; stopping: AbortSignal }

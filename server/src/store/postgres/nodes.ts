@@ -3,8 +3,8 @@
 
 import type { SteadyInstant } from '../../domain/instants.ts'
 import type { LeftDevice, Nodes, OpenSession, StaleSession } from '../../domain/nodes.ts'
-import { type SeenNode, SilentNodes } from '../../domain/silent-nodes.ts'
 import type { DeviceKey } from '../../domain/store.ts'
+import { type SeenNode, SilentNodes } from '../../state/silent-nodes.ts'
 import { nodeName } from './connect.ts'
 import type { Database } from './database.ts'
 import { getLaunchedRun } from './executions.ts'

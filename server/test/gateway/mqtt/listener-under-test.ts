@@ -5,7 +5,6 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
-import { ChangeSignal } from '../../../src/domain/change-signal.ts'
 import type { DeviceSession, DeviceSessions, SeenQueue } from '../../../src/domain/device-link.ts'
 import type {
   DeviceExecution,
@@ -13,10 +12,8 @@ import type {
   DeviceReport,
   ReportOutcome,
 } from '../../../src/domain/device-report.ts'
-import { Documents } from '../../../src/domain/documents.ts'
 import { steadyInstant } from '../../../src/domain/instants.ts'
 import { hashSecret, newSecretText } from '../../../src/domain/secret-text.ts'
-import { CredentialChanges } from '../../../src/domain/sign-in.ts'
 import type { DeviceKey, Store } from '../../../src/domain/store.ts'
 import {
   type MqttListenerDeps,
@@ -24,6 +21,8 @@ import {
   openMqttListener,
 } from '../../../src/gateway/mqtt/open-mqtt-listener.ts'
 import type { ServiceEvent } from '../../../src/observe/events.ts'
+import { ChangeSignal } from '../../../src/state/change-signal.ts'
+import { Documents } from '../../../src/state/documents.ts'
 
 export const deviceId = 'd1'
 export const prefix = `$aws/things/${deviceId}/jobs/`
@@ -109,7 +108,7 @@ export class Backend {
     outputs: new ChangeSignal(),
     documents: new Documents({ getDocument: async () => document }),
     maxOutputBytes: 1000,
-    credentialChanges: new CredentialChanges(),
+    credentialChanges: { count: 0 },
     sessions: this.sessions,
     tell: (event) => this.#tell(event),
   }

@@ -1,11 +1,11 @@
 // Which devices are online, since when and by which transport. Changes are gathered and written together: a fleet that
 // comes back at once would else be as many commits. Whoever reads presence settles it first, so nobody sees it late.
 
+import { keyOf } from '../domain/device-link.ts'
+import type { SteadyInstant, WallInstant } from '../domain/instants.ts'
+import type { LeftDevice } from '../domain/nodes.ts'
+import type { DeviceKey, PresenceChange, Store, Transport } from '../domain/store.ts'
 import { ByDevice } from './by-device.ts'
-import { keyOf } from './device-link.ts'
-import type { SteadyInstant, WallInstant } from './instants.ts'
-import type { LeftDevice } from './nodes.ts'
-import type { DeviceKey, PresenceChange, Store, Transport } from './store.ts'
 
 /** A device that asks by HTTP is online until it has been silent for so long. */
 const httpSilenceMs = 60_000

@@ -1,21 +1,14 @@
 // How it went over the last day: levels and ends by steps of time. Nothing is written for it: it is added up from the
 // event log, per owner, from where the last look ended. So only the first look is long, and any node can do it.
 
-import type { ExecState } from '@jobcast/contract'
-import type { Flow } from './fleet-store.ts'
-import type { Store } from './store.ts'
+import { addFlow, emptyStep, type Step, stepMs } from '../domain/fleet-steps.ts'
+import type { Store } from '../domain/store.ts'
 
 type HistoryStore = Pick<Store, 'countFlows' | 'findEventBefore' | 'getEventBounds'>
 
-export const stepMs = 5 * 60_000
 const stepsKept = (24 * 60 * 60_000) / stepMs
 /** The first look goes back no further, however busy the day was: a second or two of reading. */
 const eventsAtFirst = 1_000_000
-
-/** What happened in one step of time; `waiting` and `running` are by how much they grew. */
-export type Step = { waiting: number; running: number; succeeded: number; failed: number }
-
-const failedEnds: readonly ExecState[] = ['FAILED', 'TIMED_OUT', 'REJECTED', 'EXPIRED']
 
 type OwnerHistory = {
   /** All events up to this one are in the steps. */
@@ -79,21 +72,4 @@ export class FleetHistory {
     const known = Math.min(...flows.map(({ stepNo }) => stepNo + 1), Math.floor(now / stepMs))
     return { upTo, firstStepNo: Math.max(firstStepNo, known), steps: new Map() }
   }
-}
-
-function addFlow(steps: Map<number, Step>, { stepNo, from, to, count }: Flow): void {
-  const step = steps.get(stepNo) ?? emptyStep()
-  steps.set(stepNo, step)
-  step.waiting += count * (Number(to === 'PENDING') - Number(from === 'PENDING'))
-  step.running += count * (Number(isRunning(to)) - Number(isRunning(from)))
-  if (to === 'SUCCEEDED') step.succeeded += count
-  if (failedEnds.includes(to)) step.failed += count
-}
-
-function isRunning(state: ExecState | null): boolean {
-  return state === 'IN_PROGRESS' || state === 'CANCELING'
-}
-
-function emptyStep(): Step {
-  return { waiting: 0, running: 0, succeeded: 0, failed: 0 }
 }

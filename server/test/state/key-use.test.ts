@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { KeyUse } from '../../src/domain/key-use.ts'
+import { KeyUse } from '../../src/state/key-use.ts'
 
 test('uses are written together, the latest of each key, and only when there are any', async () => {
   const written: object[] = []

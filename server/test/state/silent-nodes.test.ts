@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { SilentNodes } from '../../src/domain/silent-nodes.ts'
+import { SilentNodes } from '../../src/state/silent-nodes.ts'
 
 function build() {
   const clock = { ms: 0 }

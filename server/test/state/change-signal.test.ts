@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { ChangeSignal } from '../../src/domain/change-signal.ts'
+import { ChangeSignal } from '../../src/state/change-signal.ts'
 
 const minute = 60_000
 

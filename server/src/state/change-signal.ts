@@ -1,9 +1,9 @@
-// Tells whoever waits for something (a run, the output of an execution, the queue of a device) that it has
-// changed. A hint only: a waiter reads the store again, also when its time is over, so a hint that gets lost costs
-// time and nothing else.
+// Who waits for which change on this node (see domain/ports/change-signal.ts).
 
-export class ChangeSignal<Key = number> {
-  #watches = new Map<Key, Set<Watch>>()
+import type { ChangeWatch, ChangeSignal as Port } from '../domain/ports/change-signal.ts'
+
+export class ChangeSignal<Key = number> implements Port<Key> {
+  #watches = new Map<Key, Set<ChangeWatch>>()
   /** Where others must hear of it as well: on other nodes. */
   forward: ((keys: Key[]) => void) | undefined
 
@@ -34,11 +34,7 @@ export class ChangeSignal<Key = number> {
     for (const watches of this.#watches.values()) for (const watch of watches) watch.notice()
   }
 
-  /**
-   * Changes from now on are noticed. The watch must be closed. One that is given notices these changes too, so
-   * that whoever waits for several things waits once.
-   */
-  openWatch(key: Key, watch = new Watch()): Watch {
+  openWatch(key: Key, watch: ChangeWatch = new Watch()): ChangeWatch {
     const watches = this.#watches.get(key) ?? new Set()
     this.#watches.set(key, watches)
     watches.add(watch)
@@ -50,7 +46,7 @@ export class ChangeSignal<Key = number> {
   }
 }
 
-export class Watch {
+export class Watch implements ChangeWatch {
   readonly #closers: (() => void)[] = []
   #changed = false
   #wake: (() => void) | undefined
@@ -59,7 +55,6 @@ export class Watch {
     this.#closers.push(closer)
   }
 
-  /** May be called twice. */
   close(): void {
     for (const closer of this.#closers) closer()
   }
@@ -69,7 +64,6 @@ export class Watch {
     this.#wake?.()
   }
 
-  /** Resolves at once if there was a change since the last call, else at the next one, after `ms`, or on abort. */
   async nextChange(ms: number, abort: AbortSignal): Promise<void> {
     if (!this.#changed && ms > 0 && !abort.aborted) {
       await new Promise<void>((resolve) => {

@@ -1,7 +1,7 @@
 // A clock that never jumps. The one on the wall may be set at any time; this one starts with it and then only counts.
 // What is kept on disk of it can be read after a restart, because it starts anew from the wall.
 
-import { type SteadyInstant, steadyInstant, type WallInstant } from './instants.ts'
+import { type SteadyInstant, steadyInstant, type WallInstant } from '../domain/instants.ts'
 
 export class SteadyClock {
   readonly #elapsed: () => number

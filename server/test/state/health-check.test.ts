@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { HealthCheck } from '../../src/domain/health-check.ts'
 import { StorageUnavailable } from '../../src/domain/store.ts'
+import { HealthCheck } from '../../src/state/health-check.ts'
 
 test('all who ask share one look', async () => {
   let looks = 0
