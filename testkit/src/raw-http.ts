@@ -11,36 +11,53 @@ export type RawReply = {
   closed: boolean
 }
 
+/** A failsafe, far above what a server takes to close a connection that it said it would close. */
+const closeMs = 30_000
+
 /**
- * Sends the text and gives what came back once the server closed the connection, or once an answer was
- * there and `lingerMs` went by without a close: a failsafe, far above what a server takes to close.
+ * Sends it and gives what came back: once the server has closed the connection, or once it has answered and said
+ * nothing of closing it.
  */
-export function sendRaw(http: string, text: string | Buffer, lingerMs = 15_000): Promise<RawReply> {
+export function sendRaw(http: string, sent: string | Buffer): Promise<RawReply> {
   const { hostname, port } = new URL(http)
   const begun = performance.now()
   return new Promise((resolve, reject) => {
+    /** Each character is a byte, so that its length is one in bytes. */
     let received = ''
-    const socket = connect(Number(port), hostname, () => socket.write(text))
+    const socket = connect(Number(port), hostname, () => socket.write(sent))
     const finish = (closed: boolean) => {
       socket.destroy()
-      const [head = '', ...rest] = received.split('\r\n\r\n')
+      const text = Buffer.from(received, 'latin1').toString()
+      const [head = '', ...rest] = text.split('\r\n\r\n')
       const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(received)?.[1] ?? 0)
       resolve({
         status,
         head,
         body: rest.join('\r\n\r\n'),
-        text: received,
+        text,
         ms: performance.now() - begun,
         closed,
       })
     }
+    socket.setTimeout(closeMs)
     socket.on('data', (chunk) => {
-      received += chunk
-      socket.setTimeout(lingerMs)
+      received += chunk.toString('latin1')
+      if (isWholeAndStaysOpen(received)) finish(false)
     })
     socket.on('timeout', () => finish(false))
     socket.on('end', () => finish(true))
     socket.on('close', () => finish(true))
     socket.on('error', (error) => (received === '' ? reject(error) : finish(true)))
   })
+}
+
+/** Judged by its first answer. */
+function isWholeAndStaysOpen(received: string): boolean {
+  const end = received.indexOf('\r\n\r\n')
+  if (end === -1) return false
+  const head = received.slice(0, end).toLowerCase()
+  const length = /\r\ncontent-length: (\d+)/.exec(head)?.[1]
+  const isInterim = /^http\/1\.1 1/.test(head)
+  if (isInterim || length === undefined || /\r\nconnection: close/.test(head)) return false
+  return received.length - end - 4 >= Number(length)
 }

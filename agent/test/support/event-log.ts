@@ -3,7 +3,7 @@
 import { within } from '@jobcast/testkit/within'
 import type { AgentEvent } from '../../src/events.ts'
 
-const failsafeMs = 30_000
+const failsafeMs = 90_000
 
 export class EventLog {
   readonly events: AgentEvent[] = []

@@ -109,7 +109,7 @@ test('whoever follows gets what is added until the execution ends, each byte onc
   assert.ok(!output.outputs.isWatched && !output.changes.isWatched)
 })
 
-test('a hint that got lost costs two seconds and nothing else', { timeout: 20_000 }, async () => {
+test('a hint that got lost costs two seconds and nothing else', { timeout: 50_000 }, async () => {
   const output = buildOutput()
   output.start('one ')
   const { outputs, changes } = output

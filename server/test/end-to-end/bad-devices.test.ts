@@ -18,7 +18,7 @@ import { seedTokens } from '../support/seed-tokens.ts'
 const count = testSize('devices', { test: 40, chaos: 300 })
 const rounds = testSize('rounds', { test: 3, chaos: 20 })
 const healthy = deviceIdsUpTo(count)
-const failsafeMs = 60_000
+const failsafeMs = 120_000
 const megabyte = 1024 * 1024
 /** 34,000 connections that came and went in a minute left 190 MB more, the last 10,000 of them nothing. */
 const mostGrowth = 256 * megabyte

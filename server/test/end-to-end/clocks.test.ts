@@ -11,7 +11,7 @@ import { newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-fold
 import { within } from '@jobcast/testkit/within'
 
 // The promise is 2 s after its time; this is one that also a busy machine keeps.
-const lateMs = 15_000
+const lateMs = 45_000
 
 type Running = { api: Api; device: DeviceCalls; jobExecutionId: number }
 

@@ -3,8 +3,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openServer } from '@jobcast/testkit/open-server'
+import { testSize } from '@jobcast/testkit/test-size'
 
-test('the same Idempotency-Key 1000 times, 50 at once, makes one run and gives equal bodies', async (t) => {
+const repeats = testSize('calls', { test: 200, chaos: 2000 })
+
+test(`the same Idempotency-Key ${repeats} times, 50 at once, makes one run and gives equal bodies`, async (t) => {
   const api = await openServer(t)
   const devices = ['d1', 'd2', 'd3']
   await api.putJobAndDevices('restart', devices)
@@ -14,7 +17,7 @@ test('the same Idempotency-Key 1000 times, 50 at once, makes one run and gives e
   let twins = 0
   let calls = 0
   const callUntilDone = async () => {
-    while (calls++ < 1000) {
+    while (calls++ < repeats) {
       const reply = await api.trigger('restart', devices, { headers })
       if (reply.status === 409) {
         assert.equal(reply.json.code, 'J-502')

@@ -22,7 +22,7 @@ import { openSqliteUnderTest } from '../store/sqlite-under-test.ts'
 import { seedOwner } from '../store/store-under-test.ts'
 
 // The promise is 5 s; this is one that also a busy machine keeps.
-const boundMs = 15_000
+const boundMs = 45_000
 
 const talksToNobody: DeviceLink = { wake() {}, launched() {}, withdraw() {}, disconnect() {} }
 

@@ -98,7 +98,7 @@ async function sendEverywhere(server: SpawnedServer, secrets: string[]): Promise
       `${secret}\r\n\r\n`,
       `GET /${secret} HTTP/9\r\n\r\n`,
     ]) {
-      bodies.push((await sendRaw(server.http, raw, 200)).text)
+      bodies.push((await sendRaw(server.http, raw)).text)
     }
   }
   return bodies

@@ -14,7 +14,7 @@ import { within } from '@jobcast/testkit/within'
 import { deviceIdsUpTo, seedData } from '../support/seed-data.ts'
 import { seedTokens } from '../support/seed-tokens.ts'
 
-const failsafeMs = 30_000
+const failsafeMs = 90_000
 const unspecifiedError = 0x83
 
 const filters = ['get/+', ...deviceFilters]

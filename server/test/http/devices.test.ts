@@ -123,7 +123,7 @@ test('DELETE answers 204 and cancels what waits for the device, and for no other
   assert.equal((await read(canceled)).versionNumber, 2)
 })
 
-test('DELETE ends a wait for the last execution of a run', { timeout: 30_000 }, async () => {
+test('DELETE ends a wait for the last execution of a run', { timeout: 50_000 }, async () => {
   await api.putJobAndDevices('update', ['awaited'])
   const location = (await api.trigger('update', ['awaited'])).headers.get('location')
   const waiting = api.call('GET', `${location}?wait=60`)

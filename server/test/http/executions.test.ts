@@ -93,13 +93,13 @@ for (const body of [{ force: 'yes' }, { force: null }, { force: 1 }, { Force: tr
   })
 }
 
-test('?wait= answers at once when the end is reached', { timeout: 30_000 }, async () => {
+test('?wait= answers at once when the end is reached', { timeout: 50_000 }, async () => {
   const id = await one()
   await cancel(id)
   assert.equal((await api.call('GET', `${path(id)}?wait=60`)).json.execState, 'CANCELED')
 })
 
-test('?wait= holds until the execution is canceled', { timeout: 30_000 }, async () => {
+test('?wait= holds until the execution is canceled', { timeout: 50_000 }, async () => {
   const id = await one()
   let answered = false
   const waiting = api.call('GET', `${path(id)}?wait=60`).finally(() => {
@@ -120,7 +120,7 @@ test('?wait= answers with what is when the time is over', async () => {
   assert.ok(performance.now() - begun > 900)
 })
 
-test('?wait= answers J-302 at once for an execution that is not there', { timeout: 30_000 }, async () => {
+test('?wait= answers J-302 at once for an execution that is not there', { timeout: 50_000 }, async () => {
   assertRefused(await api.call('GET', `${path(999_999_999)}?wait=60`), 'J-302')
 })
 

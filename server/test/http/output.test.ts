@@ -124,7 +124,7 @@ test('a follower is answered before there is output; one that goes harms nobody'
   for (const { text } of await Promise.all(followers)) assert.equal(text, 'all of it')
 })
 
-test('a follower gets the end of the answer when the service stops', { timeout: 30_000 }, async (t) => {
+test('a follower gets the end of the answer when the service stops', { timeout: 50_000 }, async (t) => {
   const stopping = await openServer(t)
   await stopping.putJobAndDevices('update', [])
   const device = await newDevice(stopping, 'd1')
@@ -137,7 +137,7 @@ test('a follower gets the end of the answer when the service stops', { timeout: 
   assert.equal(text, 'so far')
 })
 
-test('HEAD answers at once, also to whoever would follow', { timeout: 20_000 }, async () => {
+test('HEAD answers at once, also to whoever would follow', { timeout: 50_000 }, async () => {
   const { device, id } = await startOne()
   await device.output(id, 0, 'abc')
   const reply = await api.call('HEAD', `/job/api/executions/${id}/output?follow=true`)

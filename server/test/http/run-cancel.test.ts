@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newDevice } from '@jobcast/testkit/call-device'
 import { openSharedServer } from '@jobcast/testkit/shared-server'
+import { testSize } from '@jobcast/testkit/test-size'
 import { assertRefused } from './assert-reply.ts'
 
 const api = await openSharedServer()
@@ -62,7 +63,7 @@ test('answers J-303 for a run that has finished, and J-304 for one that is not t
 })
 
 test('whoever waits for the run, and a device that waits for work, learn of it', {
-  timeout: 30_000,
+  timeout: 50_000,
 }, async () => {
   const device = await newDevice(api, 'waiting')
   const { path } = await launch(['waiting', 'd1'])
@@ -72,14 +73,17 @@ test('whoever waits for the run, and a device that waits for work, learn of it',
   assert.deepEqual((await device.call('GET', '')).json.queuedJobs, [])
 })
 
-test('a run of 5,000 is canceled whole', { timeout: 60_000 }, async () => {
-  const many = Array.from({ length: 5000 }, (_, i) => `many-${i}`)
-  for (let start = 0; start < many.length; start += 500) {
-    await api.putJobAndDevices('update', many.slice(start, start + 500))
+/** More than one step of a cancel takes. */
+const count = testSize('devices', { test: 1200, chaos: 5000 })
+
+test(`a run of ${count} is canceled whole`, async () => {
+  const many = Array.from({ length: count }, (_, i) => `many-${i}`)
+  for (let start = 0; start < many.length; start += 300) {
+    await api.putJobAndDevices('update', many.slice(start, start + 300))
   }
   const { path } = await launch(many)
   const { json } = await cancel(path)
-  assert.deepEqual([json.counts.CANCELED, json.finished], [5000, true])
+  assert.deepEqual([json.counts.CANCELED, json.finished], [count, true])
 })
 
 for (const body of [{ force: 'yes' }, { all: true }, []]) {

@@ -47,7 +47,7 @@ test('the counts follow each execution, and the run is finished with the last', 
   assert.deepEqual([whole.counts, whole.finished], [counts({ CANCELED: 2 }), true])
 })
 
-test('?wait= holds over the first cancel and ends with the last', { timeout: 30_000 }, async () => {
+test('?wait= holds over the first cancel and ends with the last', { timeout: 50_000 }, async () => {
   const { path, ids } = await launch('update', ['d1', 'd2', 'd3'])
   let answered = false
   const waiting = api.call('GET', `${path}?wait=60`).finally(() => {
@@ -61,7 +61,7 @@ test('?wait= holds over the first cancel and ends with the last', { timeout: 30_
   assert.deepEqual((await waiting).json.counts, counts({ CANCELED: 3 }))
 })
 
-test('?wait= ends for ten waiters at once', { timeout: 30_000 }, async () => {
+test('?wait= ends for ten waiters at once', { timeout: 50_000 }, async () => {
   const { path, ids } = await launch('update', ['d1'])
   const waiting = Array.from({ length: 10 }, () => api.call('GET', `${path}?wait=60`))
   await cancel(ids[0])
@@ -69,7 +69,7 @@ test('?wait= ends for ten waiters at once', { timeout: 30_000 }, async () => {
   assert.ok(replies.every((reply) => reply.json.finished))
 })
 
-test('?wait= answers at once for a finished run', { timeout: 30_000 }, async () => {
+test('?wait= answers at once for a finished run', { timeout: 50_000 }, async () => {
   const { path, ids } = await launch('update', ['d1'])
   await cancel(ids[0])
   assert.equal((await api.call('GET', `${path}?wait=60`)).json.finished, true)

@@ -11,7 +11,7 @@ import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
 import { cutHearing } from './spawn-nodes.ts'
 
 const cuts = testSize('cuts', { test: 3, chaos: 60 })
-const boundMs = 15_000
+const boundMs = 60_000
 
 test(`cut ${cuts} times, nodes go on, hear each other again, and look at all that they may have missed`, async (t) => {
   const url = await createDatabase(await sharedPostgres())

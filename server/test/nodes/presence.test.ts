@@ -19,7 +19,7 @@ import { nodeNumbers, pause, spawnNodes, until, wake } from './spawn-nodes.ts'
 
 /** A node stands still for so long at least: until the others count it as gone, which takes ten seconds. */
 const pauseMs = 1000 * testSize('pauseSeconds', { test: 1, chaos: 20 })
-const boundMs = 30_000
+const boundMs = 90_000
 
 async function online(api: Api): Promise<string> {
   const { items } = (await api.call('GET', '/job/api/devices?online=true&limit=200')).json

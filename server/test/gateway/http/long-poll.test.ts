@@ -5,13 +5,14 @@ import { test } from 'node:test'
 import { newDevice } from '@jobcast/testkit/call-device'
 import { openServer } from '@jobcast/testkit/open-server'
 import { openSharedServer } from '@jobcast/testkit/shared-server'
+import { testSize } from '@jobcast/testkit/test-size'
 
 const api = await openSharedServer()
 await api.putJobAndDevices('update', [])
 let devices = 0
 const one = () => newDevice(api, `d${++devices}`)
 
-test('what is pending is answered at once', { timeout: 20_000 }, async () => {
+test('what is pending is answered at once', { timeout: 50_000 }, async () => {
   const device = await one()
   const [{ jobExecutionId }] = (await api.trigger('update', [device.deviceId])).json
   const { json } = await device.call('GET', '?wait=60')
@@ -19,7 +20,7 @@ test('what is pending is answered at once', { timeout: 20_000 }, async () => {
 })
 
 test('what is under way on the device is answered at once too: it may have lost it', {
-  timeout: 20_000,
+  timeout: 50_000,
 }, async () => {
   const device = await one()
   await api.trigger('update', [device.deviceId])
@@ -27,7 +28,7 @@ test('what is under way on the device is answered at once too: it may have lost 
   assert.equal((await device.call('GET', '?wait=60')).json.inProgressJobs.length, 1)
 })
 
-test('what is triggered while it waits is answered then', { timeout: 20_000 }, async () => {
+test('what is triggered while it waits is answered then', { timeout: 50_000 }, async () => {
   const device = await one()
   let answered = false
   const waiting = device.call('GET', '?wait=60').finally(() => {
@@ -39,7 +40,7 @@ test('what is triggered while it waits is answered then', { timeout: 20_000 }, a
   assert.equal((await waiting).json.queuedJobs[0].jobId, String(jobExecutionId))
 })
 
-test('what waits for its retry is answered when its rest is over', { timeout: 30_000 }, async () => {
+test('what waits for its retry is answered when its rest is over', { timeout: 50_000 }, async () => {
   await api.call('PUT', '/job/api/jobs/retried', { body: { retry: { max: 1, backoffSeconds: 1 } } })
   const device = await one()
   const [{ jobExecutionId }] = (await api.trigger('retried', [device.deviceId])).json
@@ -79,7 +80,7 @@ for (const wait of ['61', '-1', '1.5', '', 'x', '1e1', '5&wait=6']) {
   })
 }
 
-test('the device is deleted while it waits: it is refused', { timeout: 30_000 }, async () => {
+test('the device is deleted while it waits: it is refused', { timeout: 50_000 }, async () => {
   const device = await one()
   const waiting = device.call('GET', '?wait=60')
   await device.call('GET', '')
@@ -98,8 +99,10 @@ test('one that waits and goes harms nobody, and is told of what came when it ask
   assert.equal((await device.call('GET', '?wait=60')).json.queuedJobs.length, 1)
 })
 
-test('a thousand devices wait at once, and one trigger reaches them all', { timeout: 60_000 }, async () => {
-  const fleet = await Promise.all(Array.from({ length: 1000 }, one))
+const count = testSize('devices', { test: 100, chaos: 1000 })
+
+test(`${count} devices wait at once, and one trigger reaches them all`, async () => {
+  const fleet = await Promise.all(Array.from({ length: count }, one))
   const waiting = fleet.map((device) => device.call('GET', '?wait=60'))
   await Promise.all(fleet.map((device) => device.call('GET', '')))
   await api.trigger(
@@ -109,7 +112,7 @@ test('a thousand devices wait at once, and one trigger reaches them all', { time
   for (const { json } of await Promise.all(waiting)) assert.equal(json.queuedJobs.length, 1)
 })
 
-test('whoever waits is answered when the service stops', { timeout: 30_000 }, async (t) => {
+test('whoever waits is answered when the service stops', { timeout: 50_000 }, async (t) => {
   const stopping = await openServer(t)
   const device = await newDevice(stopping, 'd1')
   const waiting = device.call('GET', '?wait=60')
