@@ -1,6 +1,7 @@
 // One group of test files in a process of its own, which ends: by itself, or by force when its time is up.
 
 import { spawn } from 'node:child_process'
+import { join } from 'node:path'
 import type { Group } from './groups.ts'
 
 export type Outcome = {
@@ -14,18 +15,18 @@ export type Outcome = {
   output: string
 }
 
+const loader = join(import.meta.dirname, 'run-files.ts')
 // Far above what is needed: on a machine that does ten other things at once, all takes ten times as long.
 const testTimeoutMs = 300_000
 const groupTimeoutMs = 900_000
 
 export async function runGroup(group: Group, root: string): Promise<Outcome> {
   const startedAt = performance.now()
-  const isolation = group.files.length > 1 ? ['--test-isolation=none'] : []
   const args = [
-    '--test',
-    ...isolation,
-    `--test-timeout=${testTimeoutMs}`,
     '--test-reporter=spec',
+    '--test-force-exit',
+    `--test-timeout=${testTimeoutMs}`,
+    loader,
     ...group.files,
   ]
   // In a process group of its own, so that whatever it started can be ended with it.
