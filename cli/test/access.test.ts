@@ -1,4 +1,4 @@
-// Address and key: where they come from, and what is said when they do not work.
+// Where the address and the key come from, and the errors when they do not work.
 
 import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -12,8 +12,8 @@ import { dataFolder, runJobcast, startJobcast } from './run-jobcast.ts'
 
 const server = await openSharedServer()
 const { http, adminKey } = server
-/** A port where nobody listens: it was free just now. */
-const nobody = await new Promise<string>((resolve) => {
+/** A port without a listener: it was free just now. */
+const unreachable = await new Promise<string>((resolve) => {
   const opened = createServer().listen(0, '127.0.0.1', () => {
     const { port } = opened.address() as AddressInfo
     opened.close(() => resolve(`http://127.0.0.1:${port}`))
@@ -33,9 +33,9 @@ async function codeOf(args: string[], env: Record<string, string>) {
   return { code, stderr }
 }
 
-test('flags win over the environment, the environment over a profile', async (t) => {
+test('flags take precedence over the environment, the environment over a profile', async (t) => {
   const good = { url: http, apiKey: adminKey }
-  const bad = { url: nobody, apiKey: 'jc_wrong' }
+  const bad = { url: unreachable, apiKey: 'jc_wrong' }
   const env = withProfiles(t, 'good', { good, bad })
   assert.equal((await codeOf([], env)).code, 0)
   const wrongKey = await codeOf([], { ...env, JOBCAST_API_KEY: 'jc_wrong' })
@@ -46,17 +46,17 @@ test('flags win over the environment, the environment over a profile', async (t)
   )
   const flagged = await codeOf(['--api-key', adminKey], { ...env, JOBCAST_API_KEY: 'jc_wrong' })
   assert.equal(flagged.code, 0, flagged.stderr)
-  // Who names a profile on the command line means all of it.
+  // A profile named on the command line takes precedence over the environment.
   const named = await codeOf(['--profile', 'good'], {
     ...env,
-    JOBCAST_URL: nobody,
+    JOBCAST_URL: unreachable,
     JOBCAST_API_KEY: 'jc_wrong',
   })
   assert.equal(named.code, 0, named.stderr)
   assert.equal((await codeOf([], { ...env, JOBCAST_PROFILE: 'bad' })).code, 8)
 })
 
-test('the key of a profile goes to no other address', async (t) => {
+test('the key of a profile is sent to no other address', async (t) => {
   const seen: unknown[] = []
   const stranger = createServer((request, response) => {
     seen.push(request.headers['x-api-key'])
@@ -72,13 +72,13 @@ test('the key of a profile goes to no other address', async (t) => {
   assert.deepEqual(seen, [])
 })
 
-test('without a key it ends with 3 and says how to give one', async () => {
+test('exits with 3 without a key, and says how to give one', async () => {
   const { code, stderr } = await codeOf([], {})
   assert.equal(code, 3)
   assert.match(stderr, /Use --api-key, set JOBCAST_API_KEY, or run: jobcast login\n$/)
 })
 
-test('a key without the scope ends with 3, and the run it has made is named', async () => {
+test('exits with 3 if the key lacks a scope, and names the run that was created', async () => {
   await server.putJobAndDevices('scope', ['scope-1'])
   const { apiKey } = await server.newKey(['TRIGGER'])
   const args = ['trigger', 'scope', '-d', 'scope-1', '--wait']
@@ -87,8 +87,8 @@ test('a key without the scope ends with 3, and the run it has made is named', as
   assert.match(stderr, /^Run \d+: scope on 1 device\njobcast: .*required permission: READ \(J-804\)/)
 })
 
-test('an address where nobody answers ends with 8 and says which and from where', async () => {
-  const { code, stderr } = await codeOf(['--api-key', 'jc_any'], { JOBCAST_URL: nobody })
+test('exits with 8 if the address does not respond, and says which and where it comes from', async () => {
+  const { code, stderr } = await codeOf(['--api-key', 'jc_any'], { JOBCAST_URL: unreachable })
   assert.equal(code, 8)
   assert.match(
     stderr,
@@ -96,7 +96,7 @@ test('an address where nobody answers ends with 8 and says which and from where'
   )
 })
 
-test('an address that is none, and a profile that is not there, end with 2', async () => {
+test('exits with 2 for an invalid address and for an unknown profile', async () => {
   const wrong = await codeOf(['--url', 'jobs.example'], { JOBCAST_API_KEY: 'jc_any' })
   assert.equal(wrong.code, 2)
   assert.match(wrong.stderr, /^error: the address "jobs\.example" \(--url\) is not valid; it must be like/)
@@ -105,7 +105,7 @@ test('an address that is none, and a profile that is not there, end with 2', asy
   assert.match(missing.stderr, /^error: profile "nope" not found/)
 })
 
-test('something else at the address ends with 8: its 404 says nothing about ours', async (t) => {
+test('exits with 8 if another service responds: its 404 does not mean "not found"', async (t) => {
   const other = createServer((_, response) => response.writeHead(404).end('<html>'))
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
   t.after(() => other.close())
@@ -115,7 +115,7 @@ test('something else at the address ends with 8: its 404 says nothing about ours
   assert.match(stderr, /answered 404 without an error code/)
 })
 
-test('a service that goes away during a wait is waited for, and that is said', async (t) => {
+test('keeps waiting while the service is unreachable, and says so', async (t) => {
   const folder = dataFolder(t)
   const first = await openServer(t, { dataFolder: folder })
   await first.putJobAndDevices('away', ['away-1'])

@@ -10,7 +10,7 @@ import { spawnJobcast } from './spawn-jobcast.ts'
 const server = await openTlsServer()
 const trusting = { NODE_EXTRA_CA_CERTS: certificates.ca }
 
-/** A device with a token in a file and a handler that prints what it was given. */
+/** A device with a token file and a handler that prints its environment. */
 async function prepareDevice(t: TestContext, deviceId: string) {
   const folder = dataFolder(t)
   const handlers = join(folder, 'handlers')
@@ -33,18 +33,18 @@ async function triggerAndWait(deviceId: string) {
   return { execState: json.execState, output: text }
 }
 
-const ways: Record<string, string[]> = {
+const transports: Record<string, string[]> = {
   'a secure WebSocket': [],
   'MQTT over TLS': ['--mqtt', server.server.mqtt],
   HTTPS: ['--http'],
 }
 
-for (const [way, more] of Object.entries(ways)) {
-  test(`jobcast agent carries out what is triggered, by ${way}, and stops with 0`, async (t) => {
+for (const [way, more] of Object.entries(transports)) {
+  test(`jobcast agent carries out executions over ${way}, and exits with 0`, async (t) => {
     const deviceId = `cli-${way.replaceAll(' ', '-')}`
     const { flags, tokenFile } = await prepareDevice(t, deviceId)
     const agent = spawnJobcast(t, [...flags, '--token-file', tokenFile, ...more], trusting)
-    // grep finds no token, says 0 and exits with 1.
+    // grep finds no token, prints 0 and exits with 1.
     assert.deepEqual(await triggerAndWait(deviceId), { execState: 'FAILED', output: '0\n' })
     await agent.until(/reported as FAILED/)
     assert.equal(await agent.end('SIGTERM'), 0)
@@ -52,7 +52,7 @@ for (const [way, more] of Object.entries(ways)) {
   })
 }
 
-test('the token may come from the environment, and then it is not in that of a handler', async (t) => {
+test('the token can come from the environment, and handlers do not inherit it', async (t) => {
   const { flags, deviceToken } = await prepareDevice(t, 'cli-environment')
   const agent = spawnJobcast(t, flags, { ...trusting, JOBCAST_DEVICE_TOKEN: deviceToken })
   assert.deepEqual(await triggerAndWait('cli-environment'), { execState: 'FAILED', output: '0\n' })
@@ -60,7 +60,7 @@ test('the token may come from the environment, and then it is not in that of a h
   assert.doesNotMatch(agent.stdout() + agent.stderr(), new RegExp(deviceToken))
 })
 
-test('a server that is not trusted is not told the token, and the agent says why it is not connected', async (t) => {
+test('the token is not sent to an untrusted server, and the agent says why it is not connected', async (t) => {
   const { flags, tokenFile } = await prepareDevice(t, 'cli-distrust')
   const agent = spawnJobcast(t, [...flags, '--token-file', tokenFile])
   const [line] = await agent.until(/no connection to wss:.*/)
@@ -68,7 +68,7 @@ test('a server that is not trusted is not told the token, and the agent says why
   assert.equal(await agent.end('SIGTERM'), 0)
 })
 
-test('all problems with the flags are reported at once; a token file that others can read is one', async (t) => {
+test('all problems with the flags are reported together; a token file readable by others is one', async (t) => {
   const { flags, tokenFile } = await prepareDevice(t, 'cli-refused')
   const none = await runJobcast(['agent', '--server', 'jobs.example'])
   assert.equal(none.code, 2)
@@ -82,7 +82,7 @@ test('all problems with the flags are reported at once; a token file that others
   assert.match(open.stderr, /--mqtt and --http cannot be used together/)
 })
 
-test('files and folders that are missing end with 2', async (t) => {
+test('exits with 2 if a file or folder is missing', async (t) => {
   const { flags, tokenFile } = await prepareDevice(t, 'cli-missing')
   const noToken = await runJobcast([...flags, '--token-file', `${tokenFile}.none`])
   assert.deepEqual([noToken.code, /ENOENT/.test(noToken.stderr)], [2, true], noToken.stderr)

@@ -8,13 +8,14 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { openSharedServer } from '@jobcast/testkit/shared-server'
+import { openTerminal } from './open-terminal.ts'
 import { dataFolder, runJobcast, startJobcast } from './run-jobcast.ts'
 
 const server = await openSharedServer()
 const access = { JOBCAST_URL: server.http, JOBCAST_API_KEY: server.adminKey }
 const api = (args: string[], input = '') => runJobcast(['api', ...args], access, input)
 
-test('the body comes from the flag, a file or standard input; the response is printed as it is', async (t) => {
+test('takes the body from the flag, a file or standard input, and prints the response unchanged', async (t) => {
   const file = join(dataFolder(t), 'device.json')
   writeFileSync(file, '{"deviceName":"From a file"}')
   for (const [data, input, name] of [
@@ -32,7 +33,7 @@ test('the body comes from the flag, a file or standard input; the response is pr
   assert.deepEqual([gone.code, gone.stdout], [0, ''])
 })
 
-test('headers are sent; an error is printed, named on standard error, and gives the exit code', async () => {
+test('sends headers; prints an error response, names its status on standard error, and derives the exit code', async () => {
   await server.putJobAndDevices('api', ['api-2'])
   const body = JSON.stringify({ jobName: 'api', deviceIds: ['api-2'] })
   const trigger = () => api(['POST', '/job/api/jobs/execute', '-d', body, '-H', 'Idempotency-Key: api-once'])
@@ -46,12 +47,12 @@ test('headers are sent; an error is printed, named on standard error, and gives 
     JOBCAST_API_KEY: apiKey,
   })
   assert.equal(refused.code, 3)
-  const nobody = await runJobcast(['api', 'GET', '/x'], { ...access, JOBCAST_URL: 'http://127.0.0.1:9' })
-  assert.equal(nobody.code, 8)
-  assert.match(nobody.stderr, /^jobcast: no response from http:/)
+  const unreachable = await runJobcast(['api', 'GET', '/x'], { ...access, JOBCAST_URL: 'http://127.0.0.1:9' })
+  assert.equal(unreachable.code, 8)
+  assert.match(unreachable.stderr, /^jobcast: no response from http:/)
 })
 
-test('a method, a path or a header that is none, and a file that is missing, end with 2', async () => {
+test('exits with 2 for an invalid method, path or header, and for a missing file', async () => {
   for (const [args, text] of [
     [['FETCH', '/x'], /Allowed choices are GET, POST, PUT, PATCH, DELETE/],
     [['GET', 'http://elsewhere/x'], /It must be a path/],
@@ -64,7 +65,14 @@ test('a method, a path or a header that is none, and a file that is missing, end
   }
 })
 
-test('the key follows no redirect', async (t) => {
+test('at a terminal the response ends with a newline', async (t) => {
+  await server.putJobAndDevices('newline', ['newline-1'])
+  const terminal = openTerminal(t, ['api', 'GET', '/job/api/devices/newline-1'], access)
+  assert.equal(await terminal.ended, 0)
+  assert.match(terminal.screen.raw, /^\{.*\}\r\n$/)
+})
+
+test('does not send the key to a redirect', async (t) => {
   const asked: (string | undefined)[] = []
   const other = createServer((request, response) => {
     asked.push(request.url)
@@ -78,7 +86,7 @@ test('the key follows no redirect', async (t) => {
   assert.deepEqual(asked, ['/job/api/jobs'])
 })
 
-test('a response that does not end is printed as it arrives, until Ctrl-C', async (t) => {
+test('prints a streamed response as it arrives, until Ctrl-C', async (t) => {
   const stream = startJobcast(t, ['api', 'GET', '/job/api/events'], access)
   await stream.until(/^retry: /)
   await server.putJobAndDevices('stream', ['stream-1'])

@@ -1,4 +1,4 @@
-// A backup beside a service that goes on writing, and a service that starts on it.
+// A backup while a service writes, and a service that starts from it.
 
 import assert from 'node:assert/strict'
 import { copyFileSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
@@ -13,7 +13,7 @@ async function serve(t: TestContext, folder: string): Promise<SpawnedServer> {
   return server
 }
 
-/** Triggers again and again until it is told to stop; gives the ids that were answered. */
+/** Triggers repeatedly until stopped; collects the acknowledged ids. */
 function triggerOn(server: SpawnedServer) {
   const answered: number[] = []
   let isOver = false
@@ -38,7 +38,7 @@ function triggerOn(server: SpawnedServer) {
   }
 }
 
-test('while triggers go on, the copy has all that was answered before it began, and a service starts on it', async (t) => {
+test('a backup taken during triggers has everything acknowledged before it, and a service starts from it', async (t) => {
   const data = join(dataFolder(t), 'data')
   const server = await serve(t, data)
   await server.putJobAndDevices('restart', ['d1', 'd2'])
@@ -52,12 +52,12 @@ test('while triggers go on, the copy has all that was answered before it began, 
   assert.equal(JSON.parse(backup.stdout).bytes, statSync(file).size)
   assert.equal(statSync(file).mode & 0o777, 0o600)
   await triggers.stop()
-  // The service was not disturbed: it has answered meanwhile, and still does.
+  // The service was not disturbed: it responded meanwhile, and still does.
   assert.ok(triggers.answered.length > before.length)
   assert.equal((await server.call('GET', '/readyz')).status, 200)
   assert.equal((await server.end('SIGTERM')).code, 0)
 
-  // As docs/operations.md has it: a folder with nothing but the copy, under the name of the database.
+  // As in docs/operations.md: a folder that contains only the copy, under the name of the database.
   const restored = join(dataFolder(t), 'restored')
   mkdirSync(restored, { mode: 0o700 })
   copyFileSync(file, join(restored, 'jobcast.db'))
@@ -76,19 +76,19 @@ test('while triggers go on, the copy has all that was answered before it began, 
     before.filter((id) => !found.has(id)),
     [],
   )
-  // Ids only grow, also from there on.
+  // Ids keep growing after a restore.
   const next = await second.trigger('restart', ['d1'], { key: server.adminKey })
   assert.ok(next.json[0].jobExecutionId > Math.max(...found), next.text)
 })
 
-test('a backup replaces nothing, leaves nothing half done, and says what is missing', async (t) => {
+test('a backup overwrites nothing, leaves no partial file, and names what is missing', async (t) => {
   const data = join(dataFolder(t), 'data')
   const server = await serve(t, data)
   await server.end('SIGTERM')
   const folder = dataFolder(t)
   const file = join(folder, 'backup.db')
   const backup = (...args: string[]) => runJobcast(['backup', ...args])
-  // The service is stopped: that is as good.
+  // Also while the service is stopped.
   assert.equal((await backup('--data', data, '--to', file)).code, 0)
   const again = await backup('--data', data, '--to', file)
   assert.equal(again.code, 2)
@@ -100,10 +100,7 @@ test('a backup replaces nothing, leaves nothing half done, and says what is miss
 
   const broken = join(dataFolder(t), 'broken')
   mkdirSync(broken)
-  writeFileSync(
-    join(broken, 'jobcast.db'),
-    'this is no database, and long enough to be told from one'.repeat(100),
-  )
+  writeFileSync(join(broken, 'jobcast.db'), 'not a database, but long enough to look like one. '.repeat(100))
   const none = await backup('--data', broken, '--to', join(folder, 'none.db'))
   assert.equal(none.code, 8)
   assert.match(none.stderr, /no backup was written: file is not a database/)

@@ -1,4 +1,4 @@
-// The program that npm installs: its exit codes, and what it says on a Node that is too old.
+// The installed program: its exit codes, a Node that is too old, and the end of its parent.
 
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
@@ -10,7 +10,7 @@ import { test } from 'node:test'
 import { cleanEnv, dataFolder } from './run-jobcast.ts'
 import { program, spawnToEnd } from './spawn-jobcast.ts'
 
-test('it ends with the exit code of its command, and all that was written has come', async (t) => {
+test('exits with the code of its command after everything has been written', async (t) => {
   const [version, help, wrong, noKey] = await Promise.all([
     spawnToEnd(t, ['--version']),
     spawnToEnd(t, ['help', 'trigger']),
@@ -24,7 +24,7 @@ test('it ends with the exit code of its command, and all that was written has co
   assert.match(noKey.stderr, /jobcast login\n$/)
 })
 
-test('on a Node that is too old, with none beside it, it says so in a sentence', async (t) => {
+test('says in one sentence that Node is too old, if there is no newer one to use', async (t) => {
   const folder = dataFolder(t)
   mkdirSync(join(folder, 'cli', 'bin'), { recursive: true })
   copyFileSync(program, join(folder, 'cli', 'bin', 'jobcast.js'))
@@ -43,11 +43,11 @@ test('on a Node that is too old, with none beside it, it says so in a sentence',
   )
 })
 
-/** As npm runs a script: through a shell, which a signal to npm ends. */
-test('the server ends when the shell of npm start is ended by its process id', async (t) => {
+/** npm runs a script through a shell, and forwards its signals to that shell. */
+test('the server ends when the shell of npm start is killed', async (t) => {
   const shell = spawn(
     'sh',
-    // Not the last command, so that no shell replaces itself by it.
+    // Not the last command, so that the shell does not replace itself with it.
     ['-c', '"$0" "$@"; true', process.execPath, program, 'serve', '--port', '0', '--data', dataFolder(t)],
     { env: { ...cleanEnv(), npm_lifecycle_event: 'start' }, stdio: ['ignore', 'pipe', 'ignore'] },
   )
@@ -55,7 +55,7 @@ test('the server ends when the shell of npm start is ended by its process id', a
   const { pid } = JSON.parse(line)
   t.after(() => endIfRunning(pid))
   assert.notEqual(pid, shell.pid)
-  // Whoever writes to the pipe last closes it: the server.
+  // The pipe closes when its last writer, the server, has ended.
   const ended = once(shell.stdout, 'close')
   shell.kill('SIGTERM')
   await ended

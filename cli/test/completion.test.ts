@@ -1,4 +1,4 @@
-// Completion, as bash itself carries it out.
+// Completion, run by bash itself.
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -18,7 +18,7 @@ const cases: { typed: string[]; gives: string[] }[] = [
   { typed: ['apply', '-f', 'fleet'], gives: ['fleet.yaml'] },
   { typed: ['completion', ''], gives: ['bash', 'zsh', 'fish', '-h', '--help'] },
   { typed: ['nope', 'tri'], gives: ['trigger'] },
-  // A group without a command is its list.
+  // A group without a command lists.
   { typed: ['runs', '--jo'], gives: ['--job'] },
   { typed: ['devices', '--tag', 'x', '--off'], gives: ['--offline'] },
   { typed: ['help', 'enr'], gives: ['enrollments'] },
@@ -43,7 +43,7 @@ test('bash loads the script and completes commands, flags, values and files', as
   }
 })
 
-test('every command and flag is in every script, and nothing in it breaks out of its quotes', async () => {
+test('every script has every command and flag, and correct quoting', async () => {
   for (const shell of ['bash', 'zsh', 'fish']) {
     const { code, stdout } = await runJobcast(['completion', shell])
     assert.equal(code, 0)
@@ -52,7 +52,7 @@ test('every command and flag is in every script, and nothing in it breaks out of
     }
   }
   const { stdout: zsh } = await runJobcast(['completion', 'zsh'])
-  // What follows a word in single quotes is a blank or the end of the list.
+  // A word in single quotes is followed by a space or the end of the list.
   for (const [, list = ''] of zsh.matchAll(/found=\((.*)\) ;;/g)) {
     assert.match(list, /^(?:'[^']*'(?:\\''[^']*')*(?: |$))*$/)
   }

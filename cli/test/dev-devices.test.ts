@@ -13,7 +13,7 @@ function startDev(t: TestContext, data: string, ...more: string[]): Spawned {
   return spawnJobcast(t, [...fromFreePorts, '--data', data, ...more])
 }
 
-/** The call it prints, and a way to call on with its key. */
+/** The printed call, and a function for further calls with its key. */
 async function readWelcome(dev: Spawned) {
   const [trigger] = await dev.until(/^curl -i .*$/m)
   const [, http = '', apiKey = ''] = /(http\S+?)\/job.*X-API-Key: (\w+)/.exec(trigger) ?? []
@@ -29,7 +29,7 @@ async function readWelcome(dev: Spawned) {
   return { trigger, call }
 }
 
-test('dev shows the whole story: one execution succeeds, one fails, one waits and says why', async (t) => {
+test('dev shows one execution that succeeds, one that fails, and one that waits and says why', async (t) => {
   const dev = startDev(t, dataFolder(t))
   const { trigger, call } = await readWelcome(dev)
   assert.equal((await dev.until(online))[1], '7')
@@ -61,7 +61,7 @@ test('dev shows the whole story: one execution succeeds, one fails, one waits an
   assert.equal(dev.stderr(), '')
 })
 
-test('at the next start the sample devices come online again, but not one that somebody has taken over', async (t) => {
+test('at the next start the sample devices come online again, except one that a user has taken over', async (t) => {
   const data = dataFolder(t)
   const first = startDev(t, data)
   const { call } = await readWelcome(first)
@@ -84,7 +84,7 @@ test('at the next start the sample devices come online again, but not one that s
   assert.equal(await second.end('SIGINT'), 0)
 })
 
-test('dev --no-sim, and dev on a folder that knows of no simulation, leave the devices offline', async (t) => {
+test('dev --no-sim, and dev on a folder without simulated devices, leave the devices offline', async (t) => {
   const data = dataFolder(t)
   for (const flags of [['--no-sim'], []]) {
     const dev = startDev(t, data, ...flags)
@@ -98,7 +98,7 @@ test('dev --no-sim, and dev on a folder that knows of no simulation, leave the d
   }
 })
 
-test('with --json-log no line is a story', async (t) => {
+test('with --json-log events of simulated devices are not printed', async (t) => {
   const dev = startDev(t, dataFolder(t), '--json-log')
   const { trigger, call } = await readWelcome(dev)
   const [{ jobExecutionId }] = JSON.parse((await doCurlLine(trigger)).text)

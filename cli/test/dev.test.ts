@@ -5,12 +5,12 @@ import { promisify } from 'node:util'
 import { dataFolder } from './run-jobcast.ts'
 import { spawnJobcast } from './spawn-jobcast.ts'
 
-// The lines are for curl; a machine may be without.
+// Some machines have no curl.
 const skip = spawnSync('curl', ['--version']).error ? 'there is no curl here' : false
 const triggerLine = /^(curl -i .*)$/m
 const listLine = /^(curl http.*)$/m
 
-test('dev prints a curl line that works as pasted, on the first start and on the next', {
+test('dev prints a curl command that works as pasted, on the first start and on the next', {
   skip,
 }, async (t) => {
   const data = dataFolder(t)
@@ -26,7 +26,7 @@ test('dev prints a curl line that works as pasted, on the first start and on the
   }
 })
 
-test('dev on a folder that serve has made prints a line that works as well', { skip }, async (t) => {
+test('dev prints a working command also on a data folder created by serve', { skip }, async (t) => {
   const data = dataFolder(t)
   const serve = spawnJobcast(t, ['serve', '--port', '0', '--data', data, '--json-log'])
   await serve.until(/"msg":"ready"/)

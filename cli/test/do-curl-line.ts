@@ -1,4 +1,4 @@
-// Does what a printed curl line says, on a machine that may be without curl.
+// Runs a printed curl command on a machine that may not have curl.
 
 export type Done = { status: number; text: string }
 

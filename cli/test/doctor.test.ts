@@ -1,4 +1,4 @@
-// The doctor: what is well, what is not, and with what it ends.
+// jobcast doctor: its checks and exit codes.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -16,7 +16,7 @@ import { spawnToEnd } from './spawn-jobcast.ts'
 const server = await openSharedServer()
 const access = { JOBCAST_URL: server.http, JOBCAST_API_KEY: server.adminKey }
 
-/** The marks by what was checked, and the whole of it. */
+/** The findings by check, and the complete output. */
 async function examine(args: string[] = [], env: Record<string, string> = access) {
   return read(await runJobcast(['doctor', '--json', ...args], env))
 }
@@ -31,7 +31,7 @@ function read({ code, stdout, stderr }: Finished) {
   return { code, ok, checks: checks.map(({ check }) => check), of, text: stdout }
 }
 
-test('where all is well each check says so, and it ends with 0', async () => {
+test('exits with 0 if every check is ok', async () => {
   const { code, stdout, stderr } = await runJobcast(['doctor', '--data', server.folder], access)
   assert.equal(code, 0, stdout + stderr)
   const lines = [
@@ -56,7 +56,7 @@ test('where all is well each check says so, and it ends with 0', async () => {
   assert.equal((await examine()).ok, true)
 })
 
-test('a key that is wrong, missing or soon over: 3, 3, and a warning', async () => {
+test('exits with 3 for an invalid or missing key, and warns about one that expires soon', async () => {
   const wrong = await examine([], { ...access, JOBCAST_API_KEY: 'jc_wrong' })
   assert.deepEqual([wrong.code, wrong.of('key')?.mark, wrong.of('alive')?.mark], [3, 'problem', 'ok'])
   const missing = await examine([], { JOBCAST_URL: server.http })
@@ -68,9 +68,12 @@ test('a key that is wrong, missing or soon over: 3, 3, and a warning', async () 
   assert.match(soon.of('key')?.text ?? '', /expires in 3 days/)
 })
 
-test('nobody at the address, no such name, and another service: 8, and no further question', async (t) => {
-  const nobody = await examine(['--url', 'http://127.0.0.1:1'])
-  assert.deepEqual([nobody.code, nobody.checks.at(-1), nobody.of('port')?.mark], [8, 'port', 'problem'])
+test('exits with 8 and stops for a closed port, an unknown host and another service', async (t) => {
+  const unreachable = await examine(['--url', 'http://127.0.0.1:1'])
+  assert.deepEqual(
+    [unreachable.code, unreachable.checks.at(-1), unreachable.of('port')?.mark],
+    [8, 'port', 'problem'],
+  )
   const noName = await examine(['--url', 'http://no-such-name.invalid'])
   assert.deepEqual([noName.code, noName.checks.at(-1)], [8, 'name'])
   const other = createServer((_request, response) => response.end('<html>')).listen(0, '127.0.0.1')
@@ -81,8 +84,8 @@ test('nobody at the address, no such name, and another service: 8, and no furthe
   assert.match(wrong.of('alive')?.text ?? '', /not from Jobcast/)
 })
 
-/** Hands answers on whole: what never ends, never comes. Its clock is an hour slow. */
-async function openGatheringProxy(t: TestContext): Promise<string> {
+/** Buffers whole responses, so a stream never arrives. Its clock is an hour slow. */
+async function openBufferingProxy(t: TestContext): Promise<string> {
   const proxy = createServer(async (request, response) => {
     if (request.url === '/job/api/events') return response.flushHeaders()
     const key = String(request.headers['x-api-key'] ?? '')
@@ -98,8 +101,8 @@ async function openGatheringProxy(t: TestContext): Promise<string> {
   return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
 }
 
-test('a proxy that gathers events before it hands them on is found, and so is a clock that is wrong', async (t) => {
-  const { code, of } = await examine(['--url', await openGatheringProxy(t)])
+test('finds a proxy that buffers events, and a wrong clock', async (t) => {
+  const { code, of } = await examine(['--url', await openBufferingProxy(t)])
   assert.equal(code, 8)
   assert.equal(of('events')?.mark, 'problem')
   assert.match(of('events')?.text ?? '', /a proxy may be buffering them/)
@@ -108,7 +111,7 @@ test('a proxy that gathers events before it hands them on is found, and so is a 
   assert.equal(of('key')?.mark, 'ok')
 })
 
-test('a certificate is trusted or not, and its days are counted', async (t) => {
+test('checks whether a certificate is trusted, and its remaining days', async (t) => {
   const tls = {
     cert: readFileSync(certificates.serverCert, 'utf8'),
     key: readFileSync(certificates.serverKey, 'utf8'),
@@ -122,7 +125,7 @@ test('a certificate is trusted or not, and its days are counted', async (t) => {
   const trusting = { ...env, NODE_EXTRA_CA_CERTS: certificates.ca }
   const trusted = read(await spawnToEnd(t, ['doctor', '--json'], trusting))
   assert.equal(trusted.code, 0, trusted.text)
-  // Those of the tests are good for a day.
+  // The test certificates are valid for a day.
   assert.equal(trusted.of('encryption')?.mark, 'warning')
   assert.match(
     trusted.of('encryption')?.text ?? '',
@@ -131,7 +134,7 @@ test('a certificate is trusted or not, and its days are counted', async (t) => {
   assert.equal(trusted.of('events')?.mark, 'ok')
 })
 
-test('a data folder that is missing, damaged or open to others', async (t) => {
+test('finds a data folder that is missing, damaged or readable by others', async (t) => {
   const missing = await examine(['--data', '/nowhere'])
   assert.deepEqual([missing.code, missing.of('data')?.mark, missing.of('key')?.mark], [4, 'problem', 'ok'])
 

@@ -21,7 +21,7 @@ const enroll = (deviceId: string, tokenFile: string, token: string, url = server
     JOBCAST_ENROLLMENT_TOKEN: token,
   })
 
-test('a device enrols once, keeps its token for itself, and its agent carries out what is triggered', async (t) => {
+test('a device enrolls once, stores its token privately, and its agent carries out executions', async (t) => {
   const folder = dataFolder(t)
   const tokenFile = join(folder, 'token')
   const enrollment = await newEnrollment({ tags: ['new'] })
@@ -45,7 +45,7 @@ test('a device enrols once, keeps its token for itself, and its agent carries ou
   assert.equal(ended.json.execState, 'SUCCEEDED')
 })
 
-test('an enrollment token that is used up, and a token that is there already, are said in a sentence', async (t) => {
+test('explains in one sentence an exhausted enrollment token and an existing token file', async (t) => {
   const folder = dataFolder(t)
   const enrollment = await newEnrollment()
   const [one, two] = [join(folder, 'one'), join(folder, 'two')]
@@ -61,11 +61,11 @@ test('an enrollment token that is used up, and a token that is there already, ar
   assert.deepEqual([noFile.code, /ENOENT/.test(noFile.stderr)], [2, true])
 })
 
-test('an answer that gets lost costs no other use: the same command again gets a token', async (t) => {
+test('a lost response does not use up the enrollment: the retry gets a token', async (t) => {
   const folder = dataFolder(t)
   const tokenFile = join(folder, 'token')
   const enrollment = await newEnrollment({ maxUses: 1 })
-  // Carries the request to the server, and the first answer nowhere.
+  // Forwards requests to the server, and drops the first response.
   let lost = 0
   const proxy = createServer(async (request, response) => {
     const body = Buffer.concat(await request.toArray())
@@ -92,7 +92,7 @@ test('an answer that gets lost costs no other use: the same command again gets a
   assert.equal(reply.status, 200)
 })
 
-test('an enrollment token follows no redirect', async (t) => {
+test('does not send the enrollment token to a redirect', async (t) => {
   const asked: (string | undefined)[] = []
   const stranger = createServer((request, response) => {
     asked.push(request.url)

@@ -1,4 +1,4 @@
-// Fleet as files: apply and diff.
+// Fleet as code: apply and diff.
 
 import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -12,7 +12,7 @@ import { dataFolder, runJobcast } from './run-jobcast.ts'
 const server = await openSharedServer()
 const example = fileURLToPath(new URL('../../docs/examples/fleet.yaml', import.meta.url))
 
-/** Each test is an owner of its own, so that nobody prunes what is another's. */
+/** Each test has its own owner, so that --prune does not affect other tests. */
 async function openFleet(t: TestContext) {
   const { key } = await server.newOwner(t.name)
   const access = { JOBCAST_URL: server.http, JOBCAST_API_KEY: key }
@@ -33,7 +33,7 @@ async function openFleet(t: TestContext) {
   }
 }
 
-test('the example of the documentation is applied, and applied again it changes nothing', async (t) => {
+test('applies the example of the documentation, and changes nothing the second time', async (t) => {
   const { run, get } = await openFleet(t)
   const before = await run(['diff', '-f', example])
   assert.equal(before.code, 6, before.stderr)
@@ -59,7 +59,7 @@ test('the example of the documentation is applied, and applied again it changes 
   assert.deepEqual(JSON.parse(diff.stdout), { create: 0, update: 0, delete: 0, unchanged: 6, changes: [] })
 })
 
-test('only what differs is shown and sent, field by field', async (t) => {
+test('shows and sends only what differs, field by field', async (t) => {
   const { run, get, put, write } = await openFleet(t)
   await put('jobs/a', {
     description: 'Old',
@@ -104,7 +104,7 @@ test('only what differs is shown and sent, field by field', async (t) => {
   assert.equal((await get('jobs/a')).timeoutSeconds, null)
 })
 
-test('all problems of all files are told together, with file and line, and nothing is sent', async (t) => {
+test('reports all problems of all files together, with file and line, and sends nothing', async (t) => {
   const { run, get, write, folder } = await openFleet(t)
   write('a.yaml', 'devices:\n  good: {}\n  k/1: { tags: [x, 5] }\n  twice: {}\ndevice: {}\n')
   write(
@@ -134,7 +134,7 @@ test('all problems of all files are told together, with file and line, and nothi
   assert.deepEqual((await get('devices')).items, [])
 })
 
-test('files that are not there, and folders without any, are refused with 2', async (t) => {
+test('exits with 2 for missing files and for folders without files', async (t) => {
   const { run, folder } = await openFleet(t)
   mkdirSync(join(folder, 'empty'))
   for (const path of [join(folder, 'no.yaml'), join(folder, 'empty')]) {
@@ -143,7 +143,7 @@ test('files that are not there, and folders without any, are refused with 2', as
   assert.equal((await run(['diff'])).code, 2)
 })
 
-test('names are what is written, and a fleet comes from several files and standard input', async (t) => {
+test('takes names as written, and reads several files and standard input', async (t) => {
   const { run, get, write } = await openFleet(t)
   const one = write('one.yaml', 'devices: { 0012: {}, 7: { deviceName: "7" }, true: {} }')
   const applied = await run(['apply', '-f', one, '-f', '-'], 'devices: [from-stdin]\n---\n---\njobs: {}\n')
@@ -152,7 +152,7 @@ test('names are what is written, and a fleet comes from several files and standa
   assert.deepEqual(ids, ['0012', '7', 'from-stdin', 'true'])
 })
 
-test('--prune deletes only of the kinds that the files name, and in a pipe only with --yes', async (t) => {
+test('--prune deletes only kinds that the files contain, and without a terminal requires --yes', async (t) => {
   const { run, get, put, write } = await openFleet(t)
   await put('jobs/kept', {})
   await put('devices/old-1', {})
@@ -172,7 +172,7 @@ test('--prune deletes only of the kinds that the files name, and in a pipe only 
   assert.equal((await run(['apply', '-f', file, '--prune', '--yes'])).stdout, '')
 })
 
-test('at a terminal --prune asks when the plan is seen, and no leaves all as it is', async (t) => {
+test('at a terminal --prune shows the plan and asks; no changes nothing', async (t) => {
   const { access, put, get, write } = await openFleet(t)
   await put('devices/old-1', {})
   const file = write('fleet.yaml', 'devices: { d1: {} }')
@@ -190,9 +190,9 @@ test('at a terminal --prune asks when the plan is seen, and no leaves all as it 
   assert.equal((await get('devices')).items[0].deviceId, 'd1')
 })
 
-test('what the service refuses of one does not stop the others; it is told at the end', async (t) => {
+test('an error of one resource does not stop the others, and is reported at the end', async (t) => {
   const { run, get, write } = await openFleet(t)
-  // No schema can know which addresses this service sends nothing to.
+  // A schema cannot know which addresses this service blocks.
   const file = write(
     'fleet.yaml',
     'webhooks:\n  bad: { url: "http://127.0.0.1/" }\n  good: { url: "https://example.com/" }\n',
@@ -212,7 +212,7 @@ test('what the service refuses of one does not stop the others; it is told at th
   assert.equal((await get('webhooks/good')).url, 'https://example.com/')
 })
 
-test('a secret that a file gives is used for a new webhook and shown nowhere', async (t) => {
+test('uses the secret of a file for a new webhook, and never prints it', async (t) => {
   const { run, write } = await openFleet(t)
   const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
   const file = write('fleet.yaml', `webhooks: { w: { url: "https://example.com/", secret: "${secret}" } }`)
@@ -222,7 +222,7 @@ test('a secret that a file gives is used for a new webhook and shown nowhere', a
   assert.match((await run(['apply', '-f', file])).stderr, /Nothing to do/)
 })
 
-test('without the scope to read or to manage it ends with 3, without a service with 8', async (t) => {
+test('exits with 3 if the key lacks READ or MANAGE, and with 8 if the service is unreachable', async (t) => {
   const { run, write } = await openFleet(t)
   const devices = Array.from({ length: 100 }, (_, no) => `d${no}`)
   const file = write('fleet.json', JSON.stringify({ devices }))
@@ -231,14 +231,14 @@ test('without the scope to read or to manage it ends with 3, without a service w
   const refused = await run(['apply', '-f', file, '--api-key', reader])
   assert.equal(refused.code, 3)
   assert.match(refused.stderr, /MANAGE \(J-804\)/)
-  // The others would meet the same.
+  // The others would get the same error.
   assert.match(refused.stderr, /^0 done, 0 unchanged, \d{1,2} with an error, \d\d not attempted\.$/m)
   const manager = (await server.newKey(['MANAGE'], { ownerId })).apiKey
   assert.equal((await run(['diff', '-f', file, '--api-key', manager])).code, 3)
   assert.equal((await run(['diff', '-f', file, '--url', 'http://127.0.0.1:1'])).code, 8)
 })
 
-test('two thousand devices are applied, and applied again in a few pages', async (t) => {
+test('applies two thousand devices, and compares them in a few pages the second time', async (t) => {
   const { run, get, write } = await openFleet(t)
   const devices = Array.from({ length: 2000 }, (_, no) => `  d-${no}: { <<: *shared, deviceName: D ${no} }\n`)
   const file = write('fleet.yaml', `x-shared: &shared { tags: [a, b] }\ndevices:\n${devices.join('')}`)

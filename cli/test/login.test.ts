@@ -1,4 +1,4 @@
-// Logging in, and the profiles that come of it.
+// login, logout and profiles.
 
 import assert from 'node:assert/strict'
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { dataFolder, runJobcast } from './run-jobcast.ts'
 const server = await openSharedServer()
 const stdinFlags = ['--url', server.http, '--api-key-stdin']
 
-test('the key from standard input is checked, kept for its owner alone, and used from then on', async (t) => {
+test('verifies the key from standard input, saves it privately, and uses it from then on', async (t) => {
   const env = { XDG_CONFIG_HOME: join(dataFolder(t), 'config') }
   const login = await runJobcast(['login', ...stdinFlags], env, `${server.adminKey}\n`)
   assert.equal(login.code, 0, login.stderr)
@@ -34,7 +34,7 @@ test('the key from standard input is checked, kept for its owner alone, and used
   )
 })
 
-test('at a terminal both are asked for, and the key is not echoed', async (t) => {
+test('at a terminal asks for address and key, and does not echo the key', async (t) => {
   const env = { XDG_CONFIG_HOME: dataFolder(t) }
   const terminal = openPseudoTerminal(t, ['login'], env)
   await terminal.until(/Address of the service \[http:\/\/127\.0\.0\.1:8080\]:$/)
@@ -47,7 +47,7 @@ test('at a terminal both are asked for, and the key is not echoed', async (t) =>
   assert.equal((await runJobcast(['whoami'], env)).code, 0)
 })
 
-test('Ctrl-C at the question keeps nothing and ends with 130', async (t) => {
+test('Ctrl-C at the question saves nothing and exits with 130', async (t) => {
   const env = { XDG_CONFIG_HOME: dataFolder(t) }
   const terminal = openPseudoTerminal(t, ['login', '--url', server.http], env)
   await terminal.until(/API key \(hidden\):$/)
@@ -58,11 +58,17 @@ test('Ctrl-C at the question keeps nothing and ends with 130', async (t) => {
 
 const refusals = [
   { why: 'a wrong key', input: 'jc_wrong', args: stdinFlags, code: 3, says: /Invalid API key \(J-802\)/ },
-  { why: 'no key at all', input: '', args: stdinFlags, code: 2, says: /not an API key/ },
-  { why: 'nobody to be asked', input: '', args: ['--url', server.http], code: 2, says: /--api-key-stdin/ },
-  { why: 'no address', input: 'x', args: ['--url', 'ftp://x', '--api-key-stdin'], code: 2, says: /ftp:/ },
+  { why: 'an empty key', input: '', args: stdinFlags, code: 2, says: /not an API key/ },
+  { why: 'no terminal to ask at', input: '', args: ['--url', server.http], code: 2, says: /--api-key-stdin/ },
   {
-    why: 'nobody at the address',
+    why: 'an invalid address',
+    input: 'x',
+    args: ['--url', 'ftp://x', '--api-key-stdin'],
+    code: 2,
+    says: /ftp:/,
+  },
+  {
+    why: 'an unreachable service',
     input: 'jc_x',
     args: ['--url', 'http://127.0.0.1:1', '--api-key-stdin'],
     code: 8,
@@ -70,7 +76,7 @@ const refusals = [
   },
 ]
 for (const { why, input, args, code, says } of refusals) {
-  test(`login keeps nothing and ends with ${code}: ${why}`, async (t) => {
+  test(`login saves nothing and exits with ${code}: ${why}`, async (t) => {
     const env = { XDG_CONFIG_HOME: dataFolder(t) }
     const login = await runJobcast(['login', ...args], env, input)
     assert.equal(login.code, code, login.stderr)
@@ -79,7 +85,7 @@ for (const { why, input, args, code, says } of refusals) {
   })
 }
 
-test('there may be several profiles: one is current, any can be named, used and forgotten', async (t) => {
+test('supports several profiles: one is current, and each can be named, selected and deleted', async (t) => {
   const env = { XDG_CONFIG_HOME: dataFolder(t) }
   const { apiKey } = await server.newKey(['READ'], { keyName: 'reader' })
   await runJobcast(['login', '--profile', 'admin', ...stdinFlags], env, server.adminKey)
@@ -114,7 +120,7 @@ test('there may be several profiles: one is current, any can be named, used and 
   assert.match(without.stderr, /jobcast login/)
 })
 
-test('a file of profiles that others can read is refused, and so is one that is broken', async (t) => {
+test('refuses a profile file that is readable by others or malformed', async (t) => {
   const env = { XDG_CONFIG_HOME: dataFolder(t) }
   const file = join(env.XDG_CONFIG_HOME, 'jobcast', 'profiles.json')
   await runJobcast(['login', ...stdinFlags], env, server.adminKey)

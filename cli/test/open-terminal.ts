@@ -1,5 +1,5 @@
-// The program at a terminal, as somebody at a keyboard runs it: in a real pseudo-terminal, or, where only what is shown
-// matters, in this process with streams that say they are one.
+// The program at a terminal: in a real pseudo-terminal, or, where only the screen matters, in this process with streams
+// that claim to be one.
 
 import { PassThrough, Writable } from 'node:stream'
 import type { TestContext } from 'node:test'
@@ -22,7 +22,7 @@ export type PseudoTerminal = Terminal & { resize(columns: number): void }
 export const ctrlC = '\u0003'
 const defaultColumns = 100
 
-/** The keyboard has no Ctrl-C, and nothing that is typed is echoed. */
+/** Without Ctrl-C and echo. */
 export function openTerminal(
   t: TestContext,
   args: string[],
@@ -33,7 +33,7 @@ export function openTerminal(
   const output = () => {
     const stream = new Writable({
       write(chunk, _encoding, done) {
-        // As the driver of a terminal does it.
+        // As the terminal driver does.
         shown.write(String(chunk).replaceAll('\n', '\r\n'))
         done()
       },
@@ -68,15 +68,15 @@ export function openPseudoTerminal(
     env: terminalEnv(env),
   })
   child.onData((text) => shown.write(text))
-  let isOver = false
+  let hasEnded = false
   const ended = new Promise<number>((resolve) => {
     child.onExit(({ exitCode }) => {
-      isOver = true
+      hasEnded = true
       resolve(exitCode)
     })
   })
   t.after(async () => {
-    if (!isOver) child.kill('SIGKILL')
+    if (!hasEnded) child.kill('SIGKILL')
     await ended
   })
   return {

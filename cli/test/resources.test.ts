@@ -13,14 +13,14 @@ const access = { JOBCAST_URL: server.http, JOBCAST_API_KEY: server.adminKey }
 
 const jobcast = (...args: string[]) => runJobcast(args, access)
 
-/** It must end well; gives what is on standard output. */
+/** Standard output; the command must succeed. */
 async function outputOf(...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await jobcast(...args)
   assert.equal(code, 0, stderr)
   return stdout
 }
 
-test('a job is made from a file, changed by flags without losing the rest, shown and deleted', async (t) => {
+test('creates a job from a file, updates it by flags without losing other fields, shows and deletes it', async (t) => {
   const file = join(dataFolder(t), 'job.yaml')
   writeFileSync(file, 'description: Old\ndocument: { handler: restart }\nretry: { max: 2 }\n')
   assert.equal(await outputOf('jobs', 'put', 'restart', '-f', file), '')
@@ -39,7 +39,7 @@ test('a job is made from a file, changed by flags without losing the rest, shown
   assert.equal(gone.stdout, '')
 })
 
-test('what the service refuses ends with 5, and a file that is no map with 2', async () => {
+test('exits with 5 if the service rejects the content, and with 2 if a file is missing or not a map', async () => {
   const put = (input: string) => runJobcast(['jobs', 'put', 'odd', '-f', '-'], access, input)
   assert.equal((await put('timeoutSeconds: soon')).code, 5)
   assert.equal((await put('- a')).code, 2)
@@ -48,7 +48,7 @@ test('what the service refuses ends with 5, and a file that is no map with 2', a
   assert.equal((await jobcast('devices', 'put', 'a/b')).code, 5)
 })
 
-test('devices are listed by tag and by state; tags stay unless they are named', async () => {
+test('lists devices by tag and state; tags stay unless given', async () => {
   await outputOf('devices', 'put', 'cli-1', '--name', 'One', '--tag', 'north', '--tag', 'new, shiny')
   await outputOf('devices', 'put', 'cli-2', '--tag', 'south')
   await outputOf('devices', 'put', 'cli-1', '--name', 'Uno')
@@ -68,7 +68,7 @@ test('devices are listed by tag and by state; tags stay unless they are named', 
   assert.match(limited.stderr, /More results exist/)
 })
 
-test('the token of a device is alone on standard output, and works until it is revoked', async () => {
+test('prints only the device token on standard output; it works until it is revoked', async () => {
   await outputOf('devices', 'put', 'cli-token')
   const token = await outputOf('devices', 'token', 'cli-token')
   assert.match(token, /^jd_\w+\n$/)
@@ -86,7 +86,7 @@ test('the token of a device is alone on standard output, and works until it is r
   assert.deepEqual(Object.keys(json), ['deviceId', 'deviceToken'])
 })
 
-test('in a pipe nothing is deleted without --yes: it ends with 2', async () => {
+test('without a terminal deletes nothing without --yes, and exits with 2', async () => {
   await outputOf('devices', 'put', 'cli-kept')
   const { code, stderr } = await jobcast('devices', 'rm', 'cli-kept')
   assert.equal(code, 2)
@@ -96,7 +96,7 @@ test('in a pipe nothing is deleted without --yes: it ends with 2', async () => {
   assert.equal((await jobcast('devices', 'rm', 'cli-kept', '--yes')).code, 4)
 })
 
-test('at a terminal it is asked: no keeps it and ends with 130, yes deletes it', async (t) => {
+test('at a terminal asks: no keeps the device and exits with 130, yes deletes it', async (t) => {
   await outputOf('devices', 'put', 'cli-asked')
   const question = /Delete device cli-asked\? Its unfinished executions are canceled\. \[y\/N\]$/
   const declined = openTerminal(t, ['devices', 'rm', 'cli-asked'], access)
@@ -113,7 +113,7 @@ test('at a terminal it is asked: no keeps it and ends with 130, yes deletes it',
   assert.equal((await jobcast('devices', 'get', 'cli-asked')).code, 4)
 })
 
-test('an enrollment is created with what the flags say, listed and revoked', async () => {
+test('creates an enrollment from flags, lists and revokes it', async () => {
   const flags = ['--name', 'cli', '--max-uses', '3', '--expires-in', '2d', '--tag', 'a', '--prefix', 'k-']
   const made = JSON.parse(await outputOf('enrollments', 'new', ...flags, '--json'))
   assert.deepEqual([made.maxUses, made.tags, made.deviceIdPrefix], [3, ['a'], 'k-'])
@@ -124,13 +124,13 @@ test('an enrollment is created with what the flags say, listed and revoked', asy
   assert.equal((await jobcast('enrollments', 'new', '--expires-in', 'soon')).code, 2)
 })
 
-test('a key has the scopes that are named and can be revoked; without the right scope it ends with 3', async () => {
+test('creates a key with scopes and revokes it; exits with 3 without the required scope', async () => {
   const key = (await outputOf('keys', 'new', 'cli-reader', '--scope', 'read', '--expires', '90d')).trim()
   assert.match(key, /^jc_\w+$/)
   const withKey = (...args: string[]) => runJobcast(args, { ...access, JOBCAST_API_KEY: key })
   assert.equal((await withKey('jobs')).code, 0)
   const refused = await withKey('jobs', 'put', 'x', '-f', '-')
-  assert.equal(refused.code, 2) // nothing on standard input is no map
+  assert.equal(refused.code, 2) // empty standard input is not a map
   const noScope = await withKey('devices', 'put', 'x')
   assert.equal(noScope.code, 3)
   assert.match(noScope.stderr, /MANAGE \(J-804\)/)
@@ -147,7 +147,7 @@ test('a key has the scopes that are named and can be revoked; without the right 
   assert.match(unknown.stderr, /Allowed choices are TRIGGER, READ, MANAGE, ADMIN\./)
 })
 
-test('an owner is made and gets its first key', async () => {
+test('creates an owner and its first key', async () => {
   const ownerId = (await outputOf('owners', 'new', 'cli-north')).trim()
   assert.match(ownerId, /^ow_\w+$/)
   assert.match(await outputOf('owners'), new RegExp(`^${ownerId} +cli-north `, 'm'))
@@ -157,7 +157,7 @@ test('an owner is made and gets its first key', async () => {
   assert.equal((await jobcast('owners', 'new', 'cli-north')).code, 5)
 })
 
-test('a webhook is made, changed without losing the rest, paused, resumed, and gets a new secret', async () => {
+test('creates a webhook, updates it without losing other fields, pauses, resumes, and renews its secret', async () => {
   const missing = await jobcast('webhooks', 'put', 'alerts')
   assert.equal(missing.code, 2)
   assert.match(missing.stderr, /--to is required/)

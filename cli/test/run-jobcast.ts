@@ -1,4 +1,4 @@
-// Commands, run in the test's own process. What needs a process of its own is in spawn-jobcast.ts.
+// Runs commands in the test's own process. Tests that need a separate process use spawn-jobcast.ts.
 
 import { EventEmitter } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -12,8 +12,8 @@ import { run } from '../src/run.ts'
 export type Finished = { code: number; stdout: string; stderr: string }
 
 /**
- * Runs it to its end, `input` on its standard input. `env` comes on top of an environment without settings and
- * profiles, but that MQTT takes a free port.
+ * Runs it to its end with `input` on standard input. `env` is added to an environment without settings and profiles, in
+ * which MQTT uses a free port.
  */
 export async function runJobcast(
   args: string[],
@@ -38,23 +38,23 @@ export type Started = {
   until: (pattern: RegExp) => Promise<RegExpExecArray>
   /** The same of standard error. */
   untilError: (pattern: RegExp) => Promise<RegExpExecArray>
-  /** Resolves with the exit code, when it ends by itself. */
+  /** Resolves with the exit code. */
   ended: Promise<number>
-  /** As a signal would; it must be listening for it. */
+  /** Sends a signal, which the command must be listening for. */
   end: (signal: SignalName) => Promise<number>
 }
 
-/** Starts it; it is ended after the test if it still runs. */
+/** Starts it; if it is still running after the test, it is ended. */
 export function startJobcast(t: TestContext, args: string[], env: Record<string, string> = {}): Started {
   const [stdout, stderr] = [new CollectedText(), new CollectedText()]
   const io = { stdin: Readable.from([]), stdout, stderr, env: { ...cleanEnv(), ...env } }
   const { ended, send } = startRun(t, args, io)
-  const whatCame = () => `jobcast ${args[0]} ended: ${stdout.text}${stderr.text}`
+  const endedText = () => `jobcast ${args[0]} ended: ${stdout.text}${stderr.text}`
   return {
     stdout: () => stdout.text,
     stderr: () => stderr.text,
-    until: (pattern) => stdout.until(pattern, ended.then(whatCame)),
-    untilError: (pattern) => stderr.until(pattern, ended.then(whatCame)),
+    until: (pattern) => stdout.until(pattern, ended.then(endedText)),
+    untilError: (pattern) => stderr.until(pattern, ended.then(endedText)),
     ended,
     end(signal) {
       send(signal)
@@ -63,24 +63,24 @@ export function startJobcast(t: TestContext, args: string[], env: Record<string,
   }
 }
 
-/** Ended after the test by the signal that ends every command that waits. */
+/** If it is still running after the test, SIGTERM ends it: every command that waits listens for it. */
 export function startRun(t: TestContext, args: string[], io: Omit<Io, 'signals'>) {
   const signals = new EventEmitter()
-  let isOver = false
+  let hasEnded = false
   const ended = run(args, { ...io, signals }).finally(() => {
-    isOver = true
+    hasEnded = true
   })
   const send = (signal: SignalName) => {
     if (!signals.emit(signal, signal)) throw new Error(`jobcast ${args[0]} does not listen for ${signal}`)
   }
   t.after(async () => {
-    if (!isOver) send('SIGTERM')
+    if (!hasEnded) send('SIGTERM')
     await ended
   })
   return { ended, send }
 }
 
-/** Keeps what is written, and tells who waits for it. */
+/** Collects what is written, and resolves who waits for a match. */
 export class CollectedText extends Writable {
   text = ''
   readonly #checks = new Set<() => void>()
@@ -111,11 +111,11 @@ export function dataFolder(t: TestContext): string {
   return folder
 }
 
-/** What a program needs to run, and nothing by which the machine would change what it prints: CI, colours, proxies. */
-const passedOn = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'SHELL', 'SystemRoot', 'NODE_COMPILE_CACHE']
+/** What a program needs to run, without variables that would change its output: CI, colors, proxies. */
+const inherited = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'SHELL', 'SystemRoot', 'NODE_COMPILE_CACHE']
 
 export function cleanEnv(): Record<string, string | undefined> {
-  const passed = Object.fromEntries(passedOn.map((name) => [name, process.env[name]]))
+  const base = Object.fromEntries(inherited.map((name) => [name, process.env[name]]))
   const noProfiles = join(tmpdir(), 'jobcast-without-profiles')
-  return { ...passed, JOBCAST_MQTT_PORT: '0', XDG_CONFIG_HOME: noProfiles }
+  return { ...base, JOBCAST_MQTT_PORT: '0', XDG_CONFIG_HOME: noProfiles }
 }

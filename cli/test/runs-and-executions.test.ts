@@ -1,4 +1,4 @@
-// jobcast runs, executions and events in a pipe.
+// jobcast runs, executions and events without a terminal.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -17,7 +17,7 @@ const json = async (...args: string[]) => {
   return JSON.parse(stdout)
 }
 
-/** A run of one device whose execution has ended so. */
+/** A run on one device whose execution has ended in this state. */
 async function endedRun(
   jobName: string,
   status: string,
@@ -33,7 +33,7 @@ async function endedRun(
   return { id: String(jobId), device, runId }
 }
 
-test('runs alone lists them, newest first, as many as --limit says', async () => {
+test('runs lists runs, newest first, up to --limit', async () => {
   await server.putJobAndDevices('list', ['list-1'])
   for (let i = 0; i < 3; i++) await server.trigger('list', ['list-1'])
   const { code, stdout, stderr } = await jobcast('runs', '--job', 'list', '--limit', '2')
@@ -67,7 +67,7 @@ test('runs get, cancel and watch agree', async () => {
   assert.equal(again.code, 5, again.stderr)
 })
 
-test('runs retry and executions retry make a run of what did not succeed', async (t) => {
+test('runs retry and executions retry start a run of the unsuccessful executions', async (t) => {
   const { id, runId, device } = await endedRun('again', 'FAILED')
   const waiting = startJobcast(t, ['runs', 'retry', runId, '--wait'], access)
   await waiting.untilError(/^Run \d+: again on 1 device\n/)
@@ -80,14 +80,14 @@ test('runs retry and executions retry make a run of what did not succeed', async
   assert.equal(foreign.code, 5, foreign.stderr)
 })
 
-test('a run that succeeded has nothing to retry: 5', async () => {
+test('runs retry exits with 5 if all executions SUCCEEDED', async () => {
   const { runId } = await endedRun('fine', 'SUCCEEDED')
   const { code, stderr } = await jobcast('runs', 'retry', runId)
   assert.equal(code, 5)
   assert.match(stderr, /^jobcast: The run has no unsuccessful executions to retry \(J-305\)/)
 })
 
-test('executions ls filters; get explains; history and output are there', async () => {
+test('executions ls filters, get explains, history and output show what happened', async () => {
   const { id, runId } = await endedRun('see', 'FAILED')
   const listed = await jobcast(
     'executions',
@@ -120,7 +120,7 @@ test('executions ls filters; get explains; history and output are there', async 
   assert.equal((await jobcast('executions', 'output', id, '--json', '-f')).code, 2)
 })
 
-test('executions output -f stays to the end', async (t) => {
+test('executions output -f prints until the execution ends', async (t) => {
   await server.putJobAndDevices('live', [])
   const device = await newDevice(server, 'live-1')
   await server.trigger('live', ['live-1'])
@@ -134,7 +134,7 @@ test('executions output -f stays to the end', async (t) => {
   assert.equal(following.stdout(), 'one two')
 })
 
-test('executions watch tells each step, and ends with 6 unless it SUCCEEDED', async (t) => {
+test('executions watch prints each state change, and exits with 6 unless it SUCCEEDED', async (t) => {
   await server.putJobAndDevices('step', [])
   const device = await newDevice(server, 'step-1')
   await server.trigger('step', ['step-1'])
@@ -149,14 +149,14 @@ test('executions watch tells each step, and ends with 6 unless it SUCCEEDED', as
   assert.match(watching.stdout(), /^state +FAILED$/m)
 })
 
-test('executions cancel needs one that has not ended: else 5', async () => {
+test('executions cancel exits with 5 if the execution has ended', async () => {
   const { id } = await endedRun('late', 'SUCCEEDED')
   const { code, stderr } = await jobcast('executions', 'cancel', id)
   assert.equal(code, 5)
   assert.match(stderr, /\(J-303\)/)
 })
 
-test('events come as lines, as JSON too, until Ctrl-C', async (t) => {
+test('events prints lines of text or JSON, until Ctrl-C', async (t) => {
   await server.putJobAndDevices('event', ['event-1', 'event-2'])
   const listen = (...more: string[]) =>
     startJobcast(
@@ -183,10 +183,10 @@ test('events come as lines, as JSON too, until Ctrl-C', async (t) => {
   assert.equal(await after.end('SIGINT'), 0)
 })
 
-test('events come back after the line was cut, and say so', async (t) => {
+test('events reconnects after the connection was cut, and says so', async (t) => {
   await server.putJobAndDevices('cut', ['cut-1'])
   const proxy = await openCuttingProxy(t, server.http)
-  // Enough for the head of the answer and the word that the stream stands, not for an event.
+  // Enough for the response headers and the start of the stream, not for an event.
   proxy.cutNext(400)
   const events = startJobcast(t, ['events', '--job', 'cut'], { ...access, JOBCAST_URL: proxy.url })
   await events.untilError(/^Listening for events/)
@@ -198,14 +198,14 @@ test('events come back after the line was cut, and say so', async (t) => {
   assert.equal(await events.end('SIGINT'), 0)
 })
 
-test('an invalid type of event ends with 2, and the valid ones are listed', async () => {
+test('events exits with 2 for an invalid type, and lists the valid ones', async () => {
   const { code, stderr } = await jobcast('events', '--type', 'nonsense')
   assert.equal(code, 2)
   assert.match(stderr, /Allowed choices are run\.created, .*, device\.\*\.\n/)
 })
 
-test('a reader that has had enough is no failure', async (t) => {
-  // More than a pipe holds, so that the program is still writing when nobody reads.
+test('exits with 0 if the reader closes the pipe', async (t) => {
+  // More than fits into a pipe, so that the program is still writing when the reader stops.
   await server.call('PUT', '/job/api/jobs/pipe', { body: {} })
   const deviceIds = Array.from({ length: 600 }, (_, at) => `pipe-${'x'.repeat(100)}-${at}`)
   await server.putJobAndDevices('pipe', deviceIds)
@@ -217,7 +217,7 @@ test('a reader that has had enough is no failure', async (t) => {
   assert.equal(listing.stderr(), '')
 })
 
-test('a word that is no command is said so: 2', async () => {
+test('exits with 2 for an unknown command or an invalid argument', async () => {
   for (const [args, text] of [
     [['rnus'], /^error: unknown command 'rnus'\n\(Did you mean runs\?\)/],
     [
@@ -233,7 +233,7 @@ test('a word that is no command is said so: 2', async () => {
   }
 })
 
-test('what is not there ends with 4', async () => {
+test('exits with 4 if a run or execution does not exist', async () => {
   for (const args of [
     ['runs', 'get', '999999'],
     ['runs', 'watch', '999999'],

@@ -1,10 +1,10 @@
-// What a person sees: a terminal as far as progress makes use of one. Rows do not scroll away and do not wrap.
+// A terminal screen, as far as the progress bar uses one. Rows do not scroll and do not wrap.
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: that is how a terminal is steered
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control sequences begin with one
 const pieces = /\u001b\[([?\d;]*)([A-Za-z])|\r|\n|[^\u001b\r\n]+/g
 
 export class Screen {
-  /** All that came, as it came. */
+  /** Everything received, unchanged. */
   raw = ''
   isCursorVisible = true
   #rows: string[] = ['']
@@ -13,7 +13,7 @@ export class Screen {
   write(text: string): void {
     this.raw += text
     for (const [piece, argument = '', command] of text.matchAll(pieces)) {
-      if (command !== undefined) this.#obey(argument, command)
+      if (command !== undefined) this.#control(argument, command)
       else if (piece === '\r') this.#column = 0
       else if (piece === '\n') this.#rows.push('')
       else this.#put(piece)
@@ -38,11 +38,11 @@ export class Screen {
     this.#column += text.length
   }
 
-  #obey(argument: string, command: string): void {
+  #control(argument: string, command: string): void {
     if (argument === '?25') this.isCursorVisible = command === 'h'
-    // The cursor is in the last row, so that what is below it is the rest of the row.
+    // The cursor is in the last row, so that what follows it is the rest of the row.
     else if (command === 'K' || command === 'J') this.#row = this.#row.slice(0, this.#column)
-    else if (command !== 'm') throw new Error(`the screen does not know ${argument}${command}`)
+    else if (command !== 'm') throw new Error(`unsupported control sequence ${argument}${command}`)
   }
 
   get #row(): string {

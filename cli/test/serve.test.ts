@@ -11,7 +11,7 @@ import { spawnJobcast } from './spawn-jobcast.ts'
 
 const readyLine = /^(\{.*"msg":"ready".*\})$/m
 
-test('serve tells its real address in one JSON line, keeps the admin key out of its log and stops with 0', async (t) => {
+test('serve logs its address as JSON, keeps the admin key out of its log, and exits with 0', async (t) => {
   const data = dataFolder(t)
   const first = spawnJobcast(t, ['serve', '--port', '0', '--data', data, '--json-log'])
   const { http } = JSON.parse((await first.until(readyLine))[1] as string)
@@ -29,7 +29,7 @@ test('serve tells its real address in one JSON line, keeps the admin key out of 
   assert.equal(second.stderr(), '')
 })
 
-test('at a terminal the admin key is shown, once', async (t) => {
+test('at a terminal serve shows the admin key, only once', async (t) => {
   const data = dataFolder(t)
   const flags = ['serve', '--port', '0', '--data', data, '--json-log']
   for (const shown of [true, false]) {
@@ -42,7 +42,7 @@ test('at a terminal the admin key is shown, once', async (t) => {
   }
 })
 
-test('settings and files that cannot be used end with 2', async (t) => {
+test('exits with 2 for settings and files that cannot be used', async (t) => {
   const file = join(dataFolder(t), 'file')
   writeFileSync(file, '')
   for (const flags of [
@@ -56,7 +56,7 @@ test('settings and files that cannot be used end with 2', async (t) => {
   }
 })
 
-test('JOBCAST_ADMIN_KEY is used instead of a new key and kept nowhere', async (t) => {
+test('JOBCAST_ADMIN_KEY is used instead of a new key, and not written to a file', async (t) => {
   const data = dataFolder(t)
   const apiKey = (await runJobcast(['new-key'])).stdout.trim()
   const server = spawnJobcast(t, ['serve', '--json-log'], {
@@ -71,7 +71,7 @@ test('JOBCAST_ADMIN_KEY is used instead of a new key and kept nowhere', async (t
   assert.equal(server.stderr(), '')
 })
 
-test('all problems with the settings are reported at once, without a stack', async (t) => {
+test('reports all problems with the settings together, without a stack', async (t) => {
   const { code, stderr } = await runJobcast(
     ['serve', '--port', 'eighty', '--host', '0.0.0.0', '--max-devices', '2000000', '--data', dataFolder(t)],
     { JOBCAST_ADMIN_KEY: 'secret', DATABASE_URL: 'mysql://x', JOBCAST_JSON_LOG: 'maybe' },
@@ -83,7 +83,7 @@ test('all problems with the settings are reported at once, without a stack', asy
   assert.doesNotMatch(stderr, /at .*\.ts:/)
 })
 
-test('a database that is away is told in a sentence', async (t) => {
+test('explains an unreachable database in one sentence', async (t) => {
   const { code, stderr } = await runJobcast(['serve', '--port', '0', '--data', dataFolder(t)], {
     DATABASE_URL: 'postgres://jobcast:secret@127.0.0.1:1/jobcast',
   })
@@ -94,22 +94,22 @@ test('a database that is away is told in a sentence', async (t) => {
   )
 })
 
-test('SIGTERM while it waits for its database ends it at once, as process 1 too', async (t) => {
-  const mute = createTcpServer().listen(0, '127.0.0.1')
-  const asked = once(mute, 'connection')
-  await once(mute, 'listening')
-  t.after(() => mute.close())
-  const { port } = mute.address() as AddressInfo
+test('SIGTERM ends a start that waits for its database, also as process 1', async (t) => {
+  const silent = createTcpServer().listen(0, '127.0.0.1')
+  const asked = once(silent, 'connection')
+  await once(silent, 'listening')
+  t.after(() => silent.close())
+  const { port } = silent.address() as AddressInfo
   const server = spawnJobcast(t, ['serve', '--port', '0', '--data', dataFolder(t)], {
     DATABASE_URL: `postgres://jobcast:secret@127.0.0.1:${port}/jobcast`,
   })
   const [connection] = await asked
   connection.on('error', () => undefined)
-  // A code, not the signal: who does not listen for it would not be ended as process 1.
+  // An exit code, not the signal: process 1 is not ended by a signal without a listener.
   assert.equal(await server.end('SIGTERM'), 143)
 })
 
-test('a port in use and a folder in use are each explained in a sentence', async (t) => {
+test('explains a port in use and a data folder in use in one sentence each', async (t) => {
   const other = createServer().listen(0, '127.0.0.1')
   await once(other, 'listening')
   t.after(() => other.close())
@@ -146,7 +146,7 @@ test('--check starts nothing, --help lists every setting, a wrong flag exits wit
   assert.equal((await runJobcast(['serve', '--prot', '80'])).code, 2)
 })
 
-test('a log that cannot be written does not stop the service', {
+test('continues when its log cannot be written', {
   skip: !existsSync('/dev/full'),
 }, async (t) => {
   const data = dataFolder(t)
@@ -170,7 +170,7 @@ test('a log that cannot be written does not stop the service', {
     )
   let reply = await ask()
   while (reply === undefined && server.isRunning()) reply = await ask()
-  // Enough lines that some must have been written, and refused, by now.
+  // Enough lines that some must have been written, and rejected, by now.
   for (let calls = 0; calls < 300; calls++) reply = await ask()
   assert.equal(reply?.status, 200)
   assert.equal(await server.end('SIGTERM'), 0)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { openServer } from '@jobcast/testkit/open-server'
 import { runJobcast, startJobcast } from './run-jobcast.ts'
 
-test('jobcast sim registers, connects, carries out and stops with 0', async (t) => {
+test('jobcast sim registers and connects devices, carries out executions, and exits with 0', async (t) => {
   const { server, http, adminKey, call, trigger } = await openServer(t)
   await call('PUT', '/job/api/jobs/restart', { body: {} })
   const flags = ['--devices', '3', '--prefix', 'pump-', '--mqtt', server.mqtt, '--work-seconds', '0']
@@ -21,7 +21,7 @@ test('jobcast sim registers, connects, carries out and stops with 0', async (t) 
   assert.doesNotMatch(sim.stderr(), /j[cd]_/)
 })
 
-test('jobcast sim says all that is wrong with its flags at once', async () => {
+test('jobcast sim reports all problems with its flags together', async () => {
   const wrong = ['--devices', '0', '--work-seconds', '5-1', '--failure-rate', '2', '--output-lines', 'x']
   const { code, stderr } = await runJobcast(['sim', ...wrong, '--prefix', 'a/b', '--offline-seconds', '-'])
   assert.equal(code, 2)
@@ -39,13 +39,13 @@ test('jobcast sim says all that is wrong with its flags at once', async () => {
   }
 })
 
-test('jobcast sim ends with a sentence when the key or the address is wrong', async (t) => {
+test('jobcast sim explains a wrong key and a wrong address in one sentence', async (t) => {
   const { http } = await openServer(t)
   const withKey = ['--api-key', 'jc_wrong']
   const refused = await runJobcast(['sim', '--server', http, ...withKey])
   assert.equal(refused.code, 1)
   assert.match(refused.stderr, /^jobcast: the simulation cannot start: The server answered 403 .*J-802/)
-  const nobody = await runJobcast(['sim', '--server', 'http://127.0.0.1:1', ...withKey])
-  assert.equal(nobody.code, 1)
-  assert.match(nobody.stderr, /^jobcast: the simulation cannot start: connect ECONNREFUSED/)
+  const unreachable = await runJobcast(['sim', '--server', 'http://127.0.0.1:1', ...withKey])
+  assert.equal(unreachable.code, 1)
+  assert.match(unreachable.stderr, /^jobcast: the simulation cannot start: connect ECONNREFUSED/)
 })

@@ -1,5 +1,5 @@
-// The program in a process of its own, as a user runs it: for signals, pipes that break, the log of a server, trust in
-// certificates, and what the start of the program itself does.
+// Runs the program in a separate process: for signals, broken pipes, the log of a server, trust in certificates, and the
+// start of the program itself.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -19,9 +19,9 @@ export type Spawned = {
   /** The same of standard error. */
   untilError: (pattern: RegExp) => Promise<RegExpExecArray>
   isRunning: () => boolean
-  /** Resolves with the exit code, when it ends by itself. */
+  /** Resolves with the exit code. */
   ended: Promise<number | null>
-  /** As `| head` does when it has had enough. */
+  /** As `| head` does when it has read enough. */
   closeStdout: () => void
   end: (signal: NodeJS.Signals) => Promise<number | null>
 }
@@ -37,7 +37,7 @@ export async function spawnToEnd(
   return { code, stdout: stdout(), stderr: stderr() }
 }
 
-/** Starts it; it is killed after the test if it still runs. */
+/** Starts it; if it is still running after the test, it is killed. */
 export function spawnJobcast(
   t: TestContext,
   args: string[],
@@ -48,7 +48,7 @@ export function spawnJobcast(
     env: { ...cleanEnv(), ...env },
     stdio: ['ignore', stdoutTo, 'pipe'],
   })
-  // Not 'exit': then the last of its output may still be on the way.
+  // Not 'exit': the last of its output may not have arrived then.
   const gone = once(child, 'close') as Promise<[number | null]>
   t.after(async () => {
     child.kill('SIGKILL')

@@ -1,4 +1,4 @@
-// What of a device's output reaches a terminal.
+// Which parts of a device's output reach a terminal.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -12,24 +12,24 @@ const server = await openSharedServer()
 const access = { JOBCAST_URL: server.http, JOBCAST_API_KEY: server.adminKey }
 
 const cases: [why: string, written: string, shown: string][] = [
-  ['text, tabs and newlines stay', 'grün\t日本 👩‍👧\n\n', 'grün\t日本 👩‍👧\n\n'],
-  ['colors stay', '\u001b[1;38:5:196mred\u001b[m', '\u001b[1;38:5:196mred\u001b[m'],
-  ['cursor movement, erasing and modes go', 'a\u001b[2J\u001b[1;1Hb\u001b[?25lc\u001b[3 qd', 'abcd'],
-  ['a private sequence that ends like a color goes', 'a\u001b[>4;2mb\u001b[?1mc', 'abc'],
-  ['a window title goes with its text', 'a\u001b]0;owned\u0007b\u001b]8;;http://x\u001b\\c', 'abc'],
-  ['a clipboard write goes', '\u001b]52;c;cm0gLXJm\u0007x', 'x'],
-  ['DCS, APC and friends go', 'a\u001bPq#0\u001b\\b\u001b_x\u001b\\c\u001b^y\u001b\\d', 'abcd'],
-  ['C1 controls are sequences as well', 'a\u009b2Jb\u009d0;t\u009cc\u0085d', 'abcd'],
-  ['other escapes go', 'a\u001bcb\u001b(Bc\u001b7d\u001b\u001b[2Je', 'abcde'],
+  ['text, tabs and newlines are kept', 'grün\t日本 👩‍👧\n\n', 'grün\t日本 👩‍👧\n\n'],
+  ['colors are kept', '\u001b[1;38:5:196mred\u001b[m', '\u001b[1;38:5:196mred\u001b[m'],
+  ['cursor movement, erasing and modes are removed', 'a\u001b[2J\u001b[1;1Hb\u001b[?25lc\u001b[3 qd', 'abcd'],
+  ['a private sequence that ends like a color is removed', 'a\u001b[>4;2mb\u001b[?1mc', 'abc'],
+  ['a window title is removed with its text', 'a\u001b]0;owned\u0007b\u001b]8;;http://x\u001b\\c', 'abc'],
+  ['a clipboard write is removed', '\u001b]52;c;cm0gLXJm\u0007x', 'x'],
+  ['DCS, APC and PM strings are removed', 'a\u001bPq#0\u001b\\b\u001b_x\u001b\\c\u001b^y\u001b\\d', 'abcd'],
+  ['C1 controls start sequences as well', 'a\u009b2Jb\u009d0;t\u009cc\u0085d', 'abcd'],
+  ['other escape sequences are removed', 'a\u001bcb\u001b(Bc\u001b7d\u001b\u001b[2Je', 'abcde'],
   ['an unfinished sequence hides no more than its line', 'a\u001b]0;never ends\nb', 'a\nb'],
-  ['a carriage return starts a line', '10%\r20%\r\ndone\n', '10%\n20%\ndone\n'],
-  ['bell, backspace, delete and NUL go', 'a\u0007b\u0008c\u007fd\u0000e', 'abcde'],
-  ['direction overrides go', 'a\u202egpj.exe\u2066b', 'agpj.exeb'],
-  ['endless parameters do not pass', `a\u001b[${'1;'.repeat(5000)}mb`, 'ab'],
+  ['a carriage return starts a new line', '10%\r20%\r\ndone\n', '10%\n20%\ndone\n'],
+  ['bell, backspace, delete and NUL are removed', 'a\u0007b\u0008c\u007fd\u0000e', 'abcde'],
+  ['direction overrides are removed', 'a\u202egpj.exe\u2066b', 'agpj.exeb'],
+  ['overlong parameters are removed', `a\u001b[${'1;'.repeat(5000)}mb`, 'ab'],
 ]
 
 for (const [why, written, shown] of cases) {
-  test(`${why}, in whatever pieces it comes`, () => {
+  test(`${why}, however it is split`, () => {
     const bytes = new TextEncoder().encode(written)
     for (const size of [1, 3, bytes.length]) {
       const filter = new TerminalFilter()
@@ -40,7 +40,7 @@ for (const [why, written, shown] of cases) {
   })
 }
 
-test('at a terminal output is filtered and colors end with it; --raw and a pipe get it as it is', async (t) => {
+test('filters output at a terminal and resets colors at its end; --raw and a pipe get it unchanged', async (t) => {
   const written = '\u001b[31mred\u001b[2K\u0007 text'
   await server.putJobAndDevices('hostile', [])
   const device = await newDevice(server, 'hostile-1')
@@ -59,7 +59,7 @@ test('at a terminal output is filtered and colors end with it; --raw and a pipe 
   assert.equal((await runJobcast(args, access)).stdout, written)
 })
 
-test('so is output that is followed, of one device and of several', async (t) => {
+test('filters followed output, of one device and of several', async (t) => {
   await server.putJobAndDevices('followed', [])
   const devices = await Promise.all(['followed-1', 'followed-2'].map((id) => newDevice(server, id)))
   const [one] = devices

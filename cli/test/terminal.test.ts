@@ -1,4 +1,4 @@
-// What somebody at a terminal sees of a wait.
+// Progress and output at a terminal.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -22,14 +22,14 @@ function withoutWaiting(screen: Screen): string[] {
   return screen.rows().filter((row) => !row.startsWith('Waiting for '))
 }
 
-/** Starts what is next on the device and ends it. */
+/** Starts the next execution of the device and ends it. */
 async function carryOut(device: Awaited<ReturnType<typeof newDevice>>, status: string, reason?: string) {
   const { json } = await device.startNext()
   const details = reason === undefined ? {} : { statusDetails: { reason } }
   await device.update(json.execution.jobId, status, details)
 }
 
-test('one bar is drawn over itself, failures stay above it, and it is gone in the end', async (t) => {
+test('redraws one bar, keeps unsuccessful executions above it, and removes it at the end', async (t) => {
   const [good, bad] = await jobOn('bar', 'bar-1', 'bar-2')
   assert.ok(good && bad)
   const flags = triggerFlags(['bar-1', 'bar-2'])
@@ -52,7 +52,7 @@ test('one bar is drawn over itself, failures stay above it, and it is gone in th
   assert.ok(screen.raw.includes('\u001b[32m'))
 })
 
-test('with NO_COLOR nothing is coloured', async (t) => {
+test('uses no colors with NO_COLOR', async (t) => {
   const [device] = await jobOn('plain', 'plain-1')
   assert.ok(device)
   const args = ['trigger', 'plain', '--device', 'plain-1', '--wait']
@@ -60,11 +60,11 @@ test('with NO_COLOR nothing is coloured', async (t) => {
   await terminal.until(/1 PENDING/)
   await carryOut(device, 'SUCCEEDED')
   assert.equal(await terminal.ended, 0)
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with one
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: color codes begin with one
   assert.doesNotMatch(terminal.screen.raw, /\u001b\[[\d;]*m/)
 })
 
-test('the bar fits when the terminal gets narrower, and never breaks into a second row', async (t) => {
+test('fits the bar into a narrower terminal without wrapping', async (t) => {
   const [device] = await jobOn('narrow', 'narrow-1')
   assert.ok(device)
   const terminal = openPseudoTerminal(t, ['trigger', 'narrow', '-d', 'narrow-1', '--wait'], access)
@@ -78,7 +78,7 @@ test('the bar fits when the terminal gets narrower, and never breaks into a seco
   assert.equal(await terminal.ended, 0)
 })
 
-test('Ctrl-C leaves the run going and says how to watch and to cancel it', async (t) => {
+test('Ctrl-C leaves the run running and says how to watch and cancel it', async (t) => {
   await jobOn('left', 'left-1')
   const terminal = openPseudoTerminal(t, ['trigger', 'left', '--device', 'left-1', '--wait'], access)
   await terminal.until(/1 PENDING/)
@@ -100,7 +100,7 @@ test('Ctrl-C leaves the run going and says how to watch and to cancel it', async
   assert.match(watch.screen.text(), /^left-1: CANCELED \(execution \d+\)\nleft #\d+ {2}1 CANCELED$/m)
 })
 
-test('the output of several devices stands above the bar, each line behind its device', async (t) => {
+test('prints the output of several devices above the bar, each line after its device', async (t) => {
   const devices = await jobOn('speak', 'speak-1', 'speak-22')
   const terminal = openTerminal(
     t,
@@ -115,13 +115,13 @@ test('the output of several devices stands above the bar, each line behind its d
   await terminal.until(/speak #\d+ ░{30} {2}0\/2 {2}2 IN_PROGRESS {2}\S+$/)
   await Promise.all(devices.map((each, at) => each.update(ids[at], 'SUCCEEDED')))
   assert.equal(await terminal.ended, 0)
-  // Half a line is shown when nothing more can come.
+  // An incomplete line is printed at the end.
   assert.match(terminal.screen.text(), /^speak-1 {2}\| you$/m)
   assert.match(terminal.screen.text(), /^speak-22 \| you$/m)
   assert.match(terminal.screen.rows().at(-1) ?? '', /^speak #\d+ {2}2 SUCCEEDED$/)
 })
 
-test('the output of one device comes as it is, without a bar', async (t) => {
+test('prints the output of one device as it arrives, without a bar', async (t) => {
   const [device] = await jobOn('raw', 'raw-1')
   assert.ok(device)
   const terminal = openTerminal(t, ['trigger', 'raw', '-d', 'raw-1', '-f'], access)
@@ -136,7 +136,7 @@ test('the output of one device comes as it is, without a bar', async (t) => {
   assert.match(text, /^Run \d+: raw on 1 device\nhalf a line\nraw #\d+ {2}1 SUCCEEDED$/)
 })
 
-test('a table is cut to the terminal, and its states are coloured', async (t) => {
+test('cuts a table to the terminal, and colors its states', async (t) => {
   await jobOn('table', 'a-device-with-quite-a-long-name')
   await server.trigger('table', ['a-device-with-quite-a-long-name'])
   const terminal = openTerminal(t, ['executions', 'ls', '--job', 'table'], access, 50)

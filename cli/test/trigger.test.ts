@@ -1,4 +1,4 @@
-// jobcast trigger in a pipe: as scripts and CI run it.
+// jobcast trigger without a terminal, as in scripts and CI.
 
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
@@ -13,7 +13,7 @@ const server = await openSharedServer({ maxDevices: 5 })
 const access = { JOBCAST_URL: server.http, JOBCAST_API_KEY: server.adminKey }
 const jobcast = (args: string[], input = '') => runJobcast(args, access, input)
 
-/** Devices that carry out what is triggered on them, until the wait sees it. */
+/** A device; the function carries out its next execution. */
 async function deviceThatEnds(deviceId: string, status: string, more: object = {}) {
   const device = await newDevice(server, deviceId)
   return async () => {
@@ -23,7 +23,7 @@ async function deviceThatEnds(deviceId: string, status: string, more: object = {
   }
 }
 
-test('without --wait it says which run it is, and shows its executions', async () => {
+test('without --wait names the run and lists its executions', async () => {
   await server.putJobAndDevices('once', ['once-1', 'once-2'])
   const { code, stdout, stderr } = await jobcast(['trigger', 'once', '-d', 'once-2', '-d', 'once-1'])
   assert.equal(code, 0, stderr)
@@ -32,7 +32,7 @@ test('without --wait it says which run it is, and shows its executions', async (
   assert.match(stderr, new RegExp(`jobcast runs watch ${runId} .*jobcast runs cancel ${runId}\n$`))
 })
 
-test('--json is one document on standard output, and nothing else', async () => {
+test('--json prints one document on standard output, and nothing else', async () => {
   await server.putJobAndDevices('json', ['json-1'])
   const triggered = await jobcast(['trigger', 'json', '--device', 'json-1', '--json'])
   const { runId, executions } = JSON.parse(triggered.stdout)
@@ -47,6 +47,7 @@ test('--json is one document on standard output, and nothing else', async () => 
   const late = await jobcast(['trigger', 'json', '--device', 'json-1', '--json', '--timeout', '1s'])
   assert.equal(late.code, 7)
   assert.equal(JSON.parse(late.stdout).counts.PENDING, 1)
+  assert.match(late.stderr, /^Waiting for json-1: Device json-1 has never connected/m)
   assert.match(
     late.stderr,
     /^Run \d+ has not finished after 0:01 and continues\. Watch it: {2}jobcast runs watch/m,
@@ -54,7 +55,7 @@ test('--json is one document on standard output, and nothing else', async () => 
   assert.equal(JSON.parse((await jobcast(['runs', 'get', String(runId), '--json'])).stdout).runId, runId)
 })
 
-test('--wait ends with 0 when all SUCCEEDED, and with 6 when one did not', async (t) => {
+test('--wait exits with 0 if all executions SUCCEEDED, else with 6', async (t) => {
   await server.putJobAndDevices('end', [])
   const succeed = await deviceThatEnds('end-1', 'SUCCEEDED')
   const fail = await deviceThatEnds('end-2', 'FAILED', {
@@ -78,11 +79,11 @@ test('--wait ends with 0 when all SUCCEEDED, and with 6 when one did not', async
   assert.match(mixed.stdout(), /^end #\d+ {2}1 SUCCEEDED 1 FAILED\n$/)
 })
 
-test('a wait says which device it waits for, and why, once', async (t) => {
+test('--wait names the device it waits for and why, only once', async (t) => {
   await server.putJobAndDevices('name', ['name-1'])
   const waiting = startJobcast(t, ['trigger', 'name', '-d', 'name-1', '--wait'], access)
   await waiting.untilError(/^Waiting for name-1: Device name-1 has never connected.* \(execution \d+\)$/m)
-  // Two lines of progress later, and nothing has changed.
+  // Two progress lines later, and nothing has changed.
   await waiting.untilError(/(?:name #\d+ {2}0\/1.*\n(?:Waiting.*\n)?){3}/)
   assert.equal(waiting.stderr().match(/Waiting for/g)?.length, 1)
   const [, runId] = /^Run (\d+)/.exec(waiting.stderr()) ?? []
@@ -90,7 +91,7 @@ test('a wait says which device it waits for, and why, once', async (t) => {
   assert.equal(await waiting.ended, 6)
 })
 
-test('a wait outlives whoever reads its output, for its exit code counts', async (t) => {
+test('--wait continues when its output is no longer read, because its exit code matters', async (t) => {
   await server.putJobAndDevices('outlive', [])
   const fail = await deviceThatEnds('outlive-1', 'FAILED')
   const waiting = spawnJobcast(t, ['trigger', 'outlive', '-d', 'outlive-1', '--wait'], access)
@@ -101,16 +102,16 @@ test('a wait outlives whoever reads its output, for its exit code counts', async
   assert.doesNotMatch(waiting.stderr(), /EPIPE|at /)
 })
 
-test('SIGTERM leaves the run going as well', async (t) => {
+test('SIGTERM ends the wait, not the run', async (t) => {
   await server.putJobAndDevices('term', ['term-1'])
   const waiting = spawnJobcast(t, ['trigger', 'term', '-d', 'term-1', '--wait'], access)
-  // A line at once, and another a few seconds later, though nothing has changed.
+  // One line at once, and another a few seconds later, although nothing has changed.
   await waiting.untilError(/(?:term #\d+ {2}0\/1 {2}1 PENDING {2}\d:\d\d\n){2}/)
   assert.equal(await waiting.end('SIGTERM'), 143)
   assert.match(waiting.stderr(), /^Run \d+ continues\./m)
 })
 
-test('--follow gives the output of one device as it is; with --json it is on standard error', async (t) => {
+test('--follow prints the output of one device unchanged; with --json on standard error', async (t) => {
   await server.putJobAndDevices('follow', [])
   const device = await newDevice(server, 'follow-1')
   for (const json of [false, true]) {
@@ -127,7 +128,7 @@ test('--follow gives the output of one device as it is; with --json it is on sta
   }
 })
 
-test('devices by tags: all of the tags count, --online leaves out who is away', async () => {
+test('--tag selects devices with all tags; --online excludes offline ones', async () => {
   await server.putJobAndDevices('tags', [])
   const put = (id: string, tags: string[]) => server.call('PUT', `/job/api/devices/${id}`, { body: { tags } })
   await Promise.all([put('tag-1', ['red', 'round']), put('tag-2', ['red']), put('tag-3', ['round'])])
@@ -143,7 +144,7 @@ test('devices by tags: all of the tags count, --online leaves out who is away', 
   assert.equal(await devicesOf('--tag', 'red', '--online'), 4)
 })
 
-test('devices from a file and from standard input, with comments', async (t) => {
+test('reads devices from a file and from standard input, with comments', async (t) => {
   await server.putJobAndDevices('file', ['file 1', 'file-2'])
   const text = '# the hall\nfile 1  # by the door\r\n\n  file-2\nfile 1\n'
   const file = join(dataFolder(t), 'devices')
@@ -161,7 +162,17 @@ test('devices from a file and from standard input, with comments', async (t) => 
   }
 })
 
-test('the same --idempotency-key triggers once; with another request it ends with 5', async () => {
+test('takes names that look like flags: after --, and as values of flags', async () => {
+  await server.putJobAndDevices('--wait', ['--json', '$(id)'])
+  const args = ['trigger', '-d', '--json', '--device', '$(id)', '--', '--wait']
+  const { code, stdout, stderr } = await jobcast(args)
+  assert.equal(code, 0, stderr)
+  assert.match(stdout, /^EXECUTION .*\n\d+ +--json .*\n\d+ +\$\(id\) /)
+  assert.match(stderr, /^Run \d+: --wait on 2 devices\n/)
+  assert.match((await jobcast(['jobs', 'get', '--', '--wait'])).stdout, /^job +--wait$/m)
+})
+
+test('the same --idempotency-key triggers once; exits with 5 for another request', async () => {
   await server.putJobAndDevices('twice', ['twice-1', 'twice-2'])
   const args = ['trigger', 'twice', '--idempotency-key', 'deploy-1', '--json', '-d', 'twice-1']
   const [one, two] = [await jobcast(args), await jobcast(args)]
@@ -181,8 +192,8 @@ const refusals: [why: string, args: string[], code: number, text: RegExp, input?
     2,
     /^error: unknown option '--devise'\n\(Did you mean --device\?\)/,
   ],
-  ['a time that is none', ['once', '--timeout', 'soon'], 2, /duration such as/],
-  ['a file that is not there', ['once', '--devices-file', '/no/such'], 2, /cannot read \/no\/such: ENOENT/],
+  ['an invalid time', ['once', '--timeout', 'soon'], 2, /duration such as/],
+  ['a missing file', ['once', '--devices-file', '/no/such'], 2, /cannot read \/no\/such: ENOENT/],
   ['--online alone', ['once', '-d', 'once-1', '--online'], 2, /--online requires --tag/],
   [
     'too many to follow',
@@ -193,7 +204,7 @@ const refusals: [why: string, args: string[], code: number, text: RegExp, input?
   ],
   ['an unknown job', ['no-job', '-d', 'once-1'], 4, /^jobcast: Job not found \(J-301\)\n$/],
   ['unknown devices', ['once', '-d', 'x1', '-d', 'x2'], 4, /^jobcast: Device not found \(J-001\): x1, x2\n$/],
-  ['a tag of nobody', ['once', '-t', 'nobody'], 4, /^jobcast: No device found with tag "nobody"\.\n$/],
+  ['an unused tag', ['once', '-t', 'nobody'], 4, /^jobcast: No device found with tag "nobody"\.\n$/],
   ['an empty file', ['once', '--devices-file', '-'], 4, /No device found in standard input/],
   [
     'too many devices',
@@ -204,7 +215,7 @@ const refusals: [why: string, args: string[], code: number, text: RegExp, input?
   ],
 ]
 for (const [why, args, code, text, input] of refusals) {
-  test(`trigger with ${why} ends with ${code}`, async () => {
+  test(`trigger with ${why} exits with ${code}`, async () => {
     const finished = await jobcast(['trigger', ...args], input)
     assert.equal(finished.code, code, finished.stderr)
     assert.match(finished.stderr, text)

@@ -1,4 +1,4 @@
-// jobcast webhooks listen: events at a local port, as a webhook would send them.
+// jobcast webhooks listen: forwards events to a local port as a webhook would send them.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -9,7 +9,7 @@ import { runJobcast, startJobcast } from './run-jobcast.ts'
 const server = await openSharedServer()
 const access = { JOBCAST_URL: server.http, JOBCAST_API_KEY: server.adminKey }
 
-test('events arrive signed with the secret that is printed, in order, and Ctrl-C ends it with 0', async (t) => {
+test('forwards events in order, signed with the printed secret, and exits with 0 on Ctrl-C', async (t) => {
   await server.putJobAndDevices('listen', ['listen-1'])
   const receiver = await WebhookReceiver.open(t)
   const flags = ['--forward', new URL(receiver.url).port, '--event', 'run.*', '--job', 'listen']
@@ -29,7 +29,7 @@ test('events arrive signed with the secret that is printed, in order, and Ctrl-C
   )
 })
 
-test('a receiver that refuses, redirects or is away is shown, and the next event is sent all the same', async (t) => {
+test('shows that a receiver rejects, redirects or is unreachable, and sends the next event', async (t) => {
   await server.putJobAndDevices('refuse', ['refuse-1'])
   const receiver = await WebhookReceiver.open(t)
   receiver.headers = { location: 'http://127.0.0.1:9/' }
@@ -59,7 +59,7 @@ test('a receiver that refuses, redirects or is away is shown, and the next event
   assert.deepEqual(await Promise.all([listening.end('SIGINT'), away.end('SIGINT')]), [0, 0])
 })
 
-test('an address or a secret that is none ends with 2', async () => {
+test('exits with 2 for an invalid address or secret', async () => {
   const wrong = await runJobcast(['webhooks', 'listen', '--forward', 'ftp://x'], access)
   assert.equal(wrong.code, 2)
   const env = { ...access, JOBCAST_WEBHOOK_SECRET: 'secret' }

@@ -72,11 +72,15 @@ async function printBody(
   const filter = filterFor(io.stdout, {})
   const decoder = new TextDecoder()
   let text = ''
+  let endsWithNewline = true
   for await (const bytes of body ?? []) {
     if (!ok) text += decoder.decode(bytes, { stream: true })
+    endsWithNewline = bytes.at(-1) === 0x0a
     await out.bytes(filter.push(bytes), signal)
   }
-  await out.bytes(filter.end() + filter.resetColors(), signal)
+  // The prompt of a shell would follow a JSON document on its line.
+  const newline = io.stdout.isTTY && !endsWithNewline ? '\n' : ''
+  await out.bytes(filter.end() + filter.resetColors() + newline, signal)
   return text
 }
 

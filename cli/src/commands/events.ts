@@ -8,8 +8,8 @@ import { type ExitCode, exitCode } from '../errors/exit-code.ts'
 import { choicesOption } from '../flags/choice.ts'
 import { idNumber, wholeNumber } from '../flags/whole-number.ts'
 import { eventLine } from '../output/event-line.ts'
-import { plainText } from '../output/text-width.ts'
 import { listenForInterrupt } from '../signals/interrupt.ts'
+import { ReconnectNotice } from '../watch/reconnect-notice.ts'
 
 type EventFlags = { type?: EventPattern[]; run?: number; job?: string; device?: string; after?: number }
 
@@ -36,7 +36,7 @@ export function eventsCommand(): Command {
 
 async function printEvents({ client, out, io }: OwnerContext, flags: EventFlags): Promise<ExitCode> {
   const interrupt = listenForInterrupt(io)
-  let lastReason = ''
+  const notice = new ReconnectNotice(out)
   const events = client.events({
     types: flags.type,
     runId: flags.run,
@@ -45,16 +45,11 @@ async function printEvents({ client, out, io }: OwnerContext, flags: EventFlags)
     after: flags.after,
     signal: interrupt.signal,
     onOpen: () => out.say('Listening for events; press Ctrl-C to stop.'),
-    onReconnect(cause) {
-      const reason = cause instanceof Error ? plainText(cause.message) : 'the service closed the stream'
-      // An outage of an hour is one line, not one per attempt.
-      if (reason !== lastReason) out.say(`Reconnecting: ${reason}`)
-      lastReason = reason
-    },
+    onReconnect: notice.onReconnect,
   })
   try {
     for await (const event of events) {
-      lastReason = ''
+      notice.reset()
       out.showNext(event, () => eventLine(event as JobcastEvent, out.paint))
     }
     return exitCode.ok

@@ -14,6 +14,7 @@ import { plainText } from '../output/text-width.ts'
 import { isHttpUrl } from '../service/http-url.ts'
 import { reasonOf } from '../service/reach.ts'
 import { listenForInterrupt } from '../signals/interrupt.ts'
+import { ReconnectNotice } from '../watch/reconnect-notice.ts'
 
 type ListenFlags = { forward: string; event?: EventPattern[]; job?: string; device?: string; after?: number }
 
@@ -50,16 +51,19 @@ export function listenCommand(): Command {
 async function listen({ client, out, io }: OwnerContext, flags: ListenFlags): Promise<ExitCode> {
   const { signal, stop } = listenForInterrupt(io)
   const send = await openSender(flags.forward, secretOf(io.env, out.say.bind(out)), signal)
+  const notice = new ReconnectNotice(out)
   const events = client.events({
     types: flags.event,
     jobName: flags.job,
     deviceId: flags.device,
     after: flags.after,
     signal,
+    onReconnect: notice.onReconnect,
     onOpen: () => out.say(`Forwarding events to ${flags.forward}; press Ctrl-C to stop.`),
   })
   try {
     for await (const event of events) {
+      notice.reset()
       const outcome = await send(event as JobcastEvent)
       if (signal.aborted) break
       const shown = outcome.status ?? outcome.error ?? ''

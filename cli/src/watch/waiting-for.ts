@@ -33,18 +33,23 @@ export class WaitingFor {
     this.#run = run
   }
 
+  /** Also if the run is not stalled: the wait is about to end. */
+  async explainNow(): Promise<void> {
+    if (this.#run !== undefined) await this.#explain(this.#run, true).catch(() => undefined)
+  }
+
   async #explainRepeatedly(): Promise<void> {
     const { signal } = this.#options
     for (let waitMs = firstAfterMs; ; waitMs = everyMs) {
       await sleep(waitMs, undefined, { signal, ref: false })
-      if (this.#run !== undefined) await this.#explain(this.#run)
+      if (this.#run !== undefined) await this.#explain(this.#run, false)
     }
   }
 
-  async #explain({ counts, runId }: Run): Promise<void> {
+  async #explain({ counts, runId }: Run, isLast: boolean): Promise<void> {
     const { client, signal } = this.#options
     const unfinished = unfinishedStates.reduce((sum, state) => sum + counts[state], 0)
-    const isStalled = JSON.stringify(counts) === this.#lastCounts
+    const isStalled = isLast || JSON.stringify(counts) === this.#lastCounts
     this.#lastCounts = JSON.stringify(counts)
     if (unfinished === 0 || (unfinished > maxNamed && !isStalled)) return
     let named = 0

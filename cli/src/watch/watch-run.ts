@@ -53,21 +53,30 @@ export async function watchRun(
     showEnd(out, run, follow.length > 0)
     return run.counts.SUCCEEDED === run.total ? exitCode.ok : exitCode.unsuccessful
   } catch (error) {
+    if (error instanceof WaitTimeout) await waiting.explainNow()
     progress.close()
-    if (error instanceof Interrupted) {
-      out.say(`Run ${runId} continues. ${nextSteps(runId)}`)
-      return error.exitCode
-    }
-    if (!(error instanceof WaitTimeout)) throw error
-    out.say(
-      `Run ${runId} has not finished after ${elapsedText(timeoutMs ?? 0)} and continues. ${nextSteps(runId)}`,
-    )
-    if (error.run) showEnd(out, error.run, follow.length > 0)
-    return exitCode.timedOut
+    return endWithoutResult(out, runId, error, { timeoutMs, follow })
   } finally {
     ended.abort()
     interrupt.stop()
   }
+}
+
+/** The wait has ended before the run. */
+function endWithoutResult(
+  out: Out,
+  runId: number,
+  error: unknown,
+  { timeoutMs = 0, follow = [] }: WatchOptions,
+): ExitCode {
+  if (error instanceof Interrupted) {
+    out.say(`Run ${runId} continues. ${nextSteps(runId)}`)
+    return error.exitCode
+  }
+  if (!(error instanceof WaitTimeout)) throw error
+  out.say(`Run ${runId} has not finished after ${elapsedText(timeoutMs)} and continues. ${nextSteps(runId)}`)
+  if (error.run) showEnd(out, error.run, follow.length > 0)
+  return exitCode.timedOut
 }
 
 export function nextSteps(runId: number): string {

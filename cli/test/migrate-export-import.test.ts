@@ -1,4 +1,4 @@
-// migrate, export and import as an operator runs them, and a service that goes on where the one before it ended.
+// migrate, export and import, and a service that continues with the moved data.
 
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -27,7 +27,7 @@ async function emptyDatabase(): Promise<string> {
   return url
 }
 
-test('migrate brings an embedded database to its schema; --check only says what there is to do', async (t) => {
+test('migrate migrates an embedded database; --check only checks it', async (t) => {
   const data = join(dataFolder(t), 'data')
   const check = () => runJobcast(['migrate', '--check', '--data', data])
   const before = await check()
@@ -56,7 +56,7 @@ test('migrate brings an embedded database to its schema; --check only says what 
   assert.match(newer.stderr, /^jobcast: The database has schema 99, .*newer Jobcast/)
 })
 
-test('migrate does the same on PostgreSQL, for several at once', async () => {
+test('migrate migrates PostgreSQL, also when several run at once', async () => {
   const url = await emptyDatabase()
   const env = { DATABASE_URL: url }
   const check = await runJobcast(['migrate', '--check'], env)
@@ -70,14 +70,14 @@ test('migrate does the same on PostgreSQL, for several at once', async () => {
   const said = [one, two].map(({ stdout }) => /up to date/.test(stdout))
   assert.deepEqual(said.sort(), [false, true], one.stdout + two.stdout)
   assert.equal((await runJobcast(['migrate', '--check'], env)).code, 0)
-  const nobody = await runJobcast(['migrate'], { DATABASE_URL: 'postgres://test:secret@127.0.0.1:1/x' })
-  assert.equal(nobody.code, 8)
-  assert.doesNotMatch(nobody.stderr, /secret|at .*\.ts:/)
+  const unreachable = await runJobcast(['migrate'], { DATABASE_URL: 'postgres://test:secret@127.0.0.1:1/x' })
+  assert.equal(unreachable.code, 8)
+  assert.doesNotMatch(unreachable.stderr, /secret|at .*\.ts:/)
   const wrong = await runJobcast(['migrate'], { DATABASE_URL: 'mysql://secret@x' })
   assert.deepEqual([wrong.code, /secret/.test(wrong.stderr)], [2, false])
 })
 
-test('a service moves to PostgreSQL and back: keys, ids and repeated calls go on', async (t) => {
+test('a service moves to PostgreSQL and back, with its keys, ids and idempotent calls', async (t) => {
   const data = join(dataFolder(t), 'data')
   const url = await emptyDatabase()
   const file = join(dataFolder(t), 'move.jsonl.gz')
@@ -113,7 +113,7 @@ test('a service moves to PostgreSQL and back: keys, ids and repeated calls go on
 
   const back = join(dataFolder(t), 'back')
   assert.equal((await runJobcast(['export', `${file}.2`], { DATABASE_URL: url })).code, 0)
-  // A folder that is named by its flag wins.
+  // --data takes precedence over DATABASE_URL.
   const home = await runJobcast(['import', `${file}.2`, '--data', back], { DATABASE_URL: url })
   assert.equal(home.code, 0, home.stderr)
   const third = await serve(t, back)
@@ -126,13 +126,13 @@ test('a service moves to PostgreSQL and back: keys, ids and repeated calls go on
   )
 })
 
-test('export and import say what is wrong, and leave nothing behind', async (t) => {
+test('export and import explain errors, and leave no partial files', async (t) => {
   const folder = dataFolder(t)
   const data = join(folder, 'data')
   const server = await spawnServer(data)
   t.after(() => server.end('SIGKILL'))
   const file = join(folder, 'move.gz')
-  // Beside a running service, too.
+  // Also while the service is running.
   assert.equal((await runJobcast(['export', file, '--data', data])).code, 0)
   const again = await runJobcast(['export', file, '--data', data])
   assert.equal(again.code, 2)
@@ -160,7 +160,7 @@ test('export and import say what is wrong, and leave nothing behind', async (t) 
   assert.deepEqual(readdirSync(folder).sort(), ['cut.gz', 'data', 'move.gz', 'new'])
 })
 
-test('a backup of PostgreSQL is the business of its own programs; that of a named folder is ours', async (t) => {
+test('backup refers to the tools of PostgreSQL, and copies the folder given by --data', async (t) => {
   const folder = dataFolder(t)
   const env = { DATABASE_URL: 'postgres://test:secret@127.0.0.1:1/x' }
   const refused = await runJobcast(['backup', '--to', join(folder, 'x.db')], env)
@@ -178,7 +178,7 @@ test('a backup of PostgreSQL is the business of its own programs; that of a name
   assert.equal(copied.code, 0, copied.stderr)
 })
 
-test('doctor looks at the database that DATABASE_URL names', async () => {
+test('doctor checks the database of DATABASE_URL', async () => {
   const examine = async (url: string) => {
     const { code, stdout, stderr } = await runJobcast(['doctor', '--json', '--url', 'http://127.0.0.1:1'], {
       DATABASE_URL: url,
@@ -207,8 +207,8 @@ test('doctor looks at the database that DATABASE_URL names', async () => {
   )
   const bad = await examine(url)
   assert.deepEqual([bad.code, bad.of('schema')?.mark, bad.of('writable')?.mark], [5, 'problem', 'problem'])
-  const nobody = await examine('postgres://test:test@127.0.0.1:1/x')
-  assert.deepEqual([nobody.code, nobody.of('database')?.mark], [8, 'problem'])
+  const unreachable = await examine('postgres://test:test@127.0.0.1:1/x')
+  assert.deepEqual([unreachable.code, unreachable.of('database')?.mark], [8, 'problem'])
   const noAddress = await examine('mysql://x')
   assert.deepEqual([noAddress.code, noAddress.of('database')?.mark], [2, 'problem'])
 })

@@ -1,4 +1,4 @@
-// What is made of words alone: widths, tables, progress, exit codes.
+// Text on its own: widths, tables, progress, exit codes.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -24,7 +24,7 @@ const counts = {
   CANCELED: 0,
 }
 
-test('widths are those of a terminal', () => {
+test('measures text in terminal columns', () => {
   for (const [text, width] of [
     ['abc', 3],
     ['日本', 4],
@@ -41,11 +41,11 @@ test('widths are those of a terminal', () => {
   assert.equal(cutText('abc', 3), 'abc')
 })
 
-test('texts of others cannot steer the terminal', () => {
+test('text of others cannot control the terminal', () => {
   assert.equal(plainText('a\u001b[2Jb\r\nc\u0007\u202e'), 'a�[2Jb c��')
 })
 
-test('a table is as wide as what is in it', () => {
+test('a table is as wide as its content', () => {
   const columns = [
     { title: 'NAME', of: ([name]: string[]) => name },
     { title: 'WHAT', of: ([, what]: string[]) => what },
@@ -56,7 +56,7 @@ test('a table is as wide as what is in it', () => {
   assert.equal(tableText([['a', 'long text']], columns, { ...look, columns: 9 }), 'NAME  WH…\na     lo…')
 })
 
-test('the bar takes the room there is', () => {
+test('the bar fills the available width', () => {
   const run = {
     runId: 12,
     jobName: 'restart',
@@ -75,14 +75,14 @@ test('the bar takes the room there is', () => {
   assert.equal(progressBar(run, 12_400, plain, 60), `restart #12  ${numbers}`)
 })
 
-test('a reason is what the device said, or what the state means', () => {
+test('the reason is what the device reported, or what the state means', () => {
   const said = { reason: 'disk full', step: '3' }
   assert.equal(reasonOf({ execState: 'FAILED', statusDetails: said }), 'disk full, step 3')
   assert.equal(reasonOf({ execState: 'EXPIRED', statusDetails: {} }), 'not started before it expired')
   assert.equal(reasonOf({ execState: 'CANCELED', statusDetails: {} }), '')
 })
 
-test('lines are whole, whatever pieces they come in', () => {
+test('splits output into lines, however it is chunked', () => {
   const lines: string[] = []
   const splitter = new LineSplitter((line) => lines.push(line))
   const bytes = new TextEncoder().encode('grün\r\nzwei\n\ndrei')
@@ -91,13 +91,13 @@ test('lines are whole, whatever pieces they come in', () => {
   assert.deepEqual(lines, ['grün', 'zwei', '', 'drei'])
 })
 
-test('times to wait', () => {
+test('parses wait limits and shows elapsed time', () => {
   assert.deepEqual(['90s', '10m', '24d'].map(waitMs), [90_000, 600_000, 24 * 86_400_000])
   for (const text of ['', '0s', '10', 'm', '25d', '-1s']) assert.throws(() => waitMs(text), /It must be/)
   assert.deepEqual([0, 59_999, 61_000, 3_723_000].map(elapsedText), ['0:00', '0:59', '1:01', '1:02:03'])
 })
 
-test('each kind of failure has its exit code', () => {
+test('each kind of error has its exit code', () => {
   const answer = (code: ErrorCode, status: number) => new JobcastError({ code, status, message: '' })
   for (const [error, code] of [
     [new UsageError(), 2],
