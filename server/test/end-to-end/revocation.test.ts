@@ -1,14 +1,15 @@
 // A credential that is void lets nobody in and leaves nobody in, also whoever was just coming in.
 
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import { rmSync } from 'node:fs'
+import { after, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { deviceCalls } from '@jobcast/testkit/call-device'
 import { LineClosed, MqttLine, NotLetIn } from '@jobcast/testkit/mqtt-line'
 import { seededRandom } from '@jobcast/testkit/seeded-random'
 import { deviceFilters } from '@jobcast/testkit/simulated-device'
-import { type SpawnedServer, spawnServer } from '@jobcast/testkit/spawn-server'
-import { newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
+import { type SpawnedServer, startProgram } from '@jobcast/testkit/spawn-server'
+import { newTemporaryFolder } from '@jobcast/testkit/temporary-folder'
 import { testSeed } from '@jobcast/testkit/test-seed'
 import { testSize } from '@jobcast/testkit/test-size'
 import { waitUntil } from '@jobcast/testkit/wait-until'
@@ -52,13 +53,13 @@ const ways: { name: string; makeVoid: (server: SpawnedServer) => Promise<void> }
   },
 ]
 
-async function open(t: TestContext): Promise<SpawnedServer> {
-  const folder = newTemporaryFolder()
-  const server = await spawnServer(folder)
-  t.after(() => server.end('SIGKILL'))
-  removeAfter(t, folder)
-  return server
-}
+const folder = newTemporaryFolder()
+const program = startProgram(folder)
+after(async () => {
+  await program.end('SIGKILL')
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+})
+const server = await program.ready
 
 async function newToken(server: SpawnedServer): Promise<string> {
   await server.call('PUT', path)
@@ -78,7 +79,6 @@ async function refusalOf(opening: Promise<MqttLine>): Promise<number> {
 }
 
 test('who signed in with a token that becomes void is closed within 5 s and not let in again', async (t) => {
-  const server = await open(t)
   for (const { name, makeVoid } of ways) {
     await t.test(`the token is ${name}`, async (t) => {
       const transports: [string, string, 4 | 5][] = [
@@ -116,7 +116,6 @@ test('who signed in with a token that becomes void is closed within 5 s and not 
 })
 
 test('a revoked device that reads nothing and does not go by itself is cut', async (t) => {
-  const server = await open(t)
   const line = await MqttLine.open(server.mqtt, { deviceId: 'd1', token: await newToken(server) })
   t.after(() => line.cut())
   await line.subscribe(...deviceFilters)
@@ -129,7 +128,6 @@ test('a revoked device that reads nothing and does not go by itself is cut', asy
 })
 
 test(`${rounds} times a token becomes void while devices sign in with it: nobody stays (seed ${testSeed})`, async (t) => {
-  const server = await open(t)
   const random = seededRandom(testSeed)
   const seen = { letIn: 0, refused: 0, cut: 0 }
   for (let round = 0; round < rounds; round++) {

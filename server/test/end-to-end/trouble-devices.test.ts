@@ -132,6 +132,7 @@ async function assertKept(opened: Opened, { modern, ids }: Started, pid: number)
   })
   const [{ jobExecutionId }] = (await server.trigger('restart', ['new'])).json
   assert.equal(await within(failsafeMs, 'it is not told', told), jobExecutionId)
+  assert.equal((await server.call('POST', `/job/api/executions/${jobExecutionId}/cancel`)).status, 200)
   const { text } = await server.call('GET', '/metrics')
   assert.match(text, /^jobcast_device_failures_total 0$/m)
   assert.match(text, /^jobcast_http_failures_total 0$/m)
@@ -142,21 +143,31 @@ const faults: [string, Record<string, string>][] = [
   ['has no space left', { pwrite64: 'error=ENOSPC' }],
   ['cannot be synced', { fsync: 'error=EIO', fdatasync: 'error=EIO' }],
 ]
-for (const [trouble, calls] of faults) {
-  test(`when the disk ${trouble}, reports are rejected with InternalError, and are good once it can`, async (t) => {
-    const opened = await open(t)
-    const { pid } = opened.server
-    const started = await startAll(opened)
-    const disk = await disturbDisk(pid, calls)
-    if (typeof disk === 'string') return t.skip(disk)
-    await within(failsafeMs, 'a request is not answered', assertNotKept(opened, started))
-    const { lines } = opened.server.output
-    // The clock of one execution runs out meanwhile, and that cannot be written either.
-    await waitUntil('its clock runs out', () => lines.some((line) => line.includes('let clocks run out')))
-    await disk.end()
-    await within(failsafeMs, 'a request is not answered', assertKept(opened, started, pid))
-  })
+test('one disk after the other', async (t) => {
+  const opened = await open(t)
+  for (const [trouble, calls] of faults) {
+    await t.test(
+      `when it ${trouble}, reports are rejected with InternalError, and are good once it can`,
+      (t) => disturb(t, opened, calls),
+    )
+  }
+})
+
+async function disturb(t: TestContext, opened: Opened, calls: Record<string, string>): Promise<void> {
+  const { pid } = opened.server
+  const started = await startAll(opened)
+  const { lines } = opened.server.output
+  const before = countOf(lines)
+  const disk = await disturbDisk(pid, calls)
+  if (typeof disk === 'string') return t.skip(disk)
+  await within(failsafeMs, 'a request is not answered', assertNotKept(opened, started))
+  // The clock of one execution runs out meanwhile, and that cannot be written either.
+  await waitUntil('its clock runs out', () => countOf(lines) > before)
+  await disk.end()
+  await within(failsafeMs, 'a request is not answered', assertKept(opened, started, pid))
 }
+
+const countOf = (lines: string[]) => lines.filter((line) => line.includes('let clocks run out')).length
 
 const onLinux = {
   skip: process.platform !== 'linux' && 'the limit of a running process can be set on Linux only',
