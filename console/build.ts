@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 const here = import.meta.dirname
 export const builtFolder = join(here, 'dist')
 
-const madeOf = [
+const sources = [
   'src',
   'index.html',
   'vite.config.ts',
@@ -49,7 +49,7 @@ async function loadVite(): Promise<typeof import('vite')> {
 
 function isFresh(): boolean {
   const page = join(builtFolder, 'index.html')
-  return existsSync(page) && madeOf.every((path) => newestIn(join(here, path)) <= statSync(page).mtimeMs)
+  return existsSync(page) && sources.every((path) => newestIn(join(here, path)) <= statSync(page).mtimeMs)
 }
 
 function newestIn(path: string): number {

@@ -26,7 +26,7 @@ export function App() {
   return <SignedIn />
 }
 
-/** Keeps where the person was, or wanted to go. */
+/** Keeps the page the person was on, or wanted to open. */
 function goToSignIn(): void {
   if (path.value === signInPath) return
   const here = `${path.value}${location.search}`
@@ -43,7 +43,7 @@ function SignedIn() {
   return (
     <>
       <a class="skip-link" href="#main">
-        Skip to the content
+        Skip to content
       </a>
       <div class="shell">
         <Navigation />
@@ -56,7 +56,7 @@ function SignedIn() {
   )
 }
 
-/** Only to a page of ours: whoever made the link is not to be trusted. */
+/** Only to a page of ours: the link may come from anybody. */
 function nextPath(next: string | null): string {
   return next?.startsWith('/') && URL.parse(next, location.origin)?.origin === location.origin ? next : '/'
 }
@@ -66,7 +66,7 @@ function Screen() {
   const loaded = useScreen(found?.route)
   if (found === undefined) {
     return (
-      <EmptyState icon="search" title="There is no such page">
+      <EmptyState icon="search" title="Page not found">
         <p>
           <a href="/">Go to the fleet</a>
         </p>
@@ -75,28 +75,28 @@ function Screen() {
   }
   if (loaded.error !== undefined) return <ErrorNote error={loaded.error} onRetry={() => location.reload()} />
   if (loaded.Component === undefined) return null
-  return <loaded.Component key={path.value} params={found.params} />
+  return <loaded.Component key={path.value} route={found.route} params={found.params} />
 }
 
 type Loaded = { Component?: ComponentType<ScreenProps>; error?: unknown }
-const known = new Map<string, ComponentType<ScreenProps>>()
+const loadedScreens = new Map<string, ComponentType<ScreenProps>>()
 
 function useScreen(route: Route | undefined): Loaded {
   const [failed, setFailed] = useState<{ name: string; error: unknown }>()
   const [, draw] = useState<string>()
   useEffect(() => {
-    if (route === undefined || known.has(route.name)) return
+    if (route === undefined || loadedScreens.has(route.name)) return
     route.load().then(
       (screen) => {
-        known.set(route.name, screen.default)
+        loadedScreens.set(route.name, screen.default)
         draw(route.name)
       },
-      // After an update of the server the old parts are gone; the page must be loaded anew.
+      // After an upgrade of the server the old files are gone; the page must be reloaded.
       (error: unknown) => setFailed({ name: route.name, error }),
     )
   }, [route])
   if (route === undefined) return {}
-  const Component = known.get(route.name)
+  const Component = loadedScreens.get(route.name)
   if (Component) return { Component }
   return failed?.name === route.name ? { error: failed.error } : {}
 }

@@ -2,7 +2,7 @@
 
 export type Params = Record<string, string>
 
-/** The parts that `:name` stands for; undefined if the path is another. */
+/** The values of the `:name` parts; undefined if the path does not match. */
 export function matchPath(pattern: string, pathname: string): Params | undefined {
   const [wanted, given] = [pattern.split('/'), pathname.split('/')]
   if (wanted.length !== given.length) return undefined

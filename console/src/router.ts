@@ -1,4 +1,4 @@
-// Where the page is: path and query, both in the address, so that every view can be linked to.
+// The current path and query, both in the address, so that every view has a link.
 
 import { computed, signal } from '@preact/signals'
 
@@ -20,7 +20,7 @@ export function navigate(href: string, how: 'push' | 'replace' = 'push'): void {
   if (isOtherPage && how === 'push') scrollTo(0, 0)
 }
 
-/** Sets or, when undefined or empty, takes away. A filter is no step back in the history. */
+/** Sets or, when undefined or empty, removes. A filter makes no entry in the history. */
 export function setSearch(changes: Record<string, string | undefined>): void {
   const next = new URL(address.value)
   for (const [name, value] of Object.entries(changes)) {
@@ -30,7 +30,7 @@ export function setSearch(changes: Record<string, string | undefined>): void {
   navigate(next.href, 'replace')
 }
 
-/** Plain links work everywhere; those to our own pages do not load the page anew. */
+/** Plain links work everywhere; those to our own screens do not reload the page. */
 export function listenToLinks(): void {
   document.addEventListener('click', (event) => {
     const link = (event.target as Element).closest?.('a[href]') as HTMLAnchorElement | null

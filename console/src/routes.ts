@@ -6,7 +6,7 @@ import { matchPath, type Params } from './match-path.ts'
 import type { IconName } from './parts/icon.tsx'
 import type { Scope } from './scopes.ts'
 
-export type ScreenProps = { params: Params }
+export type ScreenProps = { route: Route; params: Params }
 type Screen = { default: ComponentType<ScreenProps> }
 
 export type Route = {
@@ -15,7 +15,7 @@ export type Route = {
   title: string
   load: () => Promise<Screen>
   /** In the navigation, in this order; `key` is what is pressed after `g`. */
-  nav?: { icon: IconName; key: string; scope: Scope; group: 'watch' | 'set up' }
+  nav?: { icon: IconName; key: string; scope: Scope; group: 'operate' | 'set up' }
 }
 
 export const routes: Route[] = [
@@ -24,21 +24,21 @@ export const routes: Route[] = [
     path: '/',
     title: 'Fleet',
     load: () => import('./screens/fleet.tsx'),
-    nav: { icon: 'fleet', key: 'f', scope: 'READ', group: 'watch' },
+    nav: { icon: 'fleet', key: 'f', scope: 'READ', group: 'operate' },
   },
   {
     name: 'trigger',
     path: '/trigger',
     title: 'Trigger',
     load: () => import('./screens/trigger.tsx'),
-    nav: { icon: 'trigger', key: 't', scope: 'TRIGGER', group: 'watch' },
+    nav: { icon: 'trigger', key: 't', scope: 'TRIGGER', group: 'operate' },
   },
   {
     name: 'runs',
     path: '/runs',
     title: 'Runs',
     load: () => import('./screens/runs.tsx'),
-    nav: { icon: 'runs', key: 'r', scope: 'READ', group: 'watch' },
+    nav: { icon: 'runs', key: 'r', scope: 'READ', group: 'operate' },
   },
   { name: 'run', path: '/runs/:runId', title: 'Run', load: () => import('./screens/run.tsx') },
   {
@@ -46,7 +46,7 @@ export const routes: Route[] = [
     path: '/executions',
     title: 'Executions',
     load: () => import('./screens/executions.tsx'),
-    nav: { icon: 'executions', key: 'e', scope: 'READ', group: 'watch' },
+    nav: { icon: 'executions', key: 'e', scope: 'READ', group: 'operate' },
   },
   {
     name: 'execution',
@@ -59,7 +59,7 @@ export const routes: Route[] = [
     path: '/devices',
     title: 'Devices',
     load: () => import('./screens/devices.tsx'),
-    nav: { icon: 'devices', key: 'd', scope: 'READ', group: 'watch' },
+    nav: { icon: 'devices', key: 'd', scope: 'READ', group: 'operate' },
   },
   {
     name: 'device',
@@ -91,7 +91,7 @@ export const routes: Route[] = [
   {
     name: 'enrollments',
     path: '/enrollments',
-    title: 'Enrolments',
+    title: 'Enrollments',
     load: () => import('./screens/enrollments.tsx'),
     nav: { icon: 'enrollments', key: 'n', scope: 'READ', group: 'set up' },
   },

@@ -1,4 +1,4 @@
-// Light, dark, or as the system says. The choice stands on the root element, where tokens.css looks for it.
+// Light, dark, or as the system prefers. The choice is an attribute of the root element, which tokens.css reads.
 
 import { effect, signal } from '@preact/signals'
 

@@ -32,11 +32,11 @@ const dialog = (button: string): Opened => ({
 const empty: Screen[] = [
   { path: '/', ready: 'No devices yet' },
   { path: '/trigger', ready: 'No jobs yet' },
-  { path: '/runs', ready: 'Nothing has run yet' },
-  { path: '/executions', ready: 'Nothing has run yet' },
+  { path: '/runs', ready: 'No runs yet' },
+  { path: '/executions', ready: 'No executions yet' },
   { path: '/devices', ready: 'No devices yet' },
   { path: '/jobs', ready: 'No jobs yet' },
-  { path: '/enrollments', ready: 'No enrolments yet' },
+  { path: '/enrollments', ready: 'No enrollments yet' },
   { path: '/webhooks', ready: 'No webhooks yet' },
 ]
 
@@ -44,7 +44,7 @@ const full = (runId: number, jobExecutionId: number): Screen[] => [
   { path: '/', ready: '1 failed, 1 waiting' },
   {
     path: '/trigger?jobName=restart&deviceId=kiosk&deviceId=nobody',
-    ready: 'are no devices of yours',
+    ready: 'not found',
     open: {
       within: '.trigger-form',
       show: async (page) => {
@@ -79,12 +79,12 @@ const full = (runId: number, jobExecutionId: number): Screen[] => [
   {
     path: '/jobs?new',
     ready: 'Document',
-    open: { within: 'form', show: (page) => page.getByLabel('Try again').check() },
+    open: { within: 'form', show: (page) => page.getByLabel('Retry automatically').check() },
   },
-  { path: '/enrollments', ready: 'open', open: dialog('New enrolment') },
+  { path: '/enrollments', ready: 'open', open: dialog('New enrollment') },
   { path: '/keys', ready: 'this session', open: dialog('New key') },
   { path: '/webhooks', ready: 'ops', open: dialog('New webhook') },
-  { path: '/webhooks/ops', ready: 'device.created', open: dialog('Send all again since…') },
+  { path: '/webhooks/ops', ready: 'device.created', open: dialog('Resend all since…') },
 ]
 
 async function check(page: Page, screens: Screen[]): Promise<void> {

@@ -16,7 +16,7 @@ const confirm = async (page: Page, label: string, button = label) => {
   await page.getByRole('dialog').getByRole('button', { name: button, exact: true }).click()
 }
 
-test('a device is made, gets a token that is shown once, changes, and is deleted', async (t) => {
+test('a device is created, gets a token that is shown only once, changes, and is deleted', async (t) => {
   // Whether there is one of this name already is asked for; its deletion is told while it is shown.
   const page = await openSignedIn(t, server, '/devices', { expected: [/404/] })
   await page.getByRole('button', { name: 'New device' }).click()
@@ -26,20 +26,20 @@ test('a device is made, gets a token that is shown once, changes, and is deleted
   await dialog.getByLabel('Tags').fill('hall,')
   await dialog.getByLabel('Tags').pressSequentially('berlin')
   await page.keyboard.press('Enter')
-  await dialog.getByRole('button', { name: 'Take berlin away' }).waitFor()
-  await dialog.getByRole('button', { name: 'Make device' }).click()
+  await dialog.getByRole('button', { name: 'Remove berlin' }).waitFor()
+  await dialog.getByRole('button', { name: 'Create device' }).click()
   await page.waitForURL(`${server.http}/devices/kiosk-1`)
   await page.getByText('Kiosk in the hall').waitFor()
   await page.getByRole('link', { name: 'berlin' }).waitFor()
-  await page.getByText('It has never connected.').waitFor()
+  await page.getByText('Never connected.').waitFor()
 
-  await page.getByRole('button', { name: 'Make a token' }).click()
+  await page.getByRole('button', { name: 'Create token' }).click()
   const first = (await shownToken(page).textContent()) as string
   const line = `JOBCAST_DEVICE_TOKEN=${first} npx jobcast agent --server ${server.http} --device kiosk-1 --handlers handlers`
   await page.getByText(line).waitFor()
   const device = deviceCalls(server.http, 'kiosk-1', first)
   assert.equal((await device.call('GET', '')).status, 200)
-  await page.getByText('came', { exact: true }).waitFor()
+  await page.getByText('connected', { exact: true }).waitFor()
   await page
     .getByText('MQTT', { exact: true })
     .or(page.getByText('HTTP', { exact: true }))
@@ -55,16 +55,16 @@ test('a device is made, gets a token that is shown once, changes, and is deleted
   const second = (await shownToken(page).textContent()) as string
   assert.notEqual(second, first)
   assert.equal((await device.call('GET', '')).status, 401)
-  await page.getByRole('button', { name: 'I have kept it' }).click()
+  await page.getByRole('button', { name: 'Done' }).click()
   await shownToken(page).waitFor({ state: 'detached' })
   await confirm(page, 'Revoke and disconnect', 'Revoke')
-  await page.getByText('It has no token, so it cannot sign in.').waitFor()
+  await page.getByText('No token: the device cannot connect.').waitFor()
   assert.equal((await deviceCalls(server.http, 'kiosk-1', second).call('GET', '')).status, 401)
 
   await page.getByRole('button', { name: 'Edit' }).click()
   const edit = page.getByRole('dialog')
   await edit.getByLabel('Name').fill('Kiosk at the door')
-  await edit.getByRole('button', { name: 'Take hall away' }).click()
+  await edit.getByRole('button', { name: 'Remove hall' }).click()
   await edit.getByRole('button', { name: 'Save' }).click()
   await page.getByText('Kiosk at the door').waitFor()
   const { json } = await server.call('GET', '/job/api/devices/kiosk-1')
@@ -76,25 +76,25 @@ test('a device is made, gets a token that is shown once, changes, and is deleted
   assert.equal((await server.call('GET', '/job/api/devices/kiosk-1')).status, 404)
 })
 
-test('one that is there is not made over', async (t) => {
+test('an existing device is not overwritten', async (t) => {
   await newDevice(server, 'taken')
   const page = await openSignedIn(t, server, '/devices')
   await page.getByRole('button', { name: 'New device' }).click()
-  await page.getByLabel('Device id').fill('taken')
+  await page.getByLabel('Device ID').fill('taken')
   await page.keyboard.press('Enter')
-  await page.getByText('There is a device taken already.').waitFor()
+  await page.getByText('Device taken already exists.').waitFor()
 })
 
-test('one that is not there says so', async (t) => {
+test('a device that does not exist is reported as not found', async (t) => {
   const page = await openSignedIn(t, server, '/devices/nobody', { expected: [/404/] })
-  await page.getByText('There is no such device').waitFor()
+  await page.getByText('Device not found').waitFor()
 })
 
 test('its queue in order and its last executions follow what happens, and the strip is walked by keyboard', async (t) => {
   const device = await newDevice(server, 'worker')
   const page = await openSignedIn(t, server, '/devices/worker')
-  await page.getByText('Nothing to do').waitFor()
-  await page.getByText('It has run nothing yet').waitFor()
+  await page.getByText('Queue is empty').waitFor()
+  await page.getByText('No executions yet').waitFor()
   const ids: number[] = []
   for (const jobName of ['restart', 'update', 'restart']) {
     ids.push((await server.trigger(jobName, ['worker'])).json[0].jobExecutionId)
@@ -131,13 +131,13 @@ test('devices are filtered, found by a part of their id, and picked for a trigge
   await page.waitForURL(`${server.http}/devices?tag=gates`)
   const byTag = page.getByRole('link', { name: 'Trigger on tag gates' })
   assert.equal(await byTag.getAttribute('href'), '/trigger?tag=gates')
-  await page.getByLabel('Pick gate-1').check()
-  await page.getByLabel('Pick far-gate').check()
+  await page.getByLabel('Select gate-1').check()
+  await page.getByLabel('Select far-gate').check()
   const onPicked = page.getByRole('link', { name: 'Trigger on 2 devices' })
   assert.equal(await onPicked.getAttribute('href'), '/trigger?deviceId=gate-1&deviceId=far-gate')
   await page.getByLabel('Presence').selectOption('Online')
-  await page.getByText('No device is like this').waitFor()
-  await page.getByRole('link', { name: 'Show all' }).click()
+  await page.getByText('No devices match').waitFor()
+  await page.getByRole('link', { name: 'Clear filters' }).click()
   await page.keyboard.press('/')
   await page.locator('input[type="search"]:focus').waitFor()
   await page.keyboard.type('GATE-2')
@@ -146,20 +146,20 @@ test('devices are filtered, found by a part of their id, and picked for a trigge
   await page.waitForURL(`${server.http}/devices/gate-2`)
 })
 
-test('devices enrol with a token that is shown once, and the list counts them', async (t) => {
+test('devices enroll with a token that is shown once, and the list counts them', async (t) => {
   const page = await openSignedIn(t, server, '/enrollments')
-  await page.getByText('No enrolments yet').waitFor()
-  await page.getByRole('button', { name: 'New enrolment' }).click()
+  await page.getByText('No enrollments yet').waitFor()
+  await page.getByRole('button', { name: 'New enrollment' }).click()
   const dialog = page.getByRole('dialog')
   await typeFirst(page, 'Doors')
   await dialog.getByLabel('Uses').fill('0')
-  await dialog.getByText('It must be 1 to 100,000.').waitFor()
-  assert.ok(await dialog.getByRole('button', { name: 'Make enrolment' }).isDisabled())
+  await dialog.getByText('Must be 1 to 100,000.').waitFor()
+  assert.ok(await dialog.getByRole('button', { name: 'Create enrollment' }).isDisabled())
   await dialog.getByLabel('Uses').fill('2')
   await dialog.getByLabel('Expires after').fill('2 h')
-  await dialog.getByLabel('Device ids begin with').fill('door-')
+  await dialog.getByLabel('Device ID prefix').fill('door-')
   await dialog.getByLabel('Tags').fill('doors,')
-  await dialog.getByRole('button', { name: 'Make enrolment' }).click()
+  await dialog.getByRole('button', { name: 'Create enrollment' }).click()
   const token = (await page.getByText(/^je_\w+$/).textContent()) as string
   const line = `JOBCAST_ENROLLMENT_TOKEN=${token} npx jobcast agent enroll --server ${server.http} --device door-"$(hostname)" --token-file device.token`
   await page.getByText(line).waitFor()

@@ -35,13 +35,13 @@ test('a wait is explained: the device was offline, then busy with another execut
   await timeline.getByText(/^ran /).waitFor()
   const sent = page.getByRole('region', { name: 'Document sent' })
   assert.deepEqual(JSON.parse((await sent.textContent()) ?? ''), { handler: 'collect', level: 3 })
-  assert.equal(await page.getByRole('region', { name: 'Every step' }).getByRole('row').count(), 4)
+  assert.equal(await page.getByRole('region', { name: 'All state changes' }).getByRole('row').count(), 4)
 })
 
 test('output is shown in colours and never as markup, while it is written', async (t) => {
   const { device, id } = await launch('painter')
   const page = await openSignedIn(t, server, `/executions/${id}`)
-  await page.getByText('It has not begun').waitFor()
+  await page.getByText('Not started yet').waitFor()
   await device.startNext()
   const markup = '<script>window.ran = true</script><img src=x onerror="window.ran = true">'
   const text = `\x1b[1;31mERROR\x1b[0m ${markup}\n\x1b]8;;javascript:alert(1)\x07link\x1b]8;;\x07\n`
@@ -103,10 +103,10 @@ test('an execution is canceled, forced, and retried', async (t) => {
   const page = await openSignedIn(t, server, `/executions/${id}`)
   const head = page.locator('.page-header')
   await head.getByRole('button', { name: 'Cancel' }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Cancel the execution' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel execution' }).click()
   await head.getByText('canceling').waitFor()
-  await head.getByRole('button', { name: 'Force the cancel' }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Force the cancel' }).click()
+  await head.getByRole('button', { name: 'Force cancel' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Force cancel' }).click()
   await head.getByText('canceled').waitFor()
   await head.getByRole('button', { name: 'Retry' }).click()
   await page.getByText('a retry of').waitFor()
@@ -122,7 +122,7 @@ test('each attempt has its own output, and the newest is shown', async (t) => {
   const page = await openSignedIn(t, server, `/executions/${id}`)
   await page.getByText('first words').waitFor()
   await device.update(id, 'FAILED')
-  await page.getByText('Attempt 1 did not succeed, attempt 2 follows').waitFor()
+  await page.getByText('Attempt 1 failed, attempt 2 follows').waitFor()
   await device.call('GET', '?wait=30') // until the second attempt is offered
   await device.startNext()
   await device.output(id, 0, 'second words\n')

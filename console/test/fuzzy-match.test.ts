@@ -16,7 +16,7 @@ test('letters may be left out, and the best match comes first', () => {
 })
 
 test('says which letters were found, for the eye', () => {
-  assert.deepEqual(fuzzyMatch('fw', 'update-firmware')?.places, [7, 11])
-  assert.deepEqual(fuzzyMatch('ware', 'update-firmware')?.places, [11, 12, 13, 14])
+  assert.deepEqual(fuzzyMatch('fw', 'update-firmware')?.positions, [7, 11])
+  assert.deepEqual(fuzzyMatch('ware', 'update-firmware')?.positions, [11, 12, 13, 14])
   assert.equal(fuzzyMatch('ba', 'ab'), undefined)
 })

@@ -17,7 +17,7 @@ test('a key is made, shown once, used and revoked', async (t) => {
   await page.getByRole('button', { name: 'New key' }).click()
   const dialog = page.getByRole('dialog')
   await typeFirst(page, 'ci')
-  const make = dialog.getByRole('button', { name: 'Make key' })
+  const make = dialog.getByRole('button', { name: 'Create key' })
   assert.ok(await make.isDisabled()) // it could do nothing
   await dialog.getByLabel('READ').check()
   await dialog.getByLabel('Expires').selectOption('In 30 days')
@@ -38,7 +38,7 @@ test('a key is made, shown once, used and revoked', async (t) => {
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke', exact: true }).click()
   await rowOf(page, 'ci').waitFor({ state: 'detached' })
   assert.equal((await server.call('GET', '/job/api/jobs', { key })).status, 403)
-  await page.getByLabel('Show').selectOption('All, revoked too')
+  await page.getByLabel('Show').selectOption('All, including revoked')
   await rowOf(page, 'ci').getByText('revoked').waitFor()
 })
 
@@ -47,12 +47,12 @@ test('an admin makes an owner and its first key', async (t) => {
   await page.getByRole('button', { name: 'New owner' }).click()
   await typeFirst(page, 'tenant')
   await page.keyboard.press('Enter')
-  await page.getByText('No good keys').waitFor()
+  await page.getByText('No active keys').waitFor()
   assert.equal(await page.getByLabel('Owner').locator('option:checked').textContent(), 'tenant')
   await page.getByRole('button', { name: 'New key' }).click()
   await typeFirst(page, 'first')
   await page.getByRole('dialog').getByLabel('MANAGE').check()
-  await page.getByRole('dialog').getByRole('button', { name: 'Make key' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
   const key = (await page.getByText(/^jc_\w+$/).textContent()) as string
   const { json } = await server.call('GET', '/job/api/keys/self', { key })
   assert.equal(json.ownerId, new URL(page.url()).searchParams.get('owner'))
@@ -75,14 +75,14 @@ test('a key that may only read is offered no change', async (t) => {
   const page = await openWithKey(t, server, apiKey)
   const screens = [
     ['/devices', 'kiosk'],
-    ['/devices/kiosk', 'It has run nothing yet'],
+    ['/devices/kiosk', 'No executions yet'],
     ['/jobs', 'restart'],
-    ['/jobs/restart', 'It has not been triggered yet'],
+    ['/jobs/restart', 'Not triggered yet'],
     ['/jobs?new', 'restart'],
     ['/keys', 'reader'],
     ['/enrollments', 'kiosks'],
     ['/webhooks', 'ops'],
-    ['/webhooks/ops', 'Nothing was sent yet'],
+    ['/webhooks/ops', 'No deliveries yet'],
   ] as const
   for (const [path, text] of screens) {
     await go(page, path)

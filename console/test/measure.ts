@@ -72,7 +72,7 @@ test('a table of many rows', { timeout: 900_000 }, async (t) => {
   await watch(page, 'open a run of 10,000, with its curve', async () => {
     await go(page, '/runs/1')
     await page
-      .getByRole('img', { name: /^Course/ })
+      .getByRole('img', { name: /^Progress/ })
       .locator('canvas')
       .waitFor()
   })

@@ -59,8 +59,12 @@ test('however the output is cut into pieces, the lines are the same', () => {
   fc.assert(
     fc.property(fc.array(part, { maxLength: 40 }), fc.array(fc.nat(60), { maxLength: 6 }), (parts, cuts) => {
       const text = parts.join('')
-      const places = [0, ...cuts.map((cut) => Math.min(cut, text.length)).sort((a, b) => a - b), text.length]
-      const pieces = places.slice(1).map((place, index) => text.slice(places[index], place))
+      const positions = [
+        0,
+        ...cuts.map((cut) => Math.min(cut, text.length)).sort((a, b) => a - b),
+        text.length,
+      ]
+      const pieces = positions.slice(1).map((place, index) => text.slice(positions[index], place))
       assert.deepEqual(linesOf(...pieces).lines, linesOf(text).lines)
     }),
   )

@@ -63,15 +63,15 @@ test('what is taken out of JSON is found within it', () => {
 })
 
 for (const [text, line, column, message] of [
-  ['', 1, 1, 'There is nothing'],
+  ['', 1, 1, 'It is empty'],
   ['{\n  "a": 1\n  "b": 2\n}', 3, 3, 'A comma or } is missing'],
   ['{"a": 1,}', 1, 9, 'A name in double quotes is missing'],
   ['{"a" 1}', 1, 6, 'A colon is missing'],
   ['{"a": }', 1, 7, 'A value is missing'],
   ['{\n  "a": [1', 2, 10, 'The [ of line 2 is not closed'],
-  ['{"a": "b\n"}', 1, 7, 'This text is not closed in its line'],
+  ['{"a": "b\n"}', 1, 7, 'This string is not closed on its line'],
   ["{'a': 1}", 1, 2, 'A name in double quotes is missing'],
-  ['{} {}', 1, 4, 'Nothing may follow here'],
+  ['{} {}', 1, 4, 'Unexpected text after the end'],
 ] as const) {
   test(`${JSON.stringify(text)}: ${message}`, () => {
     const error = findJsonError(text)

@@ -55,11 +55,11 @@ const fullShots: Shot[] = [
     name: 'enrollments-token',
     path: '/enrollments',
     prepare: async (page) => {
-      await press('New enrolment')(page)
-      await page.getByLabel('Device ids begin with').fill('kiosk-')
+      await press('New enrollment')(page)
+      await page.getByLabel('Device ID prefix').fill('kiosk-')
       await page.getByLabel('Tags').fill('berlin,')
       await page.screenshot({ path: join(folder, 'enrollment-form.png') })
-      await press('Make enrolment')(page)
+      await press('Create enrollment')(page)
       await page.getByText('On each device').waitFor()
     },
   },

@@ -41,11 +41,11 @@ test('a link with a ticket signs in once, and nothing of it stays in the address
 
   const another = await openPage(t, { expected: [/403/] })
   await another.goto(link)
-  await another.getByText('This link has been used already, or is too old.').waitFor()
+  await another.getByText('This link has already been used or has expired.').waitFor()
   assert.equal(another.url(), `${server.http}/sign-in`)
 })
 
-test('a key that is refused is told why, by its code', async (t) => {
+test('a rejected key is reported with its code', async (t) => {
   const server = await openOwner()
   const page = await openPage(t, { expected: [/403/] })
   await page.goto(server.http)

@@ -10,7 +10,7 @@ function move(seconds: number, from: Transition['from'], to: Transition['to'], a
   return { at: at(seconds), from, to, event: 'any', actor: 'device', attempt, versionNumber: seconds }
 }
 
-function told(facts: Partial<Facts>): string[] {
+function described(facts: Partial<Facts>): string[] {
   const all: Facts = {
     history: [],
     execution: { notBefore: null },
@@ -35,7 +35,7 @@ const online = (seconds: number, isOnline: boolean) => ({ at: start + seconds * 
 
 test('a wait is explained by the device that was away, then by what it had to do first', () => {
   const earlier = [{ jobExecutionId: 7, startedAt: at(200), finishedAt: at(239.9) }]
-  assert.deepEqual(told({ history: ran, presence: [online(200, true)], earlier }), [
+  assert.deepEqual(described({ history: ran, presence: [online(200, true)], earlier }), [
     'offline 0-200',
     'behind 200-240 #7',
     'running 240-252',
@@ -44,7 +44,7 @@ test('a wait is explained by the device that was away, then by what it had to do
 
 test('a device that came and went again explains each of its absences', () => {
   const presence = [online(60, false), online(120, true)]
-  assert.deepEqual(told({ history: ran, presence }), [
+  assert.deepEqual(described({ history: ran, presence }), [
     'ready 0-60',
     'offline 60-120',
     'ready 120-240',
@@ -54,13 +54,13 @@ test('a device that came and went again explains each of its absences', () => {
 
 test('without events the device is as it is now, if it has been so since before', () => {
   const waits = { history: [move(0, null, 'PENDING')] }
-  assert.deepEqual(told({ ...waits, device: { online: false, since: at(-50) } }), ['offline 0-'])
-  assert.deepEqual(told({ ...waits, device: { online: false, since: null } }), ['offline 0-'])
-  assert.deepEqual(told({ ...waits, device: undefined }), ['ready 0-'])
-  assert.deepEqual(told({ history: ran }), ['ready 0-240', 'running 240-252'])
+  assert.deepEqual(described({ ...waits, device: { online: false, since: at(-50) } }), ['offline 0-'])
+  assert.deepEqual(described({ ...waits, device: { online: false, since: null } }), ['offline 0-'])
+  assert.deepEqual(described({ ...waits, device: undefined }), ['ready 0-'])
+  assert.deepEqual(described({ history: ran }), ['ready 0-240', 'running 240-252'])
 })
 
-test('attempts, the rest between them, a cancel, and a device that was away while it worked', () => {
+test('attempts, the backoff between them, a cancel, and a device that was away while it worked', () => {
   const history = [
     move(0, null, 'PENDING'),
     move(1, 'PENDING', 'IN_PROGRESS'),
@@ -70,15 +70,15 @@ test('attempts, the rest between them, a cancel, and a device that was away whil
     move(80, 'IN_PROGRESS', 'CANCELING', 2),
     move(82, 'CANCELING', 'CANCELED', 2),
   ]
-  assert.deepEqual(told({ history, presence: [online(10, false), online(40, true)] }), [
+  assert.deepEqual(described({ history, presence: [online(10, false), online(40, true)] }), [
     'ready 0-1',
     'running 1-61 away 30',
     'ready 61-70',
     'running 70-80',
     'canceling 80-82',
   ])
-  const resting = { history: history.slice(0, 4), execution: { notBefore: at(700) } }
-  assert.deepEqual(told(resting).at(-1), 'resting 61-')
+  const waitingToRetry = { history: history.slice(0, 4), execution: { notBefore: at(700) } }
+  assert.deepEqual(described(waitingToRetry).at(-1), 'backoff 61-')
 })
 
 test('a device that was quicker than the clock of the trigger waited no time at all', () => {
@@ -87,5 +87,5 @@ test('a device that was quicker than the clock of the trigger waited no time at 
     move(0, 'PENDING', 'IN_PROGRESS'),
     move(20, 'IN_PROGRESS', 'FAILED'),
   ]
-  assert.deepEqual(told({ history }), ['ready 0.007-0.007', 'running 0.007-20'])
+  assert.deepEqual(described({ history }), ['ready 0.007-0.007', 'running 0.007-20'])
 })

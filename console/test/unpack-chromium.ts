@@ -42,7 +42,7 @@ async function unpackInto(folder: string): Promise<void> {
   const env = { ...process.env, TMPDIR: own, TMP: own, TEMP: own, AWS_LAMBDA_JS_RUNTIME: 'nodejs22.x' }
   await run(process.execPath, ['--input-type=module', '--eval', unpack], { cwd: own, env })
   rmSync(join(own, 'node_modules'), { recursive: true })
-  // Its own list of fonts names only places of AWS.
+  // Its own list of fonts names only positions of AWS.
   const fonts = `<dir>${join(folder, 'fonts')}</dir><dir>/usr/share/fonts</dir><cachedir>${join(folder, 'font-cache')}</cachedir>`
   writeFileSync(join(own, 'fonts/fonts.conf'), `<fontconfig>${fonts}</fontconfig>\n`)
   try {

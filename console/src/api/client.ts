@@ -1,4 +1,4 @@
-// The one client of the page. It has no key: the cookie of the session stands for it.
+// The one client of the page. It has no key: the session cookie authenticates it.
 
 import { Jobcast } from '@jobcast/client'
 

@@ -1,6 +1,6 @@
 import { isJobcastError } from '@jobcast/client'
 
-/** PUT replaces what has the name already; whoever means to make something new asks first. */
+/** PUT replaces an existing item; who wants to create a new one asks first. */
 export async function isThere(get: () => Promise<unknown>): Promise<boolean> {
   try {
     await get()

@@ -1,5 +1,5 @@
 // A list that is read page by page while somebody scrolls, a hundred thousand rows if need be. A change on the server
-// reads its first page anew and keeps what was loaded below: to read every page again would take minutes.
+// reloads its first page and keeps what was loaded below: reloading every page would take minutes.
 
 import type { Page } from '@jobcast/client'
 import { signal } from '@preact/signals'
@@ -48,7 +48,7 @@ export class PagedList<T> {
     })
   }
 
-  /** The first page anew; what follows on it stays as it was. */
+  /** Reloads the first page; the rows after it stay. */
   async refresh(): Promise<void> {
     await this.#loading?.catch(() => undefined)
     if (this.state.value.nextCursor === undefined) return this.loadMore()
@@ -66,7 +66,7 @@ export class PagedList<T> {
     })
   }
 
-  /** Changes rows in place, for what an event tells whole; undefined takes a row out. */
+  /** Changes rows in place, where an event has all that a row shows; undefined removes the row. */
   patch(change: (row: T) => T | undefined): void {
     const rows = this.state.value.rows.map(change).filter((row) => row !== undefined)
     this.#set({ rows })

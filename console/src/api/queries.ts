@@ -10,7 +10,7 @@ function read<T>(queryKey: readonly unknown[], queryFn: Read<T>['queryFn']): Rea
   return { queryKey, queryFn }
 }
 
-/** One cell a device; beyond that a map says no more than a list. */
+/** One cell per device; with more the cells are too small. */
 export const mappedDevices = 10_000
 
 export const queries = {

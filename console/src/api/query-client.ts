@@ -1,4 +1,4 @@
-// What was read of the API, and whether it is still true. Events say when it is not (live/).
+// The cache of API answers. Events invalidate it (live/).
 
 import { QueryClient } from '@tanstack/query-core'
 

@@ -37,10 +37,10 @@ async function readWaiting(deviceId: string, options: { signal: AbortSignal }) {
   return { waiting: inOrder(waiting), hasMore: false }
 }
 
-/** What rests before a further attempt lets the others pass. */
+/** An execution that waits to retry lets the others pass. */
 function inOrder(waiting: Execution[]): Execution[] {
-  const restsUntil = ({ notBefore }: Execution) => notBefore ?? ''
+  const retriesAt = ({ notBefore }: Execution) => notBefore ?? ''
   return waiting.sort(
-    (a, b) => restsUntil(a).localeCompare(restsUntil(b)) || a.jobExecutionId - b.jobExecutionId,
+    (a, b) => retriesAt(a).localeCompare(retriesAt(b)) || a.jobExecutionId - b.jobExecutionId,
   )
 }

@@ -1,17 +1,17 @@
-// Who is signed in: the key of this session. Undefined until that is known, null when nobody is.
+// Who is signed in: the key of this session. Undefined while loading, null when signed out.
 
 import { type ApiKey, isJobcastError, type SignIn } from '@jobcast/client'
 import { signal } from '@preact/signals'
 import { jobcast } from './client.ts'
 import { queryClient } from './query-client.ts'
-import { forgetLists } from './use-list.ts'
+import { clearLists } from './use-list.ts'
 
 export const self = signal<ApiKey | null | undefined>(undefined)
 
-/** Why the page could not ask who is signed in. */
+/** Why the request for the signed-in key failed. */
 export const selfError = signal<unknown>(undefined)
 
-/** A script cannot see the cookie; this says whether to ask at all, and no more. */
+/** A script cannot see the cookie; this flag only tells whether asking makes sense. */
 const signedInBefore = 'jobcast-signed-in'
 
 export async function findSelf(): Promise<void> {
@@ -23,7 +23,7 @@ export async function findSelf(): Promise<void> {
     selfError.value = undefined
     self.value = await jobcast.keys.self()
   } catch (error) {
-    if (isRefusal(error)) forgetSelf()
+    if (isRefusal(error)) endSession()
     else selfError.value = error
   }
 }
@@ -31,30 +31,30 @@ export async function findSelf(): Promise<void> {
 export async function signIn(by: SignIn): Promise<void> {
   const key = await jobcast.session.signIn(by)
   queryClient.clear()
-  forgetLists()
+  clearLists()
   localStorage.setItem(signedInBefore, 'yes')
   self.value = key
 }
 
 export async function signOut(): Promise<void> {
   await jobcast.session.signOut()
-  forgetSelf()
+  endSession()
 }
 
-/** The session has ended on the server: whatever is on the screen may not be seen any more. */
-export function forgetSelf(): void {
+/** The session has ended on the server: nothing of it may stay on the screen. */
+export function endSession(): void {
   self.value = null
   localStorage.removeItem(signedInBefore)
   queryClient.clear()
-  forgetLists()
+  clearLists()
 }
 
 queryClient.getQueryCache().subscribe((change) => {
   if (change.type === 'updated' && change.action.type === 'error' && isRefusal(change.action.error))
-    forgetSelf()
+    endSession()
 })
 
-/** The session or its key is not good any more, as opposed to a scope that it lacks. */
+/** The session or its key is no longer valid, as opposed to a missing scope. */
 export function isRefusal(error: unknown): boolean {
   return isJobcastError(error, 'J-802', 'J-803', 'J-808')
 }

@@ -1,4 +1,4 @@
-// For what no event tells of: it is read again every so often, while somebody can see it.
+// Polling, for what has no events, while the page is visible.
 
 import { useEffect } from 'preact/hooks'
 

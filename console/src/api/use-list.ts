@@ -3,13 +3,15 @@
 import { useEffect, useMemo } from 'preact/hooks'
 import { type ListSource, type ListState, PagedList } from './paged-list.ts'
 
-const remembered = 20
+const keptLists = 20
 const lists = new Map<string, PagedList<unknown>>()
 const shown = new Map<PagedList<unknown>, number>()
 
-export function useList<T>(source: ListSource<T>): ListState<T> & { list: PagedList<T> } {
+export type OpenList<T> = ListState<T> & { list: PagedList<T> }
+
+export function useList<T>(source: ListSource<T>): OpenList<T> {
   const name = JSON.stringify(source.key)
-  // The key says all that a source depends on.
+  // The key contains everything the source depends on.
   const list = useMemo(() => openList(name, source), [name])
   useEffect(() => {
     const any = list as PagedList<unknown>
@@ -29,19 +31,19 @@ export function shownListKeys(): (readonly unknown[])[] {
   return [...shown.keys()].map(({ source }) => source.key)
 }
 
-/** Those on the screen are read anew at once, the others when they are shown again. */
+/** Lists on the screen are reloaded at once, others when they are shown again. */
 export async function refreshLists(prefix: readonly unknown[]): Promise<void> {
   const concerned = [...shown.keys()].filter(({ source }) => startsWith(source.key, prefix))
   await Promise.all(concerned.map((list) => list.refresh()))
 }
 
-/** Takes a row that is gone out of every list that begins so. */
-export function forgetRow(prefix: readonly unknown[], id: string | number): void {
+/** Removes a deleted row from every list whose key has the prefix. */
+export function removeRow(prefix: readonly unknown[], id: string | number): void {
   for (const list of lists.values()) if (startsWith(list.source.key, prefix)) list.remove(id)
 }
 
-/** Whatever was read is another's now. */
-export function forgetLists(): void {
+/** For another session nothing that was read may remain. */
+export function clearLists(): void {
   for (const list of lists.values()) list.close()
   lists.clear()
   shown.clear()
@@ -53,7 +55,7 @@ function openList<T>(name: string, source: ListSource<T>): PagedList<T> {
   lists.delete(name)
   lists.set(name, list as PagedList<unknown>)
   for (const oldest of lists.keys()) {
-    if (lists.size <= remembered) break
+    if (lists.size <= keptLists) break
     lists.delete(oldest)
   }
   return list

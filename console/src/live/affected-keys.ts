@@ -1,4 +1,4 @@
-// What an event says to be no longer as it was read: the keys of queries and lists (api/queries.ts).
+// Which queries and lists an event invalidates, by their keys (api/queries.ts).
 
 import type { JobcastEvent } from '@jobcast/client'
 
@@ -26,7 +26,7 @@ export function affectedKeys(event: JobcastEvent): Key[] {
     case 'device.offline':
       return [['devices'], ['device', event.data.deviceId], ['fleet']]
     case 'device.credential_set':
-      return [['devices'], ['device', event.data.deviceId], ['enrollments']] // perhaps by an enrolment
+      return [['devices'], ['device', event.data.deviceId], ['enrollments']] // perhaps by an enrollment
     case 'device.updated':
     case 'device.credential_revoked':
       return [['devices'], ['device', event.data.deviceId]]

@@ -1,11 +1,11 @@
-// The one stream of events of this tab: it tells what to read anew, and hands each bundle of events to whoever asks for
-// them. It comes back by itself when the server does.
+// The event stream of this tab: it invalidates what events affect, and hands each batch of events to its listeners. It
+// reconnects automatically.
 
 import { isJobcastError, type JobcastEvent } from '@jobcast/client'
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { jobcast } from '../api/client.ts'
-import { forgetSelf, isRefusal } from '../api/self.ts'
+import { endSession, isRefusal } from '../api/self.ts'
 import { affectedKeys } from './affected-keys.ts'
 import { refresh, refreshAll } from './refresher.ts'
 
@@ -13,14 +13,14 @@ export type Connection = 'connecting' | 'live' | 'reconnecting'
 
 export const connection = signal<Connection>('connecting')
 
-/** Events of so long are one bundle. */
-const bundleMs = 100
-const comeBackMs = 2000
+/** Events of this interval form one batch. */
+const batchMs = 100
+const reconnectMs = 2000
 
 type Listener = (events: JobcastEvent[]) => void
 const listeners = new Set<Listener>()
 
-/** Hears of every event, in bundles, while the component is shown. */
+/** Called with every event, in batches, while the component is shown. */
 export function useEvents(listener: Listener): void {
   useEffect(() => {
     listeners.add(listener)
@@ -28,16 +28,16 @@ export function useEvents(listener: Listener): void {
   }, [listener])
 }
 
-/** Goes on until the signal; a session that has ended ends it, too. */
+/** Until the signal aborts or the session ends. */
 export async function followEvents(abort: AbortSignal): Promise<void> {
-  let hasStood = false
+  let wasOpen = false
   while (!abort.aborted) {
     try {
       for await (const event of jobcast.events({
         signal: abort,
         onOpen: () => {
-          if (hasStood) refreshAll()
-          hasStood = true
+          if (wasOpen) refreshAll()
+          wasOpen = true
           connection.value = 'live'
         },
         onResume: () => {
@@ -52,24 +52,24 @@ export async function followEvents(abort: AbortSignal): Promise<void> {
       }
     } catch (error) {
       if (abort.aborted) return
-      if (isRefusal(error)) return forgetSelf()
-      // J-306: the place in the log is gone. The next stream begins with what happens from now on.
+      if (isRefusal(error)) return endSession()
+      // J-306: the position in the log is no longer retained. The next stream begins with what happens from now on.
       connection.value = 'reconnecting'
-      if (!isJobcastError(error, 'J-306')) await new Promise((resolve) => setTimeout(resolve, comeBackMs))
+      if (!isJobcastError(error, 'J-306')) await new Promise((resolve) => setTimeout(resolve, reconnectMs))
     }
   }
 }
 
-let bundle: JobcastEvent[] = []
+let batch: JobcastEvent[] = []
 
 function take(event: JobcastEvent): void {
-  bundle.push(event)
-  if (bundle.length === 1) setTimeout(handOut, bundleMs)
+  batch.push(event)
+  if (batch.length === 1) setTimeout(deliverBatch, batchMs)
 }
 
-function handOut(): void {
-  const events = bundle
-  bundle = []
+function deliverBatch(): void {
+  const events = batch
+  batch = []
   refresh(events.flatMap(affectedKeys))
   for (const listener of listeners) listener(events)
 }

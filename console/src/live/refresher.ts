@@ -1,13 +1,13 @@
-// Reads anew what events have touched, each key at its own pace: at once, then not again before the reading is done and
-// a rest is over. So ten thousand events a second cost as many requests as two do.
+// Reloads what events have invalidated, each key at its own pace: at once, then not again before the request is done and
+// a pause is over. So ten thousand events a second cost as many requests as two do.
 
 import { queryClient } from '../api/query-client.ts'
 import { refreshLists, shownListKeys } from '../api/use-list.ts'
 import type { Key } from './affected-keys.ts'
 
-const restMs = 500
+const pauseMs = 500
 
-/** True: touched again while it is being read or rests. */
+/** True: touched again while it is being read or pauses. */
 const busy = new Map<string, boolean>()
 
 /** Only what was read can be out of date: of ten thousand executions that move, few are on the screen. */
@@ -34,7 +34,7 @@ async function keepReading(name: string, key: Key): Promise<void> {
     await Promise.all([queryClient.invalidateQueries({ queryKey: key }), refreshLists(key)]).catch(
       () => undefined,
     )
-    await new Promise((resolve) => setTimeout(resolve, restMs))
+    await new Promise((resolve) => setTimeout(resolve, pauseMs))
   } while (busy.get(name))
   busy.delete(name)
 }

@@ -10,12 +10,12 @@ type Props = {
   question: ComponentChildren
   /** On the button that does it, unless it is the label. */
   confirm?: string
-  /** It takes nothing away. */
+  /** Nothing is lost by it. */
   isHarmless?: boolean
   work: () => Promise<unknown>
 }
 
-/** For what cannot be taken back: it asks first, and stays open with the error if it fails. */
+/** For what cannot be undone: it asks first, and stays open with the error if it fails. */
 export function ConfirmButton({ label, question, confirm = label, isHarmless = false, work }: Props) {
   const [isOpen, setOpen] = useState(false)
   const action = useAction(async () => {
@@ -33,7 +33,7 @@ export function ConfirmButton({ label, question, confirm = label, isHarmless = f
           <ErrorNote error={action.error} />
           <footer>
             <button type="button" onClick={() => setOpen(false)}>
-              Leave it
+              Back
             </button>
             <button
               type="button"

@@ -6,12 +6,12 @@ const saidForMs = 2000
 export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
   const [said, setSaid] = useState<string>()
   const copy = async () => {
-    // A page by plain HTTP from another machine has no clipboard.
+    // A page over plain HTTP from another machine has no clipboard API.
     const copied = await navigator.clipboard?.writeText(text).then(
       () => true,
       () => false,
     )
-    setSaid(copied ? 'Copied' : 'Select it and copy it by hand')
+    setSaid(copied ? 'Copied' : 'Select the text and copy it')
     setTimeout(() => setSaid(undefined), saidForMs)
   }
   return (

@@ -15,7 +15,7 @@ export function drawTimeChart(box: HTMLElement, data: ChartData, height: number)
       width: box.clientWidth,
       height,
       series: [
-        { label: '', value: (_, seconds) => (seconds === null ? '' : sayTime(seconds, 0)) },
+        { label: '', value: (_, seconds) => (seconds === null ? '' : formatTick(seconds, 0)) },
         ...data.curves.map(({ label, tone }) => ({
           label,
           stroke: read(`--${tone}`),
@@ -26,7 +26,7 @@ export function drawTimeChart(box: HTMLElement, data: ChartData, height: number)
         })),
       ],
       axes: [
-        { ...axis, incrs: steps, space: 90, values: sayTimes },
+        { ...axis, incrs: steps, space: 90, values: formatTicks },
         { ...axis, size: 48, incrs: wholeSteps },
       ],
       cursor: { points: { size: 6 } },
@@ -57,15 +57,15 @@ const wholeSteps = Array.from({ length: 10 }, (_, power) =>
   [1, 2, 5].map((count) => count * 10 ** power),
 ).flat()
 
-function sayTimes(_: UPlot, places: number[], __: number, ___: number, step: number): string[] {
-  return places.map((seconds) => sayTime(seconds, step))
+function formatTicks(_: UPlot, positions: number[], __: number, ___: number, step: number): string[] {
+  return positions.map((seconds) => formatTick(seconds, step))
 }
 
 const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' })
 const shortClock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'short' })
 const calendar = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
 
-function sayTime(seconds: number, step: number): string {
+function formatTick(seconds: number, step: number): string {
   const format = step >= day ? calendar : step >= minute ? shortClock : clock
   return format.format(seconds * 1000)
 }

@@ -19,3 +19,14 @@ export function EmptyState({
     </div>
   )
 }
+
+/** Where filters let nothing through. */
+export function NoMatches({ what, href }: { what: string; href: string }) {
+  return (
+    <EmptyState icon="search" title={`No ${what} match`}>
+      <p>
+        <a href={href}>Clear filters</a>
+      </p>
+    </EmptyState>
+  )
+}

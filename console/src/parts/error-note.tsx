@@ -30,6 +30,6 @@ function ErrorText({ error }: { error: unknown }) {
       </>
     )
   }
-  if (error instanceof ConnectionError) return <strong>The server does not answer.</strong>
+  if (error instanceof ConnectionError) return <strong>The server is not responding.</strong>
   return <strong>{error instanceof Error ? error.message : String(error)}</strong>
 }

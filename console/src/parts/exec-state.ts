@@ -1,13 +1,13 @@
-// How states look and are called, everywhere alike. A tone is a colour; each state has a shape and words besides.
+// Colour, icon and word of every state, the same on all screens. A tone is a colour; icon and word differ as well.
 
 import type { ExecState } from '@jobcast/client'
 import type { IconName } from './icon.tsx'
 
 export type Tone = 'waiting' | 'running' | 'good' | 'bad' | 'off'
 
-type Look = { tone: Tone; icon: IconName; word: string }
+type StateStyle = { tone: Tone; icon: IconName; word: string }
 
-export const looks: Record<ExecState, Look> = {
+export const stateStyles: Record<ExecState, StateStyle> = {
   PENDING: { tone: 'waiting', icon: 'waiting', word: 'waiting' },
   IN_PROGRESS: { tone: 'running', icon: 'running', word: 'running' },
   CANCELING: { tone: 'running', icon: 'off', word: 'canceling' },
@@ -19,7 +19,7 @@ export const looks: Record<ExecState, Look> = {
   CANCELED: { tone: 'off', icon: 'off', word: 'canceled' },
 }
 
-/** As a bar is read: what went wrong first, then what is under way, then what is well. */
+/** In the order of a bar: failures first. */
 export const stateOrder: readonly ExecState[] = [
   'FAILED',
   'TIMED_OUT',
@@ -35,14 +35,14 @@ export const stateOrder: readonly ExecState[] = [
 export type Counts = Record<ExecState, number>
 
 export function failuresOf(counts: Counts): number {
-  return stateOrder.reduce((sum, state) => (looks[state].tone === 'bad' ? sum + counts[state] : sum), 0)
+  return stateOrder.reduce((sum, state) => (stateStyles[state].tone === 'bad' ? sum + counts[state] : sum), 0)
 }
 
 /** "312 succeeded, 3 failed, 25 waiting" */
 export function countsInWords(counts: Counts): string {
   return stateOrder
     .filter((state) => counts[state] > 0)
-    .map((state) => `${formatCount(counts[state])} ${looks[state].word}`)
+    .map((state) => `${formatCount(counts[state])} ${stateStyles[state].word}`)
     .join(', ')
 }
 

@@ -1,4 +1,4 @@
-// Where a text stops being JSON. The browsers say that each in their own way, one of them not at all.
+// Where a text stops being JSON. Browsers report that each in their own way, one of them not at all.
 
 export type JsonError = { line: number; column: number; offset: number; message: string }
 
@@ -48,9 +48,9 @@ class Reader {
 
   whole(): void {
     this.#take(space)
-    if (this.#at === this.#text.length) this.#fail('There is nothing')
+    if (this.#at === this.#text.length) this.#fail('It is empty')
     this.#value()
-    if (this.#at < this.#text.length) this.#fail('Nothing may follow here')
+    if (this.#at < this.#text.length) this.#fail('Unexpected text after the end')
   }
 
   #value(): void {
@@ -63,7 +63,7 @@ class Reader {
   }
 
   #many(end: string, one: () => void): void {
-    if (++this.#depth > deepest) this.#fail('This is nested too deeply')
+    if (++this.#depth > deepest) this.#fail('Nested too deeply')
     const begin = this.#at++
     this.#take(space)
     if (this.#text[this.#at] !== end) {
@@ -97,7 +97,7 @@ class Reader {
     if (this.#skip('"')) return
     if (this.#text[this.#at] === '\\') this.#fail('JSON has no such escape')
     this.#at = begin
-    this.#fail('This text is not closed in its line')
+    this.#fail('This string is not closed on its line')
   }
 
   #skip(character: string): boolean {

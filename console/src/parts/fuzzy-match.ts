@@ -1,19 +1,19 @@
-// A search that forgives what was left out: the letters of the pattern must stand in the text in their order. What
-// stands together, and at the beginning of words, counts more.
+// A fuzzy search: the letters of the pattern must occur in the text in their order. Letters that are adjacent, and at
+// the start of words, score higher.
 
-export type FuzzyMatch = { score: number; places: number[] }
+export type FuzzyMatch = { score: number; positions: number[] }
 
 const startsWord = 8
-const standsTogether = 5
+const adjacent = 5
 
 export function fuzzyMatch(pattern: string, text: string): FuzzyMatch | undefined {
   const wanted = pattern.toLowerCase().replaceAll(/\s+/g, '')
   const given = text.toLowerCase()
-  if (wanted === '') return { score: 0, places: [] }
+  if (wanted === '') return { score: 0, positions: [] }
   const whole = given.indexOf(wanted)
   if (whole >= 0) {
-    const places = Array.from(wanted, (_, index) => whole + index)
-    return { score: scoreOf(places, text) + wanted.length * standsTogether, places }
+    const positions = Array.from(wanted, (_, index) => whole + index)
+    return { score: scoreOf(positions, text) + wanted.length * adjacent, positions }
   }
   return best(wanted, given, text)
 }
@@ -23,7 +23,7 @@ export function fuzzyFilter<T>(
   pattern: string,
   items: readonly T[],
   textOf: (item: T) => string,
-): { item: T; places: number[] }[] {
+): { item: T; positions: number[] }[] {
   return items
     .flatMap((item) => {
       const match = fuzzyMatch(pattern, textOf(item))
@@ -32,34 +32,34 @@ export function fuzzyFilter<T>(
     .sort((a, b) => b.score - a.score || a.text.length - b.text.length || (a.text < b.text ? -1 : 1))
 }
 
-/** From each place where it may begin; the rest is taken as early as possible. */
+/** From each possible start; the other letters are taken as early as possible. */
 function best(wanted: string, given: string, text: string): FuzzyMatch | undefined {
   let found: FuzzyMatch | undefined
   for (let from = given.indexOf(wanted[0] as string); from >= 0; ) {
-    const places = placesFrom(wanted, given, from)
-    if (places === undefined) break
-    const score = scoreOf(places, text)
-    if (found === undefined || score > found.score) found = { score, places }
+    const positions = positionsFrom(wanted, given, from)
+    if (positions === undefined) break
+    const score = scoreOf(positions, text)
+    if (found === undefined || score > found.score) found = { score, positions }
     from = given.indexOf(wanted[0] as string, from + 1)
   }
   return found
 }
 
-function placesFrom(wanted: string, given: string, from: number): number[] | undefined {
-  const places: number[] = []
+function positionsFrom(wanted: string, given: string, from: number): number[] | undefined {
+  const positions: number[] = []
   let at = from
   for (const letter of wanted) {
     at = given.indexOf(letter, at)
     if (at < 0) return undefined
-    places.push(at)
+    positions.push(at)
     at++
   }
-  return places
+  return positions
 }
 
-function scoreOf(places: number[], text: string): number {
-  return places.reduce((sum, place, index) => {
-    const together = index > 0 && places[index - 1] === place - 1 ? standsTogether : 0
+function scoreOf(positions: number[], text: string): number {
+  return positions.reduce((sum, place, index) => {
+    const together = index > 0 && positions[index - 1] === place - 1 ? adjacent : 0
     return sum + together + (isWordStart(text, place) ? startsWord : 0) - place / 100
   }, 0)
 }

@@ -1,4 +1,4 @@
-// A JSON object to be typed: what is wrong with it is said with its place, and the cursor can be put there.
+// A field for a JSON object: errors are shown with line and column, and the cursor can jump there.
 
 import { useRef } from 'preact/hooks'
 import { Field } from './field.tsx'
@@ -69,10 +69,10 @@ export function findProblem(value: string, maxBytes: number): Problem | undefine
   }
   const parsed: unknown = JSON.parse(value)
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
-    return { text: 'It must be an object: { … }', offset: 0 }
+    return { text: 'Must be an object: { … }', offset: 0 }
   }
   const bytes = new TextEncoder().encode(JSON.stringify(parsed)).length
   if (bytes > maxBytes)
-    return { text: `It has ${bytes} bytes; ${maxBytes} are allowed.`, offset: value.length }
+    return { text: `${bytes} bytes; at most ${maxBytes} are allowed.`, offset: value.length }
   return undefined
 }

@@ -35,7 +35,7 @@ export function KeyHelp() {
   if (!isKeyHelpOpen.value) return null
   return (
     <Dialog
-      title="Keys"
+      title="Shortcuts"
       onClose={() => {
         isKeyHelpOpen.value = false
       }}
@@ -45,9 +45,9 @@ export function KeyHelp() {
           <Shortcut key={key} keys={['g', key]} does={title} />
         ))}
         <Shortcut keys={['/']} does="Search" />
-        <Shortcut keys={['↑', '↓']} does="From row to row" />
-        <Shortcut keys={['Enter']} does="Open" />
-        <Shortcut keys={['?']} does="This" />
+        <Shortcut keys={['↑', '↓']} does="Move between rows" />
+        <Shortcut keys={['Enter']} does="Open the row" />
+        <Shortcut keys={['?']} does="Show this help" />
       </dl>
     </Dialog>
   )

@@ -1,7 +1,7 @@
 /** A text with some of its letters marked, as a search has found them. */
-export function Marked({ text, places }: { text: string; places: number[] }) {
-  if (places.length === 0) return <>{text}</>
-  const marked = new Set(places)
+export function Marked({ text, positions }: { text: string; positions: number[] }) {
+  if (positions.length === 0) return <>{text}</>
+  const marked = new Set(positions)
   const pieces: { text: string; isMarked: boolean }[] = []
   for (const [index, letter] of [...text].entries()) {
     const isMarked = marked.has(index)
@@ -12,7 +12,7 @@ export function Marked({ text, places }: { text: string; places: number[] }) {
   return (
     <>
       {pieces.map((piece, index) =>
-        // A piece is its place.
+        // Pieces have no identity but their index.
         piece.isMarked ? <mark key={index}>{piece.text}</mark> : piece.text,
       )}
     </>

@@ -39,7 +39,7 @@ export function Navigation() {
       </div>
       <div id="menu" class="menu">
         <nav aria-label="Screens">
-          {(['watch', 'set up'] as const).map((group) => (
+          {(['operate', 'set up'] as const).map((group) => (
             <ul key={group}>
               {offered
                 .filter(({ nav }) => nav?.group === group)
@@ -108,8 +108,8 @@ function Foot() {
       <button
         type="button"
         class="ghost"
-        title="Keys (?)"
-        aria-label="Keys"
+        title="Shortcuts (?)"
+        aria-label="Shortcuts"
         onClick={() => {
           isKeyHelpOpen.value = true
         }}

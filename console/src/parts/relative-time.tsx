@@ -1,11 +1,21 @@
-import { formatRelative, formatTime, now, parseTime } from './time.ts'
+import { formatDuration, formatRelative, formatTime, now, parseTime } from './time.ts'
 
-/** Servers and browsers differ by seconds: what has happened is never said to come, unless it is `isAhead`. */
+/** Clocks of server and browser differ by seconds: the past is never shown as the future, unless it `isAhead`. */
 export function RelativeTime({ at, isAhead = false }: { at: string; isAhead?: boolean }) {
   const ms = parseTime(at)
   return (
     <time dateTime={new Date(ms).toISOString()} title={formatTime(ms)}>
       {formatRelative(ms, isAhead ? now.value : Math.max(now.value, ms))}
+    </time>
+  )
+}
+
+/** "11 min", and going on. */
+export function Elapsed({ since }: { since: string }) {
+  const ms = parseTime(since)
+  return (
+    <time dateTime={new Date(ms).toISOString()} title={`since ${formatTime(ms)}`}>
+      {formatDuration(Math.max(1000, now.value - ms))}
     </time>
   )
 }

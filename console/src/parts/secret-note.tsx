@@ -1,4 +1,4 @@
-// A secret that the server shows once. It is kept nowhere: whoever leaves the screen does not see it again.
+// A secret that the server shows only once. The page does not keep it: after leaving the screen it cannot be seen again.
 
 import { type ComponentChildren, Fragment } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
@@ -9,7 +9,7 @@ import '../styles/forms.css'
 type Props = {
   title: string
   secret: string
-  /** What it is good for. */
+  /** What it is for. */
   children?: ComponentChildren
   /** Ready to be pasted into a terminal. */
   commands?: { title: string; line: string }[]
@@ -29,16 +29,16 @@ export function SecretNote({ title, secret, children, commands = [], onDone }: P
         <Icon name="keys" />
         <h2 id={titleId}>{title}</h2>
         <button type="button" onClick={onDone}>
-          I have kept it
+          Done
         </button>
       </header>
-      <div class="quiet">{children ?? 'It is shown this once.'}</div>
+      <div class="quiet">{children ?? 'It is shown only once.'}</div>
       <div class="secret-lines">
         <Line text={secret} label="Copy" />
         {commands.map((command) => (
           <div key={command.title}>
             <h3>{command.title}</h3>
-            <Line text={command.line} label="Copy the line" />
+            <Line text={command.line} label="Copy command" />
           </div>
         ))}
       </div>

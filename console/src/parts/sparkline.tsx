@@ -1,4 +1,4 @@
-// A small curve without axes, for the shape of a day. The numbers stand beside it.
+// A small curve without axes, for the shape of a day. The numbers are beside it.
 
 import type { Tone } from './exec-state.ts'
 
@@ -43,7 +43,7 @@ function Bars({ values, most }: Drawn) {
         const top = value === 0 ? height - 1 : yOf(value, most)
         return (
           <rect
-            // A bar is its place.
+            // Bars have no identity but their index.
             key={index}
             class={value === 0 ? 'none' : ''}
             x={round(index * step)}

@@ -1,9 +1,9 @@
 import type { ExecState } from '@jobcast/client'
-import { looks } from './exec-state.ts'
+import { stateStyles } from './exec-state.ts'
 import { Icon } from './icon.tsx'
 
 export function StateBadge({ state }: { state: ExecState }) {
-  const { tone, icon, word } = looks[state]
+  const { tone, icon, word } = stateStyles[state]
   return (
     <span class={`badge tone-${tone}`}>
       <Icon name={icon} />

@@ -1,6 +1,6 @@
-// Counts per state as one bar, failures first, and in words for whoever does not see it.
+// Counts per state as one bar, failures first, and in words for screen readers.
 
-import { type Counts, countsInWords, looks, stateOrder } from './exec-state.ts'
+import { type Counts, countsInWords, stateOrder, stateStyles } from './exec-state.ts'
 
 export function StateBar({ counts, total }: { counts: Counts; total: number }) {
   return (
@@ -10,7 +10,7 @@ export function StateBar({ counts, total }: { counts: Counts; total: number }) {
         .map((state) => (
           <span
             key={state}
-            class={`tone-${looks[state].tone}`}
+            class={`tone-${stateStyles[state].tone}`}
             // Two in ten thousand are still to be seen.
             style={{ flexGrow: counts[state] / total, minWidth: '3px' }}
           />

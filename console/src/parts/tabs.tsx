@@ -1,4 +1,4 @@
-// Tabs with counts. They are links: which one is open stands in the address.
+// Tabs with counts. They are links: the current one is in the address.
 
 import { formatCount } from './exec-state.ts'
 

@@ -1,4 +1,4 @@
-// Tags as pieces that can be taken away, and a field for the next one. Enter and comma end one.
+// Tags that can be removed one by one, and a field for the next one. Enter or a comma adds it.
 
 import { useState } from 'preact/hooks'
 import { Field } from './field.tsx'
@@ -10,7 +10,7 @@ type Props = {
   hint?: string
   values: string[]
   onChange: (values: string[]) => void
-  /** Offered while one types. */
+  /** Offered while typing. */
   suggestions?: readonly string[]
   placeholder?: string
 }
@@ -27,7 +27,7 @@ export function TagsField({ label, hint, values, onChange, suggestions = [], pla
   }
   const onInput = (event: InputEvent) => {
     const written = (event.currentTarget as HTMLInputElement).value
-    // What was picked of the suggestions, not typed, is whole.
+    // A suggestion that was chosen, not typed, is complete.
     const isPicked = !/^(?:insertText|delete)/.test(event.inputType ?? '') && suggestions.includes(written)
     if (written.includes(',') || isPicked) add(written)
     else setText(written)
@@ -48,7 +48,7 @@ export function TagsField({ label, hint, values, onChange, suggestions = [], pla
               <button
                 type="button"
                 class="ghost"
-                aria-label={`Take ${value} away`}
+                aria-label={`Remove ${value}`}
                 onClick={() => onChange(values.filter((other) => other !== value))}
               >
                 <Icon name="close" />

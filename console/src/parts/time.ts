@@ -1,10 +1,10 @@
-// Times as people say them, and one clock by which all of them on the screen move on.
+// Times in words, and one clock that updates all of them on the screen.
 
 import { signal } from '@preact/signals'
 
 export { parseTime } from './parse-time.ts'
 
-/** Every ten seconds: nothing is said more exactly than that for long. */
+/** Every ten seconds: nothing is shown more precisely than that for long. */
 export const now = signal(Date.now())
 setInterval(() => {
   now.value = Date.now()

@@ -1,11 +1,11 @@
-// One device: whether it is there and was, what it has to do, what it did, and what it signs in with.
+// One device: its presence, its queue, its last executions and its credential.
 
 import type { Device } from '@jobcast/client'
 import { useState } from 'preact/hooks'
 import { jobcast } from '../api/client.ts'
 import { isNotFound } from '../api/is-there.ts'
 import { queries } from '../api/queries.ts'
-import { forgetRow } from '../api/use-list.ts'
+import { removeRow } from '../api/use-list.ts'
 import { useQuery } from '../api/use-query.ts'
 import { ConfirmButton } from '../parts/confirm-button.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
@@ -13,7 +13,7 @@ import { ErrorNote } from '../parts/error-note.tsx'
 import { Facts } from '../parts/facts.tsx'
 import { PageHeader } from '../parts/page-header.tsx'
 import { Presence } from '../parts/presence.tsx'
-import { RelativeTime } from '../parts/relative-time.tsx'
+import { Elapsed, RelativeTime } from '../parts/relative-time.tsx'
 import { triggerHref } from '../parts/trigger-href.ts'
 import { navigate } from '../router.ts'
 import { useScopes } from '../scopes.ts'
@@ -30,7 +30,7 @@ export default function DeviceScreen({ params }: { params: Record<string, string
   const isGone = isNotFound(error)
   return (
     <>
-      <PageHeader title={deviceId} about={device && !isGone && <Standing device={device} />}>
+      <PageHeader title={deviceId} about={device && !isGone && <Connection device={device} />}>
         {device && !isGone && <Actions device={device} />}
       </PageHeader>
       {isGone && <NoSuchDevice deviceId={deviceId} />}
@@ -52,15 +52,15 @@ export default function DeviceScreen({ params }: { params: Record<string, string
   )
 }
 
-function Standing({ device: { online, since } }: { device: Device }) {
+function Connection({ device: { online, since } }: { device: Device }) {
   return (
     <span class="standing">
       <Presence online={online} />
       {since === null ? (
-        'and never seen yet'
+        ', never connected'
       ) : (
         <span>
-          since <RelativeTime at={since} />
+          for <Elapsed since={since} />
         </span>
       )}
     </span>
@@ -72,14 +72,14 @@ function Actions({ device }: { device: Device }) {
   const [isEditing, setEditing] = useState(false)
   const remove = async () => {
     await jobcast.devices.delete(device.deviceId)
-    forgetRow(['devices'], device.deviceId)
+    removeRow(['devices'], device.deviceId)
     navigate('/devices')
   }
   return (
     <>
       {can('TRIGGER') && (
         <a class="button primary" href={triggerHref({ deviceIds: [device.deviceId] })}>
-          Trigger on it
+          Trigger
         </a>
       )}
       {can('MANAGE') && (
@@ -91,8 +91,8 @@ function Actions({ device }: { device: Device }) {
             label="Delete device"
             question={
               <p>
-                <strong>{device.deviceId}</strong> is disconnected and its token is void. What it has not
-                finished is canceled. Its past executions stay. This cannot be undone.
+                <strong>{device.deviceId}</strong> is disconnected and its token stops working. Its unfinished
+                executions are canceled; finished ones are kept. This cannot be undone.
               </p>
             }
             work={remove}
@@ -135,8 +135,11 @@ function About({ device }: { device: Device }) {
             name: 'Last seen',
             value: lastSeenAt ? <RelativeTime at={lastSeenAt} /> : <span class="quiet">never</span>,
           },
-          { name: 'By', value: transport ? transports[transport] : <span class="quiet">nothing yet</span> },
-          { name: 'Made', value: <RelativeTime at={createdAt} /> },
+          {
+            name: 'Connected via',
+            value: transport ? transports[transport] : <span class="quiet">never connected</span>,
+          },
+          { name: 'Created', value: <RelativeTime at={createdAt} /> },
         ]}
       />
     </section>
@@ -145,9 +148,9 @@ function About({ device }: { device: Device }) {
 
 function NoSuchDevice({ deviceId }: { deviceId: string }) {
   return (
-    <EmptyState icon="devices" title="There is no such device">
+    <EmptyState icon="devices" title="Device not found">
       <p>
-        <code>{deviceId}</code> was deleted, or never made. <a href="/devices">All devices</a>
+        <code>{deviceId}</code> was deleted, or never existed. <a href="/devices">All devices</a>
       </p>
     </EmptyState>
   )

@@ -1,19 +1,20 @@
-// All devices, by what the API filters; the filters stand in the address. Some can be picked, for a trigger.
+// All devices, by what the API filters; the filters are in the address. Some can be selected, for a trigger.
 
 import type { Device } from '@jobcast/client'
 import { useMemo, useState } from 'preact/hooks'
 import { lists } from '../api/queries.ts'
 import { useList } from '../api/use-list.ts'
-import { type Column, DataTable } from '../parts/data-table.tsx'
-import { EmptyState } from '../parts/empty-state.tsx'
-import { ErrorNote } from '../parts/error-note.tsx'
+import type { Column } from '../parts/data-table.tsx'
+import { EmptyState, NoMatches } from '../parts/empty-state.tsx'
 import { formatCount } from '../parts/exec-state.ts'
 import { SelectField, TextField } from '../parts/field.tsx'
-import { PageHeader } from '../parts/page-header.tsx'
+import { ListScreen } from '../parts/list-screen.tsx'
+import { isEmptyList } from '../parts/paged-table.tsx'
 import { Presence } from '../parts/presence.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
 import { triggerHref } from '../parts/trigger-href.ts'
 import { search, setSearch } from '../router.ts'
+import type { ScreenProps } from '../routes.ts'
 import { useScopes } from '../scopes.ts'
 import { FindDevice } from './devices/find-device.tsx'
 import { NewDevice } from './devices/new-device.tsx'
@@ -34,7 +35,7 @@ const columns: Column<Device>[] = [
     width: 'minmax(0, 2fr)',
     isMinor: true,
     cell: ({ deviceId, deviceName }) =>
-      deviceName === deviceId ? <span class="quiet">as its id</span> : deviceName,
+      deviceName === deviceId ? <span class="quiet">same as ID</span> : deviceName,
   },
   { name: 'presence', title: 'Presence', width: '90px', cell: ({ online }) => <Presence online={online} /> },
   {
@@ -68,86 +69,84 @@ const presences = [
   { value: 'false', label: 'Offline' },
 ]
 
-export default function DevicesScreen() {
+export default function DevicesScreen({ route }: ScreenProps) {
   const tag = search.value.get('tag') ?? ''
   const online = search.value.get('online') ?? ''
   const { can } = useScopes()
-  const [isMaking, setMaking] = useState(false)
-  const [picked, setPicked] = useState<ReadonlySet<string>>(new Set())
-  const { list, rows, nextCursor, isLoading, error } = useList(
+  const [isCreating, setCreating] = useState(false)
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
+  const devices = useList(
     lists.devices({ tag: tag || undefined, online: online === '' ? undefined : online === 'true' }),
   )
-  const isFiltered = tag !== '' || online !== ''
-  const isEmpty = rows.length === 0 && nextCursor === null
+  const isEmpty = isEmptyList(devices)
   const shown = useMemo(
-    () => (can('TRIGGER') ? [pickColumn(picked, setPicked), ...columns] : columns),
-    [picked, can('TRIGGER')],
+    () => (can('TRIGGER') ? [selectColumn(selected, setSelected), ...columns] : columns),
+    [selected, can('TRIGGER')],
   )
   return (
-    <>
-      <PageHeader title="Devices">
-        {can('TRIGGER') && <TriggerLink picked={picked} tag={tag} isEmpty={isEmpty} />}
-        {picked.size > 0 && (
-          <button type="button" onClick={() => setPicked(new Set())}>
-            Pick none
-          </button>
-        )}
-        {can('MANAGE') && (
-          <button type="button" class={isEmpty ? 'primary' : ''} onClick={() => setMaking(true)}>
-            New device
-          </button>
-        )}
-      </PageHeader>
-      <div class="filters">
-        <FindDevice />
-        <TextField
-          label="Tag"
-          value={tag}
-          placeholder="Any tag"
-          onInput={(value) => setSearch({ tag: value })}
-        />
-        <SelectField
-          label="Presence"
-          value={online}
-          options={presences}
-          onChange={(value) => setSearch({ online: value })}
-        />
-      </div>
-      <ErrorNote error={error} onRetry={() => void list.refresh()} />
-      {isEmpty && (isFiltered ? <NoneLikeThis /> : <NoDevices />)}
-      {rows.length > 0 && (
-        <DataTable
-          label="Devices"
-          columns={shown}
-          rows={rows}
-          idOf={({ deviceId }) => deviceId}
-          hrefOf={hrefOf}
-          hasMore={nextCursor !== null}
-          isLoading={isLoading}
-          onEndNear={() => void list.loadMore()}
-        />
-      )}
-      {isMaking && <NewDevice onClose={() => setMaking(false)} />}
-    </>
+    <ListScreen
+      route={route}
+      actions={
+        <>
+          {can('TRIGGER') && <TriggerLink selected={selected} tag={tag} isEmpty={isEmpty} />}
+          {selected.size > 0 && (
+            <button type="button" onClick={() => setSelected(new Set())}>
+              Clear selection
+            </button>
+          )}
+          {can('MANAGE') && (
+            <button type="button" class={isEmpty ? 'primary' : ''} onClick={() => setCreating(true)}>
+              New device
+            </button>
+          )}
+        </>
+      }
+      filters={
+        <div class="filters">
+          <FindDevice />
+          <TextField
+            label="Tag"
+            value={tag}
+            placeholder="Any tag"
+            onInput={(value) => setSearch({ tag: value })}
+          />
+          <SelectField
+            label="Presence"
+            value={online}
+            options={presences}
+            onChange={(value) => setSearch({ online: value })}
+          />
+        </div>
+      }
+      list={devices}
+      columns={shown}
+      hrefOf={hrefOf}
+      empty={tag !== '' || online !== '' ? <NoMatches what="devices" href="/devices" /> : <NoDevices />}
+    >
+      {isCreating && <NewDevice onClose={() => setCreating(false)} />}
+    </ListScreen>
   )
 }
 
-function pickColumn(picked: ReadonlySet<string>, setPicked: (next: Set<string>) => void): Column<Device> {
+function selectColumn(
+  selected: ReadonlySet<string>,
+  setSelected: (next: Set<string>) => void,
+): Column<Device> {
   return {
-    name: 'pick',
-    title: <span class="hidden">Pick</span>,
+    name: 'select',
+    title: <span class="hidden">Select</span>,
     width: '16px',
     cell: ({ deviceId }) => (
       <span class="pick">
         <input
           type="checkbox"
-          aria-label={`Pick ${deviceId}`}
-          checked={picked.has(deviceId)}
+          aria-label={`Select ${deviceId}`}
+          checked={selected.has(deviceId)}
           onChange={(event) => {
-            const next = new Set(picked)
+            const next = new Set(selected)
             if (event.currentTarget.checked) next.add(deviceId)
             else next.delete(deviceId)
-            setPicked(next)
+            setSelected(next)
           }}
         />
       </span>
@@ -155,20 +154,20 @@ function pickColumn(picked: ReadonlySet<string>, setPicked: (next: Set<string>) 
   }
 }
 
-/** On what is picked; else on the tag, if that is what the list is filtered by. */
+/** On what is selected; else on the tag, if that is what the list is filtered by. */
 function TriggerLink({
-  picked,
+  selected,
   tag,
   isEmpty,
 }: {
-  picked: ReadonlySet<string>
+  selected: ReadonlySet<string>
   tag: string
   isEmpty: boolean
 }) {
-  if (picked.size > 0) {
+  if (selected.size > 0) {
     return (
-      <a class="button primary" href={triggerHref({ deviceIds: picked })}>
-        Trigger on {formatCount(picked.size)} {picked.size === 1 ? 'device' : 'devices'}
+      <a class="button primary" href={triggerHref({ deviceIds: selected })}>
+        Trigger on {formatCount(selected.size)} {selected.size === 1 ? 'device' : 'devices'}
       </a>
     )
   }
@@ -180,27 +179,17 @@ function TriggerLink({
   )
 }
 
-function NoneLikeThis() {
-  return (
-    <EmptyState icon="devices" title="No device is like this">
-      <p>
-        <a href="/devices">Show all</a>
-      </p>
-    </EmptyState>
-  )
-}
-
 function NoDevices() {
   const { can } = useScopes()
   return (
     <EmptyState icon="devices" title="No devices yet">
       {can('MANAGE') ? (
         <p>
-          Make one with “New device”, or let devices <a href="/enrollments">enrol themselves</a>. To look
+          Create one with “New device”, or let devices <a href="/enrollments">enroll themselves</a>. To look
           around first, <code>npx jobcast sim</code> simulates a fleet.
         </p>
       ) : (
-        <p>A key with MANAGE can add some.</p>
+        <p>A key with the MANAGE scope can add some.</p>
       )}
     </EmptyState>
   )

@@ -1,22 +1,22 @@
-// Enrolments: tokens by which devices fetch their own.
+// Enrollments: tokens that devices exchange for tokens of their own.
 
 import type { CreatedEnrollment, Enrollment } from '@jobcast/client'
 import { useState } from 'preact/hooks'
 import { jobcast } from '../api/client.ts'
 import { lists } from '../api/queries.ts'
-import { readAnew } from '../api/read-anew.ts'
+import { refreshKeys } from '../api/refresh-keys.ts'
 import { useList } from '../api/use-list.ts'
 import { enrollLine } from '../parts/command-line.ts'
 import { ConfirmButton } from '../parts/confirm-button.tsx'
-import { type Column, DataTable } from '../parts/data-table.tsx'
+import type { Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
-import { ErrorNote } from '../parts/error-note.tsx'
 import { formatCount } from '../parts/exec-state.ts'
 import { Icon } from '../parts/icon.tsx'
-import { PageHeader } from '../parts/page-header.tsx'
+import { ListScreen } from '../parts/list-screen.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
 import { SecretNote } from '../parts/secret-note.tsx'
 import { now, parseTime } from '../parts/time.ts'
+import type { ScreenProps } from '../routes.ts'
 import { useScopes } from '../scopes.ts'
 import { NewEnrollment } from './enrollments/new-enrollment.tsx'
 
@@ -44,11 +44,11 @@ const columns: Column<Enrollment>[] = [
   },
   {
     name: 'prefix',
-    title: 'Ids begin with',
+    title: 'ID prefix',
     width: 'minmax(0, 2fr)',
     isMinor: true,
     cell: ({ deviceIdPrefix }) =>
-      deviceIdPrefix ? <code>{deviceIdPrefix}</code> : <span class="quiet">anything</span>,
+      deviceIdPrefix ? <code>{deviceIdPrefix}</code> : <span class="quiet">any</span>,
   },
   {
     name: 'tags',
@@ -72,64 +72,58 @@ const revokeColumn: Column<Enrollment> = {
   title: <span class="hidden">Revoke</span>,
   width: '76px',
   cell: (enrollment) =>
-    standingOf(enrollment, now.value) === 'open' && (
+    statusOf(enrollment, now.value) === 'open' && (
       <span class="row-buttons">
         <ConfirmButton
           label="Revoke"
           question={
             <p>
-              No further device can enrol with <strong>{enrollment.name ?? enrollment.enrollmentId}</strong>.
-              Those that have enrolled keep their tokens.
+              No more devices can enroll with <strong>{enrollment.name ?? enrollment.enrollmentId}</strong>.
+              Devices that have enrolled keep their tokens.
             </p>
           }
           work={async () => {
             await jobcast.enrollments.revoke(enrollment.enrollmentId)
-            await readAnew(['enrollments'])
+            await refreshKeys(['enrollments'])
           }}
         />
       </span>
     ),
 }
 
-export default function EnrollmentsScreen() {
+export default function EnrollmentsScreen({ route }: ScreenProps) {
   const { can } = useScopes()
-  const [isMaking, setMaking] = useState(false)
+  const [isCreating, setCreating] = useState(false)
   const [created, setCreated] = useState<CreatedEnrollment>()
-  const { list, rows, nextCursor, isLoading, error } = useList(lists.enrollments())
-  const isEmpty = rows.length === 0 && nextCursor === null
   return (
-    <>
-      <PageHeader title="Enrolments">
-        {can('MANAGE') && (
-          <button type="button" class="primary" onClick={() => setMaking(true)}>
-            New enrolment
+    <ListScreen
+      route={route}
+      actions={
+        can('MANAGE') && (
+          <button type="button" class="primary" onClick={() => setCreating(true)}>
+            New enrollment
           </button>
-        )}
-      </PageHeader>
-      {created && <Created created={created} onDone={() => setCreated(undefined)} />}
-      <ErrorNote error={error} onRetry={() => void list.refresh()} />
-      {isEmpty && (
-        <EmptyState icon="enrollments" title="No enrolments yet">
-          <p>
-            An enrolment is one token for many devices: each fetches its own with it, so that none has to be
-            carried there.{' '}
-            {can('MANAGE') ? 'Make one with “New enrolment”.' : 'A key with MANAGE can make one.'}
-          </p>
-        </EmptyState>
-      )}
-      {rows.length > 0 && (
-        <DataTable
-          label="Enrolments"
-          columns={can('MANAGE') ? [...columns, revokeColumn] : columns}
-          rows={rows}
-          idOf={({ enrollmentId }) => enrollmentId}
-          hasMore={nextCursor !== null}
-          isLoading={isLoading}
-          onEndNear={() => void list.loadMore()}
-        />
-      )}
-      {isMaking && <NewEnrollment onClose={() => setMaking(false)} onCreated={setCreated} />}
-    </>
+        )
+      }
+      notice={created && <Created created={created} onDone={() => setCreated(undefined)} />}
+      list={useList(lists.enrollments())}
+      columns={can('MANAGE') ? [...columns, revokeColumn] : columns}
+      empty={<NoEnrollments />}
+    >
+      {isCreating && <NewEnrollment onClose={() => setCreating(false)} onCreated={setCreated} />}
+    </ListScreen>
+  )
+}
+
+function NoEnrollments() {
+  const { can } = useScopes()
+  return (
+    <EmptyState icon="enrollments" title="No enrollments yet">
+      <p>
+        An enrollment is one token for many devices: each exchanges it for a token of its own.{' '}
+        {can('MANAGE') ? 'Create one with “New enrollment”.' : 'A key with the MANAGE scope can create one.'}
+      </p>
+    </EmptyState>
   )
 }
 
@@ -137,7 +131,7 @@ function Created({ created, onDone }: { created: CreatedEnrollment; onDone: () =
   const { enrollmentToken, deviceIdPrefix, maxUses, expiresAt } = created
   return (
     <SecretNote
-      title="The token of the enrolment"
+      title="Enrollment token"
       secret={enrollmentToken}
       commands={[
         {
@@ -147,26 +141,26 @@ function Created({ created, onDone }: { created: CreatedEnrollment; onDone: () =
       ]}
       onDone={onDone}
     >
-      It is shown this once, and good for {formatCount(maxUses)} {maxUses === 1 ? 'device' : 'devices'}; it
+      It is shown only once. {formatCount(maxUses)} {maxUses === 1 ? 'device' : 'devices'} can use it; it
       expires <RelativeTime at={expiresAt} isAhead />.
     </SecretNote>
   )
 }
 
-type Standing = 'open' | 'used up' | 'expired' | 'revoked'
+type Status = 'open' | 'used up' | 'expired' | 'revoked'
 
-function standingOf({ revokedAt, used, maxUses, expiresAt }: Enrollment, at: number): Standing {
+function statusOf({ revokedAt, used, maxUses, expiresAt }: Enrollment, at: number): Status {
   if (revokedAt !== null) return 'revoked'
   if (used >= maxUses) return 'used up'
   return parseTime(expiresAt) <= at ? 'expired' : 'open'
 }
 
 function State({ enrollment }: { enrollment: Enrollment }) {
-  const standing = standingOf(enrollment, now.value)
+  const status = statusOf(enrollment, now.value)
   return (
-    <span class={`badge tone-${standing === 'open' ? 'good' : 'off'}`}>
-      <Icon name={standing === 'open' ? 'good' : 'off'} />
-      {standing}
+    <span class={`badge tone-${status === 'open' ? 'good' : 'off'}`}>
+      <Icon name={status === 'open' ? 'good' : 'off'} />
+      {status}
     </span>
   )
 }

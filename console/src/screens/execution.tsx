@@ -96,7 +96,7 @@ function Life({ execution, history }: { execution: Execution; history: Transitio
       <header>
         <h2 id="timeline">Timeline</h2>
       </header>
-      {explanation.data && !isSaidByDevice(execState) && (
+      {explanation.data && !isReportedByDevice(execState) && (
         <p class="explanation" aria-live="polite">
           {withLocalTimes(explanation.data.text)}
         </p>
@@ -106,12 +106,12 @@ function Life({ execution, history }: { execution: Execution; history: Transitio
   )
 }
 
-/** Then the timeline and the result say all there is to say. */
-function isSaidByDevice(state: Execution['execState']): boolean {
+/** Then the timeline and the result explain everything. */
+function isReportedByDevice(state: Execution['execState']): boolean {
   return state === 'SUCCEEDED' || state === 'FAILED' || state === 'REJECTED'
 }
 
-/** The API says instants as programs read them. */
+/** The API writes instants in ISO 8601. */
 function withLocalTimes(text: string): string {
   return text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (instant) => formatTime(parseTime(instant)))
 }
@@ -124,9 +124,9 @@ function Content({ execution }: { execution: Execution }) {
     <section class="panel content" aria-label="Sent and received">
       <h2>Document sent</h2>
       {document && <JsonView value={document} label="Document sent" />}
-      <h2>Result received</h2>
+      <h2>Reported by the device</h2>
       {result === null && details.length === 0 && (
-        <p class="quiet">{isEnd(execution.execState) ? 'The device gave nothing back.' : 'Nothing yet.'}</p>
+        <p class="quiet">{isEnd(execution.execState) ? 'The device reported no result.' : 'Nothing yet.'}</p>
       )}
       {details.length > 0 && (
         <dl class="details">
@@ -138,7 +138,7 @@ function Content({ execution }: { execution: Execution }) {
           ))}
         </dl>
       )}
-      {result !== null && <JsonView value={result} label="Result received" />}
+      {result !== null && <JsonView value={result} label="Result" />}
     </section>
   )
 }
@@ -150,7 +150,7 @@ function History({ items }: { items: Transition[] }) {
         <h2 id="history">History</h2>
       </header>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls where the window is narrow */}
-      <section class="history-rows" tabIndex={0} aria-label="Every step">
+      <section class="history-rows" tabIndex={0} aria-label="All state changes">
         <table>
           <thead>
             <tr>
@@ -189,7 +189,7 @@ function NoExecution() {
   return (
     <>
       <PageHeader title="Execution" />
-      <EmptyState icon="executions" title="There is no such execution">
+      <EmptyState icon="executions" title="Execution not found">
         <a href="/executions">Show all executions</a>
       </EmptyState>
     </>

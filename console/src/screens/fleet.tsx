@@ -10,6 +10,7 @@ import { formatCount } from '../parts/exec-state.ts'
 import { PageHeader } from '../parts/page-header.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
 import { Sparkline } from '../parts/sparkline.tsx'
+import type { ScreenProps } from '../routes.ts'
 import { useScopes } from '../scopes.ts'
 import { FleetMap } from './fleet/fleet-map.tsx'
 import { RunsNow } from './fleet/runs-now.tsx'
@@ -17,12 +18,12 @@ import { RunsNow } from './fleet/runs-now.tsx'
 /** Half a minute: what failed "in the last hour" changes though nothing happens. */
 const agesMs = 30_000
 
-export default function FleetScreen() {
+export default function FleetScreen({ route }: ScreenProps) {
   const { data: fleet, error, refetch } = useQuery({ ...queries.fleet(), refetchInterval: agesMs })
   const { can } = useScopes()
   return (
     <>
-      <PageHeader title="Fleet">
+      <PageHeader title={route.title}>
         {can('TRIGGER') && (
           <a class="button primary" href="/trigger">
             Trigger a job
@@ -124,11 +125,11 @@ function NoDevices() {
       <EmptyState icon="devices" title="No devices yet">
         {can('MANAGE') ? (
           <p>
-            <a href="/devices">Add a device</a>, or let devices <a href="/enrollments">enrol themselves</a>.
+            <a href="/devices">Add a device</a>, or let devices <a href="/enrollments">enroll themselves</a>.
             To look around first, <code>npx jobcast sim</code> simulates a fleet.
           </p>
         ) : (
-          <p>A key with MANAGE can add some.</p>
+          <p>A key with the MANAGE scope can add some.</p>
         )}
       </EmptyState>
     </section>

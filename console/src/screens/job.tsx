@@ -1,13 +1,13 @@
-// One job: what it says, to be changed, and its last runs.
+// One job: its definition, which can be edited, and its recent runs.
 
 import type { Job } from '@jobcast/client'
 import { useState } from 'preact/hooks'
 import { jobcast } from '../api/client.ts'
 import { isNotFound } from '../api/is-there.ts'
 import { queries } from '../api/queries.ts'
-import { readAnew } from '../api/read-anew.ts'
+import { refreshKeys } from '../api/refresh-keys.ts'
 import { useAction } from '../api/use-action.ts'
-import { forgetRow } from '../api/use-list.ts'
+import { removeRow } from '../api/use-list.ts'
 import { useQuery } from '../api/use-query.ts'
 import { ConfirmButton } from '../parts/confirm-button.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
@@ -30,7 +30,7 @@ export default function JobScreen({ params }: { params: Record<string, string> }
   const isGone = isNotFound(error)
   const remove = async () => {
     await jobcast.jobs.delete(jobName)
-    forgetRow(['jobs'], jobName)
+    removeRow(['jobs'], jobName)
     navigate('/jobs')
   }
   return (
@@ -41,14 +41,14 @@ export default function JobScreen({ params }: { params: Record<string, string> }
           job &&
           !isGone && (
             <>
-              changed <RelativeTime at={job.updatedAt} />
+              updated <RelativeTime at={job.updatedAt} />
             </>
           )
         }
       >
         {can('TRIGGER') && job && !isGone && (
           <a class="button primary" href={triggerHref({ jobName })}>
-            Trigger it
+            Trigger
           </a>
         )}
         {can('MANAGE') && job && !isGone && (
@@ -56,8 +56,8 @@ export default function JobScreen({ params }: { params: Record<string, string> }
             label="Delete job"
             question={
               <p>
-                <strong>{jobName}</strong> can no longer be triggered. Executions under way go on, past ones
-                stay.
+                <strong>{jobName}</strong> can no longer be triggered. Running executions continue, past ones
+                are kept.
               </p>
             }
             work={remove}
@@ -65,7 +65,7 @@ export default function JobScreen({ params }: { params: Record<string, string> }
         )}
       </PageHeader>
       {isGone && (
-        <EmptyState icon="jobs" title="There is no such job">
+        <EmptyState icon="jobs" title="Job not found">
           <p>
             <a href="/jobs">All jobs</a>
           </p>
@@ -84,14 +84,14 @@ export default function JobScreen({ params }: { params: Record<string, string> }
 
 function JobForm({ job }: { job: Job }) {
   const { can } = useScopes()
-  /** Undefined until it is touched: till then it follows what others change. */
+  /** Undefined until something is edited: until then it shows what others change. */
   const [edited, setEdited] = useState<JobDraft>()
   const [isSaved, setSaved] = useState(false)
   const original = newDraft(job)
   const draft = edited ?? original
   const save = useAction(async () => {
     await jobcast.jobs.put(job.jobName, contentOf(draft))
-    await readAnew(['job', job.jobName], ['jobs'])
+    await refreshKeys(['job', job.jobName], ['jobs'])
     setEdited(undefined)
     setSaved(true)
   })
@@ -99,7 +99,7 @@ function JobForm({ job }: { job: Job }) {
   return (
     <form
       class="panel stack"
-      aria-label="What it says"
+      aria-label="Definition"
       onSubmit={(event) => {
         event.preventDefault()
         void save.run()
@@ -117,11 +117,11 @@ function JobForm({ job }: { job: Job }) {
       {can('MANAGE') && (
         <footer class="form-end">
           <span class="quiet saved" role="status">
-            {isSaved && !isChanged ? 'Saved. Runs from now on are as it says.' : ''}
+            {isSaved && !isChanged ? 'Saved. New runs use it.' : ''}
           </span>
           {isChanged && (
             <button type="button" onClick={() => setEdited(undefined)}>
-              Undo
+              Discard changes
             </button>
           )}
           <button
@@ -142,13 +142,13 @@ function Runs({ jobName }: { jobName: string }) {
   return (
     <section class="panel" aria-labelledby="runs-of-job">
       <header>
-        <h2 id="runs-of-job">Last runs</h2>
+        <h2 id="runs-of-job">Recent runs</h2>
         {data && data.items.length > 0 && (
-          <a href={`/runs?jobName=${encodeURIComponent(jobName)}`}>All of this job</a>
+          <a href={`/runs?jobName=${encodeURIComponent(jobName)}`}>All runs of this job</a>
         )}
       </header>
       {!data && <ErrorNote error={error} />}
-      {data?.items.length === 0 && <EmptyState icon="trigger" title="It has not been triggered yet" />}
+      {data?.items.length === 0 && <EmptyState icon="trigger" title="Not triggered yet" />}
       <ol class="job-runs">
         {data?.items.map(({ runId, total, counts, launchedAt }) => (
           <li key={runId}>

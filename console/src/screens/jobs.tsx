@@ -3,14 +3,14 @@
 import type { Job } from '@jobcast/client'
 import { lists } from '../api/queries.ts'
 import { useList } from '../api/use-list.ts'
-import { type Column, DataTable } from '../parts/data-table.tsx'
+import type { Column } from '../parts/data-table.tsx'
 import { writeDuration } from '../parts/duration.ts'
 import { EmptyState } from '../parts/empty-state.tsx'
-import { ErrorNote } from '../parts/error-note.tsx'
-import { PageHeader } from '../parts/page-header.tsx'
+import { ListScreen } from '../parts/list-screen.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
 import { triggerHref } from '../parts/trigger-href.ts'
 import { search } from '../router.ts'
+import type { ScreenProps } from '../routes.ts'
 import { useScopes } from '../scopes.ts'
 import { NewJob } from './jobs/new-job.tsx'
 import './jobs.css'
@@ -36,11 +36,11 @@ const columns: Column<Job>[] = [
     title: 'Limits',
     width: 'minmax(0, 4fr)',
     isMinor: true,
-    cell: (job) => <span class="quiet">{limitsInWords(job)}</span>,
+    cell: (job) => <span class="quiet">{describeLimits(job)}</span>,
   },
   {
     name: 'updated',
-    title: 'Changed',
+    title: 'Updated',
     width: '110px',
     isMinor: true,
     cell: ({ updatedAt }) => <RelativeTime at={updatedAt} />,
@@ -61,55 +61,53 @@ const triggerColumn: Column<Job> = {
   ),
 }
 
-export default function JobsScreen() {
+export default function JobsScreen({ route }: ScreenProps) {
   const { can } = useScopes()
   if (search.value.has('new') && can('MANAGE')) return <NewJob />
-  return <JobList />
+  return <JobList route={route} />
 }
 
-function JobList() {
+function JobList({ route }: Pick<ScreenProps, 'route'>) {
   const { can } = useScopes()
-  const { list, rows, nextCursor, isLoading, error } = useList(lists.jobs())
-  const isEmpty = rows.length === 0 && nextCursor === null
   return (
-    <>
-      <PageHeader title="Jobs">
-        {can('MANAGE') && (
+    <ListScreen
+      route={route}
+      actions={
+        can('MANAGE') && (
           <a class="button primary" href="/jobs?new">
             New job
           </a>
-        )}
-      </PageHeader>
-      <ErrorNote error={error} onRetry={() => void list.refresh()} />
-      {isEmpty && (
-        <EmptyState icon="jobs" title="No jobs yet">
-          <p>
-            A job says what devices can be told to do.{' '}
-            {can('MANAGE') ? <a href="/jobs?new">Make the first one</a> : 'A key with MANAGE can make one.'}
-          </p>
-        </EmptyState>
-      )}
-      {rows.length > 0 && (
-        <DataTable
-          label="Jobs"
-          columns={can('TRIGGER') ? [...columns, triggerColumn] : columns}
-          rows={rows}
-          idOf={({ jobName }) => jobName}
-          hrefOf={hrefOf}
-          hasMore={nextCursor !== null}
-          isLoading={isLoading}
-          onEndNear={() => void list.loadMore()}
-        />
-      )}
-    </>
+        )
+      }
+      list={useList(lists.jobs())}
+      columns={can('TRIGGER') ? [...columns, triggerColumn] : columns}
+      hrefOf={hrefOf}
+      empty={<NoJobs />}
+    />
   )
 }
 
-function limitsInWords({ expireAfterSeconds, timeoutSeconds, deadlineSeconds, retry }: Job): string {
+function NoJobs() {
+  const { can } = useScopes()
+  return (
+    <EmptyState icon="jobs" title="No jobs yet">
+      <p>
+        A job describes what devices can be asked to do.{' '}
+        {can('MANAGE') ? (
+          <a href="/jobs?new">Create the first one</a>
+        ) : (
+          'A key with the MANAGE scope can create one.'
+        )}
+      </p>
+    </EmptyState>
+  )
+}
+
+function describeLimits({ expireAfterSeconds, timeoutSeconds, deadlineSeconds, retry }: Job): string {
   const limits = [
-    expireAfterSeconds !== null && `waits ${writeDuration(expireAfterSeconds)}`,
-    timeoutSeconds !== null && `runs ${writeDuration(timeoutSeconds)}`,
-    deadlineSeconds !== null && `${writeDuration(deadlineSeconds)} in all`,
+    expireAfterSeconds !== null && `expires after ${writeDuration(expireAfterSeconds)}`,
+    timeoutSeconds !== null && `times out after ${writeDuration(timeoutSeconds)}`,
+    deadlineSeconds !== null && `deadline ${writeDuration(deadlineSeconds)}`,
     retry !== null && `${retry.max} ${retry.max === 1 ? 'retry' : 'retries'}`,
   ]
   return limits.filter((limit) => limit !== false).join(', ') || 'none'

@@ -4,30 +4,31 @@ import type { ApiKey, CreatedApiKey } from '@jobcast/client'
 import { useState } from 'preact/hooks'
 import { jobcast } from '../api/client.ts'
 import { lists, queries } from '../api/queries.ts'
-import { readAnew } from '../api/read-anew.ts'
+import { refreshKeys } from '../api/refresh-keys.ts'
 import { self } from '../api/self.ts'
 import { useList } from '../api/use-list.ts'
 import { useQuery } from '../api/use-query.ts'
+import { quoted } from '../parts/command-line.ts'
 import { ConfirmButton } from '../parts/confirm-button.tsx'
-import { type Column, DataTable } from '../parts/data-table.tsx'
+import type { Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
-import { ErrorNote } from '../parts/error-note.tsx'
 import { SelectField } from '../parts/field.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { PageHeader } from '../parts/page-header.tsx'
+import { ListScreen } from '../parts/list-screen.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
 import { SecretNote } from '../parts/secret-note.tsx'
 import { now, parseTime } from '../parts/time.ts'
 import { search, setSearch } from '../router.ts'
+import type { ScreenProps } from '../routes.ts'
 import { useScopes } from '../scopes.ts'
 import { NewKey } from './keys/new-key.tsx'
 import { NewOwner } from './keys/new-owner.tsx'
 
-type Standing = 'good' | 'expired' | 'revoked'
+type Status = 'active' | 'expired' | 'revoked'
 
-function standingOf({ revokedAt, expiresAt }: ApiKey, at: number): Standing {
+function statusOf({ revokedAt, expiresAt }: ApiKey, at: number): Status {
   if (revokedAt !== null) return 'revoked'
-  return expiresAt !== null && parseTime(expiresAt) <= at ? 'expired' : 'good'
+  return expiresAt !== null && parseTime(expiresAt) <= at ? 'expired' : 'active'
 }
 
 const columns: Column<ApiKey>[] = [
@@ -77,7 +78,7 @@ const columns: Column<ApiKey>[] = [
   },
   {
     name: 'id',
-    title: 'Id',
+    title: 'ID',
     width: 'minmax(0, 2fr)',
     isMinor: true,
     cell: ({ keyId }) => <code class="quiet">{keyId}</code>,
@@ -88,79 +89,82 @@ const revokeColumn: Column<ApiKey> = {
   name: 'revoke',
   title: <span class="hidden">Revoke</span>,
   width: '76px',
-  cell: (key) => standingOf(key, now.value) !== 'revoked' && <Revoke apiKey={key} />,
+  cell: (key) => statusOf(key, now.value) !== 'revoked' && <Revoke apiKey={key} />,
 }
 
-const standings = [
-  { value: '', label: 'Good ones' },
-  { value: 'all', label: 'All, revoked too' },
+const shownKeys = [
+  { value: '', label: 'Active' },
+  { value: 'all', label: 'All, including revoked' },
 ]
 
-export default function KeysScreen() {
+export default function KeysScreen({ route }: ScreenProps) {
   const { can } = useScopes()
   const ownerId = search.value.get('owner') ?? ''
   const isAll = search.value.get('show') === 'all'
-  const [making, setMaking] = useState<'key' | 'owner'>()
+  const [creating, setCreating] = useState<'key' | 'owner'>()
   const [created, setCreated] = useState<CreatedApiKey>()
-  const { list, rows, nextCursor, isLoading, error } = useList(lists.keys({ ownerId: ownerId || undefined }))
+  const keys = useList(lists.keys({ ownerId: ownerId || undefined }))
   const canChange = can('MANAGE') || can('ADMIN')
-  const shown = isAll ? rows : rows.filter((key) => standingOf(key, now.value) === 'good')
-  const isEmpty = shown.length === 0 && nextCursor === null
   return (
-    <>
-      <PageHeader title="Keys">
-        {can('ADMIN') && (
-          <button type="button" onClick={() => setMaking('owner')}>
-            New owner
-          </button>
-        )}
-        {canChange && (
-          <button type="button" class="primary" onClick={() => setMaking('key')}>
-            New key
-          </button>
-        )}
-      </PageHeader>
-      {created && (
-        <SecretNote
-          title={`The key ${created.keyName}`}
-          secret={created.apiKey}
-          commands={[{ title: 'In a terminal', line: `export JOBCAST_API_KEY=${created.apiKey}` }]}
-          onDone={() => setCreated(undefined)}
-        >
-          It is shown this once. Whoever has it may do what its scopes say.
-        </SecretNote>
-      )}
-      <div class="filters">
-        {can('ADMIN') && <OwnerField ownerId={ownerId} />}
-        <SelectField
-          label="Show"
-          value={isAll ? 'all' : ''}
-          options={standings}
-          onChange={(value) => setSearch({ show: value })}
-        />
-      </div>
-      <ErrorNote error={error} onRetry={() => void list.refresh()} />
-      {isEmpty && (
-        <EmptyState icon="keys" title={isAll ? 'No keys yet' : 'No good keys'}>
-          {canChange && <p>Callers sign in with a key. Make one with “New key”.</p>}
+    <ListScreen
+      route={route}
+      actions={
+        <>
+          {can('ADMIN') && (
+            <button type="button" onClick={() => setCreating('owner')}>
+              New owner
+            </button>
+          )}
+          {canChange && (
+            <button type="button" class="primary" onClick={() => setCreating('key')}>
+              New key
+            </button>
+          )}
+        </>
+      }
+      notice={created && <Created created={created} onDone={() => setCreated(undefined)} />}
+      filters={
+        <div class="filters">
+          {can('ADMIN') && <OwnerField ownerId={ownerId} />}
+          <SelectField
+            label="Show"
+            value={isAll ? 'all' : ''}
+            options={shownKeys}
+            onChange={(value) => setSearch({ show: value })}
+          />
+        </div>
+      }
+      list={keys}
+      rows={isAll ? keys.rows : keys.rows.filter((key) => statusOf(key, now.value) === 'active')}
+      columns={canChange ? [...columns, revokeColumn] : columns}
+      empty={
+        <EmptyState icon="keys" title={isAll ? 'No keys yet' : 'No active keys'}>
+          {canChange && <p>API calls are signed in with a key. Create one with “New key”.</p>}
         </EmptyState>
-      )}
-      {shown.length > 0 && (
-        <DataTable
-          label="Keys"
-          columns={canChange ? [...columns, revokeColumn] : columns}
-          rows={shown}
-          idOf={({ keyId }) => keyId}
-          hasMore={nextCursor !== null}
-          isLoading={isLoading}
-          onEndNear={() => void list.loadMore()}
+      }
+    >
+      {creating === 'key' && (
+        <NewKey
+          ownerId={ownerId || undefined}
+          onClose={() => setCreating(undefined)}
+          onCreated={setCreated}
         />
       )}
-      {making === 'key' && (
-        <NewKey ownerId={ownerId || undefined} onClose={() => setMaking(undefined)} onCreated={setCreated} />
-      )}
-      {making === 'owner' && <NewOwner onClose={() => setMaking(undefined)} />}
-    </>
+      {creating === 'owner' && <NewOwner onClose={() => setCreating(undefined)} />}
+    </ListScreen>
+  )
+}
+
+function Created({ created, onDone }: { created: CreatedApiKey; onDone: () => void }) {
+  return (
+    <SecretNote
+      title={`Key ${created.keyName}`}
+      secret={created.apiKey}
+      commands={[{ title: 'In a terminal', line: `export JOBCAST_API_KEY=${quoted(created.apiKey)}` }]}
+      onDone={onDone}
+    >
+      It is shown only once. Whoever has it can do what its scopes allow.
+    </SecretNote>
   )
 }
 
@@ -184,18 +188,18 @@ function OwnerField({ ownerId }: { ownerId: string }) {
 }
 
 function State({ apiKey }: { apiKey: ApiKey }) {
-  const standing = standingOf(apiKey, now.value)
+  const status = statusOf(apiKey, now.value)
   return (
-    <span class={`badge tone-${standing === 'good' ? 'good' : 'off'}`}>
-      <Icon name={standing === 'good' ? 'good' : 'off'} />
-      {standing}
+    <span class={`badge tone-${status === 'active' ? 'good' : 'off'}`}>
+      <Icon name={status === 'active' ? 'good' : 'off'} />
+      {status}
     </span>
   )
 }
 
 function Revoke({ apiKey: { keyId, keyName, scopes } }: { apiKey: ApiKey }) {
   const { can } = useScopes()
-  // One with ADMIN is revoked by its like only.
+  // Only an ADMIN key can revoke an ADMIN key.
   if (scopes.includes('ADMIN') && !can('ADMIN')) return null
   const isOwn = keyId === self.value?.keyId
   return (
@@ -204,13 +208,13 @@ function Revoke({ apiKey: { keyId, keyName, scopes } }: { apiKey: ApiKey }) {
         label="Revoke"
         question={
           <p>
-            <strong>{keyName}</strong> is refused from the next request on. This cannot be undone.
-            {isOwn && ' It is the key of this session: you will be signed out.'}
+            <strong>{keyName}</strong> stops working with the next request. This cannot be undone.
+            {isOwn && ' This session uses it: you will be signed out.'}
           </p>
         }
         work={async () => {
           await jobcast.keys.revoke(keyId)
-          await readAnew(['keys'])
+          await refreshKeys(['keys'])
         }}
       />
     </span>

@@ -1,4 +1,4 @@
-// A run: how far it is, its course, and each of its executions.
+// A run: its state, its progress over time, and each of its executions.
 
 import './run.css'
 import './executions.css'
@@ -7,16 +7,17 @@ import { queries } from '../api/queries.ts'
 import { useQuery } from '../api/use-query.ts'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
-import { countsInWords, failuresOf, formatCount, looks, stateOrder } from '../parts/exec-state.ts'
+import { countsInWords, failuresOf, formatCount, stateOrder, stateStyles } from '../parts/exec-state.ts'
 import { PageHeader } from '../parts/page-header.tsx'
+import { PagedTable } from '../parts/paged-table.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
 import { StateBar } from '../parts/state-bar.tsx'
 import { Tabs } from '../parts/tabs.tsx'
 import { search } from '../router.ts'
-import { ExecutionTable } from './executions/execution-table.tsx'
+import { executionHref, runExecutionColumns } from './executions/execution-columns.tsx'
 import { ExportButtons } from './executions/export.tsx'
 import { useLiveExecutions } from './executions/live-executions.ts'
-import { CourseChart } from './run/course-chart.tsx'
+import { ProgressChart } from './run/progress-chart.tsx'
 import { RunActions, unsuccessfulOf } from './run/run-actions.tsx'
 
 export default function RunScreen({ params }: { params: { runId?: string } }) {
@@ -35,9 +36,9 @@ export default function RunScreen({ params }: { params: { runId?: string } }) {
 function WholeRun({ run }: { run: Run }) {
   const { runId, jobName, total, counts } = run
   const wanted = search.value.get('execState') as ExecState | null
-  const execState = wanted !== null && wanted in looks ? wanted : undefined
+  const execState = wanted !== null && wanted in stateStyles ? wanted : undefined
   const query = { runId, execState }
-  const { list, rows, nextCursor, isLoading, error } = useLiveExecutions(query)
+  const executions = useLiveExecutions(query)
   return (
     <>
       <PageHeader title={jobName} about={<About run={run} />}>
@@ -49,25 +50,23 @@ function WholeRun({ run }: { run: Run }) {
           {countsInWords(counts)}
         </p>
         <StateBar counts={counts} total={total} />
-        <CourseChart run={run} />
+        <ProgressChart run={run} />
       </section>
       <Tabs label="Executions by state" current={execState ?? ''} tabs={tabsOf(run, execState)} />
-      <ErrorNote error={error} onRetry={() => void list.refresh()} />
-      {rows.length === 0 && nextCursor === null && (
-        <EmptyState icon="search" title={`None is ${execState ? looks[execState].word : 'here'} now`}>
-          <a href={`/runs/${runId}`}>Show all {formatCount(total)}</a>
-        </EmptyState>
-      )}
-      {rows.length > 0 && (
-        <ExecutionTable
-          label="Executions of the run"
-          ofRun
-          rows={rows}
-          hasMore={nextCursor !== null}
-          isLoading={isLoading}
-          onEndNear={() => void list.loadMore()}
-        />
-      )}
+      <PagedTable
+        label="Executions of the run"
+        list={executions}
+        columns={runExecutionColumns}
+        hrefOf={executionHref}
+        empty={
+          <EmptyState
+            icon="search"
+            title={execState ? `None ${stateStyles[execState].word}` : 'No executions'}
+          >
+            <a href={`/runs/${runId}`}>Show all {formatCount(total)}</a>
+          </EmptyState>
+        }
+      />
     </>
   )
 }
@@ -78,7 +77,7 @@ function About({ run }: { run: Run }) {
   const retries = useQuery({ ...queries.retriesOf(run), enabled: hasFailed })
   return (
     <>
-      Run {runId} on {formatCount(total)} {total === 1 ? 'device' : 'devices'}, {finished ? 'ended; ' : ''}
+      Run {runId} on {formatCount(total)} {total === 1 ? 'device' : 'devices'}, {finished ? 'finished; ' : ''}
       launched <RelativeTime at={launchedAt} />
       {retryOf !== null && (
         <>
@@ -103,7 +102,7 @@ function tabsOf({ runId, total, counts }: Run, open: ExecState | undefined) {
       .filter((state) => counts[state] > 0 || state === open)
       .map((state) => ({
         name: state,
-        label: capital(looks[state].word),
+        label: capital(stateStyles[state].word),
         href: `${href}?execState=${state}`,
         count: counts[state],
       })),
@@ -118,7 +117,7 @@ function NoRun() {
   return (
     <>
       <PageHeader title="Run" />
-      <EmptyState icon="runs" title="There is no such run">
+      <EmptyState icon="runs" title="Run not found">
         <a href="/runs">Show all runs</a>
       </EmptyState>
     </>

@@ -4,15 +4,15 @@ import './runs.css'
 import type { Run } from '@jobcast/client'
 import { lists } from '../api/queries.ts'
 import { useList } from '../api/use-list.ts'
-import { type Column, DataTable } from '../parts/data-table.tsx'
-import { EmptyState } from '../parts/empty-state.tsx'
-import { ErrorNote } from '../parts/error-note.tsx'
+import type { Column } from '../parts/data-table.tsx'
+import { EmptyState, NoMatches } from '../parts/empty-state.tsx'
 import { countsInWords, failuresOf, formatCount } from '../parts/exec-state.ts'
-import { PageHeader } from '../parts/page-header.tsx'
+import { ListScreen } from '../parts/list-screen.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
 import { StateBar } from '../parts/state-bar.tsx'
 import { Tabs } from '../parts/tabs.tsx'
 import { search, setSearch } from '../router.ts'
+import type { ScreenProps } from '../routes.ts'
 import { useScopes } from '../scopes.ts'
 import { JobFilter } from './executions/job-filter.tsx'
 
@@ -45,7 +45,7 @@ const columns: Column<Run>[] = [
   },
   {
     name: 'words',
-    title: 'In words',
+    title: 'Results',
     width: 'minmax(0, 3fr)',
     isMinor: true,
     cell: ({ counts, retryOf }) => (
@@ -67,67 +67,60 @@ const columns: Column<Run>[] = [
 
 const states = [
   { name: '', label: 'All' },
-  { name: 'false', label: 'Under way' },
-  { name: 'true', label: 'Ended' },
+  { name: 'false', label: 'Unfinished' },
+  { name: 'true', label: 'Finished' },
 ]
 
-export default function RunsScreen() {
+export default function RunsScreen({ route }: ScreenProps) {
   const { can } = useScopes()
   const jobName = search.value.get('jobName') ?? ''
   const finished = search.value.get('finished') ?? ''
-  const { list, rows, nextCursor, isLoading, error } = useList(
+  const runs = useList(
     lists.runs({
       jobName: jobName || undefined,
       finished: finished === '' ? undefined : finished === 'true',
     }),
   )
-  const isFiltered = jobName !== '' || finished !== ''
   return (
-    <>
-      <PageHeader title="Runs">
-        {can('TRIGGER') && (
+    <ListScreen
+      route={route}
+      actions={
+        can('TRIGGER') && (
           <a class="button primary" href="/trigger">
             Trigger a job
           </a>
-        )}
-      </PageHeader>
-      <div class="runs-filters">
-        <Tabs
-          label="State of the runs"
-          current={finished}
-          tabs={states.map(({ name, label }) => ({ name, label, href: hrefWith(jobName, name) }))}
-        />
-        <search class="filters" aria-label="Filters">
-          <JobFilter value={jobName} onChange={(name) => setSearch({ jobName: name })} />
-        </search>
-      </div>
-      <ErrorNote error={error} onRetry={() => void list.refresh()} />
-      {rows.length === 0 && nextCursor === null && (
-        <EmptyState icon="runs" title={isFiltered ? 'No run is like this' : 'Nothing has run yet'}>
-          {isFiltered ? (
-            <a href="/runs">Show all</a>
-          ) : (
-            can('TRIGGER') && (
-              <p>
-                <a href="/trigger">Trigger a job</a>, and it appears here.
-              </p>
-            )
-          )}
-        </EmptyState>
+        )
+      }
+      filters={
+        <div class="runs-filters">
+          <Tabs
+            label="State of the runs"
+            current={finished}
+            tabs={states.map(({ name, label }) => ({ name, label, href: hrefWith(jobName, name) }))}
+          />
+          <search class="filters" aria-label="Filters">
+            <JobFilter value={jobName} onChange={(name) => setSearch({ jobName: name })} />
+          </search>
+        </div>
+      }
+      list={runs}
+      columns={columns}
+      hrefOf={hrefOf}
+      empty={jobName !== '' || finished !== '' ? <NoMatches what="runs" href="/runs" /> : <NoRuns />}
+    />
+  )
+}
+
+function NoRuns() {
+  const { can } = useScopes()
+  return (
+    <EmptyState icon="runs" title="No runs yet">
+      {can('TRIGGER') && (
+        <p>
+          <a href="/trigger">Trigger a job</a>, and its run appears here.
+        </p>
       )}
-      {rows.length > 0 && (
-        <DataTable
-          label="Runs"
-          columns={columns}
-          rows={rows}
-          idOf={({ runId }) => runId}
-          hrefOf={hrefOf}
-          hasMore={nextCursor !== null}
-          isLoading={isLoading}
-          onEndNear={() => void list.loadMore()}
-        />
-      )}
-    </>
+    </EmptyState>
   )
 }
 

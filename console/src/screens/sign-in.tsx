@@ -11,7 +11,7 @@ import { Mark } from '../parts/navigation.tsx'
 /** `/sign-in#ticket=…`: what is behind the # reaches no server. It is taken out of the address and of the history. */
 export const ticket = signal(takeTicket())
 
-// Whoever opens the link where the page is open already does not load it anew.
+// A link opened where the page is already open does not reload it.
 window.addEventListener('hashchange', () => {
   const taken = takeTicket()
   if (taken === undefined) return
@@ -57,7 +57,7 @@ export function SignInScreen({ onShown }: { onShown: () => void }) {
         {byTicket.error !== undefined && byKey.error === undefined && (
           <div class="error-note" role="alert">
             <p>
-              <strong>This link has been used already, or is too old.</strong> Sign in with an API key, or get
+              <strong>This link has already been used or has expired.</strong> Sign in with an API key, or get
               a new link: <code>npm start</code> prints one.
             </p>
           </div>
@@ -70,7 +70,7 @@ export function SignInScreen({ onShown }: { onShown: () => void }) {
           autoFocus
           required
           placeholder="jc_…"
-          hint="The first one is in the file admin-key of the data folder. The browser keeps only a session, for 12 hours."
+          hint="The first one is in the file admin-key in the data folder. The browser keeps only a session, for 12 hours."
           value={apiKey}
           onInput={setApiKey}
         />

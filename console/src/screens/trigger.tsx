@@ -16,6 +16,7 @@ import { TextField } from '../parts/field.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { PageHeader } from '../parts/page-header.tsx'
 import { navigate, search, setSearch } from '../router.ts'
+import type { ScreenProps } from '../routes.ts'
 import { useScopes } from '../scopes.ts'
 import { DevicePicker } from './trigger/device-picker.tsx'
 import { countSelection, type Directory, useDirectory } from './trigger/directory.ts'
@@ -30,7 +31,7 @@ function firstSelection(): Selection {
   return { deviceIds: new Set(search.value.getAll('deviceId')), tag: undefined }
 }
 
-export default function TriggerScreen() {
+export default function TriggerScreen({ route }: ScreenProps) {
   const canRead = useScopes().can('READ')
   const directory = useDirectory(canRead)
   const jobs = useQuery({ ...queries.allJobs(), enabled: canRead })
@@ -63,7 +64,7 @@ export default function TriggerScreen() {
     })
   return (
     <>
-      <PageHeader title="Trigger" />
+      <PageHeader title={route.title} />
       <div class="trigger">
         <div class="trigger-form">
           <section class="panel" aria-label="What">
@@ -100,7 +101,7 @@ export default function TriggerScreen() {
               />
             )}
             <ErrorNote error={directory.error} />
-            <DevicesError error={trigger.error} onLeaveOut={remove} />
+            <DevicesError error={trigger.error} onRemoveUnknown={remove} />
           </section>
         </div>
         <div class="trigger-summary">
@@ -120,13 +121,13 @@ export default function TriggerScreen() {
   )
 }
 
-type Trigger = { run: () => void; isRunning: boolean; error: unknown; madeRun: number | undefined }
+type Trigger = { run: () => void; isRunning: boolean; error: unknown; createdRun: number | undefined }
 
 /** Pressed twice, or again after an answer that was lost, it makes one run: the same request has the same key. */
 function useTrigger(jobName: string, deviceIds: string[]): Trigger {
   const { can } = useScopes()
   const request = useRef<{ of: string[]; jobName: string; idempotencyKey: string } | undefined>(undefined)
-  const [madeRun, setMadeRun] = useState<number>()
+  const [createdRun, setCreatedRun] = useState<number>()
   const action = useAction(async () => {
     if (request.current?.of !== deviceIds || request.current.jobName !== jobName) {
       request.current = { of: deviceIds, jobName, idempotencyKey: newRequestKey() }
@@ -136,14 +137,14 @@ function useTrigger(jobName: string, deviceIds: string[]): Trigger {
     if (can('READ')) navigate(`/runs/${runId}`)
     else {
       request.current = undefined
-      setMadeRun(runId)
+      setCreatedRun(runId)
     }
   })
   return {
     run: () => void (action.isRunning || action.run()),
     isRunning: action.isRunning,
     error: action.error,
-    madeRun,
+    createdRun,
   }
 }
 
@@ -174,19 +175,17 @@ function Summary({ jobName, deviceIds, directory, trigger, onRemove }: SummaryPr
       </header>
       {directory.isRead && (
         <dl class="selection-counts" aria-live="polite">
-          <Count term="online" value={counts.online} about="get it at once" />
-          <Count term="offline" value={counts.offline} about="get it when they are back" />
-          <Count term="busy" value={counts.busy} about="finish something first" />
-          {counts.unknown > 0 && (
-            <Count term="unknown" value={counts.unknown} about="are no devices of yours" isBad />
-          )}
+          <Count term="online" value={counts.online} about="receive it at once" />
+          <Count term="offline" value={counts.offline} about="receive it when they reconnect" />
+          <Count term="busy" value={counts.busy} about="finish other work first" />
+          {counts.unknown > 0 && <Count term="unknown" value={counts.unknown} about="not found" isBad />}
         </dl>
       )}
       <Chosen deviceIds={deviceIds} onRemove={onRemove} />
       {errorAt(trigger.error, 'job') === undefined && !isDevicesError(trigger.error) && (
         <ErrorNote error={trigger.error} />
       )}
-      {trigger.madeRun !== undefined && <p role="status">Run {trigger.madeRun} is made.</p>}
+      {trigger.createdRun !== undefined && <p role="status">Run {trigger.createdRun} created.</p>}
       <button
         type="button"
         class="primary"
@@ -254,8 +253,8 @@ function JobAbout({ description, document }: { description: string; document: Re
     <div class="job-about">
       {description && <p>{description}</p>}
       <details>
-        <summary>What devices get</summary>
-        <CodeBlock text={JSON.stringify(document, null, 2)} label="What devices get" />
+        <summary>Document sent to devices</summary>
+        <CodeBlock text={JSON.stringify(document, null, 2)} label="Document sent to devices" />
       </details>
     </div>
   )
@@ -276,10 +275,10 @@ function isDevicesError(error: unknown): error is JobcastError {
 
 function DevicesError({
   error,
-  onLeaveOut,
+  onRemoveUnknown,
 }: {
   error: unknown
-  onLeaveOut: (deviceIds: Iterable<string>) => void
+  onRemoveUnknown: (deviceIds: Iterable<string>) => void
 }) {
   if (!isDevicesError(error)) return null
   const { deviceIds = [] } = error
@@ -290,8 +289,8 @@ function DevicesError({
         {deviceIds.length > 0 ? `: ${deviceIds.join(', ')}` : error.detail && `: ${error.detail}`}
       </p>
       {deviceIds.length > 0 && (
-        <button type="button" onClick={() => onLeaveOut(deviceIds)}>
-          Leave {deviceIds.length === 1 ? 'it' : 'them'} out
+        <button type="button" onClick={() => onRemoveUnknown(deviceIds)}>
+          Remove {deviceIds.length === 1 ? 'it' : 'them'}
         </button>
       )}
     </div>
@@ -302,7 +301,7 @@ function NoJobs() {
   return (
     <EmptyState icon="jobs" title="No jobs yet">
       <p>
-        <a href="/jobs">Make a job</a>: a name, and what devices are to do.
+        <a href="/jobs">Create a job</a>: a name, and what devices are to do.
       </p>
     </EmptyState>
   )

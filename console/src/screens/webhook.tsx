@@ -1,20 +1,20 @@
-// One webhook: where it goes, how it is, and the log of what was sent.
+// One webhook: its settings, its state, and the log of deliveries.
 
 import type { Webhook } from '@jobcast/client'
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import { jobcast } from '../api/client.ts'
 import { isNotFound } from '../api/is-there.ts'
 import { queries } from '../api/queries.ts'
-import { readAnew } from '../api/read-anew.ts'
+import { refreshKeys } from '../api/refresh-keys.ts'
 import { useAction } from '../api/use-action.ts'
-import { forgetRow } from '../api/use-list.ts'
+import { removeRow } from '../api/use-list.ts'
 import { useQuery } from '../api/use-query.ts'
 import { ConfirmButton } from '../parts/confirm-button.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { Facts } from '../parts/facts.tsx'
 import { PageHeader } from '../parts/page-header.tsx'
-import { RelativeTime } from '../parts/relative-time.tsx'
+import { Elapsed, RelativeTime } from '../parts/relative-time.tsx'
 import { SecretNote } from '../parts/secret-note.tsx'
 import { navigate } from '../router.ts'
 import { useScopes } from '../scopes.ts'
@@ -25,12 +25,12 @@ import { eventsInWords } from './webhooks/webhook-draft.ts'
 import { WebhookState } from './webhooks/webhook-state.tsx'
 import './webhooks.css'
 
-/** No event tells of what becomes of a webhook. */
-const lookAgainMs = 2000
+/** Webhooks have no events of their own. */
+const pollMs = 2000
 
 export default function WebhookScreen({ params }: { params: Record<string, string> }) {
   const name = params.webhookName as string
-  const query = useQuery({ ...queries.webhook(name), refetchInterval: lookAgainMs })
+  const query = useQuery({ ...queries.webhook(name), refetchInterval: pollMs })
   const { data: webhook, error } = query
   const [secret, setSecret] = useState<string>()
   // Of one that was made a moment ago.
@@ -42,7 +42,7 @@ export default function WebhookScreen({ params }: { params: Record<string, strin
         {webhook && !isGone && <Actions webhook={webhook} onSecret={setSecret} />}
       </PageHeader>
       {isGone && (
-        <EmptyState icon="webhooks" title="There is no such webhook">
+        <EmptyState icon="webhooks" title="Webhook not found">
           <p>
             <a href="/webhooks">All webhooks</a>
           </p>
@@ -50,8 +50,8 @@ export default function WebhookScreen({ params }: { params: Record<string, strin
       )}
       {!webhook && !isGone && <ErrorNote error={error} onRetry={() => void query.refetch()} />}
       {secret !== undefined && (
-        <SecretNote title="The secret of this webhook" secret={secret} onDone={() => setSecret(undefined)}>
-          Your receiver checks with it that events come from here. It is shown this once.
+        <SecretNote title="Webhook secret" secret={secret} onDone={() => setSecret(undefined)}>
+          Your receiver verifies signatures with it. It is shown only once.
         </SecretNote>
       )}
       {webhook && !isGone && (
@@ -71,11 +71,11 @@ function Actions({ webhook, onSecret }: { webhook: Webhook; onSecret: (secret: s
   const pauseOrResume = useAction(async () => {
     if (state === 'ACTIVE') await jobcast.webhooks.pause(webhookName)
     else await jobcast.webhooks.resume(webhookName)
-    await readAnew(['webhook', webhookName])
+    await refreshKeys(['webhook', webhookName])
   })
   const remove = useCallback(async () => {
     await jobcast.webhooks.delete(webhookName)
-    forgetRow(['webhooks'], webhookName)
+    removeRow(['webhooks'], webhookName)
     navigate('/webhooks')
   }, [webhookName])
   if (!can('MANAGE')) return null
@@ -98,8 +98,8 @@ function Actions({ webhook, onSecret }: { webhook: Webhook; onSecret: (secret: s
         isHarmless
         question={
           <p>
-            A new secret is made, and shown once. For a day events are signed with both, so that your receiver
-            can be changed without haste.
+            A new secret is created and shown only once. For a day events are signed with both, so that you
+            can change the receiver in the meantime.
           </p>
         }
         work={async () => onSecret((await jobcast.webhooks.rotateSecret(webhookName)).secret)}
@@ -108,8 +108,8 @@ function Actions({ webhook, onSecret }: { webhook: Webhook; onSecret: (secret: s
         label="Delete webhook"
         question={
           <p>
-            Nothing more is sent to <strong>{webhookName}</strong>, and its log is gone. This cannot be
-            undone.
+            <strong>{webhookName}</strong> receives no more events, and its delivery log is deleted. This
+            cannot be undone.
           </p>
         }
         work={remove}
@@ -125,28 +125,26 @@ function About({ webhook }: { webhook: Webhook }) {
     <section class="panel webhook-about" aria-label="About">
       <Facts
         facts={[
-          { name: 'Address', value: <code>{url}</code> },
-          { name: 'Told of', value: eventsInWords(webhook) },
+          { name: 'URL', value: <code>{url}</code> },
+          { name: 'Events', value: eventsInWords(webhook) },
           {
-            name: 'Last accepted',
-            value: lastDeliveredAt ? (
-              <RelativeTime at={lastDeliveredAt} />
-            ) : (
-              <span class="quiet">nothing yet</span>
-            ),
+            name: 'Last delivered',
+            value: lastDeliveredAt ? <RelativeTime at={lastDeliveredAt} /> : <span class="quiet">never</span>,
           },
-          ...(failingSince === null ? [] : [{ name: 'Accepts nothing', value: <Since at={failingSince} /> }]),
-          { name: 'Made', value: <RelativeTime at={createdAt} /> },
+          ...(failingSince === null
+            ? []
+            : [{ name: 'Failing for', value: <FailingFor since={failingSince} /> }]),
+          { name: 'Created', value: <RelativeTime at={createdAt} /> },
         ]}
       />
     </section>
   )
 }
 
-function Since({ at }: { at: string }) {
+function FailingFor({ since }: { since: string }) {
   return (
     <span class="is-failing">
-      since <RelativeTime at={at} />
+      <Elapsed since={since} />
     </span>
   )
 }

@@ -1,15 +1,15 @@
-// All webhooks, and how they are.
+// All webhooks, and how each is doing.
 
 import type { Webhook } from '@jobcast/client'
 import { useCallback, useState } from 'preact/hooks'
 import { lists } from '../api/queries.ts'
 import { useEvery } from '../api/use-every.ts'
 import { useList } from '../api/use-list.ts'
-import { type Column, DataTable } from '../parts/data-table.tsx'
+import type { Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
-import { ErrorNote } from '../parts/error-note.tsx'
-import { PageHeader } from '../parts/page-header.tsx'
+import { ListScreen } from '../parts/list-screen.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
+import type { ScreenProps } from '../routes.ts'
 import { useScopes } from '../scopes.ts'
 import { NewWebhook } from './webhooks/new-webhook.tsx'
 import { eventsInWords } from './webhooks/webhook-draft.ts'
@@ -27,21 +27,21 @@ const columns: Column<Webhook>[] = [
   { name: 'state', title: 'State', width: '130px', cell: (webhook) => <WebhookState webhook={webhook} /> },
   {
     name: 'url',
-    title: 'Address',
+    title: 'URL',
     width: 'minmax(0, 3fr)',
     isMinor: true,
     cell: ({ url }) => <code>{url}</code>,
   },
   {
     name: 'events',
-    title: 'Told of',
+    title: 'Events',
     width: 'minmax(0, 3fr)',
     isMinor: true,
     cell: (webhook) => <span class="quiet">{eventsInWords(webhook)}</span>,
   },
   {
     name: 'delivered',
-    title: 'Last accepted',
+    title: 'Last delivered',
     width: '120px',
     isMinor: true,
     cell: ({ lastDeliveredAt }) =>
@@ -49,49 +49,46 @@ const columns: Column<Webhook>[] = [
   },
 ]
 
-/** No event tells of webhooks: an event for each would make another for each. */
-const lookAgainMs = 5000
+/** Deliveries have no events: each would cause another delivery. */
+const pollMs = 5000
 
-export default function WebhooksScreen() {
+export default function WebhooksScreen({ route }: ScreenProps) {
   const { can } = useScopes()
-  const [isMaking, setMaking] = useState(false)
-  const { list, rows, nextCursor, isLoading, error } = useList(lists.webhooks())
+  const [isCreating, setCreating] = useState(false)
+  const webhooks = useList(lists.webhooks())
+  const { list } = webhooks
   useEvery(
-    lookAgainMs,
+    pollMs,
     useCallback(() => void list.refresh(), [list]),
   )
-  const isEmpty = rows.length === 0 && nextCursor === null
   return (
-    <>
-      <PageHeader title="Webhooks">
-        {can('MANAGE') && (
-          <button type="button" class="primary" onClick={() => setMaking(true)}>
+    <ListScreen
+      route={route}
+      actions={
+        can('MANAGE') && (
+          <button type="button" class="primary" onClick={() => setCreating(true)}>
             New webhook
           </button>
-        )}
-      </PageHeader>
-      <ErrorNote error={error} onRetry={() => void list.refresh()} />
-      {isEmpty && (
-        <EmptyState icon="webhooks" title="No webhooks yet">
-          <p>
-            A webhook is an address of yours that is told of events: a run has finished, an execution has
-            failed. {can('MANAGE') ? 'Make one with “New webhook”.' : 'A key with MANAGE can make one.'}
-          </p>
-        </EmptyState>
-      )}
-      {rows.length > 0 && (
-        <DataTable
-          label="Webhooks"
-          columns={columns}
-          rows={rows}
-          idOf={({ webhookName }) => webhookName}
-          hrefOf={hrefOf}
-          hasMore={nextCursor !== null}
-          isLoading={isLoading}
-          onEndNear={() => void list.loadMore()}
-        />
-      )}
-      {isMaking && <NewWebhook onClose={() => setMaking(false)} />}
-    </>
+        )
+      }
+      list={webhooks}
+      columns={columns}
+      hrefOf={hrefOf}
+      empty={<NoWebhooks />}
+    >
+      {isCreating && <NewWebhook onClose={() => setCreating(false)} />}
+    </ListScreen>
+  )
+}
+
+function NoWebhooks() {
+  const { can } = useScopes()
+  return (
+    <EmptyState icon="webhooks" title="No webhooks yet">
+      <p>
+        A webhook sends events to a URL of yours: a run has finished, an execution has failed.{' '}
+        {can('MANAGE') ? 'Create one with “New webhook”.' : 'A key with the MANAGE scope can create one.'}
+      </p>
+    </EmptyState>
   )
 }

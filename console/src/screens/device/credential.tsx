@@ -1,9 +1,9 @@
-// What the device signs in with. The API can make a token and revoke it; both disconnect the device.
+// The device's token. Creating a new one and revoking it both disconnect the device.
 
 import type { Device } from '@jobcast/client'
 import { useState } from 'preact/hooks'
 import { jobcast } from '../../api/client.ts'
-import { readAnew } from '../../api/read-anew.ts'
+import { refreshKeys } from '../../api/refresh-keys.ts'
 import { useAction } from '../../api/use-action.ts'
 import { agentLine } from '../../parts/command-line.ts'
 import { ConfirmButton } from '../../parts/confirm-button.tsx'
@@ -15,16 +15,16 @@ import { useScopes } from '../../scopes.ts'
 export function Credential({ device: { deviceId, credentialCreatedAt } }: { device: Device }) {
   const { can } = useScopes()
   const [token, setToken] = useState<string>()
-  const makeToken = async () => {
+  const createToken = async () => {
     setToken((await jobcast.devices.createCredential(deviceId)).deviceToken)
-    await readAnew(['device', deviceId])
+    await refreshKeys(['device', deviceId])
   }
   const revoke = async () => {
     await jobcast.devices.revokeCredential(deviceId)
     setToken(undefined)
-    await readAnew(['device', deviceId])
+    await refreshKeys(['device', deviceId])
   }
-  const first = useAction(makeToken)
+  const first = useAction(createToken)
   return (
     <section class="panel" aria-labelledby="credential">
       <header>
@@ -33,20 +33,20 @@ export function Credential({ device: { deviceId, credentialCreatedAt } }: { devi
       <div class="stack">
         {token !== undefined && (
           <SecretNote
-            title="The token of this device"
+            title="Device token"
             secret={token}
             commands={[{ title: 'On the device', line: agentLine(location.origin, deviceId, token) }]}
             onDone={() => setToken(undefined)}
           >
-            It is shown this once.
+            It is shown only once.
           </SecretNote>
         )}
         <p>
           {credentialCreatedAt === null ? (
-            'It has no token, so it cannot sign in.'
+            'No token: the device cannot connect.'
           ) : (
             <>
-              Its token was made <RelativeTime at={credentialCreatedAt} />.
+              Token created <RelativeTime at={credentialCreatedAt} />.
             </>
           )}
         </p>
@@ -56,7 +56,7 @@ export function Credential({ device: { deviceId, credentialCreatedAt } }: { devi
         <div class="panel-actions">
           {credentialCreatedAt === null ? (
             <button type="button" class="primary" disabled={first.isRunning} onClick={() => first.run()}>
-              Make a token
+              Create token
             </button>
           ) : (
             <>
@@ -64,19 +64,19 @@ export function Credential({ device: { deviceId, credentialCreatedAt } }: { devi
                 label="Rotate token"
                 question={
                   <p>
-                    A new token is made, and shown once. The one it has is void at once: the device is
-                    disconnected and not let in until it has the new one. What waits for it stays.
+                    A new token is created and shown only once. The current one stops working at once: the
+                    device is disconnected until it has the new one. Waiting executions are kept.
                   </p>
                 }
-                work={makeToken}
+                work={createToken}
               />
               <ConfirmButton
                 label="Revoke and disconnect"
                 confirm="Revoke"
                 question={
                   <p>
-                    The device is disconnected at once and not let in until you make it a new token; an
-                    enrolment does not let it in either. What waits for it stays.
+                    The device is disconnected at once and cannot connect until you create a new token; it
+                    cannot enroll either. Waiting executions are kept.
                   </p>
                 }
                 work={revoke}

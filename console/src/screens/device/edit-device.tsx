@@ -1,7 +1,7 @@
 import type { Device } from '@jobcast/client'
 import { useState } from 'preact/hooks'
 import { jobcast } from '../../api/client.ts'
-import { readAnew } from '../../api/read-anew.ts'
+import { refreshKeys } from '../../api/refresh-keys.ts'
 import { TextField } from '../../parts/field.tsx'
 import { FormDialog } from '../../parts/form-dialog.tsx'
 import { TagsField } from '../../parts/tags-field.tsx'
@@ -13,7 +13,7 @@ export function EditDevice({ device, onClose }: { device: Device; onClose: () =>
   const save = async () => {
     const name = deviceName.trim()
     await jobcast.devices.put(deviceId, { ...(name && { deviceName: name }), tags })
-    await readAnew(['device', deviceId])
+    await refreshKeys(['device', deviceId])
   }
   return (
     <FormDialog title={`Edit ${deviceId}`} submit="Save" work={save} onClose={onClose}>
@@ -22,9 +22,9 @@ export function EditDevice({ device, onClose }: { device: Device; onClose: () =>
         value={deviceName}
         onInput={setDeviceName}
         placeholder={deviceId}
-        hint="Without one it is named like its id."
+        hint="The ID if empty."
       />
-      <TagsField label="Tags" values={tags} onChange={setTags} hint="Enter or a comma ends one." />
+      <TagsField label="Tags" values={tags} onChange={setTags} hint="Press Enter or comma after each." />
     </FormDialog>
   )
 }

@@ -1,5 +1,5 @@
-// The last executions as a strip, newest at the right: its colour and shape say how each ended. Arrow keys walk over it;
-// what is under the pointer or the focus is said below.
+// The last executions as a strip, newest at the right: colour and shape show how each ended. Arrow keys move
+// over it; the one under the pointer or focus is described below.
 
 import type { Execution } from '@jobcast/client'
 import { useRef, useState } from 'preact/hooks'
@@ -7,7 +7,7 @@ import { queries } from '../../api/queries.ts'
 import { useQuery } from '../../api/use-query.ts'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { ErrorNote } from '../../parts/error-note.tsx'
-import { countsInWords, looks } from '../../parts/exec-state.ts'
+import { countsInWords, stateStyles } from '../../parts/exec-state.ts'
 import { formatDuration, formatRelative, now, parseTime } from '../../parts/time.ts'
 import { countStates } from './count-states.ts'
 
@@ -19,11 +19,11 @@ export function LastExecutions({ deviceId }: { deviceId: string }) {
       <header>
         <h2 id="last-executions">Last executions</h2>
         {executions.length > 0 && (
-          <a href={`/executions?deviceId=${encodeURIComponent(deviceId)}`}>All of this device</a>
+          <a href={`/executions?deviceId=${encodeURIComponent(deviceId)}`}>All executions of this device</a>
         )}
       </header>
       {!data && <ErrorNote error={error} />}
-      {data && executions.length === 0 && <EmptyState icon="executions" title="It has run nothing yet" />}
+      {data && executions.length === 0 && <EmptyState icon="executions" title="No executions yet" />}
       {executions.length > 0 && <Strip executions={executions} />}
     </section>
   )
@@ -58,7 +58,7 @@ function Strip({ executions }: { executions: Execution[] }) {
             <li key={jobExecutionId}>
               <a
                 href={`/executions/${jobExecutionId}`}
-                class={`tone-${looks[execState].tone} is-${execState.toLowerCase()}`}
+                class={`tone-${stateStyles[execState].tone} is-${execState.toLowerCase()}`}
                 tabIndex={execution === reachable ? 0 : -1}
                 onFocus={() => {
                   setFocusedId(jobExecutionId)
@@ -84,5 +84,5 @@ function inWords({ jobName, execState, launchedAt, startedAt, finishedAt }: Exec
   const launched = parseTime(launchedAt)
   const took =
     startedAt && finishedAt ? `, took ${formatDuration(parseTime(finishedAt) - parseTime(startedAt))}` : ''
-  return `${jobName}: ${looks[execState].word}, triggered ${formatRelative(launched, Math.max(at, launched))}${took}`
+  return `${jobName}: ${stateStyles[execState].word}, triggered ${formatRelative(launched, Math.max(at, launched))}${took}`
 }

@@ -1,4 +1,4 @@
-// When the device was there: a strip of the last day or week, and the last times it came and left.
+// Presence of the device: a strip of the last day or week, and the last connects and disconnects.
 
 import type { Device } from '@jobcast/client'
 import { useMemo, useState } from 'preact/hooks'
@@ -47,20 +47,20 @@ export function PresenceHistory({ device }: { device: Device }) {
       <ErrorNote error={error} />
       <Timeline spans={spans} from={to - ranges[range].ms} to={to} stepMs={ranges[range].stepMs} />
       <p class="note">
-        {since === null ? 'It has never connected.' : inWords(summaryOf(spans), ranges[range].word)}
-        {isReading && ' The log is still being read.'}
+        {since === null ? 'Never connected.' : inWords(summaryOf(spans), ranges[range].word)}
+        {isReading && ' Still loading the log.'}
       </p>
       {shown.length > 0 && (
         <ol class="changes" reversed>
           {shown.map((change, index) => (
             <li key={change.at}>
               <span class={`presence ${change.online ? 'online' : ''}`}>
-                {change.online ? 'came' : 'left'}
+                {change.online ? 'connected' : 'disconnected'}
               </span>
               <time dateTime={new Date(change.at).toISOString()}>{formatTime(change.at)}</time>
               <span class="quiet">
                 {/* The one above it is the one after it. */}
-                {change.online ? 'stayed ' : 'away '}
+                {change.online ? 'online for ' : 'offline for '}
                 {formatDuration(Math.max(1000, (shown[index - 1]?.at ?? to) - change.at))}
                 {index === 0 && ' so far'}
               </span>
@@ -88,11 +88,11 @@ function spansOfDevice(device: Device, changes: PresenceChange[], range: Range, 
 }
 
 function inWords({ onlineShare, timesOffline, longestOfflineMs }: Summary, range: string): string {
-  if (onlineShare === undefined) return `Nothing is known of the last ${range}.`
-  const share = `Online ${percent(onlineShare)} of what is known of the last ${range}`
+  if (onlineShare === undefined) return `No presence data for the last ${range}.`
+  const share = `Online ${percent(onlineShare)} of the recorded time in the last ${range}`
   if (timesOffline === 0) return `${share}.`
   const times = timesOffline === 1 ? 'once' : `${timesOffline} times`
-  return `${share}; offline ${times}, at most for ${formatDuration(longestOfflineMs)}.`
+  return `${share}; offline ${times}, for at most ${formatDuration(longestOfflineMs)}.`
 }
 
 /** "99.9 %", and never 100 % when it is less. */
@@ -141,7 +141,7 @@ function Timeline({ spans, from, to, stepMs }: TimelineProps) {
 }
 
 function spanWord({ online }: Span): string {
-  if (online === undefined) return 'not known'
+  if (online === undefined) return 'no data'
   return online ? 'online' : 'offline'
 }
 

@@ -1,4 +1,4 @@
-// Changes of presence as spans of a stretch of time: online, offline, or not known.
+// Changes of presence as spans: online, offline, or no data.
 
 import type { PresenceChange } from './use-presence.ts'
 
@@ -8,10 +8,10 @@ type Now = { online: boolean; since: number | undefined; createdAt: number }
 
 /**
  * From `from` to `to`. Before the first change the device was the opposite of what it became; before it was made it was
- * not there. What the device says of itself now counts more than the log, which may have forgotten.
+ * not there. The current state takes precedence over the log, which may be incomplete.
  */
 export function spansOf(changes: readonly PresenceChange[], now: Now, from: number, to: number): Span[] {
-  const known = withNow(changes, now)
+  const changesAndNow = withNow(changes, now)
   const spans: Span[] = []
   const add = (span: Span) => {
     const cut = { ...span, from: Math.max(span.from, from), to: Math.min(span.to, to) }
@@ -20,21 +20,21 @@ export function spansOf(changes: readonly PresenceChange[], now: Now, from: numb
     if (last && last.online === cut.online) last.to = cut.to
     else spans.push(cut)
   }
-  const first = known[0]
+  const first = changesAndNow[0]
   const begin = first?.at ?? to
   // A log that begins with the first time it came reaches back to when it was made.
   const before = first === undefined ? false : first.isFromLog ? !first.online : undefined
   add({ from: Math.min(from, begin), to: Math.min(now.createdAt, begin), online: undefined })
   add({ from: Math.min(now.createdAt, begin), to: begin, online: before })
-  for (const [index, change] of known.entries()) {
-    add({ from: change.at, to: known[index + 1]?.at ?? to, online: change.online })
+  for (const [index, change] of changesAndNow.entries()) {
+    add({ from: change.at, to: changesAndNow[index + 1]?.at ?? to, online: change.online })
   }
   return spans
 }
 
-type Known = { at: number; online: boolean; isFromLog: boolean }
+type Change = { at: number; online: boolean; isFromLog: boolean }
 
-function withNow(changes: readonly PresenceChange[], { online, since }: Now): Known[] {
+function withNow(changes: readonly PresenceChange[], { online, since }: Now): Change[] {
   const known = changes.map(({ at, online }) => ({ at, online, isFromLog: true }))
   const last = known.at(-1)
   if (since !== undefined && (last === undefined || (last.online !== online && since >= last.at))) {

@@ -28,39 +28,39 @@ export function Queue({ device: { deviceId, online, since } }: { device: Device 
         )}
       </header>
       {!data && <ErrorNote error={error} />}
-      {data && all.length === 0 && <EmptyState icon="good" title="Nothing to do" />}
+      {data && all.length === 0 && <EmptyState icon="good" title="Queue is empty" />}
       {all.length > 0 && !online && (
         <p class="note queue-note">
-          {since === null ? 'It begins when the device connects.' : 'It goes on when the device is back.'}
+          {since === null ? 'Starts when the device connects.' : 'Continues when the device reconnects.'}
         </p>
       )}
       <ol class="queue">
         {all.slice(0, shownAtMost).map((execution, index) => (
-          <QueueRow key={execution.jobExecutionId} place={index + 1} execution={execution} />
+          <QueueRow key={execution.jobExecutionId} position={index + 1} execution={execution} />
         ))}
       </ol>
-      {rest > 0 && <p class="note queue-rest">and {formatCount(rest)} behind these</p>}
+      {rest > 0 && <p class="note queue-rest">and {formatCount(rest)} more</p>}
     </section>
   )
 }
 
-function QueueRow({ place, execution }: { place: number; execution: Execution }) {
+function QueueRow({ position, execution }: { position: number; execution: Execution }) {
   const { jobExecutionId, jobName, execState, launchedAt, startedAt, notBefore, attempt } = execution
-  const isResting = notBefore !== null && parseTime(notBefore) > now.value
+  const isWaitingToRetry = notBefore !== null && parseTime(notBefore) > now.value
   return (
     <li>
-      <span class="quiet number">{place}</span>
+      <span class="quiet number">{position}</span>
       <a href={`/executions/${jobExecutionId}`}>
         <strong>{jobName}</strong> <span class="quiet">#{jobExecutionId}</span>
       </a>
       <span class="quiet queue-when">
-        {isResting ? (
+        {isWaitingToRetry ? (
           <>
             attempt {attempt + 1} <RelativeTime at={notBefore} isAhead />
           </>
         ) : (
           <>
-            {execState === 'PENDING' ? 'triggered ' : 'began '}
+            {execState === 'PENDING' ? 'triggered ' : 'started '}
             <RelativeTime at={execState === 'PENDING' ? launchedAt : (startedAt ?? launchedAt)} />
           </>
         )}

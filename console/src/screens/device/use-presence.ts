@@ -1,4 +1,4 @@
-// When a device came and left: from the log of events, as it is read, and from the stream of this tab from then on.
+// When a device connected and disconnected: from the event log, then from the event stream of this tab.
 
 import type { Device, JobcastEvent } from '@jobcast/client'
 import { useCallback, useEffect, useState } from 'preact/hooks'
@@ -7,7 +7,7 @@ import { useEvents } from '../../live/live-events.ts'
 
 export type PresenceChange = { at: number; online: boolean }
 
-/** The stream of a log has no end: so long after the last that it told it is left. A million events take about 9 s. */
+/** The event stream has no end: after this silence it is closed. A million events take about 9 s. */
 const silenceMs = 20_000
 const types = ['device.online', 'device.offline'] as const
 
@@ -30,7 +30,7 @@ export function usePresence({ deviceId, since }: Device): Presence {
       })
       .finally(() => setReading(false))
     return () => life.abort()
-    // What comes after it has been read is told by the stream of this tab.
+    // Later changes come from the event stream of this tab.
   }, [deviceId, isSeen, add])
   useEvents(
     useCallback(
@@ -71,7 +71,7 @@ function changeOf({ type, timestamp }: JobcastEvent): PresenceChange {
   return { at: Date.parse(timestamp), online: type === 'device.online' }
 }
 
-/** Each once, though the log and the stream may both tell of it. */
+/** Each once, though it may come from both the log and the stream. */
 function merged(before: PresenceChange[], fresh: PresenceChange[]): PresenceChange[] {
   const byTime = new Map([...before, ...fresh].map((change) => [`${change.at} ${change.online}`, change]))
   return [...byTime.values()].sort((a, b) => a.at - b.at)

@@ -10,7 +10,7 @@ const suggestedAtMost = 12
 
 export function FindDevice() {
   const [text, setText] = useState('')
-  // Not before somebody looks for one: it can be a megabyte.
+  // Not before somebody searches for one: it can be a megabyte.
   const [isWanted, setWanted] = useState(false)
   const { data } = useQuery({ ...queries.fleetDevices(), enabled: isWanted })
   const wanted = text.trim()
@@ -34,7 +34,7 @@ export function FindDevice() {
                 {...control}
                 type="search"
                 list={`${control.id}-ids`}
-                placeholder="Part of its id"
+                placeholder="Part of the ID"
                 value={text}
                 autoComplete="off"
                 spellcheck={false}

@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks'
 import { jobcast } from '../../api/client.ts'
 import { isThere } from '../../api/is-there.ts'
-import { readAnew } from '../../api/read-anew.ts'
+import { refreshKeys } from '../../api/refresh-keys.ts'
 import { TextField } from '../../parts/field.tsx'
 import { FormDialog } from '../../parts/form-dialog.tsx'
 import { TagsField } from '../../parts/tags-field.tsx'
 import { navigate } from '../../router.ts'
 
-/** Leads to the new device, where it gets its token. */
+/** Opens the new device, where its token is created. */
 export function NewDevice({ onClose }: { onClose: () => void }) {
   const [deviceId, setDeviceId] = useState('')
   const [deviceName, setDeviceName] = useState('')
@@ -15,40 +15,40 @@ export function NewDevice({ onClose }: { onClose: () => void }) {
   const id = deviceId.trim()
   const isWrong = /[/+#?]/.test(id)
   const create = async () => {
-    if (await isThere(() => jobcast.devices.get(id))) throw new Error(`There is a device ${id} already.`)
+    if (await isThere(() => jobcast.devices.get(id))) throw new Error(`Device ${id} already exists.`)
     await jobcast.devices.put(id, { ...(deviceName.trim() && { deviceName: deviceName.trim() }), tags })
-    void readAnew(['devices'])
+    void refreshKeys(['devices'])
     navigate(`/devices/${encodeURIComponent(id)}`)
   }
   return (
     <FormDialog
       title="New device"
-      submit="Make device"
+      submit="Create device"
       canSubmit={id !== '' && !isWrong}
       work={create}
       onClose={onClose}
     >
       <TextField
-        label="Device id"
+        label="Device ID"
         mono
         required
         value={deviceId}
         onInput={setDeviceId}
-        error={isWrong ? 'None of / + # ? may be in it.' : undefined}
-        hint="It stays for good; what the device signs in with."
+        error={isWrong ? 'Must not contain / + # or ?.' : undefined}
+        hint="The device connects with it. It cannot be changed later."
       />
       <TextField
         label="Name"
         value={deviceName}
         onInput={setDeviceName}
-        placeholder="As its id"
-        hint="For people."
+        placeholder="Same as ID"
+        hint="A name for people."
       />
       <TagsField
         label="Tags"
         values={tags}
         onChange={setTags}
-        hint="Jobs can be triggered on all devices of a tag. Enter or a comma ends one."
+        hint="Jobs can be triggered on all devices with a tag. Press Enter or comma after each."
       />
     </FormDialog>
   )

@@ -1,7 +1,7 @@
 import type { CreatedEnrollment } from '@jobcast/client'
 import { useState } from 'preact/hooks'
 import { jobcast } from '../../api/client.ts'
-import { readAnew } from '../../api/read-anew.ts'
+import { refreshKeys } from '../../api/refresh-keys.ts'
 import { parseDuration } from '../../parts/duration.ts'
 import { TextField } from '../../parts/field.tsx'
 import { FormDialog } from '../../parts/form-dialog.tsx'
@@ -20,12 +20,12 @@ export function NewEnrollment({ onClose, onCreated }: Props) {
   const maxUses = Number(uses)
   const seconds = parseDuration(expiry)
   const usesProblem =
-    Number.isInteger(maxUses) && maxUses >= 1 && maxUses <= 100_000 ? undefined : 'It must be 1 to 100,000.'
+    Number.isInteger(maxUses) && maxUses >= 1 && maxUses <= 100_000 ? undefined : 'Must be 1 to 100,000.'
   const expiryProblem =
     seconds !== undefined && seconds >= 60 && seconds <= yearSeconds
       ? undefined
-      : 'Write it as 30 min, 2 h or 7 d: a minute to a year.'
-  const prefixProblem = /[/+#?]/.test(prefix) ? 'None of / + # ? may be in it.' : undefined
+      : 'Use a form like 30 min, 2 h or 7 d; a minute to a year.'
+  const prefixProblem = /[/+#?]/.test(prefix) ? 'Must not contain / + # or ?.' : undefined
   const create = async () => {
     const created = await jobcast.enrollments.create({
       ...(name.trim() && { name: name.trim() }),
@@ -35,12 +35,12 @@ export function NewEnrollment({ onClose, onCreated }: Props) {
       tags,
     })
     onCreated(created)
-    await readAnew(['enrollments'])
+    await refreshKeys(['enrollments'])
   }
   return (
     <FormDialog
-      title="New enrolment"
-      submit="Make enrolment"
+      title="New enrollment"
+      submit="Create enrollment"
       canSubmit={(usesProblem ?? expiryProblem ?? prefixProblem) === undefined}
       work={create}
       onClose={onClose}
@@ -50,7 +50,7 @@ export function NewEnrollment({ onClose, onCreated }: Props) {
         value={name}
         onInput={setName}
         placeholder="Kiosks, Berlin"
-        hint="For people."
+        hint="A name for people."
       />
       <div class="side-by-side">
         <TextField
@@ -58,31 +58,31 @@ export function NewEnrollment({ onClose, onCreated }: Props) {
           type="number"
           value={uses}
           onInput={setUses}
-          hint="How many devices may enrol."
+          hint="How many devices can enroll."
           error={usesProblem}
         />
         <TextField
           label="Expires after"
           value={expiry}
           onInput={setExpiry}
-          hint="As 2 h or 7 d."
+          hint="For example 2 h or 7 d."
           error={expiryProblem}
         />
       </div>
       <TextField
-        label="Device ids begin with"
+        label="Device ID prefix"
         mono
         value={prefix}
         onInput={setPrefix}
-        placeholder="Anything"
+        placeholder="Any ID"
         error={prefixProblem}
-        hint="Others are refused."
+        hint="Other IDs are rejected."
       />
       <TagsField
         label="Tags"
         values={tags}
         onChange={setTags}
-        hint="Of each device that it makes. Enter or a comma ends one."
+        hint="Set on each device that enrolls. Press Enter or comma after each."
       />
     </FormDialog>
   )

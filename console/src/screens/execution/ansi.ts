@@ -1,7 +1,7 @@
 // What a terminal would show of a line: colours and weights as names of classes, all else of its control characters
 // taken out. Nothing of it ever becomes HTML: a text and its styles are drawn as spans.
 
-/** From `start` on it looks like these classes say; none is plain. */
+/** From `start` on these classes apply; none is plain. */
 export type StyleRun = { start: number; classes: string }
 export type Line = {
   text: string

@@ -25,10 +25,10 @@ export function ExecutionActions({ execution }: { execution: Execution }) {
       {can('MANAGE') && (execState === 'PENDING' || execState === 'IN_PROGRESS') && (
         <ConfirmButton
           label="Cancel"
-          confirm="Cancel the execution"
+          confirm="Cancel execution"
           question={
             execState === 'PENDING'
-              ? `It waits, so it is canceled at once. ${deviceId} never gets it.`
+              ? `It has not started, so it is canceled at once. ${deviceId} never receives it.`
               : `${deviceId} is asked to stop, and has a minute to do so.`
           }
           work={() => cancel(false)}
@@ -36,8 +36,8 @@ export function ExecutionActions({ execution }: { execution: Execution }) {
       )}
       {can('MANAGE') && execState === 'CANCELING' && (
         <ConfirmButton
-          label="Force the cancel"
-          question={`${deviceId} has not confirmed yet. It counts as canceled without that, whatever the device still does.`}
+          label="Force cancel"
+          question={`${deviceId} has not confirmed yet. The execution becomes CANCELED at once, even if the device is still working on it.`}
           work={() => cancel(true)}
         />
       )}

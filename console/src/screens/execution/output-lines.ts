@@ -2,7 +2,7 @@
 
 import { type Line, parseLine, plain, type Style } from './ansi.ts'
 
-/** A longer line goes on in the next row: a browser that lays out a megabyte of text without a break stands still. */
+/** A longer line goes on in the next row: a browser freezes when it lays out a megabyte of text without a break. */
 export const longestLine = 4000
 /** An escape sequence that is longer than this is none. */
 const longestEscape = 64

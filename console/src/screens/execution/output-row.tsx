@@ -19,7 +19,7 @@ export function OutputRow({ line, number, from, to, top, search, isCurrent }: Pr
       <span class="line-number" data-number={number ?? ''} />
       <span class="line-text">
         {piecesOf(line, from, to, search).map((piece, index) => {
-          // A piece is its place.
+          // Pieces have no identity but their index.
           if (piece.isFound) return <mark key={index}>{piece.text}</mark>
           if (piece.classes === '') return piece.text
           return (

@@ -1,4 +1,4 @@
-// What the device wrote. Only the rows in sight are drawn; it follows the end while nobody looks elsewhere.
+// What the device wrote. Only the rows in sight are drawn; it follows the end until somebody scrolls up.
 
 import type { Execution } from '@jobcast/client'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
@@ -179,7 +179,7 @@ type Search = ReturnType<typeof useSearch>
 function useSearch(lines: readonly Line[], bytes: number) {
   const [text, setText] = useState('')
   const [found, setFound] = useState<number[]>([])
-  const [place, setPlace] = useState<number>()
+  const [position, setPosition] = useState<number>()
   useEffect(() => {
     if (text === '') {
       setFound([])
@@ -188,7 +188,9 @@ function useSearch(lines: readonly Line[], bytes: number) {
     const life = new AbortController()
     // Whoever types is not done, and output that grows is searched again.
     const timer = setTimeout(() => {
-      void findLines(lines, text, life.signal).then((places) => !life.signal.aborted && setFound(places))
+      void findLines(lines, text, life.signal).then(
+        (lineNumbers) => !life.signal.aborted && setFound(lineNumbers),
+      )
     }, 100)
     return () => {
       clearTimeout(timer)
@@ -197,23 +199,23 @@ function useSearch(lines: readonly Line[], bytes: number) {
   }, [text, bytes, lines])
   const step = (by: 1 | -1) => {
     if (found.length === 0) return
-    const next = place === undefined ? (by === 1 ? 0 : found.length - 1) : place + by
-    setPlace((next + found.length) % found.length)
+    const next = position === undefined ? (by === 1 ? 0 : found.length - 1) : position + by
+    setPosition((next + found.length) % found.length)
   }
   return {
     text,
     found,
-    place,
-    current: place === undefined ? undefined : found[place],
+    position,
+    current: position === undefined ? undefined : found[position],
     step,
     setText(next: string) {
       setText(next)
-      setPlace(undefined)
+      setPosition(undefined)
     },
   }
 }
 
-function OutputSearch({ search: { text, setText, found, place, step } }: { search: Search }) {
+function OutputSearch({ search: { text, setText, found, position, step } }: { search: Search }) {
   return (
     <div class="output-search">
       <input
@@ -230,7 +232,7 @@ function OutputSearch({ search: { text, setText, found, place, step } }: { searc
       {text !== '' && (
         <>
           <span class="quiet" role="status">
-            {place === undefined ? '' : `${formatCount(place + 1)} of `}
+            {position === undefined ? '' : `${formatCount(position + 1)} of `}
             {formatCount(found.length)} {found.length === 1 ? 'line' : 'lines'}
           </span>
           <button type="button" class="ghost" aria-label="Previous" onClick={() => step(-1)}>
@@ -246,10 +248,10 @@ function OutputSearch({ search: { text, setText, found, place, step } }: { searc
 }
 
 function NoOutput({ execution: { execState } }: { execution: Execution }) {
-  const title = execState === 'PENDING' ? 'It has not begun' : 'The device has written nothing'
+  const title = execState === 'PENDING' ? 'Not started yet' : 'No output'
   return (
     <EmptyState icon="executions" title={title}>
-      {execState === 'PENDING' && <p>What the device writes appears here while it does.</p>}
+      {execState === 'PENDING' && <p>Output appears here while the device writes it.</p>}
     </EmptyState>
   )
 }

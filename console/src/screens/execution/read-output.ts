@@ -1,5 +1,5 @@
-// The output of one attempt, from its first byte on. It asks again and again while the attempt goes on: to be told would
-// hold one of the six connections that a browser has for all its tabs.
+// The output of one attempt, from its first byte on. It polls while the attempt runs: a stream would hold one of the
+// six connections that a browser has for all its tabs.
 
 import type { Execution } from '@jobcast/client'
 import { isEnd, isJobcastError } from '@jobcast/client'
@@ -8,7 +8,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { jobcast } from '../../api/client.ts'
 import { OutputLines } from './output-lines.ts'
 
-const askEveryMs = 500
+const pollMs = 500
 
 export type OutputState = { lines: OutputLines; bytes: number; isRead: boolean; error: unknown }
 
@@ -53,7 +53,7 @@ class OutputReader {
         this.#set({ error })
         if (isJobcastError(error) && error.status < 500) return
       }
-      await new Promise((resolve) => setTimeout(resolve, askEveryMs))
+      await new Promise((resolve) => setTimeout(resolve, pollMs))
     }
   }
 
@@ -65,14 +65,14 @@ class OutputReader {
     })
     const pace = new Pace()
     for await (const piece of output) {
-      // Behind what is kept stands a line of the service that says so. It would come with every answer.
+      // After the retained output the service adds a note that the rest was cut. It comes with every answer.
       const kept = piece.subarray(0, Math.max(0, output.length - this.#offset))
-      for (let from = 0; from < kept.length; from += biteBytes) {
-        const bite = kept.subarray(from, from + biteBytes)
-        this.#offset += bite.length
-        this.#lines.append(this.#decoder.decode(bite, { stream: true }))
+      for (let from = 0; from < kept.length; from += chunkBytes) {
+        const chunk = kept.subarray(from, from + chunkBytes)
+        this.#offset += chunk.length
+        this.#lines.append(this.#decoder.decode(chunk, { stream: true }))
         if (pace.isTimeToDraw()) this.#set({})
-        await pace.rest()
+        await pace.yieldToPage()
         if (abort.aborted) return
       }
     }
@@ -91,11 +91,11 @@ class OutputReader {
 }
 
 /** A browser may hand over megabytes at once. */
-const biteBytes = 32 * 1024
+const chunkBytes = 32 * 1024
 const workMs = 8
 const drawEveryMs = 100
 
-/** Lets the page draw and listen between two bites of a long output. */
+/** Lets the page draw and respond between two chunks of a long output. */
 class Pace {
   #begunAt = performance.now()
   #drawnAt = performance.now()
@@ -106,7 +106,7 @@ class Pace {
     return true
   }
 
-  async rest(): Promise<void> {
+  async yieldToPage(): Promise<void> {
     if (performance.now() - this.#begunAt < workMs) return
     await new Promise((resolve) => setTimeout(resolve))
     this.#begunAt = performance.now()

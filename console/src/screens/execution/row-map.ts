@@ -1,4 +1,4 @@
-// Which part of which line stands in a row. Wrapped as terminals do, after so many characters, every row has the same
+// Which part of which line is in a row. Wrapped as terminals do, after so many characters, every row has the same
 // height: where a row is can be computed, and nothing has to be measured.
 
 import type { Line } from './ansi.ts'

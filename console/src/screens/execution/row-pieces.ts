@@ -2,7 +2,7 @@ import type { Line } from './ansi.ts'
 
 export type Piece = { text: string; classes: string; isFound: boolean }
 
-/** A part of a line, cut where its look changes and where what is searched for begins and ends. */
+/** A part of a line, cut where its style changes and where a match begins and ends. */
 export function piecesOf({ text, styles }: Line, from: number, to: number, search: string): Piece[] {
   const found = search === '' ? [] : placesOf(text.toLowerCase(), search.toLowerCase())
   const cuts = new Set([from, to])
@@ -22,10 +22,10 @@ export function piecesOf({ text, styles }: Line, from: number, to: number, searc
 const markedAtMost = 200
 
 function placesOf(text: string, wanted: string): number[] {
-  const places: number[] = []
-  for (let at = text.indexOf(wanted); at >= 0 && places.length < markedAtMost; ) {
-    places.push(at)
+  const positions: number[] = []
+  for (let at = text.indexOf(wanted); at >= 0 && positions.length < markedAtMost; ) {
+    positions.push(at)
     at = text.indexOf(wanted, at + wanted.length)
   }
-  return places
+  return positions
 }

@@ -1,13 +1,13 @@
 import type { Transition } from '@jobcast/client'
 import type { ComponentChildren } from 'preact'
-import { looks, type Tone } from '../../parts/exec-state.ts'
+import { stateStyles, type Tone } from '../../parts/exec-state.ts'
 import { formatDuration, formatTime, parseTime } from '../../parts/time.ts'
 import type { Span, Why } from './timeline.ts'
 
 const tones: Record<Why, Tone> = {
   offline: 'off',
   behind: 'waiting',
-  resting: 'waiting',
+  backoff: 'waiting',
   ready: 'waiting',
   running: 'running',
   canceling: 'running',
@@ -42,10 +42,10 @@ export function TimelineView({ spans, history }: { spans: Span[]; history: Trans
 
 function Happened({ move }: { move: Transition }) {
   const ms = parseTime(move.at)
-  const { tone } = looks[move.to]
+  const { tone } = stateStyles[move.to]
   return (
     <li class={`happened tone-${tone}`}>
-      <span>{sayMove(move)}</span>
+      <span>{describeTransition(move)}</span>
       <time dateTime={new Date(ms).toISOString()} class="quiet">
         {formatTime(ms)}
       </time>
@@ -56,12 +56,12 @@ function Happened({ move }: { move: Transition }) {
 function Lasted({ span }: { span: Span }) {
   return (
     <li class={`lasted tone-${tones[span.why]}`}>
-      <span>{saySpan(span)}</span>
+      <span>{describeSpan(span)}</span>
     </li>
   )
 }
 
-export function saySpan({ why, from, to, isOpen, behind, awayMs, attempt }: Span): ComponentChildren {
+export function describeSpan({ why, from, to, isOpen, behind, awayMs, attempt }: Span): ComponentChildren {
   const long = formatDuration(to - from)
   const waited = isOpen ? `has waited ${long}` : `waited ${long}`
   switch (why) {
@@ -73,25 +73,29 @@ export function saySpan({ why, from, to, isOpen, behind, awayMs, attempt }: Span
           {waited}: behind <a href={`/executions/${behind}`}>execution {behind}</a>
         </>
       )
-    case 'resting':
-      return `${isOpen ? 'rests' : 'rested'} ${long} before attempt ${attempt}`
+    case 'backoff':
+      return `${isOpen ? 'has waited' : 'waited'} ${long} to retry (attempt ${attempt})`
     case 'ready':
-      return `${waited} for the device to begin`
+      return `${waited} for the device to start`
     case 'running':
       return `${isOpen ? 'has run' : 'ran'} ${long}${awayMs === undefined ? '' : `, the device offline for ${formatDuration(awayMs)} of it`}`
     case 'canceling':
-      return `${isOpen ? 'waits' : 'waited'} ${long} for the device to stop`
+      return `${waited} for the device to stop`
   }
 }
 
-function sayMove({ from, to, event, actor, attempt }: Transition): string {
+function describeTransition({ from, to, event, actor, attempt }: Transition): string {
   const who = actor === 'device' || actor === 'clock' ? '' : `, by ${actor}`
   if (from === null) return `Triggered${who}`
-  if (to === 'PENDING') return `Attempt ${attempt} did not succeed, attempt ${attempt + 1} follows`
+  if (to === 'PENDING') return `Attempt ${attempt} failed, attempt ${attempt + 1} follows`
   if (to === 'IN_PROGRESS') return attempt > 1 ? `Attempt ${attempt} started` : 'Started'
-  if (to === 'CANCELING') return `Cancel asked for${who}`
-  const word = looks[to].word
+  if (to === 'CANCELING') return `Cancel requested${who}`
+  const word = stateStyles[to].word
   const how =
-    event === 'overrun-cancel' ? ', without the device' : event === 'miss-deadline' ? ', its deadline' : ''
+    event === 'overrun-cancel'
+      ? ', not confirmed by the device'
+      : event === 'miss-deadline'
+        ? ', deadline missed'
+        : ''
   return `${word.charAt(0).toUpperCase()}${word.slice(1)}${how}${who}`
 }

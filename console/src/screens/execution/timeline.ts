@@ -1,10 +1,10 @@
-// The life of an execution in spans of time, each with why it took so long. What a state alone does not say comes from
-// elsewhere: whether the device was there, and what it had to finish first.
+// The life of an execution in spans of time, each with why it took so long. What the states alone do not tell comes from
+// elsewhere: whether the device was online, and what it had to finish first.
 
 import type { Execution, Transition } from '@jobcast/client'
 import { parseTime } from '../../parts/parse-time.ts'
 
-export type Why = 'offline' | 'behind' | 'resting' | 'ready' | 'running' | 'canceling'
+export type Why = 'offline' | 'behind' | 'backoff' | 'ready' | 'running' | 'canceling'
 
 export type Span = {
   why: Why
@@ -17,7 +17,7 @@ export type Span = {
   attempt: number
   /** The execution that it waits for. */
   behind?: number
-  /** While it ran the device was away for so long, as far as is known. */
+  /** How long the device was offline while it ran, as far as recorded. */
   awayMs?: number
 }
 
@@ -28,7 +28,7 @@ export type Facts = {
   execution: Pick<Execution, 'notBefore'>
   /** Changes since it was launched, oldest first. */
   presence: Presence[]
-  /** As the device is now; `since` null if it never was online. Undefined if that is not known. */
+  /** As the device is now; `since` null if it never was online. Undefined while loading. */
   device: { online: boolean; since: string | null } | undefined
   /** What was launched on the device before. */
   earlier: Pick<Execution, 'jobExecutionId' | 'startedAt' | 'finishedAt'>[]
@@ -42,16 +42,16 @@ export function spansOf(facts: Facts): Span[] {
     const from = times[index] as number
     const isOpen = index === moves.length - 1
     const to = isOpen ? Math.max(from, facts.now) : (times[index + 1] as number)
-    // A retry stands in the history with the attempt that it ends.
+    // In the history a retry has the number of the attempt that it ends.
     const attempt = move.from !== null && move.to === 'PENDING' ? move.attempt + 1 : move.attempt
-    const stay = { version: move.versionNumber, from, to, isOpen, attempt }
+    const span = { version: move.versionNumber, from, to, isOpen, attempt }
     switch (move.to) {
       case 'PENDING':
-        return waitingSpans(facts, stay)
+        return waitingSpans(facts, span)
       case 'IN_PROGRESS':
-        return [{ why: 'running' as const, ...stay, ...awayOf(facts, from, to) }]
+        return [{ why: 'running' as const, ...span, ...awayOf(facts, from, to) }]
       case 'CANCELING':
-        return [{ why: 'canceling' as const, ...stay }]
+        return [{ why: 'canceling' as const, ...span }]
       default:
         return []
     }
@@ -70,12 +70,12 @@ function growing(times: number[]): number[] {
 type Wait = Pick<Span, 'version' | 'from' | 'to' | 'isOpen' | 'attempt'>
 type Reason = { why: Why; from: number; to: number; behind?: number }
 
-/** Shorter ones say nothing: a device needs that long to answer. */
-const worthSayingMs = 300
+/** Shorter ones mean nothing: a device needs that long to answer. */
+const worthShowingMs = 300
 
 /** The first reason that holds at an instant is the one. */
 function waitingSpans(facts: Facts, wait: Wait): Span[] {
-  const reasons = [...restsOf(facts, wait), ...offlineOf(facts, wait), ...behindOf(facts, wait)]
+  const reasons = [...backoffOf(facts, wait), ...offlineOf(facts, wait), ...behindOf(facts, wait)]
   const cuts = [wait.from, wait.to, ...reasons.flatMap(({ from, to }) => [from, to])]
     .filter((at) => at >= wait.from && at <= wait.to)
     .sort((a, b) => a - b)
@@ -95,8 +95,8 @@ function waitingSpans(facts: Facts, wait: Wait): Span[] {
     }
     const last = spans.at(-1)
     const isSame = last?.why === span.why && last.behind === span.behind
-    if (last && (isSame || to - from < worthSayingMs)) last.to = to
-    else if (last && last.to - last.from < worthSayingMs) spans.splice(-1, 1, { ...span, from: last.from })
+    if (last && (isSame || to - from < worthShowingMs)) last.to = to
+    else if (last && last.to - last.from < worthShowingMs) spans.splice(-1, 1, { ...span, from: last.from })
     else spans.push(span)
   }
   if (spans.length === 0) spans.push({ why: 'ready', ...wait })
@@ -105,10 +105,10 @@ function waitingSpans(facts: Facts, wait: Wait): Span[] {
   return spans
 }
 
-/** Only the rest that is under way is known exactly. */
-function restsOf({ execution: { notBefore } }: Facts, { from, to, isOpen }: Wait): Reason[] {
+/** Only the backoff that is under way is known exactly. */
+function backoffOf({ execution: { notBefore } }: Facts, { from, to, isOpen }: Wait): Reason[] {
   return isOpen && notBefore !== null
-    ? [{ why: 'resting', from, to: Math.min(to, parseTime(notBefore)) }]
+    ? [{ why: 'backoff', from, to: Math.min(to, parseTime(notBefore)) }]
     : []
 }
 

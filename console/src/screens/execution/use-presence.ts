@@ -1,5 +1,4 @@
-// When the device came and went since the execution was launched: once from the log of events, then from the stream that
-// the page has anyway.
+// When the device connected and disconnected since the launch: once from the event log, then from the event stream.
 
 import type { JobcastEvent } from '@jobcast/client'
 import { useCallback, useEffect, useState } from 'preact/hooks'
@@ -8,14 +7,14 @@ import { useEvents } from '../../live/live-events.ts'
 import { parseTime } from '../../parts/time.ts'
 import type { Presence } from './timeline.ts'
 
-/** A browser has few connections, so the log is let go of when it has surely told what it knows. */
+/** A browser has few connections, so the log is closed when it has surely sent everything. */
 const listenMs = 3000
 
 export function usePresence(deviceId: string, launchedAt: string): Presence[] {
   const [events, setEvents] = useState<Map<number, Presence>>(new Map())
   const take = useCallback(
-    (told: JobcastEvent[]) => {
-      const changes = told.filter(
+    (batch: JobcastEvent[]) => {
+      const changes = batch.filter(
         ({ type, data }) =>
           (type === 'device.online' || type === 'device.offline') &&
           (data as { deviceId: string }).deviceId === deviceId,
@@ -47,7 +46,7 @@ export function usePresence(deviceId: string, launchedAt: string): Presence[] {
   return [...events].sort(([a], [b]) => a - b).map(([, presence]) => presence)
 }
 
-/** Without it the timeline says less, and nothing wrong. */
+/** Without it the timeline shows less, and nothing wrong. */
 async function readLog(
   deviceId: string,
   since: string,

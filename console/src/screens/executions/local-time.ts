@@ -1,4 +1,4 @@
-// Instants of the address (UTC) and what a field for date and time holds (the time of whoever looks at it).
+// Instants of the address (UTC) and what a field for date and time holds (in the time zone of the browser).
 
 export function localTime(instant: string): string {
   const ms = Date.parse(instant)

@@ -1,5 +1,5 @@
-// A filter by a name. The API knows whole names only, so what is half typed is no filter yet: it counts with Enter, when
-// the field is left, or at once when it is a name that is known.
+// A filter by a name. The API matches complete names only, so it applies with Enter, when the field loses the focus, or at
+// once when the text is an existing name.
 
 import { useEffect, useId, useState } from 'preact/hooks'
 import { Field } from '../../parts/field.tsx'

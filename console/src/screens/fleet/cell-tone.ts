@@ -1,9 +1,9 @@
 import type { FleetDevice } from '@jobcast/client'
-import { looks, type Tone } from '../../parts/exec-state.ts'
+import { stateStyles, type Tone } from '../../parts/exec-state.ts'
 
-/** What a cell of the map says; `none`: the device never had an execution. */
+/** The colour of a cell; `none`: the device never had an execution. */
 export type CellTone = Tone | 'none'
 
 export function toneOf({ lastExecution }: FleetDevice): CellTone {
-  return lastExecution ? looks[lastExecution.execState].tone : 'none'
+  return lastExecution ? stateStyles[lastExecution.execState].tone : 'none'
 }

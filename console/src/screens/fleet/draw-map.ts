@@ -1,4 +1,4 @@
-// Cells on a canvas: where each one is, and how it looks. States differ by shape as well as by colour, and a device that
+// Cells on a canvas: where each one is, and how it is drawn. States differ by shape as well as by colour, and a device that
 // is offline is drawn smaller.
 
 import type { FleetDevice } from '@jobcast/client'
@@ -34,7 +34,7 @@ export function cellAt({ columns, cell, count }: Layout, x: number, y: number): 
 
 export type Colors = Record<CellTone | 'cursor', string>
 
-/** From tokens.css, so that the map and the rest are of one colour. */
+/** From tokens.css, so that the map has the colours of the other parts. */
 export function readColors(): Colors {
   const style = getComputedStyle(document.documentElement)
   const read = (name: string) => style.getPropertyValue(name).trim()

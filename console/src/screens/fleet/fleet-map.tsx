@@ -1,5 +1,5 @@
 // The map of the fleet: one cell a device, coloured by what it did last. Ten thousand cells are drawn on a canvas; arrow
-// keys walk over them, and what is under the pointer or the cursor is said below.
+// keys move between them, and the one under the pointer or the cursor is described below.
 
 import type { FleetDevice, JobcastEvent, Page } from '@jobcast/client'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
@@ -8,7 +8,7 @@ import { queryClient } from '../../api/query-client.ts'
 import { useQuery } from '../../api/use-query.ts'
 import { useEvents } from '../../live/live-events.ts'
 import { ErrorNote } from '../../parts/error-note.tsx'
-import { formatCount, looks } from '../../parts/exec-state.ts'
+import { formatCount, stateStyles } from '../../parts/exec-state.ts'
 import { navigate } from '../../router.ts'
 import { isDark } from '../../theme.ts'
 import { type CellTone, toneOf } from './cell-tone.ts'
@@ -116,7 +116,7 @@ function MapCanvas({ devices, lit }: { devices: FleetDevice[]; lit: CellTone | u
       <div
         class="map"
         role="application"
-        aria-label={`Map of ${formatCount(devices.length)} devices. Arrow keys walk over it, Enter opens a device.`}
+        aria-label={`Map of ${formatCount(devices.length)} devices. Arrow keys move between cells, Enter opens a device.`}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: arrow keys walk over it
         tabIndex={0}
         onKeyDown={onKeyDown}
@@ -141,7 +141,7 @@ function MapCanvas({ devices, lit }: { devices: FleetDevice[]; lit: CellTone | u
 
 function describe(device: FleetDevice | undefined): string | undefined {
   if (device === undefined) return undefined
-  const did = device.lastExecution ? looks[device.lastExecution.execState].word : 'never ran anything'
+  const did = device.lastExecution ? stateStyles[device.lastExecution.execState].word : 'never ran'
   return `${device.deviceId}: ${did}, ${device.online ? 'online' : 'offline'}`
 }
 
@@ -151,7 +151,7 @@ function countTones(devices: FleetDevice[]): Record<CellTone, number> {
   return counts
 }
 
-/** Events say all that a cell shows, so the map is read only once. */
+/** Events contain all that a cell shows, so the map is loaded only once. */
 function takeEvents(events: JobcastEvent[]): void {
   queryClient.setQueryData<Page<FleetDevice>>(
     queries.fleetDevices().queryKey,

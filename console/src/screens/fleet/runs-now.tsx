@@ -49,7 +49,7 @@ function RunRow({ run: { runId, jobName, total, counts, launchedAt, finished } }
           <strong>{jobName}</strong> on {formatCount(total)} {total === 1 ? 'device' : 'devices'}
         </a>
         <span class="quiet">
-          {finished ? 'ended, began ' : ''}
+          {finished ? 'finished, started ' : ''}
           <RelativeTime at={launchedAt} />
         </span>
       </div>
@@ -62,7 +62,7 @@ function RunRow({ run: { runId, jobName, total, counts, launchedAt, finished } }
 function NoRuns({ hasAny }: { hasAny: boolean }) {
   const { can } = useScopes()
   return (
-    <EmptyState icon="trigger" title={hasAny ? 'Nothing has run in the last hour' : 'Nothing has run yet'}>
+    <EmptyState icon="trigger" title={hasAny ? 'No runs in the last hour' : 'No runs yet'}>
       {can('TRIGGER') && (
         <p>
           <a href="/trigger">Trigger a job</a>

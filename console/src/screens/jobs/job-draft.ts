@@ -1,4 +1,4 @@
-// A job while it is being written: texts, as they stand in the fields.
+// A job being edited: texts, as they are in the fields.
 
 import type { Job, JobContent } from '@jobcast/client'
 import { parseDuration, writeDuration } from '../../parts/duration.ts'
@@ -39,7 +39,7 @@ export function newDraft(job?: Job): JobDraft {
   }
 }
 
-/** Of one that has no problem. */
+/** Of a draft without problems. */
 export function contentOf(draft: JobDraft): JobContent {
   const seconds = (text: string) => parseDuration(text) as number
   return {
@@ -58,40 +58,40 @@ export function contentOf(draft: JobDraft): JobContent {
   }
 }
 
-/** What is wrong with a span of time; an empty one is left out. */
-export function clockProblem(text: string): string | undefined {
-  return text.trim() === '' ? undefined : spanProblem(text, 1, yearSeconds)
+/** What is wrong with a duration; an empty one is left out. */
+export function durationProblem(text: string): string | undefined {
+  return text.trim() === '' ? undefined : rangeProblem(text, 1, yearSeconds)
 }
 
 export function backoffProblem(text: string): string | undefined {
-  return spanProblem(text, 0, daySeconds)
+  return rangeProblem(text, 0, daySeconds)
 }
 
-function spanProblem(text: string, least: number, most: number): string | undefined {
+function rangeProblem(text: string, least: number, most: number): string | undefined {
   const seconds = parseDuration(text)
-  if (seconds === undefined) return 'Write it as 90 s, 5 min, 2 h or 3 d.'
+  if (seconds === undefined) return 'Use a form like 90 s, 5 min, 2 h or 3 d.'
   if (seconds < least || seconds > most) {
-    return `It must be ${writeDuration(least)} to ${writeDuration(most)}.`
+    return `Must be ${writeDuration(least)} to ${writeDuration(most)}.`
   }
   return undefined
 }
 
 export function maxProblem(text: string): string | undefined {
   const max = Number(text)
-  return Number.isInteger(max) && max >= 1 && max <= 100 ? undefined : 'It must be 1 to 100.'
+  return Number.isInteger(max) && max >= 1 && max <= 100 ? undefined : 'Must be 1 to 100.'
 }
 
 export function problemOf(draft: JobDraft): string | undefined {
   const ofRetry = draft.isRetried
     ? (maxProblem(draft.retryMax) ??
       backoffProblem(draft.retryBackoff) ??
-      (draft.retryOn.length === 0 ? 'Say which ends are tried again.' : undefined))
+      (draft.retryOn.length === 0 ? 'Choose at least one state to retry.' : undefined))
     : undefined
   return (
     findProblem(draft.document, maxDocumentBytes)?.text ??
-    clockProblem(draft.expireAfter) ??
-    clockProblem(draft.timeout) ??
-    clockProblem(draft.deadline) ??
+    durationProblem(draft.expireAfter) ??
+    durationProblem(draft.timeout) ??
+    durationProblem(draft.deadline) ??
     ofRetry
   )
 }

@@ -1,9 +1,9 @@
-// The fields of a job, alike for a new one and for one that is changed.
+// The fields of a job, the same for a new one and an existing one.
 
 import { CheckList } from '../../parts/check-list.tsx'
 import { Field, TextField } from '../../parts/field.tsx'
 import { JsonField } from '../../parts/json-field.tsx'
-import { backoffProblem, clockProblem, type JobDraft, maxDocumentBytes, maxProblem } from './job-draft.ts'
+import { backoffProblem, durationProblem, type JobDraft, maxDocumentBytes, maxProblem } from './job-draft.ts'
 
 type Props = { draft: JobDraft; onChange: (draft: JobDraft) => void; isReadOnly?: boolean }
 
@@ -15,10 +15,10 @@ const retriedStates = [
 export function JobFields({ draft, onChange, isReadOnly = false }: Props) {
   const set = (change: Partial<JobDraft>) => onChange({ ...draft, ...change })
   return (
-    // A fieldset that is disabled takes all in it along.
+    // A disabled fieldset disables everything in it.
     <fieldset class="stack" disabled={isReadOnly}>
       <legend class="hidden">Job</legend>
-      <Field label="Description" hint="For people: what it does, and when not to.">
+      <Field label="Description" hint="What it does, and when not to use it.">
         {(control) => (
           <textarea
             {...control}
@@ -31,7 +31,7 @@ export function JobFields({ draft, onChange, isReadOnly = false }: Props) {
       </Field>
       <JsonField
         label="Document"
-        hint="Devices get it as it is. The agent runs the handler that it names, with these arguments."
+        hint="Sent to devices as it is. The agent runs the handler it names, with these arguments."
         value={draft.document}
         onInput={(document) => set({ document })}
         maxBytes={maxDocumentBytes}
@@ -43,52 +43,52 @@ export function JobFields({ draft, onChange, isReadOnly = false }: Props) {
           value={draft.expireAfter}
           onInput={(expireAfter) => set({ expireAfter })}
           placeholder="Never"
-          hint="Of waiting: EXPIRED."
-          error={clockProblem(draft.expireAfter)}
+          hint="Expires if no device starts it by then."
+          error={durationProblem(draft.expireAfter)}
         />
         <TextField
           label="Times out after"
           value={draft.timeout}
           onInput={(timeout) => set({ timeout })}
           placeholder="Never"
-          hint="Of work on a device: TIMED_OUT."
-          error={clockProblem(draft.timeout)}
+          hint="Times out if the device takes longer."
+          error={durationProblem(draft.timeout)}
         />
         <TextField
           label="Deadline"
           value={draft.deadline}
           onInput={(deadline) => set({ deadline })}
           placeholder="None"
-          hint="For all of it, attempts included."
-          error={clockProblem(draft.deadline)}
+          hint="For everything, retries included."
+          error={durationProblem(draft.deadline)}
         />
       </div>
       <div class="retry">
         <CheckList
           label="Retries"
-          options={[{ value: 'yes', label: 'Try again by itself', about: 'what did not end well' }]}
+          options={[{ value: 'yes', label: 'Retry automatically', about: 'what did not succeed' }]}
           chosen={draft.isRetried ? ['yes'] : []}
           onChange={(chosen) => set({ isRetried: chosen.length > 0 })}
         />
         {draft.isRetried && (
           <div class="side-by-side">
             <TextField
-              label="At most"
+              label="Maximum retries"
               type="number"
               value={draft.retryMax}
               onInput={(retryMax) => set({ retryMax })}
-              hint="Times after the first attempt."
+              hint="After the first attempt."
               error={maxProblem(draft.retryMax)}
             />
             <TextField
-              label="First rest"
+              label="First delay"
               value={draft.retryBackoff}
               onInput={(retryBackoff) => set({ retryBackoff })}
-              hint="It doubles each time."
+              hint="Doubles with each retry."
               error={backoffProblem(draft.retryBackoff)}
             />
             <CheckList
-              label="If it"
+              label="Retry when"
               options={[...retriedStates]}
               chosen={draft.retryOn}
               onChange={(retryOn) => set({ retryOn: retryOn.sort() })}

@@ -15,7 +15,7 @@ export function NewJob() {
   const name = jobName.trim()
   const isWrong = ['execute', '.', '..'].includes(name)
   const create = useAction(async () => {
-    if (await isThere(() => jobcast.jobs.get(name))) throw new Error(`There is a job ${name} already.`)
+    if (await isThere(() => jobcast.jobs.get(name))) throw new Error(`A job named ${name} already exists.`)
     await jobcast.jobs.put(name, contentOf(draft))
     navigate(`/jobs/${encodeURIComponent(name)}`)
   })
@@ -37,8 +37,8 @@ export function NewJob() {
           autoFocus
           value={jobName}
           onInput={setJobName}
-          error={isWrong ? 'No job can be named so.' : undefined}
-          hint="It stays for good; callers trigger it by this name."
+          error={isWrong ? 'This name is reserved.' : undefined}
+          hint="Used to trigger it. It cannot be changed later."
         />
         <JobFields draft={draft} onChange={setDraft} />
         <ErrorNote error={create.error} />
@@ -51,7 +51,7 @@ export function NewJob() {
             class="primary"
             disabled={name === '' || isWrong || problemOf(draft) !== undefined || create.isRunning}
           >
-            Make job
+            Create job
           </button>
         </footer>
       </form>

@@ -1,7 +1,7 @@
 import type { CreatedApiKey } from '@jobcast/client'
 import { useState } from 'preact/hooks'
 import { jobcast } from '../../api/client.ts'
-import { readAnew } from '../../api/read-anew.ts'
+import { refreshKeys } from '../../api/refresh-keys.ts'
 import { CheckList } from '../../parts/check-list.tsx'
 import { SelectField, TextField } from '../../parts/field.tsx'
 import { FormDialog } from '../../parts/form-dialog.tsx'
@@ -42,12 +42,12 @@ export function NewKey({ ownerId, onClose, onCreated }: Props) {
       ...(ownerId !== undefined && { ownerId }),
     })
     onCreated(created)
-    await readAnew(['keys'])
+    await refreshKeys(['keys'])
   }
   return (
     <FormDialog
       title="New key"
-      submit="Make key"
+      submit="Create key"
       canSubmit={keyName.trim() !== '' && chosen.length > 0}
       work={create}
       onClose={onClose}

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { jobcast } from '../../api/client.ts'
-import { readAnew } from '../../api/read-anew.ts'
+import { refreshKeys } from '../../api/refresh-keys.ts'
 import { TextField } from '../../parts/field.tsx'
 import { FormDialog } from '../../parts/form-dialog.tsx'
 import { setSearch } from '../../router.ts'
@@ -10,7 +10,7 @@ export function NewOwner({ onClose }: { onClose: () => void }) {
   const [ownerName, setOwnerName] = useState('')
   const create = async () => {
     const owner = await jobcast.owners.create({ ownerName: ownerName.trim() })
-    await readAnew(['owners'])
+    await refreshKeys(['owners'])
     setSearch({ owner: owner.ownerId })
   }
   return (
@@ -26,7 +26,7 @@ export function NewOwner({ onClose }: { onClose: () => void }) {
         required
         value={ownerName}
         onInput={setOwnerName}
-        hint="A tenant with jobs, devices and keys of its own, which no other owner sees. Owners stay for good."
+        hint="A tenant with its own jobs, devices and keys, invisible to other owners. Owners cannot be deleted."
       />
     </FormDialog>
   )

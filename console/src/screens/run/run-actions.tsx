@@ -30,15 +30,15 @@ export function RunActions({ run }: { run: Run }) {
       {can('TRIGGER') && unsuccessfulOf(run) > 0 && <RetryButton run={run} />}
       {can('MANAGE') && open > 0 && (
         <ConfirmButton
-          label="Cancel the run"
-          question={`${formatCount(counts.PENDING)} that wait are canceled at once; ${formatCount(counts.IN_PROGRESS)} that run are asked to stop. What has ended stays as it is.`}
+          label="Cancel run"
+          question={`${formatCount(counts.PENDING)} waiting are canceled at once; ${formatCount(counts.IN_PROGRESS)} running are asked to stop. Finished executions do not change.`}
           work={() => cancel(false)}
         />
       )}
       {can('MANAGE') && !finished && open === 0 && (
         <ConfirmButton
-          label="Force the cancel"
-          question={`${formatCount(counts.CANCELING)} devices have not confirmed yet. They count as canceled without it, whatever they still do.`}
+          label="Force cancel"
+          question={`${formatCount(counts.CANCELING)} devices have not confirmed yet. Their executions become CANCELED at once, even if they are still working on them.`}
           work={() => cancel(true)}
         />
       )}

@@ -92,9 +92,9 @@ function BySearch({ directory: { devices }, selected, onAdd, onRemove }: PickerP
         ))}
       </ul>
       <p class="quiet" role="status">
-        {found.length === 0 && 'No device is like this.'}
+        {found.length === 0 && 'No devices match.'}
         {found.length > shownAtMost &&
-          `The first ${shownAtMost} of ${formatCount(found.length)}. "Add all" takes every one of them.`}
+          `The first ${shownAtMost} of ${formatCount(found.length)}. “Add all” adds every one.`}
       </p>
     </>
   )
@@ -111,7 +111,7 @@ function ByTag({ onAdd }: PickerProps) {
     )
     setSaid(
       deviceIds.length === 0
-        ? `No device has the tag ${wanted}.`
+        ? `No devices have the tag ${wanted}.`
         : `Added ${formatCount(deviceIds.length)} with the tag ${wanted}.`,
     )
     onAdd(deviceIds, wanted)
@@ -155,7 +155,7 @@ function ByPaste({ directory, onAdd, canRead }: PickerProps & { canRead: boolean
     directory.isRead || !canRead ? sortPasted(text, isKnown) : { known: parsePasted(text), unknown: [] }
   return (
     <>
-      <Field label="Paste devices" hint="One a line, or with commas between.">
+      <Field label="Paste devices" hint="One per line or comma-separated.">
         {(control) => (
           <textarea
             {...control}

@@ -1,4 +1,4 @@
-// The job, by typing some of its letters. A combobox as ARIA describes it: the focus stays in the field, arrow keys move
+// The job, by a fuzzy search over the names. A combobox as ARIA describes it: the focus stays in the field, arrow keys move
 // through what was found.
 
 import type { Job } from '@jobcast/client'
@@ -67,7 +67,7 @@ export function JobPicker({ jobs, value, error, onChoose }: Props) {
             aria-activedescendant={isOpen && found.length > 0 ? `${listId}-${active}` : undefined}
             autoComplete="off"
             spellcheck={false}
-            placeholder="Some of its letters"
+            placeholder="Search jobs"
             value={text}
             ref={(input) => {
               if (input && value === '' && document.activeElement === document.body) input.focus()
@@ -80,7 +80,7 @@ export function JobPicker({ jobs, value, error, onChoose }: Props) {
         )}
       </Field>
       <div id={listId} role="listbox" aria-label="Jobs" class="options" hidden={!isOpen}>
-        {found.map(({ item: { jobName, description }, places }, index) => (
+        {found.map(({ item: { jobName, description }, positions }, index) => (
           <div
             key={jobName}
             id={`${listId}-${index}`}
@@ -97,13 +97,13 @@ export function JobPicker({ jobs, value, error, onChoose }: Props) {
             }}
           >
             <span>
-              <Marked text={jobName} places={places} />
+              <Marked text={jobName} positions={positions} />
             </span>
             <span class="quiet">{description}</span>
           </div>
         ))}
       </div>
-      {isOpen && found.length === 0 && text !== '' && <p class="options none quiet">No job is like this.</p>}
+      {isOpen && found.length === 0 && text !== '' && <p class="options none quiet">No jobs match.</p>}
     </div>
   )
 }

@@ -1,7 +1,7 @@
 import type { Delivery } from '@jobcast/client'
 import { Dialog } from '../../parts/dialog.tsx'
 import { RelativeTime } from '../../parts/relative-time.tsx'
-import { formatTime, parseTime } from '../../parts/time.ts'
+import { formatDuration, formatTime, now, parseTime } from '../../parts/time.ts'
 
 type Props = { delivery: Delivery; onReplay: (() => Promise<void>) | undefined; onClose: () => void }
 
@@ -12,23 +12,29 @@ export function Attempts({ delivery, onReplay, onClose }: Props) {
     <Dialog title={`${type} #${eventId}`} onClose={onClose}>
       {nextAttemptAt !== null && (
         <p>
-          It is tried again <RelativeTime at={nextAttemptAt} isAhead />.
+          {parseTime(nextAttemptAt) > now.value ? (
+            <>
+              Next attempt <RelativeTime at={nextAttemptAt} isAhead />.
+            </>
+          ) : (
+            'Next attempt is due.'
+          )}
         </p>
       )}
       <ol class="attempts">
         {attempts.toReversed().map(({ at, status, error, ms }) => (
           <li key={at}>
             <time dateTime={at}>{formatTime(parseTime(at))}</time>
-            <span class="quiet">{ms} ms</span>
-            <p class={error === null ? '' : 'is-failing'}>{error ?? `accepted with ${status}`}</p>
+            <span class="quiet">{formatDuration(ms)}</span>
+            <p class={error === null ? '' : 'is-failing'}>{error ?? `delivered, status ${status}`}</p>
           </li>
         ))}
       </ol>
-      {attempts.length === 0 && <p class="quiet">It was not tried yet.</p>}
+      {attempts.length === 0 && <p class="quiet">Not sent yet.</p>}
       {onReplay && state !== 'PENDING' && (
         <footer>
           <button type="button" onClick={onReplay}>
-            Send it again
+            Resend
           </button>
         </footer>
       )}

@@ -1,19 +1,21 @@
-// The log of a webhook: what was sent, how often, and what came back. Any of it can be sent again.
+// The deliveries of a webhook, with their attempts and responses. Each can be sent again.
 
 import type { Delivery } from '@jobcast/client'
 import { useCallback, useState } from 'preact/hooks'
 import { jobcast } from '../../api/client.ts'
 import { lists } from '../../api/queries.ts'
-import { readAnew } from '../../api/read-anew.ts'
+import { refreshKeys } from '../../api/refresh-keys.ts'
 import { useAction } from '../../api/use-action.ts'
 import { useEvery } from '../../api/use-every.ts'
 import { useList } from '../../api/use-list.ts'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
+import type { Column } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { ErrorNote } from '../../parts/error-note.tsx'
 import { Icon, type IconName } from '../../parts/icon.tsx'
+import { PagedTable } from '../../parts/paged-table.tsx'
 import { RelativeTime } from '../../parts/relative-time.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
+import { formatDuration } from '../../parts/time.ts'
 import { path, search } from '../../router.ts'
 import { useScopes } from '../../scopes.ts'
 import { Attempts } from './attempts.tsx'
@@ -21,7 +23,7 @@ import { ReplaySince } from './replay-since.tsx'
 
 type State = Delivery['state']
 
-const looks: Record<State, { tone: 'waiting' | 'good' | 'bad'; icon: IconName; word: string }> = {
+const stateStyles: Record<State, { tone: 'waiting' | 'good' | 'bad'; icon: IconName; word: string }> = {
   PENDING: { tone: 'waiting', icon: 'waiting', word: 'waiting' },
   DELIVERED: { tone: 'good', icon: 'good', word: 'delivered' },
   FAILED: { tone: 'bad', icon: 'bad', word: 'failed' },
@@ -29,26 +31,27 @@ const looks: Record<State, { tone: 'waiting' | 'good' | 'bad'; icon: IconName; w
 
 const states: (State | undefined)[] = [undefined, 'PENDING', 'DELIVERED', 'FAILED']
 
-const lookAgainMs = 2000
+const pollMs = 2000
 
 export function Deliveries({ webhookName }: { webhookName: string }) {
   const { can } = useScopes()
   const state = states.find((known) => known === search.value.get('state'))
-  const { list, rows, nextCursor, isLoading, error } = useList(lists.deliveries(webhookName, { state }))
+  const deliveries = useList(lists.deliveries(webhookName, { state }))
+  const { list, rows } = deliveries
   const [opened, setOpened] = useState<number>()
   const [isReplaying, setReplaying] = useState(false)
   useEvery(
-    lookAgainMs,
+    pollMs,
     useCallback(() => void list.refresh(), [list]),
   )
   const replay = useAction(async (eventId: number) => {
     await jobcast.webhooks.replayOne(webhookName, eventId)
-    await readAnew(['webhook', webhookName])
+    await refreshKeys(['webhook', webhookName])
   })
   const openedRow = rows.find(({ eventId }) => eventId === opened)
   const replayColumn: Column<Delivery> = {
     name: 'replay',
-    title: <span class="hidden">Send again</span>,
+    title: <span class="hidden">Resend</span>,
     width: '90px',
     isMinor: true,
     cell: ({ eventId, state }) =>
@@ -56,11 +59,11 @@ export function Deliveries({ webhookName }: { webhookName: string }) {
         <span class="row-buttons">
           <button
             type="button"
-            aria-label={`Send event ${eventId} again`}
+            aria-label={`Resend event ${eventId}`}
             disabled={replay.isRunning}
             onClick={() => replay.run(eventId)}
           >
-            Send again
+            Resend
           </button>
         </span>
       ),
@@ -72,7 +75,7 @@ export function Deliveries({ webhookName }: { webhookName: string }) {
         <h2 id="deliveries">Deliveries</h2>
         {can('MANAGE') && (
           <button type="button" onClick={() => setReplaying(true)}>
-            Send all again since…
+            Resend all since…
           </button>
         )}
       </header>
@@ -81,27 +84,24 @@ export function Deliveries({ webhookName }: { webhookName: string }) {
         current={state ?? 'all'}
         tabs={states.map((each) => ({
           name: each ?? 'all',
-          label: each === undefined ? 'All' : capital(looks[each].word),
+          label: each === undefined ? 'All' : capital(stateStyles[each].word),
           href: each === undefined ? path.value : `${path.value}?state=${each}`,
         }))}
       />
-      <ErrorNote error={error ?? replay.error} />
-      {rows.length === 0 && nextCursor === null && (
-        <EmptyState icon="webhooks" title={state === undefined ? 'Nothing was sent yet' : 'None of these'}>
-          {state === undefined && <p>It is told of what happens from when it was made.</p>}
-        </EmptyState>
-      )}
-      {rows.length > 0 && (
-        <DataTable
-          label="Deliveries"
-          columns={can('MANAGE') ? [...columns, replayColumn] : columns}
-          rows={rows}
-          idOf={({ eventId }) => eventId}
-          hasMore={nextCursor !== null}
-          isLoading={isLoading}
-          onEndNear={() => void list.loadMore()}
-        />
-      )}
+      <ErrorNote error={replay.error} />
+      <PagedTable
+        label="Deliveries"
+        list={deliveries}
+        columns={can('MANAGE') ? [...columns, replayColumn] : columns}
+        empty={
+          <EmptyState
+            icon="webhooks"
+            title={state === undefined ? 'No deliveries yet' : 'No deliveries match'}
+          >
+            {state === undefined && <p>It receives events that occur after it was created.</p>}
+          </EmptyState>
+        }
+      />
       {openedRow && (
         <Attempts
           delivery={openedRow}
@@ -133,30 +133,30 @@ function columnsOf(open: (eventId: number) => void): Column<Delivery>[] {
       title: 'State',
       width: '100px',
       cell: ({ state }) => (
-        <span class={`badge tone-${looks[state].tone}`}>
-          <Icon name={looks[state].icon} />
-          {looks[state].word}
+        <span class={`badge tone-${stateStyles[state].tone}`}>
+          <Icon name={stateStyles[state].icon} />
+          {stateStyles[state].word}
         </span>
       ),
     },
     {
       name: 'answer',
-      title: 'Last answer',
+      title: 'Last response',
       width: 'minmax(0, 3fr)',
       isMinor: true,
       cell: ({ attempts }) => {
         const last = attempts.at(-1)
-        if (!last) return <span class="quiet">not tried yet</span>
+        if (!last) return <span class="quiet">not sent yet</span>
         return (
           <>
-            {last.error ?? last.status} <span class="quiet">in {last.ms} ms</span>
+            {last.error ?? last.status} <span class="quiet">in {formatDuration(last.ms)}</span>
           </>
         )
       },
     },
     {
       name: 'at',
-      title: 'Tried',
+      title: 'Last attempt',
       width: '120px',
       isMinor: true,
       cell: ({ attempts }) => {

@@ -1,9 +1,9 @@
 import type { Webhook } from '@jobcast/client'
 import { useState } from 'preact/hooks'
 import { jobcast } from '../../api/client.ts'
-import { readAnew } from '../../api/read-anew.ts'
+import { refreshKeys } from '../../api/refresh-keys.ts'
 import { FormDialog } from '../../parts/form-dialog.tsx'
-import { contentOf, draftOf, isGood } from './webhook-draft.ts'
+import { contentOf, draftOf, isValid } from './webhook-draft.ts'
 import { WebhookFields } from './webhook-fields.tsx'
 
 export function EditWebhook({ webhook, onClose }: { webhook: Webhook; onClose: () => void }) {
@@ -11,13 +11,13 @@ export function EditWebhook({ webhook, onClose }: { webhook: Webhook; onClose: (
   const [draft, setDraft] = useState(() => draftOf(webhook))
   const save = async () => {
     await jobcast.webhooks.put(webhookName, contentOf(draft))
-    await readAnew(['webhook', webhookName])
+    await refreshKeys(['webhook', webhookName])
   }
   return (
     <FormDialog
       title={`Edit ${webhookName}`}
       submit="Save"
-      canSubmit={isGood(draft)}
+      canSubmit={isValid(draft)}
       work={save}
       onClose={onClose}
     >

@@ -5,7 +5,7 @@ import { TextField } from '../../parts/field.tsx'
 import { FormDialog } from '../../parts/form-dialog.tsx'
 import { navigate } from '../../router.ts'
 import { leaveSecret } from './new-secret.ts'
-import { contentOf, draftOf, isGood } from './webhook-draft.ts'
+import { contentOf, draftOf, isValid } from './webhook-draft.ts'
 import { WebhookFields } from './webhook-fields.tsx'
 
 /** Leads to the new webhook, where its secret is shown. */
@@ -15,7 +15,7 @@ export function NewWebhook({ onClose }: { onClose: () => void }) {
   const webhookName = name.trim()
   const create = async () => {
     if (await isThere(() => jobcast.webhooks.get(webhookName))) {
-      throw new Error(`There is a webhook ${webhookName} already.`)
+      throw new Error(`A webhook named ${webhookName} already exists.`)
     }
     const put = await jobcast.webhooks.put(webhookName, contentOf(draft))
     if (put.created) leaveSecret(webhookName, put.value.secret)
@@ -24,8 +24,8 @@ export function NewWebhook({ onClose }: { onClose: () => void }) {
   return (
     <FormDialog
       title="New webhook"
-      submit="Make webhook"
-      canSubmit={webhookName !== '' && isGood(draft)}
+      submit="Create webhook"
+      canSubmit={webhookName !== '' && isValid(draft)}
       work={create}
       onClose={onClose}
     >

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { jobcast } from '../../api/client.ts'
-import { readAnew } from '../../api/read-anew.ts'
+import { refreshKeys } from '../../api/refresh-keys.ts'
 import { TextField } from '../../parts/field.tsx'
 import { FormDialog } from '../../parts/form-dialog.tsx'
 
@@ -11,12 +11,12 @@ export function ReplaySince({ webhookName, onClose }: { webhookName: string; onC
   const at = Date.parse(since)
   const replay = async () => {
     await jobcast.webhooks.replaySince(webhookName, { since: new Date(at).toISOString() })
-    await readAnew(['webhook', webhookName])
+    await refreshKeys(['webhook', webhookName])
   }
   return (
     <FormDialog
-      title="Send all again"
-      submit="Send again"
+      title="Resend all"
+      submit="Resend"
       canSubmit={!Number.isNaN(at)}
       work={replay}
       onClose={onClose}
@@ -27,13 +27,13 @@ export function ReplaySince({ webhookName, onClose }: { webhookName: string; onC
         required
         value={since}
         onInput={setSince}
-        hint="All events from then on that are kept and match are sent again, also those that were accepted; then the newer ones."
+        hint="Sends all retained events since then that match, including those already delivered."
       />
     </FormDialog>
   )
 }
 
-/** As the field has it: the time on the wall, without a zone. */
+/** As the field has it: local time, without a zone. */
 function asLocal(ms: number): string {
   return new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
 }

@@ -1,8 +1,8 @@
-// A webhook while it is being written, and what it is told of in words.
+// A webhook being edited, and its events in words.
 
 import type { EventPattern, Webhook, WebhookContent } from '@jobcast/client'
 
-/** All of a kind first: those are what one mostly wants. */
+/** Whole kinds first: those are wanted most. */
 export const eventPatterns: readonly EventPattern[] = [
   'run.*',
   'execution.*',
@@ -52,12 +52,12 @@ export function unknownTypes(eventTypes: readonly string[]): string[] {
   return eventTypes.filter((type) => !(eventPatterns as readonly string[]).includes(type))
 }
 
-export function isGood({ url, eventTypes }: WebhookDraft): boolean {
+export function isValid({ url, eventTypes }: WebhookDraft): boolean {
   return /^https?:\/\/\S+$/.test(url.trim()) && unknownTypes(eventTypes).length === 0
 }
 
-/** "run.finished, execution.failed of restart on kiosk-1" */
+/** "run.finished, execution.failed for restart on kiosk-1" */
 export function eventsInWords({ eventTypes, jobName, deviceId }: Webhook): string {
-  const types = eventTypes.length === 0 ? 'everything' : eventTypes.join(', ')
-  return `${types}${jobName === null ? '' : ` of ${jobName}`}${deviceId === null ? '' : ` on ${deviceId}`}`
+  const types = eventTypes.length === 0 ? 'all events' : eventTypes.join(', ')
+  return `${types}${jobName === null ? '' : ` for ${jobName}`}${deviceId === null ? '' : ` on ${deviceId}`}`
 }

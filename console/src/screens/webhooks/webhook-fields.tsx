@@ -13,30 +13,30 @@ export function WebhookFields({ draft, onChange }: Props) {
   return (
     <>
       <TextField
-        label="Address"
+        label="URL"
         type="url"
         mono
         required
         value={draft.url}
         onInput={(url) => set({ url })}
         placeholder="https://example.com/jobcast"
-        hint="Events are sent to it by POST, signed."
+        hint="Events are sent by POST, signed."
       />
       <TagsField
-        label="Told of"
+        label="Events"
         values={draft.eventTypes}
         onChange={(eventTypes) => set({ eventTypes })}
         suggestions={eventPatterns}
-        placeholder="Everything"
-        hint="Types of events; execution.* is all of a kind. Without any it is told of everything."
+        placeholder="All events"
+        hint="Event types; execution.* means all of them. All events if empty."
       />
       {unknown.length > 0 && (
         <p class="field-error" role="alert">
-          {unknown.join(', ')}: there is no such type of events.
+          Unknown event type: {unknown.join(', ')}
         </p>
       )}
       <div class="side-by-side">
-        <Field label="Only of the job" hint="All jobs unless said.">
+        <Field label="Only for job" hint="All jobs by default.">
           {(control) => (
             <>
               <input
@@ -57,10 +57,10 @@ export function WebhookFields({ draft, onChange }: Props) {
           )}
         </Field>
         <TextField
-          label="Only of the device"
+          label="Only for device"
           value={draft.deviceId}
           onInput={(deviceId) => set({ deviceId })}
-          hint="All devices unless said."
+          hint="All devices by default."
         />
       </div>
     </>

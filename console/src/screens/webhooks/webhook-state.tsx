@@ -1,10 +1,10 @@
 import type { Webhook } from '@jobcast/client'
 import { Icon, type IconName } from '../../parts/icon.tsx'
 
-type Look = { tone: 'good' | 'bad' | 'off'; icon: IconName; word: string }
+type StateStyle = { tone: 'good' | 'bad' | 'off'; icon: IconName; word: string }
 
 export function WebhookState({ webhook }: { webhook: Webhook }) {
-  const { tone, icon, word } = lookOf(webhook)
+  const { tone, icon, word } = styleOf(webhook)
   return (
     <span class={`badge tone-${tone}`}>
       <Icon name={icon} />
@@ -13,7 +13,7 @@ export function WebhookState({ webhook }: { webhook: Webhook }) {
   )
 }
 
-function lookOf({ state, pausedBecause, failingSince }: Webhook): Look {
+function styleOf({ state, pausedBecause, failingSince }: Webhook): StateStyle {
   if (state === 'PAUSED') {
     if (pausedBecause === 'gone') return { tone: 'bad', icon: 'off', word: 'paused: gone' }
     if (pausedBecause === 'failing') return { tone: 'bad', icon: 'off', word: 'paused: failing' }

@@ -1,4 +1,4 @@
-// The course of a run: how many devices were at work and how many had ended, over time. It is read once, page by page,
+// The progress of a run over time: how many devices were at work and how many had ended, over time. It is read once, page by page,
 // and moves on with the events, so that a long run costs no more to watch than a short one.
 
 import { type ExecState, type Execution, isEnd, type JobcastEvent } from '@jobcast/client'
@@ -7,39 +7,39 @@ import { parseTime } from '../../parts/time.ts'
 import { changesOf } from '../executions/live-executions.ts'
 
 /** When the last attempt began, and when it ended. */
-export type Stay = { startedAt: number | undefined; finishedAt: number | undefined; execState: ExecState }
-export type Stays = Map<number, Stay>
+export type Span = { startedAt: number | undefined; finishedAt: number | undefined; execState: ExecState }
+export type Spans = Map<number, Span>
 
-export const courseQuery = (runId: number, onRead: (count: number) => void = () => undefined) => ({
+export const progressQuery = (runId: number, onRead: (count: number) => void = () => undefined) => ({
   // Not under ['run', …]: each event would read all of it again.
-  queryKey: ['course', runId] as const,
-  queryFn: async ({ signal }: { signal: AbortSignal }): Promise<Stays> => {
-    const stays: Stays = new Map()
+  queryKey: ['progress', runId] as const,
+  queryFn: async ({ signal }: { signal: AbortSignal }): Promise<Spans> => {
+    const spans: Spans = new Map()
     for await (const execution of jobcast.executions.list({ runId, limit: 200 }, { signal })) {
-      stays.set(execution.jobExecutionId, stayOf(execution))
-      if (stays.size % 200 === 0) onRead(stays.size)
+      spans.set(execution.jobExecutionId, spanOf(execution))
+      if (spans.size % 200 === 0) onRead(spans.size)
     }
-    return stays
+    return spans
   },
   staleTime: 60_000,
 })
 
-function stayOf({ startedAt, finishedAt, execState }: Execution): Stay {
+function spanOf({ startedAt, finishedAt, execState }: Execution): Span {
   const at = (time: string | null) => (time === null ? undefined : parseTime(time))
   return { startedAt: at(startedAt), finishedAt: at(finishedAt), execState }
 }
 
 /** The same if no event is about one of them. */
-export function moveCourse(stays: Stays, events: JobcastEvent[]): Stays {
-  const changes = [...changesOf(events).values()].flat().filter(({ data }) => stays.has(data.jobExecutionId))
-  if (changes.length === 0) return stays
-  const moved = new Map(stays)
+export function moveProgress(spans: Spans, events: JobcastEvent[]): Spans {
+  const changes = [...changesOf(events).values()].flat().filter(({ data }) => spans.has(data.jobExecutionId))
+  if (changes.length === 0) return spans
+  const moved = new Map(spans)
   for (const { timestamp, data } of changes) {
-    const stay = moved.get(data.jobExecutionId) as Stay
+    const span = moved.get(data.jobExecutionId) as Span
     const at = parseTime(timestamp)
     moved.set(data.jobExecutionId, {
       execState: data.execState,
-      startedAt: startOf(stay, data, at),
+      startedAt: startOf(span, data, at),
       finishedAt: isEnd(data.execState) ? at : undefined,
     })
   }
@@ -47,30 +47,30 @@ export function moveCourse(stays: Stays, events: JobcastEvent[]): Stays {
 }
 
 function startOf(
-  stay: Stay,
+  span: Span,
   data: { from: ExecState; execState: ExecState },
   at: number,
 ): number | undefined {
   if (data.execState === 'PENDING') return undefined
-  return data.from === 'PENDING' && data.execState === 'IN_PROGRESS' ? at : stay.startedAt
+  return data.from === 'PENDING' && data.execState === 'IN_PROGRESS' ? at : span.startedAt
 }
 
-export type Course = { times: number[]; running: number[]; succeeded: number[]; unsuccessful: number[] }
+export type Progress = { times: number[]; running: number[]; succeeded: number[]; unsuccessful: number[] }
 
 const points = 120
 
 /** Up to the last end once all have ended, else up to now. */
-export function courseOf(stays: Stays, launchedAt: number, now: number): Course {
+export function progressOf(spans: Spans, launchedAt: number, now: number): Progress {
   const starts: number[] = []
   const ends = { good: [] as number[], bad: [] as number[] }
   let isOpen = false
-  for (const { startedAt, finishedAt, execState } of stays.values()) {
+  for (const { startedAt, finishedAt, execState } of spans.values()) {
     if (startedAt !== undefined) starts.push(startedAt)
     if (finishedAt !== undefined) ends[execState === 'SUCCEEDED' ? 'good' : 'bad'].push(finishedAt)
     else isOpen = true
   }
   // What was canceled or expired while it waited has ended without a start.
-  const endsOfStarted = [...stays.values()].flatMap(({ startedAt, finishedAt }) =>
+  const endsOfStarted = [...spans.values()].flatMap(({ startedAt, finishedAt }) =>
     startedAt !== undefined && finishedAt !== undefined ? [finishedAt] : [],
   )
   const last = Math.max(launchedAt + 1000, ...bounds(starts, ends.good, ends.bad), isOpen ? now : 0)

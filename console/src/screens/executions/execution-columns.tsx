@@ -1,5 +1,5 @@
 import type { Execution } from '@jobcast/client'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
+import type { Column } from '../../parts/data-table.tsx'
 import { RelativeTime } from '../../parts/relative-time.tsx'
 import { StateBadge } from '../../parts/state-badge.tsx'
 import { formatDuration, now, parseTime } from '../../parts/time.ts'
@@ -7,7 +7,7 @@ import { formatDuration, now, parseTime } from '../../parts/time.ts'
 export const executionHref = ({ jobExecutionId }: { jobExecutionId: number }) =>
   `/executions/${jobExecutionId}`
 
-const columns: Column<Execution>[] = [
+export const executionColumns: Column<Execution>[] = [
   {
     name: 'execution',
     title: 'Execution',
@@ -34,19 +34,19 @@ const columns: Column<Execution>[] = [
     cell: ({ execState }) => <StateBadge state={execState} />,
   },
   {
-    name: 'said',
-    title: 'Device said',
+    name: 'details',
+    title: 'Details',
     width: 'minmax(0, 3fr)',
     isMinor: true,
-    cell: (execution) => <span class="quiet">{sayingOf(execution)}</span>,
+    cell: (execution) => <span class="quiet">{detailsOf(execution)}</span>,
   },
   {
-    name: 'took',
-    title: 'Took',
+    name: 'duration',
+    title: 'Duration',
     width: '76px',
     align: 'end',
     isMinor: true,
-    cell: (execution) => tookOf(execution),
+    cell: (execution) => durationOf(execution),
   },
   {
     name: 'launched',
@@ -58,8 +58,8 @@ const columns: Column<Execution>[] = [
   },
 ]
 
-/** In a run the job is always the same, and its device is what a row is known by. */
-const columnsOfRun = columns
+/** In a run the job is always the same, and a row is identified by its device. */
+export const runExecutionColumns = executionColumns
   .filter(({ name }) => name !== 'job' && name !== 'launched')
   .map((column) =>
     column.name === 'device'
@@ -70,34 +70,14 @@ const columnsOfRun = columns
       : column,
   )
 
-type Props = {
-  label: string
-  rows: Execution[]
-  ofRun?: boolean
-  hasMore: boolean
-  isLoading: boolean
-  onEndNear: () => void
-}
-
-export function ExecutionTable({ ofRun = false, ...rest }: Props) {
-  return (
-    <DataTable
-      {...rest}
-      columns={ofRun ? columnsOfRun : columns}
-      idOf={({ jobExecutionId }) => jobExecutionId}
-      hrefOf={executionHref}
-    />
-  )
-}
-
-function sayingOf({ statusDetails }: Execution): string {
+function detailsOf({ statusDetails }: Execution): string {
   const { reason, ...others } = statusDetails
   return [reason, ...Object.entries(others).map(([name, value]) => `${name}: ${value}`)]
     .filter(Boolean)
     .join(', ')
 }
 
-function tookOf({ startedAt, finishedAt }: Execution): string {
+function durationOf({ startedAt, finishedAt }: Execution): string {
   if (startedAt === null) return ''
   return formatDuration(Math.max(0, (finishedAt ? parseTime(finishedAt) : now.value) - parseTime(startedAt)))
 }

@@ -1,0 +1,43 @@
+// A table of a list that is read page by page: its error, its empty state, its rows.
+
+import type { ComponentChildren } from 'preact'
+import type { OpenList } from '../api/use-list.ts'
+import { type Column, DataTable } from './data-table.tsx'
+import { ErrorNote } from './error-note.tsx'
+
+export type PagedTableProps<T> = {
+  label: string
+  list: OpenList<T>
+  /** Those to show, if not all. */
+  rows?: T[]
+  columns: Column<T>[]
+  /** Where a row leads. */
+  hrefOf?: (row: T) => string
+  /** Shown when all is read and there is no row. */
+  empty: ComponentChildren
+}
+
+export function PagedTable<T>({ label, list, rows = list.rows, columns, hrefOf, empty }: PagedTableProps<T>) {
+  return (
+    <>
+      <ErrorNote error={list.error} onRetry={() => void list.list.refresh()} />
+      {isEmptyList(list, rows) && empty}
+      {rows.length > 0 && (
+        <DataTable
+          label={label}
+          columns={columns}
+          rows={rows}
+          idOf={list.list.source.idOf}
+          {...(hrefOf && { hrefOf })}
+          hasMore={list.nextCursor !== null}
+          isLoading={list.isLoading}
+          onEndNear={() => void list.list.loadMore()}
+        />
+      )}
+    </>
+  )
+}
+
+export function isEmptyList<T>(list: OpenList<T>, rows = list.rows): boolean {
+  return rows.length === 0 && list.nextCursor === null
+}
