@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { skip } from './needed-programs.ts'
-import { openWorld } from './open-world.ts'
+import { openSandbox } from './open-sandbox.ts'
 import { examplesOf, pages, staleNotRun } from './pages.ts'
 import { runPage } from './run-page.ts'
 
@@ -17,8 +17,8 @@ const ofTheirOwn = pages.filter((page) => !firstSteps.includes(page) && examples
 describe('the examples run', { concurrency: 2, skip }, () => {
   for (const readInOrder of [firstSteps, ...ofTheirOwn.map((page) => [page])]) {
     test(readInOrder.join(', then '), { timeout }, async (t) => {
-      const world = await openWorld(t)
-      for (const page of readInOrder) await runPage(examplesOf(page), world, t.signal)
+      const sandbox = await openSandbox(t)
+      for (const page of readInOrder) await runPage(examplesOf(page), sandbox, t.signal)
     })
   }
 })

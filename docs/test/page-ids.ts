@@ -1,7 +1,7 @@
 // Runs and executions are numbered over the life of a service. A page shows the numbers of a new service; a reader who
 // has triggered something before sees higher ones, and is asked to set RUN and EXECUTION to those.
 
-import type { LastIds } from './open-world.ts'
+import type { LastIds } from './open-sandbox.ts'
 
 /** Printed text with the numbers that the page has: `Run 7: …` as `Run 1: …`. */
 export function documentedIds(printed: string, before: LastIds): string {

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { openCommandLine } from './command-line.ts'
 import { blocksOf } from './markdown.ts'
 import { skip } from './needed-programs.ts'
-import { openWorld } from './open-world.ts'
+import { openSandbox } from './open-sandbox.ts'
 import { runPage } from './run-page.ts'
 
 const options = { skip, timeout: 240_000 }
@@ -21,10 +21,10 @@ const wrong: readonly { page: string; says: RegExp }[] = [
   { page: block('sh', 'curl $JOBCAST_URL/job/api/jobs/none -H "X-API-Key: $JOBCAST_API_KEY"'), says: /J-301/ },
   { page: block('sh', 'echo see http://127.0.0.1:8080', 'false'), says: /see http:\/\/127.0.0.1:8080\n/ },
   { page: block('sh fails', 'true'), says: /was to fail, and did not/ },
-  { page: block('sh failing', 'true'), says: /"failing" says nothing/ },
+  { page: block('sh failing', 'true'), says: /no rule for "failing"/ },
   { page: `${block('sh terminal=2', 'exit 3')}\n${block('text terminal=2', 'hello')}`, says: /line 5: it ended with code 3/ },
   { page: block('sh terminal=2', 'exit 3'), says: /^the end: in terminal=2: it ended with code 3/ },
-  { page: block('', 'npm start'), says: /nobody knows what to do with a block of ""/ },
+  { page: block('', 'npm start'), says: /no rule for a block of ""/ },
   { page: block('python', 'print(1)'), says: /a block of "python"/ },
   { page: block('text', 'hello'), says: /no block above it/ },
   { page: block('text terminal=2', 'hello'), says: /nothing was started in terminal=2/ },
@@ -38,9 +38,9 @@ const wrong: readonly { page: string; says: RegExp }[] = [
 ]
 
 test('whatever is wrong with a page fails, and the line is named', options, async (t) => {
-  const world = await openWorld(t)
+  const sandbox = await openSandbox(t)
   for (const { page, says } of wrong) {
-    await assert.rejects(runPage(blocksOf(page), world), ({ message }: Error) => {
+    await assert.rejects(runPage(blocksOf(page), sandbox), ({ message }: Error) => {
       assert.match(message, /^(?:line \d+|the end): /)
       assert.match(message, says)
       return true
@@ -60,7 +60,7 @@ test(
       block('text terminal=2', '1'),
       block('sh fails', 'exit 6'),
     ]
-    await runPage(blocksOf(page.join('\n')), await openWorld(t))
+    await runPage(blocksOf(page.join('\n')), await openSandbox(t))
   },
 )
 
@@ -81,7 +81,7 @@ test('jobcast on a page has exit codes, and standard output and standard error a
     block('text', '…', 'A name', '…', 'two', '…'),
     block('sh fails', 'npx jobcast whoami --api-key none'),
   ]
-  await runPage(blocksOf(page.join('\n')), await openWorld(t))
+  await runPage(blocksOf(page.join('\n')), await openSandbox(t))
 })
 
 test('a command that a page left waiting ends with its terminal', options, async (t) => {
@@ -89,7 +89,7 @@ test('a command that a page left waiting ends with its terminal', options, async
     block('sh terminal=2', 'npx jobcast events'),
     block('text terminal=2', 'Listening for events'),
   ]
-  await t.test('the page', async (t) => runPage(blocksOf(page.join('\n')), await openWorld(t)))
+  await t.test('the page', async (t) => runPage(blocksOf(page.join('\n')), await openSandbox(t)))
   // The process that ran it is free only when nothing runs in it any more.
   await openCommandLine(t, tmpdir())
 })

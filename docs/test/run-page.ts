@@ -1,69 +1,75 @@
 // Runs a page from top to bottom, as a reader would.
 //
-// What stands behind the language of a block tells more; readers do not see it:
-//   ```sh                 is run; the page fails if it does
-//   ```sh fails           is to fail
-//   ```sh terminal=2      stays, in a terminal of its own, until that terminal has another block or the page ends
-//   ```ts                 a program, run by Node; js alike
-//   ```yaml fleet.yaml    a file of that name, for the blocks below it; in any language
-//   ```yaml .github/workflows/…   a file whose steps are run
-//   ```text               what the block above has printed; ```json the same
-//   ```json Event         what the API describes under that name, in docs/openapi.json
-//   ```js of=docs/x.mjs   lines of that file
-//   ```text terminal=2    what that terminal shows by now, or soon
-//   ```text npm-start     lines that the terminal with `npm start` shows by now, or soon
-// Whatever is none of these fails.
+// The words after the language of a block, which readers do not see, say what to do with it:
+//   ```sh                 run it; the page fails if it fails
+//   ```sh fails           run it; the page fails unless it fails
+//   ```sh terminal=2      run it in another terminal, until that terminal has another block or the page ends
+//   ```ts                 run the program with Node; js alike
+//   ```yaml fleet.yaml    write a file of that name, which a block below uses; any language
+//   ```yaml .github/workflows/…   write a workflow and run its steps
+//   ```text               compare it with what the block above printed; ```json the same
+//   ```json Event         check it against the schema of that name in docs/openapi.json
+//   ```js of=docs/x.mjs   check that the file contains these lines
+//   ```text terminal=2    wait until that terminal shows this
+//   ```text npm-start     wait until the terminal with `npm start` shows these lines, in any order
+// Any other block fails.
+//
+// RUN=1 and EXECUTION=1 in a script are replaced by the numbers that a reader would see: see page-ids.ts.
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { within } from '@jobcast/testkit/within'
+import { checkDescribed, checkExcerpt } from './check-block.ts'
 import { isSameJson, looksLike } from './expected-output.ts'
 import type { Block } from './markdown.ts'
-import type { LastIds, World } from './open-world.ts'
+import type { LastIds, Sandbox } from './open-sandbox.ts'
 import { documentedIds, realIds } from './page-ids.ts'
-import { checkDescribed, checkExcerpt } from './stated.ts'
 import { Terminal } from './terminal.ts'
 import { scriptOf } from './workflow.ts'
 
 /** A failsafe, far above what a block takes. */
 const aMinuteMs = 60_000
 
-export async function runPage(blocks: readonly Block[], world: World, signal?: AbortSignal): Promise<void> {
-  const reader = new Reader(world, blocks, await world.lastIds())
-  // Programs that a page left running would keep a test alive whose time is up.
-  signal?.addEventListener('abort', () => void reader.leave())
-  const at = (place: string, act: () => Promise<void>) =>
+export async function runPage(
+  blocks: readonly Block[],
+  sandbox: Sandbox,
+  signal?: AbortSignal,
+): Promise<void> {
+  const reader = new Reader(sandbox, blocks, await sandbox.lastIds())
+  // Programs that are still running would keep a test alive after its timeout.
+  signal?.addEventListener('abort', () => void reader.closeAll())
+  const at = (where: string, act: () => Promise<void>) =>
     within(aMinuteMs, () => `it does not end:\n${reader.printed}`, act()).catch((error: Error) => {
-      throw new Error(`${place}: ${reader.asDocumented(error.message)}`)
+      throw new Error(`${where}: ${reader.asDocumented(error.message)}`)
     })
   try {
     for (const block of blocks) await at(`line ${block.line}`, () => reader.follow(block))
     await at('the end', () => reader.finish())
   } finally {
-    await reader.leave()
+    await reader.closeAll()
   }
 }
 
 class Reader {
-  readonly #world: World
+  readonly #sandbox: Sandbox
   readonly #blocks: readonly Block[]
   readonly #idsBefore: LastIds
-  readonly #first: Terminal
-  readonly #others = new Map<string, Terminal>()
+  readonly #main: Terminal
+  readonly #background = new Map<string, Terminal>()
   #opened = 0
   /** Of the last block that was run. */
   #printed: string | undefined
 
-  constructor(world: World, blocks: readonly Block[], idsBefore: LastIds) {
-    this.#world = world
+  constructor(sandbox: Sandbox, blocks: readonly Block[], idsBefore: LastIds) {
+    this.#sandbox = sandbox
     this.#blocks = blocks
     this.#idsBefore = idsBefore
-    this.#first = new Terminal(world, 'terminal-1')
+    this.#main = new Terminal(sandbox, 'terminal-1')
   }
 
-  /** By what runs now, for messages. */
+  /** Everything that is on the terminals, for messages. */
   get printed(): string {
-    return [this.#first, ...this.#others.values()].map(({ printed }) => printed).join('\n---\n')
+    return [this.#main, ...this.#background.values()].map(({ printed }) => printed).join('\n---\n')
   }
 
   async follow(block: Block): Promise<void> {
@@ -77,56 +83,55 @@ class Reader {
     if (language === 'json' && words[0]) return checkDescribed(block, words[0])
     if (isOutput && words.length === 0) return this.#compare(block)
     if (language === 'text' && terminal) return this.#awaitTerminal(block, terminal)
-    if (language === 'text' && words[0] === 'npm-start') return this.#awaitStory(block)
+    if (language === 'text' && words[0] === 'npm-start') return this.#awaitDeviceLog(block)
     const script = isProgram ? this.#programScript(block) : this.#here(block.text)
-    if (language !== 'sh' && !isProgram)
-      throw new Error(`nobody knows what to do with a block of "${language}"`)
-    if (terminal) return this.#stay(script, terminal)
-    if (words[0] === 'fails') this.#printed = await this.#first.runToFail(script)
-    else if (words.length > 0) throw new Error(`"${words.join(' ')}" says nothing to the test`)
-    else this.#printed = await this.#first.run(script)
+    if (language !== 'sh' && !isProgram) throw new Error(`there is no rule for a block of "${language}"`)
+    if (terminal) return this.#startInBackground(script, terminal)
+    if (words[0] === 'fails') this.#printed = await this.#main.runToFail(script)
+    else if (words.length > 0) throw new Error(`there is no rule for "${words.join(' ')}"`)
+    else this.#printed = await this.#main.run(script)
   }
 
-  /** Looks after what stays, once the page is at its end. */
+  /** Stops programs in the background; throws if one of them has failed. */
   async finish(): Promise<void> {
-    for (const name of this.#others.keys()) await this.#leave(name)
+    for (const name of this.#background.keys()) await this.#stopTerminal(name)
   }
 
-  async #leave(name: string): Promise<void> {
-    await this.#others
+  async #stopTerminal(name: string): Promise<void> {
+    await this.#background
       .get(name)
-      ?.endStaying()
+      ?.stop()
       .catch((error: Error) => {
         throw new Error(`in ${name}: ${error.message}`)
       })
   }
 
-  /** Ends whatever the page has left running. */
-  async leave(): Promise<void> {
-    await Promise.all([this.#first, ...this.#others.values()].map((terminal) => terminal.close()))
+  /** Ends all programs. */
+  async closeAll(): Promise<void> {
+    await Promise.all([this.#main, ...this.#background.values()].map((terminal) => terminal.close()))
   }
 
   /** What was printed, with the addresses and ids of the page. */
   asDocumented(text: string): string {
-    const { addresses } = this.#world
+    const { addresses } = this.#sandbox
     const printed = addresses.reduce((all, [documented, real]) => all.replaceAll(real, documented), text)
     return documentedIds(printed, this.#idsBefore)
   }
 
   /** What the page says, with the addresses and ids of this service. */
   #here(text: string): string {
-    const { addresses } = this.#world
+    const { addresses } = this.#sandbox
     const script = addresses.reduce((all, [documented, real]) => all.replaceAll(documented, real), text)
     return realIds(script, this.#idsBefore)
   }
 
   async #writeFile(block: Block, file: string): Promise<void> {
-    const path = join(this.#world.folder, file)
+    const path = join(this.#sandbox.folder, file)
     mkdirSync(dirname(path), { recursive: true })
     const isScript = block.text.startsWith('#!')
     writeFileSync(path, this.#here(block.text), { mode: isScript ? 0o755 : 0o644 })
     if (file.startsWith('.github/workflows/')) {
-      this.#printed = await this.#first.run(this.#here(scriptOf(block.text)))
+      this.#printed = await this.#main.run(this.#here(scriptOf(block.text)))
       return
     }
     const isUsed = this.#blocks.some(({ line, text }) => line > block.line && text.includes(file))
@@ -135,15 +140,15 @@ class Reader {
 
   #programScript({ line, language, text }: Block): string {
     const file = `line-${line}.${language}`
-    writeFileSync(join(this.#world.folder, file), this.#here(text))
+    writeFileSync(join(this.#sandbox.folder, file), this.#here(text))
     return `node ${file}\n`
   }
 
-  async #stay(script: string, name: string): Promise<void> {
-    await this.#leave(name)
-    const terminal = new Terminal(this.#world, `other-${++this.#opened}`)
-    this.#others.set(name, terminal)
-    await terminal.start(script, this.#first)
+  async #startInBackground(script: string, name: string): Promise<void> {
+    await this.#stopTerminal(name)
+    const terminal = new Terminal(this.#sandbox, `background-${++this.#opened}`)
+    this.#background.set(name, terminal)
+    await terminal.start(script, this.#main)
   }
 
   #compare({ language, text }: Block): void {
@@ -157,16 +162,17 @@ class Reader {
   }
 
   async #awaitTerminal({ text }: Block, name: string): Promise<void> {
-    const terminal = this.#others.get(name)
+    const terminal = this.#background.get(name)
     if (terminal === undefined) throw new Error(`nothing was started in ${name}`)
     const isEnough = (printed: string) => looksLike(text, this.asDocumented(printed), { isWhole: false })
     await terminal.shows(isEnough)
   }
 
-  /** In any order: which device is first is their affair. */
-  async #awaitStory({ text }: Block): Promise<void> {
+  /** In any order: devices work at the same time. */
+  async #awaitDeviceLog({ text }: Block): Promise<void> {
     const lines = text.trim().split('\n')
-    const isOf = (told: string) => (line: string) => looksLike(line.replace(/^[\d:]+ /, ''), told)
-    await this.#world.story.until((told) => lines.every((line) => told.some((each) => isOf(each)(line))))
+    const isLogged = (line: string, log: readonly string[]) =>
+      log.some((logged) => looksLike(line.replace(/^[\d:]+ /, ''), logged))
+    await this.#sandbox.deviceLog.until((log) => lines.every((line) => isLogged(line, log)))
   }
 }

@@ -1,4 +1,4 @@
-// SECURITY.md tells users of secret scanners what to look for.
+// SECURITY.md has patterns for secret scanners; they must match the secrets that the service creates.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

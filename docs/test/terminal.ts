@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-export type Place = { folder: string; env: Record<string, string> }
+export type Workspace = { folder: string; env: Record<string, string> }
 
 /** In blocks an answer that is an error fails; curl does not bear two ways to say so. */
 const curl = `curl() {
@@ -19,7 +19,7 @@ const curl = `curl() {
 const mark = '\u001e'
 
 export class Terminal {
-  readonly #place: Place
+  readonly #workspace: Workspace
   readonly #name: string
   readonly #shell: ChildProcess
   /** When the shell and all it has started are gone: each holds the end of a pipe. */
@@ -29,13 +29,13 @@ export class Terminal {
   #printed = ''
   #blocks = 0
 
-  constructor(place: Place, name: string) {
-    this.#place = place
+  constructor(workspace: Workspace, name: string) {
+    this.#workspace = workspace
     this.#name = name
     // A process group of its own, so that what it leaves running can be ended with it.
     this.#shell = spawn('bash', ['--norc'], {
-      cwd: place.folder,
-      env: place.env,
+      cwd: workspace.folder,
+      env: workspace.env,
       stdio: ['pipe', 'pipe', 'inherit'],
       detached: true,
     })
@@ -91,7 +91,7 @@ export class Terminal {
   }
 
   /** Ends what was to stay; throws when it has ended by itself before, and failed. */
-  async endStaying(): Promise<void> {
+  async stop(): Promise<void> {
     // Whatever stays says something once it has begun.
     await this.shows((printed) => printed !== '')
     await this.close()
@@ -112,7 +112,7 @@ export class Terminal {
 
   #keep(script: string): string {
     const file = `.${this.#name}-${++this.#blocks}.sh`
-    writeFileSync(join(this.#place.folder, file), script)
+    writeFileSync(join(this.#workspace.folder, file), script)
     return file
   }
 

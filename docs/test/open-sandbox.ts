@@ -1,4 +1,4 @@
-// What a page is tried on: a service as `npm start` makes it, in a folder that looks like the repository.
+// What a page runs on: a service as `npm start` starts it, in a folder that is laid out like the repository.
 
 import { once } from 'node:events'
 import { symlinkSync, writeFileSync } from 'node:fs'
@@ -14,15 +14,15 @@ import { addSamples } from '../../cli/src/dev/samples.ts'
 import { failingId, findSimulated } from '../../cli/src/dev/simulated-samples.ts'
 import { storyLine } from '../../cli/src/dev/story-line.ts'
 import { openCommandLine } from './command-line.ts'
+import { DeviceLog } from './device-log.ts'
 import { repository } from './pages.ts'
-import { Story } from './story.ts'
-import type { Place } from './terminal.ts'
+import type { Workspace } from './terminal.ts'
 
-export type World = Place & {
+export type Sandbox = Workspace & {
   /** The addresses of the pages, and what they are here. */
   addresses: readonly (readonly [documented: string, real: string])[]
   /** What `npm start` has printed about its devices so far. */
-  story: Story
+  deviceLog: DeviceLog
   /** The highest ids given out so far. Pages are written as if they were read on a new service, where both are 0. */
   lastIds: () => Promise<LastIds>
 }
@@ -31,17 +31,17 @@ export type LastIds = { runId: number; jobExecutionId: number }
 
 type Addresses = { http: string; mqtt: string }
 
-export async function openWorld(t: TestContext): Promise<World> {
+export async function openSandbox(t: TestContext): Promise<Sandbox> {
   const folder = newTemporaryFolder()
   const dataFolder = join(folder, 'data')
   const { server, adminKey, call } = await openServer(t, { dataFolder, webhookAllow: ['127.0.0.1'] })
   removeAfter(t, folder)
-  const story = await startDevices(t, server, dataFolder, adminKey)
+  const deviceLog = await startDevices(t, server, dataFolder, adminKey)
   const [receiverPort, commandPort] = [await findFreePort(), await openCommandLine(t, folder)]
   layOut(folder)
   return {
     folder,
-    story,
+    deviceLog,
     async lastIds() {
       const [run, execution] = await Promise.all(
         ['runs', 'executions'].map(
@@ -69,23 +69,23 @@ async function startDevices(
   { http, mqtt }: Addresses,
   dataFolder: string,
   adminKey: string,
-): Promise<Story> {
+): Promise<DeviceLog> {
   const api = openApi(http, adminKey)
   await addSamples(api, dataFolder)
   const devices = (await findSimulated(api, dataFolder)).map((credential) =>
     credential.deviceId === failingId ? { ...credential, pattern: { failureRate: 1 } } : credential,
   )
-  const story = new Story()
+  const deviceLog = new DeviceLog()
   const fleet = startFleet({
     mqtt,
     devices,
     pattern: { workSeconds: { from: 0.1, to: 0.2 }, outputLines: 5 },
     seed: 0,
-    tell: (event) => story.tell(storyLine(event) ?? ''),
+    tell: (event) => deviceLog.add(storyLine(event) ?? ''),
   })
   t.after(() => fleet.stop())
   await fleet.whenUp()
-  return story
+  return deviceLog
 }
 
 /** For the receiver of webhooks, which listens on PORT. */
