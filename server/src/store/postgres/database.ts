@@ -37,6 +37,8 @@ export class Database implements Queries {
       const pool = new pg.Pool({ ...options, max, idleTimeoutMillis: idleMs })
       // An idle connection that breaks is left out; whoever needs one gets another.
       pool.on('error', () => undefined)
+      // Between two of its users nobody listens for an instant: a connection that ends just then must not end the process.
+      pool.on('connect', (client) => client.on('error', () => undefined))
       return pool
     }
     this.#readers = open(readers)
