@@ -2,6 +2,7 @@
 
 import { type DeviceEventType, type ExecState, executionEventType } from '@jobcast/contract/words'
 import type { ExecutionEvent } from '../../domain/execution.ts'
+import type { DeviceChange } from '../queries.ts'
 import type { Transaction } from './transaction.ts'
 
 /** `details`: what the device said with it, as JSON. */
@@ -21,7 +22,6 @@ export type ExecutionChange = {
 }
 
 type RunChange = { ownerNo: number; runId: number; at: number }
-type DeviceChange = { ownerNo: number; deviceNo: number; at: number; details?: object }
 
 export function runCreated({ events }: Transaction, { ownerNo, runId, at }: RunChange): void {
   events.push({ type: 'run.created', owner_no: ownerNo, at, run_id: runId })

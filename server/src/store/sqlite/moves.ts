@@ -15,7 +15,7 @@ import {
   timesOutAt,
 } from '../../domain/execution.ts'
 import type { Moved } from '../../domain/store.ts'
-import { countColumn } from '../from-rows.ts'
+import { countColumn } from '../schema/count-column.ts'
 import type { EventLog } from './events.ts'
 import { preparePolicies } from './policies.ts'
 import type { Row } from './rows.ts'
