@@ -6,8 +6,13 @@ import type { EventLog } from './events.ts'
 
 type Bindings = Record<string, SQLInputValue>
 
+export type SqliteQueries = Writes & {
+  /** For steps of this store alone on which speed hangs: an answer without a promise. */
+  statementOf(sql: Sql): StatementSync
+}
+
 /** Without a log for whoever only reads. */
-export function openNamedQueries(db: DatabaseSync, log?: EventLog): Writes {
+export function openNamedQueries(db: DatabaseSync, log?: EventLog): SqliteQueries {
   const statements = new Map<string, StatementSync>()
 
   function statementOf(sql: Sql): StatementSync {
@@ -22,7 +27,8 @@ export function openNamedQueries(db: DatabaseSync, log?: EventLog): Writes {
     return statement
   }
 
-  const queries: Writes = {
+  return {
+    statementOf,
     all: async (rows, sql, values = {}) => statementOf(sql).all(bindingsOf(values)).map(rows.read),
     async get(row, sql, values = {}) {
       const found = statementOf(sql).get(bindingsOf(values))
@@ -39,7 +45,6 @@ export function openNamedQueries(db: DatabaseSync, log?: EventLog): Writes {
     },
     deviceChanged: (type, change) => log?.deviceChanged(type, change),
   }
-  return queries
 }
 
 function bindingsOf(values: Values): Bindings {

@@ -3,15 +3,16 @@
 import { inBoth } from '../queries.ts'
 import { select } from '../schema/column.ts'
 import { device } from '../schema/tables.ts'
-import type { WriteSteps } from '../tables/step.ts'
+import type { Steps } from '../tables/step.ts'
+import type { SqliteQueries } from './named-queries.ts'
 
 const { ownerNo, deviceNo, online, door } = device.fields
 const BEFORE = select({ deviceNo, online })
 const FIND = `
-  SELECT ${BEFORE} FROM device WHERE owner_no = :ownerNo AND device_id = :deviceId AND deleted_at IS NULL`
+  SELECT ${BEFORE} FROM device WHERE owner_no = ? AND device_id = ? AND deleted_at IS NULL`
 // Whoever is online already and comes back by another connection is online since then.
 const SET = `
-  UPDATE device SET online = :online, presence_since = :at, last_seen_at = :at, door = :door WHERE device_no = :deviceNo`
+  UPDATE device SET online = ?, presence_since = ?, last_seen_at = ?, door = ? WHERE device_no = ?`
 const ONLINE = select({ ownerNo, deviceNo, door })
 const FIND_ONLINE = `SELECT ${ONLINE} FROM device WHERE online = 1`
 const SET_OFFLINE = 'UPDATE device SET online = 0, presence_since = :at WHERE online = 1'
@@ -25,14 +26,18 @@ const DELIVERED = inBoth(
   WHERE ${isIn('execution_id', 'ids', 'bigint')} AND delivered_at IS NULL`,
 )
 
-export const presenceWrites: WriteSteps<'recordPresence' | 'setAllOffline' | 'recordDeliveries'> = {
+type Presence = Steps<'recordPresence' | 'setAllOffline' | 'recordDeliveries', SqliteQueries>
+
+export const presenceWrites: Presence = {
   async recordPresence(queries, changes) {
+    const find = queries.statementOf(FIND)
+    const set = queries.statementOf(SET)
     for (const { ownerNo, deviceId, online, at, door } of changes) {
-      const before = await queries.get(BEFORE, FIND, { ownerNo, deviceId })
-      if (before === undefined) continue
-      const { deviceNo } = before
-      await queries.run(SET, { deviceNo, online, at, door })
-      if (before.online === online) continue
+      const row = find.get(ownerNo, deviceId)
+      if (row === undefined) continue
+      const { deviceNo, online: wasOnline } = BEFORE.read(row)
+      set.run(Number(online), at, at, door, deviceNo)
+      if (wasOnline === online) continue
       const type = online ? 'device.online' : 'device.offline'
       queries.deviceChanged(type, { ownerNo, deviceNo, at, details: { door } })
     }

@@ -7,7 +7,7 @@ export type StepName = keyof Store
 export type Input<Name extends StepName> = Parameters<Store[Name]>[0]
 export type Output<Name extends StepName> = Awaited<ReturnType<Store[Name]>>
 
-type Steps<Names extends StepName, Asking> = {
+export type Steps<Names extends StepName, Asking> = {
   [Name in Names]: (queries: Asking, input: Input<Name>) => Promise<Output<Name>>
 }
 
