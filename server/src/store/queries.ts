@@ -43,7 +43,7 @@ export type Spelling = {
   readonly join: string
   readonly least: string
   readonly greatest: string
-  /** SQLite takes a partial index only when told to, where it has no statistics. */
+  /** Without statistics SQLite uses a partial index only where a statement names it. */
   by(index: string): string
   /** `list`: the name of a parameter, of values of this type. */
   isIn(column: string, list: string, type: 'bigint' | 'integer' | 'text'): string

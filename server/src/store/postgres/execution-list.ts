@@ -23,13 +23,13 @@ const OF_JOB = 'run.job_no = (SELECT job_no FROM job WHERE owner_no = :ownerNo A
 const OF_DEVICE = `execution.device_no = (
   SELECT device_no FROM device WHERE owner_no = :ownerNo AND device_id = :deviceId)`
 
-// Rows whose run is forgotten stay until their partition goes: without this the end of a list would pass by all of them.
+// Rows whose run is purged stay until their partition goes: without this the end of a list would pass by all of them.
 const FROM_OLDEST_RUN = `execution.execution_id >= (
   SELECT first_execution_id FROM run WHERE owner_no = :ownerNo ORDER BY run_id LIMIT 1)`
 
 const BETWEEN_IDS = ['execution.execution_id < :before', FROM_OLDEST_RUN]
 
-/** One that asks for what is rare among millions gets it in several slices: so no look takes long. */
+/** One that asks for what is rare among millions gets it in several slices, so that no slice takes long. */
 const runsPerSlice = 50_000
 
 type Result = Sliced<StoredExecution, number>
@@ -78,7 +78,7 @@ async function throughRuns(
   const { state, run } = clauses(filter)
   const where = ['run.owner_no = :ownerNo', RUNS_BELOW, ...run]
   if (filter.execState) where.push(`run.${countColumn(filter.execState)} > 0`)
-  // The condition of run_unfinished, so that runs which have ended, however many, are not looked at.
+  // The condition of run_unfinished, so that runs which have ended, however many, are not read.
   if (filter.execState === 'PENDING') where.push('NOT run.ended')
   const stop = mayBeRare(filter) ? await findStop(reads, filter, values) : undefined
   if (stop) where.push('run.run_id > :stopAt')
@@ -96,7 +96,7 @@ async function throughRuns(
 
 const STOP = rows({ runId: run.fields.runId, next: number() })
 
-/** The run at which a slice stops looking. */
+/** The run at which a slice stops. */
 function findStop(reads: Queries, { jobName }: ExecutionFilter, values: Values) {
   const where = ['owner_no = :ownerNo', RUNS_BELOW, ...(jobName === undefined ? [] : [OF_JOB])]
   const sql = `SELECT run_id AS "runId", first_execution_id + total AS next FROM run

@@ -35,11 +35,11 @@ const GONE = `
     SELECT (SELECT node_no FROM device WHERE online AND node_no > used.no ORDER BY node_no LIMIT 1) FROM used
     WHERE used.no IS NOT NULL)
   SELECT no FROM used WHERE no > 0 AND NOT EXISTS (SELECT FROM node WHERE node.node_no = no)`
-// Who is just being written is looked at the next time: a node must not wait here for one that stands still.
+// A device that is just being written is left for the next time: a node must not wait here for one that stands still.
 const ONLINE = `
   SELECT device_no FROM device WHERE online AND node_no = ANY ($1::int[])
   LIMIT $2 FOR NO KEY UPDATE OF device SKIP LOCKED`
-// The first look may be older than the lock: a device may have come to another node in between, or its node back.
+// The first read may be older than the lock: a device may have come to another node in between, or its node back.
 const isLeft = `
   device.device_no = locked.device_no AND online
     AND NOT EXISTS (SELECT FROM node WHERE node.node_no = device.node_no)`
@@ -53,12 +53,12 @@ const ADOPT = `
   UPDATE device SET node_no = $2 FROM unnest($1::int[]) AS locked (device_no)
   WHERE ${isLeft} AND door = 'http' RETURNING ${ADOPTED}`
 const NOTIFIED = `
-  UPDATE execution SET notified_at = $2 FROM unnest($1::bigint[]) AS told (id)
-  WHERE execution_id = told.id AND notified_at IS NULL`
+  UPDATE execution SET notified_at = $2 FROM unnest($1::bigint[]) AS notified (id)
+  WHERE execution_id = notified.id AND notified_at IS NULL`
 const DELIVERED = `
   UPDATE execution SET delivered_at = $2::bigint, notified_at = coalesce(notified_at, $2)
-  FROM unnest($1::bigint[]) AS told (id)
-  WHERE execution_id = told.id AND delivered_at IS NULL`
+  FROM unnest($1::bigint[]) AS delivered (id)
+  WHERE execution_id = delivered.id AND delivered_at IS NULL`
 
 const offlineAtOnce = 1000
 

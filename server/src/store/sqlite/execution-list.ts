@@ -23,7 +23,7 @@ const BY_RUN = `
 // Ids of runs and of executions grow together: a later slice starts at its run and passes by no newer one.
 const RUNS_BELOW = `run.run_id <= (
   SELECT run_id FROM execution WHERE execution_id < :before ORDER BY execution_id DESC LIMIT 1)`
-// The run at which a slice stops looking. Whoever asks for what is rare among millions gets it in several slices:
+// The run at which a slice stops. Whoever asks for what is rare among millions gets it in several slices:
 // one slice through all of them would keep every other reader waiting.
 const STOP_AT = `
   SELECT run_id AS "runId", first_execution_id + total AS next FROM run
@@ -92,7 +92,7 @@ export function prepareExecutionList(db: DatabaseSync, runsPerSlice = 50_000) {
       }
       const where = ['run.owner_no = :ownerNo', RUNS_BELOW, ...runClauses, ...clauses]
       if (filter.execState) where.push(`run.${countColumn(filter.execState)} > 0`)
-      // The condition of run_unfinished, so that runs which have ended, however many, are not looked at.
+      // The condition of run_unfinished, so that runs which have ended, however many, are not read.
       if (filter.execState === 'PENDING') where.push('run.pending + run.in_progress + run.canceling > 0')
       return inSnapshot(db, () => throughRuns(input, where, values))
     },
@@ -113,7 +113,7 @@ export function prepareExecutionList(db: DatabaseSync, runsPerSlice = 50_000) {
       ...select(`${BY_EXECUTION} WHERE ${queued.join(' AND ')} ${NEWEST_FIRST}`, values),
     ].sort((a, b) => b.jobExecutionId - a.jobExecutionId)
     if (waiting.complete) return cut(found, limit)
-    // Only part of what waits was looked at: the slice ends where that part ends.
+    // Only part of what waits was read: the slice ends where that part ends.
     const seenTo = waiting.ids.at(-1) ?? 0
     const part = cut(
       found.filter((execution) => execution.jobExecutionId >= seenTo),

@@ -17,7 +17,7 @@ import { type LastIds, readLastIds } from './triggers.ts'
 
 export const sqliteMigrations = () => readMigrations(new URL('migrations/', import.meta.url))
 
-/** Of what waits for one device, how much one page of its list looks at. */
+/** Of what waits for one device, how much one page of its list covers. */
 const waitingPerPage = 5000
 
 export type SqliteStoreOptions = {

@@ -1,4 +1,4 @@
-// Reads at start what has not ended, to rebuild what waits for whom. Runs that have ended are not looked at.
+// Reads at start what has not ended, to rebuild what waits for whom. Runs that have ended are not read.
 
 import type { DatabaseSync } from 'node:sqlite'
 import { json, rows, select } from '../schema/column.ts'

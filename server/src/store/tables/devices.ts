@@ -21,7 +21,7 @@ const list = (where: string) => `
   SELECT ${DEVICE} FROM device WHERE owner_no = :ownerNo AND device_id > :after AND deleted_at IS NULL AND ${where}
   ORDER BY device_id LIMIT :limit`
 const LIST = list(IS_WANTED)
-// The condition of device_online: who is offline, however many, is not looked at.
+// The condition of device_online: offline devices, however many, are not read.
 const LIST_ONLINE = inBoth(({ is }) => list(is === 'sqlite' ? 'online = 1' : 'online'))
 const LIST_BY_TAG = inBoth(
   ({ join }) => `

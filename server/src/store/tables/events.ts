@@ -47,7 +47,7 @@ const BOUNDS = `
   FROM owner WHERE owner_no = :ownerNo`
 const BOUNDS_ROW = rows({ newest: number(), forgotten: number() })
 // Of these runs those that have an execution of the device. PostgreSQL has one index by device of what has not ended,
-// and one of the rest; SQLite looks through the executions of the run.
+// and one of the rest; SQLite reads the executions of the run.
 const has = (which: string) => `EXISTS (
     SELECT 1 FROM execution
     WHERE execution_id BETWEEN first_execution_id AND first_execution_id + total - 1 ${which}

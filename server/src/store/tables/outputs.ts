@@ -33,7 +33,7 @@ export const outputSnapshots: ReadSteps<'readOutput'> = {
     const attempt = asked ?? newest
     const isNewest = attempt === newest
     const range = { offset: Math.min(largestStart, offset), until: Math.min(largestStart, offset + limit) }
-    const [pieces, whole] = await Promise.all([
+    const [pieces, total] = await Promise.all([
       queries.all(PIECE, PIECES, { jobExecutionId, attempt, ...range }),
       isNewest
         ? { length: outputBytes }
@@ -41,7 +41,7 @@ export const outputSnapshots: ReadSteps<'readOutput'> = {
     ])
     return {
       data: cut(pieces, offset, limit),
-      length: whole?.length ?? 0,
+      length: total?.length ?? 0,
       cut: isNewest && outputCut,
       runId,
       ended: !isNewest || isTerminal(execState),

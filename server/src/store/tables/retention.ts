@@ -64,7 +64,7 @@ export class RunPurge {
   /** Where the next call begins: behind runs that have not ended, however many there are. */
   #cursor = 0
   #renameCursor = firstRename
-  /** Renames were looked through when this execution was the oldest. */
+  /** All renames were read when this execution was the oldest. */
   #renamesDoneAt = 0
 
   constructor(limits: PurgeLimits) {
@@ -119,7 +119,7 @@ export class RunPurge {
     return true
   }
 
-  /** The names that devices had for executions that are gone. False when all were looked at. */
+  /** The names that devices had for executions that are gone. False when all were read. */
   async #purgeRenames(queries: Queries): Promise<boolean> {
     const { id: oldest } = await queries.one(rows({ id: number() }), OLDEST)
     if (oldest === this.#renamesDoneAt) return false

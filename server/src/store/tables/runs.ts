@@ -25,7 +25,7 @@ const listOf = (filter: string, isUnfinished?: boolean) =>
   )
 const LISTS = {
   ofOwner: { all: listOf(''), ended: listOf('', false), open: listOf('', true) },
-  // What has not ended is rare among what a job has run: it is looked for by its own index.
+  // What has not ended is rare among what a job has run: it is found by its own index.
   ofJob: {
     all: listOf(`AND ${OF_JOB}`),
     ended: listOf(`AND ${OF_JOB}`, false),
