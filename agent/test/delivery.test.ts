@@ -9,7 +9,7 @@ import { RestartingServer } from '@jobcast/testkit/restarting-server'
 import { type Random, seededRandom } from '@jobcast/testkit/seeded-random'
 import { newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
 import { testSeed } from '@jobcast/testkit/test-seed'
-import { testSize } from '@jobcast/testkit/test-size'
+import { longTest, testSize } from '@jobcast/testkit/test-size'
 import { waitUntil } from '@jobcast/testkit/wait-until'
 import { within } from '@jobcast/testkit/within'
 import { hasInEnvironment, listProcesses } from '../src/list-processes.ts'
@@ -49,7 +49,7 @@ type Scene = {
   isOver: boolean
 }
 
-test(`of ${total} executions each ends and none is started twice (seed ${testSeed})`, async (t) => {
+test(`of ${total} executions each ends and none is started twice (seed ${testSeed})`, longTest, async (t) => {
   const random = seededRandom(testSeed)
   const folder = newTemporaryFolder()
   const starts = join(folder, 'starts')

@@ -71,7 +71,7 @@ export class RawDevice {
   }
 
   /** Everything that comes until the door closes the connection. */
-  async rest(): Promise<Packet[]> {
+  async packetsUntilClosed(): Promise<Packet[]> {
     await this.closed
     return this.#received.splice(0)
   }
