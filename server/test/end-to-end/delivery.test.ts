@@ -17,7 +17,7 @@ import { within } from '@jobcast/testkit/within'
 import { deviceIdsUpTo, seedData } from '../support/seed-data.ts'
 import { seedTokens } from '../support/seed-tokens.ts'
 
-const total = testSize('executions', { test: 150, chaos: 3000 })
+const total = testSize('executions', { test: 150, chaos: 1500 })
 const deviceIds = deviceIdsUpTo(Math.ceil(total / 20))
 const serverKills = Math.max(2, Math.ceil(total / 125))
 /** So many wait at a time, that all of it is spread over all kills. */

@@ -16,7 +16,7 @@ import { TriggerCaller } from '@jobcast/testkit/trigger-caller'
 import { waitUntil } from '@jobcast/testkit/wait-until'
 import { deviceIdsUpTo, seedData } from '../support/seed-data.ts'
 
-const cuts = testSize('cuts', { test: 2, chaos: 40 })
+const cuts = testSize('cuts', { test: 2, chaos: 20 })
 /** The power is cut after at most so many answers. */
 const mostAnswers = 100
 const devices = deviceIdsUpTo(1000)

@@ -15,7 +15,7 @@ import { longTest, testSize } from '@jobcast/testkit/test-size'
 import { waitUntil } from '@jobcast/testkit/wait-until'
 import { within } from '@jobcast/testkit/within'
 
-const rounds = testSize('rounds', { test: 30, chaos: 1000 })
+const rounds = testSize('rounds', { test: 30, chaos: 600 })
 // The promise is 5 s; this is one that also a busy machine keeps.
 const boundMs = 45_000
 /** Long enough for some sign-ins to be through. */

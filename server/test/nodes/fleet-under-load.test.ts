@@ -20,12 +20,12 @@ import { checkStored } from './check-stored.ts'
 import { cutHearing, nodeNumbers, pause, spawnNodes, until, wake } from './spawn-nodes.ts'
 import { type Way, WorkingDevice } from './working-device.ts'
 
-const kills = testSize('kills', { test: 1, chaos: 20 })
-const restarts = testSize('restarts', { test: 1, chaos: 8 })
+const kills = testSize('kills', { test: 1, chaos: 10 })
+const restarts = testSize('restarts', { test: 1, chaos: 5 })
 /** A node stands still for so long at least: until the others count it as gone, which takes ten seconds. */
 const pauseMs = 1000 * testSize('pauseSeconds', { test: 1, chaos: 20 })
 /** So many executions end before, between and after the faults, at most: enough to lose some. */
-const executionsPerFault = testSize('executionsPerFault', { test: 150, chaos: 3000 })
+const executionsPerFault = testSize('executionsPerFault', { test: 150, chaos: 1000 })
 
 /** Ten of twelve by MQTT, one by WebSocket, one by HTTP. */
 const twelves = testSize('twelves', { test: 2, chaos: 6 })
