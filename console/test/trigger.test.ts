@@ -123,7 +123,7 @@ test('devices by tag and by paste; names that are none are shown as such', async
   await page.getByRole('button', { name: '+ lab' }).click()
   await page.getByText('Added 3 with the tag lab.').waitFor()
   await page.getByRole('radio', { name: 'CLI' }).check({ force: true })
-  await page.getByText('--tag lab --wait').waitFor()
+  await page.getByText('--wait --tag=lab').waitFor()
   await page.getByRole('button', { name: 'Clear' }).click()
 
   await page.getByRole('radio', { name: 'Paste' }).check({ force: true })
@@ -153,7 +153,7 @@ test('the same call is there to copy, without a key', async (t) => {
   })
   for (const [kind, text] of [
     ['curl', '"deviceIds":["pump-1"]'],
-    ['CLI', 'npx jobcast trigger restart'],
+    ['CLI', 'npx jobcast trigger --wait'],
     ['TypeScript', 'deviceIds: ["pump-1"]'],
   ] as const) {
     await page.getByRole('radio', { name: kind }).check({ force: true })
