@@ -82,6 +82,23 @@ test('a trigger by keys alone', async (t) => {
   await page.getByRole('table').getByRole('link', { name: 'gate-2' }).waitFor()
 })
 
+test('Enter chooses the job whose whole name was typed, also where others come first', async (t) => {
+  await server.call('PUT', '/job/api/jobs/aaa-restart', { body: {} })
+  await server.call('PUT', '/job/api/jobs/reboot', { body: {} })
+  const page = await openSignedIn(t, server, '/trigger')
+  const field = page.getByRole('combobox', { name: 'Job' })
+  await page.locator('[role=option]').first().waitFor({ state: 'attached' })
+  await field.pressSequentially('restart')
+  await page.waitForURL(/jobName=restart$/)
+  await field.press('Enter')
+  assert.equal(await field.inputValue(), 'restart')
+  assert.match(page.url(), /jobName=restart$/)
+  // Opened again it offers all jobs, and the arrow keys choose among them.
+  await field.press('ArrowDown')
+  await page.getByRole('option', { name: 'aaa-restart' }).waitFor()
+  await page.getByRole('option', { name: 'reboot' }).waitFor()
+})
+
 test('pressed twice it makes one run', async (t) => {
   await newDevice(server, 'twice')
   const page = await openSignedIn(t, server, '/trigger?jobName=restart&deviceId=twice')
