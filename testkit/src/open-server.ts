@@ -41,6 +41,8 @@ export async function openServer(t: TestContext, options: ServerOptions = {}): P
     plaintextBeyondLoopback: false,
     maxDevices: 10_000,
     maxOutputBytes: 10 * 1024 * 1024,
+    rates: { address: 0, 'sign-in': 0, key: 0, owner: 0, device: 0 },
+    metrics: { host: '127.0.0.1', port: 0, isDefaultPort: false, isOnApi: true },
     cancelDeadlineSeconds: 60,
     keepEventsDays: 7,
     keepExecutionsDays: undefined,

@@ -3,6 +3,7 @@
 import { ApiError, type ErrorBody, type ProblemBody } from '@jobcast/contract'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { StorageUnavailable, TooMuchWaiting } from '../domain/store.ts'
+import { rateLimitHeaders } from '../limits/rate-limit-headers.ts'
 import type { Tell } from '../observe/events.ts'
 import type { App } from './app-type.ts'
 import { toValidationError } from './validation-error.ts'
@@ -49,8 +50,9 @@ function toApiError(error: FastifyError, request: FastifyRequest): ApiError {
 
 export function sendError(request: FastifyRequest, reply: FastifyReply, error: ApiError): FastifyReply {
   request.errorCode = error.code
-  const { retryAfterSeconds } = error.details
+  const { rateLimit, retryAfterSeconds } = error.details
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
+  if (rateLimit) reply.headers(rateLimitHeaders(rateLimit))
   reply.code(error.status)
   if (request.headers.accept?.includes('application/problem+json')) {
     return reply

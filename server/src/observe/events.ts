@@ -1,5 +1,7 @@
 // Internal events of the service. log-lines.ts logs them, metrics.ts counts them.
 
+import type { LimitName } from '@jobcast/contract'
+
 export type WriteKind = 'triggers' | 'devices' | 'reports'
 
 /** Not its URL, which may contain a secret. */
@@ -19,6 +21,7 @@ export type ServiceEvent =
     }
   /** Refused before it became a request: malformed, too large, or too slow. */
   | { kind: 'connection-refused'; code: string }
+  | { kind: 'rate-limited'; limit: LimitName }
   | { kind: 'request-failed'; requestId: string; route: string; error: unknown }
   | { kind: 'group-committed'; of: WriteKind; items: number; ms: number }
   | { kind: 'group-failed'; of: WriteKind; items: number }
@@ -49,7 +52,8 @@ export type ServiceEvent =
   | { kind: 'device-connection-failed'; transport: string; error: unknown }
   | { kind: 'tls-handshake-failed'; error: unknown }
   | { kind: 'device-accept-failed'; error: unknown }
-  | { kind: 'started'; http: string; mqtt: string; data: string; ms: number }
+  | { kind: 'started'; http: string; mqtt: string; metrics: string | undefined; data: string; ms: number }
+  | { kind: 'metrics-listener-failed'; error: unknown }
   | { kind: 'plaintext'; host: string }
   | { kind: 'admin-key-unused' }
   | { kind: 'stopping'; signal: string }

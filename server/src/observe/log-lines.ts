@@ -70,6 +70,8 @@ function logLine(log: Logger, event: ServiceEvent): void {
     case 'connection-refused':
       log.info({ code: event.code }, 'connection refused')
       return
+    case 'rate-limited':
+      return
     case 'group-committed':
       log.trace({ of: event.of, items: event.items, ms: event.ms }, 'group committed')
       return
@@ -147,10 +149,16 @@ function logLine(log: Logger, event: ServiceEvent): void {
     case 'started': {
       // At any level but silent: with port 0 this line is how the caller learns the address.
       const always = log.level === 'silent' ? log : log.child({}, { level: 'info' })
-      const { http, mqtt, data } = event
-      always.info({ http, mqtt, data, ms: Math.round(event.ms) }, 'ready')
+      const { http, mqtt, metrics, data } = event
+      always.info({ http, mqtt, metrics, data, ms: Math.round(event.ms) }, 'ready')
       return
     }
+    case 'metrics-listener-failed':
+      log.warn(
+        { err: event.error },
+        'metrics are not served: the default port is in use; set --metrics-port to a free one',
+      )
+      return
     case 'admin-key-unused':
       log.warn(
         'JOBCAST_ADMIN_KEY is ignored: this database already has its first key, and it is a different one',

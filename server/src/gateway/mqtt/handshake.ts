@@ -3,11 +3,12 @@
 import { mayHoldSecret } from '../../domain/secret-text.ts'
 import type { SignedInDevice, SignInDeps } from '../../domain/sign-in.ts'
 import { StorageUnavailable } from '../../domain/store.ts'
+import { addressGroup } from '../../limits/address-group.ts'
 import { type ConnectTerms, refusal, termsOf } from './connect-terms.ts'
 import { beforeConnect } from './frame-rules.ts'
 import { type ConnectPacket, encodePacket, parseConnect } from './packets.ts'
 import type { Line, Phase } from './phase.ts'
-import type { Reason } from './reason.ts'
+import { ProtocolError, type Reason } from './reason.ts'
 import { MqttSession, type SessionDeps } from './session.ts'
 import { type CertificateSubject, claimedDeviceId, signInDevice } from './sign-in-device.ts'
 
@@ -15,6 +16,8 @@ export type HandshakeDeps = SessionDeps & SignInDeps
 
 const connectWithinMs = 5000
 const signInWithinMs = 5000
+/** Pings and pongs of a WebSocket before its CONNECT. */
+const maxControlFrames = 10
 
 export class Handshake implements Phase {
   readonly rules = beforeConnect
@@ -25,6 +28,7 @@ export class Handshake implements Phase {
   #since: number
   #connect: ConnectPacket | undefined
   #isSigningIn = false
+  #controlFrames = 0
 
   constructor(deps: HandshakeDeps, line: Line, subject: CertificateSubject | undefined) {
     this.#deps = deps
@@ -48,6 +52,10 @@ export class Handshake implements Phase {
     this.#isSigningIn = true
     this.#since = this.#deps.moment().clock
     void this.#signIn(connect, terms)
+  }
+
+  countControlFrame(): void {
+    if (++this.#controlFrames > maxControlFrames) throw new ProtocolError('rate-too-high')
   }
 
   drained(): void {}
@@ -79,7 +87,7 @@ export class Handshake implements Phase {
       const device = await signInDevice(this.#deps, connect, this.#subject)
       this.#isSigningIn = false
       if (!this.#line.isOpen) this.#line.proceed()
-      else if (device === undefined) this.#line.end('not-authorized')
+      else if (device === undefined) this.#line.end(this.#refusalReason())
       else this.#open(device, terms)
     } catch (error) {
       this.#isSigningIn = false
@@ -89,6 +97,11 @@ export class Handshake implements Phase {
       this.#line.end('unavailable')
       this.#line.proceed()
     }
+  }
+
+  /** An address that fails too often is told so; whoever has a valid token gets in all the same. */
+  #refusalReason(): Reason {
+    return this.#deps.limits.take('sign-in', addressGroup(this.#line.address)) ? 'too-many' : 'not-authorized'
   }
 
   #open(device: SignedInDevice, terms: ConnectTerms): void {

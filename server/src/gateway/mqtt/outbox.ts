@@ -3,7 +3,7 @@
 import type { Packet } from 'mqtt-packet'
 import type { ByteStream } from './byte-stream.ts'
 import { encodePublish } from './encode-publish.ts'
-import { encodePacket } from './packets.ts'
+import { encodePacket, pingresp } from './packets.ts'
 import type { ProtocolVersion } from './reason.ts'
 
 /** Beyond this the device reads too slowly to be sent more. */
@@ -46,6 +46,10 @@ export class Outbox {
 
   send(packet: Packet): void {
     this.#write(encodePacket(this.#terms.version, packet))
+  }
+
+  pong(): void {
+    this.#write(pingresp)
   }
 
   /**

@@ -22,6 +22,7 @@ import {
   type MqttListenerOptions,
   openMqttListener,
 } from '../../../src/gateway/mqtt/open-mqtt-listener.ts'
+import { RateLimits, unlimited } from '../../../src/limits/rate-limits.ts'
 import type { ServiceEvent } from '../../../src/observe/events.ts'
 
 export const deviceId = 'd1'
@@ -110,6 +111,7 @@ export class Backend {
     maxOutputBytes: 1000,
     credentialChanges: new CredentialChanges(),
     sessions: this.sessions,
+    limits: new RateLimits(unlimited, () => this.clock),
     tell: (event) => this.#tell(event),
   }
 
