@@ -13,12 +13,8 @@ import type { App } from './app-type.ts'
 import { requireSameOrigin } from './same-origin.ts'
 import { sessionOf } from './session-cookie.ts'
 
-export type AuthenticateDeps = {
-  store: Pick<Store, 'findApiKey' | 'findSession'>
-  keyUse: KeyUse
-  limits: RateLimits
-  now: () => number
-}
+export type IdentifyDeps = { store: Pick<Store, 'findApiKey' | 'findSession'>; now: () => number }
+export type AuthenticateDeps = IdentifyDeps & { keyUse: KeyUse; limits: RateLimits }
 
 export function authenticateCallers(app: App, deps: AuthenticateDeps): void {
   const { limits } = deps
@@ -55,18 +51,21 @@ export function limitFailedSignIns(limits: RateLimits, request: FastifyRequest, 
   return rateLimit ? new ApiError('J-911', { rateLimit }) : failure
 }
 
-async function identify(deps: AuthenticateDeps, request: FastifyRequest): Promise<Caller> {
+/** Whose key or session the request shows. */
+export function identifyRequest({ store, now }: IdentifyDeps, request: FastifyRequest): Promise<Caller> {
   // A repeated header arrives as one comma-separated value, which is never a valid key.
   const apiKey = request.headers['x-api-key'] as string | undefined
-  const now = deps.now()
   const session = apiKey === undefined ? sessionOf(request) : undefined
-  if (session !== undefined) requireSameOrigin(request)
+  if (session === undefined) return identifyCaller(store, apiKey, now())
+  return identifySession(store, session, now())
+}
+
+async function identify(deps: AuthenticateDeps, request: FastifyRequest): Promise<Caller> {
+  if (request.headers['x-api-key'] === undefined && sessionOf(request) !== undefined)
+    requireSameOrigin(request)
   try {
-    const caller =
-      session === undefined
-        ? await identifyCaller(deps.store, apiKey, now)
-        : await identifySession(deps.store, session, now)
-    deps.keyUse.note(caller.keyId, now)
+    const caller = await identifyRequest(deps, request)
+    deps.keyUse.note(caller.keyId, deps.now())
     return caller
   } catch (error) {
     throw limitFailedSignIns(deps.limits, request, error)
