@@ -44,6 +44,7 @@ import { addSession } from './routes/session.ts'
 import { addTriggerJob, type TriggerLimits } from './routes/trigger-job.ts'
 import { addWebhookDeliveries } from './routes/webhook-deliveries.ts'
 import { addWebhooks } from './routes/webhooks.ts'
+import { addSecurityHeaders } from './security-headers.ts'
 import { buildValidator } from './validation.ts'
 
 export type AppDeps = TriggerDeps &
@@ -111,6 +112,7 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
   replyWithErrors(app, deps.tell)
   tellRequests(app, deps.tell)
   keepConnections(app, () => deps.stopping.aborted)
+  addSecurityHeaders(app, options.tls !== undefined)
   authenticateCallers(app, deps)
   refuseUnknownRoutes(app)
 

@@ -44,8 +44,13 @@ function toApiError(error: FastifyError, request: FastifyRequest): ApiError {
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new ApiError(request.routeOptions.config.wrongTypeCode ?? 'J-905')
     default:
-      return new ApiError('J-900')
+      return new ApiError(isMissingFile(error) ? 'J-901' : 'J-900')
   }
+}
+
+/** From the plugin that serves /docs: no such file, or a path that leads out of its folder. */
+function isMissingFile({ statusCode }: FastifyError): boolean {
+  return statusCode === 403 || statusCode === 404
 }
 
 export function sendError(request: FastifyRequest, reply: FastifyReply, error: ApiError): FastifyReply {

@@ -31,7 +31,12 @@ export function addSession(app: App, deps: SessionDeps & { limits: RateLimits })
       response: {
         201: {
           ...ApiKey,
-          headers: { 'set-cookie': { type: 'string', description: 'jobcast_session=…' } },
+          headers: {
+            'set-cookie': {
+              type: 'string',
+              description: 'jobcast_session=…; over TLS __Host-jobcast_session=…',
+            },
+          },
         },
       },
     },
