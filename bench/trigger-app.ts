@@ -53,7 +53,14 @@ export async function serveTriggers(keep?: Keep): Promise<void> {
       webhooks: { changed: () => undefined },
       recordTrigger: ({ deviceIds, launchedAt }) => recordTrigger(deviceIds, launchedAt, keep),
     },
-    { version: 'bench', maxDevices: fleet.length, tls: undefined, hasMetrics: false, consoleFolder: 'none' },
+    {
+      version: 'bench',
+      maxDevices: fleet.length,
+      tls: undefined,
+      isTrustedProxy: undefined,
+      hasMetrics: false,
+      consoleFolder: 'none',
+    },
   )
   await app.listen({ host: '127.0.0.1', port: 0 })
   tellParent((app.server.address() as AddressInfo).port, text)

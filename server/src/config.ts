@@ -39,6 +39,8 @@ export type Config = Readonly<{
   keepExecutionsDays: number | undefined
   /** Non-public addresses and ranges that webhooks may be sent to. */
   webhookAllow: readonly string[]
+  /** Addresses and ranges of reverse proxies in front. */
+  trustedProxies: readonly string[]
   logLevel: (typeof logLevels)[number]
   jsonLog: boolean
   /** For the first start on an empty database. */
@@ -100,7 +102,8 @@ export function loadConfig(flags: GivenSettings & { config?: string }, env = pro
     cancelDeadlineSeconds: read('cancel-deadline') as number,
     keepEventsDays,
     keepExecutionsDays,
-    webhookAllow: readAddresses(read('webhook-allow') as string | undefined, problems),
+    webhookAllow: readAddresses('webhook-allow', read, problems),
+    trustedProxies: readAddresses('trusted-proxies', read, problems),
     logLevel,
     jsonLog: read('json-log') as boolean,
     adminKey,
@@ -198,11 +201,13 @@ function readDatabaseUrl(text: string | undefined, problems: string[]): string |
   return text
 }
 
-function readAddresses(text: string | undefined, problems: string[]): string[] {
-  const ranges = (text ?? '').split(',').map((each) => each.trim())
+function readAddresses(name: SettingName, read: Read, problems: string[]): string[] {
+  const ranges = String(read(name) ?? '')
+    .split(',')
+    .map((each) => each.trim())
   const given = ranges.filter((each) => each !== '')
   for (const each of given) {
-    if (!isAddressRange(each)) problems.push(`webhook-allow has "${each}", which is not an address or range`)
+    if (!isAddressRange(each)) problems.push(`${name} has "${each}", which is not an address or range`)
   }
   return given
 }

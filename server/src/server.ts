@@ -29,6 +29,7 @@ import {
   type MetricsListenerDeps,
   openMetricsListener,
 } from './http/open-metrics-listener.ts'
+import { trustProxies } from './limits/client-address.ts'
 import type { Tell } from './observe/events.ts'
 import { type LogLevel, openLog } from './observe/log-lines.ts'
 import { buildMetrics } from './observe/metrics.ts'
@@ -159,10 +160,12 @@ async function start(
 
   const newAdminKey = await ensureAdminKey(deps, config.dataFolder, config.adminKey)
   if (config.adminKey && !(await isKnownKey(deps, config.adminKey))) tell({ kind: 'admin-key-unused' })
+  const isTrustedProxy = trustProxies(config.trustedProxies)
   const app = await buildApp(deps, {
     version: packageJson.version,
     maxDevices: config.maxDevices,
     tls: config.tls,
+    isTrustedProxy,
     hasMetrics: config.metrics.isOnApi,
     consoleFolder,
     addRoutes: (routes) => addHttpGateway(routes, deps),
@@ -174,6 +177,7 @@ async function start(
     port: config.mqttPort,
     tls: config.tls && { ...config.tls, deviceCa: config.deviceCa },
     http: app.server,
+    isTrustedProxy,
   })
   takeDown.add(() => mqttListener.stop())
   const metricsListener = await openMetrics(deps, config)

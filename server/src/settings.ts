@@ -110,6 +110,12 @@ export const settings = {
     argument: 'per second',
     help: 'requests or MQTT packets per device; 0: no limit',
   },
+  'trusted-proxies': {
+    kind: 'text',
+    default: undefined,
+    argument: 'addresses',
+    help: 'reverse proxies whose X-Forwarded-For header is trusted, separated by commas, for example 10.1.0.0/16',
+  },
   'metrics-host': {
     kind: 'text',
     default: '127.0.0.1',

@@ -47,6 +47,7 @@ export async function openServer(t: TestContext, options: ServerOptions = {}): P
     keepEventsDays: 7,
     keepExecutionsDays: undefined,
     webhookAllow: [],
+    trustedProxies: [],
     logLevel: 'silent',
     jsonLog: true,
     adminKey: undefined,

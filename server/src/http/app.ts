@@ -12,8 +12,10 @@ import type { ReadDeps } from '../domain/read-execution.ts'
 import type { FleetDeps } from '../domain/read-fleet.ts'
 import type { ReadOutputDeps } from '../domain/read-output.ts'
 import type { RetryDeps } from '../domain/retry-run.ts'
+import { mayHoldSecret, secretId } from '../domain/secret-text.ts'
 import type { TriggerDeps } from '../domain/trigger-job.ts'
 import type { WebhookDeps } from '../domain/webhook.ts'
+import type { IsTrustedProxy } from '../limits/client-address.ts'
 import type { RateLimits } from '../limits/rate-limits.ts'
 import type { Tell } from '../observe/events.ts'
 import type { Metrics } from '../observe/metrics.ts'
@@ -69,6 +71,8 @@ export type AppOptions = {
   version: string
   maxDevices: number
   tls: { cert: string; key: string } | undefined
+  /** Whose X-Forwarded-For counts. */
+  isTrustedProxy: IsTrustedProxy | undefined
   /** Whether /metrics is served here too. */
   hasMetrics: boolean
   /** Folder of the built console; may be missing. */
@@ -98,6 +102,7 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
     bodyLimit: maxBodyBytes,
     return503OnClosing: false,
     genReqId: requestIds,
+    trustProxy: options.isTrustedProxy ?? false,
     clientErrorHandler: answerClientErrors(deps.tell),
     rewriteUrl: asRoutable,
     // No path is longer than the headers may be, so route schemas validate every name.
@@ -170,6 +175,17 @@ function labelsOf({ method, routeOptions: { url, config } }: FastifyRequest): {
   return url === undefined || config.isWrongMethod ? { method: 'any', route: 'none' } : { method, route: url }
 }
 
+function triedKeyId({ caller, headers }: FastifyRequest): string | undefined {
+  const tried = headers['x-api-key']
+  return caller === null && typeof tried === 'string' ? secretId('jc', tried) : undefined
+}
+
+const maxUserAgent = 200
+
+function userAgentOf({ headers: { 'user-agent': text } }: FastifyRequest): string | undefined {
+  return text === undefined || mayHoldSecret(text) ? undefined : text.slice(0, maxUserAgent)
+}
+
 function tellRequests(app: App, tell: Tell): void {
   app.addHook('onResponse', (request, reply, done) => {
     tell({
@@ -179,7 +195,10 @@ function tellRequests(app: App, tell: Tell): void {
       status: reply.statusCode,
       ms: reply.elapsedTime,
       keyId: request.caller?.keyId,
+      triedKeyId: triedKeyId(request),
       code: request.errorCode,
+      address: request.ip,
+      userAgent: userAgentOf(request),
     })
     done()
   })

@@ -62,6 +62,7 @@ async function openWithoutWakeUps(t: TestContext, deviceIds: string[]) {
     port: 0,
     tls: undefined,
     http: createServer(),
+    isTrustedProxy: undefined,
   })
   return {
     deps,

@@ -45,6 +45,7 @@ export async function openApp(t: TestContext, replaced: Partial<AllDeps> = {}): 
     version: '0',
     maxDevices: 10,
     tls: undefined,
+    isTrustedProxy: undefined,
     hasMetrics: true,
     consoleFolder: 'none',
     addRoutes: (routes) => addHttpGateway(routes, deps),

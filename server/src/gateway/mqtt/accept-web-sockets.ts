@@ -3,6 +3,7 @@
 import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
+import { clientAddress, type IsTrustedProxy } from '../../limits/client-address.ts'
 import type { Connection } from './connection.ts'
 import type { Connections } from './connections.ts'
 import { maxPacketSize } from './frame-rules.ts'
@@ -19,7 +20,11 @@ const onlyBinary = 1003
 type Upgradable = Server & { shouldUpgradeCallback?: (request: IncomingMessage) => boolean }
 
 /** Returns a function that stops it. */
-export function acceptWebSockets(http: Upgradable, connections: Connections): () => void {
+export function acceptWebSockets(
+  http: Upgradable,
+  connections: Connections,
+  isTrustedProxy: IsTrustedProxy | undefined,
+): () => void {
   const server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
@@ -37,7 +42,9 @@ export function acceptWebSockets(http: Upgradable, connections: Connections): ()
     if (status !== undefined) refuse(socket, status)
     else
       server.handleUpgrade(request, socket, head, (webSocket) => {
-        attach(webSocket, socket, request.socket.remoteAddress ?? '', connections)
+        const peer = request.socket.remoteAddress ?? ''
+        const address = clientAddress(peer, request.headers['x-forwarded-for'], isTrustedProxy)
+        attach(webSocket, socket, address, connections)
       })
   }
   http.on('upgrade', upgrade)

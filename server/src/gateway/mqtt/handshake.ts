@@ -79,7 +79,8 @@ export class Handshake implements Phase {
   closed(reason: Reason | undefined): void {
     if (reason === undefined) return
     const deviceId = this.#connect && withoutSecret(claimedDeviceId(this.#connect))
-    this.#deps.tell({ kind: 'device-refused', transport: this.#line.transport, reason, deviceId })
+    const { transport, address } = this.#line
+    this.#deps.tell({ kind: 'device-refused', transport, address, reason, deviceId })
   }
 
   async #signIn(connect: ConnectPacket, terms: ConnectTerms): Promise<void> {

@@ -40,6 +40,7 @@ export async function openListener(t: TestContext, options: Partial<MqttListener
     port: 0,
     tls: undefined,
     http,
+    isTrustedProxy: undefined,
     ...options,
   })
   t.after(async () => {
