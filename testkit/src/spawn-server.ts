@@ -46,7 +46,8 @@ export function startProgram(
   { flags = [], env = {}, before = [] }: SpawnOptions = {},
 ): { ready: Promise<SpawnedServer>; end: SpawnedServer['end'] } {
   const ports = ['--port', '0', '--mqtt-port', '0']
-  const serve = [program, 'serve', ...ports, '--data', dataFolder, '--json-log', ...flags]
+  const common = ['--data', dataFolder, '--json-log', '--metrics-on-api']
+  const serve = [program, 'serve', ...ports, ...common, ...flags]
   const [command = '', ...words] = [...before, process.execPath, ...serve]
   const child = spawn(command, words, {
     stdio: ['ignore', 'pipe', 'pipe'],

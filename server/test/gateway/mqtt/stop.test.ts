@@ -114,7 +114,13 @@ test('a request that hangs does not hold up the stop for ever', async (t) => {
 test('a port that is taken is told to whoever opens the listener, and nothing is left behind', async (t) => {
   const listener = await openListener(t)
   const http = createServer()
-  const options = { host: '127.0.0.1', port: listener.port, tls: undefined, http }
+  const options = {
+    host: '127.0.0.1',
+    port: listener.port,
+    tls: undefined,
+    http,
+    isTrustedProxy: undefined,
+  }
   await assert.rejects(openMqttListener(new Backend().deps, options), { code: 'EADDRINUSE' })
   assert.equal(http.listenerCount('upgrade'), 0)
 })
