@@ -22,13 +22,7 @@ const groupTimeoutMs = 900_000
 
 export async function runGroup(group: Group, root: string): Promise<Outcome> {
   const startedAt = performance.now()
-  const args = [
-    '--test-reporter=spec',
-    '--test-force-exit',
-    `--test-timeout=${testTimeoutMs}`,
-    loader,
-    ...group.files,
-  ]
+  const args = ['--test-reporter=spec', `--test-timeout=${testTimeoutMs}`, loader, ...group.files]
   // In a process group of its own, so that whatever it started can be ended with it.
   const child = spawn(process.execPath, args, {
     cwd: root,
