@@ -9,6 +9,7 @@ import { steadyInstant } from '../server/src/domain/instants.ts'
 import { hashSecret } from '../server/src/domain/secret-text.ts'
 import type { Store, StoredApiKey, TriggerOutcome } from '../server/src/domain/store.ts'
 import { buildApp } from '../server/src/http/app.ts'
+import { unlimited } from '../server/src/limits/rate-limits.ts'
 import type { Tell } from '../server/src/observe/events.ts'
 import { openLog } from '../server/src/observe/log-lines.ts'
 import { buildMetrics } from '../server/src/observe/metrics.ts'
@@ -42,6 +43,7 @@ export async function serveTriggers(keep?: Keep): Promise<void> {
     moment: () => ({ at: Date.now(), clock: steadyInstant(Date.now()), chance: 0, cancelDeadlineMs: 0 }),
     stopping: new AbortController().signal,
     maxOutputBytes: 0,
+    rates: unlimited,
     isRemote: false,
     isAllowedAddress: () => false,
   })
@@ -52,7 +54,14 @@ export async function serveTriggers(keep?: Keep): Promise<void> {
       webhooks: { changed: () => undefined },
       recordTrigger: ({ deviceIds, launchedAt }) => recordTrigger(deviceIds, launchedAt, keep),
     },
-    { version: 'bench', maxDevices: fleet.length, tls: undefined, consoleFolder: 'none' },
+    {
+      version: 'bench',
+      maxDevices: fleet.length,
+      tls: undefined,
+      isTrustedProxy: undefined,
+      hasMetrics: false,
+      consoleFolder: 'none',
+    },
   )
   await app.listen({ host: '127.0.0.1', port: 0 })
   tellParent((app.server.address() as AddressInfo).port, text)

@@ -33,6 +33,7 @@ export const errorCodes = [
   'J-908',
   'J-909',
   'J-910',
+  'J-911',
 ] as const
 
 /** What each means is in docs/errors.md. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { newDevice } from '@jobcast/testkit/call-device'
 import type { Page } from 'playwright-core'
 import { test } from './browser-test.ts'
-import { openConsole, simulateDevices } from './open-console.ts'
+import { openConsole, openOwner, openSignedIn, simulateDevices } from './open-console.ts'
 
 /** The number under a title. */
 const figure = (page: Page, title: string) =>
@@ -91,4 +91,21 @@ test('the map is walked over by keyboard, and Enter opens the device', async (t)
   await page.goBack()
   await page.locator('.map canvas').click({ position: { x: 5, y: 5 } })
   await page.waitForURL(`${server.http}/devices/a`)
+})
+
+test('the only unfinished run is on top, whatever has failed since', async (t) => {
+  const server = await openOwner()
+  await server.call('PUT', '/job/api/jobs/restart', { body: {} })
+  await server.call('PUT', '/job/api/jobs/slow', { body: {} })
+  await newDevice(server, 'busy')
+  const device = await newDevice(server, 'a')
+  await server.trigger('slow', ['busy'])
+  for (let time = 0; time < 12; time++) {
+    const [{ jobExecutionId }] = (await server.trigger('restart', ['a'])).json
+    await device.startNext()
+    await device.update(jobExecutionId, 'FAILED')
+  }
+  const page = await openSignedIn(t, server, '/')
+  await page.locator('.runs-now li').nth(11).waitFor()
+  assert.match((await page.locator('.runs-now li').first().textContent()) ?? '', /^slow on 1 device/)
 })

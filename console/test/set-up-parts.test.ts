@@ -1,10 +1,8 @@
 // The pieces of the forms that need no browser.
 
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { quoted } from '../src/parts/command-line.ts'
 import { parseDuration, writeDuration } from '../src/parts/duration.ts'
 import { findJsonError } from '../src/parts/find-json-error.ts'
 import { spansOf, summaryOf } from '../src/screens/device/presence-spans.ts'
@@ -89,14 +87,6 @@ test('a span of time is read as it is written', () => {
     ['90', '5 min', '2h', '1 h 30 m', '3 days', 'soon', '', '-1', '1 week'].map(parseDuration),
     [90, 300, 7200, 5400, 259_200, undefined, undefined, undefined, undefined],
   )
-})
-
-test('a word for a shell stays one word, whatever is in it', () => {
-  const words = ['plain-1', 'two words', "it's", '$(id)', '`id`', '"', '\\', 'a;b', 'é', '*']
-  const said = execFileSync('sh', ['-c', `printf '%s\\n' ${words.map(quoted).join(' ')}`], {
-    encoding: 'utf8',
-  })
-  assert.deepEqual(said.trimEnd().split('\n'), words)
 })
 
 const hour = 3_600_000

@@ -82,6 +82,23 @@ test('a trigger by keys alone', async (t) => {
   await page.getByRole('table').getByRole('link', { name: 'gate-2' }).waitFor()
 })
 
+test('Enter chooses the job whose whole name was typed, also where others come first', async (t) => {
+  await server.call('PUT', '/job/api/jobs/aaa-restart', { body: {} })
+  await server.call('PUT', '/job/api/jobs/reboot', { body: {} })
+  const page = await openSignedIn(t, server, '/trigger')
+  const field = page.getByRole('combobox', { name: 'Job' })
+  await page.locator('[role=option]').first().waitFor({ state: 'attached' })
+  await field.pressSequentially('restart')
+  await page.waitForURL(/jobName=restart$/)
+  await field.press('Enter')
+  assert.equal(await field.inputValue(), 'restart')
+  assert.match(page.url(), /jobName=restart$/)
+  // Opened again it offers all jobs, and the arrow keys choose among them.
+  await field.press('ArrowDown')
+  await page.getByRole('option', { name: 'aaa-restart' }).waitFor()
+  await page.getByRole('option', { name: 'reboot' }).waitFor()
+})
+
 test('pressed twice it makes one run', async (t) => {
   await newDevice(server, 'twice')
   const page = await openSignedIn(t, server, '/trigger?jobName=restart&deviceId=twice')
@@ -123,7 +140,7 @@ test('devices by tag and by paste; names that are none are shown as such', async
   await page.getByRole('button', { name: '+ lab' }).click()
   await page.getByText('Added 3 with the tag lab.').waitFor()
   await page.getByRole('radio', { name: 'CLI' }).check({ force: true })
-  await page.getByText('--tag lab --wait').waitFor()
+  await page.getByText('--wait --tag=lab').waitFor()
   await page.getByRole('button', { name: 'Clear' }).click()
 
   await page.getByRole('radio', { name: 'Paste' }).check({ force: true })
@@ -153,7 +170,7 @@ test('the same call is there to copy, without a key', async (t) => {
   })
   for (const [kind, text] of [
     ['curl', '"deviceIds":["pump-1"]'],
-    ['CLI', 'npx jobcast trigger restart'],
+    ['CLI', 'npx jobcast trigger --wait'],
     ['TypeScript', 'deviceIds: ["pump-1"]'],
   ] as const) {
     await page.getByRole('radio', { name: kind }).check({ force: true })

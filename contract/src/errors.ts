@@ -4,6 +4,7 @@
 // request, J-8xx keys, scopes, sign-in and owners, J-9xx the service itself.
 
 import Type, { type Static } from 'typebox'
+import type { RateLimit } from './rate-limit.ts'
 
 export const errorCatalogue = {
   'J-001': { status: 404, message: 'Device not found' },
@@ -38,6 +39,7 @@ export const errorCatalogue = {
   'J-908': { status: 503, message: 'Too many requests in the queue' },
   'J-909': { status: 503, message: 'Storage is not available' },
   'J-910': { status: 503, message: 'Service is stopping' },
+  'J-911': { status: 429, message: 'Rate limit exceeded' },
 } as const satisfies Record<string, { status: number; message: string }>
 
 export type ErrorCode = keyof typeof errorCatalogue
@@ -51,6 +53,8 @@ export type ErrorDetails = {
   readonly field?: string
   readonly deviceIds?: readonly string[]
   readonly retryAfterSeconds?: number
+  /** The limit that was exceeded, for J-911. */
+  readonly rateLimit?: RateLimit
 }
 
 /** An error the caller can act on. Anything else thrown is an internal error and answered as J-900. */

@@ -3,7 +3,7 @@
 import Type, { type Static } from 'typebox'
 import { Instant } from './text.ts'
 
-/** The name of the cookie. */
+/** The name of the cookie; over TLS with the prefix `__Host-`. */
 export const sessionCookie = 'jobcast_session'
 
 const Secret = Type.String({ minLength: 1, maxLength: 200 })

@@ -4,8 +4,9 @@ import assert from 'node:assert/strict'
 import { existsSync, globSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { agentCommand } from '../../cli/src/commands/agent.ts'
-import { envName, loadConfig, type SettingName, settings } from '../../server/src/config.ts'
+import { loadConfig } from '../../server/src/config.ts'
 import { newSecretText } from '../../server/src/domain/secret-text.ts'
+import { envName, type SettingName, settings } from '../../server/src/settings.ts'
 import {
   type Compose,
   composeFiles,
@@ -108,10 +109,11 @@ describe('a node starts with what it is given', () => {
       name,
       value ?? secrets[valueFrom?.secretKeyRef.key ?? ''] ?? '',
     ])
-    const { port, mqttPort } = starts(Object.fromEntries(values), true)
+    const { port, mqttPort, metrics } = starts(Object.fromEntries(values), true)
     assert.deepEqual(ports, [
       { name: 'http', containerPort: port },
       { name: 'mqtt', containerPort: mqttPort },
+      { name: 'metrics', containerPort: metrics.port },
     ])
   })
 

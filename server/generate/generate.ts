@@ -17,10 +17,11 @@ export const postgresSchemaFile = new URL('../src/store/postgres/schema.sql', im
 
 const written = '-- Written by `npm run generate` from the migrations; do not edit.\n\n'
 
-/** The document as a server with default settings serves it. */
+/** The document with all routes: metrics-on-api adds one to those of a server with default settings. */
 export async function openApiText(): Promise<string> {
   const data = mkdtempSync(join(tmpdir(), 'jobcast-generate-'))
-  const server = await startServer(loadConfig({ port: 0, 'mqtt-port': 0, data, 'log-level': 'silent' }, {}))
+  const given = { port: 0, 'mqtt-port': 0, data, 'log-level': 'silent', 'metrics-on-api': true }
+  const server = await startServer(loadConfig(given, {}))
   try {
     const document: unknown = await (await fetch(`${server.http}/openapi.json`)).json()
     return `${JSON.stringify(document, null, 2)}\n`

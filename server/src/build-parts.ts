@@ -6,6 +6,7 @@ import type { Moment } from './domain/execution.ts'
 import type { SteadyInstant, WallInstant } from './domain/instants.ts'
 import type { DeviceKey, Store } from './domain/store.ts'
 import { groupWrites } from './group-writes.ts'
+import { RateLimits, type Rates } from './limits/rate-limits.ts'
 import type { Tell } from './observe/events.ts'
 import type { Metrics } from './observe/metrics.ts'
 import { ChangeSignal } from './state/change-signal.ts'
@@ -27,6 +28,7 @@ export type PartsOptions = {
   moment: () => Moment
   stopping: AbortSignal
   maxOutputBytes: number
+  rates: Rates
   /** A commit is a round trip to a database server. */
   isRemote: boolean
   /** Where webhooks may be sent. */
@@ -37,10 +39,11 @@ export type PartsOptions = {
 
 export type Parts = ReturnType<typeof buildParts>
 
-export function buildParts({ isRemote, onOpened, elapsed, ...given }: PartsOptions) {
+export function buildParts({ isRemote, onOpened, elapsed, rates, ...given }: PartsOptions) {
   const { store, tell, metrics, now, moment } = given
   const shared = {
     ...given,
+    limits: new RateLimits(rates, elapsed, (limit) => tell({ kind: 'rate-limited', limit })),
     runningKeys: new Set<string>(),
     keyUse: new KeyUse(store),
     changes: new ChangeSignal(),

@@ -1,5 +1,4 @@
 // Flags, environment and file -> one frozen, validated object. All problems are reported together.
-// The table below is the complete list of settings; --help, environment variables and the file are derived from it.
 
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -7,90 +6,15 @@ import { createSecureContext } from 'node:tls'
 import { parse as parseYaml } from 'yaml'
 import { isAddressRange } from './domain/allowed-address.ts'
 import { secretId } from './domain/secret-text.ts'
-
-type Kind = 'text' | 'port' | 'count' | 'switch'
-type Setting = { kind: Kind; default: string | number | boolean | undefined; help: string; argument?: string }
-
-export const settings = {
-  port: { kind: 'port', default: 8080, argument: 'number', help: 'port for HTTP; 0 picks a free one' },
-  'mqtt-port': {
-    kind: 'port',
-    default: 1883,
-    argument: 'number',
-    help: 'port for MQTT; 0 picks a free one',
-  },
-  host: { kind: 'text', default: '127.0.0.1', argument: 'address', help: 'address to listen on' },
-  data: { kind: 'text', default: './data', argument: 'folder', help: 'folder of the embedded database' },
-  'tls-cert': {
-    kind: 'text',
-    default: undefined,
-    argument: 'file',
-    help: 'certificate chain (PEM); enables HTTPS and MQTT over TLS',
-  },
-  'tls-key': {
-    kind: 'text',
-    default: undefined,
-    argument: 'file',
-    help: 'private key of the certificate (PEM)',
-  },
-  'device-ca': {
-    kind: 'text',
-    default: undefined,
-    argument: 'file',
-    help: 'CA certificates (PEM) trusted to sign device certificates: a device whose certificate has its deviceId as CN needs no token over MQTT',
-  },
-  'allow-plaintext': {
-    kind: 'switch',
-    default: false,
-    help: 'listen without TLS on an address other than loopback, for example behind a proxy',
-  },
-  'max-devices': {
-    kind: 'count',
-    default: 10_000,
-    argument: 'number',
-    help: 'maximum number of devices in one trigger call, up to 1000000',
-  },
-  'max-output-bytes': {
-    kind: 'count',
-    default: 10 * 1024 * 1024,
-    argument: 'number',
-    help: 'maximum output stored per attempt of an execution, in bytes',
-  },
-  'cancel-deadline': {
-    kind: 'count',
-    default: 60,
-    argument: 'seconds',
-    help: 'how long a device may take to confirm a cancellation',
-  },
-  'keep-events': {
-    kind: 'count',
-    default: 7,
-    argument: 'days',
-    help: 'how long events are retained for streams and webhooks',
-  },
-  'keep-executions': {
-    kind: 'count',
-    default: undefined,
-    argument: 'days',
-    help: 'how long finished runs and their executions are retained (default: forever)',
-  },
-  'webhook-allow': {
-    kind: 'text',
-    default: undefined,
-    argument: 'addresses',
-    help: 'private or loopback addresses that webhooks may be sent to, separated by commas, for example 10.1.0.0/16,::1',
-  },
-  'log-level': {
-    kind: 'text',
-    default: 'info',
-    argument: 'level',
-    help: 'trace, debug, info, warn, error, fatal or silent',
-  },
-  'json-log': { kind: 'switch', default: false, help: 'log JSON lines, also on a terminal' },
-} as const satisfies Record<string, Setting>
-
-export type SettingName = keyof typeof settings
-export type GivenSettings = Partial<Record<SettingName, unknown>>
+import type { Rates } from './limits/rate-limits.ts'
+import {
+  defaultMetricsPort,
+  envName,
+  type GivenSettings,
+  type Setting,
+  type SettingName,
+  settings,
+} from './settings.ts'
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
@@ -107,12 +31,16 @@ export type Config = Readonly<{
   plaintextBeyondLoopback: boolean
   maxDevices: number
   maxOutputBytes: number
+  rates: Rates
+  metrics: Readonly<{ host: string; port: number; isDefaultPort: boolean; isOnApi: boolean }>
   cancelDeadlineSeconds: number
   keepEventsDays: number
   /** Undefined: forever. */
   keepExecutionsDays: number | undefined
   /** Non-public addresses and ranges that webhooks may be sent to. */
   webhookAllow: readonly string[]
+  /** Addresses and ranges of reverse proxies in front. */
+  trustedProxies: readonly string[]
   logLevel: (typeof logLevels)[number]
   jsonLog: boolean
   /** For the first start on an empty database. */
@@ -128,10 +56,6 @@ export class ConfigError extends Error {
   }
 }
 
-export function envName(name: SettingName): string {
-  return `JOBCAST_${name.toUpperCase().replaceAll('-', '_')}`
-}
-
 /** A flag wins over the environment, the environment over the file, the file over the default. */
 export function loadConfig(flags: GivenSettings & { config?: string }, env = process.env): Config {
   const problems: string[] = []
@@ -139,6 +63,7 @@ export function loadConfig(flags: GivenSettings & { config?: string }, env = pro
   const read = (name: SettingName) => readSetting(name, flags, env, file, problems)
 
   const host = read('host') as string
+  const port = read('port') as number
   const maxDevices = read('max-devices') as number
   const logLevel = read('log-level') as Config['logLevel']
   const tls = readTls(read('tls-cert') as string | undefined, read('tls-key') as string | undefined, problems)
@@ -163,7 +88,7 @@ export function loadConfig(flags: GivenSettings & { config?: string }, env = pro
   }
   const config = {
     host,
-    port: read('port') as number,
+    port,
     mqttPort: read('mqtt-port') as number,
     dataFolder: read('data') as string,
     databaseUrl: readDatabaseUrl(env.DATABASE_URL, problems),
@@ -172,10 +97,13 @@ export function loadConfig(flags: GivenSettings & { config?: string }, env = pro
     plaintextBeyondLoopback,
     maxDevices,
     maxOutputBytes: read('max-output-bytes') as number,
+    rates: readRates(read),
+    metrics: readMetrics(read, port),
     cancelDeadlineSeconds: read('cancel-deadline') as number,
     keepEventsDays,
     keepExecutionsDays,
-    webhookAllow: readAddresses(read('webhook-allow') as string | undefined, problems),
+    webhookAllow: readAddresses('webhook-allow', read, problems),
+    trustedProxies: readAddresses('trusted-proxies', read, problems),
     logLevel,
     jsonLog: read('json-log') as boolean,
     adminKey,
@@ -199,6 +127,35 @@ export function loadPlace(
   return { dataFolder, databaseUrl }
 }
 
+const ranges = {
+  port: { low: 0, high: 65_535, words: 'a port from 0 to 65535' },
+  count: { low: 1, high: Number.MAX_SAFE_INTEGER, words: 'a whole number above 0' },
+  rate: { low: 0, high: 1_000_000, words: 'a whole number from 0 to 1000000' },
+}
+
+type Read = (name: SettingName) => unknown
+
+function readRates(read: Read): Rates {
+  return {
+    address: read('address-rate') as number,
+    'sign-in': read('sign-in-rate') as number,
+    key: read('key-rate') as number,
+    owner: read('owner-rate') as number,
+    device: read('device-rate') as number,
+  }
+}
+
+/** Who lets the system choose a port does so for all of them. */
+function readMetrics(read: Read, apiPort: number): Config['metrics'] {
+  const port = read('metrics-port') as number | undefined
+  return {
+    host: read('metrics-host') as string,
+    port: port ?? (apiPort === 0 ? 0 : defaultMetricsPort),
+    isDefaultPort: port === undefined,
+    isOnApi: read('metrics-on-api') as boolean,
+  }
+}
+
 function readSetting(
   name: SettingName,
   flags: GivenSettings,
@@ -217,13 +174,11 @@ function readSetting(
       if (!['true', 'false', '1', '0'].includes(text))
         problems.push(`${name} is "${text}", not true or false`)
       return text === 'true' || text === '1'
-    case 'port':
-    case 'count': {
-      const [low, high] = kind === 'port' ? [0, 65_535] : [1, Number.MAX_SAFE_INTEGER]
+    default: {
+      const { low, high, words } = ranges[kind]
       const number = /^\d+$/.test(text) ? Number(text) : Number.NaN
       if (number >= low && number <= high) return number
-      const range = kind === 'port' ? 'a port from 0 to 65535' : 'a whole number above 0'
-      problems.push(`${name} is "${text}", not ${range}`)
+      problems.push(`${name} is "${text}", not ${words}`)
       return fallback
     }
   }
@@ -246,11 +201,13 @@ function readDatabaseUrl(text: string | undefined, problems: string[]): string |
   return text
 }
 
-function readAddresses(text: string | undefined, problems: string[]): string[] {
-  const ranges = (text ?? '').split(',').map((each) => each.trim())
+function readAddresses(name: SettingName, read: Read, problems: string[]): string[] {
+  const ranges = String(read(name) ?? '')
+    .split(',')
+    .map((each) => each.trim())
   const given = ranges.filter((each) => each !== '')
   for (const each of given) {
-    if (!isAddressRange(each)) problems.push(`webhook-allow has "${each}", which is not an address or range`)
+    if (!isAddressRange(each)) problems.push(`${name} has "${each}", which is not an address or range`)
   }
   return given
 }

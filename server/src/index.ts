@@ -2,16 +2,14 @@ export { readAdminKey } from './admin-key.ts'
 export {
   type Config,
   ConfigError,
-  envName,
   loadConfig,
   loadPlace,
-  type SettingName,
-  settings,
 } from './config.ts'
 export { newSecretText } from './domain/secret-text.ts'
 export { signWebhook } from './domain/sign-webhook.ts'
 export { StorageUnavailable } from './domain/store.ts'
 export { type RunningServer, type StartOptions, startServer } from './server.ts'
+export { envName, type SettingName, settings } from './settings.ts'
 export { type SchemaChange, StartRefused } from './store/migrate.ts'
 export {
   checkSchema,

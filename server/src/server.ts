@@ -24,6 +24,12 @@ import { addHttpGateway } from './gateway/http/add-gateway.ts'
 import { openMqttListener } from './gateway/mqtt/open-mqtt-listener.ts'
 import { buildApp } from './http/app.ts'
 import type { App } from './http/app-type.ts'
+import {
+  type MetricsListener,
+  type MetricsListenerDeps,
+  openMetricsListener,
+} from './http/open-metrics-listener.ts'
+import { trustProxies } from './limits/client-address.ts'
 import type { Tell } from './observe/events.ts'
 import { type LogLevel, openLog } from './observe/log-lines.ts'
 import { buildMetrics } from './observe/metrics.ts'
@@ -36,6 +42,8 @@ export type RunningServer = {
   readonly http: string
   /** The address for devices, with the real port. */
   readonly mqtt: string
+  /** The address of metrics and health checks. */
+  readonly metrics: string | undefined
   /** Only on the first start on an empty database. */
   readonly newAdminKey: string | undefined
   setLogLevel(level: LogLevel): void
@@ -111,6 +119,7 @@ async function start(
     moment: momentsOf(now, steady, config),
     stopping: stopping.signal,
     maxOutputBytes: config.maxOutputBytes,
+    rates: config.rates,
     isRemote: nodes !== undefined,
     isAllowedAddress,
     onOpened: (device, since) => nodes?.tell({ kind: 'connected', device: keyOf(device), since }),
@@ -152,10 +161,13 @@ async function start(
 
   const newAdminKey = await ensureAdminKey(deps, config.dataFolder, config.adminKey)
   if (config.adminKey && !(await isKnownKey(deps, config.adminKey))) tell({ kind: 'admin-key-unused' })
+  const isTrustedProxy = trustProxies(config.trustedProxies)
   const app = await buildApp(deps, {
     version: packageJson.version,
     maxDevices: config.maxDevices,
     tls: config.tls,
+    isTrustedProxy,
+    hasMetrics: config.metrics.isOnApi,
     consoleFolder,
     addRoutes: (routes) => addHttpGateway(routes, deps),
   })
@@ -166,15 +178,21 @@ async function start(
     port: config.mqttPort,
     tls: config.tls && { ...config.tls, deviceCa: config.deviceCa },
     http: app.server,
+    isTrustedProxy,
   })
   takeDown.add(() => mqttListener.stop())
+  const metricsListener = await openMetrics(deps, config)
+  takeDown.add(() => metricsListener?.close())
   await app.listen({ host: config.host, port: config.port })
   const http = addressOf(app, config)
   const mqtt = mqttListener.address
-  tell({ kind: 'started', http, mqtt, data: describePlace(config), ms: performance.now() - begun })
+  const data = describePlace(config)
+  const ms = performance.now() - begun
+  tell({ kind: 'started', http, mqtt, metrics: metricsListener?.address, data, ms })
   return {
     http,
     mqtt,
+    metrics: metricsListener?.address,
     newAdminKey,
     setLogLevel: log.setLevel,
     async stop(signal = 'stop') {
@@ -195,6 +213,20 @@ async function joinNodes(nodes: Nodes, steady: SteadyClock, elapsed: () => numbe
   // The reading is late by the time of the round trip: the fastest of a few counts.
   for (let more = 0; more < 3; more++) steady.keepUpWith((await nodes.beat(steady.now())).clock)
   return share
+}
+
+/** A second service on the same machine goes without, unless it was given a port of its own. */
+async function openMetrics(
+  deps: MetricsListenerDeps & { tell: Tell },
+  { metrics }: Config,
+): Promise<MetricsListener | undefined> {
+  try {
+    return await openMetricsListener(deps, metrics)
+  } catch (error) {
+    if (!metrics.isDefaultPort || (error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
+    deps.tell({ kind: 'metrics-listener-failed', error })
+    return undefined
+  }
 }
 
 /** Two clocks: the wall clock may be set at any time, the steady one never jumps. */

@@ -15,10 +15,10 @@ export type RawReply = {
 const closeMs = 30_000
 
 /**
- * Sends it and gives what came back: once the server has closed the connection, or once it has answered and said
- * nothing of closing it.
+ * Sends it and gives what came back: once the server has closed the connection, or once it has answered so many times
+ * and said nothing of closing it.
  */
-export function sendRaw(http: string, sent: string | Buffer): Promise<RawReply> {
+export function sendRaw(http: string, sent: string | Buffer, answers = 1): Promise<RawReply> {
   const { hostname, port } = new URL(http)
   const begun = performance.now()
   return new Promise((resolve, reject) => {
@@ -42,7 +42,7 @@ export function sendRaw(http: string, sent: string | Buffer): Promise<RawReply> 
     socket.setTimeout(closeMs)
     socket.on('data', (chunk) => {
       received += chunk.toString('latin1')
-      if (isWholeAndStaysOpen(received)) finish(false)
+      if (isWholeAndStaysOpen(received, answers)) finish(false)
     })
     socket.on('timeout', () => finish(false))
     socket.on('end', () => finish(true))
@@ -51,13 +51,16 @@ export function sendRaw(http: string, sent: string | Buffer): Promise<RawReply> 
   })
 }
 
-/** Judged by its first answer. */
-function isWholeAndStaysOpen(received: string): boolean {
-  const end = received.indexOf('\r\n\r\n')
-  if (end === -1) return false
-  const head = received.slice(0, end).toLowerCase()
-  const length = /\r\ncontent-length: (\d+)/.exec(head)?.[1]
-  const isInterim = /^http\/1\.1 1/.test(head)
-  if (isInterim || length === undefined || /\r\nconnection: close/.test(head)) return false
-  return received.length - end - 4 >= Number(length)
+function isWholeAndStaysOpen(received: string, answers: number): boolean {
+  let begin = 0
+  for (let answer = 0; answer < answers; answer++) {
+    const end = received.indexOf('\r\n\r\n', begin)
+    if (end === -1) return false
+    const head = received.slice(begin, end).toLowerCase()
+    const length = /\r\ncontent-length: (\d+)/.exec(head)?.[1]
+    const isInterim = /^http\/1\.1 1/.test(head)
+    if (isInterim || length === undefined || /\r\nconnection: close/.test(head)) return false
+    begin = end + 4 + Number(length)
+  }
+  return received.length >= begin
 }

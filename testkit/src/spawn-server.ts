@@ -7,8 +7,13 @@ import { fileURLToPath } from 'node:url'
 import { readAdminKey } from '@jobcast/server'
 import { type Api, buildApi } from './call-api.ts'
 import { compileCache } from './compile-cache.ts'
+import { endWithProcess } from './end-with-process.ts'
+import { within } from './within.ts'
 
 const program = fileURLToPath(new URL('../../cli/bin/jobcast.js', import.meta.url))
+
+/** A failsafe, far above what a start takes. */
+const startMs = 180_000
 
 export type Ended = { code: number | null; signal: NodeJS.Signals | null }
 
@@ -41,12 +46,14 @@ export function startProgram(
   { flags = [], env = {}, before = [] }: SpawnOptions = {},
 ): { ready: Promise<SpawnedServer>; end: SpawnedServer['end'] } {
   const ports = ['--port', '0', '--mqtt-port', '0']
-  const serve = [program, 'serve', ...ports, '--data', dataFolder, '--json-log', ...flags]
+  const common = ['--data', dataFolder, '--json-log', '--metrics-on-api']
+  const serve = [program, 'serve', ...ports, ...common, ...flags]
   const [command = '', ...words] = [...before, process.execPath, ...serve]
   const child = spawn(command, words, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, DATABASE_URL: '', NODE_COMPILE_CACHE: compileCache, ...env },
   })
+  endWithProcess(child)
   const output = { lines: [] as string[], errors: '' }
   child.stderr.on('data', (chunk) => {
     output.errors += chunk
@@ -70,5 +77,5 @@ export function startProgram(
     })
     void gone.then(() => reject(new Error(`the server did not start: ${output.errors}`)))
   })
-  return { ready, end }
+  return { ready: within(startMs, 'the server is not ready', ready), end }
 }

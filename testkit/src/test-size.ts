@@ -4,9 +4,14 @@
 
 export type Sizes = { test: number; chaos: number }
 
+const given = process.argv.slice(2).filter((text) => /^[a-zA-Z]+=/.test(text))
+
+/** For tests whose size may be large: none hangs for ever. With a size of its own, a test may take hours. */
+export const longTest = { timeout: (given.length > 0 ? 12 * 60 : 15) * 60_000 }
+
 /** `name` is what the argument is called. */
 export function testSize(name: string, sizes: Sizes): number {
-  const argument = process.argv.slice(2).find((text) => text.startsWith(`${name}=`))
+  const argument = given.find((text) => text.startsWith(`${name}=`))
   if (argument !== undefined) return checkedSize(argument, Number(argument.slice(name.length + 1)))
   const chosen = process.env.JOBCAST_TEST_SIZE || 'test'
   if (chosen !== 'test' && chosen !== 'chaos') {

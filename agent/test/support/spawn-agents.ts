@@ -2,15 +2,14 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { compileCache } from '@jobcast/testkit/compile-cache'
+import { endWithProcess } from '@jobcast/testkit/end-with-process'
 import type { AgentOptions } from '../../src/agent.ts'
 import { EventLog } from './event-log.ts'
 
 const program = fileURLToPath(new URL('./agent-program.ts', import.meta.url))
-const compileCache = join(tmpdir(), 'jobcast-test-compile-cache')
 
 /** What can be said in JSON. */
 export type AgentSettings = Omit<AgentOptions, 'readToken' | 'tell' | 'environment'> & { token: string }
@@ -28,6 +27,7 @@ export function spawnAgents(settings: AgentSettings[]): SpawnedAgents {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, NODE_COMPILE_CACHE: compileCache },
   })
+  endWithProcess(child)
   const gone = once(child, 'close')
   const log = new EventLog()
   let errors = ''

@@ -1,16 +1,46 @@
-// Lines for a terminal.
+// Commands that people copy into a terminal. Names come from whoever may create devices and jobs, or from a link, so
+// each is one word of a POSIX shell, whatever is in it.
 
-/** As one word for a shell, whatever is in it. */
-export function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
+/** Characters that a terminal acts on, or that show a text in another order than it has. */
+const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u
+const invisibles = new RegExp(invisible, 'gu')
+
+export function shellWord(text: string): string {
+  if (/^[\w@%+=:,./-]+$/.test(text)) return text
+  // A line break is text within quotes; anything else that is invisible is written as bytes.
+  if (invisible.test(text.replaceAll('\n', ''))) return `"$(printf '${asOctal(text)}')"`
+  return `'${text.replaceAll("'", "'\\''")}'`
 }
 
+/** All but letters and digits, so that neither the shell nor printf finds anything to interpret. */
+function asOctal(text: string): string {
+  return Array.from(new TextEncoder().encode(text), (byte) => {
+    const letter = String.fromCharCode(byte)
+    return /[A-Za-z0-9]/.test(letter) ? letter : `\\${byte.toString(8).padStart(3, '0')}`
+  }).join('')
+}
+
+/** JSON in which every invisible character is escaped. */
+export function visibleJson(value: unknown): string {
+  return JSON.stringify(value).replaceAll(invisibles, (text) =>
+    Array.from(
+      { length: text.length },
+      (_, index) => `\\u${text.charCodeAt(index).toString(16).padStart(4, '0')}`,
+    ).join(''),
+  )
+}
+
+/** An empty folder of handlers will do for a start; without one the agent ends at once. */
 export function agentLine(server: string, deviceId: string, deviceToken: string): string {
-  return `JOBCAST_DEVICE_TOKEN=${quoted(deviceToken)} npx jobcast agent --server ${quoted(server)} --device ${quoted(deviceId)} --handlers handlers`
+  return `mkdir -p handlers && JOBCAST_DEVICE_TOKEN=${shellWord(deviceToken)} npx jobcast agent --server=${shellWord(server)} --device=${shellWord(deviceId)} --handlers=handlers`
 }
 
-/** The name of the machine makes the deviceId, behind the prefix. */
+/** The device ID is the name of the machine, after the prefix. */
 export function enrollLine(server: string, prefix: string | null, enrollmentToken: string): string {
-  const deviceId = `${prefix === null ? '' : quoted(prefix)}"$(hostname)"`
-  return `JOBCAST_ENROLLMENT_TOKEN=${quoted(enrollmentToken)} npx jobcast agent enroll --server ${quoted(server)} --device ${deviceId} --token-file device.token`
+  const deviceId = `${prefix === null ? '' : shellWord(prefix)}"$(hostname)"`
+  return `JOBCAST_ENROLLMENT_TOKEN=${shellWord(enrollmentToken)} npx jobcast agent enroll --server=${shellWord(server)} --device=${deviceId} --token-file=device.token`
+}
+
+export function keyLine(apiKey: string): string {
+  return `export JOBCAST_API_KEY=${shellWord(apiKey)}`
 }

@@ -8,7 +8,7 @@ import { refreshKeys } from '../api/refresh-keys.ts'
 import { self } from '../api/self.ts'
 import { useList } from '../api/use-list.ts'
 import { useQuery } from '../api/use-query.ts'
-import { quoted } from '../parts/command-line.ts'
+import { keyLine } from '../parts/command-line.ts'
 import { ConfirmButton } from '../parts/confirm-button.tsx'
 import type { Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
@@ -160,7 +160,7 @@ function Created({ created, onDone }: { created: CreatedApiKey; onDone: () => vo
     <SecretNote
       title={`Key ${created.keyName}`}
       secret={created.apiKey}
-      commands={[{ title: 'In a terminal', line: `export JOBCAST_API_KEY=${quoted(created.apiKey)}` }]}
+      commands={[{ title: 'In a terminal', line: keyLine(created.apiKey) }]}
       onDone={onDone}
     >
       It is shown only once. Whoever has it can do what its scopes allow.

@@ -14,6 +14,7 @@ import { ErrorNote } from '../parts/error-note.tsx'
 import { formatCount } from '../parts/exec-state.ts'
 import { TextField } from '../parts/field.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { isPossibleName } from '../parts/is-possible-name.ts'
 import { PageHeader } from '../parts/page-header.tsx'
 import { navigate, search, setSearch } from '../router.ts'
 import type { ScreenProps } from '../routes.ts'
@@ -26,16 +27,21 @@ import { SameCall } from './trigger/same-call.tsx'
 
 type Selection = { deviceIds: ReadonlySet<string>; tag: string | undefined }
 
-/** `?jobName=…&deviceId=…&deviceId=…` or `&tag=…` begins with a choice. */
+/** `?jobName=…&deviceId=…&deviceId=…` or `&tag=…` opens with a selection. */
 function firstSelection(): Selection {
-  return { deviceIds: new Set(search.value.getAll('deviceId')), tag: undefined }
+  return { deviceIds: new Set(search.value.getAll('deviceId').filter(isPossibleName)), tag: undefined }
+}
+
+function jobNameOf(params: URLSearchParams): string {
+  const jobName = params.get('jobName') ?? ''
+  return isPossibleName(jobName) ? jobName : ''
 }
 
 export default function TriggerScreen({ route }: ScreenProps) {
   const canRead = useScopes().can('READ')
   const directory = useDirectory(canRead)
   const jobs = useQuery({ ...queries.allJobs(), enabled: canRead })
-  const jobName = search.value.get('jobName') ?? ''
+  const jobName = jobNameOf(search.value)
   const [selection, setSelection] = useState(firstSelection)
   const deviceIds = useMemo(() => [...selection.deviceIds], [selection])
   const trigger = useTrigger(jobName, deviceIds)

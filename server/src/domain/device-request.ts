@@ -4,7 +4,7 @@
 import { isName, type ReportedStatus, reportedStatuses } from '@jobcast/contract'
 import { DeviceError } from './device-error.ts'
 import type { StepTimeout } from './execution.ts'
-import { isTooDeep, maxJsonDepth } from './json-depth.ts'
+import { isNestedTooDeep, maxJsonDepth } from './json-depth.ts'
 
 export type StartNextRequest = {
   statusDetails: Record<string, string> | undefined
@@ -33,6 +33,10 @@ type Fields = Record<string, unknown>
 /** An empty payload is an empty request. */
 export function parsePayload(payload: Uint8Array): Fields {
   if (payload.length === 0) return {}
+  // One more than a result may have: it is a field of the payload.
+  if (isNestedTooDeep(payload, maxJsonDepth + 1)) {
+    throw invalid(`The payload is nested deeper than ${maxJsonDepth}.`)
+  }
   let value: unknown
   try {
     value = JSON.parse(utf8.decode(payload))
@@ -169,7 +173,6 @@ const maxResultBytes = 64 * 1024
 
 function resultOf({ result }: Fields): string | undefined {
   if (result === undefined) return undefined
-  if (isTooDeep(result)) throw invalid(`result is nested deeper than ${maxJsonDepth}.`)
   const text = JSON.stringify(result)
   if (Buffer.byteLength(text) > maxResultBytes) throw invalid('result is larger than 64 KiB.')
   return text

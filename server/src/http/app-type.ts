@@ -27,6 +27,8 @@ declare module 'fastify' {
     isOpen?: boolean
     /** Errors of its own, besides those its scopes and inputs imply. */
     refusals?: ErrorCode[]
+    /** Answers 405 to the methods that a path does not have. */
+    isWrongMethod?: true
     /** For a body that is not JSON; default J-905. */
     wrongTypeCode?: ErrorCode
   }

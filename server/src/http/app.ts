@@ -1,6 +1,6 @@
 // The HTTP app: hooks and routes, registered one by one.
 
-import fastify from 'fastify'
+import fastify, { type FastifyRequest } from 'fastify'
 import type { CancelDeps } from '../domain/cancel-execution.ts'
 import type { DeviceDeps } from '../domain/device.ts'
 import type { ExplainDeps } from '../domain/explain-execution.ts'
@@ -9,8 +9,11 @@ import type { ReadDeps } from '../domain/read-execution.ts'
 import type { FleetDeps } from '../domain/read-fleet.ts'
 import type { ReadOutputDeps } from '../domain/read-output.ts'
 import type { RetryDeps } from '../domain/retry-run.ts'
+import { mayHoldSecret, secretId } from '../domain/secret-text.ts'
 import type { TriggerDeps } from '../domain/trigger-job.ts'
 import type { WebhookDeps } from '../domain/webhook.ts'
+import type { IsTrustedProxy } from '../limits/client-address.ts'
+import type { RateLimits } from '../limits/rate-limits.ts'
 import type { Tell } from '../observe/events.ts'
 import type { Metrics } from '../observe/metrics.ts'
 import type { Documents } from '../state/documents.ts'
@@ -25,6 +28,7 @@ import { replyWithErrors } from './error-reply.ts'
 import { readJsonBodies } from './json-body.ts'
 import { watchRoutes } from './method-not-allowed.ts'
 import { describeApi } from './openapi.ts'
+import { serveOneByOne } from './pipelining.ts'
 import { asRoutable, refuseUnknownRoutes } from './route-not-found.ts'
 import { describeRefusals } from './route-refusals.ts'
 import { addDevices } from './routes/devices.ts'
@@ -37,11 +41,12 @@ import { addFleet } from './routes/fleet.ts'
 import { addJobs } from './routes/jobs.ts'
 import { addKeys, addOwners } from './routes/keys.ts'
 import { addRuns } from './routes/runs.ts'
-import { addService } from './routes/service.ts'
+import { addMetrics, addService } from './routes/service.ts'
 import { addSession } from './routes/session.ts'
 import { addTriggerJob, type TriggerLimits } from './routes/trigger-job.ts'
 import { addWebhookDeliveries } from './routes/webhook-deliveries.ts'
 import { addWebhooks } from './routes/webhooks.ts'
+import { addSecurityHeaders } from './security-headers.ts'
 import { buildValidator } from './validation.ts'
 
 export type AppDeps = TriggerDeps &
@@ -53,12 +58,23 @@ export type AppDeps = TriggerDeps &
   WebhookDeps &
   ExplainDeps &
   FleetDeps &
-  CancelDeps & { documents: Documents; keyUse: KeyUse; health: HealthCheck; tell: Tell; metrics: Metrics }
+  CancelDeps & {
+    documents: Documents
+    keyUse: KeyUse
+    health: HealthCheck
+    limits: RateLimits
+    tell: Tell
+    metrics: Metrics
+  }
 
 export type AppOptions = {
   version: string
   maxDevices: number
   tls: { cert: string; key: string } | undefined
+  /** Whose X-Forwarded-For counts. */
+  isTrustedProxy: IsTrustedProxy | undefined
+  /** Whether /metrics is served here too. */
+  hasMetrics: boolean
   /** Folder of the built console; may be missing. */
   consoleFolder: string
   /** Further routes with a prefix, sign-in and error format of their own. */
@@ -86,6 +102,7 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
     bodyLimit: maxBodyBytes,
     return503OnClosing: false,
     genReqId: requestIds,
+    trustProxy: options.isTrustedProxy ?? false,
     clientErrorHandler: answerClientErrors(deps.tell),
     rewriteUrl: asRoutable,
     // No path is longer than the headers may be, so route schemas validate every name.
@@ -93,12 +110,14 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
   }) as unknown as App
   // An unknown expectation may be ignored (RFC 9110, 10.1.1); Node would answer 417 with an empty body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
+  serveOneByOne(app.server)
   app.setValidatorCompiler(buildValidator())
   app.setSerializerCompiler(() => JSON.stringify)
   readJsonBodies(app)
   replyWithErrors(app, deps.tell)
   tellRequests(app, deps.tell)
   keepConnections(app, () => deps.stopping.aborted)
+  addSecurityHeaders(app, options.tls !== undefined)
   authenticateCallers(app, deps)
   refuseUnknownRoutes(app)
 
@@ -121,6 +140,7 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
   addSession(app, deps)
   addFleet(app, deps)
   addService(app, deps)
+  if (options.hasMetrics) addMetrics(app, deps)
   addConsole(app, options.consoleFolder)
   options.addRoutes?.(app)
   routes.finish()
@@ -147,17 +167,38 @@ function requestIdsOf(startedAt: number): () => string {
   return () => `${prefix}-${(++count).toString(36)}`
 }
 
+/** What matches no route, or not with this method, has one label: strangers choose both. */
+function labelsOf({ method, routeOptions: { url, config } }: FastifyRequest): {
+  method: string
+  route: string
+} {
+  return url === undefined || config.isWrongMethod ? { method: 'any', route: 'none' } : { method, route: url }
+}
+
+function triedKeyId({ caller, headers }: FastifyRequest): string | undefined {
+  const tried = headers['x-api-key']
+  return caller === null && typeof tried === 'string' ? secretId('jc', tried) : undefined
+}
+
+const maxUserAgent = 200
+
+function userAgentOf({ headers: { 'user-agent': text } }: FastifyRequest): string | undefined {
+  return text === undefined || mayHoldSecret(text) ? undefined : text.slice(0, maxUserAgent)
+}
+
 function tellRequests(app: App, tell: Tell): void {
   app.addHook('onResponse', (request, reply, done) => {
     tell({
       kind: 'request-answered',
       requestId: request.id,
-      method: request.method,
-      route: request.routeOptions.url ?? 'none',
+      ...labelsOf(request),
       status: reply.statusCode,
       ms: reply.elapsedTime,
       keyId: request.caller?.keyId,
+      triedKeyId: triedKeyId(request),
       code: request.errorCode,
+      address: request.ip,
+      userAgent: userAgentOf(request),
     })
     done()
   })

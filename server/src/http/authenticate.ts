@@ -1,37 +1,34 @@
 // API key -> caller, before the body is read: J-802, J-803, J-804 in this order. Without a key, a browser session
-// acts for the key it was created with.
+// acts for the key it was created with. Then the rates of the caller, or of the address where there is none (J-911).
 
 import { ApiError } from '@jobcast/contract'
 import type { FastifyRequest } from 'fastify'
 import { type Caller, identifyCaller, requireScope } from '../domain/caller.ts'
 import { identifySession } from '../domain/session.ts'
 import type { Store } from '../domain/store.ts'
+import { addressGroup } from '../limits/address-group.ts'
+import type { RateLimits } from '../limits/rate-limits.ts'
 import type { KeyUse } from '../state/key-use.ts'
 import type { App } from './app-type.ts'
 import { requireSameOrigin } from './same-origin.ts'
 import { sessionOf } from './session-cookie.ts'
 
-export type AuthenticateDeps = {
-  store: Pick<Store, 'findApiKey' | 'findSession'>
-  keyUse: KeyUse
-  now: () => number
-}
+export type IdentifyDeps = { store: Pick<Store, 'findApiKey' | 'findSession'>; now: () => number }
+export type AuthenticateDeps = IdentifyDeps & { keyUse: KeyUse; limits: RateLimits }
 
 export function authenticateCallers(app: App, deps: AuthenticateDeps): void {
+  const { limits } = deps
   app.decorateRequest('caller', null)
   app.addHook('onRequest', async (request) => {
-    if (!needsKey(request)) return
-    // A repeated header arrives as one comma-separated value, which is never a valid key.
-    const apiKey = request.headers['x-api-key'] as string | undefined
-    const now = deps.now()
-    const session = apiKey === undefined ? sessionOf(request) : undefined
-    if (session !== undefined) requireSameOrigin(request)
-    const caller =
-      session === undefined
-        ? await identifyCaller(deps.store, apiKey, now)
-        : await identifySession(deps.store, session, now)
+    if (!needsKey(request)) {
+      // Device routes have a sign-in of their own.
+      if (!isDeviceRoute(request)) limitRate(limits, 'address', addressGroup(request.ip))
+      return
+    }
+    const caller = await identify(deps, request)
     request.caller = caller
-    deps.keyUse.note(caller.keyId, now)
+    limitRate(limits, 'key', caller.keyId)
+    limitRate(limits, 'owner', caller.ownerId)
     const { scopes } = request.routeOptions.config
     if (scopes) requireScope(caller, ...scopes)
   })
@@ -41,6 +38,47 @@ export function authenticateCallers(app: App, deps: AuthenticateDeps): void {
 export function callerOf(request: FastifyRequest): Caller {
   if (request.caller === null) throw new ApiError('J-802')
   return request.caller
+}
+
+/**
+ * For what a failed sign-in is answered with: J-911 if the address fails too often. Valid credentials are never refused
+ * for what others behind the same address do.
+ */
+export function limitFailedSignIns(limits: RateLimits, request: FastifyRequest, failure: unknown): unknown {
+  const isFailure = failure instanceof ApiError && failure.status === 403 && failure.code !== 'J-809'
+  if (!isFailure) return failure
+  const rateLimit = limits.take('sign-in', addressGroup(request.ip))
+  return rateLimit ? new ApiError('J-911', { rateLimit }) : failure
+}
+
+/** Whose key or session the request shows. */
+export function identifyRequest({ store, now }: IdentifyDeps, request: FastifyRequest): Promise<Caller> {
+  // A repeated header arrives as one comma-separated value, which is never a valid key.
+  const apiKey = request.headers['x-api-key'] as string | undefined
+  const session = apiKey === undefined ? sessionOf(request) : undefined
+  if (session === undefined) return identifyCaller(store, apiKey, now())
+  return identifySession(store, session, now())
+}
+
+async function identify(deps: AuthenticateDeps, request: FastifyRequest): Promise<Caller> {
+  if (request.headers['x-api-key'] === undefined && sessionOf(request) !== undefined)
+    requireSameOrigin(request)
+  try {
+    const caller = await identifyRequest(deps, request)
+    deps.keyUse.note(caller.keyId, deps.now())
+    return caller
+  } catch (error) {
+    throw limitFailedSignIns(deps.limits, request, error)
+  }
+}
+
+function limitRate(limits: RateLimits, name: 'address' | 'key' | 'owner', who: string): void {
+  const rateLimit = limits.take(name, who)
+  if (rateLimit) throw new ApiError('J-911', { rateLimit })
+}
+
+function isDeviceRoute({ routeOptions }: FastifyRequest): boolean {
+  return routeOptions.url?.startsWith('/things/') ?? false
 }
 
 /** Everything under /job/api, known or not: without a key nobody learns which routes exist. */

@@ -19,7 +19,7 @@ export function answerClientErrors(tell: Tell) {
     }
     answered.add(socket)
     const apiError = new ApiError(codeFor(error.code))
-    tell({ kind: 'connection-refused', code: apiError.code })
+    tell({ kind: 'connection-refused', code: apiError.code, address: socket.remoteAddress })
     // Garbage after a complete request: the request gets its answer, the garbage gets none.
     if (!closeAfterAnswer(socket)) endAndLinger(socket, asResponse(apiError))
   }

@@ -33,7 +33,9 @@ export function keepConnections(app: App, isStopping: () => boolean): void {
     const { raw } = request
     const refusedEarly = !raw.complete && reply.statusCode >= 400
     const malformed = request.errorCode === 'J-906' || request.errorCode === 'J-907'
-    const isLast = isStopping() || refusedEarly || malformed || lastAnswers.has(reply.raw)
+    // A stranger that sends too much has to connect again.
+    const isThrottled = request.errorCode === 'J-911' && request.caller === null
+    const isLast = isStopping() || refusedEarly || malformed || isThrottled || lastAnswers.has(reply.raw)
     if (isLast) reply.header('connection', 'close')
     if (refusedEarly) lingerOnClose(raw.socket)
     done()

@@ -11,12 +11,22 @@ export function toPage<T, Key, Out>(sliced: Sliced<T, Key>, toOut: (item: T) => 
   }
 }
 
-export function numberSlice(query: { limit: number; cursor?: string }): Slice<number> {
-  return { limit: query.limit, after: decode(query.cursor, (value) => Number.isSafeInteger(value)) }
+/** `max`: of the column that the list is ordered by. */
+export function numberSlice(
+  query: { limit: number; cursor?: string },
+  max = Number.MAX_SAFE_INTEGER,
+): Slice<number> {
+  const isKey = (value: unknown) => Number.isSafeInteger(value) && Math.abs(value as number) <= max
+  return { limit: query.limit, after: decode(query.cursor, isKey) }
 }
 
 export function textSlice(query: { limit: number; cursor?: string }): Slice<string> {
-  return { limit: query.limit, after: decode(query.cursor, (value) => typeof value === 'string') }
+  return { limit: query.limit, after: decode(query.cursor, isStorable) }
+}
+
+/** A forged one may hold what no database takes for text. */
+function isStorable(value: unknown): boolean {
+  return typeof value === 'string' && value.isWellFormed() && !value.includes('\0')
 }
 
 function decode<Key>(cursor: string | undefined, isKey: (value: unknown) => boolean): Key | undefined {

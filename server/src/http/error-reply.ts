@@ -3,6 +3,7 @@
 import { ApiError, type ErrorBody, type ProblemBody } from '@jobcast/contract'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { StorageUnavailable, TooMuchWaiting } from '../domain/store.ts'
+import { rateLimitHeaders } from '../limits/rate-limit-headers.ts'
 import type { Tell } from '../observe/events.ts'
 import type { App } from './app-type.ts'
 import { toValidationError } from './validation-error.ts'
@@ -43,14 +44,20 @@ function toApiError(error: FastifyError, request: FastifyRequest): ApiError {
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new ApiError(request.routeOptions.config.wrongTypeCode ?? 'J-905')
     default:
-      return new ApiError('J-900')
+      return new ApiError(isMissingFile(error) ? 'J-901' : 'J-900')
   }
+}
+
+/** From the plugin that serves /docs: no such file, or a path that leads out of its folder. */
+function isMissingFile({ statusCode }: FastifyError): boolean {
+  return statusCode === 403 || statusCode === 404
 }
 
 export function sendError(request: FastifyRequest, reply: FastifyReply, error: ApiError): FastifyReply {
   request.errorCode = error.code
-  const { retryAfterSeconds } = error.details
+  const { rateLimit, retryAfterSeconds } = error.details
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
+  if (rateLimit) reply.headers(rateLimitHeaders(rateLimit))
   reply.code(error.status)
   if (request.headers.accept?.includes('application/problem+json')) {
     return reply

@@ -4,12 +4,12 @@
 import { ApiError } from '@jobcast/contract'
 import type { FastifyRequest } from 'fastify'
 import secureJson from 'secure-json-parse'
-import { isTooDeep, maxJsonDepth } from '../domain/json-depth.ts'
+import { isNestedTooDeep, maxJsonDepth } from '../domain/json-depth.ts'
 import type { App } from './app-type.ts'
 import { countHeader } from './count-header.ts'
+import { isJsonType } from './json-type.ts'
 import { turnToRead } from './turns.ts'
 
-const jsonType = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i
 // Removes one byte order mark and rejects invalid UTF-8.
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 const byteOrderMark = '\ufeff'
@@ -28,7 +28,7 @@ export function readJsonBodies(app: App): void {
 function parseBody(request: FastifyRequest, bytes: Buffer): unknown {
   const { 'content-type': type = '', 'content-encoding': encoding } = request.headers
   // Node keeps the first of two headers; a proxy in front may have checked the second.
-  const isJson = jsonType.test(type) && countHeader(request, 'content-type') === 1
+  const isJson = isJsonType(type) && countHeader(request, 'content-type') === 1
   if (!isJson || encoding !== undefined) {
     throw new ApiError(request.routeOptions.config.wrongTypeCode ?? 'J-905', {
       detail: 'The body must be application/json in UTF-8, without Content-Encoding.',
@@ -36,17 +36,15 @@ function parseBody(request: FastifyRequest, bytes: Buffer): unknown {
   }
   // Many clients send a Content-Type with an empty body; the route decides whether it needs one.
   if (bytes.length === 0) return undefined
-  let value: unknown
+  if (isNestedTooDeep(bytes)) {
+    throw new ApiError('J-500', { detail: `The body is nested deeper than ${maxJsonDepth}.` })
+  }
   try {
     const text = utf8.decode(bytes)
     // The parser would remove a second mark; JSON has none.
     if (text.startsWith(byteOrderMark)) throw new Error('more than one byte order mark')
-    value = secureJson.parse(text, { protoAction: 'error', constructorAction: 'error' })
+    return secureJson.parse(text, { protoAction: 'error', constructorAction: 'error' })
   } catch (error) {
     throw new ApiError('J-500', { detail: `The body is not JSON: ${(error as Error).message}` })
   }
-  if (isTooDeep(value)) {
-    throw new ApiError('J-500', { detail: `The body is nested deeper than ${maxJsonDepth}.` })
-  }
-  return value
 }

@@ -23,6 +23,7 @@ export function watchRoutes(app: App): { finish: () => void } {
         app.route({
           method: methods.filter((method) => !known.has(method)),
           url,
+          config: { isWrongMethod: true },
           schema: { hide: true },
           // Before the body is read.
           onRequest: async (_request, reply) => {

@@ -17,7 +17,7 @@ export function describeRefusals(app: App): void {
 
 function impliedCodes({ url, config = {}, schema = {} }: RouteOptions): ErrorCode[] {
   if (!url.startsWith('/job/api/')) return []
-  const codes: ErrorCode[] = ['J-909']
+  const codes: ErrorCode[] = ['J-909', 'J-911']
   if (!config.isOpen) codes.push('J-802', 'J-803')
   if (config.scopes) codes.push('J-804')
   if (schema.body || schema.params || schema.querystring || schema.headers) codes.push('J-500')

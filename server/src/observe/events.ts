@@ -1,5 +1,7 @@
 // Internal events of the service. log-lines.ts logs them, metrics.ts counts them.
 
+import type { LimitName } from '@jobcast/contract'
+
 export type WriteKind = 'triggers' | 'devices' | 'reports'
 
 /** Not its URL, which may contain a secret. */
@@ -15,10 +17,16 @@ export type ServiceEvent =
       status: number
       ms: number
       keyId: string | undefined
+      /** The id in a key that was refused. */
+      triedKeyId: string | undefined
       code: string | undefined
+      /** Of the client; behind trusted proxies the one they name. */
+      address: string
+      userAgent: string | undefined
     }
   /** Refused before it became a request: malformed, too large, or too slow. */
-  | { kind: 'connection-refused'; code: string }
+  | { kind: 'connection-refused'; code: string; address: string | undefined }
+  | { kind: 'rate-limited'; limit: LimitName }
   | { kind: 'request-failed'; requestId: string; route: string; error: unknown }
   | { kind: 'group-committed'; of: WriteKind; items: number; ms: number }
   | { kind: 'group-failed'; of: WriteKind; items: number }
@@ -43,13 +51,20 @@ export type ServiceEvent =
   | { kind: 'device-connected'; transport: string; deviceId: string }
   | { kind: 'device-disconnected'; transport: string; deviceId: string; reason: string }
   /** Before it was signed in. `deviceId` is the claimed one, unless it may contain a secret. */
-  | { kind: 'device-refused'; transport: string; reason: string; deviceId: string | undefined }
+  | {
+      kind: 'device-refused'
+      transport: string
+      address: string
+      reason: string
+      deviceId: string | undefined
+    }
   | { kind: 'device-sign-in-failed'; transport: string; error: unknown }
   | { kind: 'device-request-failed'; deviceId: string; error: unknown }
   | { kind: 'device-connection-failed'; transport: string; error: unknown }
   | { kind: 'tls-handshake-failed'; error: unknown }
   | { kind: 'device-accept-failed'; error: unknown }
-  | { kind: 'started'; http: string; mqtt: string; data: string; ms: number }
+  | { kind: 'started'; http: string; mqtt: string; metrics: string | undefined; data: string; ms: number }
+  | { kind: 'metrics-listener-failed'; error: unknown }
   | { kind: 'plaintext'; host: string }
   | { kind: 'admin-key-unused' }
   | { kind: 'stopping'; signal: string }

@@ -3,6 +3,7 @@
 import pino, { type Level, type Logger } from 'pino'
 import pretty from 'pino-pretty'
 import type { ServiceEvent, Tell } from './events.ts'
+import { escapeUnsafe } from './printable.ts'
 
 export type LogOptions = { level: LogLevel; json: boolean }
 
@@ -18,7 +19,9 @@ export function openLog({ level, json }: LogOptions): Log {
       singleLine: true,
       sync: true,
     })
-    return { ...tellTo(pino({ level }, stream)), close: () => undefined }
+    // Escaped once more: the printer reads the JSON, and writes what it finds.
+    const write = (line: string) => stream.write(escapeUnsafe(line, '\\'))
+    return { ...tellTo(pino({ level }, { write })), close: () => undefined }
   }
   // Lines are buffered up to 4 KiB or 100 ms, to save a system call per request. If they cannot be written (full disk),
   // they are dropped beyond a few megabytes; the service goes on.
@@ -37,7 +40,7 @@ export function openLog({ level, json }: LogOptions): Log {
     isBroken = false
   })
   return {
-    ...tellTo(pino({ level, base: null }, destination)),
+    ...tellTo(pino({ level, base: null }, { write: (line) => destination.write(escapeUnsafe(line)) })),
     // On a full disk flushSync would retry forever, here or when the process exits.
     close: () => (isBroken ? destination.destroy() : destination.flushSync()),
   }
@@ -55,10 +58,11 @@ function tellTo(log: Logger): Pick<Log, 'tell' | 'setLevel'> {
 function logLine(log: Logger, event: ServiceEvent): void {
   switch (event.kind) {
     case 'request-answered': {
-      const { requestId, keyId, method, route, status, code } = event
+      const { requestId, keyId, triedKeyId, method, route, status, code, address, userAgent } = event
       const ms = Math.round(event.ms * 100) / 100
       const level = status >= 500 ? 'warn' : 'info'
-      log[level]({ requestId, keyId, method, route, status, code, ms }, 'request')
+      const caller = { keyId, triedKeyId, address, userAgent }
+      log[level]({ requestId, ...caller, method, route, status, code, ms }, 'request')
       return
     }
     case 'request-failed':
@@ -68,7 +72,9 @@ function logLine(log: Logger, event: ServiceEvent): void {
       )
       return
     case 'connection-refused':
-      log.info({ code: event.code }, 'connection refused')
+      log.info({ code: event.code, address: event.address }, 'connection refused')
+      return
+    case 'rate-limited':
       return
     case 'group-committed':
       log.trace({ of: event.of, items: event.items, ms: event.ms }, 'group committed')
@@ -95,7 +101,12 @@ function logLine(log: Logger, event: ServiceEvent): void {
       return
     case 'device-refused':
       log.info(
-        { deviceId: event.deviceId, transport: event.transport, reason: event.reason },
+        {
+          deviceId: event.deviceId,
+          transport: event.transport,
+          address: event.address,
+          reason: event.reason,
+        },
         'device refused',
       )
       return
@@ -147,10 +158,16 @@ function logLine(log: Logger, event: ServiceEvent): void {
     case 'started': {
       // At any level but silent: with port 0 this line is how the caller learns the address.
       const always = log.level === 'silent' ? log : log.child({}, { level: 'info' })
-      const { http, mqtt, data } = event
-      always.info({ http, mqtt, data, ms: Math.round(event.ms) }, 'ready')
+      const { http, mqtt, metrics, data } = event
+      always.info({ http, mqtt, metrics, data, ms: Math.round(event.ms) }, 'ready')
       return
     }
+    case 'metrics-listener-failed':
+      log.warn(
+        { err: event.error },
+        'metrics are not served: the default port is in use; set --metrics-port to a free one',
+      )
+      return
     case 'admin-key-unused':
       log.warn(
         'JOBCAST_ADMIN_KEY is ignored: this database already has its first key, and it is a different one',

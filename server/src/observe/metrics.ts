@@ -11,6 +11,9 @@ export type Metrics = {
   contentType: string
 }
 
+/** With many routes it takes milliseconds to write, and whoever asks may need no key. */
+const textCachedMs = 1000
+
 const latencyBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 export function buildMetrics(): Metrics {
@@ -57,6 +60,12 @@ export function buildMetrics(): Metrics {
     name: 'jobcast_connections_refused_total',
     help: 'Connections closed because the input was not a valid request: malformed, too large, or too slow',
     labelNames: ['code'],
+    registers,
+  })
+  const rateLimited = new Counter({
+    name: 'jobcast_rate_limited_total',
+    help: 'Requests and packets refused because a rate limit was exceeded',
+    labelNames: ['limit'],
     registers,
   })
   const deviceConnections = new Counter({
@@ -106,6 +115,9 @@ export function buildMetrics(): Metrics {
       case 'executions-created':
         executions.inc(event.count)
         return
+      case 'rate-limited':
+        rateLimited.inc({ limit: event.limit })
+        return
       case 'connection-refused':
         refusedConnections.inc({ code: event.code })
         return
@@ -139,8 +151,18 @@ export function buildMetrics(): Metrics {
         },
       })
     },
-    text: () => registry.metrics(),
+    text: cachedFor(textCachedMs, () => registry.metrics()),
     contentType: registry.contentType,
+  }
+}
+
+/** However many ask, it is made once in so long. */
+function cachedFor<T>(ms: number, make: () => Promise<T>): () => Promise<T> {
+  let latest: { value: Promise<T>; at: number } | undefined
+  return () => {
+    const now = performance.now()
+    if (latest === undefined || now - latest.at >= ms) latest = { value: make(), at: now }
+    return latest.value
   }
 }
 

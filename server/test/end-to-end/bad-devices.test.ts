@@ -10,7 +10,7 @@ import { accepted, deviceFilters, succeed } from '@jobcast/testkit/simulated-dev
 import { type SpawnedServer, spawnServer } from '@jobcast/testkit/spawn-server'
 import { newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
 import { testSeed } from '@jobcast/testkit/test-seed'
-import { testSize } from '@jobcast/testkit/test-size'
+import { longTest, testSize } from '@jobcast/testkit/test-size'
 import { within } from '@jobcast/testkit/within'
 import { deviceIdsUpTo, seedData } from '../support/seed-data.ts'
 import { seedTokens } from '../support/seed-tokens.ts'
@@ -31,90 +31,94 @@ async function metric(server: SpawnedServer, name: string): Promise<number> {
   return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN)
 }
 
-test(`among ${count} healthy devices a stuck, a flapping and a poisoned one harm nobody (seed ${testSeed})`, async (t) => {
-  const folder = newTemporaryFolder()
-  const all = [...healthy, ...badBehaviours]
-  await seedData(folder, { jobs: ['restart'], deviceIds: all })
-  const tokens = seedTokens(folder, all)
-  const tokenOf = (deviceId: string) => tokens.get(deviceId) as string
-  const server = await spawnServer(folder)
-  t.after(() => server.end('SIGKILL'))
-  removeAfter(t, folder)
-  assert.equal((await server.call('PUT', '/job/api/jobs/large', { body: { document } })).status, 201)
+test(
+  `among ${count} healthy devices a stuck, a flapping and a poisoned one harm nobody (seed ${testSeed})`,
+  longTest,
+  async (t) => {
+    const folder = newTemporaryFolder()
+    const all = [...healthy, ...badBehaviours]
+    await seedData(folder, { jobs: ['restart'], deviceIds: all })
+    const tokens = seedTokens(folder, all)
+    const tokenOf = (deviceId: string) => tokens.get(deviceId) as string
+    const server = await spawnServer(folder)
+    t.after(() => server.end('SIGKILL'))
+    removeAfter(t, folder)
+    assert.equal((await server.call('PUT', '/job/api/jobs/large', { body: { document } })).status, 201)
 
-  const lines = await Promise.all(
-    healthy.map(async (deviceId) => {
-      const line = await MqttLine.open(server.mqtt, { deviceId, token: tokenOf(deviceId) })
-      await line.subscribe(...deviceFilters)
-      return line
-    }),
-  )
-  t.after(() => {
-    for (const line of lines) line.cut()
-  })
+    const lines = await Promise.all(
+      healthy.map(async (deviceId) => {
+        const line = await MqttLine.open(server.mqtt, { deviceId, token: tokenOf(deviceId) })
+        await line.subscribe(...deviceFilters)
+        return line
+      }),
+    )
+    t.after(() => {
+      for (const line of lines) line.cut()
+    })
 
-  /** Triggers all of them, and gives how long each took to be told; each carries it out. */
-  const runRound = async (): Promise<number[]> => {
-    const begun = performance.now()
-    const times = lines.map(async (line) => {
-      await new Promise<void>((resolve) => {
-        line.onNotice = (suffix, { execution }) => {
-          if (suffix === 'notify-next' && execution) resolve()
-        }
+    /** Triggers all of them, and gives how long each took to be told; each carries it out. */
+    const runRound = async (): Promise<number[]> => {
+      const begun = performance.now()
+      const times = lines.map(async (line) => {
+        await new Promise<void>((resolve) => {
+          line.onNotice = (suffix, { execution }) => {
+            if (suffix === 'notify-next' && execution) resolve()
+          }
+        })
+        const ms = performance.now() - begun
+        await succeed(line, accepted(await line.request('start-next', {})).execution)
+        return ms
       })
-      const ms = performance.now() - begun
-      await succeed(line, accepted(await line.request('start-next', {})).execution)
-      return ms
-    })
-    const reply = await server.trigger('restart', healthy)
-    assert.equal(reply.status, 201)
-    const gone = Promise.race(lines.map((line) => line.closed)).then(() => {
-      throw new Error('a healthy device lost its connection')
-    })
-    const done = await within(failsafeMs, 'not all were told', Promise.race([Promise.all(times), gone]))
-    const run = (await server.call('GET', reply.headers.get('location') as string)).json
-    assert.equal(run.counts.SUCCEEDED, count)
-    return done
-  }
-  const runRounds = async (between: () => Promise<void>) => {
-    const times: number[] = []
-    for (let round = 0; round < rounds; round++) {
-      await between()
-      times.push(...(await runRound()))
+      const reply = await server.trigger('restart', healthy)
+      assert.equal(reply.status, 201)
+      const gone = Promise.race(lines.map((line) => line.closed)).then(() => {
+        throw new Error('a healthy device lost its connection')
+      })
+      const done = await within(failsafeMs, 'not all were told', Promise.race([Promise.all(times), gone]))
+      const run = (await server.call('GET', reply.headers.get('location') as string)).json
+      assert.equal(run.counts.SUCCEEDED, count)
+      return done
     }
-    return times
-  }
+    const runRounds = async (between: () => Promise<void>) => {
+      const times: number[] = []
+      for (let round = 0; round < rounds; round++) {
+        await between()
+        times.push(...(await runRound()))
+      }
+      return times
+    }
 
-  // The first ones are slower, whoever else is there.
-  for (let i = 0; i < 3; i++) await runRound()
-  const before = await runRounds(async () => undefined)
-  const memoryBefore = await metric(server, 'process_resident_memory_bytes')
-  const triggerBad = async () => {
-    assert.equal((await server.trigger('large', [...badBehaviours])).status, 201)
-  }
-  await triggerBad()
-  const bad = await startBadDevices({
-    mqtt: server.mqtt,
-    seed: testSeed,
-    tokens: { stuck: tokenOf('stuck'), flapping: tokenOf('flapping'), poisoned: tokenOf('poisoned') },
-  })
-  const during = await runRounds(triggerBad)
-  const memoryDuring = await metric(server, 'process_resident_memory_bytes')
-  const counts = await bad.stop()
+    // The first ones are slower, whoever else is there.
+    for (let i = 0; i < 3; i++) await runRound()
+    const before = await runRounds(async () => undefined)
+    const memoryBefore = await metric(server, 'process_resident_memory_bytes')
+    const triggerBad = async () => {
+      assert.equal((await server.trigger('large', [...badBehaviours])).status, 201)
+    }
+    await triggerBad()
+    const bad = await startBadDevices({
+      mqtt: server.mqtt,
+      seed: testSeed,
+      tokens: { stuck: tokenOf('stuck'), flapping: tokenOf('flapping'), poisoned: tokenOf('poisoned') },
+    })
+    const during = await runRounds(triggerBad)
+    const memoryDuring = await metric(server, 'process_resident_memory_bytes')
+    const counts = await bad.stop()
 
-  assert.equal(server.process.exitCode, null)
-  for (const failures of ['jobcast_http_failures_total', 'jobcast_device_failures_total']) {
-    assert.equal(await metric(server, failures), 0, failures)
-  }
-  assert.ok(!server.output.lines.some((line) => /"level":(50|60)/.test(line)), 'the log has errors')
-  assert.equal(counts.heardOut, 0, 'the server goes on to read from a device that reads nothing')
-  const growth = memoryDuring - memoryBefore
-  t.diagnostic(
-    `told after p50 ${percentile(before, 50)}, p99 ${percentile(before, 99)} before; ` +
-      `p50 ${percentile(during, 50)}, p99 ${percentile(during, 99)} beside bad devices; ` +
-      `memory ${Math.round(memoryBefore / megabyte)} MB, then ${Math.round(growth / megabyte)} MB more; ${JSON.stringify(counts)}`,
-  )
-  // Not a number where the system does not tell.
-  assert.ok(!(growth > mostGrowth), `the memory grew by ${growth} bytes`)
-  for (const behaviour of badBehaviours) assert.ok(counts[behaviour] > 0, behaviour)
-})
+    assert.equal(server.process.exitCode, null)
+    for (const failures of ['jobcast_http_failures_total', 'jobcast_device_failures_total']) {
+      assert.equal(await metric(server, failures), 0, failures)
+    }
+    assert.ok(!server.output.lines.some((line) => /"level":(50|60)/.test(line)), 'the log has errors')
+    assert.equal(counts.heardOut, 0, 'the server goes on to read from a device that reads nothing')
+    const growth = memoryDuring - memoryBefore
+    t.diagnostic(
+      `told after p50 ${percentile(before, 50)}, p99 ${percentile(before, 99)} before; ` +
+        `p50 ${percentile(during, 50)}, p99 ${percentile(during, 99)} beside bad devices; ` +
+        `memory ${Math.round(memoryBefore / megabyte)} MB, then ${Math.round(growth / megabyte)} MB more; ${JSON.stringify(counts)}`,
+    )
+    // Not a number where the system does not tell.
+    assert.ok(!(growth > mostGrowth), `the memory grew by ${growth} bytes`)
+    for (const behaviour of badBehaviours) assert.ok(counts[behaviour] > 0, behaviour)
+  },
+)

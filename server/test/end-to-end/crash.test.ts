@@ -9,12 +9,12 @@ import { type Random, seededRandom } from '@jobcast/testkit/seeded-random'
 import { type SpawnedServer, spawnServer, startProgram } from '@jobcast/testkit/spawn-server'
 import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
 import { testSeed } from '@jobcast/testkit/test-seed'
-import { testSize } from '@jobcast/testkit/test-size'
+import { longTest, testSize } from '@jobcast/testkit/test-size'
 import { TriggerCaller } from '@jobcast/testkit/trigger-caller'
 import { waitUntil } from '@jobcast/testkit/wait-until'
 import { deviceIdsUpTo, seedData } from '../support/seed-data.ts'
 
-const kills = testSize('kills', { test: 5, chaos: 60 })
+const kills = testSize('kills', { test: 5, chaos: 30 })
 const killsPerRound = 20
 /** A server is killed after at most so many answers: the first ones of a start and the later ones are alike interesting. */
 const mostAnswers = 60
@@ -24,26 +24,30 @@ const jobs = Array.from({ length: 8 }, (_, index) => `job-${index}`)
 for (let round = 0; round * killsPerRound < kills; round++) {
   const seed = testSeed + round
   const count = Math.min(killsPerRound, kills - round * killsPerRound)
-  test(`killed ${count} times, it loses nothing answered, doubles nothing, leaves nothing half (seed ${seed})`, async (t) => {
-    const folder = temporaryFolder(t)
-    const random = seededRandom(seed)
-    const callers = jobs.map((job, index) => new TriggerCaller(job, devices, seededRandom(seed + index)))
-    const last = await killAgainAndAgain(folder, callers, random, count)
-    try {
-      await retryAll(callers, last)
-    } finally {
-      await last.end('SIGKILL')
-    }
-    const seen = checkAfterCrash(folder, callers)
-    const calls = callers.flatMap((caller) => caller.calls)
-    const answered = calls.filter((call) => call.answer)
-    t.diagnostic(
-      `${calls.length} calls, ${answered.length} of them answered with a run; ` +
-        `${seen.runs} runs on disk, ${seen.unansweredRuns} of them of calls that were not answered; ` +
-        `${seen.executions} executions`,
-    )
-    assert.ok(answered.length > count, 'too little was answered to prove anything')
-  })
+  test(
+    `killed ${count} times, it loses nothing answered, doubles nothing, leaves nothing half (seed ${seed})`,
+    longTest,
+    async (t) => {
+      const folder = temporaryFolder(t)
+      const random = seededRandom(seed)
+      const callers = jobs.map((job, index) => new TriggerCaller(job, devices, seededRandom(seed + index)))
+      const last = await killAgainAndAgain(folder, callers, random, count)
+      try {
+        await retryAll(callers, last)
+      } finally {
+        await last.end('SIGKILL')
+      }
+      const seen = checkAfterCrash(folder, callers)
+      const calls = callers.flatMap((caller) => caller.calls)
+      const answered = calls.filter((call) => call.answer)
+      t.diagnostic(
+        `${calls.length} calls, ${answered.length} of them answered with a run; ` +
+          `${seen.runs} runs on disk, ${seen.unansweredRuns} of them of calls that were not answered; ` +
+          `${seen.executions} executions`,
+      )
+      assert.ok(answered.length > count, 'too little was answered to prove anything')
+    },
+  )
 }
 
 /** Gives the server that runs when all kills are done and all callers have ended. */

@@ -11,13 +11,13 @@ import { type Random, seededRandom } from '@jobcast/testkit/seeded-random'
 import { accepted, SimulatedDevice, succeed } from '@jobcast/testkit/simulated-device'
 import { newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
 import { testSeed } from '@jobcast/testkit/test-seed'
-import { testSize } from '@jobcast/testkit/test-size'
+import { longTest, testSize } from '@jobcast/testkit/test-size'
 import { waitUntil } from '@jobcast/testkit/wait-until'
 import { within } from '@jobcast/testkit/within'
 import { deviceIdsUpTo, seedData } from '../support/seed-data.ts'
 import { seedTokens } from '../support/seed-tokens.ts'
 
-const total = testSize('executions', { test: 150, chaos: 3000 })
+const total = testSize('executions', { test: 150, chaos: 1500 })
 const deviceIds = deviceIdsUpTo(Math.ceil(total / 20))
 const serverKills = Math.max(2, Math.ceil(total / 125))
 /** So many wait at a time, that all of it is spread over all kills. */
@@ -28,62 +28,66 @@ type Fleet = Map<string, SimulatedDevice>
 /** To which device each execution was handed, as often as it was. */
 type Reached = Map<number, string[]>
 
-test(`of ${total} executions each reaches its device and its end while connections, devices and the server are killed (seed ${testSeed})`, async (t) => {
-  const random = seededRandom(testSeed)
-  const folder = newTemporaryFolder()
-  await seedData(folder, { jobs: ['restart'], deviceIds })
-  const tokens = seedTokens(folder, deviceIds)
-  const server = new RestartingServer(folder)
-  const fleet: Fleet = new Map()
-  const launched = new Map<number, string>()
-  const reached: Reached = new Map()
-  const failure = Promise.withResolvers<never>()
-  let hasFailed = false
-  failure.promise.catch(() => {
-    hasFailed = true
-  })
-  const bringToLife = (deviceId: string) => {
-    fleet.get(deviceId)?.stop()
-    const token = tokens.get(deviceId) as string
-    const version = random.pick([4, 5] as const)
-    const carryOut = (line: MqttLine, execution: Json) => {
-      const id = Number(execution.jobId)
-      reached.set(id, [...(reached.get(id) ?? []), deviceId])
-      return carryOutSlowly(line, execution, random)
+test(
+  `of ${total} executions each reaches its device and its end while connections, devices and the server are killed (seed ${testSeed})`,
+  longTest,
+  async (t) => {
+    const random = seededRandom(testSeed)
+    const folder = newTemporaryFolder()
+    await seedData(folder, { jobs: ['restart'], deviceIds })
+    const tokens = seedTokens(folder, deviceIds)
+    const server = new RestartingServer(folder)
+    const fleet: Fleet = new Map()
+    const launched = new Map<number, string>()
+    const reached: Reached = new Map()
+    const failure = Promise.withResolvers<never>()
+    let hasFailed = false
+    failure.promise.catch(() => {
+      hasFailed = true
+    })
+    const bringToLife = (deviceId: string) => {
+      fleet.get(deviceId)?.stop()
+      const token = tokens.get(deviceId) as string
+      const version = random.pick([4, 5] as const)
+      const carryOut = (line: MqttLine, execution: Json) => {
+        const id = Number(execution.jobId)
+        reached.set(id, [...(reached.get(id) ?? []), deviceId])
+        return carryOutSlowly(line, execution, random)
+      }
+      const device = new SimulatedDevice({ deviceId, token, version, address: server.address, carryOut })
+      fleet.set(deviceId, device)
+      device.live().catch(failure.reject)
     }
-    const device = new SimulatedDevice({ deviceId, token, version, address: server.address, carryOut })
-    fleet.set(deviceId, device)
-    device.live().catch(failure.reject)
-  }
-  t.after(async () => {
-    failure.reject(new Error('it is over'))
+    t.after(async () => {
+      failure.reject(new Error('it is over'))
+      for (const device of fleet.values()) device.stop()
+      await server.end()
+    })
+    removeAfter(t, folder)
+    for (const deviceId of deviceIds) bringToLife(deviceId)
+
+    const isOver = () => hasFailed || (launched.size === total && reached.size === total)
+    const progress = () => `${launched.size} launched, ${reached.size} delivered`
+    const killed = { connections: 0, devices: 0, servers: 0 }
+
+    const work = Promise.all([
+      triggerAll(server, random, launched, reached, isOver),
+      killDevices(fleet, bringToLife, random, reached, killed, isOver),
+      killServers(server, random, reached, killed, isOver),
+    ])
+    await within(failsafeMs, progress, Promise.race([work, failure.promise]))
+    await within(failsafeMs, progress, Promise.race([waitForEnds(server), failure.promise]))
+
     for (const device of fleet.values()) device.stop()
     await server.end()
-  })
-  removeAfter(t, folder)
-  for (const deviceId of deviceIds) bringToLife(deviceId)
-
-  const isOver = () => hasFailed || (launched.size === total && reached.size === total)
-  const progress = () => `${launched.size} launched, ${reached.size} delivered`
-  const killed = { connections: 0, devices: 0, servers: 0 }
-
-  const work = Promise.all([
-    triggerAll(server, random, launched, reached, isOver),
-    killDevices(fleet, bringToLife, random, reached, killed, isOver),
-    killServers(server, random, reached, killed, isOver),
-  ])
-  await within(failsafeMs, progress, Promise.race([work, failure.promise]))
-  await within(failsafeMs, progress, Promise.race([waitForEnds(server), failure.promise]))
-
-  for (const device of fleet.values()) device.stop()
-  await server.end()
-  checkStored(folder, launched, reached)
-  const deliveries = [...reached.values()].flat()
-  t.diagnostic(
-    `killed: ${killed.servers} servers, ${killed.devices} devices, ${killed.connections} connections; ` +
-      `${deliveries.length} deliveries of ${total} executions`,
-  )
-})
+    checkStored(folder, launched, reached)
+    const deliveries = [...reached.values()].flat()
+    t.diagnostic(
+      `killed: ${killed.servers} servers, ${killed.devices} devices, ${killed.connections} connections; ` +
+        `${deliveries.length} deliveries of ${total} executions`,
+    )
+  },
+)
 
 /** In several steps, so that kills come in the middle of it. */
 async function carryOutSlowly(line: MqttLine, execution: Json, random: Random): Promise<void> {

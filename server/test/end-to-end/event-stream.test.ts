@@ -9,57 +9,61 @@ import { RestartingServer } from '@jobcast/testkit/restarting-server'
 import { type Random, seededRandom } from '@jobcast/testkit/seeded-random'
 import { newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
 import { testSeed } from '@jobcast/testkit/test-seed'
-import { testSize } from '@jobcast/testkit/test-size'
+import { longTest, testSize } from '@jobcast/testkit/test-size'
 import { waitUntil } from '@jobcast/testkit/wait-until'
 import { deviceIdsUpTo, seedData } from '../support/seed-data.ts'
 
-const cuts = testSize('cuts', { test: 20, chaos: 400 })
+const cuts = testSize('cuts', { test: 20, chaos: 250 })
 /** Of the cuts, one in so many is a kill of the server. */
 const cutsPerKill = 10
 /** More than a listener waits for, and little enough to compare in the end. */
 const runsPerCut = 5
 const devices = deviceIdsUpTo(20)
 
-test(`cut ${cuts} times, a listener misses nothing and hears nothing twice (seed ${testSeed})`, async (t) => {
-  const folder = newTemporaryFolder()
-  await seedData(folder, { jobs: ['restart'], deviceIds: devices })
-  const server = new RestartingServer(folder)
-  t.after(() => server.end())
-  removeAfter(t, folder)
-  const random = seededRandom(testSeed)
+test(
+  `cut ${cuts} times, a listener misses nothing and hears nothing twice (seed ${testSeed})`,
+  longTest,
+  async (t) => {
+    const folder = newTemporaryFolder()
+    await seedData(folder, { jobs: ['restart'], deviceIds: devices })
+    const server = new RestartingServer(folder)
+    t.after(() => server.end())
+    removeAfter(t, folder)
+    const random = seededRandom(testSeed)
 
-  const heard: JobcastEvent[] = []
-  let lastId = '0'
-  let cut = 1
-  const isOver = () => cut > cuts
-  const working = keepBusy(server, random, () => cut * runsPerCut, isOver)
-  for (; !isOver(); cut++) {
-    const listener = await listenFrom(server, lastId)
-    const enough = heard.length + 1 + random.below(5)
-    await listener.until(() => heard.length + listener.events.length >= enough).catch(() => undefined)
-    if (cut % cutsPerKill === 0) await server.killAndStart()
-    else listener.close()
-    await listener.ended
-    heard.push(...listener.events)
-    lastId = listener.lastId
-  }
-  const triggered = await working
+    const heard: JobcastEvent[] = []
+    let lastId = '0'
+    let cut = 1
+    const isOver = () => cut > cuts
+    const working = keepBusy(server, random, () => cut * runsPerCut, isOver)
+    for (; !isOver(); cut++) {
+      const listener = await listenFrom(server, lastId)
+      const enough = heard.length + 1 + random.below(5)
+      await listener.until(() => heard.length + listener.events.length >= enough).catch(() => undefined)
+      if (cut % cutsPerKill === 0) await server.killAndStart()
+      else listener.close()
+      await listener.ended
+      heard.push(...listener.events)
+      lastId = listener.lastId
+    }
+    const triggered = await working
 
-  const rest = await listenFrom(server, lastId)
-  const whole = await listenFrom(server, '0')
-  const finished = (events: JobcastEvent[]) => events.filter(({ type }) => type === 'run.finished').length
-  await whole.until(() => finished(whole.events) >= triggered)
-  await rest.until(() => rest.lastId === whole.lastId)
-  whole.close()
-  rest.close()
-  assert.deepEqual([...heard, ...rest.events], whole.events)
-  const ids = whole.events.map(({ eventId }) => eventId)
-  assert.deepEqual(
-    ids,
-    [...new Set(ids)].sort((a, b) => a - b),
-  )
-  t.diagnostic(`${whole.events.length} events of ${triggered} answered runs`)
-})
+    const rest = await listenFrom(server, lastId)
+    const whole = await listenFrom(server, '0')
+    const finished = (events: JobcastEvent[]) => events.filter(({ type }) => type === 'run.finished').length
+    await whole.until(() => finished(whole.events) >= triggered)
+    await rest.until(() => rest.lastId === whole.lastId)
+    whole.close()
+    rest.close()
+    assert.deepEqual([...heard, ...rest.events], whole.events)
+    const ids = whole.events.map(({ eventId }) => eventId)
+    assert.deepEqual(
+      ids,
+      [...new Set(ids)].sort((a, b) => a - b),
+    )
+    t.diagnostic(`${whole.events.length} events of ${triggered} answered runs`)
+  },
+)
 
 async function listenFrom(server: RestartingServer, lastId: string): Promise<EventListener> {
   for (;;) {

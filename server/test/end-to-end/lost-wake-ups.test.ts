@@ -16,6 +16,7 @@ import { hashSecret, newSecretText } from '../../src/domain/secret-text.ts'
 import { triggerJob } from '../../src/domain/trigger-job.ts'
 import { waitForPending } from '../../src/domain/wait-for-pending.ts'
 import { openMqttListener } from '../../src/gateway/mqtt/open-mqtt-listener.ts'
+import { unlimited } from '../../src/limits/rate-limits.ts'
 import type { ServiceEvent } from '../../src/observe/events.ts'
 import { buildMetrics } from '../../src/observe/metrics.ts'
 import { openSqliteUnderTest } from '../store/sqlite-under-test.ts'
@@ -49,6 +50,7 @@ async function openWithoutWakeUps(t: TestContext, deviceIds: string[]) {
     }),
     stopping: stopping.signal,
     maxOutputBytes: 1024,
+    rates: unlimited,
     isRemote: false,
     isAllowedAddress: () => true,
   })
@@ -60,6 +62,7 @@ async function openWithoutWakeUps(t: TestContext, deviceIds: string[]) {
     port: 0,
     tls: undefined,
     http: createServer(),
+    isTrustedProxy: undefined,
   })
   return {
     deps,

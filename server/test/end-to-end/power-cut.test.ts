@@ -11,33 +11,37 @@ import { type Random, seededRandom } from '@jobcast/testkit/seeded-random'
 import { type SpawnedServer, spawnServer } from '@jobcast/testkit/spawn-server'
 import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
 import { testSeed } from '@jobcast/testkit/test-seed'
-import { testSize } from '@jobcast/testkit/test-size'
+import { longTest, testSize } from '@jobcast/testkit/test-size'
 import { TriggerCaller } from '@jobcast/testkit/trigger-caller'
 import { waitUntil } from '@jobcast/testkit/wait-until'
 import { deviceIdsUpTo, seedData } from '../support/seed-data.ts'
 
-const cuts = testSize('cuts', { test: 2, chaos: 40 })
+const cuts = testSize('cuts', { test: 2, chaos: 20 })
 /** The power is cut after at most so many answers. */
 const mostAnswers = 100
 const devices = deviceIdsUpTo(1000)
 const jobs = Array.from({ length: 8 }, (_, index) => `job-${index}`)
 
-test(`after ${cuts} power cuts everything answered is there, once and whole (seed ${testSeed})`, async (t) => {
-  const random = seededRandom(testSeed)
-  const callers = jobs.map(
-    (job, index) => new TriggerCaller(job, devices, seededRandom(testSeed + index), true),
-  )
-  const disk = openPowerCutDisk(temporaryFolder(t), (reason) => t.skip(reason))
-  if (disk === undefined) return
-  try {
-    await cutAgainAndAgain(disk, callers, random)
-  } finally {
-    disk.remove()
-  }
-  const answered = callers.flatMap((caller) => caller.calls).filter((call) => call.answer)
-  t.diagnostic(`${answered.length} calls were answered with a run, in ${cuts} cuts`)
-  assert.ok(answered.length > cuts, 'too little was answered to prove anything')
-})
+test(
+  `after ${cuts} power cuts everything answered is there, once and whole (seed ${testSeed})`,
+  longTest,
+  async (t) => {
+    const random = seededRandom(testSeed)
+    const callers = jobs.map(
+      (job, index) => new TriggerCaller(job, devices, seededRandom(testSeed + index), true),
+    )
+    const disk = openPowerCutDisk(temporaryFolder(t), (reason) => t.skip(reason))
+    if (disk === undefined) return
+    try {
+      await cutAgainAndAgain(disk, callers, random)
+    } finally {
+      disk.remove()
+    }
+    const answered = callers.flatMap((caller) => caller.calls).filter((call) => call.answer)
+    t.diagnostic(`${answered.length} calls were answered with a run, in ${cuts} cuts`)
+    assert.ok(answered.length > cuts, 'too little was answered to prove anything')
+  },
+)
 
 async function cutAgainAndAgain(disk: PowerCutDisk, callers: TriggerCaller[], random: Random): Promise<void> {
   const data = join(disk.folder, 'data')

@@ -9,7 +9,7 @@ import { percentile } from '@jobcast/testkit/percentile'
 import { accepted, deviceFilters, succeed } from '@jobcast/testkit/simulated-device'
 import { spawnServer } from '@jobcast/testkit/spawn-server'
 import { newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
-import { testSize } from '@jobcast/testkit/test-size'
+import { longTest, testSize } from '@jobcast/testkit/test-size'
 import { within } from '@jobcast/testkit/within'
 import { deviceIdsUpTo, seedData } from '../support/seed-data.ts'
 import { seedTokens } from '../support/seed-tokens.ts'
@@ -75,44 +75,48 @@ const ownerCalls = [
   { method: 'GET', path: '/job/api/executions?deviceId=offline' },
 ]
 
-test(`${count} devices drop and return at once: each gets what waits, and the API answers meanwhile`, async (t) => {
-  const folder = newTemporaryFolder()
-  await seedData(folder, { jobs: ['restart'], deviceIds: [...deviceIds, 'offline'] })
-  const tokens = seedTokens(folder, deviceIds)
-  const server = await spawnServer(folder)
-  const fleet = deviceIds.map((id, index) => new StormDevice(id, tokens.get(id) as string, index))
-  t.after(async () => {
-    for (const device of fleet) device.cut()
-    await server.end('SIGKILL')
-  })
-  removeAfter(t, folder)
+test(
+  `${count} devices drop and return at once: each gets what waits, and the API answers meanwhile`,
+  longTest,
+  async (t) => {
+    const folder = newTemporaryFolder()
+    await seedData(folder, { jobs: ['restart'], deviceIds: [...deviceIds, 'offline'] })
+    const tokens = seedTokens(folder, deviceIds)
+    const server = await spawnServer(folder)
+    const fleet = deviceIds.map((id, index) => new StormDevice(id, tokens.get(id) as string, index))
+    t.after(async () => {
+      for (const device of fleet) device.cut()
+      await server.end('SIGKILL')
+    })
+    removeAfter(t, folder)
 
-  const allConnect = () => Promise.all(fleet.map((device) => device.connect(server.mqtt)))
-  await within(boundMs, 'not all came', allConnect())
-  await Promise.all(fleet.map((device) => device.cut()))
-  // Some are noticed to be gone by now, some are not: those are told on connections that nobody reads.
-  const reply = await server.trigger('restart', deviceIds)
-  assert.equal(reply.status, 201)
-  const calls = await startCalls(server, ownerCalls)
-  const begun = performance.now()
-  await within(boundMs, 'not all came back', allConnect())
-  const backMs = performance.now() - begun
-  const carryingOut = Promise.all(fleet.map((device) => device.carryOut()))
-  const carriedOut = await within(boundMs, 'not all got what waits for them', carryingOut)
-  const doneMs = performance.now() - begun
-  const { ms, failures } = await calls.stop()
+    const allConnect = () => Promise.all(fleet.map((device) => device.connect(server.mqtt)))
+    await within(boundMs, 'not all came', allConnect())
+    await Promise.all(fleet.map((device) => device.cut()))
+    // Some are noticed to be gone by now, some are not: those are told on connections that nobody reads.
+    const reply = await server.trigger('restart', deviceIds)
+    assert.equal(reply.status, 201)
+    const calls = await startCalls(server, ownerCalls)
+    const begun = performance.now()
+    await within(boundMs, 'not all came back', allConnect())
+    const backMs = performance.now() - begun
+    const carryingOut = Promise.all(fleet.map((device) => device.carryOut()))
+    const carriedOut = await within(boundMs, 'not all got what waits for them', carryingOut)
+    const doneMs = performance.now() - begun
+    const { ms, failures } = await calls.stop()
 
-  assert.deepEqual(failures, [])
-  assert.deepEqual(
-    carriedOut,
-    reply.json.map(({ jobExecutionId }: { jobExecutionId: number }) => jobExecutionId),
-  )
-  const run = (await server.call('GET', reply.headers.get('location') as string)).json
-  assert.deepEqual([run.finished, run.counts.SUCCEEDED], [true, count])
-  assert.equal(server.process.exitCode, null)
-  const retries = fleet.reduce((sum, device) => sum + device.retries, 0)
-  t.diagnostic(
-    `all back after ${Math.round(backMs)} ms (${retries} were turned away first), all done after ${Math.round(doneMs)} ms; ` +
-      `${ms.length} calls meanwhile, p50 ${percentile(ms, 50)}, p99 ${percentile(ms, 99)}`,
-  )
-})
+    assert.deepEqual(failures, [])
+    assert.deepEqual(
+      carriedOut,
+      reply.json.map(({ jobExecutionId }: { jobExecutionId: number }) => jobExecutionId),
+    )
+    const run = (await server.call('GET', reply.headers.get('location') as string)).json
+    assert.deepEqual([run.finished, run.counts.SUCCEEDED], [true, count])
+    assert.equal(server.process.exitCode, null)
+    const retries = fleet.reduce((sum, device) => sum + device.retries, 0)
+    t.diagnostic(
+      `all back after ${Math.round(backMs)} ms (${retries} were turned away first), all done after ${Math.round(doneMs)} ms; ` +
+        `${ms.length} calls meanwhile, p50 ${percentile(ms, 50)}, p99 ${percentile(ms, 99)}`,
+    )
+  },
+)

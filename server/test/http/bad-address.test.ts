@@ -95,7 +95,15 @@ for (const method of ['TRACE', 'PROPFIND', 'QUERY']) {
 }
 
 test('answers J-901 outside of /job/api without asking for a key', async () => {
-  for (const path of ['/job', '/job/apis', '/favicon.ico', '/%zz', '/../job/api/jobs/execute']) {
+  for (const path of [
+    '/job',
+    '/job/apis',
+    '/favicon.ico',
+    '/%zz',
+    '/../job/api/jobs/execute',
+    '/docs/static/../../x',
+    '/docs/static/none',
+  ]) {
     const line = `GET ${path} HTTP/1.1`
     assertRefused(await sendRaw(api.http, rawRequest('', { line, headers: ['X-API-Key'] })), 'J-901')
   }

@@ -11,6 +11,7 @@ import { addHttpGateway } from '../../src/gateway/http/add-gateway.ts'
 import type { HttpGatewayDeps } from '../../src/gateway/http/gateway-app.ts'
 import { type AppDeps, buildApp } from '../../src/http/app.ts'
 import type { App } from '../../src/http/app-type.ts'
+import { unlimited } from '../../src/limits/rate-limits.ts'
 import type { ServiceEvent } from '../../src/observe/events.ts'
 import { buildMetrics } from '../../src/observe/metrics.ts'
 import { openStore } from '../../src/store/open-store.ts'
@@ -34,6 +35,7 @@ export async function openApp(t: TestContext, replaced: Partial<AllDeps> = {}): 
     moment: () => ({ at: now(), clock: steadyInstant(now()), chance: 0, cancelDeadlineMs: 60_000 }),
     stopping: new AbortController().signal,
     maxOutputBytes: 1000,
+    rates: unlimited,
     isRemote: false,
     isAllowedAddress: () => true,
   })
@@ -44,6 +46,8 @@ export async function openApp(t: TestContext, replaced: Partial<AllDeps> = {}): 
     version: '0',
     maxDevices: 10,
     tls: undefined,
+    isTrustedProxy: undefined,
+    hasMetrics: true,
     consoleFolder: 'none',
     addRoutes: (routes) => addHttpGateway(routes, deps),
   })

@@ -140,8 +140,15 @@ const refused = [
   `cursor=${cursorOf(null)}`,
   `cursor=${cursorOf({ $gt: '' })}`,
   `cursor=${cursorOf([1])}`,
+  `cursor=${cursorOf('a\0')}`,
+  `cursor=${cursorOf('\ud800')}`,
+  `cursor=${cursorOf(2 ** 60)}`,
   `cursor=${'A'.repeat(513)}`,
 ]
+test('the list of owners answers J-500 to a cursor beyond its column', async () => {
+  assertRefused(await api.call('GET', `/job/api/owners?cursor=${cursorOf(2 ** 31)}`), 'J-500')
+})
+
 for (const query of refused) {
   test(`every list answers J-500 to ?${query.slice(0, 40)}`, async () => {
     for (const path of paths) assertRefused(await api.call('GET', `${path}?${query}`), 'J-500')

@@ -49,7 +49,11 @@ test('a key becomes a cookie that scripts cannot read and other sites do not sen
 test('the cookie is Secure when the page came by TLS, also through a proxy', async () => {
   const headers = { origin: `https://${host}` }
   const reply = await send('POST', path, headers, { apiKey: api.adminKey })
-  assert.match(reply.headers.get('set-cookie') ?? '', /; Secure$/)
+  const cookie = reply.headers.get('set-cookie') ?? ''
+  assert.match(cookie, /^__Host-jobcast_session=js_\w{48}; Path=\/; .*; Secure$/)
+  const [pair = ''] = cookie.split(';')
+  assert.equal((await read(pair)).status, 200)
+  assert.equal((await read(`jobcast_session=other; ${pair}`)).status, 200)
 })
 
 test('a ticket signs in once, with the scopes of the key that asked for it', async () => {

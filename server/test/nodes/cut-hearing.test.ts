@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { createDatabase, execute, sharedPostgres } from '@jobcast/testkit/postgres-server'
-import { testSize } from '@jobcast/testkit/test-size'
+import { longTest, testSize } from '@jobcast/testkit/test-size'
 import { within } from '@jobcast/testkit/within'
 import type { Hint } from '../../src/domain/nodes.ts'
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
@@ -13,44 +13,48 @@ import { cutHearing } from './spawn-nodes.ts'
 const cuts = testSize('cuts', { test: 3, chaos: 60 })
 const boundMs = 60_000
 
-test(`cut ${cuts} times, nodes go on, hear each other again, and look at all that they may have missed`, async (t) => {
-  const url = await createDatabase(await sharedPostgres())
-  const one = await openPostgresStore({ url })
-  t.after(() => one.close())
-  const two = await openPostgresStore({ url })
-  t.after(() => two.close())
-  let isOver = false
-  let told = 0
-  /** Now and then, at any instant: also in that in which a connection has said that it ends and is not yet closed. */
-  const telling = (async () => {
-    for (let count = 0; !isOver; count++) {
-      for (let pause = count % 7; pause > 0; pause--) await turn()
-      one.nodes.tell({ kind: 'runs-changed', runIds: [++told] })
+test(
+  `cut ${cuts} times, nodes go on, hear each other again, and look at all that they may have missed`,
+  longTest,
+  async (t) => {
+    const url = await createDatabase(await sharedPostgres())
+    const one = await openPostgresStore({ url })
+    t.after(() => one.close())
+    const two = await openPostgresStore({ url })
+    t.after(() => two.close())
+    let isOver = false
+    let told = 0
+    /** Now and then, at any instant: also in that in which a connection has said that it ends and is not yet closed. */
+    const telling = (async () => {
+      for (let count = 0; !isOver; count++) {
+        for (let pause = count % 7; pause > 0; pause--) await turn()
+        one.nodes.tell({ kind: 'runs-changed', runIds: [++told] })
+      }
+    })()
+    t.after(() => {
+      isOver = true
+    })
+    let hear: (hint: Hint) => void = () => undefined
+    two.nodes.onHint((hint) => hear(hint))
+    let looks = 0
+    for (let cut = 0; cut < cuts; cut++) {
+      const heard = Promise.withResolvers<void>()
+      const looked = Promise.withResolvers<void>()
+      const after = told
+      hear = (hint) => {
+        if (hint.kind === 'look-at-all') looked.resolve()
+        if (hint.kind === 'runs-changed' && Number(hint.runIds[0]) > after + 1000) heard.resolve()
+      }
+      assert.ok((await cutHearing(url)) > 0)
+      await within(boundMs, 'it hears nothing', heard.promise)
+      await within(boundMs, 'it has not looked at what it may have missed', looked.promise)
+      looks++
     }
-  })()
-  t.after(() => {
     isOver = true
-  })
-  let hear: (hint: Hint) => void = () => undefined
-  two.nodes.onHint((hint) => hear(hint))
-  let looks = 0
-  for (let cut = 0; cut < cuts; cut++) {
-    const heard = Promise.withResolvers<void>()
-    const looked = Promise.withResolvers<void>()
-    const after = told
-    hear = (hint) => {
-      if (hint.kind === 'look-at-all') looked.resolve()
-      if (hint.kind === 'runs-changed' && Number(hint.runIds[0]) > after + 1000) heard.resolve()
-    }
-    assert.ok((await cutHearing(url)) > 0)
-    await within(boundMs, 'it hears nothing', heard.promise)
-    await within(boundMs, 'it has not looked at what it may have missed', looked.promise)
-    looks++
-  }
-  isOver = true
-  await telling
-  t.diagnostic(`${told} hints told, ${looks} looks at everything`)
-})
+    await telling
+    t.diagnostic(`${told} hints told, ${looks} looks at everything`)
+  },
+)
 
 test('what is no hint, or one of another version, harms nobody', async (t) => {
   const url = await createDatabase(await sharedPostgres())

@@ -11,7 +11,7 @@ import type { RestartingServer } from '@jobcast/testkit/restarting-server'
 import { type Random, seededRandom } from '@jobcast/testkit/seeded-random'
 import type { SpawnedServer } from '@jobcast/testkit/spawn-server'
 import { testSeed } from '@jobcast/testkit/test-seed'
-import { testSize } from '@jobcast/testkit/test-size'
+import { longTest, testSize } from '@jobcast/testkit/test-size'
 import { TriggerCaller } from '@jobcast/testkit/trigger-caller'
 import { waitUntil } from '@jobcast/testkit/wait-until'
 import { within } from '@jobcast/testkit/within'
@@ -20,12 +20,12 @@ import { checkStored } from './check-stored.ts'
 import { cutHearing, nodeNumbers, pause, spawnNodes, until, wake } from './spawn-nodes.ts'
 import { type Way, WorkingDevice } from './working-device.ts'
 
-const kills = testSize('kills', { test: 1, chaos: 20 })
-const restarts = testSize('restarts', { test: 1, chaos: 8 })
+const kills = testSize('kills', { test: 1, chaos: 10 })
+const restarts = testSize('restarts', { test: 1, chaos: 5 })
 /** A node stands still for so long at least: until the others count it as gone, which takes ten seconds. */
 const pauseMs = 1000 * testSize('pauseSeconds', { test: 1, chaos: 20 })
 /** So many executions end before, between and after the faults, at most: enough to lose some. */
-const executionsPerFault = testSize('executionsPerFault', { test: 150, chaos: 3000 })
+const executionsPerFault = testSize('executionsPerFault', { test: 150, chaos: 1000 })
 
 /** Ten of twelve by MQTT, one by WebSocket, one by HTTP. */
 const twelves = testSize('twelves', { test: 2, chaos: 6 })
@@ -46,82 +46,87 @@ type Count = { ended: number; open: number; enough: number; hearing: number; isO
 
 const postgres = await startOwnPostgres()
 
-test(`nothing is lost or doubled by ${kills} kills, ${restarts} restarts of the database and a pause of ${pauseMs} ms or longer (seed ${testSeed})`, async (t) => {
-  const random = seededRandom(testSeed)
-  const { databaseUrl, nodes } = await spawnNodes(t, 3, { server: postgres.url })
-  const addresses = await Promise.all(nodes.map((node) => node.running()))
-  const [first] = addresses as [SpawnedServer]
-  const tokens = await seedFleet(first)
+test(
+  `nothing is lost or doubled by ${kills} kills, ${restarts} restarts of the database and a pause of ${pauseMs} ms or longer (seed ${testSeed})`,
+  longTest,
+  async (t) => {
+    const random = seededRandom(testSeed)
+    const { databaseUrl, nodes } = await spawnNodes(t, 3, { server: postgres.url })
+    const addresses = await Promise.all(nodes.map((node) => node.running()))
+    const [first] = addresses as [SpawnedServer]
+    const tokens = await seedFleet(first)
 
-  const count: Count = { ended: 0, open: 0, enough: 0, hearing: 0, isOver: false }
-  const fleet = ways.map((way, index) => {
-    const deviceId = deviceIds[index] as string
-    const token = tokens.get(deviceId) as string
-    const onEnded = () => void count.ended++
-    return new WorkingDevice({ deviceId, token, way, pickNode: () => random.pick(addresses), onEnded })
-  })
-  t.after(() => fleet.map((device) => device.stop()))
-  const failure = Promise.withResolvers<never>()
-  failure.promise.catch(() => undefined)
-  for (const device of fleet) device.live().catch(failure.reject)
+    const count: Count = { ended: 0, open: 0, enough: 0, hearing: 0, isOver: false }
+    const fleet = ways.map((way, index) => {
+      const deviceId = deviceIds[index] as string
+      const token = tokens.get(deviceId) as string
+      const onEnded = () => void count.ended++
+      return new WorkingDevice({ deviceId, token, way, pickNode: () => random.pick(addresses), onEnded })
+    })
+    t.after(() => fleet.map((device) => device.stop()))
+    const failure = Promise.withResolvers<never>()
+    failure.promise.catch(() => undefined)
+    for (const device of fleet) device.live().catch(failure.reject)
 
-  t.after(() => {
+    t.after(() => {
+      count.isOver = true
+    })
+    const progress = () => JSON.stringify(count)
+    const callers = jobs.map(
+      (job, index) => new TriggerCaller(job, deviceIds, seededRandom(testSeed + index), true),
+    )
+    const pickApi = async (): Promise<Api> => {
+      const mayCall = () => count.isOver || (count.open <= maxOpen && count.ended < count.enough)
+      await waitUntil(progress, mayCall, { timeoutMs: failsafeMs })
+      // Whoever is refused, or finds nobody, does not come back at once.
+      await delay(random.below(20))
+      return impatient(random.pick(addresses))
+    }
+    const calling = Promise.all(callers.map((caller) => caller.callUntil(() => count.isOver, pickApi)))
+    calling.catch(failure.reject)
+    const cutting = cutNowAndThen(databaseUrl, random, count)
+    cutting.catch(failure.reject)
+    const counting = countOpen(databaseUrl, count)
+
+    const guarded = <T>(work: Promise<T>) =>
+      within(failsafeMs, progress, Promise.race([work, failure.promise]))
+    await guarded(someWork(count))
+    const killAndRestart = async () => {
+      await killSome(nodes, addresses, random, count)
+      await restartDatabase(random, count)
+    }
+    await guarded(Promise.all([standStill(databaseUrl, nodes[2] as RestartingServer), killAndRestart()]))
+    await guarded(someWork(count))
     count.isOver = true
-  })
-  const progress = () => JSON.stringify(count)
-  const callers = jobs.map(
-    (job, index) => new TriggerCaller(job, deviceIds, seededRandom(testSeed + index), true),
-  )
-  const pickApi = async (): Promise<Api> => {
-    const mayCall = () => count.isOver || (count.open <= maxOpen && count.ended < count.enough)
-    await waitUntil(progress, mayCall, { timeoutMs: failsafeMs })
-    // Whoever is refused, or finds nobody, does not come back at once.
-    await delay(random.below(20))
-    return impatient(random.pick(addresses))
-  }
-  const calling = Promise.all(callers.map((caller) => caller.callUntil(() => count.isOver, pickApi)))
-  calling.catch(failure.reject)
-  const cutting = cutNowAndThen(databaseUrl, random, count)
-  cutting.catch(failure.reject)
-  const counting = countOpen(databaseUrl, count)
+    await guarded(Promise.all([calling, cutting, counting]))
 
-  const guarded = <T>(work: Promise<T>) => within(failsafeMs, progress, Promise.race([work, failure.promise]))
-  await guarded(someWork(count))
-  const killAndRestart = async () => {
-    await killSome(nodes, addresses, random, count)
-    await restartDatabase(random, count)
-  }
-  await guarded(Promise.all([standStill(databaseUrl, nodes[2] as RestartingServer), killAndRestart()]))
-  await guarded(someWork(count))
-  count.isOver = true
-  await guarded(Promise.all([calling, cutting, counting]))
-
-  const endedMs = await guarded(
-    until('all runs have ended', () => noneLeft(databaseUrl, 'run WHERE NOT ended')),
-  )
-  const connected = deviceIds.filter((_, index) => ways[index] !== 'http')
-  const onlineMs = await guarded(
-    until('all that are connected are online', () =>
-      noneLeft(databaseUrl, `device WHERE NOT online AND device_id IN ('${connected.join(`','`)}')`),
-    ),
-  )
-  for (const device of fleet) device.stop()
-  const seen = await checkStored(
-    databaseUrl,
-    callers,
-    new Map(fleet.map((device) => [device.deviceId, device])),
-  )
-  const answered = callers.flatMap(({ calls }) => calls).filter(({ answer }) => answer).length
-  t.diagnostic(
-    `${answered} calls answered, ${seen.runs} runs (${seen.unanswered} of calls without an answer), ` +
-      `${seen.executions} executions, ${seen.events} events; hearing cut ${count.hearing} times; ` +
-      `all ended after ${endedMs} ms, all online after ${onlineMs} ms`,
-  )
-  assert.ok(answered > 10 && seen.executions > 100, 'too little was answered to prove anything')
-  for (const { output } of await Promise.all(nodes.map((node) => node.running()))) {
-    assert.equal(output.errors, '', 'a node has said something on stderr')
-  }
-})
+    const endedMs = await guarded(
+      until('all runs have ended', () => noneLeft(databaseUrl, 'run WHERE NOT ended')),
+    )
+    const connected = deviceIds.filter((_, index) => ways[index] !== 'http')
+    const onlineMs = await guarded(
+      until('all that are connected are online', () =>
+        noneLeft(databaseUrl, `device WHERE NOT online AND device_id IN ('${connected.join(`','`)}')`),
+      ),
+    )
+    for (const device of fleet) device.stop()
+    const seen = await checkStored(
+      databaseUrl,
+      callers,
+      new Map(fleet.map((device) => [device.deviceId, device])),
+    )
+    const answered = callers.flatMap(({ calls }) => calls).filter(({ answer }) => answer).length
+    t.diagnostic(
+      `${answered} calls answered, ${seen.runs} runs (${seen.unanswered} of calls without an answer), ` +
+        `${seen.executions} executions, ${seen.events} events; hearing cut ${count.hearing} times; ` +
+        `all ended after ${endedMs} ms, all online after ${onlineMs} ms`,
+    )
+    assert.ok(answered > 10 && seen.executions > 100, 'too little was answered to prove anything')
+    for (const { output } of await Promise.all(nodes.map((node) => node.running()))) {
+      assert.equal(output.errors, '', 'a node has said something on stderr')
+    }
+  },
+)
 
 async function seedFleet(api: Api): Promise<Map<string, string>> {
   const tokens = new Map<string, string>()

@@ -7,7 +7,7 @@ import { execute } from '@jobcast/testkit/postgres-server'
 import { seededRandom } from '@jobcast/testkit/seeded-random'
 import type { SpawnedServer } from '@jobcast/testkit/spawn-server'
 import { testSeed } from '@jobcast/testkit/test-seed'
-import { testSize } from '@jobcast/testkit/test-size'
+import { longTest, testSize } from '@jobcast/testkit/test-size'
 import { waitUntil } from '@jobcast/testkit/wait-until'
 import { within } from '@jobcast/testkit/within'
 import { spawnNodes } from './spawn-nodes.ts'
@@ -18,71 +18,75 @@ const atOnce = 50
 const devices = ['d1', 'd2', 'd3']
 const failsafeMs = 60_000 + 5000 * kills + 50 * callsOfEach
 
-test(`the same key ${callsOfEach} times, ${atOnce} at once, at three nodes of which ${kills} are killed, makes one run (seed ${testSeed})`, async (t) => {
-  const random = seededRandom(testSeed)
-  const { databaseUrl, nodes } = await spawnNodes(t, 3)
-  const servers = await Promise.all(nodes.map((node) => node.running()))
-  await (servers[0] as SpawnedServer).putJobAndDevices('restart', devices)
-  let isOver = false
-  t.after(() => {
-    isOver = true
-  })
-  const seen = { answers: 0, twins: 0, unanswered: 0, keys: 0 }
+test(
+  `the same key ${callsOfEach} times, ${atOnce} at once, at three nodes of which ${kills} are killed, makes one run (seed ${testSeed})`,
+  longTest,
+  async (t) => {
+    const random = seededRandom(testSeed)
+    const { databaseUrl, nodes } = await spawnNodes(t, 3)
+    const servers = await Promise.all(nodes.map((node) => node.running()))
+    await (servers[0] as SpawnedServer).putJobAndDevices('restart', devices)
+    let isOver = false
+    t.after(() => {
+      isOver = true
+    })
+    const seen = { answers: 0, twins: 0, unanswered: 0, keys: 0 }
 
-  /** The next key begins when all calls of the one before are made: so each is met by kills. */
-  const useKey = async (key: string) => {
-    const bodies = new Set<string>()
-    const locations = new Set<string | null>()
-    let answered = 0
-    const call = async () => {
-      while (answered < callsOfEach) {
-        const index = random.below(nodes.length)
-        const reply = await (servers[index] as SpawnedServer)
-          .trigger('restart', devices, { headers: { 'idempotency-key': key } })
-          .catch(() => undefined)
-        if (reply === undefined) {
-          seen.unanswered++
-          await nodes[index]?.running()
-        } else if (reply.status === 409) {
-          assert.equal(reply.json.code, 'J-502')
-          seen.twins++
-        } else {
-          assert.equal(reply.status, 201, reply.text)
-          bodies.add(reply.text)
-          locations.add(reply.headers.get('location'))
-          answered++
-          seen.answers++
+    /** The next key begins when all calls of the one before are made: so each is met by kills. */
+    const useKey = async (key: string) => {
+      const bodies = new Set<string>()
+      const locations = new Set<string | null>()
+      let answered = 0
+      const call = async () => {
+        while (answered < callsOfEach) {
+          const index = random.below(nodes.length)
+          const reply = await (servers[index] as SpawnedServer)
+            .trigger('restart', devices, { headers: { 'idempotency-key': key } })
+            .catch(() => undefined)
+          if (reply === undefined) {
+            seen.unanswered++
+            await nodes[index]?.running()
+          } else if (reply.status === 409) {
+            assert.equal(reply.json.code, 'J-502')
+            seen.twins++
+          } else {
+            assert.equal(reply.status, 201, reply.text)
+            bodies.add(reply.text)
+            locations.add(reply.headers.get('location'))
+            answered++
+            seen.answers++
+          }
         }
       }
+      await Promise.all(Array.from({ length: atOnce }, call))
+      seen.keys++
+      assert.deepEqual([bodies.size, locations.size], [1, 1], `${key} has several answers`)
     }
-    await Promise.all(Array.from({ length: atOnce }, call))
-    seen.keys++
-    assert.deepEqual([bodies.size, locations.size], [1, 1], `${key} has several answers`)
-  }
-  const use = async () => {
-    for (let key = 0; !isOver; key++) await useKey(`key-${key}`)
-  }
-  const kill = async () => {
-    for (let killed = 0; killed < kills; killed++) {
-      const enough = seen.answers + random.below(2 * callsOfEach)
-      await waitUntil(`${enough} calls are answered`, () => isOver || seen.answers >= enough, {
-        intervalMs: 1,
-      })
-      const index = random.below(nodes.length)
-      servers[index] = (await nodes[index]?.killAndStart()) as SpawnedServer
+    const use = async () => {
+      for (let key = 0; !isOver; key++) await useKey(`key-${key}`)
     }
-    // One more that nobody disturbs.
-    const enough = seen.keys + 1
-    await waitUntil('one more key is used', () => isOver || seen.keys >= enough)
-    isOver = true
-  }
-  await within(failsafeMs, () => JSON.stringify(seen), Promise.all([use(), kill()]))
-  const runs = await execute(databaseUrl, 'SELECT total FROM run')
-  assert.equal(runs.length, seen.keys, 'a key has made no run, or two')
-  assert.ok(runs.every(({ total }) => total === devices.length))
-  const [stored] = await execute(databaseUrl, 'SELECT count(*)::int AS count FROM execution')
-  assert.equal(stored?.count, seen.keys * devices.length)
-  t.diagnostic(
-    `${seen.keys} keys, ${seen.answers} answers, ${seen.twins} calls met a twin, ${seen.unanswered} had no answer`,
-  )
-})
+    const kill = async () => {
+      for (let killed = 0; killed < kills; killed++) {
+        const enough = seen.answers + random.below(2 * callsOfEach)
+        await waitUntil(`${enough} calls are answered`, () => isOver || seen.answers >= enough, {
+          intervalMs: 1,
+        })
+        const index = random.below(nodes.length)
+        servers[index] = (await nodes[index]?.killAndStart()) as SpawnedServer
+      }
+      // One more that nobody disturbs.
+      const enough = seen.keys + 1
+      await waitUntil('one more key is used', () => isOver || seen.keys >= enough)
+      isOver = true
+    }
+    await within(failsafeMs, () => JSON.stringify(seen), Promise.all([use(), kill()]))
+    const runs = await execute(databaseUrl, 'SELECT total FROM run')
+    assert.equal(runs.length, seen.keys, 'a key has made no run, or two')
+    assert.ok(runs.every(({ total }) => total === devices.length))
+    const [stored] = await execute(databaseUrl, 'SELECT count(*)::int AS count FROM execution')
+    assert.equal(stored?.count, seen.keys * devices.length)
+    t.diagnostic(
+      `${seen.keys} keys, ${seen.answers} answers, ${seen.twins} calls met a twin, ${seen.unanswered} had no answer`,
+    )
+  },
+)

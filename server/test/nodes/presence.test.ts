@@ -11,7 +11,7 @@ import type { OpenServer } from '@jobcast/testkit/open-server'
 import { execute } from '@jobcast/testkit/postgres-server'
 import type { RestartingServer } from '@jobcast/testkit/restarting-server'
 import type { SpawnedServer } from '@jobcast/testkit/spawn-server'
-import { testSize } from '@jobcast/testkit/test-size'
+import { longTest, testSize } from '@jobcast/testkit/test-size'
 import { within } from '@jobcast/testkit/within'
 import { connectDevice, isNext } from './connected-device.ts'
 import { openNodes } from './open-nodes.ts'
@@ -44,7 +44,7 @@ async function connectAll(t: TestContext, address: string, devices: DeviceCalls[
 
 const named = (name: string, count: number) => Array.from({ length: count }, (_, index) => `${name}-${index}`)
 
-test('nodes as programs', async (t) => {
+test('nodes as programs', longTest, async (t) => {
   const { databaseUrl, nodes } = await spawnNodes(t, 3)
   const servers = (await Promise.all(nodes.map((node) => node.running()))) as SpawnedServer[]
   const [one, two, three] = servers as [SpawnedServer, SpawnedServer, SpawnedServer]

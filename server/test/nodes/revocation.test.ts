@@ -6,7 +6,7 @@ import { deviceCalls, newDevice } from '@jobcast/testkit/call-device'
 import { MqttLine, NotLetIn } from '@jobcast/testkit/mqtt-line'
 import type { OpenServer } from '@jobcast/testkit/open-server'
 import { deviceFilters } from '@jobcast/testkit/simulated-device'
-import { testSize } from '@jobcast/testkit/test-size'
+import { longTest, testSize } from '@jobcast/testkit/test-size'
 import { within } from '@jobcast/testkit/within'
 import { openNodes } from './open-nodes.ts'
 
@@ -17,7 +17,7 @@ const boundMs = 45_000
 
 const latest = (times: number[]) => `${Math.round(Math.max(...times))} ms`
 
-test(`${rounds} keys revoked at one node are refused by the next call at another`, async (t) => {
+test(`${rounds} keys revoked at one node are refused by the next call at another`, longTest, async (t) => {
   const [one, two] = (await openNodes(t, 2)).nodes as [OpenServer, OpenServer]
   const times: number[] = []
   for (let round = 0; round < rounds; round++) {
@@ -42,40 +42,46 @@ test(`${rounds} keys revoked at one node are refused by the next call at another
   t.diagnostic(`revoked and refused in at most ${latest(times)}`)
 })
 
-test(`${rounds} tokens revoked, replaced or deleted at one node end what is open at another`, async (t) => {
-  const [one, two] = (await openNodes(t, 2)).nodes as [OpenServer, OpenServer]
-  const path = '/job/api/devices/d1'
-  const ways: ((api: OpenServer) => Promise<{ status: number }>)[] = [
-    (api) => api.call('DELETE', `${path}/credential`),
-    (api) => api.call('POST', `${path}/credential`),
-    (api) => api.call('DELETE', path),
-  ]
-  const times = { mqtt: [] as number[], WebSocket: [] as number[], 'long poll': [] as number[] }
-  for (let round = 0; round < rounds; round++) {
-    const { token } = await newDevice(one, 'd1')
-    const makeVoid = ways[round % ways.length] as (typeof ways)[0]
-    const signIn = { deviceId: 'd1', token }
-    const way = (['mqtt', 'WebSocket', 'long poll'] as const)[Math.floor(round / 3) % 3] ?? 'mqtt'
-    const address = way === 'mqtt' ? two.server.mqtt : two.http
-    const there = deviceCalls(two.http, 'd1', token)
-    let ended: Promise<unknown>
-    if (way === 'long poll') {
-      ended = there.call('GET', '?wait=60').then(({ status }) => assert.ok(status === 401 || status === 404))
-      // The request after it is answered, so it has arrived.
-      assert.equal((await there.call('GET', '')).status, 200)
-    } else {
-      const line = await MqttLine.open(address, signIn)
-      await line.subscribe(...deviceFilters)
-      ended = line.closed
+test(
+  `${rounds} tokens revoked, replaced or deleted at one node end what is open at another`,
+  longTest,
+  async (t) => {
+    const [one, two] = (await openNodes(t, 2)).nodes as [OpenServer, OpenServer]
+    const path = '/job/api/devices/d1'
+    const ways: ((api: OpenServer) => Promise<{ status: number }>)[] = [
+      (api) => api.call('DELETE', `${path}/credential`),
+      (api) => api.call('POST', `${path}/credential`),
+      (api) => api.call('DELETE', path),
+    ]
+    const times = { mqtt: [] as number[], WebSocket: [] as number[], 'long poll': [] as number[] }
+    for (let round = 0; round < rounds; round++) {
+      const { token } = await newDevice(one, 'd1')
+      const makeVoid = ways[round % ways.length] as (typeof ways)[0]
+      const signIn = { deviceId: 'd1', token }
+      const way = (['mqtt', 'WebSocket', 'long poll'] as const)[Math.floor(round / 3) % 3] ?? 'mqtt'
+      const address = way === 'mqtt' ? two.server.mqtt : two.http
+      const there = deviceCalls(two.http, 'd1', token)
+      let ended: Promise<unknown>
+      if (way === 'long poll') {
+        ended = there
+          .call('GET', '?wait=60')
+          .then(({ status }) => assert.ok(status === 401 || status === 404))
+        // The request after it is answered, so it has arrived.
+        assert.equal((await there.call('GET', '')).status, 200)
+      } else {
+        const line = await MqttLine.open(address, signIn)
+        await line.subscribe(...deviceFilters)
+        ended = line.closed
+      }
+      const begun = performance.now()
+      const { status } = await makeVoid(one)
+      assert.ok(status < 300)
+      await within(boundMs, `it stays open by ${way}`, ended)
+      times[way].push(performance.now() - begun)
+      assert.equal((await there.call('GET', '')).status, 401)
+      await assert.rejects(MqttLine.open(two.server.mqtt, signIn), NotLetIn)
     }
-    const begun = performance.now()
-    const { status } = await makeVoid(one)
-    assert.ok(status < 300)
-    await within(boundMs, `it stays open by ${way}`, ended)
-    times[way].push(performance.now() - begun)
-    assert.equal((await there.call('GET', '')).status, 401)
-    await assert.rejects(MqttLine.open(two.server.mqtt, signIn), NotLetIn)
-  }
-  const said = Object.entries(times).map(([way, ms]) => `${way} ${latest(ms)}`)
-  t.diagnostic(`closed after at most: ${said.join(', ')}`)
-})
+    const said = Object.entries(times).map(([way, ms]) => `${way} ${latest(ms)}`)
+    t.diagnostic(`closed after at most: ${said.join(', ')}`)
+  },
+)

@@ -145,7 +145,7 @@ export async function exerciseIdempotency(t: TestContext, underTest: StoreUnderT
         }
         assert.equal((await allRuns(store, ownerNo)).length, byKey.size)
       }),
-      randomInputs({ test: 15, chaos: 300 }),
+      randomInputs({ test: 15, chaos: 150 }),
     )
   })
 }

@@ -2,6 +2,7 @@
 // and has data of its own; within a subject each test has an owner of its own.
 
 import { describe, type TestContext, test } from 'node:test'
+import { longTest } from '@jobcast/testkit/test-size'
 import { exerciseClocks } from './exercise-clocks.ts'
 import { exerciseCredentials } from './exercise-credentials.ts'
 import { exerciseDevices } from './exercise-devices.ts'
@@ -59,7 +60,7 @@ export function exerciseStore(name: string, open: OpenStore): void {
   // Several at once: a store waits for the disk most of the time.
   describe(name, { concurrency: 3 }, () => {
     for (const [subject, exercise] of Object.entries(subjects)) {
-      test(`${name}: ${subject}`, async (t) => exercise(t, await open(t)))
+      test(`${name}: ${subject}`, longTest, async (t) => exercise(t, await open(t)))
     }
   })
 }

@@ -6,7 +6,7 @@ import { hash } from 'node:crypto'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createDatabase, startOwnPostgres } from '@jobcast/testkit/postgres-server'
-import { testSize } from '@jobcast/testkit/test-size'
+import { longTest, testSize } from '@jobcast/testkit/test-size'
 import { waitUntil } from '@jobcast/testkit/wait-until'
 import { type LaunchedRun, StorageUnavailable, type Store, type Trigger } from '../../src/domain/store.ts'
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
@@ -16,131 +16,138 @@ import { allExecutions, allRuns, assertRunsAddUp, devicePut, seedOwner } from '.
 const restarts = testSize('restarts', { test: 2, chaos: 15 })
 const server = await startOwnPostgres()
 
-test('under load only StorageUnavailable is seen, nothing answered is lost and no key makes two runs', async (t) => {
-  const url = await createDatabase(server.url)
-  const nodes = [await openPostgresStore({ url }), await openPostgresStore({ url })] as const
-  t.after(() => {
-    isOver = true
-    return Promise.all(nodes.map((node) => node.close()))
-  })
-  const { ownerNo, trigger } = await seedOwner(nodes[0])
-  const created: LaunchedRun[] = []
-  const succeeded: number[] = []
-  let isOver = false
-  let failures = 0
-
-  /** Undefined when the database was away; anything else that fails fails the test. */
-  const tryOnce = async <T>(work: Promise<T>): Promise<T | undefined> => {
-    try {
-      return await work
-    } catch (error) {
-      assert.ok(error instanceof StorageUnavailable, String(error))
-      failures++
-      // Whoever is refused does not come back at once.
-      await delay(20)
-      return undefined
-    }
-  }
-  const triggerAll = async (node: Store) => {
-    while (!isOver) {
-      const outcomes = await tryOnce(node.createExecutions([trigger(['d1', 'd2']), trigger(['d3'])]))
-      for (const outcome of outcomes ?? []) if (outcome.kind === 'created') created.push(outcome.run)
-    }
-  }
-  const reportAll = async (node: Store) => {
-    for (let next = 0; !isOver; ) {
-      const run = created[next]
-      if (run === undefined) {
-        await waitUntil('there is one to report', () => isOver || created.length > next)
-        continue
-      }
-      const { deviceId } = run.devices[0] as { deviceId: string }
-      const sent = update({ ownerNo, deviceId }, run.firstExecutionId, 'SUCCEEDED')
-      const outcomes = await tryOnce(node.recordReports([sent]))
-      if (outcomes === undefined) continue
-      // One whose commit was not answered has been done by the time it is sent again.
-      assert.ok(['done', 'wrong-state'].includes(outcomes[0]?.kind ?? ''), outcomes[0]?.kind)
-      succeeded.push(run.firstExecutionId)
-      next++
-    }
-  }
-  let keys = 0
-  const triggerWithKeys = async (node: Store) => {
-    while (!isOver) {
-      const key = `key ${++keys}`
-      const idempotency: Trigger['idempotency'] = {
-        key,
-        requestHash: hash('sha256', key, 'buffer'),
-        validAfter: 0,
-      }
-      for (let outcome: unknown; outcome === undefined && !isOver; ) {
-        const outcomes = await tryOnce(node.createExecutions([trigger(['d1'], { keyId: key, idempotency })]))
-        outcome = outcomes?.find(({ kind }) => kind !== 'unreadable')
-      }
-    }
-  }
-  const readAll = async (node: Store) => {
-    while (!isOver) {
-      await tryOnce(node.listExecutions({ ownerNo, filter: {}, slice: { after: undefined, limit: 50 } }))
-      await tryOnce(Promise.resolve(node.findApiKey({ keyId: 'nobody' })))
-      await tryOnce(node.checkHealth())
-    }
-  }
-  const work = nodes.flatMap((node) => [
-    triggerAll(node),
-    reportAll(node),
-    triggerWithKeys(node),
-    readAll(node),
-  ])
-
-  // So that there is something to lose.
-  const twentyMore = () => {
-    const enough = created.length + 20
-    return waitUntil('twenty more runs are created', () => created.length >= enough)
-  }
-  for (let restart = 0; restart < restarts; restart++) {
-    await twentyMore()
-    await server.restart()
-  }
-  await twentyMore()
-  isOver = true
-  await Promise.all(work)
-
-  assert.ok(failures > 0, 'nobody has noticed')
-  const [one, two] = nodes
-  const stored = new Map((await allExecutions(two, ownerNo)).map((each) => [each.jobExecutionId, each]))
-  for (const { runId, firstExecutionId, devices } of created) {
-    for (const index of devices.keys()) assert.equal(stored.get(firstExecutionId + index)?.runId, runId)
-  }
-  for (const id of succeeded) assert.equal(stored.get(id)?.execState, 'SUCCEEDED')
-  await assertRunsAddUp(one, ownerNo)
-  const keyed = (await Promise.all((await allRuns(one, ownerNo)).map(keyOf))).filter(
-    (key) => key !== 'key k1',
-  )
-  assert.equal(new Set(keyed).size, keyed.length, 'one key has made two runs')
-
-  /** Which key made a run stands in the history of its executions. */
-  async function keyOf({ runId }: { runId: number }): Promise<string | undefined> {
-    const { items } = await one.listExecutions({
-      ownerNo,
-      filter: { runId },
-      slice: { after: undefined, limit: 1 },
+test(
+  'under load only StorageUnavailable is seen, nothing answered is lost and no key makes two runs',
+  longTest,
+  async (t) => {
+    const url = await createDatabase(server.url)
+    const nodes = [await openPostgresStore({ url }), await openPostgresStore({ url })] as const
+    t.after(() => {
+      isOver = true
+      return Promise.all(nodes.map((node) => node.close()))
     })
-    return (await two.listTransitions({ ownerNo, jobExecutionId: items[0]?.jobExecutionId ?? 0 }))?.[0]?.actor
-  }
+    const { ownerNo, trigger } = await seedOwner(nodes[0])
+    const created: LaunchedRun[] = []
+    const succeeded: number[] = []
+    let isOver = false
+    let failures = 0
 
-  // Each node hears the other again.
-  let isHeard = false
-  two.onEvents(() => {
-    isHeard = true
-  })
-  let count = 0
-  const tellAgain = async () => {
-    if (!isHeard) await one.putDevices([devicePut(ownerNo, `new ${++count}`)])
-    return isHeard
-  }
-  await waitUntil('the other node hears of it', tellAgain, { intervalMs: 50 })
-})
+    /** Undefined when the database was away; anything else that fails fails the test. */
+    const tryOnce = async <T>(work: Promise<T>): Promise<T | undefined> => {
+      try {
+        return await work
+      } catch (error) {
+        assert.ok(error instanceof StorageUnavailable, String(error))
+        failures++
+        // Whoever is refused does not come back at once.
+        await delay(20)
+        return undefined
+      }
+    }
+    const triggerAll = async (node: Store) => {
+      while (!isOver) {
+        const outcomes = await tryOnce(node.createExecutions([trigger(['d1', 'd2']), trigger(['d3'])]))
+        for (const outcome of outcomes ?? []) if (outcome.kind === 'created') created.push(outcome.run)
+      }
+    }
+    const reportAll = async (node: Store) => {
+      for (let next = 0; !isOver; ) {
+        const run = created[next]
+        if (run === undefined) {
+          await waitUntil('there is one to report', () => isOver || created.length > next)
+          continue
+        }
+        const { deviceId } = run.devices[0] as { deviceId: string }
+        const sent = update({ ownerNo, deviceId }, run.firstExecutionId, 'SUCCEEDED')
+        const outcomes = await tryOnce(node.recordReports([sent]))
+        if (outcomes === undefined) continue
+        // One whose commit was not answered has been done by the time it is sent again.
+        assert.ok(['done', 'wrong-state'].includes(outcomes[0]?.kind ?? ''), outcomes[0]?.kind)
+        succeeded.push(run.firstExecutionId)
+        next++
+      }
+    }
+    let keys = 0
+    const triggerWithKeys = async (node: Store) => {
+      while (!isOver) {
+        const key = `key ${++keys}`
+        const idempotency: Trigger['idempotency'] = {
+          key,
+          requestHash: hash('sha256', key, 'buffer'),
+          validAfter: 0,
+        }
+        for (let outcome: unknown; outcome === undefined && !isOver; ) {
+          const outcomes = await tryOnce(
+            node.createExecutions([trigger(['d1'], { keyId: key, idempotency })]),
+          )
+          outcome = outcomes?.find(({ kind }) => kind !== 'unreadable')
+        }
+      }
+    }
+    const readAll = async (node: Store) => {
+      while (!isOver) {
+        await tryOnce(node.listExecutions({ ownerNo, filter: {}, slice: { after: undefined, limit: 50 } }))
+        await tryOnce(Promise.resolve(node.findApiKey({ keyId: 'nobody' })))
+        await tryOnce(node.checkHealth())
+      }
+    }
+    const work = nodes.flatMap((node) => [
+      triggerAll(node),
+      reportAll(node),
+      triggerWithKeys(node),
+      readAll(node),
+    ])
+
+    // So that there is something to lose.
+    const twentyMore = () => {
+      const enough = created.length + 20
+      return waitUntil('twenty more runs are created', () => created.length >= enough)
+    }
+    for (let restart = 0; restart < restarts; restart++) {
+      await twentyMore()
+      await server.restart()
+    }
+    await twentyMore()
+    isOver = true
+    await Promise.all(work)
+
+    assert.ok(failures > 0, 'nobody has noticed')
+    const [one, two] = nodes
+    const stored = new Map((await allExecutions(two, ownerNo)).map((each) => [each.jobExecutionId, each]))
+    for (const { runId, firstExecutionId, devices } of created) {
+      for (const index of devices.keys()) assert.equal(stored.get(firstExecutionId + index)?.runId, runId)
+    }
+    for (const id of succeeded) assert.equal(stored.get(id)?.execState, 'SUCCEEDED')
+    await assertRunsAddUp(one, ownerNo)
+    const keyed = (await Promise.all((await allRuns(one, ownerNo)).map(keyOf))).filter(
+      (key) => key !== 'key k1',
+    )
+    assert.equal(new Set(keyed).size, keyed.length, 'one key has made two runs')
+
+    /** Which key made a run stands in the history of its executions. */
+    async function keyOf({ runId }: { runId: number }): Promise<string | undefined> {
+      const { items } = await one.listExecutions({
+        ownerNo,
+        filter: { runId },
+        slice: { after: undefined, limit: 1 },
+      })
+      return (await two.listTransitions({ ownerNo, jobExecutionId: items[0]?.jobExecutionId ?? 0 }))?.[0]
+        ?.actor
+    }
+
+    // Each node hears the other again.
+    let isHeard = false
+    two.onEvents(() => {
+      isHeard = true
+    })
+    let count = 0
+    const tellAgain = async () => {
+      if (!isHeard) await one.putDevices([devicePut(ownerNo, `new ${++count}`)])
+      return isHeard
+    }
+    await waitUntil('the other node hears of it', tellAgain, { intervalMs: 50 })
+  },
+)
 
 test('a store that is closed while the database is away closes', async () => {
   const url = await createDatabase(server.url)

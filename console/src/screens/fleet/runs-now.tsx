@@ -1,4 +1,4 @@
-// The runs of now: those that have not ended, and those that began in the last hour. Failures stand on top.
+// Current runs: unfinished ones, then those launched in the last hour, with failures first.
 
 import type { Run } from '@jobcast/client'
 import { queries } from '../../api/queries.ts'
@@ -17,7 +17,7 @@ const shownAtMost = 12
 export function RunsNow() {
   const unfinished = useQuery(queries.unfinishedRuns())
   const newest = useQuery(queries.newestRuns())
-  const runs = pick(unfinished.data?.items ?? [], newest.data?.items ?? [], now.value)
+  const runs = currentRuns(unfinished.data?.items ?? [], newest.data?.items ?? [], now.value)
   const isRead = unfinished.data !== undefined && newest.data !== undefined
   return (
     <section class="panel" aria-labelledby="runs-now">
@@ -72,10 +72,12 @@ function NoRuns({ hasAny }: { hasAny: boolean }) {
   )
 }
 
-/** Each run once; those with failures first, then the newest. */
-function pick(unfinished: Run[], newest: Run[], at: number): Run[] {
+/** Each run once; unfinished ones first, then those with failures, then the newest. */
+function currentRuns(unfinished: Run[], newest: Run[], at: number): Run[] {
   const recent = newest.filter(({ launchedAt }) => parseTime(launchedAt) > at - hourMs)
   const byId = new Map([...recent, ...unfinished].map((run) => [run.runId, run]))
   const hasFailed = (run: Run) => Number(failuresOf(run.counts) > 0)
-  return [...byId.values()].sort((a, b) => hasFailed(b) - hasFailed(a) || b.runId - a.runId)
+  return [...byId.values()].sort(
+    (a, b) => Number(a.finished) - Number(b.finished) || hasFailed(b) - hasFailed(a) || b.runId - a.runId,
+  )
 }

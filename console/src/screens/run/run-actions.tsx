@@ -1,15 +1,11 @@
 import { isEnd, type Run } from '@jobcast/client'
-import { useRef } from 'preact/hooks'
 import { jobcast } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import { queryClient } from '../../api/query-client.ts'
-import { newRequestKey } from '../../api/request-key.ts'
-import { useAction } from '../../api/use-action.ts'
 import { ConfirmButton } from '../../parts/confirm-button.tsx'
-import { ErrorNote } from '../../parts/error-note.tsx'
 import { formatCount, stateOrder } from '../../parts/exec-state.ts'
-import { navigate } from '../../router.ts'
 import { useScopes } from '../../scopes.ts'
+import { RetryRun } from './retry-run.tsx'
 
 export function unsuccessfulOf({ counts }: Run): number {
   return stateOrder.reduce(
@@ -27,7 +23,7 @@ export function RunActions({ run }: { run: Run }) {
   }
   return (
     <>
-      {can('TRIGGER') && unsuccessfulOf(run) > 0 && <RetryButton run={run} />}
+      {can('TRIGGER') && unsuccessfulOf(run) > 0 && <RetryRun run={run} />}
       {can('MANAGE') && open > 0 && (
         <ConfirmButton
           label="Cancel run"
@@ -42,28 +38,6 @@ export function RunActions({ run }: { run: Run }) {
           work={() => cancel(true)}
         />
       )}
-    </>
-  )
-}
-
-function RetryButton({ run }: { run: Run }) {
-  const { runId } = run
-  const unsuccessful = unsuccessfulOf(run)
-  const key = useRef<{ of: number; idempotencyKey: string } | undefined>(undefined)
-  const action = useAction(async () => {
-    // Pressed again after an answer that was lost, it makes nothing twice.
-    if (key.current?.of !== unsuccessful) {
-      key.current = { of: unsuccessful, idempotencyKey: newRequestKey() }
-    }
-    const made = await jobcast.runs.retry(runId, {}, { idempotencyKey: key.current.idempotencyKey })
-    navigate(`/runs/${made.runId}`)
-  })
-  return (
-    <>
-      <button type="button" class="primary" disabled={action.isRunning} onClick={() => action.run()}>
-        Retry {formatCount(unsuccessful)} unsuccessful
-      </button>
-      <ErrorNote error={action.error} />
     </>
   )
 }

@@ -1,5 +1,7 @@
 // The same call for a terminal, a script and a program. None of them shows a key.
 
+import { shellWord, visibleJson } from '../../parts/command-line.ts'
+
 export type Call = {
   url: string
   jobName: string
@@ -15,7 +17,7 @@ export type CallText = {
   shown: string
 }
 
-/** More of them stand in a file of their own. */
+/** More devices than this are passed as input, one per line. */
 const inline = 8
 
 export const callTexts = { curl: asCurl, CLI: asCommand, TypeScript: asTypeScript } as const
@@ -23,52 +25,49 @@ export type CallKind = keyof typeof callTexts
 
 function asCurl({ url, jobName, deviceIds }: Call): CallText {
   const head =
-    `curl -X POST ${quote(`${url}/job/api/jobs/execute`)} \\\n` +
+    `curl -X POST ${shellWord(`${url}/job/api/jobs/execute`)} \\\n` +
     `  -H "X-API-Key: $JOBCAST_API_KEY" \\\n  -H 'Content-Type: application/json' \\\n`
   if (deviceIds.length <= inline) {
-    return same(`${head}  -d ${quote(JSON.stringify({ jobName, deviceIds }))}`)
+    return same(`${head}  -d ${shellWord(visibleJson({ jobName, deviceIds }))}`)
   }
   return cut(deviceIds, (ids, more) => {
-    const lines = ids.map((id) => `  ${JSON.stringify(id)}`).join(',\n')
-    const body = `{"jobName":${JSON.stringify(jobName)},"deviceIds":[\n${lines}${more && `,\n  ${more}`}\n]}`
+    // Every line of it begins with a brace, a bracket or two blanks, so none can end the here-document.
+    const lines = ids.map((id) => `  ${visibleJson(id)}`).join(',\n')
+    const body = `{"jobName":${visibleJson(jobName)},"deviceIds":[\n${lines}${more && `,\n  ${more}`}\n]}`
     return `${head}  --data-binary @- <<'DEVICES'\n${body}\nDEVICES`
   })
 }
 
 function asCommand({ url, jobName, deviceIds, tag }: Call): CallText {
-  const head = `JOBCAST_URL=${quote(url)} npx jobcast trigger ${quote(jobName)}`
-  if (tag !== undefined) return same(`${head} --tag ${quote(tag)} --wait`)
+  const head = `JOBCAST_URL=${shellWord(url)} npx jobcast trigger --wait`
+  // A name may begin with a dash: values are tied to their options, and `--` ends the options.
+  const job = `-- ${shellWord(jobName)}`
+  if (tag !== undefined) return same(`${head} --tag=${shellWord(tag)} ${job}`)
   if (deviceIds.length <= inline) {
-    return same(`${head}${deviceIds.map((id) => ` \\\n  --device ${quote(id)}`).join('')} \\\n  --wait`)
+    return same(`${head}${deviceIds.map((id) => ` \\\n  --device=${shellWord(id)}`).join('')} \\\n  ${job}`)
   }
-  return cut(
-    deviceIds,
-    (ids, more) =>
-      `${head} --wait --devices-file - <<'DEVICES'\n${ids.join('\n')}${more && `\n${more}`}\nDEVICES`,
-  )
+  return cut(deviceIds, (ids, more) => {
+    const words = ids.map((id) => ` \\\n  ${shellWord(id)}`).join('')
+    return `printf '%s\\n'${words}${more && ` \\\n  ${more}`} |\n  ${head} --devices-file=- ${job}`
+  })
 }
 
 function asTypeScript({ url, jobName, deviceIds }: Call): CallText {
   return cut(deviceIds, (ids, more) => {
     const list =
       deviceIds.length <= inline
-        ? `[${ids.map((id) => JSON.stringify(id)).join(', ')}]`
-        : `[\n${ids.map((id) => `    ${JSON.stringify(id)},`).join('\n')}${more && `\n    ${more}`}\n  ]`
+        ? `[${ids.map((id) => visibleJson(id)).join(', ')}]`
+        : `[\n${ids.map((id) => `    ${visibleJson(id)},`).join('\n')}${more && `\n    ${more}`}\n  ]`
     return [
       `import { Jobcast } from '@jobcast/client'`,
       '',
-      `const jobcast = new Jobcast({ url: ${JSON.stringify(url)}, apiKey: process.env.JOBCAST_API_KEY })`,
+      `const jobcast = new Jobcast({ url: ${visibleJson(url)}, apiKey: process.env.JOBCAST_API_KEY })`,
       `const run = await jobcast.trigger({`,
-      `  jobName: ${JSON.stringify(jobName)},`,
+      `  jobName: ${visibleJson(jobName)},`,
       `  deviceIds: ${list},`,
       `}).wait()`,
     ].join('\n')
   })
-}
-
-/** As one word of a shell, whatever is in it. */
-export function quote(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }
 
 function same(text: string): CallText {

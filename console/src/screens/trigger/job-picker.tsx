@@ -20,20 +20,32 @@ export function JobPicker({ jobs, value, error, onChoose }: Props) {
   const [text, setText] = useState(value)
   const [isOpen, setOpen] = useState(false)
   const [active, setActive] = useState(0)
+  const [isTyping, setTyping] = useState(false)
   const listId = useId()
-  // Whoever comes back to the field sees all jobs, not only the one that is chosen.
-  const found = fuzzyFilter(text === value ? '' : text, jobs, ({ jobName }) => jobName).slice(0, shownAtMost)
+  // Opened again it lists all jobs, not only the chosen one; while somebody types, what they typed decides.
+  const found = fuzzyFilter(isTyping ? text : '', jobs, ({ jobName }) => jobName).slice(0, shownAtMost)
   // Whoever types before the jobs are read has typed a name all the same.
   useEffect(() => {
     if (text !== value && jobs.some(({ jobName }) => jobName === text)) onChoose(text)
   }, [jobs])
+  const close = () => {
+    setOpen(false)
+    setTyping(false)
+    setActive(0)
+  }
   const choose = (jobName: string) => {
     setText(jobName)
-    setOpen(false)
+    close()
     onChoose(jobName)
   }
+  /** A complete name is what was meant, also where it is part of others. */
+  const chosenByEnter = () =>
+    active === 0 && isTyping && jobs.some(({ jobName }) => jobName === text)
+      ? text
+      : found[active]?.item.jobName
   const onInput = (typed: string) => {
     setText(typed)
+    setTyping(true)
     setActive(0)
     setOpen(true)
     onChoose(jobs.some(({ jobName }) => jobName === typed) ? typed : '')
@@ -46,11 +58,11 @@ export function JobPicker({ jobs, value, error, onChoose }: Props) {
       else setActive((active + step + found.length) % Math.max(1, found.length))
     } else if (event.key === 'Enter') {
       event.preventDefault()
-      const picked = found[active]
-      if (isOpen && picked) choose(picked.item.jobName)
+      const jobName = chosenByEnter()
+      if (isOpen && jobName !== undefined) choose(jobName)
     } else if (event.key === 'Escape' && isOpen) {
       event.preventDefault()
-      setOpen(false)
+      close()
     }
   }
   return (
@@ -74,7 +86,7 @@ export function JobPicker({ jobs, value, error, onChoose }: Props) {
             }}
             onInput={(event) => onInput(event.currentTarget.value)}
             onClick={() => setOpen(true)}
-            onBlur={() => setOpen(false)}
+            onBlur={close}
             onKeyDown={onKeyDown}
           />
         )}

@@ -48,6 +48,7 @@ function refuseOtherMethods(gateway: GatewayApp, allowed: Allowed): void {
     gateway.route({
       method: methods.filter((method) => !names.includes(method)),
       url,
+      config: { isWrongMethod: true },
       schema: { hide: true },
       // Before the body is read.
       onRequest: async () => {

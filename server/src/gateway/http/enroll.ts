@@ -7,7 +7,7 @@ import { describeEnroll } from './described.ts'
 import type { GatewayApp, HttpGatewayDeps } from './gateway-app.ts'
 import { conflict, unauthorized } from './refusal.ts'
 import { fieldsOf, maxBodyBytes } from './request-body.ts'
-import { bearerToken } from './sign-in-device.ts'
+import { bearerToken, limitFailedSignIns } from './sign-in-device.ts'
 
 export function addEnroll(gateway: GatewayApp, deps: HttpGatewayDeps): void {
   gateway.decorateRequest('enrollment', null)
@@ -21,7 +21,7 @@ export function addEnroll(gateway: GatewayApp, deps: HttpGatewayDeps): void {
     onRequest: async (request) => {
       const token = bearerToken(request)
       const shown = token === undefined ? undefined : await openEnrollment(deps, token)
-      if (shown === undefined) throw unauthorized()
+      if (shown === undefined) throw limitFailedSignIns(deps.limits, request, unauthorized())
       request.enrollment = shown
     },
     handler: async (request, reply) => {

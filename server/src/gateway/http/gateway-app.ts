@@ -12,6 +12,7 @@ import type { EnrollDeps, ShownEnrollment } from '../../domain/enroll-device.ts'
 import type { SignInDeps } from '../../domain/sign-in.ts'
 import type { DeviceKey } from '../../domain/store.ts'
 import type { PendingDeps } from '../../domain/wait-for-pending.ts'
+import type { RateLimits } from '../../limits/rate-limits.ts'
 import type { Tell } from '../../observe/events.ts'
 import type { Deliveries } from '../../state/deliveries.ts'
 import type { GatewayDeps } from '../serve-operation.ts'
@@ -27,7 +28,7 @@ export type GatewayApp = FastifyInstance<
 export type HttpGatewayDeps = GatewayDeps &
   SignInDeps &
   EnrollDeps &
-  PendingDeps & { tell: Tell; deliveries: Pick<Deliveries, 'notified'> }
+  PendingDeps & { tell: Tell; deliveries: Pick<Deliveries, 'notified'>; limits: RateLimits }
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -1,5 +1,8 @@
 // Refusals of the HTTP gateway itself, outside the device protocol. The names are those an AWS client expects.
 
+import type { RateLimit } from '@jobcast/contract'
+import { rateLimitHeaders } from '../../limits/rate-limit-headers.ts'
+
 export class Refusal extends Error {
   readonly status: number
   /** The name of the exception, for the header x-amzn-errortype. */
@@ -40,6 +43,10 @@ export function methodNotAllowed(allowed: string[]): Refusal {
   return new Refusal(405, 'MethodNotAllowedException', 'Method not allowed.', {
     allow: allowed.toSorted().join(', '),
   })
+}
+
+export function tooManyRequests(exceeded: RateLimit): Refusal {
+  return new Refusal(429, 'ThrottlingException', 'Rate limit exceeded.', rateLimitHeaders(exceeded))
 }
 
 export function wrongEncoding(): Refusal {

@@ -1,16 +1,23 @@
 // Device token -> device, before the body is read. API keys are not accepted here.
 
 import type { FastifyRequest } from 'fastify'
+import { deviceText } from '../../domain/device-link.ts'
 import { signInByToken } from '../../domain/sign-in.ts'
 import type { DeviceKey } from '../../domain/store.ts'
+import { addressGroup } from '../../limits/address-group.ts'
+import type { RateLimits } from '../../limits/rate-limits.ts'
 import type { GatewayApp, HttpGatewayDeps } from './gateway-app.ts'
-import { forbidden, unauthorized } from './refusal.ts'
+import { forbidden, Refusal, tooManyRequests, unauthorized } from './refusal.ts'
 
 export function signInDevices(gateway: GatewayApp, deps: HttpGatewayDeps): void {
   gateway.decorateRequest('device', null)
   gateway.addHook('onRequest', async (request) => {
     if (request.routeOptions.config.enrolls) return
-    const device = await signIn(deps, request)
+    const device = await signIn(deps, request).catch((error) => {
+      throw limitFailedSignIns(deps.limits, request, error)
+    })
+    const rateLimit = deps.limits.take('device', deviceText(device))
+    if (rateLimit) throw tooManyRequests(rateLimit)
     request.device = device
     deps.presence.seenByHttp(device)
   })
@@ -23,6 +30,13 @@ export async function signIn(deps: HttpGatewayDeps, request: FastifyRequest): Pr
   if (device === undefined) throw unauthorized()
   if ((request.params as { thing?: string }).thing !== device.deviceId) throw forbidden()
   return device
+}
+
+/** Valid tokens are never refused for what others behind the same address do. */
+export function limitFailedSignIns(limits: RateLimits, { ip }: FastifyRequest, failure: unknown): unknown {
+  if (!(failure instanceof Refusal)) return failure
+  const rateLimit = limits.take('sign-in', addressGroup(ip))
+  return rateLimit ? tooManyRequests(rateLimit) : failure
 }
 
 export function deviceOf(request: FastifyRequest): DeviceKey {

@@ -49,7 +49,8 @@ export function buildTlsServer(
 }
 
 function attach(socket: Socket, subject: CertificateSubject | undefined, connections: Connections): void {
-  const connection = connections.add(socket, 'mqtt', subject)
+  const address = socket.remoteAddress ?? ''
+  const connection = connections.add({ stream: socket, transport: 'mqtt', address, subject })
   socket.on('data', (chunk: Buffer) => connection.receive(chunk))
   socket.on('drain', () => connection.drained())
   socket.on('close', () => connection.closed())

@@ -3,6 +3,7 @@
 import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
+import { clientAddress, type IsTrustedProxy } from '../../limits/client-address.ts'
 import type { Connection } from './connection.ts'
 import type { Connections } from './connections.ts'
 import { maxPacketSize } from './frame-rules.ts'
@@ -12,25 +13,39 @@ const path = '/mqtt'
 // The second is what AWS's old JavaScript SDK offers, whatever MQTT version it uses.
 const subprotocols = ['mqtt', 'mqttv3.1']
 const maxHeaderSize = 5
+const maxFragments = 1024
 const onlyBinary = 1003
 
 /** In Node since 24.9; its types have it as an option only. */
 type Upgradable = Server & { shouldUpgradeCallback?: (request: IncomingMessage) => boolean }
 
 /** Returns a function that stops it. */
-export function acceptWebSockets(http: Upgradable, connections: Connections): () => void {
+export function acceptWebSockets(
+  http: Upgradable,
+  connections: Connections,
+  isTrustedProxy: IsTrustedProxy | undefined,
+): () => void {
   const server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false,
     maxPayload: maxPacketSize + maxHeaderSize,
+    maxFragments,
+    // One frame of a connection per turn of the event loop; and pings are answered below, where they are counted.
+    allowSynchronousEvents: false,
+    autoPong: false,
     handleProtocols: (offered) => subprotocols.find((name) => offered.has(name)) ?? false,
   })
   const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', ignore)
     const status = refusalOf(request)
     if (status !== undefined) refuse(socket, status)
-    else server.handleUpgrade(request, socket, head, (webSocket) => attach(webSocket, socket, connections))
+    else
+      server.handleUpgrade(request, socket, head, (webSocket) => {
+        const peer = request.socket.remoteAddress ?? ''
+        const address = clientAddress(peer, request.headers['x-forwarded-for'], isTrustedProxy)
+        attach(webSocket, socket, address, connections)
+      })
   }
   http.on('upgrade', upgrade)
   // Java's HttpClient offers an upgrade to HTTP/2 with every request; ignore it.
@@ -41,12 +56,17 @@ export function acceptWebSockets(http: Upgradable, connections: Connections): ()
   }
 }
 
-function attach(webSocket: WebSocket, socket: Duplex, connections: Connections): void {
-  const connection = connections.add(new WebSocketStream(webSocket), 'websocket', undefined)
+function attach(webSocket: WebSocket, socket: Duplex, address: string, connections: Connections): void {
+  const stream = new WebSocketStream(webSocket, socket)
+  const connection = connections.add({ stream, transport: 'websocket', address })
   webSocket.on('message', (data: Buffer, isBinary) => {
     if (isBinary) connection.receive(data)
     else refuseText(webSocket, connection)
   })
+  webSocket.on('ping', (data) => {
+    if (connection.countControlFrame()) webSocket.pong(data, false, ignore)
+  })
+  webSocket.on('pong', () => connection.countControlFrame())
   webSocket.on('close', () => connection.closed())
   webSocket.on('error', ignore)
   // `ws` has no event for it.

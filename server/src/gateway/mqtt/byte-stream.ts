@@ -5,6 +5,9 @@ export type ByteStream = {
   /** Bytes written here that are not yet sent. */
   readonly writableLength: number
   write(bytes: Uint8Array): unknown
+  /** Until `uncork`, writes are gathered and then sent together. */
+  cork(): unknown
+  uncork(): unknown
   /** Closes after everything written was sent. */
   end(): unknown
   destroy(): unknown

@@ -8,6 +8,7 @@ import type { ByteStream } from './byte-stream.ts'
 import { Frames } from './frames.ts'
 import type { Line, Phase } from './phase.ts'
 import { ProtocolError, type Reason } from './reason.ts'
+import type { CertificateSubject } from './sign-in-device.ts'
 
 /** What a connection needs from its listener. */
 export type ConnectionContext = {
@@ -18,12 +19,24 @@ export type ConnectionContext = {
   gone(connection: Connection): void
 }
 
+/** Who is at the other end. `subject`: of a trusted certificate. */
+export type Peer = {
+  stream: ByteStream
+  transport: Transport
+  address: string
+  subject?: CertificateSubject | undefined
+}
+
 const nowIsStaleMs = 1000
+// What one connection may take of one turn of the event loop; the rest waits, so that others get their turn.
+const packetsPerTurn = 32
+const bytesPerTurn = 16 * 1024
 const endWithinMs = 1000
 
 export class Connection implements Line {
   readonly stream: ByteStream
   readonly transport: Transport
+  readonly address: string
   readonly #context: ConnectionContext
   readonly #frames = new Frames()
   #phase: Phase
@@ -32,17 +45,14 @@ export class Connection implements Line {
   #endedAt = 0
   #isClosed = false
   #isProcessing = false
+  #isYielding = false
   #isPaused = false
 
-  constructor(
-    context: ConnectionContext,
-    stream: ByteStream,
-    transport: Transport,
-    firstPhase: (line: Line) => Phase,
-  ) {
+  constructor(context: ConnectionContext, peer: Peer, firstPhase: (line: Line) => Phase) {
     this.#context = context
-    this.stream = stream
-    this.transport = transport
+    this.stream = peer.stream
+    this.transport = peer.transport
+    this.address = peer.address
     this.#lastPacketAt = context.now.clock
     this.#phase = firstPhase(this)
   }
@@ -66,6 +76,17 @@ export class Connection implements Line {
     if (!this.isOpen) return
     this.#frames.push(chunk)
     this.#processFrames()
+  }
+
+  /** False: the connection has ended. */
+  countControlFrame(): boolean {
+    if (!this.isOpen) return false
+    try {
+      this.#phase.countControlFrame()
+    } catch (error) {
+      this.#fail(error)
+    }
+    return this.isOpen
   }
 
   drained(): void {
@@ -127,20 +148,40 @@ export class Connection implements Line {
 
   #processFrames(): void {
     // A packet that is served synchronously re-enters here.
-    if (this.#isProcessing) return
+    if (this.#isProcessing || this.#isYielding) return
     this.#isProcessing = true
+    this.stream.cork()
     try {
-      while (this.isOpen && this.#phase.acceptsMore) {
-        const frame = this.#frames.next(this.#phase.rules)
-        if (frame === undefined) break
-        this.#lastPacketAt = this.#context.now.clock
-        this.#phase.process(frame)
-      }
+      this.#processSome()
     } catch (error) {
       this.#fail(error)
     }
+    this.stream.uncork()
     this.#isProcessing = false
-    if (this.isOpen) this.#setPaused(!this.#phase.acceptsMore)
+    if (this.isOpen) this.#setPaused(this.#isYielding || !this.#phase.acceptsMore)
+  }
+
+  #processSome(): void {
+    let bytes = 0
+    for (let packets = 0; this.isOpen && this.#phase.acceptsMore; packets++) {
+      if (packets === packetsPerTurn || bytes >= bytesPerTurn) {
+        if (!this.#frames.isEmpty) this.#yield()
+        return
+      }
+      const frame = this.#frames.next(this.#phase.rules)
+      if (frame === undefined) return
+      bytes += frame.length
+      this.#lastPacketAt = this.#context.now.clock
+      this.#phase.process(frame)
+    }
+  }
+
+  #yield(): void {
+    this.#isYielding = true
+    setImmediate(() => {
+      this.#isYielding = false
+      this.proceed()
+    })
   }
 
   #fail(error: unknown): void {

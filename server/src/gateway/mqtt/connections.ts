@@ -2,12 +2,9 @@
 // packet, would cost more than the packets do at 20,000 connections.
 
 import type { BothClocks } from '../../domain/instants.ts'
-import type { Transport } from '../../domain/store.ts'
 import type { Tell } from '../../observe/events.ts'
-import type { ByteStream } from './byte-stream.ts'
-import { Connection, type ConnectionContext } from './connection.ts'
+import { Connection, type ConnectionContext, type Peer } from './connection.ts'
 import { Handshake, type HandshakeDeps } from './handshake.ts'
-import type { CertificateSubject } from './sign-in-device.ts'
 
 const checkEveryMs = 1000
 /** A check that is this late says nothing about devices: our own event loop was blocked. */
@@ -33,13 +30,8 @@ export class Connections implements ConnectionContext {
     this.#timer.unref()
   }
 
-  add(stream: ByteStream, transport: Transport, subject: CertificateSubject | undefined): Connection {
-    const connection = new Connection(
-      this,
-      stream,
-      transport,
-      (line) => new Handshake(this.#deps, line, subject),
-    )
+  add(peer: Peer): Connection {
+    const connection = new Connection(this, peer, (line) => new Handshake(this.#deps, line, peer.subject))
     this.#all.add(connection)
     if (this.#isStopping) connection.stop()
     return connection

@@ -57,6 +57,10 @@ export class Frames {
     throw new ProtocolError('malformed')
   }
 
+  get isEmpty(): boolean {
+    return this.#start === this.#end
+  }
+
   clear(): void {
     this.#bytes = nothing
     this.#start = 0

@@ -4,11 +4,12 @@ import type { SteadyInstant } from '../../domain/instants.ts'
 import { mayHoldSecret } from '../../domain/secret-text.ts'
 import type { SignedInDevice, SignInDeps } from '../../domain/sign-in.ts'
 import { StorageUnavailable } from '../../domain/store.ts'
+import { addressGroup } from '../../limits/address-group.ts'
 import { type ConnectTerms, refusal, termsOf } from './connect-terms.ts'
 import { beforeConnect } from './frame-rules.ts'
 import { type ConnectPacket, encodePacket, parseConnect } from './packets.ts'
 import type { Line, Phase } from './phase.ts'
-import type { Reason } from './reason.ts'
+import { ProtocolError, type Reason } from './reason.ts'
 import { MqttSession, type SessionDeps } from './session.ts'
 import { type CertificateSubject, claimedDeviceId, signInDevice } from './sign-in-device.ts'
 
@@ -16,6 +17,8 @@ export type HandshakeDeps = SessionDeps & SignInDeps
 
 const connectWithinMs = 5000
 const signInWithinMs = 5000
+/** Pings and pongs of a WebSocket before its CONNECT. */
+const maxControlFrames = 10
 
 export class Handshake implements Phase {
   readonly rules = beforeConnect
@@ -26,6 +29,7 @@ export class Handshake implements Phase {
   #since: SteadyInstant
   #connect: ConnectPacket | undefined
   #isSigningIn = false
+  #controlFrames = 0
 
   constructor(deps: HandshakeDeps, line: Line, subject: CertificateSubject | undefined) {
     this.#deps = deps
@@ -51,6 +55,10 @@ export class Handshake implements Phase {
     void this.#signIn(connect, terms)
   }
 
+  countControlFrame(): void {
+    if (++this.#controlFrames > maxControlFrames) throw new ProtocolError('rate-too-high')
+  }
+
   drained(): void {}
 
   overdue(clock: SteadyInstant): Reason | undefined {
@@ -72,7 +80,8 @@ export class Handshake implements Phase {
   closed(reason: Reason | undefined): void {
     if (reason === undefined) return
     const deviceId = this.#connect && withoutSecret(claimedDeviceId(this.#connect))
-    this.#deps.tell({ kind: 'device-refused', transport: this.#line.transport, reason, deviceId })
+    const { transport, address } = this.#line
+    this.#deps.tell({ kind: 'device-refused', transport, address, reason, deviceId })
   }
 
   async #signIn(connect: ConnectPacket, terms: ConnectTerms): Promise<void> {
@@ -80,7 +89,7 @@ export class Handshake implements Phase {
       const device = await signInDevice(this.#deps, connect, this.#subject)
       this.#isSigningIn = false
       if (!this.#line.isOpen) this.#line.proceed()
-      else if (device === undefined) this.#line.end('not-authorized')
+      else if (device === undefined) this.#line.end(this.#refusalReason())
       else this.#open(device, terms)
     } catch (error) {
       this.#isSigningIn = false
@@ -90,6 +99,11 @@ export class Handshake implements Phase {
       this.#line.end('unavailable')
       this.#line.proceed()
     }
+  }
+
+  /** An address that fails too often is told so; whoever has a valid token gets in all the same. */
+  #refusalReason(): Reason {
+    return this.#deps.limits.take('sign-in', addressGroup(this.#line.address)) ? 'too-many' : 'not-authorized'
   }
 
   #open(device: SignedInDevice, terms: ConnectTerms): void {

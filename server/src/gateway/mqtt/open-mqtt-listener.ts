@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import type { Server as HttpServer } from 'node:http'
 import type { AddressInfo, Server } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { IsTrustedProxy } from '../../limits/client-address.ts'
 import { buildSocketServer, buildTlsServer, type TlsOptions } from './accept-sockets.ts'
 import { acceptWebSockets } from './accept-web-sockets.ts'
 import { Connections } from './connections.ts'
@@ -18,6 +19,8 @@ export type MqttListenerOptions = {
   tls: TlsOptions | undefined
   /** WebSocket upgrades on this server are ours. Stop this listener before closing it. */
   http: HttpServer
+  /** Whose X-Forwarded-For counts on a WebSocket. */
+  isTrustedProxy: IsTrustedProxy | undefined
 }
 
 export type MqttListener = {
@@ -44,7 +47,7 @@ export async function openMqttListener(
   await once(server, 'listening')
   server.on('error', (error) => deps.tell({ kind: 'device-accept-failed', error }))
   connections.start()
-  const refuseWebSockets = acceptWebSockets(http, connections)
+  const refuseWebSockets = acceptWebSockets(http, connections, options.isTrustedProxy)
 
   let stopped: Promise<void> | undefined
   const stop = async () => {

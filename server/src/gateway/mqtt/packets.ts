@@ -13,6 +13,7 @@ import {
   parser,
   writeToStream,
 } from 'mqtt-packet'
+import { refuseManyFilters } from './filter-count.ts'
 import { ProtocolError, type ProtocolVersion } from './reason.ts'
 
 export type ConnectPacket = IConnectPacket & { version: ProtocolVersion }
@@ -28,6 +29,9 @@ export type DevicePacket =
 // Its cache of two-byte numbers takes several megabytes.
 writeToStream.cacheNumbers = false
 
+/** The same in all versions. */
+export const pingresp = Buffer.from([0xd0, 0])
+
 export function encodePacket(version: ProtocolVersion, packet: Packet): Buffer {
   return generate(packet, { protocolVersion: version })
 }
@@ -41,6 +45,7 @@ const parsers = new Map<ProtocolVersion, Parse>()
 export function parsePacket(version: ProtocolVersion, frame: Buffer): DevicePacket {
   // After a fan-out with QoS 1 there are thousands of them; mqtt-packet is ten times slower.
   if (isShortPuback(frame)) return checked({ cmd: 'puback', messageId: frame.readUInt16BE(2) })
+  refuseManyFilters(version, frame)
   const parse = parsers.get(version) ?? buildParser(version)
   // Removed until it has succeeded: after an error a parser carries its position into the next packet.
   parsers.delete(version)

@@ -15,6 +15,8 @@ export type Phase = {
   readonly silenceMs: number
   /** Throws ProtocolError. */
   process(frame: Buffer): void
+  /** A ping or pong of the WebSocket itself. Throws ProtocolError when there are too many. */
+  countControlFrame(): void
   /** Output was sent; there is room again. */
   drained(): void
   /** Why it must end now, if it must. Called about once a second. */
@@ -31,6 +33,8 @@ export type Phase = {
 export type Line = {
   readonly stream: ByteStream
   readonly transport: Transport
+  /** IP address of the peer. */
+  readonly address: string
   /** Wall clock. */
   readonly lastSeenAt: number
   readonly isOpen: boolean

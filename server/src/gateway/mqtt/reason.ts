@@ -22,6 +22,7 @@ export const reasonCodes = {
   'bad-topic': 0x90,
   'topic-alias': 0x94,
   'too-large': 0x95,
+  'rate-too-high': 0x96,
   'too-many': 0x97,
   'retain-not-supported': 0x9a,
   'qos-not-supported': 0x9b,
@@ -38,6 +39,7 @@ const returnCodes: Partial<Record<Reason, number>> = {
   'unsupported-version': 1,
   'bad-client-id': 2,
   unavailable: 3,
+  'too-many': 3,
   'not-authorized': 5,
 }
 

@@ -1,16 +1,18 @@
 // The session of a signed-in device: its notices, its requests, and its end.
 
 import type { IPubackPacket } from 'mqtt-packet'
-import type {
-  CloseReason,
-  DeviceNotice,
-  DeviceSession,
-  DeviceSessions,
-  SeenQueue,
+import {
+  type CloseReason,
+  type DeviceNotice,
+  type DeviceSession,
+  type DeviceSessions,
+  deviceText,
+  type SeenQueue,
 } from '../../domain/device-link.ts'
 import type { SteadyInstant } from '../../domain/instants.ts'
 import type { SignedInDevice } from '../../domain/sign-in.ts'
 import type { Transport } from '../../domain/store.ts'
+import type { RateLimits } from '../../limits/rate-limits.ts'
 import { acceptance, type ConnectTerms } from './connect-terms.ts'
 import { afterConnect } from './frame-rules.ts'
 import { InOrder, type Request } from './in-order.ts'
@@ -18,11 +20,18 @@ import { noticeJson, noticeTopic } from './notice-message.ts'
 import { Outbox } from './outbox.ts'
 import { encodePacket, parsePacket } from './packets.ts'
 import type { Line, Phase } from './phase.ts'
-import { failure, isFailure, type ProtocolVersion, type Reason, reasonCodes } from './reason.ts'
+import {
+  failure,
+  isFailure,
+  ProtocolError,
+  type ProtocolVersion,
+  type Reason,
+  reasonCodes,
+} from './reason.ts'
 import { RequestServer } from './request-server.ts'
 import type { ServeDeps } from './serve-request.ts'
 
-export type SessionDeps = ServeDeps & { sessions: DeviceSessions }
+export type SessionDeps = ServeDeps & { sessions: DeviceSessions; limits: RateLimits }
 
 const readWithinMs = 30_000
 
@@ -35,10 +44,12 @@ export class MqttSession implements DeviceSession, Phase {
   readonly #outbox: Outbox
   readonly #server: RequestServer
   readonly #requests: InOrder
+  readonly #deviceText: string
   #closing: CloseReason | undefined
 
   constructor(deps: SessionDeps, line: Line, terms: ConnectTerms, device: SignedInDevice) {
     this.device = device
+    this.#deviceText = deviceText(device)
     this.#deps = deps
     this.#line = line
     this.#terms = terms
@@ -100,11 +111,16 @@ export class MqttSession implements DeviceSession, Phase {
   }
 
   process(frame: Buffer): void {
+    this.#charge()
     const packet = parsePacket(this.version, frame)
     // The first two bypass the queue: a slow store must not look like a dead connection.
-    if (packet.cmd === 'pingreq') this.#outbox.send({ cmd: 'pingresp' })
+    if (packet.cmd === 'pingreq') this.#outbox.pong()
     else if (packet.cmd === 'puback') this.#acknowledged(packet)
     else this.#requests.add(packet)
+  }
+
+  countControlFrame(): void {
+    this.#charge()
   }
 
   mayServe(): boolean {
@@ -161,6 +177,11 @@ export class MqttSession implements DeviceSession, Phase {
     this.#deps.tell({ kind: 'device-disconnected', transport: this.transport, deviceId, reason: logged })
     // Requests sent before the device disconnected are still served.
     this.#requests.proceed()
+  }
+
+  /** Throws ProtocolError: the device sends more than it may. */
+  #charge(): void {
+    if (this.#deps.limits.take('device', this.#deviceText)) throw new ProtocolError('rate-too-high')
   }
 
   #acknowledged({ messageId = 0, reasonCode = 0 }: IPubackPacket): void {

@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream'
 import { WebSocket } from 'ws'
 import type { ByteStream } from './byte-stream.ts'
 
@@ -6,9 +7,12 @@ const normalClosure = 1000
 /** A WebSocket as a byte stream. Our own, because the one in `ws` is far heavier. */
 export class WebSocketStream implements ByteStream {
   readonly #socket: WebSocket
+  readonly #transport: Duplex
 
-  constructor(socket: WebSocket) {
+  /** `transport` is what carries the WebSocket. */
+  constructor(socket: WebSocket, transport: Duplex) {
     this.#socket = socket
+    this.#transport = transport
   }
 
   get writable(): boolean {
@@ -21,6 +25,14 @@ export class WebSocketStream implements ByteStream {
 
   write(bytes: Uint8Array): void {
     this.#socket.send(bytes)
+  }
+
+  cork(): void {
+    this.#transport.cork()
+  }
+
+  uncork(): void {
+    this.#transport.uncork()
   }
 
   end(): void {

@@ -7,9 +7,9 @@ import { toWireEvent } from '../../domain/event.ts'
 import { type FollowEventsDeps, followEvents, type ToldEvents } from '../../domain/follow-events.ts'
 import type { Tell } from '../../observe/events.ts'
 import type { App } from '../app-type.ts'
-import { callerOf } from '../authenticate.ts'
+import { callerOf, type IdentifyDeps } from '../authenticate.ts'
+import { holdRequest } from '../held-request.ts'
 import { tellStreamErrors } from '../stream-errors.ts'
-import { waitLimitOf } from '../wait-limit.ts'
 
 const Stream = Type.Unsafe<Readable>({
   type: 'string',
@@ -20,7 +20,7 @@ const Stream = Type.Unsafe<Readable>({
 /** How long a client waits before it reconnects. */
 const reconnectMs = 1000
 
-export function addEvents(app: App, deps: FollowEventsDeps & { tell: Tell }): void {
+export function addEvents(app: App, deps: FollowEventsDeps & IdentifyDeps & { tell: Tell }): void {
   app.route({
     method: 'GET',
     url: '/job/api/events',
@@ -57,7 +57,7 @@ export function addEvents(app: App, deps: FollowEventsDeps & { tell: Tell }): vo
         after: lastId ? Number(lastId) : after,
         since: since === undefined ? undefined : parseInstant(since),
         filter: { ...filter, ...(types !== undefined && { types: types.split(',') }) },
-        callerGone: waitLimitOf(reply, 0).callerGone,
+        callerGone: holdRequest(deps, request, reply).callerGone,
       })
       const stream = Readable.from(toBlocks(followed), { objectMode: false })
       tellStreamErrors(stream, request, reply, deps.tell)

@@ -6,14 +6,14 @@ import Type from 'typebox'
 import { type ReadOutputDeps, readOutput } from '../../domain/read-output.ts'
 import type { Tell } from '../../observe/events.ts'
 import type { App } from '../app-type.ts'
-import { callerOf } from '../authenticate.ts'
+import { callerOf, type IdentifyDeps } from '../authenticate.ts'
+import { holdRequest } from '../held-request.ts'
 import { tellStreamErrors } from '../stream-errors.ts'
-import { waitLimitOf } from '../wait-limit.ts'
 
 /** TCP keep-alive finds followers whose machine is gone. */
 const keepAliveMs = 30_000
 
-export function addExecutionOutput(app: App, deps: ReadOutputDeps & { tell: Tell }): void {
+export function addExecutionOutput(app: App, deps: ReadOutputDeps & IdentifyDeps & { tell: Tell }): void {
   app.route({
     method: 'GET',
     url: '/job/api/executions/:jobExecutionId/output',
@@ -50,7 +50,7 @@ export function addExecutionOutput(app: App, deps: ReadOutputDeps & { tell: Tell
         attempt: wanted,
         offset,
         follow,
-        callerGone: waitLimitOf(reply, 0).callerGone,
+        callerGone: holdRequest(deps, request, reply).callerGone,
         onIdle() {
           // A follower gets the headers before there is any output.
           if (!reply.raw.headersSent) reply.raw.flushHeaders()

@@ -13,13 +13,13 @@ import { type CancelDeps, cancelExecution } from '../../domain/cancel-execution.
 import { type ReadDeps, readExecution } from '../../domain/read-execution.ts'
 import type { ExecutionFilter } from '../../domain/store.ts'
 import type { App } from '../app-type.ts'
-import { callerOf } from '../authenticate.ts'
+import { callerOf, type IdentifyDeps } from '../authenticate.ts'
 import { numberSlice, toPage } from '../cursor.ts'
 import { emptyBodyAsObject } from '../empty-body.ts'
+import { holdRequest } from '../held-request.ts'
 import { toExecution } from '../to-wire.ts'
-import { waitLimitOf } from '../wait-limit.ts'
 
-export function addExecutions(app: App, deps: ReadDeps & CancelDeps): void {
+export function addExecutions(app: App, deps: ReadDeps & CancelDeps & IdentifyDeps): void {
   app.route({
     method: 'GET',
     url: '/job/api/executions/:jobExecutionId',
@@ -34,8 +34,9 @@ export function addExecutions(app: App, deps: ReadDeps & CancelDeps): void {
     },
     handler: async (request, reply) => {
       const { jobExecutionId } = request.params
-      const waitLimit = waitLimitOf(reply, request.query.wait)
-      const execution = await readExecution(deps, callerOf(request), jobExecutionId, waitLimit)
+      const held = holdRequest(deps, request, reply, request.query.wait)
+      const execution = await readExecution(deps, callerOf(request), jobExecutionId, held)
+      held.requireValid()
       return toExecution(execution, deps.moment())
     },
   })

@@ -100,6 +100,9 @@ export function addKeys(app: App, deps: KeyDeps): void {
   })
 }
 
+/** A column of four bytes on PostgreSQL. */
+const maxOwnerNo = 2 ** 31 - 1
+
 export function addOwners(app: App, deps: KeyDeps): void {
   app.route({
     method: 'POST',
@@ -129,6 +132,7 @@ export function addOwners(app: App, deps: KeyDeps): void {
       querystring: PageQuery,
       response: { 200: OwnerPage },
     },
-    handler: async (request) => toPage(await deps.store.listOwners(numberSlice(request.query)), toOwner),
+    handler: async (request) =>
+      toPage(await deps.store.listOwners(numberSlice(request.query, maxOwnerNo)), toOwner),
   })
 }

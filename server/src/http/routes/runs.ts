@@ -17,14 +17,17 @@ import { type ReadDeps, readRun } from '../../domain/read-execution.ts'
 import { type RetryDeps, retryRun } from '../../domain/retry-run.ts'
 import type { Documents } from '../../state/documents.ts'
 import type { App } from '../app-type.ts'
-import { callerOf } from '../authenticate.ts'
+import { callerOf, type IdentifyDeps } from '../authenticate.ts'
 import { numberSlice, toPage } from '../cursor.ts'
 import { emptyBodyAsObject } from '../empty-body.ts'
+import { holdRequest } from '../held-request.ts'
 import { IdempotencyHeaders } from '../idempotency-key.ts'
 import { toRun } from '../to-wire.ts'
-import { waitLimitOf } from '../wait-limit.ts'
 
-export function addRuns(app: App, deps: ReadDeps & CancelDeps & RetryDeps & { documents: Documents }): void {
+export function addRuns(
+  app: App,
+  deps: ReadDeps & CancelDeps & RetryDeps & IdentifyDeps & { documents: Documents },
+): void {
   app.route({
     method: 'GET',
     url: '/job/api/runs/:runId',
@@ -38,8 +41,10 @@ export function addRuns(app: App, deps: ReadDeps & CancelDeps & RetryDeps & { do
       response: { 200: Run },
     },
     handler: async (request, reply) => {
-      const waitLimit = waitLimitOf(reply, request.query.wait)
-      return toRun(await readRun(deps, callerOf(request), request.params.runId, waitLimit))
+      const held = holdRequest(deps, request, reply, request.query.wait)
+      const run = await readRun(deps, callerOf(request), request.params.runId, held)
+      held.requireValid()
+      return toRun(run)
     },
   })
 

@@ -1,4 +1,4 @@
-// Liveness, readiness, metrics and the OpenAPI document. No key needed.
+// Liveness, readiness, the OpenAPI document and, where it is wanted here, metrics. No key needed.
 
 import { ApiError } from '@jobcast/contract'
 import Type from 'typebox'
@@ -11,6 +11,8 @@ export type ServiceDeps = { health: HealthCheck; metrics: Metrics; stopping: Abo
 const Health = Type.Object({ status: Type.Literal('ok') })
 
 export function addService(app: App, deps: ServiceDeps): void {
+  // Written once: it is large, and whoever asks needs no key.
+  let document: string | undefined
   app.get('/livez', {
     schema: {
       operationId: 'livez',
@@ -38,6 +40,22 @@ export function addService(app: App, deps: ServiceDeps): void {
     },
   })
 
+  app.get('/openapi.json', {
+    schema: {
+      operationId: 'openapi',
+      tags: ['service'],
+      summary: 'This document',
+      security: [],
+      response: { 200: Type.Unsafe<string>(Type.Object({}, { additionalProperties: true })) },
+    },
+    handler: async (_request, reply) => {
+      document ??= JSON.stringify(app.swagger())
+      return reply.header('content-type', 'application/json; charset=utf-8').send(document)
+    },
+  })
+}
+
+export function addMetrics(app: App, deps: Pick<ServiceDeps, 'metrics'>): void {
   app.get('/metrics', {
     schema: {
       operationId: 'metrics',
@@ -48,16 +66,5 @@ export function addService(app: App, deps: ServiceDeps): void {
     },
     handler: async (_request, reply) =>
       reply.header('content-type', deps.metrics.contentType).send(await deps.metrics.text()),
-  })
-
-  app.get('/openapi.json', {
-    schema: {
-      operationId: 'openapi',
-      tags: ['service'],
-      summary: 'This document',
-      security: [],
-      response: { 200: Type.Object({}, { additionalProperties: true }) },
-    },
-    handler: async () => app.swagger(),
   })
 }

@@ -2,18 +2,23 @@
 
 import { ApiKey, SignIn, SignInTicket, toInstant } from '@jobcast/contract'
 import { issueTicket, type SessionDeps, sessionMs, signIn, signOut } from '../../domain/session.ts'
+import type { RateLimits } from '../../limits/rate-limits.ts'
 import type { App } from '../app-type.ts'
-import { callerOf } from '../authenticate.ts'
+import { callerOf, limitFailedSignIns } from '../authenticate.ts'
 import { noContent } from '../openapi.ts'
 import { refuseOtherOrigin } from '../same-origin.ts'
 import { sessionCookieHeader, sessionOf } from '../session-cookie.ts'
 import { toApiKey } from '../to-wire.ts'
 
-export function addSession(app: App, deps: SessionDeps): void {
+/** Far more than a key or a ticket needs: whoever sends this has shown nothing yet. */
+const maxSignInBytes = 4096
+
+export function addSession(app: App, deps: SessionDeps & { limits: RateLimits }): void {
   app.route({
     method: 'POST',
     url: '/job/api/session',
     config: { isOpen: true, refusals: ['J-802', 'J-803', 'J-808', 'J-809'] },
+    bodyLimit: maxSignInBytes,
     onRequest: async (request) => refuseOtherOrigin(request),
     schema: {
       operationId: 'signIn',
@@ -26,7 +31,12 @@ export function addSession(app: App, deps: SessionDeps): void {
       response: {
         201: {
           ...ApiKey,
-          headers: { 'set-cookie': { type: 'string', description: 'jobcast_session=…' } },
+          headers: {
+            'set-cookie': {
+              type: 'string',
+              description: 'jobcast_session=…; over TLS __Host-jobcast_session=…',
+            },
+          },
         },
       },
     },
@@ -35,6 +45,8 @@ export function addSession(app: App, deps: SessionDeps): void {
       const { session, key } = await signIn(deps, {
         ...(apiKey !== undefined && { apiKey }),
         ...(ticket !== undefined && { ticket }),
+      }).catch((error) => {
+        throw limitFailedSignIns(deps.limits, request, error)
       })
       const cookie = sessionCookieHeader(request, session, sessionMs / 1000)
       return reply.code(201).header('set-cookie', cookie).send(toApiKey(key))

@@ -106,6 +106,6 @@ test('in the end every event was accepted, and those of one device in order', as
       assert.deepEqual([cursor, failingSince], [events, null])
       await s.sender.stop()
     }),
-    { ...randomInputs({ test: 5, chaos: 100 }), endOnFailure: true },
+    { ...randomInputs({ test: 5, chaos: 60 }), endOnFailure: true },
   )
 })

@@ -43,7 +43,7 @@ for (const version of versions) {
       const listener = await openListener(t)
       const device = await openDevice(t, listener, version, options)
       assert.equal(codeOf(device.connack), notAuthorized[version])
-      assert.deepEqual(await device.rest(), [])
+      assert.deepEqual(await device.packetsUntilClosed(), [])
       assert.equal((await listener.backend.event('device-refused')).reason, 'not-authorized')
       assert.deepEqual(listener.backend.sessions.calls, [])
     })
@@ -133,7 +133,7 @@ test('MQTT 3.1.1: refuses a client without a name that wants to be remembered', 
   // mqtt-packet would not make it: no clean session, keep-alive 60, no client id.
   device.send(Buffer.from('100c00044d515454040000' + '3c0000', 'hex'))
   assert.equal(codeOf(await device.next()), 2)
-  assert.deepEqual(await device.rest(), [])
+  assert.deepEqual(await device.packetsUntilClosed(), [])
 })
 
 test('MQTT 3.1: is let in', async (t) => {
@@ -148,7 +148,7 @@ for (const [title, level] of Object.entries({ 'MQTT 2': 2, 'MQTT 6': 6, 'a bridg
     const device = await openRawDevice(t, listener)
     device.send(Buffer.from([0x10, 12, 0, 4, ...Buffer.from('MQTT'), level, 2, 0, 60, 0, 0]))
     assert.equal(codeOf(await device.next()), 1)
-    assert.deepEqual(await device.rest(), [])
+    assert.deepEqual(await device.packetsUntilClosed(), [])
   })
 }
 
@@ -164,7 +164,7 @@ for (const [title, options, code] of v5Refusals) {
     const listener = await openListener(t)
     const device = await openDevice(t, listener, 5, options)
     assert.equal(codeOf(device.connack), code)
-    assert.deepEqual(await device.rest(), [])
+    assert.deepEqual(await device.packetsUntilClosed(), [])
   })
 }
 
@@ -173,7 +173,7 @@ test('the newest connection of a device wins, and the one before it is told', as
   const first = await openDevice(t, listener, 5)
   const second = await openDevice(t, listener, 5)
   assert.deepEqual(
-    (await first.rest()).map(({ cmd, ...packet }) => [cmd, codeOf(packet)]),
+    (await first.packetsUntilClosed()).map(({ cmd, ...packet }) => [cmd, codeOf(packet)]),
     [['disconnect', 0x8e]],
   )
   second.send({ cmd: 'pingreq' })
@@ -186,7 +186,7 @@ test('a void credential ends the connection with not authorized', async (t) => {
   const listener = await openListener(t)
   const device = await openDevice(t, listener, 5)
   listener.backend.session.close('credential-void')
-  assert.deepEqual((await device.rest()).map(codeOf), [0x87])
+  assert.deepEqual((await device.packetsUntilClosed()).map(codeOf), [0x87])
 })
 
 test('no event carries a token, not even one that was entered as the name', async (t) => {

@@ -20,6 +20,7 @@ import {
   type MqttListenerOptions,
   openMqttListener,
 } from '../../../src/gateway/mqtt/open-mqtt-listener.ts'
+import { RateLimits, unlimited } from '../../../src/limits/rate-limits.ts'
 import type { ServiceEvent } from '../../../src/observe/events.ts'
 import { ChangeSignal } from '../../../src/state/change-signal.ts'
 import { Documents } from '../../../src/state/documents.ts'
@@ -39,6 +40,7 @@ export async function openListener(t: TestContext, options: Partial<MqttListener
     port: 0,
     tls: undefined,
     http,
+    isTrustedProxy: undefined,
     ...options,
   })
   t.after(async () => {
@@ -110,6 +112,7 @@ export class Backend {
     maxOutputBytes: 1000,
     credentialChanges: { count: 0 },
     sessions: this.sessions,
+    limits: new RateLimits(unlimited, () => this.clock),
     tell: (event) => this.#tell(event),
   }
 

@@ -71,7 +71,7 @@ export class RawDevice {
   }
 
   /** Everything that comes until the listener closes the connection. */
-  async rest(): Promise<Packet[]> {
+  async packetsUntilClosed(): Promise<Packet[]> {
     await this.closed
     return this.#received.splice(0)
   }

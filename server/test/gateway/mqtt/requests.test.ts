@@ -190,7 +190,7 @@ test('a topic of another device: MQTT 3.1.1 closes, MQTT 5 says that it may not'
   assert.equal((await acknowledgement(v5)).messageId, 4)
   const v4 = await openDevice(t, listener, 4)
   v4.publish('$aws/things/d2/jobs/start-next', {}, 3)
-  assert.deepEqual(await v4.rest(), [])
+  assert.deepEqual(await v4.packetsUntilClosed(), [])
   assert.deepEqual(listener.backend.reports, [])
   await listener.backend.event('device-disconnected', ({ reason }) => reason === 'not-authorized')
 })
@@ -220,7 +220,7 @@ test('DISCONNECT comes after what was sent before it', async (t) => {
   device.publish(`${prefix}start-next`, {}, 3)
   device.send({ cmd: 'disconnect', reasonCode: 0 })
   assert.deepEqual(
-    (await device.rest()).map(({ cmd }) => cmd),
+    (await device.packetsUntilClosed()).map(({ cmd }) => cmd),
     ['puback'],
   )
   const { reason } = await listener.backend.event('device-disconnected')

@@ -35,9 +35,9 @@ test('tells devices of MQTT 5 that it stops, and lets nobody in any more', async
   const v4 = await openDevice(t, listener, 4, { username: 'd2' })
   const silent = await openRawDevice(t, listener)
   await Promise.all([listener.stop(), listener.stop()])
-  assert.deepEqual((await v5.rest()).map(code), [0x8b])
-  assert.deepEqual(await v4.rest(), [])
-  assert.deepEqual(await silent.rest(), [])
+  assert.deepEqual((await v5.packetsUntilClosed()).map(code), [0x8b])
+  assert.deepEqual(await v4.packetsUntilClosed(), [])
+  assert.deepEqual(await silent.packetsUntilClosed(), [])
   const reasons = listener.backend.events.map((event) => 'reason' in event && event.reason)
   assert.deepEqual(reasons.filter(Boolean).toSorted(), ['stopping', 'stopping', 'unavailable'])
   assert.equal(listener.backend.sessions.current.size, 0)
@@ -61,9 +61,9 @@ test('who is being served hears the answer, then the stop; what waits behind it 
   await begun.promise
   const stopped = listener.stop()
   commit.resolve({ kind: 'nothing-pending' })
-  const rest = await device.rest()
+  const packets = await device.packetsUntilClosed()
   assert.deepEqual(
-    rest.map(({ cmd }) => cmd),
+    packets.map(({ cmd }) => cmd),
     ['puback', 'publish', 'disconnect'],
   )
   await stopped
@@ -84,7 +84,7 @@ test('who signs in meanwhile is told that it is unavailable', async (t) => {
   const stopped = listener.stop()
   lookUp.resolve({ ownerNo: 1, deviceId })
   await stopped
-  assert.deepEqual((await device.rest()).map(code), [0x88])
+  assert.deepEqual((await device.packetsUntilClosed()).map(code), [0x88])
   assert.deepEqual(listener.backend.sessions.calls, [])
 })
 
@@ -114,7 +114,13 @@ test('a request that hangs does not hold up the stop for ever', async (t) => {
 test('a port that is taken is told to whoever opens the listener, and nothing is left behind', async (t) => {
   const listener = await openListener(t)
   const http = createServer()
-  const options = { host: '127.0.0.1', port: listener.port, tls: undefined, http }
+  const options = {
+    host: '127.0.0.1',
+    port: listener.port,
+    tls: undefined,
+    http,
+    isTrustedProxy: undefined,
+  }
   await assert.rejects(openMqttListener(new Backend().deps, options), { code: 'EADDRINUSE' })
   assert.equal(http.listenerCount('upgrade'), 0)
 })

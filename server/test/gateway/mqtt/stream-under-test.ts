@@ -38,6 +38,10 @@ export class StreamUnderTest implements ByteStream {
     if (this.isStuck) this.writableLength += bytes.length
   }
 
+  cork(): void {}
+
+  uncork(): void {}
+
   end(): void {
     this.writable = false
   }
@@ -60,7 +64,7 @@ export async function openConnection(version: Version = 4, properties?: { receiv
   const backend = new Backend()
   const stream = new StreamUnderTest(version)
   const connections = new Connections(backend.deps)
-  const connection = connections.add(stream, 'mqtt', undefined)
+  const connection = connections.add({ stream, transport: 'mqtt', address: '127.0.0.1' })
   const send = (...packets: Packet[]) => {
     for (const packet of packets) connection.receive(generate(packet, { protocolVersion: version }))
   }

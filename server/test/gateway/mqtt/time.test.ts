@@ -38,7 +38,7 @@ for (const [title, bytes] of Object.entries({ 'half a CONNECT': '100d00044d51', 
     listener.pass(5)
     assert.ok(isOpen(listener))
     listener.pass(1)
-    assert.deepEqual(await device.rest(), [])
+    assert.deepEqual(await device.packetsUntilClosed(), [])
     assert.equal((await listener.backend.event('device-refused')).reason, 'too-slow')
   })
 }
@@ -79,7 +79,9 @@ for (const [title, version, keepalive, seconds] of silences) {
     assert.ok(isOpen(listener))
     // A second more, because the time of the last packet is known to the second.
     listener.pass(2)
-    const codes = (await device.rest()).map((packet) => (packet as IDisconnectPacket).reasonCode)
+    const codes = (await device.packetsUntilClosed()).map(
+      (packet) => (packet as IDisconnectPacket).reasonCode,
+    )
     assert.deepEqual(codes, version === 5 ? [0x8d] : [])
     assert.equal((await listener.backend.event('device-disconnected')).reason, 'too-silent')
   })

@@ -38,7 +38,7 @@ for (const [title, bytes] of Object.entries(beforeConnect)) {
     const listener = await openListener(t)
     const device = await openRawDevice(t, listener)
     device.send(bytes)
-    assert.deepEqual(await device.rest(), [])
+    assert.deepEqual(await device.packetsUntilClosed(), [])
     await listener.backend.event('device-refused')
     assert.deepEqual(listener.backend.sessions.calls, [])
   })
@@ -91,7 +91,9 @@ for (const version of [4, 5] as const) {
       const listener = await openListener(t)
       const device = await openDevice(t, listener, version)
       device.send(sent(version))
-      const codes = (await device.rest()).map((packet) => (packet as IDisconnectPacket).reasonCode)
+      const codes = (await device.packetsUntilClosed()).map(
+        (packet) => (packet as IDisconnectPacket).reasonCode,
+      )
       assert.deepEqual(codes, version === 4 ? [] : [code])
       await listener.backend.event('device-disconnected')
       assert.deepEqual(listener.backend.sessions.calls, ['open', 'leave'])
@@ -121,7 +123,7 @@ for (const [title, sent, code] of onlyInMqtt5) {
     const device = await openDevice(t, listener, 5)
     device.send(sent)
     assert.deepEqual(
-      (await device.rest()).map((packet) => (packet as IDisconnectPacket).reasonCode),
+      (await device.packetsUntilClosed()).map((packet) => (packet as IDisconnectPacket).reasonCode),
       [code],
     )
   })
@@ -150,7 +152,7 @@ test('requests that came before the violation and were begun are finished; nothi
   device.publish(`${prefix}start-next`, {}, 2)
   device.send(connectPacket(5))
   assert.deepEqual(
-    (await device.rest()).map(({ cmd }) => cmd),
+    (await device.packetsUntilClosed()).map(({ cmd }) => cmd),
     ['disconnect'],
   )
   begun.resolve({ kind: 'nothing-pending' })

@@ -1,0 +1,13 @@
+// Rate limits, as errors and their headers name them.
+
+export const limitNames = ['address', 'sign-in', 'key', 'owner', 'device'] as const
+export type LimitName = (typeof limitNames)[number]
+
+/** A limit that was exceeded. */
+export type RateLimit = {
+  name: LimitName
+  /** Requests in one window. */
+  quota: number
+  windowSeconds: number
+  retryAfterSeconds: number
+}

@@ -1,0 +1,22 @@
+// Headers that keep browsers and caches from doing more with an answer than they should.
+
+import type { App } from './app-type.ts'
+
+const oneYear = 'max-age=31536000'
+
+/** Without TLS a browser ignores Strict-Transport-Security; whoever ends TLS in front sets it there. */
+export function addSecurityHeaders(app: App, hasTls: boolean): void {
+  app.addHook('onSend', (request, reply, _payload, done) => {
+    reply.header('x-content-type-options', 'nosniff')
+    if (hasTls) reply.header('strict-transport-security', oneYear)
+    // Answers for owners and devices; files of the console and of /docs have names or validators to be cached by.
+    if (isPrivate(request.raw.url ?? '') && !reply.hasHeader('cache-control')) {
+      reply.header('cache-control', 'no-store')
+    }
+    done()
+  })
+}
+
+function isPrivate(url: string): boolean {
+  return url.startsWith('/job/api') || url.startsWith('/things/')
+}

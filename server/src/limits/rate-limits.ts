@@ -1,0 +1,41 @@
+// The rates up to which others are served. All are far above honest use; 0 switches one off.
+
+import { type LimitName, limitNames, type RateLimit } from '@jobcast/contract'
+import { TokenBuckets } from './token-buckets.ts'
+
+/** A second. */
+export type Rates = Record<LimitName, number>
+
+/** How many seconds' worth may come at once. */
+const burstSeconds = 10
+
+export const unlimited: Rates = { address: 0, 'sign-in': 0, key: 0, owner: 0, device: 0 }
+
+export class RateLimits {
+  readonly #buckets: Partial<Record<LimitName, TokenBuckets>> = {}
+
+  readonly #onExceeded: (name: LimitName) => void
+
+  constructor(rates: Rates, elapsed: () => number, onExceeded: (name: LimitName) => void = () => undefined) {
+    this.#onExceeded = onExceeded
+    for (const name of limitNames) {
+      const perSecond = rates[name]
+      if (perSecond === 0) continue
+      this.#buckets[name] = new TokenBuckets({ perSecond, burst: perSecond * burstSeconds, elapsed })
+    }
+  }
+
+  /** Undefined: within the limit. `who` is what the limit is counted by. */
+  take(name: LimitName, who: string): RateLimit | undefined {
+    const buckets = this.#buckets[name]
+    const waitMs = buckets?.take(who) ?? 0
+    if (buckets === undefined || waitMs === 0) return undefined
+    this.#onExceeded(name)
+    return {
+      name,
+      quota: buckets.burst,
+      windowSeconds: burstSeconds,
+      retryAfterSeconds: Math.ceil(waitMs / 1000),
+    }
+  }
+}

@@ -1,0 +1,58 @@
+// Token buckets by name: each holds up to `burst` tokens and gains `perSecond` of them a second.
+
+export type BucketOptions = {
+  perSecond: number
+  burst: number
+  /** Monotonic milliseconds. */
+  elapsed: () => number
+  /** Strangers choose their addresses, so the number of buckets is bounded. */
+  maxBuckets?: number
+}
+
+type Bucket = { tokens: number; at: number }
+
+const defaultMaxBuckets = 50_000
+
+export class TokenBuckets {
+  readonly perSecond: number
+  readonly burst: number
+  readonly #elapsed: () => number
+  readonly #perGeneration: number
+  // Two generations: when the first is full it becomes the second, and what nobody has used since then is dropped. A
+  // dropped bucket is full again, as it would be after a while anyway.
+  #recent = new Map<string, Bucket>()
+  #older = new Map<string, Bucket>()
+
+  constructor({ perSecond, burst, elapsed, maxBuckets = defaultMaxBuckets }: BucketOptions) {
+    this.perSecond = perSecond
+    this.burst = burst
+    this.#elapsed = elapsed
+    this.#perGeneration = Math.ceil(maxBuckets / 2)
+  }
+
+  get size(): number {
+    return this.#recent.size + this.#older.size
+  }
+
+  /** Takes a token. Without one it gives the milliseconds until there is one; else 0. */
+  take(name: string): number {
+    const now = this.#elapsed()
+    const bucket = this.#recent.get(name) ?? this.#promote(name, now)
+    const gained = ((now - bucket.at) / 1000) * this.perSecond
+    bucket.tokens = Math.min(this.burst, bucket.tokens + gained)
+    bucket.at = now
+    if (bucket.tokens < 1) return Math.ceil(((1 - bucket.tokens) / this.perSecond) * 1000)
+    bucket.tokens--
+    return 0
+  }
+
+  #promote(name: string, now: number): Bucket {
+    const bucket = this.#older.get(name) ?? { tokens: this.burst, at: now }
+    if (this.#recent.size >= this.#perGeneration) {
+      this.#older = this.#recent
+      this.#recent = new Map()
+    } else this.#older.delete(name)
+    this.#recent.set(name, bucket)
+    return bucket
+  }
+}

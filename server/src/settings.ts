@@ -1,0 +1,150 @@
+// The complete list of settings; --help, environment variables and the configuration file are derived from it.
+
+export const defaultMetricsPort = 9464
+
+/** `count` is above 0; `rate` is per second, and 0 switches it off. */
+type Kind = 'text' | 'port' | 'count' | 'rate' | 'switch'
+export type Setting = {
+  kind: Kind
+  default: string | number | boolean | undefined
+  help: string
+  argument?: string
+}
+
+export const settings = {
+  port: { kind: 'port', default: 8080, argument: 'number', help: 'port for HTTP; 0 picks a free one' },
+  'mqtt-port': {
+    kind: 'port',
+    default: 1883,
+    argument: 'number',
+    help: 'port for MQTT; 0 picks a free one',
+  },
+  host: { kind: 'text', default: '127.0.0.1', argument: 'address', help: 'address to listen on' },
+  data: { kind: 'text', default: './data', argument: 'folder', help: 'folder of the embedded database' },
+  'tls-cert': {
+    kind: 'text',
+    default: undefined,
+    argument: 'file',
+    help: 'certificate chain (PEM); enables HTTPS and MQTT over TLS',
+  },
+  'tls-key': {
+    kind: 'text',
+    default: undefined,
+    argument: 'file',
+    help: 'private key of the certificate (PEM)',
+  },
+  'device-ca': {
+    kind: 'text',
+    default: undefined,
+    argument: 'file',
+    help: 'CA certificates (PEM) trusted to sign device certificates: a device whose certificate has its deviceId as CN needs no token over MQTT',
+  },
+  'allow-plaintext': {
+    kind: 'switch',
+    default: false,
+    help: 'listen without TLS on an address other than loopback, for example behind a proxy',
+  },
+  'max-devices': {
+    kind: 'count',
+    default: 10_000,
+    argument: 'number',
+    help: 'maximum number of devices in one trigger call, up to 1000000',
+  },
+  'max-output-bytes': {
+    kind: 'count',
+    default: 10 * 1024 * 1024,
+    argument: 'number',
+    help: 'maximum output stored per attempt of an execution, in bytes',
+  },
+  'cancel-deadline': {
+    kind: 'count',
+    default: 60,
+    argument: 'seconds',
+    help: 'how long a device may take to confirm a cancellation',
+  },
+  'keep-events': {
+    kind: 'count',
+    default: 7,
+    argument: 'days',
+    help: 'how long events are retained for streams and webhooks',
+  },
+  'keep-executions': {
+    kind: 'count',
+    default: undefined,
+    argument: 'days',
+    help: 'how long finished runs and their executions are retained (default: forever)',
+  },
+  'webhook-allow': {
+    kind: 'text',
+    default: undefined,
+    argument: 'addresses',
+    help: 'private or loopback addresses that webhooks may be sent to, separated by commas, for example 10.1.0.0/16,::1',
+  },
+  'address-rate': {
+    kind: 'rate',
+    default: 100,
+    argument: 'per second',
+    help: 'requests without a key per address, for ten seconds at once; 0: no limit',
+  },
+  'sign-in-rate': {
+    kind: 'rate',
+    default: 10,
+    argument: 'per second',
+    help: 'failed sign-ins per address; 0: no limit',
+  },
+  'key-rate': {
+    kind: 'rate',
+    default: 10_000,
+    argument: 'per second',
+    help: 'requests per API key; 0: no limit',
+  },
+  'owner-rate': {
+    kind: 'rate',
+    default: 20_000,
+    argument: 'per second',
+    help: 'requests with the API keys of one owner; 0: no limit',
+  },
+  'device-rate': {
+    kind: 'rate',
+    default: 1000,
+    argument: 'per second',
+    help: 'requests or MQTT packets per device; 0: no limit',
+  },
+  'trusted-proxies': {
+    kind: 'text',
+    default: undefined,
+    argument: 'addresses',
+    help: 'reverse proxies whose X-Forwarded-For header is trusted, separated by commas, for example 10.1.0.0/16',
+  },
+  'metrics-host': {
+    kind: 'text',
+    default: '127.0.0.1',
+    argument: 'address',
+    help: 'address for metrics and health checks',
+  },
+  'metrics-port': {
+    kind: 'port',
+    default: undefined,
+    argument: 'number',
+    help: `port for metrics and health checks (default: ${defaultMetricsPort}, or a free one with --port 0)`,
+  },
+  'metrics-on-api': {
+    kind: 'switch',
+    default: false,
+    help: 'serve /metrics on the port of the API too, to anybody',
+  },
+  'log-level': {
+    kind: 'text',
+    default: 'info',
+    argument: 'level',
+    help: 'trace, debug, info, warn, error, fatal or silent',
+  },
+  'json-log': { kind: 'switch', default: false, help: 'log JSON lines, also on a terminal' },
+} as const satisfies Record<string, Setting>
+
+export type SettingName = keyof typeof settings
+export type GivenSettings = Partial<Record<SettingName, unknown>>
+
+export function envName(name: SettingName): string {
+  return `JOBCAST_${name.toUpperCase().replaceAll('-', '_')}`
+}

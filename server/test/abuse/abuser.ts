@@ -1,0 +1,137 @@
+// One connection at full speed, in a process of its own: a stranger's or a device's. When the server closes it, the abuser
+// comes back ten times a second. Its parent kills it.
+
+import { connect, type Socket } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { generate, type Packet } from 'mqtt-packet'
+
+export type Abuse = { kind: AbuseKind; http: string; mqtt: string; deviceId: string; token: string }
+
+export const abuserFile = fileURLToPath(import.meta.url)
+
+const reconnectMs = 100
+const chunkBytes = 64 * 1024
+const filtersPerPacket = 26_000
+const nestedLevels = 60_000
+
+/** How the connection begins; what is then sent again and again; and how often a second, if not at full speed. */
+type Plan = { port: string; opening?: string | Buffer; flood: Buffer; perSecond?: number }
+
+const plans = {
+  'blanks in a Content-Type': ({ http }) => ({
+    port: http,
+    perSecond: 8,
+    flood: Buffer.from(
+      'POST /job/api/session HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n' +
+        `content-type: application/json${' '.repeat(7700)};x=1\r\n\r\n{}`,
+    ),
+  }),
+  'pipelined GET /livez': ({ http }) => ({
+    port: http,
+    flood: repeated(Buffer.from('GET /livez HTTP/1.1\r\nhost: x\r\n\r\n')),
+  }),
+  'WebSocket pings before CONNECT': ({ http }) => ({
+    port: http,
+    opening:
+      'GET /mqtt HTTP/1.1\r\nhost: x\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-version: 13\r\n' +
+      'sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nsec-websocket-protocol: mqtt\r\n\r\n',
+    flood: repeated(Buffer.from([0x89, 0x80, 0, 0, 0, 0])),
+  }),
+  'WebSocket empty fragments': ({ http }) => ({
+    port: http,
+    opening: Buffer.concat([
+      Buffer.from(
+        'GET /mqtt HTTP/1.1\r\nhost: x\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-version: 13\r\n' +
+          'sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nsec-websocket-protocol: mqtt\r\n\r\n',
+      ),
+      Buffer.from([0x02, 0x80, 0, 0, 0, 0]),
+    ]),
+    flood: repeated(Buffer.from([0x00, 0x80, 0, 0, 0, 0])),
+  }),
+  'MQTT PINGREQ': (abuse) => ({ ...signedIn(abuse), flood: repeated(generate({ cmd: 'pingreq' })) }),
+  'SUBSCRIBE with 26,000 filters': (abuse) => ({
+    ...signedIn(abuse),
+    flood: encode({
+      cmd: 'subscribe',
+      messageId: 1,
+      subscriptions: Array.from({ length: filtersPerPacket }, () => ({ topic: '$a', qos: 0 as const })),
+    }),
+  }),
+  'result nested 60,000 deep': (abuse) => ({
+    ...signedIn(abuse),
+    flood: encode({
+      cmd: 'publish',
+      qos: 0,
+      dup: false,
+      retain: false,
+      topic: `$aws/things/${abuse.deviceId}/jobs/1/update`,
+      payload: `{"status":"SUCCEEDED","result":${'['.repeat(nestedLevels)}${']'.repeat(nestedLevels)}}`,
+    }),
+  }),
+  '/metrics': ({ http }) => ({
+    port: http,
+    perSecond: 40,
+    flood: Buffer.from('GET /%6detrics HTTP/1.1\r\nhost: x\r\n\r\n'),
+  }),
+} satisfies Record<string, (abuse: Abuse) => Plan>
+
+export type AbuseKind = keyof typeof plans
+export const abuseKinds = Object.keys(plans) as AbuseKind[]
+
+function signedIn({ mqtt, deviceId, token }: Abuse): Pick<Plan, 'port' | 'opening'> {
+  const connectPacket = encode({
+    cmd: 'connect',
+    protocolId: 'MQTT',
+    protocolVersion: 5,
+    clean: true,
+    clientId: deviceId,
+    keepalive: 0,
+    username: deviceId,
+    password: Buffer.from(token),
+  })
+  return { port: mqtt, opening: connectPacket }
+}
+
+function encode(packet: Packet): Buffer {
+  return generate(packet, { protocolVersion: 5 })
+}
+
+function repeated(unit: Buffer): Buffer {
+  return Buffer.concat(Array.from({ length: Math.ceil(chunkBytes / unit.length) }, () => unit))
+}
+
+function flood({ port: address, opening, flood: bytes, perSecond }: Plan): void {
+  const { hostname, port } = new URL(address)
+  const socket = connect(Number(port), hostname)
+  socket.setNoDelay(true)
+  socket.on('error', () => undefined)
+  socket.once('close', () => setTimeout(() => flood({ port: address, flood: bytes, ...more }), reconnectMs))
+  const more = { ...(opening && { opening }), ...(perSecond && { perSecond }) }
+  const begin = () => (perSecond === undefined ? pour(socket, bytes) : drip(socket, bytes, perSecond))
+  socket.on('connect', () => {
+    if (opening === undefined) begin()
+    else {
+      socket.write(opening)
+      socket.once('data', begin)
+    }
+    process.send?.('flooding')
+  })
+  // What is answered is read, so that nothing holds the server back.
+  socket.resume()
+}
+
+function pour(socket: Socket, bytes: Buffer): void {
+  let isFull = false
+  while (!isFull && socket.writable) isFull = !socket.write(bytes)
+  if (socket.writable) socket.once('drain', () => pour(socket, bytes))
+}
+
+function drip(socket: Socket, bytes: Buffer, perSecond: number): void {
+  const timer = setInterval(() => socket.write(bytes), 1000 / perSecond)
+  socket.once('close', () => clearInterval(timer))
+}
+
+if (process.argv[1] === abuserFile) {
+  process.once('message', (abuse: Abuse) => flood(plans[abuse.kind](abuse)))
+  process.once('disconnect', () => process.exit())
+}

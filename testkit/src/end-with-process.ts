@@ -1,0 +1,14 @@
+// However a test ends, the programs that it has started end with its process.
+
+import type { ChildProcess } from 'node:child_process'
+
+const living = new Set<ChildProcess>()
+
+process.on('exit', () => {
+  for (const child of living) child.kill('SIGKILL')
+})
+
+export function endWithProcess(child: ChildProcess): void {
+  living.add(child)
+  child.once('exit', () => living.delete(child))
+}
