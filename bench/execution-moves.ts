@@ -5,7 +5,7 @@
 import { createDatabase, startPostgres } from '@jobcast/testkit/postgres-server'
 import type { DeviceReport } from '../server/src/domain/device-report.ts'
 import { steadyInstant } from '../server/src/domain/instants.ts'
-import type { Store } from '../server/src/domain/store.ts'
+import type { Store } from '../server/src/domain/ports/store.ts'
 import { openPostgresStore } from '../server/src/store/postgres/postgres-store.ts'
 import { openSqliteStore } from '../server/src/store/sqlite/sqlite-store.ts'
 import { median } from './numbers.ts'

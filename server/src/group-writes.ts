@@ -1,7 +1,8 @@
 // Concurrent writes share commits; here are the limits of each queue.
 
 import type { DeviceReport } from './domain/device-report.ts'
-import type { Store, Trigger, TriggerOutcome } from './domain/store.ts'
+import type { Store } from './domain/ports/store.ts'
+import type { Trigger, TriggerOutcome } from './domain/ports/triggers.ts'
 import type { Tell, WriteKind } from './observe/events.ts'
 import type { Metrics } from './observe/metrics.ts'
 import { GroupCommit } from './store/group-commit.ts'

@@ -5,9 +5,9 @@ export {
   loadConfig,
   loadPlace,
 } from './config.ts'
+export { StorageUnavailable } from './domain/ports/storage-errors.ts'
 export { newSecretText } from './domain/secret-text.ts'
 export { signWebhook } from './domain/sign-webhook.ts'
-export { StorageUnavailable } from './domain/store.ts'
 export { type RunningServer, type StartOptions, startServer } from './server.ts'
 export { envName, type SettingName, settings } from './settings.ts'
 export { type SchemaChange, StartRefused } from './store/migrate.ts'

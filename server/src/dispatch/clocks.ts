@@ -2,7 +2,7 @@
 
 import type { Moment } from '../domain/execution.ts'
 import { type NotifyDeps, notifyTaken } from '../domain/notify-moved.ts'
-import type { Store } from '../domain/store.ts'
+import type { Store } from '../domain/ports/store.ts'
 
 export type ClockDeps = NotifyDeps & {
   store: Pick<Store, 'fireClocks'>

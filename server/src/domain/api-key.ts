@@ -2,6 +2,10 @@
 
 import { ApiError, type NewApiKey, parseInstant, scopes } from '@jobcast/contract'
 import { type Caller, requireScope } from './caller.ts'
+import type { StoredApiKey } from './ports/api-keys.ts'
+import type { StoredOwner } from './ports/owners.ts'
+import type { Slice, Sliced } from './ports/slices.ts'
+import type { Store } from './ports/store.ts'
 import {
   hashSecret,
   newSecretText,
@@ -10,7 +14,6 @@ import {
   secretId,
   secretMatches,
 } from './secret-text.ts'
-import type { Slice, Sliced, Store, StoredApiKey, StoredOwner } from './store.ts'
 
 export type KeyDeps = { store: Store; now: () => number }
 

@@ -1,8 +1,9 @@
 // Who is calling: an API key that was judged good for this request.
 
 import { ApiError, type Scope } from '@jobcast/contract'
+import type { StoredApiKey } from './ports/api-keys.ts'
+import type { Store } from './ports/store.ts'
 import { secretId, secretMatches } from './secret-text.ts'
-import type { Store, StoredApiKey } from './store.ts'
 
 export type Caller = {
   readonly keyId: string

@@ -4,7 +4,8 @@ import { ApiError } from '@jobcast/contract'
 import { actorOf, type Caller } from './caller.ts'
 import type { Moment } from './execution.ts'
 import { type NotifyDeps, notifyTaken } from './notify-moved.ts'
-import type { Store, StoredExecution } from './store.ts'
+import type { StoredExecution } from './ports/executions.ts'
+import type { Store } from './ports/store.ts'
 
 export type CancelDeps = NotifyDeps & { store: Store; moment: () => Moment }
 

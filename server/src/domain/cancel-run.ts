@@ -4,8 +4,8 @@ import { ApiError } from '@jobcast/contract'
 import { actorOf, type Caller } from './caller.ts'
 import { type CancelDeps, cancelEvent } from './cancel-execution.ts'
 import { notifyTaken } from './notify-moved.ts'
+import type { StoredRun } from './ports/runs.ts'
 import { isFinished } from './read-execution.ts'
-import type { StoredRun } from './store.ts'
 
 /** What ends meanwhile by itself keeps its end. Breaking off half way leaves a run that can be canceled again. */
 export async function cancelRun(

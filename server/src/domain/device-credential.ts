@@ -3,9 +3,10 @@
 import { ApiError } from '@jobcast/contract'
 import type { Caller } from './caller.ts'
 import type { DeviceLink } from './device-link.ts'
+import type { DeviceKey, DeviceToken } from './ports/devices.ts'
+import type { Store } from './ports/store.ts'
 import { hashSecret, newSecretText } from './secret-text.ts'
 import type { CredentialChanges } from './sign-in.ts'
-import type { DeviceKey, DeviceToken, Store } from './store.ts'
 
 export type CredentialDeps = {
   store: Pick<Store, 'setDeviceToken'>

@@ -2,8 +2,10 @@
 // asks gets what is pending, and a hint that gets lost costs seconds.
 
 import type { DeviceExecution, DeviceQueue } from './device-report.ts'
+import type { DeviceKey } from './ports/devices.ts'
+import type { Transport } from './ports/presence.ts'
+import type { LaunchedRun } from './ports/triggers.ts'
 import type { SignedInDevice } from './sign-in.ts'
-import type { DeviceKey, LaunchedRun, Transport } from './store.ts'
 
 /** A device as one text, for what is kept by device. */
 export function deviceText({ ownerNo, deviceId }: DeviceKey): string {

@@ -3,7 +3,8 @@
 import type { ExecState, ReportedStatus } from '@jobcast/contract'
 import type { Moment, StepTimeout } from './execution.ts'
 import type { SteadyInstant, WallInstant } from './instants.ts'
-import type { DeviceKey, Moved } from './store.ts'
+import type { DeviceKey } from './ports/devices.ts'
+import type { Moved } from './ports/executions.ts'
 
 /** An execution as its device sees it. */
 export type DeviceExecution = {

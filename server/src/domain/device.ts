@@ -5,7 +5,9 @@ import { actorOf, type Caller } from './caller.ts'
 import { type CredentialDeps, disconnectDevice } from './device-credential.ts'
 import type { Moment } from './execution.ts'
 import { type NotifyDeps, notifyMoved } from './notify-moved.ts'
-import type { DeviceKey, DevicePut, Put, Slice, Sliced, Store, StoredDevice } from './store.ts'
+import type { DeviceKey, DevicePut, StoredDevice } from './ports/devices.ts'
+import type { Put, Slice, Sliced } from './ports/slices.ts'
+import type { Store } from './ports/store.ts'
 
 /** What is known of connected devices and not written yet. */
 export type PresenceView = {

@@ -5,8 +5,9 @@ import { type CredentialDeps, disconnectDevice } from './device-credential.ts'
 import { DeviceError } from './device-error.ts'
 import type { EnrollRequest } from './device-request.ts'
 import { isOpen } from './judge-enrollment.ts'
+import type { EnrollOutcome, StoredEnrollment } from './ports/enrollments.ts'
+import type { Store } from './ports/store.ts'
 import { hashSecret, newSecretText, secretId, secretMatches } from './secret-text.ts'
-import type { EnrollOutcome, Store, StoredEnrollment } from './store.ts'
 
 export type EnrollDeps = Pick<CredentialDeps, 'now' | 'credentialChanges' | 'link'> & {
   store: Pick<Store, 'findEnrollment' | 'enrollDevice'>

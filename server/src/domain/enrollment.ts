@@ -2,8 +2,10 @@
 
 import { ApiError, type NewEnrollment } from '@jobcast/contract'
 import type { Caller } from './caller.ts'
+import type { StoredEnrollment } from './ports/enrollments.ts'
+import type { Slice, Sliced } from './ports/slices.ts'
+import type { Store } from './ports/store.ts'
 import { hashSecret, newSecretText } from './secret-text.ts'
-import type { Slice, Sliced, Store, StoredEnrollment } from './store.ts'
 
 export type EnrollmentDeps = {
   store: Pick<Store, 'createEnrollment' | 'listEnrollments' | 'revokeEnrollment'>

@@ -14,7 +14,7 @@ import {
   timesOutAt,
 } from './execution.ts'
 import type { WallInstant } from './instants.ts'
-import type { Moved, StoredTransition } from './store.ts'
+import type { Moved, StoredTransition } from './ports/executions.ts'
 
 /** An execution as it is loaded to be moved, or to be shown to its device. */
 export type LiveExecution = {

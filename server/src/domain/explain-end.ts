@@ -2,7 +2,7 @@
 
 import { toInstant } from '@jobcast/contract'
 import type { WallInstant } from './instants.ts'
-import type { StoredExecution, StoredTransition } from './store.ts'
+import type { StoredExecution, StoredTransition } from './ports/executions.ts'
 
 export function explainEnd(
   execution: Pick<StoredExecution, 'execState' | 'attempt' | 'finishedAt'>,

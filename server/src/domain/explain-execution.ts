@@ -7,7 +7,9 @@ import type { DeviceExecution } from './device-report.ts'
 import { isTerminal, type Moment } from './execution.ts'
 import { byWhom, explainEnd, inWords } from './explain-end.ts'
 import { onWallClock, type WallInstant } from './instants.ts'
-import type { Store, StoredExecution, StoredPresence, StoredTransition } from './store.ts'
+import type { StoredExecution, StoredTransition } from './ports/executions.ts'
+import type { StoredPresence } from './ports/presence.ts'
+import type { Store } from './ports/store.ts'
 
 export type ExplainDeps = { store: Store; moment: () => Moment; presence: PresenceView }
 

@@ -2,7 +2,7 @@
 
 import type { ExecState } from '@jobcast/contract'
 import { isActive } from './execution.ts'
-import type { Flow } from './fleet-store.ts'
+import type { Flow } from './ports/fleet.ts'
 
 export const stepMs = 5 * 60_000
 

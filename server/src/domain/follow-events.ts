@@ -6,7 +6,7 @@ import { ApiError } from '@jobcast/contract'
 import { type Caller, troubleOf } from './caller.ts'
 import type { EventFilter, StoredEvent } from './event.ts'
 import type { ChangeSignal } from './ports/change-signal.ts'
-import type { Store } from './store.ts'
+import type { Store } from './ports/store.ts'
 
 export type FollowEventsDeps = {
   store: Pick<Store, 'listEvents' | 'getEventBounds' | 'findEventBefore' | 'findApiKey'>

@@ -2,7 +2,9 @@
 
 import { ApiError, defaultRetry, type JobContent, maxDocumentBytes } from '@jobcast/contract'
 import type { Caller } from './caller.ts'
-import type { Put, Store, StoredJob } from './store.ts'
+import type { StoredJob } from './ports/jobs.ts'
+import type { Put } from './ports/slices.ts'
+import type { Store } from './ports/store.ts'
 
 export type JobDeps = { store: Store; now: () => number }
 

@@ -1,7 +1,7 @@
 // Whether a device may enrol, asked by every store inside its transaction.
 
 import { timingSafeEqual } from 'node:crypto'
-import type { StoredEnrollment } from './store.ts'
+import type { StoredEnrollment } from './ports/enrollments.ts'
 
 /** How long the same device may ask again for an answer that got lost. */
 const claimMs = 10 * 60 * 1000

@@ -1,7 +1,7 @@
 // What nodes report of a device may arrive in another order than it happened: which of it holds.
 
 import type { SteadyInstant } from './instants.ts'
-import type { PresenceChange, StoredPresence } from './store.ts'
+import type { PresenceChange, StoredPresence } from './ports/presence.ts'
 
 /** `session`: since when the device's last session is, or was, open. */
 export type KnownPresence = StoredPresence & { session: SteadyInstant | null }

@@ -2,7 +2,8 @@
 // hint: the store has the truth, and a hint that gets lost costs seconds.
 
 import type { SteadyInstant } from './instants.ts'
-import type { DeviceKey, LaunchedRun } from './store.ts'
+import type { DeviceKey } from './ports/devices.ts'
+import type { LaunchedRun } from './ports/triggers.ts'
 
 export type Hint =
   /** The queues of these devices have changed. */

@@ -3,7 +3,7 @@
 import type { DeviceLink } from './device-link.ts'
 import { isActive } from './execution.ts'
 import type { ChangeSignal } from './ports/change-signal.ts'
-import type { Moved } from './store.ts'
+import type { Moved } from './ports/executions.ts'
 
 export type NotifyDeps = { link: DeviceLink; changes: ChangeSignal }
 

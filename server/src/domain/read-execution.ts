@@ -3,7 +3,9 @@
 import { ApiError } from '@jobcast/contract'
 import type { Caller } from './caller.ts'
 import { isTerminal } from './execution.ts'
-import type { Store, StoredExecution, StoredRun } from './store.ts'
+import type { StoredExecution } from './ports/executions.ts'
+import type { StoredRun } from './ports/runs.ts'
+import type { Store } from './ports/store.ts'
 import { type Patience, type WaitDeps, waitForEnd } from './wait-for-end.ts'
 
 export type ReadDeps = WaitDeps & { store: Store }

@@ -2,8 +2,8 @@
 
 import type { Caller } from './caller.ts'
 import { type Step, stepMs } from './fleet-steps.ts'
-import type { FleetLevels } from './fleet-store.ts'
-import type { Store } from './store.ts'
+import type { FleetLevels } from './ports/fleet.ts'
+import type { Store } from './ports/store.ts'
 
 export type FleetDeps = { store: Store; fleetHistory: FleetHistory }
 

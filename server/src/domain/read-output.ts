@@ -5,7 +5,7 @@ import { ApiError } from '@jobcast/contract'
 import type { Caller } from './caller.ts'
 import type { OutputSlice } from './device-report.ts'
 import type { ChangeSignal } from './ports/change-signal.ts'
-import type { Store } from './store.ts'
+import type { Store } from './ports/store.ts'
 import type { WaitDeps } from './wait-for-end.ts'
 
 export type ReadOutputDeps = WaitDeps & {

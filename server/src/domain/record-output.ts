@@ -4,8 +4,8 @@
 import { DeviceError } from './device-error.ts'
 import { type OutputRequest, parseJobId, unknownExecution } from './device-request.ts'
 import type { ChangeSignal } from './ports/change-signal.ts'
+import type { DeviceKey } from './ports/devices.ts'
 import { type ReportDeps, unknownDevice } from './report-execution.ts'
-import type { DeviceKey } from './store.ts'
 
 export type OutputDeps = ReportDeps & {
   maxOutputBytes: number

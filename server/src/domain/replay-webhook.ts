@@ -3,9 +3,9 @@
 import { ApiError, type DeliveryState } from '@jobcast/contract'
 import type { Caller } from './caller.ts'
 import { subjectOf } from './event.ts'
-import type { Slice, Sliced } from './store.ts'
-import { getWebhook, tellChanged, type WebhookDeps } from './webhook.ts'
-import { filterOf, type StoredDelivery, type StoredWebhook } from './webhook-store.ts'
+import type { Slice, Sliced } from './ports/slices.ts'
+import type { StoredDelivery, StoredWebhook } from './ports/webhooks.ts'
+import { filterOf, getWebhook, tellChanged, type WebhookDeps } from './webhook.ts'
 
 export async function listDeliveries(
   { store }: WebhookDeps,

@@ -11,8 +11,9 @@ import {
 } from './device-request.ts'
 import { isTerminal, type Moment } from './execution.ts'
 import { type NotifyDeps, notifyMoved } from './notify-moved.ts'
+import type { DeviceKey } from './ports/devices.ts'
 import type { Documents } from './ports/documents.ts'
-import type { DeviceKey, Store } from './store.ts'
+import type { Store } from './ports/store.ts'
 
 export type ReportDeps = NotifyDeps & {
   store: Store

@@ -2,7 +2,8 @@
 
 import { ApiError, type RetryRequest } from '@jobcast/contract'
 import type { Caller } from './caller.ts'
-import type { Store, StoredRun } from './store.ts'
+import type { StoredRun } from './ports/runs.ts'
+import type { Store } from './ports/store.ts'
 import { launchRun, type TriggerDeps } from './trigger-job.ts'
 
 export type RetryDeps = TriggerDeps & { store: Pick<Store, 'getRun' | 'listUnsuccessful'> }

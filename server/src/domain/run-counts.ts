@@ -2,7 +2,7 @@
 
 import { type ExecState, execStates } from '@jobcast/contract/words'
 import { isTerminal } from './execution.ts'
-import type { Moved } from './store.ts'
+import type { Moved } from './ports/executions.ts'
 
 /** `counts`: what to add to the count of each state. */
 export type RunChange = {

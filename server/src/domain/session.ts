@@ -4,9 +4,10 @@
 import { ApiError, type SignIn } from '@jobcast/contract'
 import { readOwnKey } from './api-key.ts'
 import { type Caller, callerOfKey, identifyCaller } from './caller.ts'
+import type { StoredApiKey } from './ports/api-keys.ts'
+import type { SessionKind, StoredSession } from './ports/sessions.ts'
+import type { Store } from './ports/store.ts'
 import { hashSecret, newSecretText, secretId, secretMatches } from './secret-text.ts'
-import type { SessionKind, StoredSession } from './session-store.ts'
-import type { Store, StoredApiKey } from './store.ts'
 
 export type SessionDeps = { store: Store; now: () => number }
 

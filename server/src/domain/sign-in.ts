@@ -1,7 +1,8 @@
 // A device shows who it is: its token, or a certificate that the settings trust.
 
+import type { DeviceKey } from './ports/devices.ts'
+import type { Store } from './ports/store.ts'
 import { secretId, secretMatches } from './secret-text.ts'
-import type { DeviceKey, Store } from './store.ts'
 
 export type SignInDeps = {
   store: Pick<Store, 'findDeviceByToken' | 'findDeviceByCertificate'>

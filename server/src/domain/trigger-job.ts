@@ -5,7 +5,7 @@ import { ApiError, type TriggerRequest } from '@jobcast/contract'
 import type { Caller } from './caller.ts'
 import type { DeviceLink } from './device-link.ts'
 import type { Moment } from './execution.ts'
-import type { LaunchedRun, Trigger, TriggerOutcome } from './store.ts'
+import type { LaunchedRun, Trigger, TriggerOutcome } from './ports/triggers.ts'
 
 export type TriggerDeps = {
   /** Resolves once the trigger is on disk. */

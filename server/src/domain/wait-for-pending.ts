@@ -3,8 +3,9 @@
 import { setTimeout as rest } from 'node:timers/promises'
 import { deviceText } from './device-link.ts'
 import type { ChangeSignal } from './ports/change-signal.ts'
+import type { DeviceKey } from './ports/devices.ts'
+import type { Store } from './ports/store.ts'
 import type { CredentialChanges } from './sign-in.ts'
-import type { DeviceKey, Store } from './store.ts'
 import type { Patience } from './wait-for-end.ts'
 
 export type PendingDeps = {

@@ -5,8 +5,10 @@ import { isIP } from 'node:net'
 import { ApiError, type WebhookContent } from '@jobcast/contract'
 import type { IsAllowedAddress } from './allowed-address.ts'
 import type { Caller } from './caller.ts'
-import type { Put, Store } from './store.ts'
-import type { StoredWebhook } from './webhook-store.ts'
+import type { EventFilter } from './event.ts'
+import type { Put } from './ports/slices.ts'
+import type { Store } from './ports/store.ts'
+import type { StoredWebhook } from './ports/webhooks.ts'
 
 export type WebhookDeps = {
   store: Store
@@ -147,4 +149,13 @@ function addressesIn(hostname: string): string[] {
   const host = hostname.replace(/^\[|\]$/g, '')
   if (isIP(host) !== 0) return [host]
   return /(?:^|\.)localhost\.?$/.test(host) ? ['127.0.0.1', '::1'] : []
+}
+
+/** Which events it is sent. */
+export function filterOf({ eventTypes, jobName, deviceId }: StoredWebhook): EventFilter {
+  return {
+    types: eventTypes,
+    ...(jobName !== null && { jobName }),
+    ...(deviceId !== null && { deviceId }),
+  }
 }

@@ -10,9 +10,9 @@ import {
   parseStartNext,
   parseUpdate,
 } from '../domain/device-request.ts'
+import type { DeviceKey } from '../domain/ports/devices.ts'
 import { type OutputDeps, recordOutput } from '../domain/record-output.ts'
 import { describeExecution, readPending, reportExecution, startNext } from '../domain/report-execution.ts'
-import type { DeviceKey } from '../domain/store.ts'
 import {
   type AnswerFormat,
   type DocumentAs,

@@ -1,7 +1,7 @@
 // A cursor is the position where the previous page ended, encoded so that clients treat it as opaque.
 
 import { ApiError } from '@jobcast/contract'
-import type { Slice, Sliced } from '../domain/store.ts'
+import type { Slice, Sliced } from '../domain/ports/slices.ts'
 
 export function toPage<T, Key, Out>(sliced: Sliced<T, Key>, toOut: (item: T) => Out) {
   return {

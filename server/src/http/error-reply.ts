@@ -2,7 +2,7 @@
 
 import { ApiError, type ErrorBody, type ProblemBody } from '@jobcast/contract'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { StorageUnavailable, TooMuchWaiting } from '../domain/store.ts'
+import { StorageUnavailable, TooMuchWaiting } from '../domain/ports/storage-errors.ts'
 import { rateLimitHeaders } from '../limits/rate-limit-headers.ts'
 import type { Tell } from '../observe/events.ts'
 import type { App } from './app-type.ts'

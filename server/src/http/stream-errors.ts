@@ -2,7 +2,7 @@
 
 import type { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { StorageUnavailable } from '../domain/store.ts'
+import { StorageUnavailable } from '../domain/ports/storage-errors.ts'
 import type { ServiceEvent, Tell } from '../observe/events.ts'
 
 /** Errors before the headers are answered like any other. */

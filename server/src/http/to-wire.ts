@@ -18,21 +18,18 @@ import {
   type Webhook,
 } from '@jobcast/contract'
 import type { Explanation as ExplanationFound } from '../domain/explain-execution.ts'
-import type { StoredFleetDevice, WaitingExecution } from '../domain/fleet-store.ts'
 import { type BothClocks, onWallClock, type WallInstant } from '../domain/instants.ts'
+import type { StoredApiKey } from '../domain/ports/api-keys.ts'
+import type { StoredDevice } from '../domain/ports/devices.ts'
+import type { StoredEnrollment } from '../domain/ports/enrollments.ts'
+import type { StoredExecution, StoredTransition } from '../domain/ports/executions.ts'
+import type { StoredFleetDevice, WaitingExecution } from '../domain/ports/fleet.ts'
+import type { StoredJob } from '../domain/ports/jobs.ts'
+import type { StoredOwner } from '../domain/ports/owners.ts'
+import type { StoredRun } from '../domain/ports/runs.ts'
+import type { StoredDelivery, StoredWebhook } from '../domain/ports/webhooks.ts'
 import { isFinished } from '../domain/read-execution.ts'
 import type { FleetNow } from '../domain/read-fleet.ts'
-import type {
-  StoredApiKey,
-  StoredDevice,
-  StoredEnrollment,
-  StoredExecution,
-  StoredJob,
-  StoredOwner,
-  StoredRun,
-  StoredTransition,
-} from '../domain/store.ts'
-import type { StoredDelivery, StoredWebhook } from '../domain/webhook-store.ts'
 
 /** People read the wall clock: an instant of the other one is refused. */
 function toInstant(at: WallInstant): string {

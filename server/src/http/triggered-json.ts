@@ -2,7 +2,7 @@
 // every time.
 
 import { toLaunchedAt } from '@jobcast/contract'
-import type { LaunchedRun } from '../domain/store.ts'
+import type { LaunchedRun } from '../domain/ports/triggers.ts'
 
 type NamedDevice = LaunchedRun['devices'][number]
 

@@ -1,6 +1,6 @@
 // A map by device. Two steps instead of one key made of both: a fan-out looks up ten thousand devices of one owner.
 
-import type { DeviceKey } from '../domain/store.ts'
+import type { DeviceKey } from '../domain/ports/devices.ts'
 
 export class ByDevice<T> {
   readonly #owners = new Map<number, Map<string, T>>()

@@ -1,7 +1,7 @@
 // When executions were handed to a connection and when a device confirmed them. Gathered and written together,
 // after the triggers: a fan-out to a fleet would else be as many commits. What a crash takes is a time, no execution.
 
-import type { Store } from '../domain/store.ts'
+import type { Store } from '../domain/ports/store.ts'
 
 const idsPerWrite = 1000
 /** What is more than this is not noted: it means that the storage has been away for long. */

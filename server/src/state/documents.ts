@@ -1,6 +1,6 @@
 // The documents of jobs, as JSON text. A version of a job never changes, so what was read once holds.
 
-import type { Store } from '../domain/store.ts'
+import type { Store } from '../domain/ports/store.ts'
 
 /** All kept documents together, in characters. */
 const maxKept = 16 * 1024 * 1024

@@ -2,7 +2,7 @@
 // event log, per owner, from where the last look ended. So only the first look is long, and any node can do it.
 
 import { addFlow, emptyStep, type Step, stepMs } from '../domain/fleet-steps.ts'
-import type { Store } from '../domain/store.ts'
+import type { Store } from '../domain/ports/store.ts'
 
 type HistoryStore = Pick<Store, 'countFlows' | 'findEventBefore' | 'getEventBounds'>
 

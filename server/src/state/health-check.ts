@@ -1,7 +1,7 @@
 // Can the storage be written right now? One look at a time, shared by all who ask, and good for a second: whoever
 // asks needs no key, and each look costs a sync of the disk.
 
-import { StorageUnavailable } from '../domain/store.ts'
+import { StorageUnavailable } from '../domain/ports/storage-errors.ts'
 
 const goodForMs = 1000
 /** A disk that takes longer is as good as none. */

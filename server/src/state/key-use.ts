@@ -1,7 +1,7 @@
 // When each key was used last. Kept in memory and written in one go now and then: a write for each
 // request would double the writes of a trigger.
 
-import type { Store } from '../domain/store.ts'
+import type { Store } from '../domain/ports/store.ts'
 
 export class KeyUse {
   readonly #store: Pick<Store, 'recordKeyUse'>

@@ -4,7 +4,9 @@
 import { keyOf } from '../domain/device-link.ts'
 import type { SteadyInstant, WallInstant } from '../domain/instants.ts'
 import type { LeftDevice } from '../domain/nodes.ts'
-import type { DeviceKey, PresenceChange, Store, Transport } from '../domain/store.ts'
+import type { DeviceKey } from '../domain/ports/devices.ts'
+import type { PresenceChange, Transport } from '../domain/ports/presence.ts'
+import type { Store } from '../domain/ports/store.ts'
 import { ByDevice } from './by-device.ts'
 
 /** A device that asks by HTTP is online until it has been silent for so long. */

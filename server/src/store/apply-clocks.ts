@@ -2,7 +2,7 @@
 
 import { dueEvent, isEndedBy, type Moment, type RunClock } from '../domain/execution.ts'
 import type { LiveExecution } from '../domain/execution-move.ts'
-import type { Moved } from '../domain/store.ts'
+import type { Moved } from '../domain/ports/executions.ts'
 import { batchSize, type MoveBatch } from './apply-moves.ts'
 
 export const runClocks: readonly RunClock[] = ['expire', 'miss-deadline']

@@ -12,8 +12,8 @@ import {
   offerAgain,
 } from '../domain/execution-move.ts'
 import type { OutputPiece } from '../domain/keep-output.ts'
+import type { ExecutionMove, Moved, MoveOutcome } from '../domain/ports/executions.ts'
 import { countMoves, type RunChange } from '../domain/run-counts.ts'
-import type { ExecutionMove, Moved, MoveOutcome } from '../domain/store.ts'
 
 /** How many executions one step loads. SQLite's writer takes about 20 ms for them; others get between two batches. */
 export const batchSize = 1000

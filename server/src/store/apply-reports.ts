@@ -5,7 +5,7 @@ import { isActive, isOffered } from '../domain/execution.ts'
 import { type LiveExecution, toDeviceExecution } from '../domain/execution-move.ts'
 import { judgeReport, refuseOutput } from '../domain/judge-report.ts'
 import { keepOutput } from '../domain/keep-output.ts'
-import type { Moved } from '../domain/store.ts'
+import type { Moved } from '../domain/ports/executions.ts'
 import type { MoveBatch } from './apply-moves.ts'
 
 type StartNext = Extract<DeviceReport, { kind: 'start-next' }>

@@ -1,7 +1,7 @@
 // Group commit: whatever arrives while a commit is under way is written together by the next one.
 // No timer: with one caller a write starts at once, with many callers groups grow by themselves.
 
-import { StorageUnavailable, TooMuchWaiting } from '../domain/store.ts'
+import { StorageUnavailable, TooMuchWaiting } from '../domain/ports/storage-errors.ts'
 
 export type GroupCommitOptions<In, Out> = {
   /** What an item costs, for example its number of executions. */

@@ -1,4 +1,4 @@
-import type { Sliced } from '../domain/store.ts'
+import type { Sliced } from '../domain/ports/slices.ts'
 
 /** Takes one item more than the limit as the sign that the list goes on. */
 export function sliced<T, Key>(found: T[], limit: number, keyOf: (item: T) => Key): Sliced<T, Key> {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError, type ErrorCode, type Scope, scopes } from '@jobcast/contract'
 import { type Caller, identifyCaller, requireScope } from '../../src/domain/caller.ts'
+import type { StoredApiKey } from '../../src/domain/ports/api-keys.ts'
 import { hashSecret, newSecretText } from '../../src/domain/secret-text.ts'
-import type { StoredApiKey } from '../../src/domain/store.ts'
 
 const now = Date.UTC(2026, 10, 15)
 const secret = newSecretText('jc')

@@ -5,7 +5,8 @@ import { test } from 'node:test'
 import { type ExecState, type ExplanationCode, explanationCodes } from '@jobcast/contract'
 import type { ExecutionEvent } from '../../src/domain/execution.ts'
 import { explain, type Facts } from '../../src/domain/explain-execution.ts'
-import type { StoredPresence, StoredTransition } from '../../src/domain/store.ts'
+import type { StoredTransition } from '../../src/domain/ports/executions.ts'
+import type { StoredPresence } from '../../src/domain/ports/presence.ts'
 
 const at = Date.UTC(2026, 10, 15, 3, 0, 0, 123)
 const minute = 60_000

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Caller } from '../../src/domain/caller.ts'
+import type { ExecutionKey } from '../../src/domain/ports/executions.ts'
 import { type OutputWish, type ReadOutputDeps, readOutput } from '../../src/domain/read-output.ts'
-import type { ExecutionKey } from '../../src/domain/store.ts'
 import { ChangeSignal } from '../../src/state/change-signal.ts'
 
 const caller = { ownerNo: 1 } as Caller

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { type ErrorCode, scopes } from '@jobcast/contract'
 import type { Caller } from '../../src/domain/caller.ts'
 import { steadyInstant } from '../../src/domain/instants.ts'
-import type { LaunchedRun, Trigger, TriggerOutcome } from '../../src/domain/store.ts'
+import type { LaunchedRun, Trigger, TriggerOutcome } from '../../src/domain/ports/triggers.ts'
 import { idempotencyMs, triggerJob } from '../../src/domain/trigger-job.ts'
 
 const now = Date.UTC(2026, 10, 15)

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { deviceText } from '../../src/domain/device-link.ts'
-import type { DeviceKey, Store } from '../../src/domain/store.ts'
+import type { DeviceKey } from '../../src/domain/ports/devices.ts'
+import type { Store } from '../../src/domain/ports/store.ts'
 import { waitForPending } from '../../src/domain/wait-for-pending.ts'
 import { ChangeSignal } from '../../src/state/change-signal.ts'
 

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict'
 import type { ReportedStatus } from '@jobcast/contract'
 import type { DeviceExecution, DeviceReport, ReportOutcome } from '../../src/domain/device-report.ts'
-import type { DeviceKey, Store } from '../../src/domain/store.ts'
+import type { DeviceKey } from '../../src/domain/ports/devices.ts'
+import type { Store } from '../../src/domain/ports/store.ts'
 import { momentAt, startedAt } from './store-under-test.ts'
 
 type StartNext = Extract<DeviceReport, { kind: 'start-next' }>

@@ -1,7 +1,7 @@
 // An enrolment, and a device that asks by it.
 
 import { randomUUID } from 'node:crypto'
-import type { Enrolling, NewStoredEnrollment } from '../../src/domain/store.ts'
+import type { Enrolling, NewStoredEnrollment } from '../../src/domain/ports/enrollments.ts'
 import { startedAt } from './store-under-test.ts'
 
 export function newEnrollment(ownerNo: number, more: Partial<NewStoredEnrollment> = {}): NewStoredEnrollment {

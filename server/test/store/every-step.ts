@@ -2,7 +2,8 @@
 
 import { type ExecState, execStates } from '@jobcast/contract'
 import { steadyInstant } from '../../src/domain/instants.ts'
-import type { ExecutionFilter, Store } from '../../src/domain/store.ts'
+import type { ExecutionFilter } from '../../src/domain/ports/executions.ts'
+import type { Store } from '../../src/domain/ports/store.ts'
 import { output, startNext, update } from './device-reports.ts'
 import { enrolling, newEnrollment } from './enrolling.ts'
 import { createOne, devicePut, momentAt, moveOf, seedOwner, startedAt } from './store-under-test.ts'

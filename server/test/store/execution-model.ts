@@ -2,7 +2,8 @@
 
 import type { ExecState } from '@jobcast/contract'
 import { type ExecutionEvent, isTerminal, nextState } from '../../src/domain/execution.ts'
-import type { ExecutionFilter, LaunchedRun, Moved, StoredExecution } from '../../src/domain/store.ts'
+import type { ExecutionFilter, Moved, StoredExecution } from '../../src/domain/ports/executions.ts'
+import type { LaunchedRun } from '../../src/domain/ports/triggers.ts'
 import { wayTo } from './store-under-test.ts'
 
 export class ExecutionModel {

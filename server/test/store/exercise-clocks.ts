@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { steadyInstant } from '../../src/domain/instants.ts'
-import type { StoredJobContent } from '../../src/domain/store.ts'
+import type { StoredJobContent } from '../../src/domain/ports/jobs.ts'
 import { reportDone, startedBy, startNext, update } from './device-reports.ts'
 import {
   allExecutions,

@@ -4,7 +4,8 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { randomInputs } from '@jobcast/testkit/test-seed'
 import fc from 'fast-check'
-import type { Slice, StoredDevice } from '../../src/domain/store.ts'
+import type { StoredDevice } from '../../src/domain/ports/devices.ts'
+import type { Slice } from '../../src/domain/ports/slices.ts'
 import {
   allExecutions,
   createOne,

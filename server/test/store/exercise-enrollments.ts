@@ -4,7 +4,9 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import { steadyInstant } from '../../src/domain/instants.ts'
-import type { Enrolling, Slice, Store, StoredEnrollment } from '../../src/domain/store.ts'
+import type { Enrolling, StoredEnrollment } from '../../src/domain/ports/enrollments.ts'
+import type { Slice } from '../../src/domain/ports/slices.ts'
+import type { Store } from '../../src/domain/ports/store.ts'
 import { enrolling, newEnrollment } from './enrolling.ts'
 import {
   createOne,

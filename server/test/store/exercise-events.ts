@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { EventFilter, StoredEvent } from '../../src/domain/event.ts'
 import { steadyInstant } from '../../src/domain/instants.ts'
-import type { Store } from '../../src/domain/store.ts'
+import type { Store } from '../../src/domain/ports/store.ts'
 import { startNext, update } from './device-reports.ts'
 import { enrolling, newEnrollment } from './enrolling.ts'
 import {

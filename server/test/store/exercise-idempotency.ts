@@ -5,7 +5,7 @@ import { hash } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import { randomInputs } from '@jobcast/testkit/test-seed'
 import fc from 'fast-check'
-import type { Trigger } from '../../src/domain/store.ts'
+import type { Trigger } from '../../src/domain/ports/triggers.ts'
 import {
   allRuns,
   answered,

@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import type { Slice, StoredJobContent } from '../../src/domain/store.ts'
+import type { StoredJobContent } from '../../src/domain/ports/jobs.ts'
+import type { Slice } from '../../src/domain/ports/slices.ts'
 import {
   createOne,
   emptyContent,

@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import type { NewStoredApiKey, Slice } from '../../src/domain/store.ts'
+import type { NewStoredApiKey } from '../../src/domain/ports/api-keys.ts'
+import type { Slice } from '../../src/domain/ports/slices.ts'
 import { readAll, type StoreUnderTest, seedOwner, startedAt } from './store-under-test.ts'
 
 export async function exerciseKeys(t: TestContext, underTest: StoreUnderTest): Promise<void> {

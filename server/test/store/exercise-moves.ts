@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { execStates } from '@jobcast/contract'
 import { executionEvents, isTerminal, nextState } from '../../src/domain/execution.ts'
-import type { Moved } from '../../src/domain/store.ts'
+import type { Moved } from '../../src/domain/ports/executions.ts'
 import { unfinishedStates } from './execution-model.ts'
 import {
   allExecutions,

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { steadyInstant } from '../../src/domain/instants.ts'
-import type { Slice, Transport } from '../../src/domain/store.ts'
+import type { Transport } from '../../src/domain/ports/presence.ts'
+import type { Slice } from '../../src/domain/ports/slices.ts'
 import {
   devicePut,
   momentAt,

@@ -6,7 +6,7 @@ import { shownPending } from '@jobcast/contract'
 import { testSize } from '@jobcast/testkit/test-size'
 import type { DeviceQueue } from '../../src/domain/device-report.ts'
 import { steadyInstant } from '../../src/domain/instants.ts'
-import type { DeviceKey } from '../../src/domain/store.ts'
+import type { DeviceKey } from '../../src/domain/ports/devices.ts'
 import { output, report, reportDone, startedBy, startNext, update } from './device-reports.ts'
 import {
   assertRunsAddUp,

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import type { StoredSession } from '../../src/domain/session-store.ts'
+import type { StoredSession } from '../../src/domain/ports/sessions.ts'
 import { type StoreUnderTest, startedAt } from './store-under-test.ts'
 
 export async function exerciseSessions(t: TestContext, underTest: StoreUnderTest): Promise<void> {

@@ -15,13 +15,9 @@ import {
 } from '../../src/domain/execution.ts'
 import { type SteadyInstant, steadyInstant } from '../../src/domain/instants.ts'
 import { judgeReport } from '../../src/domain/judge-report.ts'
-import type {
-  LaunchedRun,
-  Moved,
-  StoredExecution,
-  StoredJobContent,
-  StoredTransition,
-} from '../../src/domain/store.ts'
+import type { Moved, StoredExecution, StoredTransition } from '../../src/domain/ports/executions.ts'
+import type { StoredJobContent } from '../../src/domain/ports/jobs.ts'
+import type { LaunchedRun } from '../../src/domain/ports/triggers.ts'
 import type { Update } from './device-reports.ts'
 
 type Brought = Partial<Pick<Update, 'statusDetails' | 'result' | 'clientToken'>> & {

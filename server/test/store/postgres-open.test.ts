@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createDatabase, execute, sharedPostgres } from '@jobcast/testkit/postgres-server'
-import { StorageUnavailable } from '../../src/domain/store.ts'
+import { StorageUnavailable } from '../../src/domain/ports/storage-errors.ts'
 import { StartRefused } from '../../src/store/migrate.ts'
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
 import { createOne, seedOwner } from './store-under-test.ts'

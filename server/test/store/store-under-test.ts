@@ -7,21 +7,18 @@ import type { ExecState } from '@jobcast/contract'
 import type { DeviceQueue } from '../../src/domain/device-report.ts'
 import type { ExecutionEvent, Moment } from '../../src/domain/execution.ts'
 import { steadyInstant } from '../../src/domain/instants.ts'
+import type { DeviceKey } from '../../src/domain/ports/devices.ts'
 import type {
-  DeviceKey,
   ExecutionFilter,
   ExecutionMove,
-  LaunchedRun,
   Moved,
-  Slice,
-  Sliced,
-  Store,
   StoredExecution,
-  StoredJobContent,
-  StoredRun,
-  Trigger,
-  TriggerOutcome,
-} from '../../src/domain/store.ts'
+} from '../../src/domain/ports/executions.ts'
+import type { StoredJobContent } from '../../src/domain/ports/jobs.ts'
+import type { StoredRun } from '../../src/domain/ports/runs.ts'
+import type { Slice, Sliced } from '../../src/domain/ports/slices.ts'
+import type { Store } from '../../src/domain/ports/store.ts'
+import type { LaunchedRun, Trigger, TriggerOutcome } from '../../src/domain/ports/triggers.ts'
 
 export type StoreUnderTest = {
   /** The one that is open now. */

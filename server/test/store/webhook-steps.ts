@@ -1,14 +1,14 @@
 // A webhook as a store is told of it, and what became of attempts.
 
 import assert from 'node:assert/strict'
-import type { Store } from '../../src/domain/store.ts'
+import type { Store } from '../../src/domain/ports/store.ts'
 import type {
   AttemptResult,
   StoredAttempt,
   StoredWebhook,
   WebhookProgress,
   WebhookPut,
-} from '../../src/domain/webhook-store.ts'
+} from '../../src/domain/ports/webhooks.ts'
 import { startedAt } from './store-under-test.ts'
 
 export const day = 24 * 60 * 60_000

@@ -2,8 +2,8 @@
 
 import { deviceText } from '../../domain/device-link.ts'
 import type { Hint, Nodes } from '../../domain/nodes.ts'
+import type { DeviceKey } from '../../domain/ports/devices.ts'
 import type { CredentialChanges } from '../../domain/sign-in.ts'
-import type { DeviceKey } from '../../domain/store.ts'
 import type { ChangeSignal } from '../../state/change-signal.ts'
 import type { Presence } from '../../state/presence.ts'
 import type { SteadyClock } from '../../state/steady-clock.ts'

@@ -2,7 +2,7 @@
 
 import { type DeviceLink, keyOf } from '../../domain/device-link.ts'
 import type { Nodes } from '../../domain/nodes.ts'
-import type { DeviceKey } from '../../domain/store.ts'
+import type { DeviceKey } from '../../domain/ports/devices.ts'
 import type { WebhookLink } from '../../domain/webhook.ts'
 import type { Dispatcher } from '../dispatcher.ts'
 

@@ -6,7 +6,7 @@ import type {
   StoredAttempt,
   StoredWebhook,
   WebhookProgress,
-} from '../../domain/webhook-store.ts'
+} from '../../domain/ports/webhooks.ts'
 import type { Entry } from './lanes.ts'
 import type { ProgressSource, ProgressWriter } from './progress-writer.ts'
 

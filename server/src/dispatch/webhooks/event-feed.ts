@@ -1,8 +1,9 @@
 // The events that a webhook has yet to deal with, read from the log from its cursor on.
 
 import type { StoredEvent } from '../../domain/event.ts'
-import type { Store } from '../../domain/store.ts'
-import { filterOf, type StoredWebhook } from '../../domain/webhook-store.ts'
+import type { Store } from '../../domain/ports/store.ts'
+import type { StoredWebhook } from '../../domain/ports/webhooks.ts'
+import { filterOf } from '../../domain/webhook.ts'
 
 export type FeedDeps = {
   store: Pick<Store, 'listEvents' | 'getEventBounds' | 'listTried'>

@@ -1,6 +1,6 @@
 // Writes down how far webhooks have come. What comes in while a write is under way goes with the next one.
 
-import type { WebhookProgress, WebhookStore } from '../../domain/webhook-store.ts'
+import type { WebhookProgress, WebhookStore } from '../../domain/ports/webhooks.ts'
 import type { Clock } from './clock.ts'
 
 export type ProgressSource = {

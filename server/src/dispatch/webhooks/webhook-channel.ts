@@ -3,8 +3,8 @@
 
 import type { PauseReason } from '@jobcast/contract'
 import { type StoredEvent, subjectOf } from '../../domain/event.ts'
-import type { Store } from '../../domain/store.ts'
-import type { StoredAttempt, StoredWebhook } from '../../domain/webhook-store.ts'
+import type { Store } from '../../domain/ports/store.ts'
+import type { StoredAttempt, StoredWebhook } from '../../domain/ports/webhooks.ts'
 import type { Tell } from '../../observe/events.ts'
 import type { Clock } from './clock.ts'
 import { DeliveryLedger } from './delivery-ledger.ts'

@@ -3,7 +3,7 @@
 
 import { setMaxListeners } from 'node:events'
 import { setTimeout as rest } from 'node:timers/promises'
-import type { Store } from '../../domain/store.ts'
+import type { Store } from '../../domain/ports/store.ts'
 import type { WebhookLink } from '../../domain/webhook.ts'
 import type { Tell } from '../../observe/events.ts'
 import type { Clock } from './clock.ts'

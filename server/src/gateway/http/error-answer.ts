@@ -4,7 +4,7 @@
 import { ApiError, deviceErrors } from '@jobcast/contract'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { DeviceError } from '../../domain/device-error.ts'
-import { StorageUnavailable, TooMuchWaiting } from '../../domain/store.ts'
+import { StorageUnavailable, TooMuchWaiting } from '../../domain/ports/storage-errors.ts'
 import type { Tell } from '../../observe/events.ts'
 import { toExecutionState } from '../to-device.ts'
 import type { GatewayApp } from './gateway-app.ts'

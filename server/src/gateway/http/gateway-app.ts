@@ -9,8 +9,8 @@ import type {
   RawServerDefault,
 } from 'fastify'
 import type { EnrollDeps, ShownEnrollment } from '../../domain/enroll-device.ts'
+import type { DeviceKey } from '../../domain/ports/devices.ts'
 import type { SignInDeps } from '../../domain/sign-in.ts'
-import type { DeviceKey } from '../../domain/store.ts'
 import type { PendingDeps } from '../../domain/wait-for-pending.ts'
 import type { RateLimits } from '../../limits/rate-limits.ts'
 import type { Tell } from '../../observe/events.ts'

@@ -2,8 +2,8 @@
 
 import type { FastifyRequest } from 'fastify'
 import { deviceText } from '../../domain/device-link.ts'
+import type { DeviceKey } from '../../domain/ports/devices.ts'
 import { signInByToken } from '../../domain/sign-in.ts'
-import type { DeviceKey } from '../../domain/store.ts'
 import { addressGroup } from '../../limits/address-group.ts'
 import type { RateLimits } from '../../limits/rate-limits.ts'
 import type { GatewayApp, HttpGatewayDeps } from './gateway-app.ts'

@@ -2,7 +2,7 @@
 // while the phase accepts no more, and enforces deadlines.
 
 import type { BothClocks } from '../../domain/instants.ts'
-import type { Transport } from '../../domain/store.ts'
+import type { Transport } from '../../domain/ports/presence.ts'
 import type { Tell } from '../../observe/events.ts'
 import type { ByteStream } from './byte-stream.ts'
 import { Frames } from './frames.ts'

@@ -3,7 +3,7 @@
 import { topicPrefix } from '@jobcast/contract'
 import type { ISubscribePacket, IUnsubscribePacket } from 'mqtt-packet'
 import type { SeenQueue } from '../../domain/device-link.ts'
-import type { DeviceKey } from '../../domain/store.ts'
+import type { DeviceKey } from '../../domain/ports/devices.ts'
 import type { Request } from './in-order.ts'
 import type { Outbox } from './outbox.ts'
 import type { PublishPacket } from './packets.ts'

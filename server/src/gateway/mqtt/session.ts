@@ -10,8 +10,8 @@ import {
   type SeenQueue,
 } from '../../domain/device-link.ts'
 import type { SteadyInstant } from '../../domain/instants.ts'
+import type { Transport } from '../../domain/ports/presence.ts'
 import type { SignedInDevice } from '../../domain/sign-in.ts'
-import type { Transport } from '../../domain/store.ts'
 import type { RateLimits } from '../../limits/rate-limits.ts'
 import { acceptance, type ConnectTerms } from './connect-terms.ts'
 import { afterConnect } from './frame-rules.ts'

@@ -10,8 +10,8 @@ import {
   WaitQuery,
 } from '@jobcast/contract'
 import { type CancelDeps, cancelExecution } from '../../domain/cancel-execution.ts'
+import type { ExecutionFilter } from '../../domain/ports/executions.ts'
 import { type ReadDeps, readExecution } from '../../domain/read-execution.ts'
-import type { ExecutionFilter } from '../../domain/store.ts'
 import type { App } from '../app-type.ts'
 import { callerOf, type IdentifyDeps } from '../authenticate.ts'
 import { numberSlice, toPage } from '../cursor.ts'

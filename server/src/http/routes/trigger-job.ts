@@ -2,7 +2,7 @@
 
 import { TriggeredExecution, TriggerRequest } from '@jobcast/contract'
 import Type from 'typebox'
-import type { LaunchedRun } from '../../domain/store.ts'
+import type { LaunchedRun } from '../../domain/ports/triggers.ts'
 import { type TriggerDeps, triggerJob } from '../../domain/trigger-job.ts'
 import type { App } from '../app-type.ts'
 import { callerOf } from '../authenticate.ts'

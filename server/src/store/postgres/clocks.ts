@@ -2,7 +2,7 @@
 // what one has locked, another passes over.
 
 import type { Moment, RunClock } from '../../domain/execution.ts'
-import type { Store } from '../../domain/store.ts'
+import type { Store } from '../../domain/ports/store.ts'
 import { applyClocks, RunCursors, runClocks } from '../apply-clocks.ts'
 import { batchSize } from '../apply-moves.ts'
 import { LIVE, RUN_RANGE } from '../live-executions.ts'

@@ -1,7 +1,7 @@
 // The database as the statement files see it: reads, and transactions that hold as a whole.
 
 import pg from 'pg'
-import { StorageUnavailable } from '../../domain/store.ts'
+import { StorageUnavailable } from '../../domain/ports/storage-errors.ts'
 import type { Queries as NamedQueries } from '../queries.ts'
 import { rows } from '../schema/column.ts'
 import { lastId } from '../schema/tables.ts'

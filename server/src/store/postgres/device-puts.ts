@@ -1,6 +1,7 @@
 // Puts of devices, many at once: each row is read once and written once, however often the list puts it.
 
-import type { DevicePut, Put, StoredDevice } from '../../domain/store.ts'
+import type { DevicePut, StoredDevice } from '../../domain/ports/devices.ts'
+import type { Put } from '../../domain/ports/slices.ts'
 import { rows, select } from '../schema/column.ts'
 import { device } from '../schema/tables.ts'
 import { deviceFields, toDevice } from '../tables/devices.ts'

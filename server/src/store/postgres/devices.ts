@@ -1,4 +1,4 @@
-import type { Store } from '../../domain/store.ts'
+import type { Store } from '../../domain/ports/store.ts'
 import { deleteDeviceRow } from '../tables/devices.ts'
 import type { Catalogue } from './catalogue.ts'
 import { putDevices } from './device-puts.ts'

@@ -2,7 +2,7 @@
 // concurrently, which lets those finish that are using it and keeps nobody out, and only then dropped. What does not
 // succeed at once, because a long transaction is under way, is left for the next time; so is what a crash cut short.
 
-import { StorageUnavailable } from '../../domain/store.ts'
+import { StorageUnavailable } from '../../domain/ports/storage-errors.ts'
 import { flag, rows } from '../schema/column.ts'
 import { partition } from '../schema/tables.ts'
 import type { Database } from './database.ts'

@@ -2,7 +2,9 @@
 // a device's by its indexes, a rare state by its index, all else through the runs, whose rows carry
 // owner, job, time and the count of each state, so that runs without a match are skipped.
 
-import type { ExecutionFilter, Sliced, Store, StoredExecution } from '../../domain/store.ts'
+import type { ExecutionFilter, StoredExecution } from '../../domain/ports/executions.ts'
+import type { Sliced } from '../../domain/ports/slices.ts'
+import type { Store } from '../../domain/ports/store.ts'
 import type { Queries } from '../queries.ts'
 import { number, rows } from '../schema/column.ts'
 import { countColumn } from '../schema/count-column.ts'

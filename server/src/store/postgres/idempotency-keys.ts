@@ -1,6 +1,6 @@
 // Keys under which calls are made: one key, one run, also when the same call reaches two nodes at once.
 
-import type { Trigger } from '../../domain/store.ts'
+import type { Trigger } from '../../domain/ports/triggers.ts'
 import { select } from '../schema/column.ts'
 import { idempotencyKey } from '../schema/tables.ts'
 import type { Queries } from './rows.ts'

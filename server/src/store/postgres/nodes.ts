@@ -2,7 +2,7 @@
 // done neither for a while is taken out, and whoever was connected to it is offline.
 
 import type { LeftDevice, Nodes, OpenSession, StaleSession } from '../../domain/nodes.ts'
-import type { DeviceKey } from '../../domain/store.ts'
+import type { DeviceKey } from '../../domain/ports/devices.ts'
 import { type SeenNode, SilentNodes } from '../../state/silent-nodes.ts'
 import { flag, rows, select, steady } from '../schema/column.ts'
 import { device, node } from '../schema/tables.ts'

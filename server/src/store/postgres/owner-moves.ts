@@ -1,6 +1,6 @@
 // Moves that an owner asks for: of one execution, and of a run. What a deleted device has left is in devices.ts.
 
-import type { Store } from '../../domain/store.ts'
+import type { Store } from '../../domain/ports/store.ts'
 import { batchSize } from '../apply-moves.ts'
 import { LIVE, RUN_RANGE } from '../live-executions.ts'
 import { executionReads } from '../tables/executions.ts'

@@ -1,6 +1,6 @@
 // The steps over plain tables on PostgreSQL, and what they need here that they do not on SQLite.
 
-import type { Store } from '../../domain/store.ts'
+import type { Store } from '../../domain/ports/store.ts'
 import { findApiKeys } from '../tables/api-keys.ts'
 import { enrollDevice, findEnrollment } from '../tables/enrollments.ts'
 import { listOwnerNos, purgeEventsOfOwner } from '../tables/events.ts'

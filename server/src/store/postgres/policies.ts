@@ -1,7 +1,7 @@
 // What the versions of jobs say of clocks and retries. A version never changes, so it can be remembered on every node.
 
 import type { Policy } from '../../domain/execution.ts'
-import type { StoredJobContent } from '../../domain/store.ts'
+import type { StoredJobContent } from '../../domain/ports/jobs.ts'
 import { select } from '../schema/column.ts'
 import { jobVersion } from '../schema/tables.ts'
 import type { Queries } from './rows.ts'

@@ -2,7 +2,7 @@
 
 import pg from 'pg'
 import type { Nodes } from '../../domain/nodes.ts'
-import type { Store } from '../../domain/store.ts'
+import type { Store } from '../../domain/ports/store.ts'
 import { readMigrations } from '../migrate.ts'
 import { Catalogue } from './catalogue.ts'
 import { buildClockSteps } from './clocks.ts'

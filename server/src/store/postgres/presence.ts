@@ -2,7 +2,8 @@
 
 import { hasSession, judgePresence, type KnownPresence } from '../../domain/judge-presence.ts'
 import type { LeftDevice } from '../../domain/nodes.ts'
-import type { PresenceChange, Store } from '../../domain/store.ts'
+import type { PresenceChange } from '../../domain/ports/presence.ts'
+import type { Store } from '../../domain/ports/store.ts'
 import { notNull, select } from '../schema/column.ts'
 import { device } from '../schema/tables.ts'
 import type { Database } from './database.ts'

@@ -3,7 +3,7 @@
 import { shownPending } from '@jobcast/contract/words'
 import type { DeviceExecution, DeviceQueue } from '../../domain/device-report.ts'
 import { toDeviceExecution } from '../../domain/execution-move.ts'
-import type { Store } from '../../domain/store.ts'
+import type { Store } from '../../domain/ports/store.ts'
 import { LIVE } from '../live-executions.ts'
 import { flag, number, rows } from '../schema/column.ts'
 import type { Database } from './database.ts'

@@ -1,6 +1,6 @@
 // What a device may be given when it asks for its next execution.
 
-import type { DeviceKey } from '../../domain/store.ts'
+import type { DeviceKey } from '../../domain/ports/devices.ts'
 import { number, orNull, rows } from '../schema/column.ts'
 import type { Queries } from './rows.ts'
 

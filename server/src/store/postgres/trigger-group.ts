@@ -1,6 +1,6 @@
 // A group of triggers on its way to its transaction: names become numbers, and ids are given.
 
-import type { LaunchedRun, Trigger, TriggerOutcome } from '../../domain/store.ts'
+import type { LaunchedRun, Trigger, TriggerOutcome } from '../../domain/ports/triggers.ts'
 import { computed, number, orNull, rows, type Selection, select } from '../schema/column.ts'
 import { device, job } from '../schema/tables.ts'
 import type { FirstIds } from './database.ts'

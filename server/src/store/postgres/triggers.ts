@@ -1,7 +1,8 @@
 // The one hot write: a group of triggers, in one transaction, answered once it is on disk.
 
 import { laterBy } from '../../domain/instants.ts'
-import type { Store, Trigger, TriggerOutcome } from '../../domain/store.ts'
+import type { Store } from '../../domain/ports/store.ts'
+import type { Trigger, TriggerOutcome } from '../../domain/ports/triggers.ts'
 import { getLaunchedRun } from '../tables/executions.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { Database } from './database.ts'

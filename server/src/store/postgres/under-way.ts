@@ -1,6 +1,6 @@
 // Counts the steps under way: so that a store closes after them, and takes in no more than it can hold.
 
-import { StorageUnavailable, TooMuchWaiting } from '../../domain/store.ts'
+import { StorageUnavailable, TooMuchWaiting } from '../../domain/ports/storage-errors.ts'
 
 /** Triggers, reports and device puts are bounded before they come here; this bounds all else. */
 const maxUnderWay = 10_000

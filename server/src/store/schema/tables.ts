@@ -4,9 +4,10 @@
 
 import type { EventType, PauseReason, Scope } from '@jobcast/contract'
 import type { ExecutionEvent } from '../../domain/execution.ts'
-import type { SessionKind } from '../../domain/session-store.ts'
-import type { StoredJobContent, Transport } from '../../domain/store.ts'
-import type { StoredAttempt, StoredDelivery } from '../../domain/webhook-store.ts'
+import type { StoredJobContent } from '../../domain/ports/jobs.ts'
+import type { Transport } from '../../domain/ports/presence.ts'
+import type { SessionKind } from '../../domain/ports/sessions.ts'
+import type { StoredAttempt, StoredDelivery } from '../../domain/ports/webhooks.ts'
 import {
   bytes,
   flag,

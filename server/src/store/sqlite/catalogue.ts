@@ -5,7 +5,8 @@
 // is written before anything that removes the device.
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { DevicePut, StoredApiKey } from '../../domain/store.ts'
+import type { StoredApiKey } from '../../domain/ports/api-keys.ts'
+import type { DevicePut } from '../../domain/ports/devices.ts'
 import { API_KEY, SELECT_API_KEYS } from '../tables/api-keys.ts'
 import { JOB, type JobRef, SELECT_JOBS, toJobRef } from '../tables/jobs.ts'
 import { allDevices, type DeviceRow } from './devices.ts'

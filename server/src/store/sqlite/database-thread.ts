@@ -2,7 +2,7 @@
 // Two of them run: one writes, one reads. This file is both the thread's program and the way to talk to it.
 
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
-import { StorageUnavailable, TooMuchWaiting } from '../../domain/store.ts'
+import { StorageUnavailable, TooMuchWaiting } from '../../domain/ports/storage-errors.ts'
 import { isUnavailable, openDatabase, openReader } from './database.ts'
 import { prepareReads, prepareWrites, type Reads, type Writes } from './operations.ts'
 

@@ -1,7 +1,8 @@
 // Puts of devices, and which ones there are at start.
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { DeviceKey, DevicePut, Put, StoredDevice } from '../../domain/store.ts'
+import type { DeviceKey, DevicePut, StoredDevice } from '../../domain/ports/devices.ts'
+import type { Put } from '../../domain/ports/slices.ts'
 import { computed, select, text } from '../schema/column.ts'
 import { device } from '../schema/tables.ts'
 import { deviceFields, toDevice } from '../tables/devices.ts'

@@ -3,7 +3,8 @@
 // owner, job, time and the count of each state, so that runs without a match are skipped.
 
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
-import type { ExecutionFilter, Sliced, StoredExecution } from '../../domain/store.ts'
+import type { ExecutionFilter, StoredExecution } from '../../domain/ports/executions.ts'
+import type { Sliced } from '../../domain/ports/slices.ts'
 import { number, rows } from '../schema/column.ts'
 import { countColumn } from '../schema/count-column.ts'
 import { run } from '../schema/tables.ts'

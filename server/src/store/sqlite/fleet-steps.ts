@@ -1,6 +1,6 @@
 // What the store says of the fleet as a whole: the database knows what has begun, memory what waits for each device.
 
-import type { FleetStore, StoredFleetDevice } from '../../domain/fleet-store.ts'
+import type { FleetStore, StoredFleetDevice } from '../../domain/ports/fleet.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { ReaderThread } from './database-thread.ts'
 

@@ -2,7 +2,7 @@
 // alone. The writing ones are one transaction each.
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { Enrolling, EnrollOutcome } from '../../domain/store.ts'
+import type { Enrolling, EnrollOutcome } from '../../domain/ports/enrollments.ts'
 import { createFirstKey } from '../tables/api-keys.ts'
 import { enrollDevice } from '../tables/enrollments.ts'
 import { listOwnerNos, purgeEventsOfOwner } from '../tables/events.ts'

@@ -1,7 +1,7 @@
 // Moves that an owner asks for: of one execution, of a run, and of all that a deleted device has left.
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { ExecutionMove, Moved, MoveOutcome } from '../../domain/store.ts'
+import type { ExecutionMove, Moved, MoveOutcome } from '../../domain/ports/executions.ts'
 import { batchSize } from '../apply-moves.ts'
 import { RUN_RANGE, toLive } from '../live-executions.ts'
 import type { Writes } from '../queries.ts'

@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Policy } from '../../domain/execution.ts'
-import type { StoredJobContent } from '../../domain/store.ts'
+import type { StoredJobContent } from '../../domain/ports/jobs.ts'
 import { select } from '../schema/column.ts'
 import { jobVersion } from '../schema/tables.ts'
 

@@ -2,7 +2,7 @@
 
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Store } from '../../domain/store.ts'
+import type { Store } from '../../domain/ports/store.ts'
 import { readMigrations } from '../migrate.ts'
 import type { Bound } from '../tables/step.ts'
 import { type Catalogue, loadCatalogue } from './catalogue.ts'

@@ -2,7 +2,7 @@
 // If the group fails, its ids leave the queues again; the ids themselves are never given twice.
 
 import { laterBy } from '../../domain/instants.ts'
-import type { LaunchedRun, Trigger, TriggerOutcome } from '../../domain/store.ts'
+import type { LaunchedRun, Trigger, TriggerOutcome } from '../../domain/ports/triggers.ts'
 import type { Catalogue, DeviceRef } from './catalogue.ts'
 import type { NameIndex } from './name-index.ts'
 import type { CheckedTrigger, KeyQuestion, LastIds, RecordedTrigger } from './triggers.ts'

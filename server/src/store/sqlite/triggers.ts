@@ -1,7 +1,7 @@
 // The one hot write: a group of triggers, in one transaction, answered once it is on disk.
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { Trigger } from '../../domain/store.ts'
+import type { Trigger } from '../../domain/ports/triggers.ts'
 import { select } from '../schema/column.ts'
 import { idempotencyKey, lastId } from '../schema/tables.ts'
 import type { EventLog } from './events.ts'

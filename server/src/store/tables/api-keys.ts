@@ -1,4 +1,4 @@
-import type { NewStoredApiKey, StoredApiKey } from '../../domain/store.ts'
+import type { NewStoredApiKey, StoredApiKey } from '../../domain/ports/api-keys.ts'
 import { locks } from '../postgres/locks.ts'
 import { inBoth, type Queries, sliced } from '../queries.ts'
 import { flag, rows, select } from '../schema/column.ts'

@@ -1,6 +1,6 @@
 // Devices one by one, and their lists. Puts of many at once are in the files of each store.
 
-import type { DeviceKey, DeviceToken, StoredDevice } from '../../domain/store.ts'
+import type { DeviceKey, DeviceToken, StoredDevice } from '../../domain/ports/devices.ts'
 import { inBoth, sliced, type Writes } from '../queries.ts'
 import { notNull, rows, select } from '../schema/column.ts'
 import { device } from '../schema/tables.ts'

@@ -1,5 +1,6 @@
 import { judgeEnrollment } from '../../domain/judge-enrollment.ts'
-import type { DevicePut, Enrolling, EnrollOutcome, StoredEnrollment } from '../../domain/store.ts'
+import type { DevicePut } from '../../domain/ports/devices.ts'
+import type { Enrolling, EnrollOutcome, StoredEnrollment } from '../../domain/ports/enrollments.ts'
 import { inBoth, type Queries, sliced, type Writes } from '../queries.ts'
 import { select } from '../schema/column.ts'
 import { device, enrollment } from '../schema/tables.ts'

@@ -1,4 +1,5 @@
-import type { LaunchedRun, StoredExecution } from '../../domain/store.ts'
+import type { StoredExecution } from '../../domain/ports/executions.ts'
+import type { LaunchedRun } from '../../domain/ports/triggers.ts'
 import { inBoth, type Queries } from '../queries.ts'
 import { computed, select, text } from '../schema/column.ts'
 import { device, execution, job, run } from '../schema/tables.ts'

@@ -1,7 +1,7 @@
 // The fleet as a whole: levels from the runs that have not ended, the last execution of each device by its indexes, and
 // what went from state to state by the event log.
 
-import type { FleetLevels, Flow, StoredFleetDevice, WaitingExecution } from '../../domain/fleet-store.ts'
+import type { FleetLevels, Flow, StoredFleetDevice, WaitingExecution } from '../../domain/ports/fleet.ts'
 import { inBoth, type Queries, sliced } from '../queries.ts'
 import { number, orNull, rows, select } from '../schema/column.ts'
 import { device, event, execution, job, run } from '../schema/tables.ts'

@@ -1,4 +1,5 @@
-import type { JobPut, Put, StoredJob, StoredJobContent } from '../../domain/store.ts'
+import type { JobPut, StoredJob, StoredJobContent } from '../../domain/ports/jobs.ts'
+import type { Put } from '../../domain/ports/slices.ts'
 import { type Queries, sliced } from '../queries.ts'
 import { computed, rows, select, text } from '../schema/column.ts'
 import { job, jobVersion } from '../schema/tables.ts'

@@ -1,6 +1,6 @@
 import { type ExecState, execStates } from '@jobcast/contract/words'
 import { unsuccessfulEnds } from '../../domain/execution.ts'
-import type { StoredRun } from '../../domain/store.ts'
+import type { StoredRun } from '../../domain/ports/runs.ts'
 import { inBoth, type Sql, sliced } from '../queries.ts'
 import { type Field, orNull, select } from '../schema/column.ts'
 import { device, job, run } from '../schema/tables.ts'

@@ -1,4 +1,4 @@
-import type { StoredTransition } from '../../domain/store.ts'
+import type { StoredTransition } from '../../domain/ports/executions.ts'
 import { orNull, select } from '../schema/column.ts'
 import { run, transition } from '../schema/tables.ts'
 import type { ReadSteps } from './step.ts'

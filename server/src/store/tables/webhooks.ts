@@ -1,4 +1,4 @@
-import type { StoredWebhook, WebhookContent, WebhookKey } from '../../domain/webhook-store.ts'
+import type { StoredWebhook, WebhookContent, WebhookKey } from '../../domain/ports/webhooks.ts'
 import { inBoth, type Queries, sliced } from '../queries.ts'
 import { number, rows, select } from '../schema/column.ts'
 import { webhook } from '../schema/tables.ts'

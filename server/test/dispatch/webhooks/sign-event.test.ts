@@ -5,8 +5,8 @@ import { test } from 'node:test'
 import { Webhook, WebhookVerificationError } from 'standardwebhooks'
 import { signEvent } from '../../../src/dispatch/webhooks/sign-event.ts'
 import type { StoredEvent } from '../../../src/domain/event.ts'
+import type { StoredWebhook } from '../../../src/domain/ports/webhooks.ts'
 import { newWebhookSecret } from '../../../src/domain/webhook.ts'
-import type { StoredWebhook } from '../../../src/domain/webhook-store.ts'
 
 const event: StoredEvent = {
   eventId: 7,

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { StorageUnavailable } from '../../../src/domain/store.ts'
+import { StorageUnavailable } from '../../../src/domain/ports/storage-errors.ts'
 import {
   accepts,
   assertAllAccepted,

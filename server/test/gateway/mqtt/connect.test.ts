@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { IConnectPacket } from 'mqtt-packet'
+import type { DeviceKey } from '../../../src/domain/ports/devices.ts'
+import { StorageUnavailable } from '../../../src/domain/ports/storage-errors.ts'
 import { newSecretText } from '../../../src/domain/secret-text.ts'
-import { type DeviceKey, StorageUnavailable } from '../../../src/domain/store.ts'
 import { deviceId, openListener } from './listener-under-test.ts'
 import { openDevice, openRawDevice, type Version } from './raw-device.ts'
 

@@ -13,8 +13,9 @@ import type {
   ReportOutcome,
 } from '../../../src/domain/device-report.ts'
 import { steadyInstant } from '../../../src/domain/instants.ts'
+import type { DeviceKey } from '../../../src/domain/ports/devices.ts'
+import type { Store } from '../../../src/domain/ports/store.ts'
 import { hashSecret, newSecretText } from '../../../src/domain/secret-text.ts'
-import type { DeviceKey, Store } from '../../../src/domain/store.ts'
 import {
   type MqttListenerDeps,
   type MqttListenerOptions,

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { IPubackPacket } from 'mqtt-packet'
 import type { ReportOutcome } from '../../../src/domain/device-report.ts'
-import { StorageUnavailable, TooMuchWaiting } from '../../../src/domain/store.ts'
+import { StorageUnavailable, TooMuchWaiting } from '../../../src/domain/ports/storage-errors.ts'
 import { deviceId, document, execution, openListener, prefix, queueOf } from './listener-under-test.ts'
 import { openDevice } from './raw-device.ts'
 

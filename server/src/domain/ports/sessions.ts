@@ -1,4 +1,4 @@
-// The part of the store's port that sessions need, under the rules of store.ts.
+// Sessions of browsers, under the rules of store.ts.
 
 /** `session`: a browser that is signed in. `ticket`: signs in once. */
 export type SessionKind = 'session' | 'ticket'

@@ -1,8 +1,7 @@
-// The part of the store's port that webhooks need, under the rules of store.ts.
+// Webhooks and their deliveries, under the rules of store.ts.
 
 import type { DeliveryState, PauseReason } from '@jobcast/contract'
-import type { EventFilter } from './event.ts'
-import type { OwnerList, Put, Slice, Sliced } from './store.ts'
+import type { OwnerList, Put, Slice, Sliced } from './slices.ts'
 
 export type WebhookContent = {
   url: string
@@ -136,12 +135,4 @@ export type WebhookStore = {
   recordAttempts(progress: WebhookProgress[]): Promise<void>
   /** Purges some of what tells of purged events or belonged to a deleted webhook; true while there may be more. */
   purgeDeliveries(): Promise<boolean>
-}
-
-export function filterOf({ eventTypes, jobName, deviceId }: WebhookContent): EventFilter {
-  return {
-    types: eventTypes,
-    ...(jobName !== null && { jobName }),
-    ...(deviceId !== null && { deviceId }),
-  }
 }

@@ -1,7 +1,7 @@
-// The part of the store's port that looks at the fleet as a whole, under the rules of store.ts.
+// All devices and executions of an owner at a glance, under the rules of store.ts.
 
 import type { ExecState } from '@jobcast/contract'
-import type { OwnerList, Sliced } from './store.ts'
+import type { OwnerList, Sliced } from './slices.ts'
 
 export type WaitingExecution = {
   jobExecutionId: number

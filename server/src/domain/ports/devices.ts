@@ -1,0 +1,46 @@
+import type { Moment } from '../execution.ts'
+import type { Moved } from './executions.ts'
+import type { StoredPresence } from './presence.ts'
+import type { OwnerList, Put, Sliced } from './slices.ts'
+
+/** A device as its callers name it. */
+export type DeviceKey = { ownerNo: number; deviceId: string }
+
+export type StoredDevice = {
+  deviceId: string
+  deviceName: string
+  tags: string[]
+  credentialCreatedAt: number | null
+  presence: StoredPresence
+  createdAt: number
+  updatedAt: number
+}
+
+export type DevicePut = {
+  ownerNo: number
+  deviceId: string
+  deviceName: string
+  tags: string[]
+  at: number
+}
+
+export type DeviceToken = { tokenId: string; tokenHash: Uint8Array; at: number }
+
+/** What a device must show to be let in. */
+export type DeviceCredential = DeviceKey & { tokenHash: Uint8Array }
+
+export type DeviceStore = {
+  putDevices(puts: DevicePut[]): Promise<Put<StoredDevice>[]>
+  getDevice(device: DeviceKey): Promise<StoredDevice | undefined>
+  listDevices(
+    list: OwnerList<string> & { filter: { tag?: string; online?: boolean } },
+  ): Promise<Sliced<StoredDevice, string>>
+  /** Ends the device's unfinished executions in the same step; undefined: no such device. */
+  deleteDevice(device: DeviceKey & { moment: Moment; actor: string }): Promise<Moved[] | undefined>
+  /** Replaces the token the device had; null leaves it without one, and no certificate lets it in either. */
+  setDeviceToken(device: DeviceKey & { token: DeviceToken | null; at: number }): Promise<boolean>
+  /** Whose token has this id. */
+  findDeviceByToken(token: { tokenId: string }): Promise<DeviceCredential | undefined>
+  /** Whether a certificate of the device lets it in; `ownerName` may also be an ownerId. */
+  findDeviceByCertificate(named: { ownerName: string; deviceId: string }): Promise<DeviceKey | undefined>
+}

@@ -1,0 +1,27 @@
+import type { Retry } from '@jobcast/contract'
+import type { OwnerList, Put, Sliced } from './slices.ts'
+
+export type StoredJobContent = {
+  description: string
+  document: Record<string, unknown>
+  expireAfterSeconds: number | null
+  timeoutSeconds: number | null
+  deadlineSeconds: number | null
+  retry: Retry | null
+}
+
+export type StoredJob = StoredJobContent & { jobName: string; createdAt: number; updatedAt: number }
+
+export type JobKey = { ownerNo: number; jobName: string }
+
+export type JobPut = { ownerNo: number; jobName: string; content: StoredJobContent; at: number }
+
+export type JobStore = {
+  putJob(put: JobPut): Promise<Put<StoredJob>>
+  getJob(job: JobKey): Promise<StoredJob | undefined>
+  listJobs(list: OwnerList<string>): Promise<Sliced<StoredJob, string>>
+  /** Executions of the job that are under way go on. */
+  deleteJob(job: JobKey & { at: number }): Promise<boolean>
+  /** The document of a version of a job, as JSON text. */
+  getDocument(job: { jobVersion: number }): Promise<string>
+}

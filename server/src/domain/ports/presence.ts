@@ -1,0 +1,27 @@
+import type { SteadyInstant } from '../instants.ts'
+import type { DeviceKey } from './devices.ts'
+
+/** How a device is, or was last, connected. */
+export type Transport = 'mqtt' | 'websocket' | 'http'
+
+export type StoredPresence = {
+  online: boolean
+  /** Since when it is online or offline; null if it never was online. */
+  since: number | null
+  lastSeenAt: number | null
+  transport: Transport | null
+}
+
+/** `session`: since when the connection it tells of is open; null if it has none (HTTP). */
+export type PresenceChange = DeviceKey & {
+  online: boolean
+  at: number
+  transport: Transport
+  session: SteadyInstant | null
+}
+
+export type PresenceStore = {
+  recordPresence(changes: PresenceChange[]): Promise<void>
+  /** At start: whoever was online when the process before ended is not any more. Where there are nodes, they see to it. */
+  setAllOffline(change: { at: number }): Promise<void>
+}

@@ -1,0 +1,40 @@
+import type { ExecState } from '@jobcast/contract'
+import type { ExecutionMove, Moved } from './executions.ts'
+import type { OwnerList, Sliced } from './slices.ts'
+
+export type RunKey = { ownerNo: number; runId: number }
+
+export type StoredRun = {
+  runId: number
+  jobName: string
+  /** Names the version of the job it carries out, for `getDocument`. */
+  jobVersion: number
+  launchedAt: number
+  total: number
+  counts: Record<ExecState, number>
+  /** The run whose failures it tries again. */
+  retryOf: number | null
+}
+
+export type RunStore = {
+  getRun(run: RunKey): Promise<StoredRun | undefined>
+  /** Newest first. A slice may be short, even empty, before the end. */
+  listRuns(
+    list: OwnerList<number> & { filter: { jobName?: string; finished?: boolean } },
+  ): Promise<Sliced<StoredRun, number>>
+  /** The job of the run, and those of its devices, unless they are gone, whose execution is in one of `unsuccessfulEnds`. */
+  listUnsuccessful(run: RunKey): Promise<{ jobName: string; deviceIds: string[] } | undefined>
+  /**
+   * Moves some executions of the run whose state allows it, in the order of their ids; `next` is where to go on
+   * (`from` of the next call), undefined when all were looked at. Undefined: no such run.
+   */
+  moveRun(
+    move: Omit<ExecutionMove, 'jobExecutionId'> & { runId: number; from: number | undefined },
+  ): Promise<{ moved: Moved[]; next: number | undefined } | undefined>
+  /**
+   * Purges some of the runs whose last execution ended before that instant, each as a whole: with its executions,
+   * their history and output, the names devices had then, and answers kept for a repeated call. What is purged is
+   * unknown from then on; its space is freed in later calls. True while there may be more.
+   */
+  purgeRuns(age: { endedBefore: number }): Promise<boolean>
+}

@@ -1,0 +1,44 @@
+import type { SteadyInstant, WallInstant } from '../instants.ts'
+
+export type Trigger = {
+  ownerNo: number
+  jobName: string
+  /** Distinct, in the order of the answer. */
+  deviceIds: string[]
+  launchedAt: WallInstant
+  /** The same instant on the steady clock. */
+  clock: SteadyInstant
+  /** The id of the key that triggers. */
+  keyId: string
+  /** The run whose failures it tries again. */
+  retryOf: number | null
+  idempotency: { key: string; requestHash: Uint8Array; validAfter: number } | null
+}
+
+/** What a trigger call is answered with. Execution i of devices has the id firstExecutionId + i. */
+export type LaunchedRun = {
+  runId: number
+  jobName: string
+  launchedAt: number
+  firstExecutionId: number
+  /** Names the version of the job it carries out, for `getDocument`. */
+  jobVersion: number
+  devices: readonly { deviceId: string; deviceName: string }[]
+}
+
+export type TriggerOutcome =
+  | { kind: 'created'; run: LaunchedRun }
+  /** The idempotency key belongs to this earlier call; nothing was made. */
+  | { kind: 'replayed'; run: LaunchedRun }
+  /** As `replayed`, but what was answered then cannot be read right now. */
+  | { kind: 'unreadable'; error: unknown }
+  | { kind: 'idempotency-key-reused' }
+  | { kind: 'unknown-job' }
+  | { kind: 'unknown-device'; deviceIds: string[] }
+
+export type TriggerStore = {
+  /** All or nothing for each trigger of the list; one that is refused does not hinder the others. */
+  createExecutions(triggers: Trigger[]): Promise<TriggerOutcome[]>
+  /** Purges some of them; true while there may be more. */
+  purgeIdempotencyKeys(age: { olderThan: number }): Promise<boolean>
+}
