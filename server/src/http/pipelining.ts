@@ -7,8 +7,8 @@ import type { Socket } from 'node:net'
 type Exchange = { request: IncomingMessage; response: ServerResponse }
 
 /**
- * Far more than any client pipelines. Whoever sends more is disconnected: what Node has parsed of it by then costs some
- * 25 ms, once a connection.
+ * Far more than any client pipelines. A client that sends more is disconnected: what Node has parsed by then costs about 25 ms,
+ * once per connection.
  */
 const maxWaiting = 64
 
