@@ -21,36 +21,36 @@ function newTrigger(id: number): CheckedTrigger {
   return { ...ids, ...none, launchedAt: id, deviceNos }
 }
 
-function writeGroups(db: DatabaseSync, log: EventLog | undefined): number {
+async function writeGroups(db: DatabaseSync, log: EventLog | undefined): Promise<number> {
   const { recordTriggers } = prepareTriggers(db, log)
   let id = 0
-  const write = () => {
+  const write = async () => {
     const group = Array.from({ length: triggersPerGroup }, () => newTrigger(++id))
-    inTransaction(db, () => recordTriggers(group))
+    await inTransaction(db, () => recordTriggers(group))
   }
-  for (let warmUp = 0; warmUp < groups / 5; warmUp++) write()
+  for (let warmUp = 0; warmUp < groups / 5; warmUp++) await write()
   const begun = performance.now()
-  for (let group = 0; group < groups; group++) write()
+  for (let group = 0; group < groups; group++) await write()
   return ((performance.now() - begun) * 1000) / (groups * triggersPerGroup)
 }
 
-function microsecondsPerTrigger(withLog: boolean): number {
+async function microsecondsPerTrigger(withLog: boolean): Promise<number> {
   const folder = temporaryFolder()
   const db = openDatabase(join(folder, 'jobcast.db'))
   try {
     migrateDatabase(db, sqliteMigrations())
     db.exec('PRAGMA synchronous = OFF')
-    return writeGroups(db, withLog ? prepareEventLog(db, () => undefined) : undefined)
+    return await writeGroups(db, withLog ? prepareEventLog(db, () => undefined) : undefined)
   } finally {
     db.close()
     removeFolder(folder)
   }
 }
 
-const results = Array.from({ length: rounds }, () => ({
-  without: microsecondsPerTrigger(false),
-  with: microsecondsPerTrigger(true),
-}))
+const results: { without: number; with: number }[] = []
+for (let round = 0; round < rounds; round++) {
+  results.push({ without: await microsecondsPerTrigger(false), with: await microsecondsPerTrigger(true) })
+}
 const without = median(results.map((result) => result.without))
 const withLog = median(results.map((result) => result.with))
 console.log(`${triggersPerGroup} triggers of one device a transaction; median of ${rounds} rounds`)

@@ -4,7 +4,10 @@ import { join } from 'node:path'
 import { newSecretText } from '@jobcast/server'
 import { hashSecret } from '../../server/src/domain/secret-text.ts'
 import { inTransaction, openDatabase } from '../../server/src/store/sqlite/database.ts'
-import { prepareDevices } from '../../server/src/store/sqlite/devices.ts'
+import { prepareDevicePuts } from '../../server/src/store/sqlite/devices.ts'
+import { prepareEventLog } from '../../server/src/store/sqlite/events.ts'
+import { openNamedQueries } from '../../server/src/store/sqlite/named-queries.ts'
+import { setDeviceToken } from '../../server/src/store/tables/devices.ts'
 import { jobName } from '../fleet.ts'
 import { startJobcast } from '../jobcast.ts'
 import { temporaryFolder } from '../processes.ts'
@@ -26,23 +29,27 @@ export async function buildStoredDevices(count: number): Promise<StoredDevices> 
   })
   if (!reply.ok) throw new Error(await reply.text())
   await end('SIGTERM')
-  return { executions: 0, folder, devices: writeDevices(join(folder, 'jobcast.db'), count) }
+  return { executions: 0, folder, devices: await writeDevices(join(folder, 'jobcast.db'), count) }
 }
 
 /** With the store's own statements: through the API, where each new token is a commit, it would take minutes. */
-function writeDevices(path: string, count: number): Credential[] {
+async function writeDevices(path: string, count: number): Promise<Credential[]> {
   const db = openDatabase(path)
-  const { putDevices, setDeviceToken } = prepareDevices(db)
+  const log = prepareEventLog(db, () => undefined)
+  const { putDevices } = prepareDevicePuts(db, log)
+  const queries = openNamedQueries(db, log)
   const at = Date.now()
-  const devices = inTransaction(db, () =>
-    Array.from({ length: count }, (_, index) => {
+  const devices: Credential[] = []
+  await inTransaction(db, async () => {
+    for (let index = 0; index < count; index++) {
       const deviceId = deviceIdOf(index)
       const { id: tokenId, text: token } = newSecretText('jd')
       putDevices([{ ownerNo, deviceId, deviceName: `Device ${index + 1}`, tags: [], at }])
-      setDeviceToken({ ownerNo, deviceId, token: { tokenId, tokenHash: hashSecret(token), at }, at })
-      return { deviceId, token }
-    }),
-  )
+      const set = { ownerNo, deviceId, token: { tokenId, tokenHash: hashSecret(token), at }, at }
+      await setDeviceToken(queries, set)
+      devices.push({ deviceId, token })
+    }
+  })
   db.close()
   return devices
 }

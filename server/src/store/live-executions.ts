@@ -1,44 +1,59 @@
 // Executions as both stores load them, to move them or to show them to their device.
 
-import type { ExecState } from '@jobcast/contract'
 import type { LiveExecution } from '../domain/execution-move.ts'
-import type { SteadyInstant } from '../domain/instants.ts'
+import { computed, number, orNull, type Row, select, text } from './schema/column.ts'
+import { device, execution, run } from './schema/tables.ts'
 
-type Row = Record<string, unknown>
+const { jobExecutionId, runId, ownerNo, deviceNo, versionNumber, updatedAt, notifiedAt } = execution.fields
+const { deliveredAt, clientToken, cancelVersion, outputBytes, outputCut } = execution.fields
+const { execState, attempt, startedAt, finishedAt, notBefore, dueAt } = execution.fields
+const { jobVersion, launchedAt, deadlineAt, firstExecutionId } = run.fields
+const { deviceId } = device.fields
 
 /** Of the tables execution, run and device, which each store joins in its own way. */
-export const LIVE_COLUMNS = `
-  execution_id, execution.run_id, execution.owner_no, execution.device_no, device.device_id, state, attempt,
-  version_number, started_at, finished_at, notified_at, delivered_at, not_before, due_at, execution.updated_at,
-  status_details, client_token, cancel_version, output_bytes, output_cut, launched_at, run.version_no, deadline_at`
+export const LIVE = select({
+  ...{ jobExecutionId, runId, ownerNo, deviceNo, deviceId, versionNumber, jobVersion, launchedAt },
+  ...{ updatedAt, notifiedAt, deliveredAt, clientToken, cancelVersion, outputBytes, outputCut },
+  // As text: most moves write it back as it is.
+  statusDetails: computed('execution.status_details', orNull(text())),
+  ...{ execState, attempt, startedAt, finishedAt, notBefore, dueAt, deadlineAt },
+})
+
+/** The ids of a run's executions. */
+export const RUN_RANGE = select({
+  runId: run.fields.runId,
+  first: firstExecutionId,
+  last: computed('run.first_execution_id + run.total - 1', number()),
+})
 
 export function toLive(row: Row): LiveExecution {
+  const found = LIVE.read(row)
   return {
-    jobExecutionId: row.execution_id as number,
-    runId: row.run_id as number,
-    ownerNo: row.owner_no as number,
-    deviceNo: row.device_no as number,
-    deviceId: row.device_id as string,
-    versionNumber: row.version_number as number,
-    jobVersion: row.version_no as number,
-    launchedAt: row.launched_at as number,
-    updatedAt: row.updated_at as number | null,
-    notifiedAt: row.notified_at as number | null,
-    deliveredAt: row.delivered_at as number | null,
-    statusDetails: row.status_details as string | null,
+    jobExecutionId: found.jobExecutionId,
+    runId: found.runId,
+    ownerNo: found.ownerNo,
+    deviceNo: found.deviceNo,
+    deviceId: found.deviceId,
+    versionNumber: found.versionNumber,
+    jobVersion: found.jobVersion,
+    launchedAt: found.launchedAt,
+    updatedAt: found.updatedAt,
+    notifiedAt: found.notifiedAt,
+    deliveredAt: found.deliveredAt,
+    statusDetails: found.statusDetails,
     newResult: null,
-    clientToken: row.client_token as string | null,
-    cancelVersion: row.cancel_version as number | null,
-    outputBytes: row.output_bytes as number,
-    outputCut: Boolean(row.output_cut), // SQLite has 0 and 1
+    clientToken: found.clientToken,
+    cancelVersion: found.cancelVersion,
+    outputBytes: found.outputBytes,
+    outputCut: found.outputCut,
     life: {
-      execState: row.state as ExecState,
-      attempt: row.attempt as number,
-      startedAt: row.started_at as number | null,
-      finishedAt: row.finished_at as number | null,
-      notBefore: row.not_before as SteadyInstant | null,
-      dueAt: row.due_at as SteadyInstant | null,
-      deadlineAt: row.deadline_at as SteadyInstant | null,
+      execState: found.execState,
+      attempt: found.attempt,
+      startedAt: found.startedAt,
+      finishedAt: found.finishedAt,
+      notBefore: found.notBefore,
+      dueAt: found.dueAt,
+      deadlineAt: found.deadlineAt,
     },
   }
 }

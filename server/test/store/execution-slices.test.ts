@@ -2,32 +2,32 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ExecutionFilter } from '../../src/domain/store.ts'
 import { migrateDatabase, openDatabase } from '../../src/store/sqlite/database.ts'
-import { prepareDevices } from '../../src/store/sqlite/devices.ts'
 import { prepareExecutionList } from '../../src/store/sqlite/execution-list.ts'
-import { prepareJobs } from '../../src/store/sqlite/jobs.ts'
-import { prepareOwners } from '../../src/store/sqlite/owners.ts'
+import { prepareWrites } from '../../src/store/sqlite/operations.ts'
 import { sqliteMigrations } from '../../src/store/sqlite/sqlite-store.ts'
-import { prepareTriggers } from '../../src/store/sqlite/triggers.ts'
+import type { JobRef } from '../../src/store/tables/jobs.ts'
 import { emptyContent } from './store-under-test.ts'
 
 const runs = 100
 const runsPerSlice = 7
 
 /** Runs of two executions each, launched at 1, 2, 3 …, in turn of two jobs. */
-function openFilled() {
+async function openFilled() {
   const db = openDatabase(':memory:')
   migrateDatabase(db, sqliteMigrations())
-  const owner = prepareOwners(db).createOwner({ ownerId: 'o', ownerName: 'o', createdAt: 0 })
+  const writes = prepareWrites(db)
+  const owner = await writes.createOwner({ ownerId: 'o', ownerName: 'o', createdAt: 0 })
   assert.ok(owner !== 'name-taken')
   const { ownerNo } = owner
-  const jobs = ['even', 'odd'].map(
-    (jobName) => prepareJobs(db).putJob({ ownerNo, jobName, content: emptyContent, at: 0 }).ref,
-  )
+  const jobs: JobRef[] = []
+  for (const jobName of ['even', 'odd']) {
+    jobs.push((await writes.putJob({ ownerNo, jobName, content: emptyContent, at: 0 })).ref)
+  }
   const puts = ['a', 'b'].map((deviceId) => ({ ownerNo, deviceId, deviceName: deviceId, tags: [], at: 0 }))
-  const deviceNos = Int32Array.from(prepareDevices(db).putDevices(puts), (put) => put.deviceNo)
-  prepareTriggers(db).recordTriggers(
+  const deviceNos = Int32Array.from(await writes.putDevices(puts), (put) => put.deviceNo)
+  await writes.recordTriggers(
     Array.from({ length: runs }, (_, index) => {
-      const { jobNo, versionNo } = jobs[index % 2] as (typeof jobs)[number]
+      const { jobNo, versionNo } = jobs[index % 2] as JobRef
       const ids = { runId: index + 1, firstExecutionId: 2 * index + 1, total: 2 }
       const none = { idempotency: null, expireAt: null, deadlineAt: null, retryOf: null }
       return { ...ids, ...none, ownerNo, jobNo, versionNo, launchedAt: index + 1, keyId: 'k1', deviceNos }
@@ -46,13 +46,13 @@ const filters: [string, ExecutionFilter, number][] = [
   ['all', { launchedAfter: 0 }, 2 * runs],
 ]
 for (const [title, filter, expected] of filters) {
-  test(`slices that stop looking after some runs find ${title}, each once, newest first`, () => {
-    const list = openFilled()
+  test(`slices that stop looking after some runs find ${title}, each once, newest first`, async () => {
+    const list = await openFilled()
     const found: number[] = []
     let before: number | undefined = Number.MAX_SAFE_INTEGER
     let slices = 0
     while (before !== undefined) {
-      const slice = list(filter, before)
+      const slice = await list(filter, before)
       found.push(...slice.items.map((execution) => execution.jobExecutionId))
       before = slice.next
       assert.ok(++slices <= runs, 'it does not get on')

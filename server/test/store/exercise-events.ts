@@ -156,6 +156,25 @@ export async function exerciseEvents(t: TestContext, underTest: StoreUnderTest):
     },
   )
 
+  await t.test('a slice says whether there are more behind it, also where it ends with the log', async () => {
+    const { ownerNo } = await seedOwner(store, { devices: ['d1', 'd2', 'd3'] })
+    const { newest } = await store.getEventBounds({ ownerNo })
+    for (const filter of [{}, { types: ['device.*'] }]) {
+      const list = (limit: number, after = 0) =>
+        store.listEvents({ ownerNo, filter, slice: { after, limit } })
+      const all = await list(100)
+      assert.deepEqual([all.events.length, all.upTo, all.more], [3, newest, false])
+      const two = await list(2)
+      assert.deepEqual(
+        [two.events, two.upTo, two.more],
+        [all.events.slice(0, 2), all.events[1]?.eventId, true],
+      )
+      const last = await list(1, two.upTo)
+      assert.deepEqual([last.events, last.upTo, last.more], [all.events.slice(2), newest, false])
+      assert.deepEqual(await list(1, newest), { events: [], upTo: newest, more: false })
+    }
+  })
+
   await t.test('a filter lets through what it names: types, a run, a job, a device', async () => {
     const seed = await seedOwner(store, { jobs: ['restart', 'update'], devices: ['a', 'b'] })
     const { ownerNo } = seed

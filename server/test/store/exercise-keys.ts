@@ -104,6 +104,7 @@ export async function exerciseKeys(t: TestContext, underTest: StoreUnderTest): P
       await store.recordKeyUse([
         { keyId: 'u1', at: startedAt + 1 },
         { keyId: 'nobody has it', at: startedAt + 2 },
+        { keyId: 'u3', at: startedAt + 2 },
         { keyId: 'u3', at: startedAt + 3 },
       ])
       assert.deepEqual(

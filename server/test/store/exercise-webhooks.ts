@@ -196,6 +196,24 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
     })
   })
 
+  await t.test(
+    'an event that is tried twice in one list has both attempts, of which the last ones are kept',
+    async () => {
+      const { ownerNo } = await seedOwner(store)
+      const webhook = await createWebhook(store, ownerNo)
+      const attempts = Array.from({ length: 25 }, (_, index) => attemptAt(startedAt + index, 500))
+      const results = attempts.map((attempt) => resultOf(7, 'PENDING', { attempt }))
+      await store.recordAttempts([progressOf(webhook, { results: results.slice(0, 2) })])
+      await store.recordAttempts([progressOf(webhook, { results: results.slice(2) })])
+      const slice = { after: undefined, limit: 9 }
+      const found = await store.listDeliveries({ ...webhook, state: 'PENDING', slice })
+      assert.deepEqual(
+        found?.items.map(({ eventId, attempts }) => ({ eventId, attempts })),
+        [{ eventId: 7, attempts: attempts.slice(-20) }],
+      )
+    },
+  )
+
   await t.test('the place never goes back by a result, and one that is gone is passed over', async () => {
     const { ownerNo, eventIds } = await seedEvents(store, 1)
     const [event = 0] = eventIds

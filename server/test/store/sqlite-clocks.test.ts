@@ -9,36 +9,37 @@ import { devicePut, emptyContent, momentAt, startedAt } from './store-under-test
 
 const total = 2500
 
-function openWithRun(t: TestContext) {
+async function openWithRun(t: TestContext) {
   const db = openDatabase(':memory:')
   t.after(() => db.close())
   migrateDatabase(db, sqliteMigrations())
   const writes = prepareWrites(db)
-  const owner = writes.createOwner({ ownerId: 'o', ownerName: 'o', createdAt: startedAt })
+  const owner = await writes.createOwner({ ownerId: 'o', ownerName: 'o', createdAt: startedAt })
   assert.ok(owner !== 'name-taken')
   const { ownerNo } = owner
   const content = { ...emptyContent, expireAfterSeconds: 1 }
-  const { jobNo, versionNo } = writes.putJob({ ownerNo, jobName: 'j', content, at: startedAt }).ref
+  const { ref } = await writes.putJob({ ownerNo, jobName: 'j', content, at: startedAt })
+  const { jobNo, versionNo } = ref
   const puts = Array.from({ length: total }, (_, index) => devicePut(ownerNo, `d${index}`))
-  const deviceNos = Int32Array.from(writes.putDevices(puts), (put) => put.deviceNo)
+  const deviceNos = Int32Array.from(await writes.putDevices(puts), (put) => put.deviceNo)
   const ids = { runId: 1, firstExecutionId: 1, total, ownerNo, jobNo, versionNo, keyId: 'k1' }
   const times = { launchedAt: startedAt, expireAt: startedAt + 1000, deadlineAt: null }
-  writes.recordTriggers([{ ...ids, ...times, deviceNos, retryOf: null, idempotency: null }])
+  await writes.recordTriggers([{ ...ids, ...times, deviceNos, retryOf: null, idempotency: null }])
   const counts = () => db.prepare('SELECT pending, expired, expire_at FROM run').get()
   return { db, writes, counts }
 }
 
-test('a bite that the database takes back is taken again', (t) => {
-  const { db, writes, counts } = openWithRun(t)
+test('a bite that the database takes back is taken again', async (t) => {
+  const { db, writes, counts } = await openWithRun(t)
   const moment = momentAt(startedAt + 1000)
-  assert.deepEqual(writes.fireClocks(moment).moved.length, 1000)
+  assert.deepEqual((await writes.fireClocks(moment)).moved.length, 1000)
   // Fails after the bite was worked through: the counts of a run are written last.
   db.exec("CREATE TRIGGER refuse AFTER UPDATE OF expired ON run BEGIN SELECT RAISE(ABORT, 'refused'); END")
-  assert.throws(() => writes.fireClocks(moment), /refused/)
+  await assert.rejects(writes.fireClocks(moment), /refused/)
   db.exec('DROP TRIGGER refuse')
   let moved = 0
   for (let more = true; more; ) {
-    const fired = writes.fireClocks(moment)
+    const fired = await writes.fireClocks(moment)
     moved += fired.moved.length
     more = fired.more
   }

@@ -3,24 +3,24 @@
 
 import type { Moment, RunClock } from '../../domain/execution.ts'
 import type { Store } from '../../domain/store.ts'
-import { applyClocks, RunCursors, type RunRange, runClocks } from '../apply-clocks.ts'
+import { applyClocks, RunCursors, runClocks } from '../apply-clocks.ts'
 import { batchSize } from '../apply-moves.ts'
+import { LIVE, RUN_RANGE } from '../live-executions.ts'
 import type { Database } from './database.ts'
-import { LIVE_COLUMNS, LIVE_JOINS } from './live-executions.ts'
+import { LIVE_JOINS } from './live-executions.ts'
 import { inBatch, type Moves } from './moves.ts'
 import type { Policies } from './policies.ts'
 import { numbers, type Queries } from './rows.ts'
 
 const DUE = `
-  SELECT ${LIVE_COLUMNS} FROM execution ${LIVE_JOINS}
+  SELECT ${LIVE} FROM execution ${LIVE_JOINS}
   WHERE due_at <= $1 ORDER BY due_at LIMIT ${batchSize} FOR UPDATE OF execution SKIP LOCKED`
-const RUNS = `
-  SELECT run_id AS "runId", first_execution_id AS first, first_execution_id + total - 1 AS last FROM run`
+const RUNS = `SELECT ${RUN_RANGE} FROM run`
 // As isEndedBy in domain/execution.ts says it.
 const MAY_EXPIRE = `state = 'PENDING' AND attempt = 1`
 const MAY_MISS = `state < 'CANCELING'`
 const ofRuns = (endedBy: string) => `
-  SELECT ${LIVE_COLUMNS} FROM unnest($1::bigint[], $2::bigint[]) AS range (first, last)
+  SELECT ${LIVE} FROM unnest($1::bigint[], $2::bigint[]) AS range (first, last)
     CROSS JOIN LATERAL (
       SELECT * FROM execution WHERE execution_id BETWEEN range.first AND range.last AND ${endedBy}
       ORDER BY execution_id LIMIT ${batchSize} FOR UPDATE SKIP LOCKED) AS execution ${LIVE_JOINS}
@@ -54,7 +54,7 @@ export function buildClockSteps(db: Database, policies: Policies): Pick<Store, '
   const cursors = new RunCursors()
 
   async function loadOfRuns(transaction: Queries, moves: Moves, clock: RunClock, moment: Moment) {
-    const runs = (await transaction.query(statements[clock].runs, [moment.clock])) as RunRange[]
+    const runs = (await transaction.query(statements[clock].runs, [moment.clock])).map(RUN_RANGE.read)
     if (runs.length === 0) return { clock, runs, executions: [] }
     const executions = await moves.lock(statements[clock].executions, [
       numbers(runs.map((run) => cursors.firstOf(clock, run))),

@@ -2,8 +2,12 @@
 
 import pg from 'pg'
 import { StorageUnavailable } from '../../domain/store.ts'
+import type { Queries as NamedQueries } from '../queries.ts'
+import { rows } from '../schema/column.ts'
+import { lastId } from '../schema/tables.ts'
 import { connectionOptions, nodeName, prepared } from './connect.ts'
 import { failureOf, isInTheWay } from './failures.ts'
+import { buildNamedQueries } from './named-queries.ts'
 import type { Queries, Row } from './rows.ts'
 import { Transaction } from './transaction.ts'
 
@@ -17,7 +21,8 @@ const attempts = 5
 
 const TAKE_IDS = `
   UPDATE last_id SET run_id = run_id + $1::bigint, execution_id = execution_id + $2::bigint
-  RETURNING run_id - $1 + 1 AS run_id, execution_id - $2 + 1 AS execution_id`
+  RETURNING run_id - $1 + 1 AS "runId", execution_id - $2 + 1 AS "jobExecutionId"`
+const FIRST_IDS = rows(lastId.fields)
 
 export type FirstIds = { runId: number; jobExecutionId: number }
 
@@ -29,6 +34,10 @@ export class Database implements Queries {
   readonly #url: string
   /** Called after a commit that brings events to light. */
   onEvents: () => void = () => undefined
+  /** For the steps over plain tables: each statement on its own. */
+  readonly named: NamedQueries = buildNamedQueries((sql, values) =>
+    withClient(this.#readers, (client) => ask(client, sql, values)),
+  )
 
   constructor(url: string, settings: Record<string, string>, nodeNo: number) {
     this.#url = url
@@ -51,16 +60,16 @@ export class Database implements Queries {
 
   /** One statement on its own. */
   query(sql: string, values: readonly unknown[] = []): Promise<Row[]> {
-    return withClient(this.#readers, (client) => ask(client, sql, values))
+    return withClient(this.#readers, async (client) => (await ask(client, sql, values)).rows)
   }
 
   /** The same for what need not be on disk and must not wait behind readers. */
   note(sql: string, values: readonly unknown[] = []): Promise<Row[]> {
-    return withClient(this.#notes, (client) => ask(client, sql, values))
+    return withClient(this.#notes, async (client) => (await ask(client, sql, values)).rows)
   }
 
   /** All reads of the work see one state of the database. */
-  inSnapshot<T>(work: (reads: Queries) => Promise<T>): Promise<T> {
+  inSnapshot<T>(work: (reads: Transaction) => Promise<T>): Promise<T> {
     return withClient(this.#readers, async (client) => {
       const transaction = new Transaction(client, 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY')
       return transaction.carryOut(() => work(transaction))
@@ -121,8 +130,8 @@ export class Database implements Queries {
 
   /** Gives away so many ids in a row, for good. */
   async takeIds(runs: number, executions: number): Promise<FirstIds> {
-    const [row] = await withClient(this.#notes, (client) => ask(client, TAKE_IDS, [runs, executions]))
-    return { runId: row?.run_id as number, jobExecutionId: row?.execution_id as number }
+    const [row] = await this.note(TAKE_IDS, [runs, executions])
+    return FIRST_IDS.read(row ?? {})
   }
 
   async close(): Promise<void> {
@@ -153,9 +162,13 @@ async function withClient<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Pro
   }
 }
 
-async function ask(client: pg.ClientBase, sql: string, values: readonly unknown[]): Promise<Row[]> {
+async function ask(
+  client: pg.ClientBase,
+  sql: string,
+  values: readonly unknown[],
+): Promise<pg.QueryResult<Row>> {
   try {
-    return (await client.query(prepared(sql, values))).rows
+    return await client.query<Row>(prepared(sql, values))
   } catch (error) {
     throw failureOf(error)
   }

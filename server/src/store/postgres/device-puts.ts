@@ -1,13 +1,16 @@
 // Puts of devices, many at once: each row is read once and written once, however often the list puts it.
 
 import type { DevicePut, Put, StoredDevice } from '../../domain/store.ts'
-import { DEVICE_COLUMNS, toDevice } from './device-rows.ts'
+import { rows, select } from '../schema/column.ts'
+import { device } from '../schema/tables.ts'
+import { deviceFields, toDevice } from '../tables/devices.ts'
 import { deviceChanged } from './events.ts'
-import type { Row } from './rows.ts'
 import type { Transaction } from './transaction.ts'
 
+const { ownerNo, deviceNo, deviceId, deletedAt } = device.fields
+const LOCKED = select({ ...deviceFields, ownerNo, deviceNo, deletedAt })
 const LOCK = `
-  SELECT device.owner_no, ${DEVICE_COLUMNS}
+  SELECT ${LOCKED}
   FROM unnest($1::int[], $2::text[]) AS wanted (owner_no, device_id) JOIN device USING (owner_no, device_id)
   ORDER BY device.owner_no, device.device_id FOR NO KEY UPDATE OF device`
 const RECORDS = `
@@ -16,7 +19,8 @@ const RECORDS = `
 const INSERT = `
   INSERT INTO device (owner_no, device_id, device_name, tags, created_at, updated_at)
   SELECT owner_no, device_id, device_name, tags, created_at, updated_at FROM ${RECORDS}
-  RETURNING owner_no, device_id, device_no`
+  RETURNING owner_no AS "ownerNo", device_id AS "deviceId", device_no AS "deviceNo"`
+const INSERTED = rows({ ownerNo, deviceId, deviceNo })
 const UPDATE = `
   UPDATE device SET device_name = put.device_name, tags = put.tags, created_at = put.created_at,
     updated_at = put.updated_at, deleted_at = NULL
@@ -79,15 +83,16 @@ async function readEntries(transaction: Transaction, puts: DevicePut[]): Promise
     })
   }
   const distinct = [...new Map(puts.map((put) => [keyOf(put), put])).values()]
-  const rows = await transaction.query(LOCK, [
+  const found = await transaction.query(LOCK, [
     distinct.map(({ ownerNo }) => ownerNo),
     distinct.map(({ deviceId }) => deviceId),
   ])
-  for (const row of rows) {
-    const entry = entries.get(rowKey(row)) as Entry
-    entry.deviceNo = row.device_no as number
+  for (const row of found.map(LOCKED.read)) {
+    const entry = entries.get(keyOf(row))
+    if (entry === undefined) continue
+    entry.deviceNo = row.deviceNo
     entry.before = toDevice(row)
-    entry.now = row.deleted_at === null ? entry.before : undefined
+    entry.now = row.deletedAt === null ? entry.before : undefined
   }
   return entries
 }
@@ -109,8 +114,11 @@ async function writeEntries(transaction: Transaction, entries: Map<string, Entry
   }
   if (tagged.length > 0) transaction.send(TAG, [JSON.stringify(tagged)])
   if (added.length === 0) return
-  const rows = await transaction.query(INSERT, [JSON.stringify(added)])
-  for (const row of rows) (entries.get(rowKey(row)) as Entry).deviceNo = row.device_no as number
+  for (const row of await transaction.query(INSERT, [JSON.stringify(added)])) {
+    const inserted = INSERTED.read(row)
+    const entry = entries.get(keyOf(inserted))
+    if (entry) entry.deviceNo = inserted.deviceNo
+  }
 }
 
 function toRecord({ ownerNo, before, now }: Entry) {
@@ -152,8 +160,4 @@ function isSame(one: string[], other: string[]): boolean {
 
 function keyOf({ ownerNo, deviceId }: Pick<DevicePut, 'ownerNo' | 'deviceId'>): string {
   return `${ownerNo} ${deviceId}`
-}
-
-function rowKey(row: Row): string {
-  return keyOf({ ownerNo: row.owner_no as number, deviceId: row.device_id as string })
 }

@@ -1,17 +1,20 @@
-// Drops partitions of `execution` in which every run is forgotten. Nobody waits for it: a partition is detached
+// Drops partitions of `execution` in which every run is purged. Nobody waits for it: a partition is detached
 // concurrently, which lets those finish that are using it and keeps nobody out, and only then dropped. What does not
 // succeed at once, because a long transaction is under way, is left for the next time; so is what a crash cut short.
 
 import { StorageUnavailable } from '../../domain/store.ts'
+import { flag, rows } from '../schema/column.ts'
+import { partition } from '../schema/tables.ts'
 import type { Database } from './database.ts'
 import { locks } from './locks.ts'
 import { partitionName } from './partitions.ts'
 import type { Queries } from './rows.ts'
 
-const TRY_LOCK = `SELECT pg_try_advisory_lock(${locks.retention}, 0) AS is_ours`
+const TRY_LOCK = `SELECT pg_try_advisory_lock(${locks.retention}, 0) AS "isOurs"`
+const LOCK = rows({ isOurs: flag() })
 // Only what the ids have left behind long ago: a trigger that took some of its ids has ended since.
 const LEFT = `
-  SELECT old.first_id, old.end_id FROM execution_partition AS old
+  SELECT old.first_id AS "firstId", old.end_id AS "endId" FROM execution_partition AS old
     JOIN execution_partition AS next ON next.first_id = old.end_id
   WHERE next.began_at < $1 AND old.end_id <= (SELECT execution_id FROM last_id) ORDER BY old.first_id`
 const edge = (order: 'ASC' | 'DESC') => `
@@ -21,15 +24,20 @@ const edge = (order: 'ASC' | 'DESC') => `
 const IS_EMPTY = `
   SELECT NOT EXISTS (SELECT FROM run WHERE run_id BETWEEN (${edge('ASC')}) AND (${edge('DESC')}))
     AND NOT EXISTS (
-      SELECT FROM forgotten_range WHERE first_execution_id < $2 AND last_execution_id >= $1) AS is_empty`
+      SELECT FROM forgotten_range WHERE first_execution_id < $2 AND last_execution_id >= $1) AS "isEmpty"`
+const FOUND = rows({ isEmpty: flag() })
 const DETACHING = `
   SELECT inhrelid::regclass::text AS name FROM pg_inherits
   WHERE inhparent = 'execution'::regclass AND inhdetachpending`
 const DETACHED = `
-  SELECT first_id FROM execution_partition WHERE NOT EXISTS (
+  SELECT first_id AS "firstId" FROM execution_partition WHERE NOT EXISTS (
     SELECT FROM pg_inherits
     WHERE inhparent = 'execution'::regclass AND inhrelid = to_regclass('execution_from_' || first_id))`
 const NOTE_DROP = 'DELETE FROM execution_partition WHERE first_id = $1'
+
+const { firstId, endId } = partition.fields
+const RANGE = rows({ firstId, endId })
+const FIRST = rows({ firstId })
 
 const lockTimeoutMs = 2000
 
@@ -40,14 +48,14 @@ export async function dropPartitions(db: Database, endedBefore: number): Promise
   if (left.length === 0 && (await db.query(DETACHED)).length === 0) return false
   return db.onOwnConnection(lockTimeoutMs, async (connection) => {
     const [lock] = await connection.query(TRY_LOCK)
-    if (!lock?.is_ours) return false
+    if (!LOCK.read(lock ?? {}).isOurs) return false
     try {
       await finish(connection)
-      for (const { first_id, end_id } of await connection.query(LEFT, [endedBefore])) {
-        const [found] = await connection.query(IS_EMPTY, [first_id, end_id])
-        if (!found?.is_empty) continue
+      for (const { firstId, endId } of (await connection.query(LEFT, [endedBefore])).map(RANGE.read)) {
+        const [found] = await connection.query(IS_EMPTY, [firstId, endId])
+        if (!FOUND.read(found ?? {}).isEmpty) continue
         await connection.query(
-          `ALTER TABLE execution DETACH PARTITION ${partitionName(first_id as number)} CONCURRENTLY`,
+          `ALTER TABLE execution DETACH PARTITION ${partitionName(firstId)} CONCURRENTLY`,
         )
         await finish(connection)
       }
@@ -64,10 +72,10 @@ async function finish(connection: Queries): Promise<void> {
   for (const { name } of await connection.query(DETACHING)) {
     await connection.query(`ALTER TABLE execution DETACH PARTITION ${name} FINALIZE`)
   }
-  for (const { first_id } of await connection.query(DETACHED)) {
+  for (const { firstId } of (await connection.query(DETACHED)).map(FIRST.read)) {
     await connection.query('BEGIN')
-    await connection.query(`DROP TABLE IF EXISTS ${partitionName(first_id as number)}`)
-    await connection.query(NOTE_DROP, [first_id])
+    await connection.query(`DROP TABLE IF EXISTS ${partitionName(firstId)}`)
+    await connection.query(NOTE_DROP, [firstId])
     await connection.query('COMMIT')
   }
 }

@@ -2,10 +2,10 @@
 
 import type { DeviceEventType } from '@jobcast/contract/words'
 import type { ExecutionChange } from '../../domain/execution-move.ts'
+import type { DeviceChange } from '../queries.ts'
 import type { Transaction } from './transaction.ts'
 
 type RunChange = { ownerNo: number; runId: number; at: number }
-type DeviceChange = { ownerNo: number; deviceNo: number; at: number; details?: object }
 
 export function runCreated({ events }: Transaction, { ownerNo, runId, at }: RunChange): void {
   events.push({ type: 'run.created', owner_no: ownerNo, at, run_id: runId })

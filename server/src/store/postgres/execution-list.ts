@@ -3,28 +3,33 @@
 // owner, job, time and the count of each state, so that runs without a match are skipped.
 
 import type { ExecutionFilter, Sliced, Store, StoredExecution } from '../../domain/store.ts'
-import { countColumn, toExecution } from '../from-rows.ts'
+import type { Queries } from '../queries.ts'
+import { number, rows } from '../schema/column.ts'
+import { countColumn } from '../schema/count-column.ts'
+import { run } from '../schema/tables.ts'
+import { sliced } from '../sliced.ts'
+import { EXECUTION, toExecution } from '../tables/executions.ts'
 import type { Database } from './database.ts'
-import { EXECUTION_COLUMNS, EXECUTION_JOINS } from './executions.ts'
-import { type Queries, type Row, sliced } from './rows.ts'
 
-const SELECT = `SELECT ${EXECUTION_COLUMNS}`
+const SELECT = `SELECT ${EXECUTION}`
+const EXECUTION_JOINS =
+  'JOIN job ON job.job_no = run.job_no JOIN device ON device.device_no = execution.device_no'
 const RUN_JOIN = `JOIN run ON run.run_id = execution.run_id`
 const NEWEST_FIRST = 'ORDER BY execution.execution_id DESC'
 // Ids of runs and of executions grow together: a later slice starts at its run and passes by no newer one.
 const RUNS_BELOW = `run.run_id <= (
-  SELECT run_id FROM execution WHERE execution_id < $before ORDER BY execution_id DESC LIMIT 1)`
-const OF_JOB = 'run.job_no = (SELECT job_no FROM job WHERE owner_no = $ownerNo AND job_name = $jobName)'
+  SELECT run_id FROM execution WHERE execution_id < :before ORDER BY execution_id DESC LIMIT 1)`
+const OF_JOB = 'run.job_no = (SELECT job_no FROM job WHERE owner_no = :ownerNo AND job_name = :jobName)'
 const OF_DEVICE = `execution.device_no = (
-  SELECT device_no FROM device WHERE owner_no = $ownerNo AND device_id = $deviceId)`
+  SELECT device_no FROM device WHERE owner_no = :ownerNo AND device_id = :deviceId)`
 
-// Rows whose run is forgotten stay until their partition goes: without this the end of a list would pass by all of them.
+// Rows whose run is purged stay until their partition goes: without this the end of a list would pass by all of them.
 const FROM_OLDEST_RUN = `execution.execution_id >= (
-  SELECT first_execution_id FROM run WHERE owner_no = $ownerNo ORDER BY run_id LIMIT 1)`
+  SELECT first_execution_id FROM run WHERE owner_no = :ownerNo ORDER BY run_id LIMIT 1)`
 
-const BETWEEN_IDS = ['execution.execution_id < $before', FROM_OLDEST_RUN]
+const BETWEEN_IDS = ['execution.execution_id < :before', FROM_OLDEST_RUN]
 
-/** One that asks for what is rare among millions gets it in several slices: so no look takes long. */
+/** One that asks for what is rare among millions gets it in several slices, so that no slice takes long. */
 const runsPerSlice = 50_000
 
 type Result = Sliced<StoredExecution, number>
@@ -35,11 +40,11 @@ export function buildExecutionListSteps(db: Database): Pick<Store, 'listExecutio
     async listExecutions({ ownerNo, filter, slice: { after, limit } }) {
       const before = after ?? Number.MAX_SAFE_INTEGER
       const values = { ...filter, ownerNo, before, limit: limit + 1 }
-      if (filter.deviceId !== undefined) return cut(await select(db, ofDevice(filter), values), limit)
+      if (filter.deviceId !== undefined) return cut(await select(db.named, ofDevice(filter), values), limit)
       if (filter.execState && hasStateIndex(filter.execState) && filter.runId === undefined) {
-        return cut(await select(db, ofState(filter), values), limit)
+        return cut(await select(db.named, ofState(filter), values), limit)
       }
-      return db.inSnapshot((reads) => throughRuns(reads, filter, values, limit))
+      return db.inSnapshot(({ named }) => throughRuns(named, filter, values, limit))
     },
   }
 }
@@ -50,18 +55,18 @@ function ofDevice(filter: ExecutionFilter): string {
   const half = (which: string) => {
     const where = [OF_DEVICE, `execution.state ${which} 'CANCELING'`, ...BETWEEN_IDS]
     return `(${SELECT} FROM execution ${RUN_JOIN} ${EXECUTION_JOINS}
-      WHERE ${[...where, ...state, ...run].join(' AND ')} ${NEWEST_FIRST} LIMIT $limit)`
+      WHERE ${[...where, ...state, ...run].join(' AND ')} ${NEWEST_FIRST} LIMIT :limit)`
   }
-  return `SELECT * FROM (${half('<=')} UNION ALL ${half('>')}) AS found ORDER BY execution_id DESC LIMIT $limit`
+  return `SELECT * FROM (${half('<=')} UNION ALL ${half('>')}) AS found ORDER BY "jobExecutionId" DESC LIMIT :limit`
 }
 
 function ofState(filter: ExecutionFilter): string {
   const { state, run } = clauses(filter)
-  const where = ['execution.owner_no = $ownerNo', ...BETWEEN_IDS]
+  const where = ['execution.owner_no = :ownerNo', ...BETWEEN_IDS]
   // The planner uses a partial index only where it can see the index's own condition.
   where.push("execution.state <> 'PENDING' AND execution.state <> 'SUCCEEDED'", ...state, ...run)
   return `${SELECT} FROM execution ${RUN_JOIN} ${EXECUTION_JOINS}
-    WHERE ${where.join(' AND ')} ${NEWEST_FIRST} LIMIT $limit`
+    WHERE ${where.join(' AND ')} ${NEWEST_FIRST} LIMIT :limit`
 }
 
 async function throughRuns(
@@ -71,59 +76,36 @@ async function throughRuns(
   limit: number,
 ): Promise<Result> {
   const { state, run } = clauses(filter)
-  const where = ['run.owner_no = $ownerNo', RUNS_BELOW, ...run]
+  const where = ['run.owner_no = :ownerNo', RUNS_BELOW, ...run]
   if (filter.execState) where.push(`run.${countColumn(filter.execState)} > 0`)
-  // The condition of run_unfinished, so that runs which have ended, however many, are not looked at.
+  // The condition of run_unfinished, so that runs which have ended, however many, are not read.
   if (filter.execState === 'PENDING') where.push('NOT run.ended')
   const stop = mayBeRare(filter) ? await findStop(reads, filter, values) : undefined
-  if (stop) where.push('run.run_id > $stopAt')
+  if (stop) where.push('run.run_id > :stopAt')
   const ofRun = [
-    'execution_id BETWEEN run.first_execution_id AND least(run.first_execution_id + run.total, $before) - 1',
+    'execution_id BETWEEN run.first_execution_id AND least(run.first_execution_id + run.total, :before) - 1',
   ]
   // Each run gives no more than the slice holds: of a large one only the newest are read.
   const sql = `${SELECT} FROM (SELECT * FROM run WHERE ${where.join(' AND ')} ORDER BY run_id DESC) AS run
     CROSS JOIN LATERAL (SELECT * FROM execution WHERE ${[...ofRun, ...state].join(' AND ')}
-      ${NEWEST_FIRST} LIMIT $limit) AS execution
-    ${EXECUTION_JOINS} LIMIT $limit`
-  const result = cut(await select(reads, sql, { ...values, stopAt: stop?.run_id }), limit)
-  return { items: result.items, next: result.next ?? (stop?.next as number | undefined) }
+      ${NEWEST_FIRST} LIMIT :limit) AS execution
+    ${EXECUTION_JOINS} LIMIT :limit`
+  const result = cut(await select(reads, sql, { ...values, stopAt: stop?.runId }), limit)
+  return { items: result.items, next: result.next ?? stop?.next }
 }
 
-/** The run at which a slice stops looking. */
-async function findStop(
-  reads: Queries,
-  { jobName }: ExecutionFilter,
-  values: Values,
-): Promise<Row | undefined> {
-  const where = ['owner_no = $ownerNo', RUNS_BELOW, ...(jobName === undefined ? [] : [OF_JOB])]
-  const sql = `SELECT run_id, first_execution_id + total AS next FROM run
+const STOP = rows({ runId: run.fields.runId, next: number() })
+
+/** The run at which a slice stops. */
+function findStop(reads: Queries, { jobName }: ExecutionFilter, values: Values) {
+  const where = ['owner_no = :ownerNo', RUNS_BELOW, ...(jobName === undefined ? [] : [OF_JOB])]
+  const sql = `SELECT run_id AS "runId", first_execution_id + total AS next FROM run
     WHERE ${where.join(' AND ')} ORDER BY run_id DESC LIMIT 1 OFFSET ${runsPerSlice}`
-  const [row] = await ask(reads, sql, values)
-  return row
+  return reads.get(STOP, sql, values)
 }
 
 async function select(queries: Queries, sql: string, values: Values): Promise<StoredExecution[]> {
-  return (await ask(queries, sql, values)).map(toExecution)
-}
-
-const typeOf: Record<string, string> = {
-  ownerNo: 'int',
-  jobName: 'text',
-  deviceId: 'text',
-  execState: 'exec_state',
-}
-
-/** Parameters by name: no statement uses all of the values. */
-function ask(queries: Queries, sql: string, values: Values): Promise<Row[]> {
-  const used: string[] = []
-  const text = sql.replaceAll(/\$(\w+)/g, (_, name: string) => {
-    if (!used.includes(name)) used.push(name)
-    return `$${used.indexOf(name) + 1}::${typeOf[name] ?? 'bigint'}`
-  })
-  return queries.query(
-    text,
-    used.map((name) => values[name]),
-  )
+  return (await queries.all(EXECUTION, sql, values)).map(toExecution)
 }
 
 /** No index leads from one match to the next. */
@@ -141,11 +123,11 @@ function cut(found: StoredExecution[], limit: number): Result {
 }
 
 function clauses(filter: ExecutionFilter): { state: string[]; run: string[] } {
-  const state = filter.execState === undefined ? [] : ['execution.state = $execState']
+  const state = filter.execState === undefined ? [] : ['execution.state = :execState']
   const run: string[] = []
-  if (filter.runId !== undefined) run.push('run.run_id = $runId')
-  if (filter.launchedAfter !== undefined) run.push('run.launched_at >= $launchedAfter')
-  if (filter.launchedBefore !== undefined) run.push('run.launched_at < $launchedBefore')
+  if (filter.runId !== undefined) run.push('run.run_id = :runId')
+  if (filter.launchedAfter !== undefined) run.push('run.launched_at >= :launchedAfter')
+  if (filter.launchedBefore !== undefined) run.push('run.launched_at < :launchedBefore')
   if (filter.jobName !== undefined) run.push(OF_JOB)
   return { state, run }
 }

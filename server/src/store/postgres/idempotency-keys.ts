@@ -1,8 +1,9 @@
 // Keys under which calls are made: one key, one run, also when the same call reaches two nodes at once.
 
-import type { Store, Trigger } from '../../domain/store.ts'
-import type { Database } from './database.ts'
-import type { Queries, Row } from './rows.ts'
+import type { Trigger } from '../../domain/store.ts'
+import { select } from '../schema/column.ts'
+import { idempotencyKey } from '../schema/tables.ts'
+import type { Queries } from './rows.ts'
 import type { Entry } from './trigger-group.ts'
 
 // A key that is over its time is taken over by the new call. A twin on another node that has not committed yet is
@@ -14,20 +15,15 @@ const CLAIM = `
   ON CONFLICT (owner_no, idempotency_key) DO UPDATE SET request_hash = excluded.request_hash,
     run_id = excluded.run_id, created_at = excluded.created_at
   WHERE idempotency_key.created_at <= $2::bigint`
+const KEY = select(idempotencyKey.fields)
 const FIND = `
-  SELECT owner_no, idempotency_key, request_hash, run_id, created_at
+  SELECT ${KEY}
   FROM unnest($1::int[], $2::text[]) AS wanted (owner_no, idempotency_key)
     JOIN idempotency_key USING (owner_no, idempotency_key)`
-const FORGET = `
-  DELETE FROM idempotency_key USING (
-    SELECT owner_no, idempotency_key FROM idempotency_key WHERE created_at <= $1
-    ORDER BY created_at LIMIT 500 FOR UPDATE SKIP LOCKED) AS old
-  WHERE idempotency_key.owner_no = old.owner_no AND idempotency_key.idempotency_key = old.idempotency_key
-  RETURNING 1`
 
 type Keyed = { index: number; ownerNo: number; idempotency: NonNullable<Trigger['idempotency']> }
 type EarlierCall = { kind: 'made-before'; runId: number } | { kind: 'idempotency-key-reused' }
-type KeyRow = { requestHash: Uint8Array; runId: number; createdAt: number }
+type KeyRow = ReturnType<typeof KEY.read>
 
 /** For each trigger whose key belongs to an earlier call what that means; the others with a key have taken it. */
 export async function claimKeys(
@@ -49,7 +45,7 @@ export async function claimKeys(
       keyed.map(({ idempotency }) => idempotency.key),
     ]),
   ])
-  const rows = new Map(found.map((row) => [textOf(row.owner_no, row.idempotency_key), toKeyRow(row)]))
+  const rows = new Map(found.map(KEY.read).map((row) => [textOf(row.ownerNo, row.key), row]))
   const outcomes: (EarlierCall | undefined)[] = []
   for (const { index, ownerNo, idempotency } of keyed) {
     const text = textOf(ownerNo, idempotency.key)
@@ -61,20 +57,6 @@ export async function claimKeys(
     outcomes[index] = earlierCall(row, idempotency.requestHash)
   }
   return outcomes
-}
-
-export function buildIdempotencySteps(db: Database): Pick<Store, 'purgeIdempotencyKeys'> {
-  return {
-    /** A bite at a time, and two nodes do not wait for each other. */
-    purgeIdempotencyKeys: ({ olderThan }) =>
-      db.inTransaction((transaction) => forgetKeys(transaction, olderThan)),
-  }
-}
-
-/** False when there are none. */
-export async function forgetKeys(transaction: Queries, olderThan: number): Promise<boolean> {
-  const rows = await transaction.query(FORGET, [olderThan])
-  return rows.length > 0
 }
 
 type Claim = {
@@ -90,16 +72,16 @@ type Claim = {
 function claimsOf(keyed: Keyed[], triggers: Trigger[], entries: Entry[]): Map<string, Claim> {
   const claims = new Map<string, Claim>()
   for (const { index, ownerNo, idempotency } of keyed) {
-    const entry = entries[index] as Entry
+    const [entry, trigger] = [entries[index], triggers[index]]
     const text = textOf(ownerNo, idempotency.key)
-    if ('kind' in entry || claims.has(text)) continue
+    if (!entry || !trigger || 'kind' in entry || claims.has(text)) continue
     claims.set(text, {
       index,
       owner_no: ownerNo,
       idempotency_key: idempotency.key,
       run_id: entry.runId,
       request_hash: Buffer.from(idempotency.requestHash).toString('hex'),
-      created_at: (triggers[index] as Trigger).launchedAt,
+      created_at: trigger.launchedAt,
     })
   }
   return claims
@@ -115,14 +97,6 @@ function byKey(one: Claim, other: Claim): number {
   return one.idempotency_key < other.idempotency_key ? -1 : 1
 }
 
-function textOf(ownerNo: unknown, key: unknown): string {
+function textOf(ownerNo: number, key: string): string {
   return `${ownerNo} ${key}`
-}
-
-function toKeyRow(row: Row): KeyRow {
-  return {
-    requestHash: row.request_hash as Uint8Array,
-    runId: row.run_id as number,
-    createdAt: row.created_at as number,
-  }
 }

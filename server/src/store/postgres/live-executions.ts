@@ -4,7 +4,6 @@ import type { LiveExecution } from '../../domain/execution-move.ts'
 import { toLive as fromRow } from '../live-executions.ts'
 import type { Row } from './rows.ts'
 
-export { LIVE_COLUMNS } from '../live-executions.ts'
 export const LIVE_JOINS =
   'JOIN run ON run.run_id = execution.run_id JOIN device ON device.device_no = execution.device_no'
 

@@ -3,8 +3,9 @@
 import type { Policy } from '../../domain/execution.ts'
 import type { LiveExecution, NewTransition } from '../../domain/execution-move.ts'
 import { MoveBatch } from '../apply-moves.ts'
+import { LIVE } from '../live-executions.ts'
 import { executionChanged } from './events.ts'
-import { LIVE_COLUMNS, LIVE_JOINS, toLive, toRow, UPDATE } from './live-executions.ts'
+import { LIVE_JOINS, toLive, toRow, UPDATE } from './live-executions.ts'
 import { insertPieces } from './outputs.ts'
 import type { Policies } from './policies.ts'
 import { numbers, type Row } from './rows.ts'
@@ -12,11 +13,11 @@ import { writeRunCounts } from './run-counts.ts'
 import type { Transaction } from './transaction.ts'
 
 const BY_ID = `
-  SELECT ${LIVE_COLUMNS} FROM unnest($1::bigint[]) AS wanted (id)
+  SELECT ${LIVE} FROM unnest($1::bigint[]) AS wanted (id)
     JOIN execution ON execution_id = wanted.id ${LIVE_JOINS}
   ORDER BY execution_id FOR UPDATE OF execution`
 const OF_DEVICE = `
-  SELECT ${LIVE_COLUMNS} FROM execution ${LIVE_JOINS}
+  SELECT ${LIVE} FROM execution ${LIVE_JOINS}
   WHERE execution.device_no = $1 AND state <= 'CANCELING'
   ORDER BY execution_id FOR UPDATE OF execution`
 const INSERT_TRANSITIONS = `
@@ -45,7 +46,7 @@ export class Moves {
     return this.lock(OF_DEVICE, [deviceNo])
   }
 
-  /** Those that a statement finds and locks, as LIVE_COLUMNS. */
+  /** Those that a statement finds and locks, as LIVE. */
   async lock(sql: string, values: readonly unknown[]): Promise<LiveExecution[]> {
     const found = (await this.#transaction.query(sql, values)).map(toLive)
     const versions = new Set(found.map(({ jobVersion }) => jobVersion))

@@ -1,20 +1,24 @@
 // Who else is on this database. Each node has a row that it renews once a second and a lock that it holds; one that has
 // done neither for a while is taken out, and whoever was connected to it is offline.
 
-import type { SteadyInstant } from '../../domain/instants.ts'
 import type { LeftDevice, Nodes, OpenSession, StaleSession } from '../../domain/nodes.ts'
 import type { DeviceKey } from '../../domain/store.ts'
 import { type SeenNode, SilentNodes } from '../../state/silent-nodes.ts'
+import { flag, rows, select, steady } from '../schema/column.ts'
+import { device, node } from '../schema/tables.ts'
+import { getLaunchedRun } from '../tables/executions.ts'
 import { nodeName } from './connect.ts'
 import type { Database } from './database.ts'
-import { getLaunchedRun } from './executions.ts'
 import { locks } from './locks.ts'
 import type { NodeSignal } from './node-signal.ts'
 import { numbers, type Queries } from './rows.ts'
 
 /** The database's own clock: those of the nodes may differ. */
 const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
-const JOIN = `INSERT INTO node (beat_at) VALUES (${NOW}) RETURNING node_no`
+const { nodeNo, beat } = node.fields
+const NODE = select({ nodeNo, beat })
+const JOINED = select({ nodeNo })
+const JOIN = `INSERT INTO node (beat_at) VALUES (${NOW}) RETURNING ${JOINED}`
 const REJOIN = `INSERT INTO node (node_no, beat_at) VALUES ($1, ${NOW}) ON CONFLICT (node_no) DO NOTHING`
 const LEAVE = 'DELETE FROM node WHERE node_no = $1'
 const BEAT = `UPDATE node SET beat_at = greatest(beat_at + 1, ${NOW}) WHERE node_no = $1 RETURNING node_no`
@@ -23,18 +27,19 @@ const CLOCK = `
   UPDATE steady_clock SET at = ${NOW},
     clock = greatest($1::bigint, clock + CASE WHEN ${NOW} - at BETWEEN 0 AND 2000 THEN ${NOW} - at ELSE 0 END)
   RETURNING clock`
+const CLOCK_ROW = rows({ clock: steady() })
 // Who comes in takes the clock of the others. If there has been nobody for long, all clocks begin with the one on the wall.
 const TAKE_CLOCK = `
   UPDATE steady_clock SET at = ${NOW},
     clock = CASE WHEN ${NOW} - at BETWEEN 0 AND 10000 THEN clock + ${NOW} - at ELSE greatest(clock, ${NOW}) END
   RETURNING clock`
-const ALL = 'SELECT node_no, beat_at FROM node ORDER BY node_no'
+const ALL = `SELECT ${NODE} FROM node ORDER BY node_no`
 // A node whose connection is gone has ended, unless it is just making a new one. One that stands still keeps its
 // connection; after a longer while it counts as gone all the same.
 const DEAD = `
-  SELECT node_no FROM unnest($1::int[], $2::bigint[], $3::boolean[]) AS silent (node_no, beat_at, for_long)
+  SELECT ${JOINED} FROM unnest($1::int[], $2::bigint[], $3::boolean[]) AS silent (node_no, beat_at, for_long)
     JOIN node USING (node_no, beat_at)
-  WHERE for_long OR pg_try_advisory_xact_lock(${locks.node}, node_no)
+  WHERE for_long OR pg_try_advisory_xact_lock(${locks.node}, node.node_no)
   FOR UPDATE OF node SKIP LOCKED`
 // What it had to itself is free with its connections: its webhooks, and rows of transactions in which it stands still.
 const CUT_OFF = `
@@ -47,18 +52,22 @@ const SEEN = `
     node_no = CASE WHEN door = 'http' THEN $4 ELSE node_no END
   FROM unnest($1::int[], $2::text[], $3::bigint[]) AS seen (owner_no, device_id, at)
   WHERE device.owner_no = seen.owner_no AND device.device_id = seen.device_id AND online`
+const { ownerNo, deviceId } = device.fields
+const KEY = select({ ownerNo, deviceId })
 const OFFLINE = `
-  SELECT owner_no, device_id FROM unnest($1::int[], $2::text[]) AS seen (owner_no, device_id)
+  SELECT ${KEY} FROM unnest($1::int[], $2::text[]) AS seen (owner_no, device_id)
     JOIN device USING (owner_no, device_id)
   WHERE NOT online AND deleted_at IS NULL`
 const STALE = `
-  SELECT open.owner_no, open.device_id, open.since, coalesce(session_since > open.since, false) AS is_taken_over
+  SELECT open.owner_no AS "ownerNo", open.device_id AS "deviceId", open.since,
+    coalesce(session_since > open.since, false) AS "isTakenOver"
   FROM unnest($1::int[], $2::text[], $3::bigint[], $4::text[]) AS open (owner_no, device_id, since, token_id)
     LEFT JOIN device ON device.owner_no = open.owner_no AND device.device_id = open.device_id AND deleted_at IS NULL
   WHERE device_no IS NULL OR session_since > open.since
     OR CASE WHEN open.token_id IS NULL THEN revoked_at IS NOT NULL ELSE device.token_id IS DISTINCT FROM open.token_id END`
+const STALE_SESSION = rows({ ownerNo, deviceId, since: steady(), isTakenOver: flag() })
 const MOVED = `
-  SELECT device.owner_no, device_id FROM execution JOIN device ON device.device_no = execution.device_no
+  SELECT ${KEY} FROM execution JOIN device ON device.device_no = execution.device_no
   WHERE execution_id BETWEEN $1 AND $2 AND (state <> 'PENDING' OR version_number <> 1)`
 
 const endedAfterMs = 3000
@@ -67,7 +76,7 @@ const goneAfterMs = 10_000
 /** Gives the number of this node. */
 export async function joinNodes(queries: Queries): Promise<number> {
   const [row] = await queries.query(JOIN)
-  return row?.node_no as number
+  return JOINED.read(row ?? {}).nodeNo
 }
 
 export async function leaveNodes(queries: Queries, nodeNo: number): Promise<void> {
@@ -96,15 +105,12 @@ export function buildNodeSteps(
         wasForgotten = true
         await db.note(REJOIN, [nodeNo])
       }
-      const [steady] = await (clock === undefined ? db.note(TAKE_CLOCK) : db.note(CLOCK, [clock]))
-      const all = (await db.note(ALL)).map((row) => ({
-        nodeNo: row.node_no as number,
-        beat: row.beat_at as number,
-      }))
+      const [row] = await (clock === undefined ? db.note(TAKE_CLOCK) : db.note(CLOCK, [clock]))
+      const all = (await db.note(ALL)).map(NODE.read)
       signal.isAlone = all.length === 1 && signal.heardOthers === heardBefore
       silent = silentNodes.look(all.filter((node) => node.nodeNo !== nodeNo))
       const beat = {
-        clock: steady?.clock as SteadyInstant,
+        clock: CLOCK_ROW.read(row ?? {}).clock,
         wasForgotten,
         nodeNo,
         nodeNos: all.map((node) => node.nodeNo),
@@ -122,27 +128,26 @@ export function buildNodeSteps(
       const devices = seen.toSorted(byDevice)
       return db.inTransaction(async (transaction) => {
         await transaction.query(SEEN, [...columnsOf(devices), numbers(devices.map(({ at }) => at)), nodeNo])
-        return (await transaction.query(OFFLINE, columnsOf(devices))).map(toDevice)
+        return (await transaction.query(OFFLINE, columnsOf(devices))).map(KEY.read)
       })
     },
     async findStaleSessions(sessions: OpenSession[]): Promise<StaleSession[]> {
-      const rows = await db.query(STALE, [
+      const found = await db.query(STALE, [
         ...columnsOf(sessions),
         numbers(sessions.map(({ since }) => since)),
         sessions.map(({ tokenId }) => tokenId),
       ])
-      return rows.map((row) => ({
-        ...toDevice(row),
-        since: row.since as SteadyInstant,
-        reason: row.is_taken_over ? 'taken-over' : 'credential-void',
+      return found.map(STALE_SESSION.read).map(({ isTakenOver, ...session }) => ({
+        ...session,
+        reason: isTakenOver ? 'taken-over' : 'credential-void',
       }))
     },
     getLaunchedRun: (runId) =>
       db.inSnapshot(async (reads) => {
-        const run = await getLaunchedRun(reads, runId)
+        const run = await getLaunchedRun(reads.named, { runId })
         const { firstExecutionId: first, devices } = run
         const moved = await reads.query(MOVED, [first, first + devices.length - 1])
-        return { run, moved: moved.map(toDevice) }
+        return { run, moved: moved.map(KEY.read) }
       }),
     takeWebhook: (webhookNo) => signal.takeWebhook(webhookNo),
     giveBackWebhook: (webhookNo) => signal.giveBackWebhook(webhookNo),
@@ -158,17 +163,13 @@ async function takeOut(queries: Queries, ended: (SeenNode & { silentMs: number }
     ended.map(({ silentMs }) => silentMs >= goneAfterMs),
   ])
   if (dead.length === 0) return
-  const nodeNos = dead.map((row) => row.node_no as number)
+  const nodeNos = dead.map((row) => JOINED.read(row).nodeNo)
   await queries.query(REMOVE, [numbers(nodeNos)])
   await queries.query(CUT_OFF, [nodeNos.map(nodeName)])
 }
 
 function columnsOf(devices: DeviceKey[]): [string, string[]] {
   return [numbers(devices.map(({ ownerNo }) => ownerNo)), devices.map(({ deviceId }) => deviceId)]
-}
-
-function toDevice(row: Record<string, unknown>): DeviceKey {
-  return { ownerNo: row.owner_no as number, deviceId: row.device_id as string }
 }
 
 function byDevice(one: DeviceKey, other: DeviceKey): number {

@@ -1,18 +1,17 @@
 // Moves that an owner asks for: of one execution, and of a run. What a deleted device has left is in devices.ts.
 
-import type { Store, StoredExecution } from '../../domain/store.ts'
-import type { RunRange } from '../apply-clocks.ts'
+import type { Store } from '../../domain/store.ts'
 import { batchSize } from '../apply-moves.ts'
+import { LIVE, RUN_RANGE } from '../live-executions.ts'
+import { executionReads } from '../tables/executions.ts'
 import type { Database } from './database.ts'
-import { getExecution } from './executions.ts'
-import { LIVE_COLUMNS, LIVE_JOINS } from './live-executions.ts'
+import { LIVE_JOINS } from './live-executions.ts'
 import { inBatch } from './moves.ts'
 import type { Policies } from './policies.ts'
 
-const RUN = `
-  SELECT first_execution_id AS first, first_execution_id + total - 1 AS last FROM run WHERE run_id = $1 AND owner_no = $2`
+const RUN = `SELECT ${RUN_RANGE} FROM run WHERE run_id = $1 AND owner_no = $2`
 const UNFINISHED = `
-  SELECT ${LIVE_COLUMNS} FROM execution ${LIVE_JOINS}
+  SELECT ${LIVE} FROM execution ${LIVE_JOINS}
   WHERE execution_id BETWEEN $1 AND $2 AND state <= 'CANCELING'
   ORDER BY execution_id LIMIT ${batchSize} FOR UPDATE OF execution`
 
@@ -28,8 +27,9 @@ export function buildOwnerMoveSteps(
           return moves.batch.moveOwn(move)
         })
         if (outcome.kind !== 'moved') return outcome
-        const execution = await getExecution(transaction, move.ownerNo, move.jobExecutionId)
-        return { kind: 'moved', execution: execution as StoredExecution, from: outcome.moved.from }
+        const execution = await executionReads.getExecution(transaction.named, move)
+        const { from } = outcome.moved
+        return execution ? { kind: 'moved', execution, from } : { kind: 'unknown-execution' }
       })
     },
     moveRun({ ownerNo, runId, from, ...move }) {
@@ -37,7 +37,7 @@ export function buildOwnerMoveSteps(
         inBatch(transaction, policies, async (moves) => {
           const [row] = await transaction.query(RUN, [runId, ownerNo])
           if (row === undefined) return undefined
-          const { first, last } = row as Pick<RunRange, 'first' | 'last'>
+          const { first, last } = RUN_RANGE.read(row)
           const found = await moves.lock(UNFINISHED, [from ?? first, last])
           const next = found.length < batchSize ? undefined : (found.at(-1)?.jobExecutionId ?? last) + 1
           return { moved: moves.batch.moveAll(found, move), next }

@@ -1,6 +1,8 @@
 // Makes the partitions of `execution` ahead of the ids. There is none for what falls outside: it would grow, and making
 // the next one would have to look through it.
 
+import { number, rows, select } from '../schema/column.ts'
+import { partition } from '../schema/tables.ts'
 import type { Database } from './database.ts'
 import { locks } from './locks.ts'
 import type { Queries } from './rows.ts'
@@ -15,13 +17,15 @@ export const ahead = 1_500_000
 const dayMs = 24 * 60 * 60_000
 
 const LOCK = `SELECT pg_advisory_xact_lock(${locks.partitions}, 0)`
-const ALL = 'SELECT first_id, end_id, began_at FROM execution_partition ORDER BY first_id'
+export const PARTITION = select(partition.fields)
+export const PARTITIONS = `SELECT ${PARTITION} FROM execution_partition ORDER BY first_id`
 const NOTE = 'INSERT INTO execution_partition (first_id, end_id) VALUES ($1, $2)'
 const BEGIN = 'UPDATE execution_partition SET began_at = $2 WHERE first_id <= $1 AND began_at IS NULL'
 const UNUSED = `
-  SELECT coalesce(min(first_id) FILTER (WHERE began_at IS NULL), max(end_id)) AS first_id FROM execution_partition`
+  SELECT coalesce(min(first_id) FILTER (WHERE began_at IS NULL), max(end_id)) AS "firstId" FROM execution_partition`
+const FIRST = rows({ firstId: number() })
 
-export type Partition = { firstId: number; endId: number; beganAt: number | null }
+export type Partition = ReturnType<typeof PARTITION.read>
 
 export const partitionName = (firstId: number): string => `execution_from_${firstId}`
 
@@ -70,7 +74,7 @@ export class Partitions {
       .inTransaction(async (transaction) => {
         await transaction.query(BEGIN, [jobExecutionId, at])
         const [row] = await transaction.query(UNUSED)
-        this.#unused = row?.first_id as number
+        this.#unused = FIRST.read(row ?? {}).firstId
       })
       .catch(() => undefined)
       .finally(() => {
@@ -87,11 +91,7 @@ export async function makePartitions(
   from = 0,
 ): Promise<number> {
   await transaction.query(LOCK)
-  const partitions = (await transaction.query(ALL)).map((row) => ({
-    firstId: row.first_id as number,
-    endId: row.end_id as number,
-    beganAt: row.began_at as number | null,
-  }))
+  const partitions = (await transaction.query(PARTITIONS)).map(PARTITION.read)
   let end = partitions.at(-1)?.endId ?? from
   while (end <= upTo) {
     const next: Partition = { firstId: end, endId: end + sizeOf(partitions), beganAt: null }
@@ -116,8 +116,8 @@ export function nextSize(partitions: Partition[]): number {
   const sizeOf = ({ firstId, endId }: Partition) => endId - firstId
   for (let at = partitions.length - 1; at > 0; at--) {
     const begun = partitions[at]?.beganAt ?? null
-    const before = partitions[at - 1] as Partition
-    if (begun === null || before.beganAt === null) continue
+    const before = partitions[at - 1]
+    if (begun === null || before === undefined || before.beganAt === null) continue
     const lasted = begun - before.beganAt
     const factor = lasted < dayMs ? 2 : lasted > 7 * dayMs ? 0.5 : 1
     return Math.min(largestSize, Math.max(leastSize, Math.round(sizeOf(before) * factor)))

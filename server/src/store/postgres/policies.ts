@@ -1,13 +1,15 @@
-// What the versions of jobs say of clocks and retries, and their documents. A version never changes, so it can be
-// remembered on every node.
+// What the versions of jobs say of clocks and retries. A version never changes, so it can be remembered on every node.
 
 import type { Policy } from '../../domain/execution.ts'
-import type { Store, StoredJobContent } from '../../domain/store.ts'
-import type { Database } from './database.ts'
-import type { Queries, Row } from './rows.ts'
+import type { StoredJobContent } from '../../domain/store.ts'
+import { select } from '../schema/column.ts'
+import { jobVersion } from '../schema/tables.ts'
+import type { Queries } from './rows.ts'
 
+const { versionNo, content } = jobVersion.fields
+const VERSION = select({ versionNo, content })
 const CONTENTS = `
-  SELECT version_no, content FROM unnest($1::int[]) AS wanted (version_no) JOIN job_version USING (version_no)`
+  SELECT ${VERSION} FROM unnest($1::int[]) AS wanted (version_no) JOIN job_version USING (version_no)`
 const kept = 1000
 
 export type JobPolicy = Policy & { deadlineSeconds: number | null }
@@ -27,8 +29,8 @@ export class Policies {
     }
     if (unknown.length > 0) {
       for (const row of await queries.query(CONTENTS, [unknown])) {
-        const jobVersion = row.version_no as number
-        found.set(jobVersion, this.#remember(jobVersion, contentOf(row)))
+        const { versionNo, content } = VERSION.read(row)
+        found.set(versionNo, this.#remember(versionNo, content))
       }
     }
     return (jobVersion) => {
@@ -45,18 +47,4 @@ export class Policies {
     this.#known.set(jobVersion, policy)
     return policy
   }
-}
-
-export function buildDocumentSteps(db: Database): Pick<Store, 'getDocument'> {
-  return {
-    async getDocument({ jobVersion }) {
-      const [row] = await db.query(CONTENTS, [[jobVersion]])
-      if (row === undefined) throw new Error(`there is no version ${jobVersion} of a job`)
-      return JSON.stringify(contentOf(row).document)
-    },
-  }
-}
-
-function contentOf(row: Row): StoredJobContent {
-  return JSON.parse(row.content as string)
 }

@@ -4,40 +4,27 @@ import pg from 'pg'
 import type { Nodes } from '../../domain/nodes.ts'
 import type { Store } from '../../domain/store.ts'
 import { readMigrations } from '../migrate.ts'
-import { buildApiKeySteps } from './api-keys.ts'
 import { Catalogue } from './catalogue.ts'
 import { buildClockSteps } from './clocks.ts'
 import { connectionOptions } from './connect.ts'
 import { Database } from './database.ts'
 import { buildDeviceSteps } from './devices.ts'
-import { buildEnrollmentSteps } from './enrollments.ts'
-import { buildEventSteps } from './event-list.ts'
 import { buildExecutionListSteps } from './execution-list.ts'
-import { buildExecutionSteps } from './executions.ts'
 import { failureOf } from './failures.ts'
-import { buildFleetSteps } from './fleet.ts'
-import { buildIdempotencySteps } from './idempotency-keys.ts'
-import { buildJobSteps } from './jobs.ts'
 import { prepareDatabase } from './migrate-database.ts'
 import { NodeSignal } from './node-signal.ts'
 import { buildNodeSteps, joinNodes, leaveNodes } from './nodes.ts'
-import { buildOutputSteps } from './outputs.ts'
 import { buildOwnerMoveSteps } from './owner-moves.ts'
-import { buildOwnerSteps } from './owners.ts'
 import { Partitions } from './partitions.ts'
-import { buildDocumentSteps, Policies } from './policies.ts'
+import { bindPlainSteps } from './plain-steps.ts'
+import { Policies } from './policies.ts'
 import { buildPresenceSteps, leaveConnections } from './presence.ts'
 import { buildQueueSteps } from './queues.ts'
 import { buildReportSteps } from './reports.ts'
 import { buildRetentionSteps } from './retention.ts'
 import type { Queries } from './rows.ts'
-import { buildRunSteps } from './runs.ts'
-import { buildSessionSteps } from './sessions.ts'
-import { buildTransitionSteps } from './transitions.ts'
 import { buildTriggerSteps } from './triggers.ts'
 import { UnderWay } from './under-way.ts'
-import { buildDeliverySteps } from './webhook-deliveries.ts'
-import { buildWebhookSteps } from './webhooks.ts'
 
 export const postgresMigrations = () => readMigrations(new URL('migrations/', import.meta.url))
 
@@ -107,29 +94,15 @@ async function buildSteps(db: Database, nodeNo: number): Promise<Omit<Store, 'on
     async checkHealth() {
       await db.inTransaction((transaction) => transaction.query(PROBE))
     },
-    ...buildOwnerSteps(db),
-    ...buildApiKeySteps(db),
-    ...buildJobSteps(db, catalogue),
-    ...buildDeviceSteps(db, policies, catalogue),
-    ...buildEnrollmentSteps(db, catalogue),
+    ...bindPlainSteps(db, catalogue),
+    ...buildDeviceSteps(policies, catalogue),
     ...buildPresenceSteps(db, nodeNo),
     ...buildTriggerSteps(db, policies, partitions, catalogue),
-    ...buildExecutionSteps(db),
     ...buildOwnerMoveSteps(db, policies),
     ...buildExecutionListSteps(db),
-    ...buildTransitionSteps(db),
     ...buildReportSteps(db, policies),
     ...buildQueueSteps(db),
-    ...buildDocumentSteps(db),
     ...buildClockSteps(db, policies),
-    ...buildOutputSteps(db),
-    ...buildRunSteps(db),
-    ...buildEventSteps(db),
-    ...buildSessionSteps(db),
-    ...buildFleetSteps(db),
-    ...buildWebhookSteps(db),
-    ...buildDeliverySteps(db),
-    ...buildIdempotencySteps(db),
     ...buildRetentionSteps(db),
   }
 }

@@ -1,18 +1,25 @@
 // Who is connected, and what was handed to whom.
 
-import type { SteadyInstant } from '../../domain/instants.ts'
 import { hasSession, judgePresence, type KnownPresence } from '../../domain/judge-presence.ts'
 import type { LeftDevice } from '../../domain/nodes.ts'
 import type { PresenceChange, Store } from '../../domain/store.ts'
+import { notNull, select } from '../schema/column.ts'
+import { device } from '../schema/tables.ts'
 import type { Database } from './database.ts'
 import { deviceChanged } from './events.ts'
 import { numbers, type Row } from './rows.ts'
 import type { Transaction } from './transaction.ts'
 
+const { ownerNo, deviceId, deviceNo, online, presenceSince, lastSeenAt, transport, sessionSince, nodeNo } =
+  device.fields
+const PRESENCE = select({
+  ...{ ownerNo, deviceId, deviceNo, nodeNo },
+  ...{ online, since: presenceSince, lastSeenAt, transport, session: sessionSince },
+})
 const LOCK = `
-  SELECT owner_no, device_id, device_no, online, presence_since, last_seen_at, door, session_since, node_no
+  SELECT ${PRESENCE}
   FROM unnest($1::int[], $2::text[]) AS wanted (owner_no, device_id) JOIN device USING (owner_no, device_id)
-  WHERE deleted_at IS NULL ORDER BY owner_no, device_id FOR NO KEY UPDATE OF device`
+  WHERE deleted_at IS NULL ORDER BY device.owner_no, device.device_id FOR NO KEY UPDATE OF device`
 const SET = `
   UPDATE device SET online = new.online, presence_since = new.since, last_seen_at = new.seen, door = new.transport,
     session_since = new.session, node_no = new.node_no
@@ -28,34 +35,37 @@ const GONE = `
     SELECT (SELECT node_no FROM device WHERE online AND node_no > used.no ORDER BY node_no LIMIT 1) FROM used
     WHERE used.no IS NOT NULL)
   SELECT no FROM used WHERE no > 0 AND NOT EXISTS (SELECT FROM node WHERE node.node_no = no)`
-// Who is just being written is looked at the next time: a node must not wait here for one that stands still.
+// A device that is just being written is left for the next time: a node must not wait here for one that stands still.
 const ONLINE = `
   SELECT device_no FROM device WHERE online AND node_no = ANY ($1::int[])
   LIMIT $2 FOR NO KEY UPDATE OF device SKIP LOCKED`
-// The first look may be older than the lock: a device may have come to another node in between, or its node back.
+// The first read may be older than the lock: a device may have come to another node in between, or its node back.
 const isLeft = `
   device.device_no = locked.device_no AND online
     AND NOT EXISTS (SELECT FROM node WHERE node.node_no = device.node_no)`
-const FORGET = `
+const OFFLINE = select({ ownerNo, deviceNo, transport })
+const SET_OFFLINE = `
   UPDATE device SET online = false, presence_since = $2 FROM unnest($1::int[]) AS locked (device_no)
-  WHERE ${isLeft} RETURNING owner_no, device.device_no, door`
+  WHERE ${isLeft} RETURNING ${OFFLINE}`
+// Whoever is online was seen.
+const ADOPTED = select({ ownerNo, deviceId, lastSeenAt: notNull(lastSeenAt) })
 const ADOPT = `
   UPDATE device SET node_no = $2 FROM unnest($1::int[]) AS locked (device_no)
-  WHERE ${isLeft} AND door = 'http' RETURNING owner_no, device_id, last_seen_at`
+  WHERE ${isLeft} AND door = 'http' RETURNING ${ADOPTED}`
 const NOTIFIED = `
-  UPDATE execution SET notified_at = $2 FROM unnest($1::bigint[]) AS told (id)
-  WHERE execution_id = told.id AND notified_at IS NULL`
+  UPDATE execution SET notified_at = $2 FROM unnest($1::bigint[]) AS notified (id)
+  WHERE execution_id = notified.id AND notified_at IS NULL`
 const DELIVERED = `
   UPDATE execution SET delivered_at = $2::bigint, notified_at = coalesce(notified_at, $2)
-  FROM unnest($1::bigint[]) AS told (id)
-  WHERE execution_id = told.id AND delivered_at IS NULL`
+  FROM unnest($1::bigint[]) AS delivered (id)
+  WHERE execution_id = delivered.id AND delivered_at IS NULL`
 
-const forgottenAtOnce = 1000
+const offlineAtOnce = 1000
 
 type PresenceSteps = Pick<Store, 'recordPresence' | 'setAllOffline' | 'recordDeliveries'>
 
-/** `left`: those that asked by HTTP, if they are kept. */
-type Forgotten = { left: LeftDevice[]; more: boolean }
+/** `adopted`: those that asked by HTTP, if they are kept. */
+type WentOffline = { adopted: LeftDevice[]; more: boolean }
 
 /** `nodeNo`: to which the devices are connected that this store is told of. */
 export function buildPresenceSteps(db: Database, nodeNo: number): PresenceSteps {
@@ -65,7 +75,7 @@ export function buildPresenceSteps(db: Database, nodeNo: number): PresenceSteps 
       await db.inTransaction((transaction) => recordPresence(transaction, changes, nodeNo))
     },
     async setAllOffline({ at }) {
-      while ((await db.inTransaction((transaction) => forgetSome(transaction, at))).more);
+      while ((await db.inTransaction((transaction) => setSomeOffline(transaction, at))).more);
     },
     async recordDeliveries({ notified, delivered, at }) {
       if (notified.length + delivered.length === 0) return
@@ -83,33 +93,25 @@ export function buildPresenceSteps(db: Database, nodeNo: number): PresenceSteps 
 export async function leaveConnections(db: Database, nodeNo: number, at: number): Promise<LeftDevice[]> {
   const all: LeftDevice[] = []
   for (let more = true; more; ) {
-    const forgotten = await db.inTransaction((transaction) => forgetSome(transaction, at, nodeNo))
-    all.push(...forgotten.left)
-    more = forgotten.more
+    const offline = await db.inTransaction((transaction) => setSomeOffline(transaction, at, nodeNo))
+    all.push(...offline.adopted)
+    more = offline.more
   }
   return all
 }
 
 /** Of those whose node is gone. */
-async function forgetSome(transaction: Transaction, at: number, keeper?: number): Promise<Forgotten> {
+async function setSomeOffline(transaction: Transaction, at: number, keeper?: number): Promise<WentOffline> {
   const gone = await transaction.query(GONE)
-  if (gone.length === 0) return { left: [], more: false }
-  const locked = await transaction.query(ONLINE, [gone.map((row) => row.no), forgottenAtOnce])
+  if (gone.length === 0) return { adopted: [], more: false }
+  const locked = await transaction.query(ONLINE, [gone.map((row) => row.no), offlineAtOnce])
   const deviceNos = locked.map((row) => row.device_no)
-  const kept = keeper === undefined ? [] : await transaction.query(ADOPT, [deviceNos, keeper])
-  for (const { owner_no, device_no, door: transport } of await transaction.query(FORGET, [deviceNos, at])) {
-    const [ownerNo, deviceNo] = [owner_no as number, device_no as number]
+  const adopted = keeper === undefined ? [] : await transaction.query(ADOPT, [deviceNos, keeper])
+  for (const row of await transaction.query(SET_OFFLINE, [deviceNos, at])) {
+    const { ownerNo, deviceNo, transport } = OFFLINE.read(row)
     deviceChanged(transaction, 'device.offline', { ownerNo, deviceNo, at, details: { transport } })
   }
-  return { left: kept.map(toLeft), more: locked.length === forgottenAtOnce }
-}
-
-function toLeft(row: Row): LeftDevice {
-  return {
-    ownerNo: row.owner_no as number,
-    deviceId: row.device_id as string,
-    lastSeenAt: row.last_seen_at as number,
-  }
+  return { adopted: adopted.map(ADOPTED.read), more: locked.length === offlineAtOnce }
 }
 
 /** Each in its turn, but each device is written once. */
@@ -118,11 +120,13 @@ async function recordPresence(
   changes: PresenceChange[],
   nodeNo: number,
 ): Promise<void> {
-  const rows = await transaction.query(LOCK, [
+  const found = await transaction.query(LOCK, [
     changes.map(({ ownerNo }) => ownerNo),
     changes.map(({ deviceId }) => deviceId),
   ])
-  const devices = new Map(rows.map((row) => [`${row.owner_no} ${row.device_id}`, toKnown(row)]))
+  const devices = new Map(
+    found.map(PRESENCE.read).map((row) => [`${row.ownerNo} ${row.deviceId}`, toDevice(row)]),
+  )
   const set = new Map<number, Row>()
   for (const change of changes) {
     const { ownerNo, deviceId, online, at, transport, session } = change
@@ -145,18 +149,11 @@ async function recordPresence(
   if (set.size > 0) await transaction.query(SET, [JSON.stringify([...set.values()])])
 }
 
-function toKnown(row: Row): { deviceNo: number; nodeNo: number | null; known: KnownPresence } {
-  return {
-    deviceNo: row.device_no as number,
-    nodeNo: row.node_no as number | null,
-    known: {
-      online: row.online as boolean,
-      since: row.presence_since as number | null,
-      lastSeenAt: row.last_seen_at as number | null,
-      transport: row.door as KnownPresence['transport'],
-      session: row.session_since as SteadyInstant | null,
-    },
-  }
+type PresenceRow = ReturnType<typeof PRESENCE.read>
+
+function toDevice(row: PresenceRow): Pick<PresenceRow, 'deviceNo' | 'nodeNo'> & { known: KnownPresence } {
+  const { deviceNo, nodeNo, online, since, lastSeenAt, transport, session } = row
+  return { deviceNo, nodeNo, known: { online, since, lastSeenAt, transport, session } }
 }
 
 function ascending(ids: number[]): string {

@@ -4,8 +4,10 @@ import { shownPending } from '@jobcast/contract/words'
 import type { DeviceExecution, DeviceQueue } from '../../domain/device-report.ts'
 import { toDeviceExecution } from '../../domain/execution-move.ts'
 import type { Store } from '../../domain/store.ts'
+import { LIVE } from '../live-executions.ts'
+import { flag, number, rows } from '../schema/column.ts'
 import type { Database } from './database.ts'
-import { LIVE_COLUMNS, LIVE_JOINS, toLive } from './live-executions.ts'
+import { LIVE_JOINS, toLive } from './live-executions.ts'
 import type { Row } from './rows.ts'
 
 // What waits for a retry is not offered.
@@ -17,38 +19,40 @@ const largestMark = Number.MAX_SAFE_INTEGER
 // One statement sees one state of the database, so a run that is being written is in all queues or in none.
 const QUEUES = `
   WITH queue AS MATERIALIZED (
-    SELECT place, device.device_no, mark, total, mark IS DISTINCT FROM unless_mark AS is_wanted
-    FROM unnest($1::int[], $2::text[], $3::bigint[]) WITH ORDINALITY AS wanted (owner_no, device_id, unless_mark, place)
+    SELECT position, device.device_no, mark, total, mark IS DISTINCT FROM unless_mark AS is_wanted
+    FROM unnest($1::int[], $2::text[], $3::bigint[]) WITH ORDINALITY AS wanted (owner_no, device_id, unless_mark, position)
       JOIN device USING (owner_no, device_id)
       CROSS JOIN LATERAL (
         SELECT count(*)::int AS total,
           coalesce(bit_xor(hashtextextended(concat_ws(' ', execution_id, state, attempt), 0)), 0) & ${largestMark} AS mark
         FROM execution WHERE ${OFFERED}) AS seen
     WHERE deleted_at IS NULL)
-  SELECT place, mark, total, is_wanted, first.*
+  SELECT position, mark, total, is_wanted AS "isWanted", first.*
   FROM queue LEFT JOIN LATERAL (
-    SELECT ${LIVE_COLUMNS} FROM (
+    SELECT ${LIVE} FROM (
       (SELECT * FROM execution WHERE device_no = queue.device_no AND state > 'PENDING' AND state <= 'CANCELING'
        ORDER BY execution_id LIMIT ${shownPending})
       UNION ALL
       (SELECT * FROM execution WHERE device_no = queue.device_no AND state = 'PENDING' AND not_before IS NULL
        ORDER BY execution_id LIMIT ${shownPending})
       LIMIT ${shownPending}) AS execution ${LIVE_JOINS}) AS first ON is_wanted AND total > 0`
+/** The rest of a row is what LIVE gives. */
+const QUEUE = rows({ position: number(), mark: number(), total: number(), isWanted: flag() })
 const OWN = `
-  SELECT ${LIVE_COLUMNS} FROM execution ${LIVE_JOINS}
+  SELECT ${LIVE} FROM execution ${LIVE_JOINS}
   WHERE execution_id = $1 AND device.owner_no = $2 AND device.device_id = $3 AND deleted_at IS NULL`
 
 export function buildQueueSteps(db: Database): Pick<Store, 'readQueues' | 'getDeviceExecution'> {
   return {
     async readQueues(wanted) {
       if (wanted.length === 0) return []
-      const rows = await db.query(QUEUES, [
+      const found = await db.query(QUEUES, [
         wanted.map(({ ownerNo }) => ownerNo),
         wanted.map(({ deviceId }) => deviceId),
         wanted.map(({ unlessMark }) => unlessMark ?? null),
       ])
-      const byPlace = Map.groupBy(rows, (row) => row.place as number)
-      return wanted.map((_, index) => toQueue(byPlace.get(index + 1)))
+      const byPosition = Map.groupBy(found, (row) => QUEUE.read(row).position)
+      return wanted.map((_, index) => toQueue(byPosition.get(index + 1)))
     },
     async getDeviceExecution({ ownerNo, deviceId, jobExecutionId }) {
       const [row] = await db.query(OWN, [jobExecutionId, ownerNo, deviceId])
@@ -57,14 +61,15 @@ export function buildQueueSteps(db: Database): Pick<Store, 'readQueues' | 'getDe
   }
 }
 
-function toQueue(rows: Row[] | undefined): DeviceQueue | 'unchanged' | undefined {
-  const [first] = rows ?? []
-  if (rows === undefined || first === undefined) return undefined
-  if (!first.is_wanted) return 'unchanged'
-  const executions = rows
-    .filter((row) => row.execution_id !== null)
+function toQueue(found: Row[] | undefined): DeviceQueue | 'unchanged' | undefined {
+  const [first] = found ?? []
+  if (found === undefined || first === undefined) return undefined
+  const { mark, total, isWanted } = QUEUE.read(first)
+  if (!isWanted) return 'unchanged'
+  const executions = found
+    .filter((row) => row.jobExecutionId !== null)
     .map((row) => toDeviceExecution(toLive(row)))
-  return { mark: first.mark as number, total: first.total as number, executions: executions.sort(byTurn) }
+  return { mark, total, executions: executions.sort(byTurn) }
 }
 
 /** What is under way comes first, then what waits, each in the order of the ids. */

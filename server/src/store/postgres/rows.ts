@@ -1,4 +1,4 @@
-// What the statement files share: the shape of a row, lists as parameters, and the cut of a list into slices.
+// What the statement files share: the shape of a row, and lists as parameters.
 
 export type Row = Record<string, unknown>
 
@@ -9,5 +9,3 @@ export type Queries = { query(sql: string, values?: readonly unknown[]): Promise
 export function numbers(list: Iterable<number>): string {
   return `{${[...list].join(',')}}`
 }
-
-export { sliced } from '../sliced.ts'

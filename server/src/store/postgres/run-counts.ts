@@ -3,7 +3,7 @@
 import { type ExecState, execStates } from '@jobcast/contract/words'
 import { isTerminal } from '../../domain/execution.ts'
 import type { RunChange } from '../../domain/run-counts.ts'
-import { countColumn } from '../from-rows.ts'
+import { countColumn } from '../schema/count-column.ts'
 import type { Row } from './rows.ts'
 import type { Transaction } from './transaction.ts'
 

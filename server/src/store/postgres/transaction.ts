@@ -2,9 +2,12 @@
 // in which they are sent, and after one that fails no other does.
 
 import type pg from 'pg'
+import type { Writes } from '../queries.ts'
 import { prepared } from './connect.ts'
+import { deviceChanged } from './events.ts'
 import { failureOf } from './failures.ts'
 import { locks } from './locks.ts'
+import { buildNamedQueries } from './named-queries.ts'
 import type { Queries, Row } from './rows.ts'
 
 const LOCK_EVENTS = `SELECT pg_advisory_xact_lock(${locks.eventsOfOwner}, owner_no) FROM unnest($1::int[]) AS owner_no`
@@ -47,17 +50,21 @@ export class Transaction implements Queries {
   readonly events: NewEvent[] = []
   /** Runs in which something came to its end: those in which nothing is left have finished by it. */
   readonly touchedRuns: { run_id: number; at: number }[] = []
+  /** For the steps over plain tables. */
+  readonly named: Writes
 
   constructor(client: pg.ClientBase, begin: string) {
     this.#client = client
+    this.named = {
+      ...buildNamedQueries((sql, values) => this.#ask(sql, values)),
+      deviceChanged: (type, change) => deviceChanged(this, type, change),
+    }
     // Whatever fails it fails the statement behind it as well, and that one is waited for.
     this.#send(begin).catch(() => undefined)
   }
 
   async query(sql: string, values: readonly unknown[] = []): Promise<Row[]> {
-    // Its connection is somebody else's by now.
-    if (this.#isOver) throw new Error('the transaction is over')
-    return (await this.#send(prepared(sql, values))).rows
+    return (await this.#ask(sql, values)).rows
   }
 
   /** For what needs no answer: if it fails, the commit does. */
@@ -100,6 +107,12 @@ export class Transaction implements Queries {
     const committed = this.#send('COMMIT')
     const [result] = await Promise.all([committed, ...this.#sent])
     if (result.command !== 'COMMIT') throw new Error(`the transaction ended with ${result.command}`)
+  }
+
+  async #ask(sql: string, values: readonly unknown[]): Promise<pg.QueryResult<Row>> {
+    // Its connection is somebody else's by now.
+    if (this.#isOver) throw new Error('the transaction is over')
+    return this.#send(prepared(sql, values))
   }
 
   async #send(statement: string | pg.QueryConfig): Promise<pg.QueryResult<Row>> {

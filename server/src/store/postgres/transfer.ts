@@ -2,8 +2,10 @@
 
 import pg from 'pg'
 import { StartRefused } from '../migrate.ts'
+import { number, rows, text } from '../schema/column.ts'
 import { type ColumnKind, type TransferTable, transferTables } from '../transfer/tables.ts'
 import {
+  LAST_NUMBERS,
   type LastNumbers,
   misfit,
   TransferRefused,
@@ -16,7 +18,7 @@ import { copyIn } from './copy-in.ts'
 import { failureOf } from './failures.ts'
 import { locks } from './locks.ts'
 import { prepareDatabase, readSchema, refuseConnection } from './migrate-database.ts'
-import { ahead, makePartitions, partitionName } from './partitions.ts'
+import { ahead, makePartitions, PARTITION, PARTITIONS, partitionName } from './partitions.ts'
 import { postgresMigrations } from './postgres-store.ts'
 import type { Queries } from './rows.ts'
 
@@ -27,14 +29,13 @@ const LAST = `
     (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM webhook_webhook_no_seq) AS "webhookNo",
     coalesce((SELECT first_execution_id FROM run ORDER BY run_id LIMIT 1), execution_id + 1) AS "oldestExecutionId"
   FROM last_id`
-// Rows whose run is forgotten stay until their partition goes.
+// Rows whose run is purged stay until their partition goes.
 const HAS_RUN = 'WHERE EXISTS (SELECT FROM run WHERE run.run_id = execution.run_id)'
-const NOT_FORGOTTEN = `
+const NOT_PURGED = `
   WHERE NOT EXISTS (
     SELECT FROM forgotten_range WHERE execution_id BETWEEN first_execution_id AND last_execution_id)`
 // A second import waits and then finds rows; a node that starts meanwhile waits, and finds all of them.
 const LOCK = `SELECT pg_advisory_xact_lock(${locks.schema}, 0)`
-const TABLES_OF_PARTITIONS = 'SELECT first_id FROM execution_partition'
 const SET_LAST = 'UPDATE last_id SET run_id = $1, execution_id = $2'
 const SET_SEQUENCE = 'SELECT setval($1::regclass, greatest($2::bigint, 1), $2::bigint > 0)'
 // So that the next ones are made as large as the rate asks for.
@@ -51,6 +52,9 @@ const identities: Record<string, string> = {
   job_version: 'version_no',
   device: 'device_no',
 }
+const LINE = rows({ line: text() })
+const COUNT = rows({ count: number() })
+
 /** Of outputs, which may be large, fewer at once. */
 const linesAtOnce = (table: TransferTable) => (table.name === 'output' ? 20 : 1000)
 const [leastPartition, largestPartition] = [1_000_000, 50_000_000]
@@ -65,7 +69,7 @@ export async function openPostgresSource(url: string): Promise<TransferSource> {
     await queries.query(SNAPSHOT)
     const [last] = await queries.query(LAST)
     return {
-      lastNumbers: last as LastNumbers,
+      lastNumbers: LAST_NUMBERS.read(last ?? {}),
       readLines: (table) => readLines(queries, table),
       close: () => client.end(),
     }
@@ -77,16 +81,16 @@ export async function openPostgresSource(url: string): Promise<TransferSource> {
 
 async function* readLines(queries: Queries, table: TransferTable): AsyncGenerator<string[]> {
   const values = Object.entries(table.columns).map(([name, kind]) => readValue(name, kind))
-  const where = table.name === 'execution' ? HAS_RUN : table.ofExecution ? NOT_FORGOTTEN : ''
+  const where = table.name === 'execution' ? HAS_RUN : table.isOfExecution ? NOT_PURGED : ''
   const order = table.key.map((name) => `${table.name}.${name}`).join(', ')
   await queries.query(
     `DECLARE lines NO SCROLL CURSOR FOR
       SELECT json_build_array(${values.join(', ')})::text AS line FROM ${table.name} ${where} ORDER BY ${order}`,
   )
   for (;;) {
-    const rows = await queries.query(`FETCH ${linesAtOnce(table)} FROM lines`)
-    if (rows.length === 0) break
-    yield rows.map((row) => row.line as string)
+    const found = await queries.query(`FETCH ${linesAtOnce(table)} FROM lines`)
+    if (found.length === 0) break
+    yield found.map((row) => LINE.read(row).line)
   }
   await queries.query('CLOSE lines')
 }
@@ -112,14 +116,14 @@ export async function openPostgresTarget(url: string): Promise<TransferTarget> {
       await makeEmptyPartitions(queries, last)
     },
     async write(table, columns, rows) {
-      const kinds = columns.map((name) => table.columns[name] as ColumnKind)
+      const kinds = columns.map((name) => table.columns[name] ?? 'text')
       const sql = `COPY ${table.name} (${columns.join(', ')}) FROM STDIN`
       await copyIn(client, sql, toText(kinds, rows)).catch((error: unknown) => {
         if (error instanceof TransferRefused) throw error
         throw isMisfit(error) ? misfit(table.name, error) : failureOf(error)
       })
       const [row] = await queries.query(`SELECT count(*) AS count FROM ${table.name}`)
-      return row?.count as number
+      return COUNT.read(row ?? {}).count
     },
     async commit() {
       await queries.query(SET_LAST, [last.runId, last.jobExecutionId])
@@ -153,8 +157,8 @@ async function refuseUnlessEmpty(queries: Queries): Promise<void> {
 
 /** Those that are there are empty and begin at 0, where there may be no execution any more. */
 async function makeEmptyPartitions(queries: Queries, last: LastNumbers): Promise<void> {
-  for (const { first_id } of await queries.query(TABLES_OF_PARTITIONS)) {
-    await queries.query(`DROP TABLE ${partitionName(first_id as number)}`)
+  for (const { firstId } of (await queries.query(PARTITIONS)).map(PARTITION.read)) {
+    await queries.query(`DROP TABLE ${partitionName(firstId)}`)
   }
   await queries.query('DELETE FROM execution_partition')
   const ids = last.jobExecutionId - last.oldestExecutionId
@@ -183,6 +187,7 @@ function fieldOf(kind: ColumnKind, value: Value): string {
     case 'bytes':
       return `\\\\x${value}`
     case 'text':
+    case 'json':
     case 'state':
       return escaped(String(value))
     case 'quoted':

@@ -1,23 +1,31 @@
 // A group of triggers on its way to its transaction: names become numbers, and ids are given.
 
 import type { LaunchedRun, Trigger, TriggerOutcome } from '../../domain/store.ts'
+import { computed, number, orNull, rows, type Selection, select } from '../schema/column.ts'
+import { device, job } from '../schema/tables.ts'
 import type { FirstIds } from './database.ts'
 import type { JobPolicy, Policies } from './policies.ts'
 import type { Queries } from './rows.ts'
 
+const { jobNo, versionNo } = job.fields
+const { deviceNo, deviceName } = device.fields
+const position = computed('position', number())
+const JOB = select({ position, jobNo, versionNo })
 const JOBS = `
-  SELECT place, job_no, version_no
-  FROM unnest($1::int[], $2::text[]) WITH ORDINALITY AS wanted (owner_no, job_name, place)
+  SELECT ${JOB}
+  FROM unnest($1::int[], $2::text[]) WITH ORDINALITY AS wanted (owner_no, job_name, position)
     JOIN job USING (owner_no, job_name)
   WHERE deleted_at IS NULL`
+const DEVICE = select({ position, deviceNo, deviceName })
 const DEVICES = `
-  SELECT place, device_no, device_name
-  FROM unnest($1::int[], $2::text[]) WITH ORDINALITY AS wanted (owner_no, device_id, place)
+  SELECT ${DEVICE}
+  FROM unnest($1::int[], $2::text[]) WITH ORDINALITY AS wanted (owner_no, device_id, position)
     JOIN device USING (owner_no, device_id)
   WHERE deleted_at IS NULL`
 
 const RENAMED = `
   SELECT max(renamed_execution_id) AS id FROM unnest($1::int[]) AS wanted (owner_no) JOIN owner USING (owner_no)`
+const LAST_RENAMED = rows({ id: orNull(number()) })
 
 /** How many unknown devices an answer names. */
 const namedDevices = 100
@@ -50,7 +58,12 @@ class Names<Ref> {
     return this.#owners.get(ownerNo) ?? new Map()
   }
 
-  async read(queries: Queries, sql: string, toRef: (row: Record<string, unknown>, name: string) => Ref) {
+  async read<Of extends { position: number }>(
+    queries: Queries,
+    rows: Selection<Of>,
+    sql: string,
+    toRef: (row: Of, name: string) => Ref,
+  ) {
     const ownerNos: number[] = []
     const names: string[] = []
     for (const [ownerNo, ofOwner] of this.#owners) {
@@ -59,15 +72,15 @@ class Names<Ref> {
         names.push(name)
       }
     }
-    for (const row of await queries.query(sql, [ownerNos, names])) {
-      const index = (row.place as number) - 1
-      const name = names[index] as string
-      this.#owners.get(ownerNos[index] as number)?.set(name, toRef(row, name))
+    for (const row of (await queries.query(sql, [ownerNos, names])).map(rows.read)) {
+      const [ownerNo, name] = [ownerNos[row.position - 1], names[row.position - 1]]
+      if (ownerNo === undefined || name === undefined) continue
+      this.#owners.get(ownerNo)?.set(name, toRef(row, name))
     }
   }
 }
 
-type KnownNames = {
+type NamesFound = {
   jobs: Names<JobRef>
   devices: Names<DeviceRef>
   policyOf: (jobVersion: number) => JobPolicy
@@ -80,7 +93,7 @@ export async function readNames(
   transaction: Queries,
   policies: Policies,
   triggers: Trigger[],
-): Promise<KnownNames> {
+): Promise<NamesFound> {
   const jobs = new Names<JobRef>()
   const devices = new Names<DeviceRef>()
   for (const { ownerNo, jobName, deviceIds } of triggers) {
@@ -91,22 +104,22 @@ export async function readNames(
   const ownerNos = [...new Set(triggers.map(({ ownerNo }) => ownerNo))]
   const [[renamed]] = await Promise.all([
     transaction.query(RENAMED, [ownerNos]),
-    jobs.read(transaction, JOBS, ({ job_no, version_no }) => {
-      versions.push(version_no as number)
-      return { jobNo: job_no as number, versionNo: version_no as number }
+    jobs.read(transaction, JOB, JOBS, ({ jobNo, versionNo }) => {
+      versions.push(versionNo)
+      return { jobNo, versionNo }
     }),
-    devices.read(transaction, DEVICES, ({ device_no, device_name }, deviceId) => {
-      return { deviceNo: device_no as number, deviceId, deviceName: device_name as string }
+    devices.read(transaction, DEVICE, DEVICES, ({ deviceNo, deviceName }, deviceId) => {
+      return { deviceNo, deviceId, deviceName }
     }),
   ])
   const policyOf = await policies.read(transaction, versions)
-  return { jobs, devices, policyOf, renamedExecutionId: (renamed?.id as number | null) ?? 0 }
+  return { jobs, devices, policyOf, renamedExecutionId: LAST_RENAMED.read(renamed ?? {}).id ?? 0 }
 }
 
 /** All are given ids in the order of the list; those of what is refused, or was made before, stay unused. */
 export function launchGroup(
   triggers: Trigger[],
-  names: KnownNames,
+  names: NamesFound,
   { runId, jobExecutionId }: FirstIds,
 ): Entry[] {
   let firstExecutionId = jobExecutionId
@@ -117,7 +130,7 @@ export function launchGroup(
   })
 }
 
-function launch(trigger: Trigger, names: KnownNames, runId: number, firstExecutionId: number): Entry {
+function launch(trigger: Trigger, names: NamesFound, runId: number, firstExecutionId: number): Entry {
   const { ownerNo, jobName, deviceIds } = trigger
   const job = names.jobs.of(ownerNo).get(jobName)
   if (job === undefined) return { kind: 'unknown-job' }

@@ -2,10 +2,10 @@
 
 import { laterBy } from '../../domain/instants.ts'
 import type { Store, Trigger, TriggerOutcome } from '../../domain/store.ts'
+import { getLaunchedRun } from '../tables/executions.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { Database } from './database.ts'
 import { runCreated } from './events.ts'
-import { getLaunchedRun } from './executions.ts'
 import { claimKeys } from './idempotency-keys.ts'
 import type { Partitions } from './partitions.ts'
 import type { Policies } from './policies.ts'
@@ -66,7 +66,7 @@ export function buildTriggerSteps(
   async function answer(recorded: Recorded): Promise<TriggerOutcome> {
     if (recorded.kind !== 'made-before') return recorded
     try {
-      return { kind: 'replayed', run: await getLaunchedRun(db, recorded.runId) }
+      return { kind: 'replayed', run: await getLaunchedRun(db.named, recorded) }
     } catch (error) {
       return { kind: 'unreadable', error }
     }

@@ -6,10 +6,10 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { DevicePut, StoredApiKey } from '../../domain/store.ts'
-import { prepareApiKeys } from './api-keys.ts'
-import { type DeviceRow, prepareDevices } from './devices.ts'
-import { type JobRef, prepareJobs } from './jobs.ts'
-import { Known } from './known.ts'
+import { API_KEY, SELECT_API_KEYS } from '../tables/api-keys.ts'
+import { JOB, type JobRef, SELECT_JOBS, toJobRef } from '../tables/jobs.ts'
+import { allDevices, type DeviceRow } from './devices.ts'
+import { NameIndex } from './name-index.ts'
 import { readDelayed, readUnfinished } from './unfinished.ts'
 import { WaitingQueue } from './waiting-queue.ts'
 
@@ -23,8 +23,8 @@ export type DeviceRef = {
 }
 
 type OwnerEntry = {
-  jobs: Known<JobRef>
-  devices: Known<DeviceRef>
+  jobs: NameIndex<JobRef>
+  devices: NameIndex<DeviceRef>
   /** Devices that are being put, and by how many puts: the name they will have is the writer's to tell. */
   puts: Map<string, number>
 }
@@ -33,11 +33,11 @@ export class Catalogue {
   readonly apiKeys = new Map<string, StoredApiKey>()
   readonly #owners = new Map<number, OwnerEntry>()
 
-  jobs(ownerNo: number): Known<JobRef> {
+  jobs(ownerNo: number): NameIndex<JobRef> {
     return this.#owner(ownerNo).jobs
   }
 
-  devices(ownerNo: number): Known<DeviceRef> {
+  devices(ownerNo: number): NameIndex<DeviceRef> {
     return this.#owner(ownerNo).devices
   }
 
@@ -81,7 +81,7 @@ export class Catalogue {
   #owner(ownerNo: number): OwnerEntry {
     let entry = this.#owners.get(ownerNo)
     if (entry === undefined) {
-      entry = { jobs: new Known(), devices: new Known(), puts: new Map() }
+      entry = { jobs: new NameIndex(), devices: new NameIndex(), puts: new Map() }
       this.#owners.set(ownerNo, entry)
     }
     return entry
@@ -90,12 +90,16 @@ export class Catalogue {
 
 export function loadCatalogue(db: DatabaseSync): Catalogue {
   const catalogue = new Catalogue()
-  for (const key of prepareApiKeys(db).allApiKeys()) catalogue.apiKeys.set(key.keyId, key)
-  for (const { ownerNo, ...job } of prepareJobs(db).allJobRefs()) {
-    catalogue.jobs(ownerNo).set(job.jobName, job)
+  for (const row of db.prepare(SELECT_API_KEYS).iterate()) {
+    const key = { ...API_KEY.read(row) }
+    catalogue.apiKeys.set(key.keyId, key)
+  }
+  for (const row of db.prepare(SELECT_JOBS).iterate()) {
+    const job = JOB.read(row)
+    catalogue.jobs(job.ownerNo).set(job.jobName, toJobRef(job))
   }
   const queues = new Map<number, WaitingQueue>()
-  for (const row of prepareDevices(db).allDevices()) {
+  for (const row of allDevices(db)) {
     catalogue.setDevice(row)
     const device = catalogue.devices(row.ownerNo).get(row.deviceId)
     if (device) queues.set(row.deviceNo, device.queue)

@@ -2,14 +2,13 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Moment, RunClock } from '../../domain/execution.ts'
-import { applyClocks, RunCursors, type RunRange, runClocks } from '../apply-clocks.ts'
+import { applyClocks, RunCursors, runClocks } from '../apply-clocks.ts'
 import { batchSize } from '../apply-moves.ts'
-import { LIVE_COLUMNS, toLive } from '../live-executions.ts'
+import { LIVE, RUN_RANGE, toLive } from '../live-executions.ts'
 import { asOnDisk, LIVE_JOINS, type MovedExecution, type Moves, SELECT_LIVE } from './moves.ts'
 
 const DUE = `${SELECT_LIVE} WHERE due_at <= ? ORDER BY due_at LIMIT ${batchSize}`
-const RUNS =
-  'SELECT run_id AS runId, first_execution_id AS first, first_execution_id + total - 1 AS last FROM run'
+const RUNS = `SELECT ${RUN_RANGE} FROM run`
 const EXPIRING = `
   ${RUNS} WHERE expire_at IS NOT NULL AND expire_at <= ? AND pending > 0 ORDER BY expire_at LIMIT ${batchSize}`
 const MISSED = `
@@ -22,7 +21,7 @@ const endedBy: Record<RunClock, string> = {
 }
 // One run after the other, each in the order of its ids: so the loops are nested.
 const ofRuns = (clock: RunClock) => `
-  SELECT ${LIVE_COLUMNS} FROM json_each(?) AS range CROSS JOIN execution ${LIVE_JOINS}
+  SELECT ${LIVE} FROM json_each(?) AS range CROSS JOIN execution ${LIVE_JOINS}
   WHERE execution_id BETWEEN range.value ->> 0 AND range.value ->> 1 AND ${endedBy[clock]} LIMIT ${batchSize}`
 const finish = (column: string) =>
   `UPDATE run SET ${column} = NULL WHERE run_id IN (SELECT value FROM json_each(?))`
@@ -44,7 +43,7 @@ export function prepareClocks(db: DatabaseSync, { inBatch }: Moves) {
   const cursors = new RunCursors()
 
   function loadOfRuns(clock: RunClock, moment: Moment) {
-    const runs = statements[clock].runs.all(moment.clock) as RunRange[]
+    const runs = statements[clock].runs.all(moment.clock).map(RUN_RANGE.read)
     const ranges = runs.map((run) => [cursors.firstOf(clock, run), run.last])
     const rows = runs.length === 0 ? [] : statements[clock].executions.all(JSON.stringify(ranges))
     return { clock, runs, executions: rows.map(toLive) }

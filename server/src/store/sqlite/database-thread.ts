@@ -8,6 +8,8 @@ import { prepareReads, prepareWrites, type Reads, type Writes } from './operatio
 
 type Role = 'reader' | 'writer'
 type Operations = { [name: string]: (input: never) => unknown }
+/** What an operation answers, whether at once or later. */
+type AnswerOf<Operation extends (input: never) => unknown> = Promise<Awaited<ReturnType<Operation>>>
 type Question = { id: number; name: string; input: unknown }
 /** `events`: what was asked has made some. */
 type Answer =
@@ -35,10 +37,7 @@ export class DatabaseThread<Ops extends Operations> {
     this.#gone = new Promise((resolve) => this.#worker.once('exit', () => resolve()))
   }
 
-  call<Name extends keyof Ops & string>(
-    name: Name,
-    input: Parameters<Ops[Name]>[0],
-  ): Promise<ReturnType<Ops[Name]>> {
+  call<Name extends keyof Ops & string>(name: Name, input: Parameters<Ops[Name]>[0]): AnswerOf<Ops[Name]> {
     if (this.#lost) return Promise.reject(this.#lost)
     if (this.#waiting.size >= maxWaiting) return Promise.reject(new TooMuchWaiting())
     const id = ++this.#lastId
@@ -73,8 +72,10 @@ export class DatabaseThread<Ops extends Operations> {
   }
 }
 
-export type ReaderThread = DatabaseThread<Reads>
-export type WriterThread = DatabaseThread<Writes>
+/** What the store needs of a thread. */
+export type Thread<Ops extends Operations> = Pick<DatabaseThread<Ops>, 'call' | 'close' | 'onEvents'>
+export type ReaderThread = Thread<Reads>
+export type WriterThread = Thread<Writes>
 
 function serveQuestions({ role, path }: { role: Role; path: string }): void {
   const db = role === 'writer' ? openDatabase(path) : openReader(path)
@@ -83,21 +84,26 @@ function serveQuestions({ role, path }: { role: Role; path: string }): void {
     events = true
   }
   const operations: Operations = role === 'writer' ? prepareWrites(db, onEvents) : prepareReads(db)
-  parentPort?.on('message', (question: Question | 'close') => {
-    if (question === 'close') {
-      db.close()
-      parentPort?.close()
-      return
-    }
-    const { id, name, input } = question
+
+  async function answer({ id, name, input }: Question): Promise<void> {
     events = false
     try {
-      const value = operations[name]?.(input as never)
+      const value = await operations[name]?.(input as never)
       parentPort?.postMessage({ id, value, events } satisfies Answer)
     } catch (error) {
       const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
-      parentPort?.postMessage({ id, error: text, unavailable: isUnavailable(error) })
+      parentPort?.postMessage({ id, error: text, unavailable: isUnavailable(error) } satisfies Answer)
     }
+  }
+
+  // One at a time, in the order in which they were sent: transactions do not mix, and memory relies on the order.
+  let last = Promise.resolve()
+  parentPort?.on('message', (question: Question | 'close') => {
+    last = last.then(async () => {
+      if (question !== 'close') return answer(question)
+      db.close()
+      parentPort?.close()
+    })
   })
 }
 

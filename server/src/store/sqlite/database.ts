@@ -44,31 +44,41 @@ export function schemaOf(db: DatabaseSync): number {
 
 export function migrateDatabase(db: DatabaseSync, migrations: Migration[]): void {
   for (const migration of pendingMigrations(migrations, schemaOf(db))) {
-    inTransaction(db, () => {
+    db.exec('BEGIN IMMEDIATE')
+    try {
       db.exec(migration.sql)
       db.exec(`PRAGMA user_version = ${migration.number}`)
-    })
+      db.exec('COMMIT')
+    } catch (error) {
+      rollBack(db)
+      throw error
+    }
   }
 }
 
-export function inTransaction<T>(db: DatabaseSync, work: () => T): T {
+/** The connection is nobody else's until it is over: its thread takes one question at a time. */
+export async function inTransaction<T>(db: DatabaseSync, work: () => T | Promise<T>): Promise<T> {
   db.exec('BEGIN IMMEDIATE')
   try {
-    const value = work()
+    const value = await work()
     db.exec('COMMIT')
     return value
   } catch (error) {
-    // SQLite rolls back by itself on some errors (a full disk); a second ROLLBACK would hide the first error.
-    if (db.isTransaction) db.exec('ROLLBACK')
+    rollBack(db)
     throw error
   }
 }
 
+/** SQLite rolls back by itself on some errors (a full disk); a second ROLLBACK would hide the first error. */
+function rollBack(db: DatabaseSync): void {
+  if (db.isTransaction) db.exec('ROLLBACK')
+}
+
 /** All reads of the work see one state of the database. */
-export function inSnapshot<T>(db: DatabaseSync, work: () => T): T {
+export async function inSnapshot<T>(db: DatabaseSync, work: () => T | Promise<T>): Promise<T> {
   db.exec('BEGIN')
   try {
-    return work()
+    return await work()
   } finally {
     if (db.isTransaction) db.exec('COMMIT')
   }

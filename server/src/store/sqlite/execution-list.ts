@@ -4,24 +4,29 @@
 
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { ExecutionFilter, Sliced, StoredExecution } from '../../domain/store.ts'
-import { countColumn, toExecution } from '../from-rows.ts'
+import { number, rows } from '../schema/column.ts'
+import { countColumn } from '../schema/count-column.ts'
+import { run } from '../schema/tables.ts'
+import { sliced } from '../sliced.ts'
+import { EXECUTION, toExecution } from '../tables/executions.ts'
 import { inSnapshot } from './database.ts'
-import { EXECUTION_COLUMNS, EXECUTION_JOINS } from './executions.ts'
-import { sliced } from './rows.ts'
+
+const JOINS =
+  'CROSS JOIN job ON job.job_no = run.job_no CROSS JOIN device ON device.device_no = execution.device_no'
 
 const BY_EXECUTION = `
-  SELECT ${EXECUTION_COLUMNS} FROM execution CROSS JOIN run ON run.run_id = execution.run_id ${EXECUTION_JOINS}`
+  SELECT ${EXECUTION} FROM execution CROSS JOIN run ON run.run_id = execution.run_id ${JOINS}`
 const BY_RUN = `
-  SELECT ${EXECUTION_COLUMNS} FROM run CROSS JOIN execution
+  SELECT ${EXECUTION} FROM run CROSS JOIN execution
     ON execution.execution_id BETWEEN run.first_execution_id
-      AND min(run.first_execution_id + run.total, :before) - 1 ${EXECUTION_JOINS}`
+      AND min(run.first_execution_id + run.total, :before) - 1 ${JOINS}`
 // Ids of runs and of executions grow together: a later slice starts at its run and passes by no newer one.
 const RUNS_BELOW = `run.run_id <= (
   SELECT run_id FROM execution WHERE execution_id < :before ORDER BY execution_id DESC LIMIT 1)`
-// The run at which a slice stops looking. Whoever asks for what is rare among millions gets it in several slices:
+// The run at which a slice stops. Whoever asks for what is rare among millions gets it in several slices:
 // one slice through all of them would keep every other reader waiting.
 const STOP_AT = `
-  SELECT run_id, first_execution_id + total AS next FROM run
+  SELECT run_id AS "runId", first_execution_id + total AS next FROM run
   WHERE owner_no = :ownerNo AND ${RUNS_BELOW} :ofJob ORDER BY run_id DESC LIMIT 1 OFFSET :runsPerSlice`
 const NEWEST_FIRST = 'ORDER BY execution.execution_id DESC LIMIT :limit'
 // The same order, said so that SQLite sees both loops already run in it.
@@ -41,6 +46,8 @@ export type ExecutionListInput = {
 type Result = Sliced<StoredExecution, number>
 type Values = Record<string, SQLInputValue>
 
+const STOP = rows({ runId: run.fields.runId, next: number() })
+
 export function prepareExecutionList(db: DatabaseSync, runsPerSlice = 50_000) {
   function prepare(sql: string) {
     const statement = db.prepare(sql)
@@ -49,20 +56,22 @@ export function prepareExecutionList(db: DatabaseSync, runsPerSlice = 50_000) {
   }
 
   function select(sql: string, values: Values): StoredExecution[] {
-    return prepare(sql).all(values).map(toExecution)
+    const found = prepare(sql).all(values)
+    return found.map((row) => toExecution(EXECUTION.read(row)))
   }
 
   function throughRuns({ filter, limit }: ExecutionListInput, where: string[], values: Values): Result {
     const ofJob = filter.jobName === undefined ? '' : `AND ${OF_JOB}`
-    const stop = mayBeRare(filter) ? prepare(STOP_AT.replace(':ofJob', ofJob)).get(values) : undefined
+    const row = mayBeRare(filter) ? prepare(STOP_AT.replace(':ofJob', ofJob)).get(values) : undefined
+    const stop = row && STOP.read(row)
     const clauses = stop ? [...where, 'run.run_id > :stopAt'] : where
     const sql = `${BY_RUN} WHERE ${clauses.join(' AND ')} ${NEWEST_RUN_FIRST}`
-    const result = cut(select(sql, { ...values, stopAt: stop?.run_id ?? null }), limit)
-    return { items: result.items, next: result.next ?? (stop?.next as number | undefined) }
+    const result = cut(select(sql, { ...values, stopAt: stop?.runId ?? null }), limit)
+    return { items: result.items, next: result.next ?? stop?.next }
   }
 
   return {
-    listExecutions(input: ExecutionListInput): Result {
+    async listExecutions(input: ExecutionListInput): Promise<Result> {
       const { filter, before, limit } = input
       const values: Values = {
         ...(filter as Values),
@@ -83,7 +92,7 @@ export function prepareExecutionList(db: DatabaseSync, runsPerSlice = 50_000) {
       }
       const where = ['run.owner_no = :ownerNo', RUNS_BELOW, ...runClauses, ...clauses]
       if (filter.execState) where.push(`run.${countColumn(filter.execState)} > 0`)
-      // The condition of run_unfinished, so that runs which have ended, however many, are not looked at.
+      // The condition of run_unfinished, so that runs which have ended, however many, are not read.
       if (filter.execState === 'PENDING') where.push('run.pending + run.in_progress + run.canceling > 0')
       return inSnapshot(db, () => throughRuns(input, where, values))
     },
@@ -104,7 +113,7 @@ export function prepareExecutionList(db: DatabaseSync, runsPerSlice = 50_000) {
       ...select(`${BY_EXECUTION} WHERE ${queued.join(' AND ')} ${NEWEST_FIRST}`, values),
     ].sort((a, b) => b.jobExecutionId - a.jobExecutionId)
     if (waiting.complete) return cut(found, limit)
-    // Only part of what waits was looked at: the slice ends where that part ends.
+    // Only part of what waits was read: the slice ends where that part ends.
     const seenTo = waiting.ids.at(-1) ?? 0
     const part = cut(
       found.filter((execution) => execution.jobExecutionId >= seenTo),
@@ -134,8 +143,6 @@ function filterClauses(filter: ExecutionFilter) {
   if (filter.runId !== undefined) runClauses.push('run.run_id = :runId')
   if (filter.launchedAfter !== undefined) runClauses.push('run.launched_at >= :launchedAfter')
   if (filter.launchedBefore !== undefined) runClauses.push('run.launched_at < :launchedBefore')
-  if (filter.jobName !== undefined) {
-    runClauses.push(OF_JOB)
-  }
+  if (filter.jobName !== undefined) runClauses.push(OF_JOB)
   return { clauses, runClauses }
 }

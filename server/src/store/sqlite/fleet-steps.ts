@@ -4,7 +4,9 @@ import type { FleetStore, StoredFleetDevice } from '../../domain/fleet-store.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { ReaderThread } from './database-thread.ts'
 
-export function buildFleetSteps(catalogue: Catalogue, reader: ReaderThread): FleetStore {
+type FleetSteps = Pick<FleetStore, 'getFleetLevels' | 'listFleetDevices'>
+
+export function buildFleetSteps(catalogue: Catalogue, reader: ReaderThread): FleetSteps {
   /** Whatever is in the queue and behind all that has begun has not begun. */
   function withWaiting(ownerNo: number, device: StoredFleetDevice): StoredFleetDevice {
     const newest = catalogue.devices(ownerNo).getOnDisk(device.deviceId)?.queue.newest
@@ -14,13 +16,12 @@ export function buildFleetSteps(catalogue: Catalogue, reader: ReaderThread): Fle
 
   return {
     async getFleetLevels({ ownerNo }) {
-      const levels = await reader.call('getFleetLevels', ownerNo)
+      const levels = await reader.call('readLevels', { ownerNo })
       return { devices: catalogue.devices(ownerNo).size, ...levels }
     },
     async listFleetDevices({ ownerNo, slice }) {
       const { items, next } = await reader.call('listFleetDevices', { ownerNo, slice })
       return { items: items.map((device) => withWaiting(ownerNo, device)), next }
     },
-    countFlows: (slice) => reader.call('countFlows', slice),
   }
 }

@@ -7,14 +7,14 @@ import type { OutputPiece } from '../../domain/keep-output.ts'
 import type { RunChange } from '../../domain/run-counts.ts'
 import type { Moved } from '../../domain/store.ts'
 import { MoveBatch, type MoveWrites } from '../apply-moves.ts'
-import { countColumn } from '../from-rows.ts'
-import { LIVE_COLUMNS, toLive } from '../live-executions.ts'
+import { LIVE, toLive } from '../live-executions.ts'
+import { countColumn } from '../schema/count-column.ts'
 import type { EventLog } from './events.ts'
 import { preparePolicies } from './policies.ts'
 
 export const LIVE_JOINS =
   'CROSS JOIN run ON run.run_id = execution.run_id CROSS JOIN device ON device.device_no = execution.device_no'
-export const SELECT_LIVE = `SELECT ${LIVE_COLUMNS} FROM execution ${LIVE_JOINS}`
+export const SELECT_LIVE = `SELECT ${LIVE} FROM execution ${LIVE_JOINS}`
 const BY_IDS = `${SELECT_LIVE} WHERE execution_id IN (SELECT value FROM json_each(?)) ORDER BY execution_id`
 
 const UPDATE = `

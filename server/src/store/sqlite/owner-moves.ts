@@ -1,57 +1,54 @@
 // Moves that an owner asks for: of one execution, of a run, and of all that a deleted device has left.
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { ExecutionMove, MoveOutcome, Store, StoredExecution } from '../../domain/store.ts'
+import type { ExecutionMove, Moved, MoveOutcome } from '../../domain/store.ts'
 import { batchSize } from '../apply-moves.ts'
-import { toLive } from '../live-executions.ts'
+import { RUN_RANGE, toLive } from '../live-executions.ts'
+import type { Writes } from '../queries.ts'
+import { deleteDeviceRow } from '../tables/devices.ts'
+import { executionReads } from '../tables/executions.ts'
+import type { Input } from '../tables/step.ts'
 import { asOnDisk, type MovedExecution, type Moves, SELECT_LIVE } from './moves.ts'
 
-const RUN = `
-  SELECT first_execution_id AS first, first_execution_id + total - 1 AS last FROM run WHERE run_id = ? AND owner_no = ?`
+const RUN = `SELECT ${RUN_RANGE} FROM run WHERE run_id = ? AND owner_no = ?`
 const UNFINISHED = `
   ${SELECT_LIVE} WHERE execution_id BETWEEN ? AND ? AND state IN ('PENDING', 'IN_PROGRESS', 'CANCELING')
   ORDER BY execution_id LIMIT ${batchSize}`
 
-type RunMove = Parameters<Store['moveRun']>[0]
-type DeviceRemoval = Omit<ExecutionMove, 'jobExecutionId' | 'event'> & {
-  deviceId: string
-  unfinishedIds: number[]
-}
+/** `unfinishedIds`: what memory has in the device's queue. */
+type DeviceRemoval = Input<'deleteDevice'> & { unfinishedIds: number[] }
 
-export function prepareOwnerMoves(
-  db: DatabaseSync,
-  { loadByIds, inBatch }: Moves,
-  rows: {
-    getExecution: (of: ExecutionMove) => StoredExecution | undefined
-    deleteDeviceRow: (device: { ownerNo: number; deviceId: string; at: number }) => boolean
-  },
-) {
+export function prepareOwnerMoves(db: DatabaseSync, queries: Writes, { loadByIds, inBatch }: Moves) {
   const range = db.prepare(RUN)
   const unfinished = db.prepare(UNFINISHED)
 
   return {
-    moveExecution(input: ExecutionMove): MoveOutcome & { moved?: MovedExecution } {
+    async moveExecution(input: ExecutionMove): Promise<MoveOutcome & { moved?: MovedExecution }> {
       const outcome = inBatch((batch) => {
         batch.load(loadByIds([input.jobExecutionId]))
         const found = batch.moveOwn(input)
         return found.kind === 'moved' ? { ...found, moved: asOnDisk(batch, found.moved) } : found
       })
       if (outcome.kind !== 'moved') return outcome
-      const execution = rows.getExecution(input) as StoredExecution
-      return { kind: 'moved', execution, from: outcome.moved.from, moved: outcome.moved }
+      const execution = await executionReads.getExecution(queries, input)
+      const { moved } = outcome
+      return execution ? { kind: 'moved', execution, from: moved.from, moved } : { kind: 'unknown-execution' }
     },
-    moveRun({ runId, ownerNo, from, ...move }: RunMove) {
-      const run = range.get(runId, ownerNo)
-      if (run === undefined) return undefined
-      const rows = unfinished.all(from ?? (run.first as number), run.last as number).map(toLive)
+    moveRun({ runId, ownerNo, from, ...move }: Input<'moveRun'>) {
+      const row = range.get(runId, ownerNo)
+      if (row === undefined) return undefined
+      const { first, last } = RUN_RANGE.read(row)
+      const found = unfinished.all(from ?? first, last).map(toLive)
       const moved = inBatch((batch) =>
-        batch.moveAll(batch.load(rows), move).map((each) => asOnDisk(batch, each)),
+        batch.moveAll(batch.load(found), move).map((each) => asOnDisk(batch, each)),
       )
-      const next = rows.length < batchSize ? undefined : (rows.at(-1)?.jobExecutionId ?? 0) + 1
+      const next = found.length < batchSize ? undefined : (found.at(-1)?.jobExecutionId ?? last) + 1
       return { moved, next }
     },
-    deleteDevice({ ownerNo, deviceId, moment, actor, unfinishedIds }: DeviceRemoval) {
-      if (!rows.deleteDeviceRow({ ownerNo, deviceId, at: moment.at })) return undefined
+    async deleteDevice(removal: DeviceRemoval): Promise<Moved[] | undefined> {
+      const { ownerNo, deviceId, moment, actor, unfinishedIds } = removal
+      const deviceNo = await deleteDeviceRow(queries, { ownerNo, deviceId, at: moment.at })
+      if (deviceNo === undefined) return undefined
       return inBatch((batch) =>
         batch.moveAll(batch.load(loadByIds(unfinishedIds)), { event: 'remove-device', moment, actor }),
       )

@@ -1,10 +1,13 @@
-// What the versions of jobs say of clocks and retries, and their documents. A version never changes.
+// What the versions of jobs say of clocks and retries. A version never changes.
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Policy } from '../../domain/execution.ts'
 import type { StoredJobContent } from '../../domain/store.ts'
+import { select } from '../schema/column.ts'
+import { jobVersion } from '../schema/tables.ts'
 
-const CONTENT = 'SELECT content FROM job_version WHERE version_no = ?'
+const VERSION = select({ content: jobVersion.fields.content })
+const CONTENT = `SELECT ${VERSION} FROM job_version WHERE version_no = ?`
 const kept = 1000
 
 export function preparePolicies(db: DatabaseSync) {
@@ -14,7 +17,7 @@ export function preparePolicies(db: DatabaseSync) {
   function contentOf(jobVersion: number): StoredJobContent {
     const row = content.get(jobVersion)
     if (row === undefined) throw new Error(`there is no version ${jobVersion} of a job`)
-    return JSON.parse(row.content as string)
+    return VERSION.read(row).content
   }
 
   return {
@@ -28,6 +31,5 @@ export function preparePolicies(db: DatabaseSync) {
       policies.set(jobVersion, policy)
       return policy
     },
-    getDocument: (jobVersion: number): string => JSON.stringify(contentOf(jobVersion).document),
   }
 }

@@ -1,57 +1,55 @@
 // Who is connected, and what was handed to whom.
 
-import type { DatabaseSync } from 'node:sqlite'
-import type { PresenceChange } from '../../domain/store.ts'
-import type { EventLog } from './events.ts'
+import { inBoth } from '../queries.ts'
+import { select } from '../schema/column.ts'
+import { device } from '../schema/tables.ts'
+import type { Steps } from '../tables/step.ts'
+import type { SqliteQueries } from './named-queries.ts'
 
+const { ownerNo, deviceNo, online, transport } = device.fields
+const BEFORE = select({ deviceNo, online })
+const FIND = `
+  SELECT ${BEFORE} FROM device WHERE owner_no = ? AND device_id = ? AND deleted_at IS NULL`
 // Whoever is online already and comes back by another connection is online since then.
 const SET = `
-  UPDATE device SET online = :online, presence_since = :at, last_seen_at = :at, door = :transport
-  WHERE owner_no = :ownerNo AND device_id = :deviceId AND deleted_at IS NULL`
-const WAS = 'SELECT device_no, online FROM device WHERE owner_no = ? AND device_id = ? AND deleted_at IS NULL'
-const ONLINE = 'SELECT owner_no, device_no, door FROM device WHERE online = 1'
-const FORGET = 'UPDATE device SET online = 0, presence_since = ? WHERE online = 1'
-const NOTIFIED = `
-  UPDATE execution SET notified_at = :at
-  WHERE execution_id IN (SELECT value FROM json_each(:ids)) AND notified_at IS NULL`
-const DELIVERED = `
+  UPDATE device SET online = ?, presence_since = ?, last_seen_at = ?, door = ? WHERE device_no = ?`
+const ONLINE = select({ ownerNo, deviceNo, transport })
+const FIND_ONLINE = `SELECT ${ONLINE} FROM device WHERE online = 1`
+const SET_OFFLINE = 'UPDATE device SET online = 0, presence_since = :at WHERE online = 1'
+const NOTIFIED = inBoth(
+  ({ isIn }) => `
+  UPDATE execution SET notified_at = :at WHERE ${isIn('execution_id', 'ids', 'bigint')} AND notified_at IS NULL`,
+)
+const DELIVERED = inBoth(
+  ({ isIn }) => `
   UPDATE execution SET delivered_at = :at, notified_at = coalesce(notified_at, :at)
-  WHERE execution_id IN (SELECT value FROM json_each(:ids)) AND delivered_at IS NULL`
+  WHERE ${isIn('execution_id', 'ids', 'bigint')} AND delivered_at IS NULL`,
+)
 
-export function preparePresence(db: DatabaseSync, log: EventLog) {
-  const was = db.prepare(WAS)
-  const allOnline = db.prepare(ONLINE)
-  const set = db.prepare(SET)
-  const forget = db.prepare(FORGET)
-  const notify = db.prepare(NOTIFIED)
-  const deliver = db.prepare(DELIVERED)
-  return {
-    recordPresence(changes: PresenceChange[]): void {
-      for (const { ownerNo, deviceId, online, at, transport } of changes) {
-        const before = was.get(ownerNo, deviceId)
-        if (before === undefined) continue
-        set.run({ ownerNo, deviceId, online: Number(online), at, transport })
-        if (before.online === Number(online)) continue
-        const deviceNo = before.device_no as number
-        log.deviceChanged(online ? 'device.online' : 'device.offline', {
-          ownerNo,
-          deviceNo,
-          at,
-          details: { transport },
-        })
-      }
-    },
-    setAllOffline(at: number): void {
-      for (const { owner_no, device_no, door: transport } of allOnline.all()) {
-        const [ownerNo, deviceNo] = [owner_no as number, device_no as number]
-        log.deviceChanged('device.offline', { ownerNo, deviceNo, at, details: { transport } })
-      }
-      forget.run(at)
-    },
-    recordDeliveries(input: { notified: number[]; delivered: number[]; at: number }): void {
-      const { notified, delivered, at } = input
-      if (notified.length > 0) notify.run({ ids: JSON.stringify(notified), at })
-      if (delivered.length > 0) deliver.run({ ids: JSON.stringify(delivered), at })
-    },
-  }
+type Presence = Steps<'recordPresence' | 'setAllOffline' | 'recordDeliveries', SqliteQueries>
+
+export const presenceWrites: Presence = {
+  async recordPresence(queries, changes) {
+    const find = queries.statementOf(FIND)
+    const set = queries.statementOf(SET)
+    for (const { ownerNo, deviceId, online, at, transport } of changes) {
+      const row = find.get(ownerNo, deviceId)
+      if (row === undefined) continue
+      const { deviceNo, online: wasOnline } = BEFORE.read(row)
+      set.run(Number(online), at, at, transport, deviceNo)
+      if (wasOnline === online) continue
+      const type = online ? 'device.online' : 'device.offline'
+      queries.deviceChanged(type, { ownerNo, deviceNo, at, details: { transport } })
+    }
+  },
+  async setAllOffline(queries, { at }) {
+    for (const { ownerNo, deviceNo, transport } of await queries.all(ONLINE, FIND_ONLINE)) {
+      queries.deviceChanged('device.offline', { ownerNo, deviceNo, at, details: { transport } })
+    }
+    await queries.run(SET_OFFLINE, { at })
+  },
+  async recordDeliveries(queries, { notified, delivered, at }) {
+    if (notified.length > 0) await queries.run(NOTIFIED, { ids: notified, at })
+    if (delivered.length > 0) await queries.run(DELIVERED, { ids: delivered, at })
+  },
 }

@@ -4,19 +4,20 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Store } from '../../domain/store.ts'
 import { readMigrations } from '../migrate.ts'
+import type { Bound } from '../tables/step.ts'
 import { type Catalogue, loadCatalogue } from './catalogue.ts'
 import { migrateDatabase, openDatabase } from './database.ts'
 import { DatabaseThread, type ReaderThread, type WriterThread } from './database-thread.ts'
 import { buildDeviceSteps } from './device-steps.ts'
 import { buildFleetSteps } from './fleet-steps.ts'
 import { lockData } from './lock-data.ts'
-import { type LastIds, TriggerGroup } from './trigger-group.ts'
-import { prepareTriggers } from './triggers.ts'
-import { buildWebhookSteps } from './webhook-steps.ts'
+import { plainReads, plainWrites, type Reads, type Writes } from './operations.ts'
+import { TriggerGroup } from './trigger-group.ts'
+import { type LastIds, readLastIds } from './triggers.ts'
 
 export const sqliteMigrations = () => readMigrations(new URL('migrations/', import.meta.url))
 
-/** Of what waits for one device, how much one page of its list looks at. */
+/** Of what waits for one device, how much one page of its list covers. */
 const waitingPerPage = 5000
 
 export type SqliteStoreOptions = {
@@ -31,9 +32,9 @@ export function openSqliteStore({ folder, onLost }: SqliteStoreOptions): Store {
   try {
     const path = join(folder, 'jobcast.db')
     const { catalogue, lastIds } = loadMemory(path)
-    const writer: WriterThread = new DatabaseThread('writer', path, onLost)
-    const reader: ReaderThread = new DatabaseThread('reader', path, onLost)
-    return buildStore(catalogue, lastIds, writer, reader, lock.release)
+    const writer = new DatabaseThread<Writes>('writer', path, onLost)
+    const reader = new DatabaseThread<Reads>('reader', path, onLost)
+    return buildSqliteStore({ catalogue, lastIds, writer, reader, onClosed: lock.release })
   } catch (error) {
     lock.release()
     throw error
@@ -44,98 +45,127 @@ function loadMemory(path: string): { catalogue: Catalogue; lastIds: LastIds } {
   const db = openDatabase(path)
   try {
     migrateDatabase(db, sqliteMigrations())
-    return { catalogue: loadCatalogue(db), lastIds: prepareTriggers(db).lastIds() }
+    return { catalogue: loadCatalogue(db), lastIds: readLastIds(db) }
   } finally {
     db.close()
   }
 }
 
-function buildStore(
-  catalogue: Catalogue,
-  lastIds: LastIds,
-  writer: WriterThread,
-  reader: ReaderThread,
-  releaseLock: () => void,
-): Store {
+export type StoreParts = {
+  catalogue: Catalogue
+  lastIds: LastIds
+  writer: WriterThread
+  reader: ReaderThread
+  onClosed: () => void
+}
+
+export function buildSqliteStore(parts: StoreParts): Store {
+  const { catalogue, lastIds, writer, reader, onClosed } = parts
   const eventListeners: (() => void)[] = []
   writer.onEvents = () => {
     for (const listener of eventListeners) listener()
   }
   return {
+    ...passOn(reader, plainReads),
+    ...passOn(writer, plainWrites),
+    ...buildKeySteps(catalogue, writer),
+    ...buildNameSteps(catalogue, writer),
+    ...buildDeviceSteps(catalogue, writer, reader),
+    ...buildFleetSteps(catalogue, reader),
+    ...buildExecutionSteps(catalogue, lastIds, writer, reader),
     checkHealth: () => writer.call('probeWrite', undefined),
+    purgeEvents: (age) => writer.call('purgeEvents', age),
+    purgeRuns: (age) => writer.call('purgeRuns', age),
+    onEvents(listener) {
+      eventListeners.push(listener)
+    },
+    async close() {
+      await Promise.all([writer.close(), reader.close()])
+      onClosed()
+    },
+  }
+}
 
-    createOwner: (owner) => writer.call('createOwner', owner),
-    findOwner: (owner) => reader.call('findOwner', owner.ownerId),
-    listOwners: (slice) => reader.call('listOwners', slice),
+type PlainSteps = typeof plainReads | typeof plainWrites
 
+/** Steps of which nothing is kept in memory go to their thread as they are. */
+function passOn<Steps extends PlainSteps>(thread: ReaderThread | WriterThread, steps: Steps): Bound<Steps> {
+  const call = thread.call.bind(thread) as (name: string, input: unknown) => Promise<unknown>
+  const passed = Object.keys(steps).map((name) => [name, (input: unknown) => call(name, input)])
+  return Object.fromEntries(passed)
+}
+
+type KeySteps = Pick<
+  Store,
+  'createFirstKey' | 'createApiKey' | 'findApiKey' | 'revokeApiKey' | 'recordKeyUse'
+>
+
+/** Keys are kept in memory: each call of the API asks for one. */
+function buildKeySteps({ apiKeys }: Catalogue, writer: WriterThread): KeySteps {
+  return {
     async createFirstKey(first) {
       const stored = await writer.call('createFirstKey', first)
-      if (stored) catalogue.apiKeys.set(stored.keyId, stored)
+      if (stored) apiKeys.set(stored.keyId, stored)
       return stored !== undefined
     },
     async createApiKey(key) {
       const stored = await writer.call('createApiKey', key)
-      catalogue.apiKeys.set(stored.keyId, stored)
+      apiKeys.set(stored.keyId, stored)
       return stored
     },
-    findApiKey: ({ keyId }) => catalogue.apiKeys.get(keyId),
-    listApiKeys: (list) => reader.call('listApiKeys', list),
-    async revokeApiKey({ ownerNo, keyId, at }) {
-      const revoked = await writer.call('revokeApiKey', { ownerNo, keyId, at })
-      const key = catalogue.apiKeys.get(keyId)
-      if (revoked && key) key.revokedAt ??= at
+    findApiKey: ({ keyId }) => apiKeys.get(keyId),
+    async revokeApiKey(revocation) {
+      const revoked = await writer.call('revokeApiKey', revocation)
+      const key = apiKeys.get(revocation.keyId)
+      if (revoked && key) key.revokedAt ??= revocation.at
       return revoked
     },
     async recordKeyUse(uses) {
       await writer.call('recordKeyUse', uses)
       for (const { keyId, at } of uses) {
-        const key = catalogue.apiKeys.get(keyId)
+        const key = apiKeys.get(keyId)
         if (key) key.lastUsedAt = at
       }
     },
+  }
+}
 
+type NameSteps = Pick<Store, 'putJob' | 'deleteJob' | 'putDevices' | 'deleteDevice' | 'enrollDevice'>
+
+/** Steps that change which jobs and devices there are. */
+function buildNameSteps(catalogue: Catalogue, writer: WriterThread): NameSteps {
+  return {
     async putJob(put) {
       const { ref, ...result } = await writer.call('putJob', put)
       catalogue.jobs(put.ownerNo).set(put.jobName, ref)
       return result
     },
-    getJob: (job) => reader.call('getJob', job),
-    listJobs: (list) => reader.call('listJobs', list),
-    deleteJob({ ownerNo, jobName, at }) {
-      const write = () => writer.call('deleteJob', { ownerNo, jobName, at })
-      return catalogue.jobs(ownerNo).remove(jobName, write)
-    },
-
+    deleteJob: (job) => catalogue.jobs(job.ownerNo).remove(job.jobName, () => writer.call('deleteJob', job)),
     async putDevices(puts) {
       const results = await catalogue.putDevices(puts, () => writer.call('putDevices', puts))
       return results.map(({ created, value }) => ({ created, value }))
     },
-    getDevice: (device) => reader.call('getDevice', device),
-    listDevices: ({ ownerNo, filter: { tag, online }, slice }) =>
-      reader.call('listDevices', { ownerNo, tag, online, slice }),
-    async deleteDevice({ ownerNo, deviceId, moment, actor }) {
-      const devices = catalogue.devices(ownerNo)
-      const unfinishedIds = [...(devices.getOnDisk(deviceId)?.queue.all ?? [])]
-      const write = () => writer.call('deleteDevice', { ownerNo, deviceId, unfinishedIds, moment, actor })
-      return devices.remove(deviceId, write)
+    deleteDevice(device) {
+      const devices = catalogue.devices(device.ownerNo)
+      const unfinishedIds = [...(devices.getOnDisk(device.deviceId)?.queue.all ?? [])]
+      const write = () => writer.call('deleteDevice', { ...device, unfinishedIds })
+      return devices.remove(device.deviceId, write)
     },
-    setDeviceToken: (change) => writer.call('setDeviceToken', change),
-    findDeviceByToken: ({ tokenId }) => reader.call('findDeviceByToken', tokenId),
-    findDeviceByCertificate: (named) => reader.call('findDeviceByCertificate', named),
-
-    createEnrollment: (enrollment) => writer.call('createEnrollment', enrollment),
-    findEnrollment: ({ enrollmentId }) => reader.call('findEnrollment', enrollmentId),
-    listEnrollments: (list) => reader.call('listEnrollments', list),
-    revokeEnrollment: (change) => writer.call('revokeEnrollment', change),
     async enrollDevice(enrolling) {
       const { made, ...outcome } = await writer.call('enrollDevice', enrolling)
       if (made) catalogue.setDevice(made)
       return outcome
     },
+  }
+}
 
-    recordPresence: (changes) => writer.call('recordPresence', changes),
-    setAllOffline: ({ at }) => writer.call('setAllOffline', at),
-
+function buildExecutionSteps(
+  catalogue: Catalogue,
+  lastIds: LastIds,
+  writer: WriterThread,
+  reader: ReaderThread,
+): Pick<Store, 'createExecutions' | 'listExecutions'> {
+  return {
     async createExecutions(triggers) {
       const group = new TriggerGroup(catalogue, lastIds, triggers)
       const { questions } = group
@@ -146,9 +176,8 @@ function buildStore(
               group.takeBack()
               throw error
             })
-      return group.outcomes(recorded, (runId) => reader.call('getLaunchedRun', runId))
+      return group.outcomes(recorded, (runId) => reader.call('getLaunchedRun', { runId }))
     },
-    getExecution: (execution) => reader.call('getExecution', execution),
     listExecutions({ ownerNo, filter, slice: { after, limit } }) {
       // What is launched from now on is left out, so that it cannot be seen in part.
       const before = Math.min(after ?? Number.MAX_SAFE_INTEGER, lastIds.jobExecutionId + 1)
@@ -156,40 +185,6 @@ function buildStore(
       const device = deviceId === undefined ? undefined : catalogue.devices(ownerNo).getOnDisk(deviceId)
       const waiting = device?.queue.newestBelow(before, waitingPerPage) ?? { ids: [], complete: true }
       return reader.call('listExecutions', { ownerNo, filter, before, limit, waiting })
-    },
-    ...buildDeviceSteps(catalogue, writer, reader),
-    listTransitions: (execution) => reader.call('listTransitions', execution),
-    readOutput: (slice) => reader.call('readOutput', slice),
-    getDocument: ({ jobVersion }) => reader.call('getDocument', jobVersion),
-    recordDeliveries: (deliveries) => writer.call('recordDeliveries', deliveries),
-
-    getRun: (run) => reader.call('getRun', run),
-    listRuns: ({ ownerNo, filter: { jobName, finished }, slice }) =>
-      reader.call('listRuns', { ownerNo, jobName, finished, slice }),
-    listUnsuccessful: (run) => reader.call('listUnsuccessful', run),
-
-    listEvents: ({ ownerNo, filter, slice }) => reader.call('listEvents', { ownerNo, filter, ...slice }),
-    getEvent: (event) => reader.call('getEvent', event),
-    getEventBounds: ({ ownerNo }) => reader.call('getEventBounds', ownerNo),
-    findEventBefore: (instant) => reader.call('findEventBefore', instant),
-    onEvents(listener) {
-      eventListeners.push(listener)
-    },
-    purgeEvents: ({ olderThan }) => writer.call('purgeEvents', olderThan),
-    purgeRuns: ({ endedBefore }) => writer.call('purgeRuns', endedBefore),
-
-    ...buildWebhookSteps(writer, reader),
-    ...buildFleetSteps(catalogue, reader),
-
-    createSession: (session) => writer.call('createSession', session),
-    findSession: ({ sessionId }) => reader.call('findSession', sessionId),
-    deleteSession: ({ sessionId }) => writer.call('deleteSession', sessionId),
-    purgeSessions: ({ expiredBy }) => writer.call('purgeSessions', expiredBy),
-
-    purgeIdempotencyKeys: ({ olderThan }) => writer.call('purgeIdempotencyKeys', olderThan),
-    async close() {
-      await Promise.all([writer.close(), reader.close()])
-      releaseLock()
     },
   }
 }

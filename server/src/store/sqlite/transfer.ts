@@ -5,9 +5,10 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import { pendingMigrations, StartRefused } from '../migrate.ts'
-import { type ColumnKind, type TransferTable, transferTables } from '../transfer/tables.ts'
+import { number, rows, text } from '../schema/column.ts'
+import { type ColumnKind, isEndedFlag, type TransferTable, transferTables } from '../transfer/tables.ts'
 import {
-  type LastNumbers,
+  LAST_NUMBERS,
   misfit,
   TransferRefused,
   type TransferSource,
@@ -24,7 +25,7 @@ const LAST = `
     coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'webhook'), 0) AS webhookNo,
     coalesce((SELECT first_execution_id FROM run ORDER BY run_id LIMIT 1), execution_id + 1) AS oldestExecutionId
   FROM last_id`
-const NOT_FORGOTTEN = `
+const NOT_PURGED = `
   WHERE NOT EXISTS (
     SELECT 1 FROM forgotten_range WHERE execution_id BETWEEN first_execution_id AND last_execution_id)`
 const SET_LAST = 'UPDATE last_id SET run_id = ?, execution_id = ?'
@@ -32,6 +33,9 @@ const WEBHOOKS_FROM = [
   "DELETE FROM sqlite_sequence WHERE name = 'webhook'",
   "INSERT INTO sqlite_sequence (name, seq) VALUES ('webhook', ?)",
 ] as const
+
+const LINE = rows({ line: text() })
+const COUNT = rows({ count: number() })
 
 const linesAtOnce = 1000
 
@@ -45,9 +49,9 @@ export function openSqliteSource(folder: string): TransferSource {
     }
     // Until it is closed: what is written meanwhile is not seen.
     db.exec('BEGIN')
-    const lastNumbers = db.prepare(LAST).get() as LastNumbers
+    const last = LAST_NUMBERS.read(db.prepare(LAST).get() ?? {})
     return {
-      lastNumbers: { ...lastNumbers },
+      lastNumbers: { ...last },
       readLines: (table) => readLines(db, table),
       close: async () => db.close(),
     }
@@ -59,11 +63,11 @@ export function openSqliteSource(folder: string): TransferSource {
 
 async function* readLines(db: DatabaseSync, table: TransferTable): AsyncGenerator<string[]> {
   const values = Object.entries(table.columns).map(([name, kind]) => readValue(table, name, kind))
-  const where = table.ofExecution ? NOT_FORGOTTEN : ''
+  const where = table.isOfExecution ? NOT_PURGED : ''
   const sql = `SELECT json_array(${values.join(', ')}) AS line FROM ${table.name} ${where} ORDER BY ${table.key.join(', ')}`
   let lines: string[] = []
-  for (const { line } of db.prepare(sql).iterate()) {
-    lines.push(line as string)
+  for (const row of db.prepare(sql).iterate()) {
+    lines.push(LINE.read(row).line)
     if (lines.length < linesAtOnce) continue
     yield lines
     lines = []
@@ -78,8 +82,6 @@ function readValue({ name: table }: TransferTable, name: string, kind: ColumnKin
   if (kind === 'flag') return `json(iif(${name}, 'true', 'false'))`
   return name
 }
-
-const isEndedFlag = (table: string, name: string) => table === 'run' && name === 'ended'
 
 /** The folder is locked until it is closed. */
 export function openSqliteTarget(folder: string): TransferTarget {
@@ -110,7 +112,8 @@ export function openSqliteTarget(folder: string): TransferTarget {
           throw isMisfit(error) ? misfit(table.name, error) : error
         }
       }
-      return db.prepare(`SELECT count(*) AS count FROM ${table.name}`).get()?.count as number
+      const row = db.prepare(`SELECT count(*) AS count FROM ${table.name}`).get()
+      return COUNT.read(row ?? {}).count
     },
     async commit() {
       db.exec('COMMIT')

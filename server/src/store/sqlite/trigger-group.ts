@@ -4,10 +4,8 @@
 import { laterBy } from '../../domain/instants.ts'
 import type { LaunchedRun, Trigger, TriggerOutcome } from '../../domain/store.ts'
 import type { Catalogue, DeviceRef } from './catalogue.ts'
-import type { Known } from './known.ts'
-import type { CheckedTrigger, KeyQuestion, RecordedTrigger } from './triggers.ts'
-
-export type LastIds = { runId: number; jobExecutionId: number }
+import type { NameIndex } from './name-index.ts'
+import type { CheckedTrigger, KeyQuestion, LastIds, RecordedTrigger } from './triggers.ts'
 
 type Launch = {
   checked: CheckedTrigger
@@ -137,7 +135,7 @@ function launch(catalogue: Catalogue, lastIds: LastIds, trigger: Trigger): Launc
   }
 }
 
-function unknownDevices(known: Known<DeviceRef>, deviceIds: string[]): Refusal {
+function unknownDevices(known: NameIndex<DeviceRef>, deviceIds: string[]): Refusal {
   const unknown = deviceIds.filter((deviceId) => known.get(deviceId) === undefined)
   return { kind: 'unknown-device', deviceIds: unknown.slice(0, namedDevices) }
 }

@@ -1,19 +1,21 @@
 // What the two ends of a move have to do.
 
+import { number, rows } from '../schema/column.ts'
 import type { TransferTable } from './tables.ts'
 
 /** A value as it stands in the file. */
 export type Value = string | number | boolean | null
 
 /** The last numbers that were given: new ones continue above them. */
-export type LastNumbers = {
-  runId: number
-  jobExecutionId: number
-  eventId: number
-  webhookNo: number
+export const LAST_NUMBERS = rows({
+  runId: number(),
+  jobExecutionId: number(),
+  eventId: number(),
+  webhookNo: number(),
   /** The lowest id that is still kept. */
-  oldestExecutionId: number
-}
+  oldestExecutionId: number(),
+})
+export type LastNumbers = ReturnType<typeof LAST_NUMBERS.read>
 
 /** All that is read from it is of one instant. */
 export type TransferSource = {

@@ -1,9 +1,9 @@
-// Jobs or devices of one owner by name, exact while writes are under way. What is being taken away is out of
+// Jobs or devices of one owner by name, exact while writes are under way. What is being removed is out of
 // sight, so that nothing sent later can find it; it is kept aside until its removal is answered.
 
 type Leaving<Ref> = { onDisk: Ref | undefined; removals: number }
 
-export class Known<Ref> {
+export class NameIndex<Ref> {
   readonly #inSight = new Map<string, Ref>()
   readonly #leaving = new Map<string, Leaving<Ref>>()
 

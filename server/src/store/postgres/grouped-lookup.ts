@@ -1,13 +1,13 @@
-// Looks by key, many in one statement: whoever asks while one is under way is looked for by the next. So an answer is
+// Lookups by key, many in one statement: whoever asks while one is under way is looked up by the next. So an answer is
 // never older than the question, and many calls with one key cost as much as one.
 
-export class GroupedLook<Value> {
-  readonly #look: (keys: string[]) => Promise<Map<string, Value>>
+export class GroupedLookup<Value> {
+  readonly #lookUp: (keys: string[]) => Promise<Map<string, Value>>
   #next: { keys: Set<string>; found: Promise<Map<string, Value>> } | undefined
   #last: Promise<unknown> = Promise.resolve()
 
-  constructor(look: (keys: string[]) => Promise<Map<string, Value>>) {
-    this.#look = look
+  constructor(lookUp: (keys: string[]) => Promise<Map<string, Value>>) {
+    this.#lookUp = lookUp
   }
 
   async find(key: string): Promise<Value | undefined> {
@@ -20,7 +20,7 @@ export class GroupedLook<Value> {
     const keys = new Set<string>()
     const begin = () => {
       this.#next = undefined
-      return this.#look([...keys])
+      return this.#lookUp([...keys])
     }
     const found = this.#last.then(begin, begin)
     this.#last = found.catch(() => undefined)

@@ -1,0 +1,57 @@
+// The statements of plain tables on PostgreSQL: names of parameters become numbers.
+
+import type pg from 'pg'
+import type { Queries, Sql, Values } from '../queries.ts'
+import { numbers, type Row } from './rows.ts'
+
+type Ask = (sql: string, values: readonly unknown[]) => Promise<pg.QueryResult<Row>>
+type Statement = { text: string; names: string[] }
+
+export function buildNamedQueries(ask: Ask): Queries {
+  const send = (sql: Sql, values: Values) => {
+    const { text, names } = statementOf(typeof sql === 'string' ? sql : sql.postgres)
+    return ask(
+      text,
+      names.map((name) => toParameter(values[name])),
+    )
+  }
+  return {
+    all: async (rows, sql, values = {}) => (await send(sql, values)).rows.map(rows.read),
+    async get(row, sql, values = {}) {
+      const [found] = (await send(sql, values)).rows
+      return found && row.read(found)
+    },
+    async one(row, sql, values = {}) {
+      const [found] = (await send(sql, values)).rows
+      if (found === undefined) throw new Error('a row that must be there is not')
+      return row.read(found)
+    },
+    async run(sql, values = {}) {
+      if (typeof sql !== 'string' && sql.postgres === '') return 0
+      return (await send(sql, values)).rowCount ?? 0
+    },
+  }
+}
+
+const statements = new Map<string, Statement>()
+
+function statementOf(sql: string): Statement {
+  let statement = statements.get(sql)
+  if (statement === undefined) {
+    const names: string[] = []
+    const text = sql.replace(/(?<!:):([a-zA-Z]\w*)/g, (_, name: string) => {
+      if (!names.includes(name)) names.push(name)
+      return `$${names.indexOf(name) + 1}`
+    })
+    statement = { text, names }
+    statements.set(sql, statement)
+  }
+  return statement
+}
+
+/** Lists of objects are JSON, as `records` reads them; lists of numbers are quicker as text. */
+function toParameter(value: unknown): unknown {
+  if (!Array.isArray(value)) return value
+  if (typeof value[0] === 'number') return numbers(value)
+  return typeof value[0] === 'object' ? JSON.stringify(value) : value
+}

@@ -1,0 +1,99 @@
+// What the steps over plain tables (tables/) ask a database with. They are written once for both stores: parameters have
+// names (`:ownerNo`), and where the dialects differ, a statement says so (`inBoth`).
+//
+// On SQLite a statement is carried out before its promise is returned, so all statements of a step are through before
+// the thread takes the next one. On PostgreSQL statements that are sent at once (Promise.all) take effect in their order.
+
+import type { DeviceEventType } from '@jobcast/contract'
+import type { Column, ColumnKind, Dialect, Selection } from './schema/column.ts'
+
+export type { Dialect } from './schema/column.ts'
+export { sliced } from './sliced.ts'
+
+/** A statement, or one for each dialect; an empty one has nothing to do there. */
+export type Sql = string | Readonly<Record<Dialect, string>>
+
+/** A list is one parameter, see `isIn` and `records`. */
+export type Values = Readonly<Record<string, unknown>>
+
+export type Queries = {
+  all<Of>(rows: Selection<Of>, sql: Sql, values?: Values): Promise<Of[]>
+  get<Of>(row: Selection<Of>, sql: Sql, values?: Values): Promise<Of | undefined>
+  /** The same for one that must be there. */
+  one<Of>(row: Selection<Of>, sql: Sql, values?: Values): Promise<Of>
+  /** How many rows it has changed. */
+  run(sql: Sql, values?: Values): Promise<number>
+}
+
+export type DeviceChange = { ownerNo: number; deviceNo: number; at: number; details?: object }
+
+/** Inside a transaction: what becomes an event is committed with the change. */
+export type Writes = Queries & {
+  deviceChanged(type: DeviceEventType, change: DeviceChange): void
+}
+
+/** How the dialects spell what both can do. */
+export type Spelling = {
+  readonly is: Dialect
+  /** Behind a SELECT: nobody else changes these rows before the commit. SQLite has one writer. */
+  readonly lock: string
+  /** The same, without those that somebody else has locked. */
+  readonly lockFree: string
+  /** A join that the planner leaves where it stands; PostgreSQL is set to leave all of them (connect.ts). */
+  readonly join: string
+  readonly least: string
+  readonly greatest: string
+  /** Without statistics SQLite uses a partial index only where a statement names it. */
+  by(index: string): string
+  /** `list`: the name of a parameter, of values of this type. */
+  isIn(column: string, list: string, type: 'bigint' | 'integer' | 'text'): string
+  /** For FROM: the objects of a list as rows. */
+  records(list: string, fields: Readonly<Record<string, Column>>): string
+}
+
+const typesOnPostgres: Record<ColumnKind, string> = {
+  number: 'bigint',
+  text: 'text',
+  bytes: 'bytea',
+  flag: 'boolean',
+  state: 'exec_state',
+  json: 'text',
+  quoted: 'text',
+}
+
+const spellings: readonly Spelling[] = [
+  {
+    is: 'sqlite',
+    lock: '',
+    lockFree: '',
+    join: 'CROSS JOIN',
+    least: 'min',
+    greatest: 'max',
+    by: (index) => `INDEXED BY ${index}`,
+    isIn: (column, list) => `${column} IN (SELECT value FROM json_each(:${list}))`,
+    records(list, fields) {
+      const columns = Object.keys(fields).map((field) => `value ->> '${field}' AS "${field}"`)
+      return `(SELECT ${columns.join(', ')} FROM json_each(:${list})) AS record`
+    },
+  },
+  {
+    is: 'postgres',
+    lock: 'FOR NO KEY UPDATE',
+    lockFree: 'FOR UPDATE SKIP LOCKED',
+    join: 'JOIN',
+    least: 'least',
+    greatest: 'greatest',
+    by: () => '',
+    isIn: (column, list, type) => `${column} = ANY (CAST(:${list} AS ${type}[]))`,
+    records(list, fields) {
+      const columns = Object.entries(fields).map(([field, { kind }]) => `"${field}" ${typesOnPostgres[kind]}`)
+      return `json_to_recordset(CAST(:${list} AS json)) AS record (${columns.join(', ')})`
+    },
+  },
+]
+
+/** A statement that differs between the dialects. */
+export function inBoth(build: (spelling: Spelling) => string): Sql {
+  const [sqlite, postgres] = spellings.map(build) as [string, string]
+  return { sqlite, postgres }
+}

@@ -1,0 +1,138 @@
+// The parts of which the description of the tables (tables.ts) is made: columns, tables, and selections of columns that
+// say what is in a row.
+
+import type { ExecState } from '@jobcast/contract'
+import type { SteadyInstant } from '../../domain/instants.ts'
+
+export type Dialect = 'sqlite' | 'postgres'
+
+/**
+ * `flag` is 0 or 1 on SQLite, `state` the state of an execution, `json` a text that is parsed when it is read. `quoted`
+ * is a text that may hold any character; PostgreSQL, which takes no NUL, stores it as JSON.
+ */
+export type ColumnKind = 'number' | 'text' | 'bytes' | 'flag' | 'state' | 'json' | 'quoted'
+
+/** `Value`: what its values are once they are read. */
+export type Column<Value = unknown> = {
+  readonly kind: ColumnKind
+  readonly isNullable: boolean
+  /** Undefined: the field's name in snake_case. */
+  readonly name: string | undefined
+  /** Of the one store that has it. */
+  readonly only: Dialect | undefined
+  /** Never there; for the compiler. */
+  readonly value?: Value
+}
+
+const column = <Value>(kind: ColumnKind, name: string | undefined): Column<Value> => ({
+  kind,
+  name,
+  isNullable: false,
+  only: undefined,
+})
+
+export const number = (name?: string) => column<number>('number', name)
+export const steady = (name?: string) => column<SteadyInstant>('number', name)
+export const text = <Value extends string = string>(name?: string) => column<Value>('text', name)
+export const bytes = (name?: string) => column<Uint8Array>('bytes', name)
+export const flag = (name?: string) => column<boolean>('flag', name)
+export const state = (name?: string) => column<ExecState>('state', name)
+export const json = <Value>(name?: string) => column<Value>('json', name)
+export const quoted = (name?: string) => column<string>('quoted', name)
+
+export function onlyOn<Value>(only: Dialect, of: Column<Value>): Column<Value> {
+  return { ...of, only }
+}
+
+/** A column where statements find it. */
+export type Field<Value = unknown> = Column<Value> & { readonly sql: string }
+
+export function orNull<Value>(of: Field<Value>): Field<Value | null>
+export function orNull<Value>(of: Column<Value>): Column<Value | null>
+export function orNull(of: Column): Column {
+  return { ...of, isNullable: true }
+}
+
+/** Where the statement sees to it. */
+export function notNull<Value>(of: Field<Value | null>): Field<Value> {
+  return of as Field<Value>
+}
+
+type Columns = Readonly<Record<string, Column>>
+type Fields<Of extends Columns> = {
+  readonly [Name in keyof Of]: Of[Name] extends Column<infer Value> ? Field<Value> : never
+}
+export type ValuesOf<Of extends Columns> = {
+  [Name in keyof Of]: Of[Name] extends Column<infer Value> ? Value : never
+}
+
+export type Table<Of extends Columns = Columns> = {
+  readonly name: string
+  /** The columns of the primary key, in its order. */
+  readonly key: readonly string[]
+  readonly fields: Fields<Of>
+  /** By the names that they have in the database. */
+  readonly columns: Readonly<Record<string, Column>>
+}
+
+export function table<Of extends Columns>(
+  name: string,
+  key: readonly (keyof Of & string)[],
+  columns: Of,
+): Table<Of> {
+  const named = Object.entries(columns).map(
+    ([field, of]) => [field, of, of.name ?? snakeCase(field)] as const,
+  )
+  const nameOf = new Map(named.map(([field, , column]) => [field, column]))
+  return {
+    name,
+    key: key.map((field) => nameOf.get(field) ?? field),
+    fields: Object.fromEntries(
+      named.map(([field, of, column]) => [field, { ...of, sql: `${name}.${column}` }]),
+    ) as Fields<Of>,
+    columns: Object.fromEntries(named.map(([, of, column]) => [column, of])),
+  }
+}
+
+/** A field that a statement works out. */
+export function computed<Value>(sql: string, of: Column<Value>): Field<Value> {
+  return { ...of, sql }
+}
+
+export type Row = Record<string, unknown>
+
+/** In a template it is the list of the columns; `read` takes the row that such a list gives. */
+export type Selection<Of> = { toString(): string; read(row: Row): Of }
+
+export function select<Of extends Readonly<Record<string, Field>>>(fields: Of): Selection<ValuesOf<Of>> {
+  const list = Object.entries(fields).map(([field, { sql }]) => `${sql} AS "${field}"`)
+  return { ...rows(fields), toString: () => list.join(', ') }
+}
+
+/** The same for a statement that spells out its list: each field is in it under its own name. */
+export function rows<Of extends Columns>(fields: Of): Selection<ValuesOf<Of>> {
+  const converted = Object.entries(fields).flatMap(([field, { kind }]) => {
+    const convert = converters[kind]
+    return convert ? [{ field, convert }] : []
+  })
+  return {
+    // Both databases give numbers, texts and bytes as they are (postgres/connect.ts makes numbers of 64-bit integers), so
+    // most rows are passed on without a copy.
+    read(row) {
+      for (const { field, convert } of converted) {
+        const value = row[field]
+        if (value !== null) row[field] = convert(value)
+      }
+      return row as ValuesOf<Of>
+    },
+  }
+}
+
+const converters: Partial<Record<ColumnKind, (value: unknown) => unknown>> = {
+  flag: Boolean,
+  json: (value) => JSON.parse(String(value)),
+}
+
+function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}

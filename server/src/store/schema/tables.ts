@@ -1,0 +1,283 @@
+// The tables that both stores have, in the order in which an export can be put into an empty database: the one
+// description from which rows get their types, and by which exports are read and written. A test compares it with the
+// schema.sql of both stores. Fields have the names of the domain; a column whose name is another says so.
+
+import type { EventType, PauseReason, Scope } from '@jobcast/contract'
+import type { ExecutionEvent } from '../../domain/execution.ts'
+import type { SessionKind } from '../../domain/session-store.ts'
+import type { StoredJobContent, Transport } from '../../domain/store.ts'
+import type { StoredAttempt, StoredDelivery } from '../../domain/webhook-store.ts'
+import {
+  bytes,
+  flag,
+  json,
+  number,
+  onlyOn,
+  orNull,
+  quoted,
+  state,
+  steady,
+  type Table,
+  table,
+  text,
+} from './column.ts'
+
+export const owner = table('owner', ['ownerNo'], {
+  ownerNo: number(),
+  ownerId: text(),
+  ownerName: text(),
+  createdAt: number(),
+  purgedEventId: number('forgotten_event_id'),
+  renamedExecutionId: onlyOn('postgres', number()),
+})
+
+export const apiKey = table('api_key', ['keyId'], {
+  keyId: text(),
+  ownerNo: number(),
+  keyName: text(),
+  secretHash: bytes(),
+  scopes: json<Scope[]>(),
+  expiresAt: orNull(number()),
+  revokedAt: orNull(number()),
+  lastUsedAt: orNull(number()),
+  createdAt: number(),
+})
+
+export const job = table('job', ['jobNo'], {
+  jobNo: number(),
+  ownerNo: number(),
+  jobName: text(),
+  versionNo: number(),
+  createdAt: number(),
+  updatedAt: number(),
+  deletedAt: orNull(number()),
+})
+
+export const jobVersion = table('job_version', ['versionNo'], {
+  versionNo: number(),
+  jobNo: number(),
+  content: json<StoredJobContent>(),
+})
+
+export const device = table('device', ['deviceNo'], {
+  deviceNo: number(),
+  ownerNo: number(),
+  deviceId: text(),
+  deviceName: text(),
+  tags: json<string[]>(),
+  tokenId: orNull(text()),
+  tokenHash: orNull(bytes()),
+  tokenCreatedAt: orNull(number()),
+  createdAt: number(),
+  updatedAt: number(),
+  deletedAt: orNull(number()),
+  online: flag(),
+  presenceSince: orNull(number()),
+  lastSeenAt: orNull(number()),
+  transport: orNull(text<Transport>('door')),
+  nodeNo: onlyOn('postgres', orNull(number())),
+  sessionSince: onlyOn('postgres', orNull(steady())),
+  revokedAt: orNull(number()),
+  claimHash: orNull(bytes()),
+})
+
+export const deviceTag = table('device_tag', ['ownerNo', 'tag', 'deviceId'], {
+  ownerNo: number(),
+  tag: text(),
+  deviceId: text(),
+})
+
+export const deviceRename = table('device_rename', ['deviceNo', 'lastExecutionId'], {
+  deviceNo: number(),
+  lastExecutionId: number(),
+  deviceName: text(),
+})
+
+export const enrollment = table('enrollment', ['enrollmentId'], {
+  enrollmentId: text(),
+  ownerNo: number(),
+  name: orNull(text()),
+  secretHash: bytes(),
+  maxUses: number(),
+  used: number(),
+  tags: json<string[]>(),
+  deviceIdPrefix: orNull(text()),
+  expiresAt: number(),
+  revokedAt: orNull(number()),
+  createdAt: number(),
+})
+
+export const run = table('run', ['runId'], {
+  runId: number(),
+  ownerNo: number(),
+  jobNo: number(),
+  jobVersion: number('version_no'),
+  launchedAt: number(),
+  firstExecutionId: number(),
+  total: number(),
+  PENDING: number('pending'),
+  IN_PROGRESS: number('in_progress'),
+  CANCELING: number('canceling'),
+  SUCCEEDED: number('succeeded'),
+  FAILED: number('failed'),
+  TIMED_OUT: number('timed_out'),
+  REJECTED: number('rejected'),
+  EXPIRED: number('expired'),
+  CANCELED: number('canceled'),
+  ended: onlyOn('postgres', flag()),
+  endedAt: orNull(number()),
+  expireAt: orNull(steady()),
+  deadlineAt: orNull(steady()),
+  keyId: orNull(text()),
+  retryOf: orNull(number()),
+})
+
+export const execution = table('execution', ['jobExecutionId'], {
+  jobExecutionId: number('execution_id'),
+  runId: number(),
+  ownerNo: number(),
+  deviceNo: number(),
+  execState: state('state'),
+  attempt: number(),
+  versionNumber: number(),
+  outputBytes: number(),
+  outputCut: flag(),
+  startedAt: orNull(number()),
+  finishedAt: orNull(number()),
+  notifiedAt: orNull(number()),
+  deliveredAt: orNull(number()),
+  notBefore: orNull(steady()),
+  dueAt: orNull(steady()),
+  updatedAt: orNull(number()),
+  cancelVersion: orNull(number()),
+  clientToken: orNull(quoted()),
+  statusDetails: orNull(json<Record<string, string>>()),
+  result: orNull(json<unknown>()),
+})
+
+export const transition = table('transition', ['jobExecutionId', 'versionNumber'], {
+  jobExecutionId: number('execution_id'),
+  versionNumber: number(),
+  at: number(),
+  from: state('from_state'),
+  to: state('to_state'),
+  event: text<ExecutionEvent>(),
+  actor: text(),
+  attempt: number(),
+})
+
+export const output = table('output', ['jobExecutionId', 'attempt', 'start'], {
+  jobExecutionId: number('execution_id'),
+  attempt: number(),
+  start: number(),
+  data: bytes(),
+})
+
+export const idempotencyKey = table('idempotency_key', ['ownerNo', 'key'], {
+  ownerNo: number(),
+  key: text('idempotency_key'),
+  requestHash: bytes(),
+  runId: number(),
+  createdAt: number(),
+})
+
+export const event = table('event', ['ownerNo', 'eventId'], {
+  ownerNo: number(),
+  eventId: number(),
+  at: number(),
+  type: text<EventType>(),
+  runId: orNull(number()),
+  jobExecutionId: orNull(number('execution_id')),
+  deviceNo: orNull(number()),
+  from: orNull(state('from_state')),
+  cause: orNull(text()),
+  actor: orNull(text()),
+  attempt: orNull(number()),
+  versionNumber: orNull(number()),
+  details: orNull(json<Record<string, unknown>>()),
+})
+
+export const webhook = table('webhook', ['webhookNo'], {
+  webhookNo: number(),
+  ownerNo: number(),
+  webhookName: text(),
+  url: text(),
+  eventTypes: json<string[]>(),
+  jobName: orNull(text()),
+  deviceId: orNull(text()),
+  secret: text(),
+  oldSecret: orNull(text()),
+  oldSecretUntil: orNull(number()),
+  pausedBecause: orNull(text<PauseReason>()),
+  pausedAt: orNull(number()),
+  lastDeliveredAt: orNull(number()),
+  failingSince: orNull(number()),
+  cursor: number('cursor_id'),
+  round: number(),
+  createdAt: number(),
+  updatedAt: number(),
+})
+
+export const delivery = table('webhook_delivery', ['webhookNo', 'eventId'], {
+  webhookNo: number(),
+  eventId: number(),
+  round: number(),
+  type: text(),
+  subject: text(),
+  state: text<StoredDelivery['state']>(),
+  tries: number(),
+  attempts: json<StoredAttempt[]>(),
+  nextAt: orNull(number()),
+})
+
+export const session = table('session', ['sessionId'], {
+  sessionId: text(),
+  kind: text<SessionKind>(),
+  keyId: text(),
+  secretHash: bytes(),
+  expiresAt: number(),
+})
+
+export const lastId = table('last_id', [], {
+  runId: number(),
+  jobExecutionId: number('execution_id'),
+})
+
+/** Ids of executions that are purged and whose history and output still take up space. */
+export const purgedRange = table('forgotten_range', ['first'], {
+  first: number('first_execution_id'),
+  last: number('last_execution_id'),
+})
+
+/** A table on PostgreSQL alone: the ranges of ids into which executions are partitioned. */
+export const partition = table('execution_partition', ['firstId'], {
+  firstId: number(),
+  endId: number(),
+  beganAt: orNull(number()),
+})
+
+/** On PostgreSQL alone: who is on the database. */
+export const node = table('node', ['nodeNo'], { nodeNo: number(), beat: number('beat_at') })
+
+/** Those of both stores. */
+export const tables: readonly Table[] = [
+  owner,
+  apiKey,
+  job,
+  jobVersion,
+  device,
+  deviceTag,
+  deviceRename,
+  enrollment,
+  run,
+  execution,
+  transition,
+  output,
+  idempotencyKey,
+  event,
+  webhook,
+  delivery,
+  session,
+  lastId,
+  purgedRange,
+]

@@ -1,0 +1,170 @@
+// The log of what was sent to webhooks. It is also what a sender goes by after a restart.
+
+import type { DeliveryState } from '@jobcast/contract'
+import type { AttemptResult, StoredAttempt, WebhookProgress } from '../../domain/webhook-store.ts'
+import { inBoth, type Queries, type Sql, sliced } from '../queries.ts'
+import { notNull, number, orNull, rows, select } from '../schema/column.ts'
+import { delivery, owner, webhook } from '../schema/tables.ts'
+import type { ReadSteps, WriteSteps } from './step.ts'
+import { findWebhook, PAUSE, WEBHOOK } from './webhooks.ts'
+
+const { eventId, round, type, subject, state, tries, attempts, nextAt } = delivery.fields
+const DELIVERY = select({ eventId, type, state, attempts, nextAt })
+// One that is pending has an instant.
+const PENDING_DELIVERY = select({ eventId, type, subject, tries, nextAt: notNull(nextAt) })
+const EVENT = rows({ eventId })
+const ROUND = rows({ round })
+const LATEST = rows({ eventId: orNull(number()) })
+
+// Few are pending, few have failed. The state stands in the text: a partial index serves only those who name its condition.
+const list = (state?: DeliveryState, index?: string): Sql =>
+  inBoth(
+    ({ by }) => `
+  SELECT ${DELIVERY} FROM webhook_delivery ${index ? by(index) : ''}
+  WHERE webhook_no = :webhookNo AND event_id < :after ${state ? `AND state = '${state}'` : ''}
+  ORDER BY event_id DESC LIMIT :limit`,
+  )
+const LISTS = {
+  all: list(),
+  PENDING: list('PENDING', 'webhook_delivery_pending'),
+  DELIVERED: list('DELIVERED'),
+  FAILED: list('FAILED', 'webhook_delivery_failed'),
+}
+const PENDING = inBoth(
+  ({ by }) => `
+  SELECT ${PENDING_DELIVERY} FROM webhook_delivery ${by('webhook_delivery_pending')}
+  WHERE webhook_no = :webhookNo AND event_id > :after AND state = 'PENDING' ORDER BY event_id LIMIT :limit`,
+)
+const FIND_ACTIVE = `SELECT ${WEBHOOK} FROM webhook WHERE webhook_no = :webhookNo AND paused_because IS NULL`
+const LAST_TRIED = 'SELECT max(event_id) AS "eventId" FROM webhook_delivery WHERE webhook_no = :webhookNo'
+const TRIED = `
+  SELECT event_id AS "eventId" FROM webhook_delivery
+  WHERE webhook_no = :webhookNo AND event_id BETWEEN :from AND :to AND round = :round ORDER BY event_id`
+
+const FIND = `SELECT ${DELIVERY} FROM webhook_delivery WHERE webhook_no = :webhookNo AND event_id = :eventId`
+const FIND_ALL = inBoth(
+  ({ isIn }) => `
+  SELECT ${DELIVERY} FROM webhook_delivery
+  WHERE webhook_no = :webhookNo AND ${isIn('event_id', 'eventIds', 'bigint')}`,
+)
+const PUT = inBoth(
+  ({ records }) => `
+  INSERT INTO webhook_delivery (webhook_no, event_id, round, type, subject, state, tries, attempts, next_at)
+  SELECT CAST(:webhookNo AS integer), "eventId", CAST(:round AS integer), type, subject, state, tries, attempts, "nextAt"
+  FROM ${records('puts', { eventId, type, subject, state, tries, attempts, nextAt })} WHERE true
+  ON CONFLICT (webhook_no, event_id) DO UPDATE SET round = excluded.round, state = excluded.state,
+    tries = excluded.tries, attempts = excluded.attempts, next_at = excluded.next_at`,
+)
+const LOCK_ROUND = inBoth(({ lock }) => `SELECT round FROM webhook WHERE webhook_no = :webhookNo ${lock}`)
+const ADVANCE = inBoth(
+  ({ greatest }) => `
+  UPDATE webhook SET
+    cursor_id = CASE WHEN round = :round THEN ${greatest}(cursor_id, CAST(:cursor AS bigint)) ELSE cursor_id END,
+    last_delivered_at = coalesce(:lastDeliveredAt, last_delivered_at)
+  WHERE webhook_no = :webhookNo`,
+)
+const FAILING = 'UPDATE webhook SET failing_since = :failingSince WHERE webhook_no = :webhookNo'
+
+const NEXT_LOG = 'SELECT min(webhook_no) AS "webhookNo" FROM webhook_delivery WHERE webhook_no > :webhookNo'
+const PURGED = `
+  SELECT ${select({ purgedEventId: owner.fields.purgedEventId })} FROM webhook JOIN owner USING (owner_no)
+  WHERE webhook_no = :webhookNo`
+const PURGE = `
+  DELETE FROM webhook_delivery WHERE webhook_no = :webhookNo AND event_id IN (
+    SELECT event_id FROM webhook_delivery WHERE webhook_no = :webhookNo AND event_id <= :upTo
+    ORDER BY event_id LIMIT :limit)`
+
+const attemptsKept = 20
+const purgedAtOnce = 1000
+
+export const deliveryReads: ReadSteps<'listPendingDeliveries' | 'listTried'> = {
+  async listPendingDeliveries(queries, { webhookNo, slice: { after = 0, limit } }) {
+    const found = await queries.all(PENDING_DELIVERY, PENDING, { webhookNo, after, limit: limit + 1 })
+    return sliced(found, limit, ({ eventId }) => eventId)
+  },
+  async listTried(queries, range) {
+    return (await queries.all(EVENT, TRIED, range)).map(({ eventId }) => eventId)
+  },
+}
+
+export const deliverySnapshots: ReadSteps<'listDeliveries' | 'getActiveWebhook'> = {
+  async listDeliveries(queries, { state, slice: { after = Number.MAX_SAFE_INTEGER, limit }, ...key }) {
+    const webhook = await findWebhook(queries, key)
+    if (webhook === undefined) return undefined
+    const { webhookNo } = webhook
+    const found = await queries.all(DELIVERY, LISTS[state ?? 'all'], { webhookNo, after, limit: limit + 1 })
+    return sliced(found, limit, ({ eventId }) => eventId)
+  },
+  async getActiveWebhook(queries, { webhookNo }) {
+    const webhook = await queries.get(WEBHOOK, FIND_ACTIVE, { webhookNo })
+    if (webhook === undefined) return undefined
+    const latest = await queries.one(LATEST, LAST_TRIED, { webhookNo })
+    return { webhook, lastTried: latest.eventId ?? 0 }
+  },
+}
+
+export const deliveryWrites: WriteSteps<'replayDelivery' | 'recordAttempts' | 'purgeDeliveries'> = {
+  async replayDelivery(queries, { webhookNo, eventId, type, subject, matches, at }) {
+    const webhook = await queries.get(ROUND, LOCK_ROUND, { webhookNo })
+    const before = await queries.get(DELIVERY, FIND, { webhookNo, eventId })
+    if (webhook === undefined || (before === undefined && !matches)) return undefined
+    const attempts = JSON.stringify(before?.attempts ?? [])
+    const put = { eventId, type, subject, state: 'PENDING', tries: 0, attempts, nextAt: at }
+    await queries.run(PUT, { webhookNo, round: webhook.round, puts: [put] })
+    return queries.one(DELIVERY, FIND, { webhookNo, eventId })
+  },
+  async recordAttempts(queries, all) {
+    // In one order, so that two nodes do not wait for each other.
+    for (const progress of all.toSorted((a, b) => a.webhookNo - b.webhookNo)) await record(queries, progress)
+  },
+  async purgeDeliveries(queries) {
+    let left = purgedAtOnce
+    let last = 0
+    while (left > 0) {
+      const { webhookNo } = await queries.one(NEXT, NEXT_LOG, { webhookNo: last })
+      if (webhookNo === null) return false
+      left -= await queries.run(PURGE, { webhookNo, upTo: await purgedIn(queries, webhookNo), limit: left })
+      last = webhookNo
+    }
+    return true
+  },
+}
+
+const NEXT = rows({ webhookNo: orNull(webhook.fields.webhookNo) })
+
+async function record(queries: Queries, progress: WebhookProgress): Promise<void> {
+  const { webhookNo, round, cursor, lastDeliveredAt = null, failingSince, pause } = progress
+  const webhook = await queries.get(ROUND, LOCK_ROUND, { webhookNo })
+  if (webhook === undefined) return
+  // Of an earlier round only what has ended is noted.
+  const results = progress.results.filter(({ state }) => webhook.round === round || state !== 'PENDING')
+  if (results.length > 0) await recordResults(queries, webhookNo, round, results)
+  await queries.run(ADVANCE, { webhookNo, round, cursor, lastDeliveredAt })
+  if (failingSince !== undefined) await queries.run(FAILING, { webhookNo, failingSince })
+  if (pause) await queries.run(PAUSE, { webhookNo, ...pause })
+}
+
+/** The same event twice in a list has both attempts. */
+async function recordResults(
+  queries: Queries,
+  webhookNo: number,
+  round: number,
+  results: AttemptResult[],
+): Promise<void> {
+  const eventIds = results.map(({ eventId }) => eventId)
+  const found = await queries.all(DELIVERY, FIND_ALL, { webhookNo, eventIds })
+  const attempts = new Map<number, StoredAttempt[]>(found.map((each) => [each.eventId, each.attempts]))
+  const puts = new Map<number, object>()
+  for (const { attempt, ...result } of results) {
+    const kept = [...(attempts.get(result.eventId) ?? []), attempt].slice(-attemptsKept)
+    attempts.set(result.eventId, kept)
+    puts.set(result.eventId, { ...result, attempts: JSON.stringify(kept) })
+  }
+  await queries.run(PUT, { webhookNo, round, puts: [...puts.values()] })
+}
+
+/** Up to which event the log of the webhook is purged: all of it once the webhook is gone. */
+async function purgedIn(queries: Queries, webhookNo: number): Promise<number> {
+  const row = await queries.get(rows({ purgedEventId: number() }), PURGED, { webhookNo })
+  return row?.purgedEventId ?? Number.MAX_SAFE_INTEGER
+}

@@ -1,0 +1,119 @@
+// Devices one by one, and their lists. Puts of many at once are in the files of each store.
+
+import type { DeviceKey, DeviceToken, StoredDevice } from '../../domain/store.ts'
+import { inBoth, sliced, type Writes } from '../queries.ts'
+import { notNull, rows, select } from '../schema/column.ts'
+import { device } from '../schema/tables.ts'
+import type { ReadSteps, WriteSteps } from './step.ts'
+
+const { deviceNo, ownerNo, deviceId, deviceName, tags, tokenCreatedAt, tokenHash, createdAt, updatedAt } =
+  device.fields
+const { online, presenceSince, lastSeenAt, transport } = device.fields
+export const deviceFields = {
+  ...{ deviceId, deviceName, tags, credentialCreatedAt: tokenCreatedAt, createdAt, updatedAt },
+  ...{ online, since: presenceSince, lastSeenAt, transport },
+}
+const DEVICE = select(deviceFields)
+const FIND = `
+  SELECT ${DEVICE} FROM device WHERE owner_no = :ownerNo AND device_id = :deviceId AND deleted_at IS NULL`
+const IS_WANTED = '(CAST(:online AS boolean) IS NULL OR online = CAST(:online AS boolean))'
+const list = (where: string) => `
+  SELECT ${DEVICE} FROM device WHERE owner_no = :ownerNo AND device_id > :after AND deleted_at IS NULL AND ${where}
+  ORDER BY device_id LIMIT :limit`
+const LIST = list(IS_WANTED)
+// The condition of device_online: offline devices, however many, are not read.
+const LIST_ONLINE = inBoth(({ is }) => list(is === 'sqlite' ? 'online = 1' : 'online'))
+const LIST_BY_TAG = inBoth(
+  ({ join }) => `
+  SELECT ${DEVICE} FROM device_tag
+    ${join} device ON device.owner_no = device_tag.owner_no AND device.device_id = device_tag.device_id
+  WHERE device_tag.owner_no = :ownerNo AND device_tag.device_id > :after AND tag = :tag AND ${IS_WANTED}
+  ORDER BY device_tag.device_id LIMIT :limit`,
+)
+const KEY = select({ ownerNo, deviceId })
+const CREDENTIAL = select({ ownerNo, deviceId, tokenHash: notNull(tokenHash) })
+const BY_TOKEN = `SELECT ${CREDENTIAL} FROM device WHERE token_id = :tokenId`
+// Whoever is named like the id of another owner does not stand in for that one.
+const BY_CERTIFICATE = `
+  SELECT ${KEY} FROM device
+  WHERE owner_no = coalesce(
+      (SELECT owner_no FROM owner WHERE owner_id = :ownerName),
+      (SELECT owner_no FROM owner WHERE owner_name = :ownerName))
+    AND device_id = :deviceId AND deleted_at IS NULL AND revoked_at IS NULL`
+
+const SET_TOKEN = `
+  UPDATE device SET token_id = :tokenId, token_hash = :tokenHash, token_created_at = :createdAt,
+    revoked_at = :revokedAt, claim_hash = :claimHash
+  WHERE owner_no = :ownerNo AND device_id = :deviceId AND deleted_at IS NULL RETURNING device_no AS "deviceNo"`
+const DELETED = select({ deviceNo, tags })
+const LOCK = inBoth(
+  ({ lock }) => `
+  SELECT ${DELETED} FROM device WHERE owner_no = :ownerNo AND device_id = :deviceId AND deleted_at IS NULL ${lock}`,
+)
+const UNTAG = inBoth(
+  ({ isIn }) => `
+  DELETE FROM device_tag WHERE owner_no = :ownerNo AND device_id = :deviceId AND ${isIn('tag', 'tags', 'text')}`,
+)
+// A deleted device has no token: whoever held it is out at once.
+const DELETE = inBoth(
+  ({ is }) => `
+  UPDATE device SET deleted_at = :at, tags = '[]', token_id = NULL, token_hash = NULL, token_created_at = NULL,
+    online = ${is === 'sqlite' ? '0' : 'false, node_no = NULL, session_since = NULL'}, presence_since = NULL,
+    last_seen_at = NULL, door = NULL, revoked_at = NULL, claim_hash = NULL
+  WHERE device_no = :deviceNo`,
+)
+
+type DeviceReads = ReadSteps<'getDevice' | 'listDevices' | 'findDeviceByToken' | 'findDeviceByCertificate'>
+
+export const deviceReads: DeviceReads = {
+  async getDevice(queries, { ownerNo, deviceId }) {
+    const row = await queries.get(DEVICE, FIND, { ownerNo, deviceId })
+    return row && toDevice(row)
+  },
+  async listDevices(queries, { ownerNo, filter: { tag, online = null }, slice: { after = '', limit } }) {
+    const sql = tag !== undefined ? LIST_BY_TAG : online ? LIST_ONLINE : LIST
+    const found = await queries.all(DEVICE, sql, { ownerNo, tag, online, after, limit: limit + 1 })
+    return sliced(found.map(toDevice), limit, ({ deviceId }) => deviceId)
+  },
+  findDeviceByToken: (queries, { tokenId }) => queries.get(CREDENTIAL, BY_TOKEN, { tokenId }),
+  findDeviceByCertificate: (queries, named) => queries.get(KEY, BY_CERTIFICATE, named),
+}
+
+export const deviceWrites: WriteSteps<'setDeviceToken'> = { setDeviceToken }
+
+export async function setDeviceToken(
+  queries: Writes,
+  change: DeviceKey & { token: DeviceToken | null; at: number; claimHash?: Uint8Array | null },
+): Promise<boolean> {
+  const { ownerNo, deviceId, token, at, claimHash = null } = change
+  const values = token
+    ? { tokenId: token.tokenId, tokenHash: token.tokenHash, createdAt: token.at, revokedAt: null }
+    : { tokenId: null, tokenHash: null, createdAt: null, revokedAt: at }
+  const row = await queries.get(rows({ deviceNo }), SET_TOKEN, { ownerNo, deviceId, claimHash, ...values })
+  if (row === undefined) return false
+  const type = token ? 'device.credential_set' : 'device.credential_revoked'
+  queries.deviceChanged(type, { ownerNo, deviceNo: row.deviceNo, at })
+  return true
+}
+
+/** The row only; its executions are ended in the same transaction. Gives its number; undefined: there is none. */
+export async function deleteDeviceRow(
+  queries: Writes,
+  { ownerNo, deviceId, at }: DeviceKey & { at: number },
+): Promise<number | undefined> {
+  const row = await queries.get(DELETED, LOCK, { ownerNo, deviceId })
+  if (row === undefined) return undefined
+  const { deviceNo, tags } = row
+  await Promise.all([queries.run(UNTAG, { ownerNo, deviceId, tags }), queries.run(DELETE, { deviceNo, at })])
+  queries.deviceChanged('device.deleted', { ownerNo, deviceNo, at })
+  return deviceNo
+}
+
+type DeviceRow = ReturnType<typeof DEVICE.read>
+
+export function toDevice(row: DeviceRow): StoredDevice {
+  const { deviceId, deviceName, tags, credentialCreatedAt, createdAt, updatedAt } = row
+  const { online, since, lastSeenAt, transport } = row
+  const presence = { online, since, lastSeenAt, transport }
+  return { deviceId, deviceName, tags, credentialCreatedAt, presence, createdAt, updatedAt }
+}

@@ -1,0 +1,74 @@
+import { judgeEnrollment } from '../../domain/judge-enrollment.ts'
+import type { DevicePut, Enrolling, EnrollOutcome, StoredEnrollment } from '../../domain/store.ts'
+import { inBoth, type Queries, sliced, type Writes } from '../queries.ts'
+import { select } from '../schema/column.ts'
+import { device, enrollment } from '../schema/tables.ts'
+import { setDeviceToken } from './devices.ts'
+import type { ReadSteps, WriteSteps } from './step.ts'
+
+const ENROLLMENT = select(enrollment.fields)
+const FIND = `SELECT ${ENROLLMENT} FROM enrollment WHERE enrollment_id = :enrollmentId`
+const LOCK = inBoth(({ lock }) => `${FIND} ${lock}`)
+const LIST = `
+  SELECT ${ENROLLMENT} FROM enrollment WHERE owner_no = :ownerNo AND enrollment_id > :after
+  ORDER BY enrollment_id LIMIT :limit`
+const INSERT = `
+  INSERT INTO enrollment (enrollment_id, owner_no, name, secret_hash, max_uses, tags, device_id_prefix, expires_at,
+    created_at)
+  VALUES (:enrollmentId, :ownerNo, :name, :secretHash, :maxUses, :tags, :deviceIdPrefix, :expiresAt, :createdAt)`
+// A second revocation keeps the instant of the first.
+const REVOKE = `
+  UPDATE enrollment SET revoked_at = coalesce(revoked_at, :at)
+  WHERE enrollment_id = :enrollmentId AND owner_no = :ownerNo`
+const USE = 'UPDATE enrollment SET used = used + 1 WHERE enrollment_id = :enrollmentId'
+
+const { tokenCreatedAt, revokedAt, lastSeenAt, claimHash } = device.fields
+const CANDIDATE = select({ credentialCreatedAt: tokenCreatedAt, revokedAt, lastSeenAt, claimHash })
+const LOCK_CANDIDATE = inBoth(
+  ({ lock }) => `
+  SELECT ${CANDIDATE} FROM device WHERE owner_no = :ownerNo AND device_id = :deviceId AND deleted_at IS NULL ${lock}`,
+)
+
+export const enrollmentReads: ReadSteps<'findEnrollment' | 'listEnrollments'> = {
+  findEnrollment,
+  async listEnrollments(queries, { ownerNo, slice: { after = '', limit } }) {
+    const found = await queries.all(ENROLLMENT, LIST, { ownerNo, after, limit: limit + 1 })
+    return sliced(found, limit, ({ enrollmentId }) => enrollmentId)
+  },
+}
+
+export const enrollmentWrites: WriteSteps<'createEnrollment' | 'revokeEnrollment'> = {
+  async createEnrollment(queries, enrollment) {
+    await queries.run(INSERT, { ...enrollment, tags: JSON.stringify(enrollment.tags) })
+    return { ...enrollment, used: 0, revokedAt: null }
+  },
+  revokeEnrollment: async (queries, revocation) => (await queries.run(REVOKE, revocation)) > 0,
+}
+
+export function findEnrollment(
+  queries: Queries,
+  { enrollmentId }: { enrollmentId: string },
+): Promise<StoredEnrollment | undefined> {
+  return queries.get(ENROLLMENT, FIND, { enrollmentId })
+}
+
+/** `putDevice` makes the device if there is none. */
+export async function enrollDevice(
+  queries: Writes,
+  enrolling: Enrolling,
+  putDevice: (put: DevicePut) => unknown,
+): Promise<EnrollOutcome> {
+  const { enrollmentId, deviceId, deviceName, token, claimHash } = enrolling
+  const { at } = token
+  const enrollment = await queries.get(ENROLLMENT, LOCK, { enrollmentId })
+  if (enrollment === undefined) return { kind: 'not-open' }
+  const { ownerNo, tags } = enrollment
+  const device = await queries.get(CANDIDATE, LOCK_CANDIDATE, { ownerNo, deviceId })
+  const judgement = judgeEnrollment(enrollment, device, { at, claimHash })
+  if (judgement === 'not-open' || judgement === 'taken') return { kind: judgement }
+
+  if (judgement === 'first-time') await queries.run(USE, { enrollmentId })
+  if (device === undefined) await putDevice({ ownerNo, deviceId, deviceName, tags, at })
+  await setDeviceToken(queries, { ownerNo, deviceId, token, at, claimHash })
+  return { kind: 'enrolled' }
+}

@@ -1,0 +1,186 @@
+// The event log as readers see it: from any event on, oldest first.
+
+import type { ExecState } from '@jobcast/contract'
+import { type EventFilter, passes, type StoredEvent } from '../../domain/event.ts'
+import { inBoth, type Queries } from '../queries.ts'
+import { number, orNull, rows, select } from '../schema/column.ts'
+import { device, event, job, owner, run } from '../schema/tables.ts'
+import { countFields, pickCounts } from './runs.ts'
+import type { ReadSteps } from './step.ts'
+
+const { eventId, at, type, runId, jobExecutionId, from, cause, actor, attempt, versionNumber, details } =
+  event.fields
+const { total, retryOf, firstExecutionId } = run.fields
+const { ownerNo } = owner.fields
+const EVENT = select({
+  ...{
+    eventId,
+    at,
+    type,
+    runId,
+    jobExecutionId,
+    deviceId: orNull(device.fields.deviceId),
+    from,
+    cause,
+    actor,
+  },
+  ...{
+    attempt,
+    versionNumber,
+    details,
+    jobName: orNull(job.fields.jobName),
+    total,
+    retryOf,
+    firstExecutionId,
+  },
+  ...countFields,
+})
+type EventRow = ReturnType<typeof EVENT.read>
+
+const LIST = `
+  SELECT ${EVENT} FROM event LEFT JOIN run ON run.run_id = event.run_id LEFT JOIN job ON job.job_no = run.job_no
+    LEFT JOIN device ON device.device_no = event.device_no
+  WHERE event.owner_no = :ownerNo AND event_id > :after ORDER BY event_id LIMIT :limit`
+const BOUNDS = `
+  SELECT coalesce((SELECT max(event_id) FROM event WHERE owner_no = :ownerNo), 0) AS newest,
+    forgotten_event_id AS forgotten
+  FROM owner WHERE owner_no = :ownerNo`
+const BOUNDS_ROW = rows({ newest: number(), forgotten: number() })
+// Of these runs those that have an execution of the device. PostgreSQL has one index by device of what has not ended,
+// and one of the rest; SQLite reads the executions of the run.
+const has = (which: string) => `EXISTS (
+    SELECT 1 FROM execution
+    WHERE execution_id BETWEEN first_execution_id AND first_execution_id + total - 1 ${which}
+      AND device_no = (SELECT device_no FROM device WHERE owner_no = :ownerNo AND device_id = :deviceId))`
+const RUNS_OF_DEVICE = inBoth(({ is, isIn }) => {
+  const halves = ["AND state <= 'CANCELING'", "AND state > 'CANCELING'"]
+  const hasExecution = is === 'sqlite' ? has('') : halves.map(has).join(' OR ')
+  return `SELECT run_id AS "runId" FROM run WHERE ${isIn('run_id', 'runIds', 'bigint')} AND (${hasExecution})`
+})
+const INSTANT = select({ eventId, at })
+const FIRST_FROM = `
+  SELECT ${INSTANT} FROM event WHERE owner_no = :ownerNo AND event_id >= :from ORDER BY event_id LIMIT 1`
+
+const OWNERS = 'SELECT owner_no AS "ownerNo" FROM owner ORDER BY owner_no'
+// The newest one stays whatever its age: ids go on from there.
+const OLD = `
+  SELECT count(*) AS count, max(event_id) AS "upTo" FROM (
+    SELECT event_id, at FROM event WHERE owner_no = :ownerNo
+      AND event_id < (SELECT max(event_id) FROM event WHERE owner_no = :ownerNo)
+    ORDER BY event_id LIMIT :limit) AS oldest
+  WHERE at < :olderThan`
+const PURGE = 'DELETE FROM event WHERE owner_no = :ownerNo AND event_id <= :upTo'
+const PURGED = inBoth(
+  ({ greatest }) => `
+  UPDATE owner SET forgotten_event_id = ${greatest}(forgotten_event_id, :upTo) WHERE owner_no = :ownerNo`,
+)
+
+/** How many one call goes through; most of them may not pass the filter. */
+const readAtOnce = 2000
+const purgedAtOnce = 1000
+
+export const eventReads: ReadSteps<'getEventBounds' | 'getEvent'> = {
+  getEventBounds,
+  async getEvent(queries, { ownerNo, eventId }) {
+    const row = await queries.get(EVENT, LIST, { ownerNo, after: eventId - 1, limit: 1 })
+    return row?.eventId === eventId && !isPurged(row) ? toEvent(row) : undefined
+  },
+}
+
+export const eventSnapshots: ReadSteps<'listEvents' | 'findEventBefore'> = {
+  async listEvents(queries, { ownerNo, filter, slice: { after, limit } }) {
+    // Where all of them pass there is no need to read on behind the last one of the slice.
+    const atOnce = isEmpty(filter) ? Math.min(readAtOnce, limit + 1) : readAtOnce
+    const found = await queries.all(EVENT, LIST, { ownerNo, after, limit: atOnce })
+    const concerns = await readConcerned(queries, ownerNo, filter, found)
+    const events: StoredEvent[] = []
+    let upTo = after
+    for (const row of found) {
+      if (events.length === limit) return { events, upTo, more: true }
+      upTo = row.eventId
+      if (isPurged(row)) continue
+      const event = toEvent(row)
+      if (passes(event, filter) && concerns(row)) events.push(event)
+    }
+    return { events, upTo, more: found.length === atOnce }
+  },
+  /** Times go with the ids but for seconds, so the event is found by halving. */
+  async findEventBefore(queries, { ownerNo, at }) {
+    let { forgotten: low, newest: high } = await getEventBounds(queries, { ownerNo })
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2)
+      const first = await queries.get(INSTANT, FIRST_FROM, { ownerNo, from: middle })
+      if (first !== undefined && first.at < at) low = first.eventId
+      else high = middle - 1
+    }
+    return low
+  },
+}
+
+export async function listOwnerNos(queries: Queries): Promise<number[]> {
+  return (await queries.all(rows({ ownerNo }), OWNERS)).map(({ ownerNo }) => ownerNo)
+}
+
+/** True while there may be more: one call purges a batch that holds nobody up. */
+export async function purgeEventsOfOwner(
+  queries: Queries,
+  { ownerNo, olderThan }: { ownerNo: number; olderThan: number },
+): Promise<boolean> {
+  const old = rows({ count: number(), upTo: orNull(number()) })
+  const { count, upTo } = await queries.one(old, OLD, { ownerNo, olderThan, limit: purgedAtOnce })
+  if (upTo === null) return false
+  await Promise.all([queries.run(PURGED, { ownerNo, upTo }), queries.run(PURGE, { ownerNo, upTo })])
+  return count === purgedAtOnce
+}
+
+async function getEventBounds(queries: Queries, { ownerNo }: { ownerNo: number }) {
+  return (await queries.get(BOUNDS_ROW, BOUNDS, { ownerNo })) ?? { newest: 0, forgotten: 0 }
+}
+
+/** A run is of a device's if one of its executions is. */
+async function readConcerned(
+  queries: Queries,
+  ownerNo: number,
+  { deviceId }: EventFilter,
+  found: EventRow[],
+): Promise<(row: EventRow) => boolean> {
+  if (deviceId === undefined) return () => true
+  const runIds = found.filter((row) => row.deviceId === null).flatMap((row) => row.runId ?? [])
+  const concerned = await queries.all(rows({ runId }), RUNS_OF_DEVICE, { ownerNo, deviceId, runIds })
+  const ids = new Set(concerned.map(({ runId }) => runId))
+  return (row) => row.deviceId !== null || ids.has(row.runId)
+}
+
+function isEmpty({ types = [], jobName, deviceId, runId }: EventFilter): boolean {
+  return types.length === 0 && jobName === undefined && deviceId === undefined && runId === undefined
+}
+
+/** The newest event of an owner stays whatever its age, so it may outlive its run. */
+function isPurged({ runId, jobName }: EventRow): boolean {
+  return runId !== null && jobName === null
+}
+
+function toEvent(row: EventRow): StoredEvent {
+  const { eventId, type, at } = row
+  return { eventId, type, at, data: dataOf(row) }
+}
+
+function dataOf(row: EventRow): StoredEvent['data'] {
+  const { type, runId, jobExecutionId, jobName, deviceId, from, attempt, versionNumber, cause, actor } = row
+  if (jobExecutionId !== null) {
+    const execState = stateOf(row)
+    const what = { jobExecutionId, runId, jobName, deviceId, from, execState, attempt, versionNumber }
+    return { ...what, cause, actor, statusDetails: row.details ?? {} } as StoredEvent['data']
+  }
+  if (runId !== null) {
+    const { total, retryOf } = row
+    const counts = type === 'run.finished' ? { counts: pickCounts(row) } : {}
+    return { runId, jobName, total, retryOf, ...counts } as StoredEvent['data']
+  }
+  return { deviceId, ...row.details } as StoredEvent['data']
+}
+
+/** The type says to which state it came; progress leaves it as it was. */
+export function stateOf({ type, from }: { type: string; from: ExecState | null }): ExecState {
+  return (type === 'execution.progress' ? from : type.slice('execution.'.length).toUpperCase()) as ExecState
+}

@@ -1,0 +1,70 @@
+import type { LaunchedRun, StoredExecution } from '../../domain/store.ts'
+import { inBoth, type Queries } from '../queries.ts'
+import { computed, select, text } from '../schema/column.ts'
+import { device, execution, job, run } from '../schema/tables.ts'
+import type { ReadSteps } from './step.ts'
+
+const deviceName = computed(
+  `coalesce(
+    (SELECT device_rename.device_name FROM device_rename
+     WHERE device_rename.device_no = execution.device_no AND last_execution_id >= execution.execution_id
+     ORDER BY last_execution_id LIMIT 1),
+    device.device_name)`,
+  text(),
+)
+const { jobExecutionId, runId, execState, attempt, versionNumber, outputBytes, outputCut } = execution.fields
+const { startedAt, finishedAt, notifiedAt, deliveredAt, notBefore, statusDetails, result } = execution.fields
+const { jobVersion, launchedAt, firstExecutionId } = run.fields
+const { jobName } = job.fields
+const { deviceId } = device.fields
+
+/** Every reader of executions selects these, whichever way it finds its rows. */
+export const EXECUTION = select({
+  ...{ jobExecutionId, jobName, deviceId, deviceName, execState, launchedAt, runId, attempt, versionNumber },
+  ...{
+    startedAt,
+    finishedAt,
+    notifiedAt,
+    deliveredAt,
+    notBefore,
+    statusDetails,
+    result,
+    outputBytes,
+    outputCut,
+  },
+})
+const GET = inBoth(
+  ({ join }) => `
+  SELECT ${EXECUTION} FROM execution ${join} run ON run.run_id = execution.run_id
+    ${join} job ON job.job_no = run.job_no ${join} device ON device.device_no = execution.device_no
+  WHERE execution.execution_id = :jobExecutionId AND execution.owner_no = :ownerNo`,
+)
+const LAUNCHED = select({ jobName, launchedAt, firstExecutionId, jobVersion, deviceId, deviceName })
+const AS_LAUNCHED = inBoth(
+  ({ join }) => `
+  SELECT ${LAUNCHED} FROM run ${join} job ON job.job_no = run.job_no
+    ${join} execution ON execution.execution_id BETWEEN first_execution_id AND first_execution_id + total - 1
+    ${join} device ON device.device_no = execution.device_no
+  WHERE run.run_id = :runId ORDER BY execution.execution_id`,
+)
+
+export const executionReads: ReadSteps<'getExecution'> = {
+  async getExecution(queries, { ownerNo, jobExecutionId }) {
+    const row = await queries.get(EXECUTION, GET, { ownerNo, jobExecutionId })
+    return row && toExecution(row)
+  },
+}
+
+export function toExecution(row: ReturnType<typeof EXECUTION.read>): StoredExecution {
+  return Object.assign(row, { statusDetails: row.statusDetails ?? {} })
+}
+
+/** What the trigger that made this run was answered with. */
+export async function getLaunchedRun(queries: Queries, { runId }: { runId: number }): Promise<LaunchedRun> {
+  const found = await queries.all(LAUNCHED, AS_LAUNCHED, { runId })
+  const [first] = found
+  if (first === undefined) throw new Error(`there is no run ${runId}`)
+  const { jobName, launchedAt, firstExecutionId, jobVersion } = first
+  const devices = found.map(({ deviceId, deviceName }) => ({ deviceId, deviceName }))
+  return { runId, jobName, launchedAt, firstExecutionId, jobVersion, devices }
+}

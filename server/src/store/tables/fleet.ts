@@ -1,0 +1,126 @@
+// The fleet as a whole: levels from the runs that have not ended, the last execution of each device by its indexes, and
+// what went from state to state by the event log.
+
+import type { FleetLevels, Flow, StoredFleetDevice, WaitingExecution } from '../../domain/fleet-store.ts'
+import { inBoth, type Queries, sliced } from '../queries.ts'
+import { number, orNull, rows, select } from '../schema/column.ts'
+import { device, event, execution, job, run } from '../schema/tables.ts'
+import { stateOf } from './events.ts'
+import { unfinishedOn } from './runs.ts'
+import type { ReadSteps } from './step.ts'
+
+const { runId, launchedAt, firstExecutionId, total } = run.fields
+const { jobExecutionId, execState } = execution.fields
+const { deviceId, online } = device.fields
+
+const LEVELS = inBoth(
+  ({ is }) => `
+  SELECT coalesce(sum(pending), 0) AS waiting, coalesce(sum(in_progress + canceling), 0) AS running,
+    (SELECT count(*) FROM device WHERE owner_no = :ownerNo AND online ${is === 'sqlite' ? '= 1' : ''}) AS online
+  FROM run WHERE owner_no = :ownerNo AND ${unfinishedOn[is]}`,
+)
+const DEVICES = 'SELECT count(*) AS devices FROM device WHERE owner_no = :ownerNo AND deleted_at IS NULL'
+// Ids of executions are given in the order of those of runs, so the first run that has one waiting has the oldest.
+const FIRST = select({ runId, jobName: job.fields.jobName, launchedAt, firstExecutionId, total })
+const FIRST_WAITING = inBoth(
+  ({ is, join }) => `
+  SELECT ${FIRST} FROM run ${join} job ON job.job_no = run.job_no
+  WHERE run.owner_no = :ownerNo AND ${unfinishedOn[is]} AND pending > 0 ORDER BY run_id LIMIT 1`,
+)
+const WAITING = select({ jobExecutionId, deviceId })
+const OLDEST_WAITING = inBoth(
+  ({ join }) => `
+  SELECT ${WAITING} FROM execution ${join} device ON device.device_no = execution.device_no
+  WHERE execution_id BETWEEN :first AND :last AND state = 'PENDING' ORDER BY execution_id LIMIT 1`,
+)
+
+const FLEET_DEVICE = rows({
+  deviceId,
+  online,
+  jobExecutionId: orNull(jobExecutionId),
+  execState: orNull(execState),
+})
+const newest = (which: string) => `
+  (SELECT execution_id, state FROM execution WHERE device_no = device.device_no AND state ${which}
+   ORDER BY execution_id DESC LIMIT 1)`
+const LIST_DEVICES = inBoth(({ is }) => {
+  // SQLite has no index by device of what waits: that is known in memory. On PostgreSQL each execution is in one of two.
+  const last =
+    is === 'sqlite'
+      ? `execution AS last ON last.execution_id = (
+    SELECT execution_id FROM execution WHERE device_no = device.device_no AND state <> 'PENDING'
+    ORDER BY execution_id DESC LIMIT 1)`
+      : `LATERAL (
+    SELECT * FROM (${newest("<= 'CANCELING'")} UNION ALL ${newest("> 'CANCELING'")}) AS newest
+    ORDER BY execution_id DESC LIMIT 1) AS last ON true`
+  return `
+  SELECT device_id AS "deviceId", online, last.execution_id AS "jobExecutionId", last.state AS "execState"
+  FROM device LEFT JOIN ${last}
+  WHERE device.owner_no = :ownerNo AND device_id > :after AND deleted_at IS NULL ORDER BY device_id LIMIT :limit`
+})
+
+const FLOW = rows({
+  ...{ stepNo: number(), from: event.fields.from, type: event.fields.type, count: orNull(number()) },
+  ...{ upTo: number(), read: number() },
+})
+const COUNT_FLOWS = `
+  WITH read AS MATERIALIZED (
+    SELECT event_id, at, type, from_state, run_id FROM event
+    WHERE owner_no = :ownerNo AND event_id > :after ORDER BY event_id LIMIT :limit)
+  SELECT at / CAST(:stepMs AS bigint) AS "stepNo", from_state AS "from", type,
+    CAST(sum(CASE WHEN from_state IS NULL THEN total ELSE 1 END) AS bigint) AS count,
+    (SELECT max(event_id) FROM read) AS "upTo", (SELECT count(*) FROM read) AS read
+  FROM read LEFT JOIN run ON from_state IS NULL AND run.run_id = read.run_id
+  GROUP BY 1, 2, 3`
+
+/** How many events one call goes through: a hundredth of a second or two. */
+const readAtOnce = 20_000
+
+export const fleetReads: ReadSteps<'listFleetDevices' | 'countFlows'> = {
+  async listFleetDevices(queries, { ownerNo, slice: { after = '', limit } }) {
+    const found = await queries.all(FLEET_DEVICE, LIST_DEVICES, { ownerNo, after, limit: limit + 1 })
+    return sliced(found.map(toFleetDevice), limit, ({ deviceId }) => deviceId)
+  },
+  async countFlows(queries, { ownerNo, after, stepMs }) {
+    const found = await queries.all(FLOW, COUNT_FLOWS, { ownerNo, after, stepMs, limit: readAtOnce })
+    const [first] = found
+    return { flows: found.flatMap(toFlow), upTo: first?.upTo ?? after, more: first?.read === readAtOnce }
+  },
+}
+
+/** How many devices there are is known in memory on SQLite. */
+export async function readLevels(
+  queries: Queries,
+  { ownerNo }: { ownerNo: number },
+): Promise<Omit<FleetLevels, 'devices'>> {
+  const levels = rows({ waiting: number(), running: number(), online: number() })
+  const { waiting, running, online } = await queries.one(levels, LEVELS, { ownerNo })
+  return { waiting, running, online, oldestWaiting: await findOldestWaiting(queries, ownerNo) }
+}
+
+export const fleetSnapshots: ReadSteps<'getFleetLevels'> = {
+  async getFleetLevels(queries, { ownerNo }) {
+    const { devices } = await queries.one(rows({ devices: number() }), DEVICES, { ownerNo })
+    return { devices, ...(await readLevels(queries, { ownerNo })) }
+  },
+}
+
+async function findOldestWaiting(queries: Queries, ownerNo: number): Promise<WaitingExecution | undefined> {
+  const run = await queries.get(FIRST, FIRST_WAITING, { ownerNo })
+  if (run === undefined) return undefined
+  const { runId, jobName, launchedAt, firstExecutionId: first, total } = run
+  const waiting = await queries.get(WAITING, OLDEST_WAITING, { first, last: first + total - 1 })
+  return waiting && { ...waiting, runId, jobName, launchedAt }
+}
+
+function toFleetDevice(row: ReturnType<typeof FLEET_DEVICE.read>): StoredFleetDevice {
+  const { deviceId, online, jobExecutionId, execState } = row
+  const hasRun = jobExecutionId !== null && execState !== null
+  return { deviceId, online, lastExecution: hasRun ? { jobExecutionId, execState } : null }
+}
+
+function toFlow({ type, stepNo, from, count }: ReturnType<typeof FLOW.read>): Flow[] {
+  if (type === 'run.created') return [{ stepNo, from: null, to: 'PENDING', count: count ?? 0 }]
+  if (from === null || type === 'execution.progress') return []
+  return [{ stepNo, from, to: stateOf({ type, from }), count: count ?? 0 }]
+}

@@ -1,0 +1,24 @@
+import { sliced } from '../queries.ts'
+import { select } from '../schema/column.ts'
+import { owner } from '../schema/tables.ts'
+import type { ReadSteps, WriteSteps } from './step.ts'
+
+const { ownerNo, ownerId, ownerName, createdAt } = owner.fields
+const OWNER = select({ ownerNo, ownerId, ownerName, createdAt })
+const INSERT = `
+  INSERT INTO owner (owner_id, owner_name, created_at) VALUES (:ownerId, :ownerName, :createdAt)
+  ON CONFLICT (owner_name) DO NOTHING RETURNING ${OWNER}`
+const FIND = `SELECT ${OWNER} FROM owner WHERE owner_id = :ownerId`
+const LIST = `SELECT ${OWNER} FROM owner WHERE owner_no > :after ORDER BY owner_no LIMIT :limit`
+
+export const ownerReads: ReadSteps<'findOwner' | 'listOwners'> = {
+  findOwner: (queries, { ownerId }) => queries.get(OWNER, FIND, { ownerId }),
+  async listOwners(queries, { after = 0, limit }) {
+    const found = await queries.all(OWNER, LIST, { after, limit: limit + 1 })
+    return sliced(found, limit, ({ ownerNo }) => ownerNo)
+  },
+}
+
+export const ownerWrites: WriteSteps<'createOwner'> = {
+  createOwner: async (queries, owner) => (await queries.get(OWNER, INSERT, owner)) ?? 'name-taken',
+}

@@ -1,0 +1,164 @@
+// Purges runs that ended long ago. A run goes at once, so that nobody sees half of it; its executions and what hangs on
+// them follow a batch at a time, so that between two of them everybody else gets to the database. On PostgreSQL
+// executions stay, unseen, until all of their partition are purged, and go with it (postgres/drop-partitions.ts).
+
+import { inBoth, type Queries, type Sql, type Writes } from '../queries.ts'
+import { computed, number, rows, select } from '../schema/column.ts'
+import { deviceRename, execution, lastId, purgedRange, run } from '../schema/tables.ts'
+import { idempotencyKeyWrites } from './idempotency-keys.ts'
+
+const { runId, launchedAt, endedAt, firstExecutionId } = run.fields
+const last = computed('first_execution_id + total - 1', number())
+const RUN = select({ runId, launchedAt, endedAt, first: firstExecutionId, last })
+const NEXT_RUNS = `SELECT ${RUN} FROM run WHERE run_id > :after ORDER BY run_id LIMIT :limit`
+const PURGE_RUNS = inBoth(({ isIn }) => `DELETE FROM run WHERE ${isIn('run_id', 'runIds', 'bigint')}`)
+const NOTE = inBoth(
+  ({ records }) => `
+  INSERT INTO forgotten_range (first_execution_id, last_execution_id)
+  SELECT first, last FROM ${records('ranges', purgedRange.fields)}`,
+)
+const RANGE = select(purgedRange.fields)
+const FIRST_RANGE = `SELECT ${RANGE} FROM forgotten_range ORDER BY first_execution_id LIMIT 1`
+const SHORTEN = 'UPDATE forgotten_range SET first_execution_id = :next WHERE first_execution_id = :first'
+const RANGE_DONE = 'DELETE FROM forgotten_range WHERE first_execution_id = :first'
+const { jobExecutionId, outputBytes } = execution.fields
+const PURGED = select({ jobExecutionId, outputBytes })
+const IN_RANGE = `
+  SELECT ${PURGED} FROM execution WHERE execution_id BETWEEN :first AND :last ORDER BY execution_id LIMIT :limit`
+const eraseFrom = (table: string) => `DELETE FROM ${table} WHERE execution_id BETWEEN :first AND :last`
+const ERASE: Sql[] = [
+  eraseFrom('transition'),
+  eraseFrom('output'),
+  inBoth(({ is }) => (is === 'sqlite' ? eraseFrom('execution') : '')),
+]
+const OLDEST_RUN = 'SELECT first_execution_id FROM run WHERE run_id > 0 ORDER BY run_id LIMIT 1'
+const OLDEST = `SELECT coalesce((${OLDEST_RUN}), ${lastId.fields.jobExecutionId.sql} + 1) AS id FROM last_id`
+const { deviceNo, lastExecutionId } = deviceRename.fields
+const RENAME = select({ deviceNo, lastExecutionId })
+const NEXT_RENAMES = `
+  SELECT ${RENAME} FROM device_rename WHERE (device_no, last_execution_id) > (:deviceNo, :lastExecutionId)
+  ORDER BY device_no, last_execution_id LIMIT :limit`
+// Whoever sees a rename sees all executions that were given ids before it (postgres/catalogue.ts). So one statement,
+// which sees one state of the database, does not take a name away from an execution that is just being made.
+const PURGE_RENAMES = `
+  DELETE FROM device_rename
+  WHERE (device_no, last_execution_id) > (:deviceNo, :lastExecutionId)
+    AND (device_no, last_execution_id) <= (:lastDeviceNo, :lastOfAll)
+    AND last_execution_id < coalesce((${OLDEST_RUN}), ${Number.MAX_SAFE_INTEGER})`
+
+type Range = { first: number; last: number }
+type RenameKey = { deviceNo: number; lastExecutionId: number }
+const firstRename: RenameKey = { deviceNo: 0, lastExecutionId: 0 }
+
+/** How much one call goes through. */
+export type PurgeLimits = {
+  /** Runs, or renames. */
+  rows: number
+  executions: number
+  /** Freeing a large piece means reading all of its pages. */
+  outputBytes: number
+}
+
+export class RunPurge {
+  readonly #limits: PurgeLimits
+  /** Where the next call begins: behind runs that have not ended, however many there are. */
+  #cursor = 0
+  #renameCursor = firstRename
+  /** All renames were read when this execution was the oldest. */
+  #renamesDoneAt = 0
+
+  constructor(limits: PurgeLimits) {
+    this.#limits = limits
+  }
+
+  /** True while there may be more. */
+  async purgeSome(queries: Writes, endedBefore: number): Promise<boolean> {
+    return (
+      (await idempotencyKeyWrites.purgeIdempotencyKeys(queries, { olderThan: endedBefore })) ||
+      (await this.#eraseSome(queries)) ||
+      (await this.#purgeRuns(queries, endedBefore)) ||
+      (await this.#purgeRenames(queries))
+    )
+  }
+
+  /** For when the transaction of a call is rolled back. */
+  reset(): void {
+    this.#cursor = 0
+    this.#renameCursor = firstRename
+    this.#renamesDoneAt = 0
+  }
+
+  /** False at the end of a pass. */
+  async #purgeRuns(queries: Queries, endedBefore: number): Promise<boolean> {
+    const limit = this.#limits.rows
+    const runs = await queries.all(RUN, NEXT_RUNS, { after: this.#cursor, limit })
+    const old = runs.filter(({ endedAt }) => endedAt !== null && endedAt < endedBefore)
+    if (old.length > 0) {
+      await queries.run(PURGE_RUNS, { runIds: old.map(({ runId }) => runId) })
+      await queries.run(NOTE, { ranges: rangesOf(old) })
+    }
+    // Ids grow with time: behind a batch of nothing but newer runs there are no older ones.
+    const isLast = runs.length < limit || runs.every(({ launchedAt }) => launchedAt >= endedBefore)
+    this.#cursor = isLast ? 0 : (runs.at(-1)?.runId ?? 0)
+    return !isLast || old.length > 0
+  }
+
+  /** False when nothing is left to erase. */
+  async #eraseSome(queries: Queries): Promise<boolean> {
+    const left = { executions: this.#limits.executions, outputBytes: this.#limits.outputBytes }
+    let range = await queries.get(RANGE, FIRST_RANGE)
+    if (range === undefined) return false
+    while (range !== undefined && left.executions > 0 && left.outputBytes > 0) {
+      const { first, last }: Range = range
+      const next = await takeFrom(queries, range, left)
+      for (const sql of ERASE) await queries.run(sql, { first, last: next - 1 })
+      if (next <= last) await queries.run(SHORTEN, { next, first })
+      else await queries.run(RANGE_DONE, { first })
+      range = await queries.get(RANGE, FIRST_RANGE)
+    }
+    return true
+  }
+
+  /** The names that devices had for executions that are gone. False when all were read. */
+  async #purgeRenames(queries: Queries): Promise<boolean> {
+    const { id: oldest } = await queries.one(rows({ id: number() }), OLDEST)
+    if (oldest === this.#renamesDoneAt) return false
+    const limit = this.#limits.rows
+    const found = await queries.all(RENAME, NEXT_RENAMES, { ...this.#renameCursor, limit })
+    const last = found.at(-1)
+    if (last) {
+      const upTo = { lastDeviceNo: last.deviceNo, lastOfAll: last.lastExecutionId }
+      await queries.run(PURGE_RENAMES, { ...this.#renameCursor, ...upTo })
+    }
+    const isLast = last === undefined || found.length < limit
+    this.#renameCursor = isLast ? firstRename : last
+    if (isLast) this.#renamesDoneAt = oldest
+    return !isLast
+  }
+}
+
+/** Gives the id behind those that are to be erased by this call. */
+async function takeFrom(
+  queries: Queries,
+  { first, last }: Range,
+  left: { executions: number; outputBytes: number },
+): Promise<number> {
+  const limit = left.executions + 1
+  for (const { jobExecutionId, outputBytes } of await queries.all(PURGED, IN_RANGE, { first, last, limit })) {
+    if (left.executions <= 0 || left.outputBytes <= 0) return jobExecutionId
+    left.executions--
+    left.outputBytes -= outputBytes
+  }
+  return last + 1
+}
+
+/** Runs that follow each other make one range. */
+function rangesOf(runs: Range[]): Range[] {
+  const ranges: Range[] = []
+  for (const { first, last } of runs) {
+    const before = ranges.at(-1)
+    if (before?.last === first - 1) before.last = last
+    else ranges.push({ first, last })
+  }
+  return ranges
+}

@@ -1,0 +1,39 @@
+// A step of the store's port as it is written over plain tables: what it asks the database with comes first.
+
+import type { Store } from '../../domain/store.ts'
+import type { Queries, Writes } from '../queries.ts'
+
+export type StepName = keyof Store
+export type Input<Name extends StepName> = Parameters<Store[Name]>[0]
+export type Output<Name extends StepName> = Awaited<ReturnType<Store[Name]>>
+
+export type Steps<Names extends StepName, Asking> = {
+  [Name in Names]: (queries: Asking, input: Input<Name>) => Promise<Output<Name>>
+}
+
+export type ReadSteps<Names extends StepName> = Steps<Names, Queries>
+/** Each is one transaction. */
+export type WriteSteps<Names extends StepName> = Steps<Names, Writes>
+
+type AnySteps = { readonly [name: string]: (queries: never, input: never) => Promise<unknown> }
+type AskingOf<All extends AnySteps> = Parameters<All[keyof All]>[0]
+type AnyInputOf<All extends AnySteps> = Parameters<All[keyof All]>[1]
+
+/** Steps as the port has them: the input is all they take. */
+export type Bound<All extends AnySteps> = {
+  [Name in keyof All]: All[Name] extends (queries: never, input: infer In) => infer Out
+    ? (...input: undefined extends In ? [input?: In] : [input: In]) => Out
+    : never
+}
+
+/** `carryOut` gives a step what it asks with. */
+export function bind<All extends AnySteps>(
+  steps: All,
+  carryOut: (step: (queries: AskingOf<All>) => Promise<unknown>, input: AnyInputOf<All>) => Promise<unknown>,
+): Bound<All> {
+  const bound = Object.entries(steps).map(([name, step]) => [
+    name,
+    (input: AnyInputOf<All>) => carryOut((queries) => step(queries as never, input as never), input),
+  ])
+  return Object.fromEntries(bound)
+}

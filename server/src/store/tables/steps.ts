@@ -1,0 +1,51 @@
+// All steps over plain tables. What is here needs no other line to be a step of both stores.
+
+import { apiKeyReads, apiKeyWrites } from './api-keys.ts'
+import { deliveryReads, deliverySnapshots, deliveryWrites } from './deliveries.ts'
+import { deviceReads, deviceWrites } from './devices.ts'
+import { enrollmentReads, enrollmentWrites } from './enrollments.ts'
+import { eventReads, eventSnapshots } from './events.ts'
+import { executionReads } from './executions.ts'
+import { fleetReads, fleetSnapshots } from './fleet.ts'
+import { idempotencyKeyWrites } from './idempotency-keys.ts'
+import { jobReads, jobWrites } from './jobs.ts'
+import { outputSnapshots } from './outputs.ts'
+import { ownerReads, ownerWrites } from './owners.ts'
+import { runReads } from './runs.ts'
+import { sessionReads, sessionWrites } from './sessions.ts'
+import { transitionReads } from './transitions.ts'
+import { webhookReads, webhookWrites } from './webhooks.ts'
+
+/** One statement each. */
+export const reads = {
+  ...ownerReads,
+  ...apiKeyReads,
+  ...sessionReads,
+  ...enrollmentReads,
+  ...jobReads,
+  ...deviceReads,
+  ...executionReads,
+  ...runReads,
+  ...transitionReads,
+  ...eventReads,
+  ...fleetReads,
+  ...webhookReads,
+  ...deliveryReads,
+}
+
+/** Several statements that see one state of the database. */
+export const snapshots = { ...outputSnapshots, ...eventSnapshots, ...fleetSnapshots, ...deliverySnapshots }
+
+export const writes = {
+  ...ownerWrites,
+  ...apiKeyWrites,
+  ...sessionWrites,
+  ...enrollmentWrites,
+  ...deviceWrites,
+  ...webhookWrites,
+  ...deliveryWrites,
+  ...idempotencyKeyWrites,
+}
+
+/** Writes that change which names an owner has: a trigger that uses the names must not get in between. */
+export const catalogueWrites = jobWrites

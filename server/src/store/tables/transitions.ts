@@ -1,0 +1,37 @@
+import type { StoredTransition } from '../../domain/store.ts'
+import { orNull, select } from '../schema/column.ts'
+import { run, transition } from '../schema/tables.ts'
+import type { ReadSteps } from './step.ts'
+
+const { launchedAt, keyId } = run.fields
+const { versionNumber, at, from, to, event, actor, attempt } = transition.fields
+// Without a move there is one row, without any of its fields.
+const LISTED = select({ launchedAt, keyId, versionNumber, at: orNull(at), from, to, event, actor, attempt })
+// One statement, so that its creation and its moves are of one instant.
+const LIST = `
+  SELECT ${LISTED} FROM execution JOIN run ON run.run_id = execution.run_id
+    LEFT JOIN transition ON transition.execution_id = execution.execution_id
+  WHERE execution.execution_id = :jobExecutionId AND execution.owner_no = :ownerNo
+  ORDER BY transition.version_number`
+
+export const transitionReads: ReadSteps<'listTransitions'> = {
+  async listTransitions(queries, { ownerNo, jobExecutionId }) {
+    const found = await queries.all(LISTED, LIST, { ownerNo, jobExecutionId })
+    const [creation] = found
+    if (creation === undefined) return undefined
+    const first: StoredTransition = {
+      at: creation.launchedAt,
+      from: null,
+      to: 'PENDING',
+      event: 'trigger',
+      // Runs from before keys were noted do not tell which one it was.
+      actor: creation.keyId === null ? 'key' : `key ${creation.keyId}`,
+      attempt: 1,
+      versionNumber: 1,
+    }
+    const moves = found.flatMap(({ launchedAt, keyId, at, ...move }): StoredTransition[] =>
+      at === null ? [] : [{ at, ...move }],
+    )
+    return [first, ...moves]
+  },
+}

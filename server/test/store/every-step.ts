@@ -1,0 +1,134 @@
+// Each step that the port has, so that each statement of a store is seen.
+
+import { type ExecState, execStates } from '@jobcast/contract'
+import { steadyInstant } from '../../src/domain/instants.ts'
+import type { ExecutionFilter, Store } from '../../src/domain/store.ts'
+import { output, startNext, update } from './device-reports.ts'
+import { enrolling, newEnrollment } from './enrolling.ts'
+import { createOne, devicePut, momentAt, moveOf, seedOwner, startedAt } from './store-under-test.ts'
+import { createWebhook, progressOf, resultOf } from './webhook-steps.ts'
+
+const now = momentAt(startedAt)
+const slice = { after: undefined, limit: 5 }
+
+export function* everyFilter(): Generator<ExecutionFilter> {
+  for (let index = 0; index < 64; index++) {
+    const has = (bit: number) => (index & (1 << bit)) !== 0
+    const states: (ExecState | undefined)[] = has(0) ? [...execStates] : [undefined]
+    for (const execState of states) {
+      yield {
+        ...(execState && { execState }),
+        ...(has(1) && { jobName: 'restart' }),
+        ...(has(2) && { deviceId: 'd1' }),
+        ...(has(3) && { runId: 1 }),
+        ...(has(4) && { launchedAfter: 1 }),
+        ...(has(5) && { launchedBefore: startedAt + 1 }),
+      }
+    }
+  }
+}
+
+export async function takeEveryStep(store: Store): Promise<void> {
+  const { ownerNo, ownerId, trigger } = await seedOwner(store)
+  const device = { ownerNo, deviceId: 'd1' }
+  await store.checkHealth()
+  await store.findOwner({ ownerId })
+  await store.listOwners(slice)
+  const key = { keyId: 'k', ownerNo, keyName: 'k', secretHash: new Uint8Array(32), createdAt: 1 }
+  await store.createApiKey({ ...key, scopes: [], expiresAt: null })
+  await store.findApiKey({ keyId: 'k' })
+  await store.listApiKeys({ ownerNo, slice: { after: undefined, limit: 5 } })
+  await store.recordKeyUse([{ keyId: 'k', at: 1 }])
+  await store.revokeApiKey({ ownerNo, keyId: 'k', at: 1 })
+  await store.getJob({ ownerNo, jobName: 'restart' })
+  await store.listJobs({ ownerNo, slice })
+  await store.deleteJob({ ownerNo, jobName: 'nobody', at: 1 })
+  await store.putDevices([{ ...devicePut(ownerNo, 'd2', 'other'), tags: ['t'] }])
+  await store.getDevice({ ownerNo, deviceId: 'd1' })
+  for (const tag of ['t', undefined]) {
+    for (const online of [true, false, undefined]) {
+      await store.listDevices({
+        ownerNo,
+        filter: { ...(tag && { tag }), ...(online !== undefined && { online }) },
+        slice,
+      })
+    }
+  }
+  await store.deleteDevice({ ownerNo, deviceId: 'd2', moment: now, actor: 'key k1' })
+  const enrollment = await store.createEnrollment(newEnrollment(ownerNo))
+  await store.findEnrollment({ enrollmentId: enrollment.enrollmentId })
+  await store.listEnrollments({ ownerNo, slice })
+  await store.enrollDevice(enrolling(enrollment, 'new', { at: startedAt }))
+  await store.revokeEnrollment({ ownerNo, enrollmentId: enrollment.enrollmentId, at: 1 })
+  await store.findDeviceByToken({ tokenId: 'nobody' })
+  await store.findDeviceByCertificate({ ownerName: ownerId, deviceId: 'd1' })
+  await store.recordPresence([
+    { ...device, online: true, at: 1, transport: 'mqtt', session: steadyInstant(1) },
+  ])
+  await store.setAllOffline({ at: 2 })
+  const idempotency = { key: 'k', requestHash: new Uint8Array(32), validAfter: 0 }
+  const { firstExecutionId: id, runId } = await createOne(store, trigger(['d1', 'd3'], { idempotency }))
+  await store.createExecutions([trigger(['d1', 'd3'], { idempotency })])
+  await store.recordReports([
+    startNext(device),
+    output(device, id, 0, 'text'),
+    update(device, id, 'SUCCEEDED'),
+  ])
+  await store.moveExecution(moveOf(ownerNo, id + 1, 'cancel'))
+  await store.moveRun({ ownerNo, runId, from: undefined, event: 'cancel', moment: now, actor: 'key k1' })
+  await store.listTransitions({ ownerNo, jobExecutionId: id })
+  await store.readQueues([device])
+  await store.getDeviceExecution({ ...device, jobExecutionId: id })
+  await store.recordDeliveries({ notified: [id], delivered: [id], at: 1 })
+  const clocks = { expireAfterSeconds: 1, deadlineSeconds: 1 }
+  const late = await seedOwner(store, { content: clocks })
+  await createOne(store, late.trigger(['d1']))
+  await store.fireClocks(momentAt(startedAt + 60_000))
+  for (const attempt of [undefined, 9]) {
+    await store.readOutput({ ownerNo, jobExecutionId: id, offset: 0, limit: 9, attempt })
+  }
+  await store.getRun({ ownerNo, runId })
+  for (const jobName of ['restart', undefined]) {
+    for (const finished of [true, false, undefined]) {
+      const filter = { ...(jobName && { jobName }), ...(finished !== undefined && { finished }) }
+      await store.listRuns({ ownerNo, filter, slice })
+    }
+  }
+  await store.listUnsuccessful({ ownerNo, runId })
+  for (const filter of everyFilter()) await store.listExecutions({ ownerNo, filter, slice })
+  for (const filter of [{}, { deviceId: 'd1' }]) {
+    await store.listEvents({ ownerNo, filter, slice: { after: 0, limit: 9 } })
+  }
+  await store.getEvent({ ownerNo, eventId: 1 })
+  await store.findEventBefore({ ownerNo, at: startedAt })
+  const webhook = await createWebhook(store, ownerNo)
+  await store.listWebhooks({ ownerNo, slice })
+  await store.pauseWebhook({ ...webhook, at: 1 })
+  await store.resumeWebhook({ ...webhook, at: 1 })
+  await store.recordAttempts([progressOf(webhook, { results: [resultOf(1, 'PENDING')] })])
+  for (const state of ['PENDING', 'DELIVERED', 'FAILED', undefined] as const) {
+    await store.listDeliveries({ ...webhook, state, slice })
+  }
+  const replay = { eventId: 1, type: 'device.created', subject: 's', matches: true, at: 1 }
+  await store.replayDelivery({ webhookNo: webhook.webhookNo, ...replay })
+  await store.replayWebhook({ ...webhook, after: 0, at: 1 })
+  await store.listActiveWebhooks()
+  await store.getActiveWebhook({ webhookNo: webhook.webhookNo })
+  await store.listPendingDeliveries({ webhookNo: webhook.webhookNo, slice })
+  await store.listTried({ webhookNo: webhook.webhookNo, round: 1, from: 0, to: 9 })
+  await store.purgeDeliveries()
+  await store.purgeEvents({ olderThan: startedAt + 1 })
+  await store.purgeIdempotencyKeys({ olderThan: 1 })
+  await store.setWebhookSecret({ ...webhook, secret: 's', oldSecretUntil: 2, at: 1 })
+  await store.deleteWebhook(webhook)
+  await store.getFleetLevels({ ownerNo })
+  await store.listFleetDevices({ ownerNo, slice })
+  await store.countFlows({ ownerNo, after: 0, stepMs: 1000 })
+  await store.getDocument({ jobVersion: 1 })
+  const session = { sessionId: 's', kind: 'ticket', keyId: 'k', secretHash: new Uint8Array(32) } as const
+  await store.createSession({ ...session, expiresAt: 1 })
+  await store.findSession(session)
+  await store.deleteSession(session)
+  await store.purgeSessions({ expiredBy: 1 })
+  while (await store.purgeRuns({ endedBefore: startedAt + 1 }));
+}

@@ -1,0 +1,114 @@
+// The port by which plain tables are asked: the same statements and values mean the same on both databases.
+
+import assert from 'node:assert/strict'
+import { DatabaseSync } from 'node:sqlite'
+import { type TestContext, test } from 'node:test'
+import { createDatabase, sharedPostgres } from '@jobcast/testkit/postgres-server'
+import pg from 'pg'
+import { connectionOptions } from '../../src/store/postgres/connect.ts'
+import { buildNamedQueries } from '../../src/store/postgres/named-queries.ts'
+import { inBoth, type Queries } from '../../src/store/queries.ts'
+import {
+  bytes,
+  flag,
+  json,
+  number,
+  orNull,
+  rows,
+  select,
+  table,
+  text,
+} from '../../src/store/schema/column.ts'
+import { openNamedQueries } from '../../src/store/sqlite/named-queries.ts'
+
+const sample = table('sample', ['sampleNo'], {
+  sampleNo: number(),
+  title: text('sample_title'),
+  isOpen: flag(),
+  tags: json<string[]>(),
+  hash: orNull(bytes()),
+  largeId: orNull(number()),
+})
+const SAMPLE = select(sample.fields)
+const ALL = `SELECT ${SAMPLE} FROM sample ORDER BY sample_no`
+const INSERT = `
+  INSERT INTO sample (sample_no, sample_title, is_open, tags, hash, large_id)
+  VALUES (:sampleNo, :title, :isOpen, :tags, :hash, :largeId)`
+const first = {
+  sampleNo: 1,
+  title: 'a :title with a colon',
+  isOpen: true,
+  tags: ['x'],
+  hash: Uint8Array.of(0, 255),
+  largeId: Number.MAX_SAFE_INTEGER,
+}
+
+const server = await sharedPostgres()
+
+const open: Record<string, (t: TestContext) => Promise<Queries>> = {
+  async SQLite(t) {
+    const db = new DatabaseSync(':memory:')
+    t.after(() => db.close())
+    db.exec(`CREATE TABLE sample (sample_no INTEGER PRIMARY KEY, sample_title TEXT NOT NULL, is_open INTEGER NOT NULL,
+      tags TEXT NOT NULL, hash BLOB, large_id INTEGER) STRICT`)
+    return openNamedQueries(db)
+  },
+  async PostgreSQL(t) {
+    const client = new pg.Client({ ...connectionOptions(await createDatabase(server)), pipeline: false })
+    await client.connect()
+    t.after(() => client.end())
+    await client.query(`CREATE TABLE sample (sample_no integer PRIMARY KEY, sample_title text NOT NULL,
+      is_open boolean NOT NULL, tags text NOT NULL, hash bytea, large_id bigint)`)
+    return buildNamedQueries((sql, values) => client.query(sql, [...values]))
+  },
+}
+
+for (const [name, openQueries] of Object.entries(open)) {
+  test(`${name}: a row reads as it was written, whatever its columns hold`, async (t) => {
+    const queries = await openQueries(t)
+    assert.equal(await queries.run(INSERT, { ...first, tags: JSON.stringify(first.tags) }), 1)
+    const second = { sampleNo: 2, title: '', isOpen: false, tags: '[]', hash: undefined }
+    await queries.run(INSERT, { ...second, isUnknownTo: 'the statement' })
+    const found = await queries.all(SAMPLE, ALL)
+    assert.deepEqual(
+      found.map((row) => ({ ...row })),
+      [first, { ...second, tags: [], hash: null, largeId: null }],
+    )
+    assert.equal(
+      await queries.get(SAMPLE, `SELECT ${SAMPLE} FROM sample WHERE sample_no = :no`, { no: 3 }),
+      undefined,
+    )
+  })
+
+  test(`${name}: a list is one parameter, of values or of records, and may be empty`, async (t) => {
+    const queries = await openQueries(t)
+    const { sampleNo, title } = sample.fields
+    const PUT = inBoth(
+      ({ records }) => `
+      INSERT INTO sample (sample_no, sample_title, is_open, tags)
+      SELECT "sampleNo", title, true, '[]' FROM ${records('puts', { sampleNo, title })} WHERE true
+      ON CONFLICT (sample_no) DO UPDATE SET sample_title = excluded.sample_title`,
+    )
+    const put = (puts: { sampleNo: number; title: string }[]) => queries.run(PUT, { puts })
+    assert.equal(await put([1, 2, 3].map((sampleNo) => ({ sampleNo, title: `"${sampleNo}"\n{}` }))), 3)
+    assert.equal(await put([{ sampleNo: 2, title: 'b' }]), 1)
+    const byNo = inBoth(
+      ({ isIn }) => `SELECT count(*) AS count FROM sample WHERE ${isIn('sample_no', 'nos', 'integer')}`,
+    )
+    const byTitle = inBoth(
+      ({ isIn }) => `SELECT count(*) AS count FROM sample WHERE ${isIn('sample_title', 'titles', 'text')}`,
+    )
+    const counted = rows({ count: number() })
+    assert.equal((await queries.one(counted, byNo, { nos: [1, 2, 9] })).count, 2)
+    assert.equal((await queries.one(counted, byNo, { nos: [] })).count, 0)
+    assert.equal((await queries.one(counted, byTitle, { titles: ['b', '"3"\n{}', 'none'] })).count, 2)
+    assert.equal((await queries.one(counted, byTitle, { titles: [] })).count, 0)
+  })
+
+  test(`${name}: a statement that has nothing to do there is not sent, and a row that must be there is missed`, async (t) => {
+    const queries = await openQueries(t)
+    assert.equal(await queries.run({ sqlite: '', postgres: '' }), 0)
+    await assert.rejects(queries.one(SAMPLE, ALL), /must be there/)
+    await assert.rejects(queries.run('DELETE FROM nothing'), /nothing/)
+  })
+}
