@@ -3,8 +3,9 @@
 
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { findSelf, self, selfError } from './api/self.ts'
-import { followEvents } from './live/live-events.ts'
+import { endedBecause, findSelf, self, selfError, sessionNumber, sessionRefused } from './api/self.ts'
+import { followWhileVisible } from './live/live-events.ts'
+import { refreshAll } from './live/refresher.ts'
 import { EmptyState } from './parts/empty-state.tsx'
 import { ErrorNote } from './parts/error-note.tsx'
 import { KeyHelp } from './parts/key-help.tsx'
@@ -22,24 +23,36 @@ export function App() {
   }, [])
   if (selfError.value !== undefined) return <Unreachable />
   if (self.value === undefined) return null
-  if (self.value === null) return <SignInScreen onShown={goToSignIn} />
-  return <SignedIn />
+  // What somebody was typing when the session expired is still there after they have signed in again.
+  const isKept = self.value !== null || endedBecause.value === 'expired'
+  return (
+    <>
+      {isKept && (
+        <div class="session" hidden={self.value === null} key={sessionNumber.value}>
+          <SignedIn keyId={self.value?.keyId} />
+        </div>
+      )}
+      {self.value === null && <SignInScreen onShown={goToSignIn} />}
+    </>
+  )
 }
 
 /** Keeps the page the person was on, or wanted to open. */
 function goToSignIn(): void {
-  if (path.value === signInPath) return
+  if (path.value === signInPath || endedBecause.value === 'expired') return
   const here = `${path.value}${location.search}`
   navigate(here === '/' ? signInPath : `${signInPath}?next=${encodeURIComponent(here)}`, 'replace')
 }
 
-function SignedIn() {
+function SignedIn({ keyId }: { keyId: string | undefined }) {
   useEffect(() => {
+    if (keyId === undefined) return
     if (path.value === signInPath) navigate(nextPath(search.value.get('next')), 'replace')
     const life = new AbortController()
-    void followEvents(life.signal)
+    followWhileVisible(keyId, sessionRefused, life.signal)
+    refreshAll() // nothing at first; after an expired session what could not be read
     return () => life.abort()
-  }, [])
+  }, [keyId])
   return (
     <>
       <a class="skip-link" href="#main">
