@@ -102,7 +102,7 @@ export function buildNodeSteps(
         beat: row.beat_at as number,
       }))
       signal.isAlone = all.length === 1 && signal.heardOthers === heardBefore
-      silent = silentNodes.look(all.filter((node) => node.nodeNo !== nodeNo))
+      silent = silentNodes.observe(all.filter((node) => node.nodeNo !== nodeNo))
       const beat = {
         clock: steady?.clock as SteadyInstant,
         wasForgotten,
