@@ -1,4 +1,4 @@
-// An agent from its start to its stop: builds its parts and hands them to each other.
+// Starts and stops an agent: builds its parts and wires them together.
 
 import { stat } from 'node:fs/promises'
 import { userInfo } from 'node:os'
@@ -16,41 +16,41 @@ import { workLoop } from './work-loop.ts'
 
 export type AgentOptions = {
   deviceId: string
-  /** The way to the server: of HTTP its address without a path. */
+  /** Transport and address of the server; for HTTP, without a path. */
   server: { by: 'mqtt' | 'http'; url: string }
-  /** Asked at every sign-in, so that a token that was replaced is found without a restart. */
+  /** Read at every sign-in, so that a replaced token takes effect without a restart. */
   readToken: () => string
   handlersFolder: string
   stateFolder: string
   allowCommands: boolean
-  /** As much as the server keeps of one attempt. */
+  /** Per attempt; the server's own limit. */
   maxOutputBytes?: number
-  /** From TERM to KILL, when something is ended. */
+  /** Time between SIGTERM and SIGKILL. */
   graceMs?: number
   backoff?: Backoff
-  /** How often an agent by HTTP looks whether what it does is still wanted. */
-  lookEveryMs?: number
-  /** Of this boot of the machine: an execution that waits for a reboot goes on when it is another. */
+  /** How often an HTTP agent checks whether its running execution was canceled. */
+  pollEveryMs?: number
+  /** Identifies this boot of the machine: an execution that waits for a reboot resumes when it differs. */
   bootId?: string
-  /** What handlers inherit, but for JOBCAST_…. */
+  /** What handlers inherit, except JOBCAST_…. */
   environment?: NodeJS.ProcessEnv
   tell?: Tell
 }
 
 export type RunningAgent = {
-  /** Ends what runs, tells the server if it is there, and resolves when all is quiet. May be called twice. */
+  /** Ends the running execution, reports it if the server is reachable, then resolves. May be called twice. */
   stop(): Promise<void>
 }
 
 export const defaultMaxOutputBytes = 10 * 1024 * 1024
 const defaultGraceMs = 5000
-/** So long a stop waits for the server to hear how it ended; else it is told after the next start. */
-const lastWordsMs = 3000
+/** How long a stop waits for the final report; otherwise it is sent after the next start. */
+const finalReportMs = 3000
 
-/** Throws StartRefused for what a person can mend. */
+/** Throws StartRefused for problems that the user can fix. */
 export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   const { deviceId, server, readToken, backoff = defaultBackoff } = options
-  // Handlers run in folders of their own, where a relative path would lead elsewhere.
+  // Handlers run in their own working folders, where a relative path would point elsewhere.
   const handlersFolder = resolve(options.handlersFolder)
   const tell = options.tell ?? (() => undefined)
   if (process.platform === 'win32') throw new StartRefused('The agent needs a system with process groups.')
@@ -61,7 +61,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   const transport =
     server.by === 'mqtt'
       ? new MqttTransport(link)
-      : new HttpTransport({ ...link, ...(options.lookEveryMs && { lookEveryMs: options.lookEveryMs }) })
+      : new HttpTransport({ ...link, ...(options.pollEveryMs && { pollEveryMs: options.pollEveryMs }) })
   const stopping = new AbortController()
   const closing = new AbortController()
   const deps = {
@@ -86,7 +86,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   async function stopOnce(): Promise<void> {
     const isRunning = journal.unsettled().some(({ phase }) => phase === 'started')
     stopping.abort()
-    const timer = setTimeout(() => closing.abort(), lastWordsMs + (isRunning ? deps.graceMs : 0))
+    const timer = setTimeout(() => closing.abort(), finalReportMs + (isRunning ? deps.graceMs : 0))
     await working
     clearTimeout(timer)
     await transport.stop()

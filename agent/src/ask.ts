@@ -1,6 +1,6 @@
-// One request, asked until it is answered: over lost connections, for days if need be.
+// Sends one request and retries until it is answered: across lost connections, for days if necessary.
 
-import { setTimeout as rest, setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import type { DeviceOperation } from '@jobcast/contract'
 import { orAborted } from './or-aborted.ts'
 import { type Backoff, reconnectDelayMs } from './reconnect-delay.ts'
@@ -19,12 +19,12 @@ export async function ask(
     await transport.ready(signal)
     const answer = await orAborted(transport.request(operation, fields), signal).catch(noAnswer)
     if (answer === undefined) {
-      // A connection that is lost is known as lost one turn later.
-      await turn()
+      // The transport notices a lost connection one turn of the event loop later.
+      await nextTurn()
       continue
     }
-    if (!isPassing(answer)) return answer
-    await rest(reconnectDelayMs(refusals++, backoff), undefined, { signal })
+    if (!isTemporary(answer)) return answer
+    await sleep(reconnectDelayMs(refusals++, backoff), undefined, { signal })
   }
 }
 
@@ -32,8 +32,8 @@ function noAnswer(error: unknown): undefined {
   if (!(error instanceof NoAnswer)) throw error
 }
 
-/** The server cannot store it now; later it will. */
-function isPassing(answer: Answer): boolean {
+/** The server cannot accept it now, but will later. */
+function isTemporary(answer: Answer): boolean {
   return (
     answer.outcome === 'rejected' && (answer.code === 'InternalError' || answer.code === 'RequestThrottled')
   )

@@ -1,4 +1,4 @@
-// AWS's own schema for job documents (version 1.0), as its device client and its job templates have it.
+// AWS's schema for job documents (version 1.0), as used by its device client and job templates.
 
 import { resolve } from 'node:path'
 import { flag, optionalCount, optionalText, Refused, texts } from './document-fields.ts'
@@ -8,11 +8,11 @@ import { asObject } from './transport.ts'
 
 type Fields = Record<string, unknown>
 
-/** The final step is carried out when all before it went well, so it is simply the last one. */
+/** The final step runs if all steps before it succeeded, so it is simply the last one. */
 export function awsSteps({ version, steps, finalStep, conditions }: Fields, rules: DeviceRules): Step[] {
-  if (version !== '1.0') throw new Refused('version is not "1.0", the only one this agent knows')
+  if (version !== '1.0') throw new Refused('version is not "1.0", the only one this agent supports')
   if (Array.isArray(conditions) ? conditions.length > 0 : conditions !== undefined) {
-    throw new Refused('this agent does not judge conditions')
+    throw new Refused('this agent does not support conditions')
   }
   if (!Array.isArray(steps) || steps.length === 0) throw new Refused('steps is not a list of steps')
   const all = finalStep === undefined ? steps : [...steps, finalStep]
@@ -60,7 +60,7 @@ function programOf(
   }
 }
 
-/** "apt-get,install,a\,b" is three words; the backslash keeps a comma from being a border. */
+/** "apt-get,install,a\,b" is three words; a backslash escapes a comma. */
 function splitCommas(command: string): string[] {
   return command.split(/(?<!\\),/).map((word) => word.replaceAll('\\,', ',').trim())
 }

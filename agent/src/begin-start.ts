@@ -1,5 +1,5 @@
-// All that must be true before a program is started: a folder for it, a place for its output, and the journal's word on
-// disk that it is about to be started.
+// What must be in place before a program is started: its folder, its output spool, and a durable journal record that it
+// is about to start.
 
 import { randomUUID } from 'node:crypto'
 import type { Tell } from './events.ts'
@@ -19,7 +19,7 @@ export type BeginDeps = {
   tell: Tell
 }
 
-/** What is to be started: a program for each step, and what the journal has of an earlier start. */
+/** What to start: a program for each step, and the journal's entry of an earlier start. */
 export type Start = { offered: Offered; work: Work; programs: string[]; before: Entry | undefined }
 
 export type BegunStart = {
@@ -29,12 +29,12 @@ export type BegunStart = {
   /** 1 for the first start of the attempt. */
   start: number
   startId: string
-  /** It goes on after a boot it has asked for, with this step. */
+  /** It resumes after a reboot that it requested, with this step. */
   isResumed: boolean
   firstStep: number
 }
 
-/** Rejects when something of it cannot be done; then nothing may be started. */
+/** If this rejects, nothing may be started. */
 export async function beginStart(
   { journal, state, bootId, maxOutputBytes, tell }: BeginDeps,
   { offered, work, before }: Start,
@@ -57,6 +57,6 @@ export async function beginStart(
 
 export function openSpool({ output }: AttemptPaths, maxBytes: number, tell: Tell): Promise<OutputSpool> {
   const onFailure = (error: unknown) =>
-    tell({ kind: 'disk-trouble', what: 'output cannot be kept and is cut', error })
+    tell({ kind: 'disk-trouble', what: 'output cannot be stored and is truncated', error })
   return OutputSpool.open(output, maxBytes, onFailure)
 }

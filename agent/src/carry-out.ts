@@ -1,4 +1,4 @@
-// What to do with an execution that the server hands out: it depends on what the journal knows of it.
+// Decides what to do with an execution that the server hands out, depending on its journal entry.
 
 import { findHandler } from './find-handler.ts'
 import type { Entry } from './journal-records.ts'
@@ -7,7 +7,7 @@ import { failure, type Outcome, refusal } from './outcome.ts'
 import { planWork, type Work } from './plan-work.ts'
 import { interrupted, mayStartAgain } from './recover.ts'
 import { type RunDeps, runExecution } from './run-execution.ts'
-import { forget, report, type SettleDeps } from './settle.ts'
+import { markSettled, report, type SettleDeps } from './settle.ts'
 import type { DeviceRules } from './step.ts'
 import { type AttemptKey, isAnother } from './transport.ts'
 import { waitForReboot } from './wait-for-reboot.ts'
@@ -19,9 +19,9 @@ export async function carryOut(deps: CarryOutDeps, offered: Offered): Promise<vo
   const { journal, bootId } = deps
   const found = journal.get(key)
   const isOther = found !== undefined && isAnother(found, offered)
-  if (isOther) await forget(deps, found)
+  if (isOther) await markSettled(deps, found)
   const before = isOther ? undefined : found
-  // It was reported, and yet the server asks for it: it is told again, and not started.
+  // Already ended, but the server still hands it out: report it again instead of starting it.
   if (before?.outcome) return report(deps, key, before.outcome)
   if (before === undefined && offered.begunBy !== journal.agentId) {
     return refuse(deps, key, begunByAnother(offered))
@@ -36,7 +36,7 @@ export async function carryOut(deps: CarryOutDeps, offered: Offered): Promise<vo
     case 'finished':
       return report(deps, key, end.outcome)
     case 'withdrawn':
-      return forget(deps, key)
+      return markSettled(deps, key)
     case 'rebooting':
       deps.tell({ kind: 'rebooting', ...key })
       return waitForReboot(deps, offered)
@@ -45,20 +45,20 @@ export async function carryOut(deps: CarryOutDeps, offered: Offered): Promise<vo
   }
 }
 
-/** It ends without a start. */
+/** Ends the attempt without starting it. */
 function refuse(deps: CarryOutDeps, key: AttemptKey, outcome: Outcome): Promise<void> {
   deps.tell({ kind: 'ended', ...key, status: outcome.status, reason: outcome.statusDetails.reason })
   return report(deps, key, outcome)
 }
 
-/** All steps are looked at before the first is begun. */
+/** Checks all steps before the first one starts. */
 async function prepare(
   { rules, journal }: CarryOutDeps,
   { document }: Offered,
   before: Entry | undefined,
 ): Promise<{ work: Work; programs: string[] } | { refused: Outcome }> {
   const { agentId } = journal
-  // What has begun once cannot be refused any more.
+  // An attempt that has started once can only fail, not be rejected.
   const refused = (reason: string) => ({
     refused: before ? failure(reason, { agent: agentId }) : refusal(reason),
   })
@@ -73,7 +73,7 @@ async function prepare(
   return { work: plan.work, programs }
 }
 
-/** Another agent with the name of this device, or this one before its state folder was lost. */
+/** By another agent that uses this device id, or by this one before its state folder was lost. */
 function begunByAnother({ begunBy }: Offered): Outcome {
   const who = begunBy === undefined ? 'another program' : `the agent ${begunBy}`
   return failure(`interrupted: ${who} began it as this device, and it is not started a second time`)

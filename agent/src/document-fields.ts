@@ -1,6 +1,6 @@
-// Fields of a document, each as its type or a refusal that names it.
+// Reads fields of a document with the expected type, or throws a refusal that names the field.
 
-/** Why the document is not carried out, in words for whoever triggered it. */
+/** Why the document is refused, worded for the user who triggered it. */
 export class Refused extends Error {}
 
 export function texts(value: unknown, name: string): string[] {
@@ -15,7 +15,7 @@ export function optionalText(value: unknown, name: string): string | undefined {
   return value
 }
 
-/** AWS's documents have "true" as a text. */
+/** AWS's documents use the string "true". */
 export function flag(value: unknown, name: string): boolean {
   if (value === undefined || value === false || value === 'false') return false
   if (value === true || value === 'true') return true

@@ -1,4 +1,4 @@
-// What can end a start before its time: a cancel, the time limit, the agent's own stop. The first of them counts.
+// What can end a start early: a cancel, the time limit, or the agent stopping. The first one wins.
 
 import type { Tell } from './events.ts'
 import type { Offered } from './offered.ts'
@@ -10,22 +10,22 @@ export type EarlyEndDeps = {
   transport: Pick<Transport, 'watch'>
   /** Aborted when the agent is to stop. */
   stopping: AbortSignal
-  /** From TERM to KILL, if there is time. */
+  /** Time between SIGTERM and SIGKILL, if the deadline allows it. */
   graceMs: number
   tell: Tell
 }
 
-/** Of the time that a cancel leaves, so much is kept for the report. */
+/** Part of a cancel's deadline that is reserved for the report. */
 const reportMs = 2000
 const leastGraceMs = 500
 /**
- * The server's own clock calls it TIMED_OUT and tells us, or we look. Only when nothing of that reaches us the agent
- * ends it by itself, so much later.
+ * Normally the server times the execution out and the agent learns of it. If that does not reach the agent, it ends the
+ * execution itself, this much later.
  */
 const serverFirstMs = 10_000
 
 export class EarlyEnd {
-  /** Nobody waits for its outcome: it is over for the server. */
+  /** The execution is over for the server, so its outcome is not needed. */
   isWithdrawn = false
   readonly #deps: EarlyEndDeps
   readonly #offered: Offered
@@ -44,7 +44,7 @@ export class EarlyEnd {
     if (deps.stopping.aborted) stop()
   }
 
-  /** Its reason is an Ending. */
+  /** Aborted with an Ending as its reason. */
   get signal(): AbortSignal {
     return this.#controller.signal
   }
@@ -53,7 +53,7 @@ export class EarlyEnd {
     return this.signal.aborted ? this.signal.reason : undefined
   }
 
-  /** The server says that it is over. */
+  /** The server says that the attempt is over. */
   withdraw(): void {
     this.#cancel(0)
   }

@@ -1,26 +1,26 @@
 import { isUtf8 } from 'node:buffer'
 
-/** A piece of output as it goes over the wire, and how many of the bytes it holds. */
+/** A piece of output as sent over the wire, and how many bytes of the input it covers. */
 export type EncodedPiece = { data: string; encoding?: 'base64'; bytes: number }
 
-/** As base64, and so at its longest, it stays well below the 128 KiB of a packet. */
+/** Even as base64 it stays well below the packet limit of 128 KiB. */
 export const pieceBytes = 64 * 1024
 
 /**
- * Text where it is text and not longer for it: control characters take six characters each in JSON. A character whose
- * bytes are not all there yet waits for the next piece, unless it is all there is.
+ * Plain text if it is valid UTF-8 and not longer than base64: control characters take six characters each in JSON. An
+ * incomplete character at the end is left for the next piece, unless it is all there is.
  */
 export function encodePiece(bytes: Buffer): EncodedPiece {
-  const whole = bytes.subarray(0, bytes.length - unfinishedBytes(bytes))
-  if (whole.length > 0 && isUtf8(whole)) {
-    const data = whole.toString()
-    if (JSON.stringify(data).length <= (whole.length * 4) / 3 + 16) return { data, bytes: whole.length }
+  const complete = bytes.subarray(0, bytes.length - incompleteBytes(bytes))
+  if (complete.length > 0 && isUtf8(complete)) {
+    const data = complete.toString()
+    if (JSON.stringify(data).length <= (complete.length * 4) / 3 + 16) return { data, bytes: complete.length }
   }
   return { data: bytes.toString('base64'), encoding: 'base64', bytes: bytes.length }
 }
 
-/** Of the last character, when more of it is to come. */
-function unfinishedBytes(bytes: Buffer): number {
+/** Length of an incomplete character at the end. */
+function incompleteBytes(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back] as number
     if ((byte & 0xc0) === 0x80) continue

@@ -1,14 +1,14 @@
-// Ends a process group for good. There is no event for the end of a group, so its end is looked for.
+// Ends a process group. The system has no event for the end of a group, so it is polled.
 
-import { setTimeout as rest } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { listProcesses } from './list-processes.ts'
 
-/** After KILL only the kernel can keep one alive; it is not waited for longer than this. */
+/** After SIGKILL only the kernel can keep a process alive; do not wait for it longer than this. */
 const afterKillMs = 2000
-const firstLookMs = 5
-const slowestLookMs = 100
+const firstPollMs = 5
+const slowestPollMs = 100
 
-/** Resolves when nothing of it is left, or what is left cannot be ended. */
+/** Resolves when the group is gone, or what is left of it cannot be killed. */
 export async function endGroup(group: number, graceMs: number): Promise<void> {
   signalGroup(group, 'SIGTERM')
   if (await waitUntilGone(group, graceMs)) return
@@ -18,28 +18,28 @@ export async function endGroup(group: number, graceMs: number): Promise<void> {
 
 export async function waitUntilGone(group: number, ms: number): Promise<boolean> {
   const until = performance.now() + ms
-  for (let pause = firstLookMs; isGroupAlive(group); pause = Math.min(2 * pause, slowestLookMs)) {
+  for (let pause = firstPollMs; isGroupAlive(group); pause = Math.min(2 * pause, slowestPollMs)) {
     const left = until - performance.now()
     if (left <= 0) return false
-    await rest(Math.min(pause, left))
+    await sleep(Math.min(pause, left))
   }
   return true
 }
 
 export function isGroupAlive(group: number): boolean {
   if (!signalGroup(group, 0)) return false
-  // Where nobody collects the dead, they stay in their group; only Linux shows which they are.
+  // Zombies that nobody reaps stay in their group; only Linux shows which processes are zombies.
   const all = listProcesses()
   return all.length === 0 || all.some((each) => each.group === group && !each.isZombie)
 }
 
-/** False: there is no such group. */
+/** Returns false if there is no such group. */
 function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
   try {
     process.kill(-group, signal)
     return true
   } catch (error) {
-    // EPERM: it is there, but of another user.
+    // EPERM: the group exists but belongs to another user.
     return (error as NodeJS.ErrnoException).code !== 'ESRCH'
   }
 }

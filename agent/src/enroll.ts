@@ -1,4 +1,4 @@
-// A device's first token, fetched by the device itself with the token of an enrolment.
+// Fetches a device's first token with an enrollment token.
 
 import { randomBytes } from 'node:crypto'
 import {
@@ -11,7 +11,7 @@ import {
   rmSync,
   writeSync,
 } from 'node:fs'
-import { setTimeout as rest } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Backoff, defaultBackoff, reconnectDelayMs } from './reconnect-delay.ts'
 import { StartRefused } from './start-refused.ts'
 
@@ -22,7 +22,7 @@ export type EnrollOptions = {
   enrollmentToken: string
   tokenFile: string
   deviceName?: string | undefined
-  /** How often the service may fail to answer before it is given up. */
+  /** Attempts to reach the service before giving up. */
   tries?: number
   backoff?: Backoff
 }
@@ -30,8 +30,8 @@ export type EnrollOptions = {
 const oneRequestMs = 15_000
 
 /**
- * The claim is on disk before it is sent: should the answer, or this program, get lost, the same command made again
- * within ten minutes gets a token, and no other use of the enrolment is counted.
+ * The claim is on disk before it is sent: if the answer is lost or this program crashes, repeating the command within
+ * ten minutes gets a token without counting as another use of the enrollment.
  */
 export async function enrollDevice(options: EnrollOptions): Promise<void> {
   const { tokenFile } = options
@@ -49,10 +49,10 @@ async function fetchToken({ tries = 5, ...options }: EnrollOptions, claim: strin
     if (!(answer instanceof Error)) return answer
     if (failures >= tries) {
       throw new StartRefused(
-        `${options.server} cannot be reached: ${answer.message}. The same command may be tried again.`,
+        `${options.server} cannot be reached: ${answer.message}. You can run the same command again.`,
       )
     }
-    await rest(reconnectDelayMs(failures, options.backoff ?? defaultBackoff))
+    await sleep(reconnectDelayMs(failures, options.backoff ?? defaultBackoff))
   }
 }
 
@@ -68,19 +68,19 @@ async function ask(options: EnrollOptions, claim: string): Promise<string> {
   })
   const body = (await response.json().catch(() => ({}))) as { deviceToken?: string; message?: string }
   if (response.status === 201 && body.deviceToken !== undefined) return body.deviceToken
-  const text = body.message ?? `it answered ${response.status}`
+  const text = body.message ?? `the server answered ${response.status}`
   if (response.status >= 500 || response.status === 429) throw new Error(text)
   throw new StartRefused(response.status === 401 ? refusedToken : text)
 }
 
-const refusedToken = 'the enrolment token is wrong, expired, revoked or used up'
+const refusedToken = 'the enrollment token is wrong, expired, revoked or used up'
 
-/** Whole and on disk, or not there: a token that is lost half way cannot be shown again. */
+/** Atomic and durable: a token that is lost cannot be fetched again. */
 function writeSecret(path: string, text: string): void {
-  const unfinished = `${path}.new`
-  const file = openSync(unfinished, 'w', 0o600)
+  const temporary = `${path}.new`
+  const file = openSync(temporary, 'w', 0o600)
   writeSync(file, `${text}\n`)
   fsyncSync(file)
   closeSync(file)
-  renameSync(unfinished, path)
+  renameSync(temporary, path)
 }

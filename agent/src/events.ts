@@ -1,4 +1,4 @@
-// What an agent tells while it lives. log-lines.ts words it; tests wait for it.
+// The events that an agent emits. log-lines.ts formats them; tests wait for them.
 
 import type { AttemptKey } from './transport.ts'
 
@@ -12,9 +12,9 @@ export type AgentEvent =
   | ({ kind: 'rebooting' } & AttemptKey)
   | ({ kind: 'leftovers-ended'; groups: number[] } & AttemptKey)
   | ({ kind: 'ended'; status: string; reason: string | undefined } & AttemptKey)
-  /** The server has it. */
+  /** The server has stored the outcome. */
   | ({ kind: 'reported'; status: string } & AttemptKey)
-  /** The server says that nobody waits for it any more. */
+  /** The server refused the report because the attempt is over. */
   | ({ kind: 'not-wanted'; message: string } & AttemptKey)
   | { kind: 'journal-replaced'; keptAs: string }
   | { kind: 'disk-trouble'; what: string; error: unknown }

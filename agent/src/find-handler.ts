@@ -1,4 +1,4 @@
-// A handler's file, or why there is none, in words for whoever triggered the job.
+// Finds a handler's file, or says why it cannot be used, worded for the user who triggered the job.
 
 import { constants } from 'node:fs'
 import { access, lstat, open, stat } from 'node:fs/promises'
@@ -8,7 +8,7 @@ export type FoundHandler = { path: string } | { refusal: string }
 
 const writableByAll = 0o002
 
-/** `name` is a file name, not a path (plan-work.ts sees to that). */
+/** `name` is a file name, not a path (plan-work.ts checks that). */
 export async function findHandler(folder: string, name: string): Promise<FoundHandler> {
   const path = join(folder, name)
   try {
@@ -32,7 +32,7 @@ export async function findHandler(folder: string, name: string): Promise<FoundHa
   }
 }
 
-/** A link may lead out of the folder; then it must be the choice of whoever the folder belongs to. */
+/** A link may lead out of the folder, so only the folder's owner or root may have made it. */
 async function isLinkTrusted(folder: string, linkOwner: number): Promise<boolean> {
   return linkOwner === 0 || linkOwner === (await stat(folder)).uid
 }
@@ -44,13 +44,13 @@ async function isExecutable(path: string): Promise<boolean> {
   )
 }
 
-/** The kernel would look for "/bin/sh\r" and say no more than ENOENT. */
+/** The kernel would look for "/bin/sh\r" and report only ENOENT. */
 async function hasCrlfShebang(path: string): Promise<boolean> {
   let file: Awaited<ReturnType<typeof open>>
   try {
     file = await open(path)
   } catch {
-    // A program may be executable and yet not readable.
+    // A program may be executable but not readable.
     return false
   }
   try {

@@ -1,4 +1,4 @@
-export type Given = {
+export type StartVariables = {
   deviceId: string
   jobId: string
   attempt: number
@@ -9,19 +9,19 @@ export type Given = {
   step: string
 }
 
-/** The agent's own settings, the token among them, are not for handlers. */
-export function handlerEnvironment(base: NodeJS.ProcessEnv, given: Given): NodeJS.ProcessEnv {
-  const foreign = Object.entries(base).filter(([name]) => !name.startsWith('JOBCAST_'))
+/** Handlers must not see the agent's own settings, which include the token. */
+export function handlerEnvironment(base: NodeJS.ProcessEnv, start: StartVariables): NodeJS.ProcessEnv {
+  const inherited = Object.entries(base).filter(([name]) => !name.startsWith('JOBCAST_'))
   return {
-    ...Object.fromEntries(foreign),
-    JOBCAST_DEVICE_ID: given.deviceId,
-    JOBCAST_JOB_ID: given.jobId,
-    JOBCAST_ATTEMPT: String(given.attempt),
-    JOBCAST_START: String(given.start),
-    JOBCAST_STEP: given.step,
-    JOBCAST_RESULT_FILE: given.resultFile,
-    ...(given.isResumed && { JOBCAST_RESUMED: '1' }),
-    // By this, what is left of a start is known again after the agent was killed.
-    JOBCAST_START_ID: given.startId,
+    ...Object.fromEntries(inherited),
+    JOBCAST_DEVICE_ID: start.deviceId,
+    JOBCAST_JOB_ID: start.jobId,
+    JOBCAST_ATTEMPT: String(start.attempt),
+    JOBCAST_START: String(start.start),
+    JOBCAST_STEP: start.step,
+    JOBCAST_RESULT_FILE: start.resultFile,
+    ...(start.isResumed && { JOBCAST_RESUMED: '1' }),
+    // Identifies leftover processes of this start after the agent was killed.
+    JOBCAST_START_ID: start.startId,
   }
 }

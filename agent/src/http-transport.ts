@@ -1,6 +1,6 @@
-// By HTTP, where only that passes: long poll for work, and a look now and then at what is under way.
+// The HTTP transport, for networks where MQTT does not pass: long-polls for work, and polls the running execution.
 
-import { setTimeout as rest } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type DeviceOperation, deviceErrors } from '@jobcast/contract'
 import type { AgentEvent } from './events.ts'
 import { type Backoff, reconnectDelayMs } from './reconnect-delay.ts'
@@ -21,15 +21,15 @@ export type HttpTransportOptions = {
   readToken: () => string
   backoff: Backoff
   tell: (event: AgentEvent) => void
-  /** How often to look whether what is under way is over. */
-  lookEveryMs?: number
+  /** How often to check whether the running execution is over. */
+  pollEveryMs?: number
 }
 
 const waitSeconds = 30
 const answerWithinMs = 30_000
-const defaultLookEveryMs = 5000
+const defaultPollEveryMs = 5000
 
-// Several codes share an exception; the last of them is the one that our requests can meet.
+// Several codes share an exception; the last one is the one that our requests can cause.
 const codes = new Map(
   Object.entries(deviceErrors).map(([code, { exception }]) => [exception as string, code]),
 )
@@ -55,7 +55,7 @@ export class HttpTransport implements Transport {
   async ready(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted()
     if (this.#failures === 0) return
-    await rest(reconnectDelayMs(this.#failures, this.#options.backoff), undefined, { signal })
+    await sleep(reconnectDelayMs(this.#failures, this.#options.backoff), undefined, { signal })
   }
 
   async request(operation: DeviceOperation, fields: Record<string, unknown>): Promise<Answer> {
@@ -68,7 +68,7 @@ export class HttpTransport implements Transport {
       const call = { method: 'GET', path: `?wait=${waitSeconds}` }
       const answer = await this.#send(call, waitSeconds * 1000 + answerWithinMs, signal).catch(noAnswer)
       signal.throwIfAborted()
-      // Refused, for whatever reason: asking at once again would be a storm.
+      // Back off after any refusal instead of retrying in a tight loop.
       if (answer?.outcome === 'rejected') this.#failures++
       if (answer?.outcome !== 'accepted') continue
       const { inProgressJobs, queuedJobs } = answer.json
@@ -77,15 +77,15 @@ export class HttpTransport implements Transport {
   }
 
   watch(attempt: AttemptKey, onCancel: (deadlineSeconds: number) => void): () => void {
-    const { lookEveryMs = defaultLookEveryMs } = this.#options
-    let isLooking = false
-    const look = async () => {
-      if (isLooking) return
-      isLooking = true
+    const { pollEveryMs = defaultPollEveryMs } = this.#options
+    let isPolling = false
+    const poll = async () => {
+      if (isPolling) return
+      isPolling = true
       if (await isOver(this, attempt).catch(() => false)) onCancel(0)
-      isLooking = false
+      isPolling = false
     }
-    const timer = setInterval(look, lookEveryMs)
+    const timer = setInterval(poll, pollEveryMs)
     return () => clearInterval(timer)
   }
 
@@ -100,8 +100,9 @@ export class HttpTransport implements Transport {
     } catch (error) {
       this.#failures++
       const reason = reasonOf(error)
-      const isOurs = signal?.aborted || this.#stopping.signal.aborted
-      if (!isOurs) this.#lost(error instanceof TokenRefused ? 'sign-in-refused' : 'no-connection', reason)
+      const isAbortedByUs = signal?.aborted || this.#stopping.signal.aborted
+      if (!isAbortedByUs)
+        this.#lost(error instanceof TokenRefused ? 'sign-in-refused' : 'no-connection', reason)
       throw new NoAnswer(reason)
     }
   }
@@ -129,7 +130,7 @@ export class HttpTransport implements Transport {
     const json = parseObject(await response.text())
     if (response.ok && json) return { outcome: 'accepted', json }
     if (response.status === 401 || response.status === 403) throw new TokenRefused()
-    // What does not name an exception comes from something between us and the server, and decides nothing.
+    // A response without an exception comes from a proxy, not from the server, and decides nothing.
     const exception = response.headers.get('x-amzn-errortype') ?? ''
     const rejection = json && rejectionOf(json, codes.get(exception) ?? json.code)
     if (rejection === undefined || response.status >= 500) throw new Error(`HTTP status ${response.status}`)
@@ -139,7 +140,7 @@ export class HttpTransport implements Transport {
 
 class TokenRefused extends Error {
   constructor() {
-    super('the server does not know this device and token')
+    super('unknown device or invalid token')
   }
 }
 
@@ -166,7 +167,7 @@ function noAnswer(error: unknown): undefined {
   if (!(error instanceof NoAnswer)) throw error
 }
 
-/** fetch says no more than that it failed; why is in its cause. */
+/** fetch puts the actual reason into the cause of its error. */
 function reasonOf(error: unknown): string {
   const { message, cause } = error as Error
   return cause instanceof Error ? cause.message || String((cause as NodeJS.ErrnoException).code) : message

@@ -1,12 +1,12 @@
-// What stands in the journal, line by line, and what the lines come to.
+// The records of the journal, one per line, and the entries that they add up to.
 
 import type { Outcome } from './outcome.ts'
 import { type AttemptKey, isAnother, parseObject } from './transport.ts'
 
 export type JournalRecord =
-  /** The first line. Executions that this agent has begun carry its id in their statusDetails. */
+  /** The first line. Executions that this agent started carry its id in their statusDetails. */
   | { kind: 'agent'; agentId: string }
-  /** Is about to be started: on disk before the start. */
+  /** Written to disk before the start. */
   | ({
       kind: 'starting'
       start: number
@@ -15,20 +15,20 @@ export type JournalRecord =
       onInterrupt: 'report' | 'rerun'
     } & AttemptKey)
   | ({ kind: 'started'; pid: number; startedAt: string } & AttemptKey)
-  /** Goes on with this step after the next boot. */
+  /** Resumes with this step after the next boot. */
   | ({ kind: 'rebooting'; bootId: string; step: number } & AttemptKey)
   | ({ kind: 'finished'; outcome: Outcome } & AttemptKey)
-  /** The server has its outcome, or wants none. */
+  /** The server has the outcome, or does not need it. */
   | ({ kind: 'settled' } & AttemptKey)
 
 export type Entry = AttemptKey & {
   phase: 'started' | 'rebooting' | 'finished' | 'settled'
   start: number
   startId: string
-  /** Of its last start; of the boot it waits to be over, when it is rebooting. */
+  /** The boot of its last start; while rebooting, the boot that must end first. */
   bootId: string
   onInterrupt: 'report' | 'rerun'
-  /** The leaders of the groups of its last start, one for each step. */
+  /** Process group leaders of its last start, one per step. */
   processes: { pid: number; startedAt: string }[]
   step: number
   outcome: Outcome | undefined
@@ -38,14 +38,14 @@ export function keyOf({ jobId, attempt }: AttemptKey): string {
   return `${jobId}.${attempt}`
 }
 
-/** The entry after the record; undefined for the first line of the journal, which is about none. */
+/** The entry after the record; the first line of the journal belongs to no entry. */
 export function afterRecord(before: Entry | undefined, record: JournalRecord): Entry | undefined {
   if (record.kind === 'agent') return before
   const { jobId, attempt } = record
-  const known = before && !isAnother(before, record) ? before : undefined
-  const queuedAt = record.queuedAt ?? known?.queuedAt
-  const entry: Entry = known
-    ? { ...known, queuedAt }
+  const existing = before && !isAnother(before, record) ? before : undefined
+  const queuedAt = record.queuedAt ?? existing?.queuedAt
+  const entry: Entry = existing
+    ? { ...existing, queuedAt }
     : {
         jobId,
         attempt,
@@ -77,7 +77,7 @@ export function afterRecord(before: Entry | undefined, record: JournalRecord): E
   }
 }
 
-/** As few records as lead to the entry. Of what is settled the result is not needed any more. */
+/** The fewest records that produce the entry. A settled entry no longer needs its result. */
 export function recordsOf(entry: Entry): JournalRecord[] {
   const { jobId, attempt, queuedAt, phase, start, startId, bootId, onInterrupt, processes, step, outcome } =
     entry
@@ -96,19 +96,19 @@ export function recordsOf(entry: Entry): JournalRecord[] {
 
 export type ReadJournal =
   | { kind: 'good'; agentId: string; records: JournalRecord[]; goodBytes: number }
-  /** A line other than the last makes no sense: whatever stood there is lost. */
+  /** A line other than the last cannot be parsed. */
   | { kind: 'damaged' }
 
 /**
- * The last line may be torn: it was being written when the power went, and nothing was done on its account. Any
- * other line was on disk once, and so something may have been started that is not known here any more.
+ * The last line may be torn by a power cut during its write; nothing was started because of it. Any other line was once
+ * on disk, so if one is damaged, something may have been started that the journal no longer shows.
  */
 export function readRecords(bytes: Buffer): ReadJournal {
-  // One character a byte, so that lengths are right whatever stands in it.
+  // One character per byte, so that lengths are right for any content.
   const lines = bytes.toString('latin1').split('\n')
   const torn = lines.pop() ?? ''
   const parsed = lines.map((line) => parseObject(Buffer.from(line, 'latin1').toString()))
-  // A torn write may also have left its end, with the newline, but not its middle.
+  // A torn write may also have stored its end, with the newline, but not its middle.
   if (parsed.length > 1 && parsed.at(-1) === undefined && torn === '') parsed.pop()
   const [first, ...records] = parsed
   if (typeof first?.agentId !== 'string' || records.includes(undefined)) return { kind: 'damaged' }

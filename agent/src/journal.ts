@@ -1,4 +1,4 @@
-// What this agent has begun, on disk before it begins it: so nothing is started twice, whatever happens between.
+// The write-ahead journal of starts: each is on disk before it happens, so nothing is started twice after a crash.
 
 import { randomBytes } from 'node:crypto'
 import { type FileHandle, open, readFile, rename } from 'node:fs/promises'
@@ -14,12 +14,12 @@ import {
 } from './journal-records.ts'
 import type { AttemptKey } from './transport.ts'
 
-/** Of what is settled so much is remembered, in case the server, restored from a backup, asks for it again. */
+/** Settled entries kept, in case a server restored from a backup hands the execution out again. */
 const settledKept = 1000
 const rewriteBeyondBytes = 1024 * 1024
 
 export class Journal {
-  /** Another one when the journal was lost: then what is under way on the server is not ours to start. */
+  /** Changes if the journal was lost: then this agent must not resume what is in progress on the server. */
   readonly agentId: string
   readonly #path: string
   readonly #entries = new Map<string, Entry>()
@@ -42,7 +42,7 @@ export class Journal {
     for (const record of records) this.#remember(record)
   }
 
-  /** A journal that cannot be read is put aside. */
+  /** A damaged journal is renamed and replaced. */
   static async open(path: string, onReplaced: (keptAs: string) => void): Promise<Journal> {
     const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error
@@ -77,8 +77,8 @@ export class Journal {
   }
 
   /**
-   * Rejects when it cannot be written; then it counts as not written. `isDurable`: resolves when it outlives a power
-   * cut. What is not durable outlives only the agent.
+   * If this rejects, the record counts as not written. A durable record survives a power cut; any other survives only
+   * the end of the agent.
    */
   async add(record: JournalRecord, isDurable: boolean): Promise<void> {
     const adding = this.#writing.then(async () => {
@@ -88,7 +88,7 @@ export class Journal {
     this.#writing = adding.catch(() => undefined)
     await adding
     if (record.kind === 'settled' && this.#bytes > rewriteBeyondBytes) {
-      // Not urgent: if it fails, the next one that is settled leads here again.
+      // Not urgent: if it fails, the next settled record triggers it again.
       this.#writing = this.#writing.then(() => this.#rewrite()).catch(() => undefined)
     }
   }
@@ -102,14 +102,14 @@ export class Journal {
     if (record.kind === 'agent') return
     const key = keyOf(record)
     const entry = afterRecord(this.#entries.get(key), record)
-    // Again at the end: what was settled last is forgotten last.
+    // Moved to the end, so that the oldest settled entries are dropped first.
     if (record.kind === 'settled') this.#entries.delete(key)
     if (entry) this.#entries.set(key, entry)
   }
 
   async #write(records: JournalRecord[], isDurable: boolean): Promise<void> {
     const bytes = Buffer.from(records.map((record) => `${JSON.stringify(record)}\n`).join(''))
-    // What a write that failed has left must not stand between good lines.
+    // Remove what a failed write has left behind.
     if (this.#isTailBad) await this.#file.truncate(this.#bytes)
     this.#isTailBad = true
     for (let written = 0; written < bytes.length; ) {
@@ -121,20 +121,20 @@ export class Journal {
     this.#bytes += bytes.length
   }
 
-  /** Anew and short, beside the old one, which stays until the new one is on disk. */
+  /** Compacts into a new file; the old one stays until the new one is on disk. */
   async #rewrite(): Promise<void> {
     const settled = [...this.#entries.values()].filter(({ phase }) => phase === 'settled')
     for (const entry of settled.slice(0, -settledKept)) this.#entries.delete(keyOf(entry))
     const records = [...this.#entries.values()].flatMap(recordsOf)
-    const beside = `${this.#path}.new`
+    const newPath = `${this.#path}.new`
     const old = this.#file
     const state = { bytes: this.#bytes, isTailBad: this.#isTailBad }
-    this.#file = await open(beside, 'w', 0o600)
+    this.#file = await open(newPath, 'w', 0o600)
     this.#bytes = 0
     this.#isTailBad = false
     try {
       await this.#write([{ kind: 'agent', agentId: this.agentId }, ...records], true)
-      await rename(beside, this.#path)
+      await rename(newPath, this.#path)
     } catch (error) {
       await this.#file.close()
       this.#file = old

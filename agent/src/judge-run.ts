@@ -1,10 +1,10 @@
-// What the ends of steps come to.
+// Turns the ends of steps into the status of the attempt.
 
 import type { Outcome } from './outcome.ts'
 import type { Ending, StepEnd } from './run-step.ts'
 import type { Step } from './step.ts'
 
-/** The handler asks to be started again after the next boot. The number is that of AWS Systems Manager. */
+/** The handler asks to be started again after the next boot. The same number as in AWS Systems Manager. */
 export const rebootExitCode = 194
 
 export type Verdict = {
@@ -18,7 +18,7 @@ export function asksForReboot(end: StepEnd): boolean {
   return end.kind === 'exited' && end.exitCode === rebootExitCode
 }
 
-/** Why the step failed; undefined: it did not. */
+/** Why the step failed; undefined if it succeeded. */
 export function failureOf({ allowStdErr }: Step, end: StepEnd): string | undefined {
   if (end.kind === 'not-started') return end.reason
   const { exitCode, signal, stderrLines } = end
@@ -30,7 +30,7 @@ export function failureOf({ allowStdErr }: Step, end: StepEnd): string | undefin
   return undefined
 }
 
-/** `last` is the last step that was carried out, if there was one; `mayRefuse`: nothing was ever started. */
+/** `last` is the last step that ran, if any; `mayRefuse`: nothing was ever started. */
 export function judgeRun(
   last: { step: Step; end: StepEnd } | undefined,
   ending: Ending | undefined,

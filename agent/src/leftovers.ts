@@ -1,13 +1,13 @@
-// What still runs of an attempt whose agent was killed. A pid alone proves nothing: it may be somebody else's by now.
+// Processes still running from an attempt whose agent was killed. A pid alone proves nothing: it may have been reused.
 
 import { endGroup } from './end-group.ts'
 import type { Entry } from './journal-records.ts'
 import { hasInEnvironment, listProcesses, type ProcessSeen, readProcess } from './list-processes.ts'
 
-/** Ends the process groups that are provably of its last start; gives which. */
+/** Ends the process groups that provably belong to its last start, and returns them. */
 export async function endLeftovers(entry: Entry, bootId: string, graceMs: number): Promise<number[]> {
   if (entry.bootId !== bootId) return []
-  // This agent may itself have been started by a handler, to take over from the one that is gone.
+  // This agent may itself have been started by a handler, for example by a job that updates the agent.
   const ownGroup = readProcess(process.pid)?.group
   const groups = new Set(
     listProcesses()
@@ -18,10 +18,10 @@ export async function endLeftovers(entry: Entry, bootId: string, graceMs: number
   return [...groups]
 }
 
-/** It was given the id of the start, or it is the very process whose pid and time of birth were noted. */
+/** It has the id of the start in its environment, or the recorded pid and start time. */
 function isOf({ pid, startedAt }: ProcessSeen, { startId, processes }: Entry): boolean {
   return (
-    processes.some((noted) => noted.pid === pid && noted.startedAt === startedAt) ||
+    processes.some((recorded) => recorded.pid === pid && recorded.startedAt === startedAt) ||
     (startId !== '' && hasInEnvironment(pid, `JOBCAST_START_ID=${startId}`))
   )
 }

@@ -1,13 +1,13 @@
-// Processes as Linux shows them under /proc. Elsewhere there is none to be seen, and nothing is assumed.
+// Lists processes from Linux's /proc. On other systems the list is empty.
 
 import { readdirSync, readFileSync } from 'node:fs'
 
 export type ProcessSeen = {
   pid: number
   group: number
-  /** In clock ticks since boot: with the pid it names one process and no other. */
+  /** In clock ticks since boot: unique together with the pid. */
   startedAt: string
-  /** It has ended, and only its parent has not noticed. */
+  /** It has ended, but its parent has not reaped it. */
   isZombie: boolean
 }
 
@@ -25,7 +25,7 @@ export function listProcesses(): ProcessSeen[] {
 export function readProcess(pid: number): ProcessSeen | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    // The name of the program stands in brackets and may hold anything, brackets too.
+    // The program name is in parentheses and may contain anything, including parentheses.
     const [state, , group, ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     return { pid, group: Number(group), startedAt: rest[16] ?? '', isZombie: state === 'Z' || state === 'X' }
   } catch {
@@ -33,7 +33,7 @@ export function readProcess(pid: number): ProcessSeen | undefined {
   }
 }
 
-/** Whether the process was started with this in its environment, as far as we may know. */
+/** Whether the process was started with this in its environment; false if we may not read it. */
 export function hasInEnvironment(pid: number, text: string): boolean {
   try {
     return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(text)

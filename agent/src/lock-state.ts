@@ -1,5 +1,5 @@
-// One agent at a time works in a state folder: two would start the same execution twice. An exclusive lock that SQLite
-// holds on a file of its own goes away with the process, however it ends, and is not passed on to handlers.
+// Only one agent may use a state folder: two would start the same execution twice. SQLite's exclusive file lock is
+// released when the process ends in any way, and is not inherited by handlers.
 
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'

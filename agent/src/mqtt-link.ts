@@ -1,5 +1,5 @@
-// One MQTT connection from sign-in to its end. It is never revived: the next one is another link, and what was asked
-// on this one and not answered is asked there again.
+// One MQTT connection from sign-in to its end. It never reconnects: the transport opens a new link, and unanswered
+// requests are repeated there.
 
 import { type DeviceOperation, topicPrefix } from '@jobcast/contract'
 import { connect, type ErrorWithReasonCode, type IDisconnectPacket, type MqttClient } from 'mqtt'
@@ -10,26 +10,26 @@ export type LinkOptions = {
   url: string
   deviceId: string
   token: string
-  /** Told of every message, in the order in which they come, by its topic behind the device's prefix. */
+  /** Called for every message in order of arrival; `suffix` is the topic without the device's prefix. */
   onMessage: (suffix: string, json: Record<string, unknown>) => void
 }
 
-/** The server does not let this device in; another token may be let in. */
+/** The server refused this token; another one may be accepted. */
 export class SignInRefused extends Error {}
 
 const filters = ['notify-next', '+/cancel', 'start-next/+', '+/get/+', '+/update/+', '+/output/+']
 const keepAliveSeconds = 30
 const connectWithinMs = 20_000
-/** Whoever does not answer for so long is not there, whatever the network says. */
+/** A server that takes longer counts as unreachable. */
 const answerWithinMs = 30_000
-const sayGoodbyeWithinMs = 1000
+const disconnectWithinMs = 1000
 // MQTT 5: bad user name or password, not authorized.
 const refusalCodes = new Set([0x86, 0x87])
 
 type Waiting = { resolve: (answer: Answer) => void; reject: (error: Error) => void; timer: NodeJS.Timeout }
 
 export class MqttLink {
-  /** Resolves with the reason when the connection is gone, by whomever. */
+  /** Resolves with the reason when the connection is closed, by either side. */
   readonly closed: Promise<string>
   readonly #client: MqttClient
   readonly #prefix: string
@@ -77,7 +77,7 @@ export class MqttLink {
     try {
       const connected = new Promise<void>((resolve) => link.#client.once('connect', () => resolve()))
       await orAborted(Promise.race([connected, lost]), signal)
-      // With QoS 1: the server notes when a notice has reached us.
+      // QoS 1, so that the server can record when a notification was delivered.
       const wanted = filters.map((suffix) => link.#prefix + suffix)
       await orAborted(Promise.race([link.#client.subscribeAsync(wanted, { qos: 1 }), lost]), signal)
       return link
@@ -87,7 +87,7 @@ export class MqttLink {
     }
   }
 
-  /** The answer says that it is on disk, so the publish itself needs no acknowledgement. */
+  /** The answer confirms that the request is stored, so the publish itself needs no acknowledgement. */
   request(operation: DeviceOperation, fields: Record<string, unknown>): Promise<Answer> {
     return new Promise((resolve, reject) => {
       if (!this.#client.connected) throw new NoAnswer('there is no connection')
@@ -103,23 +103,23 @@ export class MqttLink {
     })
   }
 
-  /** Says goodbye, if there is somebody who listens. */
+  /** Sends DISCONNECT if the connection still works. */
   async close(): Promise<void> {
-    const timer = setTimeout(() => this.destroy(), sayGoodbyeWithinMs)
+    const timer = setTimeout(() => this.destroy(), disconnectWithinMs)
     await this.#client.endAsync().catch(() => undefined)
     clearTimeout(timer)
   }
 
   destroy(): void {
     this.#client.end(true)
-    // To a goodbye that is stuck, `end` adds nothing.
+    // If a DISCONNECT is already pending, `end` does nothing.
     this.#client.stream?.destroy()
   }
 
   #fail(error: Error): void {
     const { code } = error as Partial<ErrorWithReasonCode>
     const isRefusal = typeof code === 'number' && refusalCodes.has(code)
-    this.#error ??= isRefusal ? new SignInRefused('the server does not know this device and token') : error
+    this.#error ??= isRefusal ? new SignInRefused('unknown device or invalid token') : error
     this.destroy()
   }
 

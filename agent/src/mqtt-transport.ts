@@ -1,53 +1,53 @@
-// By MQTT: one link after the other, for as long as the agent lives.
+// The MQTT transport: reconnects with a new link whenever one is lost.
 
-import { setTimeout as rest } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { DeviceOperation } from '@jobcast/contract'
 import type { AgentEvent } from './events.ts'
 import { MqttLink, SignInRefused } from './mqtt-link.ts'
-import { News } from './news.ts'
 import { orAborted } from './or-aborted.ts'
 import { type Backoff, reconnectDelayMs } from './reconnect-delay.ts'
 import { type Answer, type AttemptKey, asObject, isOver, NoAnswer, type Transport } from './transport.ts'
+import { WakeUp } from './wake-up.ts'
 
 export type MqttTransportOptions = {
   url: string
   deviceId: string
-  /** Asked for every connection: a token that was replaced is found without a restart. */
+  /** Read for every connection, so that a replaced token takes effect without a restart. */
   readToken: () => string
   backoff: Backoff
   tell: (event: AgentEvent) => void
 }
 
-/** A connection that lasted so long counts as a good one; before that it may be a fight over the device's name. */
+/** A connection that lasted this long resets the backoff; a shorter one may be two agents with the same device id. */
 const stableMs = 10_000
-/** Notices of executions that this agent does not work on are soon forgotten. */
-const rememberedCancels = 100
+/** Bounds what is kept of cancels for executions that this agent does not run. */
+const maxKeptCancels = 100
 
 type Watch = AttemptKey & { onCancel: (deadlineSeconds: number) => void }
 
 export class MqttTransport implements Transport {
   readonly #options: MqttTransportOptions
   readonly #stopping = new AbortController()
-  readonly #news = new News()
+  readonly #wakeUp = new WakeUp()
   readonly #watches = new Map<string, Watch>()
-  /** By jobId, the seconds that a cancel has left: it may come before the agent has begun to watch. */
+  /** Deadline seconds by jobId: a cancel may arrive before the agent watches the execution. */
   readonly #cancels = new Map<string, number>()
   #link: MqttLink | undefined
   #connected = Promise.withResolvers<void>()
-  #living: Promise<void> | undefined
+  #running: Promise<void> | undefined
 
   constructor(options: MqttTransportOptions) {
     this.#options = options
   }
 
   start(): void {
-    this.#living ??= this.#live()
+    this.#running ??= this.#run()
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort()
     await this.#link?.close()
-    await this.#living
+    await this.#running
   }
 
   ready(signal: AbortSignal): Promise<void> {
@@ -60,31 +60,31 @@ export class MqttTransport implements Transport {
   }
 
   waitForWork(signal: AbortSignal): Promise<void> {
-    return this.#news.wait(signal)
+    return this.#wakeUp.wait(signal)
   }
 
   watch(attempt: AttemptKey, onCancel: (deadlineSeconds: number) => void): () => void {
     const watch = { ...attempt, onCancel }
     this.#watches.set(attempt.jobId, watch)
-    const known = this.#cancels.get(attempt.jobId)
-    if (known !== undefined) onCancel(known)
+    const deadlineSeconds = this.#cancels.get(attempt.jobId)
+    if (deadlineSeconds !== undefined) onCancel(deadlineSeconds)
     return () => {
       if (this.#watches.get(attempt.jobId) === watch) this.#watches.delete(attempt.jobId)
     }
   }
 
-  async #live(): Promise<void> {
+  async #run(): Promise<void> {
     const { backoff } = this.#options
     const { signal } = this.#stopping
     for (let failures = 0; !signal.aborted; ) {
       const begunAt = performance.now()
-      await this.#liveOnce(signal)
+      await this.#runLink(signal)
       failures = performance.now() - begunAt > stableMs ? 0 : failures + 1
-      await rest(reconnectDelayMs(failures, backoff), undefined, { signal }).catch(() => undefined)
+      await sleep(reconnectDelayMs(failures, backoff), undefined, { signal }).catch(() => undefined)
     }
   }
 
-  async #liveOnce(signal: AbortSignal): Promise<void> {
+  async #runLink(signal: AbortSignal): Promise<void> {
     const { url, deviceId, readToken, tell } = this.#options
     try {
       const onMessage = (suffix: string, json: Record<string, unknown>) => this.#take(suffix, json)
@@ -93,8 +93,8 @@ export class MqttTransport implements Transport {
       this.#link = link
       tell({ kind: 'connected', url })
       this.#connected.resolve()
-      // What was missed meanwhile may be work, or the end of work.
-      this.#news.tell()
+      // Work, or the end of the running execution, may have been missed while disconnected.
+      this.#wakeUp.wake()
       for (const watch of this.#watches.values()) void this.#checkWatch(watch)
       const reason = await link.closed
       if (!signal.aborted) tell({ kind: 'disconnected', reason })
@@ -112,7 +112,7 @@ export class MqttTransport implements Transport {
     }
   }
 
-  /** A cancel by force, or a time-out, that came while there was no connection leaves no message. */
+  /** A forced cancel or a time-out that happened while disconnected is not sent again. */
   async #checkWatch(watch: Watch): Promise<void> {
     const over = await isOver(this, watch).catch(() => false)
     if (over && this.#watches.get(watch.jobId) === watch) watch.onCancel(0)
@@ -120,18 +120,18 @@ export class MqttTransport implements Transport {
 
   #take(suffix: string, json: Record<string, unknown>): void {
     const [jobId = '', name] = suffix.split('/')
-    if (suffix === 'notify-next' && json.execution !== undefined) this.#news.tell()
-    if (suffix === 'start-next/accepted') this.#forgetEnded(asObject(json.execution)?.jobId)
+    if (suffix === 'notify-next' && json.execution !== undefined) this.#wakeUp.wake()
+    if (suffix === 'start-next/accepted') this.#dropEnded(asObject(json.execution)?.jobId)
     if (name !== 'cancel') return
     const deadlineSeconds = typeof json.deadlineSeconds === 'number' ? json.deadlineSeconds : 0
     this.#cancels.set(jobId, deadlineSeconds)
     const [oldest] = this.#cancels.keys()
-    if (this.#cancels.size > rememberedCancels && oldest !== undefined) this.#cancels.delete(oldest)
+    if (this.#cancels.size > maxKeptCancels && oldest !== undefined) this.#cancels.delete(oldest)
     this.#watches.get(jobId)?.onCancel(deadlineSeconds)
   }
 
-  /** What was over before it was handed out was the attempt before it. A cancel is followed by no other attempt. */
-  #forgetEnded(jobId: unknown): void {
+  /** An end received before the execution was handed out again belongs to its previous attempt. */
+  #dropEnded(jobId: unknown): void {
     if (typeof jobId === 'string' && this.#cancels.get(jobId) === 0) this.#cancels.delete(jobId)
   }
 }

@@ -5,16 +5,16 @@ import { asObject, parseObject } from './transport.ts'
 export type Offered = {
   jobId: string
   attempt: number
-  /** When it was launched, by the clock of the service, in seconds. */
+  /** When it was launched, by the server's clock, in seconds. */
   queuedAt: number | undefined
-  /** Who has begun it: the id of an agent, in its statusDetails. */
+  /** The id of the agent that started it, from its statusDetails. */
   begunBy: string | undefined
   document: unknown
-  /** When the server gives it up, in milliseconds of performance.now(). */
+  /** When the server times it out, in milliseconds of performance.now(). */
   givenUpAt: number | undefined
 }
 
-/** Undefined: nothing is pending. Throws for what no server of ours would say. */
+/** Undefined: nothing is pending. Throws if the answer does not follow the protocol. */
 export function parseOffered(json: Record<string, unknown>, receivedAt: number): Offered | undefined {
   if (json.execution === undefined) return undefined
   const execution = asObject(json.execution) ?? {}
@@ -28,7 +28,7 @@ export function parseOffered(json: Record<string, unknown>, receivedAt: number):
     attempt: executionNumber as number,
     queuedAt: typeof queuedAt === 'number' ? queuedAt : undefined,
     begunBy: typeof begunBy === 'string' ? begunBy : undefined,
-    // A text over HTTP.
+    // A string over HTTP.
     document: typeof jobDocument === 'string' ? parseObject(jobDocument) : jobDocument,
     givenUpAt: typeof secondsLeft === 'number' ? receivedAt + secondsLeft * 1000 : undefined,
   }

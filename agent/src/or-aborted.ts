@@ -1,4 +1,4 @@
-/** Rejects as soon as the signal is aborted, whatever becomes of the promise. */
+/** Rejects as soon as the signal is aborted, without waiting for the promise. */
 export async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>()
   const abort = () => aborted.reject(signal.reason)
@@ -8,7 +8,7 @@ export async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Pr
     return await Promise.race([promise, aborted.promise])
   } finally {
     signal.removeEventListener('abort', abort)
-    // Nobody may look at it any more.
+    // It may still reject, and nobody handles that any more.
     promise.catch(() => undefined)
   }
 }

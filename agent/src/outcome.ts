@@ -1,4 +1,4 @@
-// How an attempt ended, as it is reported.
+// How an attempt ended, as reported to the server.
 
 import { type Details, details } from './status-details.ts'
 

@@ -1,12 +1,12 @@
-// What a handler prints, kept on disk until the server has it: a lost connection, or a killed agent, loses none of it.
+// A handler's output, kept on disk until the server has it, so that neither a lost connection nor a crash loses any.
 
 import { type FileHandle, open } from 'node:fs/promises'
-import { News } from './news.ts'
+import { WakeUp } from './wake-up.ts'
 
 export class OutputSpool {
-  /** Told when there is more to send, or when there will be no more. */
-  readonly news = new News()
-  /** What was there when it was opened: of an earlier start of the same attempt. */
+  /** Wakes the sender when there is more output, or when it has ended. */
+  readonly wakeUp = new WakeUp()
+  /** Bytes from an earlier start of the same attempt. */
   readonly lengthAtOpen: number
   readonly #file: FileHandle
   readonly #maxBytes: number
@@ -30,7 +30,7 @@ export class OutputSpool {
     this.#onFailure = onFailure
   }
 
-  /** One byte more is kept than the server does: by it the server notices that there was more. */
+  /** Keeps one byte more than the server does, so that the server notices that there was more. */
   static async open(
     path: string,
     maxBytes: number,
@@ -48,38 +48,38 @@ export class OutputSpool {
     return this.#hasEnded
   }
 
-  /** Resolves when there will be no more. */
+  /** Resolves when the output has ended. */
   get ended(): Promise<void> {
     return this.#end.promise
   }
 
-  /** There was more than is kept, or than the disk took. */
+  /** Output was dropped: beyond the limit, or because the disk was full. */
   get isCut(): boolean {
     return this.#isCut
   }
 
-  /** Resolves when it is written: whoever waits for that reads no faster than the disk takes it. */
+  /** Resolves when it is written, which provides backpressure. */
   append(chunk: Buffer): Promise<void> {
     this.#tail = this.#tail.then(() => this.#write(chunk))
     return this.#tail
   }
 
-  /** There will be no more. */
+  /** No more output follows. */
   async end(): Promise<void> {
     await this.#tail
     this.#hasEnded = true
     this.#end.resolve()
-    this.news.tell()
+    this.wakeUp.wake()
   }
 
-  /** Up to `size` bytes from `offset` on. */
+  /** Up to `size` bytes, starting at `offset`. */
   async read(offset: number, size: number): Promise<Buffer> {
     const wanted = Math.min(size, this.#length - offset)
     const { buffer, bytesRead } = await this.#file.read(Buffer.alloc(wanted), 0, wanted, offset)
     return buffer.subarray(0, bytesRead)
   }
 
-  /** It outlives a power cut as well. */
+  /** Makes it survive a power cut. */
   async sync(): Promise<void> {
     await this.#tail
     await this.#file.datasync()
@@ -97,11 +97,11 @@ export class OutputSpool {
     try {
       while (written < kept.length) written += (await this.#file.write(kept, written)).bytesWritten
     } catch (error) {
-      // The handler is not to blame for a full disk: it goes on, without being recorded.
+      // A full disk must not stop the handler: it continues, and its output is dropped.
       this.#isCut = true
       this.#onFailure(error)
     }
     this.#length += written
-    if (written > 0) this.news.tell()
+    if (written > 0) this.wakeUp.wake()
   }
 }

@@ -1,7 +1,7 @@
-// Reads one of a program's pipes to its end, no faster than what is read can be put away.
+// Reads one of a program's pipes to its end, with backpressure.
 
 import type { Readable } from 'node:stream'
-import { setTimeout as rest } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 const silentMs = 1000
 const mostSilences = 10
@@ -18,14 +18,14 @@ export class PipeReader {
   }
 
   /**
-   * Resolves when the pipe is closed. To be called when the process group is gone: who has left it on purpose may
-   * hold the pipe for ever, and is heard until it has been silent for a second, or has had ten.
+   * Resolves when the pipe is closed. Call when the process group has ended: a process that left the group may hold the
+   * pipe open forever, so reading stops after a second of silence, or ten seconds in total.
    */
   async finish(): Promise<void> {
     for (let waited = 0; waited < mostSilences; waited++) {
       const before = this.#chunks
       const pause = new AbortController()
-      const silence = rest(silentMs, false, { signal: pause.signal }).catch(() => false)
+      const silence = sleep(silentMs, false, { signal: pause.signal }).catch(() => false)
       const hasEnded = await Promise.race([this.#ended, silence])
       pause.abort()
       if (hasEnded || (this.#chunks === before && !this.#isTaking)) break
@@ -43,7 +43,7 @@ export class PipeReader {
         this.#isTaking = false
       }
     } catch {
-      // Destroyed by us, or broken by the other end: there is no more to read either way.
+      // Destroyed by us or broken by the other end: either way there is no more to read.
     }
   }
 }

@@ -1,5 +1,5 @@
-// From a job's document to what is to be done, or to a refusal in words. Pure: what this device has, and whether
-// a handler is there, is looked up by whoever carries it out.
+// Turns a job's document into steps, or into a refusal. Pure: the caller checks whether the handlers exist on this
+// device.
 
 import { awsSteps } from './aws-document.ts'
 import { Refused, texts } from './document-fields.ts'
@@ -8,9 +8,9 @@ import type { DeviceRules, Step } from './step.ts'
 import { asObject } from './transport.ts'
 
 export type Work = {
-  /** Carried out one after the other; the first that fails is the last. */
+  /** Run in order, up to the first that fails. */
   steps: Step[]
-  /** What to do when the agent, or the machine, stopped in the middle of it. */
+  /** What to do if the agent or the machine stopped while it ran. */
   onInterrupt: 'report' | 'rerun'
   timeoutMs: number | undefined
 }
@@ -54,7 +54,7 @@ function plainStep(runs: Step['runs'], program: string, args: string[]): Step {
   return { name: detail(program), runs, program, args, allowStdErr: undefined, ignoreFailure: false }
 }
 
-/** A name, not a path: what begins with a dot is no handler either. */
+/** A file name, not a path, and not a hidden file. */
 const handlerName = /^[^./\p{Cc}\p{Cs}][^/\p{Cc}\p{Cs}]{0,127}$/u
 
 function checkStep({ runs, program, args }: Step, { allowCommands }: DeviceRules): void {

@@ -1,4 +1,4 @@
-// A program in a process group of its own, with all it forks: they are ended together, and none is left.
+// Runs a program in its own process group, so that it can be ended together with everything it forked.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { Readable } from 'node:stream'
@@ -8,14 +8,14 @@ export type ProcessEnd = { exitCode: number | null; signal: NodeJS.Signals | nul
 
 export type StartOptions = { args: string[]; cwd: string; env: NodeJS.ProcessEnv; input: string }
 
-/** What a handler leaves behind may finish in this time by itself, as the tail of a pipe does. */
+/** Processes that outlive the handler get this long to finish by themselves, such as the end of a pipeline. */
 const lingerMs = 1000
 
 export class ProcessGroup {
   readonly pid: number
   readonly stdout: Readable
   readonly stderr: Readable
-  /** Of the program itself; what it has forked may live on. */
+  /** End of the program itself; processes that it forked may still run. */
   readonly exited: Promise<ProcessEnd>
   readonly #child: ChildProcess
   #ending: Promise<void> | undefined
@@ -41,19 +41,19 @@ export class ProcessGroup {
       child.once('spawn', resolve)
       child.once('error', reject)
     })
-    // Whoever does not read its input, or closes it, has its reasons.
+    // A program may close its stdin without reading it.
     child.stdin.on('error', () => undefined)
     child.stdin.end(input)
     child.on('error', () => undefined)
     return new ProcessGroup(child, exited)
   }
 
-  /** TERM to all of the group, KILL after the grace. A second call with a shorter grace does not shorten the first. */
+  /** SIGTERM to the group, SIGKILL after the grace period. A second call does not shorten the first one's. */
   end(graceMs: number): void {
     this.#ending ??= endGroup(this.pid, graceMs)
   }
 
-  /** Resolves when the program has exited and nothing of the group is left, by itself or because it was ended. */
+  /** Resolves when the program has exited and its group is gone; leftover processes are ended. */
   async gone(graceMs: number): Promise<ProcessEnd> {
     const end = await this.exited
     this.#child.stdin?.destroy()

@@ -1,15 +1,15 @@
-// Finds "::progress 40 some text" in what a handler prints, however its output is cut into chunks.
+// Finds "::progress 40 some text" lines in a handler's output, across chunk boundaries.
 
 export type Progress = { progress: string; message?: string }
 
 const mark = Buffer.from('::progress ')
-/** What is longer is no progress line; so a line of a gigabyte costs nothing. */
+/** Longer lines are ignored, so that a line of a gigabyte costs no memory. */
 const longestLine = 2048
 const newline = 0x0a
 
 export class ProgressLines {
   readonly #onProgress: (progress: Progress) => void
-  /** The line under way, up to the longest that counts. */
+  /** The current line, up to the longest that counts. */
   #line = Buffer.alloc(0)
 
   constructor(onProgress: (progress: Progress) => void) {
@@ -33,7 +33,7 @@ export class ProgressLines {
 
   #add(part: Buffer): void {
     const begun = this.#line
-    // A line that does not begin like one is remembered by as much as shows that.
+    // Of a line that does not start with the mark, only enough is kept to tell so.
     const isNone = begun.length >= mark.length && !begun.subarray(0, mark.length).equals(mark)
     const room = (isNone ? mark.length : longestLine) - begun.length
     if (room > 0 && part.length > 0) this.#line = Buffer.concat([begun, part.subarray(0, room)])

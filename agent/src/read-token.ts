@@ -1,10 +1,10 @@
-// The device's token: from a file that only its owner can read, or as it was given.
+// Reads and checks the device's token; its file must be readable only by its owner.
 
 import { readFileSync, statSync } from 'node:fs'
 
 const forOthers = 0o077
 
-/** Throws a sentence that says what to do. */
+/** Throws an error whose message says how to fix the file. */
 export function readTokenFile(path: string): string {
   const { mode } = statSync(path)
   if (mode & forOthers) {
@@ -14,7 +14,7 @@ export function readTokenFile(path: string): string {
   return checkToken(readFileSync(path, 'utf8').trim(), path)
 }
 
-/** `where` is named instead of the token: a token is in no message. */
+/** Error messages name `where` instead of the token, which must not leak into logs. */
 export function checkToken(token: string, where: string): string {
   if (!/^jd_[\x21-\x7e]+$/.test(token)) throw new Error(`there is no device token (jd_…) in ${where}`)
   return token

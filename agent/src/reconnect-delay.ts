@@ -2,7 +2,7 @@ export type Backoff = { baseMs: number; capMs: number }
 
 export const defaultBackoff: Backoff = { baseMs: 1000, capMs: 30_000 }
 
-/** Full jitter: anything from none to the whole, so that a fleet that lost its server does not come back at once. */
+/** Exponential backoff with full jitter, so that a fleet does not reconnect all at once. */
 export function reconnectDelayMs(
   failures: number,
   { baseMs, capMs }: Backoff,

@@ -1,4 +1,4 @@
-// After a crash or a reboot: what the journal says was under way is not under way any more.
+// After a crash or a reboot: ends leftover processes and records interrupted attempts.
 
 import type { Tell } from './events.ts'
 import type { Journal } from './journal.ts'
@@ -15,10 +15,10 @@ export type RecoverDeps = {
   tell: Tell
 }
 
-/** So often is an attempt started at most, by reboots and reruns. */
+/** Limit on starts of one attempt, through reboots and reruns. */
 export const maxStarts = 10
 
-/** Before anything is asked of the server. What may be started again stays as it is until it is handed out again. */
+/** Runs before the first request. An attempt that may start again is left alone until the server hands it out. */
 export async function recover({ journal, state, bootId, graceMs, tell }: RecoverDeps): Promise<void> {
   try {
     await state.removeOthers(journal.unsettled())
@@ -34,11 +34,11 @@ export async function recover({ journal, state, bootId, graceMs, tell }: Recover
       )
     }
   } catch (error) {
-    tell({ kind: 'disk-trouble', what: 'what was interrupted cannot be noted', error })
+    tell({ kind: 'disk-trouble', what: 'interrupted executions cannot be recorded', error })
   }
 }
 
-/** Whether an attempt that began in an earlier life of the agent is begun again. */
+/** Whether an attempt that began before the agent restarted is started again. */
 export function mayStartAgain({ phase, onInterrupt, start }: Entry): boolean {
   const mayRerun = phase === 'started' && onInterrupt === 'rerun'
   return (phase === 'rebooting' || mayRerun) && start < maxStarts

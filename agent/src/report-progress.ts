@@ -1,10 +1,10 @@
-// Tells the server how far a handler is: at most once a second, and then only the latest.
+// Reports a handler's progress: at most once a second, and only the latest.
 
-import { setTimeout as rest } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type AskDeps, ask } from './ask.ts'
-import { News } from './news.ts'
 import type { Details } from './status-details.ts'
 import { type AttemptKey, meansOver } from './transport.ts'
+import { WakeUp } from './wake-up.ts'
 
 const pauseMs = 1000
 
@@ -13,11 +13,11 @@ export class ProgressReporter {
   readonly #attempt: AttemptKey
   readonly #onOver: () => void
   readonly #stopping = new AbortController()
-  readonly #news = new News()
+  readonly #wakeUp = new WakeUp()
   readonly #reporting: Promise<void>
   #details: Details | undefined
 
-  /** `onOver`: the server says that nobody waits for this attempt any more. */
+  /** `onOver` is called when the server says that the attempt is over. */
   constructor(deps: AskDeps, attempt: AttemptKey, onOver: () => void) {
     this.#deps = deps
     this.#attempt = attempt
@@ -27,10 +27,10 @@ export class ProgressReporter {
 
   set(details: Details): void {
     this.#details = details
-    this.#news.tell()
+    this.#wakeUp.wake()
   }
 
-  /** What was not said by now is said with the outcome. */
+  /** Progress not yet reported is sent with the outcome. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     await this.#reporting
@@ -40,12 +40,12 @@ export class ProgressReporter {
     const { jobId, attempt } = this.#attempt
     const { signal } = this.#stopping
     for (;;) {
-      await this.#news.wait(signal)
+      await this.#wakeUp.wait(signal)
       const statusDetails = this.#details
       const fields = { status: 'IN_PROGRESS', executionNumber: attempt, statusDetails }
       const answer = await ask(this.#deps, { name: 'update', jobId }, fields, signal)
       if (answer.outcome === 'rejected' && meansOver(answer.code)) this.#onOver()
-      await rest(pauseMs, undefined, { signal })
+      await sleep(pauseMs, undefined, { signal })
     }
   }
 }

@@ -1,10 +1,10 @@
-// What a handler gives back, from the file it was told to write it to.
+// Reads the result that a handler wrote to its result file.
 
 import { lstat, readFile } from 'node:fs/promises'
 
 const maxBytes = 64 * 1024
 
-/** `problem` is for statusDetails: the outcome stands, but its result is not there. */
+/** `problem` goes into statusDetails: the outcome stands, but without a result. */
 export type HandlerResult = { result?: unknown; problem?: string }
 
 export async function readResult(path: string): Promise<HandlerResult> {
@@ -14,7 +14,7 @@ export async function readResult(path: string): Promise<HandlerResult> {
     if (seen.size === 0) return {}
     if (seen.size > maxBytes) return { problem: 'the result is larger than 64 KiB' }
     const result: unknown = JSON.parse(await readFile(path, 'utf8'))
-    // Escapes and numbers may be longer as we would write them.
+    // Escapes and numbers may become longer when serialized again.
     const isLong = Buffer.byteLength(JSON.stringify(result)) > maxBytes
     return isLong ? { problem: 'the result is larger than 64 KiB' } : { result }
   } catch (error) {

@@ -1,5 +1,5 @@
-// One start of one attempt: on disk before it begins, its output sent while it runs, and how it ended on disk before it
-// is told.
+// One start of one attempt: recorded on disk before it begins, output sent while it runs, outcome on disk before it is
+// reported.
 
 import type { AskDeps } from './ask.ts'
 import { type BeginDeps, type BegunStart, beginStart, type Start } from './begin-start.ts'
@@ -18,23 +18,23 @@ export type RunDeps = AskDeps &
   BeginDeps &
   StepsDeps &
   EarlyEndDeps & {
-    /** Aborted when the agent waits for no answer any more. */
+    /** Aborted when a stopping agent no longer waits for answers. */
     closing: AbortSignal
   }
 
 export type RunEnd =
-  /** In the journal, if that can be written. */
+  /** Recorded in the journal, unless the disk failed. */
   | { kind: 'finished'; outcome: Outcome }
   | { kind: 'rebooting' }
-  /** Nobody waits for its outcome. */
+  /** The attempt is over for the server. */
   | { kind: 'withdrawn' }
-  /** The agent stops; it is started, or started again, when the agent is back. */
+  /** The agent is stopping; the attempt is started, or started again, after its restart. */
   | { kind: 'to-rerun' }
 
 export async function runExecution(deps: RunDeps, start: Start): Promise<RunEnd> {
   const early = new EarlyEnd(deps, start.offered, start.work.timeoutMs)
   try {
-    // Nothing has begun, so nothing is interrupted: it is handed out again.
+    // Not started yet, so not interrupted: the server hands it out again.
     if (early.ending?.kind === 'stopping') return { kind: 'to-rerun' }
     const begun = await beginStart(deps, start).catch((error: Error) => error)
     if (begun instanceof Error) return { kind: 'finished', outcome: notBegun(deps, begun) }
@@ -57,11 +57,11 @@ async function run(
   const { key, spool } = begun
   const startedAt = performance.now()
   const unwanted = new AbortController()
-  const patience = AbortSignal.any([deps.closing, unwanted.signal])
-  const sending = sendOutput(deps, spool, key, before === undefined, patience)
+  const stopSending = AbortSignal.any([deps.closing, unwanted.signal])
+  const sending = sendOutput(deps, spool, key, before === undefined, stopSending)
     .then((sent) => sent === 'over' && early.withdraw())
     .catch((error: unknown) => {
-      if (!patience.aborted) deps.tell({ kind: 'disk-trouble', what: 'output cannot be sent', error })
+      if (!stopSending.aborted) deps.tell({ kind: 'disk-trouble', what: 'output cannot be sent', error })
     })
   const withdraw = () => early.withdraw()
   const reporter = new ProgressReporter(deps, key, withdraw)

@@ -1,4 +1,4 @@
-// One program from its start to its end, and to the end of all it forked.
+// Runs one program until it and everything it forked have ended.
 
 import type { OutputSpool } from './output-spool.ts'
 import { PipeReader } from './pipe-reader.ts'
@@ -8,7 +8,7 @@ import type { Step } from './step.ts'
 
 export type StepEnd =
   | { kind: 'exited'; exitCode: number | null; signal: NodeJS.Signals | null; stderrLines: number }
-  /** `isFinal`: it will not do better the next time. */
+  /** `isFinal`: another try would fail in the same way. */
   | { kind: 'not-started'; reason: string; isFinal: boolean }
 
 export type StepRun = {
@@ -19,15 +19,15 @@ export type StepRun = {
   /** The document, for stdin. */
   input: string
   spool: OutputSpool
-  /** From TERM to KILL, for what it leaves behind. */
+  /** Time between SIGTERM and SIGKILL for leftover processes. */
   graceMs: number
   onStarted: (pid: number) => void
   onProgress: (progress: Progress) => void
-  /** Aborted to end it; the reason says how long it has. */
+  /** Aborted to end the step early; the reason is an Ending. */
   ending: AbortSignal
 }
 
-/** Why a step is ended before its time. */
+/** Why a step is ended early. */
 export type Ending = {
   kind: 'canceled' | 'withdrawn' | 'time-limit' | 'stopping'
   graceMs: number
@@ -70,12 +70,12 @@ function countLines(chunk: Buffer): number {
   return lines
 }
 
-// What the system says of a program that is not one.
+// Error codes of a program that cannot run on this device.
 const finalReasons: Record<string, string> = {
   ENOENT: 'it, or the interpreter its first line names, is not there',
-  EACCES: 'it must not be executed',
-  EPERM: 'it must not be executed',
-  ENOEXEC: 'it is no program for this machine',
+  EACCES: 'permission denied',
+  EPERM: 'operation not permitted',
+  ENOEXEC: 'it is not a program for this machine',
   E2BIG: 'its arguments are too long',
 }
 

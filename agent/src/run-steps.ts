@@ -1,4 +1,4 @@
-// The steps of one start, one after the other, up to the first that fails or asks for a reboot.
+// Runs the steps of one start in order, up to the first that fails or asks for a reboot.
 
 import type { BegunStart } from './begin-start.ts'
 import type { EarlyEnd } from './early-end.ts'
@@ -28,7 +28,7 @@ export type Steps = {
   onProgress: (progress: Progress) => void
 }
 
-/** The last step that was carried out, if any was. */
+/** The last step that ran, if any. */
 export type LastStep = { index: number; step: Step; end: StepEnd }
 
 export async function runSteps(
@@ -59,7 +59,7 @@ export async function runSteps(
       spool,
       graceMs: deps.graceMs,
       onProgress,
-      onStarted: (pid) => noteStarted(deps, begun, step, pid),
+      onStarted: (pid) => recordStarted(deps, begun, step, pid),
       ending: early.signal,
     })
     last = { index, step, end }
@@ -68,8 +68,8 @@ export async function runSteps(
   return last
 }
 
-/** Not waited for: a pid helps to clean up, but the word that it is started is on disk already. */
-function noteStarted(
+/** Not awaited: the pid only helps to clean up, and the start itself is on disk already. */
+function recordStarted(
   { journal, tell }: StepsDeps,
   { key, start }: BegunStart,
   step: Step,

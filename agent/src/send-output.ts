@@ -1,5 +1,5 @@
-// Sends what is in the spool, piece after piece, each asked until it is answered: the server keeps each byte once,
-// so a piece that is sent twice does no harm.
+// Sends the spool piece by piece, retrying each until it is answered. The server stores each byte once, so sending a
+// piece twice is harmless.
 
 import { type AskDeps, ask } from './ask.ts'
 import { encodePiece, pieceBytes } from './encode-output.ts'
@@ -7,13 +7,13 @@ import { orAborted } from './or-aborted.ts'
 import type { OutputSpool } from './output-spool.ts'
 import { type AttemptKey, meansOver } from './transport.ts'
 
-/** So long output gathers before it is sent: a handler that prints letter by letter is not as many requests. */
+/** How long output is buffered, so that a handler that prints letter by letter does not cause a request per letter. */
 const gatherMs = 100
 
-/** 'over': the server says that nobody waits for this attempt any more. */
+/** 'over': the server says that the attempt is over. */
 export type SentOutput = 'sent' | 'over'
 
-/** Resolves when all is sent, or nothing more is wanted. `isFirst`: nothing of this attempt was ever sent. */
+/** Resolves when all is sent or the server needs no more. `isFirst`: nothing of this attempt was sent before. */
 export async function sendOutput(
   deps: AskDeps,
   spool: OutputSpool,
@@ -30,13 +30,13 @@ export async function sendOutput(
     const answer = await ask(deps, { name: 'output', jobId }, fields, signal)
     if (answer.outcome === 'rejected' && meansOver(answer.code)) return 'over'
     const { offset: wanted, cut } = answer.json
-    // What it is not content with now it will not be content with later.
+    // A refused piece would be refused again.
     return typeof wanted === 'number' && cut !== true ? wanted : 'sent'
   }
 
   const begun = spool.lengthAtOpen
   let wanted = isFirst ? 0 : await send(begun, { data: '' })
-  // A power cut can take from our disk what the server has: then our offsets lag behind by so much.
+  // After a power cut the disk may have less than the server: then the spool's offsets lag behind by this much.
   const lag = typeof wanted === 'number' ? Math.max(0, wanted - begun) : 0
   while (typeof wanted === 'number') {
     const offset = wanted - lag
@@ -46,18 +46,18 @@ export async function sendOutput(
     } else if (spool.hasEnded) {
       return 'sent'
     } else {
-      await spool.news.wait(signal)
+      await spool.wakeUp.wait(signal)
     }
   }
   return wanted
 }
 
-/** Resolves after a moment, or at once when there will be no more. */
+/** Resolves after `gatherMs`, or when the output has ended. */
 async function gather(spool: OutputSpool, signal: AbortSignal): Promise<void> {
-  const moment = Promise.withResolvers<void>()
-  const timer = setTimeout(moment.resolve, gatherMs)
+  const delay = Promise.withResolvers<void>()
+  const timer = setTimeout(delay.resolve, gatherMs)
   try {
-    await orAborted(Promise.race([spool.ended, moment.promise]), signal)
+    await orAborted(Promise.race([spool.ended, delay.promise]), signal)
   } finally {
     clearTimeout(timer)
   }

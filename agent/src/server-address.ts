@@ -1,11 +1,11 @@
-/** Where the server speaks MQTT over WebSocket, by its HTTP address. Throws a sentence for what is no such address. */
+/** The address for MQTT over WebSocket, derived from the HTTP address. Throws for an invalid address. */
 export function webSocketAddress(server: string): string {
   const url = new URL(httpAddress(server))
   url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:'
   return `${url.href.replace(/\/$/, '')}/mqtt`
 }
 
-/** Without a slash at its end. */
+/** Without a trailing slash. */
 export function httpAddress(server: string): string {
   const url = parse(server, ['http:', 'https:'], 'http://host:8080 or https://host')
   return url.href.replace(/\/$/, '')
@@ -19,9 +19,10 @@ export function mqttAddress(address: string): string {
 function parse(address: string, protocols: string[], example: string): URL {
   const url = URL.canParse(address) ? new URL(address) : undefined
   if (url === undefined || !protocols.includes(url.protocol)) {
-    throw new Error(`"${address}" is no address like ${example}`)
+    throw new Error(`"${address}" is not an address such as ${example}`)
   }
-  // It would stand in log lines, and the token has its own way in.
-  if (url.username !== '' || url.password !== '') throw new Error('an address must not hold a password')
+  // It would end up in log lines; the token has its own setting.
+  if (url.username !== '' || url.password !== '')
+    throw new Error('an address must not contain a user name or password')
   return url
 }

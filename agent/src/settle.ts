@@ -1,4 +1,4 @@
-// Gets what an attempt came to, and the rest of its output, to the server; then it is forgotten but for its name.
+// Delivers an attempt's outcome and remaining output to the server, then removes its files and marks it settled.
 
 import { stat } from 'node:fs/promises'
 import { type AskDeps, ask } from './ask.ts'
@@ -16,15 +16,15 @@ export type SettleDeps = AskDeps & {
   state: StateFolder
   maxOutputBytes: number
   tell: Tell
-  /** Aborted when the agent waits for no answer any more. */
+  /** Aborted when a stopping agent no longer waits for answers. */
   closing: AbortSignal
 }
 
-/** Of an attempt whose start ended in an earlier life of the agent. */
+/** For an attempt that ended before the agent restarted. */
 export async function sendKeptOutput(deps: SettleDeps, key: AttemptKey, signal: AbortSignal): Promise<void> {
   const paths = deps.state.pathsOf(key)
-  const isThere = await stat(paths.output).catch(() => undefined)
-  if (isThere === undefined || isThere.size === 0) return
+  const file = await stat(paths.output).catch(() => undefined)
+  if (file === undefined || file.size === 0) return
   const spool = await openSpool(paths, deps.maxOutputBytes, deps.tell)
   try {
     await spool.end()
@@ -34,12 +34,12 @@ export async function sendKeptOutput(deps: SettleDeps, key: AttemptKey, signal: 
   }
 }
 
-/** Resolves when the server has it, or has said that it wants none. */
+/** Resolves when the server has stored the outcome, or said that the attempt is over. */
 export async function report(deps: SettleDeps, key: AttemptKey, outcome: Outcome): Promise<void> {
   const { tell } = deps
   const { status } = outcome
   let answer = await sendOutcome(deps, key, outcome)
-  // Better an end with less to say than none: else it would stay under way for ever.
+  // A report with fewer details is better than none: otherwise the execution would stay in progress forever.
   if (isStillWanted(answer) && outcome.result !== undefined) {
     const statusDetails = { ...outcome.statusDetails, resultProblem: detail(answer.message) }
     answer = await sendOutcome(deps, key, { status, statusDetails })
@@ -52,17 +52,17 @@ export async function report(deps: SettleDeps, key: AttemptKey, outcome: Outcome
   }
   if (answer.outcome === 'accepted') tell({ kind: 'reported', ...key, status })
   else tell({ kind: 'not-wanted', ...key, message: answer.message })
-  await forget(deps, key)
+  await markSettled(deps, key)
 }
 
-/** Nobody waits for it any more. */
-export async function forget({ journal, state, tell }: SettleDeps, key: AttemptKey): Promise<void> {
+/** The attempt needs nothing more from this agent. */
+export async function markSettled({ journal, state, tell }: SettleDeps, key: AttemptKey): Promise<void> {
   try {
     await journal.add({ kind: 'settled', ...key }, false)
     await state.remove(key)
   } catch (error) {
-    // It is settled nevertheless; after a restart it is reported, and refused, once more.
-    tell({ kind: 'disk-trouble', what: `execution ${key.jobId} cannot be put away`, error })
+    // Settled anyway; after a restart it is reported once more, and the server refuses that.
+    tell({ kind: 'disk-trouble', what: `execution ${key.jobId} cannot be removed from disk`, error })
   }
 }
 
@@ -72,7 +72,7 @@ function sendOutcome(deps: SettleDeps, { jobId, attempt }: AttemptKey, outcome: 
 
 type Rejected = Extract<Answer, { outcome: 'rejected' }>
 
-/** Refused for what the report says, not because the attempt is over. */
+/** Refused because of the report's content, not because the attempt is over. */
 function isStillWanted(answer: Answer): answer is Rejected {
   if (answer.outcome === 'accepted') return false
   const { code, json } = answer

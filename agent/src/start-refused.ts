@@ -1,4 +1,4 @@
-/** The agent cannot start, and a person can mend why. */
+/** The agent cannot start for a reason that the user can fix. */
 export class StartRefused extends Error {
   constructor(message: string) {
     super(message)

@@ -1,4 +1,4 @@
-// The folder in which an agent remembers: its journal, and a folder for each attempt that is not settled.
+// The agent's persistent state: its journal, and a folder for each unsettled attempt.
 
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,12 +10,12 @@ export type AttemptPaths = { folder: string; output: string; result: string; wor
 export type StateFolder = {
   journal: string
   pathsOf(attempt: AttemptKey): AttemptPaths
-  /** Makes the folders of an attempt where they are not there yet. */
+  /** Creates the folders of an attempt if they do not exist. */
   prepare(attempt: AttemptKey): Promise<AttemptPaths>
   remove(attempt: AttemptKey): Promise<void>
-  /** Removes folders that no attempt of these needs. */
+  /** Removes the folders of all other attempts. */
   removeOthers(needed: AttemptKey[]): Promise<void>
-  /** Lets another agent work here. */
+  /** Releases the lock. */
   release(): void
 }
 
@@ -52,7 +52,7 @@ export async function openStateFolder(path: string): Promise<StateFolder> {
   }
 }
 
-/** A jobId comes from the wire, but offered.ts lets only digits through. */
+/** A jobId comes from the network, but offered.ts accepts only digits. */
 function folderName({ jobId, attempt }: AttemptKey): string {
   return `${jobId}.${attempt}`
 }

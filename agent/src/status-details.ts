@@ -1,4 +1,4 @@
-// statusDetails take 1 to 1,024 characters a text, and no control characters.
+// Values of statusDetails have 1 to 1,024 characters and no control characters.
 
 export type Details = Record<string, string>
 
@@ -10,7 +10,7 @@ export function detail(text: string): string {
   return short === '' ? '-' : short
 }
 
-/** What is undefined is left out. */
+/** Undefined fields are left out. */
 export function details(fields: Record<string, string | number | undefined>): Details {
   return Object.fromEntries(
     Object.entries(fields)

@@ -1,20 +1,20 @@
-// One step of the work on an execution, and what a device allows.
+// One step of an execution, and what the device allows.
 
 export type Step = {
-  /** For people, and for JOBCAST_STEP. */
+  /** For reports, and for JOBCAST_STEP. */
   name: string
-  /** A file in the folder of handlers, or a program as a command line names it. */
+  /** A file in the handlers folder, or a program found on the PATH. */
   runs: 'handler' | 'command'
   program: string
   args: string[]
-  /** So many lines on stderr are fine; undefined: stderr is not judged. */
+  /** More lines on stderr than this are a failure; undefined means no limit. */
   allowStdErr: number | undefined
   ignoreFailure: boolean
 }
 
 export type DeviceRules = {
   allowCommands: boolean
-  /** Who the agent runs as. */
+  /** The user that the agent runs as. */
   userName: string
   handlersFolder: string
 }

@@ -1,8 +1,8 @@
-// One timer holds no more than 24 days; a job may take a year.
+// A timer is limited to 24 days, but a job may take a year.
 
 const longestTimerMs = 2 ** 31 - 1
 
-/** Calls back when performance.now() has reached `at`. Gives what takes it back. */
+/** Calls back when performance.now() reaches `at`. The returned function cancels it. */
 export function callAt(at: number, callback: () => void): () => void {
   let timer: NodeJS.Timeout
   const wait = () => {

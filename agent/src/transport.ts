@@ -1,14 +1,14 @@
-// The port to the server: what the agent needs of a connection, whichever way it goes.
+// The port to the server: what the agent needs from any transport.
 
 import { type DeviceErrorCode, type DeviceOperation, deviceErrors } from '@jobcast/contract'
 
 /**
- * One attempt of an execution, as it is called on the wire. Another service, or one whose data is new, gives the same
- * numbers to others: `queuedAt`, where it is known, tells them apart.
+ * One attempt of an execution, as named on the wire. Another server, or one with a new database, uses the same numbers
+ * for other executions: `queuedAt`, if present, tells them apart.
  */
 export type AttemptKey = { jobId: string; attempt: number; queuedAt?: number | undefined }
 
-/** Whether the two are known to be different in spite of their numbers. */
+/** Whether two attempts with the same numbers belong to different executions. */
 export function isAnother(one: Pick<AttemptKey, 'queuedAt'>, other: Pick<AttemptKey, 'queuedAt'>): boolean {
   return one.queuedAt !== undefined && other.queuedAt !== undefined && one.queuedAt !== other.queuedAt
 }
@@ -17,27 +17,27 @@ export type Answer =
   | { outcome: 'accepted'; json: Record<string, unknown> }
   | { outcome: 'rejected'; code: DeviceErrorCode; message: string; json: Record<string, unknown> }
 
-/** No answer came: the request may have been carried out, or not. Requests are made so that asking again is safe. */
+/** No answer arrived, so the request may or may not have taken effect. All requests are safe to repeat. */
 export class NoAnswer extends Error {}
 
 export type Transport = {
   start(): void
   /** May be called twice; resolves when the connection is closed. */
   stop(): Promise<void>
-  /** Resolves when there is somebody to ask, as far as is known. Rejects when the signal is aborted. */
+  /** Resolves when a request can be sent. Rejects when the signal is aborted. */
   ready(signal: AbortSignal): Promise<void>
   /** Rejects with NoAnswer. */
   request(operation: DeviceOperation, fields: Record<string, unknown>): Promise<Answer>
   /** Resolves when there may be something to start. Rejects when the signal is aborted. */
   waitForWork(signal: AbortSignal): Promise<void>
   /**
-   * Tells when this attempt is to be canceled, with the seconds that are left for it; 0: it is over already.
-   * Also of a cancel that came before. Gives what ends the watch.
+   * Calls back when this attempt is canceled, also for a cancel received earlier, with the seconds left to stop it;
+   * 0 means that it is over already. The returned function ends the watch.
    */
   watch(attempt: AttemptKey, onCancel: (deadlineSeconds: number) => void): () => void
 }
 
-/** Whether the server says that nobody waits for this attempt any more. */
+/** Whether the server says that the attempt is over. */
 export async function isOver(
   transport: Pick<Transport, 'request'>,
   { jobId, attempt }: AttemptKey,
@@ -47,7 +47,7 @@ export async function isOver(
   return answer.outcome === 'rejected' && meansOver(answer.code)
 }
 
-/** It has ended, or its next attempt is what counts now. */
+/** The execution has ended, or a later attempt has replaced this one. */
 export function meansOver(code: DeviceErrorCode): boolean {
   return code === 'TerminalStateReached' || code === 'InvalidStateTransition' || code === 'ResourceNotFound'
 }

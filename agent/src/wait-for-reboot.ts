@@ -1,26 +1,26 @@
-// An attempt that goes on after the next boot: until then nothing else is started, and it can be canceled.
+// Holds an attempt that resumes after the next boot: until then nothing else starts, and it can be canceled.
 
-import { setTimeout as rest } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { ask } from './ask.ts'
 import { EarlyEnd } from './early-end.ts'
 import type { Offered } from './offered.ts'
 import type { RunDeps } from './run-execution.ts'
-import { forget, report, type SettleDeps, sendKeptOutput } from './settle.ts'
+import { markSettled, report, type SettleDeps, sendKeptOutput } from './settle.ts'
 import { details } from './status-details.ts'
 import { meansOver } from './transport.ts'
 
-/** Resolves when the agent stops, or when there is nothing to wait for any more. */
+/** Resolves when the agent stops or the attempt has ended. */
 export async function waitForReboot(deps: RunDeps & SettleDeps, offered: Offered): Promise<void> {
   const key = { jobId: offered.jobId, attempt: offered.attempt }
   const { journal } = deps
   const early = new EarlyEnd(deps, offered, undefined)
   try {
-    const telling = tellOfReboot(deps, offered, early)
+    const reporting = reportReboot(deps, offered, early)
     await untilAborted(early.signal)
-    await telling
+    await reporting
     switch (early.ending?.kind) {
       case 'withdrawn':
-        return await forget(deps, key)
+        return await markSettled(deps, key)
       case 'canceled':
         return await report(deps, key, {
           status: 'CANCELED',
@@ -37,8 +37,8 @@ export async function waitForReboot(deps: RunDeps & SettleDeps, offered: Offered
   }
 }
 
-/** What was printed so far is sent, and owners see what it waits for. */
-async function tellOfReboot(deps: RunDeps & SettleDeps, { jobId, attempt }: Offered, early: EarlyEnd) {
+/** Sends the output so far, and shows in statusDetails what the execution waits for. */
+async function reportReboot(deps: RunDeps & SettleDeps, { jobId, attempt }: Offered, early: EarlyEnd) {
   try {
     await sendKeptOutput(deps, { jobId, attempt }, early.signal)
     const statusDetails = details({ agent: deps.journal.agentId, waitsFor: 'reboot' })
@@ -46,10 +46,10 @@ async function tellOfReboot(deps: RunDeps & SettleDeps, { jobId, attempt }: Offe
     const answer = await ask(deps, { name: 'update', jobId }, fields, early.signal)
     if (answer.outcome === 'rejected' && meansOver(answer.code)) early.withdraw()
   } catch {
-    // It was canceled, or the agent stops.
+    // Canceled, or the agent is stopping.
   }
 }
 
 function untilAborted(signal: AbortSignal): Promise<void> {
-  return rest(2 ** 31 - 1, undefined, { signal }).catch(() => undefined)
+  return sleep(2 ** 31 - 1, undefined, { signal }).catch(() => undefined)
 }

@@ -1,12 +1,12 @@
-// The agent's day: report what has ended, take what is next, carry it out. One execution at a time.
+// The agent's main loop: report what has ended, take the next execution, carry it out. One execution at a time.
 
-import { setTimeout as rest } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { ask } from './ask.ts'
 import { type CarryOutDeps, carryOut } from './carry-out.ts'
 import { keyOf } from './journal-records.ts'
 import { type Offered, parseOffered } from './offered.ts'
 import { reconnectDelayMs } from './reconnect-delay.ts'
-import { forget, report, sendKeptOutput } from './settle.ts'
+import { markSettled, report, sendKeptOutput } from './settle.ts'
 import { type AttemptKey, asObject, isAnother } from './transport.ts'
 
 /** Resolves when the agent is to stop. */
@@ -18,14 +18,14 @@ export async function workLoop(deps: CarryOutDeps): Promise<void> {
     try {
       await settleFinished(deps)
       const offered = await takeNext(deps)
-      await forgetOthers(deps, offered)
+      await settleOthers(deps, offered)
       if (offered === undefined) {
         await deps.transport.waitForWork(stopping)
         lastKey = ''
       } else {
-        // The same once more: the server does not take our word for its end. Patience keeps that from being a storm.
+        // The server hands out the same attempt again although it was reported: back off instead of looping.
         failures = keyOf(offered) === lastKey ? failures + 1 : 0
-        if (failures > 0) await rest(reconnectDelayMs(failures, backoff), undefined, { signal: stopping })
+        if (failures > 0) await sleep(reconnectDelayMs(failures, backoff), undefined, { signal: stopping })
         lastKey = keyOf(offered)
         await carryOut(deps, offered)
       }
@@ -33,17 +33,17 @@ export async function workLoop(deps: CarryOutDeps): Promise<void> {
       if (stopping.aborted || closing.aborted) return
       tell({ kind: 'fault', error })
       failures++
-      await rest(reconnectDelayMs(failures, backoff), undefined, { signal: stopping }).catch(() => undefined)
+      await sleep(reconnectDelayMs(failures, backoff), undefined, { signal: stopping }).catch(() => undefined)
     }
   }
 }
 
-/** Of an earlier life, or of a report that a stop cut short. */
+/** Outcomes from before a restart, or whose report was interrupted by a stop. */
 async function settleFinished(deps: CarryOutDeps): Promise<void> {
   for (const { jobId, attempt, queuedAt, outcome } of deps.journal.unsettled()) {
     if (outcome === undefined) continue
     const key = { jobId, attempt, queuedAt }
-    if (await isOfAnotherService(deps, key)) await forget(deps, key)
+    if (await isOfAnotherService(deps, key)) await markSettled(deps, key)
     else {
       await sendKeptOutput(deps, key, deps.closing)
       await report(deps, key, outcome)
@@ -51,7 +51,7 @@ async function settleFinished(deps: CarryOutDeps): Promise<void> {
   }
 }
 
-/** The service has an execution of this number, and it is not the one that was carried out. */
+/** The server has a different execution under this number. */
 async function isOfAnotherService(deps: CarryOutDeps, key: AttemptKey): Promise<boolean> {
   if (key.queuedAt === undefined) return false
   const fields = { executionNumber: key.attempt, includeJobDocument: false }
@@ -60,7 +60,7 @@ async function isOfAnotherService(deps: CarryOutDeps, key: AttemptKey): Promise<
   return typeof queuedAt === 'number' && isAnother(key, { queuedAt })
 }
 
-/** Whoever begins it leaves its name: so nobody else begins it again, and we know it again. */
+/** Records the agent's id with the start, so that no other agent starts the execution again. */
 async function takeNext(deps: CarryOutDeps): Promise<Offered | undefined> {
   const fields = { statusDetails: { agent: deps.journal.agentId } }
   const answer = await ask(deps, { name: 'start-next' }, fields, deps.stopping)
@@ -68,9 +68,9 @@ async function takeNext(deps: CarryOutDeps): Promise<Offered | undefined> {
   return parseOffered(answer.json, performance.now())
 }
 
-/** What is under way is handed out first: what is not handed out is not under way any more, whatever we waited for. */
-async function forgetOthers(deps: CarryOutDeps, offered: Offered | undefined): Promise<void> {
+/** The server hands out what is in progress first, so any other unsettled attempt is over. */
+async function settleOthers(deps: CarryOutDeps, offered: Offered | undefined): Promise<void> {
   for (const entry of deps.journal.unsettled()) {
-    if (offered === undefined || keyOf(entry) !== keyOf(offered)) await forget(deps, entry)
+    if (offered === undefined || keyOf(entry) !== keyOf(offered)) await markSettled(deps, entry)
   }
 }

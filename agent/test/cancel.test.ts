@@ -91,7 +91,7 @@ test('after a time-out the next attempt of the same execution is carried out', a
 test('by HTTP a cancel takes effect when the server has given the device up', async (t) => {
   const device = await newDeviceUnderTest(t, server)
   device.addHandler('lasting', lasting)
-  await device.start({ server: { by: 'http', url: server.http }, lookEveryMs: 50 })
+  await device.start({ server: { by: 'http', url: server.http }, pollEveryMs: 50 })
   const id = await device.trigger({ handler: 'lasting' })
   const [, ...running] = await device.untilOutput(id, pids)
   await device.cancel(id, true)

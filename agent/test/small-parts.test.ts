@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
 import { handlerEnvironment } from '../src/handler-environment.ts'
-import { News } from '../src/news.ts'
 import { readTokenFile } from '../src/read-token.ts'
 import { reconnectDelayMs } from '../src/reconnect-delay.ts'
 import { readResult } from '../src/result-file.ts'
 import { httpAddress, mqttAddress, webSocketAddress } from '../src/server-address.ts'
 import { details } from '../src/status-details.ts'
 import { callAt } from '../src/time-limit.ts'
+import { WakeUp } from '../src/wake-up.ts'
 
 test('the delay before a reconnect is anything up to a limit that doubles, and never more than the cap', () => {
   const backoff = { baseMs: 1000, capMs: 30_000 }
@@ -106,16 +106,16 @@ test('a time limit of more than a timer holds is kept', (t) => {
   }
 })
 
-test('news that came before anybody waited is not missed, and is told once', async () => {
-  const news = new News()
+test('a wake-up before the wait is not missed, and counts once', async () => {
+  const wakeUp = new WakeUp()
   const { signal } = new AbortController()
-  news.tell()
-  news.tell()
-  await news.wait(signal)
+  wakeUp.wake()
+  wakeUp.wake()
+  await wakeUp.wait(signal)
   const gone = new AbortController()
-  const waiting = news.wait(gone.signal)
+  const waiting = wakeUp.wait(gone.signal)
   gone.abort(new Error('enough'))
   await assert.rejects(waiting, /enough/)
-  news.tell()
-  await news.wait(signal)
+  wakeUp.wake()
+  await wakeUp.wait(signal)
 })

@@ -3,14 +3,25 @@
 
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { findSelf, self, selfError } from './api/self.ts'
-import { followEvents } from './live/live-events.ts'
+import {
+  endedBecause,
+  findSelf,
+  self,
+  selfError,
+  sessionNumber,
+  sessionRefused,
+  shownSelf,
+} from './api/self.ts'
+import { followWhileVisible } from './live/live-events.ts'
+import { refreshAll } from './live/refresher.ts'
 import { EmptyState } from './parts/empty-state.tsx'
 import { ErrorNote } from './parts/error-note.tsx'
 import { KeyHelp } from './parts/key-help.tsx'
 import { Navigation } from './parts/navigation.tsx'
+import { PageHeader } from './parts/page-header.tsx'
 import { navigate, path, search } from './router.ts'
-import { findRoute, type Route, type ScreenProps } from './routes.ts'
+import { findRoute, type Route, routes, type ScreenProps } from './routes.ts'
+import { useScopes } from './scopes.ts'
 import { SignInScreen, ticket } from './screens/sign-in.tsx'
 
 const signInPath = '/sign-in'
@@ -22,24 +33,37 @@ export function App() {
   }, [])
   if (selfError.value !== undefined) return <Unreachable />
   if (self.value === undefined) return null
-  if (self.value === null) return <SignInScreen onShown={goToSignIn} />
-  return <SignedIn />
+  // What somebody was typing when the session expired is still there after they have signed in again.
+  const isKept = self.value !== null || endedBecause.value === 'expired'
+  return (
+    <>
+      {isKept && (
+        <div class="session" hidden={self.value === null} key={sessionNumber.value}>
+          <SignedIn keyId={self.value?.keyId} />
+        </div>
+      )}
+      {self.value === null && <SignInScreen onShown={goToSignIn} />}
+    </>
+  )
 }
 
 /** Keeps the page the person was on, or wanted to open. */
 function goToSignIn(): void {
-  if (path.value === signInPath) return
+  if (path.value === signInPath || endedBecause.value === 'expired') return
   const here = `${path.value}${location.search}`
   navigate(here === '/' ? signInPath : `${signInPath}?next=${encodeURIComponent(here)}`, 'replace')
 }
 
-function SignedIn() {
+function SignedIn({ keyId }: { keyId: string | undefined }) {
+  const { can } = useScopes()
   useEffect(() => {
+    if (keyId === undefined) return
     if (path.value === signInPath) navigate(nextPath(search.value.get('next')), 'replace')
     const life = new AbortController()
-    void followEvents(life.signal)
+    if (can('READ')) followWhileVisible(keyId, sessionRefused, life.signal)
+    refreshAll() // nothing at first; after an expired session what could not be read
     return () => life.abort()
-  }, [])
+  }, [keyId])
   return (
     <>
       <a class="skip-link" href="#main">
@@ -62,8 +86,16 @@ function nextPath(next: string | null): string {
 }
 
 function Screen() {
-  const found = findRoute(path.value)
-  const loaded = useScreen(found?.route)
+  const { can } = useScopes()
+  const pathname = path.value
+  const found = findRoute(pathname)
+  const isAllowed = found?.route.scopes.some(can) ?? false
+  const loaded = useScreen(isAllowed ? found?.route : undefined)
+  // A key without READ has no use for the fleet: it begins with the first screen that it can use.
+  const first = routes.find(({ nav, scopes }) => nav && scopes.some(can))
+  useEffect(() => {
+    if (pathname === '/' && !isAllowed && first) navigate(first.path, 'replace')
+  }, [pathname, isAllowed, first])
   if (found === undefined) {
     return (
       <EmptyState icon="search" title="Page not found">
@@ -73,9 +105,22 @@ function Screen() {
       </EmptyState>
     )
   }
+  if (!isAllowed) return <NotAllowed route={found.route} />
   if (loaded.error !== undefined) return <ErrorNote error={loaded.error} onRetry={() => location.reload()} />
   if (loaded.Component === undefined) return null
-  return <loaded.Component key={path.value} route={found.route} params={found.params} />
+  return <loaded.Component key={pathname} route={found.route} params={found.params} />
+}
+
+function NotAllowed({ route: { title, scopes } }: { route: Route }) {
+  const own = shownSelf.value?.scopes ?? []
+  return (
+    <>
+      <PageHeader title={title} />
+      <EmptyState icon="keys" title={`This needs a key with the ${scopes.join(' or ')} scope`}>
+        <p>Yours has {own.length === 0 ? 'no scopes' : own.join(', ')}.</p>
+      </EmptyState>
+    </>
+  )
 }
 
 type Loaded = { Component?: ComponentType<ScreenProps>; error?: unknown }

@@ -14,8 +14,10 @@ export type Route = {
   path: string
   title: string
   load: () => Promise<Screen>
+  /** One of them is enough. */
+  scopes: readonly Scope[]
   /** In the navigation, in this order; `key` is what is pressed after `g`. */
-  nav?: { icon: IconName; key: string; scope: Scope; group: 'operate' | 'set up' }
+  nav?: { icon: IconName; key: string; group: 'operate' | 'set up' }
 }
 
 export const routes: Route[] = [
@@ -23,84 +25,108 @@ export const routes: Route[] = [
     name: 'fleet',
     path: '/',
     title: 'Fleet',
+    scopes: ['READ'],
     load: () => import('./screens/fleet.tsx'),
-    nav: { icon: 'fleet', key: 'f', scope: 'READ', group: 'operate' },
+    nav: { icon: 'fleet', key: 'f', group: 'operate' },
   },
   {
     name: 'trigger',
     path: '/trigger',
     title: 'Trigger',
+    scopes: ['TRIGGER'],
     load: () => import('./screens/trigger.tsx'),
-    nav: { icon: 'trigger', key: 't', scope: 'TRIGGER', group: 'operate' },
+    nav: { icon: 'trigger', key: 't', group: 'operate' },
   },
   {
     name: 'runs',
     path: '/runs',
     title: 'Runs',
+    scopes: ['READ'],
     load: () => import('./screens/runs.tsx'),
-    nav: { icon: 'runs', key: 'r', scope: 'READ', group: 'operate' },
+    nav: { icon: 'runs', key: 'r', group: 'operate' },
   },
-  { name: 'run', path: '/runs/:runId', title: 'Run', load: () => import('./screens/run.tsx') },
+  {
+    name: 'run',
+    path: '/runs/:runId',
+    title: 'Run',
+    scopes: ['READ'],
+    load: () => import('./screens/run.tsx'),
+  },
   {
     name: 'executions',
     path: '/executions',
     title: 'Executions',
+    scopes: ['READ'],
     load: () => import('./screens/executions.tsx'),
-    nav: { icon: 'executions', key: 'e', scope: 'READ', group: 'operate' },
+    nav: { icon: 'executions', key: 'e', group: 'operate' },
   },
   {
     name: 'execution',
     path: '/executions/:jobExecutionId',
     title: 'Execution',
+    scopes: ['READ'],
     load: () => import('./screens/execution.tsx'),
   },
   {
     name: 'devices',
     path: '/devices',
     title: 'Devices',
+    scopes: ['READ'],
     load: () => import('./screens/devices.tsx'),
-    nav: { icon: 'devices', key: 'd', scope: 'READ', group: 'operate' },
+    nav: { icon: 'devices', key: 'd', group: 'operate' },
   },
   {
     name: 'device',
     path: '/devices/:deviceId',
     title: 'Device',
+    scopes: ['READ'],
     load: () => import('./screens/device.tsx'),
   },
   {
     name: 'jobs',
     path: '/jobs',
     title: 'Jobs',
+    scopes: ['READ'],
     load: () => import('./screens/jobs.tsx'),
-    nav: { icon: 'jobs', key: 'j', scope: 'READ', group: 'set up' },
+    nav: { icon: 'jobs', key: 'j', group: 'set up' },
   },
-  { name: 'job', path: '/jobs/:jobName', title: 'Job', load: () => import('./screens/job.tsx') },
+  {
+    name: 'job',
+    path: '/jobs/:jobName',
+    title: 'Job',
+    scopes: ['READ'],
+    load: () => import('./screens/job.tsx'),
+  },
   {
     name: 'webhooks',
     path: '/webhooks',
     title: 'Webhooks',
+    scopes: ['READ'],
     load: () => import('./screens/webhooks.tsx'),
-    nav: { icon: 'webhooks', key: 'w', scope: 'READ', group: 'set up' },
+    nav: { icon: 'webhooks', key: 'w', group: 'set up' },
   },
   {
     name: 'webhook',
     path: '/webhooks/:webhookName',
     title: 'Webhook',
+    scopes: ['READ'],
     load: () => import('./screens/webhook.tsx'),
   },
   {
     name: 'enrollments',
     path: '/enrollments',
     title: 'Enrollments',
+    scopes: ['READ'],
     load: () => import('./screens/enrollments.tsx'),
-    nav: { icon: 'enrollments', key: 'n', scope: 'READ', group: 'set up' },
+    nav: { icon: 'enrollments', key: 'n', group: 'set up' },
   },
   {
     name: 'keys',
     path: '/keys',
     title: 'Keys',
+    scopes: ['READ', 'MANAGE', 'ADMIN'],
     load: () => import('./screens/keys.tsx'),
-    nav: { icon: 'keys', key: 'k', scope: 'READ', group: 'set up' },
+    nav: { icon: 'keys', key: 'k', group: 'set up' },
   },
 ]
 

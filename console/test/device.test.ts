@@ -122,6 +122,19 @@ test('its queue in order and its last executions follow what happens, and the st
   await page.waitForURL(`${server.http}/executions/${ids[1]}`)
 })
 
+test('the queue names the attempt that comes next', async (t) => {
+  await server.call('PUT', '/job/api/jobs/flaky', { body: { retry: { max: 2, backoffSeconds: 600 } } })
+  const device = await newDevice(server, 'retrying')
+  const [{ jobExecutionId }] = (await server.trigger('flaky', ['retrying'])).json
+  await device.startNext()
+  await device.update(jobExecutionId, 'FAILED')
+  const page = await openSignedIn(t, server, '/devices/retrying')
+  await page
+    .locator('.queue')
+    .getByText(/^attempt 2 in /)
+    .waitFor()
+})
+
 test('devices are filtered, found by a part of their id, and picked for a trigger', async (t) => {
   for (const deviceId of ['gate-1', 'gate-2', 'far-gate']) {
     await server.call('PUT', `/job/api/devices/${deviceId}`, { body: { tags: ['gates'] } })

@@ -131,6 +131,15 @@ test('each attempt has its own output, and the newest is shown', async (t) => {
   await page.getByText('first words').waitFor()
 })
 
+test('the reason of a failure is beside the state, and the key that triggered has its name', async (t) => {
+  const { device, id } = await launch('reasoned')
+  await device.startNext()
+  await device.update(id, 'FAILED', { statusDetails: { reason: 'disk full' } })
+  const page = await openSignedIn(t, server, `/executions/${id}`)
+  await page.locator('.page-header').getByText('disk full').waitFor()
+  await page.getByRole('region', { name: 'Timeline' }).getByText('Triggered, by key “admin”').waitFor()
+})
+
 test('the page goes on after a restart of the server, and its output misses nothing', async (t) => {
   const own = await openOwnServer(t)
   await own.call('PUT', '/job/api/jobs/collect', { body: {} })

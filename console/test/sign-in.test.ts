@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from './browser-test.ts'
 import { openPage } from './open-browser.ts'
-import { openConsole, openOwner, waitUntilLive } from './open-console.ts'
+import { openConsole, openOwner, openSharedServer, openWithKey, waitUntilLive } from './open-console.ts'
 
 test('a key signs in, to where the person wanted to go, and signing out ends it', async (t) => {
   const server = await openOwner()
@@ -89,4 +89,33 @@ test('a link to another site does not lead there after the sign-in', async (t) =
     await waitUntilLive(page)
     await page.waitForURL(`${server.http}/`)
   }
+})
+
+test('a key of each single scope lands on a screen that it can use', async (t) => {
+  const server = await openSharedServer()
+  for (const [scope, path, heading] of [
+    ['TRIGGER', '/trigger', 'Trigger'],
+    ['MANAGE', '/keys', 'Keys'],
+    ['ADMIN', '/keys', 'Keys'],
+  ] as const) {
+    const { apiKey } = await server.newKey([scope])
+    const page = await openPage(t)
+    await page.goto(server.http)
+    await page.getByLabel('API key').fill(apiKey)
+    await page.keyboard.press('Enter')
+    await page.waitForURL(server.http + path)
+    await page.getByRole('heading', { name: heading, exact: true }).waitFor()
+    const screens = page.getByRole('navigation', { name: 'Screens' })
+    assert.deepEqual(await screens.getByRole('link').allTextContents(), [heading], scope)
+    assert.equal(await page.getByText('reconnecting').count(), 0)
+    assert.equal(await page.getByRole('alert').count(), 0)
+  }
+})
+
+test('a key that may only read gets no trigger form, not even by its address', async (t) => {
+  const server = await openOwner()
+  const { apiKey } = await server.newKey(['READ'])
+  const page = await openWithKey(t, server, apiKey, { path: '/trigger?jobName=restart&deviceId=a' })
+  await page.getByText('This needs a key with the TRIGGER scope').waitFor()
+  assert.equal(await page.getByRole('main').getByRole('button').count(), 0)
 })

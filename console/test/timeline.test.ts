@@ -73,7 +73,7 @@ test('attempts, the backoff between them, a cancel, and a device that was away w
   assert.deepEqual(described({ history, presence: [online(10, false), online(40, true)] }), [
     'ready 0-1',
     'running 1-61 away 30',
-    'ready 61-70',
+    'backoff 61-70',
     'running 70-80',
     'canceling 80-82',
   ])

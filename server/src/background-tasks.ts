@@ -59,9 +59,9 @@ export function startBackground(deps: BackgroundDeps, dispatcher: Dispatcher): B
 /** Additional tasks with several nodes. */
 export function runAmongNodes(background: Background, life: NodeLife): void {
   background.every(heartbeatEveryMs, 'send heartbeat', () => life.beat())
-  background.every(heartbeatEveryMs, 'remove dead nodes', () => life.forgetDeadNodes())
+  background.every(heartbeatEveryMs, 'remove dead nodes', () => life.removeDeadNodes())
   background.every(heartbeatEveryMs, 'assign webhooks to nodes', () => life.shareWebhooks())
-  background.every(eventsEveryMs, 'poll for events', async () => life.lookForEvents())
+  background.every(eventsEveryMs, 'poll for events', async () => life.pollEvents())
   background.every(sweepEveryMs, 'close stale connections', () => life.closeStaleSessions())
   background.every(seenEveryMs, 'record when devices were last seen', () => life.recordSeen())
 }

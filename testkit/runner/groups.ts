@@ -5,6 +5,9 @@ import { globSync } from 'node:fs'
 
 export type Group = { name: string; files: string[]; env: Record<string, string> }
 
+/** What compares rates runs after everything else, with the machine to itself. */
+export const isExclusive = ({ name }: Group) => name.startsWith('server/test/abuse')
+
 /** Folders (with their subfolders) and single files whose tests share a process. */
 const shared = [
   'contract/test',

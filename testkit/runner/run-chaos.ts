@@ -1,5 +1,6 @@
 // `npm run test:chaos`: every test that has a size or a seed, at its full size.
 // `npm run test:seeds -- --seeds 20`: the same tests at the size of `npm test`, with one seed after the other.
+// Paths behind it run only what is below them: npm run test:chaos -- server/test/nodes
 
 import { spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
@@ -10,7 +11,8 @@ import { parseArgs } from 'node:util'
 const root = join(import.meta.dirname, '../..')
 const runner = join(import.meta.dirname, 'run-tests.ts')
 
-const { values } = parseArgs({
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
     size: { type: 'string', default: 'chaos' },
     seeds: { type: 'string', default: '1' },
@@ -21,6 +23,8 @@ const { values } = parseArgs({
 function findFiles(): string[] {
   const isRandom = /@jobcast\/testkit\/test-(size|seed)|\/exercise-store\.ts/
   return globSync('*/test/**/*.test.ts', { cwd: root })
+    .map((file) => file.replaceAll('\\', '/'))
+    .filter((file) => positionals.length === 0 || positionals.some((path) => file.startsWith(path)))
     .filter((file) => isRandom.test(readFileSync(join(root, file), 'utf8')))
     .sort()
 }

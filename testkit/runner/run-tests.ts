@@ -3,14 +3,14 @@
 
 import { join } from 'node:path'
 import { globalSetup, globalTeardown } from '../src/global-setup.ts'
-import { findGroups, type Group } from './groups.ts'
+import { findGroups, type Group, isExclusive } from './groups.ts'
 import { type Outcome, runGroup } from './run-group.ts'
 
 const root = join(import.meta.dirname, '../..')
 /** On two cores one of three waits most of the time: for a process to start, for a clock, for the disk. */
-const atOnce = 3
+const sharedAtOnce = 3
 
-async function runAll(groups: Group[]): Promise<Outcome[]> {
+async function runAll(groups: Group[], atOnce: number): Promise<Outcome[]> {
   const waiting = [...groups]
   const outcomes: Outcome[] = []
   const work = async () => {
@@ -47,7 +47,14 @@ if (groups.length === 0) {
   process.exit(1)
 }
 await globalSetup()
-const outcomes = await runAll(groups).finally(globalTeardown)
+const outcomes = [
+  ...(await runAll(
+    groups.filter((group) => !isExclusive(group)),
+    sharedAtOnce,
+  )),
+  ...(await runAll(groups.filter(isExclusive), 1)),
+]
+await globalTeardown()
 const failing = outcomes.filter(({ isGood }) => !isGood)
 for (const { group } of failing) console.log(`failed: ${group.name}`)
 console.log(`${((performance.now() - startedAt) / 1000).toFixed(0)} s`)

@@ -3,6 +3,7 @@
 
 import type { Page } from '@jobcast/client'
 import { signal } from '@preact/signals'
+import { noteRefusal } from './refusal.ts'
 
 export type ListSource<T> = {
   key: readonly unknown[]
@@ -93,7 +94,9 @@ export class PagedList<T> {
     this.#set({ isLoading: true, error: undefined })
     const loading = work(signal)
       .catch((error: unknown) => {
-        if (!signal.aborted) this.#set({ error })
+        if (signal.aborted) return
+        noteRefusal(error)
+        this.#set({ error })
       })
       .finally(() => {
         if (this.#loading === loading) this.#loading = undefined

@@ -1,9 +1,10 @@
-// Who is signed in: the key of this session. Undefined while loading, null when signed out.
+// Who is signed in: the key of this session. Undefined while loading, null when signed out. All tabs share the session.
 
-import { type ApiKey, isJobcastError, type SignIn } from '@jobcast/client'
+import type { ApiKey, SignIn } from '@jobcast/client'
 import { signal } from '@preact/signals'
 import { jobcast } from './client.ts'
 import { queryClient } from './query-client.ts'
+import { isRefusal, noteRefusal, onRefusal } from './refusal.ts'
 import { clearLists } from './use-list.ts'
 
 export const self = signal<ApiKey | null | undefined>(undefined)
@@ -11,50 +12,81 @@ export const self = signal<ApiKey | null | undefined>(undefined)
 /** Why the request for the signed-in key failed. */
 export const selfError = signal<unknown>(undefined)
 
-/** A script cannot see the cookie; this flag only tells whether asking makes sense. */
-const signedInBefore = 'jobcast-signed-in'
+/** Why a session that was open in this tab has ended. An expired one can be continued: its screen is kept. */
+export const endedBecause = signal<'expired' | 'signed out' | undefined>(undefined)
+
+/** Of the session on the screen, also while it is hidden because it has expired. */
+export const shownSelf = signal<ApiKey | undefined>(undefined)
+
+/** Counts the sessions that cannot continue the one before. */
+export const sessionNumber = signal(0)
+
+/** A script cannot see the cookie; this holds the key's ID, and tells other tabs when it changes. */
+const signedInKey = 'jobcast-signed-in'
 
 export async function findSelf(): Promise<void> {
-  if (localStorage.getItem(signedInBefore) === null) {
+  if (localStorage.getItem(signedInKey) === null) {
     self.value = null
     return
   }
   try {
     selfError.value = undefined
-    self.value = await jobcast.keys.self()
+    begin(await jobcast.keys.self())
   } catch (error) {
-    if (isRefusal(error)) endSession()
+    if (isRefusal(error)) endSession('expired')
     else selfError.value = error
   }
 }
 
 export async function signIn(by: SignIn): Promise<void> {
   const key = await jobcast.session.signIn(by)
-  queryClient.clear()
-  clearLists()
-  localStorage.setItem(signedInBefore, 'yes')
+  localStorage.setItem(signedInKey, key.keyId)
+  begin(key)
+}
+
+function begin(key: ApiKey): void {
+  // Another owner must not see what the session before has left.
+  if (shownSelf.value?.ownerId !== key.ownerId || endedBecause.value !== 'expired') forgetAll()
+  shownSelf.value = key
+  endedBecause.value = undefined
   self.value = key
 }
 
 export async function signOut(): Promise<void> {
   await jobcast.session.signOut()
-  endSession()
+  endSession(undefined)
 }
 
-/** The session has ended on the server: nothing of it may stay on the screen. */
-export function endSession(): void {
+function endSession(because: 'expired' | 'signed out' | undefined): void {
+  const wasOpen = self.value !== null && self.value !== undefined
+  endedBecause.value = wasOpen ? because : undefined
   self.value = null
-  localStorage.removeItem(signedInBefore)
+  localStorage.removeItem(signedInKey)
+  if (endedBecause.value !== 'expired') forgetAll()
+}
+
+/** Nothing that was read may be seen by whoever comes next. */
+function forgetAll(): void {
   queryClient.clear()
   clearLists()
+  shownSelf.value = undefined
+  sessionNumber.value++
 }
+
+/** A request of this session was refused. */
+export function sessionRefused(): void {
+  if (self.value) endSession('expired')
+}
+onRefusal(sessionRefused)
 
 queryClient.getQueryCache().subscribe((change) => {
-  if (change.type === 'updated' && change.action.type === 'error' && isRefusal(change.action.error))
-    endSession()
+  if (change.type === 'updated' && change.action.type === 'error') noteRefusal(change.action.error)
 })
 
-/** The session or its key is no longer valid, as opposed to a missing scope. */
-export function isRefusal(error: unknown): boolean {
-  return isJobcastError(error, 'J-802', 'J-803', 'J-808')
-}
+// Another tab has signed out, or in: the cookie is the same for all of them.
+window.addEventListener('storage', ({ key, newValue }) => {
+  if (key !== signedInKey) return
+  if (newValue === null) {
+    if (self.value) endSession('signed out')
+  } else if (self.value?.keyId !== newValue) void findSelf()
+})

@@ -1,6 +1,7 @@
 // Something that a person does: it is under way, has failed, or is done.
 
 import { useState } from 'preact/hooks'
+import { noteRefusal } from './refusal.ts'
 
 export type Action<Args extends unknown[]> = {
   run: (...args: Args) => Promise<void>
@@ -21,6 +22,7 @@ export function useAction<Args extends unknown[]>(work: (...args: Args) => Promi
         await work(...args)
         setState({ isRunning: false, error: undefined })
       } catch (error) {
+        noteRefusal(error)
         setState({ isRunning: false, error })
       }
     },

@@ -1,21 +1,15 @@
-// The event stream of this tab: it invalidates what events affect, and hands each batch of events to its listeners. It
-// reconnects automatically.
+// Events in this tab: they invalidate what they affect, and go to listeners in batches. They come from the one stream of
+// all tabs, while this one is visible.
 
-import { isJobcastError, type JobcastEvent } from '@jobcast/client'
+import type { JobcastEvent } from '@jobcast/client'
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { jobcast } from '../api/client.ts'
-import { endSession, isRefusal } from '../api/self.ts'
 import { affectedKeys } from './affected-keys.ts'
+import type { TabMessage } from './events-worker.ts'
+import { type Connection, followEvents, type StreamUpdate } from './follow-events.ts'
 import { refresh, refreshAll } from './refresher.ts'
 
-export type Connection = 'connecting' | 'live' | 'reconnecting'
-
 export const connection = signal<Connection>('connecting')
-
-/** Events of this interval form one batch. */
-const batchMs = 100
-const reconnectMs = 2000
 
 type Listener = (events: JobcastEvent[]) => void
 const listeners = new Set<Listener>()
@@ -28,48 +22,71 @@ export function useEvents(listener: Listener): void {
   }, [listener])
 }
 
-/** Until the signal aborts or the session ends. */
-export async function followEvents(abort: AbortSignal): Promise<void> {
-  let wasOpen = false
-  while (!abort.aborted) {
-    try {
-      for await (const event of jobcast.events({
-        signal: abort,
-        onOpen: () => {
-          if (wasOpen) refreshAll()
-          wasOpen = true
-          connection.value = 'live'
-        },
-        onResume: () => {
-          connection.value = 'live'
-          refreshAll() // what failed to be read meanwhile
-        },
-        onReconnect: () => {
-          connection.value = 'reconnecting'
-        },
-      })) {
-        take(event)
-      }
-    } catch (error) {
-      if (abort.aborted) return
-      if (isRefusal(error)) return endSession()
-      // J-306: the position in the log is no longer retained. The next stream begins with what happens from now on.
-      connection.value = 'reconnecting'
-      if (!isJobcastError(error, 'J-306')) await new Promise((resolve) => setTimeout(resolve, reconnectMs))
-    }
+/** While the tab is visible, until the signal. */
+export function followWhileVisible(keyId: string, onRefused: () => void, end: AbortSignal): void {
+  let source: Source | undefined
+  const take = (update: StreamUpdate) => (update.kind === 'refused' ? onRefused() : apply(update))
+  const stop = () => {
+    source?.close()
+    source = undefined
+  }
+  const start = () => {
+    source ??= openSource(keyId, take)
+  }
+  const onVisibility = () => {
+    if (document.visibilityState === 'hidden') return stop()
+    if (source === undefined) refreshAll() // what happened meanwhile was not followed
+    start()
+  }
+  const listen = { signal: end }
+  document.addEventListener('visibilitychange', onVisibility, listen)
+  // A page that is left for another one, perhaps to come back to it.
+  window.addEventListener('pagehide', stop, listen)
+  window.addEventListener('pageshow', ({ persisted }) => persisted && onVisibility(), listen)
+  end.addEventListener('abort', stop, { once: true })
+  if (document.visibilityState !== 'hidden') start()
+}
+
+type Source = { close: () => void }
+
+/** Where there is no shared worker (Chrome on Android), the tab has a stream of its own. */
+function openSource(keyId: string, take: (update: StreamUpdate) => void): Source {
+  if (typeof SharedWorker === 'undefined') return openOwnStream(take)
+  const worker = new SharedWorker(new URL('./events-worker.ts', import.meta.url), {
+    type: 'module',
+    name: 'jobcast-events',
+  })
+  let own: Source | undefined
+  worker.onerror = () => {
+    own ??= openOwnStream(take)
+  }
+  worker.port.onmessage = ({ data }: MessageEvent<StreamUpdate>) => take(data)
+  worker.port.postMessage({ kind: 'join', keyId } satisfies TabMessage)
+  return {
+    close() {
+      worker.port.postMessage({ kind: 'leave' } satisfies TabMessage)
+      worker.port.close()
+      own?.close()
+    },
   }
 }
 
-let batch: JobcastEvent[] = []
-
-function take(event: JobcastEvent): void {
-  batch.push(event)
-  if (batch.length === 1) setTimeout(deliverBatch, batchMs)
+function openOwnStream(take: (update: StreamUpdate) => void): Source {
+  const life = new AbortController()
+  void followEvents(life.signal, take)
+  return { close: () => life.abort() }
 }
 
-function deliverBatch(): void {
-  const events = batch
-  batch = []
-  refresh(events.flatMap(affectedKeys))
-  for (const listener of listeners) listener(events)
+function apply(update: Exclude<StreamUpdate, { kind: 'refused' }>): void {
+  switch (update.kind) {
+    case 'connection':
+      connection.value = update.connection
+      return
+    case 'gap':
+      refreshAll()
+      return
+    case 'events':
+      refresh(update.events.flatMap(affectedKeys))
+      for (const listener of listeners) listener(update.events)
+  }
 }

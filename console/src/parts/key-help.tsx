@@ -13,8 +13,8 @@ const secondKeyWithinMs = 1500
 
 export function KeyHelp() {
   const { can } = useScopes()
-  const reachable = routes.flatMap(({ nav, path, title }) =>
-    nav && can(nav.scope) ? [{ ...nav, path, title }] : [],
+  const reachable = routes.flatMap(({ nav, path, title, scopes }) =>
+    nav && scopes.some(can) ? [{ ...nav, path, title }] : [],
   )
   useEffect(() => {
     let gPressedAt = Number.NEGATIVE_INFINITY

@@ -15,7 +15,7 @@ const isMenuOpen = signal(false)
 
 export function Navigation() {
   const { can } = useScopes()
-  const offered = routes.filter(({ nav }) => nav && can(nav.scope))
+  const offered = routes.filter(({ nav, scopes }) => nav && scopes.some(can))
   return (
     <header class={`side ${isMenuOpen.value ? 'open' : ''}`}>
       <div class="brand">
@@ -77,6 +77,8 @@ function NavLink({ route: { path: href, title, nav } }: { route: Route }) {
 const connectionWords = { connecting: 'connecting', live: 'live', reconnecting: 'reconnecting' }
 
 function ConnectionState() {
+  const { can } = useScopes()
+  if (!can('READ')) return null // events cannot be followed
   return (
     <span class={`connection ${connection.value}`} role="status">
       {connectionWords[connection.value]}

@@ -18,6 +18,7 @@ import { JsonView } from './execution/json-view.tsx'
 import { OutputView } from './execution/output-view.tsx'
 import { spansOf } from './execution/timeline.ts'
 import { TimelineView } from './execution/timeline-view.tsx'
+import { useActorNames } from './execution/use-actor-names.ts'
 import { usePresence } from './execution/use-presence.ts'
 
 export default function ExecutionScreen({ params }: { params: { jobExecutionId?: string } }) {
@@ -60,13 +61,14 @@ function WholeExecution({ execution }: { execution: Execution }) {
 }
 
 function About({
-  execution: { jobExecutionId, runId, deviceId, execState, attempt, launchedAt },
+  execution: { jobExecutionId, runId, deviceId, execState, attempt, launchedAt, statusDetails },
 }: {
   execution: Execution
 }) {
   return (
     <span class="execution-about">
       <StateBadge state={execState} />
+      {statusDetails.reason && <strong class="reason">{statusDetails.reason}</strong>}
       <span>
         Execution {jobExecutionId} of <a href={`/runs/${runId}`}>run {runId}</a>
         {attempt > 1 && `, attempt ${attempt}`}, launched <RelativeTime at={launchedAt} />, on{' '}
@@ -82,6 +84,7 @@ function Life({ execution, history }: { execution: Execution; history: Transitio
   const device = useQuery(queries.device(deviceId))
   const earlier = useQuery(queries.executionsBefore(execution))
   const presence = usePresence(deviceId, launchedAt)
+  const nameOf = useActorNames()
   const now = useSeconds(!isEnd(execState))
   const spans = spansOf({
     history,
@@ -101,7 +104,7 @@ function Life({ execution, history }: { execution: Execution; history: Transitio
           {withLocalTimes(explanation.data.text)}
         </p>
       )}
-      <TimelineView spans={spans} history={history} />
+      <TimelineView spans={spans} history={history} nameOf={nameOf} />
     </section>
   )
 }
@@ -144,6 +147,7 @@ function Content({ execution }: { execution: Execution }) {
 }
 
 function History({ items }: { items: Transition[] }) {
+  const nameOf = useActorNames()
   return (
     <section class="panel history" aria-labelledby="history">
       <header>
@@ -175,7 +179,7 @@ function History({ items }: { items: Transition[] }) {
                   <StateBadge state={step.to} />
                 </td>
                 <td>{step.attempt}</td>
-                <td>{step.actor}</td>
+                <td>{nameOf(step.actor)}</td>
               </tr>
             ))}
           </tbody>

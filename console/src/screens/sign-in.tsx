@@ -1,8 +1,9 @@
 // Sign-in: by an API key, or by a ticket in the link that `npm start` prints.
 
 import { signal } from '@preact/signals'
-import { useEffect, useState } from 'preact/hooks'
-import { self, signIn } from '../api/self.ts'
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { endedBecause, self, signIn } from '../api/self.ts'
 import { useAction } from '../api/use-action.ts'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { TextField } from '../parts/field.tsx'
@@ -42,7 +43,7 @@ export function SignInScreen({ onShown }: { onShown: () => void }) {
   }, [waiting, byTicket.run])
   if (byTicket.isRunning || waiting !== undefined) return <main class="alone" aria-busy="true" />
   return (
-    <main class="alone">
+    <SignInFrame>
       <form
         class="sign-in"
         onSubmit={(event) => {
@@ -54,6 +55,7 @@ export function SignInScreen({ onShown }: { onShown: () => void }) {
           <Mark />
           Sign in to Jobcast
         </h1>
+        {endedBecause.value !== undefined && <p role="status">{endings[endedBecause.value]}</p>}
         {byTicket.error !== undefined && byKey.error === undefined && (
           <div class="error-note" role="alert">
             <p>
@@ -78,6 +80,32 @@ export function SignInScreen({ onShown }: { onShown: () => void }) {
           Sign in
         </button>
       </form>
-    </main>
+    </SignInFrame>
+  )
+}
+
+const endings = {
+  expired: 'Your session has expired. Sign in to continue where you were.',
+  'signed out': 'You signed out in another tab.',
+}
+
+/** Over the kept screen of an expired session it is a modal dialog: that screen may have one open, too. */
+function SignInFrame({ children }: { children: ComponentChildren }) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const isOverlay = endedBecause.value === 'expired'
+  useEffect(() => {
+    if (isOverlay) dialog.current?.showModal()
+  }, [isOverlay])
+  const frame = <main class="alone">{children}</main>
+  if (!isOverlay) return frame
+  return (
+    <dialog
+      ref={dialog}
+      class="sign-in-overlay"
+      aria-label="Sign in"
+      onCancel={(event) => event.preventDefault()}
+    >
+      {frame}
+    </dialog>
   )
 }

@@ -1,4 +1,4 @@
-// Lets the clocks of executions run out: expiry, time-outs, deadlines, retries, cancels that were not confirmed.
+// Applies the due clocks of executions: expiry, time-outs, deadlines, retries, cancels that were not confirmed.
 
 import type { Moment } from '../domain/execution.ts'
 import { type NotifyDeps, notifyTaken } from '../domain/notify-moved.ts'
@@ -10,7 +10,7 @@ export type ClockDeps = NotifyDeps & {
   stopping: AbortSignal
 }
 
-/** In batches: between two of them the store gets to everybody else. */
+/** In batches, so that the store serves other callers in between. */
 export async function fireClocks(deps: ClockDeps): Promise<void> {
   for (let more = true; more && !deps.stopping.aborted; ) {
     const fired = await deps.store.fireClocks(deps.moment())

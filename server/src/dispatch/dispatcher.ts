@@ -1,7 +1,7 @@
-// Tells connected devices what waits for them. It compares what a device can see now with what it was told last:
-// so a doubled wake-up tells nothing twice, and one that got lost is made up for by the next look.
+// Notifies connected devices of their queued executions. It compares a device's queue with what the device was last
+// notified of, so a duplicate wake-up sends nothing twice, and the next sweep makes up for a lost one.
 
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   type DeviceLink,
   type DeviceSession,
@@ -20,38 +20,38 @@ import type { ChangeSignal } from '../state/change-signal.ts'
 import type { Deliveries } from '../state/deliveries.ts'
 import type { Documents } from '../state/documents.ts'
 import type { Presence } from '../state/presence.ts'
-import { Told } from './told.ts'
+import { NoticeState } from './notice-state.ts'
 
 export type DispatcherDeps = {
   store: Pick<Store, 'readQueues'>
   documents: Documents
   deliveries: Deliveries
   presence: Presence
-  /** Told, by the device, when its queue has changed: for those that wait by HTTP. */
+  /** Signals, keyed by device, that a queue has changed: wakes devices that long-poll over HTTP. */
   queues: ChangeSignal<string>
   clock: () => SteadyInstant
   /** A device has connected, at this instant. */
   onOpened?: (device: DeviceKey, since: SteadyInstant) => void
-  /** A look at queues failed; it is made again. */
+  /** Reading queues failed; the next sweep retries. */
   onFailure: (error: unknown) => void
 }
 
-// Devices that are told, or looked at, before others get their turn on the event loop.
-const devicesPerTurn = 250
-// Most devices ask when they have subscribed, and some would begin twice if they were told as well.
+// Devices notified, or read from the store, before yielding to the event loop.
+const devicesPerBatch = 250
+// Most devices request their queue right after subscribing; a notification on top would start some of them twice.
 const greetAfterMs = 1000
-// Far more than the clocks of two nodes may differ.
+// Far longer than the clocks of two nodes may differ.
 const elsewhereMs = 10_000
 
 export class Dispatcher implements DeviceLink, DeviceSessions {
   readonly #deps: DispatcherDeps
-  readonly #told = new ByDevice<Told>()
-  /** Those to look at, one after the other. A device is in it once, however often it is woken. */
-  readonly #awake = new Set<Told>()
-  /** Since when those that have connected to other nodes have their sessions there. */
+  readonly #notices = new ByDevice<NoticeState>()
+  /** Devices whose queue is to be read. A device is in it once, however often it is woken. */
+  readonly #awake = new Set<NoticeState>()
+  /** Devices that recently connected to another node, and since when. */
   #elsewhere = new ByDevice<{ device: DeviceKey; since: SteadyInstant }>()
-  #working: Promise<void> | undefined
-  /** Runs are told one after the other, each in slices. */
+  #reading: Promise<void> | undefined
+  /** Runs are announced one after another, each in batches. */
   #launching: Promise<void> = Promise.resolve()
   #launches = 0
 
@@ -60,11 +60,11 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
   }
 
   open(session: DeviceSession): void {
-    const before = this.#told.get(session.device)
-    // The clocks of nodes agree but for milliseconds; a device may be quicker than that, and its newest session counts.
+    const before = this.#notices.get(session.device)
+    // Node clocks may differ by milliseconds, and a device may reconnect faster than that; its newest session must win.
     const elsewhere = this.#elsewhere.get(session.device)
     const since = latest(this.#deps.clock(), elsewhere && laterBy(1, elsewhere.since))
-    this.#told.set(session.device, new Told(session, since))
+    this.#notices.set(session.device, new NoticeState(session, since))
     this.#deps.presence.connect(session, since)
     this.#deps.onOpened?.(session.device, since)
     if (before) {
@@ -75,30 +75,30 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
   }
 
   leave(session: DeviceSession): void {
-    const told = this.#toldOf(session)
-    if (told === undefined) return
-    this.#forget(told)
-    this.#deps.presence.disconnect(session, told.since)
+    const notices = this.#noticesOf(session)
+    if (notices === undefined) return
+    this.#remove(notices)
+    this.#deps.presence.disconnect(session, notices.since)
   }
 
   greet(session: DeviceSession): void {
-    const told = this.#toldOf(session)
-    if (told === undefined) return
-    clearTimeout(told.greeting)
-    told.greeting = setTimeout(() => {
-      told.greeting = undefined
+    const notices = this.#noticesOf(session)
+    if (notices === undefined) return
+    clearTimeout(notices.greeting)
+    notices.greeting = setTimeout(() => {
+      notices.greeting = undefined
       this.refresh(session)
     }, greetAfterMs)
-    told.greeting.unref()
+    notices.greeting.unref()
   }
 
   answered(session: DeviceSession, seen: SeenQueue): void {
-    this.#toldOf(session)?.see(seen)
+    this.#noticesOf(session)?.see(seen)
   }
 
   refresh(session: DeviceSession): void {
-    const told = this.#toldOf(session)
-    if (told) this.#wake(told)
+    const notices = this.#noticesOf(session)
+    if (notices) this.#wake(notices)
   }
 
   delivered(jobExecutionIds: readonly number[]): void {
@@ -107,13 +107,13 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
 
   wake(devices: Iterable<DeviceKey>): void {
     for (const device of devices) {
-      this.#tellWaiting(device)
-      const told = this.#told.get(device)
-      if (told) this.#wake(told)
+      this.#notifyWaiting(device)
+      const notices = this.#notices.get(device)
+      if (notices) this.#wake(notices)
     }
   }
 
-  /** To be called before a run is read that another node has made: whoever is woken from now on may have ended it. */
+  /** Call before reading a run that another node launched: a device woken after this may already have ended it. */
   beginLaunch(): number {
     return ++this.#launches
   }
@@ -121,220 +121,219 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
   launched(ownerNo: number, run: LaunchedRun, launch = this.beginLaunch()): void {
     if (!this.hasListeners) return
     this.#launching = this.#launching
-      .then(() => this.#tellRun(ownerNo, run, launch))
+      .then(() => this.#notifyRun(ownerNo, run, launch))
       .catch((error: unknown) => this.#deps.onFailure(error))
   }
 
   withdraw(device: DeviceKey, jobExecutionId: number): void {
-    const session = this.#told.get(device)?.session
+    const session = this.#notices.get(device)?.session
     if (session?.wants.cancel) session.send({ kind: 'cancel', jobExecutionId, deadlineSeconds: 0 }, [])
   }
 
   disconnect(device: DeviceKey): void {
-    this.#told.get(device)?.session.close('credential-void')
-    this.#deps.presence.leaveByHttp(device)
-    // One that waits by HTTP looks again, and whether it is still let in.
+    this.#notices.get(device)?.session.close('credential-void')
+    this.#deps.presence.disconnectHttp(device)
+    // A device that long-polls over HTTP re-checks its queue and its credential.
     this.#deps.queues.tell([deviceText(device)])
   }
 
-  /** Whether there is anybody to be told of a run. */
+  /** Whether any device on this node could be notified of a run. */
   get hasListeners(): boolean {
-    return this.#told.size > 0 || this.#deps.queues.isWatched
+    return this.#notices.size > 0 || this.#deps.queues.isWatched
   }
 
   isConnected(device: DeviceKey): boolean {
-    return this.#told.get(device) !== undefined
+    return this.#notices.get(device) !== undefined
   }
 
-  /** The device has connected to another node: whatever is open here since before that is over. */
+  /** The device has connected to another node: an older session on this node is closed. */
   takenOver(device: DeviceKey, since: SteadyInstant): void {
     this.#deps.presence.connectedElsewhere(device)
     this.#elsewhere.set(device, { device, since })
-    const told = this.#told.get(device)
-    if (told && told.since < since) this.#moveElsewhere(told)
+    const notices = this.#notices.get(device)
+    if (notices && notices.since < since) this.#moveElsewhere(notices)
   }
 
-  /** Found by a look: if the device has connected here once more meanwhile, that is another session. */
+  /** If the device has reconnected to this node since the read that found it stale, the new session stays open. */
   closeStale({ since, reason, ...device }: StaleSession): void {
-    const told = this.#told.get(device)
-    if (told?.since !== since) return
-    if (reason === 'taken-over') this.#moveElsewhere(told)
+    const notices = this.#notices.get(device)
+    if (notices?.since !== since) return
+    if (reason === 'taken-over') this.#moveElsewhere(notices)
     else this.disconnect(device)
   }
 
   openSessions(): OpenSession[] {
-    return this.#told.values().map(toOpenSession)
+    return this.#notices.values().map(toOpenSession)
   }
 
   openSession(device: DeviceKey): OpenSession | undefined {
-    const told = this.#told.get(device)
-    return told && toOpenSession(told)
+    const notices = this.#notices.get(device)
+    return notices && toOpenSession(notices)
   }
 
-  /** Who is connected here is said to be online once more: it was forgotten. */
+  /** Records every device connected here as online again, after the other nodes removed this node. */
   announceAll(): void {
-    for (const { session, since } of this.#told.values()) this.#deps.presence.connect(session, since)
+    for (const { session, since } of this.#notices.values()) this.#deps.presence.connect(session, since)
   }
 
   announce(device: DeviceKey): void {
-    const told = this.#told.get(device)
-    if (told) this.#deps.presence.connect(told.session, told.since)
+    const notices = this.#notices.get(device)
+    if (notices) this.#deps.presence.connect(notices.session, notices.since)
     else this.#deps.presence.announceByHttp(device)
   }
 
-  /** Looks at every connected device whose queue has changed since it was looked at last. */
+  /** Reads the queue of every connected device whose queue has changed since the last read. */
   async sweep(): Promise<void> {
-    this.#forgetElsewhere()
-    const all = this.#told.values()
-    for (let start = 0; start < all.length; start += devicesPerTurn) {
-      for (const told of all.slice(start, start + devicesPerTurn)) {
-        if (told.wantsAny && this.#toldOf(told.session) === told) this.#awake.add(told)
+    this.#expireElsewhere()
+    const all = this.#notices.values()
+    for (let start = 0; start < all.length; start += devicesPerBatch) {
+      for (const notices of all.slice(start, start + devicesPerBatch)) {
+        if (notices.wantsAny && this.#noticesOf(notices.session) === notices) this.#awake.add(notices)
       }
-      await this.#work()
+      await this.#startReading()
     }
   }
 
-  /** Resolves when nobody is left to be told. */
+  /** Resolves when no notification is outstanding. */
   async quiet(): Promise<void> {
     await this.#launching
-    await this.#working
+    await this.#reading
   }
 
-  #toldOf(session: DeviceSession): Told | undefined {
-    const told = this.#told.get(session.device)
-    return told?.session === session ? told : undefined
+  #noticesOf(session: DeviceSession): NoticeState | undefined {
+    const notices = this.#notices.get(session.device)
+    return notices?.session === session ? notices : undefined
   }
 
-  #forgetElsewhere(): void {
+  #expireElsewhere(): void {
     const recent = this.#deps.clock() - elsewhereMs
     for (const { device, since } of this.#elsewhere.values()) {
       if (since < recent) this.#elsewhere.delete(device)
     }
   }
 
-  #moveElsewhere(told: Told): void {
-    this.#forget(told)
-    this.#deps.presence.movedElsewhere(told.session, told.since)
-    told.session.close('taken-over')
+  #moveElsewhere(notices: NoticeState): void {
+    this.#remove(notices)
+    this.#deps.presence.movedElsewhere(notices.session, notices.since)
+    notices.session.close('taken-over')
   }
 
-  #forget(told: Told): void {
-    clearTimeout(told.greeting)
-    this.#told.delete(told.session.device)
-    this.#awake.delete(told)
+  #remove(notices: NoticeState): void {
+    clearTimeout(notices.greeting)
+    this.#notices.delete(notices.session.device)
+    this.#awake.delete(notices)
   }
 
-  /** Those that wait by HTTP look for themselves. */
-  #tellWaiting(device: DeviceKey): void {
+  /** Devices that long-poll over HTTP read their own queue when woken. */
+  #notifyWaiting(device: DeviceKey): void {
     if (this.#deps.queues.isWatched) this.#deps.queues.tell([deviceText(device)])
   }
 
-  #wake(told: Told): void {
-    if (!told.wantsAny) return
-    told.mark = undefined
-    told.wokenAt = this.#launches
-    this.#awake.add(told)
-    void this.#work()
+  #wake(notices: NoticeState): void {
+    if (!notices.wantsAny) return
+    notices.mark = undefined
+    notices.wokenAt = this.#launches
+    this.#awake.add(notices)
+    void this.#startReading()
   }
 
-  /** One look at a time: an older one must not be told after a newer. */
-  #work(): Promise<void> {
-    this.#working ??= this.#lookAtAwake()
-    return this.#working
+  /** One read at a time: an older result must not be sent after a newer one. */
+  #startReading(): Promise<void> {
+    this.#reading ??= this.#readAwake()
+    return this.#reading
   }
 
-  async #lookAtAwake(): Promise<void> {
-    // Woken in one turn, looked at together.
-    await turn()
+  async #readAwake(): Promise<void> {
+    // Devices woken in the same turn of the event loop are read together.
+    await nextTurn()
     while (this.#awake.size > 0) {
-      const part: Told[] = []
-      for (const told of this.#awake) {
-        this.#awake.delete(told)
-        if (part.push(told) === devicesPerTurn) break
+      const batch: NoticeState[] = []
+      for (const notices of this.#awake) {
+        this.#awake.delete(notices)
+        if (batch.push(notices) === devicesPerBatch) break
       }
-      await this.#look(part)
-      await turn()
+      await this.#readQueues(batch)
+      await nextTurn()
     }
-    this.#working = undefined
+    this.#reading = undefined
   }
 
-  async #look(part: Told[]): Promise<void> {
+  async #readQueues(batch: NoticeState[]): Promise<void> {
     try {
-      for (const told of part) told.isBeingRead = true
-      const wanted = part.map(({ session, mark }) => ({ ...session.device, unlessMark: mark }))
+      for (const notices of batch) notices.isBeingRead = true
+      const wanted = batch.map(({ session, mark }) => ({ ...session.device, unlessMark: mark }))
       const queues = await this.#deps.store.readQueues(wanted)
-      for (const [index, told] of part.entries()) {
+      for (const [index, notices] of batch.entries()) {
         const queue = queues[index]
-        if (queue !== undefined && queue !== 'unchanged') await this.#tell(told, queue)
+        if (queue !== undefined && queue !== 'unchanged') await this.#notify(notices, queue)
       }
     } catch (error) {
-      // The sweep makes the look again.
-      for (const told of part) {
-        told.mark = undefined
-        told.isCurrent = false
+      // The next sweep reads them again.
+      for (const notices of batch) {
+        notices.mark = undefined
+        notices.isCurrent = false
       }
       this.#deps.onFailure(error)
     } finally {
-      for (const told of part) told.isBeingRead = false
+      for (const notices of batch) notices.isBeingRead = false
     }
   }
 
-  async #tell(told: Told, queue: DeviceQueue): Promise<void> {
+  async #notify(notices: NoticeState, queue: DeviceQueue): Promise<void> {
     const [next] = queue.executions
-    this.#handOver(told, queue, next ? await this.#deps.documents.get(next.jobVersion) : '')
+    this.#sendNotices(notices, queue, next ? await this.#deps.documents.get(next.jobVersion) : '')
   }
 
-  /** Everything of this is sent in one go, or nothing while the connection takes no more. */
-  #handOver(told: Told, queue: DeviceQueue, document: string): void {
-    const { session } = told
+  /** All or nothing: while the connection is congested, nothing is sent and the next sweep retries. */
+  #sendNotices(notices: NoticeState, queue: DeviceQueue, document: string): void {
+    const { session } = notices
     if (!session.isReady) {
-      told.isCurrent = false
+      notices.isCurrent = false
       return
     }
     const { deliveries, clock } = this.#deps
     const ids = queue.executions.map(({ jobExecutionId }) => jobExecutionId)
-    if (told.isNewList(queue)) session.send({ kind: 'list', queue }, ids)
-    if (told.isNewNext(queue)) {
+    if (notices.isNewList(queue)) session.send({ kind: 'list', queue }, ids)
+    if (notices.isNewNext(queue)) {
       const [execution] = queue.executions
       session.send({ kind: 'next', next: execution && { execution, document } }, ids.slice(0, 1))
     }
-    for (const { jobExecutionId, timesOutAt } of told.newCancels(queue)) {
+    for (const { jobExecutionId, timesOutAt } of notices.newCancels(queue)) {
       const deadlineSeconds = timesOutAt === null ? 0 : Math.max(0, Math.ceil((timesOutAt - clock()) / 1000))
       session.send({ kind: 'cancel', jobExecutionId, deadlineSeconds }, [])
     }
-    for (const { jobExecutionId, notified } of told.newlySeen(queue)) {
+    for (const { jobExecutionId, notified } of notices.newlySeen(queue)) {
       if (!notified) deliveries.notified(jobExecutionId)
     }
-    told.remember(queue)
+    notices.remember(queue)
   }
 
   /**
-   * A device that was told that nothing waits for it need not be looked at: what it sees now is this execution.
-   * That is what a fan-out to a fleet consists of, and a read for each device would be most of its time. Nor need one
-   * be looked at that knows its next execution and wants to know of no other: triggers of busy devices cost twice as
-   * much with a look.
+   * If a device was notified that its queue is empty, the queue now holds exactly this execution, so no read is needed.
+   * That is the common case of a fan-out, where a read per device would dominate the cost. A device that knows its next
+   * execution and subscribes to nothing else needs no read either: reading made triggers of busy devices twice as slow.
    */
-  async #tellRun(ownerNo: number, run: LaunchedRun, launch: number): Promise<void> {
+  async #notifyRun(ownerNo: number, run: LaunchedRun, launch: number): Promise<void> {
     const document = await this.#deps.documents.get(run.jobVersion)
     for (const [index, { deviceId }] of run.devices.entries()) {
       const device = { ownerNo, deviceId }
-      this.#tellWaiting(device)
-      const told = this.#told.get(device)
-      if (told) this.#tellLaunched(told, launch, launchedExecution(run, index), document)
-      if (index % devicesPerTurn === devicesPerTurn - 1) await turn()
+      this.#notifyWaiting(device)
+      const notices = this.#notices.get(device)
+      if (notices) this.#notifyLaunched(notices, launch, launchedExecution(run, index), document)
+      if (index % devicesPerBatch === devicesPerBatch - 1) await nextTurn()
     }
   }
 
-  #tellLaunched(told: Told, launch: number, execution: DeviceExecution, document: string): void {
-    // Whoever was woken since may have ended it already: a run takes its time to be told.
-    const isLate = told.wokenAt >= launch || told.isBeingRead || this.#awake.has(told)
-    if (told.knowsNext && !isLate) return
-    if (!told.knowsEmpty || isLate) this.#wake(told)
-    else this.#handOver(told, { mark: undefined, total: 1, executions: [execution] }, document)
+  #notifyLaunched(notices: NoticeState, launch: number, execution: DeviceExecution, document: string): void {
+    // Announcing a large run takes time: a device woken since may already have ended its execution.
+    const isLate = notices.wokenAt >= launch || notices.isBeingRead || this.#awake.has(notices)
+    if (notices.knowsNext && !isLate) return
+    if (!notices.knowsEmpty || isLate) this.#wake(notices)
+    else this.#sendNotices(notices, { mark: undefined, total: 1, executions: [execution] }, document)
   }
 }
 
-function toOpenSession({ session: { device }, since }: Told): OpenSession {
+function toOpenSession({ session: { device }, since }: NoticeState): OpenSession {
   return { ...device, since }
 }
 

@@ -61,7 +61,8 @@ export async function describeApi(app: App, version: string): Promise<void> {
   await app.register(swaggerUi, {
     routePrefix: '/docs',
     staticCSP: onlyFromHere,
-    uiConfig: { persistAuthorization: true, displayRequestDuration: true, tryItOutEnabled: true },
+    // Keys entered on the page are not stored in the browser.
+    uiConfig: { persistAuthorization: false, displayRequestDuration: true, tryItOutEnabled: true },
     theme: { title: 'Jobcast API', css: [{ filename: 'jobcast.css', content: '.topbar { display: none }' }] },
   })
 }

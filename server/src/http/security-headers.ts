@@ -4,7 +4,7 @@ import type { App } from './app-type.ts'
 
 const oneYear = 'max-age=31536000'
 
-/** Without TLS a browser ignores Strict-Transport-Security; whoever ends TLS in front sets it there. */
+/** Without TLS a browser ignores Strict-Transport-Security; a proxy that terminates TLS sets it itself. */
 export function addSecurityHeaders(app: App, hasTls: boolean): void {
   app.addHook('onSend', (request, reply, _payload, done) => {
     reply.header('x-content-type-options', 'nosniff')

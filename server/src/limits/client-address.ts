@@ -1,18 +1,14 @@
 // The address of a client behind reverse proxies: the last one of X-Forwarded-For that no trusted proxy has.
 
-import { BlockList, isIP } from 'node:net'
+import { isIP } from 'node:net'
+import { listOf } from '../domain/allowed-address.ts'
 
 export type IsTrustedProxy = (address: string) => boolean
 
 /** Addresses, or ranges as 10.1.0.0/16. Undefined where there are none: then nothing need be looked up. */
 export function trustProxies(ranges: readonly string[]): IsTrustedProxy | undefined {
   if (ranges.length === 0) return undefined
-  const list = new BlockList()
-  for (const range of ranges) {
-    const [address = '', bits] = range.split('/')
-    const isV6 = isIP(address) === 6
-    list.addSubnet(address, Number(bits ?? (isV6 ? 128 : 32)), isV6 ? 'ipv6' : 'ipv4')
-  }
+  const list = listOf(ranges)
   return (address) => isIP(address) !== 0 && list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
 }
 

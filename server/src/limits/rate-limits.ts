@@ -26,9 +26,9 @@ export class RateLimits {
   }
 
   /** Undefined: within the limit. `who` is what the limit is counted by. */
-  take(name: LimitName, who: string): RateLimit | undefined {
+  take(name: LimitName, who: string, cost = 1): RateLimit | undefined {
     const buckets = this.#buckets[name]
-    const waitMs = buckets?.take(who) ?? 0
+    const waitMs = buckets?.take(who, cost) ?? 0
     if (buckets === undefined || waitMs === 0) return undefined
     this.#onExceeded(name)
     return {

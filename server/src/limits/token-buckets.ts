@@ -34,15 +34,16 @@ export class TokenBuckets {
     return this.#recent.size + this.#older.size
   }
 
-  /** Takes a token. Without one it gives the milliseconds until there is one; else 0. */
-  take(name: string): number {
+  /** Takes so many tokens, at most a full bucket. Where there are fewer it takes none and gives the milliseconds to wait. */
+  take(name: string, cost = 1): number {
     const now = this.#elapsed()
     const bucket = this.#recent.get(name) ?? this.#promote(name, now)
     const gained = ((now - bucket.at) / 1000) * this.perSecond
     bucket.tokens = Math.min(this.burst, bucket.tokens + gained)
     bucket.at = now
-    if (bucket.tokens < 1) return Math.ceil(((1 - bucket.tokens) / this.perSecond) * 1000)
-    bucket.tokens--
+    const price = Math.min(cost, this.burst)
+    if (bucket.tokens < price) return Math.ceil(((price - bucket.tokens) / this.perSecond) * 1000)
+    bucket.tokens -= price
     return 0
   }
 

@@ -11,7 +11,7 @@ export type Metrics = {
   contentType: string
 }
 
-/** With many routes it takes milliseconds to write, and whoever asks may need no key. */
+/** With many routes the text takes milliseconds to build, and needs no key. */
 const textCachedMs = 1000
 
 const latencyBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
@@ -156,7 +156,7 @@ export function buildMetrics(): Metrics {
   }
 }
 
-/** However many ask, it is made once in so long. */
+/** However many requests there are, the value is built once per interval. */
 function cachedFor<T>(ms: number, make: () => Promise<T>): () => Promise<T> {
   let latest: { value: Promise<T>; at: number } | undefined
   return () => {

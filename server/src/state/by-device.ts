@@ -1,4 +1,4 @@
-// A map by device. Two steps instead of one key made of both: a fan-out looks up ten thousand devices of one owner.
+// A map keyed by device. Nested maps, because a fan-out looks up ten thousand devices and a combined key costs a string each.
 
 import type { DeviceKey } from '../domain/ports/devices.ts'
 

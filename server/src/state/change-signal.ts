@@ -1,36 +1,36 @@
-// Who waits for which change on this node (see domain/ports/change-signal.ts).
+// The watches open on this node, by key (see domain/ports/change-signal.ts).
 
 import type { ChangeWatch, ChangeSignal as Port } from '../domain/ports/change-signal.ts'
 
 export class ChangeSignal<Key = number> implements Port<Key> {
   #watches = new Map<Key, Set<ChangeWatch>>()
-  /** Where others must hear of it as well: on other nodes. */
+  /** Forwards the change to other nodes. */
   forward: ((keys: Key[]) => void) | undefined
 
-  /** Nobody needs to be told while nobody watches. */
+  /** While false, signalling can be skipped. */
   get isWatched(): boolean {
     return this.#watches.size > 0
   }
 
   tell(keys: Iterable<Key>): void {
     if (this.forward === undefined) {
-      this.hear(keys)
+      this.notifyLocal(keys)
       return
     }
     const all = [...keys]
-    this.hear(all)
+    this.notifyLocal(all)
     this.forward(all)
   }
 
-  /** Of a change that others have told of already. */
-  hear(keys: Iterable<Key>): void {
+  /** For a change that another node has already signalled. */
+  notifyLocal(keys: Iterable<Key>): void {
     for (const key of keys) {
       for (const watch of this.#watches.get(key) ?? []) watch.notice()
     }
   }
 
   /** Anything may have changed. */
-  hearAll(): void {
+  notifyAllLocal(): void {
     for (const watches of this.#watches.values()) for (const watch of watches) watch.notice()
   }
 

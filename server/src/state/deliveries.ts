@@ -1,10 +1,10 @@
-// When executions were handed to a connection and when a device confirmed them. Gathered and written together,
-// after the triggers: a fan-out to a fleet would else be as many commits. What a crash takes is a time, no execution.
+// When executions were sent to a connection and when the device acknowledged them. Buffered and written in batches:
+// otherwise a fan-out would cost one commit per device. A crash loses timestamps, never an execution.
 
 import type { Store } from '../domain/ports/store.ts'
 
 const idsPerWrite = 1000
-/** What is more than this is not noted: it means that the storage has been away for long. */
+/** Anything beyond this is dropped: the storage has been unavailable for a long time. */
 const maxWaiting = 1_000_000
 
 export class Deliveries {

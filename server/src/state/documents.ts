@@ -1,32 +1,32 @@
-// The documents of jobs, as JSON text. A version of a job never changes, so what was read once holds.
+// Cache of job documents as JSON text. A job version never changes, so an entry never becomes stale.
 
 import type { Store } from '../domain/ports/store.ts'
 
-/** All kept documents together, in characters. */
-const maxKept = 16 * 1024 * 1024
+/** Of all cached documents together, in characters. */
+const maxCachedLength = 16 * 1024 * 1024
 
 export class Documents {
   readonly #store: Pick<Store, 'getDocument'>
-  readonly #kept = new Map<number, string>()
+  readonly #cached = new Map<number, string>()
   #size = 0
 
   constructor(store: Pick<Store, 'getDocument'>) {
     this.#store = store
   }
 
-  /** At once where it is known: a wait for each device would make a fan-out slower. */
+  /** Synchronous on a hit: awaiting a promise per device would slow down a fan-out. */
   get(jobVersion: number): string | Promise<string> {
-    return this.#kept.get(jobVersion) ?? this.#read(jobVersion)
+    return this.#cached.get(jobVersion) ?? this.#read(jobVersion)
   }
 
   async #read(jobVersion: number): Promise<string> {
     const document = await this.#store.getDocument({ jobVersion })
-    if (this.#size + document.length > maxKept) {
-      this.#kept.clear()
+    if (this.#size + document.length > maxCachedLength) {
+      this.#cached.clear()
       this.#size = 0
     }
-    if (!this.#kept.has(jobVersion)) this.#size += document.length
-    this.#kept.set(jobVersion, document)
+    if (!this.#cached.has(jobVersion)) this.#size += document.length
+    this.#cached.set(jobVersion, document)
     return document
   }
 }

@@ -1,5 +1,5 @@
-// How it went over the last day: levels and ends by steps of time. Nothing is written for it: it is added up from the
-// event log, per owner, from where the last look ended. So only the first look is long, and any node can do it.
+// The last day of a fleet: state counts and ends per time step. Nothing is stored for it: it is summed up from the event
+// log, per owner, continuing where the last read ended. So only the first read is slow, and any node can serve it.
 
 import { addFlow, emptyStep, type Step, stepMs } from '../domain/fleet-steps.ts'
 import type { Store } from '../domain/ports/store.ts'
@@ -7,11 +7,11 @@ import type { Store } from '../domain/ports/store.ts'
 type HistoryStore = Pick<Store, 'countFlows' | 'findEventBefore' | 'getEventBounds'>
 
 const stepsKept = (24 * 60 * 60_000) / stepMs
-/** The first look goes back no further, however busy the day was: a second or two of reading. */
-const eventsAtFirst = 1_000_000
+/** Bounds the first read on a busy day to a second or two. */
+const maxEventsAtFirst = 1_000_000
 
 type OwnerHistory = {
-  /** All events up to this one are in the steps. */
+  /** All events up to this one are included in the steps. */
   upTo: number
   firstStepNo: number
   steps: Map<number, Step>
@@ -27,9 +27,9 @@ export class FleetHistory {
     this.#now = now
   }
 
-  /** Oldest first; the last one is under way. */
+  /** Oldest first; the last step is still in progress. */
   async read(ownerNo: number): Promise<{ from: number; steps: Step[] }> {
-    // One after the other: two looks at once would count the same events twice.
+    // Sequential: two concurrent reads would count the same events twice.
     const before = this.#owners.get(ownerNo)?.catch(() => undefined)
     const history = this.#catchUp(ownerNo, before)
     this.#owners.set(ownerNo, history)
@@ -48,10 +48,10 @@ export class FleetHistory {
   ): Promise<OwnerHistory> {
     const history = (await before) ?? (await this.#begin(ownerNo))
     for (let more = true; more; ) {
-      const look = await this.#store.countFlows({ ownerNo, after: history.upTo, stepMs })
-      for (const flow of look.flows) addFlow(history.steps, flow)
-      history.upTo = look.upTo
-      more = look.more
+      const page = await this.#store.countFlows({ ownerNo, after: history.upTo, stepMs })
+      for (const flow of page.flows) addFlow(history.steps, flow)
+      history.upTo = page.upTo
+      more = page.more
     }
     const oldest = Math.floor(this.#now() / stepMs) - stepsKept + 1
     history.firstStepNo = Math.max(history.firstStepNo, oldest)
@@ -62,14 +62,14 @@ export class FleetHistory {
   async #begin(ownerNo: number): Promise<OwnerHistory> {
     const now = this.#now()
     const dayAgo = await this.#store.findEventBefore({ ownerNo, at: now - stepsKept * stepMs })
-    const { newest, forgotten } = await this.#store.getEventBounds({ ownerNo })
-    const upTo = Math.max(dayAgo, forgotten, newest - eventsAtFirst)
-    const isWhole = upTo === dayAgo && upTo >= forgotten
+    const { newest, forgotten: purged } = await this.#store.getEventBounds({ ownerNo })
+    const upTo = Math.max(dayAgo, purged, newest - maxEventsAtFirst)
+    const isComplete = upTo === dayAgo && upTo >= purged
     const firstStepNo = Math.floor(now / stepMs) - stepsKept + 1
-    if (isWhole) return { upTo, firstStepNo, steps: new Map() }
-    // Where the log begins later, the step it begins in is known in part only.
+    if (isComplete) return { upTo, firstStepNo, steps: new Map() }
+    // The log starts within the day, so its first step is incomplete and left out.
     const { flows } = await this.#store.countFlows({ ownerNo, after: upTo, stepMs })
-    const known = Math.min(...flows.map(({ stepNo }) => stepNo + 1), Math.floor(now / stepMs))
-    return { upTo, firstStepNo: Math.max(firstStepNo, known), steps: new Map() }
+    const firstComplete = Math.min(...flows.map(({ stepNo }) => stepNo + 1), Math.floor(now / stepMs))
+    return { upTo, firstStepNo: Math.max(firstStepNo, firstComplete), steps: new Map() }
   }
 }

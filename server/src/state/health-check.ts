@@ -1,37 +1,37 @@
-// Can the storage be written right now? One look at a time, shared by all who ask, and good for a second: whoever
-// asks needs no key, and each look costs a sync of the disk.
+// Checks whether the storage is writable. The check needs no API key and costs a disk sync, so concurrent callers share
+// one probe and its result is cached for a second.
 
 import { StorageUnavailable } from '../domain/ports/storage-errors.ts'
 
-const goodForMs = 1000
-/** A disk that takes longer is as good as none. */
-const patienceMs = 2000
+const cacheMs = 1000
+/** A disk slower than this counts as unavailable. */
+const timeoutMs = 2000
 
 export class HealthCheck {
-  readonly #look: () => Promise<void>
+  readonly #probe: () => Promise<void>
   #latest: { result: Promise<void>; at: number } | undefined
 
-  constructor(look: () => Promise<void>) {
-    this.#look = look
+  constructor(probe: () => Promise<void>) {
+    this.#probe = probe
   }
 
   /** Rejects with StorageUnavailable. */
   check(): Promise<void> {
     const now = performance.now()
-    if (this.#latest === undefined || now - this.#latest.at > goodForMs) {
-      this.#latest = { result: withinPatience(this.#look()), at: now }
-      // Kept for whoever asks next; nobody may be there to hear of it.
+    if (this.#latest === undefined || now - this.#latest.at > cacheMs) {
+      this.#latest = { result: withTimeout(this.#probe()), at: now }
+      // The cached promise may reject while nobody awaits it.
       this.#latest.result.catch(() => undefined)
     }
     return this.#latest.result
   }
 }
 
-async function withinPatience(look: Promise<void>): Promise<void> {
-  const { promise: tooLong, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new StorageUnavailable('no answer from the disk')), patienceMs)
+async function withTimeout(probe: Promise<void>): Promise<void> {
+  const { promise: timedOut, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new StorageUnavailable('no answer from the disk')), timeoutMs)
   try {
-    await Promise.race([look, tooLong])
+    await Promise.race([probe, timedOut])
   } finally {
     clearTimeout(timer)
   }

@@ -1,5 +1,5 @@
-// When each key was used last. Kept in memory and written in one go now and then: a write for each
-// request would double the writes of a trigger.
+// When each API key was last used. Buffered and written in batches: a write per request would double the writes of a
+// trigger.
 
 import type { Store } from '../domain/ports/store.ts'
 
@@ -15,7 +15,7 @@ export class KeyUse {
     this.#uses.set(keyId, at)
   }
 
-  /** What could not be written is kept for the next time. */
+  /** After a failed write, the uses are kept for the next one. */
   async record(): Promise<void> {
     if (this.#uses.size === 0) return
     const uses = this.#uses

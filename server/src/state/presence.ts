@@ -1,5 +1,5 @@
-// Which devices are online, since when and by which transport. Changes are gathered and written together: a fleet that
-// comes back at once would else be as many commits. Whoever reads presence settles it first, so nobody sees it late.
+// Which devices are online, since when and over which transport. Changes are buffered and written in batches: otherwise
+// a fleet that reconnects would cost one commit per device. Readers call settle() first, so they never see stale data.
 
 import { keyOf } from '../domain/device-link.ts'
 import type { SteadyInstant, WallInstant } from '../domain/instants.ts'
@@ -9,11 +9,11 @@ import type { PresenceChange, Transport } from '../domain/ports/presence.ts'
 import type { Store } from '../domain/ports/store.ts'
 import { ByDevice } from './by-device.ts'
 
-/** A device that asks by HTTP is online until it has been silent for so long. */
+/** A device that polls over HTTP counts as online until it has been silent for this long. */
 const httpSilenceMs = 60_000
 const changesPerWrite = 1000
-/** A node writes down who is online once a second. */
-const movedMs = 3000
+/** Time for the other node to record the device as online; nodes write presence once a second. */
+const moveGraceMs = 3000
 
 /** A connection of a device. */
 export type PresentSession = {
@@ -27,7 +27,7 @@ type HttpDevice = { device: DeviceKey; seenAt: number; seenClock: number }
 export type PresenceDeps = {
   store: Pick<Store, 'recordPresence'>
   now: () => number
-  /** Milliseconds that never jump. */
+  /** Monotonic milliseconds. */
   elapsed: () => number
 }
 
@@ -57,32 +57,32 @@ export class Presence {
     if (this.#connected.delete(device)) this.#change(device, false, transport, this.#deps.now(), since)
   }
 
-  /** It has connected to another node: what it asked here before says nothing any more. */
+  /** The device has connected to another node: its earlier HTTP requests here no longer keep it online. */
   connectedElsewhere(device: DeviceKey): void {
     this.#byHttp.delete(device)
   }
 
-  /** The same of a session. That node says that it is online; only if it does not, it is offline since now. */
+  /** As above, for a session. The other node records the device as online; if it does not, it is offline from now on. */
   movedElsewhere({ device, transport }: PresentSession, since: SteadyInstant): void {
     if (!this.#connected.delete(device)) return
     const at = this.#deps.now()
     const isBack = () => this.#connected.get(device) !== undefined
-    setTimeout(() => isBack() || this.#change(device, false, transport, at, since), movedMs).unref()
+    setTimeout(() => isBack() || this.#change(device, false, transport, at, since), moveGraceMs).unref()
   }
 
   seenByHttp(device: DeviceKey): void {
     if (this.#connected.get(device)) return
-    const known = this.#byHttp.get(device)
+    const existing = this.#byHttp.get(device)
     const seenAt = this.#deps.now()
     const seenClock = this.#deps.elapsed()
-    if (known) Object.assign(known, { seenAt, seenClock })
+    if (existing) Object.assign(existing, { seenAt, seenClock })
     else {
       this.#byHttp.set(device, { device, seenAt, seenClock })
       this.#change(device, true, 'http', seenAt, null)
     }
   }
 
-  /** Another node, which is gone, heard them last: from then on they have been silent, unless they ask here. */
+  /** These devices polled a node that is now dead: they count as silent since then, unless they poll this node. */
   adoptByHttp(devices: LeftDevice[]): void {
     const { now, elapsed } = this.#deps
     for (const { lastSeenAt: seenAt, ...device } of devices) {
@@ -92,17 +92,17 @@ export class Presence {
     }
   }
 
-  /** Its credential is void, or it is gone: what it asked before keeps it online no longer. */
-  leaveByHttp(device: DeviceKey): void {
+  /** The device was deleted or its credential is void: its earlier HTTP requests no longer keep it online. */
+  disconnectHttp(device: DeviceKey): void {
     if (this.#byHttp.delete(device)) this.#change(device, false, 'http', this.#deps.now(), null)
   }
 
-  /** Of a device that is online. */
+  /** Undefined if the device is not online here. */
   lastSeenAt(device: DeviceKey): number | undefined {
     return this.#connected.get(device)?.lastSeenAt ?? this.#byHttp.get(device)?.seenAt
   }
 
-  /** Who asked by HTTP and has been silent for long is offline since it was heard last. */
+  /** A device that polled over HTTP and fell silent is offline since it was last seen. */
   noticeSilence(): void {
     const silentSince = this.#deps.elapsed() - httpSilenceMs
     for (const { device, seenAt, seenClock } of this.#byHttp.values()) {
@@ -112,18 +112,18 @@ export class Presence {
     }
   }
 
-  /** Who asks by HTTP is said to be online once more: it was forgotten. */
+  /** Records all HTTP devices as online again, after the other nodes removed this node. */
   announceHttp(): void {
     for (const { device } of this.#byHttp.values()) this.announceByHttp(device)
   }
 
   announceByHttp(device: DeviceKey): void {
-    const known = this.#byHttp.get(device)
-    if (known) this.#change(device, true, 'http', known.seenAt, null)
+    const polling = this.#byHttp.get(device)
+    if (polling) this.#change(device, true, 'http', polling.seenAt, null)
   }
 
-  /** Those that were heard during the last `ms`, and when. */
-  heardWithin(ms: number): (DeviceKey & { at: number })[] {
+  /** Devices seen during the last `ms`, and when. */
+  seenWithin(ms: number): (DeviceKey & { at: number })[] {
     const fromClock = this.#deps.elapsed() - ms
     const from = this.#deps.now() - ms
     const connected = this.#connected.values().filter(({ lastSeenAt }) => lastSeenAt >= from)
@@ -134,7 +134,7 @@ export class Presence {
     ]
   }
 
-  /** Resolves when everything that was noticed before is on disk. */
+  /** Resolves when all earlier changes are on disk. */
   settle(): Promise<void> {
     if (this.#changes.size > 0) this.#writing = this.#writing.catch(() => undefined).then(() => this.#write())
     return this.#writing
@@ -147,7 +147,7 @@ export class Presence {
       try {
         await this.#deps.store.recordPresence(changes.slice(start, start + changesPerWrite))
       } catch (error) {
-        // Kept for the next time, unless something newer is known by now.
+        // Kept for the next write, unless a newer change has replaced it.
         for (const change of changes.slice(start)) {
           if (!this.#changes.get(change)) this.#changes.set(change, change)
         }

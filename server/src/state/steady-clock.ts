@@ -1,5 +1,5 @@
-// A clock that never jumps. The one on the wall may be set at any time; this one starts with it and then only counts.
-// What is kept on disk of it can be read after a restart, because it starts anew from the wall.
+// A clock that never jumps: it starts at the wall clock and then advances with monotonic time. Stored instants stay
+// meaningful after a restart, because it starts from the wall clock again.
 
 import { type SteadyInstant, steadyInstant, type WallInstant } from '../domain/instants.ts'
 
@@ -16,12 +16,12 @@ export class SteadyClock {
     return steadyInstant(Math.round(this.#start + this.#elapsed()))
   }
 
-  /** Another node's clock, which this one must agree with: from now on it goes on from there. */
+  /** Continues from the clock of another node. */
   startAt(clock: SteadyInstant): void {
     this.#start = clock - this.#elapsed()
   }
 
-  /** Nodes agree on the fastest of them: to be behind it would let their clocks run out late. */
+  /** Nodes follow the fastest of them: a node that lags behind would fire time-outs late. */
   keepUpWith(clock: SteadyInstant): void {
     if (clock > this.now()) this.startAt(clock)
   }

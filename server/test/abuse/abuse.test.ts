@@ -10,8 +10,9 @@ import { newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-fold
 import { type AbuseKind, abuseKinds, abuserFile } from './abuser.ts'
 import { measureTriggers, type TriggerRate } from './measure-triggers.ts'
 
-const windowMs = Number(process.argv[2] ?? 0.7) * 1000
-const isTable = process.argv[2] !== undefined
+const argument = process.argv.find((text) => text.startsWith('seconds='))
+const isTable = argument !== undefined
+const windowMs = Number(argument?.slice('seconds='.length) ?? 1.5) * 1000
 /** A busy machine disturbs a window now and then, an abuser every one: the best round counts. */
 const rounds = isTable ? 3 : 5
 const leastKept = 0.6

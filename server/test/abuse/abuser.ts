@@ -1,5 +1,5 @@
 // One connection at full speed, in a process of its own: a stranger's or a device's. When the server closes it, the abuser
-// comes back ten times a second. Its parent kills it.
+// comes back a second later. Its parent kills it.
 
 import { connect, type Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
@@ -9,7 +9,7 @@ export type Abuse = { kind: AbuseKind; http: string; mqtt: string; deviceId: str
 
 export const abuserFile = fileURLToPath(import.meta.url)
 
-const reconnectMs = 100
+const reconnectMs = 1000
 const chunkBytes = 64 * 1024
 const filtersPerPacket = 26_000
 const nestedLevels = 60_000

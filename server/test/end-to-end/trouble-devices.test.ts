@@ -108,7 +108,11 @@ async function assertKept(opened: Opened, { modern, ids }: Started, pid: number)
     const update = { ...progress, includeJobExecutionState: true }
     let answer = await line.request(`${id}/update`, update)
     // What was found may be good for a moment longer.
-    while (answer.json.code === 'InternalError') answer = await line.request(`${id}/update`, update)
+    const isTaken = async () => {
+      if (answer.json.code === 'InternalError') answer = await line.request(`${id}/update`, update)
+      return answer.json.code !== 'InternalError'
+    }
+    await waitUntil('the update is taken', isTaken, { intervalMs: 50 })
     assert.equal(accepted(answer).executionState.versionNumber, 3)
     assert.equal(await line.publish(`${id}/output`, { offset: 0, data: 'text' }), 0)
     assert.equal(await line.publish(`${id}/update`, { status: 'SUCCEEDED' }), 0)

@@ -14,6 +14,7 @@ import {
   startProgram,
 } from '@jobcast/testkit/spawn-server'
 import { newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
+import { waitUntil } from '@jobcast/testkit/wait-until'
 import { deviceIdsUpTo, seedData } from '../support/seed-data.ts'
 
 const deviceIds = deviceIdsUpTo(1000)
@@ -35,10 +36,13 @@ function assertUnavailable(reply: Reply): void {
 
 /** What was found is good for a moment, so that it may take that long to answer so. */
 async function waitForReadiness(server: SpawnedServer, status: number): Promise<Reply> {
-  for (;;) {
-    const reply = await server.call('GET', '/readyz')
-    if (reply.status === status) return reply
+  let reply = await server.call('GET', '/readyz')
+  const isSo = async () => {
+    if (reply.status !== status) reply = await server.call('GET', '/readyz')
+    return reply.status === status
   }
+  await waitUntil(`/readyz answers ${status}`, isSo, { intervalMs: 50 })
+  return reply
 }
 
 /** While nothing can be written: writes and readiness say so, everything else goes on. */

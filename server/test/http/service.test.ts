@@ -98,6 +98,7 @@ test('/docs asks this server for the document and no other for its opinion of it
   const script = await (await get('/docs/static/swagger-initializer.js')).text()
   assert.match(script, /url: resolveUrl\('\.\/json'\)/)
   assert.match(script, /validatorUrl: null/)
+  assert.match(script, /"persistAuthorization":false/)
   const shown = await (await get('/docs/json')).json()
   assert.deepEqual(shown, await (await get('/openapi.json')).json())
 })

@@ -24,6 +24,13 @@ test('a bucket gives its burst at once, then says how long to wait, and fills ag
   )
 })
 
+test('what is large costs more, but never more than a full bucket', () => {
+  const { clock, buckets } = openBuckets({ perSecond: 1, burst: 4 })
+  assert.deepEqual([buckets.take('a', 3), buckets.take('a', 3)], [0, 2000])
+  clock.ms = 3000
+  assert.equal(buckets.take('a', 1000), 0)
+})
+
 test('buckets do not share', () => {
   const { buckets } = openBuckets({ perSecond: 1, burst: 1 })
   assert.deepEqual([buckets.take('a'), buckets.take('b'), buckets.take('a')], [0, 0, 1000])

@@ -175,7 +175,7 @@ function buildPresence(store: PostgresStore, clock: { ms: number }, wall = 0) {
     presence,
     async lookAround() {
       presence.adoptByHttp(await lookAround(store))
-      for (const offline of await store.nodes.recordSeen(presence.heardWithin(25_000))) {
+      for (const offline of await store.nodes.recordSeen(presence.seenWithin(25_000))) {
         presence.announceByHttp(offline)
       }
       presence.noticeSilence()

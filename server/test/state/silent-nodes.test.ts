@@ -10,7 +10,7 @@ function build() {
     look(ms: number, ...beats: number[]) {
       clock.ms += ms
       return silent
-        .look(beats.map((beat, index) => ({ nodeNo: index + 1, beat })))
+        .observe(beats.map((beat, index) => ({ nodeNo: index + 1, beat })))
         .map(({ silentMs }) => silentMs)
     },
   }

@@ -56,7 +56,7 @@ function QueueRow({ position, execution }: { position: number; execution: Execut
       <span class="quiet queue-when">
         {isWaitingToRetry ? (
           <>
-            attempt {attempt + 1} <RelativeTime at={notBefore} isAhead />
+            attempt {attempt} <RelativeTime at={notBefore} isAhead />
           </>
         ) : (
           <>

@@ -14,7 +14,9 @@ const tones: Record<Why, Tone> = {
 }
 
 /** What happened and how long it took between, one below the other; above it the shares of time as a bar. */
-export function TimelineView({ spans, history }: { spans: Span[]; history: Transition[] }) {
+type Props = { spans: Span[]; history: Transition[]; nameOf: (actor: string) => string }
+
+export function TimelineView({ spans, history, nameOf }: Props) {
   const moves = history.filter(({ from, to }) => from !== to)
   const after = Map.groupBy(spans, ({ version }) => version)
   return (
@@ -30,7 +32,7 @@ export function TimelineView({ spans, history }: { spans: Span[]; history: Trans
       </div>
       <ol class="timeline">
         {moves.flatMap((move) => [
-          <Happened key={move.versionNumber} move={move} />,
+          <Happened key={move.versionNumber} move={move} nameOf={nameOf} />,
           ...(after.get(move.versionNumber) ?? []).map((span) => (
             <Lasted key={`${span.version} ${span.from}`} span={span} />
           )),
@@ -40,12 +42,12 @@ export function TimelineView({ spans, history }: { spans: Span[]; history: Trans
   )
 }
 
-function Happened({ move }: { move: Transition }) {
+function Happened({ move, nameOf }: { move: Transition; nameOf: (actor: string) => string }) {
   const ms = parseTime(move.at)
   const { tone } = stateStyles[move.to]
   return (
     <li class={`happened tone-${tone}`}>
-      <span>{describeTransition(move)}</span>
+      <span>{describeTransition(move, nameOf(move.actor))}</span>
       <time dateTime={new Date(ms).toISOString()} class="quiet">
         {formatTime(ms)}
       </time>
@@ -74,7 +76,7 @@ export function describeSpan({ why, from, to, isOpen, behind, awayMs, attempt }:
         </>
       )
     case 'backoff':
-      return `${isOpen ? 'has waited' : 'waited'} ${long} to retry (attempt ${attempt})`
+      return `${isOpen ? 'has waited' : 'waited'} ${long} before attempt ${attempt}`
     case 'ready':
       return `${waited} for the device to start`
     case 'running':
@@ -84,8 +86,8 @@ export function describeSpan({ why, from, to, isOpen, behind, awayMs, attempt }:
   }
 }
 
-function describeTransition({ from, to, event, actor, attempt }: Transition): string {
-  const who = actor === 'device' || actor === 'clock' ? '' : `, by ${actor}`
+function describeTransition({ from, to, event, actor, attempt }: Transition, name: string): string {
+  const who = actor === 'device' || actor === 'clock' ? '' : `, by ${name}`
   if (from === null) return `Triggered${who}`
   if (to === 'PENDING') return `Attempt ${attempt} failed, attempt ${attempt + 1} follows`
   if (to === 'IN_PROGRESS') return attempt > 1 ? `Attempt ${attempt} started` : 'Started'

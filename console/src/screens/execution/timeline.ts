@@ -85,7 +85,7 @@ function waitingSpans(facts: Facts, wait: Wait): Span[] {
     if (from === to) continue
     const reason = reasons.find((each) => each.from <= from && each.to >= to)
     const span = {
-      why: reason?.why ?? ('ready' as const),
+      why: reason?.why ?? unexplained(wait),
       from,
       to,
       isOpen: false,
@@ -99,10 +99,15 @@ function waitingSpans(facts: Facts, wait: Wait): Span[] {
     else if (last && last.to - last.from < worthShowingMs) spans.splice(-1, 1, { ...span, from: last.from })
     else spans.push(span)
   }
-  if (spans.length === 0) spans.push({ why: 'ready', ...wait })
+  if (spans.length === 0) spans.push({ why: unexplained(wait), ...wait })
   const end = spans.at(-1)
   if (end) end.isOpen = wait.isOpen
   return spans
+}
+
+/** Of a retry that has started since, nobody knows which part of its wait was backoff: the device is not blamed for it. */
+function unexplained({ attempt, isOpen }: Wait): Why {
+  return attempt > 1 && !isOpen ? 'backoff' : 'ready'
 }
 
 /** Only the backoff that is under way is known exactly. */

@@ -1,4 +1,5 @@
-// This node among the others: it says that it lives, hears what they tell, and finds out for itself what it may have missed.
+// This node's membership in the cluster: it sends heartbeats, reacts to the hints of other nodes, and polls for what a
+// lost hint would have announced.
 
 import { deviceText } from '../../domain/device-link.ts'
 import type { Hint, Nodes } from '../../domain/nodes.ts'
@@ -14,7 +15,7 @@ import type { WebhookShare } from '../webhooks/webhook-share.ts'
 export type NodeLifeDeps = {
   nodes: Nodes
   steady: SteadyClock
-  /** Milliseconds that never jump. */
+  /** Monotonic milliseconds. */
   elapsed: () => number
   dispatcher: Dispatcher
   presence: Presence
@@ -30,7 +31,7 @@ export type NodeLifeDeps = {
 
 type Reactions = { [Kind in Hint['kind']]: (hint: Extract<Hint, { kind: Kind }>) => unknown }
 
-const sessionsPerLook = 1000
+const sessionsPerRead = 1000
 const seenPerWrite = 1000
 
 export class NodeLife {
@@ -46,7 +47,7 @@ export class NodeLife {
     changes.forward = (runIds) => nodes.tell({ kind: 'runs-changed', runIds })
     outputs.forward = (jobExecutionIds) => nodes.tell({ kind: 'outputs-grew', jobExecutionIds })
     const reactions = this.#reactions()
-    // A node of another version may tell what this one does not know.
+    // A node of another version may send hints of a kind that this one does not know.
     nodes.onHint((hint) => (reactions[hint.kind] as ((hint: Hint) => unknown) | undefined)?.(hint))
     nodes.onWebhooksLost(() => webhooks.reopenAll())
   }
@@ -59,40 +60,40 @@ export class NodeLife {
     if (!beat.wasForgotten) return
     dispatcher.announceAll()
     presence.announceHttp()
-    this.#lookAtAll()
+    this.#resync()
   }
 
-  /** Apart from the beat: whatever this has to wait for, this node lives meanwhile. */
-  async forgetDeadNodes(): Promise<void> {
+  /** Separate from the heartbeat, so that waiting for locks here does not delay it. */
+  async removeDeadNodes(): Promise<void> {
     const { nodes, presence } = this.#deps
     presence.adoptByHttp(await nodes.forgetDeadNodes())
   }
 
   shareWebhooks(): Promise<void> {
-    return this.#deps.webhooks.lookAgain()
+    return this.#deps.webhooks.rebalance()
   }
 
-  /** A node that ends between a commit and its hint has told nobody. */
-  lookForEvents(): void {
-    this.#deps.newEvents.hearAll()
+  /** A node that crashes between a commit and its hint has notified nobody. */
+  pollEvents(): void {
+    this.#deps.newEvents.notifyAllLocal()
     this.#deps.webhooks.noticeEvents()
   }
 
-  /** Closes what another node has taken over, or whose credential is void, though nobody has told. */
+  /** Closes sessions that another node took over, or whose credential is void, when the hint was lost. */
   async closeStaleSessions(): Promise<void> {
     const { nodes, dispatcher } = this.#deps
     const sessions = dispatcher.openSessions()
-    for (let start = 0; start < sessions.length; start += sessionsPerLook) {
-      const part = sessions.slice(start, start + sessionsPerLook)
-      for (const stale of await nodes.findStaleSessions(part)) dispatcher.closeStale(stale)
+    for (let start = 0; start < sessions.length; start += sessionsPerRead) {
+      const batch = sessions.slice(start, start + sessionsPerRead)
+      for (const stale of await nodes.findStaleSessions(batch)) dispatcher.closeStale(stale)
     }
   }
 
-  /** So that all nodes know when a device was heard last; and whoever is heard is online. */
+  /** Shares with all nodes when each device was last seen, and corrects those recorded as offline. */
   async recordSeen(): Promise<void> {
     const { nodes, presence, dispatcher, elapsed } = this.#deps
     const from = elapsed()
-    const seen = presence.heardWithin(from - this.#seenFrom)
+    const seen = presence.seenWithin(from - this.#seenFrom)
     for (let start = 0; start < seen.length; start += seenPerWrite) {
       const offline = await nodes.recordSeen(seen.slice(start, start + seenPerWrite))
       for (const device of offline) dispatcher.announce(device)
@@ -100,23 +101,22 @@ export class NodeLife {
     this.#seenFrom = from
   }
 
-  /** What to do about each kind of hint. */
   #reactions(): Reactions {
     const { dispatcher, changes, outputs, webhooks } = this.#deps
     return {
       wake: ({ devices }) => dispatcher.wake(devices),
-      launched: ({ ownerNo, runId }) => this.#tellRun(ownerNo, runId),
-      'runs-changed': ({ runIds }) => changes.hear(runIds),
-      'outputs-grew': ({ jobExecutionIds }) => outputs.hear(jobExecutionIds),
+      launched: ({ ownerNo, runId }) => this.#notifyRun(ownerNo, runId),
+      'runs-changed': ({ runIds }) => changes.notifyLocal(runIds),
+      'outputs-grew': ({ jobExecutionIds }) => outputs.notifyLocal(jobExecutionIds),
       withdraw: ({ device, jobExecutionId }) => dispatcher.withdraw(device, jobExecutionId),
       'credential-void': ({ device }) => this.#credentialVoid(device),
       connected: ({ device, since }) => dispatcher.takenOver(device, since),
       'webhook-changed': ({ webhookNo }) => webhooks.changed(webhookNo),
-      'look-at-all': () => this.#lookAtAll(),
+      'look-at-all': () => this.#resync(),
     }
   }
 
-  /** A hint may come late: whoever has connected with a new token meanwhile stays. */
+  /** A hint may arrive late: a device that reconnected with a new token meanwhile stays connected. */
   async #credentialVoid(device: DeviceKey): Promise<void> {
     const { dispatcher, nodes, queues, credentialChanges, onFailure } = this.#deps
     credentialChanges.count++
@@ -125,18 +125,17 @@ export class NodeLife {
       dispatcher.disconnect(device)
       return
     }
-    queues.hear([deviceText(device)])
+    queues.notifyLocal([deviceText(device)])
     try {
       for (const stale of await nodes.findStaleSessions([session])) dispatcher.closeStale(stale)
     } catch (error) {
-      // The next look at all of them finds it.
+      // The next run of closeStaleSessions finds it.
       onFailure(error)
     }
   }
 
-  async #tellRun(ownerNo: number, runId: number): Promise<void> {
+  async #notifyRun(ownerNo: number, runId: number): Promise<void> {
     const { dispatcher, nodes, onFailure } = this.#deps
-    // Nobody is here to be told.
     if (!dispatcher.hasListeners) return
     try {
       const launch = dispatcher.beginLaunch()
@@ -144,15 +143,15 @@ export class NodeLife {
       dispatcher.wake(moved)
       dispatcher.launched(ownerNo, run, launch)
     } catch (error) {
-      // The next sweep finds what waits.
+      // The next sweep notifies the devices.
       onFailure(error)
     }
   }
 
-  #lookAtAll(): void {
+  #resync(): void {
     const { dispatcher, changes, outputs, queues, webhooks, credentialChanges, onFailure } = this.#deps
     credentialChanges.count++
-    for (const signal of [changes, outputs, queues]) signal.hearAll()
+    for (const signal of [changes, outputs, queues]) signal.notifyAllLocal()
     dispatcher.sweep().catch(onFailure)
     this.closeStaleSessions().catch(onFailure)
     webhooks.reopenAll()

@@ -1,4 +1,4 @@
-// The port to connected devices where there are several nodes: who is not connected here may be elsewhere.
+// The port to connected devices in a cluster: a device that is not connected here may be connected to another node.
 
 import { type DeviceLink, keyOf } from '../../domain/device-link.ts'
 import type { Nodes } from '../../domain/nodes.ts'
@@ -6,8 +6,8 @@ import type { DeviceKey } from '../../domain/ports/devices.ts'
 import type { WebhookLink } from '../../domain/webhook.ts'
 import type { Dispatcher } from '../dispatcher.ts'
 
-/** Of a run with more devices, other nodes read for themselves which they are. */
-const fewDevices = 50
+/** For a larger run, the hint carries only the run id, and other nodes read its devices from the store. */
+const maxDevicesInHint = 50
 
 export function shareLink(here: Dispatcher, nodes: Pick<Nodes, 'tell'>): DeviceLink {
   const elsewhere = (devices: Iterable<DeviceKey>) =>
@@ -23,7 +23,7 @@ export function shareLink(here: Dispatcher, nodes: Pick<Nodes, 'tell'>): DeviceL
     },
     launched(ownerNo, run) {
       here.launched(ownerNo, run)
-      if (run.devices.length > fewDevices) nodes.tell({ kind: 'launched', ownerNo, runId: run.runId })
+      if (run.devices.length > maxDevicesInHint) nodes.tell({ kind: 'launched', ownerNo, runId: run.runId })
       else wakeElsewhere(elsewhere(run.devices.map(({ deviceId }) => ({ ownerNo, deviceId }))))
     },
     withdraw(device, jobExecutionId) {
@@ -37,7 +37,7 @@ export function shareLink(here: Dispatcher, nodes: Pick<Nodes, 'tell'>): DeviceL
   }
 }
 
-/** Another node may be the one that carries it out. */
+/** Another node may be the one that delivers the webhook. */
 export function shareWebhooks(here: WebhookLink, nodes: Pick<Nodes, 'tell'>): WebhookLink {
   return {
     changed(webhookNo) {

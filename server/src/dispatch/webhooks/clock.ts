@@ -1,11 +1,11 @@
-// Time as the sender of webhooks sees it: handed in, so that a test can let a day pass in no time.
+// The webhook sender's source of time: injected, so that a test can simulate a day.
 
 export type Clock = {
-  /** On the wall: for what is written down. */
+  /** Wall clock: for stored instants. */
   now: () => number
-  /** Milliseconds that never jump: for how long to wait. */
+  /** Monotonic milliseconds: for delays. */
   elapsed: () => number
-  /** Calls back once, unless it is called off by what it gives. */
+  /** Calls back once. The returned function cancels the timer. */
   after: (ms: number, call: () => void) => () => void
 }
 

@@ -1,4 +1,4 @@
-// What became of a webhook's attempts, until it is written down.
+// Results of a webhook's delivery attempts, buffered until they are written to the store.
 
 import type { DeliveryState, PauseReason } from '@jobcast/contract'
 import type {
@@ -7,36 +7,36 @@ import type {
   StoredWebhook,
   WebhookProgress,
 } from '../../domain/ports/webhooks.ts'
-import type { Entry } from './lanes.ts'
 import type { ProgressSource, ProgressWriter } from './progress-writer.ts'
+import type { Entry } from './subject-queues.ts'
 
-/** What is true when it is written down. */
-export type Standing = { cursor: number; failingSince: number | null | undefined }
+/** Read at the time of the write. */
+export type ChannelState = { cursor: number; failingSince: number | null | undefined }
 
 export class DeliveryLedger implements ProgressSource {
   readonly #writer: ProgressWriter
   readonly #webhook: StoredWebhook
-  readonly #standing: () => Standing
+  readonly #state: () => ChannelState
   #results: AttemptResult[] = []
   #lastDeliveredAt: number | undefined
   #pause: WebhookProgress['pause']
   #writtenCursor: number
 
-  constructor(writer: ProgressWriter, webhook: StoredWebhook, standing: () => Standing) {
+  constructor(writer: ProgressWriter, webhook: StoredWebhook, state: () => ChannelState) {
     this.#writer = writer
     this.#webhook = webhook
-    this.#standing = standing
+    this.#state = state
     this.#writtenCursor = webhook.cursor
   }
 
-  note(entry: Entry, state: DeliveryState, attempt: StoredAttempt, nextAt: number | null): void {
+  record(entry: Entry, state: DeliveryState, attempt: StoredAttempt, nextAt: number | null): void {
     const { eventId, type, subject, tries } = entry
     this.#results.push({ eventId, type, subject, tries, state, attempt, nextAt })
     if (state === 'DELIVERED') this.#lastDeliveredAt = attempt.at
     this.#writer.mark(this)
   }
 
-  /** Resolves when it is written down. */
+  /** Resolves when the pause is stored. */
   pause(because: PauseReason, at: number): Promise<void> {
     this.#pause = { because, at }
     this.#writer.mark(this)
@@ -47,28 +47,28 @@ export class DeliveryLedger implements ProgressSource {
     return this.#writer.written(this)
   }
 
-  /** A webhook that lets few events through moves on without a word. */
-  keepCursor(): void {
-    if (this.#standing().cursor !== this.#writtenCursor) this.#writer.mark(this)
+  /** A webhook whose filter matches few events advances its cursor without any delivery. */
+  writeCursor(): void {
+    if (this.#state().cursor !== this.#writtenCursor) this.#writer.mark(this)
   }
 
   takeProgress(): WebhookProgress {
     const { webhookNo, round } = this.#webhook
-    const standing = this.#standing()
-    this.#writtenCursor = standing.cursor
+    const state = this.#state()
+    this.#writtenCursor = state.cursor
     const results = this.#results
     this.#results = []
     return {
       webhookNo,
       round,
-      ...standing,
+      ...state,
       results,
       lastDeliveredAt: this.#lastDeliveredAt,
       pause: this.#pause,
     }
   }
 
-  giveBack({ results }: WebhookProgress): void {
+  restoreProgress({ results }: WebhookProgress): void {
     this.#results = [...results, ...this.#results]
   }
 }

@@ -1,4 +1,4 @@
-// The events that a webhook has yet to deal with, read from the log from its cursor on.
+// The events that a webhook has yet to deliver, read from the event log starting at its cursor.
 
 import type { StoredEvent } from '../../domain/event.ts'
 import type { Store } from '../../domain/ports/store.ts'
@@ -7,19 +7,19 @@ import { filterOf } from '../../domain/webhook.ts'
 
 export type FeedDeps = {
   store: Pick<Store, 'listEvents' | 'getEventBounds' | 'listTried'>
-  /** Events up to this one were forgotten before they were sent. */
-  onForgotten: (upTo: number) => void
+  /** Events up to this one were purged before they were sent. */
+  onPurged: (upTo: number) => void
 }
 
 export class EventFeed {
   readonly #deps: FeedDeps
   readonly #webhook: StoredWebhook
-  /** Up to here some may have been tried before the restart. */
+  /** Events up to this one may have been attempted before the restart. */
   readonly #lastTried: number
   #upTo: number
-  /** It is not known that there is nothing more. */
+  /** False only when the end of the log was reached and no event was announced since. */
   hasMore = true
-  /** Some may have been forgotten before they were read. */
+  /** Retention may purge events before they are read. */
   isBehind = true
 
   constructor(deps: FeedDeps, webhook: StoredWebhook, lastTried: number) {
@@ -29,30 +29,30 @@ export class EventFeed {
     this.#upTo = webhook.cursor
   }
 
-  /** All events up to it were read. */
+  /** All events up to this one were read. */
   get upTo(): number {
     return this.#upTo
   }
 
-  /** The next ones; often none, though there may be more. The callback is called before `upTo` moves on. */
+  /** Reads the next page; it may be empty although there are more. The callback runs before `upTo` advances. */
   async read(limit: number, onEvents: (events: StoredEvent[]) => void): Promise<void> {
     const { ownerNo } = this.#webhook
-    // Said before the look: what comes in meanwhile must not be overlooked.
+    // Reset before the read, so that events announced meanwhile set it again.
     this.hasMore = false
     try {
-      const forgotten = this.isBehind ? (await this.#deps.store.getEventBounds({ ownerNo })).forgotten : 0
-      const after = Math.max(this.#upTo, forgotten)
-      const look = await this.#deps.store.listEvents({
+      const purged = this.isBehind ? (await this.#deps.store.getEventBounds({ ownerNo })).forgotten : 0
+      const after = Math.max(this.#upTo, purged)
+      const page = await this.#deps.store.listEvents({
         ownerNo,
         filter: filterOf(this.#webhook),
         slice: { after, limit },
       })
-      const events = await this.#untriedOf(look.events)
-      if (forgotten > this.#upTo) this.#deps.onForgotten(forgotten)
+      const events = await this.#untriedOf(page.events)
+      if (purged > this.#upTo) this.#deps.onPurged(purged)
       onEvents(events)
-      this.#upTo = look.upTo
-      this.isBehind = look.more
-      if (look.more) this.hasMore = true
+      this.#upTo = page.upTo
+      this.isBehind = page.more
+      if (page.more) this.hasMore = true
     } catch (error) {
       this.hasMore = true
       throw error

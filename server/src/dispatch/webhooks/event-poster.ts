@@ -1,4 +1,4 @@
-// One POST to a receiver: to an allowed address, within a time, without following redirects, whatever it answers.
+// One POST to a receiver: only to an allowed address, with a time-out, without following redirects.
 
 import { type LookupAddress, lookup } from 'node:dns'
 import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http'
@@ -7,7 +7,7 @@ import { isIP, type LookupFunction } from 'node:net'
 import type { IsAllowedAddress } from '../../domain/allowed-address.ts'
 import type { Message } from './sign-event.ts'
 
-/** `error`: why it does not count; null if it does. */
+/** `error` is null if the receiver accepted the event. */
 export type Answer = { status: number | null; error: string | null; retryAfterMs: number }
 
 export type PosterOptions = {
@@ -17,15 +17,15 @@ export type PosterOptions = {
   timeoutMs?: number
 }
 
-const usualTimeoutMs = 15_000
-/** Nobody needs what is answered; so much is read that the connection can be used again. */
+const defaultTimeoutMs = 15_000
+/** The response body is ignored; up to this much is read so that the connection can be reused. */
 const maxAnswerBytes = 64 * 1024
 const maxRetryAfterMs = 60 * 60_000
 const idleMs = 20_000
 const maxErrorLength = 200
 
-const forbidden = 'the host has no address to which this service sends anything'
-const stale = Symbol('a connection that was kept open had been closed by the other side')
+const forbidden = 'the host has no address that this service is allowed to send to'
+const stale = Symbol('the receiver had closed the kept-alive connection')
 
 export class EventPoster {
   readonly #options: PosterOptions
@@ -35,14 +35,14 @@ export class EventPoster {
 
   constructor(options: PosterOptions) {
     this.#options = options
-    this.#timeoutMs = options.timeoutMs ?? usualTimeoutMs
+    this.#timeoutMs = options.timeoutMs ?? defaultTimeoutMs
   }
 
-  /** Undefined: it was cut off by us. */
-  async post(message: Message, cut: AbortSignal): Promise<Answer | undefined> {
-    const answer = await this.#send(message, cut)
+  /** Undefined if we aborted the request. */
+  async post(message: Message, abort: AbortSignal): Promise<Answer | undefined> {
+    const answer = await this.#send(message, abort)
     if (answer !== stale) return answer
-    const second = await this.#send(message, cut)
+    const second = await this.#send(message, abort)
     return second === stale ? failure('the connection was closed') : second
   }
 
@@ -51,10 +51,10 @@ export class EventPoster {
     this.#https.destroy()
   }
 
-  #send(message: Message, cut: AbortSignal): Promise<Answer | undefined | typeof stale> {
+  #send(message: Message, abort: AbortSignal): Promise<Answer | undefined | typeof stale> {
     const url = new URL(message.url)
     const host = url.hostname.replace(/^\[|\]$/g, '')
-    // Node looks up names only, so an address in the URL is judged here.
+    // Node calls `lookup` for names only, so an IP address in the URL is checked here.
     if (isIP(host) !== 0 && !this.#options.isAllowedAddress(host)) return Promise.resolve(failure(forbidden))
     const isSecure = url.protocol === 'https:'
     return new Promise((resolve) => {
@@ -62,7 +62,7 @@ export class EventPoster {
         method: 'POST',
         agent: isSecure ? this.#https : this.#http,
         lookup: this.#lookup,
-        signal: cut,
+        signal: abort,
         headers: {
           ...message.headers,
           'user-agent': this.#options.userAgent,
@@ -80,20 +80,20 @@ export class EventPoster {
       }
       request.on('response', (response) => {
         judged = judge(response, this.#options.now())
-        readAway(response)
+        drain(response)
       })
       request.on('error', (error: NodeJS.ErrnoException) => {
         if (judged) finish(judged)
-        else if (cut.aborted) finish(undefined)
+        else if (abort.aborted) finish(undefined)
         else if (request.reusedSocket && error.code === 'ECONNRESET') finish(stale)
-        else finish(failure(error.message || error.code || 'it failed'))
+        else finish(failure(error.message || error.code || 'the request failed'))
       })
       request.on('close', () => finish(judged ?? failure('the connection was closed')))
       request.end(message.body)
     })
   }
 
-  /** Judged is what is connected to, so that a name cannot lead elsewhere in between. */
+  /** Checks the very addresses that are connected to, so that DNS rebinding cannot bypass the check. */
   readonly #lookup: LookupFunction = (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, found: LookupAddress[] = []) => {
       const [first, ...others] = found.filter(({ address }) => this.#options.isAllowedAddress(address))
@@ -119,19 +119,19 @@ function judge({ statusCode: status = 0, headers }: IncomingMessage, now: number
   }
 }
 
-/** Seconds or a date. */
+/** Accepts seconds or an HTTP date. */
 function readRetryAfter(text: string | undefined, now: number): number {
   if (text === undefined) return 0
   const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now
   return Number.isNaN(ms) ? 0 : Math.min(maxRetryAfterMs, Math.max(0, ms))
 }
 
-function readAway(response: IncomingMessage): void {
+function drain(response: IncomingMessage): void {
   let bytes = 0
   response.on('data', (chunk: Buffer) => {
     bytes += chunk.length
     if (bytes > maxAnswerBytes) response.destroy()
   })
-  // What was cut off on the way has been judged by its status.
+  // A truncated body does not matter: the status has already decided.
   response.on('error', () => undefined)
 }

@@ -1,19 +1,19 @@
-// What an answer means for the event that was sent.
+// What a receiver's response means for the event that was sent.
 
 import type { Answer } from './event-poster.ts'
 import { retryDelay } from './retry-delay.ts'
 
 export type Verdict =
   | { kind: 'accepted' }
-  /** It was tried for about a day. */
+  /** All retries, about a day of them, are used up. */
   | { kind: 'given-up' }
-  /** The receiver wants no more events, this one or others. */
+  /** The receiver wants no more events of any kind. */
   | { kind: 'gone' }
   | { kind: 'retry'; delay: number; tries: number }
 
 const gone = 410
 
-/** Attempts at a receiver that accepts nothing say nothing about the event: they do not count. */
+/** Probes of a receiver that is down say nothing about the event, so they do not count as tries. */
 export function judgeAnswer(
   { status, error, retryAfterMs }: Answer,
   { tries, isProbe, chance }: { tries: number; isProbe: boolean; chance: number },

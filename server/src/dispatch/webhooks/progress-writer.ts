@@ -1,34 +1,34 @@
-// Writes down how far webhooks have come. What comes in while a write is under way goes with the next one.
+// Writes the progress of webhooks to the store. Progress marked during a write goes into the next one.
 
 import type { WebhookProgress, WebhookStore } from '../../domain/ports/webhooks.ts'
 import type { Clock } from './clock.ts'
 
 export type ProgressSource = {
   takeProgress(): WebhookProgress
-  /** It could not be written. */
-  giveBack(progress: WebhookProgress): void
+  /** The write failed: include this progress in the next one. */
+  restoreProgress(progress: WebhookProgress): void
 }
 
 export type ProgressWriterDeps = {
   store: Pick<WebhookStore, 'recordAttempts'>
   clock: Clock
   onFailure: (error: unknown) => void
-  /** Writing works again. */
-  onFree: () => void
+  /** Writes succeed again. */
+  onRecovered: () => void
 }
 
-const restMs = 1000
+const retryDelayMs = 1000
 
 export class ProgressWriter {
   readonly #deps: ProgressWriterDeps
   readonly #marked = new Set<ProgressSource>()
   readonly #beingWritten = new Set<ProgressSource>()
   #working: Promise<void> | undefined
-  /** The write under way, or the rest after one that failed. */
-  #turn: Promise<void> | undefined
-  #isInHurry = false
-  #endRest: () => void = () => undefined
-  /** Nothing can be written for now, so nothing more should be sent. */
+  /** The current write, including the delay after an unsuccessful one. */
+  #currentWrite: Promise<void> | undefined
+  #isStopping = false
+  #endDelay: () => void = () => undefined
+  /** Writes fail at the moment, so nothing more should be sent. */
   isStuck = false
 
   constructor(deps: ProgressWriterDeps) {
@@ -40,30 +40,31 @@ export class ProgressWriter {
     this.#working ??= this.#work()
   }
 
-  /** Resolves when all that was marked of this one is written. */
+  /** Resolves when all progress marked for this source is written. */
   async written(source: ProgressSource): Promise<void> {
-    while (this.#working && (this.#marked.has(source) || this.#beingWritten.has(source))) await this.#turn
+    while (this.#working && (this.#marked.has(source) || this.#beingWritten.has(source)))
+      await this.#currentWrite
   }
 
-  /** From now on what cannot be written is left: it is sent again after the next start. */
-  giveUpEarly(): void {
-    this.#isInHurry = true
-    this.#endRest()
+  /** From now on, a failed write is not retried: those events are sent again after the next start. */
+  stopRetrying(): void {
+    this.#isStopping = true
+    this.#endDelay()
   }
 
   async #work(): Promise<void> {
-    // Whatever is marked in one turn of the event loop goes together.
+    // Sources marked in the same turn of the event loop are written together.
     await Promise.resolve()
     while (this.#marked.size > 0) {
-      this.#turn = this.#writeSome()
-      await this.#turn
-      if (this.isStuck && this.#isInHurry) break
+      this.#currentWrite = this.#writeBatch()
+      await this.#currentWrite
+      if (this.isStuck && this.#isStopping) break
     }
     this.#working = undefined
   }
 
-  /** All together; after a failure one by one, so that a bad one does not hold the others up. */
-  async #writeSome(): Promise<void> {
+  /** All together; one at a time after a failure, so that one bad source does not block the others. */
+  async #writeBatch(): Promise<void> {
     const all = [...this.#marked]
     const sources = this.isStuck ? all.slice(0, 1) : all
     for (const source of sources) this.#marked.delete(source)
@@ -74,24 +75,24 @@ export class ProgressWriter {
       this.#beingWritten.clear()
       if (!this.isStuck) return
       this.isStuck = false
-      this.#deps.onFree()
+      this.#deps.onRecovered()
     } catch (error) {
       this.#beingWritten.clear()
       for (const [index, source] of sources.entries()) {
-        source.giveBack(taken[index] as WebhookProgress)
+        source.restoreProgress(taken[index] as WebhookProgress)
         this.#marked.add(source)
       }
       this.#deps.onFailure(error)
       this.isStuck = true
-      if (!this.#isInHurry) await this.#rest()
+      if (!this.#isStopping) await this.#delay()
     }
   }
 
-  #rest(): Promise<void> {
+  #delay(): Promise<void> {
     return new Promise((resolve) => {
-      const callOff = this.#deps.clock.after(restMs, resolve)
-      this.#endRest = () => {
-        callOff()
+      const cancelTimer = this.#deps.clock.after(retryDelayMs, resolve)
+      this.#endDelay = () => {
+        cancelTimer()
         resolve()
       }
     })

@@ -1,15 +1,15 @@
-// Whether a receiver accepts anything. While it does not, one event is tried now and then instead of each of them:
-// what is not tried does not count as failed, and is sent as soon as one is accepted.
+// Whether a receiver accepts events. While it is down, it is probed with one event at a time instead of being sent all:
+// the others use up none of their retries, and are sent as soon as a probe is accepted.
 
 import type { Clock } from './clock.ts'
 import { probeDelay } from './retry-delay.ts'
 
-/** In a row. */
-const failuresOfOneDown = 5
-const failingMsOfOneDown = 60_000
-const hopelessAfterMs = 24 * 60 * 60_000
-/** After a restart it gets this long at least, however long it was failing before. */
-const lastChanceMs = 60 * 60_000
+/** Consecutive failures. */
+const failuresUntilDown = 5
+const failingMsUntilDown = 60_000
+const failingMsUntilPaused = 24 * 60 * 60_000
+/** After a restart, a receiver gets at least this long, however long it was failing before. */
+const graceAfterRestartMs = 60 * 60_000
 
 export class ReceiverHealth {
   readonly #clock: Clock
@@ -17,7 +17,7 @@ export class ReceiverHealth {
   #failures = 0
   #failedProbes = 0
   #failingSince: number | null
-  /** The same on the steady clock. */
+  /** The same on the monotonic clock. */
   #failingFrom: number | undefined
   #nextProbe = 0
   #heldUntil = 0
@@ -28,29 +28,29 @@ export class ReceiverHealth {
     this.#failingSince = failingSince
     if (failingSince === null) return
     const forMs = Math.max(0, clock.now() - failingSince)
-    this.#failingFrom = clock.elapsed() - Math.min(forMs, hopelessAfterMs - lastChanceMs)
+    this.#failingFrom = clock.elapsed() - Math.min(forMs, failingMsUntilPaused - graceAfterRestartMs)
   }
 
-  /** On the wall clock; null while it accepts. */
+  /** On the wall clock; null while the receiver accepts events. */
   get failingSince(): number | null {
     return this.#failingSince
   }
 
   get isDown(): boolean {
-    return this.#failures >= failuresOfOneDown || this.#failingForMs > failingMsOfOneDown
+    return this.#failures >= failuresUntilDown || this.#failingForMs > failingMsUntilDown
   }
 
   /** Nothing was accepted for a day. */
-  get isHopeless(): boolean {
-    return this.#failingForMs >= hopelessAfterMs
+  get shouldPause(): boolean {
+    return this.#failingForMs >= failingMsUntilPaused
   }
 
-  /** Not to be asked before, on the steady clock. */
-  get askAt(): number {
+  /** The earliest next request, on the monotonic clock. */
+  get nextRequestAt(): number {
     return Math.max(this.#heldUntil, this.isDown ? this.#nextProbe : 0)
   }
 
-  /** True if it was down. */
+  /** Returns true if the receiver was down. */
   accepted(): boolean {
     const wasDown = this.isDown
     this.#failures = 0
@@ -68,7 +68,7 @@ export class ReceiverHealth {
     if (this.isDown) this.#nextProbe = this.#clock.elapsed() + probeDelay(this.#failedProbes, this.#chance())
   }
 
-  /** It has asked for so much time. */
+  /** The receiver sent Retry-After. */
   hold(ms: number): void {
     this.#heldUntil = Math.max(this.#heldUntil, this.#clock.elapsed() + ms)
   }

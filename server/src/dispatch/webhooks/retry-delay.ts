@@ -4,13 +4,13 @@ const second = 1000
 const minute = 60 * second
 const hour = 60 * minute
 
-/** Behind the first attempt, the second, and so on: as Standard Webhooks recommends, about a day together. */
+/** After the first attempt, the second, and so on: as Standard Webhooks recommends, about a day in total. */
 const delays = [5 * second, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 8 * hour, 8 * hour]
-/** Of a receiver that accepts nothing one event is tried now and then. */
+/** Between probes of a receiver that is down. */
 const firstProbeDelay = 5 * second
 const longestProbeDelay = 5 * minute
 
-/** Undefined: it was tried often enough. `chance` from 0 to 1 spreads them by a tenth either way. */
+/** Undefined: no retries are left. `chance`, from 0 to 1, adds jitter of up to 10% either way. */
 export function retryDelay(tries: number, chance: number): number | undefined {
   const delay = delays[tries - 1]
   return delay === undefined ? undefined : spread(delay, chance)

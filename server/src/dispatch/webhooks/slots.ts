@@ -1,31 +1,31 @@
-// How many requests are under way at once, of all webhooks together. Who finds no room is called when there is some.
+// Limits concurrent requests across all webhooks. A channel that gets no slot is called back when one is free.
 
-export type Asker = { pump(): void }
+export type SlotWaiter = { pump(): void }
 
 export class Slots {
   #free: number
-  readonly #waiting = new Set<Asker>()
+  readonly #waiting = new Set<SlotWaiter>()
 
   constructor(count: number) {
     this.#free = count
   }
 
-  take(asker: Asker): boolean {
+  tryAcquire(waiter: SlotWaiter): boolean {
     if (this.#free === 0) {
-      this.#waiting.add(asker)
+      this.#waiting.add(waiter)
       return false
     }
     this.#free--
     return true
   }
 
-  /** Whoever waits longest is asked first; one that has nothing to send by now leaves it to the next. */
-  giveBack(): void {
+  /** The longest waiting channel comes first; if it has nothing to send any more, the next one is called. */
+  release(): void {
     this.#free++
-    for (const asker of this.#waiting) {
+    for (const waiter of this.#waiting) {
       if (this.#free === 0) return
-      this.#waiting.delete(asker)
-      asker.pump()
+      this.#waiting.delete(waiter)
+      waiter.pump()
     }
   }
 }

@@ -1,5 +1,5 @@
-// One webhook at work: events come in from the log, go out in their lanes, and what became of them is written down.
-// All that it keeps in memory can be lost: the cursor and the log of deliveries say where to go on.
+// Delivers one webhook: reads events from the log, sends them in order per subject, and records the results.
+// Its memory can be lost at any time: the stored cursor and delivery log say where to continue.
 
 import type { PauseReason } from '@jobcast/contract'
 import { type StoredEvent, subjectOf } from '../../domain/event.ts'
@@ -11,66 +11,66 @@ import { DeliveryLedger } from './delivery-ledger.ts'
 import { EventFeed } from './event-feed.ts'
 import type { Answer } from './event-poster.ts'
 import { judgeAnswer } from './judge-answer.ts'
-import { type Entry, Lanes } from './lanes.ts'
 import type { ProgressWriter } from './progress-writer.ts'
 import { ReceiverHealth } from './receiver-health.ts'
 import { type Message, signEvent } from './sign-event.ts'
-import type { Asker, Slots } from './slots.ts'
+import type { Slots, SlotWaiter } from './slots.ts'
+import { type Entry, SubjectQueues } from './subject-queues.ts'
 
 export type ChannelDeps = {
   store: Pick<Store, 'listEvents' | 'getEvent' | 'getEventBounds' | 'listTried' | 'listPendingDeliveries'>
   clock: Clock
   /** From 0 to 1. */
   chance: () => number
-  /** Undefined if it was cut off. */
+  /** Undefined if the request was aborted. */
   post: (message: Message) => Promise<Answer | undefined>
   slots: Slots
   writer: ProgressWriter
   tell: Tell
-  /** Something of ours did not work; it is tried again. */
+  /** An internal error; the step is retried. */
   onFailure: (error: unknown) => void
-  /** Events were read: the cursor may have moved past some that there is nothing to write down of. */
+  /** Events were read: the cursor may have advanced past events that cause no delivery. */
   onRead: () => void
-  /** It has paused itself, and that is written down. */
+  /** The channel has paused its webhook, and the pause is stored. */
   onPaused: (webhookNo: number) => void
 }
 
 const maxAtOnce = 8
-/** So many are read ahead; the log keeps the others. */
+/** Events read ahead; the rest stay in the log. */
 const maxReady = 1000
-/** If so many wait for another attempt, or behind one that does, no others are read. Of these only the ids are held. */
+/** Reading stops while this many wait for a retry, or behind an event that does. Only their ids are in memory. */
 const maxOpen = 10_000
 const pendingPerRead = 1000
-/** A receiver that is back gets at once what failed no more often than this. */
-const fewTries = 3
-const restAfterFailureMs = 1000
+/** When a receiver recovers, events with at most this many tries are sent at once. */
+const maxTriesToSendAtOnce = 3
+const failureDelayMs = 1000
 
-export class WebhookChannel implements Asker {
+export class WebhookChannel implements SlotWaiter {
   readonly #webhook: StoredWebhook
   readonly #deps: ChannelDeps
   readonly #feed: EventFeed
   readonly #health: ReceiverHealth
   readonly #ledger: DeliveryLedger
-  readonly #lanes = new Lanes()
+  readonly #queues = new SubjectQueues()
   readonly #underWay = new Set<Promise<void>>()
   #reading: Promise<void> | undefined
   #isClosing = false
-  #callOffTimer: () => void = () => undefined
+  #cancelTimer: () => void = () => undefined
 
   constructor(deps: ChannelDeps, webhook: StoredWebhook, lastTried: number) {
     this.#deps = deps
     this.#webhook = webhook
     this.#health = new ReceiverHealth(deps.clock, deps.chance, webhook.failingSince)
-    this.#ledger = new DeliveryLedger(deps.writer, webhook, () => this.#standing)
-    const onForgotten = (upTo: number) => deps.tell({ kind: 'webhook-events-forgotten', ...this.#name, upTo })
-    this.#feed = new EventFeed({ store: deps.store, onForgotten }, webhook, lastTried)
+    this.#ledger = new DeliveryLedger(deps.writer, webhook, () => this.#state)
+    const onPurged = (upTo: number) => deps.tell({ kind: 'webhook-events-forgotten', ...this.#name, upTo })
+    this.#feed = new EventFeed({ store: deps.store, onPurged }, webhook, lastTried)
   }
 
   get isFailing(): boolean {
     return this.#health.failingSince !== null
   }
 
-  /** Takes up what was tried before, then everything behind the cursor. */
+  /** Resumes pending deliveries, then reads events after the cursor. */
   async open(): Promise<void> {
     const { store, clock } = this.#deps
     let after: number | undefined
@@ -80,34 +80,34 @@ export class WebhookChannel implements Asker {
       for (const { nextAt, ...pending } of items) {
         const waitMs = nextAt - clock.now()
         const dueAt = waitMs > 0 ? clock.elapsed() + waitMs : 0
-        this.#lanes.add({ ...pending, isTried: true, event: undefined, dueAt })
+        this.#queues.add({ ...pending, isTried: true, event: undefined, dueAt })
       }
       after = next
     } while (after !== undefined)
     this.pump()
   }
 
-  /** There are new events, whoever's. */
+  /** There are new events, of any owner. */
   noticeEvents(): void {
     this.#feed.hasMore = true
     this.pump()
   }
 
-  keepCursor(): void {
-    this.#ledger.keepCursor()
+  writeCursor(): void {
+    this.#ledger.writeCursor()
   }
 
-  /** Begins whatever can be begun. */
+  /** Sends and reads as much as the limits allow. */
   pump(): void {
     if (this.#isClosing || this.#deps.writer.isStuck) return
-    this.#callOffTimer()
+    this.#cancelTimer()
     for (;;) {
       const entry = this.#next()
-      if (entry === undefined || !this.#deps.slots.take(this)) break
-      this.#lanes.begin(entry)
+      if (entry === undefined || !this.#deps.slots.tryAcquire(this)) break
+      this.#queues.begin(entry)
       const sending = this.#send(entry, this.#health.isDown).finally(() => {
         this.#underWay.delete(sending)
-        this.#deps.slots.giveBack()
+        this.#deps.slots.release()
         this.pump()
       })
       this.#underWay.add(sending)
@@ -116,12 +116,12 @@ export class WebhookChannel implements Asker {
     this.#setTimer()
   }
 
-  /** No new requests; resolves when those under way are done and what became of them is written down. */
+  /** Sends nothing more; resolves when running requests have ended and their results are stored. */
   async close(): Promise<void> {
     this.#isClosing = true
-    this.#callOffTimer()
+    this.#cancelTimer()
     await Promise.all([...this.#underWay, this.#reading])
-    this.keepCursor()
+    this.writeCursor()
     await this.#ledger.written()
   }
 
@@ -130,59 +130,67 @@ export class WebhookChannel implements Asker {
   }
 
   /**
-   * All up to the cursor are dealt with: they do not match, or were tried. When the channel is closing somebody has
-   * changed the webhook, and may have said that it counts as failing no more.
+   * All events up to the cursor were attempted or do not match. While the channel is closing, `failingSince` is left
+   * alone: the webhook was changed, which may have reset it.
    */
-  get #standing() {
-    const first = this.#lanes.firstUntried
+  get #state() {
+    const first = this.#queues.firstUntried
     return {
       cursor: first ? first.eventId - 1 : this.#feed.upTo,
       failingSince: this.#isClosing ? undefined : this.#health.failingSince,
     }
   }
 
-  /** Of a receiver that is down one is tried, also before its time. */
+  /** A receiver that is down is probed with one event, even before that event is due. */
   #next(): Entry | undefined {
     const elapsed = this.#deps.clock.elapsed()
-    const { isDown, askAt } = this.#health
-    if (this.#underWay.size >= (isDown ? 1 : maxAtOnce) || elapsed < askAt) return undefined
-    return this.#lanes.peek(elapsed) ?? (isDown ? this.#lanes.soonest() : undefined)
+    const { isDown, nextRequestAt } = this.#health
+    if (this.#underWay.size >= (isDown ? 1 : maxAtOnce) || elapsed < nextRequestAt) return undefined
+    return this.#queues.peek(elapsed) ?? (isDown ? this.#queues.soonest() : undefined)
   }
 
   #setTimer(): void {
     const { elapsed, after } = this.#deps.clock
-    const { isDown, askAt } = this.#health
-    const dueAt = isDown && this.#lanes.size > 0 ? 0 : this.#lanes.dueAt
-    const at = Math.max(dueAt, askAt)
-    // What is due already waits for something else than time.
-    if (at > elapsed() && Number.isFinite(at)) this.#callOffTimer = after(at - elapsed(), () => this.pump())
+    const { isDown, nextRequestAt } = this.#health
+    const dueAt = isDown && this.#queues.size > 0 ? 0 : this.#queues.dueAt
+    const at = Math.max(dueAt, nextRequestAt)
+    // An entry that is already due waits for a slot or a response, not for time.
+    if (at > elapsed() && Number.isFinite(at)) this.#cancelTimer = after(at - elapsed(), () => this.pump())
   }
 
   #read(): void {
-    const { ready, size } = this.#lanes
+    const { ready, size } = this.#queues
     const isFull = ready > maxReady / 2 || size >= maxOpen
     if (isFull) this.#feed.isBehind = true
     if (this.#reading || !this.#feed.hasMore || isFull) return
-    const goOn = () => {
+    const resume = () => {
       this.#reading = undefined
       this.pump()
     }
     this.#reading = this.#feed
-      .read(Math.min(maxReady - ready, maxOpen - size), (events) => this.#takeIn(events))
+      .read(Math.min(maxReady - ready, maxOpen - size), (events) => this.#enqueue(events))
       .then(() => {
         this.#deps.onRead()
-        goOn()
+        resume()
       })
       .catch((error: unknown) => {
         this.#deps.onFailure(error)
-        this.#deps.clock.after(restAfterFailureMs, goOn)
+        this.#deps.clock.after(failureDelayMs, resume)
       })
   }
 
-  #takeIn(events: StoredEvent[]): void {
+  #enqueue(events: StoredEvent[]): void {
     for (const event of events) {
       const { eventId, type } = event
-      this.#lanes.add({ eventId, type, subject: subjectOf(event), tries: 0, isTried: false, dueAt: 0, event })
+      this.#queues.add({
+        eventId,
+        type,
+        subject: subjectOf(event),
+        tries: 0,
+        isTried: false,
+        dueAt: 0,
+        event,
+      })
     }
   }
 
@@ -193,7 +201,7 @@ export class WebhookChannel implements Asker {
       const event = entry.event ?? (await store.getEvent({ ownerNo: this.#webhook.ownerNo, eventId }))
       const at = clock.now()
       if (event === undefined) {
-        this.#end(entry, 'FAILED', { at, status: null, error: 'the event is no longer kept', ms: 0 })
+        this.#end(entry, 'FAILED', { at, status: null, error: 'the event is no longer retained', ms: 0 })
         return
       }
       const begun = clock.elapsed()
@@ -205,8 +213,8 @@ export class WebhookChannel implements Asker {
       this.#settle(entry, answer, attempt, isProbe)
     } catch (error) {
       onFailure(error)
-      entry.dueAt = clock.elapsed() + restAfterFailureMs
-      this.#lanes.putBack(entry)
+      entry.dueAt = clock.elapsed() + failureDelayMs
+      this.#queues.putBack(entry)
     }
   }
 
@@ -215,7 +223,7 @@ export class WebhookChannel implements Asker {
     if (verdict.kind === 'accepted') {
       const isBack = this.#health.accepted()
       this.#end(entry, 'DELIVERED', attempt)
-      if (isBack) this.#lanes.makeDue(({ tries }) => tries <= fewTries)
+      if (isBack) this.#queues.makeDue(({ tries }) => tries <= maxTriesToSendAtOnce)
       return
     }
     if (verdict.kind === 'gone') {
@@ -231,12 +239,12 @@ export class WebhookChannel implements Asker {
       entry.tries = verdict.tries
       this.#retry(entry, verdict.delay, attempt)
     }
-    if (this.#health.isHopeless) this.#pauseBecause('failing')
+    if (this.#health.shouldPause) this.#pauseBecause('failing')
   }
 
   #end(entry: Entry, state: 'DELIVERED' | 'FAILED', attempt: StoredAttempt): void {
-    this.#lanes.done(entry)
-    this.#ledger.note(entry, state, attempt, null)
+    this.#queues.done(entry)
+    this.#ledger.record(entry, state, attempt, null)
   }
 
   #retry(entry: Entry, delay: number, attempt: StoredAttempt): void {
@@ -244,11 +252,11 @@ export class WebhookChannel implements Asker {
     entry.dueAt = elapsed() + delay
     entry.isTried = true
     entry.event = undefined
-    this.#lanes.putBack(entry)
-    this.#ledger.note(entry, 'PENDING', attempt, now() + delay)
+    this.#queues.putBack(entry)
+    this.#ledger.record(entry, 'PENDING', attempt, now() + delay)
   }
 
-  /** Not when somebody is changing it: what was answered may have come from an address it has no more. */
+  /** Not while closing: the webhook was changed, and the response may be from its previous URL. */
   #pauseBecause(because: PauseReason): void {
     if (this.#isClosing) return
     const { clock, tell, onPaused } = this.#deps

@@ -1,8 +1,8 @@
-// Carries webhooks out: one channel for each that is not paused. Whatever changes of a webhook, its channel is closed
-// and another one begins with what the store says.
+// Delivers webhooks, with one channel for each that is not paused. When a webhook changes in any way, its channel is
+// closed and reopened from the store.
 
 import { setMaxListeners } from 'node:events'
-import { setTimeout as rest } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Store } from '../../domain/ports/store.ts'
 import type { WebhookLink } from '../../domain/webhook.ts'
 import type { Tell } from '../../observe/events.ts'
@@ -21,49 +21,53 @@ export type SenderDeps = {
   chance: () => number
   poster: Pick<EventPoster, 'post' | 'close'>
   tell: Tell
-  /** Where several nodes carry them out: which of them are this one's. */
+  /** In a cluster: which webhooks belong to this node. */
   share?: WebhookShare | undefined
 }
 
 const requestsAtOnce = 256
-/** New events are gathered for so long: a busy fleet costs each webhook twenty looks a second at most… */
+/** New events are collected for this long: each webhook polls at most twenty times a second… */
 const gatherMs = 50
-/** …and all of them together a thousand. */
-const msPerLook = 1
-/** A cursor that has moved without a delivery is written so much later, those of all webhooks together. */
+/** …and all webhooks together at most a thousand times. */
+const msPerPoll = 1
+/** Delay before writing cursors that advanced without a delivery, those of all webhooks together. */
 const cursorsAfterMs = 30_000
-const restAfterFailureMs = 1000
-const tellFailureEveryMs = 10_000
-/** When all is stopped, requests under way get this long. */
-const lastAnswersMs = 3000
+const failureDelayMs = 1000
+const reportFailureEveryMs = 10_000
+/** On shutdown, running requests get this long. */
+const shutdownGraceMs = 3000
 
-/** `again`: it has changed since the work on it began. */
-type Place = { channel: WebhookChannel | undefined; again: boolean; work: Promise<void> | undefined }
+/** `isStale`: the webhook has changed since the reopening began. */
+type ChannelEntry = {
+  channel: WebhookChannel | undefined
+  isStale: boolean
+  reopening: Promise<void> | undefined
+}
 
 export class WebhookSender implements WebhookLink {
   readonly #deps: SenderDeps
   readonly #writer: ProgressWriter
   readonly #channelDeps: ChannelDeps
-  readonly #places = new Map<number, Place>()
+  readonly #channels = new Map<number, ChannelEntry>()
   #starting: Promise<void> | undefined
   #isStopping = false
-  readonly #endRests = new AbortController()
-  /** Ends what is under way when all is stopped. It is sent again after the next start. */
-  readonly #cut = new AbortController()
-  #failureToldAt = Number.NEGATIVE_INFINITY
-  #callOffGathering: (() => void) | undefined
-  /** Undefined while no cursor may have moved: an idle service has nothing to write. */
-  #callOffCursors: (() => void) | undefined
+  readonly #endDelays = new AbortController()
+  /** Aborts running requests on shutdown. Their events are sent again after the next start. */
+  readonly #abort = new AbortController()
+  #failureReportedAt = Number.NEGATIVE_INFINITY
+  #cancelGathering: (() => void) | undefined
+  /** Undefined while no cursor may have advanced: an idle service writes nothing. */
+  #cancelCursorWrite: (() => void) | undefined
 
   constructor(deps: SenderDeps) {
     const { store, clock, chance, tell } = deps
     this.#deps = deps
-    setMaxListeners(0, this.#cut.signal)
+    setMaxListeners(0, this.#abort.signal)
     this.#writer = new ProgressWriter({
       store,
       clock,
-      onFailure: (error) => this.#tellFailure(error),
-      onFree: () => this.#eachChannel((channel) => channel.pump()),
+      onFailure: (error) => this.#reportFailure(error),
+      onRecovered: () => this.#eachChannel((channel) => channel.pump()),
     })
     this.#channelDeps = {
       store,
@@ -73,13 +77,13 @@ export class WebhookSender implements WebhookLink {
       slots: new Slots(requestsAtOnce),
       writer: this.#writer,
       tell,
-      onFailure: (error) => this.#tellFailure(error),
-      onRead: () => this.#keepCursorsSoon(),
+      onFailure: (error) => this.#reportFailure(error),
+      onRead: () => this.#writeCursorsSoon(),
       onPaused: (webhookNo) => this.changed(webhookNo),
     }
   }
 
-  /** How many accept nothing. */
+  /** How many webhooks have a failing receiver. */
   get failing(): number {
     let count = 0
     this.#eachChannel((channel) => {
@@ -95,48 +99,52 @@ export class WebhookSender implements WebhookLink {
 
   changed(webhookNo: number): void {
     if (this.#isStopping) return
-    const place = this.#places.get(webhookNo) ?? { channel: undefined, again: false, work: undefined }
-    this.#places.set(webhookNo, place)
-    place.again = true
-    place.work ??= this.#reopen(webhookNo, place)
+    const entry = this.#channels.get(webhookNo) ?? {
+      channel: undefined,
+      isStale: false,
+      reopening: undefined,
+    }
+    this.#channels.set(webhookNo, entry)
+    entry.isStale = true
+    entry.reopening ??= this.#reopen(webhookNo, entry)
   }
 
-  /** There may be new ones, whoever's. */
+  /** There may be new events, of any owner. */
   noticeEvents(): void {
-    if (this.#isStopping || this.#places.size === 0) return
-    const ms = Math.max(gatherMs, this.#places.size * msPerLook)
-    this.#callOffGathering ??= this.#deps.clock.after(ms, () => {
-      this.#callOffGathering = undefined
+    if (this.#isStopping || this.#channels.size === 0) return
+    const ms = Math.max(gatherMs, this.#channels.size * msPerPoll)
+    this.#cancelGathering ??= this.#deps.clock.after(ms, () => {
+      this.#cancelGathering = undefined
       this.#eachChannel((channel) => channel.noticeEvents())
     })
   }
 
-  /** Takes up those that are its own by now, and leaves those that are not. */
-  async lookAgain(): Promise<void> {
+  /** Opens webhooks that now belong to this node, and closes those that no longer do. */
+  async rebalance(): Promise<void> {
     const active = new Set(await this.#deps.store.listActiveWebhooks())
     const ours = new Set([...active].filter((webhookNo) => this.#deps.share?.isOurs(webhookNo) ?? true))
-    for (const webhookNo of ours) if (!this.#places.has(webhookNo)) this.changed(webhookNo)
-    for (const webhookNo of this.#places.keys()) if (!ours.has(webhookNo)) this.changed(webhookNo)
+    for (const webhookNo of ours) if (!this.#channels.has(webhookNo)) this.changed(webhookNo)
+    for (const webhookNo of this.#channels.keys()) if (!ours.has(webhookNo)) this.changed(webhookNo)
   }
 
-  /** Whatever is open is closed, and opened again where it may be. */
+  /** Closes all channels and reopens those that still belong to this node. */
   reopenAll(): void {
-    for (const webhookNo of this.#places.keys()) this.changed(webhookNo)
+    for (const webhookNo of this.#channels.keys()) this.changed(webhookNo)
   }
 
   /** May be called twice. */
   async stop(): Promise<void> {
     this.#isStopping = true
-    this.#endRests.abort()
-    this.#writer.giveUpEarly()
-    this.#callOffGathering?.()
-    this.#callOffCursors?.()
-    const timer = setTimeout(() => this.#cut.abort(), lastAnswersMs)
+    this.#endDelays.abort()
+    this.#writer.stopRetrying()
+    this.#cancelGathering?.()
+    this.#cancelCursorWrite?.()
+    const timer = setTimeout(() => this.#abort.abort(), shutdownGraceMs)
     await this.#starting
     await Promise.all(
-      [...this.#places].map(async ([webhookNo, place]) => {
-        await place.work
-        await place.channel?.close()
+      [...this.#channels].map(async ([webhookNo, entry]) => {
+        await entry.reopening
+        await entry.channel?.close()
         await this.#deps.share?.giveBack(webhookNo)
       }),
     )
@@ -150,27 +158,27 @@ export class WebhookSender implements WebhookLink {
         for (const webhookNo of await this.#deps.store.listActiveWebhooks()) this.changed(webhookNo)
         return
       } catch (error) {
-        this.#tellFailure(error)
-        await this.#rest()
+        this.#reportFailure(error)
+        await this.#delay()
       }
     }
   }
 
-  async #reopen(webhookNo: number, place: Place): Promise<void> {
-    while (place.again && !this.#isStopping) {
-      place.again = false
-      await place.channel?.close()
-      place.channel = undefined
+  async #reopen(webhookNo: number, entry: ChannelEntry): Promise<void> {
+    while (entry.isStale && !this.#isStopping) {
+      entry.isStale = false
+      await entry.channel?.close()
+      entry.channel = undefined
       try {
-        place.channel = await this.#openChannel(webhookNo)
+        entry.channel = await this.#openChannel(webhookNo)
       } catch (error) {
-        this.#tellFailure(error)
-        place.again = true
-        await this.#rest()
+        this.#reportFailure(error)
+        entry.isStale = true
+        await this.#delay()
       }
     }
-    place.work = undefined
-    if (place.channel === undefined && !place.again) this.#places.delete(webhookNo)
+    entry.reopening = undefined
+    if (entry.channel === undefined && !entry.isStale) this.#channels.delete(webhookNo)
   }
 
   async #openChannel(webhookNo: number): Promise<WebhookChannel | undefined> {
@@ -186,34 +194,34 @@ export class WebhookSender implements WebhookLink {
     return channel
   }
 
-  /** Undefined also when it may be another node's by now: what is known here is too old to be sent. */
+  /** Undefined also if another node may own the webhook by now: this node's state is too old to send from. */
   async #post(message: Message): Promise<Answer | undefined> {
-    if (this.#deps.share?.holds !== false) return this.#deps.poster.post(message, this.#cut.signal)
+    if (this.#deps.share?.holds !== false) return this.#deps.poster.post(message, this.#abort.signal)
     this.reopenAll()
     return undefined
   }
 
-  #keepCursorsSoon(): void {
+  #writeCursorsSoon(): void {
     if (this.#isStopping) return
-    this.#callOffCursors ??= this.#deps.clock.after(cursorsAfterMs, () => {
-      this.#callOffCursors = undefined
-      this.#eachChannel((channel) => channel.keepCursor())
+    this.#cancelCursorWrite ??= this.#deps.clock.after(cursorsAfterMs, () => {
+      this.#cancelCursorWrite = undefined
+      this.#eachChannel((channel) => channel.writeCursor())
     })
   }
 
   #eachChannel(call: (channel: WebhookChannel) => void): void {
-    for (const { channel } of this.#places.values()) if (channel) call(channel)
+    for (const { channel } of this.#channels.values()) if (channel) call(channel)
   }
 
-  /** While the storage cannot be used there would be many. */
-  #tellFailure(error: unknown): void {
+  /** Rate-limited: while the storage is unavailable, every channel fails. */
+  #reportFailure(error: unknown): void {
     const elapsed = this.#deps.clock.elapsed()
-    if (elapsed - this.#failureToldAt < tellFailureEveryMs) return
-    this.#failureToldAt = elapsed
+    if (elapsed - this.#failureReportedAt < reportFailureEveryMs) return
+    this.#failureReportedAt = elapsed
     this.#deps.tell({ kind: 'webhooks-failed', error })
   }
 
-  async #rest(): Promise<void> {
-    await rest(restAfterFailureMs, undefined, { signal: this.#endRests.signal }).catch(() => undefined)
+  async #delay(): Promise<void> {
+    await sleep(failureDelayMs, undefined, { signal: this.#endDelays.signal }).catch(() => undefined)
   }
 }

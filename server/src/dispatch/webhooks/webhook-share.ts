@@ -1,15 +1,15 @@
-// Which node carries out which webhook: each has one, by the numbers of both, so that all nodes come to the same answer.
-// Nodes may for a moment disagree on who lives; so whoever sends a webhook must have taken it, and it can be taken once.
+// Which node delivers which webhook, by rendezvous hashing, so that all nodes agree without talking to each other.
+// Nodes may briefly disagree on who is alive, so a node must also hold the webhook's lock before it sends.
 
 import { hash } from 'node:crypto'
 import type { Beat, Nodes } from '../../domain/nodes.ts'
 
-/** Less than it takes until a node that stands still is taken out. */
-const holdsForMs = 8000
+/** Shorter than the time after which other nodes remove a stalled node. */
+const validForMs = 8000
 
 export class WebhookShare {
   readonly #nodes: Pick<Nodes, 'takeWebhook' | 'giveBackWebhook'>
-  /** Milliseconds that never jump. */
+  /** Monotonic milliseconds. */
   readonly #elapsed: () => number
   #nodeNo = 0
   #nodeNos: number[] = []
@@ -20,9 +20,9 @@ export class WebhookShare {
     this.#elapsed = elapsed
   }
 
-  /** False after this node has stood still: others may have taken what it had, before it hears of it. */
+  /** False after this node has stalled: other nodes may have taken its webhooks without it noticing. */
   get holds(): boolean {
-    return this.#elapsed() - this.#setAt < holdsForMs
+    return this.#elapsed() - this.#setAt < validForMs
   }
 
   setNodes({ nodeNo, nodeNos }: Pick<Beat, 'nodeNo' | 'nodeNos'>): void {
@@ -31,14 +31,14 @@ export class WebhookShare {
     this.#setAt = this.#elapsed()
   }
 
-  /** When a node comes or goes, only its webhooks change hands. */
+  /** When a node joins or leaves, only that node's webhooks move. */
   isOurs(webhookNo: number): boolean {
     const weight = (nodeNo: number) => hash('sha1', `${webhookNo} ${nodeNo}`)
     const [first] = this.#nodeNos.toSorted((one, other) => (weight(one) < weight(other) ? -1 : 1))
     return first === this.#nodeNo
   }
 
-  /** One that is not ours, or no longer, is given back. */
+  /** Releases a webhook that does not, or no longer, belong to this node. */
   async take(webhookNo: number): Promise<boolean> {
     if (this.holds && this.isOurs(webhookNo)) return this.#nodes.takeWebhook(webhookNo)
     await this.giveBack(webhookNo)

@@ -101,7 +101,7 @@ export class Handshake implements Phase {
     }
   }
 
-  /** An address that fails too often is told so; whoever has a valid token gets in all the same. */
+  /** An address that fails too often gets another reason code; a valid token is always accepted. */
   #refusalReason(): Reason {
     return this.#deps.limits.take('sign-in', addressGroup(this.#line.address)) ? 'too-many' : 'not-authorized'
   }

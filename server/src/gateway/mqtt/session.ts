@@ -34,6 +34,8 @@ import type { ServeDeps } from './serve-request.ts'
 export type SessionDeps = ServeDeps & { sessions: DeviceSessions; limits: RateLimits }
 
 const readWithinMs = 30_000
+/** A large packet counts as several. */
+const bytesPerToken = 4096
 
 export class MqttSession implements DeviceSession, Phase {
   readonly device: SignedInDevice
@@ -111,7 +113,7 @@ export class MqttSession implements DeviceSession, Phase {
   }
 
   process(frame: Buffer): void {
-    this.#charge()
+    this.#charge(frame.length)
     const packet = parsePacket(this.version, frame)
     // The first two bypass the queue: a slow store must not look like a dead connection.
     if (packet.cmd === 'pingreq') this.#outbox.pong()
@@ -120,7 +122,7 @@ export class MqttSession implements DeviceSession, Phase {
   }
 
   countControlFrame(): void {
-    this.#charge()
+    this.#charge(0)
   }
 
   mayServe(): boolean {
@@ -180,8 +182,9 @@ export class MqttSession implements DeviceSession, Phase {
   }
 
   /** Throws ProtocolError: the device sends more than it may. */
-  #charge(): void {
-    if (this.#deps.limits.take('device', this.#deviceText)) throw new ProtocolError('rate-too-high')
+  #charge(bytes: number): void {
+    const cost = 1 + Math.floor(bytes / bytesPerToken)
+    if (this.#deps.limits.take('device', this.#deviceText, cost)) throw new ProtocolError('rate-too-high')
   }
 
   #acknowledged({ messageId = 0, reasonCode = 0 }: IPubackPacket): void {

@@ -11,7 +11,7 @@ export type ServiceDeps = { health: HealthCheck; metrics: Metrics; stopping: Abo
 const Health = Type.Object({ status: Type.Literal('ok') })
 
 export function addService(app: App, deps: ServiceDeps): void {
-  // Written once: it is large, and whoever asks needs no key.
+  // Serialized once: it is large, and needs no key.
   let document: string | undefined
   app.get('/livez', {
     schema: {

@@ -10,7 +10,7 @@ import { refuseOtherOrigin } from '../same-origin.ts'
 import { sessionCookieHeader, sessionOf } from '../session-cookie.ts'
 import { toApiKey } from '../to-wire.ts'
 
-/** Far more than a key or a ticket needs: whoever sends this has shown nothing yet. */
+/** Far more than a key or a ticket needs; the sender is not authenticated yet. */
 const maxSignInBytes = 4096
 
 export function addSession(app: App, deps: SessionDeps & { limits: RateLimits }): void {

@@ -108,7 +108,7 @@ export function buildNodeSteps(
       const [row] = await (clock === undefined ? db.note(TAKE_CLOCK) : db.note(CLOCK, [clock]))
       const all = (await db.note(ALL)).map(NODE.read)
       signal.isAlone = all.length === 1 && signal.heardOthers === heardBefore
-      silent = silentNodes.look(all.filter((node) => node.nodeNo !== nodeNo))
+      silent = silentNodes.observe(all.filter((node) => node.nodeNo !== nodeNo))
       const beat = {
         clock: CLOCK_ROW.read(row ?? {}).clock,
         wasForgotten,

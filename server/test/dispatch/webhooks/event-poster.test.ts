@@ -125,7 +125,7 @@ for (const [title, status, text, expected] of retryAfters) {
   })
 }
 
-const forbidden = 'the host has no address to which this service sends anything'
+const forbidden = 'the host has no address that this service is allowed to send to'
 test('nothing is sent to an address that is not allowed, however it is written', async (t) => {
   let wasReached = false
   const isAllowedAddress = allowAddresses([])

@@ -1,9 +1,9 @@
-// What is news to a device, by what it was told last.
+// What is news to a device, by what it was last notified of.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ExecState } from '@jobcast/contract'
-import { Told } from '../../src/dispatch/told.ts'
+import { NoticeState } from '../../src/dispatch/notice-state.ts'
 import type { DeviceExecution, DeviceQueue } from '../../src/domain/device-report.ts'
 import { steadyInstant } from '../../src/domain/instants.ts'
 import { RecordingSession } from './open-dispatcher.ts'
@@ -30,18 +30,18 @@ function queue(...executions: DeviceExecution[]): DeviceQueue {
   return { mark: 1, total: executions.length, executions }
 }
 
-function toldWith(wants = everything): { told: Told; session: RecordingSession } {
+function noticesWith(wants = everything): { notices: NoticeState; session: RecordingSession } {
   const session = new RecordingSession({ ownerNo: 1, deviceId: 'd1' })
   session.wants = wants
-  return { told: new Told(session, steadyInstant(0)), session }
+  return { notices: new NoticeState(session, steadyInstant(0)), session }
 }
 
-function newsIn(told: Told, now: DeviceQueue) {
+function newsIn(notices: NoticeState, now: DeviceQueue) {
   return {
-    list: told.isNewList(now),
-    next: told.isNewNext(now),
-    cancels: told.newCancels(now).map(({ jobExecutionId }) => jobExecutionId),
-    seen: told.newlySeen(now).map(({ jobExecutionId }) => jobExecutionId),
+    list: notices.isNewList(now),
+    next: notices.isNewNext(now),
+    cancels: notices.newCancels(now).map(({ jobExecutionId }) => jobExecutionId),
+    seen: notices.newlySeen(now).map(({ jobExecutionId }) => jobExecutionId),
   }
 }
 
@@ -99,54 +99,54 @@ const table: [string, DeviceQueue, DeviceQueue, ReturnType<typeof newsIn>][] = [
 ]
 for (const [change, before, now, news] of table) {
   test(`news when ${change}`, () => {
-    const { told } = toldWith()
-    told.remember(before)
-    assert.deepEqual(newsIn(told, now), news)
-    told.remember(now)
-    assert.deepEqual(newsIn(told, now), none, 'it is no news any more')
+    const { notices } = noticesWith()
+    notices.remember(before)
+    assert.deepEqual(newsIn(notices, now), news)
+    notices.remember(now)
+    assert.deepEqual(newsIn(notices, now), none, 'it is no news any more')
   })
 }
 
 test('a connection begins as if it had been told that nothing waits', () => {
-  const { told } = toldWith()
-  assert.deepEqual(newsIn(told, queue()), none)
+  const { notices } = noticesWith()
+  assert.deepEqual(newsIn(notices, queue()), none)
   const waiting = queue(execution(1, 'CANCELING'), execution(2))
-  assert.deepEqual(newsIn(told, waiting), { list: true, next: true, cancels: [1], seen: [1, 2] })
+  assert.deepEqual(newsIn(notices, waiting), { list: true, next: true, cancels: [1], seen: [1, 2] })
 })
 
 test('what it did not want it was not told: it is news once it wants it', () => {
-  const { told, session } = toldWith({ list: false, next: false, cancel: false })
+  const { notices, session } = noticesWith({ list: false, next: false, cancel: false })
   const now = queue(execution(1, 'CANCELING'))
-  assert.deepEqual(newsIn(told, now), none)
-  told.remember(now)
+  assert.deepEqual(newsIn(notices, now), none)
+  notices.remember(now)
   session.wants = everything
-  assert.deepEqual(newsIn(told, now), { list: true, next: true, cancels: [1], seen: [1] })
+  assert.deepEqual(newsIn(notices, now), { list: true, next: true, cancels: [1], seen: [1] })
 })
 
 test('what it has unsubscribed from and wants again is news again', () => {
-  const { told, session } = toldWith()
+  const { notices, session } = noticesWith()
   const now = queue(execution(1, 'CANCELING'))
-  told.remember(now)
+  notices.remember(now)
   session.wants = { list: false, next: false, cancel: false }
-  told.remember(now)
+  notices.remember(now)
   session.wants = everything
-  assert.deepEqual(newsIn(told, now), { list: true, next: true, cancels: [1], seen: [1] })
+  assert.deepEqual(newsIn(notices, now), { list: true, next: true, cancels: [1], seen: [1] })
 })
 
 test('it knows that nothing waits only when it was told so', () => {
-  const { told } = toldWith()
-  told.remember(queue())
-  assert.equal(told.knowsEmpty, true)
-  told.remember(queue(execution(1)))
-  assert.equal(told.knowsEmpty, false)
-  told.remember(queue())
-  assert.equal(told.knowsEmpty, true)
+  const { notices } = noticesWith()
+  notices.remember(queue())
+  assert.equal(notices.knowsEmpty, true)
+  notices.remember(queue(execution(1)))
+  assert.equal(notices.knowsEmpty, false)
+  notices.remember(queue())
+  assert.equal(notices.knowsEmpty, true)
 })
 
 test('who wants nothing knows nothing', () => {
-  const { told, session } = toldWith({ list: false, next: false, cancel: false })
-  told.remember(queue())
-  assert.deepEqual([told.wantsAny, told.knowsEmpty], [false, false])
+  const { notices, session } = noticesWith({ list: false, next: false, cancel: false })
+  notices.remember(queue())
+  assert.deepEqual([notices.wantsAny, notices.knowsEmpty], [false, false])
   session.wants = { list: false, next: true, cancel: false }
-  assert.equal(told.wantsAny, true)
+  assert.equal(notices.wantsAny, true)
 })

@@ -1,11 +1,11 @@
-// Lets one waiter sleep until there is news. News that came before anybody waited counts, so none is missed.
+// Lets one waiter sleep until it is woken. A wake-up before the wait counts, so none is missed.
 
 import { orAborted } from './or-aborted.ts'
 
-export class News {
+export class WakeUp {
   #next = Promise.withResolvers<void>()
 
-  tell(): void {
+  wake(): void {
     this.#next.resolve()
   }
 

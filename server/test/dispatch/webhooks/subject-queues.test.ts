@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { randomInputs } from '@jobcast/testkit/test-seed'
 import * as fc from 'fast-check'
-import { type Entry, Lanes } from '../../../src/dispatch/webhooks/lanes.ts'
+import { type Entry, SubjectQueues } from '../../../src/dispatch/webhooks/subject-queues.ts'
 
 function entryOf(eventId: number, subject: string, more: Partial<Entry> = {}): Entry {
   return {
@@ -17,58 +17,58 @@ function entryOf(eventId: number, subject: string, more: Partial<Entry> = {}): E
   }
 }
 
-function lanesOf(...entries: Entry[]): Lanes {
-  const lanes = new Lanes()
-  for (const entry of entries) lanes.add(entry)
-  return lanes
+function lanesOf(...entries: Entry[]): SubjectQueues {
+  const queues = new SubjectQueues()
+  for (const entry of entries) queues.add(entry)
+  return queues
 }
 
 test('one of each subject is to be sent, oldest first', () => {
   const [a1, b1, a2] = [entryOf(1, 'a'), entryOf(2, 'b'), entryOf(3, 'a')]
-  const lanes = lanesOf(a1, b1, a2)
+  const queues = lanesOf(a1, b1, a2)
   const sent: number[] = []
-  for (let next = lanes.peek(0); next; next = lanes.peek(0)) {
-    lanes.begin(next)
+  for (let next = queues.peek(0); next; next = queues.peek(0)) {
+    queues.begin(next)
     sent.push(next.eventId)
   }
   assert.deepEqual(sent, [1, 2])
-  lanes.done(a1)
-  assert.equal(lanes.peek(0), a2)
+  queues.done(a1)
+  assert.equal(queues.peek(0), a2)
 })
 
 test('one that is put back comes when it is due, and those behind it after it', () => {
   const [first, second] = [entryOf(1, 'a'), entryOf(2, 'a')]
-  const lanes = lanesOf(first, second)
-  lanes.begin(first)
+  const queues = lanesOf(first, second)
+  queues.begin(first)
   Object.assign(first, { dueAt: 100, isTried: true })
-  lanes.putBack(first)
-  assert.equal(lanes.peek(99), undefined)
-  assert.equal(lanes.dueAt, 100)
-  assert.equal(lanes.soonest(), first)
-  assert.equal(lanes.peek(100), first)
-  assert.equal(lanes.dueAt, 0)
+  queues.putBack(first)
+  assert.equal(queues.peek(99), undefined)
+  assert.equal(queues.dueAt, 100)
+  assert.equal(queues.soonest(), first)
+  assert.equal(queues.peek(100), first)
+  assert.equal(queues.dueAt, 0)
 })
 
 test('those that wait can be made due, all or some', () => {
   const entries = [1, 2, 3].map((id) => entryOf(id, `s${id}`, { isTried: true, tries: id, dueAt: 1000 }))
-  const lanes = lanesOf(...entries)
-  lanes.makeDue(({ tries }) => tries === 2)
-  assert.equal(lanes.peek(0), entries[1])
+  const queues = lanesOf(...entries)
+  queues.makeDue(({ tries }) => tries === 2)
+  assert.equal(queues.peek(0), entries[1])
 })
 
 test('the first that was not tried is the oldest of these', () => {
   const [tried, one, two] = [entryOf(1, 'a', { isTried: true }), entryOf(2, 'a'), entryOf(3, 'b')]
-  const lanes = lanesOf(tried, one, two)
-  assert.deepEqual([lanes.size, lanes.ready, lanes.firstUntried], [3, 2, one])
-  lanes.begin(two)
-  lanes.done(two)
-  assert.equal(lanes.firstUntried, one)
-  lanes.begin(tried)
-  lanes.done(tried)
-  lanes.begin(one)
+  const queues = lanesOf(tried, one, two)
+  assert.deepEqual([queues.size, queues.ready, queues.firstUntried], [3, 2, one])
+  queues.begin(two)
+  queues.done(two)
+  assert.equal(queues.firstUntried, one)
+  queues.begin(tried)
+  queues.done(tried)
+  queues.begin(one)
   Object.assign(one, { isTried: true, dueAt: 5 })
-  lanes.putBack(one)
-  assert.deepEqual([lanes.size, lanes.ready, lanes.firstUntried], [1, 0, undefined])
+  queues.putBack(one)
+  assert.deepEqual([queues.size, queues.ready, queues.firstUntried], [1, 0, undefined])
 })
 
 test('in any order of answers, one of a subject is under way at a time and all end in order', () => {
@@ -84,29 +84,29 @@ test('in any order of answers, one of a subject is under way at a time and all e
       fc.array(outcome, { maxLength: 200 }),
       (subjects, outcomes) => {
         const entries = subjects.map((each, index) => entryOf(index + 1, each))
-        const lanes = lanesOf(...entries)
+        const queues = lanesOf(...entries)
         const underWay: Entry[] = []
         const ended: Entry[] = []
         let now = 0
         const settle = (entry: Entry, isAccepted: boolean, delay: number) => {
           underWay.splice(underWay.indexOf(entry), 1)
           if (isAccepted) {
-            lanes.done(entry)
+            queues.done(entry)
             ended.push(entry)
           } else {
             Object.assign(entry, { isTried: true, dueAt: now + delay })
-            lanes.putBack(entry)
+            queues.putBack(entry)
           }
         }
         const beginAll = () => {
-          for (let next = lanes.peek(now); next; next = lanes.peek(now)) {
-            lanes.begin(next)
+          for (let next = queues.peek(now); next; next = queues.peek(now)) {
+            queues.begin(next)
             underWay.push(next)
           }
           assert.equal(new Set(underWay.map((entry) => entry.subject)).size, underWay.length)
           const untried = entries.filter((entry) => !entry.isTried && !ended.includes(entry))
-          assert.equal(lanes.firstUntried, untried[0])
-          assert.equal(lanes.size, entries.length - ended.length)
+          assert.equal(queues.firstUntried, untried[0])
+          assert.equal(queues.size, entries.length - ended.length)
         }
         for (const { which, accepted, delay } of outcomes) {
           now++

@@ -1,4 +1,4 @@
-// What a connected device was told last. Kept small: there is one for each connection.
+// What a connected device was last notified of. Kept small: there is one per connection.
 
 import type { DeviceSession, SeenQueue } from '../domain/device-link.ts'
 import type { DeviceExecution, DeviceQueue } from '../domain/device-report.ts'
@@ -6,19 +6,19 @@ import type { SteadyInstant } from '../domain/instants.ts'
 
 const nothing = ''
 
-export class Told {
+export class NoticeState {
   readonly session: DeviceSession
   readonly since: SteadyInstant
-  /** Of the queue as it was looked at last; undefined: look at it whatever its mark. */
+  /** Change mark of the queue at the last read; undefined forces a read. */
   mark: number | undefined
   isBeingRead = false
-  /** How many launches there had been when it was woken last. */
+  /** The launch counter when the device was last woken. */
   wokenAt = 0
-  /** It was told what the last look found. */
+  /** The device was notified of the result of the last read. */
   isCurrent = false
-  /** Runs while it may ask by itself. */
+  /** Runs while the device may still request its queue by itself. */
   greeting: NodeJS.Timeout | undefined
-  /** A connection begins as if it had been told that nothing waits: so it is told of what does. */
+  /** A connection starts as if notified of an empty queue, so anything queued is new to it. */
   #list = nothing
   #nextId = 0
   #nextAttempt = 0
@@ -34,19 +34,19 @@ export class Told {
     return list || next || cancel
   }
 
-  /** It was told that nothing waits. Whoever wants nothing but cancels is never told so. */
+  /** The device was notified that its queue is empty. One subscribed only to cancels never is. */
   get knowsEmpty(): boolean {
     const { list, next } = this.session.wants
     return this.isCurrent && (list || next) && this.#list === nothing && this.#nextId === 0
   }
 
-  /** It was told which one is the next, and wants to know no more: what comes behind that is no news to it. */
+  /** The device was notified of its next execution and is not subscribed to the list: later executions are not news. */
   get knowsNext(): boolean {
     const { list, next } = this.session.wants
     return this.isCurrent && next && !list && this.#nextId !== 0
   }
 
-  /** Another execution is in it, or none where one was. That one has started or made progress does not count. */
+  /** An execution was added or removed. A start or progress of one does not count. */
   isNewList(queue: DeviceQueue): boolean {
     return this.session.wants.list && listText(queue) !== this.#list
   }
@@ -57,7 +57,7 @@ export class Told {
     return this.session.wants.next && (jobExecutionId !== this.#nextId || attempt !== this.#nextAttempt)
   }
 
-  /** It has asked before it was greeted, and need not be told this. Later on every change is told. */
+  /** The device requested its queue before it was greeted, so this part is not repeated. Later changes are all sent. */
   see(seen: SeenQueue): void {
     if (this.greeting === undefined) return
     const { wants } = this.session
@@ -73,13 +73,13 @@ export class Told {
     )
   }
 
-  /** What a notice of now names. */
+  /** The executions that a notification sent now would name. */
   newlySeen(queue: DeviceQueue): DeviceExecution[] {
     if (this.isNewList(queue)) return queue.executions
     return this.isNewNext(queue) ? queue.executions.slice(0, 1) : []
   }
 
-  /** What the device does not want it was not told: it is news once it wants it. */
+  /** What the device is not subscribed to was not sent: it is news once the device subscribes. */
   remember(queue: DeviceQueue): void {
     const { wants } = this.session
     this.#list = wants.list ? listText(queue) : nothing

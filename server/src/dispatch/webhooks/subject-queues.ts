@@ -1,5 +1,5 @@
-// Events on their way to one receiver. Those of one subject stand in a lane and go one after the other, each when the
-// one before it was accepted or given up; lanes do not wait for each other.
+// Events to be delivered to one receiver, one queue per subject. Events of a subject are sent in order, each once the
+// one before it was accepted or given up; subjects do not wait for each other.
 
 import type { StoredEvent } from '../../domain/event.ts'
 
@@ -7,37 +7,37 @@ export type Entry = {
   readonly eventId: number
   readonly type: string
   readonly subject: string
-  /** Attempts that count for when to give up. */
+  /** Attempts that count toward giving up. */
   tries: number
-  /** It was tried, or noted to be: it has a row in the log. */
+  /** It was attempted, so it has a row in the delivery log. */
   isTried: boolean
-  /** On the steady clock; 0: at once. */
+  /** On the monotonic clock; 0 means now. */
   dueAt: number
-  /** Left out while it waits behind another or for another attempt: many may do so for hours. */
+  /** Dropped while the entry is queued behind another or waits for a retry, to save memory: that may take hours. */
   event: StoredEvent | undefined
 }
 
-export class Lanes {
-  readonly #lanes = new Map<string, Entry[]>()
-  /** First in their lanes: to be sent, or waiting for their time. Those under way are in neither. */
+export class SubjectQueues {
+  readonly #queues = new Map<string, Entry[]>()
+  /** Heads of their queues: ready to send, or waiting until due. Entries being sent are in neither. */
   readonly #ready = new Set<Entry>()
   readonly #waiting = new Set<Entry>()
-  /** In the order of their ids. */
+  /** Ordered by event id. */
   readonly #untried = new Set<Entry>()
   #size = 0
   #earliestDue = Number.POSITIVE_INFINITY
 
-  /** What was not tried yet is added in the order of its ids. */
+  /** Untried entries must be added in the order of their event ids. */
   add(entry: Entry): void {
     this.#size++
     if (!entry.isTried) this.#untried.add(entry)
-    const lane = this.#lanes.get(entry.subject)
-    if (lane) {
+    const queue = this.#queues.get(entry.subject)
+    if (queue) {
       entry.event = undefined
-      lane.push(entry)
+      queue.push(entry)
     } else {
-      this.#lanes.set(entry.subject, [entry])
-      this.#lineUp(entry)
+      this.#queues.set(entry.subject, [entry])
+      this.#schedule(entry)
     }
   }
 
@@ -45,7 +45,7 @@ export class Lanes {
     return this.#size
   }
 
-  /** How many could be sent right now. */
+  /** How many can be sent now. */
   get ready(): number {
     return this.#ready.size
   }
@@ -55,19 +55,19 @@ export class Lanes {
     return first
   }
 
-  /** The one to be sent next, if there is one. */
+  /** The next entry to send, if one is due. */
   peek(elapsed: number): Entry | undefined {
     if (this.#earliestDue <= elapsed) this.#admitDue(elapsed)
     const [first] = this.#ready
     return first
   }
 
-  /** When `peek` finds one; infinite while none waits. */
+  /** When `peek` will return an entry; infinite if none is scheduled. */
   get dueAt(): number {
     return this.#ready.size > 0 ? 0 : this.#earliestDue
   }
 
-  /** The one that waits and would be next, though its time has not come. */
+  /** The waiting entry that is due first. */
   soonest(): Entry | undefined {
     let soonest: Entry | undefined
     for (const entry of this.#waiting) {
@@ -76,39 +76,39 @@ export class Lanes {
     return soonest
   }
 
-  /** It is under way. */
+  /** Marks the entry as being sent. */
   begin(entry: Entry): void {
     this.#ready.delete(entry)
     this.#waiting.delete(entry)
   }
 
-  /** It is tried again when it is due. */
+  /** Schedules another attempt at `dueAt`. */
   putBack(entry: Entry): void {
     if (entry.isTried) this.#untried.delete(entry)
-    this.#lineUp(entry)
+    this.#schedule(entry)
   }
 
-  /** Accepted or given up: the lane goes on. */
+  /** Accepted or given up: the next event of the subject follows. */
   done(entry: Entry): void {
     this.#size--
     this.#untried.delete(entry)
-    const lane = this.#lanes.get(entry.subject) ?? []
-    lane.shift()
-    const [next] = lane
-    if (next) this.#lineUp(next)
-    else this.#lanes.delete(entry.subject)
+    const queue = this.#queues.get(entry.subject) ?? []
+    queue.shift()
+    const [next] = queue
+    if (next) this.#schedule(next)
+    else this.#queues.delete(entry.subject)
   }
 
-  /** Those that wait and are like this need not wait any longer. */
-  makeDue(isMeant: (entry: Entry) => boolean): void {
+  /** Makes the matching waiting entries due now. */
+  makeDue(matches: (entry: Entry) => boolean): void {
     for (const entry of this.#waiting) {
-      if (!isMeant(entry)) continue
+      if (!matches(entry)) continue
       this.#waiting.delete(entry)
       this.#ready.add(entry)
     }
   }
 
-  #lineUp(entry: Entry): void {
+  #schedule(entry: Entry): void {
     if (entry.dueAt === 0) {
       this.#ready.add(entry)
     } else {
