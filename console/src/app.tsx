@@ -19,6 +19,7 @@ import { ErrorNote } from './parts/error-note.tsx'
 import { KeyHelp } from './parts/key-help.tsx'
 import { Navigation } from './parts/navigation.tsx'
 import { PageHeader } from './parts/page-header.tsx'
+import { useReloadWhenBack } from './reload-when-back.ts'
 import { navigate, path, search } from './router.ts'
 import { findRoute, type Route, routes, type ScreenProps } from './routes.ts'
 import { useScopes } from './scopes.ts'
@@ -91,6 +92,7 @@ function Screen() {
   const found = findRoute(pathname)
   const isAllowed = found?.route.scopes.some(can) ?? false
   const loaded = useScreen(isAllowed ? found?.route : undefined)
+  useReloadWhenBack(loaded.error !== undefined)
   // A key without READ has no use for the fleet: it begins with the first screen that it can use.
   const first = routes.find(({ nav, scopes }) => nav && scopes.some(can))
   useEffect(() => {
@@ -106,7 +108,10 @@ function Screen() {
     )
   }
   if (!isAllowed) return <NotAllowed route={found.route} />
-  if (loaded.error !== undefined) return <ErrorNote error={loaded.error} onRetry={() => location.reload()} />
+  if (loaded.error !== undefined) {
+    const error = new Error('This screen could not be loaded. The page reloads when the server is back.')
+    return <ErrorNote error={error} onRetry={() => location.reload()} />
+  }
   if (loaded.Component === undefined) return null
   return <loaded.Component key={pathname} route={found.route} params={found.params} />
 }

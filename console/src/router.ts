@@ -20,6 +20,14 @@ export function navigate(href: string, how: 'push' | 'replace' = 'push'): void {
   if (isOtherPage && how === 'push') scrollTo(0, 0)
 }
 
+/** The same for a name that may be given several times. */
+export function setSearchAll(name: string, values: Iterable<string>): void {
+  const next = new URL(address.value)
+  next.searchParams.delete(name)
+  for (const value of values) next.searchParams.append(name, value)
+  if (next.href !== address.value.href) navigate(next.href, 'replace')
+}
+
 /** Sets or, when undefined or empty, removes. A filter makes no entry in the history. */
 export function setSearch(changes: Record<string, string | undefined>): void {
   const next = new URL(address.value)

@@ -109,3 +109,15 @@ test('the only unfinished run is on top, whatever has failed since', async (t) =
   await page.locator('.runs-now li').nth(11).waitFor()
   assert.match((await page.locator('.runs-now li').first().textContent()) ?? '', /^slow on 1 device/)
 })
+
+test('what a cell is stands at the pointer, and the legend says what small means', async (t) => {
+  const { server, page } = await openConsole(t)
+  for (const deviceId of ['a', 'b', 'c']) await newDevice(server, deviceId)
+  await page.getByText('3 never ran').waitFor()
+  await page.getByText('small: offline').waitFor()
+  await page.locator('.map canvas').hover({ position: { x: 8, y: 8 } })
+  const tip = page.locator('.map-tip').filter({ hasText: 'a: never ran, offline' })
+  const [canvas, box] = await Promise.all([page.locator('.map canvas').boundingBox(), tip.boundingBox()])
+  assert.ok(canvas && box)
+  assert.ok(Math.hypot(box.x - canvas.x - 8, box.y - canvas.y - 8) < 40, JSON.stringify({ canvas, box }))
+})

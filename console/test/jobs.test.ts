@@ -72,3 +72,16 @@ test('an existing job is not overwritten', async (t) => {
   await page.getByText('A job named taken already exists.').waitFor()
   assert.equal((await server.call('GET', '/job/api/jobs/taken')).json.description, 'Mine')
 })
+
+test('unsaved edits of a job are still there after a look at another screen', async (t) => {
+  await server.call('PUT', '/job/api/jobs/edited', { body: { description: 'Old' } })
+  const page = await openSignedIn(t, server, '/jobs/edited')
+  await page.getByLabel('Description').fill('Half a sentence')
+  await page.getByRole('link', { name: 'Devices', exact: true }).click()
+  await page.getByText('New device').waitFor()
+  await page.goBack()
+  await page.getByLabel('Description').waitFor()
+  assert.equal(await page.getByLabel('Description').inputValue(), 'Half a sentence')
+  await page.getByRole('button', { name: 'Discard changes' }).click()
+  assert.equal(await page.getByLabel('Description').inputValue(), 'Old')
+})

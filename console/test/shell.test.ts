@@ -8,7 +8,9 @@ import { routes } from '../src/routes.ts'
 import { test } from './browser-test.ts'
 import { openPage } from './open-browser.ts'
 import {
+  go,
   openConsole,
+  openOwner,
   openOwnServer,
   openSharedServer,
   openSignedIn,
@@ -25,7 +27,10 @@ test('the page comes back by itself after a restart of the server, and misses no
   await page.getByText('1 never ran').waitFor()
   const { port } = new URL(server.http)
   await server.server.stop()
-  await page.locator('.connection.reconnecting').waitFor()
+  await page
+    .locator('.connection.reconnecting')
+    .getByText(/as of \d\d:\d\d/)
+    .waitFor()
   const again = await openServer(t, { dataFolder: server.folder, port: Number(port) })
   await again.trigger('restart', ['a'])
   await page.getByText('restart on 1 device').waitFor()
@@ -127,5 +132,58 @@ test('nothing that was built is loaded from elsewhere', async () => {
   const assets = join(builtFolder, 'assets')
   for (const name of readdirSync(assets).filter((each) => /\.(js|css)$/.test(each))) {
     assert.doesNotMatch(readFileSync(join(assets, name), 'utf8'), /(?:import|url)\s*\(?\s*["']?https?:/, name)
+  }
+})
+
+test('a screen that could not be loaded appears by itself when the server is back', async (t) => {
+  const { page } = await openConsole(t, { path: '/', expected: [/ERR_|Failed to (load|fetch)|preload/] })
+  await page.route(/\/assets\/|\/$/, (route) => route.abort('connectionrefused'))
+  await page.getByRole('link', { name: 'Webhooks' }).click()
+  await page.getByText('This screen could not be loaded.').waitFor()
+  await page.unrouteAll()
+  await page.getByText('No webhooks yet').waitFor()
+})
+
+test('a name that is long or written from right to left stays in its place', async (t) => {
+  const server = await openOwner()
+  const ids = ['x'.repeat(128), 'left\u202eright']
+  await server.call('PUT', '/job/api/jobs/restart', { body: {} })
+  for (const deviceId of ids) {
+    await server.call('PUT', `/job/api/devices/${encodeURIComponent(deviceId)}`, {
+      body: { tags: ['y'.repeat(128)] },
+    })
+  }
+  const reply = await server.trigger('restart', ids)
+  const screens = [
+    '/',
+    '/devices',
+    `/runs/${reply.headers.get('location')?.split('/').at(-1)}`,
+    `/trigger?jobName=restart&${ids.map((id) => `deviceId=${encodeURIComponent(id)}`).join('&')}`,
+    ...ids.map((id) => `/devices/${encodeURIComponent(id)}`),
+    ...reply.json.map(({ jobExecutionId }: { jobExecutionId: number }) => `/executions/${jobExecutionId}`),
+  ]
+  const page = await openSignedIn(t, server, '/keys', { viewport: { width: 390, height: 844 } })
+  for (const path of screens) {
+    await go(page, path)
+    await page
+      .locator('main')
+      .getByText(/x{128}|left/)
+      .first()
+      .waitFor({ state: 'attached' })
+    const found = await page.evaluate(() => {
+      const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+      const turned: string[] = []
+      for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+        const parent = text.parentElement as HTMLElement
+        const isIsolated = /isolate|plaintext/.test(getComputedStyle(parent).unicodeBidi)
+        const isBlock = !/inline/.test(getComputedStyle(parent).display)
+        const isAlone = isBlock && parent.childNodes.length === 1
+        const isShown = parent.checkVisibility()
+        if (text.textContent?.includes('\u202e') && isShown && !isIsolated && !isAlone)
+          turned.push(parent.outerHTML)
+      }
+      return { turned, excess: document.documentElement.scrollWidth - innerWidth }
+    })
+    assert.deepEqual(found, { turned: [], excess: 0 }, path)
   }
 })

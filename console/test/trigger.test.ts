@@ -200,6 +200,26 @@ test('J-301 is said at the job, J-001 at the devices, which can be left out', as
   assert.equal(await page.getByRole('combobox', { name: 'Job' }).getAttribute('aria-invalid'), 'true')
 })
 
+test('the chosen devices are still there after Back, few or many', async (t) => {
+  const many = Array.from({ length: 60 }, (_, index) => `back-${index}`)
+  await server.putJobAndDevices('restart', many)
+  const page = await openSignedIn(t, server, '/trigger?jobName=restart')
+  await page.getByLabel('Search devices').fill('back-5')
+  await page.getByRole('button', { name: 'Add all 11' }).click()
+  await page.getByRole('heading', { name: '11 devices chosen' }).waitFor()
+  await page.getByRole('link', { name: 'Runs', exact: true }).click()
+  await page.getByRole('heading', { name: 'Runs' }).waitFor()
+  await page.goBack()
+  await page.getByRole('heading', { name: '11 devices chosen' }).waitFor()
+  await page.getByLabel('Search devices').fill('back-')
+  await page.getByRole('button', { name: 'Add all 49' }).click()
+  await page.getByRole('heading', { name: '60 devices chosen' }).waitFor()
+  await page.getByRole('link', { name: 'Runs', exact: true }).click()
+  await page.getByRole('heading', { name: 'Runs' }).waitFor()
+  await page.goBack()
+  await page.getByRole('heading', { name: '60 devices chosen' }).waitFor()
+})
+
 test('a key that may only trigger does so by names', async (t) => {
   await newDevice(server, 'blind')
   const { apiKey } = await server.newKey(['TRIGGER'])

@@ -11,6 +11,9 @@ import { refresh, refreshAll } from './refresher.ts'
 
 export const connection = signal<Connection>('connecting')
 
+/** When the connection was lost: what is on the screen is as of then. */
+export const lostAt = signal<number | undefined>(undefined)
+
 type Listener = (events: JobcastEvent[]) => void
 const listeners = new Set<Listener>()
 
@@ -80,6 +83,8 @@ function openOwnStream(take: (update: StreamUpdate) => void): Source {
 function apply(update: Exclude<StreamUpdate, { kind: 'refused' }>): void {
   switch (update.kind) {
     case 'connection':
+      if (update.connection === 'live') lostAt.value = undefined
+      else if (connection.value === 'live') lostAt.value = Date.now()
       connection.value = update.connection
       return
     case 'gap':

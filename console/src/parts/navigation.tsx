@@ -3,13 +3,14 @@
 import { signal } from '@preact/signals'
 import { self, signOut } from '../api/self.ts'
 import { useAction } from '../api/use-action.ts'
-import { connection } from '../live/live-events.ts'
+import { connection, lostAt } from '../live/live-events.ts'
 import { path } from '../router.ts'
 import { type Route, routes } from '../routes.ts'
 import { useScopes } from '../scopes.ts'
 import { chooseTheme, type Theme, theme, themes } from '../theme.ts'
 import { Icon, type IconName } from './icon.tsx'
 import { isKeyHelpOpen } from './key-help.tsx'
+import { formatClock } from './time.ts'
 
 const isMenuOpen = signal(false)
 
@@ -82,6 +83,7 @@ function ConnectionState() {
   return (
     <span class={`connection ${connection.value}`} role="status">
       {connectionWords[connection.value]}
+      {lostAt.value !== undefined && `, as of ${formatClock(lostAt.value)}`}
     </span>
   )
 }

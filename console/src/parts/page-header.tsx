@@ -2,7 +2,9 @@ import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 
 type Props = {
+  /** Names the tab, and is the heading unless there is another. */
   title: string
+  heading?: ComponentChildren
   /** What it is about, in small, behind the title. */
   about?: ComponentChildren
   /** Buttons, at the right. */
@@ -10,14 +12,14 @@ type Props = {
 }
 
 /** The head of every screen; it also names the tab. */
-export function PageHeader({ title, about, children }: Props) {
+export function PageHeader({ title, heading = title, about, children }: Props) {
   useEffect(() => {
     document.title = `${title} · Jobcast`
   }, [title])
   return (
     <header class="page-header">
       <div>
-        <h1 tabIndex={-1}>{title}</h1>
+        <h1 tabIndex={-1}>{heading}</h1>
         {about && <p class="quiet">{about}</p>}
       </div>
       {children && <div class="actions">{children}</div>}

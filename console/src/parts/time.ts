@@ -16,6 +16,13 @@ export function formatTime(ms: number): string {
   return absolute.format(ms)
 }
 
+const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'short' })
+
+/** "15:31" */
+export function formatClock(ms: number): string {
+  return clock.format(ms)
+}
+
 /** "just now", "4 min ago", "in 2 h" */
 export function formatRelative(ms: number, from: number): string {
   const distance = from - ms

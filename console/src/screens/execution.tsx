@@ -42,7 +42,15 @@ function WholeExecution({ execution }: { execution: Execution }) {
   const { data: history } = useQuery(queries.executionHistory(jobExecutionId))
   return (
     <>
-      <PageHeader title={`${jobName} on ${deviceId}`} about={<About execution={execution} />}>
+      <PageHeader
+        title={`${jobName} on ${deviceId}`}
+        heading={
+          <>
+            <bdi>{jobName}</bdi> on <bdi>{deviceId}</bdi>
+          </>
+        }
+        about={<About execution={execution} />}
+      >
         <ExecutionActions execution={execution} />
       </PageHeader>
       <div class="execution-parts">

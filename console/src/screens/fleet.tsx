@@ -62,7 +62,7 @@ function Figures({ fleet }: { fleet: Fleet }) {
               <a href={`/executions/${oldestWaiting.jobExecutionId}`}>
                 <RelativeTime at={oldestWaiting.launchedAt} />
               </a>
-              {`, ${oldestWaiting.jobName} on ${oldestWaiting.deviceId}`}
+              , <bdi>{oldestWaiting.jobName}</bdi> on <bdi>{oldestWaiting.deviceId}</bdi>
             </>
           )
         }

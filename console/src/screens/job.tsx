@@ -19,8 +19,9 @@ import { StateBar } from '../parts/state-bar.tsx'
 import { triggerHref } from '../parts/trigger-href.ts'
 import { navigate } from '../router.ts'
 import { useScopes } from '../scopes.ts'
-import { contentOf, type JobDraft, newDraft, problemOf } from './jobs/job-draft.ts'
+import { contentOf, newDraft, problemOf } from './jobs/job-draft.ts'
 import { JobFields } from './jobs/job-fields.tsx'
+import { useKeptDraft } from './jobs/kept-draft.ts'
 import './jobs.css'
 
 export default function JobScreen({ params }: { params: Record<string, string> }) {
@@ -85,7 +86,7 @@ export default function JobScreen({ params }: { params: Record<string, string> }
 function JobForm({ job }: { job: Job }) {
   const { can } = useScopes()
   /** Undefined until something is edited: until then it shows what others change. */
-  const [edited, setEdited] = useState<JobDraft>()
+  const [edited, setEdited] = useKeptDraft(job.jobName)
   const [isSaved, setSaved] = useState(false)
   const original = newDraft(job)
   const draft = edited ?? original

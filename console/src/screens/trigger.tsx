@@ -5,6 +5,7 @@ import { isJobcastError, type JobcastError } from '@jobcast/client'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { jobcast } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
+import { queryClient } from '../api/query-client.ts'
 import { newRequestKey } from '../api/request-key.ts'
 import { useAction } from '../api/use-action.ts'
 import { useQuery } from '../api/use-query.ts'
@@ -16,7 +17,7 @@ import { TextField } from '../parts/field.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { isPossibleName } from '../parts/is-possible-name.ts'
 import { PageHeader } from '../parts/page-header.tsx'
-import { navigate, search, setSearch } from '../router.ts'
+import { navigate, search, setSearch, setSearchAll } from '../router.ts'
 import type { ScreenProps } from '../routes.ts'
 import { useScopes } from '../scopes.ts'
 import { DevicePicker } from './trigger/device-picker.tsx'
@@ -27,9 +28,22 @@ import { SameCall } from './trigger/same-call.tsx'
 
 type Selection = { deviceIds: ReadonlySet<string>; tag: string | undefined }
 
-/** `?jobName=…&deviceId=…&deviceId=…` or `&tag=…` opens with a selection. */
+/** An address holds so many; of more the page itself remembers the last. */
+const inAddressAtMost = 50
+const largeSelection = ['trigger-selection']
+
+/** `?jobName=…&deviceId=…&deviceId=…` or `&tag=…` opens with a selection; so does the way back to this screen. */
 function firstSelection(): Selection {
-  return { deviceIds: new Set(search.value.getAll('deviceId').filter(isPossibleName)), tag: undefined }
+  const named = search.value.getAll('deviceId').filter(isPossibleName)
+  const kept = search.value.has('selected') ? queryClient.getQueryData<string[]>(largeSelection) : undefined
+  return { deviceIds: new Set(kept ?? named), tag: undefined }
+}
+
+function keepSelection(deviceIds: string[]): void {
+  const isLarge = deviceIds.length > inAddressAtMost
+  if (isLarge) queryClient.setQueryData(largeSelection, deviceIds)
+  setSearchAll('deviceId', isLarge ? [] : deviceIds)
+  setSearch({ selected: isLarge ? String(deviceIds.length) : undefined })
 }
 
 function jobNameOf(params: URLSearchParams): string {
@@ -45,6 +59,7 @@ export default function TriggerScreen({ route }: ScreenProps) {
   const [selection, setSelection] = useState(firstSelection)
   const deviceIds = useMemo(() => [...selection.deviceIds], [selection])
   const trigger = useTrigger(jobName, deviceIds)
+  useEffect(() => keepSelection(deviceIds), [deviceIds])
   const job = jobs.data?.find((each) => each.jobName === jobName)
 
   const add = (added: string[], tag?: string) =>
@@ -200,7 +215,13 @@ function Summary({ jobName, deviceIds, directory, trigger, onRemove }: SummaryPr
         onClick={trigger.run}
       >
         <Icon name="trigger" />
-        {isReady ? `Trigger ${jobName} on ${size}` : 'Trigger'}
+        {isReady ? (
+          <span>
+            Trigger <bdi>{jobName}</bdi> on {size}
+          </span>
+        ) : (
+          'Trigger'
+        )}
       </button>
       {!isReady && <p class="quiet">{jobName === '' ? 'Choose a job' : 'Choose devices'} first.</p>}
     </section>

@@ -2,6 +2,7 @@
 // over it; the one under the pointer or focus is described below.
 
 import type { Execution } from '@jobcast/client'
+import type { ComponentChildren } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import { queries } from '../../api/queries.ts'
 import { useQuery } from '../../api/use-query.ts'
@@ -80,9 +81,18 @@ function Strip({ executions }: { executions: Execution[] }) {
   )
 }
 
-function inWords({ jobName, execState, launchedAt, startedAt, finishedAt }: Execution, at: number): string {
+function inWords(
+  { jobName, execState, launchedAt, startedAt, finishedAt }: Execution,
+  at: number,
+): ComponentChildren {
   const launched = parseTime(launchedAt)
   const took =
     startedAt && finishedAt ? `, took ${formatDuration(parseTime(finishedAt) - parseTime(startedAt))}` : ''
-  return `${jobName}: ${stateStyles[execState].word}, triggered ${formatRelative(launched, Math.max(at, launched))}${took}`
+  return (
+    <>
+      <bdi>{jobName}</bdi>: {stateStyles[execState].word}, triggered{' '}
+      {formatRelative(launched, Math.max(at, launched))}
+      {took}
+    </>
+  )
 }

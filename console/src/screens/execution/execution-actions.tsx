@@ -27,9 +27,15 @@ export function ExecutionActions({ execution }: { execution: Execution }) {
           label="Cancel"
           confirm="Cancel execution"
           question={
-            execState === 'PENDING'
-              ? `It has not started, so it is canceled at once. ${deviceId} never receives it.`
-              : `${deviceId} is asked to stop, and has a minute to do so.`
+            execState === 'PENDING' ? (
+              <>
+                It has not started, so it is canceled at once. <bdi>{deviceId}</bdi> never receives it.
+              </>
+            ) : (
+              <>
+                <bdi>{deviceId}</bdi> is asked to stop, and has a minute to do so.
+              </>
+            )
           }
           work={() => cancel(false)}
         />
@@ -37,7 +43,12 @@ export function ExecutionActions({ execution }: { execution: Execution }) {
       {can('MANAGE') && execState === 'CANCELING' && (
         <ConfirmButton
           label="Force cancel"
-          question={`${deviceId} has not confirmed yet. The execution becomes CANCELED at once, even if the device is still working on it.`}
+          question={
+            <>
+              <bdi>{deviceId}</bdi> has not confirmed yet. The execution becomes CANCELED at once, even if the
+              device is still working on it.
+            </>
+          }
           work={() => cancel(true)}
         />
       )}

@@ -2,6 +2,7 @@
 // keys move between them, and the one under the pointer or the cursor is described below.
 
 import type { FleetDevice, JobcastEvent, Page } from '@jobcast/client'
+import type { ComponentChildren } from 'preact'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { mappedDevices, queries } from '../../api/queries.ts'
 import { queryClient } from '../../api/query-client.ts'
@@ -55,6 +56,7 @@ export function FleetMap({ total }: { total: number }) {
                   {formatCount(counts[tone])} {word}
                 </button>
               ))}
+            {devices.some(({ online }) => !online) && <span class="quiet">small: offline</span>}
           </div>
           <MapCanvas devices={devices} lit={lit} />
           {total > devices.length && (
@@ -73,7 +75,7 @@ function MapCanvas({ devices, lit }: { devices: FleetDevice[]; lit: CellTone | u
   const canvas = useRef<HTMLCanvasElement>(null)
   const [width, setWidth] = useState(0)
   const [cursor, setCursor] = useState<number>()
-  const [hovered, setHovered] = useState<number>()
+  const [hovered, setHovered] = useState<{ index: number; x: number; y: number }>()
   const layout = layoutOf(devices.length, width)
   useEffect(() => {
     const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry?.contentRect.width ?? 0)))
@@ -87,7 +89,8 @@ function MapCanvas({ devices, lit }: { devices: FleetDevice[]; lit: CellTone | u
     if (canvas.current && width > 0) drawMap(canvas.current, layout, { devices, lit, cursor, colors })
   })
 
-  const shown = hovered ?? cursor
+  const shown = hovered?.index ?? cursor
+  const pointed = hovered && devices[hovered.index]
   const open = (index: number | undefined) => {
     const device = index === undefined ? undefined : devices[index]
     if (device) navigate(`/devices/${encodeURIComponent(device.deviceId)}`)
@@ -125,12 +128,24 @@ function MapCanvas({ devices, lit }: { devices: FleetDevice[]; lit: CellTone | u
       >
         <canvas
           ref={canvas}
-          onMouseMove={(event) => setHovered(at(event))}
+          onMouseMove={(event) => {
+            const index = at(event)
+            setHovered(index === undefined ? undefined : { index, x: event.offsetX, y: event.offsetY })
+          }}
           onMouseLeave={() => setHovered(undefined)}
           onClick={(event) => open(at(event))}
           onKeyDown={() => undefined}
           class={hovered === undefined ? '' : 'on-cell'}
         />
+        {hovered && pointed && (
+          <div
+            class={`map-tip ${hovered.x > width / 2 ? 'leftward' : ''}`}
+            aria-hidden="true" // the line below says the same
+            style={{ left: `${hovered.x}px`, top: `${hovered.y}px` }}
+          >
+            {describe(pointed)}
+          </div>
+        )}
       </div>
       <p class="map-note quiet" role="status">
         {describe(shown === undefined ? undefined : devices[shown]) ?? 'Point at a cell to see its device.'}
@@ -139,10 +154,14 @@ function MapCanvas({ devices, lit }: { devices: FleetDevice[]; lit: CellTone | u
   )
 }
 
-function describe(device: FleetDevice | undefined): string | undefined {
+function describe(device: FleetDevice | undefined): ComponentChildren {
   if (device === undefined) return undefined
   const did = device.lastExecution ? stateStyles[device.lastExecution.execState].word : 'never ran'
-  return `${device.deviceId}: ${did}, ${device.online ? 'online' : 'offline'}`
+  return (
+    <>
+      <bdi>{device.deviceId}</bdi>: {did}, {device.online ? 'online' : 'offline'}
+    </>
+  )
 }
 
 function countTones(devices: FleetDevice[]): Record<CellTone, number> {
