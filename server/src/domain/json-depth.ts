@@ -1,4 +1,4 @@
-/** How deep what others send may be nested: what walks or spells it must not run out of stack. */
+/** Nesting limit for received JSON, so that recursive code cannot overflow the stack. */
 export const maxJsonDepth = 32
 
 export function isTooDeep(value: unknown, depth = maxJsonDepth): boolean {
