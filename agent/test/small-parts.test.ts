@@ -25,8 +25,8 @@ test('the address for MQTT is made from that of the server; passwords in it are 
   assert.equal(webSocketAddress('https://example/jobcast/'), 'wss://example/jobcast/mqtt')
   assert.equal(httpAddress('https://jobs.example/'), 'https://jobs.example')
   assert.equal(mqttAddress('mqtt://[::1]:1883'), 'mqtt://[::1]:1883')
-  assert.throws(() => webSocketAddress('jobs.example'), /no address like/)
-  assert.throws(() => mqttAddress('http://jobs.example'), /no address like/)
+  assert.throws(() => webSocketAddress('jobs.example'), /not an address such as/)
+  assert.throws(() => mqttAddress('http://jobs.example'), /not an address such as/)
   assert.throws(() => httpAddress('https://me:secret@jobs.example'), /password/)
 })
 

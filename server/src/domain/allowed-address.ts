@@ -1,12 +1,12 @@
-// Where webhooks may go: anywhere but to this machine, its network, and what is no address of one machine at all.
-// A setting makes exceptions.
+// Which addresses webhooks may be sent to: any public unicast address, so not this machine or its network.
+// A setting allows exceptions.
 
 import { BlockList, isIP } from 'node:net'
 
 /** Whether requests may be sent to this IP address. */
 export type IsAllowedAddress = (address: string) => boolean
 
-// IPv4 as such and inside IPv6 (::ffff:a.b.c.d is judged like a.b.c.d), from the registries of special addresses.
+// From the IANA registries of special-purpose addresses. IPv4-mapped IPv6 (::ffff:a.b.c.d) is treated like a.b.c.d.
 const forbidden = [
   '0.0.0.0/8', // this network
   '10.0.0.0/8', // private

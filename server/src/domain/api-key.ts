@@ -55,8 +55,8 @@ export async function listApiKeys(
 }
 
 /**
- * Revoking a revoked key again is no error: what was asked for holds. A key with ADMIN is revoked by its like
- * only, else a lesser key could leave the service without anybody who administers it.
+ * Idempotent. Only an ADMIN key can revoke an ADMIN key: otherwise a lesser key could leave the service without an
+ * administrator.
  */
 export async function revokeApiKey(deps: KeyDeps, caller: Caller, keyId: string): Promise<void> {
   const reach = caller.scopes.includes('ADMIN') ? undefined : caller.ownerNo
@@ -78,7 +78,7 @@ export async function createOwner(deps: KeyDeps, ownerName: string): Promise<Sto
   return created
 }
 
-/** True until there is an owner with a key: on an empty database, and after a start that broke off. */
+/** True until an owner has a key: on an empty database, or after an interrupted first start. */
 export async function needsFirstKey({ store }: KeyDeps): Promise<boolean> {
   const [first] = (await store.listOwners({ after: undefined, limit: 1 })).items
   if (first === undefined) return true
@@ -88,7 +88,7 @@ export async function needsFirstKey({ store }: KeyDeps): Promise<boolean> {
   )
 }
 
-/** Owner `default` and a key with all scopes. False when there is one by now: nodes may start at once. */
+/** Owner `default` and a key with all scopes. False if another node created them at the same time. */
 export function createFirstKey({ store, now }: KeyDeps, secret: SecretText): Promise<boolean> {
   const createdAt = now()
   return store.createFirstKey({
@@ -108,7 +108,7 @@ function newOwner(ownerName: string, createdAt: number): Omit<StoredOwner, 'owne
   return { ownerId: `ow_${randomText(12)}`, ownerName, createdAt }
 }
 
-/** Without ADMIN every other owner is as good as unknown. */
+/** Without ADMIN, a caller can reach only its own owner. */
 async function ownerInReach(store: Store, caller: Caller, ownerId: string | undefined): Promise<number> {
   if (ownerId === undefined || ownerId === caller.ownerId) return caller.ownerNo
   requireScope(caller, 'ADMIN')

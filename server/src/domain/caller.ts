@@ -1,4 +1,4 @@
-// Who is calling: an API key that was judged good for this request.
+// The authenticated caller of a request: a valid API key and what it may do.
 
 import { ApiError, type Scope } from '@jobcast/contract'
 import type { StoredApiKey } from './ports/api-keys.ts'
@@ -13,8 +13,8 @@ export type Caller = {
 }
 
 /**
- * J-802 before J-803: a key that is revoked and expired is invalid. Nothing is remembered between
- * requests, so a revocation or an expiry holds from the next request on.
+ * J-802 before J-803: a key that is both revoked and expired is invalid. Nothing is cached between requests, so a
+ * revocation or an expiry takes effect with the next request.
  */
 export async function identifyCaller(
   store: Pick<Store, 'findApiKey'>,
@@ -24,14 +24,14 @@ export async function identifyCaller(
   const keyId = apiKey === undefined ? undefined : secretId('jc', apiKey)
   if (apiKey === undefined || keyId === undefined) throw new ApiError('J-802')
   const found = store.findApiKey({ keyId })
-  // A store that has the key in memory answers at once; each wait would cost every request one turn more.
+  // A store that has the key in memory answers synchronously; an await would delay every request by a turn.
   const stored = found instanceof Promise ? await found : found
   const matches = secretMatches(apiKey, stored?.secretHash)
   if (!matches || stored === undefined) throw new ApiError('J-802')
   return callerBy(stored, now)
 }
 
-/** Of somebody who has shown another proof than the key itself. */
+/** For a caller that authenticated by a session or ticket instead of the key itself. */
 export async function callerOfKey(
   store: Pick<Store, 'findApiKey'>,
   keyId: string,
@@ -43,13 +43,13 @@ export async function callerOfKey(
 }
 
 function callerBy(key: StoredApiKey, now: number): Caller {
-  const trouble = troubleOf(key, now)
-  if (trouble) throw new ApiError(trouble)
+  const error = keyErrorOf(key, now)
+  if (error) throw new ApiError(error)
   return { keyId: key.keyId, ownerNo: key.ownerNo, ownerId: key.ownerId, scopes: key.scopes }
 }
 
-/** Why a key is good no longer; undefined while it is. */
-export function troubleOf(
+/** Undefined while the key is valid. */
+export function keyErrorOf(
   { revokedAt, expiresAt }: Pick<StoredApiKey, 'revokedAt' | 'expiresAt'>,
   now: number,
 ): 'J-802' | 'J-803' | undefined {
@@ -64,7 +64,7 @@ export function requireScope(caller: Caller, ...anyOf: [Scope, ...Scope[]]): voi
   }
 }
 
-/** How the history of an execution names whoever made a step. */
+/** How the history of an execution names the caller. */
 export function actorOf({ keyId }: Caller): string {
   return `key ${keyId}`
 }

@@ -1,4 +1,4 @@
-// Cancel: PENDING ends at once; what a device works on is asked to end, or ended by force.
+// Cancel: a PENDING execution ends at once; a running one is asked to stop, or is ended by force.
 
 import { ApiError } from '@jobcast/contract'
 import { actorOf, type Caller } from './caller.ts'

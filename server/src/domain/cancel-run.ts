@@ -1,4 +1,4 @@
-// Cancel of a whole run: every execution of it that has not ended, in batches, so that others get between them.
+// Cancels the unfinished executions of a run, in batches, so that the store serves other callers in between.
 
 import { ApiError } from '@jobcast/contract'
 import { actorOf, type Caller } from './caller.ts'
@@ -7,7 +7,7 @@ import { notifyTaken } from './notify-moved.ts'
 import type { StoredRun } from './ports/runs.ts'
 import { isFinished } from './read-execution.ts'
 
-/** What ends meanwhile by itself keeps its end. Breaking off half way leaves a run that can be canceled again. */
+/** Executions that end meanwhile keep their state. If it is interrupted, the run can be canceled again. */
 export async function cancelRun(
   deps: CancelDeps,
   caller: Caller,

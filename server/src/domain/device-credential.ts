@@ -1,4 +1,4 @@
-// What a device signs in with. A change holds at once: whoever signed in with what is void now is disconnected.
+// Device credentials. A change takes effect at once: a device that signed in with the old one is disconnected.
 
 import { ApiError } from '@jobcast/contract'
 import type { Caller } from './caller.ts'
@@ -25,7 +25,7 @@ export async function createDeviceCredential(
   return text
 }
 
-/** Revoking where there is nothing to revoke is no error: what was asked for holds. */
+/** Idempotent. */
 export function revokeDeviceCredential(
   deps: CredentialDeps,
   caller: Caller,
@@ -45,7 +45,7 @@ async function replaceToken(
   disconnectDevice(deps, { ownerNo, deviceId })
 }
 
-/** The count comes first: a sign-in that is under way looks again, one that was quicker is disconnected. */
+/** Counted first: a sign-in in progress then repeats its look-up, and one that has completed is disconnected. */
 export function disconnectDevice(
   { credentialChanges, link }: Pick<CredentialDeps, 'credentialChanges' | 'link'>,
   device: DeviceKey,

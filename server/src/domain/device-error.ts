@@ -1,10 +1,10 @@
 import type { DeviceErrorCode } from '@jobcast/contract'
 import type { DeviceExecution } from './device-report.ts'
 
-/** Something a device can act on. Anything else that is thrown while one is served is our fault. */
+/** An error that a device can act on. Anything else thrown while serving a device is an internal error. */
 export class DeviceError extends Error {
   readonly code: DeviceErrorCode
-  /** As it is, for a device whose idea of it is another. */
+  /** Its current state, for a device whose view is outdated. */
   readonly execution: DeviceExecution | undefined
 
   constructor(code: DeviceErrorCode, message: string, execution?: DeviceExecution) {

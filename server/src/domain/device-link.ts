@@ -1,5 +1,5 @@
-// The port to connected devices. What it is told is a hint: the store has the truth, a device that connects or
-// asks gets what is pending, and a hint that gets lost costs seconds.
+// The port to connected devices. Its calls are hints: the store has the truth, a device that connects or polls gets what
+// is pending, and a lost hint costs seconds.
 
 import type { DeviceExecution, DeviceQueue } from './device-report.ts'
 import type { DeviceKey } from './ports/devices.ts'
@@ -7,12 +7,12 @@ import type { Transport } from './ports/presence.ts'
 import type { LaunchedRun } from './ports/triggers.ts'
 import type { SignedInDevice } from './sign-in.ts'
 
-/** A device as one text, for what is kept by device. */
+/** A device as a string key. */
 export function deviceText({ ownerNo, deviceId }: DeviceKey): string {
   return `${ownerNo} ${deviceId}`
 }
 
-/** Without what else is known of it. */
+/** Strips all other fields. */
 export function keyOf({ ownerNo, deviceId }: DeviceKey): DeviceKey {
   return { ownerNo, deviceId }
 }
@@ -20,15 +20,15 @@ export function keyOf({ ownerNo, deviceId }: DeviceKey): DeviceKey {
 export type DeviceLink = {
   /** The queues of these devices have changed. */
   wake(devices: Iterable<DeviceKey>): void
-  /** A run was made: each of its devices has one more execution at the end of its queue. */
+  /** A run was created: each of its devices has one more execution at the end of its queue. */
   launched(ownerNo: number, run: LaunchedRun): void
-  /** The execution was taken from the device while it may be working on it. */
+  /** The execution has ended while the device may still be working on it. */
   withdraw(device: DeviceKey, jobExecutionId: number): void
-  /** Its credential is void, or it is gone. */
+  /** The device was deleted, or its credential is void. */
   disconnect(device: DeviceKey): void
 }
 
-/** What a connected device is told without having asked. */
+/** A notification to a connected device. */
 export type DeviceNotice =
   | { kind: 'list'; queue: DeviceQueue }
   /** Without an execution: nothing is pending any more. `document` is JSON text. */
@@ -43,30 +43,30 @@ export type DeviceSession = {
   readonly transport: Transport
   /** Which notices the device has subscribed to. */
   readonly wants: { readonly list: boolean; readonly next: boolean; readonly cancel: boolean }
-  /** False while the connection takes no more: the session asks for a refresh when it does again. */
+  /** False while the connection is congested; the session calls refresh when it is ready again. */
   readonly isReady: boolean
-  /** When the device was heard last, on the wall clock. */
+  /** On the wall clock. */
   readonly lastSeenAt: number
-  /** `executions` are those the notice names, for whom being handed over is noted. */
+  /** `jobExecutionIds` are the executions that the notice names; their delivery is recorded. */
   send(notice: DeviceNotice, jobExecutionIds: readonly number[]): void
   close(reason: CloseReason): void
 }
 
-/** What a device has seen of its queue by asking: all of it, or what comes next. */
+/** What a device has received of its queue in an answer: all of it, or the next execution. */
 export type SeenQueue = { queue: DeviceQueue } | { next: DeviceExecution | undefined }
 
-/** Where gateways announce their connections. */
+/** Where gateways register their connections. */
 export type DeviceSessions = {
-  /** One live session per device: the one before it is closed. */
+  /** One live session per device: the previous one is closed. */
   open(session: DeviceSession): void
   /** May be called twice. */
   leave(session: DeviceSession): void
-  /** It wants other notices now: tell it what waits, unless it asks by itself. */
+  /** Its subscriptions have changed: notify it of its queue, unless it requests that by itself. */
   greet(session: DeviceSession): void
-  /** It takes notices again: tell it what it has not been told. */
+  /** It is ready again: send what it has not been notified of. */
   refresh(session: DeviceSession): void
-  /** It has asked, and this is what it was answered. */
+  /** It requested its queue and got this answer. */
   answered(session: DeviceSession, seen: SeenQueue): void
-  /** The device has confirmed that it has these. */
+  /** The device acknowledged these. */
   delivered(jobExecutionIds: readonly number[]): void
 }

@@ -1,4 +1,4 @@
-// What a device sees of its executions, and what it tells of them, as it goes to the store and comes back.
+// Executions as their device sees them, and the device's reports as the store takes and answers them.
 
 import type { ExecState, ReportedStatus } from '@jobcast/contract'
 import type { Moment, StepTimeout } from './execution.ts'
@@ -16,23 +16,23 @@ export type DeviceExecution = {
   launchedAt: WallInstant
   startedAt: WallInstant | null
   updatedAt: WallInstant
-  /** When it is ended if the device does nothing; null while no such clock runs. */
+  /** When it times out; null while no clock runs. */
   timesOutAt: SteadyInstant | null
-  /** It was handed to a connection of the device before. */
+  /** The device was notified of it before. */
   notified: boolean
   jobVersion: number
 }
 
-/** What waits for a device or is under way on it, in the order in which it is to be carried out. */
+/** The queued and running executions of a device, in the order in which they are to be carried out. */
 export type DeviceQueue = {
-  /** Another one whenever the queue has changed; undefined: always read it again. */
+  /** Changes whenever the queue changes; undefined: unknown, always read the queue again. */
   mark: number | undefined
   /** How many there are; `executions` holds the first of them. */
   total: number
   executions: DeviceExecution[]
 }
 
-/** What a device tells or asks that is written. All of one device take effect in the order in which they are sent. */
+/** A device's request that writes. The reports of one device take effect in the order in which they are sent. */
 export type DeviceReport =
   | {
       kind: 'start-next'
@@ -48,12 +48,12 @@ export type DeviceReport =
       jobExecutionId: number
       status: ReportedStatus
       statusDetails: Record<string, string> | undefined
-      /** JSON text of what the device gives back. */
+      /** JSON text. */
       result: string | undefined
       expectedVersion: number | undefined
       attempt: number | undefined
       stepTimeout: StepTimeout
-      /** The same one twice in a row is the same report, sent twice. */
+      /** A report with the same token as the one before it is a repetition. */
       clientToken: string | undefined
     }
   | {
@@ -71,18 +71,18 @@ export type ReportOutcome =
   | { kind: 'unknown-device' }
   | { kind: 'unknown-execution' }
   | { kind: 'nothing-pending' }
-  /** `moved` is undefined when the state stayed. */
+  /** `moved` is undefined if the state did not change. */
   | { kind: 'done'; execution: DeviceExecution; moved: Moved | undefined }
   | { kind: 'wrong-version'; execution: DeviceExecution }
   | { kind: 'wrong-state'; execution: DeviceExecution }
-  /** Each byte once: `length` bytes are kept by now, and from there on more is welcome. */
+  /** `length` bytes are stored; the next piece should start there. */
   | { kind: 'output-kept'; length: number; cut: boolean; runId: number }
-  /** Something between the kept bytes and these is missing. */
+  /** Bytes between the stored ones and these are missing. */
   | { kind: 'output-gap'; length: number }
 
 export type OutputSlice = {
   data: Uint8Array
-  /** How many bytes are kept in all. */
+  /** Stored bytes in total. */
   length: number
   cut: boolean
   runId: number

@@ -1,5 +1,5 @@
-// What a device sends, field by field. Lenient where devices in the field are: numbers and booleans may be
-// texts, what is absent has its default, unknown fields are ignored.
+// Parses what devices send. As lenient as deployed devices need: numbers and booleans may be strings, missing fields
+// have defaults, unknown fields are ignored.
 
 import { isName, type ReportedStatus, reportedStatuses } from '@jobcast/contract'
 import { DeviceError } from './device-error.ts'
@@ -57,12 +57,12 @@ export function asFields(value: unknown): Fields {
 
 const maxClientToken = 256
 
-/** Read before anything else of a request, so that a refusal can carry it. */
+/** Read first, so that a rejection can carry it. */
 export function clientTokenOf(fields: Fields): string | undefined {
   const { clientToken } = fields
   if (clientToken === undefined || clientToken === null) return undefined
   if (typeof clientToken !== 'string' || clientToken.length > maxClientToken) {
-    throw invalid(`clientToken must be a text of at most ${maxClientToken} characters.`)
+    throw invalid(`clientToken must be a string of at most ${maxClientToken} characters.`)
   }
   return clientToken
 }
@@ -97,7 +97,7 @@ export function parseUpdate(fields: Fields): UpdateRequest {
 
 export function parseOutput(fields: Fields): OutputRequest {
   const { data, encoding } = fields
-  if (typeof data !== 'string') throw invalid('data must be a text.')
+  if (typeof data !== 'string') throw invalid('data must be a string.')
   if (encoding !== undefined && encoding !== 'utf-8' && encoding !== 'base64') {
     throw invalid('encoding must be utf-8 or base64.')
   }
@@ -114,19 +114,19 @@ const isClaim = (value: string) => /^[\x21-\x7e]{16,128}$/.test(value)
 
 export function parseEnroll(fields: Fields): EnrollRequest {
   return {
-    deviceName: text(fields, 'deviceName', isName, 'a text of 1 to 128 characters'),
-    claim: text(fields, 'claim', isClaim, 'a text of 16 to 128 visible ASCII characters'),
+    deviceName: text(fields, 'deviceName', isName, 'a string of 1 to 128 characters'),
+    claim: text(fields, 'claim', isClaim, 'a string of 16 to 128 visible ASCII characters'),
   }
 }
 
-/** A jobId names one of our executions or none: what cannot be one of our ids is as unknown as any. */
+/** A malformed jobId is treated like an unknown one. */
 export function parseJobId(jobId: string): number {
   const id = /^[1-9]\d{0,15}$/.test(jobId) ? Number(jobId) : Number.NaN
   if (!Number.isSafeInteger(id)) throw unknownExecution(jobId)
   return id
 }
 
-/** What cannot be one of our ids is not repeated: it may be a token in the wrong place. */
+/** A malformed id is not echoed: it may be a token in the wrong field. */
 export function unknownExecution(jobId: string | number): DeviceError {
   const which = /^\d{1,16}$/.test(String(jobId)) ? `no execution ${jobId}` : 'no such execution'
   return new DeviceError('ResourceNotFound', `There is ${which} for this thing.`)
@@ -139,7 +139,7 @@ const detailValue = /^[^\p{Cc}\p{Cs}]{1,1024}$/u
 function statusDetailsOf({ statusDetails }: Fields): Record<string, string> | undefined {
   if (statusDetails === undefined || statusDetails === null) return undefined
   if (typeof statusDetails !== 'object' || Array.isArray(statusDetails)) {
-    throw invalid('statusDetails must be an object of texts.')
+    throw invalid('statusDetails must be an object of strings.')
   }
   const entries = Object.entries(statusDetails)
   if (entries.length > maxDetails) throw invalid(`statusDetails has more than ${maxDetails} entries.`)
@@ -149,7 +149,7 @@ function statusDetailsOf({ statusDetails }: Fields): Record<string, string> | un
     }
     if (typeof value !== 'string' || !detailValue.test(value)) {
       throw invalid(
-        `statusDetails.${name} must be a text of 1 to 1,024 characters without control characters.`,
+        `statusDetails.${name} must be a string of 1 to 1,024 characters without control characters.`,
       )
     }
   }
@@ -183,7 +183,7 @@ function wholeNumber(fields: Fields, name: string, least: number): number | unde
   if (value === undefined || value === null) return undefined
   const number = typeof value === 'string' && /^-?\d{1,16}$/.test(value) ? Number(value) : value
   if (!Number.isSafeInteger(number) || (number as number) < least) {
-    throw invalid(`${name} must be a whole number from ${least} on.`)
+    throw invalid(`${name} must be an integer of at least ${least}.`)
   }
   return number as number
 }
@@ -191,12 +191,12 @@ function wholeNumber(fields: Fields, name: string, least: number): number | unde
 function text(
   fields: Fields,
   name: string,
-  isGood: (value: string) => boolean,
-  wanted: string,
+  isValid: (value: string) => boolean,
+  expected: string,
 ): string | undefined {
   const value = fields[name]
   if (value === undefined || value === null) return undefined
-  if (typeof value !== 'string' || !isGood(value)) throw invalid(`${name} must be ${wanted}.`)
+  if (typeof value !== 'string' || !isValid(value)) throw invalid(`${name} must be ${expected}.`)
   return value
 }
 

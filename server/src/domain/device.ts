@@ -1,4 +1,4 @@
-// Devices: who can be told. Their credentials are in device-credential.ts.
+// Devices, as their owner manages them. Their credentials are in device-credential.ts.
 
 import { ApiError, type DeviceContent } from '@jobcast/contract'
 import { actorOf, type Caller } from './caller.ts'
@@ -9,11 +9,11 @@ import type { DeviceKey, DevicePut, StoredDevice } from './ports/devices.ts'
 import type { Put, Slice, Sliced } from './ports/slices.ts'
 import type { Store } from './ports/store.ts'
 
-/** What is known of connected devices and not written yet. */
+/** Presence that is not written to the store yet. */
 export type PresenceView = {
-  /** Resolves once what has changed is written. */
+  /** Resolves once all changes are written. */
   settle(): Promise<void>
-  /** Of a connected device, when it was heard last. */
+  /** Undefined if the device is not connected to this node. */
   lastSeenAt(device: DeviceKey): number | undefined
 }
 
@@ -64,7 +64,7 @@ export async function listDevices(
   return { items: items.map((device) => asSeen(deps, ownerNo, device)), next }
 }
 
-/** Its executions that have not ended are canceled: nobody is left to carry them out. */
+/** Its unfinished executions are canceled: no device is left to carry them out. */
 export async function deleteDevice(deps: DeviceDeps, caller: Caller, deviceId: string): Promise<void> {
   const { ownerNo } = caller
   const moved = await deps.store.deleteDevice({
@@ -78,12 +78,12 @@ export async function deleteDevice(deps: DeviceDeps, caller: Caller, deviceId: s
   notifyMoved(deps, moved)
 }
 
-/** While the disk cannot be written reads go on, with what was known before. */
+/** If the storage cannot be written, reads continue with the last stored presence. */
 export function settled(presence: PresenceView): Promise<void> {
   return presence.settle().catch(() => undefined)
 }
 
-/** When a connected device was heard last is written only now and then. */
+/** lastSeenAt of a connected device is written only occasionally, so the value in memory is newer. */
 function asSeen({ presence }: DeviceDeps, ownerNo: number, device: StoredDevice): StoredDevice {
   if (!device.presence.online) return device
   const seenAt = presence.lastSeenAt({ ownerNo, deviceId: device.deviceId })

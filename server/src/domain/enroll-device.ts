@@ -1,4 +1,4 @@
-// A device fetches its first credential itself, with the token of an enrolment.
+// A device fetches its first credential with an enrollment token.
 
 import { isNewDeviceId } from '@jobcast/contract'
 import { type CredentialDeps, disconnectDevice } from './device-credential.ts'
@@ -13,12 +13,12 @@ export type EnrollDeps = Pick<CredentialDeps, 'now' | 'credentialChanges' | 'lin
   store: Pick<Store, 'findEnrollment' | 'enrollDevice'>
 }
 
-/** An enrolment whose token was shown. */
+/** An enrollment together with the token that was presented. */
 export type ShownEnrollment = { enrollment: StoredEnrollment; enrollmentToken: string }
 
 /**
- * Undefined for whatever is wrong: bad token, unknown, expired, revoked. That it is used up is for the store to
- * say, for whoever lost the answer to the last use may ask again.
+ * Undefined for a malformed, unknown, expired or revoked token. Whether it is used up is decided by the store, because a
+ * device that lost the answer to its last use may repeat the request.
  */
 export async function openEnrollment(
   { store, now }: EnrollDeps,
@@ -49,7 +49,7 @@ export async function enrollDevice(
     deviceId,
     deviceName,
     token: { tokenId: id, tokenHash: hashSecret(text), at: deps.now() },
-    // Together with the token: the claim counts for this enrolment only, and a weak one cannot be guessed from its hash.
+    // Hashed with the token: the claim is valid for this enrollment only, and a weak one cannot be guessed from its hash.
     claimHash: claim === undefined ? null : hashSecret(`${enrollmentToken} ${claim}`),
   })
   if (outcome.kind !== 'enrolled') return outcome
@@ -62,6 +62,9 @@ function checkDeviceId(deviceId: string, prefix: string): void {
     throw new DeviceError('InvalidRequest', 'A deviceId is 1 to 128 characters without / + # ?.')
   }
   if (!deviceId.startsWith(prefix)) {
-    throw new DeviceError('InvalidRequest', 'The deviceId does not begin as this enrolment wants it.')
+    throw new DeviceError(
+      'InvalidRequest',
+      'The deviceId does not have the prefix that this enrollment requires.',
+    )
   }
 }

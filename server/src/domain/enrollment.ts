@@ -1,4 +1,4 @@
-// Enrolments as their owner sees them. What a device does with one is in enroll-device.ts.
+// Enrollments, as their owner manages them. The device's side is in enroll-device.ts.
 
 import { ApiError, type NewEnrollment } from '@jobcast/contract'
 import type { Caller } from './caller.ts'
@@ -12,8 +12,8 @@ export type EnrollmentDeps = {
   now: () => number
 }
 
-const usualUses = 1
-const usualSeconds = 24 * 60 * 60
+const defaultUses = 1
+const defaultSeconds = 24 * 60 * 60
 
 export async function createEnrollment(
   deps: EnrollmentDeps,
@@ -27,10 +27,10 @@ export async function createEnrollment(
     ownerNo,
     name: request.name ?? null,
     secretHash: hashSecret(text),
-    maxUses: request.maxUses ?? usualUses,
+    maxUses: request.maxUses ?? defaultUses,
     tags: (request.tags ?? []).toSorted(),
     deviceIdPrefix: request.deviceIdPrefix ?? null,
-    expiresAt: createdAt + (request.expiresInSeconds ?? usualSeconds) * 1000,
+    expiresAt: createdAt + (request.expiresInSeconds ?? defaultSeconds) * 1000,
     createdAt,
   })
   return { enrollment, enrollmentToken: text }
@@ -44,7 +44,7 @@ export function listEnrollments(
   return deps.store.listEnrollments({ ownerNo, slice })
 }
 
-/** Revoking a revoked one again is no error: what was asked for holds. Devices that have enrolled stay. */
+/** Idempotent. Devices that have enrolled keep their credentials. */
 export async function revokeEnrollment(
   deps: EnrollmentDeps,
   { ownerNo }: Caller,

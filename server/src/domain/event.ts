@@ -1,9 +1,9 @@
-// Events as they are kept: what changed, in the order in which it did.
+// Events as stored: what changed, in order.
 
 import type { EventType, JobcastEvent } from '@jobcast/contract'
 import { matchesPatterns, toInstant } from '@jobcast/contract/words'
 
-/** `data` is as it stands on the wire. */
+/** `data` has the wire format. */
 export type StoredEvent = {
   eventId: number
   type: EventType
@@ -11,7 +11,7 @@ export type StoredEvent = {
   data: JobcastEvent['data']
 }
 
-/** What is left out lets all through; `types` also names kinds, as `execution.*`. */
+/** A missing field matches everything; `types` also takes patterns such as `execution.*`. */
 export type EventFilter = {
   types?: readonly string[]
   runId?: number
@@ -19,7 +19,7 @@ export type EventFilter = {
   deviceId?: string
 }
 
-/** Whether it passes, as far as the event itself tells. Which devices a new run has, only the store knows. */
+/** Whether the event matches, judged by its own data. Which devices a new run has, only the store knows. */
 export function passes({ type, data }: Pick<StoredEvent, 'type' | 'data'>, filter: EventFilter): boolean {
   const { types = [], runId, jobName, deviceId } = filter
   if (!matchesPatterns(type, types)) return false
@@ -28,7 +28,7 @@ export function passes({ type, data }: Pick<StoredEvent, 'type' | 'data'>, filte
   return deviceId === undefined || !('deviceId' in data) || data.deviceId === deviceId
 }
 
-/** What it tells of. Events of the same subject reach a receiver in their order. */
+/** What the event is about. Events of the same subject are delivered in order. */
 export function subjectOf({ data }: Pick<StoredEvent, 'data'>): string {
   if ('jobExecutionId' in data) return `execution ${data.jobExecutionId}`
   if ('runId' in data) return `run ${data.runId}`
@@ -40,7 +40,7 @@ export function toWireEvent({ eventId, type, at, data }: StoredEvent): JobcastEv
   return { eventId, type, timestamp: toInstant(at), data: withTransport(data) } as JobcastEvent
 }
 
-/** Events written before `door` was renamed to `transport` are kept as they were. */
+/** Events stored before `door` was renamed to `transport` still have the old field. */
 function withTransport(data: StoredEvent['data']): StoredEvent['data'] {
   if (!('door' in data)) return data
   const { door: transport, ...rest } = data as typeof data & { door: string }

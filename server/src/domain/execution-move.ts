@@ -1,5 +1,5 @@
-// What a move does to an execution: its new fields, an entry in its history, an event, and a change in the counts of its
-// run. The one place that says so: stores load executions, apply moves, and write what comes out (store/apply-moves.ts).
+// What a move does to an execution: its new fields, a history entry, an event, and a change in the counts of its run.
+// The only place for these rules: stores load executions, apply moves, and write the effects (store/apply-moves.ts).
 
 import { type ExecState, type ExecutionEventType, executionEventType } from '@jobcast/contract/words'
 import type { DeviceExecution } from './device-report.ts'
@@ -16,7 +16,7 @@ import {
 import type { WallInstant } from './instants.ts'
 import type { Moved, StoredTransition } from './ports/executions.ts'
 
-/** An execution as it is loaded to be moved, or to be shown to its device. */
+/** An execution as loaded for a move, or for its device. */
 export type LiveExecution = {
   jobExecutionId: number
   runId: number
@@ -32,11 +32,11 @@ export type LiveExecution = {
   deliveredAt: WallInstant | null
   /** JSON text. */
   statusDetails: string | null
-  /** JSON text of a result that a move has set; null: what is stored stays. */
+  /** JSON text of a result set by a move; null leaves the stored one unchanged. */
   newResult: string | null
-  /** Of the last report that counted. */
+  /** Of the last accepted report. */
   clientToken: string | null
-  /** The version that the owner's cancel request made. */
+  /** The version created by the owner's cancel request. */
   cancelVersion: number | null
   outputBytes: number
   outputCut: boolean
@@ -57,7 +57,7 @@ export type Move = { event: ExecutionEvent; moment: Moment; actor: string; field
 
 export type NewTransition = StoredTransition & { jobExecutionId: number; from: ExecState }
 
-/** An event of an execution, as it goes into the log. */
+/** An event of an execution, as written to the event log. */
 export type ExecutionChange = {
   type: ExecutionEventType
   ownerNo: number
@@ -70,7 +70,7 @@ export type ExecutionChange = {
   actor: string
   attempt: number
   versionNumber: number
-  /** The status details that the device reported with it, as JSON text. */
+  /** The status details that the device reported with this move, as JSON text. */
   details: string | null
 }
 
@@ -82,7 +82,7 @@ export type MoveEffects = {
   moved: Moved
 }
 
-/** Undefined when the state does not allow the event. */
+/** Undefined if the state does not allow the event. */
 export function applyMove(before: LiveExecution, policy: Policy, move: Move): MoveEffects | undefined {
   const { event, moment, actor, fields = {} } = move
   const life = afterEvent(before.life, event, policy, moment, fields.stepTimeout)
@@ -95,7 +95,7 @@ export function applyMove(before: LiveExecution, policy: Policy, move: Move): Mo
     at: moment.at,
     from,
     actor,
-    // A retry is noted with the attempt that it ends.
+    // A retry is recorded with the attempt that it ends.
     attempt: before.life.attempt,
     versionNumber: execution.versionNumber,
     jobExecutionId,
@@ -115,7 +115,7 @@ function isRetry(before: Life, after: Life): boolean {
   return after.attempt !== before.attempt
 }
 
-/** A new attempt begins without notices and output; whatever a device reports on has reached it. */
+/** A new attempt starts without notifications and output. A report proves that the execution reached its device. */
 function fieldsAfter(before: LiveExecution, life: Life, { moment, actor, fields = {} }: Move): LiveExecution {
   const { at } = moment
   const byDevice = actor === 'device'
@@ -139,7 +139,7 @@ function fieldsAfter(before: LiveExecution, life: Life, { moment, actor, fields 
   }
 }
 
-/** Its retry delay is over and it is offered again. That is no move: it has been PENDING all the time. */
+/** The retry delay is over and the execution is offered again. Not a move: it stays PENDING. */
 export function offerAgain(
   before: LiveExecution,
   policy: Policy,

@@ -1,25 +1,25 @@
-// The life of an execution: which event moves it from which state to which. One table, one function; every
-// store asks it inside the transaction that writes the move. docs/states.md has the picture.
+// The state machine of an execution. One table, one function; every store calls it inside the transaction that writes
+// the move. docs/states.md has the diagram.
 
 import type { ExecState, ReportedStatus, Retry } from '@jobcast/contract'
 import { type BothClocks, laterBy, type SteadyInstant, type WallInstant } from './instants.ts'
 
 export const executionEvents = [
-  // told by the device
+  // reported by the device
   'start',
   'progress',
   'succeed',
   'fail',
   'reject',
   'confirm-cancel',
-  // told by a clock
+  // triggered by a clock
   'expire',
   'time-out',
   'miss-deadline',
   'overrun-cancel',
   // an end that is followed by another attempt, by the job's retry policy
   'retry',
-  // told by the owner
+  // requested by the owner
   'cancel',
   'force-cancel',
   'remove-device',
@@ -51,7 +51,7 @@ const transitions: Record<ExecState, Partial<Record<ExecutionEvent, ExecState>>>
     cancel: 'CANCELING',
     ...end,
   },
-  // Whoever asked for the cancel wants no further attempt: nothing leads back from here.
+  // A canceled execution is not retried, so nothing leads back to PENDING.
   CANCELING: {
     progress: 'CANCELING',
     succeed: 'SUCCEEDED',
@@ -78,38 +78,38 @@ const terminal: ReadonlySet<ExecState> = new Set([
   'CANCELED',
 ])
 
-/** The state this event leads to, or undefined when the state does not allow it. */
+/** The state that this event leads to, or undefined if the state does not allow it. */
 export function nextState(state: ExecState, event: ExecutionEvent): ExecState | undefined {
   return transitions[state][event]
 }
 
-/** Ends that a retry of the run is for. */
+/** The terminal states that a retry of the run covers. */
 export const unsuccessfulEnds: readonly ExecState[] = [...terminal].filter((state) => state !== 'SUCCEEDED')
 
 export function isTerminal(state: ExecState): boolean {
   return terminal.has(state)
 }
 
-/** A device works on it. */
+/** A device is working on it. */
 export function isActive(state: ExecState): boolean {
   return state === 'IN_PROGRESS' || state === 'CANCELING'
 }
 
-/** What decides about an execution's next step. */
+/** The fields that decide an execution's next transition. */
 export type Life = {
   execState: ExecState
   attempt: number
   startedAt: WallInstant | null
   finishedAt: WallInstant | null
-  /** Not offered to the device before this instant: it waits for its retry. */
+  /** Waiting for a retry: not offered to the device before this instant. */
   notBefore: SteadyInstant | null
-  /** When its own clock runs out; which one that is, its state says. */
+  /** When its own clock is due; its state says which clock that is. */
   dueAt: SteadyInstant | null
-  /** When all attempts together must be over. */
+  /** When all attempts together must have ended. */
   readonly deadlineAt: SteadyInstant | null
 }
 
-/** What the job says of clocks and retries. */
+/** The job's settings for time limits and retries. */
 export type Policy = {
   expireAfterSeconds: number | null
   timeoutSeconds: number | null
@@ -119,10 +119,10 @@ export type Policy = {
 /** `chance` is a random number from 0 to 1. */
 export type Moment = BothClocks & { chance: number; cancelDeadlineMs: number }
 
-/** The milliseconds a device gives itself for its next step; 'discard' takes them back. */
+/** The milliseconds that a device allows itself for its next step; 'discard' removes the limit. */
 export type StepTimeout = number | 'discard' | undefined
 
-/** The execution after the event, or undefined when its state does not allow it. */
+/** The execution after the event, or undefined if its state does not allow it. */
 export function afterEvent(
   life: Life,
   event: ExecutionEvent,
@@ -130,7 +130,7 @@ export function afterEvent(
   moment: Moment,
   stepTimeout?: StepTimeout,
 ): Life | undefined {
-  // Nobody tells a retry: it is what a failure or a time-out comes to.
+  // A retry is never requested: it is what a failure or a time-out turns into.
   if (event === 'retry' || nextState(life.execState, event) === undefined) return undefined
   const retryAt = retryOf(life, event, policy, moment)
   const decided = retryAt === undefined ? event : 'retry'
@@ -154,13 +154,13 @@ export function afterEvent(
   return { ...life, execState, finishedAt: moment.at, notBefore: null, dueAt: null }
 }
 
-/** Its delay before the retry is over: it is offered again, and may expire again. */
+/** The retry delay is over: the execution is offered again, and may expire again. */
 export function afterRetryDelay(life: Life, { expireAfterSeconds }: Policy, clock: SteadyInstant): Life {
   const dueAt = expireAfterSeconds === null ? null : laterBy(expireAfterSeconds * 1000, clock)
   return { ...life, notBefore: null, dueAt }
 }
 
-/** When it is ended if nothing happens; null while no clock runs against the device. */
+/** When it ends if the device does nothing; null while no clock runs. */
 export function timesOutAt({ execState, dueAt, deadlineAt }: Life): SteadyInstant | null {
   if (!isActive(execState)) return null
   // A cancel has a deadline of its own, and no other clock ends it.
@@ -169,17 +169,17 @@ export function timesOutAt({ execState, dueAt, deadlineAt }: Life): SteadyInstan
   return dueAt < deadlineAt ? dueAt : deadlineAt
 }
 
-/** Its device can see it: it is under way, or waits and not for a retry. */
+/** Whether its device can see it: it is running, or PENDING and not waiting for a retry. */
 export function isOffered({ execState, notBefore }: Life): boolean {
   return isActive(execState) || (execState === 'PENDING' && notBefore === null)
 }
 
-/** It waits for its retry, and nothing a device says is about the attempt that is to come. */
+/** While it waits for a retry, no report can be about the next attempt. */
 export function waitsForRetry({ notBefore }: Life, clock: SteadyInstant): boolean {
   return notBefore !== null && notBefore > clock
 }
 
-/** What it means that `dueAt` has come; 'retry-due' is no move: it waits on, but is offered again. */
+/** What happens at `dueAt`; 'retry-due' is not a move: it stays PENDING, but is offered again. */
 export function dueEvent({ execState, notBefore }: Life): ExecutionEvent | 'retry-due' {
   if (execState === 'CANCELING') return 'overrun-cancel'
   if (execState === 'IN_PROGRESS') return 'time-out'
@@ -189,9 +189,9 @@ export function dueEvent({ execState, notBefore }: Life): ExecutionEvent | 'retr
 /** Clocks that all executions of a run share. */
 export type RunClock = 'expire' | 'miss-deadline'
 
-/** Whether that clock of its run ends it. */
+/** Whether that clock of its run ends the execution. */
 export function isEndedBy(clock: RunClock, { execState, attempt }: Life): boolean {
-  // A later attempt has a clock of its own for its wait, and a cancel a deadline of its own.
+  // A later attempt has its own expiry clock, and a cancel its own deadline.
   return clock === 'expire'
     ? execState === 'PENDING' && attempt === 1
     : execState === 'PENDING' || execState === 'IN_PROGRESS'
@@ -199,7 +199,7 @@ export function isEndedBy(clock: RunClock, { execState, attempt }: Life): boolea
 
 const retriedAs = { fail: 'FAILED', 'time-out': 'TIMED_OUT' } as const
 
-/** When the next attempt may start, if the event ends an attempt that the job wants to be followed by another. */
+/** When the next attempt may start, if the event ends an attempt that the policy retries. */
 function retryOf(
   { execState, attempt, deadlineAt }: Life,
   event: ExecutionEvent,
@@ -215,13 +215,13 @@ function retryOf(
 
 const longestBackoffMs = 24 * 60 * 60 * 1000
 
-/** Doubles with each attempt. Up to half is taken off at random, so that a fleet does not come back at once. */
+/** Exponential backoff; up to half is subtracted as jitter, so that a fleet does not retry all at once. */
 export function retryDelayMs({ backoffSeconds }: Retry, attempt: number, chance: number): number {
   const full = Math.min(longestBackoffMs, backoffSeconds * 1000 * 2 ** (attempt - 1))
   return Math.round(full * (1 - chance / 2))
 }
 
-/** The step's timer replaces the job's; without one the job's time counts from now. */
+/** The step's timer replaces the job's; without one, the job's time limit starts now. */
 function timeoutAt(
   { timeoutSeconds }: Policy,
   clock: SteadyInstant,
@@ -231,7 +231,7 @@ function timeoutAt(
   return timeoutSeconds === null ? null : laterBy(timeoutSeconds * 1000, clock)
 }
 
-/** What a device's report is in the life of an execution that is in this state. */
+/** The event that a device's report means in this state. */
 export function eventOf(status: ReportedStatus, state: ExecState): ExecutionEvent {
   switch (status) {
     case 'IN_PROGRESS':

@@ -1,4 +1,4 @@
-// How an execution ended, in one sentence, from the last step of its history.
+// Explains in one sentence how an execution ended, from the last entry of its history.
 
 import { toInstant } from '@jobcast/contract'
 import type { WallInstant } from './instants.ts'
@@ -43,12 +43,12 @@ function cancelOf(transitions: StoredTransition[]): StoredTransition | undefined
   return transitions.findLast(({ event }) => event === 'cancel')
 }
 
-/** ` by key abc at 2026-…`, to stand behind what was done; nothing where the step is not known. */
+/** ` by key abc at 2026-…`, as a suffix; empty if the step is unknown. */
 export function byWhom(step: StoredTransition | undefined): string {
   return step === undefined ? '' : ` by ${step.actor} at ${inWords(step.at)}`
 }
 
-/** In whole seconds: nobody reads milliseconds at night. */
+/** In whole seconds, for readability. */
 export function inWords(ms: WallInstant | null): string {
   return ms === null ? 'an unknown time' : `${toInstant(ms).slice(0, 19)}Z`
 }

@@ -1,4 +1,4 @@
-// Why is it not done yet, or how did it end? One sentence for a person at 3 am, and a code for a program.
+// Explains why an execution has not ended yet, or how it ended: a sentence for people, and a code for programs.
 
 import { ApiError, type ExplanationCode } from '@jobcast/contract'
 import type { Caller } from './caller.ts'
@@ -15,25 +15,25 @@ export type ExplainDeps = { store: Store; moment: () => Moment; presence: Presen
 
 export type Facts = {
   execution: Omit<StoredExecution, 'notBefore'>
-  /** Waits for a retry until then. */
+  /** Waiting for a retry until then. */
   notBefore: WallInstant | null
   transitions: StoredTransition[]
   presence: StoredPresence
   hasToken: boolean
-  /** What its device has to carry out first. */
+  /** The first execution in its device's queue. */
   first: Pick<DeviceExecution, 'jobExecutionId' | 'execState'> | undefined
-  /** When it is ended if its device does nothing. */
+  /** When it times out. */
   timesOutAt: WallInstant | null
 }
 
 export type Explanation = {
   code: ExplanationCode
   text: string
-  /** Since when it is so. */
+  /** When this began. */
   since: WallInstant | null
-  /** When it changes by itself. */
+  /** When this changes by itself. */
   until: WallInstant | null
-  /** The execution that comes first. */
+  /** The execution that must finish first. */
   behind: number | null
 }
 
@@ -85,7 +85,7 @@ export function explain(facts: Facts): Explanation {
 
 const plain = { since: null, until: null, behind: null }
 
-/** What keeps it from its device comes before what keeps its device from it. */
+/** Reasons that keep it from reaching the device come before reasons on the device. */
 function explainPending(facts: Facts): Explanation {
   const { execution, presence, first } = facts
   const { jobExecutionId, notifiedAt, deliveredAt } = execution
@@ -109,10 +109,10 @@ function explainPending(facts: Facts): Explanation {
     return { ...plain, code: 'DELIVERED', text, since: deliveredAt }
   }
   if (notifiedAt !== null) {
-    const text = `${device} is online and was told of this at ${inWords(notifiedAt)}, but has not started it.`
+    const text = `${device} is online and was notified of this at ${inWords(notifiedAt)}, but has not started it.`
     return { ...plain, code: 'NOTIFIED', text, since: notifiedAt }
   }
-  const text = `${device} is online, but has not been told of this yet; it is told when it asks or subscribes.`
+  const text = `${device} is online, but has not been notified of this yet; it is notified when it polls or subscribes.`
   return { ...plain, code: 'NOT_NOTIFIED_YET', text }
 }
 
@@ -132,9 +132,9 @@ function explainRetry({ execution, transitions }: Facts, notBefore: WallInstant)
 
 function explainRunning({ execution, presence, timesOutAt }: Facts): Explanation {
   const { deviceId, attempt, startedAt } = execution
-  const work = `Device ${deviceId} works on attempt ${attempt} since ${inWords(startedAt)}`
+  const work = `Device ${deviceId} has been working on attempt ${attempt} since ${inWords(startedAt)}`
   const away = presence.online ? '' : `, but ${awayOf(presence)}`
-  const end = timesOutAt === null ? 'no clock ends it' : `it times out at ${inWords(timesOutAt)}`
+  const end = timesOutAt === null ? 'it has no time limit' : `it times out at ${inWords(timesOutAt)}`
   return {
     ...plain,
     code: 'RUNNING',

@@ -1,4 +1,4 @@
-// How flows from state to state add up to what happened in a step of time.
+// Adds up state changes per time step.
 
 import type { ExecState } from '@jobcast/contract'
 import { isActive } from './execution.ts'
@@ -6,10 +6,10 @@ import type { Flow } from './ports/fleet.ts'
 
 export const stepMs = 5 * 60_000
 
-/** What happened in one step of time; `waiting` and `running` are by how much they grew. */
+/** One time step; `waiting` and `running` are the change in their counts. `failed` counts all ends but SUCCEEDED and CANCELED. */
 export type Step = { waiting: number; running: number; succeeded: number; failed: number }
 
-const failedEnds: readonly ExecState[] = ['FAILED', 'TIMED_OUT', 'REJECTED', 'EXPIRED']
+const countedAsFailed: readonly ExecState[] = ['FAILED', 'TIMED_OUT', 'REJECTED', 'EXPIRED']
 
 export function emptyStep(): Step {
   return { waiting: 0, running: 0, succeeded: 0, failed: 0 }
@@ -21,5 +21,5 @@ export function addFlow(steps: Map<number, Step>, { stepNo, from, to, count }: F
   step.waiting += count * (Number(to === 'PENDING') - Number(from === 'PENDING'))
   step.running += count * (Number(isActive(to)) - Number(from !== null && isActive(from)))
   if (to === 'SUCCEEDED') step.succeeded += count
-  if (failedEnds.includes(to)) step.failed += count
+  if (countedAsFailed.includes(to)) step.failed += count
 }

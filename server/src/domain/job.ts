@@ -1,4 +1,4 @@
-// Jobs: what a device shall do. A job may change; a run keeps what the job said when it was triggered.
+// Jobs: what devices are to do. A job may change; a run keeps the version that it was triggered with.
 
 import { ApiError, defaultRetry, type JobContent, maxDocumentBytes } from '@jobcast/contract'
 import type { Caller } from './caller.ts'

@@ -1,23 +1,23 @@
-// Whether a device may enrol, asked by every store inside its transaction.
+// Whether a device may enroll; called by every store inside its transaction.
 
 import { timingSafeEqual } from 'node:crypto'
 import type { StoredEnrollment } from './ports/enrollments.ts'
 
-/** How long the same device may ask again for an answer that got lost. */
+/** How long the same device may repeat the request after a lost answer. */
 const claimMs = 10 * 60 * 1000
 
-/** Of a device that is there. */
+/** The relevant fields of an existing device. */
 export type Candidate = {
   credentialCreatedAt: number | null
   revokedAt: number | null
   lastSeenAt: number | null
-  /** Of the enrolment that made its credential. */
+  /** From the enrollment that created its credential. */
   claimHash: Uint8Array | null
 }
 
 export type EnrollJudgement =
   | 'first-time'
-  /** The same device as before: its credential is replaced, and no other use is counted. */
+  /** The same device repeats its request: its credential is replaced, and no use is counted. */
   | 'again'
   | 'not-open'
   | 'taken'
@@ -29,7 +29,7 @@ export function judgeEnrollment(
 ): EnrollJudgement {
   if (!isOpen(enrollment, at)) return 'not-open'
   if (device && isSameClaim(device, claimHash, at)) return 'again'
-  // Before the device is looked at: a token that is used up must not tell which devices there are.
+  // Checked before the device: a used-up token must not reveal which devices exist.
   if (enrollment.used >= enrollment.maxUses) return 'not-open'
   return device && isTaken(device) ? 'taken' : 'first-time'
 }
@@ -38,7 +38,7 @@ export function isOpen({ revokedAt, expiresAt }: StoredEnrollment, at: number): 
   return revokedAt === null && at < expiresAt
 }
 
-/** Whoever was seen without a token has a certificate. And what an owner has revoked stays so until the owner says else. */
+/** A device seen without a token uses a certificate. A revoked credential can only be renewed by the owner. */
 function isTaken({ credentialCreatedAt, revokedAt, lastSeenAt }: Candidate): boolean {
   return credentialCreatedAt !== null || revokedAt !== null || lastSeenAt !== null
 }

@@ -1,12 +1,12 @@
-// What nodes report of a device may arrive in another order than it happened: which of it holds.
+// Presence changes from several nodes may arrive out of order: decides which of them apply.
 
 import type { SteadyInstant } from './instants.ts'
 import type { PresenceChange, StoredPresence } from './ports/presence.ts'
 
-/** `session`: since when the device's last session is, or was, open. */
+/** `session`: when the device's latest session was opened. */
 export type KnownPresence = StoredPresence & { session: SteadyInstant | null }
 
-/** `seen`: it changes nothing but when the device was heard last. */
+/** `seen`: changes only lastSeenAt. */
 export type PresenceVerdict = 'holds' | 'seen' | 'ignored'
 
 export function hasSession({ online, transport }: Pick<KnownPresence, 'online' | 'transport'>): boolean {
@@ -16,14 +16,14 @@ export function hasSession({ online, transport }: Pick<KnownPresence, 'online' |
 export function judgePresence(known: KnownPresence, change: PresenceChange): PresenceVerdict {
   const { online, session, at } = change
   if (session === null) {
-    // It asks by HTTP. One that is connected as well is online by its connection.
+    // The device polls over HTTP. If it is also connected, the connection decides.
     if (hasSession(known)) return online ? 'seen' : 'ignored'
     if (online) return known.online ? 'seen' : 'holds'
-    // Another node may have heard it since.
+    // Another node may have seen it since.
     return (known.lastSeenAt ?? 0) > at ? 'ignored' : 'holds'
   }
   const isOlder = known.session !== null && session < known.session
   if (isOlder) return 'ignored'
-  // By HTTP it may still be there; that session is over all the same.
+  // The session has ended, but the device may still be polling over HTTP.
   return online || hasSession(known) ? 'holds' : 'ignored'
 }

@@ -1,4 +1,4 @@
-// Whether a device's report about an execution counts, asked by every store inside its transaction.
+// Whether a device's report is accepted; called by every store inside its transaction.
 
 import type { ReportedStatus } from '@jobcast/contract'
 import { type ExecutionEvent, eventOf, isTerminal, type Life, nextState, waitsForRetry } from './execution.ts'
@@ -7,15 +7,15 @@ import type { SteadyInstant } from './instants.ts'
 export type Judged = {
   life: Life
   versionNumber: number
-  /** Of the last report that counted. */
+  /** Of the last accepted report. */
   clientToken: string | null
-  /** The version that the owner's wish to cancel made, while that is the newest change. */
+  /** The version created by the owner's cancel request, while that is the latest change. */
   cancelVersion: number | null
 }
 
 export type Judgement =
   | { kind: 'event'; event: ExecutionEvent }
-  /** The report before it, sent once more: it changes nothing and is answered again. */
+  /** A repetition of the previous report: it changes nothing and gets the same answer. */
   | { kind: 'double' }
   | { kind: 'unknown-execution' }
   | { kind: 'wrong-state' }
@@ -32,7 +32,7 @@ export function judgeReport(
   clock: SteadyInstant,
 ): Judgement {
   const { life, clientToken } = judged
-  // A late word about an earlier attempt must not end the one that is to come.
+  // A late report of an earlier attempt must not end the next one.
   if (report.attempt !== undefined && report.attempt !== life.attempt) return { kind: 'unknown-execution' }
   const event = eventOf(report.status, life.execState)
   if (isTerminal(life.execState) || waitsForRetry(life, clock)) return { kind: 'wrong-state' }
@@ -43,7 +43,7 @@ export function judgeReport(
   return nextState(life.execState, event) === undefined ? { kind: 'wrong-state' } : { kind: 'event', event }
 }
 
-/** Why output of this attempt is not taken; undefined if it is. */
+/** Why output of this attempt is refused; undefined if it is accepted. */
 export function refuseOutput(
   life: Life,
   attempt: number | undefined,
@@ -53,7 +53,7 @@ export function refuseOutput(
   return isTerminal(life.execState) || waitsForRetry(life, clock) ? 'wrong-state' : undefined
 }
 
-/** A device that does not know yet that it is asked to stop has missed no change of its own: its result counts. */
+/** A device that has not received the cancel yet may report against the version before it. */
 function isExpected({ versionNumber, cancelVersion }: Judged, expected: number | undefined): boolean {
   if (expected === undefined || expected === versionNumber) return true
   return cancelVersion === versionNumber && expected === versionNumber - 1

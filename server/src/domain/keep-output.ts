@@ -1,19 +1,19 @@
-// Which part of the output that a device sends is kept: each byte once, up to a set size.
+// Which part of a device's output is stored: each byte once, up to a limit.
 
 import type { ReportOutcome } from './device-report.ts'
 import type { LiveExecution } from './execution-move.ts'
 
-/** Pieces of an attempt follow each other without gap or overlap. */
+/** The pieces of an attempt are contiguous, without gaps or overlaps. */
 export type OutputPiece = { jobExecutionId: number; attempt: number; start: number; data: Uint8Array }
 
 type KeptOutput = {
   outcome: Extract<ReportOutcome, { kind: 'output-kept' | 'output-gap' }>
-  /** With its new length; undefined if nothing has changed. */
+  /** With its new length; undefined if nothing changed. */
   execution?: LiveExecution
   piece?: OutputPiece
 }
 
-/** What lies below the kept length is dropped, and so is what lies beyond the limit. */
+/** Drops bytes that are already stored, and bytes beyond the limit. */
 export function keepOutput(
   before: LiveExecution,
   { offset, data, maxBytes }: { offset: number; data: Uint8Array; maxBytes: number },

@@ -1,5 +1,5 @@
-// The port to the other nodes on the same database: what they are told, and who is still there. What they are told is a
-// hint: the store has the truth, and a hint that gets lost costs seconds.
+// The port to the other nodes of the cluster: hints between them, and which of them are alive. The store has the truth; a
+// lost hint costs seconds.
 
 import type { SteadyInstant } from './instants.ts'
 import type { DeviceKey } from './ports/devices.ts'
@@ -8,69 +8,69 @@ import type { LaunchedRun } from './ports/triggers.ts'
 export type Hint =
   /** The queues of these devices have changed. */
   | { kind: 'wake'; devices: DeviceKey[] }
-  /** A run of many devices was made. */
+  /** A run with many devices was created. */
   | { kind: 'launched'; ownerNo: number; runId: number }
   | { kind: 'runs-changed'; runIds: number[] }
   | { kind: 'outputs-grew'; jobExecutionIds: number[] }
-  /** The execution was taken from the device while it may be working on it. */
+  /** The execution has ended while the device may still be working on it. */
   | { kind: 'withdraw'; device: DeviceKey; jobExecutionId: number }
   | { kind: 'credential-void'; device: DeviceKey }
-  /** The device has a new session, since this instant. */
+  /** The device opened a new session at this instant. */
   | { kind: 'connected'; device: DeviceKey; since: SteadyInstant }
   | { kind: 'webhook-changed'; webhookNo: number }
-  /** Hints may have been lost: look at everything. */
+  /** Hints may have been lost: check everything. */
   | { kind: 'look-at-all' }
 
-/** A connection that is open here, with what its device has shown. */
+/** A connection that is open on this node, with the credential of its device. */
 export type OpenSession = DeviceKey & {
   since: SteadyInstant
   /** Of the token it signed in with; null if it was a certificate. */
   tokenId: string | null
 }
 
-/** `since`: of the session that is meant; by the time this is known the device may have another. */
+/** `since` identifies the session: the device may have opened another one meanwhile. */
 export type StaleSession = DeviceKey & { since: SteadyInstant; reason: 'taken-over' | 'credential-void' }
 
-/** A device that asked a node by HTTP which is gone now. */
+/** A device that polled, over HTTP, a node that is now dead. */
 export type LeftDevice = DeviceKey & { lastSeenAt: number }
 
-/** `moved`: devices whose executions have gone on by now. */
-export type ToldRun = { run: LaunchedRun; moved: DeviceKey[] }
+/** `moved`: devices whose executions have changed state since the launch. */
+export type AnnouncedRun = { run: LaunchedRun; moved: DeviceKey[] }
 
 export type Beat = {
-  /** The steady clock that all nodes share: that of the fastest. */
+  /** The steady clock that all nodes share: the fastest one. */
   clock: SteadyInstant
-  /** The others had given this node up: what was known of its connections is forgotten. Said once. */
+  /** The others had removed this node as dead, including the presence of its devices. Reported once. */
   wasForgotten: boolean
   /** Of this node. */
   nodeNo: number
-  /** Of all that live, this one included. */
+  /** Of all live nodes, including this one. */
   nodeNos: number[]
 }
 
 export type Nodes = {
-  /** Sent with others that gather meanwhile. */
+  /** Hints are sent in batches. */
   tell(hint: Hint): void
-  /** What other nodes tell, and `look-at-all` when something of it may have been lost. */
+  /** Hints of other nodes, and `look-at-all` if some may have been lost. */
   onHint(listener: (hint: Hint) => void): void
 
-  /** Says that this node lives; without a clock it takes that of the others. */
+  /** Sends a heartbeat; without a clock, the node adopts that of the others. */
   beat(clock: SteadyInstant | undefined): Promise<Beat>
   /**
-   * Whoever was connected to nodes that are gone is offline. Who only asked there by HTTP may ask any other: those are
-   * given to this node, which notices if they stay silent.
+   * Marks devices that were connected to dead nodes as offline. Devices that polled them over HTTP may poll any other
+   * node: these are returned to this node, which notices if they stay silent.
    */
   forgetDeadNodes(): Promise<LeftDevice[]>
-  /** When devices were heard here last; gives those of them that count as offline. */
+  /** Records when devices were last seen here; returns those that are stored as offline. */
   recordSeen(seen: (DeviceKey & { at: number })[]): Promise<DeviceKey[]>
-  /** Those whose credential is void by now, or who have connected to another node since. */
+  /** Sessions whose credential is void, or whose device has connected to another node since. */
   findStaleSessions(sessions: OpenSession[]): Promise<StaleSession[]>
-  /** Of which `launched` has told. */
-  getLaunchedRun(runId: number): Promise<ToldRun>
+  /** The run that a `launched` hint announced. */
+  getLaunchedRun(runId: number): Promise<AnnouncedRun>
 
-  /** Only one node at a time has a webhook; false: another one has it. */
+  /** Only one node at a time holds a webhook; false: another one does. */
   takeWebhook(webhookNo: number): Promise<boolean>
   giveBackWebhook(webhookNo: number): Promise<void>
-  /** Called when all that were taken are lost: another node may have them by now. */
+  /** Called when this node has lost all webhooks that it held: another node may have taken them. */
   onWebhooksLost(listener: () => void): void
 }

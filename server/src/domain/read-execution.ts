@@ -1,4 +1,4 @@
-// Reading one execution or one run, at once or when it has come to its end.
+// Reads one execution or one run, at once or when it has ended.
 
 import { ApiError } from '@jobcast/contract'
 import type { Caller } from './caller.ts'
@@ -6,7 +6,7 @@ import { isTerminal } from './execution.ts'
 import type { StoredExecution } from './ports/executions.ts'
 import type { StoredRun } from './ports/runs.ts'
 import type { Store } from './ports/store.ts'
-import { type Patience, type WaitDeps, waitForEnd } from './wait-for-end.ts'
+import { type WaitDeps, type WaitLimit, waitForEnd } from './wait-for-end.ts'
 
 export type ReadDeps = WaitDeps & { store: Store }
 
@@ -14,28 +14,28 @@ export function readExecution(
   deps: ReadDeps,
   caller: Caller,
   jobExecutionId: number,
-  patience: Patience,
+  waitLimit: WaitLimit,
 ): Promise<StoredExecution> {
   const read = async () => {
     const execution = await deps.store.getExecution({ ownerNo: caller.ownerNo, jobExecutionId })
     if (execution === undefined) throw new ApiError('J-302')
     return execution
   }
-  return waitForEnd(deps, read, (execution) => isTerminal(execution.execState), patience)
+  return waitForEnd(deps, read, (execution) => isTerminal(execution.execState), waitLimit)
 }
 
 export function readRun(
   deps: ReadDeps,
   caller: Caller,
   runId: number,
-  patience: Patience,
+  waitLimit: WaitLimit,
 ): Promise<StoredRun> {
   const read = async () => {
     const run = await deps.store.getRun({ ownerNo: caller.ownerNo, runId })
     if (run === undefined) throw new ApiError('J-304')
     return run
   }
-  return waitForEnd(deps, read, isFinished, patience)
+  return waitForEnd(deps, read, isFinished, waitLimit)
 }
 
 export function isFinished({ counts }: StoredRun): boolean {

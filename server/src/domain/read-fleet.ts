@@ -1,4 +1,4 @@
-// The fleet at a glance: what is now, by the store, and how it came to that, by the history.
+// The fleet overview: current counts from the store, and the last day from the history.
 
 import type { Caller } from './caller.ts'
 import { type Step, stepMs } from './fleet-steps.ts'
@@ -7,10 +7,10 @@ import type { Store } from './ports/store.ts'
 
 export type FleetDeps = { store: Store; fleetHistory: FleetHistory }
 
-/** Oldest step first; the last one is under way. */
+/** Oldest step first; the last one is in progress. */
 export type FleetHistory = { read(ownerNo: number): Promise<{ from: number; steps: Step[] }> }
 
-/** Half an hour: 48 points say as much to the eye as 288. */
+/** Half an hour: 48 points are enough for a chart of a day. */
 const stepsPerPoint = 6
 const stepsPerHour = (60 * 60_000) / stepMs
 
@@ -32,12 +32,12 @@ export async function readFleet({ store, fleetHistory }: FleetDeps, { ownerNo }:
   }
 }
 
-/** From now back: what a level was before a step is what it is after it less what it grew by. */
+/** Works backwards from the current counts: the count before a step is the count after it minus its change. */
 function pointsOf(steps: Step[], { waiting, running }: FleetLevels): FleetPoint[] {
   const points: FleetPoint[] = []
   const level = { waiting, running }
   for (const group of groupsOf(steps).reverse()) {
-    // The levels and the events are not read at the same instant: nothing falls below zero for that.
+    // Counts and events are not read at the same instant, so a result below zero is possible.
     points.unshift({
       waiting: Math.max(0, level.waiting),
       running: Math.max(0, level.running),

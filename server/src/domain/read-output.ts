@@ -1,6 +1,6 @@
-// The output of an execution, slice by slice, to its end or for as long as more may come. Each attempt has its own.
+// Streams the output of an execution, to its current end or until the execution ends. Each attempt has its own output.
 
-import { setTimeout as rest } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError } from '@jobcast/contract'
 import type { Caller } from './caller.ts'
 import type { OutputSlice } from './device-report.ts'
@@ -10,33 +10,33 @@ import type { WaitDeps } from './wait-for-end.ts'
 
 export type ReadOutputDeps = WaitDeps & {
   store: Pick<Store, 'readOutput' | 'getExecution'>
-  /** Told, by the execution's id, when there is more output. */
+  /** Signals new output, by execution id. */
   outputs: ChangeSignal
 }
 
-export type OutputWish = {
-  /** The newest, and with `follow` those that come after it, unless said. */
+export type OutputQuery = {
+  /** By default the newest, and with `follow` those after it. */
   attempt: number | undefined
   offset: number
-  /** Stay until the execution, or the attempt that was asked for, has ended. */
+  /** Continue until the execution, or the requested attempt, has ended. */
   follow: boolean
   callerGone: AbortSignal
-  /** Called now and then while there is nothing to read. */
+  /** Called periodically while there is nothing to read. */
   onIdle: () => void
 }
 
 const sliceBytes = 64 * 1024
-/** A hint that got lost costs no more than this. */
-const lookAgainMs = 2000
-/** Between two looks, so that a device that writes byte by byte costs its followers twenty looks a second. */
-const restMs = 50
+/** Bounds the delay after a lost signal. */
+const pollEveryMs = 2000
+/** Delay between two reads, so that a device that writes byte by byte costs each follower twenty reads a second. */
+const pollDelayMs = 50
 
-/** `length` is how many bytes are kept by now. The first of them are read before this resolves. */
+/** `length` is the number of stored bytes. The first slice is read before this resolves. */
 export async function readOutput(
   deps: ReadOutputDeps,
   { ownerNo }: Caller,
   jobExecutionId: number,
-  wish: OutputWish,
+  query: OutputQuery,
 ): Promise<{ attempt: number; length: number; slices: AsyncGenerator<Uint8Array> }> {
   const newestAttempt = async () => {
     const execution = await deps.store.getExecution({ ownerNo, jobExecutionId })
@@ -48,9 +48,9 @@ export async function readOutput(
     if (slice === undefined) throw new ApiError('J-302')
     return slice
   }
-  const attempt = wish.attempt ?? (await newestAttempt())
-  const first = await read(attempt, wish.offset)
-  const slices = slicesOf(deps, { jobExecutionId, attempt, first, read, newestAttempt }, wish)
+  const attempt = query.attempt ?? (await newestAttempt())
+  const first = await read(attempt, query.offset)
+  const slices = slicesOf(deps, { jobExecutionId, attempt, first, read, newestAttempt }, query)
   return { attempt, length: first.length, slices }
 }
 
@@ -65,14 +65,14 @@ type Source = {
 async function* slicesOf(
   deps: ReadOutputDeps,
   { jobExecutionId, first, read, newestAttempt, ...source }: Source,
-  wish: OutputWish,
+  query: OutputQuery,
 ): AsyncGenerator<Uint8Array> {
-  const abort = AbortSignal.any([wish.callerGone, deps.stopping])
+  const abort = AbortSignal.any([query.callerGone, deps.stopping])
   const watch = deps.outputs.openWatch(jobExecutionId)
   deps.changes.openWatch(first.runId, watch)
   let { attempt } = source
-  let { offset } = wish
-  let toldOfCut = false
+  let { offset } = query
+  let hasReportedCut = false
   try {
     for (let slice = first; ; slice = await read(attempt, offset)) {
       if (slice.data.length > 0) {
@@ -80,26 +80,26 @@ async function* slicesOf(
         offset += slice.data.length
         continue
       }
-      if (slice.cut && !toldOfCut) yield line(`output cut after ${slice.length} bytes`)
-      toldOfCut = slice.cut
-      if (!wish.follow || abort.aborted) return
+      if (slice.cut && !hasReportedCut) yield line(`output cut after ${slice.length} bytes`)
+      hasReportedCut = slice.cut
+      if (!query.follow || abort.aborted) return
       if (slice.ended) {
-        if (wish.attempt !== undefined || attempt === (await newestAttempt())) return
+        if (query.attempt !== undefined || attempt === (await newestAttempt())) return
         attempt++
         offset = 0
         yield line(`attempt ${attempt}`)
         continue
       }
-      wish.onIdle()
-      await watch.nextChange(lookAgainMs, abort)
-      await rest(restMs)
+      query.onIdle()
+      await watch.nextChange(pollEveryMs, abort)
+      await sleep(pollDelayMs)
     }
   } finally {
     watch.close()
   }
 }
 
-/** What we say ourselves stands out from what the device wrote. */
+/** Marks lines added by the server, so that they stand out from the device's output. */
 function line(text: string): Uint8Array {
   return Buffer.from(`\n[jobcast: ${text}]\n`)
 }

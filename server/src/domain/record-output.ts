@@ -1,5 +1,4 @@
-// Output of a device, by offset: each byte is kept once, up to a set size; what comes after it is dropped, and the
-// cut is marked.
+// Records a device's output by offset: each byte once, up to a limit; anything beyond is dropped and marked as cut.
 
 import { DeviceError } from './device-error.ts'
 import { type OutputRequest, parseJobId, unknownExecution } from './device-request.ts'
@@ -9,11 +8,11 @@ import { type ReportDeps, unknownDevice } from './report-execution.ts'
 
 export type OutputDeps = ReportDeps & {
   maxOutputBytes: number
-  /** Told, by the execution's id, when there is more output. */
+  /** Signals new output, by execution id. */
   outputs: ChangeSignal
 }
 
-/** `gap`: bytes before these are missing, and `length` is the offset that is wanted. */
+/** `gap`: bytes before these are missing, and `length` is the expected offset. */
 export type KeptOutput = { length: number; cut: boolean; gap: boolean }
 
 export async function recordOutput(

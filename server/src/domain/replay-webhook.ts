@@ -1,11 +1,11 @@
-// Sends again: one event, or all from an instant on. And the log of what was sent.
+// Replays one event, or all events since an instant, and lists the delivery log.
 
 import { ApiError, type DeliveryState } from '@jobcast/contract'
 import type { Caller } from './caller.ts'
 import { subjectOf } from './event.ts'
 import type { Slice, Sliced } from './ports/slices.ts'
 import type { StoredDelivery, StoredWebhook } from './ports/webhooks.ts'
-import { filterOf, getWebhook, tellChanged, type WebhookDeps } from './webhook.ts'
+import { filterOf, getWebhook, notifyChanged, type WebhookDeps } from './webhook.ts'
 
 export async function listDeliveries(
   { store }: WebhookDeps,
@@ -19,7 +19,7 @@ export async function listDeliveries(
   return deliveries
 }
 
-/** Of events that are no longer kept, nothing is left to send: it begins with the oldest one that is. */
+/** Starts with the oldest retained event if `since` is earlier. */
 export async function replayWebhook(
   deps: WebhookDeps,
   { ownerNo }: Caller,
@@ -27,10 +27,10 @@ export async function replayWebhook(
   since: number,
 ): Promise<StoredWebhook> {
   const replay = { after: await deps.store.findEventBefore({ ownerNo, at: since }), at: deps.now() }
-  return tellChanged(deps, await deps.store.replayWebhook({ ownerNo, webhookName, ...replay }))
+  return notifyChanged(deps, await deps.store.replayWebhook({ ownerNo, webhookName, ...replay }))
 }
 
-/** What is in the log can be sent again whatever the filter says by now; what is not, only if it matches. */
+/** An event in the delivery log can always be sent again; any other only if it matches the filter. */
 export async function replayDelivery(
   deps: WebhookDeps,
   caller: Caller,
@@ -53,6 +53,6 @@ export async function replayDelivery(
     at: deps.now(),
   })
   if (delivery === undefined) throw new ApiError('J-308')
-  tellChanged(deps, webhook)
+  notifyChanged(deps, webhook)
   return delivery
 }

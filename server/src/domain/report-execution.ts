@@ -1,4 +1,4 @@
-// What a device asks and tells about its executions: the four operations of the protocol. All transports use it.
+// The four operations of the device protocol on executions, shared by all transports.
 
 import { DeviceError } from './device-error.ts'
 import type { DeviceExecution, DeviceQueue, DeviceReport, ReportOutcome } from './device-report.ts'
@@ -23,7 +23,7 @@ export type ReportDeps = NotifyDeps & {
   documents: Documents
 }
 
-/** An execution with its document (JSON text) where that was asked for. */
+/** An execution with its document (JSON text) if requested. */
 export type WithDocument = { execution: DeviceExecution; document: string | undefined }
 
 export async function readPending(deps: ReportDeps, device: DeviceKey): Promise<DeviceQueue> {
@@ -44,7 +44,7 @@ export async function startNext(
   return withDocument(deps, doneBy(deps, outcome, '$next'), true)
 }
 
-/** Undefined: `$next` was asked for, and nothing is pending. */
+/** Undefined: `$next` was requested and nothing is pending. */
 export async function describeExecution(
   deps: ReportDeps,
   device: DeviceKey,
@@ -88,7 +88,7 @@ export async function reportExecution(
   return withDocument(deps, doneBy(deps, outcome, jobId), request.wantsDocument)
 }
 
-/** What a report came to; whoever waits for the run or for the device's next execution is told. */
+/** Turns an outcome into the execution or an error, and sends the notifications about its move. */
 function doneBy(deps: ReportDeps, outcome: ReportOutcome, jobId: string): DeviceExecution {
   switch (outcome.kind) {
     case 'done':
@@ -120,5 +120,5 @@ async function withDocument(
 }
 
 export function unknownDevice(): DeviceError {
-  return new DeviceError('ResourceNotFound', 'There is no such thing.')
+  return new DeviceError('ResourceNotFound', 'Unknown device.')
 }

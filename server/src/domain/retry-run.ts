@@ -1,4 +1,4 @@
-// A new run with only those devices of another one whose execution did not succeed.
+// Retries a run: creates a new run for those of its devices whose execution was unsuccessful.
 
 import { ApiError, type RetryRequest } from '@jobcast/contract'
 import type { Caller } from './caller.ts'
@@ -8,7 +8,7 @@ import { launchRun, type TriggerDeps } from './trigger-job.ts'
 
 export type RetryDeps = TriggerDeps & { store: Pick<Store, 'getRun' | 'listUnsuccessful'> }
 
-/** What has not ended is left alone, as are devices that are gone. The job is carried out as it is now. */
+/** Unfinished executions and deleted devices are skipped. The new run uses the current version of the job. */
 export async function retryRun(
   deps: RetryDeps,
   caller: Caller,

@@ -1,4 +1,4 @@
-// How the counts of runs change with the moves of their executions.
+// Changes to the counts of runs caused by moves of their executions.
 
 import { type ExecState, execStates } from '@jobcast/contract/words'
 import { isTerminal } from './execution.ts'
@@ -9,11 +9,11 @@ export type RunChange = {
   runId: number
   ownerNo: number
   counts: Record<ExecState, number>
-  /** When the run has ended if nothing in it is unfinished any more; null if none of these moves ends anything. */
+  /** When the run ended, if none of its executions is unfinished now; null if no move ended an execution. */
   endsAt: number | null
 }
 
-/** One change for each run, in the order of their ids, however many of its executions have moved. */
+/** One change per run, ordered by run id. */
 export function countMoves(moves: Iterable<{ moved: Moved; at: number }>): RunChange[] {
   const changes = new Map<number, RunChange>()
   for (const { moved, at } of moves) {

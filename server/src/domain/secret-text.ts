@@ -1,7 +1,7 @@
-// The shape of API keys (jc), device tokens (jd), enrolment tokens (je), sessions (js) and sign-in tickets (jt):
+// The format of API keys (jc), device tokens (jd), enrollment tokens (je), sessions (js) and sign-in tickets (jt):
 // <prefix>_<10 id><32 secret><6 checksum>, in base 62.
-// The id is public, for look-up and logs. The secret has 190 random bits. The checksum lets a secret
-// scanner, and us before any look-up, tell a typing error from a key.
+// The id is public, for look-up and logs. The secret has 190 random bits. The checksum lets secret scanners, and the
+// server before any look-up, recognize a mistyped key.
 
 import { hash, randomInt, timingSafeEqual } from 'node:crypto'
 import { crc32 } from 'node:zlib'
@@ -21,7 +21,7 @@ export function newSecretText(prefix: SecretPrefix): SecretText {
   return { id, text: unchecked + checksum(unchecked) }
 }
 
-/** The id of a well-formed secret, else undefined. */
+/** The id of a well-formed secret, otherwise undefined. */
 export function secretId(prefix: SecretPrefix, text: string): string | undefined {
   const start = prefix.length + 1
   if (text.length !== start + idLength + secretLength + checksumLength) return undefined
@@ -32,7 +32,7 @@ export function secretId(prefix: SecretPrefix, text: string): string | undefined
   return /^[0-9A-Za-z]+$/.test(id) ? id : undefined
 }
 
-/** Whether there may be a secret anywhere in it, so that it is better not written down. */
+/** Whether the text may contain a secret and should not be logged. */
 export function mayHoldSecret(text: string): boolean {
   return prefixes.some((prefix) => text.includes(`${prefix}_`))
 }
@@ -42,14 +42,14 @@ export function readSecretText(prefix: SecretPrefix, text: string): SecretText |
   return id === undefined ? undefined : { id, text }
 }
 
-/** SHA-256 is right for texts of high entropy; a slow hash would only give strangers a lever on our CPU. */
+/** SHA-256 suffices for high-entropy secrets; a slow hash would only make denial of service easier. */
 export function hashSecret(text: string): Uint8Array {
   return hash('sha256', text, 'buffer')
 }
 
 const nobody = hashSecret('nobody')
 
-/** Compares in constant time, also when there is nothing to compare with. */
+/** Compares in constant time, even if there is nothing to compare with. */
 export function secretMatches(text: string, storedHash: Uint8Array | undefined): boolean {
   return timingSafeEqual(hashSecret(text), storedHash ?? nobody) && storedHash !== undefined
 }

@@ -1,5 +1,5 @@
-// Signing in: an API key, or a ticket that a key has asked for, becomes a session, which a browser shows in place of the
-// key. A session is only as good as its key: revoked, expired or without the scope it is refused as the key would be.
+// Sign-in: exchanges an API key, or a ticket issued for a key, for a session that a browser uses in place of the key.
+// A session has the rights of its key: if the key is revoked, expired or lacks the scope, the request is refused.
 
 import { ApiError, type SignIn } from '@jobcast/contract'
 import { readOwnKey } from './api-key.ts'
@@ -11,7 +11,7 @@ import { hashSecret, newSecretText, secretId, secretMatches } from './secret-tex
 
 export type SessionDeps = { store: Store; now: () => number }
 
-/** Fixed, not sliding: a request would otherwise be a write. A working day, and not the next one. */
+/** Fixed, not sliding, which would make every request a write. Long enough for a working day. */
 export const sessionMs = 12 * 60 * 60_000
 const ticketMs = 10 * 60_000
 
@@ -38,26 +38,26 @@ export async function issueTicket(
   return { ticket: await issue(deps, 'ticket', keyId, expiresAt), expiresAt }
 }
 
-/** Whoever shows a session acts for its key. */
+/** A session acts for its key. */
 export async function identifySession(
   store: Pick<Store, 'findSession' | 'findApiKey'>,
   text: string,
   now: number,
 ): Promise<Caller> {
-  const session = await findGood(store, 'session', text, now)
+  const session = await findValid(store, 'session', text, now)
   if (session === undefined) throw new ApiError('J-808')
   return callerOfKey(store, session.keyId, now)
 }
 
-/** What is no session any more is signed out already. */
+/** Idempotent: an invalid session is already signed out. */
 export async function signOut({ store, now }: SessionDeps, text: string): Promise<void> {
-  const session = await findGood(store, 'session', text, now())
+  const session = await findValid(store, 'session', text, now())
   if (session) await store.deleteSession({ sessionId: session.sessionId })
 }
 
-/** The id of the key that it stands for. Deleting it decides who of several was first. */
+/** Returns the id of its key. The deletion makes sure that only one of several concurrent callers succeeds. */
 async function redeemTicket({ store, now }: SessionDeps, text: string): Promise<string> {
-  const ticket = await findGood(store, 'ticket', text, now())
+  const ticket = await findValid(store, 'ticket', text, now())
   if (ticket === undefined || !(await store.deleteSession({ sessionId: ticket.sessionId })))
     throw new ApiError('J-808')
   return ticket.keyId
@@ -74,7 +74,7 @@ async function issue(
   return text
 }
 
-async function findGood(
+async function findValid(
   store: Pick<Store, 'findSession'>,
   kind: SessionKind,
   text: string,

@@ -1,4 +1,4 @@
-// A device shows who it is: its token, or a certificate that the settings trust.
+// Authenticates a device by its token, or by a certificate from a trusted CA.
 
 import type { DeviceKey } from './ports/devices.ts'
 import type { Store } from './ports/store.ts'
@@ -9,13 +9,13 @@ export type SignInDeps = {
   credentialChanges: CredentialChanges
 }
 
-/** How often credentials have changed: a look-up during which that was counted up is out of date. */
+/** Counts changes of credentials: a look-up during which it changed may be stale. */
 export type CredentialChanges = { count: number }
 
-/** `tokenId`: of the token it has shown; null if it was a certificate. */
+/** `tokenId` is null if the device signed in with a certificate. */
 export type SignedInDevice = DeviceKey & { tokenId: string | null }
 
-/** Undefined for whatever is wrong: bad token, unknown or deleted device, revoked, the name of another device. */
+/** Undefined if the token is malformed, unknown or revoked, or belongs to another device. */
 export async function signInByToken(
   deps: SignInDeps,
   token: string,
@@ -29,7 +29,7 @@ export async function signInByToken(
   return { ownerNo: found.ownerNo, deviceId: found.deviceId, tokenId }
 }
 
-/** A certificate that names no owner is one of the first owner's devices. */
+/** A certificate that names no owner belongs to the first owner. */
 export const firstOwnerName = 'default'
 
 export async function signInByCertificate(
@@ -44,13 +44,13 @@ export async function signInByCertificate(
 }
 
 /**
- * Whoever is let in after a credential became void would stay: who is connected is closed only once, when it
- * happens. So a look-up that a change has overtaken is made again.
+ * Connections are closed once, when a credential becomes void. A device admitted by a stale look-up after that would stay
+ * connected, so the look-up is repeated if a credential changed meanwhile.
  */
-async function upToDate<T>({ credentialChanges }: SignInDeps, look: () => Promise<T>): Promise<T> {
+async function upToDate<T>({ credentialChanges }: SignInDeps, lookUp: () => Promise<T>): Promise<T> {
   for (;;) {
     const before = credentialChanges.count
-    const found = await look()
+    const found = await lookUp()
     if (credentialChanges.count === before) return found
   }
 }

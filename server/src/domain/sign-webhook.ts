@@ -1,4 +1,4 @@
-// The headers of a webhook request, signed as Standard Webhooks says.
+// The headers of a webhook request, signed according to Standard Webhooks.
 
 import { createHmac } from 'node:crypto'
 import { secretKey } from './webhook.ts'

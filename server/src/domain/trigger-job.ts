@@ -24,12 +24,12 @@ export function triggerJob(
   { jobName, deviceIds }: TriggerRequest,
   idempotencyKey?: string,
 ): Promise<LaunchedRun> {
-  // What the call asks for, not how it was spelled: blanks and ignored fields do not count.
+  // The meaning of the request, not its text: whitespace and ignored fields do not matter.
   const asked = [jobName, deviceIds]
   return launchRun(deps, caller, { jobName, deviceIds, retryOf: null, asked }, idempotencyKey)
 }
 
-/** `asked`: what must be the same when the idempotency key is. */
+/** `asked`: must be equal for calls with the same idempotency key. */
 type Launch = { jobName: string; deviceIds: string[]; retryOf: number | null; asked: unknown[] }
 
 export async function launchRun(
@@ -84,7 +84,7 @@ function runOf({ link }: TriggerDeps, { ownerNo }: Trigger, outcome: TriggerOutc
   }
 }
 
-/** A device named twice gets one execution, at the place where it was named first. */
+/** A device named twice gets one execution, at its first position. */
 function distinct(deviceIds: string[]): string[] {
   if (deviceIds.length === 1) return deviceIds
   const once = new Set(deviceIds)

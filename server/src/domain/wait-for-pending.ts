@@ -1,16 +1,16 @@
-// The long poll of a device without a lasting connection: holds its question until something is pending.
+// Long polling over HTTP: holds a device's request until something is pending.
 
-import { setTimeout as rest } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { deviceText } from './device-link.ts'
 import type { ChangeSignal } from './ports/change-signal.ts'
 import type { DeviceKey } from './ports/devices.ts'
 import type { Store } from './ports/store.ts'
 import type { CredentialChanges } from './sign-in.ts'
-import type { Patience } from './wait-for-end.ts'
+import type { WaitLimit } from './wait-for-end.ts'
 
 export type PendingDeps = {
   store: Pick<Store, 'readQueues'>
-  /** Told, by `deviceText`, when the queue of a device has changed. */
+  /** Signals, by `deviceText`, that the queue of a device has changed. */
   queues: ChangeSignal<string>
   credentialChanges: CredentialChanges
   presence: { seenByHttp(device: DeviceKey): void }
@@ -18,24 +18,24 @@ export type PendingDeps = {
 }
 
 /**
- * A hint that got lost costs little more than this (5 s are promised), a device that is let in no longer is noticed by then, and one that
- * waits is seen so often.
+ * Bounds the delay after a lost signal (5 s are promised) and after a lost credential change, and is how often a waiting
+ * device is recorded as seen.
  */
-const lookAgainMs = 4000
-/** A little less, so that every look that nobody has asked for is such a check. */
-const checkAgainMs = 3900
-/** Between two looks that found nothing. */
-const restMs = 50
+const pollEveryMs = 4000
+/** Slightly less, so that every poll without a signal also checks the credential. */
+const checkSignInEveryMs = 3900
+/** Delay between two reads that found nothing. */
+const pollDelayMs = 50
 
 /**
- * Resolves once something is pending, the time is over, the device is gone, or the caller or the service goes.
- * `checkSignIn` is asked whenever a credential has changed, and now and then because nobody may have told of it; what
- * it throws ends the wait.
+ * Resolves once something is pending, the time is over, the device was deleted, the caller disconnects or the server
+ * stops. `checkSignIn` is called whenever a credential has changed, and periodically in case that signal was lost; an
+ * error from it ends the wait.
  */
 export async function waitForPending(
   deps: PendingDeps,
   device: DeviceKey,
-  { waitMs, callerGone }: Patience,
+  { waitMs, callerGone }: WaitLimit,
   checkSignIn: () => Promise<unknown>,
 ): Promise<void> {
   const until = performance.now() + waitMs
@@ -46,7 +46,7 @@ export async function waitForPending(
   let checkedAt = performance.now()
   let mark: number | undefined
   try {
-    for (let looks = 1; ; looks++) {
+    for (let reads = 1; ; reads++) {
       const [queue] = await deps.store.readQueues([{ ...device, unlessMark: mark }])
       if (queue === undefined) return
       if (queue !== 'unchanged') {
@@ -55,11 +55,11 @@ export async function waitForPending(
       }
       const left = until - performance.now()
       if (left <= 0 || abort.aborted) return
-      // The first hint is answered at once; many that lead to nothing cost twenty looks a second.
-      if (looks > 1) await rest(Math.min(restMs, left))
-      await watch.nextChange(Math.min(lookAgainMs, until - performance.now()), abort)
-      const isLongAgo = performance.now() - checkedAt >= checkAgainMs
-      if (deps.credentialChanges.count !== changes || isLongAgo) {
+      // The first signal is handled at once; repeated ones without effect cost at most twenty reads a second.
+      if (reads > 1) await sleep(Math.min(pollDelayMs, left))
+      await watch.nextChange(Math.min(pollEveryMs, until - performance.now()), abort)
+      const isCheckDue = performance.now() - checkedAt >= checkSignInEveryMs
+      if (deps.credentialChanges.count !== changes || isCheckDue) {
         changes = deps.credentialChanges.count
         await checkSignIn()
         checkedAt = performance.now()

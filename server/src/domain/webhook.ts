@@ -1,4 +1,4 @@
-// Webhooks as their owner sees them: making, pausing, secrets. How they are carried out is in dispatch/webhooks/.
+// Webhooks, as their owner manages them. Delivery is in dispatch/webhooks/.
 
 import { randomBytes } from 'node:crypto'
 import { isIP } from 'node:net'
@@ -17,7 +17,7 @@ export type WebhookDeps = {
   webhooks: WebhookLink
 }
 
-/** To whoever carries them out. A hint: it reads what became of the webhook from the store. */
+/** The port to the sender. A hint: the sender reads the webhook from the store. */
 export type WebhookLink = { changed(webhookNo: number): void }
 
 const maxWebhooks = 100
@@ -25,7 +25,7 @@ const oldSecretMs = 24 * 60 * 60_000
 const secretBytes = 32
 const secretPrefix = 'whsec_'
 
-/** `secret` is there when the webhook is new. */
+/** A new webhook gets a generated secret if none is given. */
 export async function putWebhook(
   deps: WebhookDeps,
   { ownerNo }: Caller,
@@ -62,7 +62,7 @@ export async function getWebhook(
   { ownerNo }: Caller,
   webhookName: string,
 ): Promise<StoredWebhook> {
-  return known(await store.getWebhook({ ownerNo, webhookName }))
+  return requireFound(await store.getWebhook({ ownerNo, webhookName }))
 }
 
 export async function deleteWebhook(
@@ -70,7 +70,7 @@ export async function deleteWebhook(
   { ownerNo }: Caller,
   webhookName: string,
 ): Promise<void> {
-  tellChanged(deps, await deps.store.deleteWebhook({ ownerNo, webhookName }))
+  notifyChanged(deps, await deps.store.deleteWebhook({ ownerNo, webhookName }))
 }
 
 export async function pauseWebhook(
@@ -78,7 +78,7 @@ export async function pauseWebhook(
   { ownerNo }: Caller,
   webhookName: string,
 ): Promise<StoredWebhook> {
-  return tellChanged(deps, await deps.store.pauseWebhook({ ownerNo, webhookName, at: deps.now() }))
+  return notifyChanged(deps, await deps.store.pauseWebhook({ ownerNo, webhookName, at: deps.now() }))
 }
 
 export async function resumeWebhook(
@@ -86,10 +86,10 @@ export async function resumeWebhook(
   { ownerNo }: Caller,
   webhookName: string,
 ): Promise<StoredWebhook> {
-  return tellChanged(deps, await deps.store.resumeWebhook({ ownerNo, webhookName, at: deps.now() }))
+  return notifyChanged(deps, await deps.store.resumeWebhook({ ownerNo, webhookName, at: deps.now() }))
 }
 
-/** For a day both sign, so that a receiver can change over when it likes. */
+/** Both secrets sign for a day, so that receivers can switch without downtime. */
 export async function changeWebhookSecret(
   deps: WebhookDeps,
   { ownerNo }: Caller,
@@ -97,50 +97,51 @@ export async function changeWebhookSecret(
 ): Promise<StoredWebhook> {
   const at = deps.now()
   const change = { secret: newWebhookSecret(), oldSecretUntil: at + oldSecretMs, at }
-  return tellChanged(deps, await deps.store.setWebhookSecret({ ownerNo, webhookName, ...change }))
+  return notifyChanged(deps, await deps.store.setWebhookSecret({ ownerNo, webhookName, ...change }))
 }
 
-export function known(webhook: StoredWebhook | undefined): StoredWebhook {
+export function requireFound(webhook: StoredWebhook | undefined): StoredWebhook {
   if (webhook === undefined) throw new ApiError('J-307')
   return webhook
 }
 
-export function tellChanged({ webhooks }: WebhookDeps, webhook: StoredWebhook | undefined): StoredWebhook {
-  const { webhookNo } = known(webhook)
+export function notifyChanged({ webhooks }: WebhookDeps, webhook: StoredWebhook | undefined): StoredWebhook {
+  const { webhookNo } = requireFound(webhook)
   webhooks.changed(webhookNo)
-  return known(webhook)
+  return requireFound(webhook)
 }
 
 export function newWebhookSecret(): string {
   return secretPrefix + randomBytes(secretBytes).toString('base64')
 }
 
-/** What signs, of a secret as it is shown. */
+/** The signing key in a secret. */
 export function secretKey(secret: string): Buffer {
   return Buffer.from(secret.slice(secretPrefix.length), 'base64')
 }
 
-/** The schema has seen to its letters; here it must be what an encoder makes of 24 to 64 bytes. */
+/** The schema checks the characters; here it must be canonical base64 of 24 to 64 bytes. */
 function refuseBadSecret(secret: string): void {
   const key = secretKey(secret)
   if (key.length >= 24 && key.length <= 64 && key.toString('base64') === secret.slice(secretPrefix.length))
     return
   throw new ApiError('J-500', {
     field: 'secret',
-    detail: 'secret is not whsec_ and 24 to 64 bytes in base64.',
+    detail: 'secret must be whsec_ followed by 24 to 64 bytes in base64.',
   })
 }
 
-/** What a name leads to is judged when a request is sent: it may be another place by then. */
+/** Host names are checked when a request is sent, because they may resolve differently by then. */
 function refuseBadUrl(text: string, isAllowedAddress: IsAllowedAddress): void {
   const refuse = (detail: string) => new ApiError('J-500', { field: 'url', detail })
   const url = URL.parse(text)
   if (url === null) throw refuse('url is not a URL.')
-  if (url.username !== '' || url.password !== '') throw refuse('url holds a user name or a password.')
+  if (url.username !== '' || url.password !== '')
+    throw refuse('url must not contain a user name or password.')
   const addresses = addressesIn(url.hostname)
   if (addresses.length > 0 && !addresses.some(isAllowedAddress)) {
     throw refuse(
-      'url leads to an address that this service sends nothing to; the setting webhook-allow can allow it.',
+      'url points to an address that this service does not send to; the setting webhook-allow can allow it.',
     )
   }
 }

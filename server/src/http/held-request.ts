@@ -3,13 +3,13 @@
 
 import { ApiError } from '@jobcast/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Patience } from '../domain/wait-for-end.ts'
+import type { WaitLimit } from '../domain/wait-for-end.ts'
 import { type IdentifyDeps, identifyRequest } from './authenticate.ts'
 
 /** They end within five seconds; the look-up and what is being read take some of that. */
 const checkEveryMs = 3000
 
-export type HeldRequest = Patience & {
+export type HeldRequest = WaitLimit & {
   /** To be called before the answer to a wait: the caller may have lost its right to it meanwhile. */
   requireValid(): void
 }

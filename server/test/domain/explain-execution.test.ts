@@ -102,12 +102,12 @@ const rows: Row[] = [
   },
   {
     code: 'NOT_NOTIFIED_YET',
-    text: 'Device kiosk-1 is online, but has not been told of this yet; it is told when it asks or subscribes.',
+    text: 'Device kiosk-1 is online, but has not been notified of this yet; it is notified when it polls or subscribes.',
     given: about({}),
   },
   {
     code: 'NOTIFIED',
-    text: 'Device kiosk-1 is online and was told of this at 2026-11-15T03:00:00Z, but has not started it.',
+    text: 'Device kiosk-1 is online and was notified of this at 2026-11-15T03:00:00Z, but has not started it.',
     given: about({ notifiedAt: at }),
   },
   {
@@ -117,12 +117,12 @@ const rows: Row[] = [
   },
   {
     code: 'RUNNING',
-    text: 'Device kiosk-1 works on attempt 1 since 2026-11-15T03:00:00Z; no clock ends it.',
+    text: 'Device kiosk-1 has been working on attempt 1 since 2026-11-15T03:00:00Z; it has no time limit.',
     given: about({ execState: 'IN_PROGRESS', startedAt: at }),
   },
   {
     code: 'RUNNING',
-    text: 'Device kiosk-1 works on attempt 2 since 2026-11-15T03:00:00Z, but is offline since 2026-11-15T03:01:00Z; it times out at 2026-11-15T03:02:00Z.',
+    text: 'Device kiosk-1 has been working on attempt 2 since 2026-11-15T03:00:00Z, but is offline since 2026-11-15T03:01:00Z; it times out at 2026-11-15T03:02:00Z.',
     given: about(
       { execState: 'IN_PROGRESS', startedAt: at, attempt: 2 },
       { presence: offline, timesOutAt: at + 2 * minute },

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Caller } from '../../src/domain/caller.ts'
 import type { ExecutionKey } from '../../src/domain/ports/executions.ts'
-import { type OutputWish, type ReadOutputDeps, readOutput } from '../../src/domain/read-output.ts'
+import { type OutputQuery, type ReadOutputDeps, readOutput } from '../../src/domain/read-output.ts'
 import { ChangeSignal } from '../../src/state/change-signal.ts'
 
 const caller = { ownerNo: 1 } as Caller
@@ -43,7 +43,7 @@ function buildOutput() {
     if (kept.length > 0) add('', { ended: true })
     kept.push({ bytes: Buffer.from(text), cut: false, ended: false })
   }
-  const read = (wish: Partial<OutputWish> = {}, asked = id) =>
+  const read = (wish: Partial<OutputQuery> = {}, asked = id) =>
     readOutput(deps, caller, asked, {
       attempt: undefined,
       offset: 0,
@@ -55,7 +55,7 @@ function buildOutput() {
       },
       ...wish,
     })
-  const text = async (wish: Partial<OutputWish> = {}) => {
+  const text = async (wish: Partial<OutputQuery> = {}) => {
     let all = ''
     for await (const slice of (await read(wish)).slices) all += Buffer.from(slice).toString()
     return all

@@ -1,4 +1,4 @@
-// All devices and executions of an owner at a glance, under the rules of store.ts.
+// The part of the store's port for fleet overviews, under the rules of store.ts.
 
 import type { ExecState } from '@jobcast/contract'
 import type { OwnerList, Sliced } from './slices.ts'
@@ -18,18 +18,18 @@ export type FleetLevels = {
   waiting: number
   /** Executions that are IN_PROGRESS or CANCELING. */
   running: number
-  /** Of those that are PENDING the one with the lowest id. */
+  /** The PENDING execution with the lowest id. */
   oldestWaiting: WaitingExecution | undefined
 }
 
 export type StoredFleetDevice = {
   deviceId: string
   online: boolean
-  /** The one with the highest id. */
+  /** The execution with the highest id. */
   lastExecution: { jobExecutionId: number; execState: ExecState } | null
 }
 
-/** So many executions went from one state into the other; from null: they were created. */
+/** How many executions changed from one state to another in a time step; from null: they were created. */
 export type Flow = { stepNo: number; from: ExecState | null; to: ExecState; count: number }
 
 export type FleetStore = {
@@ -37,9 +37,9 @@ export type FleetStore = {
   /** In the order of their ids. */
   listFleetDevices(list: OwnerList<string>): Promise<Sliced<StoredFleetDevice, string>>
   /**
-   * What the events behind `after` say of executions, added up by steps of time (`stepNo` is floor(at / stepMs)), in no
-   * order, each (stepNo, from, to) once. Looks at some thousand events at most: all up to `upTo` were looked at, and
-   * there may be `more` behind it. A report that leaves the state as it is (`execution.progress`) is no flow.
+   * Sums up the execution events after `after` by time step (`stepNo` is floor(at / stepMs)), unordered, each (stepNo,
+   * from, to) once. Reads a few thousand events at most: all up to `upTo` were read, and there may be `more` after it.
+   * A report that does not change the state (`execution.progress`) is not a flow.
    */
   countFlows(slice: {
     ownerNo: number

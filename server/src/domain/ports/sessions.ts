@@ -1,6 +1,6 @@
 // Sessions of browsers, under the rules of store.ts.
 
-/** `session`: a browser that is signed in. `ticket`: signs in once. */
+/** `session`: a signed-in browser. `ticket`: valid for one sign-in. */
 export type SessionKind = 'session' | 'ticket'
 
 export type StoredSession = {
@@ -14,10 +14,10 @@ export type StoredSession = {
 
 export type SessionStore = {
   createSession(session: StoredSession): Promise<void>
-  /** Expired ones too, until they are purged. Never stale: one that was deleted before this call is not found. */
+  /** Includes expired ones until they are purged. Never stale: a session deleted before this call is not found. */
   findSession(session: { sessionId: string }): Promise<StoredSession | undefined>
-  /** True for the one caller that has deleted it, however many try at once. */
+  /** True for exactly one of several concurrent callers. */
   deleteSession(session: { sessionId: string }): Promise<boolean>
-  /** Purges some of those that had expired by then; true while there may be more. */
+  /** Purges a batch of those that had expired by then; true while there may be more. */
   purgeSessions(age: { expiredBy: number }): Promise<boolean>
 }

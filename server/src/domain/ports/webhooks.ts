@@ -5,29 +5,29 @@ import type { OwnerList, Put, Slice, Sliced } from './slices.ts'
 
 export type WebhookContent = {
   url: string
-  /** Types and kinds, as `execution.*`; none: all. */
+  /** Types and patterns such as `execution.*`; an empty list matches all. */
   eventTypes: string[]
   jobName: string | null
   deviceId: string | null
 }
 
 export type StoredWebhook = WebhookContent & {
-  /** Never given twice. */
+  /** Never reused. */
   webhookNo: number
   ownerNo: number
   webhookName: string
-  /** Kept as it is: it signs. */
+  /** Stored in plain text, because it is needed for signing. */
   secret: string
-  /** The one before it signs as well until then. */
+  /** The previous secret, which also signs until `oldSecretUntil`. */
   oldSecret: string | null
   oldSecretUntil: number | null
   pausedBecause: PauseReason | null
   pausedAt: number | null
   lastDeliveredAt: number | null
   failingSince: number | null
-  /** All events up to it are dealt with in this round: they do not match, or have a delivery. */
+  /** All events up to this one are processed in this round: they do not match, or have a delivery. */
   cursor: number
-  /** Grows with each replay of many. */
+  /** Incremented by each replay since an instant. */
   round: number
   createdAt: number
   updatedAt: number
@@ -37,11 +37,11 @@ export type WebhookKey = { ownerNo: number; webhookName: string }
 
 export type WebhookPut = WebhookKey & {
   content: WebhookContent
-  /** Undefined keeps the one there is. */
+  /** Undefined keeps the existing one. */
   secret: string | undefined
-  /** For one that is made without. */
+  /** For a new webhook without a given secret. */
   newSecret: string
-  /** How long a secret that is replaced goes on to sign. */
+  /** Until when a replaced secret also signs. */
   oldSecretUntil: number
   maxWebhooks: number
   at: number
@@ -53,18 +53,18 @@ export type StoredDelivery = {
   eventId: number
   type: string
   state: DeliveryState
-  /** The last ones, oldest first. */
+  /** The latest ones, oldest first. */
   attempts: StoredAttempt[]
   nextAt: number | null
 }
 
-/** What waits for another attempt. */
+/** A delivery that waits for another attempt. */
 export type PendingDelivery = {
   eventId: number
   type: string
-  /** What the event tells of; see `subjectOf`. */
+  /** What the event is about; see `subjectOf`. */
   subject: string
-  /** Attempts that count for when to give up. */
+  /** Attempts that count toward giving up. */
   tries: number
   nextAt: number
 }
@@ -75,7 +75,7 @@ export type AttemptResult = Omit<PendingDelivery, 'nextAt'> & {
   nextAt: number | null
 }
 
-/** How far a webhook has come: results of attempts, and what follows from them. */
+/** The progress of a webhook: results of attempts, and the state that follows from them. */
 export type WebhookProgress = {
   webhookNo: number
   round: number
@@ -88,27 +88,27 @@ export type WebhookProgress = {
 }
 
 export type WebhookStore = {
-  /** A new one begins behind the newest event of this instant. 'too-many': there is no room for a new one. */
+  /** A new webhook starts after the newest event. 'too-many': the owner has `maxWebhooks` already. */
   putWebhook(put: WebhookPut): Promise<Put<StoredWebhook> | 'too-many'>
   getWebhook(key: WebhookKey): Promise<StoredWebhook | undefined>
   listWebhooks(list: OwnerList<string>): Promise<Sliced<StoredWebhook, string>>
-  /** Gives the one that is gone. Its log is gone with it, or soon after. */
+  /** Returns the deleted webhook. Its delivery log is deleted with it, or soon after. */
   deleteWebhook(key: WebhookKey): Promise<StoredWebhook | undefined>
-  /** One that is paused stays as it is. */
+  /** Idempotent. */
   pauseWebhook(change: WebhookKey & { at: number }): Promise<StoredWebhook | undefined>
-  /** Whatever waits is tried at once, and it counts as failing no more. */
+  /** Pending deliveries are attempted at once, and the webhook no longer counts as failing. */
   resumeWebhook(change: WebhookKey & { at: number }): Promise<StoredWebhook | undefined>
   setWebhookSecret(
     change: WebhookKey & { secret: string; oldSecretUntil: number; at: number },
   ): Promise<StoredWebhook | undefined>
-  /** Begins a new round behind this event, or where it is if it has not come so far. */
+  /** Starts a new round after this event, or at the current cursor if that is earlier. */
   replayWebhook(replay: WebhookKey & { after: number; at: number }): Promise<StoredWebhook | undefined>
 
   /** Newest event first. Undefined: no such webhook. */
   listDeliveries(
     list: WebhookKey & { state: DeliveryState | undefined; slice: Slice<number> },
   ): Promise<Sliced<StoredDelivery, number> | undefined>
-  /** It is PENDING and tried at once. Undefined: it was never tried, and does not match. */
+  /** Makes the delivery PENDING and due at once. Undefined: it was never attempted, and does not match. */
   replayDelivery(replay: {
     webhookNo: number
     eventId: number
@@ -118,9 +118,9 @@ export type WebhookStore = {
     at: number
   }): Promise<StoredDelivery | undefined>
 
-  /** The numbers of those that are not paused, of all owners. */
+  /** Numbers of all webhooks that are not paused, of all owners. */
   listActiveWebhooks(): Promise<number[]>
-  /** `lastTried`: no later event has a delivery. Undefined: there is none, or it is paused. */
+  /** `lastTried`: no later event has a delivery. Undefined: deleted or paused. */
   getActiveWebhook(webhook: {
     webhookNo: number
   }): Promise<{ webhook: StoredWebhook; lastTried: number } | undefined>
@@ -131,8 +131,8 @@ export type WebhookStore = {
   }): Promise<Sliced<PendingDelivery, number>>
   /** Which events in this range, both ends included, have a delivery of this round. */
   listTried(range: { webhookNo: number; round: number; from: number; to: number }): Promise<number[]>
-  /** One that is gone is passed over. Of an earlier round only what has ended is noted. */
+  /** Deleted webhooks are skipped. For an earlier round, only ended deliveries are recorded. */
   recordAttempts(progress: WebhookProgress[]): Promise<void>
-  /** Purges some of what tells of purged events or belonged to a deleted webhook; true while there may be more. */
+  /** Purges a batch of deliveries of purged events or deleted webhooks; true while there may be more. */
   purgeDeliveries(): Promise<boolean>
 }

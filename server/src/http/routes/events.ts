@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import { EventQuery, JobcastEvent, mustBe, parseInstant } from '@jobcast/contract'
 import Type from 'typebox'
 import { toWireEvent } from '../../domain/event.ts'
-import { type FollowEventsDeps, followEvents, type ToldEvents } from '../../domain/follow-events.ts'
+import { type EventBatch, type FollowEventsDeps, followEvents } from '../../domain/follow-events.ts'
 import type { Tell } from '../../observe/events.ts'
 import type { App } from '../app-type.ts'
 import { callerOf, type IdentifyDeps } from '../authenticate.ts'
@@ -70,7 +70,7 @@ export function addEvents(app: App, deps: FollowEventsDeps & IdentifyDeps & { te
   })
 }
 
-async function* toBlocks(followed: AsyncIterable<ToldEvents>): AsyncGenerator<string> {
+async function* toBlocks(followed: AsyncIterable<EventBatch>): AsyncGenerator<string> {
   yield `retry: ${reconnectMs}\n\n`
   for await (const { events, upTo } of followed) {
     const blocks = events.map((event) => {
