@@ -72,7 +72,7 @@ test('all problems with the flags are reported together; a token file readable b
   const { flags, tokenFile } = await prepareDevice(t, 'cli-refused')
   const none = await runJobcast(['agent', '--server', 'jobs.example'])
   assert.equal(none.code, 2)
-  for (const word of ['"jobs.example" is no address', '--device', '--handlers', '--token-file']) {
+  for (const word of ['"jobs.example" is not an address', '--device', '--handlers', '--token-file']) {
     assert.match(none.stderr, new RegExp(`^ {2}- ${word}`, 'm'))
   }
   chmodSync(tokenFile, 0o644)

@@ -29,7 +29,7 @@ ${headOf(http, mqtt, signIn)}
 
 curl -i ${http}/job/api/jobs/execute ${key} -H 'Content-Type: application/json' -d '${body}'
 
-  Then look at the executions; 1 and 3 are jobExecutionIds from the response:
+  Then look at the executions; replace 1 and 3 with jobExecutionIds from the response:
 
 curl ${http}/job/api/executions ${key}
 curl ${http}/job/api/executions/3/explain ${key}

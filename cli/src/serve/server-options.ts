@@ -56,8 +56,10 @@ export function explainStartError(error: unknown): string {
     return ['jobcast: invalid settings:', ...error.problems.map((problem) => `  - ${problem}`)].join('\n')
   }
   if (name === 'StartRefused' || name === 'StorageUnavailable') return `jobcast: cannot start: ${message}`
-  if (code === 'EADDRINUSE')
-    return `jobcast: cannot start: port ${port} is in use. Use --port to choose another; --port 0 picks a free one.`
+  if (code === 'EADDRINUSE') {
+    const flags = '--port (HTTP) or --mqtt-port (MQTT)'
+    return `jobcast: cannot start: port ${port} is in use. Choose another with ${flags}; 0 picks a free one.`
+  }
   if (isInvalidSetting(error) || code === 'ENOSPC') return `jobcast: cannot start: ${message}`
   return `jobcast: cannot start: ${error instanceof Error ? error.stack : String(error)}`
 }

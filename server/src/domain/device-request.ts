@@ -30,12 +30,14 @@ export type EnrollRequest = { deviceName: string | undefined; claim: string | un
 
 type Fields = Record<string, unknown>
 
+/** Deeper payloads are not parsed at all. A result that is too deep, but not that deep, gets its clientToken back. */
+const maxParsedDepth = 512
+
 /** An empty payload is an empty request. */
 export function parsePayload(payload: Uint8Array): Fields {
   if (payload.length === 0) return {}
-  // One more than a result may have: it is a field of the payload.
-  if (isNestedTooDeep(payload, maxJsonDepth + 1)) {
-    throw invalid(`The payload is nested deeper than ${maxJsonDepth}.`)
+  if (isNestedTooDeep(payload, maxParsedDepth)) {
+    throw invalid(`The payload is nested deeper than ${maxParsedDepth}.`)
   }
   let value: unknown
   try {
@@ -175,6 +177,7 @@ function resultOf({ result }: Fields): string | undefined {
   if (result === undefined) return undefined
   const text = JSON.stringify(result)
   if (Buffer.byteLength(text) > maxResultBytes) throw invalid('result is larger than 64 KiB.')
+  if (isNestedTooDeep(Buffer.from(text))) throw invalid(`result is nested deeper than ${maxJsonDepth}.`)
   return text
 }
 

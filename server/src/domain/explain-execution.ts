@@ -92,7 +92,7 @@ function explainPending(facts: Facts): Explanation {
   const device = `Device ${execution.deviceId}`
   if (facts.notBefore !== null) return explainRetry(facts, facts.notBefore)
   if (!presence.online && presence.since === null) {
-    const rest = facts.hasToken ? 'it gets this when it does' : 'no token was made for it yet'
+    const rest = facts.hasToken ? 'it gets this when it does' : 'it has no device token yet'
     return { ...plain, code: 'DEVICE_NEVER_CONNECTED', text: `${device} has never connected; ${rest}.` }
   }
   if (!presence.online) {
@@ -159,5 +159,5 @@ function explainCanceling({ execution, transitions, presence, timesOutAt }: Fact
 }
 
 function awayOf({ since }: StoredPresence): string {
-  return since === null ? 'is not connected' : `is offline since ${inWords(since)}`
+  return since === null ? 'is not connected' : `has been offline since ${inWords(since)}`
 }

@@ -84,12 +84,12 @@ const rows: Row[] = [
   },
   {
     code: 'DEVICE_NEVER_CONNECTED',
-    text: 'Device kiosk-1 has never connected; no token was made for it yet.',
+    text: 'Device kiosk-1 has never connected; it has no device token yet.',
     given: about({}, { presence: never, hasToken: false }),
   },
   {
     code: 'DEVICE_OFFLINE',
-    text: 'Device kiosk-1 is offline since 2026-11-15T03:01:00Z; it gets this when it connects.',
+    text: 'Device kiosk-1 has been offline since 2026-11-15T03:01:00Z; it gets this when it connects.',
     given: about(
       { notifiedAt: at },
       { presence: offline, first: { jobExecutionId: 41, execState: 'IN_PROGRESS' } },
@@ -122,7 +122,7 @@ const rows: Row[] = [
   },
   {
     code: 'RUNNING',
-    text: 'Device kiosk-1 has been working on attempt 2 since 2026-11-15T03:00:00Z, but is offline since 2026-11-15T03:01:00Z; it times out at 2026-11-15T03:02:00Z.',
+    text: 'Device kiosk-1 has been working on attempt 2 since 2026-11-15T03:00:00Z, but has been offline since 2026-11-15T03:01:00Z; it times out at 2026-11-15T03:02:00Z.',
     given: about(
       { execState: 'IN_PROGRESS', startedAt: at, attempt: 2 },
       { presence: offline, timesOutAt: at + 2 * minute },

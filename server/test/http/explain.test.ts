@@ -23,7 +23,7 @@ test('a device that never connected, with and without a token', async () => {
     jobExecutionId: id,
     execState: 'PENDING',
     code: 'DEVICE_NEVER_CONNECTED',
-    text: 'Device bare has never connected; no token was made for it yet.',
+    text: 'Device bare has never connected; it has no device token yet.',
     since: null,
     until: null,
     behind: null,
