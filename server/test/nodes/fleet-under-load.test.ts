@@ -18,7 +18,7 @@ import { within } from '@jobcast/testkit/within'
 import { deviceIdsUpTo } from '../support/seed-data.ts'
 import { checkStored } from './check-stored.ts'
 import { cutHearing, nodeNumbers, pause, spawnNodes, until, wake } from './spawn-nodes.ts'
-import { type Way, WorkingDevice } from './working-device.ts'
+import { type NodeAddress, type Way, WorkingDevice } from './working-device.ts'
 
 const kills = testSize('kills', { test: 1, chaos: 10 })
 const restarts = testSize('restarts', { test: 1, chaos: 5 })
@@ -39,7 +39,7 @@ const jobs = Array.from({ length: 8 }, (_, index) => `job-${index}`)
 /** So many executions wait at a time that the fleet is busy through all faults and done soon after them. */
 const maxOpen = Math.min(600, executionsPerFault)
 const callerWaitMs = 3000
-const failsafeMs = 60_000 + 4000 * (kills + restarts) + pauseMs
+const failsafeMs = 180_000 + 15_000 * (kills + restarts) + pauseMs
 
 /** `open`: executions that wait or are under way. `enough`: when so many have ended, callers wait for the next fault. */
 type Count = { ended: number; open: number; enough: number; hearing: number; isOver: boolean }
@@ -56,12 +56,16 @@ test(
     const [first] = addresses as [SpawnedServer]
     const tokens = await seedFleet(first)
 
+    /** Where nodes were that are killed. */
+    const gone = new Set<string>()
     const count: Count = { ended: 0, open: 0, enough: 0, hearing: 0, isOver: false }
     const fleet = ways.map((way, index) => {
       const deviceId = deviceIds[index] as string
       const token = tokens.get(deviceId) as string
       const onEnded = () => void count.ended++
-      return new WorkingDevice({ deviceId, token, way, pickNode: () => random.pick(addresses), onEnded })
+      const pickNode = () => random.pick(addresses)
+      const isGone = (node: NodeAddress) => gone.has(node.http)
+      return new WorkingDevice({ deviceId, token, way, pickNode, isGone, onEnded })
     })
     t.after(() => fleet.map((device) => device.stop()))
     const failure = Promise.withResolvers<never>()
@@ -80,7 +84,7 @@ test(
       await waitUntil(progress, mayCall, { timeoutMs: failsafeMs })
       // Whoever is refused, or finds nobody, does not come back at once.
       await delay(random.below(20))
-      return impatient(random.pick(addresses))
+      return impatient(random.pick(addresses), gone)
     }
     const calling = Promise.all(callers.map((caller) => caller.callUntil(() => count.isOver, pickApi)))
     calling.catch(failure.reject)
@@ -92,7 +96,7 @@ test(
       within(failsafeMs, progress, Promise.race([work, failure.promise]))
     await guarded(someWork(count))
     const killAndRestart = async () => {
-      await killSome(nodes, addresses, random, count)
+      await killSome(nodes, addresses, gone, random, count)
       await restartDatabase(random, count)
     }
     await guarded(Promise.all([standStill(databaseUrl, nodes[2] as RestartingServer), killAndRestart()]))
@@ -146,12 +150,13 @@ async function seedFleet(api: Api): Promise<Map<string, string>> {
  * A node that stands still answers nobody; callers give up and go elsewhere, as their programs do. The call they gave
  * up may still be under way there: a twin of it that is told so has no answer either.
  */
-function impatient({ http, adminKey }: SpawnedServer): Api {
+function impatient({ http, adminKey }: SpawnedServer, gone: ReadonlySet<string>): Api {
   const api = buildApi(http, adminKey)
   return {
     ...api,
     async trigger(...input) {
       const reply = await within(callerWaitMs, 'no answer', api.trigger(...input))
+      if (gone.has(http)) throw new Error('another program may have its port')
       if (reply.json?.code === 'J-502') throw new Error('a twin is still running')
       return reply
     },
@@ -206,11 +211,13 @@ async function standStill(databaseUrl: string, node: RestartingServer): Promise<
 async function killSome(
   nodes: RestartingServer[],
   addresses: SpawnedServer[],
+  gone: Set<string>,
   random: Random,
   count: Count,
 ): Promise<void> {
   for (let killed = 0; killed < kills && !count.isOver; killed++) {
     await someWork(count, random.below(30))
+    gone.add((addresses[killed % 2] as SpawnedServer).http)
     addresses[killed % 2] = await (nodes[killed % 2] as RestartingServer).killAndStart()
   }
 }

@@ -15,6 +15,8 @@ export type WorkingDeviceOptions = {
   way: Way
   /** Any node, also one that is gone or stands still. */
   pickNode: () => NodeAddress
+  /** It was killed: another program of this machine may have its port by now, and refuses whoever it does not know. */
+  isGone: (node: NodeAddress) => boolean
   /** The end of an execution was acknowledged. */
   onEnded: () => void
 }
@@ -48,7 +50,7 @@ export class WorkingDevice {
         else await this.#workByMqtt(this.#options.way === 'mqtt' ? node.mqtt : node.http)
       } catch (error) {
         this.#line?.cut()
-        if (!isTrouble(error)) throw error
+        if (!isTrouble(error) && !this.#options.isGone(node)) throw error
         // A fleet that meets a node that is gone must not keep the machine busy with that alone.
         await delay(backoffMs)
       }
