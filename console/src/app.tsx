@@ -14,6 +14,7 @@ import {
 } from './api/self.ts'
 import { followWhileVisible } from './live/live-events.ts'
 import { refreshAll } from './live/refresher.ts'
+import { PaletteShortcut } from './palette/open-palette.tsx'
 import { EmptyState } from './parts/empty-state.tsx'
 import { ErrorNote } from './parts/error-note.tsx'
 import { KeyHelp } from './parts/key-help.tsx'
@@ -77,6 +78,7 @@ function SignedIn({ keyId }: { keyId: string | undefined }) {
         </main>
       </div>
       <KeyHelp />
+      <PaletteShortcut />
     </>
   )
 }

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { type DeviceCalls, newDevice } from '@jobcast/testkit/call-device'
 import { openServer } from '@jobcast/testkit/open-server'
 import { test } from './browser-test.ts'
-import { openOwnServer, openSharedServer, openSignedIn, waitUntilLive } from './open-console.ts'
+import { go, openOwnServer, openSharedServer, openSignedIn, waitUntilLive } from './open-console.ts'
 
 const server = await openSharedServer()
 await server.call('PUT', '/job/api/jobs/collect', { body: { document: { handler: 'collect', level: 3 } } })
@@ -138,6 +138,26 @@ test('the reason of a failure is beside the state, and the key that triggered ha
   const page = await openSignedIn(t, server, `/executions/${id}`)
   await page.locator('.page-header').getByText('disk full').waitFor()
   await page.getByRole('region', { name: 'Timeline' }).getByText('Triggered, by key “admin”').waitFor()
+})
+
+test('nothing is asked for output before the device has started', async (t) => {
+  const { device, id } = await launch('not-yet')
+  let asked = 0
+  const page = await openSignedIn(t, server, '/executions')
+  page.on('request', (request) => {
+    if (request.url().includes(`/executions/${id}/output`)) asked++
+  })
+  await go(page, `/executions/${id}`)
+  await page.getByText('Not started yet').waitFor()
+  await page
+    .getByRole('region', { name: 'Timeline' })
+    .getByText(/device offline$/)
+    .waitFor()
+  assert.equal(asked, 0)
+  await device.startNext()
+  await device.output(id, 0, 'hello\n')
+  await page.getByText('hello').waitFor()
+  assert.ok(asked > 0)
 })
 
 test('the page goes on after a restart of the server, and its output misses nothing', async (t) => {

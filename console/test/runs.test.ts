@@ -187,3 +187,11 @@ test('what is not there says where to go', async (t) => {
   await page.getByRole('link', { name: 'Show all executions' }).click()
   await page.waitForURL(`${server.http}/executions`)
 })
+
+test('a filter of a link that cannot be applied is reported', async (t) => {
+  const page = await openSignedIn(t, server, '/executions?execState=BROKEN&runId=x')
+  await page.getByRole('alert').getByText('execState=BROKEN, runId=x').waitFor()
+  await page.goto(`${server.http}/executions?execState=FAILED`)
+  await page.getByLabel('State').waitFor()
+  assert.equal(await page.getByRole('alert').count(), 0)
+})

@@ -6,6 +6,7 @@ import { openServer } from '@jobcast/testkit/open-server'
 import { buildConsoleIfStale, builtFolder } from '../build.ts'
 import { routes } from '../src/routes.ts'
 import { test } from './browser-test.ts'
+import { findViolations } from './find-violations.ts'
 import { openPage } from './open-browser.ts'
 import {
   go,
@@ -186,4 +187,30 @@ test('a name that is long or written from right to left stays in its place', asy
     })
     assert.deepEqual(found, { turned: [], excess: 0 }, path)
   }
+})
+
+test('Ctrl-K finds screens, jobs, devices and numbers, by keyboard alone', async (t) => {
+  const { server, page } = await openConsole(t)
+  await server.putJobAndDevices('restart-kiosk', ['kiosk-7', 'gate-1'])
+  const search = page.getByRole('combobox', { name: 'Search everything' })
+  const find = async (text: string, option: RegExp, path: RegExp) => {
+    await page.keyboard.press('Control+k')
+    await search.and(page.locator(':focus')).waitFor()
+    await page.keyboard.type(text)
+    await page.getByRole('option', { name: option, selected: true }).waitFor()
+    await page.keyboard.press('Enter')
+    await page.waitForURL(path)
+    await search.waitFor({ state: 'detached' })
+  }
+  await find('kio7', /^kiosk-7/, /\/devices\/kiosk-7$/)
+  await find('restart-k', /^restart-kiosk/, /\/jobs\/restart-kiosk$/)
+  await find('trigger rest', /^Trigger restart-kiosk/, /\/trigger\?jobName=restart-kiosk$/)
+  await find('webh', /^Webhooks/, /\/webhooks$/)
+  await page.keyboard.press('Control+k')
+  await search.and(page.locator(':focus')).waitFor()
+  await page.keyboard.type('12')
+  await page.getByRole('option', { name: /^Run 12/, selected: true }).waitFor()
+  assert.deepEqual(await findViolations(page, 'dialog[open]'), [])
+  await page.keyboard.press('Escape')
+  await search.waitFor({ state: 'detached' })
 })

@@ -44,7 +44,8 @@ export function KeyHelp() {
         {reachable.map(({ key, title }) => (
           <Shortcut key={key} keys={['g', key]} does={title} />
         ))}
-        <Shortcut keys={['/']} does="Search" />
+        <Shortcut keys={['Ctrl', 'K']} does="Search everything" />
+        <Shortcut keys={['/']} does="Search this screen" />
         <Shortcut keys={['↑', '↓']} does="Move between rows" />
         <Shortcut keys={['Enter']} does="Open the row" />
         <Shortcut keys={['?']} does="Show this help" />

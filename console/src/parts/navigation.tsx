@@ -4,6 +4,7 @@ import { signal } from '@preact/signals'
 import { self, signOut } from '../api/self.ts'
 import { useAction } from '../api/use-action.ts'
 import { connection, lostAt } from '../live/live-events.ts'
+import { openPalette } from '../palette/open-palette.tsx'
 import { path } from '../router.ts'
 import { type Route, routes } from '../routes.ts'
 import { useScopes } from '../scopes.ts'
@@ -50,6 +51,11 @@ export function Navigation() {
             </ul>
           ))}
         </nav>
+        <button type="button" class="ghost find" onClick={openPalette}>
+          <Icon name="search" />
+          Search
+          <span class="nav-keys" data-keys="Ctrl K" />
+        </button>
         <Foot />
       </div>
     </header>
@@ -120,6 +126,9 @@ function Foot() {
       >
         <Icon name="keyboard" />
       </button>
+      <a class="docs-link" href="/docs">
+        API docs
+      </a>
       <div class="who">
         <span title={self.value?.scopes.join(', ')}>{self.value?.keyName}</span>
         <button type="button" class="ghost" onClick={() => leave.run()} disabled={leave.isRunning}>

@@ -5,6 +5,7 @@ import type { ExecState, ListExecutionsQuery, Query } from '@jobcast/client'
 import { EmptyState, NoMatches } from '../parts/empty-state.tsx'
 import { stateOrder, stateStyles } from '../parts/exec-state.ts'
 import { SelectField, TextField } from '../parts/field.tsx'
+import { Icon } from '../parts/icon.tsx'
 import { ListScreen } from '../parts/list-screen.tsx'
 import { search, setSearch } from '../router.ts'
 import type { ScreenProps } from '../routes.ts'
@@ -61,11 +62,30 @@ export default function ExecutionsScreen({ route }: ScreenProps) {
           ))}
         </search>
       }
+      notice={<WrongFilters params={search.value} />}
       list={executions}
       columns={executionColumns}
       hrefOf={executionHref}
       empty={isFiltered ? <NoMatches what="executions" href="/executions" /> : <NoExecutions />}
     />
+  )
+}
+
+/** A link with a filter that cannot be applied shows more than it says, so the screen says that. */
+function WrongFilters({ params }: { params: URLSearchParams }) {
+  const query = queryOf(params)
+  const wrong = (['execState', 'runId'] as const).filter(
+    (name) => params.has(name) && params.get(name) !== '' && query[name] === undefined,
+  )
+  if (wrong.length === 0) return null
+  return (
+    <div class="error-note" role="alert">
+      <Icon name="warning" />
+      <p>
+        <strong>Not a valid filter, so it is not applied:</strong>{' '}
+        {wrong.map((name) => `${name}=${params.get(name)}`).join(', ')}
+      </p>
+    </div>
   )
 }
 

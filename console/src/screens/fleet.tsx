@@ -124,10 +124,23 @@ function NoDevices() {
     <section class="panel" aria-label="Devices">
       <EmptyState icon="devices" title="No devices yet">
         {can('MANAGE') ? (
-          <p>
-            <a href="/devices">Add a device</a>, or let devices <a href="/enrollments">enroll themselves</a>.
-            To look around first, <code>npx jobcast sim</code> simulates a fleet.
-          </p>
+          <>
+            <ol class="first-steps">
+              <li>
+                <a href="/jobs?new">Create a job</a>: what devices can be asked to do.
+              </li>
+              <li>
+                <a href="/devices">Add a device</a>, or let devices{' '}
+                <a href="/enrollments">enroll themselves</a>.
+              </li>
+              <li>
+                <a href="/trigger">Trigger the job</a> on the device.
+              </li>
+            </ol>
+            <p>
+              To look around first, <code>npx jobcast sim</code> simulates a fleet.
+            </p>
+          </>
         ) : (
           <p>A key with the MANAGE scope can add some.</p>
         )}

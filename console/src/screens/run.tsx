@@ -72,12 +72,13 @@ function WholeRun({ run }: { run: Run }) {
 }
 
 function About({ run }: { run: Run }) {
-  const { runId, total, launchedAt, finished, retryOf } = run
+  const { runId, jobName, total, launchedAt, finished, retryOf } = run
   const hasFailed = unsuccessfulOf(run) > 0
   const retries = useQuery({ ...queries.retriesOf(run), enabled: hasFailed })
   return (
     <>
-      Run {runId} on {formatCount(total)} {total === 1 ? 'device' : 'devices'}, {finished ? 'finished; ' : ''}
+      Run {runId} of <a href={`/jobs/${encodeURIComponent(jobName)}`}>{jobName}</a> on {formatCount(total)}{' '}
+      {total === 1 ? 'device' : 'devices'}, {finished ? 'finished; ' : ''}
       launched <RelativeTime at={launchedAt} />
       {retryOf !== null && (
         <>

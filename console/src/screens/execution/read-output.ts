@@ -16,6 +16,7 @@ export function useOutput(execution: Execution, attempt: number): OutputState {
   const { jobExecutionId } = execution
   const [reader] = useState(() => new OutputReader(jobExecutionId, attempt))
   reader.isOver = isEnd(execution.execState) || execution.attempt > attempt
+  reader.isStarted = execution.execState !== 'PENDING' || reader.isOver
   useEffect(() => {
     const life = new AbortController()
     void reader.read(life.signal)
@@ -27,6 +28,8 @@ export function useOutput(execution: Execution, attempt: number): OutputState {
 class OutputReader {
   /** Nothing will be added. */
   isOver = false
+  /** Before that there is nothing to read. */
+  isStarted = false
   readonly state
   readonly #lines = new OutputLines()
   readonly #decoder = new TextDecoder()
@@ -45,9 +48,9 @@ class OutputReader {
       // Only what is read after the end was known can be all of it.
       const wasOver = this.isOver
       try {
-        await this.#readOn(abort)
+        if (this.isStarted && document.visibilityState === 'visible') await this.#readOn(abort)
         this.#set({ isRead: true, error: undefined })
-        if (wasOver) return
+        if (wasOver && document.visibilityState === 'visible') return
       } catch (error) {
         if (abort.aborted) return
         this.#set({ error })
