@@ -1,4 +1,4 @@
-// Devices: who can be told.
+// Devices: what jobs run on.
 
 import { List, type Query } from './list.ts'
 import { path } from './path.ts'
@@ -13,7 +13,7 @@ export class Devices {
     this.#transport = transport
   }
 
-  /** Gives the whole content: without deviceName it is named like its id, without tags it has none. */
+  /** Creates or replaces the device. `deviceName` defaults to the id, `tags` to none. */
   put(deviceId: string, content: DeviceContent = {}, { signal }: CallOptions = {}): Promise<Put<Device>> {
     return put(this.#transport, { path: path`/job/api/devices/${deviceId}`, body: content, signal })
   }
@@ -26,12 +26,12 @@ export class Devices {
     return new List(this.#transport, '/job/api/devices', query, options)
   }
 
-  /** What has not ended on it is canceled. */
+  /** Cancels its unfinished executions. */
   delete(deviceId: string, { signal }: CallOptions = {}): Promise<void> {
     return remove(this.#transport, { path: path`/job/api/devices/${deviceId}`, signal })
   }
 
-  /** The token is shown this once; the one before it is void. */
+  /** The token is shown only once; the previous one becomes void. */
   createCredential(deviceId: string, { signal }: CallOptions = {}): Promise<DeviceCredential> {
     return this.#transport.value({
       method: 'POST',

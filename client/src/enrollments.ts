@@ -1,4 +1,4 @@
-// Enrolments: by which devices fetch their first token themselves.
+// Enrollments: let devices fetch their first token themselves.
 
 import { List, type Query } from './list.ts'
 import { path } from './path.ts'
@@ -13,7 +13,7 @@ export class Enrollments {
     this.#transport = transport
   }
 
-  /** The token is shown this once. */
+  /** The token is shown only once. */
   create(content: NewEnrollment = {}, { signal }: CallOptions = {}): Promise<CreatedEnrollment> {
     return this.#transport.value({ method: 'POST', path: '/job/api/enrollments', body: content, signal })
   }

@@ -1,9 +1,9 @@
-// What a call can end with: an error the service names, an answer that is not the service's, no answer, too long a wait.
+// The errors of a call: refused by the service, an answer that is not from the service, no answer, or a time-out.
 
 import type { ErrorCode } from './error-codes.ts'
 import type { Run } from './schemas.ts'
 
-/** Of everything this client throws itself. A call that is aborted rejects with the reason of its signal instead. */
+/** Base class of the errors of this client. An aborted call rejects with the reason of its signal instead. */
 export class JobcastClientError extends Error {
   override name = 'JobcastClientError'
 }
@@ -18,12 +18,12 @@ export type ErrorFields = {
   field?: string | undefined
   /** Devices that were not found, at most 100. */
   deviceIds?: readonly string[] | undefined
-  /** By which the log of the service knows the request. */
+  /** Identifies the request in the log of the service. */
   requestId?: string | undefined
   retryAfterSeconds?: number | undefined
 }
 
-/** The service refused, and says why by a code. */
+/** The service refused the request; the code says why. */
 export class JobcastError extends JobcastClientError {
   override name = 'JobcastError'
   readonly code: ErrorCode
@@ -46,7 +46,7 @@ export class JobcastError extends JobcastClientError {
   }
 }
 
-/** Something answered, but not as Jobcast does: a proxy on the way, or another service at this address. */
+/** The answer is not from Jobcast, but from a proxy or another service at this address. */
 export class UnexpectedAnswer extends JobcastClientError {
   override name = 'UnexpectedAnswer'
   readonly status: number
@@ -59,15 +59,15 @@ export class UnexpectedAnswer extends JobcastClientError {
   }
 }
 
-/** No answer, or only a part of one. `cause` is what fetch said. */
+/** No answer, or an incomplete one. `cause` is the error of fetch. */
 export class ConnectionError extends JobcastClientError {
   override name = 'ConnectionError'
 }
 
-/** The run had not finished when the time was over; it goes on. */
+/** The run had not finished within the time limit; it continues. */
 export class WaitTimeout extends JobcastClientError {
   override name = 'WaitTimeout'
-  /** As it was seen last. */
+  /** The run as last read. */
   readonly run: Run | undefined
 
   constructor(runId: number, timeoutMs: number, run: Run | undefined) {
@@ -76,7 +76,7 @@ export class WaitTimeout extends JobcastClientError {
   }
 }
 
-/** Whether it is an error that the service named, by one of the codes if any are given. */
+/** Whether it is an error of the service, with one of the codes if any are given. */
 export function isJobcastError(error: unknown, ...codes: ErrorCode[]): error is JobcastError {
   return error instanceof JobcastError && (codes.length === 0 || codes.includes(error.code))
 }

@@ -1,15 +1,15 @@
-// The states of an execution, as far as a caller has to tell them apart.
+// Groups of execution states that callers need to distinguish.
 
 import type { ExecState } from './event.ts'
 
-/** Ends that are no success. */
-export const failedEnds = ['FAILED', 'TIMED_OUT', 'REJECTED', 'EXPIRED', 'CANCELED'] as const
-export type FailedEnd = (typeof failedEnds)[number]
+/** The terminal states other than SUCCEEDED. */
+export const unsuccessfulEnds = ['FAILED', 'TIMED_OUT', 'REJECTED', 'EXPIRED', 'CANCELED'] as const
+export type UnsuccessfulEnd = (typeof unsuccessfulEnds)[number]
 
-export function isFailedEnd(state: ExecState): state is FailedEnd {
-  return (failedEnds as readonly ExecState[]).includes(state)
+export function isUnsuccessfulEnd(state: ExecState): state is UnsuccessfulEnd {
+  return (unsuccessfulEnds as readonly ExecState[]).includes(state)
 }
 
 export function isEnd(state: ExecState): boolean {
-  return state === 'SUCCEEDED' || isFailedEnd(state)
+  return state === 'SUCCEEDED' || isUnsuccessfulEnd(state)
 }

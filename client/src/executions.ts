@@ -7,16 +7,16 @@ import { type ExecutionOutput, openOutput } from './read-output.ts'
 import type { Execution, Explanation, History, ListExecutionsQuery } from './schemas.ts'
 import type { CallOptions, Transport } from './transport.ts'
 
-/** `wait`: seconds, at most 60, for which the answer is held until the end is reached. */
+/** `wait`: hold the answer until the execution has ended, for up to this many seconds (at most 60). */
 export type GetOptions = CallOptions & { wait?: number | undefined }
 /** `force`: without waiting for the device to confirm. */
 export type CancelOptions = CallOptions & { force?: boolean | undefined }
 export type OutputOptions = CallOptions & {
-  /** Where to begin, in bytes. */
+  /** The byte to start at. */
   offset?: number | undefined
-  /** The newest, and with `follow` those that come after it, unless said. */
+  /** By default the newest, and with `follow` those after it. */
   attempt?: number | undefined
-  /** Stay until the execution, or the attempt that was asked for, has ended. */
+  /** Continue until the execution, or the requested attempt, has ended. */
   follow?: boolean | undefined
 }
 
@@ -54,7 +54,7 @@ export class Executions {
     return value ?? this.get(jobExecutionId, { signal })
   }
 
-  /** Every step: when, who, why. */
+  /** The history: what changed, when, and by whom. */
   history(jobExecutionId: number, { signal }: CallOptions = {}): Promise<History> {
     return this.#transport.value({
       method: 'GET',
@@ -63,7 +63,7 @@ export class Executions {
     })
   }
 
-  /** Why it is where it is. */
+  /** Explains why it has not ended yet, or how it ended. */
   explain(jobExecutionId: number, { signal }: CallOptions = {}): Promise<Explanation> {
     return this.#transport.value({
       method: 'GET',
@@ -72,7 +72,7 @@ export class Executions {
     })
   }
 
-  /** What the device wrote; resolves when it is known whose output it is. */
+  /** The output of the device; resolves when the attempt is known. */
   output(jobExecutionId: number, options: OutputOptions = {}): Promise<ExecutionOutput> {
     const { offset = 0, attempt, follow = false, signal } = options
     const execution = () => this.get(jobExecutionId, { signal })

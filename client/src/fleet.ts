@@ -1,4 +1,4 @@
-// The fleet at a glance.
+// The fleet overview.
 
 import { List, type Query } from './list.ts'
 import type { FleetDevice, ListFleetDevicesQuery, Fleet as WholeFleet } from './schemas.ts'
@@ -11,12 +11,12 @@ export class Fleet {
     this.#transport = transport
   }
 
-  /** How much waits and runs, and the course of the last day. */
+  /** Current counts, and the history of the last day. */
   get({ signal }: CallOptions = {}): Promise<WholeFleet> {
     return this.#transport.value({ method: 'GET', path: '/job/api/fleet', signal })
   }
 
-  /** Devices with their last execution, in little space; a page has up to 10,000. */
+  /** Devices with their last execution, in compact form; up to 10,000 per page. */
   devices(query: Query<ListFleetDevicesQuery> = {}, options: CallOptions = {}): List<FleetDevice> {
     return new List(this.#transport, '/job/api/fleet/devices', query, options)
   }

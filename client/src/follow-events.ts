@@ -1,36 +1,36 @@
-// The stream of events over as many connections as it takes: each event once, in order.
+// The event stream: each event once, in order, reconnecting as needed.
 
 import { JobcastError, UnexpectedAnswer } from './errors.ts'
 import type { EventPattern, JobcastEvent } from './event.ts'
 import { linkAbort } from './linked-abort.ts'
 import { openChunks } from './open-chunks.ts'
 import { pause } from './pause.ts'
-import { isPassing, mayRepeat, pauseMsBefore } from './repeat.ts'
+import { isTemporary, mayRepeat, pauseMsBefore } from './repeat.ts'
 import { type SseBlock, SseParser } from './sse-parser.ts'
 import type { CallOptions, Transport } from './transport.ts'
 
 export type EventsOptions = CallOptions & {
-  /** Begin behind this event; 0 begins with the oldest that is kept. From now on unless said. */
+  /** Start after this event; 0 starts with the oldest retained one. By default only new events. */
   after?: number | undefined
-  /** Or with what happened from this instant on, as RFC 3339. */
+  /** Or start with the events from this instant on (RFC 3339). */
   since?: string | undefined
-  /** Only these; all unless said. */
+  /** Only these types; by default all. */
   types?: readonly EventPattern[] | undefined
   runId?: number | undefined
   jobName?: string | undefined
   deviceId?: string | undefined
-  /** Called once, when the stream stands: nothing that happens from here on is missed. */
+  /** Called once, when the stream is open: no event after this is missed. */
   onOpen?: (() => void) | undefined
-  /** Called when it stands again after a further connection. */
+  /** Called when the stream is open again after a reconnect. */
   onResume?: (() => void) | undefined
-  /** Called before each further connection, with what ended the one before; undefined if the service ended it. */
+  /** Called before each reconnect, with the error that ended the connection; undefined if the service closed it. */
   onReconnect?: ((cause: unknown) => void) | undefined
 }
 
-/** The service says something every 15 s, if only that it is there. */
+/** The service sends something every 15 s, at least a heartbeat. */
 const silenceMs = 45_000
 
-/** Ends with the signal, or when it is returned from; rejects with what repeating cannot cure. */
+/** Ends with the signal or on return; rejects with errors that a retry cannot fix. */
 export function followEvents(
   transport: Transport,
   options: EventsOptions,
@@ -39,7 +39,7 @@ export function followEvents(
   const events = eventsOf(transport, { ...options, signal: life.signal }, life.unlink)
   return {
     next: () => events.next(),
-    // A generator would let its end wait for the next event.
+    // With a plain generator, return() would wait for the next event.
     return() {
       life.abort()
       return events.return()
@@ -76,8 +76,10 @@ async function* eventsOf(
         }
       } catch (error) {
         if (signal.aborted) return
-        const patient = isOpen ? isCurable(error) : failures < transport.maxRetries && mayRepeat(error, true)
-        if (!patient) throw error
+        const mayRetry = isOpen
+          ? isRetryable(error)
+          : failures < transport.maxRetries && mayRepeat(error, true)
+        if (!mayRetry) throw error
         cause = error
       }
       failures++
@@ -117,8 +119,8 @@ async function* blocksOf(
   }
 }
 
-/** Once the stream has stood, everything but a refusal may pass. */
-function isCurable(error: unknown): boolean {
+/** Once the stream was open, every error but a refusal may be temporary. */
+function isRetryable(error: unknown): boolean {
   const isAnswer = error instanceof JobcastError || error instanceof UnexpectedAnswer
-  return isPassing(error) || (isAnswer && error.status >= 500)
+  return isTemporary(error) || (isAnswer && error.status >= 500)
 }

@@ -1,4 +1,4 @@
-// Whether the service lives, and whether it can serve.
+// Liveness and readiness of the service.
 
 import type { CallOptions, Transport } from './transport.ts'
 
@@ -13,7 +13,7 @@ export class Health {
     return this.#transport.value({ method: 'GET', path: '/livez', signal })
   }
 
-  /** Rejects with J-909 or J-910 while it cannot. */
+  /** Rejects with J-909 or J-910 while the service is not ready. */
   ready({ signal }: CallOptions = {}): Promise<{ status: 'ok' }> {
     return this.#transport.value({ method: 'GET', path: '/readyz', signal })
   }

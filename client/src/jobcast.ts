@@ -47,12 +47,12 @@ export class Jobcast {
     this.health = new Health(transport)
   }
 
-  /** Begins at once. Sent again after a lost answer it makes nothing twice: it has an Idempotency-Key. */
+  /** Sent at once. Safe to retry after a lost answer, because it carries an Idempotency-Key. */
   trigger(request: TriggerRequest, options: TriggerOptions = {}): TriggerCall {
     return new TriggerCall(sendTrigger(this.#transport, request, options), this.runs)
   }
 
-  /** What happens from now on, or behind `after`: each event once, in order, over cut connections too. */
+  /** New events, or events after `after`: each once, in order, across reconnects. */
   events(options: EventsOptions = {}): AsyncIterable<JobcastEvent> {
     return { [Symbol.asyncIterator]: () => followEvents(this.#transport, options) }
   }

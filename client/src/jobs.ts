@@ -1,4 +1,4 @@
-// Jobs: what devices can be told to do.
+// Jobs: what devices can run.
 
 import { List, type Query } from './list.ts'
 import { path } from './path.ts'
@@ -13,7 +13,7 @@ export class Jobs {
     this.#transport = transport
   }
 
-  /** Gives the whole content: what is left out is empty afterwards. */
+  /** Creates or replaces the job: omitted fields are reset to their defaults. */
   put(jobName: string, content: JobContent = {}, { signal }: CallOptions = {}): Promise<Put<Job>> {
     return put(this.#transport, { path: path`/job/api/jobs/${jobName}`, body: content, signal })
   }
@@ -26,7 +26,7 @@ export class Jobs {
     return new List(this.#transport, '/job/api/jobs', query, options)
   }
 
-  /** Executions under way go on. */
+  /** Existing executions continue. */
   delete(jobName: string, { signal }: CallOptions = {}): Promise<void> {
     return remove(this.#transport, { path: path`/job/api/jobs/${jobName}`, signal })
   }

@@ -1,4 +1,4 @@
-// API keys: who may call.
+// API keys.
 
 import { List, type Query } from './list.ts'
 import { path } from './path.ts'
@@ -13,7 +13,7 @@ export class Keys {
     this.#transport = transport
   }
 
-  /** The key itself is shown this once. */
+  /** The key itself is shown only once. */
   create(content: NewApiKey, { signal }: CallOptions = {}): Promise<CreatedApiKey> {
     return this.#transport.value({ method: 'POST', path: '/job/api/keys', body: content, signal })
   }
@@ -22,7 +22,7 @@ export class Keys {
     return new List(this.#transport, '/job/api/keys', query, options)
   }
 
-  /** The key that this client calls with. */
+  /** The key that this client uses. */
   self({ signal }: CallOptions = {}): Promise<ApiKey> {
     return this.#transport.value({ method: 'GET', path: '/job/api/keys/self', signal })
   }

@@ -1,10 +1,10 @@
-// A signal of our own that is aborted along with the caller's.
-// Not AbortSignal.any: what it makes lives as long as the caller's signal does, and a stream makes many.
+// A signal that is aborted together with the caller's.
+// Not AbortSignal.any: its signals live as long as the caller's, and a stream creates many.
 
 export type LinkedAbort = {
   readonly signal: AbortSignal
   abort(reason?: unknown): void
-  /** To be called in any case, so that nothing stays tied to the caller's signal. */
+  /** Must always be called, to remove the listener from the caller's signal. */
   unlink(): void
 }
 

@@ -4,10 +4,10 @@ import type { CallOptions, Transport } from './transport.ts'
 
 export type Page<T> = { items: T[]; nextCursor: string | null }
 
-/** What every list can be asked for; `limit` is the size of a page, 1 to 200, 50 unless said. */
+/** The query of every list; `limit` is the page size, 1 to 200, by default 50. */
 export type PageQuery = { limit?: number | undefined; cursor?: string | undefined }
 
-/** As the API describes it, but what is undefined counts as left out. */
+/** As in the API; undefined fields are left out. */
 export type Query<T> = { [Key in keyof T]?: T[Key] | undefined }
 
 export class List<T> implements AsyncIterable<T> {
@@ -23,12 +23,12 @@ export class List<T> implements AsyncIterable<T> {
     this.#options = { signal }
   }
 
-  /** The one page that the query asks for. */
+  /** The single page that the query names. */
   page(): Promise<Page<T>> {
     return this.#page(this.#query.cursor)
   }
 
-  /** From the query's cursor to the end. Pages are asked for when they are needed. */
+  /** From the query's cursor to the end. Pages are fetched as needed. */
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
     let cursor: string | null | undefined = this.#query.cursor
     do {

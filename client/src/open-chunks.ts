@@ -1,11 +1,11 @@
-// One connection whose answer is read while it is written.
+// One streaming response.
 
 import { startTimeLimit } from './time-limit.ts'
 import type { Call, Transport } from './transport.ts'
 
 export type OpenChunks = { headers: Headers; chunks: AsyncGenerator<Uint8Array, void, undefined> }
 
-/** Ends with ConnectionError when it is cut, or when nothing comes for `silenceMs`. */
+/** Throws ConnectionError when the connection is lost, or when nothing arrives for `silenceMs`. */
 export async function openChunks(transport: Transport, call: Call, silenceMs: number): Promise<OpenChunks> {
   const limit = startTimeLimit(silenceMs, call.signal)
   try {
@@ -21,10 +21,10 @@ export async function openChunks(transport: Transport, call: Call, silenceMs: nu
     try {
       for (;;) {
         limit.restart()
-        // Deno never answers a read that begins after the abort.
+        // Deno never settles a read that starts after the abort.
         limit.signal.throwIfAborted()
         const next = await reader?.read()
-        // The reader of what we give may take its time.
+        // The time limit must not run while the consumer is busy.
         limit.halt()
         if (next === undefined || next.done) return
         yield next.value

@@ -1,4 +1,4 @@
-// Waiting that can be called off.
+// A delay that can be aborted.
 
 /** Rejects with the signal's reason once that is aborted. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {

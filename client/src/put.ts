@@ -1,8 +1,8 @@
-// PUT and DELETE, alike for everything that has a name.
+// PUT and DELETE, shared by all named resources.
 
 import type { Call, Transport } from './transport.ts'
 
-/** `created`: it is new, otherwise it was replaced. */
+/** `created` is false if it was replaced. */
 export type Put<T> = { created: boolean; value: T }
 
 export async function put<T>(transport: Transport, call: Omit<Call, 'method'>): Promise<Put<T>> {
@@ -10,7 +10,7 @@ export async function put<T>(transport: Transport, call: Omit<Call, 'method'>): 
   return { created: status === 201, value }
 }
 
-/** Sent again because the answer got lost, it finds nothing more: then it was done. */
+/** If a retry after a lost answer finds nothing, the first request was successful. */
 export async function remove(transport: Transport, call: Omit<Call, 'method'>): Promise<void> {
   await transport.answer({
     ...call,

@@ -1,4 +1,4 @@
-// An answer that is no success, as an error: RFC 9457 with our code, or something that is not ours.
+// Turns an error response into an error: RFC 9457 with a Jobcast code, or an unexpected answer.
 
 import type { ErrorCode } from './error-codes.ts'
 import { JobcastError, UnexpectedAnswer } from './errors.ts'
@@ -8,7 +8,7 @@ export function readError(response: Response, text: string): JobcastError | Unex
   const retryAfterSeconds = secondsOf(headers.get('retry-after'))
   const problem = parseObject(text)
   if (typeof problem?.code !== 'string') {
-    // A browser hides the status of a redirect. We follow none: the key would go where it leads.
+    // A browser hides the status of a redirect. None is followed, because that would send the key to its target.
     const what = response.type === 'opaqueredirect' ? 'a redirect' : `${status} without an error code`
     return new UnexpectedAnswer(`${response.url} answered ${what}`, status, retryAfterSeconds)
   }
@@ -37,7 +37,7 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** Seconds, or a date; what is neither says nothing. */
+/** Seconds or a date; anything else is ignored. */
 function secondsOf(header: string | null): number | undefined {
   if (header === null || header === '') return undefined
   const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1000

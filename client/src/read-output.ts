@@ -1,23 +1,23 @@
-// What a device wrote, each byte once, however often the connection is cut.
+// The output of a device, each byte once, across reconnects.
 
 import { isEnd } from './exec-state.ts'
 import { openChunks } from './open-chunks.ts'
 import { path } from './path.ts'
 import { pause } from './pause.ts'
-import { isPassing, pauseMsBefore } from './repeat.ts'
+import { isTemporary, pauseMsBefore } from './repeat.ts'
 import type { Execution } from './schemas.ts'
 import type { CallOptions, Transport } from './transport.ts'
 
 export type ExecutionOutput = AsyncIterable<Uint8Array> & {
-  /** Whose output it is, or begins with. */
+  /** The attempt that the output is from, or starts with. */
   readonly attempt: number
-  /** How many bytes of it were kept when it was opened. */
+  /** Stored bytes when it was opened. */
   readonly length: number
-  /** All of it; with `follow` once the execution has ended. It can be read once, this way or piece by piece. */
+  /** All of it; with `follow` once the execution has ended. Can be read once, either this way or piece by piece. */
   text(): Promise<string>
 }
 
-export type OutputWish = CallOptions & {
+export type OutputQuery = CallOptions & {
   jobExecutionId: number
   offset: number
   attempt: number | undefined
@@ -27,12 +27,12 @@ export type OutputWish = CallOptions & {
 
 type Part = { attempt: number; length: number; chunks: AsyncIterable<Uint8Array> }
 
-/** A device may write nothing for long, so that silence is no sign; but to ask again costs little. */
+/** A device may be silent for long without a problem, but reconnecting is cheap. */
 const silenceMs = 120_000
 
-export async function openOutput(transport: Transport, wish: OutputWish): Promise<ExecutionOutput> {
-  const first = await openFirstPart(transport, wish)
-  const bytes = bytesOf(transport, wish, first)
+export async function openOutput(transport: Transport, query: OutputQuery): Promise<ExecutionOutput> {
+  const first = await openFirstPart(transport, query)
+  const bytes = bytesOf(transport, query, first)
   return {
     attempt: first.attempt,
     length: first.length,
@@ -46,20 +46,20 @@ export async function openOutput(transport: Transport, wish: OutputWish): Promis
   }
 }
 
-async function openFirstPart(transport: Transport, wish: OutputWish): Promise<Part> {
+async function openFirstPart(transport: Transport, query: OutputQuery): Promise<Part> {
   for (let tryNo = 1; ; tryNo++) {
     try {
-      return await openPart(transport, wish)
+      return await openPart(transport, query)
     } catch (error) {
-      if (tryNo > transport.maxRetries || !isPassing(error)) throw error
-      await pause(pauseMsBefore(tryNo, error), wish.signal)
+      if (tryNo > transport.maxRetries || !isTemporary(error)) throw error
+      await pause(pauseMsBefore(tryNo, error), query.signal)
     }
   }
 }
 
 async function openPart(
   transport: Transport,
-  { jobExecutionId, offset, attempt, follow, signal }: OutputWish,
+  { jobExecutionId, offset, attempt, follow, signal }: OutputQuery,
 ): Promise<Part> {
   const { headers, chunks } = await openChunks(
     transport,
@@ -79,62 +79,62 @@ async function openPart(
   }
 }
 
-/** Attempt by attempt, each asked for by its number: only so an offset says what is missing after a cut. */
-async function* bytesOf(transport: Transport, wish: OutputWish, first: Part) {
+/** Each attempt is requested by its number: only then an offset identifies what is missing after a reconnect. */
+async function* bytesOf(transport: Transport, query: OutputQuery, first: Part) {
   let { attempt } = first
-  let newest = yield* bytesOfAttempt(transport, { ...wish, attempt }, first)
-  while (wish.attempt === undefined && attempt < newest) {
+  let newest = yield* bytesOfAttempt(transport, { ...query, attempt }, first)
+  while (query.attempt === undefined && attempt < newest) {
     attempt++
-    // The words of the service to whoever follows without our help.
+    // The same line that the service sends to callers that follow without this client.
     yield new TextEncoder().encode(`\n[jobcast: attempt ${attempt}]\n`)
-    newest = yield* bytesOfAttempt(transport, { ...wish, attempt, offset: 0 })
+    newest = yield* bytesOfAttempt(transport, { ...query, attempt, offset: 0 })
   }
 }
 
-/** Returns which attempt is the newest, as far as one that follows has to know. */
+/** Returns the newest attempt, if following. */
 async function* bytesOfAttempt(
   transport: Transport,
-  wish: OutputWish & { attempt: number },
+  query: OutputQuery & { attempt: number },
   first?: Part,
 ): AsyncGenerator<Uint8Array, number, undefined> {
-  let { offset, attempt: newest } = wish
+  let { offset, attempt: newest } = query
   let part = first
-  let isOver = !wish.follow
+  let isOver = !query.follow
   for (let failures = 0; ; ) {
-    // Only what is read after the attempt was over can be all of it: a service that stops ends the answer as well.
+    // Only a read that starts after the end of the attempt is complete: a stopping service also ends its response.
     const wasOver = isOver
     let cause: unknown
     try {
-      part ??= await openPart(transport, { ...wish, offset, follow: !wasOver })
-      for await (const piece of withoutKnown(part, offset, offset - wish.offset)) {
+      part ??= await openPart(transport, { ...query, offset, follow: !wasOver })
+      for await (const piece of withoutReceived(part, offset, offset - query.offset)) {
         failures = 0
         offset += piece.length
         yield piece
       }
       if (wasOver) return newest
-      const execution = await wish.execution()
+      const execution = await query.execution()
       newest = execution.attempt
-      isOver = newest > wish.attempt || isEnd(execution.execState)
+      isOver = newest > query.attempt || isEnd(execution.execState)
     } catch (error) {
-      if (!isPassing(error) || (!wish.follow && failures >= transport.maxRetries)) throw error
+      if (!isTemporary(error) || (!query.follow && failures >= transport.maxRetries)) throw error
       cause = error
     }
     part = undefined
     if (isOver && !wasOver) continue
     failures++
-    await pause(pauseMsBefore(failures, cause), wish.signal)
+    await pause(pauseMsBefore(failures, cause), query.signal)
   }
 }
 
 /**
- * Output that was cut ends with a line of the service that says so, behind the bytes that are kept. It comes again
- * with each answer, so what was received of it before is left out. `received`: in all, of this attempt.
+ * Truncated output ends with a line of the service that says so, after the stored bytes. Each response repeats that line,
+ * so the part already received is skipped. `received`: bytes of this attempt so far.
  */
-async function* withoutKnown({ length, chunks }: Part, offset: number, received: number) {
-  let known = Math.min(received, Math.max(0, offset - length))
+async function* withoutReceived({ length, chunks }: Part, offset: number, received: number) {
+  let toSkip = Math.min(received, Math.max(0, offset - length))
   for await (const chunk of chunks) {
-    const piece = chunk.subarray(known)
-    known -= chunk.length - piece.length
+    const piece = chunk.subarray(toSkip)
+    toSkip -= chunk.length - piece.length
     if (piece.length > 0) yield piece
   }
 }

@@ -1,29 +1,29 @@
-// When a request may be sent once more, and after which time.
+// Whether a request may be retried, and after which delay.
 
 import { ConnectionError, JobcastError, UnexpectedAnswer } from './errors.ts'
 
 const firstPauseMs = 200
 const longestPauseMs = 10_000
-/** A service that asks for more patience than this is asked again all the same. */
+/** Upper limit for Retry-After. */
 const longestRetryAfterMs = 60_000
 
 const passingStatuses = new Set([408, 429, 502, 503, 504])
-/** The service says that it has not begun: too much waits, or it stops. */
+/** The service has not processed the request: it is overloaded or stopping. */
 const untouchedCodes = new Set(['J-908', 'J-910'])
-/** By which Node says that there was no connection to send anything on. */
+/** Node's codes for a connection that was never established. */
 const unsentCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'])
 
-/** `safe`: the request does no harm when it is served twice. */
+/** `safe`: the request is idempotent. */
 export function mayRepeat(error: unknown, safe: boolean): boolean {
   if (isUntouched(error)) return true
-  return safe && isPassing(error)
+  return safe && isTemporary(error)
 }
 
-/** Whether the same request may fare better later. */
-export function isPassing(error: unknown): boolean {
+/** Whether the same request may succeed later. */
+export function isTemporary(error: unknown): boolean {
   if (error instanceof ConnectionError) return true
   if (error instanceof UnexpectedAnswer) return passingStatuses.has(error.status)
-  // J-502: the twin of this very request is still being served.
+  // J-502: an earlier copy of this request is still being served.
   if (error instanceof JobcastError) return passingStatuses.has(error.status) || error.code === 'J-502'
   return false
 }
@@ -38,11 +38,11 @@ function causeCode(cause: unknown): string {
   return typeof inner === 'object' && inner !== null && 'code' in inner ? String(inner.code) : ''
 }
 
-/** Doubles with each try, less a random part of up to half, so that many callers do not come back at once. */
+/** Exponential backoff; up to half is subtracted as jitter. */
 export function pauseMsBefore(tryNo: number, error: unknown): number {
-  const whole = Math.min(longestPauseMs, firstPauseMs * 2 ** (tryNo - 1))
+  const delayMs = Math.min(longestPauseMs, firstPauseMs * 2 ** (tryNo - 1))
   const asked = retryAfterMs(error)
-  return Math.max(whole * (1 - Math.random() / 2), Math.min(asked, longestRetryAfterMs))
+  return Math.max(delayMs * (1 - Math.random() / 2), Math.min(asked, longestRetryAfterMs))
 }
 
 function retryAfterMs(error: unknown): number {

@@ -1,4 +1,4 @@
-// Signing in and out, for pages that the service itself serves: the session is a cookie, and the client needs no key.
+// Sign-in and sign-out for pages served by the service itself: the session is a cookie, so the client needs no key.
 
 import type { ApiKey, SignIn, SignInTicket } from './schemas.ts'
 import type { CallOptions, Transport } from './transport.ts'
@@ -10,7 +10,7 @@ export class Session {
     this.#transport = transport
   }
 
-  /** With an API key, or with a ticket, which works once. */
+  /** With an API key, or with a single-use ticket. */
   signIn(by: SignIn, { signal }: CallOptions = {}): Promise<ApiKey> {
     return this.#transport.value({ method: 'POST', path: '/job/api/session', body: by, signal })
   }
@@ -19,7 +19,7 @@ export class Session {
     return this.#transport.value({ method: 'DELETE', path: '/job/api/session', signal })
   }
 
-  /** Signs in once with the key of this client: `/sign-in#ticket=…`. */
+  /** A ticket for one sign-in with the key of this client: `/sign-in#ticket=…`. */
   createTicket({ signal }: CallOptions = {}): Promise<SignInTicket> {
     return this.#transport.value({ method: 'POST', path: '/job/api/session/tickets', signal })
   }

@@ -1,24 +1,24 @@
-// Server-sent events, from bytes to blocks, as the HTML standard says; however the bytes are cut into pieces.
+// Parses server-sent events from chunks of bytes, according to the HTML standard.
 
 export type SseBlock = {
   id: string | undefined
   event: string | undefined
-  /** Undefined if the block has none: such a block only tells a position. */
+  /** Undefined if the block has none: such a block only carries a position. */
   data: string | undefined
 }
 
 export class SseParser {
-  // Drops a byte order mark in front and keeps the beginning of a character for the next piece.
+  // Drops a leading byte order mark and keeps an incomplete character for the next chunk.
   readonly #decoder = new TextDecoder()
   #line = ''
   #endedWithCr = false
   #block = emptyBlock()
 
-  /** The blocks that this piece completes. What no empty line has ended by the end of the stream does not count. */
+  /** The blocks completed by this chunk. A block without its empty line at the end of the stream is dropped. */
   push(bytes: Uint8Array): SseBlock[] {
     const decoded = this.#decoder.decode(bytes, { stream: true })
     if (decoded === '') return []
-    // A carriage return ends its line at once; a line feed behind it belongs to the same end.
+    // A carriage return ends its line at once; a line feed after it belongs to the same line ending.
     const text = this.#endedWithCr ? decoded.replace(/^\n/, '') : decoded
     this.#endedWithCr = decoded.endsWith('\r')
     const lines = text.split(/\r\n|\n|\r/)

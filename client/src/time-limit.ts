@@ -1,14 +1,14 @@
-// A signal that is aborted with the caller's, or when there was no sign of life for too long.
+// A signal that is aborted with the caller's, or after a period without activity.
 
 import { linkAbort } from './linked-abort.ts'
 
 export type TimeLimit = {
   readonly signal: AbortSignal
-  /** The time begins anew. */
+  /** Restarts the timer. */
   restart(): void
-  /** It does not run until it is started again. */
+  /** Stops the timer until it is restarted. */
   halt(): void
-  /** To be called in any case. */
+  /** Must always be called. */
   end(): void
 }
 

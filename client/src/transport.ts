@@ -1,4 +1,4 @@
-// One request of the API: sent, repeated where that is safe, its answer read.
+// Sends one API request, retries it where that is safe, and reads its answer.
 
 import {
   ConnectionError,
@@ -13,19 +13,19 @@ import { readError } from './read-error.ts'
 import { mayRepeat, pauseMsBefore } from './repeat.ts'
 import { startTimeLimit } from './time-limit.ts'
 
-/** What every call accepts. */
+/** Options of every call. */
 export type CallOptions = { signal?: AbortSignal | undefined }
 
 export type JobcastOptions = {
   /** Where the service is, for example `https://jobcast.example.com`; a path before `/job/api` is kept. */
   url: string | URL
-  /** Left out in a page that the service itself serves: its session stands for the key. */
+  /** Not needed in a page served by the service itself, which uses its session. */
   apiKey?: string | undefined
-  /** Another than the global one. */
+  /** Replaces the global fetch. */
   fetch?: typeof fetch | undefined
-  /** How often a call is sent once more where that is safe; 4 unless said. */
+  /** How often a call is retried where that is safe; by default 4. */
   maxRetries?: number | undefined
-  /** How long one try of a call may take, besides the time it asks the service to wait; 30,000 unless said. */
+  /** Time limit of one try, in addition to the time it asks the service to wait; by default 30,000. */
   timeoutMs?: number | undefined
   /** Sent with every request. */
   headers?: Record<string, string> | undefined
@@ -37,11 +37,11 @@ export type Call = CallOptions & {
   query?: object
   body?: unknown
   headers?: Record<string, string>
-  /** Does no harm when it is served twice. GET, PUT and DELETE do none unless said. */
+  /** Idempotent. By default true for GET, PUT and DELETE. */
   safe?: boolean
-  /** How many seconds the service is asked to hold its answer. */
+  /** How many seconds the service may hold its answer. */
   holdSeconds?: number | undefined
-  /** Whether this answer to a repeated request says that the one before it was served; there is no value then. */
+  /** Whether this error of a retry means that an earlier try was served; then there is no value. */
   wasServedBefore?: (error: JobcastError) => boolean
 }
 
@@ -93,7 +93,7 @@ export class Transport {
     }
   }
 
-  /** One try, and the answer as soon as it begins. The signal also ends the reading of it. */
+  /** One try; resolves when the response starts. The signal also aborts reading it. */
   async open(call: Call): Promise<Response> {
     const { url, init } = this.#prepare(call)
     try {
@@ -105,7 +105,7 @@ export class Transport {
     }
   }
 
-  /** What went wrong on the way, in our own words. */
+  /** Wraps a network error. */
   toThrow(error: unknown, { method, path, signal }: Call): unknown {
     if (signal?.aborted) return signal.reason
     if (error instanceof JobcastClientError) return error
@@ -128,7 +128,7 @@ export class Transport {
     }
   }
 
-  /** Before anything is sent: what cannot be sent at all is the caller's mistake, and no trouble on the way. */
+  /** Built before anything is sent: an invalid request is the caller's mistake, not a network error. */
   #prepare({ method, path, query = {}, body, headers }: Call): Prepared {
     const type = body !== undefined && { 'content-type': 'application/json' }
     return {
@@ -137,7 +137,7 @@ export class Transport {
         method,
         headers: new Headers({ ...this.#headers, ...type, ...headers }),
         ...(body !== undefined && { body: JSON.stringify(body) }),
-        // Whoever follows a redirect hands the key to where it leads.
+        // Following a redirect would send the key to its target.
         redirect: 'manual',
       },
     }

@@ -1,4 +1,4 @@
-// The trigger: sent at once, awaited for its executions or followed to the end of its run.
+// The trigger: sent at once; await it for its executions, or follow its run to the end.
 
 import { UnexpectedAnswer } from './errors.ts'
 import type { Runs, TriggerOptions } from './runs.ts'

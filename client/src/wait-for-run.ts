@@ -1,27 +1,27 @@
-// Follows a run to its end, and tells on the way how far it is.
+// Follows a run to its end, and reports progress on the way.
 
 import { WaitTimeout } from './errors.ts'
 import { linkAbort } from './linked-abort.ts'
 import { pause } from './pause.ts'
-import { isPassing, pauseMsBefore } from './repeat.ts'
+import { isTemporary, pauseMsBefore } from './repeat.ts'
+import { type EndedExecution, reportUnsuccessful } from './report-unsuccessful.ts'
 import type { Run } from './schemas.ts'
-import { type EndedExecution, tellFailedEnds } from './tell-failed-ends.ts'
 import type { CallOptions, Transport } from './transport.ts'
 
 export type { EndedExecution }
 
 export type WaitOptions = CallOptions & {
-  /** Without it the wait has no end but that of the run. */
+  /** By default there is no time limit. */
   timeoutMs?: number | undefined
-  /** Called with the run as it is at first, and whenever its counts have changed. */
+  /** Called with the run at the start, and whenever its counts have changed. */
   onProgress?: ((run: Run) => void) | undefined
-  /** Called once for each execution that ended otherwise than SUCCEEDED, before the wait is over. */
+  /** Called once for each unsuccessful execution, before the wait is over. */
   onEnded?: ((execution: EndedExecution) => void) | undefined
 }
 
 type ReadRun = (options: { wait: number; signal: AbortSignal }) => Promise<Run>
 
-/** The service holds its answer that long, if the run does not finish; with onProgress shorter. */
+/** How long the service holds its answer if the run does not finish; shorter with onProgress. */
 const holdSeconds = 60
 const progressSeconds = 1
 
@@ -40,9 +40,9 @@ export async function waitForRun(
       isLate = true
       life.abort(new Error('the wait is over'))
     }, timeoutMs)
-  const ends = onEnded && tellFailedEnds(transport, runId, onEnded, life)
+  const ends = onEnded && reportUnsuccessful(transport, runId, onEnded, life)
   try {
-    // The first answer comes at once: it tells where the run is, and whether the key may read at all.
+    // The first request does not wait: it reads the current state, and checks that the key may read it.
     for (let wait = 0; ; wait = onProgress ? progressSeconds : holdSeconds) {
       const before: Run | undefined = run
       run = await readPatiently(readRun, { wait, signal: life.signal }, before !== undefined)
@@ -62,13 +62,13 @@ export async function waitForRun(
   }
 }
 
-/** Once the run was seen, a service that is away is waited for as well: it may be an upgrade. */
+/** Once the run was read, keep waiting while the service is unavailable: it may be upgrading. */
 async function readPatiently(readRun: ReadRun, how: Parameters<ReadRun>[0], wasSeen: boolean): Promise<Run> {
   for (let failures = 1; ; failures++) {
     try {
       return await readRun(how)
     } catch (error) {
-      if (!wasSeen || !isPassing(error)) throw error
+      if (!wasSeen || !isTemporary(error)) throw error
       await pause(pauseMsBefore(failures, error), how.signal)
     }
   }

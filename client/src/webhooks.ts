@@ -1,4 +1,4 @@
-// Webhooks: addresses that are told of events.
+// Webhooks: URLs that receive events.
 
 import { List, type Query } from './list.ts'
 import { path } from './path.ts'
@@ -15,7 +15,7 @@ import type {
 } from './schemas.ts'
 import type { CallOptions, Transport } from './transport.ts'
 
-/** Only a webhook that is new shows its secret. */
+/** The secret is included only if the webhook is new. */
 export type PutWebhook = { created: true; value: CreatedWebhook } | { created: false; value: Webhook }
 
 export class Webhooks {
@@ -26,8 +26,8 @@ export class Webhooks {
   }
 
   /**
-   * Gives the whole content, but the secret of one that is there stays. Without a secret of yours it is not sent
-   * again when its answer gets lost, for then the secret would be lost unnoticed.
+   * Creates or replaces the webhook; an existing secret is kept. Without a given secret the call is not retried after a
+   * lost answer, because the generated secret would be lost unnoticed.
    */
   async put(name: string, content: WebhookContent, { signal }: CallOptions = {}): Promise<PutWebhook> {
     const { status, value } = await this.#transport.answer<CreatedWebhook | Webhook>({
@@ -70,7 +70,7 @@ export class Webhooks {
     })
   }
 
-  /** The new secret is shown this once. */
+  /** The new secret is shown only once. */
   rotateSecret(name: string, { signal }: CallOptions = {}): Promise<WebhookSecret> {
     return this.#transport.value({ method: 'POST', path: path`/job/api/webhooks/${name}/secret`, signal })
   }
@@ -92,7 +92,7 @@ export class Webhooks {
     })
   }
 
-  /** Sends every event from an instant on again. */
+  /** Sends all events since an instant again. */
   replaySince(name: string, request: ReplayRequest, { signal }: CallOptions = {}): Promise<Webhook> {
     return this.#transport.value({
       method: 'POST',

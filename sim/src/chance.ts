@@ -1,4 +1,4 @@
-// Choices that can be made again: the same seed and subject give the same choices, in whatever order a fleet's
+// Reproducible random choices: the same seed and subject give the same choices, regardless of the order in which
 // messages arrive.
 
 export type Chance = {
@@ -8,7 +8,7 @@ export type Chance = {
   pick<T>(from: readonly T[]): T
 }
 
-/** FNV-1a makes the subject a number, mulberry32 a sequence of it. */
+/** FNV-1a hashes the subject to a number, which seeds mulberry32. */
 export function chanceOf(seed: number, subject: string): Chance {
   let state = (seed ^ 0x811c9dc5) >>> 0
   for (let i = 0; i < subject.length; i++) state = Math.imul(state ^ subject.charCodeAt(i), 0x01000193) >>> 0

@@ -1,4 +1,4 @@
-/** Lets so many connect at once; the others wait in line. */
+/** Limits how many devices connect at the same time; the others queue. */
 export class ConnectGate {
   #free: number
   readonly #waiting: ((leave: () => void) => void)[] = []
@@ -8,7 +8,7 @@ export class ConnectGate {
     this.#free = atOnce
   }
 
-  /** Whoever was let in calls `leave`, however it went; a second call does nothing. */
+  /** After entering, always call `leave`, also after a failure; a second call does nothing. */
   enter(connect: (leave: () => void) => void): void {
     this.#waiting.push(connect)
     this.#letIn()
@@ -26,7 +26,7 @@ export class ConnectGate {
         this.#letIn()
       })
     }
-    // Not one shift for each: an array of ten thousand would be moved as often.
+    // Cleared once at the end: a shift per device would move an array of ten thousand each time.
     if (this.#served === this.#waiting.length) {
       this.#waiting.length = 0
       this.#served = 0

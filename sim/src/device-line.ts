@@ -1,23 +1,22 @@
-// One MQTT connection of a device, from the dial to the last byte: a plain socket and no more, so that ten thousand
-// of them fit into one process.
+// One MQTT connection of a device, on a plain socket, so that ten thousand of them fit into one process.
 
 import { connect, isIP, type OnReadOpts, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { type DeviceErrorCode, type DeviceStatus, topicPrefix } from '@jobcast/contract'
 import type { IPublishPacket, Packet } from 'mqtt-packet'
 import type { MqttAddress } from './mqtt-address.ts'
-import { encodePacket, parsePackets, wholePacketsEnd } from './packets.ts'
+import { completePacketsEnd, encodePacket, parsePackets } from './packets.ts'
 
 export type Credential = { deviceId: string; deviceToken: string }
 
 export type Network = {
   address: MqttAddress
-  /** Also one that nobody signed; for a server of our own. */
+  /** Accepts a self-signed certificate, for a local test server. */
   trustAnyCertificate: boolean
   keepAliveSeconds: number
 }
 
-/** What the server says; of each message some of it. */
+/** The fields of the server's messages that are used. */
 export type DeviceMessage = {
   execution?: { jobId: string; executionNumber: number; jobDocument?: Record<string, unknown> }
   clientToken?: string
@@ -26,17 +25,17 @@ export type DeviceMessage = {
   deadlineSeconds?: number
 }
 
-/** `refused`: the token is void. `reason` is for people. */
+/** `refused`: the token is void. `reason` is human-readable. */
 export type LineEnd = { wasOpen: boolean; refused: boolean; reason: string }
 
 export type LineListener = {
   opened(): void
   said(suffix: string, message: DeviceMessage): void
-  /** Once, and the last that is heard of it. */
+  /** Called once, as the last callback. */
   closed(end: LineEnd): void
 }
 
-// Notices are confirmed (QoS 1), so that the owner sees they have arrived; answers need no confirmation.
+// Notifications use QoS 1, so that the owner sees that they were delivered; answers need no acknowledgement.
 const filters = [
   { suffix: 'notify-next', qos: 1 },
   { suffix: '+/cancel', qos: 1 },
@@ -45,7 +44,7 @@ const filters = [
   { suffix: '+/output/rejected', qos: 0 },
 ] as const
 
-// What comes in is read to its end before anybody else reads, so all connections share it.
+// Each read is processed completely before the next one, so all connections share this buffer.
 const readBuffer = Buffer.allocUnsafe(64 * 1024)
 const pingreq = encodePacket({ cmd: 'pingreq' })
 const disconnect = encodePacket({ cmd: 'disconnect' })
@@ -59,7 +58,7 @@ export class DeviceLine {
   readonly #socket: Socket
   #isOpen = false
   #hasHeard = true
-  #rest: Buffer = nothing
+  #incomplete: Buffer = nothing
   #packetId = 0
   #refused = false
   #reason = 'the connection was closed'
@@ -97,14 +96,14 @@ export class DeviceLine {
     })
   }
 
-  /** To be called from time to time: whoever was silent since the last ping is gone. */
+  /** Call periodically: a server that was silent since the last ping counts as lost. */
   ping(): void {
     if (!this.#hasHeard) this.cut('the server was silent')
     this.#hasHeard = false
     if (this.#isOpen && this.#socket.writable) this.#socket.write(pingreq)
   }
 
-  /** Says that it goes. */
+  /** Sends DISCONNECT. */
   end(): void {
     if (!this.#isOpen) this.#socket.destroy()
     else if (this.#socket.writable) this.#socket.end(disconnect)
@@ -122,14 +121,14 @@ export class DeviceLine {
   #read(size: number): boolean {
     this.#hasHeard = true
     const seen = readBuffer.subarray(0, size)
-    const bytes = this.#rest.length === 0 ? seen : Buffer.concat([this.#rest, seen])
-    const end = wholePacketsEnd(bytes)
+    const bytes = this.#incomplete.length === 0 ? seen : Buffer.concat([this.#incomplete, seen])
+    const end = completePacketsEnd(bytes)
     try {
       for (const packet of parsePackets(bytes.subarray(0, end))) this.#take(packet)
     } catch (error) {
-      this.cut(`the server said what is not understood: ${(error as Error).message}`)
+      this.cut(`invalid message from the server: ${(error as Error).message}`)
     }
-    this.#rest = end === bytes.length ? nothing : Buffer.from(bytes.subarray(end))
+    this.#incomplete = end === bytes.length ? nothing : Buffer.from(bytes.subarray(end))
     return true
   }
 
@@ -155,7 +154,7 @@ export class DeviceLine {
 
   #turnedAway(returnCode: number | undefined): void {
     this.#refused = returnCode === notAuthorized
-    this.cut(`the server did not let it in (${returnCode})`)
+    this.cut(`the server refused the connection (${returnCode})`)
   }
 
   #heard({ topic, payload, qos, messageId }: IPublishPacket): void {

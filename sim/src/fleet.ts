@@ -1,4 +1,4 @@
-// Many devices in one process. They share one clock, one gate for those that connect, and one round of pings.
+// Many devices in one process. They share one scheduler, one connection limit, and one ping loop.
 
 import { ConnectGate } from './connect-gate.ts'
 import type { Credential } from './device-line.ts'
@@ -9,7 +9,7 @@ import { Presence } from './presence.ts'
 import { Schedule } from './schedule.ts'
 import { Worker } from './worker.ts'
 
-/** `pattern` is where it differs from the fleet's. */
+/** `pattern` overrides fields of the fleet's pattern. */
 export type SimulatedDevice = Credential & { pattern?: Partial<Pattern> }
 
 export type FleetOptions = {
@@ -17,7 +17,7 @@ export type FleetOptions = {
   mqtt: string
   devices: readonly SimulatedDevice[]
   pattern?: Partial<Pattern>
-  /** With the same one each execution goes the same way on each device again. */
+  /** With the same seed, each execution has the same outcome on each device again. */
   seed?: number
   connectAtOnce?: number
   trustAnyCertificate?: boolean
@@ -28,26 +28,26 @@ export type FleetCounts = {
   devices: number
   online: number
   working: number
-  /** Those whose token is void; they stay away. */
+  /** Devices whose token is void; they do not reconnect. */
   refused: number
-  /** Executions that the server has confirmed to have ended so. */
+  /** Executions whose end the server has confirmed, by state. */
   ended: Record<EndStatus, number>
 }
 
 export type Fleet = {
   counts(): FleetCounts
-  /** Resolves when each device was online once, was refused, or began with being away. */
+  /** Resolves when each device has been online once, was refused, or started offline. */
   whenUp(): Promise<void>
   /** May be called twice; resolves when all connections are closed. */
   stop(): Promise<void>
 }
 
 const keepAliveSeconds = 120
-/** Each device pings twice in its keep-alive time, a slice of the fleet each second. */
+/** Each device pings twice per keep-alive interval, a part of the fleet each second. */
 const roundSeconds = 60
 const closeWithinMs = 5000
 
-/** Begins to connect; throws only when the address is none. */
+/** Starts connecting; throws only for an invalid address. */
 export function startFleet(options: FleetOptions): Fleet {
   const { devices, seed = randomSeed(), connectAtOnce = 500, tell = () => undefined } = options
   const counts = {
@@ -132,7 +132,7 @@ function startPings(presences: readonly Presence[]): () => void {
   const timer = setInterval(() => {
     for (let i = 0; i < perSecond; i++) {
       presences[next]?.ping()
-      // A small fleet rests at the end of its round.
+      // A small fleet pauses at the end of its round.
       next = (next + 1) % Math.max(presences.length, roundSeconds)
     }
   }, 1000)

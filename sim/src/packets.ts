@@ -1,5 +1,5 @@
-// MQTT 3.1.1 as bytes and as packets, by mqtt-packet. One parser serves all connections: it is given whole packets
-// only, so it keeps nothing between two calls.
+// Encodes and parses MQTT 3.1.1 with mqtt-packet. One parser serves all connections: it gets complete packets only, so
+// it keeps no state between calls.
 
 import { generate, type Packet, parser, writeToStream } from 'mqtt-packet'
 
@@ -12,30 +12,30 @@ export function encodePacket(packet: Packet): Buffer {
   return generate(packet, version)
 }
 
-/** Where the last whole packet ends. */
-export function wholePacketsEnd(bytes: Buffer): number {
+/** Where the last complete packet ends. */
+export function completePacketsEnd(bytes: Buffer): number {
   let end = 0
   for (let at = 0; ; at = end) {
     let length = 0
-    let place = 1
-    for (let byte = 0x80; byte >= 0x80; place++) {
-      if (at + place >= bytes.length) return end
-      byte = bytes[at + place] as number
-      length += (byte & 0x7f) * 128 ** (place - 1)
+    let offset = 1
+    for (let byte = 0x80; byte >= 0x80; offset++) {
+      if (at + offset >= bytes.length) return end
+      byte = bytes[at + offset] as number
+      length += (byte & 0x7f) * 128 ** (offset - 1)
     }
-    if (at + place + length > bytes.length) return end
-    end = at + place + length
+    if (at + offset + length > bytes.length) return end
+    end = at + offset + length
   }
 }
 
 let parse = buildParse()
 
-/** Payloads are views of the bytes. Throws for what is not MQTT. */
-export function parsePackets(wholePackets: Buffer): Packet[] {
+/** Payloads are views of the bytes. Throws for invalid MQTT. */
+export function parsePackets(completePackets: Buffer): Packet[] {
   try {
-    return parse(wholePackets)
+    return parse(completePackets)
   } catch (error) {
-    // After an error a parser carries its position into the next packet.
+    // After an error, the parser would keep its position for the next packet.
     parse = buildParse()
     throw error
   }

@@ -6,18 +6,18 @@ export type Range = { from: number; to: number }
 export type Pattern = {
   /** How long it works on an execution. */
   workSeconds: Range
-  /** Shares of executions, from 0 to 1, that end so; the rest succeeds. */
+  /** Shares of executions, from 0 to 1, that end in this state; the rest succeed. */
   failureRate: number
   rejectRate: number
   /** The share of its time that a device is offline: 0 is never, 1 is always. */
   offlineRate: number
-  /** How long it is away each time. */
+  /** How long it is offline each time. */
   offlineSeconds: Range
-  /** Lines of output of each execution. */
+  /** Lines of output per execution. */
   outputLines: number
 }
 
-/** Always there, and everything succeeds. */
+/** Always online, and everything succeeds. */
 export const calmPattern: Pattern = {
   workSeconds: { from: 1, to: 5 },
   failureRate: 0,

@@ -1,4 +1,4 @@
-// What a device will do with an execution, settled when it starts: what it writes, how far it says it is, how it ends.
+// What a device will do with an execution, decided when it starts: its output, its progress reports, and its end.
 
 import type { Chance } from './chance.ts'
 import type { EndStatus } from './fleet-event.ts'
@@ -22,11 +22,11 @@ const failures = [
 ]
 const refusals = ['not supported by this model', 'outside of the maintenance window', 'switched to manual']
 
-/** In the order of time; the last one is the end. */
+/** In chronological order; the last one is the end. */
 export function planWork(pattern: Pattern, chance: Chance): Step[] {
   const workMs = Math.round(chance.within(pattern.workSeconds) * 1000)
   const luck = chance.fraction()
-  // One that refuses looks at the document only.
+  // A device that rejects an execution does no work on it.
   if (luck < pattern.rejectRate) return [endAfter(0, 'REJECTED', chance.pick(refusals))]
   const end =
     luck < pattern.rejectRate + pattern.failureRate

@@ -1,4 +1,4 @@
-// When a device is connected: it comes back whatever happened to its connection, and is away in phases.
+// Keeps a device connected: reconnects after any loss, and is offline in phases.
 
 import { type Chance, chanceOf } from './chance.ts'
 import type { ConnectGate } from './connect-gate.ts'
@@ -46,7 +46,7 @@ export class Presence {
     this.#chance = chanceOf(deps.seed, credential.deviceId)
   }
 
-  /** Resolves when it is online for the first time, or is refused, or begins with being away. */
+  /** Resolves when it is online for the first time, is refused, or starts offline. */
   get settled(): Promise<void> {
     return this.#settled.promise
   }
@@ -72,7 +72,7 @@ export class Presence {
     this.#line?.ping()
   }
 
-  /** What is said while it is offline is lost. */
+  /** Messages sent while offline are dropped. */
   publish(suffix: string, fields: object): void {
     if (this.#isOnline) this.#line?.publish(suffix, fields)
   }
@@ -83,7 +83,7 @@ export class Presence {
     else this.#leave()
     if (phase === 'offline') this.#settled.resolve()
     if (offlineRate <= 0 || offlineRate >= 1) return
-    // So long online that, of all its time, the wanted share is offline.
+    // Online long enough that the configured share of the time is offline.
     const factor = phase === 'offline' ? 1 : (1 - offlineRate) / offlineRate
     const ms = this.#chance.within(offlineSeconds) * factor * 1000
     this.#deps.schedule.after(ms, () => this.#begin(phase === 'online' ? 'offline' : 'online'))
@@ -101,7 +101,7 @@ export class Presence {
   }
 
   #connect(leaveGate: () => void): void {
-    // It may have waited long at the gate; or the line before is about to close, and then it comes again.
+    // It may have queued for long; or the previous connection is still closing, and then it retries.
     if (!this.#wantsOnline || this.#isStopped || this.#line) {
       leaveGate()
       return
@@ -146,14 +146,14 @@ export class Presence {
     }
   }
 
-  /** Full jitter: anything from none to the whole, so that a fleet that lost its server does not come back at once. */
+  /** Exponential backoff with full jitter, so that a fleet does not reconnect all at once. */
   #comeLater(): void {
     const longest = Math.min(backoffMs.cap, backoffMs.base * 2 ** this.#failures)
     this.#failures++
     this.#retry = this.#deps.schedule.after(Math.random() * longest, () => this.#come())
   }
 
-  /** Somebody has made another token for this device, and may be it now. */
+  /** Another token was created for this device, so another process may be using it now. */
   #giveUp(): void {
     this.#isStopped = true
     this.#gone.resolve()

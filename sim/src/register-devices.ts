@@ -1,4 +1,4 @@
-// Makes simulated devices known to the server, through the public API like anybody's.
+// Registers simulated devices on the server, through the public API.
 
 import type { Device, DeviceCredential, Page } from '@jobcast/contract'
 
@@ -9,7 +9,7 @@ export type CallApi = (
   options?: { body?: object },
 ) => Promise<{ status: number; text: string }>
 
-/** What a person can mend. */
+/** A problem that the user can fix. */
 export class RegisterRefused extends Error {
   override name = 'RegisterRefused'
 }
@@ -17,8 +17,8 @@ export class RegisterRefused extends Error {
 export const simulatedTag = 'simulated'
 
 /**
- * Gives each a new token. Devices that exist already must be tagged as simulated: one of somebody's own is not taken
- * away from whoever uses it.
+ * Creates a new token for each. Existing devices must be tagged as simulated, so that the token of a real device is never
+ * replaced.
  */
 export async function registerDevices(
   call: CallApi,
@@ -51,7 +51,7 @@ async function listSimulated(call: CallApi): Promise<Set<string>> {
   return found
 }
 
-/** All are looked at before any is made. */
+/** All are checked before any is created. */
 async function refuseIfKnown(call: CallApi, deviceId: string): Promise<void> {
   const { status, text } = await call('GET', pathOf(deviceId))
   if (status === 404) return
@@ -76,7 +76,7 @@ function pathOf(deviceId: string): string {
   return `/job/api/devices/${encodeURIComponent(deviceId)}`
 }
 
-/** The results come in the order of the items. */
+/** The results are in the order of the items. */
 async function inParallel<Item, Result>(
   items: readonly Item[],
   atOnce: number,

@@ -1,8 +1,8 @@
-// One clock for a whole fleet: a heap of what is due, and a single timer for the first of it.
+// One scheduler for the fleet: a heap of appointments, and a single timer for the earliest.
 
 export type Appointment = { readonly at: number; act: (() => void) | undefined }
 
-/** What falls due within the same few milliseconds is done in one go. */
+/** Appointments due within the same few milliseconds run together. */
 const leastWaitMs = 10
 
 export class Schedule {
@@ -19,7 +19,7 @@ export class Schedule {
     return appointment
   }
 
-  /** It stays in the heap until it is due, and does nothing then. */
+  /** It stays in the heap until it is due, and then does nothing. */
   cancel(appointment: Appointment | undefined): void {
     if (appointment) appointment.act = undefined
   }
@@ -41,7 +41,7 @@ export class Schedule {
 
   #act(): void {
     this.#timerAt = Number.POSITIVE_INFINITY
-    // Read once: what is due only after this moment waits for the next go, so sockets get their turn.
+    // Read once: appointments that become due meanwhile wait for the next run, so that sockets get their turn.
     const now = performance.now()
     for (let first = this.#heap[0]; first && first.at <= now; first = this.#heap[0]) {
       this.#removeFirst()
@@ -51,12 +51,12 @@ export class Schedule {
   }
 
   #push(appointment: Appointment): void {
-    let place = this.#heap.push(appointment) - 1
-    while (place > 0) {
-      const parent = (place - 1) >> 1
+    let index = this.#heap.push(appointment) - 1
+    while (index > 0) {
+      const parent = (index - 1) >> 1
       if (this.#at(parent) <= appointment.at) break
-      this.#swap(place, parent)
-      place = parent
+      this.#swap(index, parent)
+      index = parent
     }
   }
 
@@ -64,17 +64,17 @@ export class Schedule {
     const last = this.#heap.pop() as Appointment
     if (this.#heap.length === 0) return
     this.#heap[0] = last
-    for (let place = 0; ; ) {
-      const left = 2 * place + 1
+    for (let index = 0; ; ) {
+      const left = 2 * index + 1
       const smaller = this.#at(left + 1) < this.#at(left) ? left + 1 : left
       if (this.#at(smaller) >= last.at) return
-      this.#swap(place, smaller)
-      place = smaller
+      this.#swap(index, smaller)
+      index = smaller
     }
   }
 
-  #at(place: number): number {
-    return this.#heap[place]?.at ?? Number.POSITIVE_INFINITY
+  #at(index: number): number {
+    return this.#heap[index]?.at ?? Number.POSITIVE_INFINITY
   }
 
   #swap(one: number, other: number): void {

@@ -1,5 +1,5 @@
-// One execution in the hands of a device: what it has written, how far it is, and how it ended. Work goes on while the
-// device is offline; what was said meanwhile is lost, and said again when it is back.
+// One execution on a device: its output, progress and end. Work continues while the device is offline; reports sent
+// meanwhile are lost, and repeated after it reconnects.
 
 import type { DeviceMessage } from './device-line.ts'
 import type { End, Step } from './plan-work.ts'
@@ -10,7 +10,7 @@ export type Publish = (suffix: string, fields: object) => void
 
 export type Execution = NonNullable<DeviceMessage['execution']>
 
-/** Tells the answer to the last report of an execution from those to its progress. */
+/** Distinguishes the answer to the final report of an execution from those to its progress reports. */
 const endToken = 'end'
 
 export class Work {
@@ -34,7 +34,7 @@ export class Work {
     this.#publish = publish
   }
 
-  /** What was reported last, confirmed or not. */
+  /** The last report, confirmed or not. */
   get end(): End | undefined {
     return this.#end
   }
@@ -51,7 +51,7 @@ export class Work {
     return clientToken === endToken
   }
 
-  /** Each byte of output is kept once, wherever one begins. */
+  /** The server stores each byte once, so output may be sent again from any offset. */
   sayAgain(): void {
     if (this.#isOver) return
     this.#write(0)
@@ -59,13 +59,13 @@ export class Work {
   }
 
   cancel(): void {
-    // Its result, if it is on its way, counts.
+    // A result that was already sent takes precedence.
     if (this.#end) return
     this.#end = { status: 'CANCELED', statusDetails: { reason: 'canceled' } }
     this.#report()
   }
 
-  /** Nothing more is done or said. */
+  /** Stops all work and reports. */
   stop(): void {
     this.#isOver = true
   }
@@ -97,7 +97,7 @@ export class Work {
     }
   }
 
-  /** What it writes is ASCII, so that characters count like bytes. */
+  /** The output is ASCII, so characters are bytes. */
   #write(offset: number): void {
     const data = this.#written.slice(offset)
     if (data !== '') {

@@ -1,5 +1,5 @@
-// A device's executions, one after the other (workflow A of the protocol): it asks for the next when it comes online or
-// is told of one, works on it, and reports.
+// Runs a device's executions one at a time (workflow A of the protocol): requests the next when it comes online or is
+// notified, works on it, and reports.
 
 import { chanceOf } from './chance.ts'
 import type { DeviceMessage } from './device-line.ts'
@@ -29,7 +29,7 @@ export class Worker {
     this.#publish = publish
   }
 
-  /** The answer also says whether what it works on still is its own. */
+  /** The answer also says whether the current execution is still in progress. */
   cameOnline(): void {
     this.#isAsking = false
     this.#ask()
@@ -57,7 +57,7 @@ export class Worker {
   #saidOf(work: Work, what: string, message: DeviceMessage): void {
     switch (what) {
       case 'cancel':
-        // 0: it is over already, nobody waits for a report.
+        // 0: it has already ended, so no report is needed.
         if (message.deadlineSeconds === 0) this.#abandon(work)
         else work.cancel()
         return
@@ -110,7 +110,7 @@ export class Worker {
       if (work.isAboutEnd(message)) this.#later(() => work.sayAgain())
       return
     }
-    // The connection before may have carried the report, but not its answer.
+    // The previous connection may have delivered the report, but not its answer.
     if (work.end && executionState?.status === work.end.status) this.#ended(work)
     else this.#abandon(work)
   }
@@ -124,7 +124,7 @@ export class Worker {
       const { reason } = statusDetails
       this.#deps.tell({ kind: 'ended', ...this.#subject(work), status, ms, reason })
     }
-    // Of the next one it is told when this one has ended, before the answer or after it.
+    // The notification of the next execution may arrive before or after this answer.
     if (this.#hasNews) this.#ask()
   }
 

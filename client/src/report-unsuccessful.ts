@@ -1,7 +1,7 @@
-// Tells of the executions of a run that do not succeed, each once, as they end.
+// Reports the unsuccessful executions of a run, each once, as they end.
 
 import type { ExecutionEventType } from './event.ts'
-import { failedEnds, isFailedEnd } from './exec-state.ts'
+import { isUnsuccessfulEnd, unsuccessfulEnds } from './exec-state.ts'
 import { followEvents } from './follow-events.ts'
 import type { LinkedAbort } from './linked-abort.ts'
 import { List } from './list.ts'
@@ -20,55 +20,55 @@ export type EndedExecution = Pick<
   | 'statusDetails'
 >
 
-const types = failedEnds.map((state) => `execution.${state.toLowerCase()}` as ExecutionEventType)
+const types = unsuccessfulEnds.map((state) => `execution.${state.toLowerCase()}` as ExecutionEventType)
 
-export type FailedEnds = {
-  /** Of a run that has finished: tells what has not been told. */
+export type UnsuccessfulReports = {
+  /** Call when the run has finished: reports the remaining ones. */
   finish(run: Run): Promise<void>
 }
 
 /**
- * Events say it as it happens. What ended before the stream stood is looked up once it stands, and what the stream
- * did not bring by the end of the run is looked up then. So the stream may fail: it only makes it sooner.
+ * Events report ends as they happen. Executions that ended before the stream was open are listed once it is, and any that
+ * are missing at the end of the run are listed then. So the stream may fail: it only makes reports earlier.
  */
-export function tellFailedEnds(
+export function reportUnsuccessful(
   transport: Transport,
   runId: number,
   onEnded: (execution: EndedExecution) => void,
   life: LinkedAbort,
-): FailedEnds {
+): UnsuccessfulReports {
   const { signal } = life
-  const told = new Set<number>()
-  const tell = (execution: EndedExecution) => {
-    if (told.has(execution.jobExecutionId) || signal.aborted) return
-    told.add(execution.jobExecutionId)
+  const reported = new Set<number>()
+  const report = (execution: EndedExecution) => {
+    if (reported.has(execution.jobExecutionId) || signal.aborted) return
+    reported.add(execution.jobExecutionId)
     try {
       onEnded(execution)
     } catch (error) {
-      life.abort(error) // so that whoever waits learns of it
+      life.abort(error) // rejects the wait with the callback's error
     }
   }
   const lookUp = async () => {
-    for (const execState of failedEnds) {
+    for (const execState of unsuccessfulEnds) {
       const query = { runId, execState, limit: 200 }
       for await (const execution of new List<Execution>(transport, '/job/api/executions', query, {
         signal,
       })) {
-        tell(execution)
+        report(execution)
       }
     }
   }
   const follow = async () => {
     const onOpen = () => void lookUp().catch(() => {})
     for await (const { data } of followEvents(transport, { runId, types, signal, onOpen })) {
-      if ('jobExecutionId' in data && isFailedEnd(data.execState)) tell(data)
+      if ('jobExecutionId' in data && isUnsuccessfulEnd(data.execState)) report(data)
     }
   }
   void follow().catch(() => {})
   return {
     async finish({ counts }) {
-      const failed = failedEnds.reduce((sum, state) => sum + counts[state], 0)
-      if (told.size < failed) await lookUp()
+      const unsuccessful = unsuccessfulEnds.reduce((sum, state) => sum + counts[state], 0)
+      if (reported.size < unsuccessful) await lookUp()
     },
   }
 }
