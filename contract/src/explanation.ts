@@ -25,7 +25,9 @@ export const Explanation = Type.Object(
     code: Type.Unsafe<ExplanationCode>({ type: 'string', enum: [...explanationCodes] }),
     text: Type.String({
       description: 'One sentence for a person; its wording may change',
-      examples: ['Device kiosk-1 has been offline since 2026-11-15T09:30:00Z; it gets this when it connects.'],
+      examples: [
+        'Device kiosk-1 has been offline since 2026-11-15T09:30:00Z; it gets this when it connects.',
+      ],
     }),
     since: orNull(Instant, { description: 'Since when' }),
     until: orNull(Instant, { description: 'When this changes on its own' }),
