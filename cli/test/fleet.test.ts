@@ -199,7 +199,7 @@ test('an error of one resource does not stop the others, and is reported at the 
   )
   const { code, stderr, stdout } = await run(['apply', '-f', file, '--json'])
   assert.equal(code, 5)
-  assert.match(stderr, /^webhook bad: Validation error \(J-500\): url leads to an address/m)
+  assert.match(stderr, /^webhook bad: Validation error \(J-500\): url points to an address/m)
   assert.match(stderr, /^1 done, 0 unchanged, 1 with an error\.$/m)
   const { changes } = JSON.parse(stdout)
   assert.deepEqual(
