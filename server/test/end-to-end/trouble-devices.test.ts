@@ -171,7 +171,7 @@ async function disturb(t: TestContext, opened: Opened, calls: Record<string, str
   await within(failsafeMs, 'a request is not answered', assertKept(opened, started, pid))
 }
 
-const countOf = (lines: string[]) => lines.filter((line) => line.includes('let clocks run out')).length
+const countOf = (lines: string[]) => lines.filter((line) => line.includes('fire clocks')).length
 
 const onLinux = {
   skip: process.platform !== 'linux' && 'the limit of a running process can be set on Linux only',
