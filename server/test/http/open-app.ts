@@ -2,7 +2,7 @@
 // it.
 
 import type { TestContext } from 'node:test'
-import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
+import { newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
 import { buildParts } from '../../src/build-parts.ts'
 import { createFirstKey } from '../../src/domain/api-key.ts'
 import { steadyInstant } from '../../src/domain/instants.ts'
@@ -20,7 +20,7 @@ export type AllDeps = AppDeps & HttpGatewayDeps
 export type OpenApp = { app: App; adminKey: string; told: ServiceEvent[]; deps: AllDeps }
 
 export async function openApp(t: TestContext, replaced: Partial<AllDeps> = {}): Promise<OpenApp> {
-  const place = { dataFolder: temporaryFolder(t), databaseUrl: undefined }
+  const place = { dataFolder: newTemporaryFolder(), databaseUrl: undefined }
   const { store } = await openStore(place, (error) => {
     throw error
   })
@@ -55,5 +55,6 @@ export async function openApp(t: TestContext, replaced: Partial<AllDeps> = {}): 
     await app.close()
     await store.close()
   })
+  removeAfter(t, place.dataFolder)
   return { app, adminKey: secret.text, told, deps }
 }
