@@ -18,7 +18,12 @@ test('an empty fleet says the next step', async (t) => {
   const { page } = await openConsole(t)
   await page.getByText('No devices yet').waitFor()
   await page.getByText('No runs yet').waitFor()
-  await page.getByRole('link', { name: 'Add a device' }).waitFor()
+  const steps = page.locator('.first-steps').getByRole('listitem')
+  assert.deepEqual(
+    (await steps.allTextContents()).map((step) => step.split(/[:,]| on /)[0]),
+    ['Create a job', 'Add a device', 'Trigger the job'],
+  )
+  assert.equal(await page.getByRole('link', { name: 'Trigger a job' }).count(), 0)
 })
 
 test('what devices do shows without a reload: figures, runs in words, the map', async (t) => {

@@ -36,7 +36,7 @@ test('a failed run is retried: the tabs count while it goes, and both runs are l
   await end(run, 1, 'FAILED', { statusDetails: { reason: 'disk full' } })
   await end(run, 2, 'REJECTED')
   await page.getByText('1 failed, 1 rejected, 1 succeeded').waitFor()
-  await page.getByText('disk full').waitFor()
+  await page.getByRole('table').getByText('disk full').waitFor()
   await page
     .getByRole('img', { name: /1 succeeded, 2 unsuccessful, 0 running/ })
     .locator('canvas')
@@ -55,6 +55,18 @@ test('a failed run is retried: the tabs count while it goes, and both runs are l
   await page.getByRole('link', { name: `run ${run.runId}`, exact: true }).click()
   await page.getByRole('link', { name: `run ${retry}`, exact: true }).click()
   await page.waitForURL(`${server.http}/runs/${retry}`)
+})
+
+test('failures of a run are grouped by reason, also while they come in', async (t) => {
+  const run = await launch('restart', ['w1', 'w2', 'w3', 'w4'])
+  await end(run, 0, 'FAILED', { statusDetails: { reason: 'disk full' } })
+  await end(run, 1, 'FAILED')
+  const page = await openSignedIn(t, server, `/runs/${run.runId}`)
+  const reasons = page.getByRole('region', { name: 'Failures by reason' }).getByRole('listitem')
+  await reasons.filter({ hasText: 'failed, no reason given × 1' }).waitFor()
+  await end(run, 2, 'FAILED', { statusDetails: { reason: 'disk full' } })
+  await reasons.filter({ hasText: 'disk full × 2' }).waitFor()
+  assert.match((await reasons.first().textContent()) ?? '', /^disk full/)
 })
 
 test('a retry asks, and leaves out what was canceled on purpose unless it is chosen', async (t) => {

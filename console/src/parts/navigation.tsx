@@ -40,6 +40,11 @@ export function Navigation() {
         </button>
       </div>
       <div id="menu" class="menu">
+        <button type="button" class="ghost find" onClick={openPalette}>
+          <Icon name="search" />
+          Search
+          <span class="nav-keys" data-keys="Ctrl K" />
+        </button>
         <nav aria-label="Screens">
           {(['operate', 'set up'] as const).map((group) => (
             <ul key={group}>
@@ -51,11 +56,6 @@ export function Navigation() {
             </ul>
           ))}
         </nav>
-        <button type="button" class="ghost find" onClick={openPalette}>
-          <Icon name="search" />
-          Search
-          <span class="nav-keys" data-keys="Ctrl K" />
-        </button>
         <Foot />
       </div>
     </header>

@@ -24,7 +24,7 @@ export default function FleetScreen({ route }: ScreenProps) {
   return (
     <>
       <PageHeader title={route.title}>
-        {can('TRIGGER') && (
+        {can('TRIGGER') && fleet && fleet.devices.total > 0 && (
           <a class="button primary" href="/trigger">
             Trigger a job
           </a>

@@ -17,6 +17,7 @@ import { search } from '../router.ts'
 import { executionHref, runExecutionColumns } from './executions/execution-columns.tsx'
 import { ExportButtons } from './executions/export.tsx'
 import { useLiveExecutions } from './executions/live-executions.ts'
+import { FailureReasons } from './run/failure-reasons.tsx'
 import { ProgressChart } from './run/progress-chart.tsx'
 import { RunActions, unsuccessfulOf } from './run/run-actions.tsx'
 
@@ -51,6 +52,7 @@ function WholeRun({ run }: { run: Run }) {
         </p>
         <StateBar counts={counts} total={total} />
         <ProgressChart run={run} />
+        <FailureReasons run={run} />
       </section>
       <Tabs label="Executions by state" current={execState ?? ''} tabs={tabsOf(run, execState)} />
       <PagedTable

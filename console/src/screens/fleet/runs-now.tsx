@@ -63,7 +63,7 @@ function NoRuns({ hasAny }: { hasAny: boolean }) {
   const { can } = useScopes()
   return (
     <EmptyState icon="trigger" title={hasAny ? 'No runs in the last hour' : 'No runs yet'}>
-      {can('TRIGGER') && (
+      {can('TRIGGER') && hasAny && (
         <p>
           <a href="/trigger">Trigger a job</a>
         </p>

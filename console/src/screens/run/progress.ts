@@ -1,13 +1,18 @@
-// The progress of a run over time: how many devices were at work and how many had ended, over time. It is read once, page by page,
-// and moves on with the events, so that a long run costs no more to watch than a short one.
+// The progress of a run over time: how many executions were running and how many had ended. It is loaded once, page by
+// page, and updated by events, so that a long run costs no more to watch than a short one.
 
 import { type ExecState, type Execution, isEnd, type JobcastEvent } from '@jobcast/client'
 import { jobcast } from '../../api/client.ts'
 import { parseTime } from '../../parts/time.ts'
 import { changesOf } from '../executions/live-executions.ts'
 
-/** When the last attempt began, and when it ended. */
-export type Span = { startedAt: number | undefined; finishedAt: number | undefined; execState: ExecState }
+/** When the last attempt began, when it ended, and the reason that the device gave. */
+export type Span = {
+  startedAt: number | undefined
+  finishedAt: number | undefined
+  execState: ExecState
+  reason: string | undefined
+}
 export type Spans = Map<number, Span>
 
 export const progressQuery = (runId: number, onRead: (count: number) => void = () => undefined) => ({
@@ -24,9 +29,14 @@ export const progressQuery = (runId: number, onRead: (count: number) => void = (
   staleTime: 60_000,
 })
 
-function spanOf({ startedAt, finishedAt, execState }: Execution): Span {
+function spanOf({ startedAt, finishedAt, execState, statusDetails }: Execution): Span {
   const at = (time: string | null) => (time === null ? undefined : parseTime(time))
-  return { startedAt: at(startedAt), finishedAt: at(finishedAt), execState }
+  return {
+    startedAt: at(startedAt),
+    finishedAt: at(finishedAt),
+    execState,
+    reason: statusDetails.reason,
+  }
 }
 
 /** The same if no event is about one of them. */
@@ -41,6 +51,7 @@ export function moveProgress(spans: Spans, events: JobcastEvent[]): Spans {
       execState: data.execState,
       startedAt: startOf(span, data, at),
       finishedAt: isEnd(data.execState) ? at : undefined,
+      reason: data.statusDetails.reason ?? span.reason,
     })
   }
   return moved
