@@ -152,11 +152,11 @@ async function sendPoison(mqtt: string, token: string, turn: number): Promise<vo
     line.cut()
   } else if (stranger !== undefined) {
     const { hostname, port } = new URL(mqtt)
-    const socket = connect(Number(port), hostname, () => socket.write(stranger))
+    const socket = connect(Number(port), hostname)
     socket.on('error', () => undefined).resume()
-    // Where the server waits for more, it has read all that there is: it is not the stranger who ends it.
-    socket.end()
-    await once(socket, 'close')
+    // Where the server waits for more, it sees the end and closes.
+    socket.end(stranger)
+    await new Promise((resolve) => socket.once('close', resolve))
   } else {
     const wrong = `${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}`
     const refused = await MqttLine.open(mqtt, { deviceId: 'poisoned', token: wrong }).catch((error) => error)

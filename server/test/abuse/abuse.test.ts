@@ -12,7 +12,7 @@ import { measureTriggers, type TriggerRate } from './measure-triggers.ts'
 
 const argument = process.argv.find((text) => text.startsWith('seconds='))
 const isTable = argument !== undefined
-const windowMs = Number(argument?.slice('seconds='.length) ?? 1.5) * 1000
+const windowMs = Number(argument?.slice('seconds='.length) ?? 0.7) * 1000
 /** A busy machine disturbs a window now and then, an abuser every one: the best round counts. */
 const rounds = isTable ? 3 : 5
 const leastKept = 0.6
