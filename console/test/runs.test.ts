@@ -207,3 +207,31 @@ test('a filter of a link that cannot be applied is reported', async (t) => {
   await page.getByLabel('State').waitFor()
   assert.equal(await page.getByRole('alert').count(), 0)
 })
+
+test('selected executions are canceled or retried together, and those of a filter only', async (t) => {
+  const run = await launch('restart', ['k1', 'k2', 'k3', 'k4'])
+  await end(run, 0, 'FAILED')
+  const page = await openSignedIn(t, server, `/executions?runId=${run.runId}`)
+  for (const id of run.ids.slice(0, 3)) await page.getByLabel(`Select ${id}`, { exact: true }).check()
+  await page.getByRole('button', { name: 'Cancel 2' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel 2 executions' }).click()
+  const states = async () => {
+    const replies = await Promise.all(run.ids.map((id) => server.call('GET', `/job/api/executions/${id}`)))
+    return replies.map(({ json }) => json.execState)
+  }
+  await page.getByText('canceled', { exact: true }).filter({ visible: true }).nth(1).waitFor()
+  assert.deepEqual(await states(), ['FAILED', 'CANCELED', 'CANCELED', 'PENDING'])
+
+  for (const id of run.ids.slice(0, 2)) await page.getByLabel(`Select ${id}`, { exact: true }).check()
+  await page.getByRole('button', { name: 'Retry 2' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Retry 2' }).click()
+  await page.waitForURL(/\/runs\/\d+$/)
+  await page.getByText(/a retry of/).waitFor()
+  assert.equal(
+    await page
+      .getByRole('table')
+      .getByRole('link', { name: /^k[12]$/ })
+      .count(),
+    2,
+  )
+})

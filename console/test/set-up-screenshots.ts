@@ -1,4 +1,4 @@
-// Pictures of what is set up: devices, a device, jobs, enrolments, keys, webhooks. Not a test:
+// Pictures of what is set up: devices, a device, jobs, enrollments, keys, webhooks. Not a test:
 // node console/test/set-up-screenshots.ts [folder] [how many devices …]
 
 import { mkdirSync } from 'node:fs'

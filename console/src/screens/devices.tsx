@@ -12,6 +12,7 @@ import { ListScreen } from '../parts/list-screen.tsx'
 import { isEmptyList } from '../parts/paged-table.tsx'
 import { Presence } from '../parts/presence.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
+import { selectColumn } from '../parts/select-column.tsx'
 import { triggerHref } from '../parts/trigger-href.ts'
 import { search, setSearch } from '../router.ts'
 import type { ScreenProps } from '../routes.ts'
@@ -20,6 +21,7 @@ import { FindDevice } from './devices/find-device.tsx'
 import { NewDevice } from './devices/new-device.tsx'
 import './devices.css'
 
+const idOf = ({ deviceId }: Device) => deviceId
 const hrefOf = ({ deviceId }: Device) => `/devices/${encodeURIComponent(deviceId)}`
 
 const columns: Column<Device>[] = [
@@ -80,7 +82,7 @@ export default function DevicesScreen({ route }: ScreenProps) {
   )
   const isEmpty = isEmptyList(devices)
   const shown = useMemo(
-    () => (can('TRIGGER') ? [selectColumn(selected, setSelected), ...columns] : columns),
+    () => (can('TRIGGER') ? [selectColumn(idOf, { selected, onChange: setSelected }), ...columns] : columns),
     [selected, can('TRIGGER')],
   )
   return (
@@ -126,32 +128,6 @@ export default function DevicesScreen({ route }: ScreenProps) {
       {isCreating && <NewDevice onClose={() => setCreating(false)} />}
     </ListScreen>
   )
-}
-
-function selectColumn(
-  selected: ReadonlySet<string>,
-  setSelected: (next: Set<string>) => void,
-): Column<Device> {
-  return {
-    name: 'select',
-    title: <span class="hidden">Select</span>,
-    width: '16px',
-    cell: ({ deviceId }) => (
-      <span class="pick">
-        <input
-          type="checkbox"
-          aria-label={`Select ${deviceId}`}
-          checked={selected.has(deviceId)}
-          onChange={(event) => {
-            const next = new Set(selected)
-            if (event.currentTarget.checked) next.add(deviceId)
-            else next.delete(deviceId)
-            setSelected(next)
-          }}
-        />
-      </span>
-    ),
-  }
 }
 
 /** On what is selected; else on the tag, if that is what the list is filtered by. */

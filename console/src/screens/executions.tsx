@@ -1,21 +1,26 @@
 // All executions, by what the API filters; the filters are in the address, by their names in the API.
 
 import './executions.css'
-import type { ExecState, ListExecutionsQuery, Query } from '@jobcast/client'
+import type { ExecState, Execution, ListExecutionsQuery, Query } from '@jobcast/client'
+import { useMemo, useState } from 'preact/hooks'
 import { EmptyState, NoMatches } from '../parts/empty-state.tsx'
 import { stateOrder, stateStyles } from '../parts/exec-state.ts'
 import { SelectField, TextField } from '../parts/field.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { ListScreen } from '../parts/list-screen.tsx'
+import { selectColumn } from '../parts/select-column.tsx'
 import { search, setSearch } from '../router.ts'
 import type { ScreenProps } from '../routes.ts'
 import { useScopes } from '../scopes.ts'
+import { BulkActions } from './executions/bulk-actions.tsx'
 import { executionColumns, executionHref } from './executions/execution-columns.tsx'
 import { ExportButtons } from './executions/export.tsx'
 import { JobFilter } from './executions/job-filter.tsx'
 import { useLiveExecutions } from './executions/live-executions.ts'
 import { localTime, utcTime } from './executions/local-time.ts'
 import { NameFilter } from './executions/name-filter.tsx'
+
+const idOf = ({ jobExecutionId }: Execution) => jobExecutionId
 
 const states = [
   { value: '', label: 'Any' },
@@ -25,12 +30,28 @@ const states = [
 export default function ExecutionsScreen({ route }: ScreenProps) {
   const query = queryOf(search.value)
   const executions = useLiveExecutions(query)
+  const { can } = useScopes()
+  const [selected, setSelected] = useState<ReadonlySet<number>>(new Set())
+  // Only what is in the list: what a filter hides must not be canceled.
+  const chosen = executions.rows.filter((row) => selected.has(idOf(row)))
+  const columns = useMemo(
+    () =>
+      can('TRIGGER') || can('MANAGE')
+        ? [selectColumn(idOf, { selected, onChange: setSelected }), ...executionColumns]
+        : executionColumns,
+    [selected, can('TRIGGER') || can('MANAGE')],
+  )
   const given = (name: string) => search.value.get(name) ?? ''
   const isFiltered = Object.values(query).some((value) => value !== undefined)
   return (
     <ListScreen
       route={route}
-      actions={executions.rows.length > 0 && <ExportButtons query={query} name="executions" />}
+      actions={
+        <>
+          <BulkActions selected={chosen} onDone={() => setSelected(new Set())} />
+          {executions.rows.length > 0 && <ExportButtons query={query} name="executions" />}
+        </>
+      }
       filters={
         <search class="filters execution-filters" aria-label="Filters">
           <JobFilter value={given('jobName')} onChange={(jobName) => setSearch({ jobName })} />
@@ -64,7 +85,7 @@ export default function ExecutionsScreen({ route }: ScreenProps) {
       }
       notice={<WrongFilters params={search.value} />}
       list={executions}
-      columns={executionColumns}
+      columns={columns}
       hrefOf={executionHref}
       empty={isFiltered ? <NoMatches what="executions" href="/executions" /> : <NoExecutions />}
     />
