@@ -7,8 +7,9 @@ import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { test } from 'node:test'
+import { sourceProgram } from '@jobcast/testkit/program'
 import { cleanEnv, dataFolder } from './run-jobcast.ts'
-import { program, spawnToEnd } from './spawn-jobcast.ts'
+import { spawnToEnd } from './spawn-jobcast.ts'
 
 test('exits with the code of its command after everything has been written', async (t) => {
   const [version, help, wrong, noKey] = await Promise.all([
@@ -27,7 +28,7 @@ test('exits with the code of its command after everything has been written', asy
 test('says in one sentence that Node is too old, if there is no newer one to use', async (t) => {
   const folder = dataFolder(t)
   mkdirSync(join(folder, 'cli', 'bin'), { recursive: true })
-  copyFileSync(program, join(folder, 'cli', 'bin', 'jobcast.js'))
+  copyFileSync(sourceProgram, join(folder, 'cli', 'bin', 'jobcast.js'))
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
   const older = 'data:text/javascript,Object.defineProperty(process.versions, "node", { value: "20.9.0" })'
   const { code, stderr } = await new Promise<{ code: unknown; stderr: string }>((resolve) => {
@@ -48,7 +49,17 @@ test('the server ends when the shell of npm start is killed', async (t) => {
   const shell = spawn(
     'sh',
     // Not the last command, so that the shell does not replace itself with it.
-    ['-c', '"$0" "$@"; true', process.execPath, program, 'serve', '--port', '0', '--data', dataFolder(t)],
+    [
+      '-c',
+      '"$0" "$@"; true',
+      process.execPath,
+      sourceProgram,
+      'serve',
+      '--port',
+      '0',
+      '--data',
+      dataFolder(t),
+    ],
     { env: { ...cleanEnv(), npm_lifecycle_event: 'start' }, stdio: ['ignore', 'pipe', 'ignore'] },
   )
   const [line] = await once(createInterface({ input: shell.stdout }), 'line')

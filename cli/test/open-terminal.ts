@@ -3,10 +3,10 @@
 
 import { PassThrough, Writable } from 'node:stream'
 import type { TestContext } from 'node:test'
+import { program } from '@jobcast/testkit/program'
 import pty from '@lydell/node-pty'
 import { cleanEnv, startRun } from './run-jobcast.ts'
 import { Screen } from './screen.ts'
-import { program } from './spawn-jobcast.ts'
 
 export type Terminal = {
   screen: Screen

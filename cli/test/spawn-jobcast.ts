@@ -5,10 +5,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Readable } from 'node:stream'
 import type { TestContext } from 'node:test'
-import { fileURLToPath } from 'node:url'
+import { program } from '@jobcast/testkit/program'
 import { cleanEnv, type Finished } from './run-jobcast.ts'
-
-export const program = fileURLToPath(new URL('../bin/jobcast.js', import.meta.url))
 
 export type Spawned = {
   pid: number

@@ -8,6 +8,7 @@ import type { TestContext } from 'node:test'
 import { startFleet } from '@jobcast/sim'
 import { compileCache } from '@jobcast/testkit/compile-cache'
 import { openServer } from '@jobcast/testkit/open-server'
+import { program } from '@jobcast/testkit/program'
 import { newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
 import { openApi } from '../../cli/src/dev/local-api.ts'
 import { addSamples } from '../../cli/src/dev/samples.ts'
@@ -111,7 +112,7 @@ function environmentOf(folder: string, { http, mqtt }: Addresses, adminKey: stri
     HOME: folder,
     XDG_CONFIG_HOME: join(folder, '.config'),
     TEST_MQTT: mqtt,
-    TEST_PROGRAM: join(repository, 'cli/bin/jobcast.js'),
+    TEST_PROGRAM: program,
     JOBCAST_URL: http,
     JOBCAST_API_KEY: adminKey,
     // For a page that starts a service of its own: 8080 and ./data are taken.

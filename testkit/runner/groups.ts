@@ -1,5 +1,5 @@
 // Which test files share a process. Loading the service costs a process more than most files do, so files that only
-// call it share one; those that kill programs, measure, or use up a lot of memory have a process of their own.
+// call it share one. A large folder has several, so that they can run at the same time.
 
 import { globSync } from 'node:fs'
 
@@ -8,19 +8,29 @@ export type Group = { name: string; files: string[]; env: Record<string, string>
 /** What compares rates runs after everything else, with the machine to itself. */
 export const isExclusive = ({ name }: Group) => name.startsWith('server/test/abuse')
 
-/** Folders (with their subfolders) and single files whose tests share a process. */
-const shared = [
-  'contract/test',
-  'client/test',
-  'sim/test',
-  'deploy/test',
-  'server/test/config',
-  'server/test/dispatch',
-  'server/test/domain',
-  'server/test/gateway/http',
-  'server/test/gateway/mqtt',
-  'server/test/http',
-]
+/** Folders and single files whose tests share processes, and how many of their files one process takes at most. */
+const shared: Record<string, number> = {
+  'agent/test': 8,
+  'cli/test': 6,
+  'client/test': 5,
+  'console/test': 8,
+  'contract/test': 12,
+  'deploy/test': 12,
+  'server/test/config': 12,
+  'server/test/dispatch': 12,
+  'server/test/domain': 20,
+  'server/test/end-to-end': 4,
+  'server/test/gateway/http': 12,
+  'server/test/gateway/mqtt': 12,
+  'server/test/http': 10,
+  'server/test/limits': 12,
+  'server/test/nodes': 3,
+  'server/test/state': 12,
+  'sim/test': 3,
+  'testkit/test': 12,
+}
+
+const sharedPaths = Object.keys(shared)
 
 const all = '{agent,cli,client,console,contract,deploy,docs,server,sim,testkit}/test/**/*.test.ts'
 
@@ -45,18 +55,15 @@ const postgres = { JOBCAST_TEST_STORE: 'postgres' }
 function groupFiles(files: string[], suffix: string, env: Group['env']): Group[] {
   const byName = new Map<string, string[]>()
   for (const file of files) {
-    const name = shared.find((path) => isBelow(file, path)) ?? file
+    const name = sharedPaths.find((path) => isBelow(file, path)) ?? file
     byName.set(name, [...(byName.get(name) ?? []), file])
   }
   return [...byName].flatMap(([name, inGroup]) => {
-    const parts = chunk(inGroup, mostFiles)
+    const parts = chunk(inGroup, shared[name] ?? 1)
     const part = (index: number) => (parts.length > 1 ? ` ${index + 1}/${parts.length}` : '')
     return parts.map((inPart, index) => ({ name: name + part(index) + suffix, files: inPart, env }))
   })
 }
-
-/** Several processes for a large folder, so that they can run at the same time. */
-const mostFiles = 12
 
 function chunk(files: string[], size: number): string[][] {
   const count = Math.ceil(files.length / size)

@@ -7,8 +7,8 @@ import { findGroups, type Group, isExclusive } from './groups.ts'
 import { type Outcome, runGroup } from './run-group.ts'
 
 const root = join(import.meta.dirname, '../..')
-/** On two cores one of three waits most of the time: for a process to start, for a clock, for the disk. */
-const sharedAtOnce = 3
+/** On two cores two of four wait most of the time: for a process to start, for a clock, for the disk. */
+const sharedAtOnce = 4
 
 async function runAll(groups: Group[], atOnce: number): Promise<Outcome[]> {
   const waiting = [...groups]

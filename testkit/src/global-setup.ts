@@ -1,21 +1,28 @@
 // Before all tests, once: what was compiled for one file is there for the next ones, and for the programs they start.
-// That took 590 s for all of them down to 510 s. And one PostgreSQL that they share.
+// The programs themselves are built, and there is one PostgreSQL that they share.
 
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { buildConsoleIfStale } from '@jobcast/console/build'
+import { buildProgram } from '../../cli/build.ts'
 import { compileCache } from './compile-cache.ts'
 import { type PostgresServer, startPostgres } from './postgres-server.ts'
 
 process.env.NODE_COMPILE_CACHE ??= compileCache
+
+const builtProgram = join(import.meta.dirname, '../../node_modules/.cache', `jobcast-program-${process.pid}`)
 
 let postgres: PostgresServer | undefined
 
 export async function globalSetup(): Promise<void> {
   // One that cannot be built fails the tests of the console, not all.
   await buildConsoleIfStale().catch((error: unknown) => console.error(error))
+  process.env.JOBCAST_TEST_PROGRAM ??= await buildProgram(builtProgram)
   postgres = await startPostgres()
   process.env.JOBCAST_TEST_POSTGRES = postgres.url
 }
 
 export async function globalTeardown(): Promise<void> {
   await postgres?.stop()
+  rmSync(builtProgram, { recursive: true, force: true })
 }

@@ -3,14 +3,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { readAdminKey } from '@jobcast/server'
 import { type Api, buildApi } from './call-api.ts'
 import { compileCache } from './compile-cache.ts'
 import { endWithProcess } from './end-with-process.ts'
+import { program } from './program.ts'
 import { within } from './within.ts'
-
-const program = fileURLToPath(new URL('../../cli/bin/jobcast.js', import.meta.url))
 
 /** A failsafe, far above what a start takes. */
 const startMs = 180_000

@@ -50,7 +50,7 @@ const notBuilt = `Jobcast is running. Its console is not built: run "npm run bui
 The API is described at /docs.
 `
 
-type File = { type: string; content: Buffer; zipped: Buffer; etag: string }
+type File = { type: string; content: Buffer; zipped?: Buffer; etag: string }
 
 export function addConsole(app: App, folder: string): void {
   const files = readFiles(folder)
@@ -84,7 +84,7 @@ function readFiles(folder: string): Map<string, File> {
     if (type === undefined) continue
     const content = readFileSync(join(folder, name))
     const etag = `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`
-    files.set(name.replaceAll('\\', '/'), { type, content, zipped: gzipSync(content), etag })
+    files.set(name.replaceAll('\\', '/'), { type, content, etag })
   }
   return files
 }
@@ -101,5 +101,6 @@ function sendFile(request: FastifyRequest, reply: FastifyReply, file: File, cach
   if (request.headers['if-none-match'] === file.etag) return reply.code(304).send()
   reply.header('content-type', file.type)
   if (!request.headers['accept-encoding']?.includes('gzip')) return reply.send(file.content)
+  file.zipped ??= gzipSync(file.content)
   return reply.header('content-encoding', 'gzip').send(file.zipped)
 }
