@@ -130,7 +130,7 @@ for (const look of looks) {
   const title = `${look.colorScheme}, ${look.viewport.width} pixels`
 
   test(`axe finds nothing on the sign-in (${title})`, async (t) => {
-    const { http } = await openSharedServer({ webhookAllow: ['127.0.0.1'] })
+    const { http } = await openSharedServer()
     const page = await openPage(t, look)
     await page.goto(http)
     await page.getByLabel('API key').waitFor()

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { deviceCalls, newDevice } from '@jobcast/testkit/call-device'
 import type { Page } from 'playwright-core'
 import { test } from './browser-test.ts'
-import { openSharedServer, openSignedIn, typeFirst } from './open-console.ts'
+import { openOwner, openSignedIn, typeFirst } from './open-console.ts'
 
-const server = await openSharedServer()
+const server = await openOwner()
 await server.call('PUT', '/job/api/jobs/restart', { body: {} })
 await server.call('PUT', '/job/api/jobs/update', { body: {} })
 

@@ -5,9 +5,9 @@ import { readFileSync } from 'node:fs'
 import { type DeviceCalls, newDevice } from '@jobcast/testkit/call-device'
 import { openServer } from '@jobcast/testkit/open-server'
 import { test } from './browser-test.ts'
-import { go, openOwnServer, openSharedServer, openSignedIn, waitUntilLive } from './open-console.ts'
+import { go, openOwner, openOwnServer, openSignedIn, waitUntilLive } from './open-console.ts'
 
-const server = await openSharedServer()
+const server = await openOwner()
 await server.call('PUT', '/job/api/jobs/collect', { body: { document: { handler: 'collect', level: 3 } } })
 
 async function launch(name: string): Promise<{ device: DeviceCalls; id: number }> {

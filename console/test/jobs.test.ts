@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { newDevice } from '@jobcast/testkit/call-device'
 import { test } from './browser-test.ts'
-import { openSharedServer, openSignedIn } from './open-console.ts'
+import { openOwner, openSignedIn } from './open-console.ts'
 
-const server = await openSharedServer()
+const server = await openOwner()
 
 test('a job is made, with what is wrong in its document said by line and column', async (t) => {
   const page = await openSignedIn(t, server, '/jobs', { expected: [/404/] })

@@ -67,6 +67,8 @@ export async function borrowPage(t: TestContext, options: PageOptions = {}): Pro
   closesOf(t).push(async () => {
     const found = problems.stop()
     await page.unrouteAll({ behavior: 'ignoreErrors' })
+    // The server of this test may be gone before the next one uses the page.
+    await page.goto('about:blank')
     assert.deepEqual(found, [])
   })
   return page

@@ -1,5 +1,5 @@
-// A page of the built console, signed in, on a real server. The tests of a file share one server; each has an owner of
-// its own there, so that it sees nothing but what it made. Simulated devices if wanted.
+// A page of the built console, signed in, on a real server. The tests of a process share one server; each file or test
+// has an owner of its own there, so that it sees nothing but what it made. Simulated devices if wanted.
 
 import { after, type TestContext } from 'node:test'
 import { type Fleet, type Pattern, registerDevices, startFleet } from '@jobcast/sim'
@@ -23,14 +23,14 @@ after(async () => {
   for (const close of closes) await close()
 })
 
-/** The server of the file, closed after its last test. The first call sets it up. */
-export function openSharedServer(options: ServerOptions = {}): Promise<OpenServer> {
+/** The server of all tests of this process, closed after the last one. */
+export function openSharedServer(): Promise<OpenServer> {
   const context = { after: (close: () => unknown) => closes.push(close) } as unknown as TestContext
-  shared ??= buildConsoleIfStale().then(() => openServer(context, options))
+  shared ??= buildConsoleIfStale().then(() => openServer(context, { webhookAllow: ['127.0.0.1'] }))
   return shared
 }
 
-/** A new owner on the server of the file, with a page that is signed in with the owner's key. */
+/** A new owner on the shared server, with a page that is signed in with the owner's key. */
 export async function openConsole(t: TestContext, options: ConsoleOptions = {}): Promise<OpenConsole> {
   const { path = '/', ...pageOptions } = options
   const server = await openOwner()

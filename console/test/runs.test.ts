@@ -5,9 +5,9 @@ import { readFileSync } from 'node:fs'
 import { type DeviceCalls, newDevice } from '@jobcast/testkit/call-device'
 import type { Page } from 'playwright-core'
 import { test } from './browser-test.ts'
-import { openSharedServer, openSignedIn } from './open-console.ts'
+import { openOwner, openSignedIn } from './open-console.ts'
 
-const server = await openSharedServer()
+const server = await openOwner()
 await server.call('PUT', '/job/api/jobs/restart', { body: {} })
 await server.call('PUT', '/job/api/jobs/update', { body: {} })
 

@@ -5,9 +5,9 @@ import { newDevice } from '@jobcast/testkit/call-device'
 import type { Page } from 'playwright-core'
 import { test } from './browser-test.ts'
 import { openPage } from './open-browser.ts'
-import { openSharedServer, openSignedIn } from './open-console.ts'
+import { openOwner, openSignedIn } from './open-console.ts'
 
-const server = await openSharedServer()
+const server = await openOwner()
 for (const jobName of ['restart', 'reset-network', 'update-firmware']) {
   await server.call('PUT', `/job/api/jobs/${jobName}`, {
     body: { description: `To ${jobName}`, document: { jobName } },

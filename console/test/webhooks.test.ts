@@ -3,9 +3,9 @@ import { after, type TestContext } from 'node:test'
 import { WebhookReceiver } from '@jobcast/testkit/webhook-receiver'
 import type { Page } from 'playwright-core'
 import { test } from './browser-test.ts'
-import { openSharedServer, openSignedIn, typeFirst } from './open-console.ts'
+import { openOwner, openSignedIn, typeFirst } from './open-console.ts'
 
-const server = await openSharedServer({ webhookAllow: ['127.0.0.1'] })
+const server = await openOwner()
 const receiver = await WebhookReceiver.open({ after } as unknown as TestContext)
 
 const rowOf = (page: Page, text: string) =>

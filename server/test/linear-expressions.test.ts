@@ -48,7 +48,7 @@ const beginnings = [
   'run.created,',
   'jc_',
 ]
-const ends = ['', '!', '\0', ' x', ';x=1']
+const ends = ['!', ';x=1']
 
 /** A literal behind an operator, a bracket or `return`; a division is never there. */
 const literal = /(?:[=(,:[?&|!]|return)\s*(\/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\/[dgimsuvy]*)/g

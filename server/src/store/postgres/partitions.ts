@@ -36,7 +36,7 @@ export class Partitions {
   #making: Promise<void> | undefined
   /** Where the first one begins of which it is not noted since when it is in use. */
   #unused = 0
-  #isNoting = false
+  #noting: Promise<void> | undefined
 
   constructor(db: Pick<Database, 'inTransaction'>) {
     this.#db = db
@@ -67,19 +67,24 @@ export class Partitions {
     return this.#making
   }
 
+  /** One at a time; what is asked for meanwhile comes after it. */
   #noteBegin(jobExecutionId: number, at: number): void {
-    if (this.#isNoting) return
-    this.#isNoting = true
-    this.#db
-      .inTransaction(async (transaction) => {
-        await transaction.query(BEGIN, [jobExecutionId, at])
-        const [row] = await transaction.query(UNUSED)
-        this.#unused = FIRST.read(row ?? {}).firstId
-      })
+    const noting = Promise.resolve(this.#noting)
+      .then(() => this.#writeBegin(jobExecutionId, at))
       .catch(() => undefined)
       .finally(() => {
-        this.#isNoting = false
+        if (this.#noting === noting) this.#noting = undefined
       })
+    this.#noting = noting
+  }
+
+  async #writeBegin(jobExecutionId: number, at: number): Promise<void> {
+    if (jobExecutionId < this.#unused) return
+    await this.#db.inTransaction(async (transaction) => {
+      await transaction.query(BEGIN, [jobExecutionId, at])
+      const [row] = await transaction.query(UNUSED)
+      this.#unused = FIRST.read(row ?? {}).firstId
+    })
   }
 }
 
