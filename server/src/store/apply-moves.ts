@@ -30,6 +30,9 @@ export type MoveWrites = {
   transitions: NewTransition[]
   changes: ExecutionChange[]
   runs: RunChange[]
+  /** What may have changed a device's queue, and those of them that wait for a retry now. */
+  moved: Moved[]
+  delayedIds: number[]
 }
 
 export class MoveBatch {
@@ -42,6 +45,7 @@ export class MoveBatch {
   readonly #transitions: NewTransition[] = []
   readonly #changes: ExecutionChange[] = []
   readonly #moves: { moved: Moved; at: number }[] = []
+  readonly #moved: Moved[] = []
 
   constructor(policyOf: PolicyOf) {
     this.#policyOf = policyOf
@@ -70,6 +74,7 @@ export class MoveBatch {
     if (transition) this.#transitions.push(transition)
     this.#changes.push(change)
     this.#moves.push({ moved, at: move.moment.at })
+    if (move.event !== 'progress') this.#moved.push(moved)
     return effects
   }
 
@@ -93,6 +98,7 @@ export class MoveBatch {
   offerAgain(before: LiveExecution, moment: Move['moment']): Moved {
     const { execution, moved } = offerAgain(before, this.#policyOf(before.jobVersion), moment)
     this.#set(execution)
+    this.#moved.push(moved)
     return moved
   }
 
@@ -105,13 +111,16 @@ export class MoveBatch {
   get writes(): MoveWrites {
     const inOrder = (ids: Iterable<number>) =>
       [...ids].sort((one, other) => one - other).map((id) => this.#live.get(id) as LiveExecution)
+    const executions = inOrder(this.#changed)
     return {
-      executions: inOrder(this.#changed),
+      executions,
       withOutput: inOrder(this.#withOutput.difference(this.#changed)),
       pieces: this.#pieces,
       transitions: this.#transitions,
       changes: this.#changes,
       runs: countMoves(this.#moves),
+      moved: this.#moved,
+      delayedIds: executions.filter(({ life }) => life.notBefore !== null).map((each) => each.jobExecutionId),
     }
   }
 

@@ -1,5 +1,6 @@
 // Keys under which calls are made: one key, one run, also when the same call reaches two nodes at once.
 
+import { type EarlierCall, judgeKey } from '../../domain/launch-run.ts'
 import type { Trigger } from '../../domain/ports/triggers.ts'
 import { select } from '../schema/column.ts'
 import { idempotencyKey } from '../schema/tables.ts'
@@ -22,8 +23,6 @@ const FIND = `
     JOIN idempotency_key USING (owner_no, idempotency_key)`
 
 type Keyed = { index: number; ownerNo: number; idempotency: NonNullable<Trigger['idempotency']> }
-type EarlierCall = { kind: 'made-before'; runId: number } | { kind: 'idempotency-key-reused' }
-type KeyRow = ReturnType<typeof KEY.read>
 
 /** For each trigger whose key belongs to an earlier call what that means; the others with a key have taken it. */
 export async function claimKeys(
@@ -54,7 +53,7 @@ export async function claimKeys(
     // One that this group has claimed is not known to the calls before the one that claims it.
     const isOurs = claim !== undefined && claim.run_id === row?.runId
     if (row === undefined || row.createdAt <= validAfter || (isOurs && index <= claim.index)) continue
-    outcomes[index] = earlierCall(row, idempotency.requestHash)
+    outcomes[index] = judgeKey(row, idempotency.requestHash)
   }
   return outcomes
 }
@@ -79,17 +78,12 @@ function claimsOf(keyed: Keyed[], triggers: Trigger[], entries: Entry[]): Map<st
       index,
       owner_no: ownerNo,
       idempotency_key: idempotency.key,
-      run_id: entry.runId,
+      run_id: entry.run.runId,
       request_hash: Buffer.from(idempotency.requestHash).toString('hex'),
       created_at: trigger.launchedAt,
     })
   }
   return claims
-}
-
-function earlierCall({ requestHash, runId }: KeyRow, asked: Uint8Array): EarlierCall {
-  const isSame = Buffer.compare(requestHash, asked) === 0
-  return isSame ? { kind: 'made-before', runId } : { kind: 'idempotency-key-reused' }
 }
 
 function byKey(one: Claim, other: Claim): number {

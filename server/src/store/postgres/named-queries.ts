@@ -1,7 +1,7 @@
 // The statements of plain tables on PostgreSQL: names of parameters become numbers.
 
 import type pg from 'pg'
-import type { Queries, Sql, Values } from '../queries.ts'
+import { placeParameters, type Queries, type Sql, type Values } from '../queries.ts'
 import { numbers, type Row } from './rows.ts'
 
 type Ask = (sql: string, values: readonly unknown[]) => Promise<pg.QueryResult<Row>>
@@ -39,7 +39,7 @@ function statementOf(sql: string): Statement {
   let statement = statements.get(sql)
   if (statement === undefined) {
     const names: string[] = []
-    const text = sql.replace(/(?<!:):([a-zA-Z]\w*)/g, (_, name: string) => {
+    const text = placeParameters(sql, (name) => {
       if (!names.includes(name)) names.push(name)
       return `$${names.indexOf(name) + 1}`
     })
@@ -53,5 +53,5 @@ function statementOf(sql: string): Statement {
 function toParameter(value: unknown): unknown {
   if (!Array.isArray(value)) return value
   if (typeof value[0] === 'number') return numbers(value)
-  return typeof value[0] === 'object' ? JSON.stringify(value) : value
+  return typeof value[0] === 'object' && !(value[0] instanceof Uint8Array) ? JSON.stringify(value) : value
 }

@@ -1,4 +1,4 @@
-// Who is connected, and what was handed to whom.
+// Who is connected.
 
 import { hasSession, judgePresence, type KnownPresence } from '../../domain/judge-presence.ts'
 import type { LeftDevice } from '../../domain/nodes.ts'
@@ -7,15 +7,13 @@ import type { Store } from '../../domain/ports/store.ts'
 import { notNull, select } from '../schema/column.ts'
 import { device } from '../schema/tables.ts'
 import type { Database } from './database.ts'
-import { deviceChanged } from './events.ts'
-import { numbers, type Row } from './rows.ts'
+import type { Row } from './rows.ts'
 import type { Transaction } from './transaction.ts'
 
-const { ownerNo, deviceId, deviceNo, online, presenceSince, lastSeenAt, transport, sessionSince, nodeNo } =
-  device.fields
+const { presenceSince, lastSeenAt, sessionSince } = device.fields
 const PRESENCE = select({
-  ...{ ownerNo, deviceId, deviceNo, nodeNo },
-  ...{ online, since: presenceSince, lastSeenAt, transport, session: sessionSince },
+  ...device.pick('ownerNo', 'deviceId', 'deviceNo', 'nodeNo', 'online', 'lastSeenAt', 'transport'),
+  ...{ since: presenceSince, session: sessionSince },
 })
 const LOCK = `
   SELECT ${PRESENCE}
@@ -44,26 +42,18 @@ const ONLINE = `
 const isLeft = `
   device.device_no = locked.device_no AND online
     AND NOT EXISTS (SELECT FROM node WHERE node.node_no = device.node_no)`
-const OFFLINE = select({ ownerNo, deviceNo, transport })
+const OFFLINE = select(device.pick('ownerNo', 'deviceNo', 'transport'))
 const SET_OFFLINE = `
   UPDATE device SET online = false, presence_since = $2 FROM unnest($1::int[]) AS locked (device_no)
   WHERE ${isLeft} RETURNING ${OFFLINE}`
 // Whoever is online was seen.
-const ADOPTED = select({ ownerNo, deviceId, lastSeenAt: notNull(lastSeenAt) })
+const ADOPTED = select({ ...device.pick('ownerNo', 'deviceId'), lastSeenAt: notNull(lastSeenAt) })
 const ADOPT = `
   UPDATE device SET node_no = $2 FROM unnest($1::int[]) AS locked (device_no)
   WHERE ${isLeft} AND door = 'http' RETURNING ${ADOPTED}`
-const NOTIFIED = `
-  UPDATE execution SET notified_at = $2 FROM unnest($1::bigint[]) AS notified (id)
-  WHERE execution_id = notified.id AND notified_at IS NULL`
-const DELIVERED = `
-  UPDATE execution SET delivered_at = $2::bigint, notified_at = coalesce(notified_at, $2)
-  FROM unnest($1::bigint[]) AS delivered (id)
-  WHERE execution_id = delivered.id AND delivered_at IS NULL`
-
 const offlineAtOnce = 1000
 
-type PresenceSteps = Pick<Store, 'recordPresence' | 'setAllOffline' | 'recordDeliveries'>
+type PresenceSteps = Pick<Store, 'recordPresence' | 'setAllOffline'>
 
 /** `adopted`: those that asked by HTTP, if they are kept. */
 type WentOffline = { adopted: LeftDevice[]; more: boolean }
@@ -77,15 +67,6 @@ export function buildPresenceSteps(db: Database, nodeNo: number): PresenceSteps 
     },
     async setAllOffline({ at }) {
       while ((await db.inTransaction((transaction) => setSomeOffline(transaction, at))).more);
-    },
-    async recordDeliveries({ notified, delivered, at }) {
-      if (notified.length + delivered.length === 0) return
-      await db.inTransaction((transaction) =>
-        Promise.all([
-          transaction.query(NOTIFIED, [ascending(notified), at]),
-          transaction.query(DELIVERED, [ascending(delivered), at]),
-        ]),
-      )
     },
   }
 }
@@ -110,7 +91,7 @@ async function setSomeOffline(transaction: Transaction, at: number, keeper?: num
   const adopted = keeper === undefined ? [] : await transaction.query(ADOPT, [deviceNos, keeper])
   for (const row of await transaction.query(SET_OFFLINE, [deviceNos, at])) {
     const { ownerNo, deviceNo, transport } = OFFLINE.read(row)
-    deviceChanged(transaction, 'device.offline', { ownerNo, deviceNo, at, details: { transport } })
+    transaction.named.deviceChanged('device.offline', { ownerNo, deviceNo, at, details: { transport } })
   }
   return { adopted: adopted.map(ADOPTED.read), more: locked.length === offlineAtOnce }
 }
@@ -145,7 +126,7 @@ async function recordPresence(
     set.set(deviceNo, { ...known, device_no: deviceNo, node_no: device.nodeNo, seen: known.lastSeenAt })
     if (!isNews || verdict !== 'holds') continue
     const type = online ? 'device.online' : 'device.offline'
-    deviceChanged(transaction, type, { ownerNo, deviceNo, at, details: { transport } })
+    transaction.named.deviceChanged(type, { ownerNo, deviceNo, at, details: { transport } })
   }
   if (set.size > 0) await transaction.query(SET, [JSON.stringify([...set.values()])])
 }
@@ -155,8 +136,4 @@ type PresenceRow = ReturnType<typeof PRESENCE.read>
 function toDevice(row: PresenceRow): Pick<PresenceRow, 'deviceNo' | 'nodeNo'> & { known: KnownPresence } {
   const { deviceNo, nodeNo, online, since, lastSeenAt, transport, session } = row
   return { deviceNo, nodeNo, known: { online, since, lastSeenAt, transport, session } }
-}
-
-function ascending(ids: number[]): string {
-  return numbers([...new Set(ids)].sort((a, b) => a - b))
 }

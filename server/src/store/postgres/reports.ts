@@ -6,29 +6,27 @@ import type { LiveExecution } from '../../domain/execution-move.ts'
 import type { DeviceKey } from '../../domain/ports/devices.ts'
 import type { Store } from '../../domain/ports/store.ts'
 import { applyReports } from '../apply-reports.ts'
+import { inBatch, type Moves } from '../moves.ts'
 import type { Database } from './database.ts'
 import { InOrder } from './in-order.ts'
-import { Moves } from './moves.ts'
-import type { Policies } from './policies.ts'
 import { deviceKeyText, findCandidates } from './start-candidates.ts'
 import type { Transaction } from './transaction.ts'
 
-export function buildReportSteps(db: Database, policies: Policies): Pick<Store, 'recordReports'> {
+export function buildReportSteps(db: Database): Pick<Store, 'recordReports'> {
   const inOrder = new InOrder()
   return {
     async recordReports(reports) {
       if (reports.length === 0) return []
       return inOrder.take((releaseTurn) =>
-        db.inGroupTransaction(async (transaction) => {
-          const moves = new Moves(transaction, policies)
-          const group = new ReportGroup(transaction, moves, reports)
-          const loaded = await group.lock()
-          // Whatever is sent later about these executions waits for their locks.
-          releaseTurn()
-          const outcomes = applyReports(moves.batch, loaded, reports.map(group.check))
-          moves.write()
-          return outcomes
-        }),
+        db.inGroupTransaction((transaction) =>
+          inBatch(transaction.named, async (moves) => {
+            const group = new ReportGroup(transaction, moves, reports)
+            const loaded = await group.lock()
+            // Whatever is sent later about these executions waits for their locks.
+            releaseTurn()
+            return applyReports(moves.batch, loaded, reports.map(group.check))
+          }),
+        ),
       )
     },
   }
@@ -70,7 +68,7 @@ class ReportGroup {
     )
     // All locks in one order: candidates have to be known first.
     const candidates = asking.length > 0 ? await looking : []
-    const [locked] = await Promise.all([this.#moves.lockById([...ids, ...candidates]), looking])
+    const [locked] = await Promise.all([this.#moves.loadById([...ids, ...candidates]), looking])
     return asking.length > 0 ? this.#lockMore(asking, locked, new Set(candidates)) : locked
   }
 
@@ -93,7 +91,7 @@ class ReportGroup {
     if (short.length === 0) return locked
     const fresh = (await this.#findCandidates(short)).filter((id) => !seen.has(id))
     if (fresh.length === 0) return locked
-    const more = await this.#moves.lockById(fresh)
+    const more = await this.#moves.loadById(fresh)
     return this.#lockMore(asking, [...locked, ...more], new Set([...seen, ...fresh]))
   }
 }

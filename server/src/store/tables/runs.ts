@@ -12,10 +12,29 @@ const { jobName } = job.fields
 /** How many executions of a run are in each state. */
 export const countFields: Record<ExecState, Field<number>> = pickCounts(run.fields)
 
+/** Of a run that is created; all of it is PENDING. */
+export const newRunFields = {
+  ...run.pick(
+    'runId',
+    'ownerNo',
+    'jobNo',
+    'jobVersion',
+    'launchedAt',
+    'firstExecutionId',
+    'total',
+    'PENDING',
+  ),
+  ...run.pick('expireAt', 'deadlineAt', 'keyId', 'retryOf'),
+}
+
 const RUN = select({ runId, jobName, jobVersion, launchedAt, total, retryOf, ...countFields })
-const OF_JOB = 'run.job_no = (SELECT job_no FROM job WHERE owner_no = :ownerNo AND job_name = :jobName)'
+export const OF_JOB =
+  'run.job_no = (SELECT job_no FROM job WHERE owner_no = :ownerNo AND job_name = :jobName)'
 // The conditions by which the index of unfinished runs is found.
-export const unfinishedOn = { sqlite: 'pending + in_progress + canceling > 0', postgres: 'NOT ended' }
+export const unfinishedOn = {
+  sqlite: 'run.pending + run.in_progress + run.canceling > 0',
+  postgres: 'NOT run.ended',
+}
 const GET = of('run.owner_no = :ownerNo AND run_id = :runId')
 const listOf = (filter: string, isUnfinished?: boolean) =>
   of(
