@@ -79,15 +79,8 @@ function toLive(row: Row): LiveExecution {
 // All that a move may change is read and written: on PostgreSQL a row is locked from the one to the other.
 const written = {
   ...execution.pick('execState', 'attempt', 'versionNumber', 'startedAt', 'finishedAt', 'notBefore', 'dueAt'),
-  ...execution.pick(
-    'updatedAt',
-    'notifiedAt',
-    'deliveredAt',
-    'statusDetails',
-    'clientToken',
-    'cancelVersion',
-  ),
-  ...execution.pick('outputBytes', 'outputCut', 'result'),
+  ...execution.pick('updatedAt', 'notifiedAt', 'deliveredAt', 'statusDetails', 'clientToken'),
+  ...execution.pick('cancelVersion', 'outputBytes', 'outputCut', 'result'),
 }
 /** On SQLite for one execution, on PostgreSQL for the list `:rows`; as toWritten gives them. */
 export const UPDATE_EXECUTION = inBoth(({ is, records }) => {

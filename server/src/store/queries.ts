@@ -6,7 +6,7 @@
 
 import type { DeviceEventType } from '@jobcast/contract'
 import type { LiveExecution } from '../domain/execution-move.ts'
-import type { MoveWrites } from './apply-moves.ts'
+import type { MoveWrites } from '../domain/move-batch.ts'
 import type { Policies } from './policies.ts'
 import type { AnyFields, Column, ColumnKind, Dialect, Field, Selection } from './schema/column.ts'
 
@@ -102,12 +102,15 @@ const spellings: readonly Spelling[] = [
     by: () => '',
     isIn: (column, list, type) => `${column} = ANY (CAST(:${list} AS ${type}[]))`,
     wanted: (list) => `unnest(CAST(:${list} AS bigint[])) AS wanted (id)`,
-    records(list, fields) {
-      const columns = Object.entries(fields).map(([field, { kind }]) => `"${field}" ${typesOnPostgres[kind]}`)
-      return `json_to_recordset(CAST(:${list} AS json)) AS record (${columns.join(', ')})`
-    },
+    records: recordSet,
   },
 ]
+
+/** `records` for statements of PostgreSQL alone. */
+export function recordSet(list: string, fields: Readonly<Record<string, Column>>): string {
+  const columns = Object.entries(fields).map(([field, { kind }]) => `"${field}" ${typesOnPostgres[kind]}`)
+  return `json_to_recordset(CAST(:${list} AS json)) AS record (${columns.join(', ')})`
+}
 
 /** A statement that differs between the dialects. */
 export function inBoth(build: (spelling: Spelling) => string): Sql {

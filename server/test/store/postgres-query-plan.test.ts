@@ -72,7 +72,7 @@ const indexOf: [string, RegExp, RegExp][] = [
   ['output from an offset on', /start >= coalesce/, /using output_pkey/],
   ['events from a place on', /event_id > \$2 ORDER BY event_id LIMIT/, /using event_pkey/],
   ['what is pending of a webhook', /event_id > \$2 AND state = 'PENDING'/, /using webhook_delivery_pending/],
-  ['runs that have not ended', /NOT run\.ended/, /using run_(unfinished|pkey|expiring|deadline)/],
+  ['runs that have not ended', /AND NOT run\.ended/, /using run_(unfinished|pkey|expiring|deadline)/],
   ['old idempotency keys', /created_at <= \$1/, /using idempotency_key_by_age/],
 ]
 

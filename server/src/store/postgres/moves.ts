@@ -1,11 +1,11 @@
-// Writes what moves made of executions (see ../apply-moves.ts): all of it is sent, and the commit waits for it.
+// Writes what moves made of executions (see domain/move-batch.ts): all of it is sent, and the commit waits for it.
 
 import { execStates } from '@jobcast/contract/words'
 import { isTerminal } from '../../domain/execution.ts'
 import type { LiveExecution } from '../../domain/execution-move.ts'
-import type { MoveWrites } from '../apply-moves.ts'
+import type { MoveWrites } from '../../domain/move-batch.ts'
 import { toWritten, UPDATE_EXECUTION } from '../live-executions.ts'
-import { inBoth, insertInto } from '../queries.ts'
+import { insertInto, recordSet } from '../queries.ts'
 import { number } from '../schema/column.ts'
 import { countColumn } from '../schema/count-column.ts'
 import { run, transition } from '../schema/tables.ts'
@@ -21,12 +21,10 @@ const added = execStates.map((state) => [countColumn(state), `run.${countColumn(
 const unfinished = execStates.filter((state) => !isTerminal(state)).map(countColumn)
 const left = added.filter(([column = '']) => unfinished.includes(column)).map(([, sum]) => sum)
 const IS_ENDED = `(${left.join(' + ')} = 0)`
-const COUNT = inBoth(
-  ({ records }) => `
+const COUNT = `
   UPDATE run SET ${added.map(([column, sum]) => `${column} = ${sum}`).join(', ')},
     ended = ${IS_ENDED}, ended_at = CASE WHEN ${IS_ENDED} THEN record."endsAt" END
-  FROM ${records('runs', { ...run.pick('runId'), endsAt: number(), ...countFields })} WHERE run.run_id = record."runId"`,
-)
+  FROM ${recordSet('runs', { ...run.pick('runId'), endsAt: number(), ...countFields })} WHERE run.run_id = record."runId"`
 
 export function sendMoves(transaction: Transaction, writes: MoveWrites): void {
   const { executions, withOutput, pieces, transitions, changes, runs } = writes

@@ -1,8 +1,8 @@
 // The steps over plain tables on PostgreSQL, and what they need here that they do not on SQLite.
 
+import { RunCursors } from '../../domain/apply-clocks.ts'
 import type { DevicePut } from '../../domain/ports/devices.ts'
 import type { Store } from '../../domain/ports/store.ts'
-import { RunCursors } from '../apply-clocks.ts'
 import { findApiKeys } from '../tables/api-keys.ts'
 import { clockWrites } from '../tables/clocks.ts'
 import { putDevices } from '../tables/device-puts.ts'

@@ -6,7 +6,7 @@ import type pg from 'pg'
 import type { ExecutionChange } from '../../domain/execution-move.ts'
 import { LIVE } from '../live-executions.ts'
 import type { Policies } from '../policies.ts'
-import { type DeviceChange, insertInto, type Sql, type Values, type Writes } from '../queries.ts'
+import { type DeviceChange, insertInto, recordSet, type Sql, type Values, type Writes } from '../queries.ts'
 import { event } from '../schema/tables.ts'
 import { prepared } from './connect.ts'
 import { failureOf } from './failures.ts'
@@ -20,9 +20,8 @@ const LOCK_EVENTS = `
 // Who has brought a run to its end in this transaction knows it only here, behind all that it has sent.
 const INSERT_FINISHED = `
   INSERT INTO event (owner_no, at, type, run_id)
-  SELECT owner_no, touched.at, 'run.finished', run_id
-  FROM json_to_recordset(CAST(:runs AS json)) AS touched ("runId" bigint, at bigint)
-    JOIN run ON run_id = touched."runId" WHERE ended`
+  SELECT owner_no, record.at, 'run.finished', run_id
+  FROM ${recordSet('runs', event.pick('runId', 'at'))} JOIN run ON run_id = record."runId" WHERE ended`
 const { eventId, ...given } = event.fields
 const INSERT_EVENTS = insertInto(given)
 

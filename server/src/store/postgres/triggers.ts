@@ -43,7 +43,7 @@ export function buildTriggerSteps(
     const isLate = names.renamedExecutionId >= early.jobExecutionId
     const firstIds = isLate ? await takeIds() : early
     const entries = launchGroup(triggers, names, firstIds)
-    const recorded = await claimKeys(transaction, triggers, entries)
+    const recorded = await claimKeys(transaction.named, triggers, entries)
     passOn()
     const launches = entries.filter((entry, index): entry is Launch => {
       return 'devices' in entry && recorded[index] === undefined

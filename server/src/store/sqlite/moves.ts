@@ -1,9 +1,9 @@
-// Writes what moves made of executions (see ../apply-moves.ts). Runs in the writer, inside a transaction.
+// Writes what moves made of executions (see domain/move-batch.ts). Runs in the writer, inside a transaction.
 
 import type { DatabaseSync } from 'node:sqlite'
 import { execStates } from '@jobcast/contract/words'
+import type { MoveWrites } from '../../domain/move-batch.ts'
 import type { RunChange } from '../../domain/run-counts.ts'
-import type { MoveWrites } from '../apply-moves.ts'
 import { toWritten, UPDATE_EXECUTION } from '../live-executions.ts'
 import { insertInto } from '../queries.ts'
 import { countColumn } from '../schema/count-column.ts'

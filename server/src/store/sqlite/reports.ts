@@ -1,8 +1,8 @@
-// Loads what a group of reports may be about (see ../apply-reports.ts). A group is one transaction.
+// Loads what a group of reports may be about (see domain/apply-reports.ts). A group is one transaction.
 
+import { applyReports, type CheckedReport } from '../../domain/apply-reports.ts'
 import type { ReportOutcome } from '../../domain/device-report.ts'
 import type { LiveExecution } from '../../domain/execution-move.ts'
-import { applyReports, type CheckedReport } from '../apply-reports.ts'
 import { LIVE, liveJoins } from '../live-executions.ts'
 import { inBatch } from '../moves.ts'
 import type { SqliteWrites } from './writes.ts'

@@ -1,9 +1,9 @@
-// Loads what a clock has run out for, a batch at a time (see ../apply-clocks.ts). Several nodes on PostgreSQL share the
+// Loads what a clock has run out for, a batch at a time (see domain/apply-clocks.ts). Several nodes on PostgreSQL share the
 // work: what one has locked, another passes over.
 
+import { applyClocks, type RunCursors, runClocks } from '../../domain/apply-clocks.ts'
 import type { Moment, RunClock } from '../../domain/execution.ts'
-import { applyClocks, type RunCursors, runClocks } from '../apply-clocks.ts'
-import { batchSize } from '../apply-moves.ts'
+import { batchSize } from '../../domain/move-batch.ts'
 import { LIVE, liveJoins, RUN_RANGE } from '../live-executions.ts'
 import { inBatch, type Moves } from '../moves.ts'
 import { inBoth, type Queries, type Sql } from '../queries.ts'

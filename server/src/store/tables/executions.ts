@@ -15,26 +15,13 @@ const deviceName = computed(
     device.device_name)`,
   text(),
 )
-const { jobExecutionId, runId, execState, attempt, versionNumber, outputBytes, outputCut } = execution.fields
-const { startedAt, finishedAt, notifiedAt, deliveredAt, notBefore, statusDetails, result } = execution.fields
-const { jobVersion, launchedAt, firstExecutionId } = run.fields
-const { jobName } = job.fields
-const { deviceId } = device.fields
 
 /** Every reader of executions selects these, whichever way it finds its rows. */
 export const EXECUTION = select({
-  ...{ jobExecutionId, jobName, deviceId, deviceName, execState, launchedAt, runId, attempt, versionNumber },
-  ...{
-    startedAt,
-    finishedAt,
-    notifiedAt,
-    deliveredAt,
-    notBefore,
-    statusDetails,
-    result,
-    outputBytes,
-    outputCut,
-  },
+  ...execution.pick('jobExecutionId', 'execState', 'runId', 'attempt', 'versionNumber', 'startedAt'),
+  ...execution.pick('finishedAt', 'notifiedAt', 'deliveredAt', 'notBefore', 'statusDetails', 'result'),
+  ...execution.pick('outputBytes', 'outputCut'),
+  ...{ ...job.pick('jobName'), ...run.pick('launchedAt'), ...device.pick('deviceId'), deviceName },
 })
 const GET = inBoth(
   ({ join }) => `
@@ -42,7 +29,10 @@ const GET = inBoth(
     ${join} job ON job.job_no = run.job_no ${join} device ON device.device_no = execution.device_no
   WHERE execution.execution_id = :jobExecutionId AND execution.owner_no = :ownerNo`,
 )
-const LAUNCHED = select({ jobName, launchedAt, firstExecutionId, jobVersion, deviceId, deviceName })
+const LAUNCHED = select({
+  ...run.pick('launchedAt', 'firstExecutionId', 'jobVersion'),
+  ...{ ...job.pick('jobName'), ...device.pick('deviceId'), deviceName },
+})
 const AS_LAUNCHED = inBoth(
   ({ join }) => `
   SELECT ${LAUNCHED} FROM run ${join} job ON job.job_no = run.job_no

@@ -1,7 +1,7 @@
 // The one engine that moves executions, for both stores. A store loads executions (PostgreSQL locks them, in the order of
 // their ids), this applies moves to them as domain/execution-move.ts says, and the store writes what came of it.
 
-import type { Policy } from '../domain/execution.ts'
+import type { Policy } from './execution.ts'
 import {
   applyMove,
   type ExecutionChange,
@@ -10,10 +10,10 @@ import {
   type MoveEffects,
   type NewTransition,
   offerAgain,
-} from '../domain/execution-move.ts'
-import type { OutputPiece } from '../domain/keep-output.ts'
-import type { ExecutionMove, Moved, MoveOutcome } from '../domain/ports/executions.ts'
-import { countMoves, type RunChange } from '../domain/run-counts.ts'
+} from './execution-move.ts'
+import type { OutputPiece } from './keep-output.ts'
+import type { ExecutionMove, Moved, MoveOutcome } from './ports/executions.ts'
+import { countMoves, type RunChange } from './run-counts.ts'
 
 /** How many executions one step loads. SQLite's writer takes about 20 ms for them; others get between two batches. */
 export const batchSize = 1000
