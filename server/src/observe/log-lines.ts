@@ -136,6 +136,16 @@ function logLine(log: Logger, event: ServiceEvent): void {
       log.debug({ webhookName, ownerNo, eventId, status, error, ms }, 'webhook attempted')
       return
     }
+    case 'webhook-failing': {
+      const { webhookName, ownerNo, status, error } = event
+      log.warn({ webhookName, ownerNo, status, error }, 'webhook is failing; its events are retried')
+      return
+    }
+    case 'webhook-recovered': {
+      const { webhookName, ownerNo } = event
+      log.info({ webhookName, ownerNo }, 'webhook works again')
+      return
+    }
     case 'webhook-paused': {
       const { webhookName, ownerNo, because } = event
       log.warn({ webhookName, ownerNo, because }, 'webhook paused; its owner can resume it')
