@@ -1,12 +1,12 @@
 // The store on one SQLite file: memory answers what a trigger asks, one thread writes, one thread reads.
 
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Store } from '../../domain/ports/store.ts'
+import { prepareDataFolder } from '../data-folder.ts'
 import { readMigrations } from '../migrate.ts'
 import type { Bound } from '../tables/step.ts'
 import { type Catalogue, loadCatalogue } from './catalogue.ts'
-import { migrateDatabase, openDatabase } from './database.ts'
+import { migrateDatabase, openDatabaseIn } from './database.ts'
 import { DatabaseThread, type ReaderThread, type WriterThread } from './database-thread.ts'
 import { buildDeviceSteps, followMoves } from './device-steps.ts'
 import { lockData } from './lock-data.ts'
@@ -26,11 +26,11 @@ export type SqliteStoreOptions = {
 }
 
 export function openSqliteStore({ folder, onLost }: SqliteStoreOptions): Store {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  prepareDataFolder(folder)
   const lock = lockData(folder)
   try {
+    const { catalogue, lastIds } = loadMemory(folder)
     const path = join(folder, 'jobcast.db')
-    const { catalogue, lastIds } = loadMemory(path)
     const writer = new DatabaseThread<Writes>('writer', path, onLost)
     const reader = new DatabaseThread<Reads>('reader', path, onLost)
     return buildSqliteStore({ catalogue, lastIds, writer, reader, onClosed: lock.release })
@@ -40,8 +40,8 @@ export function openSqliteStore({ folder, onLost }: SqliteStoreOptions): Store {
   }
 }
 
-function loadMemory(path: string): { catalogue: Catalogue; lastIds: LastIds } {
-  const db = openDatabase(path)
+function loadMemory(folder: string): { catalogue: Catalogue; lastIds: LastIds } {
+  const db = openDatabaseIn(folder)
   try {
     migrateDatabase(db, sqliteMigrations())
     return { catalogue: loadCatalogue(db), lastIds: readLastIds(db) }
