@@ -23,7 +23,7 @@ export type Keep = (jobName: string, deviceIds: string[]) => Promise<unknown>
 
 export async function serveTriggers(keep?: Keep): Promise<void> {
   const metrics = buildMetrics()
-  const log = openLog({ level: 'info', json: true })
+  const log = openLog({ level: 'info', json: true, requestLevel: 'info' })
   const tell: Tell = (event) => {
     metrics.tell(event)
     log.tell(event)

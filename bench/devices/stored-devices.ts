@@ -4,9 +4,8 @@ import { join } from 'node:path'
 import { newSecretText } from '@jobcast/server'
 import { hashSecret } from '../../server/src/domain/secret-text.ts'
 import { inTransaction, openDatabase } from '../../server/src/store/sqlite/database.ts'
-import { prepareDevicePuts } from '../../server/src/store/sqlite/devices.ts'
-import { prepareEventLog } from '../../server/src/store/sqlite/events.ts'
-import { openNamedQueries } from '../../server/src/store/sqlite/named-queries.ts'
+import { openWrites } from '../../server/src/store/sqlite/writes.ts'
+import { putDevices } from '../../server/src/store/tables/device-puts.ts'
 import { setDeviceToken } from '../../server/src/store/tables/devices.ts'
 import { jobName } from '../fleet.ts'
 import { startJobcast } from '../jobcast.ts'
@@ -35,16 +34,14 @@ export async function buildStoredDevices(count: number): Promise<StoredDevices> 
 /** With the store's own statements: through the API, where each new token is a commit, it would take minutes. */
 async function writeDevices(path: string, count: number): Promise<Credential[]> {
   const db = openDatabase(path)
-  const log = prepareEventLog(db, () => undefined)
-  const { putDevices } = prepareDevicePuts(db, log)
-  const queries = openNamedQueries(db, log)
+  const queries = openWrites(db)
   const at = Date.now()
   const devices: Credential[] = []
   await inTransaction(db, async () => {
     for (let index = 0; index < count; index++) {
       const deviceId = deviceIdOf(index)
       const { id: tokenId, text: token } = newSecretText('jd')
-      putDevices([{ ownerNo, deviceId, deviceName: `Device ${index + 1}`, tags: [], at }])
+      await putDevices(queries, [{ ownerNo, deviceId, deviceName: `Device ${index + 1}`, tags: [], at }])
       const set = { ownerNo, deviceId, token: { tokenId, tokenHash: hashSecret(token), at }, at }
       await setDeviceToken(queries, set)
       devices.push({ deviceId, token })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
+import { ctrlC, openPseudoTerminal } from './open-terminal.ts'
 import { dataFolder } from './run-jobcast.ts'
 import { spawnJobcast } from './spawn-jobcast.ts'
 
@@ -34,6 +35,18 @@ test('dev prints a working command also on a data folder created by serve', { sk
   const dev = spawnJobcast(t, ['dev', '--port', '0', '--data', data])
   const [, trigger = ''] = await dev.until(triggerLine)
   assert.match(await paste(trigger), /^HTTP\/1\.1 201 Created/)
+})
+
+test('at a terminal dev logs only the requests that fail', async (t) => {
+  const terminal = openPseudoTerminal(t, ['dev', '--port', '0', '--no-sim', '--data', dataFolder(t)])
+  await terminal.until(/Ctrl-C to stop/)
+  const [, http] = /API +(http:\S+)\/docs/.exec(terminal.screen.raw) ?? []
+  assert.equal((await fetch(`${http}/livez`)).status, 200)
+  assert.equal((await fetch(`${http}/job/api/jobs`)).status, 403)
+  await terminal.until(/request any|request GET \S+: 403/)
+  assert.doesNotMatch(terminal.screen.raw, /: 200/)
+  terminal.press(ctrlC)
+  assert.equal(await terminal.ended, 0)
 })
 
 async function paste(line: string): Promise<string> {

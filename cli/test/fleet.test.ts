@@ -59,6 +59,23 @@ test('applies the example of the documentation, and changes nothing the second t
   assert.deepEqual(JSON.parse(diff.stdout), { create: 0, update: 0, delete: 0, unchanged: 6, changes: [] })
 })
 
+test('diff with a key that may only read compares webhook URLs by host, and says so', async (t) => {
+  const { run, write, access } = await openFleet(t)
+  const file = write('fleet.yaml', 'webhooks:\n  ops:\n    url: https://example.com/hook?token=1\n')
+  const other = write('other.yaml', 'webhooks:\n  ops:\n    url: https://example.org/hook\n')
+  assert.equal((await run(['apply', '-f', file])).code, 0)
+  const created = await run(['keys', 'new', 'reader', '--scope', 'READ', '--json'])
+  const { apiKey } = JSON.parse(created.stdout)
+  const asReader = (path: string) => runJobcast(['diff', '-f', path], { ...access, JOBCAST_API_KEY: apiKey })
+  const same = await asReader(file)
+  assert.equal(same.code, 0, same.stdout)
+  assert.match(same.stderr, /^Webhook URLs were compared by scheme and host only: .*MANAGE\.$/m)
+  const different = await asReader(other)
+  assert.equal(different.code, 6)
+  assert.match(different.stdout, /url: "https:\/\/example\.com" -> "https:\/\/example\.org\/hook"/)
+  assert.doesNotMatch((await run(['diff', '-f', file])).stderr, /compared/)
+})
+
 test('shows and sends only what differs, field by field', async (t) => {
   const { run, get, put, write } = await openFleet(t)
   await put('jobs/a', {

@@ -118,10 +118,14 @@ test('creates an enrollment from flags, lists and revokes it', async () => {
   const made = JSON.parse(await outputOf('enrollments', 'new', ...flags, '--json'))
   assert.deepEqual([made.maxUses, made.tags, made.deviceIdPrefix], [3, ['a'], 'k-'])
   assert.equal(Date.parse(made.expiresAt) - Date.parse(made.createdAt), 2 * 86_400_000)
-  assert.match(await outputOf('enrollments', 'new'), /^je_\w+\n$/)
+  assert.match(await outputOf('enrollments', 'new', '--any-device'), /^je_\w+\n$/)
+  const unclear = await jobcast('enrollments', 'new')
+  assert.equal(unclear.code, 2)
+  assert.match(unclear.stderr, /--prefix kiosk- limits .* --any-device allows every id/)
+  assert.equal((await jobcast('enrollments', 'new', '--any-device', '--prefix', 'a-')).code, 2)
   await outputOf('enrollments', 'rm', made.enrollmentId, '-y')
   assert.match(await outputOf('enrollments'), new RegExp(`^${made.enrollmentId} +cli +0 of 3 +k- `, 'm'))
-  assert.equal((await jobcast('enrollments', 'new', '--expires-in', 'soon')).code, 2)
+  assert.equal((await jobcast('enrollments', 'new', '--any-device', '--expires-in', 'soon')).code, 2)
 })
 
 test('creates a key with scopes and revokes it; exits with 3 without the required scope', async () => {

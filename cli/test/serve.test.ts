@@ -5,6 +5,7 @@ import { createServer } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { explainStartError } from '../src/serve/server-options.ts'
 import { ctrlC, openPseudoTerminal } from './open-terminal.ts'
 import { dataFolder, runJobcast } from './run-jobcast.ts'
 import { spawnJobcast } from './spawn-jobcast.ts'
@@ -42,18 +43,72 @@ test('at a terminal serve shows the admin key, only once', async (t) => {
   }
 })
 
-test('exits with 2 for settings and files that cannot be used', async (t) => {
-  const file = join(dataFolder(t), 'file')
-  writeFileSync(file, '')
+test('exits with 2 for settings that are not valid', async () => {
   for (const flags of [
     ['--config', '/no/such.yaml'],
     ['--tls-cert', '/no/such.pem', '--tls-key', '/no/such.pem'],
-    ['--data', join(file, 'below-a-file')],
   ]) {
     const { code, stderr } = await runJobcast(['serve', '--port', '0', ...flags])
     assert.equal(code, 2, stderr)
     assert.doesNotMatch(stderr, /at .*\.ts:/)
   }
+})
+
+test('one sentence and exit code 1 if it cannot start where it was told to', async (t) => {
+  const file = join(dataFolder(t), 'file')
+  writeFileSync(file, '')
+  const below = join(file, 'below-a-file')
+  const cases: [string[], RegExp][] = [
+    [
+      ['--data', file],
+      /^The data folder .*file cannot be used: it, or a folder above it, is a file\. .*--data\.$/,
+    ],
+    [['--data', below], /^The data folder .*below-a-file cannot be used: it, or .* is a file\. .*--data\.$/],
+    [
+      ['--host', 'no-such-host.invalid', '--allow-plaintext'],
+      /^the host name no-such-host\.invalid cannot .*--host/,
+    ],
+    [
+      ['--host', '203.0.113.9', '--allow-plaintext'],
+      /^this machine does not have the address 203\.0\.113\.9\. .*--host/,
+    ],
+  ]
+  for (const [flags, sentence] of cases) {
+    const run = await runJobcast([
+      'serve',
+      '--port',
+      '0',
+      '--log-level',
+      'silent',
+      '--data',
+      dataFolder(t),
+      ...flags,
+    ])
+    assert.equal(run.code, 1, run.stderr)
+    const [, said = run.stderr] = /^jobcast: cannot start: (.*)\n$/.exec(run.stderr) ?? []
+    assert.match(said, sentence)
+  }
+})
+
+// Node's recursive mkdir never returns there.
+test('a data folder below /proc is refused', { skip: !existsSync('/proc/self') }, async (t) => {
+  const ended = spawnJobcast(t, ['serve', '--port', '0', '--data', '/proc/jobcast/data'])
+  assert.equal(await ended.ended, 1)
+  assert.match(
+    ended.stderr(),
+    /^jobcast: cannot start: The data folder \/proc\/jobcast\/data cannot be used: .*\n$/,
+  )
+})
+
+// Only users without the rights of root get these from the system.
+test('a port and a disk that refuse are explained', () => {
+  const from = (fields: object) =>
+    explainStartError(Object.assign(new Error('listen EACCES: denied'), fields))
+  assert.match(
+    from({ code: 'EACCES', syscall: 'listen', address: '127.0.0.1', port: 80 }),
+    /^jobcast: cannot start: this user may not listen on port 80\. Choose a port from 1024 up with --port .*\.$/,
+  )
+  assert.match(from({ code: 'ENOSPC' }), /^jobcast: cannot start: the disk is full\. .*\.$/)
 })
 
 test('JOBCAST_ADMIN_KEY is used instead of a new key, and not written to a file', async (t) => {
@@ -90,7 +145,7 @@ test('explains an unreachable database in one sentence', async (t) => {
   assert.equal(code, 1)
   assert.match(
     stderr,
-    /^jobcast: cannot start: storage is not available: connect ECONNREFUSED 127\.0\.0\.1:1\n$/,
+    /^jobcast: cannot start: storage is not available: connect ECONNREFUSED 127\.0\.0\.1:1\. Is PostgreSQL running at the address in DATABASE_URL\?\n$/,
   )
 })
 

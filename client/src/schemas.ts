@@ -175,6 +175,9 @@ export interface CreatedEnrollment {
  */
 export interface CreatedWebhook {
   webhookName: string
+  /**
+   * All of it for keys with the scope `MANAGE`; for others only the scheme and host
+   */
   url: string
   eventTypes: string[]
   jobName: string | null
@@ -219,11 +222,11 @@ export interface DeliveryAttempt {
    */
   status: number | null
   /**
-   * Why the attempt failed; null if it succeeded
+   * Why the attempt failed; null if it succeeded. `could not connect` if the host name does not resolve, has no permitted address, or refuses connections: the log of the service has the reason
    */
   error: string | null
   /**
-   * Duration in milliseconds
+   * Duration in milliseconds; rounded up to whole seconds if there was no connection
    */
   ms: number
 }
@@ -721,7 +724,7 @@ export interface NewEnrollment {
    */
   tags?: string[]
   /**
-   * Required prefix of the deviceId of every device
+   * Required prefix of the deviceId of every device. Without it the token works for any deviceId that has no credential, also of registered devices: set one where you can
    */
   deviceIdPrefix?: string
 }
@@ -842,6 +845,9 @@ export interface TriggeredExecution {
 
 export interface Webhook {
   webhookName: string
+  /**
+   * All of it for keys with the scope `MANAGE`; for others only the scheme and host
+   */
   url: string
   eventTypes: string[]
   jobName: string | null

@@ -3,6 +3,35 @@ import { test } from 'node:test'
 import type { Execution } from '@jobcast/client'
 import { csvHead, csvLine } from '../src/screens/executions/csv.ts'
 
+const cellOf = (deviceName: string) =>
+  csvLine({ deviceName } as unknown as Execution).replace(/^,{4}|,{7}\r\n$/g, '')
+
+const cells: [string, string][] = [
+  ['kiosk-1', 'kiosk-1'],
+  ['a=b', 'a=b'],
+  ['=1+1', `"'=1+1"`],
+  ['+1', `"'+1"`],
+  ['-1', `"'-1"`],
+  ['@SUM(A1)', `"'@SUM(A1)"`],
+  ['\t=1', `"'\t'=1"`],
+  ['\r=1', `"'\r'=1"`],
+  ['＝1', `"'＝1"`],
+  ['  =1', `"  '=1"`],
+  ['x;=1', `"x;'=1"`],
+  ['x; =1', `"x; '=1"`],
+  ['x;"=1', `"x;""'=1"`],
+  ['x\t-1', `"x\t'-1"`],
+  ['x\n@y', `"x\n'@y"`],
+  ['x;y', '"x;y"'],
+]
+for (const [text, cell] of cells) {
+  test(`the text ${JSON.stringify(text)} is no formula, whatever separator a spreadsheet expects`, () => {
+    assert.equal(cellOf(text), cell)
+    // Split as one that expects semicolons would, for whom a quote inside a cell is an ordinary character.
+    for (const part of cellOf(text).split(/[;\r\n\t]/)) assert.doesNotMatch(part, /^[ "]*[=+\-@＝]/)
+  })
+}
+
 test('cells are quoted where they must be, and nothing a device says becomes a formula', () => {
   const execution = {
     jobExecutionId: 7,

@@ -170,6 +170,13 @@ test('devices enroll with a token that is shown once, and the list counts them',
   assert.ok(await dialog.getByRole('button', { name: 'Create enrollment' }).isDisabled())
   await dialog.getByLabel('Uses').fill('2')
   await dialog.getByLabel('Expires after').fill('2 h')
+  // Any device ID is a choice of its own.
+  const create = dialog.getByRole('button', { name: 'Create enrollment' })
+  assert.ok(await create.isDisabled())
+  await dialog.getByLabel(/^Allow any device ID/).check()
+  assert.ok(await create.isEnabled())
+  await dialog.getByLabel(/^Allow any device ID/).uncheck()
+  assert.ok(await create.isDisabled())
   await dialog.getByLabel('Device ID prefix').fill('door-')
   await dialog.getByLabel('Tags').fill('doors,')
   await dialog.getByRole('button', { name: 'Create enrollment' }).click()

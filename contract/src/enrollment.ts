@@ -20,7 +20,11 @@ export const NewEnrollment = Type.Object(
     ),
     tags: Type.Optional(Type.Unsafe<string[]>({ ...Tags, description: 'Tags of every device it creates' })),
     deviceIdPrefix: Type.Optional(
-      Type.String({ ...DeviceIdPrefix, description: 'Required prefix of the deviceId of every device' }),
+      Type.String({
+        ...DeviceIdPrefix,
+        description:
+          'Required prefix of the deviceId of every device. Without it the token works for any deviceId that has no credential, also of registered devices: set one where you can',
+      }),
     ),
   },
   {

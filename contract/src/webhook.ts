@@ -53,7 +53,9 @@ export type PauseReason = (typeof pauseReasons)[number]
 
 const webhookFields = {
   webhookName: Type.String(),
-  url: Type.String(),
+  url: Type.String({
+    description: 'All of it for keys with the scope `MANAGE`; for others only the scheme and host',
+  }),
   eventTypes: Type.Array(Type.String()),
   jobName: orNull(Type.String()),
   deviceId: orNull(Type.String()),
@@ -100,8 +102,13 @@ export const DeliveryAttempt = Type.Object(
   {
     at: Instant,
     status: orNull(Type.Integer(), { description: 'HTTP status; null if there was no response' }),
-    error: orNull(Type.String(), { description: 'Why the attempt failed; null if it succeeded' }),
-    ms: Type.Integer({ description: 'Duration in milliseconds' }),
+    error: orNull(Type.String(), {
+      description:
+        'Why the attempt failed; null if it succeeded. `could not connect` if the host name does not resolve, has no permitted address, or refuses connections: the log of the service has the reason',
+    }),
+    ms: Type.Integer({
+      description: 'Duration in milliseconds; rounded up to whole seconds if there was no connection',
+    }),
   },
   { title: 'DeliveryAttempt' },
 )

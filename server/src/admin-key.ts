@@ -1,18 +1,10 @@
 // The admin key of an empty database, and the file it is stored in.
 
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { createFirstKey, type KeyDeps, needsFirstKey } from './domain/api-key.ts'
 import { newSecretText, readSecretText, type SecretText } from './domain/secret-text.ts'
+import { prepareDataFolder } from './store/data-folder.ts'
 import { StartRefused } from './store/migrate.ts'
 
 function adminKeyFile(dataFolder: string): string {
@@ -54,7 +46,7 @@ function storeAdminKey(dataFolder: string, { id, text }: SecretText): void {
   const path = adminKeyFile(dataFolder)
   const newPath = `${path}.${id}.new`
   try {
-    mkdirSync(dataFolder, { recursive: true, mode: 0o700 })
+    prepareDataFolder(dataFolder)
     const file = openSync(newPath, 'w', 0o600)
     writeSync(file, `${text}\n`)
     fsyncSync(file)
@@ -62,7 +54,7 @@ function storeAdminKey(dataFolder: string, { id, text }: SecretText): void {
     renameSync(newPath, path)
   } catch (error) {
     throw new StartRefused(
-      `Cannot store the first key in ${path}: ${(error as Error).message}. ` +
+      `Cannot store the first key in ${path}: ${(error as Error).message.replace(/\.$/, '')}. ` +
         'Make that folder writable, or set a key of your own as JOBCAST_ADMIN_KEY ("jobcast new-key" prints one).',
     )
   }

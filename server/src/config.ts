@@ -43,6 +43,8 @@ export type Config = Readonly<{
   trustedProxies: readonly string[]
   logLevel: (typeof logLevels)[number]
   jsonLog: boolean
+  /** Level of requests that succeed. */
+  requestLogLevel: 'info' | 'debug'
   /** For the first start on an empty database. */
   adminKey: string | undefined
 }>
@@ -106,6 +108,7 @@ export function loadConfig(flags: GivenSettings & { config?: string }, env = pro
     trustedProxies: readAddresses('trusted-proxies', read, problems),
     logLevel,
     jsonLog: read('json-log') as boolean,
+    requestLogLevel: 'info' as const,
     adminKey,
   }
   if (problems.length > 0) throw new ConfigError([...new Set(problems)])

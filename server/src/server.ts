@@ -89,7 +89,11 @@ async function start(
   takeDown: TakeDown,
 ): Promise<RunningServer> {
   const begun = performance.now()
-  const log = openLog({ level: config.logLevel, json: config.jsonLog })
+  const log = openLog({
+    level: config.logLevel,
+    json: config.jsonLog,
+    requestLevel: config.requestLogLevel,
+  })
   takeDown.add(log.close)
   const metrics = buildMetrics()
   const tell: Tell = (event) => {

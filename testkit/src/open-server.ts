@@ -50,6 +50,7 @@ export async function openServer(t: TestContext, options: ServerOptions = {}): P
     trustedProxies: [],
     logLevel: 'silent',
     jsonLog: true,
+    requestLogLevel: 'info',
     adminKey: undefined,
     ...overrides,
   }

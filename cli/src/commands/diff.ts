@@ -18,6 +18,11 @@ export function diffCommand(): Command {
         explainFleet(out, async () => {
           const plan = await planFleet(client, await readFleet(io, flags), flags)
           out.show(planJson(plan), () => planText(plan, out.paint))
+          if (plan.hasHidden) {
+            out.say(
+              'Webhook URLs were compared by scheme and host only: the key does not have the scope MANAGE.',
+            )
+          }
           if (plan.changes.length === 0) {
             out.say(`No differences: ${plan.unchanged} up to date.`)
             return exitCode.ok

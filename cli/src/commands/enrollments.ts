@@ -6,12 +6,20 @@ import { groupCommand } from '../define/group-command.ts'
 import { listCommand } from '../define/list-command.ts'
 import { ownerCommand, withClient } from '../define/owner-command.ts'
 import { removeCommand } from '../define/remove-command.ts'
+import { UsageError } from '../errors/usage-error.ts'
 import { collect } from '../flags/collect.ts'
 import { durationSeconds } from '../flags/duration.ts'
 import { wholeNumber } from '../flags/whole-number.ts'
 import { localTime } from '../output/local-time.ts'
 
-type NewFlags = { name?: string; maxUses?: number; expiresIn?: number; tag?: string[]; prefix?: string }
+type NewFlags = {
+  name?: string
+  maxUses?: number
+  expiresIn?: number
+  tag?: string[]
+  prefix?: string
+  anyDevice?: true
+}
 
 export function enrollmentsCommand(): Command {
   const ls = listCommand<Enrollment>(
@@ -52,8 +60,10 @@ function newCommand(): Command {
     .option('--expires-in <duration>', 'such as 7d or 12h (default 1d)', durationSeconds)
     .option('--tag <tag>', 'tag of each device that enrolls; can be repeated', collect)
     .option('--prefix <text>', 'prefix that each deviceId must have')
+    .option('--any-device', 'instead of --prefix: allow every deviceId that has no token yet')
     .action(
       withClient(async ({ client, out }, flags: NewFlags) => {
+        refuseUnclear(flags)
         const { name, maxUses, expiresIn: expiresInSeconds, tag: tags, prefix: deviceIdPrefix } = flags
         const content = { name, maxUses, expiresInSeconds, tags, deviceIdPrefix }
         const given = Object.entries(content).filter(([, value]) => value !== undefined)
@@ -64,4 +74,14 @@ function newCommand(): Command {
         out.show(created, () => created.enrollmentToken)
       }),
     )
+}
+
+/** A token for any deviceId can also claim the id of a device that is registered but has not signed in yet. */
+function refuseUnclear({ prefix, anyDevice }: NewFlags): void {
+  if (prefix === undefined && !anyDevice) {
+    throw new UsageError(
+      'say which devices may enroll: --prefix kiosk- limits the token to such ids, --any-device allows every id',
+    )
+  }
+  if (prefix !== undefined && anyDevice) throw new UsageError('use --prefix or --any-device, not both')
 }

@@ -1,10 +1,10 @@
 // jobcast trigger: triggers a job on devices.
 
-import type { TriggeredExecution } from '@jobcast/client'
+import { isJobcastError, type TriggeredExecution } from '@jobcast/client'
 import { type Command, Option } from 'commander'
 import { type OwnerContext, ownerCommand, withClient } from '../define/owner-command.ts'
 import { type ExitCode, exitCode } from '../errors/exit-code.ts'
-import { UsageError } from '../errors/usage-error.ts'
+import { NothingFound, UsageError } from '../errors/usage-error.ts'
 import { type TargetFlags, targetDevices, targetOptions } from '../flags/target-devices.ts'
 import { waitMs } from '../flags/wait-time.ts'
 import { paintState } from '../output/colors.ts'
@@ -51,7 +51,12 @@ async function trigger(context: OwnerContext, jobName: string, flags: TriggerFla
     throw new UsageError(
       `--follow supports up to ${maxFollowed} devices, not ${deviceIds.length}; use --wait, then "jobcast executions output"`,
     )
-  const { runId, executions } = await client.trigger({ jobName, deviceIds }, { idempotencyKey })
+  const { runId, executions } = await client
+    .trigger({ jobName, deviceIds }, { idempotencyKey })
+    .catch((error: unknown) => {
+      if (!isJobcastError(error, 'J-301')) throw error
+      throw new NothingFound(`job ${jobName} not found (J-301). List the jobs: jobcast jobs ls`)
+    })
   out.say(
     `Run ${runId}: ${jobName} on ${executions.length} ${executions.length === 1 ? 'device' : 'devices'}`,
   )

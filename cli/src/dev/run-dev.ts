@@ -23,7 +23,13 @@ export async function runDev(io: Io, options: Record<string, unknown>): Promise<
   // The welcome text comes first, not the log lines of our own set-up calls.
   const quietAtFirst = (config: Config): Config => {
     asked = config.logLevel
-    return { ...config, logLevel: asked === 'info' ? 'warn' : asked }
+    // At a terminal the lines of the devices are what counts; requests that fail are shown there, too.
+    const isForPeople = io.stdout.isTTY && !config.jsonLog
+    return {
+      ...config,
+      logLevel: asked === 'info' ? 'warn' : asked,
+      requestLogLevel: isForPeople ? 'debug' : 'info',
+    }
   }
   return runServer(io, options, quietAtFirst, async (server, config) => {
     const stopDevices = await showWelcome(io.stdout, server, config, options.sim !== false)

@@ -28,6 +28,8 @@ export type Kind = {
   refusal(name: string, content: Fields): string | undefined
   /** The content as the server returns it, with defaults filled in. */
   filled(name: string, content: Fields): Fields
+  /** What of it a key without MANAGE is shown, if not all. */
+  shownToReaders?(fields: Fields): Fields
   list(client: Jobcast): AsyncIterable<object>
   get(client: Jobcast, name: string): Promise<object>
   /** Returns a secret that the server has generated and shows only once. */
@@ -95,6 +97,7 @@ const webhooks: Kind = {
     jobName,
     deviceId,
   }),
+  shownToReaders: ({ url, ...fields }) => ({ ...fields, url: new URL(String(url)).origin }),
   list: (client) => client.webhooks.list(largePages),
   get: (client, name) => client.webhooks.get(name),
   // The service never returns an existing secret, so it cannot be compared: one in a file is used only for a new webhook.

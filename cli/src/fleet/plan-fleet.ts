@@ -17,19 +17,22 @@ export type Change = {
   fields: Record<string, FieldChange>
 }
 
-export type Plan = { changes: Change[]; unchanged: number }
+/** `hasHidden`: the key lacks MANAGE, so that part of a field (the path of a webhook's URL) was not compared. */
+export type Plan = { changes: Change[]; unchanged: number; hasHidden: boolean }
 
 /** Up to this many are read one by one: the server may have a million others. */
 const maxSingleReads = 50
 
 export async function planFleet(client: Jobcast, fleet: Fleet, { prune = false } = {}): Promise<Plan> {
-  const plan: Plan = { changes: [], unchanged: 0 }
+  const plan: Plan = { changes: [], unchanged: 0, hasHidden: false }
   for (const kind of kinds) {
     if (!fleet.kinds.has(kind)) continue
     const wanted = fleet.items.filter((item) => item.kind === kind)
     const found = await find(client, kind, wanted, prune)
+    const isHidden = found.size > 0 && kind.shownToReaders !== undefined && !(await canManage(client))
+    plan.hasHidden ||= isHidden
     for (const item of wanted) {
-      const change = changeOf(item, found.get(item.name))
+      const change = changeOf(item, found.get(item.name), isHidden)
       if (change === undefined) plan.unchanged++
       else plan.changes.push(change)
       found.delete(item.name)
@@ -58,8 +61,16 @@ async function find(
   return found
 }
 
-/** Undefined if nothing differs. */
-function changeOf({ kind, name, content }: Wanted, found: Fields | undefined): Change | undefined {
+async function canManage(client: Jobcast): Promise<boolean> {
+  return (await client.keys.self()).scopes.includes('MANAGE')
+}
+
+/** Undefined if nothing differs. `isHidden`: only what a key without MANAGE is shown can be compared. */
+function changeOf(
+  { kind, name, content }: Wanted,
+  found: Fields | undefined,
+  isHidden: boolean,
+): Change | undefined {
   // As JSON transports it: -0 becomes 0.
   const wanted: Fields = JSON.parse(JSON.stringify(kind.filled(name, content)))
   if (found === undefined) {
@@ -67,7 +78,8 @@ function changeOf({ kind, name, content }: Wanted, found: Fields | undefined): C
     const changes = fields.map((field) => [field, { to: wanted[field] }])
     return { action: 'create', kind, name, content, fields: Object.fromEntries(changes) }
   }
-  const different = Object.keys(wanted).filter((field) => !isDeepStrictEqual(wanted[field], found[field]))
+  const shown = (isHidden && kind.shownToReaders?.(wanted)) || wanted
+  const different = Object.keys(wanted).filter((field) => !isDeepStrictEqual(shown[field], found[field]))
   if (different.length === 0) return undefined
   const changes = different.map((field) => [field, { from: found[field], to: wanted[field] }])
   return { action: 'update', kind, name, content, fields: Object.fromEntries(changes) }

@@ -1,10 +1,10 @@
 // Runs a server until a signal, for `serve` and `dev`.
 
-import { type Config, type RunningServer, startServer } from '@jobcast/server'
+import { type Config, ConfigError, type RunningServer, startServer } from '@jobcast/server'
 import { type ExitCode, exitCode } from '../errors/exit-code.ts'
 import type { Io } from '../io.ts'
 import { runUntilSignal } from '../signals/run-until-signal.ts'
-import { configOf, explainStartError, isInvalidSetting } from './server-options.ts'
+import { configOf, explainStartError } from './server-options.ts'
 
 /** Returns how to stop what it has started besides the server. */
 type OnStarted = (server: RunningServer, config: Config) => Promise<(() => Promise<void>) | undefined>
@@ -22,7 +22,7 @@ export async function runServer(
     return exitCode.ok
   } catch (error) {
     io.stderr.write(`${explainStartError(error)}\n`)
-    return isInvalidSetting(error) ? exitCode.usage : exitCode.unexpected
+    return error instanceof ConfigError ? exitCode.usage : exitCode.unexpected
   }
 }
 

@@ -36,32 +36,54 @@ export function configOf(options: Record<string, unknown>, env: NodeJS.ProcessEn
   return loadConfig({ ...flags, ...(typeof options.config === 'string' && { config: options.config }) }, env)
 }
 
-// An address or a data folder that cannot be used.
-const invalid = new Set(['EACCES', 'EADDRNOTAVAIL', 'ENOTFOUND', 'EROFS', 'EEXIST', 'ENOTDIR', 'EPERM'])
-
-/** Another setting would help, not another attempt. */
-export function isInvalidSetting(error: unknown): boolean {
-  return error instanceof ConfigError || invalid.has((error as NodeJS.ErrnoException).code ?? '')
-}
-
-/** Without a stack for what the user can fix. */
 export function explainStartError(error: unknown): string {
-  const { name, message, code, port } = error as {
-    name?: string
-    message?: string
-    code?: string
-    port?: number
-  }
   if (error instanceof ConfigError) {
     return ['jobcast: invalid settings:', ...error.problems.map((problem) => `  - ${problem}`)].join('\n')
   }
-  if (name === 'StartRefused' || name === 'StorageUnavailable') return `jobcast: cannot start: ${message}`
-  if (code === 'EADDRINUSE') {
-    const flags = '--port (HTTP) or --mqtt-port (MQTT)'
-    return `jobcast: cannot start: port ${port} is in use. Choose another with ${flags}; 0 picks a free one.`
+  return `jobcast: cannot start: ${explain(error)}`
+}
+
+type StartError = {
+  name?: string
+  message?: string
+  code?: string
+  address?: string
+  hostname?: string
+  port?: number
+  cause?: unknown
+}
+
+/** One sentence, and what to do, for what the user can fix; a stack for the rest. */
+function explain(error: unknown): string {
+  const { name, message, code, address, hostname, port, cause } = error as StartError
+  if (name === 'StartRefused') return `${message}`
+  if (name === 'StorageUnavailable') return `${message}${databaseAdvice(cause)}`
+  switch (code) {
+    case 'EADDRINUSE':
+      return `port ${port} is in use. Choose another with ${portFlags}; 0 picks a free one.`
+    case 'EACCES':
+      if (port === undefined) break
+      return `this user may not listen on port ${port}. Choose a port from 1024 up with ${portFlags}.`
+    case 'EADDRNOTAVAIL':
+      return `this machine does not have the address ${address}. Set ${hostFlags} to one that it has.`
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `the host name ${hostname} cannot be resolved. Set ${hostFlags} to an address of this machine.`
+    case 'ENOSPC':
+      return 'the disk is full. Free some space, or choose another folder with --data.'
   }
-  if (isInvalidSetting(error) || code === 'ENOSPC') return `jobcast: cannot start: ${message}`
-  return `jobcast: cannot start: ${error instanceof Error ? error.stack : String(error)}`
+  return error instanceof Error ? `${error.stack}` : String(error)
+}
+
+const portFlags = '--port (HTTP), --mqtt-port (MQTT) or --metrics-port'
+const hostFlags = '--host or --metrics-host'
+
+function databaseAdvice(cause: unknown): string {
+  const { code } = (cause ?? {}) as StartError
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
+    return '. The host name in DATABASE_URL cannot be resolved.'
+  if (code === 'ECONNREFUSED') return '. Is PostgreSQL running at the address in DATABASE_URL?'
+  return ''
 }
 
 function camelCase(name: string): string {

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Execution, isEnd, type Jobcast, type Run } from '@jobcast/client'
 import { plainText } from '../output/text-width.ts'
 
-const [firstAfterMs, everyMs] = [3000, 5000]
+const everyMs = 5000
 /** So many unfinished executions are all named; of more only one, and only when nothing changes. */
 const maxNamed = 3
 const unfinishedStates = ['PENDING', 'IN_PROGRESS', 'CANCELING'] as const
@@ -40,8 +40,8 @@ export class WaitingFor {
 
   async #explainRepeatedly(): Promise<void> {
     const { signal } = this.#options
-    for (let waitMs = firstAfterMs; ; waitMs = everyMs) {
-      await sleep(waitMs, undefined, { signal, ref: false })
+    for (;;) {
+      await sleep(everyMs, undefined, { signal, ref: false })
       if (this.#run !== undefined) await this.#explain(this.#run, false)
     }
   }

@@ -1,5 +1,5 @@
 // What a move does to an execution: its new fields, a history entry, an event, and a change in the counts of its run.
-// The only place for these rules: stores load executions, apply moves, and write the effects (store/apply-moves.ts).
+// The only place for these rules: stores load executions, apply moves, and write the effects (move-batch.ts).
 
 import { type ExecState, type ExecutionEventType, executionEventType } from '@jobcast/contract/words'
 import type { DeviceExecution } from './device-report.ts'

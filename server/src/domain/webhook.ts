@@ -100,6 +100,11 @@ export async function changeWebhookSecret(
   return notifyChanged(deps, await deps.store.setWebhookSecret({ ownerNo, webhookName, ...change }))
 }
 
+/** Paths and queries of webhook URLs often hold a secret of the receiver, so only keys that could replace a URL see all of it. */
+export function shownUrl({ url }: StoredWebhook, { scopes }: Caller): string {
+  return scopes.includes('MANAGE') ? url : new URL(url).origin
+}
+
 export function requireFound(webhook: StoredWebhook | undefined): StoredWebhook {
   if (webhook === undefined) throw new ApiError('J-307')
   return webhook

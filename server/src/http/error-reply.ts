@@ -6,6 +6,7 @@ import { StorageUnavailable, TooMuchWaiting } from '../domain/ports/storage-erro
 import { rateLimitHeaders } from '../limits/rate-limit-headers.ts'
 import type { Tell } from '../observe/events.ts'
 import type { App } from './app-type.ts'
+import { sendNotFoundPage, wantsPage } from './not-found-page.ts'
 import { toValidationError } from './validation-error.ts'
 
 export function replyWithErrors(app: App, tell: Tell): void {
@@ -64,6 +65,7 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, error: A
       .header('content-type', 'application/problem+json; charset=utf-8')
       .send(JSON.stringify(problemBody(error, request.id)))
   }
+  if (error.code === 'J-901' && wantsPage(request)) return sendNotFoundPage(reply)
   return reply
     .header('content-type', 'application/json; charset=utf-8')
     .send(JSON.stringify(errorBody(error)))

@@ -14,9 +14,16 @@ fail with J-808 (the session has ended) and J-809 (the request comes from anothe
 \`code\`, \`message\` and \`status\`; with \`Accept: application/problem+json\` they are RFC 9457 problems with details.
 `.trim()
 
-// The plugin's default policy allows images and fonts from other hosts and upgrades http to https.
-const onlyFromHere =
-  "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; object-src 'none'; frame-ancestors 'self'"
+// The plugin's default policy allows images and fonts from other hosts, framing by our own pages, and upgrades http to https.
+const onlyFromHere = [
+  "default-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "object-src 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
 
 export async function describeApi(app: App, version: string): Promise<void> {
   await app.register(swagger, {

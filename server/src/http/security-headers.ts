@@ -9,6 +9,10 @@ export function addSecurityHeaders(app: App, hasTls: boolean): void {
   app.addHook('onSend', (request, reply, _payload, done) => {
     reply.header('x-content-type-options', 'nosniff')
     if (hasTls) reply.header('strict-transport-security', oneYear)
+    // A page on which people enter keys. The console sets these itself.
+    if (isDocs(request.raw.url ?? '')) {
+      reply.header('referrer-policy', 'no-referrer').header('cross-origin-opener-policy', 'same-origin')
+    }
     // Answers for owners and devices; files of the console and of /docs have names or validators to be cached by.
     if (isPrivate(request.raw.url ?? '') && !reply.hasHeader('cache-control')) {
       reply.header('cache-control', 'no-store')
@@ -19,4 +23,8 @@ export function addSecurityHeaders(app: App, hasTls: boolean): void {
 
 function isPrivate(url: string): boolean {
   return url.startsWith('/job/api') || url.startsWith('/things/')
+}
+
+function isDocs(url: string): boolean {
+  return /^\/docs(?:[/?]|$)/.test(url)
 }

@@ -17,6 +17,7 @@ import {
   toLaunchedAt,
   type Webhook,
 } from '@jobcast/contract'
+import type { Caller } from '../domain/caller.ts'
 import type { Explanation as ExplanationFound } from '../domain/explain-execution.ts'
 import { type BothClocks, onWallClock, type WallInstant } from '../domain/instants.ts'
 import type { StoredApiKey } from '../domain/ports/api-keys.ts'
@@ -30,6 +31,7 @@ import type { StoredRun } from '../domain/ports/runs.ts'
 import type { StoredDelivery, StoredWebhook } from '../domain/ports/webhooks.ts'
 import { isFinished } from '../domain/read-execution.ts'
 import type { FleetNow } from '../domain/read-fleet.ts'
+import { shownUrl } from '../domain/webhook.ts'
 
 /** People read the wall clock: an instant of the other one is refused. */
 function toInstant(at: WallInstant): string {
@@ -185,10 +187,10 @@ export function toEnrollment(stored: StoredEnrollment): Enrollment {
   }
 }
 
-export function toWebhook(stored: StoredWebhook): Webhook {
+export function toWebhook(stored: StoredWebhook, caller: Caller): Webhook {
   return {
     webhookName: stored.webhookName,
-    url: stored.url,
+    url: shownUrl(stored, caller),
     eventTypes: stored.eventTypes,
     jobName: stored.jobName,
     deviceId: stored.deviceId,

@@ -44,6 +44,9 @@ export type ServiceEvent =
       error: string | null
       ms: number
     } & WebhookName)
+  /** Once, when its receiver has failed repeatedly. */
+  | ({ kind: 'webhook-failing'; status: number | null; error: string | null } & WebhookName)
+  | ({ kind: 'webhook-recovered' } & WebhookName)
   | ({ kind: 'webhook-paused'; because: string } & WebhookName)
   /** Purged before they were sent. */
   | ({ kind: 'webhook-events-forgotten'; upTo: number } & WebhookName)

@@ -5,12 +5,13 @@ import pretty from 'pino-pretty'
 import type { ServiceEvent, Tell } from './events.ts'
 import { escapeUnsafe } from './printable.ts'
 
-export type LogOptions = { level: LogLevel; json: boolean }
+/** `requestLevel`: of requests that succeed. */
+export type LogOptions = { level: LogLevel; json: boolean; requestLevel: 'info' | 'debug' }
 
 export type LogLevel = Level | 'silent'
 export type Log = { tell: Tell; setLevel: (level: LogLevel) => void; close: () => void }
 
-export function openLog({ level, json }: LogOptions): Log {
+export function openLog({ level, json, requestLevel }: LogOptions): Log {
   if (!json) {
     const stream = pretty({
       ignore: 'pid,hostname,method,route,status,ms',
@@ -21,7 +22,7 @@ export function openLog({ level, json }: LogOptions): Log {
     })
     // Escaped once more: the printer reads the JSON, and writes what it finds.
     const write = (line: string) => stream.write(escapeUnsafe(line, '\\'))
-    return { ...tellTo(pino({ level }, { write })), close: () => undefined }
+    return { ...tellTo(pino({ level }, { write }), requestLevel), close: () => undefined }
   }
   // Lines are buffered up to 4 KiB or 100 ms, to save a system call per request. If they cannot be written (full disk),
   // they are dropped beyond a few megabytes; the service goes on.
@@ -40,27 +41,33 @@ export function openLog({ level, json }: LogOptions): Log {
     isBroken = false
   })
   return {
-    ...tellTo(pino({ level, base: null }, { write: (line) => destination.write(escapeUnsafe(line)) })),
+    ...tellTo(
+      pino({ level, base: null }, { write: (line) => destination.write(escapeUnsafe(line)) }),
+      requestLevel,
+    ),
     // On a full disk flushSync would retry forever, here or when the process exits.
     close: () => (isBroken ? destination.destroy() : destination.flushSync()),
   }
 }
 
-function tellTo(log: Logger): Pick<Log, 'tell' | 'setLevel'> {
+type RequestLevel = LogOptions['requestLevel']
+
+function tellTo(log: Logger, requestLevel: RequestLevel): Pick<Log, 'tell' | 'setLevel'> {
   return {
-    tell: (event) => logLine(log, event),
+    tell: (event) => logLine(log, event, requestLevel),
     setLevel(level) {
       log.level = level
     },
   }
 }
 
-function logLine(log: Logger, event: ServiceEvent): void {
+function logLine(log: Logger, event: ServiceEvent, requestLevel: RequestLevel): void {
   switch (event.kind) {
     case 'request-answered': {
       const { requestId, keyId, triedKeyId, method, route, status, code, address, userAgent } = event
       const ms = Math.round(event.ms * 100) / 100
-      const level = status >= 500 ? 'warn' : 'info'
+      const failedLevel = status >= 500 ? 'warn' : 'info'
+      const level = status >= 400 ? failedLevel : requestLevel
       const caller = { keyId, triedKeyId, address, userAgent }
       log[level]({ requestId, ...caller, method, route, status, code, ms }, 'request')
       return
@@ -134,6 +141,16 @@ function logLine(log: Logger, event: ServiceEvent): void {
     case 'webhook-attempted': {
       const { webhookName, ownerNo, eventId, status, error, ms } = event
       log.debug({ webhookName, ownerNo, eventId, status, error, ms }, 'webhook attempted')
+      return
+    }
+    case 'webhook-failing': {
+      const { webhookName, ownerNo, status, error } = event
+      log.warn({ webhookName, ownerNo, status, error }, 'webhook is failing; its events are retried')
+      return
+    }
+    case 'webhook-recovered': {
+      const { webhookName, ownerNo } = event
+      log.info({ webhookName, ownerNo }, 'webhook works again')
       return
     }
     case 'webhook-paused': {

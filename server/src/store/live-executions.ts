@@ -1,23 +1,41 @@
 // Executions as both stores load them, to move them or to show them to their device.
 
 import type { LiveExecution } from '../domain/execution-move.ts'
-import { computed, number, orNull, type Row, select, text } from './schema/column.ts'
+import { columnOf, inBoth } from './queries.ts'
+import {
+  computed,
+  type Dialect,
+  number,
+  orNull,
+  type Row,
+  type Selection,
+  select,
+  text,
+} from './schema/column.ts'
 import { device, execution, run } from './schema/tables.ts'
 
-const { jobExecutionId, runId, ownerNo, deviceNo, versionNumber, updatedAt, notifiedAt } = execution.fields
-const { deliveredAt, clientToken, cancelVersion, outputBytes, outputCut } = execution.fields
-const { execState, attempt, startedAt, finishedAt, notBefore, dueAt } = execution.fields
-const { jobVersion, launchedAt, deadlineAt, firstExecutionId } = run.fields
-const { deviceId } = device.fields
+const { firstExecutionId } = run.fields
 
-/** Of the tables execution, run and device, which each store joins in its own way. */
-export const LIVE = select({
-  ...{ jobExecutionId, runId, ownerNo, deviceNo, deviceId, versionNumber, jobVersion, launchedAt },
-  ...{ updatedAt, notifiedAt, deliveredAt, clientToken, cancelVersion, outputBytes, outputCut },
+/** Of the tables execution, run and device (liveJoins). */
+const ROW = select({
+  ...execution.pick('jobExecutionId', 'runId', 'ownerNo', 'deviceNo', 'versionNumber', 'updatedAt'),
+  ...execution.pick('notifiedAt', 'deliveredAt', 'clientToken', 'cancelVersion', 'outputBytes', 'outputCut'),
+  ...execution.pick('execState', 'attempt', 'startedAt', 'finishedAt', 'notBefore', 'dueAt'),
+  ...run.pick('jobVersion', 'launchedAt', 'deadlineAt'),
+  ...device.pick('deviceId'),
   // As text: most moves write it back as it is.
   statusDetails: computed('execution.status_details', orNull(text())),
-  ...{ execState, attempt, startedAt, finishedAt, notBefore, dueAt, deadlineAt },
 })
+export const LIVE: Selection<LiveExecution> = { toString: ROW.toString, read: toLive }
+
+export const liveJoins = (join: string) =>
+  `${join} run ON run.run_id = execution.run_id ${join} device ON device.device_no = execution.device_no`
+
+/** As the indexes say it. */
+export const isUnfinished: Readonly<Record<Dialect, string>> = {
+  sqlite: "state IN ('PENDING', 'IN_PROGRESS', 'CANCELING')",
+  postgres: "state <= 'CANCELING'",
+}
 
 /** The ids of a run's executions. */
 export const RUN_RANGE = select({
@@ -26,8 +44,8 @@ export const RUN_RANGE = select({
   last: computed('run.first_execution_id + run.total - 1', number()),
 })
 
-export function toLive(row: Row): LiveExecution {
-  const found = LIVE.read(row)
+function toLive(row: Row): LiveExecution {
+  const found = ROW.read(row)
   return {
     jobExecutionId: found.jobExecutionId,
     runId: found.runId,
@@ -55,5 +73,47 @@ export function toLive(row: Row): LiveExecution {
       dueAt: found.dueAt,
       deadlineAt: found.deadlineAt,
     },
+  }
+}
+
+// All that a move may change is read and written: on PostgreSQL a row is locked from the one to the other.
+const written = {
+  ...execution.pick('execState', 'attempt', 'versionNumber', 'startedAt', 'finishedAt', 'notBefore', 'dueAt'),
+  ...execution.pick('updatedAt', 'notifiedAt', 'deliveredAt', 'statusDetails', 'clientToken'),
+  ...execution.pick('cancelVersion', 'outputBytes', 'outputCut', 'result'),
+}
+/** On SQLite for one execution, on PostgreSQL for the list `:rows`; as toWritten gives them. */
+export const UPDATE_EXECUTION = inBoth(({ is, records }) => {
+  const given = (field: string) => (is === 'sqlite' ? `:${field}` : `record."${field}"`)
+  const changes = Object.entries(written).map(([field, of]) =>
+    field === 'result'
+      ? `result = coalesce(${given(field)}, execution.result)`
+      : `${columnOf(of)} = ${given(field)}`,
+  )
+  const from =
+    is === 'sqlite' ? '' : `FROM ${records('rows', { ...execution.pick('jobExecutionId'), ...written })}`
+  return `UPDATE execution SET ${changes.join(', ')} ${from} WHERE execution.execution_id = ${given('jobExecutionId')}`
+})
+
+export function toWritten(live: LiveExecution) {
+  const { life } = live
+  return {
+    jobExecutionId: live.jobExecutionId,
+    execState: life.execState,
+    attempt: life.attempt,
+    versionNumber: live.versionNumber,
+    startedAt: life.startedAt,
+    finishedAt: life.finishedAt,
+    notBefore: life.notBefore,
+    dueAt: life.dueAt,
+    updatedAt: live.updatedAt,
+    notifiedAt: live.notifiedAt,
+    deliveredAt: live.deliveredAt,
+    statusDetails: live.statusDetails,
+    clientToken: live.clientToken,
+    cancelVersion: live.cancelVersion,
+    outputBytes: live.outputBytes,
+    outputCut: live.outputCut,
+    result: live.newResult,
   }
 }

@@ -5,7 +5,10 @@
 // the thread takes the next one. On PostgreSQL statements that are sent at once (Promise.all) take effect in their order.
 
 import type { DeviceEventType } from '@jobcast/contract'
-import type { Column, ColumnKind, Dialect, Selection } from './schema/column.ts'
+import type { LiveExecution } from '../domain/execution-move.ts'
+import type { MoveWrites } from '../domain/move-batch.ts'
+import type { Policies } from './policies.ts'
+import type { AnyFields, Column, ColumnKind, Dialect, Field, Selection } from './schema/column.ts'
 
 export type { Dialect } from './schema/column.ts'
 export { sliced } from './sliced.ts'
@@ -29,7 +32,13 @@ export type DeviceChange = { ownerNo: number; deviceNo: number; at: number; deta
 
 /** Inside a transaction: what becomes an event is committed with the change. */
 export type Writes = Queries & {
+  /** For what needs no answer: if it fails, the commit does. */
+  send(sql: Sql, values: Values): void
   deviceChanged(type: DeviceEventType, change: DeviceChange): void
+  /** Those that a statement finds, as LIVE; on PostgreSQL it has to lock them. */
+  loadExecutions(sql: Sql, values: Values): Promise<LiveExecution[]>
+  writeMoves(writes: MoveWrites): void
+  readonly policies: Policies
 }
 
 /** How the dialects spell what both can do. */
@@ -39,6 +48,8 @@ export type Spelling = {
   readonly lock: string
   /** The same, without those that somebody else has locked. */
   readonly lockFree: string
+  /** Of the executions in a join. In the order of their ids, so that nobody waits in a circle. */
+  readonly lockExecution: string
   /** A join that the planner leaves where it stands; PostgreSQL is set to leave all of them (connect.ts). */
   readonly join: string
   readonly least: string
@@ -47,7 +58,9 @@ export type Spelling = {
   by(index: string): string
   /** `list`: the name of a parameter, of values of this type. */
   isIn(column: string, list: string, type: 'bigint' | 'integer' | 'text'): string
-  /** For FROM: the objects of a list as rows. */
+  /** For FROM: the numbers of a list as rows `wanted (id)`. PostgreSQL looks for each in its own partition only. */
+  wanted(list: string): string
+  /** For FROM: the objects of a list as rows `record`. */
   records(list: string, fields: Readonly<Record<string, Column>>): string
 }
 
@@ -66,11 +79,13 @@ const spellings: readonly Spelling[] = [
     is: 'sqlite',
     lock: '',
     lockFree: '',
+    lockExecution: '',
     join: 'CROSS JOIN',
     least: 'min',
     greatest: 'max',
     by: (index) => `INDEXED BY ${index}`,
     isIn: (column, list) => `${column} IN (SELECT value FROM json_each(:${list}))`,
+    wanted: (list) => `(SELECT value AS id FROM json_each(:${list})) AS wanted`,
     records(list, fields) {
       const columns = Object.keys(fields).map((field) => `value ->> '${field}' AS "${field}"`)
       return `(SELECT ${columns.join(', ')} FROM json_each(:${list})) AS record`
@@ -80,20 +95,49 @@ const spellings: readonly Spelling[] = [
     is: 'postgres',
     lock: 'FOR NO KEY UPDATE',
     lockFree: 'FOR UPDATE SKIP LOCKED',
+    lockExecution: 'FOR UPDATE OF execution',
     join: 'JOIN',
     least: 'least',
     greatest: 'greatest',
     by: () => '',
     isIn: (column, list, type) => `${column} = ANY (CAST(:${list} AS ${type}[]))`,
-    records(list, fields) {
-      const columns = Object.entries(fields).map(([field, { kind }]) => `"${field}" ${typesOnPostgres[kind]}`)
-      return `json_to_recordset(CAST(:${list} AS json)) AS record (${columns.join(', ')})`
-    },
+    wanted: (list) => `unnest(CAST(:${list} AS bigint[])) AS wanted (id)`,
+    records: recordSet,
   },
 ]
+
+/** `records` for statements of PostgreSQL alone. */
+export function recordSet(list: string, fields: Readonly<Record<string, Column>>): string {
+  const columns = Object.entries(fields).map(([field, { kind }]) => `"${field}" ${typesOnPostgres[kind]}`)
+  return `json_to_recordset(CAST(:${list} AS json)) AS record (${columns.join(', ')})`
+}
 
 /** A statement that differs between the dialects. */
 export function inBoth(build: (spelling: Spelling) => string): Sql {
   const [sqlite, postgres] = spellings.map(build) as [string, string]
   return { sqlite, postgres }
+}
+
+/**
+ * Inserts what has these fields, all of one table: on SQLite one row, which in a loop is faster than a list; on PostgreSQL
+ * the list `:rows`.
+ */
+export function insertInto(fields: AnyFields): Sql {
+  const table = Object.values(fields)[0]?.sql.split('.')[0]
+  const columns = Object.values(fields).map(columnOf)
+  const names = Object.keys(fields)
+  return inBoth(({ is, records }) => {
+    const values = names.map((name) => (is === 'sqlite' ? `:${name}` : `"${name}"`)).join(', ')
+    const given = is === 'sqlite' ? `VALUES (${values})` : `SELECT ${values} FROM ${records('rows', fields)}`
+    return `INSERT INTO ${table} (${columns.join(', ')}) ${given}`
+  })
+}
+
+export function columnOf({ sql }: Field): string {
+  return sql.slice(sql.indexOf('.') + 1)
+}
+
+/** `place` gives what stands in the statement for a parameter of this name. */
+export function placeParameters(sql: string, place: (name: string) => string): string {
+  return sql.replace(/(?<!:):([a-zA-Z]\w*)/g, (_, name: string) => place(name))
 }

@@ -94,6 +94,45 @@ test('/docs may load nothing from elsewhere, and http stays http', async () => {
   assert.doesNotMatch(policy, /upgrade-insecure-requests/)
 })
 
+test('/docs cannot be framed, sends no referrer and shares no window with other sites', async () => {
+  for (const path of ['/docs', '/docs/', '/docs/static/index.html', '/docs/static/none']) {
+    const { headers } = await get(path)
+    assert.equal(headers.get('referrer-policy'), 'no-referrer', path)
+    assert.equal(headers.get('cross-origin-opener-policy'), 'same-origin', path)
+    assert.equal(headers.get('x-content-type-options'), 'nosniff', path)
+  }
+  const policy = (await get('/docs/')).headers.get('content-security-policy') ?? ''
+  for (const rule of ["frame-ancestors 'none'", "base-uri 'none'", "form-action 'none'"])
+    assert.ok(policy.includes(rule), rule)
+})
+
+test('an unknown address is a page for a browser and JSON for a program; the API answers JSON to both', async () => {
+  const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
+  const open = (path: string, headers: Record<string, string> = browser, method = 'GET') =>
+    fetch(new URL(path, api.http), { headers, method })
+  for (const path of ['/nope', '/jobsandmore', '/assets/none.js', '/%zz', '/<script>alert(1)</script>']) {
+    const page = await open(path)
+    assert.equal(page.status, 404, path)
+    assert.equal(page.headers.get('content-type'), 'text/html; charset=utf-8')
+    assert.match(page.headers.get('content-security-policy') ?? '', /^default-src 'none'/)
+    const html = await page.text()
+    assert.match(html, /<h1>Page not found<\/h1>.*<a href="\/">/s)
+    assert.ok(!html.includes('script'))
+  }
+  assert.equal((await open('/nope', browser, 'HEAD')).headers.get('content-type'), 'text/html; charset=utf-8')
+  const asJson: [string, Record<string, string>, string][] = [
+    ['/nope', { accept: '*/*' }, 'GET'],
+    ['/nope', browser, 'POST'],
+    ['/job/nope', browser, 'GET'],
+    ['/job/api/nope', { ...browser, 'x-api-key': api.adminKey }, 'GET'],
+  ]
+  for (const [path, headers, method] of asJson) {
+    const reply = await open(path, headers, method)
+    assertRefused({ status: reply.status, text: await reply.text() }, 'J-901')
+  }
+  assert.match((await (await open('/things/d1/nope')).text()).slice(0, 1), /\{/)
+})
+
 test('/docs asks this server for the document and no other for its opinion of it', async () => {
   const script = await (await get('/docs/static/swagger-initializer.js')).text()
   assert.match(script, /url: resolveUrl\('\.\/json'\)/)

@@ -1,7 +1,10 @@
 // Webhooks as their owner sees them: making, pausing, secrets, the log, sending again.
 
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import type { Scope } from '@jobcast/contract'
 import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { WebhookReceiver } from '@jobcast/testkit/webhook-receiver'
 import { Webhook } from 'standardwebhooks'
@@ -146,6 +149,61 @@ test('an owner has at most 100', async () => {
   const { items } = (await api.call('GET', `${webhooks}?limit=200`, { key })).json
   assert.equal((await put(items[0].webhookName, { url }, key)).status, 200)
 })
+
+test('without MANAGE only the scheme and host of a URL are shown, in get and list', async (t) => {
+  const name = newName()
+  const url = 'https://hook.invalid:8443/services/T0/secret?token=secret#secret'
+  const created = await put(name, { url })
+  t.after(() => api.call('DELETE', `${webhooks}/${name}`))
+  assert.equal(created.json.url, url)
+  const shownTo = async (...scopes: Scope[]) => {
+    const key = (await api.newKey(scopes)).apiKey
+    const got = await api.call('GET', `${webhooks}/${name}`, { key })
+    const { items } = (await api.call('GET', `${webhooks}?limit=200`, { key })).json
+    const listed = items.find(({ webhookName }: { webhookName: string }) => webhookName === name)
+    const deliveries = await api.call('GET', `${webhooks}/${name}/deliveries`, { key })
+    assert.equal(deliveries.text.includes('secret'), false)
+    return [got.json.url, listed.url]
+  }
+  const origin = 'https://hook.invalid:8443'
+  assert.deepEqual(await shownTo('READ'), [origin, origin])
+  assert.deepEqual(await shownTo('READ', 'TRIGGER', 'ADMIN'), [origin, origin])
+  assert.deepEqual(await shownTo('READ', 'MANAGE'), [url, url])
+})
+
+/** Nobody listens there. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+test('the log does not tell a name that does not resolve from a forbidden or a closed address', async (t) => {
+  const port = await freePort()
+  const attempts: unknown[] = []
+  // localhost resolves to 127.0.0.1 as well as ::1 on some machines: the first is allowed, but closed.
+  for (const host of ['nobody.invalid', 'localhost', '127.0.0.1']) {
+    const name = newName()
+    await put(name, { url: `http://${host}:${port}/`, eventTypes: ['device.created'] })
+    t.after(() => api.call('DELETE', `${webhooks}/${name}`))
+    await makeEvent()
+    const first = () => deliveriesOf(name).then(({ items }) => items[0]?.attempts[0])
+    const { at: _, ...attempt } = await waitFor(first)
+    attempts.push(attempt)
+  }
+  const same = { status: null, error: 'could not connect', ms: 1000 }
+  assert.deepEqual(attempts, [same, same, same])
+})
+
+async function waitFor<T>(read: () => Promise<T | undefined>): Promise<T> {
+  for (;;) {
+    const found = await read()
+    if (found !== undefined) return found
+  }
+}
 
 test("every call answers J-307 for an unknown webhook, and for another owner's", async () => {
   const name = newName()

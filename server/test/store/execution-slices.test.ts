@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ExecutionFilter } from '../../src/domain/ports/executions.ts'
 import { migrateDatabase, openDatabase } from '../../src/store/sqlite/database.ts'
-import { prepareExecutionList } from '../../src/store/sqlite/execution-list.ts'
+import { openNamedQueries } from '../../src/store/sqlite/named-queries.ts'
 import { prepareWrites } from '../../src/store/sqlite/operations.ts'
 import { sqliteMigrations } from '../../src/store/sqlite/sqlite-store.ts'
+import { listExecutions } from '../../src/store/tables/execution-list.ts'
 import type { JobRef } from '../../src/store/tables/jobs.ts'
 import { emptyContent } from './store-under-test.ts'
 
@@ -27,15 +28,15 @@ async function openFilled() {
   const deviceNos = Int32Array.from(await writes.putDevices(puts), (put) => put.deviceNo)
   await writes.recordTriggers(
     Array.from({ length: runs }, (_, index) => {
-      const { jobNo, versionNo } = jobs[index % 2] as JobRef
+      const { jobNo, versionNo: jobVersion } = jobs[index % 2] as JobRef
       const ids = { runId: index + 1, firstExecutionId: 2 * index + 1, total: 2 }
       const none = { idempotency: null, expireAt: null, deadlineAt: null, retryOf: null }
-      return { ...ids, ...none, ownerNo, jobNo, versionNo, launchedAt: index + 1, keyId: 'k1', deviceNos }
+      return { ...ids, ...none, ownerNo, jobNo, jobVersion, launchedAt: index + 1, keyId: 'k1', deviceNos }
     }),
   )
-  const { listExecutions } = prepareExecutionList(db, runsPerSlice)
+  const queries = openNamedQueries(db)
   return (filter: ExecutionFilter, before: number) =>
-    listExecutions({ ownerNo, filter, before, limit: 3, waiting: { ids: [], complete: true } })
+    listExecutions(queries, { ownerNo, filter, slice: { after: before, limit: 3 } }, runsPerSlice)
 }
 
 const filters: [string, ExecutionFilter, number][] = [

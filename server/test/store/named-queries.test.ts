@@ -92,6 +92,7 @@ for (const [name, openQueries] of Object.entries(open)) {
     const put = (puts: { sampleNo: number; title: string }[]) => queries.run(PUT, { puts })
     assert.equal(await put([1, 2, 3].map((sampleNo) => ({ sampleNo, title: `"${sampleNo}"\n{}` }))), 3)
     assert.equal(await put([{ sampleNo: 2, title: 'b' }]), 1)
+    assert.equal(await put([]), 0)
     const byNo = inBoth(
       ({ isIn }) => `SELECT count(*) AS count FROM sample WHERE ${isIn('sample_no', 'nos', 'integer')}`,
     )

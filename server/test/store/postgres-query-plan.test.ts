@@ -53,7 +53,7 @@ const indexOf: [string, RegExp, RegExp][] = [
   ['the next one of a device', /AS candidate/, /using execution_\w*device_no_execution_id_idx\w* on/],
   [
     'what has not ended on a device',
-    /device_no = \$1 AND state <= 'CANCELING'/,
+    /device_no = \$1\s+AND state <= 'CANCELING'/,
     /device_no_execution_id_idx/,
   ],
   ['what a clock has run out for', /WHERE due_at <= \$1/, /using execution_\w*due_at_idx on/],
@@ -72,7 +72,7 @@ const indexOf: [string, RegExp, RegExp][] = [
   ['output from an offset on', /start >= coalesce/, /using output_pkey/],
   ['events from a place on', /event_id > \$2 ORDER BY event_id LIMIT/, /using event_pkey/],
   ['what is pending of a webhook', /event_id > \$2 AND state = 'PENDING'/, /using webhook_delivery_pending/],
-  ['runs that have not ended', /NOT run\.ended/, /using run_unfinished|using run_pkey/],
+  ['runs that have not ended', /AND NOT run\.ended/, /using run_(unfinished|pkey|expiring|deadline)/],
   ['old idempotency keys', /created_at <= \$1/, /using idempotency_key_by_age/],
 ]
 

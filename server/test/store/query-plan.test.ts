@@ -11,6 +11,7 @@ import type { Thread } from '../../src/store/sqlite/database-thread.ts'
 import { prepareReads, prepareWrites, type Reads, type Writes } from '../../src/store/sqlite/operations.ts'
 import { buildSqliteStore, sqliteMigrations } from '../../src/store/sqlite/sqlite-store.ts'
 import { readLastIds } from '../../src/store/sqlite/triggers.ts'
+import type { WriteListener } from '../../src/store/sqlite/writes.ts'
 import { takeEveryStep } from './every-step.ts'
 
 /** Remembers every statement that is prepared on it. */
@@ -49,14 +50,20 @@ function openThread<Ops extends Reads | Writes>(operations: Ops): Thread<Ops> {
     last = answered.catch(() => undefined)
     return answered
   }
-  return { call: call as Thread<Ops>['call'], close: async () => undefined, onEvents: () => undefined }
+  const listener: WriteListener = { onEvents: () => undefined, onMoved: () => undefined }
+  return { call: call as Thread<Ops>['call'], close: async () => undefined, listener }
 }
 
 function openStore(db: RecordingDatabase): Store {
+  const writes = prepareWrites(db, {
+    onEvents: () => undefined,
+    onMoved: (moves) => writer.listener.onMoved(moves),
+  })
+  const writer = openThread(writes)
   return buildSqliteStore({
     catalogue: loadCatalogue(db),
     lastIds: readLastIds(db),
-    writer: openThread(prepareWrites(db)),
+    writer,
     reader: openThread(prepareReads(db)),
     onClosed: () => undefined,
   })
@@ -83,7 +90,7 @@ async function planOf(db: RecordingDatabase, ask: (store: Store) => Promise<unkn
 const meantToScan = [
   /FROM device WHERE deleted_at IS NULL$/,
   /FROM device WHERE online = 1$/,
-  /UPDATE device SET online = 0, presence_since = :at WHERE online = 1$/,
+  /UPDATE device SET online = 0, presence_since = \? WHERE online = 1$/,
 ]
 /** A group by three columns of what was read. */
 const meantToSort = /GROUP BY 1, 2, 3$/
@@ -116,38 +123,34 @@ const indexOf: [string, RegExp, string][] = [
   ['output from an offset on', /start >= coalesce/, '(execution_id=? AND attempt=? AND start>? AND start<?)'],
   ['how long output is', /start \+ length/, '(execution_id=? AND attempt=?)'],
   ['devices that are online', /AND online = 1\s+ORDER BY/, 'device_online (owner_no=? AND device_id>?)'],
-  ['who was online before', /online = 0, presence_since = :at WHERE/, 'device_online'],
-  ['whose token it is', /WHERE token_id = :tokenId/, '(token_id=?)'],
+  ['who was online before', /online = 0, presence_since = \? WHERE/, 'device_online'],
+  ['whose token it is', /WHERE token_id = \?/, '(token_id=?)'],
   ['whose certificate it is', /revoked_at IS NULL$/, '(owner_no=? AND device_id=?)'],
-  [
-    'enrollments of an owner',
-    /FROM enrollment WHERE owner_no = :ownerNo/,
-    '(owner_no=? AND enrollment_id>?)',
-  ],
-  ['events from one on', /event_id > :after ORDER BY event_id LIMIT/, '(owner_no=? AND event_id>?)'],
+  ['enrollments of an owner', /FROM enrollment WHERE owner_no = \?/, '(owner_no=? AND enrollment_id>?)'],
+  ['events from one on', /event_id > \? ORDER BY event_id LIMIT/, '(owner_no=? AND event_id>?)'],
   [
     'what was sent to a webhook',
-    /webhook_delivery\s+WHERE webhook_no = :webhookNo AND event_id < :after/,
+    /webhook_delivery\s+WHERE webhook_no = \? AND event_id < \?/,
     '(webhook_no=? AND event_id<?)',
   ],
   [
     'what is pending of a webhook',
-    /webhook_delivery_pending\s+WHERE webhook_no = :webhookNo AND event_id > :after/,
+    /webhook_delivery_pending\s+WHERE webhook_no = \? AND event_id > \?/,
     'webhook_delivery_pending (webhook_no=? AND event_id>?)',
   ],
   [
     'the pending and failed ones to show',
-    /webhook_delivery_\w+\s+WHERE webhook_no = :webhookNo AND event_id < :after/,
+    /webhook_delivery_\w+\s+WHERE webhook_no = \? AND event_id < \?/,
     '(webhook_no=? AND event_id<?)',
   ],
-  ['what to try at once', /SET next_at = :at/, 'webhook_delivery_pending (webhook_no=?)'],
-  ['what a webhook has tried', /BETWEEN :from AND :to\s+AND round/, 'AND event_id>? AND event_id<?)'],
+  ['what to try at once', /SET next_at = \?/, 'webhook_delivery_pending (webhook_no=?)'],
+  ['what a webhook has tried', /BETWEEN \? AND \?\s+AND round/, 'AND event_id>? AND event_id<?)'],
   ['the oldest events', /AS oldest/, '(owner_no=? AND event_id<?)'],
   ['sessions that have expired', /FROM session WHERE expires_at/, 'session_by_expiry (expires_at<?)'],
   ['who is online of a fleet', /SELECT count\(\*\) FROM device/, 'device_online (owner_no=?)'],
   ['how much waits and runs', /sum\(pending\)/, 'run_unfinished (owner_no=?)'],
   ['the last execution of each device', /AS last ON/, '(owner_no=? AND device_id>?)'],
-  ['what was handed over', /SET notified_at = :at/, 'INTEGER PRIMARY KEY (rowid=?)'],
+  ['what was handed over', /SET notified_at = \?/, 'INTEGER PRIMARY KEY (rowid=?)'],
 ]
 test('an index made for it finds', async (t) => {
   const plans = await planOfEveryStep(t)

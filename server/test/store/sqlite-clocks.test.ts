@@ -19,10 +19,10 @@ async function openWithRun(t: TestContext) {
   const { ownerNo } = owner
   const content = { ...emptyContent, expireAfterSeconds: 1 }
   const { ref } = await writes.putJob({ ownerNo, jobName: 'j', content, at: startedAt })
-  const { jobNo, versionNo } = ref
+  const { jobNo, versionNo: jobVersion } = ref
   const puts = Array.from({ length: total }, (_, index) => devicePut(ownerNo, `d${index}`))
   const deviceNos = Int32Array.from(await writes.putDevices(puts), (put) => put.deviceNo)
-  const ids = { runId: 1, firstExecutionId: 1, total, ownerNo, jobNo, versionNo, keyId: 'k1' }
+  const ids = { runId: 1, firstExecutionId: 1, total, ownerNo, jobNo, jobVersion, keyId: 'k1' }
   const times = { launchedAt: startedAt, expireAt: startedAt + 1000, deadlineAt: null }
   await writes.recordTriggers([{ ...ids, ...times, deviceNos, retryOf: null, idempotency: null }])
   const counts = () => db.prepare('SELECT pending, expired, expire_at FROM run').get()

@@ -1,7 +1,7 @@
 // What a commit means on SQLite depends on how the file is opened, and on being alone on it.
 
 import assert from 'node:assert/strict'
-import { statSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
@@ -10,6 +10,7 @@ import { spawnServer } from '@jobcast/testkit/spawn-server'
 import { newTemporaryFolder, removeAfter, temporaryFolder } from '@jobcast/testkit/temporary-folder'
 import { StartRefused } from '../../src/store/migrate.ts'
 import { openDatabase, openReader } from '../../src/store/sqlite/database.ts'
+import { migrateFolder } from '../../src/store/sqlite/migrate-folder.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { createOne, emptyContent, seedOwner } from './store-under-test.ts'
 
@@ -106,6 +107,77 @@ test('a second program on the same folder ends with that sentence, and the first
   // The lock goes with the process, however it ended.
   const next = await spawnServer(folder)
   assert.equal((await next.end('SIGTERM')).code, 0)
+})
+
+const withModes = { skip: process.platform === 'win32' && 'Windows has no such modes' }
+
+/** Of the folder and of everything in it, in octal. */
+function modesIn(folder: string): Record<string, string> {
+  const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
+  const modes = readdirSync(folder).map((name) => [name, modeOf(join(folder, name))])
+  return Object.fromEntries([['.', modeOf(folder)], ...modes])
+}
+
+async function openIn(t: TestContext, folder: string): Promise<void> {
+  const store = openSqliteStore({ folder, onLost: assert.ifError })
+  t.after(() => store.close())
+  await store.checkHealth()
+}
+
+const closedFiles = {
+  'jobcast.db': '600',
+  'jobcast.db-shm': '600',
+  'jobcast.db-wal': '600',
+  'jobcast.lock': '600',
+  'jobcast.lock-journal': '600',
+}
+
+test('only the owner of the process can read a new data folder and its files', withModes, async (t) => {
+  const parent = temporaryFolder(t)
+  const folder = join(parent, 'a', 'b')
+  await openIn(t, folder)
+  assert.deepEqual(modesIn(folder), { '.': '700', ...closedFiles })
+  const migrated = join(parent, 'migrated')
+  migrateFolder(migrated)
+  assert.deepEqual(modesIn(migrated), { '.': '700', 'jobcast.db': '600', 'jobcast.lock': '600' })
+})
+
+test('a data folder that others can read is closed to them at start', withModes, async (t) => {
+  const folder = join(temporaryFolder(t), 'data')
+  mkdirSync(folder)
+  // The log stays behind after a crash.
+  const before = openDatabase(join(folder, 'jobcast.db'))
+  t.after(() => before.close())
+  for (const name of ['admin-key', 'simulated-devices.json']) writeFileSync(join(folder, name), '')
+  for (const name of readdirSync(folder)) chmodSync(join(folder, name), 0o664)
+  chmodSync(folder, 0o775)
+  await openIn(t, folder)
+  assert.deepEqual(modesIn(folder), {
+    '.': '700',
+    'admin-key': '600',
+    'simulated-devices.json': '600',
+    ...closedFiles,
+  })
+})
+
+test('a folder with files of others keeps its mode, and only our files are closed', withModes, async (t) => {
+  const folder = join(temporaryFolder(t), 'shared')
+  mkdirSync(folder)
+  writeFileSync(join(folder, 'notes.txt'), '')
+  for (const [name, mode] of [['notes.txt', 0o644] as const, ['.', 0o755] as const])
+    chmodSync(join(folder, name), mode)
+  await openIn(t, folder)
+  assert.deepEqual(modesIn(folder), { '.': '755', 'notes.txt': '644', ...closedFiles })
+})
+
+test('a file that is not a database is refused with a sentence', (t) => {
+  const folder = temporaryFolder(t)
+  const path = join(folder, 'jobcast.db')
+  writeFileSync(path, 'not a database, but longer than a header would be: '.repeat(40))
+  const message =
+    `The database at ${path} cannot be opened: file is not a database. ` +
+    'Check the file, its permissions and the disk, or restore a backup.'
+  assert.throws(() => openSqliteStore({ folder, onLost: assert.ifError }), new StartRefused(message))
 })
 
 test('a job in a run stays the version it was triggered with', async (t) => {

@@ -16,6 +16,7 @@ export function NewEnrollment({ onClose, onCreated }: Props) {
   const [uses, setUses] = useState('1')
   const [expiry, setExpiry] = useState('1 d')
   const [prefix, setPrefix] = useState('')
+  const [isForAny, setForAny] = useState(false)
   const [tags, setTags] = useState<string[]>([])
   const maxUses = Number(uses)
   const seconds = parseDuration(expiry)
@@ -26,6 +27,8 @@ export function NewEnrollment({ onClose, onCreated }: Props) {
       ? undefined
       : 'Use a form like 30 min, 2 h or 7 d; a minute to a year.'
   const prefixProblem = /[/+#?]/.test(prefix) ? 'Must not contain / + # or ?.' : undefined
+  // A token for every ID could be used for the ID of any device that has no token yet.
+  const isChosen = prefix !== '' || isForAny
   const create = async () => {
     const created = await jobcast.enrollments.create({
       ...(name.trim() && { name: name.trim() }),
@@ -41,7 +44,7 @@ export function NewEnrollment({ onClose, onCreated }: Props) {
     <FormDialog
       title="New enrollment"
       submit="Create enrollment"
-      canSubmit={(usesProblem ?? expiryProblem ?? prefixProblem) === undefined}
+      canSubmit={isChosen && (usesProblem ?? expiryProblem ?? prefixProblem) === undefined}
       work={create}
       onClose={onClose}
     >
@@ -74,10 +77,22 @@ export function NewEnrollment({ onClose, onCreated }: Props) {
         mono
         value={prefix}
         onInput={setPrefix}
-        placeholder="Any ID"
+        placeholder="kiosk-"
         error={prefixProblem}
         hint="Other IDs are rejected."
       />
+      {prefix === '' && (
+        <div class="check-list">
+          <label>
+            <input
+              type="checkbox"
+              checked={isForAny}
+              onChange={(event) => setForAny(event.currentTarget.checked)}
+            />
+            <span>Allow any device ID, also of registered devices that have no token yet</span>
+          </label>
+        </div>
+      )}
       <TagsField
         label="Tags"
         values={tags}

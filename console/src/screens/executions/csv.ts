@@ -25,7 +25,12 @@ function cellOf(value: unknown): string {
   if (value === null || value === undefined) return ''
   if (typeof value === 'number') return String(value)
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  // A spreadsheet must not take a device's text for a formula.
-  const harmless = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
+  const harmless = text.replace(formulaStart, "'")
+  return harmless !== text || /[",;\t\r\n]/.test(text) ? `"${harmless.replaceAll('"', '""')}"` : text
 }
+
+/**
+ * Where a spreadsheet would begin to read a device's text as a formula: at its start, and after what separates cells for one
+ * that expects semicolons or tabs. For such a one our quotes do not begin a cell, so they protect nothing.
+ */
+const formulaStart = /(?=[=+\-@\t\r＝＋－＠])(?<=(?:^|[;\t\r\n])[ "']*)/g

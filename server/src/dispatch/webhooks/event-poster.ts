@@ -7,8 +7,13 @@ import { isIP, type LookupFunction } from 'node:net'
 import type { IsAllowedAddress } from '../../domain/allowed-address.ts'
 import type { Message } from './sign-event.ts'
 
-/** `error` is null if the receiver accepted the event. */
-export type Answer = { status: number | null; error: string | null; retryAfterMs: number }
+/**
+ * `error` is null if the receiver accepted the event; the owner of the webhook sees it. `detail` is for the operator's log
+ * only: why there was no connection tells which names and addresses exist in the operator's network.
+ */
+export type Answer = { status: number | null; error: string | null; retryAfterMs: number; detail?: string }
+
+export const notConnected = 'could not connect'
 
 export type PosterOptions = {
   isAllowedAddress: IsAllowedAddress
@@ -55,7 +60,8 @@ export class EventPoster {
     const url = new URL(message.url)
     const host = url.hostname.replace(/^\[|\]$/g, '')
     // Node calls `lookup` for names only, so an IP address in the URL is checked here.
-    if (isIP(host) !== 0 && !this.#options.isAllowedAddress(host)) return Promise.resolve(failure(forbidden))
+    if (isIP(host) !== 0 && !this.#options.isAllowedAddress(host))
+      return Promise.resolve(noConnection(forbidden))
     const isSecure = url.protocol === 'https:'
     return new Promise((resolve) => {
       const request = (isSecure ? requestHttps : requestHttp)(url, {
@@ -70,6 +76,15 @@ export class EventPoster {
         },
       })
       let judged: Answer | undefined
+      let isConnected = false
+      request.on('socket', (socket) => {
+        const onConnected = () => {
+          isConnected = true
+        }
+        if (socket.connecting) socket.once('connect', onConnected)
+        else onConnected()
+      })
+      const failed = (text: string) => (isConnected ? failure(text) : noConnection(text))
       const timer = setTimeout(
         () => request.destroy(new Error(`no answer within ${this.#timeoutMs} ms`)),
         this.#timeoutMs,
@@ -86,9 +101,9 @@ export class EventPoster {
         if (judged) finish(judged)
         else if (abort.aborted) finish(undefined)
         else if (request.reusedSocket && error.code === 'ECONNRESET') finish(stale)
-        else finish(failure(error.message || error.code || 'the request failed'))
+        else finish(failed(error.message || error.code || 'the request failed'))
       })
-      request.on('close', () => finish(judged ?? failure('the connection was closed')))
+      request.on('close', () => finish(judged ?? failed('the connection was closed')))
       request.end(message.body)
     })
   }
@@ -107,6 +122,11 @@ export class EventPoster {
 
 function failure(error: string): Answer {
   return { status: null, error: error.slice(0, maxErrorLength), retryAfterMs: 0 }
+}
+
+/** The same for a name that does not resolve, one that resolves to a forbidden address, and a refused connection. */
+function noConnection(detail: string): Answer {
+  return { ...failure(notConnected), detail: detail.slice(0, maxErrorLength) }
 }
 
 function judge({ statusCode: status = 0, headers }: IncomingMessage, now: number): Answer {

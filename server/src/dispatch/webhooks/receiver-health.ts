@@ -21,14 +21,19 @@ export class ReceiverHealth {
   #failingFrom: number | undefined
   #nextProbe = 0
   #heldUntil = 0
+  /** Whether the last change to down was reported by `failed`. */
+  #isKnownDown: boolean
 
   constructor(clock: Clock, chance: () => number, failingSince: number | null) {
     this.#clock = clock
     this.#chance = chance
     this.#failingSince = failingSince
+    this.#isKnownDown = false
     if (failingSince === null) return
     const forMs = Math.max(0, clock.now() - failingSince)
     this.#failingFrom = clock.elapsed() - Math.min(forMs, failingMsUntilPaused - graceAfterRestartMs)
+    // Reported before the restart.
+    this.#isKnownDown = this.isDown
   }
 
   /** On the wall clock; null while the receiver accepts events. */
@@ -50,22 +55,29 @@ export class ReceiverHealth {
     return Math.max(this.#heldUntil, this.isDown ? this.#nextProbe : 0)
   }
 
-  /** Returns true if the receiver was down. */
-  accepted(): boolean {
+  /** `wasDown`: events that wait for a retry can be sent. `isBack`: it was reported as down. */
+  accepted(): { wasDown: boolean; isBack: boolean } {
     const wasDown = this.isDown
+    const isBack = this.#isKnownDown
+    this.#isKnownDown = false
     this.#failures = 0
     this.#failedProbes = 0
     this.#failingSince = null
     this.#failingFrom = undefined
-    return wasDown
+    return { wasDown, isBack }
   }
 
-  failed(isProbe: boolean): void {
+  /** Returns true if the receiver is down from now on. */
+  failed(isProbe: boolean): boolean {
     this.#failures++
     this.#failingSince ??= this.#clock.now()
     this.#failingFrom ??= this.#clock.elapsed()
     if (isProbe) this.#failedProbes++
-    if (this.isDown) this.#nextProbe = this.#clock.elapsed() + probeDelay(this.#failedProbes, this.#chance())
+    if (!this.isDown) return false
+    this.#nextProbe = this.#clock.elapsed() + probeDelay(this.#failedProbes, this.#chance())
+    const isNew = !this.#isKnownDown
+    this.#isKnownDown = true
+    return isNew
   }
 
   /** The receiver sent Retry-After. */

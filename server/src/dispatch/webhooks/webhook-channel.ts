@@ -9,7 +9,7 @@ import type { Tell } from '../../observe/events.ts'
 import type { Clock } from './clock.ts'
 import { DeliveryLedger } from './delivery-ledger.ts'
 import { EventFeed } from './event-feed.ts'
-import type { Answer } from './event-poster.ts'
+import { type Answer, notConnected } from './event-poster.ts'
 import { judgeAnswer } from './judge-answer.ts'
 import type { ProgressWriter } from './progress-writer.ts'
 import { ReceiverHealth } from './receiver-health.ts'
@@ -207,9 +207,10 @@ export class WebhookChannel implements SlotWaiter {
       const begun = clock.elapsed()
       const answer = await post(signEvent(this.#webhook, event, at))
       if (answer === undefined) return
-      const { status, error } = answer
-      const attempt = { at, status, error, ms: Math.round(clock.elapsed() - begun) }
-      tell({ kind: 'webhook-attempted', ...this.#name, eventId, ...attempt })
+      const { status, error, detail } = answer
+      const ms = Math.round(clock.elapsed() - begun)
+      tell({ kind: 'webhook-attempted', ...this.#name, eventId, status, error: detail ?? error, ms })
+      const attempt = { at, status, error, ms: error === notConnected ? inSeconds(ms) : ms }
       this.#settle(entry, answer, attempt, isProbe)
     } catch (error) {
       onFailure(error)
@@ -221,9 +222,10 @@ export class WebhookChannel implements SlotWaiter {
   #settle(entry: Entry, answer: Answer, attempt: StoredAttempt, isProbe: boolean): void {
     const verdict = judgeAnswer(answer, { tries: entry.tries, isProbe, chance: this.#deps.chance() })
     if (verdict.kind === 'accepted') {
-      const isBack = this.#health.accepted()
+      const { wasDown, isBack } = this.#health.accepted()
+      if (isBack) this.#deps.tell({ kind: 'webhook-recovered', ...this.#name })
       this.#end(entry, 'DELIVERED', attempt)
-      if (isBack) this.#queues.makeDue(({ tries }) => tries <= maxTriesToSendAtOnce)
+      if (wasDown) this.#queues.makeDue(({ tries }) => tries <= maxTriesToSendAtOnce)
       return
     }
     if (verdict.kind === 'gone') {
@@ -231,7 +233,10 @@ export class WebhookChannel implements SlotWaiter {
       this.#pauseBecause('gone')
       return
     }
-    this.#health.failed(isProbe)
+    if (this.#health.failed(isProbe)) {
+      const { status, error, detail } = answer
+      this.#deps.tell({ kind: 'webhook-failing', ...this.#name, status, error: detail ?? error })
+    }
     if (answer.retryAfterMs > 0) this.#health.hold(answer.retryAfterMs)
     if (verdict.kind === 'given-up') {
       this.#end(entry, 'FAILED', attempt)
@@ -264,4 +269,9 @@ export class WebhookChannel implements SlotWaiter {
     tell({ kind: 'webhook-paused', ...this.#name, because })
     void this.#ledger.pause(because, clock.now()).then(() => onPaused(this.#webhook.webhookNo))
   }
+}
+
+/** Whether a name resolved cannot be told from a duration as coarse as this; a timeout still can. */
+function inSeconds(ms: number): number {
+  return Math.max(1, Math.ceil(ms / 1000)) * 1000
 }

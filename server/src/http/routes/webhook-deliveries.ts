@@ -82,8 +82,9 @@ export function addWebhookDeliveries(app: App, deps: WebhookDeps): void {
     handler: async (request, reply) => {
       const { webhookName } = request.params
       const since = parseInstant(request.body.since)
-      const webhook = await replayWebhook(deps, callerOf(request), webhookName, since)
-      return reply.code(202).send(toWebhook(webhook))
+      const caller = callerOf(request)
+      const webhook = await replayWebhook(deps, caller, webhookName, since)
+      return reply.code(202).send(toWebhook(webhook, caller))
     },
   })
 }

@@ -25,6 +25,8 @@ import { noContent } from '../openapi.ts'
 import { toWebhook } from '../to-wire.ts'
 
 const url = '/job/api/webhooks/:webhookName'
+const urlIsHidden =
+  'Without the scope `MANAGE`, `url` is only the scheme and host: its path may hold a secret.'
 
 export function addWebhooks(app: App, deps: WebhookDeps): void {
   app.route({
@@ -47,9 +49,10 @@ export function addWebhooks(app: App, deps: WebhookDeps): void {
     },
     handler: async (request, reply) => {
       const { webhookName } = request.params
-      const { created, value } = await putWebhook(deps, callerOf(request), webhookName, request.body)
-      if (!created) return reply.code(200).send(toWebhook(value))
-      return reply.code(201).send({ ...toWebhook(value), secret: value.secret })
+      const caller = callerOf(request)
+      const { created, value } = await putWebhook(deps, caller, webhookName, request.body)
+      if (!created) return reply.code(200).send(toWebhook(value, caller))
+      return reply.code(201).send({ ...toWebhook(value, caller), secret: value.secret })
     },
   })
 
@@ -61,11 +64,14 @@ export function addWebhooks(app: App, deps: WebhookDeps): void {
       operationId: 'getWebhook',
       tags: ['webhooks'],
       summary: 'Get a webhook',
+      description: urlIsHidden,
       params: WebhookParams,
       response: { 200: Webhook },
     },
-    handler: async (request) =>
-      toWebhook(await getWebhook(deps, callerOf(request), request.params.webhookName)),
+    handler: async (request) => {
+      const caller = callerOf(request)
+      return toWebhook(await getWebhook(deps, caller, request.params.webhookName), caller)
+    },
   })
 
   app.route({
@@ -76,17 +82,16 @@ export function addWebhooks(app: App, deps: WebhookDeps): void {
       operationId: 'listWebhooks',
       tags: ['webhooks'],
       summary: 'List webhooks, ordered by name',
+      description: urlIsHidden,
       querystring: PageQuery,
       response: { 200: WebhookPage },
     },
-    handler: async (request) =>
-      toPage(
-        await deps.store.listWebhooks({
-          ownerNo: callerOf(request).ownerNo,
-          slice: textSlice(request.query),
-        }),
-        toWebhook,
-      ),
+    handler: async (request) => {
+      const caller = callerOf(request)
+      const { ownerNo } = caller
+      const found = await deps.store.listWebhooks({ ownerNo, slice: textSlice(request.query) })
+      return toPage(found, (webhook) => toWebhook(webhook, caller))
+    },
   })
 
   app.route({
@@ -118,8 +123,10 @@ export function addWebhooks(app: App, deps: WebhookDeps): void {
       params: WebhookParams,
       response: { 200: Webhook },
     },
-    handler: async (request) =>
-      toWebhook(await pauseWebhook(deps, callerOf(request), request.params.webhookName)),
+    handler: async (request) => {
+      const caller = callerOf(request)
+      return toWebhook(await pauseWebhook(deps, caller, request.params.webhookName), caller)
+    },
   })
 
   app.route({
@@ -134,8 +141,10 @@ export function addWebhooks(app: App, deps: WebhookDeps): void {
       params: WebhookParams,
       response: { 200: Webhook },
     },
-    handler: async (request) =>
-      toWebhook(await resumeWebhook(deps, callerOf(request), request.params.webhookName)),
+    handler: async (request) => {
+      const caller = callerOf(request)
+      return toWebhook(await resumeWebhook(deps, caller, request.params.webhookName), caller)
+    },
   })
 
   app.route({

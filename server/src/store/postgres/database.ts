@@ -2,6 +2,7 @@
 
 import pg from 'pg'
 import { StorageUnavailable } from '../../domain/ports/storage-errors.ts'
+import { Policies } from '../policies.ts'
 import type { Queries as NamedQueries } from '../queries.ts'
 import { rows } from '../schema/column.ts'
 import { lastId } from '../schema/tables.ts'
@@ -19,6 +20,7 @@ const grouped = 6
 const idleMs = 60_000
 const attempts = 5
 
+const SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY'
 const TAKE_IDS = `
   UPDATE last_id SET run_id = run_id + $1::bigint, execution_id = execution_id + $2::bigint
   RETURNING run_id - $1 + 1 AS "runId", execution_id - $2 + 1 AS "jobExecutionId"`
@@ -32,6 +34,7 @@ export class Database implements Queries {
   readonly #grouped: pg.Pool
   readonly #notes: pg.Pool
   readonly #url: string
+  readonly policies = new Policies()
   /** Called after a commit that brings events to light. */
   onEvents: () => void = () => undefined
   /** For the steps over plain tables: each statement on its own. */
@@ -71,7 +74,7 @@ export class Database implements Queries {
   /** All reads of the work see one state of the database. */
   inSnapshot<T>(work: (reads: Transaction) => Promise<T>): Promise<T> {
     return withClient(this.#readers, async (client) => {
-      const transaction = new Transaction(client, 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY')
+      const transaction = new Transaction(client, SNAPSHOT, this.policies)
       return transaction.carryOut(() => work(transaction))
     })
   }
@@ -90,7 +93,7 @@ export class Database implements Queries {
     for (let attempt = 1; ; attempt++) {
       try {
         return await withClient(pool, async (client) => {
-          const transaction = new Transaction(client, 'BEGIN')
+          const transaction = new Transaction(client, 'BEGIN', this.policies)
           const value = await transaction.carryOut(() => work(transaction))
           if (transaction.events.length > 0) this.onEvents()
           return value

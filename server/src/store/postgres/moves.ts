@@ -1,97 +1,60 @@
-// Locks and loads executions, in the order of their ids, and writes what moves made of them (see ../apply-moves.ts).
+// Writes what moves made of executions (see domain/move-batch.ts): all of it is sent, and the commit waits for it.
 
-import type { Policy } from '../../domain/execution.ts'
-import type { LiveExecution, NewTransition } from '../../domain/execution-move.ts'
-import { MoveBatch } from '../apply-moves.ts'
-import { LIVE } from '../live-executions.ts'
-import { executionChanged } from './events.ts'
-import { LIVE_JOINS, toLive, toRow, UPDATE } from './live-executions.ts'
-import { insertPieces } from './outputs.ts'
-import type { Policies } from './policies.ts'
-import { numbers, type Row } from './rows.ts'
-import { writeRunCounts } from './run-counts.ts'
+import { execStates } from '@jobcast/contract/words'
+import { isTerminal } from '../../domain/execution.ts'
+import type { LiveExecution } from '../../domain/execution-move.ts'
+import type { MoveWrites } from '../../domain/move-batch.ts'
+import { toWritten, UPDATE_EXECUTION } from '../live-executions.ts'
+import { insertInto, recordSet } from '../queries.ts'
+import { number } from '../schema/column.ts'
+import { countColumn } from '../schema/count-column.ts'
+import { run, transition } from '../schema/tables.ts'
+import { countFields } from '../tables/runs.ts'
 import type { Transaction } from './transaction.ts'
 
-const BY_ID = `
-  SELECT ${LIVE} FROM unnest($1::bigint[]) AS wanted (id)
-    JOIN execution ON execution_id = wanted.id ${LIVE_JOINS}
-  ORDER BY execution_id FOR UPDATE OF execution`
-const OF_DEVICE = `
-  SELECT ${LIVE} FROM execution ${LIVE_JOINS}
-  WHERE execution.device_no = $1 AND state <= 'CANCELING'
-  ORDER BY execution_id FOR UPDATE OF execution`
-const INSERT_TRANSITIONS = `
-  INSERT INTO transition (execution_id, version_number, at, from_state, to_state, event, actor, attempt)
-  SELECT * FROM json_to_recordset($1::json) AS new (execution_id bigint, version_number int, at bigint,
-    from_state exec_state, to_state exec_state, event text, actor text, attempt int)`
+const INSERT_TRANSITIONS = insertInto(transition.fields)
+const INSERT_PIECES = `
+  INSERT INTO output (execution_id, attempt, start, data)
+  SELECT * FROM unnest(CAST(:ids AS bigint[]), CAST(:attempts AS int[]), CAST(:starts AS int[]), CAST(:data AS bytea[]))`
+// The counts of runs change with the executions in them: one update for all runs that a transaction touches.
+const added = execStates.map((state) => [countColumn(state), `run.${countColumn(state)} + record."${state}"`])
+const unfinished = execStates.filter((state) => !isTerminal(state)).map(countColumn)
+const left = added.filter(([column = '']) => unfinished.includes(column)).map(([, sum]) => sum)
+const IS_ENDED = `(${left.join(' + ')} = 0)`
+const COUNT = `
+  UPDATE run SET ${added.map(([column, sum]) => `${column} = ${sum}`).join(', ')},
+    ended = ${IS_ENDED}, ended_at = CASE WHEN ${IS_ENDED} THEN record."endsAt" END
+  FROM ${recordSet('runs', { ...run.pick('runId'), endsAt: number(), ...countFields })} WHERE run.run_id = record."runId"`
 
-export class Moves {
-  readonly #transaction: Transaction
-  readonly #policies: Policies
-  readonly #policyOf = new Map<number, Policy>()
-  readonly batch = new MoveBatch((jobVersion) => this.#policyOf.get(jobVersion) as Policy)
-
-  constructor(transaction: Transaction, policies: Policies) {
-    this.#transaction = transaction
-    this.#policies = policies
+export function sendMoves(transaction: Transaction, writes: MoveWrites): void {
+  const { executions, withOutput, pieces, transitions, changes, runs } = writes
+  const rows = [...executions, ...withOutput].map(toRow)
+  if (rows.length > 0) transaction.send(UPDATE_EXECUTION, { rows })
+  if (pieces.length > 0) {
+    transaction.send(INSERT_PIECES, {
+      ids: pieces.map(({ jobExecutionId }) => jobExecutionId),
+      attempts: pieces.map(({ attempt }) => attempt),
+      starts: pieces.map(({ start }) => start),
+      data: pieces.map(({ data }) => Buffer.from(data.buffer, data.byteOffset, data.length)),
+    })
   }
-
-  async lockById(jobExecutionIds: Iterable<number>): Promise<LiveExecution[]> {
-    const ids = [...new Set(jobExecutionIds)].sort((a, b) => a - b)
-    return ids.length === 0 ? [] : this.lock(BY_ID, [numbers(ids)])
-  }
-
-  /** What has not ended on a device. */
-  lockOfDevice(deviceNo: number): Promise<LiveExecution[]> {
-    return this.lock(OF_DEVICE, [deviceNo])
-  }
-
-  /** Those that a statement finds and locks, as LIVE. */
-  async lock(sql: string, values: readonly unknown[]): Promise<LiveExecution[]> {
-    const found = (await this.#transaction.query(sql, values)).map(toLive)
-    const versions = new Set(found.map(({ jobVersion }) => jobVersion))
-    const policyOf = await this.#policies.read(this.#transaction, versions)
-    for (const version of versions) this.#policyOf.set(version, policyOf(version))
-    return this.batch.load(found)
-  }
-
-  /** Sends all of it; the commit waits for it. */
-  write(): void {
-    const { executions, withOutput, pieces, transitions, changes, runs } = this.batch.writes
-    this.#sendRows(UPDATE, [...executions, ...withOutput].map(toRow))
-    insertPieces(this.#transaction, pieces)
-    this.#sendRows(INSERT_TRANSITIONS, transitions.map(toTransitionRow))
-    for (const change of changes) executionChanged(this.#transaction, change)
-    writeRunCounts(this.#transaction, runs)
-  }
-
-  #sendRows(sql: string, rows: Row[]): void {
-    if (rows.length > 0) this.#transaction.send(sql, [JSON.stringify(rows)])
+  if (transitions.length > 0) transaction.send(INSERT_TRANSITIONS, { rows: transitions })
+  for (const change of changes) transaction.events.push(change)
+  if (runs.length === 0) return
+  transaction.send(COUNT, { runs: runs.map(({ counts, ...run }) => ({ ...run, ...counts })) })
+  // Nothing moves in a run that has ended, so whoever brings it there is the only one.
+  for (const { runId, endsAt } of runs) {
+    if (endsAt !== null) transaction.touchedRuns.push({ runId, at: endsAt })
   }
 }
 
-/** Whatever the work moves is written at its end. */
-export async function inBatch<T>(
-  transaction: Transaction,
-  policies: Policies,
-  work: (moves: Moves) => Promise<T>,
-): Promise<T> {
-  const moves = new Moves(transaction, policies)
-  const value = await work(moves)
-  moves.write()
-  return value
+// The client's token is kept as JSON: a device may put in it what PostgreSQL's texts cannot hold.
+
+function toRow(live: LiveExecution) {
+  const row = toWritten(live)
+  return row.clientToken === null ? row : { ...row, clientToken: JSON.stringify(row.clientToken) }
 }
 
-function toTransitionRow(transition: NewTransition): Row {
-  const { at, event, actor, attempt } = transition
-  return {
-    execution_id: transition.jobExecutionId,
-    version_number: transition.versionNumber,
-    at,
-    from_state: transition.from,
-    to_state: transition.to,
-    event,
-    actor,
-    attempt,
-  }
+export function withToken(live: LiveExecution): LiveExecution {
+  return live.clientToken === null ? live : { ...live, clientToken: JSON.parse(live.clientToken) }
 }

@@ -1,19 +1,19 @@
 // The statements of plain tables on PostgreSQL: names of parameters become numbers.
 
 import type pg from 'pg'
-import type { Queries, Sql, Values } from '../queries.ts'
+import { placeParameters, type Queries, type Sql, type Values } from '../queries.ts'
 import { numbers, type Row } from './rows.ts'
 
 type Ask = (sql: string, values: readonly unknown[]) => Promise<pg.QueryResult<Row>>
-type Statement = { text: string; names: string[] }
+type Statement = { text: string; names: string[]; isJson: boolean[] }
 
 export function buildNamedQueries(ask: Ask): Queries {
   const send = (sql: Sql, values: Values) => {
-    const { text, names } = statementOf(typeof sql === 'string' ? sql : sql.postgres)
-    return ask(
-      text,
-      names.map((name) => toParameter(values[name])),
+    const { text, names, isJson } = statementOf(typeof sql === 'string' ? sql : sql.postgres)
+    const parameters = names.map((name, index) =>
+      isJson[index] ? JSON.stringify(values[name]) : toParameter(values[name]),
     )
+    return ask(text, parameters)
   }
   return {
     all: async (rows, sql, values = {}) => (await send(sql, values)).rows.map(rows.read),
@@ -39,19 +39,19 @@ function statementOf(sql: string): Statement {
   let statement = statements.get(sql)
   if (statement === undefined) {
     const names: string[] = []
-    const text = sql.replace(/(?<!:):([a-zA-Z]\w*)/g, (_, name: string) => {
+    const text = placeParameters(sql, (name) => {
       if (!names.includes(name)) names.push(name)
       return `$${names.indexOf(name) + 1}`
     })
-    statement = { text, names }
+    // As `records` reads its list.
+    const isJson = names.map((name) => sql.includes(`CAST(:${name} AS json)`))
+    statement = { text, names, isJson }
     statements.set(sql, statement)
   }
   return statement
 }
 
-/** Lists of objects are JSON, as `records` reads them; lists of numbers are quicker as text. */
+/** Lists of numbers are quicker as text. */
 function toParameter(value: unknown): unknown {
-  if (!Array.isArray(value)) return value
-  if (typeof value[0] === 'number') return numbers(value)
-  return typeof value[0] === 'object' ? JSON.stringify(value) : value
+  return Array.isArray(value) && typeof value[0] === 'number' ? numbers(value) : value
 }

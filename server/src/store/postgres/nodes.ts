@@ -4,14 +4,15 @@
 import type { LeftDevice, Nodes, OpenSession, StaleSession } from '../../domain/nodes.ts'
 import type { DeviceKey } from '../../domain/ports/devices.ts'
 import { type SeenNode, SilentNodes } from '../../state/silent-nodes.ts'
-import { flag, rows, select, steady } from '../schema/column.ts'
+import { type Queries, recordSet } from '../queries.ts'
+import { flag, number, rows, select, steady } from '../schema/column.ts'
 import { device, node } from '../schema/tables.ts'
 import { getLaunchedRun } from '../tables/executions.ts'
 import { nodeName } from './connect.ts'
 import type { Database } from './database.ts'
 import { locks } from './locks.ts'
 import type { NodeSignal } from './node-signal.ts'
-import { numbers, type Queries } from './rows.ts'
+import type { Queries as PlainQueries } from './rows.ts'
 
 /** The database's own clock: those of the nodes may differ. */
 const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
@@ -37,49 +38,53 @@ const ALL = `SELECT ${NODE} FROM node ORDER BY node_no`
 // A node whose connection is gone has ended, unless it is just making a new one. One that stands still keeps its
 // connection; after a longer while it counts as gone all the same.
 const DEAD = `
-  SELECT ${JOINED} FROM unnest($1::int[], $2::bigint[], $3::boolean[]) AS silent (node_no, beat_at, for_long)
-    JOIN node USING (node_no, beat_at)
-  WHERE for_long OR pg_try_advisory_xact_lock(${locks.node}, node.node_no)
+  SELECT ${JOINED} FROM ${recordSet('silent', { nodeNo, beat, isGone: flag() })}
+    JOIN node ON node_no = record."nodeNo" AND beat_at = record.beat
+  WHERE record."isGone" OR pg_try_advisory_xact_lock(${locks.node}, node.node_no)
   FOR UPDATE OF node SKIP LOCKED`
 // What it had to itself is free with its connections: its webhooks, and rows of transactions in which it stands still.
 const CUT_OFF = `
   SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-  WHERE datname = current_database() AND application_name = ANY ($1::text[]) AND pid <> pg_backend_pid()`
-const REMOVE = 'DELETE FROM node WHERE node_no = ANY ($1::int[])'
+  WHERE datname = current_database() AND application_name = ANY (CAST(:names AS text[])) AND pid <> pg_backend_pid()`
+const REMOVE = 'DELETE FROM node WHERE node_no = ANY (CAST(:nodeNos AS int[]))'
 // Where a device is connected is said by its session alone.
+const key = device.pick('ownerNo', 'deviceId')
 const SEEN = `
-  UPDATE device SET last_seen_at = greatest(last_seen_at, seen.at),
-    node_no = CASE WHEN door = 'http' THEN $4 ELSE node_no END
-  FROM unnest($1::int[], $2::text[], $3::bigint[]) AS seen (owner_no, device_id, at)
-  WHERE device.owner_no = seen.owner_no AND device.device_id = seen.device_id AND online`
-const { ownerNo, deviceId } = device.fields
-const KEY = select({ ownerNo, deviceId })
+  UPDATE device SET last_seen_at = greatest(last_seen_at, record.at),
+    node_no = CASE WHEN door = 'http' THEN CAST(:nodeNo AS int) ELSE node_no END
+  FROM ${recordSet('seen', { ...key, at: number() })}
+  WHERE device.owner_no = record."ownerNo" AND device.device_id = record."deviceId" AND online`
+const KEY = select(key)
 const OFFLINE = `
-  SELECT ${KEY} FROM unnest($1::int[], $2::text[]) AS seen (owner_no, device_id)
-    JOIN device USING (owner_no, device_id)
+  SELECT ${KEY} FROM ${recordSet('seen', key)}
+    JOIN device ON device.owner_no = record."ownerNo" AND device.device_id = record."deviceId"
   WHERE NOT online AND deleted_at IS NULL`
+const session = { ...key, since: steady() }
 const STALE = `
-  SELECT open.owner_no AS "ownerNo", open.device_id AS "deviceId", open.since,
-    coalesce(session_since > open.since, false) AS "isTakenOver"
-  FROM unnest($1::int[], $2::text[], $3::bigint[], $4::text[]) AS open (owner_no, device_id, since, token_id)
-    LEFT JOIN device ON device.owner_no = open.owner_no AND device.device_id = open.device_id AND deleted_at IS NULL
-  WHERE device_no IS NULL OR session_since > open.since
-    OR CASE WHEN open.token_id IS NULL THEN revoked_at IS NOT NULL ELSE device.token_id IS DISTINCT FROM open.token_id END`
-const STALE_SESSION = rows({ ownerNo, deviceId, since: steady(), isTakenOver: flag() })
+  SELECT record."ownerNo", record."deviceId", record.since,
+    coalesce(session_since > record.since, false) AS "isTakenOver"
+  FROM ${recordSet('sessions', { ...session, ...device.pick('tokenId') })}
+    LEFT JOIN device ON device.owner_no = record."ownerNo" AND device.device_id = record."deviceId" AND deleted_at IS NULL
+  WHERE device_no IS NULL OR session_since > record.since
+    OR CASE WHEN record."tokenId" IS NULL THEN revoked_at IS NOT NULL
+      ELSE device.token_id IS DISTINCT FROM record."tokenId" END`
+const STALE_SESSION = rows({ ...session, isTakenOver: flag() })
 const MOVED = `
   SELECT ${KEY} FROM execution JOIN device ON device.device_no = execution.device_no
   WHERE execution_id BETWEEN $1 AND $2 AND (state <> 'PENDING' OR version_number <> 1)`
+
+type SilentNode = SeenNode & { silentMs: number }
 
 const endedAfterMs = 3000
 const goneAfterMs = 10_000
 
 /** Gives the number of this node. */
-export async function joinNodes(queries: Queries): Promise<number> {
+export async function joinNodes(queries: PlainQueries): Promise<number> {
   const [row] = await queries.query(JOIN)
   return JOINED.read(row ?? {}).nodeNo
 }
 
-export async function leaveNodes(queries: Queries, nodeNo: number): Promise<void> {
+export async function leaveNodes(queries: PlainQueries, nodeNo: number): Promise<void> {
   await queries.query(LEAVE, [nodeNo])
 }
 
@@ -91,7 +96,7 @@ export function buildNodeSteps(
   now: () => number = Date.now,
 ): Nodes {
   const silentNodes = new SilentNodes(() => performance.now())
-  let silent: (SeenNode & { silentMs: number })[] = []
+  let silent: SilentNode[] = []
   /** Until somebody was told so: what comes after it in a beat may fail. */
   let wasForgotten = false
   return {
@@ -120,24 +125,18 @@ export function buildNodeSteps(
     },
     async forgetDeadNodes() {
       const ended = silent.filter(({ silentMs }) => silentMs >= endedAfterMs)
-      if (ended.length > 0) await db.inTransaction((transaction) => takeOut(transaction, ended))
+      if (ended.length > 0) await db.inTransaction(({ named }) => takeOut(named, ended))
       return leaveConnections(now())
     },
-    async recordSeen(seen) {
-      // In one order, so that two nodes do not wait for each other.
-      const devices = seen.toSorted(byDevice)
-      return db.inTransaction(async (transaction) => {
-        await transaction.query(SEEN, [...columnsOf(devices), numbers(devices.map(({ at }) => at)), nodeNo])
-        return (await transaction.query(OFFLINE, columnsOf(devices))).map(KEY.read)
-      })
-    },
+    recordSeen: (seen) =>
+      db.inTransaction(async ({ named }) => {
+        // In one order, so that two nodes do not wait for each other.
+        await named.run(SEEN, { seen: seen.toSorted(byDevice), nodeNo })
+        return named.all(KEY, OFFLINE, { seen })
+      }),
     async findStaleSessions(sessions: OpenSession[]): Promise<StaleSession[]> {
-      const found = await db.query(STALE, [
-        ...columnsOf(sessions),
-        numbers(sessions.map(({ since }) => since)),
-        sessions.map(({ tokenId }) => tokenId),
-      ])
-      return found.map(STALE_SESSION.read).map(({ isTakenOver, ...session }) => ({
+      const found = await db.named.all(STALE_SESSION, STALE, { sessions })
+      return found.map(({ isTakenOver, ...session }) => ({
         ...session,
         reason: isTakenOver ? 'taken-over' : 'credential-void',
       }))
@@ -156,20 +155,12 @@ export function buildNodeSteps(
 }
 
 /** Unless one of them has said something by now. */
-async function takeOut(queries: Queries, ended: (SeenNode & { silentMs: number })[]): Promise<void> {
-  const dead = await queries.query(DEAD, [
-    numbers(ended.map(({ nodeNo }) => nodeNo)),
-    numbers(ended.map(({ beat }) => beat)),
-    ended.map(({ silentMs }) => silentMs >= goneAfterMs),
-  ])
-  if (dead.length === 0) return
-  const nodeNos = dead.map((row) => JOINED.read(row).nodeNo)
-  await queries.query(REMOVE, [numbers(nodeNos)])
-  await queries.query(CUT_OFF, [nodeNos.map(nodeName)])
-}
-
-function columnsOf(devices: DeviceKey[]): [string, string[]] {
-  return [numbers(devices.map(({ ownerNo }) => ownerNo)), devices.map(({ deviceId }) => deviceId)]
+async function takeOut(queries: Queries, ended: SilentNode[]): Promise<void> {
+  const silent = ended.map((node) => ({ ...node, isGone: node.silentMs >= goneAfterMs }))
+  const nodeNos = (await queries.all(JOINED, DEAD, { silent })).map(({ nodeNo }) => nodeNo)
+  if (nodeNos.length === 0) return
+  await queries.run(REMOVE, { nodeNos })
+  await queries.run(CUT_OFF, { names: nodeNos.map(nodeName) })
 }
 
 function byDevice(one: DeviceKey, other: DeviceKey): number {

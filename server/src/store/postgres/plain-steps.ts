@@ -1,14 +1,17 @@
 // The steps over plain tables on PostgreSQL, and what they need here that they do not on SQLite.
 
+import { RunCursors } from '../../domain/apply-clocks.ts'
+import type { DevicePut } from '../../domain/ports/devices.ts'
 import type { Store } from '../../domain/ports/store.ts'
 import { findApiKeys } from '../tables/api-keys.ts'
+import { clockWrites } from '../tables/clocks.ts'
+import { putDevices } from '../tables/device-puts.ts'
 import { enrollDevice, findEnrollment } from '../tables/enrollments.ts'
-import { listOwnerNos, purgeEventsOfOwner } from '../tables/events.ts'
+import { type ExecutionList, goesThroughRuns, listExecutions } from '../tables/execution-list.ts'
 import { bind } from '../tables/step.ts'
 import { catalogueWrites, reads, snapshots, writes } from '../tables/steps.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { Database } from './database.ts'
-import { putDevices } from './device-puts.ts'
 import { GroupedLookup } from './grouped-lookup.ts'
 
 export function bindPlainSteps(db: Database, catalogue: Catalogue) {
@@ -19,7 +22,16 @@ export function bindPlainSteps(db: Database, catalogue: Catalogue) {
     ...bind(catalogueWrites, (step, { ownerNo }) => catalogue.change([ownerNo], ({ named }) => step(named))),
     ...buildKeyLookup(db),
     ...buildEnrollmentSteps(db, catalogue),
-    ...buildEventPurge(db),
+    listExecutions: (list: ExecutionList) =>
+      goesThroughRuns(list.filter)
+        ? db.inSnapshot(({ named }) => listExecutions(named, list))
+        : listExecutions(db.named, list),
+    async putDevices(puts: DevicePut[]) {
+      const owners = puts.map(({ ownerNo }) => ownerNo)
+      const done = await catalogue.change(owners, ({ named }) => putDevices(named, puts))
+      return done.map(({ created, value }) => ({ created, value }))
+    },
+    ...bind(clockWrites(new RunCursors()), (step) => db.inTransaction(({ named }) => step(named))),
   }
 }
 
@@ -38,23 +50,9 @@ function buildEnrollmentSteps(db: Database, catalogue: Catalogue): Pick<Store, '
       // Whose it is never changes; all else is read again under the locks.
       const enrollment = await findEnrollment(db.named, enrolling)
       if (enrollment === undefined) return { kind: 'not-open' }
-      return catalogue.change([enrollment.ownerNo], (transaction) =>
-        enrollDevice(transaction.named, enrolling, (put) => putDevices(transaction, [put])),
+      return catalogue.change([enrollment.ownerNo], ({ named }) =>
+        enrollDevice(named, enrolling, (put) => putDevices(named, [put])),
       )
-    },
-  }
-}
-
-/** A batch of each owner, in a transaction of its own. */
-function buildEventPurge(db: Database): Pick<Store, 'purgeEvents'> {
-  return {
-    async purgeEvents({ olderThan }) {
-      let more = false
-      for (const ownerNo of await listOwnerNos(db.named)) {
-        const purge = { ownerNo, olderThan }
-        if (await db.inTransaction(({ named }) => purgeEventsOfOwner(named, purge))) more = true
-      }
-      return more
     },
   }
 }

@@ -5,19 +5,14 @@ import type { Nodes } from '../../domain/nodes.ts'
 import type { Store } from '../../domain/ports/store.ts'
 import { readMigrations } from '../migrate.ts'
 import { Catalogue } from './catalogue.ts'
-import { buildClockSteps } from './clocks.ts'
 import { connectionOptions } from './connect.ts'
 import { Database } from './database.ts'
-import { buildDeviceSteps } from './devices.ts'
-import { buildExecutionListSteps } from './execution-list.ts'
 import { failureOf } from './failures.ts'
 import { prepareDatabase } from './migrate-database.ts'
 import { NodeSignal } from './node-signal.ts'
 import { buildNodeSteps, joinNodes, leaveNodes } from './nodes.ts'
-import { buildOwnerMoveSteps } from './owner-moves.ts'
 import { Partitions } from './partitions.ts'
 import { bindPlainSteps } from './plain-steps.ts'
-import { Policies } from './policies.ts'
 import { buildPresenceSteps, leaveConnections } from './presence.ts'
 import { buildQueueSteps } from './queues.ts'
 import { buildReportSteps } from './reports.ts'
@@ -85,7 +80,6 @@ async function buildStore(db: Database, signal: NodeSignal, nodeNo: number): Pro
 }
 
 async function buildSteps(db: Database, nodeNo: number): Promise<Omit<Store, 'onEvents' | 'close'>> {
-  const policies = new Policies()
   const partitions = new Partitions(db)
   const { jobExecutionId } = await db.takeIds(0, 0)
   await partitions.reach(jobExecutionId)
@@ -95,14 +89,10 @@ async function buildSteps(db: Database, nodeNo: number): Promise<Omit<Store, 'on
       await db.inTransaction((transaction) => transaction.query(PROBE))
     },
     ...bindPlainSteps(db, catalogue),
-    ...buildDeviceSteps(policies, catalogue),
     ...buildPresenceSteps(db, nodeNo),
-    ...buildTriggerSteps(db, policies, partitions, catalogue),
-    ...buildOwnerMoveSteps(db, policies),
-    ...buildExecutionListSteps(db),
-    ...buildReportSteps(db, policies),
+    ...buildTriggerSteps(db, partitions, catalogue),
+    ...buildReportSteps(db),
     ...buildQueueSteps(db),
-    ...buildClockSteps(db, policies),
     ...buildRetentionSteps(db),
   }
 }

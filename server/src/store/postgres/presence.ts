@@ -1,33 +1,29 @@
-// Who is connected, and what was handed to whom.
+// Who is connected.
 
-import { hasSession, judgePresence, type KnownPresence } from '../../domain/judge-presence.ts'
+import { deviceText } from '../../domain/device-link.ts'
+import { hasSession, judgePresence } from '../../domain/judge-presence.ts'
 import type { LeftDevice } from '../../domain/nodes.ts'
 import type { PresenceChange } from '../../domain/ports/presence.ts'
 import type { Store } from '../../domain/ports/store.ts'
+import { recordSet, type Writes } from '../queries.ts'
 import { notNull, select } from '../schema/column.ts'
 import { device } from '../schema/tables.ts'
 import type { Database } from './database.ts'
-import { deviceChanged } from './events.ts'
-import { numbers, type Row } from './rows.ts'
 import type { Transaction } from './transaction.ts'
 
-const { ownerNo, deviceId, deviceNo, online, presenceSince, lastSeenAt, transport, sessionSince, nodeNo } =
-  device.fields
-const PRESENCE = select({
-  ...{ ownerNo, deviceId, deviceNo, nodeNo },
-  ...{ online, since: presenceSince, lastSeenAt, transport, session: sessionSince },
-})
+const written = {
+  ...device.pick('deviceNo', 'nodeNo', 'online', 'presenceSince', 'lastSeenAt', 'transport', 'sessionSince'),
+}
+const PRESENCE = select({ ...device.pick('ownerNo', 'deviceId'), ...written })
 const LOCK = `
-  SELECT ${PRESENCE}
-  FROM unnest($1::int[], $2::text[]) AS wanted (owner_no, device_id) JOIN device USING (owner_no, device_id)
+  SELECT ${PRESENCE} FROM ${recordSet('changes', device.pick('ownerNo', 'deviceId'))}
+    JOIN device ON device.owner_no = record."ownerNo" AND device.device_id = record."deviceId"
   WHERE deleted_at IS NULL ORDER BY device.owner_no, device.device_id FOR NO KEY UPDATE OF device`
 const SET = `
-  UPDATE device SET online = new.online, presence_since = new.since, last_seen_at = new.seen, door = new.transport,
-    session_since = new.session, node_no = new.node_no
-  FROM json_to_recordset($1::json)
-    AS new (device_no int, online boolean, since bigint, seen bigint, transport text, session bigint,
-      node_no int)
-  WHERE device.device_no = new.device_no`
+  UPDATE device SET online = record.online, presence_since = record."presenceSince",
+    last_seen_at = record."lastSeenAt", door = record.transport, session_since = record."sessionSince",
+    node_no = record."nodeNo"
+  FROM ${recordSet('devices', written)} WHERE device.device_no = record."deviceNo"`
 // From one number to the next higher one: there are few, and many devices of each.
 const GONE = `
   WITH RECURSIVE used AS (
@@ -44,26 +40,21 @@ const ONLINE = `
 const isLeft = `
   device.device_no = locked.device_no AND online
     AND NOT EXISTS (SELECT FROM node WHERE node.node_no = device.node_no)`
-const OFFLINE = select({ ownerNo, deviceNo, transport })
+const OFFLINE = select(device.pick('ownerNo', 'deviceNo', 'transport'))
 const SET_OFFLINE = `
   UPDATE device SET online = false, presence_since = $2 FROM unnest($1::int[]) AS locked (device_no)
   WHERE ${isLeft} RETURNING ${OFFLINE}`
 // Whoever is online was seen.
-const ADOPTED = select({ ownerNo, deviceId, lastSeenAt: notNull(lastSeenAt) })
+const ADOPTED = select({
+  ...device.pick('ownerNo', 'deviceId'),
+  lastSeenAt: notNull(device.fields.lastSeenAt),
+})
 const ADOPT = `
   UPDATE device SET node_no = $2 FROM unnest($1::int[]) AS locked (device_no)
   WHERE ${isLeft} AND door = 'http' RETURNING ${ADOPTED}`
-const NOTIFIED = `
-  UPDATE execution SET notified_at = $2 FROM unnest($1::bigint[]) AS notified (id)
-  WHERE execution_id = notified.id AND notified_at IS NULL`
-const DELIVERED = `
-  UPDATE execution SET delivered_at = $2::bigint, notified_at = coalesce(notified_at, $2)
-  FROM unnest($1::bigint[]) AS delivered (id)
-  WHERE execution_id = delivered.id AND delivered_at IS NULL`
-
 const offlineAtOnce = 1000
 
-type PresenceSteps = Pick<Store, 'recordPresence' | 'setAllOffline' | 'recordDeliveries'>
+type PresenceSteps = Pick<Store, 'recordPresence' | 'setAllOffline'>
 
 /** `adopted`: those that asked by HTTP, if they are kept. */
 type WentOffline = { adopted: LeftDevice[]; more: boolean }
@@ -73,19 +64,10 @@ export function buildPresenceSteps(db: Database, nodeNo: number): PresenceSteps 
   return {
     async recordPresence(changes) {
       if (changes.length === 0) return
-      await db.inTransaction((transaction) => recordPresence(transaction, changes, nodeNo))
+      await db.inTransaction(({ named }) => recordPresence(named, changes, nodeNo))
     },
     async setAllOffline({ at }) {
       while ((await db.inTransaction((transaction) => setSomeOffline(transaction, at))).more);
-    },
-    async recordDeliveries({ notified, delivered, at }) {
-      if (notified.length + delivered.length === 0) return
-      await db.inTransaction((transaction) =>
-        Promise.all([
-          transaction.query(NOTIFIED, [ascending(notified), at]),
-          transaction.query(DELIVERED, [ascending(delivered), at]),
-        ]),
-      )
     },
   }
 }
@@ -110,53 +92,33 @@ async function setSomeOffline(transaction: Transaction, at: number, keeper?: num
   const adopted = keeper === undefined ? [] : await transaction.query(ADOPT, [deviceNos, keeper])
   for (const row of await transaction.query(SET_OFFLINE, [deviceNos, at])) {
     const { ownerNo, deviceNo, transport } = OFFLINE.read(row)
-    deviceChanged(transaction, 'device.offline', { ownerNo, deviceNo, at, details: { transport } })
+    transaction.named.deviceChanged('device.offline', { ownerNo, deviceNo, at, details: { transport } })
   }
   return { adopted: adopted.map(ADOPTED.read), more: locked.length === offlineAtOnce }
 }
 
 /** Each in its turn, but each device is written once. */
-async function recordPresence(
-  transaction: Transaction,
-  changes: PresenceChange[],
-  nodeNo: number,
-): Promise<void> {
-  const found = await transaction.query(LOCK, [
-    changes.map(({ ownerNo }) => ownerNo),
-    changes.map(({ deviceId }) => deviceId),
-  ])
-  const devices = new Map(
-    found.map(PRESENCE.read).map((row) => [`${row.ownerNo} ${row.deviceId}`, toDevice(row)]),
-  )
-  const set = new Map<number, Row>()
+async function recordPresence(queries: Writes, changes: PresenceChange[], nodeNo: number): Promise<void> {
+  const found = await queries.all(PRESENCE, LOCK, { changes })
+  const devices = new Map(found.map((row) => [deviceText(row), row]))
+  const changed = new Set<(typeof found)[number]>()
   for (const change of changes) {
-    const { ownerNo, deviceId, online, at, transport, session } = change
-    const device = devices.get(`${ownerNo} ${deviceId}`)
+    const { ownerNo, online, at, transport, session } = change
+    const device = devices.get(deviceText(change))
     if (device === undefined) continue
-    const { deviceNo, known } = device
-    const verdict = judgePresence(known, change)
+    const { deviceNo, presenceSince: since, sessionSince } = device
+    const before = { ...device, since, session: sessionSince }
+    const verdict = judgePresence(before, change)
     if (verdict === 'ignored') continue
-    const isNews = known.online !== online
+    changed.add(device)
     // One that is connected is where it is connected, wherever else it asks.
-    if (verdict === 'holds' || !hasSession(known)) device.nodeNo = nodeNo
-    known.lastSeenAt = verdict === 'seen' ? Math.max(known.lastSeenAt ?? 0, at) : at
-    if (verdict === 'holds')
-      Object.assign(known, { online, since: at, transport, session: session ?? known.session })
-    set.set(deviceNo, { ...known, device_no: deviceNo, node_no: device.nodeNo, seen: known.lastSeenAt })
-    if (!isNews || verdict !== 'holds') continue
+    if (verdict === 'holds' || !hasSession(before)) device.nodeNo = nodeNo
+    device.lastSeenAt = verdict === 'seen' ? Math.max(before.lastSeenAt ?? 0, at) : at
+    if (verdict !== 'holds') continue
+    Object.assign(device, { online, presenceSince: at, transport, sessionSince: session ?? sessionSince })
+    if (before.online === online) continue
     const type = online ? 'device.online' : 'device.offline'
-    deviceChanged(transaction, type, { ownerNo, deviceNo, at, details: { transport } })
+    queries.deviceChanged(type, { ownerNo, deviceNo, at, details: { transport } })
   }
-  if (set.size > 0) await transaction.query(SET, [JSON.stringify([...set.values()])])
-}
-
-type PresenceRow = ReturnType<typeof PRESENCE.read>
-
-function toDevice(row: PresenceRow): Pick<PresenceRow, 'deviceNo' | 'nodeNo'> & { known: KnownPresence } {
-  const { deviceNo, nodeNo, online, since, lastSeenAt, transport, session } = row
-  return { deviceNo, nodeNo, known: { online, since, lastSeenAt, transport, session } }
-}
-
-function ascending(ids: number[]): string {
-  return numbers([...new Set(ids)].sort((a, b) => a - b))
+  if (changed.size > 0) await queries.run(SET, { devices: [...changed] })
 }

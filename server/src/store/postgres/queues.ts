@@ -4,10 +4,9 @@ import { shownPending } from '@jobcast/contract/words'
 import type { DeviceExecution, DeviceQueue } from '../../domain/device-report.ts'
 import { toDeviceExecution } from '../../domain/execution-move.ts'
 import type { Store } from '../../domain/ports/store.ts'
-import { LIVE } from '../live-executions.ts'
+import { LIVE, liveJoins } from '../live-executions.ts'
 import { flag, number, rows } from '../schema/column.ts'
 import type { Database } from './database.ts'
-import { LIVE_JOINS, toLive } from './live-executions.ts'
 import type { Row } from './rows.ts'
 
 // What waits for a retry is not offered.
@@ -35,14 +34,11 @@ const QUEUES = `
       UNION ALL
       (SELECT * FROM execution WHERE device_no = queue.device_no AND state = 'PENDING' AND not_before IS NULL
        ORDER BY execution_id LIMIT ${shownPending})
-      LIMIT ${shownPending}) AS execution ${LIVE_JOINS}) AS first ON is_wanted AND total > 0`
+      LIMIT ${shownPending}) AS execution ${liveJoins('JOIN')}) AS first ON is_wanted AND total > 0`
 /** The rest of a row is what LIVE gives. */
 const QUEUE = rows({ position: number(), mark: number(), total: number(), isWanted: flag() })
-const OWN = `
-  SELECT ${LIVE} FROM execution ${LIVE_JOINS}
-  WHERE execution_id = $1 AND device.owner_no = $2 AND device.device_id = $3 AND deleted_at IS NULL`
 
-export function buildQueueSteps(db: Database): Pick<Store, 'readQueues' | 'getDeviceExecution'> {
+export function buildQueueSteps(db: Database): Pick<Store, 'readQueues'> {
   return {
     async readQueues(wanted) {
       if (wanted.length === 0) return []
@@ -54,10 +50,6 @@ export function buildQueueSteps(db: Database): Pick<Store, 'readQueues' | 'getDe
       const byPosition = Map.groupBy(found, (row) => QUEUE.read(row).position)
       return wanted.map((_, index) => toQueue(byPosition.get(index + 1)))
     },
-    async getDeviceExecution({ ownerNo, deviceId, jobExecutionId }) {
-      const [row] = await db.query(OWN, [jobExecutionId, ownerNo, deviceId])
-      return row && toDeviceExecution(toLive(row))
-    },
   }
 }
 
@@ -68,7 +60,7 @@ function toQueue(found: Row[] | undefined): DeviceQueue | 'unchanged' | undefine
   if (!isWanted) return 'unchanged'
   const executions = found
     .filter((row) => row.jobExecutionId !== null)
-    .map((row) => toDeviceExecution(toLive(row)))
+    .map((row) => toDeviceExecution(LIVE.read(row)))
   return { mark, total, executions: executions.sort(byTurn) }
 }
 

@@ -1,34 +1,33 @@
-// Locks and loads what a group of reports may be about (see ../apply-reports.ts). A group is one transaction.
+// Locks and loads what a group of reports may be about (see domain/apply-reports.ts). A group is one transaction.
 
+import { applyReports } from '../../domain/apply-reports.ts'
+import { deviceText } from '../../domain/device-link.ts'
 import type { DeviceReport } from '../../domain/device-report.ts'
 import { isOffered } from '../../domain/execution.ts'
 import type { LiveExecution } from '../../domain/execution-move.ts'
 import type { DeviceKey } from '../../domain/ports/devices.ts'
 import type { Store } from '../../domain/ports/store.ts'
-import { applyReports } from '../apply-reports.ts'
+import { inBatch, type Moves } from '../moves.ts'
+import type { Queries } from '../queries.ts'
 import type { Database } from './database.ts'
 import { InOrder } from './in-order.ts'
-import { Moves } from './moves.ts'
-import type { Policies } from './policies.ts'
-import { deviceKeyText, findCandidates } from './start-candidates.ts'
-import type { Transaction } from './transaction.ts'
+import { findCandidates } from './start-candidates.ts'
 
-export function buildReportSteps(db: Database, policies: Policies): Pick<Store, 'recordReports'> {
+export function buildReportSteps(db: Database): Pick<Store, 'recordReports'> {
   const inOrder = new InOrder()
   return {
     async recordReports(reports) {
       if (reports.length === 0) return []
       return inOrder.take((releaseTurn) =>
-        db.inGroupTransaction(async (transaction) => {
-          const moves = new Moves(transaction, policies)
-          const group = new ReportGroup(transaction, moves, reports)
-          const loaded = await group.lock()
-          // Whatever is sent later about these executions waits for their locks.
-          releaseTurn()
-          const outcomes = applyReports(moves.batch, loaded, reports.map(group.check))
-          moves.write()
-          return outcomes
-        }),
+        db.inGroupTransaction(({ named }) =>
+          inBatch(named, async (moves) => {
+            const group = new ReportGroup(named, moves, reports)
+            const loaded = await group.lock()
+            // Whatever is sent later about these executions waits for their locks.
+            releaseTurn()
+            return applyReports(moves.batch, loaded, reports.map(group.check))
+          }),
+        ),
       )
     },
   }
@@ -38,18 +37,18 @@ export function buildReportSteps(db: Database, policies: Policies): Pick<Store, 
 type OfDevice = { device: DeviceKey; count: number; asks: boolean }
 
 class ReportGroup {
-  readonly #transaction: Transaction
+  readonly #queries: Queries
   readonly #moves: Moves
   readonly #reports: DeviceReport[]
   readonly #devices = new Map<string, OfDevice>()
   readonly #deviceNos = new Map<string, number>()
 
-  constructor(transaction: Transaction, moves: Moves, reports: DeviceReport[]) {
-    this.#transaction = transaction
+  constructor(queries: Queries, moves: Moves, reports: DeviceReport[]) {
+    this.#queries = queries
     this.#moves = moves
     this.#reports = reports
     for (const { kind, device } of reports) {
-      const key = deviceKeyText(device)
+      const key = deviceText(device)
       const before = this.#devices.get(key)
       const asks = before?.asks || kind === 'start-next'
       this.#devices.set(key, { device, count: (before?.count ?? 0) + 1, asks })
@@ -58,7 +57,7 @@ class ReportGroup {
 
   readonly check = (report: DeviceReport) => ({
     report,
-    deviceNo: this.#deviceNos.get(deviceKeyText(report.device)),
+    deviceNo: this.#deviceNos.get(deviceText(report.device)),
   })
 
   async lock(): Promise<LiveExecution[]> {
@@ -70,14 +69,14 @@ class ReportGroup {
     )
     // All locks in one order: candidates have to be known first.
     const candidates = asking.length > 0 ? await looking : []
-    const [locked] = await Promise.all([this.#moves.lockById([...ids, ...candidates]), looking])
+    const [locked] = await Promise.all([this.#moves.loadById([...ids, ...candidates]), looking])
     return asking.length > 0 ? this.#lockMore(asking, locked, new Set(candidates)) : locked
   }
 
   /** Gives the ids of executions, and notes the numbers of the devices. */
   async #findCandidates(wanted: { device: DeviceKey; enough: number }[]): Promise<number[]> {
-    const found = await findCandidates(this.#transaction, wanted)
-    for (const { device, deviceNo } of found) this.#deviceNos.set(deviceKeyText(device), deviceNo)
+    const found = await findCandidates(this.#queries, wanted)
+    for (const { device, deviceNo } of found) this.#deviceNos.set(deviceText(device), deviceNo)
     return found.flatMap(({ jobExecutionId }) => jobExecutionId ?? [])
   }
 
@@ -86,14 +85,14 @@ class ReportGroup {
     const candidates = locked.filter(({ jobExecutionId }) => seen.has(jobExecutionId))
     const ofDevice = Map.groupBy(candidates, ({ deviceNo }) => deviceNo)
     const short = asking.flatMap(({ device, count }) => {
-      const found = ofDevice.get(this.#deviceNos.get(deviceKeyText(device)) ?? 0) ?? []
+      const found = ofDevice.get(this.#deviceNos.get(deviceText(device)) ?? 0) ?? []
       const offered = found.filter(({ life }) => isOffered(life)).length
       return offered < count && offered < found.length ? [{ device, enough: count }] : []
     })
     if (short.length === 0) return locked
     const fresh = (await this.#findCandidates(short)).filter((id) => !seen.has(id))
     if (fresh.length === 0) return locked
-    const more = await this.#moves.lockById(fresh)
+    const more = await this.#moves.loadById(fresh)
     return this.#lockMore(asking, [...locked, ...more], new Set([...seen, ...fresh]))
   }
 }

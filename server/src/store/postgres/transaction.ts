@@ -1,43 +1,35 @@
 // One transaction. Statements that do not need each other's answers may be sent at once: they take effect in the order
 // in which they are sent, and after one that fails no other does.
 
+import type { DeviceEventType } from '@jobcast/contract/words'
 import type pg from 'pg'
-import type { Writes } from '../queries.ts'
+import type { ExecutionChange } from '../../domain/execution-move.ts'
+import { LIVE } from '../live-executions.ts'
+import type { Policies } from '../policies.ts'
+import { type DeviceChange, insertInto, recordSet, type Sql, type Values, type Writes } from '../queries.ts'
+import { event } from '../schema/tables.ts'
 import { prepared } from './connect.ts'
-import { deviceChanged } from './events.ts'
 import { failureOf } from './failures.ts'
 import { locks } from './locks.ts'
+import { sendMoves, withToken } from './moves.ts'
 import { buildNamedQueries } from './named-queries.ts'
 import type { Queries, Row } from './rows.ts'
 
-const LOCK_EVENTS = `SELECT pg_advisory_xact_lock(${locks.eventsOfOwner}, owner_no) FROM unnest($1::int[]) AS owner_no`
+const LOCK_EVENTS = `
+  SELECT pg_advisory_xact_lock(${locks.eventsOfOwner}, owner_no) FROM unnest(CAST(:owners AS int[])) AS owner_no`
 // Who has brought a run to its end in this transaction knows it only here, behind all that it has sent.
 const INSERT_FINISHED = `
   INSERT INTO event (owner_no, at, type, run_id)
-  SELECT owner_no, touched.at, 'run.finished', run_id
-  FROM json_to_recordset($1::json) AS touched (run_id bigint, at bigint) JOIN run USING (run_id) WHERE ended`
-const INSERT_EVENTS = `
-  INSERT INTO event (owner_no, at, type, run_id, execution_id, device_no, from_state, cause, actor, attempt,
-    version_number, details)
-  SELECT * FROM json_to_recordset($1::json) AS new (owner_no int, at bigint, type text, run_id bigint,
-    execution_id bigint, device_no int, from_state exec_state, cause text, actor text, attempt int,
-    version_number int, details text)`
+  SELECT owner_no, record.at, 'run.finished', run_id
+  FROM ${recordSet('runs', event.pick('runId', 'at'))} JOIN run ON run_id = record."runId" WHERE ended`
+const { eventId, ...given } = event.fields
+const INSERT_EVENTS = insertInto(given)
 
-/** As a row of the table; what is left out is NULL. */
-export type NewEvent = {
-  owner_no: number
-  at: number
-  type: string
-  run_id?: number
-  execution_id?: number
-  device_no?: number
-  from_state?: string
-  cause?: string
-  actor?: string
-  attempt?: number
-  version_number?: number
-  details?: string | null
-}
+/** What is left out is NULL. */
+export type NewEvent =
+  | ExecutionChange
+  | { type: 'run.created'; ownerNo: number; at: number; runId: number }
+  | { type: DeviceEventType; ownerNo: number; at: number; deviceNo: number; details: string | null }
 
 export class Transaction implements Queries {
   readonly #client: pg.ClientBase
@@ -49,15 +41,20 @@ export class Transaction implements Queries {
   /** Written as the last thing before the commit. */
   readonly events: NewEvent[] = []
   /** Runs in which something came to its end: those in which nothing is left have finished by it. */
-  readonly touchedRuns: { run_id: number; at: number }[] = []
-  /** For the steps over plain tables. */
+  readonly touchedRuns: { runId: number; at: number }[] = []
+  /** For the steps that both stores share. */
   readonly named: Writes
 
-  constructor(client: pg.ClientBase, begin: string) {
+  constructor(client: pg.ClientBase, begin: string, policies: Policies) {
     this.#client = client
+    const queries = buildNamedQueries((sql, values) => this.#ask(sql, values))
     this.named = {
-      ...buildNamedQueries((sql, values) => this.#ask(sql, values)),
-      deviceChanged: (type, change) => deviceChanged(this, type, change),
+      ...queries,
+      policies,
+      send: (sql, values) => this.send(sql, values),
+      loadExecutions: async (sql, values) => (await queries.all(LIVE, sql, values)).map(withToken),
+      writeMoves: (writes) => sendMoves(this, writes),
+      deviceChanged: (type, change) => this.#deviceChanged(type, change),
     }
     // Whatever fails it fails the statement behind it as well, and that one is waited for.
     this.#send(begin).catch(() => undefined)
@@ -68,8 +65,8 @@ export class Transaction implements Queries {
   }
 
   /** For what needs no answer: if it fails, the commit does. */
-  send(sql: string, values: readonly unknown[] = []): void {
-    const sent = this.query(sql, values)
+  send(sql: Sql, values: Values): void {
+    const sent = this.named.run(sql, values)
     sent.catch(() => undefined)
     this.#sent.push(sent)
   }
@@ -99,14 +96,19 @@ export class Transaction implements Queries {
    */
   async #commit(): Promise<void> {
     if (this.events.length > 0) {
-      const owners = new Set(this.events.map((event) => event.owner_no))
-      this.send(LOCK_EVENTS, [[...owners].sort((a, b) => a - b)])
-      this.send(INSERT_EVENTS, [JSON.stringify(this.events)])
+      const owners = new Set(this.events.map(({ ownerNo }) => ownerNo))
+      this.send(LOCK_EVENTS, { owners: [...owners].sort((a, b) => a - b) })
+      this.send(INSERT_EVENTS, { rows: this.events })
     }
-    if (this.touchedRuns.length > 0) this.send(INSERT_FINISHED, [JSON.stringify(this.touchedRuns)])
+    if (this.touchedRuns.length > 0) this.send(INSERT_FINISHED, { runs: this.touchedRuns })
     const committed = this.#send('COMMIT')
     const [result] = await Promise.all([committed, ...this.#sent])
     if (result.command !== 'COMMIT') throw new Error(`the transaction ended with ${result.command}`)
+  }
+
+  #deviceChanged(type: DeviceEventType, { ownerNo, deviceNo, at, details }: DeviceChange): void {
+    const text = details === undefined ? null : JSON.stringify(details)
+    this.events.push({ type, ownerNo, deviceNo, at, details: text })
   }
 
   async #ask(sql: string, values: readonly unknown[]): Promise<pg.QueryResult<Row>> {

@@ -1,47 +1,34 @@
 // A group of triggers on its way to its transaction: names become numbers, and ids are given.
 
-import type { LaunchedRun, Trigger, TriggerOutcome } from '../../domain/ports/triggers.ts'
+import { findDevices, type NewRun, newRun, type Refusal, type RunDevice } from '../../domain/launch-run.ts'
+import type { Trigger } from '../../domain/ports/triggers.ts'
+import type { JobPolicy } from '../policies.ts'
 import { computed, number, orNull, rows, type Selection, select } from '../schema/column.ts'
 import { device, job } from '../schema/tables.ts'
 import type { FirstIds } from './database.ts'
-import type { JobPolicy, Policies } from './policies.ts'
-import type { Queries } from './rows.ts'
+import type { Transaction } from './transaction.ts'
 
-const { jobNo, versionNo } = job.fields
-const { deviceNo, deviceName } = device.fields
 const position = computed('position', number())
-const JOB = select({ position, jobNo, versionNo })
+const JOB = select({ position, ...job.pick('jobNo', 'versionNo') })
 const JOBS = `
   SELECT ${JOB}
-  FROM unnest($1::int[], $2::text[]) WITH ORDINALITY AS wanted (owner_no, job_name, position)
+  FROM unnest(CAST(:ownerNos AS int[]), CAST(:names AS text[])) WITH ORDINALITY AS wanted (owner_no, job_name, position)
     JOIN job USING (owner_no, job_name)
   WHERE deleted_at IS NULL`
-const DEVICE = select({ position, deviceNo, deviceName })
+const DEVICE = select({ position, ...device.pick('deviceNo', 'deviceName') })
 const DEVICES = `
   SELECT ${DEVICE}
-  FROM unnest($1::int[], $2::text[]) WITH ORDINALITY AS wanted (owner_no, device_id, position)
+  FROM unnest(CAST(:ownerNos AS int[]), CAST(:names AS text[])) WITH ORDINALITY AS wanted (owner_no, device_id, position)
     JOIN device USING (owner_no, device_id)
   WHERE deleted_at IS NULL`
 
 const RENAMED = `
-  SELECT max(renamed_execution_id) AS id FROM unnest($1::int[]) AS wanted (owner_no) JOIN owner USING (owner_no)`
+  SELECT max(renamed_execution_id) AS id FROM unnest(CAST(:ownerNos AS int[])) AS wanted (owner_no) JOIN owner USING (owner_no)`
 const LAST_RENAMED = rows({ id: orNull(number()) })
 
-/** How many unknown devices an answer names. */
-const namedDevices = 100
-
 type JobRef = { jobNo: number; versionNo: number }
-type DeviceRef = { deviceNo: number; deviceId: string; deviceName: string }
-type Refusal = Extract<TriggerOutcome, { kind: 'unknown-job' | 'unknown-device' }>
 
-export type Launch = {
-  trigger: Trigger
-  runId: number
-  firstExecutionId: number
-  job: JobRef
-  policy: JobPolicy
-  devices: DeviceRef[]
-}
+export type Launch = { trigger: Trigger; run: NewRun; devices: RunDevice[] }
 export type Entry = Launch | Refusal
 
 /** What the group names, by owner and name. */
@@ -59,7 +46,7 @@ class Names<Ref> {
   }
 
   async read<Of extends { position: number }>(
-    queries: Queries,
+    { named }: Transaction,
     rows: Selection<Of>,
     sql: string,
     toRef: (row: Of, name: string) => Ref,
@@ -72,7 +59,7 @@ class Names<Ref> {
         names.push(name)
       }
     }
-    for (const row of (await queries.query(sql, [ownerNos, names])).map(rows.read)) {
+    for (const row of await named.all(rows, sql, { ownerNos, names })) {
       const [ownerNo, name] = [ownerNos[row.position - 1], names[row.position - 1]]
       if (ownerNo === undefined || name === undefined) continue
       this.#owners.get(ownerNo)?.set(name, toRef(row, name))
@@ -82,28 +69,25 @@ class Names<Ref> {
 
 type NamesFound = {
   jobs: Names<JobRef>
-  devices: Names<DeviceRef>
+  devices: Names<RunDevice>
   policyOf: (jobVersion: number) => JobPolicy
   /** The last id that was given when one of the owners' devices was renamed. */
   renamedExecutionId: number
 }
 
 /** Only for who holds the catalogues: what is found stays until the end of the transaction. */
-export async function readNames(
-  transaction: Queries,
-  policies: Policies,
-  triggers: Trigger[],
-): Promise<NamesFound> {
+export async function readNames(transaction: Transaction, triggers: Trigger[]): Promise<NamesFound> {
   const jobs = new Names<JobRef>()
-  const devices = new Names<DeviceRef>()
+  const devices = new Names<RunDevice>()
   for (const { ownerNo, jobName, deviceIds } of triggers) {
     jobs.want(ownerNo, jobName)
     for (const deviceId of deviceIds) devices.want(ownerNo, deviceId)
   }
   const versions: number[] = []
   const ownerNos = [...new Set(triggers.map(({ ownerNo }) => ownerNo))]
-  const [[renamed]] = await Promise.all([
-    transaction.query(RENAMED, [ownerNos]),
+  const { named } = transaction
+  const [renamed] = await Promise.all([
+    named.one(LAST_RENAMED, RENAMED, { ownerNos }),
     jobs.read(transaction, JOB, JOBS, ({ jobNo, versionNo }) => {
       versions.push(versionNo)
       return { jobNo, versionNo }
@@ -112,8 +96,8 @@ export async function readNames(
       return { deviceNo, deviceId, deviceName }
     }),
   ])
-  const policyOf = await policies.read(transaction, versions)
-  return { jobs, devices, policyOf, renamedExecutionId: LAST_RENAMED.read(renamed ?? {}).id ?? 0 }
+  const policyOf = await named.policies.read(named, versions)
+  return { jobs, devices, policyOf, renamedExecutionId: renamed.id ?? 0 }
 }
 
 /** All are given ids in the order of the list; those of what is refused, or was made before, stay unused. */
@@ -131,24 +115,12 @@ export function launchGroup(
 }
 
 function launch(trigger: Trigger, names: NamesFound, runId: number, firstExecutionId: number): Entry {
-  const { ownerNo, jobName, deviceIds } = trigger
+  const { ownerNo, jobName } = trigger
   const job = names.jobs.of(ownerNo).get(jobName)
   if (job === undefined) return { kind: 'unknown-job' }
-  // One foreign device fails the whole call.
   const known = names.devices.of(ownerNo)
-  const devices: DeviceRef[] = []
-  for (const deviceId of deviceIds) {
-    const device = known.get(deviceId)
-    if (device === undefined) {
-      const unknown = deviceIds.filter((each) => known.get(each) === undefined)
-      return { kind: 'unknown-device', deviceIds: unknown.slice(0, namedDevices) }
-    }
-    devices.push(device)
-  }
-  return { trigger, runId, firstExecutionId, job, policy: names.policyOf(job.versionNo), devices }
-}
-
-export function toRun({ trigger, runId, firstExecutionId, job, devices }: Launch): LaunchedRun {
-  const { jobName, launchedAt } = trigger
-  return { runId, jobName, launchedAt, firstExecutionId, jobVersion: job.versionNo, devices }
+  const devices = findDevices(trigger, (deviceId) => known.get(deviceId))
+  if ('kind' in devices) return devices
+  const run = newRun(trigger, { ...names.policyOf(job.versionNo), ...job }, { runId, firstExecutionId })
+  return { trigger, run, devices }
 }

@@ -1,31 +1,24 @@
 // The one hot write: a group of triggers, in one transaction, answered once it is on disk.
 
-import { laterBy } from '../../domain/instants.ts'
+import { toLaunchedRun } from '../../domain/launch-run.ts'
 import type { Store } from '../../domain/ports/store.ts'
 import type { Trigger, TriggerOutcome } from '../../domain/ports/triggers.ts'
+import { insertInto } from '../queries.ts'
 import { getLaunchedRun } from '../tables/executions.ts'
+import { newRunFields } from '../tables/runs.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { Database } from './database.ts'
-import { runCreated } from './events.ts'
 import { claimKeys } from './idempotency-keys.ts'
 import type { Partitions } from './partitions.ts'
-import type { Policies } from './policies.ts'
-import { numbers } from './rows.ts'
 import type { Transaction } from './transaction.ts'
-import { type Entry, type Launch, launchGroup, readNames, toRun } from './trigger-group.ts'
+import { type Entry, type Launch, launchGroup, readNames } from './trigger-group.ts'
 
-const INSERT_RUNS = `
-  INSERT INTO run (run_id, owner_no, job_no, version_no, launched_at, first_execution_id, total, pending, expire_at,
-    deadline_at, key_id, retry_of)
-  SELECT run_id, owner_no, job_no, version_no, launched_at, first_execution_id, total, total, expire_at, deadline_at,
-    key_id, retry_of
-  FROM json_to_recordset($1::json) AS new (run_id bigint, owner_no int, job_no int, version_no int,
-    launched_at bigint, first_execution_id bigint, total int, expire_at bigint, deadline_at bigint, key_id text,
-    retry_of bigint)`
+const INSERT_RUNS = insertInto(newRunFields)
 const INSERT_EXECUTIONS = `
   INSERT INTO execution (execution_id, run_id, owner_no, device_no, state, attempt, version_number)
   SELECT execution_id, run_id, owner_no, device_no, 'PENDING', 1, 1
-  FROM unnest($1::bigint[], $2::bigint[], $3::int[], $4::int[]) AS new (execution_id, run_id, owner_no, device_no)`
+  FROM unnest(CAST(:executionIds AS bigint[]), CAST(:runIds AS bigint[]), CAST(:ownerNos AS int[]),
+    CAST(:deviceNos AS int[])) AS new (execution_id, run_id, owner_no, device_no)`
 
 type Recorded =
   | Exclude<TriggerOutcome, { kind: 'replayed' | 'unreadable' }>
@@ -33,7 +26,6 @@ type Recorded =
 
 export function buildTriggerSteps(
   db: Database,
-  policies: Policies,
   partitions: Partitions,
   catalogue: Catalogue,
 ): Pick<Store, 'createExecutions'> {
@@ -46,12 +38,12 @@ export function buildTriggerSteps(
     if (triggers.every(({ idempotency }) => idempotency === null)) passOn()
     const total = triggers.reduce((sum, { deviceIds }) => sum + deviceIds.length, 0)
     const takeIds = () => db.takeIds(triggers.length, total)
-    const [names, early] = await Promise.all([readNames(transaction, policies, triggers), takeIds()])
+    const [names, early] = await Promise.all([readNames(transaction, triggers), takeIds()])
     // A device was renamed after they were given: its old name counts for them, and would not be the one found here.
     const isLate = names.renamedExecutionId >= early.jobExecutionId
     const firstIds = isLate ? await takeIds() : early
     const entries = launchGroup(triggers, names, firstIds)
-    const recorded = await claimKeys(transaction, triggers, entries)
+    const recorded = await claimKeys(transaction.named, triggers, entries)
     passOn()
     const launches = entries.filter((entry, index): entry is Launch => {
       return 'devices' in entry && recorded[index] === undefined
@@ -86,7 +78,8 @@ export function buildTriggerSteps(
 }
 
 function outcomeOf(entry: Entry): Recorded {
-  return 'devices' in entry ? { kind: 'created', run: toRun(entry) } : entry
+  if ('kind' in entry) return entry
+  return { kind: 'created', run: toLaunchedRun(entry.run, entry.trigger, entry.devices) }
 }
 
 function write(transaction: Transaction, launches: Launch[]): void {
@@ -94,33 +87,16 @@ function write(transaction: Transaction, launches: Launch[]): void {
   const runIds: number[] = []
   const ownerNos: number[] = []
   const deviceNos: number[] = []
-  for (const { runId, trigger, firstExecutionId, devices } of launches) {
+  for (const { run, devices } of launches) {
+    const { runId, ownerNo, firstExecutionId, launchedAt } = run
     devices.forEach(({ deviceNo }, index) => {
       executionIds.push(firstExecutionId + index)
       runIds.push(runId)
-      ownerNos.push(trigger.ownerNo)
+      ownerNos.push(ownerNo)
       deviceNos.push(deviceNo)
     })
-    runCreated(transaction, { ownerNo: trigger.ownerNo, runId, at: trigger.launchedAt })
+    transaction.events.push({ type: 'run.created', ownerNo, runId, at: launchedAt })
   }
-  transaction.send(INSERT_RUNS, [JSON.stringify(launches.map(toRow))])
-  transaction.send(INSERT_EXECUTIONS, [executionIds, runIds, ownerNos, deviceNos].map(numbers))
-}
-
-function toRow({ runId, firstExecutionId, trigger, job, policy, devices }: Launch) {
-  const { expireAfterSeconds, deadlineSeconds } = policy
-  const after = (seconds: number | null) => (seconds === null ? null : laterBy(seconds * 1000, trigger.clock))
-  return {
-    run_id: runId,
-    owner_no: trigger.ownerNo,
-    job_no: job.jobNo,
-    version_no: job.versionNo,
-    launched_at: trigger.launchedAt,
-    first_execution_id: firstExecutionId,
-    total: devices.length,
-    expire_at: after(expireAfterSeconds),
-    deadline_at: after(deadlineSeconds),
-    key_id: trigger.keyId,
-    retry_of: trigger.retryOf,
-  }
+  transaction.send(INSERT_RUNS, { rows: launches.map(({ run }) => ({ ...run, PENDING: run.total })) })
+  transaction.send(INSERT_EXECUTIONS, { executionIds, runIds, ownerNos, deviceNos })
 }

@@ -46,6 +46,7 @@ export function onlyOn<Value>(only: Dialect, of: Column<Value>): Column<Value> {
 
 /** A column where statements find it. */
 export type Field<Value = unknown> = Column<Value> & { readonly sql: string }
+export type AnyFields = Readonly<Record<string, Field>>
 
 export function orNull<Value>(of: Field<Value>): Field<Value | null>
 export function orNull<Value>(of: Column<Value>): Column<Value | null>
@@ -71,6 +72,7 @@ export type Table<Of extends Columns = Columns> = {
   /** The columns of the primary key, in its order. */
   readonly key: readonly string[]
   readonly fields: Fields<Of>
+  pick<Name extends keyof Of>(...names: Name[]): Pick<Fields<Of>, Name>
   /** By the names that they have in the database. */
   readonly columns: Readonly<Record<string, Column>>
 }
@@ -84,12 +86,16 @@ export function table<Of extends Columns>(
     ([field, of]) => [field, of, of.name ?? snakeCase(field)] as const,
   )
   const nameOf = new Map(named.map(([field, , column]) => [field, column]))
+  const fields = Object.fromEntries(
+    named.map(([field, of, column]) => [field, { ...of, sql: `${name}.${column}` }]),
+  ) as Fields<Of>
   return {
     name,
     key: key.map((field) => nameOf.get(field) ?? field),
-    fields: Object.fromEntries(
-      named.map(([field, of, column]) => [field, { ...of, sql: `${name}.${column}` }]),
-    ) as Fields<Of>,
+    fields,
+    pick<Name extends keyof Of>(...names: Name[]) {
+      return Object.fromEntries(names.map((each) => [each, fields[each]])) as Pick<Fields<Of>, Name>
+    },
     columns: Object.fromEntries(named.map(([, of, column]) => [column, of])),
   }
 }
@@ -104,7 +110,7 @@ export type Row = Record<string, unknown>
 /** In a template it is the list of the columns; `read` takes the row that such a list gives. */
 export type Selection<Of> = { toString(): string; read(row: Row): Of }
 
-export function select<Of extends Readonly<Record<string, Field>>>(fields: Of): Selection<ValuesOf<Of>> {
+export function select<Of extends AnyFields>(fields: Of): Selection<ValuesOf<Of>> {
   const list = Object.entries(fields).map(([field, { sql }]) => `${sql} AS "${field}"`)
   return { ...rows(fields), toString: () => list.join(', ') }
 }

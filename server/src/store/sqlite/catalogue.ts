@@ -6,13 +6,19 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { StoredApiKey } from '../../domain/ports/api-keys.ts'
-import type { DevicePut } from '../../domain/ports/devices.ts'
+import type { DeviceKey, DevicePut } from '../../domain/ports/devices.ts'
+import { select } from '../schema/column.ts'
+import { device } from '../schema/tables.ts'
 import { API_KEY, SELECT_API_KEYS } from '../tables/api-keys.ts'
 import { JOB, type JobRef, SELECT_JOBS, toJobRef } from '../tables/jobs.ts'
-import { allDevices, type DeviceRow } from './devices.ts'
 import { NameIndex } from './name-index.ts'
 import { readDelayed, readUnfinished } from './unfinished.ts'
 import { WaitingQueue } from './waiting-queue.ts'
+
+const DEVICE = select(device.pick('ownerNo', 'deviceNo', 'deviceId', 'deviceName'))
+const SELECT_DEVICES = `SELECT ${DEVICE} FROM device WHERE deleted_at IS NULL`
+
+export type DeviceRow = DeviceKey & { deviceNo: number; deviceName: string }
 
 /** Replaced, never changed, when a device is renamed: an answer under way keeps the name it began with. */
 export type DeviceRef = {
@@ -100,7 +106,8 @@ export function loadCatalogue(db: DatabaseSync): Catalogue {
     catalogue.jobs(job.ownerNo).set(job.jobName, toJobRef(job))
   }
   const queues = new Map<number, WaitingQueue>()
-  for (const row of allDevices(db)) {
+  for (const each of db.prepare(SELECT_DEVICES).iterate()) {
+    const row = DEVICE.read(each)
     catalogue.setDevice(row)
     const device = catalogue.devices(row.ownerNo).get(row.deviceId)
     if (device) queues.set(row.deviceNo, device.queue)

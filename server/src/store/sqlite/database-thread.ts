@@ -5,15 +5,18 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
 import { StorageUnavailable, TooMuchWaiting } from '../../domain/ports/storage-errors.ts'
 import { isUnavailable, openDatabase, openReader } from './database.ts'
 import { prepareReads, prepareWrites, type Reads, type Writes } from './operations.ts'
+import type { WriteListener } from './writes.ts'
 
 type Role = 'reader' | 'writer'
 type Operations = { [name: string]: (input: never) => unknown }
 /** What an operation answers, whether at once or later. */
 type AnswerOf<Operation extends (input: never) => unknown> = Promise<Awaited<ReturnType<Operation>>>
 type Question = { id: number; name: string; input: unknown }
-/** `events`: what was asked has made some. */
+/** What a write has done besides its answer: made events, and moved executions. */
+type Effects = { events: boolean; moves: Moves | undefined }
+type Moves = Parameters<WriteListener['onMoved']>[0]
 type Answer =
-  | { id: number; value: unknown; events: boolean }
+  | { id: number; value: unknown; effects: Effects }
   | { id: number; error: string; unavailable: boolean }
 type Waiting = { resolve: (value: unknown) => void; reject: (error: Error) => void }
 
@@ -26,8 +29,8 @@ export class DatabaseThread<Ops extends Operations> {
   readonly #gone: Promise<void>
   #lastId = 0
   #lost: Error | undefined
-  /** Called after an answer that comes with new events. */
-  onEvents: () => void = () => undefined
+  /** Moves are told before the answer, events after it. */
+  listener: WriteListener = { onEvents: () => undefined, onMoved: () => undefined }
 
   /** `onLost` is told when the thread ends by itself, which no good state leads to. */
   constructor(role: Role, path: string, onLost: (error: Error) => void) {
@@ -58,8 +61,10 @@ export class DatabaseThread<Ops extends Operations> {
     const waiting = this.#waiting.get(answer.id)
     this.#waiting.delete(answer.id)
     if ('value' in answer) {
+      const { events, moves } = answer.effects
+      if (moves) this.listener.onMoved(moves)
       waiting?.resolve(answer.value)
-      if (answer.events) this.onEvents()
+      if (events) this.listener.onEvents()
     } else
       waiting?.reject(answer.unavailable ? new StorageUnavailable(answer.error) : new Error(answer.error))
   }
@@ -73,23 +78,29 @@ export class DatabaseThread<Ops extends Operations> {
 }
 
 /** What the store needs of a thread. */
-export type Thread<Ops extends Operations> = Pick<DatabaseThread<Ops>, 'call' | 'close' | 'onEvents'>
+export type Thread<Ops extends Operations> = Pick<DatabaseThread<Ops>, 'call' | 'close' | 'listener'>
 export type ReaderThread = Thread<Reads>
 export type WriterThread = Thread<Writes>
 
 function serveQuestions({ role, path }: { role: Role; path: string }): void {
   const db = role === 'writer' ? openDatabase(path) : openReader(path)
-  let events = false
-  const onEvents = () => {
-    events = true
+  let effects: Effects
+  const listener: WriteListener = {
+    onEvents() {
+      effects.events = true
+    },
+    // The answer may hold the same objects: in one message they are sent once.
+    onMoved({ moved, delayedIds }) {
+      effects.moves = { moved, delayedIds }
+    },
   }
-  const operations: Operations = role === 'writer' ? prepareWrites(db, onEvents) : prepareReads(db)
+  const operations: Operations = role === 'writer' ? prepareWrites(db, listener) : prepareReads(db)
 
   async function answer({ id, name, input }: Question): Promise<void> {
-    events = false
+    effects = { events: false, moves: undefined }
     try {
       const value = await operations[name]?.(input as never)
-      parentPort?.postMessage({ id, value, events } satisfies Answer)
+      parentPort?.postMessage({ id, value, effects } satisfies Answer)
     } catch (error) {
       const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
       parentPort?.postMessage({ id, error: text, unavailable: isUnavailable(error) } satisfies Answer)

@@ -1,6 +1,8 @@
 // Opens the database file so that a commit means: on disk.
 
+import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { createPrivateFile } from '../data-folder.ts'
 import { type Migration, pendingMigrations, StartRefused } from '../migrate.ts'
 
 // 64 MB of pages: enough for the inner nodes of every index at tens of millions of rows.
@@ -8,6 +10,21 @@ const cacheKib = 65_536
 // Pages in the log before they are carried over into the file: 16 MB, four times the default, so that fewer
 // commits pay for it.
 const checkpointPages = 4000
+
+/** For who starts on a data folder: an error is a sentence for the operator. */
+export function openDatabaseIn(folder: string): DatabaseSync {
+  const path = join(folder, 'jobcast.db')
+  try {
+    createPrivateFile(path)
+    return openDatabase(path)
+  } catch (error) {
+    if (!isUnavailable(error) && (error as NodeJS.ErrnoException).code !== 'EACCES') throw error
+    throw new StartRefused(
+      `The database at ${path} cannot be opened: ${(error as Error).message}. ` +
+        'Check the file, its permissions and the disk, or restore a backup.',
+    )
+  }
+}
 
 export function openDatabase(path: string): DatabaseSync {
   const db = new DatabaseSync(path, { timeout: 5000, enableForeignKeyConstraints: true })

@@ -3,10 +3,13 @@
 
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { createPrivateFile } from '../data-folder.ts'
 import { StartRefused } from '../migrate.ts'
 
 export function lockData(folder: string): { release(): void } {
-  const lock = new DatabaseSync(join(folder, 'jobcast.lock'))
+  const path = join(folder, 'jobcast.lock')
+  createPrivateFile(path)
+  const lock = new DatabaseSync(path)
   try {
     lock.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT')
   } catch (error) {

@@ -1,9 +1,10 @@
 // The schema of the embedded database in a data folder, for whoever does not run the service.
 
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { prepareDataFolder } from '../data-folder.ts'
 import { pendingMigrations, type SchemaChange } from '../migrate.ts'
-import { migrateDatabase, openDatabase, openReader, schemaOf } from './database.ts'
+import { migrateDatabase, openDatabaseIn, openReader, schemaOf } from './database.ts'
 import { lockData } from './lock-data.ts'
 import { sqliteMigrations } from './sqlite-store.ts'
 
@@ -23,10 +24,10 @@ export function checkFolder(folder: string): SchemaChange {
 }
 
 export function migrateFolder(folder: string): SchemaChange {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  prepareDataFolder(folder)
   const lock = lockData(folder)
   try {
-    const db = openDatabase(join(folder, 'jobcast.db'))
+    const db = openDatabaseIn(folder)
     try {
       const from = schemaOf(db)
       const migrations = sqliteMigrations()

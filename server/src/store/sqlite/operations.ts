@@ -2,28 +2,30 @@
 // alone. The writing ones are one transaction each.
 
 import type { DatabaseSync } from 'node:sqlite'
+import { RunCursors } from '../../domain/apply-clocks.ts'
+import type { Moment } from '../../domain/execution.ts'
+import type { DevicePut } from '../../domain/ports/devices.ts'
 import type { Enrolling, EnrollOutcome } from '../../domain/ports/enrollments.ts'
 import { createFirstKey } from '../tables/api-keys.ts'
+import { clockWrites } from '../tables/clocks.ts'
+import { putDevices } from '../tables/device-puts.ts'
 import { enrollDevice } from '../tables/enrollments.ts'
-import { listOwnerNos, purgeEventsOfOwner } from '../tables/events.ts'
+import { type ExecutionList, listExecutions } from '../tables/execution-list.ts'
+import { type DeviceRemoval, deleteDevice } from '../tables/execution-moves.ts'
 import { getLaunchedRun } from '../tables/executions.ts'
 import { readLevels } from '../tables/fleet.ts'
 import { putJob } from '../tables/jobs.ts'
 import { RunPurge } from '../tables/retention.ts'
 import { bind, type Input } from '../tables/step.ts'
 import { catalogueWrites, reads, snapshots, writes } from '../tables/steps.ts'
-import { prepareClocks } from './clocks.ts'
+import type { DeviceRow } from './catalogue.ts'
 import { inSnapshot, inTransaction, isDiskFault } from './database.ts'
-import { type DeviceRow, prepareDevicePuts } from './devices.ts'
-import { prepareEventLog } from './events.ts'
-import { prepareExecutionList } from './execution-list.ts'
-import { prepareMoves } from './moves.ts'
 import { openNamedQueries } from './named-queries.ts'
-import { prepareOwnerMoves } from './owner-moves.ts'
 import { presenceWrites } from './presence.ts'
 import { prepareQueues } from './queues.ts'
-import { prepareReports } from './reports.ts'
+import { recordReports, type SentReport } from './reports.ts'
 import { prepareTriggers } from './triggers.ts'
+import { openWrites, type WriteListener } from './writes.ts'
 
 /** Those that the main thread passes on as they are (sqlite-store.ts). */
 export const plainReads = { ...reads, ...snapshots }
@@ -37,23 +39,18 @@ export function prepareReads(db: DatabaseSync) {
   return {
     ...bind(reads, (step) => step(queries)),
     ...bind(snapshots, (step) => inSnapshot(db, () => step(queries))),
-    ...prepareExecutionList(db),
+    listExecutions: (list: ExecutionList) => inSnapshot(db, () => listExecutions(queries, list)),
     ...prepareQueues(db),
     getLaunchedRun: (run: { runId: number }) => getLaunchedRun(queries, run),
     readLevels: (owner: { ownerNo: number }) => inSnapshot(db, () => readLevels(queries, owner)),
   }
 }
 
-/** `onEvents`: what was just asked for has made events. */
-export function prepareWrites(db: DatabaseSync, onEvents: () => void = () => undefined) {
-  const log = prepareEventLog(db, onEvents)
-  const queries = openNamedQueries(db, log)
-  const { putDevices } = prepareDevicePuts(db, log)
-  const moves = prepareMoves(db, log)
-  const { recordReports } = prepareReports(db, moves)
-  const { moveExecution, moveRun, deleteDevice } = prepareOwnerMoves(db, queries, moves)
-  const { fireClocks, clearCursors } = prepareClocks(db, moves)
-  const { recordTriggers } = prepareTriggers(db, log)
+export function prepareWrites(db: DatabaseSync, listener?: WriteListener) {
+  const queries = openWrites(db, listener)
+  const { recordTriggers } = prepareTriggers(db, queries.log)
+  const cursors = new RunCursors()
+  const { fireClocks } = clockWrites(cursors)
   const purge = new RunPurge(purgeLimits)
   // There and back: an update that leaves the row as it is would not reach the disk.
   const thereAndBack = ['run_id = run_id + 1', 'run_id = run_id - 1'].map((change) =>
@@ -66,18 +63,10 @@ export function prepareWrites(db: DatabaseSync, onEvents: () => void = () => und
   /** `made`: the device, if there was none. */
   async function enroll(enrolling: Enrolling): Promise<EnrollOutcome & { made?: DeviceRow }> {
     let made: DeviceRow | undefined
-    const outcome = await enrollDevice(queries, enrolling, (put) => {
-      for (const { deviceNo } of putDevices([put])) made = { ...put, deviceNo }
+    const outcome = await enrollDevice(queries, enrolling, async (put) => {
+      for (const { deviceNo } of await putDevices(queries, [put])) made = { ...put, deviceNo }
     })
     return { ...outcome, ...(made && { made }) }
-  }
-
-  async function purgeEvents({ olderThan }: { olderThan: number }): Promise<boolean> {
-    let more = false
-    for (const ownerNo of await listOwnerNos(queries)) {
-      if (await purgeEventsOfOwner(queries, { ownerNo, olderThan })) more = true
-    }
-    return more
   }
 
   const inOneTransaction =
@@ -104,18 +93,19 @@ export function prepareWrites(db: DatabaseSync, onEvents: () => void = () => und
 
   return {
     ...bind(plainWrites, (step, input) => inOneTransaction(() => step(queries))(input)),
-    // These give more than the port asks for: what the main thread keeps in memory.
+    // These take or give more than the port asks for: what the main thread keeps in memory.
     createFirstKey: inOneTransaction((first: Input<'createFirstKey'>) => createFirstKey(queries, first)),
     putJob: inOneTransaction((put: Input<'putJob'>) => putJob(queries, put)),
     enrollDevice: inOneTransaction(enroll),
-    putDevices: inOneTransaction(putDevices),
-    deleteDevice: inOneTransaction(deleteDevice),
+    putDevices: inOneTransaction((puts: DevicePut[]) => putDevices(queries, puts)),
+    deleteDevice: inOneTransaction((removal: DeviceRemoval) => deleteDevice(queries, removal)),
     recordTriggers: inOneTransaction(recordTriggers),
-    moveExecution: inOneTransaction(moveExecution),
-    moveRun: inOneTransaction(moveRun),
-    recordReports: inOneTransaction(recordReports),
-    fireClocks: inOneTransaction(fireClocks, clearCursors),
-    purgeEvents: inOneTransaction(purgeEvents),
+    recordReports: inOneTransaction((reports: SentReport[]) => recordReports(queries, reports)),
+    // Where a batch has ended must not be ahead of what is on disk.
+    fireClocks: inOneTransaction(
+      (moment: Moment) => fireClocks(queries, moment),
+      () => cursors.clear(),
+    ),
     purgeRuns: inOneTransaction(
       ({ endedBefore }: Input<'purgeRuns'>) => purge.purgeSome(queries, endedBefore),
       () => purge.reset(),

@@ -4,35 +4,32 @@ import type { DatabaseSync } from 'node:sqlite'
 import { shownPending } from '@jobcast/contract/words'
 import type { DeviceExecution } from '../../domain/device-report.ts'
 import { toDeviceExecution } from '../../domain/execution-move.ts'
-import { toLive } from '../live-executions.ts'
+import { LIVE, liveJoins } from '../live-executions.ts'
 import { inSnapshot } from './database.ts'
-import { SELECT_LIVE } from './moves.ts'
+import { prepareNamed } from './named-queries.ts'
 
+const SELECT = `SELECT ${LIVE} FROM execution ${liveJoins('CROSS JOIN')}`
 const ACTIVE = `
-  ${SELECT_LIVE} WHERE execution.device_no = ? AND state IN ('IN_PROGRESS', 'CANCELING')
+  ${SELECT} WHERE execution.device_no = :deviceNo AND state IN ('IN_PROGRESS', 'CANCELING')
   ORDER BY execution_id LIMIT ${shownPending}`
 const WAITING = `
-  ${SELECT_LIVE} WHERE execution_id IN (SELECT value FROM json_each(?)) AND state = 'PENDING' AND not_before IS NULL
+  ${SELECT} WHERE execution_id IN (SELECT value FROM json_each(:waiting)) AND state = 'PENDING' AND not_before IS NULL
   ORDER BY execution_id LIMIT ${shownPending}`
-const OWN = `${SELECT_LIVE} WHERE execution_id = ? AND execution.device_no = ?`
 
 export type QueueQuestion = { deviceNo: number; waiting: number[] }
 
 export function prepareQueues(db: DatabaseSync) {
-  const active = db.prepare(ACTIVE)
-  const waiting = db.prepare(WAITING)
-  const own = db.prepare(OWN)
+  const active = prepareNamed(db, ACTIVE)
+  const waiting = prepareNamed(db, WAITING)
 
-  function readQueue(question: QueueQuestion): DeviceExecution[] {
-    const rows = [...active.all(question.deviceNo), ...waiting.all(JSON.stringify(question.waiting))]
-    return rows.slice(0, shownPending).map((row) => toDeviceExecution(toLive(row)))
+  function readQueue(question: QueueQuestion | undefined): DeviceExecution[] {
+    if (question === undefined) return []
+    const rows = [...active.all(question), ...waiting.all(question)]
+    return rows.slice(0, shownPending).map((row) => toDeviceExecution(LIVE.read(row)))
   }
 
   return {
-    readQueues: (questions: QueueQuestion[]) => inSnapshot(db, () => questions.map(readQueue)),
-    getDeviceExecution(input: { deviceNo: number; jobExecutionId: number }): DeviceExecution | undefined {
-      const row = own.get(input.jobExecutionId, input.deviceNo)
-      return row && toDeviceExecution(toLive(row))
-    },
+    /** None: nothing is to be read there. */
+    readQueues: (questions: (QueueQuestion | undefined)[]) => inSnapshot(db, () => questions.map(readQueue)),
   }
 }

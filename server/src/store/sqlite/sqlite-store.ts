@@ -1,15 +1,14 @@
 // The store on one SQLite file: memory answers what a trigger asks, one thread writes, one thread reads.
 
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Store } from '../../domain/ports/store.ts'
+import { prepareDataFolder } from '../data-folder.ts'
 import { readMigrations } from '../migrate.ts'
 import type { Bound } from '../tables/step.ts'
 import { type Catalogue, loadCatalogue } from './catalogue.ts'
-import { migrateDatabase, openDatabase } from './database.ts'
+import { migrateDatabase, openDatabaseIn } from './database.ts'
 import { DatabaseThread, type ReaderThread, type WriterThread } from './database-thread.ts'
-import { buildDeviceSteps } from './device-steps.ts'
-import { buildFleetSteps } from './fleet-steps.ts'
+import { buildDeviceSteps, followMoves } from './device-steps.ts'
 import { lockData } from './lock-data.ts'
 import { plainReads, plainWrites, type Reads, type Writes } from './operations.ts'
 import { TriggerGroup } from './trigger-group.ts'
@@ -27,11 +26,11 @@ export type SqliteStoreOptions = {
 }
 
 export function openSqliteStore({ folder, onLost }: SqliteStoreOptions): Store {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  prepareDataFolder(folder)
   const lock = lockData(folder)
   try {
+    const { catalogue, lastIds } = loadMemory(folder)
     const path = join(folder, 'jobcast.db')
-    const { catalogue, lastIds } = loadMemory(path)
     const writer = new DatabaseThread<Writes>('writer', path, onLost)
     const reader = new DatabaseThread<Reads>('reader', path, onLost)
     return buildSqliteStore({ catalogue, lastIds, writer, reader, onClosed: lock.release })
@@ -41,8 +40,8 @@ export function openSqliteStore({ folder, onLost }: SqliteStoreOptions): Store {
   }
 }
 
-function loadMemory(path: string): { catalogue: Catalogue; lastIds: LastIds } {
-  const db = openDatabase(path)
+function loadMemory(folder: string): { catalogue: Catalogue; lastIds: LastIds } {
+  const db = openDatabaseIn(folder)
   try {
     migrateDatabase(db, sqliteMigrations())
     return { catalogue: loadCatalogue(db), lastIds: readLastIds(db) }
@@ -62,8 +61,11 @@ export type StoreParts = {
 export function buildSqliteStore(parts: StoreParts): Store {
   const { catalogue, lastIds, writer, reader, onClosed } = parts
   const eventListeners: (() => void)[] = []
-  writer.onEvents = () => {
-    for (const listener of eventListeners) listener()
+  writer.listener = {
+    onEvents() {
+      for (const listener of eventListeners) listener()
+    },
+    onMoved: (moves) => followMoves(catalogue, moves),
   }
   return {
     ...passOn(reader, plainReads),
@@ -71,10 +73,9 @@ export function buildSqliteStore(parts: StoreParts): Store {
     ...buildKeySteps(catalogue, writer),
     ...buildNameSteps(catalogue, writer),
     ...buildDeviceSteps(catalogue, writer, reader),
-    ...buildFleetSteps(catalogue, reader),
     ...buildExecutionSteps(catalogue, lastIds, writer, reader),
     checkHealth: () => writer.call('probeWrite', undefined),
-    purgeEvents: (age) => writer.call('purgeEvents', age),
+    fireClocks: (moment) => writer.call('fireClocks', moment),
     purgeRuns: (age) => writer.call('purgeRuns', age),
     onEvents(listener) {
       eventListeners.push(listener)
@@ -169,13 +170,11 @@ function buildExecutionSteps(
     async createExecutions(triggers) {
       const group = new TriggerGroup(catalogue, lastIds, triggers)
       const { questions } = group
-      const recorded =
-        questions.length === 0
-          ? []
-          : await writer.call('recordTriggers', questions).catch((error: unknown) => {
-              group.takeBack()
-              throw error
-            })
+      const write = questions.length === 0 ? Promise.resolve([]) : writer.call('recordTriggers', questions)
+      const recorded = await write.catch((error: unknown) => {
+        group.takeBack()
+        throw error
+      })
       return group.outcomes(recorded, (runId) => reader.call('getLaunchedRun', { runId }))
     },
     listExecutions({ ownerNo, filter, slice: { after, limit } }) {
@@ -184,7 +183,7 @@ function buildExecutionSteps(
       const { deviceId } = filter
       const device = deviceId === undefined ? undefined : catalogue.devices(ownerNo).getOnDisk(deviceId)
       const waiting = device?.queue.newestBelow(before, waitingPerPage) ?? { ids: [], complete: true }
-      return reader.call('listExecutions', { ownerNo, filter, before, limit, waiting })
+      return reader.call('listExecutions', { ownerNo, filter, slice: { after: before, limit }, waiting })
     },
   }
 }

@@ -1,9 +1,10 @@
 // The embedded database as an end of a move. Reading is of one instant, beside a service that goes on; writing is one
 // transaction on a folder that nobody else uses.
 
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import { prepareDataFolder } from '../data-folder.ts'
 import { pendingMigrations, StartRefused } from '../migrate.ts'
 import { number, rows, text } from '../schema/column.ts'
 import { type ColumnKind, isEndedFlag, type TransferTable, transferTables } from '../transfer/tables.ts'
@@ -15,7 +16,7 @@ import {
   type TransferTarget,
   type Value,
 } from '../transfer/transfer.ts'
-import { migrateDatabase, openDatabase, openReader, schemaOf } from './database.ts'
+import { migrateDatabase, openDatabaseIn, openReader, schemaOf } from './database.ts'
 import { lockData } from './lock-data.ts'
 import { sqliteMigrations } from './sqlite-store.ts'
 
@@ -85,11 +86,11 @@ function readValue({ name: table }: TransferTable, name: string, kind: ColumnKin
 
 /** The folder is locked until it is closed. */
 export function openSqliteTarget(folder: string): TransferTarget {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  prepareDataFolder(folder)
   const lock = lockData(folder)
   let db: DatabaseSync
   try {
-    db = openDatabase(join(folder, 'jobcast.db'))
+    db = openDatabaseIn(folder)
   } catch (error) {
     lock.release()
     throw error

@@ -1,49 +1,39 @@
 // A group of triggers on its way to the writer: names become numbers, ids are given, queues grow.
 // If the group fails, its ids leave the queues again; the ids themselves are never given twice.
 
-import { laterBy } from '../../domain/instants.ts'
+import { findDevices, newRun, type Refusal, toLaunchedRun } from '../../domain/launch-run.ts'
 import type { LaunchedRun, Trigger, TriggerOutcome } from '../../domain/ports/triggers.ts'
 import type { Catalogue, DeviceRef } from './catalogue.ts'
-import type { NameIndex } from './name-index.ts'
 import type { CheckedTrigger, KeyQuestion, LastIds, RecordedTrigger } from './triggers.ts'
 
 type Launch = {
-  checked: CheckedTrigger
-  jobName: string
+  question: CheckedTrigger
+  run: LaunchedRun
   devices: DeviceRef[]
   /** A write that comes before it may change the name of one of its devices: answer as it is on disk. */
   readBack: boolean
 }
+/** A call that was made before is answered as it was then, even if its job or a device is gone by now. */
+type Refused = { question: KeyQuestion; refusal: Refusal }
 type ReadRun = (runId: number) => Promise<LaunchedRun>
-type Refusal = Extract<TriggerOutcome, { kind: 'unknown-job' | 'unknown-device' }>
-type Refused = { refusal: Refusal; question: KeyQuestion | undefined }
-
-/** How many unknown devices an answer names. */
-const namedDevices = 100
 
 export class TriggerGroup {
   readonly #entries: (Launch | Refused)[]
 
   constructor(catalogue: Catalogue, lastIds: LastIds, triggers: Trigger[]) {
-    this.#entries = triggers.map((trigger) => {
-      const entry = launch(catalogue, lastIds, trigger)
-      return 'kind' in entry ? refused(trigger, entry) : entry
-    })
+    this.#entries = triggers.map((trigger) => launch(catalogue, lastIds, trigger))
   }
 
-  /** What the writer has to record or to look up. */
+  /** What the writer has to record or to look up, one for each trigger; none if all of it is refused anyway. */
   get questions(): (CheckedTrigger | KeyQuestion)[] {
-    return this.#entries.flatMap((entry) => questionOf(entry) ?? [])
+    const all = this.#entries.map(({ question }) => question)
+    return all.some((question) => 'runId' in question || question.idempotency) ? all : []
   }
 
   /** The writer has recorded it: what became of each trigger, in the order of the triggers. */
   async outcomes(recorded: RecordedTrigger[], readRun: ReadRun): Promise<TriggerOutcome[]> {
-    let next = 0
-    const results = this.#entries.map((entry) => {
-      const result = questionOf(entry) ? (recorded[next++] as RecordedTrigger) : keyUnknown
-      if ('checked' in entry) settle(entry, result.kind === 'created')
-      return { entry, result }
-    })
+    const results = this.#entries.map((entry, index) => ({ entry, result: recorded[index] ?? keyUnknown }))
+    for (const { entry, result } of results) settle(entry, result.kind === 'created')
     const outcomes: TriggerOutcome[] = []
     for (const { entry, result } of results) outcomes.push(await outcomeOf(entry, result, readRun))
     return outcomes
@@ -51,17 +41,8 @@ export class TriggerGroup {
 
   /** Nothing of it was recorded. */
   takeBack(): void {
-    for (const entry of this.#entries) if ('checked' in entry) settle(entry, false)
+    for (const entry of this.#entries) settle(entry, false)
   }
-}
-
-/** A call that was made before is answered as it was then, even if its job or a device is gone by now. */
-function refused({ ownerNo, idempotency }: Trigger, refusal: Refusal): Refused {
-  return { refusal, question: idempotency ? { ownerNo, idempotency } : undefined }
-}
-
-function questionOf(entry: Launch | Refused): CheckedTrigger | KeyQuestion | undefined {
-  return 'refusal' in entry ? entry.question : entry.checked
 }
 
 const keyUnknown: RecordedTrigger = { kind: 'key-unknown' }
@@ -72,7 +53,7 @@ function outcomeOf(
   result: RecordedTrigger,
   readRun: ReadRun,
 ): TriggerOutcome | Promise<TriggerOutcome> {
-  if (result.kind === 'key-reused') return { kind: 'idempotency-key-reused' }
+  if (result.kind === 'idempotency-key-reused') return result
   if (result.kind === 'made-before') {
     return readRun(result.runId).then(
       (run) => ({ kind: 'replayed', run }),
@@ -80,73 +61,42 @@ function outcomeOf(
     )
   }
   if ('refusal' in entry) return entry.refusal
-  const created: TriggerOutcome = { kind: 'created', run: toRun(entry) }
+  const created: TriggerOutcome = { kind: 'created', run: entry.run }
   if (!entry.readBack) return created
-  return readRun(entry.checked.runId).then(
+  return readRun(entry.run.runId).then(
     (run) => ({ kind: 'created', run }),
     () => created,
   )
 }
 
-function launch(catalogue: Catalogue, lastIds: LastIds, trigger: Trigger): Launch | Refusal {
-  const { ownerNo, jobName, deviceIds, launchedAt, idempotency } = trigger
+function launch(catalogue: Catalogue, lastIds: LastIds, trigger: Trigger): Launch | Refused {
+  const { ownerNo, jobName, deviceIds, idempotency } = trigger
+  const refused = (refusal: Refusal) => ({ refusal, question: { ownerNo, idempotency } })
   const job = catalogue.jobs(ownerNo).get(jobName)
-  if (job === undefined) return { kind: 'unknown-job' }
-
-  // One foreign device fails the whole call, so all are looked up before anything is given away.
+  if (job === undefined) return refused({ kind: 'unknown-job' })
   const known = catalogue.devices(ownerNo)
-  const devices: DeviceRef[] = []
-  for (const deviceId of deviceIds) {
-    const device = known.get(deviceId)
-    if (device === undefined) return unknownDevices(known, deviceIds)
-    devices.push(device)
-  }
+  const devices = findDevices(trigger, (deviceId) => known.get(deviceId))
+  if ('kind' in devices) return refused(devices)
 
-  const total = devices.length
   const firstExecutionId = lastIds.jobExecutionId + 1
-  const deviceNos = new Int32Array(total)
+  const deviceNos = new Int32Array(devices.length)
   devices.forEach((device, index) => {
     deviceNos[index] = device.deviceNo
     device.queue.announce(firstExecutionId + index)
   })
-  lastIds.jobExecutionId += total
-  const runId = ++lastIds.runId
-  const { jobNo, versionNo, expireAfterSeconds, deadlineSeconds } = job
-  const after = (seconds: number | null) => (seconds === null ? null : laterBy(seconds * 1000, trigger.clock))
+  lastIds.jobExecutionId += devices.length
+  const run = newRun(trigger, job, { runId: ++lastIds.runId, firstExecutionId })
   return {
-    checked: {
-      runId,
-      ownerNo,
-      jobNo,
-      versionNo,
-      launchedAt,
-      firstExecutionId,
-      total,
-      deviceNos,
-      idempotency,
-      expireAt: after(expireAfterSeconds),
-      deadlineAt: after(deadlineSeconds),
-      keyId: trigger.keyId,
-      retryOf: trigger.retryOf,
-    },
-    jobName: job.jobName,
+    question: { ...run, deviceNos, idempotency },
+    run: toLaunchedRun(run, trigger, devices),
     devices,
     readBack: catalogue.isOneBeingPut(ownerNo, deviceIds),
   }
 }
 
-function unknownDevices(known: NameIndex<DeviceRef>, deviceIds: string[]): Refusal {
-  const unknown = deviceIds.filter((deviceId) => known.get(deviceId) === undefined)
-  return { kind: 'unknown-device', deviceIds: unknown.slice(0, namedDevices) }
-}
-
-function toRun({ checked, jobName, devices }: Launch): LaunchedRun {
-  const { runId, launchedAt, firstExecutionId, versionNo } = checked
-  return { runId, jobName, launchedAt, firstExecutionId, jobVersion: versionNo, devices }
-}
-
-function settle({ checked, devices }: Launch, written: boolean): void {
-  devices.forEach((device, index) => {
-    device.queue.settle(checked.firstExecutionId + index, written)
+function settle(entry: Launch | Refused, written: boolean): void {
+  if ('refusal' in entry) return
+  entry.devices.forEach((device, index) => {
+    device.queue.settle(entry.run.firstExecutionId + index, written)
   })
 }

@@ -6,12 +6,11 @@ import { notNull, rows, select } from '../schema/column.ts'
 import { device } from '../schema/tables.ts'
 import type { ReadSteps, WriteSteps } from './step.ts'
 
-const { deviceNo, ownerNo, deviceId, deviceName, tags, tokenCreatedAt, tokenHash, createdAt, updatedAt } =
-  device.fields
-const { online, presenceSince, lastSeenAt, transport } = device.fields
+const { tokenCreatedAt, tokenHash, presenceSince } = device.fields
 export const deviceFields = {
-  ...{ deviceId, deviceName, tags, credentialCreatedAt: tokenCreatedAt, createdAt, updatedAt },
-  ...{ online, since: presenceSince, lastSeenAt, transport },
+  ...device.pick('deviceId', 'deviceName', 'tags', 'createdAt', 'updatedAt', 'online', 'lastSeenAt'),
+  ...device.pick('transport'),
+  ...{ credentialCreatedAt: tokenCreatedAt, since: presenceSince },
 }
 const DEVICE = select(deviceFields)
 const FIND = `
@@ -30,8 +29,9 @@ const LIST_BY_TAG = inBoth(
   WHERE device_tag.owner_no = :ownerNo AND device_tag.device_id > :after AND tag = :tag AND ${IS_WANTED}
   ORDER BY device_tag.device_id LIMIT :limit`,
 )
-const KEY = select({ ownerNo, deviceId })
-const CREDENTIAL = select({ ownerNo, deviceId, tokenHash: notNull(tokenHash) })
+const key = device.pick('ownerNo', 'deviceId')
+const KEY = select(key)
+const CREDENTIAL = select({ ...key, tokenHash: notNull(tokenHash) })
 const BY_TOKEN = `SELECT ${CREDENTIAL} FROM device WHERE token_id = :tokenId`
 // Whoever is named like the id of another owner does not stand in for that one.
 const BY_CERTIFICATE = `
@@ -45,7 +45,7 @@ const SET_TOKEN = `
   UPDATE device SET token_id = :tokenId, token_hash = :tokenHash, token_created_at = :createdAt,
     revoked_at = :revokedAt, claim_hash = :claimHash
   WHERE owner_no = :ownerNo AND device_id = :deviceId AND deleted_at IS NULL RETURNING device_no AS "deviceNo"`
-const DELETED = select({ deviceNo, tags })
+const DELETED = select(device.pick('deviceNo', 'tags'))
 const LOCK = inBoth(
   ({ lock }) => `
   SELECT ${DELETED} FROM device WHERE owner_no = :ownerNo AND device_id = :deviceId AND deleted_at IS NULL ${lock}`,
@@ -89,7 +89,12 @@ export async function setDeviceToken(
   const values = token
     ? { tokenId: token.tokenId, tokenHash: token.tokenHash, createdAt: token.at, revokedAt: null }
     : { tokenId: null, tokenHash: null, createdAt: null, revokedAt: at }
-  const row = await queries.get(rows({ deviceNo }), SET_TOKEN, { ownerNo, deviceId, claimHash, ...values })
+  const row = await queries.get(rows(device.pick('deviceNo')), SET_TOKEN, {
+    ownerNo,
+    deviceId,
+    claimHash,
+    ...values,
+  })
   if (row === undefined) return false
   const type = token ? 'device.credential_set' : 'device.credential_revoked'
   queries.deviceChanged(type, { ownerNo, deviceNo: row.deviceNo, at })

@@ -6,33 +6,13 @@ import { inBoth, type Queries } from '../queries.ts'
 import { number, orNull, rows, select } from '../schema/column.ts'
 import { device, event, job, owner, run } from '../schema/tables.ts'
 import { countFields, pickCounts } from './runs.ts'
-import type { ReadSteps } from './step.ts'
+import type { ReadSteps, WriteSteps } from './step.ts'
 
-const { eventId, at, type, runId, jobExecutionId, from, cause, actor, attempt, versionNumber, details } =
-  event.fields
-const { total, retryOf, firstExecutionId } = run.fields
-const { ownerNo } = owner.fields
 const EVENT = select({
-  ...{
-    eventId,
-    at,
-    type,
-    runId,
-    jobExecutionId,
-    deviceId: orNull(device.fields.deviceId),
-    from,
-    cause,
-    actor,
-  },
-  ...{
-    attempt,
-    versionNumber,
-    details,
-    jobName: orNull(job.fields.jobName),
-    total,
-    retryOf,
-    firstExecutionId,
-  },
+  ...event.pick('eventId', 'at', 'type', 'runId', 'jobExecutionId', 'from', 'cause', 'actor', 'attempt'),
+  ...event.pick('versionNumber', 'details'),
+  ...run.pick('total', 'retryOf', 'firstExecutionId'),
+  ...{ deviceId: orNull(device.fields.deviceId), jobName: orNull(job.fields.jobName) },
   ...countFields,
 })
 type EventRow = ReturnType<typeof EVENT.read>
@@ -57,7 +37,7 @@ const RUNS_OF_DEVICE = inBoth(({ is, isIn }) => {
   const hasExecution = is === 'sqlite' ? has('') : halves.map(has).join(' OR ')
   return `SELECT run_id AS "runId" FROM run WHERE ${isIn('run_id', 'runIds', 'bigint')} AND (${hasExecution})`
 })
-const INSTANT = select({ eventId, at })
+const INSTANT = select(event.pick('eventId', 'at'))
 const FIRST_FROM = `
   SELECT ${INSTANT} FROM event WHERE owner_no = :ownerNo AND event_id >= :from ORDER BY event_id LIMIT 1`
 
@@ -117,20 +97,20 @@ export const eventSnapshots: ReadSteps<'listEvents' | 'findEventBefore'> = {
   },
 }
 
-export async function listOwnerNos(queries: Queries): Promise<number[]> {
-  return (await queries.all(rows({ ownerNo }), OWNERS)).map(({ ownerNo }) => ownerNo)
-}
-
-/** True while there may be more: one call purges a batch that holds nobody up. */
-export async function purgeEventsOfOwner(
-  queries: Queries,
-  { ownerNo, olderThan }: { ownerNo: number; olderThan: number },
-): Promise<boolean> {
-  const old = rows({ count: number(), upTo: orNull(number()) })
-  const { count, upTo } = await queries.one(old, OLD, { ownerNo, olderThan, limit: purgedAtOnce })
-  if (upTo === null) return false
-  await Promise.all([queries.run(PURGED, { ownerNo, upTo }), queries.run(PURGE, { ownerNo, upTo })])
-  return count === purgedAtOnce
+export const eventWrites: WriteSteps<'purgeEvents'> = {
+  /** A batch that holds nobody up. */
+  async purgeEvents(queries, { olderThan }) {
+    let left = purgedAtOnce
+    for (const { ownerNo } of await queries.all(rows(owner.pick('ownerNo')), OWNERS)) {
+      const old = rows({ count: number(), upTo: orNull(number()) })
+      const { count, upTo } = await queries.one(old, OLD, { ownerNo, olderThan, limit: left })
+      if (upTo === null) continue
+      await Promise.all([queries.run(PURGED, { ownerNo, upTo }), queries.run(PURGE, { ownerNo, upTo })])
+      left -= count
+      if (left === 0) return true
+    }
+    return false
+  },
 }
 
 async function getEventBounds(queries: Queries, { ownerNo }: { ownerNo: number }) {
@@ -146,7 +126,11 @@ async function readConcerned(
 ): Promise<(row: EventRow) => boolean> {
   if (deviceId === undefined) return () => true
   const runIds = found.filter((row) => row.deviceId === null).flatMap((row) => row.runId ?? [])
-  const concerned = await queries.all(rows({ runId }), RUNS_OF_DEVICE, { ownerNo, deviceId, runIds })
+  const concerned = await queries.all(rows(event.pick('runId')), RUNS_OF_DEVICE, {
+    ownerNo,
+    deviceId,
+    runIds,
+  })
   const ids = new Set(concerned.map(({ runId }) => runId))
   return (row) => row.deviceId !== null || ids.has(row.runId)
 }

@@ -1,9 +1,11 @@
+import { toDeviceExecution } from '../../domain/execution-move.ts'
 import type { StoredExecution } from '../../domain/ports/executions.ts'
 import type { LaunchedRun } from '../../domain/ports/triggers.ts'
+import { LIVE, liveJoins } from '../live-executions.ts'
 import { inBoth, type Queries } from '../queries.ts'
 import { computed, select, text } from '../schema/column.ts'
 import { device, execution, job, run } from '../schema/tables.ts'
-import type { ReadSteps } from './step.ts'
+import type { ReadSteps, WriteSteps } from './step.ts'
 
 const deviceName = computed(
   `coalesce(
@@ -13,26 +15,13 @@ const deviceName = computed(
     device.device_name)`,
   text(),
 )
-const { jobExecutionId, runId, execState, attempt, versionNumber, outputBytes, outputCut } = execution.fields
-const { startedAt, finishedAt, notifiedAt, deliveredAt, notBefore, statusDetails, result } = execution.fields
-const { jobVersion, launchedAt, firstExecutionId } = run.fields
-const { jobName } = job.fields
-const { deviceId } = device.fields
 
 /** Every reader of executions selects these, whichever way it finds its rows. */
 export const EXECUTION = select({
-  ...{ jobExecutionId, jobName, deviceId, deviceName, execState, launchedAt, runId, attempt, versionNumber },
-  ...{
-    startedAt,
-    finishedAt,
-    notifiedAt,
-    deliveredAt,
-    notBefore,
-    statusDetails,
-    result,
-    outputBytes,
-    outputCut,
-  },
+  ...execution.pick('jobExecutionId', 'execState', 'runId', 'attempt', 'versionNumber', 'startedAt'),
+  ...execution.pick('finishedAt', 'notifiedAt', 'deliveredAt', 'notBefore', 'statusDetails', 'result'),
+  ...execution.pick('outputBytes', 'outputCut'),
+  ...{ ...job.pick('jobName'), ...run.pick('launchedAt'), ...device.pick('deviceId'), deviceName },
 })
 const GET = inBoth(
   ({ join }) => `
@@ -40,7 +29,10 @@ const GET = inBoth(
     ${join} job ON job.job_no = run.job_no ${join} device ON device.device_no = execution.device_no
   WHERE execution.execution_id = :jobExecutionId AND execution.owner_no = :ownerNo`,
 )
-const LAUNCHED = select({ jobName, launchedAt, firstExecutionId, jobVersion, deviceId, deviceName })
+const LAUNCHED = select({
+  ...run.pick('launchedAt', 'firstExecutionId', 'jobVersion'),
+  ...{ ...job.pick('jobName'), ...device.pick('deviceId'), deviceName },
+})
 const AS_LAUNCHED = inBoth(
   ({ join }) => `
   SELECT ${LAUNCHED} FROM run ${join} job ON job.job_no = run.job_no
@@ -49,10 +41,39 @@ const AS_LAUNCHED = inBoth(
   WHERE run.run_id = :runId ORDER BY execution.execution_id`,
 )
 
-export const executionReads: ReadSteps<'getExecution'> = {
+const OF_DEVICE = inBoth(
+  ({ join }) => `
+  SELECT ${LIVE} FROM execution ${liveJoins(join)}
+  WHERE execution_id = :jobExecutionId AND device.owner_no = :ownerNo AND device_id = :deviceId AND deleted_at IS NULL`,
+)
+const NOTIFIED = inBoth(
+  ({ wanted }) => `
+  UPDATE execution SET notified_at = :at FROM ${wanted('ids')}
+  WHERE execution_id = wanted.id AND notified_at IS NULL`,
+)
+const DELIVERED = inBoth(
+  ({ wanted }) => `
+  UPDATE execution SET delivered_at = :at, notified_at = coalesce(notified_at, :at) FROM ${wanted('ids')}
+  WHERE execution_id = wanted.id AND delivered_at IS NULL`,
+)
+
+export const executionReads: ReadSteps<'getExecution' | 'getDeviceExecution'> = {
   async getExecution(queries, { ownerNo, jobExecutionId }) {
     const row = await queries.get(EXECUTION, GET, { ownerNo, jobExecutionId })
     return row && toExecution(row)
+  },
+  async getDeviceExecution(queries, execution) {
+    const live = await queries.get(LIVE, OF_DEVICE, execution)
+    return live && toDeviceExecution(live)
+  },
+}
+
+export const executionWrites: WriteSteps<'recordDeliveries'> = {
+  async recordDeliveries(queries, { notified, delivered, at }) {
+    // In one order, so that two nodes do not wait for each other.
+    const inOrder = (ids: number[]) => [...new Set(ids)].sort((a, b) => a - b)
+    if (notified.length > 0) await queries.run(NOTIFIED, { ids: inOrder(notified), at })
+    if (delivered.length > 0) await queries.run(DELIVERED, { ids: inOrder(delivered), at })
   },
 }
 

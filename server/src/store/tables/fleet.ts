@@ -9,10 +9,6 @@ import { stateOf } from './events.ts'
 import { unfinishedOn } from './runs.ts'
 import type { ReadSteps } from './step.ts'
 
-const { runId, launchedAt, firstExecutionId, total } = run.fields
-const { jobExecutionId, execState } = execution.fields
-const { deviceId, online } = device.fields
-
 const LEVELS = inBoth(
   ({ is }) => `
   SELECT coalesce(sum(pending), 0) AS waiting, coalesce(sum(in_progress + canceling), 0) AS running,
@@ -21,13 +17,16 @@ const LEVELS = inBoth(
 )
 const DEVICES = 'SELECT count(*) AS devices FROM device WHERE owner_no = :ownerNo AND deleted_at IS NULL'
 // Ids of executions are given in the order of those of runs, so the first run that has one waiting has the oldest.
-const FIRST = select({ runId, jobName: job.fields.jobName, launchedAt, firstExecutionId, total })
+const FIRST = select({
+  ...run.pick('runId', 'launchedAt', 'firstExecutionId', 'total'),
+  ...job.pick('jobName'),
+})
 const FIRST_WAITING = inBoth(
   ({ is, join }) => `
   SELECT ${FIRST} FROM run ${join} job ON job.job_no = run.job_no
   WHERE run.owner_no = :ownerNo AND ${unfinishedOn[is]} AND pending > 0 ORDER BY run_id LIMIT 1`,
 )
-const WAITING = select({ jobExecutionId, deviceId })
+const WAITING = select({ ...execution.pick('jobExecutionId'), ...device.pick('deviceId') })
 const OLDEST_WAITING = inBoth(
   ({ join }) => `
   SELECT ${WAITING} FROM execution ${join} device ON device.device_no = execution.device_no
@@ -35,10 +34,11 @@ const OLDEST_WAITING = inBoth(
 )
 
 const FLEET_DEVICE = rows({
-  deviceId,
-  online,
-  jobExecutionId: orNull(jobExecutionId),
-  execState: orNull(execState),
+  ...device.pick('deviceId', 'online'),
+  ...{
+    jobExecutionId: orNull(execution.fields.jobExecutionId),
+    execState: orNull(execution.fields.execState),
+  },
 })
 const newest = (which: string) => `
   (SELECT execution_id, state FROM execution WHERE device_no = device.device_no AND state ${which}
@@ -60,8 +60,8 @@ const LIST_DEVICES = inBoth(({ is }) => {
 })
 
 const FLOW = rows({
-  ...{ stepNo: number(), from: event.fields.from, type: event.fields.type, count: orNull(number()) },
-  ...{ upTo: number(), read: number() },
+  ...event.pick('from', 'type'),
+  ...{ stepNo: number(), count: orNull(number()), upTo: number(), read: number() },
 })
 const COUNT_FLOWS = `
   WITH read AS MATERIALIZED (

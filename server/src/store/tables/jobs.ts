@@ -1,3 +1,4 @@
+import type { RunJob } from '../../domain/launch-run.ts'
 import type { JobPut, StoredJob, StoredJobContent } from '../../domain/ports/jobs.ts'
 import type { Put } from '../../domain/ports/slices.ts'
 import { type Queries, sliced } from '../queries.ts'
@@ -28,13 +29,7 @@ const DELETE = `
 const CONTENT = `SELECT ${select({ content })} FROM job_version WHERE version_no = :jobVersion`
 
 /** What a trigger needs to know of a job. */
-export type JobRef = {
-  readonly jobNo: number
-  readonly versionNo: number
-  readonly jobName: string
-  readonly expireAfterSeconds: number | null
-  readonly deadlineSeconds: number | null
-}
+export type JobRef = Readonly<RunJob>
 type JobRow = ReturnType<typeof JOB.read>
 
 export const jobReads: ReadSteps<'getJob' | 'listJobs' | 'getDocument'> = {
@@ -83,8 +78,8 @@ export async function putJob(queries: Queries, put: JobPut): Promise<Put<StoredJ
 
 export function toJobRef(row: JobRow): JobRef {
   const { expireAfterSeconds, deadlineSeconds } = toContent(row)
-  const { jobNo, versionNo, jobName } = row
-  return { jobNo, versionNo, jobName, expireAfterSeconds, deadlineSeconds }
+  const { jobNo, versionNo } = row
+  return { jobNo, versionNo, expireAfterSeconds, deadlineSeconds }
 }
 
 /** What was stored before a policy existed has none. */

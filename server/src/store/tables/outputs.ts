@@ -5,15 +5,14 @@ import { number, rows, select } from '../schema/column.ts'
 import { execution, output } from '../schema/tables.ts'
 import type { ReadSteps } from './step.ts'
 
-const { runId, execState, attempt, outputBytes, outputCut } = execution.fields
-const EXECUTION = select({ runId, execState, attempt, outputBytes, outputCut })
+const EXECUTION = select(execution.pick('runId', 'execState', 'attempt', 'outputBytes', 'outputCut'))
 const FIND = `
   SELECT ${EXECUTION} FROM execution JOIN run ON run.run_id = execution.run_id
   WHERE execution_id = :jobExecutionId AND execution.owner_no = :ownerNo`
 const LENGTH = `
   SELECT start + length(data) AS length FROM output
   WHERE execution_id = :jobExecutionId AND attempt = CAST(:attempt AS bigint) ORDER BY start DESC LIMIT 1`
-const PIECE = select({ start: output.fields.start, data: output.fields.data })
+const PIECE = select(output.pick('start', 'data'))
 // From the piece that holds the offset on, to the one that holds the end.
 const PIECES = `
   SELECT ${PIECE} FROM output

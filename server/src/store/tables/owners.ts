@@ -3,8 +3,7 @@ import { select } from '../schema/column.ts'
 import { owner } from '../schema/tables.ts'
 import type { ReadSteps, WriteSteps } from './step.ts'
 
-const { ownerNo, ownerId, ownerName, createdAt } = owner.fields
-const OWNER = select({ ownerNo, ownerId, ownerName, createdAt })
+const OWNER = select(owner.pick('ownerNo', 'ownerId', 'ownerName', 'createdAt'))
 const INSERT = `
   INSERT INTO owner (owner_id, owner_name, created_at) VALUES (:ownerId, :ownerName, :createdAt)
   ON CONFLICT (owner_name) DO NOTHING RETURNING ${OWNER}`

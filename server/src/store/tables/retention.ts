@@ -7,9 +7,12 @@ import { computed, number, rows, select } from '../schema/column.ts'
 import { deviceRename, execution, lastId, purgedRange, run } from '../schema/tables.ts'
 import { idempotencyKeyWrites } from './idempotency-keys.ts'
 
-const { runId, launchedAt, endedAt, firstExecutionId } = run.fields
 const last = computed('first_execution_id + total - 1', number())
-const RUN = select({ runId, launchedAt, endedAt, first: firstExecutionId, last })
+const RUN = select({
+  ...run.pick('runId', 'launchedAt', 'endedAt'),
+  first: run.fields.firstExecutionId,
+  last,
+})
 const NEXT_RUNS = `SELECT ${RUN} FROM run WHERE run_id > :after ORDER BY run_id LIMIT :limit`
 const PURGE_RUNS = inBoth(({ isIn }) => `DELETE FROM run WHERE ${isIn('run_id', 'runIds', 'bigint')}`)
 const NOTE = inBoth(
@@ -21,8 +24,7 @@ const RANGE = select(purgedRange.fields)
 const FIRST_RANGE = `SELECT ${RANGE} FROM forgotten_range ORDER BY first_execution_id LIMIT 1`
 const SHORTEN = 'UPDATE forgotten_range SET first_execution_id = :next WHERE first_execution_id = :first'
 const RANGE_DONE = 'DELETE FROM forgotten_range WHERE first_execution_id = :first'
-const { jobExecutionId, outputBytes } = execution.fields
-const PURGED = select({ jobExecutionId, outputBytes })
+const PURGED = select(execution.pick('jobExecutionId', 'outputBytes'))
 const IN_RANGE = `
   SELECT ${PURGED} FROM execution WHERE execution_id BETWEEN :first AND :last ORDER BY execution_id LIMIT :limit`
 const eraseFrom = (table: string) => `DELETE FROM ${table} WHERE execution_id BETWEEN :first AND :last`
@@ -33,8 +35,7 @@ const ERASE: Sql[] = [
 ]
 const OLDEST_RUN = 'SELECT first_execution_id FROM run WHERE run_id > 0 ORDER BY run_id LIMIT 1'
 const OLDEST = `SELECT coalesce((${OLDEST_RUN}), ${lastId.fields.jobExecutionId.sql} + 1) AS id FROM last_id`
-const { deviceNo, lastExecutionId } = deviceRename.fields
-const RENAME = select({ deviceNo, lastExecutionId })
+const RENAME = select(deviceRename.pick('deviceNo', 'lastExecutionId'))
 const NEXT_RENAMES = `
   SELECT ${RENAME} FROM device_rename WHERE (device_no, last_execution_id) > (:deviceNo, :lastExecutionId)
   ORDER BY device_no, last_execution_id LIMIT :limit`

@@ -6,16 +6,27 @@ import { type Field, orNull, select } from '../schema/column.ts'
 import { device, job, run } from '../schema/tables.ts'
 import type { ReadSteps } from './step.ts'
 
-const { runId, jobVersion, launchedAt, total, retryOf } = run.fields
-const { jobName } = job.fields
-
 /** How many executions of a run are in each state. */
 export const countFields: Record<ExecState, Field<number>> = pickCounts(run.fields)
 
-const RUN = select({ runId, jobName, jobVersion, launchedAt, total, retryOf, ...countFields })
-const OF_JOB = 'run.job_no = (SELECT job_no FROM job WHERE owner_no = :ownerNo AND job_name = :jobName)'
+/** Of a run that is created; all of it is PENDING. */
+export const newRunFields = {
+  ...run.pick('runId', 'ownerNo', 'jobNo', 'jobVersion', 'launchedAt', 'firstExecutionId', 'total'),
+  ...run.pick('PENDING', 'expireAt', 'deadlineAt', 'keyId', 'retryOf'),
+}
+
+const RUN = select({
+  ...run.pick('runId', 'jobVersion', 'launchedAt', 'total', 'retryOf'),
+  ...job.pick('jobName'),
+  ...countFields,
+})
+export const OF_JOB =
+  'run.job_no = (SELECT job_no FROM job WHERE owner_no = :ownerNo AND job_name = :jobName)'
 // The conditions by which the index of unfinished runs is found.
-export const unfinishedOn = { sqlite: 'pending + in_progress + canceling > 0', postgres: 'NOT ended' }
+export const unfinishedOn = {
+  sqlite: 'run.pending + run.in_progress + run.canceling > 0',
+  postgres: 'NOT run.ended',
+}
 const GET = of('run.owner_no = :ownerNo AND run_id = :runId')
 const listOf = (filter: string, isUnfinished?: boolean) =>
   of(
@@ -32,7 +43,7 @@ const LISTS = {
     open: listOf('AND job_name = :jobName', true),
   },
 }
-const UNSUCCESSFUL = select({ jobName, deviceId: orNull(device.fields.deviceId) })
+const UNSUCCESSFUL = select({ ...job.pick('jobName'), deviceId: orNull(device.fields.deviceId) })
 const LIST_UNSUCCESSFUL = `
   SELECT ${UNSUCCESSFUL} FROM run JOIN job ON job.job_no = run.job_no
     LEFT JOIN execution ON execution_id BETWEEN first_execution_id AND first_execution_id + total - 1

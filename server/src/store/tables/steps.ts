@@ -4,8 +4,9 @@ import { apiKeyReads, apiKeyWrites } from './api-keys.ts'
 import { deliveryReads, deliverySnapshots, deliveryWrites } from './deliveries.ts'
 import { deviceReads, deviceWrites } from './devices.ts'
 import { enrollmentReads, enrollmentWrites } from './enrollments.ts'
-import { eventReads, eventSnapshots } from './events.ts'
-import { executionReads } from './executions.ts'
+import { eventReads, eventSnapshots, eventWrites } from './events.ts'
+import { deleteDevice, executionMoves } from './execution-moves.ts'
+import { executionReads, executionWrites } from './executions.ts'
 import { fleetReads, fleetSnapshots } from './fleet.ts'
 import { idempotencyKeyWrites } from './idempotency-keys.ts'
 import { jobReads, jobWrites } from './jobs.ts'
@@ -42,10 +43,13 @@ export const writes = {
   ...sessionWrites,
   ...enrollmentWrites,
   ...deviceWrites,
+  ...executionMoves,
+  ...executionWrites,
+  ...eventWrites,
   ...webhookWrites,
   ...deliveryWrites,
   ...idempotencyKeyWrites,
 }
 
 /** Writes that change which names an owner has: a trigger that uses the names must not get in between. */
-export const catalogueWrites = jobWrites
+export const catalogueWrites = { ...jobWrites, deleteDevice }

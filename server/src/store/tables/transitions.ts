@@ -3,10 +3,12 @@ import { orNull, select } from '../schema/column.ts'
 import { run, transition } from '../schema/tables.ts'
 import type { ReadSteps } from './step.ts'
 
-const { launchedAt, keyId } = run.fields
-const { versionNumber, at, from, to, event, actor, attempt } = transition.fields
 // Without a move there is one row, without any of its fields.
-const LISTED = select({ launchedAt, keyId, versionNumber, at: orNull(at), from, to, event, actor, attempt })
+const LISTED = select({
+  ...run.pick('launchedAt', 'keyId'),
+  ...transition.pick('versionNumber', 'from', 'to', 'event', 'actor', 'attempt'),
+  at: orNull(transition.fields.at),
+})
 // One statement, so that its creation and its moves are of one instant.
 const LIST = `
   SELECT ${LISTED} FROM execution JOIN run ON run.run_id = execution.run_id

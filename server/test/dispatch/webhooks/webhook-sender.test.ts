@@ -114,6 +114,32 @@ test('a receiver that is down for an hour costs few requests, and has everything
   assert.deepEqual([failingSince, cursor], [null, 2000])
 })
 
+test('the log says once that a receiver is failing, and once that it works again', async (t) => {
+  const s = await SenderUnderTest.open(t)
+  const said = () => s.told.filter(({ kind }) => kind === 'webhook-failing' || kind === 'webhook-recovered')
+  const name = { webhookName: 'w', ownerNo: s.ownerNo }
+  const failing = { kind: 'webhook-failing', ...name, status: null, error: 'connect ECONNREFUSED' }
+  const recovered = { kind: 'webhook-recovered', ...name }
+  // A receiver that fails now and then is no news.
+  let calls = 0
+  s.answer = () => (++calls % 2 === 0 ? accepts : refuses)
+  await s.change('a', 'b', 'c')
+  await s.time.forward(minute)
+  assert.deepEqual(said(), [])
+  s.answer = () => ({ status: null, error: 'could not connect', retryAfterMs: 0, detail: failing.error })
+  await s.change('a', 'b', 'c', 'd', 'e', 'f', 'g')
+  await s.time.forward(hour)
+  assert.deepEqual(said(), [failing])
+  await s.killAndStart()
+  await s.time.forward(hour)
+  assert.deepEqual(said(), [failing])
+  s.answer = () => accepts
+  await s.time.forward(hour)
+  await s.change('a', 'b')
+  await s.time.forward(minute)
+  assert.deepEqual(said(), [failing, recovered])
+})
+
 test('the only event there is reaches a receiver that was down soon after its return, too', async (t) => {
   const s = await SenderUnderTest.open(t)
   s.answer = () => refuses

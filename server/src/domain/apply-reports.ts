@@ -1,12 +1,12 @@
 // What a group of device reports does, one after the other, to the executions that were loaded for it.
 
-import type { DeviceReport, ReportOutcome } from '../domain/device-report.ts'
-import { isActive, isOffered } from '../domain/execution.ts'
-import { type LiveExecution, toDeviceExecution } from '../domain/execution-move.ts'
-import { judgeReport, refuseOutput } from '../domain/judge-report.ts'
-import { keepOutput } from '../domain/keep-output.ts'
-import type { Moved } from '../domain/ports/executions.ts'
-import type { MoveBatch } from './apply-moves.ts'
+import type { DeviceReport, ReportOutcome } from './device-report.ts'
+import { isActive, isOffered } from './execution.ts'
+import { type LiveExecution, toDeviceExecution } from './execution-move.ts'
+import { judgeReport, refuseOutput } from './judge-report.ts'
+import { keepOutput } from './keep-output.ts'
+import type { MoveBatch } from './move-batch.ts'
+import type { Moved } from './ports/executions.ts'
 
 type StartNext = Extract<DeviceReport, { kind: 'start-next' }>
 type Update = Extract<DeviceReport, { kind: 'update' }>

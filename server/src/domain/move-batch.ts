@@ -1,7 +1,7 @@
 // The one engine that moves executions, for both stores. A store loads executions (PostgreSQL locks them, in the order of
 // their ids), this applies moves to them as domain/execution-move.ts says, and the store writes what came of it.
 
-import type { Policy } from '../domain/execution.ts'
+import type { Policy } from './execution.ts'
 import {
   applyMove,
   type ExecutionChange,
@@ -10,10 +10,10 @@ import {
   type MoveEffects,
   type NewTransition,
   offerAgain,
-} from '../domain/execution-move.ts'
-import type { OutputPiece } from '../domain/keep-output.ts'
-import type { ExecutionMove, Moved, MoveOutcome } from '../domain/ports/executions.ts'
-import { countMoves, type RunChange } from '../domain/run-counts.ts'
+} from './execution-move.ts'
+import type { OutputPiece } from './keep-output.ts'
+import type { ExecutionMove, Moved, MoveOutcome } from './ports/executions.ts'
+import { countMoves, type RunChange } from './run-counts.ts'
 
 /** How many executions one step loads. SQLite's writer takes about 20 ms for them; others get between two batches. */
 export const batchSize = 1000
@@ -30,6 +30,9 @@ export type MoveWrites = {
   transitions: NewTransition[]
   changes: ExecutionChange[]
   runs: RunChange[]
+  /** What may have changed a device's queue, and those of them that wait for a retry now. */
+  moved: Moved[]
+  delayedIds: number[]
 }
 
 export class MoveBatch {
@@ -42,6 +45,7 @@ export class MoveBatch {
   readonly #transitions: NewTransition[] = []
   readonly #changes: ExecutionChange[] = []
   readonly #moves: { moved: Moved; at: number }[] = []
+  readonly #moved: Moved[] = []
 
   constructor(policyOf: PolicyOf) {
     this.#policyOf = policyOf
@@ -70,6 +74,7 @@ export class MoveBatch {
     if (transition) this.#transitions.push(transition)
     this.#changes.push(change)
     this.#moves.push({ moved, at: move.moment.at })
+    if (move.event !== 'progress') this.#moved.push(moved)
     return effects
   }
 
@@ -93,6 +98,7 @@ export class MoveBatch {
   offerAgain(before: LiveExecution, moment: Move['moment']): Moved {
     const { execution, moved } = offerAgain(before, this.#policyOf(before.jobVersion), moment)
     this.#set(execution)
+    this.#moved.push(moved)
     return moved
   }
 
@@ -105,13 +111,16 @@ export class MoveBatch {
   get writes(): MoveWrites {
     const inOrder = (ids: Iterable<number>) =>
       [...ids].sort((one, other) => one - other).map((id) => this.#live.get(id) as LiveExecution)
+    const executions = inOrder(this.#changed)
     return {
-      executions: inOrder(this.#changed),
+      executions,
       withOutput: inOrder(this.#withOutput.difference(this.#changed)),
       pieces: this.#pieces,
       transitions: this.#transitions,
       changes: this.#changes,
       runs: countMoves(this.#moves),
+      moved: this.#moved,
+      delayedIds: executions.filter(({ life }) => life.notBefore !== null).map((each) => each.jobExecutionId),
     }
   }
 

@@ -1,9 +1,9 @@
 // What the clocks that have run out do to the executions that were loaded for them.
 
-import { dueEvent, isEndedBy, type Moment, type RunClock } from '../domain/execution.ts'
-import type { LiveExecution } from '../domain/execution-move.ts'
-import type { Moved } from '../domain/ports/executions.ts'
-import { batchSize, type MoveBatch } from './apply-moves.ts'
+import { dueEvent, isEndedBy, type Moment, type RunClock } from './execution.ts'
+import type { LiveExecution } from './execution-move.ts'
+import { batchSize, type MoveBatch } from './move-batch.ts'
+import type { Moved } from './ports/executions.ts'
 
 export const runClocks: readonly RunClock[] = ['expire', 'miss-deadline']
 

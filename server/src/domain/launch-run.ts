@@ -1,0 +1,74 @@
+// What a trigger creates: a run of a job on devices, or nothing.
+
+import { laterBy, type SteadyInstant, type WallInstant } from './instants.ts'
+import type { LaunchedRun, Trigger, TriggerOutcome } from './ports/triggers.ts'
+
+export type RunJob = {
+  jobNo: number
+  versionNo: number
+  expireAfterSeconds: number | null
+  deadlineSeconds: number | null
+}
+export type RunDevice = { deviceNo: number; deviceId: string; deviceName: string }
+
+/** A run as it is written when it is created. */
+export type NewRun = {
+  runId: number
+  ownerNo: number
+  jobNo: number
+  jobVersion: number
+  launchedAt: WallInstant
+  firstExecutionId: number
+  total: number
+  expireAt: SteadyInstant | null
+  deadlineAt: SteadyInstant | null
+  keyId: string
+  retryOf: number | null
+}
+
+export type Refusal = Extract<TriggerOutcome, { kind: 'unknown-job' | 'unknown-device' }>
+export type EarlierCall = { kind: 'made-before'; runId: number } | { kind: 'idempotency-key-reused' }
+
+/** How many unknown devices an answer names. */
+const namedDevices = 100
+
+/** One foreign device fails the whole call, so all are looked up before anything is created. */
+export function findDevices<Device>(
+  { deviceIds }: Trigger,
+  deviceOf: (deviceId: string) => Device | undefined,
+): Device[] | Refusal {
+  const devices: Device[] = []
+  for (const deviceId of deviceIds) {
+    const device = deviceOf(deviceId)
+    if (device === undefined) {
+      const unknown = deviceIds.filter((each) => deviceOf(each) === undefined)
+      return { kind: 'unknown-device', deviceIds: unknown.slice(0, namedDevices) }
+    }
+    devices.push(device)
+  }
+  return devices
+}
+
+export function newRun(
+  { ownerNo, launchedAt, clock, keyId, retryOf, deviceIds }: Trigger,
+  { jobNo, versionNo, expireAfterSeconds, deadlineSeconds }: RunJob,
+  ids: { runId: number; firstExecutionId: number },
+): NewRun {
+  const after = (seconds: number | null) => (seconds === null ? null : laterBy(seconds * 1000, clock))
+  const times = { launchedAt, expireAt: after(expireAfterSeconds), deadlineAt: after(deadlineSeconds) }
+  return { ...ids, ownerNo, jobNo, jobVersion: versionNo, total: deviceIds.length, ...times, keyId, retryOf }
+}
+
+export function toLaunchedRun(
+  { runId, launchedAt, firstExecutionId, jobVersion }: NewRun,
+  { jobName }: Trigger,
+  devices: LaunchedRun['devices'],
+): LaunchedRun {
+  return { runId, jobName, launchedAt, firstExecutionId, jobVersion, devices }
+}
+
+/** A key identifies one call: the same request is answered again, another one is refused. */
+export function judgeKey(stored: { requestHash: Uint8Array; runId: number }, asked: Uint8Array): EarlierCall {
+  const isSame = Buffer.compare(stored.requestHash, asked) === 0
+  return isSame ? { kind: 'made-before', runId: stored.runId } : { kind: 'idempotency-key-reused' }
+}

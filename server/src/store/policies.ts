@@ -1,0 +1,44 @@
+// What the versions of jobs say of clocks and retries. A version never changes, so any process may remember it.
+
+import type { Policy } from '../domain/execution.ts'
+import { inBoth, type Queries } from './queries.ts'
+import { select } from './schema/column.ts'
+import { jobVersion } from './schema/tables.ts'
+
+const VERSION = select(jobVersion.pick('versionNo', 'content'))
+const CONTENTS = inBoth(
+  ({ isIn }) => `SELECT ${VERSION} FROM job_version WHERE ${isIn('version_no', 'versions', 'integer')}`,
+)
+const kept = 1000
+
+export type JobPolicy = Policy & { deadlineSeconds: number | null }
+
+export class Policies {
+  readonly #kept = new Map<number, JobPolicy>()
+
+  /** Those of all these versions. */
+  async read(queries: Queries, versions: Iterable<number>): Promise<(jobVersion: number) => JobPolicy> {
+    const found = new Map([...new Set(versions)].map((version) => [version, this.#kept.get(version)]))
+    const unknown = [...found.keys()].filter((version) => found.get(version) === undefined)
+    if (unknown.length > 0) {
+      for (const { versionNo, content } of await queries.all(VERSION, CONTENTS, { versions: unknown })) {
+        // What was stored before a policy existed has none.
+        const {
+          expireAfterSeconds = null,
+          timeoutSeconds = null,
+          deadlineSeconds = null,
+          retry = null,
+        } = content
+        const policy = { expireAfterSeconds, timeoutSeconds, deadlineSeconds, retry }
+        found.set(versionNo, policy)
+        if (this.#kept.size === kept) this.#kept.clear()
+        this.#kept.set(versionNo, policy)
+      }
+    }
+    return (version) => {
+      const policy = found.get(version)
+      if (policy === undefined) throw new Error(`there is no version ${version} of a job`)
+      return policy
+    }
+  }
+}

@@ -1,0 +1,38 @@
+// What the steps of the writer ask with, inside its transactions.
+
+import type { DatabaseSync } from 'node:sqlite'
+import type { MoveWrites } from '../../domain/move-batch.ts'
+import { LIVE } from '../live-executions.ts'
+import { Policies } from '../policies.ts'
+import type { Writes } from '../queries.ts'
+import { type EventLog, prepareEventLog } from './events.ts'
+import { prepareMoveWriter } from './moves.ts'
+import { openNamedQueries, type SqliteQueries } from './named-queries.ts'
+
+/** What the next commit brings to light. */
+export type WriteListener = {
+  onEvents(): void
+  onMoved(writes: Pick<MoveWrites, 'moved' | 'delayedIds'>): void
+}
+
+export type SqliteWrites = Writes & SqliteQueries & { readonly log: EventLog }
+
+const nobody: WriteListener = { onEvents: () => undefined, onMoved: () => undefined }
+
+export function openWrites(db: DatabaseSync, { onEvents, onMoved } = nobody): SqliteWrites {
+  const queries = openNamedQueries(db)
+  const log = prepareEventLog(db, onEvents)
+  const write = prepareMoveWriter(db, log)
+  return {
+    ...queries,
+    log,
+    policies: new Policies(),
+    send: (sql, values) => queries.statementOf(sql).run(values),
+    deviceChanged: log.deviceChanged,
+    loadExecutions: (sql, values) => queries.all(LIVE, sql, values),
+    writeMoves(writes) {
+      write(writes)
+      if (writes.moved.length > 0) onMoved(writes)
+    },
+  }
+}

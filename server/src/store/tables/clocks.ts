@@ -1,0 +1,91 @@
+// Loads what a clock has run out for, a batch at a time (see domain/apply-clocks.ts). Several nodes on PostgreSQL share the
+// work: what one has locked, another passes over.
+
+import { applyClocks, type RunCursors, runClocks } from '../../domain/apply-clocks.ts'
+import type { Moment, RunClock } from '../../domain/execution.ts'
+import { batchSize } from '../../domain/move-batch.ts'
+import { LIVE, liveJoins, RUN_RANGE } from '../live-executions.ts'
+import { inBatch, type Moves } from '../moves.ts'
+import { inBoth, type Queries, type Sql } from '../queries.ts'
+import { number } from '../schema/column.ts'
+import { unfinishedOn } from './runs.ts'
+import type { WriteSteps } from './step.ts'
+
+const skipLocked = { sqlite: '', postgres: 'SKIP LOCKED' }
+
+const DUE = inBoth(
+  ({ is, join, lockExecution }) => `
+  SELECT ${LIVE} FROM execution ${liveJoins(join)}
+  WHERE due_at <= :clock ORDER BY due_at LIMIT ${batchSize} ${lockExecution} ${skipLocked[is]}`,
+)
+
+type Statements = { runs: Sql; executions: Sql; finish: Sql }
+
+/** `endedBy`: as isEndedBy in domain/execution.ts says it. `isOpen`: the condition of the index on SQLite. */
+function statementsOf(column: string, endedBy: string, isOpen = unfinishedOn.sqlite): Statements {
+  const condition = { sqlite: isOpen, postgres: unfinishedOn.postgres }
+  const range = { first: number(), last: number() }
+  return {
+    runs: inBoth(
+      ({ is }) => `
+  SELECT ${RUN_RANGE} FROM run WHERE ${column} IS NOT NULL AND ${column} <= :clock AND ${condition[is]}
+  ORDER BY ${column} LIMIT ${batchSize}`,
+    ),
+    // One run after the other, each in the order of its ids: so the loops are nested.
+    executions: inBoth(({ is, join, records }) => {
+      const ofRun = `execution_id BETWEEN record.first AND record.last AND ${endedBy}`
+      const found =
+        is === 'sqlite'
+          ? `execution ON ${ofRun}`
+          : `LATERAL (SELECT * FROM execution WHERE ${ofRun} ORDER BY execution_id LIMIT ${batchSize}
+    FOR UPDATE SKIP LOCKED) AS execution ON true`
+      return `SELECT ${LIVE} FROM ${records('ranges', range)} ${join} ${found} ${liveJoins(join)} LIMIT ${batchSize}`
+    }),
+    finish: inBoth(({ is, isIn }) =>
+      is === 'sqlite'
+        ? `UPDATE run SET ${column} = NULL WHERE ${isIn('run_id', 'runIds', 'bigint')}`
+        : // What somebody else has locked right now is not done; the next call looks at it again.
+          `UPDATE run SET ${column} = NULL FROM (
+    SELECT run.run_id FROM unnest(CAST(:runIds AS bigint[])) AS through (run_id) JOIN run USING (run_id)
+    WHERE NOT ended AND NOT EXISTS (
+      SELECT FROM execution
+      WHERE execution_id BETWEEN first_execution_id AND first_execution_id + total - 1 AND ${endedBy})
+    FOR NO KEY UPDATE OF run SKIP LOCKED) AS done
+  WHERE run.run_id = done.run_id`,
+    ),
+  }
+}
+
+const statements: Record<RunClock, Statements> = {
+  expire: statementsOf('expire_at', `state = 'PENDING' AND attempt = 1`, 'pending > 0'),
+  'miss-deadline': statementsOf('deadline_at', `state IN ('PENDING', 'IN_PROGRESS')`),
+}
+
+async function loadOfRuns(
+  queries: Queries,
+  moves: Moves,
+  cursors: RunCursors,
+  clock: RunClock,
+  moment: Moment,
+) {
+  const runs = await queries.all(RUN_RANGE, statements[clock].runs, { clock: moment.clock })
+  const ranges = runs.map((run) => ({ first: cursors.firstOf(clock, run), last: run.last }))
+  const executions = runs.length === 0 ? [] : await moves.load(statements[clock].executions, { ranges })
+  return { clock, runs, executions }
+}
+
+export function clockWrites(cursors: RunCursors): WriteSteps<'fireClocks'> {
+  return {
+    async fireClocks(queries, moment) {
+      const { moved, more, finished } = await inBatch(queries, async (moves) => {
+        const [own, ...ofRuns] = await Promise.all([
+          moves.load(DUE, { clock: moment.clock }),
+          ...runClocks.map((clock) => loadOfRuns(queries, moves, cursors, clock, moment)),
+        ])
+        return applyClocks(moves.batch, { own, ofRuns }, cursors, moment)
+      })
+      for (const { clock, runIds } of finished) queries.send(statements[clock].finish, { runIds })
+      return { moved, more }
+    },
+  }
+}

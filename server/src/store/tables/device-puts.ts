@@ -1,0 +1,144 @@
+// Puts of devices, many at once: each row is read once and written once, however often the list puts it.
+
+import { deviceText } from '../../domain/device-link.ts'
+import type { DevicePut, StoredDevice } from '../../domain/ports/devices.ts'
+import type { Put } from '../../domain/ports/slices.ts'
+import { putDevice } from '../../domain/put-device.ts'
+import { inBoth, type Writes } from '../queries.ts'
+import { rows, select, text } from '../schema/column.ts'
+import { device, deviceTag } from '../schema/tables.ts'
+import { deviceFields, toDevice } from './devices.ts'
+
+const key = device.pick('ownerNo', 'deviceId')
+const LOCKED = select({ ...deviceFields, ...device.pick('ownerNo', 'deviceNo', 'deletedAt') })
+const LOCK = inBoth(
+  ({ is, join, records, lock }) => `
+  SELECT ${LOCKED} FROM ${records('keys', key)}
+    ${join} device ON device.owner_no = record."ownerNo" AND device.device_id = record."deviceId"
+  ${is === 'postgres' ? `ORDER BY device.owner_no, device.device_id ${lock} OF device` : ''}`,
+)
+const INSERTED = rows({ ...key, ...device.pick('deviceNo') })
+const INSERT = inBoth(
+  ({ records }) => `
+  INSERT INTO device (owner_no, device_id, device_name, tags, created_at, updated_at)
+  SELECT "ownerNo", "deviceId", "deviceName", tags, "createdAt", "updatedAt"
+  FROM ${records('added', { ...key, ...device.pick('deviceName', 'tags', 'createdAt', 'updatedAt') })}
+  RETURNING owner_no AS "ownerNo", device_id AS "deviceId", device_no AS "deviceNo"`,
+)
+const UPDATE = inBoth(
+  ({ records }) => `
+  UPDATE device SET device_name = record."deviceName", tags = record.tags, created_at = record."createdAt",
+    updated_at = record."updatedAt", deleted_at = NULL
+  FROM ${records('changed', device.pick('deviceNo', 'deviceName', 'tags', 'createdAt', 'updatedAt'))}
+  WHERE device.device_no = record."deviceNo"`,
+)
+// Renamed twice without an execution between: the older name is the one that was seen.
+const RENAME = inBoth(
+  ({ records }) => `
+  INSERT INTO device_rename (device_no, last_execution_id, device_name)
+  SELECT "deviceNo", execution_id, "oldName"
+  FROM ${records('renamed', { ...device.pick('deviceNo'), oldName: text() })} CROSS JOIN last_id WHERE true
+  ON CONFLICT DO NOTHING`,
+)
+// For those who are given ids meanwhile (postgres/triggers.ts).
+const NOTE_RENAME = inBoth(({ is }) =>
+  is === 'sqlite'
+    ? ''
+    : `UPDATE owner SET renamed_execution_id = execution_id
+  FROM unnest(CAST(:owners AS int[])) AS renamed (owner_no) CROSS JOIN last_id WHERE owner.owner_no = renamed.owner_no`,
+)
+const UNTAG = inBoth(({ is, records }) => {
+  const tags = records('tags', deviceTag.fields)
+  return is === 'sqlite'
+    ? `DELETE FROM device_tag
+  WHERE (owner_no, tag, device_id) IN (SELECT "ownerNo", tag, "deviceId" FROM ${tags})`
+    : `DELETE FROM device_tag USING ${tags} WHERE device_tag.owner_no = record."ownerNo"
+    AND device_tag.tag = record.tag AND device_tag.device_id = record."deviceId"`
+})
+const TAG = inBoth(
+  ({ records }) => `
+  INSERT INTO device_tag (owner_no, tag, device_id) SELECT "ownerNo", tag, "deviceId"
+  FROM ${records('tags', deviceTag.fields)}`,
+)
+
+/** `before`: also of one that was deleted. */
+type Entry = {
+  ownerNo: number
+  deviceId: string
+  deviceNo: number
+  before: StoredDevice | undefined
+  now: StoredDevice | undefined
+}
+type NumberedPut = Put<StoredDevice> & { deviceNo: number }
+
+/** On PostgreSQL only for who may change the catalogue: nobody else puts these devices meanwhile. */
+export async function putDevices(queries: Writes, puts: DevicePut[]): Promise<NumberedPut[]> {
+  const entries = await readEntries(queries, puts)
+  const done = puts.map((put) => {
+    const entry = entries.get(deviceText(put)) as Entry
+    const created = entry.now === undefined
+    const { now, event } = putDevice(entry.now, put)
+    entry.now = now
+    return { entry, put, event, created, value: now }
+  })
+  await writeEntries(queries, entries)
+  return done.map(({ entry: { deviceNo }, put, event, created, value }) => {
+    const { ownerNo, at, deviceName, tags } = put
+    if (event) queries.deviceChanged(event, { ownerNo, deviceNo, at, details: { deviceName, tags } })
+    return { created, value, deviceNo }
+  })
+}
+
+async function readEntries(queries: Writes, puts: DevicePut[]): Promise<Map<string, Entry>> {
+  const entries = new Map<string, Entry>()
+  for (const { ownerNo, deviceId } of puts) {
+    const entry = { ownerNo, deviceId, deviceNo: 0, before: undefined, now: undefined }
+    entries.set(deviceText(entry), entry)
+  }
+  const keys = [...entries.values()].map(({ ownerNo, deviceId }) => ({ ownerNo, deviceId }))
+  for (const row of await queries.all(LOCKED, LOCK, { keys })) {
+    const before = toDevice(row)
+    const now = row.deletedAt === null ? before : undefined
+    const { ownerNo, deviceId, deviceNo } = row
+    entries.set(deviceText(row), { ownerNo, deviceId, deviceNo, before, now })
+  }
+  return entries
+}
+
+async function writeEntries(queries: Writes, entries: Map<string, Entry>): Promise<void> {
+  const all = [...entries.values()]
+  const added = all.filter(({ before }) => before === undefined).map(toRecord)
+  const changed = all.filter(({ before }) => before !== undefined).map(toRecord)
+  const renamed = changed.filter(({ oldName, deviceName }) => oldName !== deviceName)
+  const owners = new Set(renamed.map(({ ownerNo }) => ownerNo))
+  const untagged = all.flatMap(({ before, now, ...device }) => tagsOf(device, before, now))
+  const tagged = all.flatMap(({ before, now, ...device }) => tagsOf(device, now, before))
+  if (changed.length > 0) queries.send(UPDATE, { changed })
+  if (renamed.length > 0) {
+    queries.send(RENAME, { renamed })
+    queries.send(NOTE_RENAME, { owners: [...owners].sort((a, b) => a - b) })
+  }
+  if (untagged.length > 0) queries.send(UNTAG, { tags: untagged })
+  if (tagged.length > 0) queries.send(TAG, { tags: tagged })
+  if (added.length === 0) return
+  for (const inserted of await queries.all(INSERTED, INSERT, { added })) {
+    const entry = entries.get(deviceText(inserted))
+    if (entry) entry.deviceNo = inserted.deviceNo
+  }
+}
+
+function toRecord({ ownerNo, deviceNo, before, now }: Entry) {
+  const { deviceId, deviceName, tags, createdAt, updatedAt } = now as StoredDevice
+  const written = { deviceName, tags: JSON.stringify(tags), createdAt, updatedAt }
+  return { ownerNo, deviceId, deviceNo, oldName: before?.deviceName, ...written }
+}
+
+/** Those that the one has and the other has not. */
+function tagsOf(
+  { ownerNo, deviceId }: Pick<Entry, 'ownerNo' | 'deviceId'>,
+  one?: StoredDevice,
+  other?: StoredDevice,
+) {
+  const tags = one?.tags.filter((tag) => !other?.tags.includes(tag)) ?? []
+  return tags.map((tag) => ({ ownerNo, tag, deviceId }))
+}

@@ -1,0 +1,64 @@
+// Moves that an owner asks for: of one execution, of a run, and of all that a deleted device has left.
+
+import { batchSize } from '../../domain/move-batch.ts'
+import type { Moved } from '../../domain/ports/executions.ts'
+import { isUnfinished, LIVE, liveJoins, RUN_RANGE } from '../live-executions.ts'
+import { inBatch } from '../moves.ts'
+import { inBoth, type Writes } from '../queries.ts'
+import { deleteDeviceRow } from './devices.ts'
+import { executionReads } from './executions.ts'
+import type { Input, WriteSteps } from './step.ts'
+
+const RUN = `SELECT ${RUN_RANGE} FROM run WHERE run_id = :runId AND owner_no = :ownerNo`
+const UNFINISHED = inBoth(
+  ({ is, join, lockExecution }) => `
+  SELECT ${LIVE} FROM execution ${liveJoins(join)}
+  WHERE execution_id BETWEEN :from AND :last AND ${isUnfinished[is]}
+  ORDER BY execution_id LIMIT ${batchSize} ${lockExecution}`,
+)
+// SQLite has no index by device of what waits: memory knows it.
+const LEFT_BY_DEVICE = inBoth(
+  ({ is, join, isIn, lockExecution }) => `
+  SELECT ${LIVE} FROM execution ${liveJoins(join)}
+  WHERE ${is === 'sqlite' ? isIn('execution_id', 'unfinishedIds', 'bigint') : 'execution.device_no = :deviceNo'}
+    AND ${isUnfinished[is]}
+  ORDER BY execution_id ${lockExecution}`,
+)
+
+export const executionMoves: WriteSteps<'moveExecution' | 'moveRun'> = {
+  async moveExecution(queries, move) {
+    const outcome = await inBatch(queries, async (moves) => {
+      await moves.loadById([move.jobExecutionId])
+      return moves.batch.moveOwn(move)
+    })
+    if (outcome.kind !== 'moved') return outcome
+    const execution = await executionReads.getExecution(queries, move)
+    const { from } = outcome.moved
+    return execution ? { kind: 'moved', execution, from } : { kind: 'unknown-execution' }
+  },
+  async moveRun(queries, { ownerNo, runId, from, ...move }) {
+    const run = await queries.get(RUN_RANGE, RUN, { runId, ownerNo })
+    if (run === undefined) return undefined
+    const { first, last } = run
+    return inBatch(queries, async (moves) => {
+      const found = await moves.load(UNFINISHED, { from: from ?? first, last })
+      const next = found.length < batchSize ? undefined : (found.at(-1)?.jobExecutionId ?? last) + 1
+      return { moved: moves.batch.moveAll(found, move), next }
+    })
+  },
+}
+
+/** `unfinishedIds`: on SQLite, what memory has in the device's queue. */
+export type DeviceRemoval = Input<'deleteDevice'> & { unfinishedIds?: number[] }
+
+export async function deleteDevice(
+  queries: Writes,
+  { ownerNo, deviceId, moment, actor, unfinishedIds }: DeviceRemoval,
+): Promise<Moved[] | undefined> {
+  const deviceNo = await deleteDeviceRow(queries, { ownerNo, deviceId, at: moment.at })
+  if (deviceNo === undefined) return undefined
+  return inBatch(queries, async (moves) => {
+    const left = await moves.load(LEFT_BY_DEVICE, { deviceNo, unfinishedIds })
+    return moves.batch.moveAll(left, { event: 'remove-device', moment, actor })
+  })
+}

@@ -1,0 +1,84 @@
+// What CI does with the answers of a registry, which here is one of our own.
+
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { temporaryFolder } from '../src/temporary-folder.ts'
+
+const script = fileURLToPath(new URL('../../.ci/check-dependencies', import.meta.url))
+const onUnix = { skip: process.platform === 'win32' && 'it is a shell script' }
+
+/** `advisories`: of each package; undefined if the registry has no such service. */
+async function check(t: TestContext, advisories: object | undefined) {
+  const registry = createServer((request, response) => {
+    request.resume()
+    const isAsked = request.method === 'POST' && request.url?.endsWith('/advisories/bulk')
+    const body = isAsked && advisories
+    response.writeHead(body ? 200 : 404, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(body || {}))
+  }).listen(0, '127.0.0.1')
+  await once(registry, 'listening')
+  t.after(() => {
+    registry.close()
+    registry.closeAllConnections()
+  })
+  const folder = temporaryFolder(t)
+  const sbom = join(folder, 'sbom.json')
+  const env = {
+    ...process.env,
+    npm_config_registry: `http://127.0.0.1:${(registry.address() as AddressInfo).port}/`,
+    npm_config_cache: join(folder, 'cache'),
+    JOBCAST_SBOM: sbom,
+  }
+  const { code, stdout } = await new Promise<{ code: number; stdout: string }>((resolve) => {
+    execFile(script, { env }, (error, stdout) => resolve({ code: Number(error?.code ?? 0), stdout }))
+  })
+  return { code, stdout, sbom: JSON.parse(readFileSync(sbom, 'utf8')) }
+}
+
+const advisory = (severity: string) => ({
+  fastify: [
+    {
+      id: 1,
+      url: 'https://example.com/advisory',
+      title: 'a hole',
+      severity,
+      vulnerable_versions: '>=0',
+      cwe: [],
+      cvss: { score: 9, vectorString: null },
+    },
+  ],
+})
+
+test(
+  'a dependency without known vulnerabilities passes, and the SBOM has what production needs',
+  onUnix,
+  async (t) => {
+    const { code, stdout, sbom } = await check(t, {})
+    assert.equal(code, 0, stdout)
+    assert.match(stdout, /^npm audit: no known vulnerabilities/m)
+    assert.equal(sbom.bomFormat, 'CycloneDX')
+    const names = sbom.components.map(({ name }: { name: string }) => name)
+    assert.ok(names.includes('fastify'))
+    assert.ok(!names.includes('vite'))
+  },
+)
+
+test('a high one fails, a moderate one does not', onUnix, async (t) => {
+  assert.equal((await check(t, advisory('moderate'))).code, 0)
+  const { code, stdout } = await check(t, advisory('high'))
+  assert.equal(code, 1, stdout)
+  assert.match(stdout, /a hole/)
+})
+
+test('a registry that does not answer is reported, and fails nothing', onUnix, async (t) => {
+  const { code, stdout } = await check(t, undefined)
+  assert.equal(code, 0, stdout)
+  assert.match(stdout, /^WARNING: the registry did not answer npm audit; dependencies were NOT checked/m)
+})
