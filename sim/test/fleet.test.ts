@@ -164,12 +164,14 @@ test('the same seed decides alike on each device and each execution', async (t) 
   assert.deepEqual(outcomes[0], outcomes[1])
 })
 
-test('1,000 devices connect and carry out one run', async (t) => {
+const manyDevices = testSize('devices', { test: 150, chaos: 1000 })
+
+test(`${manyDevices} devices connect and carry out one run`, async (t) => {
   const server = await openServerWithJob(t)
-  const deviceIds = deviceIdsUpTo(1000)
+  const deviceIds = deviceIdsUpTo(manyDevices)
   const fleet = await openFleet(t, server, deviceIds)
-  assert.equal(fleet.counts().online, 1000)
-  assert.equal((await runToEnd(server, deviceIds)).counts.SUCCEEDED, 1000)
+  assert.equal(fleet.counts().online, manyDevices)
+  assert.equal((await runToEnd(server, deviceIds)).counts.SUCCEEDED, manyDevices)
 })
 
 test('a fleet without a server can be stopped, twice', async () => {
