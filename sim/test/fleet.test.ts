@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { type FleetEvent, startFleet } from '@jobcast/sim'
 import { openServer } from '@jobcast/testkit/open-server'
 import { newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
+import { testSize } from '@jobcast/testkit/test-size'
 import { within } from '@jobcast/testkit/within'
 import {
   deviceIdsUpTo,

@@ -19,6 +19,9 @@ const loader = join(import.meta.dirname, 'run-files.ts')
 // Far above what is needed: on a machine that does ten other things at once, all takes ten times as long.
 const testTimeoutMs = 300_000
 const groupTimeoutMs = 900_000
+/** At its full size, one file may take as long as a whole group does otherwise. */
+const timeoutOf = ({ files }: Group) =>
+  process.env.JOBCAST_TEST_SIZE === 'chaos' ? files.length * groupTimeoutMs : groupTimeoutMs
 
 export async function runGroup(group: Group, root: string): Promise<Outcome> {
   const startedAt = performance.now()
@@ -40,12 +43,12 @@ export async function runGroup(group: Group, root: string): Promise<Outcome> {
   const timer = setTimeout(() => {
     isLate = true
     endAll(child.pid)
-  }, groupTimeoutMs)
+  }, timeoutOf(group))
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
   clearTimeout(timer)
   // What its tests have left behind would otherwise outlive them.
   endAll(child.pid)
-  if (isLate) output += `\nStopped: it did not end within ${groupTimeoutMs / 1000} s.\n`
+  if (isLate) output += `\nStopped: it did not end within ${timeoutOf(group) / 1000} s.\n`
   const [passed, skipped] = [countOf(output, 'pass'), countOf(output, 'skipped')]
   const isGood = code === 0 && !isLate && passed + skipped > 0
   const failed = countOf(output, 'fail') + countOf(output, 'cancelled')
