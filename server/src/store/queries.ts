@@ -4,7 +4,7 @@
 // On SQLite a statement is carried out before its promise is returned, so all statements of a step are through before
 // the thread takes the next one. On PostgreSQL statements that are sent at once (Promise.all) take effect in their order.
 
-import type { DeviceEventType } from '@jobcast/contract'
+import type { AccessEventData, AccessEventType, DeviceEventType } from '@jobcast/contract'
 import type { Column, ColumnKind, Dialect, Selection } from './schema/column.ts'
 
 export type { Dialect } from './schema/column.ts'
@@ -25,11 +25,15 @@ export type Queries = {
   run(sql: Sql, values?: Values): Promise<number>
 }
 
+/** `ownerNo`: whose log has it. */
+export type AccessChange = { ownerNo: number; at: number; data: AccessEventData }
+
 export type DeviceChange = { ownerNo: number; deviceNo: number; at: number; details?: object }
 
 /** Inside a transaction: what becomes an event is committed with the change. */
 export type Writes = Queries & {
   deviceChanged(type: DeviceEventType, change: DeviceChange): void
+  accessChanged(type: AccessEventType, change: AccessChange): void
 }
 
 /** How the dialects spell what both can do. */

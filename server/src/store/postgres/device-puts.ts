@@ -149,6 +149,8 @@ function after(
     deviceName,
     tags,
     credentialCreatedAt: null,
+    credentialCreatedBy: null,
+    certificateRevokedAt: null,
     presence: { online: false, since: null, lastSeenAt: null, transport: null },
     createdAt: at,
     updatedAt: at,

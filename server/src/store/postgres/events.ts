@@ -1,8 +1,8 @@
 // The event log as writers use it: what a transaction changes becomes events of its commit (see transaction.ts).
 
-import type { DeviceEventType } from '@jobcast/contract/words'
+import type { AccessEventType, DeviceEventType } from '@jobcast/contract/words'
 import type { ExecutionChange } from '../../domain/execution-move.ts'
-import type { DeviceChange } from '../queries.ts'
+import type { AccessChange, DeviceChange } from '../queries.ts'
 import type { Transaction } from './transaction.ts'
 
 type RunChange = { ownerNo: number; runId: number; at: number }
@@ -37,4 +37,12 @@ export function deviceChanged({ events }: Transaction, type: DeviceEventType, ch
     device_no: deviceNo,
     details: details === undefined ? null : JSON.stringify(details),
   })
+}
+
+export function accessChanged(
+  { events }: Transaction,
+  type: AccessEventType,
+  { ownerNo, at, data }: AccessChange,
+): void {
+  events.push({ type, owner_no: ownerNo, at, details: JSON.stringify(data) })
 }

@@ -4,7 +4,7 @@
 import type pg from 'pg'
 import type { Writes } from '../queries.ts'
 import { prepared } from './connect.ts'
-import { deviceChanged } from './events.ts'
+import { accessChanged, deviceChanged } from './events.ts'
 import { failureOf } from './failures.ts'
 import { locks } from './locks.ts'
 import { buildNamedQueries } from './named-queries.ts'
@@ -58,6 +58,7 @@ export class Transaction implements Queries {
     this.named = {
       ...buildNamedQueries((sql, values) => this.#ask(sql, values)),
       deviceChanged: (type, change) => deviceChanged(this, type, change),
+      accessChanged: (type, change) => accessChanged(this, type, change),
     }
     // Whatever fails it fails the statement behind it as well, and that one is waited for.
     this.#send(begin).catch(() => undefined)

@@ -1,9 +1,9 @@
 // The event log as the writer uses it: inside the transaction that makes the change.
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { DeviceEventType } from '@jobcast/contract/words'
+import type { AccessEventType, DeviceEventType } from '@jobcast/contract/words'
 import type { ExecutionChange } from '../../domain/execution-move.ts'
-import type { DeviceChange } from '../queries.ts'
+import type { AccessChange, DeviceChange } from '../queries.ts'
 import { number, orNull, rows } from '../schema/column.ts'
 
 const INSERT_OF_EXECUTION = `
@@ -13,6 +13,7 @@ const INSERT_OF_EXECUTION = `
 const INSERT_OF_RUN = 'INSERT INTO event (owner_no, event_id, at, type, run_id) VALUES (?, ?, ?, ?, ?)'
 const INSERT_OF_DEVICE =
   'INSERT INTO event (owner_no, event_id, at, type, device_no, details) VALUES (?, ?, ?, ?, ?, ?)'
+const INSERT_OF_ACCESS = 'INSERT INTO event (owner_no, event_id, at, type, details) VALUES (?, ?, ?, ?, ?)'
 const NEWEST_OF_ALL = `
   SELECT max((SELECT max(event_id) FROM event WHERE event.owner_no = owner.owner_no)) AS id FROM owner`
 const NEWEST = rows({ id: orNull(number()) })
@@ -22,6 +23,7 @@ export function prepareEventLog(db: DatabaseSync, onWritten: () => void) {
   const insertOfExecution = db.prepare(INSERT_OF_EXECUTION)
   const insertOfRun = db.prepare(INSERT_OF_RUN)
   const insertOfDevice = db.prepare(INSERT_OF_DEVICE)
+  const insertOfAccess = db.prepare(INSERT_OF_ACCESS)
   const newest = db.prepare(NEWEST_OF_ALL).get()
   let lastId = (newest && NEWEST.read(newest).id) ?? 0
 
@@ -59,6 +61,9 @@ export function prepareEventLog(db: DatabaseSync, onWritten: () => void) {
     deviceChanged(type: DeviceEventType, { ownerNo, deviceNo, at, details }: DeviceChange): void {
       const text = details === undefined ? null : JSON.stringify(details)
       insertOfDevice.run(ownerNo, nextId(), at, type, deviceNo, text)
+    },
+    accessChanged(type: AccessEventType, { ownerNo, at, data }: AccessChange): void {
+      insertOfAccess.run(ownerNo, nextId(), at, type, JSON.stringify(data))
     },
   }
 }

@@ -44,6 +44,7 @@ export function openNamedQueries(db: DatabaseSync, log?: EventLog): SqliteQuerie
       return Number(statementOf(sql).run(bindingsOf(values)).changes)
     },
     deviceChanged: (type, change) => log?.deviceChanged(type, change),
+    accessChanged: (type, change) => log?.accessChanged(type, change),
   }
 }
 

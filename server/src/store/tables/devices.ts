@@ -8,9 +8,10 @@ import type { ReadSteps, WriteSteps } from './step.ts'
 
 const { deviceNo, ownerNo, deviceId, deviceName, tags, tokenCreatedAt, tokenHash, createdAt, updatedAt } =
   device.fields
-const { online, presenceSince, lastSeenAt, transport } = device.fields
+const { online, presenceSince, lastSeenAt, transport, tokenCreatedBy, revokedAt } = device.fields
 export const deviceFields = {
   ...{ deviceId, deviceName, tags, credentialCreatedAt: tokenCreatedAt, createdAt, updatedAt },
+  ...{ credentialCreatedBy: tokenCreatedBy, certificateRevokedAt: revokedAt },
   ...{ online, since: presenceSince, lastSeenAt, transport },
 }
 const DEVICE = select(deviceFields)
@@ -43,8 +44,12 @@ const BY_CERTIFICATE = `
 
 const SET_TOKEN = `
   UPDATE device SET token_id = :tokenId, token_hash = :tokenHash, token_created_at = :createdAt,
-    revoked_at = :revokedAt, claim_hash = :claimHash
+    token_created_by = :createdBy, revoked_at = coalesce(CAST(:revokedAt AS bigint), revoked_at), claim_hash = :claimHash
   WHERE owner_no = :ownerNo AND device_id = :deviceId AND deleted_at IS NULL RETURNING device_no AS "deviceNo"`
+const ALLOW_CERTIFICATE = `
+  UPDATE device SET revoked_at = NULL
+  WHERE owner_no = :ownerNo AND device_id = :deviceId AND deleted_at IS NULL AND revoked_at IS NOT NULL
+  RETURNING device_no AS "deviceNo"`
 const DELETED = select({ deviceNo, tags })
 const LOCK = inBoth(
   ({ lock }) => `
@@ -58,6 +63,7 @@ const UNTAG = inBoth(
 const DELETE = inBoth(
   ({ is }) => `
   UPDATE device SET deleted_at = :at, tags = '[]', token_id = NULL, token_hash = NULL, token_created_at = NULL,
+    token_created_by = NULL,
     online = ${is === 'sqlite' ? '0' : 'false, node_no = NULL, session_since = NULL'}, presence_since = NULL,
     last_seen_at = NULL, door = NULL, revoked_at = NULL, claim_hash = NULL
   WHERE device_no = :deviceNo`,
@@ -79,7 +85,14 @@ export const deviceReads: DeviceReads = {
   findDeviceByCertificate: (queries, named) => queries.get(KEY, BY_CERTIFICATE, named),
 }
 
-export const deviceWrites: WriteSteps<'setDeviceToken'> = { setDeviceToken }
+export const deviceWrites: WriteSteps<'setDeviceToken' | 'allowDeviceCertificate'> = {
+  setDeviceToken,
+  async allowDeviceCertificate(queries, { ownerNo, deviceId, at }) {
+    const row = await queries.get(rows({ deviceNo }), ALLOW_CERTIFICATE, { ownerNo, deviceId })
+    if (row) queries.deviceChanged('device.certificate_allowed', { ownerNo, deviceNo: row.deviceNo, at })
+    return row !== undefined || (await queries.get(DEVICE, FIND, { ownerNo, deviceId })) !== undefined
+  },
+}
 
 export async function setDeviceToken(
   queries: Writes,
@@ -87,8 +100,14 @@ export async function setDeviceToken(
 ): Promise<boolean> {
   const { ownerNo, deviceId, token, at, claimHash = null } = change
   const values = token
-    ? { tokenId: token.tokenId, tokenHash: token.tokenHash, createdAt: token.at, revokedAt: null }
-    : { tokenId: null, tokenHash: null, createdAt: null, revokedAt: at }
+    ? {
+        tokenId: token.tokenId,
+        tokenHash: token.tokenHash,
+        createdAt: token.at,
+        createdBy: token.createdBy,
+        revokedAt: null,
+      }
+    : { tokenId: null, tokenHash: null, createdAt: null, createdBy: null, revokedAt: at }
   const row = await queries.get(rows({ deviceNo }), SET_TOKEN, { ownerNo, deviceId, claimHash, ...values })
   if (row === undefined) return false
   const type = token ? 'device.credential_set' : 'device.credential_revoked'
@@ -112,8 +131,12 @@ export async function deleteDeviceRow(
 type DeviceRow = ReturnType<typeof DEVICE.read>
 
 export function toDevice(row: DeviceRow): StoredDevice {
-  const { deviceId, deviceName, tags, credentialCreatedAt, createdAt, updatedAt } = row
+  const { deviceId, deviceName, tags, createdAt, updatedAt } = row
+  const { credentialCreatedAt, credentialCreatedBy, certificateRevokedAt } = row
   const { online, since, lastSeenAt, transport } = row
   const presence = { online, since, lastSeenAt, transport }
-  return { deviceId, deviceName, tags, credentialCreatedAt, presence, createdAt, updatedAt }
+  return {
+    ...{ deviceId, deviceName, tags, credentialCreatedAt, credentialCreatedBy, certificateRevokedAt },
+    ...{ presence, createdAt, updatedAt },
+  }
 }
