@@ -46,6 +46,7 @@ export async function serveTriggers(keep?: Keep): Promise<void> {
     stopping: new AbortController().signal,
     maxOutputBytes: 0,
     rates: unlimited,
+    sessionIdleMs: 60 * 60_000,
     isRemote: false,
     isAllowedAddress: () => false,
   })

@@ -42,7 +42,12 @@ async function writeDevices(path: string, count: number): Promise<Credential[]> 
       const deviceId = deviceIdOf(index)
       const { id: tokenId, text: token } = newSecretText('jd')
       await putDevices(queries, [{ ownerNo, deviceId, deviceName: `Device ${index + 1}`, tags: [], at }])
-      const set = { ownerNo, deviceId, token: { tokenId, tokenHash: hashSecret(token), at }, at }
+      const set = {
+        ownerNo,
+        deviceId,
+        token: { tokenId, tokenHash: hashSecret(token), at, createdBy: null },
+        at,
+      }
       await setDeviceToken(queries, set)
       devices.push({ deviceId, token })
     }

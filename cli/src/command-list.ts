@@ -23,6 +23,7 @@ export const commands: readonly CommandEntry[] = [
   { name: 'enrollments', group: resources, description: 'List, create and revoke enrollments, with which devices fetch their first token.', load: async () => (await import('./commands/enrollments.ts')).enrollmentsCommand() },
   { name: 'webhooks', group: resources, description: 'List, create, update, pause and delete webhooks; list and replay deliveries.', load: async () => (await import('./commands/webhooks.ts')).webhooksCommand() },
   { name: 'keys', group: resources, description: 'List, create and revoke API keys.', load: async () => (await import('./commands/keys.ts')).keysCommand() },
+  { name: 'sessions', group: resources, description: 'List and end sessions of the console.', load: async () => (await import('./commands/sessions.ts')).sessionsCommand() },
   { name: 'owners', group: resources, description: 'List and create owners (requires ADMIN).', load: async () => (await import('./commands/owners.ts')).ownersCommand() },
 
   { name: 'apply', group: fleet, description: 'Create or update jobs, devices and webhooks from files.', load: async () => (await import('./commands/apply.ts')).applyCommand() },

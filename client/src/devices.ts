@@ -43,4 +43,13 @@ export class Devices {
   revokeCredential(deviceId: string, { signal }: CallOptions = {}): Promise<void> {
     return remove(this.#transport, { path: path`/job/api/devices/${deviceId}/credential`, signal })
   }
+
+  /** Its client certificates, which revoking the credential has blocked, are accepted again. */
+  allowCertificate(deviceId: string, { signal }: CallOptions = {}): Promise<Device> {
+    return this.#transport.value({
+      method: 'POST',
+      path: path`/job/api/devices/${deviceId}/allow-certificate`,
+      signal,
+    })
+  }
 }

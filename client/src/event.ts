@@ -1,6 +1,17 @@
 // Events: what changed. A type tells which data comes with it.
 
-import type { AnyEvent, DeviceEventData, Execution, ExecutionEventData, RunEventData } from './schemas.ts'
+import type {
+  AnyEvent,
+  DeviceEventData,
+  EnrollmentEventData,
+  Execution,
+  ExecutionEventData,
+  KeyEventData,
+  OwnerEventData,
+  RunEventData,
+  SessionEventData,
+  WebhookEventData,
+} from './schemas.ts'
 
 export type ExecState = Execution['execState']
 
@@ -8,11 +19,30 @@ export type EventType = AnyEvent['type']
 export type RunEventType = Extract<EventType, `run.${string}`>
 export type ExecutionEventType = Extract<EventType, `execution.${string}`>
 export type DeviceEventType = Extract<EventType, `device.${string}`>
+export type KeyEventType = Extract<EventType, `key.${string}`>
+export type EnrollmentEventType = Extract<EventType, `enrollment.${string}`>
+export type WebhookEventType = Extract<EventType, `webhook.${string}`>
+export type SessionEventType = Extract<EventType, `session.${string}`>
+export type OwnerEventType = Extract<EventType, `owner.${string}`>
 /** What a filter may name: one type, or all of a kind. */
-export type EventPattern = EventType | 'run.*' | 'execution.*' | 'device.*'
+export type EventPattern =
+  | EventType
+  | 'run.*'
+  | 'execution.*'
+  | 'device.*'
+  | 'key.*'
+  | 'enrollment.*'
+  | 'webhook.*'
+  | 'session.*'
+  | 'owner.*'
 
 type EventOf<Type extends EventType, Data> = Omit<AnyEvent, 'type' | 'data'> & { type: Type; data: Data }
 export type JobcastEvent =
   | EventOf<RunEventType, RunEventData>
   | EventOf<ExecutionEventType, ExecutionEventData>
   | EventOf<DeviceEventType, DeviceEventData>
+  | EventOf<KeyEventType, KeyEventData>
+  | EventOf<EnrollmentEventType, EnrollmentEventData>
+  | EventOf<WebhookEventType, WebhookEventData>
+  | EventOf<SessionEventType, SessionEventData>
+  | EventOf<OwnerEventType, OwnerEventData>

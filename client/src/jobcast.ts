@@ -13,6 +13,7 @@ import { Owners } from './owners.ts'
 import { Runs, type TriggerOptions } from './runs.ts'
 import type { TriggerRequest } from './schemas.ts'
 import { Session } from './session.ts'
+import { Sessions } from './sessions.ts'
 import { type JobcastOptions, Transport } from './transport.ts'
 import { sendTrigger, TriggerCall } from './trigger-call.ts'
 import { Webhooks } from './webhooks.ts'
@@ -28,6 +29,7 @@ export class Jobcast {
   readonly webhooks: Webhooks
   readonly fleet: Fleet
   readonly session: Session
+  readonly sessions: Sessions
   readonly health: Health
   readonly #transport: Transport
 
@@ -44,6 +46,7 @@ export class Jobcast {
     this.webhooks = new Webhooks(transport)
     this.fleet = new Fleet(transport)
     this.session = new Session(transport)
+    this.sessions = new Sessions(transport)
     this.health = new Health(transport)
   }
 

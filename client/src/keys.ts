@@ -3,7 +3,7 @@
 import { List, type Query } from './list.ts'
 import { path } from './path.ts'
 import { remove } from './put.ts'
-import type { ApiKey, CreatedApiKey, ListKeysQuery, NewApiKey } from './schemas.ts'
+import type { ApiKey, CreatedApiKey, ListKeysQuery, NewApiKey, RevokedKeys } from './schemas.ts'
 import type { CallOptions, Transport } from './transport.ts'
 
 export class Keys {
@@ -27,7 +27,15 @@ export class Keys {
     return this.#transport.value({ method: 'GET', path: '/job/api/keys/self', signal })
   }
 
-  revoke(keyId: string, { signal }: CallOptions = {}): Promise<void> {
-    return remove(this.#transport, { path: path`/job/api/keys/${keyId}`, signal })
+  /** Keys that it has created remain valid; `descendants` revokes them too and counts what was revoked. */
+  revoke(keyId: string, options: CallOptions & { descendants: true }): Promise<RevokedKeys>
+  revoke(keyId: string, options?: CallOptions): Promise<void>
+  revoke(
+    keyId: string,
+    { signal, descendants }: CallOptions & { descendants?: true } = {},
+  ): Promise<unknown> {
+    const target = path`/job/api/keys/${keyId}`
+    if (!descendants) return remove(this.#transport, { path: target, signal })
+    return this.#transport.value({ method: 'DELETE', path: target, query: { descendants: true }, signal })
   }
 }

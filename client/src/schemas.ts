@@ -25,8 +25,27 @@ export interface AnyEvent {
     | 'device.offline'
     | 'device.credential_set'
     | 'device.credential_revoked'
+    | 'device.certificate_allowed'
+    | 'key.created'
+    | 'key.revoked'
+    | 'enrollment.created'
+    | 'enrollment.revoked'
+    | 'webhook.created'
+    | 'webhook.updated'
+    | 'webhook.deleted'
+    | 'session.signed_in'
+    | 'session.signed_out'
+    | 'owner.created'
   timestamp: string
-  data: RunEventData | ExecutionEventData | DeviceEventData
+  data:
+    | RunEventData
+    | ExecutionEventData
+    | DeviceEventData
+    | KeyEventData
+    | EnrollmentEventData
+    | WebhookEventData
+    | SessionEventData
+    | OwnerEventData
 }
 /**
  * `counts` is present in `run.finished` only
@@ -112,6 +131,64 @@ export interface DeviceEventData {
    */
   transport?: string
 }
+/**
+ * Never the key itself
+ */
+export interface KeyEventData {
+  keyId: string
+  keyName: string
+  scopes: ('TRIGGER' | 'READ' | 'MANAGE' | 'ADMIN')[]
+  expiresAt: string | null
+  /**
+   * Who did it: `key:<keyId>`, `operator`, or `service`
+   */
+  principal: string
+}
+/**
+ * Never its token
+ */
+export interface EnrollmentEventData {
+  enrollmentId: string
+  name: string | null
+  /**
+   * Who did it: `key:<keyId>`, `operator`, or `service`
+   */
+  principal: string
+}
+/**
+ * `change` with `webhook.updated`. Never its URL or its secret
+ */
+export interface WebhookEventData {
+  webhookName: string
+  change?: 'content' | 'secret' | 'paused' | 'resumed' | 'replayed'
+  /**
+   * Who did it: `key:<keyId>`, `operator`, or `service`
+   */
+  principal: string
+}
+
+export interface SessionEventData {
+  sessionId: string
+  /**
+   * The key it acts for
+   */
+  keyId: string
+  /**
+   * Who did it: `key:<keyId>`, `operator`, or `service`
+   */
+  principal: string
+}
+/**
+ * In the log of the owner of the key that created it
+ */
+export interface OwnerEventData {
+  ownerId: string
+  ownerName: string
+  /**
+   * Who did it: `key:<keyId>`, `operator`, or `service`
+   */
+  principal: string
+}
 
 export interface ApiKey {
   keyId: string
@@ -125,6 +202,14 @@ export interface ApiKey {
    * Accurate to a minute; null if never used
    */
   lastUsedAt: string | null
+  /**
+   * Who created it: `key:<keyId>`, or `operator` for what was created on the machine of the service. Null if it is older than this record
+   */
+  createdBy: string | null
+  /**
+   * The session in which the key created it; null if the key was used directly
+   */
+  createdBySession: string | null
 }
 
 export interface CancelRequest {
@@ -147,6 +232,14 @@ export interface CreatedApiKey {
    */
   lastUsedAt: string | null
   /**
+   * Who created it: `key:<keyId>`, or `operator` for what was created on the machine of the service. Null if it is older than this record
+   */
+  createdBy: string | null
+  /**
+   * The session in which the key created it; null if the key was used directly
+   */
+  createdBySession: string | null
+  /**
    * The key itself. It is shown only once
    */
   apiKey: string
@@ -165,6 +258,14 @@ export interface CreatedEnrollment {
   expiresAt: string
   createdAt: string
   revokedAt: string | null
+  /**
+   * Who created it: `key:<keyId>`, or `operator` for what was created on the machine of the service. Null if it is older than this record
+   */
+  createdBy: string | null
+  /**
+   * The session in which the key created it; null if the key was used directly
+   */
+  createdBySession: string | null
   /**
    * The token devices enroll with. It is shown only once
    */
@@ -198,6 +299,14 @@ export interface CreatedWebhook {
   failingSince: string | null
   createdAt: string
   updatedAt: string
+  /**
+   * Who created it: `key:<keyId>`, or `operator` for what was created on the machine of the service. Null if it is older than this record
+   */
+  createdBy: string | null
+  /**
+   * The session in which the key created it; null if the key was used directly
+   */
+  createdBySession: string | null
   /**
    * Signing secret. It is shown only once
    */
@@ -239,6 +348,14 @@ export interface Device {
    * When its current token was created; null if it has none
    */
   credentialCreatedAt: string | null
+  /**
+   * Who created its current token: `key:<keyId>` or `enrollment:<enrollmentId>`. Null if it has none, or an older one
+   */
+  credentialCreatedBy: string | null
+  /**
+   * Since when client certificates of this device are refused. A new token does not change it; POST …/allow-certificate does
+   */
+  certificateRevokedAt: string | null
   online: boolean
   /**
    * Start of the current online or offline period; null if it never connected
@@ -285,6 +402,14 @@ export interface Enrollment {
   expiresAt: string
   createdAt: string
   revokedAt: string | null
+  /**
+   * Who created it: `key:<keyId>`, or `operator` for what was created on the machine of the service. Null if it is older than this record
+   */
+  createdBy: string | null
+  /**
+   * The session in which the key created it; null if the key was used directly
+   */
+  createdBySession: string | null
 }
 
 export interface Execution {
@@ -689,6 +814,12 @@ export interface ListRunsQuery {
   finished?: boolean
 }
 
+export interface ListSessionsQuery {
+  limit?: number
+  cursor?: string
+  ownerId?: string
+}
+
 export interface ListWebhooksQuery {
   limit?: number
   cursor?: string
@@ -700,6 +831,9 @@ export interface NewApiKey {
    * What the key may do; default none. A key can only grant scopes it holds
    */
   scopes?: ('TRIGGER' | 'READ' | 'MANAGE' | 'ADMIN')[]
+  /**
+   * Default: the expiry of the calling key, or never. A key cannot outlive the key that created it, so a later instant is refused
+   */
   expiresAt?: string | null
   /**
    * Default: the owner of the calling key. Any other owner needs ADMIN
@@ -755,6 +889,23 @@ export interface RetryRequest {
   deviceIds?: string[]
 }
 
+export interface RevokeKeyQuery {
+  descendants?: boolean
+}
+/**
+ * Revoked, with `descendants=true`
+ */
+export interface RevokedKeys {
+  /**
+   * Keys that this call revoked; without those revoked before
+   */
+  revokedKeys: number
+  /**
+   * Enrollments that this call revoked
+   */
+  revokedEnrollments: number
+}
+
 export interface Run {
   runId: number
   jobName: string
@@ -783,6 +934,34 @@ export interface Run {
    */
   retryOf: number | null
 }
+
+export interface Session {
+  sessionId: string
+  /**
+   * The key it acts for
+   */
+  keyId: string
+  keyName: string
+  ownerId: string
+  createdAt: string
+  /**
+   * Accurate to a minute
+   */
+  lastUsedAt: string
+  /**
+   * It ends then at the latest, and earlier if it is not used for `session-idle-timeout`
+   */
+  expiresAt: string
+  /**
+   * Address of the client that signed in
+   */
+  address: string | null
+  userAgent: string | null
+  /**
+   * Whether this call was made with it
+   */
+  current: boolean
+}
 /**
  * Exactly one of the two fields
  */
@@ -800,6 +979,20 @@ export interface SignInTicket {
    */
   ticket: string
   expiresAt: string
+}
+/**
+ * As whom a ticket signs in
+ */
+export interface TicketFacts {
+  keyId: string
+  keyName: string
+  ownerId: string
+  ownerName: string
+  expiresAt: string
+}
+
+export interface TicketQuestion {
+  ticket: string
 }
 
 export interface TriggerRequest {
@@ -868,6 +1061,14 @@ export interface Webhook {
   failingSince: string | null
   createdAt: string
   updatedAt: string
+  /**
+   * Who created it: `key:<keyId>`, or `operator` for what was created on the machine of the service. Null if it is older than this record
+   */
+  createdBy: string | null
+  /**
+   * The session in which the key created it; null if the key was used directly
+   */
+  createdBySession: string | null
 }
 
 export interface WebhookContent {
@@ -876,7 +1077,7 @@ export interface WebhookContent {
    */
   url: string
   /**
-   * Only these types; `execution.*` matches all types of a kind. Default: all events
+   * Only these types; `execution.*` matches all types of a kind. Default: all events of runs, executions and devices
    *
    * @maxItems 50
    */
@@ -900,9 +1101,25 @@ export interface WebhookContent {
     | 'device.offline'
     | 'device.credential_set'
     | 'device.credential_revoked'
+    | 'device.certificate_allowed'
+    | 'key.created'
+    | 'key.revoked'
+    | 'enrollment.created'
+    | 'enrollment.revoked'
+    | 'webhook.created'
+    | 'webhook.updated'
+    | 'webhook.deleted'
+    | 'session.signed_in'
+    | 'session.signed_out'
+    | 'owner.created'
     | 'run.*'
     | 'execution.*'
     | 'device.*'
+    | 'key.*'
+    | 'enrollment.*'
+    | 'webhook.*'
+    | 'session.*'
+    | 'owner.*'
   )[]
   /**
    * Only events of this job

@@ -1,6 +1,6 @@
 // Sign-in and sign-out for pages served by the service itself: the session is a cookie, so the client needs no key.
 
-import type { ApiKey, SignIn, SignInTicket } from './schemas.ts'
+import type { ApiKey, SignIn, SignInTicket, TicketFacts } from './schemas.ts'
 import type { CallOptions, Transport } from './transport.ts'
 
 export class Session {
@@ -22,5 +22,15 @@ export class Session {
   /** A ticket for one sign-in with the key of this client: `/sign-in#ticket=…`. */
   createTicket({ signal }: CallOptions = {}): Promise<SignInTicket> {
     return this.#transport.value({ method: 'POST', path: '/job/api/session/tickets', signal })
+  }
+
+  /** As whom a ticket signs in; it remains valid. */
+  checkTicket(ticket: string, { signal }: CallOptions = {}): Promise<TicketFacts> {
+    return this.#transport.value({
+      method: 'POST',
+      path: '/job/api/session/tickets/check',
+      body: { ticket },
+      signal,
+    })
   }
 }

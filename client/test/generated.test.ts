@@ -24,6 +24,11 @@ test('the client names the types of events that the contract names', () => {
     'run.*': true,
     'execution.*': true,
     'device.*': true,
+    'key.*': true,
+    'enrollment.*': true,
+    'webhook.*': true,
+    'session.*': true,
+    'owner.*': true,
   }
   assert.deepEqual(Object.keys(known).sort(), [...eventPatterns].sort())
 })

@@ -13,7 +13,15 @@ type World = {
   jobcast: Jobcast
   apiKey: string
   device: DeviceCalls
-  ids: { run: number; execution: number; key: string; enrollment: string; event: number }
+  ids: {
+    run: number
+    execution: number
+    key: string
+    enrollment: string
+    event: number
+    ticket: string
+    session: string
+  }
 }
 type Row = [operationId: string, method: string, call: (world: World) => Promise<unknown>]
 
@@ -82,8 +90,11 @@ const rows: Row[] = [
   ],
   ['getFleet', 'fleet.get', ({ jobcast }) => jobcast.fleet.get()],
   ['listFleetDevices', 'fleet.devices', ({ jobcast }) => jobcast.fleet.devices({ limit: 10_000 }).page()],
-  ['createSignInTicket', 'session.createTicket', ({ jobcast }) => jobcast.session.createTicket()],
+  ['createSignInTicket', 'session.createTicket', createTicket],
   ['signIn', 'session.signIn', ({ jobcast, apiKey }) => jobcast.session.signIn({ apiKey })],
+  ['checkSignInTicket', 'session.checkTicket', checkTicket],
+  ['listSessions', 'sessions.list', listSessions],
+  ['endSession', 'sessions.end', ({ jobcast, ids }) => jobcast.sessions.end(ids.session)],
   ['signOut', 'session.signOut', ({ jobcast }) => jobcast.session.signOut()],
   ['deleteWebhook', 'webhooks.delete', ({ jobcast }) => jobcast.webhooks.delete('tell')],
   [
@@ -96,12 +107,30 @@ const rows: Row[] = [
     'devices.revokeCredential',
     ({ jobcast }) => jobcast.devices.revokeCredential('kiosk-2'),
   ],
+  [
+    'allowDeviceCertificate',
+    'devices.allowCertificate',
+    ({ jobcast }) => jobcast.devices.allowCertificate('kiosk-2'),
+  ],
   ['deleteDevice', 'devices.delete', ({ jobcast }) => jobcast.devices.delete('kiosk-2')],
   ['deleteJob', 'jobs.delete', ({ jobcast }) => jobcast.jobs.delete('restart')],
 ]
 
 async function makeKey({ jobcast, ids }: World): Promise<void> {
   ids.key = (await jobcast.keys.create({ keyName: 'ci', scopes: ['READ'] })).keyId
+}
+
+async function createTicket({ jobcast, ids }: World): Promise<void> {
+  ids.ticket = (await jobcast.session.createTicket()).ticket
+}
+
+async function checkTicket({ jobcast, ids }: World): Promise<void> {
+  assert.equal((await jobcast.session.checkTicket(ids.ticket)).ownerName, 'default')
+}
+
+async function listSessions({ jobcast, ids }: World): Promise<void> {
+  const { items } = await jobcast.sessions.list().page()
+  ids.session = items[0]?.sessionId ?? ''
 }
 
 async function makeEnrollment({ jobcast, ids }: World): Promise<void> {
@@ -159,7 +188,7 @@ test('every method calls its operation, and the answers are as the document says
   await newDevice(server, 'kiosk-2')
   const { fetch, takeCalled } = watchFetch()
   const jobcast = new Jobcast({ url: server.http, apiKey: server.adminKey, fetch })
-  const ids = { run: 0, execution: 0, key: '', enrollment: '', event: 0 }
+  const ids = { run: 0, execution: 0, key: '', enrollment: '', event: 0, ticket: '', session: '' }
   for (const [operationId, method, call] of rows) {
     await t.test(`${method} calls ${operationId}`, async () => {
       takeCalled()

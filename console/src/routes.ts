@@ -128,6 +128,13 @@ export const routes: Route[] = [
     load: () => import('./screens/keys.tsx'),
     nav: { icon: 'keys', key: 'k', group: 'set up' },
   },
+  {
+    name: 'sessions',
+    path: '/keys/sessions',
+    title: 'Sessions',
+    scopes: ['MANAGE', 'ADMIN'],
+    load: () => import('./screens/sessions.tsx'),
+  },
 ]
 
 export function findRoute(pathname: string): { route: Route; params: Params } | undefined {

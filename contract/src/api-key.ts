@@ -2,7 +2,7 @@
 
 import Type, { type Static } from 'typebox'
 import { Page, PageQuery } from './page.ts'
-import { GivenInstant, Id, Instant, mustBe, Name, orNull } from './text.ts'
+import { GivenInstant, Id, Instant, makerFields, mustBe, Name, orNull } from './text.ts'
 
 export const scopes = ['TRIGGER', 'READ', 'MANAGE', 'ADMIN'] as const
 export type Scope = (typeof scopes)[number]
@@ -22,7 +22,13 @@ export const NewApiKey = Type.Object(
         description: 'What the key may do; default none. A key can only grant scopes it holds',
       }),
     ),
-    expiresAt: Type.Optional(orNull(GivenInstant)),
+    expiresAt: Type.Optional(
+      orNull(GivenInstant, {
+        description:
+          'Default: the expiry of the calling key, or never. A key cannot outlive the key that created it, so a later ' +
+          'instant is refused',
+      }),
+    ),
     ownerId: Type.Optional(
       Type.String({
         ...OwnerId,
@@ -50,6 +56,7 @@ const apiKeyFields = {
     ...orNull(Instant),
     description: 'Accurate to a minute; null if never used',
   }),
+  ...makerFields,
 }
 
 export const ApiKey = Type.Object(apiKeyFields, { title: 'ApiKey' })
@@ -68,6 +75,28 @@ export const ApiKeyQuery = Type.Object(
 export type ApiKeyQuery = Static<typeof ApiKeyQuery>
 
 export const ApiKeyParams = Type.Object({ keyId: Id })
+
+export const RevokeKeyQuery = Type.Object(
+  {
+    descendants: Type.Optional(
+      Type.Boolean({
+        description:
+          'Also revoke the keys it has created, those that these have created, and so on, and all their enrollments',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+export type RevokeKeyQuery = Static<typeof RevokeKeyQuery>
+
+export const RevokedKeys = Type.Object(
+  {
+    revokedKeys: Type.Integer({ description: 'Keys that this call revoked; without those revoked before' }),
+    revokedEnrollments: Type.Integer({ description: 'Enrollments that this call revoked' }),
+  },
+  { title: 'RevokedKeys' },
+)
+export type RevokedKeys = Static<typeof RevokedKeys>
 
 export const NewOwner = Type.Object(
   { ownerName: Name },

@@ -31,6 +31,15 @@ export const Device = Type.Object(
     credentialCreatedAt: orNull(Instant, {
       description: 'When its current token was created; null if it has none',
     }),
+    credentialCreatedBy: orNull(Type.String({ examples: ['key:3f9aZ0qLxw'] }), {
+      description:
+        'Who created its current token: `key:<keyId>` or `enrollment:<enrollmentId>`. Null if it has none, or an older one',
+    }),
+    certificateRevokedAt: orNull(Instant, {
+      description:
+        'Since when client certificates of this device are refused. A new token does not change it; ' +
+        'POST …/allow-certificate does',
+    }),
     online: Type.Boolean(),
     since: orNull(Instant, {
       description: 'Start of the current online or offline period; null if it never connected',

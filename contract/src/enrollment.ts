@@ -3,7 +3,7 @@
 import Type, { type Static } from 'typebox'
 import { Tags } from './device.ts'
 import { Page } from './page.ts'
-import { DeviceIdPrefix, Id, Instant, Name, orNull } from './text.ts'
+import { DeviceIdPrefix, Id, Instant, makerFields, Name, orNull } from './text.ts'
 
 export const NewEnrollment = Type.Object(
   {
@@ -45,6 +45,7 @@ const enrollmentFields = {
   expiresAt: Instant,
   createdAt: Instant,
   revokedAt: orNull(Instant),
+  ...makerFields,
 }
 
 export const Enrollment = Type.Object(enrollmentFields, { title: 'Enrollment' })

@@ -11,11 +11,38 @@ const deviceTypes = [
   'device.offline',
   'device.credential_set',
   'device.credential_revoked',
+  'device.certificate_allowed',
 ] as const
 export type DeviceEventType = (typeof deviceTypes)[number]
 export type ExecutionEventType = `execution.${Lowercase<ExecState>}` | 'execution.progress'
 export type RunEventType = 'run.created' | 'run.finished'
-export type EventType = RunEventType | ExecutionEventType | DeviceEventType
+const keyTypes = ['key.created', 'key.revoked'] as const
+const enrollmentTypes = ['enrollment.created', 'enrollment.revoked'] as const
+const webhookTypes = ['webhook.created', 'webhook.updated', 'webhook.deleted'] as const
+const sessionTypes = ['session.signed_in', 'session.signed_out'] as const
+export type KeyEventType = (typeof keyTypes)[number]
+export type EnrollmentEventType = (typeof enrollmentTypes)[number]
+export type WebhookEventType = (typeof webhookTypes)[number]
+export type SessionEventType = (typeof sessionTypes)[number]
+export type OwnerEventType = 'owner.created'
+export type AccessEventType =
+  | KeyEventType
+  | EnrollmentEventType
+  | WebhookEventType
+  | SessionEventType
+  | OwnerEventType
+export type EventType = RunEventType | ExecutionEventType | DeviceEventType | AccessEventType
+
+const accessTypes: readonly AccessEventType[] = [
+  ...keyTypes,
+  ...enrollmentTypes,
+  ...webhookTypes,
+  ...sessionTypes,
+  'owner.created',
+]
+/** Kinds of events about who has access. A filter without types leaves them out for webhooks and for keys with READ only. */
+export const accessKinds = ['key', 'enrollment', 'webhook', 'session', 'owner'] as const
+export type AccessKind = (typeof accessKinds)[number]
 
 export const eventTypes: readonly EventType[] = [
   'run.created',
@@ -23,10 +50,17 @@ export const eventTypes: readonly EventType[] = [
   ...executionTypes,
   'execution.progress',
   ...deviceTypes,
+  ...accessTypes,
 ]
 
 /** What a filter may name: a type, or all types of a kind. */
-export const eventPatterns: readonly string[] = [...eventTypes, 'run.*', 'execution.*', 'device.*']
+export const eventPatterns: readonly string[] = [
+  ...eventTypes,
+  'run.*',
+  'execution.*',
+  'device.*',
+  ...accessKinds.map((kind) => `${kind}.*`),
+]
 
 export function executionEventType(state: ExecState): `execution.${Lowercase<ExecState>}` {
   return `execution.${state.toLowerCase() as Lowercase<ExecState>}`
@@ -34,5 +68,10 @@ export function executionEventType(state: ExecState): `execution.${Lowercase<Exe
 
 /** Whether the type matches the filter; an empty filter matches every type. */
 export function matchesPatterns(type: string, patterns: readonly string[]): boolean {
-  return patterns.length === 0 || patterns.includes(type) || patterns.includes(`${type.split('.')[0]}.*`)
+  return patterns.length === 0 || patterns.includes(type) || patterns.includes(`${kindOf(type)}.*`)
+}
+
+/** Of a type or a pattern: `run` of `run.created` and of `run.*`. */
+export function kindOf(type: string): string {
+  return type.slice(0, type.indexOf('.'))
 }

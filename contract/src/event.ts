@@ -1,13 +1,19 @@
 // Events: what changed, in order. The stream and the webhooks carry the same events.
 
 import Type, { type Static } from 'typebox'
+import { Scope } from './api-key.ts'
 import {
   type DeviceEventType,
+  type EnrollmentEventType,
   type EventType,
   type ExecutionEventType,
   eventPatterns,
   eventTypes,
+  type KeyEventType,
+  type OwnerEventType,
   type RunEventType,
+  type SessionEventType,
+  type WebhookEventType,
 } from './event-type.ts'
 import { Counts, ExecState } from './execution.ts'
 import { GivenInstant, Instant, mustBe, Name, orNull } from './text.ts'
@@ -70,12 +76,79 @@ export const DeviceEventData = Type.Object(
 )
 export type DeviceEventData = Static<typeof DeviceEventData>
 
+const principal = Type.String({
+  description: 'Who did it: `key:<keyId>`, `operator`, or `service`',
+  examples: ['key:3f9aZ0qLxw'],
+})
+
+export const KeyEventData = Type.Object(
+  {
+    keyId: Type.String(),
+    keyName: Type.String(),
+    scopes: Type.Array(Scope),
+    expiresAt: orNull(Instant),
+    principal,
+  },
+  { title: 'KeyEventData', description: 'Never the key itself' },
+)
+export type KeyEventData = Static<typeof KeyEventData>
+
+export const EnrollmentEventData = Type.Object(
+  { enrollmentId: Type.String(), name: orNull(Type.String()), principal },
+  { title: 'EnrollmentEventData', description: 'Never its token' },
+)
+export type EnrollmentEventData = Static<typeof EnrollmentEventData>
+
+export const webhookChanges = ['content', 'secret', 'paused', 'resumed', 'replayed'] as const
+export type WebhookChange = (typeof webhookChanges)[number]
+
+export const WebhookEventData = Type.Object(
+  {
+    webhookName: Type.String(),
+    change: Type.Optional(Type.Unsafe<WebhookChange>({ type: 'string', enum: [...webhookChanges] })),
+    principal,
+  },
+  {
+    title: 'WebhookEventData',
+    description: '`change` with `webhook.updated`. Never its URL or its secret',
+  },
+)
+export type WebhookEventData = Static<typeof WebhookEventData>
+
+export const SessionEventData = Type.Object(
+  { sessionId: Type.String(), keyId: Type.String({ description: 'The key it acts for' }), principal },
+  { title: 'SessionEventData' },
+)
+export type SessionEventData = Static<typeof SessionEventData>
+
+export const OwnerEventData = Type.Object(
+  { ownerId: Type.String(), ownerName: Type.String(), principal },
+  { title: 'OwnerEventData', description: 'In the log of the owner of the key that created it' },
+)
+export type OwnerEventData = Static<typeof OwnerEventData>
+
+export type AccessEventData =
+  | KeyEventData
+  | EnrollmentEventData
+  | WebhookEventData
+  | SessionEventData
+  | OwnerEventData
+
 export const JobcastEvent = Type.Object(
   {
     eventId: Type.Integer({ description: 'Always increasing, below 2^53; ids may have gaps' }),
     type: Type.Unsafe<EventType>({ type: 'string', enum: [...eventTypes] }),
     timestamp: Instant,
-    data: Type.Union([RunEventData, ExecutionEventData, DeviceEventData]),
+    data: Type.Union([
+      RunEventData,
+      ExecutionEventData,
+      DeviceEventData,
+      KeyEventData,
+      EnrollmentEventData,
+      WebhookEventData,
+      SessionEventData,
+      OwnerEventData,
+    ]),
   },
   { title: 'Event' },
 )
@@ -85,6 +158,11 @@ export type JobcastEvent =
   | EventOf<RunEventType, RunEventData>
   | EventOf<ExecutionEventType, ExecutionEventData>
   | EventOf<DeviceEventType, DeviceEventData>
+  | EventOf<KeyEventType, KeyEventData>
+  | EventOf<EnrollmentEventType, EnrollmentEventData>
+  | EventOf<WebhookEventType, WebhookEventData>
+  | EventOf<SessionEventType, SessionEventData>
+  | EventOf<OwnerEventType, OwnerEventData>
 
 const eventId = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
 const pattern = `(?:${eventPatterns.map((each) => each.replaceAll('.', '\\.').replaceAll('*', '\\*')).join('|')})`
@@ -109,7 +187,7 @@ export const EventQuery = Type.Object(
       Type.String({
         pattern: `^${pattern}(?:,${pattern})*$`,
         [mustBe]: `event types separated by commas, of ${eventPatterns.join(', ')}`,
-        maxLength: 1000,
+        maxLength: 2000,
         description: 'Only these types, separated by commas; `execution.*` matches all types of a kind',
         examples: ['execution.failed,run.finished'],
       }),

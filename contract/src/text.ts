@@ -69,4 +69,16 @@ export const GivenInstant = Type.String({
 export const orNull = <T extends TSchema>(schema: T, options: { description?: string } = {}) =>
   Type.Union([schema, Type.Null()], options)
 
+/** Who created something, and in which session. */
+export const makerFields = {
+  createdBy: orNull(Type.String({ examples: ['key:3f9aZ0qLxw'] }), {
+    description:
+      'Who created it: `key:<keyId>`, or `operator` for what was created on the machine of the service. Null if it is ' +
+      'older than this record',
+  }),
+  createdBySession: orNull(Type.String(), {
+    description: 'The session in which the key created it; null if the key was used directly',
+  }),
+}
+
 export * from './instant.ts'

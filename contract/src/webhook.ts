@@ -3,7 +3,7 @@
 import Type, { type Static } from 'typebox'
 import { eventPatterns } from './event.ts'
 import { Page, PageQuery } from './page.ts'
-import { GivenInstant, Instant, mustBe, Name, NewJobName, orNull } from './text.ts'
+import { GivenInstant, Instant, makerFields, mustBe, Name, NewJobName, orNull } from './text.ts'
 
 const EventPattern = Type.String({ enum: [...eventPatterns] })
 const Secret = Type.String({
@@ -25,7 +25,8 @@ export const WebhookContent = Type.Object(
       Type.Array(EventPattern, {
         maxItems: 50,
         uniqueItems: true,
-        description: 'Only these types; `execution.*` matches all types of a kind. Default: all events',
+        description:
+          'Only these types; `execution.*` matches all types of a kind. Default: all events of runs, executions and devices',
       }),
     ),
     jobName: Type.Optional(Type.String({ ...Name, description: 'Only events of this job' })),
@@ -69,6 +70,7 @@ const webhookFields = {
   failingSince: orNull(Instant, { description: 'Since when deliveries fail; null while they succeed' }),
   createdAt: Instant,
   updatedAt: Instant,
+  ...makerFields,
 }
 
 export const Webhook = Type.Object(webhookFields, { title: 'Webhook' })

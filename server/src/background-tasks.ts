@@ -10,8 +10,10 @@ import type { Tell } from './observe/events.ts'
 import type { Deliveries } from './state/deliveries.ts'
 import type { KeyUse } from './state/key-use.ts'
 import type { Presence } from './state/presence.ts'
+import type { SessionUse } from './state/session-use.ts'
 
 const keyUseEveryMs = 30_000
+const sessionUseEveryMs = 60_000
 /** A clock fires within two seconds of its time. */
 const clocksEveryMs = 500
 /** Upper bound of the delay after a lost wake-up. */
@@ -30,6 +32,7 @@ export type BackgroundDeps = ClockDeps & {
   now: () => number
   tell: Tell
   keyUse: KeyUse
+  sessionUse: SessionUse
   presence: Presence
   deliveries: Deliveries
   keepEventsMs: number
@@ -39,13 +42,14 @@ export type BackgroundDeps = ClockDeps & {
 
 /** Accumulated changes are written once more on stop. */
 export function startBackground(deps: BackgroundDeps, dispatcher: Dispatcher): Background {
-  const { store, keyUse, presence, deliveries } = deps
+  const { store, keyUse, sessionUse, presence, deliveries } = deps
   const background = new Background(deps.tell)
   background.every(clocksEveryMs, 'fire clocks', () => fireClocks(deps))
   background.every(sweepEveryMs, 'notify devices that were missed', () => dispatcher.sweep())
   background.every(deliveriesEveryMs, 'record deliveries', () => deliveries.record(), 'at the end')
   background.every(presenceEveryMs, 'record presence', () => recordPresence(presence), 'at the end')
   background.every(keyUseEveryMs, 'record key use', () => keyUse.record(), 'at the end')
+  background.every(sessionUseEveryMs, 'record session use', () => sessionUse.record(), 'at the end')
   background.every(purgeEveryMs, 'purge idempotency keys', () =>
     purgeIdempotencyKeys(store, deps.now, deps.stopping),
   )

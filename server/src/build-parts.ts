@@ -17,6 +17,7 @@ import { FleetHistory } from './state/fleet-history.ts'
 import { HealthCheck } from './state/health-check.ts'
 import { KeyUse } from './state/key-use.ts'
 import { Presence } from './state/presence.ts'
+import { SessionUse } from './state/session-use.ts'
 
 export type PartsOptions = {
   store: Store
@@ -30,6 +31,8 @@ export type PartsOptions = {
   stopping: AbortSignal
   maxOutputBytes: number
   rates: Rates
+  /** After so long without a request a session of a browser ends. */
+  sessionIdleMs: number
   /** A commit is a round trip to a database server. */
   isRemote: boolean
   /** Where webhooks may be sent. */
@@ -40,13 +43,14 @@ export type PartsOptions = {
 
 export type Parts = ReturnType<typeof buildParts>
 
-export function buildParts({ isRemote, onOpened, elapsed, rates, ...given }: PartsOptions) {
+export function buildParts({ isRemote, onOpened, elapsed, rates, sessionIdleMs, ...given }: PartsOptions) {
   const { store, tell, metrics, now, moment } = given
   const shared = {
     ...given,
     limits: new RateLimits(rates, elapsed, (limit) => tell({ kind: 'rate-limited', limit })),
     runningKeys: new Set<string>(),
     keyUse: new KeyUse(store),
+    sessionUse: new SessionUse(store, sessionIdleMs),
     changes: new ChangeSignal(),
     outputs: new ChangeSignal(),
     queues: new ChangeSignal<string>(),

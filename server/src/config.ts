@@ -16,6 +16,7 @@ import {
   settings,
 } from './settings.ts'
 
+const leastIdleSeconds = 300
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
 export type Config = Readonly<{
@@ -34,6 +35,8 @@ export type Config = Readonly<{
   rates: Rates
   metrics: Readonly<{ host: string; port: number; isDefaultPort: boolean; isOnApi: boolean }>
   cancelDeadlineSeconds: number
+  /** After so long without a request a session of the console ends. */
+  sessionIdleSeconds: number
   keepEventsDays: number
   /** Undefined: forever. */
   keepExecutionsDays: number | undefined
@@ -67,6 +70,10 @@ export function loadConfig(flags: GivenSettings & { config?: string }, env = pro
   const host = read('host') as string
   const port = read('port') as number
   const maxDevices = read('max-devices') as number
+  const sessionIdleSeconds = read('session-idle-timeout') as number
+  // The last use is written once a minute: a shorter time-out would end sessions that are in use on another node.
+  if (sessionIdleSeconds < leastIdleSeconds)
+    problems.push(`session-idle-timeout is ${sessionIdleSeconds}, less than ${leastIdleSeconds}`)
   const logLevel = read('log-level') as Config['logLevel']
   const tls = readTls(read('tls-cert') as string | undefined, read('tls-key') as string | undefined, problems)
   const deviceCa = readDeviceCa(read('device-ca') as string | undefined, tls, problems)
@@ -102,6 +109,7 @@ export function loadConfig(flags: GivenSettings & { config?: string }, env = pro
     rates: readRates(read),
     metrics: readMetrics(read, port),
     cancelDeadlineSeconds: read('cancel-deadline') as number,
+    sessionIdleSeconds,
     keepEventsDays,
     keepExecutionsDays,
     webhookAllow: readAddresses('webhook-allow', read, problems),

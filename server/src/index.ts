@@ -8,6 +8,7 @@ export {
 export { StorageUnavailable } from './domain/ports/storage-errors.ts'
 export { newSecretText } from './domain/secret-text.ts'
 export { signWebhook } from './domain/sign-webhook.ts'
+export { resetAdminKey } from './reset-admin-key.ts'
 export { type RunningServer, type StartOptions, startServer } from './server.ts'
 export { envName, type SettingName, settings } from './settings.ts'
 export { type SchemaChange, StartRefused } from './store/migrate.ts'

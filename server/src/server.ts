@@ -124,6 +124,7 @@ async function start(
     stopping: stopping.signal,
     maxOutputBytes: config.maxOutputBytes,
     rates: config.rates,
+    sessionIdleMs: config.sessionIdleSeconds * 1000,
     isRemote: nodes !== undefined,
     isAllowedAddress,
     onOpened: (device, since) => nodes?.tell({ kind: 'connected', device: keyOf(device), since }),

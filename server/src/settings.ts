@@ -62,6 +62,12 @@ export const settings = {
     argument: 'seconds',
     help: 'how long a device may take to confirm a cancellation',
   },
+  'session-idle-timeout': {
+    kind: 'count',
+    default: 3600,
+    argument: 'seconds',
+    help: 'how long a session of the console may be unused before it ends, at least 300',
+  },
   'keep-events': {
     kind: 'count',
     default: 7,

@@ -44,6 +44,7 @@ export async function openServer(t: TestContext, options: ServerOptions = {}): P
     rates: { address: 0, 'sign-in': 0, key: 0, owner: 0, device: 0 },
     metrics: { host: '127.0.0.1', port: 0, isDefaultPort: false, isOnApi: true },
     cancelDeadlineSeconds: 60,
+    sessionIdleSeconds: 3600,
     keepEventsDays: 7,
     keepExecutionsDays: undefined,
     webhookAllow: [],

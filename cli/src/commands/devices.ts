@@ -25,7 +25,7 @@ export function devicesCommand(): Command {
     argument: 'deviceId',
     verb: ['Revoke the token of', 'Revoked the token of'],
     noun: 'device',
-    consequence: 'The device is disconnected at once.',
+    consequence: 'The device is disconnected at once, and its certificate is refused from now on.',
     remove: (client, name) => client.devices.revokeCredential(name),
   })
   return groupCommand(
@@ -35,6 +35,7 @@ export function devicesCommand(): Command {
     putCommand(),
     tokenCommand(),
     revoke.description('Revoke the tokens of devices. They cannot connect until they get a new one.'),
+    allowCertificateCommand(),
     rm.description('Delete devices.'),
   ).addHelpText(
     'after',
@@ -83,6 +84,8 @@ function getCommand(): Command {
               'last seen': localTime(device.lastSeenAt),
               transport,
               'token created': localTime(device.credentialCreatedAt),
+              'token created by': device.credentialCreatedBy,
+              'certificate revoked': localTime(device.certificateRevokedAt),
               created: localTime(device.createdAt),
               updated: localTime(device.updatedAt),
             },
@@ -125,6 +128,19 @@ function tokenCommand(): Command {
         const credential = await client.devices.createCredential(name)
         out.say(`New token of device ${name}. It is shown only once and replaces the previous one:`)
         out.show(credential, () => credential.deviceToken)
+      }),
+    )
+}
+
+function allowCertificateCommand(): Command {
+  return ownerCommand('allow-certificate')
+    .description('Accept client certificates of a device again that was revoked. Its token does not change.')
+    .argument('<deviceId>')
+    .action(
+      withClient(async ({ client, out }, name: string) => {
+        const device = await client.devices.allowCertificate(name)
+        out.say(`Certificates of device ${name} are accepted again.`)
+        out.show(device, () => '')
       }),
     )
 }

@@ -11,6 +11,7 @@ import { collect } from '../flags/collect.ts'
 import { durationSeconds } from '../flags/duration.ts'
 import { wholeNumber } from '../flags/whole-number.ts'
 import { localTime } from '../output/local-time.ts'
+import { makerText } from '../output/maker-text.ts'
 
 type NewFlags = {
   name?: string
@@ -31,6 +32,7 @@ export function enrollmentsCommand(): Command {
       { title: 'TAGS', of: ({ tags }) => tags.join(', ') || null },
       { title: 'EXPIRES', of: ({ expiresAt }) => localTime(expiresAt) },
       { title: 'REVOKED', of: ({ revokedAt }) => localTime(revokedAt) },
+      { title: 'CREATED BY', of: makerText },
     ],
     (client) => client.enrollments.list({ limit: 200 }),
   )

@@ -6,12 +6,17 @@ import type { Command } from 'commander'
 import { groupCommand } from '../define/group-command.ts'
 import { listCommand } from '../define/list-command.ts'
 import { ownerCommand, withClient } from '../define/owner-command.ts'
-import { removeCommand } from '../define/remove-command.ts'
+import { exitCode } from '../errors/exit-code.ts'
 import { choicesOption } from '../flags/choice.ts'
 import { instantAhead } from '../flags/duration.ts'
+import { confirm } from '../input/ask.ts'
 import { localTime } from '../output/local-time.ts'
+import { makerText } from '../output/maker-text.ts'
+import { resetAdminCommand } from './keys-reset-admin.ts'
 
 type NewFlags = { scope: NonNullable<NewApiKey['scopes']>; expires?: string; owner?: string }
+
+type RevokeFlags = { descendants?: true; yes?: boolean }
 
 export function keysCommand(): Command {
   const ls = listCommand<ApiKey, { owner?: string }>(
@@ -22,23 +27,18 @@ export function keysCommand(): Command {
       { title: 'EXPIRES', of: ({ expiresAt }) => localTime(expiresAt) },
       { title: 'REVOKED', of: ({ revokedAt }) => localTime(revokedAt) },
       { title: 'LAST USED', of: ({ lastUsedAt }) => localTime(lastUsedAt) },
+      { title: 'CREATED BY', of: makerText },
     ],
     (client, { owner }) => client.keys.list({ limit: 200, ownerId: owner }),
   )
-  const rm = removeCommand({
-    argument: 'keyId',
-    verb: ['Revoke', 'Revoked'],
-    noun: 'key',
-    consequence: 'Calls with this key are rejected from now on.',
-    remove: (client, name) => client.keys.revoke(name),
-  })
   return groupCommand(
     'keys',
     ls
       .description('List keys, including revoked and expired ones (default).')
       .option('--owner <ownerId>', 'keys of another owner (requires ADMIN)'),
     newCommand(),
-    rm.description('Revoke keys.'),
+    revokeCommand(),
+    resetAdminCommand(),
   ).addHelpText('after', '\nExample:\n  jobcast keys new ci --scope TRIGGER,READ --expires 90d\n')
 }
 
@@ -53,7 +53,7 @@ function newCommand(): Command {
         scopes,
       ).makeOptionMandatory(),
     )
-    .option('--expires <when>', 'such as 90d or 2027-01-31 (default: never)', instantAhead)
+    .option('--expires <when>', 'such as 90d or 2027-01-31 (default: as the key you use)', instantAhead)
     .option('--owner <ownerId>', 'create it for another owner (requires ADMIN)')
     .action(
       withClient(async ({ client, out }, keyName: string, flags: NewFlags) => {
@@ -65,6 +65,47 @@ function newCommand(): Command {
         })
         out.say(`Created key ${created.keyId} (${created.keyName}). It is shown only once:`)
         out.show(created, () => created.apiKey)
+      }),
+    )
+}
+
+function revokeCommand(): Command {
+  return ownerCommand('rm')
+    .alias('revoke')
+    .description('Revoke keys.')
+    .argument('<keyId...>')
+    .option('--descendants', 'also revoke the keys and enrollments that these keys have created')
+    .option('-y, --yes', 'do not ask for confirmation')
+    .addHelpText(
+      'after',
+      '\nWithout --descendants, keys that a revoked key has created remain valid; "jobcast keys" shows who created them.\n',
+    )
+    .action(
+      withClient(async ({ client, out, io }, keyIds: string[], flags: RevokeFlags) => {
+        const { descendants = false } = flags
+        const what = `key ${keyIds.join(', ')}${descendants ? ' and everything created with it' : ''}`
+        const question = `Revoke ${what}? Calls with ${descendants ? 'these keys' : 'this key'} are rejected from now on.`
+        if (!(await confirm(io, question, flags))) {
+          out.say('Canceled; nothing was changed.')
+          return exitCode.interrupted
+        }
+        let [revokedKeys, revokedEnrollments] = [0, 0]
+        for (const keyId of keyIds) {
+          if (!descendants) {
+            await client.keys.revoke(keyId)
+            out.say(`Revoked key ${keyId}.`)
+            continue
+          }
+          const counts = await client.keys.revoke(keyId, { descendants })
+          revokedKeys += counts.revokedKeys
+          revokedEnrollments += counts.revokedEnrollments
+          out.say(
+            `Revoked key ${keyId}: ${counts.revokedKeys} keys and ${counts.revokedEnrollments} enrollments in all.`,
+          )
+        }
+        const counts = descendants && { revokedKeys, revokedEnrollments }
+        if (out.json) out.show({ revoked: keyIds, ...counts }, () => '')
+        return exitCode.ok
       }),
     )
 }

@@ -7,6 +7,7 @@ import { listCommand } from '../define/list-command.ts'
 import { ownerCommand, withClient } from '../define/owner-command.ts'
 import { removeCommand } from '../define/remove-command.ts'
 import { localTime } from '../output/local-time.ts'
+import { makerText } from '../output/maker-text.ts'
 import { fieldsText } from '../output/print-table.ts'
 import { deliveriesCommand, replayCommand } from './webhook-deliveries.ts'
 import { listenCommand } from './webhook-listen.ts'
@@ -24,6 +25,7 @@ export function webhooksCommand(): Command {
       { title: 'URL', of: ({ url }) => url },
       { title: 'EVENTS', of: ({ eventTypes }) => eventTypes.join(', ') || 'all' },
       { title: 'FAILING SINCE', of: ({ failingSince }) => localTime(failingSince) },
+      { title: 'CREATED BY', of: makerText },
     ],
     (client) => client.webhooks.list({ limit: 200 }),
   )

@@ -21,6 +21,21 @@ export function eventLine({ eventId, type, timestamp, data }: JobcastEvent, pain
     const how = counts ? countsText(counts, paint) : `${total} ${total === 1 ? 'execution' : 'executions'}`
     return `${head}${type}  ${plainText(jobName)} #${runId}  ${how}`
   }
-  const { deviceId, transport } = data
-  return `${head}${type}  ${plainText(deviceId)}${transport === undefined ? '' : ` by ${plainText(transport)}`}`
+  if ('deviceId' in data) {
+    const { deviceId, transport } = data
+    return `${head}${type}  ${plainText(deviceId)}${transport === undefined ? '' : ` by ${plainText(transport)}`}`
+  }
+  return `${head}${type}  ${plainText(accessText(data))} by ${plainText(data.principal)}`
+}
+
+type AccessData = Extract<JobcastEvent['data'], { principal: string }>
+
+/** What was changed, of an event about access. */
+function accessText(data: AccessData): string {
+  if ('sessionId' in data) return `${data.sessionId} of key ${data.keyId}`
+  if ('keyId' in data) return `${data.keyName} (${data.keyId})`
+  if ('enrollmentId' in data)
+    return data.name === null ? data.enrollmentId : `${data.name} (${data.enrollmentId})`
+  if ('webhookName' in data) return data.change ? `${data.webhookName}: ${data.change}` : data.webhookName
+  return `${data.ownerName} (${data.ownerId})`
 }

@@ -100,6 +100,12 @@ export const lists = {
       jobcast.keys.list({ ...query, limit: 200, cursor }, { signal }).page(),
     idOf: (key: { keyId: string }) => key.keyId,
   }),
+  sessions: () => ({
+    key: ['sessions'] as const,
+    load: (cursor: string | undefined, signal: AbortSignal) =>
+      jobcast.sessions.list({ limit: 200, cursor }, { signal }).page(),
+    idOf: (session: { sessionId: string }) => session.sessionId,
+  }),
   webhooks: () => ({
     key: ['webhooks'] as const,
     load: (cursor: string | undefined, signal: AbortSignal) =>

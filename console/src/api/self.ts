@@ -24,8 +24,13 @@ export const sessionNumber = signal(0)
 /** A script cannot see the cookie; this holds the key's ID, and tells other tabs when it changes. */
 const signedInKey = 'jobcast-signed-in'
 
+/** As far as this page knows: the session may have ended since. */
+export function mayBeSignedIn(): boolean {
+  return localStorage.getItem(signedInKey) !== null
+}
+
 export async function findSelf(): Promise<void> {
-  if (localStorage.getItem(signedInKey) === null) {
+  if (!mayBeSignedIn()) {
     self.value = null
     return
   }

@@ -29,7 +29,23 @@ export function affectedKeys(event: JobcastEvent): Key[] {
       return [['devices'], ['device', event.data.deviceId], ['enrollments']] // perhaps by an enrollment
     case 'device.updated':
     case 'device.credential_revoked':
+    case 'device.certificate_allowed':
       return [['devices'], ['device', event.data.deviceId]]
+    case 'key.created':
+    case 'key.revoked':
+      return [['keys'], ['sessions']] // the sessions of a key end with it
+    case 'enrollment.created':
+    case 'enrollment.revoked':
+      return [['enrollments']]
+    case 'webhook.created':
+    case 'webhook.updated':
+    case 'webhook.deleted':
+      return [['webhooks'], ['webhook', event.data.webhookName]]
+    case 'session.signed_in':
+    case 'session.signed_out':
+      return [['sessions']]
+    case 'owner.created':
+      return [['owners']]
     default:
       return isExecutionEvent(event) ? ofExecution(event.data) : []
   }

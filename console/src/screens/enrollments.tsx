@@ -13,6 +13,7 @@ import { EmptyState } from '../parts/empty-state.tsx'
 import { formatCount } from '../parts/exec-state.ts'
 import { Icon } from '../parts/icon.tsx'
 import { ListScreen } from '../parts/list-screen.tsx'
+import { Maker } from '../parts/maker.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
 import { SecretNote } from '../parts/secret-note.tsx'
 import { now, parseTime } from '../parts/time.ts'
@@ -64,6 +65,13 @@ const columns: Column<Enrollment>[] = [
         ))}
       </span>
     ),
+  },
+  {
+    name: 'maker',
+    title: 'Created by',
+    width: 'minmax(0, 2fr)',
+    isMinor: true,
+    cell: ({ createdBy, createdBySession }) => <Maker {...{ createdBy, createdBySession }} />,
   },
 ]
 

@@ -15,6 +15,7 @@ import { EmptyState } from '../parts/empty-state.tsx'
 import { SelectField } from '../parts/field.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { ListScreen } from '../parts/list-screen.tsx'
+import { Maker } from '../parts/maker.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
 import { SecretNote } from '../parts/secret-note.tsx'
 import { now, parseTime } from '../parts/time.ts'
@@ -29,6 +30,10 @@ type Status = 'active' | 'expired' | 'revoked'
 function statusOf({ revokedAt, expiresAt }: ApiKey, at: number): Status {
   if (revokedAt !== null) return 'revoked'
   return expiresAt !== null && parseTime(expiresAt) <= at ? 'expired' : 'active'
+}
+
+function makerOf({ createdBy, createdBySession }: ApiKey) {
+  return { createdBy, createdBySession }
 }
 
 const columns: Column<ApiKey>[] = [
@@ -77,6 +82,13 @@ const columns: Column<ApiKey>[] = [
       expiresAt ? <RelativeTime at={expiresAt} isAhead /> : <span class="quiet">never</span>,
   },
   {
+    name: 'maker',
+    title: 'Created by',
+    width: 'minmax(0, 2fr)',
+    isMinor: true,
+    cell: (key) => <Maker {...makerOf(key)} />,
+  },
+  {
     name: 'id',
     title: 'ID',
     width: 'minmax(0, 2fr)',
@@ -85,12 +97,12 @@ const columns: Column<ApiKey>[] = [
   },
 ]
 
-const revokeColumn: Column<ApiKey> = {
+const revokeColumn = (keys: readonly ApiKey[]): Column<ApiKey> => ({
   name: 'revoke',
   title: <span class="hidden">Revoke</span>,
   width: '76px',
-  cell: (key) => statusOf(key, now.value) !== 'revoked' && <Revoke apiKey={key} />,
-}
+  cell: (key) => statusOf(key, now.value) !== 'revoked' && <Revoke apiKey={key} keys={keys} />,
+})
 
 const shownKeys = [
   { value: '', label: 'Active' },
@@ -110,6 +122,11 @@ export default function KeysScreen({ route }: ScreenProps) {
       route={route}
       actions={
         <>
+          {canChange && (
+            <a class="button" href="/keys/sessions">
+              Sessions
+            </a>
+          )}
           {can('ADMIN') && (
             <button type="button" onClick={() => setCreating('owner')}>
               New owner
@@ -136,7 +153,7 @@ export default function KeysScreen({ route }: ScreenProps) {
       }
       list={keys}
       rows={isAll ? keys.rows : keys.rows.filter((key) => statusOf(key, now.value) === 'active')}
-      columns={canChange ? [...columns, revokeColumn] : columns}
+      columns={canChange ? [...columns, revokeColumn(keys.rows)] : columns}
       empty={
         <EmptyState icon="keys" title={isAll ? 'No keys yet' : 'No active keys'}>
           {canChange && <p>API calls are signed in with a key. Create one with “New key”.</p>}
@@ -197,24 +214,49 @@ function State({ apiKey }: { apiKey: ApiKey }) {
   )
 }
 
-function Revoke({ apiKey: { keyId, keyName, scopes } }: { apiKey: ApiKey }) {
+/** Of these keys, those that this one has created, and those that they have created. */
+function descendantsOf({ keyId }: ApiKey, keys: readonly ApiKey[]): ApiKey[] {
+  const children = keys.filter(({ createdBy }) => createdBy === `key:${keyId}`)
+  return children.flatMap((child) => [child, ...descendantsOf(child, keys)])
+}
+
+function Revoke({ apiKey, keys }: { apiKey: ApiKey; keys: readonly ApiKey[] }) {
   const { can } = useScopes()
+  const [isWithDescendants, setWithDescendants] = useState(false)
+  const { keyId, keyName, scopes } = apiKey
   // Only an ADMIN key can revoke an ADMIN key.
   if (scopes.includes('ADMIN') && !can('ADMIN')) return null
   const isOwn = keyId === self.value?.keyId
+  const left = descendantsOf(apiKey, keys).filter(({ revokedAt }) => revokedAt === null)
   return (
     <span class="row-buttons">
       <ConfirmButton
         label="Revoke"
         question={
-          <p>
-            <strong>{keyName}</strong> stops working with the next request. This cannot be undone.
-            {isOwn && ' This session uses it: you will be signed out.'}
-          </p>
+          <>
+            <p>
+              <strong>{keyName}</strong> stops working with the next request. This cannot be undone.
+              {isOwn && ' This session uses it: you will be signed out.'}
+            </p>
+            <label class="check-list">
+              <input
+                type="checkbox"
+                checked={isWithDescendants}
+                onChange={({ currentTarget }) => setWithDescendants(currentTarget.checked)}
+              />
+              Also revoke what was created with it
+            </label>
+            <p class="quiet">
+              {left.length === 0
+                ? 'No other valid key in this list was created with it.'
+                : `Created with it and still valid: ${left.map((key) => key.keyName).join(', ')}.`}
+            </p>
+          </>
         }
         work={async () => {
-          await jobcast.keys.revoke(keyId)
-          await refreshKeys(['keys'])
+          if (isWithDescendants) await jobcast.keys.revoke(keyId, { descendants: true })
+          else await jobcast.keys.revoke(keyId)
+          await refreshKeys(['keys'], ['enrollments'])
         }}
       />
     </span>

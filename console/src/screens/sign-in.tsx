@@ -1,9 +1,11 @@
 // Sign-in: by an API key, or by a ticket in the link that `npm start` prints.
 
+import type { TicketFacts } from '@jobcast/client'
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { endedBecause, self, signIn } from '../api/self.ts'
+import { jobcast } from '../api/client.ts'
+import { endedBecause, findSelf, mayBeSignedIn, self, signIn } from '../api/self.ts'
 import { useAction } from '../api/use-action.ts'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { TextField } from '../parts/field.tsx'
@@ -35,13 +37,31 @@ export function SignInScreen({ onShown }: { onShown: () => void }) {
     document.title = 'Sign in · Jobcast'
     onShown()
   }, [onShown])
+  // A link from somebody else must not replace a session unnoticed.
+  const [asked, setAsked] = useState<{ ticket: string; facts: TicketFacts }>()
+  const checking = useAction(async (taken: string) => {
+    setAsked({ ticket: taken, facts: await jobcast.session.checkTicket(taken) })
+  })
   const waiting = ticket.value
   useEffect(() => {
     if (waiting === undefined) return
     ticket.value = undefined // it works once
-    void byTicket.run(waiting)
-  }, [waiting, byTicket.run])
-  if (byTicket.isRunning || waiting !== undefined) return <main class="alone" aria-busy="true" />
+    void (mayBeSignedIn() ? checking : byTicket).run(waiting)
+  }, [waiting, byTicket.run, checking.run])
+  if (byTicket.isRunning || checking.isRunning || waiting !== undefined)
+    return <main class="alone" aria-busy="true" />
+  if (asked !== undefined) {
+    return (
+      <AskFirst
+        facts={asked.facts}
+        onAnswer={(isYes) => {
+          setAsked(undefined)
+          void (isYes ? byTicket.run(asked.ticket) : findSelf())
+        }}
+      />
+    )
+  }
+  const linkError = byTicket.error ?? checking.error
   return (
     <SignInFrame>
       <form
@@ -56,7 +76,7 @@ export function SignInScreen({ onShown }: { onShown: () => void }) {
           Sign in to Jobcast
         </h1>
         {endedBecause.value !== undefined && <p role="status">{endings[endedBecause.value]}</p>}
-        {byTicket.error !== undefined && byKey.error === undefined && (
+        {linkError !== undefined && byKey.error === undefined && (
           <div class="error-note" role="alert">
             <p>
               <strong>This link has already been used or has expired.</strong> Sign in with an API key, or get
@@ -72,7 +92,7 @@ export function SignInScreen({ onShown }: { onShown: () => void }) {
           autoFocus
           required
           placeholder="jc_…"
-          hint="The first one is in the file admin-key in the data folder. The browser keeps only a session, for 12 hours."
+          hint="The first one is in the file admin-key in the data folder. The browser keeps only a session, for at most 12 hours."
           value={apiKey}
           onInput={setApiKey}
         />
@@ -80,6 +100,30 @@ export function SignInScreen({ onShown }: { onShown: () => void }) {
           Sign in
         </button>
       </form>
+    </SignInFrame>
+  )
+}
+
+function AskFirst({ facts, onAnswer }: { facts: TicketFacts; onAnswer: (isYes: boolean) => void }) {
+  return (
+    <SignInFrame>
+      <section class="sign-in" aria-labelledby="ask-first">
+        <h1 id="ask-first">
+          <Mark />
+          Sign in as another key?
+        </h1>
+        <p>
+          This link signs in as key <strong>{facts.keyName}</strong> (<code>{facts.keyId}</code>) of owner{' '}
+          <strong>{facts.ownerName}</strong>. It replaces the session of this browser. Continue only if you
+          asked for the link.
+        </p>
+        <button type="button" class="primary" onClick={() => onAnswer(true)}>
+          Sign in as {facts.keyName}
+        </button>
+        <button type="button" onClick={() => onAnswer(false)}>
+          Keep my session
+        </button>
+      </section>
     </SignInFrame>
   )
 }

@@ -13,6 +13,7 @@ import { ConfirmButton } from '../parts/confirm-button.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { Facts } from '../parts/facts.tsx'
+import { Maker } from '../parts/maker.tsx'
 import { PageHeader } from '../parts/page-header.tsx'
 import { Elapsed, RelativeTime } from '../parts/relative-time.tsx'
 import { SecretNote } from '../parts/secret-note.tsx'
@@ -120,7 +121,7 @@ function Actions({ webhook, onSecret }: { webhook: Webhook; onSecret: (secret: s
 }
 
 function About({ webhook }: { webhook: Webhook }) {
-  const { url, lastDeliveredAt, failingSince, createdAt } = webhook
+  const { url, lastDeliveredAt, failingSince, createdAt, createdBy, createdBySession } = webhook
   return (
     <section class="panel webhook-about" aria-label="About">
       <Facts
@@ -135,6 +136,7 @@ function About({ webhook }: { webhook: Webhook }) {
             ? []
             : [{ name: 'Failing for', value: <FailingFor since={failingSince} /> }]),
           { name: 'Created', value: <RelativeTime at={createdAt} /> },
+          { name: 'Created by', value: <Maker {...{ createdBy, createdBySession }} /> },
         ]}
       />
     </section>

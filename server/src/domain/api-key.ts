@@ -1,11 +1,12 @@
 // Issuing, listing and revoking API keys, and the owners they act for.
 
-import { ApiError, type NewApiKey, parseInstant, scopes } from '@jobcast/contract'
-import { type Caller, requireScope } from './caller.ts'
-import type { StoredApiKey } from './ports/api-keys.ts'
+import { ApiError, type NewApiKey, parseInstant, scopes, toInstant } from '@jobcast/contract'
+import { type Caller, makerOf, requireScope } from './caller.ts'
+import type { RevokeOutcome, StoredApiKey } from './ports/api-keys.ts'
 import type { StoredOwner } from './ports/owners.ts'
 import type { Slice, Sliced } from './ports/slices.ts'
 import type { Store } from './ports/store.ts'
+import { operator, principalOf } from './principal.ts'
 import {
   hashSecret,
   newSecretText,
@@ -14,18 +15,20 @@ import {
   secretId,
   secretMatches,
 } from './secret-text.ts'
+import { type TellAccessDeps, tellAccess } from './tell-access.ts'
 
 export type KeyDeps = { store: Store; now: () => number }
+export type ChangeKeyDeps = KeyDeps & TellAccessDeps
 
 export async function createApiKey(
-  deps: KeyDeps,
+  deps: ChangeKeyDeps,
   caller: Caller,
   request: NewApiKey,
 ): Promise<{ key: StoredApiKey; apiKey: string }> {
   const granted = request.scopes ?? []
   for (const scope of granted) requireScope(caller, scope)
   const ownerNo = await ownerInReach(deps.store, caller, request.ownerId)
-  const expiresAt = request.expiresAt ? parseInstant(request.expiresAt) : null
+  const expiresAt = expiryWithin(await readOwnKey(deps, caller), request.expiresAt ?? undefined)
   const secret = newSecretText('jc')
   const key = await deps.store.createApiKey({
     keyId: secret.id,
@@ -35,8 +38,22 @@ export async function createApiKey(
     scopes: granted,
     expiresAt,
     createdAt: deps.now(),
+    ...makerOf(caller),
   })
+  if (key === undefined) throw new ApiError('J-802')
+  tellAccess(deps, 'key.created', caller, { keyId: key.keyId })
   return { key, apiKey: secret.text }
+}
+
+/** A key does not outlive the one that creates it: it has the same expiry, or an earlier one. */
+function expiryWithin({ expiresAt: bound }: StoredApiKey, asked: string | undefined): number | null {
+  if (asked === undefined) return bound
+  const expiresAt = parseInstant(asked)
+  if (bound === null || expiresAt <= bound) return expiresAt
+  throw new ApiError('J-500', {
+    field: 'expiresAt',
+    detail: `expiresAt must be at or before ${toInstant(bound)}, when the key that creates it expires.`,
+  })
 }
 
 export async function readOwnKey({ store }: KeyDeps, { keyId }: Caller): Promise<StoredApiKey> {
@@ -55,16 +72,33 @@ export async function listApiKeys(
 }
 
 /**
- * Idempotent. Only an ADMIN key can revoke an ADMIN key: otherwise a lesser key could leave the service without an
- * administrator.
+ * Idempotent. Only an ADMIN key can revoke an ADMIN key, and nobody the last one: the service would be left without an
+ * administrator. Without descendants, the keys it has created remain valid and are listed with their creator.
  */
-export async function revokeApiKey(deps: KeyDeps, caller: Caller, keyId: string): Promise<void> {
+export async function revokeApiKey(
+  deps: ChangeKeyDeps,
+  caller: Caller,
+  keyId: string,
+  { withDescendants = false }: { withDescendants?: boolean } = {},
+): Promise<Revoked> {
   const reach = caller.scopes.includes('ADMIN') ? undefined : caller.ownerNo
   const key = await deps.store.findApiKey({ keyId })
   const isOwn = key?.ownerNo === caller.ownerNo
   if (isOwn && key.scopes.includes('ADMIN')) requireScope(caller, 'ADMIN')
-  if (!(await deps.store.revokeApiKey({ ownerNo: reach, keyId, at: deps.now() }))) throw new ApiError('J-805')
+  const principal = principalOf(caller)
+  const revocation = { ownerNo: reach, keyId, withDescendants, principal, at: deps.now() }
+  const outcome = await deps.store.revokeApiKey(revocation)
+  if (outcome.kind === 'unknown') throw new ApiError('J-805')
+  if (outcome.kind === 'last-admin') {
+    throw new ApiError('J-812', { detail: 'Create another key with ADMIN first, with this one.' })
+  }
+  for (const each of outcome.keyIds) tellAccess(deps, 'key.revoked', caller, { keyId: each })
+  for (const each of outcome.enrollmentIds)
+    tellAccess(deps, 'enrollment.revoked', caller, { enrollmentId: each })
+  return outcome
 }
+
+export type Revoked = Extract<RevokeOutcome, { kind: 'revoked' }>
 
 export async function isKnownKey({ store }: KeyDeps, apiKey: string): Promise<boolean> {
   const keyId = secretId('jc', apiKey)
@@ -72,9 +106,15 @@ export async function isKnownKey({ store }: KeyDeps, apiKey: string): Promise<bo
   return secretMatches(apiKey, key?.secretHash)
 }
 
-export async function createOwner(deps: KeyDeps, ownerName: string): Promise<StoredOwner> {
-  const created = await deps.store.createOwner(newOwner(ownerName, deps.now()))
+export async function createOwner(
+  deps: ChangeKeyDeps,
+  caller: Caller,
+  ownerName: string,
+): Promise<StoredOwner> {
+  const creator = { ownerNo: caller.ownerNo, principal: principalOf(caller) }
+  const created = await deps.store.createOwner({ ...newOwner(ownerName, deps.now()), creator })
   if (created === 'name-taken') throw new ApiError('J-807')
+  tellAccess(deps, 'owner.created', caller, { ownerId: created.ownerId })
   return created
 }
 
@@ -93,15 +133,30 @@ export function createFirstKey({ store, now }: KeyDeps, secret: SecretText): Pro
   const createdAt = now()
   return store.createFirstKey({
     owner: newOwner('default', createdAt),
-    key: {
-      keyId: secret.id,
-      keyName: 'admin',
-      secretHash: hashSecret(secret.text),
-      scopes: [...scopes],
-      expiresAt: null,
-      createdAt,
-    },
+    key: adminKey(secret, 'admin', createdAt),
   })
+}
+
+/** An ADMIN key of the first owner, for an operator who has none any more. Undefined if there is no owner yet. */
+export async function createAdminKey({ store, now }: KeyDeps): Promise<SecretText | undefined> {
+  const [first] = (await store.listOwners({ after: undefined, limit: 1 })).items
+  if (first === undefined) return undefined
+  const secret = newSecretText('jc')
+  await store.createApiKey({ ...adminKey(secret, 'admin (reset)', now()), ownerNo: first.ownerNo })
+  return secret
+}
+
+function adminKey(secret: SecretText, keyName: string, createdAt: number) {
+  return {
+    keyId: secret.id,
+    keyName,
+    secretHash: hashSecret(secret.text),
+    scopes: [...scopes],
+    expiresAt: null,
+    createdAt,
+    createdBy: operator,
+    createdBySession: null,
+  }
 }
 
 function newOwner(ownerName: string, createdAt: number): Omit<StoredOwner, 'ownerNo'> {
@@ -109,7 +164,11 @@ function newOwner(ownerName: string, createdAt: number): Omit<StoredOwner, 'owne
 }
 
 /** Without ADMIN, a caller can reach only its own owner. */
-async function ownerInReach(store: Store, caller: Caller, ownerId: string | undefined): Promise<number> {
+export async function ownerInReach(
+  store: Store,
+  caller: Caller,
+  ownerId: string | undefined,
+): Promise<number> {
   if (ownerId === undefined || ownerId === caller.ownerId) return caller.ownerNo
   requireScope(caller, 'ADMIN')
   const owner = await store.findOwner({ ownerId })

@@ -2,7 +2,9 @@
 
 import { ApiError, type Scope } from '@jobcast/contract'
 import type { StoredApiKey } from './ports/api-keys.ts'
+import type { Maker } from './ports/makers.ts'
 import type { Store } from './ports/store.ts'
+import { principalOf } from './principal.ts'
 import { secretId, secretMatches } from './secret-text.ts'
 
 export type Caller = {
@@ -10,6 +12,8 @@ export type Caller = {
   readonly ownerNo: number
   readonly ownerId: string
   readonly scopes: readonly Scope[]
+  /** The session it authenticated by, if not by the key itself. */
+  readonly sessionId?: string
 }
 
 /**
@@ -62,6 +66,10 @@ export function requireScope(caller: Caller, ...anyOf: [Scope, ...Scope[]]): voi
   if (!anyOf.some((scope) => caller.scopes.includes(scope))) {
     throw new ApiError('J-804', { suffix: anyOf[0] })
   }
+}
+
+export function makerOf(caller: Caller): Maker {
+  return { createdBy: principalOf(caller), createdBySession: caller.sessionId ?? null }
 }
 
 /** How the history of an execution names the caller. */

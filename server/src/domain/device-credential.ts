@@ -5,11 +5,12 @@ import type { Caller } from './caller.ts'
 import type { DeviceLink } from './device-link.ts'
 import type { DeviceKey, DeviceToken } from './ports/devices.ts'
 import type { Store } from './ports/store.ts'
+import { principalOf } from './principal.ts'
 import { hashSecret, newSecretText } from './secret-text.ts'
 import type { CredentialChanges } from './sign-in.ts'
 
 export type CredentialDeps = {
-  store: Pick<Store, 'setDeviceToken'>
+  store: Pick<Store, 'setDeviceToken' | 'allowDeviceCertificate'>
   now: () => number
   credentialChanges: CredentialChanges
   link: Pick<DeviceLink, 'disconnect'>
@@ -21,17 +22,31 @@ export async function createDeviceCredential(
   deviceId: string,
 ): Promise<string> {
   const { id, text } = newSecretText('jd')
-  await replaceToken(deps, caller, deviceId, { tokenId: id, tokenHash: hashSecret(text), at: deps.now() })
+  await replaceToken(deps, caller, deviceId, {
+    tokenId: id,
+    tokenHash: hashSecret(text),
+    at: deps.now(),
+    createdBy: principalOf(caller),
+  })
   return text
 }
 
-/** Idempotent. */
+/** Idempotent. Certificates of the device are refused from now on, also when it gets a token again. */
 export function revokeDeviceCredential(
   deps: CredentialDeps,
   caller: Caller,
   deviceId: string,
 ): Promise<void> {
   return replaceToken(deps, caller, deviceId, null)
+}
+
+/** Idempotent. Takes back what a revocation did to the certificates of the device; its token stays as it is. */
+export async function allowDeviceCertificate(
+  { store, now }: CredentialDeps,
+  { ownerNo }: Caller,
+  deviceId: string,
+): Promise<void> {
+  if (!(await store.allowDeviceCertificate({ ownerNo, deviceId, at: now() }))) throw new ApiError('J-001')
 }
 
 async function replaceToken(

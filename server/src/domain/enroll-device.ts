@@ -7,6 +7,7 @@ import type { EnrollRequest } from './device-request.ts'
 import { isOpen } from './judge-enrollment.ts'
 import type { EnrollOutcome, StoredEnrollment } from './ports/enrollments.ts'
 import type { Store } from './ports/store.ts'
+import { enrollmentPrincipal } from './principal.ts'
 import { hashSecret, newSecretText, secretId, secretMatches } from './secret-text.ts'
 
 export type EnrollDeps = Pick<CredentialDeps, 'now' | 'credentialChanges' | 'link'> & {
@@ -48,7 +49,12 @@ export async function enrollDevice(
     enrollmentId,
     deviceId,
     deviceName,
-    token: { tokenId: id, tokenHash: hashSecret(text), at: deps.now() },
+    token: {
+      tokenId: id,
+      tokenHash: hashSecret(text),
+      at: deps.now(),
+      createdBy: enrollmentPrincipal(enrollmentId),
+    },
     // Hashed with the token: the claim is valid for this enrollment only, and a weak one cannot be guessed from its hash.
     claimHash: claim === undefined ? null : hashSecret(`${enrollmentToken} ${claim}`),
   })

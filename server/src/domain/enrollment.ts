@@ -1,13 +1,15 @@
 // Enrollments, as their owner manages them. The device's side is in enroll-device.ts.
 
 import { ApiError, type NewEnrollment } from '@jobcast/contract'
-import type { Caller } from './caller.ts'
+import { type Caller, makerOf } from './caller.ts'
 import type { StoredEnrollment } from './ports/enrollments.ts'
 import type { Slice, Sliced } from './ports/slices.ts'
 import type { Store } from './ports/store.ts'
+import { principalOf } from './principal.ts'
 import { hashSecret, newSecretText } from './secret-text.ts'
+import { type TellAccessDeps, tellAccess } from './tell-access.ts'
 
-export type EnrollmentDeps = {
+export type EnrollmentDeps = TellAccessDeps & {
   store: Pick<Store, 'createEnrollment' | 'listEnrollments' | 'revokeEnrollment'>
   now: () => number
 }
@@ -17,14 +19,14 @@ const defaultSeconds = 24 * 60 * 60
 
 export async function createEnrollment(
   deps: EnrollmentDeps,
-  { ownerNo }: Caller,
+  caller: Caller,
   request: NewEnrollment,
 ): Promise<{ enrollment: StoredEnrollment; enrollmentToken: string }> {
   const { id, text } = newSecretText('je')
   const createdAt = deps.now()
   const enrollment = await deps.store.createEnrollment({
     enrollmentId: id,
-    ownerNo,
+    ownerNo: caller.ownerNo,
     name: request.name ?? null,
     secretHash: hashSecret(text),
     maxUses: request.maxUses ?? defaultUses,
@@ -32,7 +34,9 @@ export async function createEnrollment(
     deviceIdPrefix: request.deviceIdPrefix ?? null,
     expiresAt: createdAt + (request.expiresInSeconds ?? defaultSeconds) * 1000,
     createdAt,
+    ...makerOf(caller),
   })
+  tellAccess(deps, 'enrollment.created', caller, { enrollmentId: id })
   return { enrollment, enrollmentToken: text }
 }
 
@@ -47,9 +51,12 @@ export function listEnrollments(
 /** Idempotent. Devices that have enrolled keep their credentials. */
 export async function revokeEnrollment(
   deps: EnrollmentDeps,
-  { ownerNo }: Caller,
+  caller: Caller,
   enrollmentId: string,
 ): Promise<void> {
-  if (!(await deps.store.revokeEnrollment({ ownerNo, enrollmentId, at: deps.now() })))
-    throw new ApiError('J-002')
+  const { ownerNo } = caller
+  const revocation = { ownerNo, enrollmentId, principal: principalOf(caller), at: deps.now() }
+  const outcome = await deps.store.revokeEnrollment(revocation)
+  if (outcome === 'unknown') throw new ApiError('J-002')
+  if (outcome === 'revoked') tellAccess(deps, 'enrollment.revoked', caller, { enrollmentId })
 }

@@ -7,6 +7,7 @@ import { type Caller, keyErrorOf } from './caller.ts'
 import type { EventFilter, StoredEvent } from './event.ts'
 import type { ChangeSignal } from './ports/change-signal.ts'
 import type { Store } from './ports/store.ts'
+import { hiddenKindsOf, requireVisible } from './visible-events.ts'
 
 export type FollowEventsDeps = {
   store: Pick<Store, 'listEvents' | 'getEventBounds' | 'findEventBefore' | 'findApiKey'>
@@ -37,8 +38,10 @@ const heartbeatMs = 15_000
 export async function followEvents(
   deps: FollowEventsDeps,
   caller: Caller,
-  { after, since, filter, callerGone }: EventQuery,
+  { after, since, filter: asked, callerGone }: EventQuery,
 ): Promise<AsyncGenerator<EventBatch>> {
+  requireVisible(caller, asked.types ?? [])
+  const filter = { ...asked, hiddenKinds: hiddenKindsOf(caller) }
   const { newest, forgotten: purged } = await deps.store.getEventBounds({ ownerNo: caller.ownerNo })
   if (after !== undefined && after !== 0 && after < purged) {
     throw new ApiError('J-306', { detail: `The events up to ${purged} are no longer retained.` })

@@ -9,7 +9,8 @@ export function putDevice(before: StoredDevice | undefined, put: DevicePut): Put
   const { deviceId, deviceName, tags, at } = put
   if (before === undefined) {
     const presence = { online: false, since: null, lastSeenAt: null, transport: null }
-    const fresh = { credentialCreatedAt: null, presence, createdAt: at, updatedAt: at }
+    const credential = { credentialCreatedAt: null, credentialCreatedBy: null, certificateRevokedAt: null }
+    const fresh = { ...credential, presence, createdAt: at, updatedAt: at }
     return { now: { deviceId, deviceName, tags, ...fresh }, event: 'device.created' }
   }
   const isSame = before.deviceName === deviceName && hasTags(before, tags)

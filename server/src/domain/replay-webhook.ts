@@ -5,7 +5,7 @@ import type { Caller } from './caller.ts'
 import { subjectOf } from './event.ts'
 import type { Slice, Sliced } from './ports/slices.ts'
 import type { StoredDelivery, StoredWebhook } from './ports/webhooks.ts'
-import { filterOf, getWebhook, notifyChanged, type WebhookDeps } from './webhook.ts'
+import { changeWebhook, filterOf, getWebhook, notifyChanged, type WebhookDeps } from './webhook.ts'
 
 export async function listDeliveries(
   { store }: WebhookDeps,
@@ -22,12 +22,14 @@ export async function listDeliveries(
 /** Starts with the oldest retained event if `since` is earlier. */
 export async function replayWebhook(
   deps: WebhookDeps,
-  { ownerNo }: Caller,
+  caller: Caller,
   webhookName: string,
   since: number,
 ): Promise<StoredWebhook> {
-  const replay = { after: await deps.store.findEventBefore({ ownerNo, at: since }), at: deps.now() }
-  return notifyChanged(deps, await deps.store.replayWebhook({ ownerNo, webhookName, ...replay }))
+  const after = await deps.store.findEventBefore({ ownerNo: caller.ownerNo, at: since })
+  return changeWebhook(deps, caller, webhookName, 'webhook.updated', (change) =>
+    deps.store.replayWebhook({ ...change, after }),
+  )
 }
 
 /** An event in the delivery log can always be sent again; any other only if it matches the filter. */

@@ -2,15 +2,18 @@
 
 import { randomBytes } from 'node:crypto'
 import { isIP } from 'node:net'
-import { ApiError, type WebhookContent } from '@jobcast/contract'
+import { ApiError, accessKinds, type WebhookContent, type WebhookEventType } from '@jobcast/contract'
 import type { IsAllowedAddress } from './allowed-address.ts'
-import type { Caller } from './caller.ts'
+import { type Caller, makerOf } from './caller.ts'
 import type { EventFilter } from './event.ts'
 import type { Put } from './ports/slices.ts'
 import type { Store } from './ports/store.ts'
-import type { StoredWebhook } from './ports/webhooks.ts'
+import type { StoredWebhook, WebhookChange } from './ports/webhooks.ts'
+import { principalOf } from './principal.ts'
+import { type TellAccessDeps, tellAccess } from './tell-access.ts'
+import { requireVisible } from './visible-events.ts'
 
-export type WebhookDeps = {
+export type WebhookDeps = TellAccessDeps & {
   store: Store
   now: () => number
   isAllowedAddress: IsAllowedAddress
@@ -28,10 +31,12 @@ const secretPrefix = 'whsec_'
 /** A new webhook gets a generated secret if none is given. */
 export async function putWebhook(
   deps: WebhookDeps,
-  { ownerNo }: Caller,
+  caller: Caller,
   webhookName: string,
   content: WebhookContent,
 ): Promise<Put<StoredWebhook>> {
+  const { ownerNo } = caller
+  requireVisible(caller, content.eventTypes ?? [])
   refuseBadUrl(content.url, deps.isAllowedAddress)
   if (content.secret !== undefined) refuseBadSecret(content.secret)
   const at = deps.now()
@@ -44,6 +49,7 @@ export async function putWebhook(
       jobName: content.jobName ?? null,
       deviceId: content.deviceId ?? null,
     },
+    maker: makerOf(caller),
     secret: content.secret,
     newSecret: newWebhookSecret(),
     oldSecretUntil: at + oldSecretMs,
@@ -54,6 +60,8 @@ export async function putWebhook(
     throw new ApiError('J-500', { detail: `There are ${maxWebhooks} webhooks; delete one first.` })
   }
   deps.webhooks.changed(put.value.webhookNo)
+  if (put.created) tellAccess(deps, 'webhook.created', caller, { webhookName })
+  else if (put.changed) tellAccess(deps, 'webhook.updated', caller, { webhookName })
   return put
 }
 
@@ -65,39 +73,50 @@ export async function getWebhook(
   return requireFound(await store.getWebhook({ ownerNo, webhookName }))
 }
 
-export async function deleteWebhook(
-  deps: WebhookDeps,
-  { ownerNo }: Caller,
-  webhookName: string,
-): Promise<void> {
-  notifyChanged(deps, await deps.store.deleteWebhook({ ownerNo, webhookName }))
+export async function deleteWebhook(deps: WebhookDeps, caller: Caller, webhookName: string): Promise<void> {
+  await changeWebhook(deps, caller, webhookName, 'webhook.deleted', deps.store.deleteWebhook)
 }
 
-export async function pauseWebhook(
-  deps: WebhookDeps,
-  { ownerNo }: Caller,
-  webhookName: string,
-): Promise<StoredWebhook> {
-  return notifyChanged(deps, await deps.store.pauseWebhook({ ownerNo, webhookName, at: deps.now() }))
+export function pauseWebhook(deps: WebhookDeps, caller: Caller, webhookName: string): Promise<StoredWebhook> {
+  return changeWebhook(deps, caller, webhookName, 'webhook.updated', deps.store.pauseWebhook)
 }
 
-export async function resumeWebhook(
+export function resumeWebhook(
   deps: WebhookDeps,
-  { ownerNo }: Caller,
+  caller: Caller,
   webhookName: string,
 ): Promise<StoredWebhook> {
-  return notifyChanged(deps, await deps.store.resumeWebhook({ ownerNo, webhookName, at: deps.now() }))
+  return changeWebhook(deps, caller, webhookName, 'webhook.updated', deps.store.resumeWebhook)
 }
 
 /** Both secrets sign for a day, so that receivers can switch without downtime. */
-export async function changeWebhookSecret(
+export function changeWebhookSecret(
   deps: WebhookDeps,
-  { ownerNo }: Caller,
+  caller: Caller,
   webhookName: string,
 ): Promise<StoredWebhook> {
-  const at = deps.now()
-  const change = { secret: newWebhookSecret(), oldSecretUntil: at + oldSecretMs, at }
-  return notifyChanged(deps, await deps.store.setWebhookSecret({ ownerNo, webhookName, ...change }))
+  return changeWebhook(deps, caller, webhookName, 'webhook.updated', (change) =>
+    deps.store.setWebhookSecret({
+      ...change,
+      secret: newWebhookSecret(),
+      oldSecretUntil: change.at + oldSecretMs,
+    }),
+  )
+}
+
+/** Returns the webhook as it is after the change; one that was deleted, as it was before. */
+export async function changeWebhook(
+  deps: WebhookDeps,
+  caller: Caller,
+  webhookName: string,
+  type: WebhookEventType,
+  write: (change: WebhookChange) => Promise<StoredWebhook | undefined>,
+): Promise<StoredWebhook> {
+  const { ownerNo } = caller
+  const webhook = await write({ ownerNo, webhookName, principal: principalOf(caller), at: deps.now() })
+  notifyChanged(deps, webhook)
+  tellAccess(deps, type, caller, { webhookName })
+  return requireFound(webhook)
 }
 
 /** Paths and queries of webhook URLs often hold a secret of the receiver, so only keys that could replace a URL see all of it. */
@@ -157,10 +176,11 @@ function addressesIn(hostname: string): string[] {
   return /(?:^|\.)localhost\.?$/.test(host) ? ['127.0.0.1', '::1'] : []
 }
 
-/** Which events it is sent. */
+/** Which events it is sent. Those about access only if it names them: a receiver of all events is not one of these. */
 export function filterOf({ eventTypes, jobName, deviceId }: StoredWebhook): EventFilter {
   return {
     types: eventTypes,
+    ...(eventTypes.length === 0 && { hiddenKinds: accessKinds }),
     ...(jobName !== null && { jobName }),
     ...(deviceId !== null && { deviceId }),
   }

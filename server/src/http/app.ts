@@ -9,7 +9,7 @@ import type { ReadDeps } from '../domain/read-execution.ts'
 import type { FleetDeps } from '../domain/read-fleet.ts'
 import type { ReadOutputDeps } from '../domain/read-output.ts'
 import type { RetryDeps } from '../domain/retry-run.ts'
-import { mayHoldSecret, secretId } from '../domain/secret-text.ts'
+import { secretId } from '../domain/secret-text.ts'
 import type { TriggerDeps } from '../domain/trigger-job.ts'
 import type { WebhookDeps } from '../domain/webhook.ts'
 import type { IsTrustedProxy } from '../limits/client-address.ts'
@@ -19,6 +19,7 @@ import type { Metrics } from '../observe/metrics.ts'
 import type { Documents } from '../state/documents.ts'
 import type { HealthCheck } from '../state/health-check.ts'
 import type { KeyUse } from '../state/key-use.ts'
+import type { SessionUse } from '../state/session-use.ts'
 import type { App } from './app-type.ts'
 import { authenticateCallers } from './authenticate.ts'
 import { answerClientErrors } from './client-error.ts'
@@ -43,10 +44,12 @@ import { addKeys, addOwners } from './routes/keys.ts'
 import { addRuns } from './routes/runs.ts'
 import { addMetrics, addService } from './routes/service.ts'
 import { addSession } from './routes/session.ts'
+import { addSessions } from './routes/sessions.ts'
 import { addTriggerJob, type TriggerLimits } from './routes/trigger-job.ts'
 import { addWebhookDeliveries } from './routes/webhook-deliveries.ts'
 import { addWebhooks } from './routes/webhooks.ts'
 import { addSecurityHeaders } from './security-headers.ts'
+import { userAgentOf } from './user-agent.ts'
 import { buildValidator } from './validation.ts'
 
 export type AppDeps = TriggerDeps &
@@ -61,6 +64,7 @@ export type AppDeps = TriggerDeps &
   CancelDeps & {
     documents: Documents
     keyUse: KeyUse
+    sessionUse: SessionUse
     health: HealthCheck
     limits: RateLimits
     tell: Tell
@@ -138,6 +142,7 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
   addKeys(app, deps)
   addOwners(app, deps)
   addSession(app, deps)
+  addSessions(app, deps)
   addFleet(app, deps)
   addService(app, deps)
   if (options.hasMetrics) addMetrics(app, deps)
@@ -178,12 +183,6 @@ function labelsOf({ method, routeOptions: { url, config } }: FastifyRequest): {
 function triedKeyId({ caller, headers }: FastifyRequest): string | undefined {
   const tried = headers['x-api-key']
   return caller === null && typeof tried === 'string' ? secretId('jc', tried) : undefined
-}
-
-const maxUserAgent = 200
-
-function userAgentOf({ headers: { 'user-agent': text } }: FastifyRequest): string | undefined {
-  return text === undefined || mayHoldSecret(text) ? undefined : text.slice(0, maxUserAgent)
 }
 
 function tellRequests(app: App, tell: Tell): void {

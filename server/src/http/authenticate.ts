@@ -4,17 +4,17 @@
 import { ApiError } from '@jobcast/contract'
 import type { FastifyRequest } from 'fastify'
 import { type Caller, identifyCaller, requireScope } from '../domain/caller.ts'
-import type { Store } from '../domain/ports/store.ts'
-import { identifySession } from '../domain/session.ts'
+import { type IdentifySessionDeps, identifySession } from '../domain/session.ts'
 import { addressGroup } from '../limits/address-group.ts'
 import type { RateLimits } from '../limits/rate-limits.ts'
 import type { KeyUse } from '../state/key-use.ts'
+import type { SessionUse } from '../state/session-use.ts'
 import type { App } from './app-type.ts'
 import { requireSameOrigin } from './same-origin.ts'
 import { sessionOf } from './session-cookie.ts'
 
-export type IdentifyDeps = { store: Pick<Store, 'findApiKey' | 'findSession'>; now: () => number }
-export type AuthenticateDeps = IdentifyDeps & { keyUse: KeyUse; limits: RateLimits }
+export type IdentifyDeps = IdentifySessionDeps & { now: () => number }
+export type AuthenticateDeps = IdentifyDeps & { keyUse: KeyUse; sessionUse: SessionUse; limits: RateLimits }
 
 export function authenticateCallers(app: App, deps: AuthenticateDeps): void {
   const { limits } = deps
@@ -52,20 +52,23 @@ export function limitFailedSignIns(limits: RateLimits, request: FastifyRequest, 
 }
 
 /** Whose key or session the request shows. */
-export function identifyRequest({ store, now }: IdentifyDeps, request: FastifyRequest): Promise<Caller> {
+export function identifyRequest(deps: IdentifyDeps, request: FastifyRequest): Promise<Caller> {
+  const { store, now } = deps
   // A repeated header arrives as one comma-separated value, which is never a valid key.
   const apiKey = request.headers['x-api-key'] as string | undefined
   const session = apiKey === undefined ? sessionOf(request) : undefined
   if (session === undefined) return identifyCaller(store, apiKey, now())
-  return identifySession(store, session, now())
+  return identifySession(deps, session, now())
 }
 
 async function identify(deps: AuthenticateDeps, request: FastifyRequest): Promise<Caller> {
   if (request.headers['x-api-key'] === undefined && sessionOf(request) !== undefined)
     requireSameOrigin(request)
+  const at = deps.now()
   try {
     const caller = await identifyRequest(deps, request)
-    deps.keyUse.note(caller.keyId, deps.now())
+    deps.keyUse.note(caller.keyId, at)
+    if (caller.sessionId !== undefined) deps.sessionUse.note(caller.sessionId, at)
     return caller
   } catch (error) {
     throw limitFailedSignIns(deps.limits, request, error)

@@ -12,6 +12,7 @@ import {
   type Job,
   type Owner,
   type Run,
+  type Session,
   type Transition,
   toInstant as toInstantText,
   toLaunchedAt,
@@ -28,6 +29,7 @@ import type { StoredFleetDevice, WaitingExecution } from '../domain/ports/fleet.
 import type { StoredJob } from '../domain/ports/jobs.ts'
 import type { StoredOwner } from '../domain/ports/owners.ts'
 import type { StoredRun } from '../domain/ports/runs.ts'
+import type { ListedSession } from '../domain/ports/sessions.ts'
 import type { StoredDelivery, StoredWebhook } from '../domain/ports/webhooks.ts'
 import { isFinished } from '../domain/read-execution.ts'
 import type { FleetNow } from '../domain/read-fleet.ts'
@@ -164,6 +166,8 @@ export function toDevice(stored: StoredDevice): Device {
     deviceName: stored.deviceName,
     tags: stored.tags,
     credentialCreatedAt: toInstantOrNull(stored.credentialCreatedAt),
+    credentialCreatedBy: stored.credentialCreatedBy,
+    certificateRevokedAt: toInstantOrNull(stored.certificateRevokedAt),
     online: stored.presence.online,
     since: toInstantOrNull(stored.presence.since),
     lastSeenAt: toInstantOrNull(stored.presence.lastSeenAt),
@@ -184,6 +188,8 @@ export function toEnrollment(stored: StoredEnrollment): Enrollment {
     expiresAt: toInstant(stored.expiresAt),
     createdAt: toInstant(stored.createdAt),
     revokedAt: toInstantOrNull(stored.revokedAt),
+    createdBy: stored.createdBy,
+    createdBySession: stored.createdBySession,
   }
 }
 
@@ -201,6 +207,8 @@ export function toWebhook(stored: StoredWebhook, caller: Caller): Webhook {
     failingSince: toInstantOrNull(stored.failingSince),
     createdAt: toInstant(stored.createdAt),
     updatedAt: toInstant(stored.updatedAt),
+    createdBy: stored.createdBy,
+    createdBySession: stored.createdBySession,
   }
 }
 
@@ -224,6 +232,24 @@ export function toApiKey(stored: StoredApiKey): ApiKey {
     createdAt: toInstant(stored.createdAt),
     revokedAt: toInstantOrNull(stored.revokedAt),
     lastUsedAt: toInstantOrNull(stored.lastUsedAt),
+    createdBy: stored.createdBy,
+    createdBySession: stored.createdBySession,
+  }
+}
+
+/** `currentId`: the session of the call. */
+export function toSession(stored: ListedSession, currentId: string | undefined): Session {
+  return {
+    sessionId: stored.sessionId,
+    keyId: stored.keyId,
+    keyName: stored.keyName,
+    ownerId: stored.ownerId,
+    createdAt: toInstant(stored.createdAt),
+    lastUsedAt: toInstant(stored.lastUsedAt),
+    expiresAt: toInstant(stored.expiresAt),
+    address: stored.address,
+    userAgent: stored.userAgent,
+    current: stored.sessionId === currentId,
   }
 }
 

@@ -1,6 +1,7 @@
 // Internal events of the service. log-lines.ts logs them, metrics.ts counts them.
 
 import type { LimitName } from '@jobcast/contract'
+import type { AccessChanged } from '../domain/tell-access.ts'
 
 export type WriteKind = 'triggers' | 'devices' | 'reports'
 
@@ -70,6 +71,7 @@ export type ServiceEvent =
   | { kind: 'metrics-listener-failed'; error: unknown }
   | { kind: 'plaintext'; host: string }
   | { kind: 'admin-key-unused' }
+  | AccessChanged
   | { kind: 'stopping'; signal: string }
 
 export type Tell = (event: ServiceEvent) => void

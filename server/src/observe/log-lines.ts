@@ -196,6 +196,9 @@ function logLine(log: Logger, event: ServiceEvent, requestLevel: RequestLevel): 
         'API keys and device tokens are sent in clear text on this address; set --tls-cert and --tls-key',
       )
       return
+    case 'access-changed':
+      log.info({ type: event.type, principal: event.principal, ...event.subject }, 'access changed')
+      return
     case 'stopping':
       log.info({ signal: event.signal }, 'stopping: accepting no new work, finishing work in progress')
       return

@@ -4,7 +4,7 @@
 // On SQLite a statement is carried out before its promise is returned, so all statements of a step are through before
 // the thread takes the next one. On PostgreSQL statements that are sent at once (Promise.all) take effect in their order.
 
-import type { DeviceEventType } from '@jobcast/contract'
+import type { AccessEventData, AccessEventType, DeviceEventType } from '@jobcast/contract'
 import type { LiveExecution } from '../domain/execution-move.ts'
 import type { MoveWrites } from '../domain/move-batch.ts'
 import type { Policies } from './policies.ts'
@@ -28,6 +28,9 @@ export type Queries = {
   run(sql: Sql, values?: Values): Promise<number>
 }
 
+/** `ownerNo`: whose log has it. */
+export type AccessChange = { ownerNo: number; at: number; data: AccessEventData }
+
 export type DeviceChange = { ownerNo: number; deviceNo: number; at: number; details?: object }
 
 /** Inside a transaction: what becomes an event is committed with the change. */
@@ -35,6 +38,7 @@ export type Writes = Queries & {
   /** For what needs no answer: if it fails, the commit does. */
   send(sql: Sql, values: Values): void
   deviceChanged(type: DeviceEventType, change: DeviceChange): void
+  accessChanged(type: AccessEventType, change: AccessChange): void
   /** Those that a statement finds, as LIVE; on PostgreSQL it has to lock them. */
   loadExecutions(sql: Sql, values: Values): Promise<LiveExecution[]>
   writeMoves(writes: MoveWrites): void

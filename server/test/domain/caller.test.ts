@@ -8,6 +8,8 @@ import { hashSecret, newSecretText } from '../../src/domain/secret-text.ts'
 const now = Date.UTC(2026, 10, 15)
 const secret = newSecretText('jc')
 const good: StoredApiKey = {
+  createdBy: null,
+  createdBySession: null,
   keyId: secret.id,
   ownerNo: 7,
   ownerId: 'ow_7',

@@ -51,6 +51,7 @@ async function openWithoutWakeUps(t: TestContext, deviceIds: string[]) {
     stopping: stopping.signal,
     maxOutputBytes: 1024,
     rates: unlimited,
+    sessionIdleMs: 60 * 60_000,
     isRemote: false,
     isAllowedAddress: () => true,
   })
@@ -70,7 +71,7 @@ async function openWithoutWakeUps(t: TestContext, deviceIds: string[]) {
     failures,
     async connect(deviceId: string): Promise<MqttLine> {
       const { id, text } = newSecretText('jd')
-      const token = { tokenId: id, tokenHash: hashSecret(text), at: Date.now() }
+      const token = { tokenId: id, tokenHash: hashSecret(text), at: Date.now(), createdBy: null }
       assert.ok(await store.setDeviceToken({ ownerNo, deviceId, token, at: Date.now() }))
       const line = await MqttLine.open(listener.address, { deviceId, token: text })
       await line.subscribe('notify', ...deviceFilters)

@@ -20,6 +20,8 @@ test('PUT answers 201 when it creates, 200 when it replaces, and leaves nothing 
     deviceName: 'North gate',
     tags: ['beta', 'gate', 'äöü'],
     credentialCreatedAt: null,
+    credentialCreatedBy: null,
+    certificateRevokedAt: null,
     online: false,
     since: null,
     lastSeenAt: null,

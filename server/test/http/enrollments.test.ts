@@ -22,6 +22,7 @@ test('POST answers 201 with the token, which has a prefix and 48 characters, and
   const reply = await create(body)
   assert.equal(reply.status, 201)
   const { enrollmentToken, ...rest } = reply.json
+  const { keyId } = (await api.call('GET', '/job/api/keys/self')).json
   assert.match(enrollmentToken, /^je_[0-9A-Za-z]{48}$/)
   assert.equal(enrollmentToken.slice(3, 13), rest.enrollmentId)
   assert.deepEqual(rest, {
@@ -34,6 +35,8 @@ test('POST answers 201 with the token, which has a prefix and 48 characters, and
     expiresAt: instantIn(60),
     createdAt: instantIn(0),
     revokedAt: null,
+    createdBy: `key:${keyId}`,
+    createdBySession: null,
   })
   assert.deepEqual(await listed(rest.enrollmentId), rest)
   const { text } = await api.call('GET', `${enrollments}?limit=200`)

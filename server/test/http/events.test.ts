@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { JobcastEvent } from '@jobcast/contract'
+import type { JobcastEvent, Scope } from '@jobcast/contract'
 import { EventListener, type ListenOptions } from '@jobcast/testkit/event-listener'
 import { type OpenServer, openServer } from '@jobcast/testkit/open-server'
 
@@ -121,11 +121,44 @@ test('a place that is not known, or no longer kept, is refused; bad questions ar
 test('nobody hears of another owner', async (t) => {
   const { api, listen } = await openListening(t)
   const { key } = await api.newOwner('other')
-  const theirs = await listen({ key, query: '?after=0' })
+  const theirs = await listen({ key, query: '?after=0&types=device.*,run.*,execution.*' })
   await api.trigger('restart', ['a'])
   await api.putJobAndDevices('restart', ['z'], key)
   await theirs.until(() => theirs.events.length === 1)
   assert.deepEqual(theirs.events[0]?.data, { deviceId: 'z', deviceName: 'z', tags: [] })
+})
+
+test('events about access are for MANAGE and ADMIN; those about owners for ADMIN', async (t) => {
+  const { api, listen } = await openListening(t)
+  const keyWith = async (...scopes: Scope[]) => (await api.newKey(scopes)).apiKey
+  const [reader, manager] = [await keyWith('READ'), await keyWith('READ', 'MANAGE')]
+  const { keyId } = (await api.call('GET', '/job/api/keys/self')).json
+  const listeners = await Promise.all([reader, manager, api.adminKey].map((key) => listen({ key })))
+  const [readerSees, managerSees, adminSees] = listeners as [EventListener, EventListener, EventListener]
+  const { json: owner } = await api.call('POST', '/job/api/owners', { body: { ownerName: 'new' } })
+  const made = await api.newKey(['READ'])
+  await api.call('DELETE', `/job/api/keys/${made.keyId}`)
+  await api.trigger('restart', ['a'])
+  const last = (listener: EventListener) => listener.events.at(-1)?.type === 'run.created'
+  for (const listener of listeners) await listener.until(() => last(listener))
+  assert.deepEqual(typesOf(readerSees.events), ['run.created'])
+  assert.deepEqual(typesOf(managerSees.events), ['key.created', 'key.revoked', 'run.created'])
+  assert.deepEqual(typesOf(adminSees.events), ['owner.created', 'key.created', 'key.revoked', 'run.created'])
+  const principal = `key:${keyId}`
+  const data = { keyId: made.keyId, keyName: 'test', scopes: ['READ'], expiresAt: null, principal }
+  assert.deepEqual(
+    adminSees.events.slice(0, 2).map((event) => event.data),
+    [{ ownerId: owner.ownerId, ownerName: 'new', principal }, data],
+  )
+  const refusal = async (key: string, types: string) =>
+    (await api.call('GET', `/job/api/events?types=${types}`, { key })).json.message
+  const lacks = 'API key does not have the required permission'
+  assert.equal(await refusal(reader, 'run.*,key.created'), `${lacks}: MANAGE`)
+  assert.equal(await refusal(reader, 'session.*'), `${lacks}: MANAGE`)
+  assert.equal(await refusal(manager, 'owner.*'), `${lacks}: ADMIN`)
+  const webhook = { url: 'https://hook.invalid/', eventTypes: ['owner.created'] }
+  const put = await api.call('PUT', '/job/api/webhooks/w', { key: manager, body: webhook })
+  assert.equal(put.json.message, `${lacks}: ADMIN`)
 })
 
 test('a key that is revoked hears no more', async (t) => {

@@ -2,11 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openSharedServer } from '@jobcast/testkit/shared-server'
+import { buildClock, openSharedServer } from '@jobcast/testkit/shared-server'
 import { within } from '@jobcast/testkit/within'
 import { errorText } from './assert-reply.ts'
 
-const api = await openSharedServer()
+const clock = buildClock()
+const api = await openSharedServer({ now: clock.now })
+const hour = 60 * 60_000
 await api.putJobAndDevices('restart', ['d1'])
 const [{ jobExecutionId, runId }] = await (async () => {
   const [{ jobExecutionId }] = (await api.trigger('restart', ['d1'])).json
@@ -23,7 +25,11 @@ const held: [string, string][] = [
   ['the stream of events', '/job/api/events'],
 ]
 
-type Credential = { headers: Record<string, string>; revoke: () => Promise<unknown>; code: 'J-802' | 'J-808' }
+type Credential = {
+  headers: Record<string, string>
+  revoke: () => Promise<unknown>
+  code: 'J-802' | 'J-803' | 'J-808'
+}
 
 async function newKey(): Promise<Credential> {
   const { apiKey, keyId } = await api.newKey(['READ'])
@@ -31,12 +37,12 @@ async function newKey(): Promise<Credential> {
   return { headers: { 'x-api-key': apiKey }, revoke, code: 'J-802' }
 }
 
-async function newSession(): Promise<Credential> {
+async function newSession(apiKey = api.adminKey): Promise<Credential> {
   const origin = { origin: api.http }
   const signedIn = await fetch(`${api.http}/job/api/session`, {
     method: 'POST',
     headers: { ...origin, 'content-type': 'application/json' },
-    body: JSON.stringify({ apiKey: api.adminKey }),
+    body: JSON.stringify({ apiKey }),
   })
   const [cookie = ''] = signedIn.headers.get('set-cookie')?.split(';') ?? []
   const headers = { ...origin, cookie }
@@ -44,22 +50,62 @@ async function newSession(): Promise<Credential> {
   return { headers: { cookie }, revoke, code: 'J-808' }
 }
 
-for (const [what, path] of held) {
-  for (const [whose, open] of [
-    ['a revoked key', newKey],
-    ['a session that was signed out', newSession],
-  ] as const) {
-    test(`${what} of ${whose} ends`, async () => {
-      const { headers, revoke, code } = await open()
-      const answered = fetch(api.http + path, { headers }).then(async (response) => ({
-        status: response.status,
-        text: await response.text().catch(() => 'cut'),
-      }))
-      await revoke()
-      const { status, text } = await within(boundMs, `${what} goes on`, answered)
-      if (path.includes('wait')) assert.deepEqual([status, text], [403, errorText(code)])
-      // Whatever was sent before stays sent; a stream ends in its middle, or was not begun.
-      else assert.ok(status === 200 || text === errorText(code), text)
-    })
-  }
+/** The session is one of the admin key, so it is its own time that runs out. */
+async function expiringSession(): Promise<Credential> {
+  return { ...(await newSession()), revoke: async () => clock.forward(12 * hour) }
+}
+
+/** Long before a session that is not used ends. */
+const keyMs = hour / 2
+
+async function expiringKey(): Promise<Credential> {
+  const { apiKey } = await api.newKey(['READ'], { expiresAt: new Date(clock.now() + keyMs).toISOString() })
+  return { headers: { 'x-api-key': apiKey }, revoke: async () => clock.forward(keyMs), code: 'J-803' }
+}
+
+async function idleSession(): Promise<Credential> {
+  return { ...(await newSession()), revoke: async () => clock.forward(hour) }
+}
+
+async function sessionOfExpiringKey(): Promise<Credential> {
+  const { headers, revoke, code } = await expiringKey()
+  const session = await newSession(headers['x-api-key'])
+  return { ...session, revoke, code }
+}
+
+for (const [whose, open] of [
+  ['a revoked key', newKey],
+  ['a session that was signed out', newSession],
+  ['a key that expires', expiringKey],
+  ['a session that expires', expiringSession],
+  ['a session that is not used', idleSession],
+  ['a session whose key expires', sessionOfExpiringKey],
+] as const) {
+  test(`the waits, streams and followed output of ${whose} end`, async () => {
+    const { headers, revoke, code } = await open()
+    const ended: string[] = []
+    const answers: Promise<{ what: string; path: string; status: number; text: string }>[] = []
+    for (const [what, path] of held) {
+      const opened = fetch(api.http + path, { headers })
+      // A stream has begun once its head is there; a wait has no head before its end.
+      if (!path.includes('wait')) await opened
+      const read = async () => {
+        const response = await opened
+        const text = await response.text().catch(() => 'cut')
+        ended.push(what)
+        return { what, path, status: response.status, text }
+      }
+      answers.push(read())
+    }
+    // The requests after the waits are answered, so those have arrived, and are held.
+    assert.equal((await fetch(`${api.http}/job/api/jobs`, { headers })).status, 200)
+    assert.deepEqual(ended, [])
+    await revoke()
+    const goesOn = () => `all but ${ended.join(', ')} go on`
+    for (const { what, path, status, text } of await within(boundMs, goesOn, Promise.all(answers))) {
+      if (path.includes('wait')) assert.deepEqual([status, text], [403, errorText(code)], what)
+      // Whatever was sent before stays sent; a stream ends in its middle.
+      else assert.equal(status, 200, `${what}: ${text}`)
+    }
+  })
 }

@@ -30,6 +30,14 @@ const enrollment = { name: 'CANARY', tags: ['CANARY-tag'], deviceIdPrefix: 'thei
 const theirEnrollment = await api.call('POST', '/job/api/enrollments', { key: other.key, body: enrollment })
 const theirKey = await api.newKey(['READ'], { ownerId: other.ownerId, keyName: 'CANARY' })
 
+const signedIn = await fetch(`${api.http}/job/api/session`, {
+  method: 'POST',
+  headers: { 'content-type': 'application/json', origin: api.http, 'user-agent': 'CANARY' },
+  body: JSON.stringify({ apiKey: other.key }),
+})
+const theirSession = /js_(\w{10})/.exec(signedIn.headers.get('set-cookie') ?? '')?.[1] ?? ''
+assert.equal(signedIn.status, 201)
+
 const webhook = { url: 'https://hook.invalid/CANARY', jobName: 'CANARY' }
 await api.call('PUT', '/job/api/webhooks/their-webhook', { key: other.key, body: webhook })
 
@@ -47,6 +55,7 @@ const ids: Record<string, { foreign: string; unknown: string }> = {
   keyId: { foreign: theirKey.keyId, unknown: '0123456789' },
   webhookName: { foreign: 'their-webhook', unknown: 'any-webhook' },
   enrollmentId: { foreign: theirEnrollment.json.enrollmentId, unknown: '0123456789' },
+  sessionId: { foreign: theirSession, unknown: '0123456789' },
   ownerId: { foreign: other.ownerId, unknown: 'ow_0123456789ab' },
 }
 /** What is no id. A new parameter must be put into one of the two lists. */
@@ -55,7 +64,7 @@ const noIds = new Set(
     .concat(' ownerName description document expireAfterSeconds timeoutSeconds deadlineSeconds retry')
     .concat(' url eventTypes secret state since eventId types after last-event-id')
     .concat(
-      ' finished apiKey ticket online offset attempt follow download name maxUses expiresInSeconds deviceIdPrefix',
+      ' finished apiKey ticket online offset attempt follow download name maxUses expiresInSeconds deviceIdPrefix descendants',
     )
     .split(' '),
 )
@@ -163,4 +172,5 @@ test('what the other owner has is as it was', async () => {
   assert.equal((await read('/job/api/executions')).items.length, 1)
   assert.equal((await api.call('GET', '/job/api/jobs', { key: theirKey.apiKey })).status, 200)
   assert.equal((await read('/job/api/enrollments')).items[0].revokedAt, null)
+  assert.equal((await read('/job/api/sessions')).items[0].sessionId, theirSession)
 })

@@ -34,6 +34,8 @@ test('POST answers 201 with the key, which has a prefix and 48 characters, and i
     'createdAt',
     'revokedAt',
     'lastUsedAt',
+    'createdBy',
+    'createdBySession',
   ])
   assert.equal(rest.expiresAt, expiresAt)
   assert.ok(!listed.text.includes(apiKey) && !listed.text.includes(apiKey.slice(13)))
@@ -151,4 +153,87 @@ test('any good key may ask what it is, whatever its scopes; a revoked one may no
   assert.deepEqual({ ...reply.json, lastUsedAt: null }, { ...made, lastUsedAt: null })
   await api.call('DELETE', `${keys}/${made.keyId}`)
   assertRefused(await api.call('GET', `${keys}/self`, { key: apiKey }), 'J-802')
+})
+
+type Listed = { keyId: string; createdBy: string; createdBySession: string | null; revokedAt: string | null }
+
+test('a key says which key created it, and in which session', async () => {
+  const { json: self } = await api.call('GET', `${keys}/self`)
+  assert.deepEqual([self.createdBy, self.createdBySession], ['operator', null])
+  const maker = await api.newKey(['MANAGE', 'READ'])
+  const made = await api.call('POST', keys, { key: maker.apiKey, body: { keyName: 'child' } })
+  assert.deepEqual([made.json.createdBy, made.json.createdBySession], [`key:${maker.keyId}`, null])
+  const origin = { origin: api.http, 'content-type': 'application/json' }
+  const post = (path: string, body: object, headers = {}) =>
+    fetch(api.http + path, { method: 'POST', headers: { ...origin, ...headers }, body: JSON.stringify(body) })
+  const signedIn = await post('/job/api/session', { apiKey: maker.apiKey })
+  const [cookie = ''] = signedIn.headers.get('set-cookie')?.split(';') ?? []
+  const inSession = (await (await post(keys, { keyName: 'child' }, { cookie })).json()) as Listed
+  const sessionId = cookie.slice('jobcast_session=js_'.length, 'jobcast_session=js_'.length + 10)
+  assert.deepEqual([inSession.createdBy, inSession.createdBySession], [`key:${maker.keyId}`, sessionId])
+})
+
+test('a key does not outlive the one that creates it: the same expiry, or an earlier one', async () => {
+  const bound = inAnHour()
+  const maker = await api.newKey(['MANAGE'], { expiresAt: bound })
+  const make = (expiresAt?: string | null) =>
+    api.call('POST', keys, {
+      key: maker.apiKey,
+      headers: { accept: 'application/problem+json' },
+      body: { keyName: 'child', ...(expiresAt !== undefined && { expiresAt }) },
+    })
+  for (const none of [undefined, null]) assert.equal((await make(none)).json.expiresAt, bound)
+  assert.equal((await make(bound)).json.expiresAt, bound)
+  const earlier = new Date(clock.now() + 1000).toISOString()
+  assert.equal((await make(earlier)).json.expiresAt, earlier)
+  const { status, json } = await make(new Date(Date.parse(bound) + 1).toISOString())
+  assert.deepEqual(
+    [status, json.code, json.field, json.detail],
+    [
+      400,
+      'J-500',
+      'expiresAt',
+      `expiresAt must be at or before ${bound}, when the key that creates it expires.`,
+    ],
+  )
+})
+
+test('a key is revoked alone, or with all that descends from it and their enrollments', async () => {
+  const chain = await api.newKey(['MANAGE'])
+  const childOf = async (key: string) =>
+    (await api.call('POST', keys, { key, body: { keyName: 'child', scopes: ['MANAGE'] } })).json
+  const child = await childOf(chain.apiKey)
+  const grandchild = await childOf(child.apiKey)
+  const enrollment = await api.call('POST', '/job/api/enrollments', { key: grandchild.apiKey })
+  assert.equal(enrollment.json.createdBy, `key:${grandchild.keyId}`)
+  const works = async ({ apiKey }: { apiKey: string }) =>
+    (await api.call('GET', `${keys}/self`, { key: apiKey })).status === 200
+
+  assert.equal((await api.call('DELETE', `${keys}/${chain.keyId}`)).status, 204)
+  assert.deepEqual([await works(chain), await works(child), await works(grandchild)], [false, true, true])
+  const { items } = (await api.call('GET', `${keys}?limit=200`)).json
+  const left = (items as Listed[]).find(({ keyId }) => keyId === child.keyId)
+  assert.deepEqual([left?.createdBy, left?.revokedAt], [`key:${chain.keyId}`, null])
+
+  const all = await api.call('DELETE', `${keys}/${chain.keyId}?descendants=true`)
+  assert.equal(all.status, 200)
+  assert.deepEqual(all.json, { revokedKeys: 2, revokedEnrollments: 1 })
+  assert.deepEqual([await works(child), await works(grandchild)], [false, false])
+  const again = await api.call('DELETE', `${keys}/${chain.keyId}?descendants=true`)
+  assert.deepEqual(again.json, { revokedKeys: 0, revokedEnrollments: 0 })
+  assertRefused(await api.call('DELETE', `${keys}/${chain.keyId}?descendants=maybe`), 'J-500')
+})
+
+test('the last key with ADMIN is not revoked: J-812, also not with its descendants', async (t) => {
+  const own = await openServer(t, { now: clock.now })
+  const { keyId } = (await own.call('GET', `${keys}/self`)).json
+  assertRefused(await own.call('DELETE', `${keys}/${keyId}`), 'J-812')
+  const other = await own.newKey(['ADMIN'], { expiresAt: inAnHour() })
+  assertRefused(await own.call('DELETE', `${keys}/${keyId}?descendants=true`), 'J-812')
+  clock.forward(hour)
+  assertRefused(await own.call('DELETE', `${keys}/${keyId}`), 'J-812')
+  assert.equal((await own.call('DELETE', `${keys}/${other.keyId}`)).status, 204)
+  const next = await own.newKey(['ADMIN'])
+  assert.equal((await own.call('DELETE', `${keys}/${keyId}`)).status, 204)
+  assertRefused(await own.call('DELETE', `${keys}/${next.keyId}`, { key: next.apiKey }), 'J-812')
 })

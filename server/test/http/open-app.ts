@@ -36,6 +36,7 @@ export async function openApp(t: TestContext, replaced: Partial<AllDeps> = {}): 
     stopping: new AbortController().signal,
     maxOutputBytes: 1000,
     rates: unlimited,
+    sessionIdleMs: 60 * 60_000,
     isRemote: false,
     isAllowedAddress: () => true,
   })

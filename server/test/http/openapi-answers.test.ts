@@ -162,7 +162,12 @@ test('jobs and devices answer as the document says: 200, 201, 204, 400, 404, 413
     await check(`PUT ${operation}`, names, { rawBody: '{}'.padEnd(1024 * 1024 + 1) })
     await check(`GET ${operation}`, names)
     const credential =
-      name === 'deviceId' ? ['POST', 'DELETE'].map((m) => `${m} ${operation}/credential`) : []
+      name === 'deviceId'
+        ? [
+            ...['POST', 'DELETE'].map((m) => `${m} ${operation}/credential`),
+            `POST ${operation}/allow-certificate`,
+          ]
+        : []
     for (const each of credential) await check(each, names)
     await check(`DELETE ${operation}`, names)
     await check(`DELETE ${operation}`, names)
@@ -180,17 +185,27 @@ test('keys and owners answer as the document says: 201, 204, 400, 403, 404, 409'
   await check('POST /job/api/keys', {}, { body: { keyName: 'k' }, key: json.apiKey })
   await check('GET /job/api/keys/self', {}, { key: json.apiKey })
   await check('DELETE /job/api/keys/{keyId}', { keyId: json.keyId })
+  await check('DELETE /job/api/keys/{keyId}', { keyId: json.keyId }, { query: '?descendants=true' })
   await check('DELETE /job/api/keys/{keyId}', { keyId: 'nothing' })
+  const { json: self } = await check('GET /job/api/keys/self')
+  await check('DELETE /job/api/keys/{keyId}', { keyId: self.keyId }, problem)
 })
 
 test('the session answers as the document says: 201, 204, 400, 403', async () => {
   const signIn = 'POST /job/api/session'
   const { json } = await check('POST /job/api/session/tickets')
+  const checkTicket = 'POST /job/api/session/tickets/check'
+  await check(checkTicket, {}, { body: { ticket: json.ticket } })
+  await check(checkTicket, {}, { body: { ticket: 'jt_nothing' } })
   await check(signIn, {}, { body: { ticket: json.ticket } })
   await check(signIn, {}, { body: { ticket: json.ticket } })
   await check(signIn, {}, { body: { apiKey: api.adminKey } })
   await check(signIn, {}, { body: { apiKey: 'jc_nothing' } })
   await check(signIn, {}, { body: {} })
+  const { json: sessions } = await check('GET /job/api/sessions')
+  const { sessionId } = sessions.items[0]
+  for (let time = 0; time < 2; time++) await check('DELETE /job/api/sessions/{sessionId}', { sessionId })
+  await check('GET /job/api/sessions', {}, { query: '?ownerId=ow_nobody' })
   await check('DELETE /job/api/session')
   await check('DELETE /job/api/session', {}, { headers: { origin: 'https://elsewhere.invalid' } })
 })
@@ -232,7 +247,8 @@ test('events and webhooks answer as the document says: 200, 201, 202, 204, 400, 
   seen.add('GET /job/api/events 200')
 
   const webhook = '/job/api/webhooks/{webhookName}'
-  const names = { webhookName: 'w', eventId: listener.events[0]?.eventId ?? 0 }
+  const finished = listener.events.find(({ type }) => type === 'run.finished')
+  const names = { webhookName: 'w', eventId: finished?.eventId ?? 0 }
   const body = { url: 'https://hook.invalid/' }
   await check(`PUT ${webhook}`, names, { body })
   await check(`PUT ${webhook}`, names, { body })

@@ -47,12 +47,15 @@ const routes: { call: string; scopes: [Scope, ...Scope[]]; body?: object }[] = [
   { call: 'DELETE /job/api/devices/nobody', scopes: ['MANAGE'] },
   { call: 'POST /job/api/devices/d1/credential', scopes: ['MANAGE'] },
   { call: 'DELETE /job/api/devices/d1/credential', scopes: ['MANAGE'] },
+  { call: 'POST /job/api/devices/d1/allow-certificate', scopes: ['MANAGE'] },
   { call: 'POST /job/api/enrollments', scopes: ['MANAGE'], body: {} },
   { call: 'GET /job/api/enrollments', scopes: ['READ'] },
   { call: 'DELETE /job/api/enrollments/none', scopes: ['MANAGE'] },
   { call: 'POST /job/api/keys', scopes: ['MANAGE', 'ADMIN'], body: { keyName: 'none' } },
   { call: 'GET /job/api/keys', scopes: ['READ', 'MANAGE', 'ADMIN'] },
   { call: 'DELETE /job/api/keys/none', scopes: ['MANAGE', 'ADMIN'] },
+  { call: 'GET /job/api/sessions', scopes: ['MANAGE', 'ADMIN'] },
+  { call: 'DELETE /job/api/sessions/none', scopes: ['MANAGE', 'ADMIN'] },
   { call: 'POST /job/api/owners', scopes: ['ADMIN'], body: { ownerName: 'another' } },
   { call: 'GET /job/api/owners', scopes: ['ADMIN'] },
 ]
@@ -61,6 +64,7 @@ const routes: { call: string; scopes: [Scope, ...Scope[]]; body?: object }[] = [
 const openToAll = [
   'GET /job/api/keys/self',
   'POST /job/api/session/tickets',
+  'POST /job/api/session/tickets/check',
   'POST /job/api/session',
   'DELETE /job/api/session',
 ]

@@ -110,14 +110,106 @@ test('a session is refused as its key would be: revoked J-802, expired J-803, wi
 })
 
 test('a session ends after twelve hours, a ticket after ten minutes', async () => {
+  const end = clock.now() + 12 * 60 * 60_000
   const { cookie } = await signIn({ apiKey: api.adminKey })
   const { json } = await api.call('POST', `${path}/tickets`)
   clock.forward(10 * 60_000)
   assert.equal((await send('POST', path, own, { ticket: json.ticket })).json.code, 'J-808')
-  clock.forward(12 * 60 * 60_000 - 10 * 60_000 - 1)
+  for (; clock.now() + 59 * 60_000 < end; clock.forward(59 * 60_000))
+    assert.equal((await read(cookie)).status, 200)
+  assert.equal((await read(cookie)).status, 200)
+  clock.forward(end - clock.now() - 1)
   assert.equal((await read(cookie)).status, 200)
   clock.forward(1)
   assert.equal((await read(cookie)).json.code, 'J-808')
+})
+
+test('a session that is not used for an hour ends', async () => {
+  const { cookie } = await signIn({ apiKey: api.adminKey })
+  for (let time = 0; time < 3; time++) {
+    clock.forward(60 * 60_000 - 1)
+    assert.equal((await read(cookie)).status, 200)
+  }
+  clock.forward(60 * 60_000)
+  assert.equal((await read(cookie)).json.code, 'J-808')
+  const { json } = await api.call('GET', '/job/api/sessions?limit=200')
+  assert.deepEqual(
+    json.items.filter((each: { sessionId: string }) => cookie.includes(each.sessionId)),
+    [],
+  )
+})
+
+test('a session cannot renew itself: what it makes by tickets ends with it', async () => {
+  const first = await signIn({ apiKey: api.adminKey })
+  clock.forward(59 * 60_000)
+  const ticketOf = async (cookie: string) =>
+    (await send('POST', `${path}/tickets`, { cookie, ...own })).json.ticket as string
+  const second = await signIn({ ticket: await ticketOf(first.cookie) })
+  assert.ok(second.attributes.includes(`Max-Age=${11 * 3600 + 60}`), second.attributes.join())
+  const third = await signIn({ ticket: await ticketOf(second.cookie) })
+  const unused = await ticketOf(third.cookie)
+  assert.equal((await read(third.cookie)).status, 200)
+  // The first is signed out: all that came from it is void.
+  assert.equal((await send('DELETE', path, { cookie: first.cookie, ...own })).status, 204)
+  for (const { cookie } of [first, second, third]) assert.equal((await read(cookie)).json.code, 'J-808')
+  assert.equal((await send('POST', path, own, { ticket: unused })).json.code, 'J-808')
+})
+
+test('a ticket says as whom it signs in, and remains valid', async () => {
+  const { apiKey, keyId } = await api.newKey(['READ'])
+  const { json } = await api.call('POST', `${path}/tickets`, { key: apiKey })
+  const check = (ticket: string, headers: Record<string, string> = own) =>
+    send('POST', `${path}/tickets/check`, headers, { ticket })
+  const { status, json: facts } = await check(json.ticket)
+  const { json: self } = await api.call('GET', '/job/api/keys/self', { key: apiKey })
+  const { keyName, ownerId } = self
+  assert.equal(status, 200)
+  assert.deepEqual(facts, { keyId, keyName, ownerId, ownerName: 'default', expiresAt: json.expiresAt })
+  assert.equal((await check(json.ticket, { origin: 'https://elsewhere.invalid' })).json.code, 'J-809')
+  assert.equal((await check('jt_nothing')).json.code, 'J-808')
+  await signIn({ ticket: json.ticket })
+  assert.equal((await check(json.ticket)).json.code, 'J-808')
+})
+
+test('sessions are listed and ended by who manages keys: a READ key sees none', async () => {
+  const member = await api.newKey(['MANAGE', 'READ'])
+  const { cookie } = await signIn({ apiKey: member.apiKey })
+  const admin = await signIn({ apiKey: api.adminKey })
+  const sessionId = cookie.slice('jobcast_session=js_'.length).slice(0, 10)
+  const adminSession = admin.cookie.slice('jobcast_session=js_'.length).slice(0, 10)
+  type Item = { sessionId: string; current: boolean }
+  const find = (items: Item[], id: string) => items.find((each) => each.sessionId === id)
+  const listed = await send('GET', '/job/api/sessions?limit=200', { cookie })
+  const mine = find(listed.json.items, sessionId)
+  const at = new Date(clock.now())
+  assert.deepEqual(mine, {
+    sessionId,
+    keyId: member.keyId,
+    keyName: (member as unknown as { keyName: string }).keyName,
+    ownerId: (member as unknown as { ownerId: string }).ownerId,
+    createdAt: at.toISOString(),
+    lastUsedAt: at.toISOString(),
+    expiresAt: new Date(at.getTime() + 12 * 60 * 60_000).toISOString(),
+    address: '127.0.0.1',
+    userAgent: 'node',
+    current: true,
+  })
+  assert.equal(find(listed.json.items, adminSession)?.current, false)
+  const reader = await api.newKey(['READ'])
+  assert.equal((await api.call('GET', '/job/api/sessions', { key: reader.apiKey })).json.code, 'J-804')
+  const end = (id: string, key: string) => api.call('DELETE', `/job/api/sessions/${id}`, { key })
+  assert.equal((await end(sessionId, reader.apiKey)).json.code, 'J-804')
+  // That of an ADMIN key is ended by an ADMIN key only.
+  assert.equal((await end(adminSession, member.apiKey)).json.code, 'J-804')
+  const { json: owner } = await api.call('POST', '/job/api/owners', { body: { ownerName: 'sessions' } })
+  const foreign = await api.newKey(['MANAGE'], { ownerId: owner.ownerId })
+  assert.equal((await end(sessionId, foreign.apiKey)).json.code, 'J-811')
+  assert.deepEqual((await api.call('GET', '/job/api/sessions', { key: foreign.apiKey })).json.items, [])
+  assert.equal((await end('0000000000', api.adminKey)).json.code, 'J-811')
+  assert.equal((await end(sessionId, api.adminKey)).status, 204)
+  assert.equal((await end(sessionId, api.adminKey)).json.code, 'J-811')
+  assert.equal((await read(cookie)).json.code, 'J-808')
+  assert.equal((await read(admin.cookie)).status, 200)
 })
 
 test('signing out ends the session and takes the cookie away, however often', async () => {

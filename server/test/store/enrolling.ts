@@ -15,6 +15,8 @@ export function newEnrollment(ownerNo: number, more: Partial<NewStoredEnrollment
     deviceIdPrefix: null,
     expiresAt: startedAt + 60 * 60_000,
     createdAt: startedAt,
+    createdBy: 'key:k1',
+    createdBySession: null,
     ...more,
   }
 }
@@ -25,7 +27,12 @@ export function enrolling(
   deviceId: string,
   { at = startedAt, claim }: { at?: number; claim?: number } = {},
 ): Enrolling {
-  const token = { tokenId: randomUUID(), tokenHash: new Uint8Array(32).fill(9), at }
+  const token = {
+    tokenId: randomUUID(),
+    tokenHash: new Uint8Array(32).fill(9),
+    at,
+    createdBy: `enrollment:${enrollmentId}`,
+  }
   const claimHash = claim === undefined ? null : new Uint8Array(32).fill(claim)
   return { enrollmentId, deviceId, deviceName: `name of ${deviceId}`, token, claimHash }
 }

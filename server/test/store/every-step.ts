@@ -6,7 +6,16 @@ import type { ExecutionFilter } from '../../src/domain/ports/executions.ts'
 import type { Store } from '../../src/domain/ports/store.ts'
 import { output, startNext, update } from './device-reports.ts'
 import { enrolling, newEnrollment } from './enrolling.ts'
-import { createOne, devicePut, momentAt, moveOf, seedOwner, startedAt } from './store-under-test.ts'
+import {
+  by,
+  createOne,
+  devicePut,
+  momentAt,
+  moveOf,
+  seedOwner,
+  startedAt,
+  unknownMaker,
+} from './store-under-test.ts'
 import { createWebhook, progressOf, resultOf } from './webhook-steps.ts'
 
 const now = momentAt(startedAt)
@@ -36,11 +45,16 @@ export async function takeEveryStep(store: Store): Promise<void> {
   await store.findOwner({ ownerId })
   await store.listOwners(slice)
   const key = { keyId: 'k', ownerNo, keyName: 'k', secretHash: new Uint8Array(32), createdAt: 1 }
-  await store.createApiKey({ ...key, scopes: [], expiresAt: null })
+  await store.createApiKey({ ...unknownMaker, ...key, scopes: [], expiresAt: null })
   await store.findApiKey({ keyId: 'k' })
   await store.listApiKeys({ ownerNo, slice: { after: undefined, limit: 5 } })
   await store.recordKeyUse([{ keyId: 'k', at: 1 }])
-  await store.revokeApiKey({ ownerNo, keyId: 'k', at: 1 })
+  await store.revokeApiKey({ ...by, withDescendants: false, ownerNo, keyId: 'k', at: 1 })
+  await store.createApiKey({ ...key, keyId: 'admin', scopes: ['ADMIN'], expiresAt: null, ...unknownMaker })
+  const child1 = { ...key, keyId: 'made', scopes: [], expiresAt: null }
+  await store.createApiKey({ ...child1, createdBy: 'key:admin', createdBySession: null })
+  await store.revokeApiKey({ ...by, withDescendants: true, ownerNo: undefined, keyId: 'admin', at: 1 })
+  await store.allowDeviceCertificate({ ...device, at: 1 })
   await store.getJob({ ownerNo, jobName: 'restart' })
   await store.listJobs({ ownerNo, slice })
   await store.deleteJob({ ownerNo, jobName: 'nobody', at: 1 })
@@ -60,7 +74,7 @@ export async function takeEveryStep(store: Store): Promise<void> {
   await store.findEnrollment({ enrollmentId: enrollment.enrollmentId })
   await store.listEnrollments({ ownerNo, slice })
   await store.enrollDevice(enrolling(enrollment, 'new', { at: startedAt }))
-  await store.revokeEnrollment({ ownerNo, enrollmentId: enrollment.enrollmentId, at: 1 })
+  await store.revokeEnrollment({ ...by, ownerNo, enrollmentId: enrollment.enrollmentId, at: 1 })
   await store.findDeviceByToken({ tokenId: 'nobody' })
   await store.findDeviceByCertificate({ ownerName: ownerId, deviceId: 'd1' })
   await store.recordPresence([
@@ -104,15 +118,15 @@ export async function takeEveryStep(store: Store): Promise<void> {
   await store.findEventBefore({ ownerNo, at: startedAt })
   const webhook = await createWebhook(store, ownerNo)
   await store.listWebhooks({ ownerNo, slice })
-  await store.pauseWebhook({ ...webhook, at: 1 })
-  await store.resumeWebhook({ ...webhook, at: 1 })
+  await store.pauseWebhook({ ...by, ...webhook, at: 1 })
+  await store.resumeWebhook({ ...by, ...webhook, at: 1 })
   await store.recordAttempts([progressOf(webhook, { results: [resultOf(1, 'PENDING')] })])
   for (const state of ['PENDING', 'DELIVERED', 'FAILED', undefined] as const) {
     await store.listDeliveries({ ...webhook, state, slice })
   }
   const replay = { eventId: 1, type: 'device.created', subject: 's', matches: true, at: 1 }
   await store.replayDelivery({ webhookNo: webhook.webhookNo, ...replay })
-  await store.replayWebhook({ ...webhook, after: 0, at: 1 })
+  await store.replayWebhook({ ...by, ...webhook, after: 0, at: 1 })
   await store.listActiveWebhooks()
   await store.getActiveWebhook({ webhookNo: webhook.webhookNo })
   await store.listPendingDeliveries({ webhookNo: webhook.webhookNo, slice })
@@ -120,16 +134,21 @@ export async function takeEveryStep(store: Store): Promise<void> {
   await store.purgeDeliveries()
   await store.purgeEvents({ olderThan: startedAt + 1 })
   await store.purgeIdempotencyKeys({ olderThan: 1 })
-  await store.setWebhookSecret({ ...webhook, secret: 's', oldSecretUntil: 2, at: 1 })
-  await store.deleteWebhook(webhook)
+  await store.setWebhookSecret({ ...by, ...webhook, secret: 's', oldSecretUntil: 2, at: 1 })
+  await store.deleteWebhook({ ...webhook, ...by, at: startedAt })
   await store.getFleetLevels({ ownerNo })
   await store.listFleetDevices({ ownerNo, slice })
   await store.countFlows({ ownerNo, after: 0, stepMs: 1000 })
   await store.getDocument({ jobVersion: 1 })
   const session = { sessionId: 's', kind: 'ticket', keyId: 'k', secretHash: new Uint8Array(32) } as const
-  await store.createSession({ ...session, expiresAt: 1 })
+  const stored = { ...session, ownerNo, parentId: null, address: null, userAgent: null, createdAt: 1 }
+  await store.createSession({ ...stored, lastUsedAt: 1, expiresAt: 9 })
+  const child = { ...stored, sessionId: 'child', kind: 'session', lastUsedAt: 1, expiresAt: 9 } as const
+  await store.redeemTicket({ ticketId: 's', session: child })
+  await store.recordSessionUse([{ sessionId: 'child', at: 2 }])
+  await store.listSessions({ ownerNo, slice, now: 1, usedAfter: 0 })
   await store.findSession(session)
-  await store.deleteSession(session)
+  await store.deleteSession({ ...by, sessionId: 'child', at: 1 })
   await store.purgeSessions({ expiredBy: 1 })
   while (await store.purgeRuns({ endedBefore: startedAt + 1 }));
 }

@@ -8,7 +8,7 @@ import { devicePut, momentAt, type StoreUnderTest, seedOwner, startedAt } from '
 
 function newToken(after = 0): DeviceToken {
   const tokenHash = Uint8Array.from({ length: 32 }, (_, index) => (index * 31 + after) % 256)
-  return { tokenId: randomUUID(), tokenHash, at: startedAt + after }
+  return { tokenId: randomUUID(), tokenHash, at: startedAt + after, createdBy: 'key:k1' }
 }
 
 export async function exerciseCredentials(t: TestContext, underTest: StoreUnderTest): Promise<void> {
@@ -96,7 +96,7 @@ export async function exerciseCredentials(t: TestContext, underTest: StoreUnderT
   )
 
   await t.test(
-    'a revoked device is let in by no certificate, until it gets a token or is a new device',
+    'a revoked device is let in by no certificate, also with a token, until they are allowed or it is a new device',
     async () => {
       const { ownerNo, ownerId } = await seedOwner(store)
       const find = (deviceId: string) => store.findDeviceByCertificate({ ownerName: ownerId, deviceId })
@@ -108,7 +108,17 @@ export async function exerciseCredentials(t: TestContext, underTest: StoreUnderT
       assert.equal(await find('d1'), undefined)
       const token = newToken()
       await store.setDeviceToken({ ownerNo, deviceId: 'd1', token, at: token.at })
+      assert.equal(await find('d1'), undefined)
+      const device = async () => {
+        const found = await store.getDevice({ ownerNo, deviceId: 'd1' })
+        return [found?.credentialCreatedBy, found?.certificateRevokedAt]
+      }
+      assert.deepEqual(await device(), ['key:k1', startedAt])
+      assert.equal(await store.allowDeviceCertificate({ ownerNo, deviceId: 'd1', at: startedAt }), true)
       assert.deepEqual(await find('d1'), { ownerNo, deviceId: 'd1' })
+      assert.deepEqual(await device(), ['key:k1', null])
+      assert.equal(await store.allowDeviceCertificate({ ownerNo, deviceId: 'd1', at: startedAt }), true)
+      assert.equal(await store.allowDeviceCertificate({ ownerNo, deviceId: 'nobody', at: startedAt }), false)
       await store.deleteDevice({ ownerNo, deviceId: 'd2', moment: momentAt(startedAt), actor: 'key k1' })
       assert.equal(await find('d2'), undefined)
       await store.putDevices([devicePut(ownerNo, 'd2')])

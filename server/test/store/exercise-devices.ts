@@ -34,6 +34,8 @@ export async function exerciseDevices(t: TestContext, underTest: StoreUnderTest)
       deviceName: 'one',
       tags: ['a', 'b'],
       credentialCreatedAt: null,
+      credentialCreatedBy: null,
+      certificateRevokedAt: null,
       presence: { online: false, since: null, lastSeenAt: null, transport: null },
       createdAt: startedAt,
       updatedAt: startedAt,
@@ -52,7 +54,12 @@ export async function exerciseDevices(t: TestContext, underTest: StoreUnderTest)
 
   await t.test('a device put again after its deletion is a new one: no token, a new createdAt', async () => {
     const { ownerNo } = await seedOwner(store, { devices: ['d1'] })
-    const token = { tokenId: `id of ${ownerNo}`, tokenHash: new Uint8Array(32), at: startedAt + 1 }
+    const token = {
+      tokenId: `id of ${ownerNo}`,
+      tokenHash: new Uint8Array(32),
+      at: startedAt + 1,
+      createdBy: null,
+    }
     assert.equal(await store.setDeviceToken({ ownerNo, deviceId: 'd1', token, at: token.at }), true)
     assert.equal((await store.getDevice({ ownerNo, deviceId: 'd1' }))?.credentialCreatedAt, startedAt + 1)
     await store.deleteDevice({ ownerNo, deviceId: 'd1', moment: now, actor: 'key k1' })

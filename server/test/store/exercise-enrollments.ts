@@ -9,6 +9,7 @@ import type { Slice } from '../../src/domain/ports/slices.ts'
 import type { Store } from '../../src/domain/ports/store.ts'
 import { enrolling, newEnrollment } from './enrolling.ts'
 import {
+  by,
   createOne,
   devicePut,
   momentAt,
@@ -192,24 +193,29 @@ export async function exerciseEnrollments(t: TestContext, underTest: StoreUnderT
     assert.equal(await store.getDevice({ ownerNo: mine.ownerNo, deviceId: 'too late' }), undefined)
 
     assert.equal(
-      await store.revokeEnrollment({ ownerNo: theirs.ownerNo, enrollmentId, at: startedAt + 1 }),
-      false,
+      await store.revokeEnrollment({ ...by, ownerNo: theirs.ownerNo, enrollmentId, at: startedAt + 1 }),
+      'unknown',
     )
     assert.equal(await ask('d1', startedAt + 1), 'enrolled')
     assert.equal(
-      await store.revokeEnrollment({ ownerNo: mine.ownerNo, enrollmentId, at: startedAt + 2 }),
-      true,
+      await store.revokeEnrollment({ ...by, ownerNo: mine.ownerNo, enrollmentId, at: startedAt + 2 }),
+      'revoked',
     )
     assert.equal(
-      await store.revokeEnrollment({ ownerNo: mine.ownerNo, enrollmentId, at: startedAt + 3 }),
-      true,
+      await store.revokeEnrollment({ ...by, ownerNo: mine.ownerNo, enrollmentId, at: startedAt + 3 }),
+      'revoked-before',
     )
     for (const deviceId of ['d1', 'd2']) assert.equal(await ask(deviceId, startedAt + 4), 'not-open')
     const found = await store.findEnrollment({ enrollmentId })
     assert.deepEqual([found?.revokedAt, found?.used], [startedAt + 2, 2])
     assert.equal(
-      await store.revokeEnrollment({ ownerNo: mine.ownerNo, enrollmentId: randomUUID(), at: startedAt }),
-      false,
+      await store.revokeEnrollment({
+        ...by,
+        ownerNo: mine.ownerNo,
+        enrollmentId: randomUUID(),
+        at: startedAt,
+      }),
+      'unknown',
     )
     assert.equal(await kindOf(enrolling({ enrollmentId: randomUUID() }, 'd1')), 'not-open')
   })
@@ -261,7 +267,7 @@ export async function exerciseEnrollments(t: TestContext, underTest: StoreUnderT
     const { ownerNo, trigger } = await seedOwner(store)
     const enrollment = await store.createEnrollment(newEnrollment(ownerNo, { maxUses: 2 }))
     const revoked = await store.createEnrollment(newEnrollment(ownerNo, { maxUses: 2 }))
-    await store.revokeEnrollment({ ownerNo, enrollmentId: revoked.enrollmentId, at: startedAt })
+    await store.revokeEnrollment({ ...by, ownerNo, enrollmentId: revoked.enrollmentId, at: startedAt })
     await store.enrollDevice(enrolling(enrollment, 'new', { claim: 1 }))
     const again = await underTest.reopen()
     const kind = async (asked: Enrolling) => (await again.enrollDevice(asked)).kind

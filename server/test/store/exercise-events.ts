@@ -8,6 +8,7 @@ import type { Store } from '../../src/domain/ports/store.ts'
 import { startNext, update } from './device-reports.ts'
 import { enrolling, newEnrollment } from './enrolling.ts'
 import {
+  by,
   createOne,
   devicePut,
   momentAt,
@@ -15,6 +16,7 @@ import {
   seedOwner,
   startedAt,
 } from './store-under-test.ts'
+import { createWebhook, progressOf, webhookPut } from './webhook-steps.ts'
 
 const failingInstant = startedAt + 13
 
@@ -103,7 +105,7 @@ export async function exerciseEvents(t: TestContext, underTest: StoreUnderTest):
     await store.setDeviceToken({
       ownerNo,
       deviceId: 'd',
-      token: { tokenId: `t${ownerNo}`, tokenHash: new Uint8Array(32), at: 1 },
+      token: { tokenId: `t${ownerNo}`, tokenHash: new Uint8Array(32), at: 1, createdBy: null },
       at: 1,
     })
     const online = {
@@ -152,7 +154,93 @@ export async function exerciseEvents(t: TestContext, underTest: StoreUnderTest):
       await store.recordPresence([{ ...came, online: false, at: startedAt + 1 }])
       await store.recordPresence([{ ...came, online: false, at: startedAt + 2 }])
       const types = typesOf(await readEvents(store, ownerNo))
-      assert.deepEqual(types, ['device.created', 'device.credential_set', 'device.online', 'device.offline'])
+      assert.deepEqual(types, [
+        'enrollment.created',
+        'device.created',
+        'device.credential_set',
+        'device.online',
+        'device.offline',
+      ])
+    },
+  )
+
+  await t.test(
+    'changes of access are events without secrets, and hidden from who must not see them',
+    async () => {
+      const { ownerNo } = await seedOwner(store, { devices: [] })
+      const id = (kind: string) => `${kind}${ownerNo}`
+      const at = startedAt
+      const key = { keyId: id('k'), ownerNo, keyName: 'ci', secretHash: new Uint8Array(32), createdAt: at }
+      const maker = { createdBy: 'operator', createdBySession: null }
+      await store.createApiKey({ ...key, ...maker, scopes: ['READ'], expiresAt: startedAt + 1 })
+      await store.revokeApiKey({ ...by, ownerNo, keyId: id('k'), withDescendants: true, at })
+      await store.revokeApiKey({ ...by, ownerNo, keyId: id('k'), withDescendants: true, at })
+      const enrollment = newEnrollment(ownerNo, { enrollmentId: id('e'), name: 'kiosks' })
+      await store.createEnrollment(enrollment)
+      for (let time = 0; time < 2; time++)
+        await store.revokeEnrollment({ ...by, ownerNo, enrollmentId: id('e'), at })
+      const webhook = await createWebhook(store, ownerNo)
+      await store.putWebhook(webhookPut(ownerNo, 'w'))
+      await store.resumeWebhook({ ...webhook, ...by, at })
+      for (let time = 0; time < 2; time++) await store.pauseWebhook({ ...webhook, ...by, at })
+      await store.resumeWebhook({ ...webhook, ...by, at })
+      const pause = { because: 'gone' as const, at }
+      await store.recordAttempts([progressOf(webhook, { pause }), progressOf(webhook, { pause })])
+      await store.setWebhookSecret({ ...webhook, ...by, secret: 'whsec_other', oldSecretUntil: at, at })
+      await store.deleteWebhook({ ...webhook, ...by, at })
+      const owner = { ownerId: id('ow_'), ownerName: id('name '), createdAt: at }
+      await store.createOwner({ ...owner, creator: { ownerNo, ...by } })
+      await store.createOwner({ ...owner, creator: { ownerNo, ...by } })
+      const session = {
+        sessionId: id('s'),
+        kind: 'session' as const,
+        keyId: id('k'),
+        ownerNo,
+        parentId: null,
+      }
+      const seen = { address: null, userAgent: null, createdAt: at, lastUsedAt: at, expiresAt: at }
+      await store.createSession({ ...session, ...seen, secretHash: new Uint8Array(32) })
+      const ticket = { ...session, ...seen, sessionId: id('t'), kind: 'ticket' as const, parentId: id('s') }
+      await store.createSession({ ...ticket, secretHash: new Uint8Array(32) })
+      await store.deleteSession({ ...by, sessionId: id('s'), at })
+
+      const events = await readEvents(store, ownerNo)
+      const keyData = {
+        keyId: id('k'),
+        keyName: 'ci',
+        scopes: ['READ'],
+        expiresAt: new Date(startedAt + 1).toISOString(),
+      }
+      const [principal, service] = ['key:k1', 'service']
+      const enrollmentData = { enrollmentId: id('e'), name: 'kiosks', principal }
+      const sessionData = { sessionId: id('s'), keyId: id('k') }
+      const { ownerId, ownerName } = owner
+      assert.deepEqual(
+        events.map(({ type, data }) => [type, data]),
+        [
+          ['key.created', { ...keyData, principal: 'operator' }],
+          ['key.revoked', { ...keyData, principal }],
+          ['enrollment.created', enrollmentData],
+          ['enrollment.revoked', enrollmentData],
+          ['webhook.created', { webhookName: 'w', principal }],
+          ['webhook.updated', { webhookName: 'w', change: 'paused', principal }],
+          ['webhook.updated', { webhookName: 'w', change: 'resumed', principal }],
+          ['webhook.updated', { webhookName: 'w', change: 'paused', principal: service }],
+          ['webhook.updated', { webhookName: 'w', change: 'secret', principal }],
+          ['webhook.deleted', { webhookName: 'w', principal }],
+          ['owner.created', { ownerId, ownerName, principal }],
+          ['session.signed_in', { ...sessionData, principal: `key:${id('k')}` }],
+          ['session.signed_out', { ...sessionData, principal }],
+        ],
+      )
+      const kindsWith = async (filter: EventFilter) => [
+        ...new Set(typesOf(await readEvents(store, ownerNo, filter)).map((type) => type.split('.')[0])),
+      ]
+      const hiddenKinds = ['key', 'session', 'webhook'] as const
+      assert.deepEqual(await kindsWith({ hiddenKinds }), ['enrollment', 'owner'])
+      assert.deepEqual(await kindsWith({ hiddenKinds, types: ['key.*', 'owner.created'] }), ['owner'])
+      for (const filter of [{ deviceId: 'd1' }, { jobName: 'restart' }, { runId: 1 }])
+        assert.deepEqual(await kindsWith(filter), [])
     },
   )
 

@@ -2,9 +2,10 @@
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import type { NewStoredApiKey } from '../../src/domain/ports/api-keys.ts'
+import type { KeyRevocation, NewStoredApiKey } from '../../src/domain/ports/api-keys.ts'
 import type { Slice } from '../../src/domain/ports/slices.ts'
-import { readAll, type StoreUnderTest, seedOwner, startedAt } from './store-under-test.ts'
+import { newEnrollment } from './enrolling.ts'
+import { by, readAll, type StoreUnderTest, seedOwner, startedAt } from './store-under-test.ts'
 
 export async function exerciseKeys(t: TestContext, underTest: StoreUnderTest): Promise<void> {
   const { store } = underTest
@@ -16,7 +17,16 @@ export async function exerciseKeys(t: TestContext, underTest: StoreUnderTest): P
     scopes: ['TRIGGER', 'READ'],
     expiresAt: startedAt + 1000,
     createdAt: startedAt,
+    createdBy: null,
+    createdBySession: null,
   })
+  const revoke = async (
+    revocation: Omit<KeyRevocation, 'principal' | 'withDescendants'>,
+    withDescendants = false,
+  ) => {
+    const outcome = await store.revokeApiKey({ ...by, withDescendants, ...revocation })
+    return outcome.kind === 'revoked' ? outcome.keyIds.toSorted() : outcome.kind
+  }
   const keysOf = (ownerNo: number, limit?: number) =>
     readAll((slice: Slice<string>) => store.listApiKeys({ ownerNo, slice }), limit)
 
@@ -77,23 +87,108 @@ export async function exerciseKeys(t: TestContext, underTest: StoreUnderTest): P
       const [mine, theirs] = [await seedOwner(store), await seedOwner(store)]
       await store.createApiKey(newKey('k1', mine.ownerNo))
       await store.createApiKey(newKey('k2', mine.ownerNo))
-      assert.equal(
-        await store.revokeApiKey({ ownerNo: theirs.ownerNo, keyId: 'k1', at: startedAt + 1 }),
-        false,
-      )
+      assert.equal(await revoke({ ownerNo: theirs.ownerNo, keyId: 'k1', at: startedAt + 1 }), 'unknown')
       assert.equal((await store.findApiKey({ keyId: 'k1' }))?.revokedAt, null)
-      assert.equal(await store.revokeApiKey({ ownerNo: mine.ownerNo, keyId: 'k1', at: startedAt + 2 }), true)
-      assert.equal(await store.revokeApiKey({ ownerNo: mine.ownerNo, keyId: 'k1', at: startedAt + 3 }), true)
+      assert.deepEqual(await revoke({ ownerNo: mine.ownerNo, keyId: 'k1', at: startedAt + 2 }), ['k1'])
+      assert.deepEqual(await revoke({ ownerNo: mine.ownerNo, keyId: 'k1', at: startedAt + 3 }), [])
       assert.equal((await store.findApiKey({ keyId: 'k1' }))?.revokedAt, startedAt + 2)
-      assert.equal(await store.revokeApiKey({ ownerNo: undefined, keyId: 'k2', at: startedAt + 4 }), true)
+      assert.deepEqual(await revoke({ ownerNo: undefined, keyId: 'k2', at: startedAt + 4 }), ['k2'])
       assert.deepEqual(
         (await keysOf(mine.ownerNo)).map((key) => key.revokedAt),
         [startedAt + 2, startedAt + 4],
       )
-      assert.equal(
-        await store.revokeApiKey({ ownerNo: undefined, keyId: 'nobody has it', at: startedAt }),
-        false,
+      assert.equal(await revoke({ ownerNo: undefined, keyId: 'nobody has it', at: startedAt }), 'unknown')
+    },
+  )
+
+  await t.test(
+    'a key is revoked alone, or with all that descends from it, and their enrollments',
+    async () => {
+      const [mine, other] = [await seedOwner(store), await seedOwner(store)]
+      const make = (keyId: string, maker: string | null, ownerNo = mine.ownerNo) =>
+        store.createApiKey({
+          ...newKey(keyId, ownerNo),
+          createdBy: maker && `key:${maker}`,
+          createdBySession: maker && 'session',
+        })
+      await make('root', null)
+      await make('child', 'root')
+      await make('grandchild', 'child')
+      await make('elsewhere', 'root', other.ownerNo)
+      const stranger = await make('stranger', null)
+      assert.deepEqual([stranger?.createdBy, stranger?.createdBySession], [null, null])
+      const child = await store.findApiKey({ keyId: 'child' })
+      assert.deepEqual([child?.createdBy, child?.createdBySession], ['key:root', 'session'])
+      const enrollments = await Promise.all(
+        ['key:grandchild', 'key:stranger'].map((createdBy) =>
+          store.createEnrollment(newEnrollment(mine.ownerNo, { createdBy })),
+        ),
       )
+
+      // Alone: what it has created lives on, and what that has created is still found by it.
+      assert.deepEqual(await revoke({ ownerNo: mine.ownerNo, keyId: 'child', at: startedAt + 1 }), ['child'])
+      assert.equal((await store.findApiKey({ keyId: 'grandchild' }))?.revokedAt, null)
+      // Only what the caller can reach.
+      const all = await revoke({ ownerNo: mine.ownerNo, keyId: 'root', at: startedAt + 2 }, true)
+      assert.deepEqual(all, ['grandchild', 'root'])
+      assert.deepEqual(await revoke({ ownerNo: undefined, keyId: 'root', at: startedAt + 3 }, true), [
+        'elsewhere',
+      ])
+      const instants = ['root', 'child', 'grandchild', 'elsewhere', 'stranger'].map(
+        async (keyId) => (await store.findApiKey({ keyId }))?.revokedAt,
+      )
+      assert.deepEqual(await Promise.all(instants), [
+        startedAt + 2,
+        startedAt + 1,
+        startedAt + 2,
+        startedAt + 3,
+        null,
+      ])
+      const open = enrollments.map(async (each) => (await store.findEnrollment(each))?.revokedAt)
+      assert.deepEqual(await Promise.all(open), [startedAt + 2, null])
+      assert.equal(await make('too late', 'root'), undefined)
+      assert.equal(await store.findApiKey({ keyId: 'too late' }), undefined)
+    },
+  )
+
+  await t.test('of keys that create others while they are revoked none leaves one behind', async () => {
+    const { ownerNo } = await seedOwner(store)
+    for (let round = 0; round < 20; round++) {
+      const maker = `maker ${round}`
+      await store.createApiKey(newKey(maker, ownerNo))
+      const making = Array.from({ length: 4 }, (_, index) =>
+        store.createApiKey({ ...newKey(`${maker} ${index}`, ownerNo), createdBy: `key:${maker}` }),
+      )
+      const [, ...made] = await Promise.all([
+        revoke({ ownerNo, keyId: maker, at: startedAt }, true),
+        ...making,
+      ])
+      for (const key of made) {
+        if (key) assert.equal((await store.findApiKey(key))?.revokedAt, startedAt)
+      }
+    }
+  })
+
+  await t.test(
+    'the last key with ADMIN is not revoked, also when two revoke each other at once',
+    async () => {
+      const { ownerNo } = await seedOwner(store)
+      const admin = (keyId: string, more: Partial<NewStoredApiKey> = {}) =>
+        store.createApiKey({ ...newKey(keyId, ownerNo), scopes: ['ADMIN'], expiresAt: null, ...more })
+      const at = startedAt + 50_000
+      await admin('a1')
+      await admin('a2', { createdBy: 'key:a1' })
+      await admin('expired', { expiresAt: at })
+      assert.equal(await revoke({ ownerNo, keyId: 'a1', at }, true), 'last-admin')
+      assert.deepEqual(await revoke({ ownerNo, keyId: 'expired', at }), ['expired'])
+      const both = await Promise.all(['a1', 'a2'].map((keyId) => revoke({ ownerNo, keyId, at })))
+      assert.deepEqual(both.filter((each) => each === 'last-admin').length, 1)
+      const left = both[0] === 'last-admin' ? 'a1' : 'a2'
+      assert.equal((await store.findApiKey({ keyId: left }))?.revokedAt, null)
+      assert.equal(await revoke({ ownerNo, keyId: left, at }), 'last-admin')
+      await admin('a3')
+      assert.deepEqual(await revoke({ ownerNo, keyId: left, at }), [left])
+      assert.equal(await revoke({ ownerNo, keyId: 'a3', at }), 'last-admin')
     },
   )
 

@@ -10,6 +10,7 @@ import {
   allExecutions,
   allRuns,
   bringTo,
+  by,
   createOne,
   devicePut,
   emptyContent,
@@ -19,6 +20,7 @@ import {
   type StoreUnderTest,
   seedOwner,
   startedAt,
+  unknownMaker,
 } from './store-under-test.ts'
 
 const devices = ['d1', 'd2', 'd3', 'renamed', 'deleted', 'deleted and back']
@@ -44,9 +46,15 @@ export async function exerciseReopening(t: TestContext, underTest: StoreUnderTes
     await store.putJob({ ownerNo, jobName: 'back', content: emptyContent, at: startedAt })
     await createOne(store, trigger(['d1', 'renamed']))
     const key = { keyId: 'kept', ownerNo, keyName: 'k', secretHash: new Uint8Array(32), createdAt: startedAt }
-    await store.createApiKey({ ...key, scopes: [], expiresAt: null })
-    await store.createApiKey({ ...key, keyId: 'revoked', scopes: ['READ'], expiresAt: startedAt })
-    await store.revokeApiKey({ ownerNo, keyId: 'revoked', at: startedAt })
+    await store.createApiKey({ ...unknownMaker, ...key, scopes: [], expiresAt: null })
+    await store.createApiKey({
+      ...unknownMaker,
+      ...key,
+      keyId: 'revoked',
+      scopes: ['READ'],
+      expiresAt: startedAt,
+    })
+    await store.revokeApiKey({ ...by, withDescendants: false, ownerNo, keyId: 'revoked', at: startedAt })
     await store.recordKeyUse([{ keyId: 'kept', at: startedAt + 8 }])
 
     const before = await everything(store, ownerNo)

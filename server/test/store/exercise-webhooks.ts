@@ -6,7 +6,7 @@ import type { DeliveryState } from '@jobcast/contract'
 import type { Slice } from '../../src/domain/ports/slices.ts'
 import type { Store } from '../../src/domain/ports/store.ts'
 import type { AttemptResult, StoredDelivery, StoredWebhook } from '../../src/domain/ports/webhooks.ts'
-import { devicePut, readAll, type StoreUnderTest, seedOwner, startedAt } from './store-under-test.ts'
+import { by, devicePut, readAll, type StoreUnderTest, seedOwner, startedAt } from './store-under-test.ts'
 import { attemptAt, createWebhook, day, progressOf, resultOf, webhookPut } from './webhook-steps.ts'
 
 const idsOf = (deliveries: { eventId: number }[]) => deliveries.map(({ eventId }) => eventId)
@@ -71,6 +71,8 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
       round: 1,
       createdAt: startedAt,
       updatedAt: startedAt,
+      createdBy: 'key:k1',
+      createdBySession: null,
     })
     assert.deepEqual(await read(webhook), webhook)
     const { ownerNo: another } = await seedOwner(store, { devices: [] })
@@ -86,7 +88,9 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
     const content = { ...webhookPut(ownerNo, 'w').content, url: 'https://b.example', jobName: 'j' }
     const put = await store.putWebhook(webhookPut(ownerNo, 'w', { content, at: startedAt + 1 }))
     const expected = { ...before, ...content, updatedAt: startedAt + 1 }
-    assert.deepEqual(put, { created: false, value: expected })
+    assert.deepEqual(put, { created: false, changed: true, value: expected })
+    const again = await store.putWebhook(webhookPut(ownerNo, 'w', { content, at: startedAt + 1 }))
+    assert.deepEqual(again, { created: false, changed: false, value: expected })
   })
 
   await t.test(
@@ -102,12 +106,15 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
       assert.deepEqual(await secretsAfter('whsec_1'), ['whsec_1', null, null])
       assert.deepEqual(await secretsAfter('whsec_2'), ['whsec_2', 'whsec_1', startedAt + day])
       const change = { secret: 'whsec_3', oldSecretUntil: startedAt + 7, at: startedAt + 5 }
-      const changed = await store.setWebhookSecret({ ownerNo, webhookName: 'w', ...change })
+      const changed = await store.setWebhookSecret({ ...by, ownerNo, webhookName: 'w', ...change })
       assert.deepEqual(
         [changed?.secret, changed?.oldSecret, changed?.oldSecretUntil, changed?.updatedAt],
         ['whsec_3', 'whsec_2', startedAt + 7, startedAt + 5],
       )
-      assert.equal(await store.setWebhookSecret({ ownerNo, webhookName: 'none', ...change }), undefined)
+      assert.equal(
+        await store.setWebhookSecret({ ...by, ownerNo, webhookName: 'none', ...change }),
+        undefined,
+      )
     },
   )
 
@@ -133,21 +140,21 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
       webhook,
       lastTried: 0,
     })
-    const paused = await store.pauseWebhook({ ...webhook, at: startedAt + 1 })
+    const paused = await store.pauseWebhook({ ...by, ...webhook, at: startedAt + 1 })
     assert.deepEqual(paused, {
       ...webhook,
       pausedBecause: 'owner',
       pausedAt: startedAt + 1,
       updatedAt: startedAt + 1,
     })
-    assert.deepEqual(await store.pauseWebhook({ ...webhook, at: startedAt + 2 }), paused)
+    assert.deepEqual(await store.pauseWebhook({ ...by, ...webhook, at: startedAt + 2 }), paused)
     assert.equal(await store.getActiveWebhook({ webhookNo: webhook.webhookNo }), undefined)
     assert.ok(!(await isActive()))
-    const resumed = await store.resumeWebhook({ ...webhook, at: startedAt + 3 })
+    const resumed = await store.resumeWebhook({ ...by, ...webhook, at: startedAt + 3 })
     assert.deepEqual(resumed, { ...webhook, updatedAt: startedAt + 3 })
     assert.ok(await isActive())
     for (const step of [store.pauseWebhook, store.resumeWebhook]) {
-      assert.equal(await step({ ownerNo, webhookName: 'none', at: startedAt }), undefined)
+      assert.equal(await step({ ...by, ownerNo, webhookName: 'none', at: startedAt }), undefined)
     }
   })
 
@@ -155,7 +162,7 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
     const { ownerNo, eventIds } = await seedEvents(store, 3)
     const [one = 0, two = 0, three = 0] = eventIds
     const webhook = await createWebhook(store, ownerNo)
-    const replayed = await store.replayWebhook({ ...webhook, after: one - 1, at: startedAt })
+    const replayed = await store.replayWebhook({ ...by, ...webhook, after: one - 1, at: startedAt })
     assert.ok(replayed)
     const results = [
       resultOf(one, 'DELIVERED'),
@@ -238,7 +245,7 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
     assert.deepEqual([paused.pausedBecause, paused.pausedAt], ['gone', startedAt + 4])
     await record(webhook, [], { pause: { because: 'failing', at: startedAt + 5 } })
     assert.equal((await read(webhook)).pausedBecause, 'gone')
-    const resumed = await store.resumeWebhook({ ...webhook, at: startedAt + 6 })
+    const resumed = await store.resumeWebhook({ ...by, ...webhook, at: startedAt + 6 })
     assert.deepEqual([resumed?.pausedBecause, resumed?.pausedAt, resumed?.failingSince], [null, null, null])
     assert.deepEqual(
       (await pendingOf(store, webhook)).map(({ nextAt }) => nextAt),
@@ -291,23 +298,23 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
       resultOf(three, 'PENDING'),
       resultOf(four, 'DELIVERED'),
     ])
-    const replayed = await store.replayWebhook({ ...webhook, after: two, at: startedAt + 1 })
+    const replayed = await store.replayWebhook({ ...by, ...webhook, after: two, at: startedAt + 1 })
     assert.deepEqual(replayed, { ...webhook, cursor: two, round: 2, updatedAt: startedAt + 1 })
     // What is pending behind the place is read again; before it, it goes on to be tried.
     assert.deepEqual(idsOf(await pendingOf(store, webhook)), [one])
     const range = { round: 2, from: one, to: four }
     assert.deepEqual(await store.listTried({ webhookNo: webhook.webhookNo, ...range }), [])
-    const further = await store.replayWebhook({ ...webhook, after: four + 10, at: startedAt + 1 })
+    const further = await store.replayWebhook({ ...by, ...webhook, after: four + 10, at: startedAt + 1 })
     assert.deepEqual([further?.cursor, further?.round], [two, 3])
     const none = { ownerNo, webhookName: 'none' }
-    assert.equal(await store.replayWebhook({ ...none, after: 0, at: startedAt }), undefined)
+    assert.equal(await store.replayWebhook({ ...by, ...none, after: 0, at: startedAt }), undefined)
   })
 
   await t.test('what comes in of an earlier round moves no place and leaves nothing pending', async () => {
     const { ownerNo, eventIds } = await seedEvents(store, 3)
     const [one = 0, two = 0, three = 0] = eventIds
     const webhook = await createWebhook(store, ownerNo)
-    const replayed = await store.replayWebhook({ ...webhook, after: one, at: startedAt })
+    const replayed = await store.replayWebhook({ ...by, ...webhook, after: one, at: startedAt })
     assert.ok(replayed)
     await record(webhook, [resultOf(two, 'PENDING'), resultOf(three, 'DELIVERED')], { cursor: three })
     assert.equal((await read(webhook)).cursor, one)
@@ -355,8 +362,8 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
     const { ownerNo } = await seedOwner(store, { devices: [] })
     const webhook = await createWebhook(store, ownerNo)
     await record(webhook, [resultOf(1, 'PENDING')])
-    assert.deepEqual(await store.deleteWebhook(webhook), webhook)
-    assert.equal(await store.deleteWebhook(webhook), undefined)
+    assert.deepEqual(await store.deleteWebhook({ ...webhook, ...by, at: startedAt }), webhook)
+    assert.equal(await store.deleteWebhook({ ...webhook, ...by, at: startedAt }), undefined)
     assert.equal(await store.getActiveWebhook({ webhookNo: webhook.webhookNo }), undefined)
     const next = await createWebhook(store, ownerNo)
     assert.ok(next.webhookNo > webhook.webhookNo)
@@ -372,7 +379,7 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
     const deleted = await createWebhook(store, ownerNo, 'deleted')
     const results = eventIds.map((eventId) => resultOf(eventId, 'DELIVERED'))
     for (const each of [webhook, deleted]) await record(each, results)
-    await store.deleteWebhook(deleted)
+    await store.deleteWebhook({ ...deleted, ...by, at: startedAt })
     const forgetAll = async () => {
       for (let bites = 0; await store.purgeDeliveries(); bites++) assert.ok(bites < 1000)
     }

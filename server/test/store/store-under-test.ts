@@ -41,6 +41,12 @@ export type Seed = {
   trigger(deviceIds: string[], more?: Partial<Trigger>): Trigger
 }
 
+/** Who does something, where it does not matter who. */
+export const by = { principal: 'key:k1' }
+
+/** Who created something, where it does not matter who. */
+export const unknownMaker = { createdBy: null, createdBySession: null }
+
 /** When all tests begin. */
 export const startedAt = Date.UTC(2026, 10, 15)
 

@@ -23,6 +23,7 @@ import {
   answered,
   assertRunsAddUp,
   bringTo,
+  by,
   createOne,
   devicePut,
   emptyContent,
@@ -34,6 +35,7 @@ import {
   type Seed,
   seedOwner,
   startedAt,
+  unknownMaker,
 } from './store-under-test.ts'
 import { createWebhook, progressOf, resultOf } from './webhook-steps.ts'
 
@@ -71,9 +73,9 @@ async function fill(store: Store): Promise<Seed> {
   const { ownerNo, trigger } = seed
   const secretHash = new Uint8Array(32).map((_, index) => index * 7)
   const key = { keyId: 'kept', ownerNo, keyName: hard, secretHash, createdAt: startedAt }
-  await store.createApiKey({ ...key, scopes: ['READ', 'TRIGGER'], expiresAt: startedAt + 9 })
-  await store.createApiKey({ ...key, keyId: 'revoked', scopes: [], expiresAt: null })
-  await store.revokeApiKey({ ownerNo, keyId: 'revoked', at: startedAt + 1 })
+  await store.createApiKey({ ...unknownMaker, ...key, scopes: ['READ', 'TRIGGER'], expiresAt: startedAt + 9 })
+  await store.createApiKey({ ...unknownMaker, ...key, keyId: 'revoked', scopes: [], expiresAt: null })
+  await store.revokeApiKey({ ...by, withDescendants: false, ownerNo, keyId: 'revoked', at: startedAt + 1 })
   await store.recordKeyUse([{ keyId: 'kept', at: startedAt + 2 }])
   const old = await createOne(store, trigger(['d3'], { launchedAt: startedAt - 10 }))
   await store.moveExecution(moveOf(ownerNo, old.firstExecutionId, 'cancel', momentAt(startedAt - 9)))
@@ -89,7 +91,7 @@ async function fill(store: Store): Promise<Seed> {
   await store.setDeviceToken({
     ownerNo,
     deviceId: 'd1',
-    token: { tokenId: 'token-1', tokenHash, at: startedAt },
+    token: { tokenId: 'token-1', tokenHash, at: startedAt, createdBy: 'key:kept' },
     at: startedAt,
   })
   await store.setDeviceToken({ ownerNo, deviceId: 'd2', token: null, at: startedAt })
@@ -141,8 +143,9 @@ async function fill(store: Store): Promise<Seed> {
   ]
   await store.recordAttempts([progressOf(webhook, { cursor: newest, results, lastDeliveredAt: startedAt })])
   await createWebhook(store, ownerNo, 'paused')
-  await store.pauseWebhook({ ownerNo, webhookName: 'paused', at: startedAt + 7 })
+  await store.pauseWebhook({ ...by, ownerNo, webhookName: 'paused', at: startedAt + 7 })
   await store.setWebhookSecret({
+    ...by,
     ownerNo,
     webhookName: 'paused',
     secret: 'whsec_2',
@@ -151,7 +154,7 @@ async function fill(store: Store): Promise<Seed> {
   })
   // A number that was given and is free again must not be given twice.
   await createWebhook(store, ownerNo, 'deleted')
-  await store.deleteWebhook({ ownerNo, webhookName: 'deleted' })
+  await store.deleteWebhook({ ...by, at: startedAt, ownerNo, webhookName: 'deleted' })
   while (await store.purgeEvents({ olderThan: startedAt - 5 }));
   await seedOwner(store)
   return seed

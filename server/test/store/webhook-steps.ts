@@ -18,6 +18,7 @@ export function webhookPut(ownerNo: number, webhookName: string, more: Partial<W
     ownerNo,
     webhookName,
     content: { url: 'https://example.com/hook', eventTypes: [], jobName: null, deviceId: null },
+    maker: { createdBy: 'key:k1', createdBySession: null },
     secret: undefined,
     newSecret: 'whsec_new',
     oldSecretUntil: startedAt + day,

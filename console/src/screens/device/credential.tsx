@@ -8,11 +8,13 @@ import { useAction } from '../../api/use-action.ts'
 import { agentLine } from '../../parts/command-line.ts'
 import { ConfirmButton } from '../../parts/confirm-button.tsx'
 import { ErrorNote } from '../../parts/error-note.tsx'
+import { Maker } from '../../parts/maker.tsx'
 import { RelativeTime } from '../../parts/relative-time.tsx'
 import { SecretNote } from '../../parts/secret-note.tsx'
 import { useScopes } from '../../scopes.ts'
 
-export function Credential({ device: { deviceId, credentialCreatedAt } }: { device: Device }) {
+export function Credential({ device }: { device: Device }) {
+  const { deviceId, credentialCreatedAt, credentialCreatedBy, certificateRevokedAt } = device
   const { can } = useScopes()
   const [token, setToken] = useState<string>()
   const createToken = async () => {
@@ -46,10 +48,22 @@ export function Credential({ device: { deviceId, credentialCreatedAt } }: { devi
             'No token: the device cannot connect.'
           ) : (
             <>
-              Token created <RelativeTime at={credentialCreatedAt} />.
+              Token created <RelativeTime at={credentialCreatedAt} />
+              {credentialCreatedBy !== null && (
+                <>
+                  {' '}
+                  by <Maker createdBy={credentialCreatedBy} />
+                </>
+              )}
+              .
             </>
           )}
         </p>
+        {certificateRevokedAt !== null && (
+          <p>
+            Client certificates of this device were revoked <RelativeTime at={certificateRevokedAt} />.
+          </p>
+        )}
         <ErrorNote error={first.error} />
       </div>
       {can('MANAGE') && (
@@ -76,12 +90,29 @@ export function Credential({ device: { deviceId, credentialCreatedAt } }: { devi
                 question={
                   <p>
                     The device is disconnected at once and cannot connect until you create a new token; it
-                    cannot enroll either. Waiting executions are kept.
+                    cannot enroll either. Its client certificates are refused, also with a new token. Waiting
+                    executions are kept.
                   </p>
                 }
                 work={revoke}
               />
             </>
+          )}
+          {certificateRevokedAt !== null && (
+            <ConfirmButton
+              label="Accept certificates"
+              isHarmless
+              question={
+                <p>
+                  The device can sign in with a client certificate again, as before its credential was
+                  revoked.
+                </p>
+              }
+              work={async () => {
+                await jobcast.devices.allowCertificate(deviceId)
+                await refreshKeys(['device', deviceId])
+              }}
+            />
           )}
         </div>
       )}

@@ -22,21 +22,9 @@ function applied(device: FleetDevice, change: Change): FleetDevice {
 }
 
 function changeOf(event: JobcastEvent): Change | undefined {
-  switch (event.type) {
-    case 'device.online':
-    case 'device.offline':
-      return { deviceId: event.data.deviceId, online: event.type === 'device.online' }
-    case 'run.created':
-    case 'run.finished':
-    case 'device.created':
-    case 'device.updated':
-    case 'device.deleted':
-    case 'device.credential_set':
-    case 'device.credential_revoked':
-      return undefined
-    default: {
-      const { deviceId, jobExecutionId, execState } = event.data
-      return { deviceId, lastExecution: { jobExecutionId, execState } }
-    }
-  }
+  if (event.type === 'device.online' || event.type === 'device.offline')
+    return { deviceId: event.data.deviceId, online: event.type === 'device.online' }
+  if (!('jobExecutionId' in event.data)) return undefined
+  const { deviceId, jobExecutionId, execState } = event.data
+  return { deviceId, lastExecution: { jobExecutionId, execState } }
 }

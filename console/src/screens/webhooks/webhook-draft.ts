@@ -26,6 +26,22 @@ export const eventPatterns: readonly EventPattern[] = [
   'device.deleted',
   'device.credential_set',
   'device.credential_revoked',
+  'device.certificate_allowed',
+  'key.*',
+  'session.*',
+  'enrollment.*',
+  'webhook.*',
+  'owner.*',
+  'key.created',
+  'key.revoked',
+  'session.signed_in',
+  'session.signed_out',
+  'enrollment.created',
+  'enrollment.revoked',
+  'webhook.created',
+  'webhook.updated',
+  'webhook.deleted',
+  'owner.created',
 ]
 
 export type WebhookDraft = { url: string; eventTypes: string[]; jobName: string; deviceId: string }

@@ -1,8 +1,9 @@
 import type { Scope } from '@jobcast/contract'
+import type { Maker } from './makers.ts'
 import type { StoredOwner } from './owners.ts'
 import type { OwnerList, Sliced } from './slices.ts'
 
-export type StoredApiKey = {
+export type StoredApiKey = Maker & {
   keyId: string
   ownerNo: number
   ownerId: string
@@ -17,17 +18,35 @@ export type StoredApiKey = {
 
 export type NewStoredApiKey = Omit<StoredApiKey, 'ownerId' | 'revokedAt' | 'lastUsedAt'>
 
+export type KeyRevocation = {
+  /** Undefined: of any owner. */
+  ownerNo: number | undefined
+  keyId: string
+  /** Also the keys it created, and those that these created, and the enrollments of all of them. */
+  withDescendants: boolean
+  principal: string
+  at: number
+}
+
+export type RevokeOutcome =
+  /** Without those that were revoked before. */
+  | { kind: 'revoked'; keyIds: string[]; enrollmentIds: string[] }
+  /** No key with ADMIN would be left that is neither revoked nor expired. */
+  | { kind: 'last-admin' }
+  | { kind: 'unknown' }
+
 export type ApiKeyStore = {
   /** Makes the owner if there is none, and this key of the first owner if that has none; false if it has. */
   createFirstKey(first: {
     owner: Omit<StoredOwner, 'ownerNo'>
     key: Omit<NewStoredApiKey, 'ownerNo'>
   }): Promise<boolean>
-  createApiKey(key: NewStoredApiKey): Promise<StoredApiKey>
+  /** Undefined when the key that creates it has been revoked meanwhile. */
+  createApiKey(key: NewStoredApiKey): Promise<StoredApiKey | undefined>
   /** Never stale: a key that was revoked before this call is seen as revoked. */
   findApiKey(key: { keyId: string }): StoredApiKey | undefined | Promise<StoredApiKey | undefined>
   listApiKeys(list: OwnerList<string>): Promise<Sliced<StoredApiKey, string>>
-  /** False when this owner (undefined: any owner) has no such key. */
-  revokeApiKey(key: { ownerNo: number | undefined; keyId: string; at: number }): Promise<boolean>
+  /** A key that was revoked before keeps the instant. No key of the revoked ones creates another one meanwhile. */
+  revokeApiKey(revocation: KeyRevocation): Promise<RevokeOutcome>
   recordKeyUse(uses: { keyId: string; at: number }[]): Promise<void>
 }

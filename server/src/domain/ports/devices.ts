@@ -11,6 +11,9 @@ export type StoredDevice = {
   deviceName: string
   tags: string[]
   credentialCreatedAt: number | null
+  credentialCreatedBy: string | null
+  /** While set, no certificate lets the device in. */
+  certificateRevokedAt: number | null
   presence: StoredPresence
   createdAt: number
   updatedAt: number
@@ -24,7 +27,7 @@ export type DevicePut = {
   at: number
 }
 
-export type DeviceToken = { tokenId: string; tokenHash: Uint8Array; at: number }
+export type DeviceToken = { tokenId: string; tokenHash: Uint8Array; at: number; createdBy: string | null }
 
 /** What a device must show to be let in. */
 export type DeviceCredential = DeviceKey & { tokenHash: Uint8Array }
@@ -37,8 +40,13 @@ export type DeviceStore = {
   ): Promise<Sliced<StoredDevice, string>>
   /** Ends the device's unfinished executions in the same step; undefined: no such device. */
   deleteDevice(device: DeviceKey & { moment: Moment; actor: string }): Promise<Moved[] | undefined>
-  /** Replaces the token the device had; null leaves it without one, and no certificate lets it in either. */
+  /**
+   * Replaces the token the device had. Null leaves it without one, and from then on no certificate lets it in, also when
+   * it gets a token again.
+   */
   setDeviceToken(device: DeviceKey & { token: DeviceToken | null; at: number }): Promise<boolean>
+  /** Certificates let the device in again; false: no such device. */
+  allowDeviceCertificate(device: DeviceKey & { at: number }): Promise<boolean>
   /** Whose token has this id. */
   findDeviceByToken(token: { tokenId: string }): Promise<DeviceCredential | undefined>
   /** Whether a certificate of the device lets it in; `ownerName` may also be an ownerId. */

@@ -1,7 +1,8 @@
 import type { DeviceToken } from './devices.ts'
+import type { Maker } from './makers.ts'
 import type { OwnerList, Sliced } from './slices.ts'
 
-export type StoredEnrollment = {
+export type StoredEnrollment = Maker & {
   enrollmentId: string
   ownerNo: number
   name: string | null
@@ -39,8 +40,12 @@ export type EnrollmentStore = {
   createEnrollment(enrollment: NewStoredEnrollment): Promise<StoredEnrollment>
   findEnrollment(enrollment: { enrollmentId: string }): Promise<StoredEnrollment | undefined>
   listEnrollments(list: OwnerList<string>): Promise<Sliced<StoredEnrollment, string>>
-  /** False when this owner has no such enrollment. */
-  revokeEnrollment(enrollment: { ownerNo: number; enrollmentId: string; at: number }): Promise<boolean>
+  revokeEnrollment(revocation: {
+    ownerNo: number
+    enrollmentId: string
+    principal: string
+    at: number
+  }): Promise<'revoked' | 'revoked-before' | 'unknown'>
   /** Judges (judge-enrollment.ts), counts the use, makes the device if there is none and sets its token, as one. */
   enrollDevice(enrolling: Enrolling): Promise<EnrollOutcome>
 }

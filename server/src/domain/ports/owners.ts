@@ -3,7 +3,10 @@ import type { Slice, Sliced } from './slices.ts'
 export type StoredOwner = { ownerNo: number; ownerId: string; ownerName: string; createdAt: number }
 
 export type OwnerStore = {
-  createOwner(owner: Omit<StoredOwner, 'ownerNo'>): Promise<StoredOwner | 'name-taken'>
+  /** `creator`: whose log has the event. */
+  createOwner(
+    owner: Omit<StoredOwner, 'ownerNo'> & { creator?: { ownerNo: number; principal: string } },
+  ): Promise<StoredOwner | 'name-taken'>
   findOwner(owner: { ownerId: string }): Promise<StoredOwner | undefined>
   listOwners(slice: Slice<number>): Promise<Sliced<StoredOwner, number>>
 }

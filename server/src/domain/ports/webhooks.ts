@@ -1,6 +1,7 @@
 // Webhooks and their deliveries, under the rules of store.ts.
 
 import type { DeliveryState, PauseReason } from '@jobcast/contract'
+import type { Maker } from './makers.ts'
 import type { OwnerList, Put, Slice, Sliced } from './slices.ts'
 
 export type WebhookContent = {
@@ -11,32 +12,38 @@ export type WebhookContent = {
   deviceId: string | null
 }
 
-export type StoredWebhook = WebhookContent & {
-  /** Never reused. */
-  webhookNo: number
-  ownerNo: number
-  webhookName: string
-  /** Stored in plain text, because it is needed for signing. */
-  secret: string
-  /** The previous secret, which also signs until `oldSecretUntil`. */
-  oldSecret: string | null
-  oldSecretUntil: number | null
-  pausedBecause: PauseReason | null
-  pausedAt: number | null
-  lastDeliveredAt: number | null
-  failingSince: number | null
-  /** All events up to this one are processed in this round: they do not match, or have a delivery. */
-  cursor: number
-  /** Incremented by each replay since an instant. */
-  round: number
-  createdAt: number
-  updatedAt: number
-}
+export type StoredWebhook = WebhookContent &
+  Maker & {
+    /** Never reused. */
+    webhookNo: number
+    ownerNo: number
+    webhookName: string
+    /** Stored in plain text, because it is needed for signing. */
+    secret: string
+    /** The previous secret, which also signs until `oldSecretUntil`. */
+    oldSecret: string | null
+    oldSecretUntil: number | null
+    pausedBecause: PauseReason | null
+    pausedAt: number | null
+    lastDeliveredAt: number | null
+    failingSince: number | null
+    /** All events up to this one are processed in this round: they do not match, or have a delivery. */
+    cursor: number
+    /** Incremented by each replay since an instant. */
+    round: number
+    createdAt: number
+    updatedAt: number
+  }
 
 export type WebhookKey = { ownerNo: number; webhookName: string }
 
+/** `principal`: who changes it. */
+export type WebhookChange = WebhookKey & { principal: string; at: number }
+
 export type WebhookPut = WebhookKey & {
   content: WebhookContent
+  /** Of a new webhook; who puts one that is there is told by the event. */
+  maker: Maker
   /** Undefined keeps the existing one. */
   secret: string | undefined
   /** For a new webhook without a given secret. */
@@ -89,20 +96,20 @@ export type WebhookProgress = {
 
 export type WebhookStore = {
   /** A new webhook starts after the newest event. 'too-many': the owner has `maxWebhooks` already. */
-  putWebhook(put: WebhookPut): Promise<Put<StoredWebhook> | 'too-many'>
+  putWebhook(put: WebhookPut): Promise<(Put<StoredWebhook> & { changed: boolean }) | 'too-many'>
   getWebhook(key: WebhookKey): Promise<StoredWebhook | undefined>
   listWebhooks(list: OwnerList<string>): Promise<Sliced<StoredWebhook, string>>
   /** Returns the deleted webhook. Its delivery log is deleted with it, or soon after. */
-  deleteWebhook(key: WebhookKey): Promise<StoredWebhook | undefined>
+  deleteWebhook(change: WebhookChange): Promise<StoredWebhook | undefined>
   /** Idempotent. */
-  pauseWebhook(change: WebhookKey & { at: number }): Promise<StoredWebhook | undefined>
+  pauseWebhook(change: WebhookChange): Promise<StoredWebhook | undefined>
   /** Pending deliveries are attempted at once, and the webhook no longer counts as failing. */
-  resumeWebhook(change: WebhookKey & { at: number }): Promise<StoredWebhook | undefined>
+  resumeWebhook(change: WebhookChange): Promise<StoredWebhook | undefined>
   setWebhookSecret(
-    change: WebhookKey & { secret: string; oldSecretUntil: number; at: number },
+    change: WebhookChange & { secret: string; oldSecretUntil: number },
   ): Promise<StoredWebhook | undefined>
   /** Starts a new round after this event, or at the current cursor if that is earlier. */
-  replayWebhook(replay: WebhookKey & { after: number; at: number }): Promise<StoredWebhook | undefined>
+  replayWebhook(replay: WebhookChange & { after: number }): Promise<StoredWebhook | undefined>
 
   /** Newest event first. Undefined: no such webhook. */
   listDeliveries(

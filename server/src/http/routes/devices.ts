@@ -9,7 +9,11 @@ import {
   DeviceQuery,
 } from '@jobcast/contract'
 import { type DeviceDeps, deleteDevice, getDevice, listDevices, putDevice } from '../../domain/device.ts'
-import { createDeviceCredential, revokeDeviceCredential } from '../../domain/device-credential.ts'
+import {
+  allowDeviceCertificate,
+  createDeviceCredential,
+  revokeDeviceCredential,
+} from '../../domain/device-credential.ts'
 import type { App } from '../app-type.ts'
 import { callerOf } from '../authenticate.ts'
 import { textSlice, toPage } from '../cursor.ts'
@@ -131,7 +135,9 @@ export function addDevices(app: App, deps: DeviceDeps): void {
       operationId: 'revokeDeviceCredential',
       tags: ['devices'],
       summary: 'Revoke the token of a device',
-      description: 'The device is disconnected at once and cannot sign in until it gets a new token.',
+      description:
+        'The device is disconnected at once and cannot sign in until it gets a new token. Its certificates are refused ' +
+        'from then on, also when it has a new token, until `allow-certificate`.',
       params: DeviceParams,
       response: {
         204: noContent('Revoked'),
@@ -140,6 +146,27 @@ export function addDevices(app: App, deps: DeviceDeps): void {
     handler: async (request, reply) => {
       await revokeDeviceCredential(deps, callerOf(request), request.params.deviceId)
       return reply.code(204).send(undefined)
+    },
+  })
+
+  app.route({
+    method: 'POST',
+    url: `${url}/allow-certificate`,
+    config: { scopes: ['MANAGE'], refusals: ['J-001'] },
+    schema: {
+      operationId: 'allowDeviceCertificate',
+      tags: ['devices'],
+      summary: 'Accept client certificates of a device again',
+      description:
+        'Takes back what revoking the credential did to its certificates. A certificate that the revocation list names ' +
+        'remains refused.',
+      params: DeviceParams,
+      response: { 200: Device },
+    },
+    handler: async (request) => {
+      const { deviceId } = request.params
+      await allowDeviceCertificate(deps, callerOf(request), deviceId)
+      return toDevice(await getDevice(deps, callerOf(request), deviceId))
     },
   })
 }

@@ -11,11 +11,13 @@ import {
   Owner,
   OwnerPage,
   PageQuery,
+  RevokedKeys,
+  RevokeKeyQuery,
 } from '@jobcast/contract'
 import {
+  type ChangeKeyDeps,
   createApiKey,
   createOwner,
-  type KeyDeps,
   listApiKeys,
   readOwnKey,
   revokeApiKey,
@@ -26,7 +28,7 @@ import { numberSlice, textSlice, toPage } from '../cursor.ts'
 import { noContent } from '../openapi.ts'
 import { toApiKey, toOwner } from '../to-wire.ts'
 
-export function addKeys(app: App, deps: KeyDeps): void {
+export function addKeys(app: App, deps: ChangeKeyDeps): void {
   app.route({
     method: 'POST',
     url: '/job/api/keys',
@@ -35,7 +37,9 @@ export function addKeys(app: App, deps: KeyDeps): void {
       operationId: 'createKey',
       tags: ['keys'],
       summary: 'Create an API key',
-      description: 'A key can only grant scopes it holds. Creating a key for another owner needs ADMIN.',
+      description:
+        'A key can only grant scopes it holds, and expires no later than the key that creates it. ' +
+        'Creating a key for another owner needs ADMIN.',
       body: NewApiKey,
       response: {
         201: CreatedApiKey,
@@ -82,20 +86,29 @@ export function addKeys(app: App, deps: KeyDeps): void {
   app.route({
     method: 'DELETE',
     url: '/job/api/keys/:keyId',
-    config: { scopes: ['MANAGE', 'ADMIN'], refusals: ['J-805'] },
+    config: { scopes: ['MANAGE', 'ADMIN'], refusals: ['J-805', 'J-812'] },
     schema: {
       operationId: 'revokeKey',
       tags: ['keys'],
       summary: 'Revoke an API key',
-      description: 'Takes effect with the next request. Only an ADMIN key can revoke an ADMIN key.',
+      description:
+        'Takes effect with the next request; sessions of the key end with it. Only an ADMIN key can revoke an ADMIN key, ' +
+        'and the last valid ADMIN key cannot be revoked. Keys that it has created remain valid, and `createdBy` names ' +
+        'it; `descendants=true` revokes them too.',
       params: ApiKeyParams,
+      querystring: RevokeKeyQuery,
       response: {
+        200: { ...RevokedKeys, description: 'Revoked, with `descendants=true`' },
         204: noContent('Revoked'),
       },
     },
     handler: async (request, reply) => {
-      await revokeApiKey(deps, callerOf(request), request.params.keyId)
-      return reply.code(204).send(undefined)
+      const { descendants: withDescendants = false } = request.query
+      const { keyId } = request.params
+      const revoked = await revokeApiKey(deps, callerOf(request), keyId, { withDescendants })
+      if (!withDescendants) return reply.code(204).send(undefined)
+      const { keyIds, enrollmentIds } = revoked
+      return reply.code(200).send({ revokedKeys: keyIds.length, revokedEnrollments: enrollmentIds.length })
     },
   })
 }
@@ -103,7 +116,7 @@ export function addKeys(app: App, deps: KeyDeps): void {
 /** A column of four bytes on PostgreSQL. */
 const maxOwnerNo = 2 ** 31 - 1
 
-export function addOwners(app: App, deps: KeyDeps): void {
+export function addOwners(app: App, deps: ChangeKeyDeps): void {
   app.route({
     method: 'POST',
     url: '/job/api/owners',
@@ -118,7 +131,7 @@ export function addOwners(app: App, deps: KeyDeps): void {
       },
     },
     handler: async (request, reply) =>
-      reply.code(201).send(toOwner(await createOwner(deps, request.body.ownerName))),
+      reply.code(201).send(toOwner(await createOwner(deps, callerOf(request), request.body.ownerName))),
   })
 
   app.route({

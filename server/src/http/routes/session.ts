@@ -1,7 +1,7 @@
 // Sign-in and sign-out for browsers.
 
-import { ApiKey, SignIn, SignInTicket, toInstant } from '@jobcast/contract'
-import { issueTicket, type SessionDeps, sessionMs, signIn, signOut } from '../../domain/session.ts'
+import { ApiKey, SignIn, SignInTicket, TicketFacts, TicketQuestion, toInstant } from '@jobcast/contract'
+import { issueTicket, readTicket, type SessionDeps, signIn, signOut } from '../../domain/session.ts'
 import type { RateLimits } from '../../limits/rate-limits.ts'
 import type { App } from '../app-type.ts'
 import { callerOf, limitFailedSignIns } from '../authenticate.ts'
@@ -9,6 +9,7 @@ import { noContent } from '../openapi.ts'
 import { refuseOtherOrigin } from '../same-origin.ts'
 import { sessionCookieHeader, sessionOf } from '../session-cookie.ts'
 import { toApiKey } from '../to-wire.ts'
+import { userAgentOf } from '../user-agent.ts'
 
 /** Far more than a key or a ticket needs; the sender is not authenticated yet. */
 const maxSignInBytes = 4096
@@ -25,7 +26,8 @@ export function addSession(app: App, deps: SessionDeps & { limits: RateLimits })
       tags: ['session'],
       summary: 'Exchange an API key or a ticket for a session',
       description:
-        'The session is an HttpOnly cookie. It ends after 12 hours, at sign-out, or when its key is revoked or expires.',
+        'The session is an HttpOnly cookie. It ends after 12 hours, when it is not used for `session-idle-timeout`, at ' +
+        'sign-out, when its key is revoked or expires, and with the session that the ticket came from.',
       security: [],
       body: SignIn,
       response: {
@@ -42,13 +44,13 @@ export function addSession(app: App, deps: SessionDeps & { limits: RateLimits })
     },
     handler: async (request, reply) => {
       const { apiKey, ticket } = request.body
-      const { session, key } = await signIn(deps, {
-        ...(apiKey !== undefined && { apiKey }),
-        ...(ticket !== undefined && { ticket }),
-      }).catch((error) => {
+      const by = { ...(apiKey !== undefined && { apiKey }), ...(ticket !== undefined && { ticket }) }
+      const client = { address: request.ip, userAgent: userAgentOf(request) ?? null }
+      const { session, expiresAt, key } = await signIn(deps, by, client).catch((error) => {
         throw limitFailedSignIns(deps.limits, request, error)
       })
-      const cookie = sessionCookieHeader(request, session, sessionMs / 1000)
+      const seconds = Math.ceil((expiresAt - deps.now()) / 1000)
+      const cookie = sessionCookieHeader(request, session, seconds)
       return reply.code(201).header('set-cookie', cookie).send(toApiKey(key))
     },
   })
@@ -84,12 +86,38 @@ export function addSession(app: App, deps: SessionDeps & { limits: RateLimits })
       tags: ['session'],
       summary: 'Create a ticket that signs in once, as the key of this call',
       description:
-        'Valid for ten minutes. `/sign-in#ticket=…` is a sign-in link: browsers do not send the part after the #, so it is in no log.',
+        'Valid for ten minutes, and no longer than the session or key of this call: neither is the session it signs in. ' +
+        '`/sign-in#ticket=…` is a sign-in link: browsers do not send the part after the #, so it is in no log.',
       response: { 201: SignInTicket },
     },
     handler: async (request, reply) => {
       const { ticket, expiresAt } = await issueTicket(deps, callerOf(request))
       return reply.code(201).send({ ticket, expiresAt: toInstant(expiresAt) })
+    },
+  })
+
+  app.route({
+    method: 'POST',
+    url: '/job/api/session/tickets/check',
+    config: { isOpen: true, refusals: ['J-802', 'J-803', 'J-808', 'J-809'] },
+    bodyLimit: maxSignInBytes,
+    onRequest: async (request) => refuseOtherOrigin(request),
+    schema: {
+      operationId: 'checkSignInTicket',
+      tags: ['session'],
+      summary: 'Show as whom a ticket signs in',
+      description:
+        'The ticket remains valid. A page can ask before a ticket replaces the session of its browser.',
+      security: [],
+      body: TicketQuestion,
+      response: { 200: TicketFacts },
+    },
+    handler: async (request) => {
+      const { ticket, key, ownerName } = await readTicket(deps, request.body.ticket).catch((error) => {
+        throw limitFailedSignIns(deps.limits, request, error)
+      })
+      const { keyId, keyName, ownerId } = key
+      return { keyId, keyName, ownerId, ownerName, expiresAt: toInstant(ticket.expiresAt) }
     },
   })
 }

@@ -13,4 +13,6 @@ export const locks = {
   /** Held by the node that sends it; the second key is the webhook's number. */
   webhook: 740_007,
   retention: 740_008,
+  /** Held by whoever revokes keys: one is left with ADMIN. */
+  revocation: 740_009,
 } as const

@@ -12,9 +12,13 @@ CREATE TABLE api_key (
   revoked_at bigint,
   last_used_at bigint,
   created_at bigint NOT NULL,
+  created_by text COLLATE "C",
+  created_by_session text,
   FOREIGN KEY (owner_no) REFERENCES owner(owner_no),
   PRIMARY KEY (key_id)
 );
+CREATE INDEX api_key_admin ON public.api_key USING btree (key_id) WHERE ((scopes ~~ '%"ADMIN"%'::text) AND (revoked_at IS NULL));
+CREATE INDEX api_key_by_maker ON public.api_key USING btree (created_by);
 CREATE INDEX api_key_by_owner ON public.api_key USING btree (owner_no, key_id);
 
 CREATE TABLE device (
@@ -37,6 +41,7 @@ CREATE TABLE device (
   session_since bigint,
   revoked_at bigint,
   claim_hash bytea,
+  token_created_by text,
   FOREIGN KEY (owner_no) REFERENCES owner(owner_no),
   PRIMARY KEY (device_no),
   UNIQUE (owner_no, device_id),
@@ -71,10 +76,13 @@ CREATE TABLE enrollment (
   expires_at bigint NOT NULL,
   revoked_at bigint,
   created_at bigint NOT NULL,
+  created_by text COLLATE "C",
+  created_by_session text,
   CHECK ((used <= max_uses)),
   FOREIGN KEY (owner_no) REFERENCES owner(owner_no),
   PRIMARY KEY (enrollment_id)
 );
+CREATE INDEX enrollment_by_maker ON public.enrollment USING btree (created_by);
 CREATE INDEX enrollment_by_owner ON public.enrollment USING btree (owner_no, enrollment_id);
 
 CREATE TABLE event (
@@ -240,9 +248,18 @@ CREATE TABLE session (
   key_id text NOT NULL,
   secret_hash bytea NOT NULL,
   expires_at bigint NOT NULL,
+  owner_no integer NOT NULL,
+  parent_id text COLLATE "C",
+  address text,
+  user_agent text,
+  created_at bigint NOT NULL,
+  last_used_at bigint NOT NULL,
+  FOREIGN KEY (owner_no) REFERENCES owner(owner_no),
   PRIMARY KEY (session_id)
 );
 CREATE INDEX session_by_expiry ON public.session USING btree (expires_at);
+CREATE INDEX session_by_owner ON public.session USING btree (owner_no, session_id);
+CREATE INDEX session_by_parent ON public.session USING btree (parent_id) WHERE (parent_id IS NOT NULL);
 
 CREATE TABLE steady_clock (
   clock bigint NOT NULL,
@@ -280,6 +297,8 @@ CREATE TABLE webhook (
   round integer DEFAULT 1 NOT NULL,
   created_at bigint NOT NULL,
   updated_at bigint NOT NULL,
+  created_by text COLLATE "C",
+  created_by_session text,
   FOREIGN KEY (owner_no) REFERENCES owner(owner_no),
   PRIMARY KEY (webhook_no),
   UNIQUE (owner_no, webhook_name)

@@ -1,7 +1,7 @@
 // One transaction. Statements that do not need each other's answers may be sent at once: they take effect in the order
 // in which they are sent, and after one that fails no other does.
 
-import type { DeviceEventType } from '@jobcast/contract/words'
+import type { AccessEventType, DeviceEventType } from '@jobcast/contract/words'
 import type pg from 'pg'
 import type { ExecutionChange } from '../../domain/execution-move.ts'
 import { LIVE } from '../live-executions.ts'
@@ -30,6 +30,7 @@ export type NewEvent =
   | ExecutionChange
   | { type: 'run.created'; ownerNo: number; at: number; runId: number }
   | { type: DeviceEventType; ownerNo: number; at: number; deviceNo: number; details: string | null }
+  | { type: AccessEventType; ownerNo: number; at: number; details: string }
 
 export class Transaction implements Queries {
   readonly #client: pg.ClientBase
@@ -55,6 +56,8 @@ export class Transaction implements Queries {
       loadExecutions: async (sql, values) => (await queries.all(LIVE, sql, values)).map(withToken),
       writeMoves: (writes) => sendMoves(this, writes),
       deviceChanged: (type, change) => this.#deviceChanged(type, change),
+      accessChanged: (type, { ownerNo, at, data }) =>
+        this.events.push({ type, ownerNo, at, details: JSON.stringify(data) }),
     }
     // Whatever fails it fails the statement behind it as well, and that one is waited for.
     this.#send(begin).catch(() => undefined)

@@ -42,6 +42,8 @@ export const apiKey = table('api_key', ['keyId'], {
   revokedAt: orNull(number()),
   lastUsedAt: orNull(number()),
   createdAt: number(),
+  createdBy: orNull(text()),
+  createdBySession: orNull(text()),
 })
 
 export const job = table('job', ['jobNo'], {
@@ -80,6 +82,7 @@ export const device = table('device', ['deviceNo'], {
   sessionSince: onlyOn('postgres', orNull(steady())),
   revokedAt: orNull(number()),
   claimHash: orNull(bytes()),
+  tokenCreatedBy: orNull(text()),
 })
 
 export const deviceTag = table('device_tag', ['ownerNo', 'tag', 'deviceId'], {
@@ -106,6 +109,8 @@ export const enrollment = table('enrollment', ['enrollmentId'], {
   expiresAt: number(),
   revokedAt: orNull(number()),
   createdAt: number(),
+  createdBy: orNull(text()),
+  createdBySession: orNull(text()),
 })
 
 export const run = table('run', ['runId'], {
@@ -217,6 +222,8 @@ export const webhook = table('webhook', ['webhookNo'], {
   round: number(),
   createdAt: number(),
   updatedAt: number(),
+  createdBy: orNull(text()),
+  createdBySession: orNull(text()),
 })
 
 export const delivery = table('webhook_delivery', ['webhookNo', 'eventId'], {
@@ -235,7 +242,13 @@ export const session = table('session', ['sessionId'], {
   sessionId: text(),
   kind: text<SessionKind>(),
   keyId: text(),
+  ownerNo: number(),
   secretHash: bytes(),
+  parentId: orNull(text()),
+  address: orNull(text()),
+  userAgent: orNull(text()),
+  createdAt: number(),
+  lastUsedAt: number(),
   expiresAt: number(),
 })
 

@@ -1,9 +1,9 @@
 // The event log as the writer uses it: inside the transaction that makes the change.
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { DeviceEventType } from '@jobcast/contract/words'
+import type { AccessEventType, DeviceEventType } from '@jobcast/contract/words'
 import type { ExecutionChange } from '../../domain/execution-move.ts'
-import { type DeviceChange, insertInto } from '../queries.ts'
+import { type AccessChange, type DeviceChange, insertInto } from '../queries.ts'
 import { number, orNull, rows } from '../schema/column.ts'
 import { event } from '../schema/tables.ts'
 import { prepareNamed } from './named-queries.ts'
@@ -22,6 +22,7 @@ export function prepareEventLog(db: DatabaseSync, onWritten: () => void) {
     db,
     insertInto(event.pick('ownerNo', 'eventId', 'at', 'type', 'deviceNo', 'details')),
   )
+  const ofAccess = prepareNamed(db, insertInto(event.pick('ownerNo', 'eventId', 'at', 'type', 'details')))
   const newest = db.prepare(NEWEST_OF_ALL).get()
   let lastId = (newest && NEWEST.read(newest).id) ?? 0
 
@@ -39,6 +40,9 @@ export function prepareEventLog(db: DatabaseSync, onWritten: () => void) {
     },
     deviceChanged(type: DeviceEventType, { details, ...change }: DeviceChange): void {
       ofDevice.run({ ...change, eventId: nextId(), type, details })
+    },
+    accessChanged(type: AccessEventType, { ownerNo, at, data }: AccessChange): void {
+      ofAccess.run({ ownerNo, eventId: nextId(), at, type, details: data })
     },
   }
 }

@@ -10,7 +10,11 @@ CREATE TABLE api_key (
   revoked_at INTEGER,
   last_used_at INTEGER,
   created_at INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
+, created_by TEXT, created_by_session TEXT) STRICT, WITHOUT ROWID;
+
+CREATE INDEX api_key_admin ON api_key (key_id) WHERE instr(scopes, '"ADMIN"') > 0 AND revoked_at IS NULL;
+
+CREATE INDEX api_key_by_maker ON api_key (created_by);
 
 CREATE INDEX api_key_by_owner ON api_key (owner_no, key_id);
 
@@ -25,7 +29,7 @@ CREATE TABLE device (
   token_created_at INTEGER,
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
-  deleted_at INTEGER, online INTEGER NOT NULL DEFAULT 0, presence_since INTEGER, last_seen_at INTEGER, door TEXT, revoked_at INTEGER, claim_hash BLOB,
+  deleted_at INTEGER, online INTEGER NOT NULL DEFAULT 0, presence_since INTEGER, last_seen_at INTEGER, door TEXT, revoked_at INTEGER, claim_hash BLOB, token_created_by TEXT,
   UNIQUE (owner_no, device_id)
 ) STRICT;
 
@@ -57,7 +61,9 @@ CREATE TABLE enrollment (
   expires_at INTEGER NOT NULL,
   revoked_at INTEGER,
   created_at INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
+, created_by TEXT, created_by_session TEXT) STRICT, WITHOUT ROWID;
+
+CREATE INDEX enrollment_by_maker ON enrollment (created_by);
 
 CREATE INDEX enrollment_by_owner ON enrollment (owner_no, enrollment_id);
 
@@ -185,15 +191,25 @@ CREATE INDEX run_expiring ON run (expire_at) WHERE expire_at IS NOT NULL AND pen
 
 CREATE INDEX run_unfinished ON run (owner_no, run_id) WHERE pending + in_progress + canceling > 0;
 
-CREATE TABLE session (
+CREATE TABLE "session" (
   session_id TEXT PRIMARY KEY,
   kind TEXT NOT NULL,
   key_id TEXT NOT NULL,
+  owner_no INTEGER NOT NULL REFERENCES owner,
   secret_hash BLOB NOT NULL,
+  parent_id TEXT,
+  address TEXT,
+  user_agent TEXT,
+  created_at INTEGER NOT NULL,
+  last_used_at INTEGER NOT NULL,
   expires_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX session_by_expiry ON session (expires_at);
+
+CREATE INDEX session_by_owner ON session (owner_no, session_id);
+
+CREATE INDEX session_by_parent ON session (parent_id) WHERE parent_id IS NOT NULL;
 
 CREATE TABLE transition (
   execution_id INTEGER NOT NULL,
@@ -225,7 +241,7 @@ CREATE TABLE webhook (
   cursor_id INTEGER NOT NULL,
   round INTEGER NOT NULL DEFAULT 1,
   created_at INTEGER NOT NULL,
-  updated_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL, created_by TEXT, created_by_session TEXT,
   UNIQUE (owner_no, webhook_name)
 ) STRICT;
 

@@ -111,15 +111,18 @@ function buildKeySteps({ apiKeys }: Catalogue, writer: WriterThread): KeySteps {
     },
     async createApiKey(key) {
       const stored = await writer.call('createApiKey', key)
-      apiKeys.set(stored.keyId, stored)
+      if (stored) apiKeys.set(stored.keyId, stored)
       return stored
     },
     findApiKey: ({ keyId }) => apiKeys.get(keyId),
     async revokeApiKey(revocation) {
-      const revoked = await writer.call('revokeApiKey', revocation)
-      const key = apiKeys.get(revocation.keyId)
-      if (revoked && key) key.revokedAt ??= revocation.at
-      return revoked
+      const outcome = await writer.call('revokeApiKey', revocation)
+      if (outcome.kind !== 'revoked') return outcome
+      for (const keyId of outcome.keyIds) {
+        const key = apiKeys.get(keyId)
+        if (key) key.revokedAt = revocation.at
+      }
+      return outcome
     },
     async recordKeyUse(uses) {
       await writer.call('recordKeyUse', uses)

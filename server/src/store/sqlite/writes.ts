@@ -29,6 +29,7 @@ export function openWrites(db: DatabaseSync, { onEvents, onMoved } = nobody): Sq
     policies: new Policies(),
     send: (sql, values) => queries.statementOf(sql).run(values),
     deviceChanged: log.deviceChanged,
+    accessChanged: log.accessChanged,
     loadExecutions: (sql, values) => queries.all(LIVE, sql, values),
     writeMoves(writes) {
       write(writes)

@@ -1,8 +1,12 @@
+import type { KeyEventType } from '@jobcast/contract'
+import { toInstant } from '@jobcast/contract/words'
 import type { NewStoredApiKey, StoredApiKey } from '../../domain/ports/api-keys.ts'
+import { keyIdOf, principalOf } from '../../domain/principal.ts'
 import { locks } from '../postgres/locks.ts'
-import { inBoth, type Queries, sliced } from '../queries.ts'
-import { flag, rows, select } from '../schema/column.ts'
+import { inBoth, type Queries, type Spelling, sliced, type Writes } from '../queries.ts'
+import { flag, number, rows, select } from '../schema/column.ts'
 import { apiKey, owner } from '../schema/tables.ts'
+import { revokeEnrollmentsOf } from './enrollments.ts'
 import type { Input, ReadSteps, WriteSteps } from './step.ts'
 
 export const API_KEY = select({ ...apiKey.fields, ownerId: owner.fields.ownerId })
@@ -12,8 +16,9 @@ const FIND = `${SELECT_API_KEYS} WHERE key_id = :keyId`
 const FIND_ALL = inBoth(({ isIn }) => `${SELECT_API_KEYS} WHERE ${isIn('key_id', 'keyIds', 'text')}`)
 const LIST = `${SELECT_API_KEYS} WHERE api_key.owner_no = :ownerNo AND key_id > :after ORDER BY key_id LIMIT :limit`
 const INSERT = `
-  INSERT INTO api_key (key_id, owner_no, key_name, secret_hash, scopes, expires_at, created_at)
-  VALUES (:keyId, :ownerNo, :keyName, :secretHash, :scopes, :expiresAt, :createdAt)`
+  INSERT INTO api_key (key_id, owner_no, key_name, secret_hash, scopes, expires_at, created_at, created_by,
+    created_by_session)
+  VALUES (:keyId, :ownerNo, :keyName, :secretHash, :scopes, :expiresAt, :createdAt, :createdBy, :createdBySession)`
 // Of several nodes that start at once one makes the first key.
 const LOCK_FIRST = inBoth(({ is }) =>
   is === 'postgres' ? `SELECT pg_advisory_xact_lock(${locks.firstKey}, 0)` : '',
@@ -26,10 +31,30 @@ const FIRST_OWNER = `
     EXISTS (SELECT 1 FROM api_key WHERE api_key.owner_no = owner.owner_no) AS "hasKey"
   FROM owner ORDER BY owner_no LIMIT 1`
 const FIRST = rows({ ownerNo: owner.fields.ownerNo, hasKey: flag() })
-// A second revocation keeps the instant of the first.
-const REVOKE = `
-  UPDATE api_key SET revoked_at = coalesce(revoked_at, :at)
-  WHERE key_id = :keyId AND owner_no = coalesce(:ownerNo, owner_no)`
+// Those that revoke at once take turns: of two ADMIN keys that revoke each other one is left.
+const LOCK_REVOCATION = inBoth(({ is }) =>
+  is === 'postgres' ? `SELECT pg_advisory_xact_lock(${locks.revocation}, 0)` : '',
+)
+const locked = (where: (spelling: Spelling) => string) =>
+  inBoth((spelling) => {
+    // In one order: those that lock several must not wait for each other.
+    const lock = spelling.is === 'postgres' ? 'ORDER BY key_id FOR NO KEY UPDATE OF api_key' : ''
+    return `${SELECT_API_KEYS} WHERE ${where(spelling)} ${lock}`
+  })
+const IN_REACH = 'api_key.owner_no = coalesce(CAST(:ownerNo AS int), api_key.owner_no)'
+const LOCK_KEY = locked(() => `key_id = :keyId AND ${IN_REACH}`)
+const LOCK_MAKER = locked(() => 'key_id = :keyId')
+const LOCK_CHILDREN = locked(({ isIn }) => `${isIn('created_by', 'makers', 'text')} AND ${IN_REACH}`)
+// The condition of api_key_admin stands in the text, as each dialect has it.
+const OTHER_ADMINS = inBoth(
+  ({ is, by, isIn }) => `
+  SELECT count(*) AS count FROM api_key ${by('api_key_admin')}
+  WHERE ${is === 'sqlite' ? `instr(scopes, '"ADMIN"') > 0` : `scopes LIKE '%"ADMIN"%'`} AND revoked_at IS NULL
+    AND (expires_at IS NULL OR expires_at > :at) AND NOT ${isIn('key_id', 'keyIds', 'text')}`,
+)
+const REVOKE = inBoth(
+  ({ isIn }) => `UPDATE api_key SET revoked_at = :at WHERE ${isIn('key_id', 'keyIds', 'text')}`,
+)
 const USE = 'UPDATE api_key SET last_used_at = :at WHERE key_id = :keyId'
 
 export const apiKeyReads: ReadSteps<'listApiKeys'> = {
@@ -42,8 +67,24 @@ export const apiKeyReads: ReadSteps<'listApiKeys'> = {
 export const apiKeyWrites: WriteSteps<'createFirstKey' | 'createApiKey' | 'revokeApiKey' | 'recordKeyUse'> = {
   createFirstKey: async (queries, first) => (await createFirstKey(queries, first)) !== undefined,
   createApiKey,
-  async revokeApiKey(queries, { ownerNo = null, keyId, at }) {
-    return (await queries.run(REVOKE, { ownerNo, keyId, at })) > 0
+  async revokeApiKey(queries, revocation) {
+    const { ownerNo = null, keyId, withDescendants, principal, at } = revocation
+    await queries.run(LOCK_REVOCATION)
+    const keys = await queries.all(API_KEY, LOCK_KEY, { ownerNo, keyId })
+    if (keys.length === 0) return { kind: 'unknown' }
+    if (withDescendants) keys.push(...(await lockDescendants(queries, keys, ownerNo)))
+    const revoked = keys.filter(({ revokedAt }) => revokedAt === null)
+    const keyIds = revoked.map((key) => key.keyId)
+    const isAdmin = revoked.some((key) => key.scopes.includes('ADMIN') && (key.expiresAt ?? at + 1) > at)
+    if (isAdmin) {
+      const { count } = await queries.one(rows({ count: number() }), OTHER_ADMINS, { keyIds, at })
+      if (count === 0) return { kind: 'last-admin' }
+    }
+    await queries.run(REVOKE, { keyIds, at })
+    for (const key of revoked) recordEvent(queries, 'key.revoked', key, { principal, at })
+    const makers = keys.map(principalOf)
+    const enrollmentIds = withDescendants ? await revokeEnrollmentsOf(queries, { makers, principal, at }) : []
+    return { kind: 'revoked', keyIds, enrollmentIds }
   },
   async recordKeyUse(queries, uses) {
     // The last use of a key counts, and keys in one order: two nodes must not wait for each other.
@@ -66,10 +107,49 @@ export async function createFirstKey(
   await queries.run(INSERT_FIRST_OWNER, owner)
   const first = await queries.get(FIRST, FIRST_OWNER)
   if (first === undefined || first.hasKey) return undefined
-  return createApiKey(queries, { ...key, ownerNo: first.ownerNo })
+  // Without an event: nobody can have listened yet.
+  return insertKey(queries, { ...key, ownerNo: first.ownerNo })
 }
 
-async function createApiKey(queries: Queries, key: NewStoredApiKey): Promise<StoredApiKey> {
+async function createApiKey(queries: Writes, key: NewStoredApiKey): Promise<StoredApiKey | undefined> {
+  const { createdBy, createdAt: at } = key
+  const makerId = keyIdOf(createdBy)
+  if (makerId !== undefined) {
+    // Locked until the commit: whoever revokes it with its descendants waits, and sees this one.
+    const maker = await queries.get(API_KEY, LOCK_MAKER, { keyId: makerId })
+    if (maker?.revokedAt !== null) return undefined
+  }
+  const stored = await insertKey(queries, key)
+  recordEvent(queries, 'key.created', key, { principal: createdBy ?? '', at })
+  return stored
+}
+
+async function insertKey(queries: Queries, key: NewStoredApiKey): Promise<StoredApiKey> {
   await queries.run(INSERT, { ...key, scopes: JSON.stringify(key.scopes) })
   return queries.one(API_KEY, FIND, key)
+}
+
+/** The keys that these have created, and those that these have created. Generation by generation: each is locked. */
+async function lockDescendants(
+  queries: Queries,
+  keys: StoredApiKey[],
+  ownerNo: number | null,
+): Promise<StoredApiKey[]> {
+  const found: StoredApiKey[] = []
+  for (let parents = keys; parents.length > 0; ) {
+    const makers = parents.map(principalOf)
+    parents = await queries.all(API_KEY, LOCK_CHILDREN, { makers, ownerNo })
+    found.push(...parents)
+  }
+  return found
+}
+
+function recordEvent(
+  queries: Writes,
+  type: KeyEventType,
+  { ownerNo, keyId, keyName, scopes, expiresAt }: NewStoredApiKey,
+  { principal, at }: { principal: string; at: number },
+): void {
+  const until = expiresAt === null ? null : toInstant(expiresAt)
+  queries.accessChanged(type, { ownerNo, at, data: { keyId, keyName, scopes, expiresAt: until, principal } })
 }

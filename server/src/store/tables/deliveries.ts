@@ -2,18 +2,19 @@
 
 import type { DeliveryState } from '@jobcast/contract'
 import type { AttemptResult, StoredAttempt, WebhookProgress } from '../../domain/ports/webhooks.ts'
-import { inBoth, type Queries, type Sql, sliced } from '../queries.ts'
+import { service } from '../../domain/principal.ts'
+import { inBoth, type Queries, type Sql, sliced, type Writes } from '../queries.ts'
 import { notNull, number, orNull, rows, select } from '../schema/column.ts'
 import { delivery, owner, webhook } from '../schema/tables.ts'
 import type { ReadSteps, WriteSteps } from './step.ts'
-import { findWebhook, PAUSE, WEBHOOK } from './webhooks.ts'
+import { findWebhook, PAUSE, recordEvent, WEBHOOK } from './webhooks.ts'
 
 const { eventId, round, type, subject, state, tries, attempts, nextAt } = delivery.fields
 const DELIVERY = select({ eventId, type, state, attempts, nextAt })
 // One that is pending has an instant.
 const PENDING_DELIVERY = select({ eventId, type, subject, tries, nextAt: notNull(nextAt) })
 const EVENT = rows({ eventId })
-const ROUND = rows({ round })
+const ROUND = rows({ round, ownerNo: webhook.fields.ownerNo, webhookName: webhook.fields.webhookName })
 const LATEST = rows({ eventId: orNull(number()) })
 
 // Few are pending, few have failed. The state stands in the text: a partial index serves only those who name its condition.
@@ -55,7 +56,11 @@ const PUT = inBoth(
   ON CONFLICT (webhook_no, event_id) DO UPDATE SET round = excluded.round, state = excluded.state,
     tries = excluded.tries, attempts = excluded.attempts, next_at = excluded.next_at`,
 )
-const LOCK_ROUND = inBoth(({ lock }) => `SELECT round FROM webhook WHERE webhook_no = :webhookNo ${lock}`)
+const LOCK_ROUND = inBoth(
+  ({ lock }) => `
+  SELECT round, owner_no AS "ownerNo", webhook_name AS "webhookName" FROM webhook
+  WHERE webhook_no = :webhookNo ${lock}`,
+)
 const ADVANCE = inBoth(
   ({ greatest }) => `
   UPDATE webhook SET
@@ -132,7 +137,7 @@ export const deliveryWrites: WriteSteps<'replayDelivery' | 'recordAttempts' | 'p
 
 const NEXT = rows({ webhookNo: orNull(webhook.fields.webhookNo) })
 
-async function record(queries: Queries, progress: WebhookProgress): Promise<void> {
+async function record(queries: Writes, progress: WebhookProgress): Promise<void> {
   const { webhookNo, round, cursor, lastDeliveredAt = null, failingSince, pause } = progress
   const webhook = await queries.get(ROUND, LOCK_ROUND, { webhookNo })
   if (webhook === undefined) return
@@ -141,7 +146,10 @@ async function record(queries: Queries, progress: WebhookProgress): Promise<void
   if (results.length > 0) await recordResults(queries, webhookNo, round, results)
   await queries.run(ADVANCE, { webhookNo, round, cursor, lastDeliveredAt })
   if (failingSince !== undefined) await queries.run(FAILING, { webhookNo, failingSince })
-  if (pause) await queries.run(PAUSE, { webhookNo, ...pause })
+  if (pause && (await queries.run(PAUSE, { webhookNo, ...pause })) > 0) {
+    const by = { principal: service, at: pause.at }
+    recordEvent(queries, webhook, 'webhook.updated', { ...by, change: 'paused' })
+  }
 }
 
 /** The same event twice in a list has both attempts. */

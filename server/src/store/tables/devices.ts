@@ -6,11 +6,12 @@ import { notNull, rows, select } from '../schema/column.ts'
 import { device } from '../schema/tables.ts'
 import type { ReadSteps, WriteSteps } from './step.ts'
 
-const { tokenCreatedAt, tokenHash, presenceSince } = device.fields
+const { tokenCreatedAt, tokenCreatedBy, tokenHash, presenceSince, revokedAt } = device.fields
 export const deviceFields = {
   ...device.pick('deviceId', 'deviceName', 'tags', 'createdAt', 'updatedAt', 'online', 'lastSeenAt'),
   ...device.pick('transport'),
-  ...{ credentialCreatedAt: tokenCreatedAt, since: presenceSince },
+  ...{ credentialCreatedAt: tokenCreatedAt, credentialCreatedBy: tokenCreatedBy, since: presenceSince },
+  certificateRevokedAt: revokedAt,
 }
 const DEVICE = select(deviceFields)
 const FIND = `
@@ -43,8 +44,12 @@ const BY_CERTIFICATE = `
 
 const SET_TOKEN = `
   UPDATE device SET token_id = :tokenId, token_hash = :tokenHash, token_created_at = :createdAt,
-    revoked_at = :revokedAt, claim_hash = :claimHash
+    token_created_by = :createdBy, revoked_at = coalesce(CAST(:revokedAt AS bigint), revoked_at), claim_hash = :claimHash
   WHERE owner_no = :ownerNo AND device_id = :deviceId AND deleted_at IS NULL RETURNING device_no AS "deviceNo"`
+const ALLOW_CERTIFICATE = `
+  UPDATE device SET revoked_at = NULL
+  WHERE owner_no = :ownerNo AND device_id = :deviceId AND deleted_at IS NULL AND revoked_at IS NOT NULL
+  RETURNING device_no AS "deviceNo"`
 const DELETED = select(device.pick('deviceNo', 'tags'))
 const LOCK = inBoth(
   ({ lock }) => `
@@ -58,6 +63,7 @@ const UNTAG = inBoth(
 const DELETE = inBoth(
   ({ is }) => `
   UPDATE device SET deleted_at = :at, tags = '[]', token_id = NULL, token_hash = NULL, token_created_at = NULL,
+    token_created_by = NULL,
     online = ${is === 'sqlite' ? '0' : 'false, node_no = NULL, session_since = NULL'}, presence_since = NULL,
     last_seen_at = NULL, door = NULL, revoked_at = NULL, claim_hash = NULL
   WHERE device_no = :deviceNo`,
@@ -79,7 +85,14 @@ export const deviceReads: DeviceReads = {
   findDeviceByCertificate: (queries, named) => queries.get(KEY, BY_CERTIFICATE, named),
 }
 
-export const deviceWrites: WriteSteps<'setDeviceToken'> = { setDeviceToken }
+export const deviceWrites: WriteSteps<'setDeviceToken' | 'allowDeviceCertificate'> = {
+  setDeviceToken,
+  async allowDeviceCertificate(queries, { ownerNo, deviceId, at }) {
+    const row = await queries.get(rows(device.pick('deviceNo')), ALLOW_CERTIFICATE, { ownerNo, deviceId })
+    if (row) queries.deviceChanged('device.certificate_allowed', { ownerNo, deviceNo: row.deviceNo, at })
+    return row !== undefined || (await queries.get(DEVICE, FIND, { ownerNo, deviceId })) !== undefined
+  },
+}
 
 export async function setDeviceToken(
   queries: Writes,
@@ -87,8 +100,14 @@ export async function setDeviceToken(
 ): Promise<boolean> {
   const { ownerNo, deviceId, token, at, claimHash = null } = change
   const values = token
-    ? { tokenId: token.tokenId, tokenHash: token.tokenHash, createdAt: token.at, revokedAt: null }
-    : { tokenId: null, tokenHash: null, createdAt: null, revokedAt: at }
+    ? {
+        tokenId: token.tokenId,
+        tokenHash: token.tokenHash,
+        createdAt: token.at,
+        createdBy: token.createdBy,
+        revokedAt: null,
+      }
+    : { tokenId: null, tokenHash: null, createdAt: null, createdBy: null, revokedAt: at }
   const row = await queries.get(rows(device.pick('deviceNo')), SET_TOKEN, {
     ownerNo,
     deviceId,
@@ -117,8 +136,12 @@ export async function deleteDeviceRow(
 type DeviceRow = ReturnType<typeof DEVICE.read>
 
 export function toDevice(row: DeviceRow): StoredDevice {
-  const { deviceId, deviceName, tags, credentialCreatedAt, createdAt, updatedAt } = row
+  const { deviceId, deviceName, tags, createdAt, updatedAt } = row
+  const { credentialCreatedAt, credentialCreatedBy, certificateRevokedAt } = row
   const { online, since, lastSeenAt, transport } = row
   const presence = { online, since, lastSeenAt, transport }
-  return { deviceId, deviceName, tags, credentialCreatedAt, presence, createdAt, updatedAt }
+  return {
+    ...{ deviceId, deviceName, tags, credentialCreatedAt, credentialCreatedBy, certificateRevokedAt },
+    ...{ presence, createdAt, updatedAt },
+  }
 }

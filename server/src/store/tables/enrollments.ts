@@ -15,12 +15,10 @@ const LIST = `
   ORDER BY enrollment_id LIMIT :limit`
 const INSERT = `
   INSERT INTO enrollment (enrollment_id, owner_no, name, secret_hash, max_uses, tags, device_id_prefix, expires_at,
-    created_at)
-  VALUES (:enrollmentId, :ownerNo, :name, :secretHash, :maxUses, :tags, :deviceIdPrefix, :expiresAt, :createdAt)`
-// A second revocation keeps the instant of the first.
-const REVOKE = `
-  UPDATE enrollment SET revoked_at = coalesce(revoked_at, :at)
-  WHERE enrollment_id = :enrollmentId AND owner_no = :ownerNo`
+    created_at, created_by, created_by_session)
+  VALUES (:enrollmentId, :ownerNo, :name, :secretHash, :maxUses, :tags, :deviceIdPrefix, :expiresAt, :createdAt,
+    :createdBy, :createdBySession)`
+const REVOKE = 'UPDATE enrollment SET revoked_at = :at WHERE enrollment_id = :enrollmentId'
 const USE = 'UPDATE enrollment SET used = used + 1 WHERE enrollment_id = :enrollmentId'
 
 const { tokenCreatedAt, revokedAt, lastSeenAt, claimHash } = device.fields
@@ -41,9 +39,45 @@ export const enrollmentReads: ReadSteps<'findEnrollment' | 'listEnrollments'> = 
 export const enrollmentWrites: WriteSteps<'createEnrollment' | 'revokeEnrollment'> = {
   async createEnrollment(queries, enrollment) {
     await queries.run(INSERT, { ...enrollment, tags: JSON.stringify(enrollment.tags) })
+    const { enrollmentId, ownerNo, name, createdAt: at, createdBy } = enrollment
+    const data = { enrollmentId, name, principal: createdBy ?? '' }
+    queries.accessChanged('enrollment.created', { ownerNo, at, data })
     return { ...enrollment, used: 0, revokedAt: null }
   },
-  revokeEnrollment: async (queries, revocation) => (await queries.run(REVOKE, revocation)) > 0,
+  async revokeEnrollment(queries, { ownerNo, enrollmentId, principal, at }) {
+    const found = await queries.get(ENROLLMENT, LOCK, { enrollmentId })
+    if (found?.ownerNo !== ownerNo) return 'unknown'
+    // A second revocation keeps the instant of the first.
+    if (found.revokedAt !== null) return 'revoked-before'
+    await revoke(queries, found, { principal, at })
+    return 'revoked'
+  },
+}
+
+const OF_MAKERS = inBoth(
+  ({ isIn, lock }) => `
+  SELECT ${ENROLLMENT} FROM enrollment
+  WHERE ${isIn('created_by', 'makers', 'text')} AND revoked_at IS NULL AND expires_at > :at
+  ORDER BY enrollment_id ${lock}`,
+)
+
+/** Those that are still open of these makers; gives their ids. */
+export async function revokeEnrollmentsOf(
+  queries: Writes,
+  { makers, principal, at }: { makers: string[]; principal: string; at: number },
+): Promise<string[]> {
+  const found = await queries.all(ENROLLMENT, OF_MAKERS, { makers, at })
+  for (const enrollment of found) await revoke(queries, enrollment, { principal, at })
+  return found.map(({ enrollmentId }) => enrollmentId)
+}
+
+async function revoke(
+  queries: Writes,
+  { enrollmentId, ownerNo, name }: StoredEnrollment,
+  { principal, at }: { principal: string; at: number },
+): Promise<void> {
+  await queries.run(REVOKE, { enrollmentId, at })
+  queries.accessChanged('enrollment.revoked', { ownerNo, at, data: { enrollmentId, name, principal } })
 }
 
 export function findEnrollment(

@@ -161,7 +161,7 @@ function dataOf(row: EventRow): StoredEvent['data'] {
     const counts = type === 'run.finished' ? { counts: pickCounts(row) } : {}
     return { runId, jobName, total, retryOf, ...counts } as StoredEvent['data']
   }
-  return { deviceId, ...row.details } as StoredEvent['data']
+  return (deviceId === null ? row.details : { deviceId, ...row.details }) as StoredEvent['data']
 }
 
 /** The type says to which state it came; progress leaves it as it was. */

@@ -19,5 +19,14 @@ export const ownerReads: ReadSteps<'findOwner' | 'listOwners'> = {
 }
 
 export const ownerWrites: WriteSteps<'createOwner'> = {
-  createOwner: async (queries, owner) => (await queries.get(OWNER, INSERT, owner)) ?? 'name-taken',
+  async createOwner(queries, { creator, ...owner }) {
+    const created = await queries.get(OWNER, INSERT, owner)
+    if (created === undefined) return 'name-taken'
+    const { ownerId, ownerName, createdAt: at } = created
+    if (creator) {
+      const { ownerNo, principal } = creator
+      queries.accessChanged('owner.created', { ownerNo, at, data: { ownerId, ownerName, principal } })
+    }
+    return created
+  },
 }

@@ -1,14 +1,35 @@
-import { inBoth } from '../queries.ts'
+import type { StoredSession } from '../../domain/ports/sessions.ts'
+import { principalOf } from '../../domain/principal.ts'
+import { inBoth, sliced, type Writes } from '../queries.ts'
 import { select } from '../schema/column.ts'
-import { session } from '../schema/tables.ts'
+import { apiKey, owner, session } from '../schema/tables.ts'
 import type { ReadSteps, WriteSteps } from './step.ts'
 
 const SESSION = select(session.fields)
+const LISTED = select({
+  ...session.fields,
+  keyName: apiKey.fields.keyName,
+  keyExpiresAt: apiKey.fields.expiresAt,
+  ownerId: owner.fields.ownerId,
+})
 const INSERT = `
-  INSERT INTO session (session_id, kind, key_id, secret_hash, expires_at)
-  VALUES (:sessionId, :kind, :keyId, :secretHash, :expiresAt)`
+  INSERT INTO session (session_id, kind, key_id, owner_no, secret_hash, parent_id, address, user_agent, created_at,
+    last_used_at, expires_at)
+  VALUES (:sessionId, :kind, :keyId, :ownerNo, :secretHash, :parentId, :address, :userAgent, :createdAt,
+    :lastUsedAt, :expiresAt)`
 const FIND = `SELECT ${SESSION} FROM session WHERE session_id = :sessionId`
-const DELETE = 'DELETE FROM session WHERE session_id = :sessionId'
+const LOCK = inBoth(({ lock }) => `${FIND} ${lock}`)
+const LIST = `
+  SELECT ${LISTED} FROM session JOIN api_key USING (key_id) JOIN owner ON owner.owner_no = session.owner_no
+  WHERE session.owner_no = :ownerNo AND session_id > :after AND kind = 'session' AND session.expires_at > :now
+    AND session.last_used_at > :usedAfter AND revoked_at IS NULL
+    AND (api_key.expires_at IS NULL OR api_key.expires_at > :now)
+  ORDER BY session_id LIMIT :limit`
+const DELETE = `DELETE FROM session WHERE session_id = :sessionId RETURNING ${SESSION}`
+const DELETE_CHILDREN = inBoth(
+  ({ isIn }) => `DELETE FROM session WHERE ${isIn('parent_id', 'parentIds', 'text')} RETURNING ${SESSION}`,
+)
+const USE = 'UPDATE session SET last_used_at = :at WHERE session_id = :sessionId AND last_used_at < :at'
 const PURGE = inBoth(
   ({ lockFree }) => `
   DELETE FROM session WHERE session_id IN (
@@ -17,16 +38,62 @@ const PURGE = inBoth(
 
 const purgedAtOnce = 1000
 
-export const sessionReads: ReadSteps<'findSession'> = {
+export const sessionReads: ReadSteps<'findSession' | 'listSessions'> = {
   findSession: (queries, { sessionId }) => queries.get(SESSION, FIND, { sessionId }),
+  async listSessions(queries, { ownerNo, now, usedAfter, slice: { after = '', limit } }) {
+    const values = { ownerNo, now, usedAfter, after, limit: limit + 1 }
+    return sliced(await queries.all(LISTED, LIST, values), limit, ({ sessionId }) => sessionId)
+  },
 }
 
-export const sessionWrites: WriteSteps<'createSession' | 'deleteSession' | 'purgeSessions'> = {
-  async createSession(queries, session) {
-    await queries.run(INSERT, session)
+type SessionWrites = WriteSteps<
+  'createSession' | 'redeemTicket' | 'deleteSession' | 'recordSessionUse' | 'purgeSessions'
+>
+
+export const sessionWrites: SessionWrites = {
+  createSession,
+  async redeemTicket(queries, { ticketId, session }) {
+    const ticket = await queries.get(SESSION, DELETE, { sessionId: ticketId })
+    if (ticket === undefined) return undefined
+    const { parentId } = ticket
+    if (parentId === null) {
+      await createSession(queries, session)
+      return session
+    }
+    // Locked: whoever ends the parent at the same time sees the new session, or this does not see the parent.
+    const parent = await queries.get(SESSION, LOCK, { sessionId: parentId })
+    if (parent === undefined || parent.expiresAt <= session.createdAt) return undefined
+    const child = { ...session, parentId, expiresAt: Math.min(session.expiresAt, parent.expiresAt) }
+    await createSession(queries, child)
+    return child
   },
-  deleteSession: async (queries, { sessionId }) => (await queries.run(DELETE, { sessionId })) > 0,
+  async deleteSession(queries, { sessionId, principal, at }) {
+    let deleted = await queries.all(SESSION, DELETE, { sessionId })
+    if (deleted.length === 0) return false
+    while (deleted.length > 0) {
+      for (const { kind, sessionId, keyId, ownerNo } of deleted) {
+        if (kind === 'ticket') continue
+        queries.accessChanged('session.signed_out', { ownerNo, at, data: { sessionId, keyId, principal } })
+      }
+      const parentIds = deleted.map((each) => each.sessionId)
+      deleted = await queries.all(SESSION, DELETE_CHILDREN, { parentIds })
+    }
+    return true
+  },
+  async recordSessionUse(queries, uses) {
+    // In one order: two nodes must not wait for each other.
+    for (const use of uses.toSorted((one, other) => (one.sessionId < other.sessionId ? -1 : 1)))
+      await queries.run(USE, use)
+  },
   async purgeSessions(queries, { expiredBy }) {
     return (await queries.run(PURGE, { expiredBy, limit: purgedAtOnce })) === purgedAtOnce
   },
+}
+
+async function createSession(queries: Writes, session: StoredSession): Promise<void> {
+  await queries.run(INSERT, session)
+  const { kind, sessionId, keyId, ownerNo, createdAt: at } = session
+  if (kind === 'ticket') return
+  const data = { sessionId, keyId, principal: principalOf({ keyId }) }
+  queries.accessChanged('session.signed_in', { ownerNo, at, data })
 }

@@ -1,5 +1,6 @@
-import type { StoredWebhook, WebhookContent, WebhookKey } from '../../domain/ports/webhooks.ts'
-import { inBoth, type Queries, sliced } from '../queries.ts'
+import type { WebhookChange as ChangeName, WebhookEventType } from '@jobcast/contract'
+import type { StoredWebhook, WebhookChange, WebhookContent, WebhookKey } from '../../domain/ports/webhooks.ts'
+import { inBoth, type Queries, sliced, type Writes } from '../queries.ts'
 import { number, rows, select } from '../schema/column.ts'
 import { webhook } from '../schema/tables.ts'
 import type { ReadSteps, WriteSteps } from './step.ts'
@@ -18,9 +19,9 @@ const LOCK_OWNER = inBoth(({ is, lock }) =>
 const COUNT = 'SELECT count(*) AS count FROM webhook WHERE owner_no = :ownerNo'
 const INSERT = `
   INSERT INTO webhook (owner_no, webhook_name, url, event_types, job_name, device_id, secret, cursor_id, created_at,
-    updated_at)
+    updated_at, created_by, created_by_session)
   VALUES (:ownerNo, :webhookName, :url, :eventTypes, :jobName, :deviceId, :secret,
-    coalesce((SELECT max(event_id) FROM event WHERE owner_no = :ownerNo), 0), :at, :at)`
+    coalesce((SELECT max(event_id) FROM event WHERE owner_no = :ownerNo), 0), :at, :at, :createdBy, :createdBySession)`
 const UPDATE = `
   UPDATE webhook SET url = :url, event_types = :eventTypes, job_name = :jobName, device_id = :deviceId, updated_at = :at
   WHERE webhook_no = :webhookNo`
@@ -72,39 +73,59 @@ type WebhookWrites = WriteSteps<
 
 export const webhookWrites: WebhookWrites = {
   async putWebhook(queries, put) {
-    const { ownerNo, webhookName, secret, oldSecretUntil, at } = put
+    const { ownerNo, webhookName, secret, oldSecretUntil, at, maker } = put
+    const principal = maker.createdBy ?? ''
     const values = { ownerNo, at, ...valuesOf(put.content) }
     await queries.run(LOCK_OWNER, { ownerNo })
-    const changed = await change(queries, put, async ({ webhookNo, secret: before }) => {
+    const before = await queries.get(WEBHOOK, LOCK, { ownerNo, webhookName })
+    if (before) {
+      const { webhookNo } = before
       await queries.run(UPDATE, { ...values, webhookNo })
-      if (secret === undefined || secret === before) return
-      await queries.run(SET_SECRET, { webhookNo, secret, oldSecretUntil, at })
-    })
-    if (changed) return { created: false, value: changed }
+      const isNewSecret = secret !== undefined && secret !== before.secret
+      if (isNewSecret) await queries.run(SET_SECRET, { webhookNo, secret, oldSecretUntil, at })
+      const isOther = !isSame(before, put.content)
+      const by = { principal, at }
+      if (isOther) recordEvent(queries, before, 'webhook.updated', { ...by, change: 'content' })
+      if (isNewSecret) recordEvent(queries, before, 'webhook.updated', { ...by, change: 'secret' })
+      const value = await queries.one(WEBHOOK, FIND, { ownerNo, webhookName })
+      return { created: false, changed: isOther || isNewSecret, value }
+    }
     const { count } = await queries.one(rows({ count: number() }), COUNT, { ownerNo })
     if (count >= put.maxWebhooks) return 'too-many'
-    await queries.run(INSERT, { ...values, webhookName, secret: secret ?? put.newSecret })
-    return { created: true, value: await queries.one(WEBHOOK, FIND, { ownerNo, webhookName }) }
+    await queries.run(INSERT, { ...values, ...maker, webhookName, secret: secret ?? put.newSecret })
+    recordEvent(queries, put, 'webhook.created', { principal, at })
+    return {
+      created: true,
+      changed: true,
+      value: await queries.one(WEBHOOK, FIND, { ownerNo, webhookName }),
+    }
   },
-  async deleteWebhook(queries, { ownerNo, webhookName }) {
+  async deleteWebhook(queries, { ownerNo, webhookName, principal, at }) {
     const webhook = await queries.get(WEBHOOK, LOCK, { ownerNo, webhookName })
-    if (webhook) await queries.run(DELETE, { webhookNo: webhook.webhookNo })
+    if (webhook === undefined) return undefined
+    await queries.run(DELETE, { webhookNo: webhook.webhookNo })
+    recordEvent(queries, webhook, 'webhook.deleted', { principal, at })
     return webhook
   },
-  pauseWebhook: (queries, { at, ...key }) =>
-    change(queries, key, ({ webhookNo }) => queries.run(PAUSE, { webhookNo, because: 'owner', at })),
-  resumeWebhook: (queries, { at, ...key }) =>
-    change(queries, key, ({ webhookNo }) =>
-      Promise.all([queries.run(RESUME, { webhookNo, at }), queries.run(TRY_NOW, { webhookNo, at })]),
+  pauseWebhook: (queries, by) =>
+    change(queries, by, 'paused', ({ webhookNo }) =>
+      queries.run(PAUSE, { webhookNo, because: 'owner', at: by.at }),
     ),
-  setWebhookSecret: (queries, { secret, oldSecretUntil, at, ...key }) =>
-    change(queries, key, ({ webhookNo }) =>
-      queries.run(SET_SECRET, { webhookNo, secret, oldSecretUntil, at }),
-    ),
-  replayWebhook: (queries, { after, at, ...key }) =>
-    change(queries, key, ({ webhookNo }) =>
+  resumeWebhook: (queries, by) =>
+    change(queries, by, 'resumed', ({ webhookNo }) =>
       Promise.all([
-        queries.run(NEXT_ROUND, { webhookNo, after, at }),
+        queries.run(RESUME, { webhookNo, at: by.at }),
+        queries.run(TRY_NOW, { webhookNo, at: by.at }),
+      ]),
+    ),
+  setWebhookSecret: (queries, { secret, oldSecretUntil, ...by }) =>
+    change(queries, by, 'secret', ({ webhookNo }) =>
+      queries.run(SET_SECRET, { webhookNo, secret, oldSecretUntil, at: by.at }),
+    ),
+  replayWebhook: (queries, { after, ...by }) =>
+    change(queries, by, 'replayed', ({ webhookNo }) =>
+      Promise.all([
+        queries.run(NEXT_ROUND, { webhookNo, after, at: by.at }),
         queries.run(DROP_PENDING, { webhookNo }),
       ]),
     ),
@@ -119,14 +140,32 @@ export function findWebhook(
 
 /** Gives it as it is after the change; undefined: there is none. */
 async function change(
-  queries: Queries,
-  { ownerNo, webhookName }: WebhookKey,
+  queries: Writes,
+  { ownerNo, webhookName, principal, at }: WebhookChange,
+  what: ChangeName,
   write: (webhook: StoredWebhook) => Promise<unknown>,
 ): Promise<StoredWebhook | undefined> {
   const webhook = await queries.get(WEBHOOK, LOCK, { ownerNo, webhookName })
   if (webhook === undefined) return undefined
   await write(webhook)
+  // Pausing what is paused, or resuming what is not, changes nothing.
+  const isSuch = what === (webhook.pausedBecause === null ? 'resumed' : 'paused')
+  if (!isSuch) recordEvent(queries, webhook, 'webhook.updated', { principal, at, change: what })
   return findWebhook(queries, webhook)
+}
+
+export function recordEvent(
+  queries: Writes,
+  { ownerNo, webhookName }: WebhookKey,
+  type: WebhookEventType,
+  { principal, at, change }: { principal: string; at: number; change?: ChangeName },
+): void {
+  const data = { webhookName, ...(change && { change }), principal }
+  queries.accessChanged(type, { ownerNo, at, data })
+}
+
+function isSame(one: WebhookContent, other: WebhookContent): boolean {
+  return JSON.stringify(valuesOf(one)) === JSON.stringify(valuesOf(other))
 }
 
 function valuesOf({ url, eventTypes, jobName, deviceId }: WebhookContent) {

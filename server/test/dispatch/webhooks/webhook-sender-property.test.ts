@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { randomInputs } from '@jobcast/testkit/test-seed'
 import * as fc from 'fast-check'
 import type { Answer } from '../../../src/dispatch/webhooks/event-poster.ts'
+import { by } from '../../store/store-under-test.ts'
 import {
   accepts,
   assertAllAccepted,
@@ -77,12 +78,12 @@ async function killInAnswer(s: SenderUnderTest): Promise<void> {
 }
 
 async function pause(s: SenderUnderTest): Promise<void> {
-  await s.store.pauseWebhook({ ...(await s.webhook()), at: s.time.now() })
+  await s.store.pauseWebhook({ ...by, ...(await s.webhook()), at: s.time.now() })
   await s.changed()
 }
 
 async function resume(s: SenderUnderTest): Promise<void> {
-  await s.store.resumeWebhook({ ...(await s.webhook()), at: s.time.now() })
+  await s.store.resumeWebhook({ ...by, ...(await s.webhook()), at: s.time.now() })
   await s.changed()
 }
 

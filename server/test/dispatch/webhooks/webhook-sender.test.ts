@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { StorageUnavailable } from '../../../src/domain/ports/storage-errors.ts'
+import { by } from '../../store/store-under-test.ts'
 import {
   accepts,
   assertAllAccepted,
@@ -164,7 +165,7 @@ test('when nothing was accepted for a day it is paused as failing; resumed it se
   await s.time.forward(day)
   assert.equal(s.requests.length, tried)
   s.answer = () => accepts
-  await s.store.resumeWebhook({ ...(await s.webhook()), at: s.time.now() })
+  await s.store.resumeWebhook({ ...by, ...(await s.webhook()), at: s.time.now() })
   await s.changed()
   await s.time.forward(second)
   assertAllAccepted(s.requests, 4)
@@ -180,7 +181,7 @@ test('410 pauses it at once; the event is pending, and sent when it is resumed',
   assert.equal((await s.webhook()).pausedBecause, 'gone')
   assert.deepEqual(await s.deliveries(), ['1 PENDING 1'])
   s.answer = () => accepts
-  await s.store.resumeWebhook({ ...(await s.webhook()), at: s.time.now() })
+  await s.store.resumeWebhook({ ...by, ...(await s.webhook()), at: s.time.now() })
   await s.changed()
   await s.time.forward(second)
   assert.deepEqual(s.sent, [1, 1, 2])
@@ -204,12 +205,12 @@ test('paused by its owner it sends nothing, and then all that happened meanwhile
   const s = await SenderUnderTest.open(t)
   await s.change('a')
   await s.time.forward(second)
-  await s.store.pauseWebhook({ ...(await s.webhook()), at: s.time.now() })
+  await s.store.pauseWebhook({ ...by, ...(await s.webhook()), at: s.time.now() })
   await s.changed()
   await s.change('b', 'c')
   await s.time.forward(day)
   assert.deepEqual(s.sent, [1])
-  await s.store.resumeWebhook({ ...(await s.webhook()), at: s.time.now() })
+  await s.store.resumeWebhook({ ...by, ...(await s.webhook()), at: s.time.now() })
   await s.changed()
   await s.time.forward(second)
   assert.deepEqual(s.sent, [1, 2, 3])
@@ -288,7 +289,7 @@ test('one event is sent again when it is replayed; many since an event', async (
   await s.changed()
   await s.time.forward(second)
   assert.deepEqual(s.sent, [1, 2, 3, 2])
-  await s.store.replayWebhook({ ...(await s.webhook()), after: 1, at: s.time.now() })
+  await s.store.replayWebhook({ ...by, ...(await s.webhook()), after: 1, at: s.time.now() })
   await s.changed()
   await s.time.forward(second)
   assert.deepEqual(s.sent, [1, 2, 3, 2, 2, 3])
@@ -300,12 +301,12 @@ test('one event is sent again when it is replayed; many since an event', async (
 
 test('events that were forgotten while it was paused are told of in the log, and it goes on behind them', async (t) => {
   const s = await SenderUnderTest.open(t)
-  await s.store.pauseWebhook({ ...(await s.webhook()), at: s.time.now() })
+  await s.store.pauseWebhook({ ...by, ...(await s.webhook()), at: s.time.now() })
   await s.changed()
   await s.change('a', 'b', 'c')
   await s.time.forward(10 * day)
   await s.store.purgeEvents({ olderThan: s.time.now() })
-  await s.store.resumeWebhook({ ...(await s.webhook()), at: s.time.now() })
+  await s.store.resumeWebhook({ ...by, ...(await s.webhook()), at: s.time.now() })
   await s.changed()
   await s.time.forward(second)
   assert.deepEqual(s.sent, [3])

@@ -1,0 +1,9 @@
+import type { FastifyRequest } from 'fastify'
+import { mayHoldSecret } from '../domain/secret-text.ts'
+
+const maxUserAgent = 200
+
+/** As it is logged and stored: cut short, and not at all if it may hold a secret. */
+export function userAgentOf({ headers: { 'user-agent': text } }: FastifyRequest): string | undefined {
+  return text === undefined || mayHoldSecret(text) ? undefined : text.slice(0, maxUserAgent)
+}
