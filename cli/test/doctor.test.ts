@@ -143,6 +143,7 @@ test('finds a data folder that is missing, damaged or readable by others', async
   const stopped = await openServer(t, { dataFolder: join(folder, 'data') })
   await stopped.server.stop()
   chmodSync(stopped.folder, 0o755)
+  chmodSync(join(stopped.folder, 'jobcast.db'), 0o644)
   const open = await examine(['--data', stopped.folder])
   assert.equal(open.code, 0, open.text)
   assert.equal(open.of('readers')?.mark, 'warning')

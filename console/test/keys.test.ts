@@ -97,4 +97,5 @@ test('a key that may only read is offered no change', async (t) => {
     assert.equal(await main.locator('a[href*="/trigger"], a[href*="new"]').count(), 0, path)
     assert.equal(await main.locator('form fieldset:not(:disabled) textarea').count(), 0, path)
   }
+  await page.getByText('(path hidden: needs MANAGE)').waitFor()
 })

@@ -121,12 +121,21 @@ function Actions({ webhook, onSecret }: { webhook: Webhook; onSecret: (secret: s
 }
 
 function About({ webhook }: { webhook: Webhook }) {
+  const { can } = useScopes()
   const { url, lastDeliveredAt, failingSince, createdAt, createdBy, createdBySession } = webhook
   return (
     <section class="panel webhook-about" aria-label="About">
       <Facts
         facts={[
-          { name: 'URL', value: <code>{url}</code> },
+          {
+            name: 'URL',
+            value: (
+              <>
+                <code>{url}</code>
+                {!can('MANAGE') && <span class="quiet"> (path hidden: needs MANAGE)</span>}
+              </>
+            ),
+          },
           { name: 'Events', value: eventsInWords(webhook) },
           {
             name: 'Last delivered',

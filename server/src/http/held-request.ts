@@ -37,12 +37,13 @@ export function holdRequest(
     // What is already on its way cannot be answered with an error any more.
     if (reply.raw.headersSent) reply.raw.destroy()
   }
-  if (waitSeconds !== 0) schedule()
-  // The response, not its socket: a kept-alive connection carries many responses.
+  // The response, not its socket: a kept-alive connection carries many responses. The client may have left already.
+  if (reply.raw.destroyed) gone.abort()
   reply.raw.once('close', () => {
     clearTimeout(timer)
     gone.abort()
   })
+  if (waitSeconds !== 0) schedule()
   return {
     waitMs: (waitSeconds ?? 0) * 1000,
     callerGone: gone.signal,

@@ -1,9 +1,14 @@
 // What is revoked ends: waits, streams and followed output of a key or a session, also while nothing happens.
 
 import assert from 'node:assert/strict'
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
 import { test } from 'node:test'
 import { buildClock, openSharedServer } from '@jobcast/testkit/shared-server'
 import { within } from '@jobcast/testkit/within'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { IdentifyDeps } from '../../src/http/authenticate.ts'
+import { holdRequest } from '../../src/http/held-request.ts'
 import { errorText } from './assert-reply.ts'
 
 const clock = buildClock()
@@ -109,3 +114,12 @@ for (const [whose, open] of [
     }
   })
 }
+
+test('a request whose client left before it could be held is not held', async () => {
+  const response = new ServerResponse(new IncomingMessage(new Socket()))
+  response.destroy()
+  const [request, reply] = [{}, { raw: response }] as unknown as [FastifyRequest, FastifyReply]
+  // Nobody is asked for the caller's rights: there is no caller.
+  const { callerGone } = holdRequest({} as IdentifyDeps, request, reply)
+  assert.ok(callerGone.aborted)
+})
