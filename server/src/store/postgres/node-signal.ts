@@ -1,6 +1,7 @@
 // What the nodes on one database tell each other, over one connection each. Hints: one that gets lost costs time and
 // nothing else. The same connection holds what a node has to itself, so that it is free when the node is gone.
 
+import { EventEmitter } from 'node:events'
 import pg from 'pg'
 import type { Hint } from '../../domain/nodes.ts'
 import { connectionOptions, nodeName } from './connect.ts'
@@ -25,12 +26,12 @@ const settings = {
   tcp_keepalives_count: '3',
 }
 
-export class NodeSignal {
+/** `events`: there are new ones; `webhooks-lost`: this node holds none any more. */
+type Signals = { hint: [Hint]; events: []; 'webhooks-lost': [] }
+
+export class NodeSignal extends EventEmitter<Signals> {
   readonly #url: string
   readonly #nodeNo: number
-  readonly #hintListeners: ((hint: Hint) => void)[] = []
-  readonly #eventListeners: (() => void)[] = []
-  readonly #lostListeners: (() => void)[] = []
   readonly #batch = new HintBatch()
   #client: pg.Client | undefined
   #reconnecting: NodeJS.Timeout | undefined
@@ -46,20 +47,10 @@ export class NodeSignal {
   #holdsNode = false
 
   constructor(url: string, nodeNo: number) {
+    super()
+    this.setMaxListeners(0)
     this.#url = url
     this.#nodeNo = nodeNo
-  }
-
-  onHint(listener: (hint: Hint) => void): void {
-    this.#hintListeners.push(listener)
-  }
-
-  onEvents(listener: () => void): void {
-    this.#eventListeners.push(listener)
-  }
-
-  onWebhooksLost(listener: () => void): void {
-    this.#lostListeners.push(listener)
   }
 
   /** Resolves once it hears the others; false: it has failed to, and tries again by itself. */
@@ -103,7 +94,7 @@ export class NodeSignal {
 
   /** There are new events, made here. */
   tellEvents(): void {
-    this.#tellEventListeners()
+    this.emit('events')
     if (this.isAlone) return
     this.#batch.addEvents()
     void this.#send()
@@ -172,8 +163,8 @@ export class NodeSignal {
 
   #hear(text: string): void {
     const { hints, events } = readHints(text)
-    if (events) this.#tellEventListeners()
-    for (const hint of hints) this.#tellHintListeners(hint)
+    if (events) this.emit('events')
+    for (const hint of hints) this.emit('hint', hint)
   }
 
   #reconnect(lost: pg.Client): void {
@@ -181,22 +172,14 @@ export class NodeSignal {
     this.#client = undefined
     this.#holdsNode = false
     this.#webhooks.clear()
-    for (const listener of this.#lostListeners) listener()
+    this.emit('webhooks-lost')
     lost.end().catch(() => undefined)
     this.#reconnecting = setTimeout(async () => {
       if (!(await this.open())) return
       // Something may have been told while nobody listened.
-      this.#tellEventListeners()
-      this.#tellHintListeners({ kind: 'look-at-all' })
+      this.emit('events')
+      this.emit('hint', { kind: 'look-at-all' })
     }, reconnectAfterMs)
     this.#reconnecting.unref()
-  }
-
-  #tellHintListeners(hint: Hint): void {
-    for (const listener of this.#hintListeners) listener(hint)
-  }
-
-  #tellEventListeners(): void {
-    for (const listener of this.#eventListeners) listener()
   }
 }

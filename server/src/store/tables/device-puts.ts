@@ -4,7 +4,7 @@ import { deviceText } from '../../domain/device-link.ts'
 import type { DevicePut, StoredDevice } from '../../domain/ports/devices.ts'
 import type { Put } from '../../domain/ports/slices.ts'
 import { putDevice } from '../../domain/put-device.ts'
-import { inBoth, type Writes } from '../queries.ts'
+import { deviceKeySet, inBoth, keysOf, type Writes } from '../queries.ts'
 import { rows, select, text } from '../schema/column.ts'
 import { device, deviceTag } from '../schema/tables.ts'
 import { deviceFields, toDevice } from './devices.ts'
@@ -13,7 +13,7 @@ const key = device.pick('ownerNo', 'deviceId')
 const LOCKED = select({ ...deviceFields, ...device.pick('ownerNo', 'deviceNo', 'deletedAt') })
 const LOCK = inBoth(
   ({ is, join, records, lock }) => `
-  SELECT ${LOCKED} FROM ${records('keys', key)}
+  SELECT ${LOCKED} FROM ${is === 'sqlite' ? records('keys', key) : deviceKeySet}
     ${join} device ON device.owner_no = record."ownerNo" AND device.device_id = record."deviceId"
   ${is === 'postgres' ? `ORDER BY device.owner_no, device.device_id ${lock} OF device` : ''}`,
 )
@@ -96,7 +96,7 @@ async function readEntries(queries: Writes, puts: DevicePut[]): Promise<Map<stri
     entries.set(deviceText(entry), entry)
   }
   const keys = [...entries.values()].map(({ ownerNo, deviceId }) => ({ ownerNo, deviceId }))
-  for (const row of await queries.all(LOCKED, LOCK, { keys })) {
+  for (const row of await queries.all(LOCKED, LOCK, { keys, ...keysOf(keys) })) {
     const before = toDevice(row)
     const now = row.deletedAt === null ? before : undefined
     const { ownerNo, deviceId, deviceNo } = row
