@@ -66,7 +66,7 @@ export async function revokeApiKey(deps: KeyDeps, caller: Caller, keyId: string)
   if (!(await deps.store.revokeApiKey({ ownerNo: reach, keyId, at: deps.now() }))) throw new ApiError('J-805')
 }
 
-export async function isKnownKey({ store }: KeyDeps, apiKey: string): Promise<boolean> {
+export async function isStoredKey({ store }: KeyDeps, apiKey: string): Promise<boolean> {
   const keyId = secretId('jc', apiKey)
   const key = keyId === undefined ? undefined : await store.findApiKey({ keyId })
   return secretMatches(apiKey, key?.secretHash)

@@ -46,7 +46,7 @@ export type ServiceEvent =
     } & WebhookName)
   | ({ kind: 'webhook-paused'; because: string } & WebhookName)
   /** Purged before they were sent. */
-  | ({ kind: 'webhook-events-forgotten'; upTo: number } & WebhookName)
+  | ({ kind: 'webhook-events-purged'; upTo: number } & WebhookName)
   | { kind: 'webhooks-failed'; error: unknown }
   | { kind: 'device-connected'; transport: string; deviceId: string }
   | { kind: 'device-disconnected'; transport: string; deviceId: string; reason: string }

@@ -94,16 +94,10 @@ export const UPDATE_EXECUTION = inBoth(({ is, records }) => {
 })
 
 export function toWritten(live: LiveExecution) {
-  const { life } = live
   return {
+    ...live.life,
     jobExecutionId: live.jobExecutionId,
-    execState: life.execState,
-    attempt: life.attempt,
     versionNumber: live.versionNumber,
-    startedAt: life.startedAt,
-    finishedAt: life.finishedAt,
-    notBefore: life.notBefore,
-    dueAt: life.dueAt,
     updatedAt: live.updatedAt,
     notifiedAt: live.notifiedAt,
     deliveredAt: live.deliveredAt,

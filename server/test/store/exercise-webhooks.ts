@@ -78,16 +78,19 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
     assert.equal(await store.getWebhook({ ownerNo: another, webhookName: 'all' }), undefined)
   })
 
-  await t.test('put again it has the new content, its place and its secret', async () => {
-    const { ownerNo } = await seedEvents(store, 1)
-    const before = await createWebhook(store, ownerNo, 'w', { secret: 'whsec_mine' })
-    assert.equal(before.secret, 'whsec_mine')
-    await store.putDevices([devicePut(ownerNo, 'more')])
-    const content = { ...webhookPut(ownerNo, 'w').content, url: 'https://b.example', jobName: 'j' }
-    const put = await store.putWebhook(webhookPut(ownerNo, 'w', { content, at: startedAt + 1 }))
-    const expected = { ...before, ...content, updatedAt: startedAt + 1 }
-    assert.deepEqual(put, { created: false, value: expected })
-  })
+  await t.test(
+    'a webhook that is put again has the new content and keeps its cursor and secret',
+    async () => {
+      const { ownerNo } = await seedEvents(store, 1)
+      const before = await createWebhook(store, ownerNo, 'w', { secret: 'whsec_mine' })
+      assert.equal(before.secret, 'whsec_mine')
+      await store.putDevices([devicePut(ownerNo, 'more')])
+      const content = { ...webhookPut(ownerNo, 'w').content, url: 'https://b.example', jobName: 'j' }
+      const put = await store.putWebhook(webhookPut(ownerNo, 'w', { content, at: startedAt + 1 }))
+      const expected = { ...before, ...content, updatedAt: startedAt + 1 }
+      assert.deepEqual(put, { created: false, value: expected })
+    },
+  )
 
   await t.test(
     'a secret that is replaced is kept beside the new one; the same one replaces none',
@@ -151,7 +154,7 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
     }
   })
 
-  await t.test('results, the place and the state of the receiver are written together', async () => {
+  await t.test('results, the cursor and the state of the receiver are written together', async () => {
     const { ownerNo, eventIds } = await seedEvents(store, 3)
     const [one = 0, two = 0, three = 0] = eventIds
     const webhook = await createWebhook(store, ownerNo)
@@ -215,7 +218,7 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
     },
   )
 
-  await t.test('the place never goes back by a result, and one that is gone is passed over', async () => {
+  await t.test('the cursor never goes back by a result, and a deleted webhook is skipped', async () => {
     const { ownerNo, eventIds } = await seedEvents(store, 1)
     const [event = 0] = eventIds
     const webhook = await createWebhook(store, ownerNo)
@@ -229,22 +232,25 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
     assert.equal((await read(webhook)).cursor, event + 3)
   })
 
-  await t.test('a pause by a result holds unless it is paused already; resuming forgets why', async () => {
-    const { ownerNo } = await seedOwner(store, { devices: [] })
-    const webhook = await createWebhook(store, ownerNo)
-    const pause = { because: 'gone', at: startedAt + 4 } as const
-    await record(webhook, [resultOf(1, 'PENDING', { nextAt: startedAt + day })], { pause, failingSince: 1 })
-    const paused = await read(webhook)
-    assert.deepEqual([paused.pausedBecause, paused.pausedAt], ['gone', startedAt + 4])
-    await record(webhook, [], { pause: { because: 'failing', at: startedAt + 5 } })
-    assert.equal((await read(webhook)).pausedBecause, 'gone')
-    const resumed = await store.resumeWebhook({ ...webhook, at: startedAt + 6 })
-    assert.deepEqual([resumed?.pausedBecause, resumed?.pausedAt, resumed?.failingSince], [null, null, null])
-    assert.deepEqual(
-      (await pendingOf(store, webhook)).map(({ nextAt }) => nextAt),
-      [startedAt + 6],
-    )
-  })
+  await t.test(
+    'a pause by a result holds unless it is paused already; resuming clears the reason',
+    async () => {
+      const { ownerNo } = await seedOwner(store, { devices: [] })
+      const webhook = await createWebhook(store, ownerNo)
+      const pause = { because: 'gone', at: startedAt + 4 } as const
+      await record(webhook, [resultOf(1, 'PENDING', { nextAt: startedAt + day })], { pause, failingSince: 1 })
+      const paused = await read(webhook)
+      assert.deepEqual([paused.pausedBecause, paused.pausedAt], ['gone', startedAt + 4])
+      await record(webhook, [], { pause: { because: 'failing', at: startedAt + 5 } })
+      assert.equal((await read(webhook)).pausedBecause, 'gone')
+      const resumed = await store.resumeWebhook({ ...webhook, at: startedAt + 6 })
+      assert.deepEqual([resumed?.pausedBecause, resumed?.pausedAt, resumed?.failingSince], [null, null, null])
+      assert.deepEqual(
+        (await pendingOf(store, webhook)).map(({ nextAt }) => nextAt),
+        [startedAt + 6],
+      )
+    },
+  )
 
   await t.test(
     'the log is listed newest event first, whole or by state, and keeps 20 attempts of each',
@@ -303,7 +309,7 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
     assert.equal(await store.replayWebhook({ ...none, after: 0, at: startedAt }), undefined)
   })
 
-  await t.test('what comes in of an earlier round moves no place and leaves nothing pending', async () => {
+  await t.test('results of an earlier round move no cursor and leave nothing pending', async () => {
     const { ownerNo, eventIds } = await seedEvents(store, 3)
     const [one = 0, two = 0, three = 0] = eventIds
     const webhook = await createWebhook(store, ownerNo)
@@ -366,17 +372,17 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
     assert.deepEqual(await deliveriesOf(store, next), [])
   })
 
-  await t.test('deliveries are forgotten with their events, and those of a deleted webhook all', async () => {
+  await t.test('deliveries are purged with their events, and those of a deleted webhook all', async () => {
     const { ownerNo, eventIds } = await seedEvents(store, 4)
     const webhook = await createWebhook(store, ownerNo)
     const deleted = await createWebhook(store, ownerNo, 'deleted')
     const results = eventIds.map((eventId) => resultOf(eventId, 'DELIVERED'))
     for (const each of [webhook, deleted]) await record(each, results)
     await store.deleteWebhook(deleted)
-    const forgetAll = async () => {
-      for (let bites = 0; await store.purgeDeliveries(); bites++) assert.ok(bites < 1000)
+    const purgeAll = async () => {
+      for (let batches = 0; await store.purgeDeliveries(); batches++) assert.ok(batches < 1000)
     }
-    await forgetAll()
+    await purgeAll()
     assert.equal((await deliveriesOf(store, webhook)).length, 4)
     assert.deepEqual(
       (
@@ -389,16 +395,16 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
     )
     assert.deepEqual(await store.listTried({ webhookNo: deleted.webhookNo, round: 1, from: 0, to: 1e9 }), [])
     await store.purgeEvents({ olderThan: startedAt + day })
-    const { forgotten } = await store.getEventBounds({ ownerNo })
-    assert.ok(forgotten >= (eventIds[2] ?? 0))
-    await forgetAll()
+    const { purgedUpTo } = await store.getEventBounds({ ownerNo })
+    assert.ok(purgedUpTo >= (eventIds[2] ?? 0))
+    await purgeAll()
     assert.deepEqual(
       idsOf(await deliveriesOf(store, webhook)),
-      eventIds.filter((eventId) => eventId > forgotten),
+      eventIds.filter((eventId) => eventId > purgedUpTo),
     )
   })
 
-  await t.test('opened again it is where it was', async () => {
+  await t.test('its cursor is kept when the store is opened again', async () => {
     const { ownerNo, eventIds } = await seedEvents(store, 2)
     const [one = 0, two = 0] = eventIds
     const webhook = await createWebhook(store, ownerNo)

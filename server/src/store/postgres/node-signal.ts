@@ -3,14 +3,14 @@
 
 import { EventEmitter } from 'node:events'
 import pg from 'pg'
-import type { Hint } from '../../domain/nodes.ts'
+import type { Hint } from '../../domain/ports/nodes.ts'
 import { connectionOptions, nodeName } from './connect.ts'
 import { HintBatch, readHints } from './hint-batch.ts'
 import { locks } from './locks.ts'
 
 const channel = 'jobcast'
 const LISTEN = `LISTEN ${channel}`
-const TELL = `SELECT pg_notify('${channel}', text) FROM unnest($1::text[]) AS text`
+const NOTIFY = `SELECT pg_notify('${channel}', text) FROM unnest($1::text[]) AS text`
 const HOLD_NODE = `SELECT pg_try_advisory_lock(${locks.node}, $1) AS held`
 const TAKE = `SELECT pg_try_advisory_lock(${locks.webhook}, $1) AS taken`
 const GIVE_BACK = `SELECT pg_advisory_unlock(${locks.webhook}, $1)`
@@ -74,7 +74,7 @@ export class NodeSignal extends EventEmitter<Signals> {
       await client.query(LISTEN)
       await this.#holdNode(client)
       this.#heardAt = performance.now()
-      void this.#send()
+      void this.#flush()
       return true
     } catch {
       this.#reconnect(client)
@@ -86,18 +86,18 @@ export class NodeSignal extends EventEmitter<Signals> {
    * Sent on its own and not within a commit: commits that notify wait for each other, all over the server, until they
    * are on disk. While one is under way, others gather for the next.
    */
-  tell(hint: Hint): void {
+  send(hint: Hint): void {
     if (this.isAlone) return
     this.#batch.add(hint)
-    void this.#send()
+    void this.#flush()
   }
 
   /** There are new events, made here. */
-  tellEvents(): void {
+  sendEvents(): void {
     this.emit('events')
     if (this.isAlone) return
     this.#batch.addEvents()
-    void this.#send()
+    void this.#flush()
   }
 
   /** Says something that this node hears as well: so it knows that it would hear the others. */
@@ -109,7 +109,7 @@ export class NodeSignal extends EventEmitter<Signals> {
       return
     }
     this.#batch.addNothing()
-    void this.#send()
+    void this.#flush()
     if (!this.#holdsNode) this.#holdNode(client).catch(() => undefined)
   }
 
@@ -140,19 +140,19 @@ export class NodeSignal extends EventEmitter<Signals> {
     this.#holdsNode = rows[0].held
   }
 
-  async #send(): Promise<void> {
+  async #flush(): Promise<void> {
     if (this.#isSending) return
     this.#isSending = true
     try {
       while (this.#client && !this.#isClosed && !this.#batch.isEmpty) {
         const client = this.#client
         try {
-          await client.query(TELL, [this.#batch.take()])
+          await client.query(NOTIFY, [this.#batch.take()])
         } catch {
           // What could not be sent is not known any more one by one. Over this connection nothing more is tried: it may
           // refuse at once, again and again, before the system says that it is closed.
           this.#batch.addEvents()
-          this.#batch.add({ kind: 'look-at-all' })
+          this.#batch.add({ kind: 'check-all' })
           this.#reconnect(client)
         }
       }
@@ -178,7 +178,7 @@ export class NodeSignal extends EventEmitter<Signals> {
       if (!(await this.open())) return
       // Something may have been told while nobody listened.
       this.emit('events')
-      this.emit('hint', { kind: 'look-at-all' })
+      this.emit('hint', { kind: 'check-all' })
     }, reconnectAfterMs)
     this.#reconnecting.unref()
   }

@@ -1,8 +1,8 @@
 // Who else is on this database. Each node has a row that it renews once a second and a lock that it holds; one that has
 // done neither for a while is taken out, and whoever was connected to it is offline.
 
-import type { LeftDevice, Nodes, OpenSession, StaleSession } from '../../domain/nodes.ts'
 import type { DeviceKey } from '../../domain/ports/devices.ts'
+import type { LeftDevice, Nodes, OpenSession, StaleSession } from '../../domain/ports/nodes.ts'
 import { type SeenNode, SilentNodes } from '../../state/silent-nodes.ts'
 import { deviceKeySet, keysOf, type Queries, recordSet } from '../queries.ts'
 import { flag, rows, select, steady } from '../schema/column.ts'
@@ -99,16 +99,16 @@ export function buildNodeSteps(
   const silentNodes = new SilentNodes(() => performance.now())
   let silent: SilentNode[] = []
   /** Until somebody was told so: what comes after it in a beat may fail. */
-  let wasForgotten = false
+  let wasRemoved = false
   return {
-    tell: (hint) => signal.tell(hint),
+    send: (hint) => signal.send(hint),
     onHint: (listener) => void signal.on('hint', listener),
     async beat(clock) {
       signal.checkHearing()
       const heardBefore = signal.heardOthers
       const beaten = await db.note(BEAT, [nodeNo])
       if (beaten.length === 0) {
-        wasForgotten = true
+        wasRemoved = true
         await db.note(REJOIN, [nodeNo])
       }
       const [row] = await (clock === undefined ? db.note(TAKE_CLOCK) : db.note(CLOCK, [clock]))
@@ -117,14 +117,14 @@ export function buildNodeSteps(
       silent = silentNodes.observe(all.filter((node) => node.nodeNo !== nodeNo))
       const beat = {
         clock: CLOCK_ROW.read(row ?? {}).clock,
-        wasForgotten,
+        wasRemoved,
         nodeNo,
         nodeNos: all.map((node) => node.nodeNo),
       }
-      wasForgotten = false
+      wasRemoved = false
       return beat
     },
-    async forgetDeadNodes() {
+    async removeDeadNodes() {
       const ended = silent.filter(({ silentMs }) => silentMs >= endedAfterMs)
       if (ended.length > 0) await db.inTransaction(({ named }) => takeOut(named, ended))
       return leaveConnections(now())

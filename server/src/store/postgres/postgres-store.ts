@@ -1,6 +1,6 @@
 // The store on PostgreSQL, for any number of nodes at once: nothing that is kept in memory decides anything.
 
-import type { Nodes } from '../../domain/nodes.ts'
+import type { Nodes } from '../../domain/ports/nodes.ts'
 import type { Store } from '../../domain/ports/store.ts'
 import { readMigrations } from '../migrate.ts'
 import { Catalogue } from './catalogue.ts'
@@ -32,7 +32,7 @@ export async function openPostgresStore({ url }: { url: string }): Promise<Postg
   const db = new Database(url, settings, nodeNo)
   try {
     const signal = new NodeSignal(url, nodeNo)
-    db.onEvents = () => signal.tellEvents()
+    db.onEvents = () => signal.sendEvents()
     await signal.open()
     return await buildStore(db, signal, nodeNo)
   } catch (error) {

@@ -1,8 +1,8 @@
 // Who is connected.
 
-import { deviceText } from '../../domain/device-link.ts'
 import { hasSession, judgePresence } from '../../domain/judge-presence.ts'
-import type { LeftDevice } from '../../domain/nodes.ts'
+import { deviceText } from '../../domain/ports/device-link.ts'
+import type { LeftDevice } from '../../domain/ports/nodes.ts'
 import type { PresenceChange } from '../../domain/ports/presence.ts'
 import type { Store } from '../../domain/ports/store.ts'
 import { deviceKeySet, keysOf, recordSet, type Writes } from '../queries.ts'

@@ -1,10 +1,10 @@
 // Locks and loads what a group of reports may be about (see domain/apply-reports.ts). A group is one transaction.
 
 import { applyReports } from '../../domain/apply-reports.ts'
-import { deviceText } from '../../domain/device-link.ts'
 import type { DeviceReport } from '../../domain/device-report.ts'
 import { isOffered } from '../../domain/execution.ts'
 import type { LiveExecution } from '../../domain/execution-move.ts'
+import { deviceText } from '../../domain/ports/device-link.ts'
 import type { DeviceKey } from '../../domain/ports/devices.ts'
 import type { Store } from '../../domain/ports/store.ts'
 import { inBatch, type Moves } from '../moves.ts'
