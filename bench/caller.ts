@@ -8,7 +8,7 @@ export type CallerOptions = {
   /** Sent in turn, beginning with the one numbered `first`. */
   requests: Buffer[]
   first: number
-  /** Told of each answer; false ends the connection. */
+  /** Called with each answer; false ends the connection. */
   onAnswer: (ms: number, bytes: number) => boolean
 }
 

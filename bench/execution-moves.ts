@@ -1,5 +1,5 @@
-// What a store takes to move executions: reports of devices, a cancel of a whole run, clocks that run out. In microseconds
-// an execution, the median of several rounds, without HTTP or MQTT: the time it takes, and the CPU time of this process
+// How long a store takes to move executions: device reports, a cancel of a whole run, expired timers. In microseconds per
+// execution, the median of several rounds, without HTTP or MQTT: the time it takes, and the CPU time of this process
 // (all of the embedded store's), which a busy machine changes less. With the word `postgres`: on PostgreSQL.
 
 import { createDatabase, startPostgres } from '@jobcast/testkit/postgres-server'

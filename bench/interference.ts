@@ -42,7 +42,7 @@ export async function interferenceTable(sides: Side[], timing: Timing & { rounds
   return formatTable(head, rows)
 }
 
-/** Two load processes: one that takes in large answers would time its own work. */
+/** Two load processes: one that reads large answers would time its own work. */
 async function timeBeside(
   { work, largeCallers }: Omit<Case, 'title'>,
   start: () => Promise<Target>,

@@ -1,4 +1,4 @@
-// What a run has to say: shown, and written as Markdown where --out says.
+// The results of a run: printed, and written as Markdown to the file given by --out.
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { availableParallelism, loadavg } from 'node:os'

@@ -1,5 +1,5 @@
-// What forgetting old runs costs: how long a bite takes (on the embedded store so long it holds the writer), what triggers
-// wait beside it, and whether the database stops growing under a steady load. With the word `postgres`: on PostgreSQL,
+// What purging old runs costs: how long a batch takes (for that long the embedded store's writer is busy), how long
+// triggers wait beside it, and whether the database stops growing under a steady load. With the word `postgres`: on PostgreSQL,
 // where executions stay until their partition goes.
 
 import { statSync } from 'node:fs'
@@ -83,8 +83,8 @@ async function load(at: number): Promise<void> {
   }
 }
 
-/** The times of all bites. */
-async function forget(from: Store, before: number): Promise<number[]> {
+/** The times of all batches. */
+async function purge(from: Store, before: number): Promise<number[]> {
   const times: number[] = []
   for (let more = true; more; ) {
     const begun = performance.now()
@@ -103,7 +103,7 @@ const summary = (times: number[]) => {
 console.log(
   `each round ${runsPerRound * devices.length} executions with two steps of history; two rounds are kept`,
 )
-const bites: number[] = []
+const batches: number[] = []
 const waits: number[] = []
 for (let round = 1; round <= rounds; round++) {
   await load(round)
@@ -124,13 +124,13 @@ for (let round = 1; round <= rounds; round++) {
       })
     }
   })()
-  bites.push(...(await forget(store, round - 1)))
+  batches.push(...(await purge(store, round - 1)))
   isOver = true
   await triggering
   const mib = ((await sizeOfData()) / 1024 / 1024).toFixed(1)
   console.log(`after round ${round} the database has ${mib} MiB`)
 }
-console.log(`${bites.length} bites: ${summary(bites)}`)
+console.log(`${batches.length} batches: ${summary(batches)}`)
 console.log(`${waits.length} triggers of one device beside them: ${summary(waits)}`)
 await store.close()
 await postgres?.stop()

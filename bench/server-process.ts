@@ -1,4 +1,4 @@
-// A server program of this folder in a process of its own: it tells its port and key, and ends with its parent.
+// A server program of this folder in a process of its own: it reports its port and key, and ends with its parent.
 
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'

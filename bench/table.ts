@@ -1,6 +1,6 @@
 // Tables that read well in a terminal and are Markdown.
 
-/** Numbers stand on the right, a first column of words on the left. */
+/** Numbers are right-aligned, a first column of words is left-aligned. */
 export function formatTable(head: string[], rows: string[][]): string {
   const isText = (column: number) => column === 0 && rows.some(([first = '']) => /^\D/.test(first))
   const widths = head.map((title, column) =>
@@ -13,7 +13,7 @@ export function formatTable(head: string[], rows: string[][]): string {
   return [line(head), `|${ruler.join('|')}|`, ...rows.map(line)].join('\n')
 }
 
-/** Three digits that count, thousands set apart. */
+/** Three significant digits, with thousands separators. */
 export function formatRate(rate: number): string {
   return Number.isFinite(rate) ? rate.toLocaleString('en-US', { maximumSignificantDigits: 3 }) : '–'
 }

@@ -1,4 +1,4 @@
-// One device of a fleet: a socket, and what comes in on it. What it does about that is the fleet's matter.
+// One device of a fleet: a socket, and what comes in on it. How it reacts is up to the fleet.
 
 import { connect, type Socket } from 'node:net'
 import type { Credential } from './fleet-orders.ts'
@@ -39,7 +39,7 @@ const lastPacketId = 0xffff
 export class Device {
   readonly deviceId: string
   readonly prefix: string
-  /** The execution that it was told of last. */
+  /** The execution that it was last notified of. */
   jobId = '1'
   /** Since when a report of it waits for its acknowledgement; 0: none does. */
   reportedAt = 0

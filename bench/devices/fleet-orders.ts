@@ -19,13 +19,13 @@ export type Orders = {
     order: { each: number }
     answer: { firstAt: number; lastAt: number; bytes: number; cores: number }
   }
-  /** Every device reports success of what it was last told of, and waits until it is told that nothing is left. */
+  /** Every device reports success of what it was last notified of, and waits until it is notified that nothing is left. */
   finish: { order: { topics: number }; answer: undefined }
   /** Each device pings once in its keep-alive time. Nobody may lose its connection. */
   ping: { order: { seconds: number }; answer: { sent: number; answered: number } }
-  /** From here on each device reports success of what it is told of, at once. */
+  /** From here on each device reports success of what it is notified of, at once. */
   collect: { order: undefined; answer: undefined }
-  /** Which executions devices were told of, and when. */
+  /** Which executions devices were notified of, and when. */
   collected: { order: undefined; answer: { jobIds: number[]; at: number[]; cores: number } }
   /**
    * Status updates from so many devices: each sends its next when the one before is acknowledged, or, with

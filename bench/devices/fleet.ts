@@ -8,7 +8,7 @@ import { pingreq } from './mqtt-bytes.ts'
 import { sendReports } from './send-reports.ts'
 
 const connectingAtOnce = 100
-// An address has 28,000 ports for its end of connections, and those that were closed rest for a minute.
+// An address has 28,000 ports for its end of connections, and those that were closed are in TIME_WAIT for a minute.
 const localAddresses = Array.from({ length: 8 }, (_, index) => `127.0.0.${index + 2}`)
 const pingEveryMs = 50
 /** Of a packet between 128 bytes and 16 KB. */

@@ -46,10 +46,10 @@ function number(value: number): Buffer {
   return Buffer.from([value >> 8, value & 0xff])
 }
 
-/** Told of each whole packet; `start` and `end` are those of what follows its fixed header. */
+/** Called with each complete packet; `start` and `end` are those of what follows its fixed header. */
 export type OnPacket = (firstByte: number, bytes: Buffer, start: number, end: number) => void
 
-/** Gives back where a packet begins that has not come to its end. */
+/** Returns where the first incomplete packet begins. */
 export function readPackets(bytes: Buffer, end: number, onPacket: OnPacket): number {
   let at = 0
   while (at + 2 <= end) {

@@ -1,4 +1,4 @@
-// From the 201 to the device, while 1,000 triggers a second come in. Each device ends what it is told of at once, so
+// From the 201 to the device, at 1,000 triggers per second. Each device ends what it is notified of at once, so
 // that nobody waits for anything but the service.
 
 import { setTimeout as rest } from 'node:timers/promises'

@@ -18,7 +18,7 @@ export type Options = {
   rounds: number
   /** Connections are held for so long. */
   holdSeconds: number
-  /** Before memory is looked at. */
+  /** Before memory is measured. */
   settleMs: number
   /** Fan-outs before those that count. */
   warmUps: number

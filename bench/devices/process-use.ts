@@ -1,4 +1,4 @@
-// What a process has used up, as Linux tells it.
+// What a process has used, according to Linux.
 
 import { readdirSync, readFileSync } from 'node:fs'
 

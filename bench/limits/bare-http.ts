@@ -1,5 +1,5 @@
 // Limit: Node's own HTTP server that reads the bodies and writes as many bytes as the service would.
-// Argument: devices a call.
+// Argument: devices per call.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

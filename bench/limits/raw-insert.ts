@@ -1,5 +1,5 @@
 // Limit: the same rows into the same tables of a database opened the same way, by one process, without HTTP.
-// Arguments: data folder, devices a call, calls a transaction, milliseconds to warm up, to measure.
+// Arguments: data folder, devices per call, calls per transaction, milliseconds to warm up, to measure.
 
 import { join } from 'node:path'
 import { inTransaction, openDatabase } from '../../server/src/store/sqlite/database.ts'
@@ -12,7 +12,7 @@ const insertRun = db.prepare(`
   INSERT INTO run (run_id, owner_no, job_no, version_no, launched_at, first_execution_id, total, pending)
   VALUES (?, 1, 1, 1, ?, ?, ?, ?)`)
 const setLastId = db.prepare('UPDATE last_id SET run_id = ?, execution_id = ?')
-// Fifty rows a statement: one by one takes up to twice the CPU; a JSON list, as the service sends it, takes as much.
+// Fifty rows per statement: one by one takes up to twice the CPU; a JSON list, as the service sends it, takes as much.
 const rowsAtOnce = Math.min(devices, 50)
 const insertExecutions = db.prepare(`
   INSERT INTO execution (execution_id, run_id, owner_no, device_no, state, attempt, version_number)

@@ -1,4 +1,4 @@
-// Limit: how long the disk takes to say that 4 KiB are on it.
+// Limit: how long the disk takes to sync 4 KiB.
 
 import { closeSync, fdatasyncSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ const pages = 1000
 export function measureSync(times = 500): { p50: number; p99: number } {
   const folder = temporaryFolder()
   const file = openSync(join(folder, 'file'), 'w')
-  // Like a write-ahead log that has been round once: written in place, so that the size does not change.
+  // Like a write-ahead log that was reset: overwritten in place, so that the size does not change.
   writeSync(file, Buffer.alloc(pages * page.length))
   fdatasyncSync(file)
   const taken = Array.from({ length: times }, (_, index) => {

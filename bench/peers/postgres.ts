@@ -25,7 +25,7 @@ export async function startPostgres(): Promise<Postgres> {
   }
 }
 
-/** What an earlier measurement has left is gone, and on disk as gone. */
+/** Deletes what an earlier measurement has left, and syncs the deletion. */
 export async function dropSchema(url: string, schema: string): Promise<void> {
   const client = new pg.Client(url)
   await client.connect()

@@ -6,7 +6,7 @@ import { type Jobcast, startJobcast } from '../jobcast.ts'
 import { removeFolder, temporaryFolder } from '../processes.ts'
 import { putFleet } from '../stored.ts'
 
-/** All nodes know it. */
+/** Accepted by all nodes. */
 const adminKey = newSecretText('jc').text
 
 const template = 'jobcast_fleet'

@@ -1,4 +1,4 @@
-// One call for a million devices, while others go on with their calls of one device.
+// One call for a million devices, while other callers trigger one device each.
 
 import { setTimeout as rest } from 'node:timers/promises'
 import { runCaller } from '../caller.ts'

@@ -69,7 +69,7 @@ export function buildParts({ isRemote, onOpened, elapsed, rates, sessionIdleMs, 
     onFailure: (error) => tell({ kind: 'dispatch-failed', error }),
     ...(onOpened && { onOpened }),
   })
-  store.onEvents(() => shared.newEvents.tell(['all']))
+  store.onEvents(() => shared.newEvents.notify(['all']))
   metrics.gauge(
     'jobcast_devices_connected',
     'Devices connected by MQTT or WebSocket',

@@ -15,11 +15,11 @@ import { EventPoster } from './dispatch/webhooks/event-poster.ts'
 import { WebhookSender } from './dispatch/webhooks/webhook-sender.ts'
 import { WebhookShare } from './dispatch/webhooks/webhook-share.ts'
 import { allowAddresses } from './domain/allowed-address.ts'
-import { isKnownKey } from './domain/api-key.ts'
-import { keyOf } from './domain/device-link.ts'
+import { isStoredKey } from './domain/api-key.ts'
 import type { Moment } from './domain/execution.ts'
 import type { WallInstant } from './domain/instants.ts'
-import type { Nodes } from './domain/nodes.ts'
+import { keyOf } from './domain/ports/device-link.ts'
+import type { Nodes } from './domain/ports/nodes.ts'
 import { addHttpGateway } from './gateway/http/add-gateway.ts'
 import { openMqttListener } from './gateway/mqtt/open-mqtt-listener.ts'
 import { buildApp } from './http/app.ts'
@@ -127,7 +127,7 @@ async function start(
     sessionIdleMs: config.sessionIdleSeconds * 1000,
     isRemote: nodes !== undefined,
     isAllowedAddress,
-    onOpened: (device, since) => nodes?.tell({ kind: 'connected', device: keyOf(device), since }),
+    onOpened: (device, since) => nodes?.send({ kind: 'connected', device: keyOf(device), since }),
   })
   const { dispatcher } = parts
   const userAgent = `Jobcast/${packageJson.version}`
@@ -165,7 +165,7 @@ async function start(
   takeDown.add(() => background.stop())
 
   const newAdminKey = await ensureAdminKey(deps, config.dataFolder, config.adminKey)
-  if (config.adminKey && !(await isKnownKey(deps, config.adminKey))) tell({ kind: 'admin-key-unused' })
+  if (config.adminKey && !(await isStoredKey(deps, config.adminKey))) tell({ kind: 'admin-key-unused' })
   const isTrustedProxy = trustProxies(config.trustedProxies)
   const app = await buildApp(deps, {
     version: packageJson.version,

@@ -1,4 +1,4 @@
-// Devices that report without a pause, and what they were told is kept: progress, output, ends. Held against what is on
+// Devices that report without a pause and record what was acknowledged: progress, output, ends. Compared with what is on
 // disk: everything acknowledged is there, nothing is there that was not sent, and nothing twice.
 
 import assert from 'node:assert/strict'

@@ -147,7 +147,7 @@ async function sendPoison(mqtt: string, token: string, turn: number): Promise<vo
     const line = await MqttLine.open(mqtt, { deviceId: 'poisoned', token, version })
     await line.subscribe('start-next/+', '+/update/+')
     poison(line)
-    // Where the server does not close it, it is told that the poison was read.
+    // Where the server does not close it, it acknowledges that the poison was read.
     await Promise.race([line.closed, line.request('start-next', {}).catch(() => undefined)])
     line.cut()
   } else if (stranger !== undefined) {

@@ -1,4 +1,4 @@
-// Holds what callers were answered against what is on disk: nothing lost, nothing doubled, all or nothing.
+// Compares what callers were answered with what is on disk: nothing lost, nothing doubled, all or nothing.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import type { TriggerCall, TriggerCaller } from './trigger-caller.ts'
 type Run = { runId: number; total: number; pending: number; executions: Execution[] }
 type Execution = { jobExecutionId: number; deviceId: string }
 
-/** The server must be gone. Gives how much was looked at. */
+/** The server must be gone. Returns how much was checked. */
 export function checkAfterCrash(dataFolder: string, callers: TriggerCaller[]) {
   const db = new DatabaseSync(join(dataFolder, 'jobcast.db'), { readOnly: true })
   try {

@@ -9,8 +9,8 @@ export type DisturbedDisk = {
 }
 
 /**
- * `faults` says for system calls what becomes of them, for example { fdatasync: 'error=EIO' }.
- * Gives a sentence instead when it cannot be done here.
+ * `faults`: what to inject into system calls, for example { fdatasync: 'error=EIO' }.
+ * Returns the reason instead when it cannot be done here.
  */
 export async function disturbDisk(
   pid: number,

@@ -35,7 +35,7 @@ export class EventListener {
     return listener
   }
 
-  /** Resolves once it is so; looked at whenever something came. */
+  /** Resolves once the condition holds; checked whenever something arrives. */
   until(isSo: () => boolean): Promise<void> {
     return new Promise((resolve, reject) => {
       const look = () => {

@@ -53,7 +53,7 @@ export async function startPostgres({ isBackground = false } = {}): Promise<Post
   }
 }
 
-/** One of its own for a test file that does with it what others could not bear. */
+/** One of its own for a test file that would disturb others. */
 export async function startOwnPostgres(): Promise<PostgresServer> {
   const server = await startPostgres()
   after(() => server.stop())
@@ -90,7 +90,7 @@ export async function dropDatabase(url: string): Promise<void> {
 /** On a connection of its own. */
 export async function execute(url: string, ...statements: string[]): Promise<Record<string, unknown>[]> {
   const client = new pg.Client({ connectionString: url })
-  // Whoever has asked hears of it.
+  // The query that is under way rejects.
   client.on('error', () => undefined)
   await client.connect()
   try {

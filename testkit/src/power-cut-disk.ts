@@ -18,7 +18,7 @@ export type PowerCutDisk = {
   remove(): void
 }
 
-/** Undefined, with the reason told, where this machine does not allow it. */
+/** Undefined, after printing the reason, where this machine does not allow it. */
 export function openPowerCutDisk(parent: string, whyNot: (reason: string) => void): PowerCutDisk | undefined {
   const image = join(parent, 'disk.img')
   const folder = join(parent, 'disk')

@@ -1,5 +1,5 @@
 // A device that works as workflow A of the protocol says: it connects, subscribes to notify-next, starts what is
-// next, reports its end, and waits to be told of more. Whatever happens to its connection, it comes back.
+// next, reports its end, and waits for the next notification. Whatever happens to its connection, it comes back.
 
 import { type Answer, type Json, LineClosed, MqttLine, type SignIn } from './mqtt-line.ts'
 

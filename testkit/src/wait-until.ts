@@ -1,4 +1,4 @@
-// For a condition that nothing tells an event of: it is checked again and again until it holds.
+// For a condition without an event: it is polled until it holds.
 
 import { setTimeout as delay } from 'node:timers/promises'
 

@@ -62,7 +62,7 @@ export class WebhookReceiver {
     await closed
   }
 
-  /** Resolves once it is so; looked at whenever something was received. */
+  /** Resolves once the condition holds; checked whenever something is received. */
   until(what: string, isSo: () => boolean): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     const look = () => {

@@ -1,4 +1,4 @@
-/** A promise that never comes fails the test with a sentence. `ms` is a failsafe, far above what it should take. */
+/** A promise that never settles fails the test with a message. `ms` is a failsafe, far above what it should take. */
 export async function within<T>(ms: number, what: string | (() => string), promise: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>()
   const timer = setTimeout(() => {

@@ -2,17 +2,17 @@
 // notified of, so a duplicate wake-up sends nothing twice, and the next sweep makes up for a lost one.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { DeviceExecution, DeviceQueue } from '../domain/device-report.ts'
+import { laterBy, latest, type SteadyInstant } from '../domain/instants.ts'
 import {
   type DeviceLink,
   type DeviceSession,
   type DeviceSessions,
   deviceText,
   type SeenQueue,
-} from '../domain/device-link.ts'
-import type { DeviceExecution, DeviceQueue } from '../domain/device-report.ts'
-import { laterBy, latest, type SteadyInstant } from '../domain/instants.ts'
-import type { OpenSession, StaleSession } from '../domain/nodes.ts'
+} from '../domain/ports/device-link.ts'
 import type { DeviceKey } from '../domain/ports/devices.ts'
+import type { OpenSession, StaleSession } from '../domain/ports/nodes.ts'
 import type { Store } from '../domain/ports/store.ts'
 import type { LaunchedRun } from '../domain/ports/triggers.ts'
 import { ByDevice } from '../state/by-device.ts'
@@ -134,7 +134,7 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
     this.#notices.get(device)?.session.close('credential-void')
     this.#deps.presence.disconnectHttp(device)
     // A device that long-polls over HTTP re-checks its queue and its credential.
-    this.#deps.queues.tell([deviceText(device)])
+    this.#deps.queues.notify([deviceText(device)])
   }
 
   /** Whether any device on this node could be notified of a run. */
@@ -226,7 +226,7 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
 
   /** Devices that long-poll over HTTP read their own queue when woken. */
   #notifyWaiting(device: DeviceKey): void {
-    if (this.#deps.queues.isWatched) this.#deps.queues.tell([deviceText(device)])
+    if (this.#deps.queues.isWatched) this.#deps.queues.notify([deviceText(device)])
   }
 
   #wake(notices: NoticeState): void {

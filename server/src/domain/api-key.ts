@@ -100,7 +100,7 @@ export async function revokeApiKey(
 
 export type Revoked = Extract<RevokeOutcome, { kind: 'revoked' }>
 
-export async function isKnownKey({ store }: KeyDeps, apiKey: string): Promise<boolean> {
+export async function isStoredKey({ store }: KeyDeps, apiKey: string): Promise<boolean> {
   const keyId = secretId('jc', apiKey)
   const key = keyId === undefined ? undefined : await store.findApiKey({ keyId })
   return secretMatches(apiKey, key?.secretHash)

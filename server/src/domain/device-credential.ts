@@ -2,7 +2,7 @@
 
 import { ApiError } from '@jobcast/contract'
 import type { Caller } from './caller.ts'
-import type { DeviceLink } from './device-link.ts'
+import type { DeviceLink } from './ports/device-link.ts'
 import type { DeviceKey, DeviceToken } from './ports/devices.ts'
 import type { Store } from './ports/store.ts'
 import { principalOf } from './principal.ts'

@@ -42,9 +42,9 @@ export async function followEvents(
 ): Promise<AsyncGenerator<EventBatch>> {
   requireVisible(caller, asked.types ?? [])
   const filter = { ...asked, hiddenKinds: hiddenKindsOf(caller) }
-  const { newest, forgotten: purged } = await deps.store.getEventBounds({ ownerNo: caller.ownerNo })
-  if (after !== undefined && after !== 0 && after < purged) {
-    throw new ApiError('J-306', { detail: `The events up to ${purged} are no longer retained.` })
+  const { newest, purgedUpTo } = await deps.store.getEventBounds({ ownerNo: caller.ownerNo })
+  if (after !== undefined && after !== 0 && after < purgedUpTo) {
+    throw new ApiError('J-306', { detail: `The events up to ${purgedUpTo} are no longer retained.` })
   }
   if (after !== undefined && after > newest) {
     throw new ApiError('J-306', { detail: `There is no event ${after}; the newest one is ${newest}.` })

@@ -4,16 +4,16 @@ import type { SteadyInstant } from './instants.ts'
 import type { PresenceChange, StoredPresence } from './ports/presence.ts'
 
 /** `session`: when the device's latest session was opened. */
-export type KnownPresence = StoredPresence & { session: SteadyInstant | null }
+export type PresenceRecord = StoredPresence & { session: SteadyInstant | null }
 
 /** `seen`: changes only lastSeenAt. */
 export type PresenceVerdict = 'holds' | 'seen' | 'ignored'
 
-export function hasSession({ online, transport }: Pick<KnownPresence, 'online' | 'transport'>): boolean {
+export function hasSession({ online, transport }: Pick<PresenceRecord, 'online' | 'transport'>): boolean {
   return online && transport !== 'http'
 }
 
-export function judgePresence(known: KnownPresence, change: PresenceChange): PresenceVerdict {
+export function judgePresence(known: PresenceRecord, change: PresenceChange): PresenceVerdict {
   const { online, session, at } = change
   if (session === null) {
     // The device polls over HTTP. If it is also connected, the connection decides.

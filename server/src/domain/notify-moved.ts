@@ -1,8 +1,8 @@
 // Sends notifications about moves once they are on disk.
 
-import type { DeviceLink } from './device-link.ts'
 import { isActive } from './execution.ts'
 import type { ChangeSignal } from './ports/change-signal.ts'
+import type { DeviceLink } from './ports/device-link.ts'
 import type { Moved } from './ports/executions.ts'
 
 export type NotifyDeps = { link: DeviceLink; changes: ChangeSignal }
@@ -10,7 +10,7 @@ export type NotifyDeps = { link: DeviceLink; changes: ChangeSignal }
 /** Wakes callers that wait for these runs, and the devices whose queues have changed. */
 export function notifyMoved({ link, changes }: NotifyDeps, moved: Moved[]): void {
   if (moved.length === 0) return
-  changes.tell(new Set(moved.map((each) => each.runId)))
+  changes.notify(new Set(moved.map((each) => each.runId)))
   link.wake(moved)
 }
 

@@ -34,7 +34,7 @@ export async function recordOutput(
   })
   switch (outcome.kind) {
     case 'output-kept':
-      deps.outputs.tell([jobExecutionId])
+      deps.outputs.notify([jobExecutionId])
       return { length: outcome.length, cut: outcome.cut, gap: false }
     case 'output-gap':
       return { length: outcome.length, cut: false, gap: true }

@@ -3,8 +3,8 @@
 import { hash } from 'node:crypto'
 import { ApiError, type TriggerRequest } from '@jobcast/contract'
 import type { Caller } from './caller.ts'
-import type { DeviceLink } from './device-link.ts'
 import type { Moment } from './execution.ts'
+import type { DeviceLink } from './ports/device-link.ts'
 import type { LaunchedRun, Trigger, TriggerOutcome } from './ports/triggers.ts'
 
 export type TriggerDeps = {

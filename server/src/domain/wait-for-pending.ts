@@ -1,8 +1,8 @@
 // Long polling over HTTP: holds a device's request until something is pending.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { deviceText } from './device-link.ts'
 import type { ChangeSignal } from './ports/change-signal.ts'
+import { deviceText } from './ports/device-link.ts'
 import type { DeviceKey } from './ports/devices.ts'
 import type { Store } from './ports/store.ts'
 import type { CredentialChanges } from './sign-in.ts'

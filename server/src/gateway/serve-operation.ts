@@ -1,7 +1,6 @@
 // One request of a device, over any transport: fields in, JSON text of the answer out.
 
 import type { DeviceOperation } from '@jobcast/contract'
-import type { SeenQueue } from '../domain/device-link.ts'
 import type { DeviceExecution } from '../domain/device-report.ts'
 import {
   clientTokenOf,
@@ -10,6 +9,7 @@ import {
   parseStartNext,
   parseUpdate,
 } from '../domain/device-request.ts'
+import type { SeenQueue } from '../domain/ports/device-link.ts'
 import type { DeviceKey } from '../domain/ports/devices.ts'
 import { type OutputDeps, recordOutput } from '../domain/record-output.ts'
 import { describeExecution, readPending, reportExecution, startNext } from '../domain/report-execution.ts'

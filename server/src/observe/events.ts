@@ -50,7 +50,7 @@ export type ServiceEvent =
   | ({ kind: 'webhook-recovered' } & WebhookName)
   | ({ kind: 'webhook-paused'; because: string } & WebhookName)
   /** Purged before they were sent. */
-  | ({ kind: 'webhook-events-forgotten'; upTo: number } & WebhookName)
+  | ({ kind: 'webhook-events-purged'; upTo: number } & WebhookName)
   | { kind: 'webhooks-failed'; error: unknown }
   | { kind: 'device-connected'; transport: string; deviceId: string }
   | { kind: 'device-disconnected'; transport: string; deviceId: string; reason: string }

@@ -158,7 +158,7 @@ function logLine(log: Logger, event: ServiceEvent, requestLevel: RequestLevel): 
       log.warn({ webhookName, ownerNo, because }, 'webhook paused; its owner can resume it')
       return
     }
-    case 'webhook-events-forgotten': {
+    case 'webhook-events-purged': {
       const { webhookName, ownerNo, upTo } = event
       log.warn(
         { webhookName, ownerNo, upTo },

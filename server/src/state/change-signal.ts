@@ -12,7 +12,7 @@ export class ChangeSignal<Key = number> implements Port<Key> {
     return this.#watches.size > 0
   }
 
-  tell(keys: Iterable<Key>): void {
+  notify(keys: Iterable<Key>): void {
     if (this.forward === undefined) {
       this.notifyLocal(keys)
       return

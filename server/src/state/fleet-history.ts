@@ -62,9 +62,9 @@ export class FleetHistory {
   async #begin(ownerNo: number): Promise<OwnerHistory> {
     const now = this.#now()
     const dayAgo = await this.#store.findEventBefore({ ownerNo, at: now - stepsKept * stepMs })
-    const { newest, forgotten: purged } = await this.#store.getEventBounds({ ownerNo })
-    const upTo = Math.max(dayAgo, purged, newest - maxEventsAtFirst)
-    const isComplete = upTo === dayAgo && upTo >= purged
+    const { newest, purgedUpTo } = await this.#store.getEventBounds({ ownerNo })
+    const upTo = Math.max(dayAgo, purgedUpTo, newest - maxEventsAtFirst)
+    const isComplete = upTo === dayAgo && upTo >= purgedUpTo
     const firstStepNo = Math.floor(now / stepMs) - stepsKept + 1
     if (isComplete) return { upTo, firstStepNo, steps: new Map() }
     // The log starts within the day, so its first step is incomplete and left out.

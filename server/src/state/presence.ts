@@ -1,10 +1,10 @@
 // Which devices are online, since when and over which transport. Changes are buffered and written in batches: otherwise
 // a fleet that reconnects would cost one commit per device. Readers call settle() first, so they never see stale data.
 
-import { keyOf } from '../domain/device-link.ts'
 import type { SteadyInstant, WallInstant } from '../domain/instants.ts'
-import type { LeftDevice } from '../domain/nodes.ts'
+import { keyOf } from '../domain/ports/device-link.ts'
 import type { DeviceKey } from '../domain/ports/devices.ts'
+import type { LeftDevice } from '../domain/ports/nodes.ts'
 import type { PresenceChange, Transport } from '../domain/ports/presence.ts'
 import type { Store } from '../domain/ports/store.ts'
 import { ByDevice } from './by-device.ts'

@@ -14,8 +14,6 @@ import {
 } from './schema/column.ts'
 import { device, execution, run } from './schema/tables.ts'
 
-const { firstExecutionId } = run.fields
-
 /** Of the tables execution, run and device (liveJoins). */
 const ROW = select({
   ...execution.pick('jobExecutionId', 'runId', 'ownerNo', 'deviceNo', 'versionNumber', 'updatedAt'),
@@ -39,8 +37,8 @@ export const isUnfinished: Readonly<Record<Dialect, string>> = {
 
 /** The ids of a run's executions. */
 export const RUN_RANGE = select({
-  runId: run.fields.runId,
-  first: firstExecutionId,
+  ...run.pick('runId'),
+  first: run.fields.firstExecutionId,
   last: computed('run.first_execution_id + run.total - 1', number()),
 })
 
@@ -96,16 +94,10 @@ export const UPDATE_EXECUTION = inBoth(({ is, records }) => {
 })
 
 export function toWritten(live: LiveExecution) {
-  const { life } = live
   return {
+    ...live.life,
     jobExecutionId: live.jobExecutionId,
-    execState: life.execState,
-    attempt: life.attempt,
     versionNumber: live.versionNumber,
-    startedAt: life.startedAt,
-    finishedAt: life.finishedAt,
-    notBefore: life.notBefore,
-    dueAt: life.dueAt,
     updatedAt: live.updatedAt,
     notifiedAt: live.notifiedAt,
     deliveredAt: live.deliveredAt,

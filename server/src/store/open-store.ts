@@ -1,6 +1,6 @@
 // The only file that knows which stores there are.
 
-import type { Nodes } from '../domain/nodes.ts'
+import type { Nodes } from '../domain/ports/nodes.ts'
 import type { Store } from '../domain/ports/store.ts'
 import type { SchemaChange } from './migrate.ts'
 import { type DatabaseExamination, examinePostgres } from './postgres/examine-database.ts'

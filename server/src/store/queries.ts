@@ -7,11 +7,10 @@
 import type { AccessEventData, AccessEventType, DeviceEventType } from '@jobcast/contract'
 import type { LiveExecution } from '../domain/execution-move.ts'
 import type { MoveWrites } from '../domain/move-batch.ts'
+import type { DeviceKey } from '../domain/ports/devices.ts'
+import type { Sliced } from '../domain/ports/slices.ts'
 import type { Policies } from './policies.ts'
-import type { AnyFields, Column, ColumnKind, Dialect, Field, Selection } from './schema/column.ts'
-
-export type { Dialect } from './schema/column.ts'
-export { sliced } from './sliced.ts'
+import type { AnyFields, Column, ColumnKind, Dialect, Field, Row, Selection } from './schema/column.ts'
 
 /** A statement, or one for each dialect; an empty one has nothing to do there. */
 export type Sql = string | Readonly<Record<Dialect, string>>
@@ -30,6 +29,25 @@ export type Queries = {
 
 /** `ownerNo`: whose log has it. */
 export type AccessChange = { ownerNo: number; at: number; data: AccessEventData }
+/** `ask` gives the rows of a statement, `run` how many it has changed. */
+export function buildQueries(
+  ask: (sql: Sql, values: Values) => Row[] | Promise<Row[]>,
+  run: (sql: Sql, values: Values) => Promise<number>,
+): Queries {
+  return {
+    all: async (rows, sql, values = {}) => (await ask(sql, values)).map(rows.read),
+    async get(row, sql, values = {}) {
+      const [found] = await ask(sql, values)
+      return found && row.read(found)
+    },
+    async one(row, sql, values = {}) {
+      const [found] = await ask(sql, values)
+      if (found === undefined) throw new Error('a row that must be there is not')
+      return row.read(found)
+    },
+    run: (sql, values = {}) => run(sql, values),
+  }
+}
 
 export type DeviceChange = { ownerNo: number; deviceNo: number; at: number; details?: object }
 
@@ -116,6 +134,20 @@ export function recordSet(list: string, fields: Readonly<Record<string, Column>>
   return `json_to_recordset(CAST(:${list} AS json)) AS record (${columns.join(', ')})`
 }
 
+/**
+ * The same for devices, by `keysOf`: PostgreSQL expects few rows of it and looks each device up by its index, where of a
+ * set of records it expects so many that it would rather read a small table whole, and keep that plan while it grows.
+ */
+export const deviceKeySet =
+  'unnest(CAST(:ownerNos AS int[]), CAST(:deviceIds AS text[])) AS record ("ownerNo", "deviceId")'
+
+export function keysOf(devices: DeviceKey[]): { ownerNos: number[]; deviceIds: string[] } {
+  return {
+    ownerNos: devices.map(({ ownerNo }) => ownerNo),
+    deviceIds: devices.map(({ deviceId }) => deviceId),
+  }
+}
+
 /** A statement that differs between the dialects. */
 export function inBoth(build: (spelling: Spelling) => string): Sql {
   const [sqlite, postgres] = spellings.map(build) as [string, string]
@@ -137,11 +169,18 @@ export function insertInto(fields: AnyFields): Sql {
   })
 }
 
-export function columnOf({ sql }: Field): string {
+export function columnOf({ sql }: Pick<Field, 'sql'>): string {
   return sql.slice(sql.indexOf('.') + 1)
 }
 
 /** `place` gives what stands in the statement for a parameter of this name. */
 export function placeParameters(sql: string, place: (name: string) => string): string {
   return sql.replace(/(?<!:):([a-zA-Z]\w*)/g, (_, name: string) => place(name))
+}
+
+/** Takes one item more than the limit as the sign that the list goes on. */
+export function sliced<T, Key>(found: T[], limit: number, keyOf: (item: T) => Key): Sliced<T, Key> {
+  if (found.length <= limit) return { items: found, next: undefined }
+  const items = found.slice(0, limit)
+  return { items, next: keyOf(items[limit - 1] as T) }
 }

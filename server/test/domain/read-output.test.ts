@@ -36,8 +36,8 @@ function buildOutput() {
   const add = (text: string, more: { cut?: boolean; ended?: boolean } = {}) => {
     const output = kept.at(-1) as (typeof kept)[number]
     Object.assign(output, { bytes: Buffer.concat([output.bytes, Buffer.from(text)]), ...more })
-    if (text !== '') outputs.tell([id])
-    if (more.ended) changes.tell([runId])
+    if (text !== '') outputs.notify([id])
+    if (more.ended) changes.notify([runId])
   }
   const start = (text = '') => {
     if (kept.length > 0) add('', { ended: true })
@@ -113,8 +113,8 @@ test('a hint that got lost costs two seconds and nothing else', { timeout: 50_00
   const output = buildOutput()
   output.start('one ')
   const { outputs, changes } = output
-  outputs.tell = () => {}
-  changes.tell = () => {}
+  outputs.notify = () => {}
+  changes.notify = () => {}
   let added = false
   output.state.onIdle = () => {
     if (!added) output.add('two', { ended: true })
@@ -130,7 +130,7 @@ test('whoever follows is told of the cut once, and stays until the end', async (
   output.start('ab')
   const steps = [
     () => output.add('c', { cut: true }),
-    () => output.outputs.tell([id]),
+    () => output.outputs.notify([id]),
     () => output.add('', { ended: true }),
   ]
   output.state.onIdle = () => steps.shift()?.()

@@ -33,7 +33,7 @@ function buildThing() {
     reads: () => reads,
     end() {
       thing.ended = true
-      changes.tell([thing.runId])
+      changes.notify([thing.runId])
     },
     /** Calls back right after the read of this number. */
     afterRead(number: number, call: () => void) {
@@ -62,13 +62,13 @@ for (const read of [1, 2, 3]) {
   test(`an end right after read ${read} is not missed`, async () => {
     const thing = buildThing()
     thing.afterRead(read, () => thing.end())
-    if (read === 3) thing.changes.tell([1])
+    if (read === 3) thing.changes.notify([1])
     const waiting = thing.wait(minute)
     if (read === 3) {
       // A change that is no end makes it read again.
       while (thing.reads() < 2) await new Promise(setImmediate)
       await new Promise(setImmediate)
-      thing.changes.tell([1])
+      thing.changes.notify([1])
     }
     assert.equal((await waiting).ended, true)
   })

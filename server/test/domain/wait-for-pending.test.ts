@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { deviceText } from '../../src/domain/device-link.ts'
+import { deviceText } from '../../src/domain/ports/device-link.ts'
 import type { DeviceKey } from '../../src/domain/ports/devices.ts'
 import type { Store } from '../../src/domain/ports/store.ts'
 import { waitForPending } from '../../src/domain/wait-for-pending.ts'
@@ -33,11 +33,11 @@ function buildQueue() {
     credentialChanges,
     stopping,
     callerGone,
-    tell: () => queues.tell([deviceText(device)]),
+    tell: () => queues.notify([deviceText(device)]),
     launch() {
       state.total++
       state.mark++
-      queues.tell([deviceText(device)])
+      queues.notify([deviceText(device)])
     },
     wait: (waitMs: number, checkSignIn = async () => {}) =>
       waitForPending(deps, device, { waitMs, callerGone: callerGone.signal }, checkSignIn),
@@ -68,7 +68,7 @@ for (const look of [1, 2, 3]) {
 test('a change of another device, or one that leads to nothing, does not end the wait', async () => {
   const queue = buildQueue()
   const waiting = queue.wait(minute)
-  queue.queues.tell(['1 other', '2 d1'])
+  queue.queues.notify(['1 other', '2 d1'])
   queue.tell()
   while (queue.state.looks < 2) await new Promise(setImmediate)
   queue.launch()

@@ -6,7 +6,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { createDatabase, execute, sharedPostgres } from '@jobcast/testkit/postgres-server'
 import { longTest, testSize } from '@jobcast/testkit/test-size'
 import { within } from '@jobcast/testkit/within'
-import type { Hint } from '../../src/domain/nodes.ts'
+import type { Hint } from '../../src/domain/ports/nodes.ts'
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
 import { cutHearing } from './spawn-nodes.ts'
 
@@ -28,7 +28,7 @@ test(
     const telling = (async () => {
       for (let count = 0; !isOver; count++) {
         for (let pause = count % 7; pause > 0; pause--) await turn()
-        one.nodes.tell({ kind: 'runs-changed', runIds: [++told] })
+        one.nodes.send({ kind: 'runs-changed', runIds: [++told] })
       }
     })()
     t.after(() => {
@@ -42,7 +42,7 @@ test(
       const looked = Promise.withResolvers<void>()
       const after = told
       hear = (hint) => {
-        if (hint.kind === 'look-at-all') looked.resolve()
+        if (hint.kind === 'check-all') looked.resolve()
         if (hint.kind === 'runs-changed' && Number(hint.runIds[0]) > after + 1000) heard.resolve()
       }
       assert.ok((await cutHearing(url)) > 0)
@@ -65,7 +65,7 @@ test('what is no hint, or one of another version, harms nobody', async (t) => {
     assert.ok(hint.kind)
     heard.resolve()
   })
-  const texts = ['', 'nonsense', '{}', '[null, 1, "events"]', '[{"kind":"look-at-all"}]']
+  const texts = ['', 'nonsense', '{}', '[null, 1, "events"]', '[{"kind":"check-all"}]']
   for (const text of texts) await execute(url, `SELECT pg_notify('jobcast', '${text}')`)
   await within(boundMs, 'it hears nothing more', heard.promise)
 })

@@ -52,7 +52,7 @@ const takeOut = (url: string, nodeNo: number | undefined) =>
 /** What a node does once a second. */
 async function lookAround({ nodes }: PostgresStore) {
   await nodes.beat(steadyInstant(1))
-  return nodes.forgetDeadNodes()
+  return nodes.removeDeadNodes()
 }
 
 async function waitsForLock(url: string): Promise<boolean> {
@@ -122,7 +122,7 @@ test('a node that is taken out loses all its connections, and the locks they hol
   const isTakenOut = async () => {
     const { clock } = await one.nodes.beat(steadyInstant(1))
     assert.ok(clock > 0)
-    await one.nodes.forgetDeadNodes()
+    await one.nodes.removeDeadNodes()
     return (await execute(url, 'SELECT FROM node')).length === 1
   }
   const afterMs = await waitUntil('it is taken out', isTakenOut, { intervalMs: 500 })
@@ -134,10 +134,10 @@ test('a node is not taken out because the clock of the database jumps', async (t
   const { url, stores } = await openStores(t, 2)
   for (let beat = 0; beat < 4; beat++) {
     for (const { nodes } of stores) {
-      assert.equal((await nodes.beat(steadyInstant(1))).wasForgotten, false)
+      assert.equal((await nodes.beat(steadyInstant(1))).wasRemoved, false)
       // As if it had jumped by an hour between two beats.
       await execute(url, 'UPDATE node SET beat_at = beat_at - 3600000')
-      await nodes.forgetDeadNodes()
+      await nodes.removeDeadNodes()
     }
   }
   assert.equal((await execute(url, 'SELECT FROM node')).length, 2)
@@ -150,8 +150,8 @@ test('a node that was taken out hears of it also if its beat breaks off in the m
   await execute(url, 'ALTER TABLE steady_clock RENAME TO away')
   await assert.rejects(one.nodes.beat(steadyInstant(1)))
   await execute(url, 'ALTER TABLE away RENAME TO steady_clock')
-  assert.equal((await one.nodes.beat(steadyInstant(1))).wasForgotten, true)
-  assert.equal((await one.nodes.beat(steadyInstant(1))).wasForgotten, false)
+  assert.equal((await one.nodes.beat(steadyInstant(1))).wasRemoved, true)
+  assert.equal((await one.nodes.beat(steadyInstant(1))).wasRemoved, false)
 })
 
 test('who is connected to one node and asks another by HTTP is where it is connected', async (t) => {

@@ -1,4 +1,4 @@
-// An enrolment, and a device that asks by it.
+// An enrollment, and a device that uses it.
 
 import { randomUUID } from 'node:crypto'
 import type { Enrolling, NewStoredEnrollment } from '../../src/domain/ports/enrollments.ts'

@@ -50,7 +50,7 @@ export class ExecutionModel {
     for (const event of wayTo[state]) this.move(execution, event, at)
   }
 
-  /** Ends what is unfinished of the device and tells what it moved. */
+  /** Ends what is unfinished on the device and returns what it moved. */
   removeDevice(ownerNo: number, deviceId: string, at: number): Moved[] {
     return this.executions.flatMap((execution) => {
       const { jobExecutionId, runId, execState: from } = execution

@@ -59,14 +59,14 @@ export async function exerciseClocks(t: TestContext, underTest: StoreUnderTest):
     },
   )
 
-  await t.test('each attempt has its own time to wait, from the end of its rest on', async () => {
+  await t.test('each attempt has its own time to wait, from the end of its delay on', async () => {
     const { store } = underTest
     const retry = { max: 1, backoffSeconds: 40, on: ['FAILED' as const] }
     const { ownerNo, d1, d2, d3, first, states } = await seedRun({ expireAfterSeconds: 30, retry })
     for (const [index, device] of [d1, d2].entries()) {
       await reportDone(store, update(device, first + index, 'FAILED', { moment: after(10) }))
     }
-    // The first attempt of the third one is over its time, the rests of the others are not.
+    // The first attempt of the third one is over its time, the retry delays of the others are not.
     assert.equal((await fireClocks(store, ownerNo, after(30))).length, 1)
     assert.deepEqual(await states(), ['PENDING', 'PENDING', 'EXPIRED'])
     assert.equal((await readQueue(store, d3)).total, 0)
@@ -145,7 +145,7 @@ export async function exerciseClocks(t: TestContext, underTest: StoreUnderTest):
         after(30).clock,
       )
       await store.moveExecution(moveOf(ownerNo, first + 1, 'cancel', after(20)))
-      // Nothing else ends it: the device has all of that time, and is told so.
+      // Nothing else ends it: the device has all of that time, and is shown it.
       assert.equal(
         (await store.getDeviceExecution({ ...d2, jobExecutionId: first + 1 }))?.timesOutAt,
         after(80).clock,
@@ -167,12 +167,12 @@ export async function exerciseClocks(t: TestContext, underTest: StoreUnderTest):
     },
   )
 
-  await t.test('the deadline ends what rests before another attempt', async () => {
+  await t.test('the deadline ends what waits for a retry', async () => {
     const { store } = underTest
     const retry = { max: 5, backoffSeconds: 10, on: ['FAILED' as const] }
     const { ownerNo, d1, first, states } = await seedRun({ deadlineSeconds: 30, retry })
     await reportDone(store, update(d1, first, 'FAILED', { moment: after(1) }))
-    // Both at once: its rest is over, and so is all its time.
+    // Both at once: its retry delay is over, and so is its deadline.
     await fireClocks(store, ownerNo, after(30))
     assert.deepEqual(await states(), ['TIMED_OUT', 'TIMED_OUT', 'TIMED_OUT'])
     assert.deepEqual(await fireClocks(store, ownerNo, after(60)), [])
@@ -199,7 +199,7 @@ export async function exerciseClocks(t: TestContext, underTest: StoreUnderTest):
     await assertRunsAddUp(store, ownerNo)
   })
 
-  await t.test('what has ended by itself is left alone by every clock', async () => {
+  await t.test('an execution that has ended is left alone by every clock', async () => {
     const { store } = underTest
     const all = { expireAfterSeconds: 10, timeoutSeconds: 10, deadlineSeconds: 10 }
     const { ownerNo, d1, d2, d3, first, states } = await seedRun(all)
@@ -233,7 +233,7 @@ export async function exerciseClocks(t: TestContext, underTest: StoreUnderTest):
     ['expires', { expireAfterSeconds: 30 }, { PENDING: 0, IN_PROGRESS: 2, EXPIRED: 2498 }],
     ['misses its deadline', { deadlineSeconds: 30 }, { PENDING: 0, IN_PROGRESS: 0, TIMED_OUT: 2500 }],
   ] as const) {
-    await t.test(`a run larger than a bite ${title} completely, over several calls`, async () => {
+    await t.test(`a run larger than a batch ${title} completely, over several calls`, async () => {
       const { store } = underTest
       const devices = Array.from({ length: 2500 }, (_, index) => `d${index}`)
       const { ownerNo, trigger } = await seedOwner(store, { devices, content })
@@ -272,7 +272,7 @@ export async function exerciseClocks(t: TestContext, underTest: StoreUnderTest):
     await assertRunsAddUp(store, ownerNo)
   })
 
-  await t.test('more than a bite of time-outs is fired over several calls', async () => {
+  await t.test('more time-outs than a batch holds are fired over several calls', async () => {
     const { store } = underTest
     const devices = Array.from({ length: 1500 }, (_, index) => `d${index}`)
     const { ownerNo, trigger } = await seedOwner(store, { devices, content: { timeoutSeconds: 30 } })
@@ -283,7 +283,7 @@ export async function exerciseClocks(t: TestContext, underTest: StoreUnderTest):
     await assertRunsAddUp(store, ownerNo)
   })
 
-  await t.test('a clock on the wall that jumps fires nothing early and keeps nothing alive', async () => {
+  await t.test('a wall clock that jumps fires nothing early and keeps nothing alive', async () => {
     const { store } = underTest
     const all = { expireAfterSeconds: 30, timeoutSeconds: 30, deadlineSeconds: 40 }
     const { ownerNo, d1, first, states } = await seedRun(all)

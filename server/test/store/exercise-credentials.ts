@@ -46,7 +46,7 @@ export async function exerciseCredentials(t: TestContext, underTest: StoreUnderT
     assert.equal(await found(third), undefined)
   })
 
-  await t.test('a token of a device that is not there is not kept', async () => {
+  await t.test('a token of a device that does not exist is not kept', async () => {
     const [mine, theirs] = [await seedOwner(store), await seedOwner(store, { devices: ['theirs'] })]
     for (const deviceId of ['nobody', 'theirs']) {
       const token = newToken()
@@ -67,7 +67,7 @@ export async function exerciseCredentials(t: TestContext, underTest: StoreUnderT
   })
 
   await t.test(
-    'a certificate lets a device in by the name or the id of its owner, with or without token',
+    'a certificate authenticates a device by the name or the id of its owner, with or without a token',
     async () => {
       const ownerName = `name ${randomUUID()}`
       const ownerId = `ow_${randomUUID()}`
@@ -96,7 +96,7 @@ export async function exerciseCredentials(t: TestContext, underTest: StoreUnderT
   )
 
   await t.test(
-    'a revoked device is let in by no certificate, also with a token, until they are allowed or it is a new device',
+    'no certificate authenticates a revoked device, also with a token, until they are allowed or it is a new device',
     async () => {
       const { ownerNo, ownerId } = await seedOwner(store)
       const find = (deviceId: string) => store.findDeviceByCertificate({ ownerName: ownerId, deviceId })

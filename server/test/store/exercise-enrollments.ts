@@ -1,4 +1,4 @@
-// What every store says of devices that enrol themselves. A use is counted and a device has its token, or neither.
+// What every store says of devices that enroll themselves. A use is counted and a device has its token, or neither.
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -32,7 +32,7 @@ export async function exerciseEnrollments(t: TestContext, underTest: StoreUnderT
     (await store.findEnrollment({ enrollmentId }))?.used
 
   await t.test(
-    'an enrolment is found and listed with everything that was given, by its owner only',
+    'an enrollment is found and listed with everything that was given, by its owner only',
     async () => {
       const [mine, theirs] = [await seedOwner(store), await seedOwner(store)]
       const given = ['e1', 'e2', 'e3'].map((enrollmentId) => newEnrollment(mine.ownerNo, { enrollmentId }))
@@ -52,7 +52,7 @@ export async function exerciseEnrollments(t: TestContext, underTest: StoreUnderT
   )
 
   await t.test(
-    'a device that is not there is made, with tags and token, and can be told at once',
+    'a device that does not exist is created, with tags and token, and can be triggered at once',
     async () => {
       const { ownerNo, trigger } = await seedOwner(store)
       const enrollment = await store.createEnrollment(newEnrollment(ownerNo))
@@ -79,19 +79,16 @@ export async function exerciseEnrollments(t: TestContext, underTest: StoreUnderT
     },
   )
 
-  await t.test(
-    'a device that is there without a credential gets one and keeps its name and tags',
-    async () => {
-      const { ownerNo } = await seedOwner(store)
-      const enrollment = await store.createEnrollment(newEnrollment(ownerNo))
-      await store.putDevices([{ ...devicePut(ownerNo, 'd1', 'given name'), tags: ['c'] }])
-      const asked = enrolling(enrollment, 'd1')
-      assert.equal(await kindOf(asked), 'enrolled')
-      assert.equal(await ownerOf(store, asked), 'd1')
-      const device = await store.getDevice({ ownerNo, deviceId: 'd1' })
-      assert.deepEqual([device?.deviceName, device?.tags], ['given name', ['c']])
-    },
-  )
+  await t.test('a device without a credential gets one and keeps its name and tags', async () => {
+    const { ownerNo } = await seedOwner(store)
+    const enrollment = await store.createEnrollment(newEnrollment(ownerNo))
+    await store.putDevices([{ ...devicePut(ownerNo, 'd1', 'given name'), tags: ['c'] }])
+    const asked = enrolling(enrollment, 'd1')
+    assert.equal(await kindOf(asked), 'enrolled')
+    assert.equal(await ownerOf(store, asked), 'd1')
+    const device = await store.getDevice({ ownerNo, deviceId: 'd1' })
+    assert.deepEqual([device?.deviceName, device?.tags], ['given name', ['c']])
+  })
 
   await t.test("another owner's device of the same id is another device", async () => {
     const [mine, theirs] = [await seedOwner(store), await seedOwner(store, { devices: ['theirs'] })]
@@ -108,7 +105,7 @@ export async function exerciseEnrollments(t: TestContext, underTest: StoreUnderT
   })
 
   await t.test(
-    'what is somebody already is taken: with a token, revoked, or seen by a certificate',
+    'a device id is taken if it has a token, was revoked, or was seen with a certificate',
     async () => {
       const { ownerNo, ownerId } = await seedOwner(store, { devices: ['token', 'revoked', 'seen'] })
       const enrollment = await store.createEnrollment(newEnrollment(ownerNo))
@@ -139,7 +136,7 @@ export async function exerciseEnrollments(t: TestContext, underTest: StoreUnderT
     },
   )
 
-  await t.test('a deleted device is as good as none', async () => {
+  await t.test('a deleted device counts as none', async () => {
     const { ownerNo, trigger } = await seedOwner(store)
     const enrollment = await store.createEnrollment(newEnrollment(ownerNo, { maxUses: 2 }))
     const first = enrolling(enrollment, 'd1', { claim: 1 })
@@ -151,7 +148,7 @@ export async function exerciseEnrollments(t: TestContext, underTest: StoreUnderT
     assert.equal((await createOne(store, trigger(['d1']))).devices.length, 1)
   })
 
-  await t.test('of 20 devices that ask at once exactly as many enrol as there are uses', async () => {
+  await t.test('of 20 devices that ask at once exactly as many enroll as there are uses', async () => {
     const { ownerNo } = await seedOwner(store, { devices: [] })
     const enrollment = await store.createEnrollment(newEnrollment(ownerNo, { maxUses: 5 }))
     const all = Array.from({ length: 20 }, (_, index) => enrolling(enrollment, `d${index}`))
@@ -169,7 +166,7 @@ export async function exerciseEnrollments(t: TestContext, underTest: StoreUnderT
     )
   })
 
-  await t.test('of 20 that ask at once for the same device one enrols', async () => {
+  await t.test('of 20 that ask at once for the same device one enrolls', async () => {
     const { ownerNo } = await seedOwner(store)
     const enrollment = await store.createEnrollment(newEnrollment(ownerNo, { maxUses: 20 }))
     const all = Array.from({ length: 20 }, (_, claim) => enrolling(enrollment, 'wanted', { claim }))
@@ -183,7 +180,7 @@ export async function exerciseEnrollments(t: TestContext, underTest: StoreUnderT
     assert.equal(await usedOf(enrollment), 1)
   })
 
-  await t.test('nobody enrols from the instant on at which it expires, or after it was revoked', async () => {
+  await t.test('nobody enrolls once it has expired or was revoked', async () => {
     const [mine, theirs] = [await seedOwner(store), await seedOwner(store)]
     const enrollment = await store.createEnrollment(newEnrollment(mine.ownerNo, { maxUses: 9 }))
     const { enrollmentId, expiresAt } = enrollment

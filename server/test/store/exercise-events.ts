@@ -137,7 +137,7 @@ export async function exerciseEvents(t: TestContext, underTest: StoreUnderTest):
   })
 
   await t.test(
-    'a device that enrols is created and has a credential; one that goes offline does so once',
+    'a device that enrolls is created and has a credential; one that goes offline does so once',
     async () => {
       const { ownerNo } = await seedOwner(store, { devices: [] })
       const enrollment = await store.createEnrollment(newEnrollment(ownerNo, { enrollmentId: `e${ownerNo}` }))
@@ -244,7 +244,7 @@ export async function exerciseEvents(t: TestContext, underTest: StoreUnderTest):
     },
   )
 
-  await t.test('a slice says whether there are more behind it, also where it ends with the log', async () => {
+  await t.test('a slice says whether more follow, also where it ends with the log', async () => {
     const { ownerNo } = await seedOwner(store, { devices: ['d1', 'd2', 'd3'] })
     const { newest } = await store.getEventBounds({ ownerNo })
     for (const filter of [{}, { types: ['device.*'] }]) {
@@ -294,20 +294,23 @@ export async function exerciseEvents(t: TestContext, underTest: StoreUnderTest):
     assert.equal(JSON.stringify(read).includes('only-mine'), false)
   })
 
-  await t.test('a step that fails makes no event, and a listener is told of those that hold', async () => {
-    const seed = await seedOwner(store, { devices: ['a'] })
-    const { ownerNo } = seed
-    const { newest } = await store.getEventBounds({ ownerNo })
-    await underTest.failAt(failingInstant)
-    await assert.rejects(createOne(store, seed.trigger(['a'], { launchedAt: failingInstant })))
-    assert.deepEqual(await readEvents(store, ownerNo, {}, newest), [])
-    const told = new Promise<void>((resolve) => store.onEvents(resolve))
-    await createOne(store, seed.trigger(['a']))
-    await told
-    assert.deepEqual(typesOf(await readEvents(store, ownerNo, {}, newest)), ['run.created'])
-  })
+  await t.test(
+    'a step that fails creates no event, and a listener is notified of those that are committed',
+    async () => {
+      const seed = await seedOwner(store, { devices: ['a'] })
+      const { ownerNo } = seed
+      const { newest } = await store.getEventBounds({ ownerNo })
+      await underTest.failAt(failingInstant)
+      await assert.rejects(createOne(store, seed.trigger(['a'], { launchedAt: failingInstant })))
+      assert.deepEqual(await readEvents(store, ownerNo, {}, newest), [])
+      const notified = new Promise<void>((resolve) => store.onEvents(resolve))
+      await createOne(store, seed.trigger(['a']))
+      await notified
+      assert.deepEqual(typesOf(await readEvents(store, ownerNo, {}, newest)), ['run.created'])
+    },
+  )
 
-  await t.test('old ones are forgotten but for the newest, and ids grow on after that', async () => {
+  await t.test('old events are purged but for the newest, and ids keep growing after that', async () => {
     const { ownerNo } = await seedOwner(store, { devices: [] })
     for (const at of [1, 2, 3, 4]) await store.putDevices([{ ...devicePut(ownerNo, `d${at}`), at }])
     const before = await readEvents(store, ownerNo)
@@ -317,8 +320,8 @@ export async function exerciseEvents(t: TestContext, underTest: StoreUnderTest):
       left.map(({ at }) => at),
       before.map(({ at }) => at).filter((at) => at >= 3),
     )
-    const forgotten = before.findLast(({ at }) => at < 3)?.eventId
-    assert.equal((await store.getEventBounds({ ownerNo })).forgotten, forgotten)
+    const purged = before.findLast(({ at }) => at < 3)?.eventId
+    assert.equal((await store.getEventBounds({ ownerNo })).purgedUpTo, purged)
     while (await store.purgeEvents({ olderThan: Number.MAX_SAFE_INTEGER }));
     const last = await readEvents(store, ownerNo)
     assert.deepEqual(last, before.slice(-1))

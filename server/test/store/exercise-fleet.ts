@@ -129,7 +129,7 @@ export async function exerciseFleet(t: TestContext, underTest: StoreUnderTest): 
     },
   )
 
-  await t.test('flows add up what went from state to state, by steps of time, from a place on', async () => {
+  await t.test('flows add up what went from state to state, by time step, from a cursor on', async () => {
     const { store } = underTest
     const { ownerNo, trigger } = await seedOwner(store)
     const stepNo = startedAt / minute

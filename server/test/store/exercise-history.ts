@@ -25,7 +25,7 @@ export async function exerciseHistory(t: TestContext, underTest: StoreUnderTest)
   const historyOf = async (ownerNo: number, jobExecutionId: number) =>
     (await underTest.store.listTransitions({ ownerNo, jobExecutionId }))?.map(inShort)
 
-  await t.test('a whole life is told step by step: when, who and why', async () => {
+  await t.test('the history of an execution has every step: when, who and why', async () => {
     const { store } = underTest
     const retry = { max: 2, backoffSeconds: 10, on: ['FAILED' as const, 'TIMED_OUT' as const] }
     const { ownerNo, trigger } = await seedOwner(store, { content: { retry, timeoutSeconds: 5 } })
@@ -64,7 +64,7 @@ export async function exerciseHistory(t: TestContext, underTest: StoreUnderTest)
     await assertRunsAddUp(underTest.store, ownerNo)
   })
 
-  await t.test('every way to an end is told with its reason', async () => {
+  await t.test('every way to an end is recorded with its reason', async () => {
     const { store } = underTest
     const content = { expireAfterSeconds: 30, deadlineSeconds: 60, timeoutSeconds: 50 }
     const devices = ['expires', 'succeeds', 'rejects', 'fails', 'times out', 'is late', 'overruns', 'goes']
@@ -98,7 +98,7 @@ export async function exerciseHistory(t: TestContext, underTest: StoreUnderTest)
     await assertRunsAddUp(store, ownerNo)
   })
 
-  await t.test('a step for a whole run is told with each of its executions', async () => {
+  await t.test('a step for a whole run is recorded for each of its executions', async () => {
     const { store } = underTest
     const { ownerNo, trigger } = await seedOwner(store)
     const { firstExecutionId, runId } = await createOne(store, trigger(['d1', 'd2']))

@@ -28,7 +28,7 @@ function keyed(key: string, request: string, at = startedAt): Partial<Trigger> {
 }
 
 export async function exerciseIdempotency(t: TestContext, underTest: StoreUnderTest): Promise<void> {
-  await t.test('the same key and request gives the first run again and makes nothing', async () => {
+  await t.test('the same key and request gives the first run again and creates nothing', async () => {
     const { store, reopen } = underTest
     const { trigger, ownerNo } = await seedOwner(store)
     const first = await createOne(store, trigger(['d3', 'd1'], keyed('k', 'a')))
@@ -103,7 +103,7 @@ export async function exerciseIdempotency(t: TestContext, underTest: StoreUnderT
     )
   })
 
-  await t.test('a key that is over its time is taken over, or forgotten', async () => {
+  await t.test('an expired key is taken over, or purged', async () => {
     const { store } = underTest
     const { trigger } = await seedOwner(store)
     const kindAt = async (key: string, request: string, at: number) =>

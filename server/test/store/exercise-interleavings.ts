@@ -77,7 +77,7 @@ const step = fc.oneof(
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 
 export async function exerciseInterleavings(t: TestContext, underTest: StoreUnderTest): Promise<void> {
-  await t.test('steps sent without waiting leave answers, data and knowledge in agreement', async () => {
+  await t.test('steps sent without waiting leave answers, data and memory in agreement', async () => {
     const { store } = underTest
     await underTest.failAt(failingInstant)
     const owners: Seed[] = []

@@ -96,7 +96,7 @@ export async function exerciseLists(t: TestContext, underTest: StoreUnderTest): 
     }
   })
 
-  await t.test('a device for which thousands wait is listed without a gap and without a double', async () => {
+  await t.test('a device with thousands pending is listed without gaps or duplicates', async () => {
     const { store } = underTest
     const { trigger, ownerNo } = await seedOwner(store, { devices })
     const outcomes = await store.createExecutions(Array.from({ length: 6000 }, () => trigger(['d1', 'd2'])))

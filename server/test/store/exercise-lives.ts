@@ -1,4 +1,4 @@
-// Random lives of executions, told, retold and disturbed in any order, in every store as in a plain list in memory.
+// Random lives of executions, reported, repeated and disturbed in any order, in every store as in a plain list in memory.
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
@@ -157,7 +157,7 @@ async function assertFiredAsModeled(store: Store, owners: Owner[], moment: Momen
   assert.deepEqual(fired.map(inShort).sort(), expected.map(inShort).sort())
 }
 
-/** What devices tell goes into one list; the rest is sent beside it. */
+/** What devices report goes into one list; the rest is sent beside it. */
 async function takeAll(store: Store, owners: Owner[], steps: Step[], moment: Moment): Promise<void> {
   const reports: { owner: Owner; report: DeviceReport }[] = []
   const others: Promise<void>[] = []

@@ -82,7 +82,7 @@ export async function exerciseMoves(t: TestContext, underTest: StoreUnderTest): 
     await assertRunsAddUp(store, ownerNo)
   })
 
-  await t.test('a run larger than a bite is moved completely, in the order of its ids', async () => {
+  await t.test('a run larger than a batch is moved completely, in the order of its ids', async () => {
     const size = 2500
     const devices = Array.from({ length: size }, (_, index) => `d${index}`)
     const { trigger, ownerNo } = await seedOwner(store, { devices })
@@ -96,10 +96,10 @@ export async function exerciseMoves(t: TestContext, underTest: StoreUnderTest): 
     let calls = 0
     do {
       const move = { ownerNo, runId, event: 'cancel', moment, actor: 'key k1', from } as const
-      const bite = await store.moveRun(move)
-      assert.ok(bite)
-      moved.push(...bite.moved)
-      from = bite.next
+      const batch = await store.moveRun(move)
+      assert.ok(batch)
+      moved.push(...batch.moved)
+      from = batch.next
       calls++
     } while (from !== undefined)
     assert.ok(calls > 1, 'all of it was moved at once, and nobody else got in between')
@@ -131,32 +131,35 @@ export async function exerciseMoves(t: TestContext, underTest: StoreUnderTest): 
     assert.equal((await store.getRun({ ownerNo: theirs.ownerNo, runId }))?.counts.PENDING, 1)
   })
 
-  await t.test('deleting a device ends what it has not finished, tells it, touches no other', async () => {
-    const { trigger, ownerNo } = await seedOwner(store)
-    const runs = []
-    for (const state of execStates) {
-      const run = await createOne(store, trigger(['d1', 'd2']))
-      await bringTo(store, ownerNo, run.firstExecutionId, state)
-      runs.push({ ...run, state })
-    }
-    const deleted = await store.deleteDevice({ ownerNo, deviceId: 'd1', moment, actor: 'key k1' })
-    assert.deepEqual(
-      deleted,
-      runs
-        .filter(({ state }) => unfinishedStates.includes(state))
-        .map(({ runId, firstExecutionId: jobExecutionId, state: from }) => {
-          return { ownerNo, deviceId: 'd1', jobExecutionId, runId, from, execState: 'CANCELED' }
-        }),
-    )
-    const ended = (await allExecutions(store, ownerNo, { deviceId: 'd1' })).reverse()
-    assert.deepEqual(
-      ended.map((execution) => execution.execState),
-      execStates.map((state) => (unfinishedStates.includes(state) ? 'CANCELED' : state)),
-    )
-    const others = await allExecutions(store, ownerNo, { deviceId: 'd2' })
-    assert.ok(others.length === 9 && others.every((execution) => execution.execState === 'PENDING'))
-    await assertRunsAddUp(store, ownerNo)
-  })
+  await t.test(
+    'deleting a device ends what it has not finished, returns it, and touches no other',
+    async () => {
+      const { trigger, ownerNo } = await seedOwner(store)
+      const runs = []
+      for (const state of execStates) {
+        const run = await createOne(store, trigger(['d1', 'd2']))
+        await bringTo(store, ownerNo, run.firstExecutionId, state)
+        runs.push({ ...run, state })
+      }
+      const deleted = await store.deleteDevice({ ownerNo, deviceId: 'd1', moment, actor: 'key k1' })
+      assert.deepEqual(
+        deleted,
+        runs
+          .filter(({ state }) => unfinishedStates.includes(state))
+          .map(({ runId, firstExecutionId: jobExecutionId, state: from }) => {
+            return { ownerNo, deviceId: 'd1', jobExecutionId, runId, from, execState: 'CANCELED' }
+          }),
+      )
+      const ended = (await allExecutions(store, ownerNo, { deviceId: 'd1' })).reverse()
+      assert.deepEqual(
+        ended.map((execution) => execution.execState),
+        execStates.map((state) => (unfinishedStates.includes(state) ? 'CANCELED' : state)),
+      )
+      const others = await allExecutions(store, ownerNo, { deviceId: 'd2' })
+      assert.ok(others.length === 9 && others.every((execution) => execution.execState === 'PENDING'))
+      await assertRunsAddUp(store, ownerNo)
+    },
+  )
 
   await t.test('deleting a device ends also what was sent in the same moment before it', async () => {
     const { trigger, ownerNo } = await seedOwner(store)

@@ -46,7 +46,7 @@ export async function exerciseOutputs(t: TestContext, underTest: StoreUnderTest)
   }
 
   await t.test(
-    'whatever pieces come, each byte is kept once, and any slice reads as one text would',
+    'whatever pieces arrive, each byte is kept once, and any slice reads as one text would',
     async () => {
       const property = fc.asyncProperty(
         fc.array(piece, { maxLength: 20, size: 'max' }),
@@ -88,18 +88,21 @@ export async function exerciseOutputs(t: TestContext, underTest: StoreUnderTest)
     },
   )
 
-  await t.test('doubles and overlaps are dropped, a gap is refused and told where to go on', async () => {
-    const { runId, write, text } = await seedStarted()
-    const kept = (length: number) => ({ kind: 'output-kept', length, cut: false, runId })
-    assert.deepEqual(await write(0, 'hello '), kept(6))
-    assert.deepEqual(await write(0, 'hello '), kept(6))
-    assert.deepEqual(await write(0, 'hell'), kept(6))
-    assert.deepEqual(await write(7, 'orld'), { kind: 'output-gap', length: 6 })
-    // What is kept is kept: another text for the same bytes does not count.
-    assert.deepEqual(await write(3, 'XXXworld'), kept(11))
-    assert.deepEqual(await write(11, ''), kept(11))
-    assert.equal(await text(), 'hello world')
-  })
+  await t.test(
+    'duplicates and overlaps are dropped, a gap is refused with the offset to continue at',
+    async () => {
+      const { runId, write, text } = await seedStarted()
+      const kept = (length: number) => ({ kind: 'output-kept', length, cut: false, runId })
+      assert.deepEqual(await write(0, 'hello '), kept(6))
+      assert.deepEqual(await write(0, 'hello '), kept(6))
+      assert.deepEqual(await write(0, 'hell'), kept(6))
+      assert.deepEqual(await write(7, 'orld'), { kind: 'output-gap', length: 6 })
+      // What is kept is kept: another text for the same bytes does not count.
+      assert.deepEqual(await write(3, 'XXXworld'), kept(11))
+      assert.deepEqual(await write(11, ''), kept(11))
+      assert.equal(await text(), 'hello world')
+    },
+  )
 
   await t.test('what lies beyond the limit is cut, and the cut is final', async () => {
     const { ownerNo, jobExecutionId, runId, write, text } = await seedStarted()
@@ -172,7 +175,7 @@ export async function exerciseOutputs(t: TestContext, underTest: StoreUnderTest)
     }
   })
 
-  await t.test('who reads while it is written never sees more than there is said to be', async () => {
+  await t.test('a reader beside a writer never sees more than the reported length', async () => {
     const { read, write, text } = await seedStarted()
     const pieces = testSize('pieces', { test: 60, chaos: 900 })
     const sent: Promise<unknown>[] = []
@@ -186,7 +189,7 @@ export async function exerciseOutputs(t: TestContext, underTest: StoreUnderTest)
     assert.equal((await text()).length, pieces)
   })
 
-  await t.test('output is there after the store was opened again, and goes on where it was', async () => {
+  await t.test('output is kept when the store is opened again, and continues where it was', async () => {
     const { ownerNo, device, jobExecutionId, write } = await seedStarted()
     await write(0, 'before')
     const again = await underTest.reopen()

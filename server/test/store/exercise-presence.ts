@@ -57,7 +57,7 @@ export async function exercisePresence(t: TestContext, underTest: StoreUnderTest
   })
 
   await t.test(
-    'changes of one list take effect in its order, and one of a device that is gone does not matter',
+    'changes of one list take effect in its order, and one of a deleted device does not matter',
     async () => {
       const { store } = underTest
       const [mine, theirs] = [await seedOwner(store), await seedOwner(store)]

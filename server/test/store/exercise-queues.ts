@@ -56,7 +56,7 @@ export async function exerciseQueues(t: TestContext, underTest: StoreUnderTest):
   })
 
   await t.test(
-    'queues are answered in the order of the question; of a device that is not there nothing',
+    'queues are answered in the order of the request, with nothing for a device that does not exist',
     async () => {
       const { store } = underTest
       const { ownerNo, trigger } = await seedOwner(store)
@@ -82,65 +82,62 @@ export async function exerciseQueues(t: TestContext, underTest: StoreUnderTest):
     },
   )
 
-  await t.test(
-    'the mark of a queue is another one when the queue is, and the same when it is not',
-    async () => {
-      const { store } = underTest
-      const retry = { max: 1, backoffSeconds: 10, on: ['FAILED' as const] }
-      const { ownerNo, trigger } = await seedOwner(store, { content: { retry } })
-      const device = { ownerNo, deviceId: 'd1' }
-      const first = (await createOne(store, trigger(['d1']))).firstExecutionId
-      const later = momentAt(startedAt + 10_000)
-      const keyed = trigger(['d1', 'd2'], {
-        idempotency: { key: 'k', requestHash: new Uint8Array(32), validAfter: 0 },
-      })
-      const steps: [string, boolean, () => Promise<unknown>][] = [
-        ['nothing', false, async () => undefined],
-        ['another device gets something', false, () => createOne(store, trigger(['d2']))],
-        ['it gets something', true, () => createOne(store, keyed)],
-        ['the same call again', false, () => store.createExecutions([keyed])],
-        ['a call that is refused', false, () => store.createExecutions([trigger(['d1', 'nobody'])])],
-        ['it is told', false, () => store.recordDeliveries({ notified: [first], delivered: [], at: 1 })],
-        ['it is renamed', false, () => store.putDevices([devicePut(ownerNo, 'd1', 'renamed')])],
-        [
-          'it comes online',
-          false,
-          () =>
-            store.recordPresence([
-              { ...device, online: true, at: 1, transport: 'mqtt', session: steadyInstant(1) },
-            ]),
-        ],
-        ['it starts the first', true, () => report(store, startNext(device))],
-        ['it asks again', false, () => report(store, startNext(device))],
-        ['it tells of progress', false, () => report(store, update(device, first, 'IN_PROGRESS'))],
-        ['it writes', false, () => report(store, output(device, first, 0, 'text'))],
-        ['it says what is refused', false, () => report(store, update(device, first, 'CANCELED'))],
-        ['a clock with nothing to do', false, () => fireClocks(store, ownerNo, now)],
-        ['it fails and rests', true, () => report(store, update(device, first, 'FAILED'))],
-        ['its rest is over', true, () => fireClocks(store, ownerNo, later)],
-        ['it starts again', true, () => report(store, startNext(device, { moment: later }))],
-        ['it shall stop', true, () => store.moveExecution(moveOf(ownerNo, first, 'cancel'))],
-        ['a cancel that is refused', false, () => store.moveExecution(moveOf(ownerNo, first, 'cancel'))],
-        ['it stops', true, () => report(store, update(device, first, 'CANCELED'))],
-        ['the other is canceled', true, () => store.moveExecution(moveOf(ownerNo, first + 2, 'cancel'))],
-      ]
-      let { mark } = await readQueue(store, device)
-      assert.notEqual(mark, undefined)
-      for (const [title, changes, take] of steps) {
-        const before = await readQueue(store, device)
-        await take()
-        const [queue] = await store.readQueues([{ ...device, unlessMark: mark }])
-        assert.ok(queue)
-        assert.equal(queue !== 'unchanged', changes, title)
-        if (queue === 'unchanged') continue
-        assert.notEqual(queue.mark, mark, title)
-        assert.notDeepEqual({ ...queue, mark: 0 }, { ...before, mark: 0 }, title)
-        mark = queue.mark
-      }
-      assert.equal((await readQueue(store, device)).total, 0)
-      await assertRunsAddUp(store, ownerNo)
-    },
-  )
+  await t.test('the mark of a queue changes exactly when the queue does', async () => {
+    const { store } = underTest
+    const retry = { max: 1, backoffSeconds: 10, on: ['FAILED' as const] }
+    const { ownerNo, trigger } = await seedOwner(store, { content: { retry } })
+    const device = { ownerNo, deviceId: 'd1' }
+    const first = (await createOne(store, trigger(['d1']))).firstExecutionId
+    const later = momentAt(startedAt + 10_000)
+    const keyed = trigger(['d1', 'd2'], {
+      idempotency: { key: 'k', requestHash: new Uint8Array(32), validAfter: 0 },
+    })
+    const steps: [string, boolean, () => Promise<unknown>][] = [
+      ['nothing', false, async () => undefined],
+      ['another device gets something', false, () => createOne(store, trigger(['d2']))],
+      ['it gets something', true, () => createOne(store, keyed)],
+      ['the same call again', false, () => store.createExecutions([keyed])],
+      ['a call that is refused', false, () => store.createExecutions([trigger(['d1', 'nobody'])])],
+      ['it is notified', false, () => store.recordDeliveries({ notified: [first], delivered: [], at: 1 })],
+      ['it is renamed', false, () => store.putDevices([devicePut(ownerNo, 'd1', 'renamed')])],
+      [
+        'it comes online',
+        false,
+        () =>
+          store.recordPresence([
+            { ...device, online: true, at: 1, transport: 'mqtt', session: steadyInstant(1) },
+          ]),
+      ],
+      ['it starts the first', true, () => report(store, startNext(device))],
+      ['it asks again', false, () => report(store, startNext(device))],
+      ['it reports progress', false, () => report(store, update(device, first, 'IN_PROGRESS'))],
+      ['it writes', false, () => report(store, output(device, first, 0, 'text'))],
+      ['it says what is refused', false, () => report(store, update(device, first, 'CANCELED'))],
+      ['a clock with nothing to do', false, () => fireClocks(store, ownerNo, now)],
+      ['it fails and waits for a retry', true, () => report(store, update(device, first, 'FAILED'))],
+      ['its retry delay is over', true, () => fireClocks(store, ownerNo, later)],
+      ['it starts again', true, () => report(store, startNext(device, { moment: later }))],
+      ['it shall stop', true, () => store.moveExecution(moveOf(ownerNo, first, 'cancel'))],
+      ['a cancel that is refused', false, () => store.moveExecution(moveOf(ownerNo, first, 'cancel'))],
+      ['it stops', true, () => report(store, update(device, first, 'CANCELED'))],
+      ['the other is canceled', true, () => store.moveExecution(moveOf(ownerNo, first + 2, 'cancel'))],
+    ]
+    let { mark } = await readQueue(store, device)
+    assert.notEqual(mark, undefined)
+    for (const [title, changes, take] of steps) {
+      const before = await readQueue(store, device)
+      await take()
+      const [queue] = await store.readQueues([{ ...device, unlessMark: mark }])
+      assert.ok(queue)
+      assert.equal(queue !== 'unchanged', changes, title)
+      if (queue === 'unchanged') continue
+      assert.notEqual(queue.mark, mark, title)
+      assert.notDeepEqual({ ...queue, mark: 0 }, { ...before, mark: 0 }, title)
+      mark = queue.mark
+    }
+    assert.equal((await readQueue(store, device)).total, 0)
+    await assertRunsAddUp(store, ownerNo)
+  })
 
   await t.test('a run that is being written is seen by all its devices or by none', async () => {
     const { store } = underTest
@@ -184,36 +181,39 @@ export async function exerciseQueues(t: TestContext, underTest: StoreUnderTest):
     await assertRunsAddUp(store, ownerNo)
   })
 
-  await t.test('what ends or rests while a queue is read is in it or not, and the total agrees', async () => {
-    const { store } = underTest
-    const retry = { max: 9, backoffSeconds: 10, on: ['FAILED' as const] }
-    const { ownerNo, trigger } = await seedOwner(store, { content: { retry } })
-    for (let round = 0; round < rounds; round++) {
-      const device = { ownerNo, deviceId: round % 2 ? 'd1' : 'd2' }
-      const first = (await createOne(store, trigger([device.deviceId]))).firstExecutionId
-      const second = (await createOne(store, trigger([device.deviceId]))).firstExecutionId
-      const status = round % 3 ? 'SUCCEEDED' : 'FAILED'
-      const sent: Promise<unknown>[] = [store.recordReports([startNext(device)])]
-      const looks = [store.readQueues([device])]
-      sent.push(store.recordReports([update(device, first, status)]))
-      // So many that some are answered from after the report, though they were sent before it was done.
-      for (let count = 0; count < 8; count++) {
-        const next = Array.from({ length: 10 }, () => store.readQueues([device]))
-        looks.push(...next)
-        await next[0]
+  await t.test(
+    'an execution that ends or is delayed while a queue is read is in it or not, and the total agrees',
+    async () => {
+      const { store } = underTest
+      const retry = { max: 9, backoffSeconds: 10, on: ['FAILED' as const] }
+      const { ownerNo, trigger } = await seedOwner(store, { content: { retry } })
+      for (let round = 0; round < rounds; round++) {
+        const device = { ownerNo, deviceId: round % 2 ? 'd1' : 'd2' }
+        const first = (await createOne(store, trigger([device.deviceId]))).firstExecutionId
+        const second = (await createOne(store, trigger([device.deviceId]))).firstExecutionId
+        const status = round % 3 ? 'SUCCEEDED' : 'FAILED'
+        const sent: Promise<unknown>[] = [store.recordReports([startNext(device)])]
+        const looks = [store.readQueues([device])]
+        sent.push(store.recordReports([update(device, first, status)]))
+        // So many that some are answered from after the report, though they were sent before it was done.
+        for (let count = 0; count < 8; count++) {
+          const next = Array.from({ length: 10 }, () => store.readQueues([device]))
+          looks.push(...next)
+          await next[0]
+        }
+        await Promise.all(sent)
+        looks.push(store.readQueues([device]))
+        for (const [queue] of await Promise.all(looks)) {
+          assert.ok(typeof queue === 'object')
+          assert.equal(queue.total, queue.executions.length)
+          assert.ok(queue.executions.every(({ attempt }) => attempt === 1))
+          assert.equal(queue.executions.at(-1)?.jobExecutionId, second)
+        }
+        for (const id of [first, second]) await store.moveExecution(moveOf(ownerNo, id, 'force-cancel'))
       }
-      await Promise.all(sent)
-      looks.push(store.readQueues([device]))
-      for (const [queue] of await Promise.all(looks)) {
-        assert.ok(typeof queue === 'object')
-        assert.equal(queue.total, queue.executions.length)
-        assert.ok(queue.executions.every(({ attempt }) => attempt === 1))
-        assert.equal(queue.executions.at(-1)?.jobExecutionId, second)
-      }
-      for (const id of [first, second]) await store.moveExecution(moveOf(ownerNo, id, 'force-cancel'))
-    }
-    await assertRunsAddUp(store, ownerNo)
-  })
+      await assertRunsAddUp(store, ownerNo)
+    },
+  )
 
   await t.test('a trigger that fails leaves the queues as they were', async () => {
     const { store, failAt } = underTest

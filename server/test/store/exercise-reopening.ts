@@ -61,7 +61,7 @@ export async function exerciseReopening(t: TestContext, underTest: StoreUnderTes
     assert.deepEqual(await everything(await reopen(), ownerNo), before)
   })
 
-  await t.test('what waits for a device is known after it was opened again', async () => {
+  await t.test('what is pending for a device is the same after it was opened again', async () => {
     const { store, reopen } = underTest
     const { ownerNo, trigger } = await seedOwner(store)
     const runs = [await createOne(store, trigger(['d1', 'd2'])), await createOne(store, trigger(['d1']))]

@@ -93,7 +93,7 @@ export async function exerciseReports(t: TestContext, underTest: StoreUnderTest)
   })
 
   await t.test(
-    'nothing is pending for whom nothing waits, and a device that is not there is unknown',
+    'nothing is pending for a device without executions, and a device that does not exist is unknown',
     async () => {
       const { ownerNo, jobExecutionId } = await seedOne()
       await store.deleteDevice({ ownerNo, deviceId: 'd3', moment: later, actor: 'key k1' })
@@ -111,16 +111,19 @@ export async function exerciseReports(t: TestContext, underTest: StoreUnderTest)
     },
   )
 
-  await t.test('a device put again after its deletion may speak again, of what it gets then', async () => {
-    const { ownerNo, trigger, device, jobExecutionId } = await seedOne()
-    await store.deleteDevice({ ownerNo, deviceId: 'd1', moment: later, actor: 'key k1' })
-    await store.putDevices([devicePut(ownerNo, 'd1')])
-    assert.equal(await startedBy(store, device), undefined)
-    assert.equal((await report(store, update(device, jobExecutionId, 'SUCCEEDED'))).kind, 'wrong-state')
-    const { firstExecutionId } = await createOne(store, trigger(['d1']))
-    assert.equal((await startedBy(store, device))?.jobExecutionId, firstExecutionId)
-    await assertRunsAddUp(store, ownerNo)
-  })
+  await t.test(
+    'a device that is put again after its deletion may report again, on what it gets then',
+    async () => {
+      const { ownerNo, trigger, device, jobExecutionId } = await seedOne()
+      await store.deleteDevice({ ownerNo, deviceId: 'd1', moment: later, actor: 'key k1' })
+      await store.putDevices([devicePut(ownerNo, 'd1')])
+      assert.equal(await startedBy(store, device), undefined)
+      assert.equal((await report(store, update(device, jobExecutionId, 'SUCCEEDED'))).kind, 'wrong-state')
+      const { firstExecutionId } = await createOne(store, trigger(['d1']))
+      assert.equal((await startedBy(store, device))?.jobExecutionId, firstExecutionId)
+      await assertRunsAddUp(store, ownerNo)
+    },
+  )
 
   await t.test('from every state every status counts or is refused as the table of states says', async () => {
     const { ownerNo, trigger } = await seedOwner(store)
@@ -166,7 +169,7 @@ export async function exerciseReports(t: TestContext, underTest: StoreUnderTest)
     await assertRunsAddUp(store, ownerNo)
   })
 
-  await t.test('a report that expects another version is refused and told the one there is', async () => {
+  await t.test('a report that expects another version is refused with the current one', async () => {
     const { ownerNo, device, jobExecutionId } = await seedOne()
     const expecting = (expectedVersion: number, status: 'IN_PROGRESS' | 'SUCCEEDED') =>
       report(store, update(device, jobExecutionId, status, { expectedVersion, statusDetails: { a: 'b' } }))
@@ -185,7 +188,7 @@ export async function exerciseReports(t: TestContext, underTest: StoreUnderTest)
     await assertRunsAddUp(store, ownerNo)
   })
 
-  await t.test('a report whose device does not know yet that it is asked to stop counts, once', async () => {
+  await t.test('a report from a device that has not seen the cancel request yet counts, once', async () => {
     const { ownerNo, device, jobExecutionId } = await seedOne()
     await reportDone(store, startNext(device))
     const cancel = await store.moveExecution(moveOf(ownerNo, jobExecutionId, 'cancel'))
@@ -203,7 +206,7 @@ export async function exerciseReports(t: TestContext, underTest: StoreUnderTest)
   })
 
   await t.test(
-    "a report on another attempt, another device's execution or none is on an unknown one",
+    "a report on another attempt, another device's execution or none at all is on an unknown execution",
     async () => {
       const { ownerNo, device, jobExecutionId } = await seedOne()
       const foreign = await seedOne()
@@ -263,7 +266,7 @@ export async function exerciseReports(t: TestContext, underTest: StoreUnderTest)
   })
 
   await t.test(
-    'details that are given replace those before, and stay where none are given; so does the result',
+    'given details replace the previous ones and stay where none are given; so does the result',
     async () => {
       const { ownerNo, device, jobExecutionId } = await seedOne()
       const steps: [Partial<Parameters<typeof update>[3]>, object, unknown][] = [
@@ -359,29 +362,29 @@ export async function exerciseReports(t: TestContext, underTest: StoreUnderTest)
   })
 
   await t.test(
-    'the first word of a device says that it has the execution, unless it was noted before',
+    'the first report of a device proves that it has the execution, unless that was recorded before',
     async () => {
       const { ownerNo, trigger } = await seedOwner(store)
       const device = { ownerNo, deviceId: 'd1' }
       const ids: number[] = []
       for (let count = 0; count < 4; count++)
         ids.push((await createOne(store, trigger(['d1']))).firstExecutionId)
-      const [silent = 0, told = 0, confirmed = 0, canceled = 0] = ids
+      const [silent = 0, notified = 0, confirmed = 0, canceled = 0] = ids
       const times = async (id: number) => {
         const execution = await store.getExecution({ ownerNo, jobExecutionId: id })
         return [execution?.notifiedAt, execution?.deliveredAt].map((at) => (at ? at - startedAt : at))
       }
       const deliver = (notified: number[], delivered: number[], after: number) =>
         store.recordDeliveries({ notified, delivered, at: startedAt + after })
-      await deliver([told, confirmed, 2 ** 40], [2 ** 40], 1)
-      await deliver([told], [confirmed], 2)
+      await deliver([notified, confirmed, 2 ** 40], [2 ** 40], 1)
+      await deliver([notified], [confirmed], 2)
       await deliver([confirmed], [confirmed], 3)
-      assert.equal((await store.getDeviceExecution({ ...device, jobExecutionId: told }))?.notified, true)
+      assert.equal((await store.getDeviceExecution({ ...device, jobExecutionId: notified }))?.notified, true)
       assert.equal((await store.getDeviceExecution({ ...device, jobExecutionId: silent }))?.notified, false)
-      assert.equal((await store.getExecution({ ownerNo, jobExecutionId: told }))?.versionNumber, 1)
+      assert.equal((await store.getExecution({ ownerNo, jobExecutionId: notified }))?.versionNumber, 1)
       await report(store, update(device, silent, 'CANCELED', { moment: later }))
       assert.deepEqual(await times(silent), [null, null])
-      for (const id of [silent, told, confirmed]) {
+      for (const id of [silent, notified, confirmed]) {
         await reportDone(store, update(device, id, 'IN_PROGRESS', { moment: later }))
         await reportDone(store, update(device, id, 'SUCCEEDED', { moment: muchLater }))
       }

@@ -1,4 +1,4 @@
-// What every store says of runs that are forgotten: each goes as a whole, with all that belongs to it, and all else
+// What every store says of runs that are purged: each goes as a whole, with all that belongs to it, and all else
 // stays as it was.
 
 import assert from 'node:assert/strict'
@@ -25,8 +25,8 @@ import {
 
 const hour = 60 * 60_000
 
-/** In bites; says how many it took. */
-async function forgetAll(store: Store, endedBefore: number): Promise<number> {
+/** In batches; gives how many it took. */
+async function purgeAll(store: Store, endedBefore: number): Promise<number> {
   for (let calls = 1; ; calls++) {
     if (!(await store.purgeRuns({ endedBefore }))) return calls
     assert.ok(calls < 1000, 'it does not come to an end')
@@ -81,7 +81,7 @@ async function assertUnknown(store: Store, { ownerNo }: Seed, run: LaunchedRun):
 
 export async function exerciseRetention(t: TestContext, underTest: StoreUnderTest): Promise<void> {
   // The first one: it counts rows, and the others leave some.
-  await t.test('nothing that hangs on it is left', async () => {
+  await t.test('nothing that belongs to the run is left', async () => {
     const { store, countRows } = underTest
     const seed = await seedOwner(store)
     const { ownerNo } = seed
@@ -91,14 +91,14 @@ export async function exerciseRetention(t: TestContext, underTest: StoreUnderTes
     const named = await endedRun(store, seed, ['d1'], startedAt + hour)
     await store.putDevices([devicePut(ownerNo, 'd1', 'renamed again')])
     assert.deepEqual(await counts(), [2, 6, 3, 2])
-    await forgetAll(store, startedAt + hour)
+    await purgeAll(store, startedAt + hour)
     await assertUnknown(store, seed, run)
     assert.equal(
       (await store.getExecution({ ownerNo, jobExecutionId: named.firstExecutionId }))?.deviceName,
       'renamed',
     )
     assert.deepEqual(await counts(), [1, 2, 1, 1])
-    await forgetAll(store, startedAt + 2 * hour)
+    await purgeAll(store, startedAt + 2 * hour)
     assert.deepEqual(await counts(), [0, 0, 0, 0])
     assert.equal(await countRows('forgotten_range'), 0)
     const next = await createOne(store, seed.trigger(['d1']))
@@ -122,7 +122,7 @@ export async function exerciseRetention(t: TestContext, underTest: StoreUnderTes
       queue: await readQueue(store, { ownerNo, deviceId: 'd1' }),
       executions: (await allExecutions(store, ownerNo)).slice(0, 4),
     }
-    await forgetAll(store, startedAt + hour)
+    await purgeAll(store, startedAt + hour)
     for (const run of old) await assertUnknown(store, seed, run)
     assert.deepEqual(
       {
@@ -154,69 +154,72 @@ export async function exerciseRetention(t: TestContext, underTest: StoreUnderTes
     const end = (index: number, at: number) =>
       store.moveExecution(moveOf(ownerNo, run.firstExecutionId + index, 'cancel', momentAt(at)))
     await end(0, startedAt - 8 * hour)
-    await forgetAll(store, startedAt)
+    await purgeAll(store, startedAt)
     assert.equal((await store.getRun({ ownerNo, runId: run.runId }))?.counts.PENDING, 1)
     await end(1, startedAt)
-    await forgetAll(store, startedAt)
+    await purgeAll(store, startedAt)
     assert.equal((await allExecutions(store, ownerNo)).length, 2)
-    await forgetAll(store, startedAt + 1)
+    await purgeAll(store, startedAt + 1)
     await assertUnknown(store, seed, run)
   })
 
-  await t.test('a call whose run is forgotten is a new call', async () => {
+  await t.test('a call whose run is purged is a new call', async () => {
     const { store } = underTest
     const seed = await seedOwner(store)
     const idempotency = { key: 'once', requestHash: new Uint8Array(32), validAfter: 0 }
     const run = await createOne(store, seed.trigger(['d1'], { idempotency }))
-    const [twin] = await store.createExecutions([seed.trigger(['d1'], { idempotency })])
-    assert.equal(twin?.kind, 'replayed')
+    const [replay] = await store.createExecutions([seed.trigger(['d1'], { idempotency })])
+    assert.equal(replay?.kind, 'replayed')
     await store.moveExecution(moveOf(seed.ownerNo, run.firstExecutionId, 'cancel'))
-    await forgetAll(store, startedAt + 1)
+    await purgeAll(store, startedAt + 1)
     const [again] = await store.createExecutions([seed.trigger(['d1'], { idempotency })])
     assert.equal(again?.kind, 'created')
   })
 
-  await t.test('a large run goes at once, and its rows in bites that go on after a restart', async () => {
-    const { store } = underTest
-    const devices = Array.from({ length: 2500 }, (_, index) => `device-${index}`)
-    const seed = await seedOwner(store, { devices })
-    const { ownerNo } = seed
-    const run = await createOne(store, seed.trigger(devices))
-    const waits = await createOne(store, seed.trigger(['device-7']))
-    let next: number | undefined
-    do {
-      const moved = await store.moveRun({
-        ownerNo,
-        runId: run.runId,
-        from: next,
-        event: 'cancel',
-        moment: momentAt(startedAt),
-        actor: 'key k1',
-      })
-      next = moved?.next
-    } while (next !== undefined)
-    const historyBefore = await underTest.countRows('transition')
-    assert.ok(historyBefore >= 2500)
-    // The bite that forgets the run, and one that begins with its rows.
-    for (let calls = 0; (await store.getRun({ ownerNo, runId: run.runId })) !== undefined; calls++) {
-      assert.ok(calls < 10 && (await store.purgeRuns({ endedBefore: startedAt + 1 })))
-    }
-    await assertUnknown(store, seed, run)
-    await store.purgeRuns({ endedBefore: startedAt + 1 })
-    assert.ok((await underTest.countRows('forgotten_range')) > 0, 'it was no large run')
-    const again = await underTest.reopen()
-    await assertUnknown(again, seed, run)
-    assert.ok((await forgetAll(again, startedAt + 1)) > 1)
-    assert.equal(await underTest.countRows('forgotten_range'), 0)
-    assert.ok((await underTest.countRows('transition')) <= historyBefore - 2500)
-    const queue = await readQueue(again, { ownerNo, deviceId: 'device-7' })
-    assert.deepEqual(
-      queue.executions.map(({ jobExecutionId }) => jobExecutionId),
-      [waits.firstExecutionId],
-    )
-  })
+  await t.test(
+    'a large run is purged at once, and its rows in batches that continue after a restart',
+    async () => {
+      const { store } = underTest
+      const devices = Array.from({ length: 2500 }, (_, index) => `device-${index}`)
+      const seed = await seedOwner(store, { devices })
+      const { ownerNo } = seed
+      const run = await createOne(store, seed.trigger(devices))
+      const waits = await createOne(store, seed.trigger(['device-7']))
+      let next: number | undefined
+      do {
+        const moved = await store.moveRun({
+          ownerNo,
+          runId: run.runId,
+          from: next,
+          event: 'cancel',
+          moment: momentAt(startedAt),
+          actor: 'key k1',
+        })
+        next = moved?.next
+      } while (next !== undefined)
+      const historyBefore = await underTest.countRows('transition')
+      assert.ok(historyBefore >= 2500)
+      // The batch that purges the run, and one that begins with its rows.
+      for (let calls = 0; (await store.getRun({ ownerNo, runId: run.runId })) !== undefined; calls++) {
+        assert.ok(calls < 10 && (await store.purgeRuns({ endedBefore: startedAt + 1 })))
+      }
+      await assertUnknown(store, seed, run)
+      await store.purgeRuns({ endedBefore: startedAt + 1 })
+      assert.ok((await underTest.countRows('forgotten_range')) > 0, 'it was no large run')
+      const again = await underTest.reopen()
+      await assertUnknown(again, seed, run)
+      assert.ok((await purgeAll(again, startedAt + 1)) > 1)
+      assert.equal(await underTest.countRows('forgotten_range'), 0)
+      assert.ok((await underTest.countRows('transition')) <= historyBefore - 2500)
+      const queue = await readQueue(again, { ownerNo, deviceId: 'device-7' })
+      assert.deepEqual(
+        queue.executions.map(({ jobExecutionId }) => jobExecutionId),
+        [waits.firstExecutionId],
+      )
+    },
+  )
 
-  await t.test('runs that never end do not keep newer ones from being forgotten', async () => {
+  await t.test('runs that never end do not keep newer ones from being purged', async () => {
     const { store } = underTest
     const seed = await seedOwner(store)
     const { ownerNo } = seed
@@ -224,18 +227,18 @@ export async function exerciseRetention(t: TestContext, underTest: StoreUnderTes
       await store.createExecutions(Array.from({ length: 100 }, () => seed.trigger(['d1'])))
     }
     const old = await endedRun(store, seed, ['d2'], startedAt)
-    await forgetAll(store, startedAt + 1)
+    await purgeAll(store, startedAt + 1)
     await assertUnknown(store, seed, old)
     assert.equal((await allRuns(store, ownerNo)).length, 1100)
     await assertRunsAddUp(store, ownerNo)
   })
 
-  await t.test('forgetting beside triggers and reports takes nothing from them', async () => {
+  await t.test('purging beside triggers and reports takes nothing from them', async () => {
     const { store } = underTest
     const seed = await seedOwner(store, { devices: ['a', 'b', 'c', 'd'] })
     const { ownerNo } = seed
     let isOver = false
-    const forgetting = (async () => {
+    const purging = (async () => {
       while (!isOver) await store.purgeRuns({ endedBefore: startedAt + hour })
     })()
     const kept: number[] = []
@@ -248,8 +251,8 @@ export async function exerciseRetention(t: TestContext, underTest: StoreUnderTes
     }
     await Promise.all([work('a', true), work('b', false), work('c', true), work('d', false)])
     isOver = true
-    await forgetting
-    await forgetAll(store, startedAt + hour)
+    await purging
+    await purgeAll(store, startedAt + hour)
     assert.deepEqual(
       (await allRuns(store, ownerNo)).map(({ runId }) => runId),
       kept.sort((one, other) => other - one),

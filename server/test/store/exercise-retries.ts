@@ -39,7 +39,7 @@ export async function exerciseRetries(t: TestContext, underTest: StoreUnderTest)
     return { ...seed, device, jobExecutionId, runId, fail, stored }
   }
 
-  await t.test('a failed attempt rests, and is offered again when its rest is over, not before', async () => {
+  await t.test('a failed attempt is offered again when its delay is over, not before', async () => {
     const { store } = underTest
     const { ownerNo, device, jobExecutionId, runId, stored } = await seedStarted()
     await store.recordDeliveries({ notified: [jobExecutionId], delivered: [], at: startedAt })
@@ -48,9 +48,9 @@ export async function exerciseRetries(t: TestContext, underTest: StoreUnderTest)
     assert.deepEqual([execState, attempt, versionNumber, notified, begun], ['PENDING', 2, 3, false, null])
     const moved = { ...device, jobExecutionId, runId, from: 'IN_PROGRESS', execState: 'PENDING' }
     assert.deepEqual(failed.moved, moved)
-    const resting = await stored()
+    const delayed = await stored()
     assert.deepEqual(
-      [resting.notBefore, resting.finishedAt, resting.startedAt, resting.notifiedAt, resting.deliveredAt],
+      [delayed.notBefore, delayed.finishedAt, delayed.startedAt, delayed.notifiedAt, delayed.deliveredAt],
       [after(11).clock, null, null, null, null],
     )
     assert.deepEqual(await fireClocks(store, ownerNo, momentAt(after(11).at - 1)), [])
@@ -68,18 +68,18 @@ export async function exerciseRetries(t: TestContext, underTest: StoreUnderTest)
     await assertRunsAddUp(store, ownerNo)
   })
 
-  await t.test('there are as many attempts as the job allows, and each rests twice as long', async () => {
+  await t.test('there are as many attempts as the job allows, each after twice the delay', async () => {
     const { store } = underTest
     const { ownerNo, device, fail, stored } = await seedStarted({ retry: { ...retry, max: 3 } })
     let seconds = 0
-    for (const [chance, rest] of [
+    for (const [chance, delay] of [
       [0, 10],
       [1, 10], // half of 20
       [0.5, 30], // three quarters of 40
     ] as const) {
       await fail(seconds, chance)
-      assert.equal((await stored()).notBefore, after(seconds + rest).clock)
-      seconds += rest
+      assert.equal((await stored()).notBefore, after(seconds + delay).clock)
+      seconds += delay
       await fireClocks(store, ownerNo, after(seconds))
       assert.equal((await startedBy(store, device, { moment: after(seconds) }))?.execState, 'IN_PROGRESS')
     }
@@ -123,7 +123,7 @@ export async function exerciseRetries(t: TestContext, underTest: StoreUnderTest)
     await assertRunsAddUp(store, ownerNo)
   })
 
-  await t.test('there is no attempt that could only begin when the deadline is over', async () => {
+  await t.test('no attempt begins after the deadline', async () => {
     const { store } = underTest
     for (const [failsAfter, execState] of [
       [4, 'PENDING'],
@@ -139,11 +139,11 @@ export async function exerciseRetries(t: TestContext, underTest: StoreUnderTest)
     assert.equal((await late.stored()).execState, 'TIMED_OUT')
   })
 
-  await t.test('a late word about the attempt before changes nothing', async () => {
+  await t.test('a late report on the previous attempt changes nothing', async () => {
     const { store } = underTest
     const { ownerNo, device, jobExecutionId, fail, stored } = await seedStarted()
     await fail(1)
-    const resting = await stored()
+    const delayed = await stored()
     const say = async (moment = after(2), attempt?: number) => {
       const outcomes = await store.recordReports([
         update(device, jobExecutionId, 'SUCCEEDED', { moment, attempt }),
@@ -157,7 +157,7 @@ export async function exerciseRetries(t: TestContext, underTest: StoreUnderTest)
     assert.deepEqual(await say(after(2), 1), all('unknown-execution'))
     assert.deepEqual(await say(after(2), 2), all('wrong-state'))
     assert.deepEqual(await say(after(2)), all('wrong-state'))
-    assert.deepEqual(await stored(), resting)
+    assert.deepEqual(await stored(), delayed)
     await fireClocks(store, ownerNo, after(11))
     await startedBy(store, device, { moment: after(11) })
     assert.deepEqual(await say(after(12), 1), all('unknown-execution'))
@@ -207,7 +207,7 @@ export async function exerciseRetries(t: TestContext, underTest: StoreUnderTest)
     await assertRunsAddUp(store, ownerNo)
   })
 
-  await t.test('what is being canceled is not tried again', async () => {
+  await t.test('an execution that is being canceled is not retried', async () => {
     const { store } = underTest
     const { ownerNo, jobExecutionId, fail, stored } = await seedStarted()
     await store.moveExecution(moveOf(ownerNo, jobExecutionId, 'cancel', after(1)))
@@ -217,21 +217,25 @@ export async function exerciseRetries(t: TestContext, underTest: StoreUnderTest)
     await assertRunsAddUp(store, ownerNo)
   })
 
-  await t.test('what rests ends at once when it is canceled, or its device deleted', async () => {
-    const { store } = underTest
-    for (const end of ['cancel', 'remove-device'] as const) {
-      const { ownerNo, device, jobExecutionId, fail, stored } = await seedStarted()
-      await fail(1)
-      if (end === 'cancel') await store.moveExecution(moveOf(ownerNo, jobExecutionId, end, after(2)))
-      else await store.deleteDevice({ ownerNo, deviceId: device.deviceId, moment: after(2), actor: 'key k1' })
-      const { execState, attempt, notBefore, finishedAt } = await stored()
-      assert.deepEqual([execState, attempt, notBefore, finishedAt], ['CANCELED', 2, null, after(2).at])
-      assert.deepEqual(await fireClocks(store, ownerNo, after(60)), [])
-      await assertRunsAddUp(store, ownerNo)
-    }
-  })
+  await t.test(
+    'an execution that waits for a retry ends at once when it is canceled, or its device deleted',
+    async () => {
+      const { store } = underTest
+      for (const end of ['cancel', 'remove-device'] as const) {
+        const { ownerNo, device, jobExecutionId, fail, stored } = await seedStarted()
+        await fail(1)
+        if (end === 'cancel') await store.moveExecution(moveOf(ownerNo, jobExecutionId, end, after(2)))
+        else
+          await store.deleteDevice({ ownerNo, deviceId: device.deviceId, moment: after(2), actor: 'key k1' })
+        const { execState, attempt, notBefore, finishedAt } = await stored()
+        assert.deepEqual([execState, attempt, notBefore, finishedAt], ['CANCELED', 2, null, after(2).at])
+        assert.deepEqual(await fireClocks(store, ownerNo, after(60)), [])
+        await assertRunsAddUp(store, ownerNo)
+      }
+    },
+  )
 
-  await t.test('what rests keeps nobody else waiting', async () => {
+  await t.test('an execution that waits for a retry keeps no other waiting', async () => {
     const { store } = underTest
     const { ownerNo, trigger, device, jobExecutionId, fail } = await seedStarted()
     const { firstExecutionId: next } = await createOne(store, trigger(['d1']))
@@ -248,7 +252,7 @@ export async function exerciseRetries(t: TestContext, underTest: StoreUnderTest)
   })
 
   await t.test(
-    'a device that fails and asks for the next in one breath does not get the same again',
+    'a device that fails and asks for the next in one group does not get the same again',
     async () => {
       const { store } = underTest
       const { ownerNo, trigger, device, jobExecutionId } = await seedStarted()
@@ -266,25 +270,25 @@ export async function exerciseRetries(t: TestContext, underTest: StoreUnderTest)
     },
   )
 
-  await t.test('rests go on, or are over, after the store was opened again', async () => {
-    const resting = await seedStarted()
+  await t.test('retry delays go on, or are over, when the store is opened again', async () => {
+    const delayed = await seedStarted()
     const over = await seedStarted()
-    await resting.fail(1)
+    await delayed.fail(1)
     await over.fail(0)
-    // Ends the rest of the second one only.
+    // Ends the delay of the second one only.
     await fireClocks(underTest.store, over.ownerNo, after(10))
     const again = await underTest.reopen()
-    assert.equal((await readQueue(again, resting.device)).total, 0)
+    assert.equal((await readQueue(again, delayed.device)).total, 0)
     assert.equal((await readQueue(again, over.device)).total, 1)
-    assert.equal(await startedBy(again, resting.device, { moment: after(10) }), undefined)
+    assert.equal(await startedBy(again, delayed.device, { moment: after(10) }), undefined)
     assert.equal((await startedBy(again, over.device, { moment: after(10) }))?.attempt, 2)
-    assert.deepEqual(await fireClocks(again, resting.ownerNo, momentAt(after(11).at - 1)), [])
-    assert.equal((await fireClocks(again, resting.ownerNo, after(11))).length, 1)
-    assert.equal((await startedBy(again, resting.device, { moment: after(11) }))?.attempt, 2)
-    for (const { ownerNo } of [resting, over]) await assertRunsAddUp(again, ownerNo)
+    assert.deepEqual(await fireClocks(again, delayed.ownerNo, momentAt(after(11).at - 1)), [])
+    assert.equal((await fireClocks(again, delayed.ownerNo, after(11))).length, 1)
+    assert.equal((await startedBy(again, delayed.device, { moment: after(11) }))?.attempt, 2)
+    for (const { ownerNo } of [delayed, over]) await assertRunsAddUp(again, ownerNo)
   })
 
-  await t.test('without a rest the next attempt is there at once', async () => {
+  await t.test('without a delay the next attempt is offered at once', async () => {
     const { store } = underTest
     const { ownerNo, device, fail, stored } = await seedStarted({ retry: { ...retry, backoffSeconds: 0 } })
     await fail(1)

@@ -51,7 +51,7 @@ export async function exerciseSessions(t: TestContext, underTest: StoreUnderTest
     assert.equal(await store.deleteSession({ ...by, sessionId: 'once', at: startedAt }), false)
   })
 
-  await t.test('those that have expired are forgotten, the others are not', async () => {
+  await t.test('expired sessions are purged, the others are not', async () => {
     const { store } = underTest
     for (const [index, expiresAt] of [startedAt - 1, startedAt, startedAt + 1].entries()) {
       await store.createSession(newSession(`s${index}`, { expiresAt }))

@@ -80,18 +80,21 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
     assert.equal(await store.getWebhook({ ownerNo: another, webhookName: 'all' }), undefined)
   })
 
-  await t.test('put again it has the new content, its place and its secret', async () => {
-    const { ownerNo } = await seedEvents(store, 1)
-    const before = await createWebhook(store, ownerNo, 'w', { secret: 'whsec_mine' })
-    assert.equal(before.secret, 'whsec_mine')
-    await store.putDevices([devicePut(ownerNo, 'more')])
-    const content = { ...webhookPut(ownerNo, 'w').content, url: 'https://b.example', jobName: 'j' }
-    const put = await store.putWebhook(webhookPut(ownerNo, 'w', { content, at: startedAt + 1 }))
-    const expected = { ...before, ...content, updatedAt: startedAt + 1 }
-    assert.deepEqual(put, { created: false, changed: true, value: expected })
-    const again = await store.putWebhook(webhookPut(ownerNo, 'w', { content, at: startedAt + 1 }))
-    assert.deepEqual(again, { created: false, changed: false, value: expected })
-  })
+  await t.test(
+    'a webhook that is put again has the new content and keeps its cursor and secret',
+    async () => {
+      const { ownerNo } = await seedEvents(store, 1)
+      const before = await createWebhook(store, ownerNo, 'w', { secret: 'whsec_mine' })
+      assert.equal(before.secret, 'whsec_mine')
+      await store.putDevices([devicePut(ownerNo, 'more')])
+      const content = { ...webhookPut(ownerNo, 'w').content, url: 'https://b.example', jobName: 'j' }
+      const put = await store.putWebhook(webhookPut(ownerNo, 'w', { content, at: startedAt + 1 }))
+      const expected = { ...before, ...content, updatedAt: startedAt + 1 }
+      assert.deepEqual(put, { created: false, changed: true, value: expected })
+      const again = await store.putWebhook(webhookPut(ownerNo, 'w', { content, at: startedAt + 1 }))
+      assert.deepEqual(again, { created: false, changed: false, value: expected })
+    },
+  )
 
   await t.test(
     'a secret that is replaced is kept beside the new one; the same one replaces none',
@@ -158,7 +161,7 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
     }
   })
 
-  await t.test('results, the place and the state of the receiver are written together', async () => {
+  await t.test('results, the cursor and the state of the receiver are written together', async () => {
     const { ownerNo, eventIds } = await seedEvents(store, 3)
     const [one = 0, two = 0, three = 0] = eventIds
     const webhook = await createWebhook(store, ownerNo)
@@ -222,7 +225,7 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
     },
   )
 
-  await t.test('the place never goes back by a result, and one that is gone is passed over', async () => {
+  await t.test('the cursor never goes back by a result, and a deleted webhook is skipped', async () => {
     const { ownerNo, eventIds } = await seedEvents(store, 1)
     const [event = 0] = eventIds
     const webhook = await createWebhook(store, ownerNo)
@@ -310,7 +313,7 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
     assert.equal(await store.replayWebhook({ ...by, ...none, after: 0, at: startedAt }), undefined)
   })
 
-  await t.test('what comes in of an earlier round moves no place and leaves nothing pending', async () => {
+  await t.test('results of an earlier round move no cursor and leave nothing pending', async () => {
     const { ownerNo, eventIds } = await seedEvents(store, 3)
     const [one = 0, two = 0, three = 0] = eventIds
     const webhook = await createWebhook(store, ownerNo)
@@ -373,17 +376,17 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
     assert.deepEqual(await deliveriesOf(store, next), [])
   })
 
-  await t.test('deliveries are forgotten with their events, and those of a deleted webhook all', async () => {
+  await t.test('deliveries are purged with their events, and those of a deleted webhook all', async () => {
     const { ownerNo, eventIds } = await seedEvents(store, 4)
     const webhook = await createWebhook(store, ownerNo)
     const deleted = await createWebhook(store, ownerNo, 'deleted')
     const results = eventIds.map((eventId) => resultOf(eventId, 'DELIVERED'))
     for (const each of [webhook, deleted]) await record(each, results)
     await store.deleteWebhook({ ...deleted, ...by, at: startedAt })
-    const forgetAll = async () => {
+    const purgeAll = async () => {
       for (let bites = 0; await store.purgeDeliveries(); bites++) assert.ok(bites < 1000)
     }
-    await forgetAll()
+    await purgeAll()
     assert.equal((await deliveriesOf(store, webhook)).length, 4)
     assert.deepEqual(
       (
@@ -396,16 +399,16 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
     )
     assert.deepEqual(await store.listTried({ webhookNo: deleted.webhookNo, round: 1, from: 0, to: 1e9 }), [])
     await store.purgeEvents({ olderThan: startedAt + day })
-    const { forgotten } = await store.getEventBounds({ ownerNo })
-    assert.ok(forgotten >= (eventIds[2] ?? 0))
-    await forgetAll()
+    const { purgedUpTo } = await store.getEventBounds({ ownerNo })
+    assert.ok(purgedUpTo >= (eventIds[2] ?? 0))
+    await purgeAll()
     assert.deepEqual(
       idsOf(await deliveriesOf(store, webhook)),
-      eventIds.filter((eventId) => eventId > forgotten),
+      eventIds.filter((eventId) => eventId > purgedUpTo),
     )
   })
 
-  await t.test('opened again it is where it was', async () => {
+  await t.test('its cursor is kept when the store is opened again', async () => {
     const { ownerNo, eventIds } = await seedEvents(store, 2)
     const [one = 0, two = 0] = eventIds
     const webhook = await createWebhook(store, ownerNo)

@@ -126,7 +126,7 @@ test('when the storage is unavailable all members fail and none is tried again',
   assert.equal(sent.length, 0)
 })
 
-test('when the storage goes while members are tried one by one, the rest fails without a try', async () => {
+test('when the storage goes while members are tried one by one, the others fail without a try', async () => {
   const { groups, sent, take } = buildGroups()
   const written = Promise.allSettled([9, 1, 2, 3].map((item) => groups.write(item)))
   ;(await take()).succeed()
@@ -220,16 +220,16 @@ test('one owner may fill its share of what waits, and leaves room for others', a
   assert.deepEqual((await take()).items, [9])
 })
 
-test('each commit is told with what came of it, and each failure', async () => {
-  const told: object[] = []
+test('each commit is reported with its outcomes, and each failure', async () => {
+  const reported: object[] = []
   const { groups, take } = buildGroups({
-    onCommit: ({ items, outs }) => told.push({ items, outs }),
-    onFailure: ({ items }) => told.push({ failed: items }),
+    onCommit: ({ items, outs }) => reported.push({ items, outs }),
+    onFailure: ({ items }) => reported.push({ failed: items }),
   })
   const written = Promise.allSettled([1, 2, 3].map((item) => groups.write(item)))
   ;(await take()).succeed()
   ;(await take()).fail(new StorageUnavailable('disk full'))
   await written
   await nextTurn()
-  assert.deepEqual(told, [{ items: 1, outs: ['out 1'] }, { failed: 2 }])
+  assert.deepEqual(reported, [{ items: 1, outs: ['out 1'] }, { failed: 2 }])
 })

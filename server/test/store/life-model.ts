@@ -192,7 +192,7 @@ export class LifeModel {
     return { ownerNo, deviceId, jobExecutionId, runId: run.runId, from: state, execState: state }
   }
 
-  /** What the device can see: a rest is over when a clock says so. */
+  /** What the device can see: a retry delay is over when a clock says so. */
   queue(deviceId: string): ModelExecution[] {
     const open = this.executions.filter(
       ({ deviceId: of, life }) => of === deviceId && !isTerminal(life.execState) && life.notBefore === null,

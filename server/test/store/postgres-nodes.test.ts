@@ -92,16 +92,16 @@ test('whoever follows the events misses none, however many write at once', async
   }
 })
 
-test('events made on one node are told on the other', async (t) => {
+test('events created on one node are announced on the other', async (t) => {
   const [one, two] = (await openNodes(t)).nodes
-  const told = new EventTarget()
-  two.onEvents(() => told.dispatchEvent(new Event('told')))
-  const heard = once(told, 'told')
+  const events = new EventTarget()
+  two.onEvents(() => events.dispatchEvent(new Event('new')))
+  const heard = once(events, 'new')
   await seedOwner(one)
   await heard
 })
 
-test('of twins with one key on two nodes one makes the run, and all have its answer', async (t) => {
+test('of two calls with one key on two nodes one creates the run, and both get its answer', async (t) => {
   const [one, two] = (await openNodes(t)).nodes
   const { ownerNo, trigger } = await seedOwner(one)
   const rounds = 25
@@ -327,7 +327,7 @@ test(`reports about the same runs, in any order on two nodes, all count (seed ${
   }
 })
 
-test('where ids leave a partition the next one is there', async (t) => {
+test('where ids leave a partition the next one exists', async (t) => {
   const { url, nodes } = await openNodes(t)
   const [one, two] = nodes
   const devices = times(50, (index) => `d${index}`)

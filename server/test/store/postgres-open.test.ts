@@ -45,7 +45,7 @@ test('a wrong password and a database that is not there are refused with a sente
   }
 })
 
-test('a server that is not there may come: that is no refusal', async () => {
+test('a server that is not reachable yet is not a refusal', async () => {
   const url = (await createDatabase(server)).replace(/:\d+\//, ':1/')
   await assert.rejects(openPostgresStore({ url }), StorageUnavailable)
 })
@@ -71,7 +71,7 @@ test('a database whose commits do not wait for the disk is used with commits tha
   assert.deepEqual([Number(after?.writes), after?.value], [Number(written?.writes) + 1, 'on'])
 })
 
-test('a database that may only be read is unavailable for writes and good for reads', async (t) => {
+test('a read-only database is unavailable for writes and available for reads', async (t) => {
   const url = await createDatabase(server)
   const name = new URL(url).pathname.slice(1)
   const store = await openPostgresStore({ url })

@@ -1,5 +1,5 @@
 // Executions in partitions: the next one is there before it is needed, as large as the rate asks for, and one whose
-// runs are all forgotten goes as a whole, while everybody else goes on.
+// runs are all purged goes as a whole, while everybody else goes on.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -60,7 +60,7 @@ async function endedRun(store: Store, { ownerNo, trigger }: Seed, deviceIds: str
   return run
 }
 
-async function forgetAll(store: Store, endedBefore: number): Promise<void> {
+async function purgeAll(store: Store, endedBefore: number): Promise<void> {
   for (let calls = 0; await store.purgeRuns({ endedBefore }); calls++) assert.ok(calls < 1000)
 }
 
@@ -108,7 +108,7 @@ test('a million ids and more lie ahead of the last one, and a busy database gets
   assert.equal((await allExecutions(store, seed.ownerNo)).length, 3)
 })
 
-test('a partition goes when every run in it is forgotten, and a run that reaches into it keeps both', async (t) => {
+test('a partition is dropped when every run in it is purged, and a run that reaches into it keeps both', async (t) => {
   const { url, store } = await open(t)
   const seed = await seedOwner(store)
   const { ownerNo } = seed
@@ -118,23 +118,23 @@ test('a partition goes when every run in it is forgotten, and a run that reaches
   const across = await createOne(store, seed.trigger(['d1', 'd2', 'd3']))
   assert.deepEqual([across.firstExecutionId, across.firstExecutionId + 2], [million - 1, million + 1])
   await untilNoted(url, million)
-  await forgetAll(store, startedAt + 1)
+  await purgeAll(store, startedAt + 1)
   assert.deepEqual((await firstsOf(url)).slice(0, 2), [0, million])
   for (const id of [0, 1, 2]) {
     await store.moveExecution(moveOf(ownerNo, across.firstExecutionId + id, 'cancel', momentAt(startedAt)))
   }
   assert.equal((await store.getRun({ ownerNo, runId: across.runId }))?.counts.CANCELED, 3)
   // Old enough, but ids are still given from the second one.
-  await forgetAll(store, startedAt + 1)
+  await purgeAll(store, startedAt + 1)
   assert.equal((await firstsOf(url))[0], million)
   assert.equal(await store.getRun({ ownerNo, runId: across.runId }), undefined)
   await skipTo(url, 2 * million)
   const kept = await createOne(store, seed.trigger(['d1'], { launchedAt: startedAt + day }))
   await untilNoted(url, 2 * million)
   // Not yet: it was left behind a day later than that.
-  await forgetAll(store, startedAt + 1)
+  await purgeAll(store, startedAt + 1)
   assert.equal((await firstsOf(url))[0], million)
-  await forgetAll(store, startedAt + day + 1)
+  await purgeAll(store, startedAt + day + 1)
   assert.equal((await firstsOf(url))[0], 2 * million)
   assert.equal(
     await execute(url, "SELECT to_regclass('execution_from_0') AS gone").then(([row]) => row?.gone),
@@ -158,7 +158,7 @@ test('a run that has not ended keeps its partition and no other', async (t) => {
   await skipTo(url, 2 * million)
   await endedRun(store, seed, ['d2'])
   await untilNoted(url, 2 * million)
-  await forgetAll(store, startedAt + 1)
+  await purgeAll(store, startedAt + 1)
   assert.deepEqual((await firstsOf(url)).slice(0, 2), [0, 2 * million])
   assert.equal(
     (await store.getExecution({ ownerNo: seed.ownerNo, jobExecutionId: waits.firstExecutionId }))?.execState,
@@ -166,7 +166,7 @@ test('a run that has not ended keeps its partition and no other', async (t) => {
   )
 })
 
-test('several nodes forget at once: nothing fails, nothing is done twice, and triggers go on meanwhile', async (t) => {
+test('several nodes purge at once: nothing fails, nothing is done twice, and triggers go on meanwhile', async (t) => {
   const { url, store, others } = await open(t, 3)
   const seed = await seedOwner(store)
   for (const first of [0, million, 2 * million, 3 * million]) {
@@ -184,10 +184,10 @@ test('several nodes forget at once: nothing fails, nothing is done twice, and tr
     }
     return slowestMs
   })()
-  await Promise.all([store, ...others].map((node) => forgetAll(node, startedAt + 1)))
+  await Promise.all([store, ...others].map((node) => purgeAll(node, startedAt + 1)))
   isOver = true
   t.diagnostic(`the slowest trigger beside it took ${Math.round(await triggering)} ms`)
-  await forgetAll(store, startedAt + 1)
+  await purgeAll(store, startedAt + 1)
   assert.equal((await firstsOf(url))[0], 3 * million)
   const noted = await execute(url, 'SELECT first_id::int FROM execution_partition ORDER BY 1')
   assert.deepEqual(
@@ -219,7 +219,7 @@ function literal(value: unknown): string {
   return pg.escapeLiteral(`{${value.map((each) => JSON.stringify(each)).join(',')}}`)
 }
 
-test('what is asked about one execution, or one run, is looked for in one partition', async (t) => {
+test('a query about one execution, or one run, reads one partition', async (t) => {
   const { url, store } = await open(t)
   const seed = await seedOwner(store)
   const { ownerNo } = seed
@@ -290,7 +290,7 @@ test('a long transaction on executions puts a drop off; neither it nor a trigger
   await long.query('BEGIN')
   await long.query('SELECT count(*) FROM execution')
   let isDone = false
-  const dropping = forgetAll(store, startedAt + 1).then(() => {
+  const dropping = purgeAll(store, startedAt + 1).then(() => {
     isDone = true
   })
   // It must not stand in line for a lock that others then wait behind.
@@ -307,7 +307,7 @@ test('a long transaction on executions puts a drop off; neither it nor a trigger
   )
   assert.ok(await createOne(store, seed.trigger(['d2'])))
   await long.query('COMMIT')
-  await forgetAll(store, startedAt + 1)
+  await purgeAll(store, startedAt + 1)
   assert.equal((await firstsOf(url))[0], million)
   assert.equal((await execute(url, "SELECT to_regclass('execution_from_0') AS it"))[0]?.it, null)
 })

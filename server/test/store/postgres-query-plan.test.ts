@@ -30,7 +30,7 @@ async function takeStepsAmongNodes({ nodes, ...store }: PostgresStore): Promise<
   const device = { ownerNo, deviceId: 'd1', at: 1 }
   await nodes.beat(undefined)
   await nodes.beat(steadyInstant(1))
-  await nodes.forgetDeadNodes()
+  await nodes.removeDeadNodes()
   await nodes.recordSeen([device])
   await nodes.findStaleSessions([{ ...device, since: steadyInstant(1), tokenId: null }])
   await nodes.getLaunchedRun(runId)

@@ -186,7 +186,7 @@ test('a later slice of a list starts where it left off', async (t) => {
   )
 })
 
-test('what is pending is found without a look at runs that have ended', async (t) => {
+test('pending executions are found without reading runs that have ended', async (t) => {
   const db = openRecording(t)
   const filter = { execState: 'PENDING' } as const
   const plan = await planOf(db, (store) => store.listExecutions({ ownerNo: 1, filter, slice }))
@@ -198,7 +198,7 @@ test('what is pending is found without a look at runs that have ended', async (t
   assert.ok(!atStart.some((detail) => /SCAN (run|execution)|TEMP B-TREE/.test(detail)), atStart.join('\n'))
 })
 
-test('the last execution of a device is found by its index, and unfinished runs of a job without a look at the others', async (t) => {
+test('the last execution of a device is found by its index, and unfinished runs of a job without reading the others', async (t) => {
   const db = openRecording(t)
   const fleet = await planOf(db, (store) => store.listFleetDevices({ ownerNo: 1, slice }))
   assert.match(fleet, /execution USING .*INDEX execution_by_device \(device_no=\?\)/)

@@ -1,4 +1,4 @@
-// Where a bite of a large run ended is kept in memory: it must not be ahead of what is on disk.
+// Where a batch of a large run ended is kept in memory: it must not be ahead of what is on disk.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -29,11 +29,11 @@ async function openWithRun(t: TestContext) {
   return { db, writes, counts }
 }
 
-test('a bite that the database takes back is taken again', async (t) => {
+test('a batch that the database rolls back is taken again', async (t) => {
   const { db, writes, counts } = await openWithRun(t)
   const moment = momentAt(startedAt + 1000)
   assert.deepEqual((await writes.fireClocks(moment)).moved.length, 1000)
-  // Fails after the bite was worked through: the counts of a run are written last.
+  // Fails after the batch was applied: the counts of a run are written last.
   db.exec("CREATE TRIGGER refuse AFTER UPDATE OF expired ON run BEGIN SELECT RAISE(ABORT, 'refused'); END")
   await assert.rejects(writes.fireClocks(moment), /refused/)
   db.exec('DROP TRIGGER refuse')

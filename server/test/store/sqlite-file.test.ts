@@ -43,7 +43,7 @@ test('the connection that writes has a write-ahead log, full sync and foreign ke
 
 const onUnix = { skip: process.platform === 'win32' && 'SQLite has no such way of locking on Windows' }
 
-test('a place where no write-ahead log can be had is refused with a sentence', onUnix, (t) => {
+test('a file system without a write-ahead log is refused with a sentence', onUnix, (t) => {
   // This way of locking has no shared memory, as on some network file systems.
   const path = `${pathToFileURL(join(temporaryFolder(t), 'jobcast.db'))}?vfs=unix-dotfile`
   assert.throws(() => openDatabase(path), {

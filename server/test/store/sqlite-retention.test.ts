@@ -1,4 +1,4 @@
-// Room that forgotten runs leave in the file is used again.
+// Space that purged runs leave in the file is used again.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'

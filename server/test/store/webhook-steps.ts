@@ -1,4 +1,4 @@
-// A webhook as a store is told of it, and what became of attempts.
+// A webhook as it is given to a store, and the results of attempts.
 
 import assert from 'node:assert/strict'
 import type { Store } from '../../src/domain/ports/store.ts'

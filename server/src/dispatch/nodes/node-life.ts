@@ -1,9 +1,9 @@
 // This node's membership in the cluster: it sends heartbeats, reacts to the hints of other nodes, and polls for what a
 // lost hint would have announced.
 
-import { deviceText } from '../../domain/device-link.ts'
-import type { Hint, Nodes } from '../../domain/nodes.ts'
+import { deviceText } from '../../domain/ports/device-link.ts'
 import type { DeviceKey } from '../../domain/ports/devices.ts'
+import type { Hint, Nodes } from '../../domain/ports/nodes.ts'
 import type { CredentialChanges } from '../../domain/sign-in.ts'
 import type { ChangeSignal } from '../../state/change-signal.ts'
 import type { Presence } from '../../state/presence.ts'
@@ -44,8 +44,8 @@ export class NodeLife {
 
   start(): void {
     const { nodes, changes, outputs, webhooks } = this.#deps
-    changes.forward = (runIds) => nodes.tell({ kind: 'runs-changed', runIds })
-    outputs.forward = (jobExecutionIds) => nodes.tell({ kind: 'outputs-grew', jobExecutionIds })
+    changes.forward = (runIds) => nodes.send({ kind: 'runs-changed', runIds })
+    outputs.forward = (jobExecutionIds) => nodes.send({ kind: 'outputs-grew', jobExecutionIds })
     const reactions = this.#reactions()
     // A node of another version may send hints of a kind that this one does not know.
     nodes.onHint((hint) => (reactions[hint.kind] as ((hint: Hint) => unknown) | undefined)?.(hint))
@@ -57,7 +57,7 @@ export class NodeLife {
     const beat = await nodes.beat(steady.now())
     steady.keepUpWith(beat.clock)
     share.setNodes(beat)
-    if (!beat.wasForgotten) return
+    if (!beat.wasRemoved) return
     dispatcher.announceAll()
     presence.announceHttp()
     this.#resync()
@@ -66,7 +66,7 @@ export class NodeLife {
   /** Separate from the heartbeat, so that waiting for locks here does not delay it. */
   async removeDeadNodes(): Promise<void> {
     const { nodes, presence } = this.#deps
-    presence.adoptByHttp(await nodes.forgetDeadNodes())
+    presence.adoptByHttp(await nodes.removeDeadNodes())
   }
 
   shareWebhooks(): Promise<void> {
@@ -112,7 +112,7 @@ export class NodeLife {
       'credential-void': ({ device }) => this.#credentialVoid(device),
       connected: ({ device, since }) => dispatcher.takenOver(device, since),
       'webhook-changed': ({ webhookNo }) => webhooks.changed(webhookNo),
-      'look-at-all': () => this.#resync(),
+      'check-all': () => this.#resync(),
     }
   }
 

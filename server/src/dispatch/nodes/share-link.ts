@@ -1,19 +1,19 @@
 // The port to connected devices in a cluster: a device that is not connected here may be connected to another node.
 
-import { type DeviceLink, keyOf } from '../../domain/device-link.ts'
-import type { Nodes } from '../../domain/nodes.ts'
+import { type DeviceLink, keyOf } from '../../domain/ports/device-link.ts'
 import type { DeviceKey } from '../../domain/ports/devices.ts'
+import type { Nodes } from '../../domain/ports/nodes.ts'
 import type { WebhookLink } from '../../domain/webhook.ts'
 import type { Dispatcher } from '../dispatcher.ts'
 
 /** For a larger run, the hint carries only the run id, and other nodes read its devices from the store. */
 const maxDevicesInHint = 50
 
-export function shareLink(here: Dispatcher, nodes: Pick<Nodes, 'tell'>): DeviceLink {
+export function shareLink(here: Dispatcher, nodes: Pick<Nodes, 'send'>): DeviceLink {
   const elsewhere = (devices: Iterable<DeviceKey>) =>
     [...devices].filter((device) => !here.isConnected(device))
   const wakeElsewhere = (devices: DeviceKey[]) => {
-    if (devices.length > 0) nodes.tell({ kind: 'wake', devices })
+    if (devices.length > 0) nodes.send({ kind: 'wake', devices })
   }
   return {
     wake(devices) {
@@ -23,26 +23,26 @@ export function shareLink(here: Dispatcher, nodes: Pick<Nodes, 'tell'>): DeviceL
     },
     launched(ownerNo, run) {
       here.launched(ownerNo, run)
-      if (run.devices.length > maxDevicesInHint) nodes.tell({ kind: 'launched', ownerNo, runId: run.runId })
+      if (run.devices.length > maxDevicesInHint) nodes.send({ kind: 'launched', ownerNo, runId: run.runId })
       else wakeElsewhere(elsewhere(run.devices.map(({ deviceId }) => ({ ownerNo, deviceId }))))
     },
     withdraw(device, jobExecutionId) {
       here.withdraw(device, jobExecutionId)
-      if (!here.isConnected(device)) nodes.tell({ kind: 'withdraw', device: keyOf(device), jobExecutionId })
+      if (!here.isConnected(device)) nodes.send({ kind: 'withdraw', device: keyOf(device), jobExecutionId })
     },
     disconnect(device) {
       here.disconnect(device)
-      nodes.tell({ kind: 'credential-void', device: keyOf(device) })
+      nodes.send({ kind: 'credential-void', device: keyOf(device) })
     },
   }
 }
 
 /** Another node may be the one that delivers the webhook. */
-export function shareWebhooks(here: WebhookLink, nodes: Pick<Nodes, 'tell'>): WebhookLink {
+export function shareWebhooks(here: WebhookLink, nodes: Pick<Nodes, 'send'>): WebhookLink {
   return {
     changed(webhookNo) {
       here.changed(webhookNo)
-      nodes.tell({ kind: 'webhook-changed', webhookNo })
+      nodes.send({ kind: 'webhook-changed', webhookNo })
     },
   }
 }

@@ -40,7 +40,7 @@ export class EventFeed {
     // Reset before the read, so that events announced meanwhile set it again.
     this.hasMore = false
     try {
-      const purged = this.isBehind ? (await this.#deps.store.getEventBounds({ ownerNo })).forgotten : 0
+      const purged = this.isBehind ? (await this.#deps.store.getEventBounds({ ownerNo })).purgedUpTo : 0
       const after = Math.max(this.#upTo, purged)
       const page = await this.#deps.store.listEvents({
         ownerNo,

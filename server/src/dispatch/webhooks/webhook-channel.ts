@@ -62,7 +62,7 @@ export class WebhookChannel implements SlotWaiter {
     this.#webhook = webhook
     this.#health = new ReceiverHealth(deps.clock, deps.chance, webhook.failingSince)
     this.#ledger = new DeliveryLedger(deps.writer, webhook, () => this.#state)
-    const onPurged = (upTo: number) => deps.tell({ kind: 'webhook-events-forgotten', ...this.#name, upTo })
+    const onPurged = (upTo: number) => deps.tell({ kind: 'webhook-events-purged', ...this.#name, upTo })
     this.#feed = new EventFeed({ store: deps.store, onPurged }, webhook, lastTried)
   }
 

@@ -3,7 +3,7 @@
 // costs time and nothing else.
 
 export type ChangeSignal<Key = number> = {
-  tell(keys: Iterable<Key>): void
+  notify(keys: Iterable<Key>): void
   /**
    * Changes from now on are noticed. The watch must be closed. One that is given notices these changes too, so that
    * whoever waits for several things waits once.

@@ -11,8 +11,8 @@ export type EventStore = {
     slice: { after: number; limit: number }
   }): Promise<{ events: StoredEvent[]; upTo: number; more: boolean }>
   getEvent(event: { ownerNo: number; eventId: number }): Promise<StoredEvent | undefined>
-  /** The id of the owner's newest event, and up to which they are forgotten; 0 if there is none. */
-  getEventBounds(owner: { ownerNo: number }): Promise<{ newest: number; forgotten: number }>
+  /** The id of the owner's newest event, and up to which events are purged; 0 if there is none. */
+  getEventBounds(owner: { ownerNo: number }): Promise<{ newest: number; purgedUpTo: number }>
   /** The id of the owner's last event before an instant; 0 if there is none. */
   findEventBefore(instant: { ownerNo: number; at: number }): Promise<number>
   /** The listener is called when there are new events, once for many. */

@@ -1,7 +1,7 @@
 // Device token -> device, before the body is read. API keys are not accepted here.
 
 import type { FastifyRequest } from 'fastify'
-import { deviceText } from '../../domain/device-link.ts'
+import { deviceText } from '../../domain/ports/device-link.ts'
 import type { DeviceKey } from '../../domain/ports/devices.ts'
 import { signInByToken } from '../../domain/sign-in.ts'
 import { addressGroup } from '../../limits/address-group.ts'

@@ -2,7 +2,7 @@
 
 import { topicPrefix } from '@jobcast/contract'
 import type { ISubscribePacket, IUnsubscribePacket } from 'mqtt-packet'
-import type { SeenQueue } from '../../domain/device-link.ts'
+import type { SeenQueue } from '../../domain/ports/device-link.ts'
 import type { DeviceKey } from '../../domain/ports/devices.ts'
 import type { Request } from './in-order.ts'
 import type { Outbox } from './outbox.ts'

@@ -2,8 +2,8 @@
 
 import { type DeviceErrorCode, parseOperation } from '@jobcast/contract'
 import { DeviceError } from '../../domain/device-error.ts'
-import type { SeenQueue } from '../../domain/device-link.ts'
 import { clientTokenOf, parsePayload } from '../../domain/device-request.ts'
+import type { SeenQueue } from '../../domain/ports/device-link.ts'
 import type { DeviceKey } from '../../domain/ports/devices.ts'
 import { StorageUnavailable, TooMuchWaiting } from '../../domain/ports/storage-errors.ts'
 import type { Tell } from '../../observe/events.ts'

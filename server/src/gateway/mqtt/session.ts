@@ -1,6 +1,7 @@
 // The session of a signed-in device: its notices, its requests, and its end.
 
 import type { IPubackPacket } from 'mqtt-packet'
+import type { SteadyInstant } from '../../domain/instants.ts'
 import {
   type CloseReason,
   type DeviceNotice,
@@ -8,8 +9,7 @@ import {
   type DeviceSessions,
   deviceText,
   type SeenQueue,
-} from '../../domain/device-link.ts'
-import type { SteadyInstant } from '../../domain/instants.ts'
+} from '../../domain/ports/device-link.ts'
 import type { Transport } from '../../domain/ports/presence.ts'
 import type { SignedInDevice } from '../../domain/sign-in.ts'
 import type { RateLimits } from '../../limits/rate-limits.ts'

@@ -9,7 +9,7 @@ import { lastId } from '../schema/tables.ts'
 import { connectionOptions, nodeName, prepared } from './connect.ts'
 import { failureOf, isInTheWay } from './failures.ts'
 import { buildNamedQueries } from './named-queries.ts'
-import type { Queries, Row } from './rows.ts'
+import { onClient, type Queries, type Row } from './rows.ts'
 import { Transaction } from './transaction.ts'
 
 // Each of their own, so that no number of readers keeps a writer waiting for a connection, nor all else those writes
@@ -117,15 +117,7 @@ export class Database implements Queries {
       await client.connect().catch((error: unknown) => {
         throw new StorageUnavailable(error)
       })
-      // Not prepared: each of these is asked once.
-      const query = async (sql: string, values: readonly unknown[] = []) => {
-        try {
-          return (await client.query(sql, values as unknown[])).rows as Row[]
-        } catch (error) {
-          throw failureOf(error)
-        }
-      }
-      return await work({ query })
+      return await work(onClient(client))
     } finally {
       await client.end().catch(() => undefined)
     }

@@ -4,11 +4,8 @@ import { type Migration, StartRefused } from '../migrate.ts'
 import { oldestVersion, onConnection, readSchema, readServer, type Schema } from './migrate-database.ts'
 
 // Taken back: whether it can be written is all that is asked.
-const TRY_WRITE = [
-  'BEGIN',
-  'CREATE TEMPORARY TABLE jobcast_write_probe (writes bigint) ON COMMIT DROP',
-  'UPDATE write_probe SET writes = writes + 1',
-]
+const TRY_CREATE = 'CREATE TEMPORARY TABLE jobcast_write_probe (writes bigint) ON COMMIT DROP'
+const TRY_UPDATE = 'UPDATE write_probe SET writes = writes + 1'
 
 export type DatabaseExamination = {
   version: string
@@ -30,10 +27,10 @@ export function examinePostgres(url: string, migrations: Migration[]): Promise<D
       throw error
     })
     const hasTables = 'refused' in schema || schema.applied > 0
-    const steps = hasTables ? [TRY_WRITE[0], TRY_WRITE[2]] : TRY_WRITE.slice(0, 2)
     let writeTrouble: string | undefined
     try {
-      for (const step of steps) await client.query(step as string)
+      await client.query('BEGIN')
+      await client.query(hasTables ? TRY_UPDATE : TRY_CREATE)
     } catch (error) {
       writeTrouble = (error as Error).message
     }

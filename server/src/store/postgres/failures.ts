@@ -18,6 +18,7 @@ export function isInTheWay(error: unknown): boolean {
 
 /** What to reject with, given what pg rejected a statement with. */
 export function failureOf(error: unknown): unknown {
+  if (error instanceof StorageUnavailable) return error
   if (error instanceof pg.DatabaseError)
     return isPassing(error.code ?? '') ? new StorageUnavailable(error) : error
   // What does not come from the server is a connection that is gone or stays silent, or a fault in how we asked.

@@ -1,7 +1,7 @@
 // Hints on their way to the other nodes, gathered while those before them are sent: each thing is said once, in as few
 // messages as their size allows.
 
-import type { Hint } from '../../domain/nodes.ts'
+import type { Hint } from '../../domain/ports/nodes.ts'
 
 /** PostgreSQL takes less than 8000 bytes in a message. */
 const maxBytes = 7900
@@ -20,7 +20,7 @@ export class HintBatch {
 
   add(hint: Hint): void {
     for (const each of singles(hint)) this.#texts.add(JSON.stringify(each))
-    if (this.#texts.size > maxWaiting) this.#texts = new Set([JSON.stringify({ kind: 'look-at-all' })])
+    if (this.#texts.size > maxWaiting) this.#texts = new Set([JSON.stringify({ kind: 'check-all' })])
   }
 
   addEvents(): void {

@@ -34,13 +34,7 @@ export type ServerFacts = {
 /** How many migrations the database has had, and how many there are. */
 export type Schema = { applied: number; known: number }
 
-/** Gives the settings that connections to this server need besides the usual ones. */
-export async function prepareDatabase(url: string, migrations: Migration[]): Promise<Record<string, string>> {
-  const { settings } = await migratePostgres(url, migrations)
-  return settings
-}
-
-/** `from`: the schema it had. */
+/** `settings`: those that connections to this server need besides the usual ones; `from`: the schema it had. */
 export function migratePostgres(
   url: string,
   migrations: Migration[],

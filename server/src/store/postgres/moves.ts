@@ -5,9 +5,8 @@ import { isTerminal } from '../../domain/execution.ts'
 import type { LiveExecution } from '../../domain/execution-move.ts'
 import type { MoveWrites } from '../../domain/move-batch.ts'
 import { toWritten, UPDATE_EXECUTION } from '../live-executions.ts'
-import { insertInto, recordSet } from '../queries.ts'
+import { columnOf, insertInto, recordSet } from '../queries.ts'
 import { number } from '../schema/column.ts'
-import { countColumn } from '../schema/count-column.ts'
 import { run, transition } from '../schema/tables.ts'
 import { countFields } from '../tables/runs.ts'
 import type { Transaction } from './transaction.ts'
@@ -17,12 +16,14 @@ const INSERT_PIECES = `
   INSERT INTO output (execution_id, attempt, start, data)
   SELECT * FROM unnest(CAST(:ids AS bigint[]), CAST(:attempts AS int[]), CAST(:starts AS int[]), CAST(:data AS bytea[]))`
 // The counts of runs change with the executions in them: one update for all runs that a transaction touches.
-const added = execStates.map((state) => [countColumn(state), `run.${countColumn(state)} + record."${state}"`])
-const unfinished = execStates.filter((state) => !isTerminal(state)).map(countColumn)
-const left = added.filter(([column = '']) => unfinished.includes(column)).map(([, sum]) => sum)
-const IS_ENDED = `(${left.join(' + ')} = 0)`
+const added = execStates.map((state) => {
+  const { sql } = countFields[state]
+  return { state, column: columnOf({ sql }), sum: `${sql} + record."${state}"` }
+})
+const unfinished = added.filter(({ state }) => !isTerminal(state)).map(({ sum }) => sum)
+const IS_ENDED = `(${unfinished.join(' + ')} = 0)`
 const COUNT = `
-  UPDATE run SET ${added.map(([column, sum]) => `${column} = ${sum}`).join(', ')},
+  UPDATE run SET ${added.map(({ column, sum }) => `${column} = ${sum}`).join(', ')},
     ended = ${IS_ENDED}, ended_at = CASE WHEN ${IS_ENDED} THEN record."endsAt" END
   FROM ${recordSet('runs', { ...run.pick('runId'), endsAt: number(), ...countFields })} WHERE run.run_id = record."runId"`
 

@@ -1,36 +1,26 @@
 // The statements of plain tables on PostgreSQL: names of parameters become numbers.
 
 import type pg from 'pg'
-import { placeParameters, type Queries, type Sql, type Values } from '../queries.ts'
+import { buildQueries, placeParameters, type Queries, type Sql, type Values } from '../queries.ts'
 import { numbers, type Row } from './rows.ts'
 
 type Ask = (sql: string, values: readonly unknown[]) => Promise<pg.QueryResult<Row>>
 type Statement = { text: string; names: string[]; isJson: boolean[] }
 
+const textOf = (sql: Sql) => (typeof sql === 'string' ? sql : sql.postgres)
+
 export function buildNamedQueries(ask: Ask): Queries {
   const send = (sql: Sql, values: Values) => {
-    const { text, names, isJson } = statementOf(typeof sql === 'string' ? sql : sql.postgres)
+    const { text, names, isJson } = statementOf(textOf(sql))
     const parameters = names.map((name, index) =>
       isJson[index] ? JSON.stringify(values[name]) : toParameter(values[name]),
     )
     return ask(text, parameters)
   }
-  return {
-    all: async (rows, sql, values = {}) => (await send(sql, values)).rows.map(rows.read),
-    async get(row, sql, values = {}) {
-      const [found] = (await send(sql, values)).rows
-      return found && row.read(found)
-    },
-    async one(row, sql, values = {}) {
-      const [found] = (await send(sql, values)).rows
-      if (found === undefined) throw new Error('a row that must be there is not')
-      return row.read(found)
-    },
-    async run(sql, values = {}) {
-      if (typeof sql !== 'string' && sql.postgres === '') return 0
-      return (await send(sql, values)).rowCount ?? 0
-    },
-  }
+  return buildQueries(
+    async (sql, values) => (await send(sql, values)).rows,
+    async (sql, values) => (textOf(sql) === '' ? 0 : ((await send(sql, values)).rowCount ?? 0)),
+  )
 }
 
 const statements = new Map<string, Statement>()

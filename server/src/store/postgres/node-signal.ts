@@ -1,15 +1,16 @@
 // What the nodes on one database tell each other, over one connection each. Hints: one that gets lost costs time and
 // nothing else. The same connection holds what a node has to itself, so that it is free when the node is gone.
 
+import { EventEmitter } from 'node:events'
 import pg from 'pg'
-import type { Hint } from '../../domain/nodes.ts'
+import type { Hint } from '../../domain/ports/nodes.ts'
 import { connectionOptions, nodeName } from './connect.ts'
 import { HintBatch, readHints } from './hint-batch.ts'
 import { locks } from './locks.ts'
 
 const channel = 'jobcast'
 const LISTEN = `LISTEN ${channel}`
-const TELL = `SELECT pg_notify('${channel}', text) FROM unnest($1::text[]) AS text`
+const NOTIFY = `SELECT pg_notify('${channel}', text) FROM unnest($1::text[]) AS text`
 const HOLD_NODE = `SELECT pg_try_advisory_lock(${locks.node}, $1) AS held`
 const TAKE = `SELECT pg_try_advisory_lock(${locks.webhook}, $1) AS taken`
 const GIVE_BACK = `SELECT pg_advisory_unlock(${locks.webhook}, $1)`
@@ -25,12 +26,12 @@ const settings = {
   tcp_keepalives_count: '3',
 }
 
-export class NodeSignal {
+/** `events`: there are new ones; `webhooks-lost`: this node holds none any more. */
+type Signals = { hint: [Hint]; events: []; 'webhooks-lost': [] }
+
+export class NodeSignal extends EventEmitter<Signals> {
   readonly #url: string
   readonly #nodeNo: number
-  readonly #hintListeners: ((hint: Hint) => void)[] = []
-  readonly #eventListeners: (() => void)[] = []
-  readonly #lostListeners: (() => void)[] = []
   readonly #batch = new HintBatch()
   #client: pg.Client | undefined
   #reconnecting: NodeJS.Timeout | undefined
@@ -46,20 +47,10 @@ export class NodeSignal {
   #holdsNode = false
 
   constructor(url: string, nodeNo: number) {
+    super()
+    this.setMaxListeners(0)
     this.#url = url
     this.#nodeNo = nodeNo
-  }
-
-  onHint(listener: (hint: Hint) => void): void {
-    this.#hintListeners.push(listener)
-  }
-
-  onEvents(listener: () => void): void {
-    this.#eventListeners.push(listener)
-  }
-
-  onWebhooksLost(listener: () => void): void {
-    this.#lostListeners.push(listener)
   }
 
   /** Resolves once it hears the others; false: it has failed to, and tries again by itself. */
@@ -83,7 +74,7 @@ export class NodeSignal {
       await client.query(LISTEN)
       await this.#holdNode(client)
       this.#heardAt = performance.now()
-      void this.#send()
+      void this.#flush()
       return true
     } catch {
       this.#reconnect(client)
@@ -95,18 +86,18 @@ export class NodeSignal {
    * Sent on its own and not within a commit: commits that notify wait for each other, all over the server, until they
    * are on disk. While one is under way, others gather for the next.
    */
-  tell(hint: Hint): void {
+  send(hint: Hint): void {
     if (this.isAlone) return
     this.#batch.add(hint)
-    void this.#send()
+    void this.#flush()
   }
 
   /** There are new events, made here. */
-  tellEvents(): void {
-    this.#tellEventListeners()
+  sendEvents(): void {
+    this.emit('events')
     if (this.isAlone) return
     this.#batch.addEvents()
-    void this.#send()
+    void this.#flush()
   }
 
   /** Says something that this node hears as well: so it knows that it would hear the others. */
@@ -118,7 +109,7 @@ export class NodeSignal {
       return
     }
     this.#batch.addNothing()
-    void this.#send()
+    void this.#flush()
     if (!this.#holdsNode) this.#holdNode(client).catch(() => undefined)
   }
 
@@ -149,19 +140,19 @@ export class NodeSignal {
     this.#holdsNode = rows[0].held
   }
 
-  async #send(): Promise<void> {
+  async #flush(): Promise<void> {
     if (this.#isSending) return
     this.#isSending = true
     try {
       while (this.#client && !this.#isClosed && !this.#batch.isEmpty) {
         const client = this.#client
         try {
-          await client.query(TELL, [this.#batch.take()])
+          await client.query(NOTIFY, [this.#batch.take()])
         } catch {
           // What could not be sent is not known any more one by one. Over this connection nothing more is tried: it may
           // refuse at once, again and again, before the system says that it is closed.
           this.#batch.addEvents()
-          this.#batch.add({ kind: 'look-at-all' })
+          this.#batch.add({ kind: 'check-all' })
           this.#reconnect(client)
         }
       }
@@ -172,8 +163,8 @@ export class NodeSignal {
 
   #hear(text: string): void {
     const { hints, events } = readHints(text)
-    if (events) this.#tellEventListeners()
-    for (const hint of hints) this.#tellHintListeners(hint)
+    if (events) this.emit('events')
+    for (const hint of hints) this.emit('hint', hint)
   }
 
   #reconnect(lost: pg.Client): void {
@@ -181,22 +172,14 @@ export class NodeSignal {
     this.#client = undefined
     this.#holdsNode = false
     this.#webhooks.clear()
-    for (const listener of this.#lostListeners) listener()
+    this.emit('webhooks-lost')
     lost.end().catch(() => undefined)
     this.#reconnecting = setTimeout(async () => {
       if (!(await this.open())) return
       // Something may have been told while nobody listened.
-      this.#tellEventListeners()
-      this.#tellHintListeners({ kind: 'look-at-all' })
+      this.emit('events')
+      this.emit('hint', { kind: 'check-all' })
     }, reconnectAfterMs)
     this.#reconnecting.unref()
-  }
-
-  #tellHintListeners(hint: Hint): void {
-    for (const listener of this.#hintListeners) listener(hint)
-  }
-
-  #tellEventListeners(): void {
-    for (const listener of this.#eventListeners) listener()
   }
 }

@@ -1,11 +1,11 @@
 // Who else is on this database. Each node has a row that it renews once a second and a lock that it holds; one that has
 // done neither for a while is taken out, and whoever was connected to it is offline.
 
-import type { LeftDevice, Nodes, OpenSession, StaleSession } from '../../domain/nodes.ts'
 import type { DeviceKey } from '../../domain/ports/devices.ts'
+import type { LeftDevice, Nodes, OpenSession, StaleSession } from '../../domain/ports/nodes.ts'
 import { type SeenNode, SilentNodes } from '../../state/silent-nodes.ts'
-import { type Queries, recordSet } from '../queries.ts'
-import { flag, number, rows, select, steady } from '../schema/column.ts'
+import { deviceKeySet, keysOf, type Queries, recordSet } from '../queries.ts'
+import { flag, rows, select, steady } from '../schema/column.ts'
 import { device, node } from '../schema/tables.ts'
 import { getLaunchedRun } from '../tables/executions.ts'
 import { nodeName } from './connect.ts'
@@ -52,11 +52,12 @@ const key = device.pick('ownerNo', 'deviceId')
 const SEEN = `
   UPDATE device SET last_seen_at = greatest(last_seen_at, record.at),
     node_no = CASE WHEN door = 'http' THEN CAST(:nodeNo AS int) ELSE node_no END
-  FROM ${recordSet('seen', { ...key, at: number() })}
+  FROM unnest(CAST(:ownerNos AS int[]), CAST(:deviceIds AS text[]), CAST(:instants AS bigint[]))
+    AS record ("ownerNo", "deviceId", at)
   WHERE device.owner_no = record."ownerNo" AND device.device_id = record."deviceId" AND online`
 const KEY = select(key)
 const OFFLINE = `
-  SELECT ${KEY} FROM ${recordSet('seen', key)}
+  SELECT ${KEY} FROM ${deviceKeySet}
     JOIN device ON device.owner_no = record."ownerNo" AND device.device_id = record."deviceId"
   WHERE NOT online AND deleted_at IS NULL`
 const session = { ...key, since: steady() }
@@ -98,16 +99,16 @@ export function buildNodeSteps(
   const silentNodes = new SilentNodes(() => performance.now())
   let silent: SilentNode[] = []
   /** Until somebody was told so: what comes after it in a beat may fail. */
-  let wasForgotten = false
+  let wasRemoved = false
   return {
-    tell: (hint) => signal.tell(hint),
-    onHint: (listener) => signal.onHint(listener),
+    send: (hint) => signal.send(hint),
+    onHint: (listener) => void signal.on('hint', listener),
     async beat(clock) {
       signal.checkHearing()
       const heardBefore = signal.heardOthers
       const beaten = await db.note(BEAT, [nodeNo])
       if (beaten.length === 0) {
-        wasForgotten = true
+        wasRemoved = true
         await db.note(REJOIN, [nodeNo])
       }
       const [row] = await (clock === undefined ? db.note(TAKE_CLOCK) : db.note(CLOCK, [clock]))
@@ -116,14 +117,14 @@ export function buildNodeSteps(
       silent = silentNodes.observe(all.filter((node) => node.nodeNo !== nodeNo))
       const beat = {
         clock: CLOCK_ROW.read(row ?? {}).clock,
-        wasForgotten,
+        wasRemoved,
         nodeNo,
         nodeNos: all.map((node) => node.nodeNo),
       }
-      wasForgotten = false
+      wasRemoved = false
       return beat
     },
-    async forgetDeadNodes() {
+    async removeDeadNodes() {
       const ended = silent.filter(({ silentMs }) => silentMs >= endedAfterMs)
       if (ended.length > 0) await db.inTransaction(({ named }) => takeOut(named, ended))
       return leaveConnections(now())
@@ -131,8 +132,10 @@ export function buildNodeSteps(
     recordSeen: (seen) =>
       db.inTransaction(async ({ named }) => {
         // In one order, so that two nodes do not wait for each other.
-        await named.run(SEEN, { seen: seen.toSorted(byDevice), nodeNo })
-        return named.all(KEY, OFFLINE, { seen })
+        const devices = seen.toSorted(byDevice)
+        const instants = devices.map(({ at }) => at)
+        await named.run(SEEN, { ...keysOf(devices), instants, nodeNo })
+        return named.all(KEY, OFFLINE, keysOf(devices))
       }),
     async findStaleSessions(sessions: OpenSession[]): Promise<StaleSession[]> {
       const found = await db.named.all(STALE_SESSION, STALE, { sessions })
@@ -150,7 +153,7 @@ export function buildNodeSteps(
       }),
     takeWebhook: (webhookNo) => signal.takeWebhook(webhookNo),
     giveBackWebhook: (webhookNo) => signal.giveBackWebhook(webhookNo),
-    onWebhooksLost: (listener) => signal.onWebhooksLost(listener),
+    onWebhooksLost: (listener) => void signal.on('webhooks-lost', listener),
   }
 }
 

@@ -1,14 +1,11 @@
 // The store on PostgreSQL, for any number of nodes at once: nothing that is kept in memory decides anything.
 
-import pg from 'pg'
-import type { Nodes } from '../../domain/nodes.ts'
+import type { Nodes } from '../../domain/ports/nodes.ts'
 import type { Store } from '../../domain/ports/store.ts'
 import { readMigrations } from '../migrate.ts'
 import { Catalogue } from './catalogue.ts'
-import { connectionOptions } from './connect.ts'
 import { Database } from './database.ts'
-import { failureOf } from './failures.ts'
-import { prepareDatabase } from './migrate-database.ts'
+import { migratePostgres, onConnection } from './migrate-database.ts'
 import { NodeSignal } from './node-signal.ts'
 import { buildNodeSteps, joinNodes, leaveNodes } from './nodes.ts'
 import { Partitions } from './partitions.ts'
@@ -17,7 +14,7 @@ import { buildPresenceSteps, leaveConnections } from './presence.ts'
 import { buildQueueSteps } from './queues.ts'
 import { buildReportSteps } from './reports.ts'
 import { buildRetentionSteps } from './retention.ts'
-import type { Queries } from './rows.ts'
+import { onClient } from './rows.ts'
 import { buildTriggerSteps } from './triggers.ts'
 import { UnderWay } from './under-way.ts'
 
@@ -29,32 +26,19 @@ const PROBE = 'UPDATE write_probe SET writes = writes + 1'
 export type PostgresStore = Store & { readonly nodes: Nodes }
 
 export async function openPostgresStore({ url }: { url: string }): Promise<PostgresStore> {
-  const settings = await prepareDatabase(url, postgresMigrations())
-  const nodeNo = await onOneConnection(url, joinNodes)
+  const { settings } = await migratePostgres(url, postgresMigrations())
+  // Before a node has its number its connections have no name.
+  const nodeNo = await onConnection(url, (client) => joinNodes(onClient(client)))
   const db = new Database(url, settings, nodeNo)
   try {
     const signal = new NodeSignal(url, nodeNo)
-    db.onEvents = () => signal.tellEvents()
+    db.onEvents = () => signal.sendEvents()
     await signal.open()
     return await buildStore(db, signal, nodeNo)
   } catch (error) {
     await leaveNodes(db, nodeNo).catch(() => undefined)
     await db.close()
     throw error
-  }
-}
-
-/** Before a node has its number, and its connections with it a name. */
-async function onOneConnection<T>(url: string, work: (queries: Queries) => Promise<T>): Promise<T> {
-  const client = new pg.Client(connectionOptions(url))
-  client.on('error', () => undefined)
-  try {
-    await client.connect()
-    return await work({ query: async (sql, values = []) => (await client.query(sql, [...values])).rows })
-  } catch (error) {
-    throw failureOf(error)
-  } finally {
-    await client.end().catch(() => undefined)
   }
 }
 
@@ -70,8 +54,8 @@ async function buildStore(db: Database, signal: NodeSignal, nodeNo: number): Pro
   }
   return {
     ...steps,
-    nodes: buildNodeSteps(db, signal, nodeNo, (at) => leaveConnections(db, nodeNo, at)),
-    onEvents: (listener) => signal.onEvents(listener),
+    nodes: buildNodeSteps(db, signal, nodeNo, (at) => leaveConnections(db, at, nodeNo)),
+    onEvents: (listener) => void signal.on('events', listener),
     close() {
       closed ??= close()
       return closed

@@ -1,22 +1,24 @@
 // Who is connected.
 
-import { deviceText } from '../../domain/device-link.ts'
 import { hasSession, judgePresence } from '../../domain/judge-presence.ts'
-import type { LeftDevice } from '../../domain/nodes.ts'
+import { deviceText } from '../../domain/ports/device-link.ts'
+import type { LeftDevice } from '../../domain/ports/nodes.ts'
 import type { PresenceChange } from '../../domain/ports/presence.ts'
 import type { Store } from '../../domain/ports/store.ts'
-import { recordSet, type Writes } from '../queries.ts'
+import { deviceKeySet, keysOf, recordSet, type Writes } from '../queries.ts'
 import { notNull, select } from '../schema/column.ts'
 import { device } from '../schema/tables.ts'
 import type { Database } from './database.ts'
 import type { Transaction } from './transaction.ts'
 
+const { lastSeenAt } = device.fields
 const written = {
-  ...device.pick('deviceNo', 'nodeNo', 'online', 'presenceSince', 'lastSeenAt', 'transport', 'sessionSince'),
+  ...device.pick('deviceNo', 'nodeNo', 'online', 'presenceSince', 'transport', 'sessionSince'),
+  lastSeenAt,
 }
 const PRESENCE = select({ ...device.pick('ownerNo', 'deviceId'), ...written })
 const LOCK = `
-  SELECT ${PRESENCE} FROM ${recordSet('changes', device.pick('ownerNo', 'deviceId'))}
+  SELECT ${PRESENCE} FROM ${deviceKeySet}
     JOIN device ON device.owner_no = record."ownerNo" AND device.device_id = record."deviceId"
   WHERE deleted_at IS NULL ORDER BY device.owner_no, device.device_id FOR NO KEY UPDATE OF device`
 const SET = `
@@ -47,7 +49,7 @@ const SET_OFFLINE = `
 // Whoever is online was seen.
 const ADOPTED = select({
   ...device.pick('ownerNo', 'deviceId'),
-  lastSeenAt: notNull(device.fields.lastSeenAt),
+  lastSeenAt: notNull(lastSeenAt),
 })
 const ADOPT = `
   UPDATE device SET node_no = $2 FROM unnest($1::int[]) AS locked (device_no)
@@ -67,16 +69,16 @@ export function buildPresenceSteps(db: Database, nodeNo: number): PresenceSteps 
       await db.inTransaction(({ named }) => recordPresence(named, changes, nodeNo))
     },
     async setAllOffline({ at }) {
-      while ((await db.inTransaction((transaction) => setSomeOffline(transaction, at))).more);
+      await leaveConnections(db, at)
     },
   }
 }
 
-/** As `setAllOffline`, but whoever asked by HTTP is kept by this node and given. */
-export async function leaveConnections(db: Database, nodeNo: number, at: number): Promise<LeftDevice[]> {
+/** Sets those offline whose node is gone. With a keeper, whoever asked by HTTP is kept by that node and given. */
+export async function leaveConnections(db: Database, at: number, keeper?: number): Promise<LeftDevice[]> {
   const all: LeftDevice[] = []
   for (let more = true; more; ) {
-    const offline = await db.inTransaction((transaction) => setSomeOffline(transaction, at, nodeNo))
+    const offline = await db.inTransaction((transaction) => setSomeOffline(transaction, at, keeper))
     all.push(...offline.adopted)
     more = offline.more
   }
@@ -99,7 +101,7 @@ async function setSomeOffline(transaction: Transaction, at: number, keeper?: num
 
 /** Each in its turn, but each device is written once. */
 async function recordPresence(queries: Writes, changes: PresenceChange[], nodeNo: number): Promise<void> {
-  const found = await queries.all(PRESENCE, LOCK, { changes })
+  const found = await queries.all(PRESENCE, LOCK, keysOf(changes))
   const devices = new Map(found.map((row) => [deviceText(row), row]))
   const changed = new Set<(typeof found)[number]>()
   for (const change of changes) {

@@ -5,6 +5,7 @@ import type { DeviceExecution, DeviceQueue } from '../../domain/device-report.ts
 import { toDeviceExecution } from '../../domain/execution-move.ts'
 import type { Store } from '../../domain/ports/store.ts'
 import { LIVE, liveJoins } from '../live-executions.ts'
+import { keysOf } from '../queries.ts'
 import { flag, number, rows } from '../schema/column.ts'
 import type { Database } from './database.ts'
 import type { Row } from './rows.ts'
@@ -42,11 +43,9 @@ export function buildQueueSteps(db: Database): Pick<Store, 'readQueues'> {
   return {
     async readQueues(wanted) {
       if (wanted.length === 0) return []
-      const found = await db.query(QUEUES, [
-        wanted.map(({ ownerNo }) => ownerNo),
-        wanted.map(({ deviceId }) => deviceId),
-        wanted.map(({ unlessMark }) => unlessMark ?? null),
-      ])
+      const { ownerNos, deviceIds } = keysOf(wanted)
+      const marks = wanted.map(({ unlessMark }) => unlessMark ?? null)
+      const found = await db.query(QUEUES, [ownerNos, deviceIds, marks])
       const byPosition = Map.groupBy(found, (row) => QUEUE.read(row).position)
       return wanted.map((_, index) => toQueue(byPosition.get(index + 1)))
     },

@@ -1,17 +1,32 @@
 // Locks and loads what a group of reports may be about (see domain/apply-reports.ts). A group is one transaction.
 
 import { applyReports } from '../../domain/apply-reports.ts'
-import { deviceText } from '../../domain/device-link.ts'
 import type { DeviceReport } from '../../domain/device-report.ts'
 import { isOffered } from '../../domain/execution.ts'
 import type { LiveExecution } from '../../domain/execution-move.ts'
+import { deviceText } from '../../domain/ports/device-link.ts'
 import type { DeviceKey } from '../../domain/ports/devices.ts'
 import type { Store } from '../../domain/ports/store.ts'
 import { inBatch, type Moves } from '../moves.ts'
-import type { Queries } from '../queries.ts'
+import { keysOf, type Queries } from '../queries.ts'
+import { number, orNull, rows } from '../schema/column.ts'
 import type { Database } from './database.ts'
 import { InOrder } from './in-order.ts'
-import { findCandidates } from './start-candidates.ts'
+
+// Whether a device is there, and ids of what its start-next may be about: what is under way on it, and the first of what
+// waits for it.
+const CANDIDATES = `
+  SELECT position, device_no AS "deviceNo", execution_id AS "jobExecutionId"
+  FROM unnest(CAST(:ownerNos AS int[]), CAST(:deviceIds AS text[]), CAST(:limits AS int[])) WITH ORDINALITY AS wanted (owner_no, device_id, enough, position)
+    JOIN device USING (owner_no, device_id)
+    LEFT JOIN LATERAL (
+      (SELECT execution_id FROM execution WHERE device_no = device.device_no
+         AND state > 'PENDING' AND state <= 'CANCELING' ORDER BY execution_id LIMIT enough)
+      UNION ALL
+      (SELECT execution_id FROM execution WHERE device_no = device.device_no AND state = 'PENDING'
+         AND not_before IS NULL ORDER BY execution_id LIMIT enough)) AS candidate ON true
+  WHERE deleted_at IS NULL`
+const CANDIDATE = rows({ position: number(), deviceNo: number(), jobExecutionId: orNull(number()) })
 
 export function buildReportSteps(db: Database): Pick<Store, 'recordReports'> {
   const inOrder = new InOrder()
@@ -75,8 +90,14 @@ class ReportGroup {
 
   /** Gives the ids of executions, and notes the numbers of the devices. */
   async #findCandidates(wanted: { device: DeviceKey; enough: number }[]): Promise<number[]> {
-    const found = await findCandidates(this.#queries, wanted)
-    for (const { device, deviceNo } of found) this.#deviceNos.set(deviceText(device), deviceNo)
+    const found = await this.#queries.all(CANDIDATE, CANDIDATES, {
+      ...keysOf(wanted.map(({ device }) => device)),
+      limits: wanted.map(({ enough }) => enough),
+    })
+    for (const { position, deviceNo } of found) {
+      const device = wanted[position - 1]?.device
+      if (device) this.#deviceNos.set(deviceText(device), deviceNo)
+    }
     return found.flatMap(({ jobExecutionId }) => jobExecutionId ?? [])
   }
 

@@ -2,12 +2,15 @@
 
 import pg from 'pg'
 import { StartRefused } from '../migrate.ts'
-import { number, rows, text } from '../schema/column.ts'
 import { type ColumnKind, type TransferTable, transferTables } from '../transfer/tables.ts'
 import {
+  COUNT,
   LAST_NUMBERS,
   type LastNumbers,
+  LINE,
   misfit,
+  NOT_PURGED,
+  notEmpty,
   TransferRefused,
   type TransferSource,
   type TransferTarget,
@@ -17,10 +20,10 @@ import { connectionOptions } from './connect.ts'
 import { copyIn } from './copy-in.ts'
 import { failureOf } from './failures.ts'
 import { locks } from './locks.ts'
-import { prepareDatabase, readSchema, refuseConnection } from './migrate-database.ts'
+import { migratePostgres, readSchema, refuseConnection } from './migrate-database.ts'
 import { ahead, makePartitions, PARTITION, PARTITIONS, partitionName } from './partitions.ts'
 import { postgresMigrations } from './postgres-store.ts'
-import type { Queries } from './rows.ts'
+import { onClient, type Queries } from './rows.ts'
 
 const SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY'
 const LAST = `
@@ -31,9 +34,6 @@ const LAST = `
   FROM last_id`
 // Rows whose run is purged stay until their partition goes.
 const HAS_RUN = 'WHERE EXISTS (SELECT FROM run WHERE run.run_id = execution.run_id)'
-const NOT_PURGED = `
-  WHERE NOT EXISTS (
-    SELECT FROM forgotten_range WHERE execution_id BETWEEN first_execution_id AND last_execution_id)`
 // A second import waits and then finds rows; a node that starts meanwhile waits, and finds all of them.
 const LOCK = `SELECT pg_advisory_xact_lock(${locks.schema}, 0)`
 const SET_LAST = 'UPDATE last_id SET run_id = $1, execution_id = $2'
@@ -52,9 +52,6 @@ const identities: Record<string, string> = {
   job_version: 'version_no',
   device: 'device_no',
 }
-const LINE = rows({ line: text() })
-const COUNT = rows({ count: number() })
-
 /** Of outputs, which may be large, fewer at once. */
 const linesAtOnce = (table: TransferTable) => (table.name === 'output' ? 20 : 1000)
 const [leastPartition, largestPartition] = [1_000_000, 50_000_000]
@@ -103,7 +100,7 @@ function readValue(name: string, kind: ColumnKind): string {
 }
 
 export async function openPostgresTarget(url: string): Promise<TransferTarget> {
-  const settings = await prepareDatabase(url, postgresMigrations())
+  const { settings } = await migratePostgres(url, postgresMigrations())
   // Rows are counted, and that is faster past the indexes.
   const { client, queries } = await connect(url, { ...settings, enable_seqscan: 'on' })
   let last: LastNumbers
@@ -148,10 +145,8 @@ function isMisfit(error: unknown): boolean {
 
 async function refuseUnlessEmpty(queries: Queries): Promise<void> {
   for (const { name } of transferTables) {
-    if ((await queries.query(`SELECT FROM ${name} LIMIT 1`)).length === 0) continue
-    throw new TransferRefused(
-      `The database is not empty: ${name} has rows. Import into a new database (CREATE DATABASE).`,
-    )
+    const isEmpty = (await queries.query(`SELECT FROM ${name} LIMIT 1`)).length === 0
+    if (!isEmpty) throw notEmpty('The database', name, 'a new database (CREATE DATABASE)')
   }
 }
 
@@ -183,18 +178,9 @@ async function* toText(kinds: readonly ColumnKind[], rows: AsyncIterable<Value[]
 
 function fieldOf(kind: ColumnKind, value: Value): string {
   if (value === null) return '\\N'
-  switch (kind) {
-    case 'bytes':
-      return `\\\\x${value}`
-    case 'text':
-    case 'json':
-    case 'state':
-      return escaped(String(value))
-    case 'quoted':
-      return escaped(JSON.stringify(value))
-    default:
-      return String(value)
-  }
+  if (kind === 'bytes') return `\\\\x${value}`
+  if (kind === 'quoted') return escaped(JSON.stringify(value))
+  return typeof value === 'string' ? escaped(value) : String(value)
 }
 
 const escapes: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }
@@ -213,14 +199,5 @@ async function connect(url: string, more: Record<string, string> = {}) {
   const client = new pg.Client({ ...options, pipeline: false, query_timeout: 0 })
   client.on('error', () => undefined)
   await client.connect().catch(refuseConnection)
-  const queries: Queries = {
-    async query(sql, values = []) {
-      try {
-        return (await client.query(sql, values as unknown[])).rows
-      } catch (error) {
-        throw failureOf(error)
-      }
-    },
-  }
-  return { client, queries }
+  return { client, queries: onClient(client) }
 }

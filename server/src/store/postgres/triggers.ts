@@ -38,7 +38,7 @@ export function buildTriggerSteps(
     if (triggers.every(({ idempotency }) => idempotency === null)) passOn()
     const total = triggers.reduce((sum, { deviceIds }) => sum + deviceIds.length, 0)
     const takeIds = () => db.takeIds(triggers.length, total)
-    const [names, early] = await Promise.all([readNames(transaction, triggers), takeIds()])
+    const [names, early] = await Promise.all([readNames(transaction.named, triggers), takeIds()])
     // A device was renamed after they were given: its old name counts for them, and would not be the one found here.
     const isLate = names.renamedExecutionId >= early.jobExecutionId
     const firstIds = isLate ? await takeIds() : early

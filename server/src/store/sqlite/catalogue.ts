@@ -112,11 +112,7 @@ export function loadCatalogue(db: DatabaseSync): Catalogue {
     const device = catalogue.devices(row.ownerNo).get(row.deviceId)
     if (device) queues.set(row.deviceNo, device.queue)
   }
-  readUnfinished(db, (jobExecutionId, deviceNo) => {
-    queues.get(deviceNo)?.add(jobExecutionId)
-  })
-  readDelayed(db, (jobExecutionId, deviceNo) => {
-    queues.get(deviceNo)?.delay(jobExecutionId)
-  })
+  readUnfinished(db, (jobExecutionId, deviceNo) => queues.get(deviceNo)?.add(jobExecutionId))
+  readDelayed(db, (jobExecutionId, deviceNo) => queues.get(deviceNo)?.delay(jobExecutionId))
   return catalogue
 }

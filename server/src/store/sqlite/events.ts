@@ -16,13 +16,7 @@ type RunEvent = { ownerNo: number; runId: number; at: number }
 
 /** For the writer, inside its transactions. `onWritten`: there are events that the next commit brings to light. */
 export function prepareEventLog(db: DatabaseSync, onWritten: () => void) {
-  const ofExecution = prepareNamed(db, insertInto(event.fields))
-  const ofRun = prepareNamed(db, insertInto(event.pick('ownerNo', 'eventId', 'at', 'type', 'runId')))
-  const ofDevice = prepareNamed(
-    db,
-    insertInto(event.pick('ownerNo', 'eventId', 'at', 'type', 'deviceNo', 'details')),
-  )
-  const ofAccess = prepareNamed(db, insertInto(event.pick('ownerNo', 'eventId', 'at', 'type', 'details')))
+  const insert = prepareNamed(db, insertInto(event.fields))
   const newest = db.prepare(NEWEST_OF_ALL).get()
   let lastId = (newest && NEWEST.read(newest).id) ?? 0
 
@@ -33,16 +27,16 @@ export function prepareEventLog(db: DatabaseSync, onWritten: () => void) {
 
   return {
     runChanged(type: 'run.created' | 'run.finished', { ownerNo, runId, at }: RunEvent): void {
-      ofRun.run({ ownerNo, eventId: nextId(), at, type, runId })
+      insert.run({ ownerNo, eventId: nextId(), at, type, runId })
     },
     executionChanged(change: ExecutionChange): void {
-      ofExecution.run({ ...change, eventId: nextId() })
+      insert.run({ ...change, eventId: nextId() })
     },
     deviceChanged(type: DeviceEventType, { details, ...change }: DeviceChange): void {
-      ofDevice.run({ ...change, eventId: nextId(), type, details })
+      insert.run({ ...change, eventId: nextId(), type, details })
     },
     accessChanged(type: AccessEventType, { ownerNo, at, data }: AccessChange): void {
-      ofAccess.run({ ownerNo, eventId: nextId(), at, type, details: data })
+      insert.run({ ownerNo, eventId: nextId(), at, type, details: data })
     },
   }
 }

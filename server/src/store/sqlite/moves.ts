@@ -1,19 +1,20 @@
 // Writes what moves made of executions (see domain/move-batch.ts). Runs in the writer, inside a transaction.
 
 import type { DatabaseSync } from 'node:sqlite'
-import { execStates } from '@jobcast/contract/words'
 import type { MoveWrites } from '../../domain/move-batch.ts'
 import type { RunChange } from '../../domain/run-counts.ts'
 import { toWritten, UPDATE_EXECUTION } from '../live-executions.ts'
-import { insertInto } from '../queries.ts'
-import { countColumn } from '../schema/count-column.ts'
+import { columnOf, insertInto } from '../queries.ts'
 import { output, transition } from '../schema/tables.ts'
+import { countFields } from '../tables/runs.ts'
 import type { EventLog } from './events.ts'
 import { prepareNamed } from './named-queries.ts'
 
 const SET_OUTPUT_LENGTH = `
   UPDATE execution SET output_bytes = :outputBytes, output_cut = :outputCut WHERE execution_id = :jobExecutionId`
-const counts = execStates.map((state) => `${countColumn(state)} = ${countColumn(state)} + :${state}`)
+const counts = Object.entries(countFields).map(
+  ([state, { sql }]) => `${columnOf({ sql })} = ${sql} + :${state}`,
+)
 const COUNT = `UPDATE run SET ${counts.join(', ')} WHERE run_id = :runId`
 // Nothing moves in a run that has ended, so this finds each of them once.
 const END = `

@@ -1,7 +1,7 @@
 // Statements with named parameters on a connection to SQLite.
 
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
-import { placeParameters, type Queries, type Sql, type Values } from '../queries.ts'
+import { buildQueries, placeParameters, type Queries, type Sql, type Values } from '../queries.ts'
 import type { Row } from '../schema/column.ts'
 
 /** For steps on which speed hangs: an answer without a promise. */
@@ -51,20 +51,11 @@ export function openNamedQueries(db: DatabaseSync): SqliteQueries {
     return statement
   }
 
-  return {
-    statementOf,
-    all: async (rows, sql, values = {}) => statementOf(sql).all(values).map(rows.read),
-    async get(row, sql, values = {}) {
-      const found = statementOf(sql).get(values)
-      return found && row.read(found)
-    },
-    async one(row, sql, values = {}) {
-      const found = statementOf(sql).get(values)
-      if (found === undefined) throw new Error('a row that must be there is not')
-      return row.read(found)
-    },
-    run: async (sql, values = {}) => statementOf(sql).run(values),
-  }
+  const queries = buildQueries(
+    (sql, values) => statementOf(sql).all(values),
+    async (sql, values) => statementOf(sql).run(values),
+  )
+  return { ...queries, statementOf }
 }
 
 function bindingOf(value: unknown): SQLInputValue {

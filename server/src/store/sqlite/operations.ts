@@ -22,7 +22,7 @@ import type { DeviceRow } from './catalogue.ts'
 import { inSnapshot, inTransaction, isDiskFault } from './database.ts'
 import { openNamedQueries } from './named-queries.ts'
 import { presenceWrites } from './presence.ts'
-import { prepareQueues } from './queues.ts'
+import { type QueueQuestion, readQueues } from './queues.ts'
 import { recordReports, type SentReport } from './reports.ts'
 import { prepareTriggers } from './triggers.ts'
 import { openWrites, type WriteListener } from './writes.ts'
@@ -40,7 +40,7 @@ export function prepareReads(db: DatabaseSync) {
     ...bind(reads, (step) => step(queries)),
     ...bind(snapshots, (step) => inSnapshot(db, () => step(queries))),
     listExecutions: (list: ExecutionList) => inSnapshot(db, () => listExecutions(queries, list)),
-    ...prepareQueues(db),
+    readQueues: (wanted: (QueueQuestion | undefined)[]) => inSnapshot(db, () => readQueues(queries, wanted)),
     getLaunchedRun: (run: { runId: number }) => getLaunchedRun(queries, run),
     readLevels: (owner: { ownerNo: number }) => inSnapshot(db, () => readLevels(queries, owner)),
   }

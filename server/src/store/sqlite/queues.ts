@@ -1,12 +1,10 @@
 // What a device sees: what is under way on it, then what waits for it, oldest first.
 
-import type { DatabaseSync } from 'node:sqlite'
 import { shownPending } from '@jobcast/contract/words'
 import type { DeviceExecution } from '../../domain/device-report.ts'
 import { toDeviceExecution } from '../../domain/execution-move.ts'
 import { LIVE, liveJoins } from '../live-executions.ts'
-import { inSnapshot } from './database.ts'
-import { prepareNamed } from './named-queries.ts'
+import type { SqliteQueries } from './named-queries.ts'
 
 const SELECT = `SELECT ${LIVE} FROM execution ${liveJoins('CROSS JOIN')}`
 const ACTIVE = `
@@ -18,18 +16,14 @@ const WAITING = `
 
 export type QueueQuestion = { deviceNo: number; waiting: number[] }
 
-export function prepareQueues(db: DatabaseSync) {
-  const active = prepareNamed(db, ACTIVE)
-  const waiting = prepareNamed(db, WAITING)
-
-  function readQueue(question: QueueQuestion | undefined): DeviceExecution[] {
-    if (question === undefined) return []
-    const rows = [...active.all(question), ...waiting.all(question)]
+/** None: nothing is to be read there. */
+export function readQueues(
+  { statementOf }: SqliteQueries,
+  questions: (QueueQuestion | undefined)[],
+): DeviceExecution[][] {
+  const [active, waiting] = [statementOf(ACTIVE), statementOf(WAITING)]
+  return questions.map((question) => {
+    const rows = question ? [...active.all(question), ...waiting.all(question)] : []
     return rows.slice(0, shownPending).map((row) => toDeviceExecution(LIVE.read(row)))
-  }
-
-  return {
-    /** None: nothing is to be read there. */
-    readQueues: (questions: (QueueQuestion | undefined)[]) => inSnapshot(db, () => questions.map(readQueue)),
-  }
+  })
 }

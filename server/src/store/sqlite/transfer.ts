@@ -6,12 +6,14 @@ import { join } from 'node:path'
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import { prepareDataFolder } from '../data-folder.ts'
 import { pendingMigrations, StartRefused } from '../migrate.ts'
-import { number, rows, text } from '../schema/column.ts'
 import { type ColumnKind, isEndedFlag, type TransferTable, transferTables } from '../transfer/tables.ts'
 import {
+  COUNT,
   LAST_NUMBERS,
+  LINE,
   misfit,
-  TransferRefused,
+  NOT_PURGED,
+  notEmpty,
   type TransferSource,
   type TransferTarget,
   type Value,
@@ -26,17 +28,11 @@ const LAST = `
     coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'webhook'), 0) AS webhookNo,
     coalesce((SELECT first_execution_id FROM run ORDER BY run_id LIMIT 1), execution_id + 1) AS oldestExecutionId
   FROM last_id`
-const NOT_PURGED = `
-  WHERE NOT EXISTS (
-    SELECT 1 FROM forgotten_range WHERE execution_id BETWEEN first_execution_id AND last_execution_id)`
 const SET_LAST = 'UPDATE last_id SET run_id = ?, execution_id = ?'
 const WEBHOOKS_FROM = [
   "DELETE FROM sqlite_sequence WHERE name = 'webhook'",
   "INSERT INTO sqlite_sequence (name, seq) VALUES ('webhook', ?)",
 ] as const
-
-const LINE = rows({ line: text() })
-const COUNT = rows({ count: number() })
 
 const linesAtOnce = 1000
 
@@ -135,10 +131,8 @@ function isMisfit(error: unknown): boolean {
 
 function refuseUnlessEmpty(db: DatabaseSync, folder: string): void {
   for (const { name } of transferTables) {
-    if (db.prepare(`SELECT 1 FROM ${name} LIMIT 1`).get() === undefined) continue
-    throw new TransferRefused(
-      `The database in ${folder} is not empty: ${name} has rows. Import into a folder without a database.`,
-    )
+    const isEmpty = db.prepare(`SELECT 1 FROM ${name} LIMIT 1`).get() === undefined
+    if (!isEmpty) throw notEmpty(`The database in ${folder}`, name, 'a folder without a database')
   }
 }
 

@@ -28,11 +28,10 @@ const WAITING = select(execution.pick('jobExecutionId', 'deviceNo'))
 const DELAYED = `
   SELECT ${WAITING} FROM execution WHERE due_at IS NOT NULL AND not_before IS NOT NULL`
 
+type Take = (jobExecutionId: number, deviceNo: number) => void
+
 /** Those that wait for a retry. */
-export function readDelayed(
-  db: DatabaseSync,
-  take: (jobExecutionId: number, deviceNo: number) => void,
-): void {
+export function readDelayed(db: DatabaseSync, take: Take): void {
   for (const row of db.prepare(DELAYED).iterate()) {
     const { jobExecutionId, deviceNo } = WAITING.read(row)
     take(jobExecutionId, deviceNo)
@@ -43,11 +42,7 @@ export function readDelayed(
  * Those of one device in the order of their ids. `partSize` is about how many executions are read at once: their
  * lists stay far below the longest text there can be.
  */
-export function readUnfinished(
-  db: DatabaseSync,
-  take: (jobExecutionId: number, deviceNo: number) => void,
-  partSize = 500_000,
-): void {
+export function readUnfinished(db: DatabaseSync, take: Take, partSize = 500_000): void {
   const firstRun = db.prepare(FIRST)
   const runAt = db.prepare(RUN_AT)
   const part = db.prepare(PART)

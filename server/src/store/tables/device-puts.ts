@@ -1,10 +1,10 @@
 // Puts of devices, many at once: each row is read once and written once, however often the list puts it.
 
-import { deviceText } from '../../domain/device-link.ts'
-import type { DevicePut, StoredDevice } from '../../domain/ports/devices.ts'
+import { deviceText } from '../../domain/ports/device-link.ts'
+import type { DeviceKey, DevicePut, StoredDevice } from '../../domain/ports/devices.ts'
 import type { Put } from '../../domain/ports/slices.ts'
 import { putDevice } from '../../domain/put-device.ts'
-import { inBoth, type Writes } from '../queries.ts'
+import { deviceKeySet, inBoth, keysOf, type Writes } from '../queries.ts'
 import { rows, select, text } from '../schema/column.ts'
 import { device, deviceTag } from '../schema/tables.ts'
 import { deviceFields, toDevice } from './devices.ts'
@@ -13,7 +13,7 @@ const key = device.pick('ownerNo', 'deviceId')
 const LOCKED = select({ ...deviceFields, ...device.pick('ownerNo', 'deviceNo', 'deletedAt') })
 const LOCK = inBoth(
   ({ is, join, records, lock }) => `
-  SELECT ${LOCKED} FROM ${records('keys', key)}
+  SELECT ${LOCKED} FROM ${is === 'sqlite' ? records('keys', key) : deviceKeySet}
     ${join} device ON device.owner_no = record."ownerNo" AND device.device_id = record."deviceId"
   ${is === 'postgres' ? `ORDER BY device.owner_no, device.device_id ${lock} OF device` : ''}`,
 )
@@ -62,13 +62,7 @@ const TAG = inBoth(
 )
 
 /** `before`: also of one that was deleted. */
-type Entry = {
-  ownerNo: number
-  deviceId: string
-  deviceNo: number
-  before: StoredDevice | undefined
-  now: StoredDevice | undefined
-}
+type Entry = DeviceKey & { deviceNo: number; before: StoredDevice | undefined; now: StoredDevice | undefined }
 type NumberedPut = Put<StoredDevice> & { deviceNo: number }
 
 /** On PostgreSQL only for who may change the catalogue: nobody else puts these devices meanwhile. */
@@ -96,7 +90,7 @@ async function readEntries(queries: Writes, puts: DevicePut[]): Promise<Map<stri
     entries.set(deviceText(entry), entry)
   }
   const keys = [...entries.values()].map(({ ownerNo, deviceId }) => ({ ownerNo, deviceId }))
-  for (const row of await queries.all(LOCKED, LOCK, { keys })) {
+  for (const row of await queries.all(LOCKED, LOCK, { keys, ...keysOf(keys) })) {
     const before = toDevice(row)
     const now = row.deletedAt === null ? before : undefined
     const { ownerNo, deviceId, deviceNo } = row
@@ -111,8 +105,8 @@ async function writeEntries(queries: Writes, entries: Map<string, Entry>): Promi
   const changed = all.filter(({ before }) => before !== undefined).map(toRecord)
   const renamed = changed.filter(({ oldName, deviceName }) => oldName !== deviceName)
   const owners = new Set(renamed.map(({ ownerNo }) => ownerNo))
-  const untagged = all.flatMap(({ before, now, ...device }) => tagsOf(device, before, now))
-  const tagged = all.flatMap(({ before, now, ...device }) => tagsOf(device, now, before))
+  const untagged = all.flatMap((entry) => tagsOf(entry, entry.before, entry.now))
+  const tagged = all.flatMap((entry) => tagsOf(entry, entry.now, entry.before))
   if (changed.length > 0) queries.send(UPDATE, { changed })
   if (renamed.length > 0) {
     queries.send(RENAME, { renamed })
@@ -134,11 +128,7 @@ function toRecord({ ownerNo, deviceNo, before, now }: Entry) {
 }
 
 /** Those that the one has and the other has not. */
-function tagsOf(
-  { ownerNo, deviceId }: Pick<Entry, 'ownerNo' | 'deviceId'>,
-  one?: StoredDevice,
-  other?: StoredDevice,
-) {
+function tagsOf({ ownerNo, deviceId }: DeviceKey, one?: StoredDevice, other?: StoredDevice) {
   const tags = one?.tags.filter((tag) => !other?.tags.includes(tag)) ?? []
   return tags.map((tag) => ({ ownerNo, tag, deviceId }))
 }

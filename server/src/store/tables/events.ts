@@ -23,9 +23,9 @@ const LIST = `
   WHERE event.owner_no = :ownerNo AND event_id > :after ORDER BY event_id LIMIT :limit`
 const BOUNDS = `
   SELECT coalesce((SELECT max(event_id) FROM event WHERE owner_no = :ownerNo), 0) AS newest,
-    forgotten_event_id AS forgotten
+    forgotten_event_id AS "purgedUpTo"
   FROM owner WHERE owner_no = :ownerNo`
-const BOUNDS_ROW = rows({ newest: number(), forgotten: number() })
+const BOUNDS_ROW = rows({ newest: number(), purgedUpTo: number() })
 // Of these runs those that have an execution of the device. PostgreSQL has one index by device of what has not ended,
 // and one of the rest; SQLite reads the executions of the run.
 const has = (which: string) => `EXISTS (
@@ -86,7 +86,7 @@ export const eventSnapshots: ReadSteps<'listEvents' | 'findEventBefore'> = {
   },
   /** Times go with the ids but for seconds, so the event is found by halving. */
   async findEventBefore(queries, { ownerNo, at }) {
-    let { forgotten: low, newest: high } = await getEventBounds(queries, { ownerNo })
+    let { purgedUpTo: low, newest: high } = await getEventBounds(queries, { ownerNo })
     while (low < high) {
       const middle = Math.ceil((low + high) / 2)
       const first = await queries.get(INSTANT, FIRST_FROM, { ownerNo, from: middle })
@@ -114,7 +114,7 @@ export const eventWrites: WriteSteps<'purgeEvents'> = {
 }
 
 async function getEventBounds(queries: Queries, { ownerNo }: { ownerNo: number }) {
-  return (await queries.get(BOUNDS_ROW, BOUNDS, { ownerNo })) ?? { newest: 0, forgotten: 0 }
+  return (await queries.get(BOUNDS_ROW, BOUNDS, { ownerNo })) ?? { newest: 0, purgedUpTo: 0 }
 }
 
 /** A run is of a device's if one of its executions is. */

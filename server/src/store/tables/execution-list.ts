@@ -6,10 +6,9 @@ import type { ExecutionFilter, StoredExecution } from '../../domain/ports/execut
 import type { Sliced } from '../../domain/ports/slices.ts'
 import { inBoth, type Queries, type Sql, sliced, type Values } from '../queries.ts'
 import { type Dialect, number, rows } from '../schema/column.ts'
-import { countColumn } from '../schema/count-column.ts'
 import { run } from '../schema/tables.ts'
 import { EXECUTION, toExecution } from './executions.ts'
-import { OF_JOB, unfinishedOn } from './runs.ts'
+import { countFields, OF_JOB, unfinishedOn } from './runs.ts'
 import type { Input } from './step.ts'
 
 const SELECT = `SELECT ${EXECUTION} FROM`
@@ -108,7 +107,7 @@ async function throughRuns(
   const stop = mayBeRare(filter)
     ? await queries.get(STOP, stopAfter(runsPerSlice, jobName ? [...ofRuns, OF_JOB] : ofRuns), values)
     : undefined
-  if (execState) ofRuns.push(`run.${countColumn(execState)} > 0`)
+  if (execState) ofRuns.push(`${countFields[execState].sql} > 0`)
   if (stop) ofRuns.push('run.run_id > :stopAt')
   const sql = inBoth(({ is, join, least }) => {
     // The condition of run_unfinished, so that runs which have ended, however many, are not read.

@@ -1,6 +1,6 @@
 // What the two ends of a move have to do.
 
-import { number, rows } from '../schema/column.ts'
+import { number, rows, text } from '../schema/column.ts'
 import type { TransferTable } from './tables.ts'
 
 /** A value as it stands in the file. */
@@ -33,6 +33,16 @@ export type TransferTarget = {
   commit(): Promise<void>
   /** May be called at any time; takes back what is not committed. */
   close(): Promise<void>
+}
+
+export const LINE = rows({ line: text() })
+export const COUNT = rows({ count: number() })
+export const NOT_PURGED = `
+  WHERE NOT EXISTS (
+    SELECT 1 FROM forgotten_range WHERE execution_id BETWEEN first_execution_id AND last_execution_id)`
+
+export function notEmpty(database: string, table: string, instead: string): TransferRefused {
+  return new TransferRefused(`${database} is not empty: ${table} has rows. Import into ${instead}.`)
 }
 
 /** For rows that the database does not take. */

@@ -310,7 +310,7 @@ test('events that were forgotten while it was paused are told of in the log, and
   await s.changed()
   await s.time.forward(second)
   assert.deepEqual(s.sent, [3])
-  const forgotten = s.told.filter((event) => event.kind === 'webhook-events-forgotten')
+  const forgotten = s.told.filter((event) => event.kind === 'webhook-events-purged')
   assert.deepEqual(
     forgotten.map(({ upTo }) => upTo),
     [2],

@@ -5,7 +5,6 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
-import type { DeviceSession, DeviceSessions, SeenQueue } from '../../../src/domain/device-link.ts'
 import type {
   DeviceExecution,
   DeviceQueue,
@@ -13,6 +12,7 @@ import type {
   ReportOutcome,
 } from '../../../src/domain/device-report.ts'
 import { steadyInstant } from '../../../src/domain/instants.ts'
+import type { DeviceSession, DeviceSessions, SeenQueue } from '../../../src/domain/ports/device-link.ts'
 import type { DeviceKey } from '../../../src/domain/ports/devices.ts'
 import type { Store } from '../../../src/domain/ports/store.ts'
 import { hashSecret, newSecretText } from '../../../src/domain/secret-text.ts'

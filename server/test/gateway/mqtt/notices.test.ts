@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { DeviceNotice } from '../../../src/domain/device-link.ts'
+import type { DeviceNotice } from '../../../src/domain/ports/device-link.ts'
 import { deviceId, document, execution, openListener, prefix, queueOf } from './listener-under-test.ts'
 import { openDevice } from './raw-device.ts'
 

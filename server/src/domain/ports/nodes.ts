@@ -1,9 +1,9 @@
 // The port to the other nodes of the cluster: hints between them, and which of them are alive. The store has the truth; a
 // lost hint costs seconds.
 
-import type { SteadyInstant } from './instants.ts'
-import type { DeviceKey } from './ports/devices.ts'
-import type { LaunchedRun } from './ports/triggers.ts'
+import type { SteadyInstant } from '../instants.ts'
+import type { DeviceKey } from './devices.ts'
+import type { LaunchedRun } from './triggers.ts'
 
 export type Hint =
   /** The queues of these devices have changed. */
@@ -19,7 +19,7 @@ export type Hint =
   | { kind: 'connected'; device: DeviceKey; since: SteadyInstant }
   | { kind: 'webhook-changed'; webhookNo: number }
   /** Hints may have been lost: check everything. */
-  | { kind: 'look-at-all' }
+  | { kind: 'check-all' }
 
 /** A connection that is open on this node, with the credential of its device. */
 export type OpenSession = DeviceKey & {
@@ -41,7 +41,7 @@ export type Beat = {
   /** The steady clock that all nodes share: the fastest one. */
   clock: SteadyInstant
   /** The others had removed this node as dead, including the presence of its devices. Reported once. */
-  wasForgotten: boolean
+  wasRemoved: boolean
   /** Of this node. */
   nodeNo: number
   /** Of all live nodes, including this one. */
@@ -50,8 +50,8 @@ export type Beat = {
 
 export type Nodes = {
   /** Hints are sent in batches. */
-  tell(hint: Hint): void
-  /** Hints of other nodes, and `look-at-all` if some may have been lost. */
+  send(hint: Hint): void
+  /** Hints of other nodes, and `check-all` if some may have been lost. */
   onHint(listener: (hint: Hint) => void): void
 
   /** Sends a heartbeat; without a clock, the node adopts that of the others. */
@@ -60,7 +60,7 @@ export type Nodes = {
    * Marks devices that were connected to dead nodes as offline. Devices that polled them over HTTP may poll any other
    * node: these are returned to this node, which notices if they stay silent.
    */
-  forgetDeadNodes(): Promise<LeftDevice[]>
+  removeDeadNodes(): Promise<LeftDevice[]>
   /** Records when devices were last seen here; returns those that are stored as offline. */
   recordSeen(seen: (DeviceKey & { at: number })[]): Promise<DeviceKey[]>
   /** Sessions whose credential is void, or whose device has connected to another node since. */

@@ -1,11 +1,11 @@
 // The port to connected devices. Its calls are hints: the store has the truth, a device that connects or polls gets what
 // is pending, and a lost hint costs seconds.
 
-import type { DeviceExecution, DeviceQueue } from './device-report.ts'
-import type { DeviceKey } from './ports/devices.ts'
-import type { Transport } from './ports/presence.ts'
-import type { LaunchedRun } from './ports/triggers.ts'
-import type { SignedInDevice } from './sign-in.ts'
+import type { DeviceExecution, DeviceQueue } from '../device-report.ts'
+import type { SignedInDevice } from '../sign-in.ts'
+import type { DeviceKey } from './devices.ts'
+import type { Transport } from './presence.ts'
+import type { LaunchedRun } from './triggers.ts'
 
 /** A device as a string key. */
 export function deviceText({ ownerNo, deviceId }: DeviceKey): string {
