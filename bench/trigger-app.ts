@@ -9,6 +9,7 @@ import { steadyInstant } from '../server/src/domain/instants.ts'
 import type { StoredApiKey } from '../server/src/domain/ports/api-keys.ts'
 import type { Store } from '../server/src/domain/ports/store.ts'
 import type { TriggerOutcome } from '../server/src/domain/ports/triggers.ts'
+import { noQuotas } from '../server/src/domain/quotas.ts'
 import { hashSecret } from '../server/src/domain/secret-text.ts'
 import { buildApp } from '../server/src/http/app.ts'
 import { unlimited } from '../server/src/limits/rate-limits.ts'
@@ -46,6 +47,7 @@ export async function serveTriggers(keep?: Keep): Promise<void> {
     stopping: new AbortController().signal,
     maxOutputBytes: 0,
     rates: unlimited,
+    quotas: noQuotas,
     isRemote: false,
     isAllowedAddress: () => false,
   })

@@ -6,6 +6,7 @@ import type { Moment } from './domain/execution.ts'
 import type { SteadyInstant, WallInstant } from './domain/instants.ts'
 import type { DeviceKey } from './domain/ports/devices.ts'
 import type { Store } from './domain/ports/store.ts'
+import type { Quotas } from './domain/quotas.ts'
 import { groupWrites } from './group-writes.ts'
 import { RateLimits, type Rates } from './limits/rate-limits.ts'
 import type { Tell } from './observe/events.ts'
@@ -30,6 +31,7 @@ export type PartsOptions = {
   stopping: AbortSignal
   maxOutputBytes: number
   rates: Rates
+  quotas: Quotas
   /** A commit is a round trip to a database server. */
   isRemote: boolean
   /** Where webhooks may be sent. */

@@ -120,6 +120,7 @@ async function start(
     stopping: stopping.signal,
     maxOutputBytes: config.maxOutputBytes,
     rates: config.rates,
+    quotas: config.quotas,
     isRemote: nodes !== undefined,
     isAllowedAddress,
     onOpened: (device, since) => nodes?.tell({ kind: 'connected', device: keyOf(device), since }),

@@ -3,6 +3,7 @@
 import type { TestContext } from 'node:test'
 import {
   type Config,
+  noQuotas,
   type RunningServer,
   readAdminKey,
   type StartOptions,
@@ -41,6 +42,7 @@ export async function openServer(t: TestContext, options: ServerOptions = {}): P
     plaintextBeyondLoopback: false,
     maxDevices: 10_000,
     maxOutputBytes: 10 * 1024 * 1024,
+    quotas: noQuotas,
     rates: { address: 0, 'sign-in': 0, key: 0, owner: 0, device: 0 },
     metrics: { host: '127.0.0.1', port: 0, isDefaultPort: false, isOnApi: true },
     cancelDeadlineSeconds: 60,

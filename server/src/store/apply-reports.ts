@@ -6,6 +6,7 @@ import { type LiveExecution, toDeviceExecution } from '../domain/execution-move.
 import { judgeReport, refuseOutput } from '../domain/judge-report.ts'
 import { keepOutput } from '../domain/keep-output.ts'
 import type { Moved } from '../domain/ports/executions.ts'
+import { exceededQuota } from '../domain/progress-events.ts'
 import type { MoveBatch } from './apply-moves.ts'
 
 type StartNext = Extract<DeviceReport, { kind: 'start-next' }>
@@ -78,7 +79,9 @@ function update(batch: MoveBatch, execution: LiveExecution, report: Update): Rep
       return { kind: judgement.kind, execution: toDeviceExecution(execution) }
     case 'event': {
       const { event } = judgement
-      const { moment, statusDetails, result, stepTimeout, clientToken } = report
+      const { moment, statusDetails, result, stepTimeout, clientToken, quotas } = report
+      const quota = event === 'progress' ? exceededQuota(execution, statusDetails, quotas) : undefined
+      if (quota) return { kind: 'over-quota', quota }
       const fields = { statusDetails, result, stepTimeout, clientToken }
       const after = batch.move(execution, { event, moment, actor: 'device', fields })
       if (after === undefined) throw new Error('a report that counts cannot be carried out')

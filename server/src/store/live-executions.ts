@@ -6,6 +6,7 @@ import { device, execution, run } from './schema/tables.ts'
 
 const { jobExecutionId, runId, ownerNo, deviceNo, versionNumber, updatedAt, notifiedAt } = execution.fields
 const { deliveredAt, clientToken, cancelVersion, outputBytes, outputCut } = execution.fields
+const { progressAt, progressHeld, progressBytes, outputPieces } = execution.fields
 const { execState, attempt, startedAt, finishedAt, notBefore, dueAt } = execution.fields
 const { jobVersion, launchedAt, deadlineAt, firstExecutionId } = run.fields
 const { deviceId } = device.fields
@@ -14,6 +15,7 @@ const { deviceId } = device.fields
 export const LIVE = select({
   ...{ jobExecutionId, runId, ownerNo, deviceNo, deviceId, versionNumber, jobVersion, launchedAt },
   ...{ updatedAt, notifiedAt, deliveredAt, clientToken, cancelVersion, outputBytes, outputCut },
+  ...{ progressAt, progressHeld, progressBytes, outputPieces },
   // As text: most moves write it back as it is.
   statusDetails: computed('execution.status_details', orNull(text())),
   ...{ execState, attempt, startedAt, finishedAt, notBefore, dueAt, deadlineAt },
@@ -46,6 +48,10 @@ export function toLive(row: Row): LiveExecution {
     cancelVersion: found.cancelVersion,
     outputBytes: found.outputBytes,
     outputCut: found.outputCut,
+    outputPieces: found.outputPieces,
+    progressAt: found.progressAt,
+    progressHeld: found.progressHeld,
+    progressBytes: found.progressBytes,
     life: {
       execState: found.execState,
       attempt: found.attempt,

@@ -12,6 +12,7 @@ import { buildParts } from '../../src/build-parts.ts'
 import { cancelExecution } from '../../src/domain/cancel-execution.ts'
 import type { DeviceLink } from '../../src/domain/device-link.ts'
 import { steadyInstant } from '../../src/domain/instants.ts'
+import { noQuotas } from '../../src/domain/quotas.ts'
 import { hashSecret, newSecretText } from '../../src/domain/secret-text.ts'
 import { triggerJob } from '../../src/domain/trigger-job.ts'
 import { waitForPending } from '../../src/domain/wait-for-pending.ts'
@@ -51,6 +52,7 @@ async function openWithoutWakeUps(t: TestContext, deviceIds: string[]) {
     stopping: stopping.signal,
     maxOutputBytes: 1024,
     rates: unlimited,
+    quotas: noQuotas,
     isRemote: false,
     isAllowedAddress: () => true,
   })

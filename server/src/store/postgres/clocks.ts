@@ -3,6 +3,7 @@
 
 import type { Moment, RunClock } from '../../domain/execution.ts'
 import type { Store } from '../../domain/ports/store.ts'
+import { intervalStart } from '../../domain/progress-events.ts'
 import { applyClocks, RunCursors, runClocks } from '../apply-clocks.ts'
 import { batchSize } from '../apply-moves.ts'
 import { LIVE, RUN_RANGE } from '../live-executions.ts'
@@ -15,6 +16,10 @@ import { numbers, type Queries } from './rows.ts'
 const DUE = `
   SELECT ${LIVE} FROM execution ${LIVE_JOINS}
   WHERE due_at <= $1 ORDER BY due_at LIMIT ${batchSize} FOR UPDATE OF execution SKIP LOCKED`
+// As isHeldBack in domain/progress-events.ts says it.
+const HELD = `
+  SELECT ${LIVE} FROM execution ${LIVE_JOINS}
+  WHERE progress_held AND progress_at <= $1 ORDER BY execution_id LIMIT ${batchSize} FOR UPDATE OF execution SKIP LOCKED`
 const RUNS = `SELECT ${RUN_RANGE} FROM run`
 // As isEndedBy in domain/execution.ts says it.
 const MAY_EXPIRE = `state = 'PENDING' AND attempt = 1`
@@ -68,11 +73,12 @@ export function buildClockSteps(db: Database, policies: Policies): Pick<Store, '
       return db.inTransaction(async (transaction) => {
         const finishes: [string, number[]][] = []
         const fired = await inBatch(transaction, policies, async (moves) => {
-          const [own, ...ofRuns] = await Promise.all([
+          const [own, held, ...ofRuns] = await Promise.all([
             moves.lock(DUE, [moment.clock]),
+            moves.lock(HELD, [intervalStart(moment.clock)]),
             ...runClocks.map((clock) => loadOfRuns(transaction, moves, clock, moment)),
           ])
-          const { moved, more, finished } = applyClocks(moves.batch, { own, ofRuns }, cursors, moment)
+          const { moved, more, finished } = applyClocks(moves.batch, { own, held, ofRuns }, cursors, moment)
           for (const { clock, runIds } of finished) finishes.push([statements[clock].finish, runIds])
           return { moved, more }
         })

@@ -2,12 +2,16 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Moment, RunClock } from '../../domain/execution.ts'
+import { intervalStart } from '../../domain/progress-events.ts'
 import { applyClocks, RunCursors, runClocks } from '../apply-clocks.ts'
 import { batchSize } from '../apply-moves.ts'
 import { LIVE, RUN_RANGE, toLive } from '../live-executions.ts'
 import { asOnDisk, LIVE_JOINS, type MovedExecution, type Moves, SELECT_LIVE } from './moves.ts'
 
 const DUE = `${SELECT_LIVE} WHERE due_at <= ? ORDER BY due_at LIMIT ${batchSize}`
+// As isHeldBack in domain/progress-events.ts says it.
+const HELD = `
+  ${SELECT_LIVE} WHERE progress_held = 1 AND progress_at <= ? ORDER BY progress_at LIMIT ${batchSize}`
 const RUNS = `SELECT ${RUN_RANGE} FROM run`
 const EXPIRING = `
   ${RUNS} WHERE expire_at IS NOT NULL AND expire_at <= ? AND pending > 0 ORDER BY expire_at LIMIT ${batchSize}`
@@ -28,6 +32,7 @@ const finish = (column: string) =>
 
 export function prepareClocks(db: DatabaseSync, { inBatch }: Moves) {
   const due = db.prepare(DUE)
+  const held = db.prepare(HELD)
   const statements = {
     expire: {
       runs: db.prepare(EXPIRING),
@@ -54,6 +59,7 @@ export function prepareClocks(db: DatabaseSync, { inBatch }: Moves) {
       return inBatch((batch) => {
         const loaded = {
           own: due.all(moment.clock).map(toLive),
+          held: held.all(intervalStart(moment.clock)).map(toLive),
           ofRuns: runClocks.map((clock) => loadOfRuns(clock, moment)),
         }
         const { moved, more, finished } = applyClocks(batch, loaded, cursors, moment)

@@ -20,9 +20,11 @@ const BY_IDS = `${SELECT_LIVE} WHERE execution_id IN (SELECT value FROM json_eac
 const UPDATE = `
   UPDATE execution SET state = ?, attempt = ?, version_number = ?, started_at = ?, finished_at = ?, not_before = ?,
     due_at = ?, updated_at = ?, notified_at = ?, delivered_at = ?, status_details = ?, client_token = ?,
-    cancel_version = ?, output_bytes = ?, output_cut = ?, result = coalesce(?, result)
+    cancel_version = ?, output_bytes = ?, output_cut = ?, output_pieces = ?, progress_at = ?, progress_held = ?,
+    progress_bytes = ?, result = coalesce(?, result)
   WHERE execution_id = ?`
-const SET_OUTPUT_LENGTH = 'UPDATE execution SET output_bytes = ?, output_cut = ? WHERE execution_id = ?'
+const SET_OUTPUT_LENGTH =
+  'UPDATE execution SET output_bytes = ?, output_cut = ?, output_pieces = ? WHERE execution_id = ?'
 const INSERT_PIECE = 'INSERT INTO output (execution_id, attempt, start, data) VALUES (?, ?, ?, ?)'
 const INSERT_TRANSITION = `
   INSERT INTO transition (execution_id, version_number, at, from_state, to_state, event, actor, attempt)
@@ -65,6 +67,10 @@ export function prepareMoves(db: DatabaseSync, log: EventLog) {
       execution.cancelVersion,
       execution.outputBytes,
       Number(execution.outputCut),
+      execution.outputPieces,
+      execution.progressAt,
+      Number(execution.progressHeld),
+      execution.progressBytes,
       execution.newResult,
       execution.jobExecutionId,
     )
@@ -82,8 +88,8 @@ export function prepareMoves(db: DatabaseSync, log: EventLog) {
 
   function write({ executions, withOutput, pieces, transitions, changes, runs }: MoveWrites): void {
     for (const execution of executions) writeExecution(execution)
-    for (const { outputBytes, outputCut, jobExecutionId } of withOutput) {
-      setOutputLength.run(outputBytes, Number(outputCut), jobExecutionId)
+    for (const { outputBytes, outputCut, outputPieces, jobExecutionId } of withOutput) {
+      setOutputLength.run(outputBytes, Number(outputCut), outputPieces, jobExecutionId)
     }
     for (const piece of pieces) writePiece(piece)
     for (const { jobExecutionId, versionNumber, at, from, to, event, actor, attempt } of transitions) {
