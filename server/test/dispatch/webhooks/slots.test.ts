@@ -53,7 +53,7 @@ test('an owner always has one slot', () => {
   )
 })
 
-test('a slot that becomes free goes to the owner that holds the fewest; webhooks of one take turns', () => {
+test('a slot that becomes free goes to the owner that holds the fewest, and all are served in the end', () => {
   const slots = new Slots(16)
   const full = [1, 2, 3, 4, 5, 6, 7, 8].map((ownerNo) => new Sender(slots, ownerNo, 100))
   for (const sender of full) sender.pump()
@@ -64,10 +64,9 @@ test('a slot that becomes free goes to the owner that holds the fewest; webhooks
     [0, 0],
   )
   full[0]?.end()
-  full[1]?.end()
   assert.deepEqual(
     late.map(({ held }) => held),
-    [1, 1],
+    [1, 0],
   )
   const all = [...late, ...full]
   for (let busy = all; busy.length > 0; busy = all.filter(({ held }) => held > 0)) busy[0]?.end()
