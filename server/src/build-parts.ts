@@ -18,6 +18,8 @@ import { FleetHistory } from './state/fleet-history.ts'
 import { HealthCheck } from './state/health-check.ts'
 import { KeyUse } from './state/key-use.ts'
 import { Presence } from './state/presence.ts'
+import { QuotaCounts } from './state/quota-counts.ts'
+import { StreamCounts } from './state/stream-counts.ts'
 
 export type PartsOptions = {
   store: Store
@@ -43,10 +45,12 @@ export type PartsOptions = {
 export type Parts = ReturnType<typeof buildParts>
 
 export function buildParts({ isRemote, onOpened, elapsed, rates, ...given }: PartsOptions) {
-  const { store, tell, metrics, now, moment } = given
+  const { store, tell, metrics, now, moment, quotas } = given
   const shared = {
     ...given,
     limits: new RateLimits(rates, elapsed, (limit) => tell({ kind: 'rate-limited', limit })),
+    quotaCounts: new QuotaCounts({ store, quotas, now, elapsed }),
+    streams: new StreamCounts(quotas),
     runningKeys: new Set<string>(),
     keyUse: new KeyUse(store),
     changes: new ChangeSignal(),

@@ -14,11 +14,12 @@ import {
   secretId,
   secretMatches,
 } from './secret-text.ts'
+import { type QuotaDeps, withinQuota } from './within-quota.ts'
 
 export type KeyDeps = { store: Store; now: () => number }
 
 export async function createApiKey(
-  deps: KeyDeps,
+  deps: KeyDeps & QuotaDeps,
   caller: Caller,
   request: NewApiKey,
 ): Promise<{ key: StoredApiKey; apiKey: string }> {
@@ -27,7 +28,7 @@ export async function createApiKey(
   const ownerNo = await ownerInReach(deps.store, caller, request.ownerId)
   const expiresAt = request.expiresAt ? parseInstant(request.expiresAt) : null
   const secret = newSecretText('jc')
-  const key = await deps.store.createApiKey({
+  const stored = {
     keyId: secret.id,
     ownerNo,
     keyName: request.keyName,
@@ -35,7 +36,8 @@ export async function createApiKey(
     scopes: granted,
     expiresAt,
     createdAt: deps.now(),
-  })
+  }
+  const key = await withinQuota(deps, 'max-owner-keys', ownerNo, () => deps.store.createApiKey(stored))
   return { key, apiKey: secret.text }
 }
 

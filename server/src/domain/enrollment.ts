@@ -6,8 +6,9 @@ import type { StoredEnrollment } from './ports/enrollments.ts'
 import type { Slice, Sliced } from './ports/slices.ts'
 import type { Store } from './ports/store.ts'
 import { hashSecret, newSecretText } from './secret-text.ts'
+import { type QuotaDeps, withinQuota } from './within-quota.ts'
 
-export type EnrollmentDeps = {
+export type EnrollmentDeps = QuotaDeps & {
   store: Pick<Store, 'createEnrollment' | 'listEnrollments' | 'revokeEnrollment'>
   now: () => number
 }
@@ -22,7 +23,7 @@ export async function createEnrollment(
 ): Promise<{ enrollment: StoredEnrollment; enrollmentToken: string }> {
   const { id, text } = newSecretText('je')
   const createdAt = deps.now()
-  const enrollment = await deps.store.createEnrollment({
+  const stored = {
     enrollmentId: id,
     ownerNo,
     name: request.name ?? null,
@@ -32,7 +33,10 @@ export async function createEnrollment(
     deviceIdPrefix: request.deviceIdPrefix ?? null,
     expiresAt: createdAt + (request.expiresInSeconds ?? defaultSeconds) * 1000,
     createdAt,
-  })
+  }
+  const enrollment = await withinQuota(deps, 'max-owner-enrollments', ownerNo, () =>
+    deps.store.createEnrollment(stored),
+  )
   return { enrollment, enrollmentToken: text }
 }
 

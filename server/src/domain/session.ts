@@ -8,8 +8,9 @@ import type { StoredApiKey } from './ports/api-keys.ts'
 import type { SessionKind, StoredSession } from './ports/sessions.ts'
 import type { Store } from './ports/store.ts'
 import { hashSecret, newSecretText, secretId, secretMatches } from './secret-text.ts'
+import { type QuotaDeps, withinQuota } from './within-quota.ts'
 
-export type SessionDeps = { store: Store; now: () => number }
+export type SessionDeps = QuotaDeps & { store: Store; now: () => number }
 
 /** Fixed, not sliding, which would make every request a write. Long enough for a working day. */
 export const sessionMs = 12 * 60 * 60_000
@@ -64,13 +65,14 @@ async function redeemTicket({ store, now }: SessionDeps, text: string): Promise<
 }
 
 async function issue(
-  { store }: SessionDeps,
+  deps: SessionDeps,
   kind: SessionKind,
   keyId: string,
   expiresAt: number,
 ): Promise<string> {
   const { id, text } = newSecretText(prefixOf[kind])
-  await store.createSession({ sessionId: id, kind, keyId, secretHash: hashSecret(text), expiresAt })
+  const session = { sessionId: id, kind, keyId, secretHash: hashSecret(text), expiresAt }
+  await withinQuota(deps, 'max-key-sessions', keyId, () => deps.store.createSession(session))
   return text
 }
 

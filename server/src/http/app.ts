@@ -19,6 +19,7 @@ import type { Metrics } from '../observe/metrics.ts'
 import type { Documents } from '../state/documents.ts'
 import type { HealthCheck } from '../state/health-check.ts'
 import type { KeyUse } from '../state/key-use.ts'
+import type { StreamCounts } from '../state/stream-counts.ts'
 import type { App } from './app-type.ts'
 import { authenticateCallers } from './authenticate.ts'
 import { answerClientErrors } from './client-error.ts'
@@ -65,6 +66,7 @@ export type AppDeps = TriggerDeps &
     limits: RateLimits
     tell: Tell
     metrics: Metrics
+    streams: StreamCounts
   }
 
 export type AppOptions = {

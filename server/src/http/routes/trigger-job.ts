@@ -20,7 +20,7 @@ export function addTriggerJob(app: App, deps: TriggerDeps, limits: TriggerLimits
     config: {
       scopes: ['TRIGGER'],
       wrongTypeCode: 'J-500',
-      refusals: ['J-001', 'J-301', 'J-501', 'J-502', 'J-908'],
+      refusals: ['J-001', 'J-301', 'J-501', 'J-502', 'J-908', 'J-912'],
     },
     bodyLimit: limits.maxTriggerBytes,
     // Fastify sends bytes as well as text; its type allows text only.

@@ -248,6 +248,7 @@ CREATE TABLE session (
   PRIMARY KEY (session_id)
 );
 CREATE INDEX session_by_expiry ON public.session USING btree (expires_at);
+CREATE INDEX session_by_key ON public.session USING btree (key_id);
 
 CREATE TABLE steady_clock (
   clock bigint NOT NULL,

@@ -5,7 +5,7 @@ import { computed, number, orNull, rows, type Selection, select } from '../schem
 import { device, job } from '../schema/tables.ts'
 import type { FirstIds } from './database.ts'
 import type { JobPolicy, Policies } from './policies.ts'
-import type { Queries } from './rows.ts'
+import { numbers, type Queries } from './rows.ts'
 
 const { jobNo, versionNo } = job.fields
 const { deviceNo, deviceName } = device.fields
@@ -23,16 +23,26 @@ const DEVICES = `
     JOIN device USING (owner_no, device_id)
   WHERE deleted_at IS NULL`
 
+// The last of so many that a device may have: of most devices the index has a few entries.
+const FULL_DEVICE = rows({ deviceNo: device.fields.deviceNo })
+const FULL = `
+  SELECT wanted.device_no AS "deviceNo" FROM unnest($1::int[]) AS wanted (device_no)
+  WHERE EXISTS (
+    SELECT FROM execution WHERE execution.device_no = wanted.device_no AND state <= 'CANCELING' OFFSET $2 LIMIT 1)`
+
 const RENAMED = `
   SELECT max(renamed_execution_id) AS id FROM unnest($1::int[]) AS wanted (owner_no) JOIN owner USING (owner_no)`
 const LAST_RENAMED = rows({ id: orNull(number()) })
 
-/** How many unknown devices an answer names. */
+/** How many devices a refusal names. */
 const namedDevices = 100
 
 type JobRef = { jobNo: number; versionNo: number }
 type DeviceRef = { deviceNo: number; deviceId: string; deviceName: string }
-type Refusal = Extract<TriggerOutcome, { kind: 'unknown-job' | 'unknown-device' }>
+type Refusal = Extract<
+  TriggerOutcome,
+  { kind: 'unknown-job' | 'unknown-device' | 'over-quota' | 'device-over-quota' }
+>
 
 export type Launch = {
   trigger: Trigger
@@ -84,6 +94,8 @@ type NamesFound = {
   jobs: Names<JobRef>
   devices: Names<DeviceRef>
   policyOf: (jobVersion: number) => JobPolicy
+  /** Devices that may not have more, by their numbers. */
+  full: ReadonlySet<number>
   /** The last id that was given when one of the owners' devices was renamed. */
   renamedExecutionId: number
 }
@@ -112,8 +124,28 @@ export async function readNames(
       return { deviceNo, deviceId, deviceName }
     }),
   ])
-  const policyOf = await policies.read(transaction, versions)
-  return { jobs, devices, policyOf, renamedExecutionId: LAST_RENAMED.read(renamed ?? {}).id ?? 0 }
+  const [policyOf, full] = await Promise.all([
+    policies.read(transaction, versions),
+    readFull(transaction, triggers, devices),
+  ])
+  return { jobs, devices, policyOf, full, renamedExecutionId: LAST_RENAMED.read(renamed ?? {}).id ?? 0 }
+}
+
+/** Most triggers name no device that could have too many. */
+async function readFull(
+  transaction: Queries,
+  triggers: Trigger[],
+  devices: Names<DeviceRef>,
+): Promise<ReadonlySet<number>> {
+  const full = new Set<number>()
+  for (const { ownerNo, deviceIds, quota } of triggers) {
+    if (quota === undefined || quota.perDevice === 0) continue
+    const known = devices.of(ownerNo)
+    const deviceNos = deviceIds.flatMap((deviceId) => known.get(deviceId)?.deviceNo ?? [])
+    const found = await transaction.query(FULL, [numbers(deviceNos), quota.perDevice - 1])
+    for (const { deviceNo } of found.map(FULL_DEVICE.read)) full.add(deviceNo)
+  }
+  return full
 }
 
 /** All are given ids in the order of the list; those of what is refused, or was made before, stay unused. */
@@ -144,6 +176,14 @@ function launch(trigger: Trigger, names: NamesFound, runId: number, firstExecuti
       return { kind: 'unknown-device', deviceIds: unknown.slice(0, namedDevices) }
     }
     devices.push(device)
+  }
+  if (trigger.quota?.isOver) return { kind: 'over-quota' }
+  const full = names.full.size === 0 ? [] : devices.filter(({ deviceNo }) => names.full.has(deviceNo))
+  if (full.length > 0) {
+    return {
+      kind: 'device-over-quota',
+      deviceIds: full.slice(0, namedDevices).map(({ deviceId }) => deviceId),
+    }
   }
   return { trigger, runId, firstExecutionId, job, policy: names.policyOf(job.versionNo), devices }
 }

@@ -197,6 +197,8 @@ CREATE TABLE session (
 
 CREATE INDEX session_by_expiry ON session (expires_at);
 
+CREATE INDEX session_by_key ON session (key_id);
+
 CREATE TABLE transition (
   execution_id INTEGER NOT NULL,
   version_number INTEGER NOT NULL,

@@ -2,7 +2,7 @@
 // If the group fails, its ids leave the queues again; the ids themselves are never given twice.
 
 import { laterBy } from '../../domain/instants.ts'
-import type { LaunchedRun, Trigger, TriggerOutcome } from '../../domain/ports/triggers.ts'
+import type { LaunchedRun, Trigger, TriggerOutcome, TriggerQuota } from '../../domain/ports/triggers.ts'
 import type { Catalogue, DeviceRef } from './catalogue.ts'
 import type { NameIndex } from './name-index.ts'
 import type { CheckedTrigger, KeyQuestion, LastIds, RecordedTrigger } from './triggers.ts'
@@ -15,10 +15,13 @@ type Launch = {
   readBack: boolean
 }
 type ReadRun = (runId: number) => Promise<LaunchedRun>
-type Refusal = Extract<TriggerOutcome, { kind: 'unknown-job' | 'unknown-device' }>
+type Refusal = Extract<
+  TriggerOutcome,
+  { kind: 'unknown-job' | 'unknown-device' | 'over-quota' | 'device-over-quota' }
+>
 type Refused = { refusal: Refusal; question: KeyQuestion | undefined }
 
-/** How many unknown devices an answer names. */
+/** How many devices a refusal names. */
 const namedDevices = 100
 
 export class TriggerGroup {
@@ -102,6 +105,9 @@ function launch(catalogue: Catalogue, lastIds: LastIds, trigger: Trigger): Launc
     devices.push(device)
   }
 
+  const over = refuseOverQuota(trigger.quota, devices)
+  if (over) return over
+
   const total = devices.length
   const firstExecutionId = lastIds.jobExecutionId + 1
   const deviceNos = new Int32Array(total)
@@ -133,6 +139,14 @@ function launch(catalogue: Catalogue, lastIds: LastIds, trigger: Trigger): Launc
     devices,
     readBack: catalogue.isOneBeingPut(ownerNo, deviceIds),
   }
+}
+
+function refuseOverQuota(quota: TriggerQuota | undefined, devices: DeviceRef[]): Refusal | undefined {
+  if (quota?.isOver) return { kind: 'over-quota' }
+  if (quota === undefined || quota.perDevice === 0) return undefined
+  const full = devices.filter(({ queue }) => queue.all.length >= quota.perDevice)
+  if (full.length === 0) return undefined
+  return { kind: 'device-over-quota', deviceIds: full.slice(0, namedDevices).map(({ deviceId }) => deviceId) }
 }
 
 function unknownDevices(known: NameIndex<DeviceRef>, deviceIds: string[]): Refusal {

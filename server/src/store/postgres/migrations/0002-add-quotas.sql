@@ -8,3 +8,6 @@ ALTER TABLE execution
 
 -- Not by progress_at: a column of an index that changes with each progress event would have every index written anew.
 CREATE INDEX execution_progress_held ON execution (execution_id) WHERE progress_held;
+
+-- For counting the sessions of a key.
+CREATE INDEX session_by_key ON session (key_id);

@@ -6,3 +6,6 @@ ALTER TABLE execution ADD COLUMN progress_bytes INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE execution ADD COLUMN output_pieces INTEGER NOT NULL DEFAULT 0;
 
 CREATE INDEX execution_progress_held ON execution (progress_at) WHERE progress_held = 1;
+
+-- For counting the sessions of a key.
+CREATE INDEX session_by_key ON session (key_id);
