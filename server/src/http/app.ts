@@ -159,7 +159,7 @@ const httpOptions = {
 
 function triggerLimits(maxDevices: number): TriggerLimits {
   const maxTriggerBytes = Math.min(maxBodyBytes + maxDevices * maxBytesPerDevice, maxTriggerBytesEver)
-  return { maxDevices, maxTriggerBytes }
+  return { maxDevices, maxTriggerBytes, otherBytes: maxBodyBytes, bytesPerDevice: maxBytesPerDevice }
 }
 
 /** Short, and different after every start of the service. */
