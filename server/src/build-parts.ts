@@ -13,6 +13,7 @@ import type { Tell } from './observe/events.ts'
 import type { Metrics } from './observe/metrics.ts'
 import { ChangeSignal } from './state/change-signal.ts'
 import { Deliveries } from './state/deliveries.ts'
+import type { DiskSpace } from './state/disk-space.ts'
 import { Documents } from './state/documents.ts'
 import { FleetHistory } from './state/fleet-history.ts'
 import { HealthCheck } from './state/health-check.ts'
@@ -34,6 +35,8 @@ export type PartsOptions = {
   maxOutputBytes: number
   rates: Rates
   quotas: Quotas
+  /** Undefined: the database watches its own disk. */
+  disk?: DiskSpace | undefined
   /** A commit is a round trip to a database server. */
   isRemote: boolean
   /** Where webhooks may be sent. */
@@ -44,7 +47,7 @@ export type PartsOptions = {
 
 export type Parts = ReturnType<typeof buildParts>
 
-export function buildParts({ isRemote, onOpened, elapsed, rates, ...given }: PartsOptions) {
+export function buildParts({ isRemote, onOpened, elapsed, rates, disk, ...given }: PartsOptions) {
   const { store, tell, metrics, now, moment, quotas } = given
   const shared = {
     ...given,
@@ -63,7 +66,7 @@ export function buildParts({ isRemote, onOpened, elapsed, rates, ...given }: Par
     documents: new Documents(store),
     deliveries: new Deliveries(store, now),
     presence: new Presence({ store, now, elapsed }),
-    ...groupWrites(store, tell, metrics, isRemote),
+    ...groupWrites(store, tell, metrics, isRemote, disk),
   }
   const dispatcher = new Dispatcher({
     ...shared,

@@ -32,6 +32,7 @@ export type Config = Readonly<{
   plaintextBeyondLoopback: boolean
   maxDevices: number
   maxOutputBytes: number
+  minFreeDiskBytes: number
   rates: Rates
   quotas: Quotas
   metrics: Readonly<{ host: string; port: number; isDefaultPort: boolean; isOnApi: boolean }>
@@ -99,6 +100,7 @@ export function loadConfig(flags: GivenSettings & { config?: string }, env = pro
     plaintextBeyondLoopback,
     maxDevices,
     maxOutputBytes: read('max-output-bytes') as number,
+    minFreeDiskBytes: (read('min-free-disk') as number) * 1024 * 1024,
     rates: readRates(read),
     quotas: readQuotas(read),
     metrics: readMetrics(read, port),

@@ -56,6 +56,12 @@ export const settings = {
     argument: 'number',
     help: 'maximum output stored per attempt of an execution, in bytes',
   },
+  'min-free-disk': {
+    kind: 'quota',
+    default: 256,
+    argument: 'MiB',
+    help: 'free disk space below which output and progress are refused, and below half of it triggers; at most 5 % of the disk counts; not with DATABASE_URL; 0: off',
+  },
   'cancel-deadline': {
     kind: 'count',
     default: 60,

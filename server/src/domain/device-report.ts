@@ -57,6 +57,8 @@ export type DeviceReport =
       /** A report with the same token as the one before it is a repetition. */
       clientToken: string | undefined
       quotas: ReportQuotas
+      /** There is no space for progress, only for a change of the state. */
+      refusesProgress?: boolean
     }
   | {
       kind: 'output'
@@ -81,6 +83,7 @@ export type ReportOutcome =
   | { kind: 'wrong-state'; execution: DeviceExecution }
   /** Progress beyond what is stored for one execution. */
   | { kind: 'over-quota'; quota: keyof ReportQuotas }
+  | { kind: 'no-space' }
   /** `length` bytes are stored; the next piece should start there. */
   | { kind: 'output-kept'; length: number; cut: boolean; runId: number }
   /** Bytes between the stored ones and these are missing. */

@@ -80,6 +80,7 @@ function update(batch: MoveBatch, execution: LiveExecution, report: Update): Rep
     case 'event': {
       const { event } = judgement
       const { moment, statusDetails, result, stepTimeout, clientToken, quotas } = report
+      if (event === 'progress' && report.refusesProgress) return { kind: 'no-space' }
       const quota = event === 'progress' ? exceededQuota(execution, statusDetails, quotas) : undefined
       if (quota) return { kind: 'over-quota', quota }
       const fields = { statusDetails, result, stepTimeout, clientToken }
