@@ -6,6 +6,7 @@ import { createDatabase, startPostgres } from '@jobcast/testkit/postgres-server'
 import type { DeviceReport } from '../server/src/domain/device-report.ts'
 import { steadyInstant } from '../server/src/domain/instants.ts'
 import type { Store } from '../server/src/domain/ports/store.ts'
+import { noQuotas } from '../server/src/domain/quotas.ts'
 import { openPostgresStore } from '../server/src/store/postgres/postgres-store.ts'
 import { openSqliteStore } from '../server/src/store/sqlite/sqlite-store.ts'
 import { median } from './numbers.ts'
@@ -51,6 +52,7 @@ async function report(store: Store, kind: Kind, firstExecutionId: number, at: nu
       expectedVersion: undefined,
       attempt: undefined,
       clientToken: undefined,
+      quotas: noQuotas,
     }
     return { kind: 'update', status: kind, jobExecutionId: firstExecutionId + index, ...common, ...nothing }
   })

@@ -8,6 +8,7 @@ import { createDatabase, execute, startPostgres } from '@jobcast/testkit/postgre
 import { steadyInstant } from '../server/src/domain/instants.ts'
 import type { Store } from '../server/src/domain/ports/store.ts'
 import type { Trigger } from '../server/src/domain/ports/triggers.ts'
+import { noQuotas } from '../server/src/domain/quotas.ts'
 import { openPostgresStore } from '../server/src/store/postgres/postgres-store.ts'
 import { openSqliteStore } from '../server/src/store/sqlite/sqlite-store.ts'
 import { removeFolder, temporaryFolder } from './processes.ts'
@@ -76,6 +77,7 @@ async function load(at: number): Promise<void> {
       attempt: undefined,
       stepTimeout: undefined,
       clientToken: undefined,
+      quotas: noQuotas,
     }
     for (const status of ['IN_PROGRESS', 'SUCCEEDED'] as const) {
       await store.recordReports(of.map((each) => ({ kind: 'update', ...each, status, ...nothing })))

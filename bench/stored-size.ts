@@ -6,6 +6,7 @@ import type { DeviceReport } from '../server/src/domain/device-report.ts'
 import { steadyInstant } from '../server/src/domain/instants.ts'
 import type { Store } from '../server/src/domain/ports/store.ts'
 import type { LaunchedRun } from '../server/src/domain/ports/triggers.ts'
+import { noQuotas } from '../server/src/domain/quotas.ts'
 import { openPostgresStore } from '../server/src/store/postgres/postgres-store.ts'
 import { openSqliteStore } from '../server/src/store/sqlite/sqlite-store.ts'
 import { fleet, jobName } from './fleet.ts'
@@ -73,6 +74,7 @@ async function reportAll(
       attempt: undefined,
       stepTimeout: undefined,
       clientToken: undefined,
+      quotas: noQuotas,
     }
   })
   for (const part of parts(reports)) await store.recordReports(part)

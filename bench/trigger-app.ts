@@ -9,6 +9,7 @@ import type { StoredApiKey } from '../server/src/domain/ports/api-keys.ts'
 import type { DeviceLink } from '../server/src/domain/ports/device-link.ts'
 import type { Store } from '../server/src/domain/ports/store.ts'
 import type { TriggerOutcome } from '../server/src/domain/ports/triggers.ts'
+import { noQuotas } from '../server/src/domain/quotas.ts'
 import { hashSecret } from '../server/src/domain/secret-text.ts'
 import { buildApp } from '../server/src/http/app.ts'
 import { unlimited } from '../server/src/limits/rate-limits.ts'
@@ -47,6 +48,7 @@ export async function serveTriggers(keep?: Keep): Promise<void> {
     maxOutputBytes: 0,
     rates: unlimited,
     sessionIdleMs: 60 * 60_000,
+    quotas: noQuotas,
     isRemote: false,
     isAllowedAddress: () => false,
   })

@@ -36,6 +36,7 @@ export const errorCodes = [
   'J-909',
   'J-910',
   'J-911',
+  'J-912',
 ] as const
 
 /** What each means is in docs/errors.md. */

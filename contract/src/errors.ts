@@ -42,13 +42,14 @@ export const errorCatalogue = {
   'J-909': { status: 503, message: 'Storage is not available' },
   'J-910': { status: 503, message: 'Service is stopping' },
   'J-911': { status: 429, message: 'Rate limit exceeded' },
+  'J-912': { status: 409, message: 'Quota exceeded' },
 } as const satisfies Record<string, { status: number; message: string }>
 
 export type ErrorCode = keyof typeof errorCatalogue
 
 /** What problem+json adds to the three fields. */
 export type ErrorDetails = {
-  /** Completes the message; only J-804 has one, the missing scope. */
+  /** Completes the message: for J-804 the missing scope, for J-912 the quota. */
   readonly suffix?: string
   /** One sentence for a person. */
   readonly detail?: string

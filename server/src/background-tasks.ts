@@ -8,6 +8,7 @@ import type { Store } from './domain/ports/store.ts'
 import { idempotencyMs } from './domain/trigger-job.ts'
 import type { Tell } from './observe/events.ts'
 import type { Deliveries } from './state/deliveries.ts'
+import type { DiskSpace } from './state/disk-space.ts'
 import type { KeyUse } from './state/key-use.ts'
 import type { Presence } from './state/presence.ts'
 import type { SessionUse } from './state/session-use.ts'
@@ -25,6 +26,7 @@ const heartbeatEveryMs = 1000
 const eventsEveryMs = 5000
 /** Less than half of the time after which a silent HTTP device is offline. */
 const seenEveryMs = 25_000
+const diskEveryMs = 1000
 const purgeEveryMs = 10 * 60_000
 
 export type BackgroundDeps = ClockDeps & {
@@ -35,6 +37,8 @@ export type BackgroundDeps = ClockDeps & {
   sessionUse: SessionUse
   presence: Presence
   deliveries: Deliveries
+  /** Undefined: it is not watched. */
+  disk?: DiskSpace | undefined
   keepEventsMs: number
   /** Undefined: forever. */
   keepExecutionsMs: number | undefined
@@ -50,6 +54,8 @@ export function startBackground(deps: BackgroundDeps, dispatcher: Dispatcher): B
   background.every(presenceEveryMs, 'record presence', () => recordPresence(presence), 'at the end')
   background.every(keyUseEveryMs, 'record key use', () => keyUse.record(), 'at the end')
   background.every(sessionUseEveryMs, 'record session use', () => sessionUse.record(), 'at the end')
+  const { disk } = deps
+  if (disk) background.every(diskEveryMs, 'read the free disk space', () => disk.check())
   background.every(purgeEveryMs, 'purge idempotency keys', () =>
     purgeIdempotencyKeys(store, deps.now, deps.stopping),
   )

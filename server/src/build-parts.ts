@@ -6,18 +6,22 @@ import type { Moment } from './domain/execution.ts'
 import type { SteadyInstant, WallInstant } from './domain/instants.ts'
 import type { DeviceKey } from './domain/ports/devices.ts'
 import type { Store } from './domain/ports/store.ts'
+import type { Quotas } from './domain/quotas.ts'
 import { groupWrites } from './group-writes.ts'
 import { RateLimits, type Rates } from './limits/rate-limits.ts'
 import type { Tell } from './observe/events.ts'
 import type { Metrics } from './observe/metrics.ts'
 import { ChangeSignal } from './state/change-signal.ts'
 import { Deliveries } from './state/deliveries.ts'
+import type { DiskSpace } from './state/disk-space.ts'
 import { Documents } from './state/documents.ts'
 import { FleetHistory } from './state/fleet-history.ts'
 import { HealthCheck } from './state/health-check.ts'
 import { KeyUse } from './state/key-use.ts'
 import { Presence } from './state/presence.ts'
+import { QuotaCounts } from './state/quota-counts.ts'
 import { SessionUse } from './state/session-use.ts'
+import { StreamCounts } from './state/stream-counts.ts'
 
 export type PartsOptions = {
   store: Store
@@ -33,6 +37,9 @@ export type PartsOptions = {
   rates: Rates
   /** After so long without a request a session of a browser ends. */
   sessionIdleMs: number
+  quotas: Quotas
+  /** Undefined: the database watches its own disk. */
+  disk?: DiskSpace | undefined
   /** A commit is a round trip to a database server. */
   isRemote: boolean
   /** Where webhooks may be sent. */
@@ -43,11 +50,14 @@ export type PartsOptions = {
 
 export type Parts = ReturnType<typeof buildParts>
 
-export function buildParts({ isRemote, onOpened, elapsed, rates, sessionIdleMs, ...given }: PartsOptions) {
-  const { store, tell, metrics, now, moment } = given
+export function buildParts(options: PartsOptions) {
+  const { isRemote, onOpened, elapsed, rates, disk, sessionIdleMs, ...given } = options
+  const { store, tell, metrics, now, moment, quotas } = given
   const shared = {
     ...given,
     limits: new RateLimits(rates, elapsed, (limit) => tell({ kind: 'rate-limited', limit })),
+    quotaCounts: new QuotaCounts({ store, quotas, now, elapsed }),
+    streams: new StreamCounts(quotas),
     runningKeys: new Set<string>(),
     keyUse: new KeyUse(store),
     sessionUse: new SessionUse(store, sessionIdleMs),
@@ -61,7 +71,7 @@ export function buildParts({ isRemote, onOpened, elapsed, rates, sessionIdleMs, 
     documents: new Documents(store),
     deliveries: new Deliveries(store, now),
     presence: new Presence({ store, now, elapsed }),
-    ...groupWrites(store, tell, metrics, isRemote),
+    ...groupWrites(store, tell, metrics, isRemote, disk),
   }
   const dispatcher = new Dispatcher({
     ...shared,

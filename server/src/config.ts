@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
 import { parse as parseYaml } from 'yaml'
 import { isAddressRange } from './domain/allowed-address.ts'
+import { type Quotas, quotaNames } from './domain/quotas.ts'
 import { secretId } from './domain/secret-text.ts'
 import type { Rates } from './limits/rate-limits.ts'
 import {
@@ -32,7 +33,9 @@ export type Config = Readonly<{
   plaintextBeyondLoopback: boolean
   maxDevices: number
   maxOutputBytes: number
+  minFreeDiskBytes: number
   rates: Rates
+  quotas: Quotas
   metrics: Readonly<{ host: string; port: number; isDefaultPort: boolean; isOnApi: boolean }>
   cancelDeadlineSeconds: number
   /** After so long without a request a session of the console ends. */
@@ -106,7 +109,9 @@ export function loadConfig(flags: GivenSettings & { config?: string }, env = pro
     plaintextBeyondLoopback,
     maxDevices,
     maxOutputBytes: read('max-output-bytes') as number,
+    minFreeDiskBytes: (read('min-free-disk') as number) * 1024 * 1024,
     rates: readRates(read),
+    quotas: readQuotas(read),
     metrics: readMetrics(read, port),
     cancelDeadlineSeconds: read('cancel-deadline') as number,
     sessionIdleSeconds,
@@ -142,6 +147,7 @@ const ranges = {
   port: { low: 0, high: 65_535, words: 'a port from 0 to 65535' },
   count: { low: 1, high: Number.MAX_SAFE_INTEGER, words: 'a whole number above 0' },
   rate: { low: 0, high: 1_000_000, words: 'a whole number from 0 to 1000000' },
+  quota: { low: 0, high: Number.MAX_SAFE_INTEGER, words: 'a whole number' },
 }
 
 type Read = (name: SettingName) => unknown
@@ -154,6 +160,10 @@ function readRates(read: Read): Rates {
     owner: read('owner-rate') as number,
     device: read('device-rate') as number,
   }
+}
+
+function readQuotas(read: Read): Quotas {
+  return Object.fromEntries(quotaNames.map((name) => [name, read(name)])) as Quotas
 }
 
 /** Who lets the system choose a port does so for all of them. */

@@ -1,10 +1,11 @@
 // Concurrent writes share commits; here are the limits of each queue.
 
-import type { DeviceReport } from './domain/device-report.ts'
+import type { DeviceReport, ReportOutcome } from './domain/device-report.ts'
 import type { Store } from './domain/ports/store.ts'
 import type { Trigger, TriggerOutcome } from './domain/ports/triggers.ts'
 import type { Tell, WriteKind } from './observe/events.ts'
 import type { Metrics } from './observe/metrics.ts'
+import type { DiskSpace } from './state/disk-space.ts'
 import { GroupCommit } from './store/group-commit.ts'
 
 // 20,000 executions take about 20 ms to write; larger groups would only make small calls wait longer.
@@ -26,7 +27,13 @@ const maxWaitingReports = 200_000
 const outputBytesPerWeight = 64
 
 /** `isRemote`: a commit is a round trip to a database server. */
-export function groupWrites(store: Store, tell: Tell, metrics: Metrics, isRemote: boolean) {
+export function groupWrites(
+  store: Store,
+  tell: Tell,
+  metrics: Metrics,
+  isRemote: boolean,
+  disk: DiskSpace | undefined,
+) {
   const options = (of: WriteKind) => ({
     maxGroupWeight,
     maxWaitingWeight,
@@ -61,9 +68,18 @@ export function groupWrites(store: Store, tell: Tell, metrics: Metrics, isRemote
   const help = 'Trigger calls waiting for their commit'
   metrics.gauge('jobcast_triggers_waiting', help, () => triggers.waitingItems)
   return {
-    recordTrigger: triggers.write.bind(triggers),
+    async recordTrigger(trigger: Trigger): Promise<TriggerOutcome> {
+      if (disk?.refusesTriggers) throw disk.refusal()
+      return triggers.write(trigger)
+    },
     recordDevice: devices.write.bind(devices),
-    recordReport: reports.write.bind(reports),
+    async recordReport(report: DeviceReport): Promise<ReportOutcome> {
+      if (!disk?.refusesProgress || report.kind === 'start-next') return reports.write(report)
+      if (report.kind === 'output') throw disk.refusal()
+      const outcome = await reports.write({ ...report, refusesProgress: true })
+      if (outcome.kind === 'no-space') throw disk.refusal()
+      return outcome
+    },
   }
 }
 

@@ -6,6 +6,7 @@ export {
   loadPlace,
 } from './config.ts'
 export { StorageUnavailable } from './domain/ports/storage-errors.ts'
+export { noQuotas } from './domain/quotas.ts'
 export { newSecretText } from './domain/secret-text.ts'
 export { signWebhook } from './domain/sign-webhook.ts'
 export { resetAdminKey } from './reset-admin-key.ts'

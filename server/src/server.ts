@@ -1,5 +1,6 @@
 // Builds all parts, connects them, and closes them in order.
 
+import { statfs } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -32,7 +33,8 @@ import {
 import { trustProxies } from './limits/client-address.ts'
 import type { Tell } from './observe/events.ts'
 import { type LogLevel, openLog } from './observe/log-lines.ts'
-import { buildMetrics } from './observe/metrics.ts'
+import { buildMetrics, type Metrics } from './observe/metrics.ts'
+import { DiskSpace, type DiskUse } from './state/disk-space.ts'
 import { SteadyClock } from './state/steady-clock.ts'
 import { describePlace, openStore } from './store/open-store.ts'
 import { TakeDown } from './take-down.ts'
@@ -55,6 +57,8 @@ export type StartOptions = {
   now?: () => number
   /** Monotonic milliseconds. */
   elapsed?: () => number
+  /** How full the disk with this folder is. */
+  readDisk?: (folder: string) => Promise<DiskUse>
   /** Folder of the built console, if not the default one. */
   consoleFolder?: string
   /** The storage failed for good. The caller must end the process. */
@@ -83,6 +87,7 @@ async function start(
   {
     now = Date.now,
     elapsed = () => performance.now(),
+    readDisk = readDiskUse,
     consoleFolder = builtConsole,
     onLost = () => undefined,
   }: StartOptions,
@@ -112,6 +117,7 @@ async function start(
   const steady = new SteadyClock(now, elapsed)
   const share = nodes && (await joinNodes(nodes, steady, elapsed))
 
+  const disk = nodes === undefined ? await watchDisk(config, readDisk, tell, metrics) : undefined
   const stopping = new AbortController()
   const isAllowedAddress = allowAddresses(config.webhookAllow)
   const parts = buildParts({
@@ -125,6 +131,8 @@ async function start(
     maxOutputBytes: config.maxOutputBytes,
     rates: config.rates,
     sessionIdleMs: config.sessionIdleSeconds * 1000,
+    quotas: config.quotas,
+    disk,
     isRemote: nodes !== undefined,
     isAllowedAddress,
     onOpened: (device, since) => nodes?.send({ kind: 'connected', device: keyOf(device), since }),
@@ -150,6 +158,7 @@ async function start(
   const background = startBackground(
     {
       ...deps,
+      disk,
       keepEventsMs: config.keepEventsDays * dayMs,
       keepExecutionsMs:
         config.keepExecutionsDays === undefined ? undefined : config.keepExecutionsDays * dayMs,
@@ -218,6 +227,29 @@ async function joinNodes(nodes: Nodes, steady: SteadyClock, elapsed: () => numbe
   // The reading is late by the time of the round trip: the fastest of a few counts.
   for (let more = 0; more < 3; more++) steady.keepUpWith((await nodes.beat(steady.now())).clock)
   return share
+}
+
+/** Where the database is on another machine its disk is not seen. */
+async function watchDisk(
+  { dataFolder, minFreeDiskBytes }: Config,
+  readDisk: (folder: string) => Promise<DiskUse>,
+  tell: Tell,
+  metrics: Metrics,
+): Promise<DiskSpace | undefined> {
+  if (minFreeDiskBytes === 0) return undefined
+  const disk = new DiskSpace({
+    minFreeBytes: minFreeDiskBytes,
+    read: () => readDisk(dataFolder),
+    onChange: (change) => tell({ kind: 'disk-space-changed', ...change }),
+  })
+  await disk.check()
+  metrics.gauge('jobcast_disk_free_bytes', 'Free space of the disk with the database', () => disk.freeBytes)
+  return disk
+}
+
+async function readDiskUse(folder: string): Promise<DiskUse> {
+  const { bavail, blocks, bsize } = await statfs(folder)
+  return { freeBytes: bavail * bsize, totalBytes: blocks * bsize }
 }
 
 /** A second service on the same machine goes without, unless it was given a port of its own. */

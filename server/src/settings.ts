@@ -2,8 +2,8 @@
 
 export const defaultMetricsPort = 9464
 
-/** `count` is above 0; `rate` is per second, and 0 switches it off. */
-type Kind = 'text' | 'port' | 'count' | 'rate' | 'switch'
+/** `count` is above 0; `rate` is per second; 0 switches a rate or a quota off. */
+type Kind = 'text' | 'port' | 'count' | 'rate' | 'quota' | 'switch'
 export type Setting = {
   kind: Kind
   default: string | number | boolean | undefined
@@ -55,6 +55,12 @@ export const settings = {
     default: 10 * 1024 * 1024,
     argument: 'number',
     help: 'maximum output stored per attempt of an execution, in bytes',
+  },
+  'min-free-disk': {
+    kind: 'quota',
+    default: 256,
+    argument: 'MiB',
+    help: 'free disk space below which output and progress are refused, and below half of it triggers; at most 5 % of the disk counts; not with DATABASE_URL; 0: off',
   },
   'cancel-deadline': {
     kind: 'count',
@@ -115,6 +121,84 @@ export const settings = {
     default: 1000,
     argument: 'per second',
     help: 'requests or MQTT packets per device; 0: no limit',
+  },
+  'max-execution-reports': {
+    kind: 'quota',
+    default: 1_000_000,
+    argument: 'reports',
+    help: 'reports accepted about one execution; its final state always is; 0: no limit',
+  },
+  'max-progress-bytes': {
+    kind: 'quota',
+    default: 64 * 1024 * 1024,
+    argument: 'bytes',
+    help: 'status details stored in the progress events of one execution; 0: no limit',
+  },
+  'max-output-pieces': {
+    kind: 'quota',
+    default: 100_000,
+    argument: 'number',
+    help: 'pieces of output stored per attempt of an execution; what follows is cut off; 0: no limit',
+  },
+  'max-device-executions': {
+    kind: 'quota',
+    default: 100_000,
+    argument: 'number',
+    help: 'unfinished executions of one device; 0: no limit',
+  },
+  'max-owner-executions': {
+    kind: 'quota',
+    default: 20_000_000,
+    argument: 'number',
+    help: 'unfinished executions of one owner; 0: no limit',
+  },
+  'max-owner-devices': {
+    kind: 'quota',
+    default: 2_000_000,
+    argument: 'number',
+    help: 'devices of one owner; 0: no limit',
+  },
+  'max-owner-jobs': {
+    kind: 'quota',
+    default: 100_000,
+    argument: 'number',
+    help: 'jobs of one owner; 0: no limit',
+  },
+  'max-owner-keys': {
+    kind: 'quota',
+    default: 10_000,
+    argument: 'number',
+    help: 'active API keys of one owner; 0: no limit',
+  },
+  'max-owner-enrollments': {
+    kind: 'quota',
+    default: 100_000,
+    argument: 'number',
+    help: 'open enrollments of one owner; 0: no limit',
+  },
+  'max-owner-webhooks': {
+    kind: 'quota',
+    default: 100,
+    argument: 'number',
+    help: 'webhooks of one owner; 0: no limit',
+  },
+  'max-key-sessions': {
+    kind: 'quota',
+    default: 10_000,
+    argument: 'number',
+    help: 'sessions and tickets of one API key; 0: no limit',
+  },
+  'max-key-streams': {
+    kind: 'quota',
+    default: 1000,
+    argument: 'number',
+    help: 'event streams and followed outputs of one API key, per node; 0: no limit',
+  },
+  'max-owner-streams': {
+    kind: 'quota',
+    default: 4000,
+    argument: 'number',
+    help: 'event streams and followed outputs of one owner, per node; 0: no limit',
   },
   'trusted-proxies': {
     kind: 'text',

@@ -3,6 +3,7 @@
 import type { TestContext } from 'node:test'
 import {
   type Config,
+  noQuotas,
   type RunningServer,
   readAdminKey,
   type StartOptions,
@@ -14,7 +15,7 @@ import { newTemporaryFolder, removeAfter } from './temporary-folder.ts'
 
 export type OpenServer = Api & { server: RunningServer; folder: string }
 
-export type ServerOptions = Partial<Config> & Pick<StartOptions, 'now' | 'elapsed'>
+export type ServerOptions = Partial<Config> & Pick<StartOptions, 'now' | 'elapsed' | 'readDisk'>
 
 /** `npm test` runs the suites of the trigger and of devices on both stores. */
 const isOnPostgres = process.env.JOBCAST_TEST_STORE === 'postgres'
@@ -28,7 +29,7 @@ function databaseOf(dataFolder: string): Promise<string> {
 }
 
 export async function openServer(t: TestContext, options: ServerOptions = {}): Promise<OpenServer> {
-  const { now, elapsed, ...overrides } = options
+  const { now, elapsed, readDisk, ...overrides } = options
   const dataFolder = overrides.dataFolder ?? newTemporaryFolder()
   const config: Config = {
     host: '127.0.0.1',
@@ -41,6 +42,8 @@ export async function openServer(t: TestContext, options: ServerOptions = {}): P
     plaintextBeyondLoopback: false,
     maxDevices: 10_000,
     maxOutputBytes: 10 * 1024 * 1024,
+    minFreeDiskBytes: 0,
+    quotas: noQuotas,
     rates: { address: 0, 'sign-in': 0, key: 0, owner: 0, device: 0 },
     metrics: { host: '127.0.0.1', port: 0, isDefaultPort: false, isOnApi: true },
     cancelDeadlineSeconds: 60,
@@ -55,7 +58,11 @@ export async function openServer(t: TestContext, options: ServerOptions = {}): P
     adminKey: undefined,
     ...overrides,
   }
-  const server = await startServer(config, { ...(now && { now }), ...(elapsed && { elapsed }) })
+  const server = await startServer(config, {
+    ...(now && { now }),
+    ...(elapsed && { elapsed }),
+    ...(readDisk && { readDisk }),
+  })
   t.after(() => server.stop())
   if (overrides.dataFolder === undefined) removeAfter(t, config.dataFolder)
   const adminKey = server.newAdminKey ?? config.adminKey ?? readAdminKey(config.dataFolder)?.text ?? ''

@@ -16,12 +16,13 @@ import {
   secretMatches,
 } from './secret-text.ts'
 import { type TellAccessDeps, tellAccess } from './tell-access.ts'
+import { type QuotaDeps, withinQuota } from './within-quota.ts'
 
 export type KeyDeps = { store: Store; now: () => number }
 export type ChangeKeyDeps = KeyDeps & TellAccessDeps
 
 export async function createApiKey(
-  deps: ChangeKeyDeps,
+  deps: ChangeKeyDeps & QuotaDeps,
   caller: Caller,
   request: NewApiKey,
 ): Promise<{ key: StoredApiKey; apiKey: string }> {
@@ -30,7 +31,7 @@ export async function createApiKey(
   const ownerNo = await ownerInReach(deps.store, caller, request.ownerId)
   const expiresAt = expiryWithin(await readOwnKey(deps, caller), request.expiresAt ?? undefined)
   const secret = newSecretText('jc')
-  const key = await deps.store.createApiKey({
+  const stored = {
     keyId: secret.id,
     ownerNo,
     keyName: request.keyName,
@@ -39,6 +40,9 @@ export async function createApiKey(
     expiresAt,
     createdAt: deps.now(),
     ...makerOf(caller),
+  }
+  const key = await withinQuota(deps, 'max-owner-keys', ownerNo, () => deps.store.createApiKey(stored), {
+    isCreated: (created) => created !== undefined,
   })
   if (key === undefined) throw new ApiError('J-802')
   tellAccess(deps, 'key.created', caller, { keyId: key.keyId })

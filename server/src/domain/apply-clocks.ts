@@ -14,6 +14,8 @@ export type RunRange = { runId: number; first: number; last: number }
 export type DueExecutions = {
   /** Those whose own clock has run out. */
   own: LiveExecution[]
+  /** Those whose progress was held back and may be written as an event now. */
+  held: LiveExecution[]
   /** Runs whose clock has run out, and what that ends of them from where the cursor stands. */
   ofRuns: { clock: RunClock; runs: RunRange[]; executions: LiveExecution[] }[]
 }
@@ -32,7 +34,8 @@ export function applyClocks(
   moment: Moment,
 ): FiredClocks {
   const moved = batch.load(due.own).map((execution) => fireOwn(batch, execution, moment))
-  let more = due.own.length === batchSize
+  for (const execution of batch.load(due.held)) batch.writeHeldProgress(execution, moment)
+  let more = due.own.length === batchSize || due.held.length === batchSize
   const finished: FiredClocks['finished'] = []
   for (const { clock, runs, executions } of due.ofRuns) {
     const ended = batch.load(executions).filter(({ life }) => isEndedBy(clock, life))

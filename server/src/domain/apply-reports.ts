@@ -7,6 +7,7 @@ import { judgeReport, refuseOutput } from './judge-report.ts'
 import { keepOutput } from './keep-output.ts'
 import type { MoveBatch } from './move-batch.ts'
 import type { Moved } from './ports/executions.ts'
+import { exceededQuota } from './progress-events.ts'
 
 type StartNext = Extract<DeviceReport, { kind: 'start-next' }>
 type Update = Extract<DeviceReport, { kind: 'update' }>
@@ -78,7 +79,10 @@ function update(batch: MoveBatch, execution: LiveExecution, report: Update): Rep
       return { kind: judgement.kind, execution: toDeviceExecution(execution) }
     case 'event': {
       const { event } = judgement
-      const { moment, statusDetails, result, stepTimeout, clientToken } = report
+      const { moment, statusDetails, result, stepTimeout, clientToken, quotas } = report
+      if (event === 'progress' && report.refusesProgress) return { kind: 'no-space' }
+      const quota = event === 'progress' ? exceededQuota(execution, statusDetails, quotas) : undefined
+      if (quota) return { kind: 'over-quota', quota }
       const fields = { statusDetails, result, stepTimeout, clientToken }
       const after = batch.move(execution, { event, moment, actor: 'device', fields })
       if (after === undefined) throw new Error('a report that counts cannot be carried out')

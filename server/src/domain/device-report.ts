@@ -5,6 +5,7 @@ import type { Moment, StepTimeout } from './execution.ts'
 import type { SteadyInstant, WallInstant } from './instants.ts'
 import type { DeviceKey } from './ports/devices.ts'
 import type { Moved } from './ports/executions.ts'
+import type { ReportQuotas } from './progress-events.ts'
 
 /** An execution as its device sees it. */
 export type DeviceExecution = {
@@ -55,6 +56,9 @@ export type DeviceReport =
       stepTimeout: StepTimeout
       /** A report with the same token as the one before it is a repetition. */
       clientToken: string | undefined
+      quotas: ReportQuotas
+      /** There is no space for progress, only for a change of the state. */
+      refusesProgress?: boolean
     }
   | {
       kind: 'output'
@@ -65,6 +69,8 @@ export type DeviceReport =
       offset: number
       data: Uint8Array
       maxBytes: number
+      /** 0: no limit. */
+      maxPieces: number
     }
 
 export type ReportOutcome =
@@ -75,6 +81,9 @@ export type ReportOutcome =
   | { kind: 'done'; execution: DeviceExecution; moved: Moved | undefined }
   | { kind: 'wrong-version'; execution: DeviceExecution }
   | { kind: 'wrong-state'; execution: DeviceExecution }
+  /** Progress beyond what is stored for one execution. */
+  | { kind: 'over-quota'; quota: keyof ReportQuotas }
+  | { kind: 'no-space' }
   /** `length` bytes are stored; the next piece should start there. */
   | { kind: 'output-kept'; length: number; cut: boolean; runId: number }
   /** Bytes between the stored ones and these are missing. */

@@ -8,6 +8,7 @@ import { type NotifyDeps, notifyMoved } from './notify-moved.ts'
 import type { DeviceKey, DevicePut, StoredDevice } from './ports/devices.ts'
 import type { Put, Slice, Sliced } from './ports/slices.ts'
 import type { Store } from './ports/store.ts'
+import { type QuotaDeps, withinQuota } from './within-quota.ts'
 
 /** Presence that is not written to the store yet. */
 export type PresenceView = {
@@ -18,7 +19,8 @@ export type PresenceView = {
 }
 
 export type DeviceDeps = CredentialDeps &
-  NotifyDeps & {
+  NotifyDeps &
+  QuotaDeps & {
     store: Store
     /** Resolves once the device is on disk. */
     recordDevice: (put: DevicePut) => Promise<Put<StoredDevice>>
@@ -32,13 +34,23 @@ export async function putDevice(
   deviceId: string,
   content: DeviceContent,
 ): Promise<Put<StoredDevice>> {
-  const { created, value } = await deps.recordDevice({
+  const put = {
     ownerNo,
     deviceId,
     deviceName: content.deviceName ?? deviceId,
     tags: (content.tags ?? []).toSorted(),
     at: deps.now(),
-  })
+  }
+  const { created, value } = await withinQuota(
+    deps,
+    'max-owner-devices',
+    ownerNo,
+    () => deps.recordDevice(put),
+    {
+      isCreated: (result) => result.created,
+      mayReplace: async () => (await deps.store.getDevice({ ownerNo, deviceId })) !== undefined,
+    },
+  )
   return { created, value: asSeen(deps, ownerNo, value) }
 }
 

@@ -9,10 +9,12 @@ import type { EnrollOutcome, StoredEnrollment } from './ports/enrollments.ts'
 import type { Store } from './ports/store.ts'
 import { enrollmentPrincipal } from './principal.ts'
 import { hashSecret, newSecretText, secretId, secretMatches } from './secret-text.ts'
+import { type QuotaDeps, withinQuota } from './within-quota.ts'
 
-export type EnrollDeps = Pick<CredentialDeps, 'now' | 'credentialChanges' | 'link'> & {
-  store: Pick<Store, 'findEnrollment' | 'enrollDevice'>
-}
+export type EnrollDeps = QuotaDeps &
+  Pick<CredentialDeps, 'now' | 'credentialChanges' | 'link'> & {
+    store: Pick<Store, 'findEnrollment' | 'enrollDevice' | 'getDevice'>
+  }
 
 /** An enrollment together with the token that was presented. */
 export type ShownEnrollment = { enrollment: StoredEnrollment; enrollmentToken: string }
@@ -45,7 +47,7 @@ export async function enrollDevice(
   const { enrollmentId, ownerNo, deviceIdPrefix } = enrollment
   checkDeviceId(deviceId, deviceIdPrefix ?? '')
   const { id, text } = newSecretText('jd')
-  const outcome = await deps.store.enrollDevice({
+  const enrolling = {
     enrollmentId,
     deviceId,
     deviceName,
@@ -57,7 +59,14 @@ export async function enrollDevice(
     },
     // Hashed with the token: the claim is valid for this enrollment only, and a weak one cannot be guessed from its hash.
     claimHash: claim === undefined ? null : hashSecret(`${enrollmentToken} ${claim}`),
-  })
+  }
+  const isThere = async () => (await deps.store.getDevice({ ownerNo, deviceId })) !== undefined
+  const isNew = deps.quotas['max-owner-devices'] > 0 && !(await isThere())
+  const outcome = isNew
+    ? await withinQuota(deps, 'max-owner-devices', ownerNo, () => deps.store.enrollDevice(enrolling), {
+        isCreated: ({ kind }) => kind === 'enrolled',
+      })
+    : await deps.store.enrollDevice(enrolling)
   if (outcome.kind !== 'enrolled') return outcome
   disconnectDevice(deps, { ownerNo, deviceId })
   return { kind: 'enrolled', deviceToken: text }

@@ -8,11 +8,13 @@ import type { Store } from './ports/store.ts'
 import { principalOf } from './principal.ts'
 import { hashSecret, newSecretText } from './secret-text.ts'
 import { type TellAccessDeps, tellAccess } from './tell-access.ts'
+import { type QuotaDeps, withinQuota } from './within-quota.ts'
 
-export type EnrollmentDeps = TellAccessDeps & {
-  store: Pick<Store, 'createEnrollment' | 'listEnrollments' | 'revokeEnrollment'>
-  now: () => number
-}
+export type EnrollmentDeps = TellAccessDeps &
+  QuotaDeps & {
+    store: Pick<Store, 'createEnrollment' | 'listEnrollments' | 'revokeEnrollment'>
+    now: () => number
+  }
 
 const defaultUses = 1
 const defaultSeconds = 24 * 60 * 60
@@ -24,7 +26,7 @@ export async function createEnrollment(
 ): Promise<{ enrollment: StoredEnrollment; enrollmentToken: string }> {
   const { id, text } = newSecretText('je')
   const createdAt = deps.now()
-  const enrollment = await deps.store.createEnrollment({
+  const stored = {
     enrollmentId: id,
     ownerNo: caller.ownerNo,
     name: request.name ?? null,
@@ -35,7 +37,10 @@ export async function createEnrollment(
     expiresAt: createdAt + (request.expiresInSeconds ?? defaultSeconds) * 1000,
     createdAt,
     ...makerOf(caller),
-  })
+  }
+  const enrollment = await withinQuota(deps, 'max-owner-enrollments', caller.ownerNo, () =>
+    deps.store.createEnrollment(stored),
+  )
   tellAccess(deps, 'enrollment.created', caller, { enrollmentId: id })
   return { enrollment, enrollmentToken: text }
 }

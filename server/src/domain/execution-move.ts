@@ -13,8 +13,9 @@ import {
   type StepTimeout,
   timesOutAt,
 } from './execution.ts'
-import type { WallInstant } from './instants.ts'
+import type { SteadyInstant, WallInstant } from './instants.ts'
 import type { Moved, StoredTransition } from './ports/executions.ts'
+import { isHeldBack } from './progress-events.ts'
 
 /** An execution as loaded for a move, or for its device. */
 export type LiveExecution = {
@@ -40,6 +41,13 @@ export type LiveExecution = {
   cancelVersion: number | null
   outputBytes: number
   outputCut: boolean
+  outputPieces: number
+  /** When its last progress event was written. */
+  progressAt: SteadyInstant | null
+  /** Progress was reported that is not in the event log yet (progress-events.ts). */
+  progressHeld: boolean
+  /** Of the status details in its progress events. */
+  progressBytes: number
   life: Life
 }
 
@@ -76,24 +84,44 @@ export type ExecutionChange = {
 
 export type MoveEffects = {
   execution: LiveExecution
-  /** Progress leaves no entry in the history. */
   transition: NewTransition | undefined
-  change: ExecutionChange
+  /** In the order in which they are written; none where progress is held back. */
+  changes: ExecutionChange[]
   moved: Moved
 }
 
 /** Undefined if the state does not allow the event. */
 export function applyMove(before: LiveExecution, policy: Policy, move: Move): MoveEffects | undefined {
-  const { event, moment, actor, fields = {} } = move
+  const { event, moment, fields = {} } = move
   const life = afterEvent(before.life, event, policy, moment, fields.stepTimeout)
   if (life === undefined) return undefined
-  const execution = fieldsAfter(before, life, move)
+  return event === 'progress' ? progress(before, life, move) : changeState(before, life, move)
+}
+
+/** Progress leaves no entry in the history. */
+function progress(before: LiveExecution, life: Life, move: Move): MoveEffects {
+  const { moment, actor, fields = {} } = move
+  const after = fieldsAfter(before, life, move)
+  const moved = movedOf(before, life.execState)
+  if (isHeldBack(before.progressAt, moment.clock)) {
+    return { execution: { ...after, progressHeld: true }, transition: undefined, changes: [], moved }
+  }
+  const hasDetails = fields.statusDetails !== undefined || before.progressHeld
+  const details = hasDetails ? after.statusDetails : null
+  const { execution, change } = progressEvent(after, moment, actor, details)
+  return { execution, transition: undefined, changes: [change], moved }
+}
+
+/** Progress that was held back is written before the change that follows it. */
+function changeState(before: LiveExecution, life: Life, move: Move): MoveEffects {
+  const { event, moment, actor, fields = {} } = move
+  const held = before.progressHeld ? writeHeldProgress(before, moment) : undefined
+  const execution = fieldsAfter(held?.execution ?? before, life, move)
   const { jobExecutionId, runId, ownerNo, deviceNo } = before
-  const from = before.life.execState
   const to = life.execState
   const step = {
     at: moment.at,
-    from,
+    from: before.life.execState,
     actor,
     // A retry is recorded with the attempt that it ends.
     attempt: before.life.attempt,
@@ -101,13 +129,38 @@ export function applyMove(before: LiveExecution, policy: Policy, move: Move): Mo
     jobExecutionId,
   }
   const cause = isRetry(before.life, life) ? 'retry' : event
-  const type = event === 'progress' ? 'execution.progress' : executionEventType(to)
   const details = fields.statusDetails === undefined ? null : execution.statusDetails
+  const change = { ...step, type: executionEventType(to), cause, ownerNo, runId, deviceNo, details }
   return {
     execution,
-    transition: event === 'progress' ? undefined : { ...step, to, event: cause },
-    change: { ...step, type, cause, ownerNo, runId, deviceNo, details },
+    transition: { ...step, to, event: cause },
+    changes: held ? [held.change, change] : [change],
     moved: movedOf(before, to),
+  }
+}
+
+type WrittenProgress = { execution: LiveExecution; change: ExecutionChange }
+
+/** The interval is over, or the state changes. Not a move: the execution stays as it is. */
+export function writeHeldProgress(before: LiveExecution, moment: Moment): WrittenProgress {
+  return progressEvent(before, moment, 'device', before.statusDetails)
+}
+
+function progressEvent(
+  live: LiveExecution,
+  { at, clock }: Moment,
+  actor: string,
+  details: string | null,
+): WrittenProgress {
+  const { jobExecutionId, runId, ownerNo, deviceNo, versionNumber, life } = live
+  const progressBytes = live.progressBytes + (details === null ? 0 : Buffer.byteLength(details))
+  return {
+    execution: { ...live, progressAt: clock, progressHeld: false, progressBytes },
+    change: {
+      type: 'execution.progress',
+      ...{ at, actor, cause: 'progress', from: life.execState, attempt: life.attempt, versionNumber },
+      ...{ jobExecutionId, runId, ownerNo, deviceNo, details },
+    },
   }
 }
 
@@ -136,6 +189,7 @@ function fieldsAfter(before: LiveExecution, life: Life, { moment, actor, fields 
     cancelVersion: life.execState === 'CANCELING' && !byDevice ? versionNumber : before.cancelVersion,
     outputBytes: retried ? 0 : before.outputBytes,
     outputCut: !retried && before.outputCut,
+    outputPieces: retried ? 0 : before.outputPieces,
   }
 }
 

@@ -5,8 +5,9 @@ import type { Caller } from './caller.ts'
 import type { StoredJob } from './ports/jobs.ts'
 import type { Put } from './ports/slices.ts'
 import type { Store } from './ports/store.ts'
+import { type QuotaDeps, withinQuota } from './within-quota.ts'
 
-export type JobDeps = { store: Store; now: () => number }
+export type JobDeps = QuotaDeps & { store: Store; now: () => number }
 
 export function putJob(
   deps: JobDeps,
@@ -18,8 +19,9 @@ export function putJob(
   if (Buffer.byteLength(JSON.stringify(document)) > maxDocumentBytes) {
     throw new ApiError('J-500', { field: 'document', detail: 'document is larger than 64 KiB.' })
   }
-  return deps.store.putJob({
-    ownerNo: caller.ownerNo,
+  const { ownerNo } = caller
+  const put = {
+    ownerNo,
     jobName,
     content: {
       description: content.description ?? '',
@@ -30,6 +32,10 @@ export function putJob(
       retry: content.retry ? { ...defaultRetry, ...content.retry } : null,
     },
     at: deps.now(),
+  }
+  return withinQuota(deps, 'max-owner-jobs', ownerNo, () => deps.store.putJob(put), {
+    isCreated: ({ created }) => created,
+    mayReplace: async () => (await deps.store.getJob({ ownerNo, jobName })) !== undefined,
   })
 }
 

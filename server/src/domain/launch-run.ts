@@ -26,10 +26,13 @@ export type NewRun = {
   retryOf: number | null
 }
 
-export type Refusal = Extract<TriggerOutcome, { kind: 'unknown-job' | 'unknown-device' }>
+export type Refusal = Extract<
+  TriggerOutcome,
+  { kind: 'unknown-job' | 'unknown-device' | 'over-quota' | 'device-over-quota' }
+>
 export type EarlierCall = { kind: 'made-before'; runId: number } | { kind: 'idempotency-key-reused' }
 
-/** How many unknown devices an answer names. */
+/** How many devices a refusal names. */
 const namedDevices = 100
 
 /** One foreign device fails the whole call, so all are looked up before anything is created. */
@@ -47,6 +50,20 @@ export function findDevices<Device>(
     devices.push(device)
   }
   return devices
+}
+
+/** `isFull`: whether a device has that many unfinished executions. */
+export function refuseOverQuota<Device extends { deviceId: string }>(
+  { quota }: Trigger,
+  devices: Device[],
+  isFull: (device: Device, most: number) => boolean,
+): Refusal | undefined {
+  if (quota === undefined) return undefined
+  const { isOver, perDevice } = quota
+  if (isOver) return { kind: 'over-quota' }
+  const full = perDevice === 0 ? [] : devices.filter((device) => isFull(device, perDevice))
+  if (full.length === 0) return undefined
+  return { kind: 'device-over-quota', deviceIds: full.slice(0, namedDevices).map(({ deviceId }) => deviceId) }
 }
 
 export function newRun(

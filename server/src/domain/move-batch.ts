@@ -10,6 +10,7 @@ import {
   type MoveEffects,
   type NewTransition,
   offerAgain,
+  writeHeldProgress,
 } from './execution-move.ts'
 import type { OutputPiece } from './keep-output.ts'
 import type { ExecutionMove, Moved, MoveOutcome } from './ports/executions.ts'
@@ -69,10 +70,10 @@ export class MoveBatch {
   move(before: LiveExecution, move: Move): MoveEffects | undefined {
     const effects = applyMove(before, this.#policyOf(before.jobVersion), move)
     if (effects === undefined) return undefined
-    const { execution, transition, change, moved } = effects
+    const { execution, transition, changes, moved } = effects
     this.#set(execution)
     if (transition) this.#transitions.push(transition)
-    this.#changes.push(change)
+    this.#changes.push(...changes)
     this.#moves.push({ moved, at: move.moment.at })
     if (move.event !== 'progress') this.#moved.push(moved)
     return effects
@@ -100,6 +101,14 @@ export class MoveBatch {
     this.#set(execution)
     this.#moved.push(moved)
     return moved
+  }
+
+  /** Unless something has written it since it was loaded. */
+  writeHeldProgress(before: LiveExecution, moment: Move['moment']): void {
+    if (!before.progressHeld) return
+    const { execution, change } = writeHeldProgress(before, moment)
+    this.#set(execution)
+    this.#changes.push(change)
   }
 
   keepOutput(execution: LiveExecution, piece: OutputPiece | undefined): void {

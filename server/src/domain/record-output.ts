@@ -31,6 +31,7 @@ export async function recordOutput(
     offset,
     data,
     maxBytes: deps.maxOutputBytes,
+    maxPieces: deps.quotas['max-output-pieces'],
   })
   switch (outcome.kind) {
     case 'output-kept':

@@ -14,6 +14,8 @@ import { type NotifyDeps, notifyMoved } from './notify-moved.ts'
 import type { DeviceKey } from './ports/devices.ts'
 import type { Documents } from './ports/documents.ts'
 import type { Store } from './ports/store.ts'
+import { reportQuotasOf } from './progress-events.ts'
+import { describeQuota, type Quotas } from './quotas.ts'
 
 export type ReportDeps = NotifyDeps & {
   store: Store
@@ -21,6 +23,7 @@ export type ReportDeps = NotifyDeps & {
   recordReport: (report: DeviceReport) => Promise<ReportOutcome>
   moment: () => Moment
   documents: Documents
+  quotas: Quotas
 }
 
 /** An execution with its document (JSON text) if requested. */
@@ -84,6 +87,7 @@ export async function reportExecution(
     attempt,
     stepTimeout,
     clientToken,
+    quotas: reportQuotasOf(deps.quotas),
   })
   return withDocument(deps, doneBy(deps, outcome, jobId), request.wantsDocument)
 }
@@ -106,6 +110,12 @@ function doneBy(deps: ReportDeps, outcome: ReportOutcome, jobId: string): Device
       const { execState } = outcome.execution
       throw new DeviceError('InvalidStateTransition', `The execution is ${execState}.`, outcome.execution)
     }
+    case 'over-quota':
+      // Not throttled: a repetition would be refused as well.
+      throw new DeviceError(
+        'InvalidRequest',
+        `Quota exceeded: ${describeQuota(outcome.quota, deps.quotas[outcome.quota])}.`,
+      )
     default:
       throw new Error(`a report cannot come to ${outcome.kind}`)
   }

@@ -12,6 +12,7 @@ import type { Store } from './ports/store.ts'
 import { principalOf } from './principal.ts'
 import { hashSecret, newSecretText, secretId, secretMatches } from './secret-text.ts'
 import { type TellAccessDeps, tellAccess } from './tell-access.ts'
+import { type QuotaDeps, withinQuota } from './within-quota.ts'
 
 /** When sessions were last used; the store may be up to a minute behind. */
 export type SessionUseView = {
@@ -25,7 +26,8 @@ export type IdentifySessionDeps = {
   sessionUse: SessionUseView
 }
 
-export type SessionDeps = TellAccessDeps & { store: Store; now: () => number; sessionUse: SessionUseView }
+export type SessionDeps = TellAccessDeps &
+  QuotaDeps & { store: Store; now: () => number; sessionUse: SessionUseView }
 
 /** Who signs in, for the list of sessions. */
 export type Client = { address: string | null; userAgent: string | null }
@@ -48,9 +50,11 @@ export async function signIn(
     : await identifyCaller(deps.store, apiKey, now)
   const key = await readOwnKey(deps, caller)
   const { text, session } = newSession('session', key, now, client)
-  const stored = redeemed ? await deps.store.redeemTicket({ ticketId: redeemed.sessionId, session }) : session
+  // A ticket is counted already, and the session takes its place.
+  const stored = redeemed
+    ? await deps.store.redeemTicket({ ticketId: redeemed.sessionId, session })
+    : await createSession(deps, session)
   if (stored === undefined) throw new ApiError('J-808')
-  if (redeemed === undefined) await deps.store.createSession(session)
   tellAccess(deps, 'session.signed_in', caller, { sessionId: session.sessionId })
   return { session: text, expiresAt: stored.expiresAt, key }
 }
@@ -69,7 +73,7 @@ export async function issueTicket(
     { address: null, userAgent: null },
     parentId,
   )
-  await deps.store.createSession(session)
+  await createSession(deps, session)
   return { ticket: text, expiresAt: session.expiresAt }
 }
 
@@ -175,6 +179,11 @@ function newSession(
     expiresAt: now + (kind === 'session' ? sessionMs : ticketMs),
   }
   return { text, session }
+}
+
+async function createSession(deps: SessionDeps, session: StoredSession): Promise<StoredSession> {
+  await withinQuota(deps, 'max-key-sessions', session.keyId, () => deps.store.createSession(session))
+  return session
 }
 
 async function findValid(

@@ -5,9 +5,11 @@ import { ApiError, type TriggerRequest } from '@jobcast/contract'
 import type { Caller } from './caller.ts'
 import type { Moment } from './execution.ts'
 import type { DeviceLink } from './ports/device-link.ts'
-import type { LaunchedRun, Trigger, TriggerOutcome } from './ports/triggers.ts'
+import type { LaunchedRun, Trigger, TriggerOutcome, TriggerQuota } from './ports/triggers.ts'
+import { overQuota } from './quotas.ts'
+import type { QuotaDeps } from './within-quota.ts'
 
-export type TriggerDeps = {
+export type TriggerDeps = QuotaDeps & {
   /** Resolves once the trigger is on disk. */
   recordTrigger: (trigger: Trigger) => Promise<TriggerOutcome>
   moment: () => Moment
@@ -49,7 +51,7 @@ export async function launchRun(
     retryOf,
     idempotency: null,
   }
-  if (idempotencyKey === undefined) return runOf(deps, trigger, await deps.recordTrigger(trigger))
+  if (idempotencyKey === undefined) return runOf(deps, trigger, await record(deps, trigger))
 
   trigger.idempotency = {
     key: idempotencyKey,
@@ -60,13 +62,43 @@ export async function launchRun(
   if (deps.runningKeys.has(running)) throw new ApiError('J-502', { retryAfterSeconds: 1 })
   deps.runningKeys.add(running)
   try {
-    return runOf(deps, trigger, await deps.recordTrigger(trigger))
+    return runOf(deps, trigger, await record(deps, trigger))
   } finally {
     deps.runningKeys.delete(running)
   }
 }
 
-function runOf({ link }: TriggerDeps, { ownerNo }: Trigger, outcome: TriggerOutcome): LaunchedRun {
+/** A call that is over a quota is recorded too: only the store knows whether it is unknown, or was made before. */
+async function record(deps: TriggerDeps, trigger: Trigger): Promise<TriggerOutcome> {
+  const { quotaCounts } = deps
+  const { ownerNo, deviceIds } = trigger
+  const count = deviceIds.length
+  const hasRoom = quotaCounts.reserve('max-owner-executions', ownerNo, count)
+  const isOver = hasRoom !== true && !(await hasRoom)
+  let created = false
+  try {
+    const outcome = await deps.recordTrigger({ ...trigger, ...quotaOf(deps, ownerNo, isOver) })
+    created = outcome.kind === 'created'
+    return outcome
+  } finally {
+    if (!isOver) quotaCounts.settle('max-owner-executions', ownerNo, count, created)
+  }
+}
+
+/** While an owner has fewer than one device may have, no device has too many. */
+function quotaOf(
+  { quotas, quotaCounts }: QuotaDeps,
+  ownerNo: number,
+  isOver: boolean,
+): { quota?: TriggerQuota } {
+  const perDevice = quotas['max-device-executions']
+  const isCounted = quotas['max-owner-executions'] > 0
+  const mayBeOver =
+    perDevice > 0 && (!isCounted || quotaCounts.used('max-owner-executions', ownerNo) > perDevice)
+  return isOver || mayBeOver ? { quota: { isOver, perDevice: mayBeOver ? perDevice : 0 } } : {}
+}
+
+function runOf({ link, quotas }: TriggerDeps, { ownerNo }: Trigger, outcome: TriggerOutcome): LaunchedRun {
   switch (outcome.kind) {
     case 'created':
       link.launched(ownerNo, outcome.run)
@@ -81,6 +113,10 @@ function runOf({ link }: TriggerDeps, { ownerNo }: Trigger, outcome: TriggerOutc
       throw new ApiError('J-301')
     case 'unknown-device':
       throw new ApiError('J-001', { deviceIds: outcome.deviceIds })
+    case 'over-quota':
+      throw overQuota('max-owner-executions', quotas['max-owner-executions'])
+    case 'device-over-quota':
+      throw overQuota('max-device-executions', quotas['max-device-executions'], outcome.deviceIds)
   }
 }
 

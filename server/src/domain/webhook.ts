@@ -10,6 +10,7 @@ import type { Put } from './ports/slices.ts'
 import type { Store } from './ports/store.ts'
 import type { StoredWebhook, WebhookChange } from './ports/webhooks.ts'
 import { principalOf } from './principal.ts'
+import { overQuota, type Quotas } from './quotas.ts'
 import { type TellAccessDeps, tellAccess } from './tell-access.ts'
 import { requireVisible } from './visible-events.ts'
 
@@ -18,12 +19,12 @@ export type WebhookDeps = TellAccessDeps & {
   now: () => number
   isAllowedAddress: IsAllowedAddress
   webhooks: WebhookLink
+  quotas: Quotas
 }
 
 /** The port to the sender. A hint: the sender reads the webhook from the store. */
 export type WebhookLink = { changed(webhookNo: number): void }
 
-const maxWebhooks = 100
 const oldSecretMs = 24 * 60 * 60_000
 const secretBytes = 32
 const secretPrefix = 'whsec_'
@@ -40,6 +41,7 @@ export async function putWebhook(
   refuseBadUrl(content.url, deps.isAllowedAddress)
   if (content.secret !== undefined) refuseBadSecret(content.secret)
   const at = deps.now()
+  const maxWebhooks = deps.quotas['max-owner-webhooks']
   const put = await deps.store.putWebhook({
     ownerNo,
     webhookName,
@@ -53,12 +55,10 @@ export async function putWebhook(
     secret: content.secret,
     newSecret: newWebhookSecret(),
     oldSecretUntil: at + oldSecretMs,
-    maxWebhooks,
+    maxWebhooks: maxWebhooks === 0 ? Number.MAX_SAFE_INTEGER : maxWebhooks,
     at,
   })
-  if (put === 'too-many') {
-    throw new ApiError('J-500', { detail: `There are ${maxWebhooks} webhooks; delete one first.` })
-  }
+  if (put === 'too-many') throw overQuota('max-owner-webhooks', maxWebhooks)
   deps.webhooks.changed(put.value.webhookNo)
   if (put.created) tellAccess(deps, 'webhook.created', caller, { webhookName })
   else if (put.changed) tellAccess(deps, 'webhook.updated', caller, { webhookName })

@@ -10,6 +10,7 @@ import type {
   RawServerDefault,
 } from 'fastify'
 import type { Caller } from '../domain/caller.ts'
+import type { WantedFields } from './pick-fields.ts'
 
 export type App = FastifyInstance<
   RawServerDefault,
@@ -31,6 +32,8 @@ declare module 'fastify' {
     isWrongMethod?: true
     /** For a body that is not JSON; default J-905. */
     wrongTypeCode?: ErrorCode
+    /** Of a large body only these fields are read. */
+    largeBody?: WantedFields
   }
   interface FastifyRequest {
     caller: Caller | null

@@ -20,6 +20,7 @@ import type { Documents } from '../state/documents.ts'
 import type { HealthCheck } from '../state/health-check.ts'
 import type { KeyUse } from '../state/key-use.ts'
 import type { SessionUse } from '../state/session-use.ts'
+import type { StreamCounts } from '../state/stream-counts.ts'
 import type { App } from './app-type.ts'
 import { authenticateCallers } from './authenticate.ts'
 import { answerClientErrors } from './client-error.ts'
@@ -69,6 +70,7 @@ export type AppDeps = TriggerDeps &
     limits: RateLimits
     tell: Tell
     metrics: Metrics
+    streams: StreamCounts
   }
 
 export type AppOptions = {
@@ -162,7 +164,7 @@ const httpOptions = {
 
 function triggerLimits(maxDevices: number): TriggerLimits {
   const maxTriggerBytes = Math.min(maxBodyBytes + maxDevices * maxBytesPerDevice, maxTriggerBytesEver)
-  return { maxDevices, maxTriggerBytes }
+  return { maxDevices, maxTriggerBytes, otherBytes: maxBodyBytes, bytesPerDevice: maxBytesPerDevice }
 }
 
 /** Short, and different after every start of the service. */

@@ -8,7 +8,8 @@ import { isNestedTooDeep, maxJsonDepth } from '../domain/json-depth.ts'
 import type { App } from './app-type.ts'
 import { countHeader } from './count-header.ts'
 import { isJsonType } from './json-type.ts'
-import { turnToRead } from './turns.ts'
+import { NestedTooDeep, NotJson, pickFields, TooLarge, type WantedFields } from './pick-fields.ts'
+import { largeBytes, nextTurn, turnToRead } from './turns.ts'
 
 // Removes one byte order mark and rejects invalid UTF-8.
 const utf8 = new TextDecoder('utf-8', { fatal: true })
@@ -18,14 +19,16 @@ export function readJsonBodies(app: App): void {
   app.removeAllContentTypeParsers()
   const parse = async (request: FastifyRequest, body: Buffer) => {
     await turnToRead(body.length)
-    return parseBody(request, body)
+    const { largeBody } = request.routeOptions.config
+    requireJsonType(request)
+    return largeBody && body.length >= largeBytes ? pickBody(body, largeBody) : parseBody(body)
   }
   // Registered by name for speed: for other types Fastify tries every parser on every request.
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, parse)
   app.addContentTypeParser('*', { parseAs: 'buffer' }, parse)
 }
 
-function parseBody(request: FastifyRequest, bytes: Buffer): unknown {
+function requireJsonType(request: FastifyRequest): void {
   const { 'content-type': type = '', 'content-encoding': encoding } = request.headers
   // Node keeps the first of two headers; a proxy in front may have checked the second.
   const isJson = isJsonType(type) && countHeader(request, 'content-type') === 1
@@ -34,17 +37,37 @@ function parseBody(request: FastifyRequest, bytes: Buffer): unknown {
       detail: 'The body must be application/json in UTF-8, without Content-Encoding.',
     })
   }
+}
+
+async function pickBody(bytes: Buffer, wanted: WantedFields): Promise<unknown> {
+  try {
+    return await pickFields(bytes, wanted, nextTurn)
+  } catch (error) {
+    if (error instanceof NestedTooDeep) throw nestedTooDeep()
+    if (error instanceof NotJson) throw notJson(error)
+    if (error instanceof TooLarge) throw new ApiError('J-904')
+    throw error
+  }
+}
+
+function parseBody(bytes: Buffer): unknown {
   // Many clients send a Content-Type with an empty body; the route decides whether it needs one.
   if (bytes.length === 0) return undefined
-  if (isNestedTooDeep(bytes)) {
-    throw new ApiError('J-500', { detail: `The body is nested deeper than ${maxJsonDepth}.` })
-  }
+  if (isNestedTooDeep(bytes)) throw nestedTooDeep()
   try {
     const text = utf8.decode(bytes)
     // The parser would remove a second mark; JSON has none.
     if (text.startsWith(byteOrderMark)) throw new Error('more than one byte order mark')
     return secureJson.parse(text, { protoAction: 'error', constructorAction: 'error' })
   } catch (error) {
-    throw new ApiError('J-500', { detail: `The body is not JSON: ${(error as Error).message}` })
+    throw notJson(error as Error)
   }
+}
+
+function nestedTooDeep(): ApiError {
+  return new ApiError('J-500', { detail: `The body is nested deeper than ${maxJsonDepth}.` })
+}
+
+function notJson({ message }: Error): ApiError {
+  return new ApiError('J-500', { detail: `The body is not JSON: ${message}` })
 }

@@ -2,7 +2,7 @@
 // takes about 10 ms, half for parsing and half for the answer; eight such callers at once delayed /livez by more than
 // 100 ms.
 
-const largeBytes = 64 * 1024
+export const largeBytes = 64 * 1024
 const largeDevices = 1000
 
 let lastTurn: Promise<void> = Promise.resolve()
@@ -16,7 +16,7 @@ export function turnToAnswer(devices: number): Promise<void> | undefined {
   return devices < largeDevices ? undefined : nextTurn()
 }
 
-function nextTurn(): Promise<void> {
+export function nextTurn(): Promise<void> {
   lastTurn = lastTurn.then(() => new Promise((resolve) => setImmediate(resolve)))
   return lastTurn
 }

@@ -34,6 +34,13 @@ export type ServiceEvent =
   | { kind: 'executions-created'; count: number }
   | { kind: 'storage-unavailable'; error: unknown }
   | { kind: 'storage-lost'; error: unknown }
+  /** The free space has passed a mark, up or down. */
+  | {
+      kind: 'disk-space-changed'
+      refused: 'nothing' | 'progress' | 'triggers'
+      freeBytes: number
+      markBytes: number
+    }
   | { kind: 'background-failed'; task: string; error: unknown }
   | { kind: 'dispatch-failed'; error: unknown }
   | ({

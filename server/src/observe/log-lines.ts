@@ -11,6 +11,11 @@ export type LogOptions = { level: LogLevel; json: boolean; requestLevel: 'info' 
 export type LogLevel = Level | 'silent'
 export type Log = { tell: Tell; setLevel: (level: LogLevel) => void; close: () => void }
 
+const refusedWhen = {
+  progress: 'output and progress reports are',
+  triggers: 'output, progress reports and triggers are',
+}
+
 export function openLog({ level, json, requestLevel }: LogOptions): Log {
   if (!json) {
     const stream = pretty({
@@ -94,6 +99,12 @@ function logLine(log: Logger, event: ServiceEvent, requestLevel: RequestLevel): 
     case 'storage-unavailable':
       log.error({ err: event.error }, 'storage is not available')
       return
+    case 'disk-space-changed': {
+      const { refused, freeBytes, markBytes } = event
+      if (refused === 'nothing') log.info({ freeBytes, markBytes }, 'there is enough disk space again')
+      else log.warn({ freeBytes, markBytes }, `disk space is running short: ${refusedWhen[refused]} refused`)
+      return
+    }
     case 'storage-lost':
       log.fatal({ err: event.error }, 'storage thread ended; the service cannot continue')
       return

@@ -18,6 +18,7 @@ import { device, execution, run } from './schema/tables.ts'
 const ROW = select({
   ...execution.pick('jobExecutionId', 'runId', 'ownerNo', 'deviceNo', 'versionNumber', 'updatedAt'),
   ...execution.pick('notifiedAt', 'deliveredAt', 'clientToken', 'cancelVersion', 'outputBytes', 'outputCut'),
+  ...execution.pick('outputPieces', 'progressAt', 'progressHeld', 'progressBytes'),
   ...execution.pick('execState', 'attempt', 'startedAt', 'finishedAt', 'notBefore', 'dueAt'),
   ...run.pick('jobVersion', 'launchedAt', 'deadlineAt'),
   ...device.pick('deviceId'),
@@ -62,6 +63,10 @@ function toLive(row: Row): LiveExecution {
     cancelVersion: found.cancelVersion,
     outputBytes: found.outputBytes,
     outputCut: found.outputCut,
+    outputPieces: found.outputPieces,
+    progressAt: found.progressAt,
+    progressHeld: found.progressHeld,
+    progressBytes: found.progressBytes,
     life: {
       execState: found.execState,
       attempt: found.attempt,
@@ -78,7 +83,8 @@ function toLive(row: Row): LiveExecution {
 const written = {
   ...execution.pick('execState', 'attempt', 'versionNumber', 'startedAt', 'finishedAt', 'notBefore', 'dueAt'),
   ...execution.pick('updatedAt', 'notifiedAt', 'deliveredAt', 'statusDetails', 'clientToken'),
-  ...execution.pick('cancelVersion', 'outputBytes', 'outputCut', 'result'),
+  ...execution.pick('cancelVersion', 'outputBytes', 'outputCut', 'outputPieces', 'result'),
+  ...execution.pick('progressAt', 'progressHeld', 'progressBytes'),
 }
 /** On SQLite for one execution, on PostgreSQL for the list `:rows`; as toWritten gives them. */
 export const UPDATE_EXECUTION = inBoth(({ is, records }) => {
@@ -106,6 +112,10 @@ export function toWritten(live: LiveExecution) {
     cancelVersion: live.cancelVersion,
     outputBytes: live.outputBytes,
     outputCut: live.outputCut,
+    outputPieces: live.outputPieces,
+    progressAt: live.progressAt,
+    progressHeld: live.progressHeld,
+    progressBytes: live.progressBytes,
     result: live.newResult,
   }
 }

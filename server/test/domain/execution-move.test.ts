@@ -10,6 +10,7 @@ import {
   type Move,
   offerAgain,
   toDeviceExecution,
+  writeHeldProgress,
 } from '../../src/domain/execution-move.ts'
 import { steadyInstant } from '../../src/domain/instants.ts'
 
@@ -37,6 +38,10 @@ const pending: LiveExecution = {
   cancelVersion: null,
   outputBytes: 0,
   outputCut: false,
+  outputPieces: 0,
+  progressAt: null,
+  progressHeld: false,
+  progressBytes: 0,
   life: {
     execState: 'PENDING',
     attempt: 1,
@@ -223,13 +228,64 @@ for (const { title, before, policy = noPolicy, move, fields, life, type, noted, 
     const { jobExecutionId, runId, ownerNo, deviceNo, deviceId } = before
     const step = { at: 5000, from, actor: move.actor, attempt: 1, versionNumber, jobExecutionId }
     assert.deepEqual(effects, {
-      execution: { ...before, versionNumber, updatedAt: 5000, ...fields, life: { ...before.life, ...life } },
+      execution: {
+        ...before,
+        versionNumber,
+        updatedAt: 5000,
+        ...(noted === null && { progressAt: moment.clock, progressBytes: details?.length ?? 0 }),
+        ...fields,
+        life: { ...before.life, ...life },
+      },
       transition: noted === null ? undefined : { ...step, to, event: noted },
-      change: { ...step, type, cause: noted ?? 'progress', ownerNo, runId, deviceNo, details },
+      changes: [{ ...step, type, cause: noted ?? 'progress', ownerNo, runId, deviceNo, details }],
       moved: { ownerNo, deviceId, jobExecutionId, runId, from, execState: to },
     })
   })
 }
+
+const msLater = (ms: number) => ({ ...moment, at: moment.at + ms, clock: steadyInstant(moment.clock + ms) })
+
+function move(before: LiveExecution, event: Move['event'], ms: number, step?: string) {
+  const fields = step === undefined ? {} : { statusDetails: { step } }
+  const effects = applyMove(before, noPolicy, { event, actor: 'device', moment: msLater(ms), fields })
+  assert.ok(effects)
+  const events = effects.changes.map(({ type, versionNumber, details }) => [type, versionNumber, details])
+  return { after: effects.execution, events }
+}
+
+test('of progress within a second the newest is stored, and its event is held back until the second is over', () => {
+  const first = move(running, 'progress', 0, 'a')
+  assert.deepEqual(first.events, [['execution.progress', 5, '{"step":"a"}']])
+  const second = move(first.after, 'progress', 1, 'b')
+  const third = move(second.after, 'progress', 999, 'c')
+  assert.deepEqual([...second.events, ...third.events], [])
+  const { statusDetails, versionNumber, updatedAt, progressHeld } = third.after
+  assert.deepEqual([statusDetails, versionNumber, updatedAt, progressHeld], ['{"step":"c"}', 7, 5999, true])
+  const { execution, change } = writeHeldProgress(third.after, msLater(1000))
+  assert.deepEqual(
+    [change.type, change.versionNumber, change.details],
+    ['execution.progress', 7, '{"step":"c"}'],
+  )
+  assert.deepEqual([execution.progressHeld, execution.progressBytes], [false, 24])
+  // A report after the second stands for those before it, also where it has no details of its own.
+  const fourth = move(third.after, 'progress', 1000)
+  assert.deepEqual(fourth.events, [['execution.progress', 8, '{"step":"c"}']])
+})
+
+test('progress that was held back is written before the change of the state, which is never held back', () => {
+  const held = move(move(running, 'progress', 0, 'a').after, 'progress', 1, 'b').after
+  for (const event of ['succeed', 'fail', 'cancel', 'time-out', 'force-cancel'] as const) {
+    const { after, events } = move(held, event, 2)
+    assert.deepEqual(events[0], ['execution.progress', 6, '{"step":"b"}'])
+    assert.equal(events.length, 2)
+    assert.equal(after.progressHeld, false)
+  }
+})
+
+test('a clock that starts again behind the last progress event holds nothing back', () => {
+  const { after } = move(running, 'progress', 0, 'a')
+  assert.equal(move(after, 'progress', -60_000, 'b').events.length, 1)
+})
 
 test('what the state does not allow moves nothing', () => {
   for (const execState of execStates) {

@@ -4,6 +4,7 @@ import { type ErrorCode, scopes } from '@jobcast/contract'
 import type { Caller } from '../../src/domain/caller.ts'
 import { steadyInstant } from '../../src/domain/instants.ts'
 import type { LaunchedRun, Trigger, TriggerOutcome } from '../../src/domain/ports/triggers.ts'
+import { noQuotas } from '../../src/domain/quotas.ts'
 import { idempotencyMs, triggerJob } from '../../src/domain/trigger-job.ts'
 
 const now = Date.UTC(2026, 10, 15)
@@ -18,7 +19,7 @@ const run: LaunchedRun = {
 }
 
 /** Remembers what is to be recorded; each record ends when the test says so. */
-function buildDeps() {
+function buildDeps(room = Number.POSITIVE_INFINITY) {
   const sent: { trigger: Trigger; answer: (outcome: TriggerOutcome | Error) => void }[] = []
   const recordTrigger = (trigger: Trigger) =>
     new Promise<TriggerOutcome>((resolve, reject) => {
@@ -29,7 +30,15 @@ function buildDeps() {
   const launched: [number, LaunchedRun][] = []
   const link = { launched: (ownerNo: number, run: LaunchedRun) => launched.push([ownerNo, run]) }
   const moment = () => ({ at: now, clock: steadyInstant(now + 5), chance: 0, cancelDeadlineMs: 0 })
-  return { sent, launched, deps: { recordTrigger, moment, link, runningKeys: new Set<string>() } }
+  const settled: [number, boolean][] = []
+  const quotaCounts = {
+    reserve: (_quota: string, _who: unknown, count = 1) => count <= room,
+    settle: (_quota: string, _who: unknown, count: number, created: boolean) =>
+      settled.push([count, created]),
+    used: () => 0,
+  }
+  const deps = { recordTrigger, moment, link, runningKeys: new Set<string>(), quotas: noQuotas, quotaCounts }
+  return { sent, launched, settled, deps }
 }
 
 test('a device named twice is triggered once, at the place where it was named first', () => {
@@ -53,6 +62,8 @@ const outcomes: [TriggerOutcome, ErrorCode | undefined][] = [
   [{ kind: 'idempotency-key-reused' }, 'J-501'],
   [{ kind: 'unknown-job' }, 'J-301'],
   [{ kind: 'unknown-device', deviceIds: ['x'] }, 'J-001'],
+  [{ kind: 'over-quota' }, 'J-912'],
+  [{ kind: 'device-over-quota', deviceIds: ['x'] }, 'J-912'],
 ]
 for (const [outcome, code] of outcomes) {
   test(`answers ${code ?? 'the run'} when the store says ${outcome.kind}`, async () => {
@@ -103,4 +114,24 @@ test('a key is good for 24 hours, for what the call asks for and not for how it 
   ].entries()) {
     assert.notDeepEqual(idempotencyOf(other, `other ${index}`)?.requestHash, first?.requestHash)
   }
+})
+
+test('what was reserved is settled by what came of it; what is over the quota is asked of the store as such', async () => {
+  const { sent, settled, deps } = buildDeps(2)
+  const created = triggerJob(deps, caller, { jobName: 'j', deviceIds: ['a', 'b'] })
+  sent[0]?.answer({ kind: 'created', run })
+  await created
+  const failed = triggerJob(deps, caller, { jobName: 'j', deviceIds: ['a'] })
+  sent[1]?.answer(new Error('no storage'))
+  await assert.rejects(failed)
+  assert.deepEqual(settled, [
+    [2, true],
+    [1, false],
+  ])
+  const over = triggerJob(deps, caller, { jobName: 'j', deviceIds: ['a', 'b', 'c'] }, 'key')
+  await Promise.resolve()
+  assert.deepEqual(sent[2]?.trigger.quota, { isOver: true, perDevice: 0 })
+  sent[2]?.answer({ kind: 'replayed', run })
+  assert.deepEqual(await over, run)
+  assert.equal(settled.length, 2)
 })

@@ -12,6 +12,7 @@ import { buildParts } from '../../src/build-parts.ts'
 import { cancelExecution } from '../../src/domain/cancel-execution.ts'
 import { steadyInstant } from '../../src/domain/instants.ts'
 import type { DeviceLink } from '../../src/domain/ports/device-link.ts'
+import { noQuotas } from '../../src/domain/quotas.ts'
 import { hashSecret, newSecretText } from '../../src/domain/secret-text.ts'
 import { triggerJob } from '../../src/domain/trigger-job.ts'
 import { waitForPending } from '../../src/domain/wait-for-pending.ts'
@@ -52,6 +53,7 @@ async function openWithoutWakeUps(t: TestContext, deviceIds: string[]) {
     maxOutputBytes: 1024,
     rates: unlimited,
     sessionIdleMs: 60 * 60_000,
+    quotas: noQuotas,
     isRemote: false,
     isAllowedAddress: () => true,
   })

@@ -6,6 +6,7 @@ import { newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-fold
 import { buildParts } from '../../src/build-parts.ts'
 import { createFirstKey } from '../../src/domain/api-key.ts'
 import { steadyInstant } from '../../src/domain/instants.ts'
+import { noQuotas } from '../../src/domain/quotas.ts'
 import { newSecretText } from '../../src/domain/secret-text.ts'
 import { addHttpGateway } from '../../src/gateway/http/add-gateway.ts'
 import type { HttpGatewayDeps } from '../../src/gateway/http/gateway-app.ts'
@@ -37,6 +38,7 @@ export async function openApp(t: TestContext, replaced: Partial<AllDeps> = {}): 
     maxOutputBytes: 1000,
     rates: unlimited,
     sessionIdleMs: 60 * 60_000,
+    quotas: noQuotas,
     isRemote: false,
     isAllowedAddress: () => true,
   })

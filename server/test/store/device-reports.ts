@@ -5,6 +5,7 @@ import type { ReportedStatus } from '@jobcast/contract'
 import type { DeviceExecution, DeviceReport, ReportOutcome } from '../../src/domain/device-report.ts'
 import type { DeviceKey } from '../../src/domain/ports/devices.ts'
 import type { Store } from '../../src/domain/ports/store.ts'
+import { noQuotas } from '../../src/domain/quotas.ts'
 import { momentAt, startedAt } from './store-under-test.ts'
 
 type StartNext = Extract<DeviceReport, { kind: 'start-next' }>
@@ -35,6 +36,7 @@ export function update(
     attempt: undefined,
     stepTimeout: undefined,
     clientToken: undefined,
+    quotas: noQuotas,
     ...more,
   }
 }
@@ -55,6 +57,7 @@ export function output(
     offset,
     data: typeof data === 'string' ? Buffer.from(data) : data,
     maxBytes: 1000,
+    maxPieces: 0,
     ...more,
   }
 }

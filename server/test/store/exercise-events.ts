@@ -2,15 +2,18 @@
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
+import type { ReportedStatus } from '@jobcast/contract'
 import type { EventFilter, StoredEvent } from '../../src/domain/event.ts'
 import { steadyInstant } from '../../src/domain/instants.ts'
 import type { Store } from '../../src/domain/ports/store.ts'
+import type { ReportQuotas } from '../../src/domain/progress-events.ts'
 import { startNext, update } from './device-reports.ts'
 import { enrolling, newEnrollment } from './enrolling.ts'
 import {
   by,
   createOne,
   devicePut,
+  fireClocks,
   momentAt,
   type StoreUnderTest,
   seedOwner,
@@ -93,6 +96,39 @@ export async function exerciseEvents(t: TestContext, underTest: StoreUnderTest):
     const { counts, ...finishedData } = (finished as StoredEvent).data as { counts: Record<string, number> }
     assert.deepEqual(finishedData, { runId, jobName, total: 2, retryOf: null })
     assert.deepEqual([counts.FAILED, counts.CANCELED, counts.PENDING], [1, 1, 0])
+  })
+
+  await t.test('progress beyond a quota is refused and changes nothing; the end is accepted', async () => {
+    const { ownerNo, trigger } = await seedOwner(store)
+    const device = { ownerNo, deviceId: 'd1' }
+    const run = async () => {
+      const { firstExecutionId: id } = await createOne(store, trigger(['d1']))
+      await store.recordReports([startNext(device)])
+      return id
+    }
+    const say = async (
+      id: number,
+      second: number,
+      quotas: ReportQuotas,
+      status: ReportedStatus = 'IN_PROGRESS',
+    ) => {
+      const moment = momentAt(startedAt + second * 1000)
+      const [outcome] = await store.recordReports([
+        update(device, id, status, { moment, statusDetails: { step: 'x'.repeat(90) }, quotas }),
+      ])
+      return outcome?.kind === 'over-quota' ? outcome.quota : outcome?.kind
+    }
+    const few = { 'max-execution-reports': 4, 'max-progress-bytes': 0 }
+    const first = await run()
+    const ofFew = [await say(first, 1, few), await say(first, 2, few), await say(first, 3, few)]
+    assert.deepEqual(ofFew, ['done', 'done', 'max-execution-reports'])
+    assert.equal((await store.getExecution({ ownerNo, jobExecutionId: first }))?.versionNumber, 4)
+    assert.equal(await say(first, 4, few, 'SUCCEEDED'), 'done')
+    const small = { 'max-execution-reports': 0, 'max-progress-bytes': 250 }
+    const second = await run()
+    const ofSmall = [await say(second, 1, small), await say(second, 2, small), await say(second, 3, small)]
+    assert.deepEqual(ofSmall, ['done', 'done', 'max-progress-bytes'])
+    assert.equal(await say(second, 4, small, 'FAILED'), 'done')
   })
 
   await t.test('what a device goes through makes events, and what changes nothing makes none', async () => {
@@ -346,5 +382,38 @@ export async function exerciseEvents(t: TestContext, underTest: StoreUnderTest):
       [await before(11), await before(20), await before(21), await before(50), await before(999)],
       [ids[0], ids[0], ids[2], ids[3], ids[4]],
     )
+  })
+
+  await t.test('a flood of progress makes one event a second; the newest and the end come out', async () => {
+    const { store } = underTest
+    const { ownerNo, trigger } = await seedOwner(store)
+    const device = { ownerNo, deviceId: 'd1' }
+    const { firstExecutionId: id } = await createOne(store, trigger(['d1']))
+    await store.recordReports([startNext(device)])
+    const { newest } = await store.getEventBounds({ ownerNo })
+    const say = (ms: number, step: string) =>
+      underTest.store.recordReports([
+        update(device, id, 'IN_PROGRESS', { moment: momentAt(startedAt + ms), statusDetails: { step } }),
+      ])
+    const steps = async () =>
+      (await readEvents(underTest.store, ownerNo, {}, newest)).map(({ type, data }) =>
+        type === 'execution.progress' && 'statusDetails' in data ? data.statusDetails.step : type,
+      )
+    for (let ms = 0; ms < 900; ms += 9) await say(ms, `at ${ms}`)
+    await store.fireClocks(momentAt(startedAt + 999))
+    assert.deepEqual(await steps(), ['at 0'])
+    assert.equal((await store.getExecution({ ownerNo, jobExecutionId: id }))?.statusDetails.step, 'at 891')
+    await underTest.reopen()
+    await fireClocks(underTest.store, ownerNo, momentAt(startedAt + 1000))
+    assert.deepEqual(await steps(), ['at 0', 'at 891'])
+    await fireClocks(underTest.store, ownerNo, momentAt(startedAt + 5000))
+    assert.deepEqual(await steps(), ['at 0', 'at 891'], 'and it comes out once')
+    await say(5000, 'x')
+    await say(5001, 'y')
+    await underTest.store.recordReports([
+      update(device, id, 'SUCCEEDED', { moment: momentAt(startedAt + 5002) }),
+    ])
+    await fireClocks(underTest.store, ownerNo, momentAt(startedAt + 9000))
+    assert.deepEqual((await steps()).slice(2), ['x', 'y', 'execution.succeeded', 'run.finished'])
   })
 }

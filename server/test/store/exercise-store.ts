@@ -20,6 +20,7 @@ import { exerciseMoves } from './exercise-moves.ts'
 import { exerciseOutputs } from './exercise-outputs.ts'
 import { exercisePresence } from './exercise-presence.ts'
 import { exerciseQueues } from './exercise-queues.ts'
+import { exerciseQuotas } from './exercise-quotas.ts'
 import { exerciseReopening } from './exercise-reopening.ts'
 import { exerciseReports } from './exercise-reports.ts'
 import { exerciseRetention } from './exercise-retention.ts'
@@ -48,6 +49,7 @@ const subjects: Record<string, (t: TestContext, underTest: StoreUnderTest) => Pr
   enrollments: exerciseEnrollments,
   webhooks: exerciseWebhooks,
   sessions: exerciseSessions,
+  quotas: exerciseQuotas,
   'the fleet as a whole': exerciseFleet,
   retention: exerciseRetention,
   jobs: exerciseJobs,

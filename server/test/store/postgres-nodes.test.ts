@@ -288,13 +288,16 @@ test(`reports about the same runs, in any order on two nodes, all count (seed ${
   const devices = times(20, (index) => `d${index}`)
   const { ownerNo, trigger } = await seedOwner(one, { devices })
   const runs = await Promise.all(times(8, (index) => createOne(index % 2 ? one : two, trigger(devices))))
+  // A second apart: no progress event is held back.
+  let second = 0
   const tell = async (node: Store, seed: number, status: 'IN_PROGRESS' | 'SUCCEEDED') => {
     const random = seededRandom(testSeed + seed)
     for (let round = 0; round < 25; round++) {
       const group = times(30, () => {
         const index = random.below(devices.length)
         const { firstExecutionId } = random.pick(runs)
-        return update({ ownerNo, deviceId: `d${index}` }, firstExecutionId + index, status)
+        const moment = momentAt(startedAt + 1000 * ++second)
+        return update({ ownerNo, deviceId: `d${index}` }, firstExecutionId + index, status, { moment })
       })
       await node.recordReports(group)
     }

@@ -42,7 +42,7 @@ const small =
 
 /** Few rows, or a partial index that holds just those. */
 const readWhole =
-  /^(owner_pkey|webhook_pkey|node_pkey|device_online|forgotten_range_pkey|execution_partition_pkey|api_key_admin)$/
+  /^(owner_pkey|webhook_pkey|node_pkey|device_online|forgotten_range_pkey|execution_partition_pkey|api_key_admin|execution_from_\d+_execution_id_idx)$/
 
 const indexOf: [string, RegExp, RegExp][] = [
   [
@@ -65,7 +65,7 @@ const indexOf: [string, RegExp, RegExp][] = [
     /using execution_\w*pkey on/,
   ],
   ['executions that are locked', /AS wanted \(id\)/, /using execution_\w*pkey on/],
-  ['a key', /WHERE key_id = \$1/, /using api_key_pkey/],
+  ['a key', /api_key JOIN.*WHERE key_id = \$1/, /using api_key_pkey/],
   ['whose token it is', /WHERE token_id = \$1/, /using device_token_id_key/],
   ['devices that are online', /AND online\s+ORDER BY/, /using device_online/],
   ['the history of an execution', /LEFT JOIN transition/, /using transition_pkey/],

@@ -1,31 +1,68 @@
-// Limits concurrent requests across all webhooks. A channel that gets no slot is called back when one is free.
+// Limits concurrent requests across all webhooks, and those of one owner to a share of them: receivers that are slow take
+// no slot from other owners. A channel that gets no slot is called back when one is free.
 
-export type SlotWaiter = { pump(): void }
+export type SlotWaiter = { readonly ownerNo: number; pump(): void }
+
+/** One owner may hold one slot in so many. */
+const owners = 8
+
+type Share = { held: number; waiting: Set<SlotWaiter> }
 
 export class Slots {
   #free: number
-  readonly #waiting = new Set<SlotWaiter>()
+  readonly #perOwner: number
+  /** Of owners that hold a slot or wait for one. */
+  readonly #shares = new Map<number, Share>()
 
   constructor(count: number) {
     this.#free = count
+    this.#perOwner = Math.max(1, Math.floor(count / owners))
   }
 
   tryAcquire(waiter: SlotWaiter): boolean {
-    if (this.#free === 0) {
-      this.#waiting.add(waiter)
+    const share = this.#shareOf(waiter.ownerNo)
+    if (this.#free === 0 || share.held >= this.#perOwner) {
+      share.waiting.add(waiter)
       return false
     }
     this.#free--
+    share.held++
     return true
   }
 
-  /** The longest waiting channel comes first; if it has nothing to send any more, the next one is called. */
-  release(): void {
+  /** If the channel that is called has nothing to send any more, the next one is. */
+  release({ ownerNo }: SlotWaiter): void {
+    const share = this.#shareOf(ownerNo)
     this.#free++
-    for (const waiter of this.#waiting) {
-      if (this.#free === 0) return
-      this.#waiting.delete(waiter)
-      waiter.pump()
+    share.held--
+    this.#removeIfIdle(ownerNo, share)
+    for (let next = this.#takeNext(); next; next = this.#takeNext()) next.pump()
+  }
+
+  /** The longest waiting channel of the owner that holds the fewest slots. */
+  #takeNext(): SlotWaiter | undefined {
+    if (this.#free === 0) return undefined
+    let least: Share | undefined
+    for (const share of this.#shares.values()) {
+      if (share.waiting.size > 0 && share.held < (least?.held ?? this.#perOwner)) least = share
     }
+    const [next] = least?.waiting ?? []
+    if (next === undefined || least === undefined) return undefined
+    least.waiting.delete(next)
+    this.#removeIfIdle(next.ownerNo, least)
+    return next
+  }
+
+  #shareOf(ownerNo: number): Share {
+    let share = this.#shares.get(ownerNo)
+    if (share === undefined) {
+      share = { held: 0, waiting: new Set() }
+      this.#shares.set(ownerNo, share)
+    }
+    return share
+  }
+
+  #removeIfIdle(ownerNo: number, { held, waiting }: Share): void {
+    if (held === 0 && waiting.size === 0) this.#shares.delete(ownerNo)
   }
 }

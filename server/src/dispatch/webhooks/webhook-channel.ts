@@ -66,6 +66,10 @@ export class WebhookChannel implements SlotWaiter {
     this.#feed = new EventFeed({ store: deps.store, onPurged }, webhook, lastTried)
   }
 
+  get ownerNo(): number {
+    return this.#webhook.ownerNo
+  }
+
   get isFailing(): boolean {
     return this.#health.failingSince !== null
   }
@@ -107,7 +111,7 @@ export class WebhookChannel implements SlotWaiter {
       this.#queues.begin(entry)
       const sending = this.#send(entry, this.#health.isDown).finally(() => {
         this.#underWay.delete(sending)
-        this.#deps.slots.release()
+        this.#deps.slots.release(this)
         this.pump()
       })
       this.#underWay.add(sending)

@@ -17,6 +17,7 @@ import type { FleetStore } from './fleet.ts'
 import type { JobStore } from './jobs.ts'
 import type { OwnerStore } from './owners.ts'
 import type { PresenceStore } from './presence.ts'
+import type { QuotaCountStore } from './quota-counts.ts'
 import type { RunStore } from './runs.ts'
 import type { SessionStore } from './sessions.ts'
 import type { TriggerStore } from './triggers.ts'
@@ -32,6 +33,7 @@ export type Store = StoreLifecycle &
   TriggerStore &
   ExecutionStore &
   RunStore &
+  QuotaCountStore &
   DeviceQueueStore &
   EventStore &
   SessionStore &

@@ -13,6 +13,15 @@ export type Trigger = {
   /** The run whose failures it tries again. */
   retryOf: number | null
   idempotency: { key: string; requestHash: Uint8Array; validAfter: number } | null
+  /** Applied to what is neither unknown nor made before. */
+  quota?: TriggerQuota
+}
+
+export type TriggerQuota = {
+  /** The owner has no room for it. */
+  isOver: boolean
+  /** Unfinished executions of a device; 0: none has that many. */
+  perDevice: number
 }
 
 /** What a trigger call is answered with. Execution i of devices has the id firstExecutionId + i. */
@@ -35,6 +44,8 @@ export type TriggerOutcome =
   | { kind: 'idempotency-key-reused' }
   | { kind: 'unknown-job' }
   | { kind: 'unknown-device'; deviceIds: string[] }
+  | { kind: 'over-quota' }
+  | { kind: 'device-over-quota'; deviceIds: string[] }
 
 export type TriggerStore = {
   /** All or nothing for each trigger of the list; one that is refused does not hinder the others. */

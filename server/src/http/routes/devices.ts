@@ -27,7 +27,7 @@ export function addDevices(app: App, deps: DeviceDeps): void {
   app.route({
     method: 'PUT',
     url,
-    config: { scopes: ['MANAGE'], refusals: ['J-908'] },
+    config: { scopes: ['MANAGE'], refusals: ['J-908', 'J-912'] },
     preValidation: emptyBodyAsObject,
     schema: {
       operationId: 'putDevice',

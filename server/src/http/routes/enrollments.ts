@@ -26,7 +26,7 @@ export function addEnrollments(app: App, deps: EnrollmentDeps): void {
   app.route({
     method: 'POST',
     url,
-    config: { scopes: ['MANAGE'] },
+    config: { scopes: ['MANAGE'], refusals: ['J-912'] },
     preValidation: emptyBodyAsObject,
     schema: {
       operationId: 'createEnrollment',

@@ -8,6 +8,7 @@ import { type EventBatch, type FollowEventsDeps, followEvents } from '../../doma
 import type { Tell } from '../../observe/events.ts'
 import type { App } from '../app-type.ts'
 import { callerOf, type IdentifyDeps } from '../authenticate.ts'
+import { countStream, type StreamDeps } from '../count-stream.ts'
 import { holdRequest } from '../held-request.ts'
 import { tellStreamErrors } from '../stream-errors.ts'
 
@@ -20,11 +21,14 @@ const Stream = Type.Unsafe<Readable>({
 /** How long a client waits before it reconnects. */
 const reconnectMs = 1000
 
-export function addEvents(app: App, deps: FollowEventsDeps & IdentifyDeps & { tell: Tell }): void {
+export function addEvents(
+  app: App,
+  deps: FollowEventsDeps & IdentifyDeps & StreamDeps & { tell: Tell },
+): void {
   app.route({
     method: 'GET',
     url: '/job/api/events',
-    config: { scopes: ['READ'], refusals: ['J-306'] },
+    config: { scopes: ['READ'], refusals: ['J-306', 'J-912'] },
     schema: {
       operationId: 'followEvents',
       tags: ['events'],
@@ -51,6 +55,7 @@ export function addEvents(app: App, deps: FollowEventsDeps & IdentifyDeps & { te
       },
     },
     handler: async (request, reply) => {
+      countStream(deps, request, reply)
       const { after, since, types, ...filter } = request.query
       const lastId = request.headers['last-event-id']
       const followed = await followEvents(deps, callerOf(request), {

@@ -7,17 +7,21 @@ import { type ReadOutputDeps, readOutput } from '../../domain/read-output.ts'
 import type { Tell } from '../../observe/events.ts'
 import type { App } from '../app-type.ts'
 import { callerOf, type IdentifyDeps } from '../authenticate.ts'
+import { countStream, type StreamDeps } from '../count-stream.ts'
 import { holdRequest } from '../held-request.ts'
 import { tellStreamErrors } from '../stream-errors.ts'
 
 /** TCP keep-alive finds followers whose machine is gone. */
 const keepAliveMs = 30_000
 
-export function addExecutionOutput(app: App, deps: ReadOutputDeps & IdentifyDeps & { tell: Tell }): void {
+export function addExecutionOutput(
+  app: App,
+  deps: ReadOutputDeps & IdentifyDeps & StreamDeps & { tell: Tell },
+): void {
   app.route({
     method: 'GET',
     url: '/job/api/executions/:jobExecutionId/output',
-    config: { scopes: ['READ'], refusals: ['J-302'] },
+    config: { scopes: ['READ'], refusals: ['J-302', 'J-912'] },
     schema: {
       operationId: 'getExecutionOutput',
       tags: ['executions'],
@@ -45,7 +49,10 @@ export function addExecutionOutput(app: App, deps: ReadOutputDeps & IdentifyDeps
       const { jobExecutionId } = request.params
       const { attempt: wanted, offset, follow, download } = request.query
       const { socket } = request.raw
-      if (follow) socket.setKeepAlive(true, keepAliveMs)
+      if (follow) {
+        countStream(deps, request, reply)
+        socket.setKeepAlive(true, keepAliveMs)
+      }
       const { attempt, length, slices } = await readOutput(deps, callerOf(request), jobExecutionId, {
         attempt: wanted,
         offset,

@@ -15,7 +15,7 @@ export function addJobs(app: App, deps: JobDeps): void {
   app.route({
     method: 'PUT',
     url,
-    config: { scopes: ['MANAGE'] },
+    config: { scopes: ['MANAGE'], refusals: ['J-912'] },
     preValidation: emptyBodyAsObject,
     schema: {
       operationId: 'putJob',

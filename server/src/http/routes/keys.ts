@@ -22,17 +22,18 @@ import {
   readOwnKey,
   revokeApiKey,
 } from '../../domain/api-key.ts'
+import type { QuotaDeps } from '../../domain/within-quota.ts'
 import type { App } from '../app-type.ts'
 import { callerOf } from '../authenticate.ts'
 import { numberSlice, textSlice, toPage } from '../cursor.ts'
 import { noContent } from '../openapi.ts'
 import { toApiKey, toOwner } from '../to-wire.ts'
 
-export function addKeys(app: App, deps: ChangeKeyDeps): void {
+export function addKeys(app: App, deps: ChangeKeyDeps & QuotaDeps): void {
   app.route({
     method: 'POST',
     url: '/job/api/keys',
-    config: { scopes: ['MANAGE', 'ADMIN'], refusals: ['J-806'] },
+    config: { scopes: ['MANAGE', 'ADMIN'], refusals: ['J-806', 'J-912'] },
     schema: {
       operationId: 'createKey',
       tags: ['keys'],

@@ -122,7 +122,7 @@ export function addRuns(
     url: '/job/api/runs/:runId/retry',
     config: {
       scopes: ['TRIGGER'],
-      refusals: ['J-001', 'J-301', 'J-304', 'J-305', 'J-501', 'J-502', 'J-908'],
+      refusals: ['J-001', 'J-301', 'J-304', 'J-305', 'J-501', 'J-502', 'J-908', 'J-912'],
     },
     preValidation: emptyBodyAsObject,
     schema: {

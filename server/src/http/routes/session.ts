@@ -18,7 +18,7 @@ export function addSession(app: App, deps: SessionDeps & { limits: RateLimits })
   app.route({
     method: 'POST',
     url: '/job/api/session',
-    config: { isOpen: true, refusals: ['J-802', 'J-803', 'J-808', 'J-809'] },
+    config: { isOpen: true, refusals: ['J-802', 'J-803', 'J-808', 'J-809', 'J-912'] },
     bodyLimit: maxSignInBytes,
     onRequest: async (request) => refuseOtherOrigin(request),
     schema: {
@@ -81,6 +81,7 @@ export function addSession(app: App, deps: SessionDeps & { limits: RateLimits })
   app.route({
     method: 'POST',
     url: '/job/api/session/tickets',
+    config: { refusals: ['J-912'] },
     schema: {
       operationId: 'createSignInTicket',
       tags: ['session'],

@@ -10,7 +10,13 @@ import { IdempotencyHeaders } from '../idempotency-key.ts'
 import { triggeredJson } from '../triggered-json.ts'
 import { turnToAnswer } from '../turns.ts'
 
-export type TriggerLimits = { maxDevices: number; maxTriggerBytes: number }
+export type TriggerLimits = {
+  maxDevices: number
+  maxTriggerBytes: number
+  /** Without the list of devices. */
+  otherBytes: number
+  bytesPerDevice: number
+}
 
 export function addTriggerJob(app: App, deps: TriggerDeps, limits: TriggerLimits): void {
   const { jobName, deviceIds } = TriggerRequest.properties
@@ -20,7 +26,14 @@ export function addTriggerJob(app: App, deps: TriggerDeps, limits: TriggerLimits
     config: {
       scopes: ['TRIGGER'],
       wrongTypeCode: 'J-500',
-      refusals: ['J-001', 'J-301', 'J-501', 'J-502', 'J-908'],
+      largeBody: {
+        text: 'jobName',
+        list: 'deviceIds',
+        maxItems: limits.maxDevices,
+        otherBytes: limits.otherBytes,
+        bytesPerItem: limits.bytesPerDevice,
+      },
+      refusals: ['J-001', 'J-301', 'J-501', 'J-502', 'J-908', 'J-912'],
     },
     bodyLimit: limits.maxTriggerBytes,
     // Fastify sends bytes as well as text; its type allows text only.

@@ -32,7 +32,7 @@ export function addWebhooks(app: App, deps: WebhookDeps): void {
   app.route({
     method: 'PUT',
     url,
-    config: { scopes: ['MANAGE'] },
+    config: { scopes: ['MANAGE'], refusals: ['J-912'] },
     schema: {
       operationId: 'putWebhook',
       tags: ['webhooks'],

@@ -123,11 +123,16 @@ CREATE TABLE execution (
   client_token text,
   status_details text,
   result text,
+  progress_at bigint,
+  progress_held boolean DEFAULT false NOT NULL,
+  progress_bytes bigint DEFAULT 0 NOT NULL,
+  output_pieces integer DEFAULT 0 NOT NULL,
   PRIMARY KEY (execution_id)
 ) PARTITION BY RANGE (execution_id);
 CREATE INDEX execution_by_state ON ONLY public.execution USING btree (owner_no, state, execution_id) WHERE ((state <> 'PENDING'::exec_state) AND (state <> 'SUCCEEDED'::exec_state));
 CREATE INDEX execution_due ON ONLY public.execution USING btree (due_at) WHERE (due_at IS NOT NULL);
 CREATE INDEX execution_ended ON ONLY public.execution USING btree (device_no, execution_id) WHERE (state > 'CANCELING'::exec_state);
+CREATE INDEX execution_progress_held ON ONLY public.execution USING btree (execution_id) WHERE progress_held;
 CREATE INDEX execution_unfinished ON ONLY public.execution USING btree (device_no, execution_id) WHERE (state <= 'CANCELING'::exec_state);
 
 CREATE TABLE execution_partition (
@@ -258,6 +263,7 @@ CREATE TABLE session (
   PRIMARY KEY (session_id)
 );
 CREATE INDEX session_by_expiry ON public.session USING btree (expires_at);
+CREATE INDEX session_by_key ON public.session USING btree (key_id);
 CREATE INDEX session_by_owner ON public.session USING btree (owner_no, session_id);
 CREATE INDEX session_by_parent ON public.session USING btree (parent_id) WHERE (parent_id IS NOT NULL);
 

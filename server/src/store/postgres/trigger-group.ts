@@ -1,6 +1,13 @@
 // A group of triggers on its way to its transaction: names become numbers, and ids are given.
 
-import { findDevices, type NewRun, newRun, type Refusal, type RunDevice } from '../../domain/launch-run.ts'
+import {
+  findDevices,
+  type NewRun,
+  newRun,
+  type Refusal,
+  type RunDevice,
+  refuseOverQuota,
+} from '../../domain/launch-run.ts'
 import type { Trigger } from '../../domain/ports/triggers.ts'
 import type { JobPolicy } from '../policies.ts'
 import type { Writes } from '../queries.ts'
@@ -22,6 +29,14 @@ const DEVICES = `
     JOIN device USING (owner_no, device_id)
   WHERE deleted_at IS NULL`
 
+// The last of so many that a device may have: of most devices the index has a few entries.
+const FULL_DEVICE = rows({ deviceNo: device.fields.deviceNo })
+const FULL = `
+  SELECT wanted.device_no AS "deviceNo" FROM unnest(CAST(:deviceNos AS int[])) AS wanted (device_no)
+  WHERE EXISTS (
+    SELECT FROM execution
+    WHERE execution.device_no = wanted.device_no AND state <= 'CANCELING' OFFSET CAST(:skipped AS bigint) LIMIT 1)`
+
 const RENAMED = `
   SELECT max(renamed_execution_id) AS id FROM unnest(CAST(:ownerNos AS int[])) AS wanted (owner_no) JOIN owner USING (owner_no)`
 const LAST_RENAMED = rows({ id: orNull(number()) })
@@ -34,6 +49,8 @@ type NamesFound = {
   jobs: ByOwner<{ jobNo: number; versionNo: number }>
   devices: ByOwner<RunDevice>
   policyOf: (jobVersion: number) => JobPolicy
+  /** Devices that may not have more, by their numbers. */
+  full: ReadonlySet<number>
   /** The last id that was given when one of the owners' devices was renamed. */
   renamedExecutionId: number
 }
@@ -64,8 +81,28 @@ export async function readNames(queries: Writes, triggers: Trigger[]): Promise<N
     ),
   ])
   const versions = [...jobs.values()].flatMap((own) => [...own.values()].map(({ versionNo }) => versionNo))
-  const policyOf = await queries.policies.read(queries, versions)
-  return { jobs, devices, policyOf, renamedExecutionId: renamed.id ?? 0 }
+  const [policyOf, full] = await Promise.all([
+    queries.policies.read(queries, versions),
+    readFull(queries, triggers, devices),
+  ])
+  return { jobs, devices, policyOf, full, renamedExecutionId: renamed.id ?? 0 }
+}
+
+/** Most triggers name no device that could have too many. */
+async function readFull(
+  queries: Writes,
+  triggers: Trigger[],
+  devices: ByOwner<RunDevice>,
+): Promise<ReadonlySet<number>> {
+  const full = new Set<number>()
+  for (const { ownerNo, deviceIds, quota } of triggers) {
+    if (quota === undefined || quota.perDevice === 0) continue
+    const known = devices.get(ownerNo)
+    const deviceNos = deviceIds.flatMap((deviceId) => known?.get(deviceId)?.deviceNo ?? [])
+    const found = await queries.all(FULL_DEVICE, FULL, { deviceNos, skipped: quota.perDevice - 1 })
+    for (const { deviceNo } of found) full.add(deviceNo)
+  }
+  return full
 }
 
 type Wanted = { ownerNo: number; names: Set<string> }[]
@@ -109,6 +146,8 @@ function launch(trigger: Trigger, names: NamesFound, runId: number, firstExecuti
   const known = names.devices.get(ownerNo)
   const devices = findDevices(trigger, (deviceId) => known?.get(deviceId))
   if ('kind' in devices) return devices
+  const over = refuseOverQuota(trigger, devices, ({ deviceNo }) => names.full.has(deviceNo))
+  if (over) return over
   const run = newRun(trigger, { ...names.policyOf(job.versionNo), ...job }, { runId, firstExecutionId })
   return { trigger, run, devices }
 }

@@ -159,6 +159,10 @@ export const execution = table('execution', ['jobExecutionId'], {
   clientToken: orNull(quoted()),
   statusDetails: orNull(json<Record<string, string>>()),
   result: orNull(json<unknown>()),
+  progressAt: orNull(steady()),
+  progressHeld: flag(),
+  progressBytes: number(),
+  outputPieces: number(),
 })
 
 export const transition = table('transition', ['jobExecutionId', 'versionNumber'], {

@@ -11,7 +11,8 @@ import type { EventLog } from './events.ts'
 import { prepareNamed } from './named-queries.ts'
 
 const SET_OUTPUT_LENGTH = `
-  UPDATE execution SET output_bytes = :outputBytes, output_cut = :outputCut WHERE execution_id = :jobExecutionId`
+  UPDATE execution SET output_bytes = :outputBytes, output_cut = :outputCut, output_pieces = :outputPieces
+  WHERE execution_id = :jobExecutionId`
 const counts = Object.entries(countFields).map(
   ([state, { sql }]) => `${columnOf({ sql })} = ${sql} + :${state}`,
 )

@@ -98,7 +98,7 @@ CREATE TABLE execution (
   delivered_at INTEGER,
   status_details TEXT,
   result TEXT
-, not_before INTEGER, due_at INTEGER, updated_at INTEGER, client_token TEXT, cancel_version INTEGER, output_bytes INTEGER NOT NULL DEFAULT 0, output_cut INTEGER NOT NULL DEFAULT 0) STRICT;
+, not_before INTEGER, due_at INTEGER, updated_at INTEGER, client_token TEXT, cancel_version INTEGER, output_bytes INTEGER NOT NULL DEFAULT 0, output_cut INTEGER NOT NULL DEFAULT 0, progress_at INTEGER, progress_held INTEGER NOT NULL DEFAULT 0, progress_bytes INTEGER NOT NULL DEFAULT 0, output_pieces INTEGER NOT NULL DEFAULT 0) STRICT;
 
 CREATE INDEX execution_active ON execution (device_no, execution_id) WHERE state IN ('IN_PROGRESS', 'CANCELING');
 
@@ -108,6 +108,8 @@ CREATE INDEX execution_by_state ON execution (owner_no, state, execution_id)
   WHERE state NOT IN ('PENDING', 'SUCCEEDED');
 
 CREATE INDEX execution_due ON execution (due_at) WHERE due_at IS NOT NULL;
+
+CREATE INDEX execution_progress_held ON execution (progress_at) WHERE progress_held = 1;
 
 CREATE TABLE forgotten_range (
   first_execution_id INTEGER PRIMARY KEY,
@@ -206,6 +208,8 @@ CREATE TABLE "session" (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX session_by_expiry ON session (expires_at);
+
+CREATE INDEX session_by_key ON session (key_id);
 
 CREATE INDEX session_by_owner ON session (owner_no, session_id);
 

@@ -1,7 +1,7 @@
 // A group of triggers on its way to the writer: names become numbers, ids are given, queues grow.
 // If the group fails, its ids leave the queues again; the ids themselves are never given twice.
 
-import { findDevices, newRun, type Refusal, toLaunchedRun } from '../../domain/launch-run.ts'
+import { findDevices, newRun, type Refusal, refuseOverQuota, toLaunchedRun } from '../../domain/launch-run.ts'
 import type { LaunchedRun, Trigger, TriggerOutcome } from '../../domain/ports/triggers.ts'
 import type { Catalogue, DeviceRef } from './catalogue.ts'
 import type { CheckedTrigger, KeyQuestion, LastIds, RecordedTrigger } from './triggers.ts'
@@ -77,6 +77,9 @@ function launch(catalogue: Catalogue, lastIds: LastIds, trigger: Trigger): Launc
   const known = catalogue.devices(ownerNo)
   const devices = findDevices(trigger, (deviceId) => known.get(deviceId))
   if ('kind' in devices) return refused(devices)
+
+  const over = refuseOverQuota(trigger, devices, ({ queue }, most) => queue.all.length >= most)
+  if (over) return refused(over)
 
   const firstExecutionId = lastIds.jobExecutionId + 1
   const deviceNos = new Int32Array(devices.length)

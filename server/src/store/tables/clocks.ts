@@ -4,6 +4,7 @@
 import { applyClocks, type RunCursors, runClocks } from '../../domain/apply-clocks.ts'
 import type { Moment, RunClock } from '../../domain/execution.ts'
 import { batchSize } from '../../domain/move-batch.ts'
+import { intervalStart } from '../../domain/progress-events.ts'
 import { LIVE, liveJoins, RUN_RANGE } from '../live-executions.ts'
 import { inBatch, type Moves } from '../moves.ts'
 import { inBoth, type Queries, type Sql } from '../queries.ts'
@@ -17,6 +18,14 @@ const DUE = inBoth(
   ({ is, join, lockExecution }) => `
   SELECT ${LIVE} FROM execution ${liveJoins(join)}
   WHERE due_at <= :clock ORDER BY due_at LIMIT ${batchSize} ${lockExecution} ${skipLocked[is]}`,
+)
+
+// As isHeldBack in domain/progress-events.ts says it.
+const HELD = inBoth(
+  ({ is, join, lockExecution }) => `
+  SELECT ${LIVE} FROM execution ${liveJoins(join)}
+  WHERE ${is === 'sqlite' ? 'progress_held = 1' : 'progress_held'} AND progress_at <= :before
+  ORDER BY ${is === 'sqlite' ? 'progress_at' : 'execution_id'} LIMIT ${batchSize} ${lockExecution} ${skipLocked[is]}`,
 )
 
 type Statements = { runs: Sql; executions: Sql; finish: Sql }
@@ -78,11 +87,12 @@ export function clockWrites(cursors: RunCursors): WriteSteps<'fireClocks'> {
   return {
     async fireClocks(queries, moment) {
       const { moved, more, finished } = await inBatch(queries, async (moves) => {
-        const [own, ...ofRuns] = await Promise.all([
+        const [own, held, ...ofRuns] = await Promise.all([
           moves.load(DUE, { clock: moment.clock }),
+          moves.load(HELD, { before: intervalStart(moment.clock) }),
           ...runClocks.map((clock) => loadOfRuns(queries, moves, cursors, clock, moment)),
         ])
-        return applyClocks(moves.batch, { own, ofRuns }, cursors, moment)
+        return applyClocks(moves.batch, { own, held, ofRuns }, cursors, moment)
       })
       for (const { clock, runIds } of finished) queries.send(statements[clock].finish, { runIds })
       return { moved, more }

@@ -12,6 +12,7 @@ import { idempotencyKeyWrites } from './idempotency-keys.ts'
 import { jobReads, jobWrites } from './jobs.ts'
 import { outputSnapshots } from './outputs.ts'
 import { ownerReads, ownerWrites } from './owners.ts'
+import { quotaCountReads } from './quota-counts.ts'
 import { runReads } from './runs.ts'
 import { sessionReads, sessionWrites } from './sessions.ts'
 import { transitionReads } from './transitions.ts'
@@ -27,6 +28,7 @@ export const reads = {
   ...deviceReads,
   ...executionReads,
   ...runReads,
+  ...quotaCountReads,
   ...transitionReads,
   ...eventReads,
   ...fleetReads,

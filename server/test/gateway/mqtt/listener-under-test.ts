@@ -15,6 +15,7 @@ import { steadyInstant } from '../../../src/domain/instants.ts'
 import type { DeviceSession, DeviceSessions, SeenQueue } from '../../../src/domain/ports/device-link.ts'
 import type { DeviceKey } from '../../../src/domain/ports/devices.ts'
 import type { Store } from '../../../src/domain/ports/store.ts'
+import { noQuotas } from '../../../src/domain/quotas.ts'
 import { hashSecret, newSecretText } from '../../../src/domain/secret-text.ts'
 import {
   type MqttListenerDeps,
@@ -111,6 +112,7 @@ export class Backend {
     outputs: new ChangeSignal(),
     documents: new Documents({ getDocument: async () => document }),
     maxOutputBytes: 1000,
+    quotas: noQuotas,
     credentialChanges: { count: 0 },
     sessions: this.sessions,
     limits: new RateLimits(unlimited, () => this.clock),

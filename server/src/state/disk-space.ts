@@ -1,0 +1,66 @@
+// Watches the free space of the disk with the database. When it runs short, the largest writers are refused first: output
+// and progress below the mark, triggers as well below half of it. So there is room left for the ends of executions, for
+// deletions, and for the database to tidy up.
+
+import { StorageUnavailable } from '../domain/ports/storage-errors.ts'
+
+export type DiskUse = { freeBytes: number; totalBytes: number }
+
+export type DiskChange = {
+  refused: 'nothing' | 'progress' | 'triggers'
+  freeBytes: number
+  markBytes: number
+}
+
+export type DiskSpaceOptions = {
+  /** The mark; 0: nothing is refused. */
+  minFreeBytes: number
+  read: () => Promise<DiskUse>
+  /** The free space has passed a mark, up or down. */
+  onChange: (change: DiskChange) => void
+}
+
+/** On a small disk the mark is lower: this part of the whole. */
+const largestPart = 0.05
+
+export class DiskSpace {
+  readonly #options: DiskSpaceOptions
+  #freeBytes = Number.NaN
+  #markBytes = 0
+  #refused: DiskChange['refused'] = 'nothing'
+
+  constructor(options: DiskSpaceOptions) {
+    this.#options = options
+  }
+
+  get freeBytes(): number {
+    return this.#freeBytes
+  }
+
+  /** Output and progress reports. */
+  get refusesProgress(): boolean {
+    return this.#refused !== 'nothing'
+  }
+
+  get refusesTriggers(): boolean {
+    return this.#refused === 'triggers'
+  }
+
+  refusal(): StorageUnavailable {
+    return new StorageUnavailable(
+      `${this.#freeBytes} bytes of the disk are free, less than ${this.#markBytes}`,
+    )
+  }
+
+  /** To be called every now and then. */
+  async check(): Promise<void> {
+    const { minFreeBytes, read, onChange } = this.#options
+    const { freeBytes, totalBytes } = await read()
+    this.#freeBytes = freeBytes
+    this.#markBytes = Math.min(minFreeBytes, Math.floor(totalBytes * largestPart))
+    const before = this.#refused
+    this.#refused =
+      freeBytes >= this.#markBytes ? 'nothing' : freeBytes >= this.#markBytes / 2 ? 'progress' : 'triggers'
+    if (this.#refused !== before) onChange({ refused: this.#refused, freeBytes, markBytes: this.#markBytes })
+  }
+}

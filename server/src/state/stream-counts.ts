@@ -1,0 +1,36 @@
+// How many streams each key and each owner has open at this node.
+
+import { overQuota, type Quotas } from '../domain/quotas.ts'
+
+type StreamQuota = 'max-key-streams' | 'max-owner-streams'
+
+export class StreamCounts {
+  readonly #quotas: Quotas
+  readonly #open = new Map<string, number>()
+
+  constructor(quotas: Quotas) {
+    this.#quotas = quotas
+  }
+
+  /** Gives what is to be called once when the stream has ended. Throws ApiError where there are too many. */
+  open({ keyId, ownerNo }: { keyId: string; ownerNo: number }): () => void {
+    const counted: [StreamQuota, string][] = [
+      ['max-key-streams', `key ${keyId}`],
+      ['max-owner-streams', `owner ${ownerNo}`],
+    ]
+    for (const [quota, who] of counted) {
+      const limit = this.#quotas[quota]
+      if (limit > 0 && (this.#open.get(who) ?? 0) >= limit) throw overQuota(quota, limit)
+    }
+    for (const [, who] of counted) this.#open.set(who, (this.#open.get(who) ?? 0) + 1)
+    return () => {
+      for (const [, who] of counted) this.#close(who)
+    }
+  }
+
+  #close(who: string): void {
+    const left = (this.#open.get(who) ?? 0) - 1
+    if (left > 0) this.#open.set(who, left)
+    else this.#open.delete(who)
+  }
+}

@@ -1,0 +1,66 @@
+// Triggers with large bodies: what they are answered does not depend on their size, and the event loop stays free.
+
+import assert from 'node:assert/strict'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { test } from 'node:test'
+import { openSharedServer } from '@jobcast/testkit/shared-server'
+import { assertRefused } from './assert-reply.ts'
+
+const api = await openSharedServer()
+await api.putJobAndDevices('restart', ['d1', 'd2'])
+const send = (rawBody: string) => api.trigger('', [], { rawBody })
+/** More than is parsed at once. */
+const padding = `"padding":"${'x'.repeat(100_000)}"`
+
+test('a large body is answered like a small one', async () => {
+  const { status, json } = await send(`{${padding},"deviceIds":["d2","d1","d2"],"jobName":"restart","x":[1]}`)
+  assert.equal(status, 201)
+  assert.deepEqual(
+    json.map(({ deviceId }: { deviceId: string }) => deviceId),
+    ['d2', 'd1'],
+  )
+  assertRefused(await send(`{${padding},"deviceIds":["d1","d9"],"jobName":"restart"}`), 'J-001')
+  assertRefused(await send(`{${padding},"deviceIds":["d1"],"jobName":"other"}`), 'J-301')
+  const bad = [
+    '"deviceIds":["d1"]',
+    '"jobName":"restart"',
+    '"jobName":1,"deviceIds":["d1"]',
+    '"jobName":"restart","deviceIds":[]',
+    '"jobName":"restart","deviceIds":["d1",2]',
+    '"jobName":"restart","deviceIds":["d1",""]',
+    '"jobName":"restart","deviceIds":["\\ud800"]',
+    '"jobName":"restart","deviceIds":"d1"',
+    '"jobName":"restart","deviceIds":["d1"],"__proto__":{}',
+    `"jobName":"restart","deviceIds":["d1"],"x":${'['.repeat(40)}${']'.repeat(40)}`,
+    '"jobName":"restart","deviceIds":["d1"],',
+  ]
+  for (const fields of bad) assertRefused(await send(`{${padding},${fields}}`), 'J-500')
+  assertRefused(await send(`[${padding.slice(10)}]`), 'J-500')
+})
+
+test('a list of more devices than allowed is refused, and so is a body that is large without one', async () => {
+  const list = Array.from({ length: 10_001 }, (_, index) => `"device-${index}"`).join(',')
+  assertRefused(await send(`{"jobName":"restart","deviceIds":[${list}]}`), 'J-500')
+  const other = `"x":[${'{},'.repeat(700_000)}{}]`
+  assertRefused(await send(`{"jobName":"restart","deviceIds":["d1"],${other}}`), 'J-904')
+})
+
+test('hostile bodies of several megabytes do not hold the event loop', async (t) => {
+  const bodies = ['{}', '1', '"a"', '[[]]'].map(
+    (unit) =>
+      `{"x":[${`${unit},`.repeat(5_000_000 / (unit.length + 1))}1],"jobName":"restart","deviceIds":["d1"]}`,
+  )
+  const delays: number[] = []
+  for (const body of bodies) {
+    const bytes = Buffer.from(body)
+    const delay = monitorEventLoopDelay({ resolution: 1 })
+    const sending = api.trigger('', [], { rawBody: bytes })
+    delay.enable()
+    assertRefused(await sending, 'J-904')
+    delay.disable()
+    delays.push(delay.max / 1e6)
+  }
+  t.diagnostic(`longest delays: ${delays.map((ms) => Math.round(ms)).join(', ')} ms`)
+  // JSON.parse takes hundreds of milliseconds for each of them; a busy machine disturbs one now and then.
+  assert.ok(Math.min(...delays) < 100, `${delays} ms`)
+})

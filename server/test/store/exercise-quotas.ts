@@ -1,0 +1,129 @@
+// What every store says of quotas: how much of them is used, and which triggers they refuse.
+
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import type { CountedQuota } from '../../src/domain/ports/quota-counts.ts'
+import { newEnrollment } from './enrolling.ts'
+import {
+  allExecutions,
+  by,
+  createOne,
+  devicePut,
+  emptyContent,
+  momentAt,
+  moveOf,
+  type StoreUnderTest,
+  seedOwner,
+  startedAt,
+  unknownMaker,
+} from './store-under-test.ts'
+
+export async function exerciseQuotas(t: TestContext, { store }: StoreUnderTest): Promise<void> {
+  await t.test(
+    'what counts is what is there: not what is deleted, revoked, expired, used up or ended',
+    async () => {
+      const { ownerNo, trigger } = await seedOwner(store)
+      const used = (quota: CountedQuota, who: number | string = ownerNo) =>
+        store.countUsed({ quota, who, at: startedAt })
+      const nobody = 2 ** 30
+      assert.deepEqual([await used('max-owner-devices'), await used('max-owner-devices', nobody)], [3, 0])
+      await store.deleteDevice({ ownerNo, deviceId: 'd3', moment: momentAt(startedAt), actor: 'key k1' })
+      assert.equal(await used('max-owner-devices'), 2)
+      await store.putDevices([devicePut(ownerNo, 'd3')])
+      assert.equal(await used('max-owner-devices'), 3)
+
+      await store.putJob({ ownerNo, jobName: 'other', content: emptyContent, at: startedAt })
+      assert.equal(await used('max-owner-jobs'), 2)
+      await store.deleteJob({ ownerNo, jobName: 'other', at: startedAt })
+      assert.equal(await used('max-owner-jobs'), 1)
+
+      assert.equal(await used('max-owner-executions'), 0)
+      const { firstExecutionId } = await createOne(store, trigger(['d1', 'd2']))
+      await createOne(store, trigger(['d1']))
+      assert.equal(await used('max-owner-executions'), 3)
+      await store.moveExecution(moveOf(ownerNo, firstExecutionId, 'start'))
+      assert.equal(await used('max-owner-executions'), 3)
+      await store.moveExecution(moveOf(ownerNo, firstExecutionId, 'succeed'))
+      assert.equal(await used('max-owner-executions'), 2)
+
+      const key = {
+        ...unknownMaker,
+        ownerNo,
+        keyName: 'k',
+        secretHash: new Uint8Array(32),
+        scopes: [],
+        createdAt: 1,
+      }
+      const keyId = (name: string) => `${name}${ownerNo}`
+      await store.createApiKey({ ...key, keyId: keyId('open'), expiresAt: null })
+      await store.createApiKey({ ...key, keyId: keyId('later'), expiresAt: startedAt + 1 })
+      await store.createApiKey({ ...key, keyId: keyId('expired'), expiresAt: startedAt })
+      await store.createApiKey({ ...key, keyId: keyId('revoked'), expiresAt: null })
+      await store.revokeApiKey({
+        ...by,
+        withDescendants: false,
+        ownerNo,
+        keyId: keyId('revoked'),
+        at: startedAt,
+      })
+      assert.equal(await used('max-owner-keys'), 2)
+
+      for (const [index, expiresAt] of [startedAt + 1, startedAt + 1, startedAt].entries()) {
+        const enrollmentId = `${ownerNo}e${index}`
+        await store.createEnrollment({ ...newEnrollment(ownerNo), enrollmentId, expiresAt })
+      }
+      await store.revokeEnrollment({ ...by, ownerNo, enrollmentId: `${ownerNo}e0`, at: startedAt })
+      assert.equal(await used('max-owner-enrollments'), 1)
+
+      for (const [index, expiresAt] of [startedAt + 1, startedAt].entries()) {
+        const sessionId = `${ownerNo}s${index}`
+        const from = { ownerNo, keyId: keyId('open'), parentId: null, address: null, userAgent: null }
+        const times = { createdAt: startedAt, lastUsedAt: startedAt, expiresAt }
+        const secretHash = new Uint8Array(32)
+        await store.createSession({ ...from, ...times, sessionId, kind: 'session', secretHash })
+      }
+      assert.deepEqual(
+        [await used('max-key-sessions', keyId('open')), await used('max-key-sessions', keyId('later'))],
+        [1, 0],
+      )
+    },
+  )
+
+  await t.test(
+    'a trigger over a quota makes nothing, unless its names are unknown or it was made before',
+    async () => {
+      const { ownerNo, trigger } = await seedOwner(store)
+      const idempotency = { key: 'key', requestHash: new Uint8Array(32), validAfter: 0 }
+      const before = await createOne(store, trigger(['d1'], { idempotency }))
+      const quota = { isOver: true, perDevice: 0 }
+      const outcomes = await store.createExecutions([
+        trigger(['d1'], { quota }),
+        trigger(['d1'], { quota, idempotency }),
+        trigger(['missing'], { quota }),
+        trigger(['d1'], { quota, jobName: 'missing' }),
+        trigger(['d2']),
+      ])
+      assert.deepEqual(
+        outcomes.map(({ kind }) => kind),
+        ['over-quota', 'replayed', 'unknown-device', 'unknown-job', 'created'],
+      )
+      assert.deepEqual(outcomes[1]?.kind === 'replayed' && outcomes[1].run.runId, before.runId)
+      assert.equal((await allExecutions(store, ownerNo)).length, 2)
+    },
+  )
+
+  await t.test(
+    'a trigger names the devices that have as many unfinished executions as they may',
+    async () => {
+      const { ownerNo, trigger } = await seedOwner(store)
+      const quota = { isOver: false, perDevice: 2 }
+      const { firstExecutionId } = await createOne(store, trigger(['d1', 'd2'], { quota }))
+      await createOne(store, trigger(['d1', 'd3'], { quota }))
+      const full = await store.createExecutions([trigger(['d2', 'd1', 'd3'], { quota })])
+      assert.deepEqual(full, [{ kind: 'device-over-quota', deviceIds: ['d1'] }])
+      assert.equal((await allExecutions(store, ownerNo)).length, 4)
+      await store.moveExecution(moveOf(ownerNo, firstExecutionId, 'cancel'))
+      await createOne(store, trigger(['d2', 'd1', 'd3'], { quota }))
+    },
+  )
+}
