@@ -212,3 +212,43 @@ test('doctor checks the database of DATABASE_URL', async () => {
   const noAddress = await examine('mysql://x')
   assert.deepEqual([noAddress.code, noAddress.of('database')?.mark], [2, 'problem'])
 })
+
+test('keys reset-admin creates an ADMIN key while the service is stopped, only for eyes that were meant', async (t) => {
+  const data = join(dataFolder(t), 'data')
+  const reset = (...flags: string[]) => runJobcast(['keys', 'reset-admin', '--data', data, ...flags])
+  const nothing = await reset('--print')
+  assert.deepEqual([nothing.code, nothing.stdout], [5, ''])
+  assert.match(nothing.stderr, /There is no database at /)
+  const server = await serve(t, data)
+  const busy = await reset('--print')
+  assert.equal(busy.code, 5)
+  assert.match(busy.stderr, /Another Jobcast is running/)
+  await server.end('SIGTERM')
+
+  const unseen = await reset()
+  assert.deepEqual([unseen.code, unseen.stdout], [2, ''])
+  assert.match(unseen.stderr, /not a terminal/)
+  const printed = await reset('--print')
+  assert.equal(printed.code, 0, printed.stderr)
+  const file = join(data, 'new-key')
+  const written = await reset('--file', file)
+  assert.deepEqual([written.code, written.stdout], [0, ''], written.stderr)
+  assert.equal((await reset('--file', file)).code, 2)
+  if (process.platform !== 'win32') assert.equal(statSync(file).mode & 0o777, 0o600)
+
+  const again = await serve(t, data)
+  for (const key of [printed.stdout.trim(), readFileSync(file, 'utf8').trim()]) {
+    const { json } = await again.call('GET', '/job/api/keys/self', { key })
+    assert.deepEqual([json.scopes, json.createdBy], [['TRIGGER', 'READ', 'MANAGE', 'ADMIN'], 'operator'])
+  }
+})
+
+test('keys reset-admin works on PostgreSQL beside a running service', async (t) => {
+  const env = { DATABASE_URL: await emptyDatabase() }
+  const server = await serve(t, join(dataFolder(t), 'data'), env)
+  const { code, stdout, stderr } = await runJobcast(['keys', 'reset-admin', '--print', '--json'], env)
+  assert.equal(code, 0, stderr)
+  const { keyId, apiKey } = JSON.parse(stdout)
+  const { json } = await server.call('GET', '/job/api/keys/self', { key: apiKey })
+  assert.deepEqual([json.keyId, json.createdBy], [keyId, 'operator'])
+})

@@ -194,3 +194,45 @@ test('creates a webhook, updates it without losing other fields, pauses, resumes
   await outputOf('webhooks', 'rm', 'alerts', '--yes')
   assert.equal((await jobcast('webhooks', 'get', 'alerts')).code, 4)
 })
+
+test('keys revoke --descendants revokes what was created with a key, and says how much', async () => {
+  const maker = (await outputOf('keys', 'new', 'cli-maker', '--scope', 'MANAGE', '--expires', '2d')).trim()
+  const child = JSON.parse(
+    await outputOf('keys', 'new', 'cli-child', '--scope', 'MANAGE', '--api-key', maker, '--json'),
+  )
+  const keyId = maker.slice(3, 13)
+  assert.equal(child.createdBy, `key:${keyId}`)
+  assert.match(await outputOf('keys'), new RegExp(`${child.keyId} .* key:${keyId}$`, 'm'))
+  const later = await jobcast(
+    'keys',
+    'new',
+    'late',
+    '--scope',
+    'MANAGE',
+    '--expires',
+    '3d',
+    '--api-key',
+    maker,
+  )
+  assert.equal(later.code, 5)
+  assert.match(later.stderr, /expiresAt must be at or before /)
+  const { code, stderr, stdout } = await jobcast('keys', 'revoke', keyId, '--descendants', '--yes', '--json')
+  assert.equal(code, 0, stderr)
+  assert.match(stderr, /2 keys and 0 enrollments in all/)
+  assert.deepEqual(JSON.parse(stdout), { revoked: [keyId], revokedKeys: 2, revokedEnrollments: 0 })
+  assert.equal((await jobcast('whoami', '--api-key', child.apiKey)).code, 3)
+})
+
+test('lists sessions and ends them', async () => {
+  const signedIn = await fetch(`${server.http}/job/api/session`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'user-agent': 'Test browser' },
+    body: JSON.stringify({ apiKey: server.adminKey }),
+  })
+  const sessionId = /js_(\w{10})/.exec(signedIn.headers.get('set-cookie') ?? '')?.[1] ?? ''
+  assert.match(await outputOf('sessions'), new RegExp(`^${sessionId} .*Test browser$`, 'm'))
+  assert.equal((await jobcast('sessions', 'rm', sessionId)).code, 2)
+  await outputOf('sessions', 'rm', sessionId, '--yes')
+  assert.doesNotMatch(await outputOf('sessions'), new RegExp(sessionId))
+  assert.equal((await jobcast('sessions', 'rm', sessionId, '--yes')).code, 4)
+})

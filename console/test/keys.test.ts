@@ -99,3 +99,30 @@ test('a key that may only read is offered no change', async (t) => {
   }
   await page.getByText('(path hidden: needs MANAGE)').waitFor()
 })
+
+test('a key is revoked with what was created with it, and shows who created it', async (t) => {
+  const maker = await server.newKey(['MANAGE', 'READ'], { keyName: 'maker' })
+  const body = { keyName: 'offspring', scopes: ['READ'] }
+  const { json: child } = await server.call('POST', '/job/api/keys', { key: maker.apiKey, body })
+  const page = await openSignedIn(t, server, '/keys')
+  await rowOf(page, 'offspring').getByText('key maker').waitFor()
+  await rowOf(page, 'maker').getByRole('button', { name: 'Revoke' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('Created with it and still valid: offspring.').waitFor()
+  await dialog.getByLabel('Also revoke what was created with it').check()
+  await dialog.getByRole('button', { name: 'Revoke', exact: true }).click()
+  for (const name of ['maker', 'offspring']) await rowOf(page, name).waitFor({ state: 'detached' })
+  assert.equal((await server.call('GET', '/job/api/jobs', { key: child.apiKey })).status, 403)
+})
+
+test('sessions are listed, and ended', async (t) => {
+  const { apiKey } = await server.newKey(['READ'], { keyName: 'visitor' })
+  const visitor = await openWithKey(t, server, apiKey, { path: '/jobs', expected: [/403/] })
+  const page = await openSignedIn(t, server, '/keys')
+  await page.getByRole('link', { name: 'Sessions' }).click()
+  await page.getByText('this session').waitFor()
+  await rowOf(page, 'visitor').getByRole('button', { name: 'End' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'End session' }).click()
+  await rowOf(page, 'visitor').waitFor({ state: 'detached' })
+  await visitor.getByLabel('API key').waitFor()
+})

@@ -45,6 +45,26 @@ test('a link with a ticket signs in once, and nothing of it stays in the address
   assert.equal(another.url(), `${server.http}/sign-in`)
 })
 
+test('a link with a ticket asks before it replaces a session', async (t) => {
+  const { server, page } = await openConsole(t)
+  const { apiKey, keyId } = await server.newKey(['READ'], { keyName: 'somebody else' })
+  const linkOf = async () => {
+    const { json } = await server.call('POST', '/job/api/session/tickets', { key: apiKey })
+    return `${server.http}/sign-in#ticket=${json.ticket}`
+  }
+  const signedInAs = () => page.evaluate(() => localStorage.getItem('jobcast-signed-in'))
+  const before = await signedInAs()
+  await page.goto(await linkOf())
+  await page.getByText('This link signs in as key somebody else').waitFor()
+  await page.getByRole('button', { name: 'Keep my session' }).click()
+  await waitUntilLive(page)
+  assert.equal(await signedInAs(), before)
+  await page.goto(await linkOf())
+  await page.getByRole('button', { name: 'Sign in as somebody else' }).click()
+  await waitUntilLive(page)
+  assert.equal(await signedInAs(), keyId)
+})
+
 test('a rejected key is reported with its code', async (t) => {
   const server = await openOwner()
   const page = await openPage(t, { expected: [/403/] })

@@ -4,7 +4,11 @@ import { eventTypes } from '@jobcast/contract'
 import { readPage } from './pages.ts'
 
 test('docs/events.md has every type of event, and no other', () => {
-  const rows = [...readPage('docs/events.md').matchAll(/^\| (`(?:run|execution|device)\.[a-z_`., ]+) \|/gm)]
+  const rows = [
+    ...readPage('docs/events.md').matchAll(
+      /^\| (`(?:run|execution|device|key|enrollment|webhook|session|owner)\.[a-z_`., ]+) \|/gm,
+    ),
+  ]
   const documented = rows.flatMap(([, cell = '']) =>
     [...cell.matchAll(/`([a-z_.]+)`/g)].map(([, type]) => type),
   )

@@ -30,6 +30,8 @@ export type Config = Readonly<{
   tls: Readonly<{ cert: string; key: string }> | undefined
   /** CAs trusted to sign device certificates; only with `tls`. */
   deviceCa: string | undefined
+  /** File with revocation lists of these CAs. */
+  deviceCrlFile: string | undefined
   plaintextBeyondLoopback: boolean
   maxDevices: number
   maxOutputBytes: number
@@ -80,6 +82,8 @@ export function loadConfig(flags: GivenSettings & { config?: string }, env = pro
   const logLevel = read('log-level') as Config['logLevel']
   const tls = readTls(read('tls-cert') as string | undefined, read('tls-key') as string | undefined, problems)
   const deviceCa = readDeviceCa(read('device-ca') as string | undefined, tls, problems)
+  const deviceCrlFile = read('device-crl') as string | undefined
+  checkDeviceCrl(deviceCrlFile, deviceCa, problems)
   const plaintextBeyondLoopback = tls === undefined && !isLoopback(host)
   const allowPlaintext = read('allow-plaintext') as boolean
   if (plaintextBeyondLoopback && !allowPlaintext) {
@@ -106,6 +110,7 @@ export function loadConfig(flags: GivenSettings & { config?: string }, env = pro
     databaseUrl: readDatabaseUrl(env.DATABASE_URL, problems),
     tls,
     deviceCa,
+    deviceCrlFile,
     plaintextBeyondLoopback,
     maxDevices,
     maxOutputBytes: read('max-output-bytes') as number,
@@ -277,6 +282,18 @@ function readDeviceCa(file: string | undefined, tls: Config['tls'], problems: st
     problems.push(`device-ca cannot be used: ${(error as Error).message}`)
   }
   return ca
+}
+
+function checkDeviceCrl(file: string | undefined, deviceCa: string | undefined, problems: string[]): void {
+  if (file === undefined) return
+  if (deviceCa === undefined) problems.push('device-crl needs device-ca')
+  const crl = readPem(file, problems)
+  try {
+    // Several lists in one file are looked at one by one when the listener starts.
+    if (crl !== '') createSecureContext({ crl })
+  } catch (error) {
+    problems.push(`device-crl cannot be used: ${(error as Error).message}`)
+  }
 }
 
 function readPem(path: string, problems: string[]): string {

@@ -190,7 +190,11 @@ async function start(
   const mqttListener = await openMqttListener(deps, {
     host: config.host,
     port: config.mqttPort,
-    tls: config.tls && { ...config.tls, deviceCa: config.deviceCa },
+    tls: config.tls && {
+      ...config.tls,
+      deviceCa: config.deviceCa,
+      deviceCrlFile: config.deviceCrlFile,
+    },
     http: app.server,
     isTrustedProxy,
   })

@@ -39,6 +39,12 @@ export const settings = {
     argument: 'file',
     help: 'CA certificates (PEM) trusted to sign device certificates: a device whose certificate has its deviceId as CN needs no token over MQTT',
   },
+  'device-crl': {
+    kind: 'text',
+    default: undefined,
+    argument: 'file',
+    help: 'revocation lists (PEM) of the CAs in --device-ca: certificates in them are refused. Read again when the file changes',
+  },
   'allow-plaintext': {
     kind: 'switch',
     default: false,

@@ -13,6 +13,7 @@ import {
   SubjectAlternativeNameExtension,
   type X509Certificate,
   X509CertificateGenerator,
+  X509CrlGenerator,
 } from '@peculiar/x509'
 import { newTemporaryFolder } from './temporary-folder.ts'
 
@@ -82,4 +83,21 @@ export const certificates = {
   deviceKey: await writeKey('device', device),
   strangerCert: writeCertificate('stranger', stranger),
   strangerKey: await writeKey('stranger', stranger),
+}
+
+/** A new revocation list of the authority, in PEM. */
+export async function makeRevocationList(...revoked: ('deviceCert' | 'serverCert')[]): Promise<string> {
+  const signed = { deviceCert: device, serverCert: server }
+  const list = await X509CrlGenerator.create({
+    issuer: ca.certificate.subject,
+    thisUpdate: new Date(Date.now() - day),
+    nextUpdate: new Date(Date.now() + day),
+    entries: revoked.map((name) => ({
+      serialNumber: signed[name].certificate.serialNumber,
+      revocationDate: new Date(),
+    })),
+    signingKey: ca.keys.privateKey,
+    signingAlgorithm: signing,
+  })
+  return PemConverter.encode(list.rawData, 'X509 CRL')
 }

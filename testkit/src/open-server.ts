@@ -39,6 +39,7 @@ export async function openServer(t: TestContext, options: ServerOptions = {}): P
     databaseUrl: isOnPostgres ? await databaseOf(dataFolder) : undefined,
     tls: undefined,
     deviceCa: undefined,
+    deviceCrlFile: undefined,
     plaintextBeyondLoopback: false,
     maxDevices: 10_000,
     maxOutputBytes: 10 * 1024 * 1024,

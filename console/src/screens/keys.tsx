@@ -238,14 +238,16 @@ function Revoke({ apiKey, keys }: { apiKey: ApiKey; keys: readonly ApiKey[] }) {
               <strong>{keyName}</strong> stops working with the next request. This cannot be undone.
               {isOwn && ' This session uses it: you will be signed out.'}
             </p>
-            <label class="check-list">
-              <input
-                type="checkbox"
-                checked={isWithDescendants}
-                onChange={({ currentTarget }) => setWithDescendants(currentTarget.checked)}
-              />
-              Also revoke what was created with it
-            </label>
+            <div class="check-list">
+              <label>
+                <input
+                  type="checkbox"
+                  checked={isWithDescendants}
+                  onChange={({ currentTarget }) => setWithDescendants(currentTarget.checked)}
+                />
+                Also revoke what was created with it
+              </label>
+            </div>
             <p class="quiet">
               {left.length === 0
                 ? 'No other valid key in this list was created with it.'

@@ -74,6 +74,9 @@ export type ServiceEvent =
   | { kind: 'device-connection-failed'; transport: string; error: unknown }
   | { kind: 'tls-handshake-failed'; error: unknown }
   | { kind: 'device-accept-failed'; error: unknown }
+  /** The file of revocation lists has changed. */
+  | { kind: 'device-crl-read'; revoked: number }
+  | { kind: 'device-crl-failed'; error: unknown }
   | { kind: 'started'; http: string; mqtt: string; metrics: string | undefined; data: string; ms: number }
   | { kind: 'metrics-listener-failed'; error: unknown }
   | { kind: 'plaintext'; host: string }

@@ -146,6 +146,15 @@ function logLine(log: Logger, event: ServiceEvent, requestLevel: RequestLevel): 
     case 'device-accept-failed':
       log.error({ err: event.error }, 'could not accept a device connection')
       return
+    case 'device-crl-read':
+      log.info({ revoked: event.revoked }, 'certificate revocation list read again')
+      return
+    case 'device-crl-failed':
+      log.error(
+        { err: event.error },
+        'the certificate revocation list cannot be used; the previous one stays in effect',
+      )
+      return
     case 'dispatch-failed':
       log.error({ err: event.error }, 'could not notify devices; will retry on the next sweep')
       return

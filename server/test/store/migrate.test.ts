@@ -132,3 +132,34 @@ test('runs that ended before retention came know when they did', () => {
     [70, null],
   )
 })
+
+test('who was signed in before sessions had owners stays signed in, and counts as active now', () => {
+  const db = openMemory()
+  const all = sqliteMigrations()
+  const at = all.findIndex(({ name }) => name === 'key-makers')
+  migrateDatabase(db, all.slice(0, at))
+  db.exec(`
+    INSERT INTO owner (owner_no, owner_id, owner_name, created_at) VALUES (7, 'ow_7', 'seven', 1);
+    INSERT INTO api_key (key_id, owner_no, key_name, secret_hash, scopes, created_at) VALUES ('k', 7, 'k', x'00', '["ADMIN"]', 1);
+    INSERT INTO session VALUES ('s', 'session', 'k', x'01', 99), ('of nobody', 'session', 'gone', x'02', 99)`)
+  const before = Date.now() - 1000
+  migrateDatabase(db, all)
+  const sessions = db.prepare('SELECT * FROM session').all()
+  assert.deepEqual(
+    sessions.map(({ session_id, key_id, owner_no, expires_at }) => [
+      session_id,
+      key_id,
+      owner_no,
+      expires_at,
+    ]),
+    [['s', 'k', 7, 99]],
+  )
+  assert.ok(Number(sessions[0]?.last_used_at) >= before)
+  assert.deepEqual(
+    db
+      .prepare('SELECT created_by FROM api_key')
+      .all()
+      .map((row) => row.created_by),
+    [null],
+  )
+})

@@ -5,7 +5,8 @@ import { test } from 'node:test'
 import { createDatabase, execute, sharedPostgres } from '@jobcast/testkit/postgres-server'
 import { StorageUnavailable } from '../../src/domain/ports/storage-errors.ts'
 import { StartRefused } from '../../src/store/migrate.ts'
-import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
+import { migratePostgres } from '../../src/store/postgres/migrate-database.ts'
+import { openPostgresStore, postgresMigrations } from '../../src/store/postgres/postgres-store.ts'
 import { createOne, seedOwner } from './store-under-test.ts'
 
 const server = await sharedPostgres()
@@ -16,7 +17,7 @@ test('several nodes may start at once on an empty database', async (t) => {
   const nodes = await Promise.all(Array.from({ length: 4 }, () => openPostgresStore({ url })))
   t.after(() => Promise.all(nodes.map((node) => node.close())))
   const [applied] = await execute(url, 'SELECT count(*)::int AS count FROM schema_migration')
-  assert.equal(applied?.count, 2)
+  assert.equal(applied?.count, postgresMigrations().length)
   const owners = await Promise.all(nodes.map((node) => seedOwner(node)))
   for (const [index, { trigger }] of owners.entries()) {
     const node = nodes[(index + 1) % nodes.length]
@@ -29,7 +30,10 @@ test('a database of a newer program is refused with a sentence', async () => {
   await execute(url, "INSERT INTO schema_migration (number, name) VALUES (99, 'from-the-future')")
   await assert.rejects(openPostgresStore({ url }), (error) => {
     assert.ok(error instanceof StartRefused)
-    assert.match(error.message, /The database has schema 99, this program knows schemas up to 2\./)
+    const known = postgresMigrations().length
+    assert.ok(
+      error.message.startsWith(`The database has schema 99, this program knows schemas up to ${known}.`),
+    )
     return true
   })
 })
@@ -96,4 +100,30 @@ test('a read-only database is unavailable for writes and available for reads', a
       .catch((error) => assert.ok(error instanceof StorageUnavailable))
   }
   assert.ok(found)
+})
+
+test('who was signed in before sessions had owners stays signed in, and counts as active now', async () => {
+  const url = await createDatabase(server)
+  await execute(url, 'DROP SCHEMA public CASCADE', 'CREATE SCHEMA public')
+  const all = postgresMigrations()
+  const at = all.findIndex(({ name }) => name === 'key-makers')
+  await migratePostgres(url, all.slice(0, at))
+  await execute(
+    url,
+    "INSERT INTO owner (owner_id, owner_name, created_at) VALUES ('ow_7', 'seven', 1)",
+    `INSERT INTO api_key (key_id, owner_no, key_name, secret_hash, scopes, created_at)
+     SELECT 'k', owner_no, 'k', '\\x00', '["ADMIN"]', 1 FROM owner`,
+    "INSERT INTO session VALUES ('s', 'session', 'k', '\\x01', 99), ('of nobody', 'session', 'gone', '\\x02', 99)",
+  )
+  const before = Date.now() - 1000
+  assert.equal((await migratePostgres(url, all)).from, at)
+  const rows = await execute(
+    url,
+    'SELECT session_id, owner_id, expires_at::int, last_used_at::float8 FROM session JOIN owner USING (owner_no)',
+  )
+  assert.deepEqual(
+    rows.map(({ session_id, owner_id, expires_at }) => [session_id, owner_id, expires_at]),
+    [['s', 'ow_7', 99]],
+  )
+  assert.ok(Number(rows[0]?.last_used_at) >= before)
 })

@@ -1,16 +1,25 @@
 // MQTT over TCP or TLS, on its own port.
 
+import { readFileSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls'
 import type { Tell } from '../../observe/events.ts'
 import type { Connections } from './connections.ts'
+import { normalizeSerial, revokedSerials, splitRevocationLists } from './revoked-serials.ts'
 import type { CertificateSubject } from './sign-in-device.ts'
+import { watchFile } from './watch-file.ts'
 
-export type TlsOptions = { cert: string; key: string; deviceCa: string | undefined }
+export type TlsOptions = {
+  cert: string
+  key: string
+  deviceCa: string | undefined
+  /** File with revocation lists; read again when it changes. */
+  deviceCrlFile?: string | undefined
+}
 
 const handshakeWithinMs = 5000
 
-/** `cut` destroys connections whose TLS handshake is not finished. */
+/** `cut` destroys connections whose TLS handshake is not finished, and ends what runs besides. */
 export type SocketServer = { server: Server; cut: () => void }
 
 export function buildSocketServer(connections: Connections): SocketServer {
@@ -19,18 +28,23 @@ export function buildSocketServer(connections: Connections): SocketServer {
 }
 
 export function buildTlsServer(
-  { cert, key, deviceCa }: TlsOptions,
+  { cert, key, deviceCa, deviceCrlFile }: TlsOptions,
   connections: Connections,
   tell: Tell,
 ): SocketServer {
+  const trust = (crl: string[]) => ({
+    cert,
+    key,
+    ...(deviceCa && { ca: deviceCa }),
+    ...(crl.length > 0 && { crl }),
+  })
   const server = createTlsServer(
     {
-      cert,
-      key,
+      ...trust(deviceCrlFile === undefined ? [] : splitRevocationLists(readFileSync(deviceCrlFile, 'utf8'))),
       noDelay: true,
       handshakeTimeout: handshakeWithinMs,
       // A device without a certificate may sign in with a token.
-      ...(deviceCa && { ca: deviceCa, requestCert: true, rejectUnauthorized: false }),
+      ...(deviceCa && { requestCert: true, rejectUnauthorized: false }),
     },
     (socket) => attach(socket, deviceCa === undefined ? undefined : subjectOf(socket), connections),
   )
@@ -39,10 +53,27 @@ export function buildTlsServer(
     raw.add(socket)
     socket.once('close', () => raw.delete(socket))
   })
+  const stopWatching =
+    deviceCrlFile === undefined
+      ? () => undefined
+      : watchFile(
+          deviceCrlFile,
+          (pem) => {
+            const crl = splitRevocationLists(pem)
+            if (crl.length === 0) throw new Error('the file has no revocation list')
+            const serials = revokedSerials(crl)
+            // With new keys for tickets: what was trusted before is not resumed without looking at the list.
+            server.setSecureContext(trust(crl))
+            connections.endRevoked(serials)
+            tell({ kind: 'device-crl-read', revoked: serials.size })
+          },
+          (error) => tell({ kind: 'device-crl-failed', error }),
+        )
   server.on('tlsClientError', (error) => tell({ kind: 'tls-handshake-failed', error }))
   return {
     server,
     cut() {
+      stopWatching()
       for (const socket of raw) socket.destroy()
     },
   }
@@ -61,7 +92,8 @@ function attach(socket: Socket, subject: CertificateSubject | undefined, connect
 /** A subject with repeated names is rejected. */
 function subjectOf(socket: TLSSocket): CertificateSubject | undefined {
   if (!socket.authorized) return undefined
-  const { CN: commonName, O: organization } = socket.getPeerCertificate().subject ?? {}
+  const { subject, serialNumber = '' } = socket.getPeerCertificate()
+  const { CN: commonName, O: organization } = subject ?? {}
   if (typeof commonName !== 'string' || Array.isArray(organization)) return undefined
-  return { commonName, organization }
+  return { commonName, organization, serial: normalizeSerial(serialNumber) }
 }

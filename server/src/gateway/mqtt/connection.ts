@@ -37,6 +37,8 @@ export class Connection implements Line {
   readonly stream: ByteStream
   readonly transport: Transport
   readonly address: string
+  /** Of the trusted certificate it came with. */
+  readonly serial: string | undefined
   readonly #context: ConnectionContext
   readonly #frames = new Frames()
   #phase: Phase
@@ -53,6 +55,7 @@ export class Connection implements Line {
     this.stream = peer.stream
     this.transport = peer.transport
     this.address = peer.address
+    this.serial = peer.subject?.serial
     this.#lastPacketAt = context.now.clock
     this.#phase = firstPhase(this)
   }

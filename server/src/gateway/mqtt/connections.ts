@@ -53,6 +53,13 @@ export class Connections implements ConnectionContext {
     clearInterval(this.#timer)
   }
 
+  /** Those whose certificates have these serial numbers. One that is trusted nevertheless can connect again. */
+  endRevoked(serials: ReadonlySet<string>): void {
+    for (const connection of this.#all) {
+      if (connection.serial !== undefined && serials.has(connection.serial)) connection.end('credential-void')
+    }
+  }
+
   destroyAll(): void {
     for (const connection of this.#all) connection.destroy()
   }

@@ -7,7 +7,12 @@ import {
 } from '../../domain/sign-in.ts'
 
 /** Subject of a trusted certificate. */
-export type CertificateSubject = { commonName: string; organization: string | undefined }
+export type CertificateSubject = {
+  commonName: string
+  organization: string | undefined
+  /** Of the certificate, as revoked-serials.ts has it. */
+  serial: string
+}
 
 const nobody = Promise.resolve(undefined)
 

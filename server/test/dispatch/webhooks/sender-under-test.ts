@@ -34,6 +34,8 @@ export class SenderUnderTest {
   #webhook: StoredWebhook
   #isKilled = { value: false }
   #changes = 0
+  /** Of the events of all changes. */
+  readonly #ids: number[] = []
 
   private constructor(store: Store, webhook: StoredWebhook) {
     this.store = store
@@ -60,7 +62,17 @@ export class SenderUnderTest {
   async webhook(): Promise<StoredWebhook> {
     const webhook = await this.store.getWebhook(this.#webhook)
     assert.ok(webhook)
-    return webhook
+    return { ...webhook, cursor: this.ordinalOf(webhook.cursor) }
+  }
+
+  /** How many changes there were up to this event. The log has other events too: those of the webhook itself. */
+  ordinalOf(eventId: number): number {
+    return this.#ids.findLastIndex((id) => id <= eventId) + 1
+  }
+
+  /** The event of a change: the first is 1. */
+  idOf(ordinal: number): number {
+    return this.#ids[ordinal - 1] ?? 0
   }
 
   /** What became of each event, oldest first: `1 DELIVERED 2` has two attempts. */
@@ -76,7 +88,7 @@ export class SenderUnderTest {
     assert.ok(found)
     return found.items
       .toReversed()
-      .map(({ eventId, state, attempts }) => `${eventId} ${state} ${attempts.length}`)
+      .map(({ eventId, state, attempts }) => `${this.ordinalOf(eventId)} ${state} ${attempts.length}`)
   }
 
   /** One event each. */
@@ -91,6 +103,17 @@ export class SenderUnderTest {
       puts.set(deviceId, devicePut(this.ownerNo, deviceId, `change ${++this.#changes}`))
     }
     if (puts.size > 0) await this.store.putDevices([...puts.values()])
+    await this.#readIds()
+  }
+
+  async #readIds(): Promise<void> {
+    const filter = { types: ['device.*'] }
+    for (let isMore = true; isMore; ) {
+      const slice = { after: this.#ids.at(-1) ?? 0, limit: 10_000 }
+      const page = await this.store.listEvents({ ownerNo: this.ownerNo, filter, slice })
+      this.#ids.push(...page.events.map(({ eventId }) => eventId))
+      isMore = page.more && page.events.length > 0
+    }
   }
 
   /** The ids of what was sent, in the order it was. */
@@ -154,7 +177,9 @@ export class SenderUnderTest {
   }
 
   async #receive({ body }: Message): Promise<Answer> {
-    const { eventId, data } = JSON.parse(body)
+    const { data } = JSON.parse(body)
+    // By its number, which its name has, not by the id of its event.
+    const eventId = Number(data.deviceName.slice('change '.length))
     const request = { at: this.time.elapsed(), eventId, deviceId: data.deviceId, accepted: false }
     this.requests.push(request)
     const answer = await this.answer(request)

@@ -284,12 +284,18 @@ test('one event is sent again when it is replayed; many since an event', async (
   const s = await SenderUnderTest.open(t)
   await s.change('a', 'b', 'c')
   await s.time.forward(second)
-  const replay = { eventId: 2, type: 'device.created', subject: 'device b', matches: true, at: s.time.now() }
+  const replay = {
+    eventId: s.idOf(2),
+    type: 'device.created',
+    subject: 'device b',
+    matches: true,
+    at: s.time.now(),
+  }
   await s.store.replayDelivery({ webhookNo: (await s.webhook()).webhookNo, ...replay })
   await s.changed()
   await s.time.forward(second)
   assert.deepEqual(s.sent, [1, 2, 3, 2])
-  await s.store.replayWebhook({ ...by, ...(await s.webhook()), after: 1, at: s.time.now() })
+  await s.store.replayWebhook({ ...by, ...(await s.webhook()), after: s.idOf(1), at: s.time.now() })
   await s.changed()
   await s.time.forward(second)
   assert.deepEqual(s.sent, [1, 2, 3, 2, 2, 3])
@@ -312,7 +318,7 @@ test('events that were forgotten while it was paused are told of in the log, and
   assert.deepEqual(s.sent, [3])
   const forgotten = s.told.filter((event) => event.kind === 'webhook-events-purged')
   assert.deepEqual(
-    forgotten.map(({ upTo }) => upTo),
+    forgotten.map(({ upTo }) => s.ordinalOf(upTo)),
     [2],
   )
 })
