@@ -132,11 +132,14 @@ export function recordSet(list: string, fields: Readonly<Record<string, Column>>
 }
 
 /**
- * The same for devices, by `keysOf`: PostgreSQL expects few rows of it and looks each device up by its index, where of a
+ * The same for devices, by `keysOf` and a list for each further field: PostgreSQL expects few rows of it and looks each device up by its index, where of a
  * set of records it expects so many that it would rather read a small table whole, and keep that plan while it grows.
  */
-export const deviceKeySet =
-  'unnest(CAST(:ownerNos AS int[]), CAST(:deviceIds AS text[])) AS record ("ownerNo", "deviceId")'
+export function deviceKeySet(more: Readonly<Record<string, 'bigint' | 'text'>> = {}): string {
+  const lists = Object.entries({ ownerNos: 'int', deviceIds: 'text', ...more })
+  const names = ['ownerNo', 'deviceId', ...Object.keys(more)].map((name) => `"${name}"`)
+  return `unnest(${lists.map(([name, type]) => `CAST(:${name} AS ${type}[])`)}) AS record (${names})`
+}
 
 export function keysOf(devices: DeviceKey[]): { ownerNos: number[]; deviceIds: string[] } {
   return {

@@ -13,7 +13,7 @@ const key = device.pick('ownerNo', 'deviceId')
 const LOCKED = select({ ...deviceFields, ...device.pick('ownerNo', 'deviceNo', 'deletedAt') })
 const LOCK = inBoth(
   ({ is, join, records, lock }) => `
-  SELECT ${LOCKED} FROM ${is === 'sqlite' ? records('keys', key) : deviceKeySet}
+  SELECT ${LOCKED} FROM ${is === 'sqlite' ? records('keys', key) : deviceKeySet()}
     ${join} device ON device.owner_no = record."ownerNo" AND device.device_id = record."deviceId"
   ${is === 'postgres' ? `ORDER BY device.owner_no, device.device_id ${lock} OF device` : ''}`,
 )
