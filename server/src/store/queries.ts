@@ -138,8 +138,9 @@ export function recordSet(list: string, fields: Readonly<Record<string, Column>>
 }
 
 /**
- * The same for devices, by `keysOf` and a list for each further field: PostgreSQL expects few rows of it and looks each device up by its index, where of a
- * set of records it expects so many that it would rather read a small table whole, and keep that plan while it grows.
+ * The same for devices, by `keysOf` and a list for each further field: PostgreSQL expects few rows of it and looks each
+ * device up by its index. Of a set of records it expects so many that it would rather read a small table whole, and keep
+ * that plan while it grows.
  */
 export function deviceKeySet(more: Readonly<Record<string, 'bigint' | 'text'>> = {}): string {
   const lists = Object.entries({ ownerNos: 'int', deviceIds: 'text', ...more })

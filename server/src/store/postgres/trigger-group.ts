@@ -23,7 +23,8 @@ const DEVICES = `
   WHERE deleted_at IS NULL`
 
 const RENAMED = `
-  SELECT max(renamed_execution_id) AS id FROM unnest(CAST(:ownerNos AS int[])) AS wanted (owner_no) JOIN owner USING (owner_no)`
+  SELECT max(renamed_execution_id) AS id
+  FROM unnest(CAST(:ownerNos AS int[])) AS wanted (owner_no) JOIN owner USING (owner_no)`
 const LAST_RENAMED = rows({ id: orNull(number()) })
 
 export type Launch = { trigger: Trigger; run: NewRun; devices: RunDevice[] }
