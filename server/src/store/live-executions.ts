@@ -86,17 +86,16 @@ const written = {
   ...execution.pick('cancelVersion', 'outputBytes', 'outputCut', 'outputPieces', 'result'),
   ...execution.pick('progressAt', 'progressHeld', 'progressBytes'),
 }
-/** On SQLite for one execution, on PostgreSQL for the list `:rows`; as toWritten gives them. */
-export const UPDATE_EXECUTION = inBoth(({ is, records }) => {
-  const given = (field: string) => (is === 'sqlite' ? `:${field}` : `record."${field}"`)
-  const changes = Object.entries(written).map(([field, of]) =>
-    field === 'result'
-      ? `result = coalesce(${given(field)}, execution.result)`
-      : `${columnOf(of)} = ${given(field)}`,
+/** For rows as toWritten gives them. */
+export const UPDATE_EXECUTION = inBoth(({ is, field, records }) => {
+  const changes = Object.entries(written).map(([name, of]) =>
+    name === 'result'
+      ? `result = coalesce(${field(name)}, execution.result)`
+      : `${columnOf(of)} = ${field(name)}`,
   )
   const from =
     is === 'sqlite' ? '' : `FROM ${records('rows', { ...execution.pick('jobExecutionId'), ...written })}`
-  return `UPDATE execution SET ${changes.join(', ')} ${from} WHERE execution.execution_id = ${given('jobExecutionId')}`
+  return `UPDATE execution SET ${changes.join(', ')} ${from} WHERE execution.execution_id = ${field('jobExecutionId')}`
 })
 
 export function toWritten(live: LiveExecution) {

@@ -55,6 +55,8 @@ export type DeviceChange = { ownerNo: number; deviceNo: number; at: number; deta
 export type Writes = Queries & {
   /** For what needs no answer: if it fails, the commit does. */
   send(sql: Sql, values: Values): void
+  /** The same for each row: a statement that is of one row on SQLite and of the list `:rows` on PostgreSQL, see `field`. */
+  sendRows(sql: Sql, rows: Values[]): void
   deviceChanged(type: DeviceEventType, change: DeviceChange): void
   accessChanged(type: AccessEventType, change: AccessChange): void
   /** Those that a statement finds, as LIVE; on PostgreSQL it has to lock them. */
@@ -82,6 +84,8 @@ export type Spelling = {
   isIn(column: string, list: string, type: 'bigint' | 'integer' | 'text'): string
   /** For FROM: the numbers of a list as rows `wanted (id)`. PostgreSQL looks for each in its own partition only. */
   wanted(list: string): string
+  /** A field of a row of `sendRows`. On PostgreSQL the statement has `records` of `:rows`. */
+  field(name: string): string
   /** For FROM: the objects of a list as rows `record`. */
   records(list: string, fields: Readonly<Record<string, Column>>): string
 }
@@ -107,6 +111,7 @@ const spellings: readonly Spelling[] = [
     greatest: 'max',
     by: (index) => `INDEXED BY ${index}`,
     isIn: (column, list) => `${column} IN (SELECT value FROM json_each(:${list}))`,
+    field: (name) => `:${name}`,
     wanted: (list) => `(SELECT value AS id FROM json_each(:${list})) AS wanted`,
     records(list, fields) {
       const columns = Object.keys(fields).map((field) => `value ->> '${field}' AS "${field}"`)
@@ -123,6 +128,7 @@ const spellings: readonly Spelling[] = [
     greatest: 'greatest',
     by: () => '',
     isIn: (column, list, type) => `${column} = ANY (CAST(:${list} AS ${type}[]))`,
+    field: (name) => `record."${name}"`,
     wanted: (list) => `unnest(CAST(:${list} AS bigint[])) AS wanted (id)`,
     records: recordSet,
   },
@@ -135,11 +141,15 @@ export function recordSet(list: string, fields: Readonly<Record<string, Column>>
 }
 
 /**
- * The same for devices, by `keysOf`: PostgreSQL expects few rows of it and looks each device up by its index, where of a
- * set of records it expects so many that it would rather read a small table whole, and keep that plan while it grows.
+ * The same for devices, by `keysOf` and a list for each further field: PostgreSQL expects few rows of it and looks each
+ * device up by its index. Of a set of records it expects so many that it would rather read a small table whole, and keep
+ * that plan while it grows.
  */
-export const deviceKeySet =
-  'unnest(CAST(:ownerNos AS int[]), CAST(:deviceIds AS text[])) AS record ("ownerNo", "deviceId")'
+export function deviceKeySet(more: Readonly<Record<string, 'bigint' | 'text'>> = {}): string {
+  const lists = Object.entries({ ownerNos: 'int', deviceIds: 'text', ...more })
+  const names = ['ownerNo', 'deviceId', ...Object.keys(more)].map((name) => `"${name}"`)
+  return `unnest(${lists.map(([name, type]) => `CAST(:${name} AS ${type}[])`)}) AS record (${names})`
+}
 
 export function keysOf(devices: DeviceKey[]): { ownerNos: number[]; deviceIds: string[] } {
   return {
@@ -154,16 +164,13 @@ export function inBoth(build: (spelling: Spelling) => string): Sql {
   return { sqlite, postgres }
 }
 
-/**
- * Inserts what has these fields, all of one table: on SQLite one row, which in a loop is faster than a list; on PostgreSQL
- * the list `:rows`.
- */
+/** For `sendRows`: inserts rows that have these fields, all of one table. */
 export function insertInto(fields: AnyFields): Sql {
   const table = Object.values(fields)[0]?.sql.split('.')[0]
   const columns = Object.values(fields).map(columnOf)
   const names = Object.keys(fields)
-  return inBoth(({ is, records }) => {
-    const values = names.map((name) => (is === 'sqlite' ? `:${name}` : `"${name}"`)).join(', ')
+  return inBoth(({ is, field, records }) => {
+    const values = names.map(field).join(', ')
     const given = is === 'sqlite' ? `VALUES (${values})` : `SELECT ${values} FROM ${records('rows', fields)}`
     return `INSERT INTO ${table} (${columns.join(', ')}) ${given}`
   })

@@ -152,6 +152,12 @@ const indexOf: [string, RegExp, string][] = [
   ['the last execution of each device', /AS last ON/, '(owner_no=? AND device_id>?)'],
   ['what was handed over', /SET notified_at = \?/, 'INTEGER PRIMARY KEY (rowid=?)'],
 ]
+test('no statement is prepared again because the number behind its LIMIT is bound', async (t) => {
+  const plans = await planOfEveryStep(t)
+  assert.ok(plans.some(({ sql }) => /LIMIT 0 \+ \?/.test(sql)))
+  for (const { sql } of plans) assert.doesNotMatch(sql, /(LIMIT|OFFSET) \?/)
+})
+
 test('an index made for it finds', async (t) => {
   const plans = await planOfEveryStep(t)
   for (const [title, pattern, index] of indexOf) {

@@ -29,20 +29,20 @@ const COUNT = `
 
 export function sendMoves(transaction: Transaction, writes: MoveWrites): void {
   const { executions, withOutput, pieces, transitions, changes, runs } = writes
-  const rows = [...executions, ...withOutput].map(toRow)
-  if (rows.length > 0) transaction.send(UPDATE_EXECUTION, { rows })
+  const { named } = transaction
+  named.sendRows(UPDATE_EXECUTION, [...executions, ...withOutput].map(toRow))
   if (pieces.length > 0) {
-    transaction.send(INSERT_PIECES, {
+    named.send(INSERT_PIECES, {
       ids: pieces.map(({ jobExecutionId }) => jobExecutionId),
       attempts: pieces.map(({ attempt }) => attempt),
       starts: pieces.map(({ start }) => start),
       data: pieces.map(({ data }) => Buffer.from(data.buffer, data.byteOffset, data.length)),
     })
   }
-  if (transitions.length > 0) transaction.send(INSERT_TRANSITIONS, { rows: transitions })
+  named.sendRows(INSERT_TRANSITIONS, transitions)
   for (const change of changes) transaction.events.push(change)
   if (runs.length === 0) return
-  transaction.send(COUNT, { runs: runs.map(({ counts, ...run }) => ({ ...run, ...counts })) })
+  named.send(COUNT, { runs: runs.map(({ counts, ...run }) => ({ ...run, ...counts })) })
   // Nothing moves in a run that has ended, so whoever brings it there is the only one.
   for (const { runId, endsAt } of runs) {
     if (endsAt !== null) transaction.touchedRuns.push({ runId, at: endsAt })

@@ -52,24 +52,22 @@ const key = device.pick('ownerNo', 'deviceId')
 const SEEN = `
   UPDATE device SET last_seen_at = greatest(last_seen_at, record.at),
     node_no = CASE WHEN door = 'http' THEN CAST(:nodeNo AS int) ELSE node_no END
-  FROM unnest(CAST(:ownerNos AS int[]), CAST(:deviceIds AS text[]), CAST(:instants AS bigint[]))
-    AS record ("ownerNo", "deviceId", at)
+  FROM ${deviceKeySet({ at: 'bigint' })}
   WHERE device.owner_no = record."ownerNo" AND device.device_id = record."deviceId" AND online`
 const KEY = select(key)
 const OFFLINE = `
-  SELECT ${KEY} FROM ${deviceKeySet}
+  SELECT ${KEY} FROM ${deviceKeySet()}
     JOIN device ON device.owner_no = record."ownerNo" AND device.device_id = record."deviceId"
   WHERE NOT online AND deleted_at IS NULL`
-const session = { ...key, since: steady() }
 const STALE = `
   SELECT record."ownerNo", record."deviceId", record.since,
     coalesce(session_since > record.since, false) AS "isTakenOver"
-  FROM ${recordSet('sessions', { ...session, ...device.pick('tokenId') })}
+  FROM ${deviceKeySet({ since: 'bigint', tokenId: 'text' })}
     LEFT JOIN device ON device.owner_no = record."ownerNo" AND device.device_id = record."deviceId" AND deleted_at IS NULL
   WHERE device_no IS NULL OR session_since > record.since
     OR CASE WHEN record."tokenId" IS NULL THEN revoked_at IS NOT NULL
       ELSE device.token_id IS DISTINCT FROM record."tokenId" END`
-const STALE_SESSION = rows({ ...session, isTakenOver: flag() })
+const STALE_SESSION = rows({ ...key, since: steady(), isTakenOver: flag() })
 const MOVED = `
   SELECT ${KEY} FROM execution JOIN device ON device.device_no = execution.device_no
   WHERE execution_id BETWEEN $1 AND $2 AND (state <> 'PENDING' OR version_number <> 1)`
@@ -133,12 +131,13 @@ export function buildNodeSteps(
       db.inTransaction(async ({ named }) => {
         // In one order, so that two nodes do not wait for each other.
         const devices = seen.toSorted(byDevice)
-        const instants = devices.map(({ at }) => at)
-        await named.run(SEEN, { ...keysOf(devices), instants, nodeNo })
+        await named.run(SEEN, { ...keysOf(devices), at: devices.map(({ at }) => at), nodeNo })
         return named.all(KEY, OFFLINE, keysOf(devices))
       }),
     async findStaleSessions(sessions: OpenSession[]): Promise<StaleSession[]> {
-      const found = await db.named.all(STALE_SESSION, STALE, { sessions })
+      const since = sessions.map((session) => session.since)
+      const tokenId = sessions.map((session) => session.tokenId)
+      const found = await db.named.all(STALE_SESSION, STALE, { ...keysOf(sessions), since, tokenId })
       return found.map(({ isTakenOver, ...session }) => ({
         ...session,
         reason: isTakenOver ? 'taken-over' : 'credential-void',

@@ -18,7 +18,7 @@ const written = {
 }
 const PRESENCE = select({ ...device.pick('ownerNo', 'deviceId'), ...written })
 const LOCK = `
-  SELECT ${PRESENCE} FROM ${deviceKeySet}
+  SELECT ${PRESENCE} FROM ${deviceKeySet()}
     JOIN device ON device.owner_no = record."ownerNo" AND device.device_id = record."deviceId"
   WHERE deleted_at IS NULL ORDER BY device.owner_no, device.device_id FOR NO KEY UPDATE OF device`
 const SET = `

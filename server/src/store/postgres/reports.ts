@@ -17,7 +17,8 @@ import { InOrder } from './in-order.ts'
 // waits for it.
 const CANDIDATES = `
   SELECT position, device_no AS "deviceNo", execution_id AS "jobExecutionId"
-  FROM unnest(CAST(:ownerNos AS int[]), CAST(:deviceIds AS text[]), CAST(:limits AS int[])) WITH ORDINALITY AS wanted (owner_no, device_id, enough, position)
+  FROM unnest(CAST(:ownerNos AS int[]), CAST(:deviceIds AS text[]), CAST(:limits AS int[]))
+    WITH ORDINALITY AS wanted (owner_no, device_id, enough, position)
     JOIN device USING (owner_no, device_id)
     LEFT JOIN LATERAL (
       (SELECT execution_id FROM execution WHERE device_no = device.device_no

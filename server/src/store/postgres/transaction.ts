@@ -52,7 +52,8 @@ export class Transaction implements Queries {
     this.named = {
       ...queries,
       policies,
-      send: (sql, values) => this.send(sql, values),
+      send: (sql, values) => this.#sendRun(sql, values),
+      sendRows: (sql, rows) => rows.length > 0 && this.#sendRun(sql, { rows }),
       loadExecutions: async (sql, values) => (await queries.all(LIVE, sql, values)).map(withToken),
       writeMoves: (writes) => sendMoves(this, writes),
       deviceChanged: (type, change) => this.#deviceChanged(type, change),
@@ -67,8 +68,7 @@ export class Transaction implements Queries {
     return (await this.#ask(sql, values)).rows
   }
 
-  /** For what needs no answer: if it fails, the commit does. */
-  send(sql: Sql, values: Values): void {
+  #sendRun(sql: Sql, values: Values): void {
     const sent = this.named.run(sql, values)
     sent.catch(() => undefined)
     this.#sent.push(sent)
@@ -100,10 +100,10 @@ export class Transaction implements Queries {
   async #commit(): Promise<void> {
     if (this.events.length > 0) {
       const owners = new Set(this.events.map(({ ownerNo }) => ownerNo))
-      this.send(LOCK_EVENTS, { owners: [...owners].sort((a, b) => a - b) })
-      this.send(INSERT_EVENTS, { rows: this.events })
+      this.named.send(LOCK_EVENTS, { owners: [...owners].sort((a, b) => a - b) })
+      this.named.sendRows(INSERT_EVENTS, this.events)
     }
-    if (this.touchedRuns.length > 0) this.send(INSERT_FINISHED, { runs: this.touchedRuns })
+    if (this.touchedRuns.length > 0) this.named.send(INSERT_FINISHED, { runs: this.touchedRuns })
     const committed = this.#send('COMMIT')
     const [result] = await Promise.all([committed, ...this.#sent])
     if (result.command !== 'COMMIT') throw new Error(`the transaction ended with ${result.command}`)

@@ -38,7 +38,8 @@ const FULL = `
     WHERE execution.device_no = wanted.device_no AND state <= 'CANCELING' OFFSET CAST(:skipped AS bigint) LIMIT 1)`
 
 const RENAMED = `
-  SELECT max(renamed_execution_id) AS id FROM unnest(CAST(:ownerNos AS int[])) AS wanted (owner_no) JOIN owner USING (owner_no)`
+  SELECT max(renamed_execution_id) AS id
+  FROM unnest(CAST(:ownerNos AS int[])) AS wanted (owner_no) JOIN owner USING (owner_no)`
 const LAST_RENAMED = rows({ id: orNull(number()) })
 
 export type Launch = { trigger: Trigger; run: NewRun; devices: RunDevice[] }

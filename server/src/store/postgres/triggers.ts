@@ -97,6 +97,9 @@ function write(transaction: Transaction, launches: Launch[]): void {
     })
     transaction.events.push({ type: 'run.created', ownerNo, runId, at: launchedAt })
   }
-  transaction.send(INSERT_RUNS, { rows: launches.map(({ run }) => ({ ...run, PENDING: run.total })) })
-  transaction.send(INSERT_EXECUTIONS, { executionIds, runIds, ownerNos, deviceNos })
+  transaction.named.sendRows(
+    INSERT_RUNS,
+    launches.map(({ run }) => ({ ...run, PENDING: run.total })),
+  )
+  transaction.named.send(INSERT_EXECUTIONS, { executionIds, runIds, ownerNos, deviceNos })
 }

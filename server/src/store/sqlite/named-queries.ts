@@ -59,9 +59,9 @@ export function openNamedQueries(db: DatabaseSync): SqliteQueries {
 }
 
 function bindingOf(value: unknown): SQLInputValue {
+  if (typeof value === 'number' || typeof value === 'string') return value
   if (value === undefined) return null
   if (typeof value === 'boolean') return Number(value)
-  if (typeof value === 'object' && value !== null && !(value instanceof Uint8Array))
-    return JSON.stringify(value)
-  return value as SQLInputValue
+  const isBound = value === null || typeof value === 'bigint' || value instanceof Uint8Array
+  return isBound ? value : JSON.stringify(value)
 }

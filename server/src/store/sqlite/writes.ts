@@ -28,6 +28,7 @@ export function openWrites(db: DatabaseSync, { onEvents, onMoved } = nobody): Sq
     log,
     policies: new Policies(),
     send: (sql, values) => queries.statementOf(sql).run(values),
+    sendRows: (sql, rows) => rows.forEach(queries.statementOf(sql).run),
     deviceChanged: log.deviceChanged,
     accessChanged: log.accessChanged,
     loadExecutions: (sql, values) => queries.all(LIVE, sql, values),

@@ -4,7 +4,7 @@ import { deviceText } from '../../domain/ports/device-link.ts'
 import type { DeviceKey, DevicePut, StoredDevice } from '../../domain/ports/devices.ts'
 import type { Put } from '../../domain/ports/slices.ts'
 import { putDevice } from '../../domain/put-device.ts'
-import { deviceKeySet, inBoth, keysOf, type Writes } from '../queries.ts'
+import { deviceKeySet, inBoth, insertInto, keysOf, type Writes } from '../queries.ts'
 import { rows, select, text } from '../schema/column.ts'
 import { device, deviceTag } from '../schema/tables.ts'
 import { deviceFields, toDevice } from './devices.ts'
@@ -13,7 +13,7 @@ const key = device.pick('ownerNo', 'deviceId')
 const LOCKED = select({ ...deviceFields, ...device.pick('ownerNo', 'deviceNo', 'deletedAt') })
 const LOCK = inBoth(
   ({ is, join, records, lock }) => `
-  SELECT ${LOCKED} FROM ${is === 'sqlite' ? records('keys', key) : deviceKeySet}
+  SELECT ${LOCKED} FROM ${is === 'sqlite' ? records('keys', key) : deviceKeySet()}
     ${join} device ON device.owner_no = record."ownerNo" AND device.device_id = record."deviceId"
   ${is === 'postgres' ? `ORDER BY device.owner_no, device.device_id ${lock} OF device` : ''}`,
 )
@@ -25,21 +25,21 @@ const INSERT = inBoth(
   FROM ${records('added', { ...key, ...device.pick('deviceName', 'tags', 'createdAt', 'updatedAt') })}
   RETURNING owner_no AS "ownerNo", device_id AS "deviceId", device_no AS "deviceNo"`,
 )
-const UPDATE = inBoth(
-  ({ records }) => `
-  UPDATE device SET device_name = record."deviceName", tags = record.tags, created_at = record."createdAt",
-    updated_at = record."updatedAt", deleted_at = NULL
-  FROM ${records('changed', device.pick('deviceNo', 'deviceName', 'tags', 'createdAt', 'updatedAt'))}
-  WHERE device.device_no = record."deviceNo"`,
-)
+const UPDATE = inBoth(({ is, field, records }) => {
+  const written = device.pick('deviceNo', 'deviceName', 'tags', 'createdAt', 'updatedAt')
+  return `
+  UPDATE device SET device_name = ${field('deviceName')}, tags = ${field('tags')}, deleted_at = NULL,
+    created_at = ${field('createdAt')}, updated_at = ${field('updatedAt')}
+  ${is === 'sqlite' ? '' : `FROM ${records('rows', written)}`} WHERE device.device_no = ${field('deviceNo')}`
+})
 // Renamed twice without an execution between: the older name is the one that was seen.
-const RENAME = inBoth(
-  ({ records }) => `
+const RENAME = inBoth(({ is, field, records }) => {
+  const renamed = records('rows', { ...device.pick('deviceNo'), oldName: text() })
+  return `
   INSERT INTO device_rename (device_no, last_execution_id, device_name)
-  SELECT "deviceNo", execution_id, "oldName"
-  FROM ${records('renamed', { ...device.pick('deviceNo'), oldName: text() })} CROSS JOIN last_id WHERE true
-  ON CONFLICT DO NOTHING`,
-)
+  SELECT ${field('deviceNo')}, execution_id, ${field('oldName')}
+  FROM last_id ${is === 'sqlite' ? '' : `CROSS JOIN ${renamed}`} WHERE true ON CONFLICT DO NOTHING`
+})
 // For those who are given ids meanwhile (postgres/triggers.ts).
 const NOTE_RENAME = inBoth(({ is }) =>
   is === 'sqlite'
@@ -47,19 +47,13 @@ const NOTE_RENAME = inBoth(({ is }) =>
     : `UPDATE owner SET renamed_execution_id = execution_id
   FROM unnest(CAST(:owners AS int[])) AS renamed (owner_no) CROSS JOIN last_id WHERE owner.owner_no = renamed.owner_no`,
 )
-const UNTAG = inBoth(({ is, records }) => {
-  const tags = records('tags', deviceTag.fields)
-  return is === 'sqlite'
-    ? `DELETE FROM device_tag
-  WHERE (owner_no, tag, device_id) IN (SELECT "ownerNo", tag, "deviceId" FROM ${tags})`
-    : `DELETE FROM device_tag USING ${tags} WHERE device_tag.owner_no = record."ownerNo"
-    AND device_tag.tag = record.tag AND device_tag.device_id = record."deviceId"`
-})
-const TAG = inBoth(
-  ({ records }) => `
-  INSERT INTO device_tag (owner_no, tag, device_id) SELECT "ownerNo", tag, "deviceId"
-  FROM ${records('tags', deviceTag.fields)}`,
+const UNTAG = inBoth(
+  ({ is, field, records }) => `
+  DELETE FROM device_tag ${is === 'sqlite' ? '' : `USING ${records('rows', deviceTag.fields)}`}
+  WHERE device_tag.owner_no = ${field('ownerNo')} AND device_tag.tag = ${field('tag')}
+    AND device_tag.device_id = ${field('deviceId')}`,
 )
+const TAG = insertInto(deviceTag.fields)
 
 /** `before`: also of one that was deleted. */
 type Entry = DeviceKey & { deviceNo: number; before: StoredDevice | undefined; now: StoredDevice | undefined }
@@ -107,13 +101,11 @@ async function writeEntries(queries: Writes, entries: Map<string, Entry>): Promi
   const owners = new Set(renamed.map(({ ownerNo }) => ownerNo))
   const untagged = all.flatMap((entry) => tagsOf(entry, entry.before, entry.now))
   const tagged = all.flatMap((entry) => tagsOf(entry, entry.now, entry.before))
-  if (changed.length > 0) queries.send(UPDATE, { changed })
-  if (renamed.length > 0) {
-    queries.send(RENAME, { renamed })
-    queries.send(NOTE_RENAME, { owners: [...owners].sort((a, b) => a - b) })
-  }
-  if (untagged.length > 0) queries.send(UNTAG, { tags: untagged })
-  if (tagged.length > 0) queries.send(TAG, { tags: tagged })
+  queries.sendRows(UPDATE, changed)
+  queries.sendRows(RENAME, renamed)
+  if (owners.size > 0) queries.send(NOTE_RENAME, { owners: [...owners].sort((a, b) => a - b) })
+  queries.sendRows(UNTAG, untagged)
+  queries.sendRows(TAG, tagged)
   if (added.length === 0) return
   for (const inserted of await queries.all(INSERTED, INSERT, { added })) {
     const entry = entries.get(deviceText(inserted))
