@@ -137,7 +137,7 @@ test('the reason of a failure is beside the state, and the key that triggered ha
   await device.update(id, 'FAILED', { statusDetails: { reason: 'disk full' } })
   const page = await openSignedIn(t, server, `/executions/${id}`)
   await page.locator('.page-header').getByText('disk full').waitFor()
-  await page.getByRole('region', { name: 'Timeline' }).getByText('Triggered, by key “admin”').waitFor()
+  await page.getByRole('region', { name: 'Timeline' }).getByText('Triggered, by key “test”').waitFor()
 })
 
 test('nothing is asked for output before the device has started', async (t) => {

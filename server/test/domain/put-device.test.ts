@@ -9,7 +9,7 @@ test('the first put creates a device that was never seen', () => {
   assert.equal(event, 'device.created')
   assert.deepEqual(now, {
     ...{ deviceId: 'd1', deviceName: 'Door', tags: ['a', 'b'], createdAt: 10, updatedAt: 10 },
-    ...{ credentialCreatedAt: null },
+    ...{ credentialCreatedAt: null, credentialCreatedBy: null, certificateRevokedAt: null },
     presence: { online: false, since: null, lastSeenAt: null, transport: null },
   })
 })
