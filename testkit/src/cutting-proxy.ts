@@ -10,16 +10,28 @@ export type CuttingProxy = {
   readonly connections: number
   /** How many bytes of answers each of the next connections lets through; 0 cuts when the answer begins. */
   cutNext(...bytes: number[]): void
+  /** Cuts all connections there are, and gives how many. */
+  cutAll(): number
 }
 
-export async function openCuttingProxy(t: TestContext, http: string): Promise<CuttingProxy> {
-  const { hostname, port } = new URL(http)
+/** `address`: of the server, or where it is now; whoever connects while it is nowhere is cut at once. */
+export async function openCuttingProxy(
+  t: Pick<TestContext, 'after'>,
+  address: string | (() => string | undefined),
+): Promise<CuttingProxy> {
   const limits: number[] = []
   const sockets = new Set<Socket>()
   let connections = 0
   const server = createServer((inner) => {
     connections++
+    const current = typeof address === 'string' ? address : address()
+    if (current === undefined) {
+      inner.on('error', () => {})
+      inner.resetAndDestroy()
+      return
+    }
     let left = limits.shift() ?? Number.POSITIVE_INFINITY
+    const { hostname, port } = new URL(current)
     const outer = connect(Number(port), hostname)
     for (const [socket, other] of [
       [inner, outer],
@@ -52,5 +64,11 @@ export async function openCuttingProxy(t: TestContext, http: string): Promise<Cu
       return connections
     },
     cutNext: (...bytes) => void limits.push(...bytes),
+    cutAll() {
+      const cut = [...sockets]
+      for (const socket of cut) socket.destroy()
+      // Each has an end here and one at the server.
+      return cut.length / 2
+    },
   }
 }

@@ -15,6 +15,6 @@ export function newTemporaryFolder(): string {
 }
 
 /** What a test leaves to the end happens in the order in which it was left: first to be closed, then to be removed. */
-export function removeAfter(t: TestContext, folder: string): void {
+export function removeAfter(t: Pick<TestContext, 'after'>, folder: string): void {
   t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
 }

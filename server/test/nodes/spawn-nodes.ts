@@ -21,7 +21,7 @@ export type SpawnNodesOptions = {
 
 /** All know the same admin key. Resolves when all are ready. */
 export async function spawnNodes(
-  t: TestContext,
+  t: Pick<TestContext, 'after'>,
   count: number,
   { server, flags = [], inTurn = false }: SpawnNodesOptions = {},
 ): Promise<SpawnedNodes> {

@@ -19,7 +19,18 @@ export type WorkingDeviceOptions = {
   isGone: (node: NodeAddress) => boolean
   /** The end of an execution was acknowledged. */
   onEnded: () => void
+  /** How it ends what it was handed; SUCCEEDED by default. */
+  endAs?: (execution: Json) => 'SUCCEEDED' | 'FAILED'
+  /** Everything that it was handed, and every report with what came of it, in order. */
+  onStep?: (step: DeviceStep) => void
 }
+
+/** `refused`: the execution has ended already. `unknown`: no answer came. */
+export type DeviceStep = {
+  deviceId: string
+  jobExecutionId: number
+  attempt: number
+} & ({ kind: 'handed' } | { kind: 'reported'; status: string; answer: 'accepted' | 'refused' | 'unknown' })
 
 /** Nobody waits longer than this for a node that says nothing. */
 const waitLimitMs = 3000
@@ -30,7 +41,8 @@ const notAuthorized = 0x87
 export class WorkingDevice {
   readonly deviceId: string
   readonly begun = new Set<number>()
-  readonly #ended = new Set<number>()
+  /** Attempts, as `<id> <attempt>`. */
+  readonly #ended = new Set<string>()
   readonly #options: WorkingDeviceOptions
   #line: MqttLine | undefined
   #isOver = false
@@ -79,12 +91,13 @@ export class WorkingDevice {
       this.#news = Promise.withResolvers()
       const { execution } = available(await inTime(line.request('start-next', {})))
       if (execution) {
-        this.#begin(execution)
-        const { jobId, executionNumber } = execution
-        const end = await inTime(line.request(`${jobId}/update`, { status: 'SUCCEEDED', executionNumber }))
-        // One whose report was not answered may be done.
-        if (end.json.code !== 'InvalidStateTransition') available(end)
-        this.#end(execution)
+        await this.#carryOut(execution, async (report) => {
+          const end = await inTime(line.request(`${execution.jobId}/update`, report))
+          // One whose report was not answered may be done.
+          if (end.json.code === 'InvalidStateTransition') return 'refused'
+          available(end)
+          return 'accepted'
+        })
       } else {
         // A node that stands still says nothing, and neither does one that has nothing to say: so it is asked now and then.
         await inTime(Promise.race([this.#news.promise, line.closed])).catch(ignoreSilence)
@@ -99,22 +112,34 @@ export class WorkingDevice {
     ok(await device.call('GET', `?wait=${pollSeconds}`, undefined, { signal }))
     const { execution } = ok(await device.call('PUT', '/$next', undefined, { signal }))
     if (execution === undefined) return
-    this.#begin(execution)
-    const body = { status: 'SUCCEEDED', executionNumber: execution.executionNumber }
-    const reply = await device.call('POST', `/${execution.jobId}`, body, { signal })
-    if (reply.status !== 409) ok(reply)
-    this.#end(execution)
+    await this.#carryOut(execution, async (report) => {
+      const reply = await device.call('POST', `/${execution.jobId}`, report, { signal })
+      if (reply.status === 409) return 'refused'
+      ok(reply)
+      return 'accepted'
+    })
   }
 
-  #begin({ jobId }: Json): void {
-    const id = Number(jobId)
-    if (this.#ended.has(id)) throw new Error(`execution ${id} came again after its end was acknowledged`)
-    this.begun.add(id)
-  }
-
-  #end({ jobId }: Json): void {
-    this.#ended.add(Number(jobId))
-    this.#options.onEnded()
+  async #carryOut(execution: Json, send: (report: object) => Promise<'accepted' | 'refused'>): Promise<void> {
+    const { onStep, endAs, onEnded } = this.#options
+    const { jobId, executionNumber } = execution
+    const jobExecutionId = Number(jobId)
+    const attempt = `${jobId} ${executionNumber}`
+    const step = { deviceId: this.deviceId, jobExecutionId, attempt: executionNumber }
+    onStep?.({ ...step, kind: 'handed' })
+    if (this.#ended.has(attempt)) {
+      throw new Error(`execution ${jobId} came again after its end was acknowledged`)
+    }
+    this.begun.add(jobExecutionId)
+    const status = endAs?.(execution) ?? 'SUCCEEDED'
+    let answer: 'accepted' | 'refused' | 'unknown' = 'unknown'
+    try {
+      answer = await send({ status, executionNumber })
+    } finally {
+      onStep?.({ ...step, kind: 'reported', status, answer })
+    }
+    this.#ended.add(attempt)
+    onEnded()
   }
 }
 

@@ -1,0 +1,19 @@
+// Everything that must hold of a history, as sentences about what does not.
+
+import { checkCalls } from './check-calls.ts'
+import { checkFollower, checkLog, checkWebhook } from './check-events.ts'
+import { checkExecutions, checkSteps } from './check-executions.ts'
+import type { Final, History } from './history.ts'
+
+export function checkHistory(history: History, final: Final): string[] {
+  return [
+    ...checkCalls(history, final),
+    ...checkExecutions(final),
+    ...checkSteps(history, final),
+    ...checkLog(final),
+    ...history.followers.flatMap((seen, index) =>
+      checkFollower(seen, final.log).map((what) => `follower ${index + 1} ${what}`),
+    ),
+    ...checkWebhook(history.posts, final).map((what) => `the webhook ${what}`),
+  ]
+}

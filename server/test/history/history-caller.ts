@@ -1,0 +1,125 @@
+// A caller that triggers, with and without an idempotency key, and records what it was answered each time.
+
+import { setTimeout as delay } from 'node:timers/promises'
+import { buildApi, type Reply } from '@jobcast/testkit/call-api'
+import type { Random } from '@jobcast/testkit/seeded-random'
+import type { RecordedCall } from './history.ts'
+import { type TriggerAnswer, toTriggerAnswer } from './trigger-answer.ts'
+
+export type HistoryCallerOptions = {
+  jobName: string
+  deviceIds: readonly string[]
+  random: Random
+  pickNode: () => { http: string; adminKey: string }
+  /** Resolves when the next call may be made. */
+  mayCall: () => Promise<void>
+  isOver: () => boolean
+}
+
+/** A node that stands still answers nobody; whoever waits goes elsewhere after this long. */
+const waitLimitMs = 3000
+const backoffMs = 50
+/** Repeats of a call with a key, while the service is away. */
+const mostRepeats = 100
+const maxDevices = 12
+
+export class HistoryCaller {
+  readonly calls: RecordedCall[] = []
+  readonly #options: HistoryCallerOptions
+  readonly #late = new Set<Promise<void>>()
+
+  constructor(options: HistoryCallerOptions) {
+    this.#options = options
+  }
+
+  async callUntilOver(): Promise<void> {
+    const { random, isOver, mayCall } = this.#options
+    while (!isOver()) {
+      await mayCall()
+      if (isOver()) break
+      const call = this.#newCall()
+      const answer =
+        call.key === undefined ? await this.#send(call) : await this.#sendUntilAnswered(call, call.key)
+      if (answer.kind === 'created' && random.chance(0.1)) await this.#cancel(answer.runId)
+      // Whoever is refused, or finds nobody, does not come back at once.
+      await delay(random.below(20))
+    }
+    await Promise.all(this.#late)
+  }
+
+  #newCall(key?: string): RecordedCall {
+    const { random, jobName, deviceIds } = this.#options
+    const chosen = random.some(deviceIds, 1 + random.below(random.pick([1, 1, 4, maxDevices])))
+    if (random.chance(0.1)) chosen.push(random.pick(chosen))
+    if (key === undefined && random.chance(0.1))
+      chosen.splice(random.below(chosen.length), 0, 'no-such-device')
+    const call: RecordedCall = {
+      jobName: key === undefined && random.chance(0.05) ? `no-${jobName}` : jobName,
+      deviceIds: chosen,
+      key: key ?? (random.chance(0.4) ? `${jobName}-${this.calls.length}` : undefined),
+      answers: [],
+    }
+    this.calls.push(call)
+    return call
+  }
+
+  /** Often sent twice at once, sent again after its answer, and now and then with another content. */
+  async #sendUntilAnswered(call: RecordedCall, key: string): Promise<TriggerAnswer> {
+    const { random, isOver } = this.#options
+    for (let sent = 0; ; sent++) {
+      const both = await Promise.all([this.#send(call), random.chance(0.2) && this.#send(call)])
+      const answer = both.find((each) => each && each.kind === 'created') || both[0]
+      const isAnswered = answer.kind === 'created' || (answer.kind === 'refused' && isFinal(answer.code))
+      if (isAnswered || isOver() || sent === mostRepeats) {
+        if (answer.kind === 'created' && random.chance(0.3)) await this.#send(call)
+        if (answer.kind === 'created' && random.chance(0.2)) await this.#send(this.#newCall(key))
+        return answer
+      }
+      await delay(backoffMs)
+    }
+  }
+
+  async #send(call: RecordedCall): Promise<TriggerAnswer> {
+    const { http, adminKey } = this.#options.pickNode()
+    const headers = {
+      accept: 'application/problem+json, application/json',
+      ...(call.key !== undefined && { 'idempotency-key': call.key }),
+    }
+    const sent = buildApi(http, adminKey)
+      .trigger(call.jobName, call.deviceIds, { headers })
+      .then(answerOf, (error): TriggerAnswer => ({ kind: 'unknown', why: String(error) }))
+    const end = new AbortController()
+    const late = delay(waitLimitMs, undefined, { signal: end.signal }).catch(() => undefined)
+    const answer = (await Promise.race([sent, late])) ?? {
+      kind: 'unknown' as const,
+      why: 'no answer in time',
+    }
+    end.abort()
+    call.answers.push(answer)
+    if (answer.kind === 'unknown') this.#recordLate(call, sent)
+    return answer
+  }
+
+  /** An answer that nobody waited for is as true as any other. */
+  #recordLate(call: RecordedCall, sent: Promise<TriggerAnswer>): void {
+    const recorded: Promise<void> = sent.then((answer) => {
+      this.#late.delete(recorded)
+      if (answer.kind !== 'unknown') call.answers.push(answer)
+    })
+    this.#late.add(recorded)
+  }
+
+  /** Whatever comes of it: the histories say whether it counted. */
+  async #cancel(runId: number): Promise<void> {
+    const { http, adminKey } = this.#options.pickNode()
+    const canceled = buildApi(http, adminKey).call('POST', `/job/api/runs/${runId}/cancel`, { body: {} })
+    await Promise.race([canceled.catch(() => undefined), delay(waitLimitMs, undefined, { ref: false })])
+  }
+}
+
+function answerOf({ status, headers, text }: Reply): TriggerAnswer {
+  return toTriggerAnswer({ status, location: headers.get('location'), text })
+}
+
+/** Not so: the first request with this key is still running, the queue is full, the storage is away. */
+const isFinal = (code: string) => !['J-502', 'J-908', 'J-909', 'J-910', 'J-911'].includes(code)

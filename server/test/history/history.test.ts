@@ -1,0 +1,34 @@
+// A small disturbed history on SQLite. "npm run test:history" records large ones, on both stores.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { testSeed } from '@jobcast/testkit/test-seed'
+import { longTest } from '@jobcast/testkit/test-size'
+import type { Fault } from './disturbed-service.ts'
+import { recordHistory, type Scale } from './record-history.ts'
+
+const scale: Scale = {
+  callers: 3,
+  devices: { mqtt: 6, 'web-socket': 1, http: 2 },
+  followers: 2,
+  maxOpen: 40,
+  executionsPerFault: 20,
+}
+
+test(
+  `two kills, a pause and cuts leave a history without a fault (seed ${testSeed})`,
+  longTest,
+  async (t) => {
+    const faults: Fault[][] = [['kill'], ['cut'], ['pause'], ['kill']]
+    const nextFaults = () => faults.shift()
+    const { problems, figures } = await recordHistory(t, {
+      store: 'sqlite',
+      seed: testSeed,
+      scale,
+      nextFaults,
+    })
+    t.diagnostic(JSON.stringify(figures))
+    assert.deepEqual(problems, [])
+    assert.ok(figures.kills === 2 && (figures.executions ?? 0) > 60, 'too little happened to prove anything')
+  },
+)

@@ -1,0 +1,38 @@
+// What a history consists of: everything that callers, devices, followers and the webhook receiver saw while the service
+// was disturbed, and what the API says when all is over.
+
+import type { Execution, JobcastEvent, Run, Transition } from '@jobcast/contract'
+import type { DeviceStep } from '../nodes/working-device.ts'
+import type { TriggerAnswer } from './trigger-answer.ts'
+
+export type { DeviceStep }
+
+/** One request, sent once or, with a key, several times; each time has an answer. */
+export type RecordedCall = {
+  jobName: string
+  deviceIds: readonly string[]
+  key: string | undefined
+  answers: TriggerAnswer[]
+}
+
+export type WebhookPost = { id: string; body: string; event: JobcastEvent; accepted: boolean }
+
+export type History = {
+  calls: RecordedCall[]
+  /** In the order in which each device took them. */
+  steps: DeviceStep[]
+  /** What each follower saw, in that order, over all its connections. */
+  followers: JobcastEvent[][]
+  posts: WebhookPost[]
+}
+
+export type Final = {
+  runs: Run[]
+  executions: Execution[]
+  /** By execution. */
+  transitions: ReadonlyMap<number, Transition[]>
+  /** The event log, read in one go, up to its newest event at that time. */
+  log: JobcastEvent[]
+  /** The webhook receives what comes after this event. */
+  webhookAfter: number
+}
