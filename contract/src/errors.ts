@@ -46,7 +46,7 @@ export type ErrorCode = keyof typeof errorCatalogue
 
 /** What problem+json adds to the three fields. */
 export type ErrorDetails = {
-  /** Completes the message; only J-804 has one, the missing scope. */
+  /** Completes the message: of J-804 the missing scope, of J-909 that the request may have taken effect. */
   readonly suffix?: string
   /** One sentence for a person. */
   readonly detail?: string

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { createDatabase, execute, sharedPostgres } from '@jobcast/testkit/postgres-server'
 import { StorageUnavailable } from '../../src/domain/ports/storage-errors.ts'
 import { StartRefused } from '../../src/store/migrate.ts'
-import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
+import { openPostgresStore, postgresMigrations } from '../../src/store/postgres/postgres-store.ts'
 import { createOne, seedOwner } from './store-under-test.ts'
 
 const server = await sharedPostgres()
@@ -16,7 +16,7 @@ test('several nodes may start at once on an empty database', async (t) => {
   const nodes = await Promise.all(Array.from({ length: 4 }, () => openPostgresStore({ url })))
   t.after(() => Promise.all(nodes.map((node) => node.close())))
   const [applied] = await execute(url, 'SELECT count(*)::int AS count FROM schema_migration')
-  assert.equal(applied?.count, 1)
+  assert.equal(applied?.count, postgresMigrations().length)
   const owners = await Promise.all(nodes.map((node) => seedOwner(node)))
   for (const [index, { trigger }] of owners.entries()) {
     const node = nodes[(index + 1) % nodes.length]
@@ -29,7 +29,7 @@ test('a database of a newer program is refused with a sentence', async () => {
   await execute(url, "INSERT INTO schema_migration (number, name) VALUES (99, 'from-the-future')")
   await assert.rejects(openPostgresStore({ url }), (error) => {
     assert.ok(error instanceof StartRefused)
-    assert.match(error.message, /The database has schema 99, this program knows schemas up to 1\./)
+    assert.match(error.message, /The database has schema 99, this program knows schemas up to \d+\./)
     return true
   })
 })
@@ -56,19 +56,16 @@ test('a database whose commits do not wait for the disk is used with commits tha
   await execute(url, `ALTER DATABASE ${name} SET synchronous_commit = off`)
   const store = await openPostgresStore({ url })
   t.after(() => store.close())
-  await store.checkHealth()
   // What a connection was started with is what its transactions go by.
-  const [written] = await execute(
+  await execute(
     url,
     'CREATE TABLE seen (value text)',
     `CREATE FUNCTION see() RETURNS trigger LANGUAGE plpgsql AS
       $$BEGIN INSERT INTO seen VALUES (current_setting('synchronous_commit')); RETURN NULL; END$$`,
-    'CREATE TRIGGER see AFTER UPDATE ON write_probe FOR EACH ROW EXECUTE FUNCTION see()',
-    'SELECT writes FROM write_probe',
+    'CREATE TRIGGER see AFTER INSERT OR UPDATE ON commit_marker FOR EACH ROW EXECUTE FUNCTION see()',
   )
   await store.checkHealth()
-  const [after] = await execute(url, 'SELECT writes, (SELECT value FROM seen) AS value FROM write_probe')
-  assert.deepEqual([Number(after?.writes), after?.value], [Number(written?.writes) + 1, 'on'])
+  assert.deepEqual(await execute(url, 'SELECT value FROM seen'), [{ value: 'on' }])
 })
 
 test('a database that may only be read is unavailable for writes and good for reads', async (t) => {

@@ -7,6 +7,14 @@ export class StorageUnavailable extends Error {
   }
 }
 
+/** As StorageUnavailable, but what was to be written may have been: the database was lost before it confirmed the commit. */
+export class CommitUnknown extends StorageUnavailable {
+  constructor(cause: unknown) {
+    super(cause)
+    this.name = 'CommitUnknown'
+  }
+}
+
 /** More is waiting to be written than may wait. Nothing of what was refused is written. */
 export class TooMuchWaiting extends Error {
   constructor() {
