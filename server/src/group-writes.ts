@@ -1,5 +1,6 @@
 // Concurrent writes share commits; here are the limits of each queue.
 
+import { deviceText } from './domain/device-link.ts'
 import type { DeviceReport } from './domain/device-report.ts'
 import type { Store } from './domain/ports/store.ts'
 import type { Trigger, TriggerOutcome } from './domain/ports/triggers.ts'
@@ -55,6 +56,7 @@ export function groupWrites(store: Store, tell: Tell, metrics: Metrics, isRemote
     maxWaitingItems: maxWaitingReports,
     maxWaitingWeight: 10 * maxWaitingReports,
     ownerOf: (report: DeviceReport) => report.device.ownerNo,
+    keyOf: (report: DeviceReport) => deviceText(report.device),
     weigh: weighReport,
     onCommit: ({ items, ms }) => tell({ kind: 'group-committed', of: 'reports', items, ms }),
   })

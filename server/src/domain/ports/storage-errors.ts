@@ -15,6 +15,14 @@ export class CommitUnknown extends StorageUnavailable {
   }
 }
 
+/** Others hold locks that a write needs, and it was not to wait for them (see WriteOptions). Nothing of it is written. */
+export class LocksBusy extends Error {
+  constructor() {
+    super('others hold locks that a write needs')
+    this.name = 'LocksBusy'
+  }
+}
+
 /** More is waiting to be written than may wait. Nothing of what was refused is written. */
 export class TooMuchWaiting extends Error {
   constructor() {

@@ -1,14 +1,15 @@
 // The database as the statement files see it: reads, and transactions that hold as a whole.
 
 import pg from 'pg'
-import { CommitUnknown, StorageUnavailable } from '../../domain/ports/storage-errors.ts'
+import { CommitUnknown, LocksBusy, StorageUnavailable } from '../../domain/ports/storage-errors.ts'
+import type { WriteOptions } from '../../domain/ports/write-options.ts'
 import { Policies } from '../policies.ts'
 import type { Queries as NamedQueries } from '../queries.ts'
 import { rows } from '../schema/column.ts'
 import { lastId } from '../schema/tables.ts'
 import { CommitMarkers } from './commit-markers.ts'
 import { connectionOptions, nodeName, prepared } from './connect.ts'
-import { failureOf, isInTheWay } from './failures.ts'
+import { failureOf, isInTheWay, isLockTimeout } from './failures.ts'
 import { buildNamedQueries } from './named-queries.ts'
 import type { Queries, Row } from './rows.ts'
 import { Transaction } from './transaction.ts'
@@ -18,6 +19,10 @@ import { Transaction } from './transaction.ts'
 const readers = 6
 const writers = 6
 const grouped = 6
+// For those of them that wait for locks (store/group-commit.ts), and for changes of jobs and devices, which may.
+const waiting = 6
+/** How long a write waits for the locks of others that is not to wait for them. */
+export const lockWaitMs = 200
 const idleMs = 60_000
 const attempts = 5
 
@@ -37,6 +42,7 @@ export class Database implements Queries {
   readonly #readers: pg.Pool
   readonly #writers: pg.Pool
   readonly #grouped: pg.Pool
+  readonly #waiting: pg.Pool
   readonly #notes: pg.Pool
   readonly #url: string
   readonly #markers: CommitMarkers
@@ -67,7 +73,8 @@ export class Database implements Queries {
     }
     this.#readers = open(readers)
     this.#writers = open(writers, {}, (client) => this.#prepareToWrite(client))
-    this.#grouped = open(grouped, {}, (client) => this.#prepareToWrite(client))
+    this.#waiting = open(waiting, {}, (client) => this.#prepareToWrite(client))
+    this.#grouped = open(grouped, { lock_timeout: `${lockWaitMs}` }, (client) => this.#prepareToWrite(client))
     this.#markers = new CommitMarkers(url, nodeNo)
     // Ids need not be on disk: whatever is written under them comes behind them in the log, so it is on disk
     // only if they are. Not waiting for the disk keeps their row free. And that a node lives need not be there at all.
@@ -98,8 +105,15 @@ export class Database implements Queries {
   }
 
   /** The same for those writes of which there are never more than a few at once. */
-  inGroupTransaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
-    return this.#transact(this.#grouped, work)
+  async inGroupTransaction<T>(
+    work: (transaction: Transaction) => Promise<T>,
+    { waitsForLocks }: WriteOptions = { waitsForLocks: true },
+  ): Promise<T> {
+    try {
+      return await this.#transact(waitsForLocks ? this.#waiting : this.#grouped, work)
+    } catch (error) {
+      throw !waitsForLocks && isLockTimeout(error) ? new LocksBusy() : error
+    }
   }
 
   async #transact<T>(pool: pg.Pool, work: (transaction: Transaction) => Promise<T>): Promise<T> {
@@ -177,7 +191,7 @@ export class Database implements Queries {
   }
 
   async close(): Promise<void> {
-    const pools = [this.#readers, this.#writers, this.#grouped, this.#notes]
+    const pools = [this.#readers, this.#writers, this.#grouped, this.#waiting, this.#notes]
     await Promise.all(pools.map((pool) => pool.end()))
   }
 }

@@ -9,25 +9,31 @@ import type { DeviceKey } from '../../domain/ports/devices.ts'
 import type { Store } from '../../domain/ports/store.ts'
 import { inBatch, type Moves } from '../moves.ts'
 import type { Queries } from '../queries.ts'
-import type { Database } from './database.ts'
+import { type Database, lockWaitMs } from './database.ts'
 import { InOrder } from './in-order.ts'
 import { findCandidates } from './start-candidates.ts'
 
 export function buildReportSteps(db: Database): Pick<Store, 'recordReports'> {
-  const inOrder = new InOrder()
+  /** By device. */
+  const inOrder = new InOrder<string>()
   return {
-    async recordReports(reports) {
+    async recordReports(reports, options = { waitsForLocks: true }) {
       if (reports.length === 0) return []
-      return inOrder.take((releaseTurn) =>
-        db.inGroupTransaction(({ named }) =>
-          inBatch(named, async (moves) => {
-            const group = new ReportGroup(named, moves, reports)
-            const loaded = await group.lock()
-            // Whatever is sent later about these executions waits for their locks.
-            releaseTurn()
-            return applyReports(moves.batch, loaded, reports.map(group.check))
-          }),
-        ),
+      return inOrder.take(
+        reports.map(({ device }) => deviceText(device)),
+        (releaseTurn) =>
+          db.inGroupTransaction(
+            ({ named }) =>
+              inBatch(named, async (moves) => {
+                const group = new ReportGroup(named, moves, reports)
+                const loaded = await group.lock()
+                // Whatever is sent later about these executions waits for their locks.
+                releaseTurn()
+                return applyReports(moves.batch, loaded, reports.map(group.check))
+              }),
+            options,
+          ),
+        options.waitsForLocks ? undefined : lockWaitMs,
       )
     },
   }
