@@ -49,7 +49,7 @@ export type ErrorCode = keyof typeof errorCatalogue
 
 /** What problem+json adds to the three fields. */
 export type ErrorDetails = {
-  /** Completes the message: for J-804 the missing scope, for J-912 the quota. */
+  /** Completes the message: of J-804 the missing scope, of J-909 that the request may have taken effect, of J-912 the quota. */
   readonly suffix?: string
   /** One sentence for a person. */
   readonly detail?: string

@@ -1,6 +1,7 @@
 // Concurrent writes share commits; here are the limits of each queue.
 
 import type { DeviceReport, ReportOutcome } from './domain/device-report.ts'
+import { deviceText } from './domain/ports/device-link.ts'
 import type { Store } from './domain/ports/store.ts'
 import type { Trigger, TriggerOutcome } from './domain/ports/triggers.ts'
 import type { Tell, WriteKind } from './observe/events.ts'
@@ -62,6 +63,7 @@ export function groupWrites(
     maxWaitingItems: maxWaitingReports,
     maxWaitingWeight: 10 * maxWaitingReports,
     ownerOf: (report: DeviceReport) => report.device.ownerNo,
+    keyOf: (report: DeviceReport) => deviceText(report.device),
     weigh: weighReport,
     onCommit: ({ items, ms }) => tell({ kind: 'group-committed', of: 'reports', items, ms }),
   })

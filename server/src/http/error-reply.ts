@@ -2,7 +2,7 @@
 
 import { ApiError, type ErrorBody, type ProblemBody } from '@jobcast/contract'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { StorageUnavailable, TooMuchWaiting } from '../domain/ports/storage-errors.ts'
+import { CommitUnknown, StorageUnavailable, TooMuchWaiting } from '../domain/ports/storage-errors.ts'
 import { rateLimitHeaders } from '../limits/rate-limit-headers.ts'
 import type { Tell } from '../observe/events.ts'
 import type { App } from './app-type.ts'
@@ -32,6 +32,10 @@ export function replyWithErrors(app: App, tell: Tell): void {
 function toApiError(error: FastifyError, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof TooMuchWaiting) return new ApiError('J-908', { retryAfterSeconds: 1 })
+  if (error instanceof CommitUnknown) {
+    const suffix = 'the request may have taken effect; repeat a trigger only with the same Idempotency-Key'
+    return new ApiError('J-909', { suffix, retryAfterSeconds: 5 })
+  }
   if (error instanceof StorageUnavailable) return new ApiError('J-909', { retryAfterSeconds: 5 })
   if (request.raw.errored === error) {
     return new ApiError('J-907', { detail: 'The connection ended before the body did.' })

@@ -1,7 +1,11 @@
 // Group commit: whatever arrives while a commit is under way is written together by the next one.
 // No timer: with one caller a write starts at once, with many callers groups grow by themselves.
+//
+// A group does not wait for locks. If it cannot have one, its items are sent in smaller groups, until it is known whose
+// item it is that has to wait. That one waits in a lane of its own, and so does what comes for the same key meanwhile.
 
-import { StorageUnavailable, TooMuchWaiting } from '../domain/ports/storage-errors.ts'
+import { LocksBusy, StorageUnavailable, TooMuchWaiting } from '../domain/ports/storage-errors.ts'
+import type { WriteOptions } from '../domain/ports/write-options.ts'
 
 export type GroupCommitOptions<In, Out> = {
   /** What an item costs, for example its number of executions. */
@@ -18,14 +22,24 @@ export type GroupCommitOptions<In, Out> = {
   /** Whose item it is. One owner may take up no more than this part of what may wait. */
   ownerOf: (item: In) => number
   maxOwnerShare: number
+  /** What an item may have to wait for, if not its owner. */
+  keyOf?: (item: In) => unknown
+  /** How many keys at once may have a commit that waits for locks. */
+  maxLanesInFlight?: number
   onCommit?: (commit: { items: number; outs: Out[]; ms: number }) => void
   onFailure?: (failure: { items: number }) => void
 }
+
+/** Into how many smaller groups one is divided that cannot have its locks. */
+const parts = 8
 
 type Member<In, Out> = {
   item: In
   weight: number
   owner: number
+  key: unknown
+  /** It takes up room of what may wait. */
+  isWaiting: boolean
   resolve: (out: Out) => void
   reject: (error: unknown) => void
 }
@@ -35,21 +49,28 @@ type Member<In, Out> = {
  * one, so that one bad member fails alone; unless the storage itself is unavailable, which fails them all.
  */
 export class GroupCommit<In, Out> {
-  readonly #commit: (items: In[]) => Promise<Out[]>
+  readonly #commit: (items: In[], options: WriteOptions) => Promise<Out[]>
   readonly #options: GroupCommitOptions<In, Out>
-  #waiting: Member<In, Out>[] = []
+  /** Of each key that waits for locks, what is to be sent next. */
+  readonly #lanes = new Map<unknown, Member<In, Out>[]>()
+  readonly #lanesToSend: unknown[] = []
+  #lanesInFlight = 0
+  readonly #waiting: Member<In, Out>[] = []
   readonly #all = new Load()
   readonly #shares = new Map<number, Load>()
   #inFlight = 0
   #inFlightWeight = 0
 
-  constructor(commit: (items: In[]) => Promise<Out[]>, options: GroupCommitOptions<In, Out>) {
+  constructor(
+    commit: (items: In[], options: WriteOptions) => Promise<Out[]>,
+    options: GroupCommitOptions<In, Out>,
+  ) {
     this.#commit = commit
     this.#options = options
   }
 
   get waitingItems(): number {
-    return this.#waiting.length
+    return this.#all.items
   }
 
   /** Resolves with the item's own outcome once the commit that carries it is on disk. */
@@ -58,7 +79,9 @@ export class GroupCommit<In, Out> {
     const owner = this.#options.ownerOf(item)
     if (!this.#hasRoomFor(owner, weight)) return Promise.reject(new TooMuchWaiting())
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ item, weight, owner, resolve, reject })
+      const key = this.#options.keyOf ? this.#options.keyOf(item) : owner
+      const waiting = this.#lanes.get(key) ?? this.#waiting
+      waiting.push({ item, weight, owner, key, isWaiting: true, resolve, reject })
       this.#all.add(1, weight)
       this.#shareOf(owner).add(1, weight)
       this.#sendGroups()
@@ -84,7 +107,7 @@ export class GroupCommit<In, Out> {
 
   #sendGroups(): void {
     while (this.#inFlight < this.#options.maxInFlight && this.#waiting.length > 0 && !this.#isLight) {
-      const group = this.#takeGroup()
+      const group = this.#takeGroup(this.#waiting)
       const weight = group.reduce((sum, member) => sum + member.weight, 0)
       this.#inFlight++
       this.#inFlightWeight += weight
@@ -101,53 +124,100 @@ export class GroupCommit<In, Out> {
     return this.#inFlight > 0 && Math.max(this.#inFlightWeight, this.#all.weight) < lightWeight
   }
 
-  #takeGroup(): Member<In, Out>[] {
+  #takeGroup(waiting: Member<In, Out>[]): Member<In, Out>[] {
     let size = 0
     let weight = 0
-    for (const member of this.#waiting) {
+    for (const member of waiting) {
       if (size > 0 && weight + member.weight > this.#options.maxGroupWeight) break
       size++
       weight += member.weight
     }
-    const group = this.#waiting.slice(0, size)
-    for (const { owner, weight } of group) this.#leave(owner, weight)
-    this.#waiting = this.#waiting.slice(size)
+    const group = waiting.splice(0, size)
+    for (const member of group) this.#leave(member)
     return group
   }
 
-  #leave(owner: number, weight: number): void {
+  #leave(member: Member<In, Out>): void {
+    if (!member.isWaiting) return
+    member.isWaiting = false
+    const { owner, weight } = member
     this.#all.add(-1, -weight)
     const share = this.#shareOf(owner)
     share.add(-1, -weight)
     if (share.items === 0) this.#shares.delete(owner)
   }
 
-  async #send(group: Member<In, Out>[]): Promise<void> {
+  async #send(group: Member<In, Out>[], waitsForLocks = false): Promise<void> {
     try {
-      const outs = await this.#commitAndTell(group.map((member) => member.item))
+      const outs = await this.#commitAndTell(
+        group.map((member) => member.item),
+        waitsForLocks,
+      )
       group.forEach((member, index) => {
         member.resolve(outs[index] as Out)
       })
     } catch (error) {
-      await this.#sendOneByOne(group, error)
+      if (error instanceof LocksBusy) await this.#separate(group)
+      else await this.#sendOneByOne(group, error, waitsForLocks)
     }
   }
 
-  async #commitAndTell(items: In[]): Promise<Out[]> {
+  /** What is of one key stays together, in its order. */
+  async #separate(group: Member<In, Out>[]): Promise<void> {
+    const byKey = [...Map.groupBy(group, ({ key }) => key).values()]
+    if (byKey.length === 1) {
+      this.#sendInLane(group)
+      return
+    }
+    const size = Math.ceil(byKey.length / parts)
+    for (let start = 0; start < byKey.length; start += size) {
+      await this.#send(byKey.slice(start, start + size).flat())
+    }
+  }
+
+  /** All of one key. */
+  #sendInLane(group: Member<In, Out>[]): void {
+    const key = group[0]?.key
+    const lane = this.#lanes.get(key)
+    if (lane) {
+      lane.push(...group)
+      return
+    }
+    this.#lanes.set(key, [...group])
+    this.#lanesToSend.push(key)
+    this.#sendLanes()
+  }
+
+  #sendLanes(): void {
+    const { maxLanesInFlight = 2 } = this.#options
+    while (this.#lanesInFlight < maxLanesInFlight && this.#lanesToSend.length > 0) {
+      const key = this.#lanesToSend.shift()
+      const lane = this.#lanes.get(key) ?? []
+      this.#lanesInFlight++
+      void this.#send(this.#takeGroup(lane), true).finally(() => {
+        this.#lanesInFlight--
+        if (lane.length > 0) this.#lanesToSend.push(key)
+        else this.#lanes.delete(key)
+        this.#sendLanes()
+      })
+    }
+  }
+
+  async #commitAndTell(items: In[], waitsForLocks: boolean): Promise<Out[]> {
     const begun = performance.now()
     try {
-      const outs = await this.#commit(items)
+      const outs = await this.#commit(items, { waitsForLocks })
       const ms = performance.now() - begun
       // Not within the try: an error of whoever is told would look like a failed commit, and that is sent again.
       queueMicrotask(() => this.#options.onCommit?.({ items: items.length, outs, ms }))
       return outs
     } catch (error) {
-      this.#options.onFailure?.({ items: items.length })
+      if (!(error instanceof LocksBusy)) this.#options.onFailure?.({ items: items.length })
       throw error
     }
   }
 
-  async #sendOneByOne(group: Member<In, Out>[], groupError: unknown): Promise<void> {
+  async #sendOneByOne(group: Member<In, Out>[], groupError: unknown, waitsForLocks: boolean): Promise<void> {
     if (group.length === 1 || groupError instanceof StorageUnavailable) {
       for (const member of group) member.reject(groupError)
       return
@@ -156,9 +226,13 @@ export class GroupCommit<In, Out> {
     for (const member of group) {
       try {
         if (lost) throw lost
-        const [out] = await this.#commitAndTell([member.item])
+        const [out] = await this.#commitAndTell([member.item], waitsForLocks)
         member.resolve(out as Out)
       } catch (error) {
+        if (error instanceof LocksBusy) {
+          this.#sendInLane([member])
+          continue
+        }
         if (error instanceof StorageUnavailable) lost = error
         member.reject(error)
       }

@@ -2,6 +2,7 @@
 
 import type { DeviceExecution, DeviceQueue, DeviceReport, ReportOutcome } from '../device-report.ts'
 import type { DeviceKey } from './devices.ts'
+import type { WriteOptions } from './write-options.ts'
 
 export type DeviceQueueStore = {
   /** 'unchanged' where the mark of the queue is still `unlessMark`; undefined: no such device. */
@@ -10,7 +11,7 @@ export type DeviceQueueStore = {
   ): Promise<(DeviceQueue | 'unchanged' | undefined)[]>
   getDeviceExecution(execution: DeviceKey & { jobExecutionId: number }): Promise<DeviceExecution | undefined>
   /** Each on its own; one that is refused does not hinder the others. */
-  recordReports(reports: DeviceReport[]): Promise<ReportOutcome[]>
+  recordReports(reports: DeviceReport[], options?: WriteOptions): Promise<ReportOutcome[]>
   /** Notes when executions were handed to a connection, and when a device confirmed that it has them. */
   recordDeliveries(deliveries: { notified: number[]; delivered: number[]; at: number }): Promise<void>
 }

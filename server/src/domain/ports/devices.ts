@@ -2,6 +2,7 @@ import type { Moment } from '../execution.ts'
 import type { Moved } from './executions.ts'
 import type { StoredPresence } from './presence.ts'
 import type { OwnerList, Put, Sliced } from './slices.ts'
+import type { WriteOptions } from './write-options.ts'
 
 /** A device as its callers name it. */
 export type DeviceKey = { ownerNo: number; deviceId: string }
@@ -33,7 +34,7 @@ export type DeviceToken = { tokenId: string; tokenHash: Uint8Array; at: number; 
 export type DeviceCredential = DeviceKey & { tokenHash: Uint8Array }
 
 export type DeviceStore = {
-  putDevices(puts: DevicePut[]): Promise<Put<StoredDevice>[]>
+  putDevices(puts: DevicePut[], options?: WriteOptions): Promise<Put<StoredDevice>[]>
   getDevice(device: DeviceKey): Promise<StoredDevice | undefined>
   listDevices(
     list: OwnerList<string> & { filter: { tag?: string; online?: boolean } },

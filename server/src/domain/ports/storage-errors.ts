@@ -7,6 +7,22 @@ export class StorageUnavailable extends Error {
   }
 }
 
+/** As StorageUnavailable, but what was to be written may have been: the database was lost before it confirmed the commit. */
+export class CommitUnknown extends StorageUnavailable {
+  constructor(cause: unknown) {
+    super(cause)
+    this.name = 'CommitUnknown'
+  }
+}
+
+/** Others hold locks that a write needs, and it was not to wait for them (see WriteOptions). Nothing of it is written. */
+export class LocksBusy extends Error {
+  constructor() {
+    super('others hold locks that a write needs')
+    this.name = 'LocksBusy'
+  }
+}
+
 /** More is waiting to be written than may wait. Nothing of what was refused is written. */
 export class TooMuchWaiting extends Error {
   constructor() {

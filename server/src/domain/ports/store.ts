@@ -1,8 +1,10 @@
 // The port to the database. Each noun has its part in a file of this folder; all parts follow these rules:
 //
-// A step holds as a whole: when its promise resolves, all of it is on disk; when it rejects, nothing of it is. A store
-// says what it found; the rules of domain/ say what that means. Each step takes one object or one list. Steps reject with
-// StorageUnavailable when the database or its disk cannot be used for now.
+// A step holds as a whole: when its promise resolves, all of it is on disk; when it rejects, nothing of it is. There is one
+// exception: CommitUnknown says that all of it is on disk or nothing of it, because the database was lost before it
+// confirmed the commit and could not be asked since. A store says what it found; the rules of domain/ say what that means.
+// Each step takes one object or one list. Steps reject with StorageUnavailable when the database or its disk cannot be
+// used for now.
 //
 // Instants are milliseconds since 1970, of the wall clock unless their type is SteadyInstant. `ownerNo` is the owner's
 // number inside the store.

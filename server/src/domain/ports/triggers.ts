@@ -1,4 +1,5 @@
 import type { SteadyInstant, WallInstant } from '../instants.ts'
+import type { WriteOptions } from './write-options.ts'
 
 export type Trigger = {
   ownerNo: number
@@ -49,7 +50,7 @@ export type TriggerOutcome =
 
 export type TriggerStore = {
   /** All or nothing for each trigger of the list; one that is refused does not hinder the others. */
-  createExecutions(triggers: Trigger[]): Promise<TriggerOutcome[]>
+  createExecutions(triggers: Trigger[], options?: WriteOptions): Promise<TriggerOutcome[]>
   /** Purges some of them; true while there may be more. */
   purgeIdempotencyKeys(age: { olderThan: number }): Promise<boolean>
 }

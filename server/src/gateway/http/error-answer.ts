@@ -4,7 +4,7 @@
 import { ApiError, deviceErrors } from '@jobcast/contract'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { DeviceError } from '../../domain/device-error.ts'
-import { StorageUnavailable, TooMuchWaiting } from '../../domain/ports/storage-errors.ts'
+import { CommitUnknown, StorageUnavailable, TooMuchWaiting } from '../../domain/ports/storage-errors.ts'
 import type { Tell } from '../../observe/events.ts'
 import { toExecutionState } from '../to-device.ts'
 import type { GatewayApp } from './gateway-app.ts'
@@ -56,7 +56,8 @@ function toRefusal(error: FastifyError, request: FastifyRequest): Refusal {
     return new Refusal(429, 'ThrottlingException', 'Too many requests in the queue.', { 'retry-after': '1' })
   }
   if (error instanceof StorageUnavailable) {
-    const text = 'Storage is not available.'
+    const isOpen = error instanceof CommitUnknown
+    const text = `Storage is not available.${isOpen ? ' The request may have taken effect.' : ''}`
     return new Refusal(503, 'ServiceUnavailableException', text, { 'retry-after': '5' })
   }
   // From the hooks of the whole app: unknown route, malformed request.

@@ -5,7 +5,7 @@ import { DeviceError } from '../../domain/device-error.ts'
 import { clientTokenOf, parsePayload } from '../../domain/device-request.ts'
 import type { SeenQueue } from '../../domain/ports/device-link.ts'
 import type { DeviceKey } from '../../domain/ports/devices.ts'
-import { StorageUnavailable, TooMuchWaiting } from '../../domain/ports/storage-errors.ts'
+import { CommitUnknown, StorageUnavailable, TooMuchWaiting } from '../../domain/ports/storage-errors.ts'
 import type { Tell } from '../../observe/events.ts'
 import { type GatewayDeps, serveOperation } from '../serve-operation.ts'
 import { rejectionJson } from '../to-device.ts'
@@ -57,7 +57,9 @@ function asDeviceError({ tell }: ServeDeps, { deviceId }: DeviceKey, thrown: unk
   if (!(thrown instanceof StorageUnavailable)) {
     tell({ kind: 'device-request-failed', deviceId, error: thrown })
   }
-  return new DeviceError('InternalError', 'Temporarily unavailable. Try again later.')
+  const isOpen = thrown instanceof CommitUnknown
+  const text = `Temporarily unavailable.${isOpen ? ' The request may have taken effect.' : ''} Try again later.`
+  return new DeviceError('InternalError', text)
 }
 
 /** A readable clientToken is returned even if the rest of the request is invalid. */

@@ -2,7 +2,8 @@
 // may be deleted, or renamed: an execution would wait for a device that is gone, or show a name it never had. Locking the
 // rows of 10,000 devices took 23 ms, a third of what their executions took; so one lock of the owner stands for them.
 
-import type { Database } from './database.ts'
+import type { WriteOptions } from '../../domain/ports/write-options.ts'
+import { type Database, lockWaitMs } from './database.ts'
 import { InOrder } from './in-order.ts'
 import { locks } from './locks.ts'
 import type { Transaction } from './transaction.ts'
@@ -12,8 +13,8 @@ const CHANGE = `SELECT pg_advisory_xact_lock(${locks.catalogueOfOwner}, no) FROM
 
 export class Catalogue {
   readonly #db: Database
-  /** What one process sends takes effect in the order in which it is sent; with others nobody can tell. */
-  readonly #inOrder = new InOrder()
+  /** By owner. What one process sends takes effect in the order in which it is sent; with others nobody can tell. */
+  readonly #inOrder = new InOrder<number>()
 
   constructor(db: Database) {
     this.#db = db
@@ -23,25 +24,48 @@ export class Catalogue {
   hold<T>(
     ownerNos: Iterable<number>,
     work: (transaction: Transaction, passOn: () => void) => Promise<T>,
+    options?: WriteOptions,
   ): Promise<T> {
-    return this.#inOrder.take((passOn) =>
-      this.#db.inGroupTransaction(async (transaction) => {
+    const owners = ascending(ownerNos)
+    return this.#inTurn(
+      owners,
+      (passOn) => async (transaction) => {
         // Not waited for: what the work sends is behind it.
-        const held = transaction.query(HOLD, [ascending(ownerNos)])
+        const held = transaction.query(HOLD, [owners])
         const [value] = await Promise.all([work(transaction, () => held.then(passOn, passOn)), held])
         return value
-      }),
+      },
+      options,
     )
   }
 
   /** For whoever deletes or renames: it waits for those that hold it, and they for it. */
-  change<T>(ownerNos: Iterable<number>, work: (transaction: Transaction) => Promise<T>): Promise<T> {
-    return this.#inOrder.take((passOn) =>
-      this.#db.inGroupTransaction(async (transaction) => {
-        await transaction.query(CHANGE, [ascending(ownerNos)])
+  change<T>(
+    ownerNos: Iterable<number>,
+    work: (transaction: Transaction) => Promise<T>,
+    options?: WriteOptions,
+  ): Promise<T> {
+    const owners = ascending(ownerNos)
+    return this.#inTurn(
+      owners,
+      (passOn) => async (transaction) => {
+        await transaction.query(CHANGE, [owners])
         passOn()
         return work(transaction)
-      }),
+      },
+      options,
+    )
+  }
+
+  #inTurn<T>(
+    owners: number[],
+    work: (passOn: () => void) => (transaction: Transaction) => Promise<T>,
+    options: WriteOptions = { waitsForLocks: true },
+  ): Promise<T> {
+    return this.#inOrder.take(
+      owners,
+      (passOn) => this.#db.inGroupTransaction(work(passOn), options),
+      options.waitsForLocks ? undefined : lockWaitMs,
     )
   }
 }

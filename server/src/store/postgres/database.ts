@@ -1,13 +1,15 @@
 // The database as the statement files see it: reads, and transactions that hold as a whole.
 
 import pg from 'pg'
-import { StorageUnavailable } from '../../domain/ports/storage-errors.ts'
+import { CommitUnknown, LocksBusy, StorageUnavailable } from '../../domain/ports/storage-errors.ts'
+import type { WriteOptions } from '../../domain/ports/write-options.ts'
 import { Policies } from '../policies.ts'
 import type { Queries as NamedQueries } from '../queries.ts'
 import { rows } from '../schema/column.ts'
 import { lastId } from '../schema/tables.ts'
+import { CommitMarkers } from './commit-markers.ts'
 import { connectionOptions, nodeName, prepared } from './connect.ts'
-import { failureOf, isInTheWay } from './failures.ts'
+import { failureOf, isInTheWay, isLockTimeout } from './failures.ts'
 import { buildNamedQueries } from './named-queries.ts'
 import { onClient, type Queries, type Row } from './rows.ts'
 import { Transaction } from './transaction.ts'
@@ -17,10 +19,18 @@ import { Transaction } from './transaction.ts'
 const readers = 6
 const writers = 6
 const grouped = 6
+// For those of them that wait for locks (store/group-commit.ts), and for changes of jobs and devices, which may.
+const waiting = 6
+/** How long a write waits for the locks of others that is not to wait for them. */
+export const lockWaitMs = 200
 const idleMs = 60_000
 const attempts = 5
 
 const SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY'
+// Outside of a transaction nothing can be written on a connection for transactions: should BEGIN alone fail, what was sent
+// behind it must not take effect on its own. A database that an operator has made read-only stays that.
+const IS_READ_ONLY = "SELECT current_setting('default_transaction_read_only') = 'on' AS is_read_only"
+const READ_ONLY_OUTSIDE = 'SET default_transaction_read_only = on'
 const TAKE_IDS = `
   UPDATE last_id SET run_id = run_id + $1::bigint, execution_id = execution_id + $2::bigint
   RETURNING run_id - $1 + 1 AS "runId", execution_id - $2 + 1 AS "jobExecutionId"`
@@ -32,8 +42,12 @@ export class Database implements Queries {
   readonly #readers: pg.Pool
   readonly #writers: pg.Pool
   readonly #grouped: pg.Pool
+  readonly #waiting: pg.Pool
   readonly #notes: pg.Pool
   readonly #url: string
+  readonly #markers: CommitMarkers
+  /** How a transaction begins on a connection. */
+  readonly #begin = new WeakMap<pg.ClientBase, string>()
   readonly policies = new Policies()
   /** Called after a commit that brings events to light. */
   onEvents: () => void = () => undefined
@@ -44,9 +58,13 @@ export class Database implements Queries {
 
   constructor(url: string, settings: Record<string, string>, nodeNo: number) {
     this.#url = url
-    const open = (max: number, more: Record<string, string> = {}) => {
+    const open = (
+      max: number,
+      more: Record<string, string> = {},
+      onConnect: (client: pg.ClientBase) => unknown = () => undefined,
+    ) => {
       const options = connectionOptions(url, { ...settings, ...more }, nodeName(nodeNo))
-      const pool = new pg.Pool({ ...options, max, idleTimeoutMillis: idleMs })
+      const pool = new pg.Pool({ ...options, max, idleTimeoutMillis: idleMs, onConnect })
       // An idle connection that breaks is left out; whoever needs one gets another.
       pool.on('error', () => undefined)
       // Between two of its users nobody listens for an instant: a connection that ends just then must not end the process.
@@ -54,8 +72,10 @@ export class Database implements Queries {
       return pool
     }
     this.#readers = open(readers)
-    this.#writers = open(writers)
-    this.#grouped = open(grouped)
+    this.#writers = open(writers, {}, (client) => this.#prepareToWrite(client))
+    this.#waiting = open(waiting, {}, (client) => this.#prepareToWrite(client))
+    this.#grouped = open(grouped, { lock_timeout: `${lockWaitMs}` }, (client) => this.#prepareToWrite(client))
+    this.#markers = new CommitMarkers(url, nodeNo)
     // Ids need not be on disk: whatever is written under them comes behind them in the log, so it is on disk
     // only if they are. Not waiting for the disk keeps their row free. And that a node lives need not be there at all.
     this.#notes = open(1, { synchronous_commit: 'off' })
@@ -79,29 +99,62 @@ export class Database implements Queries {
     })
   }
 
-  /** The work may run again from its beginning; it holds as a whole, or not at all when this rejects. */
+  /** The work may run again from its beginning; it holds as a whole, or not at all when this rejects; but see CommitUnknown. */
   inTransaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
     return this.#transact(this.#writers, work)
   }
 
   /** The same for those writes of which there are never more than a few at once. */
-  inGroupTransaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
-    return this.#transact(this.#grouped, work)
+  async inGroupTransaction<T>(
+    work: (transaction: Transaction) => Promise<T>,
+    { waitsForLocks }: WriteOptions = { waitsForLocks: true },
+  ): Promise<T> {
+    try {
+      return await this.#transact(waitsForLocks ? this.#waiting : this.#grouped, work)
+    } catch (error) {
+      throw !waitsForLocks && isLockTimeout(error) ? new LocksBusy() : error
+    }
   }
 
   async #transact<T>(pool: pg.Pool, work: (transaction: Transaction) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await withClient(pool, async (client) => {
-          const transaction = new Transaction(client, 'BEGIN', this.policies)
-          const value = await transaction.carryOut(() => work(transaction))
-          if (transaction.events.length > 0) this.onEvents()
-          return value
-        })
+        return await withClient(pool, (client, discard) => this.#writeOn(client, work, discard))
       } catch (error) {
         if (!isInTheWay(error)) throw error
         if (attempt === attempts) throw new StorageUnavailable(error)
       }
+    }
+  }
+
+  /** Before it is lent out for the first time. */
+  async #prepareToWrite(client: pg.ClientBase): Promise<void> {
+    const { rows } = await client.query(IS_READ_ONLY)
+    await client.query(READ_ONLY_OUTSIDE)
+    this.#begin.set(client, rows[0].is_read_only ? 'BEGIN' : 'BEGIN READ WRITE')
+  }
+
+  async #writeOn<T>(
+    client: pg.PoolClient,
+    work: (transaction: Transaction) => Promise<T>,
+    discard: () => void,
+  ): Promise<T> {
+    const marker = this.#markers.take()
+    const transaction = new Transaction(client, this.#begin.get(client) ?? 'BEGIN', this.policies, {
+      markers: this.#markers,
+      marker,
+    })
+    let isKnown = true
+    try {
+      const value = await transaction.carryOut(() => work(transaction))
+      if (transaction.events.length > 0) this.onEvents()
+      return value
+    } catch (error) {
+      isKnown = !(error instanceof CommitUnknown)
+      throw error
+    } finally {
+      if (isKnown) this.#markers.giveBack(marker)
+      if (transaction.isConnectionLost) discard()
     }
   }
 
@@ -130,29 +183,33 @@ export class Database implements Queries {
   }
 
   async close(): Promise<void> {
-    const pools = [this.#readers, this.#writers, this.#grouped, this.#notes]
+    const pools = [this.#readers, this.#writers, this.#grouped, this.#waiting, this.#notes]
     await Promise.all(pools.map((pool) => pool.end()))
   }
 }
 
-async function withClient<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+/** `discard`: the connection is not used again. */
+async function withClient<T>(
+  pool: pg.Pool,
+  work: (client: pg.PoolClient, discard: () => void) => Promise<T>,
+): Promise<T> {
   const client = await pool.connect().catch((error: unknown) => {
     throw new StorageUnavailable(error)
   })
   let isSound = true
   // While it is lent out, its pool does not listen; without a listener a broken connection would end the process.
-  const onError = () => {
+  const discard = () => {
     isSound = false
   }
-  client.on('error', onError)
+  client.on('error', discard)
   try {
-    return await work(client)
+    return await work(client, discard)
   } catch (error) {
     // A connection that failed may be in any state. One that said why it refuses is sound.
     if (error instanceof StorageUnavailable) isSound = false
     throw error
   } finally {
-    client.off('error', onError)
+    client.off('error', discard)
     client.release(!isSound)
   }
 }

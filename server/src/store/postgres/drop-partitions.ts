@@ -2,10 +2,10 @@
 // concurrently, which lets those finish that are using it and keeps nobody out, and only then dropped. What does not
 // succeed at once, because a long transaction is under way, is left for the next time; so is what a crash cut short.
 
-import { StorageUnavailable } from '../../domain/ports/storage-errors.ts'
 import { flag, rows } from '../schema/column.ts'
 import { partition } from '../schema/tables.ts'
 import type { Database } from './database.ts'
+import { isLockTimeout } from './failures.ts'
 import { locks } from './locks.ts'
 import { partitionName } from './partitions.ts'
 import type { Queries } from './rows.ts'
@@ -78,10 +78,4 @@ async function finish(connection: Queries): Promise<void> {
     await connection.query(NOTE_DROP, [firstId])
     await connection.query('COMMIT')
   }
-}
-
-function isLockTimeout(error: unknown): boolean {
-  return (
-    error instanceof StorageUnavailable && (error.cause as { code?: unknown } | undefined)?.code === '55P03'
-  )
 }

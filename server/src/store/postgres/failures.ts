@@ -9,6 +9,14 @@ const passingClasses = new Set(['08', '53', '57', '58', 'XX'])
 const passingCodes = new Set(['25006', '25P03', '55P03'])
 const internalError = 'XX000'
 
+const lockTimeout = '55P03'
+
+/** A lock was not to be had within the connection's lock_timeout. */
+export function isLockTimeout(error: unknown): boolean {
+  const { code } = (error instanceof StorageUnavailable ? error.cause : error) as { code?: unknown }
+  return code === lockTimeout
+}
+
 /** Two transactions stood in each other's way and one was taken back: it can simply be made again. */
 const inTheWay = new Set(['40001', '40P01'])
 

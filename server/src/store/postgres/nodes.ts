@@ -22,6 +22,7 @@ const JOINED = select({ nodeNo })
 const JOIN = `INSERT INTO node (beat_at) VALUES (${NOW}) RETURNING ${JOINED}`
 const REJOIN = `INSERT INTO node (node_no, beat_at) VALUES ($1, ${NOW}) ON CONFLICT (node_no) DO NOTHING`
 const LEAVE = 'DELETE FROM node WHERE node_no = $1'
+const LEAVE_MARKERS = 'DELETE FROM commit_marker WHERE node_no = $1'
 const BEAT = `UPDATE node SET beat_at = greatest(beat_at + 1, ${NOW}) WHERE node_no = $1 RETURNING node_no`
 // It has gone on since it was written down. The database's clock says for how long, unless that has jumped.
 const CLOCK = `
@@ -47,6 +48,8 @@ const CUT_OFF = `
   SELECT pg_terminate_backend(pid) FROM pg_stat_activity
   WHERE datname = current_database() AND application_name = ANY (CAST(:names AS text[])) AND pid <> pg_backend_pid()`
 const REMOVE = 'DELETE FROM node WHERE node_no = ANY (CAST(:nodeNos AS int[]))'
+// One that was only paused makes them again.
+const REMOVE_MARKERS = 'DELETE FROM commit_marker WHERE node_no = ANY (CAST(:nodeNos AS int[]))'
 // Where a device is connected is said by its session alone.
 const key = device.pick('ownerNo', 'deviceId')
 const SEEN = `
@@ -85,6 +88,7 @@ export async function joinNodes(queries: PlainQueries): Promise<number> {
 
 export async function leaveNodes(queries: PlainQueries, nodeNo: number): Promise<void> {
   await queries.query(LEAVE, [nodeNo])
+  await queries.query(LEAVE_MARKERS, [nodeNo])
 }
 
 export function buildNodeSteps(
@@ -163,6 +167,7 @@ async function takeOut(queries: Queries, ended: SilentNode[]): Promise<void> {
   if (nodeNos.length === 0) return
   await queries.run(REMOVE, { nodeNos })
   await queries.run(CUT_OFF, { names: nodeNos.map(nodeName) })
+  await queries.run(REMOVE_MARKERS, { nodeNos })
 }
 
 function byDevice(one: DeviceKey, other: DeviceKey): number {

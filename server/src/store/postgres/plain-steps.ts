@@ -3,6 +3,7 @@
 import { RunCursors } from '../../domain/apply-clocks.ts'
 import type { DevicePut } from '../../domain/ports/devices.ts'
 import type { Store } from '../../domain/ports/store.ts'
+import type { WriteOptions } from '../../domain/ports/write-options.ts'
 import { findApiKeys } from '../tables/api-keys.ts'
 import { clockWrites } from '../tables/clocks.ts'
 import { putDevices } from '../tables/device-puts.ts'
@@ -26,9 +27,9 @@ export function bindPlainSteps(db: Database, catalogue: Catalogue) {
       goesThroughRuns(list.filter)
         ? db.inSnapshot(({ named }) => listExecutions(named, list))
         : listExecutions(db.named, list),
-    async putDevices(puts: DevicePut[]) {
+    async putDevices(puts: DevicePut[], options?: WriteOptions) {
       const owners = puts.map(({ ownerNo }) => ownerNo)
-      const done = await catalogue.change(owners, ({ named }) => putDevices(named, puts))
+      const done = await catalogue.change(owners, ({ named }) => putDevices(named, puts), options)
       return done.map(({ created, value }) => ({ created, value }))
     },
     ...bind(clockWrites(new RunCursors()), (step) => db.inTransaction(({ named }) => step(named))),

@@ -20,8 +20,9 @@ import { UnderWay } from './under-way.ts'
 
 export const postgresMigrations = () => readMigrations(new URL('migrations/', import.meta.url))
 
-// A row of its own: that of the ids must not be held while the disk is waited for.
-const PROBE = 'UPDATE write_probe SET writes = writes + 1'
+// Makes the commit a write, to a row that no other node writes (commit-markers.ts): a node that stands still while it
+// checks its health must not keep the others from checking theirs.
+const PROBE = 'SELECT pg_current_xact_id()'
 
 export type PostgresStore = Store & { readonly nodes: Nodes }
 

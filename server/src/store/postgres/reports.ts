@@ -10,7 +10,7 @@ import type { Store } from '../../domain/ports/store.ts'
 import { inBatch, type Moves } from '../moves.ts'
 import { keysOf, type Queries } from '../queries.ts'
 import { number, orNull, rows } from '../schema/column.ts'
-import type { Database } from './database.ts'
+import { type Database, lockWaitMs } from './database.ts'
 import { InOrder } from './in-order.ts'
 
 // Whether a device is there, and ids of what its start-next may be about: what is under way on it, and the first of what
@@ -30,20 +30,26 @@ const CANDIDATES = `
 const CANDIDATE = rows({ position: number(), deviceNo: number(), jobExecutionId: orNull(number()) })
 
 export function buildReportSteps(db: Database): Pick<Store, 'recordReports'> {
-  const inOrder = new InOrder()
+  /** By device. */
+  const inOrder = new InOrder<string>()
   return {
-    async recordReports(reports) {
+    async recordReports(reports, options = { waitsForLocks: true }) {
       if (reports.length === 0) return []
-      return inOrder.take((releaseTurn) =>
-        db.inGroupTransaction(({ named }) =>
-          inBatch(named, async (moves) => {
-            const group = new ReportGroup(named, moves, reports)
-            const loaded = await group.lock()
-            // Whatever is sent later about these executions waits for their locks.
-            releaseTurn()
-            return applyReports(moves.batch, loaded, reports.map(group.check))
-          }),
-        ),
+      return inOrder.take(
+        reports.map(({ device }) => deviceText(device)),
+        (releaseTurn) =>
+          db.inGroupTransaction(
+            ({ named }) =>
+              inBatch(named, async (moves) => {
+                const group = new ReportGroup(named, moves, reports)
+                const loaded = await group.lock()
+                // Whatever is sent later about these executions waits for their locks.
+                releaseTurn()
+                return applyReports(moves.batch, loaded, reports.map(group.check))
+              }),
+            options,
+          ),
+        options.waitsForLocks ? undefined : lockWaitMs,
       )
     },
   }

@@ -21,6 +21,13 @@ CREATE INDEX api_key_admin ON public.api_key USING btree (key_id) WHERE ((scopes
 CREATE INDEX api_key_by_maker ON public.api_key USING btree (created_by);
 CREATE INDEX api_key_by_owner ON public.api_key USING btree (owner_no, key_id);
 
+CREATE TABLE commit_marker (
+  marker_id bigint NOT NULL,
+  node_no integer NOT NULL,
+  commits bigint NOT NULL,
+  PRIMARY KEY (marker_id)
+) WITH (fillfactor=50);
+
 CREATE TABLE device (
   device_no integer GENERATED ALWAYS AS IDENTITY NOT NULL,
   owner_no integer NOT NULL,

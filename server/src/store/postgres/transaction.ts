@@ -4,10 +4,12 @@
 import type { AccessEventType, DeviceEventType } from '@jobcast/contract/words'
 import type pg from 'pg'
 import type { ExecutionChange } from '../../domain/execution-move.ts'
+import { CommitUnknown, StorageUnavailable } from '../../domain/ports/storage-errors.ts'
 import { LIVE } from '../live-executions.ts'
 import type { Policies } from '../policies.ts'
 import { type DeviceChange, insertInto, recordSet, type Sql, type Values, type Writes } from '../queries.ts'
 import { event } from '../schema/tables.ts'
+import { COUNT_UP, COUNTED, type CommitMarkers, type Marker } from './commit-markers.ts'
 import { prepared } from './connect.ts'
 import { failureOf } from './failures.ts'
 import { locks } from './locks.ts'
@@ -32,13 +34,19 @@ export type NewEvent =
   | { type: DeviceEventType; ownerNo: number; at: number; deviceNo: number; details: string | null }
   | { type: AccessEventType; ownerNo: number; at: number; details: string }
 
+/** How a transaction that writes learns whether it was committed; one that only reads has none. */
+export type CommitCheck = { readonly markers: CommitMarkers; readonly marker: Marker }
+
 export class Transaction implements Queries {
   readonly #client: pg.ClientBase
+  readonly #check: CommitCheck | undefined
+  readonly #begun: Promise<unknown>
   #isOver = false
+  #isCommitSent = false
+  /** Must not be used again, even if the transaction was committed. */
+  isConnectionLost = false
   /** Of the first statement that failed: those behind it only say that one did. */
   #failure: unknown
-  /** Sent without waiting for the answer. */
-  readonly #sent: Promise<unknown>[] = []
   /** Written as the last thing before the commit. */
   readonly events: NewEvent[] = []
   /** Runs in which something came to its end: those in which nothing is left have finished by it. */
@@ -46,8 +54,9 @@ export class Transaction implements Queries {
   /** For the steps that both stores share. */
   readonly named: Writes
 
-  constructor(client: pg.ClientBase, begin: string, policies: Policies) {
+  constructor(client: pg.ClientBase, begin: string, policies: Policies, check?: CommitCheck) {
     this.#client = client
+    this.#check = check
     const queries = buildNamedQueries((sql, values) => this.#ask(sql, values))
     this.named = {
       ...queries,
@@ -60,8 +69,13 @@ export class Transaction implements Queries {
       accessChanged: (type, { ownerNo, at, data }) =>
         this.events.push({ type, ownerNo, at, details: JSON.stringify(data) }),
     }
-    // Whatever fails it fails the statement behind it as well, and that one is waited for.
-    this.#send(begin).catch(() => undefined)
+    // What is sent behind it does not wait for it. If it alone fails, all that is sent runs on its own, so connections on
+    // which transactions write are read-only outside of them (database.ts), and nothing is committed.
+    this.#begun = client.query(begin).catch((error: unknown) => {
+      this.#failure = new StorageUnavailable(error)
+      throw this.#failure
+    })
+    this.#begun.catch(() => undefined)
   }
 
   async query(sql: string, values: readonly unknown[] = []): Promise<Row[]> {
@@ -69,9 +83,8 @@ export class Transaction implements Queries {
   }
 
   #sendRun(sql: Sql, values: Values): void {
-    const sent = this.named.run(sql, values)
-    sent.catch(() => undefined)
-    this.#sent.push(sent)
+    // A failure fails the commit.
+    this.named.run(sql, values).catch(() => undefined)
   }
 
   /** Runs the work and commits. */
@@ -84,7 +97,7 @@ export class Transaction implements Queries {
     } catch (error) {
       this.#isOver = true
       // If this fails as well, the connection is gone, and the transaction with it.
-      await this.#client.query('ROLLBACK').catch(() => undefined)
+      if (!this.#isCommitSent) await this.#client.query('ROLLBACK').catch(() => undefined)
       throw this.#failure ?? error
     }
   }
@@ -93,20 +106,33 @@ export class Transaction implements Queries {
    * Whoever reads events goes on behind the last id it has seen, so a lower one must not appear later. The ids are
    * given while a lock of their owner is held, and locks are held until the commit is done. All of it is sent at
    * once: nobody waits for us between lock and commit.
-   *
-   * A connection that is lost meanwhile leaves open whether the commit has happened. It is not tried again: that
-   * could do everything twice. Whoever asked is told that the storage is not available.
    */
   async #commit(): Promise<void> {
+    await this.#begun
     if (this.events.length > 0) {
       const owners = new Set(this.events.map(({ ownerNo }) => ownerNo))
       this.named.send(LOCK_EVENTS, { owners: [...owners].sort((a, b) => a - b) })
       this.named.sendRows(INSERT_EVENTS, this.events)
     }
     if (this.touchedRuns.length > 0) this.named.send(INSERT_FINISHED, { runs: this.touchedRuns })
-    const committed = this.#send('COMMIT')
-    const [result] = await Promise.all([committed, ...this.#sent])
+    const counted = this.#check && this.named.one(COUNTED, COUNT_UP, this.#check.marker)
+    counted?.catch(() => undefined)
+    this.#isCommitSent = true
+    // Its answer decides, whatever became of the others: after a statement that failed it is a rollback.
+    const result = await this.#send('COMMIT').catch((error: unknown) => this.#findOutcome(error))
+    if (result === 'committed') return
     if (result.command !== 'COMMIT') throw new Error(`the transaction ended with ${result.command}`)
+    if (counted && (await counted).isWritten) this.#check?.markers.countUp(this.#check.marker)
+  }
+
+  /** The connection was lost before COMMIT was answered. It is not simply sent again: that could do everything twice. */
+  async #findOutcome(error: unknown): Promise<'committed'> {
+    if (this.#check === undefined || !(error instanceof StorageUnavailable)) throw error
+    this.isConnectionLost = true
+    const outcome = await this.#check.markers.findOutcome(this.#check.marker)
+    if (outcome === 'committed') return outcome
+    if (outcome === 'unknown') this.#failure = new CommitUnknown(error)
+    throw this.#failure
   }
 
   #deviceChanged(type: DeviceEventType, { ownerNo, deviceNo, at, details }: DeviceChange): void {

@@ -66,11 +66,13 @@ export function buildTriggerSteps(
   }
 
   return {
-    async createExecutions(triggers) {
+    async createExecutions(triggers, options) {
       if (triggers.length === 0) return []
       const owners = triggers.map(({ ownerNo }) => ownerNo)
-      const recorded = await catalogue.hold(owners, (transaction, passOn) =>
-        record(transaction, triggers, passOn),
+      const recorded = await catalogue.hold(
+        owners,
+        (transaction, passOn) => record(transaction, triggers, passOn),
+        options,
       )
       return Promise.all(recorded.map(answer))
     },

@@ -1,0 +1,98 @@
+// Whether a transaction was committed, when the connection is lost before COMMIT is answered. Every transaction that
+// writes counts up a row, its marker, as its last statement; no two transactions use one marker at once. Whoever must
+// know reads the marker on another connection. If the count is still the old one, it counts up the marker itself: should
+// the first connection's server process yet get to its end, it finds the count changed and rolls back. Unlike
+// pg_xact_status, this holds after a crash or a failover as well: a transaction id may then be given again.
+
+import { randomInt } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { flag, rows } from '../schema/column.ts'
+import { connectionOptions } from './connect.ts'
+
+// Nothing is counted where nothing is written: such a commit need not wait for the disk.
+const isWriting = 'pg_current_xact_id_if_assigned() IS NOT NULL'
+/** Fails, and with it the transaction, when somebody else has counted up the marker. */
+export const COUNT_UP = `
+  WITH counted AS (
+    INSERT INTO commit_marker (marker_id, node_no, commits)
+    SELECT CAST(:markerId AS bigint), CAST(:nodeNo AS int), CAST(:commits AS bigint) + 1 WHERE ${isWriting}
+    ON CONFLICT (marker_id) DO UPDATE SET commits = excluded.commits WHERE commit_marker.commits <= CAST(:commits AS bigint)
+    RETURNING 1)
+  SELECT CASE WHEN ${isWriting} THEN 1 / (SELECT count(*) FROM counted) ELSE 0 END = 1 AS "isWritten"`
+export const COUNTED = rows({ isWritten: flag() })
+// Waits for a transaction that has counted it up and is about to commit.
+const CLAIM_NEW = `
+  INSERT INTO commit_marker (marker_id, node_no, commits) VALUES ($1, $2, $3::bigint + 1)
+  ON CONFLICT (marker_id) DO NOTHING RETURNING 1`
+const CLAIM =
+  'UPDATE commit_marker SET commits = $2::bigint + 1 WHERE marker_id = $1 AND commits <= $2 RETURNING 1'
+
+/** How long whoever has lost the connection waits for the database. */
+const limitMs = 5000
+const pauseMs = 100
+
+export type Marker = { readonly markerId: number; readonly nodeNo: number; commits: number }
+
+export type Outcome = 'committed' | 'rolled-back' | 'unknown'
+
+export class CommitMarkers {
+  readonly #url: string
+  readonly #nodeNo: number
+  readonly #free: Marker[] = []
+
+  constructor(url: string, nodeNo: number) {
+    this.#url = url
+    this.#nodeNo = nodeNo
+  }
+
+  take(): Marker {
+    return this.#free.pop() ?? { markerId: randomInt(2 ** 47), nodeNo: this.#nodeNo, commits: 0 }
+  }
+
+  /** May be used again. One whose last outcome is unknown must not be. */
+  giveBack(marker: Marker): void {
+    this.#free.push(marker)
+  }
+
+  /** A transaction was committed under it, or can no longer be. */
+  countUp(marker: Marker): void {
+    marker.commits++
+  }
+
+  /** Of a transaction whose COMMIT was sent under this marker and not answered. */
+  async findOutcome(marker: Marker): Promise<Outcome> {
+    const until = performance.now() + limitMs
+    for (;;) {
+      try {
+        const outcome = await this.#ask(marker, until - performance.now())
+        this.countUp(marker)
+        return outcome
+      } catch {
+        // The database is away, or the transaction has not ended yet.
+        if (performance.now() + pauseMs >= until) return 'unknown'
+        await sleep(pauseMs)
+      }
+    }
+  }
+
+  async #ask({ markerId, nodeNo, commits }: Marker, withinMs: number): Promise<Outcome> {
+    const ms = Math.ceil(withinMs)
+    const client = new pg.Client({
+      ...connectionOptions(this.#url, { statement_timeout: `${ms}` }),
+      connectionTimeoutMillis: ms,
+      query_timeout: ms,
+    })
+    client.on('error', () => undefined)
+    try {
+      await client.connect()
+      const isNew = await client.query(CLAIM_NEW, [markerId, nodeNo, commits])
+      // One that was used before is there, unless this node was taken for dead: then its markers were deleted.
+      if (isNew.rowCount === 1) return commits === 0 ? 'rolled-back' : 'unknown'
+      const claimed = await client.query(CLAIM, [markerId, commits])
+      return claimed.rowCount === 1 ? 'rolled-back' : 'committed'
+    } finally {
+      void client.end().catch(() => undefined)
+    }
+  }
+}

@@ -1,0 +1,109 @@
+// A way to PostgreSQL that breaks at a COMMIT: real TCP, and the server does what it was sent, or does not.
+
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import type { TestContext } from 'node:test'
+
+const sentCommit = Buffer.from('COMMIT\0')
+const begin = Buffer.from('BEGIN READ WRITE\0')
+// As long as the one it takes the place of.
+const failing = Buffer.from('SELECT 1 / 0    \0')
+
+/** `late`: the server gets it only after the client has lost the connection, when `sendLate` is called. */
+export type Break = 'before-commit' | 'after-commit' | 'late'
+
+export type CommitProxy = {
+  readonly url: string
+  /** The next COMMIT of a transaction that writes, and has sent this text, breaks its connection in this way. */
+  breakNext(way: Break, having?: string): void
+  /** The next BEGIN of a transaction that writes fails, and nothing else does by itself. */
+  failNextBegin(): void
+  /** How many were broken. */
+  readonly broken: number
+  /** From now on, or until it is false again, nobody is connected any more. */
+  isDown: boolean
+  /** Resolves when the server has dealt with it. */
+  sendLate(): Promise<void>
+}
+
+export async function openCommitProxy(t: TestContext, databaseUrl: string): Promise<CommitProxy> {
+  const { hostname, port } = new URL(databaseUrl)
+  const sockets = new Set<Socket>()
+  let next: { way: Break; having: string } | undefined
+  let failsBegin = false
+  let late: (() => Promise<void>) | undefined
+  const proxy = { url: '', broken: 0, isDown: false }
+  const server = createServer((client) => {
+    if (proxy.isDown) {
+      client.destroy()
+      return
+    }
+    const database = connect({ host: hostname, port: Number(port), noDelay: true })
+    client.setNoDelay()
+    for (const socket of [client, database]) sockets.add(socket.on('error', () => undefined))
+    let isLost = false
+    let isWriting = false
+    let sent = Buffer.alloc(0)
+    client.on('data', (chunk) => {
+      if (chunk.includes(begin)) isWriting = true
+      if (isWriting) sent = Buffer.concat([sent, chunk])
+      if (isWriting && failsBegin) {
+        failsBegin = false
+        failing.copy(chunk, chunk.indexOf(begin))
+      }
+      if (!isWriting || !chunk.includes(sentCommit)) {
+        database.write(chunk)
+        return
+      }
+      isWriting = false
+      const isWanted = next !== undefined && sent.includes(next.having)
+      sent = Buffer.alloc(0)
+      if (next === undefined || !isWanted) {
+        database.write(chunk)
+        return
+      }
+      const { way } = next
+      next = undefined
+      isLost = true
+      proxy.broken++
+      if (way === 'before-commit') database.destroy()
+      if (way === 'after-commit') database.write(chunk)
+      if (way !== 'late') return
+      client.destroy()
+      late = async () => {
+        database.write(chunk)
+        database.end()
+        await once(database, 'close')
+      }
+    })
+    database.on('data', (chunk) => {
+      if (!isLost) client.write(chunk)
+      // The tag with which the server says that it is done.
+      else if (chunk.includes(sentCommit)) client.destroy()
+    })
+    database.on('close', () => client.destroy())
+    client.on('close', () => {
+      if (!isLost) database.destroy()
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    server.close()
+    for (const socket of sockets) socket.destroy()
+  })
+  const url = new URL(databaseUrl)
+  url.port = String((server.address() as AddressInfo).port)
+  return Object.assign(proxy, {
+    url: url.href,
+    breakNext(way: Break, having = '') {
+      next = { way, having }
+    },
+    failNextBegin() {
+      failsBegin = true
+    },
+    async sendLate() {
+      await late?.()
+    },
+  })
+}

@@ -1,0 +1,127 @@
+// The connection is lost between COMMIT and its answer: whoever asked is told what became of it.
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { createDatabase, execute, sharedPostgres } from '@jobcast/testkit/postgres-server'
+import { CommitUnknown, StorageUnavailable } from '../../src/domain/ports/storage-errors.ts'
+import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
+import { type CommitProxy, openCommitProxy } from './commit-proxy.ts'
+import { update } from './device-reports.ts'
+import { allRuns, createOne, devicePut, seedOwner } from './store-under-test.ts'
+
+async function openBehindProxy(t: TestContext) {
+  const databaseUrl = await createDatabase(await sharedPostgres())
+  const proxy = await openCommitProxy(t, databaseUrl)
+  const store = await openPostgresStore({ url: proxy.url })
+  t.after(() => {
+    proxy.isDown = false
+    return store.close()
+  })
+  return { databaseUrl, proxy, store, ...(await seedOwner(store)) }
+}
+
+/** Rejects with just this, and not with a more special error. */
+const isUnavailable = (error: unknown) =>
+  error instanceof StorageUnavailable && !(error instanceof CommitUnknown)
+
+async function breaking<T>(
+  proxy: CommitProxy,
+  way: Parameters<CommitProxy['breakNext']>[0],
+  work: () => Promise<T>,
+) {
+  const before = proxy.broken
+  proxy.breakNext(way)
+  try {
+    return await work()
+  } finally {
+    assert.equal(proxy.broken, before + 1)
+  }
+}
+
+test('a trigger, a report and a put that were committed are answered, though the connection was lost', async (t) => {
+  const { proxy, store, ownerNo, trigger } = await openBehindProxy(t)
+  for (let round = 1; round <= 3; round++) {
+    const { runId, firstExecutionId } = await breaking(proxy, 'after-commit', () =>
+      createOne(store, trigger(['d1'])),
+    )
+    assert.deepEqual((await allRuns(store, ownerNo)).map((run) => run.runId).includes(runId), true)
+    const device = { ownerNo, deviceId: 'd1' }
+    const [reported] = await breaking(proxy, 'after-commit', () =>
+      store.recordReports([update(device, firstExecutionId, 'SUCCEEDED')]),
+    )
+    assert.equal(reported?.kind, 'done')
+    const [put] = await breaking(proxy, 'after-commit', () =>
+      store.putDevices([devicePut(ownerNo, `new ${round}`)]),
+    )
+    assert.equal(put?.created, true)
+  }
+  assert.equal((await allRuns(store, ownerNo)).length, 3)
+})
+
+test('what was not committed is refused, and nothing of it is there', async (t) => {
+  const { proxy, store, ownerNo, trigger } = await openBehindProxy(t)
+  await assert.rejects(
+    breaking(proxy, 'before-commit', () => createOne(store, trigger(['d1']))),
+    isUnavailable,
+  )
+  assert.deepEqual(await allRuns(store, ownerNo), [])
+  // Its connection is not used again, and its marker is.
+  for (let count = 0; count < 4; count++) await createOne(store, trigger(['d1', 'd2']))
+  await assert.rejects(
+    breaking(proxy, 'before-commit', () => createOne(store, trigger(['d1']))),
+    isUnavailable,
+  )
+  assert.equal((await allRuns(store, ownerNo)).length, 4)
+})
+
+test('a commit that the server gets after it was given up is rolled back', async (t) => {
+  const { proxy, store, ownerNo, trigger } = await openBehindProxy(t)
+  await createOne(store, trigger(['d1']))
+  await assert.rejects(
+    breaking(proxy, 'late', () => createOne(store, trigger(['d1']))),
+    isUnavailable,
+  )
+  await proxy.sendLate()
+  assert.equal((await allRuns(store, ownerNo)).length, 1)
+  await createOne(store, trigger(['d1']))
+  assert.equal((await allRuns(store, ownerNo)).length, 2)
+})
+
+test('while the database is away, whoever asked is told that it may have been made', async (t) => {
+  const { proxy, store, ownerNo, trigger } = await openBehindProxy(t)
+  proxy.isDown = true
+  await assert.rejects(
+    breaking(proxy, 'after-commit', () => createOne(store, trigger(['d1']))),
+    CommitUnknown,
+  )
+  proxy.isDown = false
+  assert.equal((await allRuns(store, ownerNo)).length, 1)
+  await createOne(store, trigger(['d1']))
+})
+
+test('what only reads in a transaction writes nothing', async (t) => {
+  const { databaseUrl, store, trigger } = await openBehindProxy(t)
+  const commits = async () =>
+    (await execute(databaseUrl, 'SELECT coalesce(sum(commits), 0)::int AS commits FROM commit_marker'))[0]
+      ?.commits
+  const before = await commits()
+  const [outcome] = await store.createExecutions([trigger(['nobody'])])
+  assert.equal(outcome?.kind, 'unknown-device')
+  assert.equal(await commits(), before)
+  await store.checkHealth()
+  assert.notEqual(await commits(), before)
+})
+
+test('when BEGIN alone is canceled, nothing that was sent behind it takes effect', async (t) => {
+  const databaseUrl = await createDatabase(await sharedPostgres())
+  const proxy = await openCommitProxy(t, databaseUrl)
+  const store = await openPostgresStore({ url: proxy.url })
+  t.after(() => store.close())
+  const { ownerNo, trigger } = await seedOwner(store)
+  proxy.failNextBegin()
+  await assert.rejects(createOne(store, trigger(['d1'])), StorageUnavailable)
+  assert.deepEqual(await allRuns(store, ownerNo), [])
+  proxy.failNextBegin()
+  await assert.rejects(store.putDevices([devicePut(ownerNo, 'new')]), StorageUnavailable)
+  assert.equal(await store.getDevice({ ownerNo, deviceId: 'new' }), undefined)
+})
