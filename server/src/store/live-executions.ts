@@ -19,7 +19,7 @@ const { firstExecutionId } = run.fields
 /** Of the tables execution, run and device (liveJoins). */
 const ROW = select({
   ...execution.pick('jobExecutionId', 'runId', 'ownerNo', 'deviceNo', 'versionNumber', 'updatedAt'),
-  ...execution.pick('notifiedAt', 'deliveredAt', 'clientToken', 'cancelVersion', 'outputBytes', 'outputCut'),
+  ...execution.pick('notifiedAt', 'deliveredAt', 'seenReports', 'cancelVersion', 'outputBytes', 'outputCut'),
   ...execution.pick('execState', 'attempt', 'startedAt', 'finishedAt', 'notBefore', 'dueAt'),
   ...run.pick('jobVersion', 'launchedAt', 'deadlineAt'),
   ...device.pick('deviceId'),
@@ -60,7 +60,7 @@ function toLive(row: Row): LiveExecution {
     deliveredAt: found.deliveredAt,
     statusDetails: found.statusDetails,
     newResult: null,
-    clientToken: found.clientToken,
+    seenReports: found.seenReports,
     cancelVersion: found.cancelVersion,
     outputBytes: found.outputBytes,
     outputCut: found.outputCut,
@@ -79,7 +79,7 @@ function toLive(row: Row): LiveExecution {
 // All that a move may change is read and written: on PostgreSQL a row is locked from the one to the other.
 const written = {
   ...execution.pick('execState', 'attempt', 'versionNumber', 'startedAt', 'finishedAt', 'notBefore', 'dueAt'),
-  ...execution.pick('updatedAt', 'notifiedAt', 'deliveredAt', 'statusDetails', 'clientToken'),
+  ...execution.pick('updatedAt', 'notifiedAt', 'deliveredAt', 'statusDetails', 'seenReports'),
   ...execution.pick('cancelVersion', 'outputBytes', 'outputCut', 'result'),
 }
 /** On SQLite for one execution, on PostgreSQL for the list `:rows`; as toWritten gives them. */
@@ -110,7 +110,7 @@ export function toWritten(live: LiveExecution) {
     notifiedAt: live.notifiedAt,
     deliveredAt: live.deliveredAt,
     statusDetails: live.statusDetails,
-    clientToken: live.clientToken,
+    seenReports: live.seenReports,
     cancelVersion: live.cancelVersion,
     outputBytes: live.outputBytes,
     outputCut: live.outputCut,

@@ -151,7 +151,7 @@ export const execution = table('execution', ['jobExecutionId'], {
   dueAt: orNull(steady()),
   updatedAt: orNull(number()),
   cancelVersion: orNull(number()),
-  clientToken: orNull(quoted()),
+  seenReports: orNull(quoted('client_token')),
   statusDetails: orNull(json<Record<string, string>>()),
   result: orNull(json<unknown>()),
 })
