@@ -4,10 +4,12 @@ import { Background } from './background.ts'
 import { type ClockDeps, fireClocks } from './dispatch/clocks.ts'
 import type { Dispatcher } from './dispatch/dispatcher.ts'
 import type { NodeLife } from './dispatch/nodes/node-life.ts'
+import { laterBy } from './domain/instants.ts'
 import type { Store } from './domain/ports/store.ts'
 import { idempotencyMs } from './domain/trigger-job.ts'
 import type { Tell } from './observe/events.ts'
 import type { Deliveries } from './state/deliveries.ts'
+import type { KeptClock } from './state/kept-clock.ts'
 import type { KeyUse } from './state/key-use.ts'
 import type { Presence } from './state/presence.ts'
 
@@ -23,6 +25,8 @@ const heartbeatEveryMs = 1000
 const eventsEveryMs = 5000
 /** Less than half of the time after which a silent HTTP device is offline. */
 const seenEveryMs = 25_000
+/** How long a correction of the wall clock stays unrecorded. */
+const keptClockEveryMs = 500
 const purgeEveryMs = 10 * 60_000
 
 export type BackgroundDeps = ClockDeps & {
@@ -39,21 +43,24 @@ export type BackgroundDeps = ClockDeps & {
 
 /** Accumulated changes are written once more on stop. */
 export function startBackground(deps: BackgroundDeps, dispatcher: Dispatcher): Background {
-  const { store, keyUse, presence, deliveries } = deps
+  const { keyUse, presence, deliveries } = deps
   const background = new Background(deps.tell)
   background.every(clocksEveryMs, 'fire clocks', () => fireClocks(deps))
   background.every(sweepEveryMs, 'notify devices that were missed', () => dispatcher.sweep())
   background.every(deliveriesEveryMs, 'record deliveries', () => deliveries.record(), 'at the end')
   background.every(presenceEveryMs, 'record presence', () => recordPresence(presence), 'at the end')
   background.every(keyUseEveryMs, 'record key use', () => keyUse.record(), 'at the end')
-  background.every(purgeEveryMs, 'purge idempotency keys', () =>
-    purgeIdempotencyKeys(store, deps.now, deps.stopping),
-  )
+  background.every(purgeEveryMs, 'purge idempotency keys', () => purgeIdempotencyKeys(deps))
   background.every(purgeEveryMs, 'purge events', () => purgeEvents(deps))
   background.every(purgeEveryMs, 'purge deliveries', () => purgeDeliveries(deps))
   background.every(purgeEveryMs, 'purge sessions', () => purgeSessions(deps))
   background.every(purgeEveryMs, 'purge runs', () => purgeRuns(deps))
   return background
+}
+
+/** With several nodes, heartbeats keep the clock they share. */
+export function keepClock(background: Background, kept: KeptClock): void {
+  background.every(keptClockEveryMs, 'record the clock', () => kept.recordIfDue(), 'at the end')
 }
 
 /** Additional tasks with several nodes. */
@@ -72,8 +79,9 @@ function recordPresence(presence: Presence): Promise<void> {
 }
 
 /** In small batches: the writer serves triggers in between. */
-async function purgeIdempotencyKeys(store: Store, now: () => number, stopping: AbortSignal): Promise<void> {
-  while (!stopping.aborted && (await store.purgeIdempotencyKeys({ olderThan: now() - idempotencyMs })));
+async function purgeIdempotencyKeys({ store, moment, stopping }: BackgroundDeps): Promise<void> {
+  const olderThan = laterBy(-idempotencyMs, moment().clock)
+  while (!stopping.aborted && (await store.purgeIdempotencyKeys({ olderThan })));
 }
 
 async function purgeEvents({ store, now, stopping, keepEventsMs }: BackgroundDeps): Promise<void> {
@@ -88,7 +96,11 @@ async function purgeSessions({ store, now, stopping }: BackgroundDeps): Promise<
   while (!stopping.aborted && (await store.purgeSessions({ expiredBy: now() })));
 }
 
-async function purgeRuns({ store, now, stopping, keepExecutionsMs }: BackgroundDeps): Promise<void> {
+async function purgeRuns({ store, now, moment, stopping, keepExecutionsMs }: BackgroundDeps): Promise<void> {
   if (keepExecutionsMs === undefined) return
-  while (!stopping.aborted && (await store.purgeRuns({ endedBefore: now() - keepExecutionsMs })));
+  const age = {
+    endedBefore: now() - keepExecutionsMs,
+    keysOlderThan: laterBy(-keepExecutionsMs, moment().clock),
+  }
+  while (!stopping.aborted && (await store.purgeRuns(age)));
 }

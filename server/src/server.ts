@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import packageJson from '../package.json' with { type: 'json' }
 import { ensureAdminKey } from './admin-key.ts'
-import { runAmongNodes, startBackground } from './background-tasks.ts'
+import { keepClock, runAmongNodes, startBackground } from './background-tasks.ts'
 import { buildParts } from './build-parts.ts'
 import type { Config } from './config.ts'
 import { NodeLife } from './dispatch/nodes/node-life.ts'
@@ -33,6 +33,7 @@ import { trustProxies } from './limits/client-address.ts'
 import type { Tell } from './observe/events.ts'
 import { type LogLevel, openLog } from './observe/log-lines.ts'
 import { buildMetrics } from './observe/metrics.ts'
+import { KeptClock } from './state/kept-clock.ts'
 import { SteadyClock } from './state/steady-clock.ts'
 import { describePlace, openStore } from './store/open-store.ts'
 import { TakeDown } from './take-down.ts'
@@ -110,6 +111,8 @@ async function start(
   // With several nodes, each of them cleans up after dead ones.
   if (nodes === undefined) await store.setAllOffline({ at: now() })
   const steady = new SteadyClock(now, elapsed)
+  const keptClock = nodes ? undefined : new KeptClock({ store, steady, now })
+  await keptClock?.resume()
   const share = nodes && (await joinNodes(nodes, steady, elapsed))
 
   const stopping = new AbortController()
@@ -161,6 +164,7 @@ async function start(
     life.start()
     runAmongNodes(background, life)
   }
+  if (keptClock) keepClock(background, keptClock)
   takeDown.add(() => background.stop())
 
   const newAdminKey = await ensureAdminKey(deps, config.dataFolder, config.adminKey)

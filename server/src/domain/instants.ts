@@ -28,6 +28,14 @@ export function latest(one: SteadyInstant, other: SteadyInstant | undefined): St
 /** Both clocks at the same instant. */
 export type BothClocks = { at: WallInstant; clock: SteadyInstant }
 
+/**
+ * The steady clock at a start, from what was recorded last. The wall clock says how much time has passed since; one that
+ * is behind says nothing. How far it was set before does not matter, since both were recorded at the same instant.
+ */
+export function resumeClock(recorded: BothClocks, now: WallInstant): SteadyInstant {
+  return laterBy(Math.max(0, now - recorded.at), recorded.clock)
+}
+
 /** Converts to the wall clock, assuming that it is not set in between. */
 export function onWallClock(instant: SteadyInstant | null, { at, clock }: BothClocks): WallInstant | null {
   return instant === null ? null : at + (instant - clock)

@@ -107,3 +107,17 @@ test('each clock fires once and at its time, though the clocks on the walls of t
   )
   t.diagnostic(`the latest of ${late.length} fired ${Math.round(Math.max(...late))} ms after its time`)
 })
+
+test('one Idempotency-Key makes one run, though the wall clocks of the nodes are days apart', async (t) => {
+  const { nodes } = await openNodes(t, 3, {}, (index) => ({
+    now: () => Date.now() + (index - 1) * 48 * hour,
+  }))
+  const [first, ...others] = nodes as [OpenServer, ...OpenServer[]]
+  await first.putJobAndDevices('restart', ['d1'])
+  const headers = { 'idempotency-key': 'k' }
+  const { text } = await first.trigger('restart', ['d1'], { headers })
+  for (const node of [...others, first, ...others]) {
+    assert.equal((await node.trigger('restart', ['d1'], { headers })).text, text)
+  }
+  assert.equal((await first.call('GET', '/job/api/runs')).json.items.length, 1)
+})

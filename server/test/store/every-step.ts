@@ -6,7 +6,16 @@ import type { ExecutionFilter } from '../../src/domain/ports/executions.ts'
 import type { Store } from '../../src/domain/ports/store.ts'
 import { output, startNext, update } from './device-reports.ts'
 import { enrolling, newEnrollment } from './enrolling.ts'
-import { createOne, devicePut, momentAt, moveOf, seedOwner, startedAt } from './store-under-test.ts'
+import {
+  createOne,
+  devicePut,
+  keyTimes,
+  momentAt,
+  moveOf,
+  olderThan,
+  seedOwner,
+  startedAt,
+} from './store-under-test.ts'
 import { createWebhook, progressOf, resultOf } from './webhook-steps.ts'
 
 const now = momentAt(startedAt)
@@ -67,7 +76,7 @@ export async function takeEveryStep(store: Store): Promise<void> {
     { ...device, online: true, at: 1, transport: 'mqtt', session: steadyInstant(1) },
   ])
   await store.setAllOffline({ at: 2 })
-  const idempotency = { key: 'k', requestHash: new Uint8Array(32), validAfter: 0 }
+  const idempotency = { key: 'k', requestHash: new Uint8Array(32), ...keyTimes(startedAt) }
   const { firstExecutionId: id, runId } = await createOne(store, trigger(['d1', 'd3'], { idempotency }))
   await store.createExecutions([trigger(['d1', 'd3'], { idempotency })])
   await store.recordReports([
@@ -119,7 +128,7 @@ export async function takeEveryStep(store: Store): Promise<void> {
   await store.listTried({ webhookNo: webhook.webhookNo, round: 1, from: 0, to: 9 })
   await store.purgeDeliveries()
   await store.purgeEvents({ olderThan: startedAt + 1 })
-  await store.purgeIdempotencyKeys({ olderThan: 1 })
+  await store.purgeIdempotencyKeys({ olderThan: steadyInstant(1) })
   await store.setWebhookSecret({ ...webhook, secret: 's', oldSecretUntil: 2, at: 1 })
   await store.deleteWebhook(webhook)
   await store.getFleetLevels({ ownerNo })
@@ -131,5 +140,5 @@ export async function takeEveryStep(store: Store): Promise<void> {
   await store.findSession(session)
   await store.deleteSession(session)
   await store.purgeSessions({ expiredBy: 1 })
-  while (await store.purgeRuns({ endedBefore: startedAt + 1 }));
+  while (await store.purgeRuns(olderThan(startedAt + 1)));
 }

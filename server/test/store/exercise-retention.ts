@@ -14,8 +14,10 @@ import {
   assertRunsAddUp,
   createOne,
   devicePut,
+  keyTimes,
   momentAt,
   moveOf,
+  olderThan,
   readQueue,
   type Seed,
   type StoreUnderTest,
@@ -28,7 +30,7 @@ const hour = 60 * 60_000
 /** In bites; says how many it took. */
 async function forgetAll(store: Store, endedBefore: number): Promise<number> {
   for (let calls = 1; ; calls++) {
-    if (!(await store.purgeRuns({ endedBefore }))) return calls
+    if (!(await store.purgeRuns(olderThan(endedBefore)))) return calls
     assert.ok(calls < 1000, 'it does not come to an end')
   }
 }
@@ -166,7 +168,7 @@ export async function exerciseRetention(t: TestContext, underTest: StoreUnderTes
   await t.test('a call whose run is forgotten is a new call', async () => {
     const { store } = underTest
     const seed = await seedOwner(store)
-    const idempotency = { key: 'once', requestHash: new Uint8Array(32), validAfter: 0 }
+    const idempotency = { key: 'once', requestHash: new Uint8Array(32), ...keyTimes(startedAt) }
     const run = await createOne(store, seed.trigger(['d1'], { idempotency }))
     const [twin] = await store.createExecutions([seed.trigger(['d1'], { idempotency })])
     assert.equal(twin?.kind, 'replayed')
@@ -199,10 +201,10 @@ export async function exerciseRetention(t: TestContext, underTest: StoreUnderTes
     assert.ok(historyBefore >= 2500)
     // The bite that forgets the run, and one that begins with its rows.
     for (let calls = 0; (await store.getRun({ ownerNo, runId: run.runId })) !== undefined; calls++) {
-      assert.ok(calls < 10 && (await store.purgeRuns({ endedBefore: startedAt + 1 })))
+      assert.ok(calls < 10 && (await store.purgeRuns(olderThan(startedAt + 1))))
     }
     await assertUnknown(store, seed, run)
-    await store.purgeRuns({ endedBefore: startedAt + 1 })
+    await store.purgeRuns(olderThan(startedAt + 1))
     assert.ok((await underTest.countRows('forgotten_range')) > 0, 'it was no large run')
     const again = await underTest.reopen()
     await assertUnknown(again, seed, run)
@@ -236,7 +238,7 @@ export async function exerciseRetention(t: TestContext, underTest: StoreUnderTes
     const { ownerNo } = seed
     let isOver = false
     const forgetting = (async () => {
-      while (!isOver) await store.purgeRuns({ endedBefore: startedAt + hour })
+      while (!isOver) await store.purgeRuns(olderThan(startedAt + hour))
     })()
     const kept: number[] = []
     const runs = testSize('runs', { test: 10, chaos: 200 })

@@ -1,4 +1,5 @@
 import type { ExecState } from '@jobcast/contract'
+import type { SteadyInstant, WallInstant } from '../instants.ts'
 import type { ExecutionMove, Moved } from './executions.ts'
 import type { OwnerList, Sliced } from './slices.ts'
 
@@ -36,5 +37,5 @@ export type RunStore = {
    * their history and output, the names devices had then, and answers kept for a repeated call. What is purged is
    * unknown from then on; its space is freed in later calls. True while there may be more.
    */
-  purgeRuns(age: { endedBefore: number }): Promise<boolean>
+  purgeRuns(age: { endedBefore: WallInstant; keysOlderThan: SteadyInstant }): Promise<boolean>
 }

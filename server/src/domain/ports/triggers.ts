@@ -12,7 +12,14 @@ export type Trigger = {
   keyId: string
   /** The run whose failures it tries again. */
   retryOf: number | null
-  idempotency: { key: string; requestHash: Uint8Array; validAfter: number } | null
+  /** Keys live on the steady clock, which all nodes share: no wall clock that is set makes a second run of one. */
+  idempotency: {
+    key: string
+    requestHash: Uint8Array
+    madeAt: SteadyInstant
+    /** What was made before this has expired. */
+    validAfter: SteadyInstant
+  } | null
 }
 
 /** What a trigger call is answered with. Execution i of devices has the id firstExecutionId + i. */
@@ -40,5 +47,5 @@ export type TriggerStore = {
   /** All or nothing for each trigger of the list; one that is refused does not hinder the others. */
   createExecutions(triggers: Trigger[]): Promise<TriggerOutcome[]>
   /** Purges some of them; true while there may be more. */
-  purgeIdempotencyKeys(age: { olderThan: number }): Promise<boolean>
+  purgeIdempotencyKeys(age: { olderThan: SteadyInstant }): Promise<boolean>
 }

@@ -179,7 +179,7 @@ export const idempotencyKey = table('idempotency_key', ['ownerNo', 'key'], {
   key: text('idempotency_key'),
   requestHash: bytes(),
   runId: number(),
-  createdAt: number(),
+  createdAt: steady(),
 })
 
 export const event = table('event', ['ownerNo', 'eventId'], {
@@ -244,6 +244,9 @@ export const lastId = table('last_id', [], {
   jobExecutionId: number('execution_id'),
 })
 
+/** One row: both clocks at the same instant. */
+export const steadyClock = table('steady_clock', [], { clock: steady(), at: number() })
+
 /** Ids of executions that are purged and whose history and output still take up space. */
 export const purgedRange = table('forgotten_range', ['first'], {
   first: number('first_execution_id'),
@@ -280,5 +283,6 @@ export const tables: readonly Table[] = [
   delivery,
   session,
   lastId,
+  steadyClock,
   purgedRange,
 ]

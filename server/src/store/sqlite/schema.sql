@@ -195,6 +195,11 @@ CREATE TABLE session (
 
 CREATE INDEX session_by_expiry ON session (expires_at);
 
+CREATE TABLE steady_clock (
+  clock INTEGER NOT NULL,
+  at INTEGER NOT NULL
+) STRICT;
+
 CREATE TABLE transition (
   execution_id INTEGER NOT NULL,
   version_number INTEGER NOT NULL,

@@ -6,6 +6,7 @@ import { inBoth, type Queries, type Sql, type Writes } from '../queries.ts'
 import { computed, number, rows, select } from '../schema/column.ts'
 import { deviceRename, execution, lastId, purgedRange, run } from '../schema/tables.ts'
 import { idempotencyKeyWrites } from './idempotency-keys.ts'
+import type { Input } from './step.ts'
 
 const last = computed('first_execution_id + total - 1', number())
 const RUN = select({
@@ -47,6 +48,7 @@ const PURGE_RENAMES = `
     AND (device_no, last_execution_id) <= (:lastDeviceNo, :lastOfAll)
     AND last_execution_id < coalesce((${OLDEST_RUN}), ${Number.MAX_SAFE_INTEGER})`
 
+type RunAge = Input<'purgeRuns'>
 type Range = { first: number; last: number }
 type RenameKey = { deviceNo: number; lastExecutionId: number }
 const firstRename: RenameKey = { deviceNo: 0, lastExecutionId: 0 }
@@ -73,9 +75,9 @@ export class RunPurge {
   }
 
   /** True while there may be more. */
-  async purgeSome(queries: Writes, endedBefore: number): Promise<boolean> {
+  async purgeSome(queries: Writes, { endedBefore, keysOlderThan }: RunAge): Promise<boolean> {
     return (
-      (await idempotencyKeyWrites.purgeIdempotencyKeys(queries, { olderThan: endedBefore })) ||
+      (await idempotencyKeyWrites.purgeIdempotencyKeys(queries, { olderThan: keysOlderThan })) ||
       (await this.#eraseSome(queries)) ||
       (await this.#purgeRuns(queries, endedBefore)) ||
       (await this.#purgeRenames(queries))

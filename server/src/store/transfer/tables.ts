@@ -24,7 +24,7 @@ export const leftBehind: Readonly<Record<string, string>> = {
   write_probe: 'it holds nothing',
   session: 'whoever was signed in signs in again',
   node: 'those that live say so',
-  steady_clock: 'it starts anew from the wall',
+  steady_clock: 'it is in the first line of the file',
 }
 
 export const transferTables: readonly TransferTable[] = tables
