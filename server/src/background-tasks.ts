@@ -4,7 +4,7 @@ import { Background } from './background.ts'
 import { type ClockDeps, fireClocks } from './dispatch/clocks.ts'
 import type { Dispatcher } from './dispatch/dispatcher.ts'
 import type { NodeLife } from './dispatch/nodes/node-life.ts'
-import { laterBy } from './domain/instants.ts'
+import { instantToPurgeAt, laterBy } from './domain/instants.ts'
 import type { Store } from './domain/ports/store.ts'
 import { idempotencyMs } from './domain/trigger-job.ts'
 import type { Tell } from './observe/events.ts'
@@ -32,6 +32,8 @@ const purgeEveryMs = 10 * 60_000
 export type BackgroundDeps = ClockDeps & {
   store: Store
   now: () => number
+  /** This node's own; `now` is that of all nodes. */
+  ownNow: () => number
   tell: Tell
   keyUse: KeyUse
   presence: Presence
@@ -84,8 +86,11 @@ async function purgeIdempotencyKeys({ store, moment, stopping }: BackgroundDeps)
   while (!stopping.aborted && (await store.purgeIdempotencyKeys({ olderThan })));
 }
 
-async function purgeEvents({ store, now, stopping, keepEventsMs }: BackgroundDeps): Promise<void> {
-  while (!stopping.aborted && (await store.purgeEvents({ olderThan: now() - keepEventsMs })));
+async function purgeEvents(deps: BackgroundDeps): Promise<void> {
+  const { store, stopping, keepEventsMs } = deps
+  const now = instantToPurgeAt(deps.now(), deps.ownNow())
+  const age = { olderThan: now - keepEventsMs, now }
+  while (!stopping.aborted && (await store.purgeEvents(age)));
 }
 
 async function purgeDeliveries({ store, stopping }: BackgroundDeps): Promise<void> {
@@ -96,10 +101,13 @@ async function purgeSessions({ store, now, stopping }: BackgroundDeps): Promise<
   while (!stopping.aborted && (await store.purgeSessions({ expiredBy: now() })));
 }
 
-async function purgeRuns({ store, now, moment, stopping, keepExecutionsMs }: BackgroundDeps): Promise<void> {
+async function purgeRuns(deps: BackgroundDeps): Promise<void> {
+  const { store, moment, stopping, keepExecutionsMs } = deps
   if (keepExecutionsMs === undefined) return
+  const now = instantToPurgeAt(deps.now(), deps.ownNow())
   const age = {
-    endedBefore: now() - keepExecutionsMs,
+    endedBefore: now - keepExecutionsMs,
+    now,
     keysOlderThan: laterBy(-keepExecutionsMs, moment().clock),
   }
   while (!stopping.aborted && (await store.purgeRuns(age)));

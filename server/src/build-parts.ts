@@ -34,13 +34,15 @@ export type PartsOptions = {
   isRemote: boolean
   /** Where webhooks may be sent. */
   isAllowedAddress: (address: string) => boolean
+  /** Of this node; 0 where there is one only. */
+  nodeNo?: number
   /** A device has connected, at this instant of the steady clock. */
   onOpened?: (device: DeviceKey, since: SteadyInstant) => void
 }
 
 export type Parts = ReturnType<typeof buildParts>
 
-export function buildParts({ isRemote, onOpened, elapsed, rates, ...given }: PartsOptions) {
+export function buildParts({ isRemote, nodeNo = 0, onOpened, elapsed, rates, ...given }: PartsOptions) {
   const { store, tell, metrics, now, moment } = given
   const shared = {
     ...given,
@@ -62,6 +64,7 @@ export function buildParts({ isRemote, onOpened, elapsed, rates, ...given }: Par
   const dispatcher = new Dispatcher({
     ...shared,
     clock: () => moment().clock,
+    nodeNo,
     onFailure: (error) => tell({ kind: 'dispatch-failed', error }),
     ...(onOpened && { onOpened }),
   })

@@ -34,6 +34,7 @@ import type { Tell } from './observe/events.ts'
 import { type LogLevel, openLog } from './observe/log-lines.ts'
 import { buildMetrics } from './observe/metrics.ts'
 import { KeptClock } from './state/kept-clock.ts'
+import { SharedWallClock } from './state/shared-wall-clock.ts'
 import { SteadyClock } from './state/steady-clock.ts'
 import { describePlace, openStore } from './store/open-store.ts'
 import { TakeDown } from './take-down.ts'
@@ -82,7 +83,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
 async function start(
   config: Config,
   {
-    now = Date.now,
+    now: ownNow = Date.now,
     elapsed = () => performance.now(),
     consoleFolder = builtConsole,
     onLost = () => undefined,
@@ -108,12 +109,15 @@ async function start(
   })
   takeDown.add(store.close)
 
-  // With several nodes, each of them cleans up after dead ones.
-  if (nodes === undefined) await store.setAllOffline({ at: now() })
-  const steady = new SteadyClock(now, elapsed)
+  const steady = new SteadyClock(ownNow, elapsed)
+  const wall = new SharedWallClock(steady)
+  const now = nodes ? wall.now : ownNow
   const keptClock = nodes ? undefined : new KeptClock({ store, steady, now })
   await keptClock?.resume()
-  const share = nodes && (await joinNodes(nodes, steady, elapsed))
+  const joined = nodes && (await joinNodes(nodes, steady, wall, elapsed))
+  const share = joined?.share
+  // With several nodes, each of them cleans up after dead ones.
+  if (nodes === undefined) await store.setAllOffline({ at: now() })
 
   const stopping = new AbortController()
   const isAllowedAddress = allowAddresses(config.webhookAllow)
@@ -129,7 +133,9 @@ async function start(
     rates: config.rates,
     isRemote: nodes !== undefined,
     isAllowedAddress,
-    onOpened: (device, since) => nodes?.tell({ kind: 'connected', device: keyOf(device), since }),
+    ...(joined && { nodeNo: joined.nodeNo }),
+    onOpened: (device, since) =>
+      nodes?.tell({ kind: 'connected', device: keyOf(device), since, nodeNo: joined?.nodeNo ?? 0 }),
   })
   const { dispatcher } = parts
   const userAgent = `Jobcast/${packageJson.version}`
@@ -152,6 +158,7 @@ async function start(
   const background = startBackground(
     {
       ...deps,
+      ownNow,
       keepEventsMs: config.keepEventsDays * dayMs,
       keepExecutionsMs:
         config.keepExecutionsDays === undefined ? undefined : config.keepExecutionsDays * dayMs,
@@ -160,7 +167,7 @@ async function start(
   )
   if (nodes && share) {
     const onFailure = (error: unknown) => tell({ kind: 'dispatch-failed', error })
-    const life = new NodeLife({ ...deps, nodes, steady, elapsed, webhooks, share, onFailure })
+    const life = new NodeLife({ ...deps, nodes, steady, wall, elapsed, webhooks, share, onFailure })
     life.start()
     runAmongNodes(background, life)
   }
@@ -212,15 +219,24 @@ async function start(
   }
 }
 
-/** Registers this node, adopts the shared clock and takes its share of the webhooks. */
-async function joinNodes(nodes: Nodes, steady: SteadyClock, elapsed: () => number): Promise<WebhookShare> {
+/** Registers this node, adopts the shared clocks and takes its share of the webhooks. */
+async function joinNodes(
+  nodes: Nodes,
+  steady: SteadyClock,
+  wall: SharedWallClock,
+  elapsed: () => number,
+): Promise<{ share: WebhookShare; nodeNo: number }> {
   const share = new WebhookShare(nodes, elapsed)
   const beat = await nodes.beat(undefined)
   steady.startAt(beat.clock)
   share.setNodes(beat)
   // The reading is late by the time of the round trip: the fastest of a few counts.
-  for (let more = 0; more < 3; more++) steady.keepUpWith((await nodes.beat(steady.now())).clock)
-  return share
+  for (let more = 0; more < 3; more++) {
+    const next = await nodes.beat(steady.now())
+    steady.keepUpWith(next.clock)
+    wall.follow(next)
+  }
+  return { share, nodeNo: beat.nodeNo }
 }
 
 /** A second service on the same machine goes without, unless it was given a port of its own. */

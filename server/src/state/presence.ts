@@ -3,6 +3,7 @@
 
 import { keyOf } from '../domain/device-link.ts'
 import type { SteadyInstant, WallInstant } from '../domain/instants.ts'
+import { replaceChange } from '../domain/judge-presence.ts'
 import type { LeftDevice } from '../domain/nodes.ts'
 import type { DeviceKey } from '../domain/ports/devices.ts'
 import type { PresenceChange, Transport } from '../domain/ports/presence.ts'
@@ -147,9 +148,10 @@ export class Presence {
       try {
         await this.#deps.store.recordPresence(changes.slice(start, start + changesPerWrite))
       } catch (error) {
-        // Kept for the next write, unless a newer change has replaced it.
+        // Kept for the next write, unless a newer change replaces it.
         for (const change of changes.slice(start)) {
-          if (!this.#changes.get(change)) this.#changes.set(change, change)
+          const newer = this.#changes.get(change)
+          this.#changes.set(change, newer ? replaceChange(change, newer) : change)
         }
         throw error
       }
@@ -163,6 +165,7 @@ export class Presence {
     at: WallInstant,
     session: SteadyInstant | null,
   ): void {
-    this.#changes.set(device, { ...keyOf(device), online, transport, at, session })
+    const change = { ...keyOf(device), online, transport, at, session }
+    this.#changes.set(device, replaceChange(this.#changes.get(device), change))
   }
 }

@@ -127,7 +127,7 @@ export async function takeEveryStep(store: Store): Promise<void> {
   await store.listPendingDeliveries({ webhookNo: webhook.webhookNo, slice })
   await store.listTried({ webhookNo: webhook.webhookNo, round: 1, from: 0, to: 9 })
   await store.purgeDeliveries()
-  await store.purgeEvents({ olderThan: startedAt + 1 })
+  await store.purgeEvents({ olderThan: startedAt + 1, now: startedAt + 1 })
   await store.purgeIdempotencyKeys({ olderThan: steadyInstant(1) })
   await store.setWebhookSecret({ ...webhook, secret: 's', oldSecretUntil: 2, at: 1 })
   await store.deleteWebhook(webhook)

@@ -165,6 +165,22 @@ export async function exerciseRetention(t: TestContext, underTest: StoreUnderTes
     await assertUnknown(store, seed, run)
   })
 
+  await t.test('a run that is dated wrongly stays while one that was launched before it does', async () => {
+    const { store } = underTest
+    const seed = await seedOwner(store)
+    // Later than whatever the other tests have left.
+    const now = startedAt + 1000 * 24 * hour
+    const [old, fresh, ahead] = [now - hour, now, now + 365 * 24 * hour]
+    const runs: LaunchedRun[] = []
+    for (const at of [old, ahead, old, fresh, old]) runs.push(await endedRun(store, seed, ['d1'], at))
+    for (let more = true; more; ) {
+      more = await store.purgeRuns({ ...olderThan(now - hour / 2), now })
+    }
+    const left = (await allRuns(store, seed.ownerNo)).map(({ runId }) => runId).sort((a, b) => a - b)
+    const stay = [1, 3, 4].map((index) => runs[index]?.runId)
+    assert.deepEqual(left, stay)
+  })
+
   await t.test('a call whose run is forgotten is a new call', async () => {
     const { store } = underTest
     const seed = await seedOwner(store)

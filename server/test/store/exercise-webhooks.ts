@@ -388,7 +388,7 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
       [],
     )
     assert.deepEqual(await store.listTried({ webhookNo: deleted.webhookNo, round: 1, from: 0, to: 1e9 }), [])
-    await store.purgeEvents({ olderThan: startedAt + day })
+    await store.purgeEvents({ olderThan: startedAt + day, now: startedAt + day })
     const { forgotten } = await store.getEventBounds({ ownerNo })
     assert.ok(forgotten >= (eventIds[2] ?? 0))
     await forgetAll()

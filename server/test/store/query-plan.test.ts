@@ -145,7 +145,7 @@ const indexOf: [string, RegExp, string][] = [
   ],
   ['what to try at once', /SET next_at = \?/, 'webhook_delivery_pending (webhook_no=?)'],
   ['what a webhook has tried', /BETWEEN \? AND \?\s+AND round/, 'AND event_id>? AND event_id<?)'],
-  ['the oldest events', /AS oldest/, '(owner_no=? AND event_id<?)'],
+  ['the oldest events', /WITH oldest AS/, '(owner_no=? AND event_id<?)'],
   ['sessions that have expired', /FROM session WHERE expires_at/, 'session_by_expiry (expires_at<?)'],
   ['who is online of a fleet', /SELECT count\(\*\) FROM device/, 'device_online (owner_no=?)'],
   ['how much waits and runs', /sum\(pending\)/, 'run_unfinished (owner_no=?)'],

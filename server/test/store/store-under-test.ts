@@ -56,7 +56,7 @@ export function keyTimes(madeAt: number, validAfter = 0) {
 
 /** Runs that ended before, and keys that are older; both clocks say the same. */
 export function olderThan(instant: number) {
-  return { endedBefore: instant, keysOlderThan: steadyInstant(instant) }
+  return { endedBefore: instant, now: instant, keysOlderThan: steadyInstant(instant) }
 }
 
 export const emptyContent: StoredJobContent = {
