@@ -1,6 +1,7 @@
 // One MQTT connection from sign-in to its end. It never reconnects: the transport opens a new link, and unanswered
 // requests are repeated there.
 
+import { randomUUID } from 'node:crypto'
 import { type DeviceOperation, topicPrefix } from '@jobcast/contract'
 import { connect, type ErrorWithReasonCode, type IDisconnectPacket, type MqttClient } from 'mqtt'
 import { orAborted } from './or-aborted.ts'
@@ -35,6 +36,7 @@ export class MqttLink {
   readonly #prefix: string
   readonly #onMessage: LinkOptions['onMessage']
   readonly #waiting = new Map<string, Waiting>()
+  readonly #tokenPrefix = randomUUID().slice(0, 8)
   #lastToken = 0
   #error: Error | undefined
 
@@ -92,7 +94,8 @@ export class MqttLink {
     return new Promise((resolve, reject) => {
       if (!this.#client.connected) throw new NoAnswer('there is no connection')
       this.#lastToken++
-      const clientToken = String(this.#lastToken)
+      // Never one of another connection: the server takes a report with the same token for a repetition.
+      const clientToken = `${this.#tokenPrefix}-${this.#lastToken}`
       const timer = setTimeout(() => {
         this.#error ??= new Error('the server did not answer')
         this.destroy()

@@ -4,11 +4,13 @@ import { Background } from './background.ts'
 import { type ClockDeps, fireClocks } from './dispatch/clocks.ts'
 import type { Dispatcher } from './dispatch/dispatcher.ts'
 import type { NodeLife } from './dispatch/nodes/node-life.ts'
+import { instantToPurgeAt, laterBy } from './domain/instants.ts'
 import type { Store } from './domain/ports/store.ts'
 import { idempotencyMs } from './domain/trigger-job.ts'
 import type { Tell } from './observe/events.ts'
 import type { Deliveries } from './state/deliveries.ts'
 import type { DiskSpace } from './state/disk-space.ts'
+import type { KeptClock } from './state/kept-clock.ts'
 import type { KeyUse } from './state/key-use.ts'
 import type { Presence } from './state/presence.ts'
 import type { SessionUse } from './state/session-use.ts'
@@ -27,11 +29,15 @@ const eventsEveryMs = 5000
 /** Less than half of the time after which a silent HTTP device is offline. */
 const seenEveryMs = 25_000
 const diskEveryMs = 1000
+/** How long a correction of the wall clock stays unrecorded. */
+const keptClockEveryMs = 500
 const purgeEveryMs = 10 * 60_000
 
 export type BackgroundDeps = ClockDeps & {
   store: Store
   now: () => number
+  /** This node's own; `now` is that of all nodes. */
+  ownNow: () => number
   tell: Tell
   keyUse: KeyUse
   sessionUse: SessionUse
@@ -46,7 +52,7 @@ export type BackgroundDeps = ClockDeps & {
 
 /** Accumulated changes are written once more on stop. */
 export function startBackground(deps: BackgroundDeps, dispatcher: Dispatcher): Background {
-  const { store, keyUse, sessionUse, presence, deliveries } = deps
+  const { keyUse, sessionUse, presence, deliveries } = deps
   const background = new Background(deps.tell)
   background.every(clocksEveryMs, 'fire clocks', () => fireClocks(deps))
   background.every(sweepEveryMs, 'notify devices that were missed', () => dispatcher.sweep())
@@ -56,14 +62,17 @@ export function startBackground(deps: BackgroundDeps, dispatcher: Dispatcher): B
   background.every(sessionUseEveryMs, 'record session use', () => sessionUse.record(), 'at the end')
   const { disk } = deps
   if (disk) background.every(diskEveryMs, 'read the free disk space', () => disk.check())
-  background.every(purgeEveryMs, 'purge idempotency keys', () =>
-    purgeIdempotencyKeys(store, deps.now, deps.stopping),
-  )
+  background.every(purgeEveryMs, 'purge idempotency keys', () => purgeIdempotencyKeys(deps))
   background.every(purgeEveryMs, 'purge events', () => purgeEvents(deps))
   background.every(purgeEveryMs, 'purge deliveries', () => purgeDeliveries(deps))
   background.every(purgeEveryMs, 'purge sessions', () => purgeSessions(deps))
   background.every(purgeEveryMs, 'purge runs', () => purgeRuns(deps))
   return background
+}
+
+/** With several nodes, heartbeats keep the clock they share. */
+export function keepClock(background: Background, kept: KeptClock): void {
+  background.every(keptClockEveryMs, 'record the clock', () => kept.recordIfDue(), 'at the end')
 }
 
 /** Additional tasks with several nodes. */
@@ -82,12 +91,16 @@ function recordPresence(presence: Presence): Promise<void> {
 }
 
 /** In small batches: the writer serves triggers in between. */
-async function purgeIdempotencyKeys(store: Store, now: () => number, stopping: AbortSignal): Promise<void> {
-  while (!stopping.aborted && (await store.purgeIdempotencyKeys({ olderThan: now() - idempotencyMs })));
+async function purgeIdempotencyKeys({ store, moment, stopping }: BackgroundDeps): Promise<void> {
+  const olderThan = laterBy(-idempotencyMs, moment().clock)
+  while (!stopping.aborted && (await store.purgeIdempotencyKeys({ olderThan })));
 }
 
-async function purgeEvents({ store, now, stopping, keepEventsMs }: BackgroundDeps): Promise<void> {
-  while (!stopping.aborted && (await store.purgeEvents({ olderThan: now() - keepEventsMs })));
+async function purgeEvents(deps: BackgroundDeps): Promise<void> {
+  const { store, stopping, keepEventsMs } = deps
+  const now = instantToPurgeAt(deps.now(), deps.ownNow())
+  const age = { olderThan: now - keepEventsMs, now }
+  while (!stopping.aborted && (await store.purgeEvents(age)));
 }
 
 async function purgeDeliveries({ store, stopping }: BackgroundDeps): Promise<void> {
@@ -98,7 +111,14 @@ async function purgeSessions({ store, now, stopping }: BackgroundDeps): Promise<
   while (!stopping.aborted && (await store.purgeSessions({ expiredBy: now() })));
 }
 
-async function purgeRuns({ store, now, stopping, keepExecutionsMs }: BackgroundDeps): Promise<void> {
+async function purgeRuns(deps: BackgroundDeps): Promise<void> {
+  const { store, moment, stopping, keepExecutionsMs } = deps
   if (keepExecutionsMs === undefined) return
-  while (!stopping.aborted && (await store.purgeRuns({ endedBefore: now() - keepExecutionsMs })));
+  const now = instantToPurgeAt(deps.now(), deps.ownNow())
+  const age = {
+    endedBefore: now - keepExecutionsMs,
+    now,
+    keysOlderThan: laterBy(-keepExecutionsMs, moment().clock),
+  }
+  while (!stopping.aborted && (await store.purgeRuns(age)));
 }

@@ -44,6 +44,8 @@ export type PartsOptions = {
   isRemote: boolean
   /** Where webhooks may be sent. */
   isAllowedAddress: (address: string) => boolean
+  /** Of this node; 0 where there is one only. */
+  nodeNo?: number
   /** A device has connected, at this instant of the steady clock. */
   onOpened?: (device: DeviceKey, since: SteadyInstant) => void
 }
@@ -51,7 +53,7 @@ export type PartsOptions = {
 export type Parts = ReturnType<typeof buildParts>
 
 export function buildParts(options: PartsOptions) {
-  const { isRemote, onOpened, elapsed, rates, disk, sessionIdleMs, ...given } = options
+  const { isRemote, nodeNo = 0, onOpened, elapsed, rates, disk, sessionIdleMs, ...given } = options
   const { store, tell, metrics, now, moment, quotas } = given
   const shared = {
     ...given,
@@ -76,6 +78,7 @@ export function buildParts(options: PartsOptions) {
   const dispatcher = new Dispatcher({
     ...shared,
     clock: () => moment().clock,
+    nodeNo,
     onFailure: (error) => tell({ kind: 'dispatch-failed', error }),
     ...(onOpened && { onOpened }),
   })

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import packageJson from '../package.json' with { type: 'json' }
 import { ensureAdminKey } from './admin-key.ts'
-import { runAmongNodes, startBackground } from './background-tasks.ts'
+import { keepClock, runAmongNodes, startBackground } from './background-tasks.ts'
 import { buildParts } from './build-parts.ts'
 import type { Config } from './config.ts'
 import { NodeLife } from './dispatch/nodes/node-life.ts'
@@ -35,6 +35,8 @@ import type { Tell } from './observe/events.ts'
 import { type LogLevel, openLog } from './observe/log-lines.ts'
 import { buildMetrics, type Metrics } from './observe/metrics.ts'
 import { DiskSpace, type DiskUse } from './state/disk-space.ts'
+import { KeptClock } from './state/kept-clock.ts'
+import { SharedWallClock } from './state/shared-wall-clock.ts'
 import { SteadyClock } from './state/steady-clock.ts'
 import { describePlace, openStore } from './store/open-store.ts'
 import { TakeDown } from './take-down.ts'
@@ -85,7 +87,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
 async function start(
   config: Config,
   {
-    now = Date.now,
+    now: ownNow = Date.now,
     elapsed = () => performance.now(),
     readDisk = readDiskUse,
     consoleFolder = builtConsole,
@@ -112,10 +114,15 @@ async function start(
   })
   takeDown.add(store.close)
 
+  const steady = new SteadyClock(ownNow, elapsed)
+  const wall = new SharedWallClock(steady)
+  const now = nodes ? wall.now : ownNow
+  const keptClock = nodes ? undefined : new KeptClock({ store, steady, now })
+  await keptClock?.resume()
+  const joined = nodes && (await joinNodes(nodes, steady, wall, elapsed))
+  const share = joined?.share
   // With several nodes, each of them cleans up after dead ones.
   if (nodes === undefined) await store.setAllOffline({ at: now() })
-  const steady = new SteadyClock(now, elapsed)
-  const share = nodes && (await joinNodes(nodes, steady, elapsed))
 
   const disk = nodes === undefined ? await watchDisk(config, readDisk, tell, metrics) : undefined
   const stopping = new AbortController()
@@ -135,7 +142,9 @@ async function start(
     disk,
     isRemote: nodes !== undefined,
     isAllowedAddress,
-    onOpened: (device, since) => nodes?.send({ kind: 'connected', device: keyOf(device), since }),
+    ...(joined && { nodeNo: joined.nodeNo }),
+    onOpened: (device, since) =>
+      nodes?.send({ kind: 'connected', device: keyOf(device), since, nodeNo: joined?.nodeNo ?? 0 }),
   })
   const { dispatcher } = parts
   const userAgent = `Jobcast/${packageJson.version}`
@@ -159,6 +168,7 @@ async function start(
     {
       ...deps,
       disk,
+      ownNow,
       keepEventsMs: config.keepEventsDays * dayMs,
       keepExecutionsMs:
         config.keepExecutionsDays === undefined ? undefined : config.keepExecutionsDays * dayMs,
@@ -167,10 +177,11 @@ async function start(
   )
   if (nodes && share) {
     const onFailure = (error: unknown) => tell({ kind: 'dispatch-failed', error })
-    const life = new NodeLife({ ...deps, nodes, steady, elapsed, webhooks, share, onFailure })
+    const life = new NodeLife({ ...deps, nodes, steady, wall, elapsed, webhooks, share, onFailure })
     life.start()
     runAmongNodes(background, life)
   }
+  if (keptClock) keepClock(background, keptClock)
   takeDown.add(() => background.stop())
 
   const newAdminKey = await ensureAdminKey(deps, config.dataFolder, config.adminKey)
@@ -222,15 +233,24 @@ async function start(
   }
 }
 
-/** Registers this node, adopts the shared clock and takes its share of the webhooks. */
-async function joinNodes(nodes: Nodes, steady: SteadyClock, elapsed: () => number): Promise<WebhookShare> {
+/** Registers this node, adopts the shared clocks and takes its share of the webhooks. */
+async function joinNodes(
+  nodes: Nodes,
+  steady: SteadyClock,
+  wall: SharedWallClock,
+  elapsed: () => number,
+): Promise<{ share: WebhookShare; nodeNo: number }> {
   const share = new WebhookShare(nodes, elapsed)
   const beat = await nodes.beat(undefined)
   steady.startAt(beat.clock)
   share.setNodes(beat)
   // The reading is late by the time of the round trip: the fastest of a few counts.
-  for (let more = 0; more < 3; more++) steady.keepUpWith((await nodes.beat(steady.now())).clock)
-  return share
+  for (let more = 0; more < 3; more++) {
+    const next = await nodes.beat(steady.now())
+    steady.keepUpWith(next.clock)
+    wall.follow(next)
+  }
+  return { share, nodeNo: beat.nodeNo }
 }
 
 /** Where the database is on another machine its disk is not seen. */

@@ -4,6 +4,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { DeviceExecution, DeviceQueue } from '../domain/device-report.ts'
 import { laterBy, latest, type SteadyInstant } from '../domain/instants.ts'
+import { isNewerSession, type SessionBegin } from '../domain/judge-presence.ts'
 import {
   type DeviceLink,
   type DeviceSession,
@@ -30,6 +31,8 @@ export type DispatcherDeps = {
   /** Signals, keyed by device, that a queue has changed: wakes devices that long-poll over HTTP. */
   queues: ChangeSignal<string>
   clock: () => SteadyInstant
+  /** Of this node; 0 where there is one only. */
+  nodeNo: number
   /** A device has connected, at this instant. */
   onOpened?: (device: DeviceKey, since: SteadyInstant) => void
   /** Reading queues failed; the next sweep retries. */
@@ -147,11 +150,12 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
   }
 
   /** The device has connected to another node: an older session on this node is closed. */
-  takenOver(device: DeviceKey, since: SteadyInstant): void {
+  takenOver(device: DeviceKey, begin: SessionBegin): void {
     this.#deps.presence.connectedElsewhere(device)
-    this.#elsewhere.set(device, { device, since })
+    this.#elsewhere.set(device, { device, since: begin.since })
     const notices = this.#notices.get(device)
-    if (notices && notices.since < since) this.#moveElsewhere(notices)
+    if (notices && isNewerSession(begin, { since: notices.since, nodeNo: this.#deps.nodeNo }))
+      this.#moveElsewhere(notices)
   }
 
   /** If the device has reconnected to this node since the read that found it stale, the new session stays open. */

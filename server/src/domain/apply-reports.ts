@@ -8,6 +8,7 @@ import { keepOutput } from './keep-output.ts'
 import type { MoveBatch } from './move-batch.ts'
 import type { Moved } from './ports/executions.ts'
 import { exceededQuota } from './progress-events.ts'
+import { reportMark } from './seen-reports.ts'
 
 type StartNext = Extract<DeviceReport, { kind: 'start-next' }>
 type Update = Extract<DeviceReport, { kind: 'update' }>
@@ -68,7 +69,8 @@ function reportOn(batch: MoveBatch, report: Update | Output, deviceNo: number): 
 }
 
 function update(batch: MoveBatch, execution: LiveExecution, report: Update): ReportOutcome {
-  const judgement = judgeReport(execution, report, report.moment.clock)
+  const mark = reportMark(report)
+  const judgement = judgeReport(execution, { ...report, mark }, report.moment.clock)
   switch (judgement.kind) {
     case 'unknown-execution':
       return judgement
@@ -79,11 +81,11 @@ function update(batch: MoveBatch, execution: LiveExecution, report: Update): Rep
       return { kind: judgement.kind, execution: toDeviceExecution(execution) }
     case 'event': {
       const { event } = judgement
-      const { moment, statusDetails, result, stepTimeout, clientToken, quotas } = report
+      const { moment, statusDetails, result, stepTimeout, quotas } = report
       if (event === 'progress' && report.refusesProgress) return { kind: 'no-space' }
       const quota = event === 'progress' ? exceededQuota(execution, statusDetails, quotas) : undefined
       if (quota) return { kind: 'over-quota', quota }
-      const fields = { statusDetails, result, stepTimeout, clientToken }
+      const fields = { statusDetails, result, stepTimeout, mark }
       const after = batch.move(execution, { event, moment, actor: 'device', fields })
       if (after === undefined) throw new Error('a report that counts cannot be carried out')
       return done(after.execution, event === 'progress' ? undefined : after.moved)

@@ -54,7 +54,7 @@ export type DeviceReport =
       expectedVersion: number | undefined
       attempt: number | undefined
       stepTimeout: StepTimeout
-      /** A report with the same token as the one before it is a repetition. */
+      /** The same report with the same token is a repetition, and changes nothing (seen-reports.ts). */
       clientToken: string | undefined
       quotas: ReportQuotas
       /** There is no space for progress, only for a change of the state. */

@@ -7,6 +7,7 @@ import {
   afterEvent,
   afterRetryDelay,
   type ExecutionEvent,
+  isTerminal,
   type Life,
   type Moment,
   type Policy,
@@ -16,6 +17,7 @@ import {
 import type { SteadyInstant, WallInstant } from './instants.ts'
 import type { Moved, StoredTransition } from './ports/executions.ts'
 import { isHeldBack } from './progress-events.ts'
+import { withSeen } from './seen-reports.ts'
 
 /** An execution as loaded for a move, or for its device. */
 export type LiveExecution = {
@@ -35,8 +37,8 @@ export type LiveExecution = {
   statusDetails: string | null
   /** JSON text of a result set by a move; null leaves the stored one unchanged. */
   newResult: string | null
-  /** Of the last accepted report. */
-  clientToken: string | null
+  /** Marks of accepted reports (seen-reports.ts). */
+  seenReports: string | null
   /** The version created by the owner's cancel request. */
   cancelVersion: number | null
   outputBytes: number
@@ -57,7 +59,8 @@ export type ReportFields = {
   statusDetails?: Record<string, string> | undefined
   /** JSON text. */
   result?: string | undefined
-  clientToken?: string | undefined
+  /** What identifies the report (seen-reports.ts). */
+  mark?: string | undefined
 }
 
 /** `actor` is `key <keyId>`, `device` or `clock`. */
@@ -185,7 +188,10 @@ function fieldsAfter(before: LiveExecution, life: Life, { moment, actor, fields 
     statusDetails:
       fields.statusDetails === undefined ? before.statusDetails : JSON.stringify(fields.statusDetails),
     newResult: fields.result ?? before.newResult,
-    clientToken: byDevice ? (fields.clientToken ?? null) : before.clientToken,
+    seenReports:
+      fields.mark === undefined
+        ? before.seenReports
+        : withSeen(before.seenReports, fields.mark, retried || isTerminal(life.execState)),
     cancelVersion: life.execState === 'CANCELING' && !byDevice ? versionNumber : before.cancelVersion,
     outputBytes: retried ? 0 : before.outputBytes,
     outputCut: !retried && before.outputCut,

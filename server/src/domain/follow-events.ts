@@ -52,7 +52,7 @@ export async function followEvents(
   const from =
     after ??
     (since === undefined ? newest : await deps.store.findEventBefore({ ownerNo: caller.ownerNo, at: since }))
-  return readFrom(deps, caller, filter, from, callerGone)
+  return readFrom(deps, caller, filter, Math.max(from, purgedUpTo), callerGone)
 }
 
 async function* readFrom(
@@ -73,6 +73,8 @@ async function* readFrom(
         filter,
         slice: { after, limit: eventsPerRead },
       })
+      // Purged before they were sent, as after a jump of the clock: whoever resumes is told so (J-306).
+      if (page.purgedUpTo > after) return
       after = page.upTo
       if (page.events.length > 0 || performance.now() - sentAt >= heartbeatMs) {
         yield { events: page.events, upTo: after }
@@ -88,7 +90,7 @@ async function* readFrom(
   }
 }
 
-/** The stream ends when its key is revoked or expires. */
+/** The stream also ends when its key is revoked or expires. */
 async function isKeyValid({ store, now }: FollowEventsDeps, { keyId }: Caller): Promise<boolean> {
   const key = await store.findApiKey({ keyId })
   return key !== undefined && keyErrorOf(key, now()) === undefined

@@ -28,6 +28,31 @@ export function latest(one: SteadyInstant, other: SteadyInstant | undefined): St
 /** Both clocks at the same instant. */
 export type BothClocks = { at: WallInstant; clock: SteadyInstant }
 
+/**
+ * The steady clock at a start, from what was recorded last. The wall clock says how much time has passed since; one that
+ * is behind says nothing. How far it was set before does not matter, since both were recorded at the same instant.
+ */
+export function resumeClock(recorded: BothClocks, now: WallInstant): SteadyInstant {
+  return laterBy(Math.max(0, now - recorded.at), recorded.clock)
+}
+
+/** What a wrong clock deletes is gone for good: while the database's and the node's own differ, nothing is purged. */
+export function instantToPurgeAt(shared: WallInstant, own: WallInstant): WallInstant {
+  const differenceMs = Math.abs(shared - own)
+  if (differenceMs <= toleratedMs) return shared
+  const minutes = Math.round(differenceMs / 60_000)
+  throw new Error(
+    `the clocks of this node and of the database differ by ${minutes} minutes: nothing is purged`,
+  )
+}
+
+/** What is dated later than this was written by a clock that was wrong then. */
+export function latestCredible(now: WallInstant): WallInstant {
+  return now + toleratedMs
+}
+
+const toleratedMs = 5 * 60_000
+
 /** Converts to the wall clock, assuming that it is not set in between. */
 export function onWallClock(instant: SteadyInstant | null, { at, clock }: BothClocks): WallInstant | null {
   return instant === null ? null : at + (instant - clock)

@@ -40,6 +40,8 @@ export function findDevices<Device>(
   { deviceIds }: Trigger,
   deviceOf: (deviceId: string) => Device | undefined,
 ): Device[] | Refusal {
+  // Of a call that can only be answered as an earlier one was (findEarlierRun).
+  if (deviceIds.length === 0) return { kind: 'unknown-device', deviceIds }
   const devices: Device[] = []
   for (const deviceId of deviceIds) {
     const device = deviceOf(deviceId)

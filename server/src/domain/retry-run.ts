@@ -4,7 +4,7 @@ import { ApiError, type RetryRequest } from '@jobcast/contract'
 import type { Caller } from './caller.ts'
 import type { StoredRun } from './ports/runs.ts'
 import type { Store } from './ports/store.ts'
-import { launchRun, type TriggerDeps } from './trigger-job.ts'
+import { findEarlierRun, launchRun, type TriggerDeps } from './trigger-job.ts'
 
 export type RetryDeps = TriggerDeps & { store: Pick<Store, 'getRun' | 'listUnsuccessful'> }
 
@@ -18,20 +18,19 @@ export async function retryRun(
 ): Promise<StoredRun> {
   const { ownerNo } = caller
   const unsuccessful = await deps.store.listUnsuccessful({ ownerNo, runId })
-  if (unsuccessful === undefined) throw new ApiError('J-304')
-
   const wanted = request.deviceIds && new Set(request.deviceIds)
-  const deviceIds = unsuccessful.deviceIds.filter((deviceId) => wanted?.has(deviceId) ?? true)
-  if (deviceIds.length === 0) throw new ApiError('J-305')
-
-  const { jobName } = unsuccessful
+  const deviceIds = unsuccessful?.deviceIds.filter((deviceId) => wanted?.has(deviceId) ?? true) ?? []
   const asked = ['retry', runId, request.deviceIds ?? null]
-  const launched = await launchRun(
-    deps,
-    caller,
-    { jobName, deviceIds, retryOf: runId, asked },
-    idempotencyKey,
-  )
+  const launched =
+    unsuccessful === undefined || deviceIds.length === 0
+      ? await findEarlierRun(deps, caller, asked, idempotencyKey)
+      : await launchRun(
+          deps,
+          caller,
+          { jobName: unsuccessful.jobName, deviceIds, retryOf: runId, asked },
+          idempotencyKey,
+        )
+  if (launched === undefined) throw new ApiError(unsuccessful === undefined ? 'J-304' : 'J-305')
   const made = await deps.store.getRun({ ownerNo, runId: launched.runId })
   if (made === undefined) throw new Error(`run ${launched.runId} was made and cannot be read`)
   return made

@@ -4,6 +4,7 @@ import { hash } from 'node:crypto'
 import { ApiError, type TriggerRequest } from '@jobcast/contract'
 import type { Caller } from './caller.ts'
 import type { Moment } from './execution.ts'
+import { laterBy } from './instants.ts'
 import type { DeviceLink } from './ports/device-link.ts'
 import type { LaunchedRun, Trigger, TriggerOutcome, TriggerQuota } from './ports/triggers.ts'
 import { overQuota } from './quotas.ts'
@@ -34,12 +35,35 @@ export function triggerJob(
 /** `asked`: must be equal for calls with the same idempotency key. */
 type Launch = { jobName: string; deviceIds: string[]; retryOf: number | null; asked: unknown[] }
 
+/** What a call with this key has created before; undefined if there was none. For calls that create nothing any more. */
+export async function findEarlierRun(
+  deps: TriggerDeps,
+  caller: Caller,
+  asked: unknown[],
+  idempotencyKey: string | undefined,
+): Promise<LaunchedRun | undefined> {
+  if (idempotencyKey === undefined) return undefined
+  const nothing = { jobName: '', deviceIds: [], retryOf: null, asked }
+  const outcome = await recordLaunch(deps, caller, nothing, idempotencyKey)
+  const isUnknown = outcome.kind === 'unknown-job' || outcome.kind === 'unknown-device'
+  return isUnknown ? undefined : runOf(deps, caller, outcome)
+}
+
 export async function launchRun(
   deps: TriggerDeps,
   caller: Caller,
-  { jobName, deviceIds, retryOf, asked }: Launch,
+  launch: Launch,
   idempotencyKey?: string,
 ): Promise<LaunchedRun> {
+  return runOf(deps, caller, await recordLaunch(deps, caller, launch, idempotencyKey))
+}
+
+async function recordLaunch(
+  deps: TriggerDeps,
+  caller: Caller,
+  { jobName, deviceIds, retryOf, asked }: Launch,
+  idempotencyKey: string | undefined,
+): Promise<TriggerOutcome> {
   const { at: launchedAt, clock } = deps.moment()
   const trigger: Trigger = {
     ownerNo: caller.ownerNo,
@@ -51,18 +75,19 @@ export async function launchRun(
     retryOf,
     idempotency: null,
   }
-  if (idempotencyKey === undefined) return runOf(deps, trigger, await record(deps, trigger))
+  if (idempotencyKey === undefined) return record(deps, trigger)
 
   trigger.idempotency = {
     key: idempotencyKey,
     requestHash: hash('sha256', JSON.stringify(asked), 'buffer'),
-    validAfter: launchedAt - idempotencyMs,
+    madeAt: clock,
+    validAfter: laterBy(-idempotencyMs, clock),
   }
   const running = `${caller.ownerNo} ${idempotencyKey}`
   if (deps.runningKeys.has(running)) throw new ApiError('J-502', { retryAfterSeconds: 1 })
   deps.runningKeys.add(running)
   try {
-    return runOf(deps, trigger, await record(deps, trigger))
+    return await record(deps, trigger)
   } finally {
     deps.runningKeys.delete(running)
   }
@@ -98,7 +123,7 @@ function quotaOf(
   return isOver || mayBeOver ? { quota: { isOver, perDevice: mayBeOver ? perDevice : 0 } } : {}
 }
 
-function runOf({ link, quotas }: TriggerDeps, { ownerNo }: Trigger, outcome: TriggerOutcome): LaunchedRun {
+function runOf({ link, quotas }: TriggerDeps, { ownerNo }: Caller, outcome: TriggerOutcome): LaunchedRun {
   switch (outcome.kind) {
     case 'created':
       link.launched(ownerNo, outcome.run)

@@ -2,6 +2,7 @@
 // a fleet that reconnects would cost one commit per device. Readers call settle() first, so they never see stale data.
 
 import type { SteadyInstant, WallInstant } from '../domain/instants.ts'
+import { replaceChange } from '../domain/judge-presence.ts'
 import { keyOf } from '../domain/ports/device-link.ts'
 import type { DeviceKey } from '../domain/ports/devices.ts'
 import type { LeftDevice } from '../domain/ports/nodes.ts'
@@ -147,9 +148,10 @@ export class Presence {
       try {
         await this.#deps.store.recordPresence(changes.slice(start, start + changesPerWrite))
       } catch (error) {
-        // Kept for the next write, unless a newer change has replaced it.
+        // Kept for the next write, unless a newer change replaces it.
         for (const change of changes.slice(start)) {
-          if (!this.#changes.get(change)) this.#changes.set(change, change)
+          const newer = this.#changes.get(change)
+          this.#changes.set(change, newer ? replaceChange(change, newer) : change)
         }
         throw error
       }
@@ -163,6 +165,7 @@ export class Presence {
     at: WallInstant,
     session: SteadyInstant | null,
   ): void {
-    this.#changes.set(device, { ...keyOf(device), online, transport, at, session })
+    const change = { ...keyOf(device), online, transport, at, session }
+    this.#changes.set(device, replaceChange(this.#changes.get(device), change))
   }
 }

@@ -1,5 +1,5 @@
-// A clock that never jumps: it starts at the wall clock and then advances with monotonic time. Stored instants stay
-// meaningful after a restart, because it starts from the wall clock again.
+// A clock that never jumps: it starts at the wall clock and then advances with monotonic time. After a restart it goes on
+// from where it was, so that stored instants stay meaningful (kept-clock.ts; with several nodes, their heartbeats).
 
 import { type SteadyInstant, steadyInstant, type WallInstant } from '../domain/instants.ts'
 
@@ -16,7 +16,7 @@ export class SteadyClock {
     return steadyInstant(Math.round(this.#start + this.#elapsed()))
   }
 
-  /** Continues from the clock of another node. */
+  /** Continues from a clock that was recorded, or from that of another node. */
   startAt(clock: SteadyInstant): void {
     this.#start = clock - this.#elapsed()
   }

@@ -17,7 +17,7 @@ import { device, execution, run } from './schema/tables.ts'
 /** Of the tables execution, run and device (liveJoins). */
 const ROW = select({
   ...execution.pick('jobExecutionId', 'runId', 'ownerNo', 'deviceNo', 'versionNumber', 'updatedAt'),
-  ...execution.pick('notifiedAt', 'deliveredAt', 'clientToken', 'cancelVersion', 'outputBytes', 'outputCut'),
+  ...execution.pick('notifiedAt', 'deliveredAt', 'seenReports', 'cancelVersion', 'outputBytes', 'outputCut'),
   ...execution.pick('outputPieces', 'progressAt', 'progressHeld', 'progressBytes'),
   ...execution.pick('execState', 'attempt', 'startedAt', 'finishedAt', 'notBefore', 'dueAt'),
   ...run.pick('jobVersion', 'launchedAt', 'deadlineAt'),
@@ -59,7 +59,7 @@ function toLive(row: Row): LiveExecution {
     deliveredAt: found.deliveredAt,
     statusDetails: found.statusDetails,
     newResult: null,
-    clientToken: found.clientToken,
+    seenReports: found.seenReports,
     cancelVersion: found.cancelVersion,
     outputBytes: found.outputBytes,
     outputCut: found.outputCut,
@@ -82,7 +82,7 @@ function toLive(row: Row): LiveExecution {
 // All that a move may change is read and written: on PostgreSQL a row is locked from the one to the other.
 const written = {
   ...execution.pick('execState', 'attempt', 'versionNumber', 'startedAt', 'finishedAt', 'notBefore', 'dueAt'),
-  ...execution.pick('updatedAt', 'notifiedAt', 'deliveredAt', 'statusDetails', 'clientToken'),
+  ...execution.pick('updatedAt', 'notifiedAt', 'deliveredAt', 'statusDetails', 'seenReports'),
   ...execution.pick('cancelVersion', 'outputBytes', 'outputCut', 'outputPieces', 'result'),
   ...execution.pick('progressAt', 'progressHeld', 'progressBytes'),
 }
@@ -107,7 +107,7 @@ export function toWritten(live: LiveExecution) {
     notifiedAt: live.notifiedAt,
     deliveredAt: live.deliveredAt,
     statusDetails: live.statusDetails,
-    clientToken: live.clientToken,
+    seenReports: live.seenReports,
     cancelVersion: live.cancelVersion,
     outputBytes: live.outputBytes,
     outputCut: live.outputCut,

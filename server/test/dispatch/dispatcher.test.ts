@@ -571,12 +571,21 @@ test('a session that a look found to be taken over is closed, one that was opene
 test('a session is newer than the one the device had before at a node whose clock is ahead', async () => {
   const { dispatcher, session, key, connect } = await openOne()
   const ahead = steadyInstant(startedAt + 20)
-  dispatcher.takenOver(key, ahead)
+  dispatcher.takenOver(key, { since: ahead, nodeNo: 1 })
   assert.equal(session.closed, 'taken-over')
   const back = await connect(device)
   assert.equal(dispatcher.openSession(key)?.since, ahead + 1)
-  dispatcher.takenOver(key, ahead)
+  dispatcher.takenOver(key, { since: ahead, nodeNo: 1 })
   assert.equal(back.closed, undefined)
+})
+
+test('a session that a node with a higher number opened in the same millisecond is newer, not one with a lower', async () => {
+  const { dispatcher, session, key } = await openOne()
+  const since = dispatcher.openSession(key)?.since as SteadyInstant
+  dispatcher.takenOver(key, { since, nodeNo: 0 })
+  assert.equal(session.closed, undefined)
+  dispatcher.takenOver(key, { since, nodeNo: 1 })
+  assert.equal(session.closed, 'taken-over')
 })
 
 test('of a run of another node nobody is told who has gone on with it since', async () => {

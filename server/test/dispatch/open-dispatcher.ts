@@ -114,6 +114,7 @@ export async function openDispatcher(
     deliveries,
     presence,
     queues,
+    nodeNo: 0,
     clock: () => steadyInstant(startedAt),
     onFailure: (error) => failures.push(error),
   })

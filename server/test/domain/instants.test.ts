@@ -3,9 +3,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
+  instantToPurgeAt,
   laterBy,
   latest,
   onWallClock,
+  resumeClock,
   type SteadyInstant,
   steadyInstant,
   type WallInstant,
@@ -54,4 +56,18 @@ test('an instant to come is as far away on the wall clock as it is on the steady
 test('the latest of two instants, of which one may be missing', () => {
   const [one, two] = [steadyInstant(1), steadyInstant(2)]
   assert.deepEqual([latest(one, two), latest(two, one), latest(one, undefined)], [2, 2, 1])
+})
+
+test('a recorded clock goes on by what has passed on the wall, and never goes back', () => {
+  const recorded = { clock: steadyInstant(500), at: 90_000 }
+  assert.equal(resumeClock(recorded, 91_000), 1500)
+  assert.equal(resumeClock(recorded, 5), 500)
+  assert.equal(resumeClock({ clock: steadyInstant(0), at: 0 }, 77), 77)
+})
+
+test('nothing is purged while the clocks of node and database differ by minutes', () => {
+  assert.equal(instantToPurgeAt(1_000_000, 1_200_000), 1_000_000)
+  for (const own of [1_000_000 + 3_600_000, 1_000_000 - 360_000]) {
+    assert.throws(() => instantToPurgeAt(1_000_000, own), /differ by (60|6) minutes/)
+  }
 })

@@ -15,7 +15,7 @@ const bare: Report = {
   status: 'SUCCEEDED',
   attempt: undefined,
   expectedVersion: undefined,
-  clientToken: undefined,
+  mark: undefined,
 }
 const waiting: Life = {
   execState: 'PENDING',
@@ -40,7 +40,10 @@ const refusals: [string, Life, Partial<Report>, string][] = [
     { attempt: 2, expectedVersion: 5 },
     'wrong-state',
   ],
-  ['what waits for a retry, once more', delayed, { clientToken: 't' }, 'wrong-state'],
+  ['what waits for a retry, once more', delayed, { mark: 't' }, 'double'],
+  ['an earlier attempt, once more, while the next waits', waiting, { status: 'FAILED', mark: 't' }, 'double'],
+  ['an earlier attempt, once more, while the next runs', running, { status: 'FAILED', mark: 't' }, 'double'],
+  ['an attempt that is not started', waiting, { status: 'FAILED', mark: 'u' }, 'wrong-state'],
   ['another version', running, { expectedVersion: 4 }, 'wrong-version'],
   [
     'another version, and no step from here',
@@ -49,45 +52,35 @@ const refusals: [string, Life, Partial<Report>, string][] = [
     'wrong-version',
   ],
   ['no step from here', running, { status: 'CANCELED' }, 'wrong-state'],
-  ['progress, once more', running, { status: 'IN_PROGRESS', clientToken: 't' }, 'double'],
-  [
-    'progress, once more, with its version of then',
-    running,
-    { status: 'IN_PROGRESS', clientToken: 't', expectedVersion: 4, attempt: 2 },
-    'double',
-  ],
+  ['progress, once more', running, { status: 'IN_PROGRESS', mark: 'p' }, 'double'],
+  ['progress, once more, of the attempt before', waiting, { status: 'IN_PROGRESS', mark: 'p' }, 'double'],
 ]
 for (const [title, life, report, kind] of refusals) {
   test(`a report on ${title} is told ${kind}`, () => {
-    const judged: Judged = { life, versionNumber: 5, clientToken: 't', cancelVersion: null }
+    const judged: Judged = { life, versionNumber: 5, seenReports: 'p .t', cancelVersion: null }
     assert.equal(judgeReport(judged, { ...bare, ...report }, clock).kind, kind)
   })
 }
 
 const counting: [string, Life, Partial<Report>, string][] = [
   ['the attempt and version there is', running, { attempt: 2, expectedVersion: 5 }, 'succeed'],
-  ['progress with another token', running, { status: 'IN_PROGRESS', clientToken: 'u' }, 'progress'],
+  ['progress with a new token', running, { status: 'IN_PROGRESS', mark: 'u' }, 'progress'],
   ['progress without a token', running, { status: 'IN_PROGRESS' }, 'progress'],
-  // Whoever gives all its reports the same token would never come to an end otherwise.
-  ['an end with the token of the report before', running, { clientToken: 't' }, 'succeed'],
-  [
-    'a start with the token of the report before',
-    waiting,
-    { status: 'IN_PROGRESS', clientToken: 't' },
-    'start',
-  ],
+  ['an attempt that is not started, by its number', waiting, { attempt: 2 }, 'succeed'],
+  ['an attempt that is not started, by its version', waiting, { expectedVersion: 5 }, 'succeed'],
+  ['an attempt that is not started, which it starts', waiting, { status: 'IN_PROGRESS', mark: 'u' }, 'start'],
   ['what has waited for its retry', { ...delayed, notBefore: clock }, { status: 'IN_PROGRESS' }, 'start'],
 ]
 for (const [title, life, report, event] of counting) {
   test(`a report on ${title} counts`, () => {
-    const judged: Judged = { life, versionNumber: 5, clientToken: 't', cancelVersion: null }
+    const judged: Judged = { life, versionNumber: 5, seenReports: 'p .t', cancelVersion: null }
     assert.deepEqual(judgeReport(judged, { ...bare, ...report }, clock), { kind: 'event', event })
   })
 }
 
 test('a result counts whose device does not know yet that it is asked to stop, and no older one', () => {
   const life: Life = { ...running, execState: 'CANCELING' }
-  const judged: Judged = { life, versionNumber: 5, clientToken: null, cancelVersion: 5 }
+  const judged: Judged = { life, versionNumber: 5, seenReports: null, cancelVersion: 5 }
   const kindOf = (expectedVersion: number, changes: Partial<Judged> = {}) =>
     judgeReport({ ...judged, ...changes }, { ...bare, expectedVersion }, clock).kind
   assert.equal(kindOf(5), 'event')
@@ -101,16 +94,12 @@ test('no report counts once the execution has ended', () => {
     const judged: Judged = {
       life: { ...running, execState },
       versionNumber: 5,
-      clientToken: 't',
+      seenReports: 'p .t',
       cancelVersion: null,
     }
-    for (const report of [
-      {},
-      { attempt: 2, expectedVersion: 5 },
-      { expectedVersion: 4 },
-      { clientToken: 't' },
-    ]) {
+    for (const report of [{}, { attempt: 2, expectedVersion: 5 }, { expectedVersion: 4 }, { mark: 'u' }]) {
       assert.deepEqual(judgeReport(judged, { ...bare, ...report }, clock), { kind: 'wrong-state' })
     }
+    assert.deepEqual(judgeReport(judged, { ...bare, mark: 't' }, clock), { kind: 'double' })
   }
 })

@@ -24,6 +24,7 @@ import {
 } from '../../src/domain/execution.ts'
 import { laterBy, steadyInstant } from '../../src/domain/instants.ts'
 import { type Judgement, judgeReport } from '../../src/domain/judge-report.ts'
+import { withSeen } from '../../src/domain/seen-reports.ts'
 
 const sequences = testSize('sequences', { test: 5000, chaos: 300_000 })
 
@@ -39,7 +40,9 @@ class OneLife {
   #clock = steadyInstant(launchedAt)
   #life: Life
   #versionNumber = 1
-  #clientToken: string | null = null
+  #seenReports: string | null = null
+  /** The marks of those that counted. */
+  readonly #counted = new Set<string>()
   #cancelVersion: number | null = null
   /** Told by the device and not forgotten by the network: any of it may come now, or once more. */
   readonly #underWay: Report[] = []
@@ -94,7 +97,7 @@ class OneLife {
       status: random.pick(reportedStatuses),
       attempt: random.chance(0.5) ? undefined : this.#life.attempt - random.below(2),
       expectedVersion: random.chance(0.5) ? undefined : this.#versionNumber - random.below(2),
-      clientToken: random.pick([undefined, 'a', 'b']),
+      mark: random.chance(0.5) ? undefined : `m${random.below(1_000_000)}`,
       stepTimeout: random.pick([undefined, undefined, 3000, 'discard']),
     }
   }
@@ -108,7 +111,7 @@ class OneLife {
     const again = this.#tell(report)
     const namesWhatItMeans =
       report.expectedVersion !== undefined ||
-      (report.status === 'IN_PROGRESS' && report.clientToken !== undefined) ||
+      report.mark !== undefined ||
       (report.status !== 'IN_PROGRESS' && report.attempt !== undefined)
     assert.ok(!again || !namesWhatItMeans, 'a report counted twice')
   }
@@ -118,25 +121,29 @@ class OneLife {
     const judged = {
       life: this.#life,
       versionNumber: this.#versionNumber,
-      clientToken: this.#clientToken,
+      seenReports: this.#seenReports,
       cancelVersion: this.#cancelVersion,
     }
     const judgement = judgeReport(judged, report, this.#clock)
     this.#assertJudgedRightly(report, judgement)
     if (judgement.kind !== 'event') return false
     assert.ok(this.#take(judgement.event, report.stepTimeout), 'a report counts that cannot be carried out')
-    this.#clientToken = report.clientToken ?? null
+    if (report.mark !== undefined) {
+      this.#counted.add(report.mark)
+      const endsAttempt = isTerminal(this.#life.execState) || this.#life.attempt > judged.life.attempt
+      this.#seenReports = withSeen(this.#seenReports, report.mark, endsAttempt)
+    }
     return true
   }
 
-  #assertJudgedRightly({ attempt, expectedVersion, clientToken }: Report, { kind }: Judgement): void {
+  #assertJudgedRightly({ attempt, expectedVersion, mark }: Report, { kind }: Judgement): void {
     const { execState } = this.#life
-    if (attempt !== undefined && attempt !== this.#life.attempt) {
+    if (kind === 'double') {
+      assert.ok(mark !== undefined && this.#counted.has(mark))
+    } else if (attempt !== undefined && attempt !== this.#life.attempt) {
       assert.equal(kind, 'unknown-execution')
     } else if (isTerminal(execState) || waitsForRetry(this.#life, this.#clock)) {
       assert.equal(kind, 'wrong-state')
-    } else if (kind === 'double') {
-      assert.ok(isActive(execState) && clientToken !== undefined && clientToken === this.#clientToken)
     } else if (expectedVersion !== undefined && !this.#isExpected(expectedVersion)) {
       assert.equal(kind, 'wrong-version')
     } else {

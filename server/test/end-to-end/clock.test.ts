@@ -5,6 +5,8 @@ import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { newDevice } from '@jobcast/testkit/call-device'
 import { openServer } from '@jobcast/testkit/open-server'
+import { newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
+import { waitUntil } from '@jobcast/testkit/wait-until'
 
 const hour = 60 * 60 * 1000
 const jumps = [1000, -1000, hour, -hour, 24 * hour, -24 * hour, -24 * hour, 48 * hour]
@@ -34,18 +36,61 @@ test('ids grow, lists keep their order and keys stay good while the clock jumps'
   }
 })
 
-test('a retry with an Idempotency-Key makes nothing after the clock went back, or on by less than a day', async (t) => {
+test('an Idempotency-Key is good for a day that has passed, however the clock is set, and across restarts', async (t) => {
   const begun = Date.UTC(2026, 10, 15)
+  const dataFolder = newTemporaryFolder()
+  removeAfter(t, dataFolder)
   let clock = begun
-  const api = await openServer(t, { now: () => clock })
+  let passed = 0
+  const open = () => openServer(t, { dataFolder, now: () => clock, elapsed: () => passed })
+  let api = await open()
   await api.putJobAndDevices('restart', ['d1'])
   const headers = { 'idempotency-key': 'k' }
   const first = await api.trigger('restart', ['d1'], { headers })
-  for (const jump of [-1000, 1000, -hour, hour, -24 * hour, 24 * hour - 1]) {
+  for (const jump of [-1000, hour, -24 * hour, 25 * hour, 400 * 24 * hour]) {
     clock = begun + jump
     assert.equal((await api.trigger('restart', ['d1'], { headers })).text, first.text)
   }
+  await api.server.stop()
+  api = await open()
+  passed += 24 * hour - 1
+  assert.equal((await api.trigger('restart', ['d1'], { headers })).text, first.text)
   assert.equal((await api.call('GET', '/job/api/runs')).json.items.length, 1)
+  // On PostgreSQL real time passes as well.
+  passed += hour
+  assert.notEqual((await api.trigger('restart', ['d1'], { headers })).text, first.text)
+})
+
+test('a clock that is corrected and a restart end nothing before its time', async (t) => {
+  const dataFolder = newTemporaryFolder()
+  removeAfter(t, dataFolder)
+  // As a machine without a battery begins after every boot.
+  let clock = Date.UTC(2001, 0, 1)
+  let passed = 0
+  const open = () => openServer(t, { dataFolder, now: () => clock, elapsed: () => passed })
+  let api = await open()
+  await api.call('PUT', '/job/api/jobs/long', { body: { document: {}, timeoutSeconds: 7200 } })
+  await api.call('PUT', '/job/api/jobs/patient', { body: { document: {}, expireAfterSeconds: 7200 } })
+  await api.call('PUT', '/job/api/jobs/short', { body: { document: {}, expireAfterSeconds: 1 } })
+  const device = await newDevice(api, 'd1')
+  await api.putJobAndDevices('restart', ['d2'])
+  const [{ jobExecutionId: runs }] = (await api.trigger('long', ['d1'])).json
+  await device.startNext()
+  const [{ jobExecutionId: waits }] = (await api.trigger('patient', ['d2'])).json
+  const stateOf = async (id: number) => (await api.call('GET', `/job/api/executions/${id}`)).json.execState
+  const states = async () => [await stateOf(runs), await stateOf(waits)]
+  for (const correctTo of [Date.UTC(2026, 10, 15), Date.UTC(2001, 0, 1), Date.UTC(2026, 10, 16)]) {
+    clock = correctTo
+    await api.server.stop()
+    api = await open()
+    // When this one has expired, whatever was due at the start would have ended as well.
+    const [{ jobExecutionId }] = (await api.trigger('short', ['d2'])).json
+    passed += 2000
+    await waitUntil('it expires', async () => (await stateOf(jobExecutionId)) === 'EXPIRED')
+    assert.deepEqual(await states(), ['IN_PROGRESS', 'PENDING'])
+  }
+  passed += 7200 * 1000
+  await waitUntil('both have ended', async () => (await states()).join() === 'TIMED_OUT,EXPIRED')
 })
 
 test('a wait is as long as it was asked for, however the clock jumps', async (t) => {

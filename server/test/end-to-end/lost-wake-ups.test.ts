@@ -59,7 +59,10 @@ async function openWithoutWakeUps(t: TestContext, deviceIds: string[]) {
   })
   const deps = { ...parts, link: talksToNobody }
   const { dispatcher } = parts
-  const background = startBackground({ ...deps, keepEventsMs: 1e9, keepExecutionsMs: undefined }, dispatcher)
+  const background = startBackground(
+    { ...deps, keepEventsMs: 1e9, ownNow: Date.now, keepExecutionsMs: undefined },
+    dispatcher,
+  )
   const listener = await openMqttListener(deps, {
     host: '127.0.0.1',
     port: 0,

@@ -3,10 +3,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openServer } from '@jobcast/testkit/open-server'
-import { createDatabase, sharedPostgres } from '@jobcast/testkit/postgres-server'
+import { createDatabase, execute, sharedPostgres } from '@jobcast/testkit/postgres-server'
 import { waitUntil } from '@jobcast/testkit/wait-until'
 
 const day = 24 * 60 * 60_000
+const minute = 60_000
 const tenMinutes = 10 * 60_000
 
 for (const store of ['SQLite', 'PostgreSQL']) {
@@ -28,10 +29,28 @@ for (const store of ['SQLite', 'PostgreSQL']) {
     }
     const [ended, waiting] = [await runOf('d1'), await runOf('d2')]
     assert.equal((await call('POST', `${ended}/cancel`)).status, 200)
-    now += 2 * day - 1000
+    // All nodes have the clock of PostgreSQL, which a test cannot set: there the runs become older.
+    const letPass = async (ms: number) => {
+      if (databaseUrl === undefined) now += ms
+      else
+        await execute(
+          databaseUrl,
+          `UPDATE run SET launched_at = launched_at - ${ms}, ended_at = ended_at - ${ms}`,
+        )
+    }
+    await letPass(2 * day - minute)
     t.mock.timers.tick(tenMinutes)
     assert.equal((await call('GET', ended)).status, 200)
-    now += day
+    await letPass(day)
+    if (databaseUrl !== undefined) {
+      // One of the clocks is wrong: nobody knows how old anything is.
+      now += day
+      for (let tick = 0; tick < 3; tick++) {
+        t.mock.timers.tick(tenMinutes)
+        assert.equal((await call('GET', ended)).status, 200)
+      }
+      now -= day
+    }
     // The work that a tick has begun is done by threads and connections.
     const isForgotten = async () => {
       t.mock.timers.tick(tenMinutes)

@@ -86,3 +86,22 @@ test('answers J-304, J-305, J-500, J-301 and J-804', async () => {
   await api.call('DELETE', '/job/api/jobs/goes')
   assertRefused(await retry(goingPath), 'J-301')
 })
+
+test('a repeated call with its key is answered as the first one, also when the devices are gone', async () => {
+  await api.putJobAndDevices('update', ['first', 'second'])
+  const path = (await api.trigger('update', ['first', 'second'])).headers.get('location') as string
+  await api.call('POST', `${path}/cancel`)
+  const headers = { 'idempotency-key': 'again-2' }
+  const first = await retry(path, {}, headers)
+  assert.equal(first.status, 201)
+  // Of the same run, so that its counts stay as they are.
+  await api.call('POST', `/job/api/runs/${first.json.runId}/cancel`)
+  const { runId, total } = first.json
+  for (const deviceId of ['first', 'second']) {
+    await api.call('DELETE', `/job/api/devices/${deviceId}`)
+    const again = await retry(path, {}, headers)
+    assert.deepEqual([again.status, again.json.runId, again.json.total], [201, runId, total])
+  }
+  assertRefused(await retry(path, { deviceIds: ['first'] }, headers), 'J-501')
+  assertRefused(await retry(path, {}, { 'idempotency-key': 'another' }), 'J-305')
+})

@@ -5,6 +5,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type DeviceCalls, deviceCalls, newDevice } from '@jobcast/testkit/call-device'
 import type { OpenServer } from '@jobcast/testkit/open-server'
+import { execute } from '@jobcast/testkit/postgres-server'
+import { waitUntil } from '@jobcast/testkit/wait-until'
 import { within } from '@jobcast/testkit/within'
 import { openNodes } from './open-nodes.ts'
 
@@ -106,4 +108,46 @@ test('each clock fires once and at its time, though the clocks on the walls of t
     }),
   )
   t.diagnostic(`the latest of ${late.length} fired ${Math.round(Math.max(...late))} ms after its time`)
+})
+
+test('one Idempotency-Key makes one run, though the wall clocks of the nodes are days apart', async (t) => {
+  const { nodes } = await openNodes(t, 3, {}, (index) => ({
+    now: () => Date.now() + (index - 1) * 48 * hour,
+  }))
+  const [first, ...others] = nodes as [OpenServer, ...OpenServer[]]
+  await first.putJobAndDevices('restart', ['d1'])
+  const headers = { 'idempotency-key': 'k' }
+  const { text } = await first.trigger('restart', ['d1'], { headers })
+  for (const node of [...others, first, ...others]) {
+    assert.equal((await node.trigger('restart', ['d1'], { headers })).text, text)
+  }
+  assert.equal((await first.call('GET', '/job/api/runs')).json.items.length, 1)
+})
+
+test('a node whose clock is an hour ahead shows the time of the others, and takes no device offline', async (t) => {
+  let passed = 0
+  const { nodes, databaseUrl } = await openNodes(t, 2, {}, (index) =>
+    index === 0 ? { now: () => Date.now() + hour, elapsed: () => performance.now() + passed } : {},
+  )
+  const [wrong, right] = nodes as [OpenServer, OpenServer]
+  const { token } = await newDevice(wrong, 'd1')
+  const silent = await newDevice(wrong, 'silent')
+  const device = (node: OpenServer) => deviceCalls(node.http, 'd1', token)
+  await silent.call('GET', '')
+  await device(wrong).call('GET', '')
+  const read = async (id: string) => (await right.call('GET', `/job/api/devices/${id}`)).json
+  const seenBy = async (node: OpenServer) =>
+    Date.parse((await node.call('GET', '/job/api/devices/d1')).json.lastSeenAt)
+  assert.ok(Math.abs((await seenBy(wrong)) - Date.now()) < hour / 2, 'it shows its own time')
+  await device(right).call('GET', '')
+  await seenBy(right)
+  // For the one with the wrong clock both have been silent for long; the other has heard one of them since.
+  passed += 61_000
+  await waitUntil('the silence is noticed', async () => !(await read('silent')).online)
+  assert.equal((await read('d1')).online, true)
+  const offline = `SELECT device_id FROM event JOIN device USING (device_no) WHERE type = 'device.offline'`
+  assert.deepEqual(
+    (await execute(databaseUrl, offline)).map((row) => row.device_id),
+    ['silent'],
+  )
 })

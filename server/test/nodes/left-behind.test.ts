@@ -251,6 +251,48 @@ test('who is heard by one node is online soon, though another one with a wrong c
   }
 })
 
+test('who asks by HTTP before the end of its connection is recorded is offline once it is silent', async (t) => {
+  const { url, stores, device } = await openStores(t, 1)
+  const [one] = stores as [PostgresStore]
+  const clock = { ms: 0 }
+  const { presence, lookAround } = buildPresence(one, clock)
+  const session = { device, transport: 'mqtt', lastSeenAt: startedAt } as const
+  presence.connect(session, steadyInstant(1))
+  await presence.settle()
+  presence.disconnect(session, steadyInstant(1))
+  presence.seenByHttp(device)
+  await presence.settle()
+  const stored = (await one.getDevice(device))?.presence
+  assert.deepEqual([stored?.online, stored?.transport], [true, 'http'])
+  assert.equal(await offlineEvents(url), 0)
+  clock.ms += minute + 1
+  await lookAround()
+  assert.equal(await isOnline(one, device), false)
+  assert.equal(await offlineEvents(url), 1)
+})
+
+test('of two sessions that a device opened within a millisecond one stays, whichever is recorded first', async (t) => {
+  const { stores, device, numbers } = await openStores(t, 2)
+  const [one, two] = stores as [PostgresStore, PostgresStore]
+  const since = steadyInstant(1)
+  const staleOn = async (store: PostgresStore) =>
+    (await store.nodes.findStaleSessions([{ ...device, since, tokenId: null }])).map(({ reason }) => reason)
+  assert.ok((numbers[0] as number) < (numbers[1] as number))
+  for (const [first, second] of [
+    [one, two],
+    [two, one],
+  ] as const) {
+    await come(first, device, 1)
+    await come(second, device, 1)
+    assert.deepEqual([await staleOn(one), await staleOn(two)], [['taken-over'], []])
+    // The one that is closed is not the one that counts.
+    await one.recordPresence([{ ...device, online: false, at: startedAt, transport: 'mqtt', session: since }])
+    assert.equal(await isOnline(one, device), true)
+    await two.recordPresence([{ ...device, online: false, at: startedAt, transport: 'mqtt', session: since }])
+    assert.equal(await isOnline(one, device), false)
+  }
+})
+
 test('a node that comes in has the clock of the others, however far from the wall that is', async (t) => {
   const { url, stores } = await openStores(t, 1)
   const [one] = stores as [PostgresStore]

@@ -10,8 +10,10 @@ import {
   by,
   createOne,
   devicePut,
+  keyTimes,
   momentAt,
   moveOf,
+  olderThan,
   seedOwner,
   startedAt,
   unknownMaker,
@@ -92,7 +94,7 @@ export async function takeEveryStep(store: Store): Promise<void> {
     { ...device, online: true, at: 1, transport: 'mqtt', session: steadyInstant(1) },
   ])
   await store.setAllOffline({ at: 2 })
-  const idempotency = { key: 'k', requestHash: new Uint8Array(32), validAfter: 0 }
+  const idempotency = { key: 'k', requestHash: new Uint8Array(32), ...keyTimes(startedAt) }
   const { firstExecutionId: id, runId } = await createOne(store, trigger(['d1', 'd3'], { idempotency }))
   await store.createExecutions([trigger(['d1', 'd3'], { idempotency })])
   await store.recordReports([
@@ -143,8 +145,8 @@ export async function takeEveryStep(store: Store): Promise<void> {
   await store.listPendingDeliveries({ webhookNo: webhook.webhookNo, slice })
   await store.listTried({ webhookNo: webhook.webhookNo, round: 1, from: 0, to: 9 })
   await store.purgeDeliveries()
-  await store.purgeEvents({ olderThan: startedAt + 1 })
-  await store.purgeIdempotencyKeys({ olderThan: 1 })
+  await store.purgeEvents({ olderThan: startedAt + 1, now: startedAt + 1 })
+  await store.purgeIdempotencyKeys({ olderThan: steadyInstant(1) })
   await store.setWebhookSecret({ ...by, ...webhook, secret: 's', oldSecretUntil: 2, at: 1 })
   await store.deleteWebhook({ ...webhook, ...by, at: startedAt })
   await store.getFleetLevels({ ownerNo })
@@ -161,5 +163,5 @@ export async function takeEveryStep(store: Store): Promise<void> {
   await store.findSession(session)
   await store.deleteSession({ ...by, sessionId: 'child', at: 1 })
   await store.purgeSessions({ expiredBy: 1 })
-  while (await store.purgeRuns({ endedBefore: startedAt + 1 }));
+  while (await store.purgeRuns(olderThan(startedAt + 1)));
 }

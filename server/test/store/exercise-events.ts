@@ -295,7 +295,7 @@ export async function exerciseEvents(t: TestContext, underTest: StoreUnderTest):
       )
       const last = await list(1, two.upTo)
       assert.deepEqual([last.events, last.upTo, last.more], [all.events.slice(2), newest, false])
-      assert.deepEqual(await list(1, newest), { events: [], upTo: newest, more: false })
+      assert.deepEqual(await list(1, newest), { events: [], upTo: newest, more: false, purgedUpTo: 0 })
     }
   })
 
@@ -350,7 +350,7 @@ export async function exerciseEvents(t: TestContext, underTest: StoreUnderTest):
     const { ownerNo } = await seedOwner(store, { devices: [] })
     for (const at of [1, 2, 3, 4]) await store.putDevices([{ ...devicePut(ownerNo, `d${at}`), at }])
     const before = await readEvents(store, ownerNo)
-    while (await store.purgeEvents({ olderThan: 3 }));
+    while (await store.purgeEvents({ olderThan: 3, now: 3 }));
     const left = await readEvents(store, ownerNo)
     assert.deepEqual(
       left.map(({ at }) => at),
@@ -358,7 +358,7 @@ export async function exerciseEvents(t: TestContext, underTest: StoreUnderTest):
     )
     const purged = before.findLast(({ at }) => at < 3)?.eventId
     assert.equal((await store.getEventBounds({ ownerNo })).purgedUpTo, purged)
-    while (await store.purgeEvents({ olderThan: Number.MAX_SAFE_INTEGER }));
+    while (await store.purgeEvents({ olderThan: Number.MAX_SAFE_INTEGER, now: startedAt }));
     const last = await readEvents(store, ownerNo)
     assert.deepEqual(last, before.slice(-1))
     const reopened = await underTest.reopen()
@@ -366,6 +366,22 @@ export async function exerciseEvents(t: TestContext, underTest: StoreUnderTest):
     const events = await readEvents(reopened, ownerNo)
     assert.equal(events.length, 2)
     assert.ok((events[1]?.eventId ?? 0) > (last[0]?.eventId ?? 0))
+  })
+
+  await t.test('one that is dated wrongly takes no newer ones with it', async () => {
+    const { store } = underTest
+    const { ownerNo } = await seedOwner(store, { devices: [] })
+    const [old, fresh, ahead] = [1, startedAt, startedAt + 365 * 86_400_000]
+    const dates = [old, ahead, old, fresh, old, old, ahead, fresh]
+    for (const [index, at] of dates.entries()) {
+      await store.putDevices([{ ...devicePut(ownerNo, `d${index}`), at }])
+    }
+    while (await store.purgeEvents({ olderThan: 2, now: startedAt }));
+    const left = await readEvents(store, ownerNo)
+    assert.deepEqual(
+      left.map(({ at }) => at),
+      dates.slice(3),
+    )
   })
 
   await t.test('the last event before an instant is found', async () => {

@@ -5,12 +5,14 @@ import { hash } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import { randomInputs } from '@jobcast/testkit/test-seed'
 import fc from 'fast-check'
+import { steadyInstant } from '../../src/domain/instants.ts'
 import type { Trigger } from '../../src/domain/ports/triggers.ts'
 import {
   allRuns,
   answered,
   createOne,
   devicePut,
+  keyTimes,
   momentAt,
   runOf,
   type StoreUnderTest,
@@ -23,7 +25,7 @@ const hour = 60 * 60 * 1000
 function keyed(key: string, request: string, at = startedAt): Partial<Trigger> {
   return {
     launchedAt: at,
-    idempotency: { key, requestHash: hash('sha256', request, 'buffer'), validAfter: at - 24 * hour },
+    idempotency: { key, requestHash: hash('sha256', request, 'buffer'), ...keyTimes(at, at - 24 * hour) },
   }
 }
 
@@ -115,7 +117,7 @@ export async function exerciseIdempotency(t: TestContext, underTest: StoreUnderT
 
     assert.equal(await kindAt('old', 'a', startedAt), 'created')
     assert.equal(await kindAt('young', 'a', startedAt + 1), 'created')
-    await store.purgeIdempotencyKeys({ olderThan: startedAt })
+    await store.purgeIdempotencyKeys({ olderThan: steadyInstant(startedAt) })
     assert.equal(await kindAt('old', 'b', startedAt + 2), 'created')
     assert.equal(await kindAt('young', 'b', startedAt + 2), 'idempotency-key-reused')
   })

@@ -14,6 +14,7 @@ import {
   createOne,
   devicePut,
   fireClocks,
+  keyTimes,
   momentAt,
   moveOf,
   readQueue,
@@ -90,7 +91,7 @@ export async function exerciseQueues(t: TestContext, underTest: StoreUnderTest):
     const first = (await createOne(store, trigger(['d1']))).firstExecutionId
     const later = momentAt(startedAt + 10_000)
     const keyed = trigger(['d1', 'd2'], {
-      idempotency: { key: 'k', requestHash: new Uint8Array(32), validAfter: 0 },
+      idempotency: { key: 'k', requestHash: new Uint8Array(32), ...keyTimes(startedAt) },
     })
     const steps: [string, boolean, () => Promise<unknown>][] = [
       ['nothing', false, async () => undefined],

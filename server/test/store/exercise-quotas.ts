@@ -10,6 +10,7 @@ import {
   createOne,
   devicePut,
   emptyContent,
+  keyTimes,
   momentAt,
   moveOf,
   type StoreUnderTest,
@@ -93,7 +94,7 @@ export async function exerciseQuotas(t: TestContext, { store }: StoreUnderTest):
     'a trigger over a quota makes nothing, unless its names are unknown or it was made before',
     async () => {
       const { ownerNo, trigger } = await seedOwner(store)
-      const idempotency = { key: 'key', requestHash: new Uint8Array(32), validAfter: 0 }
+      const idempotency = { key: 'key', requestHash: new Uint8Array(32), ...keyTimes(startedAt) }
       const before = await createOne(store, trigger(['d1'], { idempotency }))
       const quota = { isOver: true, perDevice: 0 }
       const outcomes = await store.createExecutions([

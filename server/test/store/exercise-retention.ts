@@ -14,8 +14,10 @@ import {
   assertRunsAddUp,
   createOne,
   devicePut,
+  keyTimes,
   momentAt,
   moveOf,
+  olderThan,
   readQueue,
   type Seed,
   type StoreUnderTest,
@@ -28,7 +30,7 @@ const hour = 60 * 60_000
 /** In batches; gives how many it took. */
 async function purgeAll(store: Store, endedBefore: number): Promise<number> {
   for (let calls = 1; ; calls++) {
-    if (!(await store.purgeRuns({ endedBefore }))) return calls
+    if (!(await store.purgeRuns(olderThan(endedBefore)))) return calls
     assert.ok(calls < 1000, 'it does not come to an end')
   }
 }
@@ -163,10 +165,26 @@ export async function exerciseRetention(t: TestContext, underTest: StoreUnderTes
     await assertUnknown(store, seed, run)
   })
 
+  await t.test('a run that is dated wrongly stays while one that was launched before it does', async () => {
+    const { store } = underTest
+    const seed = await seedOwner(store)
+    // Later than whatever the other tests have left.
+    const now = startedAt + 1000 * 24 * hour
+    const [old, fresh, ahead] = [now - hour, now, now + 365 * 24 * hour]
+    const runs: LaunchedRun[] = []
+    for (const at of [old, ahead, old, fresh, old]) runs.push(await endedRun(store, seed, ['d1'], at))
+    for (let more = true; more; ) {
+      more = await store.purgeRuns({ ...olderThan(now - hour / 2), now })
+    }
+    const left = (await allRuns(store, seed.ownerNo)).map(({ runId }) => runId).sort((a, b) => a - b)
+    const stay = [1, 3, 4].map((index) => runs[index]?.runId)
+    assert.deepEqual(left, stay)
+  })
+
   await t.test('a call whose run is purged is a new call', async () => {
     const { store } = underTest
     const seed = await seedOwner(store)
-    const idempotency = { key: 'once', requestHash: new Uint8Array(32), validAfter: 0 }
+    const idempotency = { key: 'once', requestHash: new Uint8Array(32), ...keyTimes(startedAt) }
     const run = await createOne(store, seed.trigger(['d1'], { idempotency }))
     const [replay] = await store.createExecutions([seed.trigger(['d1'], { idempotency })])
     assert.equal(replay?.kind, 'replayed')
@@ -201,10 +219,10 @@ export async function exerciseRetention(t: TestContext, underTest: StoreUnderTes
       assert.ok(historyBefore >= 2500)
       // The batch that purges the run, and one that begins with its rows.
       for (let calls = 0; (await store.getRun({ ownerNo, runId: run.runId })) !== undefined; calls++) {
-        assert.ok(calls < 10 && (await store.purgeRuns({ endedBefore: startedAt + 1 })))
+        assert.ok(calls < 10 && (await store.purgeRuns(olderThan(startedAt + 1))))
       }
       await assertUnknown(store, seed, run)
-      await store.purgeRuns({ endedBefore: startedAt + 1 })
+      await store.purgeRuns(olderThan(startedAt + 1))
       assert.ok((await underTest.countRows('forgotten_range')) > 0, 'it was no large run')
       const again = await underTest.reopen()
       await assertUnknown(again, seed, run)
@@ -239,7 +257,7 @@ export async function exerciseRetention(t: TestContext, underTest: StoreUnderTes
     const { ownerNo } = seed
     let isOver = false
     const purging = (async () => {
-      while (!isOver) await store.purgeRuns({ endedBefore: startedAt + hour })
+      while (!isOver) await store.purgeRuns(olderThan(startedAt + hour))
     })()
     const kept: number[] = []
     const runs = testSize('runs', { test: 10, chaos: 200 })

@@ -118,7 +118,10 @@ export async function exerciseRetries(t: TestContext, underTest: StoreUnderTest)
       ['PENDING', 'PENDING', 2],
     )
     await fireClocks(store, ownerNo, after(10))
-    const second = await reportDone(store, update(device, firstExecutionId, 'FAILED', { moment: after(10) }))
+    const second = await reportDone(
+      store,
+      update(device, firstExecutionId, 'FAILED', { moment: after(10), attempt: 2 }),
+    )
     assert.equal(second.execution.execState, 'FAILED')
     await assertRunsAddUp(store, ownerNo)
   })
@@ -165,6 +168,51 @@ export async function exerciseRetries(t: TestContext, underTest: StoreUnderTest)
     assert.deepEqual(await say(after(12)), ['done', ...all('wrong-state').slice(1)])
     await assertRunsAddUp(store, ownerNo)
   })
+
+  await t.test(
+    'one report of a failure ends one attempt, however often and late it is delivered',
+    async () => {
+      const { store } = underTest
+      const { ownerNo, device, jobExecutionId, stored } = await seedStarted({
+        retry: { ...retry, max: 3, backoffSeconds: 0 },
+      })
+      const deliver = (seconds: number, clientToken = 'once') =>
+        report(store, update(device, jobExecutionId, 'FAILED', { moment: after(seconds), clientToken }))
+      const attempts = async () => {
+        const { attempt, execState } = await stored()
+        return [attempt, execState]
+      }
+      await deliver(1)
+      assert.equal((await deliver(1)).kind, 'done', 'the first answer comes again')
+      assert.deepEqual(await attempts(), [2, 'PENDING'])
+      await fireClocks(store, ownerNo, after(2))
+      await deliver(2)
+      assert.deepEqual(await attempts(), [2, 'PENDING'])
+      // Not seen before, but about the attempt before: this one is not started.
+      assert.equal((await deliver(2, 'late')).kind, 'wrong-state')
+      await startedBy(store, device, { moment: after(3) })
+      for (let step = 0; step < 20; step++) {
+        const clientToken = `step ${step}`
+        await reportDone(
+          store,
+          update(device, jobExecutionId, 'IN_PROGRESS', { moment: after(4), clientToken }),
+        )
+      }
+      await deliver(4)
+      assert.deepEqual(await attempts(), [2, 'IN_PROGRESS'])
+      await deliver(5, 'second')
+      await fireClocks(store, ownerNo, after(6))
+      await startedBy(store, device, { moment: after(6) })
+      for (const token of ['once', 'second']) assert.equal((await deliver(7, token)).kind, 'done')
+      assert.deepEqual(await attempts(), [3, 'IN_PROGRESS'])
+      const end = update(device, jobExecutionId, 'SUCCEEDED', { moment: after(8), clientToken: 'end' })
+      await reportDone(store, end)
+      assert.equal((await reportDone(store, end)).execution.execState, 'SUCCEEDED')
+      assert.equal((await deliver(9)).kind, 'done')
+      assert.deepEqual(await attempts(), [3, 'SUCCEEDED'])
+      await assertRunsAddUp(store, ownerNo)
+    },
+  )
 
   await t.test('each attempt has output of its own, from its first byte on', async () => {
     const { store } = underTest

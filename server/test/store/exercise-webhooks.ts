@@ -398,7 +398,7 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
       [],
     )
     assert.deepEqual(await store.listTried({ webhookNo: deleted.webhookNo, round: 1, from: 0, to: 1e9 }), [])
-    await store.purgeEvents({ olderThan: startedAt + day })
+    await store.purgeEvents({ olderThan: startedAt + day, now: startedAt + day })
     const { purgedUpTo } = await store.getEventBounds({ ownerNo })
     assert.ok(purgedUpTo >= (eventIds[2] ?? 0))
     await purgeAll()

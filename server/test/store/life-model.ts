@@ -18,10 +18,12 @@ import { judgeReport } from '../../src/domain/judge-report.ts'
 import type { Moved, StoredExecution, StoredTransition } from '../../src/domain/ports/executions.ts'
 import type { StoredJobContent } from '../../src/domain/ports/jobs.ts'
 import type { LaunchedRun } from '../../src/domain/ports/triggers.ts'
+import { reportMark, withSeen } from '../../src/domain/seen-reports.ts'
 import type { Update } from './device-reports.ts'
 
-type Brought = Partial<Pick<Update, 'statusDetails' | 'result' | 'clientToken'>> & {
+type Brought = Partial<Pick<Update, 'statusDetails' | 'result'>> & {
   stepTimeout?: StepTimeout
+  mark?: string | undefined
 }
 
 export type ModelExecution = {
@@ -32,7 +34,7 @@ export type ModelExecution = {
   expireAt: number | null
   life: Life
   versionNumber: number
-  clientToken: string | null
+  seenReports: string | null
   cancelVersion: number | null
   updatedAt: number
   notifiedAt: number | null
@@ -74,7 +76,7 @@ export class LifeModel {
           deadlineAt: after(deadlineSeconds),
         },
         versionNumber: 1,
-        clientToken: null,
+        seenReports: null,
         cancelVersion: null,
         updatedAt: run.launchedAt,
         notifiedAt: null,
@@ -107,14 +109,15 @@ export class LifeModel {
   update(deviceId: string, report: Update): ReportOutcome {
     const execution = this.executions.find(({ jobExecutionId }) => jobExecutionId === report.jobExecutionId)
     if (execution?.deviceId !== deviceId) return { kind: 'unknown-execution' }
-    const judgement = judgeReport(execution, report, report.moment.clock)
+    const mark = reportMark(report)
+    const judgement = judgeReport(execution, { ...report, mark }, report.moment.clock)
     switch (judgement.kind) {
       case 'unknown-execution':
         return judgement
       case 'double':
         return { kind: 'done', execution: this.seen(execution), moved: undefined }
       case 'event': {
-        const moved = this.move(execution, judgement.event, report.moment, 'device', report)
+        const moved = this.move(execution, judgement.event, report.moment, 'device', { ...report, mark })
         const isMove = judgement.event !== 'progress'
         return { kind: 'done', execution: this.seen(execution), moved: isMove ? moved : undefined }
       }
@@ -144,7 +147,10 @@ export class LifeModel {
     execution.statusDetails = brought.statusDetails ?? execution.statusDetails
     if (brought.result !== undefined) execution.result = JSON.parse(brought.result)
     if (actor === 'device') {
-      execution.clientToken = brought.clientToken ?? null
+      if (brought.mark !== undefined) {
+        const endsAttempt = isRetry || isTerminal(life.execState)
+        execution.seenReports = withSeen(execution.seenReports, brought.mark, endsAttempt)
+      }
       execution.notifiedAt ??= moment.at
       execution.deliveredAt ??= moment.at
     }

@@ -22,6 +22,7 @@ import {
   assertRunsAddUp,
   createOne,
   devicePut,
+  keyTimes,
   momentAt,
   moveOf,
   runOf,
@@ -108,7 +109,11 @@ test('of two calls with one key on two nodes one creates the run, and both get i
   for (let round = 0; round < rounds; round++) {
     const keyed = (key: string) =>
       trigger(['d1', 'd3'], {
-        idempotency: { key: `${key} ${round}`, requestHash: hash('sha256', key, 'buffer'), validAfter: 0 },
+        idempotency: {
+          key: `${key} ${round}`,
+          requestHash: hash('sha256', key, 'buffer'),
+          ...keyTimes(startedAt),
+        },
       })
     // Each node has the keys in another order, so that they could wait for each other.
     const groups = [

@@ -17,6 +17,7 @@ import {
   createOne,
   momentAt,
   moveOf,
+  olderThan,
   type Seed,
   seedOwner,
   startedAt,
@@ -61,7 +62,7 @@ async function endedRun(store: Store, { ownerNo, trigger }: Seed, deviceIds: str
 }
 
 async function purgeAll(store: Store, endedBefore: number): Promise<void> {
-  for (let calls = 0; await store.purgeRuns({ endedBefore }); calls++) assert.ok(calls < 1000)
+  for (let calls = 0; await store.purgeRuns(olderThan(endedBefore)); calls++) assert.ok(calls < 1000)
 }
 
 /** What is noted beside a trigger is there soon. */

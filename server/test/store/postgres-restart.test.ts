@@ -13,7 +13,14 @@ import type { Store } from '../../src/domain/ports/store.ts'
 import type { LaunchedRun, Trigger } from '../../src/domain/ports/triggers.ts'
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
 import { update } from './device-reports.ts'
-import { allExecutions, allRuns, assertRunsAddUp, devicePut, seedOwner } from './store-under-test.ts'
+import {
+  allExecutions,
+  allRuns,
+  assertRunsAddUp,
+  devicePut,
+  keyTimes,
+  seedOwner,
+} from './store-under-test.ts'
 
 const restarts = testSize('restarts', { test: 2, chaos: 15 })
 const server = await startOwnPostgres()
@@ -76,7 +83,7 @@ test(
         const idempotency: Trigger['idempotency'] = {
           key,
           requestHash: hash('sha256', key, 'buffer'),
-          validAfter: 0,
+          ...keyTimes(1),
         }
         for (let outcome: unknown; outcome === undefined && !isOver; ) {
           const outcomes = await tryOnce(

@@ -126,7 +126,7 @@ const indexOf: [string, RegExp, string][] = [
   ['who was online before', /online = 0, presence_since = \? WHERE/, 'device_online'],
   ['whose token it is', /WHERE token_id = \?/, '(token_id=?)'],
   ['whose certificate it is', /revoked_at IS NULL$/, '(owner_no=? AND device_id=?)'],
-  ['enrollments of an owner', /FROM enrollment WHERE owner_no = \?/, '(owner_no=? AND enrollment_id>?)'],
+  ['enrollments of an owner', /FROM enrollment WHERE owner_no = \? AND enrollment_id/, '(owner_no=? AND enrollment_id>?)'],
   ['events from one on', /event_id > \? ORDER BY event_id LIMIT/, '(owner_no=? AND event_id>?)'],
   [
     'what was sent to a webhook',
@@ -145,7 +145,7 @@ const indexOf: [string, RegExp, string][] = [
   ],
   ['what to try at once', /SET next_at = \?/, 'webhook_delivery_pending (webhook_no=?)'],
   ['what a webhook has tried', /BETWEEN \? AND \?\s+AND round/, 'AND event_id>? AND event_id<?)'],
-  ['the oldest events', /AS oldest/, '(owner_no=? AND event_id<?)'],
+  ['the oldest events', /WITH oldest AS/, '(owner_no=? AND event_id<?)'],
   ['sessions that have expired', /FROM session WHERE expires_at/, 'session_by_expiry (expires_at<?)'],
   ['who is online of a fleet', /SELECT count\(\*\) FROM device/, 'device_online (owner_no=?)'],
   ['how much waits and runs', /sum\(pending\)/, 'run_unfinished (owner_no=?)'],

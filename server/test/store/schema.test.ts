@@ -96,6 +96,6 @@ test('the description of the tables says what the schema of PostgreSQL says', ()
   const described = [...tables, partition, node]
   for (const table of described) assertDescribes(table, shapes.get(table.name), 'postgres')
   // One row each, or none that the store reads.
-  const others = ['commit_marker', 'schema_migration', 'steady_clock', 'write_probe']
+  const others = ['commit_marker', 'schema_migration', 'write_probe']
   assert.deepEqual([...shapes.keys()].sort(), [...described.map(({ name }) => name), ...others].sort())
 })

@@ -122,6 +122,8 @@ async function openIn(t: TestContext, folder: string): Promise<void> {
   const store = openSqliteStore({ folder, onLost: assert.ifError })
   t.after(() => store.close())
   await store.checkHealth()
+  // By a thread of its own, which has opened its files then.
+  await store.listOwners({ after: undefined, limit: 1 })
 }
 
 const closedFiles = {

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
 import { openReader } from '../../src/store/sqlite/database.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
-import { createOne, momentAt, seedOwner, startedAt } from './store-under-test.ts'
+import { createOne, momentAt, olderThan, seedOwner, startedAt } from './store-under-test.ts'
 
 test('under a steady load the file stops growing', async (t) => {
   const folder = newTemporaryFolder()
@@ -30,8 +30,8 @@ test('under a steady load the file stops growing', async (t) => {
       actor: 'key k1',
     } as const
     assert.equal((await store.moveRun(move))?.moved.length, 500)
-    while (await store.purgeEvents({ olderThan: at - 1 }));
-    while (await store.purgeRuns({ endedBefore: at - 1 }));
+    while (await store.purgeEvents({ olderThan: at - 1, now: at - 1 }));
+    while (await store.purgeRuns(olderThan(at - 1)));
     pages.push(db.prepare('PRAGMA page_count').get()?.page_count as number)
   }
   const [early = 0, late = 0] = [pages[4], pages.at(-1)]

@@ -55,6 +55,16 @@ export function momentAt(at: number, more?: Partial<Moment>): Moment {
   return { at, clock: steadyInstant(at), chance: 0, cancelDeadlineMs: 60_000, ...more }
 }
 
+/** Of an idempotency key that is made then; one made before `validAfter` has expired. */
+export function keyTimes(madeAt: number, validAfter = 0) {
+  return { madeAt: steadyInstant(madeAt), validAfter: steadyInstant(validAfter) }
+}
+
+/** Runs that ended before, and keys that are older; both clocks say the same. */
+export function olderThan(instant: number) {
+  return { endedBefore: instant, now: instant, keysOlderThan: steadyInstant(instant) }
+}
+
 export const emptyContent: StoredJobContent = {
   description: '',
   document: {},

@@ -27,8 +27,10 @@ import {
   createOne,
   devicePut,
   emptyContent,
+  keyTimes,
   momentAt,
   moveOf,
+  olderThan,
   readAll,
   readQueue,
   runOf,
@@ -62,10 +64,11 @@ async function withStore<T>(place: StorePlace, work: (store: Store) => Promise<T
 }
 
 const hard = 'a\tb\\c "quoted" \u{1f680} \\N'
-const idempotency = { key: 'once', requestHash: new Uint8Array(32).fill(5), validAfter: 0 }
+const idempotency = { key: 'once', requestHash: new Uint8Array(32).fill(5), ...keyTimes(startedAt) }
 
 /** A bit of everything. */
 async function fill(store: Store): Promise<Seed> {
+  await store.recordSteadyClock({ clock: steadyInstant(startedAt - 77), at: startedAt })
   const seed = await seedOwner(store, {
     jobs: ['restart', 'gone'],
     devices: ['d1', 'd2', 'd3', 'renamed', 'gone'],
@@ -79,7 +82,7 @@ async function fill(store: Store): Promise<Seed> {
   await store.recordKeyUse([{ keyId: 'kept', at: startedAt + 2 }])
   const old = await createOne(store, trigger(['d3'], { launchedAt: startedAt - 10 }))
   await store.moveExecution(moveOf(ownerNo, old.firstExecutionId, 'cancel', momentAt(startedAt - 9)))
-  while (await store.purgeRuns({ endedBefore: startedAt - 1 }));
+  while (await store.purgeRuns(olderThan(startedAt - 1)));
   await createOne(store, trigger(['renamed', 'gone', 'd3'], { jobName: 'gone' }))
   await store.putDevices([{ ...devicePut(ownerNo, 'renamed', hard), tags: ['t', 'ü'] }])
   await store.deleteDevice({ ownerNo, deviceId: 'gone', moment: momentAt(startedAt + 3), actor: 'key k1' })
@@ -155,7 +158,7 @@ async function fill(store: Store): Promise<Seed> {
   // A number that was given and is free again must not be given twice.
   await createWebhook(store, ownerNo, 'deleted')
   await store.deleteWebhook({ ...by, at: startedAt, ownerNo, webhookName: 'deleted' })
-  while (await store.purgeEvents({ olderThan: startedAt - 5 }));
+  while (await store.purgeEvents({ olderThan: startedAt - 5, now: startedAt - 5 }));
   await seedOwner(store)
   return seed
 }
@@ -237,6 +240,7 @@ async function ofOwner(store: Store, ownerNo: number) {
     ),
     keys: await readAll((slice: Slice<string>) => store.listApiKeys({ ownerNo, slice })),
     enrollments: await readAll((slice: Slice<string>) => store.listEnrollments({ ownerNo, slice })),
+    clock: await store.getSteadyClock(),
     bounds: await store.getEventBounds({ ownerNo }),
     events: await allEvents(store, ownerNo),
   }

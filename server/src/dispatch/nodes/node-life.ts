@@ -7,6 +7,7 @@ import type { Hint, Nodes } from '../../domain/ports/nodes.ts'
 import type { CredentialChanges } from '../../domain/sign-in.ts'
 import type { ChangeSignal } from '../../state/change-signal.ts'
 import type { Presence } from '../../state/presence.ts'
+import type { SharedWallClock } from '../../state/shared-wall-clock.ts'
 import type { SteadyClock } from '../../state/steady-clock.ts'
 import type { Dispatcher } from '../dispatcher.ts'
 import type { WebhookSender } from '../webhooks/webhook-sender.ts'
@@ -15,6 +16,7 @@ import type { WebhookShare } from '../webhooks/webhook-share.ts'
 export type NodeLifeDeps = {
   nodes: Nodes
   steady: SteadyClock
+  wall: SharedWallClock
   /** Monotonic milliseconds. */
   elapsed: () => number
   dispatcher: Dispatcher
@@ -53,9 +55,10 @@ export class NodeLife {
   }
 
   async beat(): Promise<void> {
-    const { nodes, steady, share, dispatcher, presence } = this.#deps
+    const { nodes, steady, wall, share, dispatcher, presence } = this.#deps
     const beat = await nodes.beat(steady.now())
     steady.keepUpWith(beat.clock)
+    wall.follow(beat)
     share.setNodes(beat)
     if (!beat.wasRemoved) return
     dispatcher.announceAll()
@@ -110,7 +113,7 @@ export class NodeLife {
       'outputs-grew': ({ jobExecutionIds }) => outputs.notifyLocal(jobExecutionIds),
       withdraw: ({ device, jobExecutionId }) => dispatcher.withdraw(device, jobExecutionId),
       'credential-void': ({ device }) => this.#credentialVoid(device),
-      connected: ({ device, since }) => dispatcher.takenOver(device, since),
+      connected: ({ device, ...begin }) => dispatcher.takenOver(device, begin),
       'webhook-changed': ({ webhookNo }) => webhooks.changed(webhookNo),
       'check-all': () => this.#resync(),
     }

@@ -1,7 +1,8 @@
 // The port to the other nodes of the cluster: hints between them, and which of them are alive. The store has the truth; a
 // lost hint costs seconds.
 
-import type { SteadyInstant } from '../instants.ts'
+import type { SteadyInstant, WallInstant } from '../instants.ts'
+import type { SessionBegin } from '../judge-presence.ts'
 import type { DeviceKey } from './devices.ts'
 import type { LaunchedRun } from './triggers.ts'
 
@@ -15,8 +16,8 @@ export type Hint =
   /** The execution has ended while the device may still be working on it. */
   | { kind: 'withdraw'; device: DeviceKey; jobExecutionId: number }
   | { kind: 'credential-void'; device: DeviceKey }
-  /** The device opened a new session at this instant. */
-  | { kind: 'connected'; device: DeviceKey; since: SteadyInstant }
+  /** The device opened a new session on this node. */
+  | ({ kind: 'connected'; device: DeviceKey } & SessionBegin)
   | { kind: 'webhook-changed'; webhookNo: number }
   /** Hints may have been lost: check everything. */
   | { kind: 'check-all' }
@@ -40,6 +41,8 @@ export type AnnouncedRun = { run: LaunchedRun; moved: DeviceKey[] }
 export type Beat = {
   /** The steady clock that all nodes share: the fastest one. */
   clock: SteadyInstant
+  /** The database's wall clock at that instant. */
+  at: WallInstant
   /** The others had removed this node as dead, including the presence of its devices. Reported once. */
   wasRemoved: boolean
   /** Of this node. */

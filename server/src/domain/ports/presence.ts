@@ -12,12 +12,16 @@ export type StoredPresence = {
   transport: Transport | null
 }
 
-/** `session`: since when the connection it tells of is open; null if it has none (HTTP). */
+/**
+ * `session`: since when the connection it tells of is open; null if it has none (HTTP). `endedSession`: of a device without
+ * one, the session that ended before and whose end is not recorded.
+ */
 export type PresenceChange = DeviceKey & {
   online: boolean
   at: number
   transport: Transport
   session: SteadyInstant | null
+  endedSession?: SteadyInstant | undefined
 }
 
 export type PresenceStore = {

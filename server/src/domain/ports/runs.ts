@@ -1,4 +1,5 @@
 import type { ExecState } from '@jobcast/contract'
+import type { SteadyInstant, WallInstant } from '../instants.ts'
 import type { ExecutionMove, Moved } from './executions.ts'
 import type { OwnerList, Sliced } from './slices.ts'
 
@@ -34,7 +35,12 @@ export type RunStore = {
   /**
    * Purges some of the runs whose last execution ended before that instant, each as a whole: with its executions,
    * their history and output, the names devices had then, and answers kept for a repeated call. What is purged is
-   * unknown from then on; its space is freed in later calls. True while there may be more.
+   * unknown from then on; its space is freed in later calls. A run that was launched after one which is not that old stays:
+   * its date is wrong. True while there may be more.
    */
-  purgeRuns(age: { endedBefore: number }): Promise<boolean>
+  purgeRuns(age: {
+    endedBefore: WallInstant
+    now: WallInstant
+    keysOlderThan: SteadyInstant
+  }): Promise<boolean>
 }

@@ -22,6 +22,7 @@ import type { PresenceStore } from './presence.ts'
 import type { QuotaCountStore } from './quota-counts.ts'
 import type { RunStore } from './runs.ts'
 import type { SessionStore } from './sessions.ts'
+import type { SteadyClockStore } from './steady-clock.ts'
 import type { TriggerStore } from './triggers.ts'
 import type { WebhookStore } from './webhooks.ts'
 
@@ -40,7 +41,8 @@ export type Store = StoreLifecycle &
   EventStore &
   SessionStore &
   WebhookStore &
-  FleetStore
+  FleetStore &
+  SteadyClockStore
 
 type StoreLifecycle = {
   /** Rejects when the database cannot be written right now. */

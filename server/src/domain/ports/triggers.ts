@@ -13,7 +13,14 @@ export type Trigger = {
   keyId: string
   /** The run whose failures it tries again. */
   retryOf: number | null
-  idempotency: { key: string; requestHash: Uint8Array; validAfter: number } | null
+  /** Keys live on the steady clock, which all nodes share: no wall clock that is set makes a second run of one. */
+  idempotency: {
+    key: string
+    requestHash: Uint8Array
+    madeAt: SteadyInstant
+    /** What was made before this has expired. */
+    validAfter: SteadyInstant
+  } | null
   /** Applied to what is neither unknown nor made before. */
   quota?: TriggerQuota
 }
@@ -52,5 +59,5 @@ export type TriggerStore = {
   /** All or nothing for each trigger of the list; one that is refused does not hinder the others. */
   createExecutions(triggers: Trigger[], options?: WriteOptions): Promise<TriggerOutcome[]>
   /** Purges some of them; true while there may be more. */
-  purgeIdempotencyKeys(age: { olderThan: number }): Promise<boolean>
+  purgeIdempotencyKeys(age: { olderThan: SteadyInstant }): Promise<boolean>
 }

@@ -67,7 +67,8 @@ function claimsOf(keyed: Keyed[], entries: Entry[]): Map<string, Claim> {
     const name = textOf(ownerNo, idempotency.key)
     if (entry === undefined || 'kind' in entry || claims.has(name)) continue
     const hash = Buffer.from(idempotency.requestHash).toString('hex')
-    const { runId, launchedAt: createdAt } = entry.run
+    const { runId } = entry.run
+    const { madeAt: createdAt } = idempotency
     claims.set(name, { index, ownerNo, key: idempotency.key, runId, createdAt, hash })
   }
   return claims

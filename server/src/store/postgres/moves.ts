@@ -49,13 +49,13 @@ export function sendMoves(transaction: Transaction, writes: MoveWrites): void {
   }
 }
 
-// The client's token is kept as JSON: a device may put in it what PostgreSQL's texts cannot hold.
+// Kept as JSON: earlier versions stored the client's token here, which may hold what PostgreSQL's texts cannot.
 
 function toRow(live: LiveExecution) {
   const row = toWritten(live)
-  return row.clientToken === null ? row : { ...row, clientToken: JSON.stringify(row.clientToken) }
+  return row.seenReports === null ? row : { ...row, seenReports: JSON.stringify(row.seenReports) }
 }
 
 export function withToken(live: LiveExecution): LiveExecution {
-  return live.clientToken === null ? live : { ...live, clientToken: JSON.parse(live.clientToken) }
+  return live.seenReports === null ? live : { ...live, seenReports: JSON.parse(live.seenReports) }
 }

@@ -6,7 +6,7 @@ import type { LeftDevice, Nodes, OpenSession, StaleSession } from '../../domain/
 import { type SeenNode, SilentNodes } from '../../state/silent-nodes.ts'
 import { deviceKeySet, keysOf, type Queries, recordSet } from '../queries.ts'
 import { flag, rows, select, steady } from '../schema/column.ts'
-import { device, node } from '../schema/tables.ts'
+import { device, node, steadyClock } from '../schema/tables.ts'
 import { getLaunchedRun } from '../tables/executions.ts'
 import { nodeName } from './connect.ts'
 import type { Database } from './database.ts'
@@ -28,13 +28,11 @@ const BEAT = `UPDATE node SET beat_at = greatest(beat_at + 1, ${NOW}) WHERE node
 const CLOCK = `
   UPDATE steady_clock SET at = ${NOW},
     clock = greatest($1::bigint, clock + CASE WHEN ${NOW} - at BETWEEN 0 AND 2000 THEN ${NOW} - at ELSE 0 END)
-  RETURNING clock`
-const CLOCK_ROW = rows({ clock: steady() })
-// Who comes in takes the clock of the others. If there has been nobody for long, all clocks begin with the one on the wall.
+  RETURNING clock, at`
+const CLOCK_ROW = rows(steadyClock.fields)
+// Who comes in takes the clock of the others, or goes on from where it stopped (as domain/instants.ts says).
 const TAKE_CLOCK = `
-  UPDATE steady_clock SET at = ${NOW},
-    clock = CASE WHEN ${NOW} - at BETWEEN 0 AND 10000 THEN clock + ${NOW} - at ELSE greatest(clock, ${NOW}) END
-  RETURNING clock`
+  UPDATE steady_clock SET at = ${NOW}, clock = clock + greatest(0, ${NOW} - at) RETURNING clock, at`
 const ALL = `SELECT ${NODE} FROM node ORDER BY node_no`
 // A node whose connection is gone has ended, unless it is just making a new one. One that stands still keeps its
 // connection; after a longer while it counts as gone all the same.
@@ -62,12 +60,15 @@ const OFFLINE = `
   SELECT ${KEY} FROM ${deviceKeySet()}
     JOIN device ON device.owner_no = record."ownerNo" AND device.device_id = record."deviceId"
   WHERE NOT online AND deleted_at IS NULL`
+// Which of two sessions is newer: as domain/judge-presence.ts says.
+const isTakenOver = `
+  (session_since > record.since
+    OR (session_since = record.since AND online AND door <> 'http' AND node_no > CAST(:nodeNo AS int)))`
 const STALE = `
-  SELECT record."ownerNo", record."deviceId", record.since,
-    coalesce(session_since > record.since, false) AS "isTakenOver"
+  SELECT record."ownerNo", record."deviceId", record.since, coalesce(${isTakenOver}, false) AS "isTakenOver"
   FROM ${deviceKeySet({ since: 'bigint', tokenId: 'text' })}
     LEFT JOIN device ON device.owner_no = record."ownerNo" AND device.device_id = record."deviceId" AND deleted_at IS NULL
-  WHERE device_no IS NULL OR session_since > record.since
+  WHERE device_no IS NULL OR ${isTakenOver}
     OR CASE WHEN record."tokenId" IS NULL THEN revoked_at IS NOT NULL
       ELSE device.token_id IS DISTINCT FROM record."tokenId" END`
 const STALE_SESSION = rows({ ...key, since: steady(), isTakenOver: flag() })
@@ -118,7 +119,7 @@ export function buildNodeSteps(
       signal.isAlone = all.length === 1 && signal.heardOthers === heardBefore
       silent = silentNodes.observe(all.filter((node) => node.nodeNo !== nodeNo))
       const beat = {
-        clock: CLOCK_ROW.read(row ?? {}).clock,
+        ...CLOCK_ROW.read(row ?? {}),
         wasRemoved,
         nodeNo,
         nodeNos: all.map((node) => node.nodeNo),
@@ -141,7 +142,7 @@ export function buildNodeSteps(
     async findStaleSessions(sessions: OpenSession[]): Promise<StaleSession[]> {
       const since = sessions.map((session) => session.since)
       const tokenId = sessions.map((session) => session.tokenId)
-      const found = await db.named.all(STALE_SESSION, STALE, { ...keysOf(sessions), since, tokenId })
+      const found = await db.named.all(STALE_SESSION, STALE, { ...keysOf(sessions), since, tokenId, nodeNo })
       return found.map(({ isTakenOver, ...session }) => ({
         ...session,
         reason: isTakenOver ? 'taken-over' : 'credential-void',

@@ -110,7 +110,7 @@ async function recordPresence(queries: Writes, changes: PresenceChange[], nodeNo
     if (device === undefined) continue
     const { deviceNo, presenceSince: since, sessionSince } = device
     const before = { ...device, since, session: sessionSince }
-    const verdict = judgePresence(before, change)
+    const verdict = judgePresence(before, change, nodeNo)
     if (verdict === 'ignored') continue
     changed.add(device)
     // One that is connected is where it is connected, wherever else it asks.

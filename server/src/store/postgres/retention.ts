@@ -15,14 +15,14 @@ const limits = { rows: 1000, executions: 2000, outputBytes: 16 * 1024 * 1024 }
 export function buildRetentionSteps(db: Database): Pick<Store, 'purgeRuns'> {
   const purge = new RunPurge(limits)
   return {
-    async purgeRuns({ endedBefore }) {
+    async purgeRuns(age) {
       const left = await db.inTransaction(async ({ named }) => {
         const { isOurs } = await named.one(LOCK, TRY_LOCK)
         if (!isOurs) return 'to another node' as const
-        return (await purge.purgeSome(named, endedBefore)) ? ('rows' as const) : ('partitions' as const)
+        return (await purge.purgeSome(named, age)) ? ('rows' as const) : ('partitions' as const)
       })
       if (left !== 'partitions') return left === 'rows'
-      return dropPartitions(db, endedBefore)
+      return dropPartitions(db, age.endedBefore)
     },
   }
 }

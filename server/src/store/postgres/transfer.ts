@@ -30,13 +30,15 @@ const LAST = `
   SELECT run_id AS "runId", execution_id AS "jobExecutionId",
     (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM event_id) AS "eventId",
     (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM webhook_webhook_no_seq) AS "webhookNo",
-    coalesce((SELECT first_execution_id FROM run ORDER BY run_id LIMIT 1), execution_id + 1) AS "oldestExecutionId"
-  FROM last_id`
+    coalesce((SELECT first_execution_id FROM run ORDER BY run_id LIMIT 1), execution_id + 1) AS "oldestExecutionId",
+    clock, at AS "clockAt"
+  FROM last_id CROSS JOIN steady_clock`
 // Rows whose run is purged stay until their partition goes.
 const HAS_RUN = 'WHERE EXISTS (SELECT FROM run WHERE run.run_id = execution.run_id)'
 // A second import waits and then finds rows; a node that starts meanwhile waits, and finds all of them.
 const LOCK = `SELECT pg_advisory_xact_lock(${locks.schema}, 0)`
 const SET_LAST = 'UPDATE last_id SET run_id = $1, execution_id = $2'
+const SET_CLOCK = 'UPDATE steady_clock SET clock = $1, at = $2'
 const SET_SEQUENCE = 'SELECT setval($1::regclass, greatest($2::bigint, 1), $2::bigint > 0)'
 // So that the next ones are made as large as the rate asks for.
 const NOTE_BEGINS = `
@@ -124,6 +126,7 @@ export async function openPostgresTarget(url: string): Promise<TransferTarget> {
     },
     async commit() {
       await queries.query(SET_LAST, [last.runId, last.jobExecutionId])
+      await queries.query(SET_CLOCK, [last.clock ?? 0, last.clockAt ?? 0])
       await queries.query(SET_SEQUENCE, ['event_id', last.eventId])
       await queries.query(SET_SEQUENCE, ['webhook_webhook_no_seq', last.webhookNo])
       for (const [table, column] of Object.entries(identities)) {

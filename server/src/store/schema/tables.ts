@@ -156,7 +156,7 @@ export const execution = table('execution', ['jobExecutionId'], {
   dueAt: orNull(steady()),
   updatedAt: orNull(number()),
   cancelVersion: orNull(number()),
-  clientToken: orNull(quoted()),
+  seenReports: orNull(quoted('client_token')),
   statusDetails: orNull(json<Record<string, string>>()),
   result: orNull(json<unknown>()),
   progressAt: orNull(steady()),
@@ -188,7 +188,7 @@ export const idempotencyKey = table('idempotency_key', ['ownerNo', 'key'], {
   key: text('idempotency_key'),
   requestHash: bytes(),
   runId: number(),
-  createdAt: number(),
+  createdAt: steady(),
 })
 
 export const event = table('event', ['ownerNo', 'eventId'], {
@@ -261,6 +261,9 @@ export const lastId = table('last_id', [], {
   jobExecutionId: number('execution_id'),
 })
 
+/** One row: both clocks at the same instant. */
+export const steadyClock = table('steady_clock', [], { clock: steady(), at: number() })
+
 /** Ids of executions that are purged and whose history and output still take up space. */
 export const purgedRange = table('forgotten_range', ['first'], {
   first: number('first_execution_id'),
@@ -297,5 +300,6 @@ export const tables: readonly Table[] = [
   delivery,
   session,
   lastId,
+  steadyClock,
   purgedRange,
 ]

@@ -107,7 +107,7 @@ export function prepareWrites(db: DatabaseSync, listener?: WriteListener) {
       () => cursors.clear(),
     ),
     purgeRuns: inOneTransaction(
-      ({ endedBefore }: Input<'purgeRuns'>) => purge.purgeSome(queries, endedBefore),
+      (age: Input<'purgeRuns'>) => purge.purgeSome(queries, age),
       () => purge.reset(),
     ),
     probeWrite: inOneTransaction(probeWrite),

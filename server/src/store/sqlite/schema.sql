@@ -215,6 +215,11 @@ CREATE INDEX session_by_owner ON session (owner_no, session_id);
 
 CREATE INDEX session_by_parent ON session (parent_id) WHERE parent_id IS NOT NULL;
 
+CREATE TABLE steady_clock (
+  clock INTEGER NOT NULL,
+  at INTEGER NOT NULL
+) STRICT;
+
 CREATE TABLE transition (
   execution_id INTEGER NOT NULL,
   version_number INTEGER NOT NULL,

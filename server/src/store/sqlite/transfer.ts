@@ -26,9 +26,11 @@ const LAST = `
   SELECT run_id AS runId, execution_id AS jobExecutionId,
     coalesce((SELECT max(event_id) FROM event), 0) AS eventId,
     coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'webhook'), 0) AS webhookNo,
-    coalesce((SELECT first_execution_id FROM run ORDER BY run_id LIMIT 1), execution_id + 1) AS oldestExecutionId
-  FROM last_id`
+    coalesce((SELECT first_execution_id FROM run ORDER BY run_id LIMIT 1), execution_id + 1) AS oldestExecutionId,
+    clock, at AS clockAt
+  FROM last_id CROSS JOIN steady_clock`
 const SET_LAST = 'UPDATE last_id SET run_id = ?, execution_id = ?'
+const SET_CLOCK = 'UPDATE steady_clock SET clock = ?, at = ?'
 const WEBHOOKS_FROM = [
   "DELETE FROM sqlite_sequence WHERE name = 'webhook'",
   "INSERT INTO sqlite_sequence (name, seq) VALUES ('webhook', ?)",
@@ -92,11 +94,12 @@ export function openSqliteTarget(folder: string): TransferTarget {
     throw error
   }
   return {
-    async begin({ runId, jobExecutionId, webhookNo }) {
+    async begin({ runId, jobExecutionId, webhookNo, clock = 0, clockAt = 0 }) {
       migrateDatabase(db, sqliteMigrations())
       db.exec('BEGIN IMMEDIATE')
       refuseUnlessEmpty(db, folder)
       db.prepare(SET_LAST).run(runId, jobExecutionId)
+      db.prepare(SET_CLOCK).run(clock, clockAt)
       db.prepare(WEBHOOKS_FROM[0]).run()
       db.prepare(WEBHOOKS_FROM[1]).run(webhookNo)
     },

@@ -20,7 +20,7 @@ const FIND_KEY = `
 // A key that is over its time is taken over by the new call.
 const KEEP_KEY = `
   INSERT INTO idempotency_key (owner_no, idempotency_key, request_hash, run_id, created_at)
-  VALUES (:ownerNo, :key, :requestHash, :runId, :launchedAt)
+  VALUES (:ownerNo, :key, :requestHash, :runId, :madeAt)
   ON CONFLICT DO UPDATE SET request_hash = excluded.request_hash, run_id = excluded.run_id,
     created_at = excluded.created_at`
 export const INSERT_EXECUTIONS = `
@@ -60,7 +60,7 @@ export function prepareTriggers(db: DatabaseSync, log?: EventLog) {
     const earlier = earlierCall(question)
     if (earlier || !('runId' in question)) return earlier ?? { kind: 'key-unknown' }
     const { ownerNo, runId, launchedAt, firstExecutionId, deviceNos, idempotency } = question
-    if (idempotency) keepKey.run({ ...idempotency, ownerNo, runId, launchedAt })
+    if (idempotency) keepKey.run({ ...idempotency, ownerNo, runId })
     insertRun.run({ ...question, PENDING: question.total })
     insertExecutions.run(firstExecutionId, runId, ownerNo, `[${deviceNos.join(',')}]`)
     log?.runChanged('run.created', { ownerNo, runId, at: launchedAt })

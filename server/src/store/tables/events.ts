@@ -2,6 +2,7 @@
 
 import type { ExecState } from '@jobcast/contract'
 import { type EventFilter, passes, type StoredEvent } from '../../domain/event.ts'
+import { latestCredible } from '../../domain/instants.ts'
 import { inBoth, type Queries } from '../queries.ts'
 import { number, orNull, rows, select } from '../schema/column.ts'
 import { device, event, job, owner, run } from '../schema/tables.ts'
@@ -25,6 +26,7 @@ const BOUNDS = `
   SELECT coalesce((SELECT max(event_id) FROM event WHERE owner_no = :ownerNo), 0) AS newest,
     forgotten_event_id AS "purgedUpTo"
   FROM owner WHERE owner_no = :ownerNo`
+const PURGED_UP_TO = 'SELECT forgotten_event_id AS "purgedUpTo" FROM owner WHERE owner_no = :ownerNo'
 const BOUNDS_ROW = rows({ newest: number(), purgedUpTo: number() })
 // Of these runs those that have an execution of the device. PostgreSQL has one index by device of what has not ended,
 // and one of the rest; SQLite reads the executions of the run.
@@ -44,11 +46,13 @@ const FIRST_FROM = `
 const OWNERS = 'SELECT owner_no AS "ownerNo" FROM owner ORDER BY owner_no'
 // The newest one stays whatever its age: ids go on from there.
 const OLD = `
-  SELECT count(*) AS count, max(event_id) AS "upTo" FROM (
+  WITH oldest AS (
     SELECT event_id, at FROM event WHERE owner_no = :ownerNo
       AND event_id < (SELECT max(event_id) FROM event WHERE owner_no = :ownerNo)
-    ORDER BY event_id LIMIT :limit) AS oldest
-  WHERE at < :olderThan`
+    ORDER BY event_id LIMIT :limit)
+  SELECT count(*) AS count, max(event_id) AS "upTo" FROM oldest
+  WHERE at < :olderThan AND event_id < coalesce(
+    (SELECT min(event_id) FROM oldest WHERE at BETWEEN :olderThan AND :credible), ${Number.MAX_SAFE_INTEGER})`
 const PURGE = 'DELETE FROM event WHERE owner_no = :ownerNo AND event_id <= :upTo'
 const PURGED = inBoth(
   ({ greatest }) => `
@@ -71,18 +75,21 @@ export const eventSnapshots: ReadSteps<'listEvents' | 'findEventBefore'> = {
   async listEvents(queries, { ownerNo, filter, slice: { after, limit } }) {
     // Where all of them pass there is no need to read on behind the last one of the slice.
     const atOnce = isEmpty(filter) ? Math.min(readAtOnce, limit + 1) : readAtOnce
-    const found = await queries.all(EVENT, LIST, { ownerNo, after, limit: atOnce })
+    const [found, { purgedUpTo }] = await Promise.all([
+      queries.all(EVENT, LIST, { ownerNo, after, limit: atOnce }),
+      readPurged(queries, ownerNo),
+    ])
     const concerns = await readConcerned(queries, ownerNo, filter, found)
     const events: StoredEvent[] = []
     let upTo = after
     for (const row of found) {
-      if (events.length === limit) return { events, upTo, more: true }
+      if (events.length === limit) return { events, upTo, more: true, purgedUpTo }
       upTo = row.eventId
       if (isPurged(row)) continue
       const event = toEvent(row)
       if (passes(event, filter) && concerns(row)) events.push(event)
     }
-    return { events, upTo, more: found.length === atOnce }
+    return { events, upTo, more: found.length === atOnce, purgedUpTo }
   },
   /** Times go with the ids but for seconds, so the event is found by halving. */
   async findEventBefore(queries, { ownerNo, at }) {
@@ -99,11 +106,12 @@ export const eventSnapshots: ReadSteps<'listEvents' | 'findEventBefore'> = {
 
 export const eventWrites: WriteSteps<'purgeEvents'> = {
   /** A batch that holds nobody up. */
-  async purgeEvents(queries, { olderThan }) {
+  async purgeEvents(queries, { olderThan, now }) {
+    const credible = latestCredible(now)
     let left = purgedAtOnce
     for (const { ownerNo } of await queries.all(rows(owner.pick('ownerNo')), OWNERS)) {
       const old = rows({ count: number(), upTo: orNull(number()) })
-      const { count, upTo } = await queries.one(old, OLD, { ownerNo, olderThan, limit: left })
+      const { count, upTo } = await queries.one(old, OLD, { ownerNo, olderThan, credible, limit: left })
       if (upTo === null) continue
       await Promise.all([queries.run(PURGED, { ownerNo, upTo }), queries.run(PURGE, { ownerNo, upTo })])
       left -= count
@@ -111,6 +119,10 @@ export const eventWrites: WriteSteps<'purgeEvents'> = {
     }
     return false
   },
+}
+
+async function readPurged(queries: Queries, ownerNo: number) {
+  return (await queries.get(rows({ purgedUpTo: number() }), PURGED_UP_TO, { ownerNo })) ?? { purgedUpTo: 0 }
 }
 
 async function getEventBounds(queries: Queries, { ownerNo }: { ownerNo: number }) {

@@ -2,10 +2,12 @@
 // them follow a batch at a time, so that between two of them everybody else gets to the database. On PostgreSQL
 // executions stay, unseen, until all of their partition are purged, and go with it (postgres/drop-partitions.ts).
 
+import { latestCredible } from '../../domain/instants.ts'
 import { inBoth, type Queries, type Sql, type Writes } from '../queries.ts'
 import { computed, number, rows, select } from '../schema/column.ts'
 import { deviceRename, execution, lastId, purgedRange, run } from '../schema/tables.ts'
 import { idempotencyKeyWrites } from './idempotency-keys.ts'
+import type { Input } from './step.ts'
 
 const last = computed('first_execution_id + total - 1', number())
 const RUN = select({
@@ -47,6 +49,7 @@ const PURGE_RENAMES = `
     AND (device_no, last_execution_id) <= (:lastDeviceNo, :lastOfAll)
     AND last_execution_id < coalesce((${OLDEST_RUN}), ${Number.MAX_SAFE_INTEGER})`
 
+type RunAge = Input<'purgeRuns'>
 type Range = { first: number; last: number }
 type RenameKey = { deviceNo: number; lastExecutionId: number }
 const firstRename: RenameKey = { deviceNo: 0, lastExecutionId: 0 }
@@ -73,11 +76,11 @@ export class RunPurge {
   }
 
   /** True while there may be more. */
-  async purgeSome(queries: Writes, endedBefore: number): Promise<boolean> {
+  async purgeSome(queries: Writes, age: RunAge): Promise<boolean> {
     return (
-      (await idempotencyKeyWrites.purgeIdempotencyKeys(queries, { olderThan: endedBefore })) ||
+      (await idempotencyKeyWrites.purgeIdempotencyKeys(queries, { olderThan: age.keysOlderThan })) ||
       (await this.#eraseSome(queries)) ||
-      (await this.#purgeRuns(queries, endedBefore)) ||
+      (await this.#purgeRuns(queries, age)) ||
       (await this.#purgeRenames(queries))
     )
   }
@@ -90,16 +93,19 @@ export class RunPurge {
   }
 
   /** False at the end of a pass. */
-  async #purgeRuns(queries: Queries, endedBefore: number): Promise<boolean> {
+  async #purgeRuns(queries: Queries, { endedBefore, now }: RunAge): Promise<boolean> {
     const limit = this.#limits.rows
     const runs = await queries.all(RUN, NEXT_RUNS, { after: this.#cursor, limit })
-    const old = runs.filter(({ endedAt }) => endedAt !== null && endedAt < endedBefore)
+    // Ids grow with time: behind the first run that is not that old there are no older ones, whatever their dates say.
+    const credible = latestCredible(now)
+    const firstNew = runs.findIndex(({ launchedAt }) => launchedAt >= endedBefore && launchedAt <= credible)
+    const launchedBefore = firstNew < 0 ? runs : runs.slice(0, firstNew)
+    const old = launchedBefore.filter(({ endedAt }) => endedAt !== null && endedAt < endedBefore)
     if (old.length > 0) {
       await queries.run(PURGE_RUNS, { runIds: old.map(({ runId }) => runId) })
       await queries.run(NOTE, { ranges: rangesOf(old) })
     }
-    // Ids grow with time: behind a batch of nothing but newer runs there are no older ones.
-    const isLast = runs.length < limit || runs.every(({ launchedAt }) => launchedAt >= endedBefore)
+    const isLast = runs.length < limit || firstNew >= 0
     this.#cursor = isLast ? 0 : (runs.at(-1)?.runId ?? 0)
     return !isLast || old.length > 0
   }

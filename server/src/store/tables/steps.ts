@@ -15,6 +15,7 @@ import { ownerReads, ownerWrites } from './owners.ts'
 import { quotaCountReads } from './quota-counts.ts'
 import { runReads } from './runs.ts'
 import { sessionReads, sessionWrites } from './sessions.ts'
+import { steadyClockReads, steadyClockWrites } from './steady-clock.ts'
 import { transitionReads } from './transitions.ts'
 import { webhookReads, webhookWrites } from './webhooks.ts'
 
@@ -34,6 +35,7 @@ export const reads = {
   ...fleetReads,
   ...webhookReads,
   ...deliveryReads,
+  ...steadyClockReads,
 }
 
 /** Several statements that see one state of the database. */
@@ -51,6 +53,7 @@ export const writes = {
   ...webhookWrites,
   ...deliveryWrites,
   ...idempotencyKeyWrites,
+  ...steadyClockWrites,
 }
 
 /** Writes that change which names an owner has: a trigger that uses the names must not get in between. */

@@ -25,7 +25,7 @@ export const leftBehind: Readonly<Record<string, string>> = {
   commit_marker: 'it counts the commits of nodes that run',
   session: 'whoever was signed in signs in again',
   node: 'those that live say so',
-  steady_clock: 'it starts anew from the wall',
+  steady_clock: 'it is in the first line of the file',
 }
 
 export const transferTables: readonly TransferTable[] = tables

@@ -1,6 +1,6 @@
 // What the two ends of a move have to do.
 
-import { number, rows, text } from '../schema/column.ts'
+import { number, rows, steady, text } from '../schema/column.ts'
 import type { TransferTable } from './tables.ts'
 
 /** A value as it stands in the file. */
@@ -14,8 +14,13 @@ export const LAST_NUMBERS = rows({
   webhookNo: number(),
   /** The lowest id that is still kept. */
   oldestExecutionId: number(),
+  /** The steady clock, which timers refer to, and the wall clock at that instant. */
+  clock: steady(),
+  clockAt: number(),
 })
-export type LastNumbers = ReturnType<typeof LAST_NUMBERS.read>
+type AllNumbers = ReturnType<typeof LAST_NUMBERS.read>
+/** Files of earlier versions have no clock: it starts at the wall clock. */
+export type LastNumbers = Omit<AllNumbers, 'clock' | 'clockAt'> & Partial<AllNumbers>
 
 /** All that is read from it is of one instant. */
 export type TransferSource = {
