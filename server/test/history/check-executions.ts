@@ -85,7 +85,12 @@ function checkTransitions(execution: Execution, its: Transition[]): string[] {
   return problems
 }
 
-const endedBy: Record<string, string[]> = { SUCCEEDED: ['succeed'], FAILED: ['fail', 'retry'] }
+const endedBy: Record<string, string[]> = {
+  SUCCEEDED: ['succeed'],
+  FAILED: ['fail', 'retry'],
+  REJECTED: ['reject'],
+  CANCELED: ['confirm-cancel'],
+}
 
 /** What devices were handed and reported, against the histories. */
 export function checkSteps(

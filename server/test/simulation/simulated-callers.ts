@@ -1,0 +1,217 @@
+// Callers in simulated time: they trigger, cancel, wait for the end of runs, follow events, and one has its key revoked.
+
+import { ApiError, type JobcastEvent } from '@jobcast/contract'
+import type { Caller } from '../../src/domain/caller.ts'
+import { cancelRun } from '../../src/domain/cancel-run.ts'
+import { toWireEvent } from '../../src/domain/event.ts'
+import { followEvents } from '../../src/domain/follow-events.ts'
+import { TooMuchWaiting } from '../../src/domain/ports/storage-errors.ts'
+import { isFinished, readRun } from '../../src/domain/read-execution.ts'
+import { triggerJob } from '../../src/domain/trigger-job.ts'
+import type { RecordedCall } from '../history/history.ts'
+import type { TriggerAnswer } from '../history/trigger-answer.ts'
+import { NodeKilled } from './simulated-node.ts'
+import type { World } from './world.ts'
+
+export type CallerKey = { caller: Caller; apiKey: string }
+export type CallerOptions = {
+  world: World
+  key: CallerKey
+  jobs: string[]
+  deviceIds: string[]
+  name: string
+}
+
+/** A wait is late when it lasts this much longer than it has to: a lost signal costs five seconds. */
+const lateMs = 6000
+/** Requests of a revoked key end within five seconds. */
+const revokedMs = 5000
+
+export class SimulatedCaller {
+  readonly #options: CallerOptions
+  #calls = 0
+
+  constructor(options: CallerOptions) {
+    this.#options = options
+  }
+
+  async callUntilQuiet(): Promise<void> {
+    const { world } = this.#options
+    const { random, time } = world
+    while (!world.isQuiet) {
+      await time.sleep(random.below(1500))
+      if (world.isQuiet) return
+      const call = this.#newCall()
+      let answer = await this.#send(call)
+      const mayRepeat = () => call.key !== undefined && !world.isQuiet
+      for (let tries = 0; answer.kind !== 'created' && mayRepeat() && tries < 5; tries++) {
+        await time.sleep(random.below(300))
+        answer = await this.#send(call)
+      }
+      if (answer.kind !== 'created') continue
+      if (mayRepeat() && random.chance(0.3)) await this.#send(call)
+      if (random.chance(0.3)) void this.#wait(answer.runId)
+      if (random.chance(0.2)) void this.#cancel(answer.runId)
+    }
+  }
+
+  #newCall(): RecordedCall {
+    const { world, jobs, deviceIds, name } = this.#options
+    const { random } = world
+    const chosen = random.some(deviceIds, 1 + random.below(deviceIds.length))
+    if (random.chance(0.1)) chosen.push(random.pick(['nobody', chosen[0] as string]))
+    const key = random.chance(0.5) ? `${name}-${this.#calls++}` : undefined
+    const call = { jobName: random.pick(jobs), deviceIds: chosen, key, answers: [] }
+    world.calls.push(call)
+    return call
+  }
+
+  async #send(call: RecordedCall): Promise<TriggerAnswer> {
+    const { world, key } = this.#options
+    const node = await world.running()
+    const { jobName, deviceIds } = call
+    const request = { jobName, deviceIds: [...deviceIds] }
+    const answer = await node.answer(triggerJob(node.parts, key.caller, request, call.key)).then(
+      ({ runId, firstExecutionId, devices }): TriggerAnswer => ({
+        kind: 'created',
+        runId,
+        executions: devices.map(({ deviceId }, index) => ({
+          jobExecutionId: firstExecutionId + index,
+          deviceId,
+        })),
+      }),
+      toAnswer,
+    )
+    call.answers.push(answer)
+    return answer
+  }
+
+  async #cancel(runId: number): Promise<void> {
+    const { world, key } = this.#options
+    await world.time.sleep(world.random.below(3000))
+    const node = await world.running()
+    const force = world.random.chance(0.3)
+    await node.answer(cancelRun(node.parts, key.caller, runId, force)).catch(() => undefined)
+  }
+
+  /** It ends soon after the run has ended, its time is over, or its key is revoked. */
+  async #wait(runId: number): Promise<void> {
+    const { world, key } = this.#options
+    const { time, random } = world
+    const seconds = 1 + random.below(15)
+    const node = await world.running()
+    const held = node.hold(key.apiKey, seconds)
+    const begun = time.elapsed
+    try {
+      const run = await node.answer(readRun(node.parts, key.caller, runId, held))
+      const isEarly = !isFinished(run) && time.elapsed < begun + seconds * 1000 && !held.callerGone.aborted
+      if (isEarly) world.problems.push(`a wait for run ${runId} ended before the run did`)
+    } catch (error) {
+      if (!isExpected(error)) throw error
+    }
+    held.leave()
+    const isLate = time.elapsed > Math.max(begun + seconds * 1000, world.disturbedAt) + lateMs
+    if (isLate) world.problems.push(`a wait of ${seconds} s for run ${runId} took ${time.elapsed - begun} ms`)
+  }
+}
+
+export class SimulatedFollower {
+  readonly seen: JobcastEvent[] = []
+  upTo = 0
+  isRevoked = false
+  readonly #world: World
+  readonly #key: CallerKey
+
+  constructor(world: World, key: CallerKey) {
+    this.#world = world
+    this.#key = key
+  }
+
+  async followUntilOver(): Promise<void> {
+    const world = this.#world
+    while (!world.isOver && !this.isRevoked) {
+      const node = await world.running()
+      const held = node.hold(this.#key.apiKey)
+      const { callerGone } = held
+      try {
+        const query = { after: this.upTo, since: undefined, filter: {}, callerGone }
+        const batches = await node.answer(followEvents(node.parts, this.#key.caller, query))
+        for (;;) {
+          const { value, done } = await node.answer(batches.next())
+          if (done) break
+          this.seen.push(...value.events.map(toWireEvent))
+          this.upTo = value.upTo
+          // Now and then it goes, and comes back.
+          if (!world.isQuiet && world.random.chance(0.05)) break
+        }
+        void batches.return(undefined)
+      } catch (error) {
+        if (!isExpected(error)) throw error
+        if (error instanceof ApiError) world.problems.push(`a follower was refused with ${error.code}`)
+      }
+      held.leave()
+      if (callerGone.aborted && !(await this.#isValid())) this.isRevoked = true
+      await world.time.sleep(50)
+    }
+  }
+
+  async #isValid(): Promise<boolean> {
+    const { parts } = await this.#world.running()
+    return (await parts.store.findApiKey({ keyId: this.#key.caller.keyId }))?.revokedAt === null
+  }
+}
+
+/** Revokes the key of a stream and of a wait that would otherwise go on, and expects their end. */
+export async function revokeDuring(world: World, key: CallerKey, runId: () => number): Promise<void> {
+  const { time, random, problems } = world
+  await time.sleep(random.below(4000))
+  const node = await world.running()
+  const held = node.hold(key.apiKey, 60)
+  const ended = { stream: false, wait: false }
+  const stream = async () => {
+    const query = { after: undefined, since: undefined, filter: {}, callerGone: held.callerGone }
+    const batches = await followEvents(node.parts, key.caller, query)
+    while (!(await batches.next()).done);
+  }
+  const endOf = async (what: 'stream' | 'wait', work: Promise<unknown>) => {
+    await work.catch(() => undefined)
+    ended[what] = true
+  }
+  void endOf('stream', stream())
+  void endOf('wait', readRun(node.parts, key.caller, runId(), held))
+  await time.sleep(random.below(2000))
+  const revoke = () =>
+    node.answer(
+      node.parts.store.revokeApiKey({ ownerNo: key.caller.ownerNo, keyId: key.caller.keyId, at: time.now() }),
+    )
+  for (let isRevoked = false; !isRevoked && !node.isKilled; ) {
+    isRevoked = await revoke().catch(() => false)
+    if (!isRevoked) await time.sleep(100)
+  }
+  const until = time.elapsed + revokedMs
+  await time.sleep(revokedMs)
+  const isDisturbed = node.isKilled || world.disturbedAt + revokedMs > until
+  if (isDisturbed) return
+  for (const what of ['stream', 'wait'] as const) {
+    if (!ended[what]) problems.push(`a ${what} went on ${revokedMs} ms after its key was revoked`)
+  }
+}
+
+function toAnswer(error: unknown): TriggerAnswer {
+  if (error instanceof NodeKilled) return { kind: 'unknown', why: 'killed' }
+  if (error instanceof ApiError) return { kind: 'refused', status: error.status, code: error.code }
+  if (error instanceof TooMuchWaiting) return { kind: 'refused', status: 503, code: 'J-908' }
+  // A step of the store that rejects has done nothing.
+  const isSimulated = String((error as Error).message).includes('simulated')
+  return isSimulated
+    ? { kind: 'refused', status: 503, code: 'J-909' }
+    : { kind: 'broken', text: String((error as Error).stack) }
+}
+
+function isExpected(error: unknown): boolean {
+  return (
+    error instanceof NodeKilled ||
+    error instanceof ApiError ||
+    String((error as Error).message).includes('simulated')
+  )
+}

@@ -1,0 +1,107 @@
+// The core of the server as it is: group commit, dispatcher, presence, timers, waits and the SQLite store, on a database
+// in memory that outlives it. It can be killed at any instant and started again.
+
+import { EventEmitter } from 'node:events'
+import type { DatabaseSync } from 'node:sqlite'
+import type { Random } from '@jobcast/testkit/seeded-random'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { startBackground } from '../../src/background-tasks.ts'
+import { buildParts, type Parts } from '../../src/build-parts.ts'
+import { type HeldRequest, holdRequest } from '../../src/http/held-request.ts'
+import { buildMetrics } from '../../src/observe/metrics.ts'
+import { SteadyClock } from '../../src/state/steady-clock.ts'
+import { loadCatalogue } from '../../src/store/sqlite/catalogue.ts'
+import { prepareReads, prepareWrites } from '../../src/store/sqlite/operations.ts'
+import { buildSqliteStore, type StoreParts } from '../../src/store/sqlite/sqlite-store.ts'
+import { readLastIds } from '../../src/store/sqlite/triggers.ts'
+import { SimulatedThread, type ThreadConditions } from './simulated-thread.ts'
+import type { VirtualTime } from './virtual-time.ts'
+
+const dayMs = 24 * 60 * 60_000
+const noLimits = { address: 0, 'sign-in': 0, key: 0, owner: 0, device: 0 }
+
+export type NodeOptions = {
+  db: DatabaseSync
+  time: VirtualTime
+  random: Random
+  conditions: ThreadConditions
+  /** Leaves out the sweep and the greeting of devices: a defect that a simulation must find. */
+  withoutRechecks: boolean
+}
+
+export class SimulatedNode {
+  readonly parts: Parts
+  /** Rejects when it is killed. */
+  readonly killed: Promise<never>
+  isKilled = false
+  readonly steady: SteadyClock
+  readonly #threads: SimulatedThread[]
+  readonly #background: { stop(): Promise<void> }
+  readonly #end = Promise.withResolvers<never>()
+
+  constructor({ db, time, random, conditions, withoutRechecks }: NodeOptions) {
+    this.killed = this.#end.promise
+    this.killed.catch(() => undefined)
+    const writer = new SimulatedThread((listener) => prepareWrites(db, listener), time, conditions)
+    const reader = new SimulatedThread(() => prepareReads(db), time, conditions)
+    this.#threads = [writer, reader]
+    const store = buildSqliteStore({
+      catalogue: loadCatalogue(db),
+      lastIds: readLastIds(db),
+      writer: writer as unknown as StoreParts['writer'],
+      reader: reader as unknown as StoreParts['reader'],
+      onClosed: () => undefined,
+    })
+    const { now } = time
+    const elapsed = () => time.elapsed
+    this.steady = new SteadyClock(now, elapsed)
+    this.parts = buildParts({
+      store,
+      tell: () => undefined,
+      metrics: buildMetrics(),
+      now,
+      elapsed,
+      moment: () => ({
+        at: now(),
+        clock: this.steady.now(),
+        chance: random.below(1000) / 1000,
+        cancelDeadlineMs: 5000,
+      }),
+      stopping: new AbortController().signal,
+      maxOutputBytes: 1000,
+      rates: noLimits,
+      isRemote: random.chance(0.3),
+      isAllowedAddress: () => false,
+    })
+    const { dispatcher } = this.parts
+    if (withoutRechecks) {
+      dispatcher.sweep = async () => undefined
+      dispatcher.greet = () => undefined
+    }
+    const keep = { keepEventsMs: dayMs, keepExecutionsMs: undefined }
+    this.#background = startBackground({ ...this.parts, ...keep }, dispatcher)
+  }
+
+  /** As kill -9: nobody is answered, and nothing that was not committed happens. */
+  kill(): void {
+    this.isKilled = true
+    for (const thread of this.#threads) thread.kill()
+    void this.#background.stop().catch(() => undefined)
+    this.#end.reject(new NodeKilled())
+  }
+
+  /** What it answers, unless it is killed before. */
+  answer<T>(promise: Promise<T>): Promise<T> {
+    return Promise.race([promise, this.killed])
+  }
+
+  /** A request that is held, as by HTTP; `leave` when its caller goes. */
+  hold(apiKey: string, waitSeconds?: number): HeldRequest & { leave: () => void } {
+    const raw = Object.assign(new EventEmitter(), { headersSent: false })
+    const request = { headers: { 'x-api-key': apiKey } } as unknown as FastifyRequest
+    const held = holdRequest(this.parts, request, { raw } as unknown as FastifyReply, waitSeconds)
+    return { ...held, leave: () => void raw.emit('close') }
+  }
+}
+
+export class NodeKilled extends Error {}

@@ -1,0 +1,103 @@
+// A thread of the embedded store, in this process and in simulated time: it takes one question after the other, may be
+// slow, may fail, and may be gone before it answers.
+
+import { StorageUnavailable } from '../../src/domain/ports/storage-errors.ts'
+import type { VirtualTime } from './virtual-time.ts'
+
+type Operations = { [name: string]: (input: never) => unknown }
+type Listener = { onEvents(): void; onMoved(moves: Moves): void }
+// biome-ignore lint/suspicious/noExplicitAny: passed on as it is
+type Moves = any
+type Question = {
+  name: string
+  input: unknown
+  resolve: (value: unknown) => void
+  reject: (error: Error) => void
+}
+type Answer = () => void
+
+export type ThreadFault = 'unavailable' | 'error' | 'committed-error' | undefined
+
+export type ThreadConditions = {
+  /** How long the next step takes, in milliseconds. */
+  stepMs: () => number
+  fault: (name: string) => ThreadFault
+  /** What is sent to a thread, or by it. */
+  copy: <T>(message: T) => T
+}
+
+export class SimulatedThread {
+  listener: Listener = { onEvents: () => undefined, onMoved: () => undefined }
+  readonly #operations: Operations
+  readonly #time: VirtualTime
+  readonly #conditions: ThreadConditions
+  readonly #questions: Question[] = []
+  #isBusy = false
+  #isGone = false
+  #answeredAt = 0
+  #effects: { events: boolean; moves: Moves } = { events: false, moves: undefined }
+
+  /** `prepare` is told who hears of what a write does. */
+  constructor(prepare: (listener: Listener) => object, time: VirtualTime, conditions: ThreadConditions) {
+    this.#time = time
+    this.#conditions = conditions
+    this.#operations = prepare({
+      onEvents: () => {
+        this.#effects.events = true
+      },
+      onMoved: ({ moved, delayedIds }) => {
+        this.#effects.moves = conditions.copy({ moved, delayedIds })
+      },
+    }) as Operations
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: as the real one, whose types say what each step takes and gives
+  readonly call = (name: string, input: unknown): Promise<any> =>
+    new Promise((resolve, reject) => {
+      if (this.#isGone) return
+      this.#questions.push({ name, input: this.#conditions.copy(input), resolve, reject })
+      this.#proceed()
+    })
+
+  /** Its process is killed: what it has not begun never happens, and what it has done it tells nobody. */
+  kill(): void {
+    this.#isGone = true
+    this.#questions.length = 0
+  }
+
+  readonly close = async (): Promise<void> => this.kill()
+
+  #proceed(): void {
+    if (this.#isBusy) return
+    const question = this.#questions.shift()
+    if (question === undefined) return
+    this.#isBusy = true
+    this.#time.after(this.#conditions.stepMs(), () => void this.#serve(question))
+  }
+
+  async #serve({ name, input, resolve, reject }: Question): Promise<void> {
+    if (this.#isGone) return
+    this.#effects = { events: false, moves: undefined }
+    let answer: Answer
+    try {
+      const fault = this.#conditions.fault(name)
+      if (fault === 'unavailable') throw new StorageUnavailable('simulated')
+      if (fault === 'error') throw new Error('simulated')
+      const value = this.#conditions.copy(await this.#operations[name]?.(input as never))
+      if (fault === 'committed-error') throw new Error('simulated, after the commit')
+      const { events, moves } = this.#effects
+      answer = () => {
+        if (moves) this.listener.onMoved(moves)
+        resolve(value)
+        if (events) this.listener.onEvents()
+      }
+    } catch (error) {
+      answer = () => reject(error as Error)
+    }
+    // Answers come in the order of the questions.
+    this.#answeredAt = Math.max(this.#answeredAt, this.#time.elapsed + this.#conditions.stepMs())
+    this.#time.after(this.#answeredAt - this.#time.elapsed, () => this.#isGone || answer())
+    this.#isBusy = false
+    this.#proceed()
+  }
+}
