@@ -1,9 +1,17 @@
 // A group of triggers on its way to its transaction: names become numbers, and ids are given.
 
-import { findDevices, type NewRun, newRun, type Refusal, type RunDevice } from '../../domain/launch-run.ts'
+import {
+  type EarlierCall,
+  findDevices,
+  type NewRun,
+  newRun,
+  type Refusal,
+  type RunDevice,
+  type RunJob,
+} from '../../domain/launch-run.ts'
 import type { Trigger } from '../../domain/ports/triggers.ts'
 import type { JobPolicy } from '../policies.ts'
-import { computed, number, orNull, rows, type Selection, select } from '../schema/column.ts'
+import { computed, number, type Selection, select } from '../schema/column.ts'
 import { device, job } from '../schema/tables.ts'
 import type { FirstIds } from './database.ts'
 import type { Transaction } from './transaction.ts'
@@ -22,14 +30,11 @@ const DEVICES = `
     JOIN device USING (owner_no, device_id)
   WHERE deleted_at IS NULL`
 
-const RENAMED = `
-  SELECT max(renamed_execution_id) AS id FROM unnest(CAST(:ownerNos AS int[])) AS wanted (owner_no) JOIN owner USING (owner_no)`
-const LAST_RENAMED = rows({ id: orNull(number()) })
-
 type JobRef = { jobNo: number; versionNo: number }
 
 export type Launch = { trigger: Trigger; run: NewRun; devices: RunDevice[] }
-export type Entry = Launch | Refusal
+export type Entry = Launch | Refusal | EarlierCall
+type Planned = { trigger: Trigger; job: RunJob; devices: RunDevice[] }
 
 /** What the group names, by owner and name. */
 class Names<Ref> {
@@ -71,8 +76,6 @@ type NamesFound = {
   jobs: Names<JobRef>
   devices: Names<RunDevice>
   policyOf: (jobVersion: number) => JobPolicy
-  /** The last id that was given when one of the owners' devices was renamed. */
-  renamedExecutionId: number
 }
 
 /** Only for who holds the catalogues: what is found stays until the end of the transaction. */
@@ -84,10 +87,8 @@ export async function readNames(transaction: Transaction, triggers: Trigger[]): 
     for (const deviceId of deviceIds) devices.want(ownerNo, deviceId)
   }
   const versions: number[] = []
-  const ownerNos = [...new Set(triggers.map(({ ownerNo }) => ownerNo))]
   const { named } = transaction
-  const [renamed] = await Promise.all([
-    named.one(LAST_RENAMED, RENAMED, { ownerNos }),
+  await Promise.all([
     jobs.read(transaction, JOB, JOBS, ({ jobNo, versionNo }) => {
       versions.push(versionNo)
       return { jobNo, versionNo }
@@ -97,30 +98,32 @@ export async function readNames(transaction: Transaction, triggers: Trigger[]): 
     }),
   ])
   const policyOf = await named.policies.read(named, versions)
-  return { jobs, devices, policyOf, renamedExecutionId: renamed.id ?? 0 }
+  return { jobs, devices, policyOf }
 }
 
-/** All are given ids in the order of the list; those of what is refused, or was made before, stay unused. */
-export function launchGroup(
-  triggers: Trigger[],
-  names: NamesFound,
-  { runId, jobExecutionId }: FirstIds,
-): Entry[] {
-  let firstExecutionId = jobExecutionId
-  return triggers.map((trigger, index) => {
-    const entry = launch(trigger, names, runId + index, firstExecutionId)
-    firstExecutionId += trigger.deviceIds.length
-    return entry
-  })
-}
-
-function launch(trigger: Trigger, names: NamesFound, runId: number, firstExecutionId: number): Entry {
+/** What a trigger is about to make, or why it makes nothing. */
+export function judge(trigger: Trigger, names: NamesFound): Planned | Refusal {
   const { ownerNo, jobName } = trigger
   const job = names.jobs.of(ownerNo).get(jobName)
   if (job === undefined) return { kind: 'unknown-job' }
   const known = names.devices.of(ownerNo)
   const devices = findDevices(trigger, (deviceId) => known.get(deviceId))
   if ('kind' in devices) return devices
-  const run = newRun(trigger, { ...names.policyOf(job.versionNo), ...job }, { runId, firstExecutionId })
-  return { trigger, run, devices }
+  return { trigger, job: { ...names.policyOf(job.versionNo), ...job }, devices }
+}
+
+/** Those that make something are given ids in the order of the list. */
+export function launchGroup(
+  judged: (Planned | Refusal | EarlierCall)[],
+  { runId, jobExecutionId }: FirstIds,
+): Entry[] {
+  let nextRunId = runId
+  let firstExecutionId = jobExecutionId
+  return judged.map((each) => {
+    if ('kind' in each) return each
+    const { trigger, job, devices } = each
+    const run = newRun(trigger, job, { runId: nextRunId++, firstExecutionId })
+    firstExecutionId += devices.length
+    return { trigger, run, devices }
+  })
 }
