@@ -46,6 +46,8 @@ export function buildParts({ isRemote, onOpened, elapsed, rates, ...given }: Par
     ...given,
     limits: new RateLimits(rates, elapsed, (limit) => tell({ kind: 'rate-limited', limit })),
     runningKeys: new Set<string>(),
+    runCancels: new Map<string, Promise<void>>(),
+    onCancelFailed: (error: unknown) => tell({ kind: 'background-failed', task: 'cancel a run', error }),
     keyUse: new KeyUse(store),
     changes: new ChangeSignal(),
     outputs: new ChangeSignal(),
