@@ -38,7 +38,7 @@ export class Runs {
     return new List(this.#transport, '/job/api/runs', query, options)
   }
 
-  /** Cancels its unfinished executions. */
+  /** Cancels its unfinished executions. A large run may still have some when this resolves; they are canceled soon after. */
   async cancel(runId: number, { force, signal }: CancelOptions = {}): Promise<Run> {
     const { value } = await this.#transport.answer<Run | undefined>({
       method: 'POST',

@@ -61,6 +61,8 @@ export function buildParts(options: PartsOptions) {
     quotaCounts: new QuotaCounts({ store, quotas, now, elapsed }),
     streams: new StreamCounts(quotas),
     runningKeys: new Set<string>(),
+    runCancels: new Map<string, Promise<void>>(),
+    onCancelFailed: (error: unknown) => tell({ kind: 'background-failed', task: 'cancel a run', error }),
     keyUse: new KeyUse(store),
     sessionUse: new SessionUse(store, sessionIdleMs),
     changes: new ChangeSignal(),

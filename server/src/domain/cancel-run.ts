@@ -1,4 +1,5 @@
-// Cancels the unfinished executions of a run, in batches, so that the store serves other callers in between.
+// Cancels the unfinished executions of a run, in batches, so that the store serves other callers in between. A large run
+// takes longer than a caller can wait: it is answered meanwhile, and the rest is canceled in the background.
 
 import { ApiError } from '@jobcast/contract'
 import { actorOf, type Caller } from './caller.ts'
@@ -7,16 +8,46 @@ import { notifyTaken } from './notify-moved.ts'
 import type { StoredRun } from './ports/runs.ts'
 import { isFinished } from './read-execution.ts'
 
+/** Less than clients and proxies wait for a response. */
+const answerWithinMs = 10_000
+
+/** Cancels of runs that this node is carrying out: one that is sent again joins the one under way. */
+export type RunCancels = Map<string, Promise<void>>
+
+export type CancelRunDeps = CancelDeps & {
+  runCancels: RunCancels
+  stopping: AbortSignal
+  /** The background part of a cancel has failed. */
+  onCancelFailed: (error: unknown) => void
+}
+
+/** `isDone`: otherwise executions are still being canceled, and the run has the counts so far. */
+export type CanceledRun = { run: StoredRun; isDone: boolean }
+
 /** Executions that end meanwhile keep their state. If it is interrupted, the run can be canceled again. */
 export async function cancelRun(
-  deps: CancelDeps,
+  deps: CancelRunDeps,
   caller: Caller,
   runId: number,
   force: boolean,
-): Promise<StoredRun> {
+  withinMs = answerWithinMs,
+): Promise<CanceledRun> {
   const { ownerNo } = caller
   const before = await getRun(deps, ownerNo, runId)
   if (isFinished(before)) throw new ApiError('J-303', { detail: 'The run has finished.' })
+  const name = `${runId} ${force}`
+  const canceling = deps.runCancels.get(name) ?? cancelAll(deps, caller, runId, force)
+  deps.runCancels.set(name, canceling)
+  const end = () => deps.runCancels.delete(name)
+  canceling.then(end, end)
+  const isDone = await isWithin(canceling, withinMs)
+  // Whoever was answered does not hear of it any more.
+  if (!isDone) canceling.catch(deps.onCancelFailed)
+  return { run: await getRun(deps, ownerNo, runId), isDone }
+}
+
+async function cancelAll(deps: CancelRunDeps, caller: Caller, runId: number, force: boolean): Promise<void> {
+  const { ownerNo } = caller
   const move = { ownerNo, runId, event: cancelEvent(force), actor: actorOf(caller) }
   let from: number | undefined
   do {
@@ -24,8 +55,17 @@ export async function cancelRun(
     if (batch === undefined) throw new ApiError('J-304')
     notifyTaken(deps, batch.moved)
     from = batch.next
-  } while (from !== undefined)
-  return getRun(deps, ownerNo, runId)
+  } while (from !== undefined && !deps.stopping.aborted)
+}
+
+async function isWithin(promise: Promise<void>, ms: number): Promise<boolean> {
+  const { promise: late, resolve } = Promise.withResolvers<boolean>()
+  const timer = setTimeout(() => resolve(false), ms)
+  try {
+    return await Promise.race([promise.then(() => true), late])
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 async function getRun({ store }: CancelDeps, ownerNo: number, runId: number): Promise<StoredRun> {

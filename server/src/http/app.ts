@@ -1,7 +1,7 @@
 // The HTTP app: hooks and routes, registered one by one.
 
 import fastify, { type FastifyRequest } from 'fastify'
-import type { CancelDeps } from '../domain/cancel-execution.ts'
+import type { CancelRunDeps } from '../domain/cancel-run.ts'
 import type { DeviceDeps } from '../domain/device.ts'
 import type { ExplainDeps } from '../domain/explain-execution.ts'
 import type { FollowEventsDeps } from '../domain/follow-events.ts'
@@ -62,7 +62,7 @@ export type AppDeps = TriggerDeps &
   WebhookDeps &
   ExplainDeps &
   FleetDeps &
-  CancelDeps & {
+  CancelRunDeps & {
     documents: Documents
     keyUse: KeyUse
     sessionUse: SessionUse

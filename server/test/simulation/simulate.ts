@@ -2,7 +2,7 @@
 
 import { hash } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
-import type { Execution, Transition } from '@jobcast/contract'
+import type { Execution, Scope, Transition } from '@jobcast/contract'
 import { seededRandom } from '@jobcast/testkit/seeded-random'
 import { toWireEvent } from '../../src/domain/event.ts'
 import type { StoredJobContent } from '../../src/domain/ports/jobs.ts'
@@ -228,16 +228,19 @@ async function seedWorld(store: Store, deviceIds: string[]): Promise<CallerKey[]
   const keys: CallerKey[] = []
   for (const keyName of ['one', 'two', 'revoked']) {
     const secret = newSecretText('jc')
-    const { scopes, keyId } = await store.createApiKey({
+    const scopes: Scope[] = ['TRIGGER', 'READ', 'MANAGE']
+    await store.createApiKey({
       keyId: secret.id,
       ownerNo,
       keyName,
       secretHash: hashSecret(secret.text),
-      scopes: ['TRIGGER', 'READ', 'MANAGE'],
+      scopes,
       expiresAt: null,
       createdAt: at,
+      createdBy: null,
+      createdBySession: null,
     })
-    keys.push({ apiKey: secret.text, caller: { keyId, ownerNo, ownerId, scopes } })
+    keys.push({ apiKey: secret.text, caller: { keyId: secret.id, ownerNo, ownerId, scopes } })
   }
   return keys
 }

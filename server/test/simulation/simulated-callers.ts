@@ -182,10 +182,19 @@ export async function revokeDuring(world: World, key: CallerKey, runId: () => nu
   await time.sleep(random.below(2000))
   const revoke = () =>
     node.answer(
-      node.parts.store.revokeApiKey({ ownerNo: key.caller.ownerNo, keyId: key.caller.keyId, at: time.now() }),
+      node.parts.store.revokeApiKey({
+        ownerNo: key.caller.ownerNo,
+        keyId: key.caller.keyId,
+        withDescendants: false,
+        principal: 'operator',
+        at: time.now(),
+      }),
     )
   for (let isRevoked = false; !isRevoked && !node.isKilled; ) {
-    isRevoked = await revoke().catch(() => false)
+    isRevoked = await revoke().then(
+      ({ kind }) => kind === 'revoked',
+      () => false,
+    )
     if (!isRevoked) await time.sleep(100)
   }
   const until = time.elapsed + revokedMs

@@ -4,7 +4,7 @@
 import type { DeviceOperation } from '@jobcast/contract'
 import type { Random } from '@jobcast/testkit/seeded-random'
 import { DeviceError } from '../../src/domain/device-error.ts'
-import type { CloseReason, DeviceNotice, DeviceSession } from '../../src/domain/device-link.ts'
+import type { CloseReason, DeviceNotice, DeviceSession } from '../../src/domain/ports/device-link.ts'
 import { serveOperation } from '../../src/gateway/serve-operation.ts'
 import type { SimulatedNode } from './simulated-node.ts'
 import type { VirtualTime } from './virtual-time.ts'

@@ -7,6 +7,7 @@ import type { Random } from '@jobcast/testkit/seeded-random'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { startBackground } from '../../src/background-tasks.ts'
 import { buildParts, type Parts } from '../../src/build-parts.ts'
+import { noQuotas } from '../../src/domain/quotas.ts'
 import { type HeldRequest, holdRequest } from '../../src/http/held-request.ts'
 import { buildMetrics } from '../../src/observe/metrics.ts'
 import { SteadyClock } from '../../src/state/steady-clock.ts'
@@ -70,6 +71,8 @@ export class SimulatedNode {
       stopping: new AbortController().signal,
       maxOutputBytes: 1000,
       rates: noLimits,
+      sessionIdleMs: 60 * 60_000,
+      quotas: noQuotas,
       isRemote: random.chance(0.3),
       isAllowedAddress: () => false,
     })
@@ -79,7 +82,7 @@ export class SimulatedNode {
       dispatcher.greet = () => undefined
     }
     const keep = { keepEventsMs: dayMs, keepExecutionsMs: undefined }
-    this.#background = startBackground({ ...this.parts, ...keep }, dispatcher)
+    this.#background = startBackground({ ...this.parts, ...keep, ownNow: now }, dispatcher)
   }
 
   /** As kill -9: nobody is answered, and nothing that was not committed happens. */

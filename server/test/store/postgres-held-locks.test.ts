@@ -5,12 +5,15 @@ import { type TestContext, test } from 'node:test'
 import { createDatabase, execute, sharedPostgres } from '@jobcast/testkit/postgres-server'
 import { waitUntil } from '@jobcast/testkit/wait-until'
 import pg from 'pg'
+import type { Caller } from '../../src/domain/caller.ts'
+import { type CancelRunDeps, cancelRun } from '../../src/domain/cancel-run.ts'
 import { groupWrites } from '../../src/group-writes.ts'
 import { buildMetrics } from '../../src/observe/metrics.ts'
+import { ChangeSignal } from '../../src/state/change-signal.ts'
 import { locks } from '../../src/store/postgres/locks.ts'
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
 import { update } from './device-reports.ts'
-import { createOne, devicePut, emptyContent, seedOwner, startedAt } from './store-under-test.ts'
+import { createOne, devicePut, emptyContent, momentAt, seedOwner, startedAt } from './store-under-test.ts'
 
 async function openStoreAndHolder(t: TestContext) {
   const url = await createDatabase(await sharedPostgres())
@@ -87,6 +90,35 @@ test('while the row of one execution is held, reports of other devices are serve
   assert.equal(state.settled, deviceIds.length - 1)
   await holder.query('COMMIT')
   assert.equal((await reports[7])?.kind, 'done')
+})
+
+test('a cancel of a run that takes long is answered meanwhile, and goes on', async (t) => {
+  const { store, holder, waitForLock } = await openStoreAndHolder(t)
+  const { ownerNo, ownerId, trigger } = await seedOwner(store)
+  const { runId, firstExecutionId } = await createOne(store, trigger(['d1', 'd2', 'd3']))
+  const failures: unknown[] = []
+  const deps: CancelRunDeps = {
+    store,
+    moment: () => momentAt(startedAt),
+    link: { wake() {}, launched() {}, withdraw() {}, disconnect() {} },
+    changes: new ChangeSignal(),
+    runCancels: new Map(),
+    stopping: new AbortController().signal,
+    onCancelFailed: (error) => failures.push(error),
+  }
+  const caller: Caller = { keyId: 'k1', ownerNo, ownerId, scopes: [] }
+  await holder.query('BEGIN')
+  await holder.query('SELECT FROM execution WHERE execution_id = $1 FOR UPDATE', [firstExecutionId + 2])
+  const early = await cancelRun(deps, caller, runId, false, 20)
+  assert.deepEqual([early.isDone, early.run.counts.CANCELED], [false, 0])
+  await waitForLock(1)
+  // Sent again, it joins the one under way.
+  const again = cancelRun(deps, caller, runId, false)
+  await waitUntil('it has begun', () => deps.runCancels.size === 1)
+  await holder.query('COMMIT')
+  const { isDone, run } = await again
+  assert.deepEqual([isDone, run.counts.CANCELED, failures], [true, 3, []])
+  assert.equal(deps.runCancels.size, 0)
 })
 
 test('a node that stands still while it checks its health does not keep others from checking theirs', async (t) => {

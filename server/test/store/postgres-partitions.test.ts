@@ -2,11 +2,13 @@
 // runs are all purged goes as a whole, while everybody else goes on.
 
 import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { createDatabase, execute, sharedPostgres } from '@jobcast/testkit/postgres-server'
 import { waitUntil } from '@jobcast/testkit/wait-until'
 import pg from 'pg'
 import type { Store } from '../../src/domain/ports/store.ts'
+import type { Trigger } from '../../src/domain/ports/triggers.ts'
 import { connectionOptions } from '../../src/store/postgres/connect.ts'
 import { ahead, nextSize, type Partition } from '../../src/store/postgres/partitions.ts'
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
@@ -15,9 +17,11 @@ import {
   allExecutions,
   assertRunsAddUp,
   createOne,
+  keyTimes,
   momentAt,
   moveOf,
   olderThan,
+  runOf,
   type Seed,
   seedOwner,
   startedAt,
@@ -82,9 +86,45 @@ test('how large the next one is goes by how long one lasted', () => {
     ['two weeks', sized(2 * million, 0, 14 * day, null), million],
     ['two weeks, and small already', sized(500_000, 0, 14 * day), 500_000],
     ['an hour, and large already', sized(40 * million, 0, day / 24, null), 50 * million],
+    [
+      'there are many',
+      sized(million, ...Array.from({ length: 50 }, (_, index) => 3 * day * index)),
+      2 * million,
+    ],
     ['the last that is known counts', sized(million, 0, 3 * day, 3 * day + 5, null, null), 2 * million],
   ]
   for (const [title, partitions, size] of cases) assert.equal(nextSize(partitions), size, title)
+})
+
+test('calls that are refused or answered again use up no ids', async (t) => {
+  const { store } = await open(t)
+  const { trigger } = await seedOwner(store)
+  const keyed = (request: string): Partial<Trigger> => ({
+    idempotency: { key: 'k', requestHash: hash('sha256', request, 'buffer'), ...keyTimes(startedAt) },
+  })
+  const first = await createOne(store, trigger(['d1', 'd2'], keyed('a')))
+  const without = [
+    trigger(['d1', 'd2', 'nobody']),
+    trigger(['d1', 'd2', 'd3'], { jobName: 'no such job' }),
+    trigger(['d1', 'd2'], keyed('a')),
+    trigger(['d1', 'd2', 'd3'], keyed('b')),
+  ]
+  const kinds: (string | undefined)[] = []
+  for (const call of without) kinds.push((await store.createExecutions([call]))[0]?.kind)
+  assert.deepEqual(kinds, ['unknown-device', 'unknown-job', 'replayed', 'idempotency-key-reused'])
+  // In one group with one that is made.
+  const outcomes = await store.createExecutions([...without, trigger(['d3']), trigger(['nobody'])])
+  const next = runOf(outcomes[4])
+  assert.equal(next.runId, first.runId + 1)
+  assert.equal(next.firstExecutionId, first.firstExecutionId + 2)
+})
+
+test('ids that jump far ahead make a few large partitions, not thousands', async (t) => {
+  const { url, store } = await open(t)
+  const { trigger } = await seedOwner(store)
+  await skipTo(url, 2000 * million)
+  await createOne(store, trigger(['d1']))
+  assert.ok((await partitionsOf(url)).length < 50)
 })
 
 test('a million ids and more lie ahead of the last one, and a busy database gets larger partitions', async (t) => {

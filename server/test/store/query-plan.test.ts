@@ -126,7 +126,11 @@ const indexOf: [string, RegExp, string][] = [
   ['who was online before', /online = 0, presence_since = \? WHERE/, 'device_online'],
   ['whose token it is', /WHERE token_id = \?/, '(token_id=?)'],
   ['whose certificate it is', /revoked_at IS NULL$/, '(owner_no=? AND device_id=?)'],
-  ['enrollments of an owner', /FROM enrollment WHERE owner_no = \? AND enrollment_id/, '(owner_no=? AND enrollment_id>?)'],
+  [
+    'enrollments of an owner',
+    /FROM enrollment WHERE owner_no = \? AND enrollment_id/,
+    '(owner_no=? AND enrollment_id>?)',
+  ],
   ['events from one on', /event_id > \? ORDER BY event_id LIMIT/, '(owner_no=? AND event_id>?)'],
   [
     'what was sent to a webhook',

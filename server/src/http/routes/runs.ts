@@ -11,8 +11,7 @@ import {
   RunQuery,
   WaitQuery,
 } from '@jobcast/contract'
-import type { CancelDeps } from '../../domain/cancel-execution.ts'
-import { cancelRun } from '../../domain/cancel-run.ts'
+import { type CancelRunDeps, cancelRun } from '../../domain/cancel-run.ts'
 import { type ReadDeps, readRun } from '../../domain/read-execution.ts'
 import { type RetryDeps, retryRun } from '../../domain/retry-run.ts'
 import type { Documents } from '../../state/documents.ts'
@@ -26,7 +25,7 @@ import { toRun } from '../to-wire.ts'
 
 export function addRuns(
   app: App,
-  deps: ReadDeps & CancelDeps & RetryDeps & IdentifyDeps & { documents: Documents },
+  deps: ReadDeps & CancelRunDeps & RetryDeps & IdentifyDeps & { documents: Documents },
 ): void {
   app.route({
     method: 'GET',
@@ -104,16 +103,21 @@ export function addRuns(
       operationId: 'cancelRun',
       tags: ['executions'],
       summary: 'Cancel the unfinished executions of a run',
-      description: 'Each one as if it were canceled individually. The answer has the counts afterwards.',
+      description:
+        'Each one as if it were canceled individually. The answer has the counts afterwards. If a large run is not ' +
+        'canceled within 10 seconds, the status is 202: the counts are those so far, and the rest is being canceled. Read ' +
+        'the run to follow it; if the node is stopped meanwhile, cancel the run again.',
       params: RunParams,
       body: CancelRequest,
       response: {
         200: Run,
+        202: Run,
       },
     },
-    handler: async (request) => {
+    handler: async (request, reply) => {
       const force = request.body.force ?? false
-      return toRun(await cancelRun(deps, callerOf(request), request.params.runId, force))
+      const { run, isDone } = await cancelRun(deps, callerOf(request), request.params.runId, force)
+      return reply.code(isDone ? 200 : 202).send(toRun(run))
     },
   })
 

@@ -23,27 +23,36 @@ const FIND = `
 
 type Keyed = { index: number; ownerNo: number; idempotency: NonNullable<Trigger['idempotency']> }
 
+/** What the key of a trigger means that was used before, so that such a call uses up no ids. */
+export async function findEarlierCalls(
+  queries: Queries,
+  triggers: Trigger[],
+): Promise<(EarlierCall | undefined)[]> {
+  const keyed = keyedOf(triggers)
+  if (keyed.length === 0) return []
+  const rows = await findKeys(queries, keyed)
+  return triggers.map(({ ownerNo, idempotency }) => {
+    const row = idempotency ? rows.get(textOf(ownerNo, idempotency.key)) : undefined
+    if (!idempotency || row === undefined || row.createdAt <= idempotency.validAfter) return undefined
+    return judgeKey(row, idempotency.requestHash)
+  })
+}
+
 /** For each trigger whose key belongs to an earlier call what that means; the others with a key have taken it. */
 export async function claimKeys(
   queries: Queries,
   triggers: Trigger[],
   entries: Entry[],
 ): Promise<(EarlierCall | undefined)[]> {
-  const keyed = triggers.flatMap(({ ownerNo, idempotency }, index): Keyed[] =>
-    idempotency ? [{ index, ownerNo, idempotency }] : [],
-  )
+  const keyed = keyedOf(triggers).filter(({ index }) => !isEarlier(entries[index]))
   if (keyed.length === 0) return []
   const claims = claimsOf(keyed, entries)
   // All calls of a group come in at about the same time; the oldest of them decides what is over its time.
   const validAfter = Math.min(...keyed.map(({ idempotency }) => idempotency.validAfter))
-  const [, found] = await Promise.all([
+  const [, rows] = await Promise.all([
     queries.run(CLAIM, { claims: [...claims.values()].sort(byKey), validAfter }),
-    queries.all(KEY, FIND, {
-      ownerNos: keyed.map(({ ownerNo }) => ownerNo),
-      keys: keyed.map(({ idempotency }) => idempotency.key),
-    }),
+    findKeys(queries, keyed),
   ])
-  const rows = new Map(found.map((row) => [textOf(row.ownerNo, row.key), row]))
   const outcomes: (EarlierCall | undefined)[] = []
   for (const { index, ownerNo, idempotency } of keyed) {
     const name = textOf(ownerNo, idempotency.key)
@@ -55,6 +64,28 @@ export async function claimKeys(
     outcomes[index] = judgeKey(row, idempotency.requestHash)
   }
   return outcomes
+}
+
+function keyedOf(triggers: Trigger[]): Keyed[] {
+  return triggers.flatMap(({ ownerNo, idempotency }, index): Keyed[] =>
+    idempotency ? [{ index, ownerNo, idempotency }] : [],
+  )
+}
+
+function isEarlier(entry: Entry | undefined): boolean {
+  return (
+    entry !== undefined &&
+    'kind' in entry &&
+    (entry.kind === 'made-before' || entry.kind === 'idempotency-key-reused')
+  )
+}
+
+async function findKeys(queries: Queries, keyed: Keyed[]) {
+  const found = await queries.all(KEY, FIND, {
+    ownerNos: keyed.map(({ ownerNo }) => ownerNo),
+    keys: keyed.map(({ idempotency }) => idempotency.key),
+  })
+  return new Map(found.map((row) => [textOf(row.ownerNo, row.key), row]))
 }
 
 type Claim = Pick<ReturnType<typeof KEY.read>, keyof typeof plain> & { index: number; hash: string }

@@ -11,6 +11,10 @@ const firstSize = 1_000_000
 /** Smaller ones would be many ahead of the ids, and what waits for a device is looked for in each of them. */
 const leastSize = 500_000
 const largestSize = 50_000_000
+/** Every look at a device's queue goes through all partitions: from so many on, each one is twice as large as the last. */
+const manyPartitions = 50
+/** One call makes about so many at most, however far the ids have jumped. */
+const madeAtOnce = 8
 /** So many ids at least lie ahead: a call can name a million devices, and waits for none of them. */
 export const ahead = 1_500_000
 
@@ -99,7 +103,8 @@ export async function makePartitions(
   const partitions = (await transaction.query(PARTITIONS)).map(PARTITION.read)
   let end = partitions.at(-1)?.endId ?? from
   while (end <= upTo) {
-    const next: Partition = { firstId: end, endId: end + sizeOf(partitions), beganAt: null }
+    const size = Math.max(sizeOf(partitions), Math.ceil((upTo - end) / madeAtOnce))
+    const next: Partition = { firstId: end, endId: end + size, beganAt: null }
     const name = partitionName(next.firstId)
     // Not with PARTITION OF: that would keep every reader and writer of all executions waiting.
     await transaction.query(`CREATE TABLE ${name} (LIKE execution INCLUDING ALL)`)
@@ -119,6 +124,8 @@ export async function makePartitions(
  */
 export function nextSize(partitions: Partition[]): number {
   const sizeOf = ({ firstId, endId }: Partition) => endId - firstId
+  const newest = partitions.at(-1)
+  if (newest && partitions.length >= manyPartitions) return 2 * sizeOf(newest)
   for (let at = partitions.length - 1; at > 0; at--) {
     const begun = partitions[at]?.beganAt ?? null
     const before = partitions[at - 1]

@@ -1,17 +1,19 @@
 // A group of triggers on its way to its transaction: names become numbers, and ids are given.
 
 import {
+  type EarlierCall,
   findDevices,
   type NewRun,
   newRun,
   type Refusal,
   type RunDevice,
+  type RunJob,
   refuseOverQuota,
 } from '../../domain/launch-run.ts'
 import type { Trigger } from '../../domain/ports/triggers.ts'
 import type { JobPolicy } from '../policies.ts'
 import type { Writes } from '../queries.ts'
-import { computed, number, orNull, rows, type Selection, select } from '../schema/column.ts'
+import { computed, number, rows, type Selection, select } from '../schema/column.ts'
 import { device, job } from '../schema/tables.ts'
 import type { FirstIds } from './database.ts'
 
@@ -37,13 +39,9 @@ const FULL = `
     SELECT FROM execution
     WHERE execution.device_no = wanted.device_no AND state <= 'CANCELING' OFFSET CAST(:skipped AS bigint) LIMIT 1)`
 
-const RENAMED = `
-  SELECT max(renamed_execution_id) AS id
-  FROM unnest(CAST(:ownerNos AS int[])) AS wanted (owner_no) JOIN owner USING (owner_no)`
-const LAST_RENAMED = rows({ id: orNull(number()) })
-
 export type Launch = { trigger: Trigger; run: NewRun; devices: RunDevice[] }
-export type Entry = Launch | Refusal
+export type Entry = Launch | Refusal | EarlierCall
+type Planned = { trigger: Trigger; job: RunJob; devices: RunDevice[] }
 
 type ByOwner<Ref> = ReadonlyMap<number, ReadonlyMap<string, Ref>>
 type NamesFound = {
@@ -52,8 +50,6 @@ type NamesFound = {
   policyOf: (jobVersion: number) => JobPolicy
   /** Devices that may not have more, by their numbers. */
   full: ReadonlySet<number>
-  /** The last id that was given when one of the owners' devices was renamed. */
-  renamedExecutionId: number
 }
 
 /** Only for who holds the catalogues: what is found stays until the end of the transaction. */
@@ -64,8 +60,7 @@ export async function readNames(queries: Writes, triggers: Trigger[]): Promise<N
   const toDevice = ({ deviceNo, deviceName }: ReturnType<typeof DEVICE.read>, deviceId: string) => {
     return { deviceNo, deviceId, deviceName }
   }
-  const [renamed, jobs, devices] = await Promise.all([
-    queries.one(LAST_RENAMED, RENAMED, { ownerNos: owners.map(([ownerNo]) => ownerNo) }),
+  const [jobs, devices] = await Promise.all([
     find(
       queries,
       JOB,
@@ -86,7 +81,7 @@ export async function readNames(queries: Writes, triggers: Trigger[]): Promise<N
     queries.policies.read(queries, versions),
     readFull(queries, triggers, devices),
   ])
-  return { jobs, devices, policyOf, full, renamedExecutionId: renamed.id ?? 0 }
+  return { jobs, devices, policyOf, full }
 }
 
 /** Most triggers name no device that could have too many. */
@@ -126,21 +121,8 @@ async function find<Of extends { position: number }, Ref>(
   return found
 }
 
-/** All are given ids in the order of the list; those of what is refused, or was made before, stay unused. */
-export function launchGroup(
-  triggers: Trigger[],
-  names: NamesFound,
-  { runId, jobExecutionId }: FirstIds,
-): Entry[] {
-  let firstExecutionId = jobExecutionId
-  return triggers.map((trigger, index) => {
-    const entry = launch(trigger, names, runId + index, firstExecutionId)
-    firstExecutionId += trigger.deviceIds.length
-    return entry
-  })
-}
-
-function launch(trigger: Trigger, names: NamesFound, runId: number, firstExecutionId: number): Entry {
+/** What a trigger is about to make, or why it makes nothing. */
+export function judge(trigger: Trigger, names: NamesFound): Planned | Refusal {
   const { ownerNo, jobName } = trigger
   const job = names.jobs.get(ownerNo)?.get(jobName)
   if (job === undefined) return { kind: 'unknown-job' }
@@ -149,6 +131,21 @@ function launch(trigger: Trigger, names: NamesFound, runId: number, firstExecuti
   if ('kind' in devices) return devices
   const over = refuseOverQuota(trigger, devices, ({ deviceNo }) => names.full.has(deviceNo))
   if (over) return over
-  const run = newRun(trigger, { ...names.policyOf(job.versionNo), ...job }, { runId, firstExecutionId })
-  return { trigger, run, devices }
+  return { trigger, job: { ...names.policyOf(job.versionNo), ...job }, devices }
+}
+
+/** Those that make something are given ids in the order of the list. */
+export function launchGroup(
+  judged: (Planned | Refusal | EarlierCall)[],
+  { runId, jobExecutionId }: FirstIds,
+): Entry[] {
+  let nextRunId = runId
+  let firstExecutionId = jobExecutionId
+  return judged.map((each) => {
+    if ('kind' in each) return each
+    const { trigger, job, devices } = each
+    const run = newRun(trigger, job, { runId: nextRunId++, firstExecutionId })
+    firstExecutionId += devices.length
+    return { trigger, run, devices }
+  })
 }

@@ -8,10 +8,10 @@ import { getLaunchedRun } from '../tables/executions.ts'
 import { newRunFields } from '../tables/runs.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { Database } from './database.ts'
-import { claimKeys } from './idempotency-keys.ts'
+import { claimKeys, findEarlierCalls } from './idempotency-keys.ts'
 import type { Partitions } from './partitions.ts'
 import type { Transaction } from './transaction.ts'
-import { type Entry, type Launch, launchGroup, readNames } from './trigger-group.ts'
+import { type Entry, judge, type Launch, launchGroup, readNames } from './trigger-group.ts'
 
 const INSERT_RUNS = insertInto(newRunFields)
 const INSERT_EXECUTIONS = `
@@ -36,13 +36,17 @@ export function buildTriggerSteps(
   ): Promise<Recorded[]> {
     // Keys are taken in turn as well: of two calls with one key, the first one makes the run.
     if (triggers.every(({ idempotency }) => idempotency === null)) passOn()
-    const total = triggers.reduce((sum, { deviceIds }) => sum + deviceIds.length, 0)
-    const takeIds = () => db.takeIds(triggers.length, total)
-    const [names, early] = await Promise.all([readNames(transaction.named, triggers), takeIds()])
-    // A device was renamed after they were given: its old name counts for them, and would not be the one found here.
-    const isLate = names.renamedExecutionId >= early.jobExecutionId
-    const firstIds = isLate ? await takeIds() : early
-    const entries = launchGroup(triggers, names, firstIds)
+    const [names, earlier] = await Promise.all([
+      readNames(transaction.named, triggers),
+      findEarlierCalls(transaction.named, triggers),
+    ])
+    const judged = triggers.map((trigger, index) => earlier[index] ?? judge(trigger, names))
+    // Only what is made uses up ids. They are given behind the lock of the owner, so they are higher than those of any
+    // device's older name (renamed_execution_id).
+    const total = judged.reduce((sum, each) => sum + ('kind' in each ? 0 : each.devices.length), 0)
+    const runs = judged.filter((each) => !('kind' in each)).length
+    const firstIds = runs > 0 ? await db.takeIds(runs, total) : { runId: 0, jobExecutionId: 0 }
+    const entries = launchGroup(judged, firstIds)
     const recorded = await claimKeys(transaction.named, triggers, entries)
     passOn()
     const launches = entries.filter((entry, index): entry is Launch => {
