@@ -95,7 +95,7 @@ export class DisturbedService {
     const given = faults.map((fault, index) => ({
       fault,
       node: nodes[index] ?? (nodes[0] as Node),
-      ms: random.chance(0.1) ? deadlyPauseMs : 100 + random.below(longestPauseMs),
+      ms: this.#nodes.length > 1 && random.chance(0.1) ? deadlyPauseMs : 100 + random.below(longestPauseMs),
       byte: random.below(3000),
     }))
     await Promise.all(given.map((each) => this.#giveFault(each)))

@@ -24,6 +24,8 @@ export type Scale = {
   maxOpen: number
   /** So many executions end between two faults, at least. */
   executionsPerFault: number
+  /** The part of events that the webhook receiver refuses at first; each delays the end by five seconds. */
+  refusedPosts: number
 }
 
 export const fullScale: Scale = {
@@ -32,6 +34,7 @@ export const fullScale: Scale = {
   followers: 4,
   maxOpen: 300,
   executionsPerFault: 60,
+  refusedPosts: 0.05,
 }
 
 export type HistoryOptions = {
@@ -64,7 +67,7 @@ export async function recordHistory(t: Cleanup, options: HistoryOptions): Promis
   const deviceIds = deviceIdsUpTo(ways.length)
   const jobs = Array.from({ length: scale.callers }, (_, index) => `job-${index}`)
   const tokens = await seedService(await service.running, jobs, deviceIds)
-  const receiver = await openReceiver(t, seed)
+  const receiver = await openReceiver(t, seed, scale.refusedPosts)
   const webhookAfter = await putWebhook(await service.running, receiver)
 
   const problems: string[] = []
@@ -81,7 +84,8 @@ export async function recordHistory(t: Cleanup, options: HistoryOptions): Promis
       isGone: () => false,
       onEnded: () => void count.ended++,
       onStep: (step) => void steps.push(step),
-      endAs: ({ jobId, executionNumber }) => (fails(seed, jobId, executionNumber) ? 'FAILED' : 'SUCCEEDED'),
+      endAs: ({ jobId, executionNumber }) =>
+        isChosen(seed, jobId, executionNumber, 0.1) ? 'FAILED' : 'SUCCEEDED',
     })
   })
   t.after(() => fleet.map((device) => device.stop()))
@@ -194,11 +198,11 @@ async function seedService(api: Api, jobs: string[], deviceIds: string[]): Promi
 }
 
 /** Does not accept some events when they come first; a second refusal would delay the next try by minutes. */
-async function openReceiver(t: Cleanup, seed: number): Promise<WebhookReceiver> {
+async function openReceiver(t: Cleanup, seed: number, refused: number): Promise<WebhookReceiver> {
   const receiver = await WebhookReceiver.open(t)
   const once = new Set<string>()
   receiver.answer = ({ id, event }) => {
-    if (once.has(id) || !fails(seed, 'webhook', event.eventId)) return 204
+    if (once.has(id) || !isChosen(seed, 'webhook', event.eventId, refused)) return 204
     once.add(id)
     return 500
   }
@@ -241,8 +245,8 @@ async function countOpen(
 const sumOpen = (runs: Run[]) =>
   runs.reduce((sum, { counts }) => sum + counts.PENDING + counts.IN_PROGRESS + counts.CANCELING, 0)
 
-/** The same for the same seed: about one in twenty. */
-function fails(seed: number, what: string, which: number): boolean {
+/** The same for the same seed. */
+function isChosen(seed: number, what: string, which: number, part: number): boolean {
   const number = [...`${what} ${which}`].reduce((sum, each) => (sum * 31 + each.charCodeAt(0)) >>> 0, seed)
-  return seededRandom(number).chance(0.05)
+  return seededRandom(number).chance(part)
 }
