@@ -10,6 +10,7 @@ import type { Slice, Sliced } from '../../src/domain/ports/slices.ts'
 import type { Store } from '../../src/domain/ports/store.ts'
 import { hashSecret, newSecretText } from '../../src/domain/secret-text.ts'
 import { toExecution, toRun, toTransition } from '../../src/http/to-wire.ts'
+import { loadCatalogue } from '../../src/store/sqlite/catalogue.ts'
 import { checkHistory } from '../history/check-history.ts'
 import type { Final } from '../history/history.ts'
 import { emptyContent } from '../store/store-under-test.ts'
@@ -191,11 +192,24 @@ async function monitor(
         since.delete(device)
       }
     }
+    if (!world.node.isKilled && world.node.isIdle) problems.push(...checkMemory(world, db, devices))
     if (world.node.isKilled || time.elapsed < world.disturbedAt + timerLimitMs) continue
     for (const { id } of overdue.all(world.node.steady.now() - timerLimitMs)) {
       problems.push(`a timer of execution ${id} has not fired at ${time.elapsed} ms`)
     }
   }
+}
+
+/** What the store keeps in memory of the queues is what it would read at its next start. */
+function checkMemory(world: World, db: DatabaseSync, devices: (ConnectedDevice | PollingDevice)[]): string[] {
+  const stored = loadCatalogue(db)
+  return devices.flatMap(({ device: { ownerNo, deviceId } }) => {
+    const [memory, disk] = [world.node.catalogue, stored].map((catalogue) => {
+      const queue = catalogue.devices(ownerNo).getOnDisk(deviceId)?.queue
+      return `[${queue?.all.join()}] with ${queue?.offered} on offer`
+    })
+    return memory === disk ? [] : [`the queue of ${deviceId} is ${memory} in memory, and ${disk} on disk`]
+  })
 }
 
 function checkPresence(db: DatabaseSync, devices: (ConnectedDevice | PollingDevice)[]): string[] {
