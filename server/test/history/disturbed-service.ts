@@ -86,7 +86,7 @@ export class DisturbedService {
   /** Faults that the store can have, as often as they are to be picked. */
   get possible(): Fault[] {
     const ofAll: Fault[] = ['kill', 'kill', 'pause', 'cut', 'cut']
-    return this.#postgres ? [...ofAll, 'kill', 'pause', 'crash', 'cut-database'] : ofAll
+    return this.#postgres ? [...ofAll, 'pause', 'crash', 'crash', 'cut-database'] : ofAll
   }
 
   /** One fault, or two at once on different nodes. Resolves when all nodes run again. */
