@@ -43,6 +43,8 @@ export type HistoryOptions = {
   scale: Scale
   /** The next faults, those of one list at once; undefined when all is over. */
   nextFaults: (possible: Fault[]) => Fault[] | undefined
+  /** What it does next, for whoever watches. */
+  onProgress?: (what: string) => void
 }
 
 export type Outcome = { problems: string[]; figures: Record<string, number>; history: History; final: Final }
@@ -52,7 +54,7 @@ const failsafeMs = 240_000
 const settleMs = 90_000
 
 export async function recordHistory(t: Cleanup, options: HistoryOptions): Promise<Outcome> {
-  const { store, seed, scale, nextFaults } = options
+  const { store, seed, scale, nextFaults, onProgress = () => undefined } = options
   // Each has choices of its own: how fast one is does not change those of another.
   let part = 0
   const newRandom = () => seededRandom(seed * 1000 + part++)
@@ -122,12 +124,15 @@ export async function recordHistory(t: Cleanup, options: HistoryOptions): Promis
   for (let faults = nextFaults(service.possible); faults; faults = nextFaults(service.possible)) {
     const enough = count.ended + scale.executionsPerFault
     await wait(() => count.ended >= enough)
+    onProgress(`${faults.join(' and ')}, after ${count.ended} executions`)
     await service.disturb(faults, random)
   }
   const enough = count.ended + scale.executionsPerFault
   await wait(() => count.ended >= enough)
   count.isOver = true
+  onProgress('the last calls')
   await Promise.all([...calling, counting])
+  onProgress('everything ends')
 
   const direct = await service.running
   let final: Final | undefined
@@ -137,6 +142,7 @@ export async function recordHistory(t: Cleanup, options: HistoryOptions): Promis
   }
   await wait(isFinal, 200)
   assert.ok(final)
+  onProgress('everybody gets what is stored')
   const newest = final.log.at(-1)?.eventId ?? 0
   const wanted = final.log.filter(({ eventId }) => eventId > webhookAfter)
   const hasAll = () => {
