@@ -90,11 +90,12 @@ export function checkLog({ log, runs, executions, transitions }: Omit<Final, 'we
   return problems
 }
 
-/** A device goes online and offline in turn. */
+/** A device goes online and offline in turn; one that was deleted begins anew. */
 function checkPresence(subject: string, events: JobcastEvent[]): string[] {
   const problems: string[] = []
   let isOnline = false
   for (const { eventId, type } of events) {
+    if (type === 'device.deleted') isOnline = false
     if (type !== 'device.online' && type !== 'device.offline') continue
     const goesOnline = type === 'device.online'
     if (goesOnline === isOnline) problems.push(`${subject} has ${type} twice in a row, at event ${eventId}`)

@@ -86,7 +86,7 @@ export class DisturbedService {
   /** Faults that the store can have, as often as they are to be picked. */
   get possible(): Fault[] {
     const ofAll: Fault[] = ['kill', 'kill', 'pause', 'cut', 'cut']
-    return this.#postgres ? [...ofAll, 'kill', 'pause', 'crash', 'cut-database'] : ofAll
+    return this.#postgres ? [...ofAll, 'pause', 'crash', 'crash', 'cut-database'] : ofAll
   }
 
   /** One fault, or two at once on different nodes. Resolves when all nodes run again. */
@@ -95,7 +95,7 @@ export class DisturbedService {
     const given = faults.map((fault, index) => ({
       fault,
       node: nodes[index] ?? (nodes[0] as Node),
-      ms: random.chance(0.1) ? deadlyPauseMs : 100 + random.below(longestPauseMs),
+      ms: this.#nodes.length > 1 && random.chance(0.1) ? deadlyPauseMs : 100 + random.below(longestPauseMs),
       byte: random.below(3000),
     }))
     await Promise.all(given.map((each) => this.#giveFault(each)))

@@ -12,7 +12,8 @@ const scale: Scale = {
   devices: { mqtt: 6, 'web-socket': 1, http: 2 },
   followers: 2,
   maxOpen: 40,
-  executionsPerFault: 20,
+  executionsPerFault: 15,
+  refusedPosts: 0,
 }
 
 test(

@@ -24,6 +24,8 @@ export type Scale = {
   maxOpen: number
   /** So many executions end between two faults, at least. */
   executionsPerFault: number
+  /** The part of events that the webhook receiver refuses at first; each delays the end by five seconds. */
+  refusedPosts: number
 }
 
 export const fullScale: Scale = {
@@ -32,6 +34,7 @@ export const fullScale: Scale = {
   followers: 4,
   maxOpen: 300,
   executionsPerFault: 60,
+  refusedPosts: 0.05,
 }
 
 export type HistoryOptions = {
@@ -40,6 +43,8 @@ export type HistoryOptions = {
   scale: Scale
   /** The next faults, those of one list at once; undefined when all is over. */
   nextFaults: (possible: Fault[]) => Fault[] | undefined
+  /** What it does next, for whoever watches. */
+  onProgress?: (what: string) => void
 }
 
 export type Outcome = { problems: string[]; figures: Record<string, number>; history: History; final: Final }
@@ -49,7 +54,7 @@ const failsafeMs = 240_000
 const settleMs = 90_000
 
 export async function recordHistory(t: Cleanup, options: HistoryOptions): Promise<Outcome> {
-  const { store, seed, scale, nextFaults } = options
+  const { store, seed, scale, nextFaults, onProgress = () => undefined } = options
   // Each has choices of its own: how fast one is does not change those of another.
   let part = 0
   const newRandom = () => seededRandom(seed * 1000 + part++)
@@ -64,7 +69,7 @@ export async function recordHistory(t: Cleanup, options: HistoryOptions): Promis
   const deviceIds = deviceIdsUpTo(ways.length)
   const jobs = Array.from({ length: scale.callers }, (_, index) => `job-${index}`)
   const tokens = await seedService(await service.running, jobs, deviceIds)
-  const receiver = await openReceiver(t, seed)
+  const receiver = await openReceiver(t, seed, scale.refusedPosts)
   const webhookAfter = await putWebhook(await service.running, receiver)
 
   const problems: string[] = []
@@ -81,7 +86,8 @@ export async function recordHistory(t: Cleanup, options: HistoryOptions): Promis
       isGone: () => false,
       onEnded: () => void count.ended++,
       onStep: (step) => void steps.push(step),
-      endAs: ({ jobId, executionNumber }) => (fails(seed, jobId, executionNumber) ? 'FAILED' : 'SUCCEEDED'),
+      endAs: ({ jobId, executionNumber }) =>
+        isChosen(seed, jobId, executionNumber, 0.1) ? 'FAILED' : 'SUCCEEDED',
     })
   })
   t.after(() => fleet.map((device) => device.stop()))
@@ -118,12 +124,15 @@ export async function recordHistory(t: Cleanup, options: HistoryOptions): Promis
   for (let faults = nextFaults(service.possible); faults; faults = nextFaults(service.possible)) {
     const enough = count.ended + scale.executionsPerFault
     await wait(() => count.ended >= enough)
+    onProgress(`${faults.join(' and ')}, after ${count.ended} executions`)
     await service.disturb(faults, random)
   }
   const enough = count.ended + scale.executionsPerFault
   await wait(() => count.ended >= enough)
   count.isOver = true
+  onProgress('the last calls')
   await Promise.all([...calling, counting])
+  onProgress('everything ends')
 
   const direct = await service.running
   let final: Final | undefined
@@ -133,6 +142,7 @@ export async function recordHistory(t: Cleanup, options: HistoryOptions): Promis
   }
   await wait(isFinal, 200)
   assert.ok(final)
+  onProgress('everybody gets what is stored')
   const newest = final.log.at(-1)?.eventId ?? 0
   const wanted = final.log.filter(({ eventId }) => eventId > webhookAfter)
   const hasAll = () => {
@@ -194,11 +204,11 @@ async function seedService(api: Api, jobs: string[], deviceIds: string[]): Promi
 }
 
 /** Does not accept some events when they come first; a second refusal would delay the next try by minutes. */
-async function openReceiver(t: Cleanup, seed: number): Promise<WebhookReceiver> {
+async function openReceiver(t: Cleanup, seed: number, refused: number): Promise<WebhookReceiver> {
   const receiver = await WebhookReceiver.open(t)
   const once = new Set<string>()
   receiver.answer = ({ id, event }) => {
-    if (once.has(id) || !fails(seed, 'webhook', event.eventId)) return 204
+    if (once.has(id) || !isChosen(seed, 'webhook', event.eventId, refused)) return 204
     once.add(id)
     return 500
   }
@@ -241,8 +251,8 @@ async function countOpen(
 const sumOpen = (runs: Run[]) =>
   runs.reduce((sum, { counts }) => sum + counts.PENDING + counts.IN_PROGRESS + counts.CANCELING, 0)
 
-/** The same for the same seed: about one in twenty. */
-function fails(seed: number, what: string, which: number): boolean {
+/** The same for the same seed. */
+function isChosen(seed: number, what: string, which: number, part: number): boolean {
   const number = [...`${what} ${which}`].reduce((sum, each) => (sum * 31 + each.charCodeAt(0)) >>> 0, seed)
-  return seededRandom(number).chance(0.05)
+  return seededRandom(number).chance(part)
 }

@@ -26,6 +26,9 @@ if (
 const command = `npm run test:history -- --store=${store} --seconds=${seconds} --seed=${seed}`
 console.log(command)
 
+// The programs that it has started end with it.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
+
 const cleanup: (() => unknown)[] = []
 const t = { after: (end?: unknown) => void cleanup.push(end as () => unknown) }
 const random = seededRandom(seed)
@@ -45,8 +48,16 @@ const nextFaults = (possible: Fault[]): Fault[] | undefined => {
   return store === 'pg' && fault !== 'pause' && random.chance(0.2) ? [fault, 'pause'] : [fault]
 }
 
+const onProgress = (what: string) => console.log(`${(performance.now() / 1000).toFixed(1)} s: ${what}`)
+
 try {
-  const { problems, figures } = await recordHistory(t, { store, seed, scale: fullScale, nextFaults })
+  const { problems, figures } = await recordHistory(t, {
+    store,
+    seed,
+    scale: fullScale,
+    nextFaults,
+    onProgress,
+  })
   const shown = 50
   for (const problem of problems.slice(0, shown)) console.log(`problem: ${problem}`)
   if (problems.length > shown) console.log(`and ${problems.length - shown} more`)

@@ -2,20 +2,23 @@
 
 import { hash } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
-import type { Execution, Scope, Transition } from '@jobcast/contract'
+import { ApiError, type Execution, type Scope, type Transition } from '@jobcast/contract'
 import { seededRandom } from '@jobcast/testkit/seeded-random'
+import { deleteDevice, putDevice } from '../../src/domain/device.ts'
 import { toWireEvent } from '../../src/domain/event.ts'
 import type { StoredJobContent } from '../../src/domain/ports/jobs.ts'
 import type { Slice, Sliced } from '../../src/domain/ports/slices.ts'
 import type { Store } from '../../src/domain/ports/store.ts'
 import { hashSecret, newSecretText } from '../../src/domain/secret-text.ts'
 import { toExecution, toRun, toTransition } from '../../src/http/to-wire.ts'
+import { loadCatalogue } from '../../src/store/sqlite/catalogue.ts'
 import { checkHistory } from '../history/check-history.ts'
 import type { Final } from '../history/history.ts'
 import { emptyContent } from '../store/store-under-test.ts'
 import { openEmptyDatabase } from './empty-database.ts'
 import { type CallerKey, revokeDuring, SimulatedCaller, SimulatedFollower } from './simulated-callers.ts'
 import { ConnectedDevice, PollingDevice } from './simulated-devices.ts'
+import type { SimulatedNode } from './simulated-node.ts'
 import { startedAt, useTime, VirtualTime } from './virtual-time.ts'
 import { type Defect, World } from './world.ts'
 
@@ -89,7 +92,7 @@ async function simulateOn(
   )
   calling.map(guarded)
   guarded(revokeDuring(world, revoked, () => newestRun(db)))
-  guarded(disturb(world, devices))
+  guarded(disturb(world, devices, one.caller))
   guarded(monitor(world, db, devices))
 
   await time.run(() => false, disturbedMs)
@@ -146,7 +149,11 @@ function digestOf(log: Final['log'], steps: unknown[]): string {
 }
 
 /** What goes wrong, and when. */
-async function disturb(world: World, devices: (ConnectedDevice | PollingDevice)[]): Promise<void> {
+async function disturb(
+  world: World,
+  devices: (ConnectedDevice | PollingDevice)[],
+  caller: CallerKey['caller'],
+): Promise<void> {
   const { random, time } = world
   while (!world.isQuiet) {
     await time.sleep(random.below(1500))
@@ -155,11 +162,38 @@ async function disturb(world: World, devices: (ConnectedDevice | PollingDevice)[
     if (what < 1 && !world.node.isKilled) world.killNode(random.below(2000))
     else if (what < 2) world.disturbStorage('bad', random.below(1000))
     else if (what < 3) world.disturbStorage('slow', random.below(2000))
+    else if (what < 4) void replaceDevice(world, caller, random.pick(deviceIdsOf(devices)))
     else {
       const device = random.pick(devices)
       if (device instanceof ConnectedDevice) device.disturb()
     }
   }
+}
+
+const deviceIdsOf = (devices: (ConnectedDevice | PollingDevice)[]) =>
+  devices.map(({ device }) => device.deviceId)
+
+/** Deletes a device, whatever it does, and creates it again; both until it is known to be done. */
+async function replaceDevice(world: World, caller: CallerKey['caller'], deviceId: string): Promise<void> {
+  const { time, random, deleted } = world
+  if (deleted.has(deviceId)) return
+  deleted.add(deviceId)
+  const repeat = async (work: (node: SimulatedNode) => Promise<unknown>) => {
+    for (;;) {
+      const node = await world.running()
+      const isDone = await node.answer(work(node)).then(
+        () => true,
+        // It may have been deleted by the call before.
+        (error) => error instanceof ApiError,
+      )
+      if (isDone) return
+      await time.sleep(100)
+    }
+  }
+  await repeat(({ parts }) => deleteDevice(parts, caller, deviceId))
+  await time.sleep(random.below(800))
+  await repeat(({ parts }) => putDevice(parts, caller, deviceId, { deviceName: `${time.elapsed}` }))
+  deleted.delete(deviceId)
 }
 
 /** While nothing else goes wrong: who is connected and idle gets what waits for it, and timers fire. */
@@ -192,6 +226,7 @@ async function monitor(
         since.delete(device)
       }
     }
+    if (!world.node.isKilled && world.node.isIdle) problems.push(...checkMemory(world, db, devices))
     if (world.node.isKilled || time.elapsed < world.disturbedAt + timerLimitMs) continue
     for (const { id } of overdue.all(world.node.steady.now() - timerLimitMs)) {
       problems.push(`a timer of execution ${id} has not fired at ${time.elapsed} ms`)
@@ -199,8 +234,20 @@ async function monitor(
   }
 }
 
+/** What the store keeps in memory of the queues is what it would read at its next start. */
+function checkMemory(world: World, db: DatabaseSync, devices: (ConnectedDevice | PollingDevice)[]): string[] {
+  const stored = loadCatalogue(db)
+  return devices.flatMap(({ device: { ownerNo, deviceId } }) => {
+    const [memory, disk] = [world.node.catalogue, stored].map((catalogue) => {
+      const queue = catalogue.devices(ownerNo).getOnDisk(deviceId)?.queue
+      return `[${queue?.all.join()}] with ${queue?.offered} on offer`
+    })
+    return memory === disk ? [] : [`the queue of ${deviceId} is ${memory} in memory, and ${disk} on disk`]
+  })
+}
+
 function checkPresence(db: DatabaseSync, devices: (ConnectedDevice | PollingDevice)[]): string[] {
-  const online = db.prepare('SELECT online FROM device WHERE device_id = ?')
+  const online = db.prepare('SELECT online FROM device WHERE device_id = ? AND deleted_at IS NULL')
   return devices
     .filter(({ device }) => online.get(device.deviceId)?.online !== 1)
     .map(({ device }) => `${device.deviceId} is connected and stored as offline`)

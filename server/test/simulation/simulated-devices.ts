@@ -85,7 +85,7 @@ export class ConnectedDevice extends SimulatedDevice {
     while (!world.isOver) {
       const node = await world.running()
       await time.sleep(world.isQuiet ? 10 : random.below(500))
-      if (node.isKilled || world.isOver) continue
+      if (node.isKilled || world.isOver || world.deleted.has(this.device.deviceId)) continue
       const connection: SimulatedConnection = new SimulatedConnection({
         node,
         device: this.device,
@@ -143,6 +143,7 @@ export class PollingDevice extends SimulatedDevice {
     while (!world.isOver) {
       const node = await world.running()
       try {
+        if (world.deleted.has(this.device.deviceId)) throw new Broken()
         const gone = new AbortController()
         const waitLimit = { waitMs: 5000, callerGone: gone.signal }
         node.parts.presence.seenByHttp(this.device)

@@ -11,7 +11,7 @@ import { noQuotas } from '../../src/domain/quotas.ts'
 import { type HeldRequest, holdRequest } from '../../src/http/held-request.ts'
 import { buildMetrics } from '../../src/observe/metrics.ts'
 import { SteadyClock } from '../../src/state/steady-clock.ts'
-import { loadCatalogue } from '../../src/store/sqlite/catalogue.ts'
+import { type Catalogue, loadCatalogue } from '../../src/store/sqlite/catalogue.ts'
 import { prepareReads, prepareWrites } from '../../src/store/sqlite/operations.ts'
 import { buildSqliteStore, type StoreParts } from '../../src/store/sqlite/sqlite-store.ts'
 import { readLastIds } from '../../src/store/sqlite/triggers.ts'
@@ -36,6 +36,8 @@ export class SimulatedNode {
   readonly killed: Promise<never>
   isKilled = false
   readonly steady: SteadyClock
+  /** What the store keeps in memory. */
+  readonly catalogue: Catalogue
   readonly #threads: SimulatedThread[]
   readonly #background: { stop(): Promise<void> }
   readonly #end = Promise.withResolvers<never>()
@@ -46,8 +48,9 @@ export class SimulatedNode {
     const writer = new SimulatedThread((listener) => prepareWrites(db, listener), time, conditions)
     const reader = new SimulatedThread(() => prepareReads(db), time, conditions)
     this.#threads = [writer, reader]
+    this.catalogue = loadCatalogue(db)
     const store = buildSqliteStore({
-      catalogue: loadCatalogue(db),
+      catalogue: this.catalogue,
       lastIds: readLastIds(db),
       writer: writer as unknown as StoreParts['writer'],
       reader: reader as unknown as StoreParts['reader'],
@@ -83,6 +86,11 @@ export class SimulatedNode {
     }
     const keep = { keepEventsMs: dayMs, keepExecutionsMs: undefined }
     this.#background = startBackground({ ...this.parts, ...keep, ownNow: now }, dispatcher)
+  }
+
+  /** Nothing is on its way to the database or back. */
+  get isIdle(): boolean {
+    return this.#threads.every(({ isIdle }) => isIdle)
   }
 
   /** As kill -9: nobody is answered, and nothing that was not committed happens. */

@@ -34,6 +34,7 @@ export class SimulatedThread {
   readonly #questions: Question[] = []
   #isBusy = false
   #isGone = false
+  #unanswered = 0
   #answeredAt = 0
   #effects: { events: boolean; moves: Moves } = { events: false, moves: undefined }
 
@@ -55,9 +56,15 @@ export class SimulatedThread {
   readonly call = (name: string, input: unknown): Promise<any> =>
     new Promise((resolve, reject) => {
       if (this.#isGone) return
+      this.#unanswered++
       this.#questions.push({ name, input: this.#conditions.copy(input), resolve, reject })
       this.#proceed()
     })
+
+  /** Everything that it was asked is done and answered. */
+  get isIdle(): boolean {
+    return this.#unanswered === 0
+  }
 
   /** Its process is killed: what it has not begun never happens, and what it has done it tells nobody. */
   kill(): void {
@@ -96,7 +103,10 @@ export class SimulatedThread {
     }
     // Answers come in the order of the questions.
     this.#answeredAt = Math.max(this.#answeredAt, this.#time.elapsed + this.#conditions.stepMs())
-    this.#time.after(this.#answeredAt - this.#time.elapsed, () => this.#isGone || answer())
+    this.#time.after(this.#answeredAt - this.#time.elapsed, () => {
+      this.#unanswered--
+      if (!this.#isGone) answer()
+    })
     this.#isBusy = false
     this.#proceed()
   }

@@ -22,7 +22,7 @@ function simulate(...args: string[]): Promise<{ code: number; output: string }> 
 
 test(`simulations of the core find no fault (seed ${testSeed})`, longTest, async (t) => {
   const limits = ['--seeds', String(seeds), '--cpu-seconds', String(cpuSeconds)]
-  const { code, output } = await simulate('--seed', String(testSeed), ...limits)
+  const { code, output } = await simulate('--processes', '1', '--seed', String(testSeed), ...limits)
   assert.equal(code, 0, output)
   t.diagnostic(output.trim())
 })
@@ -33,7 +33,16 @@ const defects: [string, RegExp][] = [
 ]
 for (const [defect, expected] of defects) {
   test(`simulations find the defect ${defect}`, longTest, async () => {
-    const { code, output } = await simulate('--seed', '1', '--seeds', '50', '--defect', defect)
+    const { code, output } = await simulate(
+      '--processes',
+      '1',
+      '--seed',
+      '1',
+      '--seeds',
+      '50',
+      '--defect',
+      defect,
+    )
     assert.equal(code, 1, output)
     assert.match(output, expected)
     assert.match(output, /failed: npm run simulate -- --seed \d+ --defect/)

@@ -29,6 +29,8 @@ export class World {
   /** From here on nothing goes wrong any more, and everything must come to its end. */
   isQuiet = false
   isOver = false
+  /** Devices that cannot sign in: they are deleted, or may be. */
+  readonly deleted = new Set<string>()
   kills = 0
   node: SimulatedNode
   /** When something last went wrong that may cost time. */
