@@ -54,6 +54,7 @@ export function buildParts({ isRemote, onOpened, elapsed, rates, ...given }: Par
     queues: new ChangeSignal<string>(),
     newEvents: new ChangeSignal<'all'>(),
     credentialChanges: { count: 0 },
+    historyChanges: { count: 0 },
     health: new HealthCheck(() => store.checkHealth()),
     fleetHistory: new FleetHistory({ store, now }),
     documents: new Documents(store),

@@ -42,6 +42,11 @@ export type Beat = {
   clock: SteadyInstant
   /** The others had removed this node as dead, including the presence of its devices. Reported once. */
   wasForgotten: boolean
+  /**
+   * The database is not the one it was: it was failed over or restored, and may lack commits that it had confirmed. What
+   * was remembered of it may be wrong. Reported once.
+   */
+  isOtherHistory: boolean
   /** Of this node. */
   nodeNo: number
   /** Of all live nodes, including this one. */

@@ -33,6 +33,7 @@ export type ServiceEvent =
   | { kind: 'executions-created'; count: number }
   | { kind: 'storage-unavailable'; error: unknown }
   | { kind: 'storage-lost'; error: unknown }
+  | { kind: 'other-history' }
   | { kind: 'background-failed'; task: string; error: unknown }
   | { kind: 'dispatch-failed'; error: unknown }
   | ({
