@@ -70,6 +70,7 @@ export function buildParts(options: PartsOptions) {
     queues: new ChangeSignal<string>(),
     newEvents: new ChangeSignal<'all'>(),
     credentialChanges: { count: 0 },
+    historyChanges: { count: 0 },
     health: new HealthCheck(() => store.checkHealth()),
     fleetHistory: new FleetHistory({ store, now }),
     documents: new Documents(store),

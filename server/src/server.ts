@@ -177,7 +177,17 @@ async function start(
   )
   if (nodes && share) {
     const onFailure = (error: unknown) => tell({ kind: 'dispatch-failed', error })
-    const life = new NodeLife({ ...deps, nodes, steady, wall, elapsed, webhooks, share, onFailure })
+    const life = new NodeLife({
+      ...deps,
+      nodes,
+      steady,
+      wall,
+      elapsed,
+      webhooks,
+      share,
+      onFailure,
+      onOtherHistory: () => tell({ kind: 'other-history' }),
+    })
     life.start()
     runAmongNodes(background, life)
   }

@@ -9,6 +9,7 @@ import {
   chownSync,
   cpSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -24,7 +25,8 @@ type Programs = { initdb: string; postgres: string }
 const isRoot = process.getuid?.() === 0
 const folder = newTemporaryFolder()
 chmodSync(folder, 0o755)
-const databaseDir = join(folder, 'data')
+let databaseDir = join(folder, 'data')
+const standbyDir = join(folder, 'standby')
 const lines: string[] = []
 
 /** PostgreSQL refuses to run as root. */
@@ -100,7 +102,8 @@ async function start({ postgres }: Programs): Promise<ChildProcess> {
   const child = run(postgres, ['-D', databaseDir, ...settings.flatMap((each) => ['-c', each])])
   const ready = new Promise<void>((resolve) => {
     child.stderr?.on('data', (text) => {
-      if (String(text).includes('ready to accept connections')) resolve()
+      // A standby accepts read-only connections.
+      if (/ready to accept (read-only )?connections/.test(String(text))) resolve()
     })
   })
   const failed = once(child, 'exit').then(([code]) =>
@@ -109,6 +112,28 @@ async function start({ postgres }: Programs): Promise<ChildProcess> {
   failed.catch(() => undefined)
   await Promise.race([ready, failed])
   return child
+}
+
+/** A file by which PostgreSQL is told something. */
+function writeSignal(name: string): void {
+  const path = join(databaseDir, name)
+  writeFileSync(path, '')
+  if (user) chownSync(path, user.uid, user.gid)
+}
+
+function chownAll(path: string, { uid, gid }: { uid: number; gid: number }): void {
+  chownSync(path, uid, gid)
+  if (!statSync(path).isDirectory()) return
+  for (const name of readdirSync(path)) chownAll(join(path, name), { uid, gid })
+}
+
+/** From a standby to a server that takes writes; it begins a new timeline. */
+async function promote(child: ChildProcess): Promise<void> {
+  while (!lines.some((line) => line.includes('archive recovery complete'))) {
+    writeSignal('promote')
+    child.kill('SIGUSR1')
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
 }
 
 async function stop(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
@@ -128,11 +153,29 @@ try {
   rmSync(folder, { recursive: true, force: true })
   process.exit(1)
 }
-process.on('message', async () => {
-  // As a crash: nothing is finished, and what is on disk is all there is.
-  await stop(server, 'SIGQUIT')
-  server = await start(programs)
-  process.send?.('restarted')
+const steps: Record<string, () => Promise<void>> = {
+  async restart() {
+    // As a crash: nothing is finished, and what is on disk is all there is.
+    await stop(server, 'SIGQUIT')
+    server = await start(programs)
+  },
+  async 'keep standby'() {
+    await stop(server, 'SIGINT')
+    cpSync(databaseDir, standbyDir, { recursive: true })
+    if (user) chownAll(standbyDir, user)
+    server = await start(programs)
+  },
+  async 'fail over'() {
+    await stop(server, 'SIGQUIT')
+    databaseDir = standbyDir
+    writeSignal('standby.signal')
+    server = await start(programs)
+    await promote(server)
+  },
+}
+process.on('message', async (step: string) => {
+  await steps[step]?.()
+  process.send?.('done')
 })
 process.once('disconnect', async () => {
   // Fast: whoever is connected still is cut off.

@@ -14,6 +14,10 @@ export type PostgresServer = {
   template: string
   /** As after a crash. */
   restart(): Promise<void>
+  /** Keeps its state of now for a standby, as one that is cut off from here on. */
+  keepStandby(): Promise<void>
+  /** Crashes, and the standby takes over under the same address. It lacks what was committed since it was kept. */
+  failOver(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -38,14 +42,17 @@ export async function startPostgres({ isBackground = false } = {}): Promise<Post
     child.unref()
     child.channel?.unref()
   }
+  const ask = async (step: string) => {
+    const done = once(child, 'message')
+    child.send(step)
+    await done
+  }
   return {
     url,
     template: templateOf(url),
-    async restart() {
-      const restarted = once(child, 'message')
-      child.send('restart')
-      await restarted
-    },
+    restart: () => ask('restart'),
+    keepStandby: () => ask('keep standby'),
+    failOver: () => ask('fail over'),
     async stop() {
       if (child.connected) child.disconnect()
       await gone

@@ -13,6 +13,8 @@ export type FollowEventsDeps = {
   store: Pick<Store, 'listEvents' | 'getEventBounds' | 'findEventBefore' | 'findApiKey'>
   /** Signals new events, of any owner. */
   newEvents: ChangeSignal<'all'>
+  /** Counts how often the database turned out to be another one, in which event ids mean something else. */
+  historyChanges: { count: number }
   stopping: AbortSignal
   now: () => number
 }
@@ -64,6 +66,7 @@ async function* readFrom(
 ): AsyncGenerator<EventBatch> {
   const abort = AbortSignal.any([callerGone, deps.stopping])
   const watch = deps.newEvents.openWatch('all')
+  const history = deps.historyChanges.count
   try {
     yield { events: [], upTo: from }
     let sentAt = performance.now()
@@ -82,6 +85,8 @@ async function* readFrom(
       }
       if (page.more) continue
       if (!(await isKeyValid(deps, caller))) return
+      // The caller comes back with the last id it has; if there is no such event any more, it is told so.
+      if (deps.historyChanges.count !== history) return
       await watch.nextChange(Math.max(1, sentAt + heartbeatMs - performance.now()), abort)
       await sleep(pollDelayMs)
     }

@@ -41,6 +41,7 @@ export type ServiceEvent =
       freeBytes: number
       markBytes: number
     }
+  | { kind: 'other-history' }
   | { kind: 'background-failed'; task: string; error: unknown }
   | { kind: 'dispatch-failed'; error: unknown }
   | ({

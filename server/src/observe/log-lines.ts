@@ -108,6 +108,11 @@ function logLine(log: Logger, event: ServiceEvent, requestLevel: RequestLevel): 
     case 'storage-lost':
       log.fatal({ err: event.error }, 'storage thread ended; the service cannot continue')
       return
+    case 'other-history':
+      log.warn(
+        'the database was failed over or restored and may lack commits; event streams end, caches are cleared',
+      )
+      return
     case 'device-connected':
       log.debug({ deviceId: event.deviceId, transport: event.transport }, 'device connected')
       return

@@ -1,4 +1,5 @@
-// Cache of job documents as JSON text. A job version never changes, so an entry never becomes stale.
+// Cache of job documents as JSON text. A job version never changes, so an entry becomes stale only
+// when the database is replaced by an older one.
 
 import type { Store } from '../domain/ports/store.ts'
 
@@ -19,11 +20,15 @@ export class Documents {
     return this.#cached.get(jobVersion) ?? this.#read(jobVersion)
   }
 
+  clear(): void {
+    this.#cached.clear()
+    this.#size = 0
+  }
+
   async #read(jobVersion: number): Promise<string> {
     const document = await this.#store.getDocument({ jobVersion })
     if (this.#size + document.length > maxCachedLength) {
-      this.#cached.clear()
-      this.#size = 0
+      this.clear()
     }
     if (!this.#cached.has(jobVersion)) this.#size += document.length
     this.#cached.set(jobVersion, document)

@@ -27,6 +27,10 @@ export class FleetHistory {
     this.#now = now
   }
 
+  clear(): void {
+    this.#owners.clear()
+  }
+
   /** Oldest first; the last step is still in progress. */
   async read(ownerNo: number): Promise<{ from: number; steps: Step[] }> {
     // Sequential: two concurrent reads would count the same events twice.

@@ -16,6 +16,10 @@ export type JobPolicy = Policy & { deadlineSeconds: number | null }
 export class Policies {
   readonly #kept = new Map<number, JobPolicy>()
 
+  clear(): void {
+    this.#kept.clear()
+  }
+
   /** Those of all these versions. */
   async read(queries: Queries, versions: Iterable<number>): Promise<(jobVersion: number) => JobPolicy> {
     const found = new Map([...new Set(versions)].map((version) => [version, this.#kept.get(version)]))

@@ -12,7 +12,13 @@ test('a stream ends where its next events were purged, and whoever resumes it is
   const { store } = await openSqliteUnderTest(t)
   const { ownerNo } = await seedOwner(store)
   const caller = { ownerNo, ownerId: 'o1', keyId: 'k1', scopes: ['READ'] } satisfies Partial<Caller> as Caller
-  const deps = { store, newEvents: new ChangeSignal<'all'>(), stopping: forever, now: () => startedAt }
+  const deps = {
+    store,
+    newEvents: new ChangeSignal<'all'>(),
+    historyChanges: new ChangeSignal<'all'>(),
+    stopping: forever,
+    now: () => startedAt,
+  }
   const follow = (after: number | undefined) =>
     followEvents(deps, caller, { after, since: undefined, filter: {}, callerGone: forever })
   const stream = await follow(undefined)

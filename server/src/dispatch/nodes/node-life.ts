@@ -6,6 +6,8 @@ import type { DeviceKey } from '../../domain/ports/devices.ts'
 import type { Hint, Nodes } from '../../domain/ports/nodes.ts'
 import type { CredentialChanges } from '../../domain/sign-in.ts'
 import type { ChangeSignal } from '../../state/change-signal.ts'
+import type { Documents } from '../../state/documents.ts'
+import type { FleetHistory } from '../../state/fleet-history.ts'
 import type { Presence } from '../../state/presence.ts'
 import type { SharedWallClock } from '../../state/shared-wall-clock.ts'
 import type { SteadyClock } from '../../state/steady-clock.ts'
@@ -28,6 +30,11 @@ export type NodeLifeDeps = {
   queues: ChangeSignal<string>
   newEvents: ChangeSignal<'all'>
   credentialChanges: CredentialChanges
+  historyChanges: { count: number }
+  documents: Documents
+  fleetHistory: FleetHistory
+  /** The database was failed over or restored. */
+  onOtherHistory: () => void
   onFailure: (error: unknown) => void
 }
 
@@ -60,7 +67,8 @@ export class NodeLife {
     steady.keepUpWith(beat.clock)
     wall.follow(beat)
     share.setNodes(beat)
-    if (!beat.wasRemoved) return
+    if (beat.isOtherHistory) this.#forgetHistory()
+    if (!beat.wasRemoved && !beat.isOtherHistory) return
     dispatcher.announceAll()
     presence.announceHttp()
     this.#resync()
@@ -102,6 +110,16 @@ export class NodeLife {
       for (const device of offline) dispatcher.announce(device)
     }
     this.#seenFrom = from
+  }
+
+  /** Streams end, and nothing that was read before counts any more. */
+  #forgetHistory(): void {
+    const { historyChanges, documents, fleetHistory, newEvents, onOtherHistory } = this.#deps
+    onOtherHistory()
+    historyChanges.count++
+    documents.clear()
+    fleetHistory.clear()
+    newEvents.notifyAllLocal()
   }
 
   #reactions(): Reactions {

@@ -45,6 +45,11 @@ export type Beat = {
   at: WallInstant
   /** The others had removed this node as dead, including the presence of its devices. Reported once. */
   wasRemoved: boolean
+  /**
+   * The database is not the one it was: it was failed over or restored, and may lack commits that it had confirmed. What
+   * was remembered of it may be wrong. Reported once.
+   */
+  isOtherHistory: boolean
   /** Of this node. */
   nodeNo: number
   /** Of all live nodes, including this one. */

@@ -17,6 +17,11 @@ export function isLockTimeout(error: unknown): boolean {
   return code === lockTimeout
 }
 
+/** There is no partition for a row. */
+export function isMissingPartition(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === '23514' && error.table === 'execution'
+}
+
 /** Two transactions stood in each other's way and one was taken back: it can simply be made again. */
 const inTheWay = new Set(['40001', '40P01'])
 

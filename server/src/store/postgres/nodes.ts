@@ -1,11 +1,12 @@
 // Who else is on this database. Each node has a row that it renews once a second and a lock that it holds; one that has
 // done neither for a while is taken out, and whoever was connected to it is offline.
 
+import { randomInt } from 'node:crypto'
 import type { DeviceKey } from '../../domain/ports/devices.ts'
 import type { LeftDevice, Nodes, OpenSession, StaleSession } from '../../domain/ports/nodes.ts'
 import { type SeenNode, SilentNodes } from '../../state/silent-nodes.ts'
 import { deviceKeySet, keysOf, type Queries, recordSet } from '../queries.ts'
-import { flag, rows, select, steady } from '../schema/column.ts'
+import { flag, number, rows, select, steady, text } from '../schema/column.ts'
 import { device, node, steadyClock } from '../schema/tables.ts'
 import { getLaunchedRun } from '../tables/executions.ts'
 import { nodeName } from './connect.ts'
@@ -19,8 +20,16 @@ const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
 const { nodeNo, beat } = node.fields
 const NODE = select({ nodeNo, beat })
 const JOINED = select({ nodeNo })
-const JOIN = `INSERT INTO node (beat_at) VALUES (${NOW}) RETURNING ${JOINED}`
+// A number by chance and not the next one: a server that takes over may lack the last ones given, and would give them again.
+const JOIN = `INSERT INTO node (node_no, beat_at) VALUES ($1, ${NOW}) ON CONFLICT DO NOTHING RETURNING ${JOINED}`
 const REJOIN = `INSERT INTO node (node_no, beat_at) VALUES ($1, ${NOW}) ON CONFLICT (node_no) DO NOTHING`
+// A server that takes over from another begins a new timeline. One that was put back to an older state may not, but its
+// events then have lower ids.
+const HISTORY = `
+  SELECT system_identifier || ' ' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AS history,
+    last_value AS "lastEventId"
+  FROM pg_control_system(), event_id`
+const HISTORY_ROW = rows({ history: text(), lastEventId: number() })
 const LEAVE = 'DELETE FROM node WHERE node_no = $1'
 const LEAVE_MARKERS = 'DELETE FROM commit_marker WHERE node_no = $1'
 const BEAT = `UPDATE node SET beat_at = greatest(beat_at + 1, ${NOW}) WHERE node_no = $1 RETURNING node_no`
@@ -83,8 +92,10 @@ const goneAfterMs = 10_000
 
 /** Gives the number of this node. */
 export async function joinNodes(queries: PlainQueries): Promise<number> {
-  const [row] = await queries.query(JOIN)
-  return JOINED.read(row ?? {}).nodeNo
+  for (;;) {
+    const [row] = await queries.query(JOIN, [randomInt(1, 2 ** 31)])
+    if (row) return JOINED.read(row).nodeNo
+  }
 }
 
 export async function leaveNodes(queries: PlainQueries, nodeNo: number): Promise<void> {
@@ -97,12 +108,26 @@ export function buildNodeSteps(
   signal: NodeSignal,
   nodeNo: number,
   leaveConnections: (at: number) => Promise<LeftDevice[]>,
+  /** What the store remembers of the database. */
+  forgetAll: () => void,
   now: () => number = Date.now,
 ): Nodes {
   const silentNodes = new SilentNodes(() => performance.now())
   let silent: SilentNode[] = []
   /** Until somebody was told so: what comes after it in a beat may fail. */
   let wasRemoved = false
+  let history: ReturnType<typeof HISTORY_ROW.read> | undefined
+  let isOtherHistory = false
+  const checkHistory = async () => {
+    const [row] = await db.note(HISTORY)
+    const found = HISTORY_ROW.read(row ?? {})
+    const isOther =
+      history !== undefined && (history.history !== found.history || history.lastEventId > found.lastEventId)
+    history = found
+    if (!isOther) return
+    isOtherHistory = true
+    forgetAll()
+  }
   return {
     send: (hint) => signal.send(hint),
     onHint: (listener) => void signal.on('hint', listener),
@@ -114,6 +139,7 @@ export function buildNodeSteps(
         wasRemoved = true
         await db.note(REJOIN, [nodeNo])
       }
+      await checkHistory()
       const [row] = await (clock === undefined ? db.note(TAKE_CLOCK) : db.note(CLOCK, [clock]))
       const all = (await db.note(ALL)).map(NODE.read)
       signal.isAlone = all.length === 1 && signal.heardOthers === heardBefore
@@ -121,10 +147,12 @@ export function buildNodeSteps(
       const beat = {
         ...CLOCK_ROW.read(row ?? {}),
         wasRemoved,
+        isOtherHistory,
         nodeNo,
         nodeNos: all.map((node) => node.nodeNo),
       }
       wasRemoved = false
+      isOtherHistory = false
       return beat
     },
     async removeDeadNodes() {

@@ -54,6 +54,12 @@ export class Partitions {
     if (at !== undefined && jobExecutionId >= this.#unused) this.#noteBegin(jobExecutionId, at)
   }
 
+  /** Those that it knows of may be gone: the database is another one. */
+  forget(): void {
+    this.#end = 0
+    this.#unused = 0
+  }
+
   async #makeUpTo(jobExecutionId: number): Promise<void> {
     // What is being made already may end below it.
     while (jobExecutionId >= this.#end) await this.#make(jobExecutionId)

@@ -45,7 +45,12 @@ export async function openPostgresStore({ url }: { url: string }): Promise<Postg
 
 async function buildStore(db: Database, signal: NodeSignal, nodeNo: number): Promise<PostgresStore> {
   const underWay = new UnderWay()
-  const steps = underWay.counting(await buildSteps(db, nodeNo))
+  const partitions = new Partitions(db)
+  const steps = underWay.counting(await buildSteps(db, partitions, nodeNo))
+  const forgetAll = () => {
+    partitions.forget()
+    db.policies.clear()
+  }
   let closed: Promise<void> | undefined
   const close = async () => {
     await underWay.close()
@@ -55,7 +60,7 @@ async function buildStore(db: Database, signal: NodeSignal, nodeNo: number): Pro
   }
   return {
     ...steps,
-    nodes: buildNodeSteps(db, signal, nodeNo, (at) => leaveConnections(db, at, nodeNo)),
+    nodes: buildNodeSteps(db, signal, nodeNo, (at) => leaveConnections(db, at, nodeNo), forgetAll),
     onEvents: (listener) => void signal.on('events', listener),
     close() {
       closed ??= close()
@@ -64,8 +69,11 @@ async function buildStore(db: Database, signal: NodeSignal, nodeNo: number): Pro
   }
 }
 
-async function buildSteps(db: Database, nodeNo: number): Promise<Omit<Store, 'onEvents' | 'close'>> {
-  const partitions = new Partitions(db)
+async function buildSteps(
+  db: Database,
+  partitions: Partitions,
+  nodeNo: number,
+): Promise<Omit<Store, 'onEvents' | 'close'>> {
   const { jobExecutionId } = await db.takeIds(0, 0)
   await partitions.reach(jobExecutionId)
   const catalogue = new Catalogue(db)

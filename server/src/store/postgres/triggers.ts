@@ -8,6 +8,7 @@ import { getLaunchedRun } from '../tables/executions.ts'
 import { newRunFields } from '../tables/runs.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { Database } from './database.ts'
+import { isMissingPartition } from './failures.ts'
 import { claimKeys, findEarlierCalls } from './idempotency-keys.ts'
 import type { Partitions } from './partitions.ts'
 import type { Transaction } from './transaction.ts'
@@ -73,11 +74,14 @@ export function buildTriggerSteps(
     async createExecutions(triggers, options) {
       if (triggers.length === 0) return []
       const owners = triggers.map(({ ownerNo }) => ownerNo)
-      const recorded = await catalogue.hold(
-        owners,
-        (transaction, passOn) => record(transaction, triggers, passOn),
-        options,
-      )
+      const write = () =>
+        catalogue.hold(owners, (transaction, passOn) => record(transaction, triggers, passOn), options)
+      const recorded = await write().catch((error: unknown) => {
+        if (!isMissingPartition(error)) throw error
+        // The database is another one than the one in which it was made: see `isOtherHistory`.
+        partitions.forget()
+        return write()
+      })
       return Promise.all(recorded.map(answer))
     },
   }
