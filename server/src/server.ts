@@ -21,6 +21,7 @@ import type { Moment } from './domain/execution.ts'
 import type { WallInstant } from './domain/instants.ts'
 import { keyOf } from './domain/ports/device-link.ts'
 import type { Nodes } from './domain/ports/nodes.ts'
+import { StorageUnavailable } from './domain/ports/storage-errors.ts'
 import { addHttpGateway } from './gateway/http/add-gateway.ts'
 import { openMqttListener } from './gateway/mqtt/open-mqtt-listener.ts'
 import { buildApp } from './http/app.ts'
@@ -36,6 +37,7 @@ import { type LogLevel, openLog } from './observe/log-lines.ts'
 import { buildMetrics, type Metrics } from './observe/metrics.ts'
 import { DiskSpace, type DiskUse } from './state/disk-space.ts'
 import { KeptClock } from './state/kept-clock.ts'
+import type { Presence } from './state/presence.ts'
 import { SharedWallClock } from './state/shared-wall-clock.ts'
 import { SteadyClock } from './state/steady-clock.ts'
 import { describePlace, openStore } from './store/open-store.ts'
@@ -121,8 +123,6 @@ async function start(
   await keptClock?.resume()
   const joined = nodes && (await joinNodes(nodes, steady, wall, elapsed))
   const share = joined?.share
-  // With several nodes, each of them cleans up after dead ones.
-  if (nodes === undefined) await store.setAllOffline({ at: now() })
 
   const disk = nodes === undefined ? await watchDisk(config, readDisk, tell, metrics) : undefined
   const stopping = new AbortController()
@@ -146,7 +146,9 @@ async function start(
     onOpened: (device, since) =>
       nodes?.send({ kind: 'connected', device: keyOf(device), since, nodeNo: joined?.nodeNo ?? 0 }),
   })
-  const { dispatcher } = parts
+  const { dispatcher, presence } = parts
+  // With several nodes, each of them cleans up after dead ones.
+  if (nodes === undefined) await startOffline(presence, tell)
   const userAgent = `Jobcast/${packageJson.version}`
   const webhooks = new WebhookSender({
     store,
@@ -284,6 +286,17 @@ async function watchDisk(
 async function readDiskUse(folder: string): Promise<DiskUse> {
   const { bavail, blocks, bsize } = await statfs(folder)
   return { freeBytes: bavail * bsize, totalBytes: blocks * bsize }
+}
+
+/** On a full disk the service starts all the same, and answers reads: presence is recorded as soon as it can be. */
+async function startOffline(presence: Presence, tell: Tell): Promise<void> {
+  presence.startOffline()
+  try {
+    await presence.settle()
+  } catch (error) {
+    if (!(error instanceof StorageUnavailable)) throw error
+    tell({ kind: 'storage-unavailable', error })
+  }
 }
 
 /** A second service on the same machine goes without, unless it was given a port of its own. */

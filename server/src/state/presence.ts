@@ -26,7 +26,7 @@ export type PresentSession = {
 type HttpDevice = { device: DeviceKey; seenAt: number; seenClock: number }
 
 export type PresenceDeps = {
-  store: Pick<Store, 'recordPresence'>
+  store: Pick<Store, 'recordPresence' | 'setAllOffline'>
   now: () => number
   /** Monotonic milliseconds. */
   elapsed: () => number
@@ -36,6 +36,8 @@ export class Presence {
   readonly #deps: PresenceDeps
   #changes = new ByDevice<PresenceChange>()
   #writing: Promise<void> = Promise.resolve()
+  /** When the devices of an earlier process went offline, until that is recorded. */
+  #startedAt: WallInstant | undefined
   readonly #connected = new ByDevice<PresentSession>()
   readonly #byHttp = new ByDevice<HttpDevice>()
 
@@ -45,6 +47,11 @@ export class Presence {
 
   get connected(): number {
     return this.#connected.size
+  }
+
+  /** Whoever is stored as online was connected to an earlier process. Recorded before any other change. */
+  startOffline(): void {
+    this.#startedAt = this.#deps.now()
   }
 
   connect(session: PresentSession, since: SteadyInstant): void {
@@ -137,11 +144,16 @@ export class Presence {
 
   /** Resolves when all earlier changes are on disk. */
   settle(): Promise<void> {
-    if (this.#changes.size > 0) this.#writing = this.#writing.catch(() => undefined).then(() => this.#write())
+    const isPending = this.#changes.size > 0 || this.#startedAt !== undefined
+    if (isPending) this.#writing = this.#writing.catch(() => undefined).then(() => this.#write())
     return this.#writing
   }
 
   async #write(): Promise<void> {
+    if (this.#startedAt !== undefined) {
+      await this.#deps.store.setAllOffline({ at: this.#startedAt })
+      this.#startedAt = undefined
+    }
     const changes = this.#changes.values()
     this.#changes = new ByDevice()
     for (let start = 0; start < changes.length; start += changesPerWrite) {

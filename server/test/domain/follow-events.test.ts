@@ -15,7 +15,7 @@ test('a stream ends where its next events were purged, and whoever resumes it is
   const deps = {
     store,
     newEvents: new ChangeSignal<'all'>(),
-    historyChanges: new ChangeSignal<'all'>(),
+    historyChanges: { count: 0 },
     stopping: forever,
     now: () => startedAt,
   }

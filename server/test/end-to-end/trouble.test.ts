@@ -6,7 +6,9 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import type { Reply } from '@jobcast/testkit/call-api'
+import { newDevice } from '@jobcast/testkit/call-device'
 import { disturbDisk } from '@jobcast/testkit/disturb-disk'
+import { EventListener } from '@jobcast/testkit/event-listener'
 import {
   type SpawnedServer,
   type SpawnOptions,
@@ -129,6 +131,38 @@ test(
       await assertWritesAgain(next, runs)
       await next.end('SIGTERM')
     }
+    assertSound(folder)
+  },
+)
+
+test(
+  'it starts on a full disk after a crash: reads go on, and what it has to record follows',
+  onUnix,
+  async (t) => {
+    const { folder, server } = await open(t)
+    assert.equal((await server.trigger('restart', deviceIds)).status, 201)
+    const device = await newDevice(server, 'device-2')
+    await device.call('GET', '')
+    const isOnline = async (api: SpawnedServer) =>
+      (await api.call('GET', '/job/api/devices/device-2')).json.online
+    assert.equal(await isOnline(server), true)
+    await server.end('SIGKILL')
+    // As good as full: nothing can be written behind the first 40 KiB of a file; database and log have more.
+    const full = startProgram(folder, { before: ['sh', '-c', 'ulimit -S -f 80; exec "$@"', 'sh'] })
+    t.after(() => full.end('SIGKILL'))
+    const next = await full.ready
+    await assertReadsOnly(next, 1)
+    assert.equal(await isOnline(next), true, 'this is recorded as soon as it can be')
+    const { status } = spawnSync('prlimit', ['--pid', String(next.pid), '--fsize=unlimited'])
+    if (status !== 0) return t.diagnostic('prlimit is not there')
+    await assertWritesAgain(next, 1)
+    await waitUntil('the device is offline', async () => !(await isOnline(next)))
+    const events = await EventListener.open(next.http, next.adminKey, {
+      query: '?after=0&types=device.offline',
+    })
+    await events.until(() => events.events.length === 1)
+    events.close()
+    assert.equal((await next.end('SIGTERM')).code, 0)
     assertSound(folder)
   },
 )

@@ -26,6 +26,6 @@ export type PresenceChange = DeviceKey & {
 
 export type PresenceStore = {
   recordPresence(changes: PresenceChange[]): Promise<void>
-  /** At start: whoever was online when the process before ended is not any more. Where there are nodes, they see to it. */
+  /** At start, or as soon after it as can be written: whoever was online when the process before ended is not any more. Where there are nodes, they see to it. */
   setAllOffline(change: { at: number }): Promise<void>
 }
