@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { isJobcastError } from '@jobcast/client'
 import { newDevice } from '@jobcast/testkit/call-device'
 import { openCuttingProxy } from '@jobcast/testkit/cutting-proxy'
+import { waitUntil } from '@jobcast/testkit/wait-until'
 import { clientOf, openClient } from './support/open-client.ts'
 
 const lines = (count: number) => Array.from({ length: count }, (_, index) => `line ${index} ä\n`).join('')
@@ -33,7 +34,7 @@ test('output that is followed comes whole over a line that is cut, over a furthe
       step = 1
       proxy.cutNext(450, 450)
       await device.update(id, 'FAILED')
-      await device.startNext()
+      await waitUntil('the next attempt starts', async () => (await device.startNext()).json.execution)
       await device.output(id, 0, 'second')
     }
     if (step === 1 && text.endsWith('second')) {

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createDatabase, execute, sharedPostgres } from '@jobcast/testkit/postgres-server'
+import { waitUntil } from '@jobcast/testkit/wait-until'
 import { CommitUnknown, StorageUnavailable } from '../../src/domain/ports/storage-errors.ts'
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
 import { type CommitProxy, openCommitProxy } from './commit-proxy.ts'
@@ -17,6 +18,11 @@ async function openBehindProxy(t: TestContext) {
     proxy.isDown = false
     return store.close()
   })
+  // The first trigger notes since when its partition is in use, in a transaction of its own that nobody waits for.
+  const first = await seedOwner(store)
+  await createOne(store, first.trigger(['d1']))
+  const noted = 'SELECT FROM execution_partition WHERE first_id = 0 AND began_at IS NOT NULL'
+  await waitUntil('it is noted', async () => (await execute(databaseUrl, noted)).length > 0)
   return { databaseUrl, proxy, store, ...(await seedOwner(store)) }
 }
 
