@@ -19,7 +19,9 @@ const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
 const { nodeNo, beat } = node.fields
 const NODE = select({ nodeNo, beat })
 const JOINED = select({ nodeNo })
-const JOIN = `INSERT INTO node (beat_at) VALUES (${NOW}) RETURNING ${JOINED}`
+// A database that was copied from a template and then crashed may give numbers once more: those of nodes are left out.
+const JOIN = `INSERT INTO node (beat_at) VALUES (${NOW}) ON CONFLICT (node_no) DO NOTHING RETURNING ${JOINED}`
+const maxJoins = 1000
 const REJOIN = `INSERT INTO node (node_no, beat_at) VALUES ($1, ${NOW}) ON CONFLICT (node_no) DO NOTHING`
 const LEAVE = 'DELETE FROM node WHERE node_no = $1'
 const BEAT = `UPDATE node SET beat_at = greatest(beat_at + 1, ${NOW}) WHERE node_no = $1 RETURNING node_no`
@@ -80,8 +82,11 @@ const goneAfterMs = 10_000
 
 /** Gives the number of this node. */
 export async function joinNodes(queries: PlainQueries): Promise<number> {
-  const [row] = await queries.query(JOIN)
-  return JOINED.read(row ?? {}).nodeNo
+  for (let joins = 1; ; joins++) {
+    const [row] = await queries.query(JOIN)
+    if (row) return JOINED.read(row).nodeNo
+    if (joins === maxJoins) throw new Error('all numbers of nodes are in use')
+  }
 }
 
 export async function leaveNodes(queries: PlainQueries, nodeNo: number): Promise<void> {
