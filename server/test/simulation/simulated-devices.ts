@@ -143,12 +143,15 @@ export class PollingDevice extends SimulatedDevice {
     while (!world.isOver) {
       const node = await world.running()
       try {
-        if (world.deleted.has(this.device.deviceId)) throw new Broken()
+        const checkSignIn = async () => {
+          if (world.deleted.has(this.device.deviceId)) throw new Broken()
+        }
+        await checkSignIn()
         const gone = new AbortController()
         const waitLimit = { waitMs: 5000, callerGone: gone.signal }
         node.parts.presence.seenByHttp(this.device)
         this.idleSince = world.time.elapsed
-        await node.answer(waitForPending(node.parts, this.device, waitLimit, async () => undefined))
+        await node.answer(waitForPending(node.parts, this.device, waitLimit, checkSignIn))
         this.idleSince = undefined
         await this.workOnce((operation, fields) => this.#ask(operation, fields))
       } catch (error) {

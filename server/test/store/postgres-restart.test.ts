@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { createDatabase, startOwnPostgres } from '@jobcast/testkit/postgres-server'
+import { createDatabase, execute, startOwnPostgres } from '@jobcast/testkit/postgres-server'
 import { longTest, testSize } from '@jobcast/testkit/test-size'
 import { waitUntil } from '@jobcast/testkit/wait-until'
 import { StorageUnavailable } from '../../src/domain/ports/storage-errors.ts'
@@ -171,4 +171,15 @@ test('a store that is closed while the database is away closes', async () => {
     assert.ok(Array.isArray(outcome) || outcome instanceof StorageUnavailable, String(outcome))
   }
   await restarted
+})
+
+test('a node can join after a crash, with a number of its own', async (t) => {
+  const url = await createDatabase(server.url)
+  const nodes = [await openPostgresStore({ url }), await openPostgresStore({ url })]
+  t.after(() => Promise.all(nodes.map((node) => node.close())))
+  // The sequence of a database that was just copied from a template begins again then.
+  await server.restart()
+  nodes.push(await openPostgresStore({ url }))
+  const numbers = (await execute(url, 'SELECT node_no FROM node')).map((row) => row.node_no)
+  assert.equal(new Set(numbers).size, nodes.length)
 })
