@@ -66,6 +66,11 @@ export class WebhookChannel implements SlotWaiter {
     this.#feed = new EventFeed({ store: deps.store, onPurged }, webhook, lastTried)
   }
 
+  /** As of the webhook that it was opened with. */
+  get updatedAt(): number {
+    return this.#webhook.updatedAt
+  }
+
   get isFailing(): boolean {
     return this.#health.failingSince !== null
   }
