@@ -67,16 +67,20 @@ const SEEN = `
   FROM ${recordSet('seen', { ...key, at: number() })}
   WHERE device.owner_no = record."ownerNo" AND device.device_id = record."deviceId" AND online`
 const KEY = select(key)
+// The limit keeps the planner from going through all devices instead.
 const OFFLINE = `
   SELECT ${KEY} FROM ${recordSet('seen', key)}
-    JOIN device ON device.owner_no = record."ownerNo" AND device.device_id = record."deviceId"
+    CROSS JOIN LATERAL (
+      SELECT * FROM device WHERE owner_no = record."ownerNo" AND device_id = record."deviceId" LIMIT 1) AS device
   WHERE NOT online AND deleted_at IS NULL`
 const session = { ...key, since: steady() }
 const STALE = `
   SELECT record."ownerNo", record."deviceId", record.since,
     coalesce(session_since > record.since, false) AS "isTakenOver"
   FROM ${recordSet('sessions', { ...session, ...device.pick('tokenId') })}
-    LEFT JOIN device ON device.owner_no = record."ownerNo" AND device.device_id = record."deviceId" AND deleted_at IS NULL
+    LEFT JOIN LATERAL (
+      SELECT * FROM device
+      WHERE owner_no = record."ownerNo" AND device_id = record."deviceId" AND deleted_at IS NULL LIMIT 1) AS device ON true
   WHERE device_no IS NULL OR session_since > record.since
     OR CASE WHEN record."tokenId" IS NULL THEN revoked_at IS NOT NULL
       ELSE device.token_id IS DISTINCT FROM record."tokenId" END`
