@@ -137,7 +137,8 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
   await t.test('paused it is not active; a second pause changes nothing; resumed it is', async () => {
     const { ownerNo } = await seedOwner(store, { devices: [] })
     const webhook = await createWebhook(store, ownerNo)
-    const isActive = async () => (await store.listActiveWebhooks()).includes(webhook.webhookNo)
+    const isActive = async () =>
+      (await store.listActiveWebhooks()).some(({ webhookNo }) => webhookNo === webhook.webhookNo)
     assert.ok(await isActive())
     assert.deepEqual(await store.getActiveWebhook({ webhookNo: webhook.webhookNo }), {
       webhook,

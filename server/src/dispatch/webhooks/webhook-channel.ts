@@ -70,6 +70,11 @@ export class WebhookChannel implements SlotWaiter {
     return this.#webhook.ownerNo
   }
 
+  /** As of the webhook that it was opened with. */
+  get updatedAt(): number {
+    return this.#webhook.updatedAt
+  }
+
   get isFailing(): boolean {
     return this.#health.failingSince !== null
   }

@@ -119,12 +119,20 @@ export class WebhookSender implements WebhookLink {
     })
   }
 
-  /** Opens webhooks that now belong to this node, and closes those that no longer do. */
+  /** Opens webhooks that now belong to this node, reopens those that were changed, and closes those that no longer do. */
   async rebalance(): Promise<void> {
-    const active = new Set(await this.#deps.store.listActiveWebhooks())
-    const ours = new Set([...active].filter((webhookNo) => this.#deps.share?.isOurs(webhookNo) ?? true))
-    for (const webhookNo of ours) if (!this.#channels.has(webhookNo)) this.changed(webhookNo)
-    for (const webhookNo of this.#channels.keys()) if (!ours.has(webhookNo)) this.changed(webhookNo)
+    const active = await this.#deps.store.listActiveWebhooks()
+    const ours = new Map(
+      active
+        .filter(({ webhookNo }) => this.#deps.share?.isOurs(webhookNo) ?? true)
+        .map(({ webhookNo, updatedAt }) => [webhookNo, updatedAt]),
+    )
+    for (const webhookNo of ours.keys()) if (!this.#channels.has(webhookNo)) this.changed(webhookNo)
+    for (const [webhookNo, { channel }] of this.#channels) {
+      // Another node may have changed it and not come to say so.
+      const isChanged = channel !== undefined && channel.updatedAt !== ours.get(webhookNo)
+      if (isChanged || !ours.has(webhookNo)) this.changed(webhookNo)
+    }
   }
 
   /** Closes all channels and reopens those that still belong to this node. */
@@ -155,7 +163,7 @@ export class WebhookSender implements WebhookLink {
   async #openAll(): Promise<void> {
     while (!this.#isStopping) {
       try {
-        for (const webhookNo of await this.#deps.store.listActiveWebhooks()) this.changed(webhookNo)
+        for (const { webhookNo } of await this.#deps.store.listActiveWebhooks()) this.changed(webhookNo)
         return
       } catch (error) {
         this.#reportFailure(error)

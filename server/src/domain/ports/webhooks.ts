@@ -125,8 +125,8 @@ export type WebhookStore = {
     at: number
   }): Promise<StoredDelivery | undefined>
 
-  /** Numbers of all webhooks that are not paused, of all owners. */
-  listActiveWebhooks(): Promise<number[]>
+  /** All webhooks that are not paused, of all owners, and when each was changed last. */
+  listActiveWebhooks(): Promise<{ webhookNo: number; updatedAt: number }[]>
   /** `lastTried`: no later event has a delivery. Undefined: deleted or paused. */
   getActiveWebhook(webhook: {
     webhookNo: number

@@ -11,7 +11,8 @@ const LOCK = inBoth(({ lock }) => `${FIND} ${lock}`)
 const LIST = `
   SELECT ${WEBHOOK} FROM webhook WHERE owner_no = :ownerNo AND webhook_name > :after
   ORDER BY webhook_name LIMIT :limit`
-const ACTIVE = 'SELECT webhook_no AS "webhookNo" FROM webhook WHERE paused_because IS NULL'
+const ACTIVE_WEBHOOK = select(webhook.pick('webhookNo', 'updatedAt'))
+const ACTIVE = `SELECT ${ACTIVE_WEBHOOK} FROM webhook WHERE paused_because IS NULL`
 // One at a time makes a webhook of an owner's, so that they can be counted.
 const LOCK_OWNER = inBoth(({ is, lock }) =>
   is === 'postgres' ? `SELECT 1 FROM owner WHERE owner_no = :ownerNo ${lock}` : '',
@@ -61,10 +62,7 @@ export const webhookReads: ReadSteps<'getWebhook' | 'listWebhooks' | 'listActive
     const found = await queries.all(WEBHOOK, LIST, { ownerNo, after, limit: limit + 1 })
     return sliced(found, limit, ({ webhookName }) => webhookName)
   },
-  async listActiveWebhooks(queries) {
-    const found = await queries.all(rows({ webhookNo: webhook.fields.webhookNo }), ACTIVE)
-    return found.map(({ webhookNo }) => webhookNo)
-  },
+  listActiveWebhooks: (queries) => queries.all(ACTIVE_WEBHOOK, ACTIVE),
 }
 
 type WebhookWrites = WriteSteps<

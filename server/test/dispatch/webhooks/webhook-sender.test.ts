@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { StorageUnavailable } from '../../../src/domain/ports/storage-errors.ts'
 import { by } from '../../store/store-under-test.ts'
+import { webhookPut } from '../../store/webhook-steps.ts'
 import {
   accepts,
   assertAllAccepted,
@@ -345,4 +346,21 @@ test('no more than eight requests are under way at once', async (t) => {
     for (const answer of answers.splice(0)) answer()
     await s.time.quiet()
   }
+})
+
+test('a change that nobody has told of counts with the next look at all webhooks', async (t) => {
+  const s = await SenderUnderTest.open(t)
+  await s.change('a')
+  await s.time.forward(second)
+  const { webhookName, updatedAt } = await s.webhook()
+  const content = { url: 'https://a.example', eventTypes: [], jobName: null, deviceId: 'b' }
+  await s.store.putWebhook(webhookPut(s.ownerNo, webhookName, { content, at: updatedAt + 1 }))
+  await s.sender.rebalance()
+  await s.time.quiet()
+  await s.change('a', 'b')
+  await s.time.forward(minute)
+  assert.deepEqual(
+    s.requests.map(({ deviceId }) => deviceId),
+    ['a', 'b'],
+  )
 })
