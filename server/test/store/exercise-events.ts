@@ -171,7 +171,7 @@ export async function exerciseEvents(t: TestContext, underTest: StoreUnderTest):
       )
       const last = await list(1, two.upTo)
       assert.deepEqual([last.events, last.upTo, last.more], [all.events.slice(2), newest, false])
-      assert.deepEqual(await list(1, newest), { events: [], upTo: newest, more: false })
+      assert.deepEqual(await list(1, newest), { events: [], upTo: newest, more: false, forgotten: 0 })
     }
   })
 
