@@ -9,7 +9,9 @@ type NamedDevice = LaunchedRun['devices'][number]
 // Longer texts are encoded as they grow: V8 would copy one large text twice, to measure and to write it.
 const devicesPerPiece = 32
 
-// The two fields of a device, encoded once and dropped together with the device.
+// The two fields of a device, encoded once and dropped together with the device. Not for runs of a whole large fleet: a
+// million devices would keep hundreds of megabytes for the next such run.
+const maxEncodedDevices = 10_000
 const encodedFields = new WeakMap<NamedDevice, string>()
 
 export function triggeredJson(run: LaunchedRun): string | Buffer {
@@ -37,10 +39,11 @@ function encodePiece(
 ): string {
   const middle = `,"jobName":${JSON.stringify(jobName)},`
   const end = `,"execState":"PENDING","launchedAt":"${toLaunchedAt(launchedAt)}"}`
+  const fieldsOf = devices.length > maxEncodedDevices ? encodeFields : deviceFields
   let text = ''
   for (let index = from; index < to; index++) {
     text += index === from ? '{"jobExecutionId":' : ',{"jobExecutionId":'
-    text += firstExecutionId + index + middle + deviceFields(devices[index] as NamedDevice) + end
+    text += firstExecutionId + index + middle + fieldsOf(devices[index] as NamedDevice) + end
   }
   return text
 }
@@ -48,10 +51,14 @@ function encodePiece(
 function deviceFields(device: NamedDevice): string {
   let fields = encodedFields.get(device)
   if (fields === undefined) {
-    fields = `"deviceId":${JSON.stringify(device.deviceId)},"deviceName":${JSON.stringify(device.deviceName)}`
+    fields = encodeFields(device)
     encodedFields.set(device, fields)
   }
   return fields
+}
+
+function encodeFields({ deviceId, deviceName }: NamedDevice): string {
+  return `"deviceId":${JSON.stringify(deviceId)},"deviceName":${JSON.stringify(deviceName)}`
 }
 
 function grown(bytes: Buffer, length: number, more: number): Buffer {

@@ -33,3 +33,19 @@ test('the answer, however it is written, is what JSON.stringify of the execution
     randomInputs({ test: 200, chaos: 5000 }),
   )
 })
+
+test('so is that of a run of more devices than are kept encoded', () => {
+  const devices = Array.from({ length: 10_001 }, (_, index) => ({ deviceId: `d"${index}`, deviceName: 'ü' }))
+  const launched = { runId: 1, jobName: 'j', launchedAt: 0, jobVersion: 1, firstExecutionId: 5, devices }
+  const executions: { jobExecutionId: number }[] = JSON.parse(triggeredJson(launched).toString())
+  assert.deepEqual(
+    executions,
+    devices.map((each, index) => ({
+      jobExecutionId: 5 + index,
+      jobName: 'j',
+      ...each,
+      execState: 'PENDING',
+      launchedAt: '1970-01-01T00:00:00',
+    })),
+  )
+})
