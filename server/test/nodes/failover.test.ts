@@ -53,6 +53,9 @@ test('streams end, triggers are answered, and ids that were lost are not taken f
   await api.call('PUT', '/job/api/jobs/restart', { body: { document: { kept: true } } })
   await api.trigger('restart', ['d2'])
   const { runId } = (await api.call('GET', '/job/api/runs')).json.items[0]
-  assert.deepEqual((await api.call('GET', `/job/api/runs/${runId}/document`)).json, { kept: true })
+  await waitUntil('the node has noticed', async () => {
+    const document = await api.call('GET', `/job/api/runs/${runId}/document`)
+    return document.json.kept === true
+  })
   assert.equal((await api.call('GET', '/readyz')).status, 200)
 })

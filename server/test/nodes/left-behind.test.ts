@@ -19,14 +19,15 @@ const minute = 60_000
 async function openStores(t: TestContext, count: number) {
   const url = await createDatabase(server)
   const stores: PostgresStore[] = []
+  const numbers: number[] = []
   for (let index = 0; index < count; index++) {
     const store = await openPostgresStore({ url })
     t.after(() => store.close())
     stores.push(store)
+    // Chosen at random.
+    const all = (await execute(url, 'SELECT node_no FROM node')).map((row) => row.node_no as number)
+    numbers.push(...all.filter((nodeNo) => !numbers.includes(nodeNo)))
   }
-  const numbers = (await execute(url, 'SELECT node_no FROM node ORDER BY node_no')).map(
-    (row) => row.node_no as number,
-  )
   const [first] = stores as [PostgresStore]
   const { ownerNo } = await seedOwner(first)
   return { url, stores, numbers, device: { ownerNo, deviceId: 'd1' } }
