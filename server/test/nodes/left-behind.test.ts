@@ -18,15 +18,18 @@ const minute = 60_000
 /** Stores of nodes that do nothing by themselves. */
 async function openStores(t: TestContext, count: number) {
   const url = await createDatabase(server)
-  const stores: PostgresStore[] = []
+  const opened: { nodeNo: number; store: PostgresStore }[] = []
   for (let index = 0; index < count; index++) {
     const store = await openPostgresStore({ url })
     t.after(() => store.close())
-    stores.push(store)
+    const known = opened.map(({ nodeNo }) => nodeNo)
+    const [row] = await execute(url, `SELECT node_no FROM node WHERE node_no <> ALL ('{${known}}')`)
+    opened.push({ nodeNo: row?.node_no as number, store })
   }
-  const numbers = (await execute(url, 'SELECT node_no FROM node ORDER BY node_no')).map(
-    (row) => row.node_no as number,
-  )
+  // They get their numbers by chance.
+  opened.sort((one, other) => one.nodeNo - other.nodeNo)
+  const stores = opened.map(({ store }) => store)
+  const numbers = opened.map(({ nodeNo }) => nodeNo)
   const [first] = stores as [PostgresStore]
   const { ownerNo } = await seedOwner(first)
   return { url, stores, numbers, device: { ownerNo, deviceId: 'd1' } }
