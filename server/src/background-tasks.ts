@@ -78,6 +78,7 @@ export function keepClock(background: Background, kept: KeptClock): void {
 /** Additional tasks with several nodes. */
 export function runAmongNodes(background: Background, life: NodeLife): void {
   background.every(heartbeatEveryMs, 'send heartbeat', () => life.beat())
+  background.every(heartbeatEveryMs, 'check that the database answers', async () => life.checkDatabase())
   background.every(heartbeatEveryMs, 'remove dead nodes', () => life.removeDeadNodes())
   background.every(heartbeatEveryMs, 'assign webhooks to nodes', () => life.shareWebhooks())
   background.every(eventsEveryMs, 'poll for events', async () => life.pollEvents())

@@ -1,4 +1,4 @@
-// A line to the server that breaks: real TCP, cut in the midst of an answer.
+// A line to the server that breaks: real TCP, cut in the midst of an answer, or on which nothing passes any more.
 
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
@@ -12,6 +12,10 @@ export type CuttingProxy = {
   cutNext(...bytes: number[]): void
   /** Cuts all connections there are, and gives how many. */
   cutAll(): number
+  /** From now on nothing passes, on old and new connections; and nobody is told. */
+  stall(): void
+  /** All that was held up passes. */
+  resume(): void
 }
 
 /** `address`: of the server, or where it is now; whoever connects while it is nowhere is cut at once. */
@@ -22,6 +26,7 @@ export async function openCuttingProxy(
   const limits: number[] = []
   const sockets = new Set<Socket>()
   let connections = 0
+  let isStalled = false
   const server = createServer((inner) => {
     connections++
     const current = typeof address === 'string' ? address : address()
@@ -51,6 +56,7 @@ export async function openCuttingProxy(
       if (left >= 0) inner.write(passed)
       else inner.end(passed, () => inner.destroy())
     })
+    if (isStalled) for (const socket of [inner, outer]) socket.pause()
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -64,6 +70,14 @@ export async function openCuttingProxy(
       return connections
     },
     cutNext: (...bytes) => void limits.push(...bytes),
+    stall() {
+      isStalled = true
+      for (const socket of sockets) socket.pause()
+    },
+    resume() {
+      isStalled = false
+      for (const socket of sockets) socket.resume()
+    },
     cutAll() {
       const cut = [...sockets]
       for (const socket of cut) socket.destroy()

@@ -166,6 +166,11 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
     else this.disconnect(device)
   }
 
+  /** This node cannot serve its devices, others can. */
+  sendElsewhere(): void {
+    for (const { session } of this.#notices.values()) session.close('use-another-server')
+  }
+
   openSessions(): OpenSession[] {
     return this.#notices.values().map(toOpenSession)
   }

@@ -45,6 +45,8 @@ const seenPerWrite = 1000
 
 export class NodeLife {
   readonly #deps: NodeLifeDeps
+  /** By the last heartbeat. */
+  #hasOthers = false
   #seenFrom = Number.NEGATIVE_INFINITY
 
   constructor(deps: NodeLifeDeps) {
@@ -67,11 +69,21 @@ export class NodeLife {
     steady.keepUpWith(beat.clock)
     wall.follow(beat)
     share.setNodes(beat)
+    this.#hasOthers = beat.nodeNos.length > 1
     if (beat.isOtherHistory) this.#forgetHistory()
     if (!beat.wasRemoved && !beat.isOtherHistory) return
     dispatcher.announceAll()
     presence.announceHttp()
     this.#resync()
+  }
+
+  /** Separate from the heartbeat, which waits for the database. */
+  checkDatabase(): void {
+    const { nodes, dispatcher, changes, outputs, queues } = this.#deps
+    if (!nodes.giveUpIfSilent()) return
+    // Callers that wait for a change read again, and are refused.
+    for (const signal of [changes, outputs, queues]) signal.notifyAllLocal()
+    if (this.#hasOthers) dispatcher.sendElsewhere()
   }
 
   /** Separate from the heartbeat, so that waiting for locks here does not delay it. */

@@ -35,7 +35,7 @@ export type DeviceNotice =
   | { kind: 'next'; next: { execution: DeviceExecution; document: string } | undefined }
   | { kind: 'cancel'; jobExecutionId: number; deadlineSeconds: number }
 
-export type CloseReason = 'taken-over' | 'credential-void' | 'stopping'
+export type CloseReason = 'taken-over' | 'credential-void' | 'stopping' | 'use-another-server'
 
 /** One live connection of a device. */
 export type DeviceSession = {

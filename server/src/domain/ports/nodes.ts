@@ -65,6 +65,11 @@ export type Nodes = {
   /** Sends a heartbeat; without a clock, the node adopts that of the others. */
   beat(clock: SteadyInstant | undefined): Promise<Beat>
   /**
+   * Call about once a second. True: the database has not answered for seconds. Whatever waited for it rejects, and so do
+   * all steps of the store until it answers again.
+   */
+  giveUpIfSilent(): boolean
+  /**
    * Marks devices that were connected to dead nodes as offline. Devices that polled them over HTTP may poll any other
    * node: these are returned to this node, which notices if they stay silent.
    */

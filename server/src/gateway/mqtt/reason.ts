@@ -26,6 +26,7 @@ export const reasonCodes = {
   'too-many': 0x97,
   'retain-not-supported': 0x9a,
   'qos-not-supported': 0x9b,
+  'use-another-server': 0x9c,
   'shared-subscription': 0x9e,
   'subscription-identifier': 0xa1,
 } as const

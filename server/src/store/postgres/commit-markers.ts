@@ -7,6 +7,7 @@
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import type { DatabaseWatch } from '../../state/database-watch.ts'
 import { flag, rows } from '../schema/column.ts'
 import { connectionOptions } from './connect.ts'
 
@@ -30,6 +31,8 @@ const CLAIM =
 
 /** How long whoever has lost the connection waits for the database. */
 const limitMs = 5000
+/** The same where it has already been waited for. */
+const awayLimitMs = 1000
 const pauseMs = 100
 
 export type Marker = { readonly markerId: number; readonly nodeNo: number; commits: number }
@@ -39,11 +42,13 @@ export type Outcome = 'committed' | 'rolled-back' | 'unknown'
 export class CommitMarkers {
   readonly #url: string
   readonly #nodeNo: number
+  readonly #watch: Pick<DatabaseWatch, 'isAway'>
   readonly #free: Marker[] = []
 
-  constructor(url: string, nodeNo: number) {
+  constructor(url: string, nodeNo: number, watch: Pick<DatabaseWatch, 'isAway'>) {
     this.#url = url
     this.#nodeNo = nodeNo
+    this.#watch = watch
   }
 
   take(): Marker {
@@ -62,7 +67,7 @@ export class CommitMarkers {
 
   /** Of a transaction whose COMMIT was sent under this marker and not answered. */
   async findOutcome(marker: Marker): Promise<Outcome> {
-    const until = performance.now() + limitMs
+    const until = performance.now() + (this.#watch.isAway ? awayLimitMs : limitMs)
     for (;;) {
       try {
         const outcome = await this.#ask(marker, until - performance.now())

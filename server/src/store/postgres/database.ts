@@ -3,13 +3,14 @@
 import pg from 'pg'
 import { CommitUnknown, LocksBusy, StorageUnavailable } from '../../domain/ports/storage-errors.ts'
 import type { WriteOptions } from '../../domain/ports/write-options.ts'
+import { DatabaseWatch } from '../../state/database-watch.ts'
 import { Policies } from '../policies.ts'
 import type { Queries as NamedQueries } from '../queries.ts'
 import { rows } from '../schema/column.ts'
 import { lastId } from '../schema/tables.ts'
 import { CommitMarkers } from './commit-markers.ts'
 import { connectionOptions, nodeName, prepared } from './connect.ts'
-import { failureOf, isInTheWay, isLockTimeout } from './failures.ts'
+import { failureOf, isAnswer, isInTheWay, isLockTimeout } from './failures.ts'
 import { buildNamedQueries } from './named-queries.ts'
 import { onClient, type Queries, type Row } from './rows.ts'
 import { Transaction } from './transaction.ts'
@@ -48,12 +49,15 @@ export class Database implements Queries {
   readonly #markers: CommitMarkers
   /** How a transaction begins on a connection. */
   readonly #begin = new WeakMap<pg.ClientBase, string>()
+  readonly #connections = new Set<pg.Client>()
   readonly policies = new Policies()
+  /** Whether anything is answered. */
+  readonly watch = new DatabaseWatch(() => performance.now())
   /** Called after a commit that brings events to light. */
   onEvents: () => void = () => undefined
   /** For the steps over plain tables: each statement on its own. */
   readonly named: NamedQueries = buildNamedQueries((sql, values) =>
-    withClient(this.#readers, (client) => ask(client, sql, values)),
+    this.#withClient(this.#readers, (client) => ask(client, sql, values)),
   )
 
   constructor(url: string, settings: Record<string, string>, nodeNo: number) {
@@ -64,7 +68,16 @@ export class Database implements Queries {
       onConnect: (client: pg.ClientBase) => unknown = () => undefined,
     ) => {
       const options = connectionOptions(url, { ...settings, ...more }, nodeName(nodeNo))
-      const pool = new pg.Pool({ ...options, max, idleTimeoutMillis: idleMs, onConnect })
+      const pool = new pg.Pool({
+        ...options,
+        max,
+        idleTimeoutMillis: idleMs,
+        onConnect: (client) => {
+          this.#connections.add(client as pg.Client)
+          client.once('end', () => this.#connections.delete(client as pg.Client))
+          return onConnect(client)
+        },
+      })
       // An idle connection that breaks is left out; whoever needs one gets another.
       pool.on('error', () => undefined)
       // Between two of its users nobody listens for an instant: a connection that ends just then must not end the process.
@@ -75,7 +88,7 @@ export class Database implements Queries {
     this.#writers = open(writers, {}, (client) => this.#prepareToWrite(client))
     this.#waiting = open(waiting, {}, (client) => this.#prepareToWrite(client))
     this.#grouped = open(grouped, { lock_timeout: `${lockWaitMs}` }, (client) => this.#prepareToWrite(client))
-    this.#markers = new CommitMarkers(url, nodeNo)
+    this.#markers = new CommitMarkers(url, nodeNo, this.watch)
     // Ids need not be on disk: whatever is written under them comes behind them in the log, so it is on disk
     // only if they are. Not waiting for the disk keeps their row free. And that a node lives need not be there at all.
     this.#notes = open(1, { synchronous_commit: 'off' })
@@ -83,17 +96,17 @@ export class Database implements Queries {
 
   /** One statement on its own. */
   query(sql: string, values: readonly unknown[] = []): Promise<Row[]> {
-    return withClient(this.#readers, async (client) => (await ask(client, sql, values)).rows)
+    return this.#withClient(this.#readers, async (client) => (await ask(client, sql, values)).rows)
   }
 
   /** The same for what need not be on disk and must not wait behind readers. */
   note(sql: string, values: readonly unknown[] = []): Promise<Row[]> {
-    return withClient(this.#notes, async (client) => (await ask(client, sql, values)).rows)
+    return this.#withClient(this.#notes, async (client) => (await ask(client, sql, values)).rows)
   }
 
   /** All reads of the work see one state of the database. */
   inSnapshot<T>(work: (reads: Transaction) => Promise<T>): Promise<T> {
-    return withClient(this.#readers, async (client) => {
+    return this.#withClient(this.#readers, async (client) => {
       const transaction = new Transaction(client, SNAPSHOT, this.policies)
       return transaction.carryOut(() => work(transaction))
     })
@@ -119,11 +132,25 @@ export class Database implements Queries {
   async #transact<T>(pool: pg.Pool, work: (transaction: Transaction) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await withClient(pool, (client, discard) => this.#writeOn(client, work, discard))
+        return await this.#withClient(pool, (client, discard) => this.#writeOn(client, work, discard))
       } catch (error) {
         if (!isInTheWay(error)) throw error
         if (attempt === attempts) throw new StorageUnavailable(error)
       }
+    }
+  }
+
+  async #withClient<T>(
+    pool: pg.Pool,
+    work: (client: pg.PoolClient, discard: () => void) => Promise<T>,
+  ): Promise<T> {
+    try {
+      const value = await withClient(pool, work)
+      this.watch.answered()
+      return value
+    } catch (error) {
+      if (isAnswer(error)) this.watch.answered()
+      throw error
     }
   }
 
@@ -180,6 +207,12 @@ export class Database implements Queries {
   async takeIds(runs: number, executions: number): Promise<FirstIds> {
     const [row] = await this.note(TAKE_IDS, [runs, executions])
     return FIRST_IDS.read(row ?? {})
+  }
+
+  /** Cuts all connections: whatever waits for an answer on one rejects. New ones are made when needed. */
+  giveUpConnections(): void {
+    // Its `end` would wait for the answers.
+    for (const client of this.#connections) client.connection.stream.destroy()
   }
 
   async close(): Promise<void> {

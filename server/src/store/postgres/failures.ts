@@ -17,6 +17,11 @@ export function isLockTimeout(error: unknown): boolean {
   return code === lockTimeout
 }
 
+/** The database itself has refused it: so it is there. */
+export function isAnswer(error: unknown): boolean {
+  return (error instanceof StorageUnavailable ? error.cause : error) instanceof pg.DatabaseError
+}
+
 /** There is no partition for a row. */
 export function isMissingPartition(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '23514' && error.table === 'execution'

@@ -174,6 +174,8 @@ export class NodeSignal extends EventEmitter<Signals> {
     this.#webhooks.clear()
     this.emit('webhooks-lost')
     lost.end().catch(() => undefined)
+    // It would wait for answers that may never come, and so would whoever asked.
+    lost.connection.stream.destroy()
     this.#reconnecting = setTimeout(async () => {
       if (!(await this.open())) return
       // Something may have been told while nobody listened.

@@ -155,6 +155,11 @@ export function buildNodeSteps(
       isOtherHistory = false
       return beat
     },
+    giveUpIfSilent() {
+      const isSilent = db.watch.check()
+      if (isSilent) db.giveUpConnections()
+      return isSilent
+    },
     async removeDeadNodes() {
       const ended = silent.filter(({ silentMs }) => silentMs >= endedAfterMs)
       if (ended.length > 0) await db.inTransaction(({ named }) => takeOut(named, ended))

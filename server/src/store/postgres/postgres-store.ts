@@ -44,7 +44,7 @@ export async function openPostgresStore({ url }: { url: string }): Promise<Postg
 }
 
 async function buildStore(db: Database, signal: NodeSignal, nodeNo: number): Promise<PostgresStore> {
-  const underWay = new UnderWay()
+  const underWay = new UnderWay(db.watch)
   const partitions = new Partitions(db)
   const steps = underWay.counting(await buildSteps(db, partitions, nodeNo))
   const forgetAll = () => {
