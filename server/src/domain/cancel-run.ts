@@ -4,6 +4,7 @@
 import { ApiError } from '@jobcast/contract'
 import { actorOf, type Caller } from './caller.ts'
 import { type CancelDeps, cancelEvent } from './cancel-execution.ts'
+import { isWithin } from './is-within.ts'
 import { notifyTaken } from './notify-moved.ts'
 import type { StoredRun } from './ports/runs.ts'
 import { isFinished } from './read-execution.ts'
@@ -56,16 +57,6 @@ async function cancelAll(deps: CancelRunDeps, caller: Caller, runId: number, for
     notifyTaken(deps, batch.moved)
     from = batch.next
   } while (from !== undefined && !deps.stopping.aborted)
-}
-
-async function isWithin(promise: Promise<void>, ms: number): Promise<boolean> {
-  const { promise: late, resolve } = Promise.withResolvers<boolean>()
-  const timer = setTimeout(() => resolve(false), ms)
-  try {
-    return await Promise.race([promise.then(() => true), late])
-  } finally {
-    clearTimeout(timer)
-  }
 }
 
 async function getRun({ store }: CancelDeps, ownerNo: number, runId: number): Promise<StoredRun> {

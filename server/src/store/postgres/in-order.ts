@@ -2,6 +2,7 @@
 // takes its locks when it is its turn; what comes later then waits for those locks as long as it must, and for no more
 // than that.
 
+import { isWithin } from '../../domain/is-within.ts'
 import { LocksBusy } from '../../domain/ports/storage-errors.ts'
 
 export class InOrder<Key> {
@@ -41,16 +42,5 @@ export class InOrder<Key> {
   #end({ key, promise, resolve }: { key: Key; promise: Promise<void>; resolve: () => void }): void {
     if (this.#last.get(key) === promise) this.#last.delete(key)
     resolve()
-  }
-}
-
-async function isWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
-  if (ms === Number.POSITIVE_INFINITY) return promise.then(() => true)
-  const { promise: late, resolve } = Promise.withResolvers<boolean>()
-  const timer = setTimeout(() => resolve(false), ms)
-  try {
-    return await Promise.race([promise.then(() => true), late])
-  } finally {
-    clearTimeout(timer)
   }
 }
