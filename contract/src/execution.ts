@@ -109,6 +109,11 @@ export const Run = Type.Object(
     retryOf: orNull(Type.Integer(), {
       description: 'The run whose unsuccessful executions this run retries',
     }),
+    where: orNull(Type.String(), {
+      description: 'The selector by which its devices were chosen; null for a list of devices',
+    }),
+    matched: orNull(Type.Integer(), { description: 'How many devices the selector matched' }),
+    note: orNull(Type.String()),
   },
   { title: 'Run' },
 )

@@ -11,6 +11,7 @@ import {
   type Selector,
   SelectorError,
 } from '@jobcast/contract/selector'
+import { randomInputs } from '@jobcast/testkit/test-seed'
 import fc from 'fast-check'
 import { devices, selectors, toText } from './random-selector.ts'
 
@@ -145,7 +146,7 @@ test('random selectors are read as they were written, and match what a naive eva
       assert.deepEqual(read, structuredClone(selector))
       assert.equal(matchesSelector(read, each), naively(selector, each))
     }),
-    { numRuns: 2000 },
+    randomInputs({ test: 2000, chaos: 100_000 }),
   )
 })
 

@@ -82,7 +82,18 @@ function run(runId: number, total: number): Run {
     ...Object.fromEntries(execStates.map((state) => [state, 0])),
     SUCCEEDED: total,
   } as Run['counts']
-  return { runId, jobName: 'job', launchedAt: '', total, counts, finished: true, retryOf: null }
+  return {
+    runId,
+    jobName: 'job',
+    launchedAt: '',
+    total,
+    counts,
+    finished: true,
+    retryOf: null,
+    where: null,
+    matched: null,
+    note: null,
+  }
 }
 
 const transition = (fields: object) => ({ at, actor: 'device', attempt: 1, ...fields }) as Transition

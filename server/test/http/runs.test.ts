@@ -34,6 +34,9 @@ test('GET answers 200 with total, a count for each state, and whether it is fini
     counts: counts({ PENDING: 3 }),
     finished: false,
     retryOf: null,
+    where: null,
+    matched: null,
+    note: null,
   })
 })
 

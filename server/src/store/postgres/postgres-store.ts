@@ -5,6 +5,7 @@ import type { Store } from '../../domain/ports/store.ts'
 import { readMigrations } from '../migrate.ts'
 import { Catalogue } from './catalogue.ts'
 import { Database } from './database.ts'
+import { buildLargeRunSteps } from './large-run.ts'
 import { migratePostgres, onConnection } from './migrate-database.ts'
 import { NodeSignal } from './node-signal.ts'
 import { buildNodeSteps, joinNodes, leaveNodes } from './nodes.ts'
@@ -84,6 +85,7 @@ async function buildSteps(
     ...bindPlainSteps(db, catalogue),
     ...buildPresenceSteps(db, nodeNo),
     ...buildTriggerSteps(db, partitions, catalogue),
+    ...buildLargeRunSteps(db, partitions),
     ...buildReportSteps(db),
     ...buildQueueSteps(db),
     ...buildRetentionSteps(db),

@@ -4,6 +4,7 @@ import { toLaunchedRun } from '../../domain/launch-run.ts'
 import type { Store } from '../../domain/ports/store.ts'
 import type { Trigger, TriggerOutcome } from '../../domain/ports/triggers.ts'
 import { insertInto } from '../queries.ts'
+import { runRequest } from '../schema/tables.ts'
 import { getLaunchedRun } from '../tables/executions.ts'
 import { newRunFields } from '../tables/runs.ts'
 import type { Catalogue } from './catalogue.ts'
@@ -15,6 +16,7 @@ import type { Transaction } from './transaction.ts'
 import { type Entry, judge, type Launch, launchGroup, readNames } from './trigger-group.ts'
 
 const INSERT_RUNS = insertInto(newRunFields)
+const INSERT_REQUESTS = insertInto(runRequest.fields)
 const INSERT_EXECUTIONS = `
   INSERT INTO execution (execution_id, run_id, owner_no, device_no, state, attempt, version_number)
   SELECT execution_id, run_id, owner_no, device_no, 'PENDING', 1, 1
@@ -110,6 +112,10 @@ function write(transaction: Transaction, launches: Launch[]): void {
   transaction.named.sendRows(
     INSERT_RUNS,
     launches.map(({ run }) => ({ ...run, PENDING: run.total })),
+  )
+  transaction.named.sendRows(
+    INSERT_REQUESTS,
+    launches.flatMap(({ trigger: { request }, run: { runId } }) => (request ? [{ ...request, runId }] : [])),
   )
   transaction.named.send(INSERT_EXECUTIONS, { executionIds, runIds, ownerNos, deviceNos })
 }

@@ -3,7 +3,7 @@ import { unsuccessfulEnds } from '../../domain/execution.ts'
 import type { StoredRun } from '../../domain/ports/runs.ts'
 import { inBoth, type Sql, sliced } from '../queries.ts'
 import { type Field, orNull, select } from '../schema/column.ts'
-import { device, job, run } from '../schema/tables.ts'
+import { device, job, run, runRequest } from '../schema/tables.ts'
 import type { ReadSteps } from './step.ts'
 
 /** How many executions of a run are in each state. */
@@ -18,6 +18,7 @@ export const newRunFields = {
 const RUN = select({
   ...run.pick('runId', 'jobVersion', 'launchedAt', 'total', 'retryOf'),
   ...job.pick('jobName'),
+  ...runRequest.pick('where', 'matched', 'note'),
   ...countFields,
 })
 export const OF_JOB =
@@ -27,12 +28,12 @@ export const unfinishedOn = {
   sqlite: 'run.pending + run.in_progress + run.canceling > 0',
   postgres: 'NOT run.ended',
 }
-const GET = of('run.owner_no = :ownerNo AND run_id = :runId')
+const GET = of('run.owner_no = :ownerNo AND run.run_id = :runId')
 const listOf = (filter: string, isUnfinished?: boolean) =>
   of(
-    `run.owner_no = :ownerNo AND run_id < :after ${filter}`,
+    `run.owner_no = :ownerNo AND run.run_id < :after ${filter}`,
     isUnfinished,
-    'ORDER BY run_id DESC LIMIT :limit',
+    'ORDER BY run.run_id DESC LIMIT :limit',
   )
 const LISTS = {
   ofOwner: { all: listOf(''), ended: listOf('', false), open: listOf('', true) },
@@ -72,8 +73,9 @@ export const runReads: ReadSteps<'getRun' | 'listRuns' | 'listUnsuccessful'> = {
 }
 
 export function toRun(row: ReturnType<typeof RUN.read>): StoredRun {
-  const { runId, jobName, jobVersion, launchedAt, total, retryOf } = row
-  return { runId, jobName, jobVersion, launchedAt, total, retryOf, counts: pickCounts(row) }
+  const { runId, jobName, jobVersion, launchedAt, total, retryOf, where, matched, note } = row
+  const asked = { where, matched, note }
+  return { runId, jobName, jobVersion, launchedAt, total, retryOf, ...asked, counts: pickCounts(row) }
 }
 
 export function pickCounts<Value>(row: Record<ExecState, Value>): Record<ExecState, Value> {
@@ -85,6 +87,7 @@ function of(where: string, isUnfinished?: boolean, order = ''): Sql {
     const unfinished = unfinishedOn[is]
     const which =
       isUnfinished === undefined ? '' : isUnfinished ? `AND ${unfinished}` : `AND NOT (${unfinished})`
-    return `SELECT ${RUN} FROM run ${join} job ON job.job_no = run.job_no WHERE ${where} ${which} ${order}`
+    return `SELECT ${RUN} FROM run ${join} job ON job.job_no = run.job_no
+      LEFT JOIN run_request ON run_request.run_id = run.run_id WHERE ${where} ${which} ${order}`
   })
 }

@@ -23,6 +23,7 @@ export const leftBehind: Readonly<Record<string, string>> = {
   schema_migration: 'the schema is made by the program',
   write_probe: 'it holds nothing',
   commit_marker: 'it counts the commits of nodes that run',
+  run_draft: 'what is not made yet is not moved',
   session: 'whoever was signed in signs in again',
   node: 'those that live say so',
   steady_clock: 'it is in the first line of the file',
