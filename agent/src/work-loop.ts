@@ -10,7 +10,7 @@ import { markSettled, report, sendKeptOutput } from './settle.ts'
 import { type AttemptKey, asObject, isAnother } from './transport.ts'
 
 /** Resolves when the agent is to stop. */
-export async function workLoop(deps: CarryOutDeps): Promise<void> {
+export async function workLoop(deps: CarryOutDeps & { onCarriedOut: () => void }): Promise<void> {
   const { stopping, closing, backoff, tell } = deps
   let failures = 0
   let lastKey = ''
@@ -28,6 +28,7 @@ export async function workLoop(deps: CarryOutDeps): Promise<void> {
         if (failures > 0) await sleep(reconnectDelayMs(failures, backoff), undefined, { signal: stopping })
         lastKey = keyOf(offered)
         await carryOut(deps, offered)
+        deps.onCarriedOut()
       }
     } catch (error) {
       if (stopping.aborted || closing.aborted) return

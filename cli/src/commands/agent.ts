@@ -32,6 +32,12 @@ export function agentCommand(): Command {
       ),
     )
     .addOption(
+      new Option(
+        '--attributes-file <file>',
+        'JSON object of attributes to report, read again whenever it changes and after each handler',
+      ).env('JOBCAST_ATTRIBUTES_FILE'),
+    )
+    .addOption(
       new Option('--mqtt <url>', 'connect to this MQTT address instead, for example mqtts://host:8883').env(
         'JOBCAST_MQTT',
       ),

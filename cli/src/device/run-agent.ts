@@ -30,6 +30,7 @@ export type AgentFlags = {
   http?: boolean
   allowCommands?: boolean
   maxOutputBytes?: string
+  attributesFile?: string
 }
 
 export async function runAgent(io: Io, flags: AgentFlags): Promise<ExitCode> {
@@ -109,6 +110,7 @@ function optionsOf(flags: AgentFlags, env: NodeJS.ProcessEnv): AgentOptions {
     allowCommands: flags.allowCommands ?? false,
     maxOutputBytes,
     environment: env,
+    ...(flags.attributesFile !== undefined && { attributesFile: flags.attributesFile }),
   }
 }
 

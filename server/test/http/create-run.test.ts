@@ -27,10 +27,7 @@ const devicesOf = async (runId: number) => {
 test('a run is made on a list, a selector or a group, and keeps what was asked', async () => {
   const listed = await create({ deviceIds: ['r1', 'k1', 'r1'] }, { note: 'Ticket 4711' })
   assert.equal(listed.status, 201)
-  assert.equal(
-    listed.headers.get('location'),
-    `/job/api/runs/${listed.json.runId}`,
-  )
+  assert.equal(listed.headers.get('location'), `/job/api/runs/${listed.json.runId}`)
   assert.deepEqual([listed.json.total, listed.json.where, listed.json.matched], [2, null, null])
   assert.equal(listed.json.note, 'Ticket 4711')
   const selected = await create({ where: 'site=berlin' })
