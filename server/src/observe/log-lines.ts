@@ -31,12 +31,12 @@ export function openLog({ level, json, requestLevel }: LogOptions): Log {
     const request: LogRequest = (at, event) => log[at](requestFields(event), 'request')
     return { ...tellTo(log, requestLevel, request), close: () => undefined }
   }
-  // Lines are buffered up to 4 KiB or 100 ms, to save a system call per request. If they cannot be written (full disk),
+  // Lines are buffered up to 16 KiB or 100 ms, to save a system call per request. If they cannot be written (full disk),
   // they are dropped beyond a few megabytes; the service goes on.
   const destination = pino.destination({
     dest: 1,
     sync: false,
-    minLength: 4096,
+    minLength: 16 * 1024 - 1,
     periodicFlush: 100,
     maxLength: 4 * 1024 * 1024,
   })
