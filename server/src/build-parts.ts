@@ -12,6 +12,7 @@ import { RateLimits, type Rates } from './limits/rate-limits.ts'
 import type { Tell } from './observe/events.ts'
 import type { Metrics } from './observe/metrics.ts'
 import { ChangeSignal } from './state/change-signal.ts'
+import { DailyOutput } from './state/daily-output.ts'
 import { Deliveries } from './state/deliveries.ts'
 import type { DiskSpace } from './state/disk-space.ts'
 import { Documents } from './state/documents.ts'
@@ -74,6 +75,7 @@ export function buildParts(options: PartsOptions) {
     health: new HealthCheck(() => store.checkHealth()),
     fleetHistory: new FleetHistory({ store, now }),
     documents: new Documents(store),
+    dailyOutput: new DailyOutput(quotas['max-owner-output-bytes'], now),
     deliveries: new Deliveries(store, now),
     presence: new Presence({ store, now, elapsed }),
     ...groupWrites(store, tell, metrics, isRemote, disk),
