@@ -63,6 +63,8 @@ export const queries = {
     read(['runs', 'of-job', jobName], (options) => jobcast.runs.list({ jobName, limit: 10 }, options).page()),
   /** For names: an owner rarely has more. */
   firstKeys: () => read(['keys', 'first'], (options) => jobcast.keys.list({ limit: 200 }, options).page()),
+  firstWebhooks: () =>
+    read(['webhooks', 'first'], (options) => jobcast.webhooks.list({ limit: 200 }, options).page()),
   owners: () => read(['owners'], (options) => jobcast.owners.list({ limit: 200 }, options).page()),
   job: (jobName: string) => read(['job', jobName], (options) => jobcast.jobs.get(jobName, options)),
   webhook: (name: string) => read(['webhook', name], (options) => jobcast.webhooks.get(name, options)),

@@ -10,6 +10,7 @@ import {
 } from '@tanstack/virtual-core'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks'
+import { useKeptScroll } from '../kept-scroll.ts'
 import { navigate } from '../router.ts'
 
 export type Column<T> = {
@@ -44,9 +45,13 @@ export function DataTable<T>(props: Props<T>) {
   const { label, columns, rows, idOf, hasMore = false, onEndNear, isLoading = false } = props
   const scroller = useRef<HTMLDivElement>(null)
   const virtualizer = useVirtualizer(rows.length, scroller)
+  useKeptScroll(scroller, label)
   const [active, setActive] = useState(0)
   const items = virtualizer.getVirtualItems()
   const lastInSight = items.at(-1)?.index ?? 0
+  // After Back the table is scrolled, and the row that was active may not be drawn.
+  const isDrawn = items.some(({ index }) => index === active)
+  const reachable = isDrawn ? active : items[Math.floor(items.length / 2)]?.index
   useEffect(() => {
     if (hasMore && !isLoading && lastInSight >= rows.length - endIsNear) onEndNear?.()
   }, [hasMore, isLoading, lastInSight, rows.length, onEndNear])
@@ -115,7 +120,7 @@ export function DataTable<T>(props: Props<T>) {
                 row={row}
                 item={item}
                 columns={columns}
-                isActive={item.index === active}
+                isActive={item.index === reachable}
                 onFocus={() => setActive(item.index)}
               />
             )

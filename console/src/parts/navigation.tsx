@@ -9,6 +9,7 @@ import { path } from '../router.ts'
 import { type Route, routes } from '../routes.ts'
 import { useScopes } from '../scopes.ts'
 import { chooseTheme, type Theme, theme, themes } from '../theme.ts'
+import { FailingWebhooks } from './failing-webhooks.tsx'
 import { Icon, type IconName } from './icon.tsx'
 import { isKeyHelpOpen } from './key-help.tsx'
 import { formatClock } from './time.ts'
@@ -26,6 +27,7 @@ export function Navigation() {
           Jobcast
         </a>
         <ConnectionState />
+        <FailingWebhooks />
         <button
           type="button"
           class="ghost menu-button"
@@ -129,6 +131,7 @@ function Foot() {
       <a class="docs-link" href="/docs">
         API docs
       </a>
+      <span class="version">Jobcast {import.meta.env.JOBCAST_VERSION}</span>
       <div class="who">
         <span title={self.value?.scopes.join(', ')}>{self.value?.keyName}</span>
         <button type="button" class="ghost" onClick={() => leave.run()} disabled={leave.isRunning}>

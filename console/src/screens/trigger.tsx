@@ -54,7 +54,8 @@ function jobNameOf(params: URLSearchParams): string {
 export default function TriggerScreen({ route }: ScreenProps) {
   const canRead = useScopes().can('READ')
   const directory = useDirectory(canRead)
-  const jobs = useQuery({ ...queries.allJobs(), enabled: canRead })
+  // Changes of jobs have no events.
+  const jobs = useQuery({ ...queries.allJobs(), enabled: canRead, staleTime: 0 })
   const jobName = jobNameOf(search.value)
   const [selection, setSelection] = useState(firstSelection)
   const deviceIds = useMemo(() => [...selection.deviceIds], [selection])
