@@ -165,7 +165,11 @@ test('filters of executions stand in the address, over a reload and the way back
   await link('f1').waitFor()
   assert.equal(await page.getByLabel('State').inputValue(), 'FAILED')
   assert.equal(await page.getByLabel('Job', { exact: true }).inputValue(), 'update')
-  await page.getByRole('table').getByRole('link', { name: 'update' }).click()
+  // A row leads to what its first column names, and the same column to the same kind of page everywhere.
+  const hrefOf = (name: string) => page.getByRole('table').getByRole('link', { name }).getAttribute('href')
+  assert.equal(await hrefOf('update'), '/jobs/update')
+  assert.equal(await hrefOf('f1'), '/devices/f1')
+  await page.getByRole('cell', { name: 'failed', exact: true }).click()
   await page.waitForURL(`${server.http}/executions/${run.ids[0]}`)
   await page.goBack()
   await page.waitForURL(filtered)

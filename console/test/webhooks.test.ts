@@ -53,6 +53,7 @@ test('a webhook is made, delivers, fails, is sent again, paused, resumed, change
   await page.getByRole('link', { name: 'All' }).click()
   await failed.getByRole('button').first().click()
   await page.getByRole('dialog').getByText(/500/).first().waitFor()
+  await page.getByRole('region', { name: 'Body' }).getByText('"deviceName": "B"').waitFor()
   await page.keyboard.press('Escape')
 
   await page.getByRole('button', { name: 'Pause' }).click()

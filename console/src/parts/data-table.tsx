@@ -121,6 +121,7 @@ export function DataTable<T>(props: Props<T>) {
                 item={item}
                 columns={columns}
                 isActive={item.index === reachable}
+                href={props.hrefOf?.(row)}
                 onFocus={() => setActive(item.index)}
               />
             )
@@ -136,16 +137,21 @@ type RowProps<T> = {
   item: VirtualItem
   columns: Column<T>[]
   isActive: boolean
+  /** Where it leads, wherever in the row one clicks. */
+  href: string | undefined
   onFocus: () => void
 }
 
-function Row<T>({ row, item, columns, isActive, onFocus }: RowProps<T>) {
+function Row<T>({ row, item, columns, isActive, href, onFocus }: RowProps<T>) {
   return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Enter on a row is heard by the table
     <div
       role="row"
+      class={href === undefined ? '' : 'leads-on'}
       aria-rowindex={item.index + 2}
       tabIndex={isActive ? 0 : -1}
       onFocus={onFocus}
+      onClick={(event) => href !== undefined && openRow(event, href)}
       style={{
         height: `${rowHeight}px`,
         transform: `translateY(${item.start}px)`,
@@ -158,6 +164,14 @@ function Row<T>({ row, item, columns, isActive, onFocus }: RowProps<T>) {
       ))}
     </div>
   )
+}
+
+/** What is in a row has its own purpose, and so has a text that somebody selects. */
+function openRow(event: MouseEvent, href: string): void {
+  const isOwn = (event.target as Element).closest('a, button, input, label, dialog') !== null
+  if (isOwn || event.defaultPrevented || getSelection()?.isCollapsed === false) return
+  if (event.ctrlKey || event.metaKey) window.open(href, '_blank', 'noopener')
+  else navigate(href)
 }
 
 function cellClass<T>({ align, isMinor }: Column<T>): string {

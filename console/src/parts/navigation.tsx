@@ -12,7 +12,7 @@ import { chooseTheme, type Theme, theme, themes } from '../theme.ts'
 import { FailingWebhooks } from './failing-webhooks.tsx'
 import { Icon, type IconName } from './icon.tsx'
 import { isKeyHelpOpen } from './key-help.tsx'
-import { formatClock } from './time.ts'
+import { formatClock, timeZone } from './time.ts'
 
 const isMenuOpen = signal(false)
 
@@ -131,7 +131,10 @@ function Foot() {
       <a class="docs-link" href="/docs">
         API docs
       </a>
-      <span class="version">Jobcast {import.meta.env.JOBCAST_VERSION}</span>
+      <p class="version">
+        <span>Jobcast {import.meta.env.JOBCAST_VERSION}</span>
+        <span>Times in {timeZone}</span>
+      </p>
       <div class="who">
         <span title={self.value?.scopes.join(', ')}>{self.value?.keyName}</span>
         <button type="button" class="ghost" onClick={() => leave.run()} disabled={leave.isRunning}>

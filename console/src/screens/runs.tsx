@@ -26,18 +26,13 @@ const columns: Column<Run>[] = [
     name: 'run',
     title: 'Run',
     width: '64px',
-    isMinor: true,
     cell: (run) => <a href={hrefOf(run)}>{run.runId}</a>,
   },
   {
     name: 'job',
     title: 'Job',
     width: 'minmax(0, 2fr)',
-    cell: (run) => (
-      <a href={hrefOf(run)}>
-        <strong>{run.jobName}</strong>
-      </a>
-    ),
+    cell: ({ jobName }) => <a href={`/jobs/${encodeURIComponent(jobName)}`}>{jobName}</a>,
   },
   { name: 'devices', title: 'Devices', width: '68px', align: 'end', cell: ({ total }) => formatCount(total) },
   {
