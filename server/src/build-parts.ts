@@ -13,6 +13,7 @@ import type { Tell } from './observe/events.ts'
 import type { Metrics } from './observe/metrics.ts'
 import { addServiceLevels } from './observe/service-levels.ts'
 import { ChangeSignal } from './state/change-signal.ts'
+import { DailyOutput } from './state/daily-output.ts'
 import { Deliveries } from './state/deliveries.ts'
 import type { DiskSpace } from './state/disk-space.ts'
 import { Documents } from './state/documents.ts'
@@ -79,6 +80,7 @@ export function buildParts(options: PartsOptions) {
     fleetHistory: new FleetHistory({ store, now }),
     fleetGroups: new FleetGroupsReader({ store, now, elapsed }),
     documents: new Documents(store),
+    dailyOutput: new DailyOutput(quotas['max-owner-output-bytes'], now),
     deliveries: new Deliveries(store, now),
     presence: new Presence({ store, now, elapsed }),
     onTaken: notes.taken.bind(notes),

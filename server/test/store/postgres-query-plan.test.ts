@@ -38,7 +38,7 @@ async function takeStepsAmongNodes({ nodes, ...store }: PostgresStore): Promise<
 
 /** Those that have few rows, or that a statement means to read whole. */
 const small =
-  /^(owner|last_id|event_id|write_probe|commit_marker|webhook|node|steady_clock|execution_partition|forgotten_range|pg_inherits)$/
+  /^(owner|event_id|write_probe|commit_marker|webhook|node|steady_clock|execution_partition|forgotten_range|pg_inherits)$/
 
 /** Few rows, or a partial index that holds just those. */
 const readWhole =
