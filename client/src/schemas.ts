@@ -116,6 +116,10 @@ export interface ExecutionEventData {
    * Details the device reported with this change
    */
   statusDetails: {
+    /**
+     * This interface was referenced by `undefined`'s JSON-Schema definition
+     * via the `patternProperty` "^.*$".
+     */
     [k: string]: string
   }
 }

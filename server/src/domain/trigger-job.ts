@@ -129,7 +129,7 @@ function runOf({ link, quotas }: TriggerDeps, { ownerNo }: Caller, outcome: Trig
       link.launched(ownerNo, outcome.run)
       return outcome.run
     case 'replayed':
-      return outcome.run
+      return { ...outcome.run, isReplayed: true }
     case 'unreadable':
       throw outcome.error
     case 'idempotency-key-reused':

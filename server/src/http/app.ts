@@ -149,7 +149,7 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
   addSessions(app, deps)
   addFleet(app, deps)
   addStats(app, deps)
-  addService(app, deps)
+  addService(app, deps, options.version)
   if (options.hasMetrics) addMetrics(app, deps)
   addConsole(app, options.consoleFolder)
   options.addRoutes?.(app)

@@ -104,6 +104,8 @@ function logLine(log: Logger, event: Exclude<ServiceEvent, { kind: 'request-answ
       log.debug({ of: event.of, items: event.items }, 'group failed')
       return
     case 'executions-created':
+    case 'execution-started':
+    case 'execution-ended':
       return
     case 'storage-unavailable':
       log.error({ err: event.error }, 'storage is not available')

@@ -41,6 +41,8 @@ export type LaunchedRun = {
   /** Names the version of the job it carries out, for `getDocument`. */
   jobVersion: number
   devices: readonly { deviceId: string; deviceName: string }[]
+  /** An earlier call with the same idempotency key has made it. */
+  isReplayed?: true
 }
 
 export type TriggerOutcome =

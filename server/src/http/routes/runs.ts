@@ -20,7 +20,7 @@ import { callerOf, type IdentifyDeps } from '../authenticate.ts'
 import { numberSlice, toPage } from '../cursor.ts'
 import { emptyBodyAsObject } from '../empty-body.ts'
 import { holdRequest } from '../held-request.ts'
-import { IdempotencyHeaders } from '../idempotency-key.ts'
+import { IdempotencyHeaders, replayedDescription, replayedHeader } from '../idempotency-key.ts'
 import { stateAndTimes } from '../list-filter.ts'
 import { toRun } from '../to-wire.ts'
 
@@ -144,13 +144,18 @@ export function addRuns(
       response: {
         201: {
           ...Run,
-          headers: { location: { type: 'string', description: 'The run: /job/api/runs/{runId}' } },
+          headers: {
+            location: { type: 'string', description: 'The run: /job/api/runs/{runId}' },
+            [replayedHeader]: replayedDescription,
+          },
         },
       },
     },
     handler: async (request, reply) => {
       const key = request.headers['idempotency-key']
-      const run = await retryRun(deps, callerOf(request), request.params.runId, request.body, key)
+      const { runId } = request.params
+      const { run, isReplayed } = await retryRun(deps, callerOf(request), runId, request.body, key)
+      if (isReplayed) reply.header(replayedHeader, 'true')
       return reply.code(201).header('location', `/job/api/runs/${run.runId}`).send(toRun(run))
     },
   })
