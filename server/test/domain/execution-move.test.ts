@@ -236,7 +236,7 @@ for (const { title, before, policy = noPolicy, move, fields, life, type, noted, 
         ...fields,
         life: { ...before.life, ...life },
       },
-      transition: noted === null ? undefined : { ...step, to, event: noted },
+      transition: noted === null ? undefined : { ...step, to, event: noted, reason: null },
       changes: [{ ...step, type, cause: noted ?? 'progress', ownerNo, runId, deviceNo, details }],
       moved: { ownerNo, deviceId, jobExecutionId, runId, from, execState: to },
     })
