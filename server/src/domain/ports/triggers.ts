@@ -41,6 +41,8 @@ export type LaunchedRun = {
   /** Names the version of the job it carries out, for `getDocument`. */
   jobVersion: number
   devices: readonly { deviceId: string; deviceName: string }[]
+  /** Of the trace that it belongs to. */
+  traceParent?: string
   /** An earlier call with the same idempotency key has made it. */
   isReplayed?: true
 }

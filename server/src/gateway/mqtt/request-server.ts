@@ -66,7 +66,8 @@ export class RequestServer {
     if (qos === 1) this.#acknowledge(messageId, acknowledgement)
     const answerQos = this.subscriptions.qosOf(`${operation}/${answer}`)
     if (answerQos === undefined) return
-    this.#outbox.publish(`${topic}/${answer}`, json, answerQos, [])
+    const traceParent = seen && 'next' in seen ? seen.next?.traceParent : undefined
+    this.#outbox.publish(`${topic}/${answer}`, json, answerQos, [], traceParent)
     if (seen) this.#session.hasSeen(seen)
   }
 

@@ -13,7 +13,7 @@ import { jobReads, jobWrites } from './jobs.ts'
 import { outputSnapshots } from './outputs.ts'
 import { ownerReads, ownerWrites } from './owners.ts'
 import { quotaCountReads } from './quota-counts.ts'
-import { runReads } from './runs.ts'
+import { runReads, runWrites } from './runs.ts'
 import { sessionReads, sessionWrites } from './sessions.ts'
 import { statsReads, statsSnapshots } from './stats.ts'
 import { steadyClockReads, steadyClockWrites } from './steady-clock.ts'
@@ -57,6 +57,7 @@ export const writes = {
   ...deviceWrites,
   ...executionMoves,
   ...executionWrites,
+  ...runWrites,
   ...eventWrites,
   ...webhookWrites,
   ...deliveryWrites,
