@@ -2,6 +2,7 @@
 // is about to start.
 
 import { randomUUID } from 'node:crypto'
+import type { AttemptKey } from './attempt-key.ts'
 import type { Tell } from './events.ts'
 import type { Journal } from './journal.ts'
 import type { Entry } from './journal-records.ts'
@@ -9,7 +10,6 @@ import type { Offered } from './offered.ts'
 import { OutputSpool } from './output-spool.ts'
 import type { Work } from './plan-work.ts'
 import type { AttemptPaths, StateFolder } from './state-folder.ts'
-import type { AttemptKey } from './transport.ts'
 
 export type BeginDeps = {
   journal: Journal
@@ -32,6 +32,7 @@ export type BegunStart = {
   /** It resumes after a reboot that it requested, with this step. */
   isResumed: boolean
   firstStep: number
+  traceParent: string | undefined
 }
 
 /** If this rejects, nothing may be started. */
@@ -52,7 +53,9 @@ export async function beginStart(
     throw error
   }
   const isResumed = before?.phase === 'rebooting'
-  return { key, paths, spool, start, startId, isResumed, firstStep: isResumed ? before.step : 0 }
+  const firstStep = isResumed ? before.step : 0
+  const { traceParent } = offered
+  return { key, paths, spool, start, startId, isResumed, firstStep, traceParent }
 }
 
 export function openSpool({ output }: AttemptPaths, maxBytes: number, tell: Tell): Promise<OutputSpool> {

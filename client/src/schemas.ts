@@ -116,6 +116,10 @@ export interface ExecutionEventData {
    * Details the device reported with this change
    */
   statusDetails: {
+    /**
+     * This interface was referenced by `undefined`'s JSON-Schema definition
+     * via the `patternProperty` "^.*$".
+     */
     [k: string]: string
   }
 }
@@ -130,12 +134,20 @@ export interface DeviceEventData {
    * Attributes that its owner has set, with its time zone as `timeZone`; absent: none
    */
   attributes?: {
+    /**
+     * This interface was referenced by `undefined`'s JSON-Schema definition
+     * via the `patternProperty` "^.*$".
+     */
     [k: string]: string | number | boolean
   }
   /**
    * Attributes that the device has reported and that have changed; null: removed
    */
   reportedAttributes?: {
+    /**
+     * This interface was referenced by `undefined`'s JSON-Schema definition
+     * via the `patternProperty` "^.*$".
+     */
     [k: string]: string | number | boolean | null
   }
   /**
@@ -676,6 +688,81 @@ export interface FleetDevice {
       | 'EXPIRED'
       | 'CANCELED'
   } | null
+  /**
+   * What the device is working on: an execution that is IN_PROGRESS or CANCELING
+   */
+  running: {
+    jobExecutionId: number
+    execState:
+      | 'PENDING'
+      | 'IN_PROGRESS'
+      | 'CANCELING'
+      | 'SUCCEEDED'
+      | 'FAILED'
+      | 'TIMED_OUT'
+      | 'REJECTED'
+      | 'EXPIRED'
+      | 'CANCELED'
+  } | null
+}
+
+export interface FleetGroups {
+  /**
+   * When the devices were counted
+   */
+  asOf: string
+  /**
+   * All devices
+   */
+  all: {
+    devices: number
+    online: number
+    /**
+     * Devices by state: that of the execution a device works on, else of its most recently launched one; NONE if it never had one
+     */
+    states: {
+      NONE?: number
+      PENDING?: number
+      IN_PROGRESS?: number
+      CANCELING?: number
+      SUCCEEDED?: number
+      FAILED?: number
+      TIMED_OUT?: number
+      REJECTED?: number
+      EXPIRED?: number
+      CANCELED?: number
+    }
+  }
+  /**
+   * By tag, the largest first; a device with several tags counts in each
+   */
+  groups: {
+    /**
+     * Null: the devices without a tag
+     */
+    tag: string | null
+    devices: number
+    online: number
+    /**
+     * Devices by state: that of the execution a device works on, else of its most recently launched one; NONE if it never had one
+     */
+    states: {
+      NONE?: number
+      PENDING?: number
+      IN_PROGRESS?: number
+      CANCELING?: number
+      SUCCEEDED?: number
+      FAILED?: number
+      TIMED_OUT?: number
+      REJECTED?: number
+      EXPIRED?: number
+      CANCELED?: number
+    }
+  }[]
+  /**
+   * Smaller groups that were left out
+   */
+  otherGroups: number
 }
 
 export interface FollowEventsQuery {
@@ -698,8 +785,23 @@ export interface GetExecutionQuery {
   wait?: number
 }
 
+export interface GetFleetGroupsQuery {
+  limit?: number
+}
+
 export interface GetRunQuery {
   wait?: number
+}
+
+export interface GetRunTimelineQuery {
+  buckets?: number
+}
+
+export interface GetStatsQuery {
+  launchedAfter?: string
+  launchedBefore?: string
+  jobName?: string
+  buckets?: number
 }
 
 export interface Group {
@@ -761,11 +863,19 @@ export interface Transition {
    * Who caused it: `key <keyId>`, `device` or `clock`
    */
   actor: string
+  /**
+   * The name of that key; null if it was not a key
+   */
+  actorName: string | null
   attempt: number
   /**
    * Version after this transition
    */
   versionNumber: number
+  /**
+   * Why the attempt was unsuccessful: the status detail `reason` that the device reported with it, or all details it reported. Null for every other transition
+   */
+  reason: string | null
 }
 
 export interface ImportResult {
@@ -894,7 +1004,11 @@ export interface ListExecutionsQuery {
   cursor?: string
   jobName?: string
   deviceId?: string
-  execState?:
+  /**
+   * @minItems 1
+   * @maxItems 9
+   */
+  execState?: (
     | 'PENDING'
     | 'IN_PROGRESS'
     | 'CANCELING'
@@ -904,9 +1018,12 @@ export interface ListExecutionsQuery {
     | 'REJECTED'
     | 'EXPIRED'
     | 'CANCELED'
+  )[]
   runId?: number
   launchedAfter?: string
   launchedBefore?: string
+  finishedAfter?: string
+  finishedBefore?: string
 }
 
 export interface ListFleetDevicesQuery {
@@ -940,6 +1057,25 @@ export interface ListRunsQuery {
   cursor?: string
   jobName?: string
   finished?: boolean
+  /**
+   * @minItems 1
+   * @maxItems 9
+   */
+  execState?: (
+    | 'PENDING'
+    | 'IN_PROGRESS'
+    | 'CANCELING'
+    | 'SUCCEEDED'
+    | 'FAILED'
+    | 'TIMED_OUT'
+    | 'REJECTED'
+    | 'EXPIRED'
+    | 'CANCELED'
+  )[]
+  launchedAfter?: string
+  launchedBefore?: string
+  finishedAfter?: string
+  finishedBefore?: string
 }
 
 export interface ListSessionsQuery {
@@ -1073,6 +1209,10 @@ export interface Run {
    * UTC in whole seconds, without offset
    */
   launchedAt: string
+  /**
+   * When its last execution ended; null until then
+   */
+  finishedAt: string | null
   total: number
   counts: {
     PENDING: number
@@ -1093,6 +1233,14 @@ export interface Run {
    * The run whose unsuccessful executions this run retries
    */
   retryOf: number | null
+  /**
+   * Who triggered it: `key:<keyId>`. Null if it is older than this record
+   */
+  createdBy: string | null
+  /**
+   * The name of that key
+   */
+  createdByName: string | null
   /**
    * The selector by which its devices were chosen; null for a list of devices
    */
@@ -1143,6 +1291,41 @@ export interface RunPlan {
   problems: string[]
 }
 
+export interface RunTimeline {
+  runId: number
+  /**
+   * When the run was launched
+   */
+  from: string
+  /**
+   * When it finished, or now
+   */
+  until: string
+  /**
+   * Length of a bucket; the last one may be shorter
+   */
+  stepMs: number
+  total: number
+  /**
+   * How many executions were read. If fewer than `total`, counts are extrapolated; the last bucket is exact
+   */
+  sampled: number
+  /**
+   * For each state that occurred: how many executions were in it at the end of each bucket
+   */
+  counts: {
+    PENDING?: number[]
+    IN_PROGRESS?: number[]
+    CANCELING?: number[]
+    SUCCEEDED?: number[]
+    FAILED?: number[]
+    TIMED_OUT?: number[]
+    REJECTED?: number[]
+    EXPIRED?: number[]
+    CANCELED?: number[]
+  }
+}
+
 export interface Session {
   sessionId: string
   /**
@@ -1187,6 +1370,117 @@ export interface SignInTicket {
    */
   ticket: string
   expiresAt: string
+}
+/**
+ * An execution counts in the bucket in which it was launched
+ */
+export interface Stats {
+  from: string
+  until: string
+  /**
+   * Length of a bucket; the last one may be shorter
+   */
+  stepMs: number
+  /**
+   * Later than `from` if there were too many runs to read: what was launched before is not counted
+   */
+  completeFrom: string
+  /**
+   * How many executions the durations are taken from
+   */
+  sampled: number
+  overall: {
+    /**
+     * Executions launched
+     */
+    total: number
+    counts: {
+      PENDING: number
+      IN_PROGRESS: number
+      CANCELING: number
+      SUCCEEDED: number
+      FAILED: number
+      TIMED_OUT: number
+      REJECTED: number
+      EXPIRED: number
+      CANCELED: number
+    }
+    /**
+     * SUCCEEDED divided by all that ended; null if none has ended
+     */
+    successRate: number | null
+    /**
+     * From start to end of executions that SUCCEEDED; null if there are none in the sample
+     */
+    durationMs: {
+      p50: number
+      p95: number
+    } | null
+  }
+  /**
+   * Oldest first
+   */
+  buckets: {
+    from: string
+    /**
+     * Executions launched
+     */
+    total: number
+    counts: {
+      PENDING: number
+      IN_PROGRESS: number
+      CANCELING: number
+      SUCCEEDED: number
+      FAILED: number
+      TIMED_OUT: number
+      REJECTED: number
+      EXPIRED: number
+      CANCELED: number
+    }
+    /**
+     * SUCCEEDED divided by all that ended; null if none has ended
+     */
+    successRate: number | null
+    /**
+     * From start to end of executions that SUCCEEDED; null if there are none in the sample
+     */
+    durationMs: {
+      p50: number
+      p95: number
+    } | null
+  }[]
+  /**
+   * By job, the one with the most executions first; at most 50
+   */
+  jobs: {
+    jobName: string
+    /**
+     * Executions launched
+     */
+    total: number
+    counts: {
+      PENDING: number
+      IN_PROGRESS: number
+      CANCELING: number
+      SUCCEEDED: number
+      FAILED: number
+      TIMED_OUT: number
+      REJECTED: number
+      EXPIRED: number
+      CANCELED: number
+    }
+    /**
+     * SUCCEEDED divided by all that ended; null if none has ended
+     */
+    successRate: number | null
+    /**
+     * From start to end of executions that SUCCEEDED; null if there are none in the sample
+     */
+    durationMs: {
+      p50: number
+      p95: number
+    } | null
+  }[]
 }
 /**
  * As whom a ticket signs in

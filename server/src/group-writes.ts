@@ -8,6 +8,7 @@ import type { Trigger, TriggerOutcome } from './domain/ports/triggers.ts'
 import type { Tell, WriteKind } from './observe/events.ts'
 import type { Metrics } from './observe/metrics.ts'
 import type { DiskSpace } from './state/disk-space.ts'
+import type { ExecutionNotes } from './state/execution-notes.ts'
 import { GroupCommit } from './store/group-commit.ts'
 
 // 20,000 executions take about 20 ms to write; larger groups would only make small calls wait longer.
@@ -35,6 +36,7 @@ export function groupWrites(
   metrics: Metrics,
   isRemote: boolean,
   disk: DiskSpace | undefined,
+  notes?: ExecutionNotes,
 ) {
   const options = (of: WriteKind) => ({
     maxGroupWeight,
@@ -66,7 +68,10 @@ export function groupWrites(
     ownerOf: (report: DeviceReport) => report.device.ownerNo,
     keyOf: (report: DeviceReport) => deviceText(report.device),
     weigh: weighReport,
-    onCommit: ({ items, ms }) => tell({ kind: 'group-committed', of: 'reports', items, ms }),
+    onCommit: ({ items, outs, ms }) => {
+      tell({ kind: 'group-committed', of: 'reports', items, ms })
+      notes?.reported(outs)
+    },
   })
   const attributes = new GroupCommit(store.recordAttributes, {
     ...options('attributes'),

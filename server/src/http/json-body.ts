@@ -10,11 +10,14 @@ import type { App } from './app-type.ts'
 import { countHeader } from './count-header.ts'
 import { isJsonType } from './json-type.ts'
 import { NestedTooDeep, NotJson, pickFields, TooLarge, type WantedFields } from './pick-fields.ts'
-import { largeBytes, nextTurn, turnToRead } from './turns.ts'
+import { nextTurn, turnToRead } from './turns.ts'
 
 // Removes one byte order mark and rejects invalid UTF-8.
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 const byteOrderMark = '\ufeff'
+
+/** Below this JSON.parse takes less than 10 ms whatever the body holds, and is three times as fast. */
+const pickedBytes = 1024 * 1024
 
 export function readJsonBodies(app: App): void {
   app.removeAllContentTypeParsers()
@@ -23,7 +26,7 @@ export function readJsonBodies(app: App): void {
     const { largeBody, takesLines } = request.routeOptions.config
     requireJsonType(request)
     if (takesLines) return body
-    return largeBody && body.length >= largeBytes ? pickBody(body, largeBody) : parseBody(body)
+    return largeBody && body.length >= pickedBytes ? pickBody(body, largeBody) : parseBody(body)
   }
   // Registered by name for speed: for other types Fastify tries every parser on every request.
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, parse)

@@ -76,8 +76,10 @@ export function toTransition(stored: StoredTransition): Transition {
     to: stored.to,
     event: stored.event,
     actor: stored.actor,
+    actorName: stored.actorName,
     attempt: stored.attempt,
     versionNumber: stored.versionNumber,
+    reason: stored.reason,
   }
 }
 
@@ -104,7 +106,10 @@ export function toRun(stored: StoredRun): Run {
     total: stored.total,
     counts: stored.counts,
     finished: isFinished(stored),
+    finishedAt: toInstantOrNull(stored.endedAt),
     retryOf: stored.retryOf,
+    createdBy: stored.keyId === null ? null : `key:${stored.keyId}`,
+    createdByName: stored.keyName,
     where: stored.where,
     matched: stored.matched,
     note: stored.note,
@@ -140,15 +145,17 @@ function toWaiting(stored: WaitingExecution): NonNullable<Fleet['oldestWaiting']
   }
 }
 
-export function toFleetDevice({ deviceId, online, lastExecution }: StoredFleetDevice): FleetDevice {
+export function toFleetDevice({ deviceId, online, lastExecution, running }: StoredFleetDevice): FleetDevice {
   return {
     deviceId,
     online,
-    lastExecution: lastExecution && {
-      jobExecutionId: lastExecution.jobExecutionId,
-      execState: lastExecution.execState,
-    },
+    lastExecution: lastExecution && toShortExecution(lastExecution),
+    running: running && toShortExecution(running),
   }
+}
+
+function toShortExecution({ jobExecutionId, execState }: NonNullable<StoredFleetDevice['running']>) {
+  return { jobExecutionId, execState }
 }
 
 export function toJob(stored: StoredJob): Job {

@@ -24,7 +24,8 @@ import { callerOf, type IdentifyDeps } from '../authenticate.ts'
 import { numberSlice, toPage } from '../cursor.ts'
 import { emptyBodyAsObject } from '../empty-body.ts'
 import { holdRequest } from '../held-request.ts'
-import { IdempotencyHeaders } from '../idempotency-key.ts'
+import { IdempotencyHeaders, replayedDescription, replayedHeader } from '../idempotency-key.ts'
+import { stateAndTimes } from '../list-filter.ts'
 import { toRun } from '../to-wire.ts'
 import type { TriggerLimits } from './trigger-job.ts'
 
@@ -90,6 +91,7 @@ export function addRuns(
       const filter = {
         ...(jobName !== undefined && { jobName }),
         ...(finished !== undefined && { finished }),
+        ...stateAndTimes(request.query),
       }
       const runs = await deps.store.listRuns({
         ownerNo: callerOf(request).ownerNo,
@@ -184,13 +186,20 @@ export function addRuns(
       response: {
         201: {
           ...Run,
-          headers: { location: { type: 'string', description: 'The run: /job/api/runs/{runId}' } },
+          headers: {
+            location: { type: 'string', description: 'The run: /job/api/runs/{runId}' },
+            [replayedHeader]: replayedDescription,
+          },
         },
       },
     },
     handler: async (request, reply) => {
-      const key = request.headers['idempotency-key']
-      const run = await retryRun(deps, callerOf(request), request.params.runId, request.body, key)
+      const { runId } = request.params
+      const { 'idempotency-key': key, traceparent } = request.headers
+      const caller = callerOf(request)
+      const { run, isReplayed } = await retryRun(deps, caller, runId, request.body, key, traceparent)
+      request.runId = run.runId
+      if (isReplayed) reply.header(replayedHeader, 'true')
       return reply.code(201).header('location', `/job/api/runs/${run.runId}`).send(toRun(run))
     },
   })

@@ -8,7 +8,7 @@ import { insertInto } from '../queries.ts'
 import { runRequest } from '../schema/tables.ts'
 import { getLaunchedRun } from '../tables/executions.ts'
 import { newRunFields } from '../tables/runs.ts'
-import type { Database } from './database.ts'
+import { type Database, takeIds } from './database.ts'
 import { claimKeys, findEarlierCalls } from './idempotency-keys.ts'
 import type { Partitions } from './partitions.ts'
 import type { Transaction } from './transaction.ts'
@@ -36,20 +36,24 @@ export function buildLargeRunSteps(db: Database, partitions: Partitions): Pick<S
   async function record(transaction: Transaction, trigger: LargeTrigger): Promise<TriggerOutcome> {
     const { ownerNo, jobName, deviceNos, request, launchedAt } = trigger
     const listed = { ...trigger, deviceIds: [] }
-    const { jobs, policyOf } = await readNames(transaction.named, [listed])
-    const job = jobs.get(ownerNo)?.get(jobName)
+    const names = await readNames(transaction.named, [listed])
+    const job = names.get(ownerNo)?.jobs.get(jobName)
     if (job === undefined) return { kind: 'unknown-job' }
     const total = deviceNos.length
-    const { runId, jobExecutionId: firstExecutionId } = await db.takeIds(1, total)
+    const { runId, jobExecutionId: firstExecutionId } = await takeIds(transaction, 1, total)
     const ids = { runId, firstExecutionId }
-    const run = { ...newRun(listed, { ...policyOf(job.versionNo), ...job }, ids), total }
+    const run = { ...newRun(listed, job, ids), total }
     await partitions.reach(firstExecutionId + total - 1, launchedAt)
     for (let start = 0; start < total; start += batchSize) {
       const batch = Array.from(deviceNos.subarray(start, start + batchSize))
       const values = { first: firstExecutionId + start, runId, ownerNo, deviceNos: batch }
       await transaction.named.run(INSERT_EXECUTIONS, values)
     }
-    const [earlier] = await claimKeys(transaction.named, [listed], [{ trigger: listed, run, devices: [] }])
+    const [earlier] = await claimKeys(
+      transaction.named,
+      [listed],
+      [{ trigger: listed, job, run, devices: [] }],
+    )
     if (earlier) throw new MadeBefore(earlier)
     transaction.named.sendRows(INSERT_RUN, [{ ...run, PENDING: total }])
     if (request) transaction.named.sendRows(INSERT_REQUEST, [{ ...request, runId }])

@@ -21,10 +21,19 @@ CREATE INDEX api_key_admin ON public.api_key USING btree (key_id) WHERE ((scopes
 CREATE INDEX api_key_by_maker ON public.api_key USING btree (created_by);
 CREATE INDEX api_key_by_owner ON public.api_key USING btree (owner_no, key_id);
 
+CREATE TABLE catalogue_version (
+  owner_no integer NOT NULL,
+  version bigint NOT NULL,
+  given_by xid8 NOT NULL,
+  PRIMARY KEY (owner_no)
+) WITH (fillfactor=50);
+
 CREATE TABLE commit_marker (
   marker_id bigint NOT NULL,
   node_no integer NOT NULL,
   commits bigint NOT NULL,
+  run_id bigint,
+  execution_id bigint,
   PRIMARY KEY (marker_id)
 ) WITH (fillfactor=50);
 
@@ -138,9 +147,9 @@ CREATE TABLE execution (
   run_id bigint NOT NULL,
   owner_no integer NOT NULL,
   device_no integer NOT NULL,
-  state exec_state NOT NULL,
-  attempt integer NOT NULL,
-  version_number integer NOT NULL,
+  state exec_state DEFAULT 'PENDING'::exec_state NOT NULL,
+  attempt integer DEFAULT 1 NOT NULL,
+  version_number integer DEFAULT 1 NOT NULL,
   output_bytes integer DEFAULT 0 NOT NULL,
   output_cut boolean DEFAULT false NOT NULL,
   started_at bigint,
@@ -209,11 +218,6 @@ CREATE TABLE job_version (
   PRIMARY KEY (version_no)
 );
 
-CREATE TABLE last_id (
-  run_id bigint NOT NULL,
-  execution_id bigint NOT NULL
-);
-
 CREATE TABLE node (
   node_no integer GENERATED ALWAYS AS IDENTITY NOT NULL,
   beat_at bigint NOT NULL,
@@ -263,8 +267,10 @@ CREATE TABLE run (
   deadline_at bigint,
   key_id text,
   retry_of bigint,
+  trace_parent text,
   PRIMARY KEY (run_id)
 ) WITH (fillfactor=70);
+CREATE INDEX run_by_end ON public.run USING btree (owner_no, ended_at) WHERE (ended_at IS NOT NULL);
 CREATE INDEX run_by_job ON public.run USING btree (job_no, run_id);
 CREATE INDEX run_by_owner ON public.run USING btree (owner_no, run_id);
 CREATE INDEX run_deadline ON public.run USING btree (deadline_at) WHERE ((deadline_at IS NOT NULL) AND (NOT ended));
@@ -330,6 +336,7 @@ CREATE TABLE transition (
   event text NOT NULL,
   actor text NOT NULL,
   attempt integer NOT NULL,
+  reason text,
   PRIMARY KEY (execution_id, version_number)
 );
 

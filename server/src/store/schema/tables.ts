@@ -157,6 +157,7 @@ export const run = table('run', ['runId'], {
   deadlineAt: orNull(steady()),
   keyId: orNull(text()),
   retryOf: orNull(number()),
+  traceParent: orNull(text()),
 })
 
 /** What a run was asked for with, if it was more than a list of devices. */
@@ -213,6 +214,7 @@ export const transition = table('transition', ['jobExecutionId', 'versionNumber'
   event: text<ExecutionEvent>(),
   actor: text(),
   attempt: number(),
+  reason: orNull(text()),
 })
 
 export const output = table('output', ['jobExecutionId', 'attempt', 'start'], {

@@ -15,8 +15,9 @@ import { jobReads, jobWrites } from './jobs.ts'
 import { outputSnapshots } from './outputs.ts'
 import { ownerReads, ownerWrites } from './owners.ts'
 import { quotaCountReads } from './quota-counts.ts'
-import { runReads } from './runs.ts'
+import { runReads, runWrites } from './runs.ts'
 import { sessionReads, sessionWrites } from './sessions.ts'
+import { statsReads, statsSnapshots } from './stats.ts'
 import { steadyClockReads, steadyClockWrites } from './steady-clock.ts'
 import { transitionReads } from './transitions.ts'
 import { webhookReads, webhookWrites } from './webhooks.ts'
@@ -36,13 +37,20 @@ export const reads = {
   ...transitionReads,
   ...eventReads,
   ...fleetReads,
+  ...statsReads,
   ...webhookReads,
   ...deliveryReads,
   ...steadyClockReads,
 }
 
 /** Several statements that see one state of the database. */
-export const snapshots = { ...outputSnapshots, ...eventSnapshots, ...fleetSnapshots, ...deliverySnapshots }
+export const snapshots = {
+  ...outputSnapshots,
+  ...eventSnapshots,
+  ...fleetSnapshots,
+  ...statsSnapshots,
+  ...deliverySnapshots,
+}
 
 export const writes = {
   ...ownerWrites,
@@ -53,6 +61,7 @@ export const writes = {
   ...attributeWrites,
   ...executionMoves,
   ...executionWrites,
+  ...runWrites,
   ...eventWrites,
   ...webhookWrites,
   ...deliveryWrites,

@@ -22,6 +22,7 @@ export const leftBehind: Readonly<Record<string, string>> = {
   execution_partition: 'partitions are made anew',
   schema_migration: 'the schema is made by the program',
   write_probe: 'it holds nothing',
+  catalogue_version: 'it is for nodes that run, by which they know that what they remember is old',
   commit_marker: 'it counts the commits of nodes that run',
   run_draft: 'what is not made yet is not moved',
   session: 'whoever was signed in signs in again',

@@ -117,6 +117,7 @@ export class Backend {
     outputs: new ChangeSignal(),
     documents: new Documents({ getDocument: async () => document }),
     maxOutputBytes: 1000,
+    dailyOutput: { take: () => true },
     quotas: noQuotas,
     credentialChanges: { count: 0 },
     sessions: this.sessions,
