@@ -104,6 +104,9 @@ export async function exerciseTriggers(t: TestContext, underTest: StoreUnderTest
         total: 2,
         counts: 2,
         retryOf: null,
+        where: null,
+        matched: null,
+        note: null,
       },
     )
   })
