@@ -146,6 +146,12 @@ export const settings = {
     argument: 'number',
     help: 'pieces of output stored per attempt of an execution; what follows is cut off; 0: no limit',
   },
+  'max-owner-output-bytes': {
+    kind: 'quota',
+    default: 100 * 1024 * 1024 * 1024,
+    argument: 'bytes',
+    help: 'output stored per day of all devices of one owner; what follows is cut off; 0: no limit',
+  },
   'max-device-executions': {
     kind: 'quota',
     default: 100_000,
@@ -211,6 +217,12 @@ export const settings = {
     default: undefined,
     argument: 'addresses',
     help: 'reverse proxies whose X-Forwarded-For header is trusted, separated by commas, for example 10.1.0.0/16',
+  },
+  'cors-origins': {
+    kind: 'text',
+    default: undefined,
+    argument: 'origins',
+    help: 'web pages of other origins that may call the API with a key, separated by commas, for example https://ops.example.com',
   },
   'metrics-host': {
     kind: 'text',

@@ -17,6 +17,7 @@ import {
 import type { SteadyInstant, WallInstant } from './instants.ts'
 import type { Moved, StoredTransition } from './ports/executions.ts'
 import { isHeldBack } from './progress-events.ts'
+import { reasonOf } from './reported-reason.ts'
 import { withSeen } from './seen-reports.ts'
 
 /** An execution as loaded for a move, or for its device. */
@@ -28,6 +29,7 @@ export type LiveExecution = {
   deviceId: string
   versionNumber: number
   jobVersion: number
+  traceParent: string | null
   launchedAt: WallInstant
   /** Null until something happens to it. */
   updatedAt: WallInstant | null
@@ -66,7 +68,7 @@ export type ReportFields = {
 /** `actor` is `key <keyId>`, `device` or `clock`. */
 export type Move = { event: ExecutionEvent; moment: Moment; actor: string; fields?: ReportFields }
 
-export type NewTransition = StoredTransition & { jobExecutionId: number; from: ExecState }
+export type NewTransition = Omit<StoredTransition, 'actorName'> & { jobExecutionId: number; from: ExecState }
 
 /** An event of an execution, as written to the event log. */
 export type ExecutionChange = {
@@ -136,7 +138,7 @@ function changeState(before: LiveExecution, life: Life, move: Move): MoveEffects
   const change = { ...step, type: executionEventType(to), cause, ownerNo, runId, deviceNo, details }
   return {
     execution,
-    transition: { ...step, to, event: cause },
+    transition: { ...step, to, event: cause, reason: reasonOf(cause, to, fields.statusDetails) },
     changes: held ? [held.change, change] : [change],
     moved: movedOf(before, to),
   }
@@ -228,5 +230,6 @@ export function toDeviceExecution(live: LiveExecution): DeviceExecution {
     timesOutAt: timesOutAt(life),
     notified: live.notifiedAt !== null,
     jobVersion: live.jobVersion,
+    ...(live.traceParent !== null && { traceParent: live.traceParent }),
   }
 }
