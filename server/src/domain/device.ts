@@ -3,6 +3,7 @@
 import { ApiError, type DeviceContent } from '@jobcast/contract'
 import { actorOf, type Caller } from './caller.ts'
 import { type CredentialDeps, disconnectDevice } from './device-credential.ts'
+import { deviceTag, type ExpectedTags, isExpected } from './entity-tag.ts'
 import type { Moment } from './execution.ts'
 import { type NotifyDeps, notifyMoved } from './notify-moved.ts'
 import type { DeviceKey, DevicePut, StoredDevice } from './ports/devices.ts'
@@ -33,6 +34,7 @@ export async function putDevice(
   { ownerNo }: Caller,
   deviceId: string,
   content: DeviceContent,
+  ifMatch: { expected?: ExpectedTags } = {},
 ): Promise<Put<StoredDevice>> {
   const put = {
     ownerNo,
@@ -40,8 +42,9 @@ export async function putDevice(
     deviceName: content.deviceName ?? deviceId,
     tags: (content.tags ?? []).toSorted(),
     at: deps.now(),
+    ...ifMatch,
   }
-  const { created, value } = await withinQuota(
+  const { created, value, isRefused } = await withinQuota(
     deps,
     'max-owner-devices',
     ownerNo,
@@ -51,6 +54,7 @@ export async function putDevice(
       mayReplace: async () => (await deps.store.getDevice({ ownerNo, deviceId })) !== undefined,
     },
   )
+  if (isRefused) throw new ApiError('J-312')
   return { created, value: asSeen(deps, ownerNo, value) }
 }
 
@@ -77,7 +81,15 @@ export async function listDevices(
 }
 
 /** Its unfinished executions are canceled: no device is left to carry them out. */
-export async function deleteDevice(deps: DeviceDeps, caller: Caller, deviceId: string): Promise<void> {
+export async function deleteDevice(
+  deps: DeviceDeps,
+  caller: Caller,
+  deviceId: string,
+  { expected }: { expected?: ExpectedTags } = {},
+): Promise<void> {
+  if (expected && !isExpected(expected, deviceTag(await getDevice(deps, caller, deviceId)))) {
+    throw new ApiError('J-312')
+  }
   const { ownerNo } = caller
   const moved = await deps.store.deleteDevice({
     ownerNo,

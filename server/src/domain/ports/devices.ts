@@ -1,3 +1,4 @@
+import type { ExpectedTags } from '../entity-tag.ts'
 import type { Moment } from '../execution.ts'
 import type { Moved } from './executions.ts'
 import type { StoredPresence } from './presence.ts'
@@ -26,6 +27,7 @@ export type DevicePut = {
   deviceName: string
   tags: string[]
   at: number
+  expected?: ExpectedTags
 }
 
 export type DeviceToken = { tokenId: string; tokenHash: Uint8Array; at: number; createdBy: string | null }

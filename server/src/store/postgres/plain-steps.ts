@@ -30,7 +30,7 @@ export function bindPlainSteps(db: Database, catalogue: Catalogue) {
     async putDevices(puts: DevicePut[], options?: WriteOptions) {
       const owners = puts.map(({ ownerNo }) => ownerNo)
       const done = await catalogue.change(owners, ({ named }) => putDevices(named, puts), options)
-      return done.map(({ created, value }) => ({ created, value }))
+      return done.map(({ deviceNo, ...result }) => result)
     },
     ...bind(clockWrites(new RunCursors()), (step) => db.inTransaction(({ named }) => step(named))),
   }

@@ -141,13 +141,13 @@ function buildNameSteps(catalogue: Catalogue, writer: WriterThread): NameSteps {
   return {
     async putJob(put) {
       const { ref, ...result } = await writer.call('putJob', put)
-      catalogue.jobs(put.ownerNo).set(put.jobName, ref)
+      if (ref) catalogue.jobs(put.ownerNo).set(put.jobName, ref)
       return result
     },
     deleteJob: (job) => catalogue.jobs(job.ownerNo).remove(job.jobName, () => writer.call('deleteJob', job)),
     async putDevices(puts) {
       const results = await catalogue.putDevices(puts, () => writer.call('putDevices', puts))
-      return results.map(({ created, value }) => ({ created, value }))
+      return results.map(({ deviceNo, ...result }) => result)
     },
     deleteDevice(device) {
       const devices = catalogue.devices(device.ownerNo)
