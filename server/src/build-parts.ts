@@ -82,6 +82,8 @@ export function buildParts(options: PartsOptions) {
     runningKeys: new Set<string>(),
     runCancels: new Map<string, Promise<void>>(),
     onCancelFailed: (error: unknown) => tell({ kind: 'background-failed', task: 'cancel a run', error }),
+    onLaunchFailed: (error: unknown) =>
+      tell({ kind: 'background-failed', task: 'notify devices of a run', error }),
     keyUse: new KeyUse(store),
     sessionUse: new SessionUse(store, sessionIdleMs),
     changes: new ChangeSignal(),

@@ -16,8 +16,11 @@ export function jobTag(job: StoredJobContent): string {
   return tagOf([description, document, expireAfterSeconds, timeoutSeconds, deadlineSeconds, retry])
 }
 
-export function deviceTag({ deviceName, tags }: Pick<StoredDevice, 'deviceName' | 'tags'>): string {
-  return tagOf([deviceName, tags])
+type DeviceContent = Pick<StoredDevice, 'deviceName' | 'tags' | 'attributes'>
+
+export function deviceTag({ deviceName, tags, attributes }: DeviceContent): string {
+  const inOrder = Object.entries(attributes).sort(([one], [other]) => (one < other ? -1 : 1))
+  return tagOf([deviceName, tags, inOrder])
 }
 
 export function webhookTag({ url, eventTypes, jobName, deviceId }: WebhookContent): string {

@@ -3,6 +3,7 @@
 import type { IncomingMessage } from 'node:http'
 import fastify, { type FastifyRequest } from 'fastify'
 import type { CancelRunDeps } from '../domain/cancel-run.ts'
+import type { CreateRunDeps } from '../domain/create-run.ts'
 import type { DeviceDeps } from '../domain/device.ts'
 import type { ExplainDeps } from '../domain/explain-execution.ts'
 import type { FollowEventsDeps } from '../domain/follow-events.ts'
@@ -42,6 +43,8 @@ import { addExecutionHistory } from './routes/execution-history.ts'
 import { addExecutionOutput } from './routes/execution-output.ts'
 import { addExecutions } from './routes/executions.ts'
 import { addFleet, type FleetRouteDeps } from './routes/fleet.ts'
+import { addGroups } from './routes/groups.ts'
+import { addImportDevices } from './routes/import-devices.ts'
 import { addJobs } from './routes/jobs.ts'
 import { addKeys, addOwners } from './routes/keys.ts'
 import { addRuns } from './routes/runs.ts'
@@ -65,6 +68,7 @@ export type AppDeps = TriggerDeps &
   WebhookDeps &
   ExplainDeps &
   FleetRouteDeps &
+  CreateRunDeps &
   CancelRunDeps & {
     documents: Documents
     keyUse: KeyUse
@@ -137,16 +141,19 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
   describeRefusals(app)
   const routes = watchRoutes(app)
   await describeApi(app, options.version)
-  addTriggerJob(app, deps, triggerLimits(options.maxDevices))
+  const limits = triggerLimits(options.maxDevices)
+  addTriggerJob(app, deps, limits)
   addExecutions(app, deps)
   addExecutionHistory(app, deps)
   addExecutionOutput(app, deps)
-  addRuns(app, deps)
+  addRuns(app, deps, limits)
   addEvents(app, deps)
   addWebhooks(app, deps)
   addWebhookDeliveries(app, deps)
   addJobs(app, deps)
   addDevices(app, deps)
+  addImportDevices(app, deps)
+  addGroups(app, deps)
   addEnrollments(app, deps)
   addKeys(app, deps)
   addOwners(app, deps)

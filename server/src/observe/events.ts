@@ -4,7 +4,7 @@ import type { LimitName } from '@jobcast/contract'
 import type { AccessChanged } from '../domain/tell-access.ts'
 import type { ExecutionNote } from '../state/execution-notes.ts'
 
-export type WriteKind = 'triggers' | 'devices' | 'reports'
+export type WriteKind = 'triggers' | 'devices' | 'attributes' | 'reports'
 
 /** Not its URL, which may contain a secret. */
 type WebhookName = { webhookName: string; ownerNo: number }

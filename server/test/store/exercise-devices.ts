@@ -34,7 +34,7 @@ export async function exerciseDevices(t: TestContext, underTest: StoreUnderTest)
     async () => {
       const { ownerNo } = await seedOwner(store, { jobs: ['j'], devices: ['d'] })
       const put = devicePut(ownerNo, 'd', 'new')
-      const tag = deviceTag({ deviceName: 'name of d', tags: [] })
+      const tag = deviceTag({ deviceName: 'name of d', tags: [], attributes: {} })
       const puts = [
         { ...put, expected: ['other'] },
         { ...put, expected: [tag] },
@@ -70,6 +70,8 @@ export async function exerciseDevices(t: TestContext, underTest: StoreUnderTest)
       deviceId: 'd1',
       deviceName: 'one',
       tags: ['a', 'b'],
+      attributes: {},
+      reportedAttributes: {},
       credentialCreatedAt: null,
       credentialCreatedBy: null,
       certificateRevokedAt: null,
