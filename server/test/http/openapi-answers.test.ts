@@ -243,10 +243,11 @@ test('the fleet answers as the document says: 200, 400, 403', async () => {
   await api.trigger('update', ['d1', 'd2'])
   await check('GET /job/api/fleet')
   await check('GET /job/api/fleet', {}, none)
-  await check('GET /job/api/fleet/groups')
-  await check('GET /job/api/stats')
   await check('GET /job/api/fleet/devices', {}, { query: '?limit=1' })
   await check('GET /job/api/fleet/devices', {}, { query: '?limit=10001' })
+  await check('GET /job/api/fleet/groups')
+  await check('GET /job/api/stats', {}, { query: '?buckets=3' })
+  await check('GET /job/api/stats', {}, { query: '?buckets=0' })
 })
 
 test('enrolments answer as the document says: 201, 204, 400, 401, 404, 409', async () => {
