@@ -6,7 +6,11 @@ import { jobcast } from './client.ts'
 import { readFailures } from './read-failures.ts'
 import { readQueue } from './read-queue.ts'
 
-type Read<T> = { queryKey: readonly unknown[]; queryFn: (context: { signal: AbortSignal }) => Promise<T> }
+type Read<T> = {
+  queryKey: readonly unknown[]
+  queryFn: (context: { signal: AbortSignal }) => Promise<T>
+  structuralSharing?: boolean
+}
 
 function read<T>(queryKey: readonly unknown[], queryFn: Read<T>['queryFn']): Read<T> {
   return { queryKey, queryFn }
@@ -19,17 +23,21 @@ export const mappedDevices = 10_000
 
 export const queries = {
   fleet: () => read(['fleet'], (options) => jobcast.fleet.get(options)),
-  fleetDevices: () =>
-    read(['fleet-devices'], async (options) => {
+  fleetDevices: () => ({
+    ...read(['fleet-devices'], async (options) => {
       const page = await jobcast.fleet.devices({ limit: mappedDevices }, options).page()
       return { ...page, items: naturally(page.items, ({ deviceId }) => deviceId) }
     }),
+    structuralSharing: false, // to compare ten thousand devices takes longer than to draw them
+  }),
   fleetGroups: () => read(['fleet', 'groups'], (options) => jobcast.fleet.groups({ limit: 200 }, options)),
   /** However many there are; the trigger searches in them. */
-  allFleetDevices: () =>
-    read(['fleet-devices', 'all'], (options) =>
+  allFleetDevices: () => ({
+    ...read(['fleet-devices', 'all'], (options) =>
       Array.fromAsync(jobcast.fleet.devices({ limit: mappedDevices }, options)),
     ),
+    structuralSharing: false,
+  }),
   allJobs: () =>
     read(['jobs', 'all'], (options) => Array.fromAsync(jobcast.jobs.list({ limit: 200 }, options))),
   firstDevices: () =>
