@@ -131,6 +131,11 @@ export const Run = Type.Object(
     createdByName: orNull(Type.String({ examples: ['ci'] }), {
       description: 'The name of that key',
     }),
+    where: orNull(Type.String(), {
+      description: 'The selector by which its devices were chosen; null for a list of devices',
+    }),
+    matched: orNull(Type.Integer(), { description: 'How many devices the selector matched' }),
+    note: orNull(Type.String()),
   },
   { title: 'Run' },
 )

@@ -2,6 +2,7 @@
 
 import fastify, { type FastifyRequest } from 'fastify'
 import type { CancelRunDeps } from '../domain/cancel-run.ts'
+import type { CreateRunDeps } from '../domain/create-run.ts'
 import type { DeviceDeps } from '../domain/device.ts'
 import type { ExplainDeps } from '../domain/explain-execution.ts'
 import type { FollowEventsDeps } from '../domain/follow-events.ts'
@@ -40,6 +41,8 @@ import { addExecutionHistory } from './routes/execution-history.ts'
 import { addExecutionOutput } from './routes/execution-output.ts'
 import { addExecutions } from './routes/executions.ts'
 import { addFleet, type FleetRouteDeps } from './routes/fleet.ts'
+import { addGroups } from './routes/groups.ts'
+import { addImportDevices } from './routes/import-devices.ts'
 import { addJobs } from './routes/jobs.ts'
 import { addKeys, addOwners } from './routes/keys.ts'
 import { addRuns } from './routes/runs.ts'
@@ -63,6 +66,7 @@ export type AppDeps = TriggerDeps &
   WebhookDeps &
   ExplainDeps &
   FleetRouteDeps &
+  CreateRunDeps &
   CancelRunDeps & {
     documents: Documents
     keyUse: KeyUse
@@ -132,16 +136,19 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
   describeRefusals(app)
   const routes = watchRoutes(app)
   await describeApi(app, options.version)
-  addTriggerJob(app, deps, triggerLimits(options.maxDevices))
+  const limits = triggerLimits(options.maxDevices)
+  addTriggerJob(app, deps, limits)
   addExecutions(app, deps)
   addExecutionHistory(app, deps)
   addExecutionOutput(app, deps)
-  addRuns(app, deps)
+  addRuns(app, deps, limits)
   addEvents(app, deps)
   addWebhooks(app, deps)
   addWebhookDeliveries(app, deps)
   addJobs(app, deps)
   addDevices(app, deps)
+  addImportDevices(app, deps)
+  addGroups(app, deps)
   addEnrollments(app, deps)
   addKeys(app, deps)
   addOwners(app, deps)
@@ -149,7 +156,7 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
   addSessions(app, deps)
   addFleet(app, deps)
   addStats(app, deps)
-  addService(app, deps)
+  addService(app, deps, options.version)
   if (options.hasMetrics) addMetrics(app, deps)
   addConsole(app, options.consoleFolder)
   options.addRoutes?.(app)

@@ -167,6 +167,8 @@ export async function takeEveryStep(store: Store): Promise<void> {
   for (const job of [{}, { jobName: 'restart' }]) await store.readStats({ ownerNo, ...range, ...job })
   await store.countFlows({ ownerNo, after: 0, stepMs: 1000 })
   await store.getDocument({ jobVersion: 1 })
+  await store.getJobOfVersion({ jobVersion: 1 })
+  await store.readServiceLevels()
   const session = { sessionId: 's', kind: 'ticket', keyId: 'k', secretHash: new Uint8Array(32) } as const
   const stored = { ...session, ownerNo, parentId: null, address: null, userAgent: null, createdAt: 1 }
   await store.createSession({ ...stored, lastUsedAt: 1, expiresAt: 9 })

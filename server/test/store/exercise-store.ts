@@ -25,6 +25,7 @@ import { exerciseReopening } from './exercise-reopening.ts'
 import { exerciseReports } from './exercise-reports.ts'
 import { exerciseRetention } from './exercise-retention.ts'
 import { exerciseRetries } from './exercise-retries.ts'
+import { exerciseSelectors } from './exercise-selectors.ts'
 import { exerciseSessions } from './exercise-sessions.ts'
 import { exerciseStats } from './exercise-stats.ts'
 import { exerciseTriggers } from './exercise-triggers.ts'
@@ -45,6 +46,7 @@ const subjects: Record<string, (t: TestContext, underTest: StoreUnderTest) => Pr
   events: exerciseEvents,
   lists: exerciseLists,
   devices: exerciseDevices,
+  selectors: exerciseSelectors,
   presence: exercisePresence,
   credentials: exerciseCredentials,
   enrollments: exerciseEnrollments,

@@ -20,6 +20,15 @@ export type StoredRun = {
   counts: Record<ExecState, number>
   /** The run whose failures it tries again. */
   retryOf: number | null
+} & RunRequest
+
+/** What a run was asked for with, besides its job and its devices. */
+export type RunRequest = {
+  /** The selector as it was asked for; null for a list of devices. */
+  where: string | null
+  /** How many devices it matched. */
+  matched: number | null
+  note: string | null
 }
 
 /** Instants: from `…After` on, up to but not including `…Before`. */
