@@ -1,6 +1,6 @@
 // Every resource as a query: its key, by which events find it (live/affected-keys.ts), and how it is read.
 
-import type { Delivery, GetStatsQuery, ListExecutionsQuery, Query } from '@jobcast/client'
+import type { Delivery, GetStatsQuery, ListDevicesQuery, ListExecutionsQuery, Query } from '@jobcast/client'
 import { naturally } from '../parts/natural-order.ts'
 import { jobcast } from './client.ts'
 import { readFailures } from './read-failures.ts'
@@ -40,6 +40,13 @@ export const queries = {
   }),
   allJobs: () =>
     read(['jobs', 'all'], (options) => Array.fromAsync(jobcast.jobs.list({ limit: 200 }, options))),
+  deviceCount: (where: string) =>
+    read(['devices', 'count', where], (options) => jobcast.devices.count(where, options)),
+  /** Under ['devices']: what changes there may change what matches. */
+  runPlan: (jobName: string, where: string) =>
+    read(['devices', 'plan', jobName, where], (options) =>
+      jobcast.runs.plan({ jobName, targets: { where } }, options),
+    ),
   firstDevices: () =>
     read(['devices', 'first'], (options) => jobcast.devices.list({ limit: 200 }, options).page()),
   unfinishedRuns: () =>
@@ -118,7 +125,7 @@ export const lists = {
       jobcast.executions.list({ ...query, limit: 200, cursor }, { signal }).page(),
     idOf: (execution: { jobExecutionId: number }) => execution.jobExecutionId,
   }),
-  devices: (query: { tag?: string | undefined; online?: boolean | undefined } = {}) => ({
+  devices: (query: Query<Pick<ListDevicesQuery, 'tag' | 'online' | 'where'>> = {}) => ({
     key: ['devices', query] as const,
     load: (cursor: string | undefined, signal: AbortSignal) =>
       jobcast.devices.list({ ...query, limit: 200, cursor }, { signal }).page(),
