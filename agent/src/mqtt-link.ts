@@ -2,7 +2,7 @@
 // requests are repeated there.
 
 import { randomUUID } from 'node:crypto'
-import { type DeviceOperation, topicPrefix } from '@jobcast/contract'
+import { type DeviceOperation, shadowPrefix, topicPrefix } from '@jobcast/contract'
 import { connect, type ErrorWithReasonCode, type IDisconnectPacket, type MqttClient } from 'mqtt'
 import { orAborted } from './or-aborted.ts'
 import { type Answer, NoAnswer, parseObject, rejectionOf } from './transport.ts'
@@ -34,6 +34,7 @@ export class MqttLink {
   readonly closed: Promise<string>
   readonly #client: MqttClient
   readonly #prefix: string
+  readonly #shadowPrefix: string
   readonly #onMessage: LinkOptions['onMessage']
   readonly #waiting = new Map<string, Waiting>()
   readonly #tokenPrefix = randomUUID().slice(0, 8)
@@ -42,6 +43,7 @@ export class MqttLink {
 
   private constructor({ url, deviceId, token, onMessage }: LinkOptions) {
     this.#prefix = topicPrefix(deviceId)
+    this.#shadowPrefix = shadowPrefix(deviceId)
     this.#onMessage = onMessage
     this.#client = connect(url, {
       protocolVersion: 5,
@@ -81,6 +83,7 @@ export class MqttLink {
       await orAborted(Promise.race([connected, lost]), signal)
       // QoS 1, so that the server can record when a notification was delivered.
       const wanted = filters.map((suffix) => link.#prefix + suffix)
+      wanted.push(`${link.#shadowPrefix}update/+`)
       await orAborted(Promise.race([link.#client.subscribeAsync(wanted, { qos: 1 }), lost]), signal)
       return link
     } catch (error) {
@@ -101,7 +104,8 @@ export class MqttLink {
         this.destroy()
       }, answerWithinMs)
       this.#waiting.set(clientToken, { resolve, reject, timer })
-      const topic = this.#prefix + suffixOf(operation)
+      const isShadow = operation.name === 'attributes'
+      const topic = isShadow ? `${this.#shadowPrefix}update` : this.#prefix + suffixOf(operation)
       this.#client.publish(topic, JSON.stringify({ ...fields, clientToken }), { qos: 0 })
     })
   }
@@ -128,9 +132,10 @@ export class MqttLink {
 
   #take(topic: string, payload: Buffer): void {
     const json = parseObject(payload.toString())
-    if (json === undefined || !topic.startsWith(this.#prefix)) return
-    const suffix = topic.slice(this.#prefix.length)
-    this.#onMessage(suffix, json)
+    const prefix = [this.#prefix, this.#shadowPrefix].find((each) => topic.startsWith(each))
+    if (json === undefined || prefix === undefined) return
+    const suffix = topic.slice(prefix.length)
+    if (prefix === this.#prefix) this.#onMessage(suffix, json)
     const answer = answerOf(suffix, json)
     const waiting = this.#waiting.get(String(json.clientToken))
     if (waiting === undefined || answer === undefined) return

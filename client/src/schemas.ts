@@ -116,16 +116,40 @@ export interface ExecutionEventData {
    * Details the device reported with this change
    */
   statusDetails: {
+    /**
+     * This interface was referenced by `undefined`'s JSON-Schema definition
+     * via the `patternProperty` "^.*$".
+     */
     [k: string]: string
   }
 }
 /**
- * `deviceName` and `tags` with `device.created` and `device.updated`; `transport` with `device.online` and `device.offline`
+ * `deviceName`, `tags` and `attributes` with `device.created` and `device.updated`; `reportedAttributes` alone with `device.updated` when the device has reported them; `transport` with `device.online` and `device.offline`
  */
 export interface DeviceEventData {
   deviceId: string
   deviceName?: string
   tags?: string[]
+  /**
+   * Attributes that its owner has set, with its time zone as `timeZone`; absent: none
+   */
+  attributes?: {
+    /**
+     * This interface was referenced by `undefined`'s JSON-Schema definition
+     * via the `patternProperty` "^.*$".
+     */
+    [k: string]: string | number | boolean
+  }
+  /**
+   * Attributes that the device has reported and that have changed; null: removed
+   */
+  reportedAttributes?: {
+    /**
+     * This interface was referenced by `undefined`'s JSON-Schema definition
+     * via the `patternProperty` "^.*$".
+     */
+    [k: string]: string | number | boolean | null
+  }
   /**
    * Transport by which the device connected or disconnected
    */
@@ -217,6 +241,17 @@ export interface CancelRequest {
    * Do not wait for the device to confirm
    */
   force?: boolean
+}
+
+export interface CountRequest {
+  /**
+   * A selector: text that picks devices
+   */
+  where: string
+}
+
+export interface CreateRunQuery {
+  dryRun?: boolean
 }
 
 export interface CreatedApiKey {
@@ -345,6 +380,22 @@ export interface Device {
   deviceName: string
   tags: string[]
   /**
+   * Attributes that its owner has set
+   */
+  attributes: {
+    [k: string]: string | number | boolean
+  }
+  /**
+   * Attributes that it has reported itself; the owner's value wins on equal names
+   */
+  reportedAttributes: {
+    [k: string]: string | number | boolean
+  }
+  /**
+   * Time zone that its owner has set; null: the one it reports, else UTC
+   */
+  timeZone: string | null
+  /**
    * When its current token was created; null if it has none
    */
   credentialCreatedAt: string | null
@@ -379,6 +430,36 @@ export interface DeviceContent {
    * @maxItems 50
    */
   tags?: string[]
+  /**
+   * Names of 1 to 64 letters, digits and _ . -, not beginning with a digit, . or -; values are text of at most 256 characters, numbers, or true and false
+   */
+  attributes?: {
+    [k: string]: string | number | boolean
+  }
+  timeZone?: string | null
+}
+
+export interface DeviceCount {
+  /**
+   * How many devices match
+   */
+  total: number
+  /**
+   * How many of them are online
+   */
+  online: number
+  /**
+   * How many of them are carrying out an execution
+   */
+  busy: number
+  /**
+   * Attributes that the selector names and that no device has
+   */
+  unknownNames: string[]
+  /**
+   * deviceIds of the first 20
+   */
+  sample: string[]
 }
 
 export interface DeviceCredential {
@@ -607,6 +688,81 @@ export interface FleetDevice {
       | 'EXPIRED'
       | 'CANCELED'
   } | null
+  /**
+   * What the device is working on: an execution that is IN_PROGRESS or CANCELING
+   */
+  running: {
+    jobExecutionId: number
+    execState:
+      | 'PENDING'
+      | 'IN_PROGRESS'
+      | 'CANCELING'
+      | 'SUCCEEDED'
+      | 'FAILED'
+      | 'TIMED_OUT'
+      | 'REJECTED'
+      | 'EXPIRED'
+      | 'CANCELED'
+  } | null
+}
+
+export interface FleetGroups {
+  /**
+   * When the devices were counted
+   */
+  asOf: string
+  /**
+   * All devices
+   */
+  all: {
+    devices: number
+    online: number
+    /**
+     * Devices by state: that of the execution a device works on, else of its most recently launched one; NONE if it never had one
+     */
+    states: {
+      NONE?: number
+      PENDING?: number
+      IN_PROGRESS?: number
+      CANCELING?: number
+      SUCCEEDED?: number
+      FAILED?: number
+      TIMED_OUT?: number
+      REJECTED?: number
+      EXPIRED?: number
+      CANCELED?: number
+    }
+  }
+  /**
+   * By tag, the largest first; a device with several tags counts in each
+   */
+  groups: {
+    /**
+     * Null: the devices without a tag
+     */
+    tag: string | null
+    devices: number
+    online: number
+    /**
+     * Devices by state: that of the execution a device works on, else of its most recently launched one; NONE if it never had one
+     */
+    states: {
+      NONE?: number
+      PENDING?: number
+      IN_PROGRESS?: number
+      CANCELING?: number
+      SUCCEEDED?: number
+      FAILED?: number
+      TIMED_OUT?: number
+      REJECTED?: number
+      EXPIRED?: number
+      CANCELED?: number
+    }
+  }[]
+  /**
+   * Smaller groups that were left out
+   */
+  otherGroups: number
 }
 
 export interface FollowEventsQuery {
@@ -629,8 +785,39 @@ export interface GetExecutionQuery {
   wait?: number
 }
 
+export interface GetFleetGroupsQuery {
+  limit?: number
+}
+
 export interface GetRunQuery {
   wait?: number
+}
+
+export interface GetRunTimelineQuery {
+  buckets?: number
+}
+
+export interface GetStatsQuery {
+  launchedAfter?: string
+  launchedBefore?: string
+  jobName?: string
+  buckets?: number
+}
+
+export interface Group {
+  groupName: string
+  where: string
+  description: string | null
+  createdAt: string
+  updatedAt: string
+}
+
+export interface GroupContent {
+  /**
+   * A selector: text that picks devices
+   */
+  where: string
+  description?: string
 }
 
 export interface History {
@@ -676,11 +863,56 @@ export interface Transition {
    * Who caused it: `key <keyId>`, `device` or `clock`
    */
   actor: string
+  /**
+   * The name of that key; null if it was not a key
+   */
+  actorName: string | null
   attempt: number
   /**
    * Version after this transition
    */
   versionNumber: number
+  /**
+   * Why the attempt was unsuccessful: the status detail `reason` that the device reported with it, or all details it reported. Null for every other transition
+   */
+  reason: string | null
+}
+
+export interface ImportResult {
+  created: number
+  updated: number
+  unchanged: number
+  /**
+   * Lines of which nothing was stored, at most 10,000 of them
+   */
+  failed: {
+    /**
+     * Counted from 1
+     */
+    line: number
+    code: string
+    message: string
+  }[]
+  /**
+   * How many lines failed
+   */
+  failedTotal: number
+}
+
+export interface ImportedDevice {
+  deviceId: string
+  deviceName?: string
+  /**
+   * @maxItems 50
+   */
+  tags?: string[]
+  /**
+   * Names of 1 to 64 letters, digits and _ . -, not beginning with a digit, . or -; values are text of at most 256 characters, numbers, or true and false
+   */
+  attributes?: {
+    [k: string]: string | number | boolean
+  }
+  timeZone?: string | null
 }
 
 export interface Job {
@@ -758,6 +990,7 @@ export interface ListDevicesQuery {
   limit?: number
   cursor?: string
   tag?: string
+  where?: string
   online?: boolean
 }
 
@@ -771,7 +1004,11 @@ export interface ListExecutionsQuery {
   cursor?: string
   jobName?: string
   deviceId?: string
-  execState?:
+  /**
+   * @minItems 1
+   * @maxItems 9
+   */
+  execState?: (
     | 'PENDING'
     | 'IN_PROGRESS'
     | 'CANCELING'
@@ -781,12 +1018,20 @@ export interface ListExecutionsQuery {
     | 'REJECTED'
     | 'EXPIRED'
     | 'CANCELED'
+  )[]
   runId?: number
   launchedAfter?: string
   launchedBefore?: string
+  finishedAfter?: string
+  finishedBefore?: string
 }
 
 export interface ListFleetDevicesQuery {
+  limit?: number
+  cursor?: string
+}
+
+export interface ListGroupsQuery {
   limit?: number
   cursor?: string
 }
@@ -812,6 +1057,25 @@ export interface ListRunsQuery {
   cursor?: string
   jobName?: string
   finished?: boolean
+  /**
+   * @minItems 1
+   * @maxItems 9
+   */
+  execState?: (
+    | 'PENDING'
+    | 'IN_PROGRESS'
+    | 'CANCELING'
+    | 'SUCCEEDED'
+    | 'FAILED'
+    | 'TIMED_OUT'
+    | 'REJECTED'
+    | 'EXPIRED'
+    | 'CANCELED'
+  )[]
+  launchedAfter?: string
+  launchedBefore?: string
+  finishedAfter?: string
+  finishedBefore?: string
 }
 
 export interface ListSessionsQuery {
@@ -867,6 +1131,38 @@ export interface NewOwner {
   ownerName: string
 }
 
+export interface NewRun {
+  jobName: string
+  targets: Targets
+  /**
+   * Why, for whoever looks at it later
+   */
+  note?: string
+  /**
+   * Of a dry run: the call is refused (J-505) if other devices are selected now
+   */
+  planId?: string
+}
+/**
+ * Exactly one of deviceIds, where and group
+ */
+export interface Targets {
+  /**
+   * A device listed twice gets one execution
+   *
+   * @minItems 1
+   */
+  deviceIds?: string[]
+  /**
+   * A selector: text that picks devices
+   */
+  where?: string
+  /**
+   * The devices of this group
+   */
+  group?: string
+}
+
 export interface Owner {
   ownerId: string
   ownerName: string
@@ -913,6 +1209,10 @@ export interface Run {
    * UTC in whole seconds, without offset
    */
   launchedAt: string
+  /**
+   * When its last execution ended; null until then
+   */
+  finishedAt: string | null
   total: number
   counts: {
     PENDING: number
@@ -933,6 +1233,97 @@ export interface Run {
    * The run whose unsuccessful executions this run retries
    */
   retryOf: number | null
+  /**
+   * Who triggered it: `key:<keyId>`. Null if it is older than this record
+   */
+  createdBy: string | null
+  /**
+   * The name of that key
+   */
+  createdByName: string | null
+  /**
+   * The selector by which its devices were chosen; null for a list of devices
+   */
+  where: string | null
+  /**
+   * How many devices the selector matched
+   */
+  matched: number | null
+  note: string | null
+}
+/**
+ * The plan, with `dryRun=true`
+ */
+export interface RunPlan {
+  /**
+   * Valid for 10 minutes
+   */
+  planId: string
+  /**
+   * How many devices are selected
+   */
+  total: number
+  online: number
+  offline: number
+  /**
+   * How many of them are carrying out an execution
+   */
+  busy: number
+  /**
+   * In the order of release
+   */
+  waves: {
+    size: number
+    /**
+     * deviceIds of the first 20
+     */
+    sample: string[]
+  }[]
+  /**
+   * What the first device would get
+   */
+  document: {
+    [k: string]: unknown
+  }
+  /**
+   * What stands against it, in sentences
+   */
+  problems: string[]
+}
+
+export interface RunTimeline {
+  runId: number
+  /**
+   * When the run was launched
+   */
+  from: string
+  /**
+   * When it finished, or now
+   */
+  until: string
+  /**
+   * Length of a bucket; the last one may be shorter
+   */
+  stepMs: number
+  total: number
+  /**
+   * How many executions were read. If fewer than `total`, counts are extrapolated; the last bucket is exact
+   */
+  sampled: number
+  /**
+   * For each state that occurred: how many executions were in it at the end of each bucket
+   */
+  counts: {
+    PENDING?: number[]
+    IN_PROGRESS?: number[]
+    CANCELING?: number[]
+    SUCCEEDED?: number[]
+    FAILED?: number[]
+    TIMED_OUT?: number[]
+    REJECTED?: number[]
+    EXPIRED?: number[]
+    CANCELED?: number[]
+  }
 }
 
 export interface Session {
@@ -979,6 +1370,117 @@ export interface SignInTicket {
    */
   ticket: string
   expiresAt: string
+}
+/**
+ * An execution counts in the bucket in which it was launched
+ */
+export interface Stats {
+  from: string
+  until: string
+  /**
+   * Length of a bucket; the last one may be shorter
+   */
+  stepMs: number
+  /**
+   * Later than `from` if there were too many runs to read: what was launched before is not counted
+   */
+  completeFrom: string
+  /**
+   * How many executions the durations are taken from
+   */
+  sampled: number
+  overall: {
+    /**
+     * Executions launched
+     */
+    total: number
+    counts: {
+      PENDING: number
+      IN_PROGRESS: number
+      CANCELING: number
+      SUCCEEDED: number
+      FAILED: number
+      TIMED_OUT: number
+      REJECTED: number
+      EXPIRED: number
+      CANCELED: number
+    }
+    /**
+     * SUCCEEDED divided by all that ended; null if none has ended
+     */
+    successRate: number | null
+    /**
+     * From start to end of executions that SUCCEEDED; null if there are none in the sample
+     */
+    durationMs: {
+      p50: number
+      p95: number
+    } | null
+  }
+  /**
+   * Oldest first
+   */
+  buckets: {
+    from: string
+    /**
+     * Executions launched
+     */
+    total: number
+    counts: {
+      PENDING: number
+      IN_PROGRESS: number
+      CANCELING: number
+      SUCCEEDED: number
+      FAILED: number
+      TIMED_OUT: number
+      REJECTED: number
+      EXPIRED: number
+      CANCELED: number
+    }
+    /**
+     * SUCCEEDED divided by all that ended; null if none has ended
+     */
+    successRate: number | null
+    /**
+     * From start to end of executions that SUCCEEDED; null if there are none in the sample
+     */
+    durationMs: {
+      p50: number
+      p95: number
+    } | null
+  }[]
+  /**
+   * By job, the one with the most executions first; at most 50
+   */
+  jobs: {
+    jobName: string
+    /**
+     * Executions launched
+     */
+    total: number
+    counts: {
+      PENDING: number
+      IN_PROGRESS: number
+      CANCELING: number
+      SUCCEEDED: number
+      FAILED: number
+      TIMED_OUT: number
+      REJECTED: number
+      EXPIRED: number
+      CANCELED: number
+    }
+    /**
+     * SUCCEEDED divided by all that ended; null if none has ended
+     */
+    successRate: number | null
+    /**
+     * From start to end of executions that SUCCEEDED; null if there are none in the sample
+     */
+    durationMs: {
+      p50: number
+      p95: number
+    } | null
+  }[]
 }
 /**
  * As whom a ticket signs in

@@ -7,6 +7,7 @@ const device = (deviceId: string, jobExecutionId?: number): FleetDevice => ({
   deviceId,
   online: false,
   lastExecution: jobExecutionId === undefined ? null : { jobExecutionId, execState: 'PENDING' },
+  running: null,
 })
 
 function moved(deviceId: string, jobExecutionId: number, execState: string): JobcastEvent {
@@ -29,10 +30,18 @@ test('of several changes the last one counts, and of several executions the newe
     moved('unknown', 9, 'FAILED'),
   ]
   assert.deepEqual(patchDevices([device('a'), device('b', 5), device('c', 1)], events), [
-    { deviceId: 'a', online: false, lastExecution: { jobExecutionId: 7, execState: 'FAILED' } },
-    { deviceId: 'b', online: true, lastExecution: { jobExecutionId: 5, execState: 'PENDING' } },
+    { ...device('a'), lastExecution: { jobExecutionId: 7, execState: 'FAILED' } },
+    { ...device('b', 5), online: true },
     device('c', 1),
   ])
+})
+
+test('what a device works on stays, though something else is launched on it', () => {
+  const running = { jobExecutionId: 7, execState: 'IN_PROGRESS' as const }
+  const [busy] = patchDevices([device('a', 7)], [moved('a', 7, 'IN_PROGRESS'), moved('a', 8, 'PENDING')])
+  assert.deepEqual(busy?.running, running)
+  assert.equal(busy?.lastExecution?.jobExecutionId, 8)
+  assert.equal(patchDevices([busy as FleetDevice], [moved('a', 7, 'SUCCEEDED')])[0]?.running, null)
 })
 
 test('what concerns no device leaves the list as it is', () => {

@@ -15,7 +15,14 @@ export function toInstantOrNull(ms: number | null): string | null {
   return ms === null ? null : toInstant(ms)
 }
 
-/** `launchedAt` is the only field in whole seconds of UTC without an offset. */
+let latestSecond = { second: Number.NaN, text: '' }
+
+/**
+ * `launchedAt` is the only field in whole seconds of UTC without an offset. Many triggers have the same one, which is
+ * formatted once.
+ */
 export function toLaunchedAt(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 19)
+  const second = Math.floor(ms / 1000)
+  if (second !== latestSecond.second) latestSecond = { second, text: new Date(ms).toISOString().slice(0, 19) }
+  return latestSecond.text
 }

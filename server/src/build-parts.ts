@@ -11,10 +11,14 @@ import { groupWrites } from './group-writes.ts'
 import { RateLimits, type Rates } from './limits/rate-limits.ts'
 import type { Tell } from './observe/events.ts'
 import type { Metrics } from './observe/metrics.ts'
+import { addServiceLevels } from './observe/service-levels.ts'
 import { ChangeSignal } from './state/change-signal.ts'
+import { DailyOutput } from './state/daily-output.ts'
 import { Deliveries } from './state/deliveries.ts'
 import type { DiskSpace } from './state/disk-space.ts'
 import { Documents } from './state/documents.ts'
+import { ExecutionNotes } from './state/execution-notes.ts'
+import { FleetGroupsReader } from './state/fleet-groups.ts'
 import { FleetHistory } from './state/fleet-history.ts'
 import { HealthCheck } from './state/health-check.ts'
 import { KeyUse } from './state/key-use.ts'
@@ -55,6 +59,7 @@ export type Parts = ReturnType<typeof buildParts>
 export function buildParts(options: PartsOptions) {
   const { isRemote, nodeNo = 0, onOpened, elapsed, rates, disk, sessionIdleMs, ...given } = options
   const { store, tell, metrics, now, moment, quotas } = given
+  const notes = new ExecutionNotes(store, tell)
   const shared = {
     ...given,
     limits: new RateLimits(rates, elapsed, (limit) => tell({ kind: 'rate-limited', limit })),
@@ -63,6 +68,8 @@ export function buildParts(options: PartsOptions) {
     runningKeys: new Set<string>(),
     runCancels: new Map<string, Promise<void>>(),
     onCancelFailed: (error: unknown) => tell({ kind: 'background-failed', task: 'cancel a run', error }),
+    onLaunchFailed: (error: unknown) =>
+      tell({ kind: 'background-failed', task: 'notify devices of a run', error }),
     keyUse: new KeyUse(store),
     sessionUse: new SessionUse(store, sessionIdleMs),
     changes: new ChangeSignal(),
@@ -73,10 +80,13 @@ export function buildParts(options: PartsOptions) {
     historyChanges: { count: 0 },
     health: new HealthCheck(() => store.checkHealth()),
     fleetHistory: new FleetHistory({ store, now }),
+    fleetGroups: new FleetGroupsReader({ store, now, elapsed }),
     documents: new Documents(store),
+    dailyOutput: new DailyOutput(quotas['max-owner-output-bytes'], now),
     deliveries: new Deliveries(store, now),
     presence: new Presence({ store, now, elapsed }),
-    ...groupWrites(store, tell, metrics, isRemote, disk),
+    onTaken: notes.taken.bind(notes),
+    ...groupWrites(store, tell, metrics, isRemote, disk, notes),
   }
   const dispatcher = new Dispatcher({
     ...shared,
@@ -91,5 +101,12 @@ export function buildParts(options: PartsOptions) {
     'Devices connected by MQTT or WebSocket',
     () => shared.presence.connected,
   )
+  metrics.gauges(
+    'jobcast_devices_online',
+    'Devices that are online at this node, by transport',
+    ['transport'],
+    () => shared.presence.byTransport(),
+  )
+  addServiceLevels(metrics, store, now)
   return { ...shared, dispatcher, link: dispatcher, sessions: dispatcher }
 }

@@ -160,6 +160,14 @@ async function start(
   })
   webhooks.start()
   takeDown.add(() => webhooks.stop())
+  metrics.gauges('jobcast_build_info', 'What is running; always 1', ['version', 'node', 'store'], () => {
+    const labels = {
+      version: packageJson.version,
+      node: process.version,
+      store: nodes ? 'postgres' : 'sqlite',
+    }
+    return [{ labels, value: 1 }]
+  })
   metrics.gauge('jobcast_webhooks_failing', 'Webhooks whose deliveries fail', () => webhooks.failing)
   const deps = {
     ...parts,

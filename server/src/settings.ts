@@ -146,6 +146,12 @@ export const settings = {
     argument: 'number',
     help: 'pieces of output stored per attempt of an execution; what follows is cut off; 0: no limit',
   },
+  'max-owner-output-bytes': {
+    kind: 'quota',
+    default: 100 * 1024 * 1024 * 1024,
+    argument: 'bytes',
+    help: 'output stored per day of all devices of one owner; what follows is cut off; 0: no limit',
+  },
   'max-device-executions': {
     kind: 'quota',
     default: 100_000,

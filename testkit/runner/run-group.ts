@@ -16,6 +16,7 @@ export type Outcome = {
 }
 
 const loader = join(import.meta.dirname, 'run-files.ts')
+const useBuiltThread = join(import.meta.dirname, 'use-built-thread.ts')
 // Far above what is needed: on a machine that does ten other things at once, all takes ten times as long.
 const testTimeoutMs = 300_000
 const groupTimeoutMs = 900_000
@@ -25,7 +26,14 @@ const timeoutOf = ({ files }: Group) =>
 
 export async function runGroup(group: Group, root: string): Promise<Outcome> {
   const startedAt = performance.now()
-  const args = ['--test-reporter=spec', `--test-timeout=${testTimeoutMs}`, loader, ...group.files]
+  const args = [
+    '--import',
+    useBuiltThread,
+    '--test-reporter=spec',
+    `--test-timeout=${testTimeoutMs}`,
+    loader,
+    ...group.files,
+  ]
   // In a process group of its own, so that whatever it started can be ended with it.
   const child = spawn(process.execPath, args, {
     cwd: root,

@@ -1,7 +1,9 @@
 // Every resource as a query: its key, by which events find it (live/affected-keys.ts), and how it is read.
 
-import type { Delivery, ListExecutionsQuery, Query } from '@jobcast/client'
+import type { Delivery, GetStatsQuery, ListExecutionsQuery, Query } from '@jobcast/client'
+import { naturally } from '../parts/natural-order.ts'
 import { jobcast } from './client.ts'
+import { readFailures } from './read-failures.ts'
 import { readQueue } from './read-queue.ts'
 
 type Read<T> = { queryKey: readonly unknown[]; queryFn: (context: { signal: AbortSignal }) => Promise<T> }
@@ -10,13 +12,19 @@ function read<T>(queryKey: readonly unknown[], queryFn: Read<T>['queryFn']): Rea
   return { queryKey, queryFn }
 }
 
+const eventWaitMs = 5000
+
 /** One cell per device; with more the cells are too small. */
 export const mappedDevices = 10_000
 
 export const queries = {
   fleet: () => read(['fleet'], (options) => jobcast.fleet.get(options)),
   fleetDevices: () =>
-    read(['fleet-devices'], (options) => jobcast.fleet.devices({ limit: mappedDevices }, options).page()),
+    read(['fleet-devices'], async (options) => {
+      const page = await jobcast.fleet.devices({ limit: mappedDevices }, options).page()
+      return { ...page, items: naturally(page.items, ({ deviceId }) => deviceId) }
+    }),
+  fleetGroups: () => read(['fleet', 'groups'], (options) => jobcast.fleet.groups({ limit: 200 }, options)),
   /** However many there are; the trigger searches in them. */
   allFleetDevices: () =>
     read(['fleet-devices', 'all'], (options) =>
@@ -32,6 +40,11 @@ export const queries = {
     ),
   newestRuns: () => read(['runs', 'newest'], (options) => jobcast.runs.list({ limit: 20 }, options).page()),
   run: (runId: number) => read(['run', runId], (options) => jobcast.runs.get(runId, options)),
+  runTimeline: (runId: number) =>
+    read(['run', runId, 'timeline'], (options) => jobcast.runs.timeline(runId, { buckets: 120 }, options)),
+  /** The newest failures of a run. `count`: how many there are, as far as that is reason to read them again. */
+  failuresOf: (runId: number, count: number) =>
+    read(['failures', runId, count], (options) => readFailures(runId, options)),
   /** Runs that try again what this one did not do. Of the same job, so they are among its newest. */
   retriesOf: ({ runId, jobName }: { runId: number; jobName: string }) =>
     read(['runs', 'retries of', runId], async (options) => {
@@ -63,6 +76,21 @@ export const queries = {
     read(['runs', 'of-job', jobName], (options) => jobcast.runs.list({ jobName, limit: 10 }, options).page()),
   /** For names: an owner rarely has more. */
   firstKeys: () => read(['keys', 'first'], (options) => jobcast.keys.list({ limit: 200 }, options).page()),
+  firstWebhooks: () =>
+    read(['webhooks', 'first'], (options) => jobcast.webhooks.list({ limit: 200 }, options).page()),
+  /** The first event after the one before it; null if it is no longer retained. */
+  event: (eventId: number) =>
+    read(['event', eventId], async ({ signal }) => {
+      const life = AbortSignal.any([signal, AbortSignal.timeout(eventWaitMs)])
+      try {
+        for await (const event of jobcast.events({ after: eventId - 1, signal: life }))
+          return event.eventId === eventId ? event : null
+      } catch {
+        // The log does not reach back so far, or is closed after the wait.
+      }
+      return null
+    }),
+  stats: (query: Query<GetStatsQuery>) => read(['stats', query], (options) => jobcast.stats(query, options)),
   owners: () => read(['owners'], (options) => jobcast.owners.list({ limit: 200 }, options).page()),
   job: (jobName: string) => read(['job', jobName], (options) => jobcast.jobs.get(jobName, options)),
   webhook: (name: string) => read(['webhook', name], (options) => jobcast.webhooks.get(name, options)),

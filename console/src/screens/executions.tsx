@@ -1,14 +1,23 @@
 // All executions, by what the API filters; the filters are in the address, by their names in the API.
 
 import './executions.css'
-import type { ExecState, Execution, ListExecutionsQuery, Query } from '@jobcast/client'
+import type { ExecState, Execution } from '@jobcast/client'
 import { useMemo, useState } from 'preact/hooks'
 import { EmptyState, NoMatches } from '../parts/empty-state.tsx'
-import { stateOrder, stateStyles } from '../parts/exec-state.ts'
-import { SelectField, TextField } from '../parts/field.tsx'
-import { Icon } from '../parts/icon.tsx'
+import { stateOrder } from '../parts/exec-state.ts'
+import { TextField } from '../parts/field.tsx'
+import { isPossibleName } from '../parts/is-possible-name.ts'
 import { ListScreen } from '../parts/list-screen.tsx'
+import { SavedViews } from '../parts/saved-views.tsx'
 import { selectColumn } from '../parts/select-column.tsx'
+import {
+  areOf,
+  type FilterRules,
+  filterOf,
+  isInstant,
+  isNumber,
+  WrongFilters,
+} from '../parts/wrong-filters.tsx'
 import { search, setSearch } from '../router.ts'
 import type { ScreenProps } from '../routes.ts'
 import { useScopes } from '../scopes.ts'
@@ -16,19 +25,22 @@ import { BulkActions } from './executions/bulk-actions.tsx'
 import { executionColumns, executionHref } from './executions/execution-columns.tsx'
 import { ExportButtons } from './executions/export.tsx'
 import { JobFilter } from './executions/job-filter.tsx'
-import { useLiveExecutions } from './executions/live-executions.ts'
+import { type ExecutionsQuery, useLiveExecutions } from './executions/live-executions.ts'
 import { localTime, utcTime } from './executions/local-time.ts'
 import { NameFilter } from './executions/name-filter.tsx'
+import { StatesFilter } from './executions/states-filter.tsx'
 
 const idOf = ({ jobExecutionId }: Execution) => jobExecutionId
 
-const states = [
-  { value: '', label: 'Any' },
-  ...stateOrder.map((state) => ({ value: state, label: stateStyles[state].word })),
+const times = [
+  { name: 'launchedAfter', label: 'Launched after' },
+  { name: 'launchedBefore', label: 'Launched before' },
+  { name: 'finishedAfter', label: 'Finished after' },
+  { name: 'finishedBefore', label: 'Finished before' },
 ]
 
 export default function ExecutionsScreen({ route }: ScreenProps) {
-  const query = queryOf(search.value)
+  const query = currentQuery()
   const executions = useLiveExecutions(query)
   const { can } = useScopes()
   const [selected, setSelected] = useState<ReadonlySet<number>>(new Set())
@@ -53,37 +65,38 @@ export default function ExecutionsScreen({ route }: ScreenProps) {
         </>
       }
       filters={
-        <search class="filters execution-filters" aria-label="Filters">
-          <JobFilter value={given('jobName')} onChange={(jobName) => setSearch({ jobName })} />
-          <NameFilter
-            label="Device"
-            value={given('deviceId')}
-            onChange={(deviceId) => setSearch({ deviceId })}
-          />
-          <SelectField
-            label="State"
-            value={given('execState')}
-            options={states}
-            onChange={(execState) => setSearch({ execState })}
-          />
-          <NameFilter
-            label="Run"
-            inputMode="numeric"
-            value={given('runId')}
-            onChange={(runId) => setSearch({ runId })}
-          />
-          {(['launchedAfter', 'launchedBefore'] as const).map((name) => (
-            <TextField
-              key={name}
-              label={name === 'launchedAfter' ? 'Launched after' : 'Launched before'}
-              type="datetime-local"
-              value={localTime(given(name))}
-              onInput={(value) => setSearch({ [name]: utcTime(value) })}
+        <>
+          <SavedViews />
+          <search class="filters execution-filters" aria-label="Filters">
+            <JobFilter value={given('jobName')} onChange={(jobName) => setSearch({ jobName })} />
+            <NameFilter
+              label="Device"
+              value={given('deviceId')}
+              onChange={(deviceId) => setSearch({ deviceId })}
             />
-          ))}
-        </search>
+            <StatesFilter
+              chosen={query.execState ?? []}
+              onChange={(chosen) => setSearch({ execState: chosen.join() })}
+            />
+            <NameFilter
+              label="Run"
+              inputMode="numeric"
+              value={given('runId')}
+              onChange={(runId) => setSearch({ runId })}
+            />
+            {times.map(({ name, label }) => (
+              <TextField
+                key={name}
+                label={label}
+                type="datetime-local"
+                value={localTime(given(name))}
+                onInput={(value) => setSearch({ [name]: utcTime(value) })}
+              />
+            ))}
+          </search>
+        </>
       }
-      notice={<WrongFilters params={search.value} />}
+      notice={<WrongFilters rules={rules} />}
       list={executions}
       columns={columns}
       hrefOf={executionHref}
@@ -92,36 +105,30 @@ export default function ExecutionsScreen({ route }: ScreenProps) {
   )
 }
 
-/** A link with a filter that cannot be applied shows more than it says, so the screen says that. */
-function WrongFilters({ params }: { params: URLSearchParams }) {
-  const query = queryOf(params)
-  const wrong = (['execState', 'runId'] as const).filter(
-    (name) => params.has(name) && params.get(name) !== '' && query[name] === undefined,
-  )
-  if (wrong.length === 0) return null
-  return (
-    <div class="error-note" role="alert">
-      <Icon name="warning" />
-      <p>
-        <strong>Not a valid filter, so it is not applied:</strong>{' '}
-        {wrong.map((name) => `${name}=${params.get(name)}`).join(', ')}
-      </p>
-    </div>
-  )
+const rules: FilterRules = {
+  execState: areOf(stateOrder),
+  runId: isNumber,
+  launchedAfter: isInstant,
+  launchedBefore: isInstant,
+  finishedAfter: isInstant,
+  finishedBefore: isInstant,
+  jobName: isPossibleName,
+  deviceId: isPossibleName,
 }
 
 /** A value that the API does not have is left out rather than refused. */
-function queryOf(params: URLSearchParams): Query<ListExecutionsQuery> {
-  const given = (name: string) => params.get(name) ?? undefined
-  const execState = given('execState') as ExecState | undefined
-  const runId = Number(given('runId'))
+function currentQuery(): ExecutionsQuery {
+  const given = (name: string) => filterOf(name, rules)
+  const runId = given('runId')
   return {
     jobName: given('jobName'),
     deviceId: given('deviceId'),
-    execState: execState !== undefined && execState in stateStyles ? execState : undefined,
-    runId: Number.isSafeInteger(runId) && runId > 0 ? runId : undefined,
+    execState: given('execState')?.split(',') as ExecState[] | undefined,
+    runId: runId === undefined ? undefined : Number(runId),
     launchedAfter: given('launchedAfter'),
     launchedBefore: given('launchedBefore'),
+    finishedAfter: given('finishedAfter'),
+    finishedBefore: given('finishedBefore'),
   }
 }
 

@@ -17,22 +17,24 @@ export type Caller = {
 }
 
 /**
- * J-802 before J-803: a key that is both revoked and expired is invalid. Nothing is cached between requests, so a
- * revocation or an expiry takes effect with the next request.
+ * J-802 before J-803: a key that is both revoked and expired is invalid. No validity is cached between requests, so a
+ * revocation or an expiry takes effect with the next request. At once where the store has the key in memory: a promise
+ * would delay every request.
  */
-export async function identifyCaller(
+export function identifyCaller(
   store: Pick<Store, 'findApiKey'>,
   apiKey: string | undefined,
   now: number,
-): Promise<Caller> {
+): Caller | Promise<Caller> {
   const keyId = apiKey === undefined ? undefined : secretId('jc', apiKey)
   if (apiKey === undefined || keyId === undefined) throw new ApiError('J-802')
   const found = store.findApiKey({ keyId })
-  // A store that has the key in memory answers synchronously; an await would delay every request by a turn.
-  const stored = found instanceof Promise ? await found : found
-  const matches = secretMatches(apiKey, stored?.secretHash)
-  if (!matches || stored === undefined) throw new ApiError('J-802')
-  return callerBy(stored, now)
+  const callerWith = (stored: StoredApiKey | undefined) => {
+    const matches = secretMatches(apiKey, stored?.secretHash)
+    if (!matches || stored === undefined) throw new ApiError('J-802')
+    return callerBy(stored, now)
+  }
+  return found instanceof Promise ? found.then(callerWith) : callerWith(found)
 }
 
 /** For a caller that authenticated by a session or ticket instead of the key itself. */

@@ -8,6 +8,10 @@ const quotas = {
   'max-execution-reports': ['reports about one execution', 'report its final state'],
   'max-progress-bytes': ['bytes of progress events of one execution', 'report its final state'],
   'max-output-pieces': ['pieces of output of one attempt', 'send larger pieces'],
+  'max-owner-output-bytes': [
+    'bytes of output of one owner a day',
+    'send less output, or wait until the next day (UTC)',
+  ],
   'max-device-executions': [
     'unfinished executions of one device',
     'wait until some have ended, or cancel them',

@@ -3,11 +3,13 @@
 import { DeviceError } from './device-error.ts'
 import { type OutputRequest, parseJobId, unknownExecution } from './device-request.ts'
 import type { ChangeSignal } from './ports/change-signal.ts'
+import type { DailyOutput } from './ports/daily-output.ts'
 import type { DeviceKey } from './ports/devices.ts'
 import { type ReportDeps, unknownDevice } from './report-execution.ts'
 
 export type OutputDeps = ReportDeps & {
   maxOutputBytes: number
+  dailyOutput: DailyOutput
   /** Signals new output, by execution id. */
   outputs: ChangeSignal
 }
@@ -30,7 +32,7 @@ export async function recordOutput(
     attempt,
     offset,
     data,
-    maxBytes: deps.maxOutputBytes,
+    maxBytes: deps.dailyOutput.take(device.ownerNo, data.length) ? deps.maxOutputBytes : 0,
     maxPieces: deps.quotas['max-output-pieces'],
   })
   switch (outcome.kind) {

@@ -15,7 +15,7 @@ export async function retryRun(
   runId: number,
   request: RetryRequest,
   idempotencyKey?: string,
-): Promise<StoredRun> {
+): Promise<{ run: StoredRun; isReplayed: boolean }> {
   const { ownerNo } = caller
   const unsuccessful = await deps.store.listUnsuccessful({ ownerNo, runId })
   const wanted = request.deviceIds && new Set(request.deviceIds)
@@ -33,5 +33,5 @@ export async function retryRun(
   if (launched === undefined) throw new ApiError(unsuccessful === undefined ? 'J-304' : 'J-305')
   const made = await deps.store.getRun({ ownerNo, runId: launched.runId })
   if (made === undefined) throw new Error(`run ${launched.runId} was made and cannot be read`)
-  return made
+  return { run: made, isReplayed: launched.isReplayed ?? false }
 }

@@ -6,6 +6,7 @@ import type { Caller } from './caller.ts'
 import type { Moment } from './execution.ts'
 import { laterBy } from './instants.ts'
 import type { DeviceLink } from './ports/device-link.ts'
+import type { RunRequest } from './ports/runs.ts'
 import type { LaunchedRun, Trigger, TriggerOutcome, TriggerQuota } from './ports/triggers.ts'
 import { overQuota } from './quotas.ts'
 import type { QuotaDeps } from './within-quota.ts'
@@ -33,7 +34,13 @@ export function triggerJob(
 }
 
 /** `asked`: must be equal for calls with the same idempotency key. */
-type Launch = { jobName: string; deviceIds: string[]; retryOf: number | null; asked: unknown[] }
+type Launch = {
+  jobName: string
+  deviceIds: string[]
+  retryOf: number | null
+  asked: unknown[]
+  request?: RunRequest
+}
 
 /** What a call with this key has created before; undefined if there was none. For calls that create nothing any more. */
 export async function findEarlierRun(
@@ -61,7 +68,7 @@ export async function launchRun(
 async function recordLaunch(
   deps: TriggerDeps,
   caller: Caller,
-  { jobName, deviceIds, retryOf, asked }: Launch,
+  { jobName, deviceIds, retryOf, asked, request }: Launch,
   idempotencyKey: string | undefined,
 ): Promise<TriggerOutcome> {
   const { at: launchedAt, clock } = deps.moment()
@@ -74,6 +81,7 @@ async function recordLaunch(
     keyId: caller.keyId,
     retryOf,
     idempotency: null,
+    ...(request && { request }),
   }
   if (idempotencyKey === undefined) return record(deps, trigger)
 
@@ -123,13 +131,17 @@ function quotaOf(
   return isOver || mayBeOver ? { quota: { isOver, perDevice: mayBeOver ? perDevice : 0 } } : {}
 }
 
-function runOf({ link, quotas }: TriggerDeps, { ownerNo }: Caller, outcome: TriggerOutcome): LaunchedRun {
+export function runOf(
+  { link, quotas }: TriggerDeps,
+  { ownerNo }: Caller,
+  outcome: TriggerOutcome,
+): LaunchedRun {
   switch (outcome.kind) {
     case 'created':
       link.launched(ownerNo, outcome.run)
       return outcome.run
     case 'replayed':
-      return outcome.run
+      return { ...outcome.run, isReplayed: true }
     case 'unreadable':
       throw outcome.error
     case 'idempotency-key-reused':

@@ -32,6 +32,8 @@ declare module 'fastify' {
     isWrongMethod?: true
     /** For a body that is not JSON; default J-905. */
     wrongTypeCode?: ErrorCode
+    /** NDJSON, which is not parsed as a whole: the body is a stream, or bytes. */
+    takesLines?: true
     /** Of a large body only these fields are read. */
     largeBody?: WantedFields
   }

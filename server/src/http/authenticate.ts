@@ -19,18 +19,32 @@ export type AuthenticateDeps = IdentifyDeps & { keyUse: KeyUse; sessionUse: Sess
 export function authenticateCallers(app: App, deps: AuthenticateDeps): void {
   const { limits } = deps
   app.decorateRequest('caller', null)
-  app.addHook('onRequest', async (request) => {
-    if (!needsKey(request)) {
+  app.addHook('onRequest', (request, _reply, done) => {
+    const admit = (caller: Caller) => {
+      request.caller = caller
+      limitRate(limits, 'key', caller.keyId)
+      limitRate(limits, 'owner', caller.ownerId)
+      const { scopes } = request.routeOptions.config
+      if (scopes) requireScope(caller, ...scopes)
+    }
+    const refuse = (failure: unknown) => done(failure as Error)
+    try {
+      if (needsKey(request)) {
+        const caller = identify(deps, request)
+        // An await would cost every request, also where the caller is known at once.
+        if (caller instanceof Promise) {
+          caller.then(admit).then(() => done(), refuse)
+          return
+        }
+        admit(caller)
+      }
       // Device routes have a sign-in of their own.
-      if (!isDeviceRoute(request)) limitRate(limits, 'address', addressGroup(request.ip))
+      else if (!isDeviceRoute(request)) limitRate(limits, 'address', addressGroup(request.ip))
+    } catch (failure) {
+      refuse(failure)
       return
     }
-    const caller = await identify(deps, request)
-    request.caller = caller
-    limitRate(limits, 'key', caller.keyId)
-    limitRate(limits, 'owner', caller.ownerId)
-    const { scopes } = request.routeOptions.config
-    if (scopes) requireScope(caller, ...scopes)
+    done()
   })
 }
 
@@ -52,7 +66,7 @@ export function limitFailedSignIns(limits: RateLimits, request: FastifyRequest, 
 }
 
 /** Whose key or session the request shows. */
-export function identifyRequest(deps: IdentifyDeps, request: FastifyRequest): Promise<Caller> {
+export function identifyRequest(deps: IdentifyDeps, request: FastifyRequest): Caller | Promise<Caller> {
   const { store, now } = deps
   // A repeated header arrives as one comma-separated value, which is never a valid key.
   const apiKey = request.headers['x-api-key'] as string | undefined
@@ -61,17 +75,23 @@ export function identifyRequest(deps: IdentifyDeps, request: FastifyRequest): Pr
   return identifySession(deps, session, now())
 }
 
-async function identify(deps: AuthenticateDeps, request: FastifyRequest): Promise<Caller> {
-  if (request.headers['x-api-key'] === undefined && sessionOf(request) !== undefined)
-    requireSameOrigin(request)
+function identify(deps: AuthenticateDeps, request: FastifyRequest): Caller | Promise<Caller> {
   const at = deps.now()
-  try {
-    const caller = await identifyRequest(deps, request)
+  const note = (caller: Caller) => {
     deps.keyUse.note(caller.keyId, at)
     if (caller.sessionId !== undefined) deps.sessionUse.note(caller.sessionId, at)
     return caller
-  } catch (error) {
-    throw limitFailedSignIns(deps.limits, request, error)
+  }
+  const refuse = (failure: unknown) => {
+    throw limitFailedSignIns(deps.limits, request, failure)
+  }
+  if (request.headers['x-api-key'] === undefined && sessionOf(request) !== undefined)
+    requireSameOrigin(request)
+  try {
+    const caller = identifyRequest(deps, request)
+    return caller instanceof Promise ? caller.then(note, refuse) : note(caller)
+  } catch (failure) {
+    return refuse(failure)
   }
 }
 

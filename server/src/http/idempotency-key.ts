@@ -12,3 +12,10 @@ export const IdempotencyHeaders = Type.Object({
     }),
   ),
 })
+
+/** As at Stripe. */
+export const replayedHeader = 'idempotency-replayed'
+export const replayedDescription = {
+  type: 'string',
+  description: '`true` if an earlier call with the same Idempotency-Key has made the run',
+}

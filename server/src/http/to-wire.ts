@@ -9,6 +9,7 @@ import {
   type Explanation,
   type Fleet,
   type FleetDevice,
+  type Group,
   type Job,
   type Owner,
   type Run,
@@ -22,10 +23,11 @@ import type { Caller } from '../domain/caller.ts'
 import type { Explanation as ExplanationFound } from '../domain/explain-execution.ts'
 import { type BothClocks, onWallClock, type WallInstant } from '../domain/instants.ts'
 import type { StoredApiKey } from '../domain/ports/api-keys.ts'
-import type { StoredDevice } from '../domain/ports/devices.ts'
+import type { Attributes, StoredDevice } from '../domain/ports/devices.ts'
 import type { StoredEnrollment } from '../domain/ports/enrollments.ts'
 import type { StoredExecution, StoredTransition } from '../domain/ports/executions.ts'
 import type { StoredFleetDevice, WaitingExecution } from '../domain/ports/fleet.ts'
+import type { StoredGroup } from '../domain/ports/groups.ts'
 import type { StoredJob } from '../domain/ports/jobs.ts'
 import type { StoredOwner } from '../domain/ports/owners.ts'
 import type { StoredRun } from '../domain/ports/runs.ts'
@@ -74,8 +76,10 @@ export function toTransition(stored: StoredTransition): Transition {
     to: stored.to,
     event: stored.event,
     actor: stored.actor,
+    actorName: stored.actorName,
     attempt: stored.attempt,
     versionNumber: stored.versionNumber,
+    reason: stored.reason,
   }
 }
 
@@ -102,7 +106,13 @@ export function toRun(stored: StoredRun): Run {
     total: stored.total,
     counts: stored.counts,
     finished: isFinished(stored),
+    finishedAt: toInstantOrNull(stored.endedAt),
     retryOf: stored.retryOf,
+    createdBy: stored.keyId === null ? null : `key:${stored.keyId}`,
+    createdByName: stored.keyName,
+    where: stored.where,
+    matched: stored.matched,
+    note: stored.note,
   }
 }
 
@@ -135,15 +145,17 @@ function toWaiting(stored: WaitingExecution): NonNullable<Fleet['oldestWaiting']
   }
 }
 
-export function toFleetDevice({ deviceId, online, lastExecution }: StoredFleetDevice): FleetDevice {
+export function toFleetDevice({ deviceId, online, lastExecution, running }: StoredFleetDevice): FleetDevice {
   return {
     deviceId,
     online,
-    lastExecution: lastExecution && {
-      jobExecutionId: lastExecution.jobExecutionId,
-      execState: lastExecution.execState,
-    },
+    lastExecution: lastExecution && toShortExecution(lastExecution),
+    running: running && toShortExecution(running),
   }
+}
+
+function toShortExecution({ jobExecutionId, execState }: NonNullable<StoredFleetDevice['running']>) {
+  return { jobExecutionId, execState }
 }
 
 export function toJob(stored: StoredJob): Job {
@@ -160,11 +172,24 @@ export function toJob(stored: StoredJob): Job {
   }
 }
 
+export function toGroup(stored: StoredGroup): Group {
+  return {
+    groupName: stored.groupName,
+    where: stored.where,
+    description: stored.description,
+    createdAt: toInstant(stored.createdAt),
+    updatedAt: toInstant(stored.updatedAt),
+  }
+}
+
 export function toDevice(stored: StoredDevice): Device {
   return {
     deviceId: stored.deviceId,
     deviceName: stored.deviceName,
     tags: stored.tags,
+    attributes: withoutTimeZone(stored.attributes),
+    reportedAttributes: stored.reportedAttributes,
+    timeZone: timeZoneOf(stored.attributes),
     credentialCreatedAt: toInstantOrNull(stored.credentialCreatedAt),
     credentialCreatedBy: stored.credentialCreatedBy,
     certificateRevokedAt: toInstantOrNull(stored.certificateRevokedAt),
@@ -175,6 +200,14 @@ export function toDevice(stored: StoredDevice): Device {
     createdAt: toInstant(stored.createdAt),
     updatedAt: toInstant(stored.updatedAt),
   }
+}
+
+function withoutTimeZone({ timeZone: _, ...attributes }: Attributes): Attributes {
+  return attributes
+}
+
+function timeZoneOf({ timeZone }: Attributes): string | null {
+  return timeZone === undefined ? null : String(timeZone)
 }
 
 export function toEnrollment(stored: StoredEnrollment): Enrollment {

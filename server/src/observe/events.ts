@@ -2,8 +2,9 @@
 
 import type { LimitName } from '@jobcast/contract'
 import type { AccessChanged } from '../domain/tell-access.ts'
+import type { ExecutionNote } from '../state/execution-notes.ts'
 
-export type WriteKind = 'triggers' | 'devices' | 'reports'
+export type WriteKind = 'triggers' | 'devices' | 'attributes' | 'reports'
 
 /** Not its URL, which may contain a secret. */
 type WebhookName = { webhookName: string; ownerNo: number }
@@ -32,6 +33,7 @@ export type ServiceEvent =
   | { kind: 'group-committed'; of: WriteKind; items: number; ms: number }
   | { kind: 'group-failed'; of: WriteKind; items: number }
   | { kind: 'executions-created'; count: number }
+  | ExecutionNote
   | { kind: 'storage-unavailable'; error: unknown }
   | { kind: 'storage-lost'; error: unknown }
   /** The free space has passed a mark, up or down. */

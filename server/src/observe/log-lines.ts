@@ -4,6 +4,7 @@ import pino, { type Level, type Logger } from 'pino'
 import pretty from 'pino-pretty'
 import type { ServiceEvent, Tell } from './events.ts'
 import { escapeUnsafe } from './printable.ts'
+import { requestFields, requestLine } from './request-line.ts'
 
 /** `requestLevel`: of requests that succeed. */
 export type LogOptions = { level: LogLevel; json: boolean; requestLevel: 'info' | 'debug' }
@@ -26,15 +27,16 @@ export function openLog({ level, json, requestLevel }: LogOptions): Log {
       sync: true,
     })
     // Escaped once more: the printer reads the JSON, and writes what it finds.
-    const write = (line: string) => stream.write(escapeUnsafe(line, '\\'))
-    return { ...tellTo(pino({ level }, { write }), requestLevel), close: () => undefined }
+    const log = pino({ level }, { write: (line) => stream.write(escapeUnsafe(line, '\\')) })
+    const request: LogRequest = (at, event) => log[at](requestFields(event), 'request')
+    return { ...tellTo(log, requestLevel, request), close: () => undefined }
   }
-  // Lines are buffered up to 4 KiB or 100 ms, to save a system call per request. If they cannot be written (full disk),
+  // Lines are buffered up to 16 KiB or 100 ms, to save a system call per request. If they cannot be written (full disk),
   // they are dropped beyond a few megabytes; the service goes on.
   const destination = pino.destination({
     dest: 1,
     sync: false,
-    minLength: 4096,
+    minLength: 16 * 1024 - 1,
     periodicFlush: 100,
     maxLength: 4 * 1024 * 1024,
   })
@@ -45,38 +47,45 @@ export function openLog({ level, json, requestLevel }: LogOptions): Log {
   destination.on('write', () => {
     isBroken = false
   })
+  const formatters = { level: (label: string) => ({ level: label }) }
+  const log = pino(
+    { level, base: null, formatters },
+    { write: (line) => destination.write(escapeUnsafe(line)) },
+  )
+  const request: LogRequest = (at, event) => {
+    if (log.isLevelEnabled(at)) destination.write(requestLine(at, Date.now(), event))
+  }
   return {
-    ...tellTo(
-      pino({ level, base: null }, { write: (line) => destination.write(escapeUnsafe(line)) }),
-      requestLevel,
-    ),
+    ...tellTo(log, requestLevel, request),
     // On a full disk flushSync would retry forever, here or when the process exits.
     close: () => (isBroken ? destination.destroy() : destination.flushSync()),
   }
 }
 
-type RequestLevel = LogOptions['requestLevel']
+type LogRequest = (
+  level: 'info' | 'debug' | 'warn',
+  event: Extract<ServiceEvent, { kind: 'request-answered' }>,
+) => void
 
-function tellTo(log: Logger, requestLevel: RequestLevel): Pick<Log, 'tell' | 'setLevel'> {
+function tellTo(
+  log: Logger,
+  requestLevel: LogOptions['requestLevel'],
+  logRequest: LogRequest,
+): Pick<Log, 'tell' | 'setLevel'> {
   return {
-    tell: (event) => logLine(log, event, requestLevel),
+    tell(event) {
+      if (event.kind !== 'request-answered') logLine(log, event)
+      else if (event.status < 400) logRequest(requestLevel, event)
+      else logRequest(event.status >= 500 ? 'warn' : 'info', event)
+    },
     setLevel(level) {
       log.level = level
     },
   }
 }
 
-function logLine(log: Logger, event: ServiceEvent, requestLevel: RequestLevel): void {
+function logLine(log: Logger, event: Exclude<ServiceEvent, { kind: 'request-answered' }>): void {
   switch (event.kind) {
-    case 'request-answered': {
-      const { requestId, keyId, triedKeyId, method, route, status, code, address, userAgent } = event
-      const ms = Math.round(event.ms * 100) / 100
-      const failedLevel = status >= 500 ? 'warn' : 'info'
-      const level = status >= 400 ? failedLevel : requestLevel
-      const caller = { keyId, triedKeyId, address, userAgent }
-      log[level]({ requestId, ...caller, method, route, status, code, ms }, 'request')
-      return
-    }
     case 'request-failed':
       log.error(
         { requestId: event.requestId, route: event.route, err: event.error },
@@ -95,6 +104,8 @@ function logLine(log: Logger, event: ServiceEvent, requestLevel: RequestLevel): 
       log.debug({ of: event.of, items: event.items }, 'group failed')
       return
     case 'executions-created':
+    case 'execution-started':
+    case 'execution-ended':
       return
     case 'storage-unavailable':
       log.error({ err: event.error }, 'storage is not available')

@@ -39,11 +39,12 @@ const freshMs = 60_000
 /** Whoever asks for more than there is room for makes the store count for a tenth of the time at most. */
 const pausePerReadMs = 9
 const maxPauseMs = 1000
-const maxCounts = 50_000
+/** Of each quota. */
+const maxCounts = 10_000
 
 export class QuotaCounts implements QuotaCountsPort {
   readonly #options: QuotaCountsOptions
-  readonly #counts = new Map<string, Count>()
+  readonly #counts = new Map<CountedQuota, Map<Who, Count>>()
 
   constructor(options: QuotaCountsOptions) {
     this.#options = options
@@ -68,7 +69,7 @@ export class QuotaCounts implements QuotaCountsPort {
   }
 
   used(quota: CountedQuota, who: Who): number {
-    const known = this.#counts.get(`${quota} ${who}`)
+    const known = this.#counts.get(quota)?.get(who)
     return known === undefined ? 0 : used(known)
   }
 
@@ -109,21 +110,23 @@ export class QuotaCounts implements QuotaCountsPort {
   }
 
   #countOf(quota: CountedQuota, who: Who): Count {
-    const key = `${quota} ${who}`
-    let known = this.#counts.get(key)
-    if (known === undefined) {
-      if (this.#counts.size >= maxCounts) this.#removeIdle()
-      const nothing = { stored: undefined, created: 0, reserved: 0, reading: undefined, nextRead: undefined }
-      known = { ...nothing, readAt: Number.NEGATIVE_INFINITY, readMs: 0 }
-      this.#counts.set(key, known)
-    }
-    return known
+    return this.#counts.get(quota)?.get(who) ?? this.#newCount(quota, who)
   }
 
-  #removeIdle(): void {
-    for (const [key, { reserved, reading, nextRead }] of this.#counts) {
-      if (reserved === 0 && reading === undefined && nextRead === undefined) this.#counts.delete(key)
-    }
+  #newCount(quota: CountedQuota, who: Who): Count {
+    const counts = this.#counts.get(quota) ?? new Map<Who, Count>()
+    this.#counts.set(quota, counts)
+    if (counts.size >= maxCounts) removeIdle(counts)
+    const nothing = { stored: undefined, created: 0, reserved: 0, reading: undefined, nextRead: undefined }
+    const count = { ...nothing, readAt: Number.NEGATIVE_INFINITY, readMs: 0 }
+    counts.set(who, count)
+    return count
+  }
+}
+
+function removeIdle(counts: Map<Who, Count>): void {
+  for (const [who, { reserved, reading, nextRead }] of counts) {
+    if (reserved === 0 && reading === undefined && nextRead === undefined) counts.delete(who)
   }
 }
 

@@ -1,11 +1,19 @@
-// One connection at full speed, in a process of its own: a stranger's or a device's. When the server closes it, the abuser
+// One connection at full speed, or many, in a process of its own: a stranger's, a device's or an owner's. When the server closes it, the abuser
 // comes back a second later. Its parent kills it.
 
 import { connect, type Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { generate, type Packet } from 'mqtt-packet'
 
-export type Abuse = { kind: AbuseKind; http: string; mqtt: string; deviceId: string; token: string }
+export type Abuse = {
+  kind: AbuseKind | ManyKind
+  http: string
+  mqtt: string
+  deviceId: string
+  token: string
+  /** Of the abuser's owner. */
+  apiKey: string
+}
 
 export const abuserFile = fileURLToPath(import.meta.url)
 
@@ -13,9 +21,20 @@ const reconnectMs = 1000
 const chunkBytes = 64 * 1024
 const filtersPerPacket = 26_000
 const nestedLevels = 60_000
+const streams = 2000
+const bodyBytes = 48 * 1024 * 1024
 
-/** How the connection begins; what is then sent again and again; and how often a second, if not at full speed. */
-type Plan = { port: string; opening?: string | Buffer; flood: Buffer; perSecond?: number }
+/**
+ * How the connection begins; what is then sent again and again; how often a second, if not at full speed; and on how many
+ * connections, if not on one.
+ */
+type Plan = {
+  port: string
+  opening?: string | Buffer
+  flood: Buffer
+  perSecond?: number
+  connections?: number
+}
 
 const plans = {
   'blanks in a Content-Type': ({ http }) => ({
@@ -75,6 +94,40 @@ const plans = {
   }),
 } satisfies Record<string, (abuse: Abuse) => Plan>
 
+/** What an owner does at great scale: it takes connections, memory and turns of the event loop. */
+const manyPlans = {
+  'event streams of one key': ({ http, apiKey }) => ({
+    port: http,
+    connections: streams,
+    perSecond: 0.01,
+    opening: `GET /job/api/events HTTP/1.1\r\nhost: x\r\nx-api-key: ${apiKey}\r\naccept: text/event-stream\r\n\r\n`,
+    flood: Buffer.alloc(0),
+  }),
+  'sign-ins that fail': ({ http }) => ({
+    port: http,
+    connections: 50,
+    perSecond: 20,
+    flood: Buffer.from(
+      'POST /job/api/session HTTP/1.1\r\nhost: x\r\nx-api-key: jc_wrong\r\ncontent-length: 0\r\n\r\n',
+    ),
+  }),
+  'triggers of 48 MB': ({ http, apiKey }) => ({
+    port: http,
+    connections: 4,
+    flood: Buffer.concat([
+      Buffer.from(
+        `POST /job/api/jobs/execute HTTP/1.1\r\nhost: x\r\nx-api-key: ${apiKey}\r\n` +
+          `content-type: application/json\r\ncontent-length: ${bodyBytes}\r\n\r\n{"jobName":"restart","deviceIds":["abuser"`,
+      ),
+      Buffer.alloc(bodyBytes - 43, ' '),
+      Buffer.from(']}'),
+    ]),
+  }),
+} satisfies Record<string, (abuse: Abuse) => Plan>
+
+export type ManyKind = keyof typeof manyPlans
+export const manyKinds = Object.keys(manyPlans) as ManyKind[]
+
 export type AbuseKind = keyof typeof plans
 export const abuseKinds = Object.keys(plans) as AbuseKind[]
 
@@ -132,6 +185,9 @@ function drip(socket: Socket, bytes: Buffer, perSecond: number): void {
 }
 
 if (process.argv[1] === abuserFile) {
-  process.once('message', (abuse: Abuse) => flood(plans[abuse.kind](abuse)))
+  process.once('message', (abuse: Abuse) => {
+    const plan: Plan = { ...plans, ...manyPlans }[abuse.kind](abuse)
+    for (let count = 0; count < (plan.connections ?? 1); count++) flood(plan)
+  })
   process.once('disconnect', () => process.exit())
 }

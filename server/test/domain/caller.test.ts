@@ -22,7 +22,10 @@ const good: StoredApiKey = {
   createdAt: 0,
 }
 
-function identify(apiKey: string | undefined, stored: Partial<StoredApiKey> | undefined): Promise<Caller> {
+async function identify(
+  apiKey: string | undefined,
+  stored: Partial<StoredApiKey> | undefined,
+): Promise<Caller> {
   const key = stored && { ...good, ...stored }
   return identifyCaller({ findApiKey: ({ keyId }) => (keyId === key?.keyId ? key : undefined) }, apiKey, now)
 }

@@ -77,6 +77,15 @@ test('progress beyond its quota is rejected with the reason, and the final state
   assert.deepEqual([stored.execState, stored.statusDetails.step], ['SUCCEEDED', 'last'])
 })
 
+test('output beyond what an owner may send in a day is cut, and says so', async (t) => {
+  const { api, line, id } = await openRunning(t, { quotas: { ...noQuotas, 'max-owner-output-bytes': 5 } })
+  for (const [offset, data] of [[0, 'abc'] as const, [3, 'def'] as const]) {
+    await line.request(`${id}/output`, { offset, data })
+  }
+  const { text } = await api.call('GET', `/job/api/executions/${id}/output`)
+  assert.match(text, /^abc\n\[jobcast: output cut after 3 bytes\]/)
+})
+
 test('output in single bytes ends with the last piece that is allowed, and says that it was cut', async (t) => {
   const { api, line, id } = await openRunning(t, { quotas: { ...noQuotas, 'max-output-pieces': 2 } })
   for (const [offset, data] of [...'abc'].entries()) await line.request(`${id}/output`, { offset, data })

@@ -24,6 +24,8 @@ function assertSame(again: Reply, first: Reply): void {
   assert.equal(again.status, 201)
   assert.equal(again.text, first.text)
   assert.equal(again.headers.get('location'), first.headers.get('location'))
+  assert.equal(first.headers.get('idempotency-replayed'), null)
+  assert.equal(again.headers.get('idempotency-replayed'), 'true')
 }
 
 test('the same key and body give the same answer and Location, and make nothing', async () => {

@@ -33,7 +33,13 @@ test('GET answers 200 with total, a count for each state, and whether it is fini
     total: 3,
     counts: counts({ PENDING: 3 }),
     finished: false,
+    finishedAt: null,
     retryOf: null,
+    createdBy: reply.json.createdBy,
+    createdByName: 'admin',
+    where: null,
+    matched: null,
+    note: null,
   })
 })
 

@@ -33,6 +33,8 @@ export async function exerciseDevices(t: TestContext, underTest: StoreUnderTest)
       deviceId: 'd1',
       deviceName: 'one',
       tags: ['a', 'b'],
+      attributes: {},
+      reportedAttributes: {},
       credentialCreatedAt: null,
       credentialCreatedBy: null,
       certificateRevokedAt: null,

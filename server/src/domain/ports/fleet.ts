@@ -27,12 +27,19 @@ export type StoredFleetDevice = {
   online: boolean
   /** The execution with the highest id. */
   lastExecution: { jobExecutionId: number; execState: ExecState } | null
+  /** What the device works on: the IN_PROGRESS or CANCELING execution with the lowest id. */
+  running: { jobExecutionId: number; execState: ExecState } | null
+  tags: string[]
 }
 
 /** How many executions changed from one state to another in a time step; from null: they were created. */
 export type Flow = { stepNo: number; from: ExecState | null; to: ExecState; count: number }
 
+/** Of all owners. */
+export type ServiceLevels = { pending: number; running: number; oldestPendingAt: number | null }
+
 export type FleetStore = {
+  readServiceLevels(): Promise<ServiceLevels>
   getFleetLevels(owner: { ownerNo: number }): Promise<FleetLevels>
   /** In the order of their ids. */
   listFleetDevices(list: OwnerList<string>): Promise<Sliced<StoredFleetDevice, string>>

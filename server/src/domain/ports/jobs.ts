@@ -24,4 +24,6 @@ export type JobStore = {
   deleteJob(job: JobKey & { at: number }): Promise<boolean>
   /** The document of a version of a job, as JSON text. */
   getDocument(job: { jobVersion: number }): Promise<string>
+  /** The name of the job that a version is of. */
+  getJobOfVersion(job: { jobVersion: number }): Promise<string | undefined>
 }

@@ -16,12 +16,14 @@ import type { EnrollmentStore } from './enrollments.ts'
 import type { EventStore } from './events.ts'
 import type { ExecutionStore } from './executions.ts'
 import type { FleetStore } from './fleet.ts'
+import type { GroupStore } from './groups.ts'
 import type { JobStore } from './jobs.ts'
 import type { OwnerStore } from './owners.ts'
 import type { PresenceStore } from './presence.ts'
 import type { QuotaCountStore } from './quota-counts.ts'
 import type { RunStore } from './runs.ts'
 import type { SessionStore } from './sessions.ts'
+import type { StatsStore } from './stats.ts'
 import type { SteadyClockStore } from './steady-clock.ts'
 import type { TriggerStore } from './triggers.ts'
 import type { WebhookStore } from './webhooks.ts'
@@ -31,6 +33,7 @@ export type Store = StoreLifecycle &
   ApiKeyStore &
   JobStore &
   DeviceStore &
+  GroupStore &
   PresenceStore &
   EnrollmentStore &
   TriggerStore &
@@ -42,6 +45,7 @@ export type Store = StoreLifecycle &
   SessionStore &
   WebhookStore &
   FleetStore &
+  StatsStore &
   SteadyClockStore
 
 type StoreLifecycle = {

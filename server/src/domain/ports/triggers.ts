@@ -1,4 +1,7 @@
+import type { Moment } from '../execution.ts'
 import type { SteadyInstant, WallInstant } from '../instants.ts'
+import type { Moved } from './executions.ts'
+import type { RunRequest } from './runs.ts'
 import type { WriteOptions } from './write-options.ts'
 
 export type Trigger = {
@@ -21,9 +24,14 @@ export type Trigger = {
     /** What was made before this has expired. */
     validAfter: SteadyInstant
   } | null
+  /** Undefined: nothing but a list of devices. */
+  request?: RunRequest
   /** Applied to what is neither unknown nor made before. */
   quota?: TriggerQuota
 }
+
+/** A run on so many devices that it is not written at once; its devices are known to the store by number. */
+export type LargeTrigger = Omit<Trigger, 'deviceIds' | 'quota'> & { deviceNos: Int32Array }
 
 export type TriggerQuota = {
   /** The owner has no room for it. */
@@ -40,7 +48,12 @@ export type LaunchedRun = {
   firstExecutionId: number
   /** Names the version of the job it carries out, for `getDocument`. */
   jobVersion: number
+  /** Of a large run, none (`listRunDevices`). */
   devices: readonly { deviceId: string; deviceName: string }[]
+  /** An earlier call with the same idempotency key has made it. */
+  isReplayed?: true
+  /** Some of a large run: other nodes are not told of each part. */
+  isPart?: true
 }
 
 export type TriggerOutcome =
@@ -58,6 +71,18 @@ export type TriggerOutcome =
 export type TriggerStore = {
   /** All or nothing for each trigger of the list; one that is refused does not hinder the others. */
   createExecutions(triggers: Trigger[], options?: WriteOptions): Promise<TriggerOutcome[]>
+  /** All or nothing, written a batch at a time. Devices that were deleted meanwhile are left to `removeGone`. */
+  createLargeRun(trigger: LargeTrigger): Promise<TriggerOutcome>
+  /** Those of executions whose ids follow each other, in the order of the ids. */
+  listRunDevices(range: { first: number; last: number }): Promise<{ deviceId: string; deviceName: string }[]>
+  /** Ends some of the executions of the run whose devices are deleted; none: there are none left. */
+  removeGone(gone: {
+    ownerNo: number
+    runId: number
+    since: number
+    moment: Moment
+    actor: string
+  }): Promise<Moved[]>
   /** Purges some of them; true while there may be more. */
   purgeIdempotencyKeys(age: { olderThan: SteadyInstant }): Promise<boolean>
 }

@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { waitForPending } from '../../domain/wait-for-pending.ts'
 import { serveOperation } from '../serve-operation.ts'
 import {
+  describeAttributes,
   describeDescribe,
   describeGetPending,
   describeOutput,
@@ -78,6 +79,14 @@ export function addOperations(gateway: GatewayApp, deps: HttpGatewayDeps): void 
     schema: describeUpdate,
     handler: (request, reply) =>
       serve(request, reply, { name: 'update', jobId: jobIdOf(request) }, fieldsOf(request)),
+  })
+
+  gateway.route({
+    method: 'PUT',
+    url: '/:thing/attributes',
+    bodyLimit: maxBodyBytes,
+    schema: describeAttributes,
+    handler: (request, reply) => serve(request, reply, { name: 'attributes' }, fieldsOf(request)),
   })
 
   gateway.route({

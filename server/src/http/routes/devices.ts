@@ -1,8 +1,10 @@
 // Devices and their credentials.
 
 import {
+  CountRequest,
   Device,
   DeviceContent,
+  DeviceCount,
   DeviceCredential,
   DevicePage,
   DeviceParams,
@@ -14,6 +16,7 @@ import {
   createDeviceCredential,
   revokeDeviceCredential,
 } from '../../domain/device-credential.ts'
+import { countDevices, readSelector } from '../../domain/selector.ts'
 import type { App } from '../app-type.ts'
 import { callerOf } from '../authenticate.ts'
 import { textSlice, toPage } from '../cursor.ts'
@@ -90,19 +93,41 @@ export function addDevices(app: App, deps: DeviceDeps): void {
   app.route({
     method: 'GET',
     url: '/job/api/devices',
-    config: { scopes: ['READ'] },
+    config: { scopes: ['READ'], refusals: ['J-309', 'J-503'] },
     schema: {
       operationId: 'listDevices',
       tags: ['devices'],
       summary: 'List devices, ordered by deviceId',
+      description:
+        'With `where` a page may have fewer items than `limit`, even none, before the last one: read on while there is a ' +
+        '`nextCursor`.',
       querystring: DeviceQuery,
       response: { 200: DevicePage },
     },
     handler: async (request) => {
-      const { tag, online } = request.query
-      const filter = { ...(tag !== undefined && { tag }), ...(online !== undefined && { online }) }
-      return toPage(await listDevices(deps, callerOf(request), filter, textSlice(request.query)), toDevice)
+      const { tag, online, where } = request.query
+      const caller = callerOf(request)
+      const filter = {
+        ...(tag !== undefined && { tag }),
+        ...(online !== undefined && { online }),
+        ...(where !== undefined && { where: await readSelector(deps, caller, where) }),
+      }
+      return toPage(await listDevices(deps, caller, filter, textSlice(request.query)), toDevice)
     },
+  })
+
+  app.route({
+    method: 'POST',
+    url: '/job/api/devices/count',
+    config: { scopes: ['READ'], refusals: ['J-309', 'J-503'] },
+    schema: {
+      operationId: 'countDevices',
+      tags: ['devices'],
+      summary: 'Count the devices that a selector matches',
+      body: CountRequest,
+      response: { 200: DeviceCount },
+    },
+    handler: (request) => countDevices(deps, callerOf(request), request.body.where),
   })
 
   app.route({

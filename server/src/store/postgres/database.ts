@@ -22,6 +22,16 @@ const writers = 6
 const grouped = 6
 // For those of them that wait for locks (store/group-commit.ts), and for changes of jobs and devices, which may.
 const waiting = 6
+// For selectors, which may read all devices: whoever else reads does not wait behind them.
+const selecting = 2
+/** Nobody knows before what a selector matches: the planner decides by the values. */
+const freePlanning = {
+  plan_cache_mode: 'force_custom_plan',
+  enable_seqscan: 'on',
+  enable_bitmapscan: 'on',
+  enable_hashjoin: 'on',
+  enable_mergejoin: 'on',
+}
 /** How long a write waits for the locks of others that is not to wait for them. */
 export const lockWaitMs = 200
 const idleMs = 60_000
@@ -42,6 +52,7 @@ export class Database implements Queries {
   readonly #grouped: pg.Pool
   readonly #waiting: pg.Pool
   readonly #notes: pg.Pool
+  readonly #selections: pg.Pool
   readonly #url: string
   readonly #markers: CommitMarkers
   /** How a transaction begins on a connection. */
@@ -82,6 +93,7 @@ export class Database implements Queries {
       return pool
     }
     this.#readers = open(readers)
+    this.#selections = open(selecting, freePlanning)
     this.#writers = open(writers, {}, (client) => this.#prepareToWrite(client))
     this.#waiting = open(waiting, {}, (client) => this.#prepareToWrite(client))
     this.#grouped = open(grouped, { lock_timeout: `${lockWaitMs}` }, (client) => this.#prepareToWrite(client))
@@ -103,6 +115,14 @@ export class Database implements Queries {
   /** All reads of the work see one state of the database. */
   inSnapshot<T>(work: (reads: Transaction) => Promise<T>): Promise<T> {
     return this.#withClient(this.#readers, async (client) => {
+      const transaction = new Transaction(client, SNAPSHOT, this.policies)
+      return transaction.carryOut(() => work(transaction))
+    })
+  }
+
+  /** The same for selectors, which may read all devices. */
+  inSelection<T>(work: (reads: Transaction) => Promise<T>): Promise<T> {
+    return this.#withClient(this.#selections, async (client) => {
       const transaction = new Transaction(client, SNAPSHOT, this.policies)
       return transaction.carryOut(() => work(transaction))
     })
@@ -212,7 +232,7 @@ export class Database implements Queries {
   }
 
   async close(): Promise<void> {
-    const pools = [this.#readers, this.#writers, this.#grouped, this.#waiting, this.#notes]
+    const pools = [this.#readers, this.#writers, this.#grouped, this.#waiting, this.#notes, this.#selections]
     await Promise.all(pools.map((pool) => pool.end()))
   }
 }

@@ -6,6 +6,7 @@ import { readMigrations } from '../migrate.ts'
 import { Catalogue } from './catalogue.ts'
 import { Database } from './database.ts'
 import { Directory } from './directory.ts'
+import { buildLargeRunSteps } from './large-run.ts'
 import { migratePostgres, onConnection } from './migrate-database.ts'
 import { NodeSignal } from './node-signal.ts'
 import { buildNodeSteps, joinNodes, leaveNodes } from './nodes.ts'
@@ -88,6 +89,7 @@ async function buildSteps(
     ...bindPlainSteps(db, catalogue),
     ...buildPresenceSteps(db, nodeNo),
     ...buildTriggerSteps({ db, partitions, catalogue, directory }),
+    ...buildLargeRunSteps(db, partitions),
     ...buildReportSteps(db),
     ...buildQueueSteps(db),
     ...buildRetentionSteps(db),

@@ -63,8 +63,32 @@ CREATE TABLE device (
   UNIQUE (owner_no, device_id),
   UNIQUE (token_id)
 );
+CREATE INDEX device_deleted ON public.device USING btree (owner_no, deleted_at) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX device_of_node ON public.device USING btree (node_no) WHERE online;
 CREATE INDEX device_online ON public.device USING btree (owner_no, device_id) WHERE online;
+
+CREATE TABLE device_attribute (
+  device_no integer NOT NULL,
+  name text COLLATE "C" NOT NULL,
+  reported boolean NOT NULL,
+  owner_no integer NOT NULL,
+  value text COLLATE "C" NOT NULL,
+  sort_key text COLLATE "C" NOT NULL,
+  shadowed boolean NOT NULL,
+  PRIMARY KEY (device_no, name, reported)
+);
+CREATE INDEX device_attribute_by_value ON public.device_attribute USING btree (owner_no, name, sort_key, device_no) WHERE (NOT shadowed);
+
+CREATE TABLE device_group (
+  owner_no integer NOT NULL,
+  group_name text COLLATE "C" NOT NULL,
+  where_text text NOT NULL,
+  description text,
+  created_at bigint NOT NULL,
+  updated_at bigint NOT NULL,
+  FOREIGN KEY (owner_no) REFERENCES owner(owner_no),
+  PRIMARY KEY (owner_no, group_name)
+);
 
 CREATE TABLE device_rename (
   device_no integer NOT NULL,
@@ -243,13 +267,33 @@ CREATE TABLE run (
   deadline_at bigint,
   key_id text,
   retry_of bigint,
+  trace_parent text,
   PRIMARY KEY (run_id)
 ) WITH (fillfactor=70);
+CREATE INDEX run_by_end ON public.run USING btree (owner_no, ended_at) WHERE (ended_at IS NOT NULL);
 CREATE INDEX run_by_job ON public.run USING btree (job_no, run_id);
 CREATE INDEX run_by_owner ON public.run USING btree (owner_no, run_id);
 CREATE INDEX run_deadline ON public.run USING btree (deadline_at) WHERE ((deadline_at IS NOT NULL) AND (NOT ended));
 CREATE INDEX run_expiring ON public.run USING btree (expire_at) WHERE ((expire_at IS NOT NULL) AND (NOT ended));
 CREATE INDEX run_unfinished ON public.run USING btree (owner_no, run_id) WHERE (NOT ended);
+
+CREATE TABLE run_draft (
+  run_id bigint NOT NULL,
+  owner_no integer NOT NULL,
+  first_execution_id bigint NOT NULL,
+  total integer NOT NULL,
+  node_no integer NOT NULL,
+  created_at bigint NOT NULL,
+  PRIMARY KEY (run_id)
+);
+
+CREATE TABLE run_request (
+  run_id bigint NOT NULL,
+  where_text text,
+  matched integer,
+  note text,
+  PRIMARY KEY (run_id)
+);
 
 CREATE TABLE schema_migration (
   number integer NOT NULL,
@@ -292,6 +336,7 @@ CREATE TABLE transition (
   event text NOT NULL,
   actor text NOT NULL,
   attempt integer NOT NULL,
+  reason text,
   PRIMARY KEY (execution_id, version_number)
 );
 

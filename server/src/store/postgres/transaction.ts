@@ -70,7 +70,7 @@ export class Transaction implements Queries {
   constructor(client: pg.ClientBase, begin: string, policies: Policies, check?: CommitCheck) {
     this.#client = client
     this.#check = check
-    const queries = buildNamedQueries((sql, values) => this.#ask(sql, values))
+    const queries = buildNamedQueries((sql, values, isOnce) => this.#ask(sql, values, isOnce))
     this.named = {
       ...queries,
       policies,
@@ -180,10 +180,10 @@ export class Transaction implements Queries {
     this.events.push({ type, ownerNo, deviceNo, at, details: text })
   }
 
-  async #ask(sql: string, values: readonly unknown[]): Promise<pg.QueryResult<Row>> {
+  async #ask(sql: string, values: readonly unknown[], isOnce = false): Promise<pg.QueryResult<Row>> {
     // Its connection is somebody else's by now.
     if (this.#isOver) throw new Error('the transaction is over')
-    return this.#send(prepared(sql, values))
+    return this.#send(isOnce ? { text: sql, values: values as unknown[] } : prepared(sql, values))
   }
 
   async #send(statement: string | pg.QueryConfig): Promise<pg.QueryResult<Row>> {

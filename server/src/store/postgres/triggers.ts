@@ -5,6 +5,7 @@ import type { Store } from '../../domain/ports/store.ts'
 import type { Trigger, TriggerOutcome } from '../../domain/ports/triggers.ts'
 import type { WriteOptions } from '../../domain/ports/write-options.ts'
 import { insertInto } from '../queries.ts'
+import { runRequest } from '../schema/tables.ts'
 import { getLaunchedRun } from '../tables/executions.ts'
 import { newRunFields } from '../tables/runs.ts'
 import type { Catalogue } from './catalogue.ts'
@@ -27,6 +28,7 @@ import {
 } from './trigger-group.ts'
 
 const INSERT_RUNS = insertInto(newRunFields)
+const INSERT_REQUESTS = insertInto(runRequest.fields)
 
 /** A group with more executions is not written by one statement: what comes behind it need not wait so long to begin. */
 const mostAtOnce = 1000
@@ -83,9 +85,10 @@ export function buildTriggerSteps(parts: Parts): Pick<Store, 'createExecutions'>
 /** Undefined: it takes more than one statement to know what each of them is answered with, or to write them. */
 function planAtOnce(triggers: Trigger[], names: Names): Launch[] | undefined {
   let executions = 0
-  for (const { deviceIds, idempotency, quota } of triggers) {
+  for (const { deviceIds, idempotency, quota, request } of triggers) {
     executions += deviceIds.length
-    if (idempotency !== null || quota !== undefined || executions > mostAtOnce) return undefined
+    const needsMore = idempotency !== null || quota !== undefined || request !== undefined
+    if (needsMore || executions > mostAtOnce) return undefined
   }
   const entries = launchGroup(
     triggers.map((trigger) => judge(trigger, names)),
@@ -162,6 +165,10 @@ async function write(transaction: Transaction, launches: Launch[]): Promise<void
   transaction.named.sendRows(
     INSERT_RUNS,
     launches.map(({ run }) => ({ ...run, PENDING: run.total })),
+  )
+  transaction.named.sendRows(
+    INSERT_REQUESTS,
+    launches.flatMap(({ trigger: { request }, run: { runId } }) => (request ? [{ ...request, runId }] : [])),
   )
   await sendExecutions(transaction, launches)
 }

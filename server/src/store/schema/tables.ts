@@ -3,6 +3,7 @@
 // schema.sql of both stores. Fields have the names of the domain; a column whose name is another says so.
 
 import type { EventType, PauseReason, Scope } from '@jobcast/contract'
+import type { AttributeValue } from '@jobcast/contract/selector'
 import type { ExecutionEvent } from '../../domain/execution.ts'
 import type { StoredJobContent } from '../../domain/ports/jobs.ts'
 import type { Transport } from '../../domain/ports/presence.ts'
@@ -91,6 +92,26 @@ export const deviceTag = table('device_tag', ['ownerNo', 'tag', 'deviceId'], {
   deviceId: text(),
 })
 
+/** `value` is JSON; `sortKey` is ordered as values compare. */
+export const deviceAttribute = table('device_attribute', ['deviceNo', 'name', 'isReported'], {
+  deviceNo: number(),
+  name: text(),
+  isReported: flag('reported'),
+  ownerNo: number(),
+  value: json<AttributeValue>(),
+  sortKey: text(),
+  isShadowed: flag('shadowed'),
+})
+
+export const deviceGroup = table('device_group', ['ownerNo', 'groupName'], {
+  ownerNo: number(),
+  groupName: text(),
+  where: text('where_text'),
+  description: orNull(text()),
+  createdAt: number(),
+  updatedAt: number(),
+})
+
 export const deviceRename = table('device_rename', ['deviceNo', 'lastExecutionId'], {
   deviceNo: number(),
   lastExecutionId: number(),
@@ -136,6 +157,25 @@ export const run = table('run', ['runId'], {
   deadlineAt: orNull(steady()),
   keyId: orNull(text()),
   retryOf: orNull(number()),
+  traceParent: orNull(text()),
+})
+
+/** What a run was asked for with, if it was more than a list of devices. */
+export const runRequest = table('run_request', ['runId'], {
+  runId: number(),
+  where: orNull(text('where_text')),
+  matched: orNull(number()),
+  note: orNull(text()),
+})
+
+/** Large runs that are being written. */
+export const runDraft = table('run_draft', ['runId'], {
+  runId: number(),
+  ownerNo: number(),
+  firstExecutionId: number(),
+  total: number(),
+  nodeNo: number(),
+  createdAt: number(),
 })
 
 export const execution = table('execution', ['jobExecutionId'], {
@@ -174,6 +214,7 @@ export const transition = table('transition', ['jobExecutionId', 'versionNumber'
   event: text<ExecutionEvent>(),
   actor: text(),
   attempt: number(),
+  reason: orNull(text()),
 })
 
 export const output = table('output', ['jobExecutionId', 'attempt', 'start'], {
@@ -288,9 +329,13 @@ export const tables: readonly Table[] = [
   jobVersion,
   device,
   deviceTag,
+  deviceAttribute,
+  deviceGroup,
   deviceRename,
   enrollment,
   run,
+  runRequest,
+  runDraft,
   execution,
   transition,
   output,

@@ -36,9 +36,30 @@ type OwnerEntry = {
   puts: Map<string, number>
 }
 
+export type Settling = { first: number; last: number; ended: Set<number> }
+
 export class Catalogue {
   readonly apiKeys = new Map<string, StoredApiKey>()
   readonly #owners = new Map<number, OwnerEntry>()
+
+  /** Large runs whose executions are on their way into the queues, with what of them has ended meanwhile. */
+  readonly #settling = new Set<Settling>()
+
+  beginSettling(first: number, total: number): Settling {
+    const settling = { first, last: first + total - 1, ended: new Set<number>() }
+    this.#settling.add(settling)
+    return settling
+  }
+
+  endSettling(settling: Settling): void {
+    this.#settling.delete(settling)
+  }
+
+  hasEnded(jobExecutionId: number): void {
+    for (const { first, last, ended } of this.#settling) {
+      if (jobExecutionId >= first && jobExecutionId <= last) ended.add(jobExecutionId)
+    }
+  }
 
   jobs(ownerNo: number): NameIndex<JobRef> {
     return this.#owner(ownerNo).jobs

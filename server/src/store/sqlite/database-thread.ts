@@ -82,6 +82,29 @@ export type Thread<Ops extends Operations> = Pick<DatabaseThread<Ops>, 'call' | 
 export type ReaderThread = Thread<Reads>
 export type WriterThread = Thread<Writes>
 
+/** Started with its first question: many services never ask one. */
+export class LazyThread<Ops extends Operations> implements Thread<Ops> {
+  readonly #open: () => DatabaseThread<Ops>
+  #thread: DatabaseThread<Ops> | undefined
+  #isClosed = false
+  listener: WriteListener = { onEvents: () => undefined, onMoved: () => undefined }
+
+  constructor(open: () => DatabaseThread<Ops>) {
+    this.#open = open
+  }
+
+  call<Name extends keyof Ops & string>(name: Name, input: Parameters<Ops[Name]>[0]): AnswerOf<Ops[Name]> {
+    if (this.#isClosed) return Promise.reject(new StorageUnavailable('it is closed'))
+    this.#thread ??= this.#open()
+    return this.#thread.call(name, input)
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#thread?.close()
+  }
+}
+
 function serveQuestions({ role, path }: { role: Role; path: string }): void {
   const db = role === 'writer' ? openDatabase(path) : openReader(path)
   let effects: Effects

@@ -33,7 +33,32 @@ CREATE TABLE device (
   UNIQUE (owner_no, device_id)
 ) STRICT;
 
+CREATE INDEX device_deleted ON device (owner_no, deleted_at) WHERE deleted_at IS NOT NULL;
+
 CREATE INDEX device_online ON device (owner_no, device_id) WHERE online = 1;
+
+CREATE TABLE device_attribute (
+  device_no INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  reported INTEGER NOT NULL,
+  owner_no INTEGER NOT NULL,
+  value TEXT NOT NULL,
+  sort_key TEXT NOT NULL,
+  shadowed INTEGER NOT NULL,
+  PRIMARY KEY (device_no, name, reported)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX device_attribute_by_value ON device_attribute (owner_no, name, sort_key) WHERE shadowed = 0;
+
+CREATE TABLE device_group (
+  owner_no INTEGER NOT NULL REFERENCES owner,
+  group_name TEXT NOT NULL,
+  where_text TEXT NOT NULL,
+  description TEXT,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  PRIMARY KEY (owner_no, group_name)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE device_rename (
   device_no INTEGER NOT NULL,
@@ -181,7 +206,9 @@ CREATE TABLE run (
   rejected INTEGER NOT NULL DEFAULT 0,
   expired INTEGER NOT NULL DEFAULT 0,
   canceled INTEGER NOT NULL DEFAULT 0
-, expire_at INTEGER, deadline_at INTEGER, key_id TEXT, retry_of INTEGER, ended_at INTEGER) STRICT;
+, expire_at INTEGER, deadline_at INTEGER, key_id TEXT, retry_of INTEGER, ended_at INTEGER, trace_parent TEXT) STRICT;
+
+CREATE INDEX run_by_end ON run (owner_no, ended_at) WHERE ended_at IS NOT NULL;
 
 CREATE INDEX run_by_job ON run (job_no, run_id);
 
@@ -192,6 +219,22 @@ CREATE INDEX run_deadline ON run (deadline_at) WHERE deadline_at IS NOT NULL AND
 CREATE INDEX run_expiring ON run (expire_at) WHERE expire_at IS NOT NULL AND pending > 0;
 
 CREATE INDEX run_unfinished ON run (owner_no, run_id) WHERE pending + in_progress + canceling > 0;
+
+CREATE TABLE run_draft (
+  run_id INTEGER PRIMARY KEY,
+  owner_no INTEGER NOT NULL,
+  first_execution_id INTEGER NOT NULL,
+  total INTEGER NOT NULL,
+  node_no INTEGER NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE run_request (
+  run_id INTEGER PRIMARY KEY,
+  where_text TEXT,
+  matched INTEGER,
+  note TEXT
+) STRICT;
 
 CREATE TABLE "session" (
   session_id TEXT PRIMARY KEY,
@@ -228,7 +271,7 @@ CREATE TABLE transition (
   to_state TEXT NOT NULL,
   event TEXT NOT NULL,
   actor TEXT NOT NULL,
-  attempt INTEGER NOT NULL,
+  attempt INTEGER NOT NULL, reason TEXT,
   PRIMARY KEY (execution_id, version_number)
 ) STRICT, WITHOUT ROWID;
 

@@ -5,7 +5,7 @@ import { type EarlierCall, judgeKey, type NewRun } from '../../domain/launch-run
 import type { Trigger } from '../../domain/ports/triggers.ts'
 import { insertInto } from '../queries.ts'
 import { select } from '../schema/column.ts'
-import { idempotencyKey, lastId } from '../schema/tables.ts'
+import { idempotencyKey, lastId, runRequest } from '../schema/tables.ts'
 import { newRunFields } from '../tables/runs.ts'
 import type { EventLog } from './events.ts'
 import { prepareNamed } from './named-queries.ts'
@@ -33,7 +33,8 @@ export type LastIds = { runId: number; jobExecutionId: number }
 /** Of a trigger that names what is not there: only whether its key belongs to an earlier call. */
 export type KeyQuestion = { ownerNo: number; idempotency: Trigger['idempotency'] }
 /** A trigger whose names were looked up and whose ids were given. */
-export type CheckedTrigger = KeyQuestion & NewRun & { deviceNos: Int32Array }
+export type RecordedRun = KeyQuestion & NewRun & Pick<Trigger, 'request'> & { deviceNos?: Int32Array }
+export type CheckedTrigger = KeyQuestion & NewRun & Pick<Trigger, 'request'> & { deviceNos: Int32Array }
 
 /** Of an earlier call: nothing was recorded. */
 export type RecordedTrigger = { kind: 'created' } | EarlierCall | { kind: 'key-unknown' }
@@ -49,6 +50,7 @@ export function prepareTriggers(db: DatabaseSync, log?: EventLog) {
   const findKey = prepareNamed(db, FIND_KEY)
   const keepKey = prepareNamed(db, KEEP_KEY)
   const insertRun = prepareNamed(db, insertInto(newRunFields))
+  const insertRequest = prepareNamed(db, insertInto(runRequest.fields))
   const insertExecutions = db.prepare(INSERT_EXECUTIONS)
 
   function earlierCall({ ownerNo, idempotency }: KeyQuestion): EarlierCall | undefined {
@@ -56,18 +58,21 @@ export function prepareTriggers(db: DatabaseSync, log?: EventLog) {
     return row && idempotency ? judgeKey(KEY.read(row), idempotency.requestHash) : undefined
   }
 
-  function recordTrigger(question: CheckedTrigger | KeyQuestion): RecordedTrigger {
+  /** Without numbers its executions are there already (large-run.ts). */
+  function recordTrigger(question: RecordedRun | KeyQuestion): RecordedTrigger {
     const earlier = earlierCall(question)
     if (earlier || !('runId' in question)) return earlier ?? { kind: 'key-unknown' }
     const { ownerNo, runId, launchedAt, firstExecutionId, deviceNos, idempotency } = question
     if (idempotency) keepKey.run({ ...idempotency, ownerNo, runId })
     insertRun.run({ ...question, PENDING: question.total })
-    insertExecutions.run(firstExecutionId, runId, ownerNo, `[${deviceNos.join(',')}]`)
+    if (question.request) insertRequest.run({ ...question.request, runId })
+    if (deviceNos) insertExecutions.run(firstExecutionId, runId, ownerNo, `[${deviceNos.join(',')}]`)
     log?.runChanged('run.created', { ownerNo, runId, at: launchedAt })
     return { kind: 'created' }
   }
 
   return {
+    recordRun: recordTrigger,
     recordTriggers(questions: (CheckedTrigger | KeyQuestion)[]): RecordedTrigger[] {
       const last = questions.findLast((question) => 'runId' in question)
       if (last) {

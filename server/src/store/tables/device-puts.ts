@@ -7,6 +7,7 @@ import { putDevice } from '../../domain/put-device.ts'
 import { deviceKeySet, inBoth, insertInto, keysOf, type Writes } from '../queries.ts'
 import { rows, select, text } from '../schema/column.ts'
 import { device, deviceTag } from '../schema/tables.ts'
+import { type AttributeChange, writeAttributes } from './device-attributes.ts'
 import { deviceFields, toDevice } from './devices.ts'
 
 const key = device.pick('ownerNo', 'deviceId')
@@ -71,10 +72,15 @@ export async function putDevices(queries: Writes, puts: DevicePut[]): Promise<Nu
   })
   await writeEntries(queries, entries)
   return done.map(({ entry: { deviceNo }, put, event, created, value }) => {
-    const { ownerNo, at, deviceName, tags } = put
-    if (event) queries.deviceChanged(event, { ownerNo, deviceNo, at, details: { deviceName, tags } })
-    return { created, value, deviceNo }
+    const { ownerNo, at } = put
+    if (event) queries.deviceChanged(event, { ownerNo, deviceNo, at, details: detailsOf(put) })
+    return { created, value, deviceNo, ...(event === undefined && { isSame: true as const }) }
   })
+}
+
+function detailsOf({ deviceName, tags, attributes = {} }: DevicePut): object {
+  const hasAttributes = Object.keys(attributes).length > 0
+  return { deviceName, tags, ...(hasAttributes && { attributes }) }
 }
 
 async function readEntries(queries: Writes, puts: DevicePut[]): Promise<Map<string, Entry>> {
@@ -106,10 +112,22 @@ async function writeEntries(queries: Writes, entries: Map<string, Entry>): Promi
   if (owners.size > 0) queries.send(NOTE_RENAME, { owners: [...owners].sort((a, b) => a - b) })
   queries.sendRows(UNTAG, untagged)
   queries.sendRows(TAG, tagged)
-  if (added.length === 0) return
-  for (const inserted of await queries.all(INSERTED, INSERT, { added })) {
+  for (const inserted of added.length === 0 ? [] : await queries.all(INSERTED, INSERT, { added })) {
     const entry = entries.get(deviceText(inserted))
     if (entry) entry.deviceNo = inserted.deviceNo
+  }
+  writeAttributes(queries, all.map(attributesOf))
+}
+
+function attributesOf({ ownerNo, deviceNo, before, now }: Entry): AttributeChange {
+  const others = now?.reportedAttributes ?? {}
+  return {
+    ownerNo,
+    deviceNo,
+    isReported: false,
+    before: before?.attributes ?? {},
+    now: now?.attributes ?? {},
+    others,
   }
 }
 

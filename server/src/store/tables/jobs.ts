@@ -26,13 +26,16 @@ const UPDATE = `
   WHERE job_no = :jobNo`
 const DELETE = `
   UPDATE job SET deleted_at = :at WHERE owner_no = :ownerNo AND job_name = :jobName AND deleted_at IS NULL`
+const OF_VERSION = `
+  SELECT ${select(job.pick('jobName'))} FROM job_version JOIN job ON job.job_no = job_version.job_no
+  WHERE job_version.version_no = :jobVersion`
 const CONTENT = `SELECT ${select({ content })} FROM job_version WHERE version_no = :jobVersion`
 
 /** What a trigger needs to know of a job. */
 export type JobRef = Readonly<RunJob>
 type JobRow = ReturnType<typeof JOB.read>
 
-export const jobReads: ReadSteps<'getJob' | 'listJobs' | 'getDocument'> = {
+export const jobReads: ReadSteps<'getJob' | 'listJobs' | 'getDocument' | 'getJobOfVersion'> = {
   async getJob(queries, { ownerNo, jobName }) {
     const row = await queries.get(JOB, FIND, { ownerNo, jobName })
     return row?.deletedAt === null ? toJob(row) : undefined
@@ -40,6 +43,9 @@ export const jobReads: ReadSteps<'getJob' | 'listJobs' | 'getDocument'> = {
   async listJobs(queries, { ownerNo, slice: { after = '', limit } }) {
     const found = await queries.all(JOB, LIST, { ownerNo, after, limit: limit + 1 })
     return sliced(found.map(toJob), limit, ({ jobName }) => jobName)
+  },
+  async getJobOfVersion(queries, { jobVersion }) {
+    return (await queries.get(select(job.pick('jobName')), OF_VERSION, { jobVersion }))?.jobName
   },
   async getDocument(queries, { jobVersion }) {
     const row = await queries.get(rows({ content: text() }), CONTENT, { jobVersion })

@@ -2,12 +2,14 @@
 
 import { apiKeyReads, apiKeyWrites } from './api-keys.ts'
 import { deliveryReads, deliverySnapshots, deliveryWrites } from './deliveries.ts'
+import { attributeWrites } from './device-attributes.ts'
 import { deviceReads, deviceWrites } from './devices.ts'
 import { enrollmentReads, enrollmentWrites } from './enrollments.ts'
 import { eventReads, eventSnapshots, eventWrites } from './events.ts'
 import { deleteDevice, executionMoves } from './execution-moves.ts'
 import { executionReads, executionWrites } from './executions.ts'
 import { fleetReads, fleetSnapshots } from './fleet.ts'
+import { groupReads, groupWrites } from './groups.ts'
 import { idempotencyKeyWrites } from './idempotency-keys.ts'
 import { jobReads, jobWrites } from './jobs.ts'
 import { outputSnapshots } from './outputs.ts'
@@ -15,6 +17,7 @@ import { ownerReads, ownerWrites } from './owners.ts'
 import { quotaCountReads } from './quota-counts.ts'
 import { runReads } from './runs.ts'
 import { sessionReads, sessionWrites } from './sessions.ts'
+import { statsReads, statsSnapshots } from './stats.ts'
 import { steadyClockReads, steadyClockWrites } from './steady-clock.ts'
 import { transitionReads } from './transitions.ts'
 import { webhookReads, webhookWrites } from './webhooks.ts'
@@ -27,19 +30,27 @@ export const reads = {
   ...enrollmentReads,
   ...jobReads,
   ...deviceReads,
+  ...groupReads,
   ...executionReads,
   ...runReads,
   ...quotaCountReads,
   ...transitionReads,
   ...eventReads,
   ...fleetReads,
+  ...statsReads,
   ...webhookReads,
   ...deliveryReads,
   ...steadyClockReads,
 }
 
 /** Several statements that see one state of the database. */
-export const snapshots = { ...outputSnapshots, ...eventSnapshots, ...fleetSnapshots, ...deliverySnapshots }
+export const snapshots = {
+  ...outputSnapshots,
+  ...eventSnapshots,
+  ...fleetSnapshots,
+  ...statsSnapshots,
+  ...deliverySnapshots,
+}
 
 export const writes = {
   ...ownerWrites,
@@ -47,6 +58,7 @@ export const writes = {
   ...sessionWrites,
   ...enrollmentWrites,
   ...deviceWrites,
+  ...attributeWrites,
   ...executionMoves,
   ...executionWrites,
   ...eventWrites,
@@ -57,4 +69,4 @@ export const writes = {
 }
 
 /** Writes that change which names an owner has: a trigger that uses the names must not get in between. */
-export const catalogueWrites = { ...jobWrites, deleteDevice }
+export const catalogueWrites = { ...jobWrites, ...groupWrites, deleteDevice }

@@ -1,0 +1,60 @@
+// The log line of a request, as pino would write it. Built by hand: there is one for each request, and of its fields only
+// those that differ from the last one's need to be encoded.
+
+import type { ServiceEvent } from './events.ts'
+import { escapeUnsafe } from './printable.ts'
+
+type Answered = Extract<ServiceEvent, { kind: 'request-answered' }>
+
+export function requestFields(event: Answered) {
+  const { requestId, keyId, triedKeyId, address, userAgent, method, route, status, code } = event
+  return {
+    requestId,
+    keyId,
+    triedKeyId,
+    address,
+    userAgent,
+    method,
+    route,
+    status,
+    code,
+    ms: roundedMs(event.ms),
+  }
+}
+
+export function requestLine(level: string, time: number, event: Answered): string {
+  const { requestId, keyId, triedKeyId, address, userAgent, method, route, status, code, ms } = event
+  return (
+    `{"level":"${level}","time":${time}` +
+    `,"requestId":${encodeId(requestId)}` +
+    (keyId === undefined ? '' : `,"keyId":${encodeKey(keyId)}`) +
+    (triedKeyId === undefined ? '' : `,"triedKeyId":${encoded(triedKeyId)}`) +
+    `,"address":${encodeAddress(address)}` +
+    (userAgent === undefined ? '' : `,"userAgent":${encodeAgent(userAgent)}`) +
+    `,"method":"${method}","route":${encodeRoute(route)},"status":${status}` +
+    (code === undefined ? '' : `,"code":"${code}"`) +
+    `,"ms":${roundedMs(ms)},"msg":"request"}\n`
+  )
+}
+
+const roundedMs = (ms: number) => Math.round(ms * 100) / 100
+
+const [encodeKey, encodeAddress, encodeAgent, encodeRoute] = [latest(), latest(), latest(), latest()]
+
+function encoded(text: string): string {
+  return escapeUnsafe(JSON.stringify(text))
+}
+
+/** Our own ids need no escapes; a caller's may. */
+function encodeId(requestId: string): string {
+  return /^[\w-]+$/.test(requestId) ? `"${requestId}"` : encoded(requestId)
+}
+
+/** Encodes a text once as long as it is the same. */
+function latest(): (text: string) => string {
+  let [text, json] = ['', '""']
+  return (next) => {
+    if (next !== text) [text, json] = [next, encoded(next)]
+    return json
+  }
+}
