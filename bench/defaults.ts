@@ -32,6 +32,8 @@ const answered = {
   status: 201,
   ms: 1.2345,
   keyId: 'aBcDeFgHiJ',
+  ownerId: 'ow_1',
+  runId: 1,
   triedKeyId: undefined,
   code: undefined,
   address: '127.0.0.1',

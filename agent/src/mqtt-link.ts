@@ -35,6 +35,7 @@ export class MqttLink {
   readonly #client: MqttClient
   readonly #prefix: string
   readonly #shadowPrefix: string
+  #hasShadow = false
   readonly #onMessage: LinkOptions['onMessage']
   readonly #waiting = new Map<string, Waiting>()
   readonly #tokenPrefix = randomUUID().slice(0, 8)
@@ -83,8 +84,8 @@ export class MqttLink {
       await orAborted(Promise.race([connected, lost]), signal)
       // QoS 1, so that the server can record when a notification was delivered.
       const wanted = filters.map((suffix) => link.#prefix + suffix)
-      wanted.push(`${link.#shadowPrefix}update/+`)
       await orAborted(Promise.race([link.#client.subscribeAsync(wanted, { qos: 1 }), lost]), signal)
+      await orAborted(Promise.race([link.#subscribeShadow(), lost]), signal)
       return link
     } catch (error) {
       link.destroy()
@@ -92,8 +93,20 @@ export class MqttLink {
     }
   }
 
+  /** A server without shadows refuses it; then attributes are not reported. */
+  async #subscribeShadow(): Promise<void> {
+    const granted = await this.#client
+      .subscribeAsync(`${this.#shadowPrefix}update/+`, { qos: 1 })
+      .catch(() => undefined)
+    this.#hasShadow = granted !== undefined
+  }
+
   /** The answer confirms that the request is stored, so the publish itself needs no acknowledgement. */
   request(operation: DeviceOperation, fields: Record<string, unknown>): Promise<Answer> {
+    if (operation.name === 'attributes' && !this.#hasShadow) {
+      const message = 'the server takes no attributes'
+      return Promise.resolve({ outcome: 'rejected', code: 'InvalidTopic', message, json: {} })
+    }
     return new Promise((resolve, reject) => {
       if (!this.#client.connected) throw new NoAnswer('there is no connection')
       this.#lastToken++

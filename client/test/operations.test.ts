@@ -56,6 +56,11 @@ const rows: Row[] = [
   ['putDevice', 'devices.put', ({ jobcast }) => jobcast.devices.put('kiosk 2 ä%', { tags: ['t'] })],
   ['getDevice', 'devices.get', ({ jobcast }) => jobcast.devices.get('kiosk-1')],
   ['listDevices', 'devices.list', ({ jobcast }) => jobcast.devices.list({ online: false }).page()],
+  ['countDevices', 'devices.count', ({ jobcast }) => jobcast.devices.count('tag=kiosk')],
+  ['importDevices', 'devices.import', ({ jobcast }) => jobcast.devices.import([{ deviceId: 'imported' }])],
+  ['putGroup', 'groups.put', ({ jobcast }) => jobcast.groups.put('all-of-them', { where: 'all' })],
+  ['getGroup', 'groups.get', ({ jobcast }) => jobcast.groups.get('all-of-them')],
+  ['listGroups', 'groups.list', ({ jobcast }) => jobcast.groups.list().page()],
   ['triggerJob', 'trigger', triggerBoth],
   ['getExecution', 'executions.get', ({ jobcast, ids }) => jobcast.executions.get(ids.execution)],
   [
@@ -77,6 +82,11 @@ const rows: Row[] = [
   ['listRuns', 'runs.list', ({ jobcast }) => jobcast.runs.list({ jobName: 'restart' }).page()],
   ['cancelRun', 'runs.cancel', ({ jobcast, ids }) => jobcast.runs.cancel(ids.run, { force: true })],
   ['retryRun', 'runs.retry', ({ jobcast, ids }) => jobcast.runs.retry(ids.run)],
+  [
+    'createRun',
+    'runs.create',
+    ({ jobcast }) => jobcast.runs.create({ jobName: 'restart', targets: { group: 'all-of-them' } }),
+  ],
   ['followEvents', 'events', readEvents],
   ['listDeliveries', 'webhooks.deliveries', ({ jobcast }) => jobcast.webhooks.deliveries('tell').page()],
   [
@@ -116,6 +126,7 @@ const rows: Row[] = [
     'devices.allowCertificate',
     ({ jobcast }) => jobcast.devices.allowCertificate('kiosk-2'),
   ],
+  ['deleteGroup', 'groups.delete', ({ jobcast }) => jobcast.groups.delete('all-of-them')],
   ['deleteDevice', 'devices.delete', ({ jobcast }) => jobcast.devices.delete('kiosk-2')],
   ['deleteJob', 'jobs.delete', ({ jobcast }) => jobcast.jobs.delete('restart')],
 ]
@@ -179,10 +190,10 @@ test('every operation of the document has exactly one method, and every method a
   const described = operations.map(({ operationId }) => operationId)
   assert.deepEqual(rows.map(([operationId]) => operationId).sort(), described.sort())
   const methods = methodsOf(new Jobcast({ url: 'http://127.0.0.1', apiKey: '' }))
-  // To wait is made of other calls.
+  // To wait is made of other calls, and a plan is a run that is not created.
   assert.deepEqual(
     rows.map(([, method]) => method).sort(),
-    methods.filter((method) => method !== 'runs.wait').sort(),
+    methods.filter((method) => method !== 'runs.wait' && method !== 'runs.plan').sort(),
   )
 })
 

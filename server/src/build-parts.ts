@@ -24,6 +24,7 @@ import { HealthCheck } from './state/health-check.ts'
 import { KeyUse } from './state/key-use.ts'
 import { Presence } from './state/presence.ts'
 import { QuotaCounts } from './state/quota-counts.ts'
+import { type ExportSpan, RunTraces } from './state/run-traces.ts'
 import { SessionUse } from './state/session-use.ts'
 import { StreamCounts } from './state/stream-counts.ts'
 
@@ -48,6 +49,8 @@ export type PartsOptions = {
   isRemote: boolean
   /** Where webhooks may be sent. */
   isAllowedAddress: (address: string) => boolean
+  /** Where spans of traced runs go. */
+  exportSpan?: ExportSpan | undefined
   /** Of this node; 0 where there is one only. */
   nodeNo?: number
   /** A device has connected, at this instant of the steady clock. */
@@ -57,9 +60,20 @@ export type PartsOptions = {
 export type Parts = ReturnType<typeof buildParts>
 
 export function buildParts(options: PartsOptions) {
-  const { isRemote, nodeNo = 0, onOpened, elapsed, rates, disk, sessionIdleMs, ...given } = options
+  const {
+    isRemote,
+    exportSpan,
+    nodeNo = 0,
+    onOpened,
+    elapsed,
+    rates,
+    disk,
+    sessionIdleMs,
+    ...given
+  } = options
   const { store, tell, metrics, now, moment, quotas } = given
-  const notes = new ExecutionNotes(store, tell)
+  const traces = new RunTraces(store, now, exportSpan)
+  const notes = new ExecutionNotes(store, tell, traces)
   const shared = {
     ...given,
     limits: new RateLimits(rates, elapsed, (limit) => tell({ kind: 'rate-limited', limit })),
@@ -85,6 +99,7 @@ export function buildParts(options: PartsOptions) {
     dailyOutput: new DailyOutput(quotas['max-owner-output-bytes'], now),
     deliveries: new Deliveries(store, now),
     presence: new Presence({ store, now, elapsed }),
+    traces,
     onTaken: notes.taken.bind(notes),
     ...groupWrites(store, tell, metrics, isRemote, disk, notes),
   }

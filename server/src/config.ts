@@ -8,6 +8,8 @@ import { isAddressRange } from './domain/allowed-address.ts'
 import { type Quotas, quotaNames } from './domain/quotas.ts'
 import { secretId } from './domain/secret-text.ts'
 import type { Rates } from './limits/rate-limits.ts'
+import { type OtlpSettings, readOtlp } from './otlp-settings.ts'
+import { readOrigins } from './read-origins.ts'
 import {
   defaultMetricsPort,
   envName,
@@ -27,6 +29,8 @@ export type Config = Readonly<{
   dataFolder: string
   /** PostgreSQL URL, contains a password; undefined: the embedded database in the data folder. */
   databaseUrl: string | undefined
+  /** Where traces are exported to. */
+  otlp: OtlpSettings | undefined
   tls: Readonly<{ cert: string; key: string }> | undefined
   /** CAs trusted to sign device certificates; only with `tls`. */
   deviceCa: string | undefined
@@ -49,6 +53,8 @@ export type Config = Readonly<{
   webhookAllow: readonly string[]
   /** Addresses and ranges of reverse proxies in front. */
   trustedProxies: readonly string[]
+  /** Origins whose pages may call the API. */
+  corsOrigins: readonly string[]
   logLevel: (typeof logLevels)[number]
   jsonLog: boolean
   /** Level of requests that succeed. */
@@ -108,6 +114,7 @@ export function loadConfig(flags: GivenSettings & { config?: string }, env = pro
     mqttPort: read('mqtt-port') as number,
     dataFolder: read('data') as string,
     databaseUrl: readDatabaseUrl(env.DATABASE_URL, problems),
+    otlp: readOtlp(env, problems),
     tls,
     deviceCa,
     deviceCrlFile,
@@ -124,6 +131,7 @@ export function loadConfig(flags: GivenSettings & { config?: string }, env = pro
     keepExecutionsDays,
     webhookAllow: readAddresses('webhook-allow', read, problems),
     trustedProxies: readAddresses('trusted-proxies', read, problems),
+    corsOrigins: readOrigins(read('cors-origins') as string | undefined, problems),
     logLevel,
     jsonLog: read('json-log') as boolean,
     requestLogLevel: 'info' as const,

@@ -38,6 +38,7 @@ import { buildMetrics, type Metrics } from './observe/metrics.ts'
 import { DiskSpace, type DiskUse } from './state/disk-space.ts'
 import { KeptClock } from './state/kept-clock.ts'
 import type { Presence } from './state/presence.ts'
+import type { ExportSpan } from './state/run-traces.ts'
 import { SharedWallClock } from './state/shared-wall-clock.ts'
 import { SteadyClock } from './state/steady-clock.ts'
 import { describePlace, openStore } from './store/open-store.ts'
@@ -142,6 +143,7 @@ async function start(
     disk,
     isRemote: nodes !== undefined,
     isAllowedAddress,
+    exportSpan: await openTraces(config, tell, takeDown),
     ...(joined && { nodeNo: joined.nodeNo }),
     onOpened: (device, since) =>
       nodes?.send({ kind: 'connected', device: keyOf(device), since, nodeNo: joined?.nodeNo ?? 0 }),
@@ -213,6 +215,7 @@ async function start(
     tls: config.tls,
     isTrustedProxy,
     hasMetrics: config.metrics.isOnApi,
+    corsOrigins: config.corsOrigins,
     consoleFolder,
     addRoutes: (routes) => addHttpGateway(routes, deps),
   })
@@ -289,6 +292,16 @@ async function watchDisk(
   await disk.check()
   metrics.gauge('jobcast_disk_free_bytes', 'Free space of the disk with the database', () => disk.freeBytes)
   return disk
+}
+
+/** Loaded only where traces are exported. */
+async function openTraces({ otlp }: Config, tell: Tell, takeDown: TakeDown): Promise<ExportSpan | undefined> {
+  if (otlp === undefined) return undefined
+  const { OtlpExporter } = await import('./observe/otlp-exporter.ts')
+  const onFailure = (error: unknown) => tell({ kind: 'background-failed', task: 'export traces', error })
+  const exporter = new OtlpExporter({ ...otlp, version: packageJson.version, onFailure })
+  takeDown.add(() => exporter.stop())
+  return exporter.add
 }
 
 async function readDiskUse(folder: string): Promise<DiskUse> {

@@ -36,7 +36,7 @@ const all = '{agent,cli,client,console,contract,deploy,docs,server,sim,testkit}/
 
 /** The contract of the trigger and of devices holds on PostgreSQL as well: these run again on it. */
 const onBothStores = [
-  'server/test/http/{trigger*,idempotency,executions,runs,run-cancel,retry-run}.test.ts',
+  'server/test/http/{trigger*,idempotency,executions,runs,run-cancel,retry-run,selectors,create-run}.test.ts',
   'server/test/devices/**/*.test.ts',
 ]
 

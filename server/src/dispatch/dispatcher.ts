@@ -359,5 +359,6 @@ function launchedExecution(run: LaunchedRun, index: number): DeviceExecution {
     timesOutAt: null,
     notified: false,
     jobVersion: run.jobVersion,
+    ...(run.traceParent !== undefined && { traceParent: run.traceParent }),
   }
 }

@@ -15,6 +15,7 @@ export async function retryRun(
   runId: number,
   request: RetryRequest,
   idempotencyKey?: string,
+  traceParent?: string,
 ): Promise<{ run: StoredRun; isReplayed: boolean }> {
   const { ownerNo } = caller
   const unsuccessful = await deps.store.listUnsuccessful({ ownerNo, runId })
@@ -29,6 +30,7 @@ export async function retryRun(
           caller,
           { jobName: unsuccessful.jobName, deviceIds, retryOf: runId, asked },
           idempotencyKey,
+          traceParent,
         )
   if (launched === undefined) throw new ApiError(unsuccessful === undefined ? 'J-304' : 'J-305')
   const made = await deps.store.getRun({ ownerNo, runId: launched.runId })

@@ -7,6 +7,7 @@ import type { Moment } from './execution.ts'
 import { laterBy } from './instants.ts'
 import type { DeviceLink } from './ports/device-link.ts'
 import type { RunRequest } from './ports/runs.ts'
+import type { RunTraces } from './ports/traces.ts'
 import type { LaunchedRun, Trigger, TriggerOutcome, TriggerQuota } from './ports/triggers.ts'
 import { overQuota } from './quotas.ts'
 import type { QuotaDeps } from './within-quota.ts'
@@ -18,6 +19,7 @@ export type TriggerDeps = QuotaDeps & {
   link: Pick<DeviceLink, 'launched'>
   /** Idempotency keys whose first call has not been answered yet, as `ownerNo key`. */
   runningKeys: Set<string>
+  traces?: RunTraces
 }
 
 export const idempotencyMs = 24 * 60 * 60 * 1000
@@ -27,10 +29,12 @@ export function triggerJob(
   caller: Caller,
   { jobName, deviceIds }: TriggerRequest,
   idempotencyKey?: string,
+  traceParent?: string,
 ): Promise<LaunchedRun> {
   // The meaning of the request, not its text: whitespace and ignored fields do not matter.
   const asked = [jobName, deviceIds]
-  return launchRun(deps, caller, { jobName, deviceIds, retryOf: null, asked }, idempotencyKey)
+  const launch = { jobName, deviceIds, retryOf: null, asked }
+  return launchRun(deps, caller, launch, idempotencyKey, traceParent)
 }
 
 /** `asked`: must be equal for calls with the same idempotency key. */
@@ -61,8 +65,17 @@ export async function launchRun(
   caller: Caller,
   launch: Launch,
   idempotencyKey?: string,
+  traceParent?: string,
 ): Promise<LaunchedRun> {
-  return runOf(deps, caller, await recordLaunch(deps, caller, launch, idempotencyKey))
+  const span = traceParent === undefined ? undefined : deps.traces?.begin(traceParent)
+  const outcome = await recordLaunch(deps, caller, launch, idempotencyKey)
+  if (span === undefined || outcome.kind !== 'created') return runOf(deps, caller, outcome)
+  // Before devices are notified: the first report belongs to the trace as well.
+  const { runId } = outcome.run
+  await deps.traces?.keep({ ownerNo: caller.ownerNo, runId, traceParent: span.traceParent })
+  const run = { ...outcome.run, traceParent: span.traceParent }
+  span.end(run)
+  return runOf(deps, caller, { kind: 'created', run })
 }
 
 async function recordLaunch(

@@ -41,5 +41,7 @@ declare module 'fastify' {
     caller: Caller | null
     /** For the log: an error code, or the exception's name on device routes. */
     errorCode: string | undefined
+    /** For the log: the run that the call has created. */
+    runId: number | undefined
   }
 }

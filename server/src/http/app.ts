@@ -1,5 +1,6 @@
 // The HTTP app: hooks and routes, registered one by one.
 
+import type { IncomingMessage } from 'node:http'
 import fastify, { type FastifyRequest } from 'fastify'
 import type { CancelRunDeps } from '../domain/cancel-run.ts'
 import type { CreateRunDeps } from '../domain/create-run.ts'
@@ -27,6 +28,7 @@ import { answerClientErrors } from './client-error.ts'
 import { compressAnswers } from './compress.ts'
 import { keepConnections } from './connections.ts'
 import { addConsole } from './console.ts'
+import { allowOrigins } from './cors.ts'
 import { replyWithErrors } from './error-reply.ts'
 import { readJsonBodies } from './json-body.ts'
 import { watchRoutes } from './method-not-allowed.ts'
@@ -86,6 +88,8 @@ export type AppOptions = {
   isTrustedProxy: IsTrustedProxy | undefined
   /** Whether /metrics is served here too. */
   hasMetrics: boolean
+  /** Of pages that may call the API. */
+  corsOrigins?: readonly string[]
   /** Folder of the built console; may be missing. */
   consoleFolder: string
   /** Further routes with a prefix, sign-in and error format of their own. */
@@ -129,6 +133,7 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
   tellRequests(app, deps.tell)
   keepConnections(app, () => deps.stopping.aborted)
   addSecurityHeaders(app, options.tls !== undefined)
+  allowOrigins(app, options.corsOrigins ?? [])
   authenticateCallers(app, deps)
   refuseUnknownRoutes(app)
 
@@ -177,11 +182,15 @@ function triggerLimits(maxDevices: number): TriggerLimits {
   return { maxDevices, maxTriggerBytes, otherBytes: maxBodyBytes, bytesPerDevice: maxBytesPerDevice }
 }
 
-/** Short, and different after every start of the service. */
-function requestIdsOf(startedAt: number): () => string {
+/** The caller's own, if it is well formed; else short, and different after every start of the service. */
+function requestIdsOf(startedAt: number): (request: IncomingMessage) => string {
   const prefix = startedAt.toString(36)
   let count = 0
-  return () => `${prefix}-${(++count).toString(36)}`
+  return ({ headers }) => {
+    const given = headers['x-request-id']
+    if (typeof given === 'string' && /^[\w.:~+/=-]{1,128}$/.test(given)) return given
+    return `${prefix}-${(++count).toString(36)}`
+  }
 }
 
 /** What matches no route, or not with this method, has one label: strangers choose both. */
@@ -206,6 +215,8 @@ function tellRequests(app: App, tell: Tell): void {
       status: reply.statusCode,
       ms: reply.elapsedTime,
       keyId: request.caller?.keyId,
+      ownerId: request.caller?.ownerId,
+      runId: request.runId,
       triedKeyId: triedKeyId(request),
       code: request.errorCode,
       address: request.ip,

@@ -11,6 +11,12 @@ export const IdempotencyHeaders = Type.Object({
       description: 'Any unique text, for example a UUID',
     }),
   ),
+  traceparent: Type.Optional(
+    Type.String({
+      description:
+        'W3C Trace Context: the run keeps it and hands it to its devices. Ignored if it is malformed',
+    }),
+  ),
 })
 
 /** As at Stripe. */

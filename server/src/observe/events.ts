@@ -19,6 +19,9 @@ export type ServiceEvent =
       status: number
       ms: number
       keyId: string | undefined
+      ownerId: string | undefined
+      /** That the call has created. */
+      runId: number | undefined
       /** The id in a key that was refused. */
       triedKeyId: string | undefined
       code: string | undefined

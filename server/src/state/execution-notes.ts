@@ -6,6 +6,7 @@ import type { DeviceExecution, ReportOutcome } from '../domain/device-report.ts'
 import { isTerminal } from '../domain/execution.ts'
 import type { Moved } from '../domain/ports/executions.ts'
 import type { Store } from '../domain/ports/store.ts'
+import type { RunTraces } from './run-traces.ts'
 
 /** `ms`: since the trigger; since the start, if there was one and the device reported the end. */
 export type ExecutionNote =
@@ -19,11 +20,13 @@ const maxNames = 10_000
 export class ExecutionNotes {
   readonly #store: Pick<Store, 'getJobOfVersion' | 'getRun'>
   readonly #tell: Tell
+  readonly #traces: RunTraces
   readonly #names = new Map<number, string>()
 
-  constructor(store: Pick<Store, 'getJobOfVersion' | 'getRun'>, tell: Tell) {
+  constructor(store: Pick<Store, 'getJobOfVersion' | 'getRun'>, tell: Tell, traces: RunTraces) {
     this.#store = store
     this.#tell = tell
+    this.#traces = traces
   }
 
   /** By their devices. */
@@ -62,7 +65,9 @@ export class ExecutionNotes {
     this.#names.clear()
   }
 
-  #note(jobName: string, execution: DeviceExecution, { execState, from }: Moved): void {
+  #note(jobName: string, execution: DeviceExecution, moved: Moved): void {
+    const { execState, from } = moved
+    this.#traces.ended(jobName, execution, moved)
     const { startedAt, launchedAt, updatedAt } = execution
     if (execState === 'IN_PROGRESS' && from === 'PENDING' && startedAt !== null)
       this.#tell({ kind: 'execution-started', jobName, ms: startedAt - launchedAt })

@@ -20,7 +20,7 @@ const ROW = select({
   ...execution.pick('notifiedAt', 'deliveredAt', 'seenReports', 'cancelVersion', 'outputBytes', 'outputCut'),
   ...execution.pick('outputPieces', 'progressAt', 'progressHeld', 'progressBytes'),
   ...execution.pick('execState', 'attempt', 'startedAt', 'finishedAt', 'notBefore', 'dueAt'),
-  ...run.pick('jobVersion', 'launchedAt', 'deadlineAt'),
+  ...run.pick('jobVersion', 'launchedAt', 'deadlineAt', 'traceParent'),
   ...device.pick('deviceId'),
   // As text: most moves write it back as it is.
   statusDetails: computed('execution.status_details', orNull(text())),
@@ -53,6 +53,7 @@ function toLive(row: Row): LiveExecution {
     deviceId: found.deviceId,
     versionNumber: found.versionNumber,
     jobVersion: found.jobVersion,
+    traceParent: found.traceParent,
     launchedAt: found.launchedAt,
     updatedAt: found.updatedAt,
     notifiedAt: found.notifiedAt,

@@ -134,6 +134,7 @@ export async function takeEveryStep(store: Store): Promise<void> {
     }
   }
   await store.listUnsuccessful({ ownerNo, runId })
+  await store.setRunTrace({ ownerNo, runId, traceParent: 't' })
   for (const filter of everyFilter()) await store.listExecutions({ ownerNo, filter, slice })
   for (const filter of [{}, { deviceId: 'd1' }]) {
     await store.listEvents({ ownerNo, filter, slice: { after: 0, limit: 9 } })

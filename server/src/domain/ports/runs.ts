@@ -47,6 +47,8 @@ export type RunStore = {
   getRun(run: RunKey): Promise<StoredRun | undefined>
   /** Newest first. A slice may be short, even empty, before the end. */
   listRuns(list: OwnerList<number> & { filter: RunFilter }): Promise<Sliced<StoredRun, number>>
+  /** The run belongs to this trace from now on. */
+  setRunTrace(run: RunKey & { traceParent: string }): Promise<void>
   /** The job of the run, and those of its devices, unless they are gone, whose execution is in one of `unsuccessfulEnds`. */
   listUnsuccessful(run: RunKey): Promise<{ jobName: string; deviceIds: string[] } | undefined>
   /**

@@ -50,6 +50,8 @@ export type LaunchedRun = {
   jobVersion: number
   /** Of a large run, none (`listRunDevices`). */
   devices: readonly { deviceId: string; deviceName: string }[]
+  /** Of the trace that it belongs to. */
+  traceParent?: string
   /** An earlier call with the same idempotency key has made it. */
   isReplayed?: true
   /** Some of a large run: other nodes are not told of each part. */

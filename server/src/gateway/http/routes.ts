@@ -24,10 +24,18 @@ export function addOperations(gateway: GatewayApp, deps: HttpGatewayDeps): void 
     operation: DeviceOperation,
     fields: Record<string, unknown>,
   ) => {
-    const { json, gap, shown } = await serveOperation(deps, deviceOf(request), operation, fields, 'text')
+    const { json, gap, shown, seen } = await serveOperation(
+      deps,
+      deviceOf(request),
+      operation,
+      fields,
+      'text',
+    )
     for (const { jobExecutionId, notified } of shown) {
       if (!notified) deps.deliveries.notified(jobExecutionId)
     }
+    const execution = seen && 'next' in seen ? seen.next : shown[0]
+    if (operation.name !== 'get' && execution?.traceParent) reply.header('traceparent', execution.traceParent)
     if (gap) {
       request.errorCode = 'OffsetMismatchException'
       reply.code(409).header('x-amzn-errortype', request.errorCode)

@@ -73,7 +73,8 @@ export class RequestServer {
     const subscriptions = isShadow ? this.#shadow : this.subscriptions
     const answerQos = subscriptions?.qosOf(`${suffix}/${answer}`)
     if (answerQos === undefined) return
-    this.#outbox.publish(`${topic}/${answer}`, json, answerQos, [])
+    const traceParent = seen && 'next' in seen ? seen.next?.traceParent : undefined
+    this.#outbox.publish(`${topic}/${answer}`, json, answerQos, [], traceParent)
     if (seen) this.#session.hasSeen(seen)
   }
 

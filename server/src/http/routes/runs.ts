@@ -194,9 +194,11 @@ export function addRuns(
       },
     },
     handler: async (request, reply) => {
-      const key = request.headers['idempotency-key']
       const { runId } = request.params
-      const { run, isReplayed } = await retryRun(deps, callerOf(request), runId, request.body, key)
+      const { 'idempotency-key': key, traceparent } = request.headers
+      const caller = callerOf(request)
+      const { run, isReplayed } = await retryRun(deps, caller, runId, request.body, key, traceparent)
+      request.runId = run.runId
       if (isReplayed) reply.header(replayedHeader, 'true')
       return reply.code(201).header('location', `/job/api/runs/${run.runId}`).send(toRun(run))
     },

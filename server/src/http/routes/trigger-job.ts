@@ -63,7 +63,9 @@ export function addTriggerJob(app: App, deps: TriggerDeps, limits: TriggerLimits
       },
     },
     handler: async (request, reply) => {
-      const run = await triggerJob(deps, callerOf(request), request.body, request.headers['idempotency-key'])
+      const { 'idempotency-key': key, traceparent } = request.headers
+      const run = await triggerJob(deps, callerOf(request), request.body, key, traceparent)
+      request.runId = run.runId
       await turnToAnswer(run.devices.length)
       if (run.isReplayed) reply.header(replayedHeader, 'true')
       return reply.code(201).header('location', `/job/api/runs/${run.runId}`).send(run)

@@ -3,11 +3,11 @@
 
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 import { StorageUnavailable, TooMuchWaiting } from '../../domain/ports/storage-errors.ts'
-import { isUnavailable, openDatabase, openReader } from './database.ts'
+import { isUnavailable, openDatabase, openReader, openScanner } from './database.ts'
 import { prepareReads, prepareWrites, type Reads, type Writes } from './operations.ts'
 import type { WriteListener } from './writes.ts'
 
-type Role = 'reader' | 'writer'
+type Role = 'reader' | 'scanner' | 'writer'
 type Operations = { [name: string]: (input: never) => unknown }
 /** What an operation answers, whether at once or later. */
 type AnswerOf<Operation extends (input: never) => unknown> = Promise<Awaited<ReturnType<Operation>>>
@@ -105,8 +105,10 @@ export class LazyThread<Ops extends Operations> implements Thread<Ops> {
   }
 }
 
+const openAs = { reader: openReader, scanner: openScanner, writer: openDatabase }
+
 function serveQuestions({ role, path }: { role: Role; path: string }): void {
-  const db = role === 'writer' ? openDatabase(path) : openReader(path)
+  const db = openAs[role](path)
   let effects: Effects
   const listener: WriteListener = {
     onEvents() {

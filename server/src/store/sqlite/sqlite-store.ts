@@ -36,7 +36,7 @@ export function openSqliteStore({ folder, onLost }: SqliteStoreOptions): Store {
     const writer = new DatabaseThread<Writes>('writer', path, onLost)
     const reader = new DatabaseThread<Reads>('reader', path, onLost)
     // Selectors may read all devices: whoever else reads does not wait behind them.
-    const scanner = new LazyThread(() => new DatabaseThread<Reads>('reader', path, onLost))
+    const scanner = new LazyThread(() => new DatabaseThread<Reads>('scanner', path, onLost))
     return buildSqliteStore({ catalogue, lastIds, writer, reader, scanner, onClosed: lock.release })
   } catch (error) {
     lock.release()

@@ -13,6 +13,8 @@ import type { Input, ReadSteps } from './step.ts'
 
 /** A term is selective if it matches no more devices than this. */
 const mostOfSelective = 5000
+/** To count, all that match are looked at anyway: fewer are better, however many they are. */
+const mostOfAll = 10_000_000
 /** How many devices one page looks at. */
 const window = 10_000
 const sampleSize = 20
@@ -77,7 +79,7 @@ async function readPage<Item extends { deviceId: string }>(
   columns: string,
 ): Promise<Sliced<Item, string>> {
   const { ownerNo, where, after, limit } = page
-  const source = await findSource(queries, page)
+  const source = await findSource(queries, page, mostOfSelective)
   const boundary = source ? undefined : await queries.get(BOUNDARY, FIND_BOUNDARY, { ownerNo, after })
   const { sql, values } = withSelector(
     (compiler) => `
@@ -95,7 +97,9 @@ async function readPage<Item extends { deviceId: string }>(
 }
 
 async function countSelected(queries: Queries, { ownerNo, where }: Selection): Promise<DeviceCount> {
-  const source = await findSource(queries, { ownerNo, where })
+  const selection = { ownerNo, where }
+  const selective = await findSource(queries, selection, mostOfSelective)
+  const source = selective ?? (await findSource(queries, selection, mostOfAll))
   const { sql, values } = withSelector(
     (compiler) => `
     SELECT count(*) AS total, count(*) FILTER (WHERE ${compiler.condition({ kind: 'online' })}) AS online,
@@ -118,13 +122,17 @@ async function countSelected(queries: Queries, { ownerNo, where }: Selection): P
 }
 
 /** The term that matches the fewest, if they are few. All terms of a conjunction must hold, so any of them can lead. */
-async function findSource(queries: Queries, { ownerNo, where }: Selection): Promise<Selector | undefined> {
+async function findSource(
+  queries: Queries,
+  { ownerNo, where }: Selection,
+  most: number,
+): Promise<Selector | undefined> {
   let best: { term: Selector; matches: number } | undefined
   for (const term of conjunctsOf(where)) {
-    const limit = Math.min(mostOfSelective, best?.matches ?? mostOfSelective) + 1
+    const limit = Math.min(most, best?.matches ?? most) + 1
     const { sql, values } = withSelector(
       (compiler) => {
-        const source = compiler.source(term)
+        const source = compiler.sourceSize(term)
         return source
           ? `SELECT count(*) AS matches FROM (SELECT 1 FROM (${source}) AS each LIMIT :limit) AS few`
           : ''
@@ -133,7 +141,8 @@ async function findSource(queries: Queries, { ownerNo, where }: Selection): Prom
     )
     if (typeof sql === 'string' || sql.sqlite === '') continue
     const { matches } = await queries.one(MATCHES, sql, values)
-    if (matches < limit) best = { term, matches }
+    // Of two that match as many, the first: whoever wrote it put it there.
+    if (matches < limit && matches !== best?.matches) best = { term, matches }
   }
   return best?.term
 }
@@ -145,7 +154,9 @@ function conjunctsOf(selector: Selector): Selector[] {
 function fromOf(compiler: SelectorCompiler, source: Selector | undefined): string {
   const leading = source && compiler.source(source)
   if (!leading) return 'device'
-  return `(SELECT DISTINCT device_no AS lead_no FROM (${leading}) AS each) AS lead
+  // A device may have several of the tags; all other sources name it once.
+  const distinct = source.kind !== 'online' && 'name' in source && source.name === 'tag' ? 'DISTINCT' : ''
+  return `(SELECT ${distinct} device_no AS lead_no FROM (${leading}) AS each) AS lead
       ${joinOf(compiler)} device ON device.device_no = lead.lead_no`
 }
 

@@ -8,7 +8,7 @@ import { orNull, select } from '../schema/column.ts'
 import { apiKey, device, job, run, runRequest } from '../schema/tables.ts'
 import { countFields, OF_JOB, pickCounts, unfinishedOn } from './run-fields.ts'
 import { findStop, hasAnyOf, listFinishedAfter, runsPerSlice } from './run-walk.ts'
-import type { Input, ReadSteps } from './step.ts'
+import type { Input, ReadSteps, WriteSteps } from './step.ts'
 
 /** Of a run that is created; all of it is PENDING. */
 export const newRunFields = {
@@ -43,6 +43,14 @@ export const runReads: ReadSteps<'getRun' | 'listRuns' | 'listUnsuccessful'> = {
     // A run without any is one row without a device.
     const deviceIds = found.flatMap(({ deviceId }) => deviceId ?? [])
     return found[0] && { jobName: found[0].jobName, deviceIds }
+  },
+}
+
+const SET_TRACE = 'UPDATE run SET trace_parent = :traceParent WHERE run_id = :runId AND owner_no = :ownerNo'
+
+export const runWrites: WriteSteps<'setRunTrace'> = {
+  async setRunTrace(queries, { ownerNo, runId, traceParent }) {
+    await queries.run(SET_TRACE, { ownerNo, runId, traceParent })
   },
 }
 

@@ -15,7 +15,7 @@ import { jobReads, jobWrites } from './jobs.ts'
 import { outputSnapshots } from './outputs.ts'
 import { ownerReads, ownerWrites } from './owners.ts'
 import { quotaCountReads } from './quota-counts.ts'
-import { runReads } from './runs.ts'
+import { runReads, runWrites } from './runs.ts'
 import { sessionReads, sessionWrites } from './sessions.ts'
 import { statsReads, statsSnapshots } from './stats.ts'
 import { steadyClockReads, steadyClockWrites } from './steady-clock.ts'
@@ -61,6 +61,7 @@ export const writes = {
   ...attributeWrites,
   ...executionMoves,
   ...executionWrites,
+  ...runWrites,
   ...eventWrites,
   ...webhookWrites,
   ...deliveryWrites,
