@@ -97,7 +97,9 @@ async function readPage<Item extends { deviceId: string }>(
 }
 
 async function countSelected(queries: Queries, { ownerNo, where }: Selection): Promise<DeviceCount> {
-  const source = await findSource(queries, { ownerNo, where }, mostOfAll)
+  const selection = { ownerNo, where }
+  const selective = await findSource(queries, selection, mostOfSelective)
+  const source = selective ?? (await findSource(queries, selection, mostOfAll))
   const { sql, values } = withSelector(
     (compiler) => `
     SELECT count(*) AS total, count(*) FILTER (WHERE ${compiler.condition({ kind: 'online' })}) AS online,
@@ -130,7 +132,7 @@ async function findSource(
     const limit = Math.min(most, best?.matches ?? most) + 1
     const { sql, values } = withSelector(
       (compiler) => {
-        const source = compiler.source(term)
+        const source = compiler.sourceSize(term)
         return source
           ? `SELECT count(*) AS matches FROM (SELECT 1 FROM (${source}) AS each LIMIT :limit) AS few`
           : ''
@@ -139,7 +141,8 @@ async function findSource(
     )
     if (typeof sql === 'string' || sql.sqlite === '') continue
     const { matches } = await queries.one(MATCHES, sql, values)
-    if (matches < limit) best = { term, matches }
+    // Of two that match as many, the first: whoever wrote it put it there.
+    if (matches < limit && matches !== best?.matches) best = { term, matches }
   }
   return best?.term
 }

@@ -52,6 +52,13 @@ export class SelectorCompiler {
     }
   }
 
+  /** As many rows as the source has, without looking a device up for each. */
+  sourceSize(selector: Selector): string | undefined {
+    const isTag = (selector.kind === 'in' || selector.kind === 'compare') && selector.name === 'tag'
+    if (!isTag || (selector.kind === 'compare' && selector.op === '!=')) return this.source(selector)
+    return `SELECT tag FROM device_tag WHERE owner_no = :ownerNo AND ${this.#text('tag', selector)}`
+  }
+
   /** Numbers of the devices that a term can match, by an index; undefined: there is none for it. */
   source(selector: Selector): string | undefined {
     if (selector.kind === 'online') {
