@@ -82,6 +82,7 @@ export class Transaction implements Queries {
       accessChanged: (type, { ownerNo, at, data }) =>
         this.events.push({ type, ownerNo, at, details: JSON.stringify(data) }),
     }
+    sendTogether(client)
     // What is sent behind it does not wait for it. If it alone fails, all that is sent runs on its own, so connections on
     // which transactions write are read-only outside of them (database.ts), and nothing is committed.
     this.#begun = client.query(begin).catch((error: unknown) => {
@@ -139,6 +140,7 @@ export class Transaction implements Queries {
    * once: nobody waits for us between lock and commit.
    */
   async #commit(): Promise<void> {
+    sendTogether(this.#client)
     if (this.events.length > 0) {
       this.hasEvents = true
       const owners = new Set(this.events.map(({ ownerNo }) => ownerNo))
@@ -195,4 +197,11 @@ export class Transaction implements Queries {
       throw failure
     }
   }
+}
+
+/** What is sent up to the next turn goes out as one piece: each on its own is a call of the system, and wakes the server. */
+function sendTogether(client: pg.ClientBase): void {
+  const { stream } = (client as pg.Client).connection
+  stream.cork()
+  process.nextTick(() => stream.uncork())
 }

@@ -15,6 +15,7 @@ import type { Writes } from '../queries.ts'
 import { computed, number, rows, type Selection, select, text } from '../schema/column.ts'
 import { device, job } from '../schema/tables.ts'
 import type { Names, OwnerNames } from './directory.ts'
+import { texts } from './rows.ts'
 import type { FirstIds } from './transaction.ts'
 
 const position = computed('position', number())
@@ -113,14 +114,34 @@ async function find<Of extends { position: number }, Ref>(
   toRef: (row: Of, name: string) => Ref,
 ): Promise<Map<string, Ref>[]> {
   const found = wanted.map(() => new Map<string, Ref>())
-  const owners = wanted.flatMap(({ names }, index) => Array.from(names, () => index))
-  const ownerNos = owners.map((index) => wanted[index]?.ownerNo)
-  const names = wanted.flatMap(({ names }) => [...names])
-  for (const row of await queries.all(rows, sql, { ownerNos, names })) {
-    const [owner = 0, name = ''] = [owners[row.position - 1], names[row.position - 1]]
-    found[owner]?.set(name, toRef(row, name))
+  for (const slice of slicesOf(wanted)) {
+    const ownerNos = slice.map(({ owner }) => wanted[owner]?.ownerNo)
+    const names = texts(slice.map(({ name }) => name))
+    for (const row of await queries.all(rows, sql, { ownerNos, names })) {
+      const { owner, name } = slice[row.position - 1] as NameOfOwner
+      found[owner]?.set(name, toRef(row, name))
+    }
   }
   return found
+}
+
+type NameOfOwner = { owner: number; name: string }
+
+/** A million names at once would take up hundreds of megabytes on their way. */
+const namesAtOnce = 20_000
+
+/** At least one: what is sent with the first is sent at once. */
+function* slicesOf(wanted: Wanted): Generator<NameOfOwner[]> {
+  let slice: NameOfOwner[] = []
+  for (const [owner, { names }] of wanted.entries()) {
+    for (const name of names) {
+      slice.push({ owner, name })
+      if (slice.length < namesAtOnce) continue
+      yield slice
+      slice = []
+    }
+  }
+  if (slice.length > 0) yield slice
 }
 
 /** What a trigger is about to make, or why it makes nothing. */
