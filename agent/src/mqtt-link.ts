@@ -57,6 +57,8 @@ export class MqttLink {
       reconnectPeriod: 0,
       resubscribe: false,
       queueQoSZero: false,
+      // A table of all numbers of packets: 10 MB.
+      writeCache: false,
     })
     this.#client.on('message', (topic, payload) => this.#take(topic, payload))
     this.#client.on('error', (error) => this.#fail(error))

@@ -1538,6 +1538,17 @@ export interface TriggeredExecution {
   launchedAt: string
 }
 
+export interface Version {
+  /**
+   * Of the program
+   */
+  version: string
+  /**
+   * Of the API; grows with a change that would break clients
+   */
+  api: number
+}
+
 export interface Webhook {
   webhookName: string
   /**

@@ -18,6 +18,7 @@ export const errorCatalogue = {
   'J-307': { status: 404, message: 'Webhook not found' },
   'J-308': { status: 404, message: 'Delivery not found' },
   'J-309': { status: 404, message: 'Group not found' },
+  'J-312': { status: 412, message: 'Changed meanwhile: If-Match does not match' },
   'J-500': { status: 400, message: 'Validation error' },
   'J-501': { status: 422, message: 'Idempotency-Key was already used with a different request' },
   'J-502': { status: 409, message: 'A request with this Idempotency-Key is still in progress' },

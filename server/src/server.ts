@@ -3,6 +3,7 @@
 import { statfs } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Server as TlsServer } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import packageJson from '../package.json' with { type: 'json' }
 import { ensureAdminKey } from './admin-key.ts'
@@ -35,6 +36,7 @@ import { trustProxies } from './limits/client-address.ts'
 import type { Tell } from './observe/events.ts'
 import { type LogLevel, openLog } from './observe/log-lines.ts'
 import { buildMetrics, type Metrics } from './observe/metrics.ts'
+import { type KeyPair, reloadCertificate } from './reload-certificate.ts'
 import { DiskSpace, type DiskUse } from './state/disk-space.ts'
 import { KeptClock } from './state/kept-clock.ts'
 import type { Presence } from './state/presence.ts'
@@ -54,6 +56,8 @@ export type RunningServer = {
   /** Only on the first start on an empty database. */
   readonly newAdminKey: string | undefined
   setLogLevel(level: LogLevel): void
+  /** Reads the files of --tls-cert and --tls-key again; undefined without TLS from files. */
+  reloadCertificate: (() => Promise<void>) | undefined
   /** May be called twice; resolves when everything is closed. */
   stop(signal?: string): Promise<void>
 }
@@ -236,6 +240,11 @@ async function start(
   const metricsListener = await openMetrics(deps, config)
   takeDown.add(() => metricsListener?.close())
   await app.listen({ host: config.host, port: config.port })
+  const tlsFiles = config.tls?.files
+  const useCertificate = (pair: KeyPair) => {
+    ;(app.server as unknown as TlsServer).setSecureContext(pair)
+    mqttListener.renewCertificate(pair)
+  }
   const http = addressOf(app, config)
   const mqtt = mqttListener.address
   const data = describePlace(config)
@@ -247,6 +256,7 @@ async function start(
     metrics: metricsListener?.address,
     newAdminKey,
     setLogLevel: log.setLevel,
+    reloadCertificate: tlsFiles && (() => reloadCertificate(tlsFiles, useCertificate, tell)),
     async stop(signal = 'stop') {
       if (!stopping.signal.aborted) tell({ kind: 'stopping', signal })
       // /readyz fails first: load balancers have until the listener closes to send calls elsewhere.

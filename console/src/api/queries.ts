@@ -1,12 +1,16 @@
 // Every resource as a query: its key, by which events find it (live/affected-keys.ts), and how it is read.
 
-import type { Delivery, GetStatsQuery, ListExecutionsQuery, Query } from '@jobcast/client'
+import type { Delivery, GetStatsQuery, ListDevicesQuery, ListExecutionsQuery, Query } from '@jobcast/client'
 import { naturally } from '../parts/natural-order.ts'
 import { jobcast } from './client.ts'
 import { readFailures } from './read-failures.ts'
 import { readQueue } from './read-queue.ts'
 
-type Read<T> = { queryKey: readonly unknown[]; queryFn: (context: { signal: AbortSignal }) => Promise<T> }
+type Read<T> = {
+  queryKey: readonly unknown[]
+  queryFn: (context: { signal: AbortSignal }) => Promise<T>
+  structuralSharing?: boolean
+}
 
 function read<T>(queryKey: readonly unknown[], queryFn: Read<T>['queryFn']): Read<T> {
   return { queryKey, queryFn }
@@ -19,19 +23,30 @@ export const mappedDevices = 10_000
 
 export const queries = {
   fleet: () => read(['fleet'], (options) => jobcast.fleet.get(options)),
-  fleetDevices: () =>
-    read(['fleet-devices'], async (options) => {
+  fleetDevices: () => ({
+    ...read(['fleet-devices'], async (options) => {
       const page = await jobcast.fleet.devices({ limit: mappedDevices }, options).page()
       return { ...page, items: naturally(page.items, ({ deviceId }) => deviceId) }
     }),
+    structuralSharing: false, // to compare ten thousand devices takes longer than to draw them
+  }),
   fleetGroups: () => read(['fleet', 'groups'], (options) => jobcast.fleet.groups({ limit: 200 }, options)),
   /** However many there are; the trigger searches in them. */
-  allFleetDevices: () =>
-    read(['fleet-devices', 'all'], (options) =>
+  allFleetDevices: () => ({
+    ...read(['fleet-devices', 'all'], (options) =>
       Array.fromAsync(jobcast.fleet.devices({ limit: mappedDevices }, options)),
     ),
+    structuralSharing: false,
+  }),
   allJobs: () =>
     read(['jobs', 'all'], (options) => Array.fromAsync(jobcast.jobs.list({ limit: 200 }, options))),
+  deviceCount: (where: string) =>
+    read(['devices', 'count', where], (options) => jobcast.devices.count(where, options)),
+  /** Under ['devices']: what changes there may change what matches. */
+  runPlan: (jobName: string, where: string) =>
+    read(['devices', 'plan', jobName, where], (options) =>
+      jobcast.runs.plan({ jobName, targets: { where } }, options),
+    ),
   firstDevices: () =>
     read(['devices', 'first'], (options) => jobcast.devices.list({ limit: 200 }, options).page()),
   unfinishedRuns: () =>
@@ -110,7 +125,7 @@ export const lists = {
       jobcast.executions.list({ ...query, limit: 200, cursor }, { signal }).page(),
     idOf: (execution: { jobExecutionId: number }) => execution.jobExecutionId,
   }),
-  devices: (query: { tag?: string | undefined; online?: boolean | undefined } = {}) => ({
+  devices: (query: Query<Pick<ListDevicesQuery, 'tag' | 'online' | 'where'>> = {}) => ({
     key: ['devices', query] as const,
     load: (cursor: string | undefined, signal: AbortSignal) =>
       jobcast.devices.list({ ...query, limit: 200, cursor }, { signal }).page(),

@@ -4,6 +4,7 @@ import { ApiError, type DeviceContent } from '@jobcast/contract'
 import { ownAttributes } from './attributes.ts'
 import { actorOf, type Caller } from './caller.ts'
 import { type CredentialDeps, disconnectDevice } from './device-credential.ts'
+import { deviceTag, type ExpectedTags, isExpected } from './entity-tag.ts'
 import type { Moment } from './execution.ts'
 import { type NotifyDeps, notifyMoved } from './notify-moved.ts'
 import type { DeviceFilter, DeviceKey, DevicePut, StoredDevice } from './ports/devices.ts'
@@ -34,6 +35,7 @@ export async function putDevice(
   { ownerNo }: Caller,
   deviceId: string,
   content: DeviceContent,
+  ifMatch: { expected?: ExpectedTags } = {},
 ): Promise<Put<StoredDevice>> {
   const wanted = {
     ownerNo,
@@ -42,6 +44,7 @@ export async function putDevice(
     tags: (content.tags ?? []).toSorted(),
     attributes: ownAttributes(content),
     at: deps.now(),
+    ...ifMatch,
   }
   const { value, ...put } = await withinQuota(
     deps,
@@ -53,6 +56,7 @@ export async function putDevice(
       mayReplace: async () => (await deps.store.getDevice({ ownerNo, deviceId })) !== undefined,
     },
   )
+  if (put.isRefused) throw new ApiError('J-312')
   return { ...put, value: asSeen(deps, ownerNo, value) }
 }
 
@@ -79,7 +83,15 @@ export async function listDevices(
 }
 
 /** Its unfinished executions are canceled: no device is left to carry them out. */
-export async function deleteDevice(deps: DeviceDeps, caller: Caller, deviceId: string): Promise<void> {
+export async function deleteDevice(
+  deps: DeviceDeps,
+  caller: Caller,
+  deviceId: string,
+  { expected }: { expected?: ExpectedTags } = {},
+): Promise<void> {
+  if (expected && !isExpected(expected, deviceTag(await getDevice(deps, caller, deviceId)))) {
+    throw new ApiError('J-312')
+  }
   const { ownerNo } = caller
   const moved = await deps.store.deleteDevice({
     ownerNo,

@@ -82,6 +82,9 @@ export type ServiceEvent =
   | { kind: 'device-accept-failed'; error: unknown }
   /** The file of revocation lists has changed. */
   | { kind: 'device-crl-read'; revoked: number }
+  /** Certificate and key of the service, after a signal. */
+  | { kind: 'certificate-read'; validTo: string }
+  | { kind: 'certificate-failed'; error: unknown }
   | { kind: 'device-crl-failed'; error: unknown }
   | { kind: 'started'; http: string; mqtt: string; metrics: string | undefined; data: string; ms: number }
   | { kind: 'metrics-listener-failed'; error: unknown }

@@ -162,6 +162,12 @@ function logLine(log: Logger, event: Exclude<ServiceEvent, { kind: 'request-answ
     case 'device-accept-failed':
       log.error({ err: event.error }, 'could not accept a device connection')
       return
+    case 'certificate-read':
+      log.info({ validTo: event.validTo }, 'certificate and key were read again')
+      return
+    case 'certificate-failed':
+      log.error({ err: event.error }, 'certificate and key cannot be used; the earlier ones stay in use')
+      return
     case 'device-crl-read':
       log.info({ revoked: event.revoked }, 'certificate revocation list read again')
       return

@@ -1,4 +1,5 @@
 import type { AttributeValue, Selector } from '@jobcast/contract/selector'
+import type { ExpectedTags } from '../entity-tag.ts'
 import type { Moment } from '../execution.ts'
 import type { Moved } from './executions.ts'
 import type { StoredPresence } from './presence.ts'
@@ -35,6 +36,7 @@ export type DevicePut = {
   /** Undefined: none. */
   attributes?: Attributes
   at: number
+  expected?: ExpectedTags
 }
 
 /** What a device reports of itself; null removes. */

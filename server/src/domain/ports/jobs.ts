@@ -1,4 +1,5 @@
 import type { Retry } from '@jobcast/contract'
+import type { ExpectedTags } from '../entity-tag.ts'
 import type { OwnerList, Put, Sliced } from './slices.ts'
 
 export type StoredJobContent = {
@@ -14,7 +15,13 @@ export type StoredJob = StoredJobContent & { jobName: string; createdAt: number;
 
 export type JobKey = { ownerNo: number; jobName: string }
 
-export type JobPut = { ownerNo: number; jobName: string; content: StoredJobContent; at: number }
+export type JobPut = {
+  ownerNo: number
+  jobName: string
+  content: StoredJobContent
+  at: number
+  expected?: ExpectedTags
+}
 
 export type JobStore = {
   putJob(put: JobPut): Promise<Put<StoredJob>>

@@ -76,15 +76,15 @@ export class Catalogue {
   }
 
   /** Devices and names appear once they are on disk. */
-  async putDevices<T extends { deviceNo: number }>(
+  async putDevices<T extends { deviceNo: number; isRefused?: true }>(
     puts: DevicePut[],
     write: () => Promise<T[]>,
   ): Promise<T[]> {
     for (const put of puts) this.#countPut(put, 1)
     try {
       const results = await write()
-      results.forEach(({ deviceNo }, index) => {
-        this.setDevice({ ...(puts[index] as DevicePut), deviceNo })
+      results.forEach(({ deviceNo, isRefused }, index) => {
+        if (!isRefused) this.setDevice({ ...(puts[index] as DevicePut), deviceNo })
       })
       return results
     } finally {

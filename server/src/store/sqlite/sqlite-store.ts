@@ -151,7 +151,7 @@ function buildNameSteps(catalogue: Catalogue, writer: WriterThread): NameSteps {
   return {
     async putJob(put) {
       const { ref, ...result } = await writer.call('putJob', put)
-      catalogue.jobs(put.ownerNo).set(put.jobName, ref)
+      if (ref) catalogue.jobs(put.ownerNo).set(put.jobName, ref)
       return result
     },
     deleteJob: (job) => catalogue.jobs(job.ownerNo).remove(job.jobName, () => writer.call('deleteJob', job)),

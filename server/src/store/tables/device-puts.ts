@@ -1,5 +1,6 @@
 // Puts of devices, many at once: each row is read once and written once, however often the list puts it.
 
+import { deviceTag as entityTag, isExpected } from '../../domain/entity-tag.ts'
 import { deviceText } from '../../domain/ports/device-link.ts'
 import type { DeviceKey, DevicePut, StoredDevice } from '../../domain/ports/devices.ts'
 import type { Put } from '../../domain/ports/slices.ts'
@@ -67,13 +68,18 @@ export async function putDevices(queries: Writes, puts: DevicePut[]): Promise<Nu
     const entry = entries.get(deviceText(put)) as Entry
     const created = entry.now === undefined
     const { now, event } = putDevice(entry.now, put)
+    const current = entry.now && entityTag(entry.now)
+    if (!isExpected(put.expected, current)) {
+      return { entry, put, event: undefined, created: false, value: now, isRefused: true as const }
+    }
     entry.now = now
     return { entry, put, event, created, value: now }
   })
   await writeEntries(queries, entries)
-  return done.map(({ entry: { deviceNo }, put, event, created, value }) => {
+  return done.map(({ entry: { deviceNo }, put, event, created, value, isRefused }) => {
     const { ownerNo, at } = put
     if (event) queries.deviceChanged(event, { ownerNo, deviceNo, at, details: detailsOf(put) })
+    if (isRefused) return { created, value, deviceNo, isRefused }
     return { created, value, deviceNo, ...(event === undefined && { isSame: true as const }) }
   })
 }
@@ -100,7 +106,8 @@ async function readEntries(queries: Writes, puts: DevicePut[]): Promise<Map<stri
 }
 
 async function writeEntries(queries: Writes, entries: Map<string, Entry>): Promise<void> {
-  const all = [...entries.values()]
+  // One that is not there, and was refused, stays so.
+  const all = [...entries.values()].filter(({ now }) => now !== undefined)
   const added = all.filter(({ before }) => before === undefined).map(toRecord)
   const changed = all.filter(({ before }) => before !== undefined).map(toRecord)
   const renamed = changed.filter(({ oldName, deviceName }) => oldName !== deviceName)

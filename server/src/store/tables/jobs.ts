@@ -1,3 +1,4 @@
+import { isExpected, jobTag } from '../../domain/entity-tag.ts'
 import type { RunJob } from '../../domain/launch-run.ts'
 import type { JobPut, StoredJob, StoredJobContent } from '../../domain/ports/jobs.ts'
 import type { Put } from '../../domain/ports/slices.ts'
@@ -57,8 +58,8 @@ export const jobReads: ReadSteps<'getJob' | 'listJobs' | 'getDocument' | 'getJob
 /** Steps that change which names there are; whoever triggers by these names must not get in between. */
 export const jobWrites: WriteSteps<'putJob' | 'deleteJob'> = {
   async putJob(queries, put) {
-    const { created, value } = await putJob(queries, put)
-    return { created, value }
+    const { ref, ...result } = await putJob(queries, put)
+    return result
   },
   async deleteJob(queries, { ownerNo, jobName, at }) {
     return (await queries.run(DELETE, { ownerNo, jobName, at })) > 0
@@ -66,11 +67,12 @@ export const jobWrites: WriteSteps<'putJob' | 'deleteJob'> = {
 }
 
 /** The same content again makes no new version. */
-export async function putJob(queries: Queries, put: JobPut): Promise<Put<StoredJob> & { ref: JobRef }> {
+export async function putJob(queries: Queries, put: JobPut): Promise<Put<StoredJob> & { ref?: JobRef }> {
   const { ownerNo, jobName, at } = put
   const content = JSON.stringify(put.content)
   const before = await queries.get(JOB, FIND, { ownerNo, jobName })
   const created = before === undefined || before.deletedAt !== null
+  if (!isExpected(put.expected, created ? undefined : jobTag(toContent(before)))) return refused(put)
   const { jobNo } =
     before ?? (await queries.one(rows({ jobNo: job.fields.jobNo }), INSERT, { ownerNo, jobName, at }))
   if (created || before.content !== content) {
@@ -80,6 +82,10 @@ export async function putJob(queries: Queries, put: JobPut): Promise<Put<StoredJ
   }
   const after = await queries.one(JOB, FIND, { ownerNo, jobName })
   return { created, value: toJob(after), ref: toJobRef(after) }
+}
+
+function refused({ jobName, content, at }: JobPut): Put<StoredJob> {
+  return { created: false, value: { jobName, ...content, createdAt: at, updatedAt: at }, isRefused: true }
 }
 
 export function toJobRef(row: JobRow): JobRef {
