@@ -15,6 +15,7 @@ import {
   selectDevices,
   whereOf,
 } from './select-devices.ts'
+import { parseTraceParent } from './trace-parent.ts'
 import { findEarlierRun, launchRun } from './trigger-job.ts'
 
 export type CreateRunDeps = LargeRunDeps & SelectDeps & { now: () => number }
@@ -27,21 +28,27 @@ export async function createRun(
   caller: Caller,
   request: NewRun,
   idempotencyKey?: string,
-): Promise<StoredRun> {
+  traceParent?: string,
+): Promise<{ run: StoredRun; isReplayed: boolean }> {
   const asked = ['run', request.jobName, request.targets, request.note ?? null]
   const earlier = await findEarlierRun(deps, caller, asked, idempotencyKey)
-  const { runId } = earlier ?? (await launch(deps, caller, request, asked, idempotencyKey))
+  const { runId } = earlier ?? (await launch(deps, caller, request, { asked, idempotencyKey, traceParent }))
   const made = await deps.store.getRun({ ownerNo: caller.ownerNo, runId })
   if (made === undefined) throw new Error(`run ${runId} was made and cannot be read`)
-  return made
+  return { run: made, isReplayed: earlier !== undefined }
+}
+
+type LaunchOptions = {
+  asked: unknown[]
+  idempotencyKey: string | undefined
+  traceParent: string | undefined
 }
 
 async function launch(
   deps: CreateRunDeps,
   caller: Caller,
   { jobName, targets, planId, ...rest }: NewRun,
-  asked: unknown[],
-  idempotencyKey: string | undefined,
+  { asked, idempotencyKey, traceParent }: LaunchOptions,
 ): Promise<{ runId: number }> {
   const note = rest.note ?? null
   const job = await requireJob(deps, caller, jobName)
@@ -51,7 +58,8 @@ async function launch(
     const deviceIds = targets.deviceIds ?? []
     checkPlan(deps, planId, job, digestOfList(deviceIds))
     const request = note === null ? undefined : { where: null, matched: null, note }
-    return launchRun(deps, caller, { ...launch, deviceIds, ...(request && { request }) }, idempotencyKey)
+    const wanted = { ...launch, deviceIds, ...(request && { request }) }
+    return launchRun(deps, caller, wanted, idempotencyKey, traceParent)
   }
   const selected = await selectDevices(deps, caller, await readTargets(deps, caller, where))
   if (selected.total === 0) throw new ApiError('J-504')
@@ -59,9 +67,14 @@ async function launch(
   const { total: matched, deviceIds, deviceNos } = selected
   const request: RunRequest = { where, matched, note }
   if (deviceIds === undefined) {
-    return launchLargeRun(deps, caller, { jobName, asked, request, deviceNos }, idempotencyKey)
+    const wanted = { jobName, asked, request, deviceNos }
+    const { runId } = await launchLargeRun(deps, caller, wanted, idempotencyKey)
+    // Without a span of its own: the run counts as part of the caller's.
+    if (traceParent !== undefined && parseTraceParent(traceParent) !== undefined)
+      await deps.traces?.keep({ ownerNo: caller.ownerNo, runId, traceParent })
+    return { runId }
   }
-  return launchRun(deps, caller, { ...launch, deviceIds, request }, idempotencyKey)
+  return launchRun(deps, caller, { ...launch, deviceIds, request }, idempotencyKey, traceParent)
 }
 
 /** Refused as the run itself would be, but for what the plan can tell. */

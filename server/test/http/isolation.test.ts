@@ -66,7 +66,7 @@ const noIds = new Set(
   'limit cursor wait execState launchedAfter launchedBefore force idempotency-key deviceName tags keyName scopes expiresAt'
     .concat(' ownerName description document expireAfterSeconds timeoutSeconds deadlineSeconds retry')
     .concat(
-      ' finishedAfter finishedBefore buckets traceparent dryRun targets note planId attributes timeZone',
+      ' finishedAfter finishedBefore buckets traceparent if-match dryRun targets note planId attributes timeZone',
     )
     .concat(' url eventTypes secret state since eventId types after last-event-id')
     .concat(

@@ -14,6 +14,7 @@ import { exerciseIdempotency } from './exercise-idempotency.ts'
 import { exerciseInterleavings } from './exercise-interleavings.ts'
 import { exerciseJobs } from './exercise-jobs.ts'
 import { exerciseKeys } from './exercise-keys.ts'
+import { exerciseLargeRuns } from './exercise-large-runs.ts'
 import { exerciseLists } from './exercise-lists.ts'
 import { exerciseLives } from './exercise-lives.ts'
 import { exerciseMoves } from './exercise-moves.ts'
@@ -47,6 +48,7 @@ const subjects: Record<string, (t: TestContext, underTest: StoreUnderTest) => Pr
   lists: exerciseLists,
   devices: exerciseDevices,
   selectors: exerciseSelectors,
+  'large runs': exerciseLargeRuns,
   presence: exercisePresence,
   credentials: exerciseCredentials,
   enrollments: exerciseEnrollments,

@@ -127,9 +127,9 @@ async function findSource(
   { ownerNo, where }: Selection,
   most: number,
 ): Promise<Selector | undefined> {
-  let best: { term: Selector; matches: number } | undefined
+  let best: { term: Selector; cost: number } | undefined
   for (const term of conjunctsOf(where)) {
-    const limit = Math.min(most, best?.matches ?? most) + 1
+    const limit = Math.min(most, best?.cost ?? most) + 1
     const { sql, values } = withSelector(
       (compiler) => {
         const source = compiler.sourceSize(term)
@@ -141,10 +141,15 @@ async function findSource(
     )
     if (typeof sql === 'string' || sql.sqlite === '') continue
     const { matches } = await queries.one(MATCHES, sql, values)
-    // Of two that match as many, the first: whoever wrote it put it there.
-    if (matches < limit && matches !== best?.matches) best = { term, matches }
+    // Tags name a device by its id, and it is looked up by that.
+    const cost = isTag(term) ? 2 * matches : matches
+    if (matches < limit && cost < (best?.cost ?? Number.POSITIVE_INFINITY)) best = { term, cost }
   }
   return best?.term
+}
+
+function isTag(term: Selector): boolean {
+  return 'name' in term && term.name === 'tag'
 }
 
 function conjunctsOf(selector: Selector): Selector[] {
@@ -155,7 +160,7 @@ function fromOf(compiler: SelectorCompiler, source: Selector | undefined): strin
   const leading = source && compiler.source(source)
   if (!leading) return 'device'
   // A device may have several of the tags; all other sources name it once.
-  const distinct = source.kind !== 'online' && 'name' in source && source.name === 'tag' ? 'DISTINCT' : ''
+  const distinct = isTag(source) ? 'DISTINCT' : ''
   return `(SELECT ${distinct} device_no AS lead_no FROM (${leading}) AS each) AS lead
       ${joinOf(compiler)} device ON device.device_no = lead.lead_no`
 }

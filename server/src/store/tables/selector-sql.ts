@@ -98,9 +98,17 @@ export class SelectorCompiler {
     const own = `device_attribute.device_no = device.device_no AND name = ${this.#value(term.name)}`
     const found = `SELECT 1 FROM device_attribute WHERE ${own} AND ${this.#notShadowed}`
     if (term.kind === 'compare' && term.op === '!=') {
-      return `EXISTS (${found} AND sort_key NOT IN (${this.#list(equalKeysOf(term.value))}))`
+      return this.#exists(`${found} AND sort_key NOT IN (${this.#list(equalKeysOf(term.value))})`)
     }
-    return `EXISTS (${found} AND (${this.#ranges(term).join(' OR ')}))`
+    return this.#exists(`${found} AND (${this.#ranges(term).join(' OR ')})`)
+  }
+
+  /**
+   * Looked up for each device by its index. Without OFFSET PostgreSQL makes a join of it, and as long as it has no statistics
+   * it compares all devices with all rows.
+   */
+  #exists(found: string): string {
+    return `EXISTS (${found}${this.is === 'postgres' ? ' OFFSET 0' : ''})`
   }
 
   get #byBytes(): string {
@@ -125,9 +133,9 @@ export class SelectorCompiler {
   #tag(term: Compare | Listed): string {
     const tagged = 'SELECT 1 FROM device_tag WHERE device_tag.owner_no = device.owner_no'
     const own = `${tagged} AND device_tag.device_id = device.device_id`
-    if (term.kind === 'in') return `EXISTS (${own} AND tag IN (${this.#list(term.values)}))`
-    if (term.op === '=') return `EXISTS (${own} AND tag = ${this.#value(term.value)})`
-    if (term.op === '!=') return `NOT EXISTS (${own} AND tag = ${this.#value(term.value)})`
+    if (term.kind === 'in') return this.#exists(`${own} AND tag IN (${this.#list(term.values)})`)
+    if (term.op === '=') return this.#exists(`${own} AND tag = ${this.#value(term.value)}`)
+    if (term.op === '!=') return `NOT ${this.#exists(`${own} AND tag = ${this.#value(term.value)}`)}`
     // No index leads from a device to its tags: its row has them.
     const each =
       this.is === 'sqlite'
