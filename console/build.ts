@@ -13,6 +13,7 @@ const sources = [
   'index.html',
   'vite.config.ts',
   'package.json',
+  '../package.json',
   '../client/src',
   '../package-lock.json',
 ]

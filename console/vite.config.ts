@@ -1,9 +1,11 @@
 import { defineConfig } from 'vite'
+import packageJson from '../package.json' with { type: 'json' }
 
 export default defineConfig({
   root: import.meta.dirname,
   // What the page asks for while it is developed: `npm run dev -w console` beside `npm start`.
   server: { proxy: { '/job': 'http://127.0.0.1:8080' } },
+  define: { 'import.meta.env.JOBCAST_VERSION': JSON.stringify(packageJson.version) },
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
     target: 'es2023',

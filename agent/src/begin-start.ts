@@ -2,6 +2,7 @@
 // is about to start.
 
 import { randomUUID } from 'node:crypto'
+import type { AttemptKey } from './attempt-key.ts'
 import type { Tell } from './events.ts'
 import type { Journal } from './journal.ts'
 import type { Entry } from './journal-records.ts'
@@ -9,7 +10,6 @@ import type { Offered } from './offered.ts'
 import { OutputSpool } from './output-spool.ts'
 import type { Work } from './plan-work.ts'
 import type { AttemptPaths, StateFolder } from './state-folder.ts'
-import type { AttemptKey } from './transport.ts'
 
 export type BeginDeps = {
   journal: Journal

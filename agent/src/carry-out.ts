@@ -1,5 +1,6 @@
 // Decides what to do with an execution that the server hands out, depending on its journal entry.
 
+import { type AttemptKey, isAnother } from './attempt-key.ts'
 import { findHandler } from './find-handler.ts'
 import type { Entry } from './journal-records.ts'
 import type { Offered } from './offered.ts'
@@ -9,7 +10,6 @@ import { interrupted, mayStartAgain } from './recover.ts'
 import { type RunDeps, runExecution } from './run-execution.ts'
 import { markSettled, report, type SettleDeps } from './settle.ts'
 import type { DeviceRules } from './step.ts'
-import { type AttemptKey, isAnother } from './transport.ts'
 import { waitForReboot } from './wait-for-reboot.ts'
 
 export type CarryOutDeps = RunDeps & SettleDeps & { rules: DeviceRules }

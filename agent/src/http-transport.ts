@@ -2,17 +2,10 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type DeviceOperation, deviceErrors } from '@jobcast/contract'
+import type { AttemptKey } from './attempt-key.ts'
 import type { AgentEvent } from './events.ts'
 import { type Backoff, reconnectDelayMs } from './reconnect-delay.ts'
-import {
-  type Answer,
-  type AttemptKey,
-  isOver,
-  NoAnswer,
-  parseObject,
-  rejectionOf,
-  type Transport,
-} from './transport.ts'
+import { type Answer, isOver, NoAnswer, parseObject, rejectionOf, type Transport } from './transport.ts'
 
 export type HttpTransportOptions = {
   /** Of the server, without a path. */

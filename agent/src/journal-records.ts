@@ -1,7 +1,8 @@
 // The records of the journal, one per line, and the entries that they add up to.
 
+import { type AttemptKey, isAnother } from './attempt-key.ts'
 import type { Outcome } from './outcome.ts'
-import { type AttemptKey, isAnother, parseObject } from './transport.ts'
+import { parseObject } from './transport.ts'
 
 export type JournalRecord =
   /** The first line. Executions that this agent started carry its id in their statusDetails. */

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { type FileHandle, open, readFile, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import type { AttemptKey } from './attempt-key.ts'
 import {
   afterRecord,
   type Entry,
@@ -12,7 +13,6 @@ import {
   readRecords,
   recordsOf,
 } from './journal-records.ts'
-import type { AttemptKey } from './transport.ts'
 
 /** Settled entries kept, in case a server restored from a backup hands the execution out again. */
 const settledKept = 1000

@@ -2,11 +2,12 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DeviceOperation } from '@jobcast/contract'
+import type { AttemptKey } from './attempt-key.ts'
 import type { AgentEvent } from './events.ts'
 import { MqttLink, SignInRefused } from './mqtt-link.ts'
 import { orAborted } from './or-aborted.ts'
 import { type Backoff, reconnectDelayMs } from './reconnect-delay.ts'
-import { type Answer, type AttemptKey, asObject, isOver, NoAnswer, type Transport } from './transport.ts'
+import { type Answer, asObject, isOver, NoAnswer, type Transport } from './transport.ts'
 import { WakeUp } from './wake-up.ts'
 
 export type MqttTransportOptions = {

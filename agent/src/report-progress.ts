@@ -2,8 +2,9 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type AskDeps, ask } from './ask.ts'
+import type { AttemptKey } from './attempt-key.ts'
 import type { Details } from './status-details.ts'
-import { type AttemptKey, meansOver } from './transport.ts'
+import { meansOver } from './transport.ts'
 import { WakeUp } from './wake-up.ts'
 
 const pauseMs = 1000

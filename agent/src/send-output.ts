@@ -2,10 +2,11 @@
 // piece twice is harmless.
 
 import { type AskDeps, ask } from './ask.ts'
+import type { AttemptKey } from './attempt-key.ts'
 import { encodePiece, pieceBytes } from './encode-output.ts'
 import { orAborted } from './or-aborted.ts'
 import type { OutputSpool } from './output-spool.ts'
-import { type AttemptKey, meansOver } from './transport.ts'
+import { meansOver } from './transport.ts'
 
 /** How long output is buffered, so that a handler that prints letter by letter does not cause a request per letter. */
 const gatherMs = 100

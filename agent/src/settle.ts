@@ -2,6 +2,7 @@
 
 import { stat } from 'node:fs/promises'
 import { type AskDeps, ask } from './ask.ts'
+import type { AttemptKey } from './attempt-key.ts'
 import { openSpool } from './begin-start.ts'
 import type { Tell } from './events.ts'
 import type { Journal } from './journal.ts'
@@ -9,7 +10,7 @@ import type { Outcome } from './outcome.ts'
 import { sendOutput } from './send-output.ts'
 import type { StateFolder } from './state-folder.ts'
 import { detail, details } from './status-details.ts'
-import { type Answer, type AttemptKey, asObject } from './transport.ts'
+import { type Answer, asObject } from './transport.ts'
 
 export type SettleDeps = AskDeps & {
   journal: Journal

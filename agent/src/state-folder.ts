@@ -2,8 +2,8 @@
 
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { AttemptKey } from './attempt-key.ts'
 import { lockState } from './lock-state.ts'
-import type { AttemptKey } from './transport.ts'
 
 export type AttemptPaths = { folder: string; output: string; result: string; workFolder: string }
 

@@ -1,17 +1,7 @@
 // The port to the server: what the agent needs from any transport.
 
 import { type DeviceErrorCode, type DeviceOperation, deviceErrors } from '@jobcast/contract'
-
-/**
- * One attempt of an execution, as named on the wire. Another server, or one with a new database, uses the same numbers
- * for other executions: `queuedAt`, if present, tells them apart.
- */
-export type AttemptKey = { jobId: string; attempt: number; queuedAt?: number | undefined }
-
-/** Whether two attempts with the same numbers belong to different executions. */
-export function isAnother(one: Pick<AttemptKey, 'queuedAt'>, other: Pick<AttemptKey, 'queuedAt'>): boolean {
-  return one.queuedAt !== undefined && other.queuedAt !== undefined && one.queuedAt !== other.queuedAt
-}
+import type { AttemptKey } from './attempt-key.ts'
 
 export type Answer =
   | { outcome: 'accepted'; json: Record<string, unknown> }

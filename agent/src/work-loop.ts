@@ -2,12 +2,13 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ask } from './ask.ts'
+import { type AttemptKey, isAnother } from './attempt-key.ts'
 import { type CarryOutDeps, carryOut } from './carry-out.ts'
 import { keyOf } from './journal-records.ts'
 import { type Offered, parseOffered } from './offered.ts'
 import { reconnectDelayMs } from './reconnect-delay.ts'
 import { markSettled, report, sendKeptOutput } from './settle.ts'
-import { type AttemptKey, asObject, isAnother } from './transport.ts'
+import { asObject } from './transport.ts'
 
 /** Resolves when the agent is to stop. */
 export async function workLoop(deps: CarryOutDeps): Promise<void> {

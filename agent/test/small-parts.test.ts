@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
 import { handlerEnvironment } from '../src/handler-environment.ts'
+import { lockByFile } from '../src/lock-by-file.ts'
+import { agentFlags, resolveFlags } from '../src/program/flags.ts'
 import { readTokenFile } from '../src/read-token.ts'
 import { reconnectDelayMs } from '../src/reconnect-delay.ts'
 import { readResult } from '../src/result-file.ts'
@@ -118,4 +120,30 @@ test('a wake-up before the wait is not missed, and counts once', async () => {
   await assert.rejects(waiting, /enough/)
   wakeUp.wake()
   await wakeUp.wait(signal)
+})
+
+test('a lock by file is held once, and is free again when its process is gone', (t) => {
+  const folder = temporaryFolder(t)
+  const path = join(folder, 'lock')
+  const isTaken = () => new Error('taken')
+  const lock = lockByFile(path, isTaken)
+  assert.throws(() => lockByFile(path, isTaken), /taken/)
+  lock.release()
+  assert.deepEqual(readdirSync(folder), [])
+  // One that was killed: its number may belong to another process by now.
+  writeFileSync(path, JSON.stringify({ pid: process.pid, startedAt: '1', bootId: 'another' }))
+  lockByFile(path, isTaken).release()
+  writeFileSync(path, 'torn')
+  lockByFile(path, isTaken).release()
+  assert.deepEqual(readdirSync(folder), [])
+})
+
+test('a flag wins over the environment, and the older names keep working', () => {
+  const urlOf = (given: object, env: NodeJS.ProcessEnv) =>
+    resolveFlags<{ url?: string }>(agentFlags, given as Record<string, unknown>, env).url
+  const env = { JOBCAST_URL: 'c', JOBCAST_SERVER: 'd' }
+  assert.equal(urlOf({ url: 'a', server: 'b' }, env), 'a')
+  assert.equal(urlOf({ server: 'b' }, env), 'b')
+  assert.equal(urlOf({}, env), 'c')
+  assert.equal(urlOf({}, { JOBCAST_SERVER: 'd' }), 'd')
 })

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// Plain JavaScript, so that it runs on any Node: Jobcast itself needs Node 24, which comes with the project.
+// Plain JavaScript, so that it runs on any Node. The published package is built, for Node 20 and newer. In a checkout Jobcast
+// runs from its sources, which need Node 24; `npm ci` installs one beside it.
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
 import module from 'node:module'
@@ -7,8 +8,14 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
+const built = new URL('../dist/main.js', import.meta.url)
+
 endWithParent()
-if (Number.parseInt(process.versions.node, 10) >= 24) {
+if (existsSync(built)) {
+  cacheCompiled()
+  await import(new URL('../dist/older-node.js', import.meta.url).href)
+  await import(built.href)
+} else if (Number.parseInt(process.versions.node, 10) >= 24) {
   cacheCompiled()
   await import('../src/main.ts')
 } else {
@@ -53,7 +60,8 @@ function cacheCompiled() {
   try {
     const folder = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'jobcast')
     if (!existsSync(folder)) mkdirSync(folder, { mode: 0o700 })
-    module.enableCompileCache(folder)
+    // Not there in Node 20.
+    module.enableCompileCache?.(folder)
   } catch {
     // Nothing is lost but time.
   }

@@ -2,7 +2,14 @@
 
 import type { Command } from 'commander'
 
-export type CommandEntry = { name: string; group: string; description: string; load: () => Promise<Command> }
+export type CommandEntry = {
+  name: string
+  group: string
+  description: string
+  /** It opens a database, or may. */
+  needsServerNode?: true
+  load: () => Promise<Command>
+}
 
 const follow = 'Trigger and follow:'
 const resources = 'Resources:'
@@ -37,13 +44,13 @@ export const commands: readonly CommandEntry[] = [
   { name: 'api', group: setup, description: 'Call the HTTP API directly.', load: async () => (await import('./commands/api.ts')).apiCommand() },
   { name: 'completion', group: setup, description: 'Print a shell completion script.', load: async () => (await import('./commands/completion.ts')).completionCommand() },
 
-  { name: 'dev', group: server, description: 'Run the service with a sample job and simulated devices, to try it out.', load: async () => (await import('./commands/dev.ts')).devCommand() },
-  { name: 'serve', group: server, description: 'Run the service.', load: async () => (await import('./commands/serve.ts')).serveCommand() },
+  { name: 'dev', group: server, needsServerNode: true, description: 'Run the service with a sample job and simulated devices, to try it out.', load: async () => (await import('./commands/dev.ts')).devCommand() },
+  { name: 'serve', group: server, needsServerNode: true, description: 'Run the service.', load: async () => (await import('./commands/serve.ts')).serveCommand() },
   { name: 'new-key', group: server, description: 'Print a new API key, for JOBCAST_ADMIN_KEY on the first start.', load: async () => (await import('./commands/new-key.ts')).newKeyCommand() },
-  { name: 'migrate', group: server, description: 'Migrate a database to the current schema, or check whether it is up to date.', load: async () => (await import('./commands/migrate.ts')).migrateCommand() },
-  { name: 'export', group: server, description: 'Export a whole database to a file.', load: async () => (await import('./commands/export.ts')).exportCommand() },
-  { name: 'import', group: server, description: 'Import an exported file into an empty database.', load: async () => (await import('./commands/import.ts')).importCommand() },
-  { name: 'backup', group: server, description: 'Back up the embedded database while the service runs.', load: async () => (await import('./commands/backup.ts')).backupCommand() },
+  { name: 'migrate', group: server, needsServerNode: true, description: 'Migrate a database to the current schema, or check whether it is up to date.', load: async () => (await import('./commands/migrate.ts')).migrateCommand() },
+  { name: 'export', group: server, needsServerNode: true, description: 'Export a whole database to a file.', load: async () => (await import('./commands/export.ts')).exportCommand() },
+  { name: 'import', group: server, needsServerNode: true, description: 'Import an exported file into an empty database.', load: async () => (await import('./commands/import.ts')).importCommand() },
+  { name: 'backup', group: server, needsServerNode: true, description: 'Back up the embedded database while the service runs.', load: async () => (await import('./commands/backup.ts')).backupCommand() },
 
   { name: 'agent', group: devices, description: 'Run on a device: carry out its executions, one at a time.', load: async () => (await import('./commands/agent.ts')).agentCommand() },
   { name: 'sim', group: devices, description: 'Run simulated devices that connect, carry out executions and report.', load: async () => (await import('./commands/sim.ts')).simCommand() },

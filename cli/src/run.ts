@@ -11,6 +11,10 @@ export async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
   const program = buildProgram(io)
   const invocation = bindInvocation(program, io)
   const asked = commandIn(argv)
+  if (needsNewerNode(asked) && !argv.includes('--help')) {
+    io.stderr.write(`jobcast ${asked} needs Node ${serverNode} or newer; this is ${process.version}.\n`)
+    return exitCode.unexpected
+  }
   for (const entry of commands) adopt(program, await commandOf(entry, asked))
   try {
     await program.parseAsync(argv, { from: 'user' })
@@ -35,6 +39,14 @@ function buildProgram({ stdout, stderr }: Io): Command {
     .addHelpCommand(
       new Command('help').argument('[command]').description('Show help for a command.').helpGroup('More:'),
     )
+}
+
+/** Of the embedded database. Other commands run on Node 20. */
+const serverNode = 24
+
+function needsNewerNode(asked: string | undefined): boolean {
+  const isOld = Number.parseInt(process.versions.node, 10) < serverNode
+  return isOld && commands.some(({ name, needsServerNode }) => name === asked && needsServerNode)
 }
 
 /** The program itself has no flags with values, so the first word that is not a flag is the command. */

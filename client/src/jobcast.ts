@@ -9,12 +9,13 @@ import { type EventsOptions, followEvents } from './follow-events.ts'
 import { Health } from './health.ts'
 import { Jobs } from './jobs.ts'
 import { Keys } from './keys.ts'
+import type { Query } from './list.ts'
 import { Owners } from './owners.ts'
 import { Runs, type TriggerOptions } from './runs.ts'
-import type { TriggerRequest } from './schemas.ts'
+import type { GetStatsQuery, Stats, TriggerRequest } from './schemas.ts'
 import { Session } from './session.ts'
 import { Sessions } from './sessions.ts'
-import { type JobcastOptions, Transport } from './transport.ts'
+import { type CallOptions, type JobcastOptions, Transport } from './transport.ts'
 import { sendTrigger, TriggerCall } from './trigger-call.ts'
 import { Webhooks } from './webhooks.ts'
 
@@ -53,6 +54,11 @@ export class Jobcast {
   /** Sent at once. Safe to retry after a lost answer, because it carries an Idempotency-Key. */
   trigger(request: TriggerRequest, options: TriggerOptions = {}): TriggerCall {
     return new TriggerCall(sendTrigger(this.#transport, request, options), this.runs)
+  }
+
+  /** Counts, success rate and durations over time and by job. */
+  stats(query: Query<GetStatsQuery> = {}, { signal }: CallOptions = {}): Promise<Stats> {
+    return this.#transport.value({ method: 'GET', path: '/job/api/stats', query, signal })
   }
 
   /** New events, or events after `after`: each once, in order, across reconnects. */

@@ -7,8 +7,9 @@ export type Page<T> = { items: T[]; nextCursor: string | null }
 /** The query of every list; `limit` is the page size, 1 to 200, by default 50. */
 export type PageQuery = { limit?: number | undefined; cursor?: string | undefined }
 
-/** As in the API; undefined fields are left out. */
-export type Query<T> = { [Key in keyof T]?: T[Key] | undefined }
+/** As in the API; undefined fields are left out, and one value stands for a list of one. */
+export type Query<T> = { [Key in keyof T]?: T[Key] | OneOf<NonNullable<T[Key]>> | undefined }
+type OneOf<T> = T extends readonly (infer Item)[] ? Item : never
 
 export class List<T> implements AsyncIterable<T> {
   readonly #transport: Transport

@@ -4,7 +4,14 @@ import { isJobcastError } from './errors.ts'
 import type { CancelOptions, GetOptions } from './executions.ts'
 import { List, type Query } from './list.ts'
 import { path } from './path.ts'
-import type { JobDocument, ListRunsQuery, RetryRequest, Run } from './schemas.ts'
+import type {
+  GetRunTimelineQuery,
+  JobDocument,
+  ListRunsQuery,
+  RetryRequest,
+  Run,
+  RunTimeline,
+} from './schemas.ts'
 import type { CallOptions, Transport } from './transport.ts'
 import { type WaitOptions, waitForRun } from './wait-for-run.ts'
 
@@ -31,6 +38,20 @@ export class Runs {
   /** The job's document as it was when the run was created. */
   document(runId: number, { signal }: CallOptions = {}): Promise<JobDocument> {
     return this.#transport.value({ method: 'GET', path: path`/job/api/runs/${runId}/document`, signal })
+  }
+
+  /** How its counts changed over time. */
+  timeline(
+    runId: number,
+    query: Query<GetRunTimelineQuery> = {},
+    { signal }: CallOptions = {},
+  ): Promise<RunTimeline> {
+    return this.#transport.value({
+      method: 'GET',
+      path: path`/job/api/runs/${runId}/timeline`,
+      query,
+      signal,
+    })
   }
 
   /** Newest first. */

@@ -607,6 +607,81 @@ export interface FleetDevice {
       | 'EXPIRED'
       | 'CANCELED'
   } | null
+  /**
+   * What the device is working on: an execution that is IN_PROGRESS or CANCELING
+   */
+  running: {
+    jobExecutionId: number
+    execState:
+      | 'PENDING'
+      | 'IN_PROGRESS'
+      | 'CANCELING'
+      | 'SUCCEEDED'
+      | 'FAILED'
+      | 'TIMED_OUT'
+      | 'REJECTED'
+      | 'EXPIRED'
+      | 'CANCELED'
+  } | null
+}
+
+export interface FleetGroups {
+  /**
+   * When the devices were counted
+   */
+  asOf: string
+  /**
+   * All devices
+   */
+  all: {
+    devices: number
+    online: number
+    /**
+     * Devices by state: that of the execution a device works on, else of its most recently launched one; NONE if it never had one
+     */
+    states: {
+      NONE?: number
+      PENDING?: number
+      IN_PROGRESS?: number
+      CANCELING?: number
+      SUCCEEDED?: number
+      FAILED?: number
+      TIMED_OUT?: number
+      REJECTED?: number
+      EXPIRED?: number
+      CANCELED?: number
+    }
+  }
+  /**
+   * By tag, the largest first; a device with several tags counts in each
+   */
+  groups: {
+    /**
+     * Null: the devices without a tag
+     */
+    tag: string | null
+    devices: number
+    online: number
+    /**
+     * Devices by state: that of the execution a device works on, else of its most recently launched one; NONE if it never had one
+     */
+    states: {
+      NONE?: number
+      PENDING?: number
+      IN_PROGRESS?: number
+      CANCELING?: number
+      SUCCEEDED?: number
+      FAILED?: number
+      TIMED_OUT?: number
+      REJECTED?: number
+      EXPIRED?: number
+      CANCELED?: number
+    }
+  }[]
+  /**
+   * Smaller groups that were left out
+   */
+  otherGroups: number
 }
 
 export interface FollowEventsQuery {
@@ -629,8 +704,23 @@ export interface GetExecutionQuery {
   wait?: number
 }
 
+export interface GetFleetGroupsQuery {
+  limit?: number
+}
+
 export interface GetRunQuery {
   wait?: number
+}
+
+export interface GetRunTimelineQuery {
+  buckets?: number
+}
+
+export interface GetStatsQuery {
+  launchedAfter?: string
+  launchedBefore?: string
+  jobName?: string
+  buckets?: number
 }
 
 export interface History {
@@ -676,11 +766,19 @@ export interface Transition {
    * Who caused it: `key <keyId>`, `device` or `clock`
    */
   actor: string
+  /**
+   * The name of that key; null if it was not a key
+   */
+  actorName: string | null
   attempt: number
   /**
    * Version after this transition
    */
   versionNumber: number
+  /**
+   * Why the attempt was unsuccessful: the status detail `reason` that the device reported with it, or all details it reported. Null for every other transition
+   */
+  reason: string | null
 }
 
 export interface Job {
@@ -771,7 +869,11 @@ export interface ListExecutionsQuery {
   cursor?: string
   jobName?: string
   deviceId?: string
-  execState?:
+  /**
+   * @minItems 1
+   * @maxItems 9
+   */
+  execState?: (
     | 'PENDING'
     | 'IN_PROGRESS'
     | 'CANCELING'
@@ -781,9 +883,12 @@ export interface ListExecutionsQuery {
     | 'REJECTED'
     | 'EXPIRED'
     | 'CANCELED'
+  )[]
   runId?: number
   launchedAfter?: string
   launchedBefore?: string
+  finishedAfter?: string
+  finishedBefore?: string
 }
 
 export interface ListFleetDevicesQuery {
@@ -812,6 +917,25 @@ export interface ListRunsQuery {
   cursor?: string
   jobName?: string
   finished?: boolean
+  /**
+   * @minItems 1
+   * @maxItems 9
+   */
+  execState?: (
+    | 'PENDING'
+    | 'IN_PROGRESS'
+    | 'CANCELING'
+    | 'SUCCEEDED'
+    | 'FAILED'
+    | 'TIMED_OUT'
+    | 'REJECTED'
+    | 'EXPIRED'
+    | 'CANCELED'
+  )[]
+  launchedAfter?: string
+  launchedBefore?: string
+  finishedAfter?: string
+  finishedBefore?: string
 }
 
 export interface ListSessionsQuery {
@@ -913,6 +1037,10 @@ export interface Run {
    * UTC in whole seconds, without offset
    */
   launchedAt: string
+  /**
+   * When its last execution ended; null until then
+   */
+  finishedAt: string | null
   total: number
   counts: {
     PENDING: number
@@ -933,6 +1061,49 @@ export interface Run {
    * The run whose unsuccessful executions this run retries
    */
   retryOf: number | null
+  /**
+   * Who triggered it: `key:<keyId>`. Null if it is older than this record
+   */
+  createdBy: string | null
+  /**
+   * The name of that key
+   */
+  createdByName: string | null
+}
+
+export interface RunTimeline {
+  runId: number
+  /**
+   * When the run was launched
+   */
+  from: string
+  /**
+   * When it finished, or now
+   */
+  until: string
+  /**
+   * Length of a bucket; the last one may be shorter
+   */
+  stepMs: number
+  total: number
+  /**
+   * How many executions were read. If fewer than `total`, counts are extrapolated; the last bucket is exact
+   */
+  sampled: number
+  /**
+   * For each state that occurred: how many executions were in it at the end of each bucket
+   */
+  counts: {
+    PENDING?: number[]
+    IN_PROGRESS?: number[]
+    CANCELING?: number[]
+    SUCCEEDED?: number[]
+    FAILED?: number[]
+    TIMED_OUT?: number[]
+    REJECTED?: number[]
+    EXPIRED?: number[]
+    CANCELED?: number[]
+  }
 }
 
 export interface Session {
@@ -979,6 +1150,117 @@ export interface SignInTicket {
    */
   ticket: string
   expiresAt: string
+}
+/**
+ * An execution counts in the bucket in which it was launched
+ */
+export interface Stats {
+  from: string
+  until: string
+  /**
+   * Length of a bucket; the last one may be shorter
+   */
+  stepMs: number
+  /**
+   * Later than `from` if there were too many runs to read: what was launched before is not counted
+   */
+  completeFrom: string
+  /**
+   * How many executions the durations are taken from
+   */
+  sampled: number
+  overall: {
+    /**
+     * Executions launched
+     */
+    total: number
+    counts: {
+      PENDING: number
+      IN_PROGRESS: number
+      CANCELING: number
+      SUCCEEDED: number
+      FAILED: number
+      TIMED_OUT: number
+      REJECTED: number
+      EXPIRED: number
+      CANCELED: number
+    }
+    /**
+     * SUCCEEDED divided by all that ended; null if none has ended
+     */
+    successRate: number | null
+    /**
+     * From start to end of executions that SUCCEEDED; null if there are none in the sample
+     */
+    durationMs: {
+      p50: number
+      p95: number
+    } | null
+  }
+  /**
+   * Oldest first
+   */
+  buckets: {
+    from: string
+    /**
+     * Executions launched
+     */
+    total: number
+    counts: {
+      PENDING: number
+      IN_PROGRESS: number
+      CANCELING: number
+      SUCCEEDED: number
+      FAILED: number
+      TIMED_OUT: number
+      REJECTED: number
+      EXPIRED: number
+      CANCELED: number
+    }
+    /**
+     * SUCCEEDED divided by all that ended; null if none has ended
+     */
+    successRate: number | null
+    /**
+     * From start to end of executions that SUCCEEDED; null if there are none in the sample
+     */
+    durationMs: {
+      p50: number
+      p95: number
+    } | null
+  }[]
+  /**
+   * By job, the one with the most executions first; at most 50
+   */
+  jobs: {
+    jobName: string
+    /**
+     * Executions launched
+     */
+    total: number
+    counts: {
+      PENDING: number
+      IN_PROGRESS: number
+      CANCELING: number
+      SUCCEEDED: number
+      FAILED: number
+      TIMED_OUT: number
+      REJECTED: number
+      EXPIRED: number
+      CANCELED: number
+    }
+    /**
+     * SUCCEEDED divided by all that ended; null if none has ended
+     */
+    successRate: number | null
+    /**
+     * From start to end of executions that SUCCEEDED; null if there are none in the sample
+     */
+    durationMs: {
+      p50: number
+      p95: number
+    } | null
+  }[]
 }
 /**
  * As whom a ticket signs in

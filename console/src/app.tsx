@@ -20,11 +20,13 @@ import { ErrorNote } from './parts/error-note.tsx'
 import { KeyHelp } from './parts/key-help.tsx'
 import { Navigation } from './parts/navigation.tsx'
 import { PageHeader } from './parts/page-header.tsx'
+import { screenTitle } from './parts/screen-title.ts'
 import { useReloadWhenBack } from './reload-when-back.ts'
-import { navigate, path, search } from './router.ts'
+import { navigate, path, screensOpened, search } from './router.ts'
 import { findRoute, type Route, routes, type ScreenProps } from './routes.ts'
 import { useScopes } from './scopes.ts'
 import { SignInScreen, ticket } from './screens/sign-in.tsx'
+import { isWall } from './wall.ts'
 
 const signInPath = '/sign-in'
 
@@ -71,15 +73,30 @@ function SignedIn({ keyId }: { keyId: string | undefined }) {
       <a class="skip-link" href="#main">
         Skip to content
       </a>
-      <div class="shell">
-        <Navigation />
+      <div class={`shell ${isWall.value ? 'wall' : ''}`}>
+        {!isWall.value && <Navigation />}
         <main id="main" tabIndex={-1}>
           <Screen />
         </main>
       </div>
+      <Announcement />
       <KeyHelp />
       <PaletteShortcut />
     </>
+  )
+}
+
+/** A new screen begins at its top, for the keyboard and for screen readers too. */
+function Announcement() {
+  const opened = screensOpened.value
+  useEffect(() => {
+    const main = document.getElementById('main')
+    if (opened > 0 && !main?.contains(document.activeElement)) main?.focus({ preventScroll: true })
+  }, [opened])
+  return (
+    <p class="hidden" role="status">
+      {opened > 0 && screenTitle.value}
+    </p>
   )
 }
 

@@ -1,23 +1,41 @@
 // The current path and query, both in the address, so that every view has a link.
 
-import { computed, signal } from '@preact/signals'
+import { batch, computed, signal } from '@preact/signals'
 
 const address = signal(new URL(location.href))
 
 export const path = computed(() => address.value.pathname)
 export const search = computed(() => address.value.searchParams)
 
-window.addEventListener('popstate', () => {
-  address.value = new URL(location.href)
-})
+/** The number of the entry in the history. */
+export const entry = signal(entryOf(history.state))
+
+/** Counts the changes of screen within this page. */
+export const screensOpened = signal(0)
+
+window.addEventListener('popstate', ({ state }) => moveTo(new URL(location.href), entryOf(state)))
 
 export function navigate(href: string, how: 'push' | 'replace' = 'push'): void {
   const next = new URL(href, location.href)
-  if (how === 'replace') history.replaceState(null, '', next)
-  else history.pushState(null, '', next)
+  const number = how === 'replace' ? entry.value : Date.now() + Math.random()
+  if (how === 'replace') history.replaceState({ entry: number }, '', next)
+  else history.pushState({ entry: number }, '', next)
   const isOtherPage = next.pathname !== address.value.pathname
-  address.value = next
+  moveTo(next, number)
   if (isOtherPage && how === 'push') scrollTo(0, 0)
+}
+
+function moveTo(next: URL, number: number): void {
+  batch(() => {
+    if (next.pathname !== address.value.pathname) screensOpened.value++
+    address.value = next
+    entry.value = number
+  })
+}
+
+/** Left there by `navigate`; the first entry of a page has none. */
+function entryOf(state: unknown): number {
+  return (state as { entry?: number } | null)?.entry ?? 0
 }
 
 /** The same for a name that may be given several times. */

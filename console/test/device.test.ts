@@ -40,6 +40,10 @@ test('a device is created, gets a token that is shown only once, changes, and is
   const device = deviceCalls(server.http, 'kiosk-1', first)
   assert.equal((await device.call('GET', '')).status, 200)
   await page.getByText('connected', { exact: true }).waitFor()
+  const activity = page.getByRole('region', { name: 'Activity' }).getByRole('listitem')
+  await activity.filter({ hasText: 'Connected' }).waitFor()
+  await activity.filter({ hasText: 'Created' }).waitFor()
+  await activity.filter({ hasText: 'Token set' }).waitFor()
   await page
     .getByText('MQTT', { exact: true })
     .or(page.getByText('HTTP', { exact: true }))

@@ -12,6 +12,7 @@ type Axe = { run: (within: string, options: object) => Promise<{ violations: Vio
 
 /** Through the debugger, to which the page's content security policy does not apply. */
 export async function findViolations(page: Page, within = 'html'): Promise<string[]> {
+  await page.locator(within).first().waitFor() // what was just clicked may not be drawn yet
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axeSource)
   const violations = await page.evaluate(async (selector) => {
     const { axe } = window as unknown as { axe: Axe }

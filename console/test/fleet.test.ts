@@ -24,6 +24,15 @@ test('an empty fleet says the next step', async (t) => {
     ['Create a job', 'Add a device', 'Trigger the job'],
   )
   assert.equal(await page.getByRole('link', { name: 'Trigger a job' }).count(), 0)
+
+  // For a screen on the wall there is nothing but the fleet, under an address of its own.
+  const menu = page.getByRole('navigation', { name: 'Screens' })
+  await page.getByRole('button', { name: 'Wall mode' }).click()
+  await menu.waitFor({ state: 'detached' })
+  assert.match(page.url(), /\?wall=on$/)
+  await figure(page, 'Running').waitFor()
+  await page.getByRole('button', { name: 'Leave wall mode' }).click()
+  await menu.waitFor()
 })
 
 test('what devices do shows without a reload: figures, runs in words, the map', async (t) => {

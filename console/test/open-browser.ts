@@ -56,8 +56,13 @@ const borrowed = new Map<string, Promise<WatchedPage>>()
 /**
  * The page that the tests of this file use one after the other, if they want the same kind: a new one takes as long as
  * a whole test. What is kept in the browser (cookies, the theme) passes from test to test; where that matters, openPage.
+ * `isKept`: the next test may go on from where this one leaves it.
  */
-export async function borrowPage(t: TestContext, options: PageOptions = {}): Promise<Page> {
+export async function borrowPage(
+  t: TestContext,
+  options: PageOptions = {},
+  isKept: (page: Page) => boolean = () => false,
+): Promise<Page> {
   const { expected, ...contextOptions } = options
   const kind = JSON.stringify(contextOptions)
   const opening = borrowed.get(kind) ?? newPage(contextOptions)
@@ -68,7 +73,7 @@ export async function borrowPage(t: TestContext, options: PageOptions = {}): Pro
     const found = problems.stop()
     await page.unrouteAll({ behavior: 'ignoreErrors' })
     // The server of this test may be gone before the next one uses the page.
-    await page.goto('about:blank')
+    if (!isKept(page)) await page.goto('about:blank')
     assert.deepEqual(found, [])
   })
   return page

@@ -60,9 +60,19 @@ export async function openSignedIn(
   path: string,
   options: PageOptions = {},
 ): Promise<Page> {
-  const page = await borrowPage(t, options)
-  await signIn(page, api, path)
+  // The shared server outlives the test, and loading the page takes longer than most tests.
+  const lasting = await shared
+  const isKept = (left: Page) => lasting !== undefined && left.url().startsWith(lasting.http)
+  const page = await borrowPage(t, options, isKept)
+  if (isSignedIn(page, api) && (await canGo(page, path))) await go(page, path)
+  else await signIn(page, api, path)
   return page
+}
+
+/** A screen that is open already would keep its state, and so would a dialog that a failed test has left. */
+async function canGo(page: Page, path: string): Promise<boolean> {
+  const isSame = new URL(page.url()).pathname === path.split('?', 1)[0]
+  return !isSame && (await page.locator('dialog[open]').count()) === 0
 }
 
 /** Signed in with another key, and with a profile of its own: what it leaves there is of no concern to other tests. */
@@ -81,16 +91,32 @@ export async function openWithKey(
 type Cookie = { name: string; value: string }
 const cookies = new Map<string, Promise<Cookie>>()
 const prepared = new WeakSet<Page>()
+const accounts = new WeakMap<Page, string>()
+
+function accountOf({ http, adminKey }: Api): string {
+  return `${http} ${adminKey}`
+}
+
+/** Left there by the test before, unless that has signed out. */
+function isSignedIn(page: Page, api: Api): boolean {
+  const isOpen = page.url().startsWith(api.http) && !page.url().includes('/sign-in')
+  return isOpen && accounts.get(page) === accountOf(api)
+}
 
 /** By the cookie that the sign-in screen would have got. That screen has its own tests. */
 export async function signIn(page: Page, api: Api, path = '/'): Promise<void> {
-  const account = `${api.http} ${api.adminKey}`
+  const account = accountOf(api)
+  // What is open there would be refused what another account may see.
+  if (accounts.has(page) && accounts.get(page) !== account) await page.goto('about:blank')
+  accounts.set(page, account)
   const cookie = cookies.get(account) ?? newSession(api)
   cookies.set(account, cookie)
   if (!prepared.has(page)) {
     prepared.add(page)
     // The page cannot see the cookie; by this it knows that there may be one.
-    await page.addInitScript(() => localStorage.setItem('jobcast-signed-in', 'yes'))
+    await page.addInitScript(() => {
+      if (location.protocol !== 'about:') localStorage.setItem('jobcast-signed-in', 'yes')
+    })
   }
   await page.context().addCookies([{ ...(await cookie), url: api.http, httpOnly: true, sameSite: 'Strict' }])
   await page.goto(api.http + path)

@@ -7,6 +7,7 @@ const device = (deviceId: string, jobExecutionId?: number): FleetDevice => ({
   deviceId,
   online: false,
   lastExecution: jobExecutionId === undefined ? null : { jobExecutionId, execState: 'PENDING' },
+  running: null,
 })
 
 function moved(deviceId: string, jobExecutionId: number, execState: string): JobcastEvent {
@@ -29,8 +30,8 @@ test('of several changes the last one counts, and of several executions the newe
     moved('unknown', 9, 'FAILED'),
   ]
   assert.deepEqual(patchDevices([device('a'), device('b', 5), device('c', 1)], events), [
-    { deviceId: 'a', online: false, lastExecution: { jobExecutionId: 7, execState: 'FAILED' } },
-    { deviceId: 'b', online: true, lastExecution: { jobExecutionId: 5, execState: 'PENDING' } },
+    { ...device('a'), lastExecution: { jobExecutionId: 7, execState: 'FAILED' } },
+    { ...device('b', 5), online: true },
     device('c', 1),
   ])
 })

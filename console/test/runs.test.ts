@@ -5,7 +5,8 @@ import { readFileSync } from 'node:fs'
 import { type DeviceCalls, newDevice } from '@jobcast/testkit/call-device'
 import type { Page } from 'playwright-core'
 import { test } from './browser-test.ts'
-import { openOwner, openSignedIn } from './open-console.ts'
+import { openPage } from './open-browser.ts'
+import { go, openOwner, openSignedIn, signIn, typeFirst } from './open-console.ts'
 
 const server = await openOwner()
 await server.call('PUT', '/job/api/jobs/restart', { body: {} })
@@ -106,6 +107,35 @@ test('a run is canceled after a question, and forced when a device does not answ
   await page.getByRole('button', { name: 'Force cancel' }).waitFor({ state: 'detached' })
 })
 
+test('the browser reports the end of a run that is watched, also while the tab is hidden', async (t) => {
+  const run = await launch('restart', ['n1'])
+  const page = await openPage(t)
+  // A browser without a window allows none.
+  await page.addInitScript(() => {
+    const shown: string[] = []
+    class Recorded {
+      static permission = 'default'
+      static requestPermission = async () => 'granted'
+      constructor(title: string, options: NotificationOptions) {
+        shown.push(`${title}: ${options.body}`)
+      }
+    }
+    Object.assign(window, { shown, Notification: Recorded })
+  })
+  await signIn(page, server, `/runs/${run.runId}`)
+  await page.getByRole('button', { name: 'Notify me', pressed: false }).click()
+  await page.getByRole('button', { name: 'Notify me', pressed: true }).waitFor()
+  await page.evaluate(() => {
+    Object.defineProperty(document, 'visibilityState', { value: 'hidden', configurable: true })
+    document.dispatchEvent(new Event('visibilitychange'))
+  })
+  await end(run, 0, 'FAILED')
+  await page.waitForFunction(() => (window as unknown as { shown: string[] }).shown.length > 0)
+  assert.deepEqual(await page.evaluate(() => (window as unknown as { shown: string[] }).shown), [
+    'restart finished: 1 failed',
+  ])
+})
+
 test('a row that leaves the state of its tab leaves the table', async (t) => {
   const run = await launch('restart', ['c1', 'c2'])
   const page = await openSignedIn(t, server, `/runs/${run.runId}?execState=PENDING`)
@@ -135,7 +165,11 @@ test('filters of executions stand in the address, over a reload and the way back
   await link('f1').waitFor()
   assert.equal(await page.getByLabel('State').inputValue(), 'FAILED')
   assert.equal(await page.getByLabel('Job', { exact: true }).inputValue(), 'update')
-  await page.getByRole('table').getByRole('link', { name: 'update' }).click()
+  // A row leads to what its first column names, and the same column to the same kind of page everywhere.
+  const hrefOf = (name: string) => page.getByRole('table').getByRole('link', { name }).getAttribute('href')
+  assert.equal(await hrefOf('update'), '/jobs/update')
+  assert.equal(await hrefOf('f1'), '/devices/f1')
+  await page.getByRole('cell', { name: 'failed', exact: true }).click()
   await page.waitForURL(`${server.http}/executions/${run.ids[0]}`)
   await page.goBack()
   await page.waitForURL(filtered)
@@ -203,9 +237,24 @@ test('what is not there says where to go', async (t) => {
 test('a filter of a link that cannot be applied is reported', async (t) => {
   const page = await openSignedIn(t, server, '/executions?execState=BROKEN&runId=x')
   await page.getByRole('alert').getByText('execState=BROKEN, runId=x').waitFor()
-  await page.goto(`${server.http}/executions?execState=FAILED`)
-  await page.getByLabel('State').waitFor()
-  assert.equal(await page.getByRole('alert').count(), 0)
+  await go(page, '/executions?execState=FAILED')
+  await page.getByRole('alert').waitFor({ state: 'detached' })
+  // The filters under a name, which the palette finds as well.
+  await page.getByRole('button', { name: 'Save view' }).click()
+  await typeFirst(page, 'what failed')
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Remove view what failed' }).waitFor()
+  await go(page, '/executions')
+  await page.getByRole('link', { name: 'what failed' }).click()
+  await page.waitForURL(/execState=FAILED$/)
+  await go(page, '/jobs')
+  await page.keyboard.press('Control+k')
+  await page.getByRole('combobox', { name: 'Search everything' }).and(page.locator(':focus')).waitFor()
+  await page.keyboard.type('what fai')
+  await page.getByRole('option', { name: /^what failed/, selected: true }).click()
+  await page.waitForURL(/executions\?execState=FAILED$/)
+  await page.getByRole('button', { name: 'Remove view what failed' }).click()
+  await page.getByRole('link', { name: 'what failed' }).waitFor({ state: 'detached' })
 })
 
 test('selected executions are canceled or retried together, and those of a filter only', async (t) => {

@@ -73,6 +73,15 @@ test('screens are reached by keys alone, and ? shows which', async (t) => {
   await page.keyboard.press('g')
   await page.keyboard.press('r')
   await page.waitForURL(`${server.http}/runs`)
+  // The new screen is announced, and the next Tab is in it.
+  await page
+    .getByRole('status')
+    .filter({ hasText: /^Runs$/ })
+    .waitFor({ state: 'attached' })
+  assert.equal(await page.evaluate(() => document.activeElement?.id), 'main')
+  const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'))
+  await page.getByText(`Jobcast ${version}`, { exact: true }).waitFor()
+  assert.equal(await page.getByRole('link', { name: 'API docs' }).getAttribute('href'), '/docs')
   await page.keyboard.press('?')
   const help = page.getByRole('dialog', { name: 'Shortcuts' })
   await help.waitFor()

@@ -7,7 +7,8 @@ const start = Date.parse('2026-11-15T09:00:00Z')
 const at = (seconds: number) => new Date(start + seconds * 1000).toISOString()
 
 function move(seconds: number, from: Transition['from'], to: Transition['to'], attempt = 1): Transition {
-  return { at: at(seconds), from, to, event: 'any', actor: 'device', attempt, versionNumber: seconds }
+  const by = { event: 'any', actor: 'device', actorName: null, reason: null }
+  return { at: at(seconds), from, to, ...by, attempt, versionNumber: seconds }
 }
 
 function described(facts: Partial<Facts>): string[] {

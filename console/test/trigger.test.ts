@@ -42,7 +42,7 @@ test('from the trigger to the output, while the device works', async (t) => {
 
   const jobExecutionId = Number((await till.startNext()).json.execution.jobId)
   await page.getByRole('link', { name: 'Running 1' }).waitFor()
-  await page.getByRole('table').getByRole('link', { name: 'till-1' }).click()
+  await page.getByRole('table').getByRole('cell', { name: 'running' }).click()
   await page.waitForURL(`${server.http}/executions/${jobExecutionId}`)
   await till.output(jobExecutionId, 0, 'stopping the kiosk\n')
   await page.getByText('stopping the kiosk').waitFor()

@@ -37,24 +37,28 @@ test('a webhook is made, delivers, fails, is sent again, paused, resumed, change
   await putDevice('a', 'A')
   await rowOf(page, 'device.created').getByText('delivered').waitFor()
   receiver.verifyAll(secret)
-  await page.reload()
-  await rowOf(page, 'device.created').waitFor()
-  assert.equal(await page.getByText(/whsec_/).count(), 0)
 
   receiver.answer = () => 500
   await putDevice('b', 'B')
   const failed = rowOf(page, 'waiting')
   await failed.getByText('500').waitFor()
+  await page.reload()
+  await failed.waitFor()
+  assert.equal(await page.getByText(/whsec_/).count(), 0)
+  // Wherever one is, the header says that a webhook fails.
+  await page.getByRole('banner').getByRole('link', { name: '1 webhook fails' }).waitFor()
   await page.getByRole('link', { name: 'Delivered' }).click()
   await page.waitForURL(/state=DELIVERED$/)
   await failed.waitFor({ state: 'detached' })
   await page.getByRole('link', { name: 'All' }).click()
   await failed.getByRole('button').first().click()
   await page.getByRole('dialog').getByText(/500/).first().waitFor()
+  await page.getByRole('region', { name: 'Body' }).getByText('"deviceName": "B"').waitFor()
   await page.keyboard.press('Escape')
 
   await page.getByRole('button', { name: 'Pause' }).click()
   await page.getByText('paused', { exact: true }).waitFor()
+  await page.getByRole('link', { name: '1 webhook fails' }).waitFor({ state: 'detached' })
   receiver.answer = () => 204
   await page.getByRole('button', { name: 'Resume' }).click() // what waits is tried at once
   await failed.waitFor({ state: 'detached' })

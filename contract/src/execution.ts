@@ -73,15 +73,30 @@ const id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
 export const ExecutionParams = Type.Object({ jobExecutionId: id })
 export const RunParams = Type.Object({ runId: id })
 
+/** In a query: repeated, or separated by commas. */
+const stateList = (description: string) =>
+  Type.Array(Type.Unsafe<ExecState>(ExecState), {
+    minItems: 1,
+    maxItems: execStates.length,
+    description: `${description}: repeat the parameter, or separate states by commas`,
+  })
+
+const given = (description: string) => Type.Optional(Type.String({ ...GivenInstant, description }))
+const timeFilters = (what: string) => ({
+  launchedAfter: given('Launched at this instant or later'),
+  launchedBefore: given('Launched before this instant'),
+  finishedAfter: given(`The ${what} ended at this instant or later`),
+  finishedBefore: given(`The ${what} ended before this instant`),
+})
+
 export const ExecutionQuery = Type.Object(
   {
     ...PageQuery.properties,
     jobName: Type.Optional(Name),
     deviceId: Type.Optional(Name),
-    execState: Type.Optional(Type.Unsafe<ExecState>(ExecState)),
+    execState: Type.Optional(stateList('Only executions in one of these states')),
     runId: Type.Optional(id),
-    launchedAfter: Type.Optional(GivenInstant),
-    launchedBefore: Type.Optional(GivenInstant),
+    ...timeFilters('execution'),
   },
   { additionalProperties: false },
 )
@@ -103,11 +118,18 @@ export const Run = Type.Object(
     runId: Type.Integer(),
     jobName: Type.String(),
     launchedAt: triggeredFields.launchedAt,
+    finishedAt: orNull(Instant, { description: 'When its last execution ended; null until then' }),
     total: Type.Integer(),
     counts: Counts,
     finished: Type.Boolean({ description: 'True once every execution has ended' }),
     retryOf: orNull(Type.Integer(), {
       description: 'The run whose unsuccessful executions this run retries',
+    }),
+    createdBy: orNull(Type.String({ examples: ['key:3f9aZ0qLxw'] }), {
+      description: 'Who triggered it: `key:<keyId>`. Null if it is older than this record',
+    }),
+    createdByName: orNull(Type.String({ examples: ['ci'] }), {
+      description: 'The name of that key',
     }),
   },
   { title: 'Run' },
@@ -134,6 +156,8 @@ export const RunQuery = Type.Object(
     finished: Type.Optional(
       Type.Boolean({ description: 'Only runs that have (true) or have not (false) finished' }),
     ),
+    execState: Type.Optional(stateList('Only runs that have an execution in one of these states')),
+    ...timeFilters('run'),
   },
   { additionalProperties: false },
 )

@@ -1,6 +1,7 @@
 // Fleet overview: pending and running executions, the last day's history, and each device's latest execution.
 
 import Type, { type Static } from 'typebox'
+import { execStates } from './exec-state.ts'
 import { ExecState } from './execution.ts'
 import { Page, PageQuery } from './page.ts'
 import { Instant, orNull } from './text.ts'
@@ -58,6 +59,10 @@ export const FleetDevice = Type.Object(
       Type.Object({ jobExecutionId: Type.Integer(), execState: Type.Unsafe<ExecState>(ExecState) }),
       { description: 'The most recently launched execution' },
     ),
+    running: orNull(
+      Type.Object({ jobExecutionId: Type.Integer(), execState: Type.Unsafe<ExecState>(ExecState) }),
+      { description: 'What the device is working on: an execution that is IN_PROGRESS or CANCELING' },
+    ),
   },
   { title: 'FleetDevice' },
 )
@@ -71,5 +76,42 @@ export const FleetDeviceQuery = Type.Object(
   { additionalProperties: false },
 )
 export type FleetDeviceQuery = Static<typeof FleetDeviceQuery>
+
+const deviceStates = ['NONE', ...execStates] as const
+const groupFields = {
+  devices: Type.Integer(),
+  online: Type.Integer(),
+  states: Type.Unsafe<Partial<Record<(typeof deviceStates)[number], number>>>(
+    Type.Object(Object.fromEntries(deviceStates.map((state) => [state, Type.Optional(Type.Integer())])), {
+      description:
+        'Devices by state: that of the execution a device works on, else of its most recently launched one; NONE if it ' +
+        'never had one',
+    }),
+  ),
+}
+
+export const FleetGroups = Type.Object(
+  {
+    asOf: Type.String({ ...Instant, description: 'When the devices were counted' }),
+    all: Type.Object(groupFields, { description: 'All devices' }),
+    groups: Type.Array(
+      Type.Object({
+        tag: orNull(Type.String(), { description: 'Null: the devices without a tag' }),
+        ...groupFields,
+      }),
+      { description: 'By tag, the largest first; a device with several tags counts in each' },
+    ),
+    otherGroups: Type.Integer({ description: 'Smaller groups that were left out' }),
+  },
+  { title: 'FleetGroups' },
+)
+export type FleetGroups = Static<typeof FleetGroups>
+
+export const FleetGroupQuery = Type.Object(
+  {
+    limit: Type.Integer({ minimum: 1, maximum: 1000, default: 200, description: 'Groups at most' }),
+  },
+  { additionalProperties: false },
+)
 
 export const FleetDevicePage = Page(FleetDevice)

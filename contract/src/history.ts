@@ -14,8 +14,14 @@ export const Transition = Type.Object(
       description: 'Who caused it: `key <keyId>`, `device` or `clock`',
       examples: ['device'],
     }),
+    actorName: orNull(Type.String(), { description: 'The name of that key; null if it was not a key' }),
     attempt: Type.Integer(),
     versionNumber: Type.Integer({ description: 'Version after this transition' }),
+    reason: orNull(Type.String({ examples: ['disk full'] }), {
+      description:
+        'Why the attempt was unsuccessful: the status detail `reason` that the device reported with it, or all details ' +
+        'it reported. Null for every other transition',
+    }),
   },
   { title: 'Transition' },
 )

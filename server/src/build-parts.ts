@@ -16,6 +16,7 @@ import { DailyOutput } from './state/daily-output.ts'
 import { Deliveries } from './state/deliveries.ts'
 import type { DiskSpace } from './state/disk-space.ts'
 import { Documents } from './state/documents.ts'
+import { FleetGroupsReader } from './state/fleet-groups.ts'
 import { FleetHistory } from './state/fleet-history.ts'
 import { HealthCheck } from './state/health-check.ts'
 import { KeyUse } from './state/key-use.ts'
@@ -74,6 +75,7 @@ export function buildParts(options: PartsOptions) {
     historyChanges: { count: 0 },
     health: new HealthCheck(() => store.checkHealth()),
     fleetHistory: new FleetHistory({ store, now }),
+    fleetGroups: new FleetGroupsReader({ store, now, elapsed }),
     documents: new Documents(store),
     dailyOutput: new DailyOutput(quotas['max-owner-output-bytes'], now),
     deliveries: new Deliveries(store, now),

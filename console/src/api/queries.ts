@@ -10,6 +10,8 @@ function read<T>(queryKey: readonly unknown[], queryFn: Read<T>['queryFn']): Rea
   return { queryKey, queryFn }
 }
 
+const eventWaitMs = 5000
+
 /** One cell per device; with more the cells are too small. */
 export const mappedDevices = 10_000
 
@@ -63,6 +65,20 @@ export const queries = {
     read(['runs', 'of-job', jobName], (options) => jobcast.runs.list({ jobName, limit: 10 }, options).page()),
   /** For names: an owner rarely has more. */
   firstKeys: () => read(['keys', 'first'], (options) => jobcast.keys.list({ limit: 200 }, options).page()),
+  firstWebhooks: () =>
+    read(['webhooks', 'first'], (options) => jobcast.webhooks.list({ limit: 200 }, options).page()),
+  /** The first event after the one before it; null if it is no longer retained. */
+  event: (eventId: number) =>
+    read(['event', eventId], async ({ signal }) => {
+      const life = AbortSignal.any([signal, AbortSignal.timeout(eventWaitMs)])
+      try {
+        for await (const event of jobcast.events({ after: eventId - 1, signal: life }))
+          return event.eventId === eventId ? event : null
+      } catch {
+        // The log does not reach back so far, or is closed after the wait.
+      }
+      return null
+    }),
   owners: () => read(['owners'], (options) => jobcast.owners.list({ limit: 200 }, options).page()),
   job: (jobName: string) => read(['job', jobName], (options) => jobcast.jobs.get(jobName, options)),
   webhook: (name: string) => read(['webhook', name], (options) => jobcast.webhooks.get(name, options)),

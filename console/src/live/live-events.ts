@@ -1,13 +1,14 @@
 // Events in this tab: they invalidate what they affect, and go to listeners in batches. They come from the one stream of
-// all tabs, while this one is visible.
+// all tabs, while this one is visible or watches a run.
 
 import type { JobcastEvent } from '@jobcast/client'
-import { signal } from '@preact/signals'
+import { effect, signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { affectedKeys } from './affected-keys.ts'
 import type { TabMessage } from './events-worker.ts'
 import { type Connection, followEvents, type StreamUpdate } from './follow-events.ts'
 import { refresh, refreshAll } from './refresher.ts'
+import { checkWatched, reportEnds, watchedRuns } from './watched-runs.ts'
 
 export const connection = signal<Connection>('connecting')
 
@@ -37,7 +38,7 @@ export function followWhileVisible(keyId: string, onRefused: () => void, end: Ab
     source ??= openSource(keyId, take)
   }
   const onVisibility = () => {
-    if (document.visibilityState === 'hidden') return stop()
+    if (document.visibilityState === 'hidden') return watchedRuns.value.length > 0 ? undefined : stop()
     if (source === undefined) refreshAll() // what happened meanwhile was not followed
     start()
   }
@@ -47,7 +48,15 @@ export function followWhileVisible(keyId: string, onRefused: () => void, end: Ab
   window.addEventListener('pagehide', stop, listen)
   window.addEventListener('pageshow', ({ persisted }) => persisted && onVisibility(), listen)
   end.addEventListener('abort', stop, { once: true })
+  end.addEventListener('abort', stopWhenReported(stop), { once: true })
   if (document.visibilityState !== 'hidden') start()
+}
+
+/** A hidden tab has no stream once the last run that it watches has ended. */
+function stopWhenReported(stop: () => void): () => void {
+  return effect(() => {
+    if (watchedRuns.value.length === 0 && document.visibilityState === 'hidden') stop()
+  })
 }
 
 type Source = { close: () => void }
@@ -89,8 +98,10 @@ function apply(update: Exclude<StreamUpdate, { kind: 'refused' }>): void {
       return
     case 'gap':
       refreshAll()
+      void checkWatched()
       return
     case 'events':
+      reportEnds(update.events)
       refresh(update.events.flatMap(affectedKeys))
       for (const listener of listeners) listener(update.events)
   }

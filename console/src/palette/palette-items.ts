@@ -2,6 +2,7 @@
 
 import type { FleetDevice, Job } from '@jobcast/client'
 import { fuzzyFilter } from '../parts/fuzzy-match.ts'
+import type { SavedView } from '../parts/saved-views.tsx'
 import { triggerHref } from '../parts/trigger-href.ts'
 import type { Route } from '../routes.ts'
 import type { Scope } from '../scopes.ts'
@@ -12,6 +13,7 @@ type Sources = {
   routes: readonly Route[]
   jobs: readonly Job[]
   devices: readonly FleetDevice[]
+  views: readonly SavedView[]
   can: (scope: Scope) => boolean
 }
 
@@ -24,13 +26,15 @@ export function findItems(text: string, sources: Sources): PaletteItem[] {
 }
 
 /** Jobs and devices only once something is typed: there can be thousands. */
-function namedItems({ routes, jobs, devices, can }: Sources, hasText: boolean): PaletteItem[] {
+function namedItems({ routes, jobs, devices, views, can }: Sources, hasText: boolean): PaletteItem[] {
   const screens = routes.flatMap(({ nav, title, path, scopes }) =>
     nav && scopes.some(can) ? [{ name: title, kind: 'screen', href: path }] : [],
   )
-  if (!hasText) return screens
+  const saved = views.map(({ name, href }) => ({ name, kind: 'view', href }))
+  if (!hasText) return [...screens, ...saved]
   return [
     ...screens,
+    ...saved,
     ...jobs.flatMap(({ jobName }) => [
       { name: jobName, kind: 'job', href: `/jobs/${encodeURIComponent(jobName)}` },
       ...(can('TRIGGER')

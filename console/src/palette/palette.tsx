@@ -5,6 +5,7 @@ import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks'
 import { queries } from '../api/queries.ts'
 import { useQuery } from '../api/use-query.ts'
 import { Dialog } from '../parts/dialog.tsx'
+import { savedViews } from '../parts/saved-views.tsx'
 import { navigate } from '../router.ts'
 import { routes } from '../routes.ts'
 import { useScopes } from '../scopes.ts'
@@ -21,8 +22,15 @@ export default function Palette({ onClose }: { onClose: () => void }) {
   const jobs = useQuery({ ...queries.allJobs(), enabled: can('READ') })
   const devices = useQuery({ ...queries.fleetDevices(), enabled: can('READ') })
   const items = useMemo(
-    () => findItems(text, { routes, jobs: jobs.data ?? [], devices: devices.data?.items ?? [], can }),
-    [text, jobs.data, devices.data],
+    () =>
+      findItems(text, {
+        routes,
+        jobs: jobs.data ?? [],
+        devices: devices.data?.items ?? [],
+        views: savedViews.value,
+        can,
+      }),
+    [text, jobs.data, devices.data, savedViews.value],
   )
   const open = (item: PaletteItem | undefined) => {
     if (!item) return

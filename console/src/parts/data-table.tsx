@@ -10,6 +10,7 @@ import {
 } from '@tanstack/virtual-core'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks'
+import { useKeptScroll } from '../kept-scroll.ts'
 import { navigate } from '../router.ts'
 
 export type Column<T> = {
@@ -44,9 +45,13 @@ export function DataTable<T>(props: Props<T>) {
   const { label, columns, rows, idOf, hasMore = false, onEndNear, isLoading = false } = props
   const scroller = useRef<HTMLDivElement>(null)
   const virtualizer = useVirtualizer(rows.length, scroller)
+  useKeptScroll(scroller, label)
   const [active, setActive] = useState(0)
   const items = virtualizer.getVirtualItems()
   const lastInSight = items.at(-1)?.index ?? 0
+  // After Back the table is scrolled, and the row that was active may not be drawn.
+  const isDrawn = items.some(({ index }) => index === active)
+  const reachable = isDrawn ? active : items[Math.floor(items.length / 2)]?.index
   useEffect(() => {
     if (hasMore && !isLoading && lastInSight >= rows.length - endIsNear) onEndNear?.()
   }, [hasMore, isLoading, lastInSight, rows.length, onEndNear])
@@ -115,7 +120,8 @@ export function DataTable<T>(props: Props<T>) {
                 row={row}
                 item={item}
                 columns={columns}
-                isActive={item.index === active}
+                isActive={item.index === reachable}
+                href={props.hrefOf?.(row)}
                 onFocus={() => setActive(item.index)}
               />
             )
@@ -131,16 +137,21 @@ type RowProps<T> = {
   item: VirtualItem
   columns: Column<T>[]
   isActive: boolean
+  /** Where it leads, wherever in the row one clicks. */
+  href: string | undefined
   onFocus: () => void
 }
 
-function Row<T>({ row, item, columns, isActive, onFocus }: RowProps<T>) {
+function Row<T>({ row, item, columns, isActive, href, onFocus }: RowProps<T>) {
   return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Enter on a row is heard by the table
     <div
       role="row"
+      class={href === undefined ? '' : 'leads-on'}
       aria-rowindex={item.index + 2}
       tabIndex={isActive ? 0 : -1}
       onFocus={onFocus}
+      onClick={(event) => href !== undefined && openRow(event, href)}
       style={{
         height: `${rowHeight}px`,
         transform: `translateY(${item.start}px)`,
@@ -153,6 +164,14 @@ function Row<T>({ row, item, columns, isActive, onFocus }: RowProps<T>) {
       ))}
     </div>
   )
+}
+
+/** What is in a row has its own purpose, and so has a text that somebody selects. */
+function openRow(event: MouseEvent, href: string): void {
+  const isOwn = (event.target as Element).closest('a, button, input, label, dialog') !== null
+  if (isOwn || event.defaultPrevented || getSelection()?.isCollapsed === false) return
+  if (event.ctrlKey || event.metaKey) window.open(href, '_blank', 'noopener')
+  else navigate(href)
 }
 
 function cellClass<T>({ align, isMinor }: Column<T>): string {

@@ -26,7 +26,7 @@ export function drawTimeChart(box: HTMLElement, data: ChartData, height: number)
         })),
       ],
       axes: [
-        { ...axis, incrs: steps, space: 90, values: formatTicks },
+        { ...axis, size: 30, incrs: steps, space: 90, values: formatTicks },
         { ...axis, size: 48, incrs: wholeSteps },
       ],
       cursor: { points: { size: 6 } },

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
+import { isFocusFree } from './is-focus-free.ts'
 
 type Control = { id: string; 'aria-describedby': string | undefined; 'aria-invalid': boolean }
 
@@ -53,7 +54,7 @@ export function TextField({ label, hint, error, value, onInput, mono, autoFocus,
           autoComplete="off"
           spellcheck={false}
           ref={(input) => {
-            if (autoFocus && input && document.activeElement === document.body) input.focus()
+            if (autoFocus && input && isFocusFree()) input.focus()
           }}
           onInput={(event) => onInput(event.currentTarget.value)}
         />

@@ -9,9 +9,10 @@ import { path } from '../router.ts'
 import { type Route, routes } from '../routes.ts'
 import { useScopes } from '../scopes.ts'
 import { chooseTheme, type Theme, theme, themes } from '../theme.ts'
+import { FailingWebhooks } from './failing-webhooks.tsx'
 import { Icon, type IconName } from './icon.tsx'
 import { isKeyHelpOpen } from './key-help.tsx'
-import { formatClock } from './time.ts'
+import { formatClock, timeZone } from './time.ts'
 
 const isMenuOpen = signal(false)
 
@@ -26,6 +27,7 @@ export function Navigation() {
           Jobcast
         </a>
         <ConnectionState />
+        <FailingWebhooks />
         <button
           type="button"
           class="ghost menu-button"
@@ -129,6 +131,10 @@ function Foot() {
       <a class="docs-link" href="/docs">
         API docs
       </a>
+      <p class="version">
+        <span>Jobcast {import.meta.env.JOBCAST_VERSION}</span>
+        <span>Times in {timeZone}</span>
+      </p>
       <div class="who">
         <span title={self.value?.scopes.join(', ')}>{self.value?.keyName}</span>
         <button type="button" class="ghost" onClick={() => leave.run()} disabled={leave.isRunning}>

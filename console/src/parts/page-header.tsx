@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
+import { screenTitle } from './screen-title.ts'
 
 type Props = {
   /** Names the tab, and is the heading unless there is another. */
@@ -15,6 +16,7 @@ type Props = {
 export function PageHeader({ title, heading = title, about, children }: Props) {
   useEffect(() => {
     document.title = `${title} · Jobcast`
+    screenTitle.value = title
   }, [title])
   return (
     <header class="page-header">

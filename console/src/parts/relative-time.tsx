@@ -1,10 +1,10 @@
-import { formatDuration, formatRelative, formatTime, now, parseTime } from './time.ts'
+import { formatDuration, formatRelative, formatTimeWithZone, now, parseTime } from './time.ts'
 
 /** Clocks of server and browser differ by seconds: the past is never shown as the future, unless it `isAhead`. */
 export function RelativeTime({ at, isAhead = false }: { at: string; isAhead?: boolean }) {
   const ms = parseTime(at)
   return (
-    <time dateTime={new Date(ms).toISOString()} title={formatTime(ms)}>
+    <time dateTime={new Date(ms).toISOString()} title={formatTimeWithZone(ms)}>
       {formatRelative(ms, isAhead ? now.value : Math.max(now.value, ms))}
     </time>
   )
@@ -14,7 +14,7 @@ export function RelativeTime({ at, isAhead = false }: { at: string; isAhead?: bo
 export function Elapsed({ since }: { since: string }) {
   const ms = parseTime(since)
   return (
-    <time dateTime={new Date(ms).toISOString()} title={`since ${formatTime(ms)}`}>
+    <time dateTime={new Date(ms).toISOString()} title={`since ${formatTimeWithZone(ms)}`}>
       {formatDuration(Math.max(1000, now.value - ms))}
     </time>
   )

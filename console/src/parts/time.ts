@@ -16,6 +16,24 @@ export function formatTime(ms: number): string {
   return absolute.format(ms)
 }
 
+/** "Europe/Berlin" */
+export const timeZone = absolute.resolvedOptions().timeZone
+
+const withZone = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  timeZoneName: 'short',
+})
+
+/** "16 Nov 2026, 15:31:07 CET" */
+export function formatTimeWithZone(ms: number): string {
+  return withZone.format(ms)
+}
+
 const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'short' })
 
 /** "15:31" */

@@ -17,11 +17,13 @@ import { Elapsed, RelativeTime } from '../parts/relative-time.tsx'
 import { triggerHref } from '../parts/trigger-href.ts'
 import { navigate } from '../router.ts'
 import { useScopes } from '../scopes.ts'
+import { Activity } from './device/activity.tsx'
 import { Credential } from './device/credential.tsx'
 import { EditDevice } from './device/edit-device.tsx'
 import { LastExecutions } from './device/last-executions.tsx'
 import { PresenceHistory } from './device/presence-history.tsx'
 import { Queue } from './device/queue.tsx'
+import { useDeviceLog } from './device/use-device-log.ts'
 import './device.css'
 
 export default function DeviceScreen({ params }: { params: Record<string, string> }) {
@@ -35,20 +37,26 @@ export default function DeviceScreen({ params }: { params: Record<string, string
       </PageHeader>
       {isGone && <NoSuchDevice deviceId={deviceId} />}
       {!device && !isGone && <ErrorNote error={error} onRetry={() => void refetch()} />}
-      {device && !isGone && (
-        <div class="device-parts">
-          <div class="stack">
-            <PresenceHistory device={device} />
-            <Queue device={device} />
-            <LastExecutions deviceId={deviceId} />
-          </div>
-          <div class="stack">
-            <About device={device} />
-            <Credential device={device} />
-          </div>
-        </div>
-      )}
+      {device && !isGone && <DeviceParts device={device} />}
     </>
+  )
+}
+
+function DeviceParts({ device }: { device: Device }) {
+  const log = useDeviceLog(device)
+  return (
+    <div class="device-parts">
+      <div class="stack">
+        <PresenceHistory device={device} log={log} />
+        <Queue device={device} />
+        <LastExecutions deviceId={device.deviceId} />
+        <Activity deviceId={device.deviceId} log={log} />
+      </div>
+      <div class="stack">
+        <About device={device} />
+        <Credential device={device} />
+      </div>
+    </div>
   )
 }
 

@@ -8,13 +8,17 @@ import type { Column } from '../parts/data-table.tsx'
 import { EmptyState, NoMatches } from '../parts/empty-state.tsx'
 import { formatCount } from '../parts/exec-state.ts'
 import { SelectField, TextField } from '../parts/field.tsx'
+import { isPossibleName } from '../parts/is-possible-name.ts'
 import { ListScreen } from '../parts/list-screen.tsx'
+import { naturally } from '../parts/natural-order.ts'
 import { isEmptyList } from '../parts/paged-table.tsx'
 import { Presence } from '../parts/presence.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
+import { SavedViews } from '../parts/saved-views.tsx'
 import { selectColumn } from '../parts/select-column.tsx'
 import { triggerHref } from '../parts/trigger-href.ts'
-import { search, setSearch } from '../router.ts'
+import { type FilterRules, filterOf, isOneOf, WrongFilters } from '../parts/wrong-filters.tsx'
+import { setSearch } from '../router.ts'
 import type { ScreenProps } from '../routes.ts'
 import { useScopes } from '../scopes.ts'
 import { FindDevice } from './devices/find-device.tsx'
@@ -65,6 +69,8 @@ const columns: Column<Device>[] = [
   },
 ]
 
+const rules: FilterRules = { tag: isPossibleName, online: isOneOf(['true', 'false']) }
+
 const presences = [
   { value: '', label: 'Online and offline' },
   { value: 'true', label: 'Online' },
@@ -72,8 +78,8 @@ const presences = [
 ]
 
 export default function DevicesScreen({ route }: ScreenProps) {
-  const tag = search.value.get('tag') ?? ''
-  const online = search.value.get('online') ?? ''
+  const tag = filterOf('tag', rules) ?? ''
+  const online = filterOf('online', rules) ?? ''
   const { can } = useScopes()
   const [isCreating, setCreating] = useState(false)
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
@@ -81,6 +87,12 @@ export default function DevicesScreen({ route }: ScreenProps) {
     lists.devices({ tag: tag || undefined, online: online === '' ? undefined : online === 'true' }),
   )
   const isEmpty = isEmptyList(devices)
+  // The server sorts by characters; once all are here they can be in the order in which people count.
+  const isWhole = devices.nextCursor === null
+  const rows = useMemo(
+    () => (isWhole ? naturally(devices.rows, idOf) : devices.rows),
+    [devices.rows, isWhole],
+  )
   const shown = useMemo(
     () => (can('TRIGGER') ? [selectColumn(idOf, { selected, onChange: setSelected }), ...columns] : columns),
     [selected, can('TRIGGER')],
@@ -104,23 +116,28 @@ export default function DevicesScreen({ route }: ScreenProps) {
         </>
       }
       filters={
-        <div class="filters">
-          <FindDevice />
-          <TextField
-            label="Tag"
-            value={tag}
-            placeholder="Any tag"
-            onInput={(value) => setSearch({ tag: value })}
-          />
-          <SelectField
-            label="Presence"
-            value={online}
-            options={presences}
-            onChange={(value) => setSearch({ online: value })}
-          />
-        </div>
+        <>
+          <SavedViews />
+          <div class="filters">
+            <FindDevice />
+            <TextField
+              label="Tag"
+              value={tag}
+              placeholder="Any tag"
+              onInput={(value) => setSearch({ tag: value })}
+            />
+            <SelectField
+              label="Presence"
+              value={online}
+              options={presences}
+              onChange={(value) => setSearch({ online: value })}
+            />
+          </div>
+        </>
       }
+      notice={<WrongFilters rules={rules} />}
       list={devices}
+      rows={rows}
       columns={shown}
       hrefOf={hrefOf}
       empty={tag !== '' || online !== '' ? <NoMatches what="devices" href="/devices" /> : <NoDevices />}

@@ -6,9 +6,18 @@ import { useMemo, useState } from 'preact/hooks'
 import { EmptyState, NoMatches } from '../parts/empty-state.tsx'
 import { stateOrder, stateStyles } from '../parts/exec-state.ts'
 import { SelectField, TextField } from '../parts/field.tsx'
-import { Icon } from '../parts/icon.tsx'
+import { isPossibleName } from '../parts/is-possible-name.ts'
 import { ListScreen } from '../parts/list-screen.tsx'
+import { SavedViews } from '../parts/saved-views.tsx'
 import { selectColumn } from '../parts/select-column.tsx'
+import {
+  type FilterRules,
+  filterOf,
+  isInstant,
+  isNumber,
+  isOneOf,
+  WrongFilters,
+} from '../parts/wrong-filters.tsx'
 import { search, setSearch } from '../router.ts'
 import type { ScreenProps } from '../routes.ts'
 import { useScopes } from '../scopes.ts'
@@ -28,7 +37,7 @@ const states = [
 ]
 
 export default function ExecutionsScreen({ route }: ScreenProps) {
-  const query = queryOf(search.value)
+  const query = currentQuery()
   const executions = useLiveExecutions(query)
   const { can } = useScopes()
   const [selected, setSelected] = useState<ReadonlySet<number>>(new Set())
@@ -53,37 +62,40 @@ export default function ExecutionsScreen({ route }: ScreenProps) {
         </>
       }
       filters={
-        <search class="filters execution-filters" aria-label="Filters">
-          <JobFilter value={given('jobName')} onChange={(jobName) => setSearch({ jobName })} />
-          <NameFilter
-            label="Device"
-            value={given('deviceId')}
-            onChange={(deviceId) => setSearch({ deviceId })}
-          />
-          <SelectField
-            label="State"
-            value={given('execState')}
-            options={states}
-            onChange={(execState) => setSearch({ execState })}
-          />
-          <NameFilter
-            label="Run"
-            inputMode="numeric"
-            value={given('runId')}
-            onChange={(runId) => setSearch({ runId })}
-          />
-          {(['launchedAfter', 'launchedBefore'] as const).map((name) => (
-            <TextField
-              key={name}
-              label={name === 'launchedAfter' ? 'Launched after' : 'Launched before'}
-              type="datetime-local"
-              value={localTime(given(name))}
-              onInput={(value) => setSearch({ [name]: utcTime(value) })}
+        <>
+          <SavedViews />
+          <search class="filters execution-filters" aria-label="Filters">
+            <JobFilter value={given('jobName')} onChange={(jobName) => setSearch({ jobName })} />
+            <NameFilter
+              label="Device"
+              value={given('deviceId')}
+              onChange={(deviceId) => setSearch({ deviceId })}
             />
-          ))}
-        </search>
+            <SelectField
+              label="State"
+              value={given('execState')}
+              options={states}
+              onChange={(execState) => setSearch({ execState })}
+            />
+            <NameFilter
+              label="Run"
+              inputMode="numeric"
+              value={given('runId')}
+              onChange={(runId) => setSearch({ runId })}
+            />
+            {(['launchedAfter', 'launchedBefore'] as const).map((name) => (
+              <TextField
+                key={name}
+                label={name === 'launchedAfter' ? 'Launched after' : 'Launched before'}
+                type="datetime-local"
+                value={localTime(given(name))}
+                onInput={(value) => setSearch({ [name]: utcTime(value) })}
+              />
+            ))}
+          </search>
+        </>
       }
-      notice={<WrongFilters params={search.value} />}
+      notice={<WrongFilters rules={rules} />}
       list={executions}
       columns={columns}
       hrefOf={executionHref}
@@ -92,34 +104,24 @@ export default function ExecutionsScreen({ route }: ScreenProps) {
   )
 }
 
-/** A link with a filter that cannot be applied shows more than it says, so the screen says that. */
-function WrongFilters({ params }: { params: URLSearchParams }) {
-  const query = queryOf(params)
-  const wrong = (['execState', 'runId'] as const).filter(
-    (name) => params.has(name) && params.get(name) !== '' && query[name] === undefined,
-  )
-  if (wrong.length === 0) return null
-  return (
-    <div class="error-note" role="alert">
-      <Icon name="warning" />
-      <p>
-        <strong>Not a valid filter, so it is not applied:</strong>{' '}
-        {wrong.map((name) => `${name}=${params.get(name)}`).join(', ')}
-      </p>
-    </div>
-  )
+const rules: FilterRules = {
+  execState: isOneOf(stateOrder),
+  runId: isNumber,
+  launchedAfter: isInstant,
+  launchedBefore: isInstant,
+  jobName: isPossibleName,
+  deviceId: isPossibleName,
 }
 
 /** A value that the API does not have is left out rather than refused. */
-function queryOf(params: URLSearchParams): Query<ListExecutionsQuery> {
-  const given = (name: string) => params.get(name) ?? undefined
-  const execState = given('execState') as ExecState | undefined
-  const runId = Number(given('runId'))
+function currentQuery(): Query<ListExecutionsQuery> {
+  const given = (name: string) => filterOf(name, rules)
+  const runId = given('runId')
   return {
     jobName: given('jobName'),
     deviceId: given('deviceId'),
-    execState: execState !== undefined && execState in stateStyles ? execState : undefined,
-    runId: Number.isSafeInteger(runId) && runId > 0 ? runId : undefined,
+    execState: given('execState') as ExecState | undefined,
+    runId: runId === undefined ? undefined : Number(runId),
     launchedAfter: given('launchedAfter'),
     launchedBefore: given('launchedBefore'),
   }

@@ -12,6 +12,7 @@ import { RelativeTime } from '../parts/relative-time.tsx'
 import { Sparkline } from '../parts/sparkline.tsx'
 import type { ScreenProps } from '../routes.ts'
 import { useScopes } from '../scopes.ts'
+import { enterWall, isWall, leaveWall, useScreenOn } from '../wall.ts'
 import { FleetMap } from './fleet/fleet-map.tsx'
 import { RunsNow } from './fleet/runs-now.tsx'
 
@@ -21,13 +22,25 @@ const agesMs = 30_000
 export default function FleetScreen({ route }: ScreenProps) {
   const { data: fleet, error, refetch } = useQuery({ ...queries.fleet(), refetchInterval: agesMs })
   const { can } = useScopes()
+  useScreenOn(isWall.value)
   return (
     <>
       <PageHeader title={route.title}>
-        {can('TRIGGER') && fleet && fleet.devices.total > 0 && (
-          <a class="button primary" href="/trigger">
-            Trigger a job
-          </a>
+        {isWall.value ? (
+          <button type="button" class="ghost" onClick={leaveWall}>
+            Leave wall mode
+          </button>
+        ) : (
+          <>
+            <button type="button" class="ghost" onClick={enterWall}>
+              Wall mode
+            </button>
+            {can('TRIGGER') && fleet && fleet.devices.total > 0 && (
+              <a class="button primary" href="/trigger">
+                Trigger a job
+              </a>
+            )}
+          </>
         )}
       </PageHeader>
       {!fleet && <ErrorNote error={error} onRetry={() => void refetch()} />}

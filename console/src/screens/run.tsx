@@ -13,7 +13,7 @@ import { PagedTable } from '../parts/paged-table.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
 import { StateBar } from '../parts/state-bar.tsx'
 import { Tabs } from '../parts/tabs.tsx'
-import { search } from '../router.ts'
+import { type FilterRules, filterOf, isOneOf, WrongFilters } from '../parts/wrong-filters.tsx'
 import { executionHref, runExecutionColumns } from './executions/execution-columns.tsx'
 import { ExportButtons } from './executions/export.tsx'
 import { useLiveExecutions } from './executions/live-executions.ts'
@@ -34,10 +34,11 @@ export default function RunScreen({ params }: { params: { runId?: string } }) {
   )
 }
 
+const rules: FilterRules = { execState: isOneOf(stateOrder) }
+
 function WholeRun({ run }: { run: Run }) {
   const { runId, jobName, total, counts } = run
-  const wanted = search.value.get('execState') as ExecState | null
-  const execState = wanted !== null && wanted in stateStyles ? wanted : undefined
+  const execState = filterOf('execState', rules) as ExecState | undefined
   const query = { runId, execState }
   const executions = useLiveExecutions(query)
   return (
@@ -54,6 +55,7 @@ function WholeRun({ run }: { run: Run }) {
         <ProgressChart run={run} />
         <FailureReasons run={run} />
       </section>
+      <WrongFilters rules={rules} />
       <Tabs label="Executions by state" current={execState ?? ''} tabs={tabsOf(run, execState)} />
       <PagedTable
         label="Executions of the run"

@@ -7,11 +7,14 @@ import { useList } from '../api/use-list.ts'
 import type { Column } from '../parts/data-table.tsx'
 import { EmptyState, NoMatches } from '../parts/empty-state.tsx'
 import { countsInWords, failuresOf, formatCount } from '../parts/exec-state.ts'
+import { isPossibleName } from '../parts/is-possible-name.ts'
 import { ListScreen } from '../parts/list-screen.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
+import { SavedViews } from '../parts/saved-views.tsx'
 import { StateBar } from '../parts/state-bar.tsx'
 import { Tabs } from '../parts/tabs.tsx'
-import { search, setSearch } from '../router.ts'
+import { type FilterRules, filterOf, isOneOf, WrongFilters } from '../parts/wrong-filters.tsx'
+import { setSearch } from '../router.ts'
 import type { ScreenProps } from '../routes.ts'
 import { useScopes } from '../scopes.ts'
 import { JobFilter } from './executions/job-filter.tsx'
@@ -23,18 +26,13 @@ const columns: Column<Run>[] = [
     name: 'run',
     title: 'Run',
     width: '64px',
-    isMinor: true,
     cell: (run) => <a href={hrefOf(run)}>{run.runId}</a>,
   },
   {
     name: 'job',
     title: 'Job',
     width: 'minmax(0, 2fr)',
-    cell: (run) => (
-      <a href={hrefOf(run)}>
-        <strong>{run.jobName}</strong>
-      </a>
-    ),
+    cell: ({ jobName }) => <a href={`/jobs/${encodeURIComponent(jobName)}`}>{jobName}</a>,
   },
   { name: 'devices', title: 'Devices', width: '68px', align: 'end', cell: ({ total }) => formatCount(total) },
   {
@@ -65,6 +63,8 @@ const columns: Column<Run>[] = [
   },
 ]
 
+const rules: FilterRules = { jobName: isPossibleName, finished: isOneOf(['true', 'false']) }
+
 const states = [
   { name: '', label: 'All' },
   { name: 'false', label: 'Unfinished' },
@@ -73,8 +73,8 @@ const states = [
 
 export default function RunsScreen({ route }: ScreenProps) {
   const { can } = useScopes()
-  const jobName = search.value.get('jobName') ?? ''
-  const finished = search.value.get('finished') ?? ''
+  const jobName = filterOf('jobName', rules) ?? ''
+  const finished = filterOf('finished', rules) ?? ''
   const runs = useList(
     lists.runs({
       jobName: jobName || undefined,
@@ -98,11 +98,13 @@ export default function RunsScreen({ route }: ScreenProps) {
             current={finished}
             tabs={states.map(({ name, label }) => ({ name, label, href: hrefWith(jobName, name) }))}
           />
+          <SavedViews />
           <search class="filters" aria-label="Filters">
             <JobFilter value={jobName} onChange={(name) => setSearch({ jobName: name })} />
           </search>
         </div>
       }
+      notice={<WrongFilters rules={rules} />}
       list={runs}
       columns={columns}
       hrefOf={hrefOf}

@@ -17,6 +17,7 @@ import {
 import type { SteadyInstant, WallInstant } from './instants.ts'
 import type { Moved, StoredTransition } from './ports/executions.ts'
 import { isHeldBack } from './progress-events.ts'
+import { reasonOf } from './reported-reason.ts'
 import { withSeen } from './seen-reports.ts'
 
 /** An execution as loaded for a move, or for its device. */
@@ -66,7 +67,7 @@ export type ReportFields = {
 /** `actor` is `key <keyId>`, `device` or `clock`. */
 export type Move = { event: ExecutionEvent; moment: Moment; actor: string; fields?: ReportFields }
 
-export type NewTransition = StoredTransition & { jobExecutionId: number; from: ExecState }
+export type NewTransition = Omit<StoredTransition, 'actorName'> & { jobExecutionId: number; from: ExecState }
 
 /** An event of an execution, as written to the event log. */
 export type ExecutionChange = {
@@ -136,7 +137,7 @@ function changeState(before: LiveExecution, life: Life, move: Move): MoveEffects
   const change = { ...step, type: executionEventType(to), cause, ownerNo, runId, deviceNo, details }
   return {
     execution,
-    transition: { ...step, to, event: cause },
+    transition: { ...step, to, event: cause, reason: reasonOf(cause, to, fields.statusDetails) },
     changes: held ? [held.change, change] : [change],
     moved: movedOf(before, to),
   }

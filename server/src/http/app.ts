@@ -6,7 +6,6 @@ import type { DeviceDeps } from '../domain/device.ts'
 import type { ExplainDeps } from '../domain/explain-execution.ts'
 import type { FollowEventsDeps } from '../domain/follow-events.ts'
 import type { ReadDeps } from '../domain/read-execution.ts'
-import type { FleetDeps } from '../domain/read-fleet.ts'
 import type { ReadOutputDeps } from '../domain/read-output.ts'
 import type { RetryDeps } from '../domain/retry-run.ts'
 import { secretId } from '../domain/secret-text.ts'
@@ -24,6 +23,7 @@ import type { StreamCounts } from '../state/stream-counts.ts'
 import type { App } from './app-type.ts'
 import { authenticateCallers } from './authenticate.ts'
 import { answerClientErrors } from './client-error.ts'
+import { compressAnswers } from './compress.ts'
 import { keepConnections } from './connections.ts'
 import { addConsole } from './console.ts'
 import { replyWithErrors } from './error-reply.ts'
@@ -39,13 +39,14 @@ import { addEvents } from './routes/events.ts'
 import { addExecutionHistory } from './routes/execution-history.ts'
 import { addExecutionOutput } from './routes/execution-output.ts'
 import { addExecutions } from './routes/executions.ts'
-import { addFleet } from './routes/fleet.ts'
+import { addFleet, type FleetRouteDeps } from './routes/fleet.ts'
 import { addJobs } from './routes/jobs.ts'
 import { addKeys, addOwners } from './routes/keys.ts'
 import { addRuns } from './routes/runs.ts'
 import { addMetrics, addService } from './routes/service.ts'
 import { addSession } from './routes/session.ts'
 import { addSessions } from './routes/sessions.ts'
+import { addStats } from './routes/stats.ts'
 import { addTriggerJob, type TriggerLimits } from './routes/trigger-job.ts'
 import { addWebhookDeliveries } from './routes/webhook-deliveries.ts'
 import { addWebhooks } from './routes/webhooks.ts'
@@ -61,7 +62,7 @@ export type AppDeps = TriggerDeps &
   RetryDeps &
   WebhookDeps &
   ExplainDeps &
-  FleetDeps &
+  FleetRouteDeps &
   CancelRunDeps & {
     documents: Documents
     keyUse: KeyUse
@@ -127,6 +128,7 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
   authenticateCallers(app, deps)
   refuseUnknownRoutes(app)
 
+  compressAnswers(app)
   describeRefusals(app)
   const routes = watchRoutes(app)
   await describeApi(app, options.version)
@@ -146,6 +148,7 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
   addSession(app, deps)
   addSessions(app, deps)
   addFleet(app, deps)
+  addStats(app, deps)
   addService(app, deps)
   if (options.hasMetrics) addMetrics(app, deps)
   addConsole(app, options.consoleFolder)

@@ -74,8 +74,10 @@ export function toTransition(stored: StoredTransition): Transition {
     to: stored.to,
     event: stored.event,
     actor: stored.actor,
+    actorName: stored.actorName,
     attempt: stored.attempt,
     versionNumber: stored.versionNumber,
+    reason: stored.reason,
   }
 }
 
@@ -102,7 +104,10 @@ export function toRun(stored: StoredRun): Run {
     total: stored.total,
     counts: stored.counts,
     finished: isFinished(stored),
+    finishedAt: toInstantOrNull(stored.endedAt),
     retryOf: stored.retryOf,
+    createdBy: stored.keyId === null ? null : `key:${stored.keyId}`,
+    createdByName: stored.keyName,
   }
 }
 
@@ -135,15 +140,17 @@ function toWaiting(stored: WaitingExecution): NonNullable<Fleet['oldestWaiting']
   }
 }
 
-export function toFleetDevice({ deviceId, online, lastExecution }: StoredFleetDevice): FleetDevice {
+export function toFleetDevice({ deviceId, online, lastExecution, running }: StoredFleetDevice): FleetDevice {
   return {
     deviceId,
     online,
-    lastExecution: lastExecution && {
-      jobExecutionId: lastExecution.jobExecutionId,
-      execState: lastExecution.execState,
-    },
+    lastExecution: lastExecution && toShortExecution(lastExecution),
+    running: running && toShortExecution(running),
   }
+}
+
+function toShortExecution({ jobExecutionId, execState }: NonNullable<StoredFleetDevice['running']>) {
+  return { jobExecutionId, execState }
 }
 
 export function toJob(stored: StoredJob): Job {

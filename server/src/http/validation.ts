@@ -1,4 +1,4 @@
-// Ajv for the routes. Nothing is coerced, except that whole numbers and booleans in paths and queries are parsed.
+// Ajv for the routes. Nothing is coerced, except that whole numbers, booleans and lists in paths and queries are parsed.
 
 import { mustBe } from '@jobcast/contract'
 import { Ajv, type ValidateFunction } from 'ajv'
@@ -46,6 +46,7 @@ function readingTexts({ properties = {} }: AnySchema, validate: Validate): Valid
       .map(([name]) => name)
   const numbers = namesOf('integer')
   const booleans = namesOf('boolean')
+  const lists = namesOf('array')
   const check: Validate = (data) => {
     const given = data as Record<string, unknown>
     for (const name of numbers) {
@@ -55,6 +56,10 @@ function readingTexts({ properties = {} }: AnySchema, validate: Validate): Valid
     for (const name of booleans) {
       const text = given[name]
       if (text === 'true' || text === 'false') given[name] = text === 'true'
+    }
+    for (const name of lists) {
+      const texts = given[name]
+      if (texts !== undefined) given[name] = [texts].flat().flatMap((text) => String(text).split(','))
     }
     const isValid = validate(given)
     check.errors = validate.errors ?? null

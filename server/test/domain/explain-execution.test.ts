@@ -40,7 +40,17 @@ const offline: StoredPresence = {
 const never: StoredPresence = { online: false, since: null, lastSeenAt: null, transport: null }
 
 function step(event: ExecutionEvent, actor: string, to: ExecState = 'CANCELED'): StoredTransition {
-  return { at, from: 'PENDING', to, event, actor, attempt: 1, versionNumber: 2 }
+  return {
+    at,
+    from: 'PENDING',
+    to,
+    event,
+    actor,
+    actorName: null,
+    attempt: 1,
+    versionNumber: 2,
+    reason: null,
+  }
 }
 
 function about(

@@ -82,7 +82,8 @@ function run(runId: number, total: number): Run {
     ...Object.fromEntries(execStates.map((state) => [state, 0])),
     SUCCEEDED: total,
   } as Run['counts']
-  return { runId, jobName: 'job', launchedAt: '', total, counts, finished: true, retryOf: null }
+  const unknown = { finishedAt: null, retryOf: null, createdBy: null, createdByName: null }
+  return { runId, jobName: 'job', launchedAt: '', total, counts, finished: true, ...unknown }
 }
 
 const transition = (fields: object) => ({ at, actor: 'device', attempt: 1, ...fields }) as Transition

@@ -29,8 +29,10 @@ test('a new execution has one step: the key that triggered it', async () => {
     to: 'PENDING',
     event: 'trigger',
     actor: `key ${adminKeyId}`,
+    actorName: 'admin',
     attempt: 1,
     versionNumber: 1,
+    reason: null,
   })
   assert.deepEqual(more, [])
   await api.call('POST', `/job/api/executions/${id}/cancel`)

@@ -33,7 +33,10 @@ test('GET answers 200 with total, a count for each state, and whether it is fini
     total: 3,
     counts: counts({ PENDING: 3 }),
     finished: false,
+    finishedAt: null,
     retryOf: null,
+    createdBy: reply.json.createdBy,
+    createdByName: 'admin',
   })
 })
 

@@ -24,17 +24,20 @@ const now = momentAt(startedAt)
 const slice = { after: undefined, limit: 5 }
 
 export function* everyFilter(): Generator<ExecutionFilter> {
-  for (let index = 0; index < 64; index++) {
+  for (let index = 0; index < 128; index++) {
     const has = (bit: number) => (index & (1 << bit)) !== 0
-    const states: (ExecState | undefined)[] = has(0) ? [...execStates] : [undefined]
-    for (const execState of states) {
+    const states: (ExecState[] | undefined)[] = has(0)
+      ? [...execStates.map((state) => [state]), ['FAILED', 'TIMED_OUT'], ['PENDING', 'SUCCEEDED', 'FAILED']]
+      : [undefined]
+    for (const execStates of states) {
       yield {
-        ...(execState && { execState }),
+        ...(execStates && { execStates }),
         ...(has(1) && { jobName: 'restart' }),
         ...(has(2) && { deviceId: 'd1' }),
         ...(has(3) && { runId: 1 }),
         ...(has(4) && { launchedAfter: 1 }),
         ...(has(5) && { launchedBefore: startedAt + 1 }),
+        ...(has(6) && { finishedAfter: 1, finishedBefore: startedAt + 1 }),
       }
     }
   }
@@ -120,6 +123,14 @@ export async function takeEveryStep(store: Store): Promise<void> {
     for (const finished of [true, false, undefined]) {
       const filter = { ...(jobName && { jobName }), ...(finished !== undefined && { finished }) }
       await store.listRuns({ ownerNo, filter, slice })
+      const times = {
+        launchedAfter: 1,
+        launchedBefore: 9,
+        finishedBefore: 9,
+        execStates: ['FAILED'],
+      } as const
+      await store.listRuns({ ownerNo, filter: { ...filter, ...times }, slice })
+      await store.listRuns({ ownerNo, filter: { ...filter, finishedAfter: 1 }, slice })
     }
   }
   await store.listUnsuccessful({ ownerNo, runId })
@@ -151,6 +162,9 @@ export async function takeEveryStep(store: Store): Promise<void> {
   await store.deleteWebhook({ ...webhook, ...by, at: startedAt })
   await store.getFleetLevels({ ownerNo })
   await store.listFleetDevices({ ownerNo, slice })
+  await store.countRunFlows({ ownerNo, runId, from: 1, stepMs: 9, stride: 2 })
+  const range = { from: 1, to: startedAt + 9, stepMs: 1000, maxRuns: 9, maxDurations: 9 }
+  for (const job of [{}, { jobName: 'restart' }]) await store.readStats({ ownerNo, ...range, ...job })
   await store.countFlows({ ownerNo, after: 0, stepMs: 1000 })
   await store.getDocument({ jobVersion: 1 })
   const session = { sessionId: 's', kind: 'ticket', keyId: 'k', secretHash: new Uint8Array(32) } as const

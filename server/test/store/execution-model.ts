@@ -60,16 +60,20 @@ export class ExecutionModel {
   }
 
   list(filter: ExecutionFilter): StoredExecution[] {
-    const { jobName, deviceId, execState, runId, launchedAfter, launchedBefore } = filter
+    const { jobName, deviceId, execStates, runId, launchedAfter, launchedBefore } = filter
+    const { finishedAfter, finishedBefore } = filter
     return this.executions
       .filter(
         (execution) =>
           (jobName === undefined || execution.jobName === jobName) &&
           (deviceId === undefined || execution.deviceId === deviceId) &&
-          (execState === undefined || execution.execState === execState) &&
+          (execStates === undefined || execStates.includes(execution.execState)) &&
           (runId === undefined || execution.runId === runId) &&
           (launchedAfter === undefined || execution.launchedAt >= launchedAfter) &&
-          (launchedBefore === undefined || execution.launchedAt < launchedBefore),
+          (launchedBefore === undefined || execution.launchedAt < launchedBefore) &&
+          (finishedAfter === undefined || (execution.finishedAt ?? -1) >= finishedAfter) &&
+          (finishedBefore === undefined ||
+            (execution.finishedAt ?? Number.POSITIVE_INFINITY) < finishedBefore),
       )
       .toReversed()
   }

@@ -43,7 +43,7 @@ const filters: [string, ExecutionFilter, number][] = [
   ['the oldest', { launchedBefore: 3 }, 4],
   ['the oldest of one job', { launchedBefore: 3, jobName: 'odd' }, 2],
   ['the newest', { launchedAfter: runs }, 2],
-  ['a state that none is in', { execState: 'SUCCEEDED' }, 0],
+  ['a state that none is in', { execStates: ['SUCCEEDED'] }, 0],
   ['all', { launchedAfter: 0 }, 2 * runs],
 ]
 for (const [title, filter, expected] of filters) {

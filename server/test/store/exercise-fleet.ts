@@ -94,7 +94,7 @@ export async function exerciseFleet(t: TestContext, underTest: StoreUnderTest): 
   })
 
   await t.test(
-    'each device has the state of what was launched last on it, also when opened again',
+    'each device has the state of what was launched last on it and what it works on, also when opened again',
     async () => {
       const { store } = underTest
       const { ownerNo, trigger } = await seedOwner(store, { devices: ['d1', 'd2', 'd3', 'd4', 'gone'] })
@@ -102,6 +102,7 @@ export async function exerciseFleet(t: TestContext, underTest: StoreUnderTest): 
       await bringTo(store, ownerNo, first.firstExecutionId, 'FAILED')
       await bringTo(store, ownerNo, first.firstExecutionId + 1, 'IN_PROGRESS')
       const second = await createOne(store, trigger(['d1']))
+      const third = await createOne(store, trigger(['d2']))
       await store.recordPresence([
         {
           ownerNo,
@@ -114,12 +115,13 @@ export async function exerciseFleet(t: TestContext, underTest: StoreUnderTest): 
       ])
       await store.deleteDevice({ ownerNo, deviceId: 'gone', moment: momentAt(startedAt), actor: 'key k1' })
       const last = (jobExecutionId: number, execState: string) => ({ jobExecutionId, execState })
+      const running = last(first.firstExecutionId + 1, 'IN_PROGRESS')
       const expected = [
         { deviceId: 'd1', online: false, lastExecution: last(second.firstExecutionId, 'PENDING') },
-        { deviceId: 'd2', online: true, lastExecution: last(first.firstExecutionId + 1, 'IN_PROGRESS') },
+        { deviceId: 'd2', online: true, lastExecution: last(third.firstExecutionId, 'PENDING'), running },
         { deviceId: 'd3', online: false, lastExecution: last(first.firstExecutionId + 2, 'PENDING') },
         { deviceId: 'd4', online: false, lastExecution: null },
-      ]
+      ].map((device) => ({ running: null, tags: [], ...device }))
       for (const limit of [1, 3, 100]) assert.deepEqual(await devicesOf(ownerNo, limit), expected)
       // What ended earlier does not hide what still waits, nor the other way round.
       await bringTo(store, ownerNo, second.firstExecutionId, 'SUCCEEDED')

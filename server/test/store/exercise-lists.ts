@@ -121,7 +121,7 @@ async function take(
   known: Set<string>,
   each: Step,
 ): Promise<void> {
-  const at = startedAt + 100
+  const at = startedAt + 100 + model.executions.length
   switch (each.kind) {
     case 'trigger': {
       const launched = { jobName: each.jobName, launchedAt: startedAt + each.at }
@@ -149,8 +149,8 @@ async function take(
       const open = model.list({}).filter(({ execState }) => execState === 'PENDING')
       const execution = open[each.pick % (open.length || 1)]
       if (execution === undefined) return
-      await bringTo(store, ownerNo, execution.jobExecutionId, each.state)
-      model.bringTo(execution, each.state, startedAt)
+      await bringTo(store, ownerNo, execution.jobExecutionId, each.state, momentAt(at))
+      model.bringTo(execution, each.state, at)
       return
     }
     case 'delete': {
@@ -170,7 +170,7 @@ async function take(
   }
 }
 
-/** Every combination of filters twice, with values that may match and some that cannot. */
+/** Every combination of filters, with values that may match and some that cannot. */
 function* filters(random: Random, model: ExecutionModel): Generator<ExecutionFilter> {
   const runIds = [...new Set(model.executions.map((execution) => execution.runId)), 2 ** 40]
   for (let index = 0; index < 128; index++) {
@@ -178,10 +178,23 @@ function* filters(random: Random, model: ExecutionModel): Generator<ExecutionFil
     yield {
       ...(has(0) && { jobName: random.pick([...jobs, 'unknown']) }),
       ...(has(1) && { deviceId: random.pick([...devices, 'unknown']) }),
-      ...(has(2) && { execState: random.pick<ExecState>(execStates) }),
+      ...(has(2) && { execStates: someStates(random) }),
       ...(has(3) && { runId: random.pick(runIds) }),
       ...(has(4) && { launchedAfter: startedAt + random.below(5) }),
       ...(has(5) && { launchedBefore: startedAt + 2 + random.below(5) }),
+      ...(has(6) && ended(random)),
     }
   }
+}
+
+/** Executions end from 100 ms on, later the more there are. */
+function ended(random: Random): ExecutionFilter {
+  const finishedAfter = startedAt + 100 + random.below(20)
+  const finishedBefore = finishedAfter + 1 + random.below(20)
+  return random.pick([{ finishedAfter }, { finishedBefore }, { finishedAfter, finishedBefore }])
+}
+
+function someStates(random: Random): ExecState[] {
+  const first = random.pick<ExecState>(execStates)
+  return [...new Set([first, ...execStates.filter(() => random.below(4) === 0)])]
 }

@@ -176,7 +176,7 @@ export async function exerciseMoves(t: TestContext, underTest: StoreUnderTest): 
       [first[0].run.runId, second[0].run.runId],
     )
     assert.deepEqual(refused, [{ kind: 'unknown-device', deviceIds: ['d1'] }])
-    const left = await allExecutions(store, ownerNo, { execState: 'PENDING' })
+    const left = await allExecutions(store, ownerNo, { execStates: ['PENDING'] })
     assert.deepEqual(
       left.map((execution) => execution.deviceId),
       ['d2'],

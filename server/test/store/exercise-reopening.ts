@@ -72,7 +72,7 @@ export async function exerciseReopening(t: TestContext, underTest: StoreUnderTes
       deleted?.map((moved) => moved.runId),
       runs.map((run) => run.runId),
     )
-    const left = await allExecutions(again, ownerNo, { execState: 'PENDING' })
+    const left = await allExecutions(again, ownerNo, { execStates: ['PENDING'] })
     assert.deepEqual(
       left.map((execution) => execution.deviceId),
       ['d2'],

@@ -74,7 +74,7 @@ async function assertUnknown(store: Store, { ownerNo }: Seed, run: LaunchedRun):
     slice: { after: 0, limit: 1000 },
   })
   assert.ok(ofDevice.events.every(({ data }) => !('runId' in data) || data.runId !== runId))
-  const lists = [{}, device, { runId }, ...execStates.map((execState) => ({ execState }))]
+  const lists = [{}, device, { runId }, ...execStates.map((execState) => ({ execStates: [execState] }))]
   for (const filter of lists) {
     const found = await allExecutions(store, ownerNo, 'ownerNo' in filter ? device : filter, 2)
     assert.ok(found.every((execution) => execution.runId !== runId))

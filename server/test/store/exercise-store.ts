@@ -26,6 +26,7 @@ import { exerciseReports } from './exercise-reports.ts'
 import { exerciseRetention } from './exercise-retention.ts'
 import { exerciseRetries } from './exercise-retries.ts'
 import { exerciseSessions } from './exercise-sessions.ts'
+import { exerciseStats } from './exercise-stats.ts'
 import { exerciseTriggers } from './exercise-triggers.ts'
 import { exerciseWebhooks } from './exercise-webhooks.ts'
 import type { OpenStore, StoreUnderTest } from './store-under-test.ts'
@@ -51,6 +52,7 @@ const subjects: Record<string, (t: TestContext, underTest: StoreUnderTest) => Pr
   sessions: exerciseSessions,
   quotas: exerciseQuotas,
   'the fleet as a whole': exerciseFleet,
+  'counts over time': exerciseStats,
   retention: exerciseRetention,
   jobs: exerciseJobs,
   'owners and keys': exerciseKeys,

@@ -96,6 +96,7 @@ export async function exerciseTriggers(t: TestContext, underTest: StoreUnderTest
     assert.deepEqual(
       { ...stored, counts: stored?.counts.PENDING },
       {
+        ...{ endedAt: null, keyId: 'k1', keyName: null },
         runId: run.runId,
         jobName: 'restart',
         jobVersion: run.jobVersion,

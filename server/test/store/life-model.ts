@@ -18,6 +18,7 @@ import { judgeReport } from '../../src/domain/judge-report.ts'
 import type { Moved, StoredExecution, StoredTransition } from '../../src/domain/ports/executions.ts'
 import type { StoredJobContent } from '../../src/domain/ports/jobs.ts'
 import type { LaunchedRun } from '../../src/domain/ports/triggers.ts'
+import { reasonOf } from '../../src/domain/reported-reason.ts'
 import { reportMark, withSeen } from '../../src/domain/seen-reports.ts'
 import type { Update } from './device-reports.ts'
 
@@ -90,8 +91,10 @@ export class LifeModel {
             to: 'PENDING',
             event: 'trigger',
             actor: `key ${keyId}`,
+            actorName: null,
             attempt: 1,
             versionNumber: 1,
+            reason: null,
           },
         ],
       })
@@ -165,8 +168,10 @@ export class LifeModel {
         to: life.execState,
         event: isRetry ? 'retry' : event,
         actor,
+        actorName: null,
         attempt: before.attempt,
         versionNumber: execution.versionNumber,
+        reason: reasonOf(isRetry ? 'retry' : event, life.execState, brought.statusDetails),
       })
     }
     const { ownerNo } = this

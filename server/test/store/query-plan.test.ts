@@ -92,8 +92,8 @@ const meantToScan = [
   /FROM device WHERE online = 1$/,
   /UPDATE device SET online = 0, presence_since = \? WHERE online = 1$/,
 ]
-/** A group by three columns of what was read. */
-const meantToSort = /GROUP BY 1, 2, 3$/
+/** Groups of what was read. */
+const meantToSort = /GROUP BY 1, 2(, 3)?$/
 
 test('no statement scans a table that grows, or sorts what an index has in order', async (t) => {
   const plans = await planOfEveryStep(t)
@@ -152,7 +152,7 @@ const indexOf: [string, RegExp, string][] = [
   ['the oldest events', /WITH oldest AS/, '(owner_no=? AND event_id<?)'],
   ['sessions that have expired', /FROM session WHERE expires_at/, 'session_by_expiry (expires_at<?)'],
   ['who is online of a fleet', /SELECT count\(\*\) FROM device/, 'device_online (owner_no=?)'],
-  ['how much waits and runs', /sum\(pending\)/, 'run_unfinished (owner_no=?)'],
+  ['how much waits and runs', /coalesce\(sum\(pending\)/, 'run_unfinished (owner_no=?)'],
   ['the last execution of each device', /AS last ON/, '(owner_no=? AND device_id>?)'],
   ['what was handed over', /SET notified_at = \?/, 'INTEGER PRIMARY KEY (rowid=?)'],
 ]
@@ -191,14 +191,14 @@ test('a later slice of a list starts where it left off', async (t) => {
     /execution USING INDEX execution_by_device \(device_no=\? AND execution_id<\?\)/,
   )
   assert.match(
-    await list({ execState: 'FAILED' }),
+    await list({ execStates: ['FAILED'] }),
     /execution USING INDEX execution_by_state \(owner_no=\? AND state=\? AND execution_id<\?\)/,
   )
 })
 
 test('pending executions are found without reading runs that have ended', async (t) => {
   const db = openRecording(t)
-  const filter = { execState: 'PENDING' } as const
+  const filter = { execStates: ['PENDING'] } as const
   const plan = await planOf(db, (store) => store.listExecutions({ ownerNo: 1, filter, slice }))
   assert.match(plan, /run USING INDEX run_unfinished \(owner_no=\? AND run_id<\?\)/)
   db.statements.clear()

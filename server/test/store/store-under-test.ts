@@ -127,9 +127,10 @@ export async function bringTo(
   ownerNo: number,
   jobExecutionId: number,
   state: ExecState,
+  moment = momentAt(startedAt),
 ): Promise<void> {
   for (const event of wayTo[state]) {
-    const outcome = await store.moveExecution(moveOf(ownerNo, jobExecutionId, event))
+    const outcome = await store.moveExecution(moveOf(ownerNo, jobExecutionId, event, moment))
     assert.equal(outcome.kind, 'moved')
   }
 }

@@ -6,7 +6,7 @@ import { ErrorNote } from '../../parts/error-note.tsx'
 import { formatDuration, formatTime, now, parseTime } from '../../parts/time.ts'
 import { search, setSearch } from '../../router.ts'
 import { type Span, type Summary, spansOf, summaryOf } from './presence-spans.ts'
-import { type PresenceChange, usePresence } from './use-presence.ts'
+import type { DeviceLog, PresenceChange } from './use-device-log.ts'
 
 const hourMs = 60 * 60_000
 const ranges = {
@@ -17,11 +17,11 @@ type Range = keyof typeof ranges
 
 const changesShown = 6
 
-export function PresenceHistory({ device }: { device: Device }) {
+export function PresenceHistory({ device, log }: { device: Device; log: DeviceLog }) {
   const { since } = device
   const [isLong, setLong] = useState(false)
   const range: Range = search.value.get('presence') === 'week' ? 'week' : 'day'
-  const { changes, isReading, error } = usePresence(device)
+  const { changes, isReading, error } = log
   const to = Math.max(now.value, since === null ? 0 : parseTime(since))
   const spans = useMemo(() => spansOfDevice(device, changes, range, to), [device, changes, range, to])
   const shown = changes.toReversed().slice(0, isLong ? 100 : changesShown)
@@ -48,7 +48,7 @@ export function PresenceHistory({ device }: { device: Device }) {
       <Timeline spans={spans} from={to - ranges[range].ms} to={to} stepMs={ranges[range].stepMs} />
       <p class="note">
         {since === null ? 'Never connected.' : inWords(summaryOf(spans), ranges[range].word)}
-        {isReading && ' Still loading the log.'}
+        {isReading && since !== null && ' Still loading the log.'}
       </p>
       {shown.length > 0 && (
         <ol class="changes" reversed>

@@ -1,6 +1,6 @@
 // Changes of presence as spans: online, offline, or no data.
 
-import type { PresenceChange } from './use-presence.ts'
+import type { PresenceChange } from './use-device-log.ts'
 
 export type Span = { from: number; to: number; online: boolean | undefined }
 

@@ -11,15 +11,15 @@ export const executionColumns: Column<Execution>[] = [
   {
     name: 'execution',
     title: 'Execution',
-    width: '92px',
-    isMinor: true,
+    width: '84px',
     cell: (execution) => <a href={executionHref(execution)}>{execution.jobExecutionId}</a>,
   },
   {
     name: 'job',
     title: 'Job',
     width: 'minmax(0, 2fr)',
-    cell: (execution) => <a href={executionHref(execution)}>{execution.jobName}</a>,
+    isMinor: true,
+    cell: ({ jobName }) => <a href={`/jobs/${encodeURIComponent(jobName)}`}>{jobName}</a>,
   },
   {
     name: 'device',
@@ -58,17 +58,10 @@ export const executionColumns: Column<Execution>[] = [
   },
 ]
 
-/** In a run the job is always the same, and a row is identified by its device. */
-export const runExecutionColumns = executionColumns
-  .filter(({ name }) => name !== 'job' && name !== 'launched')
-  .map((column) =>
-    column.name === 'device'
-      ? {
-          ...column,
-          cell: (execution: Execution) => <a href={executionHref(execution)}>{execution.deviceId}</a>,
-        }
-      : column,
-  )
+/** In a run the job and the launch are always the same. */
+export const runExecutionColumns = executionColumns.filter(
+  ({ name }) => name !== 'job' && name !== 'launched',
+)
 
 function detailsOf({ statusDetails }: Execution): string {
   const { reason, ...others } = statusDetails

@@ -1,6 +1,6 @@
 // The devices: by search, by tag, or pasted. Each way adds to the selection.
 
-import { useMemo, useState } from 'preact/hooks'
+import { useMemo, useRef, useState } from 'preact/hooks'
 import { queries } from '../../api/queries.ts'
 import { useAction } from '../../api/use-action.ts'
 import { useQuery } from '../../api/use-query.ts'
@@ -50,6 +50,7 @@ const shownAtMost = 100
 
 function BySearch({ directory: { devices }, selected, onAdd, onRemove }: PickerProps) {
   const [text, setText] = useState('')
+  const search = useRef<HTMLDivElement>(null)
   const found = useMemo(() => {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean)
     return devices.filter(({ deviceId }) => words.every((word) => deviceId.toLowerCase().includes(word)))
@@ -57,7 +58,7 @@ function BySearch({ directory: { devices }, selected, onAdd, onRemove }: PickerP
   const missing = found.filter(({ deviceId }) => !selected.has(deviceId)).length
   return (
     <>
-      <div class="with-button">
+      <div class="with-button" ref={search}>
         <TextField
           label="Search devices"
           type="search"
@@ -68,7 +69,10 @@ function BySearch({ directory: { devices }, selected, onAdd, onRemove }: PickerP
         <button
           type="button"
           disabled={missing === 0}
-          onClick={() => onAdd(found.map(({ deviceId }) => deviceId))}
+          onClick={() => {
+            onAdd(found.map(({ deviceId }) => deviceId))
+            search.current?.querySelector('input')?.focus() // the button is disabled now, and would lose it
+          }}
         >
           Add {missing === 0 ? 'all' : `all ${formatCount(missing)}`}
         </button>

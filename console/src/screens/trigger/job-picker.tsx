@@ -5,6 +5,7 @@ import type { Job } from '@jobcast/client'
 import { useEffect, useId, useState } from 'preact/hooks'
 import { Field } from '../../parts/field.tsx'
 import { fuzzyFilter } from '../../parts/fuzzy-match.ts'
+import { isFocusFree } from '../../parts/is-focus-free.ts'
 import { Marked } from '../../parts/marked.tsx'
 
 type Props = {
@@ -82,7 +83,7 @@ export function JobPicker({ jobs, value, error, onChoose }: Props) {
             placeholder="Search jobs"
             value={text}
             ref={(input) => {
-              if (input && value === '' && document.activeElement === document.body) input.focus()
+              if (input && value === '' && isFocusFree()) input.focus()
             }}
             onInput={(event) => onInput(event.currentTarget.value)}
             onClick={() => setOpen(true)}

@@ -1,4 +1,7 @@
 import type { Delivery } from '@jobcast/client'
+import { queries } from '../../api/queries.ts'
+import { useQuery } from '../../api/use-query.ts'
+import { CodeBlock } from '../../parts/code-block.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { RelativeTime } from '../../parts/relative-time.tsx'
 import { formatDuration, formatTime, now, parseTime } from '../../parts/time.ts'
@@ -31,6 +34,7 @@ export function Attempts({ delivery, onReplay, onClose }: Props) {
         ))}
       </ol>
       {attempts.length === 0 && <p class="quiet">Not sent yet.</p>}
+      <Body eventId={eventId} />
       {onReplay && state !== 'PENDING' && (
         <footer>
           <button type="button" onClick={onReplay}>
@@ -40,4 +44,10 @@ export function Attempts({ delivery, onReplay, onClose }: Props) {
       )}
     </Dialog>
   )
+}
+
+/** What was sent, as far as the event is retained. */
+function Body({ eventId }: { eventId: number }) {
+  const { data } = useQuery(queries.event(eventId))
+  return data ? <CodeBlock text={JSON.stringify(data, null, 2)} label="Body" /> : null
 }

@@ -33,12 +33,15 @@ export type StoredExecution = {
 export type ExecutionFilter = {
   jobName?: string
   deviceId?: string
-  execState?: ExecState
+  /** One of these; at least one. */
+  execStates?: readonly ExecState[]
   runId?: number
   /** From this instant on. */
   launchedAfter?: number
   /** Up to, but not including, this instant. */
   launchedBefore?: number
+  finishedAfter?: number
+  finishedBefore?: number
 }
 
 export type ExecutionMove = {
@@ -70,8 +73,12 @@ export type StoredTransition = {
   event: ExecutionEvent | 'trigger'
   /** `key <keyId>`, `device`, `clock`. */
   actor: string
+  /** The name of the key that it was, if it was one. */
+  actorName: string | null
   attempt: number
   versionNumber: number
+  /** What the device reported as the reason, where it ended an attempt without success. */
+  reason: string | null
 }
 
 export type ExecutionStore = {

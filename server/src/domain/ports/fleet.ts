@@ -27,6 +27,9 @@ export type StoredFleetDevice = {
   online: boolean
   /** The execution with the highest id. */
   lastExecution: { jobExecutionId: number; execState: ExecState } | null
+  /** What the device works on: the IN_PROGRESS or CANCELING execution with the lowest id. */
+  running: { jobExecutionId: number; execState: ExecState } | null
+  tags: string[]
 }
 
 /** How many executions changed from one state to another in a time step; from null: they were created. */

@@ -11,18 +11,33 @@ export type StoredRun = {
   /** Names the version of the job it carries out, for `getDocument`. */
   jobVersion: number
   launchedAt: number
+  /** When its last execution ended; null while it has not finished. */
+  endedAt: number | null
+  /** The key that made it, and what it is called; null if the run is older than this record. */
+  keyId: string | null
+  keyName: string | null
   total: number
   counts: Record<ExecState, number>
   /** The run whose failures it tries again. */
   retryOf: number | null
 }
 
+/** Instants: from `…After` on, up to but not including `…Before`. */
+export type RunFilter = {
+  jobName?: string
+  finished?: boolean
+  /** It has at least one execution in one of these. */
+  execStates?: readonly ExecState[]
+  launchedAfter?: number
+  launchedBefore?: number
+  finishedAfter?: number
+  finishedBefore?: number
+}
+
 export type RunStore = {
   getRun(run: RunKey): Promise<StoredRun | undefined>
   /** Newest first. A slice may be short, even empty, before the end. */
-  listRuns(
-    list: OwnerList<number> & { filter: { jobName?: string; finished?: boolean } },
-  ): Promise<Sliced<StoredRun, number>>
+  listRuns(list: OwnerList<number> & { filter: RunFilter }): Promise<Sliced<StoredRun, number>>
   /** The job of the run, and those of its devices, unless they are gone, whose execution is in one of `unsuccessfulEnds`. */
   listUnsuccessful(run: RunKey): Promise<{ jobName: string; deviceIds: string[] } | undefined>
   /**

@@ -22,6 +22,7 @@ import type { PresenceStore } from './presence.ts'
 import type { QuotaCountStore } from './quota-counts.ts'
 import type { RunStore } from './runs.ts'
 import type { SessionStore } from './sessions.ts'
+import type { StatsStore } from './stats.ts'
 import type { SteadyClockStore } from './steady-clock.ts'
 import type { TriggerStore } from './triggers.ts'
 import type { WebhookStore } from './webhooks.ts'
@@ -42,6 +43,7 @@ export type Store = StoreLifecycle &
   SessionStore &
   WebhookStore &
   FleetStore &
+  StatsStore &
   SteadyClockStore
 
 type StoreLifecycle = {

@@ -6,7 +6,6 @@ import {
   ExecutionPage,
   ExecutionParams,
   ExecutionQuery,
-  parseInstant,
   WaitQuery,
 } from '@jobcast/contract'
 import { type CancelDeps, cancelExecution } from '../../domain/cancel-execution.ts'
@@ -17,6 +16,7 @@ import { callerOf, type IdentifyDeps } from '../authenticate.ts'
 import { numberSlice, toPage } from '../cursor.ts'
 import { emptyBodyAsObject } from '../empty-body.ts'
 import { holdRequest } from '../held-request.ts'
+import { stateAndTimes } from '../list-filter.ts'
 import { toExecution } from '../to-wire.ts'
 
 export function addExecutions(app: App, deps: ReadDeps & CancelDeps & IdentifyDeps): void {
@@ -89,13 +89,11 @@ export function addExecutions(app: App, deps: ReadDeps & CancelDeps & IdentifyDe
 }
 
 function toFilter(query: ExecutionQuery): ExecutionFilter {
-  const { jobName, deviceId, execState, runId, launchedAfter, launchedBefore } = query
+  const { jobName, deviceId, runId } = query
   return {
     ...(jobName !== undefined && { jobName }),
     ...(deviceId !== undefined && { deviceId }),
-    ...(execState !== undefined && { execState }),
     ...(runId !== undefined && { runId }),
-    ...(launchedAfter !== undefined && { launchedAfter: parseInstant(launchedAfter) }),
-    ...(launchedBefore !== undefined && { launchedBefore: parseInstant(launchedBefore) }),
+    ...stateAndTimes(query),
   }
 }

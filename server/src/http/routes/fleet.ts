@@ -1,13 +1,17 @@
 // Fleet overview.
 
-import { Fleet, FleetDevicePage, FleetDeviceQuery } from '@jobcast/contract'
+import { Fleet, FleetDevicePage, FleetDeviceQuery, FleetGroupQuery, FleetGroups } from '@jobcast/contract'
 import { type FleetDeps, readFleet } from '../../domain/read-fleet.ts'
+import type { FleetGroupsReader } from '../../state/fleet-groups.ts'
 import type { App } from '../app-type.ts'
 import { callerOf } from '../authenticate.ts'
 import { textSlice, toPage } from '../cursor.ts'
+import { toFleetGroups } from '../stats-to-wire.ts'
 import { toFleet, toFleetDevice } from '../to-wire.ts'
 
-export function addFleet(app: App, deps: FleetDeps): void {
+export type FleetRouteDeps = FleetDeps & { fleetGroups: FleetGroupsReader }
+
+export function addFleet(app: App, deps: FleetRouteDeps): void {
   app.route({
     method: 'GET',
     url: '/job/api/fleet',
@@ -19,6 +23,25 @@ export function addFleet(app: App, deps: FleetDeps): void {
       response: { 200: Fleet },
     },
     handler: async (request) => toFleet(await readFleet(deps, callerOf(request))),
+  })
+
+  app.route({
+    method: 'GET',
+    url: '/job/api/fleet/groups',
+    config: { scopes: ['READ'] },
+    schema: {
+      operationId: 'getFleetGroups',
+      tags: ['fleet'],
+      summary: 'Count devices by tag and state, for any number of devices',
+      description:
+        'The answer may be some seconds old, in a large fleet up to twenty times as long as it takes to count: `asOf` says when.',
+      querystring: FleetGroupQuery,
+      response: { 200: FleetGroups },
+    },
+    handler: async (request) => {
+      const found = await deps.fleetGroups.read(callerOf(request).ownerNo)
+      return toFleetGroups(found, request.query.limit)
+    },
   })
 
   app.route({

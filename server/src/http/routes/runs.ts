@@ -21,6 +21,7 @@ import { numberSlice, toPage } from '../cursor.ts'
 import { emptyBodyAsObject } from '../empty-body.ts'
 import { holdRequest } from '../held-request.ts'
 import { IdempotencyHeaders } from '../idempotency-key.ts'
+import { stateAndTimes } from '../list-filter.ts'
 import { toRun } from '../to-wire.ts'
 
 export function addRuns(
@@ -84,6 +85,7 @@ export function addRuns(
       const filter = {
         ...(jobName !== undefined && { jobName }),
         ...(finished !== undefined && { finished }),
+        ...stateAndTimes(request.query),
       }
       const runs = await deps.store.listRuns({
         ownerNo: callerOf(request).ownerNo,

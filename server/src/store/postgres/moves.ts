@@ -8,7 +8,7 @@ import { toWritten, UPDATE_EXECUTION } from '../live-executions.ts'
 import { columnOf, insertInto, recordSet } from '../queries.ts'
 import { number } from '../schema/column.ts'
 import { run, transition } from '../schema/tables.ts'
-import { countFields } from '../tables/runs.ts'
+import { countFields } from '../tables/run-fields.ts'
 import type { Transaction } from './transaction.ts'
 
 const INSERT_TRANSITIONS = insertInto(transition.fields)

@@ -239,8 +239,10 @@ CREATE TABLE run (
   deadline_at bigint,
   key_id text,
   retry_of bigint,
+  trace_parent text,
   PRIMARY KEY (run_id)
 ) WITH (fillfactor=70);
+CREATE INDEX run_by_end ON public.run USING btree (owner_no, ended_at) WHERE (ended_at IS NOT NULL);
 CREATE INDEX run_by_job ON public.run USING btree (job_no, run_id);
 CREATE INDEX run_by_owner ON public.run USING btree (owner_no, run_id);
 CREATE INDEX run_deadline ON public.run USING btree (deadline_at) WHERE ((deadline_at IS NOT NULL) AND (NOT ended));
@@ -288,6 +290,7 @@ CREATE TABLE transition (
   event text NOT NULL,
   actor text NOT NULL,
   attempt integer NOT NULL,
+  reason text,
   PRIMARY KEY (execution_id, version_number)
 );
 

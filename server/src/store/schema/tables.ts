@@ -136,6 +136,7 @@ export const run = table('run', ['runId'], {
   deadlineAt: orNull(steady()),
   keyId: orNull(text()),
   retryOf: orNull(number()),
+  traceParent: orNull(text()),
 })
 
 export const execution = table('execution', ['jobExecutionId'], {
@@ -174,6 +175,7 @@ export const transition = table('transition', ['jobExecutionId', 'versionNumber'
   event: text<ExecutionEvent>(),
   actor: text(),
   attempt: number(),
+  reason: orNull(text()),
 })
 
 export const output = table('output', ['jobExecutionId', 'attempt', 'start'], {

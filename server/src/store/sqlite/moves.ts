@@ -6,7 +6,7 @@ import type { RunChange } from '../../domain/run-counts.ts'
 import { toWritten, UPDATE_EXECUTION } from '../live-executions.ts'
 import { columnOf, insertInto } from '../queries.ts'
 import { output, transition } from '../schema/tables.ts'
-import { countFields } from '../tables/runs.ts'
+import { countFields } from '../tables/run-fields.ts'
 import type { EventLog } from './events.ts'
 import { prepareNamed } from './named-queries.ts'
 

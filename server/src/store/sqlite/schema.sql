@@ -181,7 +181,9 @@ CREATE TABLE run (
   rejected INTEGER NOT NULL DEFAULT 0,
   expired INTEGER NOT NULL DEFAULT 0,
   canceled INTEGER NOT NULL DEFAULT 0
-, expire_at INTEGER, deadline_at INTEGER, key_id TEXT, retry_of INTEGER, ended_at INTEGER) STRICT;
+, expire_at INTEGER, deadline_at INTEGER, key_id TEXT, retry_of INTEGER, ended_at INTEGER, trace_parent TEXT) STRICT;
+
+CREATE INDEX run_by_end ON run (owner_no, ended_at) WHERE ended_at IS NOT NULL;
 
 CREATE INDEX run_by_job ON run (job_no, run_id);
 
@@ -228,7 +230,7 @@ CREATE TABLE transition (
   to_state TEXT NOT NULL,
   event TEXT NOT NULL,
   actor TEXT NOT NULL,
-  attempt INTEGER NOT NULL,
+  attempt INTEGER NOT NULL, reason TEXT,
   PRIMARY KEY (execution_id, version_number)
 ) STRICT, WITHOUT ROWID;
 

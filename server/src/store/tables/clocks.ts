@@ -9,7 +9,7 @@ import { LIVE, liveJoins, RUN_RANGE } from '../live-executions.ts'
 import { inBatch, type Moves } from '../moves.ts'
 import { inBoth, type Queries, type Sql } from '../queries.ts'
 import { number } from '../schema/column.ts'
-import { unfinishedOn } from './runs.ts'
+import { unfinishedOn } from './run-fields.ts'
 import type { WriteSteps } from './step.ts'
 
 const skipLocked = { sqlite: '', postgres: 'SKIP LOCKED' }

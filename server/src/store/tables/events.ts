@@ -6,7 +6,7 @@ import { latestCredible } from '../../domain/instants.ts'
 import { inBoth, type Queries } from '../queries.ts'
 import { number, orNull, rows, select } from '../schema/column.ts'
 import { device, event, job, owner, run } from '../schema/tables.ts'
-import { countFields, pickCounts } from './runs.ts'
+import { countFields, pickCounts } from './run-fields.ts'
 import type { ReadSteps, WriteSteps } from './step.ts'
 
 const EVENT = select({

@@ -1,14 +1,16 @@
 // The list of executions, newest first. Which rows match decides which way they are found:
 // a device's by its indexes, a rare state by its index, all else through the runs, whose rows carry
-// owner, job, time and the count of each state, so that runs without a match are skipped.
+// owner, job, time and the count of each state, so that runs without a match are skipped. Each of several states is
+// sought on its own way, in one statement.
 
+import type { ExecState } from '@jobcast/contract/words'
 import type { ExecutionFilter, StoredExecution } from '../../domain/ports/executions.ts'
 import type { Sliced } from '../../domain/ports/slices.ts'
-import { inBoth, type Queries, type Sql, sliced, type Values } from '../queries.ts'
-import { type Dialect, number, rows } from '../schema/column.ts'
-import { run } from '../schema/tables.ts'
+import { inBoth, type Queries, type Spelling, type Sql, sliced, type Values } from '../queries.ts'
+import type { Dialect } from '../schema/column.ts'
 import { EXECUTION, toExecution } from './executions.ts'
-import { countFields, OF_JOB, unfinishedOn } from './runs.ts'
+import { OF_JOB, unfinishedOn } from './run-fields.ts'
+import { findStop, hasAnyOf, listFinishedAfter, runsPerSlice } from './run-walk.ts'
 import type { Input } from './step.ts'
 
 const SELECT = `SELECT ${EXECUTION} FROM`
@@ -36,7 +38,11 @@ const halves: Readonly<Record<Dialect, string[]>> = {
     (side) => `execution.state ${side} 'CANCELING' AND ${OF_DEVICE} AND ${BELOW.postgres}`,
   ),
 }
-const STOP = rows({ ...run.pick('runId'), next: number() })
+// The planner uses a partial index only where it can see the index's own condition.
+const IN_STATE_INDEX: Readonly<Record<Dialect, string>> = {
+  sqlite: "execution.state NOT IN ('PENDING', 'SUCCEEDED')",
+  postgres: "execution.state <> 'PENDING' AND execution.state <> 'SUCCEEDED'",
+}
 
 /** `ids`: what waits for the device of the filter, newest first, from the cursor on. */
 type Waiting = { ids: number[]; complete: boolean }
@@ -45,49 +51,87 @@ export type ExecutionList = Input<'listExecutions'> & { waiting?: Waiting }
 type Slice = Sliced<StoredExecution, number>
 
 /** Several statements, which have to see one state of the database. */
-export function goesThroughRuns({ deviceId, execState, runId }: ExecutionFilter): boolean {
-  return deviceId === undefined && (runId !== undefined || !hasStateIndex(execState))
+export function goesThroughRuns(filter: ExecutionFilter): boolean {
+  const { deviceId, execStates } = filter
+  return deviceId === undefined && (execStates ?? [undefined]).some((state) => isThroughRuns(filter, state))
 }
 
-/** `runsPerSlice`: one slice through all runs of millions would keep every other reader waiting. */
 export async function listExecutions(
   queries: Queries,
   { ownerNo, filter, slice: { after, limit }, waiting = unknown }: ExecutionList,
-  runsPerSlice = 50_000,
+  atOnce = runsPerSlice,
 ): Promise<Slice> {
   const before = after ?? Number.MAX_SAFE_INTEGER
-  const values = { ...filter, ownerNo, before, limit: limit + 1, waiting: waiting.ids }
-  if (goesThroughRuns(filter)) return throughRuns(queries, filter, values, limit, runsPerSlice)
-  const sql = filter.deviceId === undefined ? ofState(filter) : ofDevice(filter)
-  const found = (await select(queries, sql, values)).sort((a, b) => b.jobExecutionId - a.jobExecutionId)
+  const values = {
+    ...filter,
+    ownerNo,
+    before,
+    limit: limit + 1,
+    waiting: waiting.ids,
+    ...namedStates(filter),
+  }
+  if (filter.deviceId === undefined) return byStates(queries, filter, values, limit, atOnce)
+  const found = await select(queries, ofDevice(filter), values)
   if (waiting.complete) return cut(found, limit)
   // Only part of what waits was read: the slice ends where that part ends.
-  const seenTo = waiting.ids.at(-1) ?? 0
-  const seen = found.filter(({ jobExecutionId }) => jobExecutionId >= seenTo)
-  const { items, next = seenTo } = cut(seen, limit)
-  return { items, next }
+  return cutAt(found, limit, waiting.ids.at(-1) ?? 0)
 }
 
 /** Both ways in one statement: what moves from the one to the other meanwhile is in exactly one of them. */
 function ofDevice(filter: ExecutionFilter): Sql {
   return inBoth(({ is, join }) => {
-    const parts = halves[is].map(
-      (half) => `SELECT * FROM (${byExecution(join, [half, ...clausesOf(filter)])}) AS half`,
+    const clauses = [...stateClausesOf(filter), ...runClausesOf(filter), ...endClausesOf(filter)]
+    return merged(
+      is,
+      halves[is].map((half) => byExecution(join, [half, ...clauses])),
     )
-    // SQLite would sort all of it on the way; so few are sorted here.
-    return `${parts.join(' UNION ALL ')} ${is === 'sqlite' ? '' : 'ORDER BY "jobExecutionId" DESC LIMIT :limit'}`
   })
 }
 
-function ofState(filter: ExecutionFilter): Sql {
-  // The planner uses a partial index only where it can see the index's own condition.
-  const condition = {
-    sqlite: "execution.state NOT IN ('PENDING', 'SUCCEEDED')",
-    postgres: "execution.state <> 'PENDING' AND execution.state <> 'SUCCEEDED'",
+async function byStates(
+  queries: Queries,
+  filter: ExecutionFilter,
+  values: Values,
+  limit: number,
+  atOnce: number,
+): Promise<Slice> {
+  const { where, stop, runIds } = goesThroughRuns(filter)
+    ? await narrow(queries, filter, values, atOnce)
+    : { where: [] }
+  const sql = inBoth((spelling) => {
+    const listed = runIds ? [spelling.isIn('run.run_id', 'runIds', 'bigint')] : []
+    const parts = (filter.execStates ?? [undefined]).map((state) =>
+      isThroughRuns(filter, state)
+        ? throughRuns(spelling, filter, state, [...where, ...listed])
+        : ofState(spelling, filter, state as ExecState),
+    )
+    return merged(spelling.is, parts)
+  })
+  const found = await select(queries, sql, { ...values, runIds, stopAt: stop?.runId })
+  return stop ? cutAt(found, limit, stop.next) : cut(found, limit)
+}
+
+/** Which runs the slice goes through: a few that are known, or the newest up to one at which it stops. */
+async function narrow(queries: Queries, filter: ExecutionFilter, values: Values, atOnce: number) {
+  const where = ['run.owner_no = :ownerNo', RUNS_BELOW]
+  if (!mayBeRare(filter)) return { where }
+  if (filter.finishedAfter !== undefined) {
+    const runIds = await listFinishedAfter(queries, values, { unfinished: true })
+    if (runIds) return { where, runIds }
   }
-  return inBoth(({ is, join }) =>
-    byExecution(join, ['execution.owner_no = :ownerNo', BELOW[is], condition[is], ...clausesOf(filter)]),
-  )
+  const ofJob = filter.jobName === undefined ? where : [...where, OF_JOB]
+  const stop = await findStop(queries, atOnce, ofJob, values)
+  return stop ? { where: [...where, 'run.run_id > :stopAt'], stop } : { where }
+}
+
+function ofState({ is, join }: Spelling, filter: ExecutionFilter, state: ExecState): string {
+  return byExecution(join, [
+    'execution.owner_no = :ownerNo',
+    BELOW[is],
+    IN_STATE_INDEX[is],
+    isState(state),
+    ...runClausesOf(filter),
+  ])
 }
 
 function byExecution(join: string, where: string[]): string {
@@ -95,77 +139,101 @@ function byExecution(join: string, where: string[]): string {
   WHERE ${where.join(' AND ')} ${NEWEST_FIRST}`
 }
 
-async function throughRuns(
-  queries: Queries,
+function throughRuns(
+  { is, join, least, by }: Spelling,
   filter: ExecutionFilter,
-  values: Values,
-  limit: number,
-  runsPerSlice: number,
-): Promise<Slice> {
-  const { execState, jobName } = filter
-  const ofRuns = ['run.owner_no = :ownerNo', RUNS_BELOW]
-  const stop = mayBeRare(filter)
-    ? await queries.get(STOP, stopAfter(runsPerSlice, jobName ? [...ofRuns, OF_JOB] : ofRuns), values)
-    : undefined
-  if (execState) ofRuns.push(`${countFields[execState].sql} > 0`)
-  if (stop) ofRuns.push('run.run_id > :stopAt')
-  const sql = inBoth(({ is, join, least }) => {
-    // The condition of run_unfinished, so that runs which have ended, however many, are not read.
-    const unfinished = execState === 'PENDING' ? [unfinishedOn[is]] : []
-    const where = [...ofRuns, ...unfinished, ...runClausesOf(filter)].join(' AND ')
-    const ofRun = `execution.execution_id BETWEEN run.first_execution_id
+  state: ExecState | undefined,
+  ofRuns: string[],
+): string {
+  // The condition of run_unfinished, so that runs which have ended, however many, are not read.
+  const unfinished = state === 'PENDING' ? [unfinishedOn[is]] : []
+  const having = state === undefined ? [] : [hasAnyOf([state])]
+  const where = [...ofRuns, ...unfinished, ...having, ...runClausesOf(filter)].join(' AND ')
+  const ofRun = `execution.execution_id BETWEEN run.first_execution_id
       AND ${least}(run.first_execution_id + run.total, :before) - 1`
-    const executions = [ofRun, ...stateClauseOf(filter)].join(' AND ')
-    // The same order, said so that SQLite sees both loops already run in it.
-    if (is === 'sqlite')
-      return `${SELECT} run ${join} execution ON ${executions} ${joins(join)}
+  const inIndex = hasStateIndex(state) ? ['execution.owner_no = :ownerNo', IN_STATE_INDEX[is]] : []
+  const ofState = state === undefined ? [] : [isState(state)]
+  const executions = [ofRun, ...inIndex, ...ofState, ...endClausesOf(filter)].join(' AND ')
+  // The same order, said so that SQLite sees both loops already run in it.
+  if (is === 'sqlite') {
+    const index = hasStateIndex(state) ? by('execution_by_state') : ''
+    return `${SELECT} run ${join} execution ${index} ON ${executions} ${joins(join)}
   WHERE ${where} ORDER BY run.run_id DESC, execution.execution_id DESC LIMIT :limit`
-    // Each run gives no more than the slice holds: of a large one only the newest are read.
-    return `${SELECT} (SELECT * FROM run WHERE ${where} ORDER BY run_id DESC) AS run
+  }
+  // Each run gives no more than the slice holds: of a large one only the newest are read.
+  return `${SELECT} (SELECT * FROM run WHERE ${where} ORDER BY run_id DESC) AS run
     CROSS JOIN LATERAL (SELECT * FROM execution WHERE ${executions} ${NEWEST_FIRST}) AS execution
     ${joins(join)} LIMIT :limit`
-  })
-  const { items, next } = cut(await select(queries, sql, { ...values, stopAt: stop?.runId }), limit)
-  return { items, next: next ?? stop?.next }
 }
 
-/** The run at which a slice stops: what is rare among millions is given in several slices. */
-function stopAfter(runs: number, where: string[]): string {
-  return `SELECT run_id AS "runId", first_execution_id + total AS next FROM run
-  WHERE ${where.join(' AND ')} ORDER BY run_id DESC LIMIT 1 OFFSET ${runs}`
+/** SQLite would sort all of it on the way; so few are sorted here. */
+function merged(is: Dialect, parts: string[]): string {
+  const [only, ...others] = parts
+  if (only !== undefined && others.length === 0) return only
+  const all = parts.map((part) => `SELECT * FROM (${part}) AS part`).join(' UNION ALL ')
+  return `${all} ${is === 'sqlite' ? '' : 'ORDER BY "jobExecutionId" DESC LIMIT :limit'}`
+}
+
+function isThroughRuns(filter: ExecutionFilter, state: ExecState | undefined): boolean {
+  return filter.runId !== undefined || hasEndFilter(filter) || !hasStateIndex(state)
 }
 
 /** No index leads from one match to the next. */
-function mayBeRare({ execState, runId, launchedAfter, launchedBefore }: ExecutionFilter): boolean {
-  const byTime = launchedAfter !== undefined || launchedBefore !== undefined
-  return runId === undefined && (byTime || execState === 'SUCCEEDED')
+function mayBeRare(filter: ExecutionFilter): boolean {
+  const { execStates, runId, launchedAfter, launchedBefore } = filter
+  const byTime = launchedAfter !== undefined || launchedBefore !== undefined || hasEndFilter(filter)
+  return runId === undefined && (byTime || (execStates?.includes('SUCCEEDED') ?? false))
 }
 
-function hasStateIndex(state: string | undefined): boolean {
+function hasEndFilter({ finishedAfter, finishedBefore }: ExecutionFilter): boolean {
+  return finishedAfter !== undefined || finishedBefore !== undefined
+}
+
+function hasStateIndex(state: ExecState | undefined): boolean {
   return state !== undefined && state !== 'PENDING' && state !== 'SUCCEEDED'
 }
 
 async function select(queries: Queries, sql: Sql, values: Values): Promise<StoredExecution[]> {
-  return (await queries.all(EXECUTION, sql, values)).map(toExecution)
+  const found = (await queries.all(EXECUTION, sql, values)).map(toExecution)
+  return found.sort((a, b) => b.jobExecutionId - a.jobExecutionId)
 }
 
 function cut(found: StoredExecution[], limit: number): Slice {
   return sliced(found, limit, ({ jobExecutionId }) => jobExecutionId)
 }
 
-function clausesOf(filter: ExecutionFilter): string[] {
-  return [...stateClauseOf(filter), ...runClausesOf(filter)]
+/** Below `end` not everything was read. */
+function cutAt(found: StoredExecution[], limit: number, end: number): Slice {
+  const { items, next = end } = cut(
+    found.filter(({ jobExecutionId }) => jobExecutionId >= end),
+    limit,
+  )
+  return { items, next }
 }
 
-function stateClauseOf({ execState }: ExecutionFilter): string[] {
-  return execState === undefined ? [] : ['execution.state = :execState']
+const isState = (state: ExecState) => `execution.state = :is${state}`
+
+function namedStates({ execStates = [] }: ExecutionFilter): Values {
+  return Object.fromEntries(execStates.map((state) => [`is${state}`, state]))
 }
 
-function runClausesOf({ runId, launchedAfter, launchedBefore, jobName }: ExecutionFilter): string[] {
+function stateClausesOf({ execStates }: ExecutionFilter): string[] {
+  return execStates === undefined ? [] : [`(${execStates.map(isState).join(' OR ')})`]
+}
+
+function runClausesOf(filter: ExecutionFilter): string[] {
+  const { runId, launchedAfter, launchedBefore, jobName } = filter
   const clauses: string[] = []
   if (runId !== undefined) clauses.push('run.run_id = :runId')
   if (launchedAfter !== undefined) clauses.push('run.launched_at >= :launchedAfter')
   if (launchedBefore !== undefined) clauses.push('run.launched_at < :launchedBefore')
   if (jobName !== undefined) clauses.push(OF_JOB)
+  return clauses
+}
+
+function endClausesOf({ finishedAfter, finishedBefore }: ExecutionFilter): string[] {
+  const clauses: string[] = []
+  if (finishedAfter !== undefined) clauses.push('execution.finished_at >= :finishedAfter')
+  if (finishedBefore !== undefined) clauses.push('execution.finished_at < :finishedBefore')
   return clauses
 }

@@ -1,12 +1,13 @@
 // The fleet as a whole: levels from the runs that have not ended, the last execution of each device by its indexes, and
 // what went from state to state by the event log.
 
+import type { ExecState } from '@jobcast/contract'
 import type { FleetLevels, Flow, StoredFleetDevice, WaitingExecution } from '../../domain/ports/fleet.ts'
 import { inBoth, type Queries, sliced } from '../queries.ts'
 import { number, orNull, rows, select } from '../schema/column.ts'
 import { device, event, execution, job, run } from '../schema/tables.ts'
 import { stateOf } from './events.ts'
-import { unfinishedOn } from './runs.ts'
+import { unfinishedOn } from './run-fields.ts'
 import type { ReadSteps } from './step.ts'
 
 const LEVELS = inBoth(
@@ -34,8 +35,10 @@ const OLDEST_WAITING = inBoth(
 )
 
 const FLEET_DEVICE = rows({
-  ...device.pick('deviceId', 'online'),
+  ...device.pick('deviceId', 'online', 'tags'),
   ...{
+    runningId: orNull(execution.fields.jobExecutionId),
+    runningState: orNull(execution.fields.execState),
     jobExecutionId: orNull(execution.fields.jobExecutionId),
     execState: orNull(execution.fields.execState),
   },
@@ -53,9 +56,19 @@ const LIST_DEVICES = inBoth(({ is }) => {
       : `LATERAL (
     SELECT * FROM (${newest("<= 'CANCELING'")} UNION ALL ${newest("> 'CANCELING'")}) AS newest
     ORDER BY execution_id DESC LIMIT 1) AS last ON true`
+  const running =
+    is === 'sqlite'
+      ? `execution AS running ON running.execution_id = (
+    SELECT execution_id FROM execution WHERE device_no = device.device_no AND state IN ('IN_PROGRESS', 'CANCELING')
+    ORDER BY execution_id LIMIT 1)`
+      : `LATERAL (
+    SELECT execution_id, state FROM execution
+    WHERE device_no = device.device_no AND state <= 'CANCELING' AND state > 'PENDING' ORDER BY execution_id LIMIT 1
+  ) AS running ON true`
   return `
-  SELECT device_id AS "deviceId", online, last.execution_id AS "jobExecutionId", last.state AS "execState"
-  FROM device LEFT JOIN ${last}
+  SELECT device_id AS "deviceId", online, tags, last.execution_id AS "jobExecutionId", last.state AS "execState",
+    running.execution_id AS "runningId", running.state AS "runningState"
+  FROM device LEFT JOIN ${last} LEFT JOIN ${running}
   WHERE device.owner_no = :ownerNo AND device_id > :after AND deleted_at IS NULL ORDER BY device_id LIMIT :limit`
 })
 
@@ -114,9 +127,13 @@ async function findOldestWaiting(queries: Queries, ownerNo: number): Promise<Wai
 }
 
 function toFleetDevice(row: ReturnType<typeof FLEET_DEVICE.read>): StoredFleetDevice {
-  const { deviceId, online, jobExecutionId, execState } = row
-  const hasRun = jobExecutionId !== null && execState !== null
-  return { deviceId, online, lastExecution: hasRun ? { jobExecutionId, execState } : null }
+  const { deviceId, online, tags, jobExecutionId, execState, runningId, runningState } = row
+  const lastExecution = executionOf(jobExecutionId, execState)
+  return { deviceId, online, tags, lastExecution, running: executionOf(runningId, runningState) }
+}
+
+function executionOf(jobExecutionId: number | null, execState: ExecState | null) {
+  return jobExecutionId !== null && execState !== null ? { jobExecutionId, execState } : null
 }
 
 function toFlow({ type, stepNo, from, count }: ReturnType<typeof FLOW.read>): Flow[] {

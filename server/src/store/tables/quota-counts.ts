@@ -1,7 +1,7 @@
 import type { CountedQuota } from '../../domain/ports/quota-counts.ts'
 import { inBoth, type Sql } from '../queries.ts'
 import { number, rows } from '../schema/column.ts'
-import { unfinishedOn } from './runs.ts'
+import { unfinishedOn } from './run-fields.ts'
 import type { ReadSteps } from './step.ts'
 
 const of = (table: string, where: string) => `SELECT count(*) AS count FROM ${table} WHERE ${where}`

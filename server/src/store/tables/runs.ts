@@ -1,13 +1,14 @@
-import { type ExecState, execStates } from '@jobcast/contract/words'
-import { unsuccessfulEnds } from '../../domain/execution.ts'
-import type { StoredRun } from '../../domain/ports/runs.ts'
-import { inBoth, type Sql, sliced } from '../queries.ts'
-import { type Field, orNull, select } from '../schema/column.ts'
-import { device, job, run } from '../schema/tables.ts'
-import type { ReadSteps } from './step.ts'
+// Runs: one by its id, and lists of them, newest first.
 
-/** How many executions of a run are in each state. */
-export const countFields: Record<ExecState, Field<number>> = pickCounts(run.fields)
+import { unsuccessfulEnds } from '../../domain/execution.ts'
+import type { RunFilter, StoredRun } from '../../domain/ports/runs.ts'
+import type { Sliced } from '../../domain/ports/slices.ts'
+import { inBoth, type Queries, type Sql, sliced, type Values } from '../queries.ts'
+import { orNull, select } from '../schema/column.ts'
+import { apiKey, device, job, run } from '../schema/tables.ts'
+import { countFields, OF_JOB, pickCounts, unfinishedOn } from './run-fields.ts'
+import { findStop, hasAnyOf, listFinishedAfter, runsPerSlice } from './run-walk.ts'
+import type { Input, ReadSteps } from './step.ts'
 
 /** Of a run that is created; all of it is PENDING. */
 export const newRunFields = {
@@ -16,33 +17,12 @@ export const newRunFields = {
 }
 
 const RUN = select({
-  ...run.pick('runId', 'jobVersion', 'launchedAt', 'total', 'retryOf'),
+  ...run.pick('runId', 'jobVersion', 'launchedAt', 'total', 'retryOf', 'keyId', 'endedAt'),
   ...job.pick('jobName'),
+  keyName: orNull(apiKey.fields.keyName),
   ...countFields,
 })
-export const OF_JOB =
-  'run.job_no = (SELECT job_no FROM job WHERE owner_no = :ownerNo AND job_name = :jobName)'
-// The conditions by which the index of unfinished runs is found.
-export const unfinishedOn = {
-  sqlite: 'run.pending + run.in_progress + run.canceling > 0',
-  postgres: 'NOT run.ended',
-}
 const GET = of('run.owner_no = :ownerNo AND run_id = :runId')
-const listOf = (filter: string, isUnfinished?: boolean) =>
-  of(
-    `run.owner_no = :ownerNo AND run_id < :after ${filter}`,
-    isUnfinished,
-    'ORDER BY run_id DESC LIMIT :limit',
-  )
-const LISTS = {
-  ofOwner: { all: listOf(''), ended: listOf('', false), open: listOf('', true) },
-  // What has not ended is rare among what a job has run: it is found by its own index.
-  ofJob: {
-    all: listOf(`AND ${OF_JOB}`),
-    ended: listOf(`AND ${OF_JOB}`, false),
-    open: listOf('AND job_name = :jobName', true),
-  },
-}
 const UNSUCCESSFUL = select({ ...job.pick('jobName'), deviceId: orNull(device.fields.deviceId) })
 const LIST_UNSUCCESSFUL = `
   SELECT ${UNSUCCESSFUL} FROM run JOIN job ON job.job_no = run.job_no
@@ -56,13 +36,7 @@ export const runReads: ReadSteps<'getRun' | 'listRuns' | 'listUnsuccessful'> = {
     const row = await queries.get(RUN, GET, { ownerNo, runId })
     return row && toRun(row)
   },
-  async listRuns(queries, { ownerNo, filter: { jobName, finished }, slice }) {
-    const { after = Number.MAX_SAFE_INTEGER, limit } = slice
-    const lists = jobName === undefined ? LISTS.ofOwner : LISTS.ofJob
-    const sql = finished === undefined ? lists.all : finished ? lists.ended : lists.open
-    const found = await queries.all(RUN, sql, { ownerNo, jobName, after, limit: limit + 1 })
-    return sliced(found.map(toRun), limit, ({ runId }) => runId)
-  },
+  listRuns,
   async listUnsuccessful(queries, { ownerNo, runId }) {
     const found = await queries.all(UNSUCCESSFUL, LIST_UNSUCCESSFUL, { ownerNo, runId })
     // A run without any is one row without a device.
@@ -71,20 +45,66 @@ export const runReads: ReadSteps<'getRun' | 'listRuns' | 'listUnsuccessful'> = {
   },
 }
 
+export async function listRuns(
+  queries: Queries,
+  { ownerNo, filter, slice }: Input<'listRuns'>,
+  atOnce = runsPerSlice,
+): Promise<Sliced<StoredRun, number>> {
+  const { after = Number.MAX_SAFE_INTEGER, limit } = slice
+  const values = { ...filter, ownerNo, after, limit: limit + 1 }
+  const { where, runIds, stopAt } = await narrow(queries, filter, values, atOnce)
+  const sql = of(where.join(' AND '), filter.finished, 'ORDER BY run_id DESC LIMIT :limit', runIds)
+  const found = await queries.all(RUN, sql, { ...values, runIds, stopAt })
+  const { items, next } = sliced(found.map(toRun), limit, ({ runId }) => runId)
+  return { items, next: next ?? (stopAt === undefined ? undefined : stopAt + 1) }
+}
+
+type Narrowed = { where: string[]; runIds?: number[] | undefined; stopAt?: number | undefined }
+
+/** The clauses of the filter. What may be rare is looked for among few, or up to a run at which the slice stops. */
+async function narrow(
+  queries: Queries,
+  filter: RunFilter,
+  values: Values,
+  atOnce: number,
+): Promise<Narrowed> {
+  const where = ['run.owner_no = :ownerNo', 'run_id < :after']
+  // What has not ended is rare among what a job has run: it is found by its own index.
+  if (filter.jobName !== undefined) where.push(filter.finished === false ? 'job_name = :jobName' : OF_JOB)
+  const clauses = clausesOf(filter)
+  if (clauses.length === 0 || filter.finished === false) return { where: [...where, ...clauses] }
+  if (filter.finishedAfter !== undefined) {
+    const runIds = await listFinishedAfter(queries, values, { unfinished: false })
+    if (runIds) return { where: [...where, ...clauses], runIds }
+  }
+  const stop = await findStop(queries, atOnce, where, values)
+  const until = stop ? ['run_id > :stopAt'] : []
+  return { where: [...where, ...until, ...clauses], stopAt: stop?.runId }
+}
+
+function clausesOf(filter: RunFilter): string[] {
+  const { execStates, launchedAfter, launchedBefore, finishedAfter, finishedBefore } = filter
+  const clauses: string[] = []
+  if (execStates !== undefined) clauses.push(hasAnyOf(execStates))
+  if (launchedAfter !== undefined) clauses.push('run.launched_at >= :launchedAfter')
+  if (launchedBefore !== undefined) clauses.push('run.launched_at < :launchedBefore')
+  if (finishedAfter !== undefined) clauses.push('run.ended_at >= :finishedAfter')
+  if (finishedBefore !== undefined) clauses.push('run.ended_at < :finishedBefore')
+  return clauses
+}
+
 export function toRun(row: ReturnType<typeof RUN.read>): StoredRun {
-  const { runId, jobName, jobVersion, launchedAt, total, retryOf } = row
-  return { runId, jobName, jobVersion, launchedAt, total, retryOf, counts: pickCounts(row) }
+  const { runId, jobName, jobVersion, launchedAt, endedAt, total, retryOf, keyId, keyName } = row
+  const counts = pickCounts(row)
+  return { runId, jobName, jobVersion, launchedAt, endedAt, total, retryOf, keyId, keyName, counts }
 }
 
-export function pickCounts<Value>(row: Record<ExecState, Value>): Record<ExecState, Value> {
-  return Object.fromEntries(execStates.map((state) => [state, row[state]])) as Record<ExecState, Value>
-}
-
-function of(where: string, isUnfinished?: boolean, order = ''): Sql {
-  return inBoth(({ is, join }) => {
+function of(where: string, isFinished?: boolean, order = '', runIds?: number[]): Sql {
+  return inBoth(({ is, join, isIn }) => {
     const unfinished = unfinishedOn[is]
-    const which =
-      isUnfinished === undefined ? '' : isUnfinished ? `AND ${unfinished}` : `AND NOT (${unfinished})`
-    return `SELECT ${RUN} FROM run ${join} job ON job.job_no = run.job_no WHERE ${where} ${which} ${order}`
+    const which = isFinished === undefined ? '' : isFinished ? `AND NOT (${unfinished})` : `AND ${unfinished}`
+    const listed = runIds === undefined ? '' : `AND ${isIn('run.run_id', 'runIds', 'bigint')}`
+    return `SELECT ${RUN} FROM run ${join} job ON job.job_no = run.job_no
+      LEFT JOIN api_key ON api_key.key_id = run.key_id WHERE ${where} ${which} ${listed} ${order}`
   })
 }

@@ -15,6 +15,7 @@ import { ownerReads, ownerWrites } from './owners.ts'
 import { quotaCountReads } from './quota-counts.ts'
 import { runReads } from './runs.ts'
 import { sessionReads, sessionWrites } from './sessions.ts'
+import { statsReads, statsSnapshots } from './stats.ts'
 import { steadyClockReads, steadyClockWrites } from './steady-clock.ts'
 import { transitionReads } from './transitions.ts'
 import { webhookReads, webhookWrites } from './webhooks.ts'
@@ -33,13 +34,20 @@ export const reads = {
   ...transitionReads,
   ...eventReads,
   ...fleetReads,
+  ...statsReads,
   ...webhookReads,
   ...deliveryReads,
   ...steadyClockReads,
 }
 
 /** Several statements that see one state of the database. */
-export const snapshots = { ...outputSnapshots, ...eventSnapshots, ...fleetSnapshots, ...deliverySnapshots }
+export const snapshots = {
+  ...outputSnapshots,
+  ...eventSnapshots,
+  ...fleetSnapshots,
+  ...statsSnapshots,
+  ...deliverySnapshots,
+}
 
 export const writes = {
   ...ownerWrites,

@@ -1,5 +1,5 @@
 import type { StoredTransition } from '../../domain/ports/executions.ts'
-import { orNull, select } from '../schema/column.ts'
+import { computed, orNull, select, text } from '../schema/column.ts'
 import { run, transition } from '../schema/tables.ts'
 import type { ReadSteps } from './step.ts'
 
@@ -7,12 +7,17 @@ import type { ReadSteps } from './step.ts'
 const LISTED = select({
   ...run.pick('launchedAt', 'keyId'),
   ...transition.pick('versionNumber', 'from', 'to', 'event', 'actor', 'attempt'),
+  ...transition.pick('reason'),
   at: orNull(transition.fields.at),
+  actorName: computed('actor_key.key_name', orNull(text())),
+  creatorName: computed('creator_key.key_name', orNull(text())),
 })
 // One statement, so that its creation and its moves are of one instant.
 const LIST = `
   SELECT ${LISTED} FROM execution JOIN run ON run.run_id = execution.run_id
+    LEFT JOIN api_key AS creator_key ON creator_key.key_id = run.key_id
     LEFT JOIN transition ON transition.execution_id = execution.execution_id
+    LEFT JOIN api_key AS actor_key ON actor_key.key_id = substr(transition.actor, 5) AND transition.actor LIKE 'key %'
   WHERE execution.execution_id = :jobExecutionId AND execution.owner_no = :ownerNo
   ORDER BY transition.version_number`
 
@@ -28,10 +33,12 @@ export const transitionReads: ReadSteps<'listTransitions'> = {
       event: 'trigger',
       // Runs from before keys were noted do not tell which one it was.
       actor: creation.keyId === null ? 'key' : `key ${creation.keyId}`,
+      actorName: creation.creatorName,
       attempt: 1,
       versionNumber: 1,
+      reason: null,
     }
-    const moves = found.flatMap(({ launchedAt, keyId, at, ...move }): StoredTransition[] =>
+    const moves = found.flatMap(({ launchedAt, keyId, creatorName, at, ...move }): StoredTransition[] =>
       at === null ? [] : [{ at, ...move }],
     )
     return [first, ...moves]

@@ -2,37 +2,16 @@
 
 import { homedir, userInfo } from 'node:os'
 import { join } from 'node:path'
-import {
-  type AgentEvent,
-  type AgentOptions,
-  checkToken,
-  defaultMaxOutputBytes,
-  httpAddress,
-  logLine,
-  mqttAddress,
-  readTokenFile,
-  startAgent,
-  webSocketAddress,
-} from '@jobcast/agent'
 import { isNewDeviceId } from '@jobcast/contract'
-import { type ExitCode, exitCode } from '../errors/exit-code.ts'
-import type { Io, TextOutput } from '../io.ts'
-import { isLoopback } from '../service/http-url.ts'
-import { runUntilSignal } from '../signals/run-until-signal.ts'
+import { type AgentOptions, defaultMaxOutputBytes, startAgent } from '../agent.ts'
+import type { AgentEvent } from '../events.ts'
+import { logLine } from '../log-lines.ts'
+import { checkToken, readTokenFile } from '../read-token.ts'
+import { httpAddress, mqttAddress, webSocketAddress } from '../server-address.ts'
+import type { AgentFlags } from './flags.ts'
+import { type ExitCode, exitCode, type ProcessIo } from './process-io.ts'
 
-export type AgentFlags = {
-  server?: string
-  device?: string
-  tokenFile?: string
-  handlers?: string
-  state?: string
-  mqtt?: string
-  http?: boolean
-  allowCommands?: boolean
-  maxOutputBytes?: string
-}
-
-export async function runAgent(io: Io, flags: AgentFlags): Promise<ExitCode> {
+export async function runAgent(io: ProcessIo, flags: AgentFlags): Promise<ExitCode> {
   const { stdout, stderr, env } = io
   // The agent continues when its log can no longer be written.
   for (const stream of [stdout, stderr]) stream.on('error', () => undefined)
@@ -44,12 +23,26 @@ export async function runAgent(io: Io, flags: AgentFlags): Promise<ExitCode> {
       )
     }
     const agent = await startAgent({ ...options, tell: printTo(stdout) })
-    return await runUntilSignal(io, () => agent.stop())
+    await untilSignal(io)
+    await agent.stop()
+    return exitCode.ok
   } catch (error) {
     stderr.write(`${explain(error)}\n`)
     const canBeFixed = error instanceof FlagError || (error as Error).name === 'StartRefused'
     return canBeFixed ? exitCode.usage : exitCode.unexpected
   }
+}
+
+/** Further SIGTERMs are ignored; a second Ctrl-C finds no listener and ends the process at once. */
+function untilSignal({ signals }: ProcessIo): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      signals.off('SIGINT', end)
+      resolve()
+    }
+    signals.on('SIGTERM', end)
+    signals.on('SIGINT', end)
+  })
 }
 
 /** Everything that is wrong with the flags. */
@@ -112,16 +105,17 @@ function optionsOf(flags: AgentFlags, env: NodeJS.ProcessEnv): AgentOptions {
   }
 }
 
-function serverOf({ server, mqtt, http }: AgentFlags): AgentOptions['server'] {
+function serverOf({ url, mqtt, http }: AgentFlags): AgentOptions['server'] {
   if (mqtt !== undefined && http) throw new Error('--mqtt and --http cannot be used together')
   if (mqtt !== undefined) return { by: 'mqtt', url: mqttAddress(mqtt) }
-  if (server === undefined) throw new Error('--server must be the address of the service')
-  return http ? { by: 'http', url: httpAddress(server) } : { by: 'mqtt', url: webSocketAddress(server) }
+  if (url === undefined) throw new Error('--url must be the address of the service')
+  return http ? { by: 'http', url: httpAddress(url) } : { by: 'mqtt', url: webSocketAddress(url) }
 }
 
 function isClearText(address: string): boolean {
   const url = new URL(address)
-  return ['http:', 'ws:', 'mqtt:'].includes(url.protocol) && !isLoopback(url)
+  const isLoopback = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname)
+  return ['http:', 'ws:', 'mqtt:'].includes(url.protocol) && !isLoopback
 }
 
 function defaultStateFolder(device: string): string {
@@ -130,7 +124,7 @@ function defaultStateFolder(device: string): string {
 }
 
 /** An outage of days is one line, not one per attempt. */
-function printTo(stdout: TextOutput): (event: AgentEvent) => void {
+function printTo(stdout: ProcessIo['stdout']): (event: AgentEvent) => void {
   let lastLine = ''
   return (event) => {
     const line = logLine(event)

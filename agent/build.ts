@@ -1,0 +1,62 @@
+// Builds the package @jobcast/agent: the program `jobcast-agent` as one file that needs nothing but Node 20, and the same as a
+// library with its types.
+
+import { execFileSync } from 'node:child_process'
+import { chmodSync, cpSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { rolldown } from 'rolldown'
+
+const tsc = join(import.meta.dirname, '../node_modules/typescript/bin/tsc')
+
+/** What was in the folder is replaced. */
+export async function buildAgent(folder: string): Promise<void> {
+  rmSync(folder, { recursive: true, force: true })
+  await bundle('src/program/main.ts', join(folder, 'jobcast-agent.js'))
+  await bundle('src/index.ts', join(folder, 'index.js'))
+  chmodSync(join(folder, 'jobcast-agent.js'), 0o755)
+  writeTypes(join(folder, 'types'))
+}
+
+/** One file, minified: a device reads it from a slow disk. */
+export async function bundle(input: string, file: string): Promise<void> {
+  const isProgram = input.endsWith('main.ts')
+  const olderNode = readFileSync(join(import.meta.dirname, 'bin/older-node.js'), 'utf8')
+  const bundle = await rolldown({
+    cwd: import.meta.dirname,
+    platform: 'node',
+    input: join(import.meta.dirname, input),
+    transform: { target: 'node20' },
+    // Optional native parts of ws, which has the same in JavaScript.
+    external: ['bufferutil', 'utf-8-validate'],
+    logLevel: 'silent',
+  })
+  await bundle.write({
+    file,
+    codeSplitting: false,
+    minify: true,
+    banner: isProgram ? '#!/usr/bin/env node' : '',
+    intro: olderNode,
+  })
+  await bundle.close()
+}
+
+/** Only those that the types of index.ts lead to. */
+function writeTypes(folder: string): void {
+  const all = `${folder}-all`
+  execFileSync(process.execPath, [
+    tsc,
+    '--project',
+    join(import.meta.dirname, 'tsconfig.build.json'),
+    '--outDir',
+    all,
+  ])
+  const found = new Set(['index.d.ts'])
+  for (const file of found) {
+    const text = readFileSync(join(all, file), 'utf8')
+    for (const [, path = ''] of text.matchAll(/from '(\.[^']*)'/g)) {
+      found.add(join(file, '..', path.replace(/\.(js|ts)$/, '.d.ts')))
+    }
+    cpSync(join(all, file), join(folder, file))
+  }
+  rmSync(all, { recursive: true })
+}

@@ -1,0 +1,115 @@
+// The flags of `jobcast-agent`, which are also those of `jobcast agent`.
+
+export type AgentFlags = {
+  url?: string
+  device?: string
+  tokenFile?: string
+  handlers?: string
+  state?: string
+  mqtt?: string
+  http?: boolean
+  allowCommands?: boolean
+  maxOutputBytes?: string
+}
+
+export type EnrollFlags = {
+  url?: string
+  device?: string
+  tokenFile?: string
+  enrollmentTokenFile?: string
+  name?: string
+}
+
+export type Flag = {
+  /** As on the command line, without the dashes. */
+  name: string
+  /** A flag without one is a switch. */
+  argument?: string
+  help: string
+  env?: string
+  /** What it was called before; this keeps working. */
+  older?: { name: string; env: string }
+}
+
+const url: Flag = {
+  name: 'url',
+  argument: 'url',
+  help: 'address of the service, for example https://jobs.example',
+  env: 'JOBCAST_URL',
+  older: { name: 'server', env: 'JOBCAST_SERVER' },
+}
+const device: Flag = {
+  name: 'device',
+  argument: 'deviceId',
+  help: 'deviceId of this device',
+  env: 'JOBCAST_DEVICE',
+}
+
+export const agentFlags: readonly Flag[] = [
+  url,
+  device,
+  {
+    name: 'token-file',
+    argument: 'file',
+    help: 'file with the device token; must not be readable by others (mode 0600)',
+    env: 'JOBCAST_TOKEN_FILE',
+  },
+  {
+    name: 'handlers',
+    argument: 'folder',
+    help: 'folder of executables that jobs can name as their handler',
+    env: 'JOBCAST_HANDLERS',
+  },
+  { name: 'allow-commands', help: 'run any command that a job document names, not only handlers' },
+  {
+    name: 'state',
+    argument: 'folder',
+    help: 'folder in which the agent records what it has started',
+    env: 'JOBCAST_STATE',
+  },
+  {
+    name: 'mqtt',
+    argument: 'url',
+    help: 'connect to this MQTT address instead, for example mqtts://host:8883',
+    env: 'JOBCAST_MQTT',
+  },
+  { name: 'http', help: 'use HTTP long polling, for networks that block MQTT and WebSockets' },
+  {
+    name: 'max-output-bytes',
+    argument: 'number',
+    help: 'maximum output sent per attempt; should match the server (default 10 MiB)',
+  },
+]
+
+export const enrollFlags: readonly Flag[] = [
+  url,
+  device,
+  {
+    name: 'token-file',
+    argument: 'file',
+    help: 'file to write the device token to (mode 0600)',
+    env: 'JOBCAST_TOKEN_FILE',
+  },
+  { name: 'enrollment-token-file', argument: 'file', help: 'file with the enrollment token (je_…)' },
+  { name: 'name', argument: 'text', help: 'name of the device (default: its deviceId)' },
+]
+
+/** A flag wins over the environment, today's name over the older one. Names come in camel case or as on the command line. */
+export function resolveFlags<Flags extends object>(
+  flags: readonly Flag[],
+  given: Record<string, unknown>,
+  env: NodeJS.ProcessEnv,
+): Flags {
+  const inFlag = (name: string | undefined) =>
+    name === undefined ? undefined : (given[name] ?? given[camelCase(name)])
+  const inEnv = (name: string | undefined) => (name === undefined ? undefined : env[name] || undefined)
+  const values = flags.map(({ name, env: variable, older }) => [
+    camelCase(name),
+    inFlag(name) ?? inFlag(older?.name) ?? inEnv(variable) ?? inEnv(older?.env),
+  ])
+  return Object.fromEntries(values.filter(([, value]) => value !== undefined)) as Flags
+}
+
+function camelCase(name: string): string {
+  return name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
+}

@@ -1,0 +1,18 @@
+// What a program of the agent uses of the process it runs in.
+
+import type { Writable } from 'node:stream'
+
+type SignalName = 'SIGINT' | 'SIGTERM'
+
+export type ProcessIo = {
+  stdout: Writable
+  stderr: Writable
+  env: NodeJS.ProcessEnv
+  signals: {
+    on(name: SignalName, listener: (name: SignalName) => void): unknown
+    off(name: SignalName, listener: (name: SignalName) => void): unknown
+  }
+}
+
+export const exitCode = { ok: 0, unexpected: 1, usage: 2 } as const
+export type ExitCode = (typeof exitCode)[keyof typeof exitCode]

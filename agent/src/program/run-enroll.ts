@@ -1,0 +1,51 @@
+// Fetches a device's first token, for `jobcast-agent enroll`.
+
+import { readFileSync } from 'node:fs'
+import { enrollDevice } from '../enroll.ts'
+import { httpAddress } from '../server-address.ts'
+import type { EnrollFlags } from './flags.ts'
+import { type ExitCode, exitCode, type ProcessIo } from './process-io.ts'
+
+export async function runEnroll(io: ProcessIo, flags: EnrollFlags): Promise<ExitCode> {
+  try {
+    await enroll(io, flags)
+    io.stdout.write(`${flags.device} is enrolled. Its token is in ${flags.tokenFile}.\n`)
+    return exitCode.ok
+  } catch (error) {
+    io.stderr.write(`jobcast: cannot enroll the device: ${(error as Error).message}\n`)
+    return error instanceof WrongUsage ? exitCode.usage : exitCode.unexpected
+  }
+}
+
+class WrongUsage extends Error {}
+
+async function enroll({ env }: ProcessIo, flags: EnrollFlags): Promise<void> {
+  const { url, device, tokenFile, enrollmentTokenFile, name } = flags
+  if (!url || !device || !tokenFile) throw new WrongUsage('--url, --device and --token-file are required')
+  const enrollmentToken = readEnrollmentToken(enrollmentTokenFile, env)
+  await enrollDevice({
+    server: asUsage(() => httpAddress(url)),
+    deviceId: device,
+    enrollmentToken,
+    tokenFile,
+    deviceName: name,
+  })
+}
+
+function readEnrollmentToken(file: string | undefined, env: NodeJS.ProcessEnv): string {
+  const token = file
+    ? asUsage(() => readFileSync(file === '-' ? 0 : file, 'utf8')).trim()
+    : env.JOBCAST_ENROLLMENT_TOKEN
+  if (token?.startsWith('je_')) return token
+  throw new WrongUsage(
+    '--enrollment-token-file or JOBCAST_ENROLLMENT_TOKEN must give an enrollment token (je_…)',
+  )
+}
+
+function asUsage<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    throw new WrongUsage((error as Error).message)
+  }
+}

@@ -1,0 +1,25 @@
+import type { Run } from '@jobcast/client'
+import { useAction } from '../../api/use-action.ts'
+import { cannotNotify, unwatchRun, watchedRuns, watchRun } from '../../live/watched-runs.ts'
+import { ErrorNote } from '../../parts/error-note.tsx'
+
+/** A notification of the browser when the run has finished. */
+export function WatchRun({ run: { runId } }: { run: Run }) {
+  const isWatched = watchedRuns.value.includes(runId)
+  const why = cannotNotify()
+  const watch = useAction(async () => (isWatched ? unwatchRun(runId) : watchRun(runId)))
+  return (
+    <>
+      <button
+        type="button"
+        aria-pressed={isWatched}
+        disabled={why !== undefined}
+        title={why ?? 'A notification when the run has finished, also while this tab is hidden'}
+        onClick={() => watch.run()}
+      >
+        Notify me
+      </button>
+      <ErrorNote error={watch.error} />
+    </>
+  )
+}

@@ -1,0 +1,115 @@
+// What the trigger will do, counted, and the button that does it.
+
+import { useMemo } from 'preact/hooks'
+import { ErrorNote } from '../../parts/error-note.tsx'
+import { formatCount } from '../../parts/exec-state.ts'
+import { Icon } from '../../parts/icon.tsx'
+import { countSelection, type Directory } from './directory.ts'
+import { isDevicesError, jobErrorOf } from './trigger-errors.tsx'
+import type { Trigger } from './use-trigger.ts'
+
+type SummaryProps = {
+  jobName: string
+  deviceIds: string[]
+  directory: Directory
+  trigger: Trigger
+  onRemove: (deviceIds: Iterable<string>) => void
+}
+
+export function Summary({ jobName, deviceIds, directory, trigger, onRemove }: SummaryProps) {
+  const counts = useMemo(
+    () => countSelection(new Set(deviceIds), directory.byId),
+    [deviceIds, directory.byId],
+  )
+  const isReady = jobName !== '' && deviceIds.length > 0
+  const size = `${formatCount(deviceIds.length)} ${deviceIds.length === 1 ? 'device' : 'devices'}`
+  return (
+    <section class="panel summary" aria-labelledby="summary">
+      <header>
+        <h2 id="summary">{deviceIds.length === 0 ? 'No devices chosen' : `${size} chosen`}</h2>
+        {deviceIds.length > 0 && (
+          <button type="button" class="ghost clear" onClick={() => onRemove(deviceIds)}>
+            Clear
+          </button>
+        )}
+      </header>
+      {directory.isRead && (
+        <dl class="selection-counts" aria-live="polite">
+          <Count term="online" value={counts.online} about="receive it at once" />
+          <Count term="offline" value={counts.offline} about="receive it when they reconnect" />
+          <Count term="busy" value={counts.busy} about="finish other work first" />
+          {counts.unknown > 0 && <Count term="unknown" value={counts.unknown} about="not found" isBad />}
+        </dl>
+      )}
+      <Chosen deviceIds={deviceIds} onRemove={onRemove} />
+      {jobErrorOf(trigger.error) === undefined && !isDevicesError(trigger.error) && (
+        <ErrorNote error={trigger.error} />
+      )}
+      {trigger.createdRun !== undefined && <p role="status">Run {trigger.createdRun} created.</p>}
+      <button
+        type="button"
+        class="primary"
+        disabled={!isReady || trigger.isRunning}
+        aria-busy={trigger.isRunning}
+        onClick={trigger.run}
+      >
+        <Icon name="trigger" />
+        {isReady ? (
+          <span>
+            Trigger <bdi>{jobName}</bdi> on {size}
+          </span>
+        ) : (
+          'Trigger'
+        )}
+      </button>
+      {!isReady && <p class="quiet">{jobName === '' ? 'Choose a job' : 'Choose devices'} first.</p>}
+    </section>
+  )
+}
+
+function Count({
+  term,
+  value,
+  about,
+  isBad,
+}: {
+  term: string
+  value: number
+  about: string
+  isBad?: boolean
+}) {
+  return (
+    <div class={isBad ? 'bad' : value === 0 ? 'none' : ''}>
+      <dt>
+        {term}
+        <span class="quiet">{about}</span>
+      </dt>
+      <dd class="number">{formatCount(value)}</dd>
+    </div>
+  )
+}
+
+const chipsAtMost = 24
+
+function Chosen({ deviceIds, onRemove }: Pick<SummaryProps, 'deviceIds' | 'onRemove'>) {
+  if (deviceIds.length === 0) return null
+  return (
+    <div class="chosen">
+      {deviceIds.slice(0, chipsAtMost).map((deviceId) => (
+        <button
+          key={deviceId}
+          type="button"
+          class="tag"
+          aria-label={`Remove ${deviceId}`}
+          onClick={() => onRemove([deviceId])}
+        >
+          {deviceId}
+          <Icon name="close" />
+        </button>
+      ))}
+      {deviceIds.length > chipsAtMost && (
+        <span class="quiet">and {formatCount(deviceIds.length - chipsAtMost)} more</span>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,40 @@
+// What the API refuses, beside the field that it is about.
+
+import { isJobcastError, type JobcastError } from '@jobcast/client'
+
+/** J-301 is about the job, J-001 and what is wrong with the list about the devices. */
+export function jobErrorOf(error: unknown): string | undefined {
+  return isJobcastError(error, 'J-301') ? `${error.message} (${error.code})` : undefined
+}
+
+export function isDevicesError(error: unknown): error is JobcastError {
+  return (
+    isJobcastError(error, 'J-001') ||
+    (isJobcastError(error, 'J-500') && (error.field?.startsWith('deviceIds') ?? false)) ||
+    isJobcastError(error, 'J-904')
+  )
+}
+
+export function DevicesError({
+  error,
+  onRemoveUnknown,
+}: {
+  error: unknown
+  onRemoveUnknown: (deviceIds: Iterable<string>) => void
+}) {
+  if (!isDevicesError(error)) return null
+  const { deviceIds = [] } = error
+  return (
+    <div class="devices-error" role="alert">
+      <p class="field-error">
+        {error.message} <code>{error.code}</code>
+        {deviceIds.length > 0 ? `: ${deviceIds.join(', ')}` : error.detail && `: ${error.detail}`}
+      </p>
+      {deviceIds.length > 0 && (
+        <button type="button" onClick={() => onRemoveUnknown(deviceIds)}>
+          Remove {deviceIds.length === 1 ? 'it' : 'them'}
+        </button>
+      )}
+    </div>
+  )
+}

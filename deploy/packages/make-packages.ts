@@ -1,0 +1,83 @@
+// `npm run package`: the tarballs of the three packages that are installed somewhere, in dist/ or in the folder given.
+
+import { execFileSync } from 'node:child_process'
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { buildConsoleIfStale } from '@jobcast/console/build'
+import { buildAgent } from '../../agent/build.ts'
+import { buildProgram } from '../../cli/build.ts'
+import { buildPackage as buildClient } from '../../client/generate/build.ts'
+import { describePackage, root } from './describe-package.ts'
+
+export type Tarball = { name: string; path: string; bytes: number }
+
+/** Puts the tarballs into the folder. */
+export async function makePackages(folder: string): Promise<Tarball[]> {
+  mkdirSync(folder, { recursive: true })
+  const staging = mkdtempSync(join(tmpdir(), 'jobcast-packages-'))
+  try {
+    await buildConsoleIfStale()
+    return [
+      pack(await stageJobcast(join(staging, 'jobcast')), folder),
+      pack(stageClient(join(staging, 'client')), folder),
+      pack(await stageAgent(join(staging, 'agent')), folder),
+    ]
+  } finally {
+    rmSync(staging, { recursive: true })
+  }
+}
+
+async function stageJobcast(folder: string): Promise<string> {
+  await buildProgram(folder)
+  copyFileSync(join(root, 'cli/src/index.d.ts'), join(folder, 'dist/index.d.ts'))
+  describePackage(folder, {
+    workspace: 'cli',
+    bin: { jobcast: 'bin/jobcast.js' },
+    exports: {
+      '.': { types: './dist/index.d.ts', default: './dist/index.js' },
+      './package.json': './package.json',
+    },
+    files: ['bin', 'dist'],
+  })
+  return folder
+}
+
+function stageClient(folder: string): string {
+  buildClient(folder)
+  describePackage(folder, {
+    workspace: 'client',
+    exports: { '.': { types: './index.d.ts', default: './index.js' }, './package.json': './package.json' },
+    files: ['*.js', '*.d.ts'],
+  })
+  return folder
+}
+
+async function stageAgent(folder: string): Promise<string> {
+  await buildAgent(folder)
+  describePackage(folder, {
+    workspace: 'agent',
+    bin: { 'jobcast-agent': 'jobcast-agent.js' },
+    exports: {
+      '.': { types: './types/index.d.ts', default: './index.js' },
+      './package.json': './package.json',
+    },
+    files: ['*.js', 'types'],
+  })
+  return folder
+}
+
+function pack(folder: string, to: string): Tarball {
+  const answer = execFileSync('npm', ['pack', '--json', '--pack-destination', to, folder], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [{ name, filename, size }] = JSON.parse(answer)
+  return { name, path: join(to, filename), bytes: size }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  for (const { path, bytes } of await makePackages(process.argv[2] ?? join(root, 'dist')))
+    console.log(`${path}  ${Math.ceil(bytes / 1000)} kB`)
+}

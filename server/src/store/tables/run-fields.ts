@@ -1,0 +1,21 @@
+// What statements about runs share.
+
+import { type ExecState, execStates } from '@jobcast/contract/words'
+import type { Field } from '../schema/column.ts'
+import { run } from '../schema/tables.ts'
+
+/** How many executions of a run are in each state. */
+export const countFields: Record<ExecState, Field<number>> = pickCounts(run.fields)
+
+export const OF_JOB =
+  'run.job_no = (SELECT job_no FROM job WHERE owner_no = :ownerNo AND job_name = :jobName)'
+
+// The conditions by which the index of unfinished runs is found.
+export const unfinishedOn = {
+  sqlite: 'run.pending + run.in_progress + run.canceling > 0',
+  postgres: 'NOT run.ended',
+}
+
+export function pickCounts<Value>(row: Record<ExecState, Value>): Record<ExecState, Value> {
+  return Object.fromEntries(execStates.map((state) => [state, row[state]])) as Record<ExecState, Value>
+}

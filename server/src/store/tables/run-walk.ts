@@ -1,0 +1,49 @@
+// Finding the runs of a list newest first, where a filter may leave out nearly all of them: a few that are known by an
+// index, or so many in one slice that no other reader waits long.
+
+import type { ExecState } from '@jobcast/contract/words'
+import { inBoth, type Queries, type Values } from '../queries.ts'
+import { number, rows, select } from '../schema/column.ts'
+import { run } from '../schema/tables.ts'
+import { countFields, unfinishedOn } from './run-fields.ts'
+
+/** One slice through all runs of millions would keep every other reader waiting. */
+export const runsPerSlice = 50_000
+/** More are not worth a list of their own: the newest runs have enough of them. */
+const maxListed = 5000
+
+const STOP = rows({ ...run.pick('runId'), next: number() })
+const ID = select(run.pick('runId'))
+const UNFINISHED = inBoth(
+  ({ is }) =>
+    `SELECT ${ID} FROM run WHERE owner_no = :ownerNo AND ${unfinishedOn[is]} LIMIT ${maxListed + 1}`,
+)
+const ENDED_SINCE = inBoth(
+  ({ by }) =>
+    `SELECT ${ID} FROM run ${by('run_by_end')} WHERE owner_no = :ownerNo AND ended_at >= :finishedAfter LIMIT ${maxListed + 1}`,
+)
+
+/** The runs that ended from `finishedAfter` on, and with `unfinished` those that have not; undefined if there are many. */
+export async function listFinishedAfter(
+  queries: Queries,
+  values: Values,
+  { unfinished }: { unfinished: boolean },
+): Promise<number[] | undefined> {
+  // In this order: one that ends in between is found.
+  const open = unfinished ? await queries.all(ID, UNFINISHED, values) : []
+  const ended = await queries.all(ID, ENDED_SINCE, values)
+  const ids = [...new Set([...open, ...ended].map(({ runId }) => runId))]
+  return ids.length > maxListed ? undefined : ids
+}
+
+/** The run at which a slice stops; `next` is the first execution after it. Undefined: there are not that many. */
+export function findStop(queries: Queries, runs: number, where: string[], values: Values) {
+  const sql = `SELECT run_id AS "runId", first_execution_id + total AS next FROM run
+  WHERE ${where.join(' AND ')} ORDER BY run_id DESC LIMIT 1 OFFSET ${runs}`
+  return queries.get(STOP, sql, values)
+}
+
+/** The run has at least one execution in one of these states. */
+export function hasAnyOf(states: readonly ExecState[]): string {
+  return `${states.map((state) => countFields[state].sql).join(' + ')} > 0`
+}

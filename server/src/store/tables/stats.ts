@@ -1,0 +1,114 @@
+// Counts over time. Both read a bounded number of rows, found by their ids: of a large run, or of many runs, every n-th
+// execution.
+
+import type { Flow } from '../../domain/ports/fleet.ts'
+import type { Duration, LaunchedCounts, StoredStats } from '../../domain/ports/stats.ts'
+import { columnOf, inBoth, type Queries, type Values } from '../queries.ts'
+import { number, rows, select } from '../schema/column.ts'
+import { job, run, transition } from '../schema/tables.ts'
+import { countFields, OF_JOB, pickCounts } from './run-fields.ts'
+import type { ReadSteps } from './step.ts'
+
+const FLOW = rows({ ...transition.pick('from', 'to'), stepNo: number(), count: number() })
+const RUN_FLOWS = inBoth(
+  ({ join }) => `
+  WITH RECURSIVE sampled (id, behind) AS (
+    SELECT first_execution_id, first_execution_id + total FROM run WHERE owner_no = :ownerNo AND run_id = :runId
+    UNION ALL
+    SELECT id + CAST(:stride AS bigint), behind FROM sampled WHERE id + CAST(:stride AS bigint) < behind)
+  SELECT (at - CAST(:from AS bigint)) / CAST(:stepMs AS bigint) AS "stepNo", from_state AS "from", to_state AS "to",
+    count(*) AS count
+  FROM sampled ${join} transition ON transition.execution_id = sampled.id
+  GROUP BY 1, 2, 3`,
+)
+
+const AT = select(run.pick('runId', 'launchedAt'))
+const FROM_ID = `
+  SELECT ${AT} FROM run WHERE owner_no = :ownerNo AND run_id >= :id ORDER BY run_id LIMIT 1`
+const BOUNDS = `
+  SELECT coalesce((SELECT run_id FROM run WHERE owner_no = :ownerNo ORDER BY run_id LIMIT 1), 1) AS first,
+    coalesce((SELECT run_id FROM run WHERE owner_no = :ownerNo ORDER BY run_id DESC LIMIT 1), 0) AS last`
+
+const sums = Object.entries(countFields).map(([state, field]) => `sum(${columnOf(field)}) AS "${state}"`)
+const chosen = (jobName: string | undefined) => `
+    SELECT * FROM run
+    WHERE run.owner_no = :ownerNo AND run.run_id >= :first AND run.run_id < :behind ${jobName === undefined ? '' : `AND ${OF_JOB}`}
+      AND run.launched_at >= :from AND run.launched_at < :to
+    ORDER BY run.run_id DESC LIMIT :maxRuns`
+const STEP_NO = '(launched_at - CAST(:from AS bigint)) / CAST(:stepMs AS bigint)'
+const LAUNCHED = rows({
+  ...job.pick('jobName'),
+  ...{ stepNo: number(), total: number(), runs: number(), oldest: number() },
+  ...countFields,
+})
+const launchedIn = (jobName: string | undefined) =>
+  inBoth(
+    ({ join }) => `
+  SELECT ${STEP_NO} AS "stepNo", job_name AS "jobName", sum(total) AS total, count(*) AS runs,
+    min(launched_at) AS oldest, ${sums.join(', ')}
+  FROM (${chosen(jobName)}) AS chosen ${join} job ON job.job_no = chosen.job_no
+  GROUP BY 1, 2`,
+  )
+
+const DURATION = rows({ ...job.pick('jobName'), stepNo: number(), ms: number() })
+const STRIDE = 'CAST(:stride AS bigint)'
+const FIRST_SAMPLED = `(first_execution_id + ${STRIDE} - 1) / ${STRIDE} * ${STRIDE}`
+const durationsIn = (jobName: string | undefined) =>
+  inBoth(({ is, join }) => {
+    // Each by its id: PostgreSQL expects so few executions in a young database that it would rather read all of them.
+    const each =
+      is === 'sqlite'
+        ? `${join} execution ON execution.execution_id = sampled.id`
+        : 'CROSS JOIN LATERAL (SELECT * FROM execution WHERE execution_id = sampled.id LIMIT 1) AS execution'
+    return `
+  WITH RECURSIVE sampled (step_no, job_no, id, behind) AS (
+    SELECT ${STEP_NO}, job_no, ${FIRST_SAMPLED}, first_execution_id + total FROM (${chosen(jobName)}) AS chosen
+    WHERE ${FIRST_SAMPLED} < first_execution_id + total
+    UNION ALL
+    SELECT step_no, job_no, id + ${STRIDE}, behind FROM sampled WHERE id + ${STRIDE} < behind)
+  SELECT step_no AS "stepNo", job_name AS "jobName", finished_at - started_at AS ms
+  FROM sampled ${each} ${join} job ON job.job_no = sampled.job_no
+  WHERE state = 'SUCCEEDED' AND started_at IS NOT NULL`
+  })
+
+export const statsReads: ReadSteps<'countRunFlows'> = {
+  countRunFlows: async (queries, question): Promise<Flow[]> => queries.all(FLOW, RUN_FLOWS, question),
+}
+
+export const statsSnapshots: ReadSteps<'readStats'> = {
+  async readStats(queries, question): Promise<StoredStats> {
+    const { ownerNo, jobName, from, to, maxRuns, maxDurations } = question
+    const first = await findRunAt(queries, ownerNo, from)
+    const behind = await findRunAt(queries, ownerNo, to)
+    const values: Values = { ...question, first, behind }
+    const found = await queries.all(LAUNCHED, launchedIn(jobName), values)
+    const runs = found.reduce((sum, group) => sum + group.runs, 0)
+    const oldest = Math.min(...found.map((group) => group.oldest))
+    const launched = found.map(
+      (row): LaunchedCounts => ({
+        stepNo: row.stepNo,
+        jobName: row.jobName,
+        total: row.total,
+        counts: pickCounts(row),
+      }),
+    )
+    const executions = launched.reduce((sum, { total }) => sum + total, 0)
+    const stride = Math.max(1, Math.ceil(executions / maxDurations))
+    const durations: Duration[] = await queries.all(DURATION, durationsIn(jobName), { ...values, stride })
+    return { launched, durations, completeFrom: runs < maxRuns ? undefined : oldest }
+  },
+}
+
+/** The id of the first run launched at this instant or later, by halving: there is no index by time on what triggers write. */
+async function findRunAt(queries: Queries, ownerNo: number, at: number): Promise<number> {
+  const bounds = rows({ first: number(), last: number() })
+  let { first: low, last: high } = await queries.one(bounds, BOUNDS, { ownerNo })
+  high += 1
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    const run = await queries.get(AT, FROM_ID, { ownerNo, id: middle })
+    if (run === undefined || run.launchedAt >= at) high = middle
+    else low = run.runId + 1
+  }
+  return low
+}
