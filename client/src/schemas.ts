@@ -8,6 +8,13 @@ export interface AnyEvent {
   type:
     | 'run.created'
     | 'run.finished'
+    | 'run.released'
+    | 'run.paused'
+    | 'run.resumed'
+    | 'run.awaiting-approval'
+    | 'run.approved'
+    | 'run.denied'
+    | 'run.stopped'
     | 'execution.pending'
     | 'execution.in_progress'
     | 'execution.canceling'
@@ -26,6 +33,8 @@ export interface AnyEvent {
     | 'device.credential_set'
     | 'device.credential_revoked'
     | 'device.certificate_allowed'
+    | 'fleet.frozen'
+    | 'fleet.unfrozen'
     | 'key.created'
     | 'key.revoked'
     | 'enrollment.created'
@@ -41,6 +50,7 @@ export interface AnyEvent {
     | RunEventData
     | ExecutionEventData
     | DeviceEventData
+    | FleetEventData
     | KeyEventData
     | EnrollmentEventData
     | WebhookEventData
@@ -48,7 +58,7 @@ export interface AnyEvent {
     | OwnerEventData
 }
 /**
- * `counts` is present in `run.finished` only
+ * `counts` is present in `run.finished` only; `wave` and what follows in events of a rollout only
  */
 export interface RunEventData {
   runId: number
@@ -72,6 +82,20 @@ export interface RunEventData {
     EXPIRED: number
     CANCELED: number
   }
+  /**
+   * The current wave, from 1
+   */
+  wave?: number
+  /**
+   * How many executions may be offered to their devices by now
+   */
+  released?: number
+  because?: string | null
+  /**
+   * Who did it: `key:<keyId>`, or `service` where it was a rule or a gate
+   */
+  principal?: string
+  comment?: string
 }
 
 export interface ExecutionEventData {
@@ -130,6 +154,18 @@ export interface DeviceEventData {
    * Transport by which the device connected or disconnected
    */
   transport?: string
+}
+
+export interface FleetEventData {
+  /**
+   * Why it was frozen
+   */
+  reason: string
+  /**
+   * When it ends by itself
+   */
+  until: string | null
+  principal: string
 }
 /**
  * Never the key itself
@@ -1366,6 +1402,13 @@ export interface WebhookContent {
   eventTypes?: (
     | 'run.created'
     | 'run.finished'
+    | 'run.released'
+    | 'run.paused'
+    | 'run.resumed'
+    | 'run.awaiting-approval'
+    | 'run.approved'
+    | 'run.denied'
+    | 'run.stopped'
     | 'execution.pending'
     | 'execution.in_progress'
     | 'execution.canceling'
@@ -1384,6 +1427,8 @@ export interface WebhookContent {
     | 'device.credential_set'
     | 'device.credential_revoked'
     | 'device.certificate_allowed'
+    | 'fleet.frozen'
+    | 'fleet.unfrozen'
     | 'key.created'
     | 'key.revoked'
     | 'enrollment.created'
@@ -1397,6 +1442,7 @@ export interface WebhookContent {
     | 'run.*'
     | 'execution.*'
     | 'device.*'
+    | 'fleet.*'
     | 'key.*'
     | 'enrollment.*'
     | 'webhook.*'

@@ -2,8 +2,10 @@
 // them here and replace what they need to.
 
 import { Dispatcher } from './dispatch/dispatcher.ts'
+import { RolloutTicker } from './dispatch/rollout-ticker.ts'
 import type { Moment } from './domain/execution.ts'
 import type { SteadyInstant, WallInstant } from './domain/instants.ts'
+import type { MatchDevices } from './domain/plan-rollout.ts'
 import type { DeviceKey } from './domain/ports/devices.ts'
 import type { Store } from './domain/ports/store.ts'
 import type { Quotas } from './domain/quotas.ts'
@@ -18,6 +20,7 @@ import type { DiskSpace } from './state/disk-space.ts'
 import { Documents } from './state/documents.ts'
 import { FleetGroupsReader } from './state/fleet-groups.ts'
 import { FleetHistory } from './state/fleet-history.ts'
+import { Freezes } from './state/freezes.ts'
 import { HealthCheck } from './state/health-check.ts'
 import { KeyUse } from './state/key-use.ts'
 import { Presence } from './state/presence.ts'
@@ -52,6 +55,11 @@ export type PartsOptions = {
   onOpened?: (device: DeviceKey, since: SteadyInstant) => void
 }
 
+const matchDevices: MatchDevices = async () => {
+  throw new Error('selectors are not connected')
+}
+const countConfirmed = async () => 0
+
 export type Parts = ReturnType<typeof buildParts>
 
 export function buildParts(options: PartsOptions) {
@@ -77,6 +85,9 @@ export function buildParts(options: PartsOptions) {
     fleetHistory: new FleetHistory({ store, now }),
     fleetGroups: new FleetGroupsReader({ store, now, elapsed }),
     documents: new Documents(store),
+    freezes: new Freezes(store),
+    matchDevices,
+    countConfirmed,
     dailyOutput: new DailyOutput(quotas['max-owner-output-bytes'], now),
     deliveries: new Deliveries(store, now),
     presence: new Presence({ store, now, elapsed }),
@@ -86,14 +97,20 @@ export function buildParts(options: PartsOptions) {
     ...shared,
     clock: () => moment().clock,
     nodeNo,
+    isFrozen: (ownerNo) => shared.freezes.has(ownerNo),
     onFailure: (error) => tell({ kind: 'dispatch-failed', error }),
     ...(onOpened && { onOpened }),
   })
+  shared.freezes.onChange = (ownerNo) => dispatcher.wakeOwner(ownerNo)
+  const rollouts = new RolloutTicker(
+    { ...shared, onFailure: (error) => tell({ kind: 'background-failed', task: 'roll out a run', error }) },
+    dispatcher,
+  )
   store.onEvents(() => shared.newEvents.notify(['all']))
   metrics.gauge(
     'jobcast_devices_connected',
     'Devices connected by MQTT or WebSocket',
     () => shared.presence.connected,
   )
-  return { ...shared, dispatcher, link: dispatcher, sessions: dispatcher }
+  return { ...shared, rollouts, dispatcher, link: dispatcher, sessions: dispatcher }
 }

@@ -166,6 +166,8 @@ async function start(
     link: nodes ? shareLink(dispatcher, nodes) : dispatcher,
     webhooks: nodes ? shareWebhooks(webhooks, nodes) : webhooks,
   }
+  parts.rollouts.link = deps.link
+  await parts.freezes.refresh()
   const background = startBackground(
     {
       ...deps,

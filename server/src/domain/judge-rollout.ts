@@ -3,7 +3,7 @@
 
 import type { ExecState, Rollout, RolloutState } from '@jobcast/contract'
 import type { SteadyInstant } from './instants.ts'
-import { laterBy } from './instants.ts'
+import { laterBy, latest } from './instants.ts'
 
 export type WaveTimes = { startedAt: SteadyInstant | null; passedAt: SteadyInstant | null }
 
@@ -50,6 +50,8 @@ export type JudgedRollout = {
 
 const ends = ['SUCCEEDED', 'FAILED', 'TIMED_OUT', 'REJECTED', 'EXPIRED', 'CANCELED'] as const
 const minuteMs = 60_000
+/** Rollouts are looked at more often than this. */
+const longestLookMs = 2000
 
 /** Of a run that was just created, or approved. */
 export function beginRollout(waves: number, now: SteadyInstant): RolloutStatus {
@@ -65,6 +67,22 @@ export function beginRollout(waves: number, now: SteadyInstant): RolloutStatus {
     releasedAt: null,
     gateSince: null,
     watchedSince: now,
+    forgiven: { run: {}, wave: {} },
+    pausedBecause: null,
+    pausedBy: null,
+  }
+}
+
+/** Of a run that nothing may be released of before somebody approves. */
+export function waitForApproval(waves: number): RolloutStatus {
+  return {
+    state: 'AWAITING_APPROVAL',
+    wave: 0,
+    released: 0,
+    waves: Array.from({ length: waves }, () => ({ startedAt: null, passedAt: null })),
+    releasedAt: null,
+    gateSince: null,
+    watchedSince: null,
     forgiven: { run: {}, wave: {} },
     pausedBecause: null,
     pausedBy: null,
@@ -147,8 +165,9 @@ function releaseMore(
   const perMinute = rateOf(rollout, run)
   if (perMinute === undefined) return { status: { ...status, released: end, releasedAt: now }, nextAt: null }
   const eachMs = minuteMs / perMinute
-  // The first one at once.
-  const since = status.releasedAt ?? laterBy(-eachMs, now)
+  // The first one at once. What could have been released while it was paused, or nobody looked, is not made up for.
+  const longestAgo = laterBy(-Math.max(eachMs, longestLookMs), now)
+  const since = latest(longestAgo, status.releasedAt ?? laterBy(-eachMs, now))
   const allowed = Math.floor((now - since) / eachMs)
   const released = Math.min(end, status.released + allowed)
   const count = released - status.released

@@ -13,12 +13,14 @@ export type WavePlanning = {
   matches: (where: string, index: number) => boolean
   /** From 0 to 1; for order RANDOM. */
   random: () => number
+  /** What fits no wave, or none of whose devices match, is no problem: what is left is one more wave. */
+  fitsAny?: boolean
 }
 
 /** A wave takes at most what the ones before it have left, so that "100%" is all the rest. */
 export function planWaves(
   { waves = [{ size: '100%' }], order = 'GIVEN' }: Pick<Rollout, 'waves' | 'order'>,
-  { total, matches, random }: WavePlanning,
+  { total, matches, random, fitsAny = false }: WavePlanning,
 ): PlannedWaves | WaveProblem {
   let rest = Array.from({ length: total }, (_, index) => index)
   if (order === 'RANDOM') shuffle(rest, random)
@@ -27,7 +29,7 @@ export function planWaves(
   for (const [index, { size, where }] of waves.entries()) {
     const wanted = countOf(size, total)
     const { taken, left } = take(rest, wanted, where === undefined ? undefined : (at) => matches(where, at))
-    if (taken.length === 0 && where !== undefined && rest.length > 0) {
+    if (taken.length === 0 && where !== undefined && rest.length > 0 && !fitsAny) {
       return { kind: 'wave-matches-none', wave: index + 1 }
     }
     if (taken.length > 0) {
@@ -36,6 +38,8 @@ export function planWaves(
     }
     rest = left
   }
+  if (rest.length > 0 && fitsAny)
+    return { sizes: [...sizes, rest.length], deviceIndexes: [...deviceIndexes, ...rest] }
   if (rest.length > 0) return { kind: 'not-all', missing: rest.length }
   return { sizes, deviceIndexes }
 }

@@ -5,19 +5,24 @@ import { ApiError, type TriggerRequest } from '@jobcast/contract'
 import type { Caller } from './caller.ts'
 import type { Moment } from './execution.ts'
 import { laterBy } from './instants.ts'
+import { type PlanDeps, planRollout } from './plan-rollout.ts'
 import type { DeviceLink } from './ports/device-link.ts'
+import type { RunKey } from './ports/runs.ts'
 import type { LaunchedRun, Trigger, TriggerOutcome, TriggerQuota } from './ports/triggers.ts'
 import { overQuota } from './quotas.ts'
 import type { QuotaDeps } from './within-quota.ts'
 
-export type TriggerDeps = QuotaDeps & {
-  /** Resolves once the trigger is on disk. */
-  recordTrigger: (trigger: Trigger) => Promise<TriggerOutcome>
-  moment: () => Moment
-  link: Pick<DeviceLink, 'launched'>
-  /** Idempotency keys whose first call has not been answered yet, as `ownerNo key`. */
-  runningKeys: Set<string>
-}
+export type TriggerDeps = QuotaDeps &
+  PlanDeps & {
+    /** Of a run that is released little by little: begin with it. */
+    rollouts: { judgeSoon(run: RunKey): void }
+    /** Resolves once the trigger is on disk. */
+    recordTrigger: (trigger: Trigger) => Promise<TriggerOutcome>
+    moment: () => Moment
+    link: Pick<DeviceLink, 'launched'>
+    /** Idempotency keys whose first call has not been answered yet, as `ownerNo key`. */
+    runningKeys: Set<string>
+  }
 
 export const idempotencyMs = 24 * 60 * 60 * 1000
 
@@ -55,7 +60,8 @@ export async function launchRun(
   launch: Launch,
   idempotencyKey?: string,
 ): Promise<LaunchedRun> {
-  return runOf(deps, caller, await recordLaunch(deps, caller, launch, idempotencyKey))
+  const outcome = await recordLaunch(deps, caller, launch, idempotencyKey)
+  return inOrderOf(distinct(launch.deviceIds), runOf(deps, caller, outcome))
 }
 
 async function recordLaunch(
@@ -102,11 +108,31 @@ async function record(deps: TriggerDeps, trigger: Trigger): Promise<TriggerOutco
   const isOver = hasRoom !== true && !(await hasRoom)
   let created = false
   try {
-    const outcome = await deps.recordTrigger({ ...trigger, ...quotaOf(deps, ownerNo, isOver) })
+    const outcome = await recordPlanned(deps, { ...trigger, ...quotaOf(deps, ownerNo, isOver) })
     created = outcome.kind === 'created'
     return outcome
   } finally {
     if (!isOver) quotaCounts.settle('max-owner-executions', ownerNo, count, created)
+  }
+}
+
+/** How often a job may change its rollout while a run of it is being made. */
+const mostPlans = 5
+
+/** A run of a job that has a rollout is planned first; whether it has one, only the store knows. */
+async function recordPlanned(deps: TriggerDeps, trigger: Trigger): Promise<TriggerOutcome> {
+  let planned = trigger
+  for (let plans = 0; ; plans++) {
+    const outcome = await deps.recordTrigger(planned)
+    if (outcome.kind !== 'needs-plan' || plans === mostPlans) return outcome
+    const { jobVersion, rollout, approval = false } = outcome
+    if (rollout === undefined && !approval) {
+      planned = trigger
+      continue
+    }
+    const asked = { rollout: rollout ?? {}, fitsAny: true }
+    const { deviceIds, sizes } = await planRollout(deps, trigger.ownerNo, trigger.deviceIds, asked)
+    planned = { ...trigger, deviceIds, plan: { jobVersion, rollout: asked.rollout, approval, sizes } }
   }
 }
 
@@ -123,10 +149,12 @@ function quotaOf(
   return isOver || mayBeOver ? { quota: { isOver, perDevice: mayBeOver ? perDevice : 0 } } : {}
 }
 
-function runOf({ link, quotas }: TriggerDeps, { ownerNo }: Caller, outcome: TriggerOutcome): LaunchedRun {
+function runOf(deps: TriggerDeps, { ownerNo }: Caller, outcome: TriggerOutcome): LaunchedRun {
+  const { link, quotas } = deps
   switch (outcome.kind) {
     case 'created':
-      link.launched(ownerNo, outcome.run)
+      if (outcome.run.isHeld) deps.rollouts.judgeSoon({ ownerNo, runId: outcome.run.runId })
+      else link.launched(ownerNo, outcome.run)
       return outcome.run
     case 'replayed':
       return outcome.run
@@ -138,11 +166,22 @@ function runOf({ link, quotas }: TriggerDeps, { ownerNo }: Caller, outcome: Trig
       throw new ApiError('J-301')
     case 'unknown-device':
       throw new ApiError('J-001', { deviceIds: outcome.deviceIds })
+    case 'needs-plan':
+      throw new ApiError('J-502', { detail: 'The job is being changed.', retryAfterSeconds: 1 })
     case 'over-quota':
       throw overQuota('max-owner-executions', quotas['max-owner-executions'])
     case 'device-over-quota':
       throw overQuota('max-device-executions', quotas['max-device-executions'], outcome.deviceIds)
   }
+}
+
+/** Ids are in the order of release, which need not be that of the call; the answer is in that of the call. */
+function inOrderOf(deviceIds: string[], run: LaunchedRun): LaunchedRun {
+  const { devices } = run
+  if (deviceIds.length !== devices.length) return run
+  if (devices.every(({ deviceId }, index) => deviceId === deviceIds[index])) return run
+  const positions = new Map(devices.map(({ deviceId }, index) => [deviceId, index]))
+  return { ...run, order: deviceIds.map((deviceId) => positions.get(deviceId) ?? 0) }
 }
 
 /** A device named twice gets one execution, at its first position. */

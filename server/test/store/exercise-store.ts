@@ -25,6 +25,7 @@ import { exerciseReopening } from './exercise-reopening.ts'
 import { exerciseReports } from './exercise-reports.ts'
 import { exerciseRetention } from './exercise-retention.ts'
 import { exerciseRetries } from './exercise-retries.ts'
+import { exerciseRollouts } from './exercise-rollouts.ts'
 import { exerciseSessions } from './exercise-sessions.ts'
 import { exerciseStats } from './exercise-stats.ts'
 import { exerciseTriggers } from './exercise-triggers.ts'
@@ -40,6 +41,7 @@ const subjects: Record<string, (t: TestContext, underTest: StoreUnderTest) => Pr
   clocks: exerciseClocks,
   lives: exerciseLives,
   queues: exerciseQueues,
+  rollouts: exerciseRollouts,
   outputs: exerciseOutputs,
   history: exerciseHistory,
   events: exerciseEvents,

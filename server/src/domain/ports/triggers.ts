@@ -1,3 +1,4 @@
+import type { Rollout } from '@jobcast/contract'
 import type { SteadyInstant, WallInstant } from '../instants.ts'
 import type { WriteOptions } from './write-options.ts'
 
@@ -21,8 +22,18 @@ export type Trigger = {
     /** What was made before this has expired. */
     validAfter: SteadyInstant
   } | null
+  /** Undefined: it is offered at once. Devices are in the order of their release. */
+  plan?: TriggerPlan
   /** Applied to what is neither unknown nor made before. */
   quota?: TriggerQuota
+}
+
+/** `jobVersion`: for which version of the job it was made; null: it does not depend on the job. */
+export type TriggerPlan = {
+  jobVersion: number | null
+  rollout: Rollout
+  approval: boolean
+  sizes: number[]
 }
 
 export type TriggerQuota = {
@@ -41,6 +52,10 @@ export type LaunchedRun = {
   /** Names the version of the job it carries out, for `getDocument`. */
   jobVersion: number
   devices: readonly { deviceId: string; deviceName: string }[]
+  /** Nothing of it may be offered before it is released. */
+  isHeld?: true
+  /** Positions in `devices`, in the order of the answer, if that is another. */
+  order?: readonly number[]
 }
 
 export type TriggerOutcome =
@@ -52,6 +67,8 @@ export type TriggerOutcome =
   | { kind: 'idempotency-key-reused' }
   | { kind: 'unknown-job' }
   | { kind: 'unknown-device'; deviceIds: string[] }
+  /** Nothing was made: its job says how its runs are released. Send it again with a plan. */
+  | { kind: 'needs-plan'; jobVersion: number; rollout?: Rollout; approval?: true }
   | { kind: 'over-quota' }
   | { kind: 'device-over-quota'; deviceIds: string[] }
 

@@ -9,6 +9,7 @@ import {
   type RunDevice,
   type RunJob,
   refuseOverQuota,
+  refuseUnplanned,
 } from '../../domain/launch-run.ts'
 import type { Trigger } from '../../domain/ports/triggers.ts'
 import type { JobPolicy } from '../policies.ts'
@@ -131,7 +132,8 @@ export function judge(trigger: Trigger, names: NamesFound): Planned | Refusal {
   if ('kind' in devices) return devices
   const over = refuseOverQuota(trigger, devices, ({ deviceNo }) => names.full.has(deviceNo))
   if (over) return over
-  return { trigger, job: { ...names.policyOf(job.versionNo), ...job }, devices }
+  const runJob = { ...names.policyOf(job.versionNo), ...job }
+  return refuseUnplanned(trigger, runJob) ?? { trigger, job: runJob, devices }
 }
 
 /** Those that make something are given ids in the order of the list. */

@@ -1,10 +1,13 @@
 // The one hot write: a group of triggers, in one transaction, answered once it is on disk.
 
 import { toLaunchedRun } from '../../domain/launch-run.ts'
+import type { StoredRollout } from '../../domain/ports/rollouts.ts'
 import type { Store } from '../../domain/ports/store.ts'
 import type { Trigger, TriggerOutcome } from '../../domain/ports/triggers.ts'
+import { eventsAtBegin } from '../../domain/rollout-progress.ts'
 import { insertInto } from '../queries.ts'
 import { getLaunchedRun } from '../tables/executions.ts'
+import { INSERT_ROLLOUT, toRolloutRow } from '../tables/rollouts.ts'
 import { newRunFields } from '../tables/runs.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { Database } from './database.ts'
@@ -106,10 +109,18 @@ function write(transaction: Transaction, launches: Launch[]): void {
       deviceNos.push(deviceNo)
     })
     transaction.events.push({ type: 'run.created', ownerNo, runId, at: launchedAt })
+    if (run.rollout) writeRollout(transaction, run.rollout, launchedAt)
   }
   transaction.named.sendRows(
     INSERT_RUNS,
     launches.map(({ run }) => ({ ...run, PENDING: run.total })),
   )
   transaction.named.send(INSERT_EXECUTIONS, { executionIds, runIds, ownerNos, deviceNos })
+}
+
+function writeRollout({ named }: Transaction, rollout: StoredRollout, at: number): void {
+  const { ownerNo, runId } = rollout
+  named.sendRows(INSERT_ROLLOUT, [toRolloutRow(rollout)])
+  for (const { type, details } of eventsAtBegin(rollout))
+    named.runChanged(type, { ownerNo, runId, at, details })
 }

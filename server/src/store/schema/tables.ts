@@ -2,10 +2,11 @@
 // description from which rows get their types, and by which exports are read and written. A test compares it with the
 // schema.sql of both stores. Fields have the names of the domain; a column whose name is another says so.
 
-import type { EventType, PauseReason, Scope } from '@jobcast/contract'
+import type { EventType, PauseReason, RolloutState, Scope } from '@jobcast/contract'
 import type { ExecutionEvent } from '../../domain/execution.ts'
 import type { StoredJobContent } from '../../domain/ports/jobs.ts'
 import type { Transport } from '../../domain/ports/presence.ts'
+import type { RolloutDetails, RolloutPlan } from '../../domain/ports/rollouts.ts'
 import type { SessionKind } from '../../domain/ports/sessions.ts'
 import type { StoredAttempt, StoredDelivery } from '../../domain/ports/webhooks.ts'
 import {
@@ -137,6 +138,40 @@ export const run = table('run', ['runId'], {
   keyId: orNull(text()),
   retryOf: orNull(number()),
   traceParent: orNull(text()),
+})
+
+/** How a run is released; a run without a rollout has none. */
+export const rollout = table('rollout', ['runId'], {
+  runId: number(),
+  ownerNo: number(),
+  firstExecutionId: number(),
+  total: number(),
+  state: text<RolloutState>(),
+  released: number(),
+  heldFrom: orNull(number()),
+  isOpen: flag(),
+  nextAt: orNull(steady()),
+  version: number(),
+  plan: json<RolloutPlan>(),
+  status: json<RolloutDetails>(),
+})
+
+/** What was released at once, of a job with clocks. */
+export const release = table('rollout_release', ['runId', 'first'], {
+  runId: number(),
+  first: number('first_execution_id'),
+  last: number('last_execution_id'),
+  expireAt: orNull(steady()),
+  deadlineAt: orNull(steady()),
+  deadlineDueAt: orNull(steady()),
+})
+
+export const freeze = table('fleet_freeze', ['ownerNo'], {
+  ownerNo: number(),
+  reason: text(),
+  principal: text(),
+  at: number(),
+  until: orNull(number()),
 })
 
 export const execution = table('execution', ['jobExecutionId'], {
@@ -293,6 +328,9 @@ export const tables: readonly Table[] = [
   deviceRename,
   enrollment,
   run,
+  rollout,
+  release,
+  freeze,
   execution,
   transition,
   output,

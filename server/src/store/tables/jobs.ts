@@ -77,9 +77,10 @@ export async function putJob(queries: Queries, put: JobPut): Promise<Put<StoredJ
 }
 
 export function toJobRef(row: JobRow): JobRef {
-  const { expireAfterSeconds, deadlineSeconds } = toContent(row)
+  const { expireAfterSeconds, deadlineSeconds, rollout, approval } = toContent(row)
   const { jobNo, versionNo } = row
-  return { jobNo, versionNo, expireAfterSeconds, deadlineSeconds }
+  const ref = { jobNo, versionNo, expireAfterSeconds, deadlineSeconds }
+  return rollout || approval ? { ...ref, ...(rollout && { rollout }), ...(approval && { approval }) } : ref
 }
 
 /** What was stored before a policy existed has none. */

@@ -17,6 +17,9 @@ const RUN = select({
 })
 const NEXT_RUNS = `SELECT ${RUN} FROM run WHERE run_id > :after ORDER BY run_id LIMIT :limit`
 const PURGE_RUNS = inBoth(({ isIn }) => `DELETE FROM run WHERE ${isIn('run_id', 'runIds', 'bigint')}`)
+const PURGE_ROLLOUTS = ['rollout', 'rollout_release'].map((table) =>
+  inBoth(({ isIn }) => `DELETE FROM ${table} WHERE ${isIn('run_id', 'runIds', 'bigint')}`),
+)
 const NOTE = inBoth(
   ({ records }) => `
   INSERT INTO forgotten_range (first_execution_id, last_execution_id)
@@ -102,7 +105,8 @@ export class RunPurge {
     const launchedBefore = firstNew < 0 ? runs : runs.slice(0, firstNew)
     const old = launchedBefore.filter(({ endedAt }) => endedAt !== null && endedAt < endedBefore)
     if (old.length > 0) {
-      await queries.run(PURGE_RUNS, { runIds: old.map(({ runId }) => runId) })
+      const runIds = old.map(({ runId }) => runId)
+      for (const sql of [PURGE_RUNS, ...PURGE_ROLLOUTS]) await queries.run(sql, { runIds })
       await queries.run(NOTE, { ranges: rangesOf(old) })
     }
     const isLast = runs.length < limit || firstNew >= 0

@@ -8,11 +8,13 @@ import { eventReads, eventSnapshots, eventWrites } from './events.ts'
 import { deleteDevice, executionMoves } from './execution-moves.ts'
 import { executionReads, executionWrites } from './executions.ts'
 import { fleetReads, fleetSnapshots } from './fleet.ts'
+import { freezeReads, freezeWrites } from './freezes.ts'
 import { idempotencyKeyWrites } from './idempotency-keys.ts'
 import { jobReads, jobWrites } from './jobs.ts'
 import { outputSnapshots } from './outputs.ts'
 import { ownerReads, ownerWrites } from './owners.ts'
 import { quotaCountReads } from './quota-counts.ts'
+import { rolloutReads, rolloutWrites } from './rollouts.ts'
 import { runReads } from './runs.ts'
 import { sessionReads, sessionWrites } from './sessions.ts'
 import { statsReads, statsSnapshots } from './stats.ts'
@@ -30,6 +32,8 @@ export const reads = {
   ...deviceReads,
   ...executionReads,
   ...runReads,
+  ...rolloutReads,
+  ...freezeReads,
   ...quotaCountReads,
   ...transitionReads,
   ...eventReads,
@@ -60,6 +64,8 @@ export const writes = {
   ...eventWrites,
   ...webhookWrites,
   ...deliveryWrites,
+  ...rolloutWrites,
+  ...freezeWrites,
   ...idempotencyKeyWrites,
   ...steadyClockWrites,
 }
