@@ -173,7 +173,7 @@ export interface FleetEventData {
 export interface KeyEventData {
   keyId: string
   keyName: string
-  scopes: ('TRIGGER' | 'READ' | 'MANAGE' | 'ADMIN')[]
+  scopes: ('TRIGGER' | 'READ' | 'MANAGE' | 'APPROVE' | 'ADMIN')[]
   expiresAt: string | null
   /**
    * Who did it: `key:<keyId>`, `operator`, or `service`
@@ -230,7 +230,7 @@ export interface ApiKey {
   keyId: string
   keyName: string
   ownerId: string
-  scopes: ('TRIGGER' | 'READ' | 'MANAGE' | 'ADMIN')[]
+  scopes: ('TRIGGER' | 'READ' | 'MANAGE' | 'APPROVE' | 'ADMIN')[]
   expiresAt: string | null
   createdAt: string
   revokedAt: string | null
@@ -248,6 +248,10 @@ export interface ApiKey {
   createdBySession: string | null
 }
 
+export interface ApprovalRequest {
+  comment?: string
+}
+
 export interface CancelRequest {
   /**
    * Do not wait for the device to confirm
@@ -259,7 +263,7 @@ export interface CreatedApiKey {
   keyId: string
   keyName: string
   ownerId: string
-  scopes: ('TRIGGER' | 'READ' | 'MANAGE' | 'ADMIN')[]
+  scopes: ('TRIGGER' | 'READ' | 'MANAGE' | 'APPROVE' | 'ADMIN')[]
   expiresAt: string | null
   createdAt: string
   revokedAt: string | null
@@ -531,6 +535,10 @@ export interface Explanation {
     | 'EXPIRED'
     | 'CANCELED'
   code:
+    | 'NOT_RELEASED'
+    | 'RUN_PAUSED'
+    | 'AWAITING_APPROVAL'
+    | 'FROZEN'
     | 'WAITING_FOR_RETRY'
     | 'DEVICE_NEVER_CONNECTED'
     | 'DEVICE_OFFLINE'
@@ -728,6 +736,33 @@ export interface FollowEventsQuery {
   jobName?: string
   deviceId?: string
 }
+/**
+ * All fields but `frozen` are null while it is not frozen
+ */
+export interface Freeze {
+  frozen: boolean
+  reason: string | null
+  /**
+   * Who did it: `key:<keyId>`
+   */
+  frozenBy: string | null
+  since: string | null
+  /**
+   * When it ends by itself
+   */
+  until: string | null
+}
+
+export interface FreezeRequest {
+  /**
+   * Why, for everybody who looks at the fleet
+   */
+  reason: string
+  /**
+   * When it ends by itself; default: when somebody ends it
+   */
+  until?: string | null
+}
 
 export interface GetExecutionOutputQuery {
   offset?: number
@@ -831,8 +866,86 @@ export interface Job {
     backoffSeconds: number
     on: ('FAILED' | 'TIMED_OUT')[]
   } | null
+  rollout: Rollout | null
+  approval: boolean
   createdAt: string
   updatedAt: string
+}
+
+export interface Rollout {
+  /**
+   * In which order devices get it; default GIVEN
+   */
+  order?: 'RANDOM' | 'GIVEN'
+  /**
+   * Default: one wave
+   *
+   * @minItems 1
+   * @maxItems 50
+   */
+  waves?: {
+    size: number | string
+    /**
+     * Only devices that match
+     */
+    where?: string
+  }[]
+  ratePerMinute?: number
+  /**
+   * Each time so many have succeeded, the rate is multiplied by the factor
+   */
+  growth?: {
+    factor: number
+    afterSucceeded: number
+  }
+  next?: {
+    /**
+     * Of the devices of the wave; without it every execution of the wave must have ended
+     */
+    succeededPercent?: number
+    /**
+     * A device counts as succeeded only if the attributes it reports match this
+     */
+    where?: string
+    /**
+     * How long the other conditions must hold
+     */
+    soakSeconds?: number
+    /**
+     * What follows when the gate opens; default CONTINUE
+     */
+    action?: 'CONTINUE' | 'PAUSE' | 'APPROVAL'
+    /**
+     * How long after the start of a wave its gate may stay closed before the run is paused
+     */
+    giveUpAfterSeconds?: number
+  }
+  /**
+   * @maxItems 20
+   */
+  stop?: {
+    /**
+     * @minItems 1
+     */
+    on: ('FAILED' | 'TIMED_OUT' | 'REJECTED' | 'EXPIRED' | 'CANCELED')[]
+    /**
+     * Of the executions that have ended
+     */
+    percent?: number
+    /**
+     * With percent: how many must have ended; default 1
+     */
+    minEnded?: number
+    count?: number
+    /**
+     * Default PAUSE
+     */
+    action?: 'PAUSE' | 'ABORT'
+    /**
+     * What is counted: the whole run (default) or the current wave
+     */
+    of?: 'RUN' | 'WAVE'
+  }[]
 }
 
 export interface JobContent {
@@ -874,6 +987,11 @@ export interface JobContent {
      */
     on?: ('FAILED' | 'TIMED_OUT')[]
   }
+  rollout?: Rollout
+  /**
+   * Its runs wait until another key approves them; default false
+   */
+  approval?: boolean
 }
 /**
  * Any JSON object: instructions for the device
@@ -990,7 +1108,7 @@ export interface NewApiKey {
   /**
    * What the key may do; default none. A key can only grant scopes it holds
    */
-  scopes?: ('TRIGGER' | 'READ' | 'MANAGE' | 'ADMIN')[]
+  scopes?: ('TRIGGER' | 'READ' | 'MANAGE' | 'APPROVE' | 'ADMIN')[]
   /**
    * Default: the expiry of the calling key, or never. A key cannot outlive the key that created it, so a later instant is refused
    */
@@ -1066,6 +1184,48 @@ export interface RevokedKeys {
   revokedEnrollments: number
 }
 
+export interface RolloutPatch {
+  rollout: Rollout
+}
+
+export interface RolloutProgress {
+  state: 'SCHEDULED' | 'AWAITING_APPROVAL' | 'ROLLING_OUT' | 'PAUSED' | 'RELEASED' | 'DENIED' | 'ABORTED'
+  /**
+   * The current wave, from 1
+   */
+  wave: number
+  waves: {
+    size: number
+    released: number
+    counts: {
+      PENDING: number
+      IN_PROGRESS: number
+      CANCELING: number
+      SUCCEEDED: number
+      FAILED: number
+      TIMED_OUT: number
+      REJECTED: number
+      EXPIRED: number
+      CANCELED: number
+    }
+    startedAt: string | null
+    /**
+     * When its gate opened
+     */
+    passedAt: string | null
+  }[]
+  /**
+   * How many executions may be offered to their devices
+   */
+  released: number
+  pausedBecause: string | null
+  pausedBy: string | null
+  /**
+   * When it goes on by itself, where that is known
+   */
+  nextAt: string | null
+}
+
 export interface Run {
   runId: number
   jobName: string
@@ -1105,6 +1265,10 @@ export interface Run {
    * The name of that key
    */
   createdByName: string | null
+  /**
+   * How far it is released to its devices; null: all of it was, at once
+   */
+  rollout: RolloutProgress | null
 }
 
 export interface RunTimeline {

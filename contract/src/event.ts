@@ -2,6 +2,7 @@
 
 import Type, { type Static } from 'typebox'
 import { Scope } from './api-key.ts'
+import { Counts } from './counts.ts'
 import {
   type DeviceEventType,
   type EnrollmentEventType,
@@ -16,7 +17,7 @@ import {
   type SessionEventType,
   type WebhookEventType,
 } from './event-type.ts'
-import { Counts, ExecState } from './execution.ts'
+import { ExecState } from './execution.ts'
 import { GivenInstant, Instant, mustBe, Name, orNull } from './text.ts'
 
 export * from './event-type.ts'

@@ -1,8 +1,8 @@
 // How a run is released to its devices: in waves, at a rate, with gates between waves and rules that stop it.
 
 import Type, { type Static } from 'typebox'
-import { Counts } from './execution.ts'
-import { Instant, mustBe, orNull } from './text.ts'
+import { Counts } from './counts.ts'
+import { Instant, mustBe, orNull, Prose } from './text.ts'
 
 const seconds = (description: string) => Type.Integer({ minimum: 1, maximum: 31_536_000, description })
 const oneOf = <T extends string>(values: readonly T[], description?: string) =>
@@ -146,6 +146,18 @@ export const RolloutProgress = Type.Object(
   { title: 'RolloutProgress' },
 )
 export type RolloutProgress = Static<typeof RolloutProgress>
+
+export const ApprovalRequest = Type.Object(
+  { comment: Type.Optional(Type.String({ ...Prose, maxLength: 500 })) },
+  { title: 'ApprovalRequest', additionalProperties: false, examples: [{ comment: 'Tested on the bench' }] },
+)
+export type ApprovalRequest = Static<typeof ApprovalRequest>
+
+export const RolloutPatch = Type.Object(
+  { rollout: Rollout },
+  { title: 'RolloutPatch', additionalProperties: false, examples: [{ rollout: { ratePerMinute: 500 } }] },
+)
+export type RolloutPatch = Static<typeof RolloutPatch>
 
 /** What the schema cannot say; undefined if it is right. */
 export function rolloutProblem(rollout: Rollout): { field: string; detail: string } | undefined {

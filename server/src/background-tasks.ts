@@ -104,7 +104,7 @@ async function keepFreezes({ store, freezes, now }: BackgroundDeps): Promise<voi
   for (const ownerNo of ended) {
     await store.unfreezeFleet({ ownerNo, principal: service, at, expiredBy: at })
   }
-  if (ended.length > 0) await freezes.refresh()
+  if (ended.length > 0) await freezes.changed()
 }
 
 function recordPresence(presence: Presence): Promise<void> {

@@ -196,6 +196,7 @@ async function start(
     runAmongNodes(background, life)
   }
   if (keptClock) keepClock(background, keptClock)
+  takeDown.add(() => parts.rollouts.quiet())
   takeDown.add(() => background.stop())
 
   const newAdminKey = await ensureAdminKey(deps, config.dataFolder, config.adminKey)

@@ -12,11 +12,14 @@ export type RolloutTickerDeps = Omit<RollOutDeps, 'link'> & {
   onFailure: (error: unknown) => void
 }
 
+/** One that takes long, because much of it has to be canceled, does not keep the others waiting. */
+const mostAtOnce = 8
+
 export class RolloutTicker {
   readonly #deps: RolloutTickerDeps
   /** Of each open rollout, what was judged last. */
   #judged = new Map<number, string>()
-  #underWay = new Set<Promise<void>>()
+  readonly #underWay = new Map<number, Promise<void>>()
   /** Set before the first tick: with several nodes it reaches all of them. */
   link: DeviceLink
 
@@ -33,26 +36,34 @@ export class RolloutTicker {
       if (this.#deps.stopping.aborted) return
       const facts = factsOf(each)
       const isDue = each.nextAt !== null && each.nextAt <= now
-      if (isDue || this.#judged.get(each.runId) !== facts) await this.#judge(each)
-      judged.set(each.runId, facts)
+      if (!isDue && this.#judged.get(each.runId) === facts) judged.set(each.runId, facts)
+      else if (!this.#underWay.has(each.runId)) {
+        if (this.#underWay.size >= mostAtOnce) await Promise.race(this.#underWay.values())
+        this.judgeSoon(each)
+        judged.set(each.runId, facts)
+      }
     }
     this.#judged = judged
   }
 
-  /** Somebody waits for it: a run was made, or let go on. */
-  judgeSoon(run: RunKey): void {
-    const judging = this.#judge(run).catch(this.#deps.onFailure)
-    this.#underWay.add(judging)
-    void judging.finally(() => this.#underWay.delete(judging))
+  /** Somebody waits for it: a run was made, or something of it was decided. */
+  judgeSoon({ ownerNo, runId }: RunKey): void {
+    const before = this.#underWay.get(runId) ?? Promise.resolve()
+    const judging = before
+      .then(() => rollOut({ ...this.#deps, link: this.link }, { ownerNo, runId }))
+      .catch((error: unknown) => {
+        this.#judged.delete(runId)
+        this.#deps.onFailure(error)
+      })
+      .finally(() => {
+        if (this.#underWay.get(runId) === judging) this.#underWay.delete(runId)
+      })
+    this.#underWay.set(runId, judging)
   }
 
   /** Resolves when nothing is judged any more. */
   async quiet(): Promise<void> {
-    await Promise.all(this.#underWay)
-  }
-
-  #judge({ ownerNo, runId }: RunKey): Promise<void> {
-    return rollOut({ ...this.#deps, link: this.link }, { ownerNo, runId })
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay.values())
   }
 }
 

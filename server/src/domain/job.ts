@@ -1,6 +1,6 @@
 // Jobs: what devices are to do. A job may change; a run keeps the version that it was triggered with.
 
-import { ApiError, defaultRetry, type JobContent, maxDocumentBytes } from '@jobcast/contract'
+import { ApiError, defaultRetry, type JobContent, maxDocumentBytes, rolloutProblem } from '@jobcast/contract'
 import type { Caller } from './caller.ts'
 import type { StoredJob } from './ports/jobs.ts'
 import type { Put } from './ports/slices.ts'
@@ -19,6 +19,9 @@ export function putJob(
   if (Buffer.byteLength(JSON.stringify(document)) > maxDocumentBytes) {
     throw new ApiError('J-500', { field: 'document', detail: 'document is larger than 64 KiB.' })
   }
+  const { rollout, approval } = content
+  const problem = rollout && rolloutProblem(rollout)
+  if (problem) throw new ApiError('J-500', problem)
   const { ownerNo } = caller
   const put = {
     ownerNo,
@@ -30,6 +33,8 @@ export function putJob(
       timeoutSeconds: content.timeoutSeconds ?? null,
       deadlineSeconds: content.deadlineSeconds ?? null,
       retry: content.retry ? { ...defaultRetry, ...content.retry } : null,
+      ...(rollout && { rollout }),
+      ...(approval && { approval }),
     },
     at: deps.now(),
   }

@@ -128,6 +128,16 @@ export function resumeRollout(
   return { ...status, ...going, forgiven, gateSince: null, watchedSince: now }
 }
 
+/** Somebody has approved it: at its begin, or at a gate. */
+export function approveRollout(
+  status: RolloutStatus,
+  sizes: readonly number[],
+  now: SteadyInstant,
+): RolloutStatus {
+  const hasBegun = (status.waves[0]?.startedAt ?? null) !== null
+  return (hasBegun ? advanceRollout(status, sizes, now) : undefined) ?? beginRollout(sizes.length, now)
+}
+
 export function pauseRollout(status: RolloutStatus, because: string, by: string): RolloutStatus {
   return { ...status, state: 'PAUSED', pausedBecause: because, pausedBy: by }
 }

@@ -93,9 +93,6 @@ export async function applyStatus(
   if (!(await deps.store.changeRollout(change))) return false
   deps.changes.notify([before.runId])
   await announce(deps, before, before.status.released, status.released)
-  if (isFinal(status) && status.state !== 'RELEASED') {
-    await endRollout(deps, { ...before, version: before.version + 1, status, nextAt }, moment)
-  }
   return true
 }
 

@@ -2,9 +2,11 @@
 
 import fastify, { type FastifyRequest } from 'fastify'
 import type { CancelRunDeps } from '../domain/cancel-run.ts'
+import type { ChangeRolloutDeps } from '../domain/change-rollout.ts'
 import type { DeviceDeps } from '../domain/device.ts'
 import type { ExplainDeps } from '../domain/explain-execution.ts'
 import type { FollowEventsDeps } from '../domain/follow-events.ts'
+import type { FreezeDeps } from '../domain/freeze-fleet.ts'
 import type { ReadDeps } from '../domain/read-execution.ts'
 import type { ReadOutputDeps } from '../domain/read-output.ts'
 import type { RetryDeps } from '../domain/retry-run.ts'
@@ -42,6 +44,7 @@ import { addExecutions } from './routes/executions.ts'
 import { addFleet, type FleetRouteDeps } from './routes/fleet.ts'
 import { addJobs } from './routes/jobs.ts'
 import { addKeys, addOwners } from './routes/keys.ts'
+import { addRollouts } from './routes/rollouts.ts'
 import { addRuns } from './routes/runs.ts'
 import { addMetrics, addService } from './routes/service.ts'
 import { addSession } from './routes/session.ts'
@@ -55,6 +58,8 @@ import { userAgentOf } from './user-agent.ts'
 import { buildValidator } from './validation.ts'
 
 export type AppDeps = TriggerDeps &
+  ChangeRolloutDeps &
+  FreezeDeps &
   DeviceDeps &
   ReadDeps &
   ReadOutputDeps &
@@ -137,6 +142,7 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
   addExecutionHistory(app, deps)
   addExecutionOutput(app, deps)
   addRuns(app, deps)
+  addRollouts(app, deps)
   addEvents(app, deps)
   addWebhooks(app, deps)
   addWebhookDeliveries(app, deps)

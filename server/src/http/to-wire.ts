@@ -33,7 +33,10 @@ import type { ListedSession } from '../domain/ports/sessions.ts'
 import type { StoredDelivery, StoredWebhook } from '../domain/ports/webhooks.ts'
 import { isFinished } from '../domain/read-execution.ts'
 import type { FleetNow } from '../domain/read-fleet.ts'
+import type { RolloutViews } from '../domain/view-rollout.ts'
 import { shownUrl } from '../domain/webhook.ts'
+
+import { toRolloutProgress } from './rollout-to-wire.ts'
 
 /** People read the wall clock: an instant of the other one is refused. */
 function toInstant(at: WallInstant): string {
@@ -96,7 +99,8 @@ export function toExplanation(
   }
 }
 
-export function toRun(stored: StoredRun): Run {
+export function toRun(stored: StoredRun, rollouts: RolloutViews): Run {
+  const rollout = rollouts.get(stored.runId)
   return {
     runId: stored.runId,
     jobName: stored.jobName,
@@ -108,6 +112,7 @@ export function toRun(stored: StoredRun): Run {
     retryOf: stored.retryOf,
     createdBy: stored.keyId === null ? null : `key:${stored.keyId}`,
     createdByName: stored.keyName,
+    rollout: rollout ? toRolloutProgress(rollout) : null,
   }
 }
 
@@ -162,6 +167,8 @@ export function toJob(stored: StoredJob): Job {
     timeoutSeconds: stored.timeoutSeconds,
     deadlineSeconds: stored.deadlineSeconds,
     retry: stored.retry,
+    rollout: stored.rollout ?? null,
+    approval: stored.approval ?? false,
     createdAt: toInstant(stored.createdAt),
     updatedAt: toInstant(stored.updatedAt),
   }

@@ -9,12 +9,21 @@ export class Freezes {
   /** Called for each owner whose fleet was frozen or is no longer. */
   onChange: (ownerNo: number) => void = () => undefined
 
+  /** With several nodes: tells the others. */
+  forward: () => void = () => undefined
+
   constructor(store: Pick<Store, 'listFreezes'>) {
     this.#store = store
   }
 
   has(ownerNo: number): boolean {
     return this.#frozen.size > 0 && this.#frozen.has(ownerNo)
+  }
+
+  /** It was changed here. */
+  async changed(): Promise<void> {
+    this.forward()
+    await this.refresh()
   }
 
   /** Owners whose freeze is over by then. */

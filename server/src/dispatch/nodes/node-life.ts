@@ -59,7 +59,8 @@ export class NodeLife {
   }
 
   start(): void {
-    const { nodes, changes, outputs, webhooks } = this.#deps
+    const { nodes, changes, outputs, webhooks, freezes } = this.#deps
+    freezes.forward = () => nodes.send({ kind: 'freeze-changed' })
     changes.forward = (runIds) => nodes.send({ kind: 'runs-changed', runIds })
     outputs.forward = (jobExecutionIds) => nodes.send({ kind: 'outputs-grew', jobExecutionIds })
     const reactions = this.#reactions()

@@ -14,7 +14,9 @@ import {
 import { type CancelRunDeps, cancelRun } from '../../domain/cancel-run.ts'
 import { type ReadDeps, readRun } from '../../domain/read-execution.ts'
 import { type RetryDeps, retryRun } from '../../domain/retry-run.ts'
+import { viewRollouts } from '../../domain/view-rollout.ts'
 import type { Documents } from '../../state/documents.ts'
+import { toRunWithRollout } from '../answer-run.ts'
 import type { App } from '../app-type.ts'
 import { callerOf, type IdentifyDeps } from '../authenticate.ts'
 import { numberSlice, toPage } from '../cursor.ts'
@@ -44,7 +46,7 @@ export function addRuns(
       const held = holdRequest(deps, request, reply, request.query.wait)
       const run = await readRun(deps, callerOf(request), request.params.runId, held)
       held.requireValid()
-      return toRun(run)
+      return toRunWithRollout(deps, callerOf(request), run)
     },
   })
 
@@ -87,12 +89,14 @@ export function addRuns(
         ...(finished !== undefined && { finished }),
         ...stateAndTimes(request.query),
       }
+      const { ownerNo } = callerOf(request)
       const runs = await deps.store.listRuns({
-        ownerNo: callerOf(request).ownerNo,
+        ownerNo,
         filter,
         slice: numberSlice(request.query),
       })
-      return toPage(runs, toRun)
+      const rollouts = await viewRollouts(deps, ownerNo, runs.items)
+      return toPage(runs, (run) => toRun(run, rollouts))
     },
   })
 
@@ -119,7 +123,7 @@ export function addRuns(
     handler: async (request, reply) => {
       const force = request.body.force ?? false
       const { run, isDone } = await cancelRun(deps, callerOf(request), request.params.runId, force)
-      return reply.code(isDone ? 200 : 202).send(toRun(run))
+      return reply.code(isDone ? 200 : 202).send(await toRunWithRollout(deps, callerOf(request), run))
     },
   })
 
@@ -151,7 +155,10 @@ export function addRuns(
     handler: async (request, reply) => {
       const key = request.headers['idempotency-key']
       const run = await retryRun(deps, callerOf(request), request.params.runId, request.body, key)
-      return reply.code(201).header('location', `/job/api/runs/${run.runId}`).send(toRun(run))
+      return reply
+        .code(201)
+        .header('location', `/job/api/runs/${run.runId}`)
+        .send(await toRunWithRollout(deps, callerOf(request), run))
     },
   })
 }
