@@ -14,12 +14,13 @@ import { type Column, fieldsText } from '../output/print-table.ts'
 import { countsText } from '../output/progress.ts'
 import { maxPageSize, takeItems } from '../service/take-items.ts'
 import { nextSteps, watchRun } from '../watch/watch-run.ts'
+import { rolloutCommands } from './run-rollout.ts'
 import { type WaitFlags, waitOptions } from './trigger.ts'
 
 const plain = (_: string, text: string) => text
 
 export function runsCommand(): Command {
-  const others = [getCommand(), watchCommand(), cancelCommand(), retryCommand()]
+  const others = [getCommand(), watchCommand(), cancelCommand(), retryCommand(), ...rolloutCommands(showRun)]
   return groupCommand('runs', lsCommand(), ...others).addHelpText(
     'after',
     '\nExample:\n  jobcast runs --job restart --limit 5\n',
@@ -108,7 +109,7 @@ function runCommand(name: string): Command {
 }
 
 function showRun(out: Out, run: Run): void {
-  const { runId, jobName, launchedAt, total, counts, finished, retryOf } = run
+  const { runId, jobName, launchedAt, total, counts, finished, retryOf, rollout } = run
   out.show(run, () =>
     fieldsText(
       {
@@ -119,10 +120,19 @@ function showRun(out: Out, run: Run): void {
         states: countsText(counts, plain),
         finished: finished ? 'yes' : 'no',
         ...(retryOf !== null && { 'retry of': retryOf }),
+        ...(rollout && rolloutFields(rollout, total)),
       },
       out.paint,
     ),
   )
+}
+
+function rolloutFields(rollout: NonNullable<Run['rollout']>, total: number) {
+  const { state, wave, waves, released, pausedBecause } = rollout
+  return {
+    rollout: `${state}, wave ${wave} of ${waves.length}, ${released} of ${total} released`,
+    ...(pausedBecause !== null && { because: pausedBecause }),
+  }
 }
 
 const runColumns: Column<Run>[] = [

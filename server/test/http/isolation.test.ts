@@ -62,7 +62,7 @@ const ids: Record<string, { foreign: string; unknown: string }> = {
 const noIds = new Set(
   'limit cursor wait execState launchedAfter launchedBefore force idempotency-key deviceName tags keyName scopes expiresAt'
     .concat(' ownerName description document expireAfterSeconds timeoutSeconds deadlineSeconds retry')
-    .concat(' finishedAfter finishedBefore buckets')
+    .concat(' finishedAfter finishedBefore buckets rollout approval comment reason until')
     .concat(' url eventTypes secret state since eventId types after last-event-id')
     .concat(
       ' finished apiKey ticket online offset attempt follow download name maxUses expiresInSeconds deviceIdPrefix descendants',
@@ -74,6 +74,8 @@ const bodies: Record<string, Record<string, unknown>> = {
   createKey: { keyName: 'ours' },
   createOwner: { ownerName: 'ours' },
   putWebhook: { url: 'https://hook.invalid/' },
+  changeRun: { rollout: {} },
+  freezeFleet: { reason: 'ours' },
   replayWebhook: { since: '2026-11-15T09:30:00Z' },
 }
 
