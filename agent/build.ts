@@ -4,7 +4,7 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, cpSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { rolldown } from 'rolldown'
+import { type Plugin, rolldown } from 'rolldown'
 
 const tsc = join(import.meta.dirname, '../node_modules/typescript/bin/tsc')
 
@@ -13,7 +13,8 @@ export async function buildAgent(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true })
   await bundle('src/program/main.ts', join(folder, 'jobcast-agent.js'))
   await bundle('src/index.ts', join(folder, 'index.js'))
-  chmodSync(join(folder, 'jobcast-agent.js'), 0o755)
+  cpSync(join(import.meta.dirname, 'bin/jobcast-agent.sh'), join(folder, 'jobcast-agent.sh'))
+  for (const name of ['jobcast-agent.js', 'jobcast-agent.sh']) chmodSync(join(folder, name), 0o755)
   writeTypes(join(folder, 'types'))
 }
 
@@ -28,6 +29,7 @@ export async function bundle(input: string, file: string): Promise<void> {
     transform: { target: 'node20' },
     // Optional native parts of ws, which has the same in JavaScript.
     external: ['bufferutil', 'utf-8-validate'],
+    plugins: [leanLibraries],
     logLevel: 'silent',
   })
   await bundle.write({
@@ -38,6 +40,21 @@ export async function bundle(input: string, file: string): Promise<void> {
     intro: olderNode,
   })
   await bundle.close()
+}
+
+/**
+ * Each of these costs a device memory: the streams of Node in JavaScript once more, SOCKS proxies, timers for browsers, and
+ * what makes schemas, which only servers check. The agent uses none of them.
+ */
+const leanLibraries: Plugin = {
+  name: 'lean-libraries',
+  load(id) {
+    if (/node_modules\/readable-stream\/lib\/ours\/index\.js$/.test(id))
+      return `module.exports = require('node:stream')`
+    if (/node_modules\/typebox\//.test(id))
+      return 'const none = new Proxy(() => none, { get: () => none }); export default none'
+    return /node_modules\/(socks|worker-timers)\//.test(id) ? 'module.exports = {}' : undefined
+  },
 }
 
 /** Only those that the types of index.ts lead to. */

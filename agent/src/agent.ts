@@ -10,6 +10,7 @@ import { Journal } from './journal.ts'
 import { MqttTransport } from './mqtt-transport.ts'
 import { type Backoff, defaultBackoff } from './reconnect-delay.ts'
 import { recover } from './recover.ts'
+import { AttributeReporter } from './report-attributes.ts'
 import { StartRefused } from './start-refused.ts'
 import { openStateFolder, type StateFolder } from './state-folder.ts'
 import { workLoop } from './work-loop.ts'
@@ -23,6 +24,8 @@ export type AgentOptions = {
   handlersFolder: string
   stateFolder: string
   allowCommands: boolean
+  /** A JSON object of attributes to report besides those that the agent knows. */
+  attributesFile?: string
   /** Per attempt; the server's own limit. */
   maxOutputBytes?: number
   /** Time between SIGTERM and SIGKILL. */
@@ -79,9 +82,18 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
     closing: closing.signal,
     tell,
   }
+  const attributes = new AttributeReporter({
+    transport,
+    backoff,
+    file: options.attributesFile && resolve(options.attributesFile),
+    kept: state.attributes,
+    stopping: stopping.signal,
+    tell,
+  })
   await recover(deps)
   transport.start()
-  const working = workLoop(deps)
+  attributes.start()
+  const working = workLoop({ ...deps, onCarriedOut: () => attributes.report() })
 
   async function stopOnce(): Promise<void> {
     const isRunning = journal.unsettled().some(({ phase }) => phase === 'started')
@@ -89,6 +101,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
     const timer = setTimeout(() => closing.abort(), finalReportMs + (isRunning ? deps.graceMs : 0))
     await working
     clearTimeout(timer)
+    await attributes.stopped()
     await transport.stop()
     await journal.close()
     state.release()

@@ -32,6 +32,7 @@ export type BegunStart = {
   /** It resumes after a reboot that it requested, with this step. */
   isResumed: boolean
   firstStep: number
+  traceParent: string | undefined
 }
 
 /** If this rejects, nothing may be started. */
@@ -52,7 +53,9 @@ export async function beginStart(
     throw error
   }
   const isResumed = before?.phase === 'rebooting'
-  return { key, paths, spool, start, startId, isResumed, firstStep: isResumed ? before.step : 0 }
+  const firstStep = isResumed ? before.step : 0
+  const { traceParent } = offered
+  return { key, paths, spool, start, startId, isResumed, firstStep, traceParent }
 }
 
 export function openSpool({ output }: AttemptPaths, maxBytes: number, tell: Tell): Promise<OutputSpool> {

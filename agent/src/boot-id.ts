@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { uptime } from 'node:os'
 
-/** Differs after every boot of the machine. */
+/** Differs after every boot of the machine. In a container JOBCAST_BOOT_ID can say what counts as one. */
 export function readBootId(): string {
+  if (process.env.JOBCAST_BOOT_ID) return process.env.JOBCAST_BOOT_ID
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
   } catch {

@@ -18,6 +18,8 @@ export type AgentEvent =
   | ({ kind: 'not-wanted'; message: string } & AttemptKey)
   | { kind: 'journal-replaced'; keptAs: string }
   | { kind: 'disk-trouble'; what: string; error: unknown }
+  | { kind: 'attributes-refused'; message: string }
+  | { kind: 'attributes-failed'; error: unknown }
   | { kind: 'fault'; error: unknown }
 
 export type Tell = (event: AgentEvent) => void

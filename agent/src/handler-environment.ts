@@ -7,6 +7,7 @@ export type StartVariables = {
   isResumed: boolean
   resultFile: string
   step: string
+  traceParent?: string | undefined
 }
 
 /** Handlers must not see the agent's own settings, which include the token. */
@@ -21,6 +22,7 @@ export function handlerEnvironment(base: NodeJS.ProcessEnv, start: StartVariable
     JOBCAST_STEP: start.step,
     JOBCAST_RESULT_FILE: start.resultFile,
     ...(start.isResumed && { JOBCAST_RESUMED: '1' }),
+    ...(start.traceParent !== undefined && { TRACEPARENT: start.traceParent }),
     // Identifies leftover processes of this start after the agent was killed.
     JOBCAST_START_ID: start.startId,
   }

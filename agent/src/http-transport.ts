@@ -58,7 +58,7 @@ export class HttpTransport implements Transport {
   async waitForWork(signal: AbortSignal): Promise<void> {
     for (;;) {
       await this.ready(signal)
-      const call = { method: 'GET', path: `?wait=${waitSeconds}` }
+      const call = { method: 'GET', path: `/jobs?wait=${waitSeconds}` }
       const answer = await this.#send(call, waitSeconds * 1000 + answerWithinMs, signal).catch(noAnswer)
       signal.throwIfAborted()
       // Back off after any refusal instead of retrying in a tight loop.
@@ -110,7 +110,7 @@ export class HttpTransport implements Transport {
   async #fetch({ method, path, body }: Call, withinMs: number, signal?: AbortSignal): Promise<Answer> {
     const { url, deviceId, readToken } = this.#options
     const signals = [this.#stopping.signal, AbortSignal.timeout(withinMs), ...(signal ? [signal] : [])]
-    const response = await fetch(`${url}/things/${encodeURIComponent(deviceId)}/jobs${path}`, {
+    const response = await fetch(`${url}/things/${encodeURIComponent(deviceId)}${path}`, {
       method,
       headers: {
         authorization: `Bearer ${readToken()}`,
@@ -140,19 +140,21 @@ class TokenRefused extends Error {
 function callOf(operation: DeviceOperation, fields: Record<string, unknown>): Call {
   switch (operation.name) {
     case 'get':
-      return { method: 'GET', path: '' }
+      return { method: 'GET', path: '/jobs' }
     case 'start-next':
-      return { method: 'PUT', path: '/$next', body: fields }
+      return { method: 'PUT', path: '/jobs/$next', body: fields }
     case 'describe': {
       const query = new URLSearchParams(
         Object.entries(fields).map(([name, value]): [string, string] => [name, String(value)]),
       )
-      return { method: 'GET', path: `/${operation.jobId}?${query}` }
+      return { method: 'GET', path: `/jobs/${operation.jobId}?${query}` }
     }
     case 'update':
-      return { method: 'POST', path: `/${operation.jobId}`, body: fields }
+      return { method: 'POST', path: `/jobs/${operation.jobId}`, body: fields }
+    case 'attributes':
+      return { method: 'PUT', path: '/attributes', body: fields }
     case 'output':
-      return { method: 'POST', path: `/${operation.jobId}/output`, body: fields }
+      return { method: 'POST', path: `/jobs/${operation.jobId}/output`, body: fields }
   }
 }
 

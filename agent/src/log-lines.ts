@@ -15,6 +15,10 @@ export function logLine(event: AgentEvent): string {
       return `the journal is damaged and was moved to ${event.keptAs}; executions in progress will not be started again`
     case 'disk-trouble':
       return `${event.what}: ${textOf(event.error)}`
+    case 'attributes-refused':
+      return `the server refused the attributes of this device: ${event.message}`
+    case 'attributes-failed':
+      return `the attributes of this device were not reported: ${textOf(event.error)}`
     case 'fault':
       return `internal error: ${event.error instanceof Error ? event.error.stack : String(event.error)}`
     default:

@@ -2,7 +2,7 @@
 // requests are repeated there.
 
 import { randomUUID } from 'node:crypto'
-import { type DeviceOperation, topicPrefix } from '@jobcast/contract'
+import { type DeviceOperation, shadowPrefix, topicPrefix } from '@jobcast/contract'
 import { connect, type ErrorWithReasonCode, type IDisconnectPacket, type MqttClient } from 'mqtt'
 import { orAborted } from './or-aborted.ts'
 import { type Answer, NoAnswer, parseObject, rejectionOf } from './transport.ts'
@@ -34,6 +34,8 @@ export class MqttLink {
   readonly closed: Promise<string>
   readonly #client: MqttClient
   readonly #prefix: string
+  readonly #shadowPrefix: string
+  #hasShadow = false
   readonly #onMessage: LinkOptions['onMessage']
   readonly #waiting = new Map<string, Waiting>()
   readonly #tokenPrefix = randomUUID().slice(0, 8)
@@ -42,6 +44,7 @@ export class MqttLink {
 
   private constructor({ url, deviceId, token, onMessage }: LinkOptions) {
     this.#prefix = topicPrefix(deviceId)
+    this.#shadowPrefix = shadowPrefix(deviceId)
     this.#onMessage = onMessage
     this.#client = connect(url, {
       protocolVersion: 5,
@@ -54,6 +57,8 @@ export class MqttLink {
       reconnectPeriod: 0,
       resubscribe: false,
       queueQoSZero: false,
+      // A table of all numbers of packets: 10 MB.
+      writeCache: false,
     })
     this.#client.on('message', (topic, payload) => this.#take(topic, payload))
     this.#client.on('error', (error) => this.#fail(error))
@@ -82,6 +87,7 @@ export class MqttLink {
       // QoS 1, so that the server can record when a notification was delivered.
       const wanted = filters.map((suffix) => link.#prefix + suffix)
       await orAborted(Promise.race([link.#client.subscribeAsync(wanted, { qos: 1 }), lost]), signal)
+      await orAborted(Promise.race([link.#subscribeShadow(), lost]), signal)
       return link
     } catch (error) {
       link.destroy()
@@ -89,8 +95,20 @@ export class MqttLink {
     }
   }
 
+  /** A server without shadows refuses it; then attributes are not reported. */
+  async #subscribeShadow(): Promise<void> {
+    const granted = await this.#client
+      .subscribeAsync(`${this.#shadowPrefix}update/+`, { qos: 1 })
+      .catch(() => undefined)
+    this.#hasShadow = granted !== undefined
+  }
+
   /** The answer confirms that the request is stored, so the publish itself needs no acknowledgement. */
   request(operation: DeviceOperation, fields: Record<string, unknown>): Promise<Answer> {
+    if (operation.name === 'attributes' && !this.#hasShadow) {
+      const message = 'the server takes no attributes'
+      return Promise.resolve({ outcome: 'rejected', code: 'InvalidTopic', message, json: {} })
+    }
     return new Promise((resolve, reject) => {
       if (!this.#client.connected) throw new NoAnswer('there is no connection')
       this.#lastToken++
@@ -101,7 +119,8 @@ export class MqttLink {
         this.destroy()
       }, answerWithinMs)
       this.#waiting.set(clientToken, { resolve, reject, timer })
-      const topic = this.#prefix + suffixOf(operation)
+      const isShadow = operation.name === 'attributes'
+      const topic = isShadow ? `${this.#shadowPrefix}update` : this.#prefix + suffixOf(operation)
       this.#client.publish(topic, JSON.stringify({ ...fields, clientToken }), { qos: 0 })
     })
   }
@@ -128,9 +147,10 @@ export class MqttLink {
 
   #take(topic: string, payload: Buffer): void {
     const json = parseObject(payload.toString())
-    if (json === undefined || !topic.startsWith(this.#prefix)) return
-    const suffix = topic.slice(this.#prefix.length)
-    this.#onMessage(suffix, json)
+    const prefix = [this.#prefix, this.#shadowPrefix].find((each) => topic.startsWith(each))
+    if (json === undefined || prefix === undefined) return
+    const suffix = topic.slice(prefix.length)
+    if (prefix === this.#prefix) this.#onMessage(suffix, json)
     const answer = answerOf(suffix, json)
     const waiting = this.#waiting.get(String(json.clientToken))
     if (waiting === undefined || answer === undefined) return

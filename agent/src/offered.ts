@@ -10,6 +10,8 @@ export type Offered = {
   /** The id of the agent that started it, from its statusDetails. */
   begunBy: string | undefined
   document: unknown
+  /** W3C Trace Context of the call that launched it. */
+  traceParent?: string
   /** When the server times it out, in milliseconds of performance.now(). */
   givenUpAt: number | undefined
 }
@@ -30,6 +32,12 @@ export function parseOffered(json: Record<string, unknown>, receivedAt: number):
     begunBy: typeof begunBy === 'string' ? begunBy : undefined,
     // A string over HTTP.
     document: typeof jobDocument === 'string' ? parseObject(jobDocument) : jobDocument,
+    ...(isTraceParent(execution.traceparent) && { traceParent: execution.traceparent }),
     givenUpAt: typeof secondsLeft === 'number' ? receivedAt + secondsLeft * 1000 : undefined,
   }
+}
+
+/** It goes into the environment of programs, so nothing else may. */
+function isTraceParent(value: unknown): value is string {
+  return typeof value === 'string' && /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/.test(value)
 }

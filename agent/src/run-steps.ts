@@ -50,6 +50,7 @@ export async function runSteps(
       isResumed: isResumed && index === firstStep,
       resultFile: paths.result,
       step: step.name,
+      traceParent: begun.traceParent,
     })
     const end = await runStep(step, {
       path: programs[index] ?? step.program,

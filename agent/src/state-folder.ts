@@ -9,6 +9,8 @@ export type AttemptPaths = { folder: string; output: string; result: string; wor
 
 export type StateFolder = {
   journal: string
+  /** What the server knows of this device. */
+  attributes: string
   pathsOf(attempt: AttemptKey): AttemptPaths
   /** Creates the folders of an attempt if they do not exist. */
   prepare(attempt: AttemptKey): Promise<AttemptPaths>
@@ -36,6 +38,7 @@ export async function openStateFolder(path: string): Promise<StateFolder> {
   const removeFolder = (folder: string) => rm(folder, { recursive: true, force: true, maxRetries: 3 })
   return {
     journal: join(path, 'journal'),
+    attributes: join(path, 'attributes.json'),
     pathsOf,
     async prepare(attempt) {
       const paths = pathsOf(attempt)

@@ -42,9 +42,18 @@ export function meansOver(code: DeviceErrorCode): boolean {
   return code === 'TerminalStateReached' || code === 'InvalidStateTransition' || code === 'ResourceNotFound'
 }
 
+/** Shadows have numbers for codes. */
+const shadowCodes: Record<number, DeviceErrorCode> = {
+  404: 'ResourceNotFound',
+  429: 'RequestThrottled',
+  500: 'InternalError',
+  503: 'InternalError',
+}
+
 export function rejectionOf(json: Record<string, unknown>, code: unknown): Answer | undefined {
-  if (typeof code !== 'string' || !(code in deviceErrors)) return undefined
-  return { outcome: 'rejected', code: code as DeviceErrorCode, message: String(json.message ?? code), json }
+  const named = typeof code === 'number' ? (shadowCodes[code] ?? 'InvalidRequest') : code
+  if (typeof named !== 'string' || !(named in deviceErrors)) return undefined
+  return { outcome: 'rejected', code: named as DeviceErrorCode, message: String(json.message ?? code), json }
 }
 
 export function asObject(value: unknown): Record<string, unknown> | undefined {

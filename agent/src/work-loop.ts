@@ -11,7 +11,7 @@ import { markSettled, report, sendKeptOutput } from './settle.ts'
 import { asObject } from './transport.ts'
 
 /** Resolves when the agent is to stop. */
-export async function workLoop(deps: CarryOutDeps): Promise<void> {
+export async function workLoop(deps: CarryOutDeps & { onCarriedOut: () => void }): Promise<void> {
   const { stopping, closing, backoff, tell } = deps
   let failures = 0
   let lastKey = ''
@@ -29,6 +29,7 @@ export async function workLoop(deps: CarryOutDeps): Promise<void> {
         if (failures > 0) await sleep(reconnectDelayMs(failures, backoff), undefined, { signal: stopping })
         lastKey = keyOf(offered)
         await carryOut(deps, offered)
+        deps.onCarriedOut()
       }
     } catch (error) {
       if (stopping.aborted || closing.aborted) return

@@ -15,6 +15,8 @@ let copies = 0
 export type Databases = {
   /** A copy with the job and the fleet; on disk before it is given. */
   copy(): Promise<string>
+  /** One without tables. */
+  empty(): Promise<string>
   drop(url: string): Promise<void>
 }
 
@@ -24,13 +26,15 @@ export async function buildDatabases(server: string): Promise<Databases> {
   const node = await startNode(addressOf(server, template))
   await putFleet(node)
   await node.end('SIGTERM')
+  const create = async (from: string) => {
+    const name = `jobcast_copy_${++copies}`
+    await execute(server, `CREATE DATABASE ${name} TEMPLATE ${from}`)
+    await execute(server, 'CHECKPOINT')
+    return addressOf(server, name)
+  }
   return {
-    async copy() {
-      const name = `jobcast_copy_${++copies}`
-      await execute(server, `CREATE DATABASE ${name} TEMPLATE ${template}`)
-      await execute(server, 'CHECKPOINT')
-      return addressOf(server, name)
-    },
+    copy: () => create(template),
+    empty: () => create('template1'),
     async drop(url) {
       await execute(server, `DROP DATABASE ${new URL(url).pathname.slice(1)} WITH (FORCE)`)
     },

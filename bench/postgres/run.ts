@@ -26,6 +26,7 @@ const databases = await buildDatabases(postgres.url)
 
 const contenders = [
   overHttp('Jobcast', loader, startOnCopy),
+  overHttp('sketch', loader, startSketch),
   overHttp('nothing stored', loader, startNothingStored),
   copyRows('COPY', databases),
   overHttp('pg-boss', loader, () => startTarget('peers/pg-boss.ts', postgres.url)),
@@ -47,6 +48,18 @@ async function startOnCopy() {
     ...node,
     async end() {
       await node.end()
+      await databases.drop(url)
+    },
+  }
+}
+
+async function startSketch() {
+  const url = await databases.empty()
+  const sketch = await startTarget('limits/postgres-sketch.ts', url)
+  return {
+    ...sketch,
+    async end() {
+      await sketch.end()
       await databases.drop(url)
     },
   }

@@ -2,7 +2,7 @@
 
 import type { Readable, Writable } from 'node:stream'
 
-export type SignalName = 'SIGINT' | 'SIGTERM'
+export type SignalName = 'SIGINT' | 'SIGTERM' | 'SIGHUP'
 
 /** What a command uses of the process it runs in. */
 export type Io = {

@@ -8,7 +8,7 @@ import type { ExitCode } from './errors/exit-code.ts'
 /** `columns` and the event `resize` are those of a terminal. */
 export type TextOutput = Writable & { isTTY?: boolean; columns?: number }
 
-export type SignalName = 'SIGINT' | 'SIGTERM'
+export type SignalName = 'SIGINT' | 'SIGTERM' | 'SIGHUP'
 
 export type Signals = {
   on(name: SignalName, listener: (name: SignalName) => void): unknown

@@ -236,3 +236,47 @@ test('lists sessions and ends them', async () => {
   assert.doesNotMatch(await outputOf('sessions'), new RegExp(sessionId))
   assert.equal((await jobcast('sessions', 'rm', sessionId, '--yes')).code, 4)
 })
+
+test('devices are imported, selected, counted and grouped; attributes are set one by one', async (t) => {
+  const lines = [
+    '{"deviceId": "s-1", "tags": ["sel"], "attributes": {"fw": "2.9"}}',
+    '{"deviceId": "s-2"',
+    '',
+  ]
+  const file = join(dataFolder(t), 'devices.ndjson')
+  writeFileSync(file, lines.join('\n'))
+  const imported = await jobcast('devices', 'import', file)
+  assert.equal(imported.code, 5)
+  assert.match(imported.stdout, /^1 created, 0 updated, 0 unchanged, 1 failed$/m)
+  assert.match(imported.stderr, /devices\.ndjson:2: .*\(J-500\)$/m)
+  await jobcast('devices', 'put', 's-2', '--tag', 'sel', '--attribute', 'fw=2.10.0', '--attribute', 'model=3')
+  await jobcast('devices', 'put', 's-2', '--attribute', 'site=lima', '--time-zone', 'America/Lima')
+  const shown = JSON.parse((await jobcast('devices', 'get', 's-2', '--json')).stdout)
+  assert.deepEqual(shown.attributes, { fw: '2.10.0', model: 3, site: 'lima' })
+  assert.equal(shown.timeZone, 'America/Lima')
+  const listed = await jobcast('devices', '--where', 'tag=sel and fw>2.9', '--json')
+  assert.deepEqual(
+    JSON.parse(listed.stdout).map(({ deviceId }: { deviceId: string }) => deviceId),
+    ['s-2'],
+  )
+  assert.match((await jobcast('devices', 'count', 'tag=sel')).stdout, /^devices +2$/m)
+  const wrong = await jobcast('devices', 'count', 'tag=')
+  assert.equal(wrong.code, 5)
+  assert.match(wrong.stderr, /position 5/)
+
+  assert.equal((await jobcast('groups', 'put', 'sel', 'tag=sel', '--description', 'Selected')).code, 0)
+  assert.match((await jobcast('groups')).stdout, /^sel +tag=sel +Selected$/m)
+  assert.match((await jobcast('groups', 'get', 'sel')).stdout, /^devices +2, 0 online$/m)
+  await jobcast('jobs', 'put', 'sel-job')
+  const plan = JSON.parse(
+    (await jobcast('trigger', 'sel-job', '--group', 'sel', '--dry-run', '--json')).stdout,
+  )
+  assert.equal(plan.total, 2)
+  const run = JSON.parse(
+    (await jobcast('trigger', 'sel-job', '--where', 'group=sel', '--note', 'n', '--json')).stdout,
+  )
+  assert.deepEqual([run.total, run.where, run.note], [2, 'group=sel', 'n'])
+  assert.equal((await jobcast('trigger', 'sel-job', '--where', 'all', '--tag', 'x')).code, 2)
+  assert.equal((await jobcast('trigger', 'sel-job', '--where', 'site=nowhere')).code, 5)
+  assert.equal((await jobcast('groups', 'rm', 'sel', '--yes')).code, 0)
+})

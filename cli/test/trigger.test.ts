@@ -187,7 +187,12 @@ test('the same --idempotency-key triggers once; exits with 5 for another request
 
 const manyDevices = Array.from({ length: 51 }, (_, at) => `d${at}`).join('\n')
 const refusals: [why: string, args: string[], code: number, text: RegExp, input?: string][] = [
-  ['no devices', ['once'], 2, /^error: no devices given; use --device, --tag or --devices-file/],
+  [
+    'no devices',
+    ['once'],
+    2,
+    /^error: no devices given; use --device, --tag, --where, --group or --devices-file/,
+  ],
   ['no job', [], 2, /^error: missing required argument 'job'/],
   [
     'an unknown flag',

@@ -18,7 +18,7 @@ export type ApiDocument = {
 /** What owners call, and the health of the service. Device routes and metrics are left out. */
 export function clientOperations({ paths }: ApiDocument): (Operation & { method: string; path: string })[] {
   return Object.entries(paths)
-    .filter(([path]) => path.startsWith('/job/api/') || path === '/livez' || path === '/readyz')
+    .filter(([path]) => path.startsWith('/job/api/') || ['/livez', '/readyz', '/version'].includes(path))
     .flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, operation]) => ({ ...operation, method, path })),
     )

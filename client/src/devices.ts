@@ -1,9 +1,18 @@
 // Devices: what jobs run on.
 
+import { importDevices } from './import-devices.ts'
 import { List, type Query } from './list.ts'
 import { path } from './path.ts'
 import { type Put, put, remove } from './put.ts'
-import type { Device, DeviceContent, DeviceCredential, ListDevicesQuery } from './schemas.ts'
+import type {
+  Device,
+  DeviceContent,
+  DeviceCount,
+  DeviceCredential,
+  ImportedDevice,
+  ImportResult,
+  ListDevicesQuery,
+} from './schemas.ts'
 import type { CallOptions, Transport } from './transport.ts'
 
 export class Devices {
@@ -24,6 +33,28 @@ export class Devices {
 
   list(query: Query<ListDevicesQuery> = {}, options: CallOptions = {}): List<Device> {
     return new List(this.#transport, '/job/api/devices', query, options)
+  }
+
+  /** How many devices a selector matches, with a sample. */
+  count(where: string, { signal }: CallOptions = {}): Promise<DeviceCount> {
+    return this.#transport.value({
+      method: 'POST',
+      path: '/job/api/devices/count',
+      body: { where },
+      safe: true,
+      signal,
+    })
+  }
+
+  /**
+   * Creates or replaces any number of devices, or takes lines of NDJSON. A device that is refused does not stop the others:
+   * the result names it by its line, counted from 1.
+   */
+  import(
+    devices: Iterable<ImportedDevice | string> | AsyncIterable<ImportedDevice | string>,
+    options: CallOptions = {},
+  ): Promise<ImportResult> {
+    return importDevices(this.#transport, devices, options)
   }
 
   /** Cancels its unfinished executions. */

@@ -6,6 +6,7 @@ import type { JobcastEvent } from './event.ts'
 import { Executions } from './executions.ts'
 import { Fleet } from './fleet.ts'
 import { type EventsOptions, followEvents } from './follow-events.ts'
+import { Groups } from './groups.ts'
 import { Health } from './health.ts'
 import { Jobs } from './jobs.ts'
 import { Keys } from './keys.ts'
@@ -24,6 +25,7 @@ export class Jobcast {
   readonly executions: Executions
   readonly jobs: Jobs
   readonly devices: Devices
+  readonly groups: Groups
   readonly enrollments: Enrollments
   readonly keys: Keys
   readonly owners: Owners
@@ -41,6 +43,7 @@ export class Jobcast {
     this.executions = new Executions(transport)
     this.jobs = new Jobs(transport)
     this.devices = new Devices(transport)
+    this.groups = new Groups(transport)
     this.enrollments = new Enrollments(transport)
     this.keys = new Keys(transport)
     this.owners = new Owners(transport)

@@ -140,16 +140,40 @@ export interface ExecutionEventData {
    * Details the device reported with this change
    */
   statusDetails: {
+    /**
+     * This interface was referenced by `undefined`'s JSON-Schema definition
+     * via the `patternProperty` "^.*$".
+     */
     [k: string]: string
   }
 }
 /**
- * `deviceName` and `tags` with `device.created` and `device.updated`; `transport` with `device.online` and `device.offline`
+ * `deviceName`, `tags` and `attributes` with `device.created` and `device.updated`; `reportedAttributes` alone with `device.updated` when the device has reported them; `transport` with `device.online` and `device.offline`
  */
 export interface DeviceEventData {
   deviceId: string
   deviceName?: string
   tags?: string[]
+  /**
+   * Attributes that its owner has set, with its time zone as `timeZone`; absent: none
+   */
+  attributes?: {
+    /**
+     * This interface was referenced by `undefined`'s JSON-Schema definition
+     * via the `patternProperty` "^.*$".
+     */
+    [k: string]: string | number | boolean
+  }
+  /**
+   * Attributes that the device has reported and that have changed; null: removed
+   */
+  reportedAttributes?: {
+    /**
+     * This interface was referenced by `undefined`'s JSON-Schema definition
+     * via the `patternProperty` "^.*$".
+     */
+    [k: string]: string | number | boolean | null
+  }
   /**
    * Transport by which the device connected or disconnected
    */
@@ -257,6 +281,17 @@ export interface CancelRequest {
    * Do not wait for the device to confirm
    */
   force?: boolean
+}
+
+export interface CountRequest {
+  /**
+   * A selector: text that picks devices
+   */
+  where: string
+}
+
+export interface CreateRunQuery {
+  dryRun?: boolean
 }
 
 export interface CreatedApiKey {
@@ -385,6 +420,22 @@ export interface Device {
   deviceName: string
   tags: string[]
   /**
+   * Attributes that its owner has set
+   */
+  attributes: {
+    [k: string]: string | number | boolean
+  }
+  /**
+   * Attributes that it has reported itself; the owner's value wins on equal names
+   */
+  reportedAttributes: {
+    [k: string]: string | number | boolean
+  }
+  /**
+   * Time zone that its owner has set; null: the one it reports, else UTC
+   */
+  timeZone: string | null
+  /**
    * When its current token was created; null if it has none
    */
   credentialCreatedAt: string | null
@@ -419,6 +470,36 @@ export interface DeviceContent {
    * @maxItems 50
    */
   tags?: string[]
+  /**
+   * Names of 1 to 64 letters, digits and _ . -, not beginning with a digit, . or -; values are text of at most 256 characters, numbers, or true and false
+   */
+  attributes?: {
+    [k: string]: string | number | boolean
+  }
+  timeZone?: string | null
+}
+
+export interface DeviceCount {
+  /**
+   * How many devices match
+   */
+  total: number
+  /**
+   * How many of them are online
+   */
+  online: number
+  /**
+   * How many of them are carrying out an execution
+   */
+  busy: number
+  /**
+   * Attributes that the selector names and that no device has
+   */
+  unknownNames: string[]
+  /**
+   * deviceIds of the first 20
+   */
+  sample: string[]
 }
 
 export interface DeviceCredential {
@@ -794,6 +875,22 @@ export interface GetStatsQuery {
   buckets?: number
 }
 
+export interface Group {
+  groupName: string
+  where: string
+  description: string | null
+  createdAt: string
+  updatedAt: string
+}
+
+export interface GroupContent {
+  /**
+   * A selector: text that picks devices
+   */
+  where: string
+  description?: string
+}
+
 export interface History {
   /**
    * Oldest first
@@ -850,6 +947,43 @@ export interface Transition {
    * Why the attempt was unsuccessful: the status detail `reason` that the device reported with it, or all details it reported. Null for every other transition
    */
   reason: string | null
+}
+
+export interface ImportResult {
+  created: number
+  updated: number
+  unchanged: number
+  /**
+   * Lines of which nothing was stored, at most 10,000 of them
+   */
+  failed: {
+    /**
+     * Counted from 1
+     */
+    line: number
+    code: string
+    message: string
+  }[]
+  /**
+   * How many lines failed
+   */
+  failedTotal: number
+}
+
+export interface ImportedDevice {
+  deviceId: string
+  deviceName?: string
+  /**
+   * @maxItems 50
+   */
+  tags?: string[]
+  /**
+   * Names of 1 to 64 letters, digits and _ . -, not beginning with a digit, . or -; values are text of at most 256 characters, numbers, or true and false
+   */
+  attributes?: {
+    [k: string]: string | number | boolean
+  }
+  timeZone?: string | null
 }
 
 export interface Job {
@@ -1010,6 +1144,7 @@ export interface ListDevicesQuery {
   limit?: number
   cursor?: string
   tag?: string
+  where?: string
   online?: boolean
 }
 
@@ -1046,6 +1181,11 @@ export interface ListExecutionsQuery {
 }
 
 export interface ListFleetDevicesQuery {
+  limit?: number
+  cursor?: string
+}
+
+export interface ListGroupsQuery {
   limit?: number
   cursor?: string
 }
@@ -1143,6 +1283,38 @@ export interface NewEnrollment {
 
 export interface NewOwner {
   ownerName: string
+}
+
+export interface NewRun {
+  jobName: string
+  targets: Targets
+  /**
+   * Why, for whoever looks at it later
+   */
+  note?: string
+  /**
+   * Of a dry run: the call is refused (J-505) if other devices are selected now
+   */
+  planId?: string
+}
+/**
+ * Exactly one of deviceIds, where and group
+ */
+export interface Targets {
+  /**
+   * A device listed twice gets one execution
+   *
+   * @minItems 1
+   */
+  deviceIds?: string[]
+  /**
+   * A selector: text that picks devices
+   */
+  where?: string
+  /**
+   * The devices of this group
+   */
+  group?: string
 }
 
 export interface Owner {
@@ -1266,9 +1438,57 @@ export interface Run {
    */
   createdByName: string | null
   /**
+   * The selector by which its devices were chosen; null for a list of devices
+   */
+  where: string | null
+  /**
+   * How many devices the selector matched
+   */
+  matched: number | null
+  note: string | null
+  /**
    * How far it is released to its devices; null: all of it was, at once
    */
   rollout: RolloutProgress | null
+}
+/**
+ * The plan, with `dryRun=true`
+ */
+export interface RunPlan {
+  /**
+   * Valid for 10 minutes
+   */
+  planId: string
+  /**
+   * How many devices are selected
+   */
+  total: number
+  online: number
+  offline: number
+  /**
+   * How many of them are carrying out an execution
+   */
+  busy: number
+  /**
+   * In the order of release
+   */
+  waves: {
+    size: number
+    /**
+     * deviceIds of the first 20
+     */
+    sample: string[]
+  }[]
+  /**
+   * What the first device would get
+   */
+  document: {
+    [k: string]: unknown
+  }
+  /**
+   * What stands against it, in sentences
+   */
+  problems: string[]
 }
 
 export interface RunTimeline {
@@ -1516,6 +1736,17 @@ export interface TriggeredExecution {
    * UTC in whole seconds, without offset
    */
   launchedAt: string
+}
+
+export interface Version {
+  /**
+   * Of the program
+   */
+  version: string
+  /**
+   * Of the API; grows with a change that would break clients
+   */
+  api: number
 }
 
 export interface Webhook {

@@ -36,6 +36,8 @@ export type Call = CallOptions & {
   path: string
   query?: object
   body?: unknown
+  /** Sent as it is, instead of `body`. */
+  text?: string
   headers?: Record<string, string>
   /** Idempotent. By default true for GET, PUT and DELETE. */
   safe?: boolean
@@ -129,7 +131,7 @@ export class Transport {
   }
 
   /** Built before anything is sent: an invalid request is the caller's mistake, not a network error. */
-  #prepare({ method, path, query = {}, body, headers }: Call): Prepared {
+  #prepare({ method, path, query = {}, body, text, headers }: Call): Prepared {
     const type = body !== undefined && { 'content-type': 'application/json' }
     return {
       url: `${this.#url}${path}${queryText(query)}`,
@@ -137,6 +139,7 @@ export class Transport {
         method,
         headers: new Headers({ ...this.#headers, ...type, ...headers }),
         ...(body !== undefined && { body: JSON.stringify(body) }),
+        ...(text !== undefined && { body: text }),
         // Following a redirect would send the key to its target.
         redirect: 'manual',
       },

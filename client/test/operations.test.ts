@@ -96,6 +96,11 @@ const rows: Row[] = [
   ['getFreeze', 'fleet.getFreeze', ({ jobcast }) => jobcast.fleet.getFreeze()],
   ['unfreezeFleet', 'fleet.unfreeze', ({ jobcast }) => jobcast.fleet.unfreeze()],
   ...rolloutRows(),
+  ['countDevices', 'devices.count', ({ jobcast }) => jobcast.devices.count('tag=kiosk')],
+  ['importDevices', 'devices.import', ({ jobcast }) => jobcast.devices.import([{ deviceId: 'imported' }])],
+  ['putGroup', 'groups.put', ({ jobcast }) => jobcast.groups.put('all-of-them', { where: 'all' })],
+  ['getGroup', 'groups.get', ({ jobcast }) => jobcast.groups.get('all-of-them')],
+  ['listGroups', 'groups.list', ({ jobcast }) => jobcast.groups.list().page()],
   ['triggerJob', 'trigger', triggerBoth],
   ['getExecution', 'executions.get', ({ jobcast, ids }) => jobcast.executions.get(ids.execution)],
   [
@@ -113,9 +118,15 @@ const rows: Row[] = [
   ['cancelExecution', 'executions.cancel', ({ jobcast, ids }) => jobcast.executions.cancel(ids.execution)],
   ['getRun', 'runs.get', ({ jobcast, ids }) => jobcast.runs.get(ids.run)],
   ['getRunDocument', 'runs.document', ({ jobcast, ids }) => jobcast.runs.document(ids.run)],
+  ['getRunTimeline', 'runs.timeline', ({ jobcast, ids }) => jobcast.runs.timeline(ids.run, { buckets: 2 })],
   ['listRuns', 'runs.list', ({ jobcast }) => jobcast.runs.list({ jobName: 'restart' }).page()],
   ['cancelRun', 'runs.cancel', ({ jobcast, ids }) => jobcast.runs.cancel(ids.run, { force: true })],
   ['retryRun', 'runs.retry', ({ jobcast, ids }) => jobcast.runs.retry(ids.run)],
+  [
+    'createRun',
+    'runs.create',
+    ({ jobcast }) => jobcast.runs.create({ jobName: 'restart', targets: { group: 'all-of-them' } }),
+  ],
   ['followEvents', 'events', readEvents],
   ['listDeliveries', 'webhooks.deliveries', ({ jobcast }) => jobcast.webhooks.deliveries('tell').page()],
   [
@@ -130,6 +141,9 @@ const rows: Row[] = [
   ],
   ['getFleet', 'fleet.get', ({ jobcast }) => jobcast.fleet.get()],
   ['listFleetDevices', 'fleet.devices', ({ jobcast }) => jobcast.fleet.devices({ limit: 10_000 }).page()],
+  ['version', 'health.version', ({ jobcast }) => jobcast.health.version()],
+  ['getFleetGroups', 'fleet.groups', ({ jobcast }) => jobcast.fleet.groups()],
+  ['getStats', 'stats', ({ jobcast }) => jobcast.stats({ jobName: 'restart' })],
   ['createSignInTicket', 'session.createTicket', createTicket],
   ['signIn', 'session.signIn', ({ jobcast, apiKey }) => jobcast.session.signIn({ apiKey })],
   ['checkSignInTicket', 'session.checkTicket', checkTicket],
@@ -152,6 +166,7 @@ const rows: Row[] = [
     'devices.allowCertificate',
     ({ jobcast }) => jobcast.devices.allowCertificate('kiosk-2'),
   ],
+  ['deleteGroup', 'groups.delete', ({ jobcast }) => jobcast.groups.delete('all-of-them')],
   ['deleteDevice', 'devices.delete', ({ jobcast }) => jobcast.devices.delete('kiosk-2')],
   ['deleteJob', 'jobs.delete', ({ jobcast }) => jobcast.jobs.delete('restart')],
 ]
@@ -215,10 +230,10 @@ test('every operation of the document has exactly one method, and every method a
   const described = operations.map(({ operationId }) => operationId)
   assert.deepEqual(rows.map(([operationId]) => operationId).sort(), described.sort())
   const methods = methodsOf(new Jobcast({ url: 'http://127.0.0.1', apiKey: '' }))
-  // To wait is made of other calls.
+  // To wait is made of other calls, and a plan is a run that is not created.
   assert.deepEqual(
     rows.map(([, method]) => method).sort(),
-    methods.filter((method) => method !== 'runs.wait').sort(),
+    methods.filter((method) => method !== 'runs.wait' && method !== 'runs.plan').sort(),
   )
 })
 

@@ -68,6 +68,14 @@ export const routes: Route[] = [
     load: () => import('./screens/execution.tsx'),
   },
   {
+    name: 'stats',
+    path: '/stats',
+    title: 'Statistics',
+    scopes: ['READ'],
+    load: () => import('./screens/stats.tsx'),
+    nav: { icon: 'stats', key: 's', group: 'operate' },
+  },
+  {
     name: 'devices',
     path: '/devices',
     title: 'Devices',

@@ -34,6 +34,7 @@ const empty: Screen[] = [
   { path: '/trigger', ready: 'No jobs yet' },
   { path: '/runs', ready: 'No runs yet' },
   { path: '/executions', ready: 'No executions yet' },
+  { path: '/stats', ready: 'No executions were launched in this range' },
   { path: '/devices', ready: 'No devices yet' },
   { path: '/jobs', ready: 'No jobs yet' },
   { path: '/enrollments', ready: 'No enrollments yet' },
@@ -59,7 +60,16 @@ const full = (runId: number, jobExecutionId: number): Screen[] => [
     ready: '1 failed, 1 waiting',
     open: { within: '.time-chart', show: (page) => page.locator('.time-chart canvas').waitFor() },
   },
-  { path: '/executions', ready: 'failed' },
+  {
+    path: '/executions',
+    ready: 'failed',
+    open: { within: '.states-filter', show: (page) => page.getByLabel('State:').click() },
+  },
+  {
+    path: '/stats',
+    ready: 'By job',
+    open: { within: '.time-chart', show: (page) => page.locator('.time-chart canvas').nth(2).waitFor() },
+  },
   { path: `/executions/${jobExecutionId}`, ready: 'inverse' },
   { path: '/devices', ready: 'kiosk', open: dialog('New device') },
   {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Execution } from '@jobcast/client'
+import { devicesOfCsv } from '../src/screens/devices/devices-of-csv.ts'
 import { csvHead, csvLine } from '../src/screens/executions/csv.ts'
 
 const cellOf = (deviceName: string) =>
@@ -47,4 +48,26 @@ test('cells are quoted where they must be, and nothing a device says becomes a f
     '7,,"say ""hi"", twice",a,"\'=HYPERLINK(""x"")",,1,,,,"{""reason"":""disk\\nfull""}",\r\n',
   )
   assert.equal(csvHead.split(',').length, 12)
+})
+
+test('devices of a table: quotes, separators of any country, attributes by their columns', () => {
+  const { devices, attributes, problem } = devicesOfCsv(
+    '\ufeffdeviceId,tags,fw,site,floor\n"a ""1""","x, y",2.10,"two\nlines",3\n\nb,,007,,1.50\n',
+  )
+  assert.equal(problem, undefined)
+  assert.deepEqual(attributes, ['fw', 'site', 'floor'])
+  assert.deepEqual(devices, [
+    {
+      line: 2,
+      device: {
+        deviceId: 'a "1"',
+        tags: ['x', 'y'],
+        attributes: { fw: '2.10', site: 'two\nlines', floor: 3 },
+      },
+    },
+    { line: 5, device: { deviceId: 'b', attributes: { fw: '007', floor: '1.50' } } },
+  ])
+  assert.match(devicesOfCsv('name\nx').problem ?? '', /deviceId/)
+  assert.match(devicesOfCsv('deviceId;fw;fw\nx;1;2').problem ?? '', /two columns fw/)
+  assert.match(devicesOfCsv('deviceId\n').problem ?? '', /no device/)
 })

@@ -65,6 +65,14 @@ test('a device is created, gets a token that is shown only once, changes, and is
   await page.getByText('No token: the device cannot connect.').waitFor()
   assert.equal((await deviceCalls(server.http, 'kiosk-1', second).call('GET', '')).status, 401)
 
+  // What the dialog does not show is kept.
+  const content = {
+    deviceName: 'Kiosk in the hall',
+    tags: ['hall', 'berlin'],
+    attributes: { site: 'berlin' },
+  }
+  await server.call('PUT', '/job/api/devices/kiosk-1', { body: content })
+  await page.getByText('berlin', { exact: true }).nth(1).waitFor()
   await page.getByRole('button', { name: 'Edit' }).click()
   const edit = page.getByRole('dialog')
   await edit.getByLabel('Name').fill('Kiosk at the door')
@@ -73,6 +81,7 @@ test('a device is created, gets a token that is shown only once, changes, and is
   await page.getByText('Kiosk at the door').waitFor()
   const { json } = await server.call('GET', '/job/api/devices/kiosk-1')
   assert.deepEqual([json.deviceName, json.tags], ['Kiosk at the door', ['berlin']])
+  assert.deepEqual(json.attributes, { site: 'berlin' })
 
   await confirm(page, 'Delete device')
   await page.waitForURL(`${server.http}/devices`)
@@ -137,6 +146,40 @@ test('the queue names the attempt that comes next', async (t) => {
     .locator('.queue')
     .getByText(/^attempt 2 in /)
     .waitFor()
+})
+
+test('devices come from a table, are filtered by a selector, and triggered by it', async (t) => {
+  const page = await openSignedIn(t, server, '/devices')
+  await page.getByRole('button', { name: 'Import CSV' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Import devices' })
+  const table =
+    'deviceId;tags;site\r\nsluice-1;sluices,north;"Berlin; hall"\r\nbad/one;;\r\nsluice-2;sluices;Lima\r\n'
+  await dialog
+    .getByLabel('CSV file')
+    .setInputFiles({ name: 'devices.csv', mimeType: 'text/csv', buffer: Buffer.from(table) })
+  await dialog.getByText('3 devices with the attributes site').waitFor()
+  await dialog.getByRole('button', { name: 'Import 3 devices' }).click()
+  await dialog.getByText('2 created, 0 updated, 0 unchanged, 1 refused').waitFor()
+  await dialog.getByText(/^Line 3: /).waitFor()
+  await dialog.getByRole('button', { name: 'Close', exact: true }).last().click()
+
+  const filter = page.getByLabel('Filter', { exact: true })
+  await filter.fill('site=')
+  await page.getByText(/^Character 6, the end: /).waitFor()
+  await filter.fill('sluic')
+  await page.getByText('2 devices match: 0 online, 0 busy').waitFor()
+  await filter.fill('site="Berlin; hall" and not online')
+  await page.getByText('1 device matches').waitFor()
+  const rows = page.getByRole('table').getByRole('link', { name: /^sluice-\d$/ })
+  await rows.filter({ hasText: 'sluice-2' }).waitFor({ state: 'detached' })
+  assert.deepEqual(await rows.allTextContents(), ['sluice-1'])
+  await page.getByRole('link', { name: 'Trigger on all that match' }).click()
+  await page.getByRole('combobox', { name: 'Job' }).fill('restart')
+  await page.keyboard.press('Enter')
+  await page.getByRole('region', { name: 'The same call' }).getByText('/job/api/runs').waitFor()
+  await page.getByRole('button', { name: 'Trigger restart on 1 device' }).click()
+  await page.waitForURL(/\/runs\/\d+$/)
+  await page.getByRole('table').getByRole('link', { name: 'sluice-1' }).waitFor()
 })
 
 test('devices are filtered, found by a part of their id, and picked for a trigger', async (t) => {

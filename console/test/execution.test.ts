@@ -80,6 +80,18 @@ test('output is shown in colours and never as markup, while it is written', asyn
   const download = await waiting
   assert.equal(readFileSync(await download.path(), 'utf8'), text + lines.join(''))
   assert.equal(download.suggestedFilename(), `execution-${id}.log`)
+
+  // The output of a whole run is searched from its page, and a line has a link.
+  await page.getByRole('link', { name: /^run \d+$/ }).click()
+  await page.getByLabel('Search the output of this run').fill('LINE 2007 h')
+  await page.keyboard.press('Enter')
+  await page.getByText('1 line found').waitFor()
+  await page.getByRole('link', { name: 'painter:2010' }).click()
+  await page.waitForURL(`${server.http}/executions/${id}?attempt=1&line=2010`)
+  await log.locator('.output-row.current').getByText('line 2007 here').waitFor()
+  await log.locator('[data-number="2011"]').click()
+  await page.waitForURL(/line=2011/)
+  await log.locator('.output-row.current').getByText('line 2008').waitFor()
 })
 
 test('long lines are wrapped when that is wanted', async (t) => {
@@ -121,8 +133,8 @@ test('each attempt has its own output, and the newest is shown', async (t) => {
   await device.output(id, 0, 'first words\n')
   const page = await openSignedIn(t, server, `/executions/${id}`)
   await page.getByText('first words').waitFor()
-  await device.update(id, 'FAILED')
-  await page.getByText('Attempt 1 failed, attempt 2 follows').waitFor()
+  await device.update(id, 'FAILED', { statusDetails: { reason: 'no paper' } })
+  await page.getByText('Attempt 1 failed, attempt 2 follows: no paper').waitFor()
   await device.call('GET', '?wait=30') // until the second attempt is offered
   await device.startNext()
   await device.output(id, 0, 'second words\n')

@@ -57,6 +57,22 @@ test('what devices do shows without a reload: figures, runs in words, the map', 
   }
   const oldest = page.getByText(/^oldest .*restart on c$/)
   await oldest.waitFor()
+
+  // A device that works is shown as working, though another execution waits behind it.
+  await devices[2]?.startNext()
+  await server.trigger('restart', ['c'])
+  await page.getByRole('button', { name: '1 running', exact: true }).waitFor()
+  await untilFigure(page, 'Waiting', '1')
+  assert.equal(await page.getByRole('button', { name: /waiting/ }).count(), 0)
+
+  // A figure and the list that it opens agree.
+  await devices[2]?.update(executions[2].jobExecutionId, 'REJECTED')
+  await untilFigure(page, 'Failed in the last hour', '2')
+  await page.getByRole('link', { name: 'Failed in the last hour' }).click()
+  await page.waitForURL(/execState=FAILED,TIMED_OUT,REJECTED,EXPIRED&finishedAfter=/)
+  const rows = page.getByRole('table', { name: 'Executions' }).getByRole('row')
+  await rows.nth(2).waitFor()
+  assert.equal(await rows.count(), 3) // with its head
 })
 
 test('a change on a device shows within a second', async (t) => {

@@ -2,7 +2,9 @@
 
 import { test } from 'node:test'
 import { newDevice } from '@jobcast/testkit/call-device'
+import type { OpenServer } from '@jobcast/testkit/open-server'
 import type { Page } from 'playwright-core'
+import { openBrowser } from './open-browser.ts'
 import { go, openConsole } from './open-console.ts'
 
 const [, , executions = '100000', megabytes = '10'] = process.argv
@@ -132,3 +134,65 @@ test('a long output', { timeout: 600_000 }, async (t) => {
     )
   })
 })
+
+const changesPerSecond = 500
+const watchedSeconds = 15
+
+test('500 changes a second on a slow machine', { timeout: 900_000 }, async (t) => {
+  const { server, page } = await openConsole(t)
+  await server.call('PUT', '/job/api/jobs/restart', { body: {} })
+  const names = Array.from({ length: devicesPerRun }, (_, index) => `d${index}`)
+  for (let from = 0; from < names.length; from += 200) {
+    const part = names.slice(from, from + 200)
+    await Promise.all(part.map((name) => server.call('PUT', `/job/api/devices/${name}`, { body: {} })))
+  }
+  const large = (await server.trigger('restart', names)).headers.get('location')?.split('/').at(-1)
+  const debug = await page.context().newCDPSession(page)
+  await debug.send('Emulation.setCPUThrottlingRate', { rate: 4 })
+  let requests = 0
+  page.on('request', (request) => {
+    if (request.url().includes('/job/api/')) requests++
+  })
+  for (const path of ['/', `/runs/${large}`, '/executions', '/devices']) {
+    await go(page, path)
+    await page.waitForTimeout(3000)
+    requests = 0
+    const begun = performance.now()
+    const tasks = await tasksDuring(page, () => change(server, names))
+    const seconds = (performance.now() - begun) / 1000
+    console.log(
+      `${path} at ${changesPerSecond} changes a second: ${(requests / seconds).toFixed(1)} requests a second, ` +
+        `longest tasks ${tasks.slice(0, 5).join(', ')} ms of CPU, ${tasks.filter((ms) => ms > 100).length} over 100 ms`,
+    )
+  }
+})
+
+/** In CPU time of the page's thread, longest first: other work on this machine does not count. */
+async function tasksDuring(page: Page, work: () => Promise<unknown>): Promise<number[]> {
+  const browser = await openBrowser()
+  await browser.startTracing(page, { categories: ['toplevel', '__metadata'] })
+  await work()
+  const { traceEvents } = JSON.parse((await browser.stopTracing()).toString()) as {
+    traceEvents: TraceEvent[]
+  }
+  const pageThreads = traceEvents
+    .filter(({ name, args }) => name === 'thread_name' && args.name === 'CrRendererMain')
+    .map(({ pid, tid }) => `${pid} ${tid}`)
+  return traceEvents
+    .filter(({ pid, tid, tdur }) => tdur !== undefined && pageThreads.includes(`${pid} ${tid}`))
+    .map(({ tdur = 0 }) => Math.round(tdur / 1000))
+    .sort((a, b) => b - a)
+}
+
+type TraceEvent = { name: string; pid: number; tid: number; tdur?: number; args: { name?: string } }
+
+/** Triggers and cancels: each cancel ends all executions of its run. */
+async function change(server: OpenServer, names: string[]): Promise<void> {
+  for (let second = 0; second < watchedSeconds; second++) {
+    const begun = performance.now()
+    const from = (second * changesPerSecond) % names.length
+    const reply = await server.trigger('restart', names.slice(from, from + changesPerSecond))
+    await server.call('POST', `${reply.headers.get('location')}/cancel`)
+    await new Promise((resolve) => setTimeout(resolve, Math.max(0, 1000 - (performance.now() - begun))))
+  }
+}

@@ -36,6 +36,14 @@ test('of several changes the last one counts, and of several executions the newe
   ])
 })
 
+test('what a device works on stays, though something else is launched on it', () => {
+  const running = { jobExecutionId: 7, execState: 'IN_PROGRESS' as const }
+  const [busy] = patchDevices([device('a', 7)], [moved('a', 7, 'IN_PROGRESS'), moved('a', 8, 'PENDING')])
+  assert.deepEqual(busy?.running, running)
+  assert.equal(busy?.lastExecution?.jobExecutionId, 8)
+  assert.equal(patchDevices([busy as FleetDevice], [moved('a', 7, 'SUCCEEDED')])[0]?.running, null)
+})
+
 test('what concerns no device leaves the list as it is', () => {
   const devices = [device('a')]
   assert.equal(patchDevices(devices, []), devices)

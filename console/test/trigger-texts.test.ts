@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { callTexts } from '../src/screens/trigger/call-texts.ts'
 import { parsePasted, sortPasted } from '../src/screens/trigger/parse-pasted.ts'
+import { readFilter } from '../src/selector/selector-text.ts'
 
 const url = 'http://127.0.0.1:8080'
 const many = {
@@ -38,4 +39,27 @@ test('pasted devices come by lines, commas or a column of a table, each once', (
     sortPasted('', () => true),
     { known: [], unknown: [] },
   )
+})
+
+test('what is typed to find devices is a selector, or how something begins', () => {
+  assert.deepEqual(readFilter(' tag=kiosk '), { kind: 'where', where: 'tag=kiosk' })
+  assert.deepEqual(readFilter('hall "1'), {
+    kind: 'wrong',
+    position: 6,
+    message: 'the closing double quote is missing',
+  })
+  const begins = readFilter('Kiosk in the hall')
+  assert.equal(begins.kind === 'wrong', true) // `in` is a word of the language
+  assert.deepEqual(readFilter('the hall'), {
+    kind: 'where',
+    where: 'deviceId~"the hall*" or deviceName~"the hall*" or tag~"the hall*"',
+  })
+  assert.deepEqual(readFilter('  '), { kind: 'none' })
+})
+
+test('a call by a selector names it, whatever it holds', () => {
+  const call = { ...many, where: `site="Lima's" and not online` }
+  assert.match(callTexts.CLI(call).whole, /--where='site="Lima'\\''s" and not online' -- restart$/)
+  assert.match(callTexts.curl(call).whole, /"targets":\{"where":"site=\\"Lima/)
+  assert.match(callTexts.TypeScript(call).whole, /targets: \{ where: "site=\\"Lima's\\" and not online" \}/)
 })

@@ -69,7 +69,13 @@ export function topicPrefix(deviceId: string): string {
   return `$aws/things/${deviceId}/jobs/`
 }
 
+/** Of shadows there is one operation: a device reports its attributes with `update`. */
+export function shadowPrefix(deviceId: string): string {
+  return `$aws/things/${deviceId}/shadow/`
+}
+
 export type DeviceOperation =
+  | { name: 'attributes' }
   | { name: 'get' }
   | { name: 'start-next' }
   | { name: 'describe'; jobId: string }

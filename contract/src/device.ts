@@ -1,21 +1,32 @@
 // A device is a thing that executes. Its deviceId is unique within its owner.
 
 import Type, { type Static } from 'typebox'
+import { Attributes, AttributeValue, TimeZone } from './attributes.ts'
+import { Where } from './group.ts'
 import { Page, PageQuery } from './page.ts'
 import { Instant, Name, NewDeviceId, orNull } from './text.ts'
 
 export const Tags = Type.Array(Name, { maxItems: 50, uniqueItems: true })
 
-/** The whole content of a device: PUT resets omitted fields (deviceName to deviceId, tags to none). */
+/** The whole content of a device: PUT resets omitted fields (deviceName to deviceId, all others to none). */
 export const DeviceContent = Type.Object(
   {
     deviceName: Type.Optional(Name),
     tags: Type.Optional(Tags),
+    attributes: Type.Optional(Attributes),
+    timeZone: Type.Optional(orNull(TimeZone)),
   },
   {
     title: 'DeviceContent',
     additionalProperties: false,
-    examples: [{ deviceName: 'Kiosk 1, Berlin', tags: ['kiosk', 'berlin'] }],
+    examples: [
+      {
+        deviceName: 'Kiosk 1, Berlin',
+        tags: ['kiosk', 'berlin'],
+        attributes: { site: 'berlin', model: 3 },
+        timeZone: 'Europe/Berlin',
+      },
+    ],
   },
 )
 export type DeviceContent = Static<typeof DeviceContent>
@@ -28,6 +39,17 @@ export const Device = Type.Object(
     deviceId: Type.String(),
     deviceName: Type.String(),
     tags: Type.Array(Type.String()),
+    attributes: Type.Record(Type.String(), AttributeValue, {
+      description: 'Attributes that its owner has set',
+      examples: [{ site: 'berlin' }],
+    }),
+    reportedAttributes: Type.Record(Type.String(), AttributeValue, {
+      description: "Attributes that it has reported itself; the owner's value wins on equal names",
+      examples: [{ fw: '2.4.0' }],
+    }),
+    timeZone: orNull(Type.String(), {
+      description: 'Time zone that its owner has set; null: the one it reports, else UTC',
+    }),
     credentialCreatedAt: orNull(Instant, {
       description: 'When its current token was created; null if it has none',
     }),
@@ -61,6 +83,7 @@ export const DeviceQuery = Type.Object(
   {
     ...PageQuery.properties,
     tag: Type.Optional(Name),
+    where: Type.Optional(Where),
     online: Type.Optional(
       Type.Boolean({ description: 'Only devices that are (true) or are not (false) online' }),
     ),

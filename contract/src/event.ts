@@ -2,6 +2,7 @@
 
 import Type, { type Static } from 'typebox'
 import { Scope } from './api-key.ts'
+import { AttributeValue } from './attributes.ts'
 import { Counts } from './counts.ts'
 import {
   type DeviceEventType,
@@ -79,6 +80,16 @@ export const DeviceEventData = Type.Object(
     deviceId: Type.String(),
     deviceName: Type.Optional(Type.String()),
     tags: Type.Optional(Type.Array(Type.String())),
+    attributes: Type.Optional(
+      Type.Record(Type.String(), AttributeValue, {
+        description: 'Attributes that its owner has set, with its time zone as `timeZone`; absent: none',
+      }),
+    ),
+    reportedAttributes: Type.Optional(
+      Type.Record(Type.String(), orNull(AttributeValue), {
+        description: 'Attributes that the device has reported and that have changed; null: removed',
+      }),
+    ),
     transport: Type.Optional(
       Type.String({ description: 'Transport by which the device connected or disconnected' }),
     ),
@@ -86,7 +97,8 @@ export const DeviceEventData = Type.Object(
   {
     title: 'DeviceEventData',
     description:
-      '`deviceName` and `tags` with `device.created` and `device.updated`; `transport` with `device.online` and `device.offline`',
+      '`deviceName`, `tags` and `attributes` with `device.created` and `device.updated`; `reportedAttributes` alone with ' +
+      '`device.updated` when the device has reported them; `transport` with `device.online` and `device.offline`',
   },
 )
 export type DeviceEventData = Static<typeof DeviceEventData>

@@ -128,6 +128,11 @@ export const Run = Type.Object(
     createdByName: orNull(Type.String({ examples: ['ci'] }), {
       description: 'The name of that key',
     }),
+    where: orNull(Type.String(), {
+      description: 'The selector by which its devices were chosen; null for a list of devices',
+    }),
+    matched: orNull(Type.Integer(), { description: 'How many devices the selector matched' }),
+    note: orNull(Type.String()),
     rollout: orNull(RolloutProgress, {
       description: 'How far it is released to its devices; null: all of it was, at once',
     }),

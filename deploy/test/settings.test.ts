@@ -1,6 +1,7 @@
 // Whoever starts Jobcast from a file of deploy/ gives it settings that there are, and ports that fit together.
 
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { existsSync, globSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { agentCommand } from '../../cli/src/commands/agent.ts'
@@ -153,10 +154,30 @@ describe('the units start what there is', () => {
   test('deploy/jobcast-agent.service', () => {
     const [, line = ''] = /^ExecStart=\S+ (.*)$/m.exec(readText('deploy/jobcast-agent.service')) ?? []
     const flags = line.split(' ').filter((word) => word.startsWith('--'))
+    assert.ok(flags.length > 0)
     const taken = agentCommand().options.map(({ long }) => long)
     assert.deepEqual(
       flags.filter((flag) => !taken.includes(flag)),
       [],
     )
   })
+})
+
+describe('the units leave little open', () => {
+  const isThere = spawnSync('systemd-analyze', ['--version']).status === 0
+  for (const unit of ['jobcast', 'jobcast-agent']) {
+    test(`deploy/${unit}.service`, {
+      skip: isThere ? false : 'systemd-analyze is not on this machine',
+    }, () => {
+      const flags = ['security', '--offline=yes', '--no-pager', '--threshold=30']
+      const { status, stdout } = spawnSync(
+        'systemd-analyze',
+        [...flags, `${repository}/deploy/${unit}.service`],
+        {
+          encoding: 'utf8',
+        },
+      )
+      assert.equal(status, 0, stdout)
+    })
+  }
 })

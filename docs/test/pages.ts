@@ -27,9 +27,11 @@ const notRun: readonly { page: string; begins: string; because: string }[] = [
   { page: 'docs/deploy.md', begins: 'docker compose -f deploy/compose.three-nodes.yaml', because: 'no engine here; deploy/test/ holds the files against the server' },
   { page: 'docs/deploy.md', begins: 'kubectl', because: 'no cluster here; deploy/test/ holds the manifests against the server' },
   { page: 'docs/deploy.md', begins: 'cp deploy/jobcast.service', because: 'it would change this machine' },
+  { page: 'docs/selectors.md', begins: 'where = or', because: 'a grammar' },
   { page: 'docs/install.md', begins: 'npm run package', because: 'deploy/test/packages.test.ts does it' },
   { page: 'docs/install.md', begins: '…\n…/jobcast-0.1.0.tgz', because: 'deploy/test/packages.test.ts makes these files' },
   { page: 'docs/install.md', begins: 'npm install --global', because: 'it would change this machine; deploy/test/packages.test.ts installs the files in a folder' },
+  { page: 'docs/agent.md', begins: 'install -m 755 jobcast-agent', because: 'it would change this machine; agent/test/programs.test.ts runs both programs, and enrolls' },
   { page: 'docs/threat-model.md', begins: 'strangers', because: 'a diagram' },
   { page: 'docs/states.md', begins: 'stateDiagram-v2', because: 'a picture; server/test/domain/states-picture.test.ts holds it against the table' },
 ]

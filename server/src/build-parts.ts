@@ -13,11 +13,13 @@ import { groupWrites } from './group-writes.ts'
 import { RateLimits, type Rates } from './limits/rate-limits.ts'
 import type { Tell } from './observe/events.ts'
 import type { Metrics } from './observe/metrics.ts'
+import { addServiceLevels } from './observe/service-levels.ts'
 import { ChangeSignal } from './state/change-signal.ts'
 import { DailyOutput } from './state/daily-output.ts'
 import { Deliveries } from './state/deliveries.ts'
 import type { DiskSpace } from './state/disk-space.ts'
 import { Documents } from './state/documents.ts'
+import { ExecutionNotes } from './state/execution-notes.ts'
 import { FleetGroupsReader } from './state/fleet-groups.ts'
 import { FleetHistory } from './state/fleet-history.ts'
 import { Freezes } from './state/freezes.ts'
@@ -25,6 +27,7 @@ import { HealthCheck } from './state/health-check.ts'
 import { KeyUse } from './state/key-use.ts'
 import { Presence } from './state/presence.ts'
 import { QuotaCounts } from './state/quota-counts.ts'
+import { type ExportSpan, RunTraces } from './state/run-traces.ts'
 import { SessionUse } from './state/session-use.ts'
 import { StreamCounts } from './state/stream-counts.ts'
 
@@ -49,6 +52,8 @@ export type PartsOptions = {
   isRemote: boolean
   /** Where webhooks may be sent. */
   isAllowedAddress: (address: string) => boolean
+  /** Where spans of traced runs go. */
+  exportSpan?: ExportSpan | undefined
   /** Of this node; 0 where there is one only. */
   nodeNo?: number
   /** A device has connected, at this instant of the steady clock. */
@@ -63,8 +68,20 @@ const countConfirmed = async () => 0
 export type Parts = ReturnType<typeof buildParts>
 
 export function buildParts(options: PartsOptions) {
-  const { isRemote, nodeNo = 0, onOpened, elapsed, rates, disk, sessionIdleMs, ...given } = options
+  const {
+    isRemote,
+    exportSpan,
+    nodeNo = 0,
+    onOpened,
+    elapsed,
+    rates,
+    disk,
+    sessionIdleMs,
+    ...given
+  } = options
   const { store, tell, metrics, now, moment, quotas } = given
+  const traces = new RunTraces(store, now, exportSpan)
+  const notes = new ExecutionNotes(store, tell, traces)
   const shared = {
     ...given,
     limits: new RateLimits(rates, elapsed, (limit) => tell({ kind: 'rate-limited', limit })),
@@ -73,6 +90,8 @@ export function buildParts(options: PartsOptions) {
     runningKeys: new Set<string>(),
     runCancels: new Map<string, Promise<void>>(),
     onCancelFailed: (error: unknown) => tell({ kind: 'background-failed', task: 'cancel a run', error }),
+    onLaunchFailed: (error: unknown) =>
+      tell({ kind: 'background-failed', task: 'notify devices of a run', error }),
     keyUse: new KeyUse(store),
     sessionUse: new SessionUse(store, sessionIdleMs),
     changes: new ChangeSignal(),
@@ -91,7 +110,9 @@ export function buildParts(options: PartsOptions) {
     dailyOutput: new DailyOutput(quotas['max-owner-output-bytes'], now),
     deliveries: new Deliveries(store, now),
     presence: new Presence({ store, now, elapsed }),
-    ...groupWrites(store, tell, metrics, isRemote, disk),
+    traces,
+    onTaken: notes.taken.bind(notes),
+    ...groupWrites(store, tell, metrics, isRemote, disk, notes),
   }
   const dispatcher = new Dispatcher({
     ...shared,
@@ -112,5 +133,12 @@ export function buildParts(options: PartsOptions) {
     'Devices connected by MQTT or WebSocket',
     () => shared.presence.connected,
   )
+  metrics.gauges(
+    'jobcast_devices_online',
+    'Devices that are online at this node, by transport',
+    ['transport'],
+    () => shared.presence.byTransport(),
+  )
+  addServiceLevels(metrics, store, now)
   return { ...shared, rollouts, dispatcher, link: dispatcher, sessions: dispatcher }
 }

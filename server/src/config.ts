@@ -8,6 +8,9 @@ import { isAddressRange } from './domain/allowed-address.ts'
 import { type Quotas, quotaNames } from './domain/quotas.ts'
 import { secretId } from './domain/secret-text.ts'
 import type { Rates } from './limits/rate-limits.ts'
+import { type OtlpSettings, readOtlp } from './otlp-settings.ts'
+import { readOrigins } from './read-origins.ts'
+import { readSecret } from './secret-setting.ts'
 import {
   defaultMetricsPort,
   envName,
@@ -27,7 +30,9 @@ export type Config = Readonly<{
   dataFolder: string
   /** PostgreSQL URL, contains a password; undefined: the embedded database in the data folder. */
   databaseUrl: string | undefined
-  tls: Readonly<{ cert: string; key: string }> | undefined
+  /** Where traces are exported to. */
+  otlp: OtlpSettings | undefined
+  tls: Readonly<{ cert: string; key: string; files?: TlsFiles }> | undefined
   /** CAs trusted to sign device certificates; only with `tls`. */
   deviceCa: string | undefined
   /** File with revocation lists of these CAs. */
@@ -49,6 +54,8 @@ export type Config = Readonly<{
   webhookAllow: readonly string[]
   /** Addresses and ranges of reverse proxies in front. */
   trustedProxies: readonly string[]
+  /** Origins whose pages may call the API. */
+  corsOrigins: readonly string[]
   logLevel: (typeof logLevels)[number]
   jsonLog: boolean
   /** Level of requests that succeed. */
@@ -56,6 +63,9 @@ export type Config = Readonly<{
   /** For the first start on an empty database. */
   adminKey: string | undefined
 }>
+
+/** Where certificate and key came from, to read them again. */
+export type TlsFiles = Readonly<{ cert: string; key: string }>
 
 export class ConfigError extends Error {
   readonly problems: readonly string[]
@@ -98,7 +108,7 @@ export function loadConfig(flags: GivenSettings & { config?: string }, env = pro
   if (keepExecutionsDays !== undefined) checkRetention(keepExecutionsDays, keepEventsDays, problems)
   if (!logLevels.includes(logLevel))
     problems.push(`log-level is "${logLevel}", not one of ${logLevels.join(', ')}`)
-  const adminKey = env.JOBCAST_ADMIN_KEY || undefined
+  const adminKey = readSecret('JOBCAST_ADMIN_KEY', env, problems)
   if (adminKey !== undefined && secretId('jc', adminKey) === undefined) {
     problems.push('JOBCAST_ADMIN_KEY is not a well-formed API key; "jobcast new-key" prints one')
   }
@@ -107,7 +117,8 @@ export function loadConfig(flags: GivenSettings & { config?: string }, env = pro
     port,
     mqttPort: read('mqtt-port') as number,
     dataFolder: read('data') as string,
-    databaseUrl: readDatabaseUrl(env.DATABASE_URL, problems),
+    databaseUrl: readDatabaseUrl(readSecret('DATABASE_URL', env, problems), problems),
+    otlp: readOtlp(env, problems),
     tls,
     deviceCa,
     deviceCrlFile,
@@ -124,6 +135,7 @@ export function loadConfig(flags: GivenSettings & { config?: string }, env = pro
     keepExecutionsDays,
     webhookAllow: readAddresses('webhook-allow', read, problems),
     trustedProxies: readAddresses('trusted-proxies', read, problems),
+    corsOrigins: readOrigins(read('cors-origins') as string | undefined, problems),
     logLevel,
     jsonLog: read('json-log') as boolean,
     requestLogLevel: 'info' as const,
@@ -143,7 +155,8 @@ export function loadPlace(
 ): Pick<Config, 'dataFolder' | 'databaseUrl'> {
   const problems: string[] = []
   const dataFolder = readSetting('data', { data: dataFlag }, env, {}, problems) as string
-  const databaseUrl = dataFlag === undefined ? readDatabaseUrl(env.DATABASE_URL, problems) : undefined
+  const databaseUrl =
+    dataFlag === undefined ? readDatabaseUrl(readSecret('DATABASE_URL', env, problems), problems) : undefined
   if (problems.length > 0) throw new ConfigError(problems)
   return { dataFolder, databaseUrl }
 }
@@ -269,7 +282,7 @@ function readTls(
   } catch (error) {
     problems.push(`tls-cert and tls-key cannot be used: ${(error as Error).message}`)
   }
-  return { cert, key }
+  return { cert, key, files: { cert: certFile, key: keyFile } }
 }
 
 function readDeviceCa(file: string | undefined, tls: Config['tls'], problems: string[]): string | undefined {

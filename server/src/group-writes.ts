@@ -2,11 +2,13 @@
 
 import type { DeviceReport, ReportOutcome } from './domain/device-report.ts'
 import { deviceText } from './domain/ports/device-link.ts'
+import type { AttributeReport } from './domain/ports/devices.ts'
 import type { Store } from './domain/ports/store.ts'
 import type { Trigger, TriggerOutcome } from './domain/ports/triggers.ts'
 import type { Tell, WriteKind } from './observe/events.ts'
 import type { Metrics } from './observe/metrics.ts'
 import type { DiskSpace } from './state/disk-space.ts'
+import type { ExecutionNotes } from './state/execution-notes.ts'
 import { GroupCommit } from './store/group-commit.ts'
 
 // 20,000 executions take about 20 ms to write; larger groups would only make small calls wait longer.
@@ -34,6 +36,7 @@ export function groupWrites(
   metrics: Metrics,
   isRemote: boolean,
   disk: DiskSpace | undefined,
+  notes?: ExecutionNotes,
 ) {
   const options = (of: WriteKind) => ({
     maxGroupWeight,
@@ -65,7 +68,18 @@ export function groupWrites(
     ownerOf: (report: DeviceReport) => report.device.ownerNo,
     keyOf: (report: DeviceReport) => deviceText(report.device),
     weigh: weighReport,
-    onCommit: ({ items, ms }) => tell({ kind: 'group-committed', of: 'reports', items, ms }),
+    onCommit: ({ items, outs, ms }) => {
+      tell({ kind: 'group-committed', of: 'reports', items, ms })
+      notes?.reported(outs)
+    },
+  })
+  const attributes = new GroupCommit(store.recordAttributes, {
+    ...options('attributes'),
+    maxWaitingItems: maxWaitingReports,
+    maxWaitingWeight: 10 * maxWaitingReports,
+    ownerOf: (report: AttributeReport) => report.device.ownerNo,
+    weigh: weighAttributes,
+    onCommit: ({ items, ms }) => tell({ kind: 'group-committed', of: 'attributes', items, ms }),
   })
   const help = 'Trigger calls waiting for their commit'
   metrics.gauge('jobcast_triggers_waiting', help, () => triggers.waitingItems)
@@ -74,7 +88,11 @@ export function groupWrites(
       if (disk?.refusesTriggers) throw disk.refusal()
       return triggers.write(trigger)
     },
+    requireDisk() {
+      if (disk?.refusesTriggers) throw disk.refusal()
+    },
     recordDevice: devices.write.bind(devices),
+    recordAttributes: attributes.write.bind(attributes),
     async recordReport(report: DeviceReport): Promise<ReportOutcome> {
       if (!disk?.refusesProgress || report.kind === 'start-next') return reports.write(report)
       if (report.kind === 'output') throw disk.refusal()
@@ -87,6 +105,10 @@ export function groupWrites(
 
 function weighReport(report: DeviceReport): number {
   return report.kind === 'output' ? 1 + report.data.length / outputBytesPerWeight : 1
+}
+
+function weighAttributes({ changes }: AttributeReport): number {
+  return 1 + Object.keys(changes).length
 }
 
 function countCreated(outcomes: TriggerOutcome[]): number {

@@ -3,6 +3,7 @@
 import { statfs } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Server as TlsServer } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import packageJson from '../package.json' with { type: 'json' }
 import { ensureAdminKey } from './admin-key.ts'
@@ -35,9 +36,11 @@ import { trustProxies } from './limits/client-address.ts'
 import type { Tell } from './observe/events.ts'
 import { type LogLevel, openLog } from './observe/log-lines.ts'
 import { buildMetrics, type Metrics } from './observe/metrics.ts'
+import { type KeyPair, reloadCertificate } from './reload-certificate.ts'
 import { DiskSpace, type DiskUse } from './state/disk-space.ts'
 import { KeptClock } from './state/kept-clock.ts'
 import type { Presence } from './state/presence.ts'
+import type { ExportSpan } from './state/run-traces.ts'
 import { SharedWallClock } from './state/shared-wall-clock.ts'
 import { SteadyClock } from './state/steady-clock.ts'
 import { describePlace, openStore } from './store/open-store.ts'
@@ -53,6 +56,8 @@ export type RunningServer = {
   /** Only on the first start on an empty database. */
   readonly newAdminKey: string | undefined
   setLogLevel(level: LogLevel): void
+  /** Reads the files of --tls-cert and --tls-key again; undefined without TLS from files. */
+  reloadCertificate: (() => Promise<void>) | undefined
   /** May be called twice; resolves when everything is closed. */
   stop(signal?: string): Promise<void>
 }
@@ -142,6 +147,7 @@ async function start(
     disk,
     isRemote: nodes !== undefined,
     isAllowedAddress,
+    exportSpan: await openTraces(config, tell, takeDown),
     ...(joined && { nodeNo: joined.nodeNo }),
     onOpened: (device, since) =>
       nodes?.send({ kind: 'connected', device: keyOf(device), since, nodeNo: joined?.nodeNo ?? 0 }),
@@ -160,6 +166,14 @@ async function start(
   })
   webhooks.start()
   takeDown.add(() => webhooks.stop())
+  metrics.gauges('jobcast_build_info', 'What is running; always 1', ['version', 'node', 'store'], () => {
+    const labels = {
+      version: packageJson.version,
+      node: process.version,
+      store: nodes ? 'postgres' : 'sqlite',
+    }
+    return [{ labels, value: 1 }]
+  })
   metrics.gauge('jobcast_webhooks_failing', 'Webhooks whose deliveries fail', () => webhooks.failing)
   const deps = {
     ...parts,
@@ -208,6 +222,7 @@ async function start(
     tls: config.tls,
     isTrustedProxy,
     hasMetrics: config.metrics.isOnApi,
+    corsOrigins: config.corsOrigins,
     consoleFolder,
     addRoutes: (routes) => addHttpGateway(routes, deps),
   })
@@ -228,6 +243,11 @@ async function start(
   const metricsListener = await openMetrics(deps, config)
   takeDown.add(() => metricsListener?.close())
   await app.listen({ host: config.host, port: config.port })
+  const tlsFiles = config.tls?.files
+  const useCertificate = (pair: KeyPair) => {
+    ;(app.server as unknown as TlsServer).setSecureContext(pair)
+    mqttListener.renewCertificate(pair)
+  }
   const http = addressOf(app, config)
   const mqtt = mqttListener.address
   const data = describePlace(config)
@@ -239,6 +259,7 @@ async function start(
     metrics: metricsListener?.address,
     newAdminKey,
     setLogLevel: log.setLevel,
+    reloadCertificate: tlsFiles && (() => reloadCertificate(tlsFiles, useCertificate, tell)),
     async stop(signal = 'stop') {
       if (!stopping.signal.aborted) tell({ kind: 'stopping', signal })
       // /readyz fails first: load balancers have until the listener closes to send calls elsewhere.
@@ -284,6 +305,16 @@ async function watchDisk(
   await disk.check()
   metrics.gauge('jobcast_disk_free_bytes', 'Free space of the disk with the database', () => disk.freeBytes)
   return disk
+}
+
+/** Loaded only where traces are exported. */
+async function openTraces({ otlp }: Config, tell: Tell, takeDown: TakeDown): Promise<ExportSpan | undefined> {
+  if (otlp === undefined) return undefined
+  const { OtlpExporter } = await import('./observe/otlp-exporter.ts')
+  const onFailure = (error: unknown) => tell({ kind: 'background-failed', task: 'export traces', error })
+  const exporter = new OtlpExporter({ ...otlp, version: packageJson.version, onFailure })
+  takeDown.add(() => exporter.stop())
+  return exporter.add
 }
 
 async function readDiskUse(folder: string): Promise<DiskUse> {

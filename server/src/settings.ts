@@ -218,6 +218,12 @@ export const settings = {
     argument: 'addresses',
     help: 'reverse proxies whose X-Forwarded-For header is trusted, separated by commas, for example 10.1.0.0/16',
   },
+  'cors-origins': {
+    kind: 'text',
+    default: undefined,
+    argument: 'origins',
+    help: 'web pages of other origins that may call the API with a key, separated by commas, for example https://ops.example.com',
+  },
   'metrics-host': {
     kind: 'text',
     default: '127.0.0.1',

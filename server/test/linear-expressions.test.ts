@@ -47,6 +47,8 @@ const beginnings = [
   '//job',
   'run.created,',
   'jc_',
+  '2.4-',
+  '2.4+',
 ]
 const ends = ['!', ';x=1']
 

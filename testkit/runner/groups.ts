@@ -32,11 +32,11 @@ const shared: Record<string, number> = {
 
 const sharedPaths = Object.keys(shared)
 
-const all = '{agent,cli,client,console,contract,deploy,docs,server,sim,testkit}/test/**/*.test.ts'
+const all = '{agent,cli,client,console,contract,deploy,docs,examples,server,sim,testkit}/test/**/*.test.ts'
 
 /** The contract of the trigger and of devices holds on PostgreSQL as well: these run again on it. */
 const onBothStores = [
-  'server/test/http/{trigger*,idempotency,executions,runs,run-cancel,retry-run}.test.ts',
+  'server/test/http/{trigger*,idempotency,executions,runs,run-cancel,retry-run,selectors,create-run}.test.ts',
   'server/test/devices/**/*.test.ts',
 ]
 

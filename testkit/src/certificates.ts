@@ -86,6 +86,12 @@ export const certificates = {
 }
 
 /** A new revocation list of the authority, in PEM. */
+/** Another one for the same names, as after a renewal. */
+export async function renewServerCertificate(): Promise<{ cert: string; key: string }> {
+  const renewed = await makeCertificate('localhost', ofServer, ca)
+  return { cert: writeCertificate('renewed', renewed), key: await writeKey('renewed-key', renewed) }
+}
+
 export async function makeRevocationList(...revoked: ('deviceCert' | 'serverCert')[]): Promise<string> {
   const signed = { deviceCert: device, serverCert: server }
   const list = await X509CrlGenerator.create({

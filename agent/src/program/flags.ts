@@ -10,6 +10,7 @@ export type AgentFlags = {
   http?: boolean
   allowCommands?: boolean
   maxOutputBytes?: string
+  attributesFile?: string
 }
 
 export type EnrollFlags = {
@@ -66,6 +67,12 @@ export const agentFlags: readonly Flag[] = [
     argument: 'folder',
     help: 'folder in which the agent records what it has started',
     env: 'JOBCAST_STATE',
+  },
+  {
+    name: 'attributes-file',
+    argument: 'file',
+    help: 'JSON object of attributes to report, read again whenever it changes and after each handler',
+    env: 'JOBCAST_ATTRIBUTES_FILE',
   },
   {
     name: 'mqtt',

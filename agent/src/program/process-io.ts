@@ -9,8 +9,8 @@ export type ProcessIo = {
   stderr: Writable
   env: NodeJS.ProcessEnv
   signals: {
-    on(name: SignalName, listener: (name: SignalName) => void): unknown
-    off(name: SignalName, listener: (name: SignalName) => void): unknown
+    on(name: SignalName, listener: () => void): unknown
+    off(name: SignalName, listener: () => void): unknown
   }
 }
 

@@ -102,6 +102,7 @@ function optionsOf(flags: AgentFlags, env: NodeJS.ProcessEnv): AgentOptions {
     allowCommands: flags.allowCommands ?? false,
     maxOutputBytes,
     environment: env,
+    ...(flags.attributesFile !== undefined && { attributesFile: flags.attributesFile }),
   }
 }
 

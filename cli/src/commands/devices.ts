@@ -1,17 +1,27 @@
 // jobcast devices: devices and their tokens.
 
 import { type Device, type DeviceContent, isJobcastError, type Jobcast } from '@jobcast/client'
-import { type Command, Option } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { groupCommand } from '../define/group-command.ts'
 import { listCommand } from '../define/list-command.ts'
 import { ownerCommand, withClient } from '../define/owner-command.ts'
 import { removeCommand } from '../define/remove-command.ts'
 import { collect } from '../flags/collect.ts'
+import { repeatable } from '../flags/target-devices.ts'
 import { localTime } from '../output/local-time.ts'
 import { fieldsText } from '../output/print-table.ts'
+import { countCommand, importDevicesCommand } from './devices-select.ts'
 
-type ListFlags = { tag?: string; online?: true; offline?: true }
-type PutFlags = { name?: string; tag?: string[]; clearTags?: true }
+type ListFlags = { tag?: string; where?: string; online?: true; offline?: true }
+type PutFlags = {
+  name?: string
+  tag?: string[]
+  clearTags?: true
+  attribute?: [string, AttributeValue][]
+  clearAttributes?: true
+  timeZone?: string
+}
+type AttributeValue = string | number | boolean
 
 export function devicesCommand(): Command {
   const rm = removeCommand({
@@ -31,8 +41,10 @@ export function devicesCommand(): Command {
   return groupCommand(
     'devices',
     lsCommand(),
+    countCommand(),
     getCommand(),
     putCommand(),
+    importDevicesCommand(),
     tokenCommand(),
     revoke.description('Revoke the tokens of devices. They cannot connect until they get a new one.'),
     allowCertificateCommand(),
@@ -56,11 +68,12 @@ function lsCommand(): Command {
       { title: 'SINCE', of: ({ since }) => localTime(since) },
       { title: 'TAGS', of: ({ tags }) => tags.join(', ') || null },
     ],
-    (client, { tag, online, offline }) =>
-      client.devices.list({ limit: 200, tag, online: online ?? (offline && false) }),
+    (client, { tag, where, online, offline }) =>
+      client.devices.list({ limit: 200, tag, where, online: online ?? (offline && false) }),
   )
     .description('List devices (default).')
     .option('--tag <tag>', 'only devices with this tag')
+    .option('--where <selector>', 'only devices that match, for example "site=berlin and fw<2.4.0"')
     .addOption(new Option('--online', 'only devices that are online').conflicts('offline'))
     .option('--offline', 'only devices that are offline')
 }
@@ -79,6 +92,9 @@ function getCommand(): Command {
               device: deviceId,
               name: deviceName,
               tags: tags.join(', ') || null,
+              attributes: attributesText(device.attributes),
+              reported: attributesText(device.reportedAttributes),
+              'time zone': device.timeZone,
               state: online ? 'online' : 'offline',
               since: localTime(device.since),
               'last seen': localTime(device.lastSeenAt),
@@ -103,6 +119,9 @@ function putCommand(): Command {
     .option('--name <text>', 'display name (default: the deviceId)')
     .option('--tag <tag>', 'tag; can be repeated, and replaces all existing tags', collect)
     .addOption(new Option('--clear-tags', 'remove all tags').conflicts('tag'))
+    .addOption(repeatable('--attribute <name=value>', 'set an attribute; can be repeated', parseAttribute))
+    .option('--clear-attributes', 'remove all attributes that --attribute does not set')
+    .option('--time-zone <name>', 'IANA time zone of the device, for example Europe/Berlin')
     .addHelpText('after', '\nFields without a flag keep their value.\n')
     .action(
       withClient(async ({ client, out }, name: string, flags: PutFlags) => {
@@ -112,6 +131,11 @@ function putCommand(): Command {
           ...base,
           ...(flags.name !== undefined && { deviceName: flags.name }),
           ...(tags && { tags }),
+          attributes: {
+            ...(flags.clearAttributes ? {} : base.attributes),
+            ...Object.fromEntries(flags.attribute ?? []),
+          },
+          ...(flags.timeZone !== undefined && { timeZone: flags.timeZone }),
         })
         out.say(`${created ? 'Created' : 'Updated'} device ${name}.`)
         out.show(value, () => '')
@@ -145,11 +169,25 @@ function allowCertificateCommand(): Command {
     )
 }
 
+/** A number, true or false where the text is one in JSON; put in double quotes it is text. */
+function parseAttribute(text: string): [string, AttributeValue] {
+  const at = text.indexOf('=')
+  if (at < 1) throw new InvalidArgumentError('It must be name=value.')
+  const [name, value] = [text.slice(0, at), text.slice(at + 1)]
+  const isJson = /^(?:true|false|"(?:[^"\\]|\\.)*"|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?)$/.test(value)
+  return [name, isJson ? JSON.parse(value) : value]
+}
+
+function attributesText(attributes: Record<string, AttributeValue>): string | null {
+  const texts = Object.entries(attributes).map(([name, value]) => `${name}=${value}`)
+  return texts.toSorted().join(', ') || null
+}
+
 /** Empty if the device does not exist. */
 async function contentOf(client: Jobcast, name: string): Promise<DeviceContent> {
   try {
-    const { deviceName, tags } = await client.devices.get(name)
-    return { deviceName, tags }
+    const { deviceName, tags, attributes, timeZone } = await client.devices.get(name)
+    return { deviceName, tags, attributes, timeZone }
   } catch (error) {
     if (isJobcastError(error, 'J-001')) return {}
     throw error

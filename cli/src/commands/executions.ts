@@ -3,7 +3,8 @@
 import type { Command } from 'commander'
 import { groupCommand } from '../define/group-command.ts'
 import { ownerCommand, withClient } from '../define/owner-command.ts'
-import { choiceOption } from '../flags/choice.ts'
+import { choicesOption } from '../flags/choice.ts'
+import { instantBack } from '../flags/duration.ts'
 import { execStates } from '../flags/states.ts'
 import { waitMs } from '../flags/wait-time.ts'
 import { idNumber, wholeNumber } from '../flags/whole-number.ts'
@@ -27,8 +28,10 @@ function lsCommand(): Command {
     .description('List executions, newest first (default).')
     .option('--job <name>', 'only executions of this job')
     .option('-d, --device <id>', 'only executions on this device')
-    .addOption(choiceOption('--state <state>', 'only executions in this state', execStates))
+    .addOption(choicesOption('--state <states>', 'only executions in one of these states', execStates))
     .option('--run <runId>', 'only executions of this run', idNumber)
+    .option('--since <time>', 'only executions launched since then (2h, 2027-01-31)', instantBack)
+    .option('--finished-since <time>', 'only executions that ended since then', instantBack)
     .option('--limit <number>', 'maximum number of results', wholeNumber(1), 50)
     .addHelpText('after', '\nExample:\n  jobcast executions ls --job restart --state FAILED\n')
     .action(withClient((context, flags: ListFlags) => listExecutions(context, flags)))

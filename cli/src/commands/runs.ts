@@ -5,6 +5,9 @@ import type { Command } from 'commander'
 import { groupCommand } from '../define/group-command.ts'
 import { type OwnerContext, ownerCommand, withClient } from '../define/owner-command.ts'
 import { type ExitCode, exitCode } from '../errors/exit-code.ts'
+import { choicesOption } from '../flags/choice.ts'
+import { instantBack } from '../flags/duration.ts'
+import { execStates } from '../flags/states.ts'
 import { repeatable } from '../flags/target-devices.ts'
 import { waitMs } from '../flags/wait-time.ts'
 import { idNumber, wholeNumber } from '../flags/whole-number.ts'
@@ -12,6 +15,7 @@ import { localTime } from '../output/local-time.ts'
 import type { Out } from '../output/out.ts'
 import { type Column, fieldsText } from '../output/print-table.ts'
 import { countsText } from '../output/progress.ts'
+import type { ListFlags as ExecutionListFlags } from '../output/show-executions.ts'
 import { maxPageSize, takeItems } from '../service/take-items.ts'
 import { nextSteps, watchRun } from '../watch/watch-run.ts'
 import { rolloutCommands } from './run-rollout.ts'
@@ -27,15 +31,28 @@ export function runsCommand(): Command {
   )
 }
 
+type ListFlags = Omit<ExecutionListFlags, 'device' | 'run'>
+
 function lsCommand(): Command {
   return ownerCommand('ls')
     .description('List runs, newest first (default).')
     .option('--job <name>', 'only runs of this job')
+    .addOption(
+      choicesOption('--state <states>', 'only runs that have executions in these states', execStates),
+    )
+    .option('--since <time>', 'only runs launched since then (2h, 2027-01-31)', instantBack)
+    .option('--finished-since <time>', 'only runs that finished since then', instantBack)
     .option('--limit <number>', 'maximum number of results', wholeNumber(1), 20)
     .addHelpText('after', '\nExample:\n  jobcast runs ls --job restart\n')
     .action(
-      withClient(async ({ client, out }, { job, limit }: { job?: string; limit: number }) => {
-        const list = client.runs.list({ jobName: job, limit: Math.min(limit, maxPageSize) })
+      withClient(async ({ client, out }, { job, state, since, finishedSince, limit }: ListFlags) => {
+        const list = client.runs.list({
+          jobName: job,
+          execState: state,
+          launchedAfter: since,
+          finishedAfter: finishedSince,
+          limit: Math.min(limit, maxPageSize),
+        })
         const { items, hasMore } = await takeItems(list, limit)
         out.showTable(items, runColumns)
         if (hasMore) out.say(`More runs exist; raise --limit (${limit}) to see them.`)
@@ -109,7 +126,8 @@ function runCommand(name: string): Command {
 }
 
 function showRun(out: Out, run: Run): void {
-  const { runId, jobName, launchedAt, total, counts, finished, retryOf, rollout } = run
+  const { runId, jobName, launchedAt, total, counts, finished, finishedAt, retryOf, rollout } = run
+  const by = run.createdByName ?? run.createdBy
   out.show(run, () =>
     fieldsText(
       {
@@ -118,7 +136,8 @@ function showRun(out: Out, run: Run): void {
         launched: localTime(launchedAt),
         executions: total,
         states: countsText(counts, plain),
-        finished: finished ? 'yes' : 'no',
+        finished: finishedAt === null ? (finished ? 'yes' : 'no') : localTime(finishedAt),
+        ...(by !== null && { by }),
         ...(retryOf !== null && { 'retry of': retryOf }),
         ...(rollout && rolloutFields(rollout, total)),
       },

@@ -1,18 +1,20 @@
 // jobcast trigger: triggers a job on devices.
 
-import { isJobcastError, type TriggeredExecution } from '@jobcast/client'
+import { isJobcastError, type NewRun, type RunPlan, type TriggeredExecution } from '@jobcast/client'
 import { type Command, Option } from 'commander'
 import { type OwnerContext, ownerCommand, withClient } from '../define/owner-command.ts'
 import { type ExitCode, exitCode } from '../errors/exit-code.ts'
 import { NothingFound, UsageError } from '../errors/usage-error.ts'
-import { type TargetFlags, targetDevices, targetOptions } from '../flags/target-devices.ts'
+import { selectedTargets, type TargetFlags, targetDevices, targetOptions } from '../flags/target-devices.ts'
 import { waitMs } from '../flags/wait-time.ts'
 import { paintState } from '../output/colors.ts'
-import type { Column } from '../output/print-table.ts'
+import type { Out } from '../output/out.ts'
+import { type Column, fieldsText } from '../output/print-table.ts'
 import { maxFollowed } from '../watch/follow-outputs.ts'
 import { nextSteps, watchRun } from '../watch/watch-run.ts'
 
-type TriggerFlags = TargetFlags & WaitFlags & { follow?: boolean; raw?: boolean; idempotencyKey?: string }
+type TriggerFlags = TargetFlags &
+  WaitFlags & { follow?: boolean; raw?: boolean; idempotencyKey?: string; note?: string; dryRun?: boolean }
 
 export type WaitFlags = { wait?: boolean; timeout?: number }
 
@@ -26,7 +28,13 @@ export function triggerCommand(): Command {
       '--idempotency-key <text>',
       'repeating the call with the same key within a day returns the same run',
     )
-    .addHelpText('after', '\nExample:\n  jobcast trigger restart --tag berlin --wait --timeout 10m\n')
+    .option('--note <text>', 'why, for whoever looks at the run later')
+    .option('--dry-run', 'show what would be triggered, and create nothing')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  jobcast trigger restart --tag berlin --wait --timeout 10m\n' +
+        "  jobcast trigger update --where 'tag=kiosk and fw<2.4.0' --dry-run\n",
+    )
     .action(withClient(trigger))
 }
 
@@ -44,6 +52,11 @@ export function waitOptions(): Option[] {
 }
 
 async function trigger(context: OwnerContext, jobName: string, flags: TriggerFlags): Promise<ExitCode> {
+  const selected = selectedTargets(flags)
+  if (selected || flags.note !== undefined || flags.dryRun) {
+    const targets = selected ?? { deviceIds: await targetDevices(context, flags) }
+    return triggerRun(context, { jobName, targets }, flags)
+  }
   const { client, out } = context
   const { follow, raw, timeout, idempotencyKey } = flags
   const deviceIds = await targetDevices(context, flags)
@@ -65,6 +78,50 @@ async function trigger(context: OwnerContext, jobName: string, flags: TriggerFla
   out.say(nextSteps(runId))
   if (out.json) out.show({ runId, executions }, () => '')
   else out.showTable(executions, triggeredColumns)
+  return exitCode.ok
+}
+
+/** With what the call of a plain list does not take. */
+async function triggerRun(context: OwnerContext, request: NewRun, flags: TriggerFlags): Promise<ExitCode> {
+  const { client, out } = context
+  const { follow, raw, timeout, idempotencyKey, note, dryRun } = flags
+  if (dryRun) return showPlan(out, await client.runs.plan(request))
+  const run = await client.runs.create(
+    { ...request, ...(note !== undefined && { note }) },
+    { idempotencyKey },
+  )
+  const { runId, jobName, total } = run
+  if (follow && total > maxFollowed)
+    throw new UsageError(
+      `--follow supports up to ${maxFollowed} devices; run ${runId} has ${total} and continues`,
+    )
+  out.say(`Run ${runId}: ${jobName} on ${total} ${total === 1 ? 'device' : 'devices'}`)
+  if (flags.wait || follow || timeout !== undefined) {
+    const executions = follow
+      ? (await client.executions.list({ runId, limit: maxFollowed }).page()).items
+      : []
+    return watchRun(context, runId, { timeoutMs: timeout, follow: executions, raw })
+  }
+  out.say(nextSteps(runId))
+  out.show(run, () => '')
+  return exitCode.ok
+}
+
+function showPlan(out: Out, plan: RunPlan): ExitCode {
+  out.show(plan, () =>
+    fieldsText(
+      {
+        devices: plan.total,
+        online: plan.online,
+        offline: plan.offline,
+        busy: plan.busy,
+        sample: plan.waves.flatMap(({ sample }) => sample).join(', ') || null,
+        document: plan.total === 0 ? null : JSON.stringify(plan.document),
+        problems: plan.problems.join(' ') || null,
+      },
+      out.paint,
+    ),
+  )
   return exitCode.ok
 }
 

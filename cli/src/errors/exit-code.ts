@@ -37,7 +37,7 @@ export function exitCodeOf(error: unknown): ExitCode {
   return exitCode.unexpected
 }
 
-const rejectedContent = new Set(['J-303', 'J-305', 'J-500', 'J-807'])
+const rejectedContent = new Set(['J-303', 'J-305', 'J-500', 'J-503', 'J-504', 'J-505', 'J-807'])
 
 function exitCodeOfAnswer({ code, status }: JobcastError): ExitCode {
   if (isRefusal(status)) return exitCode.key

@@ -7,7 +7,14 @@ import { NothingFound, UsageError } from '../errors/usage-error.ts'
 import { readText } from '../input/read-content.ts'
 import { maxPageSize } from '../service/take-items.ts'
 
-export type TargetFlags = { device?: string[]; tag?: string[]; online?: boolean; devicesFile?: string }
+export type TargetFlags = {
+  device?: string[]
+  tag?: string[]
+  online?: boolean
+  devicesFile?: string
+  where?: string
+  group?: string
+}
 
 /** Not variadic: `--device a b JOB` would take the job for a device. Not comma-separated: ids may contain commas. */
 export function repeatable<T = string>(
@@ -22,6 +29,11 @@ export function targetOptions(): Option[] {
   return [
     repeatable('-d, --device <id>', 'trigger on this device; can be repeated'),
     repeatable('-t, --tag <tag>', 'trigger on all devices with this tag; if repeated, with all of the tags'),
+    new Option(
+      '--where <selector>',
+      'trigger on all devices that match, for example "tag=kiosk and fw<2.4.0"',
+    ),
+    new Option('--group <name>', 'trigger on all devices of this group'),
     new Option('--online', 'only the tagged devices that are online'),
     new Option(
       '--devices-file <file>',
@@ -30,10 +42,21 @@ export function targetOptions(): Option[] {
   ]
 }
 
+/** By a selector or a group, which the service evaluates; undefined: neither is given. */
+export function selectedTargets(flags: TargetFlags): { where: string } | { group: string } | undefined {
+  const { where, group, device, tag, devicesFile, online } = flags
+  if (where === undefined && group === undefined) return undefined
+  const others = [device, tag, devicesFile, online].some((each) => each !== undefined)
+  if (others || (where !== undefined && group !== undefined)) {
+    throw new UsageError('--where and --group cannot be combined with each other or with other devices')
+  }
+  return where === undefined ? { group: group ?? '' } : { where }
+}
+
 export async function targetDevices({ client, io }: OwnerContext, flags: TargetFlags): Promise<string[]> {
   const { device = [], tag = [], online, devicesFile } = flags
   if (device.length === 0 && tag.length === 0 && devicesFile === undefined)
-    throw new UsageError('no devices given; use --device, --tag or --devices-file')
+    throw new UsageError('no devices given; use --device, --tag, --where, --group or --devices-file')
   if (online && tag.length === 0) throw new UsageError('--online requires --tag')
   const listed = devicesFile === undefined ? [] : parseDevices(await readText(io, devicesFile))
   const deviceIds = [...new Set([...device, ...listed, ...(await devicesWithTags(client, tag, online))])]

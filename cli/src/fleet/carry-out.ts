@@ -35,7 +35,25 @@ export async function carryOut(
 /** Kind by kind; deletions come last. */
 function inOrder(changes: Change[]): Change[][] {
   const groups = Map.groupBy(changes, ({ action, kind }) => `${action === 'delete'} ${kind.field}`)
-  return [...groups.values()]
+  return [...groups.values()].flatMap(byNeed)
+}
+
+/** In steps: what others of its kind need is there before them. */
+function byNeed(changes: Change[]): Change[][] {
+  const { needs } = changes[0]?.kind ?? {}
+  if (needs === undefined || changes[0]?.action === 'delete') return [changes]
+  const steps: Change[][] = []
+  let left = changes
+  while (left.length > 0) {
+    const names = new Set(left.map(({ name }) => name))
+    const isReady = ({ name, content }: Change) =>
+      needs(content).every((each) => each === name || !names.has(each))
+    // In a circle nothing is ready: the service refuses it.
+    const ready = left.some(isReady) ? left.filter(isReady) : left
+    steps.push(ready)
+    left = left.filter((change) => !ready.includes(change))
+  }
+  return steps
 }
 
 async function send(client: Jobcast, { action, kind, name, content }: Change): Promise<string | undefined> {

@@ -2,8 +2,11 @@
 
 import { isJobcastError, type Jobcast, type WebhookContent as SentWebhook } from '@jobcast/client'
 import {
+  attributeProblem,
   DeviceContent,
   defaultRetry,
+  GroupContent,
+  isTimeZone,
   JobContent,
   maxDocumentBytes,
   NewDeviceId,
@@ -12,6 +15,7 @@ import {
   rolloutProblem,
   WebhookContent,
 } from '@jobcast/contract'
+import { parseSelector, SelectorError, termsOf } from '@jobcast/contract/selector'
 import type { TObject, TString } from 'typebox'
 
 /** JSON values. */
@@ -32,6 +36,8 @@ export type Kind = {
   filled(name: string, content: Fields): Fields
   /** What of it a key without MANAGE is shown, if not all. */
   shownToReaders?(fields: Fields): Fields
+  /** Names of its kind that must be there before it. */
+  needs?(content: Fields): string[]
   list(client: Jobcast): AsyncIterable<object>
   get(client: Jobcast, name: string): Promise<object>
   /** Returns a secret that the server has generated and shows only once. */
@@ -79,8 +85,17 @@ const devices: Kind = {
   nameField: 'deviceId',
   nameSchema: NewDeviceId,
   contentSchema: DeviceContent,
-  refusal: () => undefined,
-  filled: (name, { deviceName = name, tags = [] }) => ({ deviceName, tags: sorted(tags) }),
+  refusal(_name, { attributes = {}, timeZone }) {
+    for (const [name, value] of Object.entries(attributes as Fields)) {
+      const problem = name === 'timeZone' ? 'is a field of its own' : attributeProblem(name, value)
+      if (problem) return `attribute ${JSON.stringify(name)} ${problem}`
+    }
+    const isWrong = typeof timeZone === 'string' && !isTimeZone(timeZone)
+    return isWrong ? 'timeZone is not the name of an IANA time zone' : undefined
+  },
+  filled: (name, { deviceName = name, tags = [], attributes = {}, timeZone = null }) => {
+    return { deviceName, tags: sorted(tags), attributes, timeZone }
+  },
   list: (client) => client.devices.list(largePages),
   get: (client, name) => client.devices.get(name),
   async put(client, name, content) {
@@ -88,6 +103,33 @@ const devices: Kind = {
     return undefined
   },
   remove: (client, name) => client.devices.delete(name),
+}
+
+const groups: Kind = {
+  field: 'groups',
+  noun: 'group',
+  nameField: 'groupName',
+  nameSchema: NewJobName,
+  contentSchema: GroupContent,
+  refusal(_name, { where }) {
+    try {
+      parseSelector(String(where))
+      return undefined
+    } catch (error) {
+      if (!(error instanceof SelectorError)) throw error
+      return `where cannot be read: at position ${error.position}: ${error.message}`
+    }
+  },
+  filled: (_name, { where, description = null }) => ({ where, description }),
+  needs: ({ where }) =>
+    termsOf(parseSelector(String(where))).flatMap((term) => (term.kind === 'group' ? [term.groupName] : [])),
+  list: (client) => client.groups.list(largePages),
+  get: (client, name) => client.groups.get(name),
+  async put(client, name, content) {
+    await client.groups.put(name, content as GroupContent)
+    return undefined
+  },
+  remove: (client, name) => client.groups.delete(name),
 }
 
 const webhooks: Kind = {
@@ -116,7 +158,7 @@ const webhooks: Kind = {
 }
 
 /** In the order in which they are applied. */
-export const kinds: readonly Kind[] = [jobs, devices, webhooks]
+export const kinds: readonly Kind[] = [jobs, devices, groups, webhooks]
 
 export type Found = { name: string; fields: Fields }
 

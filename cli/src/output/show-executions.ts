@@ -9,15 +9,25 @@ import type { Out } from './out.ts'
 import { type Column, fieldsText } from './print-table.ts'
 import { reasonOf } from './progress.ts'
 
-export type ListFlags = { job?: string; device?: string; state?: ExecState; run?: number; limit: number }
+export type ListFlags = {
+  job?: string
+  device?: string
+  state?: ExecState[]
+  run?: number
+  since?: string
+  finishedSince?: string
+  limit: number
+}
 
 export async function listExecutions({ client, out }: OwnerContext, flags: ListFlags): Promise<void> {
-  const { job, device, state, run, limit } = flags
+  const { job, device, state, run, since, finishedSince, limit } = flags
   const list = client.executions.list({
     jobName: job,
     deviceId: device,
     execState: state,
     runId: run,
+    launchedAfter: since,
+    finishedAfter: finishedSince,
     limit: Math.min(limit, maxPageSize),
   })
   const { items, hasMore } = await takeItems(list, limit)
@@ -59,7 +69,7 @@ export function showExecution(out: Out, execution: Execution, explanation?: Expl
   )
 }
 
-/** Only the last step has a reason: the details of an execution are those of its latest report. */
+/** What the device reported with each attempt; for the last step also what its state means. */
 export function showHistory(out: Out, steps: readonly Transition[], execution: Execution): void {
   const reason = unsuccessfulReason(execution)
   const lastVersion = steps.at(-1)?.versionNumber
@@ -67,7 +77,8 @@ export function showHistory(out: Out, steps: readonly Transition[], execution: E
     ...stepColumns,
     {
       title: 'REASON',
-      of: ({ to, versionNumber }) => (versionNumber === lastVersion && isEnd(to) ? reason : null),
+      of: ({ to, versionNumber, reason: reported }) =>
+        reported ?? (versionNumber === lastVersion && isEnd(to) ? reason : null),
     },
   ])
 }
@@ -99,6 +110,6 @@ const stepColumns: Column<Transition>[] = [
   { title: 'FROM', of: ({ from }) => from },
   { title: 'TO', of: ({ to }) => to, paint: (text, { to }, paint) => paintState(paint, to, text) },
   { title: 'CAUSE', of: ({ event }) => event },
-  { title: 'BY', of: ({ actor }) => actor },
+  { title: 'BY', of: ({ actor, actorName }) => (actorName === null ? actor : `key ${actorName}`) },
   { title: 'ATTEMPT', of: ({ attempt }) => attempt },
 ]

@@ -30,6 +30,9 @@ async function serve(io: Io, config: Config, onStarted: OnStarted): Promise<Exit
   const lost = Promise.withResolvers<ExitCode>()
   const server = await startUnlessTerminated(io, config, () => lost.resolve(exitCode.unexpected))
   if (server === undefined) return exitCode.terminated
+  // Without a certificate a closed terminal ends the server, as before.
+  const { reloadCertificate } = server
+  if (reloadCertificate) io.signals.on('SIGHUP', () => void reloadCertificate())
   let stopOther: (() => Promise<void>) | undefined
   const ended = runUntilSignal(io, async (signal) => {
     await stopOther?.()

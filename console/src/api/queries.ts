@@ -1,10 +1,16 @@
 // Every resource as a query: its key, by which events find it (live/affected-keys.ts), and how it is read.
 
-import type { Delivery, ListExecutionsQuery, Query } from '@jobcast/client'
+import type { Delivery, GetStatsQuery, ListDevicesQuery, ListExecutionsQuery, Query } from '@jobcast/client'
+import { naturally } from '../parts/natural-order.ts'
 import { jobcast } from './client.ts'
+import { readFailures } from './read-failures.ts'
 import { readQueue } from './read-queue.ts'
 
-type Read<T> = { queryKey: readonly unknown[]; queryFn: (context: { signal: AbortSignal }) => Promise<T> }
+type Read<T> = {
+  queryKey: readonly unknown[]
+  queryFn: (context: { signal: AbortSignal }) => Promise<T>
+  structuralSharing?: boolean
+}
 
 function read<T>(queryKey: readonly unknown[], queryFn: Read<T>['queryFn']): Read<T> {
   return { queryKey, queryFn }
@@ -17,15 +23,30 @@ export const mappedDevices = 10_000
 
 export const queries = {
   fleet: () => read(['fleet'], (options) => jobcast.fleet.get(options)),
-  fleetDevices: () =>
-    read(['fleet-devices'], (options) => jobcast.fleet.devices({ limit: mappedDevices }, options).page()),
+  fleetDevices: () => ({
+    ...read(['fleet-devices'], async (options) => {
+      const page = await jobcast.fleet.devices({ limit: mappedDevices }, options).page()
+      return { ...page, items: naturally(page.items, ({ deviceId }) => deviceId) }
+    }),
+    structuralSharing: false, // to compare ten thousand devices takes longer than to draw them
+  }),
+  fleetGroups: () => read(['fleet', 'groups'], (options) => jobcast.fleet.groups({ limit: 200 }, options)),
   /** However many there are; the trigger searches in them. */
-  allFleetDevices: () =>
-    read(['fleet-devices', 'all'], (options) =>
+  allFleetDevices: () => ({
+    ...read(['fleet-devices', 'all'], (options) =>
       Array.fromAsync(jobcast.fleet.devices({ limit: mappedDevices }, options)),
     ),
+    structuralSharing: false,
+  }),
   allJobs: () =>
     read(['jobs', 'all'], (options) => Array.fromAsync(jobcast.jobs.list({ limit: 200 }, options))),
+  deviceCount: (where: string) =>
+    read(['devices', 'count', where], (options) => jobcast.devices.count(where, options)),
+  /** Under ['devices']: what changes there may change what matches. */
+  runPlan: (jobName: string, where: string) =>
+    read(['devices', 'plan', jobName, where], (options) =>
+      jobcast.runs.plan({ jobName, targets: { where } }, options),
+    ),
   firstDevices: () =>
     read(['devices', 'first'], (options) => jobcast.devices.list({ limit: 200 }, options).page()),
   unfinishedRuns: () =>
@@ -34,6 +55,11 @@ export const queries = {
     ),
   newestRuns: () => read(['runs', 'newest'], (options) => jobcast.runs.list({ limit: 20 }, options).page()),
   run: (runId: number) => read(['run', runId], (options) => jobcast.runs.get(runId, options)),
+  runTimeline: (runId: number) =>
+    read(['run', runId, 'timeline'], (options) => jobcast.runs.timeline(runId, { buckets: 120 }, options)),
+  /** The newest failures of a run. `count`: how many there are, as far as that is reason to read them again. */
+  failuresOf: (runId: number, count: number) =>
+    read(['failures', runId, count], (options) => readFailures(runId, options)),
   /** Runs that try again what this one did not do. Of the same job, so they are among its newest. */
   retriesOf: ({ runId, jobName }: { runId: number; jobName: string }) =>
     read(['runs', 'retries of', runId], async (options) => {
@@ -79,6 +105,7 @@ export const queries = {
       }
       return null
     }),
+  stats: (query: Query<GetStatsQuery>) => read(['stats', query], (options) => jobcast.stats(query, options)),
   owners: () => read(['owners'], (options) => jobcast.owners.list({ limit: 200 }, options).page()),
   job: (jobName: string) => read(['job', jobName], (options) => jobcast.jobs.get(jobName, options)),
   webhook: (name: string) => read(['webhook', name], (options) => jobcast.webhooks.get(name, options)),
@@ -98,7 +125,7 @@ export const lists = {
       jobcast.executions.list({ ...query, limit: 200, cursor }, { signal }).page(),
     idOf: (execution: { jobExecutionId: number }) => execution.jobExecutionId,
   }),
-  devices: (query: { tag?: string | undefined; online?: boolean | undefined } = {}) => ({
+  devices: (query: Query<Pick<ListDevicesQuery, 'tag' | 'online' | 'where'>> = {}) => ({
     key: ['devices', query] as const,
     load: (cursor: string | undefined, signal: AbortSignal) =>
       jobcast.devices.list({ ...query, limit: 200, cursor }, { signal }).page(),

@@ -10,6 +10,7 @@ type QueryOptions<T> = {
   enabled?: boolean
   refetchInterval?: number
   staleTime?: number
+  structuralSharing?: boolean
 }
 
 export function useQuery<T>(options: QueryOptions<T>): QueryObserverResult<T, Error> {

@@ -1,42 +1,59 @@
-// Reloads what events have invalidated, each key at its own pace: at once, then not again before the request is done and
-// a pause is over. So ten thousand events a second cost as many requests as two do.
+// Reloads what events have invalidated: at once, then as fast as requests are allowed. So ten thousand events a second cost
+// as many requests as two do.
 
 import { queryClient } from '../api/query-client.ts'
 import { refreshLists, shownListKeys } from '../api/use-list.ts'
 import type { Key } from './affected-keys.ts'
+import { RequestBudget } from './request-budget.ts'
 
-const pauseMs = 500
+/** Less than two requests a second in the long run; a few changes one after the other show at once. */
+const budget = new RequestBudget({ perSecond: 1.5, burst: 6 })
+const pauseMs = 250
 
-/** True: touched again while it is being read or pauses. */
-const busy = new Map<string, boolean>()
+const touched = new Map<string, Key>()
+let isReading = false
 
 /** Only what was read can be out of date: of ten thousand executions that move, few are on the screen. */
 export function refresh(keys: Iterable<Key>): void {
   const read = readKeys()
-  const wanted = new Map(Array.from(keys, (key) => [JSON.stringify(key), key]))
-  for (const [name, key] of wanted) {
-    if (!read.has(name)) continue
-    if (busy.has(name)) busy.set(name, true)
-    else void keepReading(name, key)
+  for (const key of keys) {
+    const name = nameOf(key)
+    if (read.has(name)) touched.set(name, key)
   }
+  if (touched.size > 0 && !isReading) void keepReading()
 }
 
 /** All that `affectedKeys` could name: the first one or two parts of what was read. */
 function readKeys(): Set<string> {
   const queries = queryClient.getQueryCache().getAll()
   const keys = [...queries.map(({ queryKey }) => queryKey), ...shownListKeys()]
-  return new Set(keys.flatMap((key) => [JSON.stringify(key.slice(0, 1)), JSON.stringify(key.slice(0, 2))]))
+  return new Set(keys.flatMap((key) => [nameOf(key.slice(0, 1)), nameOf(key.slice(0, 2))]))
 }
 
-async function keepReading(name: string, key: Key): Promise<void> {
-  do {
-    busy.set(name, false)
-    await Promise.all([queryClient.invalidateQueries({ queryKey: key }), refreshLists(key)]).catch(
-      () => undefined,
-    )
-    await new Promise((resolve) => setTimeout(resolve, pauseMs))
-  } while (busy.get(name))
-  busy.delete(name)
+/** Called thousands of times a second. No name contains a control character. */
+function nameOf(key: readonly unknown[]): string {
+  return key.map((part) => (typeof part === 'object' ? JSON.stringify(part) : part)).join('\n')
+}
+
+async function keepReading(): Promise<void> {
+  isReading = true
+  while (touched.size > 0) {
+    const keys = [...touched.values()]
+    touched.clear()
+    budget.spend(requestsFor(keys))
+    await Promise.all(
+      keys.flatMap((queryKey) => [queryClient.invalidateQueries({ queryKey }), refreshLists(queryKey)]),
+    ).catch(() => undefined)
+    await new Promise((resolve) => setTimeout(resolve, Math.max(pauseMs, budget.waitMs())))
+  }
+  isReading = false
+}
+
+function requestsFor(keys: Key[]): number {
+  const isNamed = (read: readonly unknown[]) =>
+    keys.some((key) => key.every((part, index) => JSON.stringify(part) === JSON.stringify(read[index])))
+  const shown = queryClient.getQueryCache().findAll({ type: 'active' })
+  return [...shown.map(({ queryKey }) => queryKey), ...shownListKeys()].filter(isNamed).length
 }
 
 /** After a gap: nothing that was read can be trusted. */

@@ -37,7 +37,7 @@ type Props<T> = {
 }
 
 const rowHeight = 40
-const rowsAhead = 12
+const rowsAhead = 6
 /** So many rows before the end the next ones are asked for. */
 const endIsNear = 60
 

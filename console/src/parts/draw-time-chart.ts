@@ -1,12 +1,14 @@
 import 'uplot/dist/uPlot.min.css'
 import UPlot from 'uplot'
-import { formatCount } from './exec-state.ts'
 import type { Curve } from './time-chart.tsx'
 
 export type ChartData = { times: number[]; curves: Curve[] }
 export type TimeChartPlot = { setData: (data: ChartData) => void; close: () => void }
 
-export function drawTimeChart(box: HTMLElement, data: ChartData, height: number): TimeChartPlot {
+export type ChartLook = { height: number; format: (value: number) => string; most: number | undefined }
+
+export function drawTimeChart(box: HTMLElement, data: ChartData, look: ChartLook): TimeChartPlot {
+  const { height, format, most } = look
   const style = getComputedStyle(document.documentElement)
   const read = (name: string) => style.getPropertyValue(name).trim()
   const axis = { stroke: read('--quiet'), grid: { stroke: read('--line'), width: 1 }, ticks: { show: false } }
@@ -21,14 +23,17 @@ export function drawTimeChart(box: HTMLElement, data: ChartData, height: number)
           stroke: read(`--${tone}`),
           fill: `${read(`--${tone}`)}22`,
           width: 1.5,
-          points: { show: false },
-          value: (_: UPlot, count: number | null) => (count === null ? '' : formatCount(count)),
+          // A value between two gaps has no line.
+          points: { show: hasGaps(data), size: 4 },
+          spanGaps: false,
+          value: (_: UPlot, count: number | null) => (count === null ? '' : format(count)),
         })),
       ],
       axes: [
         { ...axis, size: 30, incrs: steps, space: 90, values: formatTicks },
-        { ...axis, size: 48, incrs: wholeSteps },
+        { ...axis, size: 56, incrs: wholeSteps, values: (_, values) => values.map(format) },
       ],
+      scales: { y: { range: (_, __, max) => [0, most ?? Math.max(1, max * 1.05)] } },
       cursor: { points: { size: 6 } },
     },
     toPlot(data),
@@ -56,6 +61,10 @@ const steps = [
 const wholeSteps = Array.from({ length: 10 }, (_, power) =>
   [1, 2, 5].map((count) => count * 10 ** power),
 ).flat()
+
+function hasGaps({ curves }: ChartData): boolean {
+  return curves.some(({ values }) => values.includes(null))
+}
 
 function formatTicks(_: UPlot, positions: number[], __: number, ___: number, step: number): string[] {
   return positions.map((seconds) => formatTick(seconds, step))

@@ -32,6 +32,9 @@ export const stateOrder: readonly ExecState[] = [
   'CANCELED',
 ]
 
+/** Ended, and neither as wanted nor canceled on purpose. */
+export const failedStates = stateOrder.filter((state) => stateStyles[state].tone === 'bad')
+
 export type Counts = Record<ExecState, number>
 
 export function failuresOf(counts: Counts): number {

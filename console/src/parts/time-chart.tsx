@@ -3,7 +3,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { isDark } from '../theme.ts'
 import type { ChartData, TimeChartPlot } from './draw-time-chart.ts'
-import type { Tone } from './exec-state.ts'
+import { formatCount, type Tone } from './exec-state.ts'
 
 export type Curve = { label: string; tone: Tone; values: (number | null)[] }
 
@@ -14,9 +14,13 @@ type Props = {
   times: number[]
   curves: Curve[]
   height?: number
+  /** What a value is in words; counts if nothing else is said. */
+  format?: (value: number) => string
+  /** The end of the axis, where that is known. */
+  most?: number
 }
 
-export function TimeChart({ label, times, curves, height = 180 }: Props) {
+export function TimeChart({ label, times, curves, height = 180, format = formatCount, most }: Props) {
   const box = useRef<HTMLDivElement>(null)
   const plot = useRef<TimeChartPlot>(undefined)
   const data = useRef<ChartData>({ times, curves })
@@ -26,7 +30,8 @@ export function TimeChart({ label, times, curves, height = 180 }: Props) {
   useEffect(() => {
     let isGone = false
     void import('./draw-time-chart.ts').then(({ drawTimeChart }) => {
-      if (!isGone && box.current) plot.current = drawTimeChart(box.current, data.current, height)
+      if (!isGone && box.current)
+        plot.current = drawTimeChart(box.current, data.current, { height, format, most })
     })
     return () => {
       isGone = true

@@ -11,6 +11,12 @@ export const isOneOf =
   (value: string): boolean =>
     values.includes(value)
 
+/** Several, separated by commas. */
+export const areOf =
+  (values: readonly string[]) =>
+  (value: string): boolean =>
+    value.split(',').every((each) => values.includes(each))
+
 export const isInstant = (value: string) => !Number.isNaN(Date.parse(value))
 
 export const isNumber = (value: string) =>

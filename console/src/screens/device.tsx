@@ -115,7 +115,8 @@ function Actions({ device }: { device: Device }) {
 const transports = { mqtt: 'MQTT', websocket: 'MQTT over WebSocket', http: 'HTTP' }
 
 function About({ device }: { device: Device }) {
-  const { deviceName, tags, transport, lastSeenAt, createdAt } = device
+  const { deviceName, tags, attributes, reportedAttributes, timeZone, transport, lastSeenAt, createdAt } =
+    device
   return (
     <section class="panel" aria-labelledby="about-device">
       <header>
@@ -148,6 +149,19 @@ function About({ device }: { device: Device }) {
             value: transport ? transports[transport] : <span class="quiet">never connected</span>,
           },
           { name: 'Created', value: <RelativeTime at={createdAt} /> },
+          ...(timeZone === null ? [] : [{ name: 'Time zone', value: timeZone }]),
+          // The value of the owner wins.
+          ...Object.entries({ ...reportedAttributes, ...attributes })
+            .sort(([a], [b]) => (a < b ? -1 : 1))
+            .map(([name, value]) => ({
+              name,
+              value: (
+                <>
+                  <bdi>{String(value)}</bdi>
+                  {!Object.hasOwn(attributes, name) && <span class="quiet"> reported by the device</span>}
+                </>
+              ),
+            })),
         ]}
       />
     </section>

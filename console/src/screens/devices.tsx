@@ -18,10 +18,13 @@ import { SavedViews } from '../parts/saved-views.tsx'
 import { selectColumn } from '../parts/select-column.tsx'
 import { triggerHref } from '../parts/trigger-href.ts'
 import { type FilterRules, filterOf, isOneOf, WrongFilters } from '../parts/wrong-filters.tsx'
-import { setSearch } from '../router.ts'
+import { search, setSearch } from '../router.ts'
 import type { ScreenProps } from '../routes.ts'
 import { useScopes } from '../scopes.ts'
+import { SelectorField } from '../selector/selector-field.tsx'
+import { readFilter } from '../selector/selector-text.ts'
 import { FindDevice } from './devices/find-device.tsx'
+import { ImportDevices } from './devices/import-devices.tsx'
 import { NewDevice } from './devices/new-device.tsx'
 import './devices.css'
 
@@ -82,9 +85,16 @@ export default function DevicesScreen({ route }: ScreenProps) {
   const online = filterOf('online', rules) ?? ''
   const { can } = useScopes()
   const [isCreating, setCreating] = useState(false)
+  const [isImporting, setImporting] = useState(false)
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
+  const where = search.value.get('where') ?? ''
+  const filter = readFilter(where)
   const devices = useList(
-    lists.devices({ tag: tag || undefined, online: online === '' ? undefined : online === 'true' }),
+    lists.devices({
+      tag: tag || undefined,
+      online: online === '' ? undefined : online === 'true',
+      where: filter.kind === 'where' ? filter.where : undefined,
+    }),
   )
   const isEmpty = isEmptyList(devices)
   // The server sorts by characters; once all are here they can be in the order in which people count.
@@ -102,10 +112,22 @@ export default function DevicesScreen({ route }: ScreenProps) {
       route={route}
       actions={
         <>
-          {can('TRIGGER') && <TriggerLink selected={selected} tag={tag} isEmpty={isEmpty} />}
+          {can('TRIGGER') && (
+            <TriggerLink
+              selected={selected}
+              tag={tag}
+              where={filter.kind === 'where' ? filter.where : ''}
+              isEmpty={isEmpty}
+            />
+          )}
           {selected.size > 0 && (
             <button type="button" onClick={() => setSelected(new Set())}>
               Clear selection
+            </button>
+          )}
+          {can('MANAGE') && (
+            <button type="button" onClick={() => setImporting(true)}>
+              Import CSV
             </button>
           )}
           {can('MANAGE') && (
@@ -120,6 +142,7 @@ export default function DevicesScreen({ route }: ScreenProps) {
           <SavedViews />
           <div class="filters">
             <FindDevice />
+            <SelectorField label="Filter" text={where} onInput={(text) => setSearch({ where: text })} />
             <TextField
               label="Tag"
               value={tag}
@@ -140,9 +163,16 @@ export default function DevicesScreen({ route }: ScreenProps) {
       rows={rows}
       columns={shown}
       hrefOf={hrefOf}
-      empty={tag !== '' || online !== '' ? <NoMatches what="devices" href="/devices" /> : <NoDevices />}
+      empty={
+        tag !== '' || online !== '' || where !== '' ? (
+          <NoMatches what="devices" href="/devices" />
+        ) : (
+          <NoDevices />
+        )
+      }
     >
       {isCreating && <NewDevice onClose={() => setCreating(false)} />}
+      {isImporting && <ImportDevices onClose={() => setImporting(false)} />}
     </ListScreen>
   )
 }
@@ -151,10 +181,12 @@ export default function DevicesScreen({ route }: ScreenProps) {
 function TriggerLink({
   selected,
   tag,
+  where,
   isEmpty,
 }: {
   selected: ReadonlySet<string>
   tag: string
+  where: string
   isEmpty: boolean
 }) {
   if (selected.size > 0) {
@@ -164,7 +196,14 @@ function TriggerLink({
       </a>
     )
   }
-  if (tag === '' || isEmpty) return null
+  if (where !== '' && tag === '' && !isEmpty) {
+    return (
+      <a class="button primary" href={triggerHref({ where })}>
+        Trigger on all that match
+      </a>
+    )
+  }
+  if (tag === '' || where !== '' || isEmpty) return null
   return (
     <a class="button primary" href={triggerHref({ tag })}>
       Trigger on tag {tag}

@@ -13,12 +13,13 @@ import { RelativeTime } from '../parts/relative-time.tsx'
 import { StateBadge } from '../parts/state-badge.tsx'
 import { formatTime, parseTime } from '../parts/time.ts'
 import { useSeconds } from '../parts/use-seconds.ts'
+import { filterOf, isNumber } from '../parts/wrong-filters.tsx'
+import { actorOf } from './execution/actor-of.ts'
 import { ExecutionActions } from './execution/execution-actions.tsx'
 import { JsonView } from './execution/json-view.tsx'
 import { OutputView } from './execution/output-view.tsx'
 import { spansOf } from './execution/timeline.ts'
 import { TimelineView } from './execution/timeline-view.tsx'
-import { useActorNames } from './execution/use-actor-names.ts'
 import { usePresence } from './execution/use-presence.ts'
 
 export default function ExecutionScreen({ params }: { params: { jobExecutionId?: string } }) {
@@ -37,7 +38,7 @@ export default function ExecutionScreen({ params }: { params: { jobExecutionId?:
 function WholeExecution({ execution }: { execution: Execution }) {
   const { jobExecutionId, jobName, deviceId } = execution
   // The newest, unless another was asked for.
-  const [chosen, setChosen] = useState<number>()
+  const [chosen, setChosen] = useState(() => attemptOf(execution))
   const attempt = chosen ?? execution.attempt
   const { data: history } = useQuery(queries.executionHistory(jobExecutionId))
   return (
@@ -68,6 +69,12 @@ function WholeExecution({ execution }: { execution: Execution }) {
   )
 }
 
+/** A link to a line names the attempt that it is of. */
+function attemptOf({ attempt }: Execution): number | undefined {
+  const given = Number(filterOf('attempt', { attempt: isNumber }))
+  return given < attempt ? given : undefined
+}
+
 function About({
   execution: { jobExecutionId, runId, deviceId, execState, attempt, launchedAt, statusDetails },
 }: {
@@ -92,7 +99,6 @@ function Life({ execution, history }: { execution: Execution; history: Transitio
   const device = useQuery(queries.device(deviceId))
   const earlier = useQuery(queries.executionsBefore(execution))
   const presence = usePresence(deviceId, launchedAt)
-  const nameOf = useActorNames()
   const now = useSeconds(!isEnd(execState))
   const spans = spansOf({
     history,
@@ -112,7 +118,7 @@ function Life({ execution, history }: { execution: Execution; history: Transitio
           {withLocalTimes(explanation.data.text)}
         </p>
       )}
-      <TimelineView spans={spans} history={history} nameOf={nameOf} />
+      <TimelineView spans={spans} history={history} />
     </section>
   )
 }
@@ -155,7 +161,6 @@ function Content({ execution }: { execution: Execution }) {
 }
 
 function History({ items }: { items: Transition[] }) {
-  const nameOf = useActorNames()
   return (
     <section class="panel history" aria-labelledby="history">
       <header>
@@ -166,7 +171,7 @@ function History({ items }: { items: Transition[] }) {
         <table>
           <thead>
             <tr>
-              {['Version', 'When', 'What', 'State', 'Attempt', 'Who'].map((title) => (
+              {['Version', 'When', 'What', 'State', 'Attempt', 'Who', 'Reason'].map((title) => (
                 <th key={title} scope="col">
                   {title}
                 </th>
@@ -187,7 +192,8 @@ function History({ items }: { items: Transition[] }) {
                   <StateBadge state={step.to} />
                 </td>
                 <td>{step.attempt}</td>
-                <td>{nameOf(step.actor)}</td>
+                <td>{actorOf(step)}</td>
+                <td>{step.reason}</td>
               </tr>
             ))}
           </tbody>

@@ -1,21 +1,21 @@
 // All executions, by what the API filters; the filters are in the address, by their names in the API.
 
 import './executions.css'
-import type { ExecState, Execution, ListExecutionsQuery, Query } from '@jobcast/client'
+import type { ExecState, Execution } from '@jobcast/client'
 import { useMemo, useState } from 'preact/hooks'
 import { EmptyState, NoMatches } from '../parts/empty-state.tsx'
-import { stateOrder, stateStyles } from '../parts/exec-state.ts'
-import { SelectField, TextField } from '../parts/field.tsx'
+import { stateOrder } from '../parts/exec-state.ts'
+import { TextField } from '../parts/field.tsx'
 import { isPossibleName } from '../parts/is-possible-name.ts'
 import { ListScreen } from '../parts/list-screen.tsx'
 import { SavedViews } from '../parts/saved-views.tsx'
 import { selectColumn } from '../parts/select-column.tsx'
 import {
+  areOf,
   type FilterRules,
   filterOf,
   isInstant,
   isNumber,
-  isOneOf,
   WrongFilters,
 } from '../parts/wrong-filters.tsx'
 import { search, setSearch } from '../router.ts'
@@ -25,15 +25,18 @@ import { BulkActions } from './executions/bulk-actions.tsx'
 import { executionColumns, executionHref } from './executions/execution-columns.tsx'
 import { ExportButtons } from './executions/export.tsx'
 import { JobFilter } from './executions/job-filter.tsx'
-import { useLiveExecutions } from './executions/live-executions.ts'
+import { type ExecutionsQuery, useLiveExecutions } from './executions/live-executions.ts'
 import { localTime, utcTime } from './executions/local-time.ts'
 import { NameFilter } from './executions/name-filter.tsx'
+import { StatesFilter } from './executions/states-filter.tsx'
 
 const idOf = ({ jobExecutionId }: Execution) => jobExecutionId
 
-const states = [
-  { value: '', label: 'Any' },
-  ...stateOrder.map((state) => ({ value: state, label: stateStyles[state].word })),
+const times = [
+  { name: 'launchedAfter', label: 'Launched after' },
+  { name: 'launchedBefore', label: 'Launched before' },
+  { name: 'finishedAfter', label: 'Finished after' },
+  { name: 'finishedBefore', label: 'Finished before' },
 ]
 
 export default function ExecutionsScreen({ route }: ScreenProps) {
@@ -71,11 +74,9 @@ export default function ExecutionsScreen({ route }: ScreenProps) {
               value={given('deviceId')}
               onChange={(deviceId) => setSearch({ deviceId })}
             />
-            <SelectField
-              label="State"
-              value={given('execState')}
-              options={states}
-              onChange={(execState) => setSearch({ execState })}
+            <StatesFilter
+              chosen={query.execState ?? []}
+              onChange={(chosen) => setSearch({ execState: chosen.join() })}
             />
             <NameFilter
               label="Run"
@@ -83,10 +84,10 @@ export default function ExecutionsScreen({ route }: ScreenProps) {
               value={given('runId')}
               onChange={(runId) => setSearch({ runId })}
             />
-            {(['launchedAfter', 'launchedBefore'] as const).map((name) => (
+            {times.map(({ name, label }) => (
               <TextField
                 key={name}
-                label={name === 'launchedAfter' ? 'Launched after' : 'Launched before'}
+                label={label}
                 type="datetime-local"
                 value={localTime(given(name))}
                 onInput={(value) => setSearch({ [name]: utcTime(value) })}
@@ -105,25 +106,29 @@ export default function ExecutionsScreen({ route }: ScreenProps) {
 }
 
 const rules: FilterRules = {
-  execState: isOneOf(stateOrder),
+  execState: areOf(stateOrder),
   runId: isNumber,
   launchedAfter: isInstant,
   launchedBefore: isInstant,
+  finishedAfter: isInstant,
+  finishedBefore: isInstant,
   jobName: isPossibleName,
   deviceId: isPossibleName,
 }
 
 /** A value that the API does not have is left out rather than refused. */
-function currentQuery(): Query<ListExecutionsQuery> {
+function currentQuery(): ExecutionsQuery {
   const given = (name: string) => filterOf(name, rules)
   const runId = given('runId')
   return {
     jobName: given('jobName'),
     deviceId: given('deviceId'),
-    execState: given('execState') as ExecState | undefined,
+    execState: given('execState')?.split(',') as ExecState[] | undefined,
     runId: runId === undefined ? undefined : Number(runId),
     launchedAfter: given('launchedAfter'),
     launchedBefore: given('launchedBefore'),
+    finishedAfter: given('finishedAfter'),
+    finishedBefore: given('finishedBefore'),
   }
 }
 

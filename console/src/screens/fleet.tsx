@@ -6,10 +6,11 @@ import { queries } from '../api/queries.ts'
 import { useQuery } from '../api/use-query.ts'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
-import { formatCount } from '../parts/exec-state.ts'
+import { failedStates, formatCount } from '../parts/exec-state.ts'
 import { PageHeader } from '../parts/page-header.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
 import { Sparkline } from '../parts/sparkline.tsx'
+import { now } from '../parts/time.ts'
 import type { ScreenProps } from '../routes.ts'
 import { useScopes } from '../scopes.ts'
 import { enterWall, isWall, leaveWall, useScreenOn } from '../wall.ts'
@@ -61,7 +62,7 @@ function Figures({ fleet }: { fleet: Fleet }) {
   const { devices, waiting, running, lastHour, oldestWaiting, history } = fleet
   return (
     <section class="figures" aria-label="Figures">
-      <Figure title="Running" value={running} href="/executions?execState=IN_PROGRESS">
+      <Figure title="Running" value={running} href="/executions?execState=IN_PROGRESS,CANCELING">
         <Sparkline values={history.running} tone="running" label="Running over the last 24 hours" />
       </Figure>
       <Figure
@@ -86,7 +87,7 @@ function Figures({ fleet }: { fleet: Fleet }) {
         title="Failed in the last hour"
         value={lastHour.failed}
         isBad={lastHour.failed > 0}
-        href="/executions?execState=FAILED"
+        href={`/executions?execState=${failedStates.join()}&finishedAfter=${hourStart(now.value)}`}
         about={`${formatCount(lastHour.succeeded)} succeeded`}
       >
         <Sparkline values={history.failed} tone="bad" kind="bars" label="Failed over the last 24 hours" />
@@ -107,6 +108,13 @@ function Figures({ fleet }: { fleet: Fleet }) {
       </Figure>
     </section>
   )
+}
+
+const stepMs = 5 * 60_000
+
+/** The server counts in steps of five minutes, the open one and eleven before it. */
+function hourStart(at: number): string {
+  return new Date((Math.floor(at / stepMs) - 11) * stepMs).toISOString().replace('.000Z', 'Z')
 }
 
 type FigureProps = {

@@ -10,16 +10,17 @@ import { ErrorNote } from '../parts/error-note.tsx'
 import { countsInWords, failuresOf, formatCount, stateOrder, stateStyles } from '../parts/exec-state.ts'
 import { PageHeader } from '../parts/page-header.tsx'
 import { PagedTable } from '../parts/paged-table.tsx'
-import { RelativeTime } from '../parts/relative-time.tsx'
 import { StateBar } from '../parts/state-bar.tsx'
 import { Tabs } from '../parts/tabs.tsx'
 import { type FilterRules, filterOf, isOneOf, WrongFilters } from '../parts/wrong-filters.tsx'
 import { executionHref, runExecutionColumns } from './executions/execution-columns.tsx'
 import { ExportButtons } from './executions/export.tsx'
 import { useLiveExecutions } from './executions/live-executions.ts'
+import { AboutRun } from './run/about-run.tsx'
 import { FailureReasons } from './run/failure-reasons.tsx'
+import { OutputSearch } from './run/output-search.tsx'
 import { ProgressChart } from './run/progress-chart.tsx'
-import { RunActions, unsuccessfulOf } from './run/run-actions.tsx'
+import { RunActions } from './run/run-actions.tsx'
 
 export default function RunScreen({ params }: { params: { runId?: string } }) {
   const runId = Number(params.runId)
@@ -39,11 +40,11 @@ const rules: FilterRules = { execState: isOneOf(stateOrder) }
 function WholeRun({ run }: { run: Run }) {
   const { runId, jobName, total, counts } = run
   const execState = filterOf('execState', rules) as ExecState | undefined
-  const query = { runId, execState }
+  const query = { runId, execState: execState && [execState] }
   const executions = useLiveExecutions(query)
   return (
     <>
-      <PageHeader title={jobName} about={<About run={run} />}>
+      <PageHeader title={jobName} about={<AboutRun run={run} />}>
         <RunActions run={run} />
         <ExportButtons query={query} name={`run-${runId}`} />
       </PageHeader>
@@ -55,6 +56,7 @@ function WholeRun({ run }: { run: Run }) {
         <ProgressChart run={run} />
         <FailureReasons run={run} />
       </section>
+      <OutputSearch run={run} />
       <WrongFilters rules={rules} />
       <Tabs label="Executions by state" current={execState ?? ''} tabs={tabsOf(run, execState)} />
       <PagedTable
@@ -71,29 +73,6 @@ function WholeRun({ run }: { run: Run }) {
           </EmptyState>
         }
       />
-    </>
-  )
-}
-
-function About({ run }: { run: Run }) {
-  const { runId, jobName, total, launchedAt, finished, retryOf } = run
-  const hasFailed = unsuccessfulOf(run) > 0
-  const retries = useQuery({ ...queries.retriesOf(run), enabled: hasFailed })
-  return (
-    <>
-      Run {runId} of <a href={`/jobs/${encodeURIComponent(jobName)}`}>{jobName}</a> on {formatCount(total)}{' '}
-      {total === 1 ? 'device' : 'devices'}, {finished ? 'finished; ' : ''}
-      launched <RelativeTime at={launchedAt} />
-      {retryOf !== null && (
-        <>
-          , a retry of <a href={`/runs/${retryOf}`}>run {retryOf}</a>
-        </>
-      )}
-      {retries.data?.toReversed().map(({ runId: retry }) => (
-        <span key={retry}>
-          , retried as <a href={`/runs/${retry}`}>run {retry}</a>
-        </span>
-      ))}
     </>
   )
 }

@@ -14,22 +14,27 @@ import { PageHeader } from '../parts/page-header.tsx'
 import { search, setSearch, setSearchAll } from '../router.ts'
 import type { ScreenProps } from '../routes.ts'
 import { useScopes } from '../scopes.ts'
+import { readFilter } from '../selector/selector-text.ts'
 import { DevicePicker } from './trigger/device-picker.tsx'
 import { useDirectory } from './trigger/directory.ts'
 import { JobPicker } from './trigger/job-picker.tsx'
 import { readTagged } from './trigger/read-tagged.ts'
 import { SameCall } from './trigger/same-call.tsx'
+import { SelectorSummary } from './trigger/selector-summary.tsx'
 import { Summary } from './trigger/summary.tsx'
 import { DevicesError, jobErrorOf } from './trigger/trigger-errors.tsx'
 import { useTrigger } from './trigger/use-trigger.ts'
 
 type Selection = { deviceIds: ReadonlySet<string>; tag: string | undefined }
 
+/** A plan is valid for ten minutes. */
+const planMs = 5 * 60_000
+
 /** An address holds so many; of more the page itself remembers the last. */
 const inAddressAtMost = 50
 const largeSelection = ['trigger-selection']
 
-/** `?jobName=…&deviceId=…&deviceId=…` or `&tag=…` opens with a selection; so does the way back to this screen. */
+/** `?jobName=…&deviceId=…&deviceId=…`, `&tag=…` or `&where=…` opens with a selection; so does the way back to this screen. */
 function firstSelection(): Selection {
   const named = search.value.getAll('deviceId').filter(isPossibleName)
   const kept = search.value.has('selected') ? queryClient.getQueryData<string[]>(largeSelection) : undefined
@@ -56,15 +61,31 @@ export default function TriggerScreen({ route }: ScreenProps) {
   const jobName = jobNameOf(search.value)
   const [selection, setSelection] = useState(firstSelection)
   const deviceIds = useMemo(() => [...selection.deviceIds], [selection])
-  const trigger = useTrigger(jobName, deviceIds)
+  const typed = search.value.get('where')
+  const filter = readFilter(typed ?? '')
+  const where = filter.kind === 'where' ? filter.where : undefined
+  const plan = useQuery({
+    ...queries.runPlan(jobName, where ?? ''),
+    enabled: jobName !== '' && where !== undefined,
+    refetchInterval: planMs,
+  })
+  const planId = plan.data?.planId
+  const trigger = useTrigger(
+    useMemo(
+      () => (where === undefined ? { jobName, deviceIds } : { jobName, where, planId }),
+      [jobName, deviceIds, where, planId],
+    ),
+  )
   useEffect(() => keepSelection(deviceIds), [deviceIds])
   const job = jobs.data?.find((each) => each.jobName === jobName)
 
-  const add = (added: string[], tag?: string) =>
+  const add = (added: string[], tag?: string) => {
+    setSearch({ where: undefined })
     setSelection(({ deviceIds: before }) => {
       const all = new Set([...before, ...added])
       return { deviceIds: all, tag: all.size === added.length ? tag : undefined }
     })
+  }
   useEffect(() => {
     const tag = search.value.get('tag')
     if (tag === null) return
@@ -117,6 +138,8 @@ export default function TriggerScreen({ route }: ScreenProps) {
                 selected={selection.deviceIds}
                 onAdd={add}
                 onRemove={(deviceId) => remove([deviceId])}
+                where={typed}
+                onWhere={(text) => setSearch({ where: text })}
               />
             )}
             <ErrorNote error={directory.error} />
@@ -124,15 +147,31 @@ export default function TriggerScreen({ route }: ScreenProps) {
           </section>
         </div>
         <div class="trigger-summary">
-          <Summary
-            jobName={jobName}
-            deviceIds={deviceIds}
-            directory={directory}
-            trigger={trigger}
-            onRemove={remove}
-          />
-          {jobName !== '' && deviceIds.length > 0 && (
-            <SameCall url={location.origin} jobName={jobName} deviceIds={deviceIds} tag={selection.tag} />
+          {typed === null ? (
+            <Summary
+              jobName={jobName}
+              deviceIds={deviceIds}
+              directory={directory}
+              trigger={trigger}
+              onRemove={remove}
+            />
+          ) : (
+            <SelectorSummary
+              jobName={jobName}
+              plan={plan.data}
+              error={plan.error}
+              trigger={trigger}
+              onClear={() => setSearch({ where: undefined })}
+            />
+          )}
+          {jobName !== '' && (where !== undefined || (typed === null && deviceIds.length > 0)) && (
+            <SameCall
+              url={location.origin}
+              jobName={jobName}
+              deviceIds={deviceIds}
+              tag={selection.tag}
+              where={where}
+            />
           )}
         </div>
       </div>

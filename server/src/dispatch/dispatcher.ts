@@ -387,7 +387,7 @@ function launchedExecution(run: LaunchedRun, index: number): DeviceExecution {
 }
 
 function firstOffer(
-  { launchedAt, jobVersion }: Pick<LaunchedRun, 'launchedAt' | 'jobVersion'>,
+  { launchedAt, jobVersion, traceParent }: Pick<LaunchedRun, 'launchedAt' | 'jobVersion' | 'traceParent'>,
   jobExecutionId: number,
 ): DeviceExecution {
   return {
@@ -402,5 +402,6 @@ function firstOffer(
     timesOutAt: null,
     notified: false,
     jobVersion,
+    ...(traceParent !== undefined && { traceParent }),
   }
 }

@@ -22,6 +22,8 @@ export type DeviceExecution = {
   /** The device was notified of it before. */
   notified: boolean
   jobVersion: number
+  /** Of the trace that its run belongs to. */
+  traceParent?: string
 }
 
 /** The queued and running executions of a device, in the order in which they are to be carried out. */

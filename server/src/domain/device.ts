@@ -1,11 +1,13 @@
 // Devices, as their owner manages them. Their credentials are in device-credential.ts.
 
 import { ApiError, type DeviceContent } from '@jobcast/contract'
+import { ownAttributes } from './attributes.ts'
 import { actorOf, type Caller } from './caller.ts'
 import { type CredentialDeps, disconnectDevice } from './device-credential.ts'
+import { deviceTag, type ExpectedTags, isExpected } from './entity-tag.ts'
 import type { Moment } from './execution.ts'
 import { type NotifyDeps, notifyMoved } from './notify-moved.ts'
-import type { DeviceKey, DevicePut, StoredDevice } from './ports/devices.ts'
+import type { DeviceFilter, DeviceKey, DevicePut, StoredDevice } from './ports/devices.ts'
 import type { Put, Slice, Sliced } from './ports/slices.ts'
 import type { Store } from './ports/store.ts'
 import { type QuotaDeps, withinQuota } from './within-quota.ts'
@@ -33,25 +35,29 @@ export async function putDevice(
   { ownerNo }: Caller,
   deviceId: string,
   content: DeviceContent,
+  ifMatch: { expected?: ExpectedTags } = {},
 ): Promise<Put<StoredDevice>> {
-  const put = {
+  const wanted = {
     ownerNo,
     deviceId,
     deviceName: content.deviceName ?? deviceId,
     tags: (content.tags ?? []).toSorted(),
+    attributes: ownAttributes(content),
     at: deps.now(),
+    ...ifMatch,
   }
-  const { created, value } = await withinQuota(
+  const { value, ...put } = await withinQuota(
     deps,
     'max-owner-devices',
     ownerNo,
-    () => deps.recordDevice(put),
+    () => deps.recordDevice(wanted),
     {
       isCreated: (result) => result.created,
       mayReplace: async () => (await deps.store.getDevice({ ownerNo, deviceId })) !== undefined,
     },
   )
-  return { created, value: asSeen(deps, ownerNo, value) }
+  if (put.isRefused) throw new ApiError('J-312')
+  return { ...put, value: asSeen(deps, ownerNo, value) }
 }
 
 export async function getDevice(
@@ -68,7 +74,7 @@ export async function getDevice(
 export async function listDevices(
   deps: DeviceDeps,
   { ownerNo }: Caller,
-  filter: { tag?: string; online?: boolean },
+  filter: DeviceFilter,
   slice: Slice<string>,
 ): Promise<Sliced<StoredDevice, string>> {
   await settled(deps.presence)
@@ -77,7 +83,15 @@ export async function listDevices(
 }
 
 /** Its unfinished executions are canceled: no device is left to carry them out. */
-export async function deleteDevice(deps: DeviceDeps, caller: Caller, deviceId: string): Promise<void> {
+export async function deleteDevice(
+  deps: DeviceDeps,
+  caller: Caller,
+  deviceId: string,
+  { expected }: { expected?: ExpectedTags } = {},
+): Promise<void> {
+  if (expected && !isExpected(expected, deviceTag(await getDevice(deps, caller, deviceId)))) {
+    throw new ApiError('J-312')
+  }
   const { ownerNo } = caller
   const moved = await deps.store.deleteDevice({
     ownerNo,

@@ -29,6 +29,7 @@ export type LiveExecution = {
   deviceId: string
   versionNumber: number
   jobVersion: number
+  traceParent: string | null
   launchedAt: WallInstant
   /** Null until something happens to it. */
   updatedAt: WallInstant | null
@@ -229,5 +230,6 @@ export function toDeviceExecution(live: LiveExecution): DeviceExecution {
     timesOutAt: timesOutAt(life),
     notified: live.notifiedAt !== null,
     jobVersion: live.jobVersion,
+    ...(live.traceParent !== null && { traceParent: live.traceParent }),
   }
 }

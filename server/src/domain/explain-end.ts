@@ -12,12 +12,13 @@ export function explainEnd(
   const when = inWords(finishedAt)
   const attempts = attempt > 1 ? `, after ${attempt} attempts` : ''
   const last = transitions.at(-1)
+  const why = last?.reason ? `: ${last.reason}` : ''
   switch (last?.event) {
     case 'succeed':
     case 'fail':
-      return `${execState}: reported by the device at ${when}${attempts}.`
+      return `${execState}: reported by the device at ${when}${attempts}${why}.`
     case 'reject':
-      return `${execState}: refused by the device at ${when}${attempts}.`
+      return `${execState}: refused by the device at ${when}${attempts}${why}.`
     case 'expire':
       return `${execState} at ${when}${attempts}: waited longer than expireAfterSeconds allows.`
     case 'time-out':

@@ -2,6 +2,7 @@
 
 import { ApiError, defaultRetry, type JobContent, maxDocumentBytes, rolloutProblem } from '@jobcast/contract'
 import type { Caller } from './caller.ts'
+import { type ExpectedTags, isExpected, jobTag } from './entity-tag.ts'
 import type { StoredJob } from './ports/jobs.ts'
 import type { Put } from './ports/slices.ts'
 import type { Store } from './ports/store.ts'
@@ -9,11 +10,12 @@ import { type QuotaDeps, withinQuota } from './within-quota.ts'
 
 export type JobDeps = QuotaDeps & { store: Store; now: () => number }
 
-export function putJob(
+export async function putJob(
   deps: JobDeps,
   caller: Caller,
   jobName: string,
   content: JobContent,
+  ifMatch: { expected?: ExpectedTags } = {},
 ): Promise<Put<StoredJob>> {
   const document = content.document ?? {}
   if (Buffer.byteLength(JSON.stringify(document)) > maxDocumentBytes) {
@@ -37,11 +39,14 @@ export function putJob(
       ...(approval && { approval }),
     },
     at: deps.now(),
+    ...ifMatch,
   }
-  return withinQuota(deps, 'max-owner-jobs', ownerNo, () => deps.store.putJob(put), {
+  const result = await withinQuota(deps, 'max-owner-jobs', ownerNo, () => deps.store.putJob(put), {
     isCreated: ({ created }) => created,
     mayReplace: async () => (await deps.store.getJob({ ownerNo, jobName })) !== undefined,
   })
+  if (result.isRefused) throw new ApiError('J-312')
+  return result
 }
 
 export async function getJob(deps: JobDeps, caller: Caller, jobName: string): Promise<StoredJob> {
@@ -50,7 +55,14 @@ export async function getJob(deps: JobDeps, caller: Caller, jobName: string): Pr
   return job
 }
 
-export async function deleteJob(deps: JobDeps, caller: Caller, jobName: string): Promise<void> {
+export async function deleteJob(
+  deps: JobDeps,
+  caller: Caller,
+  jobName: string,
+  { expected }: { expected?: ExpectedTags } = {},
+): Promise<void> {
+  if (expected && !isExpected(expected, jobTag(await getJob(deps, caller, jobName))))
+    throw new ApiError('J-312')
   if (!(await deps.store.deleteJob({ ownerNo: caller.ownerNo, jobName, at: deps.now() })))
     throw new ApiError('J-301')
 }

@@ -5,7 +5,7 @@ import type { ChangeSignal } from './ports/change-signal.ts'
 import type { DeviceLink } from './ports/device-link.ts'
 import type { Moved } from './ports/executions.ts'
 
-export type NotifyDeps = { link: DeviceLink; changes: ChangeSignal }
+export type NotifyDeps = { link: DeviceLink; changes: ChangeSignal; onTaken?: (moved: Moved[]) => void }
 
 /** Wakes callers that wait for these runs, and the devices whose queues have changed. */
 export function notifyMoved({ link, changes }: NotifyDeps, moved: Moved[]): void {
@@ -17,6 +17,7 @@ export function notifyMoved({ link, changes }: NotifyDeps, moved: Moved[]): void
 /** For moves that the device did not report itself: it must stop working on ended executions. */
 export function notifyTaken(deps: NotifyDeps, moved: Moved[]): void {
   notifyMoved(deps, moved)
+  deps.onTaken?.(moved)
   for (const { ownerNo, deviceId, jobExecutionId, from, execState } of moved) {
     // A CANCELING execution still belongs to the device, which is asked to stop and may confirm.
     if (isActive(from) && !isActive(execState)) deps.link.withdraw({ ownerNo, deviceId }, jobExecutionId)

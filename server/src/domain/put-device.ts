@@ -1,23 +1,44 @@
 // What a put does to a device: its new fields, and the event that it causes.
 
-import type { DevicePut, StoredDevice } from './ports/devices.ts'
+import { maxAttributes } from '@jobcast/contract/selector'
+import type { AttributeReport, Attributes, DevicePut, StoredDevice } from './ports/devices.ts'
 
 export type PutEffects = { now: StoredDevice; event: 'device.created' | 'device.updated' | undefined }
 
 /** `before`: undefined if there is no such device, or it was deleted. */
 export function putDevice(before: StoredDevice | undefined, put: DevicePut): PutEffects {
-  const { deviceId, deviceName, tags, at } = put
+  const { deviceId, deviceName, tags, attributes = {}, at } = put
   if (before === undefined) {
     const presence = { online: false, since: null, lastSeenAt: null, transport: null }
     const credential = { credentialCreatedAt: null, credentialCreatedBy: null, certificateRevokedAt: null }
     const fresh = { ...credential, presence, createdAt: at, updatedAt: at }
-    return { now: { deviceId, deviceName, tags, ...fresh }, event: 'device.created' }
+    const known = { deviceId, deviceName, tags, attributes, reportedAttributes: {} }
+    return { now: { ...known, ...fresh }, event: 'device.created' }
   }
-  const isSame = before.deviceName === deviceName && hasTags(before, tags)
-  const now = { ...before, deviceName, tags, updatedAt: at }
+  const hasAttributes = changesOf(before.attributes, attributes).length === 0
+  const isSame = before.deviceName === deviceName && hasTags(before, tags) && hasAttributes
+  const now = { ...before, deviceName, tags, attributes, updatedAt: at }
   return { now, event: isSame ? undefined : 'device.updated' }
 }
 
 function hasTags(device: StoredDevice, tags: string[]): boolean {
   return device.tags.length === tags.length && device.tags.every((tag, index) => tag === tags[index])
+}
+
+/** Undefined: the device would have too many. `changed` has what is not as it was, null for what is removed. */
+export function mergeReported(
+  before: Attributes,
+  changes: AttributeReport['changes'],
+): { now: Attributes; changed: AttributeReport['changes'] } | undefined {
+  const kept = Object.entries({ ...before, ...changes }).filter(([, value]) => value !== null)
+  if (kept.length > maxAttributes) return undefined
+  const now = Object.fromEntries(kept) as Attributes
+  const changed = changesOf(before, now).map((name) => [name, now[name] ?? null] as const)
+  return { now, changed: Object.fromEntries(changed) }
+}
+
+/** Names of what is added, removed, or has another value. */
+export function changesOf(before: Attributes, now: Attributes): string[] {
+  const names = new Set([...Object.keys(before), ...Object.keys(now)])
+  return [...names].filter((name) => before[name] !== now[name])
 }

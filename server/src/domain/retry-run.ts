@@ -15,7 +15,8 @@ export async function retryRun(
   runId: number,
   request: RetryRequest,
   idempotencyKey?: string,
-): Promise<StoredRun> {
+  traceParent?: string,
+): Promise<{ run: StoredRun; isReplayed: boolean }> {
   const { ownerNo } = caller
   const unsuccessful = await deps.store.listUnsuccessful({ ownerNo, runId })
   const wanted = request.deviceIds && new Set(request.deviceIds)
@@ -29,9 +30,10 @@ export async function retryRun(
           caller,
           { jobName: unsuccessful.jobName, deviceIds, retryOf: runId, asked },
           idempotencyKey,
+          traceParent,
         )
   if (launched === undefined) throw new ApiError(unsuccessful === undefined ? 'J-304' : 'J-305')
   const made = await deps.store.getRun({ ownerNo, runId: launched.runId })
   if (made === undefined) throw new Error(`run ${launched.runId} was made and cannot be read`)
-  return made
+  return { run: made, isReplayed: launched.isReplayed ?? false }
 }

@@ -7,7 +7,8 @@ import type { Moment } from './execution.ts'
 import { laterBy } from './instants.ts'
 import { type PlanDeps, planRollout } from './plan-rollout.ts'
 import type { DeviceLink } from './ports/device-link.ts'
-import type { RunKey } from './ports/runs.ts'
+import type { RunKey, RunRequest } from './ports/runs.ts'
+import type { RunTraces } from './ports/traces.ts'
 import type { LaunchedRun, Trigger, TriggerOutcome, TriggerQuota } from './ports/triggers.ts'
 import { overQuota } from './quotas.ts'
 import type { QuotaDeps } from './within-quota.ts'
@@ -22,6 +23,7 @@ export type TriggerDeps = QuotaDeps &
     link: Pick<DeviceLink, 'launched'>
     /** Idempotency keys whose first call has not been answered yet, as `ownerNo key`. */
     runningKeys: Set<string>
+    traces?: RunTraces
   }
 
 export const idempotencyMs = 24 * 60 * 60 * 1000
@@ -31,14 +33,22 @@ export function triggerJob(
   caller: Caller,
   { jobName, deviceIds }: TriggerRequest,
   idempotencyKey?: string,
+  traceParent?: string,
 ): Promise<LaunchedRun> {
   // The meaning of the request, not its text: whitespace and ignored fields do not matter.
   const asked = [jobName, deviceIds]
-  return launchRun(deps, caller, { jobName, deviceIds, retryOf: null, asked }, idempotencyKey)
+  const launch = { jobName, deviceIds, retryOf: null, asked }
+  return launchRun(deps, caller, launch, idempotencyKey, traceParent)
 }
 
 /** `asked`: must be equal for calls with the same idempotency key. */
-type Launch = { jobName: string; deviceIds: string[]; retryOf: number | null; asked: unknown[] }
+type Launch = {
+  jobName: string
+  deviceIds: string[]
+  retryOf: number | null
+  asked: unknown[]
+  request?: RunRequest
+}
 
 /** What a call with this key has created before; undefined if there was none. For calls that create nothing any more. */
 export async function findEarlierRun(
@@ -59,15 +69,26 @@ export async function launchRun(
   caller: Caller,
   launch: Launch,
   idempotencyKey?: string,
+  traceParent?: string,
 ): Promise<LaunchedRun> {
+  const deviceIds = distinct(launch.deviceIds)
+  const span = traceParent === undefined ? undefined : deps.traces?.begin(traceParent)
   const outcome = await recordLaunch(deps, caller, launch, idempotencyKey)
-  return inOrderOf(distinct(launch.deviceIds), runOf(deps, caller, outcome))
+  if (span === undefined || outcome.kind !== 'created') {
+    return inOrderOf(deviceIds, runOf(deps, caller, outcome))
+  }
+  // Before devices are notified: the first report belongs to the trace as well.
+  const { runId } = outcome.run
+  await deps.traces?.keep({ ownerNo: caller.ownerNo, runId, traceParent: span.traceParent })
+  const run = { ...outcome.run, traceParent: span.traceParent }
+  span.end(run)
+  return inOrderOf(deviceIds, runOf(deps, caller, { kind: 'created', run }))
 }
 
 async function recordLaunch(
   deps: TriggerDeps,
   caller: Caller,
-  { jobName, deviceIds, retryOf, asked }: Launch,
+  { jobName, deviceIds, retryOf, asked, request }: Launch,
   idempotencyKey: string | undefined,
 ): Promise<TriggerOutcome> {
   const { at: launchedAt, clock } = deps.moment()
@@ -80,6 +101,7 @@ async function recordLaunch(
     keyId: caller.keyId,
     retryOf,
     idempotency: null,
+    ...(request && { request }),
   }
   if (idempotencyKey === undefined) return record(deps, trigger)
 
@@ -149,7 +171,7 @@ function quotaOf(
   return isOver || mayBeOver ? { quota: { isOver, perDevice: mayBeOver ? perDevice : 0 } } : {}
 }
 
-function runOf(deps: TriggerDeps, { ownerNo }: Caller, outcome: TriggerOutcome): LaunchedRun {
+export function runOf(deps: TriggerDeps, { ownerNo }: Caller, outcome: TriggerOutcome): LaunchedRun {
   const { link, quotas } = deps
   switch (outcome.kind) {
     case 'created':
@@ -157,7 +179,7 @@ function runOf(deps: TriggerDeps, { ownerNo }: Caller, outcome: TriggerOutcome):
       else link.launched(ownerNo, outcome.run)
       return outcome.run
     case 'replayed':
-      return outcome.run
+      return { ...outcome.run, isReplayed: true }
     case 'unreadable':
       throw outcome.error
     case 'idempotency-key-reused':

@@ -5,6 +5,7 @@ import { isIP } from 'node:net'
 import { ApiError, accessKinds, type WebhookContent, type WebhookEventType } from '@jobcast/contract'
 import type { IsAllowedAddress } from './allowed-address.ts'
 import { type Caller, makerOf } from './caller.ts'
+import { type ExpectedTags, isExpected, webhookTag } from './entity-tag.ts'
 import type { EventFilter } from './event.ts'
 import type { Put } from './ports/slices.ts'
 import type { Store } from './ports/store.ts'
@@ -35,6 +36,7 @@ export async function putWebhook(
   caller: Caller,
   webhookName: string,
   content: WebhookContent,
+  ifMatch: { expected?: ExpectedTags } = {},
 ): Promise<Put<StoredWebhook>> {
   const { ownerNo } = caller
   requireVisible(caller, content.eventTypes ?? [])
@@ -57,7 +59,9 @@ export async function putWebhook(
     oldSecretUntil: at + oldSecretMs,
     maxWebhooks: maxWebhooks === 0 ? Number.MAX_SAFE_INTEGER : maxWebhooks,
     at,
+    ...ifMatch,
   })
+  if (put === 'not-expected') throw new ApiError('J-312')
   if (put === 'too-many') throw overQuota('max-owner-webhooks', maxWebhooks)
   deps.webhooks.changed(put.value.webhookNo)
   if (put.created) tellAccess(deps, 'webhook.created', caller, { webhookName })
@@ -73,7 +77,15 @@ export async function getWebhook(
   return requireFound(await store.getWebhook({ ownerNo, webhookName }))
 }
 
-export async function deleteWebhook(deps: WebhookDeps, caller: Caller, webhookName: string): Promise<void> {
+export async function deleteWebhook(
+  deps: WebhookDeps,
+  caller: Caller,
+  webhookName: string,
+  { expected }: { expected?: ExpectedTags } = {},
+): Promise<void> {
+  if (expected && !isExpected(expected, webhookTag(await getWebhook(deps, caller, webhookName)))) {
+    throw new ApiError('J-312')
+  }
   await changeWebhook(deps, caller, webhookName, 'webhook.deleted', deps.store.deleteWebhook)
 }
 

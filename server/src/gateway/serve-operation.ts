@@ -1,6 +1,7 @@
 // One request of a device, over any transport: fields in, JSON text of the answer out.
 
 import type { DeviceOperation } from '@jobcast/contract'
+import { type AttributeDeps, reportAttributes, reportedOf } from '../domain/attributes.ts'
 import type { DeviceExecution } from '../domain/device-report.ts'
 import {
   clientTokenOf,
@@ -22,7 +23,7 @@ import {
   updateAnswerJson,
 } from './to-device.ts'
 
-export type GatewayDeps = OutputDeps
+export type GatewayDeps = OutputDeps & AttributeDeps
 
 /**
  * `gap`: the answer names the expected output offset. `shown`: the executions in the answer; `seen`: what it tells about
@@ -42,6 +43,7 @@ export async function serveOperation(
   fields: Record<string, unknown>,
   documentAs: DocumentAs,
 ): Promise<Served> {
+  if (operation.name === 'attributes') return serveAttributes(deps, device, fields)
   const clientToken = clientTokenOf(fields)
   const format = (): AnswerFormat => ({ ...deps.moment(), documentAs })
   const { deviceId } = device
@@ -72,6 +74,18 @@ export async function serveOperation(
       return { ...accepted(outputJson(kept, deps.moment().at, clientToken)), gap: kept.gap }
     }
   }
+}
+
+/** As a shadow document, whichever way they came. */
+async function serveAttributes(
+  deps: GatewayDeps,
+  device: DeviceKey,
+  fields: Record<string, unknown>,
+): Promise<Served> {
+  const reported = reportedOf(fields)
+  const clientToken = reported === fields ? undefined : clientTokenOf(fields)
+  const state = { reported: await reportAttributes(deps, device, reported) }
+  return accepted(JSON.stringify({ state, timestamp: toSeconds(deps.moment().at), clientToken }))
 }
 
 function accepted(json: string, shown: readonly DeviceExecution[] = [], seen?: SeenQueue): Served {

@@ -89,7 +89,9 @@ export function toExecutionState(execution: DeviceExecution): JobExecutionState 
 
 function executionJson(deviceId: string, found: WithDocument, format: AnswerFormat): string {
   const { jobExecutionId } = found.execution
-  return `{"jobId":"${jobExecutionId}","thingName":${JSON.stringify(deviceId)},${stateJson(found, format)}`
+  const { traceParent } = found.execution
+  const trace = traceParent === undefined ? '' : `"traceparent":"${traceParent}",`
+  return `{"jobId":"${jobExecutionId}","thingName":${JSON.stringify(deviceId)},${trace}${stateJson(found, format)}`
 }
 
 type Launched = { launchedAt: number; document: string | undefined; documentAs: DocumentAs; json: string }

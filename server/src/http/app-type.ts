@@ -32,6 +32,8 @@ declare module 'fastify' {
     isWrongMethod?: true
     /** For a body that is not JSON; default J-905. */
     wrongTypeCode?: ErrorCode
+    /** NDJSON, which is not parsed as a whole: the body is a stream, or bytes. */
+    takesLines?: true
     /** Of a large body only these fields are read. */
     largeBody?: WantedFields
   }
@@ -39,5 +41,7 @@ declare module 'fastify' {
     caller: Caller | null
     /** For the log: an error code, or the exception's name on device routes. */
     errorCode: string | undefined
+    /** For the log: the run that the call has created. */
+    runId: number | undefined
   }
 }

@@ -1,8 +1,10 @@
 // The HTTP app: hooks and routes, registered one by one.
 
+import type { IncomingMessage } from 'node:http'
 import fastify, { type FastifyRequest } from 'fastify'
 import type { CancelRunDeps } from '../domain/cancel-run.ts'
 import type { ChangeRolloutDeps } from '../domain/change-rollout.ts'
+import type { CreateRunDeps } from '../domain/create-run.ts'
 import type { DeviceDeps } from '../domain/device.ts'
 import type { ExplainDeps } from '../domain/explain-execution.ts'
 import type { FollowEventsDeps } from '../domain/follow-events.ts'
@@ -28,6 +30,7 @@ import { answerClientErrors } from './client-error.ts'
 import { compressAnswers } from './compress.ts'
 import { keepConnections } from './connections.ts'
 import { addConsole } from './console.ts'
+import { allowOrigins } from './cors.ts'
 import { replyWithErrors } from './error-reply.ts'
 import { readJsonBodies } from './json-body.ts'
 import { watchRoutes } from './method-not-allowed.ts'
@@ -42,6 +45,8 @@ import { addExecutionHistory } from './routes/execution-history.ts'
 import { addExecutionOutput } from './routes/execution-output.ts'
 import { addExecutions } from './routes/executions.ts'
 import { addFleet, type FleetRouteDeps } from './routes/fleet.ts'
+import { addGroups } from './routes/groups.ts'
+import { addImportDevices } from './routes/import-devices.ts'
 import { addJobs } from './routes/jobs.ts'
 import { addKeys, addOwners } from './routes/keys.ts'
 import { addRollouts } from './routes/rollouts.ts'
@@ -68,6 +73,7 @@ export type AppDeps = TriggerDeps &
   WebhookDeps &
   ExplainDeps &
   FleetRouteDeps &
+  CreateRunDeps &
   CancelRunDeps & {
     documents: Documents
     keyUse: KeyUse
@@ -87,6 +93,8 @@ export type AppOptions = {
   isTrustedProxy: IsTrustedProxy | undefined
   /** Whether /metrics is served here too. */
   hasMetrics: boolean
+  /** Of pages that may call the API. */
+  corsOrigins?: readonly string[]
   /** Folder of the built console; may be missing. */
   consoleFolder: string
   /** Further routes with a prefix, sign-in and error format of their own. */
@@ -130,6 +138,7 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
   tellRequests(app, deps.tell)
   keepConnections(app, () => deps.stopping.aborted)
   addSecurityHeaders(app, options.tls !== undefined)
+  allowOrigins(app, options.corsOrigins ?? [])
   authenticateCallers(app, deps)
   refuseUnknownRoutes(app)
 
@@ -137,17 +146,20 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
   describeRefusals(app)
   const routes = watchRoutes(app)
   await describeApi(app, options.version)
-  addTriggerJob(app, deps, triggerLimits(options.maxDevices))
+  const limits = triggerLimits(options.maxDevices)
+  addTriggerJob(app, deps, limits)
   addExecutions(app, deps)
   addExecutionHistory(app, deps)
   addExecutionOutput(app, deps)
-  addRuns(app, deps)
+  addRuns(app, deps, limits)
   addRollouts(app, deps)
   addEvents(app, deps)
   addWebhooks(app, deps)
   addWebhookDeliveries(app, deps)
   addJobs(app, deps)
   addDevices(app, deps)
+  addImportDevices(app, deps)
+  addGroups(app, deps)
   addEnrollments(app, deps)
   addKeys(app, deps)
   addOwners(app, deps)
@@ -155,7 +167,7 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
   addSessions(app, deps)
   addFleet(app, deps)
   addStats(app, deps)
-  addService(app, deps)
+  addService(app, deps, options.version)
   if (options.hasMetrics) addMetrics(app, deps)
   addConsole(app, options.consoleFolder)
   options.addRoutes?.(app)
@@ -176,11 +188,15 @@ function triggerLimits(maxDevices: number): TriggerLimits {
   return { maxDevices, maxTriggerBytes, otherBytes: maxBodyBytes, bytesPerDevice: maxBytesPerDevice }
 }
 
-/** Short, and different after every start of the service. */
-function requestIdsOf(startedAt: number): () => string {
+/** The caller's own, if it is well formed; else short, and different after every start of the service. */
+function requestIdsOf(startedAt: number): (request: IncomingMessage) => string {
   const prefix = startedAt.toString(36)
   let count = 0
-  return () => `${prefix}-${(++count).toString(36)}`
+  return ({ headers }) => {
+    const given = headers['x-request-id']
+    if (typeof given === 'string' && /^[\w.:~+/=-]{1,128}$/.test(given)) return given
+    return `${prefix}-${(++count).toString(36)}`
+  }
 }
 
 /** What matches no route, or not with this method, has one label: strangers choose both. */
@@ -205,6 +221,8 @@ function tellRequests(app: App, tell: Tell): void {
       status: reply.statusCode,
       ms: reply.elapsedTime,
       keyId: request.caller?.keyId,
+      ownerId: request.caller?.ownerId,
+      runId: request.runId,
       triedKeyId: triedKeyId(request),
       code: request.errorCode,
       address: request.ip,

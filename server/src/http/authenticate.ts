@@ -19,6 +19,7 @@ export type AuthenticateDeps = IdentifyDeps & { keyUse: KeyUse; sessionUse: Sess
 export function authenticateCallers(app: App, deps: AuthenticateDeps): void {
   const { limits } = deps
   app.decorateRequest('caller', null)
+  app.decorateRequest('runId', undefined)
   app.addHook('onRequest', (request, _reply, done) => {
     const admit = (caller: Caller) => {
       request.caller = caller

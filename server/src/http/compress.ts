@@ -32,7 +32,8 @@ export function compressAnswers(app: App): void {
 }
 
 async function compress(request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> {
-  reply.header('vary', 'accept-encoding')
+  const vary = reply.getHeader('vary')
+  reply.header('vary', vary === undefined ? 'accept-encoding' : `${vary}, accept-encoding`)
   if (typeof payload !== 'string' || payload.length < minBytes || !acceptsGzip(request)) return payload
   reply.header('content-encoding', 'gzip').removeHeader('content-length')
   return zip(payload, { level })

@@ -15,6 +15,7 @@ export const consolePages = [
   'trigger',
   'runs',
   'executions',
+  'stats',
   'devices',
   'jobs',
   'keys',

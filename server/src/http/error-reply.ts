@@ -80,7 +80,7 @@ export function errorBody({ code, message, status }: ApiError): ErrorBody {
 }
 
 function problemBody({ code, message, status, details }: ApiError, requestId: string): ProblemBody {
-  const { detail, field, deviceIds } = details
+  const { detail, field, position, deviceIds } = details
   return {
     type: 'about:blank',
     title: message,
@@ -88,6 +88,7 @@ function problemBody({ code, message, status, details }: ApiError, requestId: st
     ...(detail !== undefined && { detail }),
     code,
     ...(field !== undefined && { field }),
+    ...(position !== undefined && { position }),
     ...(deviceIds !== undefined && { deviceIds: [...deviceIds] }),
     requestId,
   }

@@ -11,4 +11,17 @@ export const IdempotencyHeaders = Type.Object({
       description: 'Any unique text, for example a UUID',
     }),
   ),
+  traceparent: Type.Optional(
+    Type.String({
+      description:
+        'W3C Trace Context: the run keeps it and hands it to its devices. Ignored if it is malformed',
+    }),
+  ),
 })
+
+/** As at Stripe. */
+export const replayedHeader = 'idempotency-replayed'
+export const replayedDescription = {
+  type: 'string',
+  description: '`true` if an earlier call with the same Idempotency-Key has made the run',
+}

@@ -1,6 +1,7 @@
 // Strict JSON bodies: the right type, charset and encoding, valid UTF-8, no __proto__, bounded nesting. Strings are
 // validated by the schema of the route.
 
+import type { IncomingMessage } from 'node:http'
 import { ApiError } from '@jobcast/contract'
 import type { FastifyRequest } from 'fastify'
 import secureJson from 'secure-json-parse'
@@ -22,12 +23,20 @@ export function readJsonBodies(app: App): void {
   app.removeAllContentTypeParsers()
   const parse = async (request: FastifyRequest, body: Buffer) => {
     await turnToRead(body.length)
-    const { largeBody } = request.routeOptions.config
+    const { largeBody, takesLines } = request.routeOptions.config
     requireJsonType(request)
+    if (takesLines) return body
     return largeBody && body.length >= pickedBytes ? pickBody(body, largeBody) : parseBody(body)
   }
   // Registered by name for speed: for other types Fastify tries every parser on every request.
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, parse)
+  app.addContentTypeParser(
+    ['application/x-ndjson', 'application/jsonl'],
+    async (request: FastifyRequest, body: IncomingMessage) => {
+      requireLines(request)
+      return body
+    },
+  )
   app.addContentTypeParser('*', { parseAs: 'buffer' }, parse)
 }
 
@@ -42,6 +51,13 @@ function requireJsonType(request: FastifyRequest): void {
   }
 }
 
+function requireLines({ routeOptions: { config }, headers }: FastifyRequest): void {
+  if (config.takesLines && headers['content-encoding'] === undefined) return
+  throw new ApiError(config.wrongTypeCode ?? 'J-905', {
+    detail: 'The body must be application/json in UTF-8, without Content-Encoding.',
+  })
+}
+
 async function pickBody(bytes: Buffer, wanted: WantedFields): Promise<unknown> {
   try {
     return await pickFields(bytes, wanted, nextTurn)
@@ -53,7 +69,7 @@ async function pickBody(bytes: Buffer, wanted: WantedFields): Promise<unknown> {
   }
 }
 
-function parseBody(bytes: Buffer): unknown {
+export function parseBody(bytes: Buffer): unknown {
   // Many clients send a Content-Type with an empty body; the route decides whether it needs one.
   if (bytes.length === 0) return undefined
   if (isNestedTooDeep(bytes)) throw nestedTooDeep()

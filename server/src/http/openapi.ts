@@ -5,6 +5,8 @@ import swaggerUi from '@fastify/swagger-ui'
 import { sessionCookie } from '@jobcast/contract'
 import Type from 'typebox'
 import type { App } from './app-type.ts'
+import { describeWebhooks } from './describe-webhooks.ts'
+import { toPortable } from './portable-schemas.ts'
 
 const description = `
 Trigger a named job on one device or on a whole fleet with one call, and follow every execution to its end.
@@ -29,7 +31,14 @@ export async function describeApi(app: App, version: string): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
-      info: { title: 'Jobcast', version, description, license: { name: 'Apache-2.0' } },
+      info: {
+        title: 'Jobcast',
+        version,
+        description,
+        contact: { name: 'The operator of this service' },
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      },
+      servers: [{ url: '/', description: 'The server that this document comes from' }],
       tags: [
         { name: 'trigger', description: 'Trigger a job' },
         { name: 'executions', description: 'Executions and runs' },
@@ -63,7 +72,9 @@ export async function describeApi(app: App, version: string): Promise<void> {
     },
     hideUntagged: false,
     transformObject: (given) =>
-      'openapiObject' in given ? nameSchemas(given.openapiObject) : given.swaggerObject,
+      'openapiObject' in given
+        ? nameSchemas({ ...given.openapiObject, webhooks: describeWebhooks() })
+        : given.swaggerObject,
   })
   await app.register(swaggerUi, {
     routePrefix: '/docs',
@@ -82,9 +93,10 @@ function nameSchemas<Document extends object>(document: Document): Document {
   const visit = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(visit)
     if (typeof value !== 'object' || value === null) return value
-    const copy: Record<string, unknown> = Object.fromEntries(
-      Object.entries(value).map(([key, inner]) => [key, visit(inner)]),
+    const copy = toPortable(
+      Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, visit(inner)])),
     )
+    if ('operationId' in copy) copy.description ??= `${copy.summary}.`
     if ('requestBody' in copy)
       copy.requestBody = { ...(copy.requestBody as object), required: needsBody(value) }
     if (typeof copy.title !== 'string' || copy.type !== 'object') return copy

@@ -9,6 +9,7 @@ import {
   type Explanation,
   type Fleet,
   type FleetDevice,
+  type Group,
   type Job,
   type Owner,
   type Run,
@@ -22,10 +23,11 @@ import type { Caller } from '../domain/caller.ts'
 import type { Explanation as ExplanationFound } from '../domain/explain-execution.ts'
 import { type BothClocks, onWallClock, type WallInstant } from '../domain/instants.ts'
 import type { StoredApiKey } from '../domain/ports/api-keys.ts'
-import type { StoredDevice } from '../domain/ports/devices.ts'
+import type { Attributes, StoredDevice } from '../domain/ports/devices.ts'
 import type { StoredEnrollment } from '../domain/ports/enrollments.ts'
 import type { StoredExecution, StoredTransition } from '../domain/ports/executions.ts'
 import type { StoredFleetDevice, WaitingExecution } from '../domain/ports/fleet.ts'
+import type { StoredGroup } from '../domain/ports/groups.ts'
 import type { StoredJob } from '../domain/ports/jobs.ts'
 import type { StoredOwner } from '../domain/ports/owners.ts'
 import type { StoredRun } from '../domain/ports/runs.ts'
@@ -112,6 +114,9 @@ export function toRun(stored: StoredRun, rollouts: RolloutViews): Run {
     retryOf: stored.retryOf,
     createdBy: stored.keyId === null ? null : `key:${stored.keyId}`,
     createdByName: stored.keyName,
+    where: stored.where,
+    matched: stored.matched,
+    note: stored.note,
     rollout: rollout ? toRolloutProgress(rollout) : null,
   }
 }
@@ -174,11 +179,24 @@ export function toJob(stored: StoredJob): Job {
   }
 }
 
+export function toGroup(stored: StoredGroup): Group {
+  return {
+    groupName: stored.groupName,
+    where: stored.where,
+    description: stored.description,
+    createdAt: toInstant(stored.createdAt),
+    updatedAt: toInstant(stored.updatedAt),
+  }
+}
+
 export function toDevice(stored: StoredDevice): Device {
   return {
     deviceId: stored.deviceId,
     deviceName: stored.deviceName,
     tags: stored.tags,
+    attributes: withoutTimeZone(stored.attributes),
+    reportedAttributes: stored.reportedAttributes,
+    timeZone: timeZoneOf(stored.attributes),
     credentialCreatedAt: toInstantOrNull(stored.credentialCreatedAt),
     credentialCreatedBy: stored.credentialCreatedBy,
     certificateRevokedAt: toInstantOrNull(stored.certificateRevokedAt),
@@ -189,6 +207,14 @@ export function toDevice(stored: StoredDevice): Device {
     createdAt: toInstant(stored.createdAt),
     updatedAt: toInstant(stored.updatedAt),
   }
+}
+
+function withoutTimeZone({ timeZone: _, ...attributes }: Attributes): Attributes {
+  return attributes
+}
+
+function timeZoneOf({ timeZone }: Attributes): string | null {
+  return timeZone === undefined ? null : String(timeZone)
 }
 
 export function toEnrollment(stored: StoredEnrollment): Enrollment {

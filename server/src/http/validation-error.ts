@@ -11,7 +11,9 @@ export function toValidationError(violations: Violation[], context = 'body'): Ap
   const [first] = violations
   if (first === undefined) return new ApiError('J-500')
   const { additionalProperty, missingProperty } = first.params
-  const field = fieldName(first.instancePath, additionalProperty ?? missingProperty) || context
+  // A query has no positions: of several values, the name is what the caller has written.
+  const path = context === 'querystring' ? first.instancePath.replace(/\/\d+$/, '') : first.instancePath
+  const field = fieldName(path, additionalProperty ?? missingProperty) || context
   return new ApiError('J-500', { field, detail: `${describe(field, first, violations)}.` })
 }
 

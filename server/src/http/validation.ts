@@ -1,7 +1,7 @@
 // Ajv for the routes. Nothing is coerced, except that whole numbers, booleans and lists in paths and queries are parsed.
 
 import { mustBe } from '@jobcast/contract'
-import { Ajv, type ValidateFunction } from 'ajv'
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import addFormats from 'ajv-formats'
 import type { FastifySchemaCompiler } from 'fastify'
 
@@ -62,8 +62,14 @@ function readingTexts({ properties = {} }: AnySchema, validate: Validate): Valid
       if (texts !== undefined) given[name] = [texts].flat().flatMap((text) => String(text).split(','))
     }
     const isValid = validate(given)
-    check.errors = validate.errors ?? null
+    check.errors = validate.errors?.map((error) => asGiven(error, lists)) ?? null
     return isValid
   }
   return check
+}
+
+/** Of a list in a query its name is enough: nobody numbered its parts. */
+function asGiven(error: ErrorObject, lists: string[]): ErrorObject {
+  const list = lists.find((name) => error.instancePath.startsWith(`/${name}/`))
+  return list === undefined ? error : { ...error, instancePath: `/${list}` }
 }

@@ -2,8 +2,9 @@
 
 import type { LimitName } from '@jobcast/contract'
 import type { AccessChanged } from '../domain/tell-access.ts'
+import type { ExecutionNote } from '../state/execution-notes.ts'
 
-export type WriteKind = 'triggers' | 'devices' | 'reports'
+export type WriteKind = 'triggers' | 'devices' | 'attributes' | 'reports'
 
 /** Not its URL, which may contain a secret. */
 type WebhookName = { webhookName: string; ownerNo: number }
@@ -18,6 +19,9 @@ export type ServiceEvent =
       status: number
       ms: number
       keyId: string | undefined
+      ownerId: string | undefined
+      /** That the call has created. */
+      runId: number | undefined
       /** The id in a key that was refused. */
       triedKeyId: string | undefined
       code: string | undefined
@@ -32,6 +36,7 @@ export type ServiceEvent =
   | { kind: 'group-committed'; of: WriteKind; items: number; ms: number }
   | { kind: 'group-failed'; of: WriteKind; items: number }
   | { kind: 'executions-created'; count: number }
+  | ExecutionNote
   | { kind: 'storage-unavailable'; error: unknown }
   | { kind: 'storage-lost'; error: unknown }
   /** The free space has passed a mark, up or down. */
@@ -77,6 +82,9 @@ export type ServiceEvent =
   | { kind: 'device-accept-failed'; error: unknown }
   /** The file of revocation lists has changed. */
   | { kind: 'device-crl-read'; revoked: number }
+  /** Certificate and key of the service, after a signal. */
+  | { kind: 'certificate-read'; validTo: string }
+  | { kind: 'certificate-failed'; error: unknown }
   | { kind: 'device-crl-failed'; error: unknown }
   | { kind: 'started'; http: string; mqtt: string; metrics: string | undefined; data: string; ms: number }
   | { kind: 'metrics-listener-failed'; error: unknown }

@@ -104,6 +104,8 @@ function logLine(log: Logger, event: Exclude<ServiceEvent, { kind: 'request-answ
       log.debug({ of: event.of, items: event.items }, 'group failed')
       return
     case 'executions-created':
+    case 'execution-started':
+    case 'execution-ended':
       return
     case 'storage-unavailable':
       log.error({ err: event.error }, 'storage is not available')
@@ -159,6 +161,12 @@ function logLine(log: Logger, event: Exclude<ServiceEvent, { kind: 'request-answ
       return
     case 'device-accept-failed':
       log.error({ err: event.error }, 'could not accept a device connection')
+      return
+    case 'certificate-read':
+      log.info({ validTo: event.validTo }, 'certificate and key were read again')
+      return
+    case 'certificate-failed':
+      log.error({ err: event.error }, 'certificate and key cannot be used; the earlier ones stay in use')
       return
     case 'device-crl-read':
       log.info({ revoked: event.revoked }, 'certificate revocation list read again')

@@ -2,14 +2,20 @@
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Tell } from './events.ts'
+import { buildProductMetrics } from './product-metrics.ts'
 
 export type Metrics = {
   tell: Tell
   /** A value read at each scrape. */
   gauge: (name: string, help: string, read: () => number) => void
+  /** One for each value of a label; a promise may give it. */
+  gauges: (name: string, help: string, labels: string[], read: ReadGauges) => void
   text: () => Promise<string>
   contentType: string
 }
+
+export type ReadGauges = () => LabeledValue[] | Promise<LabeledValue[]>
+export type LabeledValue = { labels: Record<string, string>; value: number }
 
 /** With many routes the text takes milliseconds to build, and needs no key. */
 const textCachedMs = 1000
@@ -97,9 +103,11 @@ export function buildMetrics(): Metrics {
     registers,
   })
 
+  const product = buildProductMetrics(registers)
   const tell: Tell = (event) => {
     switch (event.kind) {
       case 'request-answered':
+        if (event.code !== undefined || event.status === 201) product(event)
         requests.observe({ method: event.method, route: event.route, status: event.status }, event.ms / 1000)
         return
       case 'request-failed':
@@ -133,9 +141,14 @@ export function buildMetrics(): Metrics {
         return
       case 'webhook-attempted':
         webhookAttempts.inc({ outcome: outcomeOf(event) })
+        product(event)
         return
       case 'storage-unavailable':
         unavailable.inc()
+        return
+      case 'execution-started':
+      case 'execution-ended':
+        product(event)
     }
   }
 
@@ -148,6 +161,19 @@ export function buildMetrics(): Metrics {
         registers,
         collect() {
           this.set(read())
+        },
+      })
+    },
+    gauges(name, help, labelNames, read) {
+      new Gauge({
+        name,
+        help,
+        labelNames,
+        registers,
+        async collect() {
+          const values = await read()
+          this.reset()
+          for (const { labels, value } of values) this.set(labels, value)
         },
       })
     },

@@ -7,10 +7,13 @@ import { escapeUnsafe } from './printable.ts'
 type Answered = Extract<ServiceEvent, { kind: 'request-answered' }>
 
 export function requestFields(event: Answered) {
-  const { requestId, keyId, triedKeyId, address, userAgent, method, route, status, code } = event
+  const { requestId, keyId, ownerId, runId, triedKeyId, address, userAgent } = event
+  const { method, route, status, code } = event
   return {
     requestId,
     keyId,
+    ownerId,
+    runId,
     triedKeyId,
     address,
     userAgent,
@@ -23,11 +26,14 @@ export function requestFields(event: Answered) {
 }
 
 export function requestLine(level: string, time: number, event: Answered): string {
-  const { requestId, keyId, triedKeyId, address, userAgent, method, route, status, code, ms } = event
+  const { requestId, keyId, ownerId, runId, triedKeyId, address, userAgent } = event
+  const { method, route, status, code, ms } = event
   return (
     `{"level":"${level}","time":${time}` +
     `,"requestId":${encodeId(requestId)}` +
     (keyId === undefined ? '' : `,"keyId":${encodeKey(keyId)}`) +
+    (ownerId === undefined ? '' : `,"ownerId":${encodeOwner(ownerId)}`) +
+    (runId === undefined ? '' : `,"runId":${runId}`) +
     (triedKeyId === undefined ? '' : `,"triedKeyId":${encoded(triedKeyId)}`) +
     `,"address":${encodeAddress(address)}` +
     (userAgent === undefined ? '' : `,"userAgent":${encodeAgent(userAgent)}`) +
@@ -39,7 +45,8 @@ export function requestLine(level: string, time: number, event: Answered): strin
 
 const roundedMs = (ms: number) => Math.round(ms * 100) / 100
 
-const [encodeKey, encodeAddress, encodeAgent, encodeRoute] = [latest(), latest(), latest(), latest()]
+const [encodeKey, encodeOwner, encodeAddress] = [latest(), latest(), latest()]
+const [encodeAgent, encodeRoute] = [latest(), latest()]
 
 function encoded(text: string): string {
   return escapeUnsafe(JSON.stringify(text))

@@ -49,6 +49,18 @@ export class Presence {
     return this.#connected.size
   }
 
+  /** How many devices are online here, for metrics. */
+  byTransport(): { labels: { transport: Transport }; value: number }[] {
+    const counts = new Map<Transport, number>([
+      ['mqtt', 0],
+      ['websocket', 0],
+      ['http', this.#byHttp.size],
+    ])
+    for (const { transport } of this.#connected.values())
+      counts.set(transport, (counts.get(transport) ?? 0) + 1)
+    return [...counts].map(([transport, value]) => ({ labels: { transport }, value }))
+  }
+
   /** Whoever is stored as online was connected to an earlier process. Recorded before any other change. */
   startOffline(): void {
     this.#startedAt = this.#deps.now()

@@ -21,7 +21,7 @@ const ROW = select({
   ...execution.pick('notifiedAt', 'deliveredAt', 'seenReports', 'cancelVersion', 'outputBytes', 'outputCut'),
   ...execution.pick('outputPieces', 'progressAt', 'progressHeld', 'progressBytes'),
   ...execution.pick('execState', 'attempt', 'startedAt', 'finishedAt', 'notBefore', 'dueAt'),
-  ...run.pick('jobVersion', 'launchedAt'),
+  ...run.pick('jobVersion', 'launchedAt', 'traceParent'),
   // Of a run that is released little by little, its release says it.
   deadlineAt: computed(
     `CASE WHEN run.deadline_at = ${deadlineByRelease} THEN (
@@ -73,6 +73,7 @@ function toLive(row: Row): LiveExecution {
     deviceId: found.deviceId,
     versionNumber: found.versionNumber,
     jobVersion: found.jobVersion,
+    traceParent: found.traceParent,
     launchedAt: found.launchedAt,
     updatedAt: found.updatedAt,
     notifiedAt: found.notifiedAt,

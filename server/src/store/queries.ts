@@ -19,8 +19,8 @@ import type { Sliced } from '../domain/ports/slices.ts'
 import type { Policies } from './policies.ts'
 import type { AnyFields, Column, ColumnKind, Dialect, Field, Row, Selection } from './schema/column.ts'
 
-/** A statement, or one for each dialect; an empty one has nothing to do there. */
-export type Sql = string | Readonly<Record<Dialect, string>>
+/** A statement, or one for each dialect; an empty one has nothing to do there. `isOnce`: it is not kept prepared. */
+export type Sql = string | (Readonly<Record<Dialect, string>> & { readonly isOnce?: true })
 
 /** A list is one parameter, see `isIn` and `records`. */
 export type Values = Readonly<Record<string, unknown>>

@@ -101,3 +101,23 @@ test('names a setting in the file that there is not', (t) => {
   writeFileSync(config, 'prot: 1\n')
   assert.throws(() => loadConfig({ config }, {}), /"prot" is not a setting/)
 })
+
+test('secrets can come from files, and are in no message', (t) => {
+  const file = join(temporaryFolder(t), 'secret')
+  const url = 'postgres://jobcast:hidden@db/jobcast'
+  writeFileSync(file, `${url}\n`)
+  assert.equal(loadConfig({}, { DATABASE_URL_FILE: file }).databaseUrl, url)
+  const problemsOf = (env: NodeJS.ProcessEnv) => {
+    try {
+      loadConfig({}, env)
+    } catch (error) {
+      return (error as ConfigError).message
+    }
+    return undefined
+  }
+  assert.match(problemsOf({ DATABASE_URL: url, DATABASE_URL_FILE: file }) ?? '', /both set/)
+  assert.match(problemsOf({ JOBCAST_ADMIN_KEY_FILE: '/no/such' }) ?? '', /JOBCAST_ADMIN_KEY_FILE.*ENOENT/)
+  assert.doesNotMatch(problemsOf({ JOBCAST_ADMIN_KEY_FILE: file }) ?? '', /hidden/)
+  writeFileSync(file, '')
+  assert.match(problemsOf({ JOBCAST_ADMIN_KEY_FILE: file }) ?? '', /is empty/)
+})

@@ -27,6 +27,7 @@ const pending: LiveExecution = {
   deviceNo: 40,
   deviceId: 'lamp',
   versionNumber: 1,
+  traceParent: null,
   jobVersion: 9,
   launchedAt,
   updatedAt: null,
@@ -82,6 +83,7 @@ type Case = {
   /** Null: it leaves no entry in the history. */
   noted: string | null
   details?: string
+  reason?: string
 }
 
 const cases: Case[] = [
@@ -220,8 +222,9 @@ const cases: Case[] = [
   },
 ]
 
-for (const { title, before, policy = noPolicy, move, fields, life, type, noted, details = null } of cases) {
+for (const { title, before, policy = noPolicy, move, fields, life, type, noted, ...more } of cases) {
   test(title, () => {
+    const { details = null, reason = null } = more
     const effects = applyMove(before, policy, { ...move, moment })
     const versionNumber = before.versionNumber + 1
     const [from, to] = [before.life.execState, life.execState ?? before.life.execState]
@@ -236,7 +239,7 @@ for (const { title, before, policy = noPolicy, move, fields, life, type, noted, 
         ...fields,
         life: { ...before.life, ...life },
       },
-      transition: noted === null ? undefined : { ...step, to, event: noted },
+      transition: noted === null ? undefined : { ...step, to, event: noted, reason },
       changes: [{ ...step, type, cause: noted ?? 'progress', ownerNo, runId, deviceNo, details }],
       moved: { ownerNo, deviceId, jobExecutionId, runId, from, execState: to },
     })

@@ -200,6 +200,8 @@ test('an end after several attempts says how many; one without a history says at
   const third = { execState: 'FAILED', attempt: 3, finishedAt: at } as const
   const failed = about(third, { transitions: [step('fail', 'device', 'FAILED')] })
   assert.equal(failed.text, 'FAILED: reported by the device at 2026-11-15T03:00:00Z, after 3 attempts.')
+  const reason = { ...step('fail', 'device', 'FAILED'), reason: 'disk full' }
+  assert.match(about(third, { transitions: [reason] }).text, /, after 3 attempts: disk full\.$/)
   assert.equal(about(third).text, 'FAILED at 2026-11-15T03:00:00Z.')
 })
 

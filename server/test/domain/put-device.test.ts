@@ -10,6 +10,7 @@ test('the first put creates a device that was never seen', () => {
   assert.deepEqual(now, {
     ...{ deviceId: 'd1', deviceName: 'Door', tags: ['a', 'b'], createdAt: 10, updatedAt: 10 },
     ...{ credentialCreatedAt: null, credentialCreatedBy: null, certificateRevokedAt: null },
+    ...{ attributes: {}, reportedAttributes: {} },
     presence: { online: false, since: null, lastSeenAt: null, transport: null },
   })
 })

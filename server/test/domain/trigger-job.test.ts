@@ -76,7 +76,7 @@ for (const [outcome, code] of outcomes) {
     const answer = triggerJob(deps, caller, { jobName: 'j', deviceIds: ['a'] }, 'key')
     sent[0]?.answer(outcome)
     if (code) await assert.rejects(answer, { code })
-    else assert.equal(await answer, run)
+    else assert.deepEqual(await answer, outcome.kind === 'replayed' ? { ...run, isReplayed: true } : run)
     assert.equal(deps.runningKeys.size, 0)
     // Devices are told of what was made, and not once more of what was made before.
     assert.deepEqual(launched, outcome.kind === 'created' ? [[7, run]] : [])
@@ -137,6 +137,6 @@ test('what was reserved is settled by what came of it; what is over the quota is
   await Promise.resolve()
   assert.deepEqual(sent[2]?.trigger.quota, { isOver: true, perDevice: 0 })
   sent[2]?.answer({ kind: 'replayed', run })
-  assert.deepEqual(await over, run)
+  assert.deepEqual(await over, { ...run, isReplayed: true })
   assert.equal(settled.length, 2)
 })

@@ -83,7 +83,8 @@ function run(runId: number, total: number): Run {
     SUCCEEDED: total,
   } as Run['counts']
   const unknown = { finishedAt: null, retryOf: null, createdBy: null, createdByName: null, rollout: null }
-  return { runId, jobName: 'job', launchedAt: '', total, counts, finished: true, ...unknown }
+  const unasked = { where: null, matched: null, note: null }
+  return { runId, jobName: 'job', launchedAt: '', total, counts, finished: true, ...unknown, ...unasked }
 }
 
 const transition = (fields: object) => ({ at, actor: 'device', attempt: 1, ...fields }) as Transition

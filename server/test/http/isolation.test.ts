@@ -9,7 +9,7 @@ type Schema = { $ref?: string; properties?: Record<string, Schema> }
 type Operation = {
   operationId: string
   parameters?: { name: string; in: 'path' | 'query' | 'header' }[]
-  requestBody?: { content: { 'application/json': { schema: Schema } } }
+  requestBody?: { content: { 'application/json'?: { schema: Schema } } }
 }
 type Document = {
   paths: Record<string, Record<string, Operation>>
@@ -40,6 +40,7 @@ assert.equal(signedIn.status, 201)
 
 const webhook = { url: 'https://hook.invalid/CANARY', jobName: 'CANARY' }
 await api.call('PUT', '/job/api/webhooks/their-webhook', { key: other.key, body: webhook })
+await api.call('PUT', '/job/api/groups/their-group', { key: other.key, body: { where: 'tag=CANARY' } })
 
 const own = await api.newOwner('own')
 await api.putJobAndDevices('our-job', ['our-device'], own.key)
@@ -56,13 +57,18 @@ const ids: Record<string, { foreign: string; unknown: string }> = {
   webhookName: { foreign: 'their-webhook', unknown: 'any-webhook' },
   enrollmentId: { foreign: theirEnrollment.json.enrollmentId, unknown: '0123456789' },
   sessionId: { foreign: theirSession, unknown: '0123456789' },
+  groupName: { foreign: 'their-group', unknown: 'any-group' },
+  where: { foreign: 'tag=their-tag', unknown: 'tag=any-tag' },
   ownerId: { foreign: other.ownerId, unknown: 'ow_0123456789ab' },
 }
 /** What is no id. A new parameter must be put into one of the two lists. */
 const noIds = new Set(
   'limit cursor wait execState launchedAfter launchedBefore force idempotency-key deviceName tags keyName scopes expiresAt'
     .concat(' ownerName description document expireAfterSeconds timeoutSeconds deadlineSeconds retry')
-    .concat(' finishedAfter finishedBefore buckets rollout approval comment reason until')
+    .concat(' rollout approval comment reason until')
+    .concat(
+      ' finishedAfter finishedBefore buckets traceparent dryRun targets note planId attributes timeZone',
+    )
     .concat(' url eventTypes secret state since eventId types after last-event-id')
     .concat(
       ' finished apiKey ticket online offset attempt follow download name maxUses expiresInSeconds deviceIdPrefix descendants',
@@ -71,6 +77,9 @@ const noIds = new Set(
 )
 const bodies: Record<string, Record<string, unknown>> = {
   triggerJob: { jobName: 'our-job', deviceIds: ['our-device'] },
+  createRun: { jobName: 'our-job', targets: { deviceIds: ['our-device'] } },
+  countDevices: { where: 'all' },
+  putGroup: { where: 'all' },
   createKey: { keyName: 'ours' },
   createOwner: { ownerName: 'ours' },
   putWebhook: { url: 'https://hook.invalid/' },
@@ -88,7 +97,7 @@ type Row = {
 }
 
 function rowsOf(path: string, method: string, operation: Operation): Row[] {
-  const schema = operation.requestBody?.content['application/json'].schema
+  const schema = operation.requestBody?.content['application/json']?.schema
   const named = schema?.$ref ? document.components.schemas[schema.$ref.split('/').at(-1) ?? ''] : schema
   const places = [
     ...(operation.parameters ?? []).map((parameter) => ({ name: parameter.name, place: parameter.in })),
@@ -147,6 +156,23 @@ for (const path of lists.filter((list) => list !== '/job/api/owners')) {
       assert.doesNotMatch(reply.text, /CANARY|their-/)
     }
     assert.doesNotMatch((await api.call('GET', path, { key: own.key })).text, /CANARY|their-/)
+  })
+}
+
+const targets = [
+  [{ deviceIds: ['their-device'] }, { deviceIds: ['any-device'] }],
+  [{ where: 'deviceId=their-device' }, { where: 'deviceId=any-device' }],
+  [{ group: 'their-group' }, { group: 'any-group' }],
+  [{ where: 'group=their-group' }, { where: 'group=any-group' }],
+]
+for (const [theirs, unknown] of targets) {
+  test(`a run on ${JSON.stringify(theirs)} of another owner is refused as if unknown`, async () => {
+    const run = async (targets: unknown) => {
+      const body = { jobName: 'our-job', targets }
+      const { status, text } = await api.call('POST', '/job/api/runs', { key: own.key, body })
+      return { status, text: text.replaceAll(/their|any/g, '<id>') }
+    }
+    assert.deepEqual(await run(theirs), await run(unknown))
   })
 }
 

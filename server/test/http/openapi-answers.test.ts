@@ -48,7 +48,8 @@ async function check(
   const response = document.paths[template]?.[method.toLowerCase()]?.responses[reply.status]
   assert.ok(response, `${title} is not in the document: ${reply.text}`)
   seen.add(title)
-  for (const header of Object.keys(response.headers ?? {})) assert.ok(reply.headers.get(header), header)
+  const headers = Object.keys(response.headers ?? {}).filter((header) => header !== replayed)
+  for (const header of headers) assert.ok(reply.headers.get(header), header)
   const type = reply.headers.get('content-type')?.split(';')[0]
   if (response.content === undefined) {
     assert.equal(reply.text, '', title)
@@ -61,6 +62,9 @@ async function check(
   return reply
 }
 
+/** Only of a call that was made before. */
+const replayed = 'idempotency-replayed'
+
 const problem = { headers: { accept: 'application/problem+json' } }
 const none = { key: 'none' }
 
@@ -70,7 +74,8 @@ test('the trigger answers as the document says: 201, 400, 403, 404, 422', async 
   const call = (body: unknown, more: CallOptions = {}) => check(trigger, {}, { body, ...more })
   const good = { jobName: 'update', deviceIds: ['d1', 'd2'] }
   const headers = { 'idempotency-key': 'k' }
-  assert.equal((await call(good, { headers })).status, 201)
+  assert.equal((await call(good, { headers })).headers.get(replayed), null)
+  assert.equal((await call(good, { headers })).headers.get(replayed), 'true')
   assert.equal((await call({ ...good, deviceIds: ['d1'] }, { headers })).status, 422)
   for (const more of [{}, problem]) {
     await call({}, more)
@@ -88,6 +93,7 @@ test('executions and runs answer as the document says: 200, 400, 404, 409', asyn
     'GET /job/api/executions/{jobExecutionId}',
     'GET /job/api/runs/{runId}',
     'GET /job/api/runs/{runId}/document',
+    'GET /job/api/runs/{runId}/timeline',
   ]) {
     await check(operation, { jobExecutionId, runId })
     await check(operation, { jobExecutionId: 987654321, runId: 987654321 })
@@ -105,6 +111,28 @@ test('executions and runs answer as the document says: 200, 400, 404, 409', asyn
   await check(cancelRun, { runId })
   await check(cancelRun, { runId })
   await check(cancelRun, { runId: 987654321 }, problem)
+})
+
+test('runs on chosen devices, groups and imports answer as the document says: 200, 201, 204, 400, 404, 409', async () => {
+  const group = '/job/api/groups/{groupName}'
+  for (let time = 0; time < 2; time++) {
+    await check(`PUT ${group}`, { groupName: 'g' }, { body: { where: 'deviceId=d1' } })
+  }
+  await check(`PUT ${group}`, { groupName: 'g' }, { body: { where: 'deviceId=' } })
+  await check(`GET ${group}`, { groupName: 'g' })
+  await check('GET /job/api/groups')
+  await check('POST /job/api/devices/count', {}, { body: { where: 'group=g' } })
+  const run = { jobName: 'update', targets: { group: 'g' } }
+  await check('POST /job/api/runs', {}, { body: run, query: '?dryRun=true' })
+  await check('POST /job/api/runs', {}, { body: run })
+  await check('POST /job/api/runs', {}, { body: { ...run, targets: { where: 'tag=none' } } })
+  await check(`DELETE ${group}`, { groupName: 'g' })
+  await check(`GET ${group}`, { groupName: 'g' }, problem)
+  const lines = {
+    rawBody: '{"deviceId":"imported"}\n{"nope":1}\n',
+    headers: { 'content-type': 'application/x-ndjson' },
+  }
+  await check('POST /job/api/devices/import', {}, lines)
 })
 
 test('history, explanation and output answer as the document says: 200, 400, 404', async () => {
@@ -142,6 +170,7 @@ test('device routes answer as the document says: 200, 400, 401, 403, 404, 405, 4
   await ask(output, id, { offset: 0, data: 'a', clientToken: 'mine' })
   await ask(output, id, { offset: 9, data: 'a' })
   await ask(output, 987654321, { offset: 0, data: 'a' })
+  await check('PUT /things/{thing}/attributes', { thing }, { headers, body: { fw: '2.4.1' } })
   await ask(update, id, { status: 'SUCCEEDED' })
   await ask(update, id, { status: 'SUCCEEDED' })
   await ask(describe, id)
@@ -216,6 +245,9 @@ test('the fleet answers as the document says: 200, 400, 403', async () => {
   await check('GET /job/api/fleet', {}, none)
   await check('GET /job/api/fleet/devices', {}, { query: '?limit=1' })
   await check('GET /job/api/fleet/devices', {}, { query: '?limit=10001' })
+  await check('GET /job/api/fleet/groups')
+  await check('GET /job/api/stats', {}, { query: '?buckets=3' })
+  await check('GET /job/api/stats', {}, { query: '?buckets=0' })
 })
 
 test('enrolments answer as the document says: 201, 204, 400, 401, 404, 409', async () => {
@@ -278,7 +310,8 @@ test('lists answer as the document says: 200 with and without a next page, 400, 
 })
 
 test('the service routes answer as the document says', async () => {
-  for (const path of ['/livez', '/readyz', '/metrics', '/openapi.json']) await check(`GET ${path}`)
+  for (const path of ['/livez', '/readyz', '/metrics', '/openapi.json', '/version'])
+    await check(`GET ${path}`)
 })
 
 test('every good answer of the document was seen', () => {

@@ -35,6 +35,26 @@ test('it is OpenAPI 3.1, and every operation has a name of its own, a summary an
   }
 })
 
+test('its patterns are understood by engines without Unicode properties and look-ahead, as of Python, Go and zod', () => {
+  const patterns = new Set<string>()
+  JSON.stringify(document, (key, value) => {
+    if (key === 'pattern' && typeof value === 'string') patterns.add(value)
+    return value
+  })
+  assert.ok(patterns.size > 8)
+  for (const pattern of patterns) {
+    assert.doesNotMatch(pattern, /\\p\{|\(\?[=!<]/, pattern)
+    for (const flags of ['', 'u']) new RegExp(pattern, flags)
+  }
+  const schemas = (document as unknown as { components: { schemas: Record<string, unknown> } }).components
+    .schemas
+  const { jobName } = (schemas.TriggerRequest as { properties: Record<string, { pattern: string }> })
+    .properties
+  const pattern = new RegExp(jobName?.pattern ?? '')
+  for (const name of ['restart', ' a b', 'größe 🚀', '.']) assert.match(name, pattern)
+  for (const name of ['', '  ', 'a\n', '\u0000']) assert.doesNotMatch(name, pattern)
+})
+
 /** The routes as Fastify prints them: a tree, a level for each part of the path. */
 function routesOf(tree: string): string[] {
   const above: string[] = []

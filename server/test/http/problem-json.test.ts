@@ -66,7 +66,12 @@ const details: [string, string, unknown, string][] = [
   ['POST', '/job/api/jobs/execute', { jobName: 'a', deviceIds: [] }, 'deviceIds must have at least 1 item.'],
   ['POST', '/job/api/jobs/execute', { jobName: 'a', deviceIds: 'd1' }, 'deviceIds must be an array.'],
   ['POST', '/job/api/jobs/execute', [], 'body must be a JSON object.'],
-  ['PUT', '/job/api/devices/a', { nope: 1 }, 'unknown field nope; known are deviceName, tags.'],
+  [
+    'PUT',
+    '/job/api/devices/a',
+    { nope: 1 },
+    'unknown field nope; known are deviceName, tags, attributes, timeZone.',
+  ],
   ['PUT', '/job/api/devices/a', { tags: ['x', 'x'] }, 'tags must have no duplicate items.'],
   [
     'PUT',

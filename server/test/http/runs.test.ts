@@ -37,6 +37,9 @@ test('GET answers 200 with total, a count for each state, and whether it is fini
     retryOf: null,
     createdBy: reply.json.createdBy,
     createdByName: 'admin',
+    where: null,
+    matched: null,
+    note: null,
   })
 })
 

@@ -47,8 +47,8 @@ test('/metrics holds no names, no addresses and no keys', async () => {
   for (const secret of ['canary', apiKey, keyId]) assert.ok(!text.includes(secret))
 })
 
-test('every answer has an X-Request-Id of its own, and none that the caller chose', async () => {
-  const headers = { 'x-request-id': 'mine' }
+test('every answer has an X-Request-Id of its own, unless the caller sent one that is well formed', async () => {
+  const headers = { 'x-request-id': 'not "mine"' }
   const replies = [
     await api.call('GET', '/livez', { headers }),
     await api.call('GET', '/docs/', { headers }),
@@ -62,6 +62,8 @@ test('every answer has an X-Request-Id of its own, and none that the caller chos
   const ids = replies.map((reply) => reply.headers.get('x-request-id'))
   for (const id of ids) assert.match(id ?? '', /^[0-9a-z]+-[0-9a-z]+$/)
   assert.equal(new Set(ids).size, ids.length)
+  const kept = await api.trigger('update', ['d1'], { headers: { 'x-request-id': 'mine' } })
+  assert.equal(kept.headers.get('x-request-id'), 'mine')
 })
 
 test('the service routes answer J-902 with Allow to another method, without a key', async () => {

@@ -1,4 +1,4 @@
-// Charts: the timeline of a run, counts over a range, devices by tag; and answers that are compressed.
+// Charts: the timeline of a run, counts over a range, devices by tag; answers that are compressed; entity tags.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -131,3 +131,27 @@ test('large answers are compressed for those who accept it, and no others', asyn
   const secret = await ask('/job/api/keys', 'gzip')
   assert.deepEqual([secret.headers.get('content-encoding'), secret.headers.get('vary')], [null, null])
 })
+
+for (const [path, body] of Object.entries({
+  'jobs/tagged': { description: 'one' },
+  'devices/tagged': { deviceName: 'one' },
+  'webhooks/tagged': { url: 'https://hook.invalid/one' },
+})) {
+  test(`${path} has an ETag, and If-Match lets only one of two changes in`, async () => {
+    const call = (method: string, more: object, ifMatch?: string) =>
+      api.call(method, `/job/api/${path}`, { ...more, ...(ifMatch && { headers: { 'if-match': ifMatch } }) })
+    assertRefused(await call('PUT', { body }, '*'), 'J-312')
+    const first = (await call('PUT', { body })).headers.get('etag') ?? ''
+    assert.match(first, /^"[\w-]{22}"$/)
+    assert.equal((await call('GET', {})).headers.get('etag'), first)
+    const [name, value] = Object.entries(body)[0] as [string, string]
+    const changed = { body: { ...body, [name]: `${value}-2` } }
+    const second = await call('PUT', changed, `"other", ${first}`)
+    assert.equal(second.status, 200)
+    assert.notEqual(second.headers.get('etag'), first)
+    assertRefused(await call('PUT', { body }, first), 'J-312')
+    assertRefused(await call('PUT', { body }, `W/${second.headers.get('etag')}`), 'J-312')
+    assertRefused(await call('DELETE', {}, first), 'J-312')
+    assert.equal((await call('DELETE', {}, second.headers.get('etag') ?? '')).status, 204)
+  })
+}

@@ -28,7 +28,7 @@ test('streams end, triggers are answered, and ids that were lost are not taken f
   const settled = async (work: () => Promise<{ status: number }>) =>
     waitUntil('it is answered', async () => (await work()).status < 300, { timeoutMs: 30_000 })
   await settled(() => api.call('PUT', '/job/api/jobs/restart', { body: { document: { lost: true } } }))
-  await execute(databaseUrl, 'UPDATE last_id SET execution_id = 70000000')
+  await execute(databaseUrl, "SELECT setval('last_execution_id', 70000000)")
   await settled(() => api.trigger('restart', ['d1', 'd2']))
   const lost = (await api.call('GET', '/job/api/runs')).json.items[0]
   assert.deepEqual((await api.call('GET', `/job/api/runs/${lost.runId}/document`)).json, { lost: true })
@@ -39,7 +39,7 @@ test('streams end, triggers are answered, and ids that were lost are not taken f
   const ended = readToEnd(stream)
 
   await postgres.failOver()
-  await execute(databaseUrl, 'UPDATE last_id SET execution_id = 70000000')
+  await execute(databaseUrl, "SELECT setval('last_execution_id', 70000000)")
   await settled(() => api.trigger('restart', ['d1']))
   const text = await ended
   const lastId = Number([...text.matchAll(/^id: (\d+)$/gm)].at(-1)?.[1])

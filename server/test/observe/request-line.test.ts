@@ -11,6 +11,8 @@ const plain = {
   status: 201,
   ms: 1.23456,
   keyId: 'Ab3',
+  ownerId: 'ow1',
+  runId: 7,
   triedKeyId: undefined,
   code: undefined,
   address: '192.0.2.7',

@@ -161,6 +161,7 @@ export async function takeEveryStep(store: Store): Promise<void> {
     }
   }
   await store.listUnsuccessful({ ownerNo, runId })
+  await store.setRunTrace({ ownerNo, runId, traceParent: 't' })
   for (const filter of everyFilter()) await store.listExecutions({ ownerNo, filter, slice })
   for (const filter of [{}, { deviceId: 'd1' }]) {
     await store.listEvents({ ownerNo, filter, slice: { after: 0, limit: 9 } })
@@ -194,6 +195,8 @@ export async function takeEveryStep(store: Store): Promise<void> {
   for (const job of [{}, { jobName: 'restart' }]) await store.readStats({ ownerNo, ...range, ...job })
   await store.countFlows({ ownerNo, after: 0, stepMs: 1000 })
   await store.getDocument({ jobVersion: 1 })
+  await store.getJobOfVersion({ jobVersion: 1 })
+  await store.readServiceLevels()
   const session = { sessionId: 's', kind: 'ticket', keyId: 'k', secretHash: new Uint8Array(32) } as const
   const stored = { ...session, ownerNo, parentId: null, address: null, userAgent: null, createdAt: 1 }
   await store.createSession({ ...stored, lastUsedAt: 1, expiresAt: 9 })

@@ -22,7 +22,7 @@ async function openFilled() {
   const { ownerNo } = owner
   const jobs: JobRef[] = []
   for (const jobName of ['even', 'odd']) {
-    jobs.push((await writes.putJob({ ownerNo, jobName, content: emptyContent, at: 0 })).ref)
+    jobs.push((await writes.putJob({ ownerNo, jobName, content: emptyContent, at: 0 })).ref as JobRef)
   }
   const puts = ['a', 'b'].map((deviceId) => ({ ownerNo, deviceId, deviceName: deviceId, tags: [], at: 0 }))
   const deviceNos = Int32Array.from(await writes.putDevices(puts), (put) => put.deviceNo)

@@ -4,18 +4,21 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { randomInputs } from '@jobcast/testkit/test-seed'
 import fc from 'fast-check'
+import { deviceTag, jobTag, webhookTag } from '../../src/domain/entity-tag.ts'
 import type { StoredDevice } from '../../src/domain/ports/devices.ts'
 import type { Slice } from '../../src/domain/ports/slices.ts'
 import {
   allExecutions,
   createOne,
   devicePut,
+  emptyContent,
   momentAt,
   readAll,
   type StoreUnderTest,
   seedOwner,
   startedAt,
 } from './store-under-test.ts'
+import { createWebhook, webhookPut } from './webhook-steps.ts'
 
 const now = momentAt(startedAt)
 
@@ -26,6 +29,40 @@ export async function exerciseDevices(t: TestContext, underTest: StoreUnderTest)
       (device) => device.deviceId,
     )
 
+  await t.test(
+    'what is put with an expected tag changes only what has it, on jobs, devices and webhooks',
+    async () => {
+      const { ownerNo } = await seedOwner(store, { jobs: ['j'], devices: ['d'] })
+      const put = devicePut(ownerNo, 'd', 'new')
+      const tag = deviceTag({ deviceName: 'name of d', tags: [], attributes: {} })
+      const puts = [
+        { ...put, expected: ['other'] },
+        { ...put, expected: [tag] },
+        { ...put, expected: [tag] },
+        { ...devicePut(ownerNo, 'none'), expected: ['*'] },
+      ]
+      const done = await store.putDevices(puts)
+      assert.deepEqual(
+        done.map(({ isRefused }) => isRefused ?? false),
+        [true, false, true, true],
+      )
+      assert.equal((await store.getDevice({ ownerNo, deviceId: 'd' }))?.deviceName, 'new')
+      assert.equal(await store.getDevice({ ownerNo, deviceId: 'none' }), undefined)
+      const content = { ...emptyContent, description: 'new' }
+      const job = { ownerNo, jobName: 'j', content, at: startedAt }
+      assert.ok((await store.putJob({ ...job, expected: ['other'] })).isRefused)
+      assert.ok((await store.putJob({ ...job, jobName: 'none', expected: ['*'] })).isRefused)
+      assert.equal((await store.getJob({ ownerNo, jobName: 'j' }))?.description, '')
+      assert.equal(await store.getJob({ ownerNo, jobName: 'none' }), undefined)
+      assert.ok(!(await store.putJob({ ...job, expected: [jobTag(emptyContent)] })).isRefused)
+      await createWebhook(store, ownerNo, 'w')
+      const webhook = webhookPut(ownerNo, 'w')
+      assert.equal(await store.putWebhook({ ...webhook, expected: ['other'] }), 'not-expected')
+      const taken = await store.putWebhook({ ...webhook, expected: ['x', webhookTag(webhook.content)] })
+      assert.ok(typeof taken === 'object')
+    },
+  )
+
   await t.test('a device is made by its first put and changed by the next', async () => {
     const { ownerNo } = await seedOwner(store, { devices: [] })
     const put = { ownerNo, deviceId: 'd1', deviceName: 'one', tags: ['a', 'b'], at: startedAt }
@@ -33,6 +70,8 @@ export async function exerciseDevices(t: TestContext, underTest: StoreUnderTest)
       deviceId: 'd1',
       deviceName: 'one',
       tags: ['a', 'b'],
+      attributes: {},
+      reportedAttributes: {},
       credentialCreatedAt: null,
       credentialCreatedBy: null,
       certificateRevokedAt: null,

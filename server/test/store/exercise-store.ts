@@ -14,6 +14,7 @@ import { exerciseIdempotency } from './exercise-idempotency.ts'
 import { exerciseInterleavings } from './exercise-interleavings.ts'
 import { exerciseJobs } from './exercise-jobs.ts'
 import { exerciseKeys } from './exercise-keys.ts'
+import { exerciseLargeRuns } from './exercise-large-runs.ts'
 import { exerciseLists } from './exercise-lists.ts'
 import { exerciseLives } from './exercise-lives.ts'
 import { exerciseMoves } from './exercise-moves.ts'
@@ -26,6 +27,7 @@ import { exerciseReports } from './exercise-reports.ts'
 import { exerciseRetention } from './exercise-retention.ts'
 import { exerciseRetries } from './exercise-retries.ts'
 import { exerciseRollouts } from './exercise-rollouts.ts'
+import { exerciseSelectors } from './exercise-selectors.ts'
 import { exerciseSessions } from './exercise-sessions.ts'
 import { exerciseStats } from './exercise-stats.ts'
 import { exerciseTriggers } from './exercise-triggers.ts'
@@ -47,6 +49,8 @@ const subjects: Record<string, (t: TestContext, underTest: StoreUnderTest) => Pr
   events: exerciseEvents,
   lists: exerciseLists,
   devices: exerciseDevices,
+  selectors: exerciseSelectors,
+  'large runs': exerciseLargeRuns,
   presence: exercisePresence,
   credentials: exerciseCredentials,
   enrollments: exerciseEnrollments,

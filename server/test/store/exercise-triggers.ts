@@ -96,7 +96,7 @@ export async function exerciseTriggers(t: TestContext, underTest: StoreUnderTest
     assert.deepEqual(
       { ...stored, counts: stored?.counts.PENDING },
       {
-        ...{ endedAt: null, keyId: 'k1', keyName: null },
+        ...{ endedAt: null, keyId: 'k1', keyName: null, where: null, matched: null, note: null },
         runId: run.runId,
         jobName: 'restart',
         jobVersion: run.jobVersion,
@@ -104,6 +104,9 @@ export async function exerciseTriggers(t: TestContext, underTest: StoreUnderTest
         total: 2,
         counts: 2,
         retryOf: null,
+        where: null,
+        matched: null,
+        note: null,
       },
     )
   })

@@ -341,10 +341,11 @@ test('where ids leave a partition the next one exists', async (t) => {
   const devices = times(50, (index) => `d${index}`)
   const { ownerNo, trigger } = await seedOwner(one, { devices })
   const before = await createOne(one, trigger(devices))
-  await execute(url, 'UPDATE last_id SET execution_id = 39999979')
+  await execute(url, "SELECT setval('last_execution_id', 39999979)")
   const runs = await Promise.all([one, two, one, two].map((node) => createOne(node, trigger(devices))))
   const last = Math.max(...runs.map(({ firstExecutionId }) => firstExecutionId))
-  assert.equal(last, 39_999_980 + 3 * 50)
+  // A call that finds no partition has used up its ids.
+  assert.ok(last >= 39_999_980 + 3 * 50 && last <= 39_999_980 + 7 * 50, `${last}`)
   const listed = await allExecutions(two, ownerNo)
   assert.equal(listed.length, 250)
   assert.equal((await allExecutions(one, ownerNo, { deviceId: 'd7' })).length, 5)

@@ -40,7 +40,7 @@ async function open(t: TestContext, nodes = 1): Promise<{ url: string; store: St
 }
 
 /** As if all ids below had been given. */
-const skipTo = (url: string, id: number) => execute(url, `UPDATE last_id SET execution_id = ${id - 1}`)
+const skipTo = (url: string, id: number) => execute(url, `SELECT setval('last_execution_id', ${id - 1})`)
 
 async function partitionsOf(url: string): Promise<{ first: number; end: number }[]> {
   const rows = await execute(

@@ -88,6 +88,7 @@ async function planOf(db: RecordingDatabase, ask: (store: Store) => Promise<unkn
 
 /** Read once, at start, or only as far as a partial index goes. */
 const meantToScan = [
+  /min\(CASE WHEN pending > 0/,
   /FROM device WHERE deleted_at IS NULL$/,
   /FROM device WHERE online = 1$/,
   /UPDATE device SET online = 0, presence_since = \? WHERE online = 1$/,
@@ -152,7 +153,7 @@ const indexOf: [string, RegExp, string][] = [
   ['the oldest events', /WITH oldest AS/, '(owner_no=? AND event_id<?)'],
   ['sessions that have expired', /FROM session WHERE expires_at/, 'session_by_expiry (expires_at<?)'],
   ['who is online of a fleet', /SELECT count\(\*\) FROM device/, 'device_online (owner_no=?)'],
-  ['how much waits and runs', /coalesce\(sum\(pending\)/, 'run_unfinished (owner_no=?)'],
+  ['how much waits and runs', /sum\(pending\), 0\) AS waiting/, 'run_unfinished (owner_no=?)'],
   ['the last execution of each device', /AS last ON/, '(owner_no=? AND device_id>?)'],
   ['what was handed over', /SET notified_at = \?/, 'INTEGER PRIMARY KEY (rowid=?)'],
 ]

@@ -19,6 +19,7 @@ async function openWithRun(t: TestContext) {
   const { ownerNo } = owner
   const content = { ...emptyContent, expireAfterSeconds: 1 }
   const { ref } = await writes.putJob({ ownerNo, jobName: 'j', content, at: startedAt })
+  assert.ok(ref)
   const { jobNo, versionNo: jobVersion } = ref
   const puts = Array.from({ length: total }, (_, index) => devicePut(ownerNo, `d${index}`))
   const deviceNos = Int32Array.from(await writes.putDevices(puts), (put) => put.deviceNo)

@@ -12,7 +12,7 @@ import { StartRefused } from '../../src/store/migrate.ts'
 import { openDatabase, openReader } from '../../src/store/sqlite/database.ts'
 import { migrateFolder } from '../../src/store/sqlite/migrate-folder.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
-import { createOne, emptyContent, seedOwner } from './store-under-test.ts'
+import { createOne, emptyContent, olderThan, readQueue, seedOwner } from './store-under-test.ts'
 
 function pragma(db: DatabaseSync, name: string): unknown {
   return Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0]
@@ -203,4 +203,32 @@ test('a job in a run stays the version it was triggered with', async (t) => {
   assert.deepEqual(versions, ['one', 'one', 'two', 'one'])
   assert.equal(db.prepare('SELECT count(DISTINCT version_no) AS n FROM run').get()?.n, 3)
   db.close()
+})
+
+test('what a crash has left of a large run is not seen, and is erased', async (t) => {
+  const { folder, store } = await openStore(t)
+  const { ownerNo, trigger } = await seedOwner(store, { devices: ['d1', 'd2'] })
+  await createOne(store, trigger(['d1']))
+  await store.close()
+  const db = openDatabase(join(folder, 'jobcast.db'))
+  db.exec(`UPDATE last_id SET run_id = 2, execution_id = 3;
+    INSERT INTO run_draft VALUES (2, ${ownerNo}, 2, 2, 0, 1);
+    INSERT INTO execution (execution_id, run_id, owner_no, device_no, state, attempt, version_number)
+    VALUES (2, 2, ${ownerNo}, 1, 'PENDING', 1, 1)`)
+  db.close()
+  const again = openSqliteStore({ folder, onLost: assert.ifError })
+  t.after(() => again.close())
+  assert.equal((await readQueue(again, { ownerNo, deviceId: 'd1' })).total, 1)
+  while (await again.purgeRuns(olderThan(0)));
+  const { firstExecutionId } = await createOne(again, trigger(['d2']))
+  assert.equal(firstExecutionId, 4)
+  await again.close()
+  const after = openReader(join(folder, 'jobcast.db'))
+  const ids = after.prepare('SELECT execution_id AS id FROM execution ORDER BY id').all()
+  assert.deepEqual(
+    ids.map(({ id }) => id),
+    [1, 4],
+  )
+  assert.equal(after.prepare('SELECT count(*) AS count FROM run_draft').get()?.count, 0)
+  after.close()
 })

@@ -99,7 +99,13 @@ async function fill(store: Store): Promise<Seed> {
   await store.moveExecution(moveOf(ownerNo, old.firstExecutionId, 'cancel', momentAt(startedAt - 9)))
   while (await store.purgeRuns(olderThan(startedAt - 1)));
   await createOne(store, trigger(['renamed', 'gone', 'd3'], { jobName: 'gone' }))
-  await store.putDevices([{ ...devicePut(ownerNo, 'renamed', hard), tags: ['t', 'ü'] }])
+  const attributes = { site: hard, model: 2.5 }
+  await store.putDevices([{ ...devicePut(ownerNo, 'renamed', hard), tags: ['t', 'ü'], attributes }])
+  await store.recordAttributes([
+    { device: { ownerNo, deviceId: 'd3' }, changes: { fw: '2.4.0' }, at: startedAt },
+  ])
+  const group = { groupName: 'kiosks', where: 'fw=2.4.0', description: hard }
+  await store.putGroup({ ownerNo, ...group, at: startedAt, most: 9 })
   await store.deleteDevice({ ownerNo, deviceId: 'gone', moment: momentAt(startedAt + 3), actor: 'key k1' })
   await store.deleteJob({ ownerNo, jobName: 'gone', at: startedAt + 3 })
   const retry = { max: 2, backoffSeconds: 30, on: ['FAILED' as const] }
@@ -127,7 +133,8 @@ async function fill(store: Store): Promise<Seed> {
     newEnrollment(ownerNo, { maxUses: 5, deviceIdPrefix: 'e-' }),
   )
   await store.enrollDevice(enrolling(enrollment, 'e-1', { claim: 4 }))
-  const run = await createOne(store, trigger(['d1', 'd2', 'renamed'], { idempotency }))
+  const request = { where: 'all', matched: 3, note: hard }
+  const run = await createOne(store, trigger(['d1', 'd2', 'renamed'], { idempotency, request }))
   const d1 = { ownerNo, deviceId: 'd1' }
   const [first, second] = [run.firstExecutionId, run.firstExecutionId + 1]
   await report(store, startNext(d1))

@@ -35,7 +35,7 @@ export async function createWebhook(
   more: Partial<WebhookPut> = {},
 ): Promise<StoredWebhook> {
   const put = await store.putWebhook(webhookPut(ownerNo, webhookName, more))
-  assert.ok(put !== 'too-many' && put.created)
+  assert.ok(typeof put === 'object' && put.created)
   return put.value
 }
 

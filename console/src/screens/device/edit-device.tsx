@@ -12,7 +12,9 @@ export function EditDevice({ device, onClose }: { device: Device; onClose: () =>
   const [tags, setTags] = useState(device.tags)
   const save = async () => {
     const name = deviceName.trim()
-    await jobcast.devices.put(deviceId, { ...(name && { deviceName: name }), tags })
+    // A PUT resets what it leaves out.
+    const { attributes, timeZone } = device
+    await jobcast.devices.put(deviceId, { ...(name && { deviceName: name }), tags, attributes, timeZone })
     await refreshKeys(['device', deviceId])
   }
   return (

@@ -16,7 +16,7 @@ type Props = {
 export function OutputRow({ line, number, from, to, top, search, isCurrent }: Props) {
   return (
     <div class={`output-row ${isCurrent ? 'current' : ''}`} style={{ transform: `translateY(${top}px)` }}>
-      <span class="line-number" data-number={number ?? ''} />
+      <span class="line-number" data-number={number ?? ''} title="Link to this line" />
       <span class="line-text">
         {piecesOf(line, from, to, search).map((piece, index) => {
           // Pieces have no identity but their index.

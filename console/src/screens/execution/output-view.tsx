@@ -6,6 +6,8 @@ import { EmptyState } from '../../parts/empty-state.tsx'
 import { ErrorNote } from '../../parts/error-note.tsx'
 import { formatCount } from '../../parts/exec-state.ts'
 import { Icon } from '../../parts/icon.tsx'
+import { filterOf, isNumber } from '../../parts/wrong-filters.tsx'
+import { setSearch } from '../../router.ts'
 import type { Line } from './ansi.ts'
 import { findLines } from './output-lines.ts'
 import { OutputRow } from './output-row.tsx'
@@ -48,6 +50,13 @@ export function OutputView({ execution, attempt, onAttempt }: Props) {
   useEffect(() => {
     if (search.current !== undefined) showLine(search.current)
   }, [search.current])
+
+  // A link to a line shows it as soon as it is read.
+  const wanted = Number(filterOf('line', { line: isNumber }) ?? Number.NaN) - 1
+  const isWantedRead = wanted < lines.length
+  useEffect(() => {
+    if (isWantedRead) showLine(wanted)
+  }, [wanted, isWantedRead, view.height])
 
   const first = Math.max(0, Math.floor(view.top / rowHeight) - rowsAhead)
   const last = Math.min(rows, Math.ceil((view.top + view.height) / rowHeight) + rowsAhead)
@@ -106,6 +115,11 @@ export function OutputView({ execution, attempt, onAttempt }: Props) {
         role="log"
         aria-live="off"
         aria-labelledby="output"
+        onClick={(event) => {
+          const line = (event.target as HTMLElement).closest<HTMLElement>('.line-number')?.dataset.number
+          if (line) setSearch({ line, attempt: String(attempt) })
+        }}
+        onKeyDown={() => undefined} // the address takes a line by hand as well
         onScroll={(event) => {
           const box = event.currentTarget
           view.onScroll(box)
@@ -133,7 +147,7 @@ export function OutputView({ execution, attempt, onAttempt }: Props) {
                 to={part.to}
                 top={row * rowHeight}
                 search={search.text}
-                isCurrent={part.line === search.current}
+                isCurrent={part.line === (search.current ?? wanted)}
               />
             )
           })}

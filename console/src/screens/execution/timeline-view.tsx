@@ -2,6 +2,7 @@ import type { Transition } from '@jobcast/client'
 import type { ComponentChildren } from 'preact'
 import { stateStyles, type Tone } from '../../parts/exec-state.ts'
 import { formatDuration, formatTime, parseTime } from '../../parts/time.ts'
+import { actorOf } from './actor-of.ts'
 import type { Span, Why } from './timeline.ts'
 
 const tones: Record<Why, Tone> = {
@@ -14,9 +15,9 @@ const tones: Record<Why, Tone> = {
 }
 
 /** What happened and how long it took between, one below the other; above it the shares of time as a bar. */
-type Props = { spans: Span[]; history: Transition[]; nameOf: (actor: string) => string }
+type Props = { spans: Span[]; history: Transition[] }
 
-export function TimelineView({ spans, history, nameOf }: Props) {
+export function TimelineView({ spans, history }: Props) {
   const moves = history.filter(({ from, to }) => from !== to)
   const after = Map.groupBy(spans, ({ version }) => version)
   return (
@@ -32,7 +33,7 @@ export function TimelineView({ spans, history, nameOf }: Props) {
       </div>
       <ol class="timeline">
         {moves.flatMap((move) => [
-          <Happened key={move.versionNumber} move={move} nameOf={nameOf} />,
+          <Happened key={move.versionNumber} move={move} />,
           ...(after.get(move.versionNumber) ?? []).map((span) => (
             <Lasted key={`${span.version} ${span.from}`} span={span} />
           )),
@@ -42,12 +43,19 @@ export function TimelineView({ spans, history, nameOf }: Props) {
   )
 }
 
-function Happened({ move, nameOf }: { move: Transition; nameOf: (actor: string) => string }) {
+function Happened({ move }: { move: Transition }) {
   const ms = parseTime(move.at)
   const { tone } = stateStyles[move.to]
   return (
     <li class={`happened tone-${tone}`}>
-      <span>{describeTransition(move, nameOf(move.actor))}</span>
+      <span>
+        {describeTransition(move, actorOf(move))}
+        {move.reason !== null && (
+          <>
+            : <bdi class="reason">{move.reason}</bdi>
+          </>
+        )}
+      </span>
       <time dateTime={new Date(ms).toISOString()} class="quiet">
         {formatTime(ms)}
       </time>

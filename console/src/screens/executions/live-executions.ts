@@ -1,6 +1,7 @@
 // A list of executions in which every row moves with the events, not only those of its first page.
 
 import {
+  type ExecState,
   type Execution,
   isEnd,
   type JobcastEvent,
@@ -14,10 +15,14 @@ import { useEvents } from '../../live/live-events.ts'
 
 type ExecutionEvent = Extract<JobcastEvent, { type: `execution.${string}` }>
 
-export function useLiveExecutions(query: Query<ListExecutionsQuery>) {
+export type ExecutionsQuery = Query<Omit<ListExecutionsQuery, 'execState'>> & {
+  execState?: ExecState[] | undefined
+}
+
+export function useLiveExecutions(query: ExecutionsQuery) {
   const shown = useList(lists.executions(query))
   const { list } = shown
-  const { execState } = query
+  const states = query.execState?.join()
   useEvents(
     useCallback(
       (events: JobcastEvent[]) => {
@@ -25,10 +30,10 @@ export function useLiveExecutions(query: Query<ListExecutionsQuery>) {
         if (!list.state.value.rows.some(({ jobExecutionId }) => changes.has(jobExecutionId))) return
         list.patch((row) => {
           const moved = changes.get(row.jobExecutionId)?.reduce(moveOn, row) ?? row
-          return execState !== undefined && moved.execState !== execState ? undefined : moved
+          return states === undefined || states.split(',').includes(moved.execState) ? moved : undefined
         })
       },
-      [list, execState],
+      [list, states],
     ),
   )
   return shown

@@ -4,6 +4,22 @@ import { stateStyles, type Tone } from '../../parts/exec-state.ts'
 /** The colour of a cell; `none`: the device never had an execution. */
 export type CellTone = Tone | 'none'
 
-export function toneOf({ lastExecution }: FleetDevice): CellTone {
-  return lastExecution ? stateStyles[lastExecution.execState].tone : 'none'
+/** What a device works on counts before what was launched on it since. */
+export function shownExecution({ running, lastExecution }: FleetDevice): FleetDevice['running'] {
+  return running ?? lastExecution
 }
+
+export function toneOf(device: FleetDevice): CellTone {
+  const shown = shownExecution(device)
+  return shown ? stateStyles[shown.execState].tone : 'none'
+}
+
+/** What the colours stand for, in the order of the legend. */
+export const toneWords: { tone: CellTone; word: string }[] = [
+  { tone: 'bad', word: 'failed' },
+  { tone: 'running', word: 'running' },
+  { tone: 'waiting', word: 'waiting' },
+  { tone: 'good', word: 'succeeded' },
+  { tone: 'off', word: 'canceled' },
+  { tone: 'none', word: 'never ran' },
+]

@@ -1,9 +1,9 @@
-// The map of the fleet: one cell a device, coloured by what it did last. Ten thousand cells are drawn on a canvas; arrow
+// The map of the fleet: one cell a device, coloured by what it does, or did last. Ten thousand cells are drawn on a canvas; arrow
 // keys move between them, and the one under the pointer or the cursor is described below.
 
 import type { FleetDevice, JobcastEvent, Page } from '@jobcast/client'
 import type { ComponentChildren } from 'preact'
-import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { mappedDevices, queries } from '../../api/queries.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { useQuery } from '../../api/use-query.ts'
@@ -12,20 +12,18 @@ import { ErrorNote } from '../../parts/error-note.tsx'
 import { formatCount, stateStyles } from '../../parts/exec-state.ts'
 import { navigate } from '../../router.ts'
 import { isDark } from '../../theme.ts'
-import { type CellTone, toneOf } from './cell-tone.ts'
+import { type CellTone, shownExecution, toneOf } from './cell-tone.ts'
 import { cellAt, drawMap, layoutOf, readColors } from './draw-map.ts'
+import { FleetGroups } from './fleet-groups.tsx'
+import { Legend } from './legend.tsx'
 import { patchDevices } from './patch-devices.ts'
 
-const legend: { tone: CellTone; word: string }[] = [
-  { tone: 'bad', word: 'failed' },
-  { tone: 'running', word: 'running' },
-  { tone: 'waiting', word: 'waiting' },
-  { tone: 'good', word: 'succeeded' },
-  { tone: 'off', word: 'canceled' },
-  { tone: 'none', word: 'never ran' },
-]
-
+/** Of any number of devices: each a cell, or counted by tag where there are too many to draw. */
 export function FleetMap({ total }: { total: number }) {
+  return total > mappedDevices ? <FleetGroups /> : <DeviceMap />
+}
+
+function DeviceMap() {
   const query = queries.fleetDevices()
   const { data, error } = useQuery(query)
   const [lit, setLit] = useState<CellTone>()
@@ -35,47 +33,30 @@ export function FleetMap({ total }: { total: number }) {
   return (
     <section class="panel fleet-map" aria-labelledby="fleet-map">
       <header>
-        <h2 id="fleet-map">Devices by last execution</h2>
+        <h2 id="fleet-map">Devices by execution</h2>
         <a href="/devices">All devices</a>
       </header>
       {!data && <ErrorNote error={error} />}
       {data && (
         <>
-          <div class="legend">
-            {legend
-              .filter(({ tone }) => counts[tone] > 0)
-              .map(({ tone, word }) => (
-                <button
-                  key={tone}
-                  type="button"
-                  class={`ghost tone-${tone}`}
-                  aria-pressed={lit === tone}
-                  onClick={() => setLit(lit === tone ? undefined : tone)}
-                >
-                  <span class="swatch" />
-                  {formatCount(counts[tone])} {word}
-                </button>
-              ))}
+          <Legend counts={counts} lit={lit} onLight={setLit}>
             {devices.some(({ online }) => !online) && <span class="quiet">small: offline</span>}
-          </div>
+          </Legend>
           <MapCanvas devices={devices} lit={lit} />
-          {total > devices.length && (
-            <p class="quiet">
-              The first {formatCount(mappedDevices)} of {formatCount(total)} devices.
-            </p>
-          )}
         </>
       )}
     </section>
   )
 }
 
+type Pointed = { index: number; x: number; y: number; isTap: boolean }
+
 function MapCanvas({ devices, lit }: { devices: FleetDevice[]; lit: CellTone | undefined }) {
   const box = useRef<HTMLDivElement>(null)
   const canvas = useRef<HTMLCanvasElement>(null)
   const [width, setWidth] = useState(0)
   const [cursor, setCursor] = useState<number>()
-  const [hovered, setHovered] = useState<{ index: number; x: number; y: number }>()
+  const [hovered, setHovered] = useState<Pointed>()
   const layout = layoutOf(devices.length, width)
   useEffect(() => {
     const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry?.contentRect.width ?? 0)))
@@ -91,6 +72,11 @@ function MapCanvas({ devices, lit }: { devices: FleetDevice[]; lit: CellTone | u
 
   const shown = hovered?.index ?? cursor
   const pointed = hovered && devices[hovered.index]
+  const at = (event: MouseEvent) => cellAt(layout, event.offsetX, event.offsetY)
+  const point = (event: MouseEvent, isTap = false) => {
+    const index = at(event)
+    setHovered(index === undefined ? undefined : { index, x: event.offsetX, y: event.offsetY, isTap })
+  }
   const open = (index: number | undefined) => {
     const device = index === undefined ? undefined : devices[index]
     if (device) navigate(`/devices/${encodeURIComponent(device.deviceId)}`)
@@ -113,7 +99,6 @@ function MapCanvas({ devices, lit }: { devices: FleetDevice[]; lit: CellTone | u
     }
     if (event.key === 'Enter') open(cursor)
   }
-  const at = useCallback((event: MouseEvent) => cellAt(layout, event.offsetX, event.offsetY), [layout])
   return (
     <div ref={box}>
       <div
@@ -128,22 +113,23 @@ function MapCanvas({ devices, lit }: { devices: FleetDevice[]; lit: CellTone | u
       >
         <canvas
           ref={canvas}
-          onMouseMove={(event) => {
-            const index = at(event)
-            setHovered(index === undefined ? undefined : { index, x: event.offsetX, y: event.offsetY })
-          }}
-          onMouseLeave={() => setHovered(undefined)}
-          onClick={(event) => open(at(event))}
+          onPointerMove={(event) => event.pointerType !== 'touch' && point(event)}
+          onPointerLeave={(event) => event.pointerType !== 'touch' && setHovered(undefined)}
+          // A finger is larger than a cell: it points, and what it points at has a link to tap.
+          onClick={(event) =>
+            (event as unknown as PointerEvent).pointerType === 'touch' ? point(event, true) : open(at(event))
+          }
           onKeyDown={() => undefined}
           class={hovered === undefined ? '' : 'on-cell'}
         />
         {hovered && pointed && (
           <div
-            class={`map-tip ${hovered.x > width / 2 ? 'leftward' : ''}`}
-            aria-hidden="true" // the line below says the same
+            class={`map-tip ${hovered.x > width / 2 ? 'leftward' : ''} ${hovered.isTap ? 'tapped' : ''}`}
+            aria-hidden={!hovered.isTap} // the line below says the same
             style={{ left: `${hovered.x}px`, top: `${hovered.y}px` }}
           >
             {describe(pointed)}
+            {hovered.isTap && <a href={`/devices/${encodeURIComponent(pointed.deviceId)}`}>Open device</a>}
           </div>
         )}
       </div>
@@ -156,7 +142,8 @@ function MapCanvas({ devices, lit }: { devices: FleetDevice[]; lit: CellTone | u
 
 function describe(device: FleetDevice | undefined): ComponentChildren {
   if (device === undefined) return undefined
-  const did = device.lastExecution ? stateStyles[device.lastExecution.execState].word : 'never ran'
+  const execution = shownExecution(device)
+  const did = execution ? stateStyles[execution.execState].word : 'never ran'
   return (
     <>
       <bdi>{device.deviceId}</bdi>: {did}, {device.online ? 'online' : 'offline'}

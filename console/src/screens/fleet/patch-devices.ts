@@ -12,13 +12,21 @@ export function patchDevices(devices: FleetDevice[], events: JobcastEvent[]): Fl
   return devices.map((device) => changes.get(device.deviceId)?.reduce(applied, device) ?? device)
 }
 
-type Change = Partial<FleetDevice> & { deviceId: string }
+type Change = { deviceId: string; online?: boolean; execution?: NonNullable<FleetDevice['running']> }
 
-/** Of two executions that move, the one that was launched last counts. */
-function applied(device: FleetDevice, change: Change): FleetDevice {
-  const isOlder =
-    change.lastExecution && change.lastExecution.jobExecutionId < (device.lastExecution?.jobExecutionId ?? 0)
-  return { ...device, ...change, ...(isOlder && { lastExecution: device.lastExecution }) }
+/** Of two executions that move, the one that was launched last counts, and the one that runs before it. */
+function applied(device: FleetDevice, { online = device.online, execution }: Change): FleetDevice {
+  if (execution === undefined) return { ...device, online }
+  const { lastExecution, running } = device
+  const isLast = execution.jobExecutionId >= (lastExecution?.jobExecutionId ?? 0)
+  const runs = execution.execState === 'IN_PROGRESS' || execution.execState === 'CANCELING'
+  const wasRunning = running?.jobExecutionId === execution.jobExecutionId
+  return {
+    ...device,
+    online,
+    lastExecution: isLast ? execution : lastExecution,
+    running: runs ? execution : wasRunning ? null : running,
+  }
 }
 
 function changeOf(event: JobcastEvent): Change | undefined {
@@ -26,5 +34,5 @@ function changeOf(event: JobcastEvent): Change | undefined {
     return { deviceId: event.data.deviceId, online: event.type === 'device.online' }
   if (!('jobExecutionId' in event.data)) return undefined
   const { deviceId, jobExecutionId, execState } = event.data
-  return { deviceId, lastExecution: { jobExecutionId, execState } }
+  return { deviceId, execution: { jobExecutionId, execState } }
 }

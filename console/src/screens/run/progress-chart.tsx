@@ -1,58 +1,42 @@
-import type { JobcastEvent, Run } from '@jobcast/client'
-import { useCallback, useMemo, useState } from 'preact/hooks'
-import { queryClient } from '../../api/query-client.ts'
+import type { Run } from '@jobcast/client'
+import { useMemo } from 'preact/hooks'
+import { queries } from '../../api/queries.ts'
 import { useQuery } from '../../api/use-query.ts'
-import { useEvents } from '../../live/live-events.ts'
 import { formatCount } from '../../parts/exec-state.ts'
-import { parseTime } from '../../parts/time.ts'
 import { TimeChart } from '../../parts/time-chart.tsx'
-import { useSeconds } from '../../parts/use-seconds.ts'
-import { moveProgress, progressOf, progressQuery, type Spans } from './progress.ts'
+import { progressOf } from './progress.ts'
 
-export function ProgressChart({ run }: { run: Run }) {
-  const { runId, launchedAt, finished } = run
-  const [read, setRead] = useState(0)
-  const { data, error } = useQuery(progressQuery(runId, setRead))
-  const now = useSeconds(!finished)
-  useEvents(
-    useCallback(
-      (events: JobcastEvent[]) => {
-        queryClient.setQueryData<Spans>(
-          progressQuery(runId).queryKey,
-          (spans) => spans && moveProgress(spans, events),
-        )
-      },
-      [runId],
-    ),
-  )
-  // Of a run that goes on, many small changes are one drawing.
-  const shown = finished ? data : undefined
-  const progress = useMemo(
-    () =>
-      progressOf(queryClient.getQueryData(progressQuery(runId).queryKey) ?? none, parseTime(launchedAt), now),
-    [runId, launchedAt, now, shown, data === undefined],
-  )
+export function ProgressChart({ run: { runId, counts, total } }: { run: Run }) {
+  const { data, error } = useQuery(queries.runTimeline(runId))
+  const progress = useMemo(() => data && progressOf(data), [data])
+  const hasCanceled = counts.CANCELED > 0
   const curves = useMemo(
-    () => [
-      { label: 'succeeded', tone: 'good' as const, values: progress.succeeded },
-      { label: 'unsuccessful', tone: 'bad' as const, values: progress.unsuccessful },
-      { label: 'running', tone: 'running' as const, values: progress.running },
-    ],
-    [progress],
+    () =>
+      progress && [
+        { label: 'succeeded', tone: 'good' as const, values: progress.succeeded },
+        { label: 'failed', tone: 'bad' as const, values: progress.failed },
+        ...(hasCanceled ? [{ label: 'canceled', tone: 'off' as const, values: progress.canceled }] : []),
+        { label: 'running', tone: 'running' as const, values: progress.running },
+      ],
+    [progress, hasCanceled],
   )
-  const label =
-    `Progress over time: ${formatCount(progress.succeeded.at(-1) ?? 0)} succeeded, ` +
-    `${formatCount(progress.unsuccessful.at(-1) ?? 0)} unsuccessful, ${formatCount(progress.running.at(-1) ?? 0)} running`
-  if (data === undefined) {
+  if (!progress || !curves) {
     return (
       <p class="chart-loading quiet" role="status">
-        {error
-          ? 'The chart could not be loaded.'
-          : `Loading the chart: ${formatCount(read)} of ${formatCount(run.total)}`}
+        {error ? 'The chart could not be loaded.' : 'Loading the chart.'}
       </p>
     )
   }
-  return <TimeChart label={label} times={progress.times} curves={curves} height={150} />
+  const label = `Progress over time: ${curves
+    .map(({ label, values }) => `${formatCount(values.at(-1) ?? 0)} ${label}`)
+    .join(', ')}`
+  const isSample = data !== undefined && data.sampled < total
+  return (
+    <>
+      <TimeChart label={label} times={progress.times} curves={curves} height={150} />
+      {isSample && (
+        <p class="quiet">Extrapolated from {formatCount(data.sampled)} executions, except for its end.</p>
+      )}
+    </>
+  )
 }
-
-const none: Spans = new Map()

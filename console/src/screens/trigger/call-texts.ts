@@ -8,6 +8,8 @@ export type Call = {
   deviceIds: readonly string[]
   /** When the devices are exactly those with this tag. */
   tag: string | undefined
+  /** Devices by a selector, instead of those. */
+  where?: string | undefined
 }
 
 export type CallText = {
@@ -23,7 +25,14 @@ const inline = 8
 export const callTexts = { curl: asCurl, CLI: asCommand, TypeScript: asTypeScript } as const
 export type CallKind = keyof typeof callTexts
 
-function asCurl({ url, jobName, deviceIds }: Call): CallText {
+function asCurl({ url, jobName, deviceIds, where }: Call): CallText {
+  if (where !== undefined) {
+    return same(
+      `curl -X POST ${shellWord(`${url}/job/api/runs`)} \\\n` +
+        `  -H "X-API-Key: $JOBCAST_API_KEY" \\\n  -H 'Content-Type: application/json' \\\n` +
+        `  -d ${shellWord(visibleJson({ jobName, targets: { where } }))}`,
+    )
+  }
   const head =
     `curl -X POST ${shellWord(`${url}/job/api/jobs/execute`)} \\\n` +
     `  -H "X-API-Key: $JOBCAST_API_KEY" \\\n  -H 'Content-Type: application/json' \\\n`
@@ -38,10 +47,11 @@ function asCurl({ url, jobName, deviceIds }: Call): CallText {
   })
 }
 
-function asCommand({ url, jobName, deviceIds, tag }: Call): CallText {
+function asCommand({ url, jobName, deviceIds, tag, where }: Call): CallText {
   const head = `JOBCAST_URL=${shellWord(url)} npx jobcast trigger --wait`
   // A name may begin with a dash: values are tied to their options, and `--` ends the options.
   const job = `-- ${shellWord(jobName)}`
+  if (where !== undefined) return same(`${head} --where=${shellWord(where)} ${job}`)
   if (tag !== undefined) return same(`${head} --tag=${shellWord(tag)} ${job}`)
   if (deviceIds.length <= inline) {
     return same(`${head}${deviceIds.map((id) => ` \\\n  --device=${shellWord(id)}`).join('')} \\\n  ${job}`)
@@ -52,22 +62,39 @@ function asCommand({ url, jobName, deviceIds, tag }: Call): CallText {
   })
 }
 
-function asTypeScript({ url, jobName, deviceIds }: Call): CallText {
+function asTypeScript({ url, jobName, deviceIds, where }: Call): CallText {
+  if (where !== undefined) {
+    return same(
+      [
+        ...clientLines(url),
+        `const run = await jobcast.runs.create({`,
+        `  jobName: ${visibleJson(jobName)},`,
+        `  targets: { where: ${visibleJson(where)} },`,
+        `})`,
+      ].join('\n'),
+    )
+  }
   return cut(deviceIds, (ids, more) => {
     const list =
       deviceIds.length <= inline
         ? `[${ids.map((id) => visibleJson(id)).join(', ')}]`
         : `[\n${ids.map((id) => `    ${visibleJson(id)},`).join('\n')}${more && `\n    ${more}`}\n  ]`
     return [
-      `import { Jobcast } from '@jobcast/client'`,
-      '',
-      `const jobcast = new Jobcast({ url: ${visibleJson(url)}, apiKey: process.env.JOBCAST_API_KEY })`,
+      ...clientLines(url),
       `const run = await jobcast.trigger({`,
       `  jobName: ${visibleJson(jobName)},`,
       `  deviceIds: ${list},`,
       `}).wait()`,
     ].join('\n')
   })
+}
+
+function clientLines(url: string): string[] {
+  return [
+    `import { Jobcast } from '@jobcast/client'`,
+    '',
+    `const jobcast = new Jobcast({ url: ${visibleJson(url)}, apiKey: process.env.JOBCAST_API_KEY })`,
+  ]
 }
 
 function same(text: string): CallText {

@@ -8,7 +8,10 @@ import { ErrorNote } from '../../parts/error-note.tsx'
 import { formatCount } from '../../parts/exec-state.ts'
 import { Field, TextField } from '../../parts/field.tsx'
 import { Presence } from '../../parts/presence.tsx'
+import { SelectorField } from '../../selector/selector-field.tsx'
+import { quote } from '../../selector/selector-text.ts'
 import { type Directory, isBusy } from './directory.ts'
+import { listedAtMost } from './listed-at-most.ts'
 import { parsePasted, sortPasted } from './parse-pasted.ts'
 import { readTagged } from './read-tagged.ts'
 
@@ -18,13 +21,16 @@ export type PickerProps = {
   /** `tag`: all of them have it, and no other has. */
   onAdd: (deviceIds: string[], tag?: string) => void
   onRemove: (deviceId: string) => void
+  /** The selector, as it is typed; null if devices are chosen one by one. */
+  where: string | null
+  onWhere: (text: string | undefined) => void
 }
 
-const ways = ['Search', 'Tag', 'Paste'] as const
+const ways = ['Search', 'Tag', 'Paste', 'Selector'] as const
 type Way = (typeof ways)[number]
 
 export function DevicePicker({ canRead, ...props }: PickerProps & { canRead: boolean }) {
-  const [way, setWay] = useState<Way>(canRead ? 'Search' : 'Paste')
+  const [way, setWay] = useState<Way>(props.where !== null ? 'Selector' : canRead ? 'Search' : 'Paste')
   return (
     <div class="device-picker">
       {canRead && (
@@ -40,6 +46,9 @@ export function DevicePicker({ canRead, ...props }: PickerProps & { canRead: boo
       )}
       {way === 'Search' && <BySearch {...props} />}
       {way === 'Tag' && <ByTag {...props} />}
+      {way === 'Selector' && (
+        <SelectorField label="Selector" text={props.where ?? ''} onInput={props.onWhere} />
+      )}
       {way === 'Paste' && <ByPaste {...props} canRead={canRead} />}
     </div>
   )
@@ -48,7 +57,7 @@ export function DevicePicker({ canRead, ...props }: PickerProps & { canRead: boo
 /** More are found by a narrower search; to draw ten thousand would help nobody. */
 const shownAtMost = 100
 
-function BySearch({ directory: { devices }, selected, onAdd, onRemove }: PickerProps) {
+function BySearch({ directory: { devices }, selected, onAdd, onRemove, onWhere }: PickerProps) {
   const [text, setText] = useState('')
   const search = useRef<HTMLDivElement>(null)
   const found = useMemo(() => {
@@ -70,6 +79,8 @@ function BySearch({ directory: { devices }, selected, onAdd, onRemove }: PickerP
           type="button"
           disabled={missing === 0}
           onClick={() => {
+            // More than can be listed: the server selects them.
+            if (text === '' && found.length > listedAtMost) return onWhere('all')
             onAdd(found.map(({ deviceId }) => deviceId))
             search.current?.querySelector('input')?.focus() // the button is disabled now, and would lose it
           }}
@@ -104,7 +115,7 @@ function BySearch({ directory: { devices }, selected, onAdd, onRemove }: PickerP
   )
 }
 
-function ByTag({ onAdd }: PickerProps) {
+function ByTag({ onAdd, onWhere }: PickerProps) {
   const [tag, setTag] = useState('')
   const [said, setSaid] = useState('')
   const { data } = useQuery(queries.firstDevices())
@@ -118,7 +129,9 @@ function ByTag({ onAdd }: PickerProps) {
         ? `No devices have the tag ${wanted}.`
         : `Added ${formatCount(deviceIds.length)} with the tag ${wanted}.`,
     )
-    onAdd(deviceIds, wanted)
+    // More than can be listed: the server selects them.
+    if (deviceIds.length > listedAtMost) onWhere(`tag=${quote(wanted)}`)
+    else onAdd(deviceIds, wanted)
   })
   return (
     <form

@@ -34,8 +34,8 @@ function takeEvents(events: JobcastEvent[]): void {
 }
 
 /** It has something to finish first. */
-export function isBusy({ lastExecution }: FleetDevice): boolean {
-  return lastExecution !== null && !isEnd(lastExecution.execState)
+export function isBusy({ running, lastExecution }: FleetDevice): boolean {
+  return running !== null || (lastExecution !== null && !isEnd(lastExecution.execState))
 }
 
 export type SelectionCounts = { online: number; offline: number; busy: number; unknown: number }

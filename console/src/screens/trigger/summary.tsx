@@ -46,28 +46,39 @@ export function Summary({ jobName, deviceIds, directory, trigger, onRemove }: Su
         <ErrorNote error={trigger.error} />
       )}
       {trigger.createdRun !== undefined && <p role="status">Run {trigger.createdRun} created.</p>}
-      <button
-        type="button"
-        class="primary"
-        disabled={!isReady || trigger.isRunning}
-        aria-busy={trigger.isRunning}
-        onClick={trigger.run}
-      >
-        <Icon name="trigger" />
-        {isReady ? (
-          <span>
-            Trigger <bdi>{jobName}</bdi> on {size}
-          </span>
-        ) : (
-          'Trigger'
-        )}
-      </button>
+      <TriggerButton jobName={jobName} isReady={isReady} size={size} trigger={trigger} />
       {!isReady && <p class="quiet">{jobName === '' ? 'Choose a job' : 'Choose devices'} first.</p>}
     </section>
   )
 }
 
-function Count({
+export function TriggerButton({
+  jobName,
+  isReady,
+  size,
+  trigger,
+}: Pick<SummaryProps, 'jobName' | 'trigger'> & { isReady: boolean; size: string }) {
+  return (
+    <button
+      type="button"
+      class="primary"
+      disabled={!isReady || trigger.isRunning}
+      aria-busy={trigger.isRunning}
+      onClick={trigger.run}
+    >
+      <Icon name="trigger" />
+      {isReady ? (
+        <span>
+          Trigger <bdi>{jobName}</bdi> on {size}
+        </span>
+      ) : (
+        'Trigger'
+      )}
+    </button>
+  )
+}
+
+export function Count({
   term,
   value,
   about,

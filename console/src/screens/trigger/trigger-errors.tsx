@@ -30,6 +30,7 @@ export function DevicesError({
         {error.message} <code>{error.code}</code>
         {deviceIds.length > 0 ? `: ${deviceIds.join(', ')}` : error.detail && `: ${error.detail}`}
       </p>
+      {deviceIds.length === 0 && <p>With more devices than one call may list, use a selector.</p>}
       {deviceIds.length > 0 && (
         <button type="button" onClick={() => onRemoveUnknown(deviceIds)}>
           Remove {deviceIds.length === 1 ? 'it' : 'them'}

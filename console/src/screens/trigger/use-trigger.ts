@@ -1,5 +1,7 @@
+import { isJobcastError } from '@jobcast/client'
 import { useRef, useState } from 'preact/hooks'
 import { jobcast } from '../../api/client.ts'
+import { refreshKeys } from '../../api/refresh-keys.ts'
 import { newRequestKey } from '../../api/request-key.ts'
 import { useAction } from '../../api/use-action.ts'
 import { navigate } from '../../router.ts'
@@ -7,17 +9,21 @@ import { useScopes } from '../../scopes.ts'
 
 export type Trigger = { run: () => void; isRunning: boolean; error: unknown; createdRun: number | undefined }
 
+/** Devices one by one, or those that a selector matches; a plan fixes which those are. */
+export type Wanted = { jobName: string } & (
+  | { deviceIds: string[] }
+  | { where: string; planId: string | undefined }
+)
+
 /** Pressed twice, or again after an answer that was lost, it makes one run: the same request has the same key. */
-export function useTrigger(jobName: string, deviceIds: string[]): Trigger {
+export function useTrigger(wanted: Wanted): Trigger {
   const { can } = useScopes()
-  const request = useRef<{ of: string[]; jobName: string; idempotencyKey: string } | undefined>(undefined)
+  const request = useRef<{ of: Wanted; idempotencyKey: string } | undefined>(undefined)
   const [createdRun, setCreatedRun] = useState<number>()
   const action = useAction(async () => {
-    if (request.current?.of !== deviceIds || request.current.jobName !== jobName) {
-      request.current = { of: deviceIds, jobName, idempotencyKey: newRequestKey() }
-    }
+    if (request.current?.of !== wanted) request.current = { of: wanted, idempotencyKey: newRequestKey() }
     const { idempotencyKey } = request.current
-    const { runId } = await jobcast.trigger({ jobName, deviceIds }, { idempotencyKey })
+    const runId = await send(wanted, idempotencyKey)
     if (can('READ')) navigate(`/runs/${runId}`)
     else {
       request.current = undefined
@@ -29,5 +35,21 @@ export function useTrigger(jobName: string, deviceIds: string[]): Trigger {
     isRunning: action.isRunning,
     error: action.error,
     createdRun,
+  }
+}
+
+async function send(wanted: Wanted, idempotencyKey: string): Promise<number> {
+  if ('deviceIds' in wanted) {
+    const { jobName, deviceIds } = wanted
+    return (await jobcast.trigger({ jobName, deviceIds }, { idempotencyKey })).runId
+  }
+  const { jobName, where, planId } = wanted
+  const request = { jobName, targets: { where }, ...(planId !== undefined && { planId }) }
+  try {
+    return (await jobcast.runs.create(request, { idempotencyKey })).runId
+  } catch (error) {
+    // Other devices match by now: the page counts them again before it asks again.
+    if (isJobcastError(error, 'J-505')) await refreshKeys(['devices', 'plan'])
+    throw error
   }
 }

@@ -1,3 +1,5 @@
+import type { AttributeValue, Selector } from '@jobcast/contract/selector'
+import type { ExpectedTags } from '../entity-tag.ts'
 import type { Moment } from '../execution.ts'
 import type { Moved } from './executions.ts'
 import type { StoredPresence } from './presence.ts'
@@ -7,10 +9,16 @@ import type { WriteOptions } from './write-options.ts'
 /** A device as its callers name it. */
 export type DeviceKey = { ownerNo: number; deviceId: string }
 
+export type Attributes = Record<string, AttributeValue>
+
 export type StoredDevice = {
   deviceId: string
   deviceName: string
   tags: string[]
+  /** Those that its owner has set, with its time zone as `timeZone`. */
+  attributes: Attributes
+  /** Those that it has reported itself. */
+  reportedAttributes: Attributes
   credentialCreatedAt: number | null
   credentialCreatedBy: string | null
   /** While set, no certificate lets the device in. */
@@ -25,20 +33,47 @@ export type DevicePut = {
   deviceId: string
   deviceName: string
   tags: string[]
+  /** Undefined: none. */
+  attributes?: Attributes
   at: number
+  expected?: ExpectedTags
 }
 
+/** What a device reports of itself; null removes. */
+export type AttributeReport = {
+  device: DeviceKey
+  changes: Record<string, AttributeValue | null>
+  at: number
+}
+export type AttributeOutcome = { kind: 'recorded' } | { kind: 'unknown-device' } | { kind: 'too-many' }
+
 export type DeviceToken = { tokenId: string; tokenHash: Uint8Array; at: number; createdBy: string | null }
+
+/** `busy`: those that carry something out. `unknownNames`: attributes that the selector names and no device has. */
+export type DeviceCount = {
+  total: number
+  online: number
+  busy: number
+  unknownNames: string[]
+  sample: string[]
+}
+export type SelectedDevice = { deviceNo: number; deviceId: string; deviceName: string }
 
 /** What a device must show to be let in. */
 export type DeviceCredential = DeviceKey & { tokenHash: Uint8Array }
 
+/** Selectors have no groups here: they are replaced by what they stand for. With `where` a slice may be short before the end. */
+export type DeviceFilter = { tag?: string; online?: boolean; where?: Selector }
+
 export type DeviceStore = {
   putDevices(puts: DevicePut[], options?: WriteOptions): Promise<Put<StoredDevice>[]>
+  /** In the order of the list. */
+  recordAttributes(reports: AttributeReport[], options?: WriteOptions): Promise<AttributeOutcome[]>
   getDevice(device: DeviceKey): Promise<StoredDevice | undefined>
-  listDevices(
-    list: OwnerList<string> & { filter: { tag?: string; online?: boolean } },
-  ): Promise<Sliced<StoredDevice, string>>
+  listDevices(list: OwnerList<string> & { filter: DeviceFilter }): Promise<Sliced<StoredDevice, string>>
+  /** In the order of their ids. A slice may be short, even empty, before the end. */
+  selectDevices(selection: OwnerList<string> & { where: Selector }): Promise<Sliced<SelectedDevice, string>>
+  countDevices(selection: { ownerNo: number; where: Selector }): Promise<DeviceCount>
   /** Ends the device's unfinished executions in the same step; undefined: no such device. */
   deleteDevice(device: DeviceKey & { moment: Moment; actor: string }): Promise<Moved[] | undefined>
   /**

@@ -35,7 +35,11 @@ export type StoredFleetDevice = {
 /** How many executions changed from one state to another in a time step; from null: they were created. */
 export type Flow = { stepNo: number; from: ExecState | null; to: ExecState; count: number }
 
+/** Of all owners. */
+export type ServiceLevels = { pending: number; running: number; oldestPendingAt: number | null }
+
 export type FleetStore = {
+  readServiceLevels(): Promise<ServiceLevels>
   getFleetLevels(owner: { ownerNo: number }): Promise<FleetLevels>
   /** In the order of their ids. */
   listFleetDevices(list: OwnerList<string>): Promise<Sliced<StoredFleetDevice, string>>

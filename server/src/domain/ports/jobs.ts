@@ -1,4 +1,5 @@
 import type { Retry, Rollout } from '@jobcast/contract'
+import type { ExpectedTags } from '../entity-tag.ts'
 import type { OwnerList, Put, Sliced } from './slices.ts'
 
 export type StoredJobContent = {
@@ -18,7 +19,13 @@ export type StoredJob = StoredJobContent & { jobName: string; createdAt: number;
 
 export type JobKey = { ownerNo: number; jobName: string }
 
-export type JobPut = { ownerNo: number; jobName: string; content: StoredJobContent; at: number }
+export type JobPut = {
+  ownerNo: number
+  jobName: string
+  content: StoredJobContent
+  at: number
+  expected?: ExpectedTags
+}
 
 export type JobStore = {
   putJob(put: JobPut): Promise<Put<StoredJob>>
@@ -28,4 +35,6 @@ export type JobStore = {
   deleteJob(job: JobKey & { at: number }): Promise<boolean>
   /** The document of a version of a job, as JSON text. */
   getDocument(job: { jobVersion: number }): Promise<string>
+  /** The name of the job that a version is of. */
+  getJobOfVersion(job: { jobVersion: number }): Promise<string | undefined>
 }

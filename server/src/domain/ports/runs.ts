@@ -20,6 +20,15 @@ export type StoredRun = {
   counts: Record<ExecState, number>
   /** The run whose failures it tries again. */
   retryOf: number | null
+} & RunRequest
+
+/** What a run was asked for with, besides its job and its devices. */
+export type RunRequest = {
+  /** The selector as it was asked for; null for a list of devices. */
+  where: string | null
+  /** How many devices it matched. */
+  matched: number | null
+  note: string | null
 }
 
 /** Instants: from `…After` on, up to but not including `…Before`. */
@@ -38,6 +47,8 @@ export type RunStore = {
   getRun(run: RunKey): Promise<StoredRun | undefined>
   /** Newest first. A slice may be short, even empty, before the end. */
   listRuns(list: OwnerList<number> & { filter: RunFilter }): Promise<Sliced<StoredRun, number>>
+  /** The run belongs to this trace from now on. */
+  setRunTrace(run: RunKey & { traceParent: string }): Promise<void>
   /** The job of the run, and those of its devices, unless they are gone, whose execution is in one of `unsuccessfulEnds`. */
   listUnsuccessful(run: RunKey): Promise<{ jobName: string; deviceIds: string[] } | undefined>
   /**

@@ -9,4 +9,8 @@ export type Sliced<T, Key> = { items: T[]; next: Key | undefined }
 /** A slice of what an owner has. */
 export type OwnerList<Key> = { ownerNo: number; slice: Slice<Key> }
 
-export type Put<T> = { created: boolean; value: T }
+/**
+ * `isSame`: nothing but the instant of its last put has changed. `isRefused`: it is not one of the expected, and nothing
+ * was written.
+ */
+export type Put<T> = { created: boolean; value: T; isSame?: true; isRefused?: true }

@@ -16,6 +16,7 @@ import type { EnrollmentStore } from './enrollments.ts'
 import type { EventStore } from './events.ts'
 import type { ExecutionStore } from './executions.ts'
 import type { FleetStore } from './fleet.ts'
+import type { GroupStore } from './groups.ts'
 import type { JobStore } from './jobs.ts'
 import type { OwnerStore } from './owners.ts'
 import type { PresenceStore } from './presence.ts'
@@ -33,6 +34,7 @@ export type Store = StoreLifecycle &
   ApiKeyStore &
   JobStore &
   DeviceStore &
+  GroupStore &
   PresenceStore &
   EnrollmentStore &
   TriggerStore &

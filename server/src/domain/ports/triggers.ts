@@ -1,5 +1,8 @@
 import type { Rollout } from '@jobcast/contract'
+import type { Moment } from '../execution.ts'
 import type { SteadyInstant, WallInstant } from '../instants.ts'
+import type { Moved } from './executions.ts'
+import type { RunRequest } from './runs.ts'
 import type { WriteOptions } from './write-options.ts'
 
 export type Trigger = {
@@ -24,6 +27,8 @@ export type Trigger = {
   } | null
   /** Undefined: it is offered at once. Devices are in the order of their release. */
   plan?: TriggerPlan
+  /** Undefined: nothing but a list of devices. */
+  request?: RunRequest
   /** Applied to what is neither unknown nor made before. */
   quota?: TriggerQuota
 }
@@ -35,6 +40,8 @@ export type TriggerPlan = {
   approval: boolean
   sizes: number[]
 }
+/** A run on so many devices that it is not written at once; its devices are known to the store by number. */
+export type LargeTrigger = Omit<Trigger, 'deviceIds' | 'quota'> & { deviceNos: Int32Array }
 
 export type TriggerQuota = {
   /** The owner has no room for it. */
@@ -51,11 +58,18 @@ export type LaunchedRun = {
   firstExecutionId: number
   /** Names the version of the job it carries out, for `getDocument`. */
   jobVersion: number
+  /** Of a large run, none (`listRunDevices`). */
   devices: readonly { deviceId: string; deviceName: string }[]
   /** Nothing of it may be offered before it is released. */
   isHeld?: true
   /** Positions in `devices`, in the order of the answer, if that is another. */
   order?: readonly number[]
+  /** Of the trace that it belongs to. */
+  traceParent?: string
+  /** An earlier call with the same idempotency key has made it. */
+  isReplayed?: true
+  /** Some of a large run: other nodes are not told of each part. */
+  isPart?: true
 }
 
 export type TriggerOutcome =
@@ -75,6 +89,18 @@ export type TriggerOutcome =
 export type TriggerStore = {
   /** All or nothing for each trigger of the list; one that is refused does not hinder the others. */
   createExecutions(triggers: Trigger[], options?: WriteOptions): Promise<TriggerOutcome[]>
+  /** All or nothing, written a batch at a time. Devices that were deleted meanwhile are left to `removeGone`. */
+  createLargeRun(trigger: LargeTrigger): Promise<TriggerOutcome>
+  /** Those of executions whose ids follow each other, in the order of the ids. */
+  listRunDevices(range: { first: number; last: number }): Promise<{ deviceId: string; deviceName: string }[]>
+  /** Ends some of the executions of the run whose devices are deleted; none: there are none left. */
+  removeGone(gone: {
+    ownerNo: number
+    runId: number
+    since: number
+    moment: Moment
+    actor: string
+  }): Promise<Moved[]>
   /** Purges some of them; true while there may be more. */
   purgeIdempotencyKeys(age: { olderThan: SteadyInstant }): Promise<boolean>
 }

@@ -1,6 +1,7 @@
 // Webhooks and their deliveries, under the rules of store.ts.
 
 import type { DeliveryState, PauseReason } from '@jobcast/contract'
+import type { ExpectedTags } from '../entity-tag.ts'
 import type { Maker } from './makers.ts'
 import type { OwnerList, Put, Slice, Sliced } from './slices.ts'
 
@@ -52,6 +53,7 @@ export type WebhookPut = WebhookKey & {
   oldSecretUntil: number
   maxWebhooks: number
   at: number
+  expected?: ExpectedTags
 }
 
 export type StoredAttempt = { at: number; status: number | null; error: string | null; ms: number }
@@ -96,7 +98,9 @@ export type WebhookProgress = {
 
 export type WebhookStore = {
   /** A new webhook starts after the newest event. 'too-many': the owner has `maxWebhooks` already. */
-  putWebhook(put: WebhookPut): Promise<(Put<StoredWebhook> & { changed: boolean }) | 'too-many'>
+  putWebhook(
+    put: WebhookPut,
+  ): Promise<(Put<StoredWebhook> & { changed: boolean }) | 'too-many' | 'not-expected'>
   getWebhook(key: WebhookKey): Promise<StoredWebhook | undefined>
   listWebhooks(list: OwnerList<string>): Promise<Sliced<StoredWebhook, string>>
   /** Returns the deleted webhook. Its delivery log is deleted with it, or soon after. */

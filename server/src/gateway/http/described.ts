@@ -1,6 +1,6 @@
 // Schemas of the device operations for the OpenAPI document. They validate nothing.
 
-import { DeviceCredential, reportedStatuses } from '@jobcast/contract'
+import { AttributeValue, DeviceCredential, reportedStatuses } from '@jobcast/contract'
 import Type, { type TSchema } from 'typebox'
 
 const seconds = Type.Integer({ description: 'Seconds since 1970' })
@@ -205,6 +205,28 @@ export const describeOutput = {
       description: 'Earlier bytes are missing: `offset` is the expected one; or the execution is not running',
       content: { 'application/json': { schema: Type.Union([OutputGap, Exception]) } },
     },
+  },
+}
+
+export const describeAttributes = {
+  ...common,
+  operationId: 'reportAttributes',
+  summary: 'Report attributes of the device',
+  description: 'Merged with those that it has reported before; null removes one.',
+  params: Type.Object({ thing }),
+  body: Type.Record(Type.String(), Type.Union([AttributeValue, Type.Null()]), {
+    title: 'ReportedAttributes',
+    examples: [{ fw: '2.4.1', beta: null }],
+  }),
+  response: {
+    200: answer(
+      Type.Object({
+        state: Type.Object({ reported: Type.Record(Type.String(), Type.Unknown()) }),
+        timestamp: seconds,
+        clientToken,
+      }),
+    ),
+    ...refusals({ 400: 'Invalid body, or too many attributes', 413: 'Larger than 128 KiB' }),
   },
 }
 

@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { waitForPending } from '../../domain/wait-for-pending.ts'
 import { serveOperation } from '../serve-operation.ts'
 import {
+  describeAttributes,
   describeDescribe,
   describeGetPending,
   describeOutput,
@@ -23,10 +24,18 @@ export function addOperations(gateway: GatewayApp, deps: HttpGatewayDeps): void 
     operation: DeviceOperation,
     fields: Record<string, unknown>,
   ) => {
-    const { json, gap, shown } = await serveOperation(deps, deviceOf(request), operation, fields, 'text')
+    const { json, gap, shown, seen } = await serveOperation(
+      deps,
+      deviceOf(request),
+      operation,
+      fields,
+      'text',
+    )
     for (const { jobExecutionId, notified } of shown) {
       if (!notified) deps.deliveries.notified(jobExecutionId)
     }
+    const execution = seen && 'next' in seen ? seen.next : shown[0]
+    if (operation.name !== 'get' && execution?.traceParent) reply.header('traceparent', execution.traceParent)
     if (gap) {
       request.errorCode = 'OffsetMismatchException'
       reply.code(409).header('x-amzn-errortype', request.errorCode)
@@ -78,6 +87,14 @@ export function addOperations(gateway: GatewayApp, deps: HttpGatewayDeps): void 
     schema: describeUpdate,
     handler: (request, reply) =>
       serve(request, reply, { name: 'update', jobId: jobIdOf(request) }, fieldsOf(request)),
+  })
+
+  gateway.route({
+    method: 'PUT',
+    url: '/:thing/attributes',
+    bodyLimit: maxBodyBytes,
+    schema: describeAttributes,
+    handler: (request, reply) => serve(request, reply, { name: 'attributes' }, fieldsOf(request)),
   })
 
   gateway.route({

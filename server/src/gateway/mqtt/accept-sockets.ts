@@ -20,11 +20,13 @@ export type TlsOptions = {
 const handshakeWithinMs = 5000
 
 /** `cut` destroys connections whose TLS handshake is not finished, and ends what runs besides. */
-export type SocketServer = { server: Server; cut: () => void }
+export type SocketServer = { server: Server; cut: () => void; renew: (pair: KeyPair) => void }
+
+export type KeyPair = { cert: string; key: string }
 
 export function buildSocketServer(connections: Connections): SocketServer {
   const server = createServer({ noDelay: true }, (socket) => attach(socket, undefined, connections))
-  return { server, cut: () => undefined }
+  return { server, cut: () => undefined, renew: () => undefined }
 }
 
 export function buildTlsServer(
@@ -32,15 +34,16 @@ export function buildTlsServer(
   connections: Connections,
   tell: Tell,
 ): SocketServer {
+  let pair: KeyPair = { cert, key }
+  let lists = deviceCrlFile === undefined ? [] : splitRevocationLists(readFileSync(deviceCrlFile, 'utf8'))
   const trust = (crl: string[]) => ({
-    cert,
-    key,
+    ...pair,
     ...(deviceCa && { ca: deviceCa }),
     ...(crl.length > 0 && { crl }),
   })
   const server = createTlsServer(
     {
-      ...trust(deviceCrlFile === undefined ? [] : splitRevocationLists(readFileSync(deviceCrlFile, 'utf8'))),
+      ...trust(lists),
       noDelay: true,
       handshakeTimeout: handshakeWithinMs,
       // A device without a certificate may sign in with a token.
@@ -63,6 +66,7 @@ export function buildTlsServer(
             if (crl.length === 0) throw new Error('the file has no revocation list')
             const serials = revokedSerials(crl)
             // With new keys for tickets: what was trusted before is not resumed without looking at the list.
+            lists = crl
             server.setSecureContext(trust(crl))
             connections.endRevoked(serials)
             tell({ kind: 'device-crl-read', revoked: serials.size })
@@ -72,6 +76,11 @@ export function buildTlsServer(
   server.on('tlsClientError', (error) => tell({ kind: 'tls-handshake-failed', error }))
   return {
     server,
+    // Connections that are open keep what they have.
+    renew(next) {
+      pair = next
+      server.setSecureContext(trust(lists))
+    },
     cut() {
       stopWatching()
       for (const socket of raw) socket.destroy()

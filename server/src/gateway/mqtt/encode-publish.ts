@@ -2,8 +2,10 @@ import type { ProtocolVersion } from './reason.ts'
 
 const publish = 0x30
 const longestTopic = 0xffff
-/** Between topic and payload: the packet id with QoS 1; in MQTT 5 a zero for no properties. */
-const gaps = ['', '\0', '\0\0', '\0\0\0']
+/** Between topic and payload: the packet id with QoS 1; then in MQTT 5 the properties, a zero for none. */
+const gaps = ['', '\0\0']
+/** The user property `traceparent` of MQTT 5, up to its value, which has 55 characters. */
+const traceProperty = '\x47\x26\0\x0btraceparent\0\x37'
 
 /**
  * Every notice to every device is encoded here; mqtt-packet is six times slower (3 µs instead of 0.5): one text, written
@@ -16,8 +18,10 @@ export function encodePublish(
   payload: string,
   qos: 0 | 1,
   packetId: number,
+  traceParent?: string,
 ): Buffer | undefined {
-  const text = topic + gaps[2 * qos + (version === 5 ? 1 : 0)] + payload
+  const properties = version !== 5 ? '' : traceParent === undefined ? '\0' : traceProperty + traceParent
+  const text = topic + gaps[qos] + properties + payload
   const size = Buffer.byteLength(text)
   const topicLength = size === text.length ? topic.length : Buffer.byteLength(topic)
   if (topicLength > longestTopic) return undefined

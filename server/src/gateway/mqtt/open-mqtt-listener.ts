@@ -6,7 +6,7 @@ import type { Server as HttpServer } from 'node:http'
 import type { AddressInfo, Server } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { IsTrustedProxy } from '../../limits/client-address.ts'
-import { buildSocketServer, buildTlsServer, type TlsOptions } from './accept-sockets.ts'
+import { buildSocketServer, buildTlsServer, type KeyPair, type TlsOptions } from './accept-sockets.ts'
 import { acceptWebSockets } from './accept-web-sockets.ts'
 import { Connections } from './connections.ts'
 import type { HandshakeDeps } from './handshake.ts'
@@ -26,6 +26,8 @@ export type MqttListenerOptions = {
 export type MqttListener = {
   /** With the actual port. */
   readonly address: string
+  /** For new connections; nothing without TLS. */
+  renewCertificate(pair: KeyPair): void
   /** May be called twice; resolves when every connection is closed. */
   stop(): Promise<void>
 }
@@ -42,7 +44,9 @@ export async function openMqttListener(
 ): Promise<MqttListener> {
   const { host, port, tls, http } = options
   const connections = new Connections(deps)
-  const { server, cut } = tls ? buildTlsServer(tls, connections, deps.tell) : buildSocketServer(connections)
+  const { server, cut, renew } = tls
+    ? buildTlsServer(tls, connections, deps.tell)
+    : buildSocketServer(connections)
   server.listen({ host, port, backlog })
   await once(server, 'listening')
   server.on('error', (error) => deps.tell({ kind: 'device-accept-failed', error }))
@@ -61,6 +65,7 @@ export async function openMqttListener(
   }
   return {
     address: addressOf(server, options),
+    renewCertificate: renew,
     stop() {
       stopped ??= stop()
       return stopped

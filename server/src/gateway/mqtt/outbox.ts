@@ -57,10 +57,17 @@ export class Outbox {
    * Sent with QoS 0 while the window is full: a delayed answer would block the acknowledgements behind it, and one of
    * several related notices would be missing.
    */
-  publish(topic: string, json: string, qos: 0 | 1, jobExecutionIds: readonly number[]): void {
+  publish(
+    topic: string,
+    json: string,
+    qos: 0 | 1,
+    jobExecutionIds: readonly number[],
+    traceParent?: string,
+  ): void {
     const isAcknowledged = qos === 1 && this.#hasWindow
     const packetId = isAcknowledged ? this.#nextPacketId() : 0
-    const bytes = encodePublish(this.#terms.version, topic, json, isAcknowledged ? 1 : 0, packetId)
+    const { version } = this.#terms
+    const bytes = encodePublish(version, topic, json, isAcknowledged ? 1 : 0, packetId, traceParent)
     if (bytes === undefined || !this.#write(bytes) || !isAcknowledged) return
     this.#unacknowledged ??= new Map()
     this.#unacknowledged.set(packetId, jobExecutionIds)

@@ -1,6 +1,6 @@
 // Serves the requests of a signed-in device: publishes, subscriptions, disconnect.
 
-import { topicPrefix } from '@jobcast/contract'
+import { type DeviceOperation, parseOperation, shadowPrefix, topicPrefix } from '@jobcast/contract'
 import type { ISubscribePacket, IUnsubscribePacket } from 'mqtt-packet'
 import type { SeenQueue } from '../../domain/ports/device-link.ts'
 import type { DeviceKey } from '../../domain/ports/devices.ts'
@@ -25,6 +25,9 @@ export type Served = {
 export class RequestServer {
   readonly prefix: string
   readonly subscriptions: Subscriptions
+  readonly #shadowPrefix: string
+  /** Most devices have none. */
+  #shadow: Subscriptions | undefined
   readonly #deps: ServeDeps
   readonly #session: Served
   readonly #outbox: Outbox
@@ -32,6 +35,7 @@ export class RequestServer {
   constructor(deps: ServeDeps, session: Served, outbox: Outbox) {
     this.prefix = topicPrefix(session.device.deviceId)
     this.subscriptions = new Subscriptions(this.prefix)
+    this.#shadowPrefix = shadowPrefix(session.device.deviceId)
     this.#deps = deps
     this.#session = session
     this.#outbox = outbox
@@ -56,17 +60,21 @@ export class RequestServer {
 
   /** Acknowledged after the commit: what a device may discard is on disk. */
   async #servePublish({ topic, payload, qos, messageId = 0 }: PublishPacket): Promise<void> {
-    if (!topic.startsWith(this.prefix)) {
+    const isShadow = topic.startsWith(this.#shadowPrefix)
+    if (!isShadow && !topic.startsWith(this.prefix)) {
       this.#refuseForeign(qos, messageId)
       return
     }
-    const operation = topic.slice(this.prefix.length)
+    const suffix = topic.slice((isShadow ? this.#shadowPrefix : this.prefix).length)
+    const operation = isShadow ? shadowOperation(suffix) : parseOperation(suffix)
     const { device } = this.#session
     const { answer, json, seen, acknowledgement } = await serveRequest(this.#deps, device, operation, payload)
     if (qos === 1) this.#acknowledge(messageId, acknowledgement)
-    const answerQos = this.subscriptions.qosOf(`${operation}/${answer}`)
+    const subscriptions = isShadow ? this.#shadow : this.subscriptions
+    const answerQos = subscriptions?.qosOf(`${suffix}/${answer}`)
     if (answerQos === undefined) return
-    this.#outbox.publish(`${topic}/${answer}`, json, answerQos, [])
+    const traceParent = seen && 'next' in seen ? seen.next?.traceParent : undefined
+    this.#outbox.publish(`${topic}/${answer}`, json, answerQos, [], traceParent)
     if (seen) this.#session.hasSeen(seen)
   }
 
@@ -83,7 +91,7 @@ export class RequestServer {
 
   #subscribe({ subscriptions, messageId = 0 }: ISubscribePacket): void {
     const before = this.subscriptions.wants
-    const granted = this.subscriptions.add(subscriptions).map((outcome) => {
+    const granted = this.#grant(subscriptions).map((outcome) => {
       if (typeof outcome === 'number') return outcome
       return this.#session.version === 4 ? failure : reasonCodes[outcome]
     })
@@ -93,9 +101,24 @@ export class RequestServer {
     if (wantsMore) this.#session.wantsMore()
   }
 
+  #grant(wanted: ISubscribePacket['subscriptions']): ReturnType<Subscriptions['add']> {
+    if (!wanted.some(({ topic }) => topic.startsWith(this.#shadowPrefix)))
+      return this.subscriptions.add(wanted)
+    this.#shadow ??= new Subscriptions(this.#shadowPrefix)
+    return wanted.flatMap((each) => this.#treeOf(each.topic).add([each]))
+  }
+
+  #treeOf(filter: string): Subscriptions {
+    return (filter.startsWith(this.#shadowPrefix) && this.#shadow) || this.subscriptions
+  }
+
   #unsubscribe({ unsubscriptions, messageId = 0 }: IUnsubscribePacket): void {
-    const existed = this.subscriptions.remove(unsubscriptions)
+    const existed = unsubscriptions.flatMap((filter) => this.#treeOf(filter).remove([filter]))
     const granted = existed.map((was) => reasonCodes[was ? 'success' : 'no-subscription-existed'])
     this.#outbox.send({ cmd: 'unsuback', messageId, granted })
   }
+}
+
+function shadowOperation(suffix: string): DeviceOperation | undefined {
+  return suffix === 'update' ? { name: 'attributes' } : undefined
 }

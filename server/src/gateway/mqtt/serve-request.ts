@@ -1,6 +1,6 @@
 // One published request: its answer and its acknowledgement.
 
-import { type DeviceErrorCode, parseOperation } from '@jobcast/contract'
+import { type DeviceErrorCode, type DeviceOperation, deviceErrors } from '@jobcast/contract'
 import { DeviceError } from '../../domain/device-error.ts'
 import { clientTokenOf, parsePayload } from '../../domain/device-request.ts'
 import type { SeenQueue } from '../../domain/ports/device-link.ts'
@@ -22,15 +22,14 @@ export type ServedRequest = {
   acknowledgement: Reason
 }
 
-/** `topic` is the part after the device's prefix. Never rejects. */
+/** `operation`: undefined if the topic names none. Never rejects. */
 export async function serveRequest(
   deps: ServeDeps,
   device: DeviceKey,
-  topic: string,
+  operation: DeviceOperation | undefined,
   payload: Buffer,
 ): Promise<ServedRequest> {
   try {
-    const operation = parseOperation(topic)
     if (operation === undefined) throw new DeviceError('InvalidTopic', 'Unknown operation in the topic.')
     const { json, gap, seen } = await serveOperation(deps, device, operation, parsePayload(payload), 'object')
     return { answer: gap ? 'rejected' : 'accepted', json, seen, acknowledgement: 'success' }
@@ -38,11 +37,17 @@ export async function serveRequest(
     const error = asDeviceError(deps, device, thrown)
     return {
       answer: 'rejected',
-      json: rejectionJson(error, deps.moment().at, tokenIn(payload)),
+      json: toRejection(operation, rejectionJson(error, deps.moment().at, tokenIn(payload)), error),
       seen: undefined,
       acknowledgement: failureReasons[error.code] ?? 'success',
     }
   }
+}
+
+/** Shadows have numbers for codes. */
+function toRejection(operation: DeviceOperation | undefined, json: string, { code }: DeviceError): string {
+  if (operation?.name !== 'attributes') return json
+  return JSON.stringify({ ...JSON.parse(json), code: deviceErrors[code].status })
 }
 
 const failureReasons: Partial<Record<DeviceErrorCode, Reason>> = {

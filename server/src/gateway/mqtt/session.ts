@@ -101,7 +101,9 @@ export class MqttSession implements DeviceSession, Phase {
     const qos = this.#server.subscriptions.qosOfNotice(notice)
     if (qos === undefined) return
     const json = noticeJson(notice, this.device.deviceId, this.#deps.moment())
-    this.#outbox.publish(this.#server.prefix + noticeTopic(notice), json, qos, jobExecutionIds)
+    const traceParent = notice.kind === 'next' ? notice.next?.execution.traceParent : undefined
+    const topic = this.#server.prefix + noticeTopic(notice)
+    this.#outbox.publish(topic, json, qos, jobExecutionIds, traceParent)
   }
 
   wantsMore(): void {

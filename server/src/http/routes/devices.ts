@@ -1,8 +1,10 @@
 // Devices and their credentials.
 
 import {
+  CountRequest,
   Device,
   DeviceContent,
+  DeviceCount,
   DeviceCredential,
   DevicePage,
   DeviceParams,
@@ -14,10 +16,13 @@ import {
   createDeviceCredential,
   revokeDeviceCredential,
 } from '../../domain/device-credential.ts'
+import { deviceTag } from '../../domain/entity-tag.ts'
+import { countDevices, readSelector } from '../../domain/selector.ts'
 import type { App } from '../app-type.ts'
 import { callerOf } from '../authenticate.ts'
 import { textSlice, toPage } from '../cursor.ts'
 import { emptyBodyAsObject } from '../empty-body.ts'
+import { etagHeader, expectedTags, IfMatchHeaders, quoted } from '../if-match.ts'
 import { noContent } from '../openapi.ts'
 import { toDevice } from '../to-wire.ts'
 
@@ -27,7 +32,7 @@ export function addDevices(app: App, deps: DeviceDeps): void {
   app.route({
     method: 'PUT',
     url,
-    config: { scopes: ['MANAGE'], refusals: ['J-908', 'J-912'] },
+    config: { scopes: ['MANAGE'], refusals: ['J-312', 'J-908', 'J-912'] },
     preValidation: emptyBodyAsObject,
     schema: {
       operationId: 'putDevice',
@@ -35,10 +40,11 @@ export function addDevices(app: App, deps: DeviceDeps): void {
       summary: 'Create or replace a device',
       description: 'A deviceId has at most 128 characters and none of / + # ?.',
       params: DeviceParams,
+      headers: IfMatchHeaders,
       body: DeviceContent,
       response: {
-        200: { ...Device, description: 'Replaced' },
-        201: { ...Device, description: 'Created' },
+        200: { ...Device, description: 'Replaced', headers: etagHeader },
+        201: { ...Device, description: 'Created', headers: etagHeader },
       },
     },
     handler: async (request, reply) => {
@@ -47,8 +53,12 @@ export function addDevices(app: App, deps: DeviceDeps): void {
         callerOf(request),
         request.params.deviceId,
         request.body,
+        expectedTags(request),
       )
-      return reply.code(created ? 201 : 200).send(toDevice(value))
+      return reply
+        .code(created ? 201 : 200)
+        .header('etag', quoted(deviceTag(value)))
+        .send(toDevice(value))
     },
   })
 
@@ -61,15 +71,18 @@ export function addDevices(app: App, deps: DeviceDeps): void {
       tags: ['devices'],
       summary: 'Get a device',
       params: DeviceParams,
-      response: { 200: Device },
+      response: { 200: { ...Device, headers: etagHeader } },
     },
-    handler: async (request) => toDevice(await getDevice(deps, callerOf(request), request.params.deviceId)),
+    handler: async (request, reply) => {
+      const device = await getDevice(deps, callerOf(request), request.params.deviceId)
+      return reply.header('etag', quoted(deviceTag(device))).send(toDevice(device))
+    },
   })
 
   app.route({
     method: 'DELETE',
     url,
-    config: { scopes: ['MANAGE'], refusals: ['J-001'] },
+    config: { scopes: ['MANAGE'], refusals: ['J-001', 'J-312'] },
     schema: {
       operationId: 'deleteDevice',
       tags: ['devices'],
@@ -77,12 +90,13 @@ export function addDevices(app: App, deps: DeviceDeps): void {
       description:
         'Its unfinished executions are CANCELED, its credential is revoked and it is disconnected.',
       params: DeviceParams,
+      headers: IfMatchHeaders,
       response: {
         204: noContent('Deleted'),
       },
     },
     handler: async (request, reply) => {
-      await deleteDevice(deps, callerOf(request), request.params.deviceId)
+      await deleteDevice(deps, callerOf(request), request.params.deviceId, expectedTags(request))
       return reply.code(204).send(undefined)
     },
   })
@@ -90,19 +104,41 @@ export function addDevices(app: App, deps: DeviceDeps): void {
   app.route({
     method: 'GET',
     url: '/job/api/devices',
-    config: { scopes: ['READ'] },
+    config: { scopes: ['READ'], refusals: ['J-309', 'J-503'] },
     schema: {
       operationId: 'listDevices',
       tags: ['devices'],
       summary: 'List devices, ordered by deviceId',
+      description:
+        'With `where` a page may have fewer items than `limit`, even none, before the last one: read on while there is a ' +
+        '`nextCursor`.',
       querystring: DeviceQuery,
       response: { 200: DevicePage },
     },
     handler: async (request) => {
-      const { tag, online } = request.query
-      const filter = { ...(tag !== undefined && { tag }), ...(online !== undefined && { online }) }
-      return toPage(await listDevices(deps, callerOf(request), filter, textSlice(request.query)), toDevice)
+      const { tag, online, where } = request.query
+      const caller = callerOf(request)
+      const filter = {
+        ...(tag !== undefined && { tag }),
+        ...(online !== undefined && { online }),
+        ...(where !== undefined && { where: await readSelector(deps, caller, where) }),
+      }
+      return toPage(await listDevices(deps, caller, filter, textSlice(request.query)), toDevice)
     },
+  })
+
+  app.route({
+    method: 'POST',
+    url: '/job/api/devices/count',
+    config: { scopes: ['READ'], refusals: ['J-309', 'J-503'] },
+    schema: {
+      operationId: 'countDevices',
+      tags: ['devices'],
+      summary: 'Count the devices that a selector matches',
+      body: CountRequest,
+      response: { 200: DeviceCount },
+    },
+    handler: (request) => countDevices(deps, callerOf(request), request.body.where),
   })
 
   app.route({

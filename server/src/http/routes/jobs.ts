@@ -1,11 +1,13 @@
 // Jobs.
 
 import { Job, JobContent, JobPage, JobParams, PageQuery } from '@jobcast/contract'
+import { jobTag } from '../../domain/entity-tag.ts'
 import { deleteJob, getJob, type JobDeps, putJob } from '../../domain/job.ts'
 import type { App } from '../app-type.ts'
 import { callerOf } from '../authenticate.ts'
 import { textSlice, toPage } from '../cursor.ts'
 import { emptyBodyAsObject } from '../empty-body.ts'
+import { etagHeader, expectedTags, IfMatchHeaders, quoted } from '../if-match.ts'
 import { noContent } from '../openapi.ts'
 import { toJob } from '../to-wire.ts'
 
@@ -15,7 +17,7 @@ export function addJobs(app: App, deps: JobDeps): void {
   app.route({
     method: 'PUT',
     url,
-    config: { scopes: ['MANAGE'], refusals: ['J-912'] },
+    config: { scopes: ['MANAGE'], refusals: ['J-312', 'J-912'] },
     preValidation: emptyBodyAsObject,
     schema: {
       operationId: 'putJob',
@@ -24,15 +26,21 @@ export function addJobs(app: App, deps: JobDeps): void {
       description:
         'Existing runs keep the job content they were triggered with. `execute` is a reserved name.',
       params: JobParams,
+      headers: IfMatchHeaders,
       body: JobContent,
       response: {
-        200: { ...Job, description: 'Replaced' },
-        201: { ...Job, description: 'Created' },
+        200: { ...Job, description: 'Replaced', headers: etagHeader },
+        201: { ...Job, description: 'Created', headers: etagHeader },
       },
     },
     handler: async (request, reply) => {
-      const { created, value } = await putJob(deps, callerOf(request), request.params.jobName, request.body)
-      return reply.code(created ? 201 : 200).send(toJob(value))
+      const { jobName } = request.params
+      const ifMatch = expectedTags(request)
+      const { created, value } = await putJob(deps, callerOf(request), jobName, request.body, ifMatch)
+      return reply
+        .code(created ? 201 : 200)
+        .header('etag', quoted(jobTag(value)))
+        .send(toJob(value))
     },
   })
 
@@ -45,27 +53,31 @@ export function addJobs(app: App, deps: JobDeps): void {
       tags: ['jobs'],
       summary: 'Get a job',
       params: JobParams,
-      response: { 200: Job },
+      response: { 200: { ...Job, headers: etagHeader } },
     },
-    handler: async (request) => toJob(await getJob(deps, callerOf(request), request.params.jobName)),
+    handler: async (request, reply) => {
+      const job = await getJob(deps, callerOf(request), request.params.jobName)
+      return reply.header('etag', quoted(jobTag(job))).send(toJob(job))
+    },
   })
 
   app.route({
     method: 'DELETE',
     url,
-    config: { scopes: ['MANAGE'], refusals: ['J-301'] },
+    config: { scopes: ['MANAGE'], refusals: ['J-301', 'J-312'] },
     schema: {
       operationId: 'deleteJob',
       tags: ['jobs'],
       summary: 'Delete a job',
       description: 'Existing executions continue.',
       params: JobParams,
+      headers: IfMatchHeaders,
       response: {
         204: noContent('Deleted'),
       },
     },
     handler: async (request, reply) => {
-      await deleteJob(deps, callerOf(request), request.params.jobName)
+      await deleteJob(deps, callerOf(request), request.params.jobName, expectedTags(request))
       return reply.code(204).send(undefined)
     },
   })

@@ -3,15 +3,19 @@
 import {
   ApiError,
   CancelRequest,
+  DryRunQuery,
   JobDocument,
+  NewRun,
   RetryRequest,
   Run,
   RunPage,
   RunParams,
+  RunPlan,
   RunQuery,
   WaitQuery,
 } from '@jobcast/contract'
 import { type CancelRunDeps, cancelRun } from '../../domain/cancel-run.ts'
+import { type CreateRunDeps, createRun, planRun } from '../../domain/create-run.ts'
 import { type ReadDeps, readRun } from '../../domain/read-execution.ts'
 import { type RetryDeps, retryRun } from '../../domain/retry-run.ts'
 import { viewRollouts } from '../../domain/view-rollout.ts'
@@ -22,13 +26,15 @@ import { callerOf, type IdentifyDeps } from '../authenticate.ts'
 import { numberSlice, toPage } from '../cursor.ts'
 import { emptyBodyAsObject } from '../empty-body.ts'
 import { holdRequest } from '../held-request.ts'
-import { IdempotencyHeaders } from '../idempotency-key.ts'
+import { IdempotencyHeaders, replayedDescription, replayedHeader } from '../idempotency-key.ts'
 import { stateAndTimes } from '../list-filter.ts'
 import { toRun } from '../to-wire.ts'
+import type { TriggerLimits } from './trigger-job.ts'
 
 export function addRuns(
   app: App,
-  deps: ReadDeps & CancelRunDeps & RetryDeps & IdentifyDeps & { documents: Documents },
+  deps: ReadDeps & CancelRunDeps & RetryDeps & CreateRunDeps & IdentifyDeps & { documents: Documents },
+  { maxDevices, maxTriggerBytes }: TriggerLimits,
 ): void {
   app.route({
     method: 'GET',
@@ -102,6 +108,45 @@ export function addRuns(
 
   app.route({
     method: 'POST',
+    url: '/job/api/runs',
+    config: {
+      scopes: ['TRIGGER'],
+      refusals: ['J-001', 'J-301', 'J-309', 'J-501', 'J-502', 'J-503', 'J-504', 'J-505', 'J-908', 'J-912'],
+    },
+    bodyLimit: maxTriggerBytes,
+    schema: {
+      operationId: 'createRun',
+      tags: ['trigger'],
+      summary: 'Trigger a job on listed or selected devices, or plan it',
+      description:
+        'Creates one execution per device, or none at all. A selector may match 1,000,000 devices; a list has at most ' +
+        '`max-devices`. With `dryRun=true` it answers with the plan and creates nothing; with the `planId` of a plan it ' +
+        'is refused if other devices are selected now. With an Idempotency-Key the call can be repeated safely for 24 hours.',
+      headers: IdempotencyHeaders,
+      querystring: DryRunQuery,
+      body: NewRun,
+      response: {
+        200: { ...RunPlan, description: 'The plan, with `dryRun=true`' },
+        201: {
+          ...Run,
+          headers: { location: { type: 'string', description: 'The run: /job/api/runs/{runId}' } },
+        },
+      },
+    },
+    handler: async (request, reply) => {
+      const caller = callerOf(request)
+      requireFewer(request.body, maxDevices)
+      if (request.query.dryRun) return reply.code(200).send(await planRun(deps, caller, request.body))
+      const run = await createRun(deps, caller, request.body, request.headers['idempotency-key'])
+      return reply
+        .code(201)
+        .header('location', `/job/api/runs/${run.runId}`)
+        .send(await toRunWithRollout(deps, caller, run))
+    },
+  })
+
+  app.route({
+    method: 'POST',
     url: '/job/api/runs/:runId/cancel',
     config: { scopes: ['MANAGE'], refusals: ['J-303', 'J-304'] },
     preValidation: emptyBodyAsObject,
@@ -148,17 +193,32 @@ export function addRuns(
       response: {
         201: {
           ...Run,
-          headers: { location: { type: 'string', description: 'The run: /job/api/runs/{runId}' } },
+          headers: {
+            location: { type: 'string', description: 'The run: /job/api/runs/{runId}' },
+            [replayedHeader]: replayedDescription,
+          },
         },
       },
     },
     handler: async (request, reply) => {
-      const key = request.headers['idempotency-key']
-      const run = await retryRun(deps, callerOf(request), request.params.runId, request.body, key)
+      const { runId } = request.params
+      const { 'idempotency-key': key, traceparent } = request.headers
+      const caller = callerOf(request)
+      const { run, isReplayed } = await retryRun(deps, caller, runId, request.body, key, traceparent)
+      request.runId = run.runId
+      if (isReplayed) reply.header(replayedHeader, 'true')
       return reply
         .code(201)
         .header('location', `/job/api/runs/${run.runId}`)
-        .send(await toRunWithRollout(deps, callerOf(request), run))
+        .send(await toRunWithRollout(deps, caller, run))
     },
+  })
+}
+
+function requireFewer({ targets: { deviceIds = [] } }: NewRun, maxDevices: number): void {
+  if (deviceIds.length <= maxDevices) return
+  throw new ApiError('J-500', {
+    field: 'targets.deviceIds',
+    detail: `targets.deviceIds must have at most ${maxDevices} items; a selector may match more.`,
   })
 }

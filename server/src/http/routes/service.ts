@@ -10,10 +10,24 @@ export type ServiceDeps = { health: HealthCheck; metrics: Metrics; stopping: Abo
 
 const Health = Type.Object({ status: Type.Literal('ok') })
 
-export function addService(app: App, deps: ServiceDeps): void {
+/** Grows only with a change that breaks clients; docs/api.md has the policy. */
+const apiVersion = 1
+const Version = Type.Object(
+  {
+    version: Type.String({ description: 'Of the program', examples: ['0.1.0'] }),
+    api: Type.Integer({
+      description: 'Of the API; grows with a change that would break clients',
+      examples: [1],
+    }),
+  },
+  { title: 'Version' },
+)
+
+export function addService(app: App, deps: ServiceDeps, version: string): void {
   // Serialized once: it is large, and needs no key.
   let document: string | undefined
   app.get('/livez', {
+    config: { refusals: ['J-911'] },
     schema: {
       operationId: 'livez',
       tags: ['service'],
@@ -25,7 +39,7 @@ export function addService(app: App, deps: ServiceDeps): void {
   })
 
   app.get('/readyz', {
-    config: { refusals: ['J-909', 'J-910'] },
+    config: { refusals: ['J-909', 'J-910', 'J-911'] },
     schema: {
       operationId: 'readyz',
       tags: ['service'],
@@ -40,7 +54,20 @@ export function addService(app: App, deps: ServiceDeps): void {
     },
   })
 
+  app.get('/version', {
+    config: { refusals: ['J-911'] },
+    schema: {
+      operationId: 'version',
+      tags: ['service'],
+      summary: 'The version of the service and of its API',
+      security: [],
+      response: { 200: Version },
+    },
+    handler: async () => ({ version, api: apiVersion }),
+  })
+
   app.get('/openapi.json', {
+    config: { refusals: ['J-911'] },
     schema: {
       operationId: 'openapi',
       tags: ['service'],
@@ -57,6 +84,7 @@ export function addService(app: App, deps: ServiceDeps): void {
 
 export function addMetrics(app: App, deps: Pick<ServiceDeps, 'metrics'>): void {
   app.get('/metrics', {
+    config: { refusals: ['J-911'] },
     schema: {
       operationId: 'metrics',
       tags: ['service'],

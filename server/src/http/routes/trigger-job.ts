@@ -6,7 +6,7 @@ import type { LaunchedRun } from '../../domain/ports/triggers.ts'
 import { type TriggerDeps, triggerJob } from '../../domain/trigger-job.ts'
 import type { App } from '../app-type.ts'
 import { callerOf } from '../authenticate.ts'
-import { IdempotencyHeaders } from '../idempotency-key.ts'
+import { IdempotencyHeaders, replayedDescription, replayedHeader } from '../idempotency-key.ts'
 import { triggeredJson } from '../triggered-json.ts'
 import { turnToAnswer } from '../turns.ts'
 
@@ -54,14 +54,20 @@ export function addTriggerJob(app: App, deps: TriggerDeps, limits: TriggerLimits
         201: Type.Unsafe<LaunchedRun>(
           Type.Array(TriggeredExecution, {
             description: 'One element per device',
-            headers: { location: { type: 'string', description: 'The run: /job/api/runs/{runId}' } },
+            headers: {
+              location: { type: 'string', description: 'The run: /job/api/runs/{runId}' },
+              [replayedHeader]: replayedDescription,
+            },
           }),
         ),
       },
     },
     handler: async (request, reply) => {
-      const run = await triggerJob(deps, callerOf(request), request.body, request.headers['idempotency-key'])
+      const { 'idempotency-key': key, traceparent } = request.headers
+      const run = await triggerJob(deps, callerOf(request), request.body, key, traceparent)
+      request.runId = run.runId
       await turnToAnswer(run.devices.length)
+      if (run.isReplayed) reply.header(replayedHeader, 'true')
       return reply.code(201).header('location', `/job/api/runs/${run.runId}`).send(run)
     },
   })

@@ -9,6 +9,7 @@ import {
   WebhookParams,
   WebhookSecret,
 } from '@jobcast/contract'
+import { webhookTag } from '../../domain/entity-tag.ts'
 import {
   changeWebhookSecret,
   deleteWebhook,
@@ -21,6 +22,7 @@ import {
 import type { App } from '../app-type.ts'
 import { callerOf } from '../authenticate.ts'
 import { textSlice, toPage } from '../cursor.ts'
+import { etagHeader, expectedTags, IfMatchHeaders, quoted } from '../if-match.ts'
 import { noContent } from '../openapi.ts'
 import { toWebhook } from '../to-wire.ts'
 
@@ -32,7 +34,7 @@ export function addWebhooks(app: App, deps: WebhookDeps): void {
   app.route({
     method: 'PUT',
     url,
-    config: { scopes: ['MANAGE'], refusals: ['J-912'] },
+    config: { scopes: ['MANAGE'], refusals: ['J-312', 'J-912'] },
     schema: {
       operationId: 'putWebhook',
       tags: ['webhooks'],
@@ -41,16 +43,19 @@ export function addWebhooks(app: App, deps: WebhookDeps): void {
         'A new webhook receives events that occur after it was created. A replaced one continues where it is, keeps its ' +
         'secret unless you give another, and stays paused if it is paused. At most 100 per owner.',
       params: WebhookParams,
+      headers: IfMatchHeaders,
       body: WebhookContent,
       response: {
-        200: { ...Webhook, description: 'Replaced' },
-        201: { ...CreatedWebhook, description: 'Created' },
+        200: { ...Webhook, description: 'Replaced', headers: etagHeader },
+        201: { ...CreatedWebhook, description: 'Created', headers: etagHeader },
       },
     },
     handler: async (request, reply) => {
       const { webhookName } = request.params
       const caller = callerOf(request)
-      const { created, value } = await putWebhook(deps, caller, webhookName, request.body)
+      const ifMatch = expectedTags(request)
+      const { created, value } = await putWebhook(deps, caller, webhookName, request.body, ifMatch)
+      reply.header('etag', quoted(webhookTag(value)))
       if (!created) return reply.code(200).send(toWebhook(value, caller))
       return reply.code(201).send({ ...toWebhook(value, caller), secret: value.secret })
     },
@@ -66,11 +71,12 @@ export function addWebhooks(app: App, deps: WebhookDeps): void {
       summary: 'Get a webhook',
       description: urlIsHidden,
       params: WebhookParams,
-      response: { 200: Webhook },
+      response: { 200: { ...Webhook, headers: etagHeader } },
     },
-    handler: async (request) => {
+    handler: async (request, reply) => {
       const caller = callerOf(request)
-      return toWebhook(await getWebhook(deps, caller, request.params.webhookName), caller)
+      const webhook = await getWebhook(deps, caller, request.params.webhookName)
+      return reply.header('etag', quoted(webhookTag(webhook))).send(toWebhook(webhook, caller))
     },
   })
 
@@ -97,16 +103,17 @@ export function addWebhooks(app: App, deps: WebhookDeps): void {
   app.route({
     method: 'DELETE',
     url,
-    config: { scopes: ['MANAGE'], refusals: ['J-307'] },
+    config: { scopes: ['MANAGE'], refusals: ['J-307', 'J-312'] },
     schema: {
       operationId: 'deleteWebhook',
       tags: ['webhooks'],
       summary: 'Delete a webhook and its deliveries',
       params: WebhookParams,
+      headers: IfMatchHeaders,
       response: { 204: noContent('Deleted') },
     },
     handler: async (request, reply) => {
-      await deleteWebhook(deps, callerOf(request), request.params.webhookName)
+      await deleteWebhook(deps, callerOf(request), request.params.webhookName, expectedTags(request))
       return reply.code(204).send(undefined)
     },
   })

@@ -4,11 +4,12 @@
 
 import type { WriteOptions } from '../../domain/ports/write-options.ts'
 import { type Database, lockWaitMs } from './database.ts'
+import type { Names } from './directory.ts'
 import { InOrder } from './in-order.ts'
 import { locks } from './locks.ts'
 import type { Transaction } from './transaction.ts'
 
-const HOLD = `SELECT pg_advisory_xact_lock_shared(${locks.catalogueOfOwner}, no) FROM unnest($1::int[]) AS no`
+const HOLD = 'SELECT hold_names($1::int[], $2::text[])'
 const CHANGE = `SELECT pg_advisory_xact_lock(${locks.catalogueOfOwner}, no) FROM unnest($1::int[]) AS no`
 
 export class Catalogue {
@@ -20,20 +21,41 @@ export class Catalogue {
     this.#db = db
   }
 
-  /** All of it stays as it is for the statements of the work. Many may hold it at once. */
+  /**
+   * All of it stays as it is for the statements of the work. Many may hold it at once. With names that are remembered the
+   * transaction fails where one of them has changed (`areNamesChanged`).
+   */
   hold<T>(
     ownerNos: Iterable<number>,
+    names: Names | undefined,
     work: (transaction: Transaction, passOn: () => void) => Promise<T>,
     options?: WriteOptions,
   ): Promise<T> {
     const owners = ascending(ownerNos)
+    const states = names && owners.map((ownerNo) => names.get(ownerNo)?.state)
     return this.#inTurn(
       owners,
       (passOn) => async (transaction) => {
         // Not waited for: what the work sends is behind it.
-        const held = transaction.query(HOLD, [owners])
+        const held = transaction.query(HOLD, [owners, states ?? null])
         const [value] = await Promise.all([work(transaction, () => held.then(passOn, passOn)), held])
         return value
+      },
+      options,
+    )
+  }
+
+  /** For a statement that holds it by itself: the commit is sent behind it. Gives the transaction when it is over. */
+  holdWithin(
+    ownerNos: Iterable<number>,
+    send: (transaction: Transaction) => Promise<unknown>,
+    options?: WriteOptions,
+  ): Promise<Transaction> {
+    return this.#inTurn(
+      ascending(ownerNos),
+      (passOn) => async (transaction) => {
+        send(transaction).then(passOn, passOn)
+        return transaction
       },
       options,
     )

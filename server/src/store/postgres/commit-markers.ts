@@ -8,7 +8,7 @@ import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { DatabaseWatch } from '../../state/database-watch.ts'
-import { flag, rows } from '../schema/column.ts'
+import { flag, number, orNull, rows } from '../schema/column.ts'
 import { connectionOptions } from './connect.ts'
 
 // Nothing is counted where nothing is written: such a commit need not wait for the disk.
@@ -22,10 +22,20 @@ export const COUNT_UP = `
     RETURNING 1)
   SELECT CASE WHEN ${isWriting} THEN 1 / (SELECT count(*) FROM counted) ELSE 0 END = 1 AS "isWritten"`
 export const COUNTED = rows({ isWritten: flag() })
+/** The same as a part of a statement that is sure to write and has its first ids in `ids`. */
+export const countUpWithIds = `
+    INSERT INTO commit_marker AS marker (marker_id, node_no, commits, run_id, execution_id)
+    SELECT CAST(:markerId AS bigint), CAST(:nodeNo AS int), CAST(:commits AS bigint) + 1, run_id, execution_id FROM ids
+    ON CONFLICT (marker_id) DO UPDATE SET commits = excluded.commits, run_id = excluded.run_id,
+      execution_id = excluded.execution_id
+    WHERE marker.commits <= CAST(:commits AS bigint) RETURNING 1`
 // Waits for a transaction that has counted it up and is about to commit.
 const CLAIM_NEW = `
   INSERT INTO commit_marker (marker_id, node_no, commits) VALUES ($1, $2, $3::bigint + 1)
   ON CONFLICT (marker_id) DO NOTHING RETURNING 1`
+const IDS =
+  'SELECT run_id AS "runId", execution_id AS "jobExecutionId" FROM commit_marker WHERE marker_id = $1'
+const FIRST_IDS = rows({ runId: orNull(number()), jobExecutionId: orNull(number()) })
 const CLAIM =
   'UPDATE commit_marker SET commits = $2::bigint + 1 WHERE marker_id = $1 AND commits <= $2 RETURNING 1'
 
@@ -37,7 +47,10 @@ const pauseMs = 100
 
 export type Marker = { readonly markerId: number; readonly nodeNo: number; commits: number }
 
-export type Outcome = 'committed' | 'rolled-back' | 'unknown'
+/** With the ids that were noted with the marker, by this transaction or by an earlier one. */
+export type Outcome =
+  | { kind: 'committed'; ids: ReturnType<typeof FIRST_IDS.read> }
+  | { kind: 'rolled-back' | 'unknown' }
 
 export class CommitMarkers {
   readonly #url: string
@@ -75,7 +88,7 @@ export class CommitMarkers {
         return outcome
       } catch {
         // The database is away, or the transaction has not ended yet.
-        if (performance.now() + pauseMs >= until) return 'unknown'
+        if (performance.now() + pauseMs >= until) return { kind: 'unknown' }
         await sleep(pauseMs)
       }
     }
@@ -93,9 +106,11 @@ export class CommitMarkers {
       await client.connect()
       const isNew = await client.query(CLAIM_NEW, [markerId, nodeNo, commits])
       // One that was used before is there, unless this node was taken for dead: then its markers were deleted.
-      if (isNew.rowCount === 1) return commits === 0 ? 'rolled-back' : 'unknown'
+      if (isNew.rowCount === 1) return { kind: commits === 0 ? 'rolled-back' : 'unknown' }
       const claimed = await client.query(CLAIM, [markerId, commits])
-      return claimed.rowCount === 1 ? 'rolled-back' : 'committed'
+      if (claimed.rowCount === 1) return { kind: 'rolled-back' }
+      const noted = await client.query(IDS, [markerId])
+      return { kind: 'committed', ids: FIRST_IDS.read(noted.rows[0]) }
     } finally {
       void client.end().catch(() => undefined)
     }

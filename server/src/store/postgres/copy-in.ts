@@ -1,7 +1,8 @@
 // COPY … FROM STDIN on a connection of pg: the fastest way in. pg knows the messages but has no call for it.
 
 import type { Socket } from 'node:net'
-import type pg from 'pg'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import pg from 'pg'
 
 type CopyConnection = {
   stream: Socket
@@ -61,4 +62,62 @@ export function copyIn(client: pg.ClientBase, sql: string, chunks: AsyncIterable
     }
     client.query(query as unknown as pg.Submittable)
   })
+}
+
+/** pg lets nothing but its own queries into a pipeline. */
+class CopyQuery extends pg.Query {
+  constructor(sql: string, onSent: (connection: CopyConnection) => void, onEnd: (error?: Error) => void) {
+    super({ text: sql }, (error) => onEnd(error ?? undefined))
+    this.submit = (connection) => {
+      const to = connection as unknown as CopyConnection
+      to.query(sql)
+      onSent(to)
+    }
+  }
+
+  /** The rows are on their way already. */
+  handleCopyInResponse(): void {}
+}
+
+/**
+ * The same in a pipeline: nothing is waited for. Where the server does not take the rows, because what was sent before them
+ * has failed, it passes over them. `sent` resolves when other statements may be sent behind it, `done` with its answer.
+ */
+export function sendCopy(
+  client: pg.ClientBase,
+  sql: string,
+  pieces: Iterable<Buffer>,
+): { sent: Promise<void>; done: Promise<void> } {
+  const { promise: done, resolve, reject } = Promise.withResolvers<void>()
+  const sent = new Promise<void>((resolveSent) => {
+    const send = async (connection: CopyConnection) => {
+      for (const piece of pieces) {
+        connection.stream.cork()
+        connection.stream.write(copyDataHead(piece))
+        connection.stream.write(piece)
+        connection.stream.uncork()
+        if (connection.stream.destroyed) break
+        if (connection.stream.writableNeedDrain) await drained(connection.stream)
+        else if (piece.length > largePiece) await nextTurn()
+      }
+      connection.endCopyFrom()
+    }
+    const query = new CopyQuery(
+      sql,
+      (connection) => void send(connection).finally(resolveSent),
+      (error) => (error ? reject(error) : resolve()),
+    )
+    done.catch(() => resolveSent())
+    client.query(query)
+  })
+  return { sent, done }
+}
+
+const largePiece = 100_000
+
+function copyDataHead(piece: Buffer): Buffer {
+  const head = Buffer.alloc(5)
+  head.write('d', 'latin1')
+  head.writeInt32BE(piece.length + 4, 1)
+  return head
 }

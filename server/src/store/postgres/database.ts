@@ -13,7 +13,7 @@ import { connectionOptions, nodeName, prepared } from './connect.ts'
 import { failureOf, isAnswer, isInTheWay, isLockTimeout } from './failures.ts'
 import { buildNamedQueries } from './named-queries.ts'
 import { onClient, type Queries, type Row } from './rows.ts'
-import { Transaction } from './transaction.ts'
+import { type FirstIds, Transaction } from './transaction.ts'
 
 // Each of their own, so that no number of readers keeps a writer waiting for a connection, nor all else those writes
 // that come in groups: of triggers, reports and device puts, two each.
@@ -22,6 +22,13 @@ const writers = 6
 const grouped = 6
 // For those of them that wait for locks (store/group-commit.ts), and for changes of jobs and devices, which may.
 const waiting = 6
+// For selectors, which may read all devices: whoever else reads does not wait behind them.
+const selecting = 2
+/**
+ * Nobody knows before what a selector matches: the planner decides by the values. It may hash, but not read whole tables
+ * inside of loops, as it would before there are statistics: 12,000 devices took longer than a minute.
+ */
+const freePlanning = { plan_cache_mode: 'force_custom_plan', enable_hashjoin: 'on' }
 /** How long a write waits for the locks of others that is not to wait for them. */
 export const lockWaitMs = 200
 const idleMs = 60_000
@@ -32,12 +39,9 @@ const SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY'
 // behind it must not take effect on its own. A database that an operator has made read-only stays that.
 const IS_READ_ONLY = "SELECT current_setting('default_transaction_read_only') = 'on' AS is_read_only"
 const READ_ONLY_OUTSIDE = 'SET default_transaction_read_only = on'
-const TAKE_IDS = `
-  UPDATE last_id SET run_id = run_id + $1::bigint, execution_id = execution_id + $2::bigint
-  RETURNING run_id - $1 + 1 AS "runId", execution_id - $2 + 1 AS "jobExecutionId"`
-const FIRST_IDS = rows(lastId.fields)
-
-export type FirstIds = { runId: number; jobExecutionId: number }
+const TAKE_IDS = 'SELECT run_id AS "runId", execution_id AS "jobExecutionId" FROM take_ids($1, $2)'
+const LAST_IDS = 'SELECT run_id AS "runId", execution_id AS "jobExecutionId" FROM last_id'
+const IDS = rows(lastId.fields)
 
 export class Database implements Queries {
   readonly #readers: pg.Pool
@@ -45,6 +49,7 @@ export class Database implements Queries {
   readonly #grouped: pg.Pool
   readonly #waiting: pg.Pool
   readonly #notes: pg.Pool
+  readonly #selections: pg.Pool
   readonly #url: string
   readonly #markers: CommitMarkers
   /** How a transaction begins on a connection. */
@@ -85,12 +90,12 @@ export class Database implements Queries {
       return pool
     }
     this.#readers = open(readers)
+    this.#selections = open(selecting, freePlanning)
     this.#writers = open(writers, {}, (client) => this.#prepareToWrite(client))
     this.#waiting = open(waiting, {}, (client) => this.#prepareToWrite(client))
     this.#grouped = open(grouped, { lock_timeout: `${lockWaitMs}` }, (client) => this.#prepareToWrite(client))
     this.#markers = new CommitMarkers(url, nodeNo, this.watch)
-    // Ids need not be on disk: whatever is written under them comes behind them in the log, so it is on disk
-    // only if they are. Not waiting for the disk keeps their row free. And that a node lives need not be there at all.
+    // That a node lives need not be on disk.
     this.#notes = open(1, { synchronous_commit: 'off' })
   }
 
@@ -107,6 +112,14 @@ export class Database implements Queries {
   /** All reads of the work see one state of the database. */
   inSnapshot<T>(work: (reads: Transaction) => Promise<T>): Promise<T> {
     return this.#withClient(this.#readers, async (client) => {
+      const transaction = new Transaction(client, SNAPSHOT, this.policies)
+      return transaction.carryOut(() => work(transaction))
+    })
+  }
+
+  /** The same for selectors, which may read all devices. */
+  inSelection<T>(work: (reads: Transaction) => Promise<T>): Promise<T> {
+    return this.#withClient(this.#selections, async (client) => {
       const transaction = new Transaction(client, SNAPSHOT, this.policies)
       return transaction.carryOut(() => work(transaction))
     })
@@ -174,7 +187,7 @@ export class Database implements Queries {
     let isKnown = true
     try {
       const value = await transaction.carryOut(() => work(transaction))
-      if (transaction.events.length > 0) this.onEvents()
+      if (transaction.hasEvents) this.onEvents()
       return value
     } catch (error) {
       isKnown = !(error instanceof CommitUnknown)
@@ -203,10 +216,10 @@ export class Database implements Queries {
     }
   }
 
-  /** Gives away so many ids in a row, for good. */
-  async takeIds(runs: number, executions: number): Promise<FirstIds> {
-    const [row] = await this.note(TAKE_IDS, [runs, executions])
-    return FIRST_IDS.read(row ?? {})
+  /** The highest ever given. */
+  async readLastIds(): Promise<FirstIds> {
+    const [row] = await this.query(LAST_IDS)
+    return IDS.read(row ?? {})
   }
 
   /** Cuts all connections: whatever waits for an answer on one rejects. New ones are made when needed. */
@@ -216,9 +229,15 @@ export class Database implements Queries {
   }
 
   async close(): Promise<void> {
-    const pools = [this.#readers, this.#writers, this.#grouped, this.#waiting, this.#notes]
+    const pools = [this.#readers, this.#writers, this.#grouped, this.#waiting, this.#notes, this.#selections]
     await Promise.all(pools.map((pool) => pool.end()))
   }
+}
+
+/** Gives away so many in a row, for good. */
+export async function takeIds(transaction: Queries, runs: number, executions: number): Promise<FirstIds> {
+  const [row] = await transaction.query(TAKE_IDS, [runs, executions])
+  return IDS.read(row ?? {})
 }
 
 /** `discard`: the connection is not used again. */

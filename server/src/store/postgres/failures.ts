@@ -27,6 +27,11 @@ export function isMissingPartition(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '23514' && error.table === 'execution'
 }
 
+/** What is remembered of names is not so any more (migrations/0005). */
+export function areNamesChanged(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === 'JC001'
+}
+
 /** Two transactions stood in each other's way and one was taken back: it can simply be made again. */
 const inTheWay = new Set(['40001', '40P01'])
 

@@ -4,18 +4,19 @@ import type pg from 'pg'
 import { buildQueries, placeParameters, type Queries, type Sql, type Values } from '../queries.ts'
 import { numbers, type Row } from './rows.ts'
 
-type Ask = (sql: string, values: readonly unknown[]) => Promise<pg.QueryResult<Row>>
+type Ask = (sql: string, values: readonly unknown[], isOnce: boolean) => Promise<pg.QueryResult<Row>>
 type Statement = { text: string; names: string[]; isJson: boolean[] }
 
 const textOf = (sql: Sql) => (typeof sql === 'string' ? sql : sql.postgres)
 
 export function buildNamedQueries(ask: Ask): Queries {
   const send = (sql: Sql, values: Values) => {
-    const { text, names, isJson } = statementOf(textOf(sql))
+    const isOnce = typeof sql !== 'string' && sql.isOnce === true
+    const { text, names, isJson } = isOnce ? parse(sql.postgres) : statementOf(textOf(sql))
     const parameters = names.map((name, index) =>
       isJson[index] ? JSON.stringify(values[name]) : toParameter(values[name]),
     )
-    return ask(text, parameters)
+    return ask(text, parameters, isOnce)
   }
   return buildQueries(
     async (sql, values) => (await send(sql, values)).rows,
@@ -28,17 +29,21 @@ const statements = new Map<string, Statement>()
 function statementOf(sql: string): Statement {
   let statement = statements.get(sql)
   if (statement === undefined) {
-    const names: string[] = []
-    const text = placeParameters(sql, (name) => {
-      if (!names.includes(name)) names.push(name)
-      return `$${names.indexOf(name) + 1}`
-    })
-    // As `records` reads its list.
-    const isJson = names.map((name) => sql.includes(`CAST(:${name} AS json)`))
-    statement = { text, names, isJson }
+    statement = parse(sql)
     statements.set(sql, statement)
   }
   return statement
+}
+
+function parse(sql: string): Statement {
+  const names: string[] = []
+  const text = placeParameters(sql, (name) => {
+    if (!names.includes(name)) names.push(name)
+    return `$${names.indexOf(name) + 1}`
+  })
+  // As `records` reads its list.
+  const isJson = names.map((name) => sql.includes(`CAST(:${name} AS json)`))
+  return { text, names, isJson }
 }
 
 /** Lists of numbers are quicker as text. */

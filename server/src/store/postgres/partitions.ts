@@ -34,7 +34,7 @@ export type Partition = ReturnType<typeof PARTITION.read>
 export const partitionName = (firstId: number): string => `execution_from_${firstId}`
 
 export class Partitions {
-  readonly #db: Pick<Database, 'inTransaction'>
+  readonly #db: Pick<Database, 'inTransaction' | 'readLastIds'>
   /** Ids below it have a partition. Others make them as well, so there may be more than this knows of. */
   #end = 0
   #making: Promise<void> | undefined
@@ -42,7 +42,7 @@ export class Partitions {
   #unused = 0
   #noting: Promise<void> | undefined
 
-  constructor(db: Pick<Database, 'inTransaction'>) {
+  constructor(db: Pick<Database, 'inTransaction' | 'readLastIds'>) {
     this.#db = db
   }
 
@@ -52,6 +52,17 @@ export class Partitions {
     // If one of these fails, the next trigger tries again.
     if (jobExecutionId + ahead >= this.#end) this.#makeUpTo(jobExecutionId + ahead).catch(() => undefined)
     if (at !== undefined && jobExecutionId >= this.#unused) this.#noteBegin(jobExecutionId, at)
+  }
+
+  /** The same for an id that was used: nobody waits. */
+  follow(jobExecutionId: number, at: number): void {
+    this.reach(jobExecutionId, at).catch(() => undefined)
+  }
+
+  /** Resolves when the next ids that are given have their partition. */
+  async reachNext(): Promise<void> {
+    const { jobExecutionId } = await this.#db.readLastIds()
+    await this.#makeUpTo(jobExecutionId + ahead)
   }
 
   /** Those that it knows of may be gone: the database is another one. */

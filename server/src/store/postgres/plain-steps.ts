@@ -7,9 +7,11 @@ import type { WriteOptions } from '../../domain/ports/write-options.ts'
 import { findApiKeys } from '../tables/api-keys.ts'
 import { clockWrites } from '../tables/clocks.ts'
 import { putDevices } from '../tables/device-puts.ts'
+import { hasSelector, listSelected, selectionSnapshots } from '../tables/device-selection.ts'
+import { deviceReads } from '../tables/devices.ts'
 import { enrollDevice, findEnrollment } from '../tables/enrollments.ts'
 import { type ExecutionList, goesThroughRuns, listExecutions } from '../tables/execution-list.ts'
-import { bind } from '../tables/step.ts'
+import { bind, type Input } from '../tables/step.ts'
 import { catalogueWrites, reads, snapshots, writes } from '../tables/steps.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { Database } from './database.ts'
@@ -27,10 +29,15 @@ export function bindPlainSteps(db: Database, catalogue: Catalogue) {
       goesThroughRuns(list.filter)
         ? db.inSnapshot(({ named }) => listExecutions(named, list))
         : listExecutions(db.named, list),
+    ...bind(selectionSnapshots, (step) => db.inSelection(({ named }) => step(named))),
+    listDevices(list: Input<'listDevices'>) {
+      if (!hasSelector(list)) return deviceReads.listDevices(db.named, list)
+      return db.inSelection(({ named }) => listSelected(named, list))
+    },
     async putDevices(puts: DevicePut[], options?: WriteOptions) {
       const owners = puts.map(({ ownerNo }) => ownerNo)
       const done = await catalogue.change(owners, ({ named }) => putDevices(named, puts), options)
-      return done.map(({ created, value }) => ({ created, value }))
+      return done.map(({ deviceNo: _, ...put }) => put)
     },
     ...bind(clockWrites(new RunCursors()), (step) => db.inTransaction(({ named }) => step(named))),
   }

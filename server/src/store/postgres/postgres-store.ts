@@ -1,10 +1,12 @@
-// The store on PostgreSQL, for any number of nodes at once: nothing that is kept in memory decides anything.
+// The store on PostgreSQL, for any number of nodes at once: nothing that is kept in memory decides anything on its own.
 
 import type { Nodes } from '../../domain/ports/nodes.ts'
 import type { Store } from '../../domain/ports/store.ts'
 import { readMigrations } from '../migrate.ts'
 import { Catalogue } from './catalogue.ts'
 import { Database } from './database.ts'
+import { Directory } from './directory.ts'
+import { buildLargeRunSteps } from './large-run.ts'
 import { migratePostgres, onConnection } from './migrate-database.ts'
 import { NodeSignal } from './node-signal.ts'
 import { buildNodeSteps, joinNodes, leaveNodes } from './nodes.ts'
@@ -46,9 +48,11 @@ export async function openPostgresStore({ url }: { url: string }): Promise<Postg
 async function buildStore(db: Database, signal: NodeSignal, nodeNo: number): Promise<PostgresStore> {
   const underWay = new UnderWay(db.watch)
   const partitions = new Partitions(db)
-  const steps = underWay.counting(await buildSteps(db, partitions, nodeNo))
+  const directory = new Directory()
+  const steps = underWay.counting(await buildSteps(db, partitions, directory, nodeNo))
   const forgetAll = () => {
     partitions.forget()
+    directory.clear()
     db.policies.clear()
   }
   let closed: Promise<void> | undefined
@@ -72,10 +76,11 @@ async function buildStore(db: Database, signal: NodeSignal, nodeNo: number): Pro
 async function buildSteps(
   db: Database,
   partitions: Partitions,
+  directory: Directory,
   nodeNo: number,
 ): Promise<Omit<Store, 'onEvents' | 'close'>> {
-  const { jobExecutionId } = await db.takeIds(0, 0)
-  await partitions.reach(jobExecutionId)
+  const { jobExecutionId } = await db.readLastIds()
+  await partitions.reach(jobExecutionId + 1)
   const catalogue = new Catalogue(db)
   return {
     async checkHealth() {
@@ -83,7 +88,8 @@ async function buildSteps(
     },
     ...bindPlainSteps(db, catalogue),
     ...buildPresenceSteps(db, nodeNo),
-    ...buildTriggerSteps(db, partitions, catalogue),
+    ...buildTriggerSteps({ db, partitions, catalogue, directory }),
+    ...buildLargeRunSteps(db, partitions),
     ...buildReportSteps(db),
     ...buildQueueSteps(db),
     ...buildRetentionSteps(db),

@@ -25,3 +25,8 @@ export function onClient(client: pg.ClientBase): Queries {
 export function numbers(list: Iterable<number>): string {
   return `{${[...list].join(',')}}`
 }
+
+/** The same for texts. */
+export function texts(list: string[]): string {
+  return `{${list.map((text) => `"${/["\\]/.test(text) ? text.replace(/["\\]/g, '\\$&') : text}"`).join(',')}}`
+}

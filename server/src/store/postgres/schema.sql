@@ -21,10 +21,19 @@ CREATE INDEX api_key_admin ON public.api_key USING btree (key_id) WHERE ((scopes
 CREATE INDEX api_key_by_maker ON public.api_key USING btree (created_by);
 CREATE INDEX api_key_by_owner ON public.api_key USING btree (owner_no, key_id);
 
+CREATE TABLE catalogue_version (
+  owner_no integer NOT NULL,
+  version bigint NOT NULL,
+  given_by xid8 NOT NULL,
+  PRIMARY KEY (owner_no)
+) WITH (fillfactor=50);
+
 CREATE TABLE commit_marker (
   marker_id bigint NOT NULL,
   node_no integer NOT NULL,
   commits bigint NOT NULL,
+  run_id bigint,
+  execution_id bigint,
   PRIMARY KEY (marker_id)
 ) WITH (fillfactor=50);
 
@@ -54,8 +63,32 @@ CREATE TABLE device (
   UNIQUE (owner_no, device_id),
   UNIQUE (token_id)
 );
+CREATE INDEX device_deleted ON public.device USING btree (owner_no, deleted_at) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX device_of_node ON public.device USING btree (node_no) WHERE online;
 CREATE INDEX device_online ON public.device USING btree (owner_no, device_id) WHERE online;
+
+CREATE TABLE device_attribute (
+  device_no integer NOT NULL,
+  name text COLLATE "C" NOT NULL,
+  reported boolean NOT NULL,
+  owner_no integer NOT NULL,
+  value text COLLATE "C" NOT NULL,
+  sort_key text COLLATE "C" NOT NULL,
+  shadowed boolean NOT NULL,
+  PRIMARY KEY (device_no, name, reported)
+);
+CREATE INDEX device_attribute_by_value ON public.device_attribute USING btree (owner_no, name, sort_key, device_no) WHERE (NOT shadowed);
+
+CREATE TABLE device_group (
+  owner_no integer NOT NULL,
+  group_name text COLLATE "C" NOT NULL,
+  where_text text NOT NULL,
+  description text,
+  created_at bigint NOT NULL,
+  updated_at bigint NOT NULL,
+  FOREIGN KEY (owner_no) REFERENCES owner(owner_no),
+  PRIMARY KEY (owner_no, group_name)
+);
 
 CREATE TABLE device_rename (
   device_no integer NOT NULL,
@@ -114,9 +147,9 @@ CREATE TABLE execution (
   run_id bigint NOT NULL,
   owner_no integer NOT NULL,
   device_no integer NOT NULL,
-  state exec_state NOT NULL,
-  attempt integer NOT NULL,
-  version_number integer NOT NULL,
+  state exec_state DEFAULT 'PENDING'::exec_state NOT NULL,
+  attempt integer DEFAULT 1 NOT NULL,
+  version_number integer DEFAULT 1 NOT NULL,
   output_bytes integer DEFAULT 0 NOT NULL,
   output_cut boolean DEFAULT false NOT NULL,
   started_at bigint,
@@ -192,11 +225,6 @@ CREATE TABLE job_version (
   job_no integer NOT NULL,
   content text NOT NULL,
   PRIMARY KEY (version_no)
-);
-
-CREATE TABLE last_id (
-  run_id bigint NOT NULL,
-  execution_id bigint NOT NULL
 );
 
 CREATE TABLE node (
@@ -287,6 +315,24 @@ CREATE INDEX run_by_owner ON public.run USING btree (owner_no, run_id);
 CREATE INDEX run_deadline ON public.run USING btree (deadline_at) WHERE ((deadline_at IS NOT NULL) AND (NOT ended));
 CREATE INDEX run_expiring ON public.run USING btree (expire_at) WHERE ((expire_at IS NOT NULL) AND (NOT ended));
 CREATE INDEX run_unfinished ON public.run USING btree (owner_no, run_id) WHERE (NOT ended);
+
+CREATE TABLE run_draft (
+  run_id bigint NOT NULL,
+  owner_no integer NOT NULL,
+  first_execution_id bigint NOT NULL,
+  total integer NOT NULL,
+  node_no integer NOT NULL,
+  created_at bigint NOT NULL,
+  PRIMARY KEY (run_id)
+);
+
+CREATE TABLE run_request (
+  run_id bigint NOT NULL,
+  where_text text,
+  matched integer,
+  note text,
+  PRIMARY KEY (run_id)
+);
 
 CREATE TABLE schema_migration (
   number integer NOT NULL,

@@ -13,9 +13,11 @@ import { CommitUnknown, StorageUnavailable } from '../../domain/ports/storage-er
 import { LIVE } from '../live-executions.ts'
 import type { Policies } from '../policies.ts'
 import { type DeviceChange, insertInto, recordSet, type Sql, type Values, type Writes } from '../queries.ts'
-import { event } from '../schema/tables.ts'
+import { rows } from '../schema/column.ts'
+import { event, lastId } from '../schema/tables.ts'
 import { COUNT_UP, COUNTED, type CommitMarkers, type Marker } from './commit-markers.ts'
 import { prepared } from './connect.ts'
+import { sendCopy } from './copy-in.ts'
 import { failureOf } from './failures.ts'
 import { locks } from './locks.ts'
 import { sendMoves, withToken } from './moves.ts'
@@ -31,6 +33,11 @@ const INSERT_FINISHED = `
   FROM ${recordSet('runs', event.pick('runId', 'at'))} JOIN run ON run_id = record."runId" WHERE ended`
 const { eventId, ...given } = event.fields
 const INSERT_EVENTS = insertInto(given)
+
+const FIRST_IDS = rows(lastId.fields)
+
+/** Of a group of new runs. */
+export type FirstIds = { runId: number; jobExecutionId: number }
 
 /** What is left out is NULL. */
 export type NewEvent =
@@ -55,15 +62,21 @@ export class Transaction implements Queries {
   #failure: unknown
   /** Written as the last thing before the commit. */
   readonly events: NewEvent[] = []
+  /** There are some, these or those that a statement of the work has written itself. */
+  hasEvents = false
   /** Runs in which something came to its end: those in which nothing is left have finished by it. */
   readonly touchedRuns: { runId: number; at: number }[] = []
+  /** The answer to a statement that counts up the marker itself. */
+  #launched: Promise<FirstIds> | undefined
+  /** Once it is committed, those that such a statement has given. */
+  firstIds: FirstIds | undefined
   /** For the steps that both stores share. */
   readonly named: Writes
 
   constructor(client: pg.ClientBase, begin: string, policies: Policies, check?: CommitCheck) {
     this.#client = client
     this.#check = check
-    const queries = buildNamedQueries((sql, values) => this.#ask(sql, values))
+    const queries = buildNamedQueries((sql, values, isOnce) => this.#ask(sql, values, isOnce))
     this.named = {
       ...queries,
       policies,
@@ -77,6 +90,7 @@ export class Transaction implements Queries {
       runChanged: (type, { details, ...change }) =>
         this.events.push({ type, ...change, details: JSON.stringify(details) }),
     }
+    sendTogether(client)
     // What is sent behind it does not wait for it. If it alone fails, all that is sent runs on its own, so connections on
     // which transactions write are read-only outside of them (database.ts), and nothing is committed.
     this.#begun = client.query(begin).catch((error: unknown) => {
@@ -93,6 +107,24 @@ export class Transaction implements Queries {
   #sendRun(sql: Sql, values: Values): void {
     // A failure fails the commit.
     this.named.run(sql, values).catch(() => undefined)
+  }
+
+  /** A statement with `countUpWithIds`, the last one before the commit. Its ids are known when that is done. */
+  sendLaunch(sql: string, values: Values): Promise<FirstIds> {
+    this.hasEvents = true
+    this.#launched = this.named.one(FIRST_IDS, sql, { ...values, ...this.#check?.marker })
+    this.#launched.catch(() => undefined)
+    return this.#launched
+  }
+
+  /** Rows of a table, not in text. Resolves when they are sent: nothing else may be before. A failure fails the commit. */
+  async sendCopy(sql: string, pieces: Iterable<Buffer>): Promise<void> {
+    if (this.#isOver) throw new Error('the transaction is over')
+    const { sent, done } = sendCopy(this.#client, sql, pieces)
+    done.catch((error: unknown) => {
+      this.#failure ??= failureOf(error)
+    })
+    await sent
   }
 
   /** Runs the work and commits. */
@@ -116,21 +148,28 @@ export class Transaction implements Queries {
    * once: nobody waits for us between lock and commit.
    */
   async #commit(): Promise<void> {
-    await this.#begun
+    sendTogether(this.#client)
     if (this.events.length > 0) {
+      this.hasEvents = true
       const owners = new Set(this.events.map(({ ownerNo }) => ownerNo))
       this.named.send(LOCK_EVENTS, { owners: [...owners].sort((a, b) => a - b) })
       this.named.sendRows(INSERT_EVENTS, this.events)
     }
     if (this.touchedRuns.length > 0) this.named.send(INSERT_FINISHED, { runs: this.touchedRuns })
-    const counted = this.#check && this.named.one(COUNTED, COUNT_UP, this.#check.marker)
+    const counted =
+      this.#launched || this.#check === undefined
+        ? undefined
+        : this.named.one(COUNTED, COUNT_UP, this.#check.marker)
     counted?.catch(() => undefined)
     this.#isCommitSent = true
     // Its answer decides, whatever became of the others: after a statement that failed it is a rollback.
     const result = await this.#send('COMMIT').catch((error: unknown) => this.#findOutcome(error))
     if (result === 'committed') return
+    // Where there was no transaction to commit, that is answered like a commit.
+    await this.#begun
     if (result.command !== 'COMMIT') throw new Error(`the transaction ended with ${result.command}`)
-    if (counted && (await counted).isWritten) this.#check?.markers.countUp(this.#check.marker)
+    this.firstIds = await this.#launched
+    if (this.#launched || (await counted)?.isWritten) this.#check?.markers.countUp(this.#check.marker)
   }
 
   /** The connection was lost before COMMIT was answered. It is not simply sent again: that could do everything twice. */
@@ -138,8 +177,11 @@ export class Transaction implements Queries {
     if (this.#check === undefined || !(error instanceof StorageUnavailable)) throw error
     this.isConnectionLost = true
     const outcome = await this.#check.markers.findOutcome(this.#check.marker)
-    if (outcome === 'committed') return outcome
-    if (outcome === 'unknown') this.#failure = new CommitUnknown(error)
+    if (outcome.kind === 'committed') {
+      if (this.#launched) this.firstIds = outcome.ids as FirstIds
+      return outcome.kind
+    }
+    if (outcome.kind === 'unknown') this.#failure = new CommitUnknown(error)
     throw this.#failure
   }
 
@@ -148,10 +190,10 @@ export class Transaction implements Queries {
     this.events.push({ type, ownerNo, deviceNo, at, details: text })
   }
 
-  async #ask(sql: string, values: readonly unknown[]): Promise<pg.QueryResult<Row>> {
+  async #ask(sql: string, values: readonly unknown[], isOnce = false): Promise<pg.QueryResult<Row>> {
     // Its connection is somebody else's by now.
     if (this.#isOver) throw new Error('the transaction is over')
-    return this.#send(prepared(sql, values))
+    return this.#send(isOnce ? { text: sql, values: values as unknown[] } : prepared(sql, values))
   }
 
   async #send(statement: string | pg.QueryConfig): Promise<pg.QueryResult<Row>> {
@@ -163,4 +205,11 @@ export class Transaction implements Queries {
       throw failure
     }
   }
+}
+
+/** What is sent up to the next turn goes out as one piece: each on its own is a call of the system, and wakes the server. */
+function sendTogether(client: pg.ClientBase): void {
+  const { stream } = (client as pg.Client).connection
+  stream.cork()
+  process.nextTick(() => stream.uncork())
 }

@@ -12,13 +12,19 @@ import {
   refuseUnplanned,
 } from '../../domain/launch-run.ts'
 import type { Trigger } from '../../domain/ports/triggers.ts'
-import type { JobPolicy } from '../policies.ts'
 import type { Writes } from '../queries.ts'
-import { computed, number, rows, type Selection, select } from '../schema/column.ts'
+import { computed, number, rows, type Selection, select, text } from '../schema/column.ts'
 import { device, job } from '../schema/tables.ts'
-import type { FirstIds } from './database.ts'
+import type { Names, OwnerNames } from './directory.ts'
+import { texts } from './rows.ts'
+import type { FirstIds } from './transaction.ts'
 
 const position = computed('position', number())
+const STATE = rows({ state: text() })
+// In the order of the list.
+const STATES = `
+  SELECT catalogue_state(owner_no) AS state
+  FROM unnest(CAST(:owners AS int[])) WITH ORDINALITY AS wanted (owner_no, position) ORDER BY position`
 const JOB = select({ position, ...job.pick('jobNo', 'versionNo') })
 const JOBS = `
   SELECT ${JOB}
@@ -40,61 +46,59 @@ const FULL = `
     SELECT FROM execution
     WHERE execution.device_no = wanted.device_no AND state <= 'CANCELING' OFFSET CAST(:skipped AS bigint) LIMIT 1)`
 
-export type Launch = { trigger: Trigger; run: NewRun; devices: RunDevice[] }
+export type Planned = { trigger: Trigger; job: RunJob; devices: RunDevice[] }
+export type Launch = Planned & { run: NewRun }
 export type Entry = Launch | Refusal | EarlierCall
-type Planned = { trigger: Trigger; job: RunJob; devices: RunDevice[] }
 
-type ByOwner<Ref> = ReadonlyMap<number, ReadonlyMap<string, Ref>>
-type NamesFound = {
-  jobs: ByOwner<{ jobNo: number; versionNo: number }>
-  devices: ByOwner<RunDevice>
-  policyOf: (jobVersion: number) => JobPolicy
-  /** Devices that may not have more, by their numbers. */
-  full: ReadonlySet<number>
-}
+const noDevices: ReadonlySet<number> = new Set()
 
 /** Only for who holds the catalogues: what is found stays until the end of the transaction. */
-export async function readNames(queries: Writes, triggers: Trigger[]): Promise<NamesFound> {
-  const owners = [...Map.groupBy(triggers, ({ ownerNo }) => ownerNo)]
+export async function readNames(queries: Writes, triggers: Trigger[]): Promise<Names> {
+  const byOwner = [...Map.groupBy(triggers, ({ ownerNo }) => ownerNo)]
   const wanted = (namesOf: (trigger: Trigger) => string[]): Wanted =>
-    owners.map(([ownerNo, own]) => ({ ownerNo, names: new Set(own.flatMap(namesOf)) }))
-  const toDevice = ({ deviceNo, deviceName }: ReturnType<typeof DEVICE.read>, deviceId: string) => {
-    return { deviceNo, deviceId, deviceName }
-  }
-  const [jobs, devices] = await Promise.all([
+    byOwner.map(([ownerNo, own]) => ({ ownerNo, names: new Set(own.flatMap(namesOf)) }))
+  const [states, jobs, devices] = await Promise.all([
+    queries.all(STATE, STATES, { owners: byOwner.map(([ownerNo]) => ownerNo) }),
     find(
       queries,
       JOB,
       JOBS,
       wanted(({ jobName }) => [jobName]),
-      (job) => job,
+      (row) => row,
     ),
     find(
       queries,
       DEVICE,
       DEVICES,
       wanted(({ deviceIds }) => deviceIds),
-      toDevice,
+      ({ deviceNo, deviceName }, deviceId): RunDevice => ({ deviceNo, deviceId, deviceName }),
     ),
   ])
-  const versions = [...jobs.values()].flatMap((own) => [...own.values()].map(({ versionNo }) => versionNo))
-  const [policyOf, full] = await Promise.all([
-    queries.policies.read(queries, versions),
-    readFull(queries, triggers, devices),
-  ])
-  return { jobs, devices, policyOf, full }
+  const versions = jobs.flatMap((own) => Array.from(own.values(), ({ versionNo }) => versionNo))
+  const policyOf = await queries.policies.read(queries, versions)
+  const names = byOwner.map(([ownerNo], index): [number, OwnerNames] => {
+    const own = Array.from(jobs[index] ?? [], ([jobName, { jobNo, versionNo }]): [string, RunJob] => {
+      const { expireAfterSeconds, deadlineSeconds, rollout, approval } = policyOf(versionNo)
+      const policy = { expireAfterSeconds, deadlineSeconds }
+      const held = { ...(rollout && { rollout }), ...(approval && { approval }) }
+      return [jobName, { jobNo, versionNo, ...policy, ...held }]
+    })
+    const state = states[index]?.state ?? ''
+    return [ownerNo, { state, jobs: new Map(own), devices: devices[index] ?? new Map() }]
+  })
+  return new Map(names)
 }
 
-/** Most triggers name no device that could have too many. */
-async function readFull(
+/** Devices that may not have more, by their numbers. Most triggers name no device that could have too many. */
+export async function readFull(
   queries: Writes,
   triggers: Trigger[],
-  devices: ByOwner<RunDevice>,
+  names: Names,
 ): Promise<ReadonlySet<number>> {
   const full = new Set<number>()
   for (const { ownerNo, deviceIds, quota } of triggers) {
     if (quota === undefined || quota.perDevice === 0) continue
-    const known = devices.get(ownerNo)
+    const known = names.get(ownerNo)?.devices
     const deviceNos = deviceIds.flatMap((deviceId) => known?.get(deviceId)?.deviceNo ?? [])
     const found = await queries.all(FULL_DEVICE, FULL, { deviceNos, skipped: quota.perDevice - 1 })
     for (const { deviceNo } of found) full.add(deviceNo)
@@ -104,36 +108,54 @@ async function readFull(
 
 type Wanted = { ownerNo: number; names: Set<string> }[]
 
-/** Those that are there of all that the group names. */
+/** Those that are there of all that the group names, for each owner. */
 async function find<Of extends { position: number }, Ref>(
   queries: Writes,
   rows: Selection<Of>,
   sql: string,
   wanted: Wanted,
   toRef: (row: Of, name: string) => Ref,
-): Promise<ByOwner<Ref>> {
-  const found = new Map(wanted.map(({ ownerNo }) => [ownerNo, new Map<string, Ref>()]))
-  const ownerNos = wanted.flatMap(({ ownerNo, names }) => Array.from(names, () => ownerNo))
-  const names = wanted.flatMap(({ names }) => [...names])
-  for (const row of await queries.all(rows, sql, { ownerNos, names })) {
-    const [ownerNo = 0, name = ''] = [ownerNos[row.position - 1], names[row.position - 1]]
-    found.get(ownerNo)?.set(name, toRef(row, name))
+): Promise<Map<string, Ref>[]> {
+  const found = wanted.map(() => new Map<string, Ref>())
+  for (const slice of slicesOf(wanted)) {
+    const ownerNos = slice.map(({ owner }) => wanted[owner]?.ownerNo)
+    const names = texts(slice.map(({ name }) => name))
+    for (const row of await queries.all(rows, sql, { ownerNos, names })) {
+      const { owner, name } = slice[row.position - 1] as NameOfOwner
+      found[owner]?.set(name, toRef(row, name))
+    }
   }
   return found
 }
 
+type NameOfOwner = { owner: number; name: string }
+
+/** A million names at once would take up hundreds of megabytes on their way. */
+const namesAtOnce = 20_000
+
+/** At least one: what is sent with the first is sent at once. */
+function* slicesOf(wanted: Wanted): Generator<NameOfOwner[]> {
+  let slice: NameOfOwner[] = []
+  for (const [owner, { names }] of wanted.entries()) {
+    for (const name of names) {
+      slice.push({ owner, name })
+      if (slice.length < namesAtOnce) continue
+      yield slice
+      slice = []
+    }
+  }
+  if (slice.length > 0) yield slice
+}
+
 /** What a trigger is about to make, or why it makes nothing. */
-export function judge(trigger: Trigger, names: NamesFound): Planned | Refusal {
-  const { ownerNo, jobName } = trigger
-  const job = names.jobs.get(ownerNo)?.get(jobName)
+export function judge(trigger: Trigger, names: Names, full = noDevices): Planned | Refusal {
+  const known = names.get(trigger.ownerNo)
+  const job = known?.jobs.get(trigger.jobName)
   if (job === undefined) return { kind: 'unknown-job' }
-  const known = names.devices.get(ownerNo)
-  const devices = findDevices(trigger, (deviceId) => known?.get(deviceId))
+  const devices = findDevices(trigger, (deviceId) => known?.devices.get(deviceId))
   if ('kind' in devices) return devices
-  const over = refuseOverQuota(trigger, devices, ({ deviceNo }) => names.full.has(deviceNo))
-  if (over) return over
-  const runJob = { ...names.policyOf(job.versionNo), ...job }
-  return refuseUnplanned(trigger, runJob) ?? { trigger, job: runJob, devices }
+  const over = refuseOverQuota(trigger, devices, ({ deviceNo }) => full.has(deviceNo))
+  return over ?? refuseUnplanned(trigger, job) ?? { trigger, job, devices }
 }
 
 /** Those that make something are given ids in the order of the list. */
@@ -148,6 +170,12 @@ export function launchGroup(
     const { trigger, job, devices } = each
     const run = newRun(trigger, job, { runId: nextRunId++, firstExecutionId })
     firstExecutionId += devices.length
-    return { trigger, run, devices }
+    return { trigger, job, run, devices }
   })
+}
+
+/** How many ids they need. */
+export function countIds(judged: (Planned | Refusal | EarlierCall)[]): { runs: number; executions: number } {
+  const planned = judged.filter((each): each is Planned => !('kind' in each))
+  return { runs: planned.length, executions: planned.reduce((sum, { devices }) => sum + devices.length, 0) }
 }

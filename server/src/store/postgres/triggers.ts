@@ -4,63 +4,59 @@ import { toLaunchedRun } from '../../domain/launch-run.ts'
 import type { StoredRollout } from '../../domain/ports/rollouts.ts'
 import type { Store } from '../../domain/ports/store.ts'
 import type { Trigger, TriggerOutcome } from '../../domain/ports/triggers.ts'
+import type { WriteOptions } from '../../domain/ports/write-options.ts'
 import { eventsAtBegin } from '../../domain/rollout-progress.ts'
 import { insertInto } from '../queries.ts'
+import { runRequest } from '../schema/tables.ts'
 import { getLaunchedRun } from '../tables/executions.ts'
 import { INSERT_ROLLOUT, toRolloutRow } from '../tables/rollouts.ts'
 import { newRunFields } from '../tables/runs.ts'
 import type { Catalogue } from './catalogue.ts'
-import type { Database } from './database.ts'
-import { isMissingPartition } from './failures.ts'
+import { type Database, takeIds } from './database.ts'
+import type { Directory, Names } from './directory.ts'
+import { areNamesChanged, isMissingPartition } from './failures.ts'
 import { claimKeys, findEarlierCalls } from './idempotency-keys.ts'
+import { sendLaunch } from './launch-statement.ts'
 import type { Partitions } from './partitions.ts'
-import type { Transaction } from './transaction.ts'
-import { type Entry, judge, type Launch, launchGroup, readNames } from './trigger-group.ts'
+import { sendExecutions } from './send-executions.ts'
+import type { FirstIds, Transaction } from './transaction.ts'
+import {
+  countIds,
+  type Entry,
+  judge,
+  type Launch,
+  launchGroup,
+  readFull,
+  readNames,
+} from './trigger-group.ts'
 
 const INSERT_RUNS = insertInto(newRunFields)
-const INSERT_EXECUTIONS = `
-  INSERT INTO execution (execution_id, run_id, owner_no, device_no, state, attempt, version_number)
-  SELECT execution_id, run_id, owner_no, device_no, 'PENDING', 1, 1
-  FROM unnest(CAST(:executionIds AS bigint[]), CAST(:runIds AS bigint[]), CAST(:ownerNos AS int[]),
-    CAST(:deviceNos AS int[])) AS new (execution_id, run_id, owner_no, device_no)`
+const INSERT_REQUESTS = insertInto(runRequest.fields)
+
+/** A group with more executions is not written by one statement: what comes behind it need not wait so long to begin. */
+const mostAtOnce = 1000
 
 type Recorded =
   | Exclude<TriggerOutcome, { kind: 'replayed' | 'unreadable' }>
   | { kind: 'made-before'; runId: number }
 
-export function buildTriggerSteps(
-  db: Database,
-  partitions: Partitions,
-  catalogue: Catalogue,
-): Pick<Store, 'createExecutions'> {
-  async function record(
-    transaction: Transaction,
-    triggers: Trigger[],
-    passOn: () => void,
-  ): Promise<Recorded[]> {
-    // Keys are taken in turn as well: of two calls with one key, the first one makes the run.
-    if (triggers.every(({ idempotency }) => idempotency === null)) passOn()
-    const [names, earlier] = await Promise.all([
-      readNames(transaction.named, triggers),
-      findEarlierCalls(transaction.named, triggers),
-    ])
-    const judged = triggers.map((trigger, index) => earlier[index] ?? judge(trigger, names))
-    // Only what is made uses up ids. They are given behind the lock of the owner, so they are higher than those of any
-    // device's older name (renamed_execution_id).
-    const total = judged.reduce((sum, each) => sum + ('kind' in each ? 0 : each.devices.length), 0)
-    const runs = judged.filter((each) => !('kind' in each)).length
-    const firstIds = runs > 0 ? await db.takeIds(runs, total) : { runId: 0, jobExecutionId: 0 }
-    const entries = launchGroup(judged, firstIds)
-    const recorded = await claimKeys(transaction.named, triggers, entries)
-    passOn()
-    const launches = entries.filter((entry, index): entry is Launch => {
-      return 'devices' in entry && recorded[index] === undefined
-    })
-    if (launches.length > 0) {
-      await partitions.reach(firstIds.jobExecutionId + total - 1, triggers[0]?.launchedAt)
-      write(transaction, launches)
+type Parts = { db: Database; partitions: Partitions; catalogue: Catalogue; directory: Directory }
+
+export function buildTriggerSteps(parts: Parts): Pick<Store, 'createExecutions'> {
+  const { db, partitions, directory } = parts
+
+  async function recordWithNames(triggers: Trigger[], options?: WriteOptions): Promise<Recorded[]> {
+    const names = directory.recall(triggers)
+    if (names === undefined) return recordInSteps(parts, triggers, undefined, options)
+    try {
+      const launches = planAtOnce(triggers, names)
+      if (launches) return await recordAtOnce(parts, names, launches, options)
+      return await recordInSteps(parts, triggers, names, options)
+    } catch (error) {
+      if (!areNamesChanged(error)) throw error
+      directory.forget(names.keys())
+      return recordInSteps(parts, triggers, undefined, options)
     }
-    return entries.map((entry, index) => recorded[index] ?? outcomeOf(entry))
   }
 
   /** Never rejects: the group is on disk by now, and whoever saw it fail would write it once more. */
@@ -76,18 +72,87 @@ export function buildTriggerSteps(
   return {
     async createExecutions(triggers, options) {
       if (triggers.length === 0) return []
-      const owners = triggers.map(({ ownerNo }) => ownerNo)
-      const write = () =>
-        catalogue.hold(owners, (transaction, passOn) => record(transaction, triggers, passOn), options)
-      const recorded = await write().catch((error: unknown) => {
+      const recorded = await recordWithNames(triggers, options).catch(async (error: unknown) => {
         if (!isMissingPartition(error)) throw error
-        // The database is another one than the one in which it was made: see `isOtherHistory`.
+        // Other nodes have used up what was made ahead, or the database is another one: see `isOtherHistory`.
         partitions.forget()
-        return write()
+        await partitions.reachNext()
+        return recordWithNames(triggers, options)
       })
-      return Promise.all(recorded.map(answer))
+      const isNew = (each: Recorded) => each.kind !== 'made-before'
+      return recorded.every(isNew) ? recorded : Promise.all(recorded.map(answer))
     },
   }
+}
+
+/** Undefined: it takes more than one statement to know what each of them is answered with, or to write them. */
+function planAtOnce(triggers: Trigger[], names: Names): Launch[] | undefined {
+  let executions = 0
+  for (const { deviceIds, idempotency, quota, request } of triggers) {
+    executions += deviceIds.length
+    const needsMore = idempotency !== null || quota !== undefined || request !== undefined
+    if (needsMore || executions > mostAtOnce) return undefined
+  }
+  const entries = launchGroup(
+    triggers.map((trigger) => judge(trigger, names)),
+    { runId: 0, jobExecutionId: 0 },
+  )
+  return entries.every((entry) => 'run' in entry) ? entries : undefined
+}
+
+async function recordAtOnce(
+  { catalogue, partitions }: Parts,
+  names: Names,
+  launches: Launch[],
+  options?: WriteOptions,
+): Promise<Recorded[]> {
+  const send = (transaction: Transaction) => sendLaunch(transaction, names, launches)
+  const { firstIds } = await catalogue.holdWithin(names.keys(), send, options)
+  const { runId, jobExecutionId } = firstIds as FirstIds
+  for (const { run } of launches) {
+    run.runId += runId
+    run.firstExecutionId += jobExecutionId
+  }
+  const last = launches.at(-1)?.run
+  if (last) partitions.follow(last.firstExecutionId + last.total - 1, last.launchedAt)
+  return launches.map(outcomeOf)
+}
+
+/** `names`: those that are remembered; undefined: they are read. */
+function recordInSteps(
+  { catalogue, partitions, directory }: Parts,
+  triggers: Trigger[],
+  names: Names | undefined,
+  options?: WriteOptions,
+): Promise<Recorded[]> {
+  const work = async (transaction: Transaction, passOn: () => void): Promise<Recorded[]> => {
+    // Keys are taken in turn as well: of two calls with one key, the first one makes the run.
+    if (triggers.every(({ idempotency }) => idempotency === null)) passOn()
+    const [known, earlier] = await Promise.all([
+      names ?? readNames(transaction.named, triggers),
+      findEarlierCalls(transaction.named, triggers),
+    ])
+    if (names === undefined) directory.remember(known)
+    const full = await readFull(transaction.named, triggers, known)
+    const judged = triggers.map((trigger, index) => earlier[index] ?? judge(trigger, known, full))
+    // Only what is made uses up ids. They are given behind the lock of the owner, so they are higher than those of any
+    // device's older name (device_rename).
+    const { runs, executions } = countIds(judged)
+    const firstIds = runs > 0 ? await takeIds(transaction, runs, executions) : { runId: 0, jobExecutionId: 0 }
+    const entries = launchGroup(judged, firstIds)
+    const recorded = await claimKeys(transaction.named, triggers, entries)
+    passOn()
+    const launches = entries.filter((entry, index): entry is Launch => {
+      return 'run' in entry && recorded[index] === undefined
+    })
+    if (launches.length > 0) {
+      await partitions.reach(firstIds.jobExecutionId + executions - 1, triggers[0]?.launchedAt)
+      await write(transaction, launches)
+    }
+    return entries.map((entry, index) => recorded[index] ?? outcomeOf(entry))
+  }
+  const owners = triggers.map(({ ownerNo }) => ownerNo)
+  return catalogue.hold(owners, names, work, options)
 }
 
 function outcomeOf(entry: Entry): Recorded {
@@ -95,19 +160,9 @@ function outcomeOf(entry: Entry): Recorded {
   return { kind: 'created', run: toLaunchedRun(entry.run, entry.trigger, entry.devices) }
 }
 
-function write(transaction: Transaction, launches: Launch[]): void {
-  const executionIds: number[] = []
-  const runIds: number[] = []
-  const ownerNos: number[] = []
-  const deviceNos: number[] = []
-  for (const { run, devices } of launches) {
-    const { runId, ownerNo, firstExecutionId, launchedAt } = run
-    devices.forEach(({ deviceNo }, index) => {
-      executionIds.push(firstExecutionId + index)
-      runIds.push(runId)
-      ownerNos.push(ownerNo)
-      deviceNos.push(deviceNo)
-    })
+async function write(transaction: Transaction, launches: Launch[]): Promise<void> {
+  for (const { run } of launches) {
+    const { runId, ownerNo, launchedAt } = run
     transaction.events.push({ type: 'run.created', ownerNo, runId, at: launchedAt })
     if (run.rollout) writeRollout(transaction, run.rollout, launchedAt)
   }
@@ -115,7 +170,11 @@ function write(transaction: Transaction, launches: Launch[]): void {
     INSERT_RUNS,
     launches.map(({ run }) => ({ ...run, PENDING: run.total })),
   )
-  transaction.named.send(INSERT_EXECUTIONS, { executionIds, runIds, ownerNos, deviceNos })
+  transaction.named.sendRows(
+    INSERT_REQUESTS,
+    launches.flatMap(({ trigger: { request }, run: { runId } }) => (request ? [{ ...request, runId }] : [])),
+  )
+  await sendExecutions(transaction, launches)
 }
 
 function writeRollout({ named }: Transaction, rollout: StoredRollout, at: number): void {

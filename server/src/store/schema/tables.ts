@@ -3,6 +3,7 @@
 // schema.sql of both stores. Fields have the names of the domain; a column whose name is another says so.
 
 import type { EventType, PauseReason, RolloutState, Scope } from '@jobcast/contract'
+import type { AttributeValue } from '@jobcast/contract/selector'
 import type { ExecutionEvent } from '../../domain/execution.ts'
 import type { StoredJobContent } from '../../domain/ports/jobs.ts'
 import type { Transport } from '../../domain/ports/presence.ts'
@@ -92,6 +93,26 @@ export const deviceTag = table('device_tag', ['ownerNo', 'tag', 'deviceId'], {
   deviceId: text(),
 })
 
+/** `value` is JSON; `sortKey` is ordered as values compare. */
+export const deviceAttribute = table('device_attribute', ['deviceNo', 'name', 'isReported'], {
+  deviceNo: number(),
+  name: text(),
+  isReported: flag('reported'),
+  ownerNo: number(),
+  value: json<AttributeValue>(),
+  sortKey: text(),
+  isShadowed: flag('shadowed'),
+})
+
+export const deviceGroup = table('device_group', ['ownerNo', 'groupName'], {
+  ownerNo: number(),
+  groupName: text(),
+  where: text('where_text'),
+  description: orNull(text()),
+  createdAt: number(),
+  updatedAt: number(),
+})
+
 export const deviceRename = table('device_rename', ['deviceNo', 'lastExecutionId'], {
   deviceNo: number(),
   lastExecutionId: number(),
@@ -138,6 +159,24 @@ export const run = table('run', ['runId'], {
   keyId: orNull(text()),
   retryOf: orNull(number()),
   traceParent: orNull(text()),
+})
+
+/** What a run was asked for with, if it was more than a list of devices. */
+export const runRequest = table('run_request', ['runId'], {
+  runId: number(),
+  where: orNull(text('where_text')),
+  matched: orNull(number()),
+  note: orNull(text()),
+})
+
+/** Large runs that are being written. */
+export const runDraft = table('run_draft', ['runId'], {
+  runId: number(),
+  ownerNo: number(),
+  firstExecutionId: number(),
+  total: number(),
+  nodeNo: number(),
+  createdAt: number(),
 })
 
 /** How a run is released; a run without a rollout has none. */
@@ -325,9 +364,13 @@ export const tables: readonly Table[] = [
   jobVersion,
   device,
   deviceTag,
+  deviceAttribute,
+  deviceGroup,
   deviceRename,
   enrollment,
   run,
+  runRequest,
+  runDraft,
   rollout,
   release,
   freeze,

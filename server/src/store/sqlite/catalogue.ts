@@ -40,6 +40,8 @@ type OwnerEntry = {
   puts: Map<string, number>
 }
 
+export type Settling = { first: number; last: number; ended: Set<number> }
+
 export class Catalogue {
   readonly apiKeys = new Map<string, StoredApiKey>()
   readonly held = new HeldRanges()
@@ -48,6 +50,25 @@ export class Catalogue {
   /** How often each owner was frozen or unfrozen: their queues look different since. */
   readonly freezeChanges = new Map<number, number>()
   readonly #owners = new Map<number, OwnerEntry>()
+
+  /** Large runs whose executions are on their way into the queues, with what of them has ended meanwhile. */
+  readonly #settling = new Set<Settling>()
+
+  beginSettling(first: number, total: number): Settling {
+    const settling = { first, last: first + total - 1, ended: new Set<number>() }
+    this.#settling.add(settling)
+    return settling
+  }
+
+  endSettling(settling: Settling): void {
+    this.#settling.delete(settling)
+  }
+
+  hasEnded(jobExecutionId: number): void {
+    for (const { first, last, ended } of this.#settling) {
+      if (jobExecutionId >= first && jobExecutionId <= last) ended.add(jobExecutionId)
+    }
+  }
 
   jobs(ownerNo: number): NameIndex<JobRef> {
     return this.#owner(ownerNo).jobs
@@ -64,15 +85,15 @@ export class Catalogue {
   }
 
   /** Devices and names appear once they are on disk. */
-  async putDevices<T extends { deviceNo: number }>(
+  async putDevices<T extends { deviceNo: number; isRefused?: true }>(
     puts: DevicePut[],
     write: () => Promise<T[]>,
   ): Promise<T[]> {
     for (const put of puts) this.#countPut(put, 1)
     try {
       const results = await write()
-      results.forEach(({ deviceNo }, index) => {
-        this.setDevice({ ...(puts[index] as DevicePut), deviceNo })
+      results.forEach(({ deviceNo, isRefused }, index) => {
+        if (!isRefused) this.setDevice({ ...(puts[index] as DevicePut), deviceNo })
       })
       return results
     } finally {

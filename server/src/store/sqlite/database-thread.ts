@@ -3,11 +3,11 @@
 
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 import { StorageUnavailable, TooMuchWaiting } from '../../domain/ports/storage-errors.ts'
-import { isUnavailable, openDatabase, openReader } from './database.ts'
+import { isUnavailable, openDatabase, openReader, openScanner } from './database.ts'
 import { prepareReads, prepareWrites, type Reads, type Writes } from './operations.ts'
 import type { WriteListener } from './writes.ts'
 
-type Role = 'reader' | 'writer'
+type Role = 'reader' | 'scanner' | 'writer'
 type Operations = { [name: string]: (input: never) => unknown }
 /** What an operation answers, whether at once or later. */
 type AnswerOf<Operation extends (input: never) => unknown> = Promise<Awaited<ReturnType<Operation>>>
@@ -82,8 +82,33 @@ export type Thread<Ops extends Operations> = Pick<DatabaseThread<Ops>, 'call' | 
 export type ReaderThread = Thread<Reads>
 export type WriterThread = Thread<Writes>
 
+/** Started with its first question: many services never ask one. */
+export class LazyThread<Ops extends Operations> implements Thread<Ops> {
+  readonly #open: () => DatabaseThread<Ops>
+  #thread: DatabaseThread<Ops> | undefined
+  #isClosed = false
+  listener: WriteListener = { onEvents: () => undefined, onMoved: () => undefined }
+
+  constructor(open: () => DatabaseThread<Ops>) {
+    this.#open = open
+  }
+
+  call<Name extends keyof Ops & string>(name: Name, input: Parameters<Ops[Name]>[0]): AnswerOf<Ops[Name]> {
+    if (this.#isClosed) return Promise.reject(new StorageUnavailable('it is closed'))
+    this.#thread ??= this.#open()
+    return this.#thread.call(name, input)
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#thread?.close()
+  }
+}
+
+const openAs = { reader: openReader, scanner: openScanner, writer: openDatabase }
+
 function serveQuestions({ role, path }: { role: Role; path: string }): void {
-  const db = role === 'writer' ? openDatabase(path) : openReader(path)
+  const db = openAs[role](path)
   let effects: Effects
   const listener: WriteListener = {
     onEvents() {

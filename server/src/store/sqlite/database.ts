@@ -7,6 +7,7 @@ import { type Migration, pendingMigrations, StartRefused } from '../migrate.ts'
 
 // 64 MB of pages: enough for the inner nodes of every index at tens of millions of rows.
 const cacheKib = 65_536
+const mappedBytes = 1024 ** 3
 // Pages in the log before they are carried over into the file: 16 MB, four times the default, so that fewer
 // commits pay for it.
 const checkpointPages = 4000
@@ -51,6 +52,13 @@ export function openDatabase(path: string): DatabaseSync {
 export function openReader(path: string): DatabaseSync {
   const db = new DatabaseSync(path, { timeout: 5000, readOnly: true })
   db.exec(`PRAGMA cache_size = -${cacheKib}`)
+  return db
+}
+
+/** The same for who reads very many rows: they are not copied from the file. */
+export function openScanner(path: string): DatabaseSync {
+  const db = openReader(path)
+  db.exec(`PRAGMA mmap_size = ${mappedBytes}`)
   return db
 }
 

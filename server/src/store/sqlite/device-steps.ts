@@ -28,8 +28,10 @@ export function followMoves(
   const delayed = new Set(delayedIds)
   for (const { ownerNo, deviceId, jobExecutionId, execState } of moved) {
     const queue = catalogue.devices(ownerNo).getOnDisk(deviceId)?.queue
-    if (isTerminal(execState)) queue?.leave(jobExecutionId)
-    else if (delayed.has(jobExecutionId)) queue?.delay(jobExecutionId)
+    if (isTerminal(execState)) {
+      queue?.leave(jobExecutionId)
+      catalogue.hasEnded(jobExecutionId)
+    } else if (delayed.has(jobExecutionId)) queue?.delay(jobExecutionId)
     else queue?.touch(jobExecutionId)
   }
 }

@@ -11,6 +11,10 @@ export class NameIndex<Ref> {
     return this.#inSight.size
   }
 
+  all(): IterableIterator<Ref> {
+    return this.#inSight.values()
+  }
+
   /** What a write that is sent now will find on disk. */
   get(name: string): Ref | undefined {
     return this.#inSight.get(name)

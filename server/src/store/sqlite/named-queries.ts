@@ -19,6 +19,8 @@ export type SqliteQueries = Queries & {
 
 const textOf = (sql: Sql) => (typeof sql === 'string' ? sql : sql.sqlite)
 
+const isOnce = (sql: Sql) => typeof sql !== 'string' && sql.isOnce === true
+
 const nothing: Statement = { all: () => [], get: () => undefined, run: () => 0 }
 
 /** Whoever asks may hand over an object of which the statement takes a part. */
@@ -43,6 +45,7 @@ export function openNamedQueries(db: DatabaseSync): SqliteQueries {
   const statements = new Map<string, Statement>()
 
   function statementOf(sql: Sql): Statement {
+    if (isOnce(sql)) return prepareNamed(db, sql)
     let statement = statements.get(textOf(sql))
     if (statement === undefined) {
       statement = textOf(sql) === '' ? nothing : prepareNamed(db, sql)

@@ -9,6 +9,7 @@ import type { Enrolling, EnrollOutcome } from '../../domain/ports/enrollments.ts
 import { createFirstKey } from '../tables/api-keys.ts'
 import { clockWrites } from '../tables/clocks.ts'
 import { putDevices } from '../tables/device-puts.ts'
+import { listSelected, selectionSnapshots } from '../tables/device-selection.ts'
 import { enrollDevice } from '../tables/enrollments.ts'
 import { type ExecutionList, listExecutions } from '../tables/execution-list.ts'
 import { type DeviceRemoval, deleteDevice } from '../tables/execution-moves.ts'
@@ -20,11 +21,12 @@ import { bind, type Input } from '../tables/step.ts'
 import { catalogueWrites, reads, snapshots, writes } from '../tables/steps.ts'
 import type { DeviceRow } from './catalogue.ts'
 import { inSnapshot, inTransaction, isDiskFault } from './database.ts'
+import { prepareDrafts } from './large-run.ts'
 import { openNamedQueries } from './named-queries.ts'
 import { presenceWrites } from './presence.ts'
 import { type QueueQuestion, readQueues } from './queues.ts'
 import { recordReports, type SentReport } from './reports.ts'
-import { prepareTriggers } from './triggers.ts'
+import { prepareTriggers, type RecordedRun } from './triggers.ts'
 import { openWrites, type WriteListener } from './writes.ts'
 
 /** Those that the main thread passes on as they are (sqlite-store.ts). */
@@ -40,6 +42,9 @@ export function prepareReads(db: DatabaseSync) {
     ...bind(reads, (step) => step(queries)),
     ...bind(snapshots, (step) => inSnapshot(db, () => step(queries))),
     listExecutions: (list: ExecutionList) => inSnapshot(db, () => listExecutions(queries, list)),
+    ...bind(selectionSnapshots, (step) => inSnapshot(db, () => step(queries))),
+    listSelected: (list: Parameters<typeof listSelected>[1]) =>
+      inSnapshot(db, () => listSelected(queries, list)),
     readQueues: (wanted: (QueueQuestion | undefined)[]) => inSnapshot(db, () => readQueues(queries, wanted)),
     getLaunchedRun: (run: { runId: number }) => getLaunchedRun(queries, run),
     readLevels: (owner: { ownerNo: number }) => inSnapshot(db, () => readLevels(queries, owner)),
@@ -48,7 +53,8 @@ export function prepareReads(db: DatabaseSync) {
 
 export function prepareWrites(db: DatabaseSync, listener?: WriteListener) {
   const queries = openWrites(db, listener)
-  const { recordTriggers } = prepareTriggers(db, queries.log)
+  const { recordTriggers, recordRun } = prepareTriggers(db, queries.log)
+  const { beginDraft, addToDraft, dropDraft, endDraft } = prepareDrafts(db)
   const cursors = new RunCursors()
   const { fireClocks } = clockWrites(cursors)
   const purge = new RunPurge(purgeLimits)
@@ -100,6 +106,14 @@ export function prepareWrites(db: DatabaseSync, listener?: WriteListener) {
     putDevices: inOneTransaction((puts: DevicePut[]) => putDevices(queries, puts)),
     deleteDevice: inOneTransaction((removal: DeviceRemoval) => deleteDevice(queries, removal)),
     recordTriggers: inOneTransaction(recordTriggers),
+    beginDraft: inOneTransaction(beginDraft),
+    addToDraft: inOneTransaction(addToDraft),
+    dropDraft: inOneTransaction(dropDraft),
+    finishDraft: inOneTransaction((run: RecordedRun) => {
+      const recorded = recordRun(run)
+      if (recorded.kind === 'created') endDraft(run)
+      return recorded
+    }),
     recordReports: inOneTransaction((reports: SentReport[]) => recordReports(queries, reports)),
     // Where a batch has ended must not be ahead of what is on disk.
     fireClocks: inOneTransaction(

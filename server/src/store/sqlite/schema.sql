@@ -33,7 +33,32 @@ CREATE TABLE device (
   UNIQUE (owner_no, device_id)
 ) STRICT;
 
+CREATE INDEX device_deleted ON device (owner_no, deleted_at) WHERE deleted_at IS NOT NULL;
+
 CREATE INDEX device_online ON device (owner_no, device_id) WHERE online = 1;
+
+CREATE TABLE device_attribute (
+  device_no INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  reported INTEGER NOT NULL,
+  owner_no INTEGER NOT NULL,
+  value TEXT NOT NULL,
+  sort_key TEXT NOT NULL,
+  shadowed INTEGER NOT NULL,
+  PRIMARY KEY (device_no, name, reported)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX device_attribute_by_value ON device_attribute (owner_no, name, sort_key) WHERE shadowed = 0;
+
+CREATE TABLE device_group (
+  owner_no INTEGER NOT NULL REFERENCES owner,
+  group_name TEXT NOT NULL,
+  where_text TEXT NOT NULL,
+  description TEXT,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  PRIMARY KEY (owner_no, group_name)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE device_rename (
   device_no INTEGER NOT NULL,
@@ -235,6 +260,22 @@ CREATE INDEX run_deadline ON run (deadline_at) WHERE deadline_at IS NOT NULL AND
 CREATE INDEX run_expiring ON run (expire_at) WHERE expire_at IS NOT NULL AND pending > 0;
 
 CREATE INDEX run_unfinished ON run (owner_no, run_id) WHERE pending + in_progress + canceling > 0;
+
+CREATE TABLE run_draft (
+  run_id INTEGER PRIMARY KEY,
+  owner_no INTEGER NOT NULL,
+  first_execution_id INTEGER NOT NULL,
+  total INTEGER NOT NULL,
+  node_no INTEGER NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE run_request (
+  run_id INTEGER PRIMARY KEY,
+  where_text TEXT,
+  matched INTEGER,
+  note TEXT
+) STRICT;
 
 CREATE TABLE "session" (
   session_id TEXT PRIMARY KEY,

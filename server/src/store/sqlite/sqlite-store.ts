@@ -5,11 +5,13 @@ import type { Store } from '../../domain/ports/store.ts'
 import { heldFrom } from '../../domain/rollout-progress.ts'
 import { prepareDataFolder } from '../data-folder.ts'
 import { readMigrations } from '../migrate.ts'
+import { hasSelector, selectionSnapshots } from '../tables/device-selection.ts'
 import type { Bound } from '../tables/step.ts'
 import { type Catalogue, loadCatalogue } from './catalogue.ts'
 import { migrateDatabase, openDatabaseIn } from './database.ts'
-import { DatabaseThread, type ReaderThread, type WriterThread } from './database-thread.ts'
+import { DatabaseThread, LazyThread, type ReaderThread, type WriterThread } from './database-thread.ts'
 import { buildDeviceSteps, followMoves } from './device-steps.ts'
+import { createLargeRun, dropDrafts } from './large-run.ts'
 import { lockData } from './lock-data.ts'
 import { plainReads, plainWrites, type Reads, type Writes } from './operations.ts'
 import { TriggerGroup } from './trigger-group.ts'
@@ -34,7 +36,9 @@ export function openSqliteStore({ folder, onLost }: SqliteStoreOptions): Store {
     const path = join(folder, 'jobcast.db')
     const writer = new DatabaseThread<Writes>('writer', path, onLost)
     const reader = new DatabaseThread<Reads>('reader', path, onLost)
-    return buildSqliteStore({ catalogue, lastIds, writer, reader, onClosed: lock.release })
+    // Selectors may read all devices: whoever else reads does not wait behind them.
+    const scanner = new LazyThread(() => new DatabaseThread<Reads>('scanner', path, onLost))
+    return buildSqliteStore({ catalogue, lastIds, writer, reader, scanner, onClosed: lock.release })
   } catch (error) {
     lock.release()
     throw error
@@ -45,6 +49,7 @@ function loadMemory(folder: string): { catalogue: Catalogue; lastIds: LastIds } 
   const db = openDatabaseIn(folder)
   try {
     migrateDatabase(db, sqliteMigrations())
+    dropDrafts(db)
     return { catalogue: loadCatalogue(db), lastIds: readLastIds(db) }
   } finally {
     db.close()
@@ -56,11 +61,13 @@ export type StoreParts = {
   lastIds: LastIds
   writer: WriterThread
   reader: ReaderThread
+  /** For selectors; default: the reader. */
+  scanner?: ReaderThread
   onClosed: () => void
 }
 
 export function buildSqliteStore(parts: StoreParts): Store {
-  const { catalogue, lastIds, writer, reader, onClosed } = parts
+  const { catalogue, lastIds, writer, reader, scanner = reader, onClosed } = parts
   const eventListeners: (() => void)[] = []
   writer.listener = {
     onEvents() {
@@ -70,6 +77,9 @@ export function buildSqliteStore(parts: StoreParts): Store {
   }
   return {
     ...passOn(reader, plainReads),
+    ...passOn(scanner, selectionSnapshots),
+    listDevices: (list) =>
+      hasSelector(list) ? scanner.call('listSelected', list) : reader.call('listDevices', list),
     ...passOn(writer, plainWrites),
     ...buildKeySteps(catalogue, writer),
     ...buildNameSteps(catalogue, writer),
@@ -83,13 +93,13 @@ export function buildSqliteStore(parts: StoreParts): Store {
       eventListeners.push(listener)
     },
     async close() {
-      await Promise.all([writer.close(), reader.close()])
+      await Promise.all([writer.close(), reader.close(), scanner.close()])
       onClosed()
     },
   }
 }
 
-type PlainSteps = typeof plainReads | typeof plainWrites
+type PlainSteps = typeof plainReads | typeof plainWrites | typeof selectionSnapshots
 
 /** Steps of which nothing is kept in memory go to their thread as they are. */
 function passOn<Steps extends PlainSteps>(thread: ReaderThread | WriterThread, steps: Steps): Bound<Steps> {
@@ -143,13 +153,13 @@ function buildNameSteps(catalogue: Catalogue, writer: WriterThread): NameSteps {
   return {
     async putJob(put) {
       const { ref, ...result } = await writer.call('putJob', put)
-      catalogue.jobs(put.ownerNo).set(put.jobName, ref)
+      if (ref) catalogue.jobs(put.ownerNo).set(put.jobName, ref)
       return result
     },
     deleteJob: (job) => catalogue.jobs(job.ownerNo).remove(job.jobName, () => writer.call('deleteJob', job)),
     async putDevices(puts) {
       const results = await catalogue.putDevices(puts, () => writer.call('putDevices', puts))
-      return results.map(({ created, value }) => ({ created, value }))
+      return results.map(({ deviceNo: _, ...put }) => put)
     },
     deleteDevice(device) {
       const devices = catalogue.devices(device.ownerNo)
@@ -200,8 +210,9 @@ function buildExecutionSteps(
   lastIds: LastIds,
   writer: WriterThread,
   reader: ReaderThread,
-): Pick<Store, 'createExecutions' | 'listExecutions'> {
+): Pick<Store, 'createExecutions' | 'createLargeRun' | 'listExecutions'> {
   return {
+    createLargeRun: (trigger) => createLargeRun({ catalogue, lastIds, writer, reader }, trigger),
     async createExecutions(triggers) {
       const group = new TriggerGroup(catalogue, lastIds, triggers)
       const { questions } = group

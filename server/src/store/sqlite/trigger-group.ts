@@ -80,7 +80,7 @@ function outcomeOf(
 }
 
 function launch(catalogue: Catalogue, lastIds: LastIds, trigger: Trigger): Launch | Refused {
-  const { ownerNo, jobName, deviceIds, idempotency } = trigger
+  const { ownerNo, jobName, deviceIds, idempotency, request } = trigger
   const refused = (refusal: Refusal) => ({ refusal, question: { ownerNo, idempotency } })
   const job = catalogue.jobs(ownerNo).get(jobName)
   if (job === undefined) return refused({ kind: 'unknown-job' })
@@ -103,7 +103,7 @@ function launch(catalogue: Catalogue, lastIds: LastIds, trigger: Trigger): Launc
   const run = newRun(trigger, job, { runId: ++lastIds.runId, firstExecutionId })
   if (run.rollout) catalogue.held.hold(run.runId, firstExecutionId, firstExecutionId + devices.length)
   return {
-    question: { ...run, deviceNos, idempotency },
+    question: { ...run, deviceNos, idempotency, ...(request && { request }) },
     run: toLaunchedRun(run, trigger, devices),
     devices,
     readBack: catalogue.isOneBeingPut(ownerNo, deviceIds),

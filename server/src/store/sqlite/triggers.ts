@@ -6,7 +6,7 @@ import type { Trigger } from '../../domain/ports/triggers.ts'
 import { eventsAtBegin } from '../../domain/rollout-progress.ts'
 import { insertInto } from '../queries.ts'
 import { select } from '../schema/column.ts'
-import { idempotencyKey, lastId } from '../schema/tables.ts'
+import { idempotencyKey, lastId, runRequest } from '../schema/tables.ts'
 import { INSERT_ROLLOUT, toRolloutRow } from '../tables/rollouts.ts'
 import { newRunFields } from '../tables/runs.ts'
 import type { EventLog } from './events.ts'
@@ -35,7 +35,8 @@ export type LastIds = { runId: number; jobExecutionId: number }
 /** Of a trigger that names what is not there: only whether its key belongs to an earlier call. */
 export type KeyQuestion = { ownerNo: number; idempotency: Trigger['idempotency'] }
 /** A trigger whose names were looked up and whose ids were given. */
-export type CheckedTrigger = KeyQuestion & NewRun & { deviceNos: Int32Array }
+export type RecordedRun = KeyQuestion & NewRun & Pick<Trigger, 'request'> & { deviceNos?: Int32Array }
+export type CheckedTrigger = KeyQuestion & NewRun & Pick<Trigger, 'request'> & { deviceNos: Int32Array }
 
 /** Of an earlier call: nothing was recorded. */
 export type RecordedTrigger = { kind: 'created' } | EarlierCall | { kind: 'key-unknown' }
@@ -52,6 +53,7 @@ export function prepareTriggers(db: DatabaseSync, log?: EventLog) {
   const keepKey = prepareNamed(db, KEEP_KEY)
   const insertRun = prepareNamed(db, insertInto(newRunFields))
   const insertRollout = prepareNamed(db, INSERT_ROLLOUT)
+  const insertRequest = prepareNamed(db, insertInto(runRequest.fields))
   const insertExecutions = db.prepare(INSERT_EXECUTIONS)
 
   function earlierCall({ ownerNo, idempotency }: KeyQuestion): EarlierCall | undefined {
@@ -59,13 +61,15 @@ export function prepareTriggers(db: DatabaseSync, log?: EventLog) {
     return row && idempotency ? judgeKey(KEY.read(row), idempotency.requestHash) : undefined
   }
 
-  function recordTrigger(question: CheckedTrigger | KeyQuestion): RecordedTrigger {
+  /** Without numbers its executions are there already (large-run.ts). */
+  function recordTrigger(question: RecordedRun | KeyQuestion): RecordedTrigger {
     const earlier = earlierCall(question)
     if (earlier || !('runId' in question)) return earlier ?? { kind: 'key-unknown' }
     const { ownerNo, runId, launchedAt, firstExecutionId, deviceNos, idempotency, rollout } = question
     if (idempotency) keepKey.run({ ...idempotency, ownerNo, runId })
     insertRun.run({ ...question, PENDING: question.total })
-    insertExecutions.run(firstExecutionId, runId, ownerNo, `[${deviceNos.join(',')}]`)
+    if (question.request) insertRequest.run({ ...question.request, runId })
+    if (deviceNos) insertExecutions.run(firstExecutionId, runId, ownerNo, `[${deviceNos.join(',')}]`)
     log?.runChanged('run.created', { ownerNo, runId, at: launchedAt })
     if (rollout) {
       insertRollout.run(toRolloutRow(rollout))
@@ -77,6 +81,7 @@ export function prepareTriggers(db: DatabaseSync, log?: EventLog) {
   }
 
   return {
+    recordRun: recordTrigger,
     recordTriggers(questions: (CheckedTrigger | KeyQuestion)[]): RecordedTrigger[] {
       const last = questions.findLast((question) => 'runId' in question)
       if (last) {

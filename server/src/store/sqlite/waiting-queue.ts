@@ -1,4 +1,4 @@
-// What has not ended on one device, oldest first. Ids only grow, so the list is always sorted.
+// What has not ended on one device, oldest first: the list is always sorted.
 
 import type { HeldRanges } from './held-ranges.ts'
 
@@ -22,6 +22,12 @@ export class WaitingQueue {
   announce(jobExecutionId: number): void {
     this.#append(jobExecutionId)
     this.#unwritten++
+  }
+
+  /** On disk, and perhaps older than others: its run took long to write. What is being written has higher ids. */
+  insert(jobExecutionId: number): void {
+    this.#ids.splice(this.#positionOf(jobExecutionId), 0, jobExecutionId)
+    this.mark++
   }
 
   /** What was announced is on disk; or it is not, and never was. */

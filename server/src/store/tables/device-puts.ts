@@ -1,5 +1,6 @@
 // Puts of devices, many at once: each row is read once and written once, however often the list puts it.
 
+import { deviceTag as entityTag, isExpected } from '../../domain/entity-tag.ts'
 import { deviceText } from '../../domain/ports/device-link.ts'
 import type { DeviceKey, DevicePut, StoredDevice } from '../../domain/ports/devices.ts'
 import type { Put } from '../../domain/ports/slices.ts'
@@ -7,6 +8,7 @@ import { putDevice } from '../../domain/put-device.ts'
 import { deviceKeySet, inBoth, insertInto, keysOf, type Writes } from '../queries.ts'
 import { rows, select, text } from '../schema/column.ts'
 import { device, deviceTag } from '../schema/tables.ts'
+import { type AttributeChange, writeAttributes } from './device-attributes.ts'
 import { deviceFields, toDevice } from './devices.ts'
 
 const key = device.pick('ownerNo', 'deviceId')
@@ -66,15 +68,25 @@ export async function putDevices(queries: Writes, puts: DevicePut[]): Promise<Nu
     const entry = entries.get(deviceText(put)) as Entry
     const created = entry.now === undefined
     const { now, event } = putDevice(entry.now, put)
+    const current = entry.now && entityTag(entry.now)
+    if (!isExpected(put.expected, current)) {
+      return { entry, put, event: undefined, created: false, value: now, isRefused: true as const }
+    }
     entry.now = now
     return { entry, put, event, created, value: now }
   })
   await writeEntries(queries, entries)
-  return done.map(({ entry: { deviceNo }, put, event, created, value }) => {
-    const { ownerNo, at, deviceName, tags } = put
-    if (event) queries.deviceChanged(event, { ownerNo, deviceNo, at, details: { deviceName, tags } })
-    return { created, value, deviceNo }
+  return done.map(({ entry: { deviceNo }, put, event, created, value, isRefused }) => {
+    const { ownerNo, at } = put
+    if (event) queries.deviceChanged(event, { ownerNo, deviceNo, at, details: detailsOf(put) })
+    if (isRefused) return { created, value, deviceNo, isRefused }
+    return { created, value, deviceNo, ...(event === undefined && { isSame: true as const }) }
   })
+}
+
+function detailsOf({ deviceName, tags, attributes = {} }: DevicePut): object {
+  const hasAttributes = Object.keys(attributes).length > 0
+  return { deviceName, tags, ...(hasAttributes && { attributes }) }
 }
 
 async function readEntries(queries: Writes, puts: DevicePut[]): Promise<Map<string, Entry>> {
@@ -94,7 +106,8 @@ async function readEntries(queries: Writes, puts: DevicePut[]): Promise<Map<stri
 }
 
 async function writeEntries(queries: Writes, entries: Map<string, Entry>): Promise<void> {
-  const all = [...entries.values()]
+  // One that is not there, and was refused, stays so.
+  const all = [...entries.values()].filter(({ now }) => now !== undefined)
   const added = all.filter(({ before }) => before === undefined).map(toRecord)
   const changed = all.filter(({ before }) => before !== undefined).map(toRecord)
   const renamed = changed.filter(({ oldName, deviceName }) => oldName !== deviceName)
@@ -106,10 +119,22 @@ async function writeEntries(queries: Writes, entries: Map<string, Entry>): Promi
   if (owners.size > 0) queries.send(NOTE_RENAME, { owners: [...owners].sort((a, b) => a - b) })
   queries.sendRows(UNTAG, untagged)
   queries.sendRows(TAG, tagged)
-  if (added.length === 0) return
-  for (const inserted of await queries.all(INSERTED, INSERT, { added })) {
+  for (const inserted of added.length === 0 ? [] : await queries.all(INSERTED, INSERT, { added })) {
     const entry = entries.get(deviceText(inserted))
     if (entry) entry.deviceNo = inserted.deviceNo
+  }
+  writeAttributes(queries, all.map(attributesOf))
+}
+
+function attributesOf({ ownerNo, deviceNo, before, now }: Entry): AttributeChange {
+  const others = now?.reportedAttributes ?? {}
+  return {
+    ownerNo,
+    deviceNo,
+    isReported: false,
+    before: before?.attributes ?? {},
+    now: now?.attributes ?? {},
+    others,
   }
 }
 

@@ -1,17 +1,26 @@
 // Devices one by one, and their lists. Puts of many at once are in the files of each store.
 
-import type { DeviceKey, DeviceToken, StoredDevice } from '../../domain/ports/devices.ts'
+import type { Attributes, DeviceKey, DeviceToken, StoredDevice } from '../../domain/ports/devices.ts'
 import { inBoth, sliced, type Writes } from '../queries.ts'
-import { notNull, rows, select } from '../schema/column.ts'
+import { computed, notNull, orNull, rows, select, text } from '../schema/column.ts'
 import { device } from '../schema/tables.ts'
 import type { ReadSteps, WriteSteps } from './step.ts'
 
 const { tokenCreatedAt, tokenCreatedBy, tokenHash, presenceSince, revokedAt } = device.fields
+/** Names need no quoting: domain/attributes.ts refuses others. */
+const attributesWhere = (which: string) =>
+  computed(
+    `(SELECT string_agg('"' || name || '":' || value, ',') FROM device_attribute
+    WHERE device_attribute.device_no = device.device_no AND ${which})`,
+    orNull(text()),
+  )
 export const deviceFields = {
   ...device.pick('deviceId', 'deviceName', 'tags', 'createdAt', 'updatedAt', 'online', 'lastSeenAt'),
   ...device.pick('transport'),
   ...{ credentialCreatedAt: tokenCreatedAt, credentialCreatedBy: tokenCreatedBy, since: presenceSince },
   certificateRevokedAt: revokedAt,
+  attributes: attributesWhere('NOT reported'),
+  reportedAttributes: attributesWhere('reported'),
 }
 const DEVICE = select(deviceFields)
 const FIND = `
@@ -59,6 +68,7 @@ const UNTAG = inBoth(
   ({ isIn }) => `
   DELETE FROM device_tag WHERE owner_no = :ownerNo AND device_id = :deviceId AND ${isIn('tag', 'tags', 'text')}`,
 )
+const DROP_ATTRIBUTES = 'DELETE FROM device_attribute WHERE device_no = :deviceNo'
 // A deleted device has no token: whoever held it is out at once.
 const DELETE = inBoth(
   ({ is }) => `
@@ -128,7 +138,9 @@ export async function deleteDeviceRow(
   const row = await queries.get(DELETED, LOCK, { ownerNo, deviceId })
   if (row === undefined) return undefined
   const { deviceNo, tags } = row
-  await Promise.all([queries.run(UNTAG, { ownerNo, deviceId, tags }), queries.run(DELETE, { deviceNo, at })])
+  queries.send(UNTAG, { ownerNo, deviceId, tags })
+  queries.send(DROP_ATTRIBUTES, { deviceNo })
+  await queries.run(DELETE, { deviceNo, at })
   queries.deviceChanged('device.deleted', { ownerNo, deviceNo, at })
   return deviceNo
 }
@@ -141,7 +153,12 @@ export function toDevice(row: DeviceRow): StoredDevice {
   const { online, since, lastSeenAt, transport } = row
   const presence = { online, since, lastSeenAt, transport }
   return {
+    ...{ attributes: toAttributes(row.attributes), reportedAttributes: toAttributes(row.reportedAttributes) },
     ...{ deviceId, deviceName, tags, credentialCreatedAt, credentialCreatedBy, certificateRevokedAt },
     ...{ presence, createdAt, updatedAt },
   }
+}
+
+function toAttributes(members: string | null): Attributes {
+  return members === null ? {} : JSON.parse(`{${members}}`)
 }

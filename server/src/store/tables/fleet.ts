@@ -89,7 +89,16 @@ const COUNT_FLOWS = `
 /** How many events one call goes through: a hundredth of a second or two. */
 const readAtOnce = 20_000
 
-export const fleetReads: ReadSteps<'listFleetDevices' | 'countFlows'> = {
+const SERVICE = rows({ pending: number(), running: number(), oldestPendingAt: orNull(number()) })
+const SERVICE_LEVELS = inBoth(
+  ({ is, by }) => `
+  SELECT coalesce(sum(pending), 0) AS pending, coalesce(sum(in_progress + canceling), 0) AS running,
+    min(CASE WHEN pending > 0 THEN launched_at END) AS "oldestPendingAt"
+  FROM run ${by('run_unfinished')} WHERE ${unfinishedOn[is]}`,
+)
+
+export const fleetReads: ReadSteps<'listFleetDevices' | 'countFlows' | 'readServiceLevels'> = {
+  readServiceLevels: (queries) => queries.one(SERVICE, SERVICE_LEVELS),
   async listFleetDevices(queries, { ownerNo, slice: { after = '', limit } }) {
     const found = await queries.all(FLEET_DEVICE, LIST_DEVICES, { ownerNo, after, limit: limit + 1 })
     return sliced(found.map(toFleetDevice), limit, ({ deviceId }) => deviceId)

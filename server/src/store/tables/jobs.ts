@@ -1,3 +1,4 @@
+import { isExpected, jobTag } from '../../domain/entity-tag.ts'
 import type { RunJob } from '../../domain/launch-run.ts'
 import type { JobPut, StoredJob, StoredJobContent } from '../../domain/ports/jobs.ts'
 import type { Put } from '../../domain/ports/slices.ts'
@@ -26,13 +27,16 @@ const UPDATE = `
   WHERE job_no = :jobNo`
 const DELETE = `
   UPDATE job SET deleted_at = :at WHERE owner_no = :ownerNo AND job_name = :jobName AND deleted_at IS NULL`
+const OF_VERSION = `
+  SELECT ${select(job.pick('jobName'))} FROM job_version JOIN job ON job.job_no = job_version.job_no
+  WHERE job_version.version_no = :jobVersion`
 const CONTENT = `SELECT ${select({ content })} FROM job_version WHERE version_no = :jobVersion`
 
 /** What a trigger needs to know of a job. */
 export type JobRef = Readonly<RunJob>
 type JobRow = ReturnType<typeof JOB.read>
 
-export const jobReads: ReadSteps<'getJob' | 'listJobs' | 'getDocument'> = {
+export const jobReads: ReadSteps<'getJob' | 'listJobs' | 'getDocument' | 'getJobOfVersion'> = {
   async getJob(queries, { ownerNo, jobName }) {
     const row = await queries.get(JOB, FIND, { ownerNo, jobName })
     return row?.deletedAt === null ? toJob(row) : undefined
@@ -40,6 +44,9 @@ export const jobReads: ReadSteps<'getJob' | 'listJobs' | 'getDocument'> = {
   async listJobs(queries, { ownerNo, slice: { after = '', limit } }) {
     const found = await queries.all(JOB, LIST, { ownerNo, after, limit: limit + 1 })
     return sliced(found.map(toJob), limit, ({ jobName }) => jobName)
+  },
+  async getJobOfVersion(queries, { jobVersion }) {
+    return (await queries.get(select(job.pick('jobName')), OF_VERSION, { jobVersion }))?.jobName
   },
   async getDocument(queries, { jobVersion }) {
     const row = await queries.get(rows({ content: text() }), CONTENT, { jobVersion })
@@ -51,8 +58,8 @@ export const jobReads: ReadSteps<'getJob' | 'listJobs' | 'getDocument'> = {
 /** Steps that change which names there are; whoever triggers by these names must not get in between. */
 export const jobWrites: WriteSteps<'putJob' | 'deleteJob'> = {
   async putJob(queries, put) {
-    const { created, value } = await putJob(queries, put)
-    return { created, value }
+    const { ref, ...result } = await putJob(queries, put)
+    return result
   },
   async deleteJob(queries, { ownerNo, jobName, at }) {
     return (await queries.run(DELETE, { ownerNo, jobName, at })) > 0
@@ -60,11 +67,12 @@ export const jobWrites: WriteSteps<'putJob' | 'deleteJob'> = {
 }
 
 /** The same content again makes no new version. */
-export async function putJob(queries: Queries, put: JobPut): Promise<Put<StoredJob> & { ref: JobRef }> {
+export async function putJob(queries: Queries, put: JobPut): Promise<Put<StoredJob> & { ref?: JobRef }> {
   const { ownerNo, jobName, at } = put
   const content = JSON.stringify(put.content)
   const before = await queries.get(JOB, FIND, { ownerNo, jobName })
   const created = before === undefined || before.deletedAt !== null
+  if (!isExpected(put.expected, created ? undefined : jobTag(toContent(before)))) return refused(put)
   const { jobNo } =
     before ?? (await queries.one(rows({ jobNo: job.fields.jobNo }), INSERT, { ownerNo, jobName, at }))
   if (created || before.content !== content) {
@@ -74,6 +82,10 @@ export async function putJob(queries: Queries, put: JobPut): Promise<Put<StoredJ
   }
   const after = await queries.one(JOB, FIND, { ownerNo, jobName })
   return { created, value: toJob(after), ref: toJobRef(after) }
+}
+
+function refused({ jobName, content, at }: JobPut): Put<StoredJob> {
+  return { created: false, value: { jobName, ...content, createdAt: at, updatedAt: at }, isRefused: true }
 }
 
 export function toJobRef(row: JobRow): JobRef {

@@ -17,7 +17,7 @@ const RUN = select({
 })
 const NEXT_RUNS = `SELECT ${RUN} FROM run WHERE run_id > :after ORDER BY run_id LIMIT :limit`
 const PURGE_RUNS = inBoth(({ isIn }) => `DELETE FROM run WHERE ${isIn('run_id', 'runIds', 'bigint')}`)
-const PURGE_ROLLOUTS = ['rollout', 'rollout_release'].map((table) =>
+const PURGE_OF_RUNS = ['run_request', 'rollout', 'rollout_release'].map((table) =>
   inBoth(({ isIn }) => `DELETE FROM ${table} WHERE ${isIn('run_id', 'runIds', 'bigint')}`),
 )
 const NOTE = inBoth(
@@ -106,7 +106,7 @@ export class RunPurge {
     const old = launchedBefore.filter(({ endedAt }) => endedAt !== null && endedAt < endedBefore)
     if (old.length > 0) {
       const runIds = old.map(({ runId }) => runId)
-      for (const sql of [PURGE_RUNS, ...PURGE_ROLLOUTS]) await queries.run(sql, { runIds })
+      for (const sql of [PURGE_RUNS, ...PURGE_OF_RUNS]) await queries.run(sql, { runIds })
       await queries.run(NOTE, { ranges: rangesOf(old) })
     }
     const isLast = runs.length < limit || firstNew >= 0

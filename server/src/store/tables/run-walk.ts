@@ -38,8 +38,8 @@ export async function listFinishedAfter(
 
 /** The run at which a slice stops; `next` is the first execution after it. Undefined: there are not that many. */
 export function findStop(queries: Queries, runs: number, where: string[], values: Values) {
-  const sql = `SELECT run_id AS "runId", first_execution_id + total AS next FROM run
-  WHERE ${where.join(' AND ')} ORDER BY run_id DESC LIMIT 1 OFFSET ${runs}`
+  const sql = `SELECT run.run_id AS "runId", first_execution_id + total AS next FROM run
+  WHERE ${where.join(' AND ')} ORDER BY run.run_id DESC LIMIT 1 OFFSET ${runs}`
   return queries.get(STOP, sql, values)
 }
 

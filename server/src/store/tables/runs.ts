@@ -5,10 +5,10 @@ import type { RunFilter, StoredRun } from '../../domain/ports/runs.ts'
 import type { Sliced } from '../../domain/ports/slices.ts'
 import { inBoth, type Queries, type Sql, sliced, type Values } from '../queries.ts'
 import { orNull, select } from '../schema/column.ts'
-import { apiKey, device, job, run } from '../schema/tables.ts'
+import { apiKey, device, job, run, runRequest } from '../schema/tables.ts'
 import { countFields, OF_JOB, pickCounts, unfinishedOn } from './run-fields.ts'
 import { findStop, hasAnyOf, listFinishedAfter, runsPerSlice } from './run-walk.ts'
-import type { Input, ReadSteps } from './step.ts'
+import type { Input, ReadSteps, WriteSteps } from './step.ts'
 
 /** Of a run that is created; all of it is PENDING. */
 export const newRunFields = {
@@ -20,9 +20,10 @@ const RUN = select({
   ...run.pick('runId', 'jobVersion', 'launchedAt', 'total', 'retryOf', 'keyId', 'endedAt'),
   ...job.pick('jobName'),
   keyName: orNull(apiKey.fields.keyName),
+  ...runRequest.pick('where', 'matched', 'note'),
   ...countFields,
 })
-const GET = of('run.owner_no = :ownerNo AND run_id = :runId')
+const GET = of('run.owner_no = :ownerNo AND run.run_id = :runId')
 const UNSUCCESSFUL = select({ ...job.pick('jobName'), deviceId: orNull(device.fields.deviceId) })
 const LIST_UNSUCCESSFUL = `
   SELECT ${UNSUCCESSFUL} FROM run JOIN job ON job.job_no = run.job_no
@@ -45,6 +46,14 @@ export const runReads: ReadSteps<'getRun' | 'listRuns' | 'listUnsuccessful'> = {
   },
 }
 
+const SET_TRACE = 'UPDATE run SET trace_parent = :traceParent WHERE run_id = :runId AND owner_no = :ownerNo'
+
+export const runWrites: WriteSteps<'setRunTrace'> = {
+  async setRunTrace(queries, { ownerNo, runId, traceParent }) {
+    await queries.run(SET_TRACE, { ownerNo, runId, traceParent })
+  },
+}
+
 export async function listRuns(
   queries: Queries,
   { ownerNo, filter, slice }: Input<'listRuns'>,
@@ -53,7 +62,7 @@ export async function listRuns(
   const { after = Number.MAX_SAFE_INTEGER, limit } = slice
   const values = { ...filter, ownerNo, after, limit: limit + 1 }
   const { where, runIds, stopAt } = await narrow(queries, filter, values, atOnce)
-  const sql = of(where.join(' AND '), filter.finished, 'ORDER BY run_id DESC LIMIT :limit', runIds)
+  const sql = of(where.join(' AND '), filter.finished, 'ORDER BY run.run_id DESC LIMIT :limit', runIds)
   const found = await queries.all(RUN, sql, { ...values, runIds, stopAt })
   const { items, next } = sliced(found.map(toRun), limit, ({ runId }) => runId)
   return { items, next: next ?? (stopAt === undefined ? undefined : stopAt + 1) }
@@ -68,7 +77,7 @@ async function narrow(
   values: Values,
   atOnce: number,
 ): Promise<Narrowed> {
-  const where = ['run.owner_no = :ownerNo', 'run_id < :after']
+  const where = ['run.owner_no = :ownerNo', 'run.run_id < :after']
   // What has not ended is rare among what a job has run: it is found by its own index.
   if (filter.jobName !== undefined) where.push(filter.finished === false ? 'job_name = :jobName' : OF_JOB)
   const clauses = clausesOf(filter)
@@ -78,7 +87,7 @@ async function narrow(
     if (runIds) return { where: [...where, ...clauses], runIds }
   }
   const stop = await findStop(queries, atOnce, where, values)
-  const until = stop ? ['run_id > :stopAt'] : []
+  const until = stop ? ['run.run_id > :stopAt'] : []
   return { where: [...where, ...until, ...clauses], stopAt: stop?.runId }
 }
 
@@ -95,8 +104,9 @@ function clausesOf(filter: RunFilter): string[] {
 
 export function toRun(row: ReturnType<typeof RUN.read>): StoredRun {
   const { runId, jobName, jobVersion, launchedAt, endedAt, total, retryOf, keyId, keyName } = row
-  const counts = pickCounts(row)
-  return { runId, jobName, jobVersion, launchedAt, endedAt, total, retryOf, keyId, keyName, counts }
+  const { where, matched, note } = row
+  const asked = { retryOf, keyId, keyName, where, matched, note }
+  return { runId, jobName, jobVersion, launchedAt, endedAt, total, ...asked, counts: pickCounts(row) }
 }
 
 function of(where: string, isFinished?: boolean, order = '', runIds?: number[]): Sql {
@@ -105,6 +115,7 @@ function of(where: string, isFinished?: boolean, order = '', runIds?: number[]):
     const which = isFinished === undefined ? '' : isFinished ? `AND NOT (${unfinished})` : `AND ${unfinished}`
     const listed = runIds === undefined ? '' : `AND ${isIn('run.run_id', 'runIds', 'bigint')}`
     return `SELECT ${RUN} FROM run ${join} job ON job.job_no = run.job_no
-      LEFT JOIN api_key ON api_key.key_id = run.key_id WHERE ${where} ${which} ${listed} ${order}`
+      LEFT JOIN api_key ON api_key.key_id = run.key_id
+      LEFT JOIN run_request ON run_request.run_id = run.run_id WHERE ${where} ${which} ${listed} ${order}`
   })
 }

@@ -2,6 +2,7 @@
 
 import { apiKeyReads, apiKeyWrites } from './api-keys.ts'
 import { deliveryReads, deliverySnapshots, deliveryWrites } from './deliveries.ts'
+import { attributeWrites } from './device-attributes.ts'
 import { deviceReads, deviceWrites } from './devices.ts'
 import { enrollmentReads, enrollmentWrites } from './enrollments.ts'
 import { eventReads, eventSnapshots, eventWrites } from './events.ts'
@@ -9,13 +10,14 @@ import { deleteDevice, executionMoves } from './execution-moves.ts'
 import { executionReads, executionWrites } from './executions.ts'
 import { fleetReads, fleetSnapshots } from './fleet.ts'
 import { freezeReads, freezeWrites } from './freezes.ts'
+import { groupReads, groupWrites } from './groups.ts'
 import { idempotencyKeyWrites } from './idempotency-keys.ts'
 import { jobReads, jobWrites } from './jobs.ts'
 import { outputSnapshots } from './outputs.ts'
 import { ownerReads, ownerWrites } from './owners.ts'
 import { quotaCountReads } from './quota-counts.ts'
 import { rolloutReads, rolloutWrites } from './rollouts.ts'
-import { runReads } from './runs.ts'
+import { runReads, runWrites } from './runs.ts'
 import { sessionReads, sessionWrites } from './sessions.ts'
 import { statsReads, statsSnapshots } from './stats.ts'
 import { steadyClockReads, steadyClockWrites } from './steady-clock.ts'
@@ -30,6 +32,7 @@ export const reads = {
   ...enrollmentReads,
   ...jobReads,
   ...deviceReads,
+  ...groupReads,
   ...executionReads,
   ...runReads,
   ...rolloutReads,
@@ -59,8 +62,10 @@ export const writes = {
   ...sessionWrites,
   ...enrollmentWrites,
   ...deviceWrites,
+  ...attributeWrites,
   ...executionMoves,
   ...executionWrites,
+  ...runWrites,
   ...eventWrites,
   ...webhookWrites,
   ...deliveryWrites,
@@ -71,4 +76,4 @@ export const writes = {
 }
 
 /** Writes that change which names an owner has: a trigger that uses the names must not get in between. */
-export const catalogueWrites = { ...jobWrites, deleteDevice }
+export const catalogueWrites = { ...jobWrites, ...groupWrites, deleteDevice }

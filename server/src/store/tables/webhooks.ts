@@ -1,4 +1,5 @@
 import type { WebhookChange as ChangeName, WebhookEventType } from '@jobcast/contract'
+import { isExpected, webhookTag } from '../../domain/entity-tag.ts'
 import type { StoredWebhook, WebhookChange, WebhookContent, WebhookKey } from '../../domain/ports/webhooks.ts'
 import { inBoth, type Queries, sliced, type Writes } from '../queries.ts'
 import { number, rows, select } from '../schema/column.ts'
@@ -76,6 +77,7 @@ export const webhookWrites: WebhookWrites = {
     const values = { ownerNo, at, ...valuesOf(put.content) }
     await queries.run(LOCK_OWNER, { ownerNo })
     const before = await queries.get(WEBHOOK, LOCK, { ownerNo, webhookName })
+    if (!isExpected(put.expected, before && webhookTag(before))) return 'not-expected'
     if (before) {
       const { webhookNo } = before
       await queries.run(UPDATE, { ...values, webhookNo })

@@ -13,7 +13,7 @@ import type {
 } from '../../../src/domain/device-report.ts'
 import { steadyInstant } from '../../../src/domain/instants.ts'
 import type { DeviceSession, DeviceSessions, SeenQueue } from '../../../src/domain/ports/device-link.ts'
-import type { DeviceKey } from '../../../src/domain/ports/devices.ts'
+import type { AttributeReport, DeviceKey } from '../../../src/domain/ports/devices.ts'
 import type { Store } from '../../../src/domain/ports/store.ts'
 import { noQuotas } from '../../../src/domain/quotas.ts'
 import { hashSecret, newSecretText } from '../../../src/domain/secret-text.ts'
@@ -89,6 +89,7 @@ export class Backend {
   clock = 0
   queue = queueOf()
   reports: DeviceReport[] = []
+  attributeReports: AttributeReport[] = []
   recordReport: (report: DeviceReport) => Promise<ReportOutcome> = async () => ({ kind: 'nothing-pending' })
   findDevice: () => Promise<DeviceKey | undefined> = async () => ({ ownerNo: 1, deviceId })
   certificates: string[][] = []
@@ -100,6 +101,10 @@ export class Backend {
     recordReport: (report) => {
       this.reports.push(report)
       return this.recordReport(report)
+    },
+    recordAttributes: async (report) => {
+      this.attributeReports.push(report)
+      return { kind: 'recorded' }
     },
     moment: () => ({
       at: 1_700_000_000_000 + this.clock,

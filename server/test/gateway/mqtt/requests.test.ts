@@ -70,6 +70,37 @@ for (const [title, suffix, payload, code, clientToken] of rejected) {
   })
 }
 
+test('attributes are reported to the shadow, and nothing else of it is there', async (t) => {
+  const listener = await openListener(t)
+  const device = await openDevice(t, listener)
+  const shadow = `$aws/things/${deviceId}/shadow/`
+  await device.subscribe(`${shadow}update/+`)
+  const reported = { fw: '2.4.1', beta: null }
+  device.publish(`${shadow}update`, { state: { reported }, clientToken: 'c' }, 5)
+  assert.deepEqual(await acknowledgement(device), { messageId: 5, reasonCode: undefined })
+  const { topic, json } = await device.nextPublish()
+  assert.equal(topic, `${shadow}update/accepted`)
+  assert.deepEqual(json, { state: { reported }, timestamp, clientToken: 'c' })
+  assert.deepEqual(
+    listener.backend.attributeReports.map(({ changes }) => changes),
+    [reported],
+  )
+  for (const wrong of [
+    { state: { reported: { 'a b': 1 } } },
+    { state: { reported: { a: [] } } },
+    { state: {} },
+  ]) {
+    device.publish(`${shadow}update`, { ...wrong, clientToken: 'w' })
+    const answer = await device.nextPublish()
+    assert.equal(answer.topic, `${shadow}update/rejected`)
+    assert.deepEqual([answer.json.code, answer.json.clientToken], [400, 'w'])
+  }
+  await device.subscribe(`${shadow}get/+`)
+  device.publish(`${shadow}get`, {})
+  assert.equal((await device.nextPublish()).topic, `${shadow}get/rejected`)
+  assert.equal(listener.backend.attributeReports.length, 1)
+})
+
 test('a refused report says how the execution is', async (t) => {
   const listener = await openListener(t)
   const ended = execution(12, { execState: 'SUCCEEDED', versionNumber: 3 })

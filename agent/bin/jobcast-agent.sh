@@ -1,0 +1,650 @@
+#!/bin/sh
+# shellcheck disable=SC2154 # json() prints assignments
+#
+# jobcast-agent.sh: the Jobcast agent for devices without Node. It needs a POSIX shell, curl, awk and setsid (busybox has them).
+# It takes the flags and settings of jobcast-agent; docs/agent.md says what differs.
+#
+# $state/executions/<jobExecutionId>.<attempt>/ has what it knows about an attempt:
+#   started     written and on disk before the handler is started, so that no attempt is started twice
+#   rebooting   the handler asked to be started again after the next boot
+#   outcome     the final report, on disk before it is sent; the folder is removed when the server has it
+#   output      what the handler has printed; the server says from which byte it wants more
+set -u
+umask 077
+export LC_ALL=C
+
+url=${JOBCAST_URL:-${JOBCAST_SERVER:-}} device=${JOBCAST_DEVICE:-} token_file=${JOBCAST_TOKEN_FILE:-}
+handlers=${JOBCAST_HANDLERS:-} state=${JOBCAST_STATE:-} max_output=10485760 allow_commands='' enrolls='' name=''
+enrollment_file='' poll_seconds=${JOBCAST_POLL_SECONDS:-5} grace_seconds=5 max_starts=10 stopping=''
+
+say() { printf '%s\n' "$*"; }
+refuse_start() {
+  say "jobcast-agent: $*" >&2
+  exit 2
+}
+
+read_flags() {
+  if [ "${1-}" = enroll ]; then enrolls=1 && shift; fi
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --help) say 'Usage: jobcast-agent.sh [enroll] --url URL --device ID --token-file FILE --handlers FOLDER [--state FOLDER]' && exit 0 ;;
+      --allow-commands) allow_commands=1 && shift && continue ;;
+      --http) shift && continue ;; # it always uses HTTP
+      --*=*) flag=${1%%=*} value=${1#*=} && shift ;;
+      *)
+        [ $# -ge 2 ] || refuse_start "$1 has no value, or is not a flag"
+        flag=$1 value=$2
+        shift 2
+        ;;
+    esac
+    case $flag in
+      --url | --server) url=$value ;;
+      --device) device=$value ;;
+      --token-file) token_file=$value ;;
+      --handlers) handlers=$value ;;
+      --state) state=$value ;;
+      --max-output-bytes) max_output=$value ;;
+      --enrollment-token-file) enrollment_file=$value ;;
+      --name) name=$value ;;
+      *) refuse_start "unknown flag $flag" ;;
+    esac
+  done
+}
+
+check_flags() {
+  case $url in http://?* | https://?*) url=${url%/} ;; *) refuse_start '--url must be an address such as https://jobs.example' ;; esac
+  case $device in '' | *[!A-Za-z0-9_.:-]*) refuse_start '--device must be the deviceId: letters, digits and _ . : -' ;; esac
+  case $max_output in '' | *[!0-9]*) refuse_start '--max-output-bytes must be a positive integer' ;; esac
+  for program in curl awk setsid tail head; do
+    command -v "$program" >/dev/null || refuse_start "the program $program is needed and not there"
+  done
+  jobs="$url/things/$device/jobs"
+}
+
+# Reads JSON and prints shell assignments: json FILE 'name=path ...'. For each, name_type says what there is: object, array,
+# string, literal or nothing. `path[]` gives a list of texts as quoted words. json_bad=1 if it is not JSON.
+json() {
+  awk -v want="$2" '
+    function fail() { bad = 1; p = n + 1 }
+    function blank() { while (p <= n && index(" \t\r\n", substr(s, p, 1))) p++ }
+    function code(h,  i, v) { v = 0; for (i = 1; i <= 4; i++) v = v * 16 + index("0123456789abcdef", tolower(substr(h, i, 1))) - 1; return v }
+    function utf8(u) {
+      if (u == 0) { fail(); return "" }
+      if (u < 128) return sprintf("%c", u)
+      if (u < 2048) return sprintf("%c%c", 192 + int(u / 64), 128 + u % 64)
+      if (u < 65536) return sprintf("%c%c%c", 224 + int(u / 4096), 128 + int(u / 64) % 64, 128 + u % 64)
+      return sprintf("%c%c%c%c", 240 + int(u / 262144), 128 + int(u / 4096) % 64, 128 + int(u / 64) % 64, 128 + u % 64)
+    }
+    function text(  r, c, u, v) {
+      if (substr(s, p, 1) != "\"") { fail(); return "" }
+      for (p++; p <= n; ) {
+        if (match(substr(s, p, 256), /^[^"\\]+/)) { r = r substr(s, p, RLENGTH); p += RLENGTH; continue }
+        c = substr(s, p, 1); p++
+        if (c == "\"") return r
+        c = substr(s, p, 1); p++
+        if (c == "u") {
+          u = code(substr(s, p, 4)); p += 4
+          if (u >= 55296 && u < 56320) { v = code(substr(s, p + 2, 4)); p += 6; u = 65536 + (u - 55296) * 1024 + v - 56320 }
+          r = r utf8(u)
+        } else r = r (c == "n" ? "\n" : c == "t" ? "\t" : c == "r" ? "\r" : c == "b" ? "\b" : c == "f" ? "\f" : c)
+      }
+      fail()
+    }
+    function value(path, depth,  c, i, k) {
+      blank(); c = substr(s, p, 1)
+      if (depth > 64) { fail(); return }
+      if (c == "{" || c == "[") {
+        T[path] = c == "{" ? "object" : "array"; p++; blank()
+        if (index("]}", substr(s, p, 1))) { p++; return }
+        for (i = 0; p <= n; i++) {
+          blank(); k = i
+          if (c == "{") { k = text(); blank(); if (substr(s, p, 1) != ":") fail(); p++ }
+          value(path == "" ? k : path "." k, depth + 1); N[path] = i + 1; blank()
+          if (substr(s, p, 1) == (c == "{" ? "}" : "]")) { p++; return }
+          if (substr(s, p, 1) != ",") fail(); p++
+        }
+        fail()
+      } else if (c == "\"") { T[path] = "string"; V[path] = text() }
+      else if (match(substr(s, p, 64), /^(true|false|null|-?[0-9][0-9.eE+-]*)/)) { T[path] = "literal"; V[path] = substr(s, p, RLENGTH); p += RLENGTH }
+      else fail()
+    }
+    function quoted(x,  i, count, part, r) {
+      count = split(x, part, "\047"); r = part[1]
+      for (i = 2; i <= count; i++) r = r "\047\134\047\047" part[i]
+      return "\047" r "\047"
+    }
+    { s = s $0 "\n" }
+    END {
+      n = length(s); p = 1; value("", 0); blank(); if (p <= n) bad = 1
+      print "json_bad=" (bad ? 1 : "\047\047")
+      for (k = split(want, W, " "); k > 0; k--) {
+        at = index(W[k], "="); name = substr(W[k], 1, at - 1); path = substr(W[k], at + 1)
+        if (sub(/\[\]$/, "", path)) {
+          type = T[path]; words = ""
+          for (i = 0; i < N[path]; i++) { if (T[path "." i] != "string") type = "other"; words = words quoted(V[path "." i]) " " }
+          print name "=" quoted(words); print name "_type=" quoted(type)
+        } else { print name "=" quoted(V[path]); print name "_type=" quoted(T[path]) }
+      }
+    }' "$1"
+}
+
+# As part of a JSON string: without control characters, short.
+json_text() {
+  text=$(printf '%s' "$1" | tr '\000-\037\177' ' ' | sed 's/["\\]/\\&/g')
+  if [ ${#text} -gt 1000 ]; then text=$(printf '%s' "$1" | tr -cd 'A-Za-z0-9 .,:;_/-' | cut -c1-1000); fi
+  printf '%s' "$text"
+}
+
+# call FILE METHOD PATH [curl arguments]: the body is in FILE, the status in $code; 000 is no answer. The token goes through a
+# pipe, because everyone on the machine can read command lines.
+call() {
+  into=$1 method=$2 path=$3
+  shift 3
+  rm -f "$into" "$into.code"
+  {
+    read_token | curl -sS -K - -X "$method" -o "$into" -w '%{http_code}' --connect-timeout 20 --max-time 75 \
+      "$@" "$jobs$path" >"$into.code" 2>"$into.error" || echo 000 >"$into.code"
+  } &
+  calling=$!
+  # A signal ends the wait, not the call: a last report gets three seconds, a long poll none.
+  [ -n "$stopping" ] || wait "$calling"
+  if [ -n "$stopping" ]; then
+    case $path in *wait=*) kill "$calling" 2>/dev/null ;; *) wait_at_most 3 "$calling" ;; esac
+  fi
+  code=$(cat "$into.code" 2>/dev/null)
+  : "${code:=000}"
+  [ -f "$into" ] || : >"$into"
+}
+
+wait_at_most() { # seconds pid
+  left=$1
+  while [ "$left" -gt 0 ] && kill -0 "$2" 2>/dev/null; do sleep 1 && left=$((left - 1)); done
+  kill "$2" 2>/dev/null
+}
+
+read_token() {
+  if [ -n "$token_file" ]; then
+    case $(ls -ld "$token_file") in
+      -???------*) printf 'header = "Authorization: Bearer %s"\n' "$(cat "$token_file")" ;;
+      *) say "others can read the token file $token_file: chmod 600 $token_file" >&2 ;;
+    esac
+  else
+    printf 'header = "Authorization: Bearer %s"\n' "${JOBCAST_DEVICE_TOKEN:-}"
+  fi
+}
+
+# The same until the server has decided, for days if necessary. Fails only when the agent is to stop.
+call_until_answered() {
+  delay=1
+  while :; do
+    call "$@"
+    if [ -n "$stopping" ] && [ "$code" = 000 ]; then return 1; fi
+    case $code in
+      000 | 5?? | 429) note_connection "no connection to $url: $(head -n 1 "$1.error") $code" ;;
+      401 | 403) note_connection "sign-in refused by $url. Retrying; the token file is read again each time" ;;
+      *) note_connection "connected to $url" && return 0 ;;
+    esac
+    [ -z "$stopping" ] || return 1
+    pause "$delay"
+    [ -z "$stopping" ] || return 1
+    delay=$((delay < 16 ? delay * 2 : 30))
+  done
+}
+
+pause() {
+  sleep "$1" &
+  wait $!
+}
+
+# An outage of days is one line.
+connection=''
+note_connection() {
+  [ "$connection" = "$1" ] || say "$1"
+  connection=$1
+}
+
+# Seconds that no clock change disturbs.
+uptime_seconds() {
+  if read -r up _ 2>/dev/null </proc/uptime; then say "${up%%.*}"; else date +%s; fi
+}
+
+# Written to disk, with the folder that it is in.
+on_disk() { if [ -n "$syncs_one" ]; then sync -f "$1"; else sync; fi; }
+
+open_state() {
+  if [ -z "$state" ]; then
+    if [ "$(id -u)" = 0 ]; then state=/var/lib/jobcast-agent/$device; else state=$HOME/.jobcast-agent/$device; fi
+  fi
+  mkdir -p "$state/executions" || refuse_start "the folder $state cannot be created"
+  state=$(cd "$state" && pwd)
+  syncs_one=''
+  if sync -f "$state" 2>/dev/null; then syncs_one=1; fi
+  take_lock
+  boot=${JOBCAST_BOOT_ID:-$(cat /proc/sys/kernel/random/boot_id 2>/dev/null || echo unknown)}
+  if [ ! -s "$state/agent" ]; then
+    random_id >"$state/agent.new" && mv "$state/agent.new" "$state/agent" && on_disk "$state"
+  fi
+  agent=$(cat "$state/agent")
+  touch "$state/settled"
+}
+
+random_id() { od -An -N6 -tx1 /dev/urandom | tr -d ' \n'; }
+
+# Only one agent may use a state folder. The file names the process that holds it and when that was started.
+take_lock() {
+  holder="$$ $(started_at $$)"
+  while ! (set -C && printf '%s\n' "$holder" >"$state/lock") 2>/dev/null; do
+    read -r pid at <"$state/lock" || { pid='' at=''; }
+    if [ -n "$pid" ] && [ "$(started_at "$pid")" = "$at" ]; then
+      refuse_start "Another agent is running with the state folder $state."
+    fi
+    rm -f "$state/lock"
+  done
+  trap 'rm -f "$state/lock"' EXIT
+}
+
+started_at() { sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d ' ' -f 20; }
+
+check_handlers() {
+  [ -d "$handlers" ] || refuse_start "--handlers must name a folder: \"$handlers\" is not there"
+  handlers=$(cd "$handlers" && pwd)
+  case $(ls -ld "$handlers") in
+    ????????w*) refuse_start "Everyone can write to the folder of handlers $handlers: chmod o-w $handlers" ;;
+  esac
+}
+
+# What is known about an attempt: $start, $id, $booted, $queued_before, $reruns. Its content is our own.
+read_started() {
+  start=0 id='' booted='' queued_before='' reruns=''
+  # shellcheck source=/dev/null
+  if [ -f "$1/started" ]; then . "$1/started"; fi
+}
+
+# The final report. It is on disk before it is sent.
+write_outcome() { # folder attempt status reason more-details
+  reason=''
+  [ -z "$4" ] || reason=",\"reason\":\"$(json_text "$4")\""
+  result=''
+  if [ -s "$1/result.json" ]; then
+    eval "$(json "$1/result.json" '')"
+    size=$(wc -c <"$1/result.json")
+    if [ -n "$json_bad" ]; then
+      reason="$reason,\"resultProblem\":\"the result is not JSON\""
+    elif [ "$size" -gt 65536 ]; then
+      reason="$reason,\"resultProblem\":\"the result is larger than 64 KiB\""
+    else
+      result=",\"result\":$(cat "$1/result.json")"
+    fi
+  fi
+  [ "$3" = REJECTED ] || reason=",\"agent\":\"$agent\"$reason"
+  details=$(printf '%s%s' "$reason" "$5" | sed 's/^,//')
+  printf '{"status":"%s","executionNumber":%s,"statusDetails":{%s}%s}' "$3" "$2" "$details" "$result" >"$1/outcome.new"
+  mv "$1/outcome.new" "$1/outcome" && on_disk "$1"
+  say "execution $job, attempt $2: $3${4:+: $4}"
+}
+
+# Sends what the server does not have yet, from byte $offset on. Fails if the attempt is over, or output is not wanted.
+send_output() { # file folder job attempt
+  while size=$(wc -c <"$2/output" 2>/dev/null || echo 0) && [ "$size" -gt "$offset" ] && [ ! -f "$2/cut" ]; do
+    tail -c "+$((offset + 1))" "$2/output" | head -c 65536 >"$1.piece"
+    call "$1" POST "/$3/output?offset=$offset&executionNumber=$4" -H 'Content-Type: application/octet-stream' --data-binary "@$1.piece"
+    case $code in
+      000 | 5?? | 429 | 401 | 403) return 0 ;;
+    esac
+    eval "$(json "$1" 'wanted=offset cut=cut')"
+    if [ -z "$wanted" ] || [ "$cut" = true ] || [ "$wanted" = "$offset" ]; then : >"$2/cut" && break; fi
+    offset=$wanted
+  done
+  # More than the server takes does not fill the disk.
+  if [ "$size" -gt $((max_output + 1048576)) ]; then : >"$2/cut" && : >"$2/output"; fi
+}
+
+# Delivers the rest of the output and the outcome, then forgets the attempt. Fails when the agent is to stop first.
+report() { # folder job attempt
+  offset=0
+  send_output "$tmp" "$1" "$2" "$3"
+  call_until_answered "$tmp" POST "/$2" -H 'Content-Type: application/json' --data-binary "@$1/outcome" || return 1
+  eval "$(json "$tmp" 'now=executionState.status message=message')"
+  if [ "$code" = 400 ] || { [ "$code" = 409 ] && [ "$now" = IN_PROGRESS ]; }; then
+    # A report with less in it is better than none: otherwise the execution would stay in progress.
+    ended=SUCCEEDED
+    grep -q '^{"status":"SUCCEEDED"' "$1/outcome" || ended=FAILED
+    body="{\"status\":\"$ended\",\"executionNumber\":$3,\"statusDetails\":{\"agent\":\"$agent\",\"reason\":\"its report was refused: $(json_text "$message")\"}}"
+    call_until_answered "$tmp" POST "/$2" -H 'Content-Type: application/json' --data-binary "$body" || return 1
+  fi
+  case $code in
+    2??) say "execution $2, attempt $3: reported" ;;
+    *) say "execution $2, attempt $3: report refused: $message" ;;
+  esac
+  settle "$1"
+}
+
+settle() {
+  read_started "$1"
+  printf '%s %s\n' "${1##*/}" "$queued_before" >>"$state/settled"
+  if [ "$(wc -l <"$state/settled")" -gt 2000 ]; then
+    tail -n 1000 "$state/settled" >"$state/settled.new" && mv "$state/settled.new" "$state/settled"
+  fi
+  rm -rf "$1"
+}
+
+# Processes of a start that outlived the agent have its id in their environment.
+end_leftovers() {
+  [ -n "$1" ] || return 0
+  for signal in TERM KILL; do
+    found=''
+    for process in /proc/[0-9]*; do
+      if grep -aq "JOBCAST_START_ID=$1" "$process/environ" 2>/dev/null; then
+        kill "-$signal" "${process#/proc/}" 2>/dev/null && found=1
+      fi
+    done
+    [ -n "$found" ] || return 0
+    [ $signal = KILL ] || sleep 1
+  done
+}
+
+# After a crash or a reboot.
+recover() {
+  for folder in "$state"/executions/*.*; do
+    [ -d "$folder" ] || continue
+    key=${folder##*/} job=${key%.*} attempt=${key#*.}
+    case $job$attempt in *[!0-9]*) rm -rf "$folder" && continue ;; esac
+    read_started "$folder"
+    if [ -f "$folder/outcome" ] || is_rebooting "$folder"; then continue; fi
+    if [ "$start" = 0 ]; then rm -rf "$folder" && continue; fi
+    [ "$booted" != "$boot" ] || end_leftovers "$id"
+    if [ -n "$reruns" ] && [ "$start" -lt $max_starts ]; then continue; fi
+    rm -f "$folder/result.json"
+    write_outcome "$folder" "$attempt" FAILED 'interrupted: the agent stopped while it ran' "$(starts_detail)"
+  done
+}
+
+starts_detail() { [ "$start" -le 1 ] || printf ',"starts":"%s"' "$start"; }
+
+# It counts for the start that asked for it.
+is_rebooting() { [ -f "$1/rebooting" ] && [ "$(head -n 1 "$1/rebooting")" = "$start" ]; }
+
+report_finished() {
+  for each in "$state"/executions/*.*; do
+    [ -f "$each/outcome" ] || continue
+    key=${each##*/}
+    report "$each" "${key%.*}" "${key#*.}" || return 1
+  done
+}
+
+forget_others() {
+  for each in "$state"/executions/*.*; do
+    if [ -d "$each" ] && [ "${each##*/}" != "$1" ]; then settle "$each"; fi
+  done
+}
+
+# Decides what becomes of the execution that the server hands out: $job, $attempt, $queued, $version, $begun_by.
+carry_out() {
+  folder=$state/executions/$job.$attempt
+  forget_others "$job.$attempt"
+  read_started "$folder"
+  # Another service, or one with a new database, uses the same numbers.
+  if [ "$start" != 0 ] && [ "$queued_before" != "$queued" ]; then settle "$folder" && read_started "$folder"; fi
+  resumed=''
+  mkdir -p "$folder/work"
+  if [ "$start" = 0 ]; then
+    if [ "$begun_by" != "$agent" ] || grep -qx "$job.$attempt $queued" "$state/settled"; then
+      finish FAILED "interrupted: the agent ${begun_by:-another} began it as this device, and it is not started a second time"
+      return
+    fi
+  elif is_rebooting "$folder"; then
+    if [ "$(tail -n 1 "$folder/rebooting")" = "$boot" ]; then wait_for_reboot && return; fi
+    resumed=1
+  elif [ -z "$reruns" ] || [ "$start" -ge $max_starts ]; then
+    finish FAILED 'interrupted: the agent stopped while it ran'
+    return
+  fi
+  printf '%s' "$document" >"$folder/document"
+  plan || return
+  run_handler
+}
+
+finish() { # status reason more-details
+  write_outcome "$folder" "$attempt" "$1" "$2" "${3-}$(starts_detail)"
+  report "$folder" "$job" "$attempt"
+}
+
+# Sets $program, $words, $limit and $reruns, or ends the attempt without starting it.
+plan() {
+  eval "$(json "$folder/document" 'root= handler=handler words=args[] command=command[] limit=timeoutSeconds on=onInterrupt steps=steps')"
+  reruns='' problem='' program=''
+  if [ -n "$json_bad" ] || [ "$root_type" != object ]; then
+    problem='the document is not a JSON object, or has a NUL character in it'
+  elif [ -n "$steps_type" ]; then
+    problem='this device runs jobcast-agent.sh, which does not know steps'
+  elif [ "$command_type" = array ] && [ -n "$command" ]; then
+    if [ -z "$allow_commands" ]; then problem='this device does not run commands (--allow-commands)'; fi
+    words=$command
+  elif [ "$handler_type" != string ]; then
+    problem='the document names no handler'
+  elif case $words_type in '' | array) false ;; esac then
+    problem='args is not a list of texts'
+  else
+    find_handler
+  fi
+  case $limit in *[!0-9.]* | 0) problem='timeoutSeconds is not a number of seconds above 0' ;; esac
+  case $on in '' | report) ;; rerun) reruns=1 ;; *) problem='onInterrupt is neither "report" nor "rerun"' ;; esac
+  [ -n "$problem" ] || return 0
+  if [ "$start" = 0 ]; then finish REJECTED "$problem"; else finish FAILED "$problem"; fi
+  return 1
+}
+
+find_handler() {
+  program=$handlers/$handler
+  case $handler in
+    '' | .* | */*) problem='the name of a handler has a slash or begins with a dot' && return ;;
+  esac
+  if [ ! -e "$program" ]; then
+    problem="there is no handler \"$handler\" on this device"
+  elif [ ! -f "$program" ]; then
+    problem="the handler \"$handler\" is not a file"
+  elif [ ! -x "$program" ]; then
+    problem="the handler \"$handler\" is not executable (chmod +x)"
+  else
+    case $(ls -ldL "$program") in ????????w*) problem="the handler \"$handler\" can be written by everyone" ;; esac
+  fi
+}
+
+run_handler() {
+  start=$((start + 1)) id=$(random_id)
+  rm -f "$folder/ending" "$folder/result.json"
+  if ! printf 'start=%s\nid=%s\nbooted=%s\nqueued_before=%s\nreruns=%s\n' "$start" "$id" "$boot" "$queued" "$reruns" >"$folder/started.new" ||
+    ! mv "$folder/started.new" "$folder/started" || ! on_disk "$folder"; then
+    finish FAILED 'not started, because the agent cannot write to its disk'
+    return
+  fi
+  # From here on it counts as started.
+  begun=$(uptime_seconds)
+  start_program &
+  pid=$!
+  say "execution $job, attempt $attempt: started, pid $pid"
+  watch_handler &
+  watcher=$!
+  wait "$pid"
+  exit_code=$?
+  if [ -n "$stopping" ] && kill -0 "$pid" 2>/dev/null; then
+    say stopping >"$folder/ending"
+    end_group
+    wait "$pid"
+    exit_code=$?
+  fi
+  kill "$watcher" 2>/dev/null
+  wait "$watcher" 2>/dev/null
+  # What it left behind gets a second to finish.
+  if kill -0 "-$pid" 2>/dev/null; then sleep 1 && kill -KILL "-$pid" 2>/dev/null; fi
+  judge
+}
+
+# In a session, and so a process group, of its own. It sees none of the agent's settings.
+start_program() {
+  trap - EXIT TERM INT
+  for variable in $(env | sed -n 's/^\(JOBCAST_[A-Z_]*\)=.*/\1/p'); do unset "$variable"; done
+  export JOBCAST_DEVICE_ID="$device" JOBCAST_JOB_ID="$job" JOBCAST_ATTEMPT="$attempt" JOBCAST_START="$start"
+  export JOBCAST_STEP="${handler:-command}" JOBCAST_RESULT_FILE="$folder/result.json" JOBCAST_START_ID="$id"
+  if [ -n "$resumed" ]; then export JOBCAST_RESUMED=1; fi
+  cd "$folder/work" || exit 126
+  eval "set -- $words"
+  if [ -n "$program" ]; then set -- "$program" "$@"; fi
+  exec setsid "$@" <"$folder/document" >>"$folder/output" 2>&1
+}
+
+# TERM to every process of the group, and KILL after the grace time.
+end_group() {
+  kill -TERM "-$pid" 2>/dev/null
+  waited=0
+  while [ $waited -lt $grace_seconds ] && kill -0 "-$pid" 2>/dev/null; do sleep 1 && waited=$((waited + 1)); done
+  kill -KILL "-$pid" 2>/dev/null
+}
+
+# While it runs: sends output and progress, and looks whether its time is up or the owner wants it to end.
+watch_handler() {
+  trap - EXIT TERM INT
+  offset=0 scanned=0 last='' seconds=0 mine=$tmp.watch
+  # Not longer than the agent itself, whose process id $$ is here as well.
+  while sleep 1 && kill -0 $$ 2>/dev/null; do
+    seconds=$((seconds + 1))
+    send_output "$mine" "$folder" "$job" "$attempt"
+    send_progress
+    if [ -n "$limit" ] && [ $(($(uptime_seconds) - begun)) -ge "${limit%%.*}" ]; then
+      say time-limit >"$folder/ending" && end_group && return
+    fi
+    [ $((seconds % poll_seconds)) = 0 ] || continue
+    ending=$(find_ending "$mine")
+    if [ -n "$ending" ]; then say "$ending" >"$folder/ending" && end_group && return; fi
+  done
+}
+
+# A line "::progress 40 some text".
+send_progress() {
+  line=$(tail -c "+$((scanned + 1))" "$folder/output" | grep -a '^::progress [0-9]' | tail -n 1)
+  scanned=$offset
+  if [ -z "$line" ] || [ "$line" = "$last" ]; then return 0; fi
+  last=$line
+  progress_detail "$line" >"$folder/progress"
+  call "$mine" POST "/$job" -H 'Content-Type: application/json' --data-binary \
+    "{\"status\":\"IN_PROGRESS\",\"executionNumber\":$attempt,\"includeJobExecutionState\":true,\"statusDetails\":{\"agent\":\"$agent\"$(cat "$folder/progress")}}"
+  eval "$(json "$mine" 'seen=executionState.versionNumber')"
+  version=$seen
+}
+
+progress_detail() {
+  rest=${1#::progress } percent=${rest%% *}
+  case $percent in *[!0-9]* | ????*) return ;; esac
+  printf ',"progress":"%s"' "$percent"
+  case $rest in *' '*) printf ',"message":"%s"' "$(json_text "${rest#* }")" ;; esac
+}
+
+# Over HTTP a cancel shows as a version that this agent did not make; a forced one, or a time-out, as the end.
+find_ending() {
+  call "$1" GET "/$job?executionNumber=$attempt"
+  case $code in
+    404 | 410) say withdrawn ;;
+    200)
+      eval "$(json "$1" 'seen=execution.versionNumber')"
+      if [ -n "$version" ] && [ -n "$seen" ] && [ "$seen" != "$version" ]; then say canceled; fi
+      ;;
+  esac
+}
+
+# What the end of the handler means.
+judge() {
+  ending=$(cat "$folder/ending" 2>/dev/null)
+  progress=$(cat "$folder/progress" 2>/dev/null)
+  duration=",\"durationMs\":\"$((($(uptime_seconds) - begun) * 1000))\""
+  detail=",\"exitCode\":\"$exit_code\"" why="exited with code $exit_code"
+  if [ "$exit_code" -gt 128 ] && signal=$(kill -l $((exit_code - 128)) 2>/dev/null); then
+    detail=",\"signal\":\"SIG${signal#SIG}\"" why="was ended by SIG${signal#SIG}"
+  fi
+  detail="$progress$detail$duration"
+  case $ending in
+    withdrawn) say "execution $job, attempt $attempt: already ended on the server" && settle "$folder" ;;
+    canceled) finish CANCELED '' "$detail" ;;
+    time-limit) finish FAILED 'took longer than its time limit' "$detail" ;;
+    stopping)
+      [ -n "$reruns" ] || finish FAILED 'interrupted: the agent was stopped while it ran' "$detail"
+      ;;
+    *)
+      if [ "$exit_code" = 194 ] && [ "$start" -lt $max_starts ]; then
+        printf '%s\n%s\n' "$start" "$boot" >"$folder/rebooting.new" && mv "$folder/rebooting.new" "$folder/rebooting"
+        on_disk "$folder"
+        wait_for_reboot
+      elif [ "$exit_code" = 0 ]; then
+        finish SUCCEEDED '' "$detail"
+      else
+        finish FAILED "$why" "$detail"
+      fi
+      ;;
+  esac
+}
+
+# Until then nothing else starts, and it can be canceled.
+wait_for_reboot() {
+  say "execution $job, attempt $attempt: waiting for a reboot"
+  offset=0
+  send_output "$tmp" "$folder" "$job" "$attempt"
+  call_until_answered "$tmp" POST "/$job" -H 'Content-Type: application/json' --data-binary \
+    "{\"status\":\"IN_PROGRESS\",\"executionNumber\":$attempt,\"includeJobExecutionState\":true,\"statusDetails\":{\"agent\":\"$agent\",\"waitsFor\":\"reboot\"}}"
+  eval "$(json "$tmp" 'version=executionState.versionNumber')"
+  while [ -z "$stopping" ]; do
+    pause "$poll_seconds"
+    ending=$(find_ending "$tmp.reboot")
+    case $ending in
+      withdrawn) settle "$folder" && return ;;
+      canceled) finish CANCELED 'canceled before the reboot' && return ;;
+    esac
+  done
+}
+
+work() {
+  while [ -z "$stopping" ]; do
+    report_finished || return
+    call_until_answered "$tmp" PUT '/$next' -H 'Content-Type: application/json' --data-binary "{\"statusDetails\":{\"agent\":\"$agent\"}}" || return
+    eval "$(json "$tmp" 'job=execution.jobId attempt=execution.executionNumber queued=execution.queuedAt version=execution.versionNumber begun_by=execution.statusDetails.agent document=execution.jobDocument')"
+    case $job$attempt$queued in *[!0-9]*) say "the server's answer is not understood" && pause 30 && continue ;; esac
+    if [ -n "$job" ] && [ -n "$attempt" ]; then
+      carry_out
+    else
+      forget_others ''
+      call_until_answered "$tmp" GET '?wait=30' || return
+      [ "$code" = 200 ] || pause 5
+    fi
+  done
+}
+
+enroll() {
+  [ -n "$token_file" ] || refuse_start '--token-file must name the file to write the token to'
+  [ ! -e "$token_file" ] || refuse_start "there is a token in $token_file already"
+  if [ -n "$enrollment_file" ]; then JOBCAST_ENROLLMENT_TOKEN=$(cat "$enrollment_file"); fi
+  case ${JOBCAST_ENROLLMENT_TOKEN:-} in je_*) ;; *) refuse_start '--enrollment-token-file or JOBCAST_ENROLLMENT_TOKEN must give an enrollment token (je_...)' ;; esac
+  # On disk before it is sent: after a lost answer the same claim gets a token without counting as another use.
+  [ -s "$token_file.claim" ] || od -An -N24 -tx1 /dev/urandom | tr -d ' \n' >"$token_file.claim"
+  body="{\"claim\":\"$(cat "$token_file.claim")\"${name:+,\"deviceName\":\"$(json_text "$name")\"}}"
+  code=$(printf 'header = "Authorization: Bearer %s"\n' "$JOBCAST_ENROLLMENT_TOKEN" | curl -sS -K - -o "$token_file.answer" -w '%{http_code}' \
+    --max-time 30 -H 'Content-Type: application/json' --data-binary "$body" "$url/things/$device/enroll") || code=000
+  eval "$(json "$token_file.answer" 'issued=deviceToken message=message')"
+  rm -f "$token_file.answer"
+  if [ "$code" != 201 ] || [ -z "$issued" ]; then
+    say "jobcast-agent: cannot enroll the device: ${message:-no answer from $url} ($code)" >&2
+    exit 1
+  fi
+  printf '%s\n' "$issued" >"$token_file.new" && mv "$token_file.new" "$token_file" && sync && rm -f "$token_file.claim"
+  say "$device is enrolled. Its token is in $token_file."
+}
+
+read_flags "$@"
+check_flags
+if [ -n "$enrolls" ]; then enroll && exit 0; fi
+check_handlers
+[ -n "$token_file" ] || [ -n "${JOBCAST_DEVICE_TOKEN:-}" ] || refuse_start '--token-file must name a file'
+[ -z "$token_file" ] || [ -n "$(read_token 2>&1 | grep 'Bearer jd_')" ] || refuse_start "$(read_token 2>&1 | grep -v Bearer)there is no device token (jd_...) in $token_file that only its owner can read"
+open_state
+tmp=$state/tmp
+trap 'stopping=1' TERM INT
+recover
+work
+exit 0

@@ -1,0 +1,214 @@
+// What every program of the agent does, whatever it is written in.
+
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import { promisify } from 'node:util'
+import { seededRandom } from '@jobcast/testkit/seeded-random'
+import { openSharedServer } from '@jobcast/testkit/shared-server'
+import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
+import { testSeed } from '@jobcast/testkit/test-seed'
+import { waitUntil } from '@jobcast/testkit/wait-until'
+import { isAlive, newDeviceUnderTest } from './support/device-under-test.ts'
+import { type AgentProgram, findPrograms, startProgram } from './support/programs.ts'
+
+const server = await openSharedServer({ cancelDeadlineSeconds: 30 })
+const programs = await findPrograms()
+const lasting = 'sleep 600 & echo $! $$ ready; wait'
+const pids = /(\d+) (\d+) ready/
+
+for (const program of programs) {
+  describe(program.name, { concurrency: true, skip: program.missing ?? false }, () => {
+    test('runs handlers with document, arguments and environment, and reports how they end', (t) =>
+      runsHandlers(t, program))
+    test('reports what it was stopped in the middle of, and goes with 0', (t) => stops(t, program))
+    test('killed, it ends what is left and starts nothing twice', (t) => killed(t, program))
+    // The first shell does everything. What differs between shells shows in these.
+    if (program.isOther && process.env.JOBCAST_TEST_SIZE !== 'chaos') return
+    test('sends output byte for byte, and progress', (t) => sendsOutput(t, program))
+    test('ends a canceled handler with all its processes', (t) => cancels(t, program))
+    test('goes on after a reboot', (t) => reboots(t, program))
+    test(`is killed at any instant, and no execution is started twice (seed ${testSeed})`, (t) =>
+      killedOften(t, program))
+    test('fetches its first token', (t) => enrolls(t, program))
+    test('does not start with a token that others can read', (t) => refuses(t, program))
+  })
+}
+
+async function runsHandlers(t: TestContext, program: AgentProgram) {
+  const device = await newDeviceUnderTest(t, server)
+  device.addHandler('greet', 'cat; echo; printf "%s|" "$@"; echo; env | grep ^JOBCAST_ | sort; pwd')
+  device.addHandler('fail', 'exit $1')
+  device.addHandler('crash', 'kill -SEGV $$')
+  device.addHandler('answer', `printf '{"at":[1,"it\\047s"]}' >"$JOBCAST_RESULT_FILE"`)
+  device.addHandler('lasting', lasting)
+  const agent = startProgram(t, program, device, server.http)
+  await agent.until(/connected to/)
+  const document = { handler: 'greet', args: ['a b', '$(id)', "it's", 'ü\n"\\', ''], more: '\u{1f600}' }
+  const { id, ...greeted } = await device.run(document)
+  assert.equal(greeted.execState, 'SUCCEEDED', agent.printed())
+  const output = (await device.output(id)).toString()
+  assert.ok(output.startsWith(`${JSON.stringify(document)}\na b|$(id)|it's|ü\n"\\||\n`), output)
+  assert.match(output, new RegExp(`JOBCAST_DEVICE_ID=${device.deviceId}\nJOBCAST_JOB_ID=${id}\n`))
+  assert.doesNotMatch(output, /TOKEN|JOBCAST_URL/)
+
+  const failed = await device.run({ handler: 'fail', args: ['3'] })
+  assert.deepEqual([failed.execState, failed.statusDetails.exitCode], ['FAILED', '3'])
+  assert.equal(failed.statusDetails.reason, 'exited with code 3')
+  assert.equal((await device.run({ handler: 'crash' })).statusDetails.signal, 'SIGSEGV')
+  assert.deepEqual((await device.run({ handler: 'answer' })).result, { at: [1, "it's"] })
+  for (const bad of [{ handler: 'none' }, { handler: '../fail' }, { command: ['id'] }, {}]) {
+    const { execState, statusDetails } = await device.run(bad)
+    assert.equal(execState, 'REJECTED', JSON.stringify(bad))
+    assert.ok(statusDetails.reason)
+  }
+  const late = await device.run({ handler: 'lasting', timeoutSeconds: 1 })
+  assert.equal(late.statusDetails.reason, 'took longer than its time limit')
+  const left =
+    pids
+      .exec((await device.output(late.id)).toString())
+      ?.slice(1)
+      .map(Number) ?? []
+  assert.deepEqual([left.length, left.filter(isAlive)], [2, []])
+}
+
+async function sendsOutput(t: TestContext, program: AgentProgram) {
+  const device = await newDeviceUnderTest(t, server)
+  const bytes = randomBytes(150_000)
+  writeFileSync(join(device.folder, 'bytes'), bytes)
+  device.addHandler('print', `cat ${device.folder}/bytes`)
+  device.addHandler(
+    'progress',
+    `echo '::progress 40 half "done"'; while [ ! -e ${device.folder}/go ]; do sleep 0.1; done`,
+  )
+  startProgram(t, program, device, server.http)
+  const { id } = await device.run({ handler: 'print' })
+  assert.ok(bytes.equals(await device.output(id)))
+
+  const running = await device.trigger({ handler: 'progress' })
+  const details = async () => (await server.call('GET', `/job/api/executions/${running}`)).json.statusDetails
+  await waitUntil('progress', async () => (await details())?.progress === '40')
+  assert.equal((await details()).message, 'half "done"')
+  writeFileSync(join(device.folder, 'go'), '')
+  assert.equal((await device.ended(running)).execState, 'SUCCEEDED')
+}
+
+async function cancels(t: TestContext, program: AgentProgram) {
+  const device = await newDeviceUnderTest(t, server)
+  device.addHandler('lasting', lasting)
+  startProgram(t, program, device, server.http)
+  for (const force of [false, true]) {
+    const id = await device.trigger({ handler: 'lasting' })
+    const [, ...running] = await device.untilOutput(id, pids)
+    await device.cancel(id, force)
+    assert.equal((await device.ended(id)).execState, 'CANCELED')
+    await waitUntil('all ended', () => !running.map(Number).some(isAlive))
+  }
+}
+
+async function stops(t: TestContext, program: AgentProgram) {
+  const device = await newDeviceUnderTest(t, server)
+  device.addHandler('lasting', lasting)
+  const idle = startProgram(t, program, device, server.http)
+  await idle.until(/connected to/)
+  assert.equal(await idle.end('SIGTERM'), 0, idle.printed())
+  const agent = startProgram(t, program, device, server.http)
+  const id = await device.trigger({ handler: 'lasting' })
+  const [, ...running] = await device.untilOutput(id, pids)
+  assert.equal(await agent.end('SIGTERM'), 0, agent.printed())
+  const { statusDetails } = await device.ended(id)
+  assert.equal(statusDetails.reason, 'interrupted: the agent was stopped while it ran')
+  assert.deepEqual(running.map(Number).filter(isAlive), [])
+}
+
+async function killed(t: TestContext, program: AgentProgram) {
+  const device = await newDeviceUnderTest(t, server)
+  device.addHandler('note', `echo "$JOBCAST_JOB_ID" >>${device.folder}/starts; ${lasting}`)
+  const first = startProgram(t, program, device, server.http)
+  const id = await device.trigger({ handler: 'note' })
+  const [, ...running] = await device.untilOutput(id, pids)
+  const second = startProgram(t, program, device, server.http)
+  await second.until(/Another agent is running/)
+  await first.end('SIGKILL')
+  startProgram(t, program, device, server.http)
+  const { execState, statusDetails } = await device.ended(id)
+  assert.deepEqual(
+    [execState, statusDetails.reason],
+    ['FAILED', 'interrupted: the agent stopped while it ran'],
+  )
+  assert.deepEqual(running.map(Number).filter(isAlive), [])
+  assert.equal(readFileSync(join(device.folder, 'starts'), 'utf8'), `${id}\n`)
+}
+
+async function reboots(t: TestContext, program: AgentProgram) {
+  const device = await newDeviceUnderTest(t, server)
+  device.addHandler(
+    'update',
+    `echo "$JOBCAST_START \${JOBCAST_RESUMED:-0} $(cat kept 2>/dev/null)"
+[ -n "\${JOBCAST_RESUMED:-}" ] && exit 0
+echo half >kept; exit 194`,
+  )
+  const first = startProgram(t, program, device, server.http, { JOBCAST_BOOT_ID: 'one' })
+  const id = await device.trigger({ handler: 'update' })
+  const details = async () => (await server.call('GET', `/job/api/executions/${id}`)).json.statusDetails
+  await waitUntil('waiting', async () => (await details())?.waitsFor === 'reboot')
+  await first.end('SIGKILL')
+  startProgram(t, program, device, server.http, { JOBCAST_BOOT_ID: 'two' })
+  const { execState, statusDetails } = await device.ended(id)
+  assert.deepEqual([execState, statusDetails.starts], ['SUCCEEDED', '2'])
+  assert.equal((await device.output(id)).toString(), '1 0 \n2 1 half\n')
+}
+
+async function killedOften(t: TestContext, program: AgentProgram) {
+  const device = await newDeviceUnderTest(t, server)
+  const random = seededRandom(testSeed)
+  const starts = join(device.folder, 'starts')
+  device.addHandler('note', `echo "$JOBCAST_JOB_ID" >>${starts}; echo done`)
+  const ids = await Promise.all(Array.from({ length: 6 }, () => device.trigger({ handler: 'note' })))
+  const isOver = async () =>
+    (await Promise.all(ids.map((id) => server.call('GET', `/job/api/executions/${id}`)))).every(
+      ({ json }) => json.finishedAt,
+    )
+  for (let kills = 0; kills < 6; kills++) {
+    const agent = startProgram(t, program, device, server.http)
+    await agent.until(/connected to/)
+    // The one test that waits by time: the instant of a kill is what it varies.
+    await new Promise((resolve) => setTimeout(resolve, random.below(400)))
+    await agent.end('SIGKILL')
+  }
+  startProgram(t, program, device, server.http)
+  await waitUntil('over', isOver)
+  const started = existsSync(starts) ? readFileSync(starts, 'utf8').trim().split('\n') : []
+  assert.equal(new Set(started).size, started.length, started.join(' '))
+  for (const id of ids) {
+    const { execState } = await device.ended(id)
+    assert.equal(started.includes(String(id)) || execState === 'FAILED', true)
+  }
+}
+
+async function refuses(t: TestContext, program: AgentProgram) {
+  const device = await newDeviceUnderTest(t, server)
+  for (const [token, tokenMode, reason] of [
+    ['nothing', 0o600, /there is no device token/],
+    [device.token, 0o644, /others can read the token file/],
+  ] as const) {
+    const agent = startProgram(t, program, { ...device, token }, server.http, {}, tokenMode)
+    assert.equal(await agent.gone, 2, agent.printed())
+    await agent.until(reason)
+  }
+}
+
+async function enrolls(t: TestContext, { name, words: [command = '', ...words] }: AgentProgram) {
+  const { json } = await server.call('POST', '/job/api/enrollments', { body: {} })
+  const deviceId = name.replace(/\W+/g, '-')
+  const tokenFile = join(temporaryFolder(t), 'token')
+  const flags = ['enroll', '--server', server.http, '--device', deviceId, '--token-file', tokenFile]
+  const env = { ...process.env, JOBCAST_ENROLLMENT_TOKEN: json.enrollmentToken }
+  await promisify(execFile)(command, [...words, ...flags], { env })
+  const authorization = `Bearer ${readFileSync(tokenFile, 'utf8').trim()}`
+  const reply = await fetch(`${server.http}/things/${deviceId}/jobs`, { headers: { authorization } })
+  assert.deepEqual([reply.status, statSync(tokenFile).mode & 0o777], [200, 0o600])
+}

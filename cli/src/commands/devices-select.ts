@@ -1,0 +1,55 @@
+// jobcast devices count and import.
+
+import type { Command } from 'commander'
+import { ownerCommand, withClient } from '../define/owner-command.ts'
+import { exitCode } from '../errors/exit-code.ts'
+import { readText } from '../input/read-content.ts'
+import { fieldsText } from '../output/print-table.ts'
+
+const shownFailures = 20
+
+export function countCommand(): Command {
+  return ownerCommand('count')
+    .description('Count the devices that a selector matches.')
+    .argument('<where>', 'selector')
+    .action(
+      withClient(async ({ client, out }, where: string) => {
+        const count = await client.devices.count(where)
+        out.show(count, () =>
+          fieldsText(
+            {
+              devices: count.total,
+              online: count.online,
+              busy: count.busy,
+              'unknown names': count.unknownNames.join(', ') || null,
+              sample: count.sample.join(', ') || null,
+            },
+            out.paint,
+          ),
+        )
+      }),
+    )
+}
+
+export function importDevicesCommand(): Command {
+  return ownerCommand('import')
+    .description('Create or replace devices from a file of NDJSON: one device a line.')
+    .argument('<file>', 'file; - is standard input')
+    .addHelpText('after', '\nA line that is refused does not stop the others; then it exits with 5.\n')
+    .action(
+      withClient(async ({ client, out, io }, file: string) => {
+        const lines = (await readText(io, file)).replace(/^\ufeff/, '').split(/\r?\n/)
+        const result = await client.devices.import(lines)
+        const { created, updated, unchanged, failed, failedTotal } = result
+        for (const { line, code, message } of failed.slice(0, shownFailures)) {
+          out.say(`${file === '-' ? 'standard input' : file}:${line}: ${message} (${code})`)
+        }
+        if (failedTotal > shownFailures) out.say(`… and ${failedTotal - shownFailures} more`)
+        out.show(
+          result,
+          () => `${created} created, ${updated} updated, ${unchanged} unchanged, ${failedTotal} failed`,
+        )
+        return failedTotal === 0 ? exitCode.ok : exitCode.validation
+      }),
+    )
+}

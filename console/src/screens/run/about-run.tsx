@@ -1,0 +1,53 @@
+// Of which job, on how many devices, who launched it and when, how long it took or will take, and its retries.
+
+import type { Run } from '@jobcast/client'
+import { queries } from '../../api/queries.ts'
+import { useQuery } from '../../api/use-query.ts'
+import { formatCount } from '../../parts/exec-state.ts'
+import { RelativeTime } from '../../parts/relative-time.tsx'
+import { formatDuration, now, parseTime } from '../../parts/time.ts'
+import { unsuccessfulOf } from './run-actions.tsx'
+import { remainingOf } from './run-time.ts'
+
+export function AboutRun({ run }: { run: Run }) {
+  const { runId, jobName, total, launchedAt, retryOf, createdByName } = run
+  const hasFailed = unsuccessfulOf(run) > 0
+  const retries = useQuery({ ...queries.retriesOf(run), enabled: hasFailed })
+  return (
+    <>
+      Run {runId} of{' '}
+      <a href={`/jobs/${encodeURIComponent(jobName)}`}>
+        <bdi>{jobName}</bdi>
+      </a>{' '}
+      on {formatCount(total)} {total === 1 ? 'device' : 'devices'}, launched <RelativeTime at={launchedAt} />
+      {createdByName !== null && (
+        <>
+          {' '}
+          by key <bdi>{createdByName}</bdi>
+        </>
+      )}
+      , {timeInWords(run, now.value)}
+      {retryOf !== null && (
+        <>
+          , a retry of <a href={`/runs/${retryOf}`}>run {retryOf}</a>
+        </>
+      )}
+      {retries.data?.toReversed().map(({ runId: retry }) => (
+        <span key={retry}>
+          , retried as <a href={`/runs/${retry}`}>run {retry}</a>
+        </span>
+      ))}
+    </>
+  )
+}
+
+function timeInWords(run: Run, at: number): string {
+  const { launchedAt, finishedAt } = run
+  const launched = parseTime(launchedAt)
+  if (finishedAt !== null) return `took ${formatDuration(Math.max(0, parseTime(finishedAt) - launched))}`
+  if (run.finished) return 'finished'
+  const elapsed = Math.max(0, at - launched)
+  const remaining = remainingOf(run, elapsed)
+  const estimate = remaining === undefined ? '' : `, about ${formatDuration(remaining)} left`
+  return `running for ${formatDuration(Math.max(1000, elapsed))}${estimate}`
+}

@@ -1,0 +1,70 @@
+// A filter bar: takes a selector, says at which character it cannot be read, and counts the devices while one types.
+
+import './selector-field.css'
+import { isJobcastError } from '@jobcast/client'
+import { useEffect, useState } from 'preact/hooks'
+import { queries } from '../api/queries.ts'
+import { useQuery } from '../api/use-query.ts'
+import { formatCount } from '../parts/exec-state.ts'
+import { TextField } from '../parts/field.tsx'
+import { readFilter, type TypedFilter } from './selector-text.ts'
+
+type Props = {
+  label: string
+  text: string
+  onInput: (text: string) => void
+}
+
+export function SelectorField({ label, text, onInput }: Props) {
+  const filter = readFilter(text)
+  return (
+    <div class="selector-field">
+      <TextField
+        label={label}
+        type="search"
+        mono
+        value={text}
+        onInput={onInput}
+        placeholder="kiosk, or tag=kiosk and site=berlin and not online"
+        error={filter.kind === 'wrong' ? wrongText(text, filter) : undefined}
+      />
+      {filter.kind === 'where' && <Count where={filter.where} />}
+    </div>
+  )
+}
+
+function wrongText(text: string, { position, message }: TypedFilter & { kind: 'wrong' }): string {
+  const rest = text.slice(position - 1, position + 19)
+  return `Character ${position}${rest === '' ? ', the end' : `, at “${rest}”`}: ${message}.`
+}
+
+const typingMs = 250
+
+/** Whoever types is not done. */
+function useSettled<T>(value: T): T {
+  const [settled, setSettled] = useState(value)
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), typingMs)
+    return () => clearTimeout(timer)
+  }, [value])
+  return settled
+}
+
+function Count({ where }: { where: string }) {
+  const settled = useSettled(where)
+  const { data, error } = useQuery(queries.deviceCount(settled))
+  // What the text alone does not show: a group that does not exist.
+  const problem = isJobcastError(error) ? (error.detail ?? error.message) : error ? 'Not counted.' : undefined
+  return (
+    <p class={problem ? 'field-error' : 'quiet'} role="status">
+      {problem}
+      {!problem && data && settled === where && (
+        <>
+          {formatCount(data.total)} {data.total === 1 ? 'device matches' : 'devices match'}
+          {data.total > 0 && `: ${formatCount(data.online)} online, ${formatCount(data.busy)} busy`}
+          {data.unknownNames.length > 0 && `. No device has an attribute ${data.unknownNames.join(' or ')}.`}
+        </>
+      )}
+    </p>
+  )
+}

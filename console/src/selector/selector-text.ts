@@ -1,0 +1,38 @@
+// What somebody types to find devices: a selector of the API, or just how an ID, a name or a tag begins.
+
+import { parseSelector, SelectorError } from '@jobcast/contract/selector'
+
+export type TypedFilter =
+  | { kind: 'none' }
+  | { kind: 'where'; where: string }
+  /** `position` counts characters from 1. */
+  | { kind: 'wrong'; position: number; message: string }
+
+export function readFilter(text: string): TypedFilter {
+  const wanted = text.trim()
+  if (wanted === '') return { kind: 'none' }
+  try {
+    parseSelector(wanted)
+    return { kind: 'where', where: wanted }
+  } catch (error) {
+    if (!(error instanceof SelectorError)) throw error
+    if (isPlain(wanted)) return { kind: 'where', where: beginningWith(wanted) }
+    const { position, message } = error
+    return { kind: 'wrong', position: position + text.indexOf(wanted), message }
+  }
+}
+
+/** No sign of the language, and none of the words that join terms. */
+function isPlain(text: string): boolean {
+  return !/[=!<>~()",*]/.test(text) && !/(^|\s)(and|or|not|in|group)(\s|$)/i.test(text)
+}
+
+function beginningWith(text: string): string {
+  const value = quote(`${text}*`)
+  return ['deviceId', 'deviceName', 'tag'].map((field) => `${field}~${value}`).join(' or ')
+}
+
+/** As a value of a selector, whatever it holds. */
+export function quote(text: string): string {
+  return `"${text.replaceAll(/["\\]/g, '\\$&')}"`
+}

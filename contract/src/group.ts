@@ -1,0 +1,60 @@
+// A group is a named selector.
+
+import Type, { type Static } from 'typebox'
+import { Page } from './page.ts'
+import { maxSelectorBytes } from './selector/index.ts'
+import { Instant, mustBe, NewJobName, orNull, Prose } from './text.ts'
+
+/** Its length in bytes and its grammar are checked where it is read. */
+export const Where = Type.String({
+  minLength: 1,
+  maxLength: maxSelectorBytes,
+  [mustBe]: 'a selector such as tag=kiosk and fw<2.4.0',
+  description: 'A selector: text that picks devices',
+  examples: ['tag=kiosk and site in (berlin, lima) and fw<2.4.0 and not online'],
+})
+
+export const GroupContent = Type.Object(
+  { where: Where, description: Type.Optional(Prose) },
+  {
+    title: 'GroupContent',
+    additionalProperties: false,
+    examples: [{ where: 'tag=kiosk and site=berlin', description: 'The kiosks of Berlin' }],
+  },
+)
+export type GroupContent = Static<typeof GroupContent>
+
+export const Group = Type.Object(
+  {
+    groupName: Type.String(),
+    where: Type.String(),
+    description: orNull(Type.String()),
+    createdAt: Instant,
+    updatedAt: Instant,
+  },
+  { title: 'Group' },
+)
+export type Group = Static<typeof Group>
+
+export const GroupParams = Type.Object({ groupName: NewJobName })
+export const GroupPage = Page(Group)
+
+export const CountRequest = Type.Object(
+  { where: Where },
+  { title: 'CountRequest', additionalProperties: false, examples: [{ where: 'tag=kiosk and not online' }] },
+)
+export type CountRequest = Static<typeof CountRequest>
+
+export const DeviceCount = Type.Object(
+  {
+    total: Type.Integer({ description: 'How many devices match' }),
+    online: Type.Integer({ description: 'How many of them are online' }),
+    busy: Type.Integer({ description: 'How many of them are carrying out an execution' }),
+    unknownNames: Type.Array(Type.String(), {
+      description: 'Attributes that the selector names and that no device has',
+    }),
+    sample: Type.Array(Type.String(), { description: 'deviceIds of the first 20' }),
+  },
+  { title: 'DeviceCount' },
+)
+export type DeviceCount = Static<typeof DeviceCount>

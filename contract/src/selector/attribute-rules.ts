@@ -1,0 +1,29 @@
+// What can be an attribute of a device.
+
+import { isAttributeName } from './selector.ts'
+
+/** How many a device may have of each kind: set by its owner, and reported by itself. */
+export const maxAttributes = 64
+export const maxAttributeText = 256
+const unfit = /[\p{Cc}\p{Cs}]/u
+
+/** Why it can be no attribute, as the end of a sentence that begins with its name; undefined: it can. */
+export function attributeProblem(name: string, value: unknown): string | undefined {
+  if (!isAttributeName(name)) {
+    return 'is no name of an attribute: 1 to 64 letters, digits and _ . -, beginning with a letter or _, and no word of the selector language'
+  }
+  if (typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))) return undefined
+  if (typeof value === 'string' && [...value].length <= maxAttributeText && !unfit.test(value))
+    return undefined
+  return `must be text of at most ${maxAttributeText} characters without control characters, a number, true or false`
+}
+
+export function isTimeZone(name: string): boolean {
+  if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(name)) return false
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name })
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,6 @@
+// The selector language without schemas: for the server's threads, the console and the command line.
+
+export * from './attribute-rules.ts'
+export * from './compare-values.ts'
+export * from './matches-selector.ts'
+export * from './selector.ts'

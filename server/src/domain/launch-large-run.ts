@@ -1,0 +1,106 @@
+// A run on more devices than one write holds. It is written a batch at a time, between which everybody else gets to the
+// database; nobody sees it before all of it is there.
+
+import { hash } from 'node:crypto'
+import { ApiError } from '@jobcast/contract'
+import { actorOf, type Caller } from './caller.ts'
+import { laterBy } from './instants.ts'
+import { type NotifyDeps, notifyMoved } from './notify-moved.ts'
+import type { RunRequest } from './ports/runs.ts'
+import type { Store } from './ports/store.ts'
+import type { LargeTrigger, LaunchedRun, TriggerOutcome } from './ports/triggers.ts'
+import { idempotencyMs, runOf, type TriggerDeps } from './trigger-job.ts'
+
+export type LargeRunDeps = TriggerDeps &
+  NotifyDeps & {
+    store: Store
+    /** Throws while there is no room for it on the disk. */
+    requireDisk: () => void
+    /** What is done after the answer has failed. */
+    onLaunchFailed: (error: unknown) => void
+  }
+
+type LargeLaunch = { jobName: string; asked: unknown[]; request: RunRequest; deviceNos: Int32Array }
+
+/** How many devices are notified at once. */
+const notifiedAtOnce = 5000
+
+export async function launchLargeRun(
+  deps: LargeRunDeps,
+  caller: Caller,
+  { asked, ...launch }: LargeLaunch,
+  idempotencyKey?: string,
+): Promise<LaunchedRun> {
+  deps.requireDisk()
+  const { at: launchedAt, clock } = deps.moment()
+  const idempotency =
+    idempotencyKey === undefined
+      ? null
+      : {
+          key: idempotencyKey,
+          requestHash: hash('sha256', JSON.stringify(asked), 'buffer'),
+          madeAt: clock,
+          validAfter: laterBy(-idempotencyMs, clock),
+        }
+  const { ownerNo, keyId } = caller
+  const trigger = { ...launch, ownerNo, keyId, launchedAt, clock, retryOf: null, idempotency }
+  const running = `${ownerNo} ${idempotencyKey}`
+  if (idempotency && deps.runningKeys.has(running)) throw new ApiError('J-502', { retryAfterSeconds: 1 })
+  if (idempotency) deps.runningKeys.add(running)
+  try {
+    const outcome = await record(deps, trigger)
+    const run = runOf(deps, caller, outcome)
+    if (outcome.kind === 'created') void afterwards(deps, caller, run, launch.deviceNos.length)
+    return run
+  } finally {
+    if (idempotency) deps.runningKeys.delete(running)
+  }
+}
+
+async function record(deps: LargeRunDeps, trigger: LargeTrigger): Promise<TriggerOutcome> {
+  const { quotaCounts } = deps
+  const { ownerNo, deviceNos } = trigger
+  if (!(await quotaCounts.reserve('max-owner-executions', ownerNo, deviceNos.length)))
+    return { kind: 'over-quota' }
+  let created = false
+  try {
+    const outcome = await deps.store.createLargeRun(trigger)
+    created = outcome.kind === 'created'
+    return outcome
+  } finally {
+    quotaCounts.settle('max-owner-executions', ownerNo, deviceNos.length, created)
+  }
+}
+
+/** Devices that were deleted meanwhile have no more to do; the others are notified. */
+async function afterwards(
+  deps: LargeRunDeps,
+  caller: Caller,
+  run: LaunchedRun,
+  total: number,
+): Promise<void> {
+  const { ownerNo } = caller
+  const { runId, launchedAt } = run
+  try {
+    for (let more = true; more; ) {
+      const moment = deps.moment()
+      const removed = await deps.store.removeGone({
+        ownerNo,
+        runId,
+        since: launchedAt,
+        moment,
+        actor: actorOf(caller),
+      })
+      notifyMoved(deps, removed)
+      more = removed.length > 0
+    }
+    for (let start = 0; start < total; start += notifiedAtOnce) {
+      const firstExecutionId = run.firstExecutionId + start
+      const last = Math.min(firstExecutionId + notifiedAtOnce, run.firstExecutionId + total) - 1
+      const devices = await deps.store.listRunDevices({ first: firstExecutionId, last })
+      deps.link.launched(ownerNo, { ...run, firstExecutionId, devices, isPart: true })
+    }
+  } catch (error) {
+    deps.onLaunchFailed(error)
+  }
+}

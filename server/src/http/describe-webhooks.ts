@@ -1,0 +1,44 @@
+// The call that webhooks receive, for the OpenAPI document.
+
+import { JobcastEvent } from '@jobcast/contract'
+
+/** What a webhook of an owner receives, as docs/webhooks.md says. */
+export function describeWebhooks(): Record<string, object> {
+  const header = (name: string, description: string) => ({
+    ...{ in: 'header', name, required: true },
+    ...{ description, schema: { type: 'string' } },
+  })
+  const example = {
+    eventId: 17,
+    type: 'device.online',
+    timestamp: '2026-11-15T09:30:03.000Z',
+    data: { deviceId: 'kiosk-1', transport: 'mqtt' },
+  }
+  return {
+    event: {
+      post: {
+        operationId: 'receiveEvent',
+        tags: ['webhooks'],
+        summary: 'Receive an event',
+        description:
+          'Sent to the URL of a webhook for each of its events, at least once, in the order of each run and device. Signed ' +
+          'according to Standard Webhooks: verify `webhook-signature` before you use the body.',
+        security: [],
+        parameters: [
+          header('webhook-id', 'Identifies the event; the same for each attempt'),
+          header('webhook-timestamp', 'When it was sent, in seconds since 1970'),
+          header('webhook-signature', 'One or more signatures, as `v1,<base64>`, separated by spaces'),
+        ],
+        requestBody: {
+          content: { 'application/json': { schema: JobcastEvent, examples: { online: { value: example } } } },
+        },
+        responses: {
+          '2XX': { description: 'Accepted' },
+          '4XX': {
+            description: 'Refused; the event is sent again later, except with 410, which pauses the webhook',
+          },
+        },
+      },
+    },
+  }
+}

@@ -1,0 +1,78 @@
+// The names of jobs and devices that triggers have used, by owner, so that they are not read again for each group. What is
+// remembered may be old: each owner's names have a state (migrations/0005) that is compared in the transaction that uses
+// them, and where it is another one by now, they are read anew. So nothing remembered decides anything on its own.
+
+import type { RunDevice, RunJob } from '../../domain/launch-run.ts'
+import type { Trigger } from '../../domain/ports/triggers.ts'
+
+/** Of all owners together; about 30 MB. */
+const mostNames = 200_000
+/** What names more devices than this is rare, and would only push out the others. */
+const mostOfOne = 50_000
+
+export type OwnerNames = {
+  readonly state: string
+  readonly jobs: Map<string, RunJob>
+  readonly devices: Map<string, RunDevice>
+}
+export type Names = ReadonlyMap<number, OwnerNames>
+
+export class Directory {
+  readonly #owners = new Map<number, OwnerNames>()
+  readonly #most: number
+  #size = 0
+
+  constructor(most = mostNames) {
+    this.#most = most
+  }
+
+  /** The names of these triggers' owners, if all that they name are known. */
+  recall(triggers: Trigger[]): Names | undefined {
+    const isKnown = ({ ownerNo, jobName, deviceIds }: Trigger) => {
+      const names = this.#owners.get(ownerNo)
+      return names?.jobs.has(jobName) && deviceIds.every((deviceId) => names.devices.has(deviceId))
+    }
+    if (!triggers.every(isKnown)) return undefined
+    return new Map(triggers.map(({ ownerNo }) => [ownerNo, this.#owners.get(ownerNo) as OwnerNames]))
+  }
+
+  /** What was read in one state. */
+  remember(found: Names): void {
+    for (const [ownerNo, names] of found) {
+      if (names.devices.size > mostOfOne) continue
+      const before = this.#owners.get(ownerNo)
+      if (before?.state !== names.state) {
+        this.#forget(ownerNo)
+        this.#owners.set(ownerNo, names)
+        this.#size += sizeOf(names)
+      } else {
+        this.#size -= sizeOf(before)
+        for (const [jobName, job] of names.jobs) before.jobs.set(jobName, job)
+        for (const [deviceId, device] of names.devices) before.devices.set(deviceId, device)
+        this.#size += sizeOf(before)
+      }
+    }
+    // Rare: whatever is in use comes back with its next use.
+    if (this.#size > this.#most) this.clear()
+  }
+
+  forget(ownerNos: Iterable<number>): void {
+    for (const ownerNo of ownerNos) this.#forget(ownerNo)
+  }
+
+  clear(): void {
+    this.#owners.clear()
+    this.#size = 0
+  }
+
+  #forget(ownerNo: number): void {
+    const names = this.#owners.get(ownerNo)
+    if (names === undefined) return
+    this.#owners.delete(ownerNo)
+    this.#size -= sizeOf(names)
+  }
+}
+
+function sizeOf({ jobs, devices }: OwnerNames): number {
+  return 1 + jobs.size + devices.size
+}

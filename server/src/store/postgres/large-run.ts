@@ -1,0 +1,85 @@
+// A run on very many devices, in one transaction: nobody sees it before its commit, and nobody waits for it, because it
+// holds no lock of its owner. Devices that are deleted meanwhile are seen to afterwards (removeGone).
+
+import { type EarlierCall, newRun, toLaunchedRun } from '../../domain/launch-run.ts'
+import type { Store } from '../../domain/ports/store.ts'
+import type { LargeTrigger, TriggerOutcome } from '../../domain/ports/triggers.ts'
+import { insertInto } from '../queries.ts'
+import { runRequest } from '../schema/tables.ts'
+import { getLaunchedRun } from '../tables/executions.ts'
+import { newRunFields } from '../tables/runs.ts'
+import { type Database, takeIds } from './database.ts'
+import { claimKeys, findEarlierCalls } from './idempotency-keys.ts'
+import type { Partitions } from './partitions.ts'
+import type { Transaction } from './transaction.ts'
+import { readNames } from './trigger-group.ts'
+
+const batchSize = 5000
+const INSERT_RUN = insertInto(newRunFields)
+const INSERT_REQUEST = insertInto(runRequest.fields)
+const INSERT_EXECUTIONS = `
+  INSERT INTO execution (execution_id, run_id, owner_no, device_no, state, attempt, version_number)
+  SELECT CAST(:first AS bigint) + position - 1, :runId, :ownerNo, device_no, 'PENDING', 1, 1
+  FROM unnest(CAST(:deviceNos AS int[])) WITH ORDINALITY AS new (device_no, position)`
+
+/** Its key belongs to another call: all of it is rolled back. */
+class MadeBefore extends Error {
+  readonly earlier: EarlierCall
+
+  constructor(earlier: EarlierCall) {
+    super('made before')
+    this.earlier = earlier
+  }
+}
+
+export function buildLargeRunSteps(db: Database, partitions: Partitions): Pick<Store, 'createLargeRun'> {
+  async function record(transaction: Transaction, trigger: LargeTrigger): Promise<TriggerOutcome> {
+    const { ownerNo, jobName, deviceNos, request, launchedAt } = trigger
+    const listed = { ...trigger, deviceIds: [] }
+    const names = await readNames(transaction.named, [listed])
+    const job = names.get(ownerNo)?.jobs.get(jobName)
+    if (job === undefined) return { kind: 'unknown-job' }
+    const total = deviceNos.length
+    const { runId, jobExecutionId: firstExecutionId } = await takeIds(transaction, 1, total)
+    const ids = { runId, firstExecutionId }
+    const run = { ...newRun(listed, job, ids), total }
+    await partitions.reach(firstExecutionId + total - 1, launchedAt)
+    for (let start = 0; start < total; start += batchSize) {
+      const batch = Array.from(deviceNos.subarray(start, start + batchSize))
+      const values = { first: firstExecutionId + start, runId, ownerNo, deviceNos: batch }
+      await transaction.named.run(INSERT_EXECUTIONS, values)
+    }
+    const [earlier] = await claimKeys(
+      transaction.named,
+      [listed],
+      [{ trigger: listed, job, run, devices: [] }],
+    )
+    if (earlier) throw new MadeBefore(earlier)
+    transaction.named.sendRows(INSERT_RUN, [{ ...run, PENDING: total }])
+    if (request) transaction.named.sendRows(INSERT_REQUEST, [{ ...request, runId }])
+    transaction.events.push({ type: 'run.created', ownerNo, runId, at: launchedAt })
+    return { kind: 'created', run: toLaunchedRun(run, listed, []) }
+  }
+
+  async function answer(earlier: EarlierCall): Promise<TriggerOutcome> {
+    if (earlier.kind !== 'made-before') return earlier
+    try {
+      return { kind: 'replayed', run: await getLaunchedRun(db.named, earlier) }
+    } catch (error) {
+      return { kind: 'unreadable', error }
+    }
+  }
+
+  return {
+    async createLargeRun(trigger) {
+      const [earlier] = await findEarlierCalls(db.named, [{ ...trigger, deviceIds: [] }])
+      if (earlier) return answer(earlier)
+      try {
+        return await db.inTransaction((transaction) => record(transaction, trigger))
+      } catch (error) {
+        if (error instanceof MadeBefore) return answer(error.earlier)
+        throw error
+      }
+    },
+  }
+}

@@ -1,0 +1,70 @@
+// A group of triggers whose names are known, as one statement: it holds the names, takes the ids and writes runs,
+// executions and events. So a small group is one message to the database and one answer.
+
+import { countUpWithIds } from './commit-markers.ts'
+import type { Names } from './directory.ts'
+import { locks } from './locks.ts'
+import { numbers } from './rows.ts'
+import type { FirstIds, Transaction } from './transaction.ts'
+import type { Launch } from './trigger-group.ts'
+
+// Every part takes the ids, so all of it comes behind the names being held. An event is given its id behind the lock of
+// its owner (transaction.ts).
+const LAUNCH = `
+  WITH ids AS MATERIALIZED (
+    SELECT run_id, execution_id
+    FROM hold_names(CAST(:owners AS int[]), CAST(:states AS text[])) CROSS JOIN LATERAL take_ids(:runs, :executions)
+  ), new_run AS MATERIALIZED (
+    SELECT ids.run_id + place - 1 AS run_id, owner_no, job_no, version_no, launched_at, total, skipped,
+      ids.execution_id + skipped AS first_execution_id, expire_at, deadline_at, key_id, retry_of
+    FROM ids CROSS JOIN unnest(CAST(:ownerNos AS int[]), CAST(:jobNos AS int[]), CAST(:versionNos AS int[]),
+      CAST(:launchedAts AS bigint[]), CAST(:totals AS int[]), CAST(:skipped AS int[]), CAST(:expireAts AS bigint[]),
+      CAST(:deadlineAts AS bigint[]), CAST(:keyIds AS text[]), CAST(:retriesOf AS bigint[])) WITH ORDINALITY
+      AS given (owner_no, job_no, version_no, launched_at, total, skipped, expire_at, deadline_at, key_id, retry_of, place)
+  ), locked AS MATERIALIZED (
+    SELECT owner_no, pg_advisory_xact_lock(${locks.eventsOfOwner}, owner_no)
+    FROM ids CROSS JOIN unnest(CAST(:owners AS int[])) AS owner_no
+  ), new_event AS (
+    INSERT INTO event (owner_no, at, type, run_id)
+    SELECT owner_no, launched_at, 'run.created', run_id FROM new_run JOIN locked USING (owner_no)
+  ), new_execution AS (
+    INSERT INTO execution (execution_id, run_id, owner_no, device_no)
+    SELECT first_execution_id + place - 1, run_id, owner_no, device_no
+    FROM new_run CROSS JOIN LATERAL
+      unnest((CAST(:deviceNos AS int[]))[skipped + 1 : skipped + total]) WITH ORDINALITY AS given (device_no, place)
+  ), written AS (
+    INSERT INTO run (run_id, owner_no, job_no, version_no, launched_at, first_execution_id, total, pending, expire_at,
+      deadline_at, key_id, retry_of)
+    SELECT run_id, owner_no, job_no, version_no, launched_at, first_execution_id, total, total, expire_at, deadline_at,
+      key_id, retry_of
+    FROM new_run
+  ), counted AS (${countUpWithIds})
+  SELECT run_id AS "runId", execution_id AS "jobExecutionId", 1 / (SELECT count(*) FROM counted) AS one FROM ids`
+
+/** `launches`: with ids from 0 on; they are given theirs behind all that were given before. */
+export function sendLaunch(transaction: Transaction, names: Names, launches: Launch[]): Promise<FirstIds> {
+  const owners = [...names.keys()].sort((a, b) => a - b)
+  const runs = launches.map(({ run }) => run)
+  const deviceNos = launches.flatMap(({ devices }) => devices.map(({ deviceNo }) => deviceNo))
+  return transaction.sendLaunch(LAUNCH, {
+    owners,
+    states: owners.map((ownerNo) => names.get(ownerNo)?.state),
+    runs: runs.length,
+    executions: deviceNos.length,
+    ownerNos: runs.map(({ ownerNo }) => ownerNo),
+    jobNos: runs.map(({ jobNo }) => jobNo),
+    versionNos: runs.map(({ jobVersion }) => jobVersion),
+    launchedAts: runs.map(({ launchedAt }) => launchedAt),
+    totals: runs.map(({ total }) => total),
+    skipped: runs.map(({ firstExecutionId }) => firstExecutionId),
+    expireAts: orNulls(runs.map(({ expireAt }) => expireAt)),
+    deadlineAts: orNulls(runs.map(({ deadlineAt }) => deadlineAt)),
+    keyIds: runs.map(({ keyId }) => keyId),
+    retriesOf: orNulls(runs.map(({ retryOf }) => retryOf)),
+    deviceNos: numbers(deviceNos),
+  })
+}
+
+function orNulls(list: (number | null)[]): string {
+  return `{${list.map((value) => value ?? 'NULL').join(',')}}`
+}

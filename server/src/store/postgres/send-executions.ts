@@ -1,0 +1,74 @@
+// The executions of new runs: few as a statement; many by COPY, which takes less time and any number.
+
+import type { Transaction } from './transaction.ts'
+import type { Launch } from './trigger-group.ts'
+
+const INSERT = `
+  INSERT INTO execution (execution_id, run_id, owner_no, device_no)
+  SELECT execution_id, run_id, owner_no, device_no
+  FROM unnest(CAST(:executionIds AS bigint[]), CAST(:runIds AS bigint[]), CAST(:ownerNos AS int[]),
+    CAST(:deviceNos AS int[])) AS new (execution_id, run_id, owner_no, device_no)`
+const COPY = 'COPY execution (execution_id, run_id, owner_no, device_no) FROM STDIN (FORMAT binary)'
+
+const leastForCopy = 500
+/** Between two pieces whatever else waits has its turn. */
+const rowsOfPiece = 20_000
+
+/** Resolves when they are sent; if they cannot be written, the commit fails. */
+export async function sendExecutions(transaction: Transaction, launches: Launch[]): Promise<void> {
+  const total = launches.reduce((sum, { devices }) => sum + devices.length, 0)
+  if (total >= leastForCopy) return transaction.sendCopy(COPY, piecesOf(launches, total))
+  const each = <Of>(toValue: (launch: Launch, index: number) => Of): Of[] =>
+    launches.flatMap((launch) => launch.devices.map((_, index) => toValue(launch, index)))
+  transaction.named.send(INSERT, {
+    executionIds: each(({ run }, index) => run.firstExecutionId + index),
+    runIds: each(({ run }) => run.runId),
+    ownerNos: each(({ run }) => run.ownerNo),
+    deviceNos: each(({ devices }, index) => devices[index]?.deviceNo),
+  })
+}
+
+// The format: https://www.postgresql.org/docs/current/sql-copy.html
+const head = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1')
+const end = Buffer.from([0xff, 0xff])
+const rowBytes = 2 + 4 + 8 + 4 + 8 + 4 + 4 + 4 + 4
+
+function* piecesOf(launches: Launch[], total: number): Generator<Buffer> {
+  yield head
+  let left = total
+  const nextPiece = () => Buffer.allocUnsafe(Math.min(left, rowsOfPiece) * rowBytes)
+  let piece = nextPiece()
+  let at = 0
+  for (const { run, devices } of launches) {
+    let executionId = run.firstExecutionId
+    for (const { deviceNo } of devices) {
+      at = writeRow(piece, at, executionId++, run, deviceNo)
+      if (at < piece.length) continue
+      yield piece
+      left -= at / rowBytes
+      piece = nextPiece()
+      at = 0
+    }
+  }
+  yield end
+}
+
+function writeRow(to: Buffer, at: number, executionId: number, run: Launch['run'], deviceNo: number): number {
+  const fields = 4
+  at = to.writeInt16BE(fields, at)
+  at = writeInt8(to, at, executionId)
+  at = writeInt8(to, at, run.runId)
+  at = writeInt4(to, at, run.ownerNo)
+  return writeInt4(to, at, deviceNo)
+}
+
+function writeInt8(to: Buffer, at: number, value: number): number {
+  to.writeInt32BE(8, at)
+  to.writeInt32BE(Math.floor(value / 2 ** 32), at + 4)
+  return to.writeUInt32BE(value % 2 ** 32, at + 8)
+}
+
+function writeInt4(to: Buffer, at: number, value: number): number {
+  to.writeInt32BE(4, at)
+  return to.writeInt32BE(value, at + 4)
+}

@@ -1,0 +1,128 @@
+// A run on very many devices: its executions are written a batch at a time, under a draft, before the run itself is. What
+// a crash leaves of a draft is erased after the next start. Ids were given when it began, so they are inserted into
+// queues that may have grown meanwhile.
+
+import type { DatabaseSync } from 'node:sqlite'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { newRun, toLaunchedRun } from '../../domain/launch-run.ts'
+import type { LargeTrigger, LaunchedRun, TriggerOutcome } from '../../domain/ports/triggers.ts'
+import { insertInto } from '../queries.ts'
+import { runDraft } from '../schema/tables.ts'
+import type { Catalogue, Settling } from './catalogue.ts'
+import type { ReaderThread, WriterThread } from './database-thread.ts'
+import { prepareNamed } from './named-queries.ts'
+import { INSERT_EXECUTIONS, type LastIds } from './triggers.ts'
+
+/** A batch takes the writer about 3 ms. */
+const batchSize = 2000
+/** How many queues are filled before others get their turn. */
+const queuesAtOnce = 5000
+
+const SET_LAST_ID = 'UPDATE last_id SET run_id = :runId, execution_id = :last'
+const ERASE_LATER = `
+  INSERT INTO forgotten_range (first_execution_id, last_execution_id)
+  SELECT first_execution_id, first_execution_id + total - 1 FROM run_draft`
+const DROP = 'DELETE FROM run_draft'
+const OF_RUN = 'WHERE run_id = :runId'
+
+type Draft = { runId: number; ownerNo: number; firstExecutionId: number; total: number; createdAt: number }
+type DraftBatch = Pick<Draft, 'runId' | 'ownerNo' | 'firstExecutionId'> & { deviceNos: Int32Array }
+
+/** For the writer. */
+export function prepareDrafts(db: DatabaseSync) {
+  const setLastId = prepareNamed(db, SET_LAST_ID)
+  const insertDraft = prepareNamed(db, insertInto(runDraft.fields))
+  const insertExecutions = db.prepare(INSERT_EXECUTIONS)
+  const [eraseLater, drop] = [ERASE_LATER, DROP].map((sql) => prepareNamed(db, `${sql} ${OF_RUN}`))
+  return {
+    beginDraft(draft: Draft): void {
+      setLastId.run({ runId: draft.runId, last: draft.firstExecutionId + draft.total - 1 })
+      insertDraft.run({ ...draft, nodeNo: 0 })
+    },
+    addToDraft({ runId, ownerNo, firstExecutionId, deviceNos }: DraftBatch): void {
+      insertExecutions.run(firstExecutionId, runId, ownerNo, `[${deviceNos.join(',')}]`)
+    },
+    /** What it has written is erased later. */
+    dropDraft(draft: { runId: number }): void {
+      eraseLater?.run(draft)
+      drop?.run(draft)
+    },
+    /** Its run is there. */
+    endDraft(draft: { runId: number }): void {
+      drop?.run(draft)
+    },
+  }
+}
+
+/** At start: nobody is writing them any more. */
+export function dropDrafts(db: DatabaseSync): void {
+  db.exec(`BEGIN IMMEDIATE; ${ERASE_LATER}; ${DROP}; COMMIT`)
+}
+
+export async function createLargeRun(
+  {
+    catalogue,
+    lastIds,
+    writer,
+    reader,
+  }: { catalogue: Catalogue; lastIds: LastIds; writer: WriterThread; reader: ReaderThread },
+  trigger: LargeTrigger,
+): Promise<TriggerOutcome> {
+  const { ownerNo, jobName, deviceNos, launchedAt, idempotency, request } = trigger
+  const job = catalogue.jobs(ownerNo).get(jobName)
+  if (job === undefined) return { kind: 'unknown-job' }
+  const total = deviceNos.length
+  const ids = { runId: ++lastIds.runId, firstExecutionId: lastIds.jobExecutionId + 1 }
+  lastIds.jobExecutionId += total
+  const run = { ...newRun({ ...trigger, deviceIds: [] }, job, ids), total }
+  const settling = catalogue.beginSettling(ids.firstExecutionId, total)
+  try {
+    await writer.call('beginDraft', { ...ids, ownerNo, total, createdAt: launchedAt })
+    for (let start = 0; start < total; start += batchSize) {
+      const batch = { ...ids, ownerNo, firstExecutionId: ids.firstExecutionId + start }
+      await writer.call('addToDraft', { ...batch, deviceNos: deviceNos.slice(start, start + batchSize) })
+    }
+    const recorded = await writer.call('finishDraft', { ...run, idempotency, ...(request && { request }) })
+    if (recorded.kind === 'created') {
+      await fillQueues(catalogue, ownerNo, settling, deviceNos)
+      return { kind: 'created', run: toLaunchedRun(run, { ...trigger, deviceIds: [] }, []) }
+    }
+    await writer.call('dropDraft', ids)
+    if (recorded.kind !== 'made-before') return { kind: 'idempotency-key-reused' }
+    return await replay(reader, recorded.runId)
+  } catch (error) {
+    // If this fails as well, the next start does it.
+    await writer.call('dropDraft', ids).catch(() => undefined)
+    throw error
+  } finally {
+    catalogue.endSettling(settling)
+  }
+}
+
+function replay(reader: ReaderThread, runId: number): Promise<TriggerOutcome> {
+  return reader.call('getLaunchedRun', { runId }).then(
+    (run: LaunchedRun): TriggerOutcome => ({ kind: 'replayed', run }),
+    (error: unknown): TriggerOutcome => ({ kind: 'unreadable', error }),
+  )
+}
+
+async function fillQueues(
+  catalogue: Catalogue,
+  ownerNo: number,
+  { first, ended }: Settling,
+  deviceNos: Int32Array,
+): Promise<void> {
+  const highest = deviceNos.reduce((most, deviceNo) => Math.max(most, deviceNo), 0)
+  // 0: not among them.
+  const positions = new Int32Array(highest + 1)
+  deviceNos.forEach((deviceNo, index) => {
+    positions[deviceNo] = index + 1
+  })
+  let seen = 0
+  for (const { deviceNo, queue } of catalogue.devices(ownerNo).all()) {
+    const position = deviceNo <= highest ? (positions[deviceNo] ?? 0) : 0
+    const jobExecutionId = first + position - 1
+    if (position > 0 && !ended.has(jobExecutionId)) queue.insert(jobExecutionId)
+    if (++seen % queuesAtOnce === 0) await nextTurn()
+  }
+}

@@ -1,0 +1,127 @@
+// Attributes of devices: the rows by which selectors find them.
+
+import { sortKeyOf } from '@jobcast/contract/selector'
+import { deviceText } from '../../domain/ports/device-link.ts'
+import type { AttributeOutcome, AttributeReport, Attributes, DeviceKey } from '../../domain/ports/devices.ts'
+import { changesOf, mergeReported } from '../../domain/put-device.ts'
+import { deviceKeySet, inBoth, insertInto, keysOf, type Sql, type Writes } from '../queries.ts'
+import { select } from '../schema/column.ts'
+import { device, deviceAttribute } from '../schema/tables.ts'
+import { deviceFields, toDevice } from './devices.ts'
+import type { WriteSteps } from './step.ts'
+
+const key = device.pick('ownerNo', 'deviceId')
+const REPORTING = select({ ...deviceFields, ...device.pick('ownerNo', 'deviceNo') })
+const LOCK = inBoth(
+  ({ is, join, records, lock }) => `
+  SELECT ${REPORTING} FROM ${is === 'sqlite' ? records('keys', key) : deviceKeySet()}
+    ${join} device ON device.owner_no = record."ownerNo" AND device.device_id = record."deviceId"
+  WHERE device.deleted_at IS NULL
+  ${is === 'postgres' ? `ORDER BY device.owner_no, device.device_id ${lock} OF device` : ''}`,
+)
+const insert = insertInto(deviceAttribute.fields) as Exclude<Sql, string>
+const replacing = `ON CONFLICT (device_no, name, reported)
+  DO UPDATE SET value = excluded.value, sort_key = excluded.sort_key, shadowed = excluded.shadowed`
+const PUT = { sqlite: `${insert.sqlite} ${replacing}`, postgres: `${insert.postgres} ${replacing}` }
+const named = deviceAttribute.pick('deviceNo', 'name', 'isReported')
+const isNamed = (field: (name: string) => string) =>
+  `device_attribute.device_no = ${field('deviceNo')} AND device_attribute.name = ${field('name')}`
+const DROP = inBoth(
+  ({ is, field, records }) => `
+  DELETE FROM device_attribute ${is === 'sqlite' ? '' : `USING ${records('rows', named)}`}
+  WHERE ${isNamed(field)} AND device_attribute.reported = ${field('isReported')}`,
+)
+const SHADOW = inBoth(
+  ({ is, field, records }) => `
+  UPDATE device_attribute SET shadowed = ${field('isShadowed')}
+  ${is === 'sqlite' ? '' : `FROM ${records('rows', deviceAttribute.pick('deviceNo', 'name', 'isShadowed'))}`}
+  WHERE ${isNamed(field)} AND device_attribute.reported`,
+)
+
+/** `others`: of the other kind, by the same names of which the owner's win. */
+export type AttributeChange = {
+  ownerNo: number
+  deviceNo: number
+  isReported: boolean
+  before: Attributes
+  now: Attributes
+  others: Attributes
+}
+
+/** Only for who has locked the devices. */
+export function writeAttributes(queries: Writes, changes: AttributeChange[]): void {
+  const each = changes.flatMap((change) =>
+    changesOf(change.before, change.now).map((name) => ({ name, ...change })),
+  )
+  const [put, dropped] = [each.filter(isPut), each.filter((change) => !isPut(change))]
+  queries.sendRows(
+    PUT,
+    put.map(({ ownerNo, deviceNo, name, isReported, now, others }) => {
+      const value = now[name] as Attributes[string]
+      const isShadowed = isReported && Object.hasOwn(others, name)
+      const found = { value: JSON.stringify(value), sortKey: sortKeyOf(value), isShadowed }
+      return { ownerNo, deviceNo, name, isReported, ...found }
+    }),
+  )
+  queries.sendRows(
+    DROP,
+    dropped.map(({ deviceNo, name, isReported }) => ({ deviceNo, name, isReported })),
+  )
+  queries.sendRows(
+    SHADOW,
+    each
+      .filter(({ isReported, name, others }) => !isReported && Object.hasOwn(others, name))
+      .map((change) => ({ deviceNo: change.deviceNo, name: change.name, isShadowed: isPut(change) })),
+  )
+}
+
+function isPut({ name, now }: { name: string; now: Attributes }): boolean {
+  return Object.hasOwn(now, name)
+}
+
+type Entry = DeviceKey & { deviceNo: number; attributes: Attributes; before: Attributes; now: Attributes }
+
+export const attributeWrites: WriteSteps<'recordAttributes'> = {
+  async recordAttributes(queries, reports) {
+    const entries = await readEntries(queries, reports)
+    const outcomes = reports.map((report) => record(queries, entries.get(deviceText(report.device)), report))
+    const changes = [...entries.values()].map(({ ownerNo, deviceNo, attributes, before, now }) => {
+      return { ownerNo, deviceNo, isReported: true, before, now, others: attributes }
+    })
+    writeAttributes(queries, changes)
+    return outcomes
+  },
+}
+
+async function readEntries(queries: Writes, reports: AttributeReport[]): Promise<Map<string, Entry>> {
+  const distinct = new Map(reports.map(({ device }) => [deviceText(device), device]))
+  const keys = [...distinct.values()].map(({ ownerNo, deviceId }) => ({ ownerNo, deviceId }))
+  const entries = new Map<string, Entry>()
+  for (const row of await queries.all(REPORTING, LOCK, { keys, ...keysOf(keys) })) {
+    const { ownerNo, deviceId, deviceNo } = row
+    const { attributes, reportedAttributes: before } = toDevice(row)
+    entries.set(deviceText(row), { ownerNo, deviceId, deviceNo, attributes, before, now: before })
+  }
+  return entries
+}
+
+function record(
+  queries: Writes,
+  entry: Entry | undefined,
+  { changes, at }: AttributeReport,
+): AttributeOutcome {
+  if (entry === undefined) return { kind: 'unknown-device' }
+  const merged = mergeReported(entry.now, changes)
+  if (merged === undefined) return { kind: 'too-many' }
+  entry.now = merged.now
+  const { ownerNo, deviceNo } = entry
+  if (Object.keys(merged.changed).length > 0) {
+    queries.deviceChanged('device.updated', {
+      ownerNo,
+      deviceNo,
+      at,
+      details: { reportedAttributes: merged.changed },
+    })
+  }
+  return { kind: 'recorded' }
+}

@@ -1,0 +1,170 @@
+// Devices that a selector picks. If one of its terms matches few devices, those are looked at; else all devices are,
+// in the order of their ids and so many at once, so that no page takes long.
+
+import { attributeNamesOf, type Selector } from '@jobcast/contract/selector'
+import type { DeviceCount, SelectedDevice } from '../../domain/ports/devices.ts'
+import type { Sliced } from '../../domain/ports/slices.ts'
+import { inBoth, type Queries, type Sql, type Values } from '../queries.ts'
+import { number, orNull, rows, select, text } from '../schema/column.ts'
+import { device } from '../schema/tables.ts'
+import { deviceFields, toDevice } from './devices.ts'
+import { type SelectorCompiler, withSelector } from './selector-sql.ts'
+import type { Input, ReadSteps } from './step.ts'
+
+/** A term is selective if it matches no more devices than this. */
+const mostOfSelective = 5000
+/** To count, all that match are looked at anyway: fewer are better, however many they are. */
+const mostOfAll = 10_000_000
+/** How many devices one page looks at. */
+const window = 10_000
+const sampleSize = 20
+
+const MATCHES = rows({ matches: number() })
+const BOUNDARY = rows({ deviceId: text() })
+const FIND_BOUNDARY = `
+  SELECT device_id AS "deviceId" FROM device WHERE owner_no = :ownerNo AND device_id > :after
+  ORDER BY device_id LIMIT 1 OFFSET ${window - 1}`
+const SELECTED = select(device.pick('deviceNo', 'deviceId', 'deviceName'))
+const DEVICE = select(deviceFields)
+const COUNT = rows({ total: number(), online: orNull(number()), busy: orNull(number()) })
+const isBusy = inBoth(({ is }) => {
+  const active =
+    is === 'sqlite' ? "state IN ('IN_PROGRESS', 'CANCELING')" : "state > 'PENDING' AND state <= 'CANCELING'"
+  return `EXISTS (SELECT 1 FROM execution WHERE execution.device_no = device.device_no AND ${active})`
+}) as Record<'sqlite' | 'postgres', string>
+const KNOWN = `
+  SELECT count(*) AS matches FROM (
+    SELECT 1 FROM device_attribute WHERE owner_no = :ownerNo AND name = :name AND NOT shadowed LIMIT 1) AS found`
+
+type Selection = { ownerNo: number; where: Selector }
+type Page = Selection & { online?: boolean | undefined; after: string; limit: number }
+
+/** Several statements that see one state of the database. */
+export const selectionSnapshots: ReadSteps<'selectDevices' | 'countDevices'> = {
+  async selectDevices(queries, { ownerNo, where, slice: { after = '', limit } }) {
+    const page = { ownerNo, where, after, limit }
+    return readPage(queries, page, (sql, values) => queries.all(SELECTED, sql, values), `${SELECTED}`)
+  },
+  countDevices: countSelected,
+}
+
+type SelectedList = Input<'listDevices'> & { filter: { where: Selector } }
+
+export function hasSelector(list: Input<'listDevices'>): list is SelectedList {
+  return list.filter.where !== undefined
+}
+
+/** As the list of devices shows them. */
+export function listSelected(queries: Queries, list: SelectedList) {
+  const { ownerNo, filter, slice } = list
+  const tagged: Selector[] =
+    filter.tag === undefined ? [] : [{ kind: 'compare', name: 'tag', op: '=', value: filter.tag }]
+  const online: Selector = { kind: 'online' }
+  const present: Selector[] =
+    filter.online === undefined ? [] : [filter.online ? online : { kind: 'not', of: online }]
+  const where: Selector = { kind: 'and', of: [...tagged, ...present, filter.where] }
+  const page = { ownerNo, where, after: slice.after ?? '', limit: slice.limit }
+  return readPage(
+    queries,
+    page,
+    async (sql, values) => (await queries.all(DEVICE, sql, values)).map(toDevice),
+    `${DEVICE}`,
+  )
+}
+
+async function readPage<Item extends { deviceId: string }>(
+  queries: Queries,
+  page: Page,
+  read: (sql: Sql, values: Values) => Promise<Item[]>,
+  columns: string,
+): Promise<Sliced<Item, string>> {
+  const { ownerNo, where, after, limit } = page
+  const source = await findSource(queries, page, mostOfSelective)
+  const boundary = source ? undefined : await queries.get(BOUNDARY, FIND_BOUNDARY, { ownerNo, after })
+  const { sql, values } = withSelector(
+    (compiler) => `
+    SELECT ${columns} FROM (
+      SELECT device.device_no AS chosen_no FROM ${fromOf(compiler, source)}
+      WHERE device.owner_no = :ownerNo AND device.device_id > :after AND device.deleted_at IS NULL
+        ${boundary ? 'AND device.device_id <= :until' : ''} AND ${compiler.condition(where)}
+      ORDER BY device.device_id LIMIT :limit) AS page
+      ${joinOf(compiler)} device ON device.device_no = page.chosen_no ORDER BY device.device_id`,
+    { ownerNo, after, until: boundary?.deviceId, limit: limit + 1 },
+  )
+  const found = await read(sql, values)
+  if (found.length > limit) return { items: found.slice(0, limit), next: found[limit - 1]?.deviceId }
+  return { items: found, next: boundary?.deviceId }
+}
+
+async function countSelected(queries: Queries, { ownerNo, where }: Selection): Promise<DeviceCount> {
+  const selection = { ownerNo, where }
+  const selective = await findSource(queries, selection, mostOfSelective)
+  const source = selective ?? (await findSource(queries, selection, mostOfAll))
+  const { sql, values } = withSelector(
+    (compiler) => `
+    SELECT count(*) AS total, count(*) FILTER (WHERE ${compiler.condition({ kind: 'online' })}) AS online,
+      count(*) FILTER (WHERE ${isBusy[compiler.is]}) AS busy
+    FROM ${fromOf(compiler, source)}
+    WHERE device.owner_no = :ownerNo AND device.deleted_at IS NULL AND ${compiler.condition(where)}`,
+    { ownerNo },
+  )
+  const { total, online, busy } = await queries.one(COUNT, sql, values)
+  const slice = { limit: sampleSize, after: undefined }
+  const { items } =
+    total > 0 ? await selectionSnapshots.selectDevices(queries, { ownerNo, where, slice }) : { items: [] }
+  const unknownNames: string[] = []
+  for (const name of attributeNamesOf(where)) {
+    const { matches } = await queries.one(MATCHES, KNOWN, { ownerNo, name })
+    if (matches === 0) unknownNames.push(name)
+  }
+  const sample = items.map(({ deviceId }: SelectedDevice) => deviceId)
+  return { total, online: online ?? 0, busy: busy ?? 0, unknownNames, sample }
+}
+
+/** The term that matches the fewest, if they are few. All terms of a conjunction must hold, so any of them can lead. */
+async function findSource(
+  queries: Queries,
+  { ownerNo, where }: Selection,
+  most: number,
+): Promise<Selector | undefined> {
+  let best: { term: Selector; cost: number } | undefined
+  for (const term of conjunctsOf(where)) {
+    const limit = Math.min(most, best?.cost ?? most) + 1
+    const { sql, values } = withSelector(
+      (compiler) => {
+        const source = compiler.sourceSize(term)
+        return source
+          ? `SELECT count(*) AS matches FROM (SELECT 1 FROM (${source}) AS each LIMIT :limit) AS few`
+          : ''
+      },
+      { ownerNo, limit },
+    )
+    if (typeof sql === 'string' || sql.sqlite === '') continue
+    const { matches } = await queries.one(MATCHES, sql, values)
+    // Tags name a device by its id, and it is looked up by that.
+    const cost = isTag(term) ? 2 * matches : matches
+    if (matches < limit && cost < (best?.cost ?? Number.POSITIVE_INFINITY)) best = { term, cost }
+  }
+  return best?.term
+}
+
+function isTag(term: Selector): boolean {
+  return 'name' in term && term.name === 'tag'
+}
+
+function conjunctsOf(selector: Selector): Selector[] {
+  return selector.kind === 'and' ? selector.of.flatMap(conjunctsOf) : [selector]
+}
+
+function fromOf(compiler: SelectorCompiler, source: Selector | undefined): string {
+  const leading = source && compiler.source(source)
+  if (!leading) return 'device'
+  // A device may have several of the tags; all other sources name it once.
+  const distinct = isTag(source) ? 'DISTINCT' : ''
+  return `(SELECT ${distinct} device_no AS lead_no FROM (${leading}) AS each) AS lead
+      ${joinOf(compiler)} device ON device.device_no = lead.lead_no`
+}
+
+function joinOf({ is }: SelectorCompiler): string {
+  return is === 'sqlite' ? 'CROSS JOIN' : 'JOIN'
+}

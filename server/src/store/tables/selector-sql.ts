@@ -1,0 +1,191 @@
+// Selectors as conditions of statements. Values are parameters; `sort_key` is ordered as values compare.
+
+import { afterPrefix, equalKeysOf, literalKeysOf, type Selector } from '@jobcast/contract/selector'
+import { inBoth, type Sql, type Values } from '../queries.ts'
+import type { Dialect } from '../schema/column.ts'
+
+type Compare = Extract<Selector, { kind: 'compare' }>
+type Listed = Extract<Selector, { kind: 'in' }>
+type Ordering = Exclude<Compare['op'], '=' | '!=' | '~'>
+
+/** A statement that holds a selector. It is prepared once and not kept: strangers decide how many there are. */
+export function withSelector(
+  build: (compiler: SelectorCompiler) => string,
+  values: Values,
+): { sql: Sql; values: Values } {
+  let bound: Values = values
+  const sql = inBoth(({ is }) => {
+    const compiler = new SelectorCompiler(is)
+    const text = build(compiler)
+    bound = { ...values, ...compiler.values }
+    return text
+  })
+  return { sql: { ...(sql as Exclude<Sql, string>), isOnce: true }, values: bound }
+}
+
+export class SelectorCompiler {
+  readonly values: Record<string, unknown> = {}
+  readonly is: Dialect
+  #count = 0
+
+  constructor(is: Dialect) {
+    this.is = is
+  }
+
+  /** Over a row of `device`. */
+  condition(selector: Selector): string {
+    switch (selector.kind) {
+      case 'and':
+      case 'or':
+        return `(${selector.of.map((each) => this.condition(each)).join(selector.kind === 'and' ? ' AND ' : ' OR ')})`
+      case 'not':
+        return `NOT ${this.condition(selector.of)}`
+      case 'all':
+        return '(1 = 1)'
+      case 'online':
+        return this.is === 'sqlite' ? '(device.online = 1)' : 'device.online'
+      case 'group':
+        throw new Error(`group ${selector.groupName} is not replaced`)
+      case 'in':
+      case 'compare':
+        return this.#term(selector)
+    }
+  }
+
+  /** As many rows as the source has, without looking a device up for each. */
+  sourceSize(selector: Selector): string | undefined {
+    const isTag = (selector.kind === 'in' || selector.kind === 'compare') && selector.name === 'tag'
+    if (!isTag || (selector.kind === 'compare' && selector.op === '!=')) return this.source(selector)
+    return `SELECT tag FROM device_tag WHERE owner_no = :ownerNo AND ${this.#text('tag', selector)}`
+  }
+
+  /** Numbers of the devices that a term can match, by an index; undefined: there is none for it. */
+  source(selector: Selector): string | undefined {
+    if (selector.kind === 'online') {
+      return `SELECT device_no FROM device WHERE owner_no = :ownerNo AND ${this.condition(selector)}`
+    }
+    if (selector.kind !== 'in' && selector.kind !== 'compare') return undefined
+    if (selector.kind === 'compare' && selector.op === '!=') return undefined
+    if (selector.name === 'deviceName') return undefined
+    if (selector.name === 'deviceId') {
+      return `SELECT device_no FROM device WHERE owner_no = :ownerNo AND ${this.#text('device.device_id', selector)}`
+    }
+    if (selector.name === 'tag') return this.#tagSource(selector)
+    const from = `SELECT device_no FROM device_attribute WHERE owner_no = :ownerNo AND name = ${this.#value(selector.name)}`
+    return this.#ranges(selector)
+      .map((range) => `${from} AND ${this.#notShadowed} AND ${range}`)
+      .join(' UNION ALL ')
+  }
+
+  #value(value: unknown): string {
+    const name = `p${++this.#count}`
+    this.values[name] = value
+    return this.is === 'postgres' ? `CAST(:${name} AS text)` : `:${name}`
+  }
+
+  #list(values: string[]): string {
+    return [...new Set(values)].map((each) => this.#value(each)).join(', ')
+  }
+
+  get #notShadowed(): string {
+    return this.is === 'sqlite' ? 'shadowed = 0' : 'NOT shadowed'
+  }
+
+  #term(term: Compare | Listed): string {
+    if (term.name === 'deviceId') return this.#text('device.device_id', term)
+    if (term.name === 'deviceName') return this.#text(`device.device_name${this.#byBytes}`, term)
+    if (term.name === 'tag') return this.#tag(term)
+    const own = `device_attribute.device_no = device.device_no AND name = ${this.#value(term.name)}`
+    const found = `SELECT 1 FROM device_attribute WHERE ${own} AND ${this.#notShadowed}`
+    if (term.kind === 'compare' && term.op === '!=') {
+      return this.#exists(`${found} AND sort_key NOT IN (${this.#list(equalKeysOf(term.value))})`)
+    }
+    return this.#exists(`${found} AND (${this.#ranges(term).join(' OR ')})`)
+  }
+
+  /**
+   * Looked up for each device by its index. Without OFFSET PostgreSQL makes a join of it, and as long as it has no statistics
+   * it compares all devices with all rows.
+   */
+  #exists(found: string): string {
+    return `EXISTS (${found}${this.is === 'postgres' ? ' OFFSET 0' : ''})`
+  }
+
+  get #byBytes(): string {
+    return this.is === 'sqlite' ? '' : ' COLLATE "C"'
+  }
+
+  #text(column: string, term: Compare | Listed): string {
+    if (term.kind === 'in') return `${column} IN (${this.#list(term.values)})`
+    const { op, value } = term
+    if (op !== '~') return `${column} ${op} ${this.#value(value)}`
+    return value.endsWith('*')
+      ? this.#prefix(column, value.slice(0, -1))
+      : `${column} = ${this.#value(value)}`
+  }
+
+  #prefix(column: string, prefix: string): string {
+    const end = afterPrefix(prefix)
+    const below = end === undefined ? '' : ` AND ${column} < ${this.#value(end)}`
+    return `(${column} >= ${this.#value(prefix)}${below})`
+  }
+
+  #tag(term: Compare | Listed): string {
+    const tagged = 'SELECT 1 FROM device_tag WHERE device_tag.owner_no = device.owner_no'
+    const own = `${tagged} AND device_tag.device_id = device.device_id`
+    if (term.kind === 'in') return this.#exists(`${own} AND tag IN (${this.#list(term.values)})`)
+    if (term.op === '=') return this.#exists(`${own} AND tag = ${this.#value(term.value)}`)
+    if (term.op === '!=') return `NOT ${this.#exists(`${own} AND tag = ${this.#value(term.value)}`)}`
+    // No index leads from a device to its tags: its row has them.
+    const each =
+      this.is === 'sqlite'
+        ? 'json_each(device.tags)'
+        : 'json_array_elements_text(device.tags::json) AS each (value)'
+    return `EXISTS (SELECT 1 FROM ${each} WHERE ${this.#text(`value${this.#byBytes}`, term)})`
+  }
+
+  #tagSource(term: Compare | Listed): string {
+    const joined = this.is === 'sqlite' ? 'CROSS JOIN' : 'JOIN'
+    return `SELECT device_no FROM device_tag ${joined} device ON device.owner_no = device_tag.owner_no
+      AND device.device_id = device_tag.device_id WHERE device_tag.owner_no = :ownerNo AND ${this.#text('tag', term)}`
+  }
+
+  /** Ranges of an index by name and sort key, none of which have a row in common. */
+  #ranges(term: Compare | Listed): string[] {
+    if (term.kind === 'in') return [`sort_key IN (${this.#list(term.values.flatMap(equalKeysOf))})`]
+    const { op, value } = term
+    if (op === '=' || op === '!=') return [`sort_key IN (${this.#list(equalKeysOf(value))})`]
+    if (op === '~') return this.#textRanges(value)
+    const { number, version, text } = literalKeysOf(value)
+    return [
+      this.#ordered('n', op, number, value),
+      this.#ordered('t', op, text, value),
+      this.#ordered('v', op, version, value),
+    ]
+  }
+
+  /** Of the values of a class; without a key of that class they are compared as text. */
+  #ordered(of: 'n' | 't' | 'v', op: Ordering, key: string | undefined, literal: string): string {
+    const compared =
+      key === undefined ? `${plainText} ${op} ${this.#value(literal)}` : `sort_key ${op} ${this.#value(key)}`
+    const [first, end] = [`sort_key >= '${of}'`, `sort_key < '${next[of]}'`]
+    if (key === undefined) return `(${first} AND ${end} AND ${compared})`
+    return `(${op.startsWith('<') ? first : end} AND ${compared})`
+  }
+
+  #textRanges(value: string): string[] {
+    const isPrefix = value.endsWith('*')
+    const text = isPrefix ? value.slice(0, -1) : value
+    if (isPrefix && text === '') return ["sort_key >= ''"]
+    const matching = (column: string, wanted: string) =>
+      isPrefix ? this.#prefix(column, wanted) : `${column} = ${this.#value(wanted)}`
+    const others = (['n', 'v'] as const).map(
+      (of) => `(sort_key >= '${of}' AND sort_key < '${next[of]}' AND ${matching(plainText, text)})`,
+    )
+    return [matching('sort_key', `t${text}`), ...others]
+  }
+}
+
+const next = { n: 'o', t: 'u', v: 'w' } as const
+/** Of a number or a version, in which nothing is escaped. */
+const plainText = `trim(value, '"')`

@@ -1,0 +1,155 @@
+// Attributes, selectors and groups over HTTP.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openSharedServer } from '@jobcast/testkit/shared-server'
+import { assertRefused } from './assert-reply.ts'
+
+const api = await openSharedServer()
+const put = (deviceId: string, body: object) => api.call('PUT', `/job/api/devices/${deviceId}`, { body })
+const where = async (text: string) => {
+  const { json } = await api.call('GET', `/job/api/devices?where=${encodeURIComponent(text)}`)
+  return json.items.map(({ deviceId }: { deviceId: string }) => deviceId)
+}
+function assertUnreadable({
+  status,
+  json,
+}: {
+  status: number
+  json: { code: string; message: string }
+}): void {
+  assert.deepEqual([status, json.code], [400, 'J-503'])
+  assert.match(json.message, /^The selector cannot be read: ./)
+}
+
+await put('k1', {
+  tags: ['kiosk'],
+  attributes: { site: 'berlin', fw: '2.4.0', ram: 512 },
+  timeZone: 'Europe/Berlin',
+})
+await put('k2', { tags: ['kiosk'], attributes: { site: 'lima', fw: '2.10.0', beta: true } })
+await put('r1', { tags: ['robot'], attributes: { site: 'berlin' } })
+
+test('PUT takes attributes and a time zone, and resets them when they are left out', async () => {
+  const { json } = await put('k3', {
+    attributes: { site: 'oslo', fw: 3, beta: false },
+    timeZone: 'Asia/Tokyo',
+  })
+  assert.deepEqual(json.attributes, { site: 'oslo', fw: 3, beta: false })
+  assert.equal(json.timeZone, 'Asia/Tokyo')
+  assert.deepEqual(await where('timeZone~Asia/*'), ['k3'])
+  const again = await put('k3', {})
+  assert.deepEqual([again.json.attributes, again.json.timeZone], [{}, null])
+})
+
+const refused: [object, RegExp][] = [
+  [{ attributes: { '': 1 } }, /"" is no name/],
+  [{ attributes: { 'a b': 1 } }, /"a b" is no name/],
+  [{ attributes: { tag: 1 } }, /"tag" is no name/],
+  [{ attributes: { timeZone: 'UTC' } }, /field of its own/],
+  [{ attributes: { a: null } }, /attributes.a/],
+  [{ attributes: { a: {} } }, /attributes.a/],
+  [{ attributes: { a: 'x'.repeat(257) } }, /256/],
+  [{ attributes: { a: 'x\u0000' } }, /control characters/],
+  [{ attributes: Object.fromEntries(Array.from({ length: 65 }, (_, n) => [`a${n}`, n])) }, /at most 64/],
+  [{ timeZone: 'Mars/Olympus' }, /IANA/],
+  [{ timeZone: '+01:00' }, /IANA/],
+]
+
+test('attributes and time zones that cannot be stored are refused with J-500', async () => {
+  for (const [body, detail] of refused) {
+    const reply = await api.call('PUT', '/job/api/devices/x', {
+      body,
+      headers: { accept: 'application/problem+json' },
+    })
+    assert.deepEqual([reply.status, reply.json.code], [400, 'J-500'], JSON.stringify(body))
+    assert.match(reply.json.detail, detail)
+  }
+})
+
+test('a list takes a selector beside tag and online, and pages through it', async () => {
+  assert.deepEqual(await where('tag=kiosk and site in (berlin, lima) and fw<2.9'), ['k1'])
+  assert.deepEqual(await where('site=berlin or beta=true'), ['k1', 'k2', 'r1'])
+  const { json } = await api.call('GET', '/job/api/devices?where=site%3Dberlin&tag=robot&online=false')
+  assert.deepEqual(
+    json.items.map(({ deviceId }: { deviceId: string }) => deviceId),
+    ['r1'],
+  )
+  const first = await api.call('GET', '/job/api/devices?where=site%3Dberlin&limit=1')
+  assert.equal(first.json.items[0].deviceId, 'k1')
+  const next = await api.call(
+    'GET',
+    `/job/api/devices?where=site%3Dberlin&limit=1&cursor=${first.json.nextCursor}`,
+  )
+  assert.equal(next.json.items[0].deviceId, 'r1')
+})
+
+test('a selector that cannot be read answers J-503 with its position', async () => {
+  const path = `/job/api/devices?where=${encodeURIComponent('tag=kiosk and')}`
+  const plain = await api.call('GET', path)
+  assert.deepEqual(Object.keys(plain.json), ['code', 'message', 'status'])
+  assert.match(plain.json.message, /^The selector cannot be read: at position 14: expected a name/)
+  const { json } = await api.call('GET', path, { headers: { accept: 'application/problem+json' } })
+  assert.deepEqual([json.code, json.position, json.field], ['J-503', 14, 'where'])
+  assertUnreadable(await api.call('POST', '/job/api/devices/count', { body: { where: 'a=' } }))
+  assertRefused(
+    await api.call('POST', '/job/api/devices/count', { body: { where: 'group=nobody' } }),
+    'J-309',
+  )
+  assertRefused(await api.call('POST', '/job/api/devices/count', { body: {} }), 'J-500')
+})
+
+test('a count has a sample and the names that nobody has', async () => {
+  const { json } = await api.call('POST', '/job/api/devices/count', {
+    body: { where: 'site=berlin and not fw>5' },
+  })
+  assert.deepEqual(json, { total: 2, online: 0, busy: 0, unknownNames: [], sample: ['k1', 'r1'] })
+  const none = await api.call('POST', '/job/api/devices/count', { body: { where: 'colour=red' } })
+  assert.deepEqual(none.json, { total: 0, online: 0, busy: 0, unknownNames: ['colour'], sample: [] })
+})
+
+test('groups are put, read, listed, used and deleted', async () => {
+  const body = { where: 'tag=kiosk', description: 'All kiosks' }
+  const made = await api.call('PUT', '/job/api/groups/kiosks', { body })
+  assert.equal(made.status, 201)
+  const { createdAt, updatedAt, ...rest } = made.json
+  assert.deepEqual(rest, { groupName: 'kiosks', ...body })
+  assert.equal((await api.call('PUT', '/job/api/groups/kiosks', { body })).status, 200)
+  const berlin = { where: 'group=kiosks and site=berlin' }
+  assert.equal((await api.call('PUT', '/job/api/groups/berlin', { body: berlin })).json.description, null)
+  assert.deepEqual(await where('group=berlin'), ['k1'])
+  assert.deepEqual(await where('tag=kiosk and not group=berlin'), ['k2'])
+  const listed = await api.call('GET', '/job/api/groups')
+  assert.deepEqual(
+    listed.json.items.map(({ groupName }: { groupName: string }) => groupName),
+    ['berlin', 'kiosks'],
+  )
+  assert.equal((await api.call('GET', '/job/api/groups/berlin')).json.where, berlin.where)
+  assert.equal((await api.call('DELETE', '/job/api/groups/kiosks')).status, 204)
+  for (const method of ['GET', 'DELETE'] as const)
+    assertRefused(await api.call(method, '/job/api/groups/kiosks'), 'J-309')
+  assertRefused(await api.call('GET', '/job/api/devices?where=group%3Dberlin'), 'J-309')
+})
+
+test('no group refers to itself, directly or not, or to one that is not there', async () => {
+  const group = (name: string, text: string) =>
+    api.call('PUT', `/job/api/groups/${name}`, { body: { where: text } })
+  assertUnreadable(await group('a', 'group=a'))
+  assertRefused(await group('a', 'group=b'), 'J-309')
+  assert.equal((await group('a', 'all')).status, 201)
+  assert.equal((await group('b', 'not group=a')).status, 201)
+  assert.equal((await group('c', 'group=b or online')).status, 201)
+  assertUnreadable(await group('a', 'tag=x or group=c'))
+  assertUnreadable(await group('a', 'tag='))
+  assert.equal((await api.call('GET', '/job/api/groups/a')).json.where, 'all')
+  const results = await Promise.all([group('b', 'group=c'), group('c', 'group=b')])
+  assert.ok(results.some(({ status }) => status === 400))
+  const many = Array(64).fill('group=a').join(' or ')
+  for (const [name, of] of [
+    ['w1', many],
+    ['w2', many.replaceAll('=a', '=w1')],
+  ] as const) {
+    const { status } = await group(name, of)
+    assert.equal(status, name === 'w1' ? 201 : 400)
+  }
+})

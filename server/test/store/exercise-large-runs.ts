@@ -1,0 +1,121 @@
+// Runs that are written a batch at a time: visible as a whole, or not at all.
+
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { parseSelector } from '@jobcast/contract/selector'
+import type { LargeTrigger } from '../../src/domain/ports/triggers.ts'
+import {
+  allExecutions,
+  assertRunsAddUp,
+  createOne,
+  keyTimes,
+  momentAt,
+  moveOf,
+  readQueue,
+  runOf,
+  type StoreUnderTest,
+  seedOwner,
+  startedAt,
+} from './store-under-test.ts'
+
+export async function exerciseLargeRuns(t: TestContext, { store }: StoreUnderTest): Promise<void> {
+  const deviceNosOf = async (ownerNo: number) => {
+    const slice = { after: undefined, limit: 10_000 }
+    const { items } = await store.selectDevices({ ownerNo, where: parseSelector('all'), slice })
+    return Int32Array.from(items, ({ deviceNo }) => deviceNo)
+  }
+  const names = (count: number) => Array.from({ length: count }, (_, n) => `d${String(n).padStart(5, '0')}`)
+  const large = (
+    trigger: ReturnType<Awaited<ReturnType<typeof seedOwner>>['trigger']>,
+    deviceNos: Int32Array,
+  ) => {
+    const { deviceIds: _, quota: __, ...rest } = trigger
+    const request = { where: 'all', matched: deviceNos.length, note: null }
+    return { ...rest, request, deviceNos } satisfies LargeTrigger
+  }
+
+  await t.test('it is there as a whole, and queues are in the order of ids', async () => {
+    const devices = names(4500)
+    const { ownerNo, trigger } = await seedOwner(store, { devices })
+    const first = await createOne(store, trigger(['d00007']))
+    const making = store.createLargeRun(large(trigger([]), await deviceNosOf(ownerNo)))
+    const seen: number[] = []
+    let isMade = false
+    const watching = (async () => {
+      while (!isMade) {
+        const { items } = await store.listRuns({
+          ownerNo,
+          filter: {},
+          slice: { after: undefined, limit: 50 },
+        })
+        seen.push(...items.map(({ counts }) => counts.PENDING))
+        await createOne(store, trigger(['d00007']))
+      }
+    })()
+    const run = runOf(await making)
+    isMade = true
+    await watching
+    assert.deepEqual(
+      [...new Set(seen)].filter((count) => count !== 1 && count !== devices.length),
+      [],
+    )
+    const made = await store.getRun({ ownerNo, runId: run.runId })
+    assert.deepEqual([made?.total, made?.counts.PENDING, made?.where], [4500, 4500, 'all'])
+    const { executions } = await readQueue(store, { ownerNo, deviceId: 'd00007' })
+    const ids = executions.map(({ jobExecutionId }) => jobExecutionId)
+    assert.deepEqual(
+      ids,
+      ids.toSorted((a, b) => a - b),
+    )
+    assert.deepEqual(ids.slice(0, 2), [first.firstExecutionId, run.firstExecutionId + 7])
+    assert.equal((await readQueue(store, { ownerNo, deviceId: 'd04499' })).total, 1)
+    const range = { first: run.firstExecutionId + 2, last: run.firstExecutionId + 3 }
+    const listed = await store.listRunDevices(range)
+    assert.deepEqual(
+      listed.map(({ deviceId }) => deviceId),
+      ['d00002', 'd00003'],
+    )
+    await store.moveExecution(moveOf(ownerNo, run.firstExecutionId + 3, 'cancel', momentAt(startedAt)))
+    await assertRunsAddUp(store, ownerNo)
+  })
+
+  await t.test('what is left for a device that was deleted meanwhile is ended', async () => {
+    const { ownerNo, trigger } = await seedOwner(store, { devices: ['a', 'b', 'c'] })
+    const deviceNos = await deviceNosOf(ownerNo)
+    await store.deleteDevice({ ownerNo, deviceId: 'b', moment: momentAt(startedAt + 5), actor: 'key k1' })
+    const { runId } = runOf(await store.createLargeRun(large(trigger([]), deviceNos)))
+    const gone = { ownerNo, runId, since: startedAt, moment: momentAt(startedAt + 9), actor: 'key k1' }
+    assert.equal((await store.removeGone(gone)).length, 1)
+    assert.deepEqual(await store.removeGone(gone), [])
+    const run = await store.getRun({ ownerNo, runId })
+    assert.deepEqual([run?.counts.PENDING, run?.counts.CANCELED], [2, 1])
+    const states = (await allExecutions(store, ownerNo, { runId })).map(({ deviceId, execState }) => [
+      deviceId,
+      execState,
+    ])
+    assert.deepEqual(states, [
+      ['c', 'PENDING'],
+      ['b', 'CANCELED'],
+      ['a', 'PENDING'],
+    ])
+  })
+
+  await t.test('a key makes one run, and a job that is not there none', async () => {
+    const { ownerNo, trigger } = await seedOwner(store, { devices: ['a', 'b'] })
+    const deviceNos = await deviceNosOf(ownerNo)
+    const key = (fill: number) => ({
+      ...{ key: 'large', requestHash: new Uint8Array(32).fill(fill), ...keyTimes(startedAt) },
+    })
+    const asked = { ...large(trigger([]), deviceNos), idempotency: key(1) }
+    const made = await store.createLargeRun(asked)
+    const again = await store.createLargeRun(asked)
+    assert.deepEqual([made.kind, again.kind], ['created', 'replayed'])
+    assert.equal(runOf(again).runId, runOf(made).runId)
+    const other = await store.createLargeRun({ ...asked, idempotency: key(2) })
+    assert.equal(other.kind, 'idempotency-key-reused')
+    const unknown = await store.createLargeRun({ ...large(trigger([]), deviceNos), jobName: 'none' })
+    assert.equal(unknown.kind, 'unknown-job')
+    assert.equal((await readQueue(store, { ownerNo, deviceId: 'a' })).total, 1)
+    await assertRunsAddUp(store, ownerNo)
+  })
+}

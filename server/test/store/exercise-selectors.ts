@@ -1,0 +1,154 @@
+// Attributes, and the devices that selectors find by them.
+
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { matchesSelector, parseSelector, type SelectableDevice } from '@jobcast/contract/selector'
+import { randomInputs } from '@jobcast/testkit/test-seed'
+import fc from 'fast-check'
+import { devices, selectors, toText } from '../../../contract/test/random-selector.ts'
+import type { Slice } from '../../src/domain/ports/slices.ts'
+import {
+  devicePut,
+  momentAt,
+  readAll,
+  type StoreUnderTest,
+  seedOwner,
+  startedAt,
+} from './store-under-test.ts'
+
+export async function exerciseSelectors(t: TestContext, { store }: StoreUnderTest): Promise<void> {
+  const listed = async (ownerNo: number, text: string, limit = 3) => {
+    const filter = { where: parseSelector(text) }
+    const found = await readAll(
+      (slice: Slice<string>) => store.listDevices({ ownerNo, filter, slice }),
+      limit,
+    )
+    return found.map(({ deviceId }) => deviceId)
+  }
+  const report = (
+    ownerNo: number,
+    deviceId: string,
+    changes: Record<string, string | number | boolean | null>,
+  ) => store.recordAttributes([{ device: { ownerNo, deviceId }, changes, at: startedAt }])
+
+  await t.test("attributes are set, reported, merged and removed; the owner's value wins", async () => {
+    const { ownerNo } = await seedOwner(store, { devices: ['d1', 'd2'] })
+    const key = { ownerNo, deviceId: 'd1' }
+    assert.deepEqual(await report(ownerNo, 'd1', { fw: '2.4.0', ram: 512, beta: true }), [
+      { kind: 'recorded' },
+    ])
+    await report(ownerNo, 'd1', { fw: '2.10.0', beta: null })
+    assert.deepEqual((await store.getDevice(key))?.reportedAttributes, { fw: '2.10.0', ram: 512 })
+    assert.deepEqual(await listed(ownerNo, 'fw>2.9'), ['d1'])
+
+    await store.putDevices([{ ...devicePut(ownerNo, 'd1'), attributes: { fw: '1.0', site: 'lima "x"' } }])
+    const device = await store.getDevice(key)
+    assert.deepEqual(device?.attributes, { fw: '1.0', site: 'lima "x"' })
+    assert.deepEqual(device?.reportedAttributes, { fw: '2.10.0', ram: 512 })
+    assert.deepEqual(await listed(ownerNo, 'fw=1.0 and site="lima \\"x\\""'), ['d1'])
+    await report(ownerNo, 'd1', { fw: '3.0' })
+    assert.deepEqual(await listed(ownerNo, 'fw=3.0'), [])
+
+    await store.putDevices([devicePut(ownerNo, 'd1')])
+    assert.deepEqual(await listed(ownerNo, 'fw=3.0'), ['d1'])
+    assert.deepEqual(await listed(ownerNo, 'not fw=3.0'), ['d2'])
+    await store.deleteDevice({ ownerNo, deviceId: 'd1', moment: momentAt(startedAt), actor: 'key k1' })
+    await store.putDevices([devicePut(ownerNo, 'd1')])
+    assert.deepEqual((await store.getDevice(key))?.reportedAttributes, {})
+    assert.deepEqual(await listed(ownerNo, 'fw=3.0'), [])
+  })
+
+  await t.test('a device that is unknown or reports too many attributes changes nothing', async () => {
+    const { ownerNo } = await seedOwner(store, { devices: ['d1'] })
+    const many = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`a${n}`, n]))
+    const outcomes = await store.recordAttributes([
+      { device: { ownerNo, deviceId: 'd1' }, changes: many, at: startedAt },
+      { device: { ownerNo, deviceId: 'nobody' }, changes: { a: 1 }, at: startedAt },
+      { device: { ownerNo, deviceId: 'd1' }, changes: { b: 1, c: 2, d: 3, e: 4, f: 5 }, at: startedAt },
+      {
+        device: { ownerNo, deviceId: 'd1' },
+        changes: { a0: null, b: 1, c: 2, d: 3, e: 4, f: 5 },
+        at: startedAt,
+      },
+    ])
+    assert.deepEqual(
+      outcomes.map(({ kind }) => kind),
+      ['recorded', 'unknown-device', 'too-many', 'recorded'],
+    )
+    assert.equal(
+      Object.keys((await store.getDevice({ ownerNo, deviceId: 'd1' }))?.reportedAttributes ?? {}).length,
+      64,
+    )
+  })
+
+  await t.test('what was reported again as it was causes no event', async () => {
+    const { ownerNo } = await seedOwner(store, { devices: ['d1'] })
+    const before = await store.getEventBounds({ ownerNo })
+    await report(ownerNo, 'd1', { fw: '1', ram: 5 })
+    await report(ownerNo, 'd1', { fw: '1', ram: 6, old: null })
+    await report(ownerNo, 'd1', { fw: '1' })
+    const slice = { after: before.newest, limit: 10 }
+    const { events } = await store.listEvents({ ownerNo, filter: {}, slice })
+    assert.deepEqual(
+      events.map(({ type, data }) => [type, data]),
+      [
+        ['device.updated', { deviceId: 'd1', reportedAttributes: { fw: '1', ram: 5 } }],
+        ['device.updated', { deviceId: 'd1', reportedAttributes: { ram: 6 } }],
+      ],
+    )
+  })
+
+  await t.test('counts say how many match, are online, and which names nobody has', async () => {
+    const { ownerNo } = await seedOwner(store, { devices: ['d1', 'd2', 'd3'] })
+    await report(ownerNo, 'd1', { site: 'lima' })
+    await report(ownerNo, 'd2', { site: 'lima' })
+    const presence = { ownerNo, online: true, at: startedAt, transport: 'mqtt' as const }
+    await store.recordPresence([{ ...presence, deviceId: 'd2', session: momentAt(1).clock }])
+    assert.deepEqual(await store.countDevices({ ownerNo, where: parseSelector('site=lima or color=red') }), {
+      ...{ total: 2, online: 1, busy: 0, unknownNames: ['color'] },
+      sample: ['d1', 'd2'],
+    })
+    assert.deepEqual(await listed(ownerNo, 'site=lima and online'), ['d2'])
+    const other = await seedOwner(store, { devices: ['d1'] })
+    assert.deepEqual(await listed(other.ownerNo, 'all'), ['d1'])
+    assert.deepEqual(await listed(other.ownerNo, 'site=lima'), [])
+  })
+
+  await t.test('random selectors find what matches in memory', async () => {
+    const fleet = fc.uniqueArray(devices, {
+      minLength: 1,
+      maxLength: 12,
+      selector: ({ deviceId }) => deviceId,
+    })
+    await fc.assert(
+      fc.asyncProperty(fleet, fc.array(selectors, { minLength: 1, maxLength: 8 }), async (fleet, wanted) => {
+        const { ownerNo } = await seedOwner(store, { devices: [] })
+        // Half of them by their owners, half by themselves.
+        await store.putDevices(
+          fleet.map(({ deviceId, deviceName, tags, attributes }, index) => {
+            const put = { ownerNo, deviceId, deviceName, tags: [...tags], at: startedAt }
+            return index % 2 === 0 ? { ...put, attributes: { ...attributes } } : put
+          }),
+        )
+        for (const { deviceId, attributes } of fleet.filter((_, index) => index % 2 === 1)) {
+          await report(ownerNo, deviceId, { ...attributes })
+        }
+        const offline = fleet.map((each): SelectableDevice => ({ ...each, online: false }))
+        for (const selector of wanted) {
+          const where = parseSelector(toText(selector))
+          const expected = offline
+            .filter((each) => matchesSelector(where, each))
+            .map(({ deviceId }) => deviceId)
+          const sorted = expected.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+          assert.deepEqual(await listed(ownerNo, toText(selector)), sorted, toText(selector))
+          assert.equal(
+            (await store.countDevices({ ownerNo, where })).total,
+            expected.length,
+            toText(selector),
+          )
+        }
+      }),
+      randomInputs({ test: 20, chaos: 500 }),
+    )
+  })
+}
