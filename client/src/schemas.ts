@@ -1292,6 +1292,11 @@ export interface NewRun {
    * Why, for whoever looks at it later
    */
   note?: string
+  rollout?: Rollout
+  /**
+   * Nothing is released before another key approves it; default: the job's
+   */
+  approval?: boolean
   /**
    * Of a dry run: the call is refused (J-505) if other devices are selected now
    */

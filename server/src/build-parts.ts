@@ -7,8 +7,10 @@ import type { Moment } from './domain/execution.ts'
 import type { SteadyInstant, WallInstant } from './domain/instants.ts'
 import type { MatchDevices } from './domain/plan-rollout.ts'
 import type { DeviceKey } from './domain/ports/devices.ts'
+import type { RunPart } from './domain/ports/rollouts.ts'
 import type { Store } from './domain/ports/store.ts'
 import type { Quotas } from './domain/quotas.ts'
+import { countConfirmed, matchDevices } from './domain/rollout-selectors.ts'
 import { groupWrites } from './group-writes.ts'
 import { RateLimits, type Rates } from './limits/rate-limits.ts'
 import type { Tell } from './observe/events.ts'
@@ -60,11 +62,6 @@ export type PartsOptions = {
   onOpened?: (device: DeviceKey, since: SteadyInstant) => void
 }
 
-const matchDevices: MatchDevices = async () => {
-  throw new Error('selectors are not connected')
-}
-const countConfirmed = async () => 0
-
 export type Parts = ReturnType<typeof buildParts>
 
 export function buildParts(options: PartsOptions) {
@@ -105,8 +102,8 @@ export function buildParts(options: PartsOptions) {
     fleetGroups: new FleetGroupsReader({ store, now, elapsed }),
     documents: new Documents(store),
     freezes: new Freezes(store),
-    matchDevices,
-    countConfirmed,
+    matchDevices: (...devices: Parameters<MatchDevices>) => matchDevices({ store }, ...devices),
+    countConfirmed: (part: RunPart & { where: string }) => countConfirmed({ store }, part),
     dailyOutput: new DailyOutput(quotas['max-owner-output-bytes'], now),
     deliveries: new Deliveries(store, now),
     presence: new Presence({ store, now, elapsed }),

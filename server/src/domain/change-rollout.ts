@@ -1,6 +1,6 @@
 // What people do to a rollout: pause it, let it go on, approve, deny or change it.
 
-import { ApiError, type Rollout, rolloutProblem } from '@jobcast/contract'
+import { ApiError, type Rollout } from '@jobcast/contract'
 import type { Caller } from './caller.ts'
 import type { Moment } from './execution.ts'
 import {
@@ -16,6 +16,7 @@ import type { RunKey } from './ports/runs.ts'
 import type { Store } from './ports/store.ts'
 import { principalOf } from './principal.ts'
 import { applyStatus, currentPart, type RollOutDeps, rollOut } from './roll-out.ts'
+import { requireRollout } from './rollout-selectors.ts'
 
 export type ChangeRolloutDeps = RollOutDeps & { store: Store; rollouts: { judgeSoon(run: RunKey): void } }
 
@@ -81,14 +82,13 @@ export function denyRun(
   })
 }
 
-export function patchRun(
+export async function patchRun(
   deps: ChangeRolloutDeps,
   caller: Caller,
   runId: number,
   rollout: Rollout,
 ): Promise<void> {
-  const problem = rolloutProblem(rollout)
-  if (problem) throw new ApiError('J-500', problem)
+  await requireRollout(deps, caller, rollout)
   return change(deps, caller, runId, ({ rollout: { status, plan, total } }) => {
     requireState(status, 'SCHEDULED', 'AWAITING_APPROVAL', 'ROLLING_OUT', 'PAUSED')
     const sizes = newSizes(plan, status, total, rollout)

@@ -1,11 +1,12 @@
 // Jobs: what devices are to do. A job may change; a run keeps the version that it was triggered with.
 
-import { ApiError, defaultRetry, type JobContent, maxDocumentBytes, rolloutProblem } from '@jobcast/contract'
+import { ApiError, defaultRetry, type JobContent, maxDocumentBytes } from '@jobcast/contract'
 import type { Caller } from './caller.ts'
 import { type ExpectedTags, isExpected, jobTag } from './entity-tag.ts'
 import type { StoredJob } from './ports/jobs.ts'
 import type { Put } from './ports/slices.ts'
 import type { Store } from './ports/store.ts'
+import { requireRollout } from './rollout-selectors.ts'
 import { type QuotaDeps, withinQuota } from './within-quota.ts'
 
 export type JobDeps = QuotaDeps & { store: Store; now: () => number }
@@ -22,8 +23,7 @@ export async function putJob(
     throw new ApiError('J-500', { field: 'document', detail: 'document is larger than 64 KiB.' })
   }
   const { rollout, approval } = content
-  const problem = rollout && rolloutProblem(rollout)
-  if (problem) throw new ApiError('J-500', problem)
+  if (rollout) await requireRollout(deps, caller, rollout)
   const { ownerNo } = caller
   const put = {
     ownerNo,

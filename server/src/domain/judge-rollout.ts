@@ -50,8 +50,8 @@ export type JudgedRollout = {
 
 const ends = ['SUCCEEDED', 'FAILED', 'TIMED_OUT', 'REJECTED', 'EXPIRED', 'CANCELED'] as const
 const minuteMs = 60_000
-/** Rollouts are looked at more often than this. */
-const longestLookMs = 2000
+/** How much is made up for after a node was away: far less than a minute, so that the rate of a minute holds. */
+const longestLookMs = 10_000
 
 /** Of a run that was just created, or approved. */
 export function beginRollout(waves: number, now: SteadyInstant): RolloutStatus {
@@ -175,7 +175,7 @@ function releaseMore(
   const perMinute = rateOf(rollout, run)
   if (perMinute === undefined) return { status: { ...status, released: end, releasedAt: now }, nextAt: null }
   const eachMs = minuteMs / perMinute
-  // The first one at once. What could have been released while it was paused, or nobody looked, is not made up for.
+  // The first one at once. What could have been released during a long pause is not made up for.
   const longestAgo = laterBy(-Math.max(eachMs, longestLookMs), now)
   const since = latest(longestAgo, status.releasedAt ?? laterBy(-eachMs, now))
   const allowed = Math.floor((now - since) / eachMs)

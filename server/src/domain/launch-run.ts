@@ -91,10 +91,10 @@ export function newRun(
   trigger: Trigger,
   { jobNo, versionNo, expireAfterSeconds, deadlineSeconds }: RunJob,
   ids: { runId: number; firstExecutionId: number },
+  total = trigger.deviceIds.length,
 ): NewRun {
-  const { ownerNo, launchedAt, clock, keyId, retryOf, deviceIds, plan } = trigger
+  const { ownerNo, launchedAt, clock, keyId, retryOf, plan } = trigger
   const after = (seconds: number | null) => (seconds === null ? null : laterBy(seconds * 1000, clock))
-  const total = deviceIds.length
   const run = { ...ids, ownerNo, jobNo, jobVersion: versionNo, total, launchedAt, keyId, retryOf }
   if (plan === undefined) {
     return { ...run, expireAt: after(expireAfterSeconds), deadlineAt: after(deadlineSeconds) }

@@ -9,7 +9,7 @@ import { type PlanDeps, planRollout } from './plan-rollout.ts'
 import type { DeviceLink } from './ports/device-link.ts'
 import type { RunKey, RunRequest } from './ports/runs.ts'
 import type { RunTraces } from './ports/traces.ts'
-import type { LaunchedRun, Trigger, TriggerOutcome, TriggerQuota } from './ports/triggers.ts'
+import type { LaunchedRun, Trigger, TriggerOutcome, TriggerPlan, TriggerQuota } from './ports/triggers.ts'
 import { overQuota } from './quotas.ts'
 import type { QuotaDeps } from './within-quota.ts'
 
@@ -47,6 +47,8 @@ type Launch = {
   deviceIds: string[]
   retryOf: number | null
   asked: unknown[]
+  /** Devices are in the order of their release; undefined: as its job says. */
+  plan?: TriggerPlan
   request?: RunRequest
 }
 
@@ -88,7 +90,7 @@ export async function launchRun(
 async function recordLaunch(
   deps: TriggerDeps,
   caller: Caller,
-  { jobName, deviceIds, retryOf, asked, request }: Launch,
+  { jobName, deviceIds, retryOf, asked, request, plan }: Launch,
   idempotencyKey: string | undefined,
 ): Promise<TriggerOutcome> {
   const { at: launchedAt, clock } = deps.moment()
@@ -102,6 +104,7 @@ async function recordLaunch(
     retryOf,
     idempotency: null,
     ...(request && { request }),
+    ...(plan && { plan }),
   }
   if (idempotencyKey === undefined) return record(deps, trigger)
 
@@ -139,7 +142,7 @@ async function record(deps: TriggerDeps, trigger: Trigger): Promise<TriggerOutco
 }
 
 /** How often a job may change its rollout while a run of it is being made. */
-const mostPlans = 5
+export const mostPlans = 5
 
 /** A run of a job that has a rollout is planned first; whether it has one, only the store knows. */
 async function recordPlanned(deps: TriggerDeps, trigger: Trigger): Promise<TriggerOutcome> {

@@ -100,6 +100,12 @@ test('a rate releases one at once and the others evenly, also after a node was a
   assert.deepEqual(seen(status), ['RELEASED', 1, 10])
 })
 
+test('what could have been released during a long pause is not made up for', () => {
+  const given: Given = { rollout: { ratePerMinute: 60 }, sizes: [1000] }
+  const { status } = judgeRollout(beginRollout(1, at(0)), facts(0, given))
+  assert.equal(judgeRollout(status, facts(3600, given)).status.released, 11)
+})
+
 test('the rate grows with what has succeeded', () => {
   const rollout: Rollout = { ratePerMinute: 60, growth: { factor: 2, afterSucceeded: 10 } }
   const given: Given = { rollout, sizes: [1000] }

@@ -226,3 +226,66 @@ test('the rate holds, and the answer of a trigger has the order of the call what
   assert.equal(rollout.state, 'ROLLING_OUT')
   await act(path, 'cancel')
 })
+
+const report = (device: Device, attributes: object) =>
+  fetch(`${api.http}/things/${device.deviceId}/attributes`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${device.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(attributes),
+  })
+
+test('waves choose by selector, and a gate believes what devices report, not what they or their owner say', async () => {
+  await api.call('PUT', '/job/api/jobs/firmware', { body: {} })
+  await api.call('PUT', '/job/api/devices/r4', { body: { tags: ['canary'], attributes: { fw: '2.4.1' } } })
+  const rollout = {
+    waves: [{ size: 1, where: 'tag=canary' }, { size: '100%' }],
+    next: { succeededPercent: 100, where: 'fw=2.4.1' },
+  }
+  const body = { jobName: 'firmware', targets: { where: 'deviceId in (r1, r2, r4)' }, rollout }
+  const plan = await api.call('POST', '/job/api/runs?dryRun=true', { body })
+  assert.deepEqual(plan.json.waves, [
+    { size: 1, sample: ['r4'] },
+    { size: 2, sample: ['r1', 'r2'] },
+  ])
+  const made = await api.call('POST', '/job/api/runs', { body: { ...body, planId: plan.json.planId } })
+  assert.equal(made.status, 201, made.text)
+  const path = made.headers.get('location') as string
+  await waitFor(path, 1)
+  const { items } = (await api.call('GET', `/job/api/executions?runId=${made.json.runId}`)).json
+  const canary = items.find((each: { deviceId: string }) => each.deviceId === 'r4').jobExecutionId
+  const held = items.find((each: { deviceId: string }) => each.deviceId === 'r2').jobExecutionId
+  const device = devices[4] as Device
+  assert.equal((await report(device, { fw: '2.4.0' })).status, 200)
+  assert.equal((await device.update(canary, 'SUCCEEDED')).status, 200)
+  await waitUntil(
+    'the gate has seen it',
+    async () => (await runOf(path)).rollout.waves[0]?.counts.SUCCEEDED === 1,
+  )
+  const { text } = await explain(held)
+  assert.match(text, /100 % of wave 1 have succeeded and report fw=2\.4\.1; 0 % so far/)
+  assert.equal((await runOf(path)).rollout.released, 1)
+  assert.equal((await report(device, { fw: '2.4.1' })).status, 200)
+  await waitFor(path, 3, 'RELEASED')
+  await act(path, 'cancel')
+})
+
+test('a run that is asked for with a wrong rollout is not made', async () => {
+  const runs = async () => (await api.call('GET', '/job/api/runs?jobName=firmware')).json.items.length
+  const before = await runs()
+  const targets = { deviceIds: ['r1', 'r2'] }
+  const refused: [object, string][] = [
+    [{ waves: [{ size: 1 }] }, 'J-500'],
+    [{ waves: [{ size: 1, where: 'tag=nobody' }, { size: '100%' }] }, 'J-500'],
+    [{ waves: [{ size: 1, where: 'tag=' }, { size: '100%' }] }, 'J-503'],
+    [{ next: { where: 'group=nowhere' } }, 'J-309'],
+  ]
+  for (const [rollout, code] of refused) {
+    const reply = await api.call('POST', '/job/api/runs', { body: { jobName: 'firmware', targets, rollout } })
+    assert.equal(reply.json.code, code, reply.text)
+  }
+  assert.equal(await runs(), before)
+  const body = { jobName: 'firmware', targets, approval: true }
+  const made = await api.call('POST', '/job/api/runs', { body })
+  assert.equal(made.json.rollout.state, 'AWAITING_APPROVAL')
+  await act(made.headers.get('location') as string, 'cancel')
+})

@@ -54,6 +54,9 @@ async function takeRolloutSteps(store: Store): Promise<void> {
   const part = { ownerNo, runId, from: 0, to: 1 }
   await store.countRunPart(part)
   await store.countOffline(part)
+  const where = { kind: 'compare', name: 'fw', op: '=', value: '1' } as const
+  await store.matchDevices({ ownerNo, where, deviceIds: ['d1'] })
+  await store.countConfirmed({ ...part, where })
   if (found) {
     const status = { ...found.rollout.status, released: 1 }
     await store.changeRollout({ before: found.rollout, status, nextAt: null, events: [], moment: now })

@@ -1,6 +1,7 @@
 // The part of the store's port for runs that are released little by little, under the rules of store.ts.
 
 import type { ExecState, Rollout, RolloutEventType, RolloutState } from '@jobcast/contract'
+import type { Selector } from '@jobcast/contract/selector'
 import type { Moment } from '../execution.ts'
 import type { SteadyInstant, WallInstant } from '../instants.ts'
 import type { RolloutStatus } from '../judge-rollout.ts'
@@ -90,6 +91,10 @@ export type RolloutStore = {
   countRunPart(part: RunPart): Promise<StateCounts>
   /** How many of those that have not ended there are on devices that are not connected. */
   countOffline(part: RunPart): Promise<number>
+  /** Those of these devices that match. */
+  matchDevices(devices: { ownerNo: number; where: Selector; deviceIds: string[] }): Promise<string[]>
+  /** How many of those that succeeded there are on devices that report of themselves what the selector says. */
+  countConfirmed(part: RunPart & { where: Selector }): Promise<number>
   /** False: it was changed since it was read, and nothing happened. */
   changeRollout(change: RolloutChange): Promise<boolean>
   listReleased(part: RunPart): Promise<ReleasedPart | undefined>

@@ -88,9 +88,10 @@ export function buildTriggerSteps(parts: Parts): Pick<Store, 'createExecutions'>
 /** Undefined: it takes more than one statement to know what each of them is answered with, or to write them. */
 function planAtOnce(triggers: Trigger[], names: Names): Launch[] | undefined {
   let executions = 0
-  for (const { deviceIds, idempotency, quota, request } of triggers) {
+  for (const { deviceIds, idempotency, quota, request, plan } of triggers) {
     executions += deviceIds.length
-    const needsMore = idempotency !== null || quota !== undefined || request !== undefined
+    const needsMore =
+      idempotency !== null || quota !== undefined || request !== undefined || plan !== undefined
     if (needsMore || executions > mostAtOnce) return undefined
   }
   const entries = launchGroup(
@@ -177,7 +178,8 @@ async function write(transaction: Transaction, launches: Launch[]): Promise<void
   await sendExecutions(transaction, launches)
 }
 
-function writeRollout({ named }: Transaction, rollout: StoredRollout, at: number): void {
+/** Before its run can be seen. */
+export function writeRollout({ named }: Transaction, rollout: StoredRollout, at: number): void {
   const { ownerNo, runId } = rollout
   named.sendRows(INSERT_ROLLOUT, [toRolloutRow(rollout)])
   for (const { type, details } of eventsAtBegin(rollout))

@@ -16,6 +16,7 @@ import { jobReads, jobWrites } from './jobs.ts'
 import { outputSnapshots } from './outputs.ts'
 import { ownerReads, ownerWrites } from './owners.ts'
 import { quotaCountReads } from './quota-counts.ts'
+import { rolloutSelectionReads } from './rollout-selection.ts'
 import { rolloutReads, rolloutWrites } from './rollouts.ts'
 import { runReads, runWrites } from './runs.ts'
 import { sessionReads, sessionWrites } from './sessions.ts'
@@ -36,6 +37,7 @@ export const reads = {
   ...executionReads,
   ...runReads,
   ...rolloutReads,
+  ...rolloutSelectionReads,
   ...freezeReads,
   ...quotaCountReads,
   ...transitionReads,
