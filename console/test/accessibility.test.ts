@@ -43,6 +43,7 @@ const empty: Screen[] = [
 
 const full = (runId: number, jobExecutionId: number): Screen[] => [
   { path: '/', ready: '1 failed, 1 waiting' },
+  { path: '/?wall=on', ready: 'Leave wall mode' },
   {
     path: '/trigger?jobName=restart&deviceId=kiosk&deviceId=nobody',
     ready: 'not found',
@@ -85,6 +86,8 @@ const full = (runId: number, jobExecutionId: number): Screen[] => [
     },
   },
   { path: '/jobs', ready: 'restart' },
+  { path: '/trigger?jobName=restart&where=all', ready: '2 devices selected' },
+  { path: '/devices?tag=kiosk', ready: 'kiosk', open: dialog('Import CSV') },
   { path: '/jobs/restart', ready: `Run ${runId}` },
   {
     path: '/jobs?new',
@@ -92,6 +95,7 @@ const full = (runId: number, jobExecutionId: number): Screen[] => [
     open: { within: 'form', show: (page) => page.getByLabel('Retry automatically').check() },
   },
   { path: '/enrollments', ready: 'open', open: dialog('New enrollment') },
+  { path: '/devices?where=tag%3D', ready: 'Character 5', open: dialog('Save view') },
   { path: '/keys', ready: 'this session', open: dialog('New key') },
   { path: '/keys/sessions', ready: 'this session', open: dialog('End') },
   { path: '/webhooks', ready: 'ops', open: dialog('New webhook') },

@@ -28,8 +28,14 @@ for (const size of sizes.length > 0 ? sizes.map(Number) : [0, 3, 10_000]) {
       await page.goto(`${server.http}/sign-in`)
       await page.screenshot({ path: join(folder, `sign-in-${name}.png`) })
       await signIn(page, server)
-      await page.getByRole('heading', { name: size > 0 ? 'Devices by last' : 'No devices yet' }).waitFor()
-      if (size > 0) await page.waitForFunction(() => document.querySelector('canvas')?.style.height)
+      await page
+        .getByRole('heading', { name: size > 0 ? 'Devices by execution' : 'No devices yet' })
+        .waitFor()
+      if (size > 0) {
+        await page.waitForFunction(
+          () => document.querySelector('canvas')?.style.height ?? document.querySelector('.fleet-groups'),
+        )
+      }
       await page.screenshot({ path: join(folder, `fleet-${size}-${name}.png`), fullPage: true })
       await context.close()
     }

@@ -122,9 +122,12 @@ test('what has a hash in its name is kept for good, the page itself is asked for
 
 /** Gzipped, as the server sends it. */
 const firstLoadAtMost = 60 * 1024
+const runPageAtMost = 90 * 1024
 
-test('the first load is at most 60 KB of scripts and styles', async (t) => {
-  const server = await openSharedServer()
+test('the first load is at most 60 KB of scripts and styles, of the page of a run 90 KB', async (t) => {
+  const server = await openOwner()
+  await server.putJobAndDevices('restart', ['a'])
+  const run = (await server.trigger('restart', ['a'])).headers.get('location')?.split('/').at(-1)
   const page = await openPage(t)
   let bytes = 0
   page.on('response', (response) => {
@@ -135,6 +138,11 @@ test('the first load is at most 60 KB of scripts and styles', async (t) => {
   await page.locator('.figure').first().waitFor()
   t.diagnostic(`${(bytes / 1024).toFixed(1)} KB`)
   assert.ok(bytes > 0 && bytes <= firstLoadAtMost, `${bytes} bytes`)
+  bytes = 0
+  await page.goto(`${server.http}/runs/${run}`)
+  await page.locator('.time-chart canvas').waitFor()
+  t.diagnostic(`${(bytes / 1024).toFixed(1)} KB for the page of a run`)
+  assert.ok(bytes > 0 && bytes <= runPageAtMost, `${bytes} bytes`)
 })
 
 test('nothing that was built is loaded from elsewhere', async () => {

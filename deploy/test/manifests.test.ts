@@ -4,10 +4,13 @@ import assert from 'node:assert/strict'
 import { existsSync, globSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { openServer } from '@jobcast/testkit/open-server'
+import { parse, parseDocument } from 'yaml'
 import { type Compose, composeFiles, readText, readYaml, repository, yamlProblems } from './files.ts'
 
 test('every YAML file can be read', () => {
-  const found = globSync('deploy/**/*.yaml', { cwd: repository })
+  const found = globSync('deploy/**/*.yaml', { cwd: repository }).filter(
+    (file) => !file.includes('/templates/'),
+  )
   assert.ok(found.length >= 9)
   for (const file of found) assert.deepEqual(yamlProblems(file), [], file)
 })
@@ -148,5 +151,49 @@ describe('deploy/kubernetes', () => {
       container.volumeMounts.map(({ name }) => name),
       pod.volumes.map(({ name }) => name),
     )
+  })
+})
+
+describe('deploy/helm', () => {
+  type Values = Record<string, unknown> & { resources: object }
+  const values = readYaml<Values>('deploy/helm/jobcast/values.yaml')
+
+  /** What Helm would make of it with every condition true, as far as it matters here: Helm itself is not on this machine. */
+  function rendered<T>(name: string): T {
+    const lines = readText(`deploy/helm/jobcast/templates/${name}.yaml`)
+      .split('\n')
+      .filter((line) => !/^\s*\{\{- (if|else|end|range)\b.*\}\}$/.test(line))
+      .map((line) => line.replace(/\{\{- toYaml .*\}\}/, 'limits: {}').replace(/\{\{ [^}]*\}\}/g, 'x'))
+    const problems = parseDocument(lines.join('\n')).errors
+    assert.deepEqual(problems, [], name)
+    return parse(lines.join('\n')) as T
+  }
+
+  test('it has what the manifests have', () => {
+    const plain = readYaml<Deployment>('deploy/kubernetes/deployment.yaml').spec.template.spec
+    const chart = rendered<Deployment>('deployment').spec.template.spec
+    assert.deepEqual(chart.securityContext, plain.securityContext)
+    assert.equal(chart.terminationGracePeriodSeconds, plain.terminationGracePeriodSeconds)
+    assert.deepEqual(chart.containers[0].securityContext, plain.containers[0].securityContext)
+    assert.deepEqual(chart.containers[0].lifecycle, plain.containers[0].lifecycle)
+    assert.deepEqual(chart.containers[0].ports, plain.containers[0].ports)
+    for (const name of ['service', 'disruption-budget', 'network-policy', 'service-monitor'])
+      assert.equal(
+        rendered<{ kind: string }>(name).kind,
+        readYaml<{ kind: string }>(`deploy/kubernetes/${name}.yaml`).kind,
+      )
+  })
+
+  test('every value that a template uses is in values.yaml', () => {
+    const templates = globSync('deploy/helm/jobcast/templates/*.yaml', { cwd: repository })
+    assert.equal(templates.length, 5)
+    for (const file of templates) {
+      for (const [, path = ''] of readText(file).matchAll(/\.Values\.([\w.]+)/g)) {
+        const found = path.split('.').reduce<unknown>((at, name) => (at as Values)?.[name], values)
+        assert.notEqual(found, undefined, `${file}: ${path}`)
+      }
+      const open = readText(file).match(/\{\{- (if|range)\b/g)?.length ?? 0
+      assert.equal(readText(file).match(/\{\{- end \}\}/g)?.length ?? 0, open, file)
+    }
   })
 })

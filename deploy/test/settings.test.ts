@@ -24,6 +24,7 @@ const known = new Set([
   ...ofServer,
   ...ofAgent,
   'JOBCAST_ADMIN_KEY',
+  'JOBCAST_ADMIN_KEY_FILE',
   'JOBCAST_CONFIG',
   'JOBCAST_DEVICE_TOKEN',
 ])

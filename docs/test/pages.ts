@@ -25,6 +25,7 @@ const notRun: readonly { page: string; begins: string; because: string }[] = [
   { page: 'docs/deploy.md', begins: 'docker compose -f deploy/compose.yaml', because: 'no engine here; deploy/test/ holds the files against the server' },
   { page: 'docs/deploy.md', begins: 'cp deploy/.env.example', because: 'no engine here; deploy/test/ holds the files against the server' },
   { page: 'docs/deploy.md', begins: 'docker compose -f deploy/compose.three-nodes.yaml', because: 'no engine here; deploy/test/ holds the files against the server' },
+  { page: 'docs/deploy.md', begins: 'helm install', because: 'no cluster here; deploy/test/ holds the chart against the manifests' },
   { page: 'docs/deploy.md', begins: 'kubectl', because: 'no cluster here; deploy/test/ holds the manifests against the server' },
   { page: 'docs/deploy.md', begins: 'cp deploy/jobcast.service', because: 'it would change this machine' },
   { page: 'docs/selectors.md', begins: 'where = or', because: 'a grammar' },

@@ -31,6 +31,8 @@ export type SpawnOptions = {
   env?: Record<string, string>
   /** Words that come before the command, of a program that starts it. */
   before?: string[]
+  /** Another program than the one that is tested. */
+  program?: string
 }
 
 /** Resolves when the ready line is there. Whoever spawns must end it. */
@@ -41,11 +43,11 @@ export function spawnServer(dataFolder: string, ...flags: string[]): Promise<Spa
 /** The same, but gives the process at once, so that it can be killed while it starts. */
 export function startProgram(
   dataFolder: string,
-  { flags = [], env = {}, before = [] }: SpawnOptions = {},
+  { flags = [], env = {}, before = [], program: other = program }: SpawnOptions = {},
 ): { ready: Promise<SpawnedServer>; end: SpawnedServer['end'] } {
   const ports = ['--port', '0', '--mqtt-port', '0']
   const common = ['--data', dataFolder, '--json-log', '--metrics-on-api']
-  const serve = [program, 'serve', ...ports, ...common, ...flags]
+  const serve = [other, 'serve', ...ports, ...common, ...flags]
   const [command = '', ...words] = [...before, process.execPath, ...serve]
   const child = spawn(command, words, {
     stdio: ['ignore', 'pipe', 'pipe'],

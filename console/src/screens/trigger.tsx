@@ -55,13 +55,14 @@ function jobNameOf(params: URLSearchParams): string {
 
 export default function TriggerScreen({ route }: ScreenProps) {
   const canRead = useScopes().can('READ')
-  const directory = useDirectory(canRead)
+  const typed = search.value.get('where')
+  // Whoever selects by a selector needs no list: it may have a hundred thousand devices.
+  const directory = useDirectory(canRead && typed === null)
   // Changes of jobs have no events.
   const jobs = useQuery({ ...queries.allJobs(), enabled: canRead, staleTime: 0 })
   const jobName = jobNameOf(search.value)
   const [selection, setSelection] = useState(firstSelection)
   const deviceIds = useMemo(() => [...selection.deviceIds], [selection])
-  const typed = search.value.get('where')
   const filter = readFilter(typed ?? '')
   const where = filter.kind === 'where' ? filter.where : undefined
   const plan = useQuery({
@@ -159,6 +160,7 @@ export default function TriggerScreen({ route }: ScreenProps) {
             <SelectorSummary
               jobName={jobName}
               plan={plan.data}
+              isCounting={plan.isFetching}
               error={plan.error}
               trigger={trigger}
               onClear={() => setSearch({ where: undefined })}

@@ -19,6 +19,7 @@ import {
   selectDevices,
   whereOf,
 } from './select-devices.ts'
+import { parseTraceParent } from './trace-parent.ts'
 import { findEarlierRun, launchRun } from './trigger-job.ts'
 
 export type CreateRunDeps = LargeRunDeps & SelectDeps & { now: () => number }
@@ -31,23 +32,29 @@ export async function createRun(
   caller: Caller,
   request: NewRun,
   idempotencyKey?: string,
-): Promise<StoredRun> {
+  traceParent?: string,
+): Promise<{ run: StoredRun; isReplayed: boolean }> {
   const { rollout, approval } = request
-  const release = rollout || approval !== undefined ? [{ rollout, approval }] : []
+  const release = rollout || approval ? [{ rollout, approval }] : []
   const asked = ['run', request.jobName, request.targets, request.note ?? null, ...release]
   const earlier = await findEarlierRun(deps, caller, asked, idempotencyKey)
-  const { runId } = earlier ?? (await launch(deps, caller, request, asked, idempotencyKey))
+  const { runId } = earlier ?? (await launch(deps, caller, request, { asked, idempotencyKey, traceParent }))
   const made = await deps.store.getRun({ ownerNo: caller.ownerNo, runId })
   if (made === undefined) throw new Error(`run ${runId} was made and cannot be read`)
-  return made
+  return { run: made, isReplayed: earlier !== undefined }
+}
+
+type LaunchOptions = {
+  asked: unknown[]
+  idempotencyKey: string | undefined
+  traceParent: string | undefined
 }
 
 async function launch(
   deps: CreateRunDeps,
   caller: Caller,
   { jobName, targets, planId, ...rest }: NewRun,
-  asked: unknown[],
-  idempotencyKey: string | undefined,
+  { asked, idempotencyKey, traceParent }: LaunchOptions,
 ): Promise<{ runId: number }> {
   const note = rest.note ?? null
   const job = await requireJob(deps, caller, jobName)
@@ -59,7 +66,8 @@ async function launch(
     checkPlan(deps, planId, job, digestOfList(deviceIds))
     const request = note === null ? undefined : { where: null, matched: null, note }
     const planned = await planSmall(deps, caller, deviceIds, release)
-    return launchRun(deps, caller, { ...launch, ...planned, ...(request && { request }) }, idempotencyKey)
+    const wanted = { ...launch, ...planned, ...(request && { request }) }
+    return launchRun(deps, caller, wanted, idempotencyKey, traceParent)
   }
   const selected = await selectDevices(deps, caller, await readTargets(deps, caller, where))
   if (selected.total === 0) throw new ApiError('J-504')
@@ -67,11 +75,15 @@ async function launch(
   const { total: matched, deviceIds, deviceNos } = selected
   const request: RunRequest = { where, matched, note }
   if (deviceIds === undefined) {
-    const plan = release && { plan: release }
-    return launchLargeRun(deps, caller, { jobName, asked, request, deviceNos, ...plan }, idempotencyKey)
+    const wanted = { jobName, asked, request, deviceNos, ...(release && { plan: release }) }
+    const { runId } = await launchLargeRun(deps, caller, wanted, idempotencyKey)
+    // Without a span of its own: the run counts as part of the caller's.
+    if (traceParent !== undefined && parseTraceParent(traceParent) !== undefined)
+      await deps.traces?.keep({ ownerNo: caller.ownerNo, runId, traceParent })
+    return { runId }
   }
   const planned = await planSmall(deps, caller, deviceIds, release)
-  return launchRun(deps, caller, { ...launch, ...planned, request }, idempotencyKey)
+  return launchRun(deps, caller, { ...launch, ...planned, request }, idempotencyKey, traceParent)
 }
 
 /** How the call wants it released, with what it leaves to the job; undefined: all of it. */
@@ -82,7 +94,7 @@ async function askedPlan(
   { rollout, approval }: Pick<NewRun, 'rollout' | 'approval'>,
 ): Promise<AskedPlan | undefined> {
   if (rollout) await requireRollout(deps, caller, rollout)
-  if (rollout === undefined && approval === undefined) return undefined
+  if (rollout === undefined && approval !== true) return undefined
   const fitsAny = rollout === undefined
   // A call may ask for more approval than its job, not for less.
   const needsApproval = approval === true || job.approval === true

@@ -32,6 +32,8 @@ test('streams end, triggers are answered, and ids that were lost are not taken f
   await settled(() => api.trigger('restart', ['d1', 'd2']))
   const lost = (await api.call('GET', '/job/api/runs')).json.items[0]
   assert.deepEqual((await api.call('GET', `/job/api/runs/${lost.runId}/document`)).json, { lost: true })
+  await settled(() => api.call('PUT', '/job/api/devices/lost', { body: { deviceName: 'Lost' } }))
+  await settled(() => api.trigger('restart', ['lost']))
   await execute(databaseUrl, "SELECT setval('event_id', 5000)")
   await settled(() => api.trigger('restart', ['d1', 'd2']))
   const stream = await fetch(`${api.http}/job/api/events`, { headers: { 'x-api-key': api.adminKey } })
@@ -39,7 +41,17 @@ test('streams end, triggers are answered, and ids that were lost are not taken f
   const ended = readToEnd(stream)
 
   await postgres.failOver()
+  await waitUntil('it has taken over', async () => {
+    const [row] = await execute(databaseUrl, 'SELECT pg_is_in_recovery() AS "isStandby"')
+    return row?.isStandby === false
+  })
   await execute(databaseUrl, "SELECT setval('last_execution_id', 70000000)")
+  // The node remembers a device that is not there.
+  await waitUntil('it is refused', async () => {
+    const { status, json } = await api.trigger('restart', ['lost'])
+    assert.notEqual(status, 201)
+    return json.code === 'J-001'
+  })
   await settled(() => api.trigger('restart', ['d1']))
   const text = await ended
   const lastId = Number([...text.matchAll(/^id: (\d+)$/gm)].at(-1)?.[1])

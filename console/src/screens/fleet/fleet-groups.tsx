@@ -25,6 +25,11 @@ export function FleetGroups() {
         <a href="/devices">All devices</a>
       </header>
       {!data && <ErrorNote error={error} />}
+      {!data && !error && (
+        <p class="quiet" role="status">
+          Counting devices.
+        </p>
+      )}
       {data && (
         <>
           <Legend counts={tonesOf(data.all)}>

@@ -4,7 +4,7 @@ import { useAction } from '../../api/use-action.ts'
 import { ErrorNote } from '../../parts/error-note.tsx'
 import { formatCount } from '../../parts/exec-state.ts'
 import { TextField } from '../../parts/field.tsx'
-import { type SearchState, searchOutput } from './search-output.ts'
+import type { SearchState } from './search-output.ts'
 
 /** In what all devices of the run wrote; each line found leads to its place. */
 export function OutputSearch({ run: { runId, total } }: { run: Run }) {
@@ -17,6 +17,7 @@ export function OutputSearch({ run: { runId, total } }: { run: Run }) {
     const own = new AbortController()
     life.current = own
     setState(undefined)
+    const { searchOutput } = await import('./search-output.ts')
     await searchOutput(runId, text.trim(), own.signal, (next) => !own.signal.aborted && setState(next)).catch(
       (error: unknown) => {
         if (!own.signal.aborted) throw error

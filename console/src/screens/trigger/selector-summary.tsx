@@ -10,6 +10,7 @@ import type { Trigger } from './use-trigger.ts'
 type Props = {
   jobName: string
   plan: RunPlan | undefined
+  isCounting: boolean
   error: unknown
   trigger: Trigger
   onClear: () => void
@@ -17,7 +18,7 @@ type Props = {
 
 const sampleShown = 12
 
-export function SelectorSummary({ jobName, plan, error, trigger, onClear }: Props) {
+export function SelectorSummary({ jobName, plan, isCounting, error, trigger, onClear }: Props) {
   const total = plan?.total ?? 0
   const size = `${formatCount(total)} ${total === 1 ? 'device' : 'devices'}`
   const sample = plan?.waves[0]?.sample.slice(0, sampleShown) ?? []
@@ -62,6 +63,11 @@ export function SelectorSummary({ jobName, plan, error, trigger, onClear }: Prop
         trigger={trigger}
       />
       {jobName === '' && <p class="quiet">Choose a job first.</p>}
+      {jobName !== '' && !plan && !error && (
+        <p class="quiet" role="status">
+          {isCounting ? 'Counting devices.' : 'Enter a selector first.'}
+        </p>
+      )}
     </section>
   )
 }

@@ -129,7 +129,10 @@ export function addRuns(
         200: { ...RunPlan, description: 'The plan, with `dryRun=true`' },
         201: {
           ...Run,
-          headers: { location: { type: 'string', description: 'The run: /job/api/runs/{runId}' } },
+          headers: {
+            location: { type: 'string', description: 'The run: /job/api/runs/{runId}' },
+            [replayedHeader]: replayedDescription,
+          },
         },
       },
     },
@@ -137,7 +140,10 @@ export function addRuns(
       const caller = callerOf(request)
       requireFewer(request.body, maxDevices)
       if (request.query.dryRun) return reply.code(200).send(await planRun(deps, caller, request.body))
-      const run = await createRun(deps, caller, request.body, request.headers['idempotency-key'])
+      const { 'idempotency-key': key, traceparent } = request.headers
+      const { run, isReplayed } = await createRun(deps, caller, request.body, key, traceparent)
+      if (isReplayed) reply.header(replayedHeader, 'true')
+      request.runId = run.runId
       return reply
         .code(201)
         .header('location', `/job/api/runs/${run.runId}`)

@@ -1,12 +1,30 @@
 // A group of triggers whose names are known, as one statement: it holds the names, takes the ids and writes runs,
 // executions and events. So a small group is one message to the database and one answer.
 
+import { columnOf } from '../queries.ts'
+import { newRunFields } from '../tables/runs.ts'
 import { countUpWithIds } from './commit-markers.ts'
 import type { Names } from './directory.ts'
 import { locks } from './locks.ts'
 import { numbers } from './rows.ts'
 import type { FirstIds, Transaction } from './transaction.ts'
 import type { Launch } from './trigger-group.ts'
+
+/** Of a new run, in `new_run`. */
+const valueOfField: Readonly<Record<keyof typeof newRunFields, string>> = {
+  runId: 'run_id',
+  ownerNo: 'owner_no',
+  jobNo: 'job_no',
+  jobVersion: 'version_no',
+  launchedAt: 'launched_at',
+  firstExecutionId: 'first_execution_id',
+  total: 'total',
+  PENDING: 'total',
+  expireAt: 'expire_at',
+  deadlineAt: 'deadline_at',
+  keyId: 'key_id',
+  retryOf: 'retry_of',
+}
 
 // Every part takes the ids, so all of it comes behind the names being held. An event is given its id behind the lock of
 // its owner (transaction.ts).
@@ -33,11 +51,8 @@ const LAUNCH = `
     FROM new_run CROSS JOIN LATERAL
       unnest((CAST(:deviceNos AS int[]))[skipped + 1 : skipped + total]) WITH ORDINALITY AS given (device_no, place)
   ), written AS (
-    INSERT INTO run (run_id, owner_no, job_no, version_no, launched_at, first_execution_id, total, pending, expire_at,
-      deadline_at, key_id, retry_of)
-    SELECT run_id, owner_no, job_no, version_no, launched_at, first_execution_id, total, total, expire_at, deadline_at,
-      key_id, retry_of
-    FROM new_run
+    INSERT INTO run (${Object.values(newRunFields).map(columnOf)})
+    SELECT ${Object.keys(newRunFields).map((field) => valueOfField[field as keyof typeof newRunFields])} FROM new_run
   ), counted AS (${countUpWithIds})
   SELECT run_id AS "runId", execution_id AS "jobExecutionId", 1 / (SELECT count(*) FROM counted) AS one FROM ids`
 

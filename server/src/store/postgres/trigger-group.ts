@@ -46,6 +46,14 @@ const FULL = `
     SELECT FROM execution
     WHERE execution.device_no = wanted.device_no AND state <= 'CANCELING' OFFSET CAST(:skipped AS bigint) LIMIT 1)`
 
+// A run has one execution of a device at most, so no device has more than there are runs since the oldest unfinished one.
+const MOST = rows({ most: number() })
+const MOST_OF_DEVICE = `
+  SELECT last_id.run_id + 1 - coalesce(
+    (SELECT run.run_id FROM run WHERE owner_no = :ownerNo AND NOT ended ORDER BY run.run_id LIMIT 1),
+    last_id.run_id + 1) AS most
+  FROM last_id`
+
 export type Planned = { trigger: Trigger; job: RunJob; devices: RunDevice[] }
 export type Launch = Planned & { run: NewRun }
 export type Entry = Launch | Refusal | EarlierCall
@@ -98,6 +106,8 @@ export async function readFull(
   const full = new Set<number>()
   for (const { ownerNo, deviceIds, quota } of triggers) {
     if (quota === undefined || quota.perDevice === 0) continue
+    const { most } = await queries.one(MOST, MOST_OF_DEVICE, { ownerNo })
+    if (most < quota.perDevice) continue
     const known = names.get(ownerNo)?.devices
     const deviceNos = deviceIds.flatMap((deviceId) => known?.get(deviceId)?.deviceNo ?? [])
     const found = await queries.all(FULL_DEVICE, FULL, { deviceNos, skipped: quota.perDevice - 1 })

@@ -1,0 +1,57 @@
+// The program as it was before the newest migration of PostgreSQL, from the history of the repository.
+
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+
+const root = join(import.meta.dirname, '../../..')
+const migrations = 'server/src/store/postgres/migrations'
+
+export type EarlierProgram = { path: string; migrations: number } | { missing: string }
+
+/** Puts its sources into the folder. It uses the libraries of today. */
+export function checkOutEarlier(folder: string): EarlierProgram {
+  const git = (...words: string[]) =>
+    execFileSync('git', words, { cwd: root, maxBuffer: 1 << 28, stdio: ['ignore', 'pipe', 'ignore'] })
+  try {
+    const archive = git('archive', newestEarlier(git), '--', ...workspaces(), 'package.json')
+    execFileSync('tar', ['-x', '-C', folder], { input: archive })
+  } catch {
+    return { missing: 'git has no earlier version here' }
+  }
+  linkLibraries(folder)
+  const count = readdirSync(join(folder, migrations)).length
+  return { path: join(folder, 'cli/bin/jobcast.js'), migrations: count }
+}
+
+type Git = (...words: string[]) => Buffer
+
+/** The commit with the most migrations, but fewer than there are today. */
+function newestEarlier(git: Git): string {
+  const now = readdirSync(join(root, migrations)).length
+  const commits = git('log', '--full-history', '--format=%H', '-40', '--', migrations)
+    .toString()
+    .trim()
+    .split('\n')
+  const counted = commits.map((commit) => {
+    const files = git('ls-tree', '--name-only', `${commit}:${migrations}`).toString().trim().split('\n')
+    return { commit, count: files.length }
+  })
+  const [found] = counted.filter(({ count }) => count < now).sort((a, b) => b.count - a.count)
+  if (found === undefined) throw new Error('there is none')
+  return found.commit
+}
+
+const workspaces = () => ['contract', 'server', 'client', 'agent', 'sim', 'cli', 'console']
+
+function linkLibraries(folder: string): void {
+  const libraries = join(folder, 'node_modules')
+  mkdirSync(join(libraries, '@jobcast'), { recursive: true })
+  for (const name of readdirSync(join(root, 'node_modules'))) {
+    if (name !== '@jobcast' && name !== 'jobcast')
+      symlinkSync(join(root, 'node_modules', name), join(libraries, name))
+  }
+  for (const name of workspaces()) {
+    if (existsSync(join(folder, name))) symlinkSync(join(folder, name), join(libraries, '@jobcast', name))
+  }
+}
