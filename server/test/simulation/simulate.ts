@@ -322,5 +322,5 @@ async function readFinal(store: Store, ownerNo: number): Promise<Final> {
     const its = (await store.listTransitions({ ownerNo, jobExecutionId })) ?? []
     transitions.set(jobExecutionId, its.map(toTransition))
   }
-  return { runs: runs.map(toRun), executions, transitions, log, webhookAfter: 0 }
+  return { runs: runs.map((run) => toRun(run, new Map())), executions, transitions, log, webhookAfter: 0 }
 }

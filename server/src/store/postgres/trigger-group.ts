@@ -9,6 +9,7 @@ import {
   type RunDevice,
   type RunJob,
   refuseOverQuota,
+  refuseUnplanned,
 } from '../../domain/launch-run.ts'
 import type { Trigger } from '../../domain/ports/triggers.ts'
 import type { Writes } from '../queries.ts'
@@ -85,8 +86,10 @@ export async function readNames(queries: Writes, triggers: Trigger[]): Promise<N
   const policyOf = await queries.policies.read(queries, versions)
   const names = byOwner.map(([ownerNo], index): [number, OwnerNames] => {
     const own = Array.from(jobs[index] ?? [], ([jobName, { jobNo, versionNo }]): [string, RunJob] => {
-      const { expireAfterSeconds, deadlineSeconds } = policyOf(versionNo)
-      return [jobName, { jobNo, versionNo, expireAfterSeconds, deadlineSeconds }]
+      const { expireAfterSeconds, deadlineSeconds, rollout, approval } = policyOf(versionNo)
+      const policy = { expireAfterSeconds, deadlineSeconds }
+      const held = { ...(rollout && { rollout }), ...(approval && { approval }) }
+      return [jobName, { jobNo, versionNo, ...policy, ...held }]
     })
     const state = states[index]?.state ?? ''
     return [ownerNo, { state, jobs: new Map(own), devices: devices[index] ?? new Map() }]
@@ -167,7 +170,7 @@ export function judge(trigger: Trigger, names: Names, full = noDevices): Planned
   const devices = findDevices(trigger, (deviceId) => known?.devices.get(deviceId))
   if ('kind' in devices) return devices
   const over = refuseOverQuota(trigger, devices, ({ deviceNo }) => full.has(deviceNo))
-  return over ?? { trigger, job, devices }
+  return over ?? refuseUnplanned(trigger, job) ?? { trigger, job, devices }
 }
 
 /** Those that make something are given ids in the order of the list. */

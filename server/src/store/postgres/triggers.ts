@@ -1,12 +1,15 @@
 // The one hot write: a group of triggers, in one transaction, answered once it is on disk.
 
 import { toLaunchedRun } from '../../domain/launch-run.ts'
+import type { StoredRollout } from '../../domain/ports/rollouts.ts'
 import type { Store } from '../../domain/ports/store.ts'
 import type { Trigger, TriggerOutcome } from '../../domain/ports/triggers.ts'
 import type { WriteOptions } from '../../domain/ports/write-options.ts'
+import { eventsAtBegin } from '../../domain/rollout-progress.ts'
 import { insertInto } from '../queries.ts'
 import { runRequest } from '../schema/tables.ts'
 import { getLaunchedRun } from '../tables/executions.ts'
+import { INSERT_ROLLOUT, toRolloutRow } from '../tables/rollouts.ts'
 import { newRunFields } from '../tables/runs.ts'
 import type { Catalogue } from './catalogue.ts'
 import { type Database, takeIds } from './database.ts'
@@ -92,11 +95,12 @@ export function buildTriggerSteps(parts: Parts): Pick<Store, 'createExecutions'>
 /** Undefined: it takes more than one statement to know what each of them is answered with, or to write them. */
 function planAtOnce(triggers: Trigger[], names: Names, oldestRuns: OldestRuns): Launch[] | undefined {
   let executions = 0
-  for (const { ownerNo, deviceIds, idempotency, quota, request } of triggers) {
+  for (const { ownerNo, deviceIds, idempotency, quota, request, plan } of triggers) {
     executions += deviceIds.length
     const isCounted =
       quota !== undefined && (quota.isOver || !oldestRuns.isFarBelow(ownerNo, quota.perDevice))
-    const needsMore = idempotency !== null || isCounted || request !== undefined
+    const isPlain = idempotency === null && request === undefined && plan === undefined
+    const needsMore = isCounted || !isPlain
     if (needsMore || executions > mostAtOnce) return undefined
   }
   const entries = launchGroup(
@@ -174,6 +178,7 @@ async function write(transaction: Transaction, launches: Launch[]): Promise<void
   for (const { run } of launches) {
     const { runId, ownerNo, launchedAt } = run
     transaction.events.push({ type: 'run.created', ownerNo, runId, at: launchedAt })
+    if (run.rollout) writeRollout(transaction, run.rollout, launchedAt)
   }
   transaction.named.sendRows(
     INSERT_RUNS,
@@ -184,4 +189,12 @@ async function write(transaction: Transaction, launches: Launch[]): Promise<void
     launches.flatMap(({ trigger: { request }, run: { runId } }) => (request ? [{ ...request, runId }] : [])),
   )
   await sendExecutions(transaction, launches)
+}
+
+/** Before its run can be seen. */
+export function writeRollout({ named }: Transaction, rollout: StoredRollout, at: number): void {
+  const { ownerNo, runId } = rollout
+  named.sendRows(INSERT_ROLLOUT, [toRolloutRow(rollout)])
+  for (const { type, details } of eventsAtBegin(rollout))
+    named.runChanged(type, { ownerNo, runId, at, details })
 }
