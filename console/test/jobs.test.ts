@@ -64,6 +64,35 @@ test('a job is changed, shows its runs while they go on, and is deleted', async 
   assert.equal((await server.call('GET', '/job/api/jobs/restart')).status, 404)
 })
 
+test('an edit of something else keeps the default rollout and the approval of a job', async (t) => {
+  const rollout = {
+    waves: [{ size: 5, where: 'tag=canary' }, { size: '100%' }],
+    next: { succeededPercent: 95 },
+  }
+  await server.call('PUT', '/job/api/jobs/careful', { body: { rollout, approval: true } })
+  const page = await openSignedIn(t, server, '/jobs/careful', { expected: [/400/] })
+  const field = page.getByLabel('Default rollout')
+  await field.waitFor()
+  assert.deepEqual(JSON.parse(await field.inputValue()), rollout)
+  assert.ok(await page.getByLabel('Runs need approval').isChecked())
+  const save = async (said: string) => {
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText(said).waitFor()
+    return (await server.call('GET', '/job/api/jobs/careful')).json
+  }
+  await page.getByLabel('Description').fill('Careful')
+  const kept = await save('Saved.')
+  assert.deepEqual([kept.description, kept.rollout, kept.approval], ['Careful', rollout, true])
+
+  await field.fill('{ "stop": [{ "on": ["FAILED"] }] }')
+  const refused = await save('rollout.stop[0] must have either percent or count.')
+  assert.deepEqual(refused.rollout, rollout)
+  await field.fill('')
+  await page.getByLabel('Runs need approval').uncheck()
+  const removed = await save('Saved.')
+  assert.deepEqual([removed.rollout, removed.approval], [null, false])
+})
+
 test('an existing job is not overwritten', async (t) => {
   await server.call('PUT', '/job/api/jobs/taken', { body: { description: 'Mine' } })
   const page = await openSignedIn(t, server, '/jobs?new')

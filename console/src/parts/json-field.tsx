@@ -12,18 +12,25 @@ type Props = {
   onInput: (value: string) => void
   maxBytes: number
   isReadOnly?: boolean
+  /** Empty means that there is none. */
+  isOptional?: boolean
+  placeholder?: string
+  /** What the server refuses about it. */
+  error?: string | undefined
 }
 
-export function JsonField({ label, hint, value, onInput, maxBytes, isReadOnly = false }: Props) {
+export function JsonField(props: Props) {
+  const { label, hint, value, onInput, maxBytes, isReadOnly = false, isOptional = false } = props
   const area = useRef<HTMLTextAreaElement>(null)
-  const problem = findProblem(value, maxBytes)
+  const isLeftOut = isOptional && value.trim() === ''
+  const problem = isLeftOut ? undefined : findProblem(value, maxBytes)
   const goThere = () => {
     area.current?.focus()
     area.current?.setSelectionRange(problem?.offset ?? 0, problem?.offset ?? 0)
   }
   return (
     <div class="json-field">
-      <Field label={label} {...(hint !== undefined && { hint })} error={problem?.text}>
+      <Field label={label} {...(hint !== undefined && { hint })} error={problem?.text ?? props.error}>
         {(control) => (
           <textarea
             {...control}
@@ -31,6 +38,7 @@ export function JsonField({ label, hint, value, onInput, maxBytes, isReadOnly = 
             class="mono"
             rows={Math.min(24, Math.max(6, value.split('\n').length + 1))}
             value={value}
+            placeholder={props.placeholder}
             readOnly={isReadOnly}
             autoComplete="off"
             spellcheck={false}
@@ -39,7 +47,7 @@ export function JsonField({ label, hint, value, onInput, maxBytes, isReadOnly = 
           />
         )}
       </Field>
-      {!isReadOnly && (
+      {!isReadOnly && !isLeftOut && (
         <div class="json-tools">
           {problem ? (
             <button type="button" class="ghost" onClick={goThere}>

@@ -20,7 +20,7 @@ import { triggerHref } from '../parts/trigger-href.ts'
 import { navigate } from '../router.ts'
 import { useScopes } from '../scopes.ts'
 import { contentOf, newDraft, problemOf } from './jobs/job-draft.ts'
-import { JobFields } from './jobs/job-fields.tsx'
+import { JobFields, rolloutErrorOf } from './jobs/job-fields.tsx'
 import { useKeptDraft } from './jobs/kept-draft.ts'
 import './jobs.css'
 
@@ -113,8 +113,9 @@ function JobForm({ job }: { job: Job }) {
           setEdited(next)
         }}
         isReadOnly={!can('MANAGE')}
+        error={save.error}
       />
-      <ErrorNote error={save.error} />
+      {rolloutErrorOf(save.error) === undefined && <ErrorNote error={save.error} />}
       {can('MANAGE') && (
         <footer class="form-end">
           <span class="quiet saved" role="status">

@@ -5,6 +5,7 @@ import { parseDuration, writeDuration } from '../../parts/duration.ts'
 import { findProblem } from '../../parts/json-field.tsx'
 
 export const maxDocumentBytes = 64 * 1024
+export const maxRolloutBytes = 64 * 1024
 const yearSeconds = 31_536_000
 const daySeconds = 86_400
 
@@ -20,6 +21,9 @@ export type JobDraft = {
   retryMax: string
   retryBackoff: string
   retryOn: RetriedState[]
+  /** JSON; empty if its runs are released at once. */
+  rollout: string
+  approval: boolean
 }
 
 const firstDocument = { handler: 'restart', args: ['kiosk-app'] }
@@ -36,6 +40,8 @@ export function newDraft(job?: Job): JobDraft {
     retryMax: String(job?.retry?.max ?? 2),
     retryBackoff: writeDuration(job?.retry?.backoffSeconds ?? 10),
     retryOn: [...(job?.retry?.on ?? (['FAILED', 'TIMED_OUT'] as const))].sort(),
+    rollout: job?.rollout ? JSON.stringify(job.rollout, null, 2) : '',
+    approval: job?.approval ?? false,
   }
 }
 
@@ -55,6 +61,8 @@ export function contentOf(draft: JobDraft): JobContent {
         on: draft.retryOn,
       },
     }),
+    ...(draft.rollout.trim() && { rollout: JSON.parse(draft.rollout) }),
+    approval: draft.approval,
   }
 }
 
@@ -76,6 +84,10 @@ function rangeProblem(text: string, least: number, most: number): string | undef
   return undefined
 }
 
+function rolloutProblem(text: string): string | undefined {
+  return text.trim() === '' ? undefined : findProblem(text, maxRolloutBytes)?.text
+}
+
 export function maxProblem(text: string): string | undefined {
   const max = Number(text)
   return Number.isInteger(max) && max >= 1 && max <= 100 ? undefined : 'Must be 1 to 100.'
@@ -92,6 +104,7 @@ export function problemOf(draft: JobDraft): string | undefined {
     durationProblem(draft.expireAfter) ??
     durationProblem(draft.timeout) ??
     durationProblem(draft.deadline) ??
-    ofRetry
+    ofRetry ??
+    rolloutProblem(draft.rollout)
   )
 }

@@ -1,18 +1,34 @@
 // The fields of a job, the same for a new one and an existing one.
 
+import { isJobcastError } from '@jobcast/client'
 import { CheckList } from '../../parts/check-list.tsx'
 import { Field, TextField } from '../../parts/field.tsx'
 import { JsonField } from '../../parts/json-field.tsx'
-import { backoffProblem, durationProblem, type JobDraft, maxDocumentBytes, maxProblem } from './job-draft.ts'
+import {
+  backoffProblem,
+  durationProblem,
+  type JobDraft,
+  maxDocumentBytes,
+  maxProblem,
+  maxRolloutBytes,
+} from './job-draft.ts'
 
-type Props = { draft: JobDraft; onChange: (draft: JobDraft) => void; isReadOnly?: boolean }
+type Props = {
+  draft: JobDraft
+  onChange: (draft: JobDraft) => void
+  isReadOnly?: boolean
+  /** Why the server did not take it. */
+  error?: unknown
+}
+
+const rolloutExample = '{ "waves": [{ "size": 5 }, { "size": "100%" }] }'
 
 const retriedStates = [
   { value: 'FAILED', label: 'failed' },
   { value: 'TIMED_OUT', label: 'timed out' },
 ] as const
 
-export function JobFields({ draft, onChange, isReadOnly = false }: Props) {
+export function JobFields({ draft, onChange, isReadOnly = false, error }: Props) {
   const set = (change: Partial<JobDraft>) => onChange({ ...draft, ...change })
   return (
     // A disabled fieldset disables everything in it.
@@ -96,6 +112,31 @@ export function JobFields({ draft, onChange, isReadOnly = false }: Props) {
           </div>
         )}
       </div>
+      <JsonField
+        label="Default rollout"
+        hint="How its runs are released, unless a run has its own. Empty: to all devices at once."
+        placeholder={rolloutExample}
+        value={draft.rollout}
+        onInput={(rollout) => set({ rollout })}
+        maxBytes={maxRolloutBytes}
+        isReadOnly={isReadOnly}
+        isOptional
+        error={rolloutErrorOf(error)}
+      />
+      <CheckList
+        label="Approval"
+        options={[
+          { value: 'yes', label: 'Runs need approval', about: 'with another key, before any device gets it' },
+        ]}
+        chosen={draft.approval ? ['yes'] : []}
+        onChange={(chosen) => set({ approval: chosen.length > 0 })}
+      />
     </fieldset>
   )
+}
+
+/** Shown at its field. */
+export function rolloutErrorOf(error: unknown): string | undefined {
+  if (!isJobcastError(error) || !error.field?.startsWith('rollout')) return undefined
+  return `${error.detail ?? error.message} (${error.code})`
 }

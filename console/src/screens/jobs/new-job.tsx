@@ -7,7 +7,7 @@ import { TextField } from '../../parts/field.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { navigate } from '../../router.ts'
 import { contentOf, newDraft, problemOf } from './job-draft.ts'
-import { JobFields } from './job-fields.tsx'
+import { JobFields, rolloutErrorOf } from './job-fields.tsx'
 
 export function NewJob() {
   const [jobName, setJobName] = useState('')
@@ -40,8 +40,8 @@ export function NewJob() {
           error={isWrong ? 'This name is reserved.' : undefined}
           hint="Used to trigger it. It cannot be changed later."
         />
-        <JobFields draft={draft} onChange={setDraft} />
-        <ErrorNote error={create.error} />
+        <JobFields draft={draft} onChange={setDraft} error={create.error} />
+        {rolloutErrorOf(create.error) === undefined && <ErrorNote error={create.error} />}
         <footer class="form-end">
           <a class="button" href="/jobs">
             Cancel
