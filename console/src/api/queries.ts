@@ -5,6 +5,7 @@ import { naturally } from '../parts/natural-order.ts'
 import { jobcast } from './client.ts'
 import { readFailures } from './read-failures.ts'
 import { readQueue } from './read-queue.ts'
+import { readWhyHeld } from './read-why-held.ts'
 
 type Read<T> = {
   queryKey: readonly unknown[]
@@ -57,6 +58,8 @@ export const queries = {
   run: (runId: number) => read(['run', runId], (options) => jobcast.runs.get(runId, options)),
   runTimeline: (runId: number) =>
     read(['run', runId, 'timeline'], (options) => jobcast.runs.timeline(runId, { buckets: 120 }, options)),
+  /** What the gate before the next wave waits for; null if it is something else. */
+  whyHeld: (runId: number) => read(['run', runId, 'held'], (options) => readWhyHeld(runId, options)),
   /** The newest failures of a run. `count`: how many there are, as far as that is reason to read them again. */
   failuresOf: (runId: number, count: number) =>
     read(['failures', runId, count], (options) => readFailures(runId, options)),

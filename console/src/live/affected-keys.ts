@@ -15,6 +15,18 @@ export function affectedKeys(event: JobcastEvent): Key[] {
         ['fleet-devices'],
         ['run', event.data.runId],
       ]
+    case 'run.released':
+    case 'run.paused':
+    case 'run.resumed':
+    case 'run.awaiting-approval':
+    case 'run.approved':
+    case 'run.denied':
+    case 'run.stopped':
+      // The explanation of any of its executions may be on the screen.
+      return [['runs'], ['run', event.data.runId], ['approvals'], ['execution']]
+    case 'fleet.frozen':
+    case 'fleet.unfrozen':
+      return [['freeze'], ['execution']]
     case 'run.finished':
       return [['runs'], ['run', event.data.runId]]
     case 'execution.progress':

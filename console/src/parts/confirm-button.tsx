@@ -12,11 +12,14 @@ type Props = {
   confirm?: string
   /** Nothing is lost by it. */
   isHarmless?: boolean
+  /** Say nearby why. */
+  isDisabled?: boolean
   work: () => Promise<unknown>
 }
 
 /** For what cannot be undone: it asks first, and stays open with the error if it fails. */
-export function ConfirmButton({ label, question, confirm = label, isHarmless = false, work }: Props) {
+export function ConfirmButton(props: Props) {
+  const { label, question, confirm = label, isHarmless = false, isDisabled = false, work } = props
   const [isOpen, setOpen] = useState(false)
   const action = useAction(async () => {
     await work()
@@ -24,7 +27,12 @@ export function ConfirmButton({ label, question, confirm = label, isHarmless = f
   })
   return (
     <>
-      <button type="button" class={isHarmless ? '' : 'danger'} onClick={() => setOpen(true)}>
+      <button
+        type="button"
+        class={isHarmless ? '' : 'danger'}
+        disabled={isDisabled}
+        onClick={() => setOpen(true)}
+      >
         {label}
       </button>
       {isOpen && (

@@ -8,6 +8,7 @@ import { useQuery } from '../api/use-query.ts'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { countsInWords, failuresOf, formatCount, stateOrder, stateStyles } from '../parts/exec-state.ts'
+import { lazyPart } from '../parts/lazy-part.tsx'
 import { PageHeader } from '../parts/page-header.tsx'
 import { PagedTable } from '../parts/paged-table.tsx'
 import { StateBar } from '../parts/state-bar.tsx'
@@ -35,6 +36,9 @@ export default function RunScreen({ params }: { params: { runId?: string } }) {
   )
 }
 
+/** Most runs have none. */
+const RolloutPart = lazyPart<{ run: Run }>(() => import('../rollout/rollout-part.tsx'))
+
 const rules: FilterRules = { execState: isOneOf(stateOrder) }
 
 function WholeRun({ run }: { run: Run }) {
@@ -48,6 +52,7 @@ function WholeRun({ run }: { run: Run }) {
         <RunActions run={run} />
         <ExportButtons query={query} name={`run-${runId}`} />
       </PageHeader>
+      {run.rollout !== null && <RolloutPart run={run} />}
       <section class="panel run-state" aria-label="State">
         <p class={failuresOf(counts) > 0 ? 'has-failures' : ''} aria-live="polite">
           {countsInWords(counts)}

@@ -1,0 +1,80 @@
+// Approve or deny a run. Who may not is told why.
+
+import type { Run } from '@jobcast/client'
+import { useState } from 'preact/hooks'
+import { jobcast } from '../api/client.ts'
+import { queries } from '../api/queries.ts'
+import { queryClient } from '../api/query-client.ts'
+import { refreshKeys } from '../api/refresh-keys.ts'
+import { shownSelf } from '../api/self.ts'
+import { formatCount } from '../parts/exec-state.ts'
+import { TextField } from '../parts/field.tsx'
+import { FormDialog } from '../parts/form-dialog.tsx'
+
+/** Why this key cannot approve the run; undefined if it can. */
+export function whyNotApprove({ createdBy }: Run): string | undefined {
+  const key = shownSelf.value
+  if (!key?.scopes.includes('APPROVE')) return 'To approve or deny it, a key needs the APPROVE scope.'
+  if (createdBy === `key:${key.keyId}`)
+    return 'It was created with your key; only another key can approve or deny it.'
+  return undefined
+}
+
+const answers = {
+  approve: {
+    label: 'Approve',
+    say: (devices: string) => `The run starts, or continues with its next wave, on up to ${devices}.`,
+  },
+  deny: {
+    label: 'Deny',
+    say: (devices: string) =>
+      `What has not been released is canceled, on up to ${devices}. This cannot be undone.`,
+  },
+} as const
+type Answer = keyof typeof answers
+
+export function ApprovalButtons({ run }: { run: Run }) {
+  const [open, setOpen] = useState<Answer>()
+  const isRefused = whyNotApprove(run) !== undefined
+  return (
+    <>
+      <button type="button" class="primary" disabled={isRefused} onClick={() => setOpen('approve')}>
+        Approve
+      </button>
+      <button type="button" class="danger" disabled={isRefused} onClick={() => setOpen('deny')}>
+        Deny
+      </button>
+      {open && <ApprovalDialog run={run} answer={open} onClose={() => setOpen(undefined)} />}
+    </>
+  )
+}
+
+function ApprovalDialog({ run, answer, onClose }: { run: Run; answer: Answer; onClose: () => void }) {
+  const { runId, jobName, total, rollout } = run
+  const [comment, setComment] = useState('')
+  const { label, say } = answers[answer]
+  const held = total - (rollout?.released ?? 0)
+  const send = async () => {
+    const request = comment.trim() === '' ? {} : { comment: comment.trim() }
+    queryClient.setQueryData(queries.run(runId).queryKey, await jobcast.runs[answer](runId, request))
+    void refreshKeys(['approvals'], ['runs'])
+  }
+  return (
+    <FormDialog
+      title={`${label} run ${runId} of ${jobName}`}
+      submit={label}
+      canSubmit={comment.length <= 500}
+      work={send}
+      onClose={onClose}
+    >
+      <p>{say(`${formatCount(held)} ${held === 1 ? 'device' : 'devices'}`)}</p>
+      <TextField
+        label="Comment"
+        value={comment}
+        onInput={setComment}
+        hint="Optional. Recorded in the event log."
+        error={comment.length > 500 ? 'At most 500 characters.' : undefined}
+      />
+    </FormDialog>
+  )
+}

@@ -1,0 +1,68 @@
+// What can be done to a rollout in its state. What the key may not do is shown disabled, with the reason beside it.
+
+import type { Run } from '@jobcast/client'
+import { jobcast } from '../api/client.ts'
+import { queries } from '../api/queries.ts'
+import { queryClient } from '../api/query-client.ts'
+import { ConfirmButton } from '../parts/confirm-button.tsx'
+import { formatCount } from '../parts/exec-state.ts'
+import { useScopes } from '../scopes.ts'
+import { ApprovalButtons, whyNotApprove } from './approval-buttons.tsx'
+
+export function RolloutButtons({ run }: { run: Run }) {
+  const { can } = useScopes()
+  const state = run.rollout?.state
+  if (state === 'AWAITING_APPROVAL')
+    return <Buttons why={whyNotApprove(run)} of={<ApprovalButtons run={run} />} />
+  if (state !== 'ROLLING_OUT' && state !== 'PAUSED') return null
+  const why = can('MANAGE') ? undefined : 'To pause, resume or advance it, a key needs the MANAGE scope.'
+  return <Buttons why={why} of={<Steering run={run} isDisabled={why !== undefined} />} />
+}
+
+function Buttons({ why, of }: { why: string | undefined; of: preact.ComponentChildren }) {
+  return (
+    <div class="rollout-buttons">
+      {of}
+      {why && <p class="quiet">{why}</p>}
+    </div>
+  )
+}
+
+function Steering({ run, isDisabled }: { run: Run; isDisabled: boolean }) {
+  const { runId, rollout } = run
+  if (rollout === null) return null
+  const next = rollout.waves[rollout.wave]
+  const act = (name: 'pause' | 'resume' | 'advance') => async () => {
+    queryClient.setQueryData(queries.run(runId).queryKey, await jobcast.runs[name](runId))
+  }
+  return (
+    <>
+      {rollout.state === 'ROLLING_OUT' ? (
+        <ConfirmButton
+          label="Pause"
+          isHarmless
+          isDisabled={isDisabled}
+          question="Nothing more is released until somebody resumes the run. What has been released continues."
+          work={act('pause')}
+        />
+      ) : (
+        <ConfirmButton
+          label="Resume"
+          isHarmless
+          isDisabled={isDisabled}
+          question="The run continues where it was paused. Stop rules count only what ends from now on."
+          work={act('resume')}
+        />
+      )}
+      {next && (
+        <ConfirmButton
+          label="Advance"
+          confirm={`Start wave ${rollout.wave + 1}`}
+          isDisabled={isDisabled}
+          question={`Wave ${rollout.wave + 1} of ${rollout.waves.length} starts now on ${formatCount(next.size)} ${next.size === 1 ? 'device' : 'devices'}, whatever the gate says. What was released cannot be taken back.`}
+          work={act('advance')}
+        />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,129 @@
+// The rollout on the page of a run: its state and why, the bar, what can be done, and the waves one by one.
+
+import './rollout.css'
+import type { RolloutProgress, Run } from '@jobcast/client'
+import { queries } from '../api/queries.ts'
+import { useQuery } from '../api/use-query.ts'
+import { failedStates, formatCount, stateOrder } from '../parts/exec-state.ts'
+import { Icon } from '../parts/icon.tsx'
+import { Maker } from '../parts/maker.tsx'
+import { RelativeTime } from '../parts/relative-time.tsx'
+import { RolloutBar } from './rollout-bar.tsx'
+import { RolloutButtons } from './rollout-buttons.tsx'
+import { partsInWords, partsOf } from './wave-parts.ts'
+
+export default function RolloutPart({ run }: { run: Run }) {
+  const { rollout } = run
+  if (rollout === null) return null
+  return (
+    <section class="panel rollout" aria-labelledby="rollout">
+      <header>
+        <h2 id="rollout">Rollout</h2>
+      </header>
+      <StateNote run={run} rollout={rollout} />
+      <RolloutBar waves={rollout.waves} />
+      <RolloutButtons run={run} />
+      <Waves rollout={rollout} />
+    </section>
+  )
+}
+
+type StateProps = { run: Run; rollout: RolloutProgress }
+
+const headings: Record<RolloutProgress['state'], string> = {
+  SCHEDULED: 'Scheduled',
+  AWAITING_APPROVAL: 'Waiting for approval by another key',
+  ROLLING_OUT: 'Rolling out',
+  PAUSED: 'Paused',
+  RELEASED: 'Released to all devices',
+  DENIED: 'Denied',
+  ABORTED: 'Stopped',
+}
+
+function StateNote({ run, rollout }: StateProps) {
+  const { state, wave, waves, nextAt, pausedBecause } = rollout
+  const isStopped = state === 'PAUSED' || state === 'DENIED' || state === 'ABORTED'
+  return (
+    <div class={`rollout-state ${isStopped ? 'stopped' : ''}`} role="status">
+      {isStopped && <Icon name="warning" />}
+      <div>
+        <p>
+          <strong>{headings[state]}</strong>
+          {state === 'ROLLING_OUT' && ` wave ${wave} of ${waves.length}`}
+          {state === 'AWAITING_APPROVAL' && wave > 1 && `, wave ${wave} of ${waves.length}`}
+          {isStopped && pausedBecause !== null && `: ${pausedBecause}`}
+          {isStopped && <StoppedBy by={rollout.pausedBy} />}
+        </p>
+        {isStopped && <Causes run={run} because={pausedBecause ?? ''} by={rollout.pausedBy} />}
+        {state === 'ROLLING_OUT' && <Gate run={run} />}
+        {state === 'ROLLING_OUT' && nextAt !== null && (
+          <p class="quiet">
+            Next step <RelativeTime at={nextAt} isAhead />
+          </p>
+        )}
+      </div>
+    </div>
+  )
+}
+
+function StoppedBy({ by }: { by: string | null }) {
+  if (by === null || by === 'gate') return null
+  return <> ({by === 'stop rule' ? 'stop rule' : <Maker createdBy={by} />})</>
+}
+
+/** The reason of a rule names the states that it counted; a gate stays closed for what did not succeed. */
+function Causes({ run: { runId, counts }, because, by }: { run: Run; because: string; by: string | null }) {
+  if (by !== 'stop rule' && by !== 'gate') return null
+  const named = stateOrder.filter((state) => new RegExp(`\\b${state}\\b`).test(because))
+  const states = (named.length > 0 ? named : failedStates).filter((state) => counts[state] > 0)
+  const total = states.reduce((sum, state) => sum + counts[state], 0)
+  if (total === 0) return null
+  return (
+    <p>
+      <a href={`/executions?runId=${runId}&execState=${states.join()}`}>
+        Show the {formatCount(total)} {total === 1 ? 'execution' : 'executions'} that ended so
+      </a>
+    </p>
+  )
+}
+
+/** What the next wave waits for, in the words of the server. */
+function Gate({ run: { runId, total, rollout } }: { run: Run }) {
+  const isHeld = rollout !== null && rollout.released < total
+  const { data } = useQuery({ ...queries.whyHeld(runId), enabled: isHeld })
+  return isHeld && data ? <p class="quiet">{data}</p> : null
+}
+
+function Waves({ rollout: { waves, wave: current } }: { rollout: RolloutProgress }) {
+  return (
+    <ol class="waves" aria-label="Waves">
+      {waves.map((wave, index) => (
+        <li key={index} aria-current={index + 1 === current ? 'step' : undefined}>
+          <span class="wave-name">Wave {index + 1}</span>
+          <span>
+            {formatCount(wave.released)} of {formatCount(wave.size)} released
+          </span>
+          <span class={partsOf(wave).failed > 0 ? 'has-failures' : ''}>{partsInWords(partsOf(wave))}</span>
+          <span class="quiet">{timeOf(wave, index === waves.length - 1)}</span>
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+function timeOf({ startedAt, passedAt }: RolloutProgress['waves'][number], isLast: boolean) {
+  if (startedAt === null) return 'not started'
+  if (passedAt !== null && !isLast) {
+    return (
+      <>
+        gate opened <RelativeTime at={passedAt} />
+      </>
+    )
+  }
+  return (
+    <>
+      started <RelativeTime at={startedAt} />
+      {!isLast && ', gate closed'}
+    </>
+  )
+}

@@ -1,0 +1,49 @@
+// What a wave consists of, in the order of a bar: ended, failed, under way, released, held.
+
+import type { RolloutProgress } from '@jobcast/client'
+import { failuresOf, formatCount } from '../parts/exec-state.ts'
+
+export type Wave = RolloutProgress['waves'][number]
+
+export const waveParts = ['succeeded', 'failed', 'canceled', 'running', 'released', 'held'] as const
+export type WavePart = (typeof waveParts)[number]
+export type PartCounts = Record<WavePart, number>
+
+export function partsOf({ size, released, counts }: Pick<Wave, 'size' | 'released' | 'counts'>): PartCounts {
+  // What is canceled before its release is not held any more.
+  const held = Math.min(counts.PENDING, Math.max(0, size - released))
+  return {
+    succeeded: counts.SUCCEEDED,
+    failed: failuresOf(counts),
+    canceled: counts.CANCELED,
+    running: counts.IN_PROGRESS + counts.CANCELING,
+    released: counts.PENDING - held,
+    held,
+  }
+}
+
+export function sumParts(waves: readonly Wave[]): PartCounts {
+  const sum: PartCounts = { succeeded: 0, failed: 0, canceled: 0, running: 0, released: 0, held: 0 }
+  for (const wave of waves) {
+    const parts = partsOf(wave)
+    for (const part of waveParts) sum[part] += parts[part]
+  }
+  return sum
+}
+
+export const partWords: Record<WavePart, string> = {
+  succeeded: 'succeeded',
+  failed: 'failed',
+  canceled: 'canceled',
+  running: 'running',
+  released: 'released, not started',
+  held: 'held back',
+}
+
+/** "5 succeeded, 2 running, 93 held back" */
+export function partsInWords(parts: PartCounts): string {
+  return waveParts
+    .filter((part) => parts[part] > 0)
+    .map((part) => `${formatCount(parts[part])} ${partWords[part]}`)
+    .join(', ')
+}

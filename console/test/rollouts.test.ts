@@ -1,0 +1,92 @@
+// Runs that are released in waves, approvals, and the freeze of the fleet.
+
+import assert from 'node:assert/strict'
+import { type DeviceCalls, newDevice } from '@jobcast/testkit/call-device'
+import type { Page } from 'playwright-core'
+import { test } from './browser-test.ts'
+import { openOwner, openSharedServer, openSignedIn, openWithKey } from './open-console.ts'
+
+const server = await openOwner()
+await server.call('PUT', '/job/api/jobs/update', { body: {} })
+const { ownerId } = (await server.call('GET', '/job/api/keys/self')).json
+
+const keyWith = async (...scopes: ('READ' | 'TRIGGER' | 'MANAGE' | 'APPROVE')[]) =>
+  (await (await openSharedServer()).newKey(scopes, { ownerId })).apiKey
+
+type Launched = { runId: number; devices: DeviceCalls[] }
+
+/** On devices of its own, in the order of their names. */
+async function rollOut(names: string[], content: object): Promise<Launched> {
+  const devices = await Promise.all(names.map((name) => newDevice(server, name)))
+  const body = { jobName: 'update', targets: { deviceIds: names }, ...content }
+  const { json, status } = await server.call('POST', '/job/api/runs', { body })
+  assert.equal(status, 201, JSON.stringify(json))
+  return { runId: json.runId, devices }
+}
+
+async function end(device: DeviceCalls | undefined, status: string): Promise<void> {
+  const { json } = (await device?.startNext()) ?? {}
+  await device?.update(Number(json.execution.jobId), status)
+}
+
+const stateOf = async (runId: number) =>
+  (await server.call('GET', `/job/api/runs/${runId}`)).json.rollout.state
+
+const confirm = async (page: Page, button: string, confirmed = button) => {
+  await page.getByRole('button', { name: button, exact: true }).click()
+  await page.getByRole('dialog').getByRole('button', { name: confirmed, exact: true }).click()
+}
+
+const waves = [{ size: 1 }, { size: 2 }, { size: '100%' }]
+
+test('a rollout is shown wave by wave, says why it paused and by what, and is resumed, advanced and paused', async (t) => {
+  const { runId, devices } = await rollOut(['w1', 'w2', 'w3', 'w4'], {
+    rollout: { waves, next: { succeededPercent: 100 }, stop: [{ on: ['FAILED'], count: 1 }] },
+  })
+  const page = await openSignedIn(t, server, `/runs/${runId}`)
+  const rollout = page.getByRole('region', { name: 'Rollout' })
+  const bar = (text: string) =>
+    rollout.getByRole('img', { name: `In the order of release: ${text}` }).waitFor()
+  await rollout.getByText('Rolling out wave 1 of 3').waitFor()
+  await bar('1 released, not started, 3 held back')
+  await rollout.getByText('Wave 2 of 3 opens when 100 % of wave 1 have succeeded').waitFor()
+  const gates = rollout.locator('.rollout-bar .gate')
+  assert.equal(await gates.count(), 2)
+
+  await end(devices[0], 'SUCCEEDED')
+  await rollout.getByText('Rolling out wave 2 of 3').waitFor()
+  assert.equal(await rollout.locator('.gate.open').count(), 1)
+  const second = rollout.getByRole('listitem').filter({ hasText: 'Wave 2' })
+  await second.getByText('2 of 2 released').waitFor()
+
+  await end(devices[1], 'FAILED')
+  await rollout.getByText('Paused: 1 of 2 ended executions of the run are FAILED (stop rule)').waitFor()
+  await second.getByText('1 failed, 1 released, not started').waitFor()
+  const cause = rollout.getByRole('link', { name: 'Show the 1 execution that ended so' })
+  assert.equal(await cause.getAttribute('href'), `/executions?runId=${runId}&execState=FAILED`)
+
+  await confirm(page, 'Resume')
+  await rollout.getByText('Rolling out wave 2 of 3').waitFor()
+  await confirm(page, 'Pause')
+  await rollout.getByText(/Paused: it was asked for \(key test\)/).waitFor()
+  assert.equal(await stateOf(runId), 'PAUSED')
+  await confirm(page, 'Advance', 'Start wave 3')
+  await rollout.getByText('Released to all devices').waitFor()
+  assert.equal(await rollout.getByRole('button').count(), 0)
+  await bar('1 succeeded, 1 failed, 2 released, not started')
+})
+
+test('what a key may not do to a rollout is disabled, with the reason', async (t) => {
+  const { runId } = await rollOut(['k1', 'k2'], { rollout: { waves } })
+  const page = await openWithKey(t, server, await keyWith('READ'), { path: `/runs/${runId}` })
+  await page.getByText('To pause, resume or advance it, a key needs the MANAGE scope.').waitFor()
+  for (const name of ['Pause', 'Advance'])
+    assert.ok(await page.getByRole('button', { name, exact: true }).isDisabled())
+
+  // Created with the key of this page, and without the scope at that.
+  const own = await rollOut(['k3'], { approval: true })
+  const mine = await openSignedIn(t, server, `/runs/${own.runId}`)
+  await mine.getByText('To approve or deny it, a key needs the APPROVE scope.').waitFor()
+  assert.ok(await mine.getByRole('button', { name: 'Approve' }).isDisabled())
+  assert.ok(await mine.getByRole('button', { name: 'Deny' }).isDisabled())
+})
