@@ -1211,6 +1211,14 @@ export interface ListRunsQuery {
   cursor?: string
   jobName?: string
   finished?: boolean
+  rolloutState?:
+    | 'SCHEDULED'
+    | 'AWAITING_APPROVAL'
+    | 'ROLLING_OUT'
+    | 'PAUSED'
+    | 'RELEASED'
+    | 'DENIED'
+    | 'ABORTED'
   /**
    * @minItems 1
    * @maxItems 9

@@ -53,6 +53,14 @@ export const routes: Route[] = [
     load: () => import('./screens/run.tsx'),
   },
   {
+    name: 'approvals',
+    path: '/approvals',
+    title: 'Approvals',
+    scopes: ['APPROVE'],
+    load: () => import('./screens/approvals.tsx'),
+    nav: { icon: 'good', key: 'a', group: 'operate' },
+  },
+  {
     name: 'executions',
     path: '/executions',
     title: 'Executions',

@@ -48,7 +48,7 @@ test('a rollout is shown wave by wave, says why it paused and by what, and is re
   const bar = (text: string) =>
     rollout.getByRole('img', { name: `In the order of release: ${text}` }).waitFor()
   await rollout.getByText('Rolling out wave 1 of 3').waitFor()
-  await bar('1 released, not started, 3 held back')
+  await bar('1 not started, 3 held back')
   await rollout.getByText('Wave 2 of 3 opens when 100 % of wave 1 have succeeded').waitFor()
   const gates = rollout.locator('.rollout-bar .gate')
   assert.equal(await gates.count(), 2)
@@ -61,8 +61,8 @@ test('a rollout is shown wave by wave, says why it paused and by what, and is re
 
   await end(devices[1], 'FAILED')
   await rollout.getByText('Paused: 1 of 2 ended executions of the run are FAILED (stop rule)').waitFor()
-  await second.getByText('1 failed, 1 released, not started').waitFor()
-  const cause = rollout.getByRole('link', { name: 'Show the 1 execution that ended so' })
+  await second.getByText('1 failed, 1 not started').waitFor()
+  const cause = rollout.getByRole('link', { name: 'Show the execution that caused it' })
   assert.equal(await cause.getAttribute('href'), `/executions?runId=${runId}&execState=FAILED`)
 
   await confirm(page, 'Resume')
@@ -73,7 +73,7 @@ test('a rollout is shown wave by wave, says why it paused and by what, and is re
   await confirm(page, 'Advance', 'Start wave 3')
   await rollout.getByText('Released to all devices').waitFor()
   assert.equal(await rollout.getByRole('button').count(), 0)
-  await bar('1 succeeded, 1 failed, 2 released, not started')
+  await bar('1 succeeded, 1 failed, 2 not started')
 })
 
 test('what a key may not do to a rollout is disabled, with the reason', async (t) => {
@@ -89,4 +89,46 @@ test('what a key may not do to a rollout is disabled, with the reason', async (t
   await mine.getByText('To approve or deny it, a key needs the APPROVE scope.').waitFor()
   assert.ok(await mine.getByRole('button', { name: 'Approve' }).isDisabled())
   assert.ok(await mine.getByRole('button', { name: 'Deny' }).isDisabled())
+})
+
+test('runs that wait for approval are counted in the navigation, and approved or denied there', async (t) => {
+  const approver = await keyWith('READ', 'APPROVE')
+  const page = await openWithKey(t, server, approver, { path: '/approvals' })
+  const link = page.getByRole('navigation').getByRole('link', { name: 'Approvals' })
+  const waiting = page.getByRole('list', { name: 'Approvals' }).getByRole('listitem')
+  // What other tests have left.
+  const { json } = await server.call('GET', '/job/api/runs?rolloutState=AWAITING_APPROVAL')
+  for (const { runId } of json.items) await server.call('POST', `/job/api/runs/${runId}/cancel`)
+  await page.getByText('Nothing to approve').waitFor()
+
+  const first = await rollOut(['i1', 'i2'], { approval: true, rollout: { waves }, note: 'Ticket 4711' })
+  const second = await rollOut(['i3'], { approval: true })
+  await link.getByText('2', { exact: true }).waitFor()
+  const answer = async ({ runId }: Launched, name: string) => {
+    const row = waiting.filter({ hasText: `run ${runId},` })
+    await row.getByRole('button', { name, exact: true }).click()
+    await page.getByLabel('Comment').fill('Looked at it')
+    await page.getByRole('dialog').getByRole('button', { name, exact: true }).click()
+    await row.waitFor({ state: 'detached' })
+  }
+  await waiting.getByText('Ticket 4711').waitFor()
+  await answer(first, 'Approve')
+  await link.getByText('1', { exact: true }).waitFor()
+  await answer(second, 'Deny')
+  await page.getByText('Nothing to approve').waitFor()
+  assert.deepEqual(await Promise.all([first, second].map(({ runId }) => stateOf(runId))), [
+    'ROLLING_OUT',
+    'DENIED',
+  ])
+
+  // It is another key than the one that created it, but not another one than this.
+  const own = await keyWith('READ', 'TRIGGER', 'APPROVE')
+  const body = { jobName: 'update', targets: { deviceIds: ['i1'] }, approval: true }
+  const made = await server.call('POST', '/job/api/runs', { key: own, body })
+  const mine = await openWithKey(t, server, own, { path: '/approvals' })
+  await mine.getByText('1 run created with your key must be approved with another one.').waitFor()
+  await mine.getByText('Nothing to approve').waitFor()
+  await page.goto(`${server.http}/runs/${second.runId}`)
+  await page.getByText(/Denied: Looked at it/).waitFor()
+  await server.call('POST', `/job/api/runs/${made.json.runId}/cancel`)
 })

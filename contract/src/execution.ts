@@ -4,7 +4,7 @@ import Type, { type Static } from 'typebox'
 import { Counts } from './counts.ts'
 import { execStates } from './exec-state.ts'
 import { Page, PageQuery } from './page.ts'
-import { RolloutProgress } from './rollout.ts'
+import { RolloutProgress, type RolloutState, rolloutStates } from './rollout.ts'
 import { GivenInstant, Instant, Name, orNull } from './text.ts'
 
 export { Counts, execStates }
@@ -160,6 +160,13 @@ export const RunQuery = Type.Object(
     jobName: Type.Optional(Name),
     finished: Type.Optional(
       Type.Boolean({ description: 'Only runs that have (true) or have not (false) finished' }),
+    ),
+    rolloutState: Type.Optional(
+      Type.Unsafe<RolloutState>({
+        type: 'string',
+        enum: [...rolloutStates],
+        description: 'Only runs whose rollout is in this state; never one without a rollout',
+      }),
     ),
     execState: Type.Optional(stateList('Only runs that have an execution in one of these states')),
     ...timeFilters('run'),

@@ -1,11 +1,12 @@
 // jobcast runs: each is one trigger call.
 
 import type { Run } from '@jobcast/client'
+import { type RolloutState, rolloutStates } from '@jobcast/contract'
 import type { Command } from 'commander'
 import { groupCommand } from '../define/group-command.ts'
 import { type OwnerContext, ownerCommand, withClient } from '../define/owner-command.ts'
 import { type ExitCode, exitCode } from '../errors/exit-code.ts'
-import { choicesOption } from '../flags/choice.ts'
+import { choiceOption, choicesOption } from '../flags/choice.ts'
 import { instantBack } from '../flags/duration.ts'
 import { execStates } from '../flags/states.ts'
 import { repeatable } from '../flags/target-devices.ts'
@@ -31,7 +32,7 @@ export function runsCommand(): Command {
   )
 }
 
-type ListFlags = Omit<ExecutionListFlags, 'device' | 'run'>
+type ListFlags = Omit<ExecutionListFlags, 'device' | 'run'> & { rolloutState?: RolloutState }
 
 function lsCommand(): Command {
   return ownerCommand('ls')
@@ -40,15 +41,20 @@ function lsCommand(): Command {
     .addOption(
       choicesOption('--state <states>', 'only runs that have executions in these states', execStates),
     )
+    .addOption(
+      choiceOption('--rollout-state <state>', 'only runs whose rollout is in this state', rolloutStates),
+    )
     .option('--since <time>', 'only runs launched since then (2h, 2027-01-31)', instantBack)
     .option('--finished-since <time>', 'only runs that finished since then', instantBack)
     .option('--limit <number>', 'maximum number of results', wholeNumber(1), 20)
     .addHelpText('after', '\nExample:\n  jobcast runs ls --job restart\n')
     .action(
-      withClient(async ({ client, out }, { job, state, since, finishedSince, limit }: ListFlags) => {
+      withClient(async ({ client, out }, flags: ListFlags) => {
+        const { job, state, rolloutState, since, finishedSince, limit } = flags
         const list = client.runs.list({
           jobName: job,
           execState: state,
+          rolloutState,
           launchedAfter: since,
           finishedAfter: finishedSince,
           limit: Math.min(limit, maxPageSize),

@@ -54,6 +54,10 @@ export const queries = {
     read(['runs', 'unfinished'], (options) =>
       jobcast.runs.list({ finished: false, limit: 50 }, options).page(),
     ),
+  approvals: () =>
+    read(['approvals'], (options) =>
+      jobcast.runs.list({ finished: false, rolloutState: 'AWAITING_APPROVAL', limit: 200 }, options).page(),
+    ),
   newestRuns: () => read(['runs', 'newest'], (options) => jobcast.runs.list({ limit: 20 }, options).page()),
   run: (runId: number) => read(['run', runId], (options) => jobcast.runs.get(runId, options)),
   runTimeline: (runId: number) =>

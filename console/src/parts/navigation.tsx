@@ -3,12 +3,14 @@
 import { signal } from '@preact/signals'
 import { self, signOut } from '../api/self.ts'
 import { useAction } from '../api/use-action.ts'
+import { useApprovals } from '../api/use-approvals.ts'
 import { connection, lostAt } from '../live/live-events.ts'
 import { openPalette } from '../palette/open-palette.tsx'
 import { path } from '../router.ts'
 import { type Route, routes } from '../routes.ts'
 import { useScopes } from '../scopes.ts'
 import { chooseTheme, type Theme, theme, themes } from '../theme.ts'
+import { formatCount } from './exec-state.ts'
 import { FailingWebhooks } from './failing-webhooks.tsx'
 import { Icon, type IconName } from './icon.tsx'
 import { isKeyHelpOpen } from './key-help.tsx'
@@ -77,10 +79,17 @@ function NavLink({ route: { path: href, title, nav } }: { route: Route }) {
       >
         {nav && <Icon name={nav.icon} />}
         {title}
+        {href === '/approvals' && <ApprovalCount />}
         {nav && <span class="nav-keys" data-keys={`g ${nav.key}`} />}
       </a>
     </li>
   )
+}
+
+/** Of the runs that this key may approve. */
+function ApprovalCount() {
+  const count = useApprovals().runs?.length ?? 0
+  return count === 0 ? null : <span class="nav-count">{formatCount(count)}</span>
 }
 
 const connectionWords = { connecting: 'connecting', live: 'live', reconnecting: 'reconnecting' }

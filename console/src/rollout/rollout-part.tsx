@@ -81,7 +81,7 @@ function Causes({ run: { runId, counts }, because, by }: { run: Run; because: st
   return (
     <p>
       <a href={`/executions?runId=${runId}&execState=${states.join()}`}>
-        Show the {formatCount(total)} {total === 1 ? 'execution' : 'executions'} that ended so
+        Show the {total === 1 ? 'execution' : `${formatCount(total)} executions`} that caused it
       </a>
     </p>
   )

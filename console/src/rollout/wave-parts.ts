@@ -36,7 +36,7 @@ export const partWords: Record<WavePart, string> = {
   failed: 'failed',
   canceled: 'canceled',
   running: 'running',
-  released: 'released, not started',
+  released: 'not started',
   held: 'held back',
 }
 

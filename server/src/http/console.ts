@@ -14,6 +14,7 @@ export const consolePages = [
   'sign-in',
   'trigger',
   'runs',
+  'approvals',
   'executions',
   'stats',
   'devices',

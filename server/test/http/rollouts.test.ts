@@ -287,5 +287,13 @@ test('a run that is asked for with a wrong rollout is not made', async () => {
   const body = { jobName: 'firmware', targets, approval: true }
   const made = await api.call('POST', '/job/api/runs', { body })
   assert.equal(made.json.rollout.state, 'AWAITING_APPROVAL')
+  const awaiting = async (query: string) => {
+    const { json } = await api.call('GET', `/job/api/runs?jobName=firmware&${query}`)
+    return json.items.map(({ runId }: Shown) => runId)
+  }
+  assert.deepEqual(await awaiting('rolloutState=AWAITING_APPROVAL&finished=false'), [made.json.runId])
+  assert.deepEqual(await awaiting('rolloutState=PAUSED'), [])
+  assert.equal((await api.call('GET', '/job/api/runs?rolloutState=WAITING')).json.code, 'J-500')
   await act(made.headers.get('location') as string, 'cancel')
+  assert.deepEqual(await awaiting('rolloutState=AWAITING_APPROVAL'), [])
 })

@@ -158,6 +158,7 @@ export async function takeEveryStep(store: Store): Promise<void> {
         launchedBefore: 9,
         finishedBefore: 9,
         execStates: ['FAILED'],
+        rolloutState: 'PAUSED',
       } as const
       await store.listRuns({ ownerNo, filter: { ...filter, ...times }, slice })
       await store.listRuns({ ownerNo, filter: { ...filter, finishedAfter: 1 }, slice })

@@ -47,7 +47,9 @@ function timeInWords(run: Run, at: number): string {
   if (finishedAt !== null) return `took ${formatDuration(Math.max(0, parseTime(finishedAt) - launched))}`
   if (run.finished) return 'finished'
   const elapsed = Math.max(0, at - launched)
-  const remaining = remainingOf(run, elapsed)
+  // What is held waits for gates and people.
+  const isHeld = run.rollout !== null && run.rollout.state !== 'RELEASED'
+  const remaining = isHeld ? undefined : remainingOf(run, elapsed)
   const estimate = remaining === undefined ? '' : `, about ${formatDuration(remaining)} left`
   return `running for ${formatDuration(Math.max(1000, elapsed))}${estimate}`
 }

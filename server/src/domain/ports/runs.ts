@@ -1,4 +1,4 @@
-import type { ExecState } from '@jobcast/contract'
+import type { ExecState, RolloutState } from '@jobcast/contract'
 import type { SteadyInstant, WallInstant } from '../instants.ts'
 import type { ExecutionMove, Moved } from './executions.ts'
 import type { OwnerList, Sliced } from './slices.ts'
@@ -35,6 +35,7 @@ export type RunRequest = {
 export type RunFilter = {
   jobName?: string
   finished?: boolean
+  rolloutState?: RolloutState
   /** It has at least one execution in one of these. */
   execStates?: readonly ExecState[]
   launchedAfter?: number

@@ -89,10 +89,11 @@ export function addRuns(
       response: { 200: RunPage },
     },
     handler: async (request) => {
-      const { jobName, finished } = request.query
+      const { jobName, finished, rolloutState } = request.query
       const filter = {
         ...(jobName !== undefined && { jobName }),
         ...(finished !== undefined && { finished }),
+        ...(rolloutState !== undefined && { rolloutState }),
         ...stateAndTimes(request.query),
       }
       const { ownerNo } = callerOf(request)

@@ -91,9 +91,13 @@ async function narrow(
   return { where: [...where, ...until, ...clauses], stopAt: stop?.runId }
 }
 
+const IN_ROLLOUT_STATE = `EXISTS (
+  SELECT 1 FROM rollout WHERE rollout.run_id = run.run_id AND rollout.state = :rolloutState)`
+
 function clausesOf(filter: RunFilter): string[] {
-  const { execStates, launchedAfter, launchedBefore, finishedAfter, finishedBefore } = filter
+  const { rolloutState, execStates, launchedAfter, launchedBefore, finishedAfter, finishedBefore } = filter
   const clauses: string[] = []
+  if (rolloutState !== undefined) clauses.push(IN_ROLLOUT_STATE)
   if (execStates !== undefined) clauses.push(hasAnyOf(execStates))
   if (launchedAfter !== undefined) clauses.push('run.launched_at >= :launchedAfter')
   if (launchedBefore !== undefined) clauses.push('run.launched_at < :launchedBefore')

@@ -1,0 +1,101 @@
+// Runs that wait for the approval of somebody other than who created them.
+
+import './approvals.css'
+import type { Run } from '@jobcast/client'
+import { useApprovals } from '../api/use-approvals.ts'
+import { EmptyState } from '../parts/empty-state.tsx'
+import { ErrorNote } from '../parts/error-note.tsx'
+import { formatCount } from '../parts/exec-state.ts'
+import { PageHeader } from '../parts/page-header.tsx'
+import { RelativeTime } from '../parts/relative-time.tsx'
+import { ApprovalButtons } from '../rollout/approval-buttons.tsx'
+import type { ScreenProps } from '../routes.ts'
+import { useScopes } from '../scopes.ts'
+
+export default function ApprovalsScreen({ route }: ScreenProps) {
+  const { can } = useScopes()
+  const { runs, own, hasMore, error, refetch } = useApprovals()
+  return (
+    <>
+      <PageHeader title={route.title} />
+      {!can('READ') && <EmptyState icon="good" title="To see what waits, a key needs the READ scope too" />}
+      {!runs && <ErrorNote error={error} onRetry={() => void refetch()} />}
+      {runs?.length === 0 && (
+        <section class="panel" aria-label="Approvals">
+          <EmptyState icon="good" title="Nothing to approve">
+            <p>
+              Runs appear here when they wait for the approval of another key than the one that created them.
+            </p>
+          </EmptyState>
+        </section>
+      )}
+      {runs && runs.length > 0 && (
+        <ol class="approvals panel" aria-label="Approvals">
+          {runs.map((run) => (
+            <Waiting key={run.runId} run={run} />
+          ))}
+        </ol>
+      )}
+      {hasMore && <p class="quiet">These are the newest; more runs wait.</p>}
+      {own.length > 0 && (
+        <p class="quiet">
+          {own.length === 1 ? '1 run' : `${formatCount(own.length)} runs`} created with your key must be
+          approved with another one.
+        </p>
+      )}
+    </>
+  )
+}
+
+function Waiting({ run }: { run: Run }) {
+  const { runId, jobName, total, launchedAt, createdByName, where, note, rollout } = run
+  const waves = rollout?.waves ?? []
+  const hasBegun = waves[0]?.startedAt != null
+  const devices = (count: number) => `${formatCount(count)} ${count === 1 ? 'device' : 'devices'}`
+  return (
+    <li>
+      <div class="approval-about">
+        <p>
+          <a href={`/runs/${runId}`}>
+            <strong>
+              <bdi>{jobName}</bdi>
+            </strong>{' '}
+            on {devices(total)}
+          </a>{' '}
+          <span class="quiet">
+            run {runId}, created <RelativeTime at={launchedAt} />
+            {createdByName !== null && (
+              <>
+                {' '}
+                by key <bdi>{createdByName}</bdi>
+              </>
+            )}
+          </span>
+        </p>
+        {note !== null && <p>{note}</p>}
+        <p class="quiet">
+          {hasBegun
+            ? `Wave ${rollout?.wave} of ${waves.length} is done, ${formatCount(rollout?.released ?? 0)} released`
+            : waves.length > 1
+              ? `${waves.length} waves: ${sizes(waves)}`
+              : 'To all devices at once'}
+          {where !== null && (
+            <>
+              , selected by <code>{where}</code>
+            </>
+          )}
+        </p>
+      </div>
+      <div class="actions">
+        <ApprovalButtons run={run} />
+      </div>
+    </li>
+  )
+}
+
+const sizesShown = 6
+
+function sizes(waves: { size: number }[]): string {
+  const first = waves.slice(0, sizesShown).map(({ size }) => formatCount(size))
+  return `${first.join(', ')}${waves.length > sizesShown ? ', …' : ''}`
+}
