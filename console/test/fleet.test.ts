@@ -150,6 +150,16 @@ test('what a cell is stands at the pointer, and the legend says what small means
   const [canvas, box] = await Promise.all([page.locator('.map canvas').boundingBox(), tip.boundingBox()])
   assert.ok(canvas && box)
   assert.ok(Math.hypot(box.x - canvas.x - 8, box.y - canvas.y - 8) < 40, JSON.stringify({ canvas, box }))
+  // A finger only points; the link at it is large enough to be hit.
+  await page.mouse.move(0, 0)
+  await page.locator('.map canvas').evaluate((element, { x, y }) => {
+    const at = { clientX: x + 8, clientY: y + 8, bubbles: true, pointerType: 'touch' }
+    element.dispatchEvent(new PointerEvent('click', at))
+  }, canvas)
+  const link = page.locator('.map-tip').getByRole('link', { name: 'Open device' })
+  assert.ok(((await link.boundingBox())?.height ?? 0) >= 44)
+  await link.click()
+  await page.waitForURL(`${server.http}/devices/a`)
 })
 
 test('more devices than cells are counted by tag, and all of them are triggered by a selector', async (t) => {

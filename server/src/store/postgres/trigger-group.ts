@@ -16,6 +16,7 @@ import type { Writes } from '../queries.ts'
 import { computed, number, rows, type Selection, select, text } from '../schema/column.ts'
 import { device, job } from '../schema/tables.ts'
 import type { Names, OwnerNames } from './directory.ts'
+import type { OldestRuns } from './oldest-runs.ts'
 import { texts } from './rows.ts'
 import type { FirstIds } from './transaction.ts'
 
@@ -46,12 +47,11 @@ const FULL = `
     SELECT FROM execution
     WHERE execution.device_no = wanted.device_no AND state <= 'CANCELING' OFFSET CAST(:skipped AS bigint) LIMIT 1)`
 
-// A run has one execution of a device at most, so no device has more than there are runs since the oldest unfinished one.
-const MOST = rows({ most: number() })
+const MOST = rows({ most: number(), lastRunId: number() })
 const MOST_OF_DEVICE = `
   SELECT last_id.run_id + 1 - coalesce(
     (SELECT run.run_id FROM run WHERE owner_no = :ownerNo AND NOT ended ORDER BY run.run_id LIMIT 1),
-    last_id.run_id + 1) AS most
+    last_id.run_id + 1) AS most, last_id.run_id AS "lastRunId"
   FROM last_id`
 
 export type Planned = { trigger: Trigger; job: RunJob; devices: RunDevice[] }
@@ -102,15 +102,20 @@ export async function readFull(
   queries: Writes,
   triggers: Trigger[],
   names: Names,
+  oldestRuns: OldestRuns,
 ): Promise<ReadonlySet<number>> {
   const full = new Set<number>()
-  for (const { ownerNo, deviceIds, quota } of triggers) {
-    if (quota === undefined || quota.perDevice === 0) continue
-    const { most } = await queries.one(MOST, MOST_OF_DEVICE, { ownerNo })
-    if (most < quota.perDevice) continue
+  for (const [ownerNo, own] of Map.groupBy(triggers, ({ ownerNo }) => ownerNo)) {
+    const limited = own.filter(({ quota }) => quota !== undefined && quota.perDevice > 0)
+    const perDevice = limited[0]?.quota?.perDevice
+    if (perDevice === undefined || oldestRuns.isFarBelow(ownerNo, perDevice)) continue
+    const { most, lastRunId } = await queries.one(MOST, MOST_OF_DEVICE, { ownerNo })
+    oldestRuns.note(ownerNo, most, lastRunId)
+    if (most < perDevice) continue
     const known = names.get(ownerNo)?.devices
-    const deviceNos = deviceIds.flatMap((deviceId) => known?.get(deviceId)?.deviceNo ?? [])
-    const found = await queries.all(FULL_DEVICE, FULL, { deviceNos, skipped: quota.perDevice - 1 })
+    const named = new Set(limited.flatMap(({ deviceIds }) => deviceIds))
+    const deviceNos = Array.from(named, (deviceId) => known?.get(deviceId)?.deviceNo ?? []).flat()
+    const found = await queries.all(FULL_DEVICE, FULL, { deviceNos, skipped: perDevice - 1 })
     for (const { deviceNo } of found) full.add(deviceNo)
   }
   return full

@@ -17,6 +17,7 @@ import type { Directory, Names } from './directory.ts'
 import { areNamesChanged, isMissingPartition } from './failures.ts'
 import { claimKeys, findEarlierCalls } from './idempotency-keys.ts'
 import { sendLaunch } from './launch-statement.ts'
+import type { OldestRuns } from './oldest-runs.ts'
 import type { Partitions } from './partitions.ts'
 import { sendExecutions } from './send-executions.ts'
 import type { FirstIds, Transaction } from './transaction.ts'
@@ -40,7 +41,13 @@ type Recorded =
   | Exclude<TriggerOutcome, { kind: 'replayed' | 'unreadable' }>
   | { kind: 'made-before'; runId: number }
 
-type Parts = { db: Database; partitions: Partitions; catalogue: Catalogue; directory: Directory }
+type Parts = {
+  db: Database
+  partitions: Partitions
+  catalogue: Catalogue
+  directory: Directory
+  oldestRuns: OldestRuns
+}
 
 export function buildTriggerSteps(parts: Parts): Pick<Store, 'createExecutions'> {
   const { db, partitions, directory } = parts
@@ -49,7 +56,7 @@ export function buildTriggerSteps(parts: Parts): Pick<Store, 'createExecutions'>
     const names = directory.recall(triggers)
     if (names === undefined) return recordInSteps(parts, triggers, undefined, options)
     try {
-      const launches = planAtOnce(triggers, names)
+      const launches = planAtOnce(triggers, names, parts.oldestRuns)
       if (launches) return await recordAtOnce(parts, names, launches, options)
       return await recordInSteps(parts, triggers, names, options)
     } catch (error) {
@@ -86,12 +93,14 @@ export function buildTriggerSteps(parts: Parts): Pick<Store, 'createExecutions'>
 }
 
 /** Undefined: it takes more than one statement to know what each of them is answered with, or to write them. */
-function planAtOnce(triggers: Trigger[], names: Names): Launch[] | undefined {
+function planAtOnce(triggers: Trigger[], names: Names, oldestRuns: OldestRuns): Launch[] | undefined {
   let executions = 0
-  for (const { deviceIds, idempotency, quota, request, plan } of triggers) {
+  for (const { ownerNo, deviceIds, idempotency, quota, request, plan } of triggers) {
     executions += deviceIds.length
-    const needsMore =
-      idempotency !== null || quota !== undefined || request !== undefined || plan !== undefined
+    const isCounted =
+      quota !== undefined && (quota.isOver || !oldestRuns.isFarBelow(ownerNo, quota.perDevice))
+    const isPlain = idempotency === null && request === undefined && plan === undefined
+    const needsMore = isCounted || !isPlain
     if (needsMore || executions > mostAtOnce) return undefined
   }
   const entries = launchGroup(
@@ -102,7 +111,7 @@ function planAtOnce(triggers: Trigger[], names: Names): Launch[] | undefined {
 }
 
 async function recordAtOnce(
-  { catalogue, partitions }: Parts,
+  { catalogue, partitions, oldestRuns }: Parts,
   names: Names,
   launches: Launch[],
   options?: WriteOptions,
@@ -115,13 +124,16 @@ async function recordAtOnce(
     run.firstExecutionId += jobExecutionId
   }
   const last = launches.at(-1)?.run
-  if (last) partitions.follow(last.firstExecutionId + last.total - 1, last.launchedAt)
+  if (last) {
+    partitions.follow(last.firstExecutionId + last.total - 1, last.launchedAt)
+    oldestRuns.follow(last.runId)
+  }
   return launches.map(outcomeOf)
 }
 
 /** `names`: those that are remembered; undefined: they are read. */
 function recordInSteps(
-  { catalogue, partitions, directory }: Parts,
+  { catalogue, partitions, directory, oldestRuns }: Parts,
   triggers: Trigger[],
   names: Names | undefined,
   options?: WriteOptions,
@@ -134,12 +146,13 @@ function recordInSteps(
       findEarlierCalls(transaction.named, triggers),
     ])
     if (names === undefined) directory.remember(known)
-    const full = await readFull(transaction.named, triggers, known)
+    const full = await readFull(transaction.named, triggers, known, oldestRuns)
     const judged = triggers.map((trigger, index) => earlier[index] ?? judge(trigger, known, full))
     // Only what is made uses up ids. They are given behind the lock of the owner, so they are higher than those of any
     // device's older name (device_rename).
     const { runs, executions } = countIds(judged)
     const firstIds = runs > 0 ? await takeIds(transaction, runs, executions) : { runId: 0, jobExecutionId: 0 }
+    oldestRuns.follow(firstIds.runId + runs - 1)
     const entries = launchGroup(judged, firstIds)
     const recorded = await claimKeys(transaction.named, triggers, entries)
     passOn()
