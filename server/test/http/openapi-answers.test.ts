@@ -311,6 +311,8 @@ test('events and webhooks answer as the document says: 200, 201, 202, 204, 400, 
   await check(`PUT ${webhook}`, names, { body: { url: 'http://127.0.0.1/' } })
   for (const name of ['pause', 'resume', 'secret']) await check(`POST ${webhook}/${name}`, names)
   await check(`POST ${webhook}/pause`, names)
+  await check(`POST ${webhook}/test`, names)
+  await check(`POST ${webhook}/test`, { webhookName: 'nothing' }, problem)
   await check(`POST ${webhook}/replay`, names, { body: { since: '2026-11-15T09:30:00Z' } })
   await check(`POST ${webhook}/deliveries/{eventId}/replay`, names)
   await check(`POST ${webhook}/deliveries/{eventId}/replay`, { ...names, eventId: 987654321 }, problem)

@@ -38,6 +38,7 @@ const routes: { call: string; scopes: [Scope, ...Scope[]]; body?: object }[] = [
   { call: 'POST /job/api/webhooks/w/pause', scopes: ['MANAGE'] },
   { call: 'POST /job/api/webhooks/w/resume', scopes: ['MANAGE'] },
   { call: 'POST /job/api/webhooks/w/secret', scopes: ['MANAGE'] },
+  { call: 'POST /job/api/webhooks/nothing/test', scopes: ['MANAGE'] },
   { call: 'GET /job/api/webhooks/w/deliveries', scopes: ['READ'] },
   { call: 'POST /job/api/webhooks/w/deliveries/987654321/replay', scopes: ['MANAGE'] },
   { call: 'POST /job/api/webhooks/w/replay', scopes: ['MANAGE'], body: { since: '2026-11-15T09:30:00Z' } },
