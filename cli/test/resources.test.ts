@@ -148,7 +148,7 @@ test('creates a key with scopes and revokes it; exits with 3 without the require
   assert.equal((await jobcast('keys', 'new', 'x')).code, 2)
   const unknown = await jobcast('keys', 'new', 'x', '--scope', 'READ,EVERYTHING')
   assert.equal(unknown.code, 2)
-  assert.match(unknown.stderr, /Allowed choices are TRIGGER, READ, MANAGE, ADMIN\./)
+  assert.match(unknown.stderr, /Allowed choices are TRIGGER, READ, MANAGE, APPROVE, ADMIN\./)
 })
 
 test('creates an owner and its first key', async () => {
@@ -191,8 +191,17 @@ test('creates a webhook, updates it without losing other fields, pauses, resumes
   await outputOf('webhooks', 'replay', 'alerts', '--since', '1h')
   assert.equal((await jobcast('webhooks', 'replay', 'alerts', '--event', '999999')).code, 4)
   assert.equal((await jobcast('webhooks', 'replay', 'alerts')).code, 2)
+  await outputOf('webhooks', 'put', 'alerts', '--to', 'https://hook.invalid/')
+  const refused = await jobcast('webhooks', 'test', 'alerts', '--json')
+  assert.equal(refused.code, 6)
+  const { ms, ...result } = JSON.parse(refused.stdout)
+  assert.deepEqual(
+    { result, isRounded: ms % 1000 === 0 },
+    { result: { status: null, error: 'could not connect' }, isRounded: true },
+  )
   await outputOf('webhooks', 'rm', 'alerts', '--yes')
   assert.equal((await jobcast('webhooks', 'get', 'alerts')).code, 4)
+  assert.equal((await jobcast('webhooks', 'test', 'alerts')).code, 4)
 })
 
 test('keys revoke --descendants revokes what was created with a key, and says how much', async () => {

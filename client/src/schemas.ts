@@ -1878,3 +1878,18 @@ export interface WebhookSecret {
    */
   secret: string
 }
+
+export interface WebhookTestResult {
+  /**
+   * HTTP status; null if there was no response
+   */
+  status: number | null
+  /**
+   * Why the attempt failed; null if it succeeded. `could not connect` if the host name does not resolve, has no permitted address, or refuses connections: the log of the service has the reason
+   */
+  error: string | null
+  /**
+   * Duration in milliseconds; rounded up to whole seconds if there was no connection
+   */
+  ms: number
+}

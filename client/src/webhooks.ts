@@ -12,6 +12,7 @@ import type {
   Webhook,
   WebhookContent,
   WebhookSecret,
+  WebhookTestResult,
 } from './schemas.ts'
 import type { CallOptions, Transport } from './transport.ts'
 
@@ -73,6 +74,11 @@ export class Webhooks {
   /** The new secret is shown only once. */
   rotateSecret(name: string, { signal }: CallOptions = {}): Promise<WebhookSecret> {
     return this.#transport.value({ method: 'POST', path: path`/job/api/webhooks/${name}/secret`, signal })
+  }
+
+  /** Sends one test request now, also of a paused webhook, and resolves to what came of it. */
+  test(name: string, { signal }: CallOptions = {}): Promise<WebhookTestResult> {
+    return this.#transport.value({ method: 'POST', path: path`/job/api/webhooks/${name}/test`, signal })
   }
 
   deliveries(

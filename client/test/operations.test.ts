@@ -86,6 +86,7 @@ const rows: Row[] = [
   ['pauseWebhook', 'webhooks.pause', ({ jobcast }) => jobcast.webhooks.pause('tell')],
   ['resumeWebhook', 'webhooks.resume', ({ jobcast }) => jobcast.webhooks.resume('tell')],
   ['changeWebhookSecret', 'webhooks.rotateSecret', ({ jobcast }) => jobcast.webhooks.rotateSecret('tell')],
+  ['testWebhook', 'webhooks.test', ({ jobcast }) => jobcast.webhooks.test('tell')],
   ['putJob', 'jobs.put', ({ jobcast }) => jobcast.jobs.put('restart', { document: { handler: 'restart' } })],
   ['getJob', 'jobs.get', ({ jobcast }) => jobcast.jobs.get('restart')],
   ['listJobs', 'jobs.list', ({ jobcast }) => jobcast.jobs.list().page()],

@@ -33,6 +33,10 @@ test('a webhook is made, delivers, fails, is sent again, paused, resumed, change
   await page.waitForURL(`${server.http}/webhooks/ops`)
   const secret = (await page.getByText(/^whsec_\S+$/).textContent()) as string
   await page.getByText('No deliveries yet').waitFor()
+  await page.getByRole('button', { name: 'Send test' }).click()
+  await page.getByRole('region', { name: 'Test' }).getByText('accepted, status 204').waitFor()
+  receiver.verifyAll(secret)
+  assert.equal(receiver.received.pop()?.event.type, 'webhook.test')
 
   await putDevice('a', 'A')
   await rowOf(page, 'device.created').getByText('delivered').waitFor()
@@ -58,6 +62,8 @@ test('a webhook is made, delivers, fails, is sent again, paused, resumed, change
 
   await page.getByRole('button', { name: 'Pause' }).click()
   await page.getByText('paused', { exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Send test' }).click()
+  await page.getByRole('region', { name: 'Test' }).getByText('the receiver answered 500').waitFor()
   await page.getByRole('link', { name: '1 webhook fails' }).waitFor({ state: 'detached' })
   receiver.answer = () => 204
   await page.getByRole('button', { name: 'Resume' }).click() // what waits is tried at once

@@ -139,6 +139,24 @@ export const DeliveryParams = Type.Object({
 })
 export const DeliveryPage = Page(Delivery)
 
+const { status, error, ms } = DeliveryAttempt.properties
+export const WebhookTestResult = Type.Object(
+  { status, error, ms },
+  { title: 'WebhookTestResult', examples: [{ status: 204, error: null, ms: 85 }] },
+)
+export type WebhookTestResult = Static<typeof WebhookTestResult>
+
+export const TestEvent = Type.Object(
+  {
+    eventId: Type.Literal(0),
+    type: Type.Literal('webhook.test'),
+    timestamp: Instant,
+    data: Type.Object({ webhookName: Type.String() }),
+  },
+  { title: 'TestEvent', description: 'What a webhook is sent to try it; not an event of the event log' },
+)
+export type TestEvent = Static<typeof TestEvent>
+
 export const ReplayRequest = Type.Object(
   { since: Type.String({ ...GivenInstant, description: 'Events from this instant on are sent again' }) },
   { title: 'ReplayRequest', additionalProperties: false, examples: [{ since: '2026-11-15T09:30:00Z' }] },

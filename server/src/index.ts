@@ -8,7 +8,7 @@ export {
 export { StorageUnavailable } from './domain/ports/storage-errors.ts'
 export { noQuotas } from './domain/quotas.ts'
 export { newSecretText } from './domain/secret-text.ts'
-export { signWebhook } from './domain/sign-webhook.ts'
+export { eventMessageId, signWebhook } from './domain/sign-webhook.ts'
 export { resetAdminKey } from './reset-admin-key.ts'
 export { type RunningServer, type StartOptions, startServer } from './server.ts'
 export { envName, type SettingName, settings } from './settings.ts'

@@ -79,10 +79,10 @@ type Outcome = { status?: number; error?: string }
 
 async function openSender(url: string, secret: string, signal: AbortSignal) {
   // Loaded here, so that other commands on webhooks do not load the server.
-  const { signWebhook } = await import('@jobcast/server')
+  const { eventMessageId, signWebhook } = await import('@jobcast/server')
   return async (event: JobcastEvent): Promise<Outcome> => {
     const body = JSON.stringify(event)
-    const headers = signWebhook([secret], { eventId: event.eventId, body, now: Date.now() })
+    const headers = signWebhook([secret], { id: eventMessageId(event.eventId), body, now: Date.now() })
     try {
       const response = await fetch(url, {
         method: 'POST',

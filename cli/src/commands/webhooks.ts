@@ -12,6 +12,7 @@ import { fieldsText } from '../output/print-table.ts'
 import { deliveriesCommand, replayCommand } from './webhook-deliveries.ts'
 import { listenCommand } from './webhook-listen.ts'
 import { putWebhookCommand } from './webhook-put.ts'
+import { testCommand } from './webhook-test.ts'
 
 export function webhooksCommand(): Command {
   const ls = listCommand<Webhook>(
@@ -43,6 +44,7 @@ export function webhooksCommand(): Command {
     switchCommand('pause', 'Pause a webhook: send nothing until it is resumed.', 'Paused'),
     switchCommand('resume', 'Resume a webhook from where it was paused.', 'Resumed'),
     secretCommand(),
+    testCommand(),
     deliveriesCommand(),
     replayCommand(),
     listenCommand(),

@@ -22,6 +22,7 @@ import { useScopes } from '../scopes.ts'
 import { Deliveries } from './webhooks/deliveries.tsx'
 import { EditWebhook } from './webhooks/edit-webhook.tsx'
 import { takeSecret } from './webhooks/new-secret.ts'
+import { TestWebhook } from './webhooks/test-webhook.tsx'
 import { eventsInWords } from './webhooks/webhook-draft.ts'
 import { WebhookState } from './webhooks/webhook-state.tsx'
 import './webhooks.css'
@@ -37,6 +38,7 @@ export default function WebhookScreen({ params }: { params: Record<string, strin
   // Of one that was made a moment ago.
   useEffect(() => setSecret(takeSecret(name)), [name])
   const isGone = isNotFound(error)
+  const { can } = useScopes()
   return (
     <>
       <PageHeader title={name} about={webhook && !isGone && <WebhookState webhook={webhook} />}>
@@ -58,6 +60,7 @@ export default function WebhookScreen({ params }: { params: Record<string, strin
       {webhook && !isGone && (
         <>
           <About webhook={webhook} />
+          {can('MANAGE') && <TestWebhook webhookName={name} />}
           <Deliveries webhookName={name} />
         </>
       )}

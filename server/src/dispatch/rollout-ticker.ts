@@ -1,6 +1,7 @@
 // Looks at all rollouts that go on by themselves, on every node: at those of which something has ended, or whose time has
 // come. Several nodes may judge one at once; the store lets one of them change it.
 
+import type { SteadyInstant } from '../domain/instants.ts'
 import type { DeviceLink } from '../domain/ports/device-link.ts'
 import type { OpenRollout } from '../domain/ports/rollouts.ts'
 import type { RunKey } from '../domain/ports/runs.ts'
@@ -19,6 +20,8 @@ export class RolloutTicker {
   readonly #deps: RolloutTickerDeps
   /** Of each open rollout, what was judged last. */
   #judged = new Map<number, string>()
+  /** When to look at a gate again although nothing has ended. */
+  readonly #looks = new Map<number, SteadyInstant>()
   readonly #underWay = new Map<number, Promise<void>>()
   /** Set before the first tick: with several nodes it reaches all of them. */
   link: DeviceLink
@@ -35,7 +38,8 @@ export class RolloutTicker {
     for (const each of open) {
       if (this.#deps.stopping.aborted) return
       const facts = factsOf(each)
-      const isDue = each.nextAt !== null && each.nextAt <= now
+      const look = this.#looks.get(each.runId) ?? each.nextAt
+      const isDue = (each.nextAt !== null && each.nextAt <= now) || (look !== null && look <= now)
       if (!isDue && this.#judged.get(each.runId) === facts) judged.set(each.runId, facts)
       else if (!this.#underWay.has(each.runId)) {
         if (this.#underWay.size >= mostAtOnce) await Promise.race(this.#underWay.values())
@@ -44,6 +48,8 @@ export class RolloutTicker {
       }
     }
     this.#judged = judged
+    const ids = new Set(open.map(({ runId }) => runId))
+    for (const runId of this.#looks.keys()) if (!ids.has(runId)) this.#looks.delete(runId)
   }
 
   /** Somebody waits for it: a run was made, or something of it was decided. */
@@ -51,6 +57,10 @@ export class RolloutTicker {
     const before = this.#underWay.get(runId) ?? Promise.resolve()
     const judging = before
       .then(() => rollOut({ ...this.#deps, link: this.link }, { ownerNo, runId }))
+      .then((look) => {
+        if (look === undefined) this.#looks.delete(runId)
+        else this.#looks.set(runId, look)
+      })
       .catch((error: unknown) => {
         this.#judged.delete(runId)
         this.#deps.onFailure(error)

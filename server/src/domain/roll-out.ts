@@ -1,7 +1,8 @@
 // Lets rollouts go on: what domain/judge-rollout.ts decides is written, then the devices that may begin are told.
 
+import { isDeepStrictEqual } from 'node:util'
 import type { Moment } from './execution.ts'
-import type { SteadyInstant } from './instants.ts'
+import { laterBy, type SteadyInstant } from './instants.ts'
 import {
   type EndedCounts,
   type JudgedRollout,
@@ -29,23 +30,24 @@ const devicesPerPart = 5000
 /** How often a gate looks at what devices report of themselves: nothing ends when that changes. */
 const gateEveryMs = 5000
 
-/** Judges one rollout now. Whoever else changes it at the same time wins; the next look finds what came of it. */
-export async function rollOut(deps: RollOutDeps, run: RunKey): Promise<void> {
+/**
+ * Judges one rollout now. Whoever else changes it at the same time wins; the next look finds what came of it. Gives when
+ * to look again although nothing has ended, if its gate depends on what devices report.
+ */
+export async function rollOut(deps: RollOutDeps, run: RunKey): Promise<SteadyInstant | undefined> {
   const found = await deps.store.getRollout(run)
-  if (found === undefined) return
+  if (found === undefined) return undefined
   const { rollout, run: counts } = found
   const moment = deps.moment()
-  if (isFinal(rollout.status)) return endRollout(deps, rollout, moment)
-  if (counts.PENDING + counts.IN_PROGRESS + counts.CANCELING === 0)
-    return closeFinished(deps, rollout, moment)
-  if (rollout.status.state !== 'ROLLING_OUT') return
-  const { status, nextAt } = judgeRollout(rollout.status, await readFacts(deps, found, moment.clock))
-  await applyStatus(
-    deps,
-    rollout,
-    { status, nextAt: gateLook(rollout, status, nextAt, moment.clock) },
-    moment,
-  )
+  if (isFinal(rollout.status)) await endRollout(deps, rollout, moment)
+  else if (counts.PENDING + counts.IN_PROGRESS + counts.CANCELING === 0)
+    await closeFinished(deps, rollout, moment)
+  else if (rollout.status.state === 'ROLLING_OUT') {
+    const judged = judgeRollout(rollout.status, await readFacts(deps, found, moment.clock))
+    await applyStatus(deps, rollout, judged, moment)
+    if (rollout.plan.rollout.next?.where !== undefined) return laterBy(gateEveryMs, moment.clock)
+  }
+  return undefined
 }
 
 async function readFacts(
@@ -68,17 +70,6 @@ export function currentPart({ ownerNo, runId, plan, status }: StoredRollout): Ru
   return { ownerNo, runId, from, to }
 }
 
-function gateLook(
-  { plan }: StoredRollout,
-  { state }: RolloutStatus,
-  nextAt: SteadyInstant | null,
-  now: SteadyInstant,
-): SteadyInstant | null {
-  if (plan.rollout.next?.where === undefined || state !== 'ROLLING_OUT') return nextAt
-  const look = (now + gateEveryMs) as SteadyInstant
-  return nextAt === null || look < nextAt ? look : nextAt
-}
-
 /** Writes a status that a rule, a clock or a person has decided; false: somebody else was first. */
 export async function applyStatus(
   deps: RollOutDeps,
@@ -87,7 +78,7 @@ export async function applyStatus(
   moment: Moment,
 ): Promise<boolean> {
   const { events = eventsOf(before.status, status), plan } = more
-  const isSame = status === before.status && nextAt === before.nextAt && plan === undefined
+  const isSame = isDeepStrictEqual(status, before.status) && nextAt === before.nextAt && plan === undefined
   if (isSame) return true
   const change = { before, status, nextAt, events, moment, ...(plan && { plan }) }
   if (!(await deps.store.changeRollout(change))) return false

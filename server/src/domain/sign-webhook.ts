@@ -3,14 +3,18 @@
 import { createHmac } from 'node:crypto'
 import { secretKey } from './webhook.ts'
 
-export type WebhookMessage = { eventId: number; body: string; now: number }
+/** `id`: the header `webhook-id`. */
+export type WebhookMessage = { id: string; body: string; now: number }
 
-/** `webhook-id` is the same for each attempt, so that a receiver can recognize a repetition. */
+/** The same for each attempt, so that a receiver can recognize a repetition. */
+export function eventMessageId(eventId: number): string {
+  return `evt_${eventId}`
+}
+
 export function signWebhook(
   secrets: readonly string[],
-  { eventId, body, now }: WebhookMessage,
+  { id, body, now }: WebhookMessage,
 ): Record<string, string> {
-  const id = `evt_${eventId}`
   const timestamp = String(Math.floor(now / 1000))
   const signatures = secrets.map((secret) => {
     const mac = createHmac('sha256', secretKey(secret)).update(`${id}.${timestamp}.${body}`)

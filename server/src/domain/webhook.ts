@@ -2,7 +2,13 @@
 
 import { randomBytes } from 'node:crypto'
 import { isIP } from 'node:net'
-import { ApiError, accessKinds, type WebhookContent, type WebhookEventType } from '@jobcast/contract'
+import {
+  ApiError,
+  accessKinds,
+  type WebhookContent,
+  type WebhookEventType,
+  type WebhookTestResult,
+} from '@jobcast/contract'
 import type { IsAllowedAddress } from './allowed-address.ts'
 import { type Caller, makerOf } from './caller.ts'
 import { type ExpectedTags, isExpected, webhookTag } from './entity-tag.ts'
@@ -23,8 +29,13 @@ export type WebhookDeps = TellAccessDeps & {
   quotas: Quotas
 }
 
-/** The port to the sender. A hint: the sender reads the webhook from the store. */
-export type WebhookLink = { changed(webhookNo: number): void }
+/** The port to the sender. */
+export type WebhookLink = {
+  /** A hint: the sender reads the webhook from the store. */
+  changed(webhookNo: number): void
+  /** Sends one request that is no event. */
+  test(webhook: StoredWebhook): Promise<WebhookTestResult>
+}
 
 const oldSecretMs = 24 * 60 * 60_000
 const secretBytes = 32
@@ -75,6 +86,15 @@ export async function getWebhook(
   webhookName: string,
 ): Promise<StoredWebhook> {
   return requireFound(await store.getWebhook({ ownerNo, webhookName }))
+}
+
+/** Also of a paused webhook. */
+export async function testWebhook(
+  deps: WebhookDeps,
+  caller: Caller,
+  webhookName: string,
+): Promise<WebhookTestResult> {
+  return deps.webhooks.test(await getWebhook(deps, caller, webhookName))
 }
 
 export async function deleteWebhook(

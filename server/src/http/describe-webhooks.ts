@@ -1,6 +1,6 @@
 // The call that webhooks receive, for the OpenAPI document.
 
-import { JobcastEvent } from '@jobcast/contract'
+import { JobcastEvent, TestEvent } from '@jobcast/contract'
 
 /** What a webhook of an owner receives, as docs/webhooks.md says. */
 export function describeWebhooks(): Record<string, object> {
@@ -8,6 +8,11 @@ export function describeWebhooks(): Record<string, object> {
     ...{ in: 'header', name, required: true },
     ...{ description, schema: { type: 'string' } },
   })
+  const parameters = [
+    header('webhook-id', 'Identifies the event; the same for each attempt'),
+    header('webhook-timestamp', 'When it was sent, in seconds since 1970'),
+    header('webhook-signature', 'One or more signatures, as `v1,<base64>`, separated by spaces'),
+  ]
   const example = {
     eventId: 17,
     type: 'device.online',
@@ -24,11 +29,7 @@ export function describeWebhooks(): Record<string, object> {
           'Sent to the URL of a webhook for each of its events, at least once, in the order of each run and device. Signed ' +
           'according to Standard Webhooks: verify `webhook-signature` before you use the body.',
         security: [],
-        parameters: [
-          header('webhook-id', 'Identifies the event; the same for each attempt'),
-          header('webhook-timestamp', 'When it was sent, in seconds since 1970'),
-          header('webhook-signature', 'One or more signatures, as `v1,<base64>`, separated by spaces'),
-        ],
+        parameters,
         requestBody: {
           content: { 'application/json': { schema: JobcastEvent, examples: { online: { value: example } } } },
         },
@@ -37,6 +38,22 @@ export function describeWebhooks(): Record<string, object> {
           '4XX': {
             description: 'Refused; the event is sent again later, except with 410, which pauses the webhook',
           },
+        },
+      },
+    },
+    test: {
+      post: {
+        operationId: 'receiveTest',
+        tags: ['webhooks'],
+        summary: 'Receive a test request',
+        description:
+          'Sent once by `POST /job/api/webhooks/{webhookName}/test`, signed like an event, to try the receiver.',
+        security: [],
+        parameters,
+        requestBody: { content: { 'application/json': { schema: TestEvent } } },
+        responses: {
+          '2XX': { description: 'Accepted' },
+          '4XX': { description: 'Refused, as the caller is told' },
         },
       },
     },

@@ -2,6 +2,7 @@
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Tell } from './events.ts'
+import { LatencyHistogram } from './latency-histogram.ts'
 import { buildProductMetrics } from './product-metrics.ts'
 
 export type Metrics = {
@@ -26,13 +27,12 @@ export function buildMetrics(): Metrics {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
-  const requests = new Histogram({
+  const requests = new LatencyHistogram({
     name: 'jobcast_http_request_duration_seconds',
     help: 'Time from the request line to the last byte of the response',
-    labelNames: ['method', 'route', 'status'],
-    buckets: latencyBuckets,
-    registers,
+    bounds: latencyBuckets,
   })
+  registry.registerMetric(requests)
   const failures = new Counter({
     name: 'jobcast_http_failures_total',
     help: 'Requests answered with 500 (internal errors)',
@@ -108,7 +108,7 @@ export function buildMetrics(): Metrics {
     switch (event.kind) {
       case 'request-answered':
         if (event.code !== undefined || event.status === 201) product(event)
-        requests.observe({ method: event.method, route: event.route, status: event.status }, event.ms / 1000)
+        requests.add(event.method, event.route, event.status, event.ms / 1000)
         return
       case 'request-failed':
         failures.inc()

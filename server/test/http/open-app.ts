@@ -42,7 +42,11 @@ export async function openApp(t: TestContext, replaced: Partial<AllDeps> = {}): 
     isRemote: false,
     isAllowedAddress: () => true,
   })
-  const deps: AllDeps = { ...parts, webhooks: { changed: () => undefined }, ...replaced }
+  const deps: AllDeps = {
+    ...parts,
+    webhooks: { changed: () => undefined, test: async () => ({ status: 204, error: null, ms: 1 }) },
+    ...replaced,
+  }
   const secret = newSecretText('jc')
   await createFirstKey({ store, now }, secret)
   const app = await buildApp(deps, {

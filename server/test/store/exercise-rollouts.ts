@@ -137,6 +137,23 @@ export async function exerciseRollouts(t: TestContext, underTest: StoreUnderTest
     },
   )
 
+  await t.test('a large run is held back and released like any other', async () => {
+    const { store } = underTest
+    const seed = await seedOwner(store)
+    const { ownerNo, trigger } = seed
+    const slice = { after: undefined, limit: 9 }
+    const { items } = await store.selectDevices({ ownerNo, where: { kind: 'all' }, slice })
+    const { deviceIds: _, ...large } = trigger([], { plan })
+    const deviceNos = Int32Array.from(items, ({ deviceNo }) => deviceNo)
+    const run = runOf(await store.createLargeRun({ ...large, deviceNos }))
+    assert.equal(run.isHeld, true)
+    assert.deepEqual(await seen(store, seed, 'd1', 'd2', 'd3'), [0, 0, 0])
+    const before = await rolloutOf(store, ownerNo, run)
+    assert.equal(before.total, 3)
+    assert.ok(await store.changeRollout(releaseTo(before, 1)))
+    assert.deepEqual(await seen(store, seed, 'd1', 'd2', 'd3'), [1, 0, 0])
+  })
+
   await t.test('the mark of a queue is another one once something of it is released', async () => {
     const { store } = underTest
     const { ownerNo, trigger } = await seedOwner(store)

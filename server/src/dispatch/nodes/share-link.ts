@@ -53,5 +53,6 @@ export function shareWebhooks(here: WebhookLink, nodes: Pick<Nodes, 'send'>): We
       here.changed(webhookNo)
       nodes.send({ kind: 'webhook-changed', webhookNo })
     },
+    test: (webhook) => here.test(webhook),
   }
 }

@@ -13,7 +13,12 @@ import type { Message } from './sign-event.ts'
  */
 export type Answer = { status: number | null; error: string | null; retryAfterMs: number; detail?: string }
 
-export const notConnected = 'could not connect'
+const notConnected = 'could not connect'
+
+/** How long it took, as the owner of the webhook sees it: whether a name resolved cannot be told from whole seconds; a timeout still can. */
+export function shownMs({ error }: Answer, ms: number): number {
+  return error === notConnected ? Math.max(1, Math.ceil(ms / 1000)) * 1000 : ms
+}
 
 export type PosterOptions = {
   isAllowedAddress: IsAllowedAddress

@@ -2,14 +2,18 @@
 
 import { type StoredEvent, toWireEvent } from '../../domain/event.ts'
 import type { StoredWebhook } from '../../domain/ports/webhooks.ts'
-import { signWebhook } from '../../domain/sign-webhook.ts'
+import { eventMessageId, signWebhook, type WebhookMessage } from '../../domain/sign-webhook.ts'
 
 export type Message = { url: string; headers: Record<string, string>; body: string }
 
 export function signEvent(webhook: StoredWebhook, event: StoredEvent, now: number): Message {
   const body = JSON.stringify(toWireEvent(event))
-  const headers = signWebhook(secretsOf(webhook, now), { eventId: event.eventId, body, now })
-  return { url: webhook.url, headers, body }
+  return signBody(webhook, { id: eventMessageId(event.eventId), body, now })
+}
+
+export function signBody(webhook: StoredWebhook, message: WebhookMessage): Message {
+  const headers = signWebhook(secretsOf(webhook, message.now), message)
+  return { url: webhook.url, headers, body: message.body }
 }
 
 function secretsOf({ secret, oldSecret, oldSecretUntil }: StoredWebhook, now: number): string[] {

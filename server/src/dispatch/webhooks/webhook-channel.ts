@@ -9,7 +9,7 @@ import type { Tell } from '../../observe/events.ts'
 import type { Clock } from './clock.ts'
 import { DeliveryLedger } from './delivery-ledger.ts'
 import { EventFeed } from './event-feed.ts'
-import { type Answer, notConnected } from './event-poster.ts'
+import { type Answer, shownMs } from './event-poster.ts'
 import { judgeAnswer } from './judge-answer.ts'
 import type { ProgressWriter } from './progress-writer.ts'
 import { ReceiverHealth } from './receiver-health.ts'
@@ -219,7 +219,7 @@ export class WebhookChannel implements SlotWaiter {
       const { status, error, detail } = answer
       const ms = Math.round(clock.elapsed() - begun)
       tell({ kind: 'webhook-attempted', ...this.#name, eventId, status, error: detail ?? error, ms })
-      const attempt = { at, status, error, ms: error === notConnected ? inSeconds(ms) : ms }
+      const attempt = { at, status, error, ms: shownMs(answer, ms) }
       this.#settle(entry, answer, attempt, isProbe)
     } catch (error) {
       onFailure(error)
@@ -278,9 +278,4 @@ export class WebhookChannel implements SlotWaiter {
     tell({ kind: 'webhook-paused', ...this.#name, because })
     void this.#ledger.pause(because, clock.now()).then(() => onPaused(this.#webhook.webhookNo))
   }
-}
-
-/** Whether a name resolved cannot be told from a duration as coarse as this; a timeout still can. */
-function inSeconds(ms: number): number {
-  return Math.max(1, Math.ceil(ms / 1000)) * 1000
 }

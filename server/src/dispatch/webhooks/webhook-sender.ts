@@ -3,12 +3,15 @@
 
 import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { WebhookTestResult } from '@jobcast/contract'
 import type { Store } from '../../domain/ports/store.ts'
+import type { StoredWebhook } from '../../domain/ports/webhooks.ts'
 import type { WebhookLink } from '../../domain/webhook.ts'
 import type { Tell } from '../../observe/events.ts'
 import type { Clock } from './clock.ts'
 import type { Answer, EventPoster } from './event-poster.ts'
 import { ProgressWriter } from './progress-writer.ts'
+import { sendTest } from './send-test.ts'
 import type { Message } from './sign-event.ts'
 import { Slots } from './slots.ts'
 import { type ChannelDeps, WebhookChannel } from './webhook-channel.ts'
@@ -107,6 +110,13 @@ export class WebhookSender implements WebhookLink {
     this.#channels.set(webhookNo, entry)
     entry.isStale = true
     entry.reopening ??= this.#reopen(webhookNo, entry)
+  }
+
+  /** By any node, because it changes nothing: also of a webhook that is paused or belongs to another node. */
+  test(webhook: StoredWebhook): Promise<WebhookTestResult> {
+    const { clock, tell, poster } = this.#deps
+    const post = (message: Message) => poster.post(message, this.#abort.signal)
+    return sendTest({ clock, tell, post, slots: this.#channelDeps.slots }, webhook)
   }
 
   /** There may be new events, of any owner. */

@@ -1,4 +1,4 @@
-// Deliveries of a webhook, and replaying them.
+// Deliveries of a webhook, replaying them, and trying its receiver.
 
 import {
   Delivery,
@@ -9,9 +9,10 @@ import {
   ReplayRequest,
   Webhook,
   WebhookParams,
+  WebhookTestResult,
 } from '@jobcast/contract'
 import { listDeliveries, replayDelivery, replayWebhook } from '../../domain/replay-webhook.ts'
-import type { WebhookDeps } from '../../domain/webhook.ts'
+import { testWebhook, type WebhookDeps } from '../../domain/webhook.ts'
 import type { App } from '../app-type.ts'
 import { callerOf } from '../authenticate.ts'
 import { numberSlice, toPage } from '../cursor.ts'
@@ -86,5 +87,24 @@ export function addWebhookDeliveries(app: App, deps: WebhookDeps): void {
       const webhook = await replayWebhook(deps, caller, webhookName, since)
       return reply.code(202).send(toWebhook(webhook, caller))
     },
+  })
+
+  app.route({
+    method: 'POST',
+    url: `${url}/test`,
+    config: { scopes: ['MANAGE'], refusals: ['J-307', 'J-908', 'J-910'] },
+    schema: {
+      operationId: 'testWebhook',
+      tags: ['webhooks'],
+      summary: 'Send a test request now',
+      description:
+        'Sends one signed request of type `webhook.test` to the URL of the webhook, also of a paused one, and answers what ' +
+        'came of it, after up to 16 seconds. It is no event: nothing is stored, and nothing is sent again.',
+      params: WebhookParams,
+      response: {
+        200: WebhookTestResult,
+      },
+    },
+    handler: (request) => testWebhook(deps, callerOf(request), request.params.webhookName),
   })
 }

@@ -56,6 +56,8 @@ export function prepareDrafts(db: DatabaseSync) {
 
 /** At start: nobody is writing them any more. */
 export function dropDrafts(db: DatabaseSync): void {
+  // Usually there is none, and the disk may be full.
+  if (db.prepare('SELECT 1 FROM run_draft LIMIT 1').get() === undefined) return
   db.exec(`BEGIN IMMEDIATE; ${ERASE_LATER}; ${DROP}; COMMIT`)
 }
 

@@ -1,0 +1,50 @@
+// Sends a webhook one request that is no event, to try its receiver. Nothing of it is stored, and its answer changes
+// neither the state of the webhook nor its retries.
+
+import { randomUUID } from 'node:crypto'
+import { ApiError, type TestEvent, type WebhookTestResult } from '@jobcast/contract'
+import type { StoredWebhook } from '../../domain/ports/webhooks.ts'
+import type { Tell } from '../../observe/events.ts'
+import type { Clock } from './clock.ts'
+import { type Answer, shownMs } from './event-poster.ts'
+import { type Message, signBody } from './sign-event.ts'
+import type { Slots } from './slots.ts'
+
+export type SendTestDeps = {
+  clock: Clock
+  slots: Slots
+  tell: Tell
+  /** Undefined: the service stops. */
+  post: (message: Message) => Promise<Answer | undefined>
+}
+
+export async function sendTest(deps: SendTestDeps, webhook: StoredWebhook): Promise<WebhookTestResult> {
+  const { clock, slots, tell, post } = deps
+  const { ownerNo, webhookName } = webhook
+  const waiter = { ownerNo, pump: () => undefined }
+  if (!slots.tryAcquire(waiter)) throw new ApiError('J-908', { retryAfterSeconds: 1 })
+  const begun = clock.elapsed()
+  const answer = await post(testMessage(webhook, clock.now())).finally(() => slots.release(waiter))
+  if (answer === undefined) throw new ApiError('J-910', { retryAfterSeconds: 5 })
+  const { status, error, detail } = answer
+  const taken = clock.elapsed() - begun
+  const ms = shownMs(answer, Math.round(taken))
+  tell({
+    ...{ kind: 'webhook-attempted', webhookName, ownerNo, eventId: 0, status },
+    ...{ error: detail ?? error, ms: Math.round(taken) },
+  })
+  // The caller can measure as well: where the duration is rounded, it takes as long as it says.
+  if (ms > taken) await new Promise<void>((resolve) => clock.after(ms - taken, resolve))
+  return { status, error, ms }
+}
+
+function testMessage(webhook: StoredWebhook, now: number): Message {
+  const { webhookName } = webhook
+  const event: TestEvent = {
+    eventId: 0,
+    type: 'webhook.test',
+    timestamp: new Date(now).toISOString(),
+    data: { webhookName },
+  }
+  return signBody(webhook, { id: `test_${randomUUID()}`, body: JSON.stringify(event), now })
+}
