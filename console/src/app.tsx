@@ -17,6 +17,7 @@ import { refreshAll } from './live/refresher.ts'
 import { PaletteShortcut } from './palette/open-palette.tsx'
 import { EmptyState } from './parts/empty-state.tsx'
 import { ErrorNote } from './parts/error-note.tsx'
+import { FreezeBanner } from './parts/freeze-banner.tsx'
 import { KeyHelp } from './parts/key-help.tsx'
 import { Navigation } from './parts/navigation.tsx'
 import { PageHeader } from './parts/page-header.tsx'
@@ -76,6 +77,7 @@ function SignedIn({ keyId }: { keyId: string | undefined }) {
       <div class={`shell ${isWall.value ? 'wall' : ''}`}>
         {!isWall.value && <Navigation />}
         <main id="main" tabIndex={-1}>
+          <FreezeBanner />
           <Screen />
         </main>
       </div>

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { type DeviceCalls, newDevice } from '@jobcast/testkit/call-device'
 import type { Page } from 'playwright-core'
 import { test } from './browser-test.ts'
+import { findViolations } from './find-violations.ts'
 import { openOwner, openSharedServer, openSignedIn, openWithKey } from './open-console.ts'
 
 const server = await openOwner()
@@ -37,6 +38,14 @@ const confirm = async (page: Page, button: string, confirmed = button) => {
   await page.getByRole('dialog').getByRole('button', { name: confirmed, exact: true }).click()
 }
 
+const narrow = { colorScheme: 'dark', viewport: { width: 390, height: 844 } } as const
+
+async function checkLook(page: Page): Promise<void> {
+  assert.deepEqual(await findViolations(page), [])
+  const excess = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+  assert.ok(excess <= 0, `${excess} pixels too wide`)
+}
+
 const waves = [{ size: 1 }, { size: 2 }, { size: '100%' }]
 
 test('a rollout is shown wave by wave, says why it paused and by what, and is resumed, advanced and paused', async (t) => {
@@ -65,6 +74,7 @@ test('a rollout is shown wave by wave, says why it paused and by what, and is re
   const cause = rollout.getByRole('link', { name: 'Show the execution that caused it' })
   assert.equal(await cause.getAttribute('href'), `/executions?runId=${runId}&execState=FAILED`)
 
+  await checkLook(page)
   await confirm(page, 'Resume')
   await rollout.getByText('Rolling out wave 2 of 3').waitFor()
   await confirm(page, 'Pause')
@@ -78,8 +88,12 @@ test('a rollout is shown wave by wave, says why it paused and by what, and is re
 
 test('what a key may not do to a rollout is disabled, with the reason', async (t) => {
   const { runId } = await rollOut(['k1', 'k2'], { rollout: { waves } })
-  const page = await openWithKey(t, server, await keyWith('READ'), { path: `/runs/${runId}` })
+  const page = await openWithKey(t, server, await keyWith('READ'), {
+    ...narrow,
+    path: `/runs/${runId}`,
+  })
   await page.getByText('To pause, resume or advance it, a key needs the MANAGE scope.').waitFor()
+  await checkLook(page)
   for (const name of ['Pause', 'Advance'])
     assert.ok(await page.getByRole('button', { name, exact: true }).isDisabled())
 
@@ -108,10 +122,12 @@ test('runs that wait for approval are counted in the navigation, and approved or
     const row = waiting.filter({ hasText: `run ${runId},` })
     await row.getByRole('button', { name, exact: true }).click()
     await page.getByLabel('Comment').fill('Looked at it')
+    assert.deepEqual(await findViolations(page, 'dialog[open]'), [])
     await page.getByRole('dialog').getByRole('button', { name, exact: true }).click()
     await row.waitFor({ state: 'detached' })
   }
   await waiting.getByText('Ticket 4711').waitFor()
+  await checkLook(page)
   await answer(first, 'Approve')
   await link.getByText('1', { exact: true }).waitFor()
   await answer(second, 'Deny')
@@ -131,4 +147,31 @@ test('runs that wait for approval are counted in the navigation, and approved or
   await page.goto(`${server.http}/runs/${second.runId}`)
   await page.getByText(/Denied: Looked at it/).waitFor()
   await server.call('POST', `/job/api/runs/${made.json.runId}/cancel`)
+})
+
+test('a freeze is shown with its reason to everyone on every page, until it is ended', async (t) => {
+  const reader = await openWithKey(t, server, await keyWith('READ'), { ...narrow, path: '/jobs' })
+  const page = await openSignedIn(t, server, '/')
+  await page.getByRole('button', { name: 'Freeze…' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Reason').fill('No changes before Christmas')
+  await dialog.getByLabel('Until').fill('2020-01-01T00:00')
+  await dialog.getByText('Must be in the future.').waitFor()
+  assert.deepEqual(await findViolations(page, 'dialog[open]'), [])
+  assert.ok(await dialog.getByRole('button', { name: 'Freeze' }).isDisabled())
+  await dialog.getByLabel('Until').fill('')
+  await dialog.getByRole('button', { name: 'Freeze' }).click()
+  const said = 'The fleet is frozen: No changes before Christmas'
+  await page.getByText(said).waitFor()
+  await reader.getByText(said).waitFor()
+  await checkLook(reader)
+  assert.equal(await reader.getByRole('button', { name: 'Unfreeze' }).count(), 0)
+  assert.equal((await server.call('GET', '/job/api/fleet/freeze')).json.frozen, true)
+
+  await page.getByRole('link', { name: 'Runs', exact: true }).click()
+  await page.getByText(said).waitFor()
+  await confirm(page, 'Unfreeze')
+  await page.getByText(said).waitFor({ state: 'detached' })
+  await reader.getByText(said).waitFor({ state: 'detached' })
+  assert.equal((await server.call('GET', '/job/api/fleet/freeze')).json.frozen, false)
 })

@@ -2,11 +2,13 @@
 
 import './fleet.css'
 import type { Fleet } from '@jobcast/client'
+import { useState } from 'preact/hooks'
 import { queries } from '../api/queries.ts'
 import { useQuery } from '../api/use-query.ts'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { failedStates, formatCount } from '../parts/exec-state.ts'
+import { lazyPart } from '../parts/lazy-part.tsx'
 import { PageHeader } from '../parts/page-header.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
 import { Sparkline } from '../parts/sparkline.tsx'
@@ -36,6 +38,7 @@ export default function FleetScreen({ route }: ScreenProps) {
             <button type="button" class="ghost" onClick={enterWall}>
               Wall mode
             </button>
+            {can('MANAGE') && fleet && fleet.devices.total > 0 && <FreezeButton />}
             {can('TRIGGER') && fleet && fleet.devices.total > 0 && (
               <a class="button primary" href="/trigger">
                 Trigger a job
@@ -54,6 +57,22 @@ export default function FleetScreen({ route }: ScreenProps) {
           </div>
         </>
       )}
+    </>
+  )
+}
+
+const FreezeDialog = lazyPart<{ onClose: () => void }>(() => import('./fleet/freeze-fleet.tsx'))
+
+function FreezeButton() {
+  const [isOpen, setOpen] = useState(false)
+  const { data } = useQuery(queries.freeze())
+  if (data?.frozen !== false) return null
+  return (
+    <>
+      <button type="button" class="ghost" onClick={() => setOpen(true)}>
+        Freeze…
+      </button>
+      {isOpen && <FreezeDialog onClose={() => setOpen(false)} />}
     </>
   )
 }
