@@ -175,3 +175,58 @@ test('a freeze is shown with its reason to everyone on every page, until it is e
   await reader.getByText(said).waitFor({ state: 'detached' })
   assert.equal((await server.call('GET', '/job/api/fleet/freeze')).json.frozen, false)
 })
+
+test('a trigger in waves shows its plan, says at the field what is wrong, and makes the run that was asked for', async (t) => {
+  for (const name of ['t1', 't2', 't3', 't4', 't5', 't6'])
+    await server.call('PUT', `/job/api/devices/${name}`, { body: { tags: ['planned'] } })
+  const page = await openSignedIn(t, server, '/trigger?jobName=update&where=tag%3Dplanned', {
+    expected: [/400/],
+  })
+  await page.getByLabel('Roll out in steps').check()
+  await page.getByLabel('Canary devices').fill('1')
+  const planned = page.getByRole('list', { name: 'Planned waves' }).getByRole('listitem')
+  await planned.filter({ hasText: 'Wave 2: 5 devices' }).waitFor()
+  await page.getByLabel('Waves', { exact: true }).fill('a few')
+  await page.getByText('Use a form like 10%, 50%, 100%.').waitFor()
+  const trigger = page.getByRole('button', { name: /^Trigger/ })
+  assert.ok(await trigger.isDisabled())
+  await page.getByLabel('Waves', { exact: true }).fill('2, 2')
+  await page.getByText(/The waves leave out 1 of the devices.*\(J-500\)/).waitFor()
+  await page.getByLabel('Waves', { exact: true }).fill('2, 100%')
+  await planned.filter({ hasText: 'Wave 3: 3 devices' }).waitFor()
+  await page.getByLabel('Devices per minute').fill('200')
+  await page.getByLabel('Succeeded, in percent').fill('95')
+  await page.getByLabel('Reported attributes').fill('fw=')
+  await page.getByText(/^Character \d+: /).waitFor()
+  await page.getByLabel('Reported attributes').fill('fw=2.4.1')
+  await page.getByLabel('Soak time').fill('1 h')
+  await page.getByLabel('Pause at failures, in percent').fill('5')
+  await page.getByLabel('Once so many have ended').fill('20')
+  await page.getByLabel('Needs approval').check()
+  const rollout = {
+    waves: [{ size: 1 }, { size: 2 }, { size: '100%' }],
+    ratePerMinute: 200,
+    next: { succeededPercent: 95, where: 'fw=2.4.1', soakSeconds: 3600 },
+    stop: [{ on: ['FAILED', 'TIMED_OUT', 'REJECTED'], percent: 5, minEnded: 20 }],
+  }
+  const body = { jobName: 'update', targets: { where: 'tag=planned' }, rollout, approval: true }
+  const call = page.getByRole('region', { name: 'The same call' })
+  await call.getByText(JSON.stringify(body)).waitFor()
+  await checkLook(page)
+  const sent = page.waitForRequest((request) => request.url().endsWith('/job/api/runs'))
+  await trigger.filter({ hasText: 'Trigger update on 6 devices' }).click()
+  const { planId, ...asked } = (await sent).postDataJSON()
+  assert.deepEqual(asked, body)
+  assert.match(planId, /./)
+  await page.getByText('Waiting for approval by another key').waitFor()
+  const sizes = page.getByRole('list', { name: 'Waves' }).getByRole('listitem')
+  assert.equal(await sizes.count(), 3)
+
+  // Devices one by one as well.
+  await page.goto(`${server.http}/trigger?jobName=update&deviceId=t1&deviceId=t2`)
+  await page.getByLabel('Roll out in steps').check()
+  await page.getByLabel('Canary devices').fill('1')
+  await planned.filter({ hasText: 'Wave 2: 1 device' }).waitFor()
+  await trigger.filter({ hasText: 'on 2 devices' }).click()
+  await page.getByText('Rolling out wave 1 of 2').waitFor()
+})

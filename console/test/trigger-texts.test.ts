@@ -63,3 +63,22 @@ test('a call by a selector names it, whatever it holds', () => {
   assert.match(callTexts.curl(call).whole, /"targets":\{"where":"site=\\"Lima/)
   assert.match(callTexts.TypeScript(call).whole, /targets: \{ where: "site=\\"Lima's\\" and not online" \}/)
 })
+
+test('a call with a rollout has all of it, also with more devices than fit in a line', () => {
+  const release = { rollout: { waves: [{ size: 5 }, { size: '100%' }] }, approval: true }
+  const asked = '"rollout":{"waves":[{"size":5},{"size":"100%"}]},"approval":true}'
+  for (const kind of ['curl', 'CLI'] as const) {
+    const bySelector = callTexts[kind]({ ...many, where: 'tag=kiosk', release }).whole
+    assert.ok(
+      bySelector.includes(`'{"jobName":"restart","targets":{"where":"tag=kiosk"},${asked}'`),
+      bySelector,
+    )
+    const { whole, shown } = callTexts[kind]({ ...many, release })
+    const [, body = ''] = /<<'DEVICES'\n(.*)\nDEVICES$/s.exec(whole) ?? []
+    const { jobName, deviceIds } = many
+    assert.deepEqual(JSON.parse(body), { jobName, targets: { deviceIds }, ...release })
+    assert.match(shown, /… 22 more, all copied/)
+  }
+  const { whole } = callTexts.TypeScript({ ...many, where: 'tag=kiosk', release })
+  assert.match(whole, /rollout: \{"waves":\[\{"size":5\},\{"size":"100%"\}\]\},\n {2}approval: true,/)
+})

@@ -1,6 +1,13 @@
 // Every resource as a query: its key, by which events find it (live/affected-keys.ts), and how it is read.
 
-import type { Delivery, GetStatsQuery, ListDevicesQuery, ListExecutionsQuery, Query } from '@jobcast/client'
+import type {
+  Delivery,
+  GetStatsQuery,
+  ListDevicesQuery,
+  ListExecutionsQuery,
+  NewRun,
+  Query,
+} from '@jobcast/client'
 import { naturally } from '../parts/natural-order.ts'
 import { jobcast } from './client.ts'
 import { readFailures } from './read-failures.ts'
@@ -45,10 +52,7 @@ export const queries = {
   deviceCount: (where: string) =>
     read(['devices', 'count', where], (options) => jobcast.devices.count(where, options)),
   /** Under ['devices']: what changes there may change what matches. */
-  runPlan: (jobName: string, where: string) =>
-    read(['devices', 'plan', jobName, where], (options) =>
-      jobcast.runs.plan({ jobName, targets: { where } }, options),
-    ),
+  runPlan: (run: NewRun) => read(['devices', 'plan', run], (options) => jobcast.runs.plan(run, options)),
   firstDevices: () =>
     read(['devices', 'first'], (options) => jobcast.devices.list({ limit: 200 }, options).page()),
   unfinishedRuns: () =>

@@ -5,7 +5,7 @@ import { useQuery } from '../api/use-query.ts'
 import { useScopes } from '../scopes.ts'
 import { Icon } from './icon.tsx'
 import { lazyPart } from './lazy-part.tsx'
-import { Elapsed, RelativeTime } from './relative-time.tsx'
+import { RelativeTime } from './relative-time.tsx'
 
 /** It may end by itself. */
 const pollMs = 60_000
@@ -28,18 +28,19 @@ export function FreezeBanner() {
       <p>
         <strong>The fleet is frozen: {reason}</strong>{' '}
         <span>
-          Devices are offered nothing new
+          Nothing new is sent to devices; running executions continue.
           {since !== null && (
             <>
-              , for <Elapsed since={since} /> now
+              {' '}
+              Frozen <RelativeTime at={since} />
+              {until !== null && (
+                <>
+                  , ends <RelativeTime at={until} isAhead />
+                </>
+              )}
+              .
             </>
           )}
-          {until !== null && (
-            <>
-              ; it ends <RelativeTime at={until} isAhead />
-            </>
-          )}
-          . What runs goes on.
         </span>
       </p>
       {can('MANAGE') && <Unfreeze />}

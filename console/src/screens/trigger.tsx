@@ -11,6 +11,7 @@ import { ErrorNote } from '../parts/error-note.tsx'
 import { TextField } from '../parts/field.tsx'
 import { isPossibleName } from '../parts/is-possible-name.ts'
 import { PageHeader } from '../parts/page-header.tsx'
+import { useSettled } from '../parts/use-settled.ts'
 import { search, setSearch, setSearchAll } from '../router.ts'
 import type { ScreenProps } from '../routes.ts'
 import { useScopes } from '../scopes.ts'
@@ -19,6 +20,8 @@ import { DevicePicker } from './trigger/device-picker.tsx'
 import { useDirectory } from './trigger/directory.ts'
 import { JobPicker } from './trigger/job-picker.tsx'
 import { readTagged } from './trigger/read-tagged.ts'
+import { emptyRollout, problemsOf, releaseOf } from './trigger/rollout-draft.ts'
+import { RolloutSection } from './trigger/rollout-section.tsx'
 import { SameCall } from './trigger/same-call.tsx'
 import { SelectorSummary } from './trigger/selector-summary.tsx'
 import { Summary } from './trigger/summary.tsx'
@@ -65,16 +68,32 @@ export default function TriggerScreen({ route }: ScreenProps) {
   const deviceIds = useMemo(() => [...selection.deviceIds], [selection])
   const filter = readFilter(typed ?? '')
   const where = filter.kind === 'where' ? filter.where : undefined
+  const [rollout, setRollout] = useState(emptyRollout)
+  const isWrong = Object.keys(problemsOf(rollout)).length > 0
+  const settled = useSettled(rollout)
+  const release = useMemo(() => (isWrong ? {} : releaseOf(settled)), [settled, isWrong])
+  const isRolledOut = typed === null && rollout.isOn
+  const run = useMemo(
+    () => ({ jobName, targets: where === undefined ? { deviceIds } : { where }, ...release }),
+    [jobName, deviceIds, where, release],
+  )
   const plan = useQuery({
-    ...queries.runPlan(jobName, where ?? ''),
-    enabled: jobName !== '' && where !== undefined,
+    ...queries.runPlan(run),
+    enabled:
+      jobName !== '' &&
+      !isWrong &&
+      settled === rollout &&
+      (where !== undefined || (isRolledOut && deviceIds.length > 0)),
     refetchInterval: planMs,
   })
-  const planId = plan.data?.planId
+  // What is being typed is not planned yet.
+  const shownPlan = isWrong || settled !== rollout ? undefined : plan.data
+  const planId = shownPlan?.planId
   const trigger = useTrigger(
     useMemo(
-      () => (where === undefined ? { jobName, deviceIds } : { jobName, where, planId }),
-      [jobName, deviceIds, where, planId],
+      () =>
+        where === undefined && !rollout.isOn ? { jobName, deviceIds } : { ...run, ...(planId && { planId }) },
+      [jobName, deviceIds, where, rollout.isOn, run, planId],
     ),
   )
   useEffect(() => keepSelection(deviceIds), [deviceIds])
@@ -146,6 +165,12 @@ export default function TriggerScreen({ route }: ScreenProps) {
             <ErrorNote error={directory.error} />
             <DevicesError error={trigger.error} onRemoveUnknown={remove} />
           </section>
+          <RolloutSection
+            draft={rollout}
+            onChange={setRollout}
+            hasDefault={job !== undefined && (job.rollout !== null || job.approval)}
+            error={plan.error ?? trigger.error}
+          />
         </div>
         <div class="trigger-summary">
           {typed === null ? (
@@ -155,11 +180,14 @@ export default function TriggerScreen({ route }: ScreenProps) {
               directory={directory}
               trigger={trigger}
               onRemove={remove}
+              plan={isRolledOut ? shownPlan : undefined}
+              planError={isRolledOut ? plan.error : undefined}
+              isRolledOut={isRolledOut}
             />
           ) : (
             <SelectorSummary
               jobName={jobName}
-              plan={plan.data}
+              plan={shownPlan}
               isCounting={plan.isFetching}
               error={plan.error}
               trigger={trigger}
@@ -173,6 +201,7 @@ export default function TriggerScreen({ route }: ScreenProps) {
               deviceIds={deviceIds}
               tag={selection.tag}
               where={where}
+              release={release}
             />
           )}
         </div>

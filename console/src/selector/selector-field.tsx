@@ -2,11 +2,11 @@
 
 import './selector-field.css'
 import { isJobcastError } from '@jobcast/client'
-import { useEffect, useState } from 'preact/hooks'
 import { queries } from '../api/queries.ts'
 import { useQuery } from '../api/use-query.ts'
 import { formatCount } from '../parts/exec-state.ts'
 import { TextField } from '../parts/field.tsx'
+import { useSettled } from '../parts/use-settled.ts'
 import { readFilter, type TypedFilter } from './selector-text.ts'
 
 type Props = {
@@ -36,18 +36,6 @@ export function SelectorField({ label, text, onInput }: Props) {
 function wrongText(text: string, { position, message }: TypedFilter & { kind: 'wrong' }): string {
   const rest = text.slice(position - 1, position + 19)
   return `Character ${position}${rest === '' ? ', the end' : `, at “${rest}”`}: ${message}.`
-}
-
-const typingMs = 250
-
-/** Whoever types is not done. */
-function useSettled<T>(value: T): T {
-  const [settled, setSettled] = useState(value)
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), typingMs)
-    return () => clearTimeout(timer)
-  }, [value])
-  return settled
 }
 
 function Count({ where }: { where: string }) {

@@ -1,6 +1,7 @@
 // The same call for a terminal, a script and a program. None of them shows a key.
 
 import { shellWord, visibleJson } from '../../parts/command-line.ts'
+import type { Release } from './rollout-draft.ts'
 
 export type Call = {
   url: string
@@ -10,6 +11,8 @@ export type Call = {
   tag: string | undefined
   /** Devices by a selector, instead of those. */
   where?: string | undefined
+  /** How it is released, if not at once. */
+  release?: Release | undefined
 }
 
 export type CallText = {
@@ -25,7 +28,16 @@ const inline = 8
 export const callTexts = { curl: asCurl, CLI: asCommand, TypeScript: asTypeScript } as const
 export type CallKind = keyof typeof callTexts
 
-function asCurl({ url, jobName, deviceIds, where }: Call): CallText {
+function asCurl(call: Call): CallText {
+  const { url, jobName, deviceIds, where } = call
+  if (isReleased(call)) {
+    return asRun(
+      call,
+      `curl -X POST ${shellWord(`${url}/job/api/runs`)} \\\n` +
+        `  -H "X-API-Key: $JOBCAST_API_KEY" \\\n  -H 'Content-Type: application/json' \\\n`,
+      { inline: '-d', input: '--data-binary @-' },
+    )
+  }
   if (where !== undefined) {
     return same(
       `curl -X POST ${shellWord(`${url}/job/api/runs`)} \\\n` +
@@ -47,7 +59,13 @@ function asCurl({ url, jobName, deviceIds, where }: Call): CallText {
   })
 }
 
-function asCommand({ url, jobName, deviceIds, tag, where }: Call): CallText {
+/** A rollout has fields for which the trigger command has no flags. */
+function asCommand(call: Call): CallText {
+  const { url, jobName, deviceIds, tag, where } = call
+  if (isReleased(call)) {
+    const head = `JOBCAST_URL=${shellWord(url)} npx jobcast api POST /job/api/runs \\\n`
+    return asRun(call, head, { inline: '-d', input: '-d -' })
+  }
   const head = `JOBCAST_URL=${shellWord(url)} npx jobcast trigger --wait`
   // A name may begin with a dash: values are tied to their options, and `--` ends the options.
   const job = `-- ${shellWord(jobName)}`
@@ -62,7 +80,25 @@ function asCommand({ url, jobName, deviceIds, tag, where }: Call): CallText {
   })
 }
 
-function asTypeScript({ url, jobName, deviceIds, where }: Call): CallText {
+function asTypeScript(call: Call): CallText {
+  const { url, jobName, deviceIds, where } = call
+  if (isReleased(call)) {
+    return cut(targetIds(call), (ids, more) => {
+      const list = ids.map((id) => `    ${visibleJson(id)},`).join('\n')
+      const targets =
+        where === undefined
+          ? `{ deviceIds: [\n${list}${more && `\n    ${more}`}\n  ] }`
+          : `{ where: ${visibleJson(where)} }`
+      return [
+        ...clientLines(url),
+        `const run = await jobcast.runs.create({`,
+        `  jobName: ${visibleJson(jobName)},`,
+        `  targets: ${targets},`,
+        ...Object.entries(call.release ?? {}).map(([name, value]) => `  ${name}: ${visibleJson(value)},`),
+        `})`,
+      ].join('\n')
+    })
+  }
   if (where !== undefined) {
     return same(
       [
@@ -86,6 +122,30 @@ function asTypeScript({ url, jobName, deviceIds, where }: Call): CallText {
       `  deviceIds: ${list},`,
       `}).wait()`,
     ].join('\n')
+  })
+}
+
+function isReleased({ release = {} }: Call): boolean {
+  return Object.keys(release).length > 0
+}
+
+function targetIds({ where, deviceIds }: Call): readonly string[] {
+  return where === undefined ? deviceIds : []
+}
+
+/** POST /job/api/runs with a rollout. Few devices are in the command, many come as its input. */
+function asRun(call: Call, head: string, flags: { inline: string; input: string }): CallText {
+  const { jobName, where, release } = call
+  const ids = targetIds(call)
+  if (ids.length <= inline) {
+    const targets = where === undefined ? { deviceIds: ids } : { where }
+    return same(`${head}  ${flags.inline} ${shellWord(visibleJson({ jobName, targets, ...release }))}`)
+  }
+  return cut(ids, (some, more) => {
+    const lines = some.map((id) => `  ${visibleJson(id)}`).join(',\n')
+    const rest = visibleJson({ jobName, ...release }).slice(1)
+    const body = `{"targets":{"deviceIds":[\n${lines}${more && `,\n  ${more}`}\n]},${rest}`
+    return `${head}  ${flags.input} <<'DEVICES'\n${body}\nDEVICES`
   })
 }
 

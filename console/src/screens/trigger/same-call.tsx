@@ -6,11 +6,11 @@ import { type Call, type CallKind, callTexts } from './call-texts.ts'
 const kinds = Object.keys(callTexts) as CallKind[]
 
 /** The call that the button makes, for a terminal, a script or a program. */
-export function SameCall({ url, jobName, deviceIds, tag, where }: Call) {
+export function SameCall({ url, jobName, deviceIds, tag, where, release }: Call) {
   const [kind, setKind] = useState<CallKind>('curl')
   const { whole, shown } = useMemo(
-    () => callTexts[kind]({ url, jobName, deviceIds, tag, where }),
-    [kind, url, jobName, deviceIds, tag, where],
+    () => callTexts[kind]({ url, jobName, deviceIds, tag, where, release }),
+    [kind, url, jobName, deviceIds, tag, where, release],
   )
   return (
     <section class="panel same-call" aria-labelledby="same-call">

@@ -3,6 +3,8 @@
 import type { RunPlan } from '@jobcast/client'
 import { ErrorNote } from '../../parts/error-note.tsx'
 import { formatCount } from '../../parts/exec-state.ts'
+import { PlanWaves } from './plan-waves.tsx'
+import { refusedField } from './rollout-draft.ts'
 import { Count, TriggerButton } from './summary.tsx'
 import { jobErrorOf } from './trigger-errors.tsx'
 import type { Trigger } from './use-trigger.ts'
@@ -48,13 +50,16 @@ export function SelectorSummary({ jobName, plan, isCounting, error, trigger, onC
           {total > sample.length && ` and ${formatCount(total - sample.length)} more`}
         </p>
       )}
+      <PlanWaves plan={plan} />
       {plan?.problems.map((problem) => (
         <p class="field-error" key={problem}>
           {problem}
         </p>
       ))}
-      <ErrorNote error={error} />
-      {jobErrorOf(trigger.error) === undefined && <ErrorNote error={trigger.error} />}
+      {refusedField(error) === undefined && <ErrorNote error={error} />}
+      {jobErrorOf(trigger.error) === undefined && refusedField(trigger.error) === undefined && (
+        <ErrorNote error={trigger.error} />
+      )}
       {trigger.createdRun !== undefined && <p role="status">Run {trigger.createdRun} created.</p>}
       <TriggerButton
         jobName={jobName}

@@ -1,10 +1,13 @@
 // What the trigger will do, counted, and the button that does it.
 
+import type { RunPlan } from '@jobcast/client'
 import { useMemo } from 'preact/hooks'
 import { ErrorNote } from '../../parts/error-note.tsx'
 import { formatCount } from '../../parts/exec-state.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { countSelection, type Directory } from './directory.ts'
+import { PlanWaves } from './plan-waves.tsx'
+import { refusedField } from './rollout-draft.ts'
 import { isDevicesError, jobErrorOf } from './trigger-errors.tsx'
 import type { Trigger } from './use-trigger.ts'
 
@@ -14,14 +17,20 @@ type SummaryProps = {
   directory: Directory
   trigger: Trigger
   onRemove: (deviceIds: Iterable<string>) => void
+  /** Of a rollout; undefined while it is not known. */
+  plan?: RunPlan | undefined
+  planError?: unknown
+  isRolledOut?: boolean
 }
 
-export function Summary({ jobName, deviceIds, directory, trigger, onRemove }: SummaryProps) {
+export function Summary(props: SummaryProps) {
+  const { jobName, deviceIds, directory, trigger, onRemove, plan, planError, isRolledOut = false } = props
   const counts = useMemo(
     () => countSelection(new Set(deviceIds), directory.byId),
     [deviceIds, directory.byId],
   )
-  const isReady = jobName !== '' && deviceIds.length > 0
+  const isChosen = jobName !== '' && deviceIds.length > 0
+  const isReady = isChosen && (!isRolledOut || plan !== undefined)
   const size = `${formatCount(deviceIds.length)} ${deviceIds.length === 1 ? 'device' : 'devices'}`
   return (
     <section class="panel summary" aria-labelledby="summary">
@@ -42,12 +51,14 @@ export function Summary({ jobName, deviceIds, directory, trigger, onRemove }: Su
         </dl>
       )}
       <Chosen deviceIds={deviceIds} onRemove={onRemove} />
-      {jobErrorOf(trigger.error) === undefined && !isDevicesError(trigger.error) && (
-        <ErrorNote error={trigger.error} />
-      )}
+      <PlanWaves plan={plan} />
+      {refusedField(planError) === undefined && <ErrorNote error={planError} />}
+      {jobErrorOf(trigger.error) === undefined &&
+        !isDevicesError(trigger.error) &&
+        refusedField(trigger.error) === undefined && <ErrorNote error={trigger.error} />}
       {trigger.createdRun !== undefined && <p role="status">Run {trigger.createdRun} created.</p>}
       <TriggerButton jobName={jobName} isReady={isReady} size={size} trigger={trigger} />
-      {!isReady && <p class="quiet">{jobName === '' ? 'Choose a job' : 'Choose devices'} first.</p>}
+      {!isChosen && <p class="quiet">{jobName === '' ? 'Choose a job' : 'Choose devices'} first.</p>}
     </section>
   )
 }

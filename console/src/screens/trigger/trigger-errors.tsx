@@ -10,7 +10,7 @@ export function jobErrorOf(error: unknown): string | undefined {
 export function isDevicesError(error: unknown): error is JobcastError {
   return (
     isJobcastError(error, 'J-001') ||
-    (isJobcastError(error, 'J-500') && (error.field?.startsWith('deviceIds') ?? false)) ||
+    (isJobcastError(error, 'J-500') && /^(targets\.)?deviceIds/.test(error.field ?? '')) ||
     isJobcastError(error, 'J-904')
   )
 }

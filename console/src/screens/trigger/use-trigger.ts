@@ -1,4 +1,4 @@
-import { isJobcastError } from '@jobcast/client'
+import { isJobcastError, type NewRun } from '@jobcast/client'
 import { useRef, useState } from 'preact/hooks'
 import { jobcast } from '../../api/client.ts'
 import { refreshKeys } from '../../api/refresh-keys.ts'
@@ -9,11 +9,8 @@ import { useScopes } from '../../scopes.ts'
 
 export type Trigger = { run: () => void; isRunning: boolean; error: unknown; createdRun: number | undefined }
 
-/** Devices one by one, or those that a selector matches; a plan fixes which those are. */
-export type Wanted = { jobName: string } & (
-  | { deviceIds: string[] }
-  | { where: string; planId: string | undefined }
-)
+/** The plain trigger of devices, or a run with a selector or a rollout; a plan fixes which devices those are. */
+export type Wanted = { jobName: string; deviceIds: string[] } | NewRun
 
 /** Pressed twice, or again after an answer that was lost, it makes one run: the same request has the same key. */
 export function useTrigger(wanted: Wanted): Trigger {
@@ -43,10 +40,8 @@ async function send(wanted: Wanted, idempotencyKey: string): Promise<number> {
     const { jobName, deviceIds } = wanted
     return (await jobcast.trigger({ jobName, deviceIds }, { idempotencyKey })).runId
   }
-  const { jobName, where, planId } = wanted
-  const request = { jobName, targets: { where }, ...(planId !== undefined && { planId }) }
   try {
-    return (await jobcast.runs.create(request, { idempotencyKey })).runId
+    return (await jobcast.runs.create(wanted, { idempotencyKey })).runId
   } catch (error) {
     // Other devices match by now: the page counts them again before it asks again.
     if (isJobcastError(error, 'J-505')) await refreshKeys(['devices', 'plan'])

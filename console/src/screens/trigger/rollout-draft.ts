@@ -1,0 +1,139 @@
+// A rollout being put together: texts, as they are in the fields.
+
+import { isJobcastError, type NewRun } from '@jobcast/client'
+import { parseSelector, SelectorError } from '@jobcast/contract/selector'
+import { parseDuration } from '../../parts/duration.ts'
+
+type Rollout = NonNullable<NewRun['rollout']>
+type WaveSize = NonNullable<Rollout['waves']>[number]['size']
+export type Release = Pick<NewRun, 'rollout' | 'approval'>
+
+export type RolloutDraft = {
+  isOn: boolean
+  canary: string
+  waves: string
+  rate: string
+  succeeded: string
+  reported: string
+  soak: string
+  stopPercent: string
+  stopAfter: string
+  approval: boolean
+}
+export type RolloutField = Exclude<keyof RolloutDraft, 'isOn' | 'approval'>
+
+export const emptyRollout: RolloutDraft = {
+  isOn: false,
+  canary: '',
+  waves: '',
+  rate: '',
+  succeeded: '',
+  reported: '',
+  soak: '',
+  stopPercent: '',
+  stopAfter: '',
+  approval: false,
+}
+
+const devicesAtMost = 1_000_000
+const yearSeconds = 31_536_000
+
+/** Of a draft without problems. Nothing where nothing is asked for: then the job decides. */
+export function releaseOf(draft: RolloutDraft): Release {
+  if (!draft.isOn) return {}
+  const number = (text: string) => Number(text.trim())
+  const isGiven = (field: RolloutField) => draft[field].trim() !== ''
+  const waves = sizesOf(draft).map((size) => ({ size }))
+  const next = {
+    ...(isGiven('succeeded') && { succeededPercent: number(draft.succeeded) }),
+    ...(isGiven('reported') && { where: draft.reported.trim() }),
+    ...(isGiven('soak') && { soakSeconds: parseDuration(draft.soak) as number }),
+  }
+  const rollout: Rollout = {
+    ...(waves.length > 0 && { waves }),
+    ...(isGiven('rate') && { ratePerMinute: number(draft.rate) }),
+    ...(Object.keys(next).length > 0 && { next }),
+    ...(isGiven('stopPercent') && {
+      stop: [
+        {
+          on: ['FAILED', 'TIMED_OUT', 'REJECTED'],
+          percent: number(draft.stopPercent),
+          ...(isGiven('stopAfter') && { minEnded: number(draft.stopAfter) }),
+        },
+      ],
+    }),
+  }
+  return {
+    ...(Object.keys(rollout).length > 0 && { rollout }),
+    ...(draft.approval && { approval: true }),
+  }
+}
+
+/** After canaries alone come all the others. */
+function sizesOf({ canary, waves }: RolloutDraft): WaveSize[] {
+  const first = canary.trim() === '' ? [] : [Number(canary.trim())]
+  const others = waves.trim() === '' ? (first.length > 0 ? ['100%'] : []) : waves.split(',')
+  return [...first, ...others.map((size) => (size.includes('%') ? size.trim() : Number(size.trim())))]
+}
+
+export function problemsOf(draft: RolloutDraft): Partial<Record<RolloutField, string>> {
+  if (!draft.isOn) return {}
+  const found = {
+    canary: numberProblem(draft.canary, devicesAtMost),
+    waves: wavesProblem(draft.waves),
+    rate: numberProblem(draft.rate, devicesAtMost),
+    succeeded: numberProblem(draft.succeeded, 100),
+    reported: selectorProblem(draft.reported),
+    soak: soakProblem(draft.soak),
+    stopPercent: numberProblem(draft.stopPercent, 100),
+    stopAfter:
+      draft.stopAfter.trim() !== '' && draft.stopPercent.trim() === ''
+        ? 'Needs a percentage.'
+        : numberProblem(draft.stopAfter, devicesAtMost),
+  }
+  return Object.fromEntries(Object.entries(found).filter(([, problem]) => problem !== undefined))
+}
+
+function numberProblem(text: string, most: number): string | undefined {
+  const number = Number(text.trim())
+  const isRight = text.trim() === '' || (Number.isInteger(number) && number >= 1 && number <= most)
+  return isRight ? undefined : `Must be 1 to ${new Intl.NumberFormat('en').format(most)}.`
+}
+
+function wavesProblem(text: string): string | undefined {
+  const isSize = (size: string) => /^(?:[1-9]\d{0,5}|1000000|(?:100|[1-9]\d?)%)$/.test(size.trim())
+  return text.trim() === '' || text.split(',').every(isSize) ? undefined : 'Use a form like 10%, 50%, 100%.'
+}
+
+function soakProblem(text: string): string | undefined {
+  if (text.trim() === '') return undefined
+  const seconds = parseDuration(text) ?? 0
+  return seconds >= 1 && seconds <= yearSeconds ? undefined : 'Use a form like 90 s, 5 min, 2 h or 3 d.'
+}
+
+function selectorProblem(text: string): string | undefined {
+  if (text.trim() === '') return undefined
+  try {
+    parseSelector(text.trim())
+    return undefined
+  } catch (error) {
+    if (!(error instanceof SelectorError)) throw error
+    return `Character ${error.position}: ${error.message}.`
+  }
+}
+
+const fieldPaths: [string, RolloutField][] = [
+  ['rollout.waves', 'waves'],
+  ['rollout.ratePerMinute', 'rate'],
+  ['rollout.next.succeededPercent', 'succeeded'],
+  ['rollout.next.soakSeconds', 'soak'],
+  ['rollout.next', 'reported'],
+  ['rollout.stop', 'stopPercent'],
+]
+
+/** The field that the server refuses, and why. */
+export function refusedField(error: unknown): { field: RolloutField; text: string } | undefined {
+  if (!isJobcastError(error)) return undefined
+  const [, field] = fieldPaths.find(([path]) => error.field?.startsWith(path)) ?? []
+  return field && { field, text: `${error.detail ?? error.message} (${error.code})` }
+}
