@@ -75,6 +75,7 @@ export async function serveTriggers(keep?: Keep): Promise<void> {
 const nobodyIsConnected: DeviceLink = {
   wake: () => undefined,
   launched: () => undefined,
+  released: () => undefined,
   withdraw: () => undefined,
   disconnect: () => undefined,
 }

@@ -21,8 +21,9 @@ const devices = 'Devices:'
 // biome-ignore format: a line each
 export const commands: readonly CommandEntry[] = [
   { name: 'trigger', group: follow, description: 'Trigger a job on devices and, if you like, wait until the run has finished.', load: async () => (await import('./commands/trigger.ts')).triggerCommand() },
-  { name: 'runs', group: follow, description: 'List, watch, cancel and retry runs.', load: async () => (await import('./commands/runs.ts')).runsCommand() },
+  { name: 'runs', group: follow, description: 'List, watch, cancel and retry runs; pause, resume and approve their rollouts.', load: async () => (await import('./commands/runs.ts')).runsCommand() },
   { name: 'executions', group: follow, description: 'List, watch, cancel and retry executions; read their output.', load: async () => (await import('./commands/executions.ts')).executionsCommand() },
+  { name: 'fleet', group: follow, description: 'Freeze the fleet, so that nothing is offered to its devices.', load: async () => (await import('./commands/fleet.ts')).fleetCommand() },
   { name: 'events', group: follow, description: 'Print events as they happen.', load: async () => (await import('./commands/events.ts')).eventsCommand() },
 
   { name: 'jobs', group: resources, description: 'List, show, create, update and delete jobs.', load: async () => (await import('./commands/jobs.ts')).jobsCommand() },

@@ -148,7 +148,7 @@ test('creates a key with scopes and revokes it; exits with 3 without the require
   assert.equal((await jobcast('keys', 'new', 'x')).code, 2)
   const unknown = await jobcast('keys', 'new', 'x', '--scope', 'READ,EVERYTHING')
   assert.equal(unknown.code, 2)
-  assert.match(unknown.stderr, /Allowed choices are TRIGGER, READ, MANAGE, ADMIN\./)
+  assert.match(unknown.stderr, /Allowed choices are TRIGGER, READ, MANAGE, APPROVE, ADMIN\./)
 })
 
 test('creates an owner and its first key', async () => {

@@ -235,3 +235,38 @@ for (const [why, args, code, text, input] of refusals) {
     assert.equal(finished.stdout, '')
   })
 }
+
+test('rollout flags: a plan in waves, exit code 9 while it waits for approval, 6 when a rule has stopped it', async () => {
+  await server.putJobAndDevices('rolled', ['rolled-2', 'rolled-3'])
+  const fail = await deviceThatEnds('rolled-1', 'FAILED')
+  const target = ['rolled', '-d', 'rolled-1', '-d', 'rolled-2', '-d', 'rolled-3']
+  const flags = ['--canary', '1', '--waves', '1,100%', '--rate', '600', '--soak', '1h', '--stop-at', '5%']
+  const plan = await jobcast(['trigger', ...target, ...flags, '--until', 'fw=2.4.1', '--dry-run', '--json'])
+  assert.deepEqual(
+    JSON.parse(plan.stdout).waves.map(({ size }: { size: number }) => size),
+    [1, 1, 1],
+  )
+  const held = await jobcast(['trigger', ...target, ...flags, '--approval', '--wait'])
+  assert.equal(held.code, 9, held.stderr)
+  const [, runId = ''] = /Run (\d+) waits for approval \(0 of 3 released\)/.exec(held.stderr) ?? []
+  assert.equal((await jobcast(['runs', 'approve', runId])).code, 3)
+  const { apiKey } = await server.newKey(['APPROVE', 'READ'])
+  const approved = await runJobcast(['runs', 'approve', runId, '--comment', 'good'], {
+    ...access,
+    JOBCAST_API_KEY: apiKey,
+  })
+  assert.match(approved.stdout, /rollout +ROLLING_OUT, wave 1 of 3, 1 of 3 released/)
+  await fail()
+  const stopped = await jobcast(['runs', 'watch', runId])
+  assert.equal(stopped.code, 6, stopped.stderr)
+  assert.match(stopped.stderr, /is paused \(1 of 3 released\): 1 of 1 ended executions of the run are FAILED/)
+  assert.equal((await jobcast(['runs', 'cancel', runId])).code, 0)
+  assert.equal((await jobcast(['trigger', ...target, '--stop-at', '101%'])).code, 2)
+})
+
+test('fleet freeze says why and until when; unfreeze ends it', async () => {
+  const frozen = await jobcast(['fleet', 'freeze', '--reason', 'no changes', '--until', '12h'])
+  assert.match(frozen.stdout, /frozen +yes\nreason +no changes\n/)
+  assert.equal((await jobcast(['fleet', 'unfreeze'])).code, 0)
+  assert.match((await jobcast(['fleet'])).stdout, /frozen +no/)
+})

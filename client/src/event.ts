@@ -6,6 +6,7 @@ import type {
   EnrollmentEventData,
   Execution,
   ExecutionEventData,
+  FleetEventData,
   KeyEventData,
   OwnerEventData,
   RunEventData,
@@ -19,6 +20,7 @@ export type EventType = AnyEvent['type']
 export type RunEventType = Extract<EventType, `run.${string}`>
 export type ExecutionEventType = Extract<EventType, `execution.${string}`>
 export type DeviceEventType = Extract<EventType, `device.${string}`>
+export type FleetEventType = Extract<EventType, `fleet.${string}`>
 export type KeyEventType = Extract<EventType, `key.${string}`>
 export type EnrollmentEventType = Extract<EventType, `enrollment.${string}`>
 export type WebhookEventType = Extract<EventType, `webhook.${string}`>
@@ -30,6 +32,7 @@ export type EventPattern =
   | 'run.*'
   | 'execution.*'
   | 'device.*'
+  | 'fleet.*'
   | 'key.*'
   | 'enrollment.*'
   | 'webhook.*'
@@ -41,6 +44,7 @@ export type JobcastEvent =
   | EventOf<RunEventType, RunEventData>
   | EventOf<ExecutionEventType, ExecutionEventData>
   | EventOf<DeviceEventType, DeviceEventData>
+  | EventOf<FleetEventType, FleetEventData>
   | EventOf<KeyEventType, KeyEventData>
   | EventOf<EnrollmentEventType, EnrollmentEventData>
   | EventOf<WebhookEventType, WebhookEventData>

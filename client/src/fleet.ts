@@ -4,6 +4,8 @@ import { List, type Query } from './list.ts'
 import type {
   FleetDevice,
   FleetGroups,
+  Freeze,
+  FreezeRequest,
   GetFleetGroupsQuery,
   ListFleetDevicesQuery,
   Fleet as WholeFleet,
@@ -25,6 +27,25 @@ export class Fleet {
   /** Devices with their last execution, in compact form; up to 10,000 per page. */
   devices(query: Query<ListFleetDevicesQuery> = {}, options: CallOptions = {}): List<FleetDevice> {
     return new List(this.#transport, '/job/api/fleet/devices', query, options)
+  }
+
+  /** Nothing is offered to devices any more; what runs goes on. */
+  freeze(request: FreezeRequest, { signal }: CallOptions = {}): Promise<Freeze> {
+    return this.#transport.value({
+      method: 'POST',
+      path: '/job/api/fleet/freeze',
+      body: request,
+      safe: true,
+      signal,
+    })
+  }
+
+  getFreeze({ signal }: CallOptions = {}): Promise<Freeze> {
+    return this.#transport.value({ method: 'GET', path: '/job/api/fleet/freeze', signal })
+  }
+
+  async unfreeze({ signal }: CallOptions = {}): Promise<void> {
+    await this.#transport.answer({ method: 'DELETE', path: '/job/api/fleet/freeze', signal })
   }
 
   /** Devices counted by tag and state. */

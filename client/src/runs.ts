@@ -5,11 +5,13 @@ import type { CancelOptions, GetOptions } from './executions.ts'
 import { List, type Query } from './list.ts'
 import { path } from './path.ts'
 import type {
+  ApprovalRequest,
   GetRunTimelineQuery,
   JobDocument,
   ListRunsQuery,
   NewRun,
   RetryRequest,
+  RolloutPatch,
   Run,
   RunPlan,
   RunTimeline,
@@ -97,6 +99,59 @@ export class Runs {
       method: 'POST',
       path: path`/job/api/runs/${runId}/cancel`,
       body: { force },
+      safe: true,
+      wasServedBefore: (error) => isJobcastError(error, 'J-303'),
+      signal,
+    })
+    return value ?? this.get(runId, { signal })
+  }
+
+  /** Nothing more of it is released; what was released goes on. */
+  pause(runId: number, options: CallOptions = {}): Promise<Run> {
+    return this.#act(path`/job/api/runs/${runId}/pause`, runId, undefined, options)
+  }
+
+  /** Stop rules count anew from here. */
+  resume(runId: number, options: CallOptions = {}): Promise<Run> {
+    return this.#act(path`/job/api/runs/${runId}/resume`, runId, undefined, options)
+  }
+
+  /** Begins the next wave now. If the answer is lost it is not sent again: that could begin two. */
+  advance(runId: number, { signal }: CallOptions = {}): Promise<Run> {
+    return this.#transport.value({ method: 'POST', path: path`/job/api/runs/${runId}/advance`, signal })
+  }
+
+  /** Not by the key that created it (J-810). */
+  approve(runId: number, request: ApprovalRequest = {}, options: CallOptions = {}): Promise<Run> {
+    return this.#act(path`/job/api/runs/${runId}/approve`, runId, request, options)
+  }
+
+  /** What was not released is canceled. */
+  deny(runId: number, request: ApprovalRequest = {}, options: CallOptions = {}): Promise<Run> {
+    return this.#act(path`/job/api/runs/${runId}/deny`, runId, request, options)
+  }
+
+  /** Replaces the rollout of a run under way. */
+  change(runId: number, patch: RolloutPatch, { signal }: CallOptions = {}): Promise<Run> {
+    return this.#transport.value({
+      method: 'PATCH',
+      path: path`/job/api/runs/${runId}`,
+      body: patch,
+      safe: true,
+      signal,
+    })
+  }
+
+  async #act(
+    actPath: string,
+    runId: number,
+    body: ApprovalRequest | undefined,
+    { signal }: CallOptions,
+  ): Promise<Run> {
+    const { value } = await this.#transport.answer<Run | undefined>({
+      method: 'POST',
+      path: actPath,
+      ...(body && { body }),
       safe: true,
       wasServedBefore: (error) => isJobcastError(error, 'J-303'),
       signal,

@@ -8,6 +8,13 @@ export interface AnyEvent {
   type:
     | 'run.created'
     | 'run.finished'
+    | 'run.released'
+    | 'run.paused'
+    | 'run.resumed'
+    | 'run.awaiting-approval'
+    | 'run.approved'
+    | 'run.denied'
+    | 'run.stopped'
     | 'execution.pending'
     | 'execution.in_progress'
     | 'execution.canceling'
@@ -26,6 +33,8 @@ export interface AnyEvent {
     | 'device.credential_set'
     | 'device.credential_revoked'
     | 'device.certificate_allowed'
+    | 'fleet.frozen'
+    | 'fleet.unfrozen'
     | 'key.created'
     | 'key.revoked'
     | 'enrollment.created'
@@ -41,6 +50,7 @@ export interface AnyEvent {
     | RunEventData
     | ExecutionEventData
     | DeviceEventData
+    | FleetEventData
     | KeyEventData
     | EnrollmentEventData
     | WebhookEventData
@@ -48,7 +58,7 @@ export interface AnyEvent {
     | OwnerEventData
 }
 /**
- * `counts` is present in `run.finished` only
+ * `counts` is present in `run.finished` only; `wave` and what follows in events of a rollout only
  */
 export interface RunEventData {
   runId: number
@@ -72,6 +82,20 @@ export interface RunEventData {
     EXPIRED: number
     CANCELED: number
   }
+  /**
+   * The current wave, from 1
+   */
+  wave?: number
+  /**
+   * How many executions may be offered to their devices by now
+   */
+  released?: number
+  because?: string | null
+  /**
+   * Who did it: `key:<keyId>`, or `service` where it was a rule or a gate
+   */
+  principal?: string
+  comment?: string
 }
 
 export interface ExecutionEventData {
@@ -155,13 +179,25 @@ export interface DeviceEventData {
    */
   transport?: string
 }
+
+export interface FleetEventData {
+  /**
+   * Why it was frozen
+   */
+  reason: string
+  /**
+   * When it ends by itself
+   */
+  until: string | null
+  principal: string
+}
 /**
  * Never the key itself
  */
 export interface KeyEventData {
   keyId: string
   keyName: string
-  scopes: ('TRIGGER' | 'READ' | 'MANAGE' | 'ADMIN')[]
+  scopes: ('TRIGGER' | 'READ' | 'MANAGE' | 'APPROVE' | 'ADMIN')[]
   expiresAt: string | null
   /**
    * Who did it: `key:<keyId>`, `operator`, or `service`
@@ -218,7 +254,7 @@ export interface ApiKey {
   keyId: string
   keyName: string
   ownerId: string
-  scopes: ('TRIGGER' | 'READ' | 'MANAGE' | 'ADMIN')[]
+  scopes: ('TRIGGER' | 'READ' | 'MANAGE' | 'APPROVE' | 'ADMIN')[]
   expiresAt: string | null
   createdAt: string
   revokedAt: string | null
@@ -234,6 +270,10 @@ export interface ApiKey {
    * The session in which the key created it; null if the key was used directly
    */
   createdBySession: string | null
+}
+
+export interface ApprovalRequest {
+  comment?: string
 }
 
 export interface CancelRequest {
@@ -258,7 +298,7 @@ export interface CreatedApiKey {
   keyId: string
   keyName: string
   ownerId: string
-  scopes: ('TRIGGER' | 'READ' | 'MANAGE' | 'ADMIN')[]
+  scopes: ('TRIGGER' | 'READ' | 'MANAGE' | 'APPROVE' | 'ADMIN')[]
   expiresAt: string | null
   createdAt: string
   revokedAt: string | null
@@ -576,6 +616,10 @@ export interface Explanation {
     | 'EXPIRED'
     | 'CANCELED'
   code:
+    | 'NOT_RELEASED'
+    | 'RUN_PAUSED'
+    | 'AWAITING_APPROVAL'
+    | 'FROZEN'
     | 'WAITING_FOR_RETRY'
     | 'DEVICE_NEVER_CONNECTED'
     | 'DEVICE_OFFLINE'
@@ -773,6 +817,33 @@ export interface FollowEventsQuery {
   jobName?: string
   deviceId?: string
 }
+/**
+ * All fields but `frozen` are null while it is not frozen
+ */
+export interface Freeze {
+  frozen: boolean
+  reason: string | null
+  /**
+   * Who did it: `key:<keyId>`
+   */
+  frozenBy: string | null
+  since: string | null
+  /**
+   * When it ends by itself
+   */
+  until: string | null
+}
+
+export interface FreezeRequest {
+  /**
+   * Why, for everybody who looks at the fleet
+   */
+  reason: string
+  /**
+   * When it ends by itself; default: when somebody ends it
+   */
+  until?: string | null
+}
 
 export interface GetExecutionOutputQuery {
   offset?: number
@@ -929,8 +1000,86 @@ export interface Job {
     backoffSeconds: number
     on: ('FAILED' | 'TIMED_OUT')[]
   } | null
+  rollout: Rollout | null
+  approval: boolean
   createdAt: string
   updatedAt: string
+}
+
+export interface Rollout {
+  /**
+   * In which order devices get it; default GIVEN
+   */
+  order?: 'RANDOM' | 'GIVEN'
+  /**
+   * Default: one wave
+   *
+   * @minItems 1
+   * @maxItems 50
+   */
+  waves?: {
+    size: number | string
+    /**
+     * Only devices that match
+     */
+    where?: string
+  }[]
+  ratePerMinute?: number
+  /**
+   * Each time so many have succeeded, the rate is multiplied by the factor
+   */
+  growth?: {
+    factor: number
+    afterSucceeded: number
+  }
+  next?: {
+    /**
+     * Of the devices of the wave; without it every execution of the wave must have ended
+     */
+    succeededPercent?: number
+    /**
+     * A device counts as succeeded only if the attributes it reports match this
+     */
+    where?: string
+    /**
+     * How long the other conditions must hold
+     */
+    soakSeconds?: number
+    /**
+     * What follows when the gate opens; default CONTINUE
+     */
+    action?: 'CONTINUE' | 'PAUSE' | 'APPROVAL'
+    /**
+     * How long after the start of a wave its gate may stay closed before the run is paused
+     */
+    giveUpAfterSeconds?: number
+  }
+  /**
+   * @maxItems 20
+   */
+  stop?: {
+    /**
+     * @minItems 1
+     */
+    on: ('FAILED' | 'TIMED_OUT' | 'REJECTED' | 'EXPIRED' | 'CANCELED')[]
+    /**
+     * Of the executions that have ended
+     */
+    percent?: number
+    /**
+     * With percent: how many must have ended; default 1
+     */
+    minEnded?: number
+    count?: number
+    /**
+     * Default PAUSE
+     */
+    action?: 'PAUSE' | 'ABORT'
+    /**
+     * What is counted: the whole run (default) or the current wave
+     */
+    of?: 'RUN' | 'WAVE'
+  }[]
 }
 
 export interface JobContent {
@@ -972,6 +1121,11 @@ export interface JobContent {
      */
     on?: ('FAILED' | 'TIMED_OUT')[]
   }
+  rollout?: Rollout
+  /**
+   * Its runs wait until another key approves them; default false
+   */
+  approval?: boolean
 }
 /**
  * Any JSON object: instructions for the device
@@ -1094,7 +1248,7 @@ export interface NewApiKey {
   /**
    * What the key may do; default none. A key can only grant scopes it holds
    */
-  scopes?: ('TRIGGER' | 'READ' | 'MANAGE' | 'ADMIN')[]
+  scopes?: ('TRIGGER' | 'READ' | 'MANAGE' | 'APPROVE' | 'ADMIN')[]
   /**
    * Default: the expiry of the calling key, or never. A key cannot outlive the key that created it, so a later instant is refused
    */
@@ -1138,6 +1292,11 @@ export interface NewRun {
    * Why, for whoever looks at it later
    */
   note?: string
+  rollout?: Rollout
+  /**
+   * Nothing is released before another key approves it; default: the job's
+   */
+  approval?: boolean
   /**
    * Of a dry run: the call is refused (J-505) if other devices are selected now
    */
@@ -1202,6 +1361,48 @@ export interface RevokedKeys {
   revokedEnrollments: number
 }
 
+export interface RolloutPatch {
+  rollout: Rollout
+}
+
+export interface RolloutProgress {
+  state: 'SCHEDULED' | 'AWAITING_APPROVAL' | 'ROLLING_OUT' | 'PAUSED' | 'RELEASED' | 'DENIED' | 'ABORTED'
+  /**
+   * The current wave, from 1
+   */
+  wave: number
+  waves: {
+    size: number
+    released: number
+    counts: {
+      PENDING: number
+      IN_PROGRESS: number
+      CANCELING: number
+      SUCCEEDED: number
+      FAILED: number
+      TIMED_OUT: number
+      REJECTED: number
+      EXPIRED: number
+      CANCELED: number
+    }
+    startedAt: string | null
+    /**
+     * When its gate opened
+     */
+    passedAt: string | null
+  }[]
+  /**
+   * How many executions may be offered to their devices
+   */
+  released: number
+  pausedBecause: string | null
+  pausedBy: string | null
+  /**
+   * When it goes on by itself, where that is known
+   */
+  nextAt: string | null
+}
+
 export interface Run {
   runId: number
   jobName: string
@@ -1250,6 +1451,10 @@ export interface Run {
    */
   matched: number | null
   note: string | null
+  /**
+   * How far it is released to its devices; null: all of it was, at once
+   */
+  rollout: RolloutProgress | null
 }
 /**
  * The plan, with `dryRun=true`
@@ -1597,6 +1802,13 @@ export interface WebhookContent {
   eventTypes?: (
     | 'run.created'
     | 'run.finished'
+    | 'run.released'
+    | 'run.paused'
+    | 'run.resumed'
+    | 'run.awaiting-approval'
+    | 'run.approved'
+    | 'run.denied'
+    | 'run.stopped'
     | 'execution.pending'
     | 'execution.in_progress'
     | 'execution.canceling'
@@ -1615,6 +1827,8 @@ export interface WebhookContent {
     | 'device.credential_set'
     | 'device.credential_revoked'
     | 'device.certificate_allowed'
+    | 'fleet.frozen'
+    | 'fleet.unfrozen'
     | 'key.created'
     | 'key.revoked'
     | 'enrollment.created'
@@ -1628,6 +1842,7 @@ export interface WebhookContent {
     | 'run.*'
     | 'execution.*'
     | 'device.*'
+    | 'fleet.*'
     | 'key.*'
     | 'enrollment.*'
     | 'webhook.*'

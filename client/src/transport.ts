@@ -32,7 +32,7 @@ export type JobcastOptions = {
 }
 
 export type Call = CallOptions & {
-  method: 'GET' | 'PUT' | 'POST' | 'DELETE'
+  method: 'GET' | 'PUT' | 'POST' | 'PATCH' | 'DELETE'
   path: string
   query?: object
   body?: unknown

@@ -13,7 +13,7 @@ export type { EndedExecution }
 export type WaitOptions = CallOptions & {
   /** By default there is no time limit. */
   timeoutMs?: number | undefined
-  /** Called with the run at the start, and whenever its counts have changed. */
+  /** Called with the run at the start, and whenever its counts or its rollout have changed. */
   onProgress?: ((run: Run) => void) | undefined
   /** Called once for each unsuccessful execution, before the wait is over. */
   onEnded?: ((execution: EndedExecution) => void) | undefined
@@ -75,5 +75,9 @@ async function readPatiently(readRun: ReadRun, how: Parameters<ReadRun>[0], wasS
 }
 
 function haveChanged(before: Run | undefined, now: Run): boolean {
-  return before === undefined || JSON.stringify(before.counts) !== JSON.stringify(now.counts)
+  return before === undefined || factsOf(before) !== factsOf(now)
+}
+
+function factsOf({ counts, rollout }: Run): string {
+  return JSON.stringify([counts, rollout?.state, rollout?.released])
 }

@@ -24,6 +24,7 @@ test('the client names the types of events that the contract names', () => {
     'run.*': true,
     'execution.*': true,
     'device.*': true,
+    'fleet.*': true,
     'key.*': true,
     'enrollment.*': true,
     'webhook.*': true,

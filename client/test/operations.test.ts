@@ -11,6 +11,9 @@ import { collect } from './support/open-client.ts'
 
 type World = {
   jobcast: Jobcast
+  /** The same for calls that do not count, and for another key. */
+  plain: Jobcast
+  as: (apiKey: string) => Jobcast
   apiKey: string
   device: DeviceCalls
   ids: {
@@ -26,6 +29,39 @@ type World = {
 type Row = [operationId: string, method: string, call: (world: World) => Promise<unknown>]
 
 const hook = { url: 'http://127.0.0.1:9/nobody-listens' }
+
+/** Of a run in three waves, then of two that wait for another key. */
+function rolloutRows(): Row[] {
+  const waves = [{ size: 1 }, { size: '100%' }]
+  const launch = async ({ plain: jobcast }: World, approval: boolean) => {
+    await jobcast.jobs.put('rolled', { approval, rollout: { waves } })
+    await jobcast.devices.put('rolled-1')
+    await jobcast.devices.put('rolled-2')
+    return (await jobcast.trigger({ jobName: 'rolled', deviceIds: ['rolled-1', 'rolled-2'] })).runId
+  }
+  const other = async ({ plain, as }: World) =>
+    as((await plain.keys.create({ keyName: 'approver', scopes: ['APPROVE', 'READ'] })).apiKey)
+  let run = 0
+  return [
+    [
+      'pauseRun',
+      'runs.pause',
+      async (world) => {
+        run = await launch(world, false)
+        return world.jobcast.runs.pause(run)
+      },
+    ],
+    ['resumeRun', 'runs.resume', ({ jobcast }) => jobcast.runs.resume(run)],
+    ['changeRun', 'runs.change', ({ jobcast }) => jobcast.runs.change(run, { rollout: { waves } })],
+    ['advanceRun', 'runs.advance', ({ jobcast }) => jobcast.runs.advance(run)],
+    [
+      'approveRun',
+      'runs.approve',
+      async (world) => (await other(world)).runs.approve(await launch(world, true), { comment: 'good' }),
+    ],
+    ['denyRun', 'runs.deny', async (world) => (await other(world)).runs.deny(await launch(world, true))],
+  ]
+}
 
 /** In an order in which each finds what it needs. */
 const rows: Row[] = [
@@ -57,6 +93,10 @@ const rows: Row[] = [
   ['putDevice', 'devices.put', ({ jobcast }) => jobcast.devices.put('kiosk 2 ä%', { tags: ['t'] })],
   ['getDevice', 'devices.get', ({ jobcast }) => jobcast.devices.get('kiosk-1')],
   ['listDevices', 'devices.list', ({ jobcast }) => jobcast.devices.list({ online: false }).page()],
+  ['freezeFleet', 'fleet.freeze', ({ jobcast }) => jobcast.fleet.freeze({ reason: 'a test' })],
+  ['getFreeze', 'fleet.getFreeze', ({ jobcast }) => jobcast.fleet.getFreeze()],
+  ['unfreezeFleet', 'fleet.unfreeze', ({ jobcast }) => jobcast.fleet.unfreeze()],
+  ...rolloutRows(),
   ['countDevices', 'devices.count', ({ jobcast }) => jobcast.devices.count('tag=kiosk')],
   ['importDevices', 'devices.import', ({ jobcast }) => jobcast.devices.import([{ deviceId: 'imported' }])],
   ['putGroup', 'groups.put', ({ jobcast }) => jobcast.groups.put('all-of-them', { where: 'all' })],
@@ -204,11 +244,13 @@ test('every method calls its operation, and the answers are as the document says
   await newDevice(server, 'kiosk-2')
   const { fetch, takeCalled } = watchFetch()
   const jobcast = new Jobcast({ url: server.http, apiKey: server.adminKey, fetch })
+  const plain = new Jobcast({ url: server.http, apiKey: server.adminKey })
+  const as = (apiKey: string) => new Jobcast({ url: server.http, apiKey, fetch })
   const ids = { run: 0, execution: 0, key: '', enrollment: '', event: 0, ticket: '', session: '' }
   for (const [operationId, method, call] of rows) {
     await t.test(`${method} calls ${operationId}`, async () => {
       takeCalled()
-      await call({ jobcast, apiKey: server.adminKey, device, ids })
+      await call({ jobcast, plain, as, apiKey: server.adminKey, device, ids })
       assert.deepEqual(takeCalled(), [operationId])
     })
   }

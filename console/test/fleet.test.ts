@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { newDevice } from '@jobcast/testkit/call-device'
 import type { Page } from 'playwright-core'
 import { test } from './browser-test.ts'
-import { openConsole, openOwner, openSignedIn, simulateDevices } from './open-console.ts'
+import { go, openConsole, openOwner, openSignedIn, simulateDevices } from './open-console.ts'
 
 /** The number under a title. */
 const figure = (page: Page, title: string) =>
@@ -150,4 +150,46 @@ test('what a cell is stands at the pointer, and the legend says what small means
   const [canvas, box] = await Promise.all([page.locator('.map canvas').boundingBox(), tip.boundingBox()])
   assert.ok(canvas && box)
   assert.ok(Math.hypot(box.x - canvas.x - 8, box.y - canvas.y - 8) < 40, JSON.stringify({ canvas, box }))
+  // A finger only points; the link at it is large enough to be hit.
+  await page.mouse.move(0, 0)
+  await page.locator('.map canvas').evaluate((element, { x, y }) => {
+    const at = { clientX: x + 8, clientY: y + 8, bubbles: true, pointerType: 'touch' }
+    element.dispatchEvent(new PointerEvent('click', at))
+  }, canvas)
+  const link = page.locator('.map-tip').getByRole('link', { name: 'Open device' })
+  assert.ok(((await link.boundingBox())?.height ?? 0) >= 44)
+  await link.click()
+  await page.waitForURL(`${server.http}/devices/a`)
+})
+
+test('more devices than cells are counted by tag, and all of them are triggered by a selector', async (t) => {
+  const server = await openOwner()
+  await server.call('PUT', '/job/api/jobs/restart', { body: {} })
+  const lines = Array.from({ length: 10_001 }, (_, index) =>
+    JSON.stringify({ deviceId: `d-${index}`, tags: [index % 4 === 0 ? 'lima' : 'oslo'] }),
+  )
+  const imported = await fetch(`${server.http}/job/api/devices/import`, {
+    method: 'POST',
+    headers: { 'x-api-key': server.adminKey, 'content-type': 'application/x-ndjson' },
+    body: lines.join('\n'),
+  })
+  assert.equal(imported.status, 200)
+  await server.trigger('restart', ['d-9', 'd-10000'])
+  const page = await openSignedIn(t, server, '/')
+  const map = page.getByRole('region', { name: 'Devices by execution' })
+  await map.getByText('9,999 never ran').waitFor()
+  await map.getByText('2 waiting', { exact: true }).waitFor()
+  const rows = map.getByRole('row').filter({ hasText: /lima|oslo/ })
+  const shown = await rows.evaluateAll((all) =>
+    all.map((row) => Array.from(row.children, (cell) => cell.textContent).slice(0, 3)),
+  )
+  assert.deepEqual(shown, [
+    ['oslo', '7,500', '0 %'],
+    ['lima', '2,501', '0 %'],
+  ])
+  await go(page, '/trigger?jobName=restart')
+  await page.getByRole('button', { name: 'Add all 10,001' }).click()
+  await page.getByRole('button', { name: 'Trigger restart on 10,001 devices' }).click()
+  await page.waitForURL(/\/runs\/\d+$/)
+  await page.getByText('10,001 waiting').waitFor()
 })

@@ -4,7 +4,7 @@ import Type, { type Static } from 'typebox'
 import { Page, PageQuery } from './page.ts'
 import { GivenInstant, Id, Instant, makerFields, mustBe, Name, orNull } from './text.ts'
 
-export const scopes = ['TRIGGER', 'READ', 'MANAGE', 'ADMIN'] as const
+export const scopes = ['TRIGGER', 'READ', 'MANAGE', 'APPROVE', 'ADMIN'] as const
 export type Scope = (typeof scopes)[number]
 export const Scope = Type.Unsafe<Scope>({ type: 'string', enum: [...scopes] })
 

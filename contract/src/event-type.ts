@@ -15,7 +15,19 @@ const deviceTypes = [
 ] as const
 export type DeviceEventType = (typeof deviceTypes)[number]
 export type ExecutionEventType = `execution.${Lowercase<ExecState>}` | 'execution.progress'
-export type RunEventType = 'run.created' | 'run.finished'
+const rolloutTypes = [
+  'run.released',
+  'run.paused',
+  'run.resumed',
+  'run.awaiting-approval',
+  'run.approved',
+  'run.denied',
+  'run.stopped',
+] as const
+export type RolloutEventType = (typeof rolloutTypes)[number]
+export type RunEventType = 'run.created' | 'run.finished' | RolloutEventType
+const fleetTypes = ['fleet.frozen', 'fleet.unfrozen'] as const
+export type FleetEventType = (typeof fleetTypes)[number]
 const keyTypes = ['key.created', 'key.revoked'] as const
 const enrollmentTypes = ['enrollment.created', 'enrollment.revoked'] as const
 const webhookTypes = ['webhook.created', 'webhook.updated', 'webhook.deleted'] as const
@@ -31,7 +43,7 @@ export type AccessEventType =
   | WebhookEventType
   | SessionEventType
   | OwnerEventType
-export type EventType = RunEventType | ExecutionEventType | DeviceEventType | AccessEventType
+export type EventType = RunEventType | ExecutionEventType | DeviceEventType | FleetEventType | AccessEventType
 
 const accessTypes: readonly AccessEventType[] = [
   ...keyTypes,
@@ -47,9 +59,11 @@ export type AccessKind = (typeof accessKinds)[number]
 export const eventTypes: readonly EventType[] = [
   'run.created',
   'run.finished',
+  ...rolloutTypes,
   ...executionTypes,
   'execution.progress',
   ...deviceTypes,
+  ...fleetTypes,
   ...accessTypes,
 ]
 
@@ -59,6 +73,7 @@ export const eventPatterns: readonly string[] = [
   'run.*',
   'execution.*',
   'device.*',
+  'fleet.*',
   ...accessKinds.map((kind) => `${kind}.*`),
 ]
 

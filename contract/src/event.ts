@@ -3,6 +3,7 @@
 import Type, { type Static } from 'typebox'
 import { Scope } from './api-key.ts'
 import { AttributeValue } from './attributes.ts'
+import { Counts } from './counts.ts'
 import {
   type DeviceEventType,
   type EnrollmentEventType,
@@ -10,13 +11,14 @@ import {
   type ExecutionEventType,
   eventPatterns,
   eventTypes,
+  type FleetEventType,
   type KeyEventType,
   type OwnerEventType,
   type RunEventType,
   type SessionEventType,
   type WebhookEventType,
 } from './event-type.ts'
-import { Counts, ExecState } from './execution.ts'
+import { ExecState } from './execution.ts'
 import { GivenInstant, Instant, mustBe, Name, orNull } from './text.ts'
 
 export * from './event-type.ts'
@@ -32,8 +34,21 @@ export const RunEventData = Type.Object(
       description: 'The run whose unsuccessful executions this run retries',
     }),
     counts: Type.Optional(Counts),
+    wave: Type.Optional(Type.Integer({ description: 'The current wave, from 1' })),
+    released: Type.Optional(
+      Type.Integer({ description: 'How many executions may be offered to their devices by now' }),
+    ),
+    because: Type.Optional(orNull(Type.String())),
+    principal: Type.Optional(
+      Type.String({ description: 'Who did it: `key:<keyId>`, or `service` where it was a rule or a gate' }),
+    ),
+    comment: Type.Optional(Type.String()),
   },
-  { title: 'RunEventData', description: '`counts` is present in `run.finished` only' },
+  {
+    title: 'RunEventData',
+    description:
+      '`counts` is present in `run.finished` only; `wave` and what follows in events of a rollout only',
+  },
 )
 export type RunEventData = Static<typeof RunEventData>
 
@@ -87,6 +102,16 @@ export const DeviceEventData = Type.Object(
   },
 )
 export type DeviceEventData = Static<typeof DeviceEventData>
+
+export const FleetEventData = Type.Object(
+  {
+    reason: Type.String({ description: 'Why it was frozen' }),
+    until: orNull(Instant, { description: 'When it ends by itself' }),
+    principal: Type.String(),
+  },
+  { title: 'FleetEventData' },
+)
+export type FleetEventData = Static<typeof FleetEventData>
 
 const principal = Type.String({
   description: 'Who did it: `key:<keyId>`, `operator`, or `service`',
@@ -155,6 +180,7 @@ export const JobcastEvent = Type.Object(
       RunEventData,
       ExecutionEventData,
       DeviceEventData,
+      FleetEventData,
       KeyEventData,
       EnrollmentEventData,
       WebhookEventData,
@@ -170,6 +196,7 @@ export type JobcastEvent =
   | EventOf<RunEventType, RunEventData>
   | EventOf<ExecutionEventType, ExecutionEventData>
   | EventOf<DeviceEventType, DeviceEventData>
+  | EventOf<FleetEventType, FleetEventData>
   | EventOf<KeyEventType, KeyEventData>
   | EventOf<EnrollmentEventType, EnrollmentEventData>
   | EventOf<WebhookEventType, WebhookEventData>

@@ -1,11 +1,13 @@
 // An execution is one job on one device; a run is all executions of one trigger call.
 
 import Type, { type Static } from 'typebox'
+import { Counts } from './counts.ts'
 import { execStates } from './exec-state.ts'
 import { Page, PageQuery } from './page.ts'
+import { RolloutProgress } from './rollout.ts'
 import { GivenInstant, Instant, Name, orNull } from './text.ts'
 
-export { execStates }
+export { Counts, execStates }
 export type ExecState = (typeof execStates)[number]
 export const ExecState = Type.Union(
   execStates.map((state) => Type.Literal(state)),
@@ -108,11 +110,6 @@ export const CancelRequest = Type.Object(
 )
 export type CancelRequest = Static<typeof CancelRequest>
 
-/** Number of executions per state. */
-export const Counts = Type.Unsafe<Record<ExecState, number>>(
-  Type.Object(Object.fromEntries(execStates.map((state) => [state, Type.Integer()]))),
-)
-
 export const Run = Type.Object(
   {
     runId: Type.Integer(),
@@ -136,6 +133,9 @@ export const Run = Type.Object(
     }),
     matched: orNull(Type.Integer(), { description: 'How many devices the selector matched' }),
     note: orNull(Type.String()),
+    rollout: orNull(RolloutProgress, {
+      description: 'How far it is released to its devices; null: all of it was, at once',
+    }),
   },
   { title: 'Run' },
 )

@@ -5,6 +5,10 @@ import { Execution } from './execution.ts'
 import { Instant, orNull } from './text.ts'
 
 export const explanationCodes = [
+  'NOT_RELEASED',
+  'RUN_PAUSED',
+  'AWAITING_APPROVAL',
+  'FROZEN',
   'WAITING_FOR_RETRY',
   'DEVICE_NEVER_CONNECTED',
   'DEVICE_OFFLINE',

@@ -2,6 +2,7 @@
 
 import Type, { type Static } from 'typebox'
 import { Page } from './page.ts'
+import { Rollout } from './rollout.ts'
 import { Instant, NewJobName, orNull, Prose } from './text.ts'
 
 const seconds = (description: string) => Type.Integer({ minimum: 1, maximum: 31_536_000, description })
@@ -62,6 +63,15 @@ export const JobContent = Type.Object(
     timeoutSeconds: Type.Optional(policies.timeoutSeconds),
     deadlineSeconds: Type.Optional(policies.deadlineSeconds),
     retry: Type.Optional(policies.retry),
+    rollout: Type.Optional(
+      Type.Unsafe<Rollout>({
+        ...Rollout,
+        description: 'How its runs are released, unless a run says so itself; also for the trigger call',
+      }),
+    ),
+    approval: Type.Optional(
+      Type.Boolean({ description: 'Its runs wait until another key approves them; default false' }),
+    ),
   },
   {
     title: 'JobContent',
@@ -96,6 +106,8 @@ export const Job = Type.Object(
     timeoutSeconds: orNull(policies.timeoutSeconds),
     deadlineSeconds: orNull(policies.deadlineSeconds),
     retry: orNull(Retry),
+    rollout: orNull(Rollout),
+    approval: Type.Boolean(),
     createdAt: Instant,
     updatedAt: Instant,
   },

@@ -2,6 +2,7 @@
 
 import Type, { type Static } from 'typebox'
 import { Where } from './group.ts'
+import { Rollout } from './rollout.ts'
 import { mustBe, Name, Prose } from './text.ts'
 
 export const Targets = Type.Object(
@@ -29,6 +30,15 @@ export const NewRun = Type.Object(
     targets: Targets,
     note: Type.Optional(
       Type.String({ ...Prose, maxLength: 500, description: 'Why, for whoever looks at it later' }),
+    ),
+    rollout: Type.Optional(
+      Type.Unsafe<Rollout>({
+        ...Rollout,
+        description: "How it is released; default: the job's, or all at once",
+      }),
+    ),
+    approval: Type.Optional(
+      Type.Boolean({ description: "Nothing is released before another key approves it; default: the job's" }),
     ),
     planId: Type.Optional(
       Type.String({

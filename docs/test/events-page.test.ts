@@ -6,11 +6,11 @@ import { readPage } from './pages.ts'
 test('docs/events.md has every type of event, and no other', () => {
   const rows = [
     ...readPage('docs/events.md').matchAll(
-      /^\| (`(?:run|execution|device|key|enrollment|webhook|session|owner)\.[a-z_`., ]+) \|/gm,
+      /^\| (`(?:run|execution|device|fleet|key|enrollment|webhook|session|owner)\.[a-z_`., -]+) \|/gm,
     ),
   ]
   const documented = rows.flatMap(([, cell = '']) =>
-    [...cell.matchAll(/`([a-z_.]+)`/g)].map(([, type]) => type),
+    [...cell.matchAll(/`([a-z_.-]+)`/g)].map(([, type]) => type),
   )
   assert.deepEqual(documented.toSorted(), eventTypes.toSorted())
 })

@@ -4,12 +4,15 @@ import { Background } from './background.ts'
 import { type ClockDeps, fireClocks } from './dispatch/clocks.ts'
 import type { Dispatcher } from './dispatch/dispatcher.ts'
 import type { NodeLife } from './dispatch/nodes/node-life.ts'
+import type { RolloutTicker } from './dispatch/rollout-ticker.ts'
 import { instantToPurgeAt, laterBy } from './domain/instants.ts'
 import type { Store } from './domain/ports/store.ts'
+import { service } from './domain/principal.ts'
 import { idempotencyMs } from './domain/trigger-job.ts'
 import type { Tell } from './observe/events.ts'
 import type { Deliveries } from './state/deliveries.ts'
 import type { DiskSpace } from './state/disk-space.ts'
+import type { Freezes } from './state/freezes.ts'
 import type { KeptClock } from './state/kept-clock.ts'
 import type { KeyUse } from './state/key-use.ts'
 import type { Presence } from './state/presence.ts'
@@ -19,6 +22,9 @@ const keyUseEveryMs = 30_000
 const sessionUseEveryMs = 60_000
 /** A clock fires within two seconds of its time. */
 const clocksEveryMs = 500
+/** A rule stops a rollout within two seconds of the end that decides it. */
+const rolloutsEveryMs = 500
+const freezesEveryMs = 1000
 /** Upper bound of the delay after a lost wake-up. */
 const sweepEveryMs = 3000
 const deliveriesEveryMs = 250
@@ -34,6 +40,8 @@ const keptClockEveryMs = 500
 const purgeEveryMs = 10 * 60_000
 
 export type BackgroundDeps = ClockDeps & {
+  rollouts: RolloutTicker
+  freezes: Freezes
   store: Store
   now: () => number
   /** This node's own; `now` is that of all nodes. */
@@ -55,6 +63,8 @@ export function startBackground(deps: BackgroundDeps, dispatcher: Dispatcher): B
   const { keyUse, sessionUse, presence, deliveries } = deps
   const background = new Background(deps.tell)
   background.every(clocksEveryMs, 'fire clocks', () => fireClocks(deps))
+  background.every(rolloutsEveryMs, 'roll out runs', () => deps.rollouts.tick())
+  background.every(freezesEveryMs, 'look for frozen fleets', () => keepFreezes(deps))
   background.every(sweepEveryMs, 'notify devices that were missed', () => dispatcher.sweep())
   background.every(deliveriesEveryMs, 'record deliveries', () => deliveries.record(), 'at the end')
   background.every(presenceEveryMs, 'record presence', () => recordPresence(presence), 'at the end')
@@ -84,6 +94,17 @@ export function runAmongNodes(background: Background, life: NodeLife): void {
   background.every(eventsEveryMs, 'poll for events', async () => life.pollEvents())
   background.every(sweepEveryMs, 'close stale connections', () => life.closeStaleSessions())
   background.every(seenEveryMs, 'record when devices were last seen', () => life.recordSeen())
+}
+
+/** One whose time is over ends by itself. */
+async function keepFreezes({ store, freezes, now }: BackgroundDeps): Promise<void> {
+  await freezes.refresh()
+  const at = now()
+  const ended = freezes.endedBy(at)
+  for (const ownerNo of ended) {
+    await store.unfreezeFleet({ ownerNo, principal: service, at, expiredBy: at })
+  }
+  if (ended.length > 0) await freezes.changed()
 }
 
 function recordPresence(presence: Presence): Promise<void> {

@@ -2,11 +2,15 @@
 // them here and replace what they need to.
 
 import { Dispatcher } from './dispatch/dispatcher.ts'
+import { RolloutTicker } from './dispatch/rollout-ticker.ts'
 import type { Moment } from './domain/execution.ts'
 import type { SteadyInstant, WallInstant } from './domain/instants.ts'
+import type { MatchDevices } from './domain/plan-rollout.ts'
 import type { DeviceKey } from './domain/ports/devices.ts'
+import type { RunPart } from './domain/ports/rollouts.ts'
 import type { Store } from './domain/ports/store.ts'
 import type { Quotas } from './domain/quotas.ts'
+import { countConfirmed, matchDevices } from './domain/rollout-selectors.ts'
 import { groupWrites } from './group-writes.ts'
 import { RateLimits, type Rates } from './limits/rate-limits.ts'
 import type { Tell } from './observe/events.ts'
@@ -20,6 +24,7 @@ import { Documents } from './state/documents.ts'
 import { ExecutionNotes } from './state/execution-notes.ts'
 import { FleetGroupsReader } from './state/fleet-groups.ts'
 import { FleetHistory } from './state/fleet-history.ts'
+import { Freezes } from './state/freezes.ts'
 import { HealthCheck } from './state/health-check.ts'
 import { KeyUse } from './state/key-use.ts'
 import { Presence } from './state/presence.ts'
@@ -96,6 +101,9 @@ export function buildParts(options: PartsOptions) {
     fleetHistory: new FleetHistory({ store, now }),
     fleetGroups: new FleetGroupsReader({ store, now, elapsed }),
     documents: new Documents(store),
+    freezes: new Freezes(store),
+    matchDevices: (...devices: Parameters<MatchDevices>) => matchDevices({ store }, ...devices),
+    countConfirmed: (part: RunPart & { where: string }) => countConfirmed({ store }, part),
     dailyOutput: new DailyOutput(quotas['max-owner-output-bytes'], now),
     deliveries: new Deliveries(store, now),
     presence: new Presence({ store, now, elapsed }),
@@ -107,9 +115,15 @@ export function buildParts(options: PartsOptions) {
     ...shared,
     clock: () => moment().clock,
     nodeNo,
+    isFrozen: (ownerNo) => shared.freezes.has(ownerNo),
     onFailure: (error) => tell({ kind: 'dispatch-failed', error }),
     ...(onOpened && { onOpened }),
   })
+  shared.freezes.onChange = (ownerNo) => dispatcher.wakeOwner(ownerNo)
+  const rollouts = new RolloutTicker(
+    { ...shared, onFailure: (error) => tell({ kind: 'background-failed', task: 'roll out a run', error }) },
+    dispatcher,
+  )
   store.onEvents(() => shared.newEvents.notify(['all']))
   metrics.gauge(
     'jobcast_devices_connected',
@@ -123,5 +137,5 @@ export function buildParts(options: PartsOptions) {
     () => shared.presence.byTransport(),
   )
   addServiceLevels(metrics, store, now)
-  return { ...shared, dispatcher, link: dispatcher, sessions: dispatcher }
+  return { ...shared, rollouts, dispatcher, link: dispatcher, sessions: dispatcher }
 }

@@ -180,6 +180,8 @@ async function start(
     link: nodes ? shareLink(dispatcher, nodes) : dispatcher,
     webhooks: nodes ? shareWebhooks(webhooks, nodes) : webhooks,
   }
+  parts.rollouts.link = deps.link
+  await parts.freezes.refresh()
   const background = startBackground(
     {
       ...deps,
@@ -208,6 +210,7 @@ async function start(
     runAmongNodes(background, life)
   }
   if (keptClock) keepClock(background, keptClock)
+  takeDown.add(() => parts.rollouts.quiet())
   takeDown.add(() => background.stop())
 
   const newAdminKey = await ensureAdminKey(deps, config.dataFolder, config.adminKey)

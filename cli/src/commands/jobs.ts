@@ -60,6 +60,8 @@ function getCommand(): Command {
               timeoutSeconds: job.timeoutSeconds,
               deadlineSeconds: job.deadlineSeconds,
               retry: job.retry && JSON.stringify(job.retry),
+              rollout: job.rollout && JSON.stringify(job.rollout),
+              ...(job.approval && { approval: 'required' }),
               created: localTime(job.createdAt),
               updated: localTime(job.updatedAt),
             },

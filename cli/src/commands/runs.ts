@@ -18,12 +18,13 @@ import { countsText } from '../output/progress.ts'
 import type { ListFlags as ExecutionListFlags } from '../output/show-executions.ts'
 import { maxPageSize, takeItems } from '../service/take-items.ts'
 import { nextSteps, watchRun } from '../watch/watch-run.ts'
+import { rolloutCommands } from './run-rollout.ts'
 import { type WaitFlags, waitOptions } from './trigger.ts'
 
 const plain = (_: string, text: string) => text
 
 export function runsCommand(): Command {
-  const others = [getCommand(), watchCommand(), cancelCommand(), retryCommand()]
+  const others = [getCommand(), watchCommand(), cancelCommand(), retryCommand(), ...rolloutCommands(showRun)]
   return groupCommand('runs', lsCommand(), ...others).addHelpText(
     'after',
     '\nExample:\n  jobcast runs --job restart --limit 5\n',
@@ -125,7 +126,7 @@ function runCommand(name: string): Command {
 }
 
 function showRun(out: Out, run: Run): void {
-  const { runId, jobName, launchedAt, total, counts, finished, finishedAt, retryOf } = run
+  const { runId, jobName, launchedAt, total, counts, finished, finishedAt, retryOf, rollout } = run
   const by = run.createdByName ?? run.createdBy
   out.show(run, () =>
     fieldsText(
@@ -138,10 +139,19 @@ function showRun(out: Out, run: Run): void {
         finished: finishedAt === null ? (finished ? 'yes' : 'no') : localTime(finishedAt),
         ...(by !== null && { by }),
         ...(retryOf !== null && { 'retry of': retryOf }),
+        ...(rollout && rolloutFields(rollout, total)),
       },
       out.paint,
     ),
   )
+}
+
+function rolloutFields(rollout: NonNullable<Run['rollout']>, total: number) {
+  const { state, wave, waves, released, pausedBecause } = rollout
+  return {
+    rollout: `${state}, wave ${wave} of ${waves.length}, ${released} of ${total} released`,
+    ...(pausedBecause !== null && { because: pausedBecause }),
+  }
 }
 
 const runColumns: Column<Run>[] = [

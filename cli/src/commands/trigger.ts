@@ -5,6 +5,7 @@ import { type Command, Option } from 'commander'
 import { type OwnerContext, ownerCommand, withClient } from '../define/owner-command.ts'
 import { type ExitCode, exitCode } from '../errors/exit-code.ts'
 import { NothingFound, UsageError } from '../errors/usage-error.ts'
+import { type RolloutFlags, rolloutOf, rolloutOptions } from '../flags/rollout-options.ts'
 import { selectedTargets, type TargetFlags, targetDevices, targetOptions } from '../flags/target-devices.ts'
 import { waitMs } from '../flags/wait-time.ts'
 import { paintState } from '../output/colors.ts'
@@ -14,13 +15,14 @@ import { maxFollowed } from '../watch/follow-outputs.ts'
 import { nextSteps, watchRun } from '../watch/watch-run.ts'
 
 type TriggerFlags = TargetFlags &
+  RolloutFlags &
   WaitFlags & { follow?: boolean; raw?: boolean; idempotencyKey?: string; note?: string; dryRun?: boolean }
 
 export type WaitFlags = { wait?: boolean; timeout?: number }
 
 export function triggerCommand(): Command {
   const command = ownerCommand('trigger').argument('<job>', 'name of the job')
-  for (const option of [...targetOptions(), ...waitOptions()]) command.addOption(option)
+  for (const option of [...targetOptions(), ...rolloutOptions(), ...waitOptions()]) command.addOption(option)
   return command
     .option('-f, --follow', `wait, and print the output of up to ${maxFollowed} devices`)
     .addOption(rawOption())
@@ -33,7 +35,8 @@ export function triggerCommand(): Command {
     .addHelpText(
       'after',
       '\nExamples:\n  jobcast trigger restart --tag berlin --wait --timeout 10m\n' +
-        "  jobcast trigger update --where 'tag=kiosk and fw<2.4.0' --dry-run\n",
+        "  jobcast trigger update --where 'tag=kiosk and fw<2.4.0' --dry-run\n" +
+        '  jobcast trigger update --group kiosks --canary 5 --waves 10%,100% --soak 1h --stop-at 5%\n',
     )
     .action(withClient(trigger))
 }
@@ -53,9 +56,11 @@ export function waitOptions(): Option[] {
 
 async function trigger(context: OwnerContext, jobName: string, flags: TriggerFlags): Promise<ExitCode> {
   const selected = selectedTargets(flags)
-  if (selected || flags.note !== undefined || flags.dryRun) {
+  const release = rolloutOf(flags)
+  const isPlain = flags.note === undefined && !flags.dryRun && Object.keys(release).length === 0
+  if (selected || !isPlain) {
     const targets = selected ?? { deviceIds: await targetDevices(context, flags) }
-    return triggerRun(context, { jobName, targets }, flags)
+    return triggerRun(context, { jobName, targets, ...release }, flags)
   }
   const { client, out } = context
   const { follow, raw, timeout, idempotencyKey } = flags
@@ -115,6 +120,7 @@ function showPlan(out: Out, plan: RunPlan): ExitCode {
         online: plan.online,
         offline: plan.offline,
         busy: plan.busy,
+        ...(plan.waves.length > 1 && { waves: plan.waves.map(({ size }) => size).join(', ') }),
         sample: plan.waves.flatMap(({ sample }) => sample).join(', ') || null,
         document: plan.total === 0 ? null : JSON.stringify(plan.document),
         problems: plan.problems.join(' ') || null,

@@ -11,12 +11,14 @@ export const exitCode = {
   key: 3,
   notFound: 4,
   validation: 5,
-  /** Some executions were unsuccessful: they ended otherwise than SUCCEEDED. */
+  /** Some executions were unsuccessful: they ended otherwise than SUCCEEDED. Or the rollout of the run was stopped. */
   unsuccessful: 6,
   /** `diff`: the server differs from the files. */
   differs: 6,
   timedOut: 7,
   unavailable: 8,
+  /** A wait has ended because the run waits for somebody's approval. */
+  needsApproval: 9,
   /** By convention of shells: 128 plus the signal number. */
   interrupted: 130,
   terminated: 143,

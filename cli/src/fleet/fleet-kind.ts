@@ -11,6 +11,8 @@ import {
   maxDocumentBytes,
   NewDeviceId,
   NewJobName,
+  type Rollout,
+  rolloutProblem,
   WebhookContent,
 } from '@jobcast/contract'
 import { parseSelector, SelectorError, termsOf } from '@jobcast/contract/selector'
@@ -51,8 +53,10 @@ const jobs: Kind = {
   nameField: 'jobName',
   nameSchema: NewJobName,
   contentSchema: JobContent,
-  refusal(name, { document = {} }) {
+  refusal(name, { document = {}, rollout }) {
     if (name === 'execute') return 'the name "execute" is reserved'
+    const problem = rollout === undefined ? undefined : rolloutProblem(rollout as Rollout)
+    if (problem) return problem.detail
     const isTooLarge = Buffer.byteLength(JSON.stringify(document)) > maxDocumentBytes
     return isTooLarge ? 'the document is larger than 64 KiB' : undefined
   },
@@ -63,6 +67,8 @@ const jobs: Kind = {
     timeoutSeconds: content.timeoutSeconds ?? null,
     deadlineSeconds: content.deadlineSeconds ?? null,
     retry: filledRetry(content.retry as JobContent['retry']),
+    rollout: content.rollout ?? null,
+    approval: content.approval ?? false,
   }),
   list: (client) => client.jobs.list(largePages),
   get: (client, name) => client.jobs.get(name),

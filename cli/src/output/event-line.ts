@@ -17,8 +17,13 @@ export function eventLine({ eventId, type, timestamp, data }: JobcastEvent, pain
     return `${head}${paintState(paint, execState, type)}  ${subject}${reason && `: ${reason}`} ${where}`
   }
   if ('runId' in data) {
-    const { jobName, runId, total, counts } = data
-    const how = counts ? countsText(counts, paint) : `${total} ${total === 1 ? 'execution' : 'executions'}`
+    const { jobName, runId, total, counts, released, because } = data
+    const size = `${total} ${total === 1 ? 'execution' : 'executions'}`
+    const progress =
+      released === undefined
+        ? size
+        : `${released} of ${size} released${because ? `: ${plainText(because)}` : ''}`
+    const how = counts ? countsText(counts, paint) : progress
     return `${head}${type}  ${plainText(jobName)} #${runId}  ${how}`
   }
   if ('deviceId' in data) {
@@ -37,5 +42,6 @@ function accessText(data: AccessData): string {
   if ('enrollmentId' in data)
     return data.name === null ? data.enrollmentId : `${data.name} (${data.enrollmentId})`
   if ('webhookName' in data) return data.change ? `${data.webhookName}: ${data.change}` : data.webhookName
+  if ('reason' in data) return data.reason
   return `${data.ownerName} (${data.ownerId})`
 }

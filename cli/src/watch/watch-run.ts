@@ -10,6 +10,7 @@ import { countsText, nameOf, type Progress, unsuccessfulLine } from '../output/p
 import { filterFor } from '../output/terminal-filter.ts'
 import { Interrupted, listenForInterrupt } from '../signals/interrupt.ts'
 import { followOutputs, type OutputSink } from './follow-outputs.ts'
+import { isHalted, RolloutHalted } from './rollout-halted.ts'
 import { WaitingFor } from './waiting-for.ts'
 
 export type WatchOptions = {
@@ -44,6 +45,8 @@ export async function watchRun(
       onProgress(run) {
         progress.update(run)
         waiting.update(run)
+        // Nothing ends by itself any more: whoever waits has to know.
+        if (isHalted(run)) throw new RolloutHalted(run)
       },
       onEnded: (execution) => progress.say(unsuccessfulLine(execution, out.paintMessage)),
     })
@@ -71,6 +74,11 @@ function endWithoutResult(
 ): ExitCode {
   if (error instanceof Interrupted) {
     out.say(`Run ${runId} continues. ${nextSteps(runId)}`)
+    return error.exitCode
+  }
+  if (error instanceof RolloutHalted) {
+    out.say(error.message)
+    showEnd(out, error.run, follow.length > 0)
     return error.exitCode
   }
   if (!(error instanceof WaitTimeout)) throw error

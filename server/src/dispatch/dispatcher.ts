@@ -14,6 +14,7 @@ import {
 } from '../domain/ports/device-link.ts'
 import type { DeviceKey } from '../domain/ports/devices.ts'
 import type { OpenSession, StaleSession } from '../domain/ports/nodes.ts'
+import type { ReleasedPart, RunPart } from '../domain/ports/rollouts.ts'
 import type { Store } from '../domain/ports/store.ts'
 import type { LaunchedRun } from '../domain/ports/triggers.ts'
 import { ByDevice } from '../state/by-device.ts'
@@ -35,6 +36,8 @@ export type DispatcherDeps = {
   nodeNo: number
   /** A device has connected, at this instant. */
   onOpened?: (device: DeviceKey, since: SteadyInstant) => void
+  /** Nothing is offered to the devices of this owner. */
+  isFrozen: (ownerNo: number) => boolean
   /** Reading queues failed; the next sweep retries. */
   onFailure: (error: unknown) => void
 }
@@ -116,15 +119,34 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
     }
   }
 
+  /** The queues of all devices of this owner have changed. */
+  wakeOwner(ownerNo: number): void {
+    this.wake(
+      this.#notices
+        .values()
+        .map(({ session }) => session.device)
+        .filter((device) => device.ownerNo === ownerNo),
+    )
+    this.#deps.queues.notifyAllLocal()
+  }
+
   /** Call before reading a run that another node launched: a device woken after this may already have ended it. */
   beginLaunch(): number {
     return ++this.#launches
   }
 
   launched(ownerNo: number, run: LaunchedRun, launch = this.beginLaunch()): void {
-    if (!this.hasListeners) return
+    if (!this.hasListeners || this.#deps.isFrozen(ownerNo)) return
     this.#launching = this.#launching
       .then(() => this.#notifyRun(ownerNo, run, launch))
+      .catch((error: unknown) => this.#deps.onFailure(error))
+  }
+
+  released({ ownerNo }: RunPart, released: ReleasedPart): void {
+    if (!this.hasListeners || this.#deps.isFrozen(ownerNo)) return
+    const launch = this.beginLaunch()
+    this.#launching = this.#launching
+      .then(() => this.#notifyReleased(ownerNo, released, launch))
       .catch((error: unknown) => this.#deps.onFailure(error))
   }
 
@@ -333,6 +355,20 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
     }
   }
 
+  /** As a run that was launched; but what is released may be older than what its device knows of, and come before it. */
+  async #notifyReleased(ownerNo: number, released: ReleasedPart, launch: number): Promise<void> {
+    const document = await this.#deps.documents.get(released.jobVersion)
+    for (const [index, { deviceId, jobExecutionId }] of released.executions.entries()) {
+      const device = { ownerNo, deviceId }
+      this.#notifyWaiting(device)
+      const notices = this.#notices.get(device)
+      const execution = firstOffer(released, jobExecutionId)
+      if (notices?.knowsEmpty) this.#notifyLaunched(notices, launch, execution, document)
+      else if (notices) this.#wake(notices)
+      if (index % devicesPerBatch === devicesPerBatch - 1) await nextTurn()
+    }
+  }
+
   #notifyLaunched(notices: NoticeState, launch: number, execution: DeviceExecution, document: string): void {
     // Announcing a large run takes time: a device woken since may already have ended its execution.
     const isLate = notices.wokenAt >= launch || notices.isBeingRead || this.#awake.has(notices)
@@ -347,18 +383,25 @@ function toOpenSession({ session: { device }, since }: NoticeState): OpenSession
 }
 
 function launchedExecution(run: LaunchedRun, index: number): DeviceExecution {
+  return firstOffer(run, run.firstExecutionId + index)
+}
+
+function firstOffer(
+  { launchedAt, jobVersion, traceParent }: Pick<LaunchedRun, 'launchedAt' | 'jobVersion' | 'traceParent'>,
+  jobExecutionId: number,
+): DeviceExecution {
   return {
-    jobExecutionId: run.firstExecutionId + index,
+    jobExecutionId,
     execState: 'PENDING',
     attempt: 1,
     versionNumber: 1,
     statusDetails: {},
-    launchedAt: run.launchedAt,
+    launchedAt,
     startedAt: null,
-    updatedAt: run.launchedAt,
+    updatedAt: launchedAt,
     timesOutAt: null,
     notified: false,
-    jobVersion: run.jobVersion,
-    ...(run.traceParent !== undefined && { traceParent: run.traceParent }),
+    jobVersion,
+    ...(traceParent !== undefined && { traceParent }),
   }
 }

@@ -7,8 +7,11 @@ import type { Moved } from './ports/executions.ts'
 
 export const runClocks: readonly RunClock[] = ['expire', 'miss-deadline']
 
-/** The ids of a run's executions. */
+/** The ids of a run's executions, or of those that were released at once. */
 export type RunRange = { runId: number; first: number; last: number }
+
+/** Whose clock it is: that of a run, or that of a release of some of its executions. */
+export type ClockSource = 'run' | 'release'
 
 /** What a store has loaded: of each list no more than a batch, in the order in which it is to be moved. */
 export type DueExecutions = {
@@ -17,14 +20,14 @@ export type DueExecutions = {
   /** Those whose progress was held back and may be written as an event now. */
   held: LiveExecution[]
   /** Runs whose clock has run out, and what that ends of them from where the cursor stands. */
-  ofRuns: { clock: RunClock; runs: RunRange[]; executions: LiveExecution[] }[]
+  ofRuns: { clock: RunClock; source: ClockSource; runs: RunRange[]; executions: LiveExecution[] }[]
 }
 
 export type FiredClocks = {
   moved: Moved[]
   more: boolean
-  /** Runs that a clock is through with. */
-  finished: { clock: RunClock; runIds: number[] }[]
+  /** Those that a clock is through with. */
+  finished: { clock: RunClock; source: ClockSource; runs: RunRange[] }[]
 }
 
 export function applyClocks(
@@ -37,12 +40,12 @@ export function applyClocks(
   for (const execution of batch.load(due.held)) batch.writeHeldProgress(execution, moment)
   let more = due.own.length === batchSize || due.held.length === batchSize
   const finished: FiredClocks['finished'] = []
-  for (const { clock, runs, executions } of due.ofRuns) {
+  for (const { clock, source, runs, executions } of due.ofRuns) {
     const ended = batch.load(executions).filter(({ life }) => isEndedBy(clock, life))
     moved.push(...batch.moveAll(ended, { event: clock, moment, actor: 'clock' }))
     const isFull = executions.length === batchSize
-    const runIds = cursors.advance(clock, runs, isFull ? executions.at(-1) : undefined)
-    if (runIds.length > 0) finished.push({ clock, runIds })
+    const done = cursors.advance(clock, runs, isFull ? executions.at(-1) : undefined)
+    if (done.length > 0) finished.push({ clock, source, runs: done })
     // Where nothing moves, others hold the rest right now: a call right away would find the same again.
     more ||= ended.length > 0 && (isFull || runs.length === batchSize)
   }
@@ -61,20 +64,26 @@ function fireOwn(batch: MoveBatch, execution: LiveExecution, moment: Moment): Mo
 export class RunCursors {
   readonly #positions = new Map<string, number>()
 
-  firstOf(clock: RunClock, { runId, first }: RunRange): number {
-    return this.#positions.get(`${clock} ${runId}`) ?? first
+  firstOf(clock: RunClock, range: RunRange): number {
+    return this.#positions.get(nameOf(clock, range)) ?? range.first
   }
 
   /** Gives the runs that are done to their end; `last` is where a full batch has ended. */
-  advance(clock: RunClock, runs: RunRange[], last: LiveExecution | undefined): number[] {
-    const through = last ? runs.findIndex(({ runId }) => runId === last.runId) : runs.length
-    const done = runs.slice(0, through).map(({ runId }) => runId)
-    for (const runId of done) this.#positions.delete(`${clock} ${runId}`)
-    if (last) this.#positions.set(`${clock} ${last.runId}`, last.jobExecutionId + 1)
+  advance(clock: RunClock, runs: RunRange[], last: LiveExecution | undefined): RunRange[] {
+    const id = last?.jobExecutionId ?? 0
+    const through = last ? runs.findIndex((run) => run.first <= id && id <= run.last) : runs.length
+    const done = runs.slice(0, through)
+    for (const run of done) this.#positions.delete(nameOf(clock, run))
+    const current = runs[through]
+    if (current) this.#positions.set(nameOf(clock, current), id + 1)
     return done
   }
 
   clear(): void {
     this.#positions.clear()
   }
+}
+
+function nameOf(clock: RunClock, { runId, first }: RunRange): string {
+  return `${clock} ${runId} ${first}`
 }

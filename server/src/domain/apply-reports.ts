@@ -15,7 +15,14 @@ type Update = Extract<DeviceReport, { kind: 'update' }>
 type Output = Extract<DeviceReport, { kind: 'output' }>
 
 /** A report with the number of its device; undefined: there is no such device. */
-export type CheckedReport<Report = DeviceReport> = { report: Report; deviceNo: number | undefined }
+export type CheckedReport<Report = DeviceReport> = {
+  report: Report
+  deviceNo: number | undefined
+  /** It names an execution that is not released, so that its device cannot know of it. */
+  isHeld?: boolean
+  /** Nothing may start on the devices of this owner. */
+  isFrozen?: boolean
+}
 
 /**
  * The store has loaded the executions that reports name and, of each device that asks for its next one, as many of those
@@ -27,11 +34,12 @@ export function applyReports(
   reports: CheckedReport[],
 ): ReportOutcome[] {
   const ofDevice = Map.groupBy(batch.load(loaded), ({ deviceNo }) => deviceNo)
-  return reports.map(({ report, deviceNo }) => {
+  return reports.map(({ report, deviceNo, isHeld, isFrozen }) => {
     if (deviceNo === undefined) return { kind: 'unknown-device' }
+    if (isHeld) return { kind: 'unknown-execution' }
     return report.kind === 'start-next'
       ? startNext(batch, report, nextOf(batch, ofDevice.get(deviceNo) ?? []))
-      : reportOn(batch, report, deviceNo)
+      : reportOn(batch, report, deviceNo, isFrozen)
   })
 }
 
@@ -62,9 +70,16 @@ function startNext(batch: MoveBatch, report: StartNext, next: LiveExecution | un
 }
 
 /** On the device's own execution, of the attempt it names. */
-function reportOn(batch: MoveBatch, report: Update | Output, deviceNo: number): ReportOutcome {
+function reportOn(
+  batch: MoveBatch,
+  report: Update | Output,
+  deviceNo: number,
+  isFrozen = false,
+): ReportOutcome {
   const execution = batch.find(report.jobExecutionId)
   if (execution?.deviceNo !== deviceNo) return { kind: 'unknown-execution' }
+  const starts = report.kind === 'update' && report.status === 'IN_PROGRESS'
+  if (isFrozen && starts && execution.life.execState === 'PENDING') return { kind: 'unknown-execution' }
   return report.kind === 'update' ? update(batch, execution, report) : output(batch, execution, report)
 }
 

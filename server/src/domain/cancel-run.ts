@@ -8,6 +8,7 @@ import { isWithin } from './is-within.ts'
 import { notifyTaken } from './notify-moved.ts'
 import type { StoredRun } from './ports/runs.ts'
 import { isFinished } from './read-execution.ts'
+import { markStopped } from './stop-rollout.ts'
 
 /** Less than clients and proxies wait for a response. */
 const answerWithinMs = 10_000
@@ -49,6 +50,7 @@ export async function cancelRun(
 
 async function cancelAll(deps: CancelRunDeps, caller: Caller, runId: number, force: boolean): Promise<void> {
   const { ownerNo } = caller
+  await markStopped(deps, caller, runId)
   const move = { ownerNo, runId, event: cancelEvent(force), actor: actorOf(caller) }
   let from: number | undefined
   do {

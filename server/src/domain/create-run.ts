@@ -4,8 +4,12 @@ import { ApiError, type NewRun, type RunPlan } from '@jobcast/contract'
 import type { Selector } from '@jobcast/contract/selector'
 import type { Caller } from './caller.ts'
 import { type LargeRunDeps, launchLargeRun } from './launch-large-run.ts'
+import { type AskedPlan, planLarge, planRollout } from './plan-rollout.ts'
 import type { StoredJob } from './ports/jobs.ts'
 import type { RunRequest, StoredRun } from './ports/runs.ts'
+import type { TriggerPlan } from './ports/triggers.ts'
+import { waveParts } from './rollout-progress.ts'
+import { requireRollout } from './rollout-selectors.ts'
 import {
   digestOf,
   launchedAtOnce,
@@ -30,7 +34,9 @@ export async function createRun(
   idempotencyKey?: string,
   traceParent?: string,
 ): Promise<{ run: StoredRun; isReplayed: boolean }> {
-  const asked = ['run', request.jobName, request.targets, request.note ?? null]
+  const { rollout, approval } = request
+  const release = rollout || approval ? [{ rollout, approval }] : []
+  const asked = ['run', request.jobName, request.targets, request.note ?? null, ...release]
   const earlier = await findEarlierRun(deps, caller, asked, idempotencyKey)
   const { runId } = earlier ?? (await launch(deps, caller, request, { asked, idempotencyKey, traceParent }))
   const made = await deps.store.getRun({ ownerNo: caller.ownerNo, runId })
@@ -53,12 +59,14 @@ async function launch(
   const note = rest.note ?? null
   const job = await requireJob(deps, caller, jobName)
   const where = whereOf(targets)
+  const release = await askedPlan(deps, caller, job, rest)
   const launch = { jobName, retryOf: null, asked }
   if (where === undefined) {
     const deviceIds = targets.deviceIds ?? []
     checkPlan(deps, planId, job, digestOfList(deviceIds))
     const request = note === null ? undefined : { where: null, matched: null, note }
-    const wanted = { ...launch, deviceIds, ...(request && { request }) }
+    const planned = await planSmall(deps, caller, deviceIds, release)
+    const wanted = { ...launch, ...planned, ...(request && { request }) }
     return launchRun(deps, caller, wanted, idempotencyKey, traceParent)
   }
   const selected = await selectDevices(deps, caller, await readTargets(deps, caller, where))
@@ -67,21 +75,49 @@ async function launch(
   const { total: matched, deviceIds, deviceNos } = selected
   const request: RunRequest = { where, matched, note }
   if (deviceIds === undefined) {
-    const wanted = { jobName, asked, request, deviceNos }
+    const wanted = { jobName, asked, request, deviceNos, ...(release && { plan: release }) }
     const { runId } = await launchLargeRun(deps, caller, wanted, idempotencyKey)
     // Without a span of its own: the run counts as part of the caller's.
     if (traceParent !== undefined && parseTraceParent(traceParent) !== undefined)
       await deps.traces?.keep({ ownerNo: caller.ownerNo, runId, traceParent })
     return { runId }
   }
-  return launchRun(deps, caller, { ...launch, deviceIds, request }, idempotencyKey, traceParent)
+  const planned = await planSmall(deps, caller, deviceIds, release)
+  return launchRun(deps, caller, { ...launch, ...planned, request }, idempotencyKey, traceParent)
+}
+
+/** How the call wants it released, with what it leaves to the job; undefined: all of it. */
+async function askedPlan(
+  deps: CreateRunDeps,
+  caller: Caller,
+  job: StoredJob,
+  { rollout, approval }: Pick<NewRun, 'rollout' | 'approval'>,
+): Promise<AskedPlan | undefined> {
+  if (rollout) await requireRollout(deps, caller, rollout)
+  if (rollout === undefined && approval !== true) return undefined
+  const fitsAny = rollout === undefined
+  // A call may ask for more approval than its job, not for less.
+  const needsApproval = approval === true || job.approval === true
+  return { rollout: rollout ?? job.rollout ?? {}, approval: needsApproval, fitsAny }
+}
+
+async function planSmall(
+  deps: CreateRunDeps,
+  { ownerNo }: Caller,
+  deviceIds: string[],
+  release: AskedPlan | undefined,
+): Promise<{ deviceIds: string[]; plan?: TriggerPlan }> {
+  if (release === undefined) return { deviceIds }
+  const { rollout, approval } = release
+  const planned = await planRollout(deps, ownerNo, [...new Set(deviceIds)], release)
+  return { deviceIds: planned.deviceIds, plan: { jobVersion: null, rollout, approval, sizes: planned.sizes } }
 }
 
 /** Refused as the run itself would be, but for what the plan can tell. */
 export async function planRun(
   deps: CreateRunDeps,
   caller: Caller,
-  { jobName, targets }: NewRun,
+  { jobName, targets, ...rest }: NewRun,
 ): Promise<RunPlan> {
   const job = await requireJob(deps, caller, jobName)
   const where = whereOf(targets)
@@ -89,7 +125,7 @@ export async function planRun(
     where === undefined
       ? await planList(deps, caller, targets.deviceIds ?? [])
       : await planSelection(deps, caller, await readTargets(deps, caller, where))
-  const { total, online, busy, sample, digest, unknownNames } = found
+  const { total, online, busy, digest, unknownNames } = found
   const problems = unknownNames.map((name) => `No device has an attribute ${name}.`)
   if (total === 0) problems.push('The selector matches no device.')
   return {
@@ -98,22 +134,45 @@ export async function planRun(
     online,
     offline: total - online,
     busy,
-    waves: total === 0 ? [] : [{ size: total, sample }],
+    waves: total === 0 ? [] : await planWavesOf(deps, caller, job, rest, found),
     document: total === 0 ? null : job.document,
     problems,
   }
 }
 
-type Found = Pick<Selected, 'total' | 'sample' | 'digest'> & {
+/** In the order of release; of very many devices without samples. */
+async function planWavesOf(
+  deps: CreateRunDeps,
+  caller: Caller,
+  job: StoredJob,
+  rest: Pick<NewRun, 'rollout' | 'approval'>,
+  { total, sample, deviceIds, deviceNos }: Found,
+): Promise<RunPlan['waves']> {
+  const asked = await askedPlan(deps, caller, job, rest)
+  const release = asked ?? (job.rollout && { rollout: job.rollout, fitsAny: true })
+  if (release === undefined) return [{ size: total, sample }]
+  if (deviceIds === undefined) {
+    const { sizes } = await planLarge(deps, caller, deviceNos ?? new Int32Array(), release)
+    return sizes.map((size) => ({ size, sample: [] }))
+  }
+  const planned = await planRollout(deps, caller.ownerNo, deviceIds, release)
+  return waveParts(planned.sizes).map(({ from, to }) => ({
+    size: to - from,
+    sample: planned.deviceIds.slice(from, Math.min(to, from + sampleSize)),
+  }))
+}
+
+type Found = Pick<Selected, 'total' | 'sample' | 'digest' | 'deviceIds'> & {
+  deviceNos?: Int32Array
   online: number
   busy: number
   unknownNames: string[]
 }
 
 async function planSelection(deps: CreateRunDeps, caller: Caller, where: Selector): Promise<Found> {
-  const { total, sample, digest } = await selectDevices(deps, caller, where)
+  const { total, sample, digest, deviceIds, deviceNos } = await selectDevices(deps, caller, where)
   const { online, busy, unknownNames } = await deps.store.countDevices({ ownerNo: caller.ownerNo, where })
-  return { total, sample, digest, online: Math.min(online, total), busy, unknownNames }
+  return { total, sample, digest, deviceIds, deviceNos, online: Math.min(online, total), busy, unknownNames }
 }
 
 async function planList({ store }: CreateRunDeps, { ownerNo }: Caller, deviceIds: string[]): Promise<Found> {
@@ -131,6 +190,7 @@ async function planList({ store }: CreateRunDeps, { ownerNo }: Caller, deviceIds
   return {
     ...found,
     sample: distinct.slice(0, sampleSize),
+    deviceIds: distinct,
     digest: digestOfList(deviceIds),
     unknownNames: [],
   }

@@ -13,7 +13,9 @@ const tagLength = 22
 
 export function jobTag(job: StoredJobContent): string {
   const { description, document, expireAfterSeconds, timeoutSeconds, deadlineSeconds, retry } = job
-  return tagOf([description, document, expireAfterSeconds, timeoutSeconds, deadlineSeconds, retry])
+  const { rollout, approval } = job
+  const policies = [expireAfterSeconds, timeoutSeconds, deadlineSeconds, retry]
+  return tagOf([description, document, ...policies, ...(rollout || approval ? [rollout, approval] : [])])
 }
 
 type DeviceContent = Pick<StoredDevice, 'deviceName' | 'tags' | 'attributes'>

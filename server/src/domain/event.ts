@@ -43,6 +43,7 @@ export function subjectOf({ data }: Pick<StoredEvent, 'data'>): string {
   if ('sessionId' in data) return `session ${data.sessionId}`
   if ('keyId' in data) return `key ${data.keyId}`
   if ('enrollmentId' in data) return `enrollment ${data.enrollmentId}`
+  if ('reason' in data) return 'fleet'
   if ('webhookName' in data) return `webhook ${data.webhookName}`
   return `owner ${data.ownerId}`
 }

@@ -23,6 +23,8 @@ export const executionEvents = [
   'cancel',
   'force-cancel',
   'remove-device',
+  // its run's rollout was stopped before it was released
+  'rollout-stopped',
 ] as const
 export type ExecutionEvent = (typeof executionEvents)[number]
 
@@ -38,6 +40,7 @@ const transitions: Record<ExecState, Partial<Record<ExecutionEvent, ExecState>>>
     'miss-deadline': 'TIMED_OUT',
     retry: 'PENDING',
     cancel: 'CANCELED',
+    'rollout-stopped': 'CANCELED',
     ...end,
   },
   IN_PROGRESS: {

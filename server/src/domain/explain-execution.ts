@@ -6,12 +6,20 @@ import { type PresenceView, settled } from './device.ts'
 import type { DeviceExecution } from './device-report.ts'
 import { isTerminal, type Moment } from './execution.ts'
 import { byWhom, explainEnd, inWords } from './explain-end.ts'
+import { explainFrozen, explainHeld, type RolloutReasons } from './explain-rollout.ts'
 import { onWallClock, type WallInstant } from './instants.ts'
 import type { StoredExecution, StoredTransition } from './ports/executions.ts'
 import type { StoredPresence } from './ports/presence.ts'
+import type { StoredFreeze } from './ports/rollouts.ts'
 import type { Store } from './ports/store.ts'
+import { currentPart, type RollOutDeps } from './roll-out.ts'
 
-export type ExplainDeps = { store: Store; moment: () => Moment; presence: PresenceView }
+export type ExplainDeps = {
+  store: Store
+  moment: () => Moment
+  presence: PresenceView
+  countConfirmed: RollOutDeps['countConfirmed']
+}
 
 export type Facts = {
   execution: Omit<StoredExecution, 'notBefore'>
@@ -24,6 +32,10 @@ export type Facts = {
   first: Pick<DeviceExecution, 'jobExecutionId' | 'execState'> | undefined
   /** When it times out. */
   timesOutAt: WallInstant | null
+  /** Undefined: its run is not released little by little. */
+  rollout?: RolloutReasons | undefined
+  /** Undefined: the fleet is not frozen. */
+  freeze?: StoredFreeze | undefined
 }
 
 export type Explanation = {
@@ -54,6 +66,10 @@ export async function explainExecution(
     store.getDeviceExecution({ ...device, jobExecutionId }),
   ])
   const now = deps.moment()
+  const isWaiting = execution.execState === 'PENDING'
+  const [rollout, freeze] = isWaiting
+    ? await Promise.all([readReasons(deps, ownerNo, execution.runId, now), store.getFreeze({ ownerNo })])
+    : []
   const facts: Facts = {
     execution,
     notBefore: onWallClock(execution.notBefore, now),
@@ -62,8 +78,29 @@ export async function explainExecution(
     hasToken: typeof storedDevice?.credentialCreatedAt === 'number',
     first: typeof queue === 'object' ? queue.executions[0] : undefined,
     timesOutAt: onWallClock(own?.timesOutAt ?? null, now),
+    rollout,
+    freeze,
   }
   return { execution, explanation: explain(facts) }
+}
+
+async function readReasons(
+  { store, countConfirmed }: ExplainDeps,
+  ownerNo: number,
+  runId: number,
+  now: Moment,
+): Promise<RolloutReasons | undefined> {
+  const found = await store.getRollout({ ownerNo, runId })
+  if (found === undefined || found.rollout.status.state === 'RELEASED') return undefined
+  const { rollout } = found
+  const part = currentPart(rollout)
+  const where = rollout.plan.rollout.next?.where
+  const [wave, offline, confirmed] = await Promise.all([
+    store.countRunPart(part),
+    store.countOffline({ ...part, to: Math.min(part.to, Math.max(part.from, rollout.status.released)) }),
+    where === undefined ? 0 : countConfirmed({ ...part, where }),
+  ])
+  return { rollout, wave, offline, confirmed, now }
 }
 
 const neverSeen: StoredPresence = { online: false, since: null, lastSeenAt: null, transport: null }
@@ -90,6 +127,9 @@ function explainPending(facts: Facts): Explanation {
   const { execution, presence, first } = facts
   const { jobExecutionId, notifiedAt, deliveredAt } = execution
   const device = `Device ${execution.deviceId}`
+  const held = facts.rollout && explainHeld(jobExecutionId, facts.rollout)
+  if (held) return held
+  if (facts.freeze) return explainFrozen(facts.freeze)
   if (facts.notBefore !== null) return explainRetry(facts, facts.notBefore)
   if (!presence.online && presence.since === null) {
     const rest = facts.hasToken ? 'it gets this when it does' : 'it has no device token yet'

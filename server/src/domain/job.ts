@@ -6,6 +6,7 @@ import { type ExpectedTags, isExpected, jobTag } from './entity-tag.ts'
 import type { StoredJob } from './ports/jobs.ts'
 import type { Put } from './ports/slices.ts'
 import type { Store } from './ports/store.ts'
+import { requireRollout } from './rollout-selectors.ts'
 import { type QuotaDeps, withinQuota } from './within-quota.ts'
 
 export type JobDeps = QuotaDeps & { store: Store; now: () => number }
@@ -21,6 +22,8 @@ export async function putJob(
   if (Buffer.byteLength(JSON.stringify(document)) > maxDocumentBytes) {
     throw new ApiError('J-500', { field: 'document', detail: 'document is larger than 64 KiB.' })
   }
+  const { rollout, approval } = content
+  if (rollout) await requireRollout(deps, caller, rollout)
   const { ownerNo } = caller
   const put = {
     ownerNo,
@@ -32,6 +35,8 @@ export async function putJob(
       timeoutSeconds: content.timeoutSeconds ?? null,
       deadlineSeconds: content.deadlineSeconds ?? null,
       retry: content.retry ? { ...defaultRetry, ...content.retry } : null,
+      ...(rollout && { rollout }),
+      ...(approval && { approval }),
     },
     at: deps.now(),
     ...ifMatch,

@@ -6,12 +6,15 @@ import { ApiError } from '@jobcast/contract'
 import { actorOf, type Caller } from './caller.ts'
 import { laterBy } from './instants.ts'
 import { type NotifyDeps, notifyMoved } from './notify-moved.ts'
+import { type AskedPlan, planLarge } from './plan-rollout.ts'
 import type { RunRequest } from './ports/runs.ts'
 import type { Store } from './ports/store.ts'
 import type { LargeTrigger, LaunchedRun, TriggerOutcome } from './ports/triggers.ts'
-import { idempotencyMs, runOf, type TriggerDeps } from './trigger-job.ts'
+import type { SelectDeps } from './select-devices.ts'
+import { idempotencyMs, mostPlans, runOf, type TriggerDeps } from './trigger-job.ts'
 
 export type LargeRunDeps = TriggerDeps &
+  SelectDeps &
   NotifyDeps & {
     store: Store
     /** Throws while there is no room for it on the disk. */
@@ -20,7 +23,14 @@ export type LargeRunDeps = TriggerDeps &
     onLaunchFailed: (error: unknown) => void
   }
 
-type LargeLaunch = { jobName: string; asked: unknown[]; request: RunRequest; deviceNos: Int32Array }
+type LargeLaunch = {
+  jobName: string
+  asked: unknown[]
+  request: RunRequest
+  deviceNos: Int32Array
+  /** Undefined: as its job says. */
+  plan?: AskedPlan
+}
 
 /** How many devices are notified at once. */
 const notifiedAtOnce = 5000
@@ -28,7 +38,7 @@ const notifiedAtOnce = 5000
 export async function launchLargeRun(
   deps: LargeRunDeps,
   caller: Caller,
-  { asked, ...launch }: LargeLaunch,
+  { asked, plan, ...launch }: LargeLaunch,
   idempotencyKey?: string,
 ): Promise<LaunchedRun> {
   deps.requireDisk()
@@ -48,12 +58,34 @@ export async function launchLargeRun(
   if (idempotency && deps.runningKeys.has(running)) throw new ApiError('J-502', { retryAfterSeconds: 1 })
   if (idempotency) deps.runningKeys.add(running)
   try {
-    const outcome = await record(deps, trigger)
+    const outcome = await recordPlanned(deps, caller, trigger, plan)
     const run = runOf(deps, caller, outcome)
     if (outcome.kind === 'created') void afterwards(deps, caller, run, launch.deviceNos.length)
     return run
   } finally {
     if (idempotency) deps.runningKeys.delete(running)
+  }
+}
+
+/** As a smaller one is (trigger-job.ts). */
+async function recordPlanned(
+  deps: LargeRunDeps,
+  caller: Caller,
+  trigger: LargeTrigger,
+  asked: AskedPlan | undefined,
+): Promise<TriggerOutcome> {
+  const plan = async (jobVersion: number | null, { rollout, approval, fitsAny }: AskedPlan) => {
+    const planned = await planLarge(deps, caller, trigger.deviceNos, { rollout, fitsAny })
+    const { sizes, deviceNos } = planned
+    return { ...trigger, deviceNos, plan: { jobVersion, rollout, approval, sizes } }
+  }
+  let planned: LargeTrigger = asked ? await plan(null, asked) : trigger
+  for (let plans = 0; ; plans++) {
+    const outcome = await record(deps, planned)
+    if (outcome.kind !== 'needs-plan' || plans === mostPlans) return outcome
+    const { jobVersion, rollout = {}, approval = false } = outcome
+    const isHeld = outcome.rollout !== undefined || approval
+    planned = isHeld ? await plan(jobVersion, { rollout, approval, fitsAny: true }) : trigger
   }
 }
 
@@ -94,6 +126,8 @@ async function afterwards(
       notifyMoved(deps, removed)
       more = removed.length > 0
     }
+    // Whoever releases it notifies its devices.
+    if (run.isHeld) return
     for (let start = 0; start < total; start += notifiedAtOnce) {
       const firstExecutionId = run.firstExecutionId + start
       const last = Math.min(firstExecutionId + notifiedAtOnce, run.firstExecutionId + total) - 1

@@ -1,6 +1,9 @@
 // What a trigger creates: a run of a job on devices, or nothing.
 
-import { laterBy, type SteadyInstant, type WallInstant } from './instants.ts'
+import { laterBy, type SteadyInstant, steadyInstant, type WallInstant } from './instants.ts'
+import { beginRollout, waitForApproval } from './judge-rollout.ts'
+import type { StoredJobContent } from './ports/jobs.ts'
+import type { StoredRollout } from './ports/rollouts.ts'
 import type { LaunchedRun, Trigger, TriggerOutcome } from './ports/triggers.ts'
 
 export type RunJob = {
@@ -8,7 +11,7 @@ export type RunJob = {
   versionNo: number
   expireAfterSeconds: number | null
   deadlineSeconds: number | null
-}
+} & Pick<StoredJobContent, 'rollout' | 'approval'>
 export type RunDevice = { deviceNo: number; deviceId: string; deviceName: string }
 
 /** A run as it is written when it is created. */
@@ -24,11 +27,13 @@ export type NewRun = {
   deadlineAt: SteadyInstant | null
   keyId: string
   retryOf: number | null
+  /** Undefined: it is offered at once. */
+  rollout?: StoredRollout
 }
 
 export type Refusal = Extract<
   TriggerOutcome,
-  { kind: 'unknown-job' | 'unknown-device' | 'over-quota' | 'device-over-quota' }
+  { kind: 'unknown-job' | 'unknown-device' | 'over-quota' | 'device-over-quota' | 'needs-plan' }
 >
 export type EarlierCall = { kind: 'made-before'; runId: number } | { kind: 'idempotency-key-reused' }
 
@@ -68,22 +73,52 @@ export function refuseOverQuota<Device extends { deviceId: string }>(
   return { kind: 'device-over-quota', deviceIds: full.slice(0, namedDevices).map(({ deviceId }) => deviceId) }
 }
 
+/** Of a job whose runs are released little by little, a trigger must say how. */
+export function refuseUnplanned(
+  { plan }: Trigger,
+  { versionNo, rollout, approval }: RunJob,
+): Refusal | undefined {
+  const isPlanned = plan !== undefined && (plan.jobVersion === null || plan.jobVersion === versionNo)
+  if (isPlanned || (rollout === undefined && !approval && plan === undefined)) return undefined
+  const job = { ...(rollout && { rollout }), ...(approval && { approval }) }
+  return { kind: 'needs-plan', jobVersion: versionNo, ...job }
+}
+
+/** Of a run whose executions have deadlines of their own, by their release: never due. */
+export const deadlineByRelease = steadyInstant(Number.MAX_SAFE_INTEGER)
+
 export function newRun(
-  { ownerNo, launchedAt, clock, keyId, retryOf, deviceIds }: Trigger,
+  trigger: Trigger,
   { jobNo, versionNo, expireAfterSeconds, deadlineSeconds }: RunJob,
   ids: { runId: number; firstExecutionId: number },
+  total = trigger.deviceIds.length,
 ): NewRun {
+  const { ownerNo, launchedAt, clock, keyId, retryOf, plan } = trigger
   const after = (seconds: number | null) => (seconds === null ? null : laterBy(seconds * 1000, clock))
-  const times = { launchedAt, expireAt: after(expireAfterSeconds), deadlineAt: after(deadlineSeconds) }
-  return { ...ids, ownerNo, jobNo, jobVersion: versionNo, total: deviceIds.length, ...times, keyId, retryOf }
+  const run = { ...ids, ownerNo, jobNo, jobVersion: versionNo, total, launchedAt, keyId, retryOf }
+  if (plan === undefined) {
+    return { ...run, expireAt: after(expireAfterSeconds), deadlineAt: after(deadlineSeconds) }
+  }
+  const { rollout, approval, sizes } = plan
+  const status = approval ? waitForApproval(sizes.length) : beginRollout(sizes.length, clock)
+  return {
+    ...run,
+    expireAt: null,
+    deadlineAt: deadlineSeconds === null ? null : deadlineByRelease,
+    rollout: {
+      ...{ ...ids, ownerNo, total, version: 1, nextAt: approval ? null : clock, status },
+      plan: { rollout, approval, sizes, expireAfterSeconds, deadlineSeconds },
+    },
+  }
 }
 
 export function toLaunchedRun(
-  { runId, launchedAt, firstExecutionId, jobVersion }: NewRun,
+  { runId, launchedAt, firstExecutionId, jobVersion, rollout }: NewRun,
   { jobName }: Trigger,
   devices: LaunchedRun['devices'],
 ): LaunchedRun {
-  return { runId, jobName, launchedAt, firstExecutionId, jobVersion, devices }
+  const run = { runId, jobName, launchedAt, firstExecutionId, jobVersion, devices }
+  return rollout ? { ...run, isHeld: true } : run
 }
 
 /** A key identifies one call: the same request is answered again, another one is refused. */

@@ -5,22 +5,26 @@ import { ApiError, type TriggerRequest } from '@jobcast/contract'
 import type { Caller } from './caller.ts'
 import type { Moment } from './execution.ts'
 import { laterBy } from './instants.ts'
+import { type PlanDeps, planRollout } from './plan-rollout.ts'
 import type { DeviceLink } from './ports/device-link.ts'
-import type { RunRequest } from './ports/runs.ts'
+import type { RunKey, RunRequest } from './ports/runs.ts'
 import type { RunTraces } from './ports/traces.ts'
-import type { LaunchedRun, Trigger, TriggerOutcome, TriggerQuota } from './ports/triggers.ts'
+import type { LaunchedRun, Trigger, TriggerOutcome, TriggerPlan, TriggerQuota } from './ports/triggers.ts'
 import { overQuota } from './quotas.ts'
 import type { QuotaDeps } from './within-quota.ts'
 
-export type TriggerDeps = QuotaDeps & {
-  /** Resolves once the trigger is on disk. */
-  recordTrigger: (trigger: Trigger) => Promise<TriggerOutcome>
-  moment: () => Moment
-  link: Pick<DeviceLink, 'launched'>
-  /** Idempotency keys whose first call has not been answered yet, as `ownerNo key`. */
-  runningKeys: Set<string>
-  traces?: RunTraces
-}
+export type TriggerDeps = QuotaDeps &
+  PlanDeps & {
+    /** Of a run that is released little by little: begin with it. */
+    rollouts: { judgeSoon(run: RunKey): void }
+    /** Resolves once the trigger is on disk. */
+    recordTrigger: (trigger: Trigger) => Promise<TriggerOutcome>
+    moment: () => Moment
+    link: Pick<DeviceLink, 'launched'>
+    /** Idempotency keys whose first call has not been answered yet, as `ownerNo key`. */
+    runningKeys: Set<string>
+    traces?: RunTraces
+  }
 
 export const idempotencyMs = 24 * 60 * 60 * 1000
 
@@ -43,6 +47,8 @@ type Launch = {
   deviceIds: string[]
   retryOf: number | null
   asked: unknown[]
+  /** Devices are in the order of their release; undefined: as its job says. */
+  plan?: TriggerPlan
   request?: RunRequest
 }
 
@@ -67,21 +73,24 @@ export async function launchRun(
   idempotencyKey?: string,
   traceParent?: string,
 ): Promise<LaunchedRun> {
+  const deviceIds = distinct(launch.deviceIds)
   const span = traceParent === undefined ? undefined : deps.traces?.begin(traceParent)
   const outcome = await recordLaunch(deps, caller, launch, idempotencyKey)
-  if (span === undefined || outcome.kind !== 'created') return runOf(deps, caller, outcome)
+  if (span === undefined || outcome.kind !== 'created') {
+    return inOrderOf(deviceIds, runOf(deps, caller, outcome))
+  }
   // Before devices are notified: the first report belongs to the trace as well.
   const { runId } = outcome.run
   await deps.traces?.keep({ ownerNo: caller.ownerNo, runId, traceParent: span.traceParent })
   const run = { ...outcome.run, traceParent: span.traceParent }
   span.end(run)
-  return runOf(deps, caller, { kind: 'created', run })
+  return inOrderOf(deviceIds, runOf(deps, caller, { kind: 'created', run }))
 }
 
 async function recordLaunch(
   deps: TriggerDeps,
   caller: Caller,
-  { jobName, deviceIds, retryOf, asked, request }: Launch,
+  { jobName, deviceIds, retryOf, asked, request, plan }: Launch,
   idempotencyKey: string | undefined,
 ): Promise<TriggerOutcome> {
   const { at: launchedAt, clock } = deps.moment()
@@ -95,6 +104,7 @@ async function recordLaunch(
     retryOf,
     idempotency: null,
     ...(request && { request }),
+    ...(plan && { plan }),
   }
   if (idempotencyKey === undefined) return record(deps, trigger)
 
@@ -123,11 +133,31 @@ async function record(deps: TriggerDeps, trigger: Trigger): Promise<TriggerOutco
   const isOver = hasRoom !== true && !(await hasRoom)
   let created = false
   try {
-    const outcome = await deps.recordTrigger({ ...trigger, ...quotaOf(deps, ownerNo, isOver) })
+    const outcome = await recordPlanned(deps, { ...trigger, ...quotaOf(deps, ownerNo, isOver) })
     created = outcome.kind === 'created'
     return outcome
   } finally {
     if (!isOver) quotaCounts.settle('max-owner-executions', ownerNo, count, created)
+  }
+}
+
+/** How often a job may change its rollout while a run of it is being made. */
+export const mostPlans = 5
+
+/** A run of a job that has a rollout is planned first; whether it has one, only the store knows. */
+async function recordPlanned(deps: TriggerDeps, trigger: Trigger): Promise<TriggerOutcome> {
+  let planned = trigger
+  for (let plans = 0; ; plans++) {
+    const outcome = await deps.recordTrigger(planned)
+    if (outcome.kind !== 'needs-plan' || plans === mostPlans) return outcome
+    const { jobVersion, rollout, approval = false } = outcome
+    if (rollout === undefined && !approval) {
+      planned = trigger
+      continue
+    }
+    const asked = { rollout: rollout ?? {}, fitsAny: true }
+    const { deviceIds, sizes } = await planRollout(deps, trigger.ownerNo, trigger.deviceIds, asked)
+    planned = { ...trigger, deviceIds, plan: { jobVersion, rollout: asked.rollout, approval, sizes } }
   }
 }
 
@@ -144,14 +174,12 @@ function quotaOf(
   return isOver || mayBeOver ? { quota: { isOver, perDevice: mayBeOver ? perDevice : 0 } } : {}
 }
 
-export function runOf(
-  { link, quotas }: TriggerDeps,
-  { ownerNo }: Caller,
-  outcome: TriggerOutcome,
-): LaunchedRun {
+export function runOf(deps: TriggerDeps, { ownerNo }: Caller, outcome: TriggerOutcome): LaunchedRun {
+  const { link, quotas } = deps
   switch (outcome.kind) {
     case 'created':
-      link.launched(ownerNo, outcome.run)
+      if (outcome.run.isHeld) deps.rollouts.judgeSoon({ ownerNo, runId: outcome.run.runId })
+      else link.launched(ownerNo, outcome.run)
       return outcome.run
     case 'replayed':
       return { ...outcome.run, isReplayed: true }
@@ -163,11 +191,22 @@ export function runOf(
       throw new ApiError('J-301')
     case 'unknown-device':
       throw new ApiError('J-001', { deviceIds: outcome.deviceIds })
+    case 'needs-plan':
+      throw new ApiError('J-502', { detail: 'The job is being changed.', retryAfterSeconds: 1 })
     case 'over-quota':
       throw overQuota('max-owner-executions', quotas['max-owner-executions'])
     case 'device-over-quota':
       throw overQuota('max-device-executions', quotas['max-device-executions'], outcome.deviceIds)
   }
+}
+
+/** Ids are in the order of release, which need not be that of the call; the answer is in that of the call. */
+function inOrderOf(deviceIds: string[], run: LaunchedRun): LaunchedRun {
+  const { devices } = run
+  if (deviceIds.length !== devices.length) return run
+  if (devices.every(({ deviceId }, index) => deviceId === deviceIds[index])) return run
+  const positions = new Map(devices.map(({ deviceId }, index) => [deviceId, index]))
+  return { ...run, order: deviceIds.map((deviceId) => positions.get(deviceId) ?? 0) }
 }
 
 /** A device named twice gets one execution, at its first position. */

@@ -3,10 +3,12 @@
 import type { IncomingMessage } from 'node:http'
 import fastify, { type FastifyRequest } from 'fastify'
 import type { CancelRunDeps } from '../domain/cancel-run.ts'
+import type { ChangeRolloutDeps } from '../domain/change-rollout.ts'
 import type { CreateRunDeps } from '../domain/create-run.ts'
 import type { DeviceDeps } from '../domain/device.ts'
 import type { ExplainDeps } from '../domain/explain-execution.ts'
 import type { FollowEventsDeps } from '../domain/follow-events.ts'
+import type { FreezeDeps } from '../domain/freeze-fleet.ts'
 import type { ReadDeps } from '../domain/read-execution.ts'
 import type { ReadOutputDeps } from '../domain/read-output.ts'
 import type { RetryDeps } from '../domain/retry-run.ts'
@@ -47,6 +49,7 @@ import { addGroups } from './routes/groups.ts'
 import { addImportDevices } from './routes/import-devices.ts'
 import { addJobs } from './routes/jobs.ts'
 import { addKeys, addOwners } from './routes/keys.ts'
+import { addRollouts } from './routes/rollouts.ts'
 import { addRuns } from './routes/runs.ts'
 import { addMetrics, addService } from './routes/service.ts'
 import { addSession } from './routes/session.ts'
@@ -60,6 +63,8 @@ import { userAgentOf } from './user-agent.ts'
 import { buildValidator } from './validation.ts'
 
 export type AppDeps = TriggerDeps &
+  ChangeRolloutDeps &
+  FreezeDeps &
   DeviceDeps &
   ReadDeps &
   ReadOutputDeps &
@@ -147,6 +152,7 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
   addExecutionHistory(app, deps)
   addExecutionOutput(app, deps)
   addRuns(app, deps, limits)
+  addRollouts(app, deps)
   addEvents(app, deps)
   addWebhooks(app, deps)
   addWebhookDeliveries(app, deps)

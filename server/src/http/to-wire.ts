@@ -35,7 +35,10 @@ import type { ListedSession } from '../domain/ports/sessions.ts'
 import type { StoredDelivery, StoredWebhook } from '../domain/ports/webhooks.ts'
 import { isFinished } from '../domain/read-execution.ts'
 import type { FleetNow } from '../domain/read-fleet.ts'
+import type { RolloutViews } from '../domain/view-rollout.ts'
 import { shownUrl } from '../domain/webhook.ts'
+
+import { toRolloutProgress } from './rollout-to-wire.ts'
 
 /** People read the wall clock: an instant of the other one is refused. */
 function toInstant(at: WallInstant): string {
@@ -98,7 +101,8 @@ export function toExplanation(
   }
 }
 
-export function toRun(stored: StoredRun): Run {
+export function toRun(stored: StoredRun, rollouts: RolloutViews): Run {
+  const rollout = rollouts.get(stored.runId)
   return {
     runId: stored.runId,
     jobName: stored.jobName,
@@ -113,6 +117,7 @@ export function toRun(stored: StoredRun): Run {
     where: stored.where,
     matched: stored.matched,
     note: stored.note,
+    rollout: rollout ? toRolloutProgress(rollout) : null,
   }
 }
 
@@ -167,6 +172,8 @@ export function toJob(stored: StoredJob): Job {
     timeoutSeconds: stored.timeoutSeconds,
     deadlineSeconds: stored.deadlineSeconds,
     retry: stored.retry,
+    rollout: stored.rollout ?? null,
+    approval: stored.approval ?? false,
     createdAt: toInstant(stored.createdAt),
     updatedAt: toInstant(stored.updatedAt),
   }

@@ -33,7 +33,7 @@ export function triggeredJson(run: LaunchedRun): string | Buffer {
 }
 
 function encodePiece(
-  { jobName, launchedAt, firstExecutionId, devices }: LaunchedRun,
+  { jobName, launchedAt, firstExecutionId, devices, order }: LaunchedRun,
   from: number,
   to: number,
 ): string {
@@ -43,7 +43,8 @@ function encodePiece(
   let text = ''
   for (let index = from; index < to; index++) {
     text += index === from ? '{"jobExecutionId":' : ',{"jobExecutionId":'
-    text += firstExecutionId + index + middle + fieldsOf(devices[index] as NamedDevice) + end
+    const at = order?.[index] ?? index
+    text += firstExecutionId + at + middle + fieldsOf(devices[at] as NamedDevice) + end
   }
   return text
 }

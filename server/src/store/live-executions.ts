@@ -1,6 +1,7 @@
 // Executions as both stores load them, to move them or to show them to their device.
 
 import type { LiveExecution } from '../domain/execution-move.ts'
+import { deadlineByRelease } from '../domain/launch-run.ts'
 import { columnOf, inBoth } from './queries.ts'
 import {
   computed,
@@ -20,7 +21,16 @@ const ROW = select({
   ...execution.pick('notifiedAt', 'deliveredAt', 'seenReports', 'cancelVersion', 'outputBytes', 'outputCut'),
   ...execution.pick('outputPieces', 'progressAt', 'progressHeld', 'progressBytes'),
   ...execution.pick('execState', 'attempt', 'startedAt', 'finishedAt', 'notBefore', 'dueAt'),
-  ...run.pick('jobVersion', 'launchedAt', 'deadlineAt', 'traceParent'),
+  ...run.pick('jobVersion', 'launchedAt', 'traceParent'),
+  // Of a run that is released little by little, its release says it.
+  deadlineAt: computed(
+    `CASE WHEN run.deadline_at = ${deadlineByRelease} THEN (
+      SELECT rollout_release.deadline_at FROM rollout_release
+      WHERE rollout_release.run_id = execution.run_id AND last_execution_id >= execution.execution_id
+        AND rollout_release.first_execution_id <= execution.execution_id)
+    ELSE run.deadline_at END`,
+    run.fields.deadlineAt,
+  ),
   ...device.pick('deviceId'),
   // As text: most moves write it back as it is.
   statusDetails: computed('execution.status_details', orNull(text())),
@@ -35,6 +45,16 @@ export const isUnfinished: Readonly<Record<Dialect, string>> = {
   sqlite: "state IN ('PENDING', 'IN_PROGRESS', 'CANCELING')",
   postgres: "state <= 'CANCELING'",
 }
+
+const notHeld = (columns: string) => `NOT EXISTS (
+    SELECT ${columns} FROM rollout WHERE rollout.run_id = execution.run_id AND held_from <= execution.execution_id)`
+
+/** On PostgreSQL; SQLite knows it in memory. */
+export const isNotFrozen =
+  'NOT EXISTS (SELECT FROM fleet_freeze WHERE fleet_freeze.owner_no = execution.owner_no)'
+
+/** It may be offered to its device, unless its owner's fleet is frozen. */
+export const isReleased: Readonly<Record<Dialect, string>> = { sqlite: notHeld('1'), postgres: notHeld('') }
 
 /** The ids of a run's executions. */
 export const RUN_RANGE = select({

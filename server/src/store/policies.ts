@@ -1,6 +1,7 @@
 // What the versions of jobs say of clocks and retries. A version never changes, so any process may remember it.
 
 import type { Policy } from '../domain/execution.ts'
+import type { StoredJobContent } from '../domain/ports/jobs.ts'
 import { inBoth, type Queries } from './queries.ts'
 import { select } from './schema/column.ts'
 import { jobVersion } from './schema/tables.ts'
@@ -11,7 +12,10 @@ const CONTENTS = inBoth(
 )
 const kept = 1000
 
-export type JobPolicy = Policy & { deadlineSeconds: number | null }
+export type JobPolicy = Policy & { deadlineSeconds: number | null } & Pick<
+    StoredJobContent,
+    'rollout' | 'approval'
+  >
 
 export class Policies {
   readonly #kept = new Map<number, JobPolicy>()
@@ -32,8 +36,13 @@ export class Policies {
           timeoutSeconds = null,
           deadlineSeconds = null,
           retry = null,
+          rollout,
+          approval,
         } = content
-        const policy = { expireAfterSeconds, timeoutSeconds, deadlineSeconds, retry }
+        const policy = {
+          ...{ expireAfterSeconds, timeoutSeconds, deadlineSeconds, retry },
+          ...{ ...(rollout && { rollout }), ...(approval && { approval }) },
+        }
         found.set(versionNo, policy)
         if (this.#kept.size === kept) this.#kept.clear()
         this.#kept.set(versionNo, policy)

@@ -4,7 +4,14 @@
 // On SQLite a statement is carried out before its promise is returned, so all statements of a step are through before
 // the thread takes the next one. On PostgreSQL statements that are sent at once (Promise.all) take effect in their order.
 
-import type { AccessEventData, AccessEventType, DeviceEventType } from '@jobcast/contract'
+import type {
+  AccessEventData,
+  AccessEventType,
+  DeviceEventType,
+  FleetEventData,
+  FleetEventType,
+  RolloutEventType,
+} from '@jobcast/contract'
 import type { LiveExecution } from '../domain/execution-move.ts'
 import type { MoveWrites } from '../domain/move-batch.ts'
 import type { DeviceKey } from '../domain/ports/devices.ts'
@@ -28,7 +35,8 @@ export type Queries = {
 }
 
 /** `ownerNo`: whose log has it. */
-export type AccessChange = { ownerNo: number; at: number; data: AccessEventData }
+export type AccessChange = { ownerNo: number; at: number; data: AccessEventData | FleetEventData }
+export type RunChanged = { ownerNo: number; runId: number; at: number; details: object }
 /** `ask` gives the rows of a statement, `run` how many it has changed. */
 export function buildQueries(
   ask: (sql: Sql, values: Values) => Row[] | Promise<Row[]>,
@@ -58,7 +66,8 @@ export type Writes = Queries & {
   /** The same for each row: a statement that is of one row on SQLite and of the list `:rows` on PostgreSQL, see `field`. */
   sendRows(sql: Sql, rows: Values[]): void
   deviceChanged(type: DeviceEventType, change: DeviceChange): void
-  accessChanged(type: AccessEventType, change: AccessChange): void
+  accessChanged(type: AccessEventType | FleetEventType, change: AccessChange): void
+  runChanged(type: RolloutEventType, change: RunChanged): void
   /** Those that a statement finds, as LIVE; on PostgreSQL it has to lock them. */
   loadExecutions(sql: Sql, values: Values): Promise<LiveExecution[]>
   writeMoves(writes: MoveWrites): void

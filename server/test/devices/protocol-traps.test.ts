@@ -467,7 +467,7 @@ for (const protocolVersion of [4, 5] as const) {
     const filters = [
       ...['#', '+/things/+/jobs/#', '$aws/#', '$aws/things/+/jobs/notify', '$SYS/#', 'a/b', 'a'],
       ...[`$aws/things/${other}/jobs/#`, `$aws/things/${other}/jobs/notify`, '$aws/things/nobody/jobs/#'],
-      ...[`$aws/things/${deviceId}x/jobs/#`, `$aws/things/${deviceId}/shadow/#`, '$aws/events/#'],
+      ...[`$aws/things/${deviceId}x/jobs/#`, `$aws/things/${other}/shadow/#`, '$aws/events/#'],
     ]
     for (const filter of filters) {
       await assert.rejects(link.client.subscribeAsync(filter, { qos: 1 }), filter)

@@ -116,6 +116,7 @@ export async function openDispatcher(
     queues,
     nodeNo: 0,
     clock: () => steadyInstant(startedAt),
+    isFrozen: () => false,
     onFailure: (error) => failures.push(error),
   })
   return {

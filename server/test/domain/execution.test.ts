@@ -37,6 +37,7 @@ test('states move as the design says', () => {
     'miss-deadline': 'TIMED_OUT',
     retry: 'PENDING',
     cancel: 'CANCELED',
+    'rollout-stopped': 'CANCELED',
     ...taken,
   })
   assert.deepEqual(movesOf('IN_PROGRESS'), {

@@ -5,6 +5,8 @@ import { test } from 'node:test'
 import { type ExecState, type ExplanationCode, explanationCodes } from '@jobcast/contract'
 import type { ExecutionEvent } from '../../src/domain/execution.ts'
 import { explain, type Facts } from '../../src/domain/explain-execution.ts'
+import { steadyInstant } from '../../src/domain/instants.ts'
+import { beginRollout, type RolloutStatus } from '../../src/domain/judge-rollout.ts'
 import type { StoredTransition } from '../../src/domain/ports/executions.ts'
 import type { StoredPresence } from '../../src/domain/ports/presence.ts'
 
@@ -69,8 +71,61 @@ function about(
   })
 }
 
+/** Of run 7, in waves of 2, 100 and 898; execution 42 is at this position. */
+function held(position: number, more: Partial<RolloutStatus> = {}): Partial<Facts> {
+  const next = { succeededPercent: 95, where: 'fw=2.4.1', soakSeconds: 60 }
+  const plan = {
+    rollout: { next, ratePerMinute: 200 },
+    approval: false,
+    sizes: [2, 100, 898],
+    expireAfterSeconds: null,
+    deadlineSeconds: null,
+  }
+  const status = { ...beginRollout(3, steadyInstant(0)), wave: 1, released: 102, ...more }
+  const ids = { runId: 7, ownerNo: 1, firstExecutionId: 42 - position, total: 1000, version: 3, nextAt: null }
+  const now = { at, clock: steadyInstant(0) }
+  return {
+    rollout: { rollout: { ...ids, plan, status }, wave: { SUCCEEDED: 90 }, offline: 12, confirmed: 88, now },
+  }
+}
+
 type Row = { code: ExplanationCode; text: string; given: ReturnType<typeof about> }
 const rows: Row[] = [
+  {
+    code: 'NOT_RELEASED',
+    text: 'Wave 3 of 3 opens when 95 % of wave 2 have succeeded and report fw=2.4.1, for 60 s; 88 % so far, 12 devices offline.',
+    given: about({}, held(500)),
+  },
+  {
+    code: 'NOT_RELEASED',
+    text: 'It is in wave 2 of 3, of which 30 of 100 are released so far, at 200 a minute.',
+    given: about({}, held(50, { released: 32 })),
+  },
+  {
+    code: 'NOT_RELEASED',
+    text: 'Run 7 was stopped, and this is being canceled.',
+    given: about({}, held(500, { state: 'ABORTED' })),
+  },
+  {
+    code: 'RUN_PAUSED',
+    text: 'Run 7 was paused by stop rule: 3 failed. It goes on when it is resumed.',
+    given: about({}, held(500, { state: 'PAUSED', pausedBecause: '3 failed', pausedBy: 'stop rule' })),
+  },
+  {
+    code: 'AWAITING_APPROVAL',
+    text: 'Run 7 waits for the approval of somebody other than who created it.',
+    given: about({}, held(500, { state: 'AWAITING_APPROVAL' })),
+  },
+  {
+    code: 'NOT_NOTIFIED_YET',
+    text: 'Device kiosk-1 is online, but has not been notified of this yet; it is notified when it polls or subscribes.',
+    given: about({}, held(101)),
+  },
+  {
+    code: 'FROZEN',
+    text: 'The fleet was frozen by key:k1 at 2026-11-15T03:00:00Z until 2026-11-15T03:01:00Z: no changes.',
+    given: about({}, { freeze: { reason: 'no changes', principal: 'key:k1', at, until: at + minute } }),
+  },
   {
     code: 'WAITING_FOR_RETRY',
     text: 'Attempt 1 failed at 2026-11-15T03:00:00Z; attempt 2 starts no earlier than 2026-11-15T03:01:00Z.',

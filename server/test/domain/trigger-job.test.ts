@@ -37,7 +37,12 @@ function buildDeps(room = Number.POSITIVE_INFINITY) {
       settled.push([count, created]),
     used: () => 0,
   }
-  const deps = { recordTrigger, moment, link, runningKeys: new Set<string>(), quotas: noQuotas, quotaCounts }
+  const rolledOut: number[] = []
+  const deps = {
+    ...{ recordTrigger, moment, link, runningKeys: new Set<string>(), quotas: noQuotas, quotaCounts },
+    rollouts: { judgeSoon: ({ runId }: { runId: number }) => rolledOut.push(runId) },
+    matchDevices: async () => new Set<string>(),
+  }
   return { sent, launched, settled, deps }
 }
 

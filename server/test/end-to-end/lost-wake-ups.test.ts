@@ -26,7 +26,7 @@ import { seedOwner } from '../store/store-under-test.ts'
 // The promise is 5 s; this is one that also a busy machine keeps.
 const boundMs = 45_000
 
-const talksToNobody: DeviceLink = { wake() {}, launched() {}, withdraw() {}, disconnect() {} }
+const talksToNobody: DeviceLink = { wake() {}, launched() {}, released() {}, withdraw() {}, disconnect() {} }
 
 async function openWithoutWakeUps(t: TestContext, deviceIds: string[]) {
   const { store } = await openSqliteUnderTest(t)

@@ -65,6 +65,7 @@ const ids: Record<string, { foreign: string; unknown: string }> = {
 const noIds = new Set(
   'limit cursor wait execState launchedAfter launchedBefore force idempotency-key deviceName tags keyName scopes expiresAt'
     .concat(' ownerName description document expireAfterSeconds timeoutSeconds deadlineSeconds retry')
+    .concat(' rollout approval comment reason until')
     .concat(
       ' finishedAfter finishedBefore buckets traceparent if-match dryRun targets note planId attributes timeZone',
     )
@@ -82,6 +83,8 @@ const bodies: Record<string, Record<string, unknown>> = {
   createKey: { keyName: 'ours' },
   createOwner: { ownerName: 'ours' },
   putWebhook: { url: 'https://hook.invalid/' },
+  changeRun: { rollout: {} },
+  freezeFleet: { reason: 'ours' },
   replayWebhook: { since: '2026-11-15T09:30:00Z' },
 }
 

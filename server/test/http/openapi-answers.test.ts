@@ -135,6 +135,30 @@ test('runs on chosen devices, groups and imports answer as the document says: 20
   await check('POST /job/api/devices/import', {}, lines)
 })
 
+test('rollouts and freezes answer as the document says: 200, 204, 403, 404, 409', async () => {
+  const run = '/job/api/runs/{runId}'
+  const { apiKey } = await api.newKey(['APPROVE'])
+  const launch = async (more: object) => {
+    const body = { jobName: 'update', targets: { deviceIds: ['d1', 'd2'] }, ...more }
+    return (await check('POST /job/api/runs', {}, { body })).json.runId
+  }
+  const rollout = { waves: [{ size: 1 }, { size: '100%' }] }
+  const rolling = { runId: await launch({ rollout }) }
+  for (const name of ['pause', 'resume']) await check(`POST ${run}/${name}`, rolling)
+  await check(`PATCH ${run}`, rolling, { body: { rollout: { ...rollout, ratePerMinute: 60 } } })
+  await check(`POST ${run}/advance`, rolling)
+  await check(`POST ${run}/advance`, rolling, problem)
+  await check(`POST ${run}/pause`, { runId: 987654321 })
+  for (const name of ['approve', 'deny']) {
+    const asking = { runId: await launch({ approval: true }) }
+    await check(`POST ${run}/${name}`, asking)
+    await check(`POST ${run}/${name}`, asking, { key: apiKey })
+  }
+  await check('POST /job/api/fleet/freeze', {}, { body: { reason: 'inventory' } })
+  await check('GET /job/api/fleet/freeze')
+  await check('DELETE /job/api/fleet/freeze')
+})
+
 test('history, explanation and output answer as the document says: 200, 400, 404', async () => {
   const [{ jobExecutionId }] = (await api.trigger('update', ['d1'])).json
   for (const name of ['history', 'explain', 'output']) {

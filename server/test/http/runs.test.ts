@@ -40,6 +40,7 @@ test('GET answers 200 with total, a count for each state, and whether it is fini
     where: null,
     matched: null,
     note: null,
+    rollout: null,
   })
 })
 

@@ -242,7 +242,7 @@ function checkMemory(world: World, db: DatabaseSync, devices: (ConnectedDevice |
   return devices.flatMap(({ device: { ownerNo, deviceId } }) => {
     const [memory, disk] = [world.node.catalogue, stored].map((catalogue) => {
       const queue = catalogue.devices(ownerNo).getOnDisk(deviceId)?.queue
-      return `[${queue?.all.join()}] with ${queue?.offered} on offer`
+      return `[${queue?.all.join()}] with ${queue?.offered(catalogue.held)} on offer`
     })
     return memory === disk ? [] : [`the queue of ${deviceId} is ${memory} in memory, and ${disk} on disk`]
   })
@@ -322,5 +322,5 @@ async function readFinal(store: Store, ownerNo: number): Promise<Final> {
     const its = (await store.listTransitions({ ownerNo, jobExecutionId })) ?? []
     transitions.set(jobExecutionId, its.map(toTransition))
   }
-  return { runs: runs.map(toRun), executions, transitions, log, webhookAfter: 0 }
+  return { runs: runs.map((run) => toRun(run, new Map())), executions, transitions, log, webhookAfter: 0 }
 }

@@ -43,6 +43,35 @@ export function* everyFilter(): Generator<ExecutionFilter> {
   }
 }
 
+async function takeRolloutSteps(store: Store): Promise<void> {
+  const content = { expireAfterSeconds: 1, deadlineSeconds: 1 }
+  const { ownerNo, trigger } = await seedOwner(store, { content })
+  const plan = { jobVersion: null, rollout: {}, approval: true, sizes: [1, 1] }
+  const { runId } = await createOne(store, trigger(['d1', 'd2'], { plan }))
+  await store.listOpenRollouts()
+  await store.listRollouts({ ownerNo, runIds: [runId] })
+  const found = await store.getRollout({ ownerNo, runId })
+  const part = { ownerNo, runId, from: 0, to: 1 }
+  await store.countRunPart(part)
+  await store.countOffline(part)
+  const where = { kind: 'compare', name: 'fw', op: '=', value: '1' } as const
+  await store.matchDevices({ ownerNo, where, deviceIds: ['d1'] })
+  await store.countConfirmed({ ...part, where })
+  if (found) {
+    const status = { ...found.rollout.status, released: 1 }
+    await store.changeRollout({ before: found.rollout, status, nextAt: null, events: [], moment: now })
+  }
+  await store.listReleased(part)
+  await store.fireClocks(momentAt(startedAt + 60_000))
+  const freeze = { ownerNo, principal: 'key:k1', at: 1 }
+  await store.freezeFleet({ ...freeze, reason: 'r', until: 2 })
+  await store.getFreeze({ ownerNo })
+  await store.listFreezes()
+  for (const expiredBy of [1, undefined]) {
+    await store.unfreezeFleet({ ...freeze, ...(expiredBy !== undefined && { expiredBy }) })
+  }
+}
+
 export async function takeEveryStep(store: Store): Promise<void> {
   const { ownerNo, ownerId, trigger } = await seedOwner(store)
   const device = { ownerNo, deviceId: 'd1' }
@@ -119,6 +148,7 @@ export async function takeEveryStep(store: Store): Promise<void> {
     await store.readOutput({ ownerNo, jobExecutionId: id, offset: 0, limit: 9, attempt })
   }
   await store.getRun({ ownerNo, runId })
+  await takeRolloutSteps(store)
   for (const jobName of ['restart', undefined]) {
     for (const finished of [true, false, undefined]) {
       const filter = { ...(jobName && { jobName }), ...(finished !== undefined && { finished }) }

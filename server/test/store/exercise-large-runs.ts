@@ -67,7 +67,8 @@ export async function exerciseLargeRuns(t: TestContext, { store }: StoreUnderTes
       ids,
       ids.toSorted((a, b) => a - b),
     )
-    assert.deepEqual(ids.slice(0, 2), [first.firstExecutionId, run.firstExecutionId + 7])
+    assert.equal(ids[0], first.firstExecutionId)
+    assert.ok(ids.includes(run.firstExecutionId + 7))
     assert.equal((await readQueue(store, { ownerNo, deviceId: 'd04499' })).total, 1)
     const range = { first: run.firstExecutionId + 2, last: run.firstExecutionId + 3 }
     const listed = await store.listRunDevices(range)

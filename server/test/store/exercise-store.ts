@@ -26,6 +26,7 @@ import { exerciseReopening } from './exercise-reopening.ts'
 import { exerciseReports } from './exercise-reports.ts'
 import { exerciseRetention } from './exercise-retention.ts'
 import { exerciseRetries } from './exercise-retries.ts'
+import { exerciseRollouts } from './exercise-rollouts.ts'
 import { exerciseSelectors } from './exercise-selectors.ts'
 import { exerciseSessions } from './exercise-sessions.ts'
 import { exerciseStats } from './exercise-stats.ts'
@@ -42,6 +43,7 @@ const subjects: Record<string, (t: TestContext, underTest: StoreUnderTest) => Pr
   clocks: exerciseClocks,
   lives: exerciseLives,
   queues: exerciseQueues,
+  rollouts: exerciseRollouts,
   outputs: exerciseOutputs,
   history: exerciseHistory,
   events: exerciseEvents,

@@ -100,7 +100,7 @@ test('a cancel of a run that takes long is answered meanwhile, and goes on', asy
   const deps: CancelRunDeps = {
     store,
     moment: () => momentAt(startedAt),
-    link: { wake() {}, launched() {}, withdraw() {}, disconnect() {} },
+    link: { wake() {}, launched() {}, released() {}, withdraw() {}, disconnect() {} },
     changes: new ChangeSignal(),
     runCancels: new Map(),
     stopping: new AbortController().signal,

@@ -38,11 +38,11 @@ async function takeStepsAmongNodes({ nodes, ...store }: PostgresStore): Promise<
 
 /** Those that have few rows, or that a statement means to read whole. */
 const small =
-  /^(owner|event_id|write_probe|commit_marker|webhook|node|steady_clock|execution_partition|forgotten_range|pg_inherits)$/
+  /^(owner|event_id|write_probe|commit_marker|webhook|node|steady_clock|execution_partition|forgotten_range|fleet_freeze|pg_inherits)$/
 
 /** Few rows, or a partial index that holds just those. */
 const readWhole =
-  /^(run_unfinished|owner_pkey|webhook_pkey|node_pkey|commit_marker_pkey|device_online|forgotten_range_pkey|execution_partition_pkey|api_key_admin|execution_from_\d+_execution_id_idx)$/
+  /^(run_unfinished|owner_pkey|webhook_pkey|node_pkey|commit_marker_pkey|device_online|forgotten_range_pkey|execution_partition_pkey|api_key_admin|fleet_freeze_pkey|rollout_open|execution_from_\d+_execution_id_idx)$/
 
 const indexOf: [string, RegExp, RegExp][] = [
   [
@@ -57,7 +57,7 @@ const indexOf: [string, RegExp, RegExp][] = [
     /device_no_execution_id_idx/,
   ],
   ['what a clock has run out for', /WHERE due_at <= \$1/, /using execution_\w*due_at_idx on/],
-  ['runs that expire', /expire_at <= \$1/, /using run_expiring on/],
+  ['runs that expire', /expire_at <= \$1/, /using (run|rollout_release)_expiring on/],
   ['runs over their deadline', /deadline_at <= \$1/, /using run_deadline on/],
   [
     'an execution by its id',

@@ -66,6 +66,21 @@ async function withStore<T>(place: StorePlace, work: (store: Store) => Promise<T
 const hard = 'a\tb\\c "quoted" \u{1f680} \\N'
 const idempotency = { key: 'once', requestHash: new Uint8Array(32).fill(5), ...keyTimes(startedAt) }
 
+/** A run of which a part is released, with clocks, of a frozen fleet. */
+async function fillRollout(store: Store): Promise<void> {
+  const { ownerNo, trigger } = await seedOwner(store, {
+    content: { expireAfterSeconds: 50, deadlineSeconds: 60 },
+  })
+  const plan = { jobVersion: null, rollout: { ratePerMinute: 7 }, approval: false, sizes: [1, 2] }
+  const { runId } = await createOne(store, trigger(['d1', 'd2', 'd3'], { plan }))
+  const found = await store.getRollout({ ownerNo, runId })
+  assert.ok(found)
+  const { rollout: before } = found
+  const change = { before, status: { ...before.status, released: 1 }, nextAt: steadyInstant(9), events: [] }
+  assert.ok(await store.changeRollout({ ...change, moment: momentAt(startedAt) }))
+  await store.freezeFleet({ ownerNo, reason: hard, principal: 'key:kept', at: startedAt, until: null })
+}
+
 /** A bit of everything. */
 async function fill(store: Store): Promise<Seed> {
   await store.recordSteadyClock({ clock: steadyInstant(startedAt - 77), at: startedAt })
@@ -143,6 +158,7 @@ async function fill(store: Store): Promise<Seed> {
     await bringTo(store, ownerNo, finished.firstExecutionId + index, state)
   }
   await createOne(store, trigger(['d3'], { retryOf: finished.runId }))
+  await fillRollout(store)
   const webhook = await createWebhook(store, ownerNo, 'w')
   await createOne(store, trigger(['d2']))
   const { newest } = await store.getEventBounds({ ownerNo })

@@ -11,7 +11,7 @@ export const executionColumns: Column<Execution>[] = [
   {
     name: 'execution',
     title: 'Execution',
-    width: '84px',
+    width: '68px',
     cell: (execution) => <a href={executionHref(execution)}>{execution.jobExecutionId}</a>,
   },
   {

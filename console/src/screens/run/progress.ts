@@ -2,7 +2,7 @@
 
 import type { ExecState, RunTimeline } from '@jobcast/client'
 import { failedStates } from '../../parts/exec-state.ts'
-import { parseTime } from '../../parts/time.ts'
+import { parseTime } from '../../parts/parse-time.ts'
 
 export type Progress = {
   times: number[]

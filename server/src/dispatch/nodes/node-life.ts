@@ -4,10 +4,13 @@
 import { deviceText } from '../../domain/ports/device-link.ts'
 import type { DeviceKey } from '../../domain/ports/devices.ts'
 import type { Hint, Nodes } from '../../domain/ports/nodes.ts'
+import type { RunPart } from '../../domain/ports/rollouts.ts'
+import type { Store } from '../../domain/ports/store.ts'
 import type { CredentialChanges } from '../../domain/sign-in.ts'
 import type { ChangeSignal } from '../../state/change-signal.ts'
 import type { Documents } from '../../state/documents.ts'
 import type { FleetHistory } from '../../state/fleet-history.ts'
+import type { Freezes } from '../../state/freezes.ts'
 import type { Presence } from '../../state/presence.ts'
 import type { SharedWallClock } from '../../state/shared-wall-clock.ts'
 import type { SteadyClock } from '../../state/steady-clock.ts'
@@ -22,6 +25,8 @@ export type NodeLifeDeps = {
   /** Monotonic milliseconds. */
   elapsed: () => number
   dispatcher: Dispatcher
+  store: Pick<Store, 'listReleased'>
+  freezes: Freezes
   presence: Presence
   webhooks: WebhookSender
   share: WebhookShare
@@ -54,7 +59,8 @@ export class NodeLife {
   }
 
   start(): void {
-    const { nodes, changes, outputs, webhooks } = this.#deps
+    const { nodes, changes, outputs, webhooks, freezes } = this.#deps
+    freezes.forward = () => nodes.send({ kind: 'freeze-changed' })
     changes.forward = (runIds) => nodes.send({ kind: 'runs-changed', runIds })
     outputs.forward = (jobExecutionIds) => nodes.send({ kind: 'outputs-grew', jobExecutionIds })
     const reactions = this.#reactions()
@@ -139,6 +145,8 @@ export class NodeLife {
     return {
       wake: ({ devices }) => dispatcher.wake(devices),
       launched: ({ ownerNo, runId }) => this.#notifyRun(ownerNo, runId),
+      released: ({ kind: _, ...part }) => this.#notifyReleased(part),
+      'freeze-changed': () => this.#deps.freezes.refresh().catch(this.#deps.onFailure),
       'runs-changed': ({ runIds }) => changes.notifyLocal(runIds),
       'outputs-grew': ({ jobExecutionIds }) => outputs.notifyLocal(jobExecutionIds),
       withdraw: ({ device, jobExecutionId }) => dispatcher.withdraw(device, jobExecutionId),
@@ -175,6 +183,18 @@ export class NodeLife {
       const { run, moved } = await nodes.getLaunchedRun(runId)
       dispatcher.wake(moved)
       dispatcher.launched(ownerNo, run, launch)
+    } catch (error) {
+      // The next sweep notifies the devices.
+      onFailure(error)
+    }
+  }
+
+  async #notifyReleased(part: RunPart): Promise<void> {
+    const { dispatcher, store, onFailure } = this.#deps
+    if (!dispatcher.hasListeners) return
+    try {
+      const released = await store.listReleased(part)
+      if (released) dispatcher.released(part, released)
     } catch (error) {
       // The next sweep notifies the devices.
       onFailure(error)

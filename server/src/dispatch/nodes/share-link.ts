@@ -28,6 +28,13 @@ export function shareLink(here: Dispatcher, nodes: Pick<Nodes, 'send'>): DeviceL
       if (run.devices.length > maxDevicesInHint) nodes.send({ kind: 'launched', ownerNo, runId: run.runId })
       else wakeElsewhere(elsewhere(run.devices.map(({ deviceId }) => ({ ownerNo, deviceId }))))
     },
+    released(part, released) {
+      here.released(part, released)
+      const { ownerNo, runId, from, to } = part
+      if (released.executions.length > maxDevicesInHint)
+        nodes.send({ kind: 'released', ownerNo, runId, from, to })
+      else wakeElsewhere(elsewhere(released.executions.map(({ deviceId }) => ({ ownerNo, deviceId }))))
+    },
     withdraw(device, jobExecutionId) {
       here.withdraw(device, jobExecutionId)
       if (!here.isConnected(device)) nodes.send({ kind: 'withdraw', device: keyOf(device), jobExecutionId })

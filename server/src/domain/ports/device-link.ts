@@ -5,6 +5,7 @@ import type { DeviceExecution, DeviceQueue } from '../device-report.ts'
 import type { SignedInDevice } from '../sign-in.ts'
 import type { DeviceKey } from './devices.ts'
 import type { Transport } from './presence.ts'
+import type { ReleasedPart, RunPart } from './rollouts.ts'
 import type { LaunchedRun } from './triggers.ts'
 
 /** A device as a string key. */
@@ -22,6 +23,8 @@ export type DeviceLink = {
   wake(devices: Iterable<DeviceKey>): void
   /** A run was created: each of its devices has one more execution at the end of its queue. */
   launched(ownerNo: number, run: LaunchedRun): void
+  /** Executions that were held back may begin: each of these devices has one more in its queue. */
+  released(part: RunPart, released: ReleasedPart): void
   /** The execution has ended while the device may still be working on it. */
   withdraw(device: DeviceKey, jobExecutionId: number): void
   /** The device was deleted, or its credential is void. */

@@ -1,4 +1,4 @@
-import type { Retry } from '@jobcast/contract'
+import type { Retry, Rollout } from '@jobcast/contract'
 import type { ExpectedTags } from '../entity-tag.ts'
 import type { OwnerList, Put, Sliced } from './slices.ts'
 
@@ -9,6 +9,10 @@ export type StoredJobContent = {
   timeoutSeconds: number | null
   deadlineSeconds: number | null
   retry: Retry | null
+  /** How its runs are released, unless they say so themselves; left out if there is nothing to say. */
+  rollout?: Rollout
+  /** Its runs wait for the approval of another principal. */
+  approval?: true
 }
 
 export type StoredJob = StoredJobContent & { jobName: string; createdAt: number; updatedAt: number }

@@ -4,6 +4,7 @@
 import type { SteadyInstant, WallInstant } from '../instants.ts'
 import type { SessionBegin } from '../judge-presence.ts'
 import type { DeviceKey } from './devices.ts'
+import type { RunPart } from './rollouts.ts'
 import type { LaunchedRun } from './triggers.ts'
 
 export type Hint =
@@ -11,6 +12,10 @@ export type Hint =
   | { kind: 'wake'; devices: DeviceKey[] }
   /** A run with many devices was created. */
   | { kind: 'launched'; ownerNo: number; runId: number }
+  /** Many devices of a run may begin. */
+  | ({ kind: 'released' } & RunPart)
+  /** A fleet was frozen, or is no longer. */
+  | { kind: 'freeze-changed' }
   | { kind: 'runs-changed'; runIds: number[] }
   | { kind: 'outputs-grew'; jobExecutionIds: number[] }
   /** The execution has ended while the device may still be working on it. */

@@ -21,6 +21,7 @@ import type { JobStore } from './jobs.ts'
 import type { OwnerStore } from './owners.ts'
 import type { PresenceStore } from './presence.ts'
 import type { QuotaCountStore } from './quota-counts.ts'
+import type { RolloutStore } from './rollouts.ts'
 import type { RunStore } from './runs.ts'
 import type { SessionStore } from './sessions.ts'
 import type { StatsStore } from './stats.ts'
@@ -39,6 +40,7 @@ export type Store = StoreLifecycle &
   TriggerStore &
   ExecutionStore &
   RunStore &
+  RolloutStore &
   QuotaCountStore &
   DeviceQueueStore &
   EventStore &

@@ -1,3 +1,4 @@
+import type { Rollout } from '@jobcast/contract'
 import type { Moment } from '../execution.ts'
 import type { SteadyInstant, WallInstant } from '../instants.ts'
 import type { Moved } from './executions.ts'
@@ -24,12 +25,21 @@ export type Trigger = {
     /** What was made before this has expired. */
     validAfter: SteadyInstant
   } | null
+  /** Undefined: it is offered at once. Devices are in the order of their release. */
+  plan?: TriggerPlan
   /** Undefined: nothing but a list of devices. */
   request?: RunRequest
   /** Applied to what is neither unknown nor made before. */
   quota?: TriggerQuota
 }
 
+/** `jobVersion`: for which version of the job it was made; null: it does not depend on the job. */
+export type TriggerPlan = {
+  jobVersion: number | null
+  rollout: Rollout
+  approval: boolean
+  sizes: number[]
+}
 /** A run on so many devices that it is not written at once; its devices are known to the store by number. */
 export type LargeTrigger = Omit<Trigger, 'deviceIds' | 'quota'> & { deviceNos: Int32Array }
 
@@ -50,6 +60,10 @@ export type LaunchedRun = {
   jobVersion: number
   /** Of a large run, none (`listRunDevices`). */
   devices: readonly { deviceId: string; deviceName: string }[]
+  /** Nothing of it may be offered before it is released. */
+  isHeld?: true
+  /** Positions in `devices`, in the order of the answer, if that is another. */
+  order?: readonly number[]
   /** Of the trace that it belongs to. */
   traceParent?: string
   /** An earlier call with the same idempotency key has made it. */
@@ -67,6 +81,8 @@ export type TriggerOutcome =
   | { kind: 'idempotency-key-reused' }
   | { kind: 'unknown-job' }
   | { kind: 'unknown-device'; deviceIds: string[] }
+  /** Nothing was made: its job says how its runs are released. Send it again with a plan. */
+  | { kind: 'needs-plan'; jobVersion: number; rollout?: Rollout; approval?: true }
   | { kind: 'over-quota' }
   | { kind: 'device-over-quota'; deviceIds: string[] }
 

@@ -18,7 +18,9 @@ import { type CancelRunDeps, cancelRun } from '../../domain/cancel-run.ts'
 import { type CreateRunDeps, createRun, planRun } from '../../domain/create-run.ts'
 import { type ReadDeps, readRun } from '../../domain/read-execution.ts'
 import { type RetryDeps, retryRun } from '../../domain/retry-run.ts'
+import { viewRollouts } from '../../domain/view-rollout.ts'
 import type { Documents } from '../../state/documents.ts'
+import { toRunWithRollout } from '../answer-run.ts'
 import type { App } from '../app-type.ts'
 import { callerOf, type IdentifyDeps } from '../authenticate.ts'
 import { numberSlice, toPage } from '../cursor.ts'
@@ -50,7 +52,7 @@ export function addRuns(
       const held = holdRequest(deps, request, reply, request.query.wait)
       const run = await readRun(deps, callerOf(request), request.params.runId, held)
       held.requireValid()
-      return toRun(run)
+      return toRunWithRollout(deps, callerOf(request), run)
     },
   })
 
@@ -93,12 +95,14 @@ export function addRuns(
         ...(finished !== undefined && { finished }),
         ...stateAndTimes(request.query),
       }
+      const { ownerNo } = callerOf(request)
       const runs = await deps.store.listRuns({
-        ownerNo: callerOf(request).ownerNo,
+        ownerNo,
         filter,
         slice: numberSlice(request.query),
       })
-      return toPage(runs, toRun)
+      const rollouts = await viewRollouts(deps, ownerNo, runs.items)
+      return toPage(runs, (run) => toRun(run, rollouts))
     },
   })
 
@@ -140,7 +144,10 @@ export function addRuns(
       const { run, isReplayed } = await createRun(deps, caller, request.body, key, traceparent)
       if (isReplayed) reply.header(replayedHeader, 'true')
       request.runId = run.runId
-      return reply.code(201).header('location', `/job/api/runs/${run.runId}`).send(toRun(run))
+      return reply
+        .code(201)
+        .header('location', `/job/api/runs/${run.runId}`)
+        .send(await toRunWithRollout(deps, caller, run))
     },
   })
 
@@ -167,7 +174,7 @@ export function addRuns(
     handler: async (request, reply) => {
       const force = request.body.force ?? false
       const { run, isDone } = await cancelRun(deps, callerOf(request), request.params.runId, force)
-      return reply.code(isDone ? 200 : 202).send(toRun(run))
+      return reply.code(isDone ? 200 : 202).send(await toRunWithRollout(deps, callerOf(request), run))
     },
   })
 
@@ -206,7 +213,10 @@ export function addRuns(
       const { run, isReplayed } = await retryRun(deps, caller, runId, request.body, key, traceparent)
       request.runId = run.runId
       if (isReplayed) reply.header(replayedHeader, 'true')
-      return reply.code(201).header('location', `/job/api/runs/${run.runId}`).send(toRun(run))
+      return reply
+        .code(201)
+        .header('location', `/job/api/runs/${run.runId}`)
+        .send(await toRunWithRollout(deps, caller, run))
     },
   })
 }

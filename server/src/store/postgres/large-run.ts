@@ -1,7 +1,7 @@
 // A run on very many devices, in one transaction: nobody sees it before its commit, and nobody waits for it, because it
 // holds no lock of its owner. Devices that are deleted meanwhile are seen to afterwards (removeGone).
 
-import { type EarlierCall, newRun, toLaunchedRun } from '../../domain/launch-run.ts'
+import { type EarlierCall, newRun, refuseUnplanned, toLaunchedRun } from '../../domain/launch-run.ts'
 import type { Store } from '../../domain/ports/store.ts'
 import type { LargeTrigger, TriggerOutcome } from '../../domain/ports/triggers.ts'
 import { insertInto } from '../queries.ts'
@@ -13,6 +13,7 @@ import { claimKeys, findEarlierCalls } from './idempotency-keys.ts'
 import type { Partitions } from './partitions.ts'
 import type { Transaction } from './transaction.ts'
 import { readNames } from './trigger-group.ts'
+import { writeRollout } from './triggers.ts'
 
 const batchSize = 5000
 const INSERT_RUN = insertInto(newRunFields)
@@ -39,10 +40,12 @@ export function buildLargeRunSteps(db: Database, partitions: Partitions): Pick<S
     const names = await readNames(transaction.named, [listed])
     const job = names.get(ownerNo)?.jobs.get(jobName)
     if (job === undefined) return { kind: 'unknown-job' }
+    const unplanned = refuseUnplanned(listed, job)
+    if (unplanned) return unplanned
     const total = deviceNos.length
     const { runId, jobExecutionId: firstExecutionId } = await takeIds(transaction, 1, total)
     const ids = { runId, firstExecutionId }
-    const run = { ...newRun(listed, job, ids), total }
+    const run = newRun(listed, job, ids, total)
     await partitions.reach(firstExecutionId + total - 1, launchedAt)
     for (let start = 0; start < total; start += batchSize) {
       const batch = Array.from(deviceNos.subarray(start, start + batchSize))
@@ -58,6 +61,7 @@ export function buildLargeRunSteps(db: Database, partitions: Partitions): Pick<S
     transaction.named.sendRows(INSERT_RUN, [{ ...run, PENDING: total }])
     if (request) transaction.named.sendRows(INSERT_REQUEST, [{ ...request, runId }])
     transaction.events.push({ type: 'run.created', ownerNo, runId, at: launchedAt })
+    if (run.rollout) writeRollout(transaction, run.rollout, launchedAt)
     return { kind: 'created', run: toLaunchedRun(run, listed, []) }
   }
 

@@ -10,6 +10,7 @@ import { buildLargeRunSteps } from './large-run.ts'
 import { migratePostgres, onConnection } from './migrate-database.ts'
 import { NodeSignal } from './node-signal.ts'
 import { buildNodeSteps, joinNodes, leaveNodes } from './nodes.ts'
+import { OldestRuns } from './oldest-runs.ts'
 import { Partitions } from './partitions.ts'
 import { bindPlainSteps } from './plain-steps.ts'
 import { buildPresenceSteps, leaveConnections } from './presence.ts'
@@ -49,10 +50,12 @@ async function buildStore(db: Database, signal: NodeSignal, nodeNo: number): Pro
   const underWay = new UnderWay(db.watch)
   const partitions = new Partitions(db)
   const directory = new Directory()
-  const steps = underWay.counting(await buildSteps(db, partitions, directory, nodeNo))
+  const oldestRuns = new OldestRuns()
+  const steps = underWay.counting(await buildSteps(db, partitions, { directory, oldestRuns }, nodeNo))
   const forgetAll = () => {
     partitions.forget()
     directory.clear()
+    oldestRuns.clear()
     db.policies.clear()
   }
   let closed: Promise<void> | undefined
@@ -76,7 +79,7 @@ async function buildStore(db: Database, signal: NodeSignal, nodeNo: number): Pro
 async function buildSteps(
   db: Database,
   partitions: Partitions,
-  directory: Directory,
+  remembered: { directory: Directory; oldestRuns: OldestRuns },
   nodeNo: number,
 ): Promise<Omit<Store, 'onEvents' | 'close'>> {
   const { jobExecutionId } = await db.readLastIds()
@@ -88,7 +91,7 @@ async function buildSteps(
     },
     ...bindPlainSteps(db, catalogue),
     ...buildPresenceSteps(db, nodeNo),
-    ...buildTriggerSteps({ db, partitions, catalogue, directory }),
+    ...buildTriggerSteps({ db, partitions, catalogue, ...remembered }),
     ...buildLargeRunSteps(db, partitions),
     ...buildReportSteps(db),
     ...buildQueueSteps(db),

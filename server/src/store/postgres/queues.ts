@@ -4,14 +4,16 @@ import { shownPending } from '@jobcast/contract/words'
 import type { DeviceExecution, DeviceQueue } from '../../domain/device-report.ts'
 import { toDeviceExecution } from '../../domain/execution-move.ts'
 import type { Store } from '../../domain/ports/store.ts'
-import { LIVE, liveJoins } from '../live-executions.ts'
+import { isNotFrozen, isReleased, LIVE, liveJoins } from '../live-executions.ts'
 import { keysOf } from '../queries.ts'
 import { flag, number, rows } from '../schema/column.ts'
 import type { Database } from './database.ts'
 import type { Row } from './rows.ts'
 
 // What waits for a retry is not offered.
-const OFFERED = `device_no = device.device_no AND state <= 'CANCELING' AND (state <> 'PENDING' OR not_before IS NULL)`
+const MAY_START = `not_before IS NULL AND ${isReleased.postgres}
+  AND ${isNotFrozen}`
+const OFFERED = `device_no = device.device_no AND state <= 'CANCELING' AND (state <> 'PENDING' OR (${MAY_START}))`
 const largestMark = Number.MAX_SAFE_INTEGER
 
 // A mark is made of what a device can see: any node gets the same one, and another when something has changed. Progress is
@@ -33,7 +35,7 @@ const QUEUES = `
       (SELECT * FROM execution WHERE device_no = queue.device_no AND state > 'PENDING' AND state <= 'CANCELING'
        ORDER BY execution_id LIMIT ${shownPending})
       UNION ALL
-      (SELECT * FROM execution WHERE device_no = queue.device_no AND state = 'PENDING' AND not_before IS NULL
+      (SELECT * FROM execution WHERE device_no = queue.device_no AND state = 'PENDING' AND ${MAY_START}
        ORDER BY execution_id LIMIT ${shownPending})
       LIMIT ${shownPending}) AS execution ${liveJoins('JOIN')}) AS first ON is_wanted AND total > 0`
 /** The rest of a row is what LIVE gives. */

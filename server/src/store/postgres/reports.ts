@@ -7,9 +7,10 @@ import type { LiveExecution } from '../../domain/execution-move.ts'
 import { deviceText } from '../../domain/ports/device-link.ts'
 import type { DeviceKey } from '../../domain/ports/devices.ts'
 import type { Store } from '../../domain/ports/store.ts'
+import { isNotFrozen, isReleased } from '../live-executions.ts'
 import { inBatch, type Moves } from '../moves.ts'
 import { keysOf, type Queries } from '../queries.ts'
-import { number, orNull, rows } from '../schema/column.ts'
+import { flag, number, orNull, rows } from '../schema/column.ts'
 import { type Database, lockWaitMs } from './database.ts'
 import { InOrder } from './in-order.ts'
 
@@ -25,8 +26,16 @@ const CANDIDATES = `
          AND state > 'PENDING' AND state <= 'CANCELING' ORDER BY execution_id LIMIT enough)
       UNION ALL
       (SELECT execution_id FROM execution WHERE device_no = device.device_no AND state = 'PENDING'
-         AND not_before IS NULL ORDER BY execution_id LIMIT enough)) AS candidate ON true
+         AND not_before IS NULL AND ${isReleased.postgres}
+         AND ${isNotFrozen} ORDER BY execution_id LIMIT enough)) AS candidate ON true
   WHERE deleted_at IS NULL`
+// Of the executions that reports name: what their devices may not begin.
+const LIMITED = `
+  SELECT execution_id AS "jobExecutionId", NOT ${isReleased.postgres} AS "isHeld",
+    NOT ${isNotFrozen} AS "isFrozen"
+  FROM unnest(CAST(:ids AS bigint[])) AS wanted (id) JOIN execution ON execution_id = wanted.id
+  WHERE state = 'PENDING'`
+const LIMIT = rows({ jobExecutionId: number(), isHeld: flag(), isFrozen: flag() })
 const CANDIDATE = rows({ position: number(), deviceNo: number(), jobExecutionId: orNull(number()) })
 
 export function buildReportSteps(db: Database): Pick<Store, 'recordReports'> {
@@ -64,6 +73,7 @@ class ReportGroup {
   readonly #reports: DeviceReport[]
   readonly #devices = new Map<string, OfDevice>()
   readonly #deviceNos = new Map<string, number>()
+  readonly #limits = new Map<number, { isHeld: boolean; isFrozen: boolean }>()
 
   constructor(queries: Queries, moves: Moves, reports: DeviceReport[]) {
     this.#queries = queries
@@ -80,6 +90,7 @@ class ReportGroup {
   readonly check = (report: DeviceReport) => ({
     report,
     deviceNo: this.#deviceNos.get(deviceText(report.device)),
+    ...(report.kind === 'start-next' ? undefined : this.#limits.get(report.jobExecutionId)),
   })
 
   async lock(): Promise<LiveExecution[]> {
@@ -91,8 +102,19 @@ class ReportGroup {
     )
     // All locks in one order: candidates have to be known first.
     const candidates = asking.length > 0 ? await looking : []
-    const [locked] = await Promise.all([this.#moves.loadById([...ids, ...candidates]), looking])
+    const [locked] = await Promise.all([
+      this.#moves.loadById([...ids, ...candidates]),
+      looking,
+      this.#findLimits(ids),
+    ])
     return asking.length > 0 ? this.#lockMore(asking, locked, new Set(candidates)) : locked
+  }
+
+  async #findLimits(ids: number[]): Promise<void> {
+    if (ids.length === 0) return
+    for (const { jobExecutionId, ...limit } of await this.#queries.all(LIMIT, LIMITED, { ids })) {
+      this.#limits.set(jobExecutionId, limit)
+    }
   }
 
   /** Gives the ids of executions, and notes the numbers of the devices. */

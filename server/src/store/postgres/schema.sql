@@ -182,6 +182,15 @@ CREATE TABLE execution_partition (
   PRIMARY KEY (first_id)
 );
 
+CREATE TABLE fleet_freeze (
+  owner_no integer NOT NULL,
+  reason text NOT NULL,
+  principal text NOT NULL,
+  at bigint NOT NULL,
+  until bigint,
+  PRIMARY KEY (owner_no)
+);
+
 CREATE TABLE forgotten_range (
   first_execution_id bigint NOT NULL,
   last_execution_id bigint NOT NULL,
@@ -243,6 +252,36 @@ CREATE TABLE owner (
   UNIQUE (owner_id),
   UNIQUE (owner_name)
 );
+
+CREATE TABLE rollout (
+  run_id bigint NOT NULL,
+  owner_no integer NOT NULL,
+  first_execution_id bigint NOT NULL,
+  total integer NOT NULL,
+  state text NOT NULL,
+  released integer NOT NULL,
+  held_from bigint,
+  is_open boolean NOT NULL,
+  next_at bigint,
+  version integer NOT NULL,
+  plan text NOT NULL,
+  status text NOT NULL,
+  PRIMARY KEY (run_id)
+);
+CREATE INDEX rollout_held ON public.rollout USING btree (run_id, held_from) WHERE (held_from IS NOT NULL);
+CREATE INDEX rollout_open ON public.rollout USING btree (run_id) WHERE is_open;
+
+CREATE TABLE rollout_release (
+  run_id bigint NOT NULL,
+  first_execution_id bigint NOT NULL,
+  last_execution_id bigint NOT NULL,
+  expire_at bigint,
+  deadline_at bigint,
+  deadline_due_at bigint,
+  PRIMARY KEY (run_id, first_execution_id)
+);
+CREATE INDEX rollout_release_deadline ON public.rollout_release USING btree (deadline_due_at) WHERE (deadline_due_at IS NOT NULL);
+CREATE INDEX rollout_release_expiring ON public.rollout_release USING btree (expire_at) WHERE (expire_at IS NOT NULL);
 
 CREATE TABLE run (
   run_id bigint NOT NULL,

@@ -1,7 +1,12 @@
 // One transaction. Statements that do not need each other's answers may be sent at once: they take effect in the order
 // in which they are sent, and after one that fails no other does.
 
-import type { AccessEventType, DeviceEventType } from '@jobcast/contract/words'
+import type {
+  AccessEventType,
+  DeviceEventType,
+  FleetEventType,
+  RolloutEventType,
+} from '@jobcast/contract/words'
 import type pg from 'pg'
 import type { ExecutionChange } from '../../domain/execution-move.ts'
 import { CommitUnknown, StorageUnavailable } from '../../domain/ports/storage-errors.ts'
@@ -39,7 +44,8 @@ export type NewEvent =
   | ExecutionChange
   | { type: 'run.created'; ownerNo: number; at: number; runId: number }
   | { type: DeviceEventType; ownerNo: number; at: number; deviceNo: number; details: string | null }
-  | { type: AccessEventType; ownerNo: number; at: number; details: string }
+  | { type: RolloutEventType; ownerNo: number; at: number; runId: number; details: string }
+  | { type: AccessEventType | FleetEventType; ownerNo: number; at: number; details: string }
 
 /** How a transaction that writes learns whether it was committed; one that only reads has none. */
 export type CommitCheck = { readonly markers: CommitMarkers; readonly marker: Marker }
@@ -81,6 +87,8 @@ export class Transaction implements Queries {
       deviceChanged: (type, change) => this.#deviceChanged(type, change),
       accessChanged: (type, { ownerNo, at, data }) =>
         this.events.push({ type, ownerNo, at, details: JSON.stringify(data) }),
+      runChanged: (type, { details, ...change }) =>
+        this.events.push({ type, ...change, details: JSON.stringify(details) }),
     }
     sendTogether(client)
     // What is sent behind it does not wait for it. If it alone fails, all that is sent runs on its own, so connections on

@@ -9,12 +9,14 @@ import {
   type RunDevice,
   type RunJob,
   refuseOverQuota,
+  refuseUnplanned,
 } from '../../domain/launch-run.ts'
 import type { Trigger } from '../../domain/ports/triggers.ts'
 import type { Writes } from '../queries.ts'
 import { computed, number, rows, type Selection, select, text } from '../schema/column.ts'
 import { device, job } from '../schema/tables.ts'
 import type { Names, OwnerNames } from './directory.ts'
+import type { OldestRuns } from './oldest-runs.ts'
 import { texts } from './rows.ts'
 import type { FirstIds } from './transaction.ts'
 
@@ -44,6 +46,13 @@ const FULL = `
   WHERE EXISTS (
     SELECT FROM execution
     WHERE execution.device_no = wanted.device_no AND state <= 'CANCELING' OFFSET CAST(:skipped AS bigint) LIMIT 1)`
+
+const MOST = rows({ most: number(), lastRunId: number() })
+const MOST_OF_DEVICE = `
+  SELECT last_id.run_id + 1 - coalesce(
+    (SELECT run.run_id FROM run WHERE owner_no = :ownerNo AND NOT ended ORDER BY run.run_id LIMIT 1),
+    last_id.run_id + 1) AS most, last_id.run_id AS "lastRunId"
+  FROM last_id`
 
 export type Planned = { trigger: Trigger; job: RunJob; devices: RunDevice[] }
 export type Launch = Planned & { run: NewRun }
@@ -77,8 +86,10 @@ export async function readNames(queries: Writes, triggers: Trigger[]): Promise<N
   const policyOf = await queries.policies.read(queries, versions)
   const names = byOwner.map(([ownerNo], index): [number, OwnerNames] => {
     const own = Array.from(jobs[index] ?? [], ([jobName, { jobNo, versionNo }]): [string, RunJob] => {
-      const { expireAfterSeconds, deadlineSeconds } = policyOf(versionNo)
-      return [jobName, { jobNo, versionNo, expireAfterSeconds, deadlineSeconds }]
+      const { expireAfterSeconds, deadlineSeconds, rollout, approval } = policyOf(versionNo)
+      const policy = { expireAfterSeconds, deadlineSeconds }
+      const held = { ...(rollout && { rollout }), ...(approval && { approval }) }
+      return [jobName, { jobNo, versionNo, ...policy, ...held }]
     })
     const state = states[index]?.state ?? ''
     return [ownerNo, { state, jobs: new Map(own), devices: devices[index] ?? new Map() }]
@@ -91,13 +102,20 @@ export async function readFull(
   queries: Writes,
   triggers: Trigger[],
   names: Names,
+  oldestRuns: OldestRuns,
 ): Promise<ReadonlySet<number>> {
   const full = new Set<number>()
-  for (const { ownerNo, deviceIds, quota } of triggers) {
-    if (quota === undefined || quota.perDevice === 0) continue
+  for (const [ownerNo, own] of Map.groupBy(triggers, ({ ownerNo }) => ownerNo)) {
+    const limited = own.filter(({ quota }) => quota !== undefined && quota.perDevice > 0)
+    const perDevice = limited[0]?.quota?.perDevice
+    if (perDevice === undefined || oldestRuns.isFarBelow(ownerNo, perDevice)) continue
+    const { most, lastRunId } = await queries.one(MOST, MOST_OF_DEVICE, { ownerNo })
+    oldestRuns.note(ownerNo, most, lastRunId)
+    if (most < perDevice) continue
     const known = names.get(ownerNo)?.devices
-    const deviceNos = deviceIds.flatMap((deviceId) => known?.get(deviceId)?.deviceNo ?? [])
-    const found = await queries.all(FULL_DEVICE, FULL, { deviceNos, skipped: quota.perDevice - 1 })
+    const named = new Set(limited.flatMap(({ deviceIds }) => deviceIds))
+    const deviceNos = Array.from(named, (deviceId) => known?.get(deviceId)?.deviceNo ?? []).flat()
+    const found = await queries.all(FULL_DEVICE, FULL, { deviceNos, skipped: perDevice - 1 })
     for (const { deviceNo } of found) full.add(deviceNo)
   }
   return full
@@ -152,7 +170,7 @@ export function judge(trigger: Trigger, names: Names, full = noDevices): Planned
   const devices = findDevices(trigger, (deviceId) => known?.devices.get(deviceId))
   if ('kind' in devices) return devices
   const over = refuseOverQuota(trigger, devices, ({ deviceNo }) => full.has(deviceNo))
-  return over ?? { trigger, job, devices }
+  return over ?? refuseUnplanned(trigger, job) ?? { trigger, job, devices }
 }
 
 /** Those that make something are given ids in the order of the list. */

@@ -1,12 +1,15 @@
 // The one hot write: a group of triggers, in one transaction, answered once it is on disk.
 
 import { toLaunchedRun } from '../../domain/launch-run.ts'
+import type { StoredRollout } from '../../domain/ports/rollouts.ts'
 import type { Store } from '../../domain/ports/store.ts'
 import type { Trigger, TriggerOutcome } from '../../domain/ports/triggers.ts'
 import type { WriteOptions } from '../../domain/ports/write-options.ts'
+import { eventsAtBegin } from '../../domain/rollout-progress.ts'
 import { insertInto } from '../queries.ts'
 import { runRequest } from '../schema/tables.ts'
 import { getLaunchedRun } from '../tables/executions.ts'
+import { INSERT_ROLLOUT, toRolloutRow } from '../tables/rollouts.ts'
 import { newRunFields } from '../tables/runs.ts'
 import type { Catalogue } from './catalogue.ts'
 import { type Database, takeIds } from './database.ts'
@@ -14,6 +17,7 @@ import type { Directory, Names } from './directory.ts'
 import { areNamesChanged, isMissingPartition } from './failures.ts'
 import { claimKeys, findEarlierCalls } from './idempotency-keys.ts'
 import { sendLaunch } from './launch-statement.ts'
+import type { OldestRuns } from './oldest-runs.ts'
 import type { Partitions } from './partitions.ts'
 import { sendExecutions } from './send-executions.ts'
 import type { FirstIds, Transaction } from './transaction.ts'
@@ -37,7 +41,13 @@ type Recorded =
   | Exclude<TriggerOutcome, { kind: 'replayed' | 'unreadable' }>
   | { kind: 'made-before'; runId: number }
 
-type Parts = { db: Database; partitions: Partitions; catalogue: Catalogue; directory: Directory }
+type Parts = {
+  db: Database
+  partitions: Partitions
+  catalogue: Catalogue
+  directory: Directory
+  oldestRuns: OldestRuns
+}
 
 export function buildTriggerSteps(parts: Parts): Pick<Store, 'createExecutions'> {
   const { db, partitions, directory } = parts
@@ -46,7 +56,7 @@ export function buildTriggerSteps(parts: Parts): Pick<Store, 'createExecutions'>
     const names = directory.recall(triggers)
     if (names === undefined) return recordInSteps(parts, triggers, undefined, options)
     try {
-      const launches = planAtOnce(triggers, names)
+      const launches = planAtOnce(triggers, names, parts.oldestRuns)
       if (launches) return await recordAtOnce(parts, names, launches, options)
       return await recordInSteps(parts, triggers, names, options)
     } catch (error) {
@@ -83,11 +93,14 @@ export function buildTriggerSteps(parts: Parts): Pick<Store, 'createExecutions'>
 }
 
 /** Undefined: it takes more than one statement to know what each of them is answered with, or to write them. */
-function planAtOnce(triggers: Trigger[], names: Names): Launch[] | undefined {
+function planAtOnce(triggers: Trigger[], names: Names, oldestRuns: OldestRuns): Launch[] | undefined {
   let executions = 0
-  for (const { deviceIds, idempotency, quota, request } of triggers) {
+  for (const { ownerNo, deviceIds, idempotency, quota, request, plan } of triggers) {
     executions += deviceIds.length
-    const needsMore = idempotency !== null || quota !== undefined || request !== undefined
+    const isCounted =
+      quota !== undefined && (quota.isOver || !oldestRuns.isFarBelow(ownerNo, quota.perDevice))
+    const isPlain = idempotency === null && request === undefined && plan === undefined
+    const needsMore = isCounted || !isPlain
     if (needsMore || executions > mostAtOnce) return undefined
   }
   const entries = launchGroup(
@@ -98,7 +111,7 @@ function planAtOnce(triggers: Trigger[], names: Names): Launch[] | undefined {
 }
 
 async function recordAtOnce(
-  { catalogue, partitions }: Parts,
+  { catalogue, partitions, oldestRuns }: Parts,
   names: Names,
   launches: Launch[],
   options?: WriteOptions,
@@ -111,13 +124,16 @@ async function recordAtOnce(
     run.firstExecutionId += jobExecutionId
   }
   const last = launches.at(-1)?.run
-  if (last) partitions.follow(last.firstExecutionId + last.total - 1, last.launchedAt)
+  if (last) {
+    partitions.follow(last.firstExecutionId + last.total - 1, last.launchedAt)
+    oldestRuns.follow(last.runId)
+  }
   return launches.map(outcomeOf)
 }
 
 /** `names`: those that are remembered; undefined: they are read. */
 function recordInSteps(
-  { catalogue, partitions, directory }: Parts,
+  { catalogue, partitions, directory, oldestRuns }: Parts,
   triggers: Trigger[],
   names: Names | undefined,
   options?: WriteOptions,
@@ -130,12 +146,13 @@ function recordInSteps(
       findEarlierCalls(transaction.named, triggers),
     ])
     if (names === undefined) directory.remember(known)
-    const full = await readFull(transaction.named, triggers, known)
+    const full = await readFull(transaction.named, triggers, known, oldestRuns)
     const judged = triggers.map((trigger, index) => earlier[index] ?? judge(trigger, known, full))
     // Only what is made uses up ids. They are given behind the lock of the owner, so they are higher than those of any
     // device's older name (device_rename).
     const { runs, executions } = countIds(judged)
     const firstIds = runs > 0 ? await takeIds(transaction, runs, executions) : { runId: 0, jobExecutionId: 0 }
+    oldestRuns.follow(firstIds.runId + runs - 1)
     const entries = launchGroup(judged, firstIds)
     const recorded = await claimKeys(transaction.named, triggers, entries)
     passOn()
@@ -161,6 +178,7 @@ async function write(transaction: Transaction, launches: Launch[]): Promise<void
   for (const { run } of launches) {
     const { runId, ownerNo, launchedAt } = run
     transaction.events.push({ type: 'run.created', ownerNo, runId, at: launchedAt })
+    if (run.rollout) writeRollout(transaction, run.rollout, launchedAt)
   }
   transaction.named.sendRows(
     INSERT_RUNS,
@@ -171,4 +189,12 @@ async function write(transaction: Transaction, launches: Launch[]): Promise<void
     launches.flatMap(({ trigger: { request }, run: { runId } }) => (request ? [{ ...request, runId }] : [])),
   )
   await sendExecutions(transaction, launches)
+}
+
+/** Before its run can be seen. */
+export function writeRollout({ named }: Transaction, rollout: StoredRollout, at: number): void {
+  const { ownerNo, runId } = rollout
+  named.sendRows(INSERT_ROLLOUT, [toRolloutRow(rollout)])
+  for (const { type, details } of eventsAtBegin(rollout))
+    named.runChanged(type, { ownerNo, runId, at, details })
 }

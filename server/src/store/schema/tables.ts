@@ -2,11 +2,12 @@
 // description from which rows get their types, and by which exports are read and written. A test compares it with the
 // schema.sql of both stores. Fields have the names of the domain; a column whose name is another says so.
 
-import type { EventType, PauseReason, Scope } from '@jobcast/contract'
+import type { EventType, PauseReason, RolloutState, Scope } from '@jobcast/contract'
 import type { AttributeValue } from '@jobcast/contract/selector'
 import type { ExecutionEvent } from '../../domain/execution.ts'
 import type { StoredJobContent } from '../../domain/ports/jobs.ts'
 import type { Transport } from '../../domain/ports/presence.ts'
+import type { RolloutDetails, RolloutPlan } from '../../domain/ports/rollouts.ts'
 import type { SessionKind } from '../../domain/ports/sessions.ts'
 import type { StoredAttempt, StoredDelivery } from '../../domain/ports/webhooks.ts'
 import {
@@ -178,6 +179,40 @@ export const runDraft = table('run_draft', ['runId'], {
   createdAt: number(),
 })
 
+/** How a run is released; a run without a rollout has none. */
+export const rollout = table('rollout', ['runId'], {
+  runId: number(),
+  ownerNo: number(),
+  firstExecutionId: number(),
+  total: number(),
+  state: text<RolloutState>(),
+  released: number(),
+  heldFrom: orNull(number()),
+  isOpen: flag(),
+  nextAt: orNull(steady()),
+  version: number(),
+  plan: json<RolloutPlan>(),
+  status: json<RolloutDetails>(),
+})
+
+/** What was released at once, of a job with clocks. */
+export const release = table('rollout_release', ['runId', 'first'], {
+  runId: number(),
+  first: number('first_execution_id'),
+  last: number('last_execution_id'),
+  expireAt: orNull(steady()),
+  deadlineAt: orNull(steady()),
+  deadlineDueAt: orNull(steady()),
+})
+
+export const freeze = table('fleet_freeze', ['ownerNo'], {
+  ownerNo: number(),
+  reason: text(),
+  principal: text(),
+  at: number(),
+  until: orNull(number()),
+})
+
 export const execution = table('execution', ['jobExecutionId'], {
   jobExecutionId: number('execution_id'),
   runId: number(),
@@ -336,6 +371,9 @@ export const tables: readonly Table[] = [
   run,
   runRequest,
   runDraft,
+  rollout,
+  release,
+  freeze,
   execution,
   transition,
   output,

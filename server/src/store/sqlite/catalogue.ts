@@ -8,15 +8,19 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { StoredApiKey } from '../../domain/ports/api-keys.ts'
 import type { DeviceKey, DevicePut } from '../../domain/ports/devices.ts'
 import { select } from '../schema/column.ts'
-import { device } from '../schema/tables.ts'
+import { device, freeze } from '../schema/tables.ts'
 import { API_KEY, SELECT_API_KEYS } from '../tables/api-keys.ts'
 import { JOB, type JobRef, SELECT_JOBS, toJobRef } from '../tables/jobs.ts'
+import { HeldRanges } from './held-ranges.ts'
 import { NameIndex } from './name-index.ts'
-import { readDelayed, readUnfinished } from './unfinished.ts'
+import { readDelayed, readHeld, readUnfinished } from './unfinished.ts'
 import { WaitingQueue } from './waiting-queue.ts'
 
 const DEVICE = select(device.pick('ownerNo', 'deviceNo', 'deviceId', 'deviceName'))
 const SELECT_DEVICES = `SELECT ${DEVICE} FROM device WHERE deleted_at IS NULL`
+
+const FROZEN = select(freeze.pick('ownerNo'))
+const SELECT_FROZEN = `SELECT ${FROZEN} FROM fleet_freeze`
 
 export type DeviceRow = DeviceKey & { deviceNo: number; deviceName: string }
 
@@ -40,6 +44,11 @@ export type Settling = { first: number; last: number; ended: Set<number> }
 
 export class Catalogue {
   readonly apiKeys = new Map<string, StoredApiKey>()
+  readonly held = new HeldRanges()
+  /** Owners to whose devices nothing is offered. */
+  readonly frozen = new Set<number>()
+  /** How often each owner was frozen or unfrozen: their queues look different since. */
+  readonly freezeChanges = new Map<number, number>()
   readonly #owners = new Map<number, OwnerEntry>()
 
   /** Large runs whose executions are on their way into the queues, with what of them has ended meanwhile. */
@@ -92,6 +101,12 @@ export class Catalogue {
     }
   }
 
+  setFrozen(ownerNo: number, isFrozen: boolean): void {
+    if (isFrozen) this.frozen.add(ownerNo)
+    else this.frozen.delete(ownerNo)
+    this.freezeChanges.set(ownerNo, (this.freezeChanges.get(ownerNo) ?? 0) + 1)
+  }
+
   setDevice({ ownerNo, deviceNo, deviceId, deviceName }: DeviceRow): void {
     const devices = this.devices(ownerNo)
     const known = devices.getOnDisk(deviceId)
@@ -134,6 +149,8 @@ export function loadCatalogue(db: DatabaseSync): Catalogue {
     if (device) queues.set(row.deviceNo, device.queue)
   }
   readUnfinished(db, (jobExecutionId, deviceNo) => queues.get(deviceNo)?.add(jobExecutionId))
+  readHeld(db, (runId, from, to) => catalogue.held.hold(runId, from, to))
+  for (const row of db.prepare(SELECT_FROZEN).iterate()) catalogue.frozen.add(FROZEN.read(row).ownerNo)
   readDelayed(db, (jobExecutionId, deviceNo) => queues.get(deviceNo)?.delay(jobExecutionId))
   return catalogue
 }

@@ -1,7 +1,7 @@
 // The steps for which memory says what waits for a device: it names the candidates, the database decides.
 
 import { shownPending } from '@jobcast/contract/words'
-import type { DeviceExecution, DeviceQueue } from '../../domain/device-report.ts'
+import type { DeviceExecution, DeviceQueue, DeviceReport } from '../../domain/device-report.ts'
 import { isTerminal } from '../../domain/execution.ts'
 import type { MoveWrites } from '../../domain/move-batch.ts'
 import type { StoredFleetDevice } from '../../domain/ports/fleet.ts'
@@ -12,6 +12,13 @@ import type { QueueQuestion } from './queues.ts'
 
 /** How many of the oldest a device's next one is sought among; what was sent before may end some of them. */
 const candidates = 100
+/** More than a queue has changes between two looks at it. */
+const marksPerFreeze = 2 ** 32
+
+/** It was not released, so its device cannot know of it. */
+function isHeld({ held }: Catalogue, report: DeviceReport): boolean {
+  return !held.isEmpty && report.kind !== 'start-next' && held.has(report.jobExecutionId)
+}
 
 /** The queues follow what is on disk. */
 export function followMoves(
@@ -47,14 +54,17 @@ export function buildDeviceSteps(
     async recordReports(reports) {
       const sent = reports.map((report) => {
         const device = catalogue.devices(report.device.ownerNo).get(report.device.deviceId)
-        const waiting = report.kind === 'start-next' ? device?.queue.oldest(candidates) : undefined
-        return { report, deviceNo: device?.deviceNo, waiting }
+        const isFrozen = catalogue.frozen.has(report.device.ownerNo)
+        const limits = { ...(isFrozen && { isFrozen }), ...(isHeld(catalogue, report) && { isHeld: true }) }
+        const oldest = () => (isFrozen ? [] : device?.queue.oldest(candidates, catalogue.held))
+        const waiting = report.kind === 'start-next' ? oldest() : undefined
+        return { report, deviceNo: device?.deviceNo, waiting, ...limits }
       })
       return writer.call('recordReports', sent)
     },
     async readQueues(wanted) {
       const views = wanted.map(({ ownerNo, deviceId, unlessMark }) =>
-        viewOf(catalogue.devices(ownerNo).get(deviceId), unlessMark),
+        viewOf(catalogue, ownerNo, catalogue.devices(ownerNo).get(deviceId), unlessMark),
       )
       const questions = views.map((view) => (typeof view === 'object' ? view.question : undefined))
       const hasAny = questions.some((question) => question !== undefined)
@@ -76,14 +86,19 @@ export function buildDeviceSteps(
 type QueueView = { mark: number; total: number; firstUnwritten: number; question: QueueQuestion | undefined }
 
 function viewOf(
+  { held, frozen, freezeChanges }: Catalogue,
+  ownerNo: number,
   device: DeviceRef | undefined,
   unlessMark: number | undefined,
 ): QueueView | 'unchanged' | undefined {
   if (device === undefined) return undefined
   const { deviceNo, queue } = device
-  const { mark, firstUnwritten, offered: total } = queue
+  const { firstUnwritten } = queue
+  const mark = queue.mark + (freezeChanges.get(ownerNo) ?? 0) * marksPerFreeze
   if (mark === unlessMark) return 'unchanged'
-  const question = total > 0 ? { deviceNo, waiting: queue.oldest(candidates) } : undefined
+  const total = queue.offered(held)
+  const waiting = () => (frozen.has(ownerNo) ? [] : queue.oldest(candidates, held))
+  const question = total > 0 ? { deviceNo, waiting: waiting() } : undefined
   return { mark, total, firstUnwritten, question }
 }
 

@@ -1,7 +1,7 @@
 // The event log as the writer uses it: inside the transaction that makes the change.
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { AccessEventType, DeviceEventType } from '@jobcast/contract/words'
+import type { AccessEventType, DeviceEventType, FleetEventType, RunEventType } from '@jobcast/contract/words'
 import type { ExecutionChange } from '../../domain/execution-move.ts'
 import { type AccessChange, type DeviceChange, insertInto } from '../queries.ts'
 import { number, orNull, rows } from '../schema/column.ts'
@@ -12,7 +12,7 @@ const NEWEST_OF_ALL = `
   SELECT max((SELECT max(event_id) FROM event WHERE event.owner_no = owner.owner_no)) AS id FROM owner`
 const NEWEST = rows({ id: orNull(number()) })
 
-type RunEvent = { ownerNo: number; runId: number; at: number }
+type RunEvent = { ownerNo: number; runId: number; at: number; details?: object }
 
 /** For the writer, inside its transactions. `onWritten`: there are events that the next commit brings to light. */
 export function prepareEventLog(db: DatabaseSync, onWritten: () => void) {
@@ -26,8 +26,8 @@ export function prepareEventLog(db: DatabaseSync, onWritten: () => void) {
   }
 
   return {
-    runChanged(type: 'run.created' | 'run.finished', { ownerNo, runId, at }: RunEvent): void {
-      insert.run({ ownerNo, eventId: nextId(), at, type, runId })
+    runChanged(type: RunEventType, { ownerNo, runId, at, details }: RunEvent): void {
+      insert.run({ ownerNo, eventId: nextId(), at, type, runId, details })
     },
     executionChanged(change: ExecutionChange): void {
       insert.run({ ...change, eventId: nextId() })
@@ -35,7 +35,7 @@ export function prepareEventLog(db: DatabaseSync, onWritten: () => void) {
     deviceChanged(type: DeviceEventType, { details, ...change }: DeviceChange): void {
       insert.run({ ...change, eventId: nextId(), type, details })
     },
-    accessChanged(type: AccessEventType, { ownerNo, at, data }: AccessChange): void {
+    accessChanged(type: AccessEventType | FleetEventType, { ownerNo, at, data }: AccessChange): void {
       insert.run({ ownerNo, eventId: nextId(), at, type, details: data })
     },
   }

@@ -4,7 +4,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { newRun, toLaunchedRun } from '../../domain/launch-run.ts'
+import { newRun, refuseUnplanned, toLaunchedRun } from '../../domain/launch-run.ts'
 import type { LargeTrigger, LaunchedRun, TriggerOutcome } from '../../domain/ports/triggers.ts'
 import { insertInto } from '../queries.ts'
 import { runDraft } from '../schema/tables.ts'
@@ -56,6 +56,8 @@ export function prepareDrafts(db: DatabaseSync) {
 
 /** At start: nobody is writing them any more. */
 export function dropDrafts(db: DatabaseSync): void {
+  // Usually there is none, and the disk may be full.
+  if (db.prepare('SELECT 1 FROM run_draft LIMIT 1').get() === undefined) return
   db.exec(`BEGIN IMMEDIATE; ${ERASE_LATER}; ${DROP}; COMMIT`)
 }
 
@@ -71,10 +73,13 @@ export async function createLargeRun(
   const { ownerNo, jobName, deviceNos, launchedAt, idempotency, request } = trigger
   const job = catalogue.jobs(ownerNo).get(jobName)
   if (job === undefined) return { kind: 'unknown-job' }
+  const unplanned = refuseUnplanned({ ...trigger, deviceIds: [] }, job)
+  if (unplanned) return unplanned
   const total = deviceNos.length
   const ids = { runId: ++lastIds.runId, firstExecutionId: lastIds.jobExecutionId + 1 }
   lastIds.jobExecutionId += total
-  const run = { ...newRun({ ...trigger, deviceIds: [] }, job, ids), total }
+  const run = newRun({ ...trigger, deviceIds: [] }, job, ids, total)
+  if (run.rollout) catalogue.held.hold(ids.runId, ids.firstExecutionId, ids.firstExecutionId + total)
   const settling = catalogue.beginSettling(ids.firstExecutionId, total)
   try {
     await writer.call('beginDraft', { ...ids, ownerNo, total, createdAt: launchedAt })
@@ -87,10 +92,12 @@ export async function createLargeRun(
       await fillQueues(catalogue, ownerNo, settling, deviceNos)
       return { kind: 'created', run: toLaunchedRun(run, { ...trigger, deviceIds: [] }, []) }
     }
+    catalogue.held.drop(ids.runId)
     await writer.call('dropDraft', ids)
     if (recorded.kind !== 'made-before') return { kind: 'idempotency-key-reused' }
     return await replay(reader, recorded.runId)
   } catch (error) {
+    catalogue.held.drop(ids.runId)
     // If this fails as well, the next start does it.
     await writer.call('dropDraft', ids).catch(() => undefined)
     throw error

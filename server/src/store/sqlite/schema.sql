@@ -136,6 +136,14 @@ CREATE INDEX execution_due ON execution (due_at) WHERE due_at IS NOT NULL;
 
 CREATE INDEX execution_progress_held ON execution (progress_at) WHERE progress_held = 1;
 
+CREATE TABLE fleet_freeze (
+  owner_no INTEGER PRIMARY KEY,
+  reason TEXT NOT NULL,
+  principal TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  until INTEGER
+) STRICT;
+
 CREATE TABLE forgotten_range (
   first_execution_id INTEGER PRIMARY KEY,
   last_execution_id INTEGER NOT NULL
@@ -188,6 +196,39 @@ CREATE TABLE owner (
   owner_name TEXT NOT NULL UNIQUE,
   created_at INTEGER NOT NULL
 , forgotten_event_id INTEGER NOT NULL DEFAULT 0) STRICT;
+
+CREATE TABLE rollout (
+  run_id INTEGER PRIMARY KEY,
+  owner_no INTEGER NOT NULL,
+  first_execution_id INTEGER NOT NULL,
+  total INTEGER NOT NULL,
+  state TEXT NOT NULL,
+  released INTEGER NOT NULL,
+  held_from INTEGER,
+  is_open INTEGER NOT NULL,
+  next_at INTEGER,
+  version INTEGER NOT NULL,
+  plan TEXT NOT NULL,
+  status TEXT NOT NULL
+) STRICT;
+
+CREATE INDEX rollout_held ON rollout (run_id, held_from) WHERE held_from IS NOT NULL;
+
+CREATE INDEX rollout_open ON rollout (run_id) WHERE is_open = 1;
+
+CREATE TABLE rollout_release (
+  run_id INTEGER NOT NULL,
+  first_execution_id INTEGER NOT NULL,
+  last_execution_id INTEGER NOT NULL,
+  expire_at INTEGER,
+  deadline_at INTEGER,
+  deadline_due_at INTEGER,
+  PRIMARY KEY (run_id, first_execution_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX rollout_release_deadline ON rollout_release (deadline_due_at) WHERE deadline_due_at IS NOT NULL;
+
+CREATE INDEX rollout_release_expiring ON rollout_release (expire_at) WHERE expire_at IS NOT NULL;
 
 CREATE TABLE run (
   run_id INTEGER PRIMARY KEY,

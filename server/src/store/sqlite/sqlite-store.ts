@@ -2,6 +2,7 @@
 
 import { join } from 'node:path'
 import type { Store } from '../../domain/ports/store.ts'
+import { heldFrom } from '../../domain/rollout-progress.ts'
 import { prepareDataFolder } from '../data-folder.ts'
 import { readMigrations } from '../migrate.ts'
 import { hasSelector, selectionSnapshots } from '../tables/device-selection.ts'
@@ -83,6 +84,7 @@ export function buildSqliteStore(parts: StoreParts): Store {
     ...buildKeySteps(catalogue, writer),
     ...buildNameSteps(catalogue, writer),
     ...buildDeviceSteps(catalogue, writer, reader),
+    ...buildRolloutSteps(catalogue, writer, reader),
     ...buildExecutionSteps(catalogue, lastIds, writer, reader),
     checkHealth: () => writer.call('probeWrite', undefined),
     fireClocks: (moment) => writer.call('fireClocks', moment),
@@ -169,6 +171,36 @@ function buildNameSteps(catalogue: Catalogue, writer: WriterThread): NameSteps {
       const { made, ...outcome } = await writer.call('enrollDevice', enrolling)
       if (made) catalogue.setDevice(made)
       return outcome
+    },
+  }
+}
+
+type RolloutSteps = Pick<Store, 'changeRollout' | 'listReleased' | 'freezeFleet' | 'unfreezeFleet'>
+
+/** Steps that change what may be offered: memory follows once it is on disk. */
+function buildRolloutSteps(catalogue: Catalogue, writer: WriterThread, reader: ReaderThread): RolloutSteps {
+  return {
+    async changeRollout(change) {
+      const isChanged = await writer.call('changeRollout', change)
+      const { before, status, isOver } = change
+      if (isChanged) catalogue.held.release(before.runId, isOver ? null : heldFrom({ ...before, status }))
+      return isChanged
+    },
+    async listReleased(part) {
+      const released = await reader.call('listReleased', part)
+      const devices = catalogue.devices(part.ownerNo)
+      for (const { deviceId } of released?.executions ?? []) devices.getOnDisk(deviceId)?.queue.release()
+      return released
+    },
+    async freezeFleet(freeze) {
+      const isNew = await writer.call('freezeFleet', freeze)
+      catalogue.setFrozen(freeze.ownerNo, true)
+      return isNew
+    },
+    async unfreezeFleet(freeze) {
+      const isOver = await writer.call('unfreezeFleet', freeze)
+      if (isOver) catalogue.setFrozen(freeze.ownerNo, false)
+      return isOver
     },
   }
 }

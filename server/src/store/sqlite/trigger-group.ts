@@ -1,9 +1,17 @@
 // A group of triggers on its way to the writer: names become numbers, ids are given, queues grow.
 // If the group fails, its ids leave the queues again; the ids themselves are never given twice.
 
-import { findDevices, newRun, type Refusal, refuseOverQuota, toLaunchedRun } from '../../domain/launch-run.ts'
+import {
+  findDevices,
+  newRun,
+  type Refusal,
+  refuseOverQuota,
+  refuseUnplanned,
+  toLaunchedRun,
+} from '../../domain/launch-run.ts'
 import type { LaunchedRun, Trigger, TriggerOutcome } from '../../domain/ports/triggers.ts'
 import type { Catalogue, DeviceRef } from './catalogue.ts'
+import type { HeldRanges } from './held-ranges.ts'
 import type { CheckedTrigger, KeyQuestion, LastIds, RecordedTrigger } from './triggers.ts'
 
 type Launch = {
@@ -12,6 +20,8 @@ type Launch = {
   devices: DeviceRef[]
   /** A write that comes before it may change the name of one of its devices: answer as it is on disk. */
   readBack: boolean
+  /** Where it is held back, if it is. */
+  held: HeldRanges | undefined
 }
 /** A call that was made before is answered as it was then, even if its job or a device is gone by now. */
 type Refused = { question: KeyQuestion; refusal: Refusal }
@@ -80,6 +90,8 @@ function launch(catalogue: Catalogue, lastIds: LastIds, trigger: Trigger): Launc
 
   const over = refuseOverQuota(trigger, devices, ({ queue }, most) => queue.all.length >= most)
   if (over) return refused(over)
+  const unplanned = refuseUnplanned(trigger, job)
+  if (unplanned) return refused(unplanned)
 
   const firstExecutionId = lastIds.jobExecutionId + 1
   const deviceNos = new Int32Array(devices.length)
@@ -89,11 +101,13 @@ function launch(catalogue: Catalogue, lastIds: LastIds, trigger: Trigger): Launc
   })
   lastIds.jobExecutionId += devices.length
   const run = newRun(trigger, job, { runId: ++lastIds.runId, firstExecutionId })
+  if (run.rollout) catalogue.held.hold(run.runId, firstExecutionId, firstExecutionId + devices.length)
   return {
     question: { ...run, deviceNos, idempotency, ...(request && { request }) },
     run: toLaunchedRun(run, trigger, devices),
     devices,
     readBack: catalogue.isOneBeingPut(ownerNo, deviceIds),
+    held: run.rollout ? catalogue.held : undefined,
   }
 }
 
@@ -102,4 +116,5 @@ function settle(entry: Launch | Refused, written: boolean): void {
   entry.devices.forEach((device, index) => {
     device.queue.settle(entry.run.firstExecutionId + index, written)
   })
+  if (!written) entry.held?.drop(entry.run.runId)
 }

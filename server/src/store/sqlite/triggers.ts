@@ -3,9 +3,11 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { type EarlierCall, judgeKey, type NewRun } from '../../domain/launch-run.ts'
 import type { Trigger } from '../../domain/ports/triggers.ts'
+import { eventsAtBegin } from '../../domain/rollout-progress.ts'
 import { insertInto } from '../queries.ts'
 import { select } from '../schema/column.ts'
 import { idempotencyKey, lastId, runRequest } from '../schema/tables.ts'
+import { INSERT_ROLLOUT, toRolloutRow } from '../tables/rollouts.ts'
 import { newRunFields } from '../tables/runs.ts'
 import type { EventLog } from './events.ts'
 import { prepareNamed } from './named-queries.ts'
@@ -50,6 +52,7 @@ export function prepareTriggers(db: DatabaseSync, log?: EventLog) {
   const findKey = prepareNamed(db, FIND_KEY)
   const keepKey = prepareNamed(db, KEEP_KEY)
   const insertRun = prepareNamed(db, insertInto(newRunFields))
+  const insertRollout = prepareNamed(db, INSERT_ROLLOUT)
   const insertRequest = prepareNamed(db, insertInto(runRequest.fields))
   const insertExecutions = db.prepare(INSERT_EXECUTIONS)
 
@@ -62,12 +65,18 @@ export function prepareTriggers(db: DatabaseSync, log?: EventLog) {
   function recordTrigger(question: RecordedRun | KeyQuestion): RecordedTrigger {
     const earlier = earlierCall(question)
     if (earlier || !('runId' in question)) return earlier ?? { kind: 'key-unknown' }
-    const { ownerNo, runId, launchedAt, firstExecutionId, deviceNos, idempotency } = question
+    const { ownerNo, runId, launchedAt, firstExecutionId, deviceNos, idempotency, rollout } = question
     if (idempotency) keepKey.run({ ...idempotency, ownerNo, runId })
     insertRun.run({ ...question, PENDING: question.total })
     if (question.request) insertRequest.run({ ...question.request, runId })
     if (deviceNos) insertExecutions.run(firstExecutionId, runId, ownerNo, `[${deviceNos.join(',')}]`)
     log?.runChanged('run.created', { ownerNo, runId, at: launchedAt })
+    if (rollout) {
+      insertRollout.run(toRolloutRow(rollout))
+      for (const { type, details } of eventsAtBegin(rollout)) {
+        log?.runChanged(type, { ownerNo, runId, at: launchedAt, details })
+      }
+    }
     return { kind: 'created' }
   }
 

@@ -1,8 +1,8 @@
 // Reads at start what has not ended, to rebuild what waits for whom. Runs that have ended are not read.
 
 import type { DatabaseSync } from 'node:sqlite'
-import { json, rows, select } from '../schema/column.ts'
-import { execution, owner, run } from '../schema/tables.ts'
+import { json, notNull, rows, select } from '../schema/column.ts'
+import { execution, owner, rollout, run } from '../schema/tables.ts'
 
 const OWNER = select(owner.pick('ownerNo'))
 const OWNERS = `SELECT ${OWNER} FROM owner ORDER BY owner_no`
@@ -27,6 +27,21 @@ const LISTS = rows({ executionIds: json<number[]>(), deviceNos: json<number[]>()
 const WAITING = select(execution.pick('jobExecutionId', 'deviceNo'))
 const DELAYED = `
   SELECT ${WAITING} FROM execution WHERE due_at IS NOT NULL AND not_before IS NOT NULL`
+
+const HELD_RANGE = select({
+  ...rollout.pick('runId', 'firstExecutionId', 'total'),
+  heldFrom: notNull(rollout.fields.heldFrom),
+})
+const HELD = `
+  SELECT ${HELD_RANGE} FROM rollout INDEXED BY rollout_held WHERE held_from IS NOT NULL ORDER BY run_id`
+
+/** Of runs that are released little by little, what is not released yet; `to`: not included. */
+export function readHeld(db: DatabaseSync, take: (runId: number, from: number, to: number) => void): void {
+  for (const row of db.prepare(HELD).iterate()) {
+    const { runId, firstExecutionId, total, heldFrom } = HELD_RANGE.read(row)
+    take(runId, heldFrom, firstExecutionId + total)
+  }
+}
 
 type Take = (jobExecutionId: number, deviceNo: number) => void
 

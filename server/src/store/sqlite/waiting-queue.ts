@@ -1,5 +1,7 @@
 // What has not ended on one device, oldest first: the list is always sorted.
 
+import type { HeldRanges } from './held-ranges.ts'
+
 const none: ReadonlySet<number> = new Set()
 
 export class WaitingQueue {
@@ -53,9 +55,19 @@ export class WaitingQueue {
     this.mark++
   }
 
+  /** One of those that were held back is offered from now on. */
+  release(): void {
+    this.mark++
+  }
+
   /** How many a device can see. */
-  get offered(): number {
-    return this.#ids.length - this.#unwritten - (this.#delayed?.size ?? 0)
+  offered(held: HeldRanges): number {
+    const written = this.#ids.length - this.#unwritten
+    const all = written - (this.#delayed?.size ?? 0)
+    if (held.isEmpty) return all
+    let count = all
+    for (let at = 0; at < written; at++) if (held.has(this.#ids[at] as number)) count--
+    return count
   }
 
   /** What has this id or a higher one is being written; writes settle in the order in which they are announced. */
@@ -73,13 +85,13 @@ export class WaitingQueue {
   }
 
   /** The oldest that are on offer. */
-  oldest(count: number): number[] {
+  oldest(count: number, held: HeldRanges): number[] {
     const delayed = this.#delayed ?? none
-    if (delayed.size === 0) return this.#ids.slice(0, count)
+    if (delayed.size === 0 && held.isEmpty) return this.#ids.slice(0, count)
     const found: number[] = []
     for (const id of this.#ids) {
       if (found.length === count) break
-      if (!delayed.has(id)) found.push(id)
+      if (!delayed.has(id) && !held.has(id)) found.push(id)
     }
     return found
   }

@@ -31,6 +31,7 @@ export function openWrites(db: DatabaseSync, { onEvents, onMoved } = nobody): Sq
     sendRows: (sql, rows) => rows.forEach(queries.statementOf(sql).run),
     deviceChanged: log.deviceChanged,
     accessChanged: log.accessChanged,
+    runChanged: log.runChanged,
     loadExecutions: (sql, values) => queries.all(LIVE, sql, values),
     writeMoves(writes) {
       write(writes)

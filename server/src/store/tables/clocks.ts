@@ -1,14 +1,15 @@
 // Loads what a clock has run out for, a batch at a time (see domain/apply-clocks.ts). Several nodes on PostgreSQL share the
 // work: what one has locked, another passes over.
 
-import { applyClocks, type RunCursors, runClocks } from '../../domain/apply-clocks.ts'
+import { applyClocks, type ClockSource, type RunCursors, runClocks } from '../../domain/apply-clocks.ts'
 import type { Moment, RunClock } from '../../domain/execution.ts'
 import { batchSize } from '../../domain/move-batch.ts'
 import { intervalStart } from '../../domain/progress-events.ts'
 import { LIVE, liveJoins, RUN_RANGE } from '../live-executions.ts'
 import { inBatch, type Moves } from '../moves.ts'
 import { inBoth, type Queries, type Sql } from '../queries.ts'
-import { number } from '../schema/column.ts'
+import { number, select } from '../schema/column.ts'
+import { release } from '../schema/tables.ts'
 import { unfinishedOn } from './run-fields.ts'
 import type { WriteSteps } from './step.ts'
 
@@ -30,26 +31,51 @@ const HELD = inBoth(
 
 type Statements = { runs: Sql; executions: Sql; finish: Sql }
 
+const range = { first: number(), last: number() }
+
+// One run after the other, each in the order of its ids: so the loops are nested.
+function executionsOf(endedBy: string): Sql {
+  return inBoth(({ is, join, records }) => {
+    const ofRun = `execution_id BETWEEN record.first AND record.last AND ${endedBy}`
+    const found =
+      is === 'sqlite'
+        ? `execution ON ${ofRun}`
+        : `LATERAL (SELECT * FROM execution WHERE ${ofRun} ORDER BY execution_id LIMIT ${batchSize}
+    FOR UPDATE SKIP LOCKED) AS execution ON true`
+    return `SELECT ${LIVE} FROM ${records('ranges', range)} ${join} ${found} ${liveJoins(join)} LIMIT ${batchSize}`
+  })
+}
+
+const RELEASE = select(release.pick('runId', 'first', 'last'))
+
+/** The same for what was released at once. */
+function statementsOfReleases(column: string, endedBy: string): Statements {
+  return {
+    runs: `
+  SELECT ${RELEASE} FROM rollout_release WHERE ${column} IS NOT NULL AND ${column} <= :clock
+  ORDER BY ${column} LIMIT ${batchSize}`,
+    executions: executionsOf(endedBy),
+    // What somebody else has locked right now is not done; the next call looks at it again.
+    finish: inBoth(
+      ({ records }) => `
+  UPDATE rollout_release SET ${column} = NULL FROM ${records('ranges', { runId: number(), ...range })}
+  WHERE rollout_release.run_id = record."runId" AND rollout_release.first_execution_id = record.first
+    AND NOT EXISTS (
+      SELECT 1 FROM execution WHERE execution_id BETWEEN record.first AND record.last AND ${endedBy})`,
+    ),
+  }
+}
+
 /** `endedBy`: as isEndedBy in domain/execution.ts says it. `isOpen`: the condition of the index on SQLite. */
 function statementsOf(column: string, endedBy: string, isOpen = unfinishedOn.sqlite): Statements {
   const condition = { sqlite: isOpen, postgres: unfinishedOn.postgres }
-  const range = { first: number(), last: number() }
   return {
     runs: inBoth(
       ({ is }) => `
   SELECT ${RUN_RANGE} FROM run WHERE ${column} IS NOT NULL AND ${column} <= :clock AND ${condition[is]}
   ORDER BY ${column} LIMIT ${batchSize}`,
     ),
-    // One run after the other, each in the order of its ids: so the loops are nested.
-    executions: inBoth(({ is, join, records }) => {
-      const ofRun = `execution_id BETWEEN record.first AND record.last AND ${endedBy}`
-      const found =
-        is === 'sqlite'
-          ? `execution ON ${ofRun}`
-          : `LATERAL (SELECT * FROM execution WHERE ${ofRun} ORDER BY execution_id LIMIT ${batchSize}
-    FOR UPDATE SKIP LOCKED) AS execution ON true`
-      return `SELECT ${LIVE} FROM ${records('ranges', range)} ${join} ${found} ${liveJoins(join)} LIMIT ${batchSize}`
-    }),
+    executions: executionsOf(endedBy),
     finish: inBoth(({ is, isIn }) =>
       is === 'sqlite'
         ? `UPDATE run SET ${column} = NULL WHERE ${isIn('run_id', 'runIds', 'bigint')}`
@@ -65,22 +91,34 @@ function statementsOf(column: string, endedBy: string, isOpen = unfinishedOn.sql
   }
 }
 
-const statements: Record<RunClock, Statements> = {
-  expire: statementsOf('expire_at', `state = 'PENDING' AND attempt = 1`, 'pending > 0'),
-  'miss-deadline': statementsOf('deadline_at', `state IN ('PENDING', 'IN_PROGRESS')`),
+const isWaiting = `state = 'PENDING' AND attempt = 1`
+const isUnderWay = `state IN ('PENDING', 'IN_PROGRESS')`
+const statements: Record<ClockSource, Record<RunClock, Statements>> = {
+  run: {
+    expire: statementsOf('expire_at', isWaiting, 'pending > 0'),
+    'miss-deadline': statementsOf('deadline_at', isUnderWay),
+  },
+  release: {
+    expire: statementsOfReleases('expire_at', isWaiting),
+    'miss-deadline': statementsOfReleases('deadline_due_at', isUnderWay),
+  },
 }
+const sources: readonly ClockSource[] = ['run', 'release']
 
 async function loadOfRuns(
   queries: Queries,
   moves: Moves,
   cursors: RunCursors,
+  source: ClockSource,
   clock: RunClock,
   moment: Moment,
 ) {
-  const runs = await queries.all(RUN_RANGE, statements[clock].runs, { clock: moment.clock })
+  const rows = source === 'run' ? RUN_RANGE : RELEASE
+  const runs = await queries.all(rows, statements[source][clock].runs, { clock: moment.clock })
   const ranges = runs.map((run) => ({ first: cursors.firstOf(clock, run), last: run.last }))
-  const executions = runs.length === 0 ? [] : await moves.load(statements[clock].executions, { ranges })
-  return { clock, runs, executions }
+  const executions =
+    runs.length === 0 ? [] : await moves.load(statements[source][clock].executions, { ranges })
+  return { clock, source, runs, executions }
 }
 
 export function clockWrites(cursors: RunCursors): WriteSteps<'fireClocks'> {
@@ -90,11 +128,18 @@ export function clockWrites(cursors: RunCursors): WriteSteps<'fireClocks'> {
         const [own, held, ...ofRuns] = await Promise.all([
           moves.load(DUE, { clock: moment.clock }),
           moves.load(HELD, { before: intervalStart(moment.clock) }),
-          ...runClocks.map((clock) => loadOfRuns(queries, moves, cursors, clock, moment)),
+          ...sources.flatMap((source) =>
+            runClocks.map((clock) => loadOfRuns(queries, moves, cursors, source, clock, moment)),
+          ),
         ])
         return applyClocks(moves.batch, { own, held, ofRuns }, cursors, moment)
       })
-      for (const { clock, runIds } of finished) queries.send(statements[clock].finish, { runIds })
+      for (const { clock, source, runs } of finished) {
+        queries.send(statements[source][clock].finish, {
+          runIds: runs.map(({ runId }) => runId),
+          ranges: runs,
+        })
+      }
       return { moved, more }
     },
   }

@@ -171,7 +171,7 @@ function dataOf(row: EventRow): StoredEvent['data'] {
   if (runId !== null) {
     const { total, retryOf } = row
     const counts = type === 'run.finished' ? { counts: pickCounts(row) } : {}
-    return { runId, jobName, total, retryOf, ...counts } as StoredEvent['data']
+    return { runId, jobName, total, retryOf, ...counts, ...row.details } as StoredEvent['data']
   }
   return (deviceId === null ? row.details : { deviceId, ...row.details }) as StoredEvent['data']
 }

@@ -1,7 +1,7 @@
 import { toDeviceExecution } from '../../domain/execution-move.ts'
 import type { StoredExecution } from '../../domain/ports/executions.ts'
 import type { LaunchedRun } from '../../domain/ports/triggers.ts'
-import { LIVE, liveJoins } from '../live-executions.ts'
+import { isReleased, LIVE, liveJoins } from '../live-executions.ts'
 import { inBoth, type Queries } from '../queries.ts'
 import { computed, select, text } from '../schema/column.ts'
 import { device, execution, job, run } from '../schema/tables.ts'
@@ -42,9 +42,10 @@ const AS_LAUNCHED = inBoth(
 )
 
 const OF_DEVICE = inBoth(
-  ({ join }) => `
+  ({ is, join }) => `
   SELECT ${LIVE} FROM execution ${liveJoins(join)}
-  WHERE execution_id = :jobExecutionId AND device.owner_no = :ownerNo AND device_id = :deviceId AND deleted_at IS NULL`,
+  WHERE execution_id = :jobExecutionId AND device.owner_no = :ownerNo AND device_id = :deviceId AND deleted_at IS NULL
+    AND ${isReleased[is]}`,
 )
 const NOTIFIED = inBoth(
   ({ wanted }) => `

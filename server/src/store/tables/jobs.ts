@@ -89,9 +89,10 @@ function refused({ jobName, content, at }: JobPut): Put<StoredJob> {
 }
 
 export function toJobRef(row: JobRow): JobRef {
-  const { expireAfterSeconds, deadlineSeconds } = toContent(row)
+  const { expireAfterSeconds, deadlineSeconds, rollout, approval } = toContent(row)
   const { jobNo, versionNo } = row
-  return { jobNo, versionNo, expireAfterSeconds, deadlineSeconds }
+  const ref = { jobNo, versionNo, expireAfterSeconds, deadlineSeconds }
+  return rollout || approval ? { ...ref, ...(rollout && { rollout }), ...(approval && { approval }) } : ref
 }
 
 /** What was stored before a policy existed has none. */

@@ -17,8 +17,8 @@ const RUN = select({
 })
 const NEXT_RUNS = `SELECT ${RUN} FROM run WHERE run_id > :after ORDER BY run_id LIMIT :limit`
 const PURGE_RUNS = inBoth(({ isIn }) => `DELETE FROM run WHERE ${isIn('run_id', 'runIds', 'bigint')}`)
-const PURGE_REQUESTS = inBoth(
-  ({ isIn }) => `DELETE FROM run_request WHERE ${isIn('run_id', 'runIds', 'bigint')}`,
+const PURGE_OF_RUNS = ['run_request', 'rollout', 'rollout_release'].map((table) =>
+  inBoth(({ isIn }) => `DELETE FROM ${table} WHERE ${isIn('run_id', 'runIds', 'bigint')}`),
 )
 const NOTE = inBoth(
   ({ records }) => `
@@ -106,8 +106,7 @@ export class RunPurge {
     const old = launchedBefore.filter(({ endedAt }) => endedAt !== null && endedAt < endedBefore)
     if (old.length > 0) {
       const runIds = old.map(({ runId }) => runId)
-      await queries.run(PURGE_RUNS, { runIds })
-      await queries.run(PURGE_REQUESTS, { runIds })
+      for (const sql of [PURGE_RUNS, ...PURGE_OF_RUNS]) await queries.run(sql, { runIds })
       await queries.run(NOTE, { ranges: rangesOf(old) })
     }
     const isLast = runs.length < limit || firstNew >= 0

@@ -12,10 +12,11 @@ type Ordering = Exclude<Compare['op'], '=' | '!=' | '~'>
 export function withSelector(
   build: (compiler: SelectorCompiler) => string,
   values: Values,
+  attributes: 'effective' | 'reported' = 'effective',
 ): { sql: Sql; values: Values } {
   let bound: Values = values
   const sql = inBoth(({ is }) => {
-    const compiler = new SelectorCompiler(is)
+    const compiler = new SelectorCompiler(is, attributes)
     const text = build(compiler)
     bound = { ...values, ...compiler.values }
     return text
@@ -26,10 +27,13 @@ export function withSelector(
 export class SelectorCompiler {
   readonly values: Record<string, unknown> = {}
   readonly is: Dialect
+  readonly #attributes: 'effective' | 'reported'
   #count = 0
 
-  constructor(is: Dialect) {
+  /** `reported`: only what devices say of themselves counts, also where their owner says something else. */
+  constructor(is: Dialect, attributes: 'effective' | 'reported' = 'effective') {
     this.is = is
+    this.#attributes = attributes
   }
 
   /** Over a row of `device`. */
@@ -88,6 +92,7 @@ export class SelectorCompiler {
   }
 
   get #notShadowed(): string {
+    if (this.#attributes === 'reported') return this.is === 'sqlite' ? 'reported = 1' : 'reported'
     return this.is === 'sqlite' ? 'shadowed = 0' : 'NOT shadowed'
   }
 

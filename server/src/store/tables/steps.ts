@@ -9,12 +9,15 @@ import { eventReads, eventSnapshots, eventWrites } from './events.ts'
 import { deleteDevice, executionMoves } from './execution-moves.ts'
 import { executionReads, executionWrites } from './executions.ts'
 import { fleetReads, fleetSnapshots } from './fleet.ts'
+import { freezeReads, freezeWrites } from './freezes.ts'
 import { groupReads, groupWrites } from './groups.ts'
 import { idempotencyKeyWrites } from './idempotency-keys.ts'
 import { jobReads, jobWrites } from './jobs.ts'
 import { outputSnapshots } from './outputs.ts'
 import { ownerReads, ownerWrites } from './owners.ts'
 import { quotaCountReads } from './quota-counts.ts'
+import { rolloutSelectionReads } from './rollout-selection.ts'
+import { rolloutReads, rolloutWrites } from './rollouts.ts'
 import { runReads, runWrites } from './runs.ts'
 import { sessionReads, sessionWrites } from './sessions.ts'
 import { statsReads, statsSnapshots } from './stats.ts'
@@ -33,6 +36,9 @@ export const reads = {
   ...groupReads,
   ...executionReads,
   ...runReads,
+  ...rolloutReads,
+  ...rolloutSelectionReads,
+  ...freezeReads,
   ...quotaCountReads,
   ...transitionReads,
   ...eventReads,
@@ -65,6 +71,8 @@ export const writes = {
   ...eventWrites,
   ...webhookWrites,
   ...deliveryWrites,
+  ...rolloutWrites,
+  ...freezeWrites,
   ...idempotencyKeyWrites,
   ...steadyClockWrites,
 }

@@ -112,7 +112,7 @@ export class Backend {
       chance: 0,
       cancelDeadlineMs: 1000,
     }),
-    link: { wake() {}, launched() {}, withdraw() {}, disconnect() {} },
+    link: { wake() {}, launched() {}, released() {}, withdraw() {}, disconnect() {} },
     changes: new ChangeSignal(),
     outputs: new ChangeSignal(),
     documents: new Documents({ getDocument: async () => document }),

@@ -70,6 +70,20 @@ BEGIN
 END
 $$;
 
+-- Nodes of the earlier version count the view up, as they did with the table.
+CREATE FUNCTION take_ids_as_before() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  runs bigint := NEW.run_id - OLD.run_id;
+  executions bigint := NEW.execution_id - OLD.execution_id;
+BEGIN
+  SELECT first.run_id + runs - 1, first.execution_id + executions - 1 INTO NEW.run_id, NEW.execution_id
+  FROM take_ids(runs, executions) AS first;
+  RETURN NEW;
+END
+$$;
+
+CREATE TRIGGER last_id_counted INSTEAD OF UPDATE ON last_id FOR EACH ROW EXECUTE FUNCTION take_ids_as_before();
+
 -- The first ids of what was written under it, where the answer that has them may be lost with that of the commit.
 ALTER TABLE commit_marker ADD COLUMN run_id bigint, ADD COLUMN execution_id bigint;
 

@@ -1,0 +1,43 @@
+// jobcast runs pause, resume, advance, approve, deny: the rollout of a run.
+
+import type { Jobcast, Run } from '@jobcast/client'
+import type { Command } from 'commander'
+import { ownerCommand, withClient } from '../define/owner-command.ts'
+import { idNumber } from '../flags/whole-number.ts'
+import type { Out } from '../output/out.ts'
+
+type Act = (client: Jobcast, runId: number, comment: string | undefined) => Promise<Run>
+
+export function rolloutCommands(show: (out: Out, run: Run) => void): Command[] {
+  const act = (name: string, description: string, call: Act) =>
+    ownerCommand(name)
+      .argument('<runId>', 'id of the run', idNumber)
+      .description(description)
+      .addHelpText('after', `\nExample:\n  jobcast runs ${name} 12\n`)
+      .action(
+        withClient(async ({ client, out }, runId: number, { comment }: { comment?: string }) =>
+          show(out, await call(client, runId, comment)),
+        ),
+      )
+  const commented = (command: Command) =>
+    command.option('--comment <text>', 'why, for whoever looks at the run later')
+  return [
+    act('pause', 'Release nothing more of a run; what was released goes on.', (client, runId) =>
+      client.runs.pause(runId),
+    ),
+    act('resume', 'Let a paused run go on; its stop rules count anew.', (client, runId) =>
+      client.runs.resume(runId),
+    ),
+    act('advance', 'Begin the next wave of a run now.', (client, runId) => client.runs.advance(runId)),
+    commented(
+      act('approve', 'Approve a run that another key has created.', (client, runId, comment) =>
+        client.runs.approve(runId, comment === undefined ? {} : { comment }),
+      ),
+    ),
+    commented(
+      act('deny', 'Deny a run that another key has created.', (client, runId, comment) =>
+        client.runs.deny(runId, comment === undefined ? {} : { comment }),
+      ),
+    ),
+  ]
+}

@@ -1,0 +1,74 @@
+// How a run is released, as flags of a trigger.
+
+import type { NewRun } from '@jobcast/client'
+import { InvalidArgumentError, Option } from 'commander'
+import { durationSeconds } from './duration.ts'
+import { wholeNumber } from './whole-number.ts'
+
+type Rollout = NonNullable<NewRun['rollout']>
+type Wave = NonNullable<Rollout['waves']>[number]
+type Share = { percent: number } | { count: number }
+
+export type RolloutFlags = {
+  canary?: number
+  waves?: Wave['size'][]
+  rate?: number
+  soak?: number
+  stopAt?: Share
+  until?: string
+  approval?: boolean
+}
+
+export function rolloutOptions(): Option[] {
+  return [
+    new Option('--canary <number>', 'release it to so many devices first').argParser(wholeNumber(1)),
+    new Option('--waves <sizes>', 'then in waves, such as 10%,100% or 50,500,100%').argParser(waveSizes),
+    new Option('--rate <number>', 'release it to at most so many devices a minute').argParser(wholeNumber(1)),
+    new Option(
+      '--soak <time>',
+      'begin the next wave so long after the one before is done (30m, 1h)',
+    ).argParser(durationSeconds),
+    new Option(
+      '--stop-at <share>',
+      'pause it when so many are unsuccessful: 5% of those ended, or 3',
+    ).argParser(share),
+    new Option('--until <selector>', 'go on only when the devices of a wave report this, such as fw=2.4.1'),
+    new Option('--approval', 'release nothing before another key approves it'),
+  ]
+}
+
+/** Nothing where no flag is given: then the job decides. */
+export function rolloutOf(flags: RolloutFlags): Pick<NewRun, 'rollout' | 'approval'> {
+  const { canary, waves, rate, soak, stopAt, until, approval } = flags
+  const sizes = [
+    ...(canary === undefined ? [] : [canary]),
+    ...(waves ?? (canary === undefined ? [] : ['100%'])),
+  ]
+  const next = {
+    ...(soak !== undefined && { soakSeconds: soak }),
+    ...(until !== undefined && { where: until }),
+  }
+  const rollout: Rollout = {
+    ...(sizes.length > 0 && { waves: sizes.map((size) => ({ size })) }),
+    ...(rate !== undefined && { ratePerMinute: rate }),
+    ...(Object.keys(next).length > 0 && { next }),
+    ...(stopAt && { stop: [{ on: ['FAILED', 'TIMED_OUT', 'REJECTED'], ...stopAt }] }),
+  }
+  return { ...(Object.keys(rollout).length > 0 && { rollout }), ...(approval && { approval }) }
+}
+
+function waveSizes(text: string): Wave['size'][] {
+  return text.split(',').map((part) => {
+    const size = part.trim()
+    if (/^(?:100|[1-9][0-9]?)%$/.test(size)) return size
+    if (/^[1-9][0-9]{0,6}$/.test(size)) return Number(size)
+    throw new InvalidArgumentError('It must be numbers of devices or percentages, such as 50,10%,100%.')
+  })
+}
+
+function share(text: string): Share {
+  const [, percent] = /^(100|[1-9][0-9]?)%$/.exec(text) ?? []
+  if (percent !== undefined) return { percent: Number(percent) }
+  if (/^[1-9][0-9]{0,6}$/.test(text)) return { count: Number(text) }
+  throw new InvalidArgumentError('It must be a percentage such as 5%, or a number.')
+}

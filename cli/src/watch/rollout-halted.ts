@@ -1,0 +1,29 @@
+// A run of which nothing more is released until somebody does something: there is nothing to wait for.
+
+import type { Run } from '@jobcast/client'
+import { type ExitCode, exitCode } from '../errors/exit-code.ts'
+import { plainText } from '../output/text-width.ts'
+
+export function isHalted({ rollout }: Run): boolean {
+  return rollout?.state === 'PAUSED' || rollout?.state === 'AWAITING_APPROVAL'
+}
+
+export class RolloutHalted extends Error {
+  readonly run: Run
+  readonly exitCode: ExitCode
+
+  constructor(run: Run) {
+    super(wordsOf(run))
+    this.run = run
+    this.exitCode =
+      run.rollout?.state === 'AWAITING_APPROVAL' ? exitCode.needsApproval : exitCode.unsuccessful
+  }
+}
+
+function wordsOf({ runId, rollout, total }: Run): string {
+  const released = `${rollout?.released ?? 0} of ${total} released`
+  if (rollout?.state === 'AWAITING_APPROVAL')
+    return `Run ${runId} waits for approval (${released}). Another key can give it:  jobcast runs approve ${runId}`
+  const because = plainText(rollout?.pausedBecause ?? 'it was paused')
+  return `Run ${runId} is paused (${released}): ${because}. Let it go on:  jobcast runs resume ${runId}`
+}

@@ -1,0 +1,31 @@
+// A frozen fleet: nothing is offered to its devices, what runs goes on.
+
+import Type, { type Static } from 'typebox'
+import { GivenInstant, Instant, Name, orNull } from './text.ts'
+
+export const FreezeRequest = Type.Object(
+  {
+    reason: Type.String({ ...Name, description: 'Why, for everybody who looks at the fleet' }),
+    until: Type.Optional(
+      orNull(GivenInstant, { description: 'When it ends by itself; default: when somebody ends it' }),
+    ),
+  },
+  {
+    title: 'FreezeRequest',
+    additionalProperties: false,
+    examples: [{ reason: 'No changes before Christmas', until: '2026-12-27T06:00:00Z' }],
+  },
+)
+export type FreezeRequest = Static<typeof FreezeRequest>
+
+export const Freeze = Type.Object(
+  {
+    frozen: Type.Boolean(),
+    reason: orNull(Type.String()),
+    frozenBy: orNull(Type.String(), { description: 'Who did it: `key:<keyId>`' }),
+    since: orNull(Instant),
+    until: orNull(Instant, { description: 'When it ends by itself' }),
+  },
+  { title: 'Freeze', description: 'All fields but `frozen` are null while it is not frozen' },
+)
+export type Freeze = Static<typeof Freeze>

@@ -1,0 +1,183 @@
+// How a run is released to its devices: in waves, at a rate, with gates between waves and rules that stop it.
+
+import Type, { type Static } from 'typebox'
+import { Counts } from './counts.ts'
+import { Instant, mustBe, orNull, Prose } from './text.ts'
+
+const seconds = (description: string) => Type.Integer({ minimum: 1, maximum: 31_536_000, description })
+const oneOf = <T extends string>(values: readonly T[], description?: string) =>
+  Type.Unsafe<T>({ type: 'string', enum: [...values], ...(description && { description }) })
+
+export const rolloutOrders = ['RANDOM', 'GIVEN'] as const
+export const gateActions = ['CONTINUE', 'PAUSE', 'APPROVAL'] as const
+export const stopActions = ['PAUSE', 'ABORT'] as const
+export const stopScopes = ['RUN', 'WAVE'] as const
+/** Ends that a stop rule may count. */
+export const stopStates = ['FAILED', 'TIMED_OUT', 'REJECTED', 'EXPIRED', 'CANCELED'] as const
+export type StopState = (typeof stopStates)[number]
+
+const Selector = Type.String({ minLength: 1, maxLength: 4096 })
+
+const WaveSize = Type.Unsafe<number | string>({
+  anyOf: [
+    { type: 'integer', minimum: 1, maximum: 1_000_000 },
+    { type: 'string', pattern: '^(?:100|[1-9][0-9]?)%$' },
+  ],
+  [mustBe]: 'a number of devices, or a percentage of all of them from "1%" to "100%"',
+})
+
+const Wave = Type.Object(
+  {
+    size: WaveSize,
+    where: Type.Optional(Type.Unsafe<string>({ ...Selector, description: 'Only devices that match' })),
+  },
+  { additionalProperties: false },
+)
+
+const Gate = Type.Object(
+  {
+    succeededPercent: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 100,
+        description: 'Of the devices of the wave; without it every execution of the wave must have ended',
+      }),
+    ),
+    where: Type.Optional(
+      Type.Unsafe<string>({
+        ...Selector,
+        description: 'A device counts as succeeded only if the attributes it reports match this',
+      }),
+    ),
+    soakSeconds: Type.Optional(seconds('How long the other conditions must hold')),
+    action: Type.Optional(oneOf(gateActions, 'What follows when the gate opens; default CONTINUE')),
+    giveUpAfterSeconds: Type.Optional(
+      seconds('How long after the start of a wave its gate may stay closed before the run is paused'),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+const StopRule = Type.Object(
+  {
+    on: Type.Array(oneOf(stopStates), { minItems: 1, uniqueItems: true }),
+    percent: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 100, description: 'Of the executions that have ended' }),
+    ),
+    minEnded: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 1_000_000,
+        description: 'With percent: how many must have ended; default 1',
+      }),
+    ),
+    count: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
+    action: Type.Optional(oneOf(stopActions, 'Default PAUSE')),
+    of: Type.Optional(oneOf(stopScopes, 'What is counted: the whole run (default) or the current wave')),
+  },
+  { additionalProperties: false },
+)
+
+export const Rollout = Type.Object(
+  {
+    order: Type.Optional(oneOf(rolloutOrders, 'In which order devices get it; default GIVEN')),
+    waves: Type.Optional(Type.Array(Wave, { minItems: 1, maxItems: 50, description: 'Default: one wave' })),
+    ratePerMinute: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
+    growth: Type.Optional(
+      Type.Object(
+        {
+          factor: Type.Number({ minimum: 1.1, maximum: 10 }),
+          afterSucceeded: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
+        },
+        {
+          additionalProperties: false,
+          description: 'Each time so many have succeeded, the rate is multiplied by the factor',
+        },
+      ),
+    ),
+    next: Type.Optional(Gate),
+    stop: Type.Optional(Type.Array(StopRule, { maxItems: 20 })),
+  },
+  {
+    title: 'Rollout',
+    additionalProperties: false,
+    examples: [
+      {
+        waves: [{ size: 5, where: 'tag=canary' }, { size: '10%' }, { size: '100%' }],
+        ratePerMinute: 200,
+        next: { succeededPercent: 95, soakSeconds: 3600 },
+        stop: [{ on: ['FAILED', 'TIMED_OUT', 'REJECTED'], percent: 5, minEnded: 20 }],
+      },
+    ],
+  },
+)
+export type Rollout = Static<typeof Rollout>
+
+export const rolloutStates = [
+  'SCHEDULED',
+  'AWAITING_APPROVAL',
+  'ROLLING_OUT',
+  'PAUSED',
+  'RELEASED',
+  'DENIED',
+  'ABORTED',
+] as const
+export type RolloutState = (typeof rolloutStates)[number]
+
+/** What a run shows of its rollout. */
+export const RolloutProgress = Type.Object(
+  {
+    state: oneOf(rolloutStates),
+    wave: Type.Integer({ description: 'The current wave, from 1' }),
+    waves: Type.Array(
+      Type.Object({
+        size: Type.Integer(),
+        released: Type.Integer(),
+        counts: Counts,
+        startedAt: orNull(Instant),
+        passedAt: orNull(Instant, { description: 'When its gate opened' }),
+      }),
+    ),
+    released: Type.Integer({ description: 'How many executions may be offered to their devices' }),
+    pausedBecause: orNull(Type.String()),
+    pausedBy: orNull(Type.String()),
+    nextAt: orNull(Instant, { description: 'When it goes on by itself, where that is known' }),
+  },
+  { title: 'RolloutProgress' },
+)
+export type RolloutProgress = Static<typeof RolloutProgress>
+
+export const ApprovalRequest = Type.Object(
+  { comment: Type.Optional(Type.String({ ...Prose, maxLength: 500 })) },
+  { title: 'ApprovalRequest', additionalProperties: false, examples: [{ comment: 'Tested on the bench' }] },
+)
+export type ApprovalRequest = Static<typeof ApprovalRequest>
+
+export const RolloutPatch = Type.Object(
+  { rollout: Rollout },
+  { title: 'RolloutPatch', additionalProperties: false, examples: [{ rollout: { ratePerMinute: 500 } }] },
+)
+export type RolloutPatch = Static<typeof RolloutPatch>
+
+/** What the schema cannot say; undefined if it is right. */
+export function rolloutProblem(rollout: Rollout): { field: string; detail: string } | undefined {
+  for (const [index, { percent, count, minEnded }] of (rollout.stop ?? []).entries()) {
+    const field = `rollout.stop[${index}]`
+    if ((percent === undefined) === (count === undefined)) {
+      return { field, detail: `${field} must have either percent or count.` }
+    }
+    if (minEnded !== undefined && percent === undefined) {
+      return {
+        field: `${field}.minEnded`,
+        detail: `${field}.minEnded is used with percent, which is missing.`,
+      }
+    }
+  }
+  if (rollout.growth && rollout.ratePerMinute === undefined) {
+    return {
+      field: 'rollout.growth',
+      detail: 'rollout.growth needs rollout.ratePerMinute, which is what grows.',
+    }
+  }
+  return undefined
+}

@@ -1,0 +1,83 @@
+// Looks at all rollouts that go on by themselves, on every node: at those of which something has ended, or whose time has
+// come. Several nodes may judge one at once; the store lets one of them change it.
+
+import type { SteadyInstant } from '../domain/instants.ts'
+import type { DeviceLink } from '../domain/ports/device-link.ts'
+import type { OpenRollout } from '../domain/ports/rollouts.ts'
+import type { RunKey } from '../domain/ports/runs.ts'
+import type { Store } from '../domain/ports/store.ts'
+import { type RollOutDeps, rollOut } from '../domain/roll-out.ts'
+
+export type RolloutTickerDeps = Omit<RollOutDeps, 'link'> & {
+  store: Pick<Store, 'listOpenRollouts'>
+  onFailure: (error: unknown) => void
+}
+
+/** One that takes long, because much of it has to be canceled, does not keep the others waiting. */
+const mostAtOnce = 8
+
+export class RolloutTicker {
+  readonly #deps: RolloutTickerDeps
+  /** Of each open rollout, what was judged last. */
+  #judged = new Map<number, string>()
+  /** When to look at a gate again although nothing has ended. */
+  readonly #looks = new Map<number, SteadyInstant>()
+  readonly #underWay = new Map<number, Promise<void>>()
+  /** Set before the first tick: with several nodes it reaches all of them. */
+  link: DeviceLink
+
+  constructor(deps: RolloutTickerDeps, link: DeviceLink) {
+    this.#deps = deps
+    this.link = link
+  }
+
+  async tick(): Promise<void> {
+    const open = await this.#deps.store.listOpenRollouts()
+    const now = this.#deps.moment().clock
+    const judged = new Map<number, string>()
+    for (const each of open) {
+      if (this.#deps.stopping.aborted) return
+      const facts = factsOf(each)
+      const look = this.#looks.get(each.runId) ?? each.nextAt
+      const isDue = (each.nextAt !== null && each.nextAt <= now) || (look !== null && look <= now)
+      if (!isDue && this.#judged.get(each.runId) === facts) judged.set(each.runId, facts)
+      else if (!this.#underWay.has(each.runId)) {
+        if (this.#underWay.size >= mostAtOnce) await Promise.race(this.#underWay.values())
+        this.judgeSoon(each)
+        judged.set(each.runId, facts)
+      }
+    }
+    this.#judged = judged
+    const ids = new Set(open.map(({ runId }) => runId))
+    for (const runId of this.#looks.keys()) if (!ids.has(runId)) this.#looks.delete(runId)
+  }
+
+  /** Somebody waits for it: a run was made, or something of it was decided. */
+  judgeSoon({ ownerNo, runId }: RunKey): void {
+    const before = this.#underWay.get(runId) ?? Promise.resolve()
+    const judging = before
+      .then(() => rollOut({ ...this.#deps, link: this.link }, { ownerNo, runId }))
+      .then((look) => {
+        if (look === undefined) this.#looks.delete(runId)
+        else this.#looks.set(runId, look)
+      })
+      .catch((error: unknown) => {
+        this.#judged.delete(runId)
+        this.#deps.onFailure(error)
+      })
+      .finally(() => {
+        if (this.#underWay.get(runId) === judging) this.#underWay.delete(runId)
+      })
+    this.#underWay.set(runId, judging)
+  }
+
+  /** Resolves when nothing is judged any more. */
+  async quiet(): Promise<void> {
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay.values())
+  }
+}
+
+/** Nothing can have changed for it while these are the same and its time has not come. */
+function factsOf({ state, version, ended, succeeded, unfinished }: OpenRollout): string {
+  return `${state} ${version} ${ended} ${succeeded} ${unfinished}`
+}

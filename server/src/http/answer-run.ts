@@ -1,0 +1,21 @@
+// A run as it is answered, with its rollout.
+
+import { ApiError, type Run } from '@jobcast/contract'
+import type { Caller } from '../domain/caller.ts'
+import type { StoredRun } from '../domain/ports/runs.ts'
+import type { Store } from '../domain/ports/store.ts'
+import { type ViewDeps, viewRollouts } from '../domain/view-rollout.ts'
+import { toRun } from './to-wire.ts'
+
+export type AnswerRunDeps = ViewDeps & { store: Pick<Store, 'getRun'> }
+
+/** As it is by now. */
+export async function answerRun(deps: AnswerRunDeps, caller: Caller, runId: number): Promise<Run> {
+  const run = await deps.store.getRun({ ownerNo: caller.ownerNo, runId })
+  if (run === undefined) throw new ApiError('J-304')
+  return toRunWithRollout(deps, caller, run)
+}
+
+export async function toRunWithRollout(deps: ViewDeps, { ownerNo }: Caller, run: StoredRun): Promise<Run> {
+  return toRun(run, await viewRollouts(deps, ownerNo, [run]))
+}

@@ -1,0 +1,31 @@
+// Rollouts and freezes as API objects.
+
+import { type Freeze, type RolloutProgress, toInstantOrNull } from '@jobcast/contract'
+import type { StoredFreeze } from '../domain/ports/rollouts.ts'
+import type { RolloutView } from '../domain/view-rollout.ts'
+
+export function toRolloutProgress({ waves, nextAt, ...view }: RolloutView): RolloutProgress {
+  return {
+    state: view.state,
+    wave: view.wave,
+    waves: waves.map(({ startedAt, passedAt, ...wave }) => ({
+      ...wave,
+      startedAt: toInstantOrNull(startedAt),
+      passedAt: toInstantOrNull(passedAt),
+    })),
+    released: view.released,
+    pausedBecause: view.pausedBecause,
+    pausedBy: view.pausedBy,
+    nextAt: toInstantOrNull(nextAt),
+  }
+}
+
+export function toFreeze(stored: StoredFreeze | undefined): Freeze {
+  return {
+    frozen: stored !== undefined,
+    reason: stored?.reason ?? null,
+    frozenBy: stored?.principal ?? null,
+    since: toInstantOrNull(stored?.at ?? null),
+    until: toInstantOrNull(stored?.until ?? null),
+  }
+}

@@ -1,0 +1,175 @@
+// What people do to the rollout of a run, and to the fleet as a whole.
+
+import { ApprovalRequest, Freeze, FreezeRequest, RolloutPatch, Run, RunParams } from '@jobcast/contract'
+import type { Caller } from '../../domain/caller.ts'
+import {
+  advanceRun,
+  approveRun,
+  type ChangeRolloutDeps,
+  denyRun,
+  patchRun,
+  pauseRun,
+  resumeRun,
+} from '../../domain/change-rollout.ts'
+import { type FreezeDeps, freezeFleet, unfreezeFleet } from '../../domain/freeze-fleet.ts'
+import { answerRun } from '../answer-run.ts'
+import type { App } from '../app-type.ts'
+import { callerOf } from '../authenticate.ts'
+import { emptyBodyAsObject } from '../empty-body.ts'
+import { noContent } from '../openapi.ts'
+import { toFreeze } from '../rollout-to-wire.ts'
+
+const runUrl = '/job/api/runs/:runId'
+const freezeUrl = '/job/api/fleet/freeze'
+
+type Act = (deps: ChangeRolloutDeps, caller: Caller, runId: number) => Promise<void>
+const acts: { name: string; operationId: string; act: Act; summary: string; description: string }[] = [
+  {
+    name: 'pause',
+    operationId: 'pauseRun',
+    act: pauseRun,
+    summary: 'Pause the rollout of a run',
+    description: 'Nothing more is released; what was released goes on.',
+  },
+  {
+    name: 'resume',
+    operationId: 'resumeRun',
+    act: resumeRun,
+    summary: 'Resume the rollout of a run',
+    description: 'Stop rules count anew from here: what has ended before does not stop it again.',
+  },
+  {
+    name: 'advance',
+    operationId: 'advanceRun',
+    act: advanceRun,
+    summary: 'Begin the next wave of a run now',
+    description: 'Whatever its gate says, and also if it is paused.',
+  },
+]
+
+export function addRollouts(app: App, deps: ChangeRolloutDeps & FreezeDeps): void {
+  for (const { name, operationId, act, summary, description } of acts) {
+    app.route({
+      method: 'POST',
+      url: `${runUrl}/${name}`,
+      config: { scopes: ['MANAGE'], refusals: ['J-303', 'J-304'] },
+      schema: {
+        ...{ operationId, tags: ['rollouts'], summary, description },
+        params: RunParams,
+        response: { 200: Run },
+      },
+      handler: async (request) => {
+        const { runId } = request.params
+        await act(deps, callerOf(request), runId)
+        return answerRun(deps, callerOf(request), runId)
+      },
+    })
+  }
+  addApprovals(app, deps)
+  addFreeze(app, deps)
+}
+
+function addApprovals(app: App, deps: ChangeRolloutDeps): void {
+  const approvals = [
+    {
+      name: 'approve',
+      operationId: 'approveRun',
+      act: approveRun,
+      summary: 'Approve a run that waits for it',
+    },
+    {
+      name: 'deny',
+      operationId: 'denyRun',
+      act: denyRun,
+      summary: 'Deny a run: what was not released is canceled',
+    },
+  ]
+  for (const { name, operationId, act, summary } of approvals) {
+    app.route({
+      method: 'POST',
+      url: `${runUrl}/${name}`,
+      config: { scopes: ['APPROVE'], refusals: ['J-303', 'J-304', 'J-810'] },
+      preValidation: emptyBodyAsObject,
+      schema: {
+        ...{ operationId, tags: ['rollouts'], summary },
+        description: 'Never by the key that created the run.',
+        params: RunParams,
+        body: ApprovalRequest,
+        response: { 200: Run },
+      },
+      handler: async (request) => {
+        const { runId } = request.params
+        await act(deps, callerOf(request), runId, request.body.comment)
+        return answerRun(deps, callerOf(request), runId)
+      },
+    })
+  }
+
+  app.route({
+    method: 'PATCH',
+    url: runUrl,
+    config: { scopes: ['MANAGE'], refusals: ['J-303', 'J-304'] },
+    schema: {
+      operationId: 'changeRun',
+      tags: ['rollouts'],
+      summary: 'Change the rollout of a run under way',
+      description:
+        'Replaces the whole rollout. Waves that have begun keep their size, and waves keep their selector: which device is ' +
+        'in which place was decided when the run was created.',
+      params: RunParams,
+      body: RolloutPatch,
+      response: { 200: Run },
+    },
+    handler: async (request) => {
+      const { runId } = request.params
+      await patchRun(deps, callerOf(request), runId, request.body.rollout)
+      return answerRun(deps, callerOf(request), runId)
+    },
+  })
+}
+
+function addFreeze(app: App, deps: FreezeDeps): void {
+  app.route({
+    method: 'POST',
+    url: freezeUrl,
+    config: { scopes: ['MANAGE'] },
+    schema: {
+      operationId: 'freezeFleet',
+      tags: ['rollouts'],
+      summary: 'Freeze the fleet: nothing is offered to its devices any more',
+      description: 'What runs goes on, and jobs can be triggered: their executions stay PENDING.',
+      body: FreezeRequest,
+      response: { 200: Freeze },
+    },
+    handler: async (request) => toFreeze(await freezeFleet(deps, callerOf(request), request.body)),
+  })
+
+  app.route({
+    method: 'GET',
+    url: freezeUrl,
+    config: { scopes: ['READ'] },
+    schema: {
+      operationId: 'getFreeze',
+      tags: ['rollouts'],
+      summary: 'Get whether the fleet is frozen, and why',
+      response: { 200: Freeze },
+    },
+    handler: async (request) => toFreeze(await deps.store.getFreeze({ ownerNo: callerOf(request).ownerNo })),
+  })
+
+  app.route({
+    method: 'DELETE',
+    url: freezeUrl,
+    config: { scopes: ['MANAGE'] },
+    schema: {
+      operationId: 'unfreezeFleet',
+      tags: ['rollouts'],
+      summary: 'End the freeze of the fleet',
+      response: { 204: noContent('It is not frozen') },
+    },
+    handler: async (request, reply) => {
+      await unfreezeFleet(deps, callerOf(request))
+      return reply.code(204).send(undefined)
+    },
+  })
+}

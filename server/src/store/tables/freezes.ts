@@ -1,0 +1,40 @@
+// Owners to whose devices nothing is offered for now.
+
+import { toInstantOrNull } from '@jobcast/contract/words'
+import { select } from '../schema/column.ts'
+import { freeze } from '../schema/tables.ts'
+import type { ReadSteps, WriteSteps } from './step.ts'
+
+const FREEZE = select(freeze.fields)
+const GET = `SELECT ${FREEZE} FROM fleet_freeze WHERE owner_no = :ownerNo`
+const LIST = `SELECT ${FREEZE} FROM fleet_freeze`
+const PUT = `
+  INSERT INTO fleet_freeze (owner_no, reason, principal, at, until)
+  VALUES (:ownerNo, :reason, :principal, :at, :until)
+  ON CONFLICT (owner_no) DO UPDATE SET reason = excluded.reason, principal = excluded.principal,
+    at = excluded.at, until = excluded.until`
+const REMOVE = 'DELETE FROM fleet_freeze WHERE owner_no = :ownerNo'
+const REMOVE_EXPIRED = `${REMOVE} AND until <= :expiredBy`
+
+export const freezeReads: ReadSteps<'getFreeze' | 'listFreezes'> = {
+  getFreeze: (queries, { ownerNo }) => queries.get(FREEZE, GET, { ownerNo }),
+  listFreezes: (queries) => queries.all(FREEZE, LIST),
+}
+
+export const freezeWrites: WriteSteps<'freezeFleet' | 'unfreezeFleet'> = {
+  async freezeFleet(queries, { ownerNo, reason, principal, at, until }) {
+    const before = await queries.get(FREEZE, GET, { ownerNo })
+    await queries.run(PUT, { ownerNo, reason, principal, at, until })
+    const data = { reason, until: toInstantOrNull(until), principal }
+    queries.accessChanged('fleet.frozen', { ownerNo, at, data })
+    return before === undefined
+  },
+  async unfreezeFleet(queries, { ownerNo, principal, at, expiredBy }) {
+    const before = await queries.get(FREEZE, GET, { ownerNo })
+    const sql = expiredBy === undefined ? REMOVE : REMOVE_EXPIRED
+    if (before === undefined || (await queries.run(sql, { ownerNo, expiredBy })) === 0) return false
+    const data = { reason: before.reason, until: toInstantOrNull(before.until), principal }
+    queries.accessChanged('fleet.unfrozen', { ownerNo, at, data })
+    return true
+  },
+}

@@ -1,0 +1,155 @@
+// Runs that are released little by little (see domain/judge-rollout.ts). A change is made only to what was read: whoever
+// comes second, on this node or another, changes nothing.
+
+import type { ExecState } from '@jobcast/contract/words'
+import { execStates } from '@jobcast/contract/words'
+import type { RolloutChange, StoredRollout } from '../../domain/ports/rollouts.ts'
+import { heldFrom, isOpenRollout } from '../../domain/rollout-progress.ts'
+import { inBoth, insertInto, type Writes } from '../queries.ts'
+import { computed, type Field, number, rows, select } from '../schema/column.ts'
+import { device, execution, release, rollout, run } from '../schema/tables.ts'
+import { countFields, pickCounts } from './run-fields.ts'
+import type { ReadSteps, WriteSteps } from './step.ts'
+
+const ended = ['SUCCEEDED', 'FAILED', 'TIMED_OUT', 'REJECTED', 'EXPIRED', 'CANCELED'] as const
+const unfinished = ['PENDING', 'IN_PROGRESS', 'CANCELING'] as const
+const sumOf = (states: readonly ExecState[]) =>
+  computed(states.map((each) => countFields[each].sql).join(' + '), number())
+
+const OPEN = select({
+  ...rollout.pick('runId', 'ownerNo', 'state', 'version', 'nextAt'),
+  ended: sumOf(ended),
+  succeeded: run.fields.SUCCEEDED,
+  unfinished: sumOf(unfinished),
+})
+const LIST_OPEN = inBoth(
+  ({ is, join, by }) => `
+  SELECT ${OPEN} FROM rollout ${by('rollout_open')} ${join} run ON run.run_id = rollout.run_id
+  WHERE ${is === 'sqlite' ? 'is_open = 1' : 'is_open'}`,
+)
+const ROLLOUT = select(
+  rollout.pick(
+    ...(['runId', 'ownerNo', 'firstExecutionId', 'total', 'state'] as const),
+    ...(['released', 'nextAt', 'version', 'plan', 'status'] as const),
+  ),
+)
+const FACTS = select({
+  ...rollout.pick('runId', 'ownerNo', 'firstExecutionId', 'total', 'state', 'released', 'nextAt'),
+  ...{ ...rollout.pick('version', 'plan', 'status'), ...run.pick('keyId'), ...countFields },
+})
+const GET = `
+  SELECT ${FACTS} FROM rollout JOIN run ON run.run_id = rollout.run_id
+  WHERE rollout.run_id = :runId AND rollout.owner_no = :ownerNo`
+const LIST = inBoth(
+  ({ isIn }) =>
+    `SELECT ${ROLLOUT} FROM rollout WHERE ${isIn('run_id', 'runIds', 'bigint')} AND owner_no = :ownerNo`,
+)
+// Where a part of a run lies is read from the run, so that the ids are found by their range.
+const IN_PART = `execution_id >= first_execution_id + :from AND execution_id < first_execution_id + :to`
+const inState = (each: ExecState) => computed(`count(*) FILTER (WHERE execution.state = '${each}')`, number())
+const COUNTS = select(
+  Object.fromEntries(execStates.map((each) => [each, inState(each)])) as Record<ExecState, Field<number>>,
+)
+const COUNT_PART = inBoth(
+  ({ join }) => `
+  SELECT ${COUNTS} FROM run ${join} execution ON ${IN_PART}
+  WHERE run.run_id = :runId AND run.owner_no = :ownerNo`,
+)
+const COUNT_OFFLINE = inBoth(
+  ({ is, join }) => `
+  SELECT count(*) AS count FROM run ${join} execution ON ${IN_PART}
+    ${join} device ON device.device_no = execution.device_no
+  WHERE run.run_id = :runId AND run.owner_no = :ownerNo AND state IN ('PENDING', 'IN_PROGRESS', 'CANCELING')
+    AND ${is === 'sqlite' ? 'online = 0' : 'NOT online'}`,
+)
+const RELEASED = select({
+  ...run.pick('jobVersion', 'launchedAt'),
+  ...execution.pick('jobExecutionId'),
+  ...device.pick('deviceId'),
+})
+const LIST_RELEASED = inBoth(
+  ({ join }) => `
+  SELECT ${RELEASED} FROM run ${join} execution ON ${IN_PART} AND state = 'PENDING' AND attempt = 1
+    ${join} device ON device.device_no = execution.device_no
+  WHERE run.run_id = :runId AND run.owner_no = :ownerNo ORDER BY execution_id`,
+)
+const CHANGE = `
+  UPDATE rollout SET state = :state, released = :released, held_from = :heldFrom, is_open = :isOpen,
+    next_at = :nextAt, version = version + 1, plan = :plan, status = :status
+  WHERE run_id = :runId AND owner_no = :ownerNo AND version = :version`
+
+/** Of a run that is created. */
+export const INSERT_ROLLOUT = insertInto(rollout.fields)
+const INSERT_RELEASE = insertInto(release.fields)
+
+/** As the table has it. */
+export function toRolloutRow({ status, ...stored }: StoredRollout) {
+  const { state, released, ...details } = status
+  const row = { ...stored, state, released, heldFrom: heldFrom({ ...stored, status }) }
+  return { ...row, isOpen: isOpenRollout(status), status: details }
+}
+
+export const rolloutReads: ReadSteps<
+  'listOpenRollouts' | 'getRollout' | 'listRollouts' | 'countRunPart' | 'countOffline' | 'listReleased'
+> = {
+  listOpenRollouts: (queries) => queries.all(OPEN, LIST_OPEN),
+  async getRollout(queries, { ownerNo, runId }) {
+    const row = await queries.get(FACTS, GET, { ownerNo, runId })
+    return row && { rollout: toRollout(row), keyId: row.keyId, run: pickCounts(row) }
+  },
+  async listRollouts(queries, { ownerNo, runIds }) {
+    return runIds.length === 0 ? [] : (await queries.all(ROLLOUT, LIST, { ownerNo, runIds })).map(toRollout)
+  },
+  countRunPart: (queries, part) => queries.one(COUNTS, COUNT_PART, part),
+  async countOffline(queries, part) {
+    return (await queries.one(rows({ count: number() }), COUNT_OFFLINE, part)).count
+  },
+  async listReleased(queries, part) {
+    const found = await queries.all(RELEASED, LIST_RELEASED, part)
+    const [first] = found
+    if (first === undefined) return undefined
+    const executions = found.map(({ jobExecutionId, deviceId }) => ({ jobExecutionId, deviceId }))
+    return { jobVersion: first.jobVersion, launchedAt: first.launchedAt, executions }
+  },
+}
+
+export const rolloutWrites: WriteSteps<'changeRollout'> = {
+  async changeRollout(queries, change) {
+    const { before, status, nextAt, plan = before.plan, isOver = false, events, moment } = change
+    const { runId, ownerNo, version } = before
+    const { state, released, ...details } = status
+    const held = isOver ? null : heldFrom({ ...before, status })
+    const changed = await queries.run(CHANGE, {
+      ...{ runId, ownerNo, version, state, released, nextAt, heldFrom: held },
+      isOpen: !isOver && isOpenRollout(status),
+      plan: JSON.stringify(plan),
+      status: JSON.stringify(details),
+    })
+    if (changed === 0) return false
+    writeRelease(queries, change)
+    for (const { type, details } of events) {
+      queries.runChanged(type, { ownerNo, runId, at: moment.at, details })
+    }
+    return true
+  },
+}
+
+/** Clocks that start with the release. */
+function writeRelease(queries: Writes, { before, status, moment }: RolloutChange): void {
+  const { runId, firstExecutionId, plan } = before
+  const { expireAfterSeconds, deadlineSeconds } = plan
+  if (status.released === before.status.released) return
+  if (expireAfterSeconds === null && deadlineSeconds === null) return
+  const after = (seconds: number | null) => (seconds === null ? null : moment.clock + seconds * 1000)
+  const deadlineAt = after(deadlineSeconds)
+  const first = firstExecutionId + before.status.released
+  const last = firstExecutionId + status.released - 1
+  const times = { expireAt: after(expireAfterSeconds), deadlineAt, deadlineDueAt: deadlineAt }
+  queries.sendRows(INSERT_RELEASE, [{ runId, first, last, ...times }])
+}
+
+function toRollout(row: ReturnType<typeof ROLLOUT.read>): StoredRollout {
+  const { runId, ownerNo, firstExecutionId, total, version, nextAt, plan, state, released } = row
+  const status = { ...row.status, state, released }
+  return { runId, ownerNo, firstExecutionId, total, version, nextAt, plan, status }
+}

@@ -1,0 +1,280 @@
+// What every store holds back of a run that is released little by little, and of a fleet that is frozen.
+
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { steadyInstant } from '../../src/domain/instants.ts'
+import type { DeviceKey } from '../../src/domain/ports/devices.ts'
+import type { RolloutChange, StoredRollout } from '../../src/domain/ports/rollouts.ts'
+import type { Store } from '../../src/domain/ports/store.ts'
+import type { LaunchedRun, TriggerPlan } from '../../src/domain/ports/triggers.ts'
+import { report, startedBy, startNext, update } from './device-reports.ts'
+import {
+  assertRunsAddUp,
+  createOne,
+  fireClocks,
+  momentAt,
+  olderThan,
+  readQueue,
+  runOf,
+  type Seed,
+  type StoreUnderTest,
+  seedOwner,
+  startedAt,
+} from './store-under-test.ts'
+
+const now = momentAt(startedAt)
+const plan: TriggerPlan = { jobVersion: null, rollout: {}, approval: false, sizes: [1, 2] }
+
+async function rolloutOf(store: Store, ownerNo: number, { runId }: LaunchedRun): Promise<StoredRollout> {
+  const found = await store.getRollout({ ownerNo, runId })
+  assert.ok(found)
+  return found.rollout
+}
+
+/** Releases up to this position, as a rule would. */
+function releaseTo(
+  before: StoredRollout,
+  released: number,
+  more: Partial<RolloutChange> = {},
+): RolloutChange {
+  const details = { wave: 1, released }
+  const state = released >= before.total ? 'RELEASED' : before.status.state
+  const status = { ...before.status, state, released }
+  return { before, status, nextAt: null, events: [{ type: 'run.released', details }], moment: now, ...more }
+}
+
+async function startedId(store: Store, device: DeviceKey): Promise<number | undefined> {
+  return (await startedBy(store, device))?.jobExecutionId
+}
+
+async function seen(store: Store, { ownerNo }: Seed, ...deviceIds: string[]): Promise<number[]> {
+  const queues = await Promise.all(deviceIds.map((deviceId) => readQueue(store, { ownerNo, deviceId })))
+  for (const { total, executions } of queues) assert.equal(total, executions.length)
+  return queues.map(({ total }) => total)
+}
+
+export async function exerciseRollouts(t: TestContext, underTest: StoreUnderTest): Promise<void> {
+  await t.test('a job that has a rollout asks for a plan, of the version that counts', async () => {
+    const { store } = underTest
+    const rollout = { waves: [{ size: 1 }, { size: '100%' }] }
+    const seed = await seedOwner(store, { content: { rollout } })
+    const [asked] = await store.createExecutions([seed.trigger(['d1', 'd2'])])
+    assert.ok(asked?.kind === 'needs-plan')
+    assert.deepEqual(asked.rollout, rollout)
+    const wrong = seed.trigger(['d1'], { plan: { ...plan, jobVersion: asked.jobVersion + 1, sizes: [1] } })
+    const right = seed.trigger(['d1'], { plan: { ...plan, jobVersion: asked.jobVersion, sizes: [1] } })
+    const kinds = (await store.createExecutions([wrong, right])).map(({ kind }) => kind)
+    assert.deepEqual(kinds, ['needs-plan', 'created'])
+    const plain = await seedOwner(store)
+    const stale = plain.trigger(['d1'], { plan: { ...plan, jobVersion: 1_000_000, sizes: [1] } })
+    assert.equal((await store.createExecutions([stale]))[0]?.kind, 'needs-plan')
+  })
+
+  await t.test('what is not released is unknown to its device, also after a restart', async () => {
+    const { store, reopen } = underTest
+    const seed = await seedOwner(store)
+    const { ownerNo, trigger } = seed
+    const run = runOf((await store.createExecutions([trigger(['d1', 'd2', 'd3'], { plan })]))[0])
+    const { firstExecutionId: first } = run
+    assert.equal(run.isHeld, true)
+    const later = await createOne(store, trigger(['d3']))
+    for (const open of [async () => store, reopen]) {
+      const each = await open()
+      const d2 = { ownerNo, deviceId: 'd2' }
+      assert.deepEqual(await seen(each, seed, 'd1', 'd2', 'd3'), [0, 0, 1])
+      assert.equal((await report(each, startNext(d2))).kind, 'nothing-pending')
+      for (const status of ['IN_PROGRESS', 'SUCCEEDED', 'REJECTED'] as const) {
+        assert.equal((await report(each, update(d2, first + 1, status))).kind, 'unknown-execution')
+      }
+      assert.equal(await each.getDeviceExecution({ ...d2, jobExecutionId: first + 1 }), undefined)
+    }
+    // Held ones are older than what is offered, and do not stand in its way.
+    assert.equal(await startedId(underTest.store, { ownerNo, deviceId: 'd3' }), later.firstExecutionId)
+    await assertRunsAddUp(underTest.store, ownerNo)
+  })
+
+  await t.test(
+    'a release is seen by its devices alone, and whoever comes second changes nothing',
+    async () => {
+      const { store } = underTest
+      const seed = await seedOwner(store)
+      const { ownerNo, trigger } = seed
+      const run = await createOne(store, trigger(['d1', 'd2', 'd3'], { plan }))
+      const { firstExecutionId: first, runId } = run
+      const before = await rolloutOf(store, ownerNo, run)
+      const both = await Promise.all([
+        store.changeRollout(releaseTo(before, 1)),
+        store.changeRollout(releaseTo(before, 2)),
+      ])
+      assert.deepEqual(both.toSorted(), [false, true])
+      const { status } = await rolloutOf(store, ownerNo, run)
+      const expected = both[0] ? [1, 0, 0] : [1, 1, 0]
+      assert.equal(status.released, both[0] ? 1 : 2)
+      const part = await store.listReleased({ ownerNo, runId, from: 0, to: status.released })
+      assert.equal(part?.executions[0]?.jobExecutionId, first)
+      for (const open of [async () => store, underTest.reopen]) {
+        assert.deepEqual(await seen(await open(), seed, 'd1', 'd2', 'd3'), expected)
+      }
+      assert.equal(await startedId(underTest.store, { ownerNo, deviceId: 'd1' }), first)
+      const second = await rolloutOf(underTest.store, ownerNo, run)
+      assert.ok(await underTest.store.changeRollout(releaseTo(second, 3)))
+      assert.deepEqual(await seen(underTest.store, seed, 'd1', 'd2', 'd3'), [1, 1, 1])
+      const open = await underTest.store.listOpenRollouts()
+      assert.equal(
+        open.find((each) => each.runId === runId),
+        undefined,
+      )
+      const { events } = await underTest.store.listEvents({
+        ownerNo,
+        filter: { types: ['run.*'] },
+        slice: { after: 0, limit: 9 },
+      })
+      const released = events.filter(({ type }) => type === 'run.released').map(({ data }) => data)
+      assert.deepEqual(
+        released.map((data) => 'released' in data && data.released),
+        [status.released, 3],
+      )
+    },
+  )
+
+  await t.test('a large run is held back and released like any other', async () => {
+    const { store } = underTest
+    const seed = await seedOwner(store)
+    const { ownerNo, trigger } = seed
+    const slice = { after: undefined, limit: 9 }
+    const { items } = await store.selectDevices({ ownerNo, where: { kind: 'all' }, slice })
+    const { deviceIds: _, ...large } = trigger([], { plan })
+    const deviceNos = Int32Array.from(items, ({ deviceNo }) => deviceNo)
+    const run = runOf(await store.createLargeRun({ ...large, deviceNos }))
+    assert.equal(run.isHeld, true)
+    assert.deepEqual(await seen(store, seed, 'd1', 'd2', 'd3'), [0, 0, 0])
+    const before = await rolloutOf(store, ownerNo, run)
+    assert.equal(before.total, 3)
+    assert.ok(await store.changeRollout(releaseTo(before, 1)))
+    assert.deepEqual(await seen(store, seed, 'd1', 'd2', 'd3'), [1, 0, 0])
+  })
+
+  await t.test('the mark of a queue is another one once something of it is released', async () => {
+    const { store } = underTest
+    const { ownerNo, trigger } = await seedOwner(store)
+    const run = await createOne(store, trigger(['d1', 'd2', 'd3'], { plan }))
+    const marked = ['d1', 'd2'].map((deviceId) => ({ ownerNo, deviceId }))
+    const before = await store.readQueues(marked)
+    assert.ok(await store.changeRollout(releaseTo(await rolloutOf(store, ownerNo, run), 1)))
+    await store.listReleased({ ownerNo, runId: run.runId, from: 0, to: 1 })
+    const again = marked.map((device, index) => {
+      const queue = before[index]
+      return { ...device, unlessMark: typeof queue === 'object' ? queue.mark : undefined }
+    })
+    const [d1, d2] = await store.readQueues(again)
+    assert.deepEqual([typeof d1, d2], ['object', 'unchanged'])
+  })
+
+  await t.test('clocks of what waits start with its release', async () => {
+    const { store } = underTest
+    const content = { expireAfterSeconds: 10, deadlineSeconds: 20 }
+    const seed = await seedOwner(store, { content })
+    const { ownerNo, trigger } = seed
+    const run = await createOne(store, trigger(['d1', 'd2', 'd3'], { plan }))
+    const { firstExecutionId: first } = run
+    const at = (seconds: number) => momentAt(startedAt + seconds * 1000)
+    assert.deepEqual(await fireClocks(store, ownerNo, at(1000)), [])
+    const release = releaseTo(await rolloutOf(store, ownerNo, run), 2, { moment: at(1000) })
+    assert.ok(await store.changeRollout(release))
+    assert.equal(await startedId(store, { ownerNo, deviceId: 'd2' }), first + 1)
+    const running = await store.getDeviceExecution({ ownerNo, deviceId: 'd2', jobExecutionId: first + 1 })
+    assert.equal(running?.timesOutAt, steadyInstant(startedAt + 1_020_000))
+    assert.deepEqual(await fireClocks(store, ownerNo, at(1009)), [])
+    const expired = await fireClocks(store, ownerNo, at(1010))
+    assert.deepEqual(
+      expired.map(({ jobExecutionId, execState }) => [jobExecutionId, execState]),
+      [[first, 'EXPIRED']],
+    )
+    const missed = await fireClocks(store, ownerNo, at(1020))
+    assert.deepEqual(
+      missed.map(({ jobExecutionId, execState }) => [jobExecutionId, execState]),
+      [[first + 1, 'TIMED_OUT']],
+    )
+    assert.deepEqual(await fireClocks(store, ownerNo, at(9000)), [])
+    await assertRunsAddUp(store, ownerNo)
+  })
+
+  await t.test('what is stopped is held until it is canceled, then its rollout is over', async () => {
+    const { store } = underTest
+    const seed = await seedOwner(store)
+    const { ownerNo, trigger } = seed
+    const run = await createOne(store, trigger(['d1', 'd2', 'd3'], { plan }))
+    const { runId, firstExecutionId: first } = run
+    assert.ok(await store.changeRollout(releaseTo(await rolloutOf(store, ownerNo, run), 1)))
+    const going = await rolloutOf(store, ownerNo, run)
+    const status = { ...going.status, state: 'ABORTED' } as const
+    const stop = { before: going, status, nextAt: null, events: [], moment: now }
+    assert.ok(await store.changeRollout(stop))
+    assert.deepEqual(await seen(store, seed, 'd1', 'd2', 'd3'), [1, 0, 0])
+    const stopped = { ownerNo, runId, event: 'rollout-stopped', moment: now, actor: 'clock' } as const
+    const batch = await store.moveRun({ ...stopped, from: first + 1 })
+    assert.deepEqual(
+      batch?.moved.map(({ execState }) => execState),
+      ['CANCELED', 'CANCELED'],
+    )
+    const over = await rolloutOf(store, ownerNo, run)
+    assert.ok(await store.changeRollout({ ...stop, before: over, isOver: true }))
+    assert.deepEqual(await seen(store, seed, 'd1', 'd2', 'd3'), [1, 0, 0])
+    assert.ok(!(await store.listOpenRollouts()).some((each) => each.runId === runId))
+    const counts = await store.countRunPart({ ownerNo, runId, from: 1, to: 3 })
+    assert.deepEqual([counts.CANCELED, counts.PENDING], [2, 0])
+    assert.equal(await store.countOffline({ ownerNo, runId, from: 0, to: 3 }), 1)
+    await store.moveRun({ ownerNo, runId, event: 'cancel', moment: now, actor: 'key k1', from: undefined })
+    while (await store.purgeRuns(olderThan(startedAt + 1)));
+    assert.equal(await store.getRollout({ ownerNo, runId }), undefined)
+  })
+
+  await t.test('a frozen fleet is offered nothing, and what runs goes on', async () => {
+    const { store, reopen } = underTest
+    const seed = await seedOwner(store)
+    const other = await seedOwner(store)
+    const { ownerNo, trigger } = seed
+    await createOne(store, other.trigger(['d1']))
+    const { firstExecutionId: first } = await createOne(store, trigger(['d1', 'd2']))
+    const [d1, d2] = [
+      { ownerNo, deviceId: 'd1' },
+      { ownerNo, deviceId: 'd2' },
+    ]
+    assert.equal(await startedId(store, d1), first)
+    const { mark } = await readQueue(store, d2)
+    const freeze = {
+      ownerNo,
+      reason: 'black Friday',
+      principal: 'key:k1',
+      at: startedAt,
+      until: startedAt + 5,
+    }
+    assert.equal(await store.freezeFleet(freeze), true)
+    assert.equal(await store.freezeFleet({ ...freeze, reason: 'still' }), false)
+    assert.notEqual((await store.readQueues([{ ...d2, unlessMark: mark }]))[0], 'unchanged')
+    for (const open of [async () => store, reopen]) {
+      const each = await open()
+      assert.deepEqual(await seen(each, seed, 'd1', 'd2'), [1, 0])
+      assert.deepEqual(await seen(each, other, 'd1'), [1])
+      assert.equal((await report(each, startNext(d2))).kind, 'nothing-pending')
+      assert.equal((await report(each, update(d2, first + 1, 'IN_PROGRESS'))).kind, 'unknown-execution')
+      assert.equal((await each.getFreeze({ ownerNo }))?.reason, 'still')
+    }
+    const again = underTest.store
+    assert.equal((await report(again, update(d1, first, 'SUCCEEDED'))).kind, 'done')
+    const end = { ownerNo, principal: 'service', at: startedAt }
+    assert.equal(await again.unfreezeFleet({ ...end, expiredBy: startedAt + 4 }), false)
+    assert.equal(await again.unfreezeFleet({ ...end, expiredBy: startedAt + 5 }), true)
+    assert.equal(await again.unfreezeFleet(end), false)
+    assert.equal(await startedId(again, d2), first + 1)
+    const { events } = await again.listEvents({
+      ownerNo,
+      filter: { types: ['fleet.*'] },
+      slice: { after: 0, limit: 9 },
+    })
+    assert.deepEqual(
+      events.map(({ type }) => type),
+      ['fleet.frozen', 'fleet.frozen', 'fleet.unfrozen'],
+    )
+  })
+}
