@@ -28,6 +28,19 @@ test('a handler gets the document, its arguments and its environment, and its ou
   assert.doesNotMatch(output, /TOKEN/)
 })
 
+test('a handler gets the trace of its run, and none of the agent or of another run', async (t) => {
+  const device = await newDeviceUnderTest(t, server)
+  device.addHandler('trace', 'echo "<$TRACEPARENT>"')
+  await device.start()
+  const untraced = await device.run({ handler: 'trace' })
+  assert.equal((await device.output(untraced.id)).toString(), '<>\n')
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+  const reply = await server.trigger(untraced.jobName, [device.deviceId], { headers: { traceparent } })
+  const id = reply.json[0].jobExecutionId
+  assert.equal((await device.ended(id)).execState, 'SUCCEEDED')
+  assert.equal((await device.output(id)).toString(), `<${traceparent}>\n`)
+})
+
 test('folders may be given relative to where the agent is started', async (t) => {
   const device = await newDeviceUnderTest(t, server)
   device.addHandler('answer', 'echo 7 >"$JOBCAST_RESULT_FILE"')

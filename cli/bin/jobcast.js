@@ -2,7 +2,7 @@
 // Plain JavaScript, so that it runs on any Node. The published package is built, for Node 20 and newer. In a checkout Jobcast
 // runs from its sources, which need Node 24; `npm ci` installs one beside it.
 import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import module from 'node:module'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
@@ -38,18 +38,30 @@ if (existsSync(built)) {
 
 /**
  * npm starts us through a shell. A signal to npm ends that shell, not us: whoever ends `npm start` by its process id means the
- * server. The same holds for the process above that was started with an older Node, should it be killed.
+ * server. If npm itself is killed, its shell stays, with another parent. The same holds for the process above that was
+ * started with an older Node, should it be killed.
  */
 function endWithParent() {
   const { npm_lifecycle_event: npmScript, JOBCAST_WRAPPER: isWrapped } = process.env
   if (npmScript === undefined && isWrapped === undefined) return
   const parent = process.ppid
+  const npm = parentOfShell(parent)
   const timer = setInterval(() => {
-    if (process.ppid === parent) return
+    if (process.ppid === parent && parentOfShell(parent) === npm) return
     clearInterval(timer)
     process.kill(process.pid, 'SIGTERM')
   }, 500)
   timer.unref()
+}
+
+/** Undefined if it is not the shell of a script (`sh -c`), or where there is no /proc. */
+function parentOfShell(pid) {
+  try {
+    if (readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')[1] !== '-c') return undefined
+    return /^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+  } catch {
+    return undefined
+  }
 }
 
 /**

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { test } from 'node:test'
@@ -69,6 +69,22 @@ test('the server ends when the shell of npm start is killed', async (t) => {
   // The pipe closes when its last writer, the server, has ended.
   const ended = once(shell.stdout, 'close')
   shell.kill('SIGTERM')
+  await ended
+})
+
+test('the server ends when npm is killed and leaves its shell behind', {
+  skip: !existsSync('/proc/self'),
+}, async (t) => {
+  const serve = [process.execPath, sourceProgram, 'serve', '--port', '0', '--data', dataFolder(t)]
+  // In the place of npm: it starts the shell, and cannot tell it when it is killed.
+  const npm = spawn('sh', ['-c', 'sh -c \'"$0" "$@"; true\' "$0" "$@"; true', ...serve], {
+    env: { ...cleanEnv(), npm_lifecycle_event: 'start' },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  const [line] = await once(createInterface({ input: npm.stdout }), 'line')
+  t.after(() => endIfRunning(JSON.parse(line).pid))
+  const ended = once(npm.stdout, 'close')
+  npm.kill('SIGKILL')
   await ended
 })
 

@@ -11,6 +11,8 @@ import { dataFolder, runJobcast } from './run-jobcast.ts'
 const cases: { typed: string[]; gives: string[] }[] = [
   { typed: ['tri'], gives: ['trigger'] },
   { typed: ['devices', 're'], gives: ['revoke'] },
+  { typed: ['webhooks', 'te'], gives: ['test'] },
+  { typed: ['webhooks', 'test', 'w', '--js'], gives: ['--json'] },
   { typed: ['devices', 'ls', '--o'], gives: ['--online', '--offline'] },
   { typed: ['devices', 'ls', '--tag', 'x', '--on'], gives: ['--online'] },
   { typed: ['devices', 'ls', '--tag', ''], gives: [] },

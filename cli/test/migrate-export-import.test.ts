@@ -139,7 +139,7 @@ test('export and import explain errors, and leave no partial files', async (t) =
   assert.match(again.stderr, /already exists; an export does not overwrite files/)
   assert.equal((await runJobcast(['export', join(folder, 'no', 'x.gz'), '--data', data])).code, 2)
   const nothing = await runJobcast(['export', join(folder, 'x.gz'), '--data', join(folder, 'nowhere')])
-  assert.equal(nothing.code, 5)
+  assert.equal(nothing.code, 2)
   assert.match(nothing.stderr, /^jobcast: There is no database \(jobcast\.db\) in /)
 
   const inUse = await runJobcast(['import', file, '--data', data])
@@ -217,7 +217,7 @@ test('keys reset-admin creates an ADMIN key while the service is stopped, only f
   const data = join(dataFolder(t), 'data')
   const reset = (...flags: string[]) => runJobcast(['keys', 'reset-admin', '--data', data, ...flags])
   const nothing = await reset('--print')
-  assert.deepEqual([nothing.code, nothing.stdout], [5, ''])
+  assert.deepEqual([nothing.code, nothing.stdout], [2, ''])
   assert.match(nothing.stderr, /There is no database at /)
   const server = await serve(t, data)
   const busy = await reset('--print')

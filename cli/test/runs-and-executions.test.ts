@@ -102,6 +102,7 @@ test('executions ls filters, get explains, history and output show what happened
     'see',
   )
   assert.match(listed.stdout, new RegExp(`\n${id} +${runId} +see +see-1 +FAILED +1 .* because\n$`))
+  assert.match(listed.stdout, / FINISHED +TOOK +DETAILS\n.*:\d\d +0:\d\d +because\n$/)
   assert.deepEqual(await json('executions', 'ls', '--run', runId, '--state', 'PENDING'), [])
 
   const shown = await jobcast('executions', 'get', id)
@@ -118,6 +119,22 @@ test('executions ls filters, get explains, history and output show what happened
   assert.equal(output.stdout, 'first line\nsecond')
   assert.equal((await json('executions', 'output', id)).text, 'first line\nsecond')
   assert.equal((await jobcast('executions', 'output', id, '--json', '-f')).code, 2)
+})
+
+test('executions ls shows how long a running execution has taken so far, and nothing for one that waits', async () => {
+  const device = await newDevice(server, 'took-1')
+  await server.putJobAndDevices('took', ['took-2'])
+  await server.trigger('took', ['took-1', 'took-2'])
+  const begun = Date.now()
+  await device.startNext()
+  const took = async () => {
+    const { stdout } = await jobcast('executions', 'ls', '--job', 'took')
+    assert.match(stdout, /^\d+ .* took-2 +PENDING .*:\d\d +- +- *$/m)
+    const [, seconds] =
+      /^\d+ .* took-1 +IN_PROGRESS .*:\d\d +- +0:(\d\d) *$/m.exec(stdout) ?? assert.fail(stdout)
+    return Number(seconds)
+  }
+  while ((await took()) < 1) assert.ok(Date.now() - begun < 60_000)
 })
 
 test('executions output -f prints until the execution ends', async (t) => {

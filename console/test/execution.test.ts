@@ -38,6 +38,23 @@ test('a wait is explained: the device was offline, then busy with another execut
   assert.equal(await page.getByRole('region', { name: 'All state changes' }).getByRole('row').count(), 4)
 })
 
+test('how long a running execution takes counts up, in the list and on its page', async (t) => {
+  const { device, id } = await launch('runner')
+  await device.startNext()
+  const page = await openSignedIn(t, server, '/executions')
+  const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: String(id), exact: true }) })
+  const counted = async (text: () => Promise<string | null>) => {
+    const first = await text()
+    while ((await text()) === first);
+  }
+  const took = row.getByRole('cell', { name: /^\d+ s$/ })
+  await counted(() => took.first().textContent())
+  await go(page, `/executions/${id}`)
+  const hasRun = page.getByRole('region', { name: 'Timeline' }).getByText(/^has run/)
+  await counted(() => hasRun.textContent())
+  await device.update(id, 'SUCCEEDED')
+})
+
 test('output is shown in colours and never as markup, while it is written', async (t) => {
   const { device, id } = await launch('painter')
   const page = await openSignedIn(t, server, `/executions/${id}`)

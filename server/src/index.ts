@@ -12,7 +12,7 @@ export { eventMessageId, signWebhook } from './domain/sign-webhook.ts'
 export { resetAdminKey } from './reset-admin-key.ts'
 export { type RunningServer, type StartOptions, startServer } from './server.ts'
 export { envName, type SettingName, settings } from './settings.ts'
-export { type SchemaChange, StartRefused } from './store/migrate.ts'
+export { DatabaseMissing, type SchemaChange, StartRefused } from './store/migrate.ts'
 export {
   checkSchema,
   describePlace,

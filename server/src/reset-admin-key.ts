@@ -2,13 +2,13 @@
 
 import { createAdminKey } from './domain/api-key.ts'
 import type { SecretText } from './domain/secret-text.ts'
-import { StartRefused } from './store/migrate.ts'
+import { DatabaseMissing, StartRefused } from './store/migrate.ts'
 import { checkSchema, describePlace, openStore, type StorePlace } from './store/open-store.ts'
 
 export async function resetAdminKey(place: StorePlace, now: () => number): Promise<SecretText> {
   const { from, to } = await checkSchema(place)
   const where = describePlace(place)
-  if (from === 0) throw new StartRefused(`There is no database at ${where}.`)
+  if (from === 0) throw new DatabaseMissing(`There is no database at ${where}.`)
   if (from !== to) {
     throw new StartRefused(
       `The database at ${where} has schema ${from}, not ${to}. Migrate it first: jobcast migrate.`,

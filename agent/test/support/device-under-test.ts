@@ -13,6 +13,7 @@ import { EventLog } from './event-log.ts'
 import { type AgentSettings, type SpawnedAgents, spawnAgents } from './spawn-agents.ts'
 
 export type Ended = {
+  jobName: string
   execState: string
   attempt: number
   statusDetails: Record<string, string>

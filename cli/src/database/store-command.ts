@@ -2,6 +2,7 @@
 
 import {
   ConfigError,
+  DatabaseMissing,
   loadPlace,
   StartRefused,
   StorageUnavailable,
@@ -58,6 +59,7 @@ export function placeOf({ data }: StoreFlags, env: NodeJS.ProcessEnv): StorePlac
 
 /** Undefined for errors that the caller reports. */
 function codeOf(error: unknown): ExitCode | undefined {
+  if (error instanceof DatabaseMissing) return exitCode.usage
   if (error instanceof TransferRefused || error instanceof StartRefused) return exitCode.validation
   if (error instanceof StorageUnavailable) return exitCode.unavailable
   // Errors of the disk, the system or SQLite are often temporary.

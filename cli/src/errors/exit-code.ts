@@ -37,16 +37,16 @@ export function exitCodeOf(error: unknown): ExitCode {
   return exitCode.unexpected
 }
 
-const rejectedContent = new Set(['J-303', 'J-305', 'J-500', 'J-503', 'J-504', 'J-505', 'J-807'])
+/** The content, the state of something, a quota or a version does not allow it. */
+const rejections = new Set([400, 409, 412, 413, 415, 422])
 
 function exitCodeOfAnswer({ code, status }: JobcastError): ExitCode {
   if (isRefusal(status)) return exitCode.key
   // 410: the events are no longer retained.
   if (status === 404 || status === 410) return exitCode.notFound
-  if (rejectedContent.has(code) || [413, 415, 422].includes(status)) return exitCode.validation
   // J-502: the same request is still being processed; retrying can succeed.
   if (status === 408 || status === 429 || status >= 500 || code === 'J-502') return exitCode.unavailable
-  return exitCode.unexpected
+  return rejections.has(status) ? exitCode.validation : exitCode.unexpected
 }
 
 function isRefusal(status: number): boolean {

@@ -2,6 +2,7 @@
 
 import { type ExecState, type Execution, type Explanation, isEnd, type Transition } from '@jobcast/client'
 import type { OwnerContext } from '../define/owner-command.ts'
+import { elapsedText } from '../flags/wait-time.ts'
 import { maxPageSize, takeItems } from '../service/take-items.ts'
 import { paintState } from './colors.ts'
 import { localTime } from './local-time.ts'
@@ -102,8 +103,16 @@ const executionColumns: Column<Execution>[] = [
   { title: 'ATTEMPT', of: ({ attempt }) => attempt },
   { title: 'LAUNCHED', of: ({ launchedAt }) => localTime(launchedAt) },
   { title: 'FINISHED', of: ({ finishedAt }) => localTime(finishedAt) },
+  { title: 'TOOK', of: tookText },
   { title: 'DETAILS', of: (execution) => reasonOf(execution) },
 ]
+
+/** Of one that runs, so far: clocks of the service and of this machine may differ. */
+function tookText({ startedAt, finishedAt }: Execution): string | null {
+  if (startedAt === null) return null
+  const until = finishedAt === null ? Date.now() : Date.parse(finishedAt)
+  return elapsedText(Math.max(0, until - Date.parse(startedAt)))
+}
 
 const stepColumns: Column<Transition>[] = [
   { title: 'AT', of: ({ at }) => localTime(at) },

@@ -12,6 +12,9 @@ export class StartRefused extends Error {
   override readonly name = 'StartRefused'
 }
 
+/** Where a command was told to find one. */
+export class DatabaseMissing extends StartRefused {}
+
 export function readMigrations(folder: URL): Migration[] {
   const files = readdirSync(folder)
     .filter((file) => file.endsWith('.sql'))

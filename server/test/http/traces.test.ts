@@ -6,6 +6,7 @@ import { after, test } from 'node:test'
 import { newDevice } from '@jobcast/testkit/call-device'
 import { openServer } from '@jobcast/testkit/open-server'
 import { waitUntil } from '@jobcast/testkit/wait-until'
+import { connectAsync } from 'mqtt'
 import { readOtlp } from '../../src/otlp-settings.ts'
 import { readOrigins } from '../../src/read-origins.ts'
 
@@ -84,6 +85,23 @@ test('without a collector the run keeps the span of its caller, also over a retr
   await api.trigger('restart', ['a'], options)
   await api.trigger('restart', ['a'], options)
   const described = await device.call('GET', '/$next')
+  const prefix = '$aws/things/a/jobs/'
+  const client = await connectAsync(`${api.http.replace('http', 'ws')}/mqtt`, {
+    ...{ protocolVersion: 5, username: 'a', password: device.token, reconnectPeriod: 0 },
+  })
+  t.after(() => client.end(true))
+  // Of an answer and of the notice alike.
+  const traceOf = (topic: string) =>
+    new Promise<unknown>((resolve) =>
+      client.on('message', (name, _, { properties }) => {
+        if (name === prefix + topic) resolve(properties?.userProperties?.traceparent)
+      }),
+    )
+  const [noticed, started] = [traceOf('notify-next'), traceOf('start-next/accepted')]
+  await client.subscribeAsync(`${prefix}#`, { qos: 1 })
+  assert.equal(await noticed, traceparent)
+  await client.publishAsync(`${prefix}start-next`, '{}', { qos: 1 })
+  assert.equal(await started, traceparent)
   assert.equal(described.headers.get('traceparent'), traceparent)
   assert.equal((await device.startNext()).json.execution.traceparent, traceparent)
 })

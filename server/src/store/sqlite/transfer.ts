@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import { prepareDataFolder } from '../data-folder.ts'
-import { pendingMigrations, StartRefused } from '../migrate.ts'
+import { DatabaseMissing, pendingMigrations, StartRefused } from '../migrate.ts'
 import { type ColumnKind, isEndedFlag, type TransferTable, transferTables } from '../transfer/tables.ts'
 import {
   COUNT,
@@ -40,7 +40,7 @@ const linesAtOnce = 1000
 
 export function openSqliteSource(folder: string): TransferSource {
   const path = join(folder, 'jobcast.db')
-  if (!existsSync(path)) throw new StartRefused(`There is no database (jobcast.db) in ${folder}.`)
+  if (!existsSync(path)) throw new DatabaseMissing(`There is no database (jobcast.db) in ${folder}.`)
   const db = openReader(path)
   try {
     if (pendingMigrations(sqliteMigrations(), schemaOf(db)).length > 0) {

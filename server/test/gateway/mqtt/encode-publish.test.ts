@@ -26,6 +26,15 @@ for (const version of [4, 5] as const) {
   }
 }
 
+test('with MQTT 5 the trace is a user property, as mqtt-packet makes it; MQTT 3 has none', () => {
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+  const packet = { cmd: 'publish', topic: 'a', payload: '{}', qos: 1, messageId: 300 } as const
+  const flags = { dup: false, retain: false, properties: { userProperties: { traceparent } } }
+  const expected = generate({ ...packet, ...flags }, { protocolVersion: 5 })
+  assert.ok(encodePublish(5, 'a', '{}', 1, 300, traceparent)?.equals(expected))
+  assert.deepEqual(encodePublish(4, 'a', '{}', 1, 300, traceparent), encodePublish(4, 'a', '{}', 1, 300))
+})
+
 test('a topic that is too long cannot be sent', () => {
   assert.equal(encodePublish(4, 'a'.repeat(0x10000), '', 0, 0), undefined)
 })
