@@ -36,7 +36,9 @@ export function RolloutSection({ draft, onChange, hasDefault, error }: Props) {
         onChange={(chosen) => set({ isOn: chosen.length > 0 })}
       />
       {hasDefault && (
-        <p class="quiet">This job has a rollout or approval of its own; what you set here replaces it.</p>
+        <p class="quiet">
+          This job has a default rollout or needs approval. A rollout set here replaces the default one.
+        </p>
       )}
       {draft.isOn && (
         <>
