@@ -48,7 +48,7 @@ test('exits with 0 if every check is ok', async () => {
     /^✓ ready /m,
     /^✓ version +\d+\.\d+\.\d+, both the service and this program$/m,
     /^✓ clock /m,
-    /^✓ key +"admin" of owner ow_\w+, from JOBCAST_API_KEY, scopes: TRIGGER, READ, MANAGE, ADMIN; it does not expire$/m,
+    /^✓ key +"admin" of owner ow_\w+, from JOBCAST_API_KEY, scopes: TRIGGER, READ, MANAGE, APPROVE, ADMIN; it does not expire$/m,
     /^✓ events +arrive without delay$/m,
   ]
   for (const line of lines) assert.match(stdout, line)

@@ -239,7 +239,10 @@ test('keys reset-admin creates an ADMIN key while the service is stopped, only f
   const again = await serve(t, data)
   for (const key of [printed.stdout.trim(), readFileSync(file, 'utf8').trim()]) {
     const { json } = await again.call('GET', '/job/api/keys/self', { key })
-    assert.deepEqual([json.scopes, json.createdBy], [['TRIGGER', 'READ', 'MANAGE', 'ADMIN'], 'operator'])
+    assert.deepEqual(
+      [json.scopes, json.createdBy],
+      [['TRIGGER', 'READ', 'MANAGE', 'APPROVE', 'ADMIN'], 'operator'],
+    )
   }
 })
 

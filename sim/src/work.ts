@@ -58,6 +58,11 @@ export class Work {
     this.#report()
   }
 
+  /** What it wrote while it was offline is lost; its end, which may be reported next, must not come before it. */
+  cameOnline(): void {
+    if (!this.#isOver) this.#write(0)
+  }
+
   cancel(): void {
     // A result that was already sent takes precedence.
     if (this.#end) return

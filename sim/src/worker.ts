@@ -32,6 +32,7 @@ export class Worker {
   /** The answer also says whether the current execution is still in progress. */
   cameOnline(): void {
     this.#isAsking = false
+    this.#work?.cameOnline()
     this.#ask()
   }
 
