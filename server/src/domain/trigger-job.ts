@@ -75,7 +75,7 @@ export async function launchRun(
 ): Promise<LaunchedRun> {
   const deviceIds = distinct(launch.deviceIds)
   const span = traceParent === undefined ? undefined : deps.traces?.begin(traceParent)
-  const outcome = await recordLaunch(deps, caller, launch, idempotencyKey)
+  const outcome = await recordLaunch(deps, caller, { ...launch, deviceIds }, idempotencyKey)
   if (span === undefined || outcome.kind !== 'created') {
     return inOrderOf(deviceIds, runOf(deps, caller, outcome))
   }
@@ -87,6 +87,7 @@ export async function launchRun(
   return inOrderOf(deviceIds, runOf(deps, caller, { kind: 'created', run }))
 }
 
+/** Of distinct devices. */
 async function recordLaunch(
   deps: TriggerDeps,
   caller: Caller,
@@ -97,7 +98,7 @@ async function recordLaunch(
   const trigger: Trigger = {
     ownerNo: caller.ownerNo,
     jobName,
-    deviceIds: distinct(deviceIds),
+    deviceIds,
     launchedAt,
     clock,
     keyId: caller.keyId,
