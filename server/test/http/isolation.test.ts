@@ -67,7 +67,7 @@ const noIds = new Set(
     .concat(' ownerName description document expireAfterSeconds timeoutSeconds deadlineSeconds retry')
     .concat(' rollout approval comment reason until')
     .concat(
-      ' finishedAfter finishedBefore buckets traceparent if-match dryRun targets note planId attributes timeZone',
+      ' finishedAfter finishedBefore buckets rolloutState traceparent if-match dryRun targets note planId attributes timeZone',
     )
     .concat(' url eventTypes secret state since eventId types after last-event-id')
     .concat(
