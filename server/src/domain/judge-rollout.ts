@@ -1,9 +1,10 @@
 // How a rollout goes on: one pure function of what was decided, what has ended and what time it is. A ticker on every
 // node asks it; the store takes its answer only if the rollout has not changed since it was read.
 
-import type { ExecState, Rollout, RolloutState } from '@jobcast/contract'
-import type { SteadyInstant } from './instants.ts'
-import { laterBy, latest } from './instants.ts'
+import type { Rollout, RolloutState } from '@jobcast/contract'
+import { type ExecState, execStates } from '@jobcast/contract/words'
+import { isTerminal } from './execution.ts'
+import { laterBy, latest, type SteadyInstant } from './instants.ts'
 
 export type WaveTimes = { startedAt: SteadyInstant | null; passedAt: SteadyInstant | null }
 
@@ -48,7 +49,7 @@ export type JudgedRollout = {
   nextAt: SteadyInstant | null
 }
 
-const ends = ['SUCCEEDED', 'FAILED', 'TIMED_OUT', 'REJECTED', 'EXPIRED', 'CANCELED'] as const
+const ends = execStates.filter(isTerminal)
 const minuteMs = 60_000
 /** How much is made up for after a node was away: far less than a minute, so that the rate of a minute holds. */
 const longestLookMs = 10_000

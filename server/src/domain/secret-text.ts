@@ -22,8 +22,8 @@ export function newSecretText(prefix: SecretPrefix): SecretText {
 }
 
 /**
- * Secrets that were shown and right, so that the next request with one needs no SHA-256: a trigger would spend a tenth of
- * its time on it. Whether it is still valid is looked up every time.
+ * Secrets that were shown and right, so that the next request with one needs no SHA-256: a trigger would spend a
+ * twentieth of its time on it. Whether it is still valid is looked up every time.
  */
 const rightSecrets = new Map<string, { id: string; hash: Uint8Array }>()
 const maxRightSecrets = 10_000
@@ -68,8 +68,7 @@ export function secretMatches(text: string, storedHash: Uint8Array | undefined):
 }
 
 function keepRight(text: string, hashed: Uint8Array): void {
-  const prefix = prefixes.find((each) => secretId(each, text) !== undefined)
-  const id = prefix && secretId(prefix, text)
+  const id = prefixes.map((prefix) => secretId(prefix, text)).find((found) => found !== undefined)
   if (id === undefined) return
   if (rightSecrets.size >= maxRightSecrets) rightSecrets.clear()
   rightSecrets.set(text, { id, hash: hashed })

@@ -31,6 +31,14 @@ import { stateAndTimes } from '../list-filter.ts'
 import { toRun } from '../to-wire.ts'
 import type { TriggerLimits } from './trigger-job.ts'
 
+const CreatedRun = {
+  ...Run,
+  headers: {
+    location: { type: 'string', description: 'The run: /job/api/runs/{runId}' },
+    [replayedHeader]: replayedDescription,
+  },
+}
+
 export function addRuns(
   app: App,
   deps: ReadDeps & CancelRunDeps & RetryDeps & CreateRunDeps & IdentifyDeps & { documents: Documents },
@@ -128,13 +136,7 @@ export function addRuns(
       body: NewRun,
       response: {
         200: { ...RunPlan, description: 'The plan, with `dryRun=true`' },
-        201: {
-          ...Run,
-          headers: {
-            location: { type: 'string', description: 'The run: /job/api/runs/{runId}' },
-            [replayedHeader]: replayedDescription,
-          },
-        },
+        201: CreatedRun,
       },
     },
     handler: async (request, reply) => {
@@ -198,13 +200,7 @@ export function addRuns(
       headers: IdempotencyHeaders,
       body: RetryRequest,
       response: {
-        201: {
-          ...Run,
-          headers: {
-            location: { type: 'string', description: 'The run: /job/api/runs/{runId}' },
-            [replayedHeader]: replayedDescription,
-          },
-        },
+        201: CreatedRun,
       },
     },
     handler: async (request, reply) => {
