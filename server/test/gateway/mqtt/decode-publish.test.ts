@@ -38,7 +38,14 @@ for (const version of [4, 5] as const) {
       for (const topic of ['a', '$aws/things/Köln/jobs/12/update', 'a'.repeat(0xffff)]) {
         for (const qos of [0, 1] as const) {
           for (const dup of [false, qos === 1]) {
-            const packet = { cmd: 'publish', topic, payload: 'a'.repeat(size), qos, dup, retain: dup } as const
+            const packet = {
+              cmd: 'publish',
+              topic,
+              payload: 'a'.repeat(size),
+              qos,
+              dup,
+              retain: dup,
+            } as const
             const frame = generate({ ...packet, messageId: 0x1234 }, { protocolVersion: version })
             const decoded = decodePublish(version, frame)
             const expected = byMqttPacket(version, frame)
