@@ -38,7 +38,7 @@ export type Refusal = Extract<
 export type EarlierCall = { kind: 'made-before'; runId: number } | { kind: 'idempotency-key-reused' }
 
 /** How many devices a refusal names. */
-const namedDevices = 100
+export const namedDevices = 100
 
 /** One foreign device fails the whole call, so all are looked up before anything is created. */
 export function findDevices<Device>(

@@ -163,7 +163,7 @@ async function recordPlanned(deps: TriggerDeps, trigger: Trigger): Promise<Trigg
 }
 
 /** While an owner has fewer than one device may have, no device has too many. */
-function quotaOf(
+export function quotaOf(
   { quotas, quotaCounts }: QuotaDeps,
   ownerNo: number,
   isOver: boolean,
