@@ -1409,6 +1409,7 @@ export interface RolloutProgress {
    * When it goes on by itself, where that is known
    */
   nextAt: string | null
+  definition: Rollout
 }
 
 export interface Run {
