@@ -173,6 +173,8 @@ export const RolloutProgress = Type.Object(
     pausedBy: orNull(Type.String()),
     pausedCause: orNull(PauseCause, { description: 'pausedBecause for programs' }),
     nextAt: orNull(Instant, { description: 'When it goes on by itself, where that is known' }),
+    /** What was asked for, or what it was changed to. */
+    definition: Rollout,
   },
   { title: 'RolloutProgress' },
 )

@@ -1,6 +1,6 @@
 // What a run shows of its rollout.
 
-import type { RolloutState } from '@jobcast/contract'
+import type { Rollout, RolloutState } from '@jobcast/contract'
 import type { Moment } from './execution.ts'
 import { onWallClock, type WallInstant } from './instants.ts'
 import type { PauseCause } from './pause-cause.ts'
@@ -28,6 +28,7 @@ export type RolloutView = {
   pausedBy: string | null
   pausedCause: PauseCause | null
   nextAt: WallInstant | null
+  definition: Rollout
 }
 
 export type RolloutViews = ReadonlyMap<number, RolloutView>
@@ -71,5 +72,6 @@ async function viewRollout(deps: ViewDeps, rollout: StoredRollout, run: StateCou
     pausedBy: status.pausedBy,
     pausedCause: status.pausedCause,
     nextAt: onWallClock(nextAt, moment),
+    definition: plan.rollout,
   }
 }

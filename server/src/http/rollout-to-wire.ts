@@ -18,6 +18,7 @@ export function toRolloutProgress({ waves, nextAt, ...view }: RolloutView): Roll
     pausedBy: view.pausedBy,
     pausedCause: view.pausedCause,
     nextAt: toInstantOrNull(nextAt),
+    definition: view.definition,
   }
 }
 

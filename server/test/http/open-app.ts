@@ -2,7 +2,7 @@
 // it.
 
 import type { TestContext } from 'node:test'
-import { newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
+import { newDataFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
 import { buildParts, type Parts } from '../../src/build-parts.ts'
 import { createFirstKey } from '../../src/domain/api-key.ts'
 import { steadyInstant } from '../../src/domain/instants.ts'
@@ -25,7 +25,7 @@ export async function openApp(
   replaced: Partial<AllDeps> = {},
   databaseUrl?: string,
 ): Promise<OpenApp> {
-  const place = { dataFolder: newTemporaryFolder(), databaseUrl }
+  const place = { dataFolder: newDataFolder(), databaseUrl }
   const { store } = await openStore(place, (error) => {
     throw error
   })
