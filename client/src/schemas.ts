@@ -1336,6 +1336,70 @@ export interface Owner {
   createdAt: string
 }
 
+export interface PauseCause {
+  /**
+   * STOP_RULE; GATE_ACTION: the gate has opened, and its action is PAUSE; GATE_TIMEOUT: giveUpAfterSeconds is over; PRINCIPAL: pausedBy has decided it
+   */
+  rule: 'STOP_RULE' | 'GATE_ACTION' | 'GATE_TIMEOUT' | 'PRINCIPAL'
+  /**
+   * The current wave then, from 1
+   */
+  wave: number
+  /**
+   * Of a stop rule: which one of rollout.stop, from 1
+   */
+  stopRule: number | null
+  /**
+   * What the stop rule counts
+   */
+  of: ('RUN' | 'WAVE') | null
+  /**
+   * The states that the stop rule counts
+   */
+  on: (
+    | 'PENDING'
+    | 'IN_PROGRESS'
+    | 'CANCELING'
+    | 'SUCCEEDED'
+    | 'FAILED'
+    | 'TIMED_OUT'
+    | 'REJECTED'
+    | 'EXPIRED'
+    | 'CANCELED'
+  )[]
+  /**
+   * How many have ended in one of these states
+   */
+  count: number | null
+  /**
+   * How many have ended at all
+   */
+  ended: number | null
+  /**
+   * count of ended
+   */
+  percent: number | null
+  /**
+   * Some of those that the stop rule has counted
+   *
+   * @maxItems 20
+   */
+  executions: {
+    jobExecutionId: number
+    deviceId: string
+    execState:
+      | 'PENDING'
+      | 'IN_PROGRESS'
+      | 'CANCELING'
+      | 'SUCCEEDED'
+      | 'FAILED'
+      | 'TIMED_OUT'
+      | 'REJECTED'
+      | 'EXPIRED'
+      | 'CANCELED'
+  }[]
+}
+
 export interface ReplayRequest {
   /**
    * Events from this instant on are sent again
@@ -1405,6 +1469,10 @@ export interface RolloutProgress {
   released: number
   pausedBecause: string | null
   pausedBy: string | null
+  /**
+   * pausedBecause for programs
+   */
+  pausedCause: PauseCause | null
   /**
    * When it goes on by itself, where that is known
    */

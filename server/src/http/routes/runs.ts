@@ -18,7 +18,7 @@ import { type CancelRunDeps, cancelRun } from '../../domain/cancel-run.ts'
 import { type CreateRunDeps, createRun, planRun } from '../../domain/create-run.ts'
 import { type ReadDeps, readRun } from '../../domain/read-execution.ts'
 import { type RetryDeps, retryRun } from '../../domain/retry-run.ts'
-import { viewRollouts } from '../../domain/view-rollout.ts'
+import { type ViewDeps, viewRollouts } from '../../domain/view-rollout.ts'
 import type { Documents } from '../../state/documents.ts'
 import { toRunWithRollout } from '../answer-run.ts'
 import type { App } from '../app-type.ts'
@@ -41,7 +41,12 @@ const CreatedRun = {
 
 export function addRuns(
   app: App,
-  deps: ReadDeps & CancelRunDeps & RetryDeps & CreateRunDeps & IdentifyDeps & { documents: Documents },
+  deps: ReadDeps &
+    CancelRunDeps &
+    RetryDeps &
+    CreateRunDeps &
+    IdentifyDeps &
+    ViewDeps & { documents: Documents },
   { maxDevices, maxTriggerBytes }: TriggerLimits,
 ): void {
   app.route({
