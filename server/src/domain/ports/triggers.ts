@@ -8,7 +8,7 @@ import type { WriteOptions } from './write-options.ts'
 export type Trigger = {
   ownerNo: number
   jobName: string
-  /** Distinct, in the order of the answer. */
+  /** In the order of the answer; one that is named twice counts at its first position. */
   deviceIds: string[]
   launchedAt: WallInstant
   /** The same instant on the steady clock. */

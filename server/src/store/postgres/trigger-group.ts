@@ -84,7 +84,7 @@ export async function readNames(queries: Writes, triggers: Trigger[]): Promise<N
       DEVICE,
       DEVICES,
       wanted(({ deviceIds }) => deviceIds),
-      ({ deviceNo, deviceName }, deviceId): RunDevice => ({ deviceNo, deviceId, deviceName }),
+      ({ deviceNo, deviceName }, deviceId): RunDevice => ({ deviceNo, deviceId, deviceName, namedBy: 0 }),
     ),
   ])
   const versions = jobs.flatMap((own) => Array.from(own.values(), ({ versionNo }) => versionNo))
@@ -214,7 +214,7 @@ export function launchGroup(
   return judged.map((each) => {
     if ('kind' in each) return each
     const { trigger, job, devices } = each
-    const run = newRun(trigger, job, { runId: nextRunId++, firstExecutionId })
+    const run = newRun(trigger, job, { runId: nextRunId++, firstExecutionId }, devices.length)
     firstExecutionId += devices.length
     return { trigger, job, run, devices }
   })
