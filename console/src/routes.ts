@@ -129,6 +129,13 @@ export const routes: Route[] = [
     load: () => import('./screens/job.tsx'),
   },
   {
+    name: 'versions',
+    path: '/jobs/:jobName/versions',
+    title: 'Versions',
+    scopes: ['READ'],
+    load: () => import('./screens/versions.tsx'),
+  },
+  {
     name: 'webhooks',
     path: '/webhooks',
     title: 'Webhooks',
