@@ -4,6 +4,7 @@ import Type, { type Static } from 'typebox'
 import { Page } from './page.ts'
 import { Rollout } from './rollout.ts'
 import { Instant, NewJobName, orNull, Prose } from './text.ts'
+import { shownWindow, WindowName } from './window.ts'
 
 const seconds = (description: string) => Type.Integer({ minimum: 1, maximum: 31_536_000, description })
 
@@ -72,6 +73,13 @@ export const JobContent = Type.Object(
     approval: Type.Optional(
       Type.Boolean({ description: 'Its runs wait until another key approves them; default false' }),
     ),
+    window: Type.Optional(
+      Type.Unsafe<string>({
+        ...WindowName,
+        description:
+          'Name of the window in which its executions are offered, unless a run names another; also for the trigger call',
+      }),
+    ),
   },
   {
     title: 'JobContent',
@@ -108,6 +116,7 @@ export const Job = Type.Object(
     retry: orNull(Retry),
     rollout: orNull(Rollout),
     approval: Type.Boolean(),
+    window: shownWindow,
     createdAt: Instant,
     updatedAt: Instant,
   },

@@ -21,6 +21,7 @@ import {
 } from './select-devices.ts'
 import { parseTraceParent } from './trace-parent.ts'
 import { findEarlierRun, launchRun } from './trigger-job.ts'
+import { requireWindow } from './window.ts'
 
 export type CreateRunDeps = LargeRunDeps & SelectDeps & { now: () => number }
 
@@ -34,8 +35,9 @@ export async function createRun(
   idempotencyKey?: string,
   traceParent?: string,
 ): Promise<{ run: StoredRun; isReplayed: boolean }> {
-  const { rollout, approval } = request
-  const release = rollout || approval ? [{ rollout, approval }] : []
+  const { rollout, approval, window, ignoreWindows } = request
+  const when = window || ignoreWindows ? { window, ignoreWindows } : undefined
+  const release = rollout || approval || when ? [{ rollout, approval, ...when }] : []
   const asked = ['run', request.jobName, request.targets, request.note ?? null, ...release]
   const earlier = await findEarlierRun(deps, caller, asked, idempotencyKey)
   const { runId } = earlier ?? (await launch(deps, caller, request, { asked, idempotencyKey, traceParent }))
@@ -57,10 +59,11 @@ async function launch(
   { asked, idempotencyKey, traceParent }: LaunchOptions,
 ): Promise<{ runId: number }> {
   const note = rest.note ?? null
+  const window = askedWindow(caller, rest)
   const job = await requireJob(deps, caller, jobName)
   const where = whereOf(targets)
   const release = await askedPlan(deps, caller, job, rest)
-  const launch = { jobName, retryOf: null, asked }
+  const launch = { jobName, retryOf: null, asked, window }
   if (where === undefined) {
     const deviceIds = targets.deviceIds ?? []
     checkPlan(deps, planId, job, digestOfList(deviceIds))
@@ -75,7 +78,8 @@ async function launch(
   const { total: matched, deviceIds, deviceNos } = selected
   const request: RunRequest = { where, matched, note }
   if (deviceIds === undefined) {
-    const wanted = { jobName, asked, request, deviceNos, ...(release && { plan: release }) }
+    const options = { ...(release && { plan: release }), ...(window !== undefined && { window }) }
+    const wanted = { jobName, asked, request, deviceNos, ...options }
     const { runId } = await launchLargeRun(deps, caller, wanted, idempotencyKey)
     // Without a span of its own: the run counts as part of the caller's.
     if (traceParent !== undefined && parseTraceParent(traceParent) !== undefined)
@@ -84,6 +88,19 @@ async function launch(
   }
   const planned = await planSmall(deps, caller, deviceIds, release)
   return launchRun(deps, caller, { ...launch, ...planned, request }, idempotencyKey, traceParent)
+}
+
+/** Null: at any time, undefined: as its job says. That there is such a window is for the store to say (J-311). */
+function askedWindow(
+  { scopes }: Caller,
+  { window, ignoreWindows, note }: Pick<NewRun, 'window' | 'ignoreWindows' | 'note'>,
+): string | null | undefined {
+  if (!ignoreWindows) return window
+  if (!scopes.includes('MANAGE')) throw new ApiError('J-804', { suffix: 'MANAGE', field: 'ignoreWindows' })
+  const invalid = (field: string, detail: string) => new ApiError('J-500', { field, detail })
+  if (window !== undefined) throw invalid('window', 'Either window or ignoreWindows can be given.')
+  if (!note?.trim()) throw invalid('note', 'ignoreWindows needs a note that says why.')
+  return null
 }
 
 /** How the call wants it released, with what it leaves to the job; undefined: all of it. */
@@ -119,7 +136,9 @@ export async function planRun(
   caller: Caller,
   { jobName, targets, ...rest }: NewRun,
 ): Promise<RunPlan> {
+  const window = askedWindow(caller, rest)
   const job = await requireJob(deps, caller, jobName)
+  if (window) await requireWindow(deps, caller, window)
   const where = whereOf(targets)
   const found =
     where === undefined

@@ -7,6 +7,7 @@ import type { StoredJob } from './ports/jobs.ts'
 import type { Put } from './ports/slices.ts'
 import type { Store } from './ports/store.ts'
 import { requireRollout } from './rollout-selectors.ts'
+import { requireWindow } from './window.ts'
 import { type QuotaDeps, withinQuota } from './within-quota.ts'
 
 export type JobDeps = QuotaDeps & { store: Store; now: () => number }
@@ -22,8 +23,9 @@ export async function putJob(
   if (Buffer.byteLength(JSON.stringify(document)) > maxDocumentBytes) {
     throw new ApiError('J-500', { field: 'document', detail: 'document is larger than 64 KiB.' })
   }
-  const { rollout, approval } = content
+  const { rollout, approval, window } = content
   if (rollout) await requireRollout(deps, caller, rollout)
+  if (window) await requireWindow(deps, caller, window)
   const { ownerNo } = caller
   const put = {
     ownerNo,
@@ -37,6 +39,7 @@ export async function putJob(
       retry: content.retry ? { ...defaultRetry, ...content.retry } : null,
       ...(rollout && { rollout }),
       ...(approval && { approval }),
+      ...(window && { window }),
     },
     at: deps.now(),
     ...ifMatch,

@@ -30,6 +30,7 @@ type LargeLaunch = {
   deviceNos: Int32Array
   /** Undefined: as its job says. */
   plan?: AskedPlan
+  window?: string | null
 }
 
 /** How many devices are notified at once. */

@@ -4,6 +4,7 @@ import { laterBy, type SteadyInstant, steadyInstant, type WallInstant } from './
 import { beginRollout, waitForApproval } from './judge-rollout.ts'
 import type { StoredJobContent } from './ports/jobs.ts'
 import type { StoredRollout } from './ports/rollouts.ts'
+import type { RunRequest } from './ports/runs.ts'
 import type { LaunchedRun, Trigger, TriggerOutcome } from './ports/triggers.ts'
 
 export type RunJob = {
@@ -11,7 +12,7 @@ export type RunJob = {
   versionNo: number
   expireAfterSeconds: number | null
   deadlineSeconds: number | null
-} & Pick<StoredJobContent, 'rollout' | 'approval'>
+} & Pick<StoredJobContent, 'rollout' | 'approval' | 'window'>
 export type RunDevice = { deviceNo: number; deviceId: string; deviceName: string }
 
 /** A run as it is written when it is created. */
@@ -29,11 +30,13 @@ export type NewRun = {
   retryOf: number | null
   /** Undefined: it is offered at once. */
   rollout?: StoredRollout
+  /** The window in which its executions are offered; undefined: at any time. */
+  window?: string
 }
 
 export type Refusal = Extract<
   TriggerOutcome,
-  { kind: 'unknown-job' | 'unknown-device' | 'over-quota' | 'device-over-quota' | 'needs-plan' }
+  { kind: 'unknown-job' | 'unknown-device' | 'over-quota' | 'device-over-quota' | 'needs-plan' | 'unknown-window' }
 >
 export type EarlierCall = { kind: 'made-before'; runId: number } | { kind: 'idempotency-key-reused' }
 
@@ -84,18 +87,38 @@ export function refuseUnplanned(
   return { kind: 'needs-plan', jobVersion: versionNo, ...job }
 }
 
+/** That of its job is there: it could not be deleted. */
+export function refuseUnknownWindow(
+  { ownerNo, window }: Pick<Trigger, 'ownerNo' | 'window'>,
+  hasWindow: (ownerNo: number, windowName: string) => boolean,
+): Refusal | undefined {
+  if (typeof window !== 'string' || hasWindow(ownerNo, window)) return undefined
+  return { kind: 'unknown-window' }
+}
+
+/** What is written of a run besides; undefined: nothing. */
+export function requestOf(
+  { request }: Pick<Trigger, 'request'>,
+  { runId, window }: Pick<NewRun, 'runId' | 'window'>,
+): (RunRequest & { runId: number; window: string | null }) | undefined {
+  if (request === undefined && window === undefined) return undefined
+  return { where: null, matched: null, note: null, ...request, runId, window: window ?? null }
+}
+
 /** Of a run whose executions have deadlines of their own, by their release: never due. */
 export const deadlineByRelease = steadyInstant(Number.MAX_SAFE_INTEGER)
 
 export function newRun(
   trigger: Trigger,
-  { jobNo, versionNo, expireAfterSeconds, deadlineSeconds }: RunJob,
+  { jobNo, versionNo, expireAfterSeconds, deadlineSeconds, window: usual }: RunJob,
   ids: { runId: number; firstExecutionId: number },
   total = trigger.deviceIds.length,
 ): NewRun {
   const { ownerNo, launchedAt, clock, keyId, retryOf, plan } = trigger
+  const window = trigger.window === undefined ? usual : trigger.window
   const after = (seconds: number | null) => (seconds === null ? null : laterBy(seconds * 1000, clock))
-  const run = { ...ids, ownerNo, jobNo, jobVersion: versionNo, total, launchedAt, keyId, retryOf }
+  const under = window ? { window } : undefined
+  const run = { ...ids, ownerNo, jobNo, jobVersion: versionNo, total, launchedAt, keyId, retryOf, ...under }
   if (plan === undefined) {
     return { ...run, expireAt: after(expireAfterSeconds), deadlineAt: after(deadlineSeconds) }
   }
@@ -113,12 +136,14 @@ export function newRun(
 }
 
 export function toLaunchedRun(
-  { runId, launchedAt, firstExecutionId, jobVersion, rollout }: NewRun,
+  { runId, launchedAt, firstExecutionId, jobVersion, rollout, window }: NewRun,
   { jobName }: Trigger,
   devices: LaunchedRun['devices'],
 ): LaunchedRun {
-  const run = { runId, jobName, launchedAt, firstExecutionId, jobVersion, devices }
-  return rollout ? { ...run, isHeld: true } : run
+  const run: LaunchedRun = { runId, jobName, launchedAt, firstExecutionId, jobVersion, devices }
+  if (rollout) run.isHeld = true
+  if (window) run.isWindowed = true
+  return run
 }
 
 /** A key identifies one call: the same request is answered again, another one is refused. */

@@ -50,6 +50,8 @@ type Launch = {
   /** Devices are in the order of their release; undefined: as its job says. */
   plan?: TriggerPlan
   request?: RunRequest
+  /** Null: at any time, undefined: as its job says. */
+  window?: string | null | undefined
 }
 
 /** What a call with this key has created before; undefined if there was none. For calls that create nothing any more. */
@@ -91,7 +93,7 @@ export async function launchRun(
 async function recordLaunch(
   deps: TriggerDeps,
   caller: Caller,
-  { jobName, deviceIds, retryOf, asked, request, plan }: Launch,
+  { jobName, deviceIds, retryOf, asked, request, plan, window }: Launch,
   idempotencyKey: string | undefined,
 ): Promise<TriggerOutcome> {
   const { at: launchedAt, clock } = deps.moment()
@@ -106,6 +108,7 @@ async function recordLaunch(
     idempotency: null,
     ...(request && { request }),
     ...(plan && { plan }),
+    ...(window !== undefined && { window }),
   }
   if (idempotencyKey === undefined) return record(deps, trigger)
 
@@ -192,6 +195,8 @@ export function runOf(deps: TriggerDeps, { ownerNo }: Caller, outcome: TriggerOu
       throw new ApiError('J-301')
     case 'unknown-device':
       throw new ApiError('J-001', { deviceIds: outcome.deviceIds })
+    case 'unknown-window':
+      throw new ApiError('J-311', { field: 'window' })
     case 'needs-plan':
       throw new ApiError('J-502', { detail: 'The job is being changed.', retryAfterSeconds: 1 })
     case 'over-quota':

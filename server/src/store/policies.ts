@@ -14,7 +14,7 @@ const kept = 1000
 
 export type JobPolicy = Policy & { deadlineSeconds: number | null } & Pick<
     StoredJobContent,
-    'rollout' | 'approval'
+    'rollout' | 'approval' | 'window'
   >
 
 export class Policies {
@@ -38,10 +38,11 @@ export class Policies {
           retry = null,
           rollout,
           approval,
+          window,
         } = content
         const policy = {
           ...{ expireAfterSeconds, timeoutSeconds, deadlineSeconds, retry },
-          ...{ ...(rollout && { rollout }), ...(approval && { approval }) },
+          ...{ ...(rollout && { rollout }), ...(approval && { approval }), ...(window && { window }) },
         }
         found.set(versionNo, policy)
         if (this.#kept.size === kept) this.#kept.clear()

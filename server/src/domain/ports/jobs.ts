@@ -13,6 +13,8 @@ export type StoredJobContent = {
   rollout?: Rollout
   /** Its runs wait for the approval of another principal. */
   approval?: true
+  /** The window in which its executions are offered, unless a run names another. */
+  window?: string
 }
 
 export type StoredJob = StoredJobContent & { jobName: string; createdAt: number; updatedAt: number }

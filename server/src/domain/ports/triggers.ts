@@ -29,6 +29,8 @@ export type Trigger = {
   plan?: TriggerPlan
   /** Undefined: nothing but a list of devices. */
   request?: RunRequest
+  /** The window in which it is offered; null: at any time, undefined: as its job says. */
+  window?: string | null
   /** Applied to what is neither unknown nor made before. */
   quota?: TriggerQuota
 }
@@ -62,6 +64,8 @@ export type LaunchedRun = {
   devices: readonly { deviceId: string; deviceName: string }[]
   /** Nothing of it may be offered before it is released. */
   isHeld?: true
+  /** It may be offered to a device only while a window is open there. */
+  isWindowed?: true
   /** Positions in `devices`, in the order of the answer, if that is another. */
   order?: readonly number[]
   /** Of the trace that it belongs to. */
@@ -81,6 +85,8 @@ export type TriggerOutcome =
   | { kind: 'idempotency-key-reused' }
   | { kind: 'unknown-job' }
   | { kind: 'unknown-device'; deviceIds: string[] }
+  /** The one that it names, not that of its job. */
+  | { kind: 'unknown-window' }
   /** Nothing was made: its job says how its runs are released. Send it again with a plan. */
   | { kind: 'needs-plan'; jobVersion: number; rollout?: Rollout; approval?: true }
   | { kind: 'over-quota' }

@@ -1,7 +1,15 @@
 // A run on very many devices, in one transaction: nobody sees it before its commit, and nobody waits for it, because it
 // holds no lock of its owner. Devices that are deleted meanwhile are seen to afterwards (removeGone).
 
-import { type EarlierCall, newRun, refuseUnplanned, toLaunchedRun } from '../../domain/launch-run.ts'
+import {
+  type EarlierCall,
+  newRun,
+  type Refusal,
+  refuseUnknownWindow,
+  refuseUnplanned,
+  requestOf,
+  toLaunchedRun,
+} from '../../domain/launch-run.ts'
 import type { Store } from '../../domain/ports/store.ts'
 import type { LargeTrigger, TriggerOutcome } from '../../domain/ports/triggers.ts'
 import { insertInto } from '../queries.ts'
@@ -12,7 +20,7 @@ import { type Database, takeIds } from './database.ts'
 import { claimKeys, findEarlierCalls } from './idempotency-keys.ts'
 import type { Partitions } from './partitions.ts'
 import type { Transaction } from './transaction.ts'
-import { readNames } from './trigger-group.ts'
+import { readNames, readWindows } from './trigger-group.ts'
 import { writeRollout } from './triggers.ts'
 
 const batchSize = 5000
@@ -33,15 +41,27 @@ class MadeBefore extends Error {
   }
 }
 
+/** The same: what it needs is gone. */
+class RunRefused extends Error {
+  readonly refusal: Refusal
+
+  constructor(refusal: Refusal) {
+    super(refusal.kind)
+    this.refusal = refusal
+  }
+}
+
 export function buildLargeRunSteps(db: Database, partitions: Partitions): Pick<Store, 'createLargeRun'> {
   async function record(transaction: Transaction, trigger: LargeTrigger): Promise<TriggerOutcome> {
-    const { ownerNo, jobName, deviceNos, request, launchedAt } = trigger
+    const { ownerNo, jobName, deviceNos, launchedAt } = trigger
     const listed = { ...trigger, deviceIds: [] }
     const names = await readNames(transaction.named, [listed])
     const job = names.get(ownerNo)?.jobs.get(jobName)
     if (job === undefined) return { kind: 'unknown-job' }
     const unplanned = refuseUnplanned(listed, job)
     if (unplanned) return unplanned
+    const noWindow = refuseUnknownWindow(trigger, await readWindows(transaction.named, [trigger]))
+    if (noWindow) return noWindow
     const total = deviceNos.length
     const { runId, jobExecutionId: firstExecutionId } = await takeIds(transaction, 1, total)
     const ids = { runId, firstExecutionId }
@@ -59,7 +79,11 @@ export function buildLargeRunSteps(db: Database, partitions: Partitions): Pick<S
     )
     if (earlier) throw new MadeBefore(earlier)
     transaction.named.sendRows(INSERT_RUN, [{ ...run, PENDING: total }])
-    if (request) transaction.named.sendRows(INSERT_REQUEST, [{ ...request, runId }])
+    const lock = 'FOR SHARE OF offer_window'
+    const gone = refuseUnknownWindow(trigger, await readWindows(transaction.named, [trigger], lock))
+    if (gone) throw new RunRefused(gone)
+    const request = requestOf(trigger, run)
+    if (request) transaction.named.sendRows(INSERT_REQUEST, [request])
     transaction.events.push({ type: 'run.created', ownerNo, runId, at: launchedAt })
     if (run.rollout) writeRollout(transaction, run.rollout, launchedAt)
     return { kind: 'created', run: toLaunchedRun(run, listed, []) }
@@ -82,6 +106,7 @@ export function buildLargeRunSteps(db: Database, partitions: Partitions): Pick<S
         return await db.inTransaction((transaction) => record(transaction, trigger))
       } catch (error) {
         if (error instanceof MadeBefore) return answer(error.earlier)
+        if (error instanceof RunRefused) return error.refusal
         throw error
       }
     },

@@ -93,7 +93,7 @@ export const deviceTag = table('device_tag', ['ownerNo', 'tag', 'deviceId'], {
   deviceId: text(),
 })
 
-/** `value` is JSON; `sortKey` is ordered as values compare. */
+/** `value` is JSON; `sortKey` is ordered as values compare. `zone`: that an attribute timeZone stands for. */
 export const deviceAttribute = table('device_attribute', ['deviceNo', 'name', 'isReported'], {
   deviceNo: number(),
   name: text(),
@@ -102,6 +102,7 @@ export const deviceAttribute = table('device_attribute', ['deviceNo', 'name', 'i
   value: json<AttributeValue>(),
   sortKey: text(),
   isShadowed: flag('shadowed'),
+  zone: orNull(text()),
 })
 
 export const deviceGroup = table('device_group', ['ownerNo', 'groupName'], {
@@ -109,6 +110,20 @@ export const deviceGroup = table('device_group', ['ownerNo', 'groupName'], {
   groupName: text(),
   where: text('where_text'),
   description: orNull(text()),
+  createdAt: number(),
+  updatedAt: number(),
+})
+
+export const offerWindow = table('offer_window', ['ownerNo', 'windowName'], {
+  ownerNo: number(),
+  windowName: text(),
+  cron: text(),
+  durationMinutes: number(),
+  timeZone: text(),
+  cutoffMinutes: number(),
+  except: json<string[]>('except_dates'),
+  version: number(),
+  openZones: text(),
   createdAt: number(),
   updatedAt: number(),
 })
@@ -167,6 +182,7 @@ export const runRequest = table('run_request', ['runId'], {
   where: orNull(text('where_text')),
   matched: orNull(number()),
   note: orNull(text()),
+  window: orNull(text('window_name')),
 })
 
 /** Large runs that are being written. */
@@ -366,6 +382,7 @@ export const tables: readonly Table[] = [
   deviceTag,
   deviceAttribute,
   deviceGroup,
+  offerWindow,
   deviceRename,
   enrollment,
   run,

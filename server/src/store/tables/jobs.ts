@@ -89,10 +89,13 @@ function refused({ jobName, content, at }: JobPut): Put<StoredJob> {
 }
 
 export function toJobRef(row: JobRow): JobRef {
-  const { expireAfterSeconds, deadlineSeconds, rollout, approval } = toContent(row)
+  const { expireAfterSeconds, deadlineSeconds, rollout, approval, window } = toContent(row)
   const { jobNo, versionNo } = row
-  const ref = { jobNo, versionNo, expireAfterSeconds, deadlineSeconds }
-  return rollout || approval ? { ...ref, ...(rollout && { rollout }), ...(approval && { approval }) } : ref
+  const ref: RunJob = { jobNo, versionNo, expireAfterSeconds, deadlineSeconds }
+  if (rollout) ref.rollout = rollout
+  if (approval) ref.approval = approval
+  if (window) ref.window = window
+  return ref
 }
 
 /** What was stored before a policy existed has none. */

@@ -20,7 +20,7 @@ const RUN = select({
   ...run.pick('runId', 'jobVersion', 'launchedAt', 'total', 'retryOf', 'keyId', 'endedAt'),
   ...job.pick('jobName'),
   keyName: orNull(apiKey.fields.keyName),
-  ...runRequest.pick('where', 'matched', 'note'),
+  ...runRequest.pick('where', 'matched', 'note', 'window'),
   ...countFields,
 })
 const GET = of('run.owner_no = :ownerNo AND run.run_id = :runId')
@@ -108,8 +108,8 @@ function clausesOf(filter: RunFilter): string[] {
 
 export function toRun(row: ReturnType<typeof RUN.read>): StoredRun {
   const { runId, jobName, jobVersion, launchedAt, endedAt, total, retryOf, keyId, keyName } = row
-  const { where, matched, note } = row
-  const asked = { retryOf, keyId, keyName, where, matched, note }
+  const { where, matched, note, window } = row
+  const asked = { retryOf, keyId, keyName, where, matched, note, window }
   return { runId, jobName, jobVersion, launchedAt, endedAt, total, ...asked, counts: pickCounts(row) }
 }
 
