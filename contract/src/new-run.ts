@@ -42,7 +42,10 @@ export const NewRun = Type.Object(
       Type.Boolean({ description: "Nothing is released before another key approves it; default: the job's" }),
     ),
     window: Type.Optional(
-      Type.Unsafe<string>({ ...WindowName, description: "Name of the window in which it is offered to devices; default: the job's" }),
+      Type.Unsafe<string>({
+        ...WindowName,
+        description: "Name of the window in which it is offered to devices; default: the job's",
+      }),
     ),
     ignoreWindows: Type.Optional(
       Type.Boolean({

@@ -132,7 +132,7 @@ function runCommand(name: string): Command {
 }
 
 function showRun(out: Out, run: Run): void {
-  const { runId, jobName, launchedAt, total, counts, finished, finishedAt, retryOf, rollout } = run
+  const { runId, jobName, launchedAt, total, counts, finished, finishedAt, retryOf, rollout, window } = run
   const by = run.createdByName ?? run.createdBy
   out.show(run, () =>
     fieldsText(
@@ -146,6 +146,7 @@ function showRun(out: Out, run: Run): void {
         ...(by !== null && { by }),
         ...(retryOf !== null && { 'retry of': retryOf }),
         ...(rollout && rolloutFields(rollout, total)),
+        ...(window !== null && { window }),
       },
       out.paint,
     ),

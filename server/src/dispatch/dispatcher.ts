@@ -365,7 +365,8 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
       this.#notifyWaiting(device)
       const notices = this.#notices.get(device)
       const execution = firstOffer(released, jobExecutionId)
-      if (notices?.knowsEmpty && !released.isWindowed) this.#notifyLaunched(notices, launch, execution, document)
+      if (notices?.knowsEmpty && !released.isWindowed)
+        this.#notifyLaunched(notices, launch, execution, document)
       else if (notices) this.#wake(notices)
       if (index % devicesPerBatch === devicesPerBatch - 1) await nextTurn()
     }

@@ -2,7 +2,7 @@
 
 import { ApiError, type NewRun, type RunPlan } from '@jobcast/contract'
 import type { Selector } from '@jobcast/contract/selector'
-import type { Caller } from './caller.ts'
+import { type Caller, requireScope } from './caller.ts'
 import { type LargeRunDeps, launchLargeRun } from './launch-large-run.ts'
 import { type AskedPlan, planLarge, planRollout } from './plan-rollout.ts'
 import type { StoredJob } from './ports/jobs.ts'
@@ -92,11 +92,11 @@ async function launch(
 
 /** Null: at any time, undefined: as its job says. That there is such a window is for the store to say (J-311). */
 function askedWindow(
-  { scopes }: Caller,
+  caller: Caller,
   { window, ignoreWindows, note }: Pick<NewRun, 'window' | 'ignoreWindows' | 'note'>,
 ): string | null | undefined {
   if (!ignoreWindows) return window
-  if (!scopes.includes('MANAGE')) throw new ApiError('J-804', { suffix: 'MANAGE', field: 'ignoreWindows' })
+  requireScope(caller, 'MANAGE')
   const invalid = (field: string, detail: string) => new ApiError('J-500', { field, detail })
   if (window !== undefined) throw invalid('window', 'Either window or ignoreWindows can be given.')
   if (!note?.trim()) throw invalid('note', 'ignoreWindows needs a note that says why.')

@@ -36,7 +36,15 @@ export type NewRun = {
 
 export type Refusal = Extract<
   TriggerOutcome,
-  { kind: 'unknown-job' | 'unknown-device' | 'over-quota' | 'device-over-quota' | 'needs-plan' | 'unknown-window' }
+  {
+    kind:
+      | 'unknown-job'
+      | 'unknown-device'
+      | 'over-quota'
+      | 'device-over-quota'
+      | 'needs-plan'
+      | 'unknown-window'
+  }
 >
 export type EarlierCall = { kind: 'made-before'; runId: number } | { kind: 'idempotency-key-reused' }
 

@@ -6,7 +6,7 @@ import type { StoredRun } from './ports/runs.ts'
 import type { Store } from './ports/store.ts'
 import { findEarlierRun, launchRun, type TriggerDeps } from './trigger-job.ts'
 
-export type RetryDeps = TriggerDeps & { store: Pick<Store, 'getRun' | 'listUnsuccessful'> }
+export type RetryDeps = TriggerDeps & { store: Pick<Store, 'getRun' | 'listUnsuccessful' | 'getWindow'> }
 
 /** Unfinished executions and deleted devices are skipped. The new run uses the current version of the job. */
 export async function retryRun(
@@ -28,7 +28,13 @@ export async function retryRun(
       : await launchRun(
           deps,
           caller,
-          { jobName: unsuccessful.jobName, deviceIds, retryOf: runId, asked },
+          {
+            jobName: unsuccessful.jobName,
+            deviceIds,
+            retryOf: runId,
+            asked,
+            window: await windowOf(deps, caller, runId),
+          },
           idempotencyKey,
           traceParent,
         )
@@ -36,4 +42,15 @@ export async function retryRun(
   const made = await deps.store.getRun({ ownerNo, runId: launched.runId })
   if (made === undefined) throw new Error(`run ${launched.runId} was made and cannot be read`)
   return { run: made, isReplayed: launched.isReplayed ?? false }
+}
+
+/** That of the run it retries, if it is still there; undefined: as the job says. */
+async function windowOf(
+  { store }: RetryDeps,
+  { ownerNo }: Caller,
+  runId: number,
+): Promise<string | undefined> {
+  const windowName = (await store.getRun({ ownerNo, runId }))?.window ?? undefined
+  if (windowName === undefined) return undefined
+  return (await store.getWindow({ ownerNo, windowName })) && windowName
 }

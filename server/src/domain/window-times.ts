@@ -85,7 +85,10 @@ export class WindowTimes {
     })
     return near
       .map(({ first, last }) => {
-        return { from: instantOf(this.#zone, first * dayMs), until: instantOf(this.#zone, (last + 1) * dayMs) }
+        return {
+          from: instantOf(this.#zone, first * dayMs),
+          until: instantOf(this.#zone, (last + 1) * dayMs),
+        }
       })
       .filter((closed) => closed.from < until && closed.until > from)
   }

@@ -18,6 +18,7 @@ import {
   toInstant as toInstantText,
   toLaunchedAt,
   type Webhook,
+  type Window,
 } from '@jobcast/contract'
 import type { Caller } from '../domain/caller.ts'
 import type { Explanation as ExplanationFound } from '../domain/explain-execution.ts'
@@ -33,6 +34,7 @@ import type { StoredOwner } from '../domain/ports/owners.ts'
 import type { StoredRun } from '../domain/ports/runs.ts'
 import type { ListedSession } from '../domain/ports/sessions.ts'
 import type { StoredDelivery, StoredWebhook } from '../domain/ports/webhooks.ts'
+import type { StoredWindow } from '../domain/ports/windows.ts'
 import { isFinished } from '../domain/read-execution.ts'
 import type { FleetNow } from '../domain/read-fleet.ts'
 import type { RolloutViews } from '../domain/view-rollout.ts'
@@ -118,6 +120,7 @@ export function toRun(stored: StoredRun, rollouts: RolloutViews): Run {
     matched: stored.matched,
     note: stored.note,
     rollout: rollout ? toRolloutProgress(rollout) : null,
+    window: stored.window,
   }
 }
 
@@ -174,6 +177,7 @@ export function toJob(stored: StoredJob): Job {
     retry: stored.retry,
     rollout: stored.rollout ?? null,
     approval: stored.approval ?? false,
+    window: stored.window ?? null,
     createdAt: toInstant(stored.createdAt),
     updatedAt: toInstant(stored.updatedAt),
   }
@@ -184,6 +188,19 @@ export function toGroup(stored: StoredGroup): Group {
     groupName: stored.groupName,
     where: stored.where,
     description: stored.description,
+    createdAt: toInstant(stored.createdAt),
+    updatedAt: toInstant(stored.updatedAt),
+  }
+}
+
+export function toWindow(stored: StoredWindow): Window {
+  return {
+    windowName: stored.windowName,
+    cron: stored.cron,
+    durationMinutes: stored.durationMinutes,
+    timeZone: stored.timeZone,
+    cutoffMinutes: stored.cutoffMinutes,
+    except: stored.except,
     createdAt: toInstant(stored.createdAt),
     updatedAt: toInstant(stored.updatedAt),
   }

@@ -82,7 +82,14 @@ function run(runId: number, total: number): Run {
     ...Object.fromEntries(execStates.map((state) => [state, 0])),
     SUCCEEDED: total,
   } as Run['counts']
-  const unknown = { finishedAt: null, retryOf: null, createdBy: null, createdByName: null, rollout: null }
+  const unknown = {
+    finishedAt: null,
+    retryOf: null,
+    createdBy: null,
+    createdByName: null,
+    rollout: null,
+    window: null,
+  }
   const unasked = { where: null, matched: null, note: null }
   return { runId, jobName: 'job', launchedAt: '', total, counts, finished: true, ...unknown, ...unasked }
 }

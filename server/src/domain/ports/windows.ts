@@ -48,7 +48,9 @@ export type WindowStore = {
   /** Writes down the zones of some devices of which it is not known yet; false: of none any more. */
   fillZones(): Promise<boolean>
   /** Only of windows that are still those that were judged. */
-  setOpenZones(changes: Pick<JudgedWindow, 'ownerNo' | 'windowName' | 'version' | 'openZones'>[]): Promise<void>
+  setOpenZones(
+    changes: Pick<JudgedWindow, 'ownerNo' | 'windowName' | 'version' | 'openZones'>[],
+  ): Promise<void>
   /** The executions of the unfinished runs under this window. */
   listWindowRuns(window: WindowKey): Promise<ExecutionRange[]>
   /** Devices for which one of these executions waits, in these zones; undefined: in any. */

@@ -22,8 +22,14 @@ function isHeld({ held }: Catalogue, report: DeviceReport): boolean {
 }
 
 /** Its window is closed in the zone of its device. */
-function isClosed({ windows, zones }: Catalogue, device: DeviceRef | undefined, jobExecutionId: number): boolean {
-  return !windows.isEmpty && device !== undefined && windows.isClosed(jobExecutionId, zones.of(device.deviceNo))
+function isClosed(
+  { windows, zones }: Catalogue,
+  device: DeviceRef | undefined,
+  jobExecutionId: number,
+): boolean {
+  return (
+    !windows.isEmpty && device !== undefined && windows.isClosed(jobExecutionId, zones.of(device.deviceNo))
+  )
 }
 
 function isOutside(catalogue: Catalogue, device: DeviceRef | undefined, report: DeviceReport): boolean {
@@ -78,7 +84,10 @@ export function buildDeviceSteps(
         const device = catalogue.devices(report.device.ownerNo).get(report.device.deviceId)
         const isFrozen = catalogue.frozen.has(report.device.ownerNo)
         const mayNotStart = isFrozen || isOutside(catalogue, device, report)
-        const limits = { ...(mayNotStart && { mayNotStart }), ...(isHeld(catalogue, report) && { isHeld: true }) }
+        const limits = {
+          ...(mayNotStart && { mayNotStart }),
+          ...(isHeld(catalogue, report) && { isHeld: true }),
+        }
         const oldest = () =>
           isFrozen || !device ? [] : device.queue.oldest(candidates, catalogue.withheldFrom(device.deviceNo))
         const waiting = report.kind === 'start-next' ? oldest() : undefined

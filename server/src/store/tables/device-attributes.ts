@@ -5,7 +5,15 @@ import { deviceZoneOf, zoneAttribute, zoneOf } from '../../domain/device-zone.ts
 import { deviceText } from '../../domain/ports/device-link.ts'
 import type { AttributeOutcome, AttributeReport, Attributes, DeviceKey } from '../../domain/ports/devices.ts'
 import { changesOf, mergeReported } from '../../domain/put-device.ts'
-import { deviceKeySet, inBoth, insertInto, keysOf, type Sql, type Writes, type ZoneChange } from '../queries.ts'
+import {
+  deviceKeySet,
+  inBoth,
+  insertInto,
+  keysOf,
+  type Sql,
+  type Writes,
+  type ZoneChange,
+} from '../queries.ts'
 import { select } from '../schema/column.ts'
 import { device, deviceAttribute } from '../schema/tables.ts'
 import { deviceFields, toDevice } from './devices.ts'

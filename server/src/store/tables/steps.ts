@@ -24,7 +24,7 @@ import { statsReads, statsSnapshots } from './stats.ts'
 import { steadyClockReads, steadyClockWrites } from './steady-clock.ts'
 import { transitionReads } from './transitions.ts'
 import { webhookReads, webhookWrites } from './webhooks.ts'
-import { windowReads, windowNameWrites, windowWrites } from './windows.ts'
+import { windowNameWrites, windowReads, windowWrites } from './windows.ts'
 
 /** One statement each. */
 export const reads = {
