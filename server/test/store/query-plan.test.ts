@@ -91,6 +91,8 @@ const meantToScan = [
   /min\(CASE WHEN pending > 0/,
   /FROM device WHERE deleted_at IS NULL$/,
   /FROM device WHERE online = 1$/,
+  /FROM device_attribute INDEXED BY device_attribute_by_zone WHERE zone IS NOT NULL AND shadowed = 0$/,
+  /FROM device_attribute INDEXED BY device_attribute_without_zone/,
   /UPDATE device SET online = 0, presence_since = \? WHERE online = 1$/,
 ]
 /** Groups of what was read. */

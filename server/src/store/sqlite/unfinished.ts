@@ -52,8 +52,11 @@ const WINDOWED = select({
   unfinished: computed('run.pending + run.in_progress + run.canceling', number()),
 })
 const UNDER_WINDOWS = `
-  SELECT ${WINDOWED} FROM run_request CROSS JOIN run ON run.run_id = run_request.run_id
-  WHERE window_name IS NOT NULL AND run.pending + run.in_progress + run.canceling > 0 ORDER BY run.run_id`
+  SELECT ${WINDOWED} FROM owner
+    CROSS JOIN run INDEXED BY run_unfinished
+      ON run.owner_no = owner.owner_no AND run.pending + run.in_progress + run.canceling > 0
+    CROSS JOIN run_request ON run_request.run_id = run.run_id
+  WHERE window_name IS NOT NULL`
 const BEGUN_ONE = select(execution.pick('jobExecutionId'))
 const BEGUN = `
   SELECT ${BEGUN_ONE} FROM execution WHERE execution_id >= ? AND execution_id < ? AND state IN ('IN_PROGRESS', 'CANCELING')`
