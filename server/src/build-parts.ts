@@ -31,9 +31,11 @@ import { KeyUse } from './state/key-use.ts'
 import { OpenWindows } from './state/open-windows.ts'
 import { Presence } from './state/presence.ts'
 import { QuotaCounts } from './state/quota-counts.ts'
+import { RightSecrets } from './state/right-secrets.ts'
 import { type ExportSpan, RunTraces } from './state/run-traces.ts'
 import { SessionUse } from './state/session-use.ts'
 import { StreamCounts } from './state/stream-counts.ts'
+import { WaveCounts } from './state/wave-counts.ts'
 
 export type PartsOptions = {
   store: Store
@@ -91,6 +93,8 @@ export function buildParts(options: PartsOptions) {
     onCancelFailed: (error: unknown) => tell({ kind: 'background-failed', task: 'cancel a run', error }),
     onLaunchFailed: (error: unknown) =>
       tell({ kind: 'background-failed', task: 'notify devices of a run', error }),
+    secrets: new RightSecrets(),
+    waveCounts: new WaveCounts(store, elapsed),
     keyUse: new KeyUse(store),
     sessionUse: new SessionUse(store, sessionIdleMs),
     changes: new ChangeSignal(),

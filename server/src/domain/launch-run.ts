@@ -12,8 +12,39 @@ export type RunJob = {
   versionNo: number
   expireAfterSeconds: number | null
   deadlineSeconds: number | null
+  /** It has parameters or placeholders: its runs need values. */
+  needsValues?: true
 } & Pick<StoredJobContent, 'rollout' | 'approval' | 'window'>
-export type RunDevice = { deviceNo: number; deviceId: string; deviceName: string }
+export type RunDevice = { deviceNo: number; deviceId: string; deviceName: string } & NamedDevice
+
+/** `namedBy`: the call that has named it last, as `findDevices` counts them. */
+export type NamedDevice = { namedBy: number }
+
+type RunContent = Pick<
+  StoredJobContent,
+  | 'expireAfterSeconds'
+  | 'deadlineSeconds'
+  | 'rollout'
+  | 'approval'
+  | 'window'
+  | 'parameters'
+  | 'hasPlaceholders'
+>
+
+/** What most jobs do not have is left out, so that most of them look alike. */
+export function toRunJob(
+  { jobNo, versionNo }: { jobNo: number; versionNo: number },
+  { rollout, approval, window, parameters, hasPlaceholders, ...clocks }: RunContent,
+): RunJob {
+  const { expireAfterSeconds, deadlineSeconds } = clocks
+  return {
+    ...{ jobNo, versionNo, expireAfterSeconds, deadlineSeconds },
+    ...(rollout && { rollout }),
+    ...(approval && { approval }),
+    ...(window && { window }),
+    ...((parameters || hasPlaceholders) && { needsValues: true }),
+  }
+}
 
 /** A run as it is written when it is created. */
 export type NewRun = {
@@ -43,28 +74,37 @@ export type Refusal = Extract<
       | 'over-quota'
       | 'device-over-quota'
       | 'needs-plan'
+      | 'needs-values'
       | 'unknown-window'
   }
 >
 export type EarlierCall = { kind: 'made-before'; runId: number } | { kind: 'idempotency-key-reused' }
 
 /** How many devices a refusal names. */
-const namedDevices = 100
+export const namedDevices = 100
 
-/** One foreign device fails the whole call, so all are looked up before anything is created. */
-export function findDevices<Device>(
+let lastCall = 0
+
+/**
+ * One foreign device fails the whole call, so all are looked up before anything is created. A device named twice gets one
+ * execution, at its first position: a mark on each device finds it, at a tenth of what a set of their ids costs.
+ */
+export function findDevices<Device extends NamedDevice>(
   { deviceIds }: Trigger,
   deviceOf: (deviceId: string) => Device | undefined,
 ): Device[] | Refusal {
   // Of a call that can only be answered as an earlier one was (findEarlierRun).
   if (deviceIds.length === 0) return { kind: 'unknown-device', deviceIds }
   const devices: Device[] = []
+  lastCall = (lastCall + 1) | 0
   for (const deviceId of deviceIds) {
     const device = deviceOf(deviceId)
     if (device === undefined) {
-      const unknown = deviceIds.filter((each) => deviceOf(each) === undefined)
-      return { kind: 'unknown-device', deviceIds: unknown.slice(0, namedDevices) }
+      const unknown = new Set(deviceIds.filter((each) => deviceOf(each) === undefined))
+      return { kind: 'unknown-device', deviceIds: [...unknown].slice(0, namedDevices) }
     }
+    if (device.namedBy === lastCall) continue
+    device.namedBy = lastCall
     devices.push(device)
   }
   return devices
@@ -84,9 +124,19 @@ export function refuseOverQuota<Device extends { deviceId: string }>(
   return { kind: 'device-over-quota', deviceIds: full.slice(0, namedDevices).map(({ deviceId }) => deviceId) }
 }
 
-/** Of a job whose runs are released little by little, a trigger must say how. */
-export function refuseUnplanned(
-  { plan }: Trigger,
+/** A version keeps its job alive no longer than the job lives. */
+export function jobOf({ pinned }: Trigger, current: RunJob | undefined): RunJob | undefined {
+  return current && pinned ? pinned : current
+}
+
+/** Of a job whose runs need values, or are released little by little, a trigger must say with which and how. */
+export function refuseUnplanned({ plan, values }: Trigger, job: RunJob): Refusal | undefined {
+  if (job.needsValues && values === undefined) return { kind: 'needs-values', job }
+  return refuseReleased(plan, job)
+}
+
+function refuseReleased(
+  plan: Trigger['plan'],
   { versionNo, rollout, approval }: RunJob,
 ): Refusal | undefined {
   const isPlanned = plan !== undefined && (plan.jobVersion === null || plan.jobVersion === versionNo)
@@ -95,12 +145,19 @@ export function refuseUnplanned(
   return { kind: 'needs-plan', jobVersion: versionNo, ...job }
 }
 
-/** That of its job is there: it could not be deleted. */
+type WindowAsked = Pick<Trigger, 'ownerNo' | 'window' | 'pinned'>
+
+/** Which must be there; undefined: none. That of the current version of its job is: it cannot be deleted. */
+export function windowNamed({ window, pinned }: WindowAsked): string | undefined {
+  return (window === undefined ? pinned?.window : window) ?? undefined
+}
+
 export function refuseUnknownWindow(
-  { ownerNo, window }: Pick<Trigger, 'ownerNo' | 'window'>,
+  trigger: WindowAsked,
   hasWindow: (ownerNo: number, windowName: string) => boolean,
 ): Refusal | undefined {
-  if (typeof window !== 'string' || hasWindow(ownerNo, window)) return undefined
+  const windowName = windowNamed(trigger)
+  if (windowName === undefined || hasWindow(trigger.ownerNo, windowName)) return undefined
   return { kind: 'unknown-window' }
 }
 
@@ -110,7 +167,8 @@ export function requestOf(
   { runId, window }: Pick<NewRun, 'runId' | 'window'>,
 ): (RunRequest & { runId: number; window: string | null }) | undefined {
   if (request === undefined && window === undefined) return undefined
-  return { where: null, matched: null, note: null, ...request, runId, window: window ?? null }
+  const none = { where: null, matched: null, note: null, rollbackOf: null }
+  return { ...none, ...request, runId, window: window ?? null }
 }
 
 /** Of a run whose executions have deadlines of their own, by their release: never due. */
@@ -120,7 +178,7 @@ export function newRun(
   trigger: Trigger,
   { jobNo, versionNo, expireAfterSeconds, deadlineSeconds, window: usual }: RunJob,
   ids: { runId: number; firstExecutionId: number },
-  total = trigger.deviceIds.length,
+  total: number,
 ): NewRun {
   const { ownerNo, launchedAt, clock, keyId, retryOf, plan } = trigger
   const window = trigger.window === undefined ? usual : trigger.window

@@ -83,7 +83,7 @@ export async function deleteWindow(
 ): Promise<void> {
   const outcome = await store.deleteWindow({ ownerNo, windowName })
   if (outcome.kind === 'unknown-window') throw new ApiError('J-311')
-  if (outcome.kind === 'in-use') throw new ApiError('J-313', { suffix: usersOf(outcome) })
+  if (outcome.kind === 'in-use') throw new ApiError('J-315', { suffix: usersOf(outcome) })
   await windows.changed()
 }
 

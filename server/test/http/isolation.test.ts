@@ -71,7 +71,7 @@ const ids: Record<string, { foreign: string; unknown: string }> = {
 const noIds = new Set(
   'limit cursor wait execState launchedAfter launchedBefore force idempotency-key deviceName tags keyName scopes expiresAt'
     .concat(' ownerName description document expireAfterSeconds timeoutSeconds deadlineSeconds retry')
-    .concat(' rollout approval comment reason until')
+    .concat(' rollout approval comment reason until version parameters onMissing toVersion')
     .concat(' cron durationMinutes cutoffMinutes except ignoreWindows count')
     .concat(
       ' finishedAfter finishedBefore buckets rolloutState traceparent if-match dryRun targets note planId attributes timeZone',

@@ -119,7 +119,7 @@ test("a job's window holds for the trigger call, whose answer does not change", 
   assert.equal((await device.call('GET', `/${id}`)).status, 404)
   assert.ok(line.notices.every(({ json }) => !JSON.stringify(json).includes(`"${id}"`)))
   const removal = await api.call('DELETE', '/job/api/windows/mornings')
-  assert.deepEqual([removal.status, removal.json.code], [409, 'J-313'])
+  assert.deepEqual([removal.status, removal.json.code], [409, 'J-315'])
   assert.match(removal.json.message, /: by the job windowed, and by the unfinished run \d+$/)
 
   // A device that waits over HTTP, and one that is connected, are notified when it opens.

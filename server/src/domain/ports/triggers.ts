@@ -1,6 +1,8 @@
 import type { Rollout } from '@jobcast/contract'
+import type { ParameterValues } from '@jobcast/contract/parameters'
 import type { Moment } from '../execution.ts'
 import type { SteadyInstant, WallInstant } from '../instants.ts'
+import type { RunJob } from '../launch-run.ts'
 import type { Moved } from './executions.ts'
 import type { RunRequest } from './runs.ts'
 import type { WriteOptions } from './write-options.ts'
@@ -8,7 +10,7 @@ import type { WriteOptions } from './write-options.ts'
 export type Trigger = {
   ownerNo: number
   jobName: string
-  /** Distinct, in the order of the answer. */
+  /** In the order of the answer; one that is named twice counts at its first position. */
   deviceIds: string[]
   launchedAt: WallInstant
   /** The same instant on the steady clock. */
@@ -31,9 +33,16 @@ export type Trigger = {
   request?: RunRequest
   /** The window in which it is offered; null: at any time, undefined: as its job says. */
   window?: string | null
+  /** The version of the job that was asked for; undefined: the current one. */
+  pinned?: RunJob
+  /** Of its parameters; undefined: nobody knows yet whether it needs some. */
+  values?: RunValues
   /** Applied to what is neither unknown nor made before. */
   quota?: TriggerQuota
 }
+
+/** Secrets are masked in `parameters`, and encrypted in `secrets`. */
+export type RunValues = { parameters: ParameterValues; secrets: string | null }
 
 /** `jobVersion`: for which version of the job it was made; null: it does not depend on the job. */
 export type TriggerPlan = {
@@ -43,7 +52,7 @@ export type TriggerPlan = {
   sizes: number[]
 }
 /** A run on so many devices that it is not written at once; its devices are known to the store by number. */
-export type LargeTrigger = Omit<Trigger, 'deviceIds' | 'quota'> & { deviceNos: Int32Array }
+export type LargeTrigger = Omit<Trigger, 'deviceIds'> & { deviceNos: Int32Array }
 
 export type TriggerQuota = {
   /** The owner has no room for it. */
@@ -60,7 +69,7 @@ export type LaunchedRun = {
   firstExecutionId: number
   /** Names the version of the job it carries out, for `getDocument`. */
   jobVersion: number
-  /** Of a large run, none (`listRunDevices`). */
+  /** Of a large run, none. */
   devices: readonly { deviceId: string; deviceName: string }[]
   /** Nothing of it may be offered before it is released. */
   isHeld?: true
@@ -72,8 +81,6 @@ export type LaunchedRun = {
   traceParent?: string
   /** An earlier call with the same idempotency key has made it. */
   isReplayed?: true
-  /** Some of a large run: other nodes are not told of each part. */
-  isPart?: true
 }
 
 export type TriggerOutcome =
@@ -89,6 +96,8 @@ export type TriggerOutcome =
   | { kind: 'unknown-window' }
   /** Nothing was made: its job says how its runs are released. Send it again with a plan. */
   | { kind: 'needs-plan'; jobVersion: number; rollout?: Rollout; approval?: true }
+  /** Nothing was made: this version of its job has parameters or placeholders. Send it again, pinned and with values. */
+  | { kind: 'needs-values'; job: RunJob }
   | { kind: 'over-quota' }
   | { kind: 'device-over-quota'; deviceIds: string[] }
 
@@ -97,8 +106,6 @@ export type TriggerStore = {
   createExecutions(triggers: Trigger[], options?: WriteOptions): Promise<TriggerOutcome[]>
   /** All or nothing, written a batch at a time. Devices that were deleted meanwhile are left to `removeGone`. */
   createLargeRun(trigger: LargeTrigger): Promise<TriggerOutcome>
-  /** Those of executions whose ids follow each other, in the order of the ids. */
-  listRunDevices(range: { first: number; last: number }): Promise<{ deviceId: string; deviceName: string }[]>
   /** Ends some of the executions of the run whose devices are deleted; none: there are none left. */
   removeGone(gone: {
     ownerNo: number

@@ -106,12 +106,12 @@ function addWritingRoutes(app: App, deps: WindowDeps): void {
   app.route({
     method: 'DELETE',
     url,
-    config: { scopes: ['MANAGE'], refusals: ['J-311', 'J-313'] },
+    config: { scopes: ['MANAGE'], refusals: ['J-311', 'J-315'] },
     schema: {
       operationId: 'deleteWindow',
       tags: ['windows'],
       summary: 'Delete a window',
-      description: 'Refused (J-313) while a job or an unfinished run uses it.',
+      description: 'Refused (J-315) while a job or an unfinished run uses it.',
       params: WindowParams,
       response: { 204: noContent('Deleted') },
     },

@@ -3,7 +3,9 @@
 import {
   type EarlierCall,
   findDevices,
+  jobOf,
   type NewRun,
+  namedDevices,
   newRun,
   type Refusal,
   type RunDevice,
@@ -11,8 +13,10 @@ import {
   refuseOverQuota,
   refuseUnknownWindow,
   refuseUnplanned,
+  toRunJob,
+  windowNamed,
 } from '../../domain/launch-run.ts'
-import type { Trigger } from '../../domain/ports/triggers.ts'
+import type { LargeTrigger, Trigger } from '../../domain/ports/triggers.ts'
 import type { Queries, Writes } from '../queries.ts'
 import { computed, number, rows, type Selection, select, text } from '../schema/column.ts'
 import { device, job, offerWindow } from '../schema/tables.ts'
@@ -48,6 +52,10 @@ const FULL = `
     SELECT FROM execution
     WHERE execution.device_no = wanted.device_no AND state <= 'CANCELING' OFFSET CAST(:skipped AS bigint) LIMIT 1)`
 
+const FULL_ID = select(device.pick('deviceId'))
+const FULL_IDS = `
+  SELECT ${FULL_ID} FROM (${FULL} LIMIT ${namedDevices}) AS found JOIN device ON device.device_no = found."deviceNo"`
+
 const MOST = rows({ most: number(), lastRunId: number() })
 const MOST_OF_DEVICE = `
   SELECT last_id.run_id + 1 - coalesce(
@@ -80,17 +88,14 @@ export async function readNames(queries: Writes, triggers: Trigger[]): Promise<N
       DEVICE,
       DEVICES,
       wanted(({ deviceIds }) => deviceIds),
-      ({ deviceNo, deviceName }, deviceId): RunDevice => ({ deviceNo, deviceId, deviceName }),
+      ({ deviceNo, deviceName }, deviceId): RunDevice => ({ deviceNo, deviceId, deviceName, namedBy: 0 }),
     ),
   ])
   const versions = jobs.flatMap((own) => Array.from(own.values(), ({ versionNo }) => versionNo))
   const policyOf = await queries.policies.read(queries, versions)
   const names = byOwner.map(([ownerNo], index): [number, OwnerNames] => {
     const own = Array.from(jobs[index] ?? [], ([jobName, { jobNo, versionNo }]): [string, RunJob] => {
-      const { expireAfterSeconds, deadlineSeconds, rollout, approval, window } = policyOf(versionNo)
-      const policy = { expireAfterSeconds, deadlineSeconds }
-      const held = { ...(rollout && { rollout }), ...(approval && { approval }), ...(window && { window }) }
-      return [jobName, { jobNo, versionNo, ...policy, ...held }]
+      return [jobName, toRunJob({ jobNo, versionNo }, policyOf(versionNo))]
     })
     const state = states[index]?.state ?? ''
     return [ownerNo, { state, jobs: new Map(own), devices: devices[index] ?? new Map() }]
@@ -109,14 +114,17 @@ export type HasWindow = (ownerNo: number, windowName: string) => boolean
 /** Of the windows that triggers name. `lock`: for who does not hold the catalogue, so that they stay until the commit. */
 export async function readWindows(
   queries: Queries,
-  triggers: Pick<Trigger, 'ownerNo' | 'window'>[],
+  triggers: Pick<Trigger, 'ownerNo' | 'window' | 'pinned'>[],
   lock: '' | 'FOR SHARE OF offer_window' = '',
 ): Promise<HasWindow> {
-  const wanted = triggers.filter(({ window }) => typeof window === 'string')
+  const wanted = triggers.flatMap((trigger) => {
+    const windowName = windowNamed(trigger)
+    return windowName === undefined ? [] : [{ ownerNo: trigger.ownerNo, windowName }]
+  })
   if (wanted.length === 0) return () => false
   const values = {
     ownerNos: wanted.map(({ ownerNo }) => ownerNo),
-    names: texts(wanted.map(({ window }) => window ?? '')),
+    names: texts(wanted.map(({ windowName }) => windowName)),
   }
   const found = await queries.all(WINDOW, `${WINDOWS} ${lock}`, values)
   return (ownerNo, windowName) =>
@@ -134,10 +142,7 @@ export async function readFull(
   for (const [ownerNo, own] of Map.groupBy(triggers, ({ ownerNo }) => ownerNo)) {
     const limited = own.filter(({ quota }) => quota !== undefined && quota.perDevice > 0)
     const perDevice = limited[0]?.quota?.perDevice
-    if (perDevice === undefined || oldestRuns.isFarBelow(ownerNo, perDevice)) continue
-    const { most, lastRunId } = await queries.one(MOST, MOST_OF_DEVICE, { ownerNo })
-    oldestRuns.note(ownerNo, most, lastRunId)
-    if (most < perDevice) continue
+    if (perDevice === undefined || !(await mayBeFull(queries, ownerNo, perDevice, oldestRuns))) continue
     const known = names.get(ownerNo)?.devices
     const named = new Set(limited.flatMap(({ deviceIds }) => deviceIds))
     const deviceNos = Array.from(named, (deviceId) => known?.get(deviceId)?.deviceNo ?? []).flat()
@@ -145,6 +150,35 @@ export async function readFull(
     for (const { deviceNo } of found) full.add(deviceNo)
   }
   return full
+}
+
+async function mayBeFull(
+  queries: Writes,
+  ownerNo: number,
+  perDevice: number,
+  oldestRuns: OldestRuns,
+): Promise<boolean> {
+  if (oldestRuns.isFarBelow(ownerNo, perDevice)) return false
+  const { most, lastRunId } = await queries.one(MOST, MOST_OF_DEVICE, { ownerNo })
+  oldestRuns.note(ownerNo, most, lastRunId)
+  return most >= perDevice
+}
+
+/** Of a large run: some of the devices that may not have more. */
+export async function findFull(
+  queries: Writes,
+  { ownerNo, quota, deviceNos }: LargeTrigger,
+  oldestRuns: OldestRuns,
+): Promise<string[]> {
+  const perDevice = quota?.perDevice ?? 0
+  if (perDevice === 0 || !(await mayBeFull(queries, ownerNo, perDevice, oldestRuns))) return []
+  const full: string[] = []
+  for (let start = 0; start < deviceNos.length && full.length < namedDevices; start += namesAtOnce) {
+    const batch = Array.from(deviceNos.subarray(start, start + namesAtOnce))
+    const found = await queries.all(FULL_ID, FULL_IDS, { deviceNos: batch, skipped: perDevice - 1 })
+    full.push(...found.map(({ deviceId }) => deviceId))
+  }
+  return full.slice(0, namedDevices)
 }
 
 type Wanted = { ownerNo: number; names: Set<string> }[]
@@ -196,7 +230,7 @@ export function judge(
   hasWindow: HasWindow = () => false,
 ): Planned | Refusal {
   const known = names.get(trigger.ownerNo)
-  const job = known?.jobs.get(trigger.jobName)
+  const job = jobOf(trigger, known?.jobs.get(trigger.jobName))
   if (job === undefined) return { kind: 'unknown-job' }
   const devices = findDevices(trigger, (deviceId) => known?.devices.get(deviceId))
   if ('kind' in devices) return devices
@@ -215,7 +249,7 @@ export function launchGroup(
   return judged.map((each) => {
     if ('kind' in each) return each
     const { trigger, job, devices } = each
-    const run = newRun(trigger, job, { runId: nextRunId++, firstExecutionId })
+    const run = newRun(trigger, job, { runId: nextRunId++, firstExecutionId }, devices.length)
     firstExecutionId += devices.length
     return { trigger, job, run, devices }
   })
