@@ -19,6 +19,7 @@ import { Sessions } from './sessions.ts'
 import { type CallOptions, type JobcastOptions, Transport } from './transport.ts'
 import { sendTrigger, TriggerCall } from './trigger-call.ts'
 import { Webhooks } from './webhooks.ts'
+import { Windows } from './windows.ts'
 
 export class Jobcast {
   readonly runs: Runs
@@ -26,6 +27,7 @@ export class Jobcast {
   readonly jobs: Jobs
   readonly devices: Devices
   readonly groups: Groups
+  readonly windows: Windows
   readonly enrollments: Enrollments
   readonly keys: Keys
   readonly owners: Owners
@@ -44,6 +46,7 @@ export class Jobcast {
     this.jobs = new Jobs(transport)
     this.devices = new Devices(transport)
     this.groups = new Groups(transport)
+    this.windows = new Windows(transport)
     this.enrollments = new Enrollments(transport)
     this.keys = new Keys(transport)
     this.owners = new Owners(transport)

@@ -9,6 +9,7 @@ export const explanationCodes = [
   'RUN_PAUSED',
   'AWAITING_APPROVAL',
   'FROZEN',
+  'OUTSIDE_WINDOW',
   'WAITING_FOR_RETRY',
   'DEVICE_NEVER_CONNECTED',
   'DEVICE_OFFLINE',

@@ -28,6 +28,7 @@ import type { StatsStore } from './stats.ts'
 import type { SteadyClockStore } from './steady-clock.ts'
 import type { TriggerStore } from './triggers.ts'
 import type { WebhookStore } from './webhooks.ts'
+import type { WindowStore } from './windows.ts'
 
 export type Store = StoreLifecycle &
   OwnerStore &
@@ -41,6 +42,7 @@ export type Store = StoreLifecycle &
   ExecutionStore &
   RunStore &
   RolloutStore &
+  WindowStore &
   QuotaCountStore &
   DeviceQueueStore &
   EventStore &

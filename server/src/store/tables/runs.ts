@@ -22,7 +22,7 @@ const RUN = select({
   ...run.pick('runId', 'jobVersion', 'launchedAt', 'total', 'retryOf', 'keyId', 'endedAt'),
   ...job.pick('jobName'),
   keyName: orNull(apiKey.fields.keyName),
-  ...runRequest.pick('where', 'matched', 'note', 'rollbackOf'),
+  ...runRequest.pick('where', 'matched', 'note', 'rollbackOf', 'window'),
   ...{ ...jobVersion.pick('version'), parameters: orNull(runParameters.fields.parameters) },
   ...countFields,
 })
@@ -128,7 +128,7 @@ function clausesOf(filter: RunFilter): string[] {
 
 export function toRun(row: ReturnType<typeof RUN.read>): StoredRun {
   const { runId, jobName, jobVersion, launchedAt, endedAt, total, retryOf, keyId, keyName } = row
-  const { where, matched, note, rollbackOf, version } = row
+  const { where, matched, note, rollbackOf, window, version } = row
   const asked = {
     retryOf,
     keyId,
@@ -137,6 +137,7 @@ export function toRun(row: ReturnType<typeof RUN.read>): StoredRun {
     matched,
     note,
     rollbackOf,
+    window,
     parameters: row.parameters ?? {},
   }
   return {
