@@ -53,6 +53,14 @@ export const queries = {
     read(['group', groupName], (options) => jobcast.groups.get(groupName, options)),
   allGroups: () =>
     read(['groups', 'all'], (options) => Array.fromAsync(jobcast.groups.list({ limit: 200 }, options))),
+  window: (windowName: string) =>
+    read(['window', windowName], (options) => jobcast.windows.get(windowName, options)),
+  windowTimes: (windowName: string, query: { count: number; timeZone?: string; after?: string }) =>
+    read(['window', windowName, 'times', query], (options) =>
+      jobcast.windows.next(windowName, query, options),
+    ),
+  allWindows: () =>
+    read(['windows', 'all'], (options) => Array.fromAsync(jobcast.windows.list({ limit: 200 }, options))),
   deviceCount: (where: string) =>
     read(['devices', 'count', where], (options) => jobcast.devices.count(where, options)),
   /** Under ['devices']: what changes there may change what matches. */
@@ -168,6 +176,12 @@ export const lists = {
     load: (cursor: string | undefined, signal: AbortSignal) =>
       jobcast.groups.list({ limit: 200, cursor }, { signal }).page(),
     idOf: (group: { groupName: string }) => group.groupName,
+  }),
+  windows: () => ({
+    key: ['windows'] as const,
+    load: (cursor: string | undefined, signal: AbortSignal) =>
+      jobcast.windows.list({ limit: 200, cursor }, { signal }).page(),
+    idOf: (window: { windowName: string }) => window.windowName,
   }),
   jobVersions: (jobName: string) => ({
     key: ['job', jobName, 'version-list'] as const,

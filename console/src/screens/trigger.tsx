@@ -27,6 +27,7 @@ import { DevicesError, jobErrorOf } from './trigger/trigger-errors.tsx'
 import { useRunDraft } from './trigger/use-run-draft.ts'
 import { useTrigger } from './trigger/use-trigger.ts'
 import { useChosenVersion, versionWanted, WhatToRun } from './trigger/what-to-run.tsx'
+import { WhenSection } from './trigger/when-section.tsx'
 
 type Selection = { deviceIds: ReadonlySet<string>; tag: string | undefined }
 
@@ -149,6 +150,12 @@ export default function TriggerScreen({ route }: ScreenProps) {
             <ErrorNote error={directory.error} />
             <DevicesError error={trigger.error} onRemoveUnknown={remove} />
           </section>
+          <WhenSection
+            draft={draft.when}
+            onChange={draft.setWhen}
+            defaultWindow={chosen?.window ?? null}
+            error={draft.planError ?? trigger.error}
+          />
           <RolloutSection
             draft={draft.rollout}
             onChange={draft.setRollout}

@@ -31,7 +31,7 @@ export default function VersionsScreen({ params }: { params: Record<string, stri
         title={`Versions of ${jobName}`}
         about={
           <>
-            of <a href={href}>{jobName}</a>
+            Job <a href={href}>{jobName}</a>
           </>
         }
       />

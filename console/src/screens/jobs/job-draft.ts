@@ -25,6 +25,8 @@ export type JobDraft = {
   /** JSON; empty if its runs are released at once. */
   rollout: string
   approval: boolean
+  /** The name of one; empty: at any time. */
+  window: string
   /** JSON; empty if there are none. */
   parameters: string
   /** The version that is edited. */
@@ -47,6 +49,7 @@ export function newDraft(job?: Job): JobDraft {
     retryOn: [...(job?.retry?.on ?? (['FAILED', 'TIMED_OUT'] as const))].sort(),
     rollout: job?.rollout ? JSON.stringify(job.rollout, null, 2) : '',
     approval: job?.approval ?? false,
+    window: job?.window ?? '',
     version: job?.version,
     parameters: job?.parameters ? JSON.stringify(job.parameters, null, 2) : '',
   }
@@ -70,6 +73,7 @@ export function contentOf(draft: JobDraft): JobContent {
     }),
     ...(draft.rollout.trim() && { rollout: JSON.parse(draft.rollout) }),
     approval: draft.approval,
+    ...(draft.window && { window: draft.window }),
     ...(draft.parameters.trim() && { parameters: JSON.parse(draft.parameters) }),
   }
 }

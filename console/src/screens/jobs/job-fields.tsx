@@ -5,6 +5,7 @@ import { CheckList } from '../../parts/check-list.tsx'
 import { errorAt } from '../../parts/error-at.ts'
 import { Field, TextField } from '../../parts/field.tsx'
 import { JsonField } from '../../parts/json-field.tsx'
+import { WindowField } from '../../parts/window-field.tsx'
 import {
   backoffProblem,
   durationProblem,
@@ -129,6 +130,13 @@ export function JobFields({ draft, onChange, isReadOnly = false, error }: Props)
           </div>
         )}
       </div>
+      <WindowField
+        value={draft.window}
+        onChange={(window) => set({ window })}
+        none="None: at any time"
+        hint="Devices are offered it only while the window is open, unless a run names another one."
+        error={errorAt(error, 'window')}
+      />
       <JsonField
         label="Default rollout"
         hint="How its runs are released, unless a run has its own. Empty: to all devices at once."
@@ -154,5 +162,5 @@ export function JobFields({ draft, onChange, isReadOnly = false, error }: Props)
 
 /** Those of these fields are shown there. */
 export function isAtJobField(error: unknown): boolean {
-  return ['rollout', 'document', 'parameters'].some((field) => errorAt(error, field) !== undefined)
+  return ['rollout', 'document', 'parameters', 'window'].some((field) => errorAt(error, field) !== undefined)
 }

@@ -10,7 +10,7 @@ import { unsuccessfulOf } from './run-actions.tsx'
 import { remainingOf } from './run-time.ts'
 
 export function AboutRun({ run }: { run: Run }) {
-  const { runId, jobName, version, total, launchedAt, retryOf, rollbackOf, createdByName } = run
+  const { runId, jobName, version, total, launchedAt, retryOf, rollbackOf, createdByName, window, note } = run
   const hasFailed = unsuccessfulOf(run) > 0
   const retries = useQuery({ ...queries.retriesOf(run), enabled: hasFailed })
   return (
@@ -33,6 +33,11 @@ export function AboutRun({ run }: { run: Run }) {
           , a retry of <a href={`/runs/${retryOf}`}>run {retryOf}</a>
         </>
       )}
+      {window !== null && (
+        <>
+          , in the window <a href={`/windows/${encodeURIComponent(window)}`}>{window}</a>
+        </>
+      )}
       {rollbackOf !== null && (
         <>
           , a rollback of <a href={`/runs/${rollbackOf}`}>run {rollbackOf}</a>
@@ -43,6 +48,11 @@ export function AboutRun({ run }: { run: Run }) {
           , retried as <a href={`/runs/${retry}`}>run {retry}</a>
         </span>
       ))}
+      {note !== null && (
+        <>
+          . Note: <bdi>{note}</bdi>
+        </>
+      )}
     </>
   )
 }

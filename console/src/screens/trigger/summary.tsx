@@ -26,7 +26,7 @@ export function Summary(props: SummaryProps) {
     [deviceIds, directory.byId],
   )
   const isChosen = jobName !== '' && deviceIds.length > 0
-  const isReady = isChosen && draft.areParametersRight && (!draft.isPlanned || draft.plan !== undefined)
+  const isReady = isChosen && !draft.isWrong && (!draft.isPlanned || draft.plan !== undefined)
   const size = `${formatCount(deviceIds.length)} ${deviceIds.length === 1 ? 'device' : 'devices'}`
   return (
     <section class="panel summary" aria-labelledby="summary">

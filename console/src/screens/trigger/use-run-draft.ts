@@ -8,6 +8,7 @@ import { emptyParameters, maskGiven, type ParametersDraft } from '../../paramete
 import { useSettled } from '../../parts/use-settled.ts'
 import { emptyRollout, problemsOf, type RolloutDraft, releaseOf } from '../../rollout/rollout-draft.ts'
 import type { Wanted } from './use-trigger.ts'
+import { emptyWhen, type WhenDraft, whenOptions, whenProblems } from './when-draft.ts'
 
 export type RunOptions = Omit<NewRun, 'jobName' | 'targets' | 'planId'>
 
@@ -26,6 +27,8 @@ export type RunDraft = {
   setRollout: (draft: RolloutDraft) => void
   parameters: ParametersDraft
   setParameters: (draft: ParametersDraft) => void
+  when: WhenDraft
+  setWhen: (draft: WhenDraft) => void
   /** What can be shown: without secrets. */
   shownOptions: RunOptions
   /** More than a job and a list of devices. */
@@ -35,6 +38,8 @@ export type RunDraft = {
   planError: unknown
   isPlanning: boolean
   areParametersRight: boolean
+  /** What is wrong is said at its field. */
+  isWrong: boolean
   wanted: Wanted
 }
 
@@ -45,11 +50,13 @@ export function useRunDraft(choice: RunChoice): RunDraft {
   const { jobName, deviceIds, where, version, hasParameters } = choice
   const [rollout, setRollout] = useState(emptyRollout)
   const [parameters, setParameters] = useState(emptyParameters)
+  const [when, setWhen] = useState(emptyWhen)
   // Those of another job are none of this one.
   useEffect(() => setParameters(emptyParameters), [jobName, version])
   const areParametersRight = !hasParameters || parameters.isRight
-  const isWrong = Object.keys(problemsOf(rollout)).length > 0 || !areParametersRight
-  const draft = useMemo(() => ({ rollout, parameters }), [rollout, parameters])
+  const problems = { ...problemsOf(rollout), ...whenProblems(when) }
+  const isWrong = Object.keys(problems).length > 0 || !areParametersRight
+  const draft = useMemo(() => ({ rollout, parameters, when }), [rollout, parameters, when])
   const settled = useSettled(draft)
   const options = useMemo(
     () => (isWrong ? {} : optionsOf(settled, version, settled.parameters.given)),
@@ -78,7 +85,8 @@ export function useRunDraft(choice: RunChoice): RunDraft {
     [jobName, deviceIds, isPlanned, run, planId],
   )
   return {
-    ...{ rollout, setRollout, parameters, setParameters, shownOptions, areParametersRight, wanted },
+    ...{ rollout, setRollout, parameters, setParameters, when, setWhen },
+    ...{ shownOptions, areParametersRight, isWrong, wanted },
     isPlanned,
     plan: shownPlan,
     planError: plan.error,
@@ -86,16 +94,17 @@ export function useRunDraft(choice: RunChoice): RunDraft {
   }
 }
 
-type Settled = { rollout: RolloutDraft; parameters: ParametersDraft }
+type Settled = { rollout: RolloutDraft; parameters: ParametersDraft; when: WhenDraft }
 
 function optionsOf(
-  { rollout }: Settled,
+  { rollout, when }: Settled,
   version: number | undefined,
   parameters: Record<string, unknown>,
 ): RunOptions {
   return {
     ...(version !== undefined && { version }),
     ...(Object.keys(parameters).length > 0 && { parameters }),
+    ...whenOptions(when),
     ...releaseOf(rollout),
   }
 }
