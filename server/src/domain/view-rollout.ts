@@ -66,7 +66,7 @@ async function viewRollout(deps: ViewDeps, rollout: StoredRollout, run: StateCou
     released: status.released,
     pausedBecause: status.pausedBecause,
     pausedBy: status.pausedBy,
-    nextAt: onWallClock(nextAt, moment),
+    nextAt: status.state === 'SCHEDULED' ? rollout.startAt : onWallClock(nextAt, moment),
   }
 }
 

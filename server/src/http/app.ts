@@ -51,6 +51,7 @@ import { addJobs } from './routes/jobs.ts'
 import { addKeys, addOwners } from './routes/keys.ts'
 import { addRollouts } from './routes/rollouts.ts'
 import { addRuns } from './routes/runs.ts'
+import { addSchedules, type ScheduleRouteDeps } from './routes/schedules.ts'
 import { addMetrics, addService } from './routes/service.ts'
 import { addSession } from './routes/session.ts'
 import { addSessions } from './routes/sessions.ts'
@@ -73,6 +74,7 @@ export type AppDeps = TriggerDeps &
   WebhookDeps &
   ExplainDeps &
   FleetRouteDeps &
+  ScheduleRouteDeps &
   CreateRunDeps &
   CancelRunDeps & {
     documents: Documents
@@ -160,6 +162,7 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
   addDevices(app, deps)
   addImportDevices(app, deps)
   addGroups(app, deps)
+  addSchedules(app, deps)
   addEnrollments(app, deps)
   addKeys(app, deps)
   addOwners(app, deps)

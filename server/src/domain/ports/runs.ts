@@ -20,7 +20,8 @@ export type StoredRun = {
   counts: Record<ExecState, number>
   /** The run whose failures it tries again. */
   retryOf: number | null
-} & RunRequest
+} & RunRequest &
+  RunSchedule
 
 /** What a run was asked for with, besides its job and its devices. */
 export type RunRequest = {
@@ -29,6 +30,13 @@ export type RunRequest = {
   /** How many devices it matched. */
   matched: number | null
   note: string | null
+} & Partial<RunSchedule>
+
+/** The schedule that made it, and its occurrence; null: somebody did. */
+export type RunSchedule = {
+  scheduleNo: number | null
+  scheduleName: string | null
+  scheduledFor: WallInstant | null
 }
 
 /** Instants: from `…After` on, up to but not including `…Before`. */
@@ -36,6 +44,7 @@ export type RunFilter = {
   jobName?: string
   finished?: boolean
   rolloutState?: RolloutState
+  scheduleName?: string
   /** It has at least one execution in one of these. */
   execStates?: readonly ExecState[]
   launchedAfter?: number

@@ -97,11 +97,12 @@ export function addRuns(
       response: { 200: RunPage },
     },
     handler: async (request) => {
-      const { jobName, finished, rolloutState } = request.query
+      const { jobName, finished, rolloutState, scheduleName } = request.query
       const filter = {
         ...(jobName !== undefined && { jobName }),
         ...(finished !== undefined && { finished }),
         ...(rolloutState !== undefined && { rolloutState }),
+        ...(scheduleName !== undefined && { scheduleName }),
         ...stateAndTimes(request.query),
       }
       const { ownerNo } = callerOf(request)

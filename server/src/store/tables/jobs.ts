@@ -5,6 +5,7 @@ import type { Put } from '../../domain/ports/slices.ts'
 import { type Queries, sliced } from '../queries.ts'
 import { computed, rows, select, text } from '../schema/column.ts'
 import { job, jobVersion } from '../schema/tables.ts'
+import { pauseSchedulesOf } from './schedules.ts'
 import type { ReadSteps, WriteSteps } from './step.ts'
 
 // As text: what is put is compared with it.
@@ -62,7 +63,9 @@ export const jobWrites: WriteSteps<'putJob' | 'deleteJob'> = {
     return result
   },
   async deleteJob(queries, { ownerNo, jobName, at }) {
-    return (await queries.run(DELETE, { ownerNo, jobName, at })) > 0
+    if ((await queries.run(DELETE, { ownerNo, jobName, at })) === 0) return false
+    await pauseSchedulesOf(queries, { ownerNo, jobName, at })
+    return true
   },
 }
 

@@ -20,7 +20,7 @@ const RUN = select({
   ...run.pick('runId', 'jobVersion', 'launchedAt', 'total', 'retryOf', 'keyId', 'endedAt'),
   ...job.pick('jobName'),
   keyName: orNull(apiKey.fields.keyName),
-  ...runRequest.pick('where', 'matched', 'note'),
+  ...runRequest.pick('where', 'matched', 'note', 'scheduleNo', 'scheduleName', 'scheduledFor'),
   ...countFields,
 })
 const GET = of('run.owner_no = :ownerNo AND run.run_id = :runId')
@@ -94,9 +94,22 @@ async function narrow(
 const IN_ROLLOUT_STATE = `EXISTS (
   SELECT 1 FROM rollout WHERE rollout.run_id = run.run_id AND rollout.state = :rolloutState)`
 
+const OF_SCHEDULE = `run.run_id IN (
+  SELECT run_request.run_id FROM run_request JOIN schedule ON schedule.schedule_no = run_request.schedule_no
+  WHERE schedule.owner_no = :ownerNo AND schedule.schedule_name = :scheduleName)`
+
 function clausesOf(filter: RunFilter): string[] {
-  const { rolloutState, execStates, launchedAfter, launchedBefore, finishedAfter, finishedBefore } = filter
+  const {
+    scheduleName,
+    rolloutState,
+    execStates,
+    launchedAfter,
+    launchedBefore,
+    finishedAfter,
+    finishedBefore,
+  } = filter
   const clauses: string[] = []
+  if (scheduleName !== undefined) clauses.push(OF_SCHEDULE)
   if (rolloutState !== undefined) clauses.push(IN_ROLLOUT_STATE)
   if (execStates !== undefined) clauses.push(hasAnyOf(execStates))
   if (launchedAfter !== undefined) clauses.push('run.launched_at >= :launchedAfter')
@@ -108,8 +121,9 @@ function clausesOf(filter: RunFilter): string[] {
 
 export function toRun(row: ReturnType<typeof RUN.read>): StoredRun {
   const { runId, jobName, jobVersion, launchedAt, endedAt, total, retryOf, keyId, keyName } = row
-  const { where, matched, note } = row
-  const asked = { retryOf, keyId, keyName, where, matched, note }
+  const { where, matched, note, scheduleNo, scheduleName, scheduledFor } = row
+  const scheduled = { scheduleNo, scheduleName, scheduledFor }
+  const asked = { retryOf, keyId, keyName, where, matched, note, ...scheduled }
   return { runId, jobName, jobVersion, launchedAt, endedAt, total, ...asked, counts: pickCounts(row) }
 }
 
