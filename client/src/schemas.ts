@@ -1468,6 +1468,7 @@ export interface RolloutProgress {
    * When it goes on by itself, where that is known
    */
   nextAt: string | null
+  definition: Rollout
 }
 
 export interface Run {
