@@ -657,6 +657,7 @@ export interface Explanation {
     | 'AWAITING_APPROVAL'
     | 'SCHEDULED'
     | 'FROZEN'
+    | 'OUTSIDE_WINDOW'
     | 'WAITING_FOR_RETRY'
     | 'DEVICE_NEVER_CONNECTED'
     | 'DEVICE_OFFLINE'
@@ -1049,6 +1050,10 @@ export interface Job {
   } | null
   rollout: Rollout | null
   approval: boolean
+  /**
+   * The window in which its executions are offered; null: they are offered at any time
+   */
+  window: string | null
   createdAt: string
   updatedAt: string
 }
@@ -1179,6 +1184,10 @@ export interface JobContent {
    * Its runs wait until another key approves them; default false
    */
   approval?: boolean
+  /**
+   * Name of the window in which its executions are offered, unless a run names another; also for the trigger call
+   */
+  window?: string
 }
 /**
  * Any JSON object: instructions for the device
@@ -1214,6 +1223,10 @@ export interface JobVersion {
   } | null
   rollout: Rollout | null
   approval: boolean
+  /**
+   * The window in which its executions are offered; null: they are offered at any time
+   */
+  window: string | null
   /**
    * Of versions from before this was recorded, when the first run used it
    */
@@ -1357,6 +1370,17 @@ export interface ListWebhooksQuery {
   cursor?: string
 }
 
+export interface ListWindowTimesQuery {
+  count?: number
+  timeZone?: string
+  after?: string
+}
+
+export interface ListWindowsQuery {
+  limit?: number
+  cursor?: string
+}
+
 export interface NewApiKey {
   keyName: string
   /**
@@ -1429,6 +1453,14 @@ export interface NewRun {
    * Nothing of it is released before this instant, at most a year from now; default: now
    */
   startAt?: string
+  /**
+   * Name of the window in which it is offered to devices; default: the job's
+   */
+  window?: string
+  /**
+   * Offer it at any time, whatever the job's window; needs MANAGE and a `note`
+   */
+  ignoreWindows?: boolean
   /**
    * Of a dry run: the call is refused (J-505) if other devices are selected now
    */
@@ -1697,6 +1729,10 @@ export interface Run {
    * How far it is released to its devices; null: all of it was, at once
    */
   rollout: RolloutProgress | null
+  /**
+   * The window in which its executions are offered; null: they are offered at any time
+   */
+  window: string | null
 }
 /**
  * The plan, with `dryRun=true`
@@ -2234,4 +2270,77 @@ export interface WebhookTestResult {
    * Duration in milliseconds; rounded up to whole seconds if there was no connection
    */
   ms: number
+}
+
+export interface Window {
+  windowName: string
+  cron: string
+  durationMinutes: number
+  /**
+   * An IANA time zone, or `device`
+   */
+  timeZone: string
+  cutoffMinutes: number
+  except: string[]
+  createdAt: string
+  updatedAt: string
+}
+
+export interface WindowContent {
+  /**
+   * When it opens: minute, hour, day of month, month, day of week
+   */
+  cron: string
+  /**
+   * How long it stays open, in minutes that pass; at most a day
+   */
+  durationMinutes: number
+  /**
+   * IANA time zone of the pattern and the exceptions, or `device` (default) for the zone of each device
+   */
+  timeZone?: string
+  /**
+   * So many minutes before it closes nothing new is offered; default 0
+   */
+  cutoffMinutes?: number
+  /**
+   * Local dates on which it is closed; of a range both dates belong to it
+   *
+   * @maxItems 100
+   */
+  except?: string[]
+}
+
+export interface WindowOpening {
+  /**
+   * When it opens, or has opened
+   */
+  at: string
+  /**
+   * The same instant in the zone
+   */
+  local: string
+  /**
+   * From then on nothing new is offered: `until` less the cutoff
+   */
+  offersUntil: string
+  /**
+   * When it closes
+   */
+  until: string
+  /**
+   * The same instant in the zone
+   */
+  localUntil: string
+}
+
+export interface WindowTimes {
+  /**
+   * The zone for which these are
+   */
+  timeZone: string
+  /**
+   * The first may have begun already
+   */
+  items: WindowOpening[]
 }

@@ -134,6 +134,14 @@ const rows: Row[] = [
   ['putGroup', 'groups.put', ({ jobcast }) => jobcast.groups.put('all-of-them', { where: 'all' })],
   ['getGroup', 'groups.get', ({ jobcast }) => jobcast.groups.get('all-of-them')],
   ['listGroups', 'groups.list', ({ jobcast }) => jobcast.groups.list().page()],
+  [
+    'putWindow',
+    'windows.put',
+    ({ jobcast }) => jobcast.windows.put('nights', { cron: '0 2 * * *', durationMinutes: 60 }),
+  ],
+  ['getWindow', 'windows.get', ({ jobcast }) => jobcast.windows.get('nights')],
+  ['listWindowTimes', 'windows.next', ({ jobcast }) => jobcast.windows.next('nights', { count: 2 })],
+  ['listWindows', 'windows.list', ({ jobcast }) => jobcast.windows.list().page()],
   ['triggerJob', 'trigger', triggerBoth],
   ['getExecution', 'executions.get', ({ jobcast, ids }) => jobcast.executions.get(ids.execution)],
   [
@@ -200,6 +208,7 @@ const rows: Row[] = [
     'devices.allowCertificate',
     ({ jobcast }) => jobcast.devices.allowCertificate('kiosk-2'),
   ],
+  ['deleteWindow', 'windows.delete', ({ jobcast }) => jobcast.windows.delete('nights')],
   ['deleteGroup', 'groups.delete', ({ jobcast }) => jobcast.groups.delete('all-of-them')],
   ['deleteDevice', 'devices.delete', ({ jobcast }) => jobcast.devices.delete('kiosk-2')],
   ['deleteJob', 'jobs.delete', ({ jobcast }) => jobcast.jobs.delete('restart')],

@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto'
 import { Dispatcher } from './dispatch/dispatcher.ts'
 import { RolloutTicker } from './dispatch/rollout-ticker.ts'
 import { ScheduleTicker } from './dispatch/schedule-ticker.ts'
+import { WindowWaker } from './dispatch/window-waker.ts'
 import type { Moment } from './domain/execution.ts'
 import type { SteadyInstant, WallInstant } from './domain/instants.ts'
 import type { MatchDevices } from './domain/plan-rollout.ts'
@@ -29,6 +30,7 @@ import { FleetHistory } from './state/fleet-history.ts'
 import { Freezes } from './state/freezes.ts'
 import { HealthCheck } from './state/health-check.ts'
 import { KeyUse } from './state/key-use.ts'
+import { OpenWindows } from './state/open-windows.ts'
 import { Presence } from './state/presence.ts'
 import { QuotaCounts } from './state/quota-counts.ts'
 import { RightSecrets } from './state/right-secrets.ts'
@@ -109,6 +111,7 @@ export function buildParts(options: PartsOptions) {
     fleetGroups: new FleetGroupsReader({ store, now, elapsed }),
     documents: new Documents(store),
     freezes: new Freezes(store),
+    windows: new OpenWindows({ store, now }),
     matchDevices: (...devices: Parameters<MatchDevices>) => matchDevices({ store }, ...devices),
     countConfirmed: (part: RunPart & { where: string }) => countConfirmed({ store }, part),
     dailyOutput: new DailyOutput(quotas['max-owner-output-bytes'], now),
@@ -127,6 +130,11 @@ export function buildParts(options: PartsOptions) {
     ...(onOpened && { onOpened }),
   })
   shared.freezes.onChange = (ownerNo) => dispatcher.wakeOwner(ownerNo)
+  const waker = new WindowWaker({
+    ...{ store, dispatcher, elapsed, stopping: options.stopping },
+    onFailure: (error) => tell({ kind: 'dispatch-failed', error }),
+  })
+  shared.windows.onOpened = (opened) => waker.wake(opened)
   const rollouts = new RolloutTicker(
     { ...shared, onFailure: (error) => tell({ kind: 'background-failed', task: 'roll out a run', error }) },
     dispatcher,

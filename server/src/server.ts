@@ -183,6 +183,7 @@ async function start(
   parts.rollouts.link = deps.link
   parts.schedules.link = deps.link
   await parts.freezes.refresh()
+  await parts.windows.refresh()
   const background = startBackground(
     {
       ...deps,

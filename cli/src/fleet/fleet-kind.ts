@@ -5,6 +5,7 @@ import {
   attributeProblem,
   DeviceContent,
   defaultRetry,
+  deviceZone,
   GroupContent,
   isTimeZone,
   JobContent,
@@ -15,6 +16,8 @@ import {
   rolloutProblem,
   ScheduleContent,
   WebhookContent,
+  WindowContent,
+  windowProblem,
 } from '@jobcast/contract'
 import { parseSelector, SelectorError, termsOf } from '@jobcast/contract/selector'
 import type { TObject, TString } from 'typebox'
@@ -71,6 +74,7 @@ const jobs: Kind = {
     retry: filledRetry(content.retry as JobContent['retry']),
     rollout: content.rollout ?? null,
     approval: content.approval ?? false,
+    window: content.window ?? null,
   }),
   list: (client) => client.jobs.list(largePages),
   get: (client, name) => client.jobs.get(name),
@@ -168,6 +172,31 @@ const schedules: Kind = {
   remove: (client, name) => client.schedules.delete(name),
 }
 
+const windows: Kind = {
+  field: 'windows',
+  noun: 'window',
+  nameField: 'windowName',
+  nameSchema: NewJobName,
+  contentSchema: WindowContent,
+  refusal(_name, content) {
+    const { timeZone = deviceZone } = content
+    if (timeZone !== deviceZone && !isTimeZone(String(timeZone))) {
+      return 'timeZone is neither the name of an IANA time zone nor "device"'
+    }
+    return windowProblem(content as WindowContent)?.detail
+  },
+  filled: (_name, { cron, durationMinutes, timeZone = deviceZone, cutoffMinutes = 0, except = [] }) => {
+    return { cron, durationMinutes, timeZone, cutoffMinutes, except }
+  },
+  list: (client) => client.windows.list(largePages),
+  get: (client, name) => client.windows.get(name),
+  async put(client, name, content) {
+    await client.windows.put(name, content as WindowContent)
+    return undefined
+  },
+  remove: (client, name) => client.windows.delete(name),
+}
+
 const webhooks: Kind = {
   field: 'webhooks',
   noun: 'webhook',
@@ -193,8 +222,8 @@ const webhooks: Kind = {
   remove: (client, name) => client.webhooks.delete(name),
 }
 
-/** In the order in which they are applied. */
-export const kinds: readonly Kind[] = [jobs, devices, groups, schedules, webhooks]
+/** In the order in which they are applied: a job may name a window, a schedule names a job. */
+export const kinds: readonly Kind[] = [windows, jobs, devices, groups, schedules, webhooks]
 
 export type Found = { name: string; fields: Fields }
 

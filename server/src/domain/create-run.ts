@@ -2,7 +2,7 @@
 
 import { ApiError, type NewRun, parseInstant, type RunPlan } from '@jobcast/contract'
 import type { Selector } from '@jobcast/contract/selector'
-import type { Caller } from './caller.ts'
+import { type Caller, requireScope } from './caller.ts'
 import { getJobVersion } from './job-versions.ts'
 import { type LargeRunDeps, launchLargeRun } from './launch-large-run.ts'
 import { toRunJob } from './launch-run.ts'
@@ -23,6 +23,7 @@ import {
 } from './select-devices.ts'
 import { parseTraceParent } from './trace-parent.ts'
 import { findEarlierRun, launchRun } from './trigger-job.ts'
+import { requireWindow } from './window.ts'
 
 export type CreateRunDeps = LargeRunDeps & SelectDeps & { now: () => number }
 
@@ -36,9 +37,9 @@ export async function createRun(
   idempotencyKey?: string,
   traceParent?: string,
 ): Promise<{ run: StoredRun; isReplayed: boolean }> {
-  const { rollout, approval, startAt } = request
-  const isPlain = rollout === undefined && !approval && startAt === undefined
-  const release = isPlain ? [] : [{ rollout, approval, startAt }]
+  const { rollout, approval, startAt, window, ignoreWindows } = request
+  const isPlain = !rollout && !approval && !startAt && !window && !ignoreWindows
+  const release = isPlain ? [] : [{ rollout, approval, startAt, window, ignoreWindows }]
   const values = valuesAsked(request)
   const asked = ['run', request.jobName, request.targets, request.note ?? null, ...release, ...values]
   const earlier = await findEarlierRun(deps, caller, asked, idempotencyKey)
@@ -67,11 +68,12 @@ async function launch(
   { asked, idempotencyKey, traceParent }: LaunchOptions,
 ): Promise<{ runId: number }> {
   const note = rest.note ?? null
+  const window = askedWindow(caller, rest)
   const job = await requireJob(deps, caller, jobName, version)
   const pinned = version === undefined ? {} : { pinned: toRunJob(job, job) }
   const where = whereOf(targets)
   const release = await askedPlan(deps, caller, job, rest)
-  const launch = { jobName, retryOf: null, asked, ...pinned }
+  const launch = { jobName, retryOf: null, asked, window, ...pinned }
   if (where === undefined) {
     const deviceIds = targets.deviceIds ?? []
     checkPlan(deps, planId, job, digestOfList(deviceIds))
@@ -86,7 +88,8 @@ async function launch(
   const { total: matched, deviceIds, deviceNos } = selected
   const request: RunRequest = { where, matched, note, rollbackOf: null }
   if (deviceIds === undefined) {
-    const wanted = { jobName, asked, request, deviceNos, ...pinned, ...(release && { plan: release }) }
+    const options = { ...(release && { plan: release }), ...(window !== undefined && { window }) }
+    const wanted = { jobName, asked, request, deviceNos, ...pinned, ...options }
     const { runId } = await launchLargeRun(deps, caller, wanted, idempotencyKey)
     // Without a span of its own: the run counts as part of the caller's.
     if (traceParent !== undefined && parseTraceParent(traceParent) !== undefined)
@@ -95,6 +98,19 @@ async function launch(
   }
   const planned = await planSmall(deps, caller, deviceIds, release)
   return launchRun(deps, caller, { ...launch, ...planned, request }, idempotencyKey, traceParent)
+}
+
+/** Null: at any time, undefined: as its job says. That there is such a window is for the store to say (J-311). */
+function askedWindow(
+  caller: Caller,
+  { window, ignoreWindows, note }: Pick<NewRun, 'window' | 'ignoreWindows' | 'note'>,
+): string | null | undefined {
+  if (!ignoreWindows) return window
+  requireScope(caller, 'MANAGE')
+  const invalid = (field: string, detail: string) => new ApiError('J-500', { field, detail })
+  if (window !== undefined) throw invalid('window', 'Either window or ignoreWindows can be given.')
+  if (!note?.trim()) throw invalid('note', 'ignoreWindows needs a note that says why.')
+  return null
 }
 
 /** How the call wants it released, with what it leaves to the job; undefined: all of it. */
@@ -149,7 +165,9 @@ export async function planRun(
   caller: Caller,
   { jobName, targets, version, ...rest }: NewRun,
 ): Promise<RunPlan> {
+  const window = askedWindow(caller, rest)
   const job = await requireJob(deps, caller, jobName, version)
+  if (window) await requireWindow(deps, caller, window)
   const where = whereOf(targets)
   const found =
     where === undefined

@@ -113,6 +113,23 @@ test('executions and runs answer as the document says: 200, 400, 404, 409', asyn
   await check(cancelRun, { runId: 987654321 }, problem)
 })
 
+test('windows answer as the document says: 200, 201, 204, 400, 404, 409', async () => {
+  const window = '/job/api/windows/{windowName}'
+  const w = { windowName: 'w' }
+  const body = { cron: '0 2 * * *', durationMinutes: 60 }
+  for (let time = 0; time < 2; time++) await check(`PUT ${window}`, w, { body })
+  await check(`PUT ${window}`, w, { body: { ...body, cron: 'never' } })
+  await check(`GET ${window}`, w)
+  await check(`GET ${window}/next`, w, { query: '?timeZone=Europe/Berlin&count=2' })
+  await check(`GET ${window}/next`, w, { query: '?timeZone=Mars/Olympus' })
+  await check('GET /job/api/windows')
+  await check('PUT /job/api/jobs/{jobName}', { jobName: 'windowed' }, { body: { window: 'w' } })
+  await check(`DELETE ${window}`, w, problem)
+  await check('DELETE /job/api/jobs/{jobName}', { jobName: 'windowed' })
+  await check(`DELETE ${window}`, w)
+  await check(`DELETE ${window}`, w, problem)
+})
+
 test('runs on chosen devices, groups and imports answer as the document says: 200, 201, 204, 400, 404, 409', async () => {
   const group = '/job/api/groups/{groupName}'
   for (let time = 0; time < 2; time++) {

@@ -71,6 +71,8 @@ export type ReleasedPart = {
   jobVersion: number
   launchedAt: WallInstant
   executions: { jobExecutionId: number; deviceId: string }[]
+  /** They may be offered to a device only while a window is open there. */
+  isWindowed?: true
 }
 
 /** Positions in the run, `to` not included. */

@@ -26,6 +26,8 @@ export type StoredRun = {
   counts: Record<ExecState, number>
   /** The run whose failures it tries again. */
   retryOf: number | null
+  /** The window in which its executions are offered; null: at any time. */
+  window: string | null
 } & RunRequest &
   RunSchedule
 

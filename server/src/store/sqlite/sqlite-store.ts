@@ -10,12 +10,13 @@ import type { Bound } from '../tables/step.ts'
 import { type Catalogue, loadCatalogue } from './catalogue.ts'
 import { migrateDatabase, openDatabaseIn } from './database.ts'
 import { DatabaseThread, LazyThread, type ReaderThread, type WriterThread } from './database-thread.ts'
-import { buildDeviceSteps, followMoves } from './device-steps.ts'
+import { buildDeviceSteps, followMoves, followZones } from './device-steps.ts'
 import { createLargeRun, dropDrafts } from './large-run.ts'
 import { lockData } from './lock-data.ts'
 import { plainReads, plainWrites, type Reads, type Writes } from './operations.ts'
 import { TriggerGroup } from './trigger-group.ts'
 import { type LastIds, readLastIds } from './triggers.ts'
+import { buildWindowSteps } from './window-steps.ts'
 
 export const sqliteMigrations = () => readMigrations(new URL('migrations/', import.meta.url))
 
@@ -74,6 +75,7 @@ export function buildSqliteStore(parts: StoreParts): Store {
       for (const listener of eventListeners) listener()
     },
     onMoved: (moves) => followMoves(catalogue, moves),
+    onZones: (changes) => followZones(catalogue, changes),
   }
   return {
     ...passOn(reader, plainReads),
@@ -86,6 +88,7 @@ export function buildSqliteStore(parts: StoreParts): Store {
     ...buildNameSteps(catalogue, writer),
     ...buildDeviceSteps(catalogue, writer, reader),
     ...buildRolloutSteps(catalogue, writer, reader),
+    ...buildWindowSteps(catalogue, writer),
     ...buildExecutionSteps(catalogue, lastIds, writer, reader),
     checkHealth: () => writer.call('probeWrite', undefined),
     fireClocks: (moment) => writer.call('fireClocks', moment),

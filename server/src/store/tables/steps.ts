@@ -25,6 +25,7 @@ import { statsReads, statsSnapshots } from './stats.ts'
 import { steadyClockReads, steadyClockWrites } from './steady-clock.ts'
 import { transitionReads } from './transitions.ts'
 import { webhookReads, webhookWrites } from './webhooks.ts'
+import { windowNameWrites, windowReads, windowWrites } from './windows.ts'
 
 /** One statement each. */
 export const reads = {
@@ -35,6 +36,7 @@ export const reads = {
   ...jobReads,
   ...deviceReads,
   ...groupReads,
+  ...windowReads,
   ...executionReads,
   ...runReads,
   ...rolloutReads,
@@ -77,9 +79,10 @@ export const writes = {
   ...rolloutWrites,
   ...freezeWrites,
   ...scheduleWrites,
+  ...windowWrites,
   ...idempotencyKeyWrites,
   ...steadyClockWrites,
 }
 
 /** Writes that change which names an owner has: a trigger that uses the names must not get in between. */
-export const catalogueWrites = { ...jobWrites, ...groupWrites, deleteDevice }
+export const catalogueWrites = { ...jobWrites, ...groupWrites, ...windowNameWrites, deleteDevice }
