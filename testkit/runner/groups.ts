@@ -40,6 +40,9 @@ const onBothStores = [
   'server/test/devices/**/*.test.ts',
 ]
 
+/** The trigger call is the same for a job whose runs are released little by little. */
+const alsoHeldBack = ['server/test/http/{trigger*,idempotency}.test.ts']
+
 /** All groups, or those with files below the given paths. */
 export function findGroups(root: string, wanted: readonly string[], { isAlone = false } = {}): Group[] {
   const find = (pattern: string[]) =>
@@ -48,10 +51,15 @@ export function findGroups(root: string, wanted: readonly string[], { isAlone = 
       .filter((file) => wanted.length === 0 || wanted.some((path) => isBelow(file, path)))
       .sort()
   const groupsOf = isAlone ? singleFiles : groupFiles
-  return [...groupsOf(find([all]), '', {}), ...groupsOf(find(onBothStores), ' on PostgreSQL', postgres)]
+  return [
+    ...groupsOf(find([all]), '', {}),
+    ...groupsOf(find(onBothStores), ' on PostgreSQL', postgres),
+    ...groupsOf(find(alsoHeldBack), ' with jobs that hold back', heldBack),
+  ]
 }
 
 const postgres = { JOBCAST_TEST_STORE: 'postgres' }
+const heldBack = { JOBCAST_TEST_JOBS: 'held-back' }
 
 const singleFiles: typeof groupFiles = (files, suffix, env) =>
   files.map((file) => ({ name: file + suffix, files: [file], env }))
