@@ -1,8 +1,10 @@
 // A job is a named description of what a device should do: a document and policies.
 
 import Type, { type Static } from 'typebox'
+import { JobEnvelope } from './job-signature.ts'
 import { Page } from './page.ts'
 import { Rollout } from './rollout.ts'
+import { maxSignatures } from './signature/index.ts'
 import { Instant, NewJobName, orNull, Prose } from './text.ts'
 
 const seconds = (description: string) => Type.Integer({ minimum: 1, maximum: 31_536_000, description })
@@ -72,6 +74,14 @@ export const JobContent = Type.Object(
     approval: Type.Optional(
       Type.Boolean({ description: 'Its runs wait until another key approves them; default false' }),
     ),
+    signatures: Type.Optional(
+      Type.Array(JobEnvelope, {
+        maxItems: maxSignatures,
+        description:
+          'What the authors have signed, of this job and this version; several envelopes must have the same payload, and ' +
+          'become one. Devices get it as `jobSignature`',
+      }),
+    ),
   },
   {
     title: 'JobContent',
@@ -108,6 +118,7 @@ export const Job = Type.Object(
     retry: orNull(Retry),
     rollout: orNull(Rollout),
     approval: Type.Boolean(),
+    signatures: Type.Array(JobEnvelope, { description: 'One envelope, or none' }),
     createdAt: Instant,
     updatedAt: Instant,
   },

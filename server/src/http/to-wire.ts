@@ -174,6 +174,7 @@ export function toJob(stored: StoredJob): Job {
     retry: stored.retry,
     rollout: stored.rollout ?? null,
     approval: stored.approval ?? false,
+    signatures: stored.signatures ? [stored.signatures] : [],
     createdAt: toInstant(stored.createdAt),
     updatedAt: toInstant(stored.updatedAt),
   }

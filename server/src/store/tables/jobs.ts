@@ -30,13 +30,17 @@ const DELETE = `
 const OF_VERSION = `
   SELECT ${select(job.pick('jobName'))} FROM job_version JOIN job ON job.job_no = job_version.job_no
   WHERE job_version.version_no = :jobVersion`
+const SIGNED = select({ ...job.pick('jobName'), content })
+const SIGNED_OF_VERSION = `
+  SELECT ${SIGNED} FROM job_version JOIN job ON job.job_no = job_version.job_no
+  WHERE job_version.version_no = :jobVersion`
 const CONTENT = `SELECT ${select({ content })} FROM job_version WHERE version_no = :jobVersion`
 
 /** What a trigger needs to know of a job. */
 export type JobRef = Readonly<RunJob>
 type JobRow = ReturnType<typeof JOB.read>
 
-export const jobReads: ReadSteps<'getJob' | 'listJobs' | 'getDocument' | 'getJobOfVersion'> = {
+export const jobReads: ReadSteps<'getJob' | 'listJobs' | 'getDocument' | 'getSignature' | 'getJobOfVersion'> = {
   async getJob(queries, { ownerNo, jobName }) {
     const row = await queries.get(JOB, FIND, { ownerNo, jobName })
     return row?.deletedAt === null ? toJob(row) : undefined
@@ -52,6 +56,11 @@ export const jobReads: ReadSteps<'getJob' | 'listJobs' | 'getDocument' | 'getJob
     const row = await queries.get(rows({ content: text() }), CONTENT, { jobVersion })
     if (row === undefined) throw new Error(`there is no version ${jobVersion} of a job`)
     return JSON.stringify(toContent(row).document)
+  },
+  async getSignature(queries, { jobVersion }) {
+    const row = await queries.get(SIGNED, SIGNED_OF_VERSION, { jobVersion })
+    const { signatures } = row ? toContent(row) : {}
+    return row && signatures ? { jobName: row.jobName, envelope: signatures } : undefined
   },
 }
 
