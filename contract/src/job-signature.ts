@@ -25,7 +25,8 @@ export const JobEnvelope = Type.Object(
           keyid: Type.Optional(
             Type.String({
               maxLength: maxKeyIdLength,
-              description: 'A hint: SHA-256 of the public key (DER) in hex. Only devices know which keys to trust',
+              description:
+                'A hint: SHA-256 of the public key (DER) in hex. Only devices know which keys to trust',
             }),
           ),
           sig: base64(96, 'Ed25519 signature'),

@@ -75,7 +75,8 @@ export class Trust {
     if (jobName !== offered.jobName) {
       throw new Refused(`the signature is of the job "${jobName}", and this is "${offered.jobName ?? ''}"`)
     }
-    if (isExpired(signed, this.#deps.now())) throw new Refused(`the signature was valid until ${signed.notAfter}`)
+    if (isExpired(signed, this.#deps.now()))
+      throw new Refused(`the signature was valid until ${signed.notAfter}`)
     const seen = this.#seen.of(jobName)
     if (version < seen) {
       throw new Refused(`its version ${version} is older than version ${seen}, which this device has seen`)

@@ -10,6 +10,7 @@ import { wholeNumber } from '../flags/whole-number.ts'
 import { readContent } from '../input/read-content.ts'
 import { localTime } from '../output/local-time.ts'
 import { fieldsText } from '../output/print-table.ts'
+import { signCommand } from './jobs-sign.ts'
 
 type PutFlags = {
   file?: string
@@ -39,6 +40,7 @@ export function jobsCommand(): Command {
     ls.description('List jobs (default).'),
     getCommand(),
     putCommand(),
+    signCommand(),
     rm.description('Delete jobs.'),
   ).addHelpText('after', '\nExample:\n  jobcast jobs put restart -f restart.yaml\n')
 }

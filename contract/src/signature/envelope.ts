@@ -12,7 +12,11 @@ export const maxKeyIdLength = 128
 const ed25519Bytes = 64
 
 export type EnvelopeSignature = { keyid?: string; sig: string }
-export type Envelope = { payloadType: typeof jobPayloadType; payload: string; signatures: EnvelopeSignature[] }
+export type Envelope = {
+  payloadType: typeof jobPayloadType
+  payload: string
+  signatures: EnvelopeSignature[]
+}
 
 export type ReadEnvelope = {
   payload: Uint8Array

@@ -15,7 +15,13 @@ export function jobTag(job: StoredJobContent): string {
   const { description, document, expireAfterSeconds, timeoutSeconds, deadlineSeconds, retry } = job
   const { rollout, approval, signatures } = job
   const policies = [expireAfterSeconds, timeoutSeconds, deadlineSeconds, retry]
-  return tagOf([description, document, ...policies, ...(rollout || approval ? [rollout, approval] : []), ...(signatures ? [signatures] : [])])
+  return tagOf([
+    description,
+    document,
+    ...policies,
+    ...(rollout || approval ? [rollout, approval] : []),
+    ...(signatures ? [signatures] : []),
+  ])
 }
 
 type DeviceContent = Pick<StoredDevice, 'deviceName' | 'tags' | 'attributes'>

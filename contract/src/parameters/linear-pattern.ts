@@ -1,0 +1,160 @@
+// Matches a pattern by following all its ways at once (Thompson's construction): time grows with the length of the text
+// times the length of the pattern, whatever the two are. No text makes it explode.
+
+import {
+  type AssertKind,
+  type CharRange,
+  PatternError,
+  type PatternNode,
+  parsePattern,
+  wordChars,
+} from './pattern-syntax.ts'
+
+type Split = { kind: 'split'; to: number; or: number }
+type Step =
+  | { kind: 'chars'; set: CharSet }
+  | { kind: 'assert'; assert: AssertKind }
+  | Split
+  | { kind: 'match' }
+
+const maxSteps = 1000
+/** Of nodes, repetitions included: also what is empty takes time. */
+const maxAppended = 4000
+type Program = { steps: Step[]; appended: number; sets: Map<PatternNode, CharSet> }
+
+/** Whether the pattern matches somewhere in the text. Throws a PatternError. */
+export function compilePattern(pattern: string): (text: string) => boolean {
+  const steps: Step[] = []
+  append(parsePattern(pattern), { steps, appended: 0, sets: new Map() })
+  steps.push({ kind: 'match' })
+  return (text) => matches(steps, text)
+}
+
+function append(node: PatternNode, program: Program): void {
+  const { steps, sets } = program
+  if (steps.length > maxSteps || ++program.appended > maxAppended) {
+    throw new PatternError(0, 'the pattern is too large with its repetitions')
+  }
+  switch (node.kind) {
+    case 'sequence':
+      for (const part of node.of) append(part, program)
+      return
+    case 'choice':
+      appendChoice(node.of, program)
+      return
+    case 'repeat':
+      appendRepeat(node, program)
+      return
+    case 'assert':
+      steps.push(node)
+      return
+    case 'chars': {
+      const set = sets.get(node) ?? new CharSet(node.ranges, node.isNegated)
+      sets.set(node, set)
+      steps.push({ kind: 'chars', set })
+    }
+  }
+}
+
+function appendChoice(of: PatternNode[], program: Program): void {
+  const { steps } = program
+  const ends: Split[] = []
+  for (const [index, part] of of.entries()) {
+    if (index === of.length - 1) {
+      append(part, program)
+      continue
+    }
+    const choice = split(steps)
+    append(part, program)
+    ends.push(split(steps))
+    choice.or = steps.length
+  }
+  for (const end of ends) end.to = end.or = steps.length
+}
+
+function appendRepeat({ of, min, max }: Extract<PatternNode, { kind: 'repeat' }>, program: Program): void {
+  const { steps } = program
+  for (let time = 0; time < min; time++) append(of, program)
+  if (max === Number.POSITIVE_INFINITY) {
+    const start = steps.length
+    const choice = split(steps)
+    append(of, program)
+    const back = split(steps)
+    back.to = back.or = start
+    choice.or = steps.length
+    return
+  }
+  const choices: Split[] = []
+  for (let time = min; time < max; time++) {
+    choices.push(split(steps))
+    append(of, program)
+  }
+  for (const choice of choices) choice.or = steps.length
+}
+
+function split(steps: Step[]): Split {
+  const step = { kind: 'split' as const, to: steps.length + 1, or: steps.length + 1 }
+  steps.push(step)
+  return step
+}
+
+/** `seen` holds for each step the position at which it was last reached, so each is followed once a position. */
+function matches(steps: Step[], text: string): boolean {
+  const codes = Array.from(text, (char) => char.codePointAt(0) as number)
+  const seen = new Int32Array(steps.length).fill(-1)
+  let current: number[] = []
+  for (let at = 0; at <= codes.length; at++) {
+    const next: number[] = []
+    // A match may begin at each position.
+    const waiting = [0, ...current]
+    for (let step = waiting.pop(); step !== undefined; step = waiting.pop()) {
+      if (seen[step] === at) continue
+      seen[step] = at
+      const found = steps[step] as Step
+      if (found.kind === 'match') return true
+      if (found.kind === 'split') waiting.push(found.or, found.to)
+      else if (found.kind === 'assert') {
+        if (holds(found.assert, codes, at)) waiting.push(step + 1)
+      } else if (at < codes.length && found.set.has(codes[at] as number)) next.push(step + 1)
+    }
+    current = next
+  }
+  return false
+}
+
+function holds(assert: AssertKind, codes: number[], at: number): boolean {
+  if (assert === 'start') return at === 0
+  if (assert === 'end') return at === codes.length
+  const isBoundary = isWord(codes[at - 1]) !== isWord(codes[at])
+  return isBoundary === (assert === 'boundary')
+}
+
+function isWord(code: number | undefined): boolean {
+  return code !== undefined && within(wordChars, code)
+}
+
+function within(ranges: CharRange[], code: number): boolean {
+  for (const [from, to] of ranges) if (code >= from && code <= to) return true
+  return false
+}
+
+/** Remembers the last character: a repetition has the same set in many steps, each of which asks for the same one. */
+class CharSet {
+  readonly #ranges: CharRange[]
+  readonly #isNegated: boolean
+  #code = -1
+  #has = false
+
+  constructor(ranges: CharRange[], isNegated: boolean) {
+    this.#ranges = ranges
+    this.#isNegated = isNegated
+  }
+
+  has(code: number): boolean {
+    if (code !== this.#code) {
+      this.#code = code
+      this.#has = within(this.#ranges, code) !== this.#isNegated
+    }
+    return this.#has
+  }
+}

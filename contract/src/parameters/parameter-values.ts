@@ -1,0 +1,66 @@
+// The values of a run's parameters, judged by the schema of its job.
+
+import { maxParametersBytes, type ParameterSchema } from './parameter-schema.ts'
+import type { ParameterValue, ParameterValues } from './template.ts'
+import { valueProblem } from './value-problem.ts'
+
+/** `name`: the parameter, or empty if it is about all; `field`: where exactly; `message` is the end of a sentence. */
+export type ParameterProblem = { name: string; field: string; message: string }
+export type JudgedParameters = { values: ParameterValues; problems: ParameterProblem[] }
+
+/** Shown instead of a secret. */
+export const maskedSecret = '********'
+
+/**
+ * The values with defaults filled in, and everything that is wrong with them. `used`: names that the document uses; these
+ * need a value even if the schema does not require them.
+ */
+export function judgeParameters(
+  schema: ParameterSchema | undefined,
+  given: unknown,
+  used: readonly string[] = [],
+  at = 'parameters',
+): JudgedParameters {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    return { values: {}, problems: [{ name: '', field: at, message: 'must be an object' }] }
+  }
+  if (new TextEncoder().encode(JSON.stringify(given)).length > maxParametersBytes) {
+    const message = `must be at most ${maxParametersBytes / 1024} KiB of JSON`
+    return { values: {}, problems: [{ name: '', field: at, message }] }
+  }
+  const properties = schema?.properties ?? {}
+  const values: Record<string, ParameterValue> = {}
+  const problems: ParameterProblem[] = []
+  for (const name of Object.keys(given).filter((name) => !Object.hasOwn(properties, name))) {
+    problems.push({ name, field: `${at}.${name}`.slice(0, 200), message: 'is no parameter of the job' })
+  }
+  const needed = new Set([...(schema?.required ?? []), ...used])
+  for (const [name, property] of Object.entries(properties)) {
+    const field = `${at}.${name}`
+    const value = Object.hasOwn(given, name) ? (given as Record<string, unknown>)[name] : property.default
+    if (value === undefined) {
+      if (needed.has(name)) problems.push({ name, field, message: 'is required' })
+      continue
+    }
+    const problem = valueProblem(property, value)
+    if (problem === undefined) values[name] = value as ParameterValue
+    else problems.push({ name, field: field + problem.at, message: problem.message })
+  }
+  return { values, problems }
+}
+
+export function secretNames(schema: ParameterSchema | undefined): string[] {
+  const properties = Object.entries(schema?.properties ?? {})
+  return properties.filter(([, { writeOnly }]) => writeOnly).map(([name]) => name)
+}
+
+/** The same values with every secret masked. */
+export function maskSecrets(schema: ParameterSchema | undefined, values: ParameterValues): ParameterValues {
+  const secrets = new Set(secretNames(schema))
+  if (secrets.size === 0) return values
+  const masked = Object.entries(values).map(([name, value]) => [
+    name,
+    secrets.has(name) ? maskedSecret : value,
+  ])
+  return Object.fromEntries(masked)
+}

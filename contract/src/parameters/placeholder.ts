@@ -1,0 +1,68 @@
+// Placeholders in the texts of a document: ${params.x}, ${device.deviceId}, ${device.attributes.site:-none}, ${run.runId}.
+// There is no logic. `$${` stands for a plain `${`.
+
+/** `otherwise`: the text behind `:-`, used where there is no value. */
+export type Placeholder = { from: PlaceholderSource; name: string; otherwise: string | undefined }
+export type PlaceholderSource = 'params' | 'attributes' | 'device' | 'run'
+
+/** What is between placeholders, and the placeholders. */
+export type TextPart = string | Placeholder
+
+export class PlaceholderError extends Error {
+  override readonly name = 'PlaceholderError'
+}
+
+const maxPlaceholderLength = 512
+const opening = '${'
+const named = /^(params|device\.attributes)\.([A-Za-z_][A-Za-z0-9_.-]{0,63})(?::-([\s\S]*))?$/
+const fixed: Record<string, Placeholder> = {
+  'device.deviceId': { from: 'device', name: 'deviceId', otherwise: undefined },
+  'device.deviceName': { from: 'device', name: 'deviceName', otherwise: undefined },
+  'run.runId': { from: 'run', name: 'runId', otherwise: undefined },
+}
+
+/** From left to right; adjacent texts are one. Throws a PlaceholderError for a `${` that begins no placeholder. */
+export function parseText(text: string): TextPart[] {
+  const parts: TextPart[] = []
+  let plain = ''
+  let at = 0
+  for (let found = text.indexOf(opening); found >= 0; found = text.indexOf(opening, at)) {
+    if (found > at && text[found - 1] === '$') {
+      plain += text.slice(at, found - 1) + opening
+      at = found + opening.length
+      continue
+    }
+    const end = text.indexOf('}', found)
+    plain += text.slice(at, found)
+    if (plain !== '') parts.push(plain)
+    plain = ''
+    parts.push(readPlaceholder(text, found, end))
+    at = end + 1
+  }
+  plain += text.slice(at)
+  if (plain !== '' || parts.length === 0) parts.push(plain)
+  return parts
+}
+
+/** As it stands in a document, without what is behind `:-`. */
+export function placeholderText({ from, name }: Placeholder): string {
+  return `\${${from === 'attributes' ? 'device.attributes' : from}.${name}}`
+}
+
+function readPlaceholder(text: string, start: number, end: number): Placeholder {
+  if (end < 0) throw new PlaceholderError(`the placeholder ${shortened(text.slice(start))} has no }${hint}`)
+  const body = text.slice(start + opening.length, end)
+  if (Object.hasOwn(fixed, body)) return fixed[body] as Placeholder
+  const match = body.length > maxPlaceholderLength ? null : named.exec(body)
+  if (match === null) throw new PlaceholderError(`there is no placeholder ${shortened(`\${${body}}`)}${hint}`)
+  const [, from, name = '', otherwise] = match
+  return { from: from === 'params' ? 'params' : 'attributes', name, otherwise }
+}
+
+function shortened(text: string): string {
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text
+}
+
+const hint =
+  ': expected ${params.NAME}, ${device.attributes.NAME}, ${device.deviceId}, ${device.deviceName} or ${run.runId}; ' +
+  'write $${ for a plain ${'
