@@ -1002,6 +1002,10 @@ export interface Job {
   } | null
   rollout: Rollout | null
   approval: boolean
+  /**
+   * One envelope, or none
+   */
+  signatures: JobEnvelope[]
   createdAt: string
   updatedAt: string
 }
@@ -1081,6 +1085,30 @@ export interface Rollout {
     of?: 'RUN' | 'WAVE'
   }[]
 }
+/**
+ * DSSE envelope with the signatures of the authors of a job, made by `jobcast jobs sign`
+ */
+export interface JobEnvelope {
+  payloadType: 'application/vnd.jobcast.job+json'
+  /**
+   * Canonical JSON (RFC 8785) of `jobName`, `version`, `document`, and if there are any `parameters` and `notAfter`
+   */
+  payload: string
+  /**
+   * @minItems 1
+   * @maxItems 10
+   */
+  signatures: {
+    /**
+     * A hint: SHA-256 of the public key (DER) in hex. Only devices know which keys to trust
+     */
+    keyid?: string
+    /**
+     * Ed25519 signature
+     */
+    sig: string
+  }[]
+}
 
 export interface JobContent {
   description?: string
@@ -1126,6 +1154,12 @@ export interface JobContent {
    * Its runs wait until another key approves them; default false
    */
   approval?: boolean
+  /**
+   * What the authors have signed, of this job and this version; several envelopes must have the same payload, and become one. Devices get it as `jobSignature`
+   *
+   * @maxItems 10
+   */
+  signatures?: JobEnvelope[]
 }
 /**
  * Any JSON object: instructions for the device

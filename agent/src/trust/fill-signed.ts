@@ -13,7 +13,7 @@ import {
   placeholderText,
   resolveDocument,
 } from '@jobcast/contract/parameters'
-import type { SignedJob } from '@jobcast/contract/signature'
+import { canonicalJson, type SignedJob } from '@jobcast/contract/signature'
 import { Refused } from '../document-fields.ts'
 import type { Offered } from '../offered.ts'
 
@@ -55,6 +55,10 @@ function fill(signed: SignedJob, offered: Offered, { deviceId, attributes }: Fil
   })
   const [first = unknown] = missing
   if (first) throw new Refused(`this device has no value for ${placeholderText(first)}`)
+  // What runs is what was signed anyway. But a server that says something else is broken or taken, and its owner is to know.
+  if (!isUsed('attributes') && canonicalJson(offered.document) !== canonicalJson(document)) {
+    throw new Refused('the server hands out another document than the one that was signed')
+  }
   return { document, parameters: values }
 }
 
