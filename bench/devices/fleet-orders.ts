@@ -2,8 +2,8 @@
 
 export type Credential = { deviceId: string; token: string }
 
-/** How long it took until what a device reported was acknowledged. */
-export type ReportTimes = { perSecond: number; p50: number; p99: number; cores: number }
+/** How long it took until what a device reported was acknowledged. `all` counts those of the warm-up as well. */
+export type ReportTimes = { perSecond: number; p50: number; p99: number; cores: number; all: number }
 
 export type Orders = {
   /** Without MQTT a device only reads: from bare sockets. */

@@ -34,6 +34,7 @@ class Reports {
   readonly #to: number
   readonly #times: number[] = []
   #sent = 0
+  #acknowledged = 0
 
   constructor(devices: Device[], from: number, measureMs: number) {
     this.#devices = devices
@@ -70,6 +71,7 @@ class Reports {
     const now = nowMs()
     if (now >= this.#from && now < this.#to) this.#times.push(now - device.reportedAt)
     device.reportedAt = 0
+    this.#acknowledged++
     if (sendsNext && now < this.#to) this.#send(device, now)
   }
 
@@ -79,6 +81,7 @@ class Reports {
       perSecond: (times.length * 1000) / (this.#to - this.#from),
       p50: percentile(times, 0.5),
       p99: percentile(times, 0.99),
+      all: this.#acknowledged,
     }
   }
 

@@ -1443,6 +1443,7 @@ export interface RolloutProgress {
    * When it goes on by itself, where that is known
    */
   nextAt: string | null
+  definition: Rollout
 }
 
 export interface Run {

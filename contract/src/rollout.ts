@@ -142,6 +142,8 @@ export const RolloutProgress = Type.Object(
     pausedBecause: orNull(Type.String()),
     pausedBy: orNull(Type.String()),
     nextAt: orNull(Instant, { description: 'When it goes on by itself, where that is known' }),
+    /** What was asked for, or what it was changed to. */
+    definition: Rollout,
   },
   { title: 'RolloutProgress' },
 )

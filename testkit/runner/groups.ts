@@ -41,16 +41,20 @@ const onBothStores = [
 ]
 
 /** All groups, or those with files below the given paths. */
-export function findGroups(root: string, wanted: readonly string[]): Group[] {
+export function findGroups(root: string, wanted: readonly string[], { isAlone = false } = {}): Group[] {
   const find = (pattern: string[]) =>
     globSync(pattern, { cwd: root })
       .map((file) => file.replaceAll('\\', '/'))
       .filter((file) => wanted.length === 0 || wanted.some((path) => isBelow(file, path)))
       .sort()
-  return [...groupFiles(find([all]), '', {}), ...groupFiles(find(onBothStores), ' on PostgreSQL', postgres)]
+  const groupsOf = isAlone ? singleFiles : groupFiles
+  return [...groupsOf(find([all]), '', {}), ...groupsOf(find(onBothStores), ' on PostgreSQL', postgres)]
 }
 
 const postgres = { JOBCAST_TEST_STORE: 'postgres' }
+
+const singleFiles: typeof groupFiles = (files, suffix, env) =>
+  files.map((file) => ({ name: file + suffix, files: [file], env }))
 
 function groupFiles(files: string[], suffix: string, env: Group['env']): Group[] {
   const byName = new Map<string, string[]>()

@@ -8,6 +8,8 @@ export type Outcome = {
   group: Group
   isGood: boolean
   seconds: number
+  /** Of all processes that it has started and ended; measured where asked for. */
+  cpuSeconds: number | undefined
   passed: number
   failed: number
   skipped: number
@@ -16,7 +18,7 @@ export type Outcome = {
 }
 
 const loader = join(import.meta.dirname, 'run-files.ts')
-const useBuiltThread = join(import.meta.dirname, 'use-built-thread.ts')
+const keepDatabaseThreads = join(import.meta.dirname, 'keep-database-threads.ts')
 // Far above what is needed: on a machine that does ten other things at once, all takes ten times as long.
 const testTimeoutMs = 300_000
 const groupTimeoutMs = 900_000
@@ -24,18 +26,23 @@ const groupTimeoutMs = 900_000
 const timeoutOf = ({ files }: Group) =>
   process.env.JOBCAST_TEST_SIZE === 'chaos' ? files.length * groupTimeoutMs : groupTimeoutMs
 
-export async function runGroup(group: Group, root: string): Promise<Outcome> {
+/** A shell's own `times` is the only way to what the processes of a process have used. It has no channel of its own. */
+const measuring = ['sh', '-c', '"$@"; code=$?; echo "cpu seconds:"; times; exit $code', 'sh']
+
+export async function runGroup(group: Group, root: string, { isMeasured = false } = {}): Promise<Outcome> {
   const startedAt = performance.now()
-  const args = [
+  const [command = '', ...args] = [
+    ...(isMeasured ? measuring : []),
+    process.execPath,
     '--import',
-    useBuiltThread,
+    keepDatabaseThreads,
     '--test-reporter=spec',
     `--test-timeout=${testTimeoutMs}`,
     loader,
     ...group.files,
   ]
   // In a process group of its own, so that whatever it started can be ended with it.
-  const child = spawn(process.execPath, args, {
+  const child = spawn(command, args, {
     cwd: root,
     env: { ...process.env, ...group.env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -64,6 +71,7 @@ export async function runGroup(group: Group, root: string): Promise<Outcome> {
     group,
     isGood,
     seconds: (performance.now() - startedAt) / 1000,
+    cpuSeconds: isMeasured ? cpuSecondsOf(output) : undefined,
     passed,
     failed: failed === 0 && !isGood ? 1 : failed,
     skipped,
@@ -74,6 +82,15 @@ export async function runGroup(group: Group, root: string): Promise<Outcome> {
 /** From the closing lines of the reporter: `ℹ pass 12`. */
 function countOf(output: string, what: string): number {
   return Number(new RegExp(`^. ${what} (\\d+)$`, 'm').exec(output)?.[1] ?? 0)
+}
+
+/** Two lines, the shell's own and its children's, user and system: `0m0.00s 0m0.00s`. */
+function cpuSecondsOf(output: string): number {
+  const times = output.split('\ncpu seconds:\n').at(-1) ?? ''
+  return [...times.matchAll(/(\d+)m([\d.]+)s/g)].reduce(
+    (total, [, minutes, seconds]) => total + Number(minutes) * 60 + Number(seconds),
+    0,
+  )
 }
 
 function endAll(pid: number | undefined): void {

@@ -1,11 +1,17 @@
 // `npm test`, behind the checks of types and style. Paths as arguments run only what is below them:
 // node testkit/runner/run-tests.ts server/test/http
+// --times says how many CPU seconds each group has used, most first; with --alone each file is a group.
 
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { globalSetup, globalTeardown } from '../src/global-setup.ts'
 import { findGroups, type Group, isExclusive } from './groups.ts'
 import { type Outcome, runGroup } from './run-group.ts'
 
+const { values: options, positionals: paths } = parseArgs({
+  allowPositionals: true,
+  options: { times: { type: 'boolean', default: false }, alone: { type: 'boolean', default: false } },
+})
 const root = join(import.meta.dirname, '../..')
 /** On two cores two of four wait most of the time: for a process to start, for a clock, for the disk. */
 const sharedAtOnce = 4
@@ -15,7 +21,7 @@ async function runAll(groups: Group[], atOnce: number): Promise<Outcome[]> {
   const outcomes: Outcome[] = []
   const work = async () => {
     for (let group = waiting.shift(); group; group = waiting.shift()) {
-      const outcome = await runGroup(group, root)
+      const outcome = await runGroup(group, root, { isMeasured: options.times })
       outcomes.push(outcome)
       console.log(describe(outcome))
     }
@@ -37,11 +43,21 @@ function skippedLines(output: string): string {
   return [...new Set(reasons)].join('\n')
 }
 
+function describeTimes(outcomes: Outcome[]): string {
+  const byUse = outcomes.toSorted((a, b) => (b.cpuSeconds ?? 0) - (a.cpuSeconds ?? 0))
+  const total = byUse.reduce((sum, { cpuSeconds = 0 }) => sum + cpuSeconds, 0)
+  const lines = byUse.map(
+    ({ group, cpuSeconds = 0, seconds }) =>
+      `${cpuSeconds.toFixed(1).padStart(7)} CPU s ${seconds.toFixed(1).padStart(7)} s  ${group.name}`,
+  )
+  return [...lines, `${total.toFixed(0)} CPU s`].join('\n')
+}
+
 const sum = (outcomes: Outcome[], what: 'passed' | 'failed' | 'skipped') =>
   outcomes.reduce((total, outcome) => total + outcome[what], 0)
 
 const startedAt = performance.now()
-const groups = findGroups(root, process.argv.slice(2))
+const groups = findGroups(root, paths, { isAlone: options.alone })
 if (groups.length === 0) {
   console.error('No test files match.')
   process.exit(1)
@@ -55,6 +71,7 @@ const outcomes = [
   ...(await runAll(groups.filter(isExclusive), 1)),
 ]
 await globalTeardown()
+if (options.times) console.log(describeTimes(outcomes))
 const failing = outcomes.filter(({ isGood }) => !isGood)
 for (const { group } of failing) console.log(`failed: ${group.name}`)
 console.log(`${((performance.now() - startedAt) / 1000).toFixed(0)} s`)

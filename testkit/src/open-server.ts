@@ -11,7 +11,7 @@ import {
 } from '@jobcast/server'
 import { type Api, buildApi } from './call-api.ts'
 import { createDatabase, sharedPostgres } from './postgres-server.ts'
-import { newTemporaryFolder, removeAfter } from './temporary-folder.ts'
+import { newDataFolder, removeAfter } from './temporary-folder.ts'
 
 export type OpenServer = Api & { server: RunningServer; folder: string }
 
@@ -30,7 +30,7 @@ function databaseOf(dataFolder: string): Promise<string> {
 
 export async function openServer(t: TestContext, options: ServerOptions = {}): Promise<OpenServer> {
   const { now, elapsed, readDisk, ...overrides } = options
-  const dataFolder = overrides.dataFolder ?? newTemporaryFolder()
+  const dataFolder = overrides.dataFolder ?? newDataFolder()
   const config: Config = {
     host: '127.0.0.1',
     port: 0,

@@ -10,8 +10,9 @@ import { type AskedPlan, planLarge } from './plan-rollout.ts'
 import type { RunRequest } from './ports/runs.ts'
 import type { Store } from './ports/store.ts'
 import type { LargeTrigger, LaunchedRun, TriggerOutcome } from './ports/triggers.ts'
+import { announce } from './roll-out.ts'
 import type { SelectDeps } from './select-devices.ts'
-import { idempotencyMs, mostPlans, runOf, type TriggerDeps } from './trigger-job.ts'
+import { idempotencyMs, mostPlans, quotaOf, runOf, type TriggerDeps } from './trigger-job.ts'
 
 export type LargeRunDeps = TriggerDeps &
   SelectDeps &
@@ -31,9 +32,6 @@ type LargeLaunch = {
   /** Undefined: as its job says. */
   plan?: AskedPlan
 }
-
-/** How many devices are notified at once. */
-const notifiedAtOnce = 5000
 
 export async function launchLargeRun(
   deps: LargeRunDeps,
@@ -96,7 +94,7 @@ async function record(deps: LargeRunDeps, trigger: LargeTrigger): Promise<Trigge
     return { kind: 'over-quota' }
   let created = false
   try {
-    const outcome = await deps.store.createLargeRun(trigger)
+    const outcome = await deps.store.createLargeRun({ ...trigger, ...quotaOf(deps, ownerNo, false) })
     created = outcome.kind === 'created'
     return outcome
   } finally {
@@ -128,12 +126,7 @@ async function afterwards(
     }
     // Whoever releases it notifies its devices.
     if (run.isHeld) return
-    for (let start = 0; start < total; start += notifiedAtOnce) {
-      const firstExecutionId = run.firstExecutionId + start
-      const last = Math.min(firstExecutionId + notifiedAtOnce, run.firstExecutionId + total) - 1
-      const devices = await deps.store.listRunDevices({ first: firstExecutionId, last })
-      deps.link.launched(ownerNo, { ...run, firstExecutionId, devices, isPart: true })
-    }
+    await announce(deps, { ownerNo, runId }, 0, total)
   } catch (error) {
     deps.onLaunchFailed(error)
   }

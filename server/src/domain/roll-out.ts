@@ -87,8 +87,13 @@ export async function applyStatus(
   return true
 }
 
-/** Tells the devices at these positions. */
-async function announce(deps: RollOutDeps, { ownerNo, runId }: StoredRollout, from: number, to: number) {
+/** Tells the devices at these positions, on all nodes. */
+export async function announce(
+  deps: Pick<NotifyDeps, 'link'> & { store: Pick<Store, 'listReleased'> },
+  { ownerNo, runId }: RunKey,
+  from: number,
+  to: number,
+): Promise<void> {
   for (let start = from; start < to; start += devicesPerPart) {
     const part = { ownerNo, runId, from: start, to: Math.min(to, start + devicesPerPart) }
     const released = await deps.store.listReleased(part)

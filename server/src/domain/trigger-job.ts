@@ -73,9 +73,9 @@ export async function launchRun(
   idempotencyKey?: string,
   traceParent?: string,
 ): Promise<LaunchedRun> {
-  const deviceIds = distinct(launch.deviceIds)
+  const { deviceIds } = launch
   const span = traceParent === undefined ? undefined : deps.traces?.begin(traceParent)
-  const outcome = await recordLaunch(deps, caller, { ...launch, deviceIds }, idempotencyKey)
+  const outcome = await recordLaunch(deps, caller, launch, idempotencyKey)
   if (span === undefined || outcome.kind !== 'created') {
     return inOrderOf(deviceIds, runOf(deps, caller, outcome))
   }
@@ -87,7 +87,6 @@ export async function launchRun(
   return inOrderOf(deviceIds, runOf(deps, caller, { kind: 'created', run }))
 }
 
-/** Of distinct devices. */
 async function recordLaunch(
   deps: TriggerDeps,
   caller: Caller,
@@ -129,9 +128,13 @@ async function recordLaunch(
 async function record(deps: TriggerDeps, trigger: Trigger): Promise<TriggerOutcome> {
   const { quotaCounts } = deps
   const { ownerNo, deviceIds } = trigger
-  const count = deviceIds.length
+  let count = deviceIds.length
   const hasRoom = quotaCounts.reserve('max-owner-executions', ownerNo, count)
-  const isOver = hasRoom !== true && !(await hasRoom)
+  let isOver = hasRoom !== true && !(await hasRoom)
+  if (isOver && distinct(deviceIds).length < count) {
+    count = distinct(deviceIds).length
+    isOver = !(await quotaCounts.reserve('max-owner-executions', ownerNo, count))
+  }
   let created = false
   try {
     const outcome = await recordPlanned(deps, { ...trigger, ...quotaOf(deps, ownerNo, isOver) })
@@ -157,13 +160,13 @@ async function recordPlanned(deps: TriggerDeps, trigger: Trigger): Promise<Trigg
       continue
     }
     const asked = { rollout: rollout ?? {}, fitsAny: true }
-    const { deviceIds, sizes } = await planRollout(deps, trigger.ownerNo, trigger.deviceIds, asked)
+    const { deviceIds, sizes } = await planRollout(deps, trigger.ownerNo, distinct(trigger.deviceIds), asked)
     planned = { ...trigger, deviceIds, plan: { jobVersion, rollout: asked.rollout, approval, sizes } }
   }
 }
 
 /** While an owner has fewer than one device may have, no device has too many. */
-function quotaOf(
+export function quotaOf(
   { quotas, quotaCounts }: QuotaDeps,
   ownerNo: number,
   isOver: boolean,
@@ -202,15 +205,17 @@ export function runOf(deps: TriggerDeps, { ownerNo }: Caller, outcome: TriggerOu
 }
 
 /** Ids are in the order of release, which need not be that of the call; the answer is in that of the call. */
-function inOrderOf(deviceIds: string[], run: LaunchedRun): LaunchedRun {
+function inOrderOf(asked: string[], run: LaunchedRun): LaunchedRun {
   const { devices } = run
+  // What is released at once is in the order of the call.
+  if (!run.isHeld && !run.isReplayed) return run
+  const deviceIds = distinct(asked)
   if (deviceIds.length !== devices.length) return run
   if (devices.every(({ deviceId }, index) => deviceId === deviceIds[index])) return run
   const positions = new Map(devices.map(({ deviceId }, index) => [deviceId, index]))
   return { ...run, order: deviceIds.map((deviceId) => positions.get(deviceId) ?? 0) }
 }
 
-/** A device named twice gets one execution, at its first position. */
 function distinct(deviceIds: string[]): string[] {
   if (deviceIds.length === 1) return deviceIds
   const once = new Set(deviceIds)

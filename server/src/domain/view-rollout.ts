@@ -1,6 +1,6 @@
 // What a run shows of its rollout.
 
-import type { ExecState, RolloutState } from '@jobcast/contract'
+import type { ExecState, Rollout, RolloutState } from '@jobcast/contract'
 import { execStates } from '@jobcast/contract/words'
 import type { Moment } from './execution.ts'
 import { onWallClock, type WallInstant } from './instants.ts'
@@ -26,6 +26,7 @@ export type RolloutView = {
   pausedBecause: string | null
   pausedBy: string | null
   nextAt: WallInstant | null
+  definition: Rollout
 }
 
 export type RolloutViews = ReadonlyMap<number, RolloutView>
@@ -67,6 +68,7 @@ async function viewRollout(deps: ViewDeps, rollout: StoredRollout, run: StateCou
     pausedBecause: status.pausedBecause,
     pausedBy: status.pausedBy,
     nextAt: onWallClock(nextAt, moment),
+    definition: plan.rollout,
   }
 }
 

@@ -17,6 +17,7 @@ export function toRolloutProgress({ waves, nextAt, ...view }: RolloutView): Roll
     pausedBecause: view.pausedBecause,
     pausedBy: view.pausedBy,
     nextAt: toInstantOrNull(nextAt),
+    definition: view.definition,
   }
 }
 

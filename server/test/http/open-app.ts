@@ -2,7 +2,7 @@
 // it.
 
 import type { TestContext } from 'node:test'
-import { newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
+import { newDataFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
 import { buildParts } from '../../src/build-parts.ts'
 import { createFirstKey } from '../../src/domain/api-key.ts'
 import { steadyInstant } from '../../src/domain/instants.ts'
@@ -21,7 +21,7 @@ export type AllDeps = AppDeps & HttpGatewayDeps
 export type OpenApp = { app: App; adminKey: string; told: ServiceEvent[]; deps: AllDeps }
 
 export async function openApp(t: TestContext, replaced: Partial<AllDeps> = {}): Promise<OpenApp> {
-  const place = { dataFolder: newTemporaryFolder(), databaseUrl: undefined }
+  const place = { dataFolder: newDataFolder(), databaseUrl: undefined }
   const { store } = await openStore(place, (error) => {
     throw error
   })

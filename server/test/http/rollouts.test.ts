@@ -171,6 +171,7 @@ test('a gate may wait for approval, and a wave may be changed while it has not b
     patched.json.rollout.waves.map(({ size }: { size: number }) => size),
     [1, 3, 2],
   )
+  assert.deepEqual(patched.json.rollout.definition, waves(1, 3, '100%').rollout)
   assert.equal((await act(path, 'approve', undefined, approver.apiKey)).json.rollout.released, 4)
   await act(path, 'pause')
   const canceled = await act(path, 'cancel')

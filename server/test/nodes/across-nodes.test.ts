@@ -7,6 +7,8 @@ import { MqttLine } from '@jobcast/testkit/mqtt-line'
 import type { OpenServer } from '@jobcast/testkit/open-server'
 import { execute } from '@jobcast/testkit/postgres-server'
 import { accepted } from '@jobcast/testkit/simulated-device'
+import { waitUntil } from '@jobcast/testkit/wait-until'
+import pg from 'pg'
 import { connectDevice, isNext } from './connected-device.ts'
 import { openNodes } from './open-nodes.ts'
 
@@ -53,6 +55,40 @@ test('a device that connects to another node is taken over from the first, and s
     assert.equal(json.online, true)
   }
   assert.equal(second.line.isClosed, false)
+})
+
+test('nodes tell each other of a run on more devices than one write holds', async (t) => {
+  const { databaseUrl, nodes } = await openNodes(t, 2)
+  const [one, two] = nodes as [OpenServer, OpenServer]
+  await one.putJobAndDevices('restart', [])
+  const rawBody = Array.from({ length: 10_200 }, (_, n) => `{"deviceId":"many-${n}"}\n`).join('')
+  const headers = { 'content-type': 'application/x-ndjson' }
+  assert.equal((await one.call('POST', '/job/api/devices/import', { rawBody, headers })).status, 200)
+  const { token } = await newDevice(one, 'many-7')
+  const device = await connect(t, two, 'many-7', token)
+  const hears = new pg.Client({ connectionString: databaseUrl })
+  await hears.connect()
+  t.after(() => hears.end())
+  const hints: { kind: string; runId?: number; from?: number; to?: number }[] = []
+  hears.on('notification', ({ payload = '' }) => {
+    if (payload.startsWith('[')) hints.push(...JSON.parse(payload))
+  })
+  await hears.query('LISTEN jobcast')
+  const body = { jobName: 'restart', targets: { where: 'deviceId~many-*' } }
+  const { json: run } = await one.call('POST', '/job/api/runs', { body })
+  assert.equal(run.total, 10_200)
+  const { execution } = await device.notice(isNext)
+  const parts = () => hints.filter(({ kind, runId }) => kind === 'released' && runId === run.runId)
+  await waitUntil('all parts are told', () => parts().length === 3)
+  assert.deepEqual(
+    parts().map(({ from, to }) => [from, to]),
+    [
+      [0, 5000],
+      [5000, 10_000],
+      [10_000, 10_200],
+    ],
+  )
+  accepted(await device.line.request(`${execution.jobId}/update`, { status: 'SUCCEEDED' }))
 })
 
 test('late news of a run tells nobody of an execution that has ended', async (t) => {

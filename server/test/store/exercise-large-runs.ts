@@ -70,10 +70,9 @@ export async function exerciseLargeRuns(t: TestContext, { store }: StoreUnderTes
     assert.equal(ids[0], first.firstExecutionId)
     assert.ok(ids.includes(run.firstExecutionId + 7))
     assert.equal((await readQueue(store, { ownerNo, deviceId: 'd04499' })).total, 1)
-    const range = { first: run.firstExecutionId + 2, last: run.firstExecutionId + 3 }
-    const listed = await store.listRunDevices(range)
+    const listed = await store.listReleased({ ownerNo, runId: run.runId, from: 2, to: 4 })
     assert.deepEqual(
-      listed.map(({ deviceId }) => deviceId),
+      listed?.executions.map(({ deviceId }) => deviceId),
       ['d00002', 'd00003'],
     )
     await store.moveExecution(moveOf(ownerNo, run.firstExecutionId + 3, 'cancel', momentAt(startedAt)))
@@ -99,6 +98,18 @@ export async function exerciseLargeRuns(t: TestContext, { store }: StoreUnderTes
       ['b', 'CANCELED'],
       ['a', 'PENDING'],
     ])
+  })
+
+  await t.test('one device that may not have more refuses all of it', async () => {
+    const { ownerNo, trigger } = await seedOwner(store, { devices: ['a', 'b', 'c'] })
+    const deviceNos = await deviceNosOf(ownerNo)
+    for (const deviceId of ['b', 'b', 'c']) await createOne(store, trigger([deviceId]))
+    const asked = { ...large(trigger([]), deviceNos), quota: { isOver: false, perDevice: 2 } }
+    assert.deepEqual(await store.createLargeRun(asked), { kind: 'device-over-quota', deviceIds: ['b'] })
+    assert.equal((await readQueue(store, { ownerNo, deviceId: 'a' })).total, 0)
+    const allowed = { ...asked, quota: { isOver: false, perDevice: 3 } }
+    assert.equal((await store.createLargeRun(allowed)).kind, 'created')
+    assert.equal((await readQueue(store, { ownerNo, deviceId: 'b' })).total, 3)
   })
 
   await t.test('a key makes one run, and a job that is not there none', async () => {

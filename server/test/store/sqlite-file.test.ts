@@ -10,7 +10,9 @@ import { spawnServer } from '@jobcast/testkit/spawn-server'
 import { newTemporaryFolder, removeAfter, temporaryFolder } from '@jobcast/testkit/temporary-folder'
 import { StartRefused } from '../../src/store/migrate.ts'
 import { openDatabase, openReader } from '../../src/store/sqlite/database.ts'
+import { dropDrafts } from '../../src/store/sqlite/large-run.ts'
 import { migrateFolder } from '../../src/store/sqlite/migrate-folder.ts'
+import { prepareWrites } from '../../src/store/sqlite/operations.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { createOne, emptyContent, olderThan, readQueue, seedOwner } from './store-under-test.ts'
 
@@ -202,6 +204,28 @@ test('a job in a run stays the version it was triggered with', async (t) => {
     .map((row) => JSON.parse(String(row.content)).description)
   assert.deepEqual(versions, ['one', 'one', 'two', 'one'])
   assert.equal(db.prepare('SELECT count(DISTINCT version_no) AS n FROM run').get()?.n, 3)
+  db.close()
+})
+
+test('what a crash has left of large runs keeps nobody from starting on a full disk', async (t) => {
+  const { folder, store } = await openStore(t)
+  await store.close()
+  const db = openDatabase(join(folder, 'jobcast.db'))
+  // So many that what is written instead of them does not fit into the pages that there are.
+  db.exec(`UPDATE last_id SET run_id = 5000, execution_id = 10000;
+    WITH RECURSIVE ids (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM ids WHERE id < 5000)
+    INSERT INTO run_draft SELECT id, 1, id * 2, 2, 0, 1 FROM ids;
+    PRAGMA max_page_count = 1`)
+  const left = () => db.prepare('SELECT count(*) AS count FROM run_draft').get()?.count
+  assert.throws(() => db.exec('CREATE TABLE more (a)'), /full/)
+  dropDrafts(db)
+  assert.equal(left(), 5000)
+  // There is room again while it runs.
+  db.exec('PRAGMA max_page_count = 1000000')
+  const writes = prepareWrites(db)
+  await writes.beginDraft({ runId: 5001, ownerNo: 1, firstExecutionId: 10_001, total: 1, createdAt: 1 })
+  while (await writes.purgeRuns(olderThan(0)));
+  assert.equal(left(), 1)
   db.close()
 })
 

@@ -3,12 +3,12 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { TestContext } from 'node:test'
-import { newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
+import { newDataFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
 export async function openSqliteUnderTest(t: TestContext): Promise<StoreUnderTest> {
-  const folder = newTemporaryFolder()
+  const folder = newDataFolder()
   const open = () =>
     openSqliteStore({
       folder,

@@ -23,8 +23,6 @@ export function shareLink(here: Dispatcher, nodes: Pick<Nodes, 'send'>): DeviceL
     },
     launched(ownerNo, run) {
       here.launched(ownerNo, run)
-      // Their sweeps find it: to read all of it for each part would take longer.
-      if (run.isPart) return
       if (run.devices.length > maxDevicesInHint) nodes.send({ kind: 'launched', ownerNo, runId: run.runId })
       else wakeElsewhere(elsewhere(run.devices.map(({ deviceId }) => ({ ownerNo, deviceId }))))
     },

@@ -8,7 +8,7 @@ import type { WriteOptions } from './write-options.ts'
 export type Trigger = {
   ownerNo: number
   jobName: string
-  /** Distinct, in the order of the answer. */
+  /** In the order of the answer; one that is named twice counts at its first position. */
   deviceIds: string[]
   launchedAt: WallInstant
   /** The same instant on the steady clock. */
@@ -41,7 +41,7 @@ export type TriggerPlan = {
   sizes: number[]
 }
 /** A run on so many devices that it is not written at once; its devices are known to the store by number. */
-export type LargeTrigger = Omit<Trigger, 'deviceIds' | 'quota'> & { deviceNos: Int32Array }
+export type LargeTrigger = Omit<Trigger, 'deviceIds'> & { deviceNos: Int32Array }
 
 export type TriggerQuota = {
   /** The owner has no room for it. */
@@ -58,7 +58,7 @@ export type LaunchedRun = {
   firstExecutionId: number
   /** Names the version of the job it carries out, for `getDocument`. */
   jobVersion: number
-  /** Of a large run, none (`listRunDevices`). */
+  /** Of a large run, none. */
   devices: readonly { deviceId: string; deviceName: string }[]
   /** Nothing of it may be offered before it is released. */
   isHeld?: true
@@ -68,8 +68,6 @@ export type LaunchedRun = {
   traceParent?: string
   /** An earlier call with the same idempotency key has made it. */
   isReplayed?: true
-  /** Some of a large run: other nodes are not told of each part. */
-  isPart?: true
 }
 
 export type TriggerOutcome =
@@ -91,8 +89,6 @@ export type TriggerStore = {
   createExecutions(triggers: Trigger[], options?: WriteOptions): Promise<TriggerOutcome[]>
   /** All or nothing, written a batch at a time. Devices that were deleted meanwhile are left to `removeGone`. */
   createLargeRun(trigger: LargeTrigger): Promise<TriggerOutcome>
-  /** Those of executions whose ids follow each other, in the order of the ids. */
-  listRunDevices(range: { first: number; last: number }): Promise<{ deviceId: string; deviceName: string }[]>
   /** Ends some of the executions of the run whose devices are deleted; none: there are none left. */
   removeGone(gone: {
     ownerNo: number

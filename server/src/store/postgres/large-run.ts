@@ -10,9 +10,10 @@ import { getLaunchedRun } from '../tables/executions.ts'
 import { newRunFields } from '../tables/runs.ts'
 import { type Database, takeIds } from './database.ts'
 import { claimKeys, findEarlierCalls } from './idempotency-keys.ts'
+import type { OldestRuns } from './oldest-runs.ts'
 import type { Partitions } from './partitions.ts'
 import type { Transaction } from './transaction.ts'
-import { readNames } from './trigger-group.ts'
+import { findFull, readNames } from './trigger-group.ts'
 import { writeRollout } from './triggers.ts'
 
 const batchSize = 5000
@@ -33,7 +34,11 @@ class MadeBefore extends Error {
   }
 }
 
-export function buildLargeRunSteps(db: Database, partitions: Partitions): Pick<Store, 'createLargeRun'> {
+export function buildLargeRunSteps(
+  db: Database,
+  partitions: Partitions,
+  oldestRuns: OldestRuns,
+): Pick<Store, 'createLargeRun'> {
   async function record(transaction: Transaction, trigger: LargeTrigger): Promise<TriggerOutcome> {
     const { ownerNo, jobName, deviceNos, request, launchedAt } = trigger
     const listed = { ...trigger, deviceIds: [] }
@@ -42,6 +47,8 @@ export function buildLargeRunSteps(db: Database, partitions: Partitions): Pick<S
     if (job === undefined) return { kind: 'unknown-job' }
     const unplanned = refuseUnplanned(listed, job)
     if (unplanned) return unplanned
+    const full = await findFull(transaction.named, trigger, oldestRuns)
+    if (full.length > 0) return { kind: 'device-over-quota', deviceIds: full }
     const total = deviceNos.length
     const { runId, jobExecutionId: firstExecutionId } = await takeIds(transaction, 1, total)
     const ids = { runId, firstExecutionId }

@@ -92,7 +92,7 @@ async function buildSteps(
     ...bindPlainSteps(db, catalogue),
     ...buildPresenceSteps(db, nodeNo),
     ...buildTriggerSteps({ db, partitions, catalogue, ...remembered }),
-    ...buildLargeRunSteps(db, partitions),
+    ...buildLargeRunSteps(db, partitions, remembered.oldestRuns),
     ...buildReportSteps(db),
     ...buildQueueSteps(db),
     ...buildRetentionSteps(db),

@@ -4,6 +4,7 @@ import {
   type EarlierCall,
   findDevices,
   type NewRun,
+  namedDevices,
   newRun,
   type Refusal,
   type RunDevice,
@@ -11,7 +12,7 @@ import {
   refuseOverQuota,
   refuseUnplanned,
 } from '../../domain/launch-run.ts'
-import type { Trigger } from '../../domain/ports/triggers.ts'
+import type { LargeTrigger, Trigger } from '../../domain/ports/triggers.ts'
 import type { Writes } from '../queries.ts'
 import { computed, number, rows, type Selection, select, text } from '../schema/column.ts'
 import { device, job } from '../schema/tables.ts'
@@ -47,6 +48,10 @@ const FULL = `
     SELECT FROM execution
     WHERE execution.device_no = wanted.device_no AND state <= 'CANCELING' OFFSET CAST(:skipped AS bigint) LIMIT 1)`
 
+const FULL_ID = select(device.pick('deviceId'))
+const FULL_IDS = `
+  SELECT ${FULL_ID} FROM (${FULL} LIMIT ${namedDevices}) AS found JOIN device ON device.device_no = found."deviceNo"`
+
 const MOST = rows({ most: number(), lastRunId: number() })
 const MOST_OF_DEVICE = `
   SELECT last_id.run_id + 1 - coalesce(
@@ -79,7 +84,7 @@ export async function readNames(queries: Writes, triggers: Trigger[]): Promise<N
       DEVICE,
       DEVICES,
       wanted(({ deviceIds }) => deviceIds),
-      ({ deviceNo, deviceName }, deviceId): RunDevice => ({ deviceNo, deviceId, deviceName }),
+      ({ deviceNo, deviceName }, deviceId): RunDevice => ({ deviceNo, deviceId, deviceName, namedBy: 0 }),
     ),
   ])
   const versions = jobs.flatMap((own) => Array.from(own.values(), ({ versionNo }) => versionNo))
@@ -108,10 +113,7 @@ export async function readFull(
   for (const [ownerNo, own] of Map.groupBy(triggers, ({ ownerNo }) => ownerNo)) {
     const limited = own.filter(({ quota }) => quota !== undefined && quota.perDevice > 0)
     const perDevice = limited[0]?.quota?.perDevice
-    if (perDevice === undefined || oldestRuns.isFarBelow(ownerNo, perDevice)) continue
-    const { most, lastRunId } = await queries.one(MOST, MOST_OF_DEVICE, { ownerNo })
-    oldestRuns.note(ownerNo, most, lastRunId)
-    if (most < perDevice) continue
+    if (perDevice === undefined || !(await mayBeFull(queries, ownerNo, perDevice, oldestRuns))) continue
     const known = names.get(ownerNo)?.devices
     const named = new Set(limited.flatMap(({ deviceIds }) => deviceIds))
     const deviceNos = Array.from(named, (deviceId) => known?.get(deviceId)?.deviceNo ?? []).flat()
@@ -119,6 +121,35 @@ export async function readFull(
     for (const { deviceNo } of found) full.add(deviceNo)
   }
   return full
+}
+
+async function mayBeFull(
+  queries: Writes,
+  ownerNo: number,
+  perDevice: number,
+  oldestRuns: OldestRuns,
+): Promise<boolean> {
+  if (oldestRuns.isFarBelow(ownerNo, perDevice)) return false
+  const { most, lastRunId } = await queries.one(MOST, MOST_OF_DEVICE, { ownerNo })
+  oldestRuns.note(ownerNo, most, lastRunId)
+  return most >= perDevice
+}
+
+/** Of a large run: some of the devices that may not have more. */
+export async function findFull(
+  queries: Writes,
+  { ownerNo, quota, deviceNos }: LargeTrigger,
+  oldestRuns: OldestRuns,
+): Promise<string[]> {
+  const perDevice = quota?.perDevice ?? 0
+  if (perDevice === 0 || !(await mayBeFull(queries, ownerNo, perDevice, oldestRuns))) return []
+  const full: string[] = []
+  for (let start = 0; start < deviceNos.length && full.length < namedDevices; start += namesAtOnce) {
+    const batch = Array.from(deviceNos.subarray(start, start + namesAtOnce))
+    const found = await queries.all(FULL_ID, FULL_IDS, { deviceNos: batch, skipped: perDevice - 1 })
+    full.push(...found.map(({ deviceId }) => deviceId))
+  }
+  return full.slice(0, namedDevices)
 }
 
 type Wanted = { ownerNo: number; names: Set<string> }[]
@@ -183,7 +214,7 @@ export function launchGroup(
   return judged.map((each) => {
     if ('kind' in each) return each
     const { trigger, job, devices } = each
-    const run = newRun(trigger, job, { runId: nextRunId++, firstExecutionId })
+    const run = newRun(trigger, job, { runId: nextRunId++, firstExecutionId }, devices.length)
     firstExecutionId += devices.length
     return { trigger, job, run, devices }
   })

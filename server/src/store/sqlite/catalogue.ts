@@ -5,6 +5,7 @@
 // is written before anything that removes the device.
 
 import type { DatabaseSync } from 'node:sqlite'
+import type { NamedDevice } from '../../domain/launch-run.ts'
 import type { StoredApiKey } from '../../domain/ports/api-keys.ts'
 import type { DeviceKey, DevicePut } from '../../domain/ports/devices.ts'
 import { select } from '../schema/column.ts'
@@ -31,7 +32,7 @@ export type DeviceRef = {
   readonly deviceName: string
   /** Shared by all refs of the device. */
   readonly queue: WaitingQueue
-}
+} & NamedDevice
 
 type OwnerEntry = {
   jobs: NameIndex<JobRef>
@@ -111,7 +112,8 @@ export class Catalogue {
     const devices = this.devices(ownerNo)
     const known = devices.getOnDisk(deviceId)
     if (known?.deviceName === deviceName) return
-    devices.set(deviceId, { deviceNo, deviceId, deviceName, queue: known?.queue ?? new WaitingQueue() })
+    const queue = known?.queue ?? new WaitingQueue()
+    devices.set(deviceId, { deviceNo, deviceId, deviceName, queue, namedBy: 0 })
   }
 
   #countPut({ ownerNo, deviceId }: DevicePut, change: number): void {

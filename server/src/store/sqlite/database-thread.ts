@@ -1,7 +1,7 @@
 // A thread with a connection of its own, so that waiting for the disk never stops the event loop.
 // Two of them run: one writes, one reads. This file is both the thread's program and the way to talk to it.
 
-import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
+import { isMainThread, type MessagePort, parentPort, Worker, workerData } from 'node:worker_threads'
 import { StorageUnavailable, TooMuchWaiting } from '../../domain/ports/storage-errors.ts'
 import { isUnavailable, openDatabase, openReader, openScanner } from './database.ts'
 import { prepareReads, prepareWrites, type Reads, type Writes } from './operations.ts'
@@ -107,7 +107,8 @@ export class LazyThread<Ops extends Operations> implements Thread<Ops> {
 
 const openAs = { reader: openReader, scanner: openScanner, writer: openDatabase }
 
-function serveQuestions({ role, path }: { role: Role; path: string }): void {
+/** Until the question is 'close'. */
+export function serveQuestions(port: MessagePort, { role, path }: { role: Role; path: string }): void {
   const db = openAs[role](path)
   let effects: Effects
   const listener: WriteListener = {
@@ -125,22 +126,22 @@ function serveQuestions({ role, path }: { role: Role; path: string }): void {
     effects = { events: false, moves: undefined }
     try {
       const value = await operations[name]?.(input as never)
-      parentPort?.postMessage({ id, value, effects } satisfies Answer)
+      port.postMessage({ id, value, effects } satisfies Answer)
     } catch (error) {
       const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
-      parentPort?.postMessage({ id, error: text, unavailable: isUnavailable(error) } satisfies Answer)
+      port.postMessage({ id, error: text, unavailable: isUnavailable(error) } satisfies Answer)
     }
   }
 
   // One at a time, in the order in which they were sent: transactions do not mix, and memory relies on the order.
   let last = Promise.resolve()
-  parentPort?.on('message', (question: Question | 'close') => {
+  port.on('message', (question: Question | 'close') => {
     last = last.then(async () => {
       if (question !== 'close') return answer(question)
       db.close()
-      parentPort?.close()
+      port.close()
     })
   })
 }
 
-if (!isMainThread && workerData?.role) serveQuestions(workerData)
+if (!isMainThread && parentPort && workerData?.role) serveQuestions(parentPort, workerData)

@@ -95,7 +95,7 @@ export async function inTransaction<T>(db: DatabaseSync, work: () => T | Promise
 }
 
 /** SQLite rolls back by itself on some errors (a full disk); a second ROLLBACK would hide the first error. */
-function rollBack(db: DatabaseSync): void {
+export function rollBack(db: DatabaseSync): void {
   if (db.isTransaction) db.exec('ROLLBACK')
 }
 

@@ -4,14 +4,15 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { newRun, refuseUnplanned, toLaunchedRun } from '../../domain/launch-run.ts'
+import { namedDevices, newRun, refuseUnplanned, toLaunchedRun } from '../../domain/launch-run.ts'
 import type { LargeTrigger, LaunchedRun, TriggerOutcome } from '../../domain/ports/triggers.ts'
 import { insertInto } from '../queries.ts'
 import { runDraft } from '../schema/tables.ts'
-import type { Catalogue, Settling } from './catalogue.ts'
+import type { Catalogue, DeviceRef, Settling } from './catalogue.ts'
+import { isDiskFault, rollBack } from './database.ts'
 import type { ReaderThread, WriterThread } from './database-thread.ts'
 import { prepareNamed } from './named-queries.ts'
-import { INSERT_EXECUTIONS, type LastIds } from './triggers.ts'
+import { INSERT_EXECUTIONS, type LastIds, readLastIds } from './triggers.ts'
 
 /** A batch takes the writer about 3 ms. */
 const batchSize = 2000
@@ -24,6 +25,7 @@ const ERASE_LATER = `
   SELECT first_execution_id, first_execution_id + total - 1 FROM run_draft`
 const DROP = 'DELETE FROM run_draft'
 const OF_RUN = 'WHERE run_id = :runId'
+const LEFT = 'WHERE run_id <= :lastRunId'
 
 type Draft = { runId: number; ownerNo: number; firstExecutionId: number; total: number; createdAt: number }
 type DraftBatch = Pick<Draft, 'runId' | 'ownerNo' | 'firstExecutionId'> & { deviceNos: Int32Array }
@@ -34,6 +36,9 @@ export function prepareDrafts(db: DatabaseSync) {
   const insertDraft = prepareNamed(db, insertInto(runDraft.fields))
   const insertExecutions = db.prepare(INSERT_EXECUTIONS)
   const [eraseLater, drop] = [ERASE_LATER, DROP].map((sql) => prepareNamed(db, `${sql} ${OF_RUN}`))
+  const [eraseLeft, dropLeft] = [ERASE_LATER, DROP].map((sql) => prepareNamed(db, `${sql} ${LEFT}`))
+  const findLeft = prepareNamed(db, `SELECT 1 FROM run_draft ${LEFT} LIMIT 1`)
+  const { runId: lastRunId } = readLastIds(db)
   return {
     beginDraft(draft: Draft): void {
       setLastId.run({ runId: draft.runId, last: draft.firstExecutionId + draft.total - 1 })
@@ -51,14 +56,23 @@ export function prepareDrafts(db: DatabaseSync) {
     endDraft(draft: { runId: number }): void {
       drop?.run(draft)
     },
+    /** Those that the process before this one has left. */
+    dropLeft(): void {
+      if (findLeft.get({ lastRunId }) === undefined) return
+      for (const statement of [eraseLeft, dropLeft]) statement?.run({ lastRunId })
+    },
   }
 }
 
-/** At start: nobody is writing them any more. */
+/** At start: nobody is writing them any more. If the disk is full they stay, unseen, until a purge drops them. */
 export function dropDrafts(db: DatabaseSync): void {
-  // Usually there is none, and the disk may be full.
   if (db.prepare('SELECT 1 FROM run_draft LIMIT 1').get() === undefined) return
-  db.exec(`BEGIN IMMEDIATE; ${ERASE_LATER}; ${DROP}; COMMIT`)
+  try {
+    db.exec(`BEGIN IMMEDIATE; ${ERASE_LATER}; ${DROP}; COMMIT`)
+  } catch (error) {
+    rollBack(db)
+    if (!isDiskFault(error)) throw error
+  }
 }
 
 export async function createLargeRun(
@@ -75,6 +89,9 @@ export async function createLargeRun(
   if (job === undefined) return { kind: 'unknown-job' }
   const unplanned = refuseUnplanned({ ...trigger, deviceIds: [] }, job)
   if (unplanned) return unplanned
+  const places = placesOf(deviceNos)
+  const full = await findFull(catalogue, trigger, places)
+  if (full.length > 0) return { kind: 'device-over-quota', deviceIds: full }
   const total = deviceNos.length
   const ids = { runId: ++lastIds.runId, firstExecutionId: lastIds.jobExecutionId + 1 }
   lastIds.jobExecutionId += total
@@ -89,7 +106,7 @@ export async function createLargeRun(
     }
     const recorded = await writer.call('finishDraft', { ...run, idempotency, ...(request && { request }) })
     if (recorded.kind === 'created') {
-      await fillQueues(catalogue, ownerNo, settling, deviceNos)
+      await fillQueues(catalogue, ownerNo, settling, places)
       return { kind: 'created', run: toLaunchedRun(run, { ...trigger, deviceIds: [] }, []) }
     }
     catalogue.held.drop(ids.runId)
@@ -113,23 +130,56 @@ function replay(reader: ReaderThread, runId: number): Promise<TriggerOutcome> {
   )
 }
 
+/** By the number of a device: its position in the run, from 1; 0: it is not among them. */
+function placesOf(deviceNos: Int32Array): Int32Array {
+  const highest = deviceNos.reduce((most, deviceNo) => Math.max(most, deviceNo), 0)
+  const places = new Int32Array(highest + 1)
+  deviceNos.forEach((deviceNo, index) => {
+    places[deviceNo] = index + 1
+  })
+  return places
+}
+
+/** Goes through all devices of the run, not in its order; others get their turn in between. */
+async function eachDevice(
+  catalogue: Catalogue,
+  ownerNo: number,
+  places: Int32Array,
+  visit: (device: DeviceRef, place: number) => boolean,
+): Promise<void> {
+  let seen = 0
+  for (const device of catalogue.devices(ownerNo).all()) {
+    const place = places[device.deviceNo] ?? 0
+    if (place > 0 && !visit(device, place)) return
+    if (++seen % queuesAtOnce === 0) await nextTurn()
+  }
+}
+
+/** Some of the devices that may not have more. */
+async function findFull(
+  catalogue: Catalogue,
+  { ownerNo, quota }: LargeTrigger,
+  places: Int32Array,
+): Promise<string[]> {
+  const perDevice = quota?.perDevice ?? 0
+  const full: string[] = []
+  if (perDevice === 0) return full
+  await eachDevice(catalogue, ownerNo, places, ({ deviceId, queue }) => {
+    if (queue.all.length >= perDevice) full.push(deviceId)
+    return full.length < namedDevices
+  })
+  return full
+}
+
 async function fillQueues(
   catalogue: Catalogue,
   ownerNo: number,
   { first, ended }: Settling,
-  deviceNos: Int32Array,
+  places: Int32Array,
 ): Promise<void> {
-  const highest = deviceNos.reduce((most, deviceNo) => Math.max(most, deviceNo), 0)
-  // 0: not among them.
-  const positions = new Int32Array(highest + 1)
-  deviceNos.forEach((deviceNo, index) => {
-    positions[deviceNo] = index + 1
+  await eachDevice(catalogue, ownerNo, places, ({ queue }, place) => {
+    const jobExecutionId = first + place - 1
+    if (!ended.has(jobExecutionId)) queue.insert(jobExecutionId)
+    return true
   })
-  let seen = 0
-  for (const { deviceNo, queue } of catalogue.devices(ownerNo).all()) {
-    const position = deviceNo <= highest ? (positions[deviceNo] ?? 0) : 0
-    const jobExecutionId = first + position - 1
-    if (position > 0 && !ended.has(jobExecutionId)) queue.insert(jobExecutionId)
-    if (++seen % queuesAtOnce === 0) await nextTurn()
-  }
 }

@@ -54,7 +54,7 @@ export function prepareReads(db: DatabaseSync) {
 export function prepareWrites(db: DatabaseSync, listener?: WriteListener) {
   const queries = openWrites(db, listener)
   const { recordTriggers, recordRun } = prepareTriggers(db, queries.log)
-  const { beginDraft, addToDraft, dropDraft, endDraft } = prepareDrafts(db)
+  const { beginDraft, addToDraft, dropDraft, endDraft, dropLeft } = prepareDrafts(db)
   const cursors = new RunCursors()
   const { fireClocks } = clockWrites(cursors)
   const purge = new RunPurge(purgeLimits)
@@ -121,7 +121,10 @@ export function prepareWrites(db: DatabaseSync, listener?: WriteListener) {
       () => cursors.clear(),
     ),
     purgeRuns: inOneTransaction(
-      (age: Input<'purgeRuns'>) => purge.purgeSome(queries, age),
+      (age: Input<'purgeRuns'>) => {
+        dropLeft()
+        return purge.purgeSome(queries, age)
+      },
       () => purge.reset(),
     ),
     probeWrite: inOneTransaction(probeWrite),

@@ -100,7 +100,7 @@ function launch(catalogue: Catalogue, lastIds: LastIds, trigger: Trigger): Launc
     device.queue.announce(firstExecutionId + index)
   })
   lastIds.jobExecutionId += devices.length
-  const run = newRun(trigger, job, { runId: ++lastIds.runId, firstExecutionId })
+  const run = newRun(trigger, job, { runId: ++lastIds.runId, firstExecutionId }, devices.length)
   if (run.rollout) catalogue.held.hold(run.runId, firstExecutionId, firstExecutionId + devices.length)
   return {
     question: { ...run, deviceNos, idempotency, ...(request && { request }) },

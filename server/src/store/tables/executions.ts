@@ -58,15 +58,7 @@ const DELIVERED = inBoth(
   WHERE execution_id = wanted.id AND delivered_at IS NULL`,
 )
 
-const RUN_DEVICE = select(device.pick('deviceId', 'deviceName'))
-const RUN_DEVICES = inBoth(
-  ({ join }) => `
-  SELECT ${RUN_DEVICE} FROM execution ${join} device ON device.device_no = execution.device_no
-  WHERE execution_id BETWEEN :first AND :last ORDER BY execution_id`,
-)
-
-export const executionReads: ReadSteps<'getExecution' | 'getDeviceExecution' | 'listRunDevices'> = {
-  listRunDevices: (queries, range) => queries.all(RUN_DEVICE, RUN_DEVICES, range),
+export const executionReads: ReadSteps<'getExecution' | 'getDeviceExecution'> = {
   async getExecution(queries, { ownerNo, jobExecutionId }) {
     const row = await queries.get(EXECUTION, GET, { ownerNo, jobExecutionId })
     return row && toExecution(row)
