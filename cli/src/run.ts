@@ -29,6 +29,8 @@ function buildProgram({ stdout, stderr }: Io): Command {
   return new Command('jobcast')
     .description('Trigger a named job on one device or a whole fleet with one HTTP call.')
     .version(packageJson.version)
+    // So that a command can have a --version of its own.
+    .enablePositionalOptions()
     .configureHelp({ helpWidth: 110 })
     .configureOutput({
       writeOut: (text) => void stdout.write(text),

@@ -10,6 +10,7 @@ import { wholeNumber } from '../flags/whole-number.ts'
 import { readContent } from '../input/read-content.ts'
 import { localTime } from '../output/local-time.ts'
 import { fieldsText } from '../output/print-table.ts'
+import { signatureFields } from '../output/signature-fields.ts'
 import { signCommand } from './jobs-sign.ts'
 
 type PutFlags = {
@@ -64,6 +65,7 @@ function getCommand(): Command {
               retry: job.retry && JSON.stringify(job.retry),
               rollout: job.rollout && JSON.stringify(job.rollout),
               ...(job.approval && { approval: 'required' }),
+              ...signatureFields(job),
               created: localTime(job.createdAt),
               updated: localTime(job.updatedAt),
             },
