@@ -988,10 +988,20 @@ export interface ImportedDevice {
 
 export interface Job {
   jobName: string
+  /**
+   * Counts from 1; each change of the job makes the next one
+   */
+  version: number
   description: string
   document: {
     [k: string]: unknown
   }
+  /**
+   * JSON Schema of the parameters of its runs
+   */
+  parameters: {
+    [k: string]: unknown
+  } | null
   expireAfterSeconds: number | null
   timeoutSeconds: number | null
   deadlineSeconds: number | null
@@ -1113,9 +1123,15 @@ export interface JobEnvelope {
 export interface JobContent {
   description?: string
   /**
-   * Any JSON object up to 64 KiB; devices receive it unchanged
+   * Any JSON object up to 64 KiB. Placeholders in its texts, such as `${params.x}`, are replaced when a device gets it; `$${` stands for a plain `${`
    */
   document?: {
+    [k: string]: unknown
+  }
+  /**
+   * JSON Schema 2020-12 of the parameters of its runs, at most 16 KiB: an object of string, number, integer, boolean, and arrays of these. `writeOnly` makes a parameter a secret
+   */
+  parameters?: {
     [k: string]: unknown
   }
   /**
@@ -1166,6 +1182,47 @@ export interface JobContent {
  */
 export interface JobDocument {
   [k: string]: unknown
+}
+
+export interface JobVersion {
+  jobName: string
+  version: number
+  /**
+   * New runs use it, unless they ask for another one
+   */
+  isCurrent: boolean
+  description: string
+  document: {
+    [k: string]: unknown
+  }
+  /**
+   * JSON Schema of the parameters of its runs
+   */
+  parameters: {
+    [k: string]: unknown
+  } | null
+  expireAfterSeconds: number | null
+  timeoutSeconds: number | null
+  deadlineSeconds: number | null
+  retry: {
+    max: number
+    backoffSeconds: number
+    on: ('FAILED' | 'TIMED_OUT')[]
+  } | null
+  rollout: Rollout | null
+  approval: boolean
+  /**
+   * One envelope, or none
+   */
+  signatures: JobEnvelope[]
+  /**
+   * Of versions from before this was recorded, when the first run used it
+   */
+  createdAt: string
+  /**
+   * Who made it: `key:<keyId>`. Null if it is older than this record
+   */
+  createdBy: string | null
 }
 
 export interface ListDeliveriesQuery {
@@ -1224,6 +1281,11 @@ export interface ListGroupsQuery {
   cursor?: string
 }
 
+export interface ListJobVersionsQuery {
+  limit?: number
+  cursor?: string
+}
+
 export interface ListJobsQuery {
   limit?: number
   cursor?: string
@@ -1244,6 +1306,7 @@ export interface ListRunsQuery {
   limit?: number
   cursor?: string
   jobName?: string
+  version?: number
   finished?: boolean
   rolloutState?:
     | 'SCHEDULED'
@@ -1331,6 +1394,20 @@ export interface NewRun {
   jobName: string
   targets: Targets
   /**
+   * Of the job; default: the current one
+   */
+  version?: number
+  /**
+   * Values of the parameters of the job, at most 16 KiB; omitted ones have their defaults
+   */
+  parameters?: {
+    [k: string]: unknown
+  }
+  /**
+   * What happens with devices that lack an attribute which the document needs: REFUSE (default) refuses the call (J-506), SKIP leaves them out
+   */
+  onMissing?: 'REFUSE' | 'SKIP'
+  /**
    * Why, for whoever looks at it later
    */
   note?: string
@@ -1384,6 +1461,10 @@ export interface RetryRequest {
    * @minItems 1
    */
   deviceIds?: string[]
+  /**
+   * SAME (default): the version of the job that the run carried out; NEWEST: the current one
+   */
+  version?: 'SAME' | 'NEWEST'
 }
 
 export interface RevokeKeyQuery {
@@ -1401,6 +1482,13 @@ export interface RevokedKeys {
    * Enrollments that this call revoked
    */
   revokedEnrollments: number
+}
+
+export interface RollbackRequest {
+  /**
+   * Of the job; default: the version before the one that the run carried out
+   */
+  toVersion?: number
 }
 
 export interface RolloutPatch {
@@ -1450,6 +1538,16 @@ export interface Run {
   runId: number
   jobName: string
   /**
+   * The version of the job that it carries out
+   */
+  version: number
+  /**
+   * Values of the parameters of the job, defaults included; secrets are masked
+   */
+  parameters: {
+    [k: string]: unknown
+  }
+  /**
    * UTC in whole seconds, without offset
    */
   launchedAt: string
@@ -1477,6 +1575,10 @@ export interface Run {
    * The run whose unsuccessful executions this run retries
    */
   retryOf: number | null
+  /**
+   * The run whose devices this run takes back to an earlier version
+   */
+  rollbackOf: number | null
   /**
    * Who triggered it: `key:<keyId>`. Null if it is older than this record
    */
@@ -1528,7 +1630,7 @@ export interface RunPlan {
     sample: string[]
   }[]
   /**
-   * What the first device would get
+   * What the first device would get, secrets masked; null if nothing can be made of it
    */
   document: {
     [k: string]: unknown

@@ -87,7 +87,7 @@ async function askVersion(flags: AccessFlags, env: NodeJS.ProcessEnv, jobName: s
   const { url, apiKey } = accessOf(flags, env)
   const client = new Jobcast({ url, apiKey })
   try {
-    return ((await client.jobs.get(jobName)) as unknown as { version: number }).version + 1
+    return (await client.jobs.get(jobName)).version + 1
   } catch (error) {
     if (isJobcastError(error, 'J-301')) return 1
     throw error

@@ -11,6 +11,7 @@ import { readContent } from '../input/read-content.ts'
 import { localTime } from '../output/local-time.ts'
 import { fieldsText } from '../output/print-table.ts'
 import { signatureFields } from '../output/signature-fields.ts'
+import { versionCommands } from './job-versions.ts'
 import { signCommand } from './jobs-sign.ts'
 
 type PutFlags = {
@@ -25,6 +26,7 @@ export function jobsCommand(): Command {
   const ls = listCommand<Job>(
     [
       { title: 'JOB', of: ({ jobName }) => jobName },
+      { title: 'VERSION', of: ({ version }) => version },
       { title: 'DESCRIPTION', of: ({ description }) => description || null },
       { title: 'UPDATED', of: ({ updatedAt }) => localTime(updatedAt) },
     ],
@@ -43,6 +45,7 @@ export function jobsCommand(): Command {
     putCommand(),
     signCommand(),
     rm.description('Delete jobs.'),
+    ...versionCommands(),
   ).addHelpText('after', '\nExample:\n  jobcast jobs put restart -f restart.yaml\n')
 }
 
@@ -57,8 +60,10 @@ function getCommand(): Command {
           fieldsText(
             {
               job: job.jobName,
+              version: job.version,
               description: job.description || null,
               document: JSON.stringify(job.document),
+              parameters: job.parameters && JSON.stringify(job.parameters),
               expireAfterSeconds: job.expireAfterSeconds,
               timeoutSeconds: job.timeoutSeconds,
               deadlineSeconds: job.deadlineSeconds,
@@ -94,7 +99,7 @@ function putCommand(): Command {
         const changes = { description, expireAfterSeconds, timeoutSeconds, deadlineSeconds }
         const given = Object.entries(changes).filter(([, value]) => value !== undefined)
         const { created, value } = await client.jobs.put(name, { ...base, ...Object.fromEntries(given) })
-        out.say(`${created ? 'Created' : 'Updated'} job ${name}.`)
+        out.say(`${created ? 'Created' : 'Updated'} job ${name}, version ${value.version}.`)
         out.show(value, () => '')
       }),
     )
@@ -103,7 +108,7 @@ function putCommand(): Command {
 /** Empty if the job does not exist. */
 async function contentOf(client: Jobcast, name: string): Promise<JobContent> {
   try {
-    const { jobName, createdAt, updatedAt, ...content } = await client.jobs.get(name)
+    const { jobName, version, createdAt, updatedAt, ...content } = await client.jobs.get(name)
     const given = Object.entries(content).filter(([, value]) => value !== null)
     return Object.fromEntries(given) as JobContent
   } catch (error) {

@@ -143,3 +143,15 @@ test('a signature of an older or a later version is refused, with the version th
   await api.call('DELETE', path('counted'))
   await putSigned('counted', 2)
 })
+
+test('a signed version cannot be restored: its author signs it again as the next one', async () => {
+  await putSigned('restored', 1)
+  await putSigned('restored', 2, { document: { handler: 'new' } })
+  const reply = await api.call('POST', `${path('restored')}/versions/1/restore`)
+  assert.deepEqual([reply.status, reply.json.code], [409, 'J-316'])
+  assert.equal((await api.call('GET', path('restored'))).json.version, 2)
+  await putSigned('restored', 3)
+  // The version itself shows what was signed.
+  const { signatures } = (await api.call('GET', `${path('restored')}/versions/1`)).json
+  assert.deepEqual(signatures, [anna.sign({ jobName: 'restored', version: 1, document })])
+})

@@ -156,7 +156,10 @@ function buildNameSteps(catalogue: Catalogue, writer: WriterThread): NameSteps {
       if (ref) catalogue.jobs(put.ownerNo).set(put.jobName, ref)
       return result
     },
-    deleteJob: (job) => catalogue.jobs(job.ownerNo).remove(job.jobName, () => writer.call('deleteJob', job)),
+    deleteJob(job) {
+      const write = () => writer.call('deleteJob', job)
+      return catalogue.jobs(job.ownerNo).remove(job.jobName, write, (answer) => answer !== 'changed')
+    },
     async putDevices(puts) {
       const results = await catalogue.putDevices(puts, () => writer.call('putDevices', puts))
       return results.map(({ deviceNo: _, ...put }) => put)
