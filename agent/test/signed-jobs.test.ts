@@ -311,4 +311,16 @@ test('jobcast-agent.sh of a taken server starts nothing', { skip: missing }, asy
   const two = startProgram(t, shell, bench.device, attacker.http, { ...env, JOBCAST_REQUIRE_SIGNATURES: '2' })
   await exerciseThreshold(bench)
   assert.equal(await two.end('SIGTERM'), 0, two.printed())
+  const refusals: [env: Record<string, string>, message: RegExp][] = [
+    [{ JOBCAST_REQUIRE_SIGNATURES: '1' }, /--trust must name the file/],
+    [{ ...env, JOBCAST_REQUIRE_SIGNATURES: '3' }, /3 signatures are required, but .* has 2 different keys/],
+    [{ ...env, JOBCAST_REQUIRE_SIGNATURES: 'x' }, /must be a positive integer/],
+    [{ ...env, JOBCAST_TRUST: bench.device.handlers }, /has no public key in it/],
+    [{ ...env, JOBCAST_TRUST: '/no/such' }, /cannot be read/],
+  ]
+  for (const [settings, message] of refusals) {
+    const refused = startProgram(t, shell, bench.device, attacker.http, settings)
+    assert.equal(await refused.gone, 2, refused.printed())
+    assert.match(refused.printed(), message)
+  }
 })
