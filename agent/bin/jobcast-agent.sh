@@ -67,7 +67,7 @@ check_flags() {
 }
 
 # Reads JSON and prints shell assignments: json FILE 'name=path ...'. For each, name_type says what there is: object, array,
-# string, literal or nothing. `path[]` gives a list of texts as quoted words, `path{}` the JSON text itself, and `path#` how many
+# string, literal or nothing. `path[]` gives a list of texts as quoted words, `path~` the JSON text itself, and `path#` how many
 # fields an object has. json_bad=1 if it is not JSON. `json FILE '*'` prints every value with its path instead.
 json() {
   awk -v want="$2" '
@@ -123,7 +123,7 @@ json() {
     { s = s $0 "\n" }
     END {
       n = length(s); p = 1; value("", 0); blank(); if (p <= n) bad = 1
-      if (want == "*") { for (path in T) print path "\t" T[path] "\t" V[path]; exit }
+      if (want == "*") { for (path in T) print path "\t" T[path] "\t" (T[path] == "array" ? "" : V[path]); exit }
       print "json_bad=" (bad ? 1 : "\047\047")
       for (k = split(want, W, " "); k > 0; k--) {
         at = index(W[k], "="); name = substr(W[k], 1, at - 1); path = substr(W[k], at + 1)
@@ -132,8 +132,7 @@ json() {
           for (i = 0; i < N[path]; i++) { if (T[path "." i] != "string") type = "other"; words = words quoted(V[path "." i]) " " }
           print name "=" quoted(words); print name "_type=" quoted(type)
         } else if (sub(/#$/, "", path)) { print name "=" N[path] + 0 }
-        else if (substr(path, length(path) - 1) == "{}") {
-          path = substr(path, 1, length(path) - 2)
+        else if (sub(/~$/, "", path)) {
           print name "=" quoted(substr(s, B[path], E[path] - B[path])); print name "_type=" quoted(T[path])
         } else { print name "=" quoted(V[path]); print name "_type=" quoted(T[path]) }
       }
@@ -539,7 +538,7 @@ is_signed() {
 
 # Whether what was signed is this job, may still run, and is something that this agent can do. What it cannot, it refuses.
 is_allowed() {
-  eval "$(json "$folder/payload" 'fields=# signed_name=jobName signed_version=version signed=document{} schema=parameters until=notAfter')"
+  eval "$(json "$folder/payload" 'fields=# signed_name=jobName signed_version=version signed=document~ schema=parameters until=notAfter')"
   known=3
   [ -z "$until_type" ] || known=4
   if [ -n "$json_bad" ] || [ "$signed_type" != object ] || [ "$signed_name_type" != string ]; then
@@ -548,7 +547,7 @@ is_allowed() {
     problem='what was signed has no version'
   elif [ "$signed_name" != "$job_name" ]; then
     problem="the signature is of the job \"$signed_name\", and this is \"$job_name\""
-  elif [ -n "$schema_type" ] || [ "$parameters" != 0 ]; then
+  elif [ -n "$schema_type" ] || [ "$parameter_count" != 0 ]; then
     problem='this device runs jobcast-agent.sh, which does not know parameters'
   elif [ "$fields" != $known ]; then
     problem='what was signed has fields that jobcast-agent.sh does not know'
@@ -768,7 +767,7 @@ work() {
   while [ -z "$stopping" ]; do
     report_finished || return
     call_until_answered "$tmp" PUT '/$next' -H 'Content-Type: application/json' --data-binary "{\"statusDetails\":{\"agent\":\"$agent\"}}" || return
-    eval "$(json "$tmp" 'job=execution.jobId attempt=execution.executionNumber queued=execution.queuedAt version=execution.versionNumber begun_by=execution.statusDetails.agent document=execution.jobDocument job_name=execution.jobName parameters=execution.parameters# signature=execution.jobSignature signature_kind=execution.jobSignature.payloadType payload=execution.jobSignature.payload'"$signature_paths")"
+    eval "$(json "$tmp" 'job=execution.jobId attempt=execution.executionNumber queued=execution.queuedAt version=execution.versionNumber begun_by=execution.statusDetails.agent document=execution.jobDocument job_name=execution.jobName parameter_count=execution.parameters# signature=execution.jobSignature signature_kind=execution.jobSignature.payloadType payload=execution.jobSignature.payload'"$signature_paths")"
     case $job$attempt$queued in *[!0-9]*) say "the server's answer is not understood" && pause 30 && continue ;; esac
     if [ -n "$job" ] && [ -n "$attempt" ]; then
       carry_out

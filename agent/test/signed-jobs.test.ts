@@ -302,6 +302,8 @@ test('jobcast-agent.sh of a taken server starts nothing', { skip: missing }, asy
   const agent = startProgram(t, shell, bench.device, attacker.http, env)
   await agent.until(/connected to/)
   await exerciseAttacks(bench)
+  await bench.put({ document: { more: 'ü'.repeat(30_000), ...document, list: [{ b: 1, a: [] }] } })
+  assertRuns(await bench.run())
   // What it cannot do, it refuses.
   await bench.put({ document: { handler: 'mark', args: ['${device.deviceId}'] } })
   assertRefuses(await bench.run(), /does not know placeholders/, 'placeholders')
