@@ -1,7 +1,7 @@
 // Keys of authors and signed jobs: keys author new, jobs sign, and what the service and apply say about them.
 
 import assert from 'node:assert/strict'
-import { createPrivateKey, createPublicKey, verify } from 'node:crypto'
+import { createHash, createPrivateKey, createPublicKey, verify } from 'node:crypto'
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -42,6 +42,9 @@ test('keys author new writes a private key that only its author can read, and a 
   const { file, keyId } = await newKey()
   assert.equal(statSync(file).mode & 0o777, 0o600)
   const [own, open] = [readFileSync(file, 'utf8'), readFileSync(at('author.pub.pem'), 'utf8')]
+  // What openssl and sha256sum print.
+  const der = createPublicKey(open).export({ type: 'spki', format: 'der' })
+  assert.equal(keyId, createHash('sha256').update(der).digest('hex'))
   const ofPrivate = createPublicKey(createPrivateKey(own)).export({ type: 'spki', format: 'pem' })
   assert.equal(ofPrivate, open)
   for (const path of [file, at('author.pub.pem')]) {
