@@ -1,8 +1,10 @@
 // The parts between the store and the gateways, connected to each other. The server, the tests and the benchmarks build
 // them here and replace what they need to.
 
+import { randomUUID } from 'node:crypto'
 import { Dispatcher } from './dispatch/dispatcher.ts'
 import { RolloutTicker } from './dispatch/rollout-ticker.ts'
+import { ScheduleTicker } from './dispatch/schedule-ticker.ts'
 import type { Moment } from './domain/execution.ts'
 import type { SteadyInstant, WallInstant } from './domain/instants.ts'
 import type { MatchDevices } from './domain/plan-rollout.ts'
@@ -33,6 +35,7 @@ import { RightSecrets } from './state/right-secrets.ts'
 import { type ExportSpan, RunTraces } from './state/run-traces.ts'
 import { SessionUse } from './state/session-use.ts'
 import { StreamCounts } from './state/stream-counts.ts'
+import { WaveCounts } from './state/wave-counts.ts'
 
 export type PartsOptions = {
   store: Store
@@ -91,6 +94,7 @@ export function buildParts(options: PartsOptions) {
     onLaunchFailed: (error: unknown) =>
       tell({ kind: 'background-failed', task: 'notify devices of a run', error }),
     secrets: new RightSecrets(),
+    waveCounts: new WaveCounts(store, elapsed),
     keyUse: new KeyUse(store),
     sessionUse: new SessionUse(store, sessionIdleMs),
     changes: new ChangeSignal(),
@@ -98,6 +102,7 @@ export function buildParts(options: PartsOptions) {
     queues: new ChangeSignal<string>(),
     newEvents: new ChangeSignal<'all'>(),
     credentialChanges: { count: 0 },
+    firedBy: randomUUID(),
     historyChanges: { count: 0 },
     health: new HealthCheck(() => store.checkHealth()),
     fleetHistory: new FleetHistory({ store, now }),
@@ -126,6 +131,13 @@ export function buildParts(options: PartsOptions) {
     { ...shared, onFailure: (error) => tell({ kind: 'background-failed', task: 'roll out a run', error }) },
     dispatcher,
   )
+  const schedules = new ScheduleTicker(
+    {
+      ...{ ...shared, rollouts },
+      onFailure: (error) => tell({ kind: 'background-failed', task: 'fire a schedule', error }),
+    },
+    dispatcher,
+  )
   store.onEvents(() => shared.newEvents.notify(['all']))
   metrics.gauge(
     'jobcast_devices_connected',
@@ -139,5 +151,5 @@ export function buildParts(options: PartsOptions) {
     () => shared.presence.byTransport(),
   )
   addServiceLevels(metrics, store, now)
-  return { ...shared, rollouts, dispatcher, link: dispatcher, sessions: dispatcher }
+  return { ...shared, rollouts, schedules, dispatcher, link: dispatcher, sessions: dispatcher }
 }

@@ -5,6 +5,7 @@ import { type Command, Option } from 'commander'
 import { type OwnerContext, ownerCommand, withClient } from '../define/owner-command.ts'
 import { type ExitCode, exitCode } from '../errors/exit-code.ts'
 import { NothingFound, UsageError } from '../errors/usage-error.ts'
+import { instantAhead } from '../flags/duration.ts'
 import { type RolloutFlags, rolloutOf, rolloutOptions } from '../flags/rollout-options.ts'
 import { selectedTargets, type TargetFlags, targetDevices, targetOptions } from '../flags/target-devices.ts'
 import { waitMs } from '../flags/wait-time.ts'
@@ -16,7 +17,14 @@ import { nextSteps, watchRun } from '../watch/watch-run.ts'
 
 type TriggerFlags = TargetFlags &
   RolloutFlags &
-  WaitFlags & { follow?: boolean; raw?: boolean; idempotencyKey?: string; note?: string; dryRun?: boolean }
+  WaitFlags & {
+    follow?: boolean
+    raw?: boolean
+    idempotencyKey?: string
+    note?: string
+    dryRun?: boolean
+    startAt?: string
+  }
 
 export type WaitFlags = { wait?: boolean; timeout?: number }
 
@@ -31,6 +39,7 @@ export function triggerCommand(): Command {
       'repeating the call with the same key within a day returns the same run',
     )
     .option('--note <text>', 'why, for whoever looks at the run later')
+    .option('--start-at <time>', 'release nothing before this time (2027-01-31T03:00:00Z, 2h)', instantAhead)
     .option('--dry-run', 'show what would be triggered, and create nothing')
     .addHelpText(
       'after',
@@ -56,7 +65,8 @@ export function waitOptions(): Option[] {
 
 async function trigger(context: OwnerContext, jobName: string, flags: TriggerFlags): Promise<ExitCode> {
   const selected = selectedTargets(flags)
-  const release = rolloutOf(flags)
+  const { startAt } = flags
+  const release = { ...rolloutOf(flags), ...(startAt !== undefined && { startAt }) }
   const isPlain = flags.note === undefined && !flags.dryRun && Object.keys(release).length === 0
   if (selected || !isPlain) {
     const targets = selected ?? { deviceIds: await targetDevices(context, flags) }

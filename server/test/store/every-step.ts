@@ -52,7 +52,8 @@ async function takeRolloutSteps(store: Store): Promise<void> {
   await store.listRollouts({ ownerNo, runIds: [runId] })
   const found = await store.getRollout({ ownerNo, runId })
   const part = { ownerNo, runId, from: 0, to: 1 }
-  await store.countRunPart(part)
+  await store.countRunParts({ ownerNo, runId, parts: [part] })
+  await store.listEndedPart({ ownerNo, first: 1, last: 2, execStates: ['FAILED'], limit: 1 })
   await store.countOffline(part)
   const where = { kind: 'compare', name: 'fw', op: '=', value: '1' } as const
   await store.matchDevices({ ownerNo, where, deviceIds: ['d1'] })

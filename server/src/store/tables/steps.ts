@@ -17,8 +17,9 @@ import { outputSnapshots } from './outputs.ts'
 import { ownerReads, ownerWrites } from './owners.ts'
 import { quotaCountReads } from './quota-counts.ts'
 import { rolloutSelectionReads } from './rollout-selection.ts'
-import { rolloutReads, rolloutWrites } from './rollouts.ts'
+import { rolloutReads, rolloutSnapshots, rolloutWrites } from './rollouts.ts'
 import { runReads, runWrites } from './runs.ts'
+import { scheduleReads, scheduleWrites } from './schedules.ts'
 import { sessionReads, sessionWrites } from './sessions.ts'
 import { statsReads, statsSnapshots } from './stats.ts'
 import { steadyClockReads, steadyClockWrites } from './steady-clock.ts'
@@ -39,6 +40,7 @@ export const reads = {
   ...rolloutReads,
   ...rolloutSelectionReads,
   ...freezeReads,
+  ...scheduleReads,
   ...quotaCountReads,
   ...transitionReads,
   ...eventReads,
@@ -51,6 +53,7 @@ export const reads = {
 
 /** Several statements that see one state of the database. */
 export const snapshots = {
+  ...rolloutSnapshots,
   ...outputSnapshots,
   ...eventSnapshots,
   ...fleetSnapshots,
@@ -73,6 +76,7 @@ export const writes = {
   ...deliveryWrites,
   ...rolloutWrites,
   ...freezeWrites,
+  ...scheduleWrites,
   ...idempotencyKeyWrites,
   ...steadyClockWrites,
 }
