@@ -4,12 +4,13 @@
 import type { RateLimit } from '@jobcast/contract'
 import { newSecretText } from '@jobcast/server'
 import { noQuotas } from '../server/src/domain/quotas.ts'
-import { hashSecret, secretId, secretMatches } from '../server/src/domain/secret-text.ts'
+import { hashSecret } from '../server/src/domain/secret-text.ts'
 import { RateLimits, unlimited } from '../server/src/limits/rate-limits.ts'
 import type { ServiceEvent } from '../server/src/observe/events.ts'
 import { buildMetrics } from '../server/src/observe/metrics.ts'
 import { requestLine } from '../server/src/observe/request-line.ts'
 import { QuotaCounts } from '../server/src/state/quota-counts.ts'
+import { RightSecrets } from '../server/src/state/right-secrets.ts'
 import { cpuMs } from './devices/process-use.ts'
 import { eventMicroseconds } from './event-cost.ts'
 import { startJobcast } from './jobcast.ts'
@@ -54,6 +55,7 @@ function timed(work: () => unknown): number {
 async function partCosts(): Promise<[part: string, microseconds: number][]> {
   const secret = newSecretText('jc')
   const stored = hashSecret(secret.text)
+  const secrets = new RightSecrets()
   const metrics = buildMetrics()
   const rates = { ...unlimited, key: 1_000_000_000, owner: 1_000_000_000 }
   const limits = new RateLimits(rates, () => performance.now())
@@ -68,7 +70,7 @@ async function partCosts(): Promise<[part: string, microseconds: number][]> {
   return [
     [
       'the API key is checked',
-      timed(() => secretId('jc', secret.text) && secretMatches(secret.text, stored)),
+      timed(() => secrets.idOf('jc', secret.text) && secrets.matches(secret.text, stored)),
     ],
     ['rate limits of the key and the owner', timed(takeBoth)],
     [

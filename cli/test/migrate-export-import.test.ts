@@ -27,13 +27,25 @@ async function emptyDatabase(): Promise<string> {
   return url
 }
 
+/** As a service leaves it that was ended before its first migration. */
+function emptyFile(data: string): void {
+  mkdirSync(data, { recursive: true })
+  writeFileSync(join(data, 'jobcast.db'), '')
+}
+
 test('migrate migrates an embedded database; --check only checks it', async (t) => {
   const data = join(dataFolder(t), 'data')
   const check = () => runJobcast(['migrate', '--check', '--data', data])
+  for (const more of [[], ['--check']]) {
+    const { code, stdout, stderr } = await runJobcast(['migrate', ...more, '--data', data])
+    assert.deepEqual([code, stdout], [2, ''])
+    assert.match(stderr, /^jobcast: There is no database \(jobcast\.db\) in .*data\.$/m)
+  }
+  assert.equal(existsSync(data), false)
+  emptyFile(data)
   const before = await check()
   assert.equal(before.code, 6, before.stderr)
   assert.match(before.stdout, /^The database at .*data would be migrated from schema 0 to \d+\.$/m)
-  assert.equal(existsSync(data), false)
   const done = await runJobcast(['migrate', '--data', data])
   assert.equal(done.code, 0, done.stderr)
   assert.match(done.stdout, /was migrated from schema 0 to (\d+)\./)
@@ -169,7 +181,7 @@ test('backup refers to the tools of PostgreSQL, and copies the folder given by -
   assert.doesNotMatch(refused.stderr, /secret/)
   const wrong = await runJobcast(['backup', '--to', join(folder, 'x.db')], { DATABASE_URL: 'mysql://x' })
   assert.equal(wrong.code, 2, wrong.stderr)
-  mkdirSync(join(folder, 'data'))
+  emptyFile(join(folder, 'data'))
   await runJobcast(['migrate', '--data', join(folder, 'data')])
   const copied = await runJobcast(
     ['backup', '--data', join(folder, 'data'), '--to', join(folder, 'x.db')],

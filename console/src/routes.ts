@@ -99,6 +99,21 @@ export const routes: Route[] = [
     load: () => import('./screens/device.tsx'),
   },
   {
+    name: 'groups',
+    path: '/groups',
+    title: 'Groups',
+    scopes: ['READ'],
+    load: () => import('./screens/groups.tsx'),
+    nav: { icon: 'groups', key: 'g', group: 'set up' },
+  },
+  {
+    name: 'group',
+    path: '/groups/:groupName',
+    title: 'Group',
+    scopes: ['READ'],
+    load: () => import('./screens/group.tsx'),
+  },
+  {
     name: 'jobs',
     path: '/jobs',
     title: 'Jobs',

@@ -36,6 +36,7 @@ const empty: Screen[] = [
   { path: '/executions', ready: 'No executions yet' },
   { path: '/stats', ready: 'No executions were launched in this range' },
   { path: '/devices', ready: 'No devices yet' },
+  { path: '/groups', ready: 'No groups yet' },
   { path: '/jobs', ready: 'No jobs yet' },
   { path: '/enrollments', ready: 'No enrollments yet' },
   { path: '/webhooks', ready: 'No webhooks yet' },
@@ -85,6 +86,8 @@ const full = (runId: number, jobExecutionId: number): Screen[] => [
       },
     },
   },
+  { path: '/groups', ready: 'kiosks', open: dialog('New group') },
+  { path: '/groups/kiosks', ready: '1 device:' },
   { path: '/jobs', ready: 'restart' },
   { path: '/trigger?jobName=restart&where=all', ready: '2 devices selected' },
   { path: '/devices?tag=kiosk', ready: 'kiosk', open: dialog('Import CSV') },
@@ -120,6 +123,7 @@ async function fill(owner: OpenServer): Promise<Screen[]> {
   await owner.call('PUT', '/job/api/webhooks/ops', { body: { url: 'http://127.0.0.1:1/hook' } })
   const job = { description: 'Restarts it', document: { a: 1 }, timeoutSeconds: 60 }
   await owner.call('PUT', '/job/api/jobs/restart', { body: job })
+  await owner.call('PUT', '/job/api/groups/kiosks', { body: { where: 'tag=kiosk' } })
   await owner.call('POST', '/job/api/enrollments', { body: { tags: ['kiosk'] } })
   await newDevice(owner, 'other')
   const device = await newDevice(owner, 'kiosk')

@@ -65,7 +65,7 @@ test('a device is created, gets a token that is shown only once, changes, and is
   await page.getByText('No token: the device cannot connect.').waitFor()
   assert.equal((await deviceCalls(server.http, 'kiosk-1', second).call('GET', '')).status, 401)
 
-  // What the dialog does not show is kept.
+  // What is not edited is kept.
   const content = {
     deviceName: 'Kiosk in the hall',
     tags: ['hall', 'berlin'],
@@ -75,7 +75,7 @@ test('a device is created, gets a token that is shown only once, changes, and is
   await page.getByText('berlin', { exact: true }).nth(1).waitFor()
   await page.getByRole('button', { name: 'Edit' }).click()
   const edit = page.getByRole('dialog')
-  await edit.getByLabel('Name').fill('Kiosk at the door')
+  await edit.getByLabel('Name', { exact: true }).fill('Kiosk at the door')
   await edit.getByRole('button', { name: 'Remove hall' }).click()
   await edit.getByRole('button', { name: 'Save' }).click()
   await page.getByText('Kiosk at the door').waitFor()

@@ -124,7 +124,7 @@ test('what has a hash in its name is kept for good, the page itself is asked for
 const firstLoadAtMost = 60 * 1024
 const runPageAtMost = 90 * 1024
 
-test('the first load is at most 60 KB of scripts and styles, of the page of a run 90 KB', async (t) => {
+test('the first load is at most 60 KB of scripts and styles, of the page of a run 90 KB, with its rollout too', async (t) => {
   const server = await openOwner()
   await server.putJobAndDevices('restart', ['a'])
   const run = (await server.trigger('restart', ['a'])).headers.get('location')?.split('/').at(-1)
@@ -138,11 +138,18 @@ test('the first load is at most 60 KB of scripts and styles, of the page of a ru
   await page.locator('.figure').first().waitFor()
   t.diagnostic(`${(bytes / 1024).toFixed(1)} KB`)
   assert.ok(bytes > 0 && bytes <= firstLoadAtMost, `${bytes} bytes`)
-  bytes = 0
-  await page.goto(`${server.http}/runs/${run}`)
-  await page.locator('.time-chart canvas').waitFor()
-  t.diagnostic(`${(bytes / 1024).toFixed(1)} KB for the page of a run`)
-  assert.ok(bytes > 0 && bytes <= runPageAtMost, `${bytes} bytes`)
+  const body = { jobName: 'restart', targets: { where: 'all' }, rollout: { ratePerMinute: 1 } }
+  const { runId } = (await server.call('POST', '/job/api/runs', { body })).json
+  for (const [id, shown] of [
+    [run, '.time-chart canvas'],
+    [runId, '.time-chart canvas, .rollout-bar'],
+  ]) {
+    bytes = 0
+    await page.goto(`${server.http}/runs/${id}`)
+    for (const part of shown.split(', ')) await page.locator(part).waitFor()
+    t.diagnostic(`${(bytes / 1024).toFixed(1)} KB for the page of a run that shows ${shown}`)
+    assert.ok(bytes > 0 && bytes <= runPageAtMost, `${bytes} bytes`)
+  }
 })
 
 test('nothing that was built is loaded from elsewhere', async () => {

@@ -93,13 +93,17 @@ export function groupWrites(
     },
     recordDevice: devices.write.bind(devices),
     recordAttributes: attributes.write.bind(attributes),
-    async recordReport(report: DeviceReport): Promise<ReportOutcome> {
-      if (!disk?.refusesProgress || report.kind === 'start-next') return reports.write(report)
-      if (report.kind === 'output') throw disk.refusal()
-      const outcome = await reports.write({ ...report, refusesProgress: true })
-      if (outcome.kind === 'no-space') throw disk.refusal()
-      return outcome
-    },
+    recordReport: (report: DeviceReport): Promise<ReportOutcome> =>
+      disk?.refusesProgress && report.kind !== 'start-next'
+        ? recordWithoutSpace(disk, report)
+        : reports.write(report),
+  }
+
+  async function recordWithoutSpace(full: DiskSpace, report: DeviceReport): Promise<ReportOutcome> {
+    if (report.kind !== 'update') throw full.refusal()
+    const outcome = await reports.write({ ...report, refusesProgress: true })
+    if (outcome.kind === 'no-space') throw full.refusal()
+    return outcome
   }
 }
 

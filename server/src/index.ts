@@ -21,6 +21,7 @@ export {
   importStore,
   migrateStore,
   openStore,
+  requireDatabase,
   type StorePlace,
 } from './store/open-store.ts'
 export { type Counts, TransferRefused } from './store/transfer/transfer.ts'

@@ -1,6 +1,6 @@
 // jobcast migrate: migrates a database to the current schema.
 
-import { checkSchema, describePlace, migrateStore } from '@jobcast/server'
+import { checkSchema, describePlace, migrateStore, requireDatabase } from '@jobcast/server'
 import type { Command } from 'commander'
 import { type StoreFlags, storeCommand, withDatabase } from '../database/store-command.ts'
 import { exitCode } from '../errors/exit-code.ts'
@@ -11,6 +11,7 @@ export function migrateCommand(): Command {
     .addHelpText('after', '\n"jobcast serve" migrates automatically at start.\n')
     .action(
       withDatabase(async ({ out, place }, { check }: StoreFlags & { check?: boolean }) => {
+        requireDatabase(place)
         const { from, to } = await (check ? checkSchema(place) : migrateStore(place))
         const isCurrent = from === to
         const where = describePlace(place)

@@ -49,6 +49,10 @@ export const queries = {
   }),
   allJobs: () =>
     read(['jobs', 'all'], (options) => Array.fromAsync(jobcast.jobs.list({ limit: 200 }, options))),
+  group: (groupName: string) =>
+    read(['group', groupName], (options) => jobcast.groups.get(groupName, options)),
+  allGroups: () =>
+    read(['groups', 'all'], (options) => Array.fromAsync(jobcast.groups.list({ limit: 200 }, options))),
   deviceCount: (where: string) =>
     read(['devices', 'count', where], (options) => jobcast.devices.count(where, options)),
   /** Under ['devices']: what changes there may change what matches. */
@@ -142,6 +146,12 @@ export const lists = {
     load: (cursor: string | undefined, signal: AbortSignal) =>
       jobcast.devices.list({ ...query, limit: 200, cursor }, { signal }).page(),
     idOf: (device: { deviceId: string }) => device.deviceId,
+  }),
+  groups: () => ({
+    key: ['groups'] as const,
+    load: (cursor: string | undefined, signal: AbortSignal) =>
+      jobcast.groups.list({ limit: 200, cursor }, { signal }).page(),
+    idOf: (group: { groupName: string }) => group.groupName,
   }),
   jobs: () => ({
     key: ['jobs'] as const,

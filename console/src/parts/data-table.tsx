@@ -1,17 +1,13 @@
 // A table that draws only the rows in sight, so a hundred thousand scroll as smoothly as ten. It asks for more when the
 // end comes near. Arrow keys move from row to row, Enter opens.
 
-import {
-  elementScroll,
-  observeElementOffset,
-  observeElementRect,
-  type VirtualItem,
-  Virtualizer,
-} from '@tanstack/virtual-core'
 import type { ComponentChildren } from 'preact'
-import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { useKeptScroll } from '../kept-scroll.ts'
 import { navigate } from '../router.ts'
+import { Icon } from './icon.tsx'
+import type { Sort } from './sorted-rows.ts'
+import { rowHeight, rowsAhead, scrollToRow, useVisibleRows } from './visible-rows.ts'
 
 export type Column<T> = {
   name: string
@@ -22,6 +18,8 @@ export type Column<T> = {
   /** Left out where the window is narrow. */
   isMinor?: boolean
   align?: 'end'
+  /** By what the rows can be put in order. */
+  sortBy?: (row: T) => string | number | null
 }
 
 type Props<T> = {
@@ -34,39 +32,38 @@ type Props<T> = {
   hasMore?: boolean
   onEndNear?: () => void
   isLoading?: boolean
+  sort?: Sort | undefined
+  /** Missing where the order cannot be changed. */
+  onSort?: ((name: string) => void) | undefined
 }
 
-const rowHeight = 40
-const rowsAhead = 6
 /** So many rows before the end the next ones are asked for. */
 const endIsNear = 60
 
 export function DataTable<T>(props: Props<T>) {
   const { label, columns, rows, idOf, hasMore = false, onEndNear, isLoading = false } = props
   const scroller = useRef<HTMLDivElement>(null)
-  const virtualizer = useVirtualizer(rows.length, scroller)
   useKeptScroll(scroller, label)
+  const { from, to } = useVisibleRows(rows.length, scroller)
   const [active, setActive] = useState(0)
-  const items = virtualizer.getVirtualItems()
-  const lastInSight = items.at(-1)?.index ?? 0
   // After Back the table is scrolled, and the row that was active may not be drawn.
-  const isDrawn = items.some(({ index }) => index === active)
-  const reachable = isDrawn ? active : items[Math.floor(items.length / 2)]?.index
+  const isDrawn = active >= from && active < to
+  const reachable = isDrawn ? active : Math.floor((from + to) / 2)
   useEffect(() => {
-    if (hasMore && !isLoading && lastInSight >= rows.length - endIsNear) onEndNear?.()
-  }, [hasMore, isLoading, lastInSight, rows.length, onEndNear])
+    if (hasMore && !isLoading && to > rows.length - endIsNear) onEndNear?.()
+  }, [hasMore, isLoading, to, rows.length, onEndNear])
 
-  const move = (to: number) => {
-    const index = Math.max(0, Math.min(rows.length - 1, to))
+  const move = (wanted: number) => {
+    const index = Math.max(0, Math.min(rows.length - 1, wanted))
     setActive(index)
-    virtualizer.scrollToIndex(index)
+    scrollToRow(index, scroller.current)
     // It may have to be drawn first.
     requestAnimationFrame(() =>
       scroller.current?.querySelector<HTMLElement>(`[aria-rowindex="${index + 2}"]`)?.focus(),
     )
   }
   const onKeyDown = (event: KeyboardEvent) => {
-    const page = Math.max(1, items.length - 2 * rowsAhead)
+    const page = Math.max(1, to - from - 2 * rowsAhead)
     const steps: Record<string, number> = {
       ArrowDown: active + 1,
       ArrowUp: active - 1,
@@ -75,10 +72,10 @@ export function DataTable<T>(props: Props<T>) {
       Home: 0,
       End: rows.length - 1,
     }
-    const to = steps[event.key]
-    if (to !== undefined) {
+    const wanted = steps[event.key]
+    if (wanted !== undefined) {
       event.preventDefault()
-      move(to)
+      move(wanted)
     }
     const row = rows[active]
     const isOnRow = (event.target as Element).getAttribute('role') === 'row'
@@ -105,36 +102,54 @@ export function DataTable<T>(props: Props<T>) {
         <div role="rowgroup" class="data-table-head">
           <div role="row" aria-rowindex={1}>
             {columns.map((column) => (
-              <div role="columnheader" key={column.name} class={cellClass(column)}>
-                {column.title}
-              </div>
+              <Heading key={column.name} column={column} sort={props.sort} onSort={props.onSort} />
             ))}
           </div>
         </div>
-        <div role="rowgroup" class="data-table-body" style={{ height: `${virtualizer.getTotalSize()}px` }}>
-          {items.map((item) => {
-            const row = rows[item.index] as T
-            return (
-              <Row
-                key={idOf(row)}
-                row={row}
-                item={item}
-                columns={columns}
-                isActive={item.index === reachable}
-                href={props.hrefOf?.(row)}
-                onFocus={() => setActive(item.index)}
-              />
-            )
-          })}
+        <div role="rowgroup" class="data-table-body" style={{ height: `${rows.length * rowHeight}px` }}>
+          {rows.slice(from, to).map((row, place) => (
+            <Row
+              key={idOf(row)}
+              row={row}
+              index={from + place}
+              columns={columns}
+              isActive={from + place === reachable}
+              href={props.hrefOf?.(row)}
+              onFocus={() => setActive(from + place)}
+            />
+          ))}
         </div>
       </div>
     </div>
   )
 }
 
+type HeadingProps<T> = { column: Column<T> } & Pick<Props<T>, 'sort' | 'onSort'>
+
+function Heading<T>({ column, sort, onSort }: HeadingProps<T>) {
+  const { name, title, sortBy } = column
+  const isSorted = sort?.name === name
+  return (
+    <div
+      role="columnheader"
+      class={cellClass(column)}
+      aria-sort={isSorted ? (sort.isDescending ? 'descending' : 'ascending') : undefined}
+    >
+      {sortBy && onSort ? (
+        <button type="button" class="sort" onClick={() => onSort(name)}>
+          {title}
+          {isSorted && <Icon name={sort.isDescending ? 'down' : 'up'} />}
+        </button>
+      ) : (
+        title
+      )}
+    </div>
+  )
+}
+
 type RowProps<T> = {
   row: T
-  item: VirtualItem
+  index: number
   columns: Column<T>[]
   isActive: boolean
   /** Where it leads, wherever in the row one clicks. */
@@ -142,19 +157,19 @@ type RowProps<T> = {
   onFocus: () => void
 }
 
-function Row<T>({ row, item, columns, isActive, href, onFocus }: RowProps<T>) {
+function Row<T>({ row, index, columns, isActive, href, onFocus }: RowProps<T>) {
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: Enter on a row is heard by the table
     <div
       role="row"
       class={href === undefined ? '' : 'leads-on'}
-      aria-rowindex={item.index + 2}
+      aria-rowindex={index + 2}
       tabIndex={isActive ? 0 : -1}
       onFocus={onFocus}
       onClick={(event) => href !== undefined && openRow(event, href)}
       style={{
         height: `${rowHeight}px`,
-        transform: `translateY(${item.start}px)`,
+        transform: `translateY(${index * rowHeight}px)`,
       }}
     >
       {columns.map((column) => (
@@ -176,28 +191,4 @@ function openRow(event: MouseEvent, href: string): void {
 
 function cellClass<T>({ align, isMinor }: Column<T>): string {
   return `${align === 'end' ? 'end' : ''} ${isMinor ? 'minor' : ''}`
-}
-
-function useVirtualizer(count: number, scroller: { current: HTMLDivElement | null }) {
-  const [, draw] = useReducer((drawn: number, _: unknown) => drawn + 1, 0)
-  const [virtualizer] = useState(
-    () => new Virtualizer<HTMLDivElement, Element>(optionsOf(count, scroller, draw)),
-  )
-  virtualizer.setOptions(optionsOf(count, scroller, draw))
-  useEffect(() => virtualizer._didMount(), [virtualizer])
-  useLayoutEffect(() => virtualizer._willUpdate())
-  return virtualizer
-}
-
-function optionsOf(count: number, scroller: { current: HTMLDivElement | null }, draw: (_: unknown) => void) {
-  return {
-    count,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => rowHeight,
-    overscan: rowsAhead,
-    scrollToFn: elementScroll,
-    observeElementRect,
-    observeElementOffset,
-    onChange: () => draw(undefined),
-  }
 }

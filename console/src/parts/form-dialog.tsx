@@ -15,10 +15,14 @@ type Props = {
   canSubmit?: boolean
   work: () => Promise<unknown>
   onClose: () => void
-  children: ComponentChildren
+  /** May show what was refused at a field. */
+  children: ComponentChildren | ((error: unknown) => ComponentChildren)
+  /** Shown there, so not again below. */
+  isAtField?: (error: unknown) => boolean
 }
 
-export function FormDialog({ title, submit, canSubmit = true, work, onClose, children }: Props) {
+export function FormDialog(props: Props) {
+  const { title, submit, canSubmit = true, work, onClose, children, isAtField } = props
   const form = useRef<HTMLFormElement>(null)
   const action = useAction(async () => {
     await work()
@@ -36,8 +40,8 @@ export function FormDialog({ title, submit, canSubmit = true, work, onClose, chi
           if (canSubmit && !action.isRunning) void action.run()
         }}
       >
-        {children}
-        <ErrorNote error={action.error} />
+        {typeof children === 'function' ? children(action.error) : children}
+        {!isAtField?.(action.error) && <ErrorNote error={action.error} />}
         <footer class="form-end">
           <button type="button" onClick={onClose}>
             Cancel

@@ -1,9 +1,11 @@
 // A table of a list that is read page by page: its error, its empty state, its rows.
 
 import type { ComponentChildren } from 'preact'
+import { useMemo } from 'preact/hooks'
 import type { OpenList } from '../api/use-list.ts'
 import { type Column, DataTable } from './data-table.tsx'
 import { ErrorNote } from './error-note.tsx'
+import { sortNext, sortOf, sortRows } from './sorted-rows.ts'
 
 export type PagedTableProps<T> = {
   label: string
@@ -18,6 +20,9 @@ export type PagedTableProps<T> = {
 }
 
 export function PagedTable<T>({ label, list, rows = list.rows, columns, hrefOf, empty }: PagedTableProps<T>) {
+  const isWhole = list.nextCursor === null
+  const sort = isWhole ? sortOf(columns) : undefined
+  const sorted = useMemo(() => sortRows(rows, columns, sort), [rows, columns, sort?.name, sort?.isDescending])
   return (
     <>
       <ErrorNote error={list.error} onRetry={() => void list.list.refresh()} />
@@ -26,7 +31,9 @@ export function PagedTable<T>({ label, list, rows = list.rows, columns, hrefOf, 
         <DataTable
           label={label}
           columns={columns}
-          rows={rows}
+          rows={sorted}
+          sort={sort}
+          onSort={isWhole ? (name) => sortNext(name, sort) : undefined}
           idOf={list.list.source.idOf}
           {...(hrefOf && { hrefOf })}
           hasMore={list.nextCursor !== null}

@@ -6,19 +6,10 @@ import { jobcast } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
 import { queryClient } from '../api/query-client.ts'
 import { refreshKeys } from '../api/refresh-keys.ts'
-import { shownSelf } from '../api/self.ts'
 import { formatCount } from '../parts/exec-state.ts'
 import { TextField } from '../parts/field.tsx'
 import { FormDialog } from '../parts/form-dialog.tsx'
-
-/** Why this key cannot approve the run; undefined if it can. */
-export function whyNotApprove({ createdBy }: Run): string | undefined {
-  const key = shownSelf.value
-  if (!key?.scopes.includes('APPROVE')) return 'To approve or deny it, a key needs the APPROVE scope.'
-  if (createdBy === `key:${key.keyId}`)
-    return 'It was created with your key; only another key can approve or deny it.'
-  return undefined
-}
+import { whyNotApprove } from './why-not-approve.ts'
 
 const answers = {
   approve: {
@@ -33,7 +24,7 @@ const answers = {
 } as const
 type Answer = keyof typeof answers
 
-export function ApprovalButtons({ run }: { run: Run }) {
+export default function ApprovalButtons({ run }: { run: Run }) {
   const [open, setOpen] = useState<Answer>()
   const isRefused = whyNotApprove(run) !== undefined
   return (

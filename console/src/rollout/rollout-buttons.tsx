@@ -1,21 +1,32 @@
 // What can be done to a rollout in its state. What the key may not do is shown disabled, with the reason beside it.
 
 import type { Run } from '@jobcast/client'
+import { useState } from 'preact/hooks'
 import { jobcast } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
 import { queryClient } from '../api/query-client.ts'
 import { ConfirmButton } from '../parts/confirm-button.tsx'
 import { formatCount } from '../parts/exec-state.ts'
+import { lazyPart } from '../parts/lazy-part.tsx'
 import { useScopes } from '../scopes.ts'
-import { ApprovalButtons, whyNotApprove } from './approval-buttons.tsx'
+import { whyNotApprove } from './why-not-approve.ts'
 
 export function RolloutButtons({ run }: { run: Run }) {
   const { can } = useScopes()
   const state = run.rollout?.state
-  if (state === 'AWAITING_APPROVAL')
-    return <Buttons why={whyNotApprove(run)} of={<ApprovalButtons run={run} />} />
+  if (state === 'AWAITING_APPROVAL') {
+    const answers = (
+      <>
+        <ApprovalButtons run={run} />
+        {can('MANAGE') && <ChangeButton run={run} isDisabled={false} />}
+      </>
+    )
+    return <Buttons why={whyNotApprove(run)} of={answers} />
+  }
   if (state !== 'ROLLING_OUT' && state !== 'PAUSED') return null
-  const why = can('MANAGE') ? undefined : 'To pause, resume or advance it, a key needs the MANAGE scope.'
+  const why = can('MANAGE')
+    ? undefined
+    : 'To pause, resume, advance or change it, a key needs the MANAGE scope.'
   return <Buttons why={why} of={<Steering run={run} isDisabled={why !== undefined} />} />
 }
 
@@ -25,6 +36,21 @@ function Buttons({ why, of }: { why: string | undefined; of: preact.ComponentChi
       {of}
       {why && <p class="quiet">{why}</p>}
     </div>
+  )
+}
+
+const ApprovalButtons = lazyPart<{ run: Run }>(() => import('./approval-buttons.tsx'))
+const ChangeRollout = lazyPart<{ run: Run; onClose: () => void }>(() => import('./change-rollout.tsx'))
+
+function ChangeButton({ run, isDisabled }: { run: Run; isDisabled: boolean }) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <>
+      <button type="button" disabled={isDisabled} onClick={() => setOpen(true)}>
+        Change…
+      </button>
+      {isOpen && <ChangeRollout run={run} onClose={() => setOpen(false)} />}
+    </>
   )
 }
 
@@ -63,6 +89,7 @@ function Steering({ run, isDisabled }: { run: Run; isDisabled: boolean }) {
           work={act('advance')}
         />
       )}
+      <ChangeButton run={run} isDisabled={isDisabled} />
     </>
   )
 }

@@ -8,7 +8,7 @@ import { ErrorNote } from '../parts/error-note.tsx'
 import { formatCount } from '../parts/exec-state.ts'
 import { PageHeader } from '../parts/page-header.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
-import { ApprovalButtons } from '../rollout/approval-buttons.tsx'
+import ApprovalButtons from '../rollout/approval-buttons.tsx'
 import type { ScreenProps } from '../routes.ts'
 import { useScopes } from '../scopes.ts'
 

@@ -10,16 +10,16 @@ import { useQuery } from '../api/use-query.ts'
 import { ConfirmButton } from '../parts/confirm-button.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
-import { Facts } from '../parts/facts.tsx'
+import { lazyPart } from '../parts/lazy-part.tsx'
 import { PageHeader } from '../parts/page-header.tsx'
 import { Presence } from '../parts/presence.tsx'
-import { Elapsed, RelativeTime } from '../parts/relative-time.tsx'
+import { Elapsed } from '../parts/relative-time.tsx'
 import { triggerHref } from '../parts/trigger-href.ts'
 import { navigate } from '../router.ts'
 import { useScopes } from '../scopes.ts'
+import { AboutDevice } from './device/about-device.tsx'
 import { Activity } from './device/activity.tsx'
 import { Credential } from './device/credential.tsx'
-import { EditDevice } from './device/edit-device.tsx'
 import { LastExecutions } from './device/last-executions.tsx'
 import { PresenceHistory } from './device/presence-history.tsx'
 import { Queue } from './device/queue.tsx'
@@ -53,7 +53,7 @@ function DeviceParts({ device }: { device: Device }) {
         <Activity deviceId={device.deviceId} log={log} />
       </div>
       <div class="stack">
-        <About device={device} />
+        <AboutDevice device={device} />
         <Credential device={device} />
       </div>
     </div>
@@ -74,6 +74,8 @@ function Connection({ device: { online, since } }: { device: Device }) {
     </span>
   )
 }
+
+const EditDevice = lazyPart<{ device: Device; onClose: () => void }>(() => import('./device/edit-device.tsx'))
 
 function Actions({ device }: { device: Device }) {
   const { can } = useScopes()
@@ -109,62 +111,6 @@ function Actions({ device }: { device: Device }) {
       )}
       {isEditing && <EditDevice device={device} onClose={() => setEditing(false)} />}
     </>
-  )
-}
-
-const transports = { mqtt: 'MQTT', websocket: 'MQTT over WebSocket', http: 'HTTP' }
-
-function About({ device }: { device: Device }) {
-  const { deviceName, tags, attributes, reportedAttributes, timeZone, transport, lastSeenAt, createdAt } =
-    device
-  return (
-    <section class="panel" aria-labelledby="about-device">
-      <header>
-        <h2 id="about-device">About</h2>
-      </header>
-      <Facts
-        facts={[
-          { name: 'Name', value: deviceName },
-          {
-            name: 'Tags',
-            value:
-              tags.length === 0 ? (
-                <span class="quiet">none</span>
-              ) : (
-                <span class="tags">
-                  {tags.map((tag) => (
-                    <a class="tag" key={tag} href={`/devices?tag=${encodeURIComponent(tag)}`}>
-                      {tag}
-                    </a>
-                  ))}
-                </span>
-              ),
-          },
-          {
-            name: 'Last seen',
-            value: lastSeenAt ? <RelativeTime at={lastSeenAt} /> : <span class="quiet">never</span>,
-          },
-          {
-            name: 'Connected via',
-            value: transport ? transports[transport] : <span class="quiet">never connected</span>,
-          },
-          { name: 'Created', value: <RelativeTime at={createdAt} /> },
-          ...(timeZone === null ? [] : [{ name: 'Time zone', value: timeZone }]),
-          // The value of the owner wins.
-          ...Object.entries({ ...reportedAttributes, ...attributes })
-            .sort(([a], [b]) => (a < b ? -1 : 1))
-            .map(([name, value]) => ({
-              name,
-              value: (
-                <>
-                  <bdi>{String(value)}</bdi>
-                  {!Object.hasOwn(attributes, name) && <span class="quiet"> reported by the device</span>}
-                </>
-              ),
-            })),
-        ]}
-      />
-    </section>
   )
 }
 

@@ -36,6 +36,7 @@ const columns: Column<Device>[] = [
     name: 'device',
     title: 'Device',
     width: 'minmax(0, 2fr)',
+    sortBy: ({ deviceId }) => deviceId,
     cell: (device) => <a href={hrefOf(device)}>{device.deviceId}</a>,
   },
   {
@@ -43,15 +44,23 @@ const columns: Column<Device>[] = [
     title: 'Name',
     width: 'minmax(0, 2fr)',
     isMinor: true,
+    sortBy: ({ deviceName }) => deviceName,
     cell: ({ deviceId, deviceName }) =>
       deviceName === deviceId ? <span class="quiet">same as ID</span> : deviceName,
   },
-  { name: 'presence', title: 'Presence', width: '90px', cell: ({ online }) => <Presence online={online} /> },
+  {
+    name: 'presence',
+    title: 'Presence',
+    width: '100px',
+    sortBy: ({ online }) => (online ? 0 : 1),
+    cell: ({ online }) => <Presence online={online} />,
+  },
   {
     name: 'seen',
     title: 'Last seen',
     width: '120px',
     isMinor: true,
+    sortBy: ({ lastSeenAt }) => lastSeenAt,
     cell: ({ lastSeenAt }) =>
       lastSeenAt ? <RelativeTime at={lastSeenAt} /> : <span class="quiet">never</span>,
   },

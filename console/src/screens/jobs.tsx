@@ -22,6 +22,7 @@ const columns: Column<Job>[] = [
     name: 'job',
     title: 'Job',
     width: 'minmax(0, 3fr)',
+    sortBy: ({ jobName }) => jobName,
     cell: (job) => <a href={hrefOf(job)}>{job.jobName}</a>,
   },
   {
@@ -43,6 +44,7 @@ const columns: Column<Job>[] = [
     title: 'Updated',
     width: '110px',
     isMinor: true,
+    sortBy: ({ updatedAt }) => updatedAt,
     cell: ({ updatedAt }) => <RelativeTime at={updatedAt} />,
   },
 ]

@@ -26,15 +26,24 @@ const columns: Column<Run>[] = [
     name: 'run',
     title: 'Run',
     width: '64px',
+    sortBy: ({ runId }) => runId,
     cell: (run) => <a href={hrefOf(run)}>{run.runId}</a>,
   },
   {
     name: 'job',
     title: 'Job',
     width: 'minmax(0, 2fr)',
+    sortBy: ({ jobName }) => jobName,
     cell: ({ jobName }) => <a href={`/jobs/${encodeURIComponent(jobName)}`}>{jobName}</a>,
   },
-  { name: 'devices', title: 'Devices', width: '68px', align: 'end', cell: ({ total }) => formatCount(total) },
+  {
+    name: 'devices',
+    title: 'Devices',
+    width: '76px',
+    align: 'end',
+    sortBy: ({ total }) => total,
+    cell: ({ total }) => formatCount(total),
+  },
   {
     name: 'states',
     title: 'States',
@@ -59,6 +68,7 @@ const columns: Column<Run>[] = [
     width: '104px',
     align: 'end',
     isMinor: true,
+    sortBy: ({ launchedAt }) => launchedAt,
     cell: ({ launchedAt }) => <RelativeTime at={launchedAt} />,
   },
 ]

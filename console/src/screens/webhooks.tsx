@@ -22,9 +22,16 @@ const columns: Column<Webhook>[] = [
     name: 'name',
     title: 'Webhook',
     width: 'minmax(0, 2fr)',
+    sortBy: ({ webhookName }) => webhookName,
     cell: (webhook) => <a href={hrefOf(webhook)}>{webhook.webhookName}</a>,
   },
-  { name: 'state', title: 'State', width: '130px', cell: (webhook) => <WebhookState webhook={webhook} /> },
+  {
+    name: 'state',
+    title: 'State',
+    width: '130px',
+    sortBy: ({ state, failingSince }) => `${state} ${failingSince ?? ''}`,
+    cell: (webhook) => <WebhookState webhook={webhook} />,
+  },
   {
     name: 'url',
     title: 'URL',
@@ -44,6 +51,7 @@ const columns: Column<Webhook>[] = [
     title: 'Last delivered',
     width: '120px',
     isMinor: true,
+    sortBy: ({ lastDeliveredAt }) => lastDeliveredAt,
     cell: ({ lastDeliveredAt }) =>
       lastDeliveredAt ? <RelativeTime at={lastDeliveredAt} /> : <span class="quiet">never</span>,
   },

@@ -7,25 +7,29 @@ import { useQuery } from '../api/use-query.ts'
 import { formatCount } from '../parts/exec-state.ts'
 import { TextField } from '../parts/field.tsx'
 import { useSettled } from '../parts/use-settled.ts'
-import { readFilter, type TypedFilter } from './selector-text.ts'
+import { readFilter, readSelector, type TypedFilter } from './selector-text.ts'
 
 type Props = {
   label: string
   text: string
   onInput: (text: string) => void
+  /** Takes a selector only, not the beginning of a name. */
+  isStrict?: boolean
+  hint?: string
 }
 
-export function SelectorField({ label, text, onInput }: Props) {
-  const filter = readFilter(text)
+export function SelectorField({ label, text, onInput, isStrict = false, hint }: Props) {
+  const filter = (isStrict ? readSelector : readFilter)(text)
   return (
     <div class="selector-field">
       <TextField
         label={label}
-        type="search"
+        type={isStrict ? 'text' : 'search'}
         mono
+        {...(hint !== undefined && { hint })}
         value={text}
         onInput={onInput}
-        placeholder="kiosk, or tag=kiosk and site=berlin and not online"
+        placeholder={`${isStrict ? '' : 'kiosk, or '}tag=kiosk and site=berlin and not online`}
         error={filter.kind === 'wrong' ? wrongText(text, filter) : undefined}
       />
       {filter.kind === 'where' && <Count where={filter.where} />}

@@ -9,6 +9,14 @@ export type TypedFilter =
   | { kind: 'wrong'; position: number; message: string }
 
 export function readFilter(text: string): TypedFilter {
+  const selector = readSelector(text)
+  const wanted = text.trim()
+  const isMeant = selector.kind === 'wrong' && isPlain(wanted)
+  return isMeant ? { kind: 'where', where: beginningWith(wanted) } : selector
+}
+
+/** Nothing but a selector, where it is kept for others. */
+export function readSelector(text: string): TypedFilter {
   const wanted = text.trim()
   if (wanted === '') return { kind: 'none' }
   try {
@@ -16,7 +24,6 @@ export function readFilter(text: string): TypedFilter {
     return { kind: 'where', where: wanted }
   } catch (error) {
     if (!(error instanceof SelectorError)) throw error
-    if (isPlain(wanted)) return { kind: 'where', where: beginningWith(wanted) }
     const { position, message } = error
     return { kind: 'wrong', position: position + text.indexOf(wanted), message }
   }
@@ -30,6 +37,11 @@ function isPlain(text: string): boolean {
 function beginningWith(text: string): string {
   const value = quote(`${text}*`)
   return ['deviceId', 'deviceName', 'tag'].map((field) => `${field}~${value}`).join(' or ')
+}
+
+/** The selector of a group. */
+export function whereGroup(groupName: string): string {
+  return `group=${quote(groupName)}`
 }
 
 /** As a value of a selector, whatever it holds. */

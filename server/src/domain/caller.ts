@@ -3,9 +3,10 @@
 import { ApiError, type Scope } from '@jobcast/contract'
 import type { StoredApiKey } from './ports/api-keys.ts'
 import type { Maker } from './ports/makers.ts'
+import type { SecretCheck } from './ports/secret-check.ts'
 import type { Store } from './ports/store.ts'
 import { principalOf } from './principal.ts'
-import { secretId, secretMatches } from './secret-text.ts'
+import { secretCheck } from './secret-text.ts'
 
 export type Caller = {
   readonly keyId: string
@@ -25,12 +26,13 @@ export function identifyCaller(
   store: Pick<Store, 'findApiKey'>,
   apiKey: string | undefined,
   now: number,
+  secrets: SecretCheck = secretCheck,
 ): Caller | Promise<Caller> {
-  const keyId = apiKey === undefined ? undefined : secretId('jc', apiKey)
+  const keyId = apiKey === undefined ? undefined : secrets.idOf('jc', apiKey)
   if (apiKey === undefined || keyId === undefined) throw new ApiError('J-802')
   const found = store.findApiKey({ keyId })
   const callerWith = (stored: StoredApiKey | undefined) => {
-    const matches = secretMatches(apiKey, stored?.secretHash)
+    const matches = secrets.matches(apiKey, stored?.secretHash)
     if (!matches || stored === undefined) throw new ApiError('J-802')
     return callerBy(stored, now)
   }

@@ -36,7 +36,7 @@ const maxParsedDepth = 512
 /** An empty payload is an empty request. */
 export function parsePayload(payload: Uint8Array): Fields {
   if (payload.length === 0) return {}
-  if (isNestedTooDeep(payload, maxParsedDepth)) {
+  if (payload.length > maxParsedDepth && isNestedTooDeep(payload, maxParsedDepth)) {
     throw invalid(`The payload is nested deeper than ${maxParsedDepth}.`)
   }
   let value: unknown

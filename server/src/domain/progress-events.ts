@@ -9,10 +9,17 @@ const intervalMs = 1000
 
 export type ReportQuotas = Pick<Quotas, 'max-execution-reports' | 'max-progress-bytes'>
 
-/** Only what a report needs on its way to the writer. */
+const ofReports = new WeakMap<Quotas, ReportQuotas>()
+
+/** Only what a report needs on its way to the writer. The same object each time: in one message it is sent once. */
 export function reportQuotasOf(quotas: Quotas): ReportQuotas {
-  const names = ['max-execution-reports', 'max-progress-bytes'] as const
-  return { [names[0]]: quotas[names[0]], [names[1]]: quotas[names[1]] }
+  let picked = ofReports.get(quotas)
+  if (picked === undefined) {
+    const names = ['max-execution-reports', 'max-progress-bytes'] as const
+    picked = { [names[0]]: quotas[names[0]], [names[1]]: quotas[names[1]] }
+    ofReports.set(quotas, picked)
+  }
+  return picked
 }
 
 /** An event at this instant, or later, holds the next one back. */

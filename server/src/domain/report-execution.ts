@@ -89,7 +89,8 @@ export async function reportExecution(
     clientToken,
     quotas: reportQuotasOf(deps.quotas),
   })
-  return withDocument(deps, doneBy(deps, outcome, jobId), request.wantsDocument)
+  const execution = doneBy(deps, outcome, jobId)
+  return request.wantsDocument ? withDocument(deps, execution, true) : { execution, document: undefined }
 }
 
 /** Turns an outcome into the execution or an error, and sends the notifications about its move. */

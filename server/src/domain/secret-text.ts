@@ -5,6 +5,7 @@
 
 import { hash, randomInt, timingSafeEqual } from 'node:crypto'
 import { crc32 } from 'node:zlib'
+import type { SecretCheck } from './ports/secret-check.ts'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const idLength = 10
@@ -21,17 +22,8 @@ export function newSecretText(prefix: SecretPrefix): SecretText {
   return { id, text: unchecked + checksum(unchecked) }
 }
 
-/**
- * Secrets that were shown and right, so that the next request with one needs no SHA-256: a trigger would spend a
- * twentieth of its time on it. Whether it is still valid is looked up every time.
- */
-const rightSecrets = new Map<string, { id: string; hash: Uint8Array }>()
-const maxRightSecrets = 10_000
-
 /** The id of a well-formed secret, otherwise undefined. */
 export function secretId(prefix: SecretPrefix, text: string): string | undefined {
-  const known = rightSecrets.get(text)
-  if (known && text.startsWith(prefix)) return known.id
   const start = prefix.length + 1
   if (text.length !== start + idLength + secretLength + checksumLength) return undefined
   if (!text.startsWith(`${prefix}_`)) return undefined
@@ -59,19 +51,18 @@ export function hashSecret(text: string): Uint8Array {
 const nobody = hashSecret('nobody')
 
 /** Compares in constant time, even if there is nothing to compare with. */
-export function secretMatches(text: string, storedHash: Uint8Array | undefined): boolean {
-  const known = rightSecrets.get(text)
-  const hashed = known?.hash ?? hashSecret(text)
-  const matches = timingSafeEqual(hashed, storedHash ?? nobody) && storedHash !== undefined
-  if (matches && known === undefined) keepRight(text, hashed)
-  return matches
+export function secretMatches(
+  text: string,
+  storedHash: Uint8Array | undefined,
+  hashed = hashSecret(text),
+): boolean {
+  return timingSafeEqual(hashed, storedHash ?? nobody) && storedHash !== undefined
 }
 
-function keepRight(text: string, hashed: Uint8Array): void {
-  const id = prefixes.map((prefix) => secretId(prefix, text)).find((found) => found !== undefined)
-  if (id === undefined) return
-  if (rightSecrets.size >= maxRightSecrets) rightSecrets.clear()
-  rightSecrets.set(text, { id, hash: hashed })
+/** Remembers nothing. */
+export const secretCheck: SecretCheck = {
+  idOf: secretId,
+  matches: (text, storedHash) => secretMatches(text, storedHash),
 }
 
 export function randomText(length: number): string {

@@ -1,12 +1,14 @@
 // Authenticates a device by its token, or by a certificate from a trusted CA.
 
 import type { DeviceKey } from './ports/devices.ts'
+import type { SecretCheck } from './ports/secret-check.ts'
 import type { Store } from './ports/store.ts'
-import { secretId, secretMatches } from './secret-text.ts'
+import { secretCheck } from './secret-text.ts'
 
 export type SignInDeps = {
   store: Pick<Store, 'findDeviceByToken' | 'findDeviceByCertificate'>
   credentialChanges: CredentialChanges
+  secrets?: SecretCheck
 }
 
 /** Counts changes of credentials: a look-up during which it changed may be stale. */
@@ -21,10 +23,11 @@ export async function signInByToken(
   token: string,
   deviceId?: string,
 ): Promise<SignedInDevice | undefined> {
-  const tokenId = secretId('jd', token)
+  const { secrets = secretCheck } = deps
+  const tokenId = secrets.idOf('jd', token)
   if (tokenId === undefined) return undefined
   const found = await upToDate(deps, () => deps.store.findDeviceByToken({ tokenId }))
-  if (!secretMatches(token, found?.tokenHash) || found === undefined) return undefined
+  if (!secrets.matches(token, found?.tokenHash) || found === undefined) return undefined
   if (deviceId !== undefined && deviceId !== found.deviceId) return undefined
   return { ownerNo: found.ownerNo, deviceId: found.deviceId, tokenId }
 }

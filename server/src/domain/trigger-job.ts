@@ -5,11 +5,19 @@ import { ApiError, type TriggerRequest } from '@jobcast/contract'
 import type { Caller } from './caller.ts'
 import type { Moment } from './execution.ts'
 import { laterBy } from './instants.ts'
+import type { RunJob } from './launch-run.ts'
 import { type PlanDeps, planRollout } from './plan-rollout.ts'
 import type { DeviceLink } from './ports/device-link.ts'
 import type { RunKey, RunRequest } from './ports/runs.ts'
 import type { RunTraces } from './ports/traces.ts'
-import type { LaunchedRun, Trigger, TriggerOutcome, TriggerPlan, TriggerQuota } from './ports/triggers.ts'
+import type {
+  LaunchedRun,
+  RunValues,
+  Trigger,
+  TriggerOutcome,
+  TriggerPlan,
+  TriggerQuota,
+} from './ports/triggers.ts'
 import { overQuota } from './quotas.ts'
 import type { QuotaDeps } from './within-quota.ts'
 
@@ -42,7 +50,7 @@ export function triggerJob(
 }
 
 /** `asked`: must be equal for calls with the same idempotency key. */
-type Launch = {
+export type Launch = {
   jobName: string
   deviceIds: string[]
   retryOf: number | null
@@ -50,6 +58,11 @@ type Launch = {
   /** Devices are in the order of their release; undefined: as its job says. */
   plan?: TriggerPlan
   request?: RunRequest
+  /** Null: at any time, undefined: as its job says. */
+  window?: string | null | undefined
+  /** The version of the job; undefined: the current one. */
+  pinned?: RunJob
+  values?: RunValues
 }
 
 /** What a call with this key has created before; undefined if there was none. For calls that create nothing any more. */
@@ -73,9 +86,9 @@ export async function launchRun(
   idempotencyKey?: string,
   traceParent?: string,
 ): Promise<LaunchedRun> {
-  const deviceIds = distinct(launch.deviceIds)
+  const { deviceIds } = launch
   const span = traceParent === undefined ? undefined : deps.traces?.begin(traceParent)
-  const outcome = await recordLaunch(deps, caller, { ...launch, deviceIds }, idempotencyKey)
+  const outcome = await recordLaunch(deps, caller, launch, idempotencyKey)
   if (span === undefined || outcome.kind !== 'created') {
     return inOrderOf(deviceIds, runOf(deps, caller, outcome))
   }
@@ -87,11 +100,10 @@ export async function launchRun(
   return inOrderOf(deviceIds, runOf(deps, caller, { kind: 'created', run }))
 }
 
-/** Of distinct devices. */
 async function recordLaunch(
   deps: TriggerDeps,
   caller: Caller,
-  { jobName, deviceIds, retryOf, asked, request, plan }: Launch,
+  { jobName, deviceIds, retryOf, asked, request, plan, pinned, values, window }: Launch,
   idempotencyKey: string | undefined,
 ): Promise<TriggerOutcome> {
   const { at: launchedAt, clock } = deps.moment()
@@ -106,6 +118,9 @@ async function recordLaunch(
     idempotency: null,
     ...(request && { request }),
     ...(plan && { plan }),
+    ...(window !== undefined && { window }),
+    ...(pinned && { pinned }),
+    ...(values && { values }),
   }
   if (idempotencyKey === undefined) return record(deps, trigger)
 
@@ -129,9 +144,13 @@ async function recordLaunch(
 async function record(deps: TriggerDeps, trigger: Trigger): Promise<TriggerOutcome> {
   const { quotaCounts } = deps
   const { ownerNo, deviceIds } = trigger
-  const count = deviceIds.length
+  let count = deviceIds.length
   const hasRoom = quotaCounts.reserve('max-owner-executions', ownerNo, count)
-  const isOver = hasRoom !== true && !(await hasRoom)
+  let isOver = hasRoom !== true && !(await hasRoom)
+  if (isOver && distinct(deviceIds).length < count) {
+    count = distinct(deviceIds).length
+    isOver = !(await quotaCounts.reserve('max-owner-executions', ownerNo, count))
+  }
   let created = false
   try {
     const outcome = await recordPlanned(deps, { ...trigger, ...quotaOf(deps, ownerNo, isOver) })
@@ -157,7 +176,7 @@ async function recordPlanned(deps: TriggerDeps, trigger: Trigger): Promise<Trigg
       continue
     }
     const asked = { rollout: rollout ?? {}, fitsAny: true }
-    const { deviceIds, sizes } = await planRollout(deps, trigger.ownerNo, trigger.deviceIds, asked)
+    const { deviceIds, sizes } = await planRollout(deps, trigger.ownerNo, distinct(trigger.deviceIds), asked)
     planned = { ...trigger, deviceIds, plan: { jobVersion, rollout: asked.rollout, approval, sizes } }
   }
 }
@@ -192,7 +211,10 @@ export function runOf(deps: TriggerDeps, { ownerNo }: Caller, outcome: TriggerOu
       throw new ApiError('J-301')
     case 'unknown-device':
       throw new ApiError('J-001', { deviceIds: outcome.deviceIds })
+    case 'unknown-window':
+      throw new ApiError('J-311', { field: 'window' })
     case 'needs-plan':
+    case 'needs-values':
       throw new ApiError('J-502', { detail: 'The job is being changed.', retryAfterSeconds: 1 })
     case 'over-quota':
       throw overQuota('max-owner-executions', quotas['max-owner-executions'])
@@ -202,15 +224,17 @@ export function runOf(deps: TriggerDeps, { ownerNo }: Caller, outcome: TriggerOu
 }
 
 /** Ids are in the order of release, which need not be that of the call; the answer is in that of the call. */
-function inOrderOf(deviceIds: string[], run: LaunchedRun): LaunchedRun {
+function inOrderOf(asked: string[], run: LaunchedRun): LaunchedRun {
   const { devices } = run
+  // What is released at once is in the order of the call.
+  if (!run.isHeld && !run.isReplayed) return run
+  const deviceIds = distinct(asked)
   if (deviceIds.length !== devices.length) return run
   if (devices.every(({ deviceId }, index) => deviceId === deviceIds[index])) return run
   const positions = new Map(devices.map(({ deviceId }, index) => [deviceId, index]))
   return { ...run, order: deviceIds.map((deviceId) => positions.get(deviceId) ?? 0) }
 }
 
-/** A device named twice gets one execution, at its first position. */
 function distinct(deviceIds: string[]): string[] {
   if (deviceIds.length === 1) return deviceIds
   const once = new Set(deviceIds)

@@ -36,11 +36,8 @@ export function updateAnswerJson(
   { at, documentAs }: AnswerFormat,
   clientToken: Token,
 ): string {
-  const answer = JSON.stringify({
-    timestamp: toSeconds(at),
-    clientToken,
-    executionState: wantsState ? toExecutionState(execution) : undefined,
-  })
+  const state = wantsState ? `,"executionState":${JSON.stringify(toExecutionState(execution))}` : ''
+  const answer = `{"timestamp":${toSeconds(at)}${tokenJson(clientToken)}${state}}`
   return document === undefined
     ? answer
     : withField(answer, 'jobDocument', documentJson(document, documentAs))

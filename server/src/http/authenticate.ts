@@ -4,6 +4,7 @@
 import { ApiError } from '@jobcast/contract'
 import type { FastifyRequest } from 'fastify'
 import { type Caller, identifyCaller, requireScope } from '../domain/caller.ts'
+import type { SecretCheck } from '../domain/ports/secret-check.ts'
 import { type IdentifySessionDeps, identifySession } from '../domain/session.ts'
 import { addressGroup } from '../limits/address-group.ts'
 import type { RateLimits } from '../limits/rate-limits.ts'
@@ -13,7 +14,7 @@ import type { App } from './app-type.ts'
 import { requireSameOrigin } from './same-origin.ts'
 import { sessionOf } from './session-cookie.ts'
 
-export type IdentifyDeps = IdentifySessionDeps & { now: () => number }
+export type IdentifyDeps = IdentifySessionDeps & { now: () => number; secrets?: SecretCheck }
 export type AuthenticateDeps = IdentifyDeps & { keyUse: KeyUse; sessionUse: SessionUse; limits: RateLimits }
 
 export function authenticateCallers(app: App, deps: AuthenticateDeps): void {
@@ -68,11 +69,11 @@ export function limitFailedSignIns(limits: RateLimits, request: FastifyRequest, 
 
 /** Whose key or session the request shows. */
 export function identifyRequest(deps: IdentifyDeps, request: FastifyRequest): Caller | Promise<Caller> {
-  const { store, now } = deps
+  const { store, now, secrets } = deps
   // A repeated header arrives as one comma-separated value, which is never a valid key.
   const apiKey = request.headers['x-api-key'] as string | undefined
   const session = apiKey === undefined ? sessionOf(request) : undefined
-  if (session === undefined) return identifyCaller(store, apiKey, now())
+  if (session === undefined) return identifyCaller(store, apiKey, now(), secrets)
   return identifySession(deps, session, now())
 }
 

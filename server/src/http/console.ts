@@ -18,6 +18,7 @@ export const consolePages = [
   'executions',
   'stats',
   'devices',
+  'groups',
   'jobs',
   'keys',
   'webhooks',

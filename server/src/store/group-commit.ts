@@ -37,7 +37,6 @@ type Member<In, Out> = {
   item: In
   weight: number
   owner: number
-  key: unknown
   /** It takes up room of what may wait. */
   isWaiting: boolean
   resolve: (out: Out) => void
@@ -79,9 +78,10 @@ export class GroupCommit<In, Out> {
     const owner = this.#options.ownerOf(item)
     if (!this.#hasRoomFor(owner, weight)) return Promise.reject(new TooMuchWaiting())
     return new Promise((resolve, reject) => {
-      const key = this.#options.keyOf ? this.#options.keyOf(item) : owner
-      const waiting = this.#lanes.get(key) ?? this.#waiting
-      waiting.push({ item, weight, owner, key, isWaiting: true, resolve, reject })
+      const member = { item, weight, owner, isWaiting: true, resolve, reject }
+      const lane = this.#lanes.size === 0 ? undefined : this.#lanes.get(this.#keyOf(member))
+      const waiting = lane ?? this.#waiting
+      waiting.push(member)
       this.#all.add(1, weight)
       this.#shareOf(owner).add(1, weight)
       this.#sendGroups()
@@ -94,6 +94,10 @@ export class GroupCommit<In, Out> {
     const share = this.#shares.get(owner)
     const hasShareLeft = share === undefined || share.hasRoomFor(weight, items * part, heavy * part)
     return hasShareLeft && this.#all.hasRoomFor(weight, items, heavy)
+  }
+
+  #keyOf({ item, owner }: Member<In, Out>): unknown {
+    return this.#options.keyOf ? this.#options.keyOf(item) : owner
   }
 
   #shareOf(owner: number): Load {
@@ -164,7 +168,7 @@ export class GroupCommit<In, Out> {
 
   /** What is of one key stays together, in its order. */
   async #separate(group: Member<In, Out>[]): Promise<void> {
-    const byKey = [...Map.groupBy(group, ({ key }) => key).values()]
+    const byKey = [...Map.groupBy(group, (member) => this.#keyOf(member)).values()]
     if (byKey.length === 1) {
       this.#sendInLane(group)
       return
@@ -177,7 +181,9 @@ export class GroupCommit<In, Out> {
 
   /** All of one key. */
   #sendInLane(group: Member<In, Out>[]): void {
-    const key = group[0]?.key
+    const [first] = group
+    if (first === undefined) return
+    const key = this.#keyOf(first)
     const lane = this.#lanes.get(key)
     if (lane) {
       lane.push(...group)

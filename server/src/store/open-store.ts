@@ -2,12 +2,12 @@
 
 import type { Nodes } from '../domain/ports/nodes.ts'
 import type { Store } from '../domain/ports/store.ts'
-import type { SchemaChange } from './migrate.ts'
+import { DatabaseMissing, type SchemaChange } from './migrate.ts'
 import { type DatabaseExamination, examinePostgres } from './postgres/examine-database.ts'
 import { migratePostgres, onConnection, readSchema } from './postgres/migrate-database.ts'
 import { openPostgresStore, postgresMigrations } from './postgres/postgres-store.ts'
 import { openPostgresSource, openPostgresTarget } from './postgres/transfer.ts'
-import { checkFolder, migrateFolder } from './sqlite/migrate-folder.ts'
+import { checkFolder, hasDatabase, migrateFolder } from './sqlite/migrate-folder.ts'
 import { openSqliteStore } from './sqlite/sqlite-store.ts'
 import { openSqliteSource, openSqliteTarget } from './sqlite/transfer.ts'
 import { writeExport } from './transfer/export-file.ts'
@@ -26,6 +26,12 @@ export async function openStore(place: StorePlace, onLost: (error: Error) => voi
   }
   const { nodes, ...store } = await openPostgresStore({ url: databaseUrl })
   return { store, nodes }
+}
+
+/** For who was told where to find one: a mistyped folder is no reason to make one there. */
+export function requireDatabase({ dataFolder, databaseUrl }: StorePlace): void {
+  if (databaseUrl === undefined && !hasDatabase(dataFolder))
+    throw new DatabaseMissing(`There is no database (jobcast.db) in ${dataFolder}.`)
 }
 
 /** What a migration would do. */

@@ -11,16 +11,17 @@ const trigger: Trigger = {
 
 test('devices come in the order of the trigger; one unknown device refuses it and is named', () => {
   const known = new Map([
-    ['b', 2],
-    ['a', 1],
+    ['b', { namedBy: 0 }],
+    ['a', { namedBy: 0 }],
   ])
-  assert.deepEqual(
-    findDevices(trigger, (deviceId) => known.get(deviceId)),
-    [1, 2],
-  )
+  const [a, b] = [known.get('a'), known.get('b')]
+  const find = (deviceIds: string[]) => findDevices({ ...trigger, deviceIds }, (id) => known.get(id))
+  const found = find(['a', 'b'])
+  assert.ok(Array.isArray(found) && found[0] === a && found[1] === b)
+  const again = find(['b', 'a', 'b', 'b', 'a'])
+  assert.ok(Array.isArray(again) && again.length === 2 && again[0] === b && again[1] === a)
   known.delete('b')
-  const refused = findDevices(trigger, (deviceId) => known.get(deviceId))
-  assert.deepEqual(refused, { kind: 'unknown-device', deviceIds: ['b'] })
+  assert.deepEqual(find(['a', 'b', 'b']), { kind: 'unknown-device', deviceIds: ['b'] })
 })
 
 test('of many unknown devices a refusal names the first hundred', () => {
@@ -31,7 +32,7 @@ test('of many unknown devices a refusal names the first hundred', () => {
 
 test('a run expires and has its deadline on the steady clock, if its job says so', () => {
   const job = { jobNo: 7, versionNo: 8, expireAfterSeconds: 2, deadlineSeconds: null }
-  const run = newRun(trigger, job, { runId: 3, firstExecutionId: 4 })
+  const run = newRun(trigger, job, { runId: 3, firstExecutionId: 4 }, 2)
   assert.deepEqual(run, {
     ...{ runId: 3, firstExecutionId: 4, ownerNo: 1, jobNo: 7, jobVersion: 8, total: 2, launchedAt: 5 },
     ...{ expireAt: 3000, deadlineAt: null, keyId: 'k1', retryOf: null },

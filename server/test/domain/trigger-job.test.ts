@@ -46,19 +46,29 @@ function buildDeps(room = Number.POSITIVE_INFINITY) {
   return { sent, launched, settled, deps }
 }
 
-test('a device named twice is triggered once, at the place where it was named first', () => {
+test('a trigger is recorded as it was asked for', () => {
   const { sent, deps } = buildDeps()
   void triggerJob(deps, caller, { jobName: 'j', deviceIds: ['b', 'a', 'b', 'c', 'a'] })
   assert.deepEqual(sent[0]?.trigger, {
     ownerNo: 7,
     jobName: 'j',
-    deviceIds: ['b', 'a', 'c'],
+    deviceIds: ['b', 'a', 'b', 'c', 'a'],
     launchedAt: now,
     clock: steadyInstant(now + 5),
     keyId: 'k',
     retryOf: null,
     idempotency: null,
   })
+})
+
+test('a device named twice counts once where room is short', async () => {
+  const { sent, settled, deps } = buildDeps(2)
+  const answer = triggerJob(deps, caller, { jobName: 'j', deviceIds: ['b', 'a', 'b'] })
+  await new Promise(setImmediate)
+  assert.equal(sent[0]?.trigger.quota, undefined)
+  sent[0]?.answer({ kind: 'created', run })
+  await answer
+  assert.deepEqual(settled, [[2, true]])
 })
 
 const outcomes: [TriggerOutcome, ErrorCode | undefined][] = [

@@ -194,7 +194,9 @@ test('a directory keeps to its bound and forgets what was read in another state'
   const names = (state: string, deviceIds: string[]) => ({
     state,
     jobs: new Map([['j', { jobNo: 1, versionNo: 1, expireAfterSeconds: null, deadlineSeconds: null }]]),
-    devices: new Map(deviceIds.map((deviceId) => [deviceId, { deviceNo: 1, deviceId, deviceName: '' }])),
+    devices: new Map(
+      deviceIds.map((deviceId) => [deviceId, { deviceNo: 1, deviceId, deviceName: '', namedBy: 0 }]),
+    ),
   })
   const recall = (...deviceIds: string[]) =>
     directory.recall([{ ownerNo: 1, jobName: 'j', deviceIds } as unknown as Trigger])

@@ -5,20 +5,35 @@ import { refreshKeys } from '../../api/refresh-keys.ts'
 import { TextField } from '../../parts/field.tsx'
 import { FormDialog } from '../../parts/form-dialog.tsx'
 import { TagsField } from '../../parts/tags-field.tsx'
+import { ZoneField, zoneProblem } from '../../parts/zone-field.tsx'
+import { attributesOf, rowProblem, rowsOf, tooMany } from './attribute-rows.ts'
+import { AttributesField } from './attributes-field.tsx'
 
-export function EditDevice({ device, onClose }: { device: Device; onClose: () => void }) {
-  const { deviceId } = device
+export default function EditDevice({ device, onClose }: { device: Device; onClose: () => void }) {
+  const { deviceId, reportedAttributes } = device
   const [deviceName, setDeviceName] = useState(device.deviceName)
   const [tags, setTags] = useState(device.tags)
+  const [timeZone, setTimeZone] = useState(device.timeZone ?? '')
+  const [rows, setRows] = useState(() => rowsOf(device.attributes))
+  const isWrong = rows.some((row) => rowProblem(row, rows) !== undefined) || tooMany(rows) !== undefined
   const save = async () => {
     const name = deviceName.trim()
-    // A PUT resets what it leaves out.
-    const { attributes, timeZone } = device
-    await jobcast.devices.put(deviceId, { ...(name && { deviceName: name }), tags, attributes, timeZone })
+    await jobcast.devices.put(deviceId, {
+      ...(name && { deviceName: name }),
+      tags,
+      attributes: attributesOf(rows),
+      timeZone: timeZone.trim() || null,
+    })
     await refreshKeys(['device', deviceId])
   }
   return (
-    <FormDialog title={`Edit ${deviceId}`} submit="Save" work={save} onClose={onClose}>
+    <FormDialog
+      title={`Edit ${deviceId}`}
+      submit="Save"
+      canSubmit={!isWrong && zoneProblem(timeZone) === undefined}
+      work={save}
+      onClose={onClose}
+    >
       <TextField
         label="Name"
         value={deviceName}
@@ -27,6 +42,14 @@ export function EditDevice({ device, onClose }: { device: Device; onClose: () =>
         hint="The ID if empty."
       />
       <TagsField label="Tags" values={tags} onChange={setTags} hint="Press Enter or comma after each." />
+      <ZoneField
+        label="Time zone"
+        value={timeZone}
+        onInput={setTimeZone}
+        placeholder={String(reportedAttributes.timeZone ?? 'UTC')}
+        hint="If empty, the one that the device reports, else UTC."
+      />
+      <AttributesField rows={rows} onChange={setRows} reported={reportedAttributes} />
     </FormDialog>
   )
 }

@@ -11,7 +11,8 @@ export const executionColumns: Column<Execution>[] = [
   {
     name: 'execution',
     title: 'Execution',
-    width: '68px',
+    width: '84px',
+    sortBy: ({ jobExecutionId }) => jobExecutionId,
     cell: (execution) => <a href={executionHref(execution)}>{execution.jobExecutionId}</a>,
   },
   {
@@ -19,18 +20,21 @@ export const executionColumns: Column<Execution>[] = [
     title: 'Job',
     width: 'minmax(0, 2fr)',
     isMinor: true,
+    sortBy: ({ jobName }) => jobName,
     cell: ({ jobName }) => <a href={`/jobs/${encodeURIComponent(jobName)}`}>{jobName}</a>,
   },
   {
     name: 'device',
     title: 'Device',
     width: 'minmax(0, 2fr)',
+    sortBy: ({ deviceId }) => deviceId,
     cell: ({ deviceId }) => <a href={`/devices/${encodeURIComponent(deviceId)}`}>{deviceId}</a>,
   },
   {
     name: 'state',
     title: 'State',
     width: '112px',
+    sortBy: ({ execState }) => execState,
     cell: ({ execState }) => <StateBadge state={execState} />,
   },
   {
@@ -46,6 +50,7 @@ export const executionColumns: Column<Execution>[] = [
     width: '76px',
     align: 'end',
     isMinor: true,
+    sortBy: durationMs,
     cell: (execution) => durationOf(execution),
   },
   {
@@ -54,6 +59,7 @@ export const executionColumns: Column<Execution>[] = [
     width: '104px',
     align: 'end',
     isMinor: true,
+    sortBy: ({ launchedAt }) => launchedAt,
     cell: ({ launchedAt }) => <RelativeTime at={launchedAt} />,
   },
 ]
@@ -70,7 +76,12 @@ function detailsOf({ statusDetails }: Execution): string {
     .join(', ')
 }
 
-function durationOf({ startedAt, finishedAt }: Execution): string {
-  if (startedAt === null) return ''
-  return formatDuration(Math.max(0, (finishedAt ? parseTime(finishedAt) : now.value) - parseTime(startedAt)))
+function durationMs({ startedAt, finishedAt }: Execution): number | null {
+  if (startedAt === null) return null
+  return Math.max(0, (finishedAt ? parseTime(finishedAt) : now.value) - parseTime(startedAt))
+}
+
+function durationOf(execution: Execution): string {
+  const ms = durationMs(execution)
+  return ms === null ? '' : formatDuration(ms)
 }

@@ -1,9 +1,9 @@
 // The fields of a job, the same for a new one and an existing one.
 
-import { isJobcastError } from '@jobcast/client'
 import { CheckList } from '../../parts/check-list.tsx'
 import { Field, TextField } from '../../parts/field.tsx'
 import { JsonField } from '../../parts/json-field.tsx'
+import { rolloutErrorOf } from '../../rollout/rollout-error.ts'
 import {
   backoffProblem,
   durationProblem,
@@ -133,10 +133,4 @@ export function JobFields({ draft, onChange, isReadOnly = false, error }: Props)
       />
     </fieldset>
   )
-}
-
-/** Shown at its field. */
-export function rolloutErrorOf(error: unknown): string | undefined {
-  if (!isJobcastError(error) || !error.field?.startsWith('rollout')) return undefined
-  return `${error.detail ?? error.message} (${error.code})`
 }

@@ -5,9 +5,10 @@ import { useAction } from '../../api/use-action.ts'
 import { ErrorNote } from '../../parts/error-note.tsx'
 import { TextField } from '../../parts/field.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
+import { rolloutErrorOf } from '../../rollout/rollout-error.ts'
 import { navigate } from '../../router.ts'
 import { contentOf, newDraft, problemOf } from './job-draft.ts'
-import { JobFields, rolloutErrorOf } from './job-fields.tsx'
+import { JobFields } from './job-fields.tsx'
 
 export function NewJob() {
   const [jobName, setJobName] = useState('')

@@ -1,7 +1,7 @@
 // The same call for a terminal, a script and a program. None of them shows a key.
 
 import { shellWord, visibleJson } from '../../parts/command-line.ts'
-import type { Release } from './rollout-draft.ts'
+import type { Release } from '../../rollout/rollout-draft.ts'
 
 export type Call = {
   url: string

@@ -4,7 +4,7 @@ import type { Packet } from 'mqtt-packet'
 import type { SteadyInstant } from '../../domain/instants.ts'
 import type { ByteStream } from './byte-stream.ts'
 import { encodePublish } from './encode-publish.ts'
-import { encodePacket, pingresp } from './packets.ts'
+import { encodePacket, encodePuback, pingresp } from './packets.ts'
 import type { ProtocolVersion } from './reason.ts'
 
 /** Beyond this the device reads too slowly to be sent more. */
@@ -47,6 +47,17 @@ export class Outbox {
 
   send(packet: Packet): void {
     this.#write(encodePacket(this.#terms.version, packet))
+  }
+
+  puback(messageId: number): void {
+    this.#write(encodePuback(messageId))
+  }
+
+  /** What is written meanwhile goes out at once. */
+  together(write: () => void): void {
+    this.#stream.cork()
+    write()
+    this.#stream.uncork()
   }
 
   pong(): void {

@@ -6,18 +6,17 @@ import {
   type IDisconnectPacket,
   type IPingreqPacket,
   type IPubackPacket,
-  type IPublishPacket,
   type ISubscribePacket,
   type IUnsubscribePacket,
   type Packet,
   parser,
   writeToStream,
 } from 'mqtt-packet'
+import { decodePublish, type PublishPacket } from './decode-publish.ts'
 import { refuseManyFilters } from './filter-count.ts'
 import { ProtocolError, type ProtocolVersion } from './reason.ts'
 
 export type ConnectPacket = IConnectPacket & { version: ProtocolVersion }
-export type PublishPacket = IPublishPacket & { payload: Buffer }
 export type DevicePacket =
   | PublishPacket
   | IPubackPacket
@@ -32,6 +31,16 @@ writeToStream.cacheNumbers = false
 /** The same in all versions. */
 export const pingresp = Buffer.from([0xd0, 0])
 
+/** Success is encoded the same way in all versions. */
+export function encodePuback(messageId: number): Buffer {
+  const packet = Buffer.allocUnsafe(4)
+  packet[0] = 0x40
+  packet[1] = 2
+  packet[2] = messageId >> 8
+  packet[3] = messageId & 0xff
+  return packet
+}
+
 export function encodePacket(version: ProtocolVersion, packet: Packet): Buffer {
   return generate(packet, { protocolVersion: version })
 }
@@ -45,6 +54,8 @@ const parsers = new Map<ProtocolVersion, Parse>()
 export function parsePacket(version: ProtocolVersion, frame: Buffer): DevicePacket {
   // After a fan-out with QoS 1 there are thousands of them; mqtt-packet is ten times slower.
   if (isShortPuback(frame)) return checked({ cmd: 'puback', messageId: frame.readUInt16BE(2) })
+  const publish = decodePublish(version, frame)
+  if (publish) return checkPublish(publish)
   refuseManyFilters(version, frame)
   const parse = parsers.get(version) ?? buildParser(version)
   // Removed until it has succeeded: after an error a parser carries its position into the next packet.
@@ -104,10 +115,12 @@ function buildParser(version: ProtocolVersion): Parse {
 
 function checked(packet: Packet): DevicePacket {
   switch (packet.cmd) {
-    case 'publish':
+    case 'publish': {
       if (packet.qos > 0) checkId(packet)
-      checkPublish(packet)
-      return { ...packet, payload: asBuffer(packet.payload) }
+      if (packet.properties?.topicAlias !== undefined) throw new ProtocolError('topic-alias')
+      const { cmd, topic, qos, messageId = 0, length = 0 } = packet
+      return checkPublish({ cmd, topic, payload: asBuffer(packet.payload), qos, messageId, length })
+    }
     case 'subscribe':
       checkId(packet)
       checkFilters(packet.subscriptions.map(({ topic }) => topic))
@@ -130,14 +143,16 @@ function checked(packet: Packet): DevicePacket {
   }
 }
 
-function checkId({ messageId }: Packet): void {
+function checkId({ messageId }: { messageId?: number | undefined }): void {
   if (messageId === undefined || messageId < 1) throw new ProtocolError('malformed')
 }
 
-function checkPublish({ topic, properties }: IPublishPacket): void {
-  if (properties?.topicAlias !== undefined) throw new ProtocolError('topic-alias')
+function checkPublish(publish: PublishPacket): PublishPacket {
+  const { topic, qos } = publish
+  if (qos > 0) checkId(publish)
   if (isBadText(topic)) throw new ProtocolError('malformed')
   if (topic === '' || topic.includes('+') || topic.includes('#')) throw new ProtocolError('bad-topic')
+  return publish
 }
 
 function checkFilters(filters: string[]): void {

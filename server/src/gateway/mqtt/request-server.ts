@@ -4,9 +4,9 @@ import { type DeviceOperation, parseOperation, shadowPrefix, topicPrefix } from 
 import type { ISubscribePacket, IUnsubscribePacket } from 'mqtt-packet'
 import type { SeenQueue } from '../../domain/ports/device-link.ts'
 import type { DeviceKey } from '../../domain/ports/devices.ts'
+import type { PublishPacket } from './decode-publish.ts'
 import type { Request } from './in-order.ts'
 import type { Outbox } from './outbox.ts'
-import type { PublishPacket } from './packets.ts'
 import { failure, isFailure, type ProtocolVersion, type Reason, reasonCodes } from './reason.ts'
 import { type ServeDeps, serveRequest } from './serve-request.ts'
 import { Subscriptions } from './subscriptions.ts'
@@ -69,19 +69,25 @@ export class RequestServer {
     const operation = isShadow ? shadowOperation(suffix) : parseOperation(suffix)
     const { device } = this.#session
     const { answer, json, seen, acknowledgement } = await serveRequest(this.#deps, device, operation, payload)
-    if (qos === 1) this.#acknowledge(messageId, acknowledgement)
     const subscriptions = isShadow ? this.#shadow : this.subscriptions
     const answerQos = subscriptions?.qosOf(`${suffix}/${answer}`)
-    if (answerQos === undefined) return
+    if (answerQos === undefined) {
+      if (qos === 1) this.#acknowledge(messageId, acknowledgement)
+      return
+    }
     const traceParent = seen && 'next' in seen ? seen.next?.traceParent : undefined
-    this.#outbox.publish(`${topic}/${answer}`, json, answerQos, [], traceParent)
+    this.#outbox.together(() => {
+      if (qos === 1) this.#acknowledge(messageId, acknowledgement)
+      this.#outbox.publish(`${topic}/${answer}`, json, answerQos, [], traceParent)
+    })
     if (seen) this.#session.hasSeen(seen)
   }
 
   /** MQTT 3.1.1 can only acknowledge success; without it the device sends again after it reconnects. */
   #acknowledge(messageId: number, reason: Reason): void {
     if (this.#session.version === 4 && isFailure(reason)) return
-    this.#outbox.send({ cmd: 'puback', messageId, reasonCode: reasonCodes[reason] })
+    if (reason === 'success') this.#outbox.puback(messageId)
+    else this.#outbox.send({ cmd: 'puback', messageId, reasonCode: reasonCodes[reason] })
   }
 
   #refuseForeign(qos: number, messageId: number): void {

@@ -3,17 +3,20 @@
 import type { DeviceNotice, DeviceSession } from '../../domain/ports/device-link.ts'
 import { noticeTopic } from './notice-message.ts'
 import type { Reason } from './reason.ts'
-import { isWellFormed, matches } from './topic-filter.ts'
+import { isPattern, isWellFormed, matches } from './topic-filter.ts'
 
 type Qos = 0 | 1
 
 const maxFilters = 200
 const maxFilterLength = 256
 const anyJobId = '1'
+const none: readonly string[] = []
 
 export class Subscriptions {
   readonly #prefix: string
   readonly #granted = new Map<string, Qos>()
+  /** Those with wildcards; the others are found by name. */
+  #patterns: readonly string[] = []
   // Updated when subscriptions change, so that the fan-out needs no look-up.
   #list: Qos | undefined
   #next: Qos | undefined
@@ -42,9 +45,9 @@ export class Subscriptions {
   /** The highest QoS of all matching filters; undefined: not subscribed. */
   qosOf(suffix: string): Qos | undefined {
     let highest = this.#granted.get(suffix)
-    for (const [filter, qos] of this.#granted) {
+    for (const pattern of this.#patterns) {
       if (highest === 1) break
-      if (matches(filter, suffix)) highest = qos
+      if (matches(pattern, suffix)) highest = this.#granted.get(pattern)
     }
     return highest
   }
@@ -80,6 +83,7 @@ export class Subscriptions {
   }
 
   #findNotices(): void {
+    this.#patterns = this.#granted.size === 0 ? none : [...this.#granted.keys()].filter(isPattern)
     this.#list = this.qosOf('notify')
     this.#next = this.qosOf('notify-next')
     let cancel = false

@@ -8,6 +8,11 @@ export function isWellFormed(filter: string): boolean {
   })
 }
 
+/** One that matches other topics than its own text. Of a well-formed filter. */
+export function isPattern(filter: string): boolean {
+  return filter.includes('+') || filter.includes('#')
+}
+
 /** `#` also matches the parent level: `a/#` matches `a`. */
 export function matches(filter: string, topic: string): boolean {
   const wanted = filter.split('/')

@@ -8,11 +8,15 @@ import { migrateDatabase, openDatabaseIn, openReader, schemaOf } from './databas
 import { lockData } from './lock-data.ts'
 import { sqliteMigrations } from './sqlite-store.ts'
 
+export function hasDatabase(folder: string): boolean {
+  return existsSync(join(folder, 'jobcast.db'))
+}
+
 /** Beside a running service, too: it only looks. */
 export function checkFolder(folder: string): SchemaChange {
   const path = join(folder, 'jobcast.db')
   const migrations = sqliteMigrations()
-  if (!existsSync(path)) return { from: 0, to: migrations.length }
+  if (!hasDatabase(folder)) return { from: 0, to: migrations.length }
   const db = openReader(path)
   try {
     const from = schemaOf(db)

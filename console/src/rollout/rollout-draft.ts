@@ -2,9 +2,9 @@
 
 import { isJobcastError, type NewRun } from '@jobcast/client'
 import { parseSelector, SelectorError } from '@jobcast/contract/selector'
-import { parseDuration } from '../../parts/duration.ts'
+import { parseDuration, writeDuration } from '../parts/duration.ts'
 
-type Rollout = NonNullable<NewRun['rollout']>
+export type Rollout = NonNullable<NewRun['rollout']>
 type WaveSize = NonNullable<Rollout['waves']>[number]['size']
 export type Release = Pick<NewRun, 'rollout' | 'approval'>
 
@@ -67,6 +67,33 @@ export function releaseOf(draft: RolloutDraft): Release {
     ...(Object.keys(rollout).length > 0 && { rollout }),
     ...(draft.approval && { approval: true }),
   }
+}
+
+/** Undefined if the fields cannot express it. */
+export function draftOf(rollout: Rollout): RolloutDraft | undefined {
+  const { waves, ratePerMinute, next, stop } = rollout
+  const text = (value: string | number | undefined) => String(value ?? '')
+  const draft = {
+    ...emptyRollout,
+    isOn: true,
+    waves: (waves ?? []).map(({ size }) => size).join(', '),
+    rate: text(ratePerMinute),
+    succeeded: text(next?.succeededPercent),
+    reported: text(next?.where),
+    soak: next?.soakSeconds === undefined ? '' : writeDuration(next.soakSeconds),
+    stopPercent: text(stop?.[0]?.percent),
+    stopAfter: text(stop?.[0]?.minEnded),
+  }
+  return inOrder(releaseOf(draft).rollout ?? {}) === inOrder(rollout) ? draft : undefined
+}
+
+/** The same text for the same content. */
+function inOrder(content: unknown): string {
+  return JSON.stringify(content, (_, value) =>
+    value && typeof value === 'object' && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
+  )
 }
 
 /** After canaries alone come all the others. */

@@ -1,0 +1,28 @@
+// Rows in the order of a column. The API has one order for each list, so this is for lists that are read completely.
+
+import { search, setSearch } from '../router.ts'
+import type { Column } from './data-table.tsx'
+import { naturally } from './natural-order.ts'
+
+/** `?sort=name`, `?sort=-name` for descending. */
+export type Sort = { name: string; isDescending: boolean }
+
+export function sortOf<T>(columns: readonly Column<T>[]): Sort | undefined {
+  const text = search.value.get('sort') ?? ''
+  const name = text.replace(/^-/, '')
+  const isKnown = columns.some((column) => column.sortBy && column.name === name)
+  return isKnown ? { name, isDescending: text.startsWith('-') } : undefined
+}
+
+/** Ascending, descending, then as it was. */
+export function sortNext(name: string, now: Sort | undefined): void {
+  const next = now?.name !== name ? name : now.isDescending ? undefined : `-${name}`
+  setSearch({ sort: next })
+}
+
+export function sortRows<T>(rows: T[], columns: readonly Column<T>[], sort: Sort | undefined): T[] {
+  const sortBy = columns.find(({ name }) => name === sort?.name)?.sortBy
+  if (!sort || !sortBy) return rows
+  const sorted = naturally(rows, (row) => String(sortBy(row) ?? ''))
+  return sort.isDescending ? sorted.reverse() : sorted
+}

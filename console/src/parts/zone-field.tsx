@@ -1,0 +1,48 @@
+// A time zone by its IANA name.
+
+import { isTimeZone } from '@jobcast/contract/selector'
+import { useMemo } from 'preact/hooks'
+import { Field } from './field.tsx'
+
+type Props = {
+  label: string
+  hint?: string
+  value: string
+  onInput: (value: string) => void
+  placeholder?: string
+  /** Names that are allowed beside those of zones. */
+  others?: readonly string[]
+}
+
+export function zoneProblem(value: string, others: readonly string[] = []): string | undefined {
+  const name = value.trim()
+  const isRight = name === '' || others.includes(name) || isTimeZone(name)
+  return isRight ? undefined : 'Must be a time zone such as Europe/Berlin.'
+}
+
+export function ZoneField({ label, hint, value, onInput, placeholder, others = [] }: Props) {
+  const zones = useMemo(() => [...others, ...Intl.supportedValuesOf('timeZone')], [])
+  return (
+    <Field label={label} {...(hint !== undefined && { hint })} error={zoneProblem(value, others)}>
+      {(control) => (
+        <>
+          <input
+            {...control}
+            type="text"
+            list={`${control.id}-zones`}
+            value={value}
+            placeholder={placeholder}
+            autoComplete="off"
+            spellcheck={false}
+            onInput={(event) => onInput(event.currentTarget.value)}
+          />
+          <datalist id={`${control.id}-zones`}>
+            {zones.map((zone) => (
+              <option key={zone} value={zone} />
+            ))}
+          </datalist>
+        </>
+      )}
+    </Field>
+  )
+}

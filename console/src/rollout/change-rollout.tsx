@@ -1,0 +1,65 @@
+// Changes the rollout of a run under way: as fields where those can express it, else as JSON.
+
+import type { Run } from '@jobcast/client'
+import { useState } from 'preact/hooks'
+import { jobcast } from '../api/client.ts'
+import { queries } from '../api/queries.ts'
+import { queryClient } from '../api/query-client.ts'
+import { FormDialog } from '../parts/form-dialog.tsx'
+import { findProblem, JsonField } from '../parts/json-field.tsx'
+import { draftOf, problemsOf, type Rollout, refusedField, releaseOf } from './rollout-draft.ts'
+import { rolloutErrorOf } from './rollout-error.ts'
+import { RolloutFields } from './rollout-fields.tsx'
+
+const maxBytes = 64 * 1024
+
+export default function ChangeRollout({ run, onClose }: { run: Run; onClose: () => void }) {
+  const { runId, rollout } = run
+  const [draft, setDraft] = useState(() => rollout && draftOf(rollout.definition))
+  const [json, setJson] = useState(() => JSON.stringify(rollout?.definition ?? {}, null, 2))
+  const isRight = draft ? Object.keys(problemsOf(draft)).length === 0 : !findProblem(json, maxBytes)
+  const edited = (): Rollout => (draft ? (releaseOf(draft).rollout ?? {}) : JSON.parse(json))
+  const save = async () => {
+    const changed = await jobcast.runs.change(runId, { rollout: edited() })
+    queryClient.setQueryData(queries.run(runId).queryKey, changed)
+  }
+  const editJson = () => {
+    setJson(JSON.stringify(edited(), null, 2))
+    setDraft(undefined)
+  }
+  return (
+    <FormDialog
+      title={`Change the rollout of run ${runId}`}
+      submit="Change"
+      canSubmit={isRight}
+      work={save}
+      onClose={onClose}
+      isAtField={(error) => (draft ? refusedField(error) : rolloutErrorOf(error)) !== undefined}
+    >
+      {(error) => (
+        <>
+          <p class="quiet">
+            These rules replace those of the run at once. Waves that have begun keep their size, and each
+            device its wave.
+          </p>
+          {draft ? (
+            <>
+              <RolloutFields draft={draft} onChange={setDraft} error={error} />
+              <button type="button" class="ghost" disabled={!isRight} onClick={editJson}>
+                Edit as JSON
+              </button>
+            </>
+          ) : (
+            <JsonField
+              label="Rollout"
+              value={json}
+              onInput={setJson}
+              maxBytes={maxBytes}
+              error={rolloutErrorOf(error)}
+            />
+          )}
+        </>
+      )}
+    </FormDialog>
+  )
+}

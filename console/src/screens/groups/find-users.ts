@@ -1,0 +1,33 @@
+// What refers to a group, and would be refused without it.
+
+import type { Group, Job } from '@jobcast/client'
+import { parseSelector, SelectorError, termsOf } from '@jobcast/contract/selector'
+
+export type GroupUser = { kind: string; name: string; href: string }
+
+type Sources = { groups: readonly Group[]; jobs: readonly Job[] }
+
+export function findUsers(groupName: string, { groups, jobs }: Sources): GroupUser[] {
+  const names = (where: string | undefined) => where !== undefined && refersTo(where, groupName)
+  return [
+    ...groups.filter(({ where }) => names(where)).map((group) => user('group', 'groups', group.groupName)),
+    ...jobs
+      .filter(
+        ({ rollout }) => names(rollout?.next?.where) || rollout?.waves?.some(({ where }) => names(where)),
+      )
+      .map(({ jobName }) => user('job', 'jobs', jobName)),
+  ]
+}
+
+function user(kind: string, folder: string, name: string): GroupUser {
+  return { kind, name, href: `/${folder}/${encodeURIComponent(name)}` }
+}
+
+function refersTo(where: string, groupName: string): boolean {
+  try {
+    return termsOf(parseSelector(where)).some((term) => term.kind === 'group' && term.groupName === groupName)
+  } catch (error) {
+    if (error instanceof SelectorError) return false
+    throw error
+  }
+}

@@ -1,0 +1,56 @@
+// A new group, or an existing one to be changed.
+
+import type { Group } from '@jobcast/client'
+import { useState } from 'preact/hooks'
+import { jobcast } from '../../api/client.ts'
+import { isThere } from '../../api/is-there.ts'
+import { refreshKeys } from '../../api/refresh-keys.ts'
+import { TextField } from '../../parts/field.tsx'
+import { FormDialog } from '../../parts/form-dialog.tsx'
+import { navigate } from '../../router.ts'
+import { SelectorField } from '../../selector/selector-field.tsx'
+import { readSelector } from '../../selector/selector-text.ts'
+
+export function GroupForm({ group, onClose }: { group?: Group; onClose: () => void }) {
+  const [name, setName] = useState(group?.groupName ?? '')
+  const [where, setWhere] = useState(group?.where ?? '')
+  const [description, setDescription] = useState(group?.description ?? '')
+  const groupName = name.trim()
+  const save = async () => {
+    if (!group && (await isThere(() => jobcast.groups.get(groupName))))
+      throw new Error(`A group named ${groupName} already exists.`)
+    const about = description.trim()
+    await jobcast.groups.put(groupName, { where: where.trim(), ...(about && { description: about }) })
+    // What its selector picks has changed, wherever it is shown.
+    await refreshKeys(['group', groupName], ['groups'], ['devices'])
+    if (!group) navigate(`/groups/${encodeURIComponent(groupName)}`)
+  }
+  return (
+    <FormDialog
+      title={group ? `Edit ${groupName}` : 'New group'}
+      submit={group ? 'Save' : 'Create group'}
+      canSubmit={groupName !== '' && readSelector(where).kind === 'where'}
+      work={save}
+      onClose={onClose}
+    >
+      {!group && (
+        <TextField
+          label="Name"
+          required
+          value={name}
+          onInput={setName}
+          placeholder="berlin-kiosks"
+          hint="Selectors refer to it as group=name. It cannot be changed later."
+        />
+      )}
+      <SelectorField
+        label="Selector"
+        isStrict
+        text={where}
+        onInput={setWhere}
+        hint="Devices that match belong to the group, now and later."
+      />
+      <TextField label="Description" value={description} onInput={setDescription} />
+    </FormDialog>
+  )
+}

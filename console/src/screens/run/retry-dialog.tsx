@@ -1,0 +1,60 @@
+// Retrying a run starts work on devices again, so it asks which of its executions. What was canceled was canceled on
+// purpose: it is offered, not proposed.
+
+import { type ExecState, isEnd, type Run } from '@jobcast/client'
+import { useRef, useState } from 'preact/hooks'
+import { jobcast } from '../../api/client.ts'
+import { newRequestKey } from '../../api/request-key.ts'
+import { CheckList } from '../../parts/check-list.tsx'
+import { formatCount, stateOrder, stateStyles } from '../../parts/exec-state.ts'
+import { FormDialog } from '../../parts/form-dialog.tsx'
+import { navigate } from '../../router.ts'
+
+export default function RetryDialog({ run, onClose }: { run: Run; onClose: () => void }) {
+  const { runId, jobName, counts } = run
+  const states = stateOrder.filter((state) => isEnd(state) && state !== 'SUCCEEDED' && counts[state] > 0)
+  const [chosen, setChosen] = useState<ExecState[]>(() => states.filter((state) => state !== 'CANCELED'))
+  const request = useRef<{ of: string; idempotencyKey: string } | undefined>(undefined)
+  const total = chosen.reduce((sum, state) => sum + counts[state], 0)
+  const retry = async () => {
+    // Pressed again after an answer that was lost, it creates nothing twice.
+    const of = `${chosen.join()} ${total}`
+    if (request.current?.of !== of) request.current = { of, idempotencyKey: newRequestKey() }
+    const { idempotencyKey } = request.current
+    const content = chosen.length === states.length ? {} : { deviceIds: await devicesIn(runId, chosen) }
+    const created = await jobcast.runs.retry(runId, content, { idempotencyKey })
+    navigate(`/runs/${created.runId}`)
+  }
+  return (
+    <FormDialog
+      title="Retry"
+      submit={`Retry ${jobName} on ${formatCount(total)} ${total === 1 ? 'device' : 'devices'}`}
+      canSubmit={total > 0}
+      work={retry}
+      onClose={onClose}
+    >
+      <p>A new run is created for the devices whose execution of this run is</p>
+      <CheckList
+        label="State"
+        options={states.map((state) => ({
+          value: state,
+          label: stateStyles[state].word,
+          about: formatCount(counts[state]),
+        }))}
+        chosen={chosen}
+        onChange={setChosen}
+      />
+    </FormDialog>
+  )
+}
+
+/** The API retries all that did not succeed, or these devices. */
+async function devicesIn(runId: number, states: readonly ExecState[]): Promise<string[]> {
+  const lists = states.map((execState) =>
+    Array.fromAsync(
+      jobcast.executions.list({ runId, execState, limit: 200 }),
+      ({ deviceId }: { deviceId: string }) => deviceId,
+    ),
+  )
+  return (await Promise.all(lists)).flat()
+}
