@@ -3,6 +3,7 @@
 import { Background } from './background.ts'
 import { type ClockDeps, fireClocks } from './dispatch/clocks.ts'
 import type { Dispatcher } from './dispatch/dispatcher.ts'
+import type { MatchTicker } from './dispatch/match-ticker.ts'
 import type { NodeLife } from './dispatch/nodes/node-life.ts'
 import type { RolloutTicker } from './dispatch/rollout-ticker.ts'
 import type { ScheduleTicker } from './dispatch/schedule-ticker.ts'
@@ -27,6 +28,8 @@ const clocksEveryMs = 500
 const rolloutsEveryMs = 500
 /** An occurrence runs within a second of its time. */
 const schedulesEveryMs = 500
+/** What starts to match within it becomes one run. */
+const matchingEveryMs = 1000
 const freezesEveryMs = 1000
 /** Upper bound of the delay after a lost wake-up. */
 const sweepEveryMs = 3000
@@ -45,6 +48,7 @@ const purgeEveryMs = 10 * 60_000
 export type BackgroundDeps = ClockDeps & {
   rollouts: RolloutTicker
   schedules: ScheduleTicker
+  matching: MatchTicker
   freezes: Freezes
   store: Store
   now: () => number
@@ -69,6 +73,7 @@ export function startBackground(deps: BackgroundDeps, dispatcher: Dispatcher): B
   background.every(clocksEveryMs, 'fire clocks', () => fireClocks(deps))
   background.every(rolloutsEveryMs, 'roll out runs', () => deps.rollouts.tick())
   background.every(schedulesEveryMs, 'fire schedules', () => deps.schedules.tick())
+  background.every(matchingEveryMs, 'look for devices that match', () => deps.matching.tick())
   background.every(freezesEveryMs, 'look for frozen fleets', () => keepFreezes(deps))
   background.every(sweepEveryMs, 'notify devices that were missed', () => dispatcher.sweep())
   background.every(deliveriesEveryMs, 'record deliveries', () => deliveries.record(), 'at the end')

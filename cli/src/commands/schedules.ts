@@ -122,9 +122,7 @@ function fireCommand(): Command {
     .action(
       withClient(async ({ client, out }, name: string) => {
         const run = await client.schedules.fire(name)
-        out.say(
-          `Run ${run.runId}: ${run.jobName} on ${run.total} ${run.total === 1 ? 'device' : 'devices'}`,
-        )
+        out.say(`Run ${run.runId}: ${run.jobName} on ${run.total} ${run.total === 1 ? 'device' : 'devices'}`)
         out.show(run, () => '')
       }),
     )

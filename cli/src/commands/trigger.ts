@@ -17,7 +17,14 @@ import { nextSteps, watchRun } from '../watch/watch-run.ts'
 
 type TriggerFlags = TargetFlags &
   RolloutFlags &
-  WaitFlags & { follow?: boolean; raw?: boolean; idempotencyKey?: string; note?: string; dryRun?: boolean; startAt?: string }
+  WaitFlags & {
+    follow?: boolean
+    raw?: boolean
+    idempotencyKey?: string
+    note?: string
+    dryRun?: boolean
+    startAt?: string
+  }
 
 export type WaitFlags = { wait?: boolean; timeout?: number }
 

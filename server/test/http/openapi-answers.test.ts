@@ -162,7 +162,12 @@ test('rollouts and freezes answer as the document says: 200, 204, 403, 404, 409'
 test('schedules answer as the document says: 200, 201, 204, 400, 404, 409', async () => {
   const schedule = '/job/api/schedules/{scheduleName}'
   const s = { scheduleName: 's' }
-  const body = { jobName: 'update', targets: { deviceIds: ['d1'] }, when: { cron: '0 3 * * *' }, jitterSeconds: 5 }
+  const body = {
+    jobName: 'update',
+    targets: { deviceIds: ['d1'] },
+    when: { cron: '0 3 * * *' },
+    jitterSeconds: 5,
+  }
   await check(`PUT ${schedule}`, s, { body })
   await check(`PUT ${schedule}`, s, { body: { ...body, overlap: 'QUEUE' } })
   await check(`PUT ${schedule}`, s, { body: { ...body, when: { cron: '0 0 31 2 *' } }, ...problem })
