@@ -109,6 +109,8 @@ export type ScheduleChange = {
   at: WallInstant
 }
 
+export type RunRange = { runId: number; first: number; last: number }
+
 /** An execution of a schedule that has not ended. */
 export type BusyDevice = { deviceNo: number; jobExecutionId: number; execState: ExecState }
 
@@ -148,13 +150,10 @@ export type ScheduleStore = {
   findScheduledRun(occurrence: { scheduleNo: number; scheduledFor: WallInstant }): Promise<number | undefined>
   /** The latest runs that have ended behind that one, newest first. */
   listScheduledEnds(runs: { scheduleNo: number; after: number; limit: number }): Promise<StateCounts[]>
-  /** In the order of their executions, from behind `after` on. */
-  listBusyDevices(busy: {
-    ownerNo: number
-    scheduleNo: number
-    after: number
-    limit: number
-  }): Promise<BusyDevice[]>
+  /** Its runs that have not ended, and where their executions are. */
+  listBusyRuns(busy: { ownerNo: number; scheduleNo: number }): Promise<RunRange[]>
+  /** Those of these executions that have not ended, in order. */
+  listBusyDevices(busy: { first: number; last: number; limit: number }): Promise<BusyDevice[]>
   /** Cancels those of them that wait. */
   supersede(executions: { jobExecutionIds: number[]; moment: Moment }): Promise<Moved[]>
   /** Of these devices, those that were given its job. */
@@ -162,5 +161,5 @@ export type ScheduleStore = {
   /** Notes those of some executions; idempotent. */
   recordGiven(given: { scheduleNo: number; first: number; last: number }): Promise<void>
   /** Where the executions of a run are. */
-  getRunRange(run: { runId: number }): Promise<{ first: number; last: number } | undefined>
+  getRunRange(run: { runId: number }): Promise<RunRange | undefined>
 }
