@@ -31,12 +31,25 @@ test('creates a job from a file, updates it by flags without losing other fields
   assert.equal(job.retry.max, 2)
   assert.deepEqual(job.document, { handler: 'restart' })
   assert.match(await outputOf('jobs', 'get', 'restart'), /^document +\{"handler":"restart"\}$/m)
-  assert.match(await outputOf('jobs'), /^JOB +DESCRIPTION +UPDATED\n(?:.*\n)*restart +New /)
+  assert.match(await outputOf('jobs'), /^JOB +VERSION +DESCRIPTION +UPDATED\n(?:.*\n)*restart +2 +New /)
   await outputOf('jobs', 'rm', 'restart', '--yes')
   const gone = await jobcast('jobs', 'get', 'restart')
   assert.equal(gone.code, 4)
   assert.match(gone.stderr, /J-301/)
   assert.equal(gone.stdout, '')
+})
+
+test('versions of a job are listed, compared and restored', async () => {
+  for (const n of [1, 2]) {
+    await runJobcast(['jobs', 'put', 'versioned', '-f', '-'], access, `document: { n: ${n} }\n`)
+  }
+  const listed = await outputOf('jobs', 'versions', 'versioned')
+  assert.match(listed, /^VERSION +CREATED +BY +DESCRIPTION\n2 \(current\) .*\n1 /)
+  const diff = await jobcast('jobs', 'diff', 'versioned', '1', '2')
+  assert.deepEqual([diff.code, diff.stdout], [6, '~ document.n: 1 -> 2\n'])
+  await outputOf('jobs', 'restore', 'versioned', '1')
+  assert.equal(await outputOf('jobs', 'diff', 'versioned', '1'), '')
+  assert.match((await jobcast('jobs', 'diff', 'versioned', '9')).stderr, /J-313/)
 })
 
 test('exits with 5 if the service rejects the content, and with 2 if a file is missing or not a map', async () => {

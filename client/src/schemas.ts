@@ -1025,10 +1025,20 @@ export interface ImportedDevice {
 
 export interface Job {
   jobName: string
+  /**
+   * Counts from 1; each change of the job makes the next one
+   */
+  version: number
   description: string
   document: {
     [k: string]: unknown
   }
+  /**
+   * JSON Schema of the parameters of its runs
+   */
+  parameters: {
+    [k: string]: unknown
+  } | null
   expireAfterSeconds: number | null
   timeoutSeconds: number | null
   deadlineSeconds: number | null
@@ -1122,9 +1132,15 @@ export interface Rollout {
 export interface JobContent {
   description?: string
   /**
-   * Any JSON object up to 64 KiB; devices receive it unchanged
+   * Any JSON object up to 64 KiB. Placeholders in its texts, such as `${params.x}`, are replaced when a device gets it; `$${` stands for a plain `${`
    */
   document?: {
+    [k: string]: unknown
+  }
+  /**
+   * JSON Schema 2020-12 of the parameters of its runs, at most 16 KiB: an object of string, number, integer, boolean, and arrays of these. `writeOnly` makes a parameter a secret
+   */
+  parameters?: {
     [k: string]: unknown
   }
   /**
@@ -1169,6 +1185,43 @@ export interface JobContent {
  */
 export interface JobDocument {
   [k: string]: unknown
+}
+
+export interface JobVersion {
+  jobName: string
+  version: number
+  /**
+   * New runs use it, unless they ask for another one
+   */
+  isCurrent: boolean
+  description: string
+  document: {
+    [k: string]: unknown
+  }
+  /**
+   * JSON Schema of the parameters of its runs
+   */
+  parameters: {
+    [k: string]: unknown
+  } | null
+  expireAfterSeconds: number | null
+  timeoutSeconds: number | null
+  deadlineSeconds: number | null
+  retry: {
+    max: number
+    backoffSeconds: number
+    on: ('FAILED' | 'TIMED_OUT')[]
+  } | null
+  rollout: Rollout | null
+  approval: boolean
+  /**
+   * Of versions from before this was recorded, when the first run used it
+   */
+  createdAt: string
+  /**
+   * Who made it: `key:<keyId>`. Null if it is older than this record
+   */
+  createdBy: string | null
 }
 
 export interface ListDeliveriesQuery {
@@ -1227,6 +1280,11 @@ export interface ListGroupsQuery {
   cursor?: string
 }
 
+export interface ListJobVersionsQuery {
+  limit?: number
+  cursor?: string
+}
+
 export interface ListJobsQuery {
   limit?: number
   cursor?: string
@@ -1251,6 +1309,7 @@ export interface ListRunsQuery {
   limit?: number
   cursor?: string
   jobName?: string
+  version?: number
   finished?: boolean
   scheduleName?: string
   rolloutState?:
@@ -1344,6 +1403,20 @@ export interface NewRun {
   jobName: string
   targets: Targets
   /**
+   * Of the job; default: the current one
+   */
+  version?: number
+  /**
+   * Values of the parameters of the job, at most 16 KiB; omitted ones have their defaults
+   */
+  parameters?: {
+    [k: string]: unknown
+  }
+  /**
+   * What happens with devices that lack an attribute which the document needs: REFUSE (default) refuses the call (J-506), SKIP leaves them out
+   */
+  onMissing?: 'REFUSE' | 'SKIP'
+  /**
    * Why, for whoever looks at it later
    */
   note?: string
@@ -1395,6 +1468,70 @@ export interface Owner {
   createdAt: string
 }
 
+export interface PauseCause {
+  /**
+   * STOP_RULE; GATE_ACTION: the gate has opened, and its action is PAUSE; GATE_TIMEOUT: giveUpAfterSeconds is over; PRINCIPAL: pausedBy has decided it
+   */
+  rule: 'STOP_RULE' | 'GATE_ACTION' | 'GATE_TIMEOUT' | 'PRINCIPAL'
+  /**
+   * The current wave then, from 1
+   */
+  wave: number
+  /**
+   * Of a stop rule: which one of rollout.stop, from 1
+   */
+  stopRule: number | null
+  /**
+   * What the stop rule counts
+   */
+  of: ('RUN' | 'WAVE') | null
+  /**
+   * The states that the stop rule counts
+   */
+  on: (
+    | 'PENDING'
+    | 'IN_PROGRESS'
+    | 'CANCELING'
+    | 'SUCCEEDED'
+    | 'FAILED'
+    | 'TIMED_OUT'
+    | 'REJECTED'
+    | 'EXPIRED'
+    | 'CANCELED'
+  )[]
+  /**
+   * How many have ended in one of these states
+   */
+  count: number | null
+  /**
+   * How many have ended at all
+   */
+  ended: number | null
+  /**
+   * count of ended
+   */
+  percent: number | null
+  /**
+   * Some of those that the stop rule has counted
+   *
+   * @maxItems 20
+   */
+  executions: {
+    jobExecutionId: number
+    deviceId: string
+    execState:
+      | 'PENDING'
+      | 'IN_PROGRESS'
+      | 'CANCELING'
+      | 'SUCCEEDED'
+      | 'FAILED'
+      | 'TIMED_OUT'
+      | 'REJECTED'
+      | 'EXPIRED'
+      | 'CANCELED'
+  }[]
+}
+
 export interface ReplayRequest {
   /**
    * Events from this instant on are sent again
@@ -1409,6 +1546,10 @@ export interface RetryRequest {
    * @minItems 1
    */
   deviceIds?: string[]
+  /**
+   * SAME (default): the version of the job that the run carried out; NEWEST: the current one
+   */
+  version?: 'SAME' | 'NEWEST'
 }
 
 export interface RevokeKeyQuery {
@@ -1426,6 +1567,13 @@ export interface RevokedKeys {
    * Enrollments that this call revoked
    */
   revokedEnrollments: number
+}
+
+export interface RollbackRequest {
+  /**
+   * Of the job; default: the version before the one that the run carried out
+   */
+  toVersion?: number
 }
 
 export interface RolloutPatch {
@@ -1465,6 +1613,10 @@ export interface RolloutProgress {
   pausedBecause: string | null
   pausedBy: string | null
   /**
+   * pausedBecause for programs
+   */
+  pausedCause: PauseCause | null
+  /**
    * When it goes on by itself, where that is known
    */
   nextAt: string | null
@@ -1474,6 +1626,16 @@ export interface RolloutProgress {
 export interface Run {
   runId: number
   jobName: string
+  /**
+   * The version of the job that it carries out
+   */
+  version: number
+  /**
+   * Values of the parameters of the job, defaults included; secrets are masked
+   */
+  parameters: {
+    [k: string]: unknown
+  }
   /**
    * UTC in whole seconds, without offset
    */
@@ -1502,6 +1664,10 @@ export interface Run {
    * The run whose unsuccessful executions this run retries
    */
   retryOf: number | null
+  /**
+   * The run whose devices this run takes back to an earlier version
+   */
+  rollbackOf: number | null
   /**
    * Who triggered it: `key:<keyId>`. Null if it is older than this record
    */
@@ -1561,7 +1727,7 @@ export interface RunPlan {
     sample: string[]
   }[]
   /**
-   * What the first device would get
+   * What the first device would get, secrets masked; null if nothing can be made of it
    */
   document: {
     [k: string]: unknown

@@ -114,6 +114,13 @@ const rows: Row[] = [
   ['putJob', 'jobs.put', ({ jobcast }) => jobcast.jobs.put('restart', { document: { handler: 'restart' } })],
   ['getJob', 'jobs.get', ({ jobcast }) => jobcast.jobs.get('restart')],
   ['listJobs', 'jobs.list', ({ jobcast }) => jobcast.jobs.list().page()],
+  ['listJobVersions', 'jobs.versions', ({ jobcast }) => jobcast.jobs.versions('restart').page()],
+  ['getJobVersion', 'jobs.version', ({ jobcast }) => jobcast.jobs.version('restart', 1)],
+  [
+    'restoreJobVersion',
+    'jobs.restore',
+    ({ jobcast }) => jobcast.jobs.restore('restart', 1, { ifVersion: 1 }),
+  ],
   ['putDevice', 'devices.put', ({ jobcast }) => jobcast.devices.put('kiosk 2 ä%', { tags: ['t'] })],
   ['getDevice', 'devices.get', ({ jobcast }) => jobcast.devices.get('kiosk-1')],
   ['listDevices', 'devices.list', ({ jobcast }) => jobcast.devices.list({ online: false }).page()],
@@ -148,6 +155,7 @@ const rows: Row[] = [
   ['listRuns', 'runs.list', ({ jobcast }) => jobcast.runs.list({ jobName: 'restart' }).page()],
   ['cancelRun', 'runs.cancel', ({ jobcast, ids }) => jobcast.runs.cancel(ids.run, { force: true })],
   ['retryRun', 'runs.retry', ({ jobcast, ids }) => jobcast.runs.retry(ids.run)],
+  ['rollBackRun', 'runs.rollback', rollBack],
   [
     'createRun',
     'runs.create',
@@ -223,6 +231,14 @@ async function triggerBoth({ jobcast, ids }: World): Promise<void> {
   const { runId, executions } = await jobcast.trigger({ jobName: 'restart', deviceIds })
   ids.run = runId
   ids.execution = executions[0]?.jobExecutionId ?? 0
+}
+
+async function rollBack({ jobcast, plain }: World): Promise<void> {
+  await plain.devices.put('back')
+  for (const n of [1, 2]) await plain.jobs.put('back', { document: { n } })
+  const { runId } = await plain.trigger({ jobName: 'back', deviceIds: ['back'] })
+  const refused = jobcast.runs.rollback(runId)
+  await assert.rejects(refused, { code: 'J-314' })
 }
 
 async function readOutput({ jobcast, device, ids }: World): Promise<void> {

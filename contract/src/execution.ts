@@ -3,6 +3,7 @@
 import Type, { type Static } from 'typebox'
 import { Counts } from './counts.ts'
 import { execStates } from './exec-state.ts'
+import { JobVersionNumber } from './job.ts'
 import { Page, PageQuery } from './page.ts'
 import { RolloutProgress, type RolloutState, rolloutStates } from './rollout.ts'
 import { GivenInstant, Instant, Name, orNull } from './text.ts'
@@ -114,6 +115,10 @@ export const Run = Type.Object(
   {
     runId: Type.Integer(),
     jobName: Type.String(),
+    version: Type.Integer({ description: 'The version of the job that it carries out' }),
+    parameters: Type.Record(Type.String(), Type.Unknown(), {
+      description: 'Values of the parameters of the job, defaults included; secrets are masked',
+    }),
     launchedAt: triggeredFields.launchedAt,
     finishedAt: orNull(Instant, { description: 'When its last execution ended; null until then' }),
     total: Type.Integer(),
@@ -121,6 +126,9 @@ export const Run = Type.Object(
     finished: Type.Boolean({ description: 'True once every execution has ended' }),
     retryOf: orNull(Type.Integer(), {
       description: 'The run whose unsuccessful executions this run retries',
+    }),
+    rollbackOf: orNull(Type.Integer(), {
+      description: 'The run whose devices this run takes back to an earlier version',
     }),
     createdBy: orNull(Type.String({ examples: ['key:3f9aZ0qLxw'] }), {
       description: 'Who triggered it: `key:<keyId>`. Null if it is older than this record',
@@ -143,6 +151,9 @@ export const Run = Type.Object(
 )
 export type Run = Static<typeof Run>
 
+export const retryVersions = ['SAME', 'NEWEST'] as const
+export type RetryVersion = (typeof retryVersions)[number]
+
 export const RetryRequest = Type.Object(
   {
     deviceIds: Type.Optional(
@@ -151,15 +162,42 @@ export const RetryRequest = Type.Object(
         description: 'Only these devices; default: all devices whose execution was unsuccessful',
       }),
     ),
+    version: Type.Optional(
+      Type.Unsafe<RetryVersion>({
+        type: 'string',
+        enum: [...retryVersions],
+        description:
+          'SAME (default): the version of the job that the run carried out; NEWEST: the current one',
+      }),
+    ),
   },
   { title: 'RetryRequest', additionalProperties: false, examples: [{}] },
 )
 export type RetryRequest = Static<typeof RetryRequest>
 
+export const RollbackRequest = Type.Object(
+  {
+    toVersion: Type.Optional(
+      Type.Integer({
+        ...JobVersionNumber,
+        description: 'Of the job; default: the version before the one that the run carried out',
+      }),
+    ),
+  },
+  { title: 'RollbackRequest', additionalProperties: false, examples: [{}] },
+)
+export type RollbackRequest = Static<typeof RollbackRequest>
+
 export const RunQuery = Type.Object(
   {
     ...PageQuery.properties,
     jobName: Type.Optional(Name),
+    version: Type.Optional(
+      Type.Integer({
+        ...JobVersionNumber,
+        description: 'Only runs of this version of the job; needs `jobName`',
+      }),
+    ),
     finished: Type.Optional(
       Type.Boolean({ description: 'Only runs that have (true) or have not (false) finished' }),
     ),

@@ -2,6 +2,7 @@
 
 import Type, { type Static } from 'typebox'
 import { Where } from './group.ts'
+import { JobVersionNumber } from './job.ts'
 import { Rollout } from './rollout.ts'
 import { GivenInstant, mustBe, Name, Prose } from './text.ts'
 
@@ -24,10 +25,31 @@ export const Targets = Type.Object(
 )
 export type Targets = Static<typeof Targets>
 
+export const onMissing = ['REFUSE', 'SKIP'] as const
+export type OnMissing = (typeof onMissing)[number]
+
 export const NewRun = Type.Object(
   {
     jobName: Name,
     targets: Targets,
+    version: Type.Optional(
+      Type.Integer({ ...JobVersionNumber, description: 'Of the job; default: the current one' }),
+    ),
+    parameters: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description: 'Values of the parameters of the job, at most 16 KiB; omitted ones have their defaults',
+        examples: [{ version: '2.4.1' }],
+      }),
+    ),
+    onMissing: Type.Optional(
+      Type.Unsafe<OnMissing>({
+        type: 'string',
+        enum: [...onMissing],
+        description:
+          'What happens with devices that lack an attribute which the document needs: REFUSE (default) refuses the ' +
+          'call (J-506), SKIP leaves them out',
+      }),
+    ),
     note: Type.Optional(
       Type.String({ ...Prose, maxLength: 500, description: 'Why, for whoever looks at it later' }),
     ),
@@ -83,7 +105,9 @@ export const RunPlan = Type.Object(
       }),
       { description: 'In the order of release' },
     ),
-    document: Type.Unknown({ description: 'What the first device would get' }),
+    document: Type.Unknown({
+      description: 'What the first device would get, secrets masked; null if nothing can be made of it',
+    }),
     problems: Type.Array(Type.String(), { description: 'What stands against it, in sentences' }),
   },
   { title: 'RunPlan' },

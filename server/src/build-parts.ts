@@ -36,6 +36,7 @@ import { RightSecrets } from './state/right-secrets.ts'
 import { type ExportSpan, RunTraces } from './state/run-traces.ts'
 import { SessionUse } from './state/session-use.ts'
 import { StreamCounts } from './state/stream-counts.ts'
+import { WaveCounts } from './state/wave-counts.ts'
 
 export type PartsOptions = {
   store: Store
@@ -94,6 +95,7 @@ export function buildParts(options: PartsOptions) {
     onLaunchFailed: (error: unknown) =>
       tell({ kind: 'background-failed', task: 'notify devices of a run', error }),
     secrets: new RightSecrets(),
+    waveCounts: new WaveCounts(store, elapsed),
     keyUse: new KeyUse(store),
     sessionUse: new SessionUse(store, sessionIdleMs),
     changes: new ChangeSignal(),

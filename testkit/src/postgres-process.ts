@@ -98,6 +98,11 @@ async function start({ postgres }: Programs): Promise<ChildProcess> {
     'listen_addresses=127.0.0.1',
     'unix_socket_directories=',
     'max_connections=500',
+    // With hundreds of databases it would begin with another one several times a second.
+    'autovacuum=off',
+    // What it protects from is a machine that loses its power.
+    'full_page_writes=off',
+    'checkpoint_timeout=1h',
   ]
   const child = run(postgres, ['-D', databaseDir, ...settings.flatMap((each) => ['-c', each])])
   const ready = new Promise<void>((resolve) => {

@@ -10,6 +10,7 @@ import { wholeNumber } from '../flags/whole-number.ts'
 import { readContent } from '../input/read-content.ts'
 import { localTime } from '../output/local-time.ts'
 import { fieldsText } from '../output/print-table.ts'
+import { versionCommands } from './job-versions.ts'
 
 type PutFlags = {
   file?: string
@@ -23,6 +24,7 @@ export function jobsCommand(): Command {
   const ls = listCommand<Job>(
     [
       { title: 'JOB', of: ({ jobName }) => jobName },
+      { title: 'VERSION', of: ({ version }) => version },
       { title: 'DESCRIPTION', of: ({ description }) => description || null },
       { title: 'UPDATED', of: ({ updatedAt }) => localTime(updatedAt) },
     ],
@@ -40,6 +42,7 @@ export function jobsCommand(): Command {
     getCommand(),
     putCommand(),
     rm.description('Delete jobs.'),
+    ...versionCommands(),
   ).addHelpText('after', '\nExample:\n  jobcast jobs put restart -f restart.yaml\n')
 }
 
@@ -54,8 +57,10 @@ function getCommand(): Command {
           fieldsText(
             {
               job: job.jobName,
+              version: job.version,
               description: job.description || null,
               document: JSON.stringify(job.document),
+              parameters: job.parameters && JSON.stringify(job.parameters),
               expireAfterSeconds: job.expireAfterSeconds,
               timeoutSeconds: job.timeoutSeconds,
               deadlineSeconds: job.deadlineSeconds,
@@ -90,7 +95,7 @@ function putCommand(): Command {
         const changes = { description, expireAfterSeconds, timeoutSeconds, deadlineSeconds }
         const given = Object.entries(changes).filter(([, value]) => value !== undefined)
         const { created, value } = await client.jobs.put(name, { ...base, ...Object.fromEntries(given) })
-        out.say(`${created ? 'Created' : 'Updated'} job ${name}.`)
+        out.say(`${created ? 'Created' : 'Updated'} job ${name}, version ${value.version}.`)
         out.show(value, () => '')
       }),
     )
@@ -99,7 +104,7 @@ function putCommand(): Command {
 /** Empty if the job does not exist. */
 async function contentOf(client: Jobcast, name: string): Promise<JobContent> {
   try {
-    const { jobName, createdAt, updatedAt, ...content } = await client.jobs.get(name)
+    const { jobName, version, createdAt, updatedAt, ...content } = await client.jobs.get(name)
     const given = Object.entries(content).filter(([, value]) => value !== null)
     return Object.fromEntries(given) as JobContent
   } catch (error) {

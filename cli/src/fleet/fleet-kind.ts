@@ -64,6 +64,7 @@ const jobs: Kind = {
   filled: (_name, content) => ({
     description: content.description ?? '',
     document: content.document ?? {},
+    parameters: content.parameters ?? null,
     expireAfterSeconds: content.expireAfterSeconds ?? null,
     timeoutSeconds: content.timeoutSeconds ?? null,
     deadlineSeconds: content.deadlineSeconds ?? null,

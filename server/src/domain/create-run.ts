@@ -3,9 +3,11 @@
 import { ApiError, type NewRun, parseInstant, type RunPlan } from '@jobcast/contract'
 import type { Selector } from '@jobcast/contract/selector'
 import type { Caller } from './caller.ts'
+import { getJobVersion } from './job-versions.ts'
 import { type LargeRunDeps, launchLargeRun } from './launch-large-run.ts'
+import { toRunJob } from './launch-run.ts'
 import { type AskedPlan, planLarge, planRollout } from './plan-rollout.ts'
-import type { StoredJob } from './ports/jobs.ts'
+import type { StoredJobVersion } from './ports/jobs.ts'
 import type { RunRequest, StoredRun } from './ports/runs.ts'
 import type { TriggerPlan } from './ports/triggers.ts'
 import { waveParts } from './rollout-progress.ts'
@@ -37,12 +39,19 @@ export async function createRun(
   const { rollout, approval, startAt } = request
   const isPlain = rollout === undefined && !approval && startAt === undefined
   const release = isPlain ? [] : [{ rollout, approval, startAt }]
-  const asked = ['run', request.jobName, request.targets, request.note ?? null, ...release]
+  const values = valuesAsked(request)
+  const asked = ['run', request.jobName, request.targets, request.note ?? null, ...release, ...values]
   const earlier = await findEarlierRun(deps, caller, asked, idempotencyKey)
   const { runId } = earlier ?? (await launch(deps, caller, request, { asked, idempotencyKey, traceParent }))
   const made = await deps.store.getRun({ ownerNo: caller.ownerNo, runId })
   if (made === undefined) throw new Error(`run ${runId} was made and cannot be read`)
   return { run: made, isReplayed: earlier !== undefined }
+}
+
+/** What calls from before there were versions and parameters did not ask for. */
+function valuesAsked({ version, parameters, onMissing }: NewRun): unknown[] {
+  const isAsked = version !== undefined || parameters !== undefined || onMissing !== undefined
+  return isAsked ? [{ version, parameters, onMissing }] : []
 }
 
 type LaunchOptions = {
@@ -54,18 +63,19 @@ type LaunchOptions = {
 async function launch(
   deps: CreateRunDeps,
   caller: Caller,
-  { jobName, targets, planId, ...rest }: NewRun,
+  { jobName, targets, planId, version, ...rest }: NewRun,
   { asked, idempotencyKey, traceParent }: LaunchOptions,
 ): Promise<{ runId: number }> {
   const note = rest.note ?? null
-  const job = await requireJob(deps, caller, jobName)
+  const job = await requireJob(deps, caller, jobName, version)
+  const pinned = version === undefined ? {} : { pinned: toRunJob(job, job) }
   const where = whereOf(targets)
   const release = await askedPlan(deps, caller, job, rest)
-  const launch = { jobName, retryOf: null, asked }
+  const launch = { jobName, retryOf: null, asked, ...pinned }
   if (where === undefined) {
     const deviceIds = targets.deviceIds ?? []
     checkPlan(deps, planId, job, digestOfList(deviceIds))
-    const request = note === null ? undefined : { where: null, matched: null, note }
+    const request = note === null ? undefined : { where: null, matched: null, note, rollbackOf: null }
     const planned = await planSmall(deps, caller, deviceIds, release)
     const wanted = { ...launch, ...planned, ...(request && { request }) }
     return launchRun(deps, caller, wanted, idempotencyKey, traceParent)
@@ -74,9 +84,9 @@ async function launch(
   if (selected.total === 0) throw new ApiError('J-504')
   checkPlan(deps, planId, job, selected.digest)
   const { total: matched, deviceIds, deviceNos } = selected
-  const request: RunRequest = { where, matched, note }
+  const request: RunRequest = { where, matched, note, rollbackOf: null }
   if (deviceIds === undefined) {
-    const wanted = { jobName, asked, request, deviceNos, ...(release && { plan: release }) }
+    const wanted = { jobName, asked, request, deviceNos, ...pinned, ...(release && { plan: release }) }
     const { runId } = await launchLargeRun(deps, caller, wanted, idempotencyKey)
     // Without a span of its own: the run counts as part of the caller's.
     if (traceParent !== undefined && parseTraceParent(traceParent) !== undefined)
@@ -91,7 +101,7 @@ async function launch(
 async function askedPlan(
   deps: CreateRunDeps,
   caller: Caller,
-  job: StoredJob,
+  job: StoredJobVersion,
   { rollout, approval, ...rest }: Pick<NewRun, 'rollout' | 'approval' | 'startAt'>,
 ): Promise<AskedPlan | undefined> {
   if (rollout) await requireRollout(deps, caller, rollout)
@@ -137,9 +147,9 @@ export async function planSmall(
 export async function planRun(
   deps: CreateRunDeps,
   caller: Caller,
-  { jobName, targets, ...rest }: NewRun,
+  { jobName, targets, version, ...rest }: NewRun,
 ): Promise<RunPlan> {
-  const job = await requireJob(deps, caller, jobName)
+  const job = await requireJob(deps, caller, jobName, version)
   const where = whereOf(targets)
   const found =
     where === undefined
@@ -164,7 +174,7 @@ export async function planRun(
 async function planWavesOf(
   deps: CreateRunDeps,
   caller: Caller,
-  job: StoredJob,
+  job: StoredJobVersion,
   rest: Pick<NewRun, 'rollout' | 'approval' | 'startAt'>,
   { total, sample, deviceIds, deviceNos }: Found,
 ): Promise<RunPlan['waves']> {
@@ -220,25 +230,30 @@ function digestOfList(deviceIds: string[]): string {
   return digestOf(new Set(deviceIds))
 }
 
+/** The version that was asked for, or the current one. */
 async function requireJob(
-  { store }: CreateRunDeps,
-  { ownerNo }: Caller,
+  deps: CreateRunDeps,
+  caller: Caller,
   jobName: string,
-): Promise<StoredJob> {
-  const job = await store.getJob({ ownerNo, jobName })
-  if (job === undefined) throw new ApiError('J-301')
-  return job
+  version: number | undefined,
+): Promise<StoredJobVersion> {
+  if (version !== undefined) return getJobVersion(deps, caller, jobName, version)
+  const { ownerNo } = caller
+  const slice = { after: undefined, limit: 1 }
+  const { items } = await deps.store.listJobVersions({ ownerNo, jobName, slice })
+  if (items[0] === undefined) throw new ApiError('J-301')
+  return items[0]
 }
 
 /** It says all that it stands for, so that any node can check it and none has to keep it. */
-function toPlanId(validUntil: number, { jobName, updatedAt }: StoredJob, devices: string): string {
-  return `${validUntil.toString(36)}.${digestOf([jobName, String(updatedAt), devices])}`
+function toPlanId(validUntil: number, { jobName, versionNo }: StoredJobVersion, devices: string): string {
+  return `${validUntil.toString(36)}.${digestOf([jobName, String(versionNo), devices])}`
 }
 
 function checkPlan(
   { now }: CreateRunDeps,
   planId: string | undefined,
-  job: StoredJob,
+  job: StoredJobVersion,
   devices: string,
 ): void {
   if (planId === undefined) return

@@ -19,6 +19,7 @@ export type ExplainDeps = {
   moment: () => Moment
   presence: PresenceView
   countConfirmed: RollOutDeps['countConfirmed']
+  waveCounts: RollOutDeps['waveCounts']
 }
 
 export type Facts = {
@@ -85,22 +86,22 @@ export async function explainExecution(
 }
 
 async function readReasons(
-  { store, countConfirmed }: ExplainDeps,
+  { store, countConfirmed, waveCounts }: ExplainDeps,
   ownerNo: number,
   runId: number,
   now: Moment,
 ): Promise<RolloutReasons | undefined> {
   const found = await store.getRollout({ ownerNo, runId })
   if (found === undefined || found.rollout.status.state === 'RELEASED') return undefined
-  const { rollout } = found
+  const { rollout, run } = found
   const part = currentPart(rollout)
   const where = rollout.plan.rollout.next?.where
-  const [wave, offline, confirmed] = await Promise.all([
-    store.countRunPart(part),
+  const [waves, offline, confirmed] = await Promise.all([
+    waveCounts.recent(rollout, run),
     store.countOffline({ ...part, to: Math.min(part.to, Math.max(part.from, rollout.status.released)) }),
     where === undefined ? 0 : countConfirmed({ ...part, where }),
   ])
-  return { rollout, wave, offline, confirmed, now }
+  return { rollout, wave: waves[rollout.status.wave] ?? {}, offline, confirmed, now }
 }
 
 const neverSeen: StoredPresence = { online: false, since: null, lastSeenAt: null, transport: null }

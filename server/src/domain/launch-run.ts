@@ -11,11 +11,31 @@ export type RunJob = {
   versionNo: number
   expireAfterSeconds: number | null
   deadlineSeconds: number | null
+  /** It has parameters or placeholders: its runs need values. */
+  needsValues?: true
 } & Pick<StoredJobContent, 'rollout' | 'approval'>
 export type RunDevice = { deviceNo: number; deviceId: string; deviceName: string } & NamedDevice
 
 /** `namedBy`: the call that has named it last, as `findDevices` counts them. */
 export type NamedDevice = { namedBy: number }
+
+type RunContent = Pick<
+  StoredJobContent,
+  'expireAfterSeconds' | 'deadlineSeconds' | 'rollout' | 'approval' | 'parameters' | 'hasPlaceholders'
+>
+
+/** What most jobs do not have is left out, so that most of them look alike. */
+export function toRunJob(
+  { jobNo, versionNo }: { jobNo: number; versionNo: number },
+  { expireAfterSeconds, deadlineSeconds, rollout, approval, parameters, hasPlaceholders }: RunContent,
+): RunJob {
+  return {
+    ...{ jobNo, versionNo, expireAfterSeconds, deadlineSeconds },
+    ...(rollout && { rollout }),
+    ...(approval && { approval }),
+    ...((parameters || hasPlaceholders) && { needsValues: true }),
+  }
+}
 
 /** A run as it is written when it is created. */
 export type NewRun = {
@@ -36,7 +56,15 @@ export type NewRun = {
 
 export type Refusal = Extract<
   TriggerOutcome,
-  { kind: 'unknown-job' | 'unknown-device' | 'over-quota' | 'device-over-quota' | 'needs-plan' }
+  {
+    kind:
+      | 'unknown-job'
+      | 'unknown-device'
+      | 'over-quota'
+      | 'device-over-quota'
+      | 'needs-plan'
+      | 'needs-values'
+  }
 >
 export type EarlierCall = { kind: 'made-before'; runId: number } | { kind: 'idempotency-key-reused' }
 
@@ -84,9 +112,19 @@ export function refuseOverQuota<Device extends { deviceId: string }>(
   return { kind: 'device-over-quota', deviceIds: full.slice(0, namedDevices).map(({ deviceId }) => deviceId) }
 }
 
-/** Of a job whose runs are released little by little, a trigger must say how. */
-export function refuseUnplanned(
-  { plan }: Trigger,
+/** A version keeps its job alive no longer than the job lives. */
+export function jobOf({ pinned }: Trigger, current: RunJob | undefined): RunJob | undefined {
+  return current && pinned ? pinned : current
+}
+
+/** Of a job whose runs need values, or are released little by little, a trigger must say with which and how. */
+export function refuseUnplanned({ plan, values }: Trigger, job: RunJob): Refusal | undefined {
+  if (job.needsValues && values === undefined) return { kind: 'needs-values', job }
+  return refuseReleased(plan, job)
+}
+
+function refuseReleased(
+  plan: Trigger['plan'],
   { versionNo, rollout, approval }: RunJob,
 ): Refusal | undefined {
   const isPlanned = plan !== undefined && (plan.jobVersion === null || plan.jobVersion === versionNo)

@@ -77,7 +77,7 @@ async function launch(
 ): Promise<number> {
   const { scheduleNo, scheduleName, jobName, content } = schedule
   const where = whereOf(content.targets) ?? null
-  const request = { where, matched, note: null, scheduleNo, scheduleName, scheduledFor }
+  const request = { where, matched, note: null, rollbackOf: null, scheduleNo, scheduleName, scheduledFor }
   // A space: no key that a caller gives has one.
   const key = `schedule ${scheduleNo} ${scheduledFor}`
   const asked = ['schedule', scheduleNo, scheduledFor]

@@ -47,9 +47,11 @@ import { addExecutions } from './routes/executions.ts'
 import { addFleet, type FleetRouteDeps } from './routes/fleet.ts'
 import { addGroups } from './routes/groups.ts'
 import { addImportDevices } from './routes/import-devices.ts'
+import { addJobVersions } from './routes/job-versions.ts'
 import { addJobs } from './routes/jobs.ts'
 import { addKeys, addOwners } from './routes/keys.ts'
 import { addRollouts } from './routes/rollouts.ts'
+import { addRunAgain } from './routes/run-again.ts'
 import { addRuns } from './routes/runs.ts'
 import { addSchedules, type ScheduleRouteDeps } from './routes/schedules.ts'
 import { addMetrics, addService } from './routes/service.ts'
@@ -154,11 +156,13 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
   addExecutionHistory(app, deps)
   addExecutionOutput(app, deps)
   addRuns(app, deps, limits)
+  addRunAgain(app, deps)
   addRollouts(app, deps)
   addEvents(app, deps)
   addWebhooks(app, deps)
   addWebhookDeliveries(app, deps)
   addJobs(app, deps)
+  addJobVersions(app, deps)
   addDevices(app, deps)
   addImportDevices(app, deps)
   addGroups(app, deps)

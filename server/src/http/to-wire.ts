@@ -11,6 +11,7 @@ import {
   type FleetDevice,
   type Group,
   type Job,
+  type JobVersion,
   type Owner,
   type Run,
   type Session,
@@ -28,7 +29,7 @@ import type { StoredEnrollment } from '../domain/ports/enrollments.ts'
 import type { StoredExecution, StoredTransition } from '../domain/ports/executions.ts'
 import type { StoredFleetDevice, WaitingExecution } from '../domain/ports/fleet.ts'
 import type { StoredGroup } from '../domain/ports/groups.ts'
-import type { StoredJob } from '../domain/ports/jobs.ts'
+import type { StoredJob, StoredJobContent, StoredJobVersion } from '../domain/ports/jobs.ts'
 import type { StoredOwner } from '../domain/ports/owners.ts'
 import type { StoredRun } from '../domain/ports/runs.ts'
 import type { ListedSession } from '../domain/ports/sessions.ts'
@@ -106,12 +107,15 @@ export function toRun(stored: StoredRun, rollouts: RolloutViews): Run {
   return {
     runId: stored.runId,
     jobName: stored.jobName,
+    version: stored.version,
+    parameters: stored.parameters,
     launchedAt: toLaunchedAt(stored.launchedAt),
     total: stored.total,
     counts: stored.counts,
     finished: isFinished(stored),
     finishedAt: toInstantOrNull(stored.endedAt),
     retryOf: stored.retryOf,
+    rollbackOf: stored.rollbackOf,
     createdBy: stored.keyId === null ? null : `key:${stored.keyId}`,
     createdByName: stored.keyName,
     where: stored.where,
@@ -168,16 +172,35 @@ function toShortExecution({ jobExecutionId, execState }: NonNullable<StoredFleet
 export function toJob(stored: StoredJob): Job {
   return {
     jobName: stored.jobName,
+    version: stored.version,
+    ...toContent(stored),
+    createdAt: toInstant(stored.createdAt),
+    updatedAt: toInstant(stored.updatedAt),
+  }
+}
+
+export function toJobVersion(stored: StoredJobVersion): JobVersion {
+  return {
+    jobName: stored.jobName,
+    version: stored.version,
+    isCurrent: stored.isCurrent,
+    ...toContent(stored),
+    createdAt: toInstant(stored.createdAt),
+    createdBy: stored.createdBy,
+  }
+}
+
+function toContent(stored: StoredJobContent) {
+  return {
     description: stored.description,
     document: stored.document,
+    parameters: stored.parameters ?? null,
     expireAfterSeconds: stored.expireAfterSeconds,
     timeoutSeconds: stored.timeoutSeconds,
     deadlineSeconds: stored.deadlineSeconds,
     retry: stored.retry,
     rollout: stored.rollout ?? null,
     approval: stored.approval ?? false,
-    createdAt: toInstant(stored.createdAt),
-    updatedAt: toInstant(stored.updatedAt),
   }
 }
 

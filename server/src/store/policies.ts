@@ -14,7 +14,7 @@ const kept = 1000
 
 export type JobPolicy = Policy & { deadlineSeconds: number | null } & Pick<
     StoredJobContent,
-    'rollout' | 'approval'
+    'rollout' | 'approval' | 'parameters' | 'hasPlaceholders'
   >
 
 export class Policies {
@@ -38,10 +38,13 @@ export class Policies {
           retry = null,
           rollout,
           approval,
+          parameters,
+          hasPlaceholders,
         } = content
         const policy = {
           ...{ expireAfterSeconds, timeoutSeconds, deadlineSeconds, retry },
           ...{ ...(rollout && { rollout }), ...(approval && { approval }) },
+          ...{ ...(parameters && { parameters }), ...(hasPlaceholders && { hasPlaceholders }) },
         }
         found.set(versionNo, policy)
         if (this.#kept.size === kept) this.#kept.clear()

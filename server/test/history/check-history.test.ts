@@ -83,7 +83,16 @@ function run(runId: number, total: number): Run {
     SUCCEEDED: total,
   } as Run['counts']
   const unknown = { finishedAt: null, retryOf: null, createdBy: null, createdByName: null, rollout: null }
-  const unasked = { where: null, matched: null, note: null, scheduleName: null, scheduledFor: null }
+  const unscheduled = { scheduleName: null, scheduledFor: null }
+  const unasked = {
+    ...unscheduled,
+    where: null,
+    matched: null,
+    note: null,
+    rollbackOf: null,
+    version: 1,
+    parameters: {},
+  }
   return { runId, jobName: 'job', launchedAt: '', total, counts, finished: true, ...unknown, ...unasked }
 }
 

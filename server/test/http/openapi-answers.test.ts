@@ -224,6 +224,21 @@ test('device routes answer as the document says: 200, 400, 401, 403, 404, 405, 4
   await ask(output, id, { offset: 1, data: 'a' })
   await check(pending, { thing })
   await check(pending, { thing: 'another' }, { headers })
+  const runId = (await api.call('GET', `/job/api/executions/${id}`)).json.runId
+  const rollback = 'POST /job/api/runs/{runId}/rollback'
+  await check(rollback, { runId }, { body: { toVersion: 1 } })
+  await check(rollback, { runId }, { body: { toVersion: 987654321 } })
+  await check(rollback, { runId: 987654321 }, problem)
+})
+
+test('versions of jobs answer as the document says: 200, 404', async () => {
+  const versions = '/job/api/jobs/{jobName}/versions'
+  await check(`GET ${versions}`, { jobName: 'update' })
+  await check(`GET ${versions}`, { jobName: 'nowhere' })
+  for (const version of [1, 987654321]) {
+    await check(`GET ${versions}/{version}`, { jobName: 'update', version })
+    await check(`POST ${versions}/{version}/restore`, { jobName: 'update', version })
+  }
 })
 
 test('jobs and devices answer as the document says: 200, 201, 204, 400, 404, 413', async () => {

@@ -79,7 +79,8 @@ async function takeRolloutSteps(store: Store): Promise<void> {
   await store.listRollouts({ ownerNo, runIds: [runId] })
   const found = await store.getRollout({ ownerNo, runId })
   const part = { ownerNo, runId, from: 0, to: 1 }
-  await store.countRunPart(part)
+  await store.countRunParts({ ownerNo, runId, parts: [part] })
+  await store.listEndedPart({ ownerNo, first: 1, last: 2, execStates: ['FAILED'], limit: 1 })
   await store.countOffline(part)
   const where = { kind: 'compare', name: 'fw', op: '=', value: '1' } as const
   await store.matchDevices({ ownerNo, where, deviceIds: ['d1'] })
@@ -192,7 +193,7 @@ export async function takeEveryStep(store: Store): Promise<void> {
       await store.listRuns({ ownerNo, filter: { ...filter, finishedAfter: 1 }, slice })
     }
   }
-  await store.listUnsuccessful({ ownerNo, runId })
+  await store.listEndedDevices({ ownerNo, runId, ends: 'unsuccessful' })
   await store.setRunTrace({ ownerNo, runId, traceParent: 't' })
   for (const filter of everyFilter()) await store.listExecutions({ ownerNo, filter, slice })
   for (const filter of [{}, { deviceId: 'd1' }]) {
@@ -227,6 +228,9 @@ export async function takeEveryStep(store: Store): Promise<void> {
   for (const job of [{}, { jobName: 'restart' }]) await store.readStats({ ownerNo, ...range, ...job })
   await store.countFlows({ ownerNo, after: 0, stepMs: 1000 })
   await store.getDocument({ jobVersion: 1 })
+  await store.getJobVersion({ ownerNo, jobName: 'nobody', version: 1 })
+  await store.listJobVersions({ ownerNo, jobName: 'nobody', slice })
+  await store.getRunValues({ runId })
   await store.getJobOfVersion({ jobVersion: 1 })
   await store.readServiceLevels()
   const session = { sessionId: 's', kind: 'ticket', keyId: 'k', secretHash: new Uint8Array(32) } as const

@@ -144,8 +144,9 @@ async function fill(store: Store): Promise<Seed> {
     newEnrollment(ownerNo, { maxUses: 5, deviceIdPrefix: 'e-' }),
   )
   await store.enrollDevice(enrolling(enrollment, 'e-1', { claim: 4 }))
-  const request = { where: 'all', matched: 3, note: hard }
-  const run = await createOne(store, trigger(['d1', 'd2', 'renamed'], { idempotency, request }))
+  const request = { where: 'all', matched: 3, note: hard, rollbackOf: 1 }
+  const values = { parameters: { text: hard, list: [1, true] }, secrets: 'encrypted' }
+  const run = await createOne(store, trigger(['d1', 'd2', 'renamed'], { idempotency, request, values }))
   const d1 = { ownerNo, deviceId: 'd1' }
   const [first, second] = [run.firstExecutionId, run.firstExecutionId + 1]
   await report(store, startNext(d1))

@@ -1,6 +1,8 @@
 import type { Rollout } from '@jobcast/contract'
+import type { ParameterValues } from '@jobcast/contract/parameters'
 import type { Moment } from '../execution.ts'
 import type { SteadyInstant, WallInstant } from '../instants.ts'
+import type { RunJob } from '../launch-run.ts'
 import type { Moved } from './executions.ts'
 import type { RunRequest } from './runs.ts'
 import type { WriteOptions } from './write-options.ts'
@@ -29,9 +31,16 @@ export type Trigger = {
   plan?: TriggerPlan
   /** Undefined: nothing but a list of devices. */
   request?: RunRequest
+  /** The version of the job that was asked for; undefined: the current one. */
+  pinned?: RunJob
+  /** Of its parameters; undefined: nobody knows yet whether it needs some. */
+  values?: RunValues
   /** Applied to what is neither unknown nor made before. */
   quota?: TriggerQuota
 }
+
+/** Secrets are masked in `parameters`, and encrypted in `secrets`. */
+export type RunValues = { parameters: ParameterValues; secrets: string | null }
 
 /** `jobVersion`: for which version of the job it was made; null: it does not depend on the job. */
 export type TriggerPlan = {
@@ -83,6 +92,8 @@ export type TriggerOutcome =
   | { kind: 'unknown-device'; deviceIds: string[] }
   /** Nothing was made: its job says how its runs are released. Send it again with a plan. */
   | { kind: 'needs-plan'; jobVersion: number; rollout?: Rollout; approval?: true }
+  /** Nothing was made: this version of its job has parameters or placeholders. Send it again, pinned and with values. */
+  | { kind: 'needs-values'; job: RunJob }
   | { kind: 'over-quota' }
   | { kind: 'device-over-quota'; deviceIds: string[] }
 

@@ -224,8 +224,12 @@ CREATE TABLE job_version (
   version_no integer GENERATED ALWAYS AS IDENTITY NOT NULL,
   job_no integer NOT NULL,
   content text NOT NULL,
+  version integer NOT NULL,
+  created_at bigint NOT NULL,
+  created_by text,
   PRIMARY KEY (version_no)
 );
+CREATE UNIQUE INDEX job_version_by_number ON public.job_version USING btree (job_no, version);
 
 CREATE TABLE node (
   node_no integer GENERATED ALWAYS AS IDENTITY NOT NULL,
@@ -327,11 +331,20 @@ CREATE TABLE run_draft (
   PRIMARY KEY (run_id)
 );
 
+CREATE TABLE run_parameters (
+  run_id bigint NOT NULL,
+  parameters text NOT NULL,
+  secrets text,
+  PRIMARY KEY (run_id)
+);
+CREATE INDEX run_parameters_secret ON public.run_parameters USING btree (run_id) WHERE (secrets IS NOT NULL);
+
 CREATE TABLE run_request (
   run_id bigint NOT NULL,
   where_text text,
   matched integer,
   note text,
+  rollback_of bigint,
   schedule_no bigint,
   schedule_name text COLLATE "C",
   scheduled_for bigint,

@@ -3,6 +3,7 @@
 import {
   type EarlierCall,
   findDevices,
+  jobOf,
   type NewRun,
   namedDevices,
   newRun,
@@ -11,6 +12,7 @@ import {
   type RunJob,
   refuseOverQuota,
   refuseUnplanned,
+  toRunJob,
 } from '../../domain/launch-run.ts'
 import type { LargeTrigger, Trigger } from '../../domain/ports/triggers.ts'
 import type { Writes } from '../queries.ts'
@@ -91,10 +93,7 @@ export async function readNames(queries: Writes, triggers: Trigger[]): Promise<N
   const policyOf = await queries.policies.read(queries, versions)
   const names = byOwner.map(([ownerNo], index): [number, OwnerNames] => {
     const own = Array.from(jobs[index] ?? [], ([jobName, { jobNo, versionNo }]): [string, RunJob] => {
-      const { expireAfterSeconds, deadlineSeconds, rollout, approval } = policyOf(versionNo)
-      const policy = { expireAfterSeconds, deadlineSeconds }
-      const held = { ...(rollout && { rollout }), ...(approval && { approval }) }
-      return [jobName, { jobNo, versionNo, ...policy, ...held }]
+      return [jobName, toRunJob({ jobNo, versionNo }, policyOf(versionNo))]
     })
     const state = states[index]?.state ?? ''
     return [ownerNo, { state, jobs: new Map(own), devices: devices[index] ?? new Map() }]
@@ -196,7 +195,7 @@ function* slicesOf(wanted: Wanted): Generator<NameOfOwner[]> {
 /** What a trigger is about to make, or why it makes nothing. */
 export function judge(trigger: Trigger, names: Names, full = noDevices): Planned | Refusal {
   const known = names.get(trigger.ownerNo)
-  const job = known?.jobs.get(trigger.jobName)
+  const job = jobOf(trigger, known?.jobs.get(trigger.jobName))
   if (job === undefined) return { kind: 'unknown-job' }
   const devices = findDevices(trigger, (deviceId) => known?.devices.get(deviceId))
   if ('kind' in devices) return devices

@@ -7,10 +7,10 @@ import type { Trigger, TriggerOutcome } from '../../domain/ports/triggers.ts'
 import type { WriteOptions } from '../../domain/ports/write-options.ts'
 import { eventsAtBegin } from '../../domain/rollout-progress.ts'
 import { insertInto } from '../queries.ts'
-import { runRequest } from '../schema/tables.ts'
+import { runParameters, runRequest } from '../schema/tables.ts'
 import { getLaunchedRun } from '../tables/executions.ts'
 import { INSERT_ROLLOUT, toRolloutRow } from '../tables/rollouts.ts'
-import { newRunFields } from '../tables/runs.ts'
+import { hasValues, newRunFields, toValuesRow } from '../tables/runs.ts'
 import type { Catalogue } from './catalogue.ts'
 import { type Database, takeIds } from './database.ts'
 import type { Directory, Names } from './directory.ts'
@@ -33,6 +33,7 @@ import {
 
 const INSERT_RUNS = insertInto(newRunFields)
 const INSERT_REQUESTS = insertInto(runRequest.fields)
+const INSERT_PARAMETERS = insertInto(runParameters.fields)
 
 /** A group with more executions is not written by one statement: what comes behind it need not wait so long to begin. */
 const mostAtOnce = 1000
@@ -95,11 +96,11 @@ export function buildTriggerSteps(parts: Parts): Pick<Store, 'createExecutions'>
 /** Undefined: it takes more than one statement to know what each of them is answered with, or to write them. */
 function planAtOnce(triggers: Trigger[], names: Names, oldestRuns: OldestRuns): Launch[] | undefined {
   let executions = 0
-  for (const { ownerNo, deviceIds, idempotency, quota, request, plan } of triggers) {
+  for (const { ownerNo, deviceIds, idempotency, quota, request, plan, values } of triggers) {
     executions += deviceIds.length
     const isCounted =
       quota !== undefined && (quota.isOver || !oldestRuns.isFarBelow(ownerNo, quota.perDevice))
-    const isPlain = idempotency === null && request === undefined && plan === undefined
+    const isPlain = idempotency === null && request === undefined && plan === undefined && !hasValues(values)
     const needsMore = isCounted || !isPlain
     if (needsMore || executions > mostAtOnce) return undefined
   }
@@ -187,6 +188,12 @@ async function write(transaction: Transaction, launches: Launch[]): Promise<void
   transaction.named.sendRows(
     INSERT_REQUESTS,
     launches.flatMap(({ trigger: { request }, run: { runId } }) => (request ? [{ ...request, runId }] : [])),
+  )
+  transaction.named.sendRows(
+    INSERT_PARAMETERS,
+    launches.flatMap(({ trigger: { values }, run: { runId } }) =>
+      hasValues(values) ? [toValuesRow(values, runId)] : [],
+    ),
   )
   await sendExecutions(transaction, launches)
 }

@@ -3,6 +3,7 @@
 // schema.sql of both stores. Fields have the names of the domain; a column whose name is another says so.
 
 import type { EventType, PauseReason, RolloutState, Scope } from '@jobcast/contract'
+import type { ParameterValue } from '@jobcast/contract/parameters'
 import type { AttributeValue } from '@jobcast/contract/selector'
 import type { ExecutionEvent } from '../../domain/execution.ts'
 import type { StoredJobContent } from '../../domain/ports/jobs.ts'
@@ -63,6 +64,9 @@ export const jobVersion = table('job_version', ['versionNo'], {
   versionNo: number(),
   jobNo: number(),
   content: json<StoredJobContent>(),
+  version: number(),
+  createdAt: number(),
+  createdBy: orNull(text()),
 })
 
 export const device = table('device', ['deviceNo'], {
@@ -168,9 +172,17 @@ export const runRequest = table('run_request', ['runId'], {
   where: orNull(text('where_text')),
   matched: orNull(number()),
   note: orNull(text()),
+  rollbackOf: orNull(number()),
   scheduleNo: orNull(number()),
   scheduleName: orNull(text()),
   scheduledFor: orNull(number()),
+})
+
+/** The values of a job's parameters. `parameters` has secrets masked, `secrets` has them encrypted. */
+export const runParameters = table('run_parameters', ['runId'], {
+  runId: number(),
+  parameters: json<Record<string, ParameterValue>>(),
+  secrets: orNull(text()),
 })
 
 /** Large runs that are being written. */
@@ -409,6 +421,7 @@ export const tables: readonly Table[] = [
   enrollment,
   run,
   runRequest,
+  runParameters,
   runDraft,
   rollout,
   release,

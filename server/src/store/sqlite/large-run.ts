@@ -4,7 +4,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { namedDevices, newRun, refuseUnplanned, toLaunchedRun } from '../../domain/launch-run.ts'
+import { jobOf, namedDevices, newRun, refuseUnplanned, toLaunchedRun } from '../../domain/launch-run.ts'
 import type { LargeTrigger, LaunchedRun, TriggerOutcome } from '../../domain/ports/triggers.ts'
 import { insertInto } from '../queries.ts'
 import { runDraft } from '../schema/tables.ts'
@@ -84,8 +84,8 @@ export async function createLargeRun(
   }: { catalogue: Catalogue; lastIds: LastIds; writer: WriterThread; reader: ReaderThread },
   trigger: LargeTrigger,
 ): Promise<TriggerOutcome> {
-  const { ownerNo, jobName, deviceNos, launchedAt, idempotency, request } = trigger
-  const job = catalogue.jobs(ownerNo).get(jobName)
+  const { ownerNo, jobName, deviceNos, launchedAt, idempotency, request, values } = trigger
+  const job = jobOf({ ...trigger, deviceIds: [] }, catalogue.jobs(ownerNo).get(jobName))
   if (job === undefined) return { kind: 'unknown-job' }
   const unplanned = refuseUnplanned({ ...trigger, deviceIds: [] }, job)
   if (unplanned) return unplanned
@@ -104,7 +104,10 @@ export async function createLargeRun(
       const batch = { ...ids, ownerNo, firstExecutionId: ids.firstExecutionId + start }
       await writer.call('addToDraft', { ...batch, deviceNos: deviceNos.slice(start, start + batchSize) })
     }
-    const recorded = await writer.call('finishDraft', { ...run, idempotency, ...(request && { request }) })
+    const recorded = await writer.call('finishDraft', {
+      ...{ ...run, idempotency },
+      ...{ ...(request && { request }), ...(values && { values }) },
+    })
     if (recorded.kind === 'created') {
       await fillQueues(catalogue, ownerNo, settling, places)
       return { kind: 'created', run: toLaunchedRun(run, { ...trigger, deviceIds: [] }, []) }

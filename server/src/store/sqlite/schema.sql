@@ -175,7 +175,17 @@ CREATE TABLE job_version (
   version_no INTEGER PRIMARY KEY,
   job_no INTEGER NOT NULL,
   content TEXT NOT NULL
-) STRICT;
+, version INTEGER NOT NULL DEFAULT 0, created_at INTEGER NOT NULL DEFAULT 0, created_by TEXT) STRICT;
+
+CREATE UNIQUE INDEX job_version_by_number ON job_version (job_no, version);
+
+CREATE TRIGGER number_job_version AFTER INSERT ON job_version WHEN NEW.version = 0 BEGIN
+  UPDATE job_version SET
+    version = 1 + coalesce((SELECT max(version) FROM job_version WHERE job_no = NEW.job_no), 0),
+    created_at = CASE WHEN NEW.created_at > 0 THEN NEW.created_at
+      ELSE coalesce((SELECT updated_at FROM job WHERE job_no = NEW.job_no), 0) END
+  WHERE version_no = NEW.version_no;
+END;
 
 CREATE TABLE last_id (
   run_id INTEGER NOT NULL,
@@ -270,12 +280,20 @@ CREATE TABLE run_draft (
   created_at INTEGER NOT NULL
 ) STRICT;
 
+CREATE TABLE run_parameters (
+  run_id INTEGER PRIMARY KEY,
+  parameters TEXT NOT NULL,
+  secrets TEXT
+) STRICT;
+
+CREATE INDEX run_parameters_secret ON run_parameters (run_id) WHERE secrets IS NOT NULL;
+
 CREATE TABLE run_request (
   run_id INTEGER PRIMARY KEY,
   where_text TEXT,
   matched INTEGER,
   note TEXT
-, schedule_no INTEGER, schedule_name TEXT, scheduled_for INTEGER) STRICT;
+, rollback_of INTEGER, schedule_no INTEGER, schedule_name TEXT, scheduled_for INTEGER) STRICT;
 
 CREATE INDEX run_request_by_schedule ON run_request (schedule_no, scheduled_for) WHERE schedule_no IS NOT NULL;
 

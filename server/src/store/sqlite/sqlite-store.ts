@@ -78,6 +78,7 @@ export function buildSqliteStore(parts: StoreParts): Store {
   return {
     ...passOn(reader, plainReads),
     ...passOn(scanner, selectionSnapshots),
+    ...buildCountSteps(reader, scanner),
     listDevices: (list) =>
       hasSelector(list) ? scanner.call('listSelected', list) : reader.call('listDevices', list),
     ...passOn(writer, plainWrites),
@@ -106,6 +107,24 @@ function passOn<Steps extends PlainSteps>(thread: ReaderThread | WriterThread, s
   const call = thread.call.bind(thread) as (name: string, input: unknown) => Promise<unknown>
   const passed = Object.keys(steps).map((name) => [name, (input: unknown) => call(name, input)])
   return Object.fromEntries(passed)
+}
+
+/** More executions than this take the reader too long. */
+const countedByReader = 20_000
+
+/** Steps that go through a part of a run: a large one keeps nobody else from reading. */
+function buildCountSteps(
+  reader: ReaderThread,
+  scanner: ReaderThread,
+): Pick<Store, 'countRunParts' | 'countOffline' | 'countConfirmed' | 'listEndedPart'> {
+  const threadOf = (...parts: { from: number; to: number }[]) =>
+    parts.reduce((sum, { from, to }) => sum + to - from, 0) > countedByReader ? scanner : reader
+  return {
+    countRunParts: (run) => threadOf(...run.parts).call('countRunParts', run),
+    countOffline: (part) => threadOf(part).call('countOffline', part),
+    countConfirmed: (part) => threadOf(part).call('countConfirmed', part),
+    listEndedPart: (part) => threadOf({ from: part.first, to: part.last }).call('listEndedPart', part),
+  }
 }
 
 type KeySteps = Pick<
@@ -156,7 +175,10 @@ function buildNameSteps(catalogue: Catalogue, writer: WriterThread): NameSteps {
       if (ref) catalogue.jobs(put.ownerNo).set(put.jobName, ref)
       return result
     },
-    deleteJob: (job) => catalogue.jobs(job.ownerNo).remove(job.jobName, () => writer.call('deleteJob', job)),
+    deleteJob(job) {
+      const write = () => writer.call('deleteJob', job)
+      return catalogue.jobs(job.ownerNo).remove(job.jobName, write, (answer) => answer !== 'changed')
+    },
     async putDevices(puts) {
       const results = await catalogue.putDevices(puts, () => writer.call('putDevices', puts))
       return results.map(({ deviceNo: _, ...put }) => put)

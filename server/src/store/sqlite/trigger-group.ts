@@ -3,6 +3,7 @@
 
 import {
   findDevices,
+  jobOf,
   newRun,
   type Refusal,
   refuseOverQuota,
@@ -80,9 +81,9 @@ function outcomeOf(
 }
 
 function launch(catalogue: Catalogue, lastIds: LastIds, trigger: Trigger): Launch | Refused {
-  const { ownerNo, jobName, deviceIds, idempotency, request } = trigger
+  const { ownerNo, jobName, deviceIds, idempotency, request, values } = trigger
   const refused = (refusal: Refusal) => ({ refusal, question: { ownerNo, idempotency } })
-  const job = catalogue.jobs(ownerNo).get(jobName)
+  const job = jobOf(trigger, catalogue.jobs(ownerNo).get(jobName))
   if (job === undefined) return refused({ kind: 'unknown-job' })
   const known = catalogue.devices(ownerNo)
   const devices = findDevices(trigger, (deviceId) => known.get(deviceId))
@@ -103,7 +104,7 @@ function launch(catalogue: Catalogue, lastIds: LastIds, trigger: Trigger): Launc
   const run = newRun(trigger, job, { runId: ++lastIds.runId, firstExecutionId }, devices.length)
   if (run.rollout) catalogue.held.hold(run.runId, firstExecutionId, firstExecutionId + devices.length)
   return {
-    question: { ...run, deviceNos, idempotency, ...(request && { request }) },
+    question: { ...run, deviceNos, idempotency, ...(request && { request }), ...(values && { values }) },
     run: toLaunchedRun(run, trigger, devices),
     devices,
     readBack: catalogue.isOneBeingPut(ownerNo, deviceIds),

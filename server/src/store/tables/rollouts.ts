@@ -3,7 +3,7 @@
 
 import type { ExecState } from '@jobcast/contract/words'
 import { execStates } from '@jobcast/contract/words'
-import type { RolloutChange, StoredRollout } from '../../domain/ports/rollouts.ts'
+import type { RolloutChange, StateCounts, StoredRollout } from '../../domain/ports/rollouts.ts'
 import { heldFrom, isOpenRollout } from '../../domain/rollout-progress.ts'
 import { inBoth, insertInto, type Writes } from '../queries.ts'
 import { computed, type Field, number, rows, select } from '../schema/column.ts'
@@ -55,6 +55,16 @@ const COUNT_PART = inBoth(
   SELECT ${COUNTS} FROM run ${join} execution ON ${IN_PART}
   WHERE run.run_id = :runId AND run.owner_no = :ownerNo`,
 )
+const RUN_COUNTS = select(countFields)
+const COUNT_RUN = `SELECT ${RUN_COUNTS} FROM run WHERE run.run_id = :runId AND run.owner_no = :ownerNo`
+const ENDED = select({ ...execution.pick('jobExecutionId', 'execState'), ...device.pick('deviceId') })
+const LIST_ENDED = inBoth(
+  ({ join, isIn }) => `
+  SELECT ${ENDED} FROM execution ${join} device ON device.device_no = execution.device_no
+  WHERE execution_id BETWEEN :first AND :last AND execution.owner_no = :ownerNo
+    AND ${isIn('CAST(execution.state AS text)', 'execStates', 'text')}
+  ORDER BY execution_id DESC LIMIT :limit`,
+)
 const COUNT_OFFLINE = inBoth(
   ({ is, join }) => `
   SELECT count(*) AS count FROM run ${join} execution ON ${IN_PART}
@@ -90,7 +100,7 @@ export function toRolloutRow({ status, ...stored }: StoredRollout) {
 }
 
 export const rolloutReads: ReadSteps<
-  'listOpenRollouts' | 'getRollout' | 'listRollouts' | 'countRunPart' | 'countOffline' | 'listReleased'
+  'listOpenRollouts' | 'getRollout' | 'listRollouts' | 'countOffline' | 'listReleased' | 'listEndedPart'
 > = {
   listOpenRollouts: (queries) => queries.all(OPEN, LIST_OPEN),
   async getRollout(queries, { ownerNo, runId }) {
@@ -100,7 +110,7 @@ export const rolloutReads: ReadSteps<
   async listRollouts(queries, { ownerNo, runIds }) {
     return runIds.length === 0 ? [] : (await queries.all(ROLLOUT, LIST, { ownerNo, runIds })).map(toRollout)
   },
-  countRunPart: (queries, part) => queries.one(COUNTS, COUNT_PART, part),
+  listEndedPart: (queries, part) => queries.all(ENDED, LIST_ENDED, part),
   async countOffline(queries, part) {
     return (await queries.one(rows({ count: number() }), COUNT_OFFLINE, part)).count
   },
@@ -110,6 +120,20 @@ export const rolloutReads: ReadSteps<
     if (first === undefined) return undefined
     const executions = found.map(({ jobExecutionId, deviceId }) => ({ jobExecutionId, deviceId }))
     return { jobVersion: first.jobVersion, launchedAt: first.launchedAt, executions }
+  },
+}
+
+export const rolloutSnapshots: ReadSteps<'countRunParts'> = {
+  async countRunParts(queries, { ownerNo, runId, parts }) {
+    const run = await queries.get(RUN_COUNTS, COUNT_RUN, { ownerNo, runId })
+    const counted: StateCounts[] = []
+    for (const { from, to } of parts) {
+      counted.push(await queries.one(COUNTS, COUNT_PART, { ownerNo, runId, from, to }))
+    }
+    return {
+      run: run ?? (await queries.one(COUNTS, COUNT_PART, { ownerNo, runId, from: 0, to: 0 })),
+      parts: counted,
+    }
   },
 }
 
@@ -150,6 +174,6 @@ function writeRelease(queries: Writes, { before, status, moment }: RolloutChange
 
 function toRollout(row: ReturnType<typeof ROLLOUT.read>): StoredRollout {
   const { runId, ownerNo, firstExecutionId, total, version, nextAt, plan, state, released, startAt } = row
-  const status = { ...row.status, state, released }
+  const status = { ...row.status, pausedCause: row.status.pausedCause ?? null, state, released }
   return { runId, ownerNo, firstExecutionId, total, version, nextAt, plan, status, startAt }
 }

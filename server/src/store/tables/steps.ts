@@ -18,7 +18,7 @@ import { outputSnapshots } from './outputs.ts'
 import { ownerReads, ownerWrites } from './owners.ts'
 import { quotaCountReads } from './quota-counts.ts'
 import { rolloutSelectionReads } from './rollout-selection.ts'
-import { rolloutReads, rolloutWrites } from './rollouts.ts'
+import { rolloutReads, rolloutSnapshots, rolloutWrites } from './rollouts.ts'
 import { runReads, runWrites } from './runs.ts'
 import { scheduleReads, scheduleWrites } from './schedules.ts'
 import { sessionReads, sessionWrites } from './sessions.ts'
@@ -55,6 +55,7 @@ export const reads = {
 
 /** Several statements that see one state of the database. */
 export const snapshots = {
+  ...rolloutSnapshots,
   ...outputSnapshots,
   ...eventSnapshots,
   ...fleetSnapshots,
