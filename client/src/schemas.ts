@@ -35,6 +35,9 @@ export interface AnyEvent {
     | 'device.certificate_allowed'
     | 'fleet.frozen'
     | 'fleet.unfrozen'
+    | 'schedule.fired'
+    | 'schedule.missed'
+    | 'schedule.paused'
     | 'key.created'
     | 'key.revoked'
     | 'enrollment.created'
@@ -51,6 +54,7 @@ export interface AnyEvent {
     | ExecutionEventData
     | DeviceEventData
     | FleetEventData
+    | ScheduleEventData
     | KeyEventData
     | EnrollmentEventData
     | WebhookEventData
@@ -189,6 +193,38 @@ export interface FleetEventData {
    * When it ends by itself
    */
   until: string | null
+  principal: string
+}
+/**
+ * `scheduledFor`, `runId`, `matched` and `skipped` with `schedule.fired`: without `runId` there was no device. `count`, `from` and `to` with `schedule.missed`: the first and the last of the missed occurrences. `because` with `schedule.missed` and `schedule.paused`
+ */
+export interface ScheduleEventData {
+  scheduleName: string
+  jobName: string
+  scheduledFor?: string
+  runId?: number | null
+  /**
+   * How many devices matched
+   */
+  matched?: number
+  /**
+   * How many of them were left out: an execution of theirs is unfinished
+   */
+  skipped?: number
+  /**
+   * How many occurrences were missed
+   */
+  count?: number
+  /**
+   * There were more than were counted
+   */
+  isMore?: boolean
+  from?: string
+  to?: string
+  because?: string
+  /**
+   * Who did it: `key:<keyId>`, or `service`
+   */
   principal: string
 }
 /**
@@ -619,6 +655,7 @@ export interface Explanation {
     | 'NOT_RELEASED'
     | 'RUN_PAUSED'
     | 'AWAITING_APPROVAL'
+    | 'SCHEDULED'
     | 'FROZEN'
     | 'OUTSIDE_WINDOW'
     | 'WAITING_FOR_RETRY'
@@ -1272,6 +1309,10 @@ export interface ListKeysQuery {
   ownerId?: string
 }
 
+export interface ListNextOccurrencesQuery {
+  count?: number
+}
+
 export interface ListOwnersQuery {
   limit?: number
   cursor?: string
@@ -1283,6 +1324,7 @@ export interface ListRunsQuery {
   jobName?: string
   version?: number
   finished?: boolean
+  scheduleName?: string
   rolloutState?:
     | 'SCHEDULED'
     | 'AWAITING_APPROVAL'
@@ -1310,6 +1352,11 @@ export interface ListRunsQuery {
   launchedBefore?: string
   finishedAfter?: string
   finishedBefore?: string
+}
+
+export interface ListSchedulesQuery {
+  limit?: number
+  cursor?: string
 }
 
 export interface ListSessionsQuery {
@@ -1403,6 +1450,10 @@ export interface NewRun {
    */
   approval?: boolean
   /**
+   * Nothing of it is released before this instant, at most a year from now; default: now
+   */
+  startAt?: string
+  /**
    * Name of the window in which it is offered to devices; default: the job's
    */
   window?: string
@@ -1433,6 +1484,14 @@ export interface Targets {
    * The devices of this group
    */
   group?: string
+}
+
+export interface Occurrence {
+  at: string
+  /**
+   * The same instant in the schedule's time zone
+   */
+  local: string
 }
 
 export interface Owner {
@@ -1659,6 +1718,14 @@ export interface Run {
   matched: number | null
   note: string | null
   /**
+   * The schedule that made it; null: somebody did
+   */
+  scheduleName: string | null
+  /**
+   * The occurrence of the schedule that it is for
+   */
+  scheduledFor: string | null
+  /**
    * How far it is released to its devices; null: all of it was, at once
    */
   rollout: RolloutProgress | null
@@ -1740,6 +1807,110 @@ export interface RunTimeline {
     EXPIRED?: number[]
     CANCELED?: number[]
   }
+}
+
+export interface Schedule {
+  scheduleName: string
+  jobName: string
+  targets: Targets
+  when: When
+  description: string | null
+  rollout: Rollout | null
+  approval: boolean
+  overlap: 'SKIP' | 'REPLACE' | 'QUEUE'
+  catchUpSeconds: number
+  jitterSeconds: number
+  pauseAfterFailures: number | null
+  until: string | null
+  paused: boolean
+  /**
+   * Why, in words
+   */
+  pausedBecause: string | null
+  /**
+   * Who: `key:<keyId>`, or `service`
+   */
+  pausedBy: string | null
+  pausedAt: string | null
+  /**
+   * Its next occurrence, without jitter; null while it is paused, after its end, and with match
+   */
+  nextAt: string | null
+  /**
+   * The occurrence that ran last
+   */
+  lastScheduledFor: string | null
+  /**
+   * When that was
+   */
+  lastFiredAt: string | null
+  /**
+   * The run it made; null: none yet, or there was no device
+   */
+  lastRunId: number | null
+  /**
+   * How many of its last runs in a row failed
+   */
+  failures: number
+  createdAt: string
+  updatedAt: string
+  /**
+   * Who put it last; its runs count as created by that key
+   */
+  updatedBy: string | null
+}
+/**
+ * Exactly one of cron, at and match
+ */
+export interface When {
+  /**
+   * Five fields: minute, hour, day of month, month, day of week. A local time that the clocks skip runs at the first instant after the gap; one that comes twice runs once
+   */
+  cron?: string
+  /**
+   * With cron: an IANA time zone; default UTC
+   */
+  timeZone?: string
+  /**
+   * Once, at this instant
+   */
+  at?: string
+  /**
+   * Once for every device that matches, now or as soon as it starts to match
+   */
+  match?: true
+}
+
+export interface ScheduleContent {
+  jobName: string
+  targets: Targets
+  when: When
+  description?: string
+  rollout?: Rollout
+  /**
+   * Nothing of a run is released before another key approves it; default: the job's
+   */
+  approval?: boolean
+  /**
+   * A device that still has an unfinished execution of this schedule: SKIP (default) leaves it out, REPLACE cancels the one that waits, QUEUE adds another
+   */
+  overlap?: 'SKIP' | 'REPLACE' | 'QUEUE'
+  /**
+   * How late an occurrence may run after the service was down; default 3600
+   */
+  catchUpSeconds?: number
+  /**
+   * Each occurrence runs up to so much later; by how much is different each time, but the same for everybody. Default 0
+   */
+  jitterSeconds?: number
+  /**
+   * After so many runs in a row of which none succeeded it is paused; default: never
+   */
+  pauseAfterFailures?: number | null
+  /**
+   * Nothing runs after this instant; default: no end
+   */
+  until?: string | null
 }
 
 export interface Session {
@@ -2040,6 +2211,9 @@ export interface WebhookContent {
     | 'device.certificate_allowed'
     | 'fleet.frozen'
     | 'fleet.unfrozen'
+    | 'schedule.fired'
+    | 'schedule.missed'
+    | 'schedule.paused'
     | 'key.created'
     | 'key.revoked'
     | 'enrollment.created'
@@ -2054,6 +2228,7 @@ export interface WebhookContent {
     | 'execution.*'
     | 'device.*'
     | 'fleet.*'
+    | 'schedule.*'
     | 'key.*'
     | 'enrollment.*'
     | 'webhook.*'

@@ -63,6 +63,30 @@ function rolloutRows(): Row[] {
   ]
 }
 
+/** Of a schedule whose job and device are made for it. */
+function scheduleRows(): Row[] {
+  const when = { cron: '0 3 * * *', timeZone: 'Europe/Berlin' }
+  const put = async ({ jobcast, plain }: World) => {
+    await plain.jobs.put('nightly')
+    await plain.devices.put('owl')
+    return jobcast.schedules.put('nights', { jobName: 'nightly', targets: { deviceIds: ['owl'] }, when })
+  }
+  return [
+    ['putSchedule', 'schedules.put', put],
+    ['getSchedule', 'schedules.get', ({ jobcast }) => jobcast.schedules.get('nights')],
+    ['listSchedules', 'schedules.list', ({ jobcast }) => jobcast.schedules.list().page()],
+    [
+      'listNextOccurrences',
+      'schedules.next',
+      ({ jobcast }) => jobcast.schedules.next('nights', { count: 2 }),
+    ],
+    ['pauseSchedule', 'schedules.pause', ({ jobcast }) => jobcast.schedules.pause('nights')],
+    ['resumeSchedule', 'schedules.resume', ({ jobcast }) => jobcast.schedules.resume('nights')],
+    ['fireSchedule', 'schedules.fire', ({ jobcast }) => jobcast.schedules.fire('nights')],
+    ['deleteSchedule', 'schedules.delete', ({ jobcast }) => jobcast.schedules.delete('nights')],
+  ]
+}
+
 /** In an order in which each finds what it needs. */
 const rows: Row[] = [
   ['livez', 'health.live', ({ jobcast }) => jobcast.health.live()],
@@ -104,6 +128,7 @@ const rows: Row[] = [
   ['getFreeze', 'fleet.getFreeze', ({ jobcast }) => jobcast.fleet.getFreeze()],
   ['unfreezeFleet', 'fleet.unfreeze', ({ jobcast }) => jobcast.fleet.unfreeze()],
   ...rolloutRows(),
+  ...scheduleRows(),
   ['countDevices', 'devices.count', ({ jobcast }) => jobcast.devices.count('tag=kiosk')],
   ['importDevices', 'devices.import', ({ jobcast }) => jobcast.devices.import([{ deviceId: 'imported' }])],
   ['putGroup', 'groups.put', ({ jobcast }) => jobcast.groups.put('all-of-them', { where: 'all' })],

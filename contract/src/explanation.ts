@@ -8,6 +8,7 @@ export const explanationCodes = [
   'NOT_RELEASED',
   'RUN_PAUSED',
   'AWAITING_APPROVAL',
+  'SCHEDULED',
   'FROZEN',
   'OUTSIDE_WINDOW',
   'WAITING_FOR_RETRY',

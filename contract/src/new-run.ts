@@ -4,7 +4,7 @@ import Type, { type Static } from 'typebox'
 import { Where } from './group.ts'
 import { JobVersionNumber } from './job.ts'
 import { Rollout } from './rollout.ts'
-import { mustBe, Name, Prose } from './text.ts'
+import { GivenInstant, mustBe, Name, Prose } from './text.ts'
 import { WindowName } from './window.ts'
 
 export const Targets = Type.Object(
@@ -62,6 +62,12 @@ export const NewRun = Type.Object(
     ),
     approval: Type.Optional(
       Type.Boolean({ description: "Nothing is released before another key approves it; default: the job's" }),
+    ),
+    startAt: Type.Optional(
+      Type.String({
+        ...GivenInstant,
+        description: 'Nothing of it is released before this instant, at most a year from now; default: now',
+      }),
     ),
     window: Type.Optional(
       Type.Unsafe<string>({

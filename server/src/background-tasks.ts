@@ -5,6 +5,7 @@ import { type ClockDeps, fireClocks } from './dispatch/clocks.ts'
 import type { Dispatcher } from './dispatch/dispatcher.ts'
 import type { NodeLife } from './dispatch/nodes/node-life.ts'
 import type { RolloutTicker } from './dispatch/rollout-ticker.ts'
+import type { ScheduleTicker } from './dispatch/schedule-ticker.ts'
 import { instantToPurgeAt, laterBy } from './domain/instants.ts'
 import type { Store } from './domain/ports/store.ts'
 import { service } from './domain/principal.ts'
@@ -25,6 +26,8 @@ const sessionUseEveryMs = 60_000
 const clocksEveryMs = 500
 /** A rule stops a rollout within two seconds of the end that decides it. */
 const rolloutsEveryMs = 500
+/** An occurrence runs within a second of its time. */
+const schedulesEveryMs = 500
 const freezesEveryMs = 1000
 /** Devices are notified within two seconds of the opening of their window. */
 const windowsEveryMs = 250
@@ -44,6 +47,7 @@ const purgeEveryMs = 10 * 60_000
 
 export type BackgroundDeps = ClockDeps & {
   rollouts: RolloutTicker
+  schedules: ScheduleTicker
   freezes: Freezes
   windows: OpenWindows
   store: Store
@@ -68,6 +72,7 @@ export function startBackground(deps: BackgroundDeps, dispatcher: Dispatcher): B
   const background = new Background(deps.tell)
   background.every(clocksEveryMs, 'fire clocks', () => fireClocks(deps))
   background.every(rolloutsEveryMs, 'roll out runs', () => deps.rollouts.tick())
+  background.every(schedulesEveryMs, 'fire schedules', () => deps.schedules.tick())
   background.every(freezesEveryMs, 'look for frozen fleets', () => keepFreezes(deps))
   background.every(windowsEveryMs, 'open and close windows', () => deps.windows.tick())
   background.every(sweepEveryMs, 'notify devices that were missed', () => dispatcher.sweep())

@@ -1,8 +1,10 @@
 // The parts between the store and the gateways, connected to each other. The server, the tests and the benchmarks build
 // them here and replace what they need to.
 
+import { randomUUID } from 'node:crypto'
 import { Dispatcher } from './dispatch/dispatcher.ts'
 import { RolloutTicker } from './dispatch/rollout-ticker.ts'
+import { ScheduleTicker } from './dispatch/schedule-ticker.ts'
 import { WindowWaker } from './dispatch/window-waker.ts'
 import type { Moment } from './domain/execution.ts'
 import type { SteadyInstant, WallInstant } from './domain/instants.ts'
@@ -102,6 +104,7 @@ export function buildParts(options: PartsOptions) {
     queues: new ChangeSignal<string>(),
     newEvents: new ChangeSignal<'all'>(),
     credentialChanges: { count: 0 },
+    firedBy: randomUUID(),
     historyChanges: { count: 0 },
     health: new HealthCheck(() => store.checkHealth()),
     fleetHistory: new FleetHistory({ store, now }),
@@ -136,6 +139,13 @@ export function buildParts(options: PartsOptions) {
     { ...shared, onFailure: (error) => tell({ kind: 'background-failed', task: 'roll out a run', error }) },
     dispatcher,
   )
+  const schedules = new ScheduleTicker(
+    {
+      ...{ ...shared, rollouts },
+      onFailure: (error) => tell({ kind: 'background-failed', task: 'fire a schedule', error }),
+    },
+    dispatcher,
+  )
   store.onEvents(() => shared.newEvents.notify(['all']))
   metrics.gauge(
     'jobcast_devices_connected',
@@ -149,5 +159,5 @@ export function buildParts(options: PartsOptions) {
     () => shared.presence.byTransport(),
   )
   addServiceLevels(metrics, store, now)
-  return { ...shared, rollouts, dispatcher, link: dispatcher, sessions: dispatcher }
+  return { ...shared, rollouts, schedules, dispatcher, link: dispatcher, sessions: dispatcher }
 }

@@ -5,6 +5,7 @@ import { type Command, Option } from 'commander'
 import { type OwnerContext, ownerCommand, withClient } from '../define/owner-command.ts'
 import { type ExitCode, exitCode } from '../errors/exit-code.ts'
 import { NothingFound, UsageError } from '../errors/usage-error.ts'
+import { instantAhead } from '../flags/duration.ts'
 import { type RolloutFlags, rolloutOf, rolloutOptions } from '../flags/rollout-options.ts'
 import { selectedTargets, type TargetFlags, targetDevices, targetOptions } from '../flags/target-devices.ts'
 import { waitMs } from '../flags/wait-time.ts'
@@ -17,7 +18,14 @@ import { nextSteps, watchRun } from '../watch/watch-run.ts'
 type TriggerFlags = TargetFlags &
   RolloutFlags &
   WindowFlags &
-  WaitFlags & { follow?: boolean; raw?: boolean; idempotencyKey?: string; note?: string; dryRun?: boolean }
+  WaitFlags & {
+    follow?: boolean
+    raw?: boolean
+    idempotencyKey?: string
+    note?: string
+    dryRun?: boolean
+    startAt?: string
+  }
 
 type WindowFlags = { window?: string; ignoreWindows?: boolean }
 
@@ -36,6 +44,7 @@ export function triggerCommand(): Command {
     .option('--window <name>', "offer it to devices while this window is open; default: the job's")
     .option('--ignore-windows', "offer it at once, whatever the job's window; needs --note and MANAGE")
     .option('--note <text>', 'why, for whoever looks at the run later')
+    .option('--start-at <time>', 'release nothing before this time (2027-01-31T03:00:00Z, 2h)', instantAhead)
     .option('--dry-run', 'show what would be triggered, and create nothing')
     .addHelpText(
       'after',
@@ -61,7 +70,8 @@ export function waitOptions(): Option[] {
 
 async function trigger(context: OwnerContext, jobName: string, flags: TriggerFlags): Promise<ExitCode> {
   const selected = selectedTargets(flags)
-  const release = { ...rolloutOf(flags), ...windowOf(flags) }
+  const { startAt } = flags
+  const release = { ...rolloutOf(flags), ...windowOf(flags), ...(startAt !== undefined && { startAt }) }
   const isPlain = flags.note === undefined && !flags.dryRun && Object.keys(release).length === 0
   if (selected || !isPlain) {
     const targets = selected ?? { deviceIds: await targetDevices(context, flags) }

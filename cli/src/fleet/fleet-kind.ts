@@ -14,6 +14,7 @@ import {
   NewJobName,
   type Rollout,
   rolloutProblem,
+  ScheduleContent,
   WebhookContent,
   WindowContent,
   windowProblem,
@@ -162,6 +163,40 @@ const windows: Kind = {
   remove: (client, name) => client.windows.delete(name),
 }
 
+const schedules: Kind = {
+  field: 'schedules',
+  noun: 'schedule',
+  nameField: 'scheduleName',
+  nameSchema: NewJobName,
+  contentSchema: ScheduleContent,
+  refusal(_name, { when, rollout }) {
+    const { cron, at, match } = when as ScheduleContent['when']
+    const given = [cron, at, match].filter((each) => each !== undefined)
+    if (given.length !== 1) return 'when must have exactly one of cron, at and match'
+    return rollout === undefined ? undefined : rolloutProblem(rollout as Rollout)?.detail
+  },
+  filled: (_name, content) => ({
+    jobName: content.jobName,
+    targets: content.targets,
+    when: filledWhen(content.when as ScheduleContent['when']),
+    description: content.description ?? null,
+    rollout: content.rollout ?? null,
+    approval: content.approval ?? false,
+    overlap: content.overlap ?? 'SKIP',
+    catchUpSeconds: content.catchUpSeconds ?? 3600,
+    jitterSeconds: content.jitterSeconds ?? 0,
+    pauseAfterFailures: content.pauseAfterFailures ?? null,
+    until: typeof content.until === 'string' ? inUtc(content.until) : null,
+  }),
+  list: (client) => client.schedules.list(largePages),
+  get: (client, name) => client.schedules.get(name),
+  async put(client, name, content) {
+    await client.schedules.put(name, content as ScheduleContent)
+    return undefined
+  },
+  remove: (client, name) => client.schedules.delete(name),
+}
+
 const webhooks: Kind = {
   field: 'webhooks',
   noun: 'webhook',
@@ -187,8 +222,8 @@ const webhooks: Kind = {
   remove: (client, name) => client.webhooks.delete(name),
 }
 
-/** In the order in which they are applied: a job may name a window. */
-export const kinds: readonly Kind[] = [windows, jobs, devices, groups, webhooks]
+/** In the order in which they are applied: jobs and schedules may name windows. */
+export const kinds: readonly Kind[] = [windows, jobs, devices, groups, schedules, webhooks]
 
 export type Found = { name: string; fields: Fields }
 
@@ -219,6 +254,16 @@ function filledRetry(given: JobContent['retry']): Fields | null {
   if (given === undefined) return null
   const retry = { ...defaultRetry, ...given }
   return { ...retry, on: sorted(retry.on) }
+}
+
+function filledWhen({ cron, timeZone = 'UTC', at, match }: ScheduleContent['when']): Fields {
+  if (cron !== undefined) return { cron, timeZone }
+  return at === undefined ? { match } : { at: inUtc(at) }
+}
+
+/** As the server shows it. */
+function inUtc(instant: string): string {
+  return new Date(instant).toISOString()
 }
 
 /** For fields whose order has no meaning. */

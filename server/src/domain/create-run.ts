@@ -1,6 +1,6 @@
 // A run on targets, and its plan: what it would do if it were created now.
 
-import { ApiError, type NewRun, type RunPlan } from '@jobcast/contract'
+import { ApiError, type NewRun, parseInstant, type RunPlan } from '@jobcast/contract'
 import type { Selector } from '@jobcast/contract/selector'
 import { type Caller, requireScope } from './caller.ts'
 import { getJobVersion } from './job-versions.ts'
@@ -37,9 +37,10 @@ export async function createRun(
   idempotencyKey?: string,
   traceParent?: string,
 ): Promise<{ run: StoredRun; isReplayed: boolean }> {
-  const { rollout, approval, window, ignoreWindows } = request
+  const { rollout, approval, startAt, window, ignoreWindows } = request
   const when = window || ignoreWindows ? { window, ignoreWindows } : undefined
-  const release = rollout || approval || when ? [{ rollout, approval, ...when }] : []
+  const isPlain = rollout === undefined && !approval && startAt === undefined && when === undefined
+  const release = isPlain ? [] : [{ rollout, approval, startAt, ...when }]
   const values = valuesAsked(request)
   const asked = ['run', request.jobName, request.targets, request.note ?? null, ...release, ...values]
   const earlier = await findEarlierRun(deps, caller, asked, idempotencyKey)
@@ -118,26 +119,45 @@ async function askedPlan(
   deps: CreateRunDeps,
   caller: Caller,
   job: StoredJobVersion,
-  { rollout, approval }: Pick<NewRun, 'rollout' | 'approval'>,
+  { rollout, approval, ...rest }: Pick<NewRun, 'rollout' | 'approval' | 'startAt'>,
 ): Promise<AskedPlan | undefined> {
   if (rollout) await requireRollout(deps, caller, rollout)
-  if (rollout === undefined && approval !== true) return undefined
+  const startAt = readStart(deps, rest.startAt)
+  if (rollout === undefined && approval !== true && startAt === undefined) return undefined
   const fitsAny = rollout === undefined
   // A call may ask for more approval than its job, not for less.
   const needsApproval = approval === true || job.approval === true
-  return { rollout: rollout ?? job.rollout ?? {}, approval: needsApproval, fitsAny }
+  const begin = startAt === undefined ? {} : { startAt }
+  return { rollout: rollout ?? job.rollout ?? {}, approval: needsApproval, fitsAny, ...begin }
 }
 
-async function planSmall(
+/** Clocks differ: what has just passed is now. */
+const toleratedMs = 60_000
+const longestWaitMs = 366 * 24 * 60 * 60_000
+
+function readStart({ now }: CreateRunDeps, startAt: string | undefined): number | undefined {
+  if (startAt === undefined) return undefined
+  const at = parseInstant(startAt)
+  const wait = at - now()
+  if (wait < -toleratedMs || wait > longestWaitMs) {
+    const detail = 'startAt must be in the future, at most a year from now.'
+    throw new ApiError('J-500', { field: 'startAt', detail })
+  }
+  return wait > 0 ? at : undefined
+}
+
+export async function planSmall(
   deps: CreateRunDeps,
-  { ownerNo }: Caller,
+  { ownerNo }: Pick<Caller, 'ownerNo'>,
   deviceIds: string[],
   release: AskedPlan | undefined,
 ): Promise<{ deviceIds: string[]; plan?: TriggerPlan }> {
   if (release === undefined) return { deviceIds }
-  const { rollout, approval } = release
+  const { rollout, approval, startAt } = release
+  const begin = startAt === undefined ? {} : { startAt }
   const planned = await planRollout(deps, ownerNo, [...new Set(deviceIds)], release)
-  return { deviceIds: planned.deviceIds, plan: { jobVersion: null, rollout, approval, sizes: planned.sizes } }
+  const plan = { jobVersion: null, rollout, approval, sizes: planned.sizes, ...begin }
+  return { deviceIds: planned.deviceIds, plan }
 }
 
 /** Refused as the run itself would be, but for what the plan can tell. */
@@ -174,7 +194,7 @@ async function planWavesOf(
   deps: CreateRunDeps,
   caller: Caller,
   job: StoredJobVersion,
-  rest: Pick<NewRun, 'rollout' | 'approval'>,
+  rest: Pick<NewRun, 'rollout' | 'approval' | 'startAt'>,
   { total, sample, deviceIds, deviceNos }: Found,
 ): Promise<RunPlan['waves']> {
   const asked = await askedPlan(deps, caller, job, rest)

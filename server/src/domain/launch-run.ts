@@ -1,7 +1,7 @@
 // What a trigger creates: a run of a job on devices, or nothing.
 
 import { laterBy, type SteadyInstant, steadyInstant, type WallInstant } from './instants.ts'
-import { beginRollout, waitForApproval } from './judge-rollout.ts'
+import { beginRollout, waitFor } from './judge-rollout.ts'
 import type { StoredJobContent } from './ports/jobs.ts'
 import type { StoredRollout } from './ports/rollouts.ts'
 import type { RunRequest } from './ports/runs.ts'
@@ -188,14 +188,15 @@ export function newRun(
   if (plan === undefined) {
     return { ...run, expireAt: after(expireAfterSeconds), deadlineAt: after(deadlineSeconds) }
   }
-  const { rollout, approval, sizes } = plan
-  const status = approval ? waitForApproval(sizes.length) : beginRollout(sizes.length, clock)
+  const { rollout, approval, sizes, startAt = null } = plan
+  const waits = startAt !== null ? 'SCHEDULED' : approval ? 'AWAITING_APPROVAL' : undefined
+  const status = waits ? waitFor(waits, sizes.length) : beginRollout(sizes.length, clock)
   return {
     ...run,
     expireAt: null,
     deadlineAt: deadlineSeconds === null ? null : deadlineByRelease,
     rollout: {
-      ...{ ...ids, ownerNo, total, version: 1, nextAt: approval ? null : clock, status },
+      ...{ ...ids, ownerNo, total, version: 1, nextAt: waits ? null : clock, status, startAt },
       plan: { rollout, approval, sizes, expireAfterSeconds, deadlineSeconds },
     },
   }

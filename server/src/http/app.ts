@@ -54,6 +54,7 @@ import { addKeys, addOwners } from './routes/keys.ts'
 import { addRollouts } from './routes/rollouts.ts'
 import { addRunAgain } from './routes/run-again.ts'
 import { addRuns } from './routes/runs.ts'
+import { addSchedules, type ScheduleRouteDeps } from './routes/schedules.ts'
 import { addMetrics, addService } from './routes/service.ts'
 import { addSession } from './routes/session.ts'
 import { addSessions } from './routes/sessions.ts'
@@ -78,6 +79,7 @@ export type AppDeps = TriggerDeps &
   WebhookDeps &
   ExplainDeps &
   FleetRouteDeps &
+  ScheduleRouteDeps &
   CreateRunDeps &
   CancelRunDeps & {
     documents: Documents
@@ -167,6 +169,7 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
   addDevices(app, deps)
   addImportDevices(app, deps)
   addGroups(app, deps)
+  addSchedules(app, deps)
   addWindows(app, deps)
   addEnrollments(app, deps)
   addKeys(app, deps)

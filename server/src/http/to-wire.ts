@@ -123,6 +123,8 @@ export function toRun(stored: StoredRun, rollouts: RolloutViews): Run {
     where: stored.where,
     matched: stored.matched,
     note: stored.note,
+    scheduleName: stored.scheduleName,
+    scheduledFor: toInstantOrNull(stored.scheduledFor),
     rollout: rollout ? toRolloutProgress(rollout) : null,
     window: stored.window,
   }

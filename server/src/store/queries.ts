@@ -11,6 +11,8 @@ import type {
   FleetEventData,
   FleetEventType,
   RolloutEventType,
+  ScheduleEventData,
+  ScheduleEventType,
 } from '@jobcast/contract'
 import type { LiveExecution } from '../domain/execution-move.ts'
 import type { MoveWrites } from '../domain/move-batch.ts'
@@ -35,7 +37,11 @@ export type Queries = {
 }
 
 /** `ownerNo`: whose log has it. */
-export type AccessChange = { ownerNo: number; at: number; data: AccessEventData | FleetEventData }
+export type AccessChange = {
+  ownerNo: number
+  at: number
+  data: AccessEventData | FleetEventData | ScheduleEventData
+}
 export type RunChanged = { ownerNo: number; runId: number; at: number; details: object }
 /** `ask` gives the rows of a statement, `run` how many it has changed. */
 export function buildQueries(
@@ -70,7 +76,7 @@ export type Writes = Queries & {
   deviceChanged(type: DeviceEventType, change: DeviceChange): void
   /** For who keeps it in memory. */
   zonesChanged(changes: ZoneChange[]): void
-  accessChanged(type: AccessEventType | FleetEventType, change: AccessChange): void
+  accessChanged(type: AccessEventType | FleetEventType | ScheduleEventType, change: AccessChange): void
   runChanged(type: RolloutEventType, change: RunChanged): void
   /** Those that a statement finds, as LIVE; on PostgreSQL it has to lock them. */
   loadExecutions(sql: Sql, values: Values): Promise<LiveExecution[]>

@@ -82,7 +82,15 @@ function held(position: number, more: Partial<RolloutStatus> = {}): Partial<Fact
     deadlineSeconds: null,
   }
   const status = { ...beginRollout(3, steadyInstant(0)), wave: 1, released: 102, ...more }
-  const ids = { runId: 7, ownerNo: 1, firstExecutionId: 42 - position, total: 1000, version: 3, nextAt: null }
+  const ids = {
+    runId: 7,
+    ownerNo: 1,
+    firstExecutionId: 42 - position,
+    total: 1000,
+    version: 3,
+    nextAt: null,
+    startAt: null,
+  }
   const now = { at, clock: steadyInstant(0) }
   return {
     rollout: { rollout: { ...ids, plan, status }, wave: { SUCCEEDED: 90 }, offline: 12, confirmed: 88, now },

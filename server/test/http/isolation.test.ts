@@ -45,6 +45,13 @@ await api.call('PUT', '/job/api/windows/their-window', {
   key: other.key,
   body: { cron: '0 2 * * *', durationMinutes: 60 },
 })
+const schedule = {
+  jobName: 'their-job',
+  targets: { where: 'tag=CANARY' },
+  when: { cron: '0 3 1 1 *' },
+  description: 'CANARY',
+}
+await api.call('PUT', '/job/api/schedules/their-schedule', { key: other.key, body: schedule })
 
 const own = await api.newOwner('own')
 await api.putJobAndDevices('our-job', ['our-device'], own.key)
@@ -65,14 +72,16 @@ const ids: Record<string, { foreign: string; unknown: string }> = {
   windowName: { foreign: 'their-window', unknown: 'any-window' },
   window: { foreign: 'their-window', unknown: 'any-window' },
   where: { foreign: 'tag=their-tag', unknown: 'tag=any-tag' },
+  scheduleName: { foreign: 'their-schedule', unknown: 'any-schedule' },
   ownerId: { foreign: other.ownerId, unknown: 'ow_0123456789ab' },
 }
 /** What is no id. A new parameter must be put into one of the two lists. */
 const noIds = new Set(
   'limit cursor wait execState launchedAfter launchedBefore force idempotency-key deviceName tags keyName scopes expiresAt'
     .concat(' ownerName description document expireAfterSeconds timeoutSeconds deadlineSeconds retry')
-    .concat(' rollout approval comment reason until version parameters onMissing toVersion')
-    .concat(' cron durationMinutes cutoffMinutes except ignoreWindows count')
+    .concat(' rollout approval comment reason until version parameters onMissing toVersion startAt')
+    .concat(' when overlap catchUpSeconds jitterSeconds pauseAfterFailures count')
+    .concat(' cron durationMinutes cutoffMinutes except ignoreWindows')
     .concat(
       ' finishedAfter finishedBefore buckets rolloutState traceparent if-match dryRun targets note planId attributes timeZone',
     )
@@ -88,6 +97,7 @@ const bodies: Record<string, Record<string, unknown>> = {
   countDevices: { where: 'all' },
   putGroup: { where: 'all' },
   putWindow: { cron: '0 2 * * *', durationMinutes: 60 },
+  putSchedule: { jobName: 'our-job', targets: { where: 'all' }, when: { cron: '0 3 1 1 *' } },
   createKey: { keyName: 'ours' },
   createOwner: { ownerName: 'ours' },
   putWebhook: { url: 'https://hook.invalid/' },

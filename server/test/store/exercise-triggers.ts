@@ -107,6 +107,9 @@ export async function exerciseTriggers(t: TestContext, underTest: StoreUnderTest
         retryOf: null,
         where: null,
         matched: null,
+        scheduleNo: null,
+        scheduleName: null,
+        scheduledFor: null,
         note: null,
       },
     )

@@ -28,7 +28,8 @@ export type StoredRun = {
   retryOf: number | null
   /** The window in which its executions are offered; null: at any time. */
   window: string | null
-} & RunRequest
+} & RunRequest &
+  RunSchedule
 
 /** What a run was asked for with, besides its job and its devices. */
 export type RunRequest = {
@@ -39,6 +40,13 @@ export type RunRequest = {
   note: string | null
   /** The run that it takes back. */
   rollbackOf: number | null
+} & Partial<RunSchedule>
+
+/** The schedule that made it, and its occurrence; null: somebody did. */
+export type RunSchedule = {
+  scheduleNo: number | null
+  scheduleName: string | null
+  scheduledFor: WallInstant | null
 }
 
 /** Which ends of executions are meant: those that can be retried, or those after which a device may be changed. */
@@ -51,6 +59,7 @@ export type RunFilter = {
   version?: number
   finished?: boolean
   rolloutState?: RolloutState
+  scheduleName?: string
   /** It has at least one execution in one of these. */
   execStates?: readonly ExecState[]
   launchedAfter?: number

@@ -23,6 +23,7 @@ import type { PresenceStore } from './presence.ts'
 import type { QuotaCountStore } from './quota-counts.ts'
 import type { RolloutStore } from './rollouts.ts'
 import type { RunStore } from './runs.ts'
+import type { ScheduleStore } from './schedules.ts'
 import type { SessionStore } from './sessions.ts'
 import type { StatsStore } from './stats.ts'
 import type { SteadyClockStore } from './steady-clock.ts'
@@ -42,6 +43,7 @@ export type Store = StoreLifecycle &
   ExecutionStore &
   RunStore &
   RolloutStore &
+  ScheduleStore &
   WindowStore &
   QuotaCountStore &
   DeviceQueueStore &

@@ -50,6 +50,8 @@ export type TriggerPlan = {
   rollout: Rollout
   approval: boolean
   sizes: number[]
+  /** Nothing is released before. */
+  startAt?: WallInstant
 }
 /** A run on so many devices that it is not written at once; its devices are known to the store by number. */
 export type LargeTrigger = Omit<Trigger, 'deviceIds'> & { deviceNos: Int32Array }

@@ -87,7 +87,7 @@ export function addRuns(
       response: { 200: RunPage },
     },
     handler: async (request) => {
-      const { jobName, version, finished, rolloutState } = request.query
+      const { jobName, version, finished, rolloutState, scheduleName } = request.query
       if (version !== undefined && jobName === undefined) {
         throw new ApiError('J-500', {
           field: 'jobName',
@@ -99,6 +99,7 @@ export function addRuns(
         ...(version !== undefined && { version }),
         ...(finished !== undefined && { finished }),
         ...(rolloutState !== undefined && { rolloutState }),
+        ...(scheduleName !== undefined && { scheduleName }),
         ...stateAndTimes(request.query),
       }
       const { ownerNo } = callerOf(request)

@@ -9,6 +9,7 @@ import type { ExecutionEvent } from '../../domain/execution.ts'
 import type { StoredJobContent } from '../../domain/ports/jobs.ts'
 import type { Transport } from '../../domain/ports/presence.ts'
 import type { RolloutDetails, RolloutPlan } from '../../domain/ports/rollouts.ts'
+import type { Firing, StoredScheduleContent } from '../../domain/ports/schedules.ts'
 import type { SessionKind } from '../../domain/ports/sessions.ts'
 import type { StoredAttempt, StoredDelivery } from '../../domain/ports/webhooks.ts'
 import {
@@ -187,6 +188,9 @@ export const runRequest = table('run_request', ['runId'], {
   matched: orNull(number()),
   note: orNull(text()),
   rollbackOf: orNull(number()),
+  scheduleNo: orNull(number()),
+  scheduleName: orNull(text()),
+  scheduledFor: orNull(number()),
   window: orNull(text('window_name')),
 })
 
@@ -221,6 +225,7 @@ export const rollout = table('rollout', ['runId'], {
   version: number(),
   plan: json<RolloutPlan>(),
   status: json<RolloutDetails>(),
+  startAt: orNull(number()),
 })
 
 /** What was released at once, of a job with clocks. */
@@ -239,6 +244,40 @@ export const freeze = table('fleet_freeze', ['ownerNo'], {
   principal: text(),
   at: number(),
   until: orNull(number()),
+})
+
+export const schedule = table('schedule', ['scheduleNo'], {
+  scheduleNo: number(),
+  ownerNo: number(),
+  scheduleName: text(),
+  jobName: text(),
+  content: json<StoredScheduleContent>(),
+  keyId: text(),
+  createdAt: number(),
+  updatedAt: number(),
+  version: number(),
+  nextFor: orNull(number()),
+  dueAt: orNull(number()),
+  handledAt: number(),
+  firing: orNull(json<Firing>()),
+  lastFor: orNull(number()),
+  lastFiredAt: orNull(number()),
+  lastRunId: orNull(number()),
+  watchedRunId: orNull(number()),
+  failures: number(),
+  failuresAfter: number(),
+  pausedBecause: orNull(text()),
+  pausedBy: orNull(text()),
+  pausedAt: orNull(number()),
+  isMatch: flag(),
+  cursor: number('cursor_id'),
+  matchedWhere: orNull(text()),
+})
+
+/** Devices that were given the job of a schedule that gives it to each of them once. */
+export const scheduleDevice = table('schedule_device', ['scheduleNo', 'deviceNo'], {
+  scheduleNo: number(),
+  deviceNo: number(),
 })
 
 export const execution = table('execution', ['jobExecutionId'], {
@@ -404,6 +443,8 @@ export const tables: readonly Table[] = [
   rollout,
   release,
   freeze,
+  schedule,
+  scheduleDevice,
   execution,
   transition,
   output,

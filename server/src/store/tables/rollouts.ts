@@ -17,7 +17,7 @@ const sumOf = (states: readonly ExecState[]) =>
   computed(states.map((each) => countFields[each].sql).join(' + '), number())
 
 const OPEN = select({
-  ...rollout.pick('runId', 'ownerNo', 'state', 'version', 'nextAt'),
+  ...rollout.pick('runId', 'ownerNo', 'state', 'version', 'nextAt', 'startAt'),
   ended: sumOf(ended),
   succeeded: run.fields.SUCCEEDED,
   unfinished: sumOf(unfinished),
@@ -30,12 +30,12 @@ const LIST_OPEN = inBoth(
 const ROLLOUT = select(
   rollout.pick(
     ...(['runId', 'ownerNo', 'firstExecutionId', 'total', 'state'] as const),
-    ...(['released', 'nextAt', 'version', 'plan', 'status'] as const),
+    ...(['released', 'nextAt', 'version', 'plan', 'status', 'startAt'] as const),
   ),
 )
 const FACTS = select({
   ...rollout.pick('runId', 'ownerNo', 'firstExecutionId', 'total', 'state', 'released', 'nextAt'),
-  ...{ ...rollout.pick('version', 'plan', 'status'), ...run.pick('keyId'), ...countFields },
+  ...{ ...rollout.pick('version', 'plan', 'status', 'startAt'), ...run.pick('keyId'), ...countFields },
 })
 const GET = `
   SELECT ${FACTS} FROM rollout JOIN run ON run.run_id = rollout.run_id
@@ -175,7 +175,7 @@ function writeRelease(queries: Writes, { before, status, moment }: RolloutChange
 }
 
 function toRollout(row: ReturnType<typeof ROLLOUT.read>): StoredRollout {
-  const { runId, ownerNo, firstExecutionId, total, version, nextAt, plan, state, released } = row
+  const { runId, ownerNo, firstExecutionId, total, version, nextAt, plan, state, released, startAt } = row
   const status = { ...row.status, pausedCause: row.status.pausedCause ?? null, state, released }
-  return { runId, ownerNo, firstExecutionId, total, version, nextAt, plan, status }
+  return { runId, ownerNo, firstExecutionId, total, version, nextAt, plan, status, startAt }
 }

@@ -19,6 +19,7 @@ import { quotaCountReads } from './quota-counts.ts'
 import { rolloutSelectionReads } from './rollout-selection.ts'
 import { rolloutReads, rolloutSnapshots, rolloutWrites } from './rollouts.ts'
 import { runReads, runWrites } from './runs.ts'
+import { scheduleReads, scheduleWrites } from './schedules.ts'
 import { sessionReads, sessionWrites } from './sessions.ts'
 import { statsReads, statsSnapshots } from './stats.ts'
 import { steadyClockReads, steadyClockWrites } from './steady-clock.ts'
@@ -41,6 +42,7 @@ export const reads = {
   ...rolloutReads,
   ...rolloutSelectionReads,
   ...freezeReads,
+  ...scheduleReads,
   ...quotaCountReads,
   ...transitionReads,
   ...eventReads,
@@ -76,6 +78,7 @@ export const writes = {
   ...deliveryWrites,
   ...rolloutWrites,
   ...freezeWrites,
+  ...scheduleWrites,
   ...windowWrites,
   ...idempotencyKeyWrites,
   ...steadyClockWrites,
