@@ -87,11 +87,16 @@ export async function deleteWindow(
   await windows.changed()
 }
 
-/** "by the jobs restart and update, and by the unfinished run 12" */
-function usersOf({ jobNames, runIds }: Extract<WindowRemoval, { kind: 'in-use' }>): string {
+/** "by the jobs restart, update, and by the unfinished run 12" */
+function usersOf({ jobNames, scheduleNames, runIds }: Extract<WindowRemoval, { kind: 'in-use' }>): string {
   const named = (noun: string, names: (string | number)[]) =>
     names.length === 0 ? [] : [`by the ${noun}${names.length === 1 ? '' : 's'} ${names.join(', ')}`]
-  return [...named('job', jobNames), ...named('unfinished run', runIds)].join(', and ')
+  const users = [
+    ...named('job', jobNames),
+    ...named('schedule', scheduleNames),
+    ...named('unfinished run', runIds),
+  ]
+  return users.join(', and ')
 }
 
 /** The zone for which these are, and the openings. */
