@@ -1855,6 +1855,10 @@ export interface Schedule {
   description: string | null
   rollout: Rollout | null
   approval: boolean
+  /**
+   * Null: the job's, if it has one
+   */
+  window: string | null
   overlap: 'SKIP' | 'REPLACE' | 'QUEUE'
   catchUpSeconds: number
   jitterSeconds: number
@@ -1929,6 +1933,10 @@ export interface ScheduleContent {
    * Nothing of a run is released before another key approves it; default: the job's
    */
   approval?: boolean
+  /**
+   * Name of the window in which its runs are offered to devices; default: the job's
+   */
+  window?: string
   /**
    * A device that still has an unfinished execution of this schedule: SKIP (default) leaves it out, REPLACE cancels the one that waits, QUEUE adds another
    */

@@ -160,6 +160,7 @@ const schedules: Kind = {
     description: content.description ?? null,
     rollout: content.rollout ?? null,
     approval: content.approval ?? false,
+    window: content.window ?? null,
     overlap: content.overlap ?? 'SKIP',
     catchUpSeconds: content.catchUpSeconds ?? 3600,
     jitterSeconds: content.jitterSeconds ?? 0,

@@ -82,12 +82,14 @@ async function launch(
   const key = `schedule ${scheduleNo} ${scheduledFor}`
   const asked = ['schedule', scheduleNo, scheduledFor]
   const release = await releaseOf(deps, schedule)
+  const under = content.window === undefined ? {} : { window: content.window }
   if (deviceIds === undefined) {
-    const wanted = { jobName, asked, request, deviceNos, ...(release && { plan: release }) }
+    const wanted = { jobName, asked, request, deviceNos, ...(release && { plan: release }), ...under }
     return (await launchLargeRun(deps, caller, wanted, key)).runId
   }
   const planned = await planSmall(deps, caller, deviceIds, release)
-  return (await launchRun(deps, caller, { jobName, asked, retryOf: null, request, ...planned }, key)).runId
+  const wanted = { jobName, asked, retryOf: null, request, ...planned, ...under }
+  return (await launchRun(deps, caller, wanted, key)).runId
 }
 
 /** How its runs are released; undefined: as the job says. It has to fit whatever devices there are. */
