@@ -350,7 +350,9 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
       const device = { ownerNo, deviceId }
       this.#notifyWaiting(device)
       const notices = this.#notices.get(device)
-      if (notices) this.#notifyLaunched(notices, launch, launchedExecution(run, index), document)
+      // Whether its window is open there, the store knows.
+      if (notices && run.isWindowed) this.#wake(notices)
+      else if (notices) this.#notifyLaunched(notices, launch, launchedExecution(run, index), document)
       if (index % devicesPerBatch === devicesPerBatch - 1) await nextTurn()
     }
   }
@@ -363,7 +365,8 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
       this.#notifyWaiting(device)
       const notices = this.#notices.get(device)
       const execution = firstOffer(released, jobExecutionId)
-      if (notices?.knowsEmpty) this.#notifyLaunched(notices, launch, execution, document)
+      if (notices?.knowsEmpty && !released.isWindowed)
+        this.#notifyLaunched(notices, launch, execution, document)
       else if (notices) this.#wake(notices)
       if (index % devicesPerBatch === devicesPerBatch - 1) await nextTurn()
     }

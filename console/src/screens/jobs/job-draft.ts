@@ -24,6 +24,8 @@ export type JobDraft = {
   /** JSON; empty if its runs are released at once. */
   rollout: string
   approval: boolean
+  /** Kept as they are. */
+  parameters: Job['parameters']
 }
 
 const firstDocument = { handler: 'restart', args: ['kiosk-app'] }
@@ -42,6 +44,7 @@ export function newDraft(job?: Job): JobDraft {
     retryOn: [...(job?.retry?.on ?? (['FAILED', 'TIMED_OUT'] as const))].sort(),
     rollout: job?.rollout ? JSON.stringify(job.rollout, null, 2) : '',
     approval: job?.approval ?? false,
+    parameters: job?.parameters ?? null,
   }
 }
 
@@ -63,6 +66,7 @@ export function contentOf(draft: JobDraft): JobContent {
     }),
     ...(draft.rollout.trim() && { rollout: JSON.parse(draft.rollout) }),
     approval: draft.approval,
+    ...(draft.parameters && { parameters: draft.parameters }),
   }
 }
 

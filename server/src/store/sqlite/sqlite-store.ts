@@ -17,12 +17,13 @@ import {
   type Thread,
   type WriterThread,
 } from './database-thread.ts'
-import { buildDeviceSteps, followMoves } from './device-steps.ts'
+import { buildDeviceSteps, followMoves, followZones } from './device-steps.ts'
 import { createLargeRun, dropDrafts } from './large-run.ts'
 import { lockData } from './lock-data.ts'
 import { plainReads, plainWrites, type Reads, type Writes } from './operations.ts'
 import { TriggerGroup } from './trigger-group.ts'
 import { type LastIds, readLastIds } from './triggers.ts'
+import { buildWindowSteps } from './window-steps.ts'
 
 export const sqliteMigrations = () => readMigrations(new URL('migrations/', import.meta.url))
 
@@ -88,10 +89,12 @@ export function buildSqliteStore(parts: StoreParts): Store {
       for (const listener of eventListeners) listener()
     },
     onMoved: (moves) => followMoves(catalogue, moves),
+    onZones: (changes) => followZones(catalogue, changes),
   }
   return {
     ...passOn(reader, plainReads),
     ...passOn(scanner, selectionSnapshots),
+    ...buildCountSteps(reader, scanner),
     listDevices: (list) =>
       hasSelector(list) ? scanner.call('listSelected', list) : reader.call('listDevices', list),
     ...passOn(writer, plainWrites),
@@ -99,6 +102,7 @@ export function buildSqliteStore(parts: StoreParts): Store {
     ...buildNameSteps(catalogue, writer),
     ...buildDeviceSteps(catalogue, writer, reader, checkpoints),
     ...buildRolloutSteps(catalogue, writer, reader),
+    ...buildWindowSteps(catalogue, writer),
     ...buildExecutionSteps(catalogue, lastIds, writer, reader, checkpoints),
     checkHealth: () => writer.call('probeWrite', undefined),
     fireClocks: (moment) => writer.call('fireClocks', moment),
@@ -120,6 +124,24 @@ function passOn<Steps extends PlainSteps>(thread: ReaderThread | WriterThread, s
   const call = thread.call.bind(thread) as (name: string, input: unknown) => Promise<unknown>
   const passed = Object.keys(steps).map((name) => [name, (input: unknown) => call(name, input)])
   return Object.fromEntries(passed)
+}
+
+/** More executions than this take the reader too long. */
+const countedByReader = 20_000
+
+/** Steps that go through a part of a run: a large one keeps nobody else from reading. */
+function buildCountSteps(
+  reader: ReaderThread,
+  scanner: ReaderThread,
+): Pick<Store, 'countRunParts' | 'countOffline' | 'countConfirmed' | 'listEndedPart'> {
+  const threadOf = (...parts: { from: number; to: number }[]) =>
+    parts.reduce((sum, { from, to }) => sum + to - from, 0) > countedByReader ? scanner : reader
+  return {
+    countRunParts: (run) => threadOf(...run.parts).call('countRunParts', run),
+    countOffline: (part) => threadOf(part).call('countOffline', part),
+    countConfirmed: (part) => threadOf(part).call('countConfirmed', part),
+    listEndedPart: (part) => threadOf({ from: part.first, to: part.last }).call('listEndedPart', part),
+  }
 }
 
 type KeySteps = Pick<
@@ -170,7 +192,10 @@ function buildNameSteps(catalogue: Catalogue, writer: WriterThread): NameSteps {
       if (ref) catalogue.jobs(put.ownerNo).set(put.jobName, ref)
       return result
     },
-    deleteJob: (job) => catalogue.jobs(job.ownerNo).remove(job.jobName, () => writer.call('deleteJob', job)),
+    deleteJob(job) {
+      const write = () => writer.call('deleteJob', job)
+      return catalogue.jobs(job.ownerNo).remove(job.jobName, write, (answer) => answer !== 'changed')
+    },
     async putDevices(puts) {
       const results = await catalogue.putDevices(puts, () => writer.call('putDevices', puts))
       return results.map(({ deviceNo: _, ...put }) => put)
