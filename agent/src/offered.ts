@@ -10,6 +10,8 @@ export type Offered = {
   /** The id of the agent that started it, from its statusDetails. */
   begunBy: string | undefined
   document: unknown
+  /** Of its run, if the job declares some. */
+  parameters?: Record<string, unknown>
   /** W3C Trace Context of the call that launched it. */
   traceParent?: string
   /** When the server times it out, in milliseconds of performance.now(). */
@@ -22,6 +24,7 @@ export function parseOffered(json: Record<string, unknown>, receivedAt: number):
   const execution = asObject(json.execution) ?? {}
   const { jobId, executionNumber, queuedAt, jobDocument } = execution
   const secondsLeft = execution.approximateSecondsBeforeTimedOut
+  const parameters = asObject(execution.parameters)
   const begunBy = asObject(execution.statusDetails)?.agent
   if (typeof jobId !== 'string' || !/^\d+$/.test(jobId)) throw new Error('the server gave no jobId')
   if (!Number.isSafeInteger(executionNumber)) throw new Error('the server gave no executionNumber')
@@ -32,6 +35,7 @@ export function parseOffered(json: Record<string, unknown>, receivedAt: number):
     begunBy: typeof begunBy === 'string' ? begunBy : undefined,
     // A string over HTTP.
     document: typeof jobDocument === 'string' ? parseObject(jobDocument) : jobDocument,
+    ...(parameters && { parameters }),
     ...(isTraceParent(execution.traceparent) && { traceParent: execution.traceparent }),
     givenUpAt: typeof secondsLeft === 'number' ? receivedAt + secondsLeft * 1000 : undefined,
   }

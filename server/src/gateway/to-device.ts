@@ -6,6 +6,7 @@ import { type JobExecutionState, shownPending, toDeviceStatus } from '@jobcast/c
 import type { DeviceError } from '../domain/device-error.ts'
 import type { DeviceExecution, DeviceQueue } from '../domain/device-report.ts'
 import type { BothClocks } from '../domain/instants.ts'
+import type { DeviceDocument } from '../domain/ports/documents.ts'
 import type { WithDocument } from '../domain/report-execution.ts'
 
 export type DocumentAs = 'object' | 'text'
@@ -38,9 +39,10 @@ export function updateAnswerJson(
 ): string {
   const state = wantsState ? `,"executionState":${JSON.stringify(toExecutionState(execution))}` : ''
   const answer = `{"timestamp":${toSeconds(at)}${tokenJson(clientToken)}${state}}`
-  return document === undefined
-    ? answer
-    : withField(answer, 'jobDocument', documentJson(document, documentAs))
+  if (document === undefined) return answer
+  const { json, parameters } = document
+  const withDocument = withField(answer, 'jobDocument', documentJson(json, documentAs))
+  return parameters === undefined ? withDocument : withField(withDocument, 'parameters', parameters)
 }
 
 export function rejectionJson(error: DeviceError, at: number, clientToken: Token): string {
@@ -91,7 +93,12 @@ function executionJson(deviceId: string, found: WithDocument, format: AnswerForm
   return `{"jobId":"${jobExecutionId}","thingName":${JSON.stringify(deviceId)},${trace}${stateJson(found, format)}`
 }
 
-type Launched = { launchedAt: number; document: string | undefined; documentAs: DocumentAs; json: string }
+type Launched = {
+  launchedAt: number
+  document: DeviceDocument | undefined
+  documentAs: DocumentAs
+  json: string
+}
 let lastLaunched: Launched | undefined
 
 /**
@@ -117,7 +124,7 @@ function stateJson({ execution, document }: WithDocument, format: AnswerFormat):
 
 function encodeState(
   execution: DeviceExecution,
-  document: string | undefined,
+  document: DeviceDocument | undefined,
   { clock, documentAs }: AnswerFormat,
 ): string {
   const { execState, statusDetails, versionNumber, attempt, timesOutAt } = execution
@@ -126,7 +133,7 @@ function encodeState(
     `"status":"${toDeviceStatus(execState)}","statusDetails":${JSON.stringify(statusDetails)},` +
     `${timesJson(execution)},"versionNumber":${versionNumber},"executionNumber":${attempt}` +
     (secondsLeft === undefined ? '' : `,"approximateSecondsBeforeTimedOut":${secondsLeft}`) +
-    (document === undefined ? '}' : `,"jobDocument":${documentJson(document, documentAs)}}`)
+    (document === undefined ? '}' : `${documentFields(document, documentAs)}}`)
   )
 }
 
@@ -154,6 +161,12 @@ function timesJson({ launchedAt, startedAt, updatedAt }: DeviceExecution): strin
 
 function tokenJson(clientToken: Token): string {
   return clientToken === undefined ? '' : `,"clientToken":${JSON.stringify(clientToken)}`
+}
+
+/** Parameters stand beside the document: for handlers, and for whoever fills the placeholders in by itself. */
+function documentFields({ json, parameters }: DeviceDocument, documentAs: DocumentAs): string {
+  const document = `,"jobDocument":${documentJson(json, documentAs)}`
+  return parameters === undefined ? document : `${document},"parameters":${parameters}`
 }
 
 function documentJson(document: string, documentAs: DocumentAs): string {

@@ -30,6 +30,11 @@ const routes: { call: string; scopes: [Scope, ...Scope[]]; body?: object }[] = [
   { call: 'POST /job/api/runs/1/deny', scopes: ['APPROVE'] },
   { call: 'POST /job/api/runs', scopes: ['TRIGGER'], body: { jobName: 'none', targets: { where: 'all' } } },
   { call: 'POST /job/api/runs/1/retry', scopes: ['TRIGGER'] },
+  { call: 'POST /job/api/runs/1/rollback', scopes: ['TRIGGER'] },
+  { call: 'GET /job/api/executions/1/document', scopes: ['READ'] },
+  { call: 'GET /job/api/jobs/update/versions', scopes: ['READ'] },
+  { call: 'GET /job/api/jobs/update/versions/1', scopes: ['READ'] },
+  { call: 'POST /job/api/jobs/update/versions/1/restore', scopes: ['MANAGE'] },
   // A place that is not there: the stream of one that is would not end.
   { call: 'GET /job/api/events?after=987654321', scopes: ['READ'] },
   { call: 'PUT /job/api/webhooks/w', scopes: ['MANAGE'], body: { url: 'https://hook.invalid/' } },
