@@ -73,7 +73,9 @@ const ids: Record<string, { foreign: string; unknown: string }> = {
 const noIds = new Set(
   'limit cursor wait execState launchedAfter launchedBefore force idempotency-key deviceName tags keyName scopes expiresAt'
     .concat(' ownerName description document expireAfterSeconds timeoutSeconds deadlineSeconds retry')
-    .concat(' rollout approval comment reason until version parameters onMissing toVersion signatures startAt')
+    .concat(
+      ' rollout approval comment reason until version parameters onMissing toVersion signatures startAt',
+    )
     .concat(' when overlap catchUpSeconds jitterSeconds pauseAfterFailures count')
     .concat(
       ' finishedAfter finishedBefore buckets rolloutState traceparent if-match dryRun targets note planId attributes timeZone',

@@ -91,6 +91,7 @@ test('executions and runs answer as the document says: 200, 400, 404, 409', asyn
   const runId = reply.headers.get('location')?.split('/').at(-1) as string
   for (const operation of [
     'GET /job/api/executions/{jobExecutionId}',
+    'GET /job/api/executions/{jobExecutionId}/document',
     'GET /job/api/runs/{runId}',
     'GET /job/api/runs/{runId}/document',
     'GET /job/api/runs/{runId}/timeline',
@@ -111,6 +112,27 @@ test('executions and runs answer as the document says: 200, 400, 404, 409', asyn
   await check(cancelRun, { runId })
   await check(cancelRun, { runId })
   await check(cancelRun, { runId: 987654321 }, problem)
+})
+
+test('versions and rollbacks answer as the document says: 200, 201, 400, 404, 409', async () => {
+  const versions = '/job/api/jobs/{jobName}/versions'
+  await api.call('PUT', '/job/api/jobs/versioned', { body: { document: { n: 1 } } })
+  await api.call('PUT', '/job/api/jobs/versioned', { body: { document: { n: 2 } } })
+  for (const jobName of ['versioned', 'nowhere']) {
+    await check(`GET ${versions}`, { jobName })
+    for (const version of [1, 9, 'x']) await check(`GET ${versions}/{version}`, { jobName, version }, problem)
+  }
+  await check(`POST ${versions}/{version}/restore`, { jobName: 'versioned', version: 1 })
+  await check(`POST ${versions}/{version}/restore`, { jobName: 'versioned', version: 9 }, problem)
+  const device = await newDevice(api, 'rolled-back')
+  const { headers, json } = await api.trigger('versioned', ['rolled-back'])
+  const runId = headers.get('location')?.split('/').at(-1) as string
+  const rollback = 'POST /job/api/runs/{runId}/rollback'
+  await check(rollback, { runId })
+  await device.update(json[0].jobExecutionId, 'FAILED')
+  await check(rollback, { runId })
+  await check(rollback, { runId }, { body: { toVersion: 9 } })
+  await check(rollback, { runId: 987654321 }, problem)
 })
 
 test('runs on chosen devices, groups and imports answer as the document says: 200, 201, 204, 400, 404, 409', async () => {

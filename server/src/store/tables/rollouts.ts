@@ -119,7 +119,7 @@ export const rolloutReads: ReadSteps<
     const [first] = found
     if (first === undefined) return undefined
     const executions = found.map(({ jobExecutionId, deviceId }) => ({ jobExecutionId, deviceId }))
-    return { jobVersion: first.jobVersion, launchedAt: first.launchedAt, executions }
+    return { runId: part.runId, jobVersion: first.jobVersion, launchedAt: first.launchedAt, executions }
   },
 }
 
