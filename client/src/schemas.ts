@@ -35,6 +35,9 @@ export interface AnyEvent {
     | 'device.certificate_allowed'
     | 'fleet.frozen'
     | 'fleet.unfrozen'
+    | 'schedule.fired'
+    | 'schedule.missed'
+    | 'schedule.paused'
     | 'key.created'
     | 'key.revoked'
     | 'enrollment.created'
@@ -51,6 +54,7 @@ export interface AnyEvent {
     | ExecutionEventData
     | DeviceEventData
     | FleetEventData
+    | ScheduleEventData
     | KeyEventData
     | EnrollmentEventData
     | WebhookEventData
@@ -189,6 +193,38 @@ export interface FleetEventData {
    * When it ends by itself
    */
   until: string | null
+  principal: string
+}
+/**
+ * `scheduledFor`, `runId`, `matched` and `skipped` with `schedule.fired`: without `runId` there was no device. `count`, `from` and `to` with `schedule.missed`: the first and the last of the missed occurrences. `because` with `schedule.missed` and `schedule.paused`
+ */
+export interface ScheduleEventData {
+  scheduleName: string
+  jobName: string
+  scheduledFor?: string
+  runId?: number | null
+  /**
+   * How many devices matched
+   */
+  matched?: number
+  /**
+   * How many of them were left out: an execution of theirs is unfinished
+   */
+  skipped?: number
+  /**
+   * How many occurrences were missed
+   */
+  count?: number
+  /**
+   * There were more than were counted
+   */
+  isMore?: boolean
+  from?: string
+  to?: string
+  because?: string
+  /**
+   * Who did it: `key:<keyId>`, or `service`
+   */
   principal: string
 }
 /**
@@ -619,7 +655,9 @@ export interface Explanation {
     | 'NOT_RELEASED'
     | 'RUN_PAUSED'
     | 'AWAITING_APPROVAL'
+    | 'SCHEDULED'
     | 'FROZEN'
+    | 'OUTSIDE_WINDOW'
     | 'WAITING_FOR_RETRY'
     | 'DEVICE_NEVER_CONNECTED'
     | 'DEVICE_OFFLINE'
@@ -1012,6 +1050,10 @@ export interface Job {
   } | null
   rollout: Rollout | null
   approval: boolean
+  /**
+   * The window in which its executions are offered; null: they are offered at any time
+   */
+  window: string | null
   createdAt: string
   updatedAt: string
 }
@@ -1142,6 +1184,10 @@ export interface JobContent {
    * Its runs wait until another key approves them; default false
    */
   approval?: boolean
+  /**
+   * Name of the window in which its executions are offered, unless a run names another; also for the trigger call
+   */
+  window?: string
 }
 /**
  * Any JSON object: instructions for the device
@@ -1177,6 +1223,10 @@ export interface JobVersion {
   } | null
   rollout: Rollout | null
   approval: boolean
+  /**
+   * The window in which its executions are offered; null: they are offered at any time
+   */
+  window: string | null
   /**
    * Of versions from before this was recorded, when the first run used it
    */
@@ -1259,6 +1309,10 @@ export interface ListKeysQuery {
   ownerId?: string
 }
 
+export interface ListNextOccurrencesQuery {
+  count?: number
+}
+
 export interface ListOwnersQuery {
   limit?: number
   cursor?: string
@@ -1270,6 +1324,7 @@ export interface ListRunsQuery {
   jobName?: string
   version?: number
   finished?: boolean
+  scheduleName?: string
   rolloutState?:
     | 'SCHEDULED'
     | 'AWAITING_APPROVAL'
@@ -1299,6 +1354,11 @@ export interface ListRunsQuery {
   finishedBefore?: string
 }
 
+export interface ListSchedulesQuery {
+  limit?: number
+  cursor?: string
+}
+
 export interface ListSessionsQuery {
   limit?: number
   cursor?: string
@@ -1306,6 +1366,17 @@ export interface ListSessionsQuery {
 }
 
 export interface ListWebhooksQuery {
+  limit?: number
+  cursor?: string
+}
+
+export interface ListWindowTimesQuery {
+  count?: number
+  timeZone?: string
+  after?: string
+}
+
+export interface ListWindowsQuery {
   limit?: number
   cursor?: string
 }
@@ -1379,6 +1450,18 @@ export interface NewRun {
    */
   approval?: boolean
   /**
+   * Nothing of it is released before this instant, at most a year from now; default: now
+   */
+  startAt?: string
+  /**
+   * Name of the window in which it is offered to devices; default: the job's
+   */
+  window?: string
+  /**
+   * Offer it at any time, whatever the job's window; needs MANAGE and a `note`
+   */
+  ignoreWindows?: boolean
+  /**
    * Of a dry run: the call is refused (J-505) if other devices are selected now
    */
   planId?: string
@@ -1403,10 +1486,82 @@ export interface Targets {
   group?: string
 }
 
+export interface Occurrence {
+  at: string
+  /**
+   * The same instant in the schedule's time zone
+   */
+  local: string
+}
+
 export interface Owner {
   ownerId: string
   ownerName: string
   createdAt: string
+}
+
+export interface PauseCause {
+  /**
+   * STOP_RULE; GATE_ACTION: the gate has opened, and its action is PAUSE; GATE_TIMEOUT: giveUpAfterSeconds is over; PRINCIPAL: pausedBy has decided it
+   */
+  rule: 'STOP_RULE' | 'GATE_ACTION' | 'GATE_TIMEOUT' | 'PRINCIPAL'
+  /**
+   * The current wave then, from 1
+   */
+  wave: number
+  /**
+   * Of a stop rule: which one of rollout.stop, from 1
+   */
+  stopRule: number | null
+  /**
+   * What the stop rule counts
+   */
+  of: ('RUN' | 'WAVE') | null
+  /**
+   * The states that the stop rule counts
+   */
+  on: (
+    | 'PENDING'
+    | 'IN_PROGRESS'
+    | 'CANCELING'
+    | 'SUCCEEDED'
+    | 'FAILED'
+    | 'TIMED_OUT'
+    | 'REJECTED'
+    | 'EXPIRED'
+    | 'CANCELED'
+  )[]
+  /**
+   * How many have ended in one of these states
+   */
+  count: number | null
+  /**
+   * How many have ended at all
+   */
+  ended: number | null
+  /**
+   * count of ended
+   */
+  percent: number | null
+  /**
+   * Some of those that the stop rule has counted
+   *
+   * @maxItems 20
+   */
+  executions: {
+    jobExecutionId: number
+    deviceId: string
+    execState:
+      | 'PENDING'
+      | 'IN_PROGRESS'
+      | 'CANCELING'
+      | 'SUCCEEDED'
+      | 'FAILED'
+      | 'TIMED_OUT'
+      | 'REJECTED'
+      | 'EXPIRED'
+      | 'CANCELED'
+  }[]
 }
 
 export interface ReplayRequest {
@@ -1490,6 +1645,10 @@ export interface RolloutProgress {
   pausedBecause: string | null
   pausedBy: string | null
   /**
+   * pausedBecause for programs
+   */
+  pausedCause: PauseCause | null
+  /**
    * When it goes on by itself, where that is known
    */
   nextAt: string | null
@@ -1559,9 +1718,21 @@ export interface Run {
   matched: number | null
   note: string | null
   /**
+   * The schedule that made it; null: somebody did
+   */
+  scheduleName: string | null
+  /**
+   * The occurrence of the schedule that it is for
+   */
+  scheduledFor: string | null
+  /**
    * How far it is released to its devices; null: all of it was, at once
    */
   rollout: RolloutProgress | null
+  /**
+   * The window in which its executions are offered; null: they are offered at any time
+   */
+  window: string | null
 }
 /**
  * The plan, with `dryRun=true`
@@ -1636,6 +1807,110 @@ export interface RunTimeline {
     EXPIRED?: number[]
     CANCELED?: number[]
   }
+}
+
+export interface Schedule {
+  scheduleName: string
+  jobName: string
+  targets: Targets
+  when: When
+  description: string | null
+  rollout: Rollout | null
+  approval: boolean
+  overlap: 'SKIP' | 'REPLACE' | 'QUEUE'
+  catchUpSeconds: number
+  jitterSeconds: number
+  pauseAfterFailures: number | null
+  until: string | null
+  paused: boolean
+  /**
+   * Why, in words
+   */
+  pausedBecause: string | null
+  /**
+   * Who: `key:<keyId>`, or `service`
+   */
+  pausedBy: string | null
+  pausedAt: string | null
+  /**
+   * Its next occurrence, without jitter; null while it is paused, after its end, and with match
+   */
+  nextAt: string | null
+  /**
+   * The occurrence that ran last
+   */
+  lastScheduledFor: string | null
+  /**
+   * When that was
+   */
+  lastFiredAt: string | null
+  /**
+   * The run it made; null: none yet, or there was no device
+   */
+  lastRunId: number | null
+  /**
+   * How many of its last runs in a row failed
+   */
+  failures: number
+  createdAt: string
+  updatedAt: string
+  /**
+   * Who put it last; its runs count as created by that key
+   */
+  updatedBy: string | null
+}
+/**
+ * Exactly one of cron, at and match
+ */
+export interface When {
+  /**
+   * Five fields: minute, hour, day of month, month, day of week. A local time that the clocks skip runs at the first instant after the gap; one that comes twice runs once
+   */
+  cron?: string
+  /**
+   * With cron: an IANA time zone; default UTC
+   */
+  timeZone?: string
+  /**
+   * Once, at this instant
+   */
+  at?: string
+  /**
+   * Once for every device that matches, now or as soon as it starts to match
+   */
+  match?: true
+}
+
+export interface ScheduleContent {
+  jobName: string
+  targets: Targets
+  when: When
+  description?: string
+  rollout?: Rollout
+  /**
+   * Nothing of a run is released before another key approves it; default: the job's
+   */
+  approval?: boolean
+  /**
+   * A device that still has an unfinished execution of this schedule: SKIP (default) leaves it out, REPLACE cancels the one that waits, QUEUE adds another
+   */
+  overlap?: 'SKIP' | 'REPLACE' | 'QUEUE'
+  /**
+   * How late an occurrence may run after the service was down; default 3600
+   */
+  catchUpSeconds?: number
+  /**
+   * Each occurrence runs up to so much later; by how much is different each time, but the same for everybody. Default 0
+   */
+  jitterSeconds?: number
+  /**
+   * After so many runs in a row of which none succeeded it is paused; default: never
+   */
+  pauseAfterFailures?: number | null
+  /**
+   * Nothing runs after this instant; default: no end
+   */
+  until?: string | null
 }
 
 export interface Session {
@@ -1936,6 +2211,9 @@ export interface WebhookContent {
     | 'device.certificate_allowed'
     | 'fleet.frozen'
     | 'fleet.unfrozen'
+    | 'schedule.fired'
+    | 'schedule.missed'
+    | 'schedule.paused'
     | 'key.created'
     | 'key.revoked'
     | 'enrollment.created'
@@ -1950,6 +2228,7 @@ export interface WebhookContent {
     | 'execution.*'
     | 'device.*'
     | 'fleet.*'
+    | 'schedule.*'
     | 'key.*'
     | 'enrollment.*'
     | 'webhook.*'
@@ -1991,4 +2270,77 @@ export interface WebhookTestResult {
    * Duration in milliseconds; rounded up to whole seconds if there was no connection
    */
   ms: number
+}
+
+export interface Window {
+  windowName: string
+  cron: string
+  durationMinutes: number
+  /**
+   * An IANA time zone, or `device`
+   */
+  timeZone: string
+  cutoffMinutes: number
+  except: string[]
+  createdAt: string
+  updatedAt: string
+}
+
+export interface WindowContent {
+  /**
+   * When it opens: minute, hour, day of month, month, day of week
+   */
+  cron: string
+  /**
+   * How long it stays open, in minutes that pass; at most a day
+   */
+  durationMinutes: number
+  /**
+   * IANA time zone of the pattern and the exceptions, or `device` (default) for the zone of each device
+   */
+  timeZone?: string
+  /**
+   * So many minutes before it closes nothing new is offered; default 0
+   */
+  cutoffMinutes?: number
+  /**
+   * Local dates on which it is closed; of a range both dates belong to it
+   *
+   * @maxItems 100
+   */
+  except?: string[]
+}
+
+export interface WindowOpening {
+  /**
+   * When it opens, or has opened
+   */
+  at: string
+  /**
+   * The same instant in the zone
+   */
+  local: string
+  /**
+   * From then on nothing new is offered: `until` less the cutoff
+   */
+  offersUntil: string
+  /**
+   * When it closes
+   */
+  until: string
+  /**
+   * The same instant in the zone
+   */
+  localUntil: string
+}
+
+export interface WindowTimes {
+  /**
+   * The zone for which these are
+   */
+  timeZone: string
+  /**
+   * The first may have begun already
+   */
+  items: WindowOpening[]
 }

@@ -63,6 +63,30 @@ function rolloutRows(): Row[] {
   ]
 }
 
+/** Of a schedule whose job and device are made for it. */
+function scheduleRows(): Row[] {
+  const when = { cron: '0 3 * * *', timeZone: 'Europe/Berlin' }
+  const put = async ({ jobcast, plain }: World) => {
+    await plain.jobs.put('nightly')
+    await plain.devices.put('owl')
+    return jobcast.schedules.put('nights', { jobName: 'nightly', targets: { deviceIds: ['owl'] }, when })
+  }
+  return [
+    ['putSchedule', 'schedules.put', put],
+    ['getSchedule', 'schedules.get', ({ jobcast }) => jobcast.schedules.get('nights')],
+    ['listSchedules', 'schedules.list', ({ jobcast }) => jobcast.schedules.list().page()],
+    [
+      'listNextOccurrences',
+      'schedules.next',
+      ({ jobcast }) => jobcast.schedules.next('nights', { count: 2 }),
+    ],
+    ['pauseSchedule', 'schedules.pause', ({ jobcast }) => jobcast.schedules.pause('nights')],
+    ['resumeSchedule', 'schedules.resume', ({ jobcast }) => jobcast.schedules.resume('nights')],
+    ['fireSchedule', 'schedules.fire', ({ jobcast }) => jobcast.schedules.fire('nights')],
+    ['deleteSchedule', 'schedules.delete', ({ jobcast }) => jobcast.schedules.delete('nights')],
+  ]
+}
+
 /** In an order in which each finds what it needs. */
 const rows: Row[] = [
   ['livez', 'health.live', ({ jobcast }) => jobcast.health.live()],
@@ -104,11 +128,20 @@ const rows: Row[] = [
   ['getFreeze', 'fleet.getFreeze', ({ jobcast }) => jobcast.fleet.getFreeze()],
   ['unfreezeFleet', 'fleet.unfreeze', ({ jobcast }) => jobcast.fleet.unfreeze()],
   ...rolloutRows(),
+  ...scheduleRows(),
   ['countDevices', 'devices.count', ({ jobcast }) => jobcast.devices.count('tag=kiosk')],
   ['importDevices', 'devices.import', ({ jobcast }) => jobcast.devices.import([{ deviceId: 'imported' }])],
   ['putGroup', 'groups.put', ({ jobcast }) => jobcast.groups.put('all-of-them', { where: 'all' })],
   ['getGroup', 'groups.get', ({ jobcast }) => jobcast.groups.get('all-of-them')],
   ['listGroups', 'groups.list', ({ jobcast }) => jobcast.groups.list().page()],
+  [
+    'putWindow',
+    'windows.put',
+    ({ jobcast }) => jobcast.windows.put('nights', { cron: '0 2 * * *', durationMinutes: 60 }),
+  ],
+  ['getWindow', 'windows.get', ({ jobcast }) => jobcast.windows.get('nights')],
+  ['listWindowTimes', 'windows.next', ({ jobcast }) => jobcast.windows.next('nights', { count: 2 })],
+  ['listWindows', 'windows.list', ({ jobcast }) => jobcast.windows.list().page()],
   ['triggerJob', 'trigger', triggerBoth],
   ['getExecution', 'executions.get', ({ jobcast, ids }) => jobcast.executions.get(ids.execution)],
   [
@@ -180,6 +213,7 @@ const rows: Row[] = [
     'devices.allowCertificate',
     ({ jobcast }) => jobcast.devices.allowCertificate('kiosk-2'),
   ],
+  ['deleteWindow', 'windows.delete', ({ jobcast }) => jobcast.windows.delete('nights')],
   ['deleteGroup', 'groups.delete', ({ jobcast }) => jobcast.groups.delete('all-of-them')],
   ['deleteDevice', 'devices.delete', ({ jobcast }) => jobcast.devices.delete('kiosk-2')],
   ['deleteJob', 'jobs.delete', ({ jobcast }) => jobcast.jobs.delete('restart')],

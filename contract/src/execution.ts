@@ -7,6 +7,7 @@ import { JobVersionNumber } from './job.ts'
 import { Page, PageQuery } from './page.ts'
 import { RolloutProgress, type RolloutState, rolloutStates } from './rollout.ts'
 import { GivenInstant, Instant, Name, orNull } from './text.ts'
+import { shownWindow } from './window.ts'
 
 export { Counts, execStates }
 export type ExecState = (typeof execStates)[number]
@@ -141,9 +142,12 @@ export const Run = Type.Object(
     }),
     matched: orNull(Type.Integer(), { description: 'How many devices the selector matched' }),
     note: orNull(Type.String()),
+    scheduleName: orNull(Type.String(), { description: 'The schedule that made it; null: somebody did' }),
+    scheduledFor: orNull(Instant, { description: 'The occurrence of the schedule that it is for' }),
     rollout: orNull(RolloutProgress, {
       description: 'How far it is released to its devices; null: all of it was, at once',
     }),
+    window: shownWindow,
   },
   { title: 'Run' },
 )
@@ -199,6 +203,7 @@ export const RunQuery = Type.Object(
     finished: Type.Optional(
       Type.Boolean({ description: 'Only runs that have (true) or have not (false) finished' }),
     ),
+    scheduleName: Type.Optional(Type.String({ ...Name, description: 'Only runs of this schedule' })),
     rolloutState: Type.Optional(
       Type.Unsafe<RolloutState>({
         type: 'string',

@@ -5,6 +5,7 @@ import { Page } from './page.ts'
 import type { ParameterSchema } from './parameters/parameter-schema.ts'
 import { Rollout } from './rollout.ts'
 import { Instant, NewJobName, orNull, Prose } from './text.ts'
+import { shownWindow, WindowName } from './window.ts'
 
 const seconds = (description: string) => Type.Integer({ minimum: 1, maximum: 31_536_000, description })
 
@@ -85,6 +86,13 @@ export const JobContent = Type.Object(
     approval: Type.Optional(
       Type.Boolean({ description: 'Its runs wait until another key approves them; default false' }),
     ),
+    window: Type.Optional(
+      Type.Unsafe<string>({
+        ...WindowName,
+        description:
+          'Name of the window in which its executions are offered, unless a run names another; also for the trigger call',
+      }),
+    ),
   },
   {
     title: 'JobContent',
@@ -122,6 +130,7 @@ const storedContent = {
   retry: orNull(Retry),
   rollout: orNull(Rollout),
   approval: Type.Boolean(),
+  window: shownWindow,
 }
 
 export const Job = Type.Object(

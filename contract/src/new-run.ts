@@ -4,7 +4,8 @@ import Type, { type Static } from 'typebox'
 import { Where } from './group.ts'
 import { JobVersionNumber } from './job.ts'
 import { Rollout } from './rollout.ts'
-import { mustBe, Name, Prose } from './text.ts'
+import { GivenInstant, mustBe, Name, Prose } from './text.ts'
+import { WindowName } from './window.ts'
 
 export const Targets = Type.Object(
   {
@@ -61,6 +62,23 @@ export const NewRun = Type.Object(
     ),
     approval: Type.Optional(
       Type.Boolean({ description: "Nothing is released before another key approves it; default: the job's" }),
+    ),
+    startAt: Type.Optional(
+      Type.String({
+        ...GivenInstant,
+        description: 'Nothing of it is released before this instant, at most a year from now; default: now',
+      }),
+    ),
+    window: Type.Optional(
+      Type.Unsafe<string>({
+        ...WindowName,
+        description: "Name of the window in which it is offered to devices; default: the job's",
+      }),
+    ),
+    ignoreWindows: Type.Optional(
+      Type.Boolean({
+        description: "Offer it at any time, whatever the job's window; needs MANAGE and a `note`",
+      }),
     ),
     planId: Type.Optional(
       Type.String({

@@ -2,6 +2,7 @@
 
 import Type, { type Static } from 'typebox'
 import { Counts } from './counts.ts'
+import { execStates } from './exec-state.ts'
 import { Instant, mustBe, orNull, Prose } from './text.ts'
 
 const seconds = (description: string) => Type.Integer({ minimum: 1, maximum: 31_536_000, description })
@@ -124,6 +125,35 @@ export const rolloutStates = [
 ] as const
 export type RolloutState = (typeof rolloutStates)[number]
 
+export const pauseRules = ['STOP_RULE', 'GATE_ACTION', 'GATE_TIMEOUT', 'PRINCIPAL'] as const
+export type PauseRule = (typeof pauseRules)[number]
+
+/** What `pausedBecause` says in words. */
+const PauseCause = Type.Object(
+  {
+    rule: oneOf(
+      pauseRules,
+      'STOP_RULE; GATE_ACTION: the gate has opened, and its action is PAUSE; GATE_TIMEOUT: giveUpAfterSeconds is over; PRINCIPAL: pausedBy has decided it',
+    ),
+    wave: Type.Integer({ description: 'The current wave then, from 1' }),
+    stopRule: orNull(Type.Integer(), { description: 'Of a stop rule: which one of rollout.stop, from 1' }),
+    of: orNull(oneOf(stopScopes), { description: 'What the stop rule counts' }),
+    on: Type.Array(oneOf(execStates), { description: 'The states that the stop rule counts' }),
+    count: orNull(Type.Integer(), { description: 'How many have ended in one of these states' }),
+    ended: orNull(Type.Integer(), { description: 'How many have ended at all' }),
+    percent: orNull(Type.Number(), { description: 'count of ended' }),
+    executions: Type.Array(
+      Type.Object({
+        jobExecutionId: Type.Integer(),
+        deviceId: Type.String(),
+        execState: oneOf(execStates),
+      }),
+      { maxItems: 20, description: 'Some of those that the stop rule has counted' },
+    ),
+  },
+  { title: 'PauseCause' },
+)
+
 /** What a run shows of its rollout. */
 export const RolloutProgress = Type.Object(
   {
@@ -141,6 +171,7 @@ export const RolloutProgress = Type.Object(
     released: Type.Integer({ description: 'How many executions may be offered to their devices' }),
     pausedBecause: orNull(Type.String()),
     pausedBy: orNull(Type.String()),
+    pausedCause: orNull(PauseCause, { description: 'pausedBecause for programs' }),
     nextAt: orNull(Instant, { description: 'When it goes on by itself, where that is known' }),
     /** What was asked for, or what it was changed to. */
     definition: Rollout,

@@ -1,8 +1,11 @@
 // The parts between the store and the gateways, connected to each other. The server, the tests and the benchmarks build
 // them here and replace what they need to.
 
+import { randomUUID } from 'node:crypto'
 import { Dispatcher } from './dispatch/dispatcher.ts'
 import { RolloutTicker } from './dispatch/rollout-ticker.ts'
+import { ScheduleTicker } from './dispatch/schedule-ticker.ts'
+import { WindowWaker } from './dispatch/window-waker.ts'
 import { endUnresolved } from './domain/end-unresolved.ts'
 import type { Moment } from './domain/execution.ts'
 import type { SteadyInstant, WallInstant } from './domain/instants.ts'
@@ -28,6 +31,7 @@ import { FleetHistory } from './state/fleet-history.ts'
 import { Freezes } from './state/freezes.ts'
 import { HealthCheck } from './state/health-check.ts'
 import { KeyUse } from './state/key-use.ts'
+import { OpenWindows } from './state/open-windows.ts'
 import { Presence } from './state/presence.ts'
 import { QuotaCounts } from './state/quota-counts.ts'
 import { RightSecrets } from './state/right-secrets.ts'
@@ -35,6 +39,7 @@ import { type ExportSpan, RunTraces } from './state/run-traces.ts'
 import { SecretBox } from './state/secret-box.ts'
 import { SessionUse } from './state/session-use.ts'
 import { StreamCounts } from './state/stream-counts.ts'
+import { WaveCounts } from './state/wave-counts.ts'
 
 export type PartsOptions = {
   store: Store
@@ -96,6 +101,7 @@ export function buildParts(options: PartsOptions) {
     onLaunchFailed: (error: unknown) =>
       tell({ kind: 'background-failed', task: 'notify devices of a run', error }),
     secrets: new RightSecrets(),
+    waveCounts: new WaveCounts(store, elapsed),
     keyUse: new KeyUse(store),
     sessionUse: new SessionUse(store, sessionIdleMs),
     changes: new ChangeSignal(),
@@ -103,6 +109,7 @@ export function buildParts(options: PartsOptions) {
     queues: new ChangeSignal<string>(),
     newEvents: new ChangeSignal<'all'>(),
     credentialChanges: { count: 0 },
+    firedBy: randomUUID(),
     historyChanges: { count: 0 },
     health: new HealthCheck(() => store.checkHealth()),
     fleetHistory: new FleetHistory({ store, now }),
@@ -110,6 +117,7 @@ export function buildParts(options: PartsOptions) {
     secretBox,
     documents: new Documents(store, secretBox),
     freezes: new Freezes(store),
+    windows: new OpenWindows({ store, now }),
     matchDevices: (...devices: Parameters<MatchDevices>) => matchDevices({ store }, ...devices),
     countConfirmed: (part: RunPart & { where: string }) => countConfirmed({ store }, part),
     dailyOutput: new DailyOutput(quotas['max-owner-output-bytes'], now),
@@ -133,8 +141,20 @@ export function buildParts(options: PartsOptions) {
     ...(onOpened && { onOpened }),
   })
   shared.freezes.onChange = (ownerNo) => dispatcher.wakeOwner(ownerNo)
+  const waker = new WindowWaker({
+    ...{ store, dispatcher, elapsed, stopping: options.stopping },
+    onFailure: (error) => tell({ kind: 'dispatch-failed', error }),
+  })
+  shared.windows.onOpened = (opened) => waker.wake(opened)
   const rollouts = new RolloutTicker(
     { ...shared, onFailure: (error) => tell({ kind: 'background-failed', task: 'roll out a run', error }) },
+    dispatcher,
+  )
+  const schedules = new ScheduleTicker(
+    {
+      ...{ ...shared, rollouts },
+      onFailure: (error) => tell({ kind: 'background-failed', task: 'fire a schedule', error }),
+    },
     dispatcher,
   )
   store.onEvents(() => shared.newEvents.notify(['all']))
@@ -150,5 +170,5 @@ export function buildParts(options: PartsOptions) {
     () => shared.presence.byTransport(),
   )
   addServiceLevels(metrics, store, now)
-  return { ...shared, rollouts, dispatcher, link: dispatcher, sessions: dispatcher }
+  return { ...shared, rollouts, schedules, dispatcher, link: dispatcher, sessions: dispatcher }
 }

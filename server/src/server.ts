@@ -184,7 +184,9 @@ async function start(
     webhooks: nodes ? shareWebhooks(webhooks, nodes) : webhooks,
   }
   parts.rollouts.link = deps.link
+  parts.schedules.link = deps.link
   await parts.freezes.refresh()
+  await parts.windows.refresh()
   const background = startBackground(
     {
       ...deps,
@@ -214,6 +216,7 @@ async function start(
   }
   if (keptClock) keepClock(background, keptClock)
   takeDown.add(() => parts.rollouts.quiet())
+  takeDown.add(() => parts.schedules.quiet())
   takeDown.add(() => background.stop())
 
   const newAdminKey = await ensureAdminKey(deps, config.dataFolder, config.adminKey)

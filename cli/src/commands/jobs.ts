@@ -18,6 +18,7 @@ type PutFlags = {
   expireAfterSeconds?: number
   timeoutSeconds?: number
   deadlineSeconds?: number
+  window?: string
 }
 
 export function jobsCommand(): Command {
@@ -67,6 +68,7 @@ function getCommand(): Command {
               retry: job.retry && JSON.stringify(job.retry),
               rollout: job.rollout && JSON.stringify(job.rollout),
               ...(job.approval && { approval: 'required' }),
+              ...(job.window && { window: job.window }),
               created: localTime(job.createdAt),
               updated: localTime(job.updatedAt),
             },
@@ -86,13 +88,14 @@ function putCommand(): Command {
     .option('--expire-after-seconds <number>', 'how long an execution may wait to start', wholeNumber(1))
     .option('--timeout-seconds <number>', 'how long a device may work on an execution', wholeNumber(1))
     .option('--deadline-seconds <number>', 'how long an execution may take in total', wholeNumber(1))
+    .option('--window <name>', 'window in which its executions are offered to devices')
     .addHelpText('after', '\nWithout --file, fields without a flag keep their value.\n')
     .action(
       withClient(async ({ client, out, io }, name: string, flags: PutFlags) => {
         const base =
           flags.file === undefined ? await contentOf(client, name) : await readContent(io, flags.file)
-        const { description, expireAfterSeconds, timeoutSeconds, deadlineSeconds } = flags
-        const changes = { description, expireAfterSeconds, timeoutSeconds, deadlineSeconds }
+        const { description, expireAfterSeconds, timeoutSeconds, deadlineSeconds, window } = flags
+        const changes = { description, expireAfterSeconds, timeoutSeconds, deadlineSeconds, window }
         const given = Object.entries(changes).filter(([, value]) => value !== undefined)
         const { created, value } = await client.jobs.put(name, { ...base, ...Object.fromEntries(given) })
         out.say(`${created ? 'Created' : 'Updated'} job ${name}, version ${value.version}.`)

@@ -5,6 +5,7 @@ import {
   attributeProblem,
   DeviceContent,
   defaultRetry,
+  deviceZone,
   GroupContent,
   isTimeZone,
   JobContent,
@@ -13,7 +14,10 @@ import {
   NewJobName,
   type Rollout,
   rolloutProblem,
+  ScheduleContent,
   WebhookContent,
+  WindowContent,
+  windowProblem,
 } from '@jobcast/contract'
 import { parseSelector, SelectorError, termsOf } from '@jobcast/contract/selector'
 import type { TObject, TString } from 'typebox'
@@ -70,6 +74,7 @@ const jobs: Kind = {
     retry: filledRetry(content.retry as JobContent['retry']),
     rollout: content.rollout ?? null,
     approval: content.approval ?? false,
+    window: content.window ?? null,
   }),
   list: (client) => client.jobs.list(largePages),
   get: (client, name) => client.jobs.get(name),
@@ -133,6 +138,65 @@ const groups: Kind = {
   remove: (client, name) => client.groups.delete(name),
 }
 
+const schedules: Kind = {
+  field: 'schedules',
+  noun: 'schedule',
+  nameField: 'scheduleName',
+  nameSchema: NewJobName,
+  contentSchema: ScheduleContent,
+  refusal(_name, { when, rollout }) {
+    const { cron, at, match } = when as ScheduleContent['when']
+    const given = [cron, at, match].filter((each) => each !== undefined)
+    if (given.length !== 1) return 'when must have exactly one of cron, at and match'
+    return rollout === undefined ? undefined : rolloutProblem(rollout as Rollout)?.detail
+  },
+  filled: (_name, content) => ({
+    jobName: content.jobName,
+    targets: content.targets,
+    when: filledWhen(content.when as ScheduleContent['when']),
+    description: content.description ?? null,
+    rollout: content.rollout ?? null,
+    approval: content.approval ?? false,
+    overlap: content.overlap ?? 'SKIP',
+    catchUpSeconds: content.catchUpSeconds ?? 3600,
+    jitterSeconds: content.jitterSeconds ?? 0,
+    pauseAfterFailures: content.pauseAfterFailures ?? null,
+    until: typeof content.until === 'string' ? inUtc(content.until) : null,
+  }),
+  list: (client) => client.schedules.list(largePages),
+  get: (client, name) => client.schedules.get(name),
+  async put(client, name, content) {
+    await client.schedules.put(name, content as ScheduleContent)
+    return undefined
+  },
+  remove: (client, name) => client.schedules.delete(name),
+}
+
+const windows: Kind = {
+  field: 'windows',
+  noun: 'window',
+  nameField: 'windowName',
+  nameSchema: NewJobName,
+  contentSchema: WindowContent,
+  refusal(_name, content) {
+    const { timeZone = deviceZone } = content
+    if (timeZone !== deviceZone && !isTimeZone(String(timeZone))) {
+      return 'timeZone is neither the name of an IANA time zone nor "device"'
+    }
+    return windowProblem(content as WindowContent)?.detail
+  },
+  filled: (_name, { cron, durationMinutes, timeZone = deviceZone, cutoffMinutes = 0, except = [] }) => {
+    return { cron, durationMinutes, timeZone, cutoffMinutes, except }
+  },
+  list: (client) => client.windows.list(largePages),
+  get: (client, name) => client.windows.get(name),
+  async put(client, name, content) {
+    await client.windows.put(name, content as WindowContent)
+    return undefined
+  },
+  remove: (client, name) => client.windows.delete(name),
+}
+
 const webhooks: Kind = {
   field: 'webhooks',
   noun: 'webhook',
@@ -158,8 +222,8 @@ const webhooks: Kind = {
   remove: (client, name) => client.webhooks.delete(name),
 }
 
-/** In the order in which they are applied. */
-export const kinds: readonly Kind[] = [jobs, devices, groups, webhooks]
+/** In the order in which they are applied: a job may name a window, a schedule names a job. */
+export const kinds: readonly Kind[] = [windows, jobs, devices, groups, schedules, webhooks]
 
 export type Found = { name: string; fields: Fields }
 
@@ -190,6 +254,16 @@ function filledRetry(given: JobContent['retry']): Fields | null {
   if (given === undefined) return null
   const retry = { ...defaultRetry, ...given }
   return { ...retry, on: sorted(retry.on) }
+}
+
+function filledWhen({ cron, timeZone = 'UTC', at, match }: ScheduleContent['when']): Fields {
+  if (cron !== undefined) return { cron, timeZone }
+  return at === undefined ? { match } : { at: inUtc(at) }
+}
+
+/** As the server shows it. */
+function inUtc(instant: string): string {
+  return new Date(instant).toISOString()
 }
 
 /** For fields whose order has no meaning. */

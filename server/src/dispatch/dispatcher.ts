@@ -367,7 +367,9 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
       const device = { ownerNo, deviceId }
       this.#notifyWaiting(device)
       const notices = this.#notices.get(device)
-      if (notices && document) this.#notifyLaunched(notices, launch, launchedExecution(run, index), document)
+      // Whether its window is open there, the store knows.
+      const isKnown = document !== undefined && !run.isWindowed
+      if (notices && isKnown) this.#notifyLaunched(notices, launch, launchedExecution(run, index), document)
       else if (notices) this.#wake(notices)
       if (index % devicesPerBatch === devicesPerBatch - 1) await nextTurn()
     }
@@ -387,7 +389,8 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
       this.#notifyWaiting(device)
       const notices = this.#notices.get(device)
       const execution = firstOffer(released, jobExecutionId)
-      if (notices?.knowsEmpty && document) this.#notifyLaunched(notices, launch, execution, document)
+      if (notices?.knowsEmpty && document && !released.isWindowed)
+        this.#notifyLaunched(notices, launch, execution, document)
       else if (notices) this.#wake(notices)
       if (index % devicesPerBatch === devicesPerBatch - 1) await nextTurn()
     }

@@ -9,13 +9,14 @@ import {
   pauseRollout,
   type RolloutStatus,
   resumeRollout,
+  startRollout,
 } from './judge-rollout.ts'
 import { planWaves } from './plan-waves.ts'
 import type { RolloutEvent, RolloutFactsFound, RolloutPlan } from './ports/rollouts.ts'
 import type { RunKey } from './ports/runs.ts'
 import type { Store } from './ports/store.ts'
 import { principalOf } from './principal.ts'
-import { applyStatus, currentPart, type RollOutDeps, rollOut } from './roll-out.ts'
+import { applyStatus, type RollOutDeps, rollOut } from './roll-out.ts'
 import { requireRollout } from './rollout-selectors.ts'
 
 export type ChangeRolloutDeps = RollOutDeps & { store: Store; rollouts: { judgeSoon(run: RunKey): void } }
@@ -29,8 +30,8 @@ const mostTries = 20
 export function pauseRun(deps: ChangeRolloutDeps, caller: Caller, runId: number): Promise<void> {
   return change(deps, caller, runId, ({ rollout: { status } }) => {
     requireState(status, 'ROLLING_OUT')
-    const by = principalOf(caller)
-    return decided(pauseRollout(status, 'it was asked for', by), 'run.paused', caller)
+    const paused = { rule: 'PRINCIPAL', because: 'it was asked for', by: principalOf(caller) } as const
+    return decided(pauseRollout(status, paused), 'run.paused', caller)
   })
 }
 
@@ -38,16 +39,17 @@ export function resumeRun(deps: ChangeRolloutDeps, caller: Caller, runId: number
   return change(deps, caller, runId, async ({ rollout, run }, { clock: now }) => {
     const { status, plan } = rollout
     requireState(status, 'PAUSED')
-    const wave = await deps.store.countRunPart(currentPart(rollout))
+    const wave = (await deps.waveCounts.now(rollout, run))[status.wave] ?? {}
     const resumed = resumeRollout(status, { run, wave, sizes: plan.sizes, now })
     return decided(resumed, 'run.resumed', caller)
   })
 }
 
-/** The next wave begins now, whatever its gate says. */
+/** The next wave begins now, whatever its gate says; the first one, whatever its startAt says. */
 export function advanceRun(deps: ChangeRolloutDeps, caller: Caller, runId: number): Promise<void> {
   return change(deps, caller, runId, ({ rollout: { status, plan } }, { clock }) => {
-    requireState(status, 'ROLLING_OUT', 'PAUSED')
+    requireState(status, 'SCHEDULED', 'ROLLING_OUT', 'PAUSED')
+    if (status.state === 'SCHEDULED') return decided(startRollout(plan, clock), 'run.resumed', caller)
     const advanced = advanceRollout(status, plan.sizes, clock)
     if (advanced === undefined) throw new ApiError('J-303', { detail: 'The last wave has begun.' })
     return decided(advanced, 'run.resumed', caller)
@@ -77,8 +79,9 @@ export function denyRun(
   return change(deps, caller, runId, ({ rollout: { status }, keyId }) => {
     requireOther(caller, keyId)
     requireState(status, 'AWAITING_APPROVAL')
-    const denied = { pausedBecause: comment ?? 'it was denied', pausedBy: principalOf(caller) }
-    return decided({ ...status, state: 'DENIED', ...denied }, 'run.denied', caller, comment)
+    const because = comment ?? 'it was denied'
+    const denied = pauseRollout(status, { rule: 'PRINCIPAL', because, by: principalOf(caller) })
+    return decided({ ...denied, state: 'DENIED' }, 'run.denied', caller, comment)
   })
 }
 

@@ -1,8 +1,8 @@
 // A run on targets, and its plan: what it would do if it were created now.
 
-import { ApiError, type NewRun, type OnMissing, type RunPlan } from '@jobcast/contract'
+import { ApiError, type NewRun, type OnMissing, parseInstant, type RunPlan } from '@jobcast/contract'
 import type { Selector } from '@jobcast/contract/selector'
-import type { Caller } from './caller.ts'
+import { type Caller, requireScope } from './caller.ts'
 import { getJobVersion } from './job-versions.ts'
 import { type LargeRunDeps, launchLargeRun } from './launch-large-run.ts'
 import { toRunJob } from './launch-run.ts'
@@ -25,6 +25,7 @@ import {
 } from './select-devices.ts'
 import { parseTraceParent } from './trace-parent.ts'
 import { findEarlierRun, launchRun } from './trigger-job.ts'
+import { requireWindow } from './window.ts'
 
 export type CreateRunDeps = LargeRunDeps & SelectDeps & PlanDocumentDeps & { now: () => number }
 
@@ -38,8 +39,9 @@ export async function createRun(
   idempotencyKey?: string,
   traceParent?: string,
 ): Promise<{ run: StoredRun; isReplayed: boolean }> {
-  const { rollout, approval } = request
-  const release = rollout || approval ? [{ rollout, approval }] : []
+  const { rollout, approval, startAt, window, ignoreWindows } = request
+  const isPlain = !rollout && !approval && !startAt && !window && !ignoreWindows
+  const release = isPlain ? [] : [{ rollout, approval, startAt, window, ignoreWindows }]
   const values = valuesAsked(deps, request)
   const asked = ['run', request.jobName, request.targets, request.note ?? null, ...release, ...values]
   const earlier = await findEarlierRun(deps, caller, asked, idempotencyKey)
@@ -70,13 +72,14 @@ async function launch(
   { asked, idempotencyKey, traceParent }: LaunchOptions,
 ): Promise<{ runId: number }> {
   const note = rest.note ?? null
+  const window = askedWindow(caller, rest)
   const job = await requireJob(deps, caller, jobName, version)
   const valued = valuesOf(deps, caller, job, rest)
   const pinned =
     version === undefined && !valued ? {} : { pinned: toRunJob(job, job), ...(valued && { values: valued }) }
   const where = whereOf(targets)
   const release = await askedPlan(deps, caller, job, rest)
-  const launch = { jobName, retryOf: null, asked, ...pinned }
+  const launch = { jobName, retryOf: null, asked, window, ...pinned }
   if (where === undefined) {
     const listed = targets.deviceIds ?? []
     checkPlan(deps, planId, job, digestOfList(listed))
@@ -94,7 +97,8 @@ async function launch(
   const { deviceIds, deviceNos } = await withAttributes(deps, caller, job, selected, rest.onMissing)
   const request: RunRequest = { where, matched, note, rollbackOf: null }
   if (deviceIds === undefined) {
-    const wanted = { jobName, asked, request, deviceNos, ...pinned, ...(release && { plan: release }) }
+    const options = { ...(release && { plan: release }), ...(window !== undefined && { window }) }
+    const wanted = { jobName, asked, request, deviceNos, ...pinned, ...options }
     const { runId } = await launchLargeRun(deps, caller, wanted, idempotencyKey)
     // Without a span of its own: the run counts as part of the caller's.
     if (traceParent !== undefined && parseTraceParent(traceParent) !== undefined)
@@ -134,31 +138,63 @@ async function withAttributes(
   return { deviceIds: left, deviceNos }
 }
 
+/** Null: at any time, undefined: as its job says. That there is such a window is for the store to say (J-311). */
+function askedWindow(
+  caller: Caller,
+  { window, ignoreWindows, note }: Pick<NewRun, 'window' | 'ignoreWindows' | 'note'>,
+): string | null | undefined {
+  if (!ignoreWindows) return window
+  requireScope(caller, 'MANAGE')
+  const invalid = (field: string, detail: string) => new ApiError('J-500', { field, detail })
+  if (window !== undefined) throw invalid('window', 'Either window or ignoreWindows can be given.')
+  if (!note?.trim()) throw invalid('note', 'ignoreWindows needs a note that says why.')
+  return null
+}
+
 /** How the call wants it released, with what it leaves to the job; undefined: all of it. */
 async function askedPlan(
   deps: CreateRunDeps,
   caller: Caller,
   job: StoredJobVersion,
-  { rollout, approval }: Pick<NewRun, 'rollout' | 'approval'>,
+  { rollout, approval, ...rest }: Pick<NewRun, 'rollout' | 'approval' | 'startAt'>,
 ): Promise<AskedPlan | undefined> {
   if (rollout) await requireRollout(deps, caller, rollout)
-  if (rollout === undefined && approval !== true) return undefined
+  const startAt = readStart(deps, rest.startAt)
+  if (rollout === undefined && approval !== true && startAt === undefined) return undefined
   const fitsAny = rollout === undefined
   // A call may ask for more approval than its job, not for less.
   const needsApproval = approval === true || job.approval === true
-  return { rollout: rollout ?? job.rollout ?? {}, approval: needsApproval, fitsAny }
+  const begin = startAt === undefined ? {} : { startAt }
+  return { rollout: rollout ?? job.rollout ?? {}, approval: needsApproval, fitsAny, ...begin }
 }
 
-async function planSmall(
+/** Clocks differ: what has just passed is now. */
+const toleratedMs = 60_000
+const longestWaitMs = 366 * 24 * 60 * 60_000
+
+function readStart({ now }: CreateRunDeps, startAt: string | undefined): number | undefined {
+  if (startAt === undefined) return undefined
+  const at = parseInstant(startAt)
+  const wait = at - now()
+  if (wait < -toleratedMs || wait > longestWaitMs) {
+    const detail = 'startAt must be in the future, at most a year from now.'
+    throw new ApiError('J-500', { field: 'startAt', detail })
+  }
+  return wait > 0 ? at : undefined
+}
+
+export async function planSmall(
   deps: CreateRunDeps,
-  { ownerNo }: Caller,
+  { ownerNo }: Pick<Caller, 'ownerNo'>,
   deviceIds: string[],
   release: AskedPlan | undefined,
 ): Promise<{ deviceIds: string[]; plan?: TriggerPlan }> {
   if (release === undefined) return { deviceIds }
-  const { rollout, approval } = release
+  const { rollout, approval, startAt } = release
+  const begin = startAt === undefined ? {} : { startAt }
   const planned = await planRollout(deps, ownerNo, [...new Set(deviceIds)], release)
-  return { deviceIds: planned.deviceIds, plan: { jobVersion: null, rollout, approval, sizes: planned.sizes } }
+  const plan = { jobVersion: null, rollout, approval, sizes: planned.sizes, ...begin }
+  return { deviceIds: planned.deviceIds, plan }
 }
 
 /** Refused as the run itself would be, but for what the plan can tell. */
@@ -167,7 +203,9 @@ export async function planRun(
   caller: Caller,
   { jobName, targets, version, ...rest }: NewRun,
 ): Promise<RunPlan> {
+  const window = askedWindow(caller, rest)
   const job = await requireJob(deps, caller, jobName, version)
+  if (window) await requireWindow(deps, caller, window)
   const where = whereOf(targets)
   const found =
     where === undefined
@@ -195,7 +233,7 @@ async function planWavesOf(
   deps: CreateRunDeps,
   caller: Caller,
   job: StoredJobVersion,
-  rest: Pick<NewRun, 'rollout' | 'approval'>,
+  rest: Pick<NewRun, 'rollout' | 'approval' | 'startAt'>,
   { total, sample, deviceIds, deviceNos }: Found,
 ): Promise<RunPlan['waves']> {
   const asked = await askedPlan(deps, caller, job, rest)

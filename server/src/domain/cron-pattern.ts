@@ -18,19 +18,17 @@ const someDay = new Date('2026-01-01T00:00:00Z')
 const keptPatterns = 1000
 const read = new Map<string, Cron>()
 
-/** Throws J-507. `field`: what it is called in the request. */
+/** Throws J-507. `field`: the object in the request that has `cron` and `timeZone`; empty: the request itself. */
 export function readCron(pattern: string, timeZone: string, field: string): CronPattern {
-  requireZone(timeZone, field)
-  const cron = parse(pattern, `${field}.cron`)
+  const prefix = field === '' ? '' : `${field}.`
+  requireZone(timeZone, `${prefix}timeZone`)
+  const cron = parse(pattern, `${prefix}cron`)
   return { next: (after) => nextOf(cron, timeZone, after) }
 }
 
 function requireZone(timeZone: string, field: string): void {
   if (isTimeZone(timeZone)) return
-  throw unreadable(
-    `${field}.timeZone`,
-    `${field}.timeZone must be the name of an IANA time zone such as Europe/Berlin.`,
-  )
+  throw unreadable(field, `${field} must be the name of an IANA time zone such as Europe/Berlin.`)
 }
 
 /**

@@ -7,6 +7,7 @@ import type { DeviceExecution } from './device-report.ts'
 import { isTerminal, type Moment } from './execution.ts'
 import { byWhom, explainEnd, inWords } from './explain-end.ts'
 import { explainFrozen, explainHeld, type RolloutReasons } from './explain-rollout.ts'
+import { explainWindow, readWindowReason, type WindowReason } from './explain-window.ts'
 import { onWallClock, type WallInstant } from './instants.ts'
 import type { StoredExecution, StoredTransition } from './ports/executions.ts'
 import type { StoredPresence } from './ports/presence.ts'
@@ -19,6 +20,7 @@ export type ExplainDeps = {
   moment: () => Moment
   presence: PresenceView
   countConfirmed: RollOutDeps['countConfirmed']
+  waveCounts: RollOutDeps['waveCounts']
 }
 
 export type Facts = {
@@ -36,6 +38,8 @@ export type Facts = {
   rollout?: RolloutReasons | undefined
   /** Undefined: the fleet is not frozen. */
   freeze?: StoredFreeze | undefined
+  /** Undefined: it may be offered at any time. */
+  window?: WindowReason | undefined
 }
 
 export type Explanation = {
@@ -67,8 +71,12 @@ export async function explainExecution(
   ])
   const now = deps.moment()
   const isWaiting = execution.execState === 'PENDING'
-  const [rollout, freeze] = isWaiting
-    ? await Promise.all([readReasons(deps, ownerNo, execution.runId, now), store.getFreeze({ ownerNo })])
+  const [rollout, freeze, window] = isWaiting
+    ? await Promise.all([
+        readReasons(deps, ownerNo, execution.runId, now),
+        store.getFreeze({ ownerNo }),
+        readWindowReason(store, { ownerNo, runId: execution.runId }, storedDevice, now.at),
+      ])
     : []
   const facts: Facts = {
     execution,
@@ -80,27 +88,28 @@ export async function explainExecution(
     timesOutAt: onWallClock(own?.timesOutAt ?? null, now),
     rollout,
     freeze,
+    window,
   }
   return { execution, explanation: explain(facts) }
 }
 
 async function readReasons(
-  { store, countConfirmed }: ExplainDeps,
+  { store, countConfirmed, waveCounts }: ExplainDeps,
   ownerNo: number,
   runId: number,
   now: Moment,
 ): Promise<RolloutReasons | undefined> {
   const found = await store.getRollout({ ownerNo, runId })
   if (found === undefined || found.rollout.status.state === 'RELEASED') return undefined
-  const { rollout } = found
+  const { rollout, run } = found
   const part = currentPart(rollout)
   const where = rollout.plan.rollout.next?.where
-  const [wave, offline, confirmed] = await Promise.all([
-    store.countRunPart(part),
+  const [waves, offline, confirmed] = await Promise.all([
+    waveCounts.recent(rollout, run),
     store.countOffline({ ...part, to: Math.min(part.to, Math.max(part.from, rollout.status.released)) }),
     where === undefined ? 0 : countConfirmed({ ...part, where }),
   ])
-  return { rollout, wave, offline, confirmed, now }
+  return { rollout, wave: waves[rollout.status.wave] ?? {}, offline, confirmed, now }
 }
 
 const neverSeen: StoredPresence = { online: false, since: null, lastSeenAt: null, transport: null }
@@ -130,6 +139,8 @@ function explainPending(facts: Facts): Explanation {
   const held = facts.rollout && explainHeld(jobExecutionId, facts.rollout)
   if (held) return held
   if (facts.freeze) return explainFrozen(facts.freeze)
+  const outside = facts.window && explainWindow(execution.deviceId, facts.window)
+  if (outside) return outside
   if (facts.notBefore !== null) return explainRetry(facts, facts.notBefore)
   if (!presence.online && presence.since === null) {
     const rest = facts.hasToken ? 'it gets this when it does' : 'it has no device token yet'

@@ -10,6 +10,7 @@ import type { Put } from './ports/slices.ts'
 import type { Store } from './ports/store.ts'
 import { principalOf } from './principal.ts'
 import { requireRollout } from './rollout-selectors.ts'
+import { requireWindow } from './window.ts'
 import { type QuotaDeps, withinQuota } from './within-quota.ts'
 
 export type JobDeps = QuotaDeps & { store: Store; now: () => number; secretBox: SecretBox }
@@ -25,7 +26,7 @@ export async function putJob(
   if (Buffer.byteLength(JSON.stringify(document)) > maxDocumentBytes) {
     throw new ApiError('J-500', { field: 'document', detail: 'document is larger than 64 KiB.' })
   }
-  const { rollout, approval } = content
+  const { rollout, approval, window } = content
   const { parameters, hasPlaceholders } = checkParameters(deps, document, content.parameters)
   if (rollout) await requireRollout(deps, caller, rollout)
   const stored = {
@@ -37,13 +38,14 @@ export async function putJob(
     retry: content.retry ? { ...defaultRetry, ...content.retry } : null,
     ...(rollout && { rollout }),
     ...(approval && { approval }),
+    ...(window && { window }),
     ...(parameters && { parameters }),
     ...(hasPlaceholders && { hasPlaceholders }),
   }
   return storeJob(deps, caller, jobName, stored, ifMatch)
 }
 
-/** Of content that was checked. */
+/** Of content that was checked; its window may be gone since. */
 export async function storeJob(
   deps: JobDeps,
   caller: Caller,
@@ -52,6 +54,7 @@ export async function storeJob(
   ifMatch: { expected?: ExpectedTags },
 ): Promise<Put<StoredJob>> {
   const { ownerNo } = caller
+  if (content.window) await requireWindow(deps, caller, content.window)
   const put = { ownerNo, jobName, content, at: deps.now(), by: principalOf(caller), ...ifMatch }
   const result = await withinQuota(deps, 'max-owner-jobs', ownerNo, () => deps.store.putJob(put), {
     isCreated: ({ created }) => created,

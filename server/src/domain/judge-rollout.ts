@@ -1,10 +1,11 @@
 // How a rollout goes on: one pure function of what was decided, what has ended and what time it is. A ticker on every
 // node asks it; the store takes its answer only if the rollout has not changed since it was read.
 
-import type { Rollout, RolloutState } from '@jobcast/contract'
+import type { PauseRule, Rollout, RolloutState } from '@jobcast/contract'
 import { type ExecState, execStates } from '@jobcast/contract/words'
 import { isTerminal } from './execution.ts'
 import { laterBy, latest, type SteadyInstant } from './instants.ts'
+import { causeOf, type PauseCause } from './pause-cause.ts'
 
 export type WaveTimes = { startedAt: SteadyInstant | null; passedAt: SteadyInstant | null }
 
@@ -26,6 +27,7 @@ export type RolloutStatus = {
   forgiven: { run: EndedCounts; wave: EndedCounts }
   pausedBecause: string | null
   pausedBy: string | null
+  pausedCause: PauseCause | null
 }
 
 export type EndedCounts = Partial<Record<ExecState, number>>
@@ -50,6 +52,7 @@ export type JudgedRollout = {
 }
 
 const ends = execStates.filter(isTerminal)
+const notPaused = { pausedBecause: null, pausedBy: null, pausedCause: null }
 const minuteMs = 60_000
 /** How much is made up for after a node was away: far less than a minute, so that the rate of a minute holds. */
 const longestLookMs = 10_000
@@ -69,15 +72,14 @@ export function beginRollout(waves: number, now: SteadyInstant): RolloutStatus {
     gateSince: null,
     watchedSince: now,
     forgiven: { run: {}, wave: {} },
-    pausedBecause: null,
-    pausedBy: null,
+    ...notPaused,
   }
 }
 
-/** Of a run that nothing may be released of before somebody approves. */
-export function waitForApproval(waves: number): RolloutStatus {
+/** Of a run that nothing may be released of before its time has come, or before somebody approves. */
+export function waitFor(state: 'SCHEDULED' | 'AWAITING_APPROVAL', waves: number): RolloutStatus {
   return {
-    state: 'AWAITING_APPROVAL',
+    state,
     wave: 0,
     released: 0,
     waves: Array.from({ length: waves }, () => ({ startedAt: null, passedAt: null })),
@@ -85,8 +87,7 @@ export function waitForApproval(waves: number): RolloutStatus {
     gateSince: null,
     watchedSince: null,
     forgiven: { run: {}, wave: {} },
-    pausedBecause: null,
-    pausedBy: null,
+    ...notPaused,
   }
 }
 
@@ -113,7 +114,7 @@ export function advanceRollout(
   now: SteadyInstant,
 ): RolloutStatus | undefined {
   if (status.wave + 1 >= sizes.length) return undefined
-  return beginNextWave({ ...status, state: 'ROLLING_OUT', pausedBecause: null, pausedBy: null }, now)
+  return beginNextWave({ ...status, state: 'ROLLING_OUT', ...notPaused }, now)
 }
 
 /** A person lets it go on although something had stopped it: past a gate that is open, else where it was. */
@@ -125,8 +126,16 @@ export function resumeRollout(
   const advanced = hasPassed ? advanceRollout(status, sizes, now) : undefined
   if (advanced) return { ...advanced, forgiven: { run: endsOf(run), wave: {} } }
   const forgiven = { run: endsOf(run), wave: endsOf(wave) }
-  const going = { state: 'ROLLING_OUT', pausedBecause: null, pausedBy: null } as const
+  const going = { state: 'ROLLING_OUT', ...notPaused } as const
   return { ...status, ...going, forgiven, gateSince: null, watchedSince: now }
+}
+
+/** Its time has come, or somebody does not wait for it. */
+export function startRollout(
+  { approval, sizes }: { approval: boolean; sizes: readonly number[] },
+  now: SteadyInstant,
+): RolloutStatus {
+  return approval ? waitFor('AWAITING_APPROVAL', sizes.length) : beginRollout(sizes.length, now)
 }
 
 /** Somebody has approved it: at its begin, or at a gate. */
@@ -139,12 +148,17 @@ export function approveRollout(
   return (hasBegun ? advanceRollout(status, sizes, now) : undefined) ?? beginRollout(sizes.length, now)
 }
 
-export function pauseRollout(status: RolloutStatus, because: string, by: string): RolloutStatus {
-  return { ...status, state: 'PAUSED', pausedBecause: because, pausedBy: by }
+export function pauseRollout(
+  status: RolloutStatus,
+  { rule, because, by }: { rule: PauseRule; because: string; by: string },
+): RolloutStatus {
+  const pausedCause = causeOf(status, rule)
+  return { ...status, state: 'PAUSED', pausedBecause: because, pausedBy: by, pausedCause }
 }
 
 function stopIfAsked(status: RolloutStatus, facts: RolloutFacts): RolloutStatus | undefined {
-  for (const { on, percent, count, minEnded = 1, action = 'PAUSE', of = 'RUN' } of facts.rollout.stop ?? []) {
+  for (const [index, rule] of (facts.rollout.stop ?? []).entries()) {
+    const { on, percent, count, minEnded = 1, action = 'PAUSE', of = 'RUN' } = rule
     const counts = of === 'RUN' ? facts.run : facts.wave
     const forgiven = of === 'RUN' ? status.forgiven.run : status.forgiven.wave
     const ended = sum(ends, counts) - sum(ends, forgiven)
@@ -161,6 +175,11 @@ function stopIfAsked(status: RolloutStatus, facts: RolloutFacts): RolloutStatus 
       state: action === 'ABORT' ? 'ABORTED' : 'PAUSED',
       pausedBecause: because,
       pausedBy: 'stop rule',
+      pausedCause: {
+        ...causeOf(status, 'STOP_RULE'),
+        ...{ stopRule: index + 1, of, on: [...on], count: matching, ended },
+        percent: Math.round((matching * 1000) / ended) / 10,
+      },
     }
   }
   return undefined
@@ -216,7 +235,8 @@ function openGate(status: RolloutStatus, { rollout, now }: RolloutFacts): Passed
   switch (rollout.next?.action) {
     case 'PAUSE': {
       const because = `wave ${status.wave + 1} is done, and every wave is followed by a pause`
-      return { kind: 'ends', status: pauseRollout(passed(status, now), because, 'gate') }
+      const paused = pauseRollout(passed(status, now), { rule: 'GATE_ACTION', because, by: 'gate' })
+      return { kind: 'ends', status: paused }
     }
     case 'APPROVAL':
       return { kind: 'ends', status: { ...passed(status, now), state: 'AWAITING_APPROVAL' } }
@@ -231,7 +251,7 @@ function waitAtGate(status: RolloutStatus, { rollout, now }: RolloutFacts): Pass
   const givesUpAt = laterBy(after * 1000, status.watchedSince)
   if (now < givesUpAt) return { kind: 'stays', status, nextAt: givesUpAt }
   const because = `the gate of wave ${status.wave + 1} has not opened for ${after} seconds`
-  return { kind: 'ends', status: pauseRollout(status, because, 'gate') }
+  return { kind: 'ends', status: pauseRollout(status, { rule: 'GATE_TIMEOUT', because, by: 'gate' }) }
 }
 
 function wouldOpen({ rollout: { next }, wave, confirmed }: RolloutFacts, size: number): boolean {

@@ -32,6 +32,7 @@ type LargeLaunch = {
   deviceNos: Int32Array
   /** Undefined: as its job says. */
   plan?: AskedPlan
+  window?: string | null
   pinned?: RunJob
   values?: RunValues
 }
@@ -75,10 +76,11 @@ async function recordPlanned(
   trigger: LargeTrigger,
   asked: AskedPlan | undefined,
 ): Promise<TriggerOutcome> {
-  const plan = async (jobVersion: number | null, { rollout, approval, fitsAny }: AskedPlan) => {
+  const plan = async (jobVersion: number | null, { rollout, approval, fitsAny, startAt }: AskedPlan) => {
     const planned = await planLarge(deps, caller, trigger.deviceNos, { rollout, fitsAny })
     const { sizes, deviceNos } = planned
-    return { ...trigger, deviceNos, plan: { jobVersion, rollout, approval, sizes } }
+    const begin = startAt === undefined ? {} : { startAt }
+    return { ...trigger, deviceNos, plan: { jobVersion, rollout, approval, sizes, ...begin } }
   }
   let planned: LargeTrigger = asked ? await plan(null, asked) : trigger
   for (let plans = 0; ; plans++) {

@@ -11,7 +11,10 @@ import { openValues } from './run-values.ts'
 import { findEarlierRun, type Launch, launchRun, type TriggerDeps } from './trigger-job.ts'
 
 export type RetryDeps = TriggerDeps & {
-  store: Pick<Store, 'getRun' | 'listEndedDevices' | 'getJob' | 'getJobVersion' | 'getRunValues'>
+  store: Pick<
+    Store,
+    'getRun' | 'listEndedDevices' | 'getJob' | 'getJobVersion' | 'getRunValues' | 'getWindow'
+  >
 }
 /** Of one call: who may repeat it, and the trace it belongs to. */
 type CallDetails = { idempotencyKey: string | undefined; traceParent: string | undefined }
@@ -86,6 +89,7 @@ async function launchAgain(
       ...(rollbackOf !== undefined && { request: { ...none, rollbackOf } }),
       ...(version && { pinned: toRunJob(version, version) }),
       given: { parameters: await carriedValues(deps, ownerNo, run, version) },
+      window: await windowOf(deps, caller, run),
     }
     launched = await launchRun(deps, caller, launch, idempotencyKey, traceParent)
   }
@@ -130,4 +134,14 @@ async function readMade(
   const run = launched && (await store.getRun({ ownerNo, runId: launched.runId }))
   if (run === undefined) throw new Error(`run ${launched?.runId} was made and cannot be read`)
   return { run, isReplayed: launched?.isReplayed ?? false }
+}
+
+/** That of the run it retries, if it is still there; undefined: as the job says. */
+async function windowOf(
+  { store }: RetryDeps,
+  { ownerNo }: Caller,
+  { window }: StoredRun,
+): Promise<string | undefined> {
+  if (window === null) return undefined
+  return (await store.getWindow({ ownerNo, windowName: window })) && window
 }

@@ -9,16 +9,19 @@ import {
   judgeRollout,
   type RolloutFacts,
   type RolloutStatus,
+  startRollout,
 } from './judge-rollout.ts'
 import { type NotifyDeps, notifyTaken } from './notify-moved.ts'
 import type { RolloutEvent, RolloutFactsFound, RunPart, StoredRollout } from './ports/rollouts.ts'
 import type { RunKey } from './ports/runs.ts'
 import type { Store } from './ports/store.ts'
+import type { WaveCounts } from './ports/wave-counts.ts'
 import { service } from './principal.ts'
 import { isFinal, waveParts } from './rollout-progress.ts'
 
 export type RollOutDeps = NotifyDeps & {
-  store: Pick<Store, 'getRollout' | 'changeRollout' | 'countRunPart' | 'listReleased' | 'moveRun'>
+  store: Pick<Store, 'getRollout' | 'changeRollout' | 'listEndedPart' | 'listReleased' | 'moveRun'>
+  waveCounts: WaveCounts
   /** Of those that succeeded there: whose devices report of themselves what the selector says. */
   countConfirmed: (part: RunPart & { where: string }) => Promise<number>
   moment: () => Moment
@@ -42,9 +45,18 @@ export async function rollOut(deps: RollOutDeps, run: RunKey): Promise<SteadyIns
   if (isFinal(rollout.status)) await endRollout(deps, rollout, moment)
   else if (counts.PENDING + counts.IN_PROGRESS + counts.CANCELING === 0)
     await closeFinished(deps, rollout, moment)
-  else if (rollout.status.state === 'ROLLING_OUT') {
+  else if (rollout.status.state === 'SCHEDULED' && (rollout.startAt ?? 0) <= moment.at) {
+    const status = startRollout(rollout.plan, moment.clock)
+    const nextAt = status.state === 'ROLLING_OUT' ? moment.clock : null
+    if (await applyStatus(deps, rollout, { status, nextAt }, moment)) return rollOut(deps, run)
+  } else if (rollout.status.state === 'ROLLING_OUT') {
     const judged = judgeRollout(rollout.status, await readFacts(deps, found, moment.clock))
-    await applyStatus(deps, rollout, judged, moment)
+    await applyStatus(
+      deps,
+      rollout,
+      { ...judged, status: await nameCauses(deps, rollout, judged.status) },
+      moment,
+    )
     if (rollout.plan.rollout.next?.where !== undefined) return laterBy(gateEveryMs, moment.clock)
   }
   return undefined
@@ -58,11 +70,29 @@ async function readFacts(
   const { plan, status } = rollout
   const needsWave = status.wave < plan.sizes.length - 1 || plan.rollout.stop?.some(({ of }) => of === 'WAVE')
   const part = currentPart(rollout)
-  const wave: EndedCounts = needsWave ? await deps.store.countRunPart(part) : {}
+  const waves = needsWave ? await deps.waveCounts.now(rollout, run) : []
+  const wave: EndedCounts = waves[status.wave] ?? {}
   const where = plan.rollout.next?.where
   const confirmed =
     where === undefined || (wave.SUCCEEDED ?? 0) === 0 ? 0 : await deps.countConfirmed({ ...part, where })
   return { rollout: plan.rollout, sizes: plan.sizes, run, wave, confirmed, now }
+}
+
+/** How many of the executions that a stop rule has counted are named. */
+const namedCauses = 20
+
+async function nameCauses(
+  { store }: RollOutDeps,
+  rollout: StoredRollout,
+  status: RolloutStatus,
+): Promise<RolloutStatus> {
+  const { pausedCause } = status
+  if (pausedCause === null || pausedCause.of === null) return status
+  const { ownerNo, firstExecutionId } = rollout
+  const { from } = pausedCause.of === 'RUN' ? { from: 0 } : currentPart(rollout)
+  const part = { ownerNo, first: firstExecutionId + from, last: firstExecutionId + status.released - 1 }
+  const wanted = { ...part, execStates: pausedCause.on, limit: namedCauses }
+  return { ...status, pausedCause: { ...pausedCause, executions: await store.listEndedPart(wanted) } }
 }
 
 export function currentPart({ ownerNo, runId, plan, status }: StoredRollout): RunPart {

@@ -2,6 +2,7 @@
 
 import type { Caller } from './caller.ts'
 import type { Moment } from './execution.ts'
+import { pauseRollout } from './judge-rollout.ts'
 import type { Store } from './ports/store.ts'
 import { principalOf } from './principal.ts'
 import { isFinal } from './rollout-progress.ts'
@@ -17,12 +18,8 @@ export async function markStopped({ store, moment }: StopDeps, caller: Caller, r
     const principal = principalOf(caller)
     const because = 'the run was canceled'
     const { wave, released } = before.status
-    const status = {
-      ...before.status,
-      state: 'ABORTED',
-      pausedBecause: because,
-      pausedBy: principal,
-    } as const
+    const paused = pauseRollout(before.status, { rule: 'PRINCIPAL', because, by: principal })
+    const status = { ...paused, state: 'ABORTED' } as const
     const details = { wave: wave + 1, released, because, principal }
     const events = [{ type: 'run.stopped', details } as const]
     if (await store.changeRollout({ before, status, nextAt: null, events, moment: moment() })) return

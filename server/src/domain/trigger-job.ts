@@ -68,6 +68,8 @@ export type Launch = {
   /** Devices are in the order of their release; undefined: as its job says. */
   plan?: TriggerPlan
   request?: RunRequest
+  /** Null: at any time, undefined: as its job says. */
+  window?: string | null | undefined
   /** The version of the job; undefined: the current one. */
   pinned?: RunJob
   values?: RunValues
@@ -113,7 +115,7 @@ export async function launchRun(
 async function recordLaunch(
   deps: TriggerDeps,
   caller: Caller,
-  { jobName, deviceIds, retryOf, asked, request, plan, pinned, values, given }: Launch,
+  { jobName, deviceIds, retryOf, asked, request, plan, pinned, values, given, window }: Launch,
   idempotencyKey: string | undefined,
 ): Promise<TriggerOutcome> {
   const { at: launchedAt, clock } = deps.moment()
@@ -128,6 +130,7 @@ async function recordLaunch(
     idempotency: null,
     ...(request && { request }),
     ...(plan && { plan }),
+    ...(window !== undefined && { window }),
     ...(pinned && { pinned }),
     ...(values && { values }),
   }
@@ -246,6 +249,8 @@ export function runOf(deps: TriggerDeps, { ownerNo }: Caller, outcome: TriggerOu
       throw new ApiError('J-301')
     case 'unknown-device':
       throw new ApiError('J-001', { deviceIds: outcome.deviceIds })
+    case 'unknown-window':
+      throw new ApiError('J-311', { field: 'window' })
     case 'needs-plan':
     case 'needs-values':
       throw new ApiError('J-502', { detail: 'The job is being changed.', retryAfterSeconds: 1 })

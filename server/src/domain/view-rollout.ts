@@ -1,15 +1,16 @@
 // What a run shows of its rollout.
 
-import type { ExecState, Rollout, RolloutState } from '@jobcast/contract'
-import { execStates } from '@jobcast/contract/words'
+import type { Rollout, RolloutState } from '@jobcast/contract'
 import type { Moment } from './execution.ts'
 import { onWallClock, type WallInstant } from './instants.ts'
+import type { PauseCause } from './pause-cause.ts'
 import type { StateCounts, StoredRollout } from './ports/rollouts.ts'
 import type { StoredRun } from './ports/runs.ts'
 import type { Store } from './ports/store.ts'
-import { isFinal, waveParts } from './rollout-progress.ts'
+import type { WaveCounts } from './ports/wave-counts.ts'
+import { waveParts } from './rollout-progress.ts'
 
-export type ViewDeps = { store: Pick<Store, 'listRollouts' | 'countRunPart'>; moment: () => Moment }
+export type ViewDeps = { store: Pick<Store, 'listRollouts'>; waveCounts: WaveCounts; moment: () => Moment }
 
 export type RolloutView = {
   state: RolloutState
@@ -25,6 +26,7 @@ export type RolloutView = {
   released: number
   pausedBecause: string | null
   pausedBy: string | null
+  pausedCause: PauseCause | null
   nextAt: WallInstant | null
   definition: Rollout
 }
@@ -50,12 +52,13 @@ export async function viewRollouts(
 async function viewRollout(deps: ViewDeps, rollout: StoredRollout, run: StateCounts): Promise<RolloutView> {
   const { status, plan, nextAt } = rollout
   const moment = deps.moment()
-  const waves = waveParts(plan.sizes).map(async ({ from, to }, index) => {
+  const counts = await deps.waveCounts.recent(rollout, run)
+  const waves = waveParts(plan.sizes).map(({ from, to }, index) => {
     const times = status.waves[index]
     return {
       size: to - from,
       released: Math.max(0, Math.min(to, status.released) - from),
-      counts: await countsOf(deps, rollout, run, { from, to }),
+      counts: counts[index] as StateCounts,
       startedAt: onWallClock(times?.startedAt ?? null, moment),
       passedAt: onWallClock(times?.passedAt ?? null, moment),
     }
@@ -63,28 +66,12 @@ async function viewRollout(deps: ViewDeps, rollout: StoredRollout, run: StateCou
   return {
     state: status.state,
     wave: status.wave + 1,
-    waves: await Promise.all(waves),
+    waves,
     released: status.released,
     pausedBecause: status.pausedBecause,
     pausedBy: status.pausedBy,
-    nextAt: onWallClock(nextAt, moment),
+    pausedCause: status.pausedCause,
+    nextAt: status.state === 'SCHEDULED' ? rollout.startAt : onWallClock(nextAt, moment),
     definition: plan.rollout,
   }
-}
-
-/** Counted only where the run itself does not say it. */
-async function countsOf(
-  { store }: ViewDeps,
-  { ownerNo, runId, total, status }: StoredRollout,
-  run: StateCounts,
-  { from, to }: { from: number; to: number },
-): Promise<StateCounts> {
-  if (to - from === total) return run
-  const isHeld = from >= status.released && !isFinal(status) && run.CANCELED === 0
-  if (isHeld) return { ...zeros(), PENDING: to - from }
-  return store.countRunPart({ ownerNo, runId, from, to })
-}
-
-function zeros(): StateCounts {
-  return Object.fromEntries(execStates.map((state) => [state, 0])) as Record<ExecState, number>
 }

@@ -16,6 +16,7 @@ export function toRolloutProgress({ waves, nextAt, ...view }: RolloutView): Roll
     released: view.released,
     pausedBecause: view.pausedBecause,
     pausedBy: view.pausedBy,
+    pausedCause: view.pausedCause,
     nextAt: toInstantOrNull(nextAt),
     definition: view.definition,
   }

@@ -3,7 +3,7 @@
 
 import type { TestContext } from 'node:test'
 import { newDataFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
-import { buildParts } from '../../src/build-parts.ts'
+import { buildParts, type Parts } from '../../src/build-parts.ts'
 import { createFirstKey } from '../../src/domain/api-key.ts'
 import { steadyInstant } from '../../src/domain/instants.ts'
 import { noQuotas } from '../../src/domain/quotas.ts'
@@ -18,10 +18,14 @@ import { buildMetrics } from '../../src/observe/metrics.ts'
 import { openStore } from '../../src/store/open-store.ts'
 
 export type AllDeps = AppDeps & HttpGatewayDeps
-export type OpenApp = { app: App; adminKey: string; told: ServiceEvent[]; deps: AllDeps }
+export type OpenApp = { app: App; adminKey: string; told: ServiceEvent[]; deps: AllDeps; parts: Parts }
 
-export async function openApp(t: TestContext, replaced: Partial<AllDeps> = {}): Promise<OpenApp> {
-  const place = { dataFolder: newDataFolder(), databaseUrl: undefined }
+export async function openApp(
+  t: TestContext,
+  replaced: Partial<AllDeps> = {},
+  databaseUrl?: string,
+): Promise<OpenApp> {
+  const place = { dataFolder: newDataFolder(), databaseUrl }
   const { store } = await openStore(place, (error) => {
     throw error
   })
@@ -63,5 +67,5 @@ export async function openApp(t: TestContext, replaced: Partial<AllDeps> = {}): 
     await store.close()
   })
   removeAfter(t, place.dataFolder)
-  return { app, adminKey: secret.text, told, deps }
+  return { app, adminKey: secret.text, told, deps, parts }
 }

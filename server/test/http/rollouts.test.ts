@@ -21,6 +21,7 @@ type Shown = {
     released: number
     pausedBecause: string
     pausedBy: string
+    pausedCause: { rule: string } | null
     waves: { size: number; released: number; counts: Record<string, number> }[]
   }
 }
@@ -103,10 +104,25 @@ test('a stop rule pauses it with its reason; resumed, it counts anew', async () 
   const paused = await waitFor(path, 2, 'PAUSED')
   assert.equal(paused.rollout.pausedBecause, '1 of 1 ended executions of the run are FAILED')
   assert.equal(paused.rollout.pausedBy, 'stop rule')
+  const [jobExecutionId, deviceId] = [executionIds[0], devices[0]?.deviceId]
+  assert.deepEqual(paused.rollout.pausedCause, {
+    ...{
+      rule: 'STOP_RULE',
+      wave: 1,
+      stopRule: 1,
+      of: 'RUN',
+      on: ['FAILED'],
+      count: 1,
+      ended: 1,
+      percent: 100,
+    },
+    executions: [{ jobExecutionId, deviceId, execState: 'FAILED' }],
+  })
   const { code, text } = await explain(executionIds[3] as number)
   assert.deepEqual([code, /was paused by stop rule: 1 of 1/.test(text)], ['RUN_PAUSED', true])
   const resumed = await act(path, 'resume')
   assert.deepEqual([resumed.status, resumed.json.rollout.state], [200, 'ROLLING_OUT'])
+  assert.equal(resumed.json.rollout.pausedCause, null)
   await devices[1]?.update(executionIds[1] as number, 'SUCCEEDED')
   await waitFor(path, 6, 'RELEASED')
   await act(path, 'cancel')

@@ -6,6 +6,7 @@ import type { ExecutionFilter } from '../../src/domain/ports/executions.ts'
 import type { Store } from '../../src/domain/ports/store.ts'
 import { output, startNext, update } from './device-reports.ts'
 import { enrolling, newEnrollment } from './enrolling.ts'
+import { windowPut } from './exercise-windows.ts'
 import {
   by,
   createOne,
@@ -52,7 +53,8 @@ async function takeRolloutSteps(store: Store): Promise<void> {
   await store.listRollouts({ ownerNo, runIds: [runId] })
   const found = await store.getRollout({ ownerNo, runId })
   const part = { ownerNo, runId, from: 0, to: 1 }
-  await store.countRunPart(part)
+  await store.countRunParts({ ownerNo, runId, parts: [part] })
+  await store.listEndedPart({ ownerNo, first: 1, last: 2, execStates: ['FAILED'], limit: 1 })
   await store.countOffline(part)
   const where = { kind: 'compare', name: 'fw', op: '=', value: '1' } as const
   await store.matchDevices({ ownerNo, where, deviceIds: ['d1'] })
@@ -70,6 +72,23 @@ async function takeRolloutSteps(store: Store): Promise<void> {
   for (const expiredBy of [1, undefined]) {
     await store.unfreezeFleet({ ...freeze, ...(expiredBy !== undefined && { expiredBy }) })
   }
+}
+
+async function takeWindowSteps(store: Store): Promise<void> {
+  const { ownerNo, trigger } = await seedOwner(store)
+  const window = { ownerNo, windowName: 'w' }
+  await store.putWindow(windowPut(ownerNo, 'w'))
+  await store.getWindow(window)
+  await store.listWindows({ ownerNo, slice })
+  await store.recordAttributes([{ device: { ownerNo, deviceId: 'd1' }, changes: { timeZone: 'UTC' }, at: 1 }])
+  const { firstExecutionId: first } = await createOne(store, trigger(['d1'], { window: 'w' }))
+  for (const each of await store.listAllWindows()) await store.setOpenZones([{ ...each, openZones: '|UTC|' }])
+  await store.listZones({ ownerNo })
+  await store.fillZones()
+  await store.listWindowRuns(window)
+  for (const zones of [['UTC'], undefined]) await store.listWaitingDevices({ first, last: first, zones })
+  await store.deleteWindow(window)
+  await store.deleteWindow({ ownerNo, windowName: 'nobody' })
 }
 
 export async function takeEveryStep(store: Store): Promise<void> {
@@ -149,6 +168,7 @@ export async function takeEveryStep(store: Store): Promise<void> {
   }
   await store.getRun({ ownerNo, runId })
   await takeRolloutSteps(store)
+  await takeWindowSteps(store)
   for (const jobName of ['restart', undefined]) {
     for (const finished of [true, false, undefined]) {
       const filter = { ...(jobName && { jobName }), ...(finished !== undefined && { finished }) }

@@ -221,8 +221,30 @@ export async function exerciseRollouts(t: TestContext, underTest: StoreUnderTest
     assert.ok(await store.changeRollout({ ...stop, before: over, isOver: true }))
     assert.deepEqual(await seen(store, seed, 'd1', 'd2', 'd3'), [1, 0, 0])
     assert.ok(!(await store.listOpenRollouts()).some((each) => each.runId === runId))
-    const counts = await store.countRunPart({ ownerNo, runId, from: 1, to: 3 })
-    assert.deepEqual([counts.CANCELED, counts.PENDING], [2, 0])
+    const parts = [
+      { from: 1, to: 3 },
+      { from: 0, to: 1 },
+    ]
+    const counted = await store.countRunParts({ ownerNo, runId, parts })
+    assert.deepEqual(
+      [counted.run, ...counted.parts].map(({ CANCELED, PENDING }) => [CANCELED, PENDING]),
+      [
+        [2, 1],
+        [2, 0],
+        [0, 1],
+      ],
+    )
+    const ended = { ownerNo, first, last: first + 2, execStates: ['CANCELED', 'FAILED'] as const }
+    const named = await store.listEndedPart({ ...ended, limit: 5 })
+    assert.deepEqual(
+      named.map(({ deviceId, execState }) => [deviceId, execState]),
+      [
+        ['d3', 'CANCELED'],
+        ['d2', 'CANCELED'],
+      ],
+    )
+    assert.equal((await store.listEndedPart({ ...ended, limit: 1 })).length, 1)
+    assert.deepEqual(await store.listEndedPart({ ...ended, execStates: ['FAILED'], limit: 5 }), [])
     assert.equal(await store.countOffline({ ownerNo, runId, from: 0, to: 3 }), 1)
     await store.moveRun({ ownerNo, runId, event: 'cancel', moment: now, actor: 'key k1', from: undefined })
     while (await store.purgeRuns(olderThan(startedAt + 1)));

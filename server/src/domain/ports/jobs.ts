@@ -14,6 +14,8 @@ export type StoredJobContent = {
   rollout?: Rollout
   /** Its runs wait for the approval of another principal. */
   approval?: true
+  /** The window in which its executions are offered, unless a run names another. */
+  window?: string
   /** Of its runs; left out if there are none. */
   parameters?: ParameterSchema
   /** Left out by what was stored before there were placeholders, and by documents without one. */

@@ -30,6 +30,8 @@ export type StoredRollout = {
   nextAt: SteadyInstant | null
   plan: RolloutPlan
   status: RolloutStatus
+  /** Nothing is released before; null: it began when it was made. */
+  startAt: WallInstant | null
 }
 
 export type StateCounts = Record<ExecState, number>
@@ -41,6 +43,7 @@ export type OpenRollout = {
   state: RolloutState
   version: number
   nextAt: SteadyInstant | null
+  startAt: WallInstant | null
   ended: number
   succeeded: number
   unfinished: number
@@ -69,6 +72,8 @@ export type ReleasedPart = {
   jobVersion: number
   launchedAt: WallInstant
   executions: { jobExecutionId: number; deviceId: string }[]
+  /** They may be offered to a device only while a window is open there. */
+  isWindowed?: true
 }
 
 /** Positions in the run, `to` not included. */
@@ -88,8 +93,18 @@ export type RolloutStore = {
   getRollout(run: RunKey): Promise<RolloutFactsFound | undefined>
   /** Those of these runs that have one. */
   listRollouts(runs: { ownerNo: number; runIds: number[] }): Promise<StoredRollout[]>
-  /** By states, of the executions at these positions of the run. */
-  countRunPart(part: RunPart): Promise<StateCounts>
+  /** By states: the executions at these positions of the run, and all of it at the same instant. */
+  countRunParts(
+    run: RunKey & { parts: { from: number; to: number }[] },
+  ): Promise<{ run: StateCounts; parts: StateCounts[] }>
+  /** Some of those with these ids that are in one of these states, the last ones first. */
+  listEndedPart(part: {
+    ownerNo: number
+    first: number
+    last: number
+    execStates: readonly ExecState[]
+    limit: number
+  }): Promise<{ jobExecutionId: number; deviceId: string; execState: ExecState }[]>
   /** How many of those that have not ended there are on devices that are not connected. */
   countOffline(part: RunPart): Promise<number>
   /** Those of these devices that match. */

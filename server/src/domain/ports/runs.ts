@@ -26,7 +26,10 @@ export type StoredRun = {
   counts: Record<ExecState, number>
   /** The run whose failures it tries again. */
   retryOf: number | null
-} & RunRequest
+  /** The window in which its executions are offered; null: at any time. */
+  window: string | null
+} & RunRequest &
+  RunSchedule
 
 /** What a run was asked for with, besides its job and its devices. */
 export type RunRequest = {
@@ -37,6 +40,13 @@ export type RunRequest = {
   note: string | null
   /** The run that it takes back. */
   rollbackOf: number | null
+} & Partial<RunSchedule>
+
+/** The schedule that made it, and its occurrence; null: somebody did. */
+export type RunSchedule = {
+  scheduleNo: number | null
+  scheduleName: string | null
+  scheduledFor: WallInstant | null
 }
 
 /** Which ends of executions are meant: those that can be retried, or those after which a device may be changed. */
@@ -49,6 +59,7 @@ export type RunFilter = {
   version?: number
   finished?: boolean
   rolloutState?: RolloutState
+  scheduleName?: string
   /** It has at least one execution in one of these. */
   execStates?: readonly ExecState[]
   launchedAfter?: number

@@ -16,7 +16,7 @@ import {
 import { type CancelRunDeps, cancelRun } from '../../domain/cancel-run.ts'
 import { type CreateRunDeps, createRun, planRun } from '../../domain/create-run.ts'
 import { type ReadDeps, readRun } from '../../domain/read-execution.ts'
-import { viewRollouts } from '../../domain/view-rollout.ts'
+import { type ViewDeps, viewRollouts } from '../../domain/view-rollout.ts'
 import { CreatedRun, toRunWithRollout } from '../answer-run.ts'
 import type { App } from '../app-type.ts'
 import { callerOf, type IdentifyDeps } from '../authenticate.ts'
@@ -30,7 +30,7 @@ import type { TriggerLimits } from './trigger-job.ts'
 
 export function addRuns(
   app: App,
-  deps: ReadDeps & CancelRunDeps & CreateRunDeps & IdentifyDeps,
+  deps: ReadDeps & CancelRunDeps & CreateRunDeps & IdentifyDeps & ViewDeps,
   { maxDevices, maxTriggerBytes }: TriggerLimits,
 ): void {
   app.route({
@@ -88,7 +88,7 @@ export function addRuns(
       response: { 200: RunPage },
     },
     handler: async (request) => {
-      const { jobName, version, finished, rolloutState } = request.query
+      const { jobName, version, finished, rolloutState, scheduleName } = request.query
       if (version !== undefined && jobName === undefined) {
         throw new ApiError('J-500', {
           field: 'jobName',
@@ -100,6 +100,7 @@ export function addRuns(
         ...(version !== undefined && { version }),
         ...(finished !== undefined && { finished }),
         ...(rolloutState !== undefined && { rolloutState }),
+        ...(scheduleName !== undefined && { scheduleName }),
         ...stateAndTimes(request.query),
       }
       const { ownerNo } = callerOf(request)

@@ -5,6 +5,7 @@ import type { Put } from '../../domain/ports/slices.ts'
 import { inBoth, type Queries, sliced } from '../queries.ts'
 import { computed, rows, select, text } from '../schema/column.ts'
 import { job, jobVersion } from '../schema/tables.ts'
+import { pauseSchedulesOf } from './schedules.ts'
 import type { ReadSteps, WriteSteps } from './step.ts'
 
 // As text: what is put is compared with it.
@@ -105,7 +106,9 @@ export const jobWrites: WriteSteps<'putJob' | 'deleteJob'> = {
   async deleteJob(queries, { ownerNo, jobName, at, expected }) {
     const before = expected && (await queries.get(JOB, FIND, { ownerNo, jobName }))
     if (before?.deletedAt === null && !isExpected(expected, jobTag(before))) return 'changed'
-    return (await queries.run(DELETE, { ownerNo, jobName, at })) > 0 ? 'deleted' : 'unknown'
+    if ((await queries.run(DELETE, { ownerNo, jobName, at })) === 0) return 'unknown'
+    await pauseSchedulesOf(queries, { ownerNo, jobName, at })
+    return 'deleted'
   },
 }
 

@@ -3,12 +3,12 @@
 
 import type { ExecState } from '@jobcast/contract/words'
 import { execStates } from '@jobcast/contract/words'
-import type { RolloutChange, StoredRollout } from '../../domain/ports/rollouts.ts'
+import type { RolloutChange, StateCounts, StoredRollout } from '../../domain/ports/rollouts.ts'
 import { heldFrom, isOpenRollout } from '../../domain/rollout-progress.ts'
 import { inBoth, insertInto, type Writes } from '../queries.ts'
 import { computed, type Field, number, rows, select } from '../schema/column.ts'
 import { device, execution, release, rollout, run } from '../schema/tables.ts'
-import { countFields, pickCounts } from './run-fields.ts'
+import { countFields, pickCounts, WINDOW_OF_RUN } from './run-fields.ts'
 import type { ReadSteps, WriteSteps } from './step.ts'
 
 const ended = ['SUCCEEDED', 'FAILED', 'TIMED_OUT', 'REJECTED', 'EXPIRED', 'CANCELED'] as const
@@ -17,7 +17,7 @@ const sumOf = (states: readonly ExecState[]) =>
   computed(states.map((each) => countFields[each].sql).join(' + '), number())
 
 const OPEN = select({
-  ...rollout.pick('runId', 'ownerNo', 'state', 'version', 'nextAt'),
+  ...rollout.pick('runId', 'ownerNo', 'state', 'version', 'nextAt', 'startAt'),
   ended: sumOf(ended),
   succeeded: run.fields.SUCCEEDED,
   unfinished: sumOf(unfinished),
@@ -30,12 +30,12 @@ const LIST_OPEN = inBoth(
 const ROLLOUT = select(
   rollout.pick(
     ...(['runId', 'ownerNo', 'firstExecutionId', 'total', 'state'] as const),
-    ...(['released', 'nextAt', 'version', 'plan', 'status'] as const),
+    ...(['released', 'nextAt', 'version', 'plan', 'status', 'startAt'] as const),
   ),
 )
 const FACTS = select({
   ...rollout.pick('runId', 'ownerNo', 'firstExecutionId', 'total', 'state', 'released', 'nextAt'),
-  ...{ ...rollout.pick('version', 'plan', 'status'), ...run.pick('keyId'), ...countFields },
+  ...{ ...rollout.pick('version', 'plan', 'status', 'startAt'), ...run.pick('keyId'), ...countFields },
 })
 const GET = `
   SELECT ${FACTS} FROM rollout JOIN run ON run.run_id = rollout.run_id
@@ -55,6 +55,16 @@ const COUNT_PART = inBoth(
   SELECT ${COUNTS} FROM run ${join} execution ON ${IN_PART}
   WHERE run.run_id = :runId AND run.owner_no = :ownerNo`,
 )
+const RUN_COUNTS = select(countFields)
+const COUNT_RUN = `SELECT ${RUN_COUNTS} FROM run WHERE run.run_id = :runId AND run.owner_no = :ownerNo`
+const ENDED = select({ ...execution.pick('jobExecutionId', 'execState'), ...device.pick('deviceId') })
+const LIST_ENDED = inBoth(
+  ({ join, isIn }) => `
+  SELECT ${ENDED} FROM execution ${join} device ON device.device_no = execution.device_no
+  WHERE execution_id BETWEEN :first AND :last AND execution.owner_no = :ownerNo
+    AND ${isIn('CAST(execution.state AS text)', 'execStates', 'text')}
+  ORDER BY execution_id DESC LIMIT :limit`,
+)
 const COUNT_OFFLINE = inBoth(
   ({ is, join }) => `
   SELECT count(*) AS count FROM run ${join} execution ON ${IN_PART}
@@ -66,6 +76,7 @@ const RELEASED = select({
   ...run.pick('jobVersion', 'launchedAt'),
   ...execution.pick('jobExecutionId'),
   ...device.pick('deviceId'),
+  window: WINDOW_OF_RUN,
 })
 const LIST_RELEASED = inBoth(
   ({ join }) => `
@@ -90,7 +101,7 @@ export function toRolloutRow({ status, ...stored }: StoredRollout) {
 }
 
 export const rolloutReads: ReadSteps<
-  'listOpenRollouts' | 'getRollout' | 'listRollouts' | 'countRunPart' | 'countOffline' | 'listReleased'
+  'listOpenRollouts' | 'getRollout' | 'listRollouts' | 'countOffline' | 'listReleased' | 'listEndedPart'
 > = {
   listOpenRollouts: (queries) => queries.all(OPEN, LIST_OPEN),
   async getRollout(queries, { ownerNo, runId }) {
@@ -100,7 +111,7 @@ export const rolloutReads: ReadSteps<
   async listRollouts(queries, { ownerNo, runIds }) {
     return runIds.length === 0 ? [] : (await queries.all(ROLLOUT, LIST, { ownerNo, runIds })).map(toRollout)
   },
-  countRunPart: (queries, part) => queries.one(COUNTS, COUNT_PART, part),
+  listEndedPart: (queries, part) => queries.all(ENDED, LIST_ENDED, part),
   async countOffline(queries, part) {
     return (await queries.one(rows({ count: number() }), COUNT_OFFLINE, part)).count
   },
@@ -109,7 +120,28 @@ export const rolloutReads: ReadSteps<
     const [first] = found
     if (first === undefined) return undefined
     const executions = found.map(({ jobExecutionId, deviceId }) => ({ jobExecutionId, deviceId }))
-    return { runId: part.runId, jobVersion: first.jobVersion, launchedAt: first.launchedAt, executions }
+    const { jobVersion, launchedAt, window } = first
+    return {
+      runId: part.runId,
+      jobVersion,
+      launchedAt,
+      executions,
+      ...(window !== null && { isWindowed: true as const }),
+    }
+  },
+}
+
+export const rolloutSnapshots: ReadSteps<'countRunParts'> = {
+  async countRunParts(queries, { ownerNo, runId, parts }) {
+    const run = await queries.get(RUN_COUNTS, COUNT_RUN, { ownerNo, runId })
+    const counted: StateCounts[] = []
+    for (const { from, to } of parts) {
+      counted.push(await queries.one(COUNTS, COUNT_PART, { ownerNo, runId, from, to }))
+    }
+    return {
+      run: run ?? (await queries.one(COUNTS, COUNT_PART, { ownerNo, runId, from: 0, to: 0 })),
+      parts: counted,
+    }
   },
 }
 
@@ -149,7 +181,7 @@ function writeRelease(queries: Writes, { before, status, moment }: RolloutChange
 }
 
 function toRollout(row: ReturnType<typeof ROLLOUT.read>): StoredRollout {
-  const { runId, ownerNo, firstExecutionId, total, version, nextAt, plan, state, released } = row
-  const status = { ...row.status, state, released }
-  return { runId, ownerNo, firstExecutionId, total, version, nextAt, plan, status }
+  const { runId, ownerNo, firstExecutionId, total, version, nextAt, plan, state, released, startAt } = row
+  const status = { ...row.status, pausedCause: row.status.pausedCause ?? null, state, released }
+  return { runId, ownerNo, firstExecutionId, total, version, nextAt, plan, status, startAt }
 }

@@ -22,7 +22,8 @@ const RUN = select({
   ...run.pick('runId', 'jobVersion', 'launchedAt', 'total', 'retryOf', 'keyId', 'endedAt'),
   ...job.pick('jobName'),
   keyName: orNull(apiKey.fields.keyName),
-  ...runRequest.pick('where', 'matched', 'note', 'rollbackOf'),
+  ...runRequest.pick('where', 'matched', 'note', 'rollbackOf', 'window'),
+  ...runRequest.pick('scheduleNo', 'scheduleName', 'scheduledFor'),
   ...{ ...jobVersion.pick('version'), parameters: orNull(runParameters.fields.parameters) },
   ...countFields,
 })
@@ -126,10 +127,23 @@ async function narrow(
 const IN_ROLLOUT_STATE = `EXISTS (
   SELECT 1 FROM rollout WHERE rollout.run_id = run.run_id AND rollout.state = :rolloutState)`
 
+const OF_SCHEDULE = `run.run_id IN (
+  SELECT run_request.run_id FROM run_request JOIN schedule ON schedule.schedule_no = run_request.schedule_no
+  WHERE schedule.owner_no = :ownerNo AND schedule.schedule_name = :scheduleName)`
+
 function clausesOf(filter: RunFilter): string[] {
-  const { version, rolloutState, execStates, launchedAfter, launchedBefore, finishedAfter, finishedBefore } =
-    filter
+  const {
+    version,
+    scheduleName,
+    rolloutState,
+    execStates,
+    launchedAfter,
+    launchedBefore,
+    finishedAfter,
+    finishedBefore,
+  } = filter
   const clauses: string[] = []
+  if (scheduleName !== undefined) clauses.push(OF_SCHEDULE)
   if (version !== undefined) clauses.push('job_version.version = :version')
   if (rolloutState !== undefined) clauses.push(IN_ROLLOUT_STATE)
   if (execStates !== undefined) clauses.push(hasAnyOf(execStates))
@@ -142,28 +156,11 @@ function clausesOf(filter: RunFilter): string[] {
 
 export function toRun(row: ReturnType<typeof RUN.read>): StoredRun {
   const { runId, jobName, jobVersion, launchedAt, endedAt, total, retryOf, keyId, keyName } = row
-  const { where, matched, note, rollbackOf, version } = row
-  const asked = {
-    retryOf,
-    keyId,
-    keyName,
-    where,
-    matched,
-    note,
-    rollbackOf,
-    parameters: row.parameters ?? {},
-  }
-  return {
-    runId,
-    jobName,
-    jobVersion,
-    version,
-    launchedAt,
-    endedAt,
-    total,
-    ...asked,
-    counts: pickCounts(row),
-  }
+  const { where, matched, note, rollbackOf, window, version, scheduleNo, scheduleName, scheduledFor } = row
+  const scheduled = { scheduleNo, scheduleName, scheduledFor }
+  const request = { where, matched, note, rollbackOf, window, ...scheduled, parameters: row.parameters ?? {} }
+  const made = { retryOf, keyId, keyName, ...request, counts: pickCounts(row) }
+  return { runId, jobName, jobVersion, version, launchedAt, endedAt, total, ...made }
 }
 
 function of(where: string, isFinished?: boolean, order = '', runIds?: number[]): Sql {

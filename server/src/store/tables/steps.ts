@@ -18,13 +18,15 @@ import { outputSnapshots } from './outputs.ts'
 import { ownerReads, ownerWrites } from './owners.ts'
 import { quotaCountReads } from './quota-counts.ts'
 import { rolloutSelectionReads } from './rollout-selection.ts'
-import { rolloutReads, rolloutWrites } from './rollouts.ts'
+import { rolloutReads, rolloutSnapshots, rolloutWrites } from './rollouts.ts'
 import { runReads, runWrites } from './runs.ts'
+import { scheduleReads, scheduleWrites } from './schedules.ts'
 import { sessionReads, sessionWrites } from './sessions.ts'
 import { statsReads, statsSnapshots } from './stats.ts'
 import { steadyClockReads, steadyClockWrites } from './steady-clock.ts'
 import { transitionReads } from './transitions.ts'
 import { webhookReads, webhookWrites } from './webhooks.ts'
+import { windowNameWrites, windowReads, windowWrites } from './windows.ts'
 
 /** One statement each. */
 export const reads = {
@@ -36,11 +38,13 @@ export const reads = {
   ...deviceReads,
   ...deviceValueReads,
   ...groupReads,
+  ...windowReads,
   ...executionReads,
   ...runReads,
   ...rolloutReads,
   ...rolloutSelectionReads,
   ...freezeReads,
+  ...scheduleReads,
   ...quotaCountReads,
   ...transitionReads,
   ...eventReads,
@@ -53,6 +57,7 @@ export const reads = {
 
 /** Several statements that see one state of the database. */
 export const snapshots = {
+  ...rolloutSnapshots,
   ...outputSnapshots,
   ...eventSnapshots,
   ...fleetSnapshots,
@@ -75,9 +80,11 @@ export const writes = {
   ...deliveryWrites,
   ...rolloutWrites,
   ...freezeWrites,
+  ...scheduleWrites,
+  ...windowWrites,
   ...idempotencyKeyWrites,
   ...steadyClockWrites,
 }
 
 /** Writes that change which names an owner has: a trigger that uses the names must not get in between. */
-export const catalogueWrites = { ...jobWrites, ...groupWrites, deleteDevice }
+export const catalogueWrites = { ...jobWrites, ...groupWrites, ...windowNameWrites, deleteDevice }
