@@ -29,14 +29,16 @@ export const commands: readonly CommandEntry[] = [
   { name: 'jobs', group: resources, description: 'List, show, create, update and delete jobs.', load: async () => (await import('./commands/jobs.ts')).jobsCommand() },
   { name: 'devices', group: resources, description: 'List, count, show, create, update, import and delete devices; create and revoke device tokens.', load: async () => (await import('./commands/devices.ts')).devicesCommand() },
   { name: 'groups', group: resources, description: 'List, show, create, update and delete groups: named selectors of devices.', load: async () => (await import('./commands/groups.ts')).groupsCommand() },
+  { name: 'schedules', group: resources, description: 'List, show, create, update, pause, fire and delete schedules, which make runs by themselves.', load: async () => (await import('./commands/schedules.ts')).schedulesCommand() },
+  { name: 'windows', group: resources, description: 'List, show, create, update and delete windows: when work is offered to devices.', load: async () => (await import('./commands/windows.ts')).windowsCommand() },
   { name: 'enrollments', group: resources, description: 'List, create and revoke enrollments, with which devices fetch their first token.', load: async () => (await import('./commands/enrollments.ts')).enrollmentsCommand() },
   { name: 'webhooks', group: resources, description: 'List, create, update, pause and delete webhooks; list and replay deliveries.', load: async () => (await import('./commands/webhooks.ts')).webhooksCommand() },
   { name: 'keys', group: resources, description: 'List, create and revoke API keys.', load: async () => (await import('./commands/keys.ts')).keysCommand() },
   { name: 'sessions', group: resources, description: 'List and end sessions of the console.', load: async () => (await import('./commands/sessions.ts')).sessionsCommand() },
   { name: 'owners', group: resources, description: 'List and create owners (requires ADMIN).', load: async () => (await import('./commands/owners.ts')).ownersCommand() },
 
-  { name: 'apply', group: fleet, description: 'Create or update jobs, devices, groups and webhooks from files.', load: async () => (await import('./commands/apply.ts')).applyCommand() },
-  { name: 'diff', group: fleet, description: 'Show how jobs, devices, groups and webhooks differ from files.', load: async () => (await import('./commands/diff.ts')).diffCommand() },
+  { name: 'apply', group: fleet, description: 'Create or update jobs, devices, groups, windows, schedules and webhooks from files.', load: async () => (await import('./commands/apply.ts')).applyCommand() },
+  { name: 'diff', group: fleet, description: 'Show how jobs, devices, groups, windows, schedules and webhooks differ from files.', load: async () => (await import('./commands/diff.ts')).diffCommand() },
 
   { name: 'login', group: setup, description: 'Save an address and an API key as a profile.', load: async () => (await import('./commands/login.ts')).loginCommand() },
   { name: 'logout', group: setup, description: 'Delete a profile.', load: async () => (await import('./commands/login.ts')).logoutCommand() },

@@ -31,12 +31,25 @@ test('creates a job from a file, updates it by flags without losing other fields
   assert.equal(job.retry.max, 2)
   assert.deepEqual(job.document, { handler: 'restart' })
   assert.match(await outputOf('jobs', 'get', 'restart'), /^document +\{"handler":"restart"\}$/m)
-  assert.match(await outputOf('jobs'), /^JOB +DESCRIPTION +UPDATED\n(?:.*\n)*restart +New /)
+  assert.match(await outputOf('jobs'), /^JOB +VERSION +DESCRIPTION +UPDATED\n(?:.*\n)*restart +2 +New /)
   await outputOf('jobs', 'rm', 'restart', '--yes')
   const gone = await jobcast('jobs', 'get', 'restart')
   assert.equal(gone.code, 4)
   assert.match(gone.stderr, /J-301/)
   assert.equal(gone.stdout, '')
+})
+
+test('versions of a job are listed, compared and restored', async () => {
+  for (const n of [1, 2]) {
+    await runJobcast(['jobs', 'put', 'versioned', '-f', '-'], access, `document: { n: ${n} }\n`)
+  }
+  const listed = await outputOf('jobs', 'versions', 'versioned')
+  assert.match(listed, /^VERSION +CREATED +BY +DESCRIPTION\n2 \(current\) .*\n1 /)
+  const diff = await jobcast('jobs', 'diff', 'versioned', '1', '2')
+  assert.deepEqual([diff.code, diff.stdout], [6, '~ document.n: 1 -> 2\n'])
+  await outputOf('jobs', 'restore', 'versioned', '1')
+  assert.equal(await outputOf('jobs', 'diff', 'versioned', '1'), '')
+  assert.match((await jobcast('jobs', 'diff', 'versioned', '9')).stderr, /J-313/)
 })
 
 test('exits with 5 if the service rejects the content, and with 2 if a file is missing or not a map', async () => {
@@ -288,4 +301,33 @@ test('devices are imported, selected, counted and grouped; attributes are set on
   assert.equal((await jobcast('trigger', 'sel-job', '--where', 'all', '--tag', 'x')).code, 2)
   assert.equal((await jobcast('trigger', 'sel-job', '--where', 'site=nowhere')).code, 5)
   assert.equal((await jobcast('groups', 'rm', 'sel', '--yes')).code, 0)
+})
+
+test('schedules are put by flags, shown, paused, fired and removed', async () => {
+  await jobcast('jobs', 'put', 'nightly')
+  await jobcast('devices', 'put', 'owl')
+  const incomplete = await jobcast('schedules', 'put', 'nights', '--job', 'nightly')
+  assert.equal(incomplete.code, 2)
+  assert.match(incomplete.stderr, /give --device, --where or --group; --cron, --at or --match/)
+  const made = await jobcast(
+    ...['schedules', 'put', 'nights', '--job', 'nightly', '-d', 'owl', '--cron', '0 3 * * *'],
+    ...['--zone', 'Europe/Berlin', '--jitter', '5m', '--pause-after', '3', '--overlap', 'queue'],
+  )
+  assert.equal(made.code, 0, made.stderr)
+  assert.match(made.stderr, /Created schedule nights/)
+  assert.equal((await jobcast('schedules', 'put', 'nights', '--catch-up', '2h')).code, 0)
+  const shown = (await jobcast('schedules', 'get', 'nights')).stdout
+  assert.match(shown, /^when +0 3 \* \* \* in Europe\/Berlin$/m)
+  assert.match(shown, /^overlap +QUEUE$/m)
+  assert.match(shown, /^catchUp +7200 s$/m)
+  assert.match((await jobcast('schedules', 'next', 'nights', '--count', '1')).stdout, /T03:00\+0[12]:00$/m)
+  assert.equal((await jobcast('schedules', 'pause', 'nights')).code, 0)
+  assert.match((await jobcast('schedules')).stdout, /^nights +nightly +owl .*paused/m)
+  assert.equal((await jobcast('schedules', 'resume', 'nights')).code, 0)
+  const fired = await jobcast('schedules', 'fire', 'nights')
+  assert.match(fired.stderr, /^Run \d+: nightly on 1 device$/m)
+  const held = await jobcast('trigger', 'nightly', '-d', 'owl', '--start-at', '2h', '--json')
+  assert.equal(JSON.parse(held.stdout).rollout.state, 'SCHEDULED')
+  assert.equal((await jobcast('schedules', 'rm', 'nights', '--yes')).code, 0)
+  assert.equal((await jobcast('schedules', 'get', 'nights')).code, 4)
 })

@@ -10,6 +10,7 @@ import type {
   KeyEventData,
   OwnerEventData,
   RunEventData,
+  ScheduleEventData,
   SessionEventData,
   WebhookEventData,
 } from './schemas.ts'
@@ -21,6 +22,7 @@ export type RunEventType = Extract<EventType, `run.${string}`>
 export type ExecutionEventType = Extract<EventType, `execution.${string}`>
 export type DeviceEventType = Extract<EventType, `device.${string}`>
 export type FleetEventType = Extract<EventType, `fleet.${string}`>
+export type ScheduleEventType = Extract<EventType, `schedule.${string}`>
 export type KeyEventType = Extract<EventType, `key.${string}`>
 export type EnrollmentEventType = Extract<EventType, `enrollment.${string}`>
 export type WebhookEventType = Extract<EventType, `webhook.${string}`>
@@ -33,6 +35,7 @@ export type EventPattern =
   | 'execution.*'
   | 'device.*'
   | 'fleet.*'
+  | 'schedule.*'
   | 'key.*'
   | 'enrollment.*'
   | 'webhook.*'
@@ -45,6 +48,7 @@ export type JobcastEvent =
   | EventOf<ExecutionEventType, ExecutionEventData>
   | EventOf<DeviceEventType, DeviceEventData>
   | EventOf<FleetEventType, FleetEventData>
+  | EventOf<ScheduleEventType, ScheduleEventData>
   | EventOf<KeyEventType, KeyEventData>
   | EventOf<EnrollmentEventType, EnrollmentEventData>
   | EventOf<WebhookEventType, WebhookEventData>

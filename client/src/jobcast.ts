@@ -13,12 +13,14 @@ import { Keys } from './keys.ts'
 import type { Query } from './list.ts'
 import { Owners } from './owners.ts'
 import { Runs, type TriggerOptions } from './runs.ts'
+import { Schedules } from './schedules.ts'
 import type { GetStatsQuery, Stats, TriggerRequest } from './schemas.ts'
 import { Session } from './session.ts'
 import { Sessions } from './sessions.ts'
 import { type CallOptions, type JobcastOptions, Transport } from './transport.ts'
 import { sendTrigger, TriggerCall } from './trigger-call.ts'
 import { Webhooks } from './webhooks.ts'
+import { Windows } from './windows.ts'
 
 export class Jobcast {
   readonly runs: Runs
@@ -26,6 +28,8 @@ export class Jobcast {
   readonly jobs: Jobs
   readonly devices: Devices
   readonly groups: Groups
+  readonly schedules: Schedules
+  readonly windows: Windows
   readonly enrollments: Enrollments
   readonly keys: Keys
   readonly owners: Owners
@@ -44,6 +48,8 @@ export class Jobcast {
     this.jobs = new Jobs(transport)
     this.devices = new Devices(transport)
     this.groups = new Groups(transport)
+    this.schedules = new Schedules(transport)
+    this.windows = new Windows(transport)
     this.enrollments = new Enrollments(transport)
     this.keys = new Keys(transport)
     this.owners = new Owners(transport)

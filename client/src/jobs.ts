@@ -3,8 +3,11 @@
 import { List, type Query } from './list.ts'
 import { path } from './path.ts'
 import { type Put, put, remove } from './put.ts'
-import type { Job, JobContent, ListJobsQuery } from './schemas.ts'
+import type { Job, JobContent, JobVersion, ListJobsQuery, ListJobVersionsQuery } from './schemas.ts'
 import type { CallOptions, Transport } from './transport.ts'
+
+/** `ifVersion`: only if the job still has this version, else J-312. */
+export type ChangeOptions = CallOptions & { ifVersion?: number | undefined }
 
 export class Jobs {
   readonly #transport: Transport
@@ -14,8 +17,10 @@ export class Jobs {
   }
 
   /** Creates or replaces the job: omitted fields are reset to their defaults. */
-  put(jobName: string, content: JobContent = {}, { signal }: CallOptions = {}): Promise<Put<Job>> {
-    return put(this.#transport, { path: path`/job/api/jobs/${jobName}`, body: content, signal })
+  put(jobName: string, content: JobContent = {}, options: ChangeOptions = {}): Promise<Put<Job>> {
+    const { signal } = options
+    const headers = ifVersion(options)
+    return put(this.#transport, { path: path`/job/api/jobs/${jobName}`, body: content, headers, signal })
   }
 
   get(jobName: string, { signal }: CallOptions = {}): Promise<Job> {
@@ -27,7 +32,44 @@ export class Jobs {
   }
 
   /** Existing executions continue. */
-  delete(jobName: string, { signal }: CallOptions = {}): Promise<void> {
-    return remove(this.#transport, { path: path`/job/api/jobs/${jobName}`, signal })
+  delete(jobName: string, options: ChangeOptions = {}): Promise<void> {
+    const { signal } = options
+    return remove(this.#transport, {
+      path: path`/job/api/jobs/${jobName}`,
+      headers: ifVersion(options),
+      signal,
+    })
   }
+
+  /** Newest first. */
+  versions(
+    jobName: string,
+    query: Query<ListJobVersionsQuery> = {},
+    options: CallOptions = {},
+  ): List<JobVersion> {
+    return new List(this.#transport, path`/job/api/jobs/${jobName}/versions`, query, options)
+  }
+
+  version(jobName: string, version: number, { signal }: CallOptions = {}): Promise<JobVersion> {
+    return this.#transport.value({
+      method: 'GET',
+      path: path`/job/api/jobs/${jobName}/versions/${version}`,
+      signal,
+    })
+  }
+
+  /** Makes a new version with the content of this one. */
+  restore(jobName: string, version: number, options: ChangeOptions = {}): Promise<Job> {
+    return this.#transport.value({
+      method: 'POST',
+      path: path`/job/api/jobs/${jobName}/versions/${version}/restore`,
+      headers: ifVersion(options),
+      safe: true,
+      signal: options.signal,
+    })
+  }
+}
+
+function ifVersion({ ifVersion }: ChangeOptions): Record<string, string> {
+  return ifVersion === undefined ? {} : { 'if-match': `"${ifVersion}"` }
 }

@@ -11,6 +11,7 @@ import type {
   ListRunsQuery,
   NewRun,
   RetryRequest,
+  RollbackRequest,
   RolloutPatch,
   Run,
   RunPlan,
@@ -161,10 +162,22 @@ export class Runs {
 
   /** A new run for the devices whose execution was unsuccessful, or for some of them. */
   retry(runId: number, request: RetryRequest = {}, options: TriggerOptions = {}): Promise<Run> {
-    const { idempotencyKey = crypto.randomUUID(), signal } = options
+    return this.#launch(path`/job/api/runs/${runId}/retry`, request, options)
+  }
+
+  /** A new run of the version before, or of `toVersion`, on the devices whose execution ended SUCCEEDED or FAILED. */
+  rollback(runId: number, request: RollbackRequest = {}, options: TriggerOptions = {}): Promise<Run> {
+    return this.#launch(path`/job/api/runs/${runId}/rollback`, request, options)
+  }
+
+  #launch(
+    callPath: string,
+    request: RetryRequest | RollbackRequest,
+    { idempotencyKey = crypto.randomUUID(), signal }: TriggerOptions,
+  ): Promise<Run> {
     return this.#transport.value({
       method: 'POST',
-      path: path`/job/api/runs/${runId}/retry`,
+      path: callPath,
       body: request,
       headers: { 'idempotency-key': idempotencyKey },
       safe: true,

@@ -35,6 +35,9 @@ export interface AnyEvent {
     | 'device.certificate_allowed'
     | 'fleet.frozen'
     | 'fleet.unfrozen'
+    | 'schedule.fired'
+    | 'schedule.missed'
+    | 'schedule.paused'
     | 'key.created'
     | 'key.revoked'
     | 'enrollment.created'
@@ -51,6 +54,7 @@ export interface AnyEvent {
     | ExecutionEventData
     | DeviceEventData
     | FleetEventData
+    | ScheduleEventData
     | KeyEventData
     | EnrollmentEventData
     | WebhookEventData
@@ -189,6 +193,38 @@ export interface FleetEventData {
    * When it ends by itself
    */
   until: string | null
+  principal: string
+}
+/**
+ * `scheduledFor`, `runId`, `matched` and `skipped` with `schedule.fired`: without `runId` there was no device. `count`, `from` and `to` with `schedule.missed`: the first and the last of the missed occurrences. `because` with `schedule.missed` and `schedule.paused`
+ */
+export interface ScheduleEventData {
+  scheduleName: string
+  jobName: string
+  scheduledFor?: string
+  runId?: number | null
+  /**
+   * How many devices matched
+   */
+  matched?: number
+  /**
+   * How many of them were left out: an execution of theirs is unfinished
+   */
+  skipped?: number
+  /**
+   * How many occurrences were missed
+   */
+  count?: number
+  /**
+   * There were more than were counted
+   */
+  isMore?: boolean
+  from?: string
+  to?: string
+  because?: string
+  /**
+   * Who did it: `key:<keyId>`, or `service`
+   */
   principal: string
 }
 /**
@@ -619,7 +655,9 @@ export interface Explanation {
     | 'NOT_RELEASED'
     | 'RUN_PAUSED'
     | 'AWAITING_APPROVAL'
+    | 'SCHEDULED'
     | 'FROZEN'
+    | 'OUTSIDE_WINDOW'
     | 'WAITING_FOR_RETRY'
     | 'DEVICE_NEVER_CONNECTED'
     | 'DEVICE_OFFLINE'
@@ -988,10 +1026,20 @@ export interface ImportedDevice {
 
 export interface Job {
   jobName: string
+  /**
+   * Counts from 1; each change of the job makes the next one
+   */
+  version: number
   description: string
   document: {
     [k: string]: unknown
   }
+  /**
+   * JSON Schema of the parameters of its runs
+   */
+  parameters: {
+    [k: string]: unknown
+  } | null
   expireAfterSeconds: number | null
   timeoutSeconds: number | null
   deadlineSeconds: number | null
@@ -1002,6 +1050,14 @@ export interface Job {
   } | null
   rollout: Rollout | null
   approval: boolean
+  /**
+   * The window in which its executions are offered; null: they are offered at any time
+   */
+  window: string | null
+  /**
+   * One envelope, or none
+   */
+  signatures: JobEnvelope[]
   createdAt: string
   updatedAt: string
 }
@@ -1081,13 +1137,43 @@ export interface Rollout {
     of?: 'RUN' | 'WAVE'
   }[]
 }
+/**
+ * DSSE envelope with the signatures of the authors of a job, made by `jobcast jobs sign`
+ */
+export interface JobEnvelope {
+  payloadType: 'application/vnd.jobcast.job+json'
+  /**
+   * Canonical JSON (RFC 8785) of `jobName`, `version`, `document`, and if there are any `parameters` and `notAfter`
+   */
+  payload: string
+  /**
+   * @minItems 1
+   * @maxItems 10
+   */
+  signatures: {
+    /**
+     * A hint: SHA-256 of the public key (DER) in hex. Only devices know which keys to trust
+     */
+    keyid?: string
+    /**
+     * Ed25519 signature
+     */
+    sig: string
+  }[]
+}
 
 export interface JobContent {
   description?: string
   /**
-   * Any JSON object up to 64 KiB; devices receive it unchanged
+   * Any JSON object up to 64 KiB. Placeholders in its texts, such as `${params.x}`, are replaced when a device gets it; `$${` stands for a plain `${`
    */
   document?: {
+    [k: string]: unknown
+  }
+  /**
+   * JSON Schema 2020-12 of the parameters of its runs, at most 16 KiB: an object of string, number, integer, boolean, and arrays of these. `writeOnly` makes a parameter a secret
+   */
+  parameters?: {
     [k: string]: unknown
   }
   /**
@@ -1126,12 +1212,67 @@ export interface JobContent {
    * Its runs wait until another key approves them; default false
    */
   approval?: boolean
+  /**
+   * Name of the window in which its executions are offered, unless a run names another; also for the trigger call
+   */
+  window?: string
+  /**
+   * What the authors have signed, of this job and this version; several envelopes must have the same payload, and become one. Devices get it as `jobSignature`
+   *
+   * @maxItems 10
+   */
+  signatures?: JobEnvelope[]
 }
 /**
  * Any JSON object: instructions for the device
  */
 export interface JobDocument {
   [k: string]: unknown
+}
+
+export interface JobVersion {
+  jobName: string
+  version: number
+  /**
+   * New runs use it, unless they ask for another one
+   */
+  isCurrent: boolean
+  description: string
+  document: {
+    [k: string]: unknown
+  }
+  /**
+   * JSON Schema of the parameters of its runs
+   */
+  parameters: {
+    [k: string]: unknown
+  } | null
+  expireAfterSeconds: number | null
+  timeoutSeconds: number | null
+  deadlineSeconds: number | null
+  retry: {
+    max: number
+    backoffSeconds: number
+    on: ('FAILED' | 'TIMED_OUT')[]
+  } | null
+  rollout: Rollout | null
+  approval: boolean
+  /**
+   * The window in which its executions are offered; null: they are offered at any time
+   */
+  window: string | null
+  /**
+   * One envelope, or none
+   */
+  signatures: JobEnvelope[]
+  /**
+   * Of versions from before this was recorded, when the first run used it
+   */
+  createdAt: string
+  /**
+   * Who made it: `key:<keyId>`. Null if it is older than this record
+   */
+  createdBy: string | null
 }
 
 export interface ListDeliveriesQuery {
@@ -1190,6 +1331,11 @@ export interface ListGroupsQuery {
   cursor?: string
 }
 
+export interface ListJobVersionsQuery {
+  limit?: number
+  cursor?: string
+}
+
 export interface ListJobsQuery {
   limit?: number
   cursor?: string
@@ -1201,6 +1347,10 @@ export interface ListKeysQuery {
   ownerId?: string
 }
 
+export interface ListNextOccurrencesQuery {
+  count?: number
+}
+
 export interface ListOwnersQuery {
   limit?: number
   cursor?: string
@@ -1210,7 +1360,9 @@ export interface ListRunsQuery {
   limit?: number
   cursor?: string
   jobName?: string
+  version?: number
   finished?: boolean
+  scheduleName?: string
   rolloutState?:
     | 'SCHEDULED'
     | 'AWAITING_APPROVAL'
@@ -1240,6 +1392,11 @@ export interface ListRunsQuery {
   finishedBefore?: string
 }
 
+export interface ListSchedulesQuery {
+  limit?: number
+  cursor?: string
+}
+
 export interface ListSessionsQuery {
   limit?: number
   cursor?: string
@@ -1247,6 +1404,17 @@ export interface ListSessionsQuery {
 }
 
 export interface ListWebhooksQuery {
+  limit?: number
+  cursor?: string
+}
+
+export interface ListWindowTimesQuery {
+  count?: number
+  timeZone?: string
+  after?: string
+}
+
+export interface ListWindowsQuery {
   limit?: number
   cursor?: string
 }
@@ -1297,6 +1465,20 @@ export interface NewRun {
   jobName: string
   targets: Targets
   /**
+   * Of the job; default: the current one
+   */
+  version?: number
+  /**
+   * Values of the parameters of the job, at most 16 KiB; omitted ones have their defaults
+   */
+  parameters?: {
+    [k: string]: unknown
+  }
+  /**
+   * What happens with devices that lack an attribute which the document needs: REFUSE (default) refuses the call (J-506), SKIP leaves them out
+   */
+  onMissing?: 'REFUSE' | 'SKIP'
+  /**
    * Why, for whoever looks at it later
    */
   note?: string
@@ -1305,6 +1487,18 @@ export interface NewRun {
    * Nothing is released before another key approves it; default: the job's
    */
   approval?: boolean
+  /**
+   * Nothing of it is released before this instant, at most a year from now; default: now
+   */
+  startAt?: string
+  /**
+   * Name of the window in which it is offered to devices; default: the job's
+   */
+  window?: string
+  /**
+   * Offer it at any time, whatever the job's window; needs MANAGE and a `note`
+   */
+  ignoreWindows?: boolean
   /**
    * Of a dry run: the call is refused (J-505) if other devices are selected now
    */
@@ -1328,6 +1522,14 @@ export interface Targets {
    * The devices of this group
    */
   group?: string
+}
+
+export interface Occurrence {
+  at: string
+  /**
+   * The same instant in the schedule's time zone
+   */
+  local: string
 }
 
 export interface Owner {
@@ -1414,6 +1616,10 @@ export interface RetryRequest {
    * @minItems 1
    */
   deviceIds?: string[]
+  /**
+   * SAME (default): the version of the job that the run carried out; NEWEST: the current one
+   */
+  version?: 'SAME' | 'NEWEST'
 }
 
 export interface RevokeKeyQuery {
@@ -1431,6 +1637,13 @@ export interface RevokedKeys {
    * Enrollments that this call revoked
    */
   revokedEnrollments: number
+}
+
+export interface RollbackRequest {
+  /**
+   * Of the job; default: the version before the one that the run carried out
+   */
+  toVersion?: number
 }
 
 export interface RolloutPatch {
@@ -1484,6 +1697,16 @@ export interface Run {
   runId: number
   jobName: string
   /**
+   * The version of the job that it carries out
+   */
+  version: number
+  /**
+   * Values of the parameters of the job, defaults included; secrets are masked
+   */
+  parameters: {
+    [k: string]: unknown
+  }
+  /**
    * UTC in whole seconds, without offset
    */
   launchedAt: string
@@ -1512,6 +1735,10 @@ export interface Run {
    */
   retryOf: number | null
   /**
+   * The run whose devices this run takes back to an earlier version
+   */
+  rollbackOf: number | null
+  /**
    * Who triggered it: `key:<keyId>`. Null if it is older than this record
    */
   createdBy: string | null
@@ -1529,9 +1756,21 @@ export interface Run {
   matched: number | null
   note: string | null
   /**
+   * The schedule that made it; null: somebody did
+   */
+  scheduleName: string | null
+  /**
+   * The occurrence of the schedule that it is for
+   */
+  scheduledFor: string | null
+  /**
    * How far it is released to its devices; null: all of it was, at once
    */
   rollout: RolloutProgress | null
+  /**
+   * The window in which its executions are offered; null: they are offered at any time
+   */
+  window: string | null
 }
 /**
  * The plan, with `dryRun=true`
@@ -1562,7 +1801,7 @@ export interface RunPlan {
     sample: string[]
   }[]
   /**
-   * What the first device would get
+   * What the first device would get, secrets masked; null if nothing can be made of it
    */
   document: {
     [k: string]: unknown
@@ -1606,6 +1845,118 @@ export interface RunTimeline {
     EXPIRED?: number[]
     CANCELED?: number[]
   }
+}
+
+export interface Schedule {
+  scheduleName: string
+  jobName: string
+  targets: Targets
+  when: When
+  description: string | null
+  rollout: Rollout | null
+  approval: boolean
+  /**
+   * Null: the job's, if it has one
+   */
+  window: string | null
+  overlap: 'SKIP' | 'REPLACE' | 'QUEUE'
+  catchUpSeconds: number
+  jitterSeconds: number
+  pauseAfterFailures: number | null
+  until: string | null
+  paused: boolean
+  /**
+   * Why, in words
+   */
+  pausedBecause: string | null
+  /**
+   * Who: `key:<keyId>`, or `service`
+   */
+  pausedBy: string | null
+  pausedAt: string | null
+  /**
+   * Its next occurrence, without jitter; null while it is paused, after its end, and with match
+   */
+  nextAt: string | null
+  /**
+   * The occurrence that ran last
+   */
+  lastScheduledFor: string | null
+  /**
+   * When that was
+   */
+  lastFiredAt: string | null
+  /**
+   * The run it made; null: none yet, or there was no device
+   */
+  lastRunId: number | null
+  /**
+   * How many of its last runs in a row failed
+   */
+  failures: number
+  createdAt: string
+  updatedAt: string
+  /**
+   * Who put it last; its runs count as created by that key
+   */
+  updatedBy: string | null
+}
+/**
+ * Exactly one of cron, at and match
+ */
+export interface When {
+  /**
+   * Five fields: minute, hour, day of month, month, day of week. A local time that the clocks skip runs at the first instant after the gap; one that comes twice runs once
+   */
+  cron?: string
+  /**
+   * With cron: an IANA time zone; default UTC
+   */
+  timeZone?: string
+  /**
+   * Once, at this instant
+   */
+  at?: string
+  /**
+   * Once for every device that matches, now or as soon as it starts to match
+   */
+  match?: true
+}
+
+export interface ScheduleContent {
+  jobName: string
+  targets: Targets
+  when: When
+  description?: string
+  rollout?: Rollout
+  /**
+   * Nothing of a run is released before another key approves it; default: the job's
+   */
+  approval?: boolean
+  /**
+   * Name of the window in which its runs are offered to devices; default: the job's
+   */
+  window?: string
+  /**
+   * A device that still has an unfinished execution of this schedule: SKIP (default) leaves it out, REPLACE cancels the one that waits, QUEUE adds another
+   */
+  overlap?: 'SKIP' | 'REPLACE' | 'QUEUE'
+  /**
+   * How late an occurrence may run after the service was down; default 3600
+   */
+  catchUpSeconds?: number
+  /**
+   * Each occurrence runs up to so much later; by how much is different each time, but the same for everybody. Default 0
+   */
+  jitterSeconds?: number
+  /**
+   * After so many runs in a row of which none succeeded it is paused; default: never
+   */
+  pauseAfterFailures?: number | null
+  /**
+   * Nothing runs after this instant; default: no end
+   */
+  until?: string | null
 }
 
 export interface Session {
@@ -1906,6 +2257,9 @@ export interface WebhookContent {
     | 'device.certificate_allowed'
     | 'fleet.frozen'
     | 'fleet.unfrozen'
+    | 'schedule.fired'
+    | 'schedule.missed'
+    | 'schedule.paused'
     | 'key.created'
     | 'key.revoked'
     | 'enrollment.created'
@@ -1920,6 +2274,7 @@ export interface WebhookContent {
     | 'execution.*'
     | 'device.*'
     | 'fleet.*'
+    | 'schedule.*'
     | 'key.*'
     | 'enrollment.*'
     | 'webhook.*'
@@ -1961,4 +2316,77 @@ export interface WebhookTestResult {
    * Duration in milliseconds; rounded up to whole seconds if there was no connection
    */
   ms: number
+}
+
+export interface Window {
+  windowName: string
+  cron: string
+  durationMinutes: number
+  /**
+   * An IANA time zone, or `device`
+   */
+  timeZone: string
+  cutoffMinutes: number
+  except: string[]
+  createdAt: string
+  updatedAt: string
+}
+
+export interface WindowContent {
+  /**
+   * When it opens: minute, hour, day of month, month, day of week
+   */
+  cron: string
+  /**
+   * How long it stays open, in minutes that pass; at most a day
+   */
+  durationMinutes: number
+  /**
+   * IANA time zone of the pattern and the exceptions, or `device` (default) for the zone of each device
+   */
+  timeZone?: string
+  /**
+   * So many minutes before it closes nothing new is offered; default 0
+   */
+  cutoffMinutes?: number
+  /**
+   * Local dates on which it is closed; of a range both dates belong to it
+   *
+   * @maxItems 100
+   */
+  except?: string[]
+}
+
+export interface WindowOpening {
+  /**
+   * When it opens, or has opened
+   */
+  at: string
+  /**
+   * The same instant in the zone
+   */
+  local: string
+  /**
+   * From then on nothing new is offered: `until` less the cutoff
+   */
+  offersUntil: string
+  /**
+   * When it closes
+   */
+  until: string
+  /**
+   * The same instant in the zone
+   */
+  localUntil: string
+}
+
+export interface WindowTimes {
+  /**
+   * The zone for which these are
+   */
+  timeZone: string
+  /**
+   * The first may have begun already
+   */
+  items: WindowOpening[]
 }

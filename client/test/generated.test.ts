@@ -25,6 +25,7 @@ test('the client names the types of events that the contract names', () => {
     'execution.*': true,
     'device.*': true,
     'fleet.*': true,
+    'schedule.*': true,
     'key.*': true,
     'enrollment.*': true,
     'webhook.*': true,

@@ -63,6 +63,30 @@ function rolloutRows(): Row[] {
   ]
 }
 
+/** Of a schedule whose job and device are made for it. */
+function scheduleRows(): Row[] {
+  const when = { cron: '0 3 * * *', timeZone: 'Europe/Berlin' }
+  const put = async ({ jobcast, plain }: World) => {
+    await plain.jobs.put('nightly')
+    await plain.devices.put('owl')
+    return jobcast.schedules.put('nights', { jobName: 'nightly', targets: { deviceIds: ['owl'] }, when })
+  }
+  return [
+    ['putSchedule', 'schedules.put', put],
+    ['getSchedule', 'schedules.get', ({ jobcast }) => jobcast.schedules.get('nights')],
+    ['listSchedules', 'schedules.list', ({ jobcast }) => jobcast.schedules.list().page()],
+    [
+      'listNextOccurrences',
+      'schedules.next',
+      ({ jobcast }) => jobcast.schedules.next('nights', { count: 2 }),
+    ],
+    ['pauseSchedule', 'schedules.pause', ({ jobcast }) => jobcast.schedules.pause('nights')],
+    ['resumeSchedule', 'schedules.resume', ({ jobcast }) => jobcast.schedules.resume('nights')],
+    ['fireSchedule', 'schedules.fire', ({ jobcast }) => jobcast.schedules.fire('nights')],
+    ['deleteSchedule', 'schedules.delete', ({ jobcast }) => jobcast.schedules.delete('nights')],
+  ]
+}
+
 /** In an order in which each finds what it needs. */
 const rows: Row[] = [
   ['livez', 'health.live', ({ jobcast }) => jobcast.health.live()],
@@ -90,6 +114,13 @@ const rows: Row[] = [
   ['putJob', 'jobs.put', ({ jobcast }) => jobcast.jobs.put('restart', { document: { handler: 'restart' } })],
   ['getJob', 'jobs.get', ({ jobcast }) => jobcast.jobs.get('restart')],
   ['listJobs', 'jobs.list', ({ jobcast }) => jobcast.jobs.list().page()],
+  ['listJobVersions', 'jobs.versions', ({ jobcast }) => jobcast.jobs.versions('restart').page()],
+  ['getJobVersion', 'jobs.version', ({ jobcast }) => jobcast.jobs.version('restart', 1)],
+  [
+    'restoreJobVersion',
+    'jobs.restore',
+    ({ jobcast }) => jobcast.jobs.restore('restart', 1, { ifVersion: 1 }),
+  ],
   ['putDevice', 'devices.put', ({ jobcast }) => jobcast.devices.put('kiosk 2 ä%', { tags: ['t'] })],
   ['getDevice', 'devices.get', ({ jobcast }) => jobcast.devices.get('kiosk-1')],
   ['listDevices', 'devices.list', ({ jobcast }) => jobcast.devices.list({ online: false }).page()],
@@ -97,11 +128,20 @@ const rows: Row[] = [
   ['getFreeze', 'fleet.getFreeze', ({ jobcast }) => jobcast.fleet.getFreeze()],
   ['unfreezeFleet', 'fleet.unfreeze', ({ jobcast }) => jobcast.fleet.unfreeze()],
   ...rolloutRows(),
+  ...scheduleRows(),
   ['countDevices', 'devices.count', ({ jobcast }) => jobcast.devices.count('tag=kiosk')],
   ['importDevices', 'devices.import', ({ jobcast }) => jobcast.devices.import([{ deviceId: 'imported' }])],
   ['putGroup', 'groups.put', ({ jobcast }) => jobcast.groups.put('all-of-them', { where: 'all' })],
   ['getGroup', 'groups.get', ({ jobcast }) => jobcast.groups.get('all-of-them')],
   ['listGroups', 'groups.list', ({ jobcast }) => jobcast.groups.list().page()],
+  [
+    'putWindow',
+    'windows.put',
+    ({ jobcast }) => jobcast.windows.put('nights', { cron: '0 2 * * *', durationMinutes: 60 }),
+  ],
+  ['getWindow', 'windows.get', ({ jobcast }) => jobcast.windows.get('nights')],
+  ['listWindowTimes', 'windows.next', ({ jobcast }) => jobcast.windows.next('nights', { count: 2 })],
+  ['listWindows', 'windows.list', ({ jobcast }) => jobcast.windows.list().page()],
   ['triggerJob', 'trigger', triggerBoth],
   ['getExecution', 'executions.get', ({ jobcast, ids }) => jobcast.executions.get(ids.execution)],
   [
@@ -123,6 +163,7 @@ const rows: Row[] = [
   ['listRuns', 'runs.list', ({ jobcast }) => jobcast.runs.list({ jobName: 'restart' }).page()],
   ['cancelRun', 'runs.cancel', ({ jobcast, ids }) => jobcast.runs.cancel(ids.run, { force: true })],
   ['retryRun', 'runs.retry', ({ jobcast, ids }) => jobcast.runs.retry(ids.run)],
+  ['rollBackRun', 'runs.rollback', rollBack],
   [
     'createRun',
     'runs.create',
@@ -167,6 +208,7 @@ const rows: Row[] = [
     'devices.allowCertificate',
     ({ jobcast }) => jobcast.devices.allowCertificate('kiosk-2'),
   ],
+  ['deleteWindow', 'windows.delete', ({ jobcast }) => jobcast.windows.delete('nights')],
   ['deleteGroup', 'groups.delete', ({ jobcast }) => jobcast.groups.delete('all-of-them')],
   ['deleteDevice', 'devices.delete', ({ jobcast }) => jobcast.devices.delete('kiosk-2')],
   ['deleteJob', 'jobs.delete', ({ jobcast }) => jobcast.jobs.delete('restart')],
@@ -198,6 +240,14 @@ async function triggerBoth({ jobcast, ids }: World): Promise<void> {
   const { runId, executions } = await jobcast.trigger({ jobName: 'restart', deviceIds })
   ids.run = runId
   ids.execution = executions[0]?.jobExecutionId ?? 0
+}
+
+async function rollBack({ jobcast, plain }: World): Promise<void> {
+  await plain.devices.put('back')
+  for (const n of [1, 2]) await plain.jobs.put('back', { document: { n } })
+  const { runId } = await plain.trigger({ jobName: 'back', deviceIds: ['back'] })
+  const refused = jobcast.runs.rollback(runId)
+  await assert.rejects(refused, { code: 'J-314' })
 }
 
 async function readOutput({ jobcast, device, ids }: World): Promise<void> {

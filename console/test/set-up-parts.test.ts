@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { diffLines, onlyChanges } from '../src/diff/diff-lines.ts'
+import { judgeTexts } from '../src/parameters/parameter-texts.ts'
 import { parseDuration, writeDuration } from '../src/parts/duration.ts'
 import { findJsonError } from '../src/parts/find-json-error.ts'
 import { spansOf, summaryOf } from '../src/screens/device/presence-spans.ts'
@@ -128,4 +130,50 @@ test('one that never came was offline since it was made', () => {
     { from: at(0), to: at(4), online: undefined },
     { from: at(4), to: at(24), online: false },
   ])
+})
+
+test('a comparison has every line of both texts once and in order, and pairs what is equal', () => {
+  const text = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 12 })
+  fc.assert(
+    fc.property(text, text, (left, right) => {
+      const rows = diffLines(left.join('\n'), right.join('\n'))
+      const half = (side: 'left' | 'right') => rows.flatMap((row) => row[side]?.text ?? []).join('\n')
+      assert.deepEqual([half('left'), half('right')], [left.join('\n'), right.join('\n')])
+      for (const row of rows) assert.equal(row.isSame, row.left?.text === row.right?.text)
+      const changed = rows.filter(({ isSame }) => !isSame)
+      assert.equal(changed.length === 0, left.join('\n') === right.join('\n'))
+      const shown = onlyChanges(rows)
+      assert.ok(changed.every((row) => shown.some((each) => each.row === row)))
+    }),
+  )
+})
+
+test('a text in a field of a parameter becomes a value of its type, or is refused', () => {
+  const schema = {
+    type: 'object',
+    properties: {
+      name: { type: 'string' },
+      count: { type: 'integer', minimum: 1, default: 3 },
+      isOn: { type: 'boolean' },
+      ports: { type: 'array', items: { type: 'integer' } },
+    },
+    required: ['name'],
+  } as const
+  const judge = (texts: Record<string, string>, document: object = {}) => {
+    const { given, problems } = judgeTexts(structuredClone(schema) as never, document, texts)
+    return [given, Object.fromEntries(problems)]
+  }
+  assert.deepEqual(judge({ name: '12', isOn: 'false', ports: '80\n\n443' }), [
+    { name: '12', isOn: false, ports: [80, 443] },
+    {},
+  ])
+  assert.deepEqual(judge({ count: '0', ports: '80\nssh' }), [
+    { count: 0, ports: [80, 'ssh'] },
+    { name: 'is required', count: 'must be at least 1', ports: 'must be a whole number' },
+  ])
+  // What the document uses needs a value.
+  assert.deepEqual(judge({ name: 'a', count: ' ' }, { run: '${params.isOn}' })[1], {
+    count: 'must be a whole number',
+    isOn: 'is required',
+  })
 })

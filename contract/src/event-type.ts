@@ -28,6 +28,8 @@ export type RolloutEventType = (typeof rolloutTypes)[number]
 export type RunEventType = 'run.created' | 'run.finished' | RolloutEventType
 const fleetTypes = ['fleet.frozen', 'fleet.unfrozen'] as const
 export type FleetEventType = (typeof fleetTypes)[number]
+const scheduleTypes = ['schedule.fired', 'schedule.missed', 'schedule.paused'] as const
+export type ScheduleEventType = (typeof scheduleTypes)[number]
 const keyTypes = ['key.created', 'key.revoked'] as const
 const enrollmentTypes = ['enrollment.created', 'enrollment.revoked'] as const
 const webhookTypes = ['webhook.created', 'webhook.updated', 'webhook.deleted'] as const
@@ -43,7 +45,13 @@ export type AccessEventType =
   | WebhookEventType
   | SessionEventType
   | OwnerEventType
-export type EventType = RunEventType | ExecutionEventType | DeviceEventType | FleetEventType | AccessEventType
+export type EventType =
+  | RunEventType
+  | ExecutionEventType
+  | DeviceEventType
+  | FleetEventType
+  | ScheduleEventType
+  | AccessEventType
 
 const accessTypes: readonly AccessEventType[] = [
   ...keyTypes,
@@ -64,6 +72,7 @@ export const eventTypes: readonly EventType[] = [
   'execution.progress',
   ...deviceTypes,
   ...fleetTypes,
+  ...scheduleTypes,
   ...accessTypes,
 ]
 
@@ -74,6 +83,7 @@ export const eventPatterns: readonly string[] = [
   'execution.*',
   'device.*',
   'fleet.*',
+  'schedule.*',
   ...accessKinds.map((kind) => `${kind}.*`),
 ]
 

@@ -15,10 +15,12 @@ import {
   type KeyEventType,
   type OwnerEventType,
   type RunEventType,
+  type ScheduleEventType,
   type SessionEventType,
   type WebhookEventType,
 } from './event-type.ts'
 import { ExecState } from './execution.ts'
+import { ScheduleEventData } from './schedule.ts'
 import { GivenInstant, Instant, mustBe, Name, orNull } from './text.ts'
 
 export * from './event-type.ts'
@@ -181,6 +183,7 @@ export const JobcastEvent = Type.Object(
       ExecutionEventData,
       DeviceEventData,
       FleetEventData,
+      ScheduleEventData,
       KeyEventData,
       EnrollmentEventData,
       WebhookEventData,
@@ -197,6 +200,7 @@ export type JobcastEvent =
   | EventOf<ExecutionEventType, ExecutionEventData>
   | EventOf<DeviceEventType, DeviceEventData>
   | EventOf<FleetEventType, FleetEventData>
+  | EventOf<ScheduleEventType, ScheduleEventData>
   | EventOf<KeyEventType, KeyEventData>
   | EventOf<EnrollmentEventType, EnrollmentEventData>
   | EventOf<WebhookEventType, WebhookEventData>

@@ -3,9 +3,11 @@
 import Type, { type Static } from 'typebox'
 import { Counts } from './counts.ts'
 import { execStates } from './exec-state.ts'
+import { JobVersionNumber } from './job.ts'
 import { Page, PageQuery } from './page.ts'
 import { RolloutProgress, type RolloutState, rolloutStates } from './rollout.ts'
 import { GivenInstant, Instant, Name, orNull } from './text.ts'
+import { shownWindow } from './window.ts'
 
 export { Counts, execStates }
 export type ExecState = (typeof execStates)[number]
@@ -114,6 +116,10 @@ export const Run = Type.Object(
   {
     runId: Type.Integer(),
     jobName: Type.String(),
+    version: Type.Integer({ description: 'The version of the job that it carries out' }),
+    parameters: Type.Record(Type.String(), Type.Unknown(), {
+      description: 'Values of the parameters of the job, defaults included; secrets are masked',
+    }),
     launchedAt: triggeredFields.launchedAt,
     finishedAt: orNull(Instant, { description: 'When its last execution ended; null until then' }),
     total: Type.Integer(),
@@ -121,6 +127,9 @@ export const Run = Type.Object(
     finished: Type.Boolean({ description: 'True once every execution has ended' }),
     retryOf: orNull(Type.Integer(), {
       description: 'The run whose unsuccessful executions this run retries',
+    }),
+    rollbackOf: orNull(Type.Integer(), {
+      description: 'The run whose devices this run takes back to an earlier version',
     }),
     createdBy: orNull(Type.String({ examples: ['key:3f9aZ0qLxw'] }), {
       description: 'Who triggered it: `key:<keyId>`. Null if it is older than this record',
@@ -133,13 +142,19 @@ export const Run = Type.Object(
     }),
     matched: orNull(Type.Integer(), { description: 'How many devices the selector matched' }),
     note: orNull(Type.String()),
+    scheduleName: orNull(Type.String(), { description: 'The schedule that made it; null: somebody did' }),
+    scheduledFor: orNull(Instant, { description: 'The occurrence of the schedule that it is for' }),
     rollout: orNull(RolloutProgress, {
       description: 'How far it is released to its devices; null: all of it was, at once',
     }),
+    window: shownWindow,
   },
   { title: 'Run' },
 )
 export type Run = Static<typeof Run>
+
+export const retryVersions = ['SAME', 'NEWEST'] as const
+export type RetryVersion = (typeof retryVersions)[number]
 
 export const RetryRequest = Type.Object(
   {
@@ -149,18 +164,46 @@ export const RetryRequest = Type.Object(
         description: 'Only these devices; default: all devices whose execution was unsuccessful',
       }),
     ),
+    version: Type.Optional(
+      Type.Unsafe<RetryVersion>({
+        type: 'string',
+        enum: [...retryVersions],
+        description:
+          'SAME (default): the version of the job that the run carried out; NEWEST: the current one',
+      }),
+    ),
   },
   { title: 'RetryRequest', additionalProperties: false, examples: [{}] },
 )
 export type RetryRequest = Static<typeof RetryRequest>
 
+export const RollbackRequest = Type.Object(
+  {
+    toVersion: Type.Optional(
+      Type.Integer({
+        ...JobVersionNumber,
+        description: 'Of the job; default: the version before the one that the run carried out',
+      }),
+    ),
+  },
+  { title: 'RollbackRequest', additionalProperties: false, examples: [{}] },
+)
+export type RollbackRequest = Static<typeof RollbackRequest>
+
 export const RunQuery = Type.Object(
   {
     ...PageQuery.properties,
     jobName: Type.Optional(Name),
+    version: Type.Optional(
+      Type.Integer({
+        ...JobVersionNumber,
+        description: 'Only runs of this version of the job; needs `jobName`',
+      }),
+    ),
     finished: Type.Optional(
       Type.Boolean({ description: 'Only runs that have (true) or have not (false) finished' }),
     ),
+    scheduleName: Type.Optional(Type.String({ ...Name, description: 'Only runs of this schedule' })),
     rolloutState: Type.Optional(
       Type.Unsafe<RolloutState>({
         type: 'string',

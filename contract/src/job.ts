@@ -1,9 +1,13 @@
 // A job is a named description of what a device should do: a document and policies.
 
 import Type, { type Static } from 'typebox'
+import { JobEnvelope } from './job-signature.ts'
 import { Page } from './page.ts'
+import type { ParameterSchema } from './parameters/parameter-schema.ts'
 import { Rollout } from './rollout.ts'
+import { maxSignatures } from './signature/index.ts'
 import { Instant, NewJobName, orNull, Prose } from './text.ts'
+import { shownWindow, WindowName } from './window.ts'
 
 const seconds = (description: string) => Type.Integer({ minimum: 1, maximum: 31_536_000, description })
 
@@ -56,7 +60,19 @@ export const JobContent = Type.Object(
     description: Type.Optional(Prose),
     document: Type.Optional(
       Type.Record(Type.String(), Type.Unknown(), {
-        description: 'Any JSON object up to 64 KiB; devices receive it unchanged',
+        description:
+          'Any JSON object up to 64 KiB. Placeholders in its texts, such as `${params.x}`, are replaced when a device ' +
+          'gets it; `$${` stands for a plain `${`',
+      }),
+    ),
+    parameters: Type.Optional(
+      Type.Unsafe<ParameterSchema>({
+        type: 'object',
+        additionalProperties: true,
+        description:
+          'JSON Schema 2020-12 of the parameters of its runs, at most 16 KiB: an object of string, number, integer, ' +
+          'boolean, and arrays of these. `writeOnly` makes a parameter a secret',
+        examples: [{ type: 'object', properties: { version: { type: 'string' } }, required: ['version'] }],
       }),
     ),
     expireAfterSeconds: Type.Optional(policies.expireAfterSeconds),
@@ -71,6 +87,21 @@ export const JobContent = Type.Object(
     ),
     approval: Type.Optional(
       Type.Boolean({ description: 'Its runs wait until another key approves them; default false' }),
+    ),
+    window: Type.Optional(
+      Type.Unsafe<string>({
+        ...WindowName,
+        description:
+          'Name of the window in which its executions are offered, unless a run names another; also for the trigger call',
+      }),
+    ),
+    signatures: Type.Optional(
+      Type.Array(JobEnvelope, {
+        maxItems: maxSignatures,
+        description:
+          'What the authors have signed, of this job and this version; several envelopes must have the same payload, and ' +
+          'become one. Devices get it as `jobSignature`',
+      }),
     ),
   },
   {
@@ -97,17 +128,27 @@ export const defaultRetry: Omit<Retry, 'max'> = { backoffSeconds: 10, on: [...re
 
 export const maxDocumentBytes = 64 * 1024
 
+const storedContent = {
+  description: Type.String(),
+  document: Type.Record(Type.String(), Type.Unknown()),
+  parameters: orNull(Type.Unsafe<ParameterSchema>({ type: 'object', additionalProperties: true }), {
+    description: 'JSON Schema of the parameters of its runs',
+  }),
+  expireAfterSeconds: orNull(policies.expireAfterSeconds),
+  timeoutSeconds: orNull(policies.timeoutSeconds),
+  deadlineSeconds: orNull(policies.deadlineSeconds),
+  retry: orNull(Retry),
+  rollout: orNull(Rollout),
+  approval: Type.Boolean(),
+  window: shownWindow,
+  signatures: Type.Array(JobEnvelope, { description: 'One envelope, or none' }),
+}
+
 export const Job = Type.Object(
   {
     jobName: Type.String(),
-    description: Type.String(),
-    document: Type.Record(Type.String(), Type.Unknown()),
-    expireAfterSeconds: orNull(policies.expireAfterSeconds),
-    timeoutSeconds: orNull(policies.timeoutSeconds),
-    deadlineSeconds: orNull(policies.deadlineSeconds),
-    retry: orNull(Retry),
-    rollout: orNull(Rollout),
-    approval: Type.Boolean(),
+    version: Type.Integer({ description: 'Counts from 1; each change of the job makes the next one' }),
+    ...storedContent,
     createdAt: Instant,
     updatedAt: Instant,
   },
@@ -117,3 +158,26 @@ export type Job = Static<typeof Job>
 
 export const JobParams = Type.Object({ jobName: NewJobName })
 export const JobPage = Page(Job)
+
+/** A version never changes. */
+export const JobVersion = Type.Object(
+  {
+    jobName: Type.String(),
+    version: Type.Integer(),
+    isCurrent: Type.Boolean({ description: 'New runs use it, unless they ask for another one' }),
+    ...storedContent,
+    createdAt: Type.String({
+      ...Instant,
+      description: 'Of versions from before this was recorded, when the first run used it',
+    }),
+    createdBy: orNull(Type.String({ examples: ['key:3f9aZ0qLxw'] }), {
+      description: 'Who made it: `key:<keyId>`. Null if it is older than this record',
+    }),
+  },
+  { title: 'JobVersion' },
+)
+export type JobVersion = Static<typeof JobVersion>
+
+export const JobVersionNumber = Type.Integer({ minimum: 1, maximum: 2_147_483_647 })
+export const JobVersionParams = Type.Object({ jobName: NewJobName, version: JobVersionNumber })
+export const JobVersionPage = Page(JobVersion)

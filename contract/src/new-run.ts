@@ -2,8 +2,10 @@
 
 import Type, { type Static } from 'typebox'
 import { Where } from './group.ts'
+import { JobVersionNumber } from './job.ts'
 import { Rollout } from './rollout.ts'
-import { mustBe, Name, Prose } from './text.ts'
+import { GivenInstant, mustBe, Name, Prose } from './text.ts'
+import { WindowName } from './window.ts'
 
 export const Targets = Type.Object(
   {
@@ -24,10 +26,31 @@ export const Targets = Type.Object(
 )
 export type Targets = Static<typeof Targets>
 
+export const onMissing = ['REFUSE', 'SKIP'] as const
+export type OnMissing = (typeof onMissing)[number]
+
 export const NewRun = Type.Object(
   {
     jobName: Name,
     targets: Targets,
+    version: Type.Optional(
+      Type.Integer({ ...JobVersionNumber, description: 'Of the job; default: the current one' }),
+    ),
+    parameters: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description: 'Values of the parameters of the job, at most 16 KiB; omitted ones have their defaults',
+        examples: [{ version: '2.4.1' }],
+      }),
+    ),
+    onMissing: Type.Optional(
+      Type.Unsafe<OnMissing>({
+        type: 'string',
+        enum: [...onMissing],
+        description:
+          'What happens with devices that lack an attribute which the document needs: REFUSE (default) refuses the ' +
+          'call (J-506), SKIP leaves them out',
+      }),
+    ),
     note: Type.Optional(
       Type.String({ ...Prose, maxLength: 500, description: 'Why, for whoever looks at it later' }),
     ),
@@ -39,6 +62,23 @@ export const NewRun = Type.Object(
     ),
     approval: Type.Optional(
       Type.Boolean({ description: "Nothing is released before another key approves it; default: the job's" }),
+    ),
+    startAt: Type.Optional(
+      Type.String({
+        ...GivenInstant,
+        description: 'Nothing of it is released before this instant, at most a year from now; default: now',
+      }),
+    ),
+    window: Type.Optional(
+      Type.Unsafe<string>({
+        ...WindowName,
+        description: "Name of the window in which it is offered to devices; default: the job's",
+      }),
+    ),
+    ignoreWindows: Type.Optional(
+      Type.Boolean({
+        description: "Offer it at any time, whatever the job's window; needs MANAGE and a `note`",
+      }),
     ),
     planId: Type.Optional(
       Type.String({
@@ -77,7 +117,9 @@ export const RunPlan = Type.Object(
       }),
       { description: 'In the order of release' },
     ),
-    document: Type.Unknown({ description: 'What the first device would get' }),
+    document: Type.Unknown({
+      description: 'What the first device would get, secrets masked; null if nothing can be made of it',
+    }),
     problems: Type.Array(Type.String(), { description: 'What stands against it, in sentences' }),
   },
   { title: 'RunPlan' },

@@ -38,7 +38,7 @@ export function sqliteSchemaText(): string {
   const rows = db
     .prepare(
       `SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'
-      ORDER BY tbl_name, type DESC, name`,
+      ORDER BY tbl_name, type = 'trigger', type DESC, name`,
     )
     .all()
   db.close()

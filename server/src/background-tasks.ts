@@ -3,8 +3,10 @@
 import { Background } from './background.ts'
 import { type ClockDeps, fireClocks } from './dispatch/clocks.ts'
 import type { Dispatcher } from './dispatch/dispatcher.ts'
+import type { MatchTicker } from './dispatch/match-ticker.ts'
 import type { NodeLife } from './dispatch/nodes/node-life.ts'
 import type { RolloutTicker } from './dispatch/rollout-ticker.ts'
+import type { ScheduleTicker } from './dispatch/schedule-ticker.ts'
 import { instantToPurgeAt, laterBy } from './domain/instants.ts'
 import type { Store } from './domain/ports/store.ts'
 import { service } from './domain/principal.ts'
@@ -15,6 +17,7 @@ import type { DiskSpace } from './state/disk-space.ts'
 import type { Freezes } from './state/freezes.ts'
 import type { KeptClock } from './state/kept-clock.ts'
 import type { KeyUse } from './state/key-use.ts'
+import type { OpenWindows } from './state/open-windows.ts'
 import type { Presence } from './state/presence.ts'
 import type { SessionUse } from './state/session-use.ts'
 
@@ -24,7 +27,13 @@ const sessionUseEveryMs = 60_000
 const clocksEveryMs = 500
 /** A rule stops a rollout within two seconds of the end that decides it. */
 const rolloutsEveryMs = 500
+/** An occurrence runs within a second of its time. */
+const schedulesEveryMs = 500
+/** What starts to match within it becomes one run. */
+const matchingEveryMs = 1000
 const freezesEveryMs = 1000
+/** Devices are notified within two seconds of the opening of their window. */
+const windowsEveryMs = 250
 /** Upper bound of the delay after a lost wake-up. */
 const sweepEveryMs = 3000
 const deliveriesEveryMs = 250
@@ -41,7 +50,10 @@ const purgeEveryMs = 10 * 60_000
 
 export type BackgroundDeps = ClockDeps & {
   rollouts: RolloutTicker
+  schedules: ScheduleTicker
+  matching: MatchTicker
   freezes: Freezes
+  windows: OpenWindows
   store: Store
   now: () => number
   /** This node's own; `now` is that of all nodes. */
@@ -64,7 +76,10 @@ export function startBackground(deps: BackgroundDeps, dispatcher: Dispatcher): B
   const background = new Background(deps.tell)
   background.every(clocksEveryMs, 'fire clocks', () => fireClocks(deps))
   background.every(rolloutsEveryMs, 'roll out runs', () => deps.rollouts.tick())
+  background.every(schedulesEveryMs, 'fire schedules', () => deps.schedules.tick())
+  background.every(matchingEveryMs, 'look for devices that match', () => deps.matching.tick())
   background.every(freezesEveryMs, 'look for frozen fleets', () => keepFreezes(deps))
+  background.every(windowsEveryMs, 'open and close windows', () => deps.windows.tick())
   background.every(sweepEveryMs, 'notify devices that were missed', () => dispatcher.sweep())
   background.every(deliveriesEveryMs, 'record deliveries', () => deliveries.record(), 'at the end')
   background.every(presenceEveryMs, 'record presence', () => recordPresence(presence), 'at the end')

@@ -1,8 +1,12 @@
 // The parts between the store and the gateways, connected to each other. The server, the tests and the benchmarks build
 // them here and replace what they need to.
 
+import { randomUUID } from 'node:crypto'
 import { Dispatcher } from './dispatch/dispatcher.ts'
+import { MatchTicker } from './dispatch/match-ticker.ts'
 import { RolloutTicker } from './dispatch/rollout-ticker.ts'
+import { ScheduleTicker } from './dispatch/schedule-ticker.ts'
+import { WindowWaker } from './dispatch/window-waker.ts'
 import type { Moment } from './domain/execution.ts'
 import type { SteadyInstant, WallInstant } from './domain/instants.ts'
 import type { MatchDevices } from './domain/plan-rollout.ts'
@@ -27,6 +31,7 @@ import { FleetHistory } from './state/fleet-history.ts'
 import { Freezes } from './state/freezes.ts'
 import { HealthCheck } from './state/health-check.ts'
 import { KeyUse } from './state/key-use.ts'
+import { OpenWindows } from './state/open-windows.ts'
 import { Presence } from './state/presence.ts'
 import { QuotaCounts } from './state/quota-counts.ts'
 import { RightSecrets } from './state/right-secrets.ts'
@@ -100,12 +105,14 @@ export function buildParts(options: PartsOptions) {
     queues: new ChangeSignal<string>(),
     newEvents: new ChangeSignal<'all'>(),
     credentialChanges: { count: 0 },
+    firedBy: randomUUID(),
     historyChanges: { count: 0 },
     health: new HealthCheck(() => store.checkHealth()),
     fleetHistory: new FleetHistory({ store, now }),
     fleetGroups: new FleetGroupsReader({ store, now, elapsed }),
     documents: new Documents(store),
     freezes: new Freezes(store),
+    windows: new OpenWindows({ store, now }),
     matchDevices: (...devices: Parameters<MatchDevices>) => matchDevices({ store }, ...devices),
     countConfirmed: (part: RunPart & { where: string }) => countConfirmed({ store }, part),
     dailyOutput: new DailyOutput(quotas['max-owner-output-bytes'], now),
@@ -124,8 +131,27 @@ export function buildParts(options: PartsOptions) {
     ...(onOpened && { onOpened }),
   })
   shared.freezes.onChange = (ownerNo) => dispatcher.wakeOwner(ownerNo)
+  const waker = new WindowWaker({
+    ...{ store, dispatcher, elapsed, stopping: options.stopping },
+    onFailure: (error) => tell({ kind: 'dispatch-failed', error }),
+  })
+  shared.windows.onOpened = (opened) => waker.wake(opened)
   const rollouts = new RolloutTicker(
     { ...shared, onFailure: (error) => tell({ kind: 'background-failed', task: 'roll out a run', error }) },
+    dispatcher,
+  )
+  const schedules = new ScheduleTicker(
+    {
+      ...{ ...shared, rollouts },
+      onFailure: (error) => tell({ kind: 'background-failed', task: 'fire a schedule', error }),
+    },
+    dispatcher,
+  )
+  const matching = new MatchTicker(
+    {
+      ...{ ...shared, rollouts },
+      onFailure: (error) => tell({ kind: 'background-failed', task: 'look for devices that match', error }),
+    },
     dispatcher,
   )
   store.onEvents(() => shared.newEvents.notify(['all']))
@@ -141,5 +167,5 @@ export function buildParts(options: PartsOptions) {
     () => shared.presence.byTransport(),
   )
   addServiceLevels(metrics, store, now)
-  return { ...shared, rollouts, dispatcher, link: dispatcher, sessions: dispatcher }
+  return { ...shared, rollouts, schedules, matching, dispatcher, link: dispatcher, sessions: dispatcher }
 }

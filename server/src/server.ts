@@ -181,7 +181,11 @@ async function start(
     webhooks: nodes ? shareWebhooks(webhooks, nodes) : webhooks,
   }
   parts.rollouts.link = deps.link
+  parts.schedules.link = deps.link
+  parts.matching.link = deps.link
+  if (share) parts.matching.isOurs = (ownerNo) => share.isOurs(ownerNo)
   await parts.freezes.refresh()
+  await parts.windows.refresh()
   const background = startBackground(
     {
       ...deps,
@@ -211,6 +215,7 @@ async function start(
   }
   if (keptClock) keepClock(background, keptClock)
   takeDown.add(() => parts.rollouts.quiet())
+  takeDown.add(() => parts.schedules.quiet())
   takeDown.add(() => background.stop())
 
   const newAdminKey = await ensureAdminKey(deps, config.dataFolder, config.adminKey)

@@ -1,5 +1,5 @@
-// Which test files share a process. Loading the service costs a process more than most files do, so files that only
-// call it share one. A large folder has several, so that they can run at the same time.
+// Which test files share a process. Loading the service costs a process more than most files do, so the files of a folder
+// share one. A large folder has several, so that they can run at the same time.
 
 import { globSync } from 'node:fs'
 
@@ -8,27 +8,46 @@ export type Group = { name: string; files: string[]; env: Record<string, string>
 /** What compares rates runs after everything else, with the machine to itself. */
 export const isExclusive = ({ name }: Group) => name.startsWith('server/test/abuse')
 
-/** Folders and single files whose tests share processes, and how many of their files one process takes at most. */
+/** Folders whose tests share processes, the deeper one first, and how many of their files one process takes at most. */
 const shared: Record<string, number> = {
-  'agent/test': 8,
-  'cli/test': 6,
-  'client/test': 5,
-  'console/test': 8,
+  'agent/test': 9,
+  'cli/test': 11,
+  'client/test': 9,
+  'console/test': 9,
   'contract/test': 12,
   'deploy/test': 12,
-  'server/test/config': 12,
+  'docs/test': 12,
+  'server/test/abuse': 1,
+  'server/test/devices': 4,
   'server/test/dispatch': 12,
-  'server/test/domain': 20,
-  'server/test/end-to-end': 4,
-  'server/test/gateway/http': 12,
-  'server/test/gateway/mqtt': 12,
-  'server/test/http': 10,
-  'server/test/limits': 12,
-  'server/test/nodes': 3,
-  'server/test/state': 12,
-  'sim/test': 3,
+  'server/test/domain': 40,
+  'server/test/end-to-end': 6,
+  'server/test/gateway': 24,
+  'server/test/http': 18,
+  'server/test/nodes': 5,
+  'server/test/store': 8,
+  'server/test': 24,
+  'sim/test': 4,
   'testkit/test': 12,
 }
+
+/** They take as long as a whole group of others. */
+const alone = [
+  'server/test/store/postgres-store.test.ts',
+  'server/test/store/sqlite-store.test.ts',
+  'docs/test/examples.test.ts',
+]
+
+/** What takes long begins first, so that no core waits at the end for another. */
+const longFirst = [
+  'server/test/store/postgres-store.test.ts',
+  'docs/test/examples.test.ts',
+  'console/test',
+  'server/test/nodes',
+  'server/test/end-to-end',
+  'cli/test',
+  'agent/test',
+]
 
 const sharedPaths = Object.keys(shared)
 
@@ -51,11 +70,17 @@ export function findGroups(root: string, wanted: readonly string[], { isAlone = 
       .filter((file) => wanted.length === 0 || wanted.some((path) => isBelow(file, path)))
       .sort()
   const groupsOf = isAlone ? singleFiles : groupFiles
-  return [
+  const groups = [
     ...groupsOf(find([all]), '', {}),
     ...groupsOf(find(onBothStores), ' on PostgreSQL', postgres),
     ...groupsOf(find(alsoHeldBack), ' with jobs that hold back', heldBack),
   ]
+  return groups.sort((a, b) => orderOf(a) - orderOf(b))
+}
+
+function orderOf({ name }: Group): number {
+  const order = longFirst.findIndex((path) => name.startsWith(path))
+  return order === -1 ? longFirst.length : order
 }
 
 const postgres = { JOBCAST_TEST_STORE: 'postgres' }
@@ -67,7 +92,8 @@ const singleFiles: typeof groupFiles = (files, suffix, env) =>
 function groupFiles(files: string[], suffix: string, env: Group['env']): Group[] {
   const byName = new Map<string, string[]>()
   for (const file of files) {
-    const name = sharedPaths.find((path) => isBelow(file, path)) ?? file
+    const folder = alone.includes(file) ? undefined : sharedPaths.find((path) => isBelow(file, path))
+    const name = folder ?? file
     byName.set(name, [...(byName.get(name) ?? []), file])
   }
   return [...byName].flatMap(([name, inGroup]) => {

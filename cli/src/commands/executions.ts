@@ -97,7 +97,7 @@ function retryCommand(): Command {
   return command.addHelpText('after', '\nExample:\n  jobcast executions retry 34 --wait\n').action(
     withClient(async (context, id: number, flags: WaitFlags) => {
       const { runId, deviceId } = await context.client.executions.get(id)
-      return retryRun(context, runId, [deviceId], flags)
+      return retryRun(context, runId, { deviceIds: [deviceId] }, flags)
     }),
   )
 }

@@ -10,6 +10,9 @@ import { wholeNumber } from '../flags/whole-number.ts'
 import { readContent } from '../input/read-content.ts'
 import { localTime } from '../output/local-time.ts'
 import { fieldsText } from '../output/print-table.ts'
+import { signatureFields } from '../output/signature-fields.ts'
+import { versionCommands } from './job-versions.ts'
+import { signCommand } from './jobs-sign.ts'
 
 type PutFlags = {
   file?: string
@@ -17,12 +20,14 @@ type PutFlags = {
   expireAfterSeconds?: number
   timeoutSeconds?: number
   deadlineSeconds?: number
+  window?: string
 }
 
 export function jobsCommand(): Command {
   const ls = listCommand<Job>(
     [
       { title: 'JOB', of: ({ jobName }) => jobName },
+      { title: 'VERSION', of: ({ version }) => version },
       { title: 'DESCRIPTION', of: ({ description }) => description || null },
       { title: 'UPDATED', of: ({ updatedAt }) => localTime(updatedAt) },
     ],
@@ -39,7 +44,9 @@ export function jobsCommand(): Command {
     ls.description('List jobs (default).'),
     getCommand(),
     putCommand(),
+    signCommand(),
     rm.description('Delete jobs.'),
+    ...versionCommands(),
   ).addHelpText('after', '\nExample:\n  jobcast jobs put restart -f restart.yaml\n')
 }
 
@@ -54,14 +61,18 @@ function getCommand(): Command {
           fieldsText(
             {
               job: job.jobName,
+              version: job.version,
               description: job.description || null,
               document: JSON.stringify(job.document),
+              parameters: job.parameters && JSON.stringify(job.parameters),
               expireAfterSeconds: job.expireAfterSeconds,
               timeoutSeconds: job.timeoutSeconds,
               deadlineSeconds: job.deadlineSeconds,
               retry: job.retry && JSON.stringify(job.retry),
               rollout: job.rollout && JSON.stringify(job.rollout),
               ...(job.approval && { approval: 'required' }),
+              ...(job.window && { window: job.window }),
+              ...signatureFields(job),
               created: localTime(job.createdAt),
               updated: localTime(job.updatedAt),
             },
@@ -81,16 +92,17 @@ function putCommand(): Command {
     .option('--expire-after-seconds <number>', 'how long an execution may wait to start', wholeNumber(1))
     .option('--timeout-seconds <number>', 'how long a device may work on an execution', wholeNumber(1))
     .option('--deadline-seconds <number>', 'how long an execution may take in total', wholeNumber(1))
+    .option('--window <name>', 'window in which its executions are offered to devices')
     .addHelpText('after', '\nWithout --file, fields without a flag keep their value.\n')
     .action(
       withClient(async ({ client, out, io }, name: string, flags: PutFlags) => {
         const base =
           flags.file === undefined ? await contentOf(client, name) : await readContent(io, flags.file)
-        const { description, expireAfterSeconds, timeoutSeconds, deadlineSeconds } = flags
-        const changes = { description, expireAfterSeconds, timeoutSeconds, deadlineSeconds }
+        const { description, expireAfterSeconds, timeoutSeconds, deadlineSeconds, window } = flags
+        const changes = { description, expireAfterSeconds, timeoutSeconds, deadlineSeconds, window }
         const given = Object.entries(changes).filter(([, value]) => value !== undefined)
         const { created, value } = await client.jobs.put(name, { ...base, ...Object.fromEntries(given) })
-        out.say(`${created ? 'Created' : 'Updated'} job ${name}.`)
+        out.say(`${created ? 'Created' : 'Updated'} job ${name}, version ${value.version}.`)
         out.show(value, () => '')
       }),
     )
@@ -99,7 +111,7 @@ function putCommand(): Command {
 /** Empty if the job does not exist. */
 async function contentOf(client: Jobcast, name: string): Promise<JobContent> {
   try {
-    const { jobName, createdAt, updatedAt, ...content } = await client.jobs.get(name)
+    const { jobName, version, createdAt, updatedAt, ...content } = await client.jobs.get(name)
     const given = Object.entries(content).filter(([, value]) => value !== null)
     return Object.fromEntries(given) as JobContent
   } catch (error) {

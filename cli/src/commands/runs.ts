@@ -1,7 +1,7 @@
 // jobcast runs: each is one trigger call.
 
-import type { Run } from '@jobcast/client'
-import { type RolloutState, rolloutStates } from '@jobcast/contract'
+import type { RetryRequest, Run } from '@jobcast/client'
+import { type RetryVersion, type RolloutState, retryVersions, rolloutStates } from '@jobcast/contract'
 import type { Command } from 'commander'
 import { groupCommand } from '../define/group-command.ts'
 import { type OwnerContext, ownerCommand, withClient } from '../define/owner-command.ts'
@@ -25,7 +25,14 @@ import { type WaitFlags, waitOptions } from './trigger.ts'
 const plain = (_: string, text: string) => text
 
 export function runsCommand(): Command {
-  const others = [getCommand(), watchCommand(), cancelCommand(), retryCommand(), ...rolloutCommands(showRun)]
+  const others = [
+    getCommand(),
+    watchCommand(),
+    cancelCommand(),
+    retryCommand(),
+    rollbackCommand(),
+    ...rolloutCommands(showRun),
+  ]
   return groupCommand('runs', lsCommand(), ...others).addHelpText(
     'after',
     '\nExample:\n  jobcast runs --job restart --limit 5\n',
@@ -101,25 +108,52 @@ function retryCommand(): Command {
   const command = runCommand('retry')
     .description('Trigger the job again on the devices whose executions were unsuccessful.')
     .addOption(repeatable('-d, --device <id>', 'only on this device; can be repeated'))
+    .addOption(
+      choiceOption(
+        '--version <which>',
+        'version of the job: that of the run (default), or the newest',
+        retryVersions,
+      ),
+    )
   for (const option of waitOptions()) command.addOption(option)
   return command
     .addHelpText('after', '\nExample:\n  jobcast runs retry 12 --wait\n')
     .action(
-      withClient((context, runId: number, { device, ...wait }: WaitFlags & { device?: string[] }) =>
-        retryRun(context, runId, device, wait),
+      withClient((context, runId: number, { device, version, ...wait }: RetryFlags) =>
+        retryRun(context, runId, { ...(device && { deviceIds: device }), ...(version && { version }) }, wait),
       ),
     )
+}
+
+type RetryFlags = WaitFlags & { device?: string[]; version?: RetryVersion }
+
+function rollbackCommand(): Command {
+  const command = runCommand('rollback')
+    .description(
+      'Take the devices of a run, if they ended SUCCEEDED or FAILED, back to an earlier version of the job.',
+    )
+    .option('--to <version>', 'version of the job (default: the one before that of the run)', wholeNumber(1))
+  for (const option of waitOptions()) command.addOption(option)
+  return command.addHelpText('after', '\nExample:\n  jobcast runs rollback 12 --wait\n').action(
+    withClient(async (context, runId: number, { to, ...wait }: WaitFlags & { to?: number }) => {
+      const request = to === undefined ? {} : { toVersion: to }
+      return followNew(context, await context.client.runs.rollback(runId, request), wait)
+    }),
+  )
 }
 
 /** Starts the new run, and waits for it if requested. Without devices: all that were unsuccessful. */
 export async function retryRun(
   context: OwnerContext,
   runId: number,
-  deviceIds: string[] | undefined,
-  { wait, timeout }: WaitFlags,
+  request: RetryRequest,
+  wait: WaitFlags,
 ): Promise<ExitCode> {
-  const { client, out } = context
-  const run = await client.runs.retry(runId, deviceIds ? { deviceIds } : {})
+  return followNew(context, await context.client.runs.retry(runId, request), wait)
+}
+
+async function followNew(context: OwnerContext, run: Run, { wait, timeout }: WaitFlags): Promise<ExitCode> {
+  const { out } = context
   out.say(`Run ${run.runId}: ${run.jobName} on ${run.total} ${run.total === 1 ? 'device' : 'devices'}`)
   if (wait || timeout !== undefined) return watchRun(context, run.runId, { timeoutMs: timeout })
   out.say(nextSteps(run.runId))
@@ -132,20 +166,24 @@ function runCommand(name: string): Command {
 }
 
 function showRun(out: Out, run: Run): void {
-  const { runId, jobName, launchedAt, total, counts, finished, finishedAt, retryOf, rollout } = run
+  const { runId, jobName, launchedAt, total, counts, finished, finishedAt, retryOf, rollout, window } = run
   const by = run.createdByName ?? run.createdBy
   out.show(run, () =>
     fieldsText(
       {
         run: runId,
         job: jobName,
+        version: run.version,
+        ...(Object.keys(run.parameters).length > 0 && { parameters: JSON.stringify(run.parameters) }),
         launched: localTime(launchedAt),
         executions: total,
         states: countsText(counts, plain),
         finished: finishedAt === null ? (finished ? 'yes' : 'no') : localTime(finishedAt),
         ...(by !== null && { by }),
         ...(retryOf !== null && { 'retry of': retryOf }),
+        ...(run.rollbackOf !== null && { 'rollback of': run.rollbackOf }),
         ...(rollout && rolloutFields(rollout, total)),
+        ...(window !== null && { window }),
       },
       out.paint,
     ),

@@ -5,6 +5,7 @@ import { type Command, Option } from 'commander'
 import { type OwnerContext, ownerCommand, withClient } from '../define/owner-command.ts'
 import { type ExitCode, exitCode } from '../errors/exit-code.ts'
 import { NothingFound, UsageError } from '../errors/usage-error.ts'
+import { instantAhead } from '../flags/duration.ts'
 import { type RolloutFlags, rolloutOf, rolloutOptions } from '../flags/rollout-options.ts'
 import { selectedTargets, type TargetFlags, targetDevices, targetOptions } from '../flags/target-devices.ts'
 import { waitMs } from '../flags/wait-time.ts'
@@ -16,7 +17,17 @@ import { nextSteps, watchRun } from '../watch/watch-run.ts'
 
 type TriggerFlags = TargetFlags &
   RolloutFlags &
-  WaitFlags & { follow?: boolean; raw?: boolean; idempotencyKey?: string; note?: string; dryRun?: boolean }
+  WindowFlags &
+  WaitFlags & {
+    follow?: boolean
+    raw?: boolean
+    idempotencyKey?: string
+    note?: string
+    dryRun?: boolean
+    startAt?: string
+  }
+
+type WindowFlags = { window?: string; ignoreWindows?: boolean }
 
 export type WaitFlags = { wait?: boolean; timeout?: number }
 
@@ -30,7 +41,10 @@ export function triggerCommand(): Command {
       '--idempotency-key <text>',
       'repeating the call with the same key within a day returns the same run',
     )
+    .option('--window <name>', "offer it to devices while this window is open; default: the job's")
+    .option('--ignore-windows', "offer it at once, whatever the job's window; needs --note and MANAGE")
     .option('--note <text>', 'why, for whoever looks at the run later')
+    .option('--start-at <time>', 'release nothing before this time (2027-01-31T03:00:00Z, 2h)', instantAhead)
     .option('--dry-run', 'show what would be triggered, and create nothing')
     .addHelpText(
       'after',
@@ -56,7 +70,8 @@ export function waitOptions(): Option[] {
 
 async function trigger(context: OwnerContext, jobName: string, flags: TriggerFlags): Promise<ExitCode> {
   const selected = selectedTargets(flags)
-  const release = rolloutOf(flags)
+  const { startAt } = flags
+  const release = { ...rolloutOf(flags), ...windowOf(flags), ...(startAt !== undefined && { startAt }) }
   const isPlain = flags.note === undefined && !flags.dryRun && Object.keys(release).length === 0
   if (selected || !isPlain) {
     const targets = selected ?? { deviceIds: await targetDevices(context, flags) }
@@ -86,15 +101,17 @@ async function trigger(context: OwnerContext, jobName: string, flags: TriggerFla
   return exitCode.ok
 }
 
+function windowOf({ window, ignoreWindows }: WindowFlags): Pick<NewRun, 'window' | 'ignoreWindows'> {
+  return { ...(window !== undefined && { window }), ...(ignoreWindows && { ignoreWindows }) }
+}
+
 /** With what the call of a plain list does not take. */
 async function triggerRun(context: OwnerContext, request: NewRun, flags: TriggerFlags): Promise<ExitCode> {
   const { client, out } = context
   const { follow, raw, timeout, idempotencyKey, note, dryRun } = flags
-  if (dryRun) return showPlan(out, await client.runs.plan(request))
-  const run = await client.runs.create(
-    { ...request, ...(note !== undefined && { note }) },
-    { idempotencyKey },
-  )
+  const noted = { ...request, ...(note !== undefined && { note }) }
+  if (dryRun) return showPlan(out, await client.runs.plan(noted))
+  const run = await client.runs.create(noted, { idempotencyKey })
   const { runId, jobName, total } = run
   if (follow && total > maxFollowed)
     throw new UsageError(

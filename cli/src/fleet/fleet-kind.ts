@@ -5,6 +5,7 @@ import {
   attributeProblem,
   DeviceContent,
   defaultRetry,
+  deviceZone,
   GroupContent,
   isTimeZone,
   JobContent,
@@ -13,9 +14,13 @@ import {
   NewJobName,
   type Rollout,
   rolloutProblem,
+  ScheduleContent,
   WebhookContent,
+  WindowContent,
+  windowProblem,
 } from '@jobcast/contract'
 import { parseSelector, SelectorError, termsOf } from '@jobcast/contract/selector'
+import { type Envelope, mergeEnvelopes, requireSignatures, SignatureError } from '@jobcast/contract/signature'
 import type { TObject, TString } from 'typebox'
 
 /** JSON values. */
@@ -53,22 +58,26 @@ const jobs: Kind = {
   nameField: 'jobName',
   nameSchema: NewJobName,
   contentSchema: JobContent,
-  refusal(name, { document = {}, rollout }) {
+  refusal(name, content) {
+    const { document = {}, rollout } = content
     if (name === 'execute') return 'the name "execute" is reserved'
     const problem = rollout === undefined ? undefined : rolloutProblem(rollout as Rollout)
     if (problem) return problem.detail
     const isTooLarge = Buffer.byteLength(JSON.stringify(document)) > maxDocumentBytes
-    return isTooLarge ? 'the document is larger than 64 KiB' : undefined
+    return isTooLarge ? 'the document is larger than 64 KiB' : signatureProblem(name, content)
   },
   filled: (_name, content) => ({
     description: content.description ?? '',
     document: content.document ?? {},
+    parameters: content.parameters ?? null,
     expireAfterSeconds: content.expireAfterSeconds ?? null,
     timeoutSeconds: content.timeoutSeconds ?? null,
     deadlineSeconds: content.deadlineSeconds ?? null,
     retry: filledRetry(content.retry as JobContent['retry']),
     rollout: content.rollout ?? null,
     approval: content.approval ?? false,
+    window: content.window ?? null,
+    signatures: filledSignatures(content.signatures as JobContent['signatures']),
   }),
   list: (client) => client.jobs.list(largePages),
   get: (client, name) => client.jobs.get(name),
@@ -132,6 +141,66 @@ const groups: Kind = {
   remove: (client, name) => client.groups.delete(name),
 }
 
+const schedules: Kind = {
+  field: 'schedules',
+  noun: 'schedule',
+  nameField: 'scheduleName',
+  nameSchema: NewJobName,
+  contentSchema: ScheduleContent,
+  refusal(_name, { when, rollout }) {
+    const { cron, at, match } = when as ScheduleContent['when']
+    const given = [cron, at, match].filter((each) => each !== undefined)
+    if (given.length !== 1) return 'when must have exactly one of cron, at and match'
+    return rollout === undefined ? undefined : rolloutProblem(rollout as Rollout)?.detail
+  },
+  filled: (_name, content) => ({
+    jobName: content.jobName,
+    targets: content.targets,
+    when: filledWhen(content.when as ScheduleContent['when']),
+    description: content.description ?? null,
+    rollout: content.rollout ?? null,
+    approval: content.approval ?? false,
+    window: content.window ?? null,
+    overlap: content.overlap ?? 'SKIP',
+    catchUpSeconds: content.catchUpSeconds ?? 3600,
+    jitterSeconds: content.jitterSeconds ?? 0,
+    pauseAfterFailures: content.pauseAfterFailures ?? null,
+    until: typeof content.until === 'string' ? inUtc(content.until) : null,
+  }),
+  list: (client) => client.schedules.list(largePages),
+  get: (client, name) => client.schedules.get(name),
+  async put(client, name, content) {
+    await client.schedules.put(name, content as ScheduleContent)
+    return undefined
+  },
+  remove: (client, name) => client.schedules.delete(name),
+}
+
+const windows: Kind = {
+  field: 'windows',
+  noun: 'window',
+  nameField: 'windowName',
+  nameSchema: NewJobName,
+  contentSchema: WindowContent,
+  refusal(_name, content) {
+    const { timeZone = deviceZone } = content
+    if (timeZone !== deviceZone && !isTimeZone(String(timeZone))) {
+      return 'timeZone is neither the name of an IANA time zone nor "device"'
+    }
+    return windowProblem(content as WindowContent)?.detail
+  },
+  filled: (_name, { cron, durationMinutes, timeZone = deviceZone, cutoffMinutes = 0, except = [] }) => {
+    return { cron, durationMinutes, timeZone, cutoffMinutes, except }
+  },
+  list: (client) => client.windows.list(largePages),
+  get: (client, name) => client.windows.get(name),
+  async put(client, name, content) {
+    await client.windows.put(name, content as WindowContent)
+    return undefined
+  },
+  remove: (client, name) => client.windows.delete(name),
+}
+
 const webhooks: Kind = {
   field: 'webhooks',
   noun: 'webhook',
@@ -157,8 +226,8 @@ const webhooks: Kind = {
   remove: (client, name) => client.webhooks.delete(name),
 }
 
-/** In the order in which they are applied. */
-export const kinds: readonly Kind[] = [jobs, devices, groups, webhooks]
+/** In the order in which they are applied: a job may name a window, a schedule names a job. */
+export const kinds: readonly Kind[] = [windows, jobs, devices, groups, schedules, webhooks]
 
 export type Found = { name: string; fields: Fields }
 
@@ -185,10 +254,36 @@ function toFound(kind: Kind, item: Fields): Found {
 }
 
 /** As the server fills it in; a test compares the two. */
+/** As the server keeps them: one envelope. They are checked before. */
+function filledSignatures(given: JobContent['signatures']): Envelope[] {
+  const envelope = mergeEnvelopes(given ?? [])
+  return envelope === undefined ? [] : [envelope]
+}
+
+function signatureProblem(name: string, content: Fields): string | undefined {
+  try {
+    requireSignatures(name, content, Date.now())
+    return undefined
+  } catch (error) {
+    if (!(error instanceof SignatureError)) throw error
+    return error.message
+  }
+}
+
 function filledRetry(given: JobContent['retry']): Fields | null {
   if (given === undefined) return null
   const retry = { ...defaultRetry, ...given }
   return { ...retry, on: sorted(retry.on) }
+}
+
+function filledWhen({ cron, timeZone = 'UTC', at, match }: ScheduleContent['when']): Fields {
+  if (cron !== undefined) return { cron, timeZone }
+  return at === undefined ? { match } : { at: inUtc(at) }
+}
+
+/** As the server shows it. */
+function inUtc(instant: string): string {
+  return new Date(instant).toISOString()
 }
 
 /** For fields whose order has no meaning. */

@@ -26,7 +26,7 @@ export class FleetFileError extends Error {
   }
 }
 
-const allowedFields = 'the fields of a fleet file are jobs, devices, webhooks, and x-… for your own use'
+const allowedFields = `the fields of a fleet file are ${kinds.map(({ field }) => field).join(', ')}, and x-… for your own use`
 
 export function parseFleet(sources: readonly Source[]): Fleet {
   const parser = new FleetParser()

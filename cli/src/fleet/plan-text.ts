@@ -48,7 +48,7 @@ export function changeJson({ action, kind, name, fields }: Change) {
 }
 
 /** Inside maps, such as a document, only what differs. */
-function fieldLines(field: string, { from, to }: FieldChange): PlanLine[] {
+export function fieldLines(field: string, { from, to }: FieldChange): PlanLine[] {
   const [before, after] = [leaves(field, from), leaves(field, to)]
   return [...new Set([...before.keys(), ...after.keys()])].flatMap((path): PlanLine[] => {
     const [was, is] = [before.get(path), after.get(path)]

@@ -1,6 +1,6 @@
 // An event as a line of text.
 
-import type { JobcastEvent } from '@jobcast/client'
+import type { JobcastEvent, ScheduleEventData } from '@jobcast/client'
 import { clockTime } from './clock-time.ts'
 import { type Paint, paintState } from './colors.ts'
 import { countsText, reasonOf } from './progress.ts'
@@ -16,6 +16,7 @@ export function eventLine({ eventId, type, timestamp, data }: JobcastEvent, pain
     const where = `(execution ${jobExecutionId}, run ${runId})`
     return `${head}${paintState(paint, execState, type)}  ${subject}${reason && `: ${reason}`} ${where}`
   }
+  if ('scheduleName' in data) return `${head}${type}  ${plainText(scheduleText(data))}`
   if ('runId' in data) {
     const { jobName, runId, total, counts, released, because } = data
     const size = `${total} ${total === 1 ? 'execution' : 'executions'}`
@@ -33,7 +34,18 @@ export function eventLine({ eventId, type, timestamp, data }: JobcastEvent, pain
   return `${head}${type}  ${plainText(accessText(data))} by ${plainText(data.principal)}`
 }
 
-type AccessData = Extract<JobcastEvent['data'], { principal: string }>
+/** nightly: run 12 of collect-logs, 40 of 42 devices */
+function scheduleText(data: ScheduleEventData): string {
+  const { scheduleName, jobName, runId, matched = 0, skipped = 0, count, isMore, from, because } = data
+  if (count !== undefined) {
+    return `${scheduleName}: ${count}${isMore ? ' or more' : ''} from ${from} on: ${because}`
+  }
+  if (because !== undefined) return `${scheduleName}: ${because}`
+  const devices = `${matched - skipped} of ${matched} ${matched === 1 ? 'device' : 'devices'}`
+  return `${scheduleName}: ${runId ? `run ${runId} of ${jobName}, ` : ''}${devices}`
+}
+
+type AccessData = Exclude<Extract<JobcastEvent['data'], { principal: string }>, ScheduleEventData>
 
 /** What was changed, of an event about access. */
 function accessText(data: AccessData): string {

@@ -33,13 +33,15 @@ export class RolloutTicker {
 
   async tick(): Promise<void> {
     const open = await this.#deps.store.listOpenRollouts()
-    const now = this.#deps.moment().clock
+    const { at, clock: now } = this.#deps.moment()
     const judged = new Map<number, string>()
     for (const each of open) {
       if (this.#deps.stopping.aborted) return
       const facts = factsOf(each)
       const look = this.#looks.get(each.runId) ?? each.nextAt
-      const isDue = (each.nextAt !== null && each.nextAt <= now) || (look !== null && look <= now)
+      const isStarting = each.state === 'SCHEDULED' && (each.startAt ?? 0) <= at
+      const isDue =
+        isStarting || (each.nextAt !== null && each.nextAt <= now) || (look !== null && look <= now)
       if (!isDue && this.#judged.get(each.runId) === facts) judged.set(each.runId, facts)
       else if (!this.#underWay.has(each.runId)) {
         if (this.#underWay.size >= mostAtOnce) await Promise.race(this.#underWay.values())

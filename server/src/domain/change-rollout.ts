@@ -9,6 +9,7 @@ import {
   pauseRollout,
   type RolloutStatus,
   resumeRollout,
+  startRollout,
 } from './judge-rollout.ts'
 import { planWaves } from './plan-waves.ts'
 import type { RolloutEvent, RolloutFactsFound, RolloutPlan } from './ports/rollouts.ts'
@@ -44,10 +45,11 @@ export function resumeRun(deps: ChangeRolloutDeps, caller: Caller, runId: number
   })
 }
 
-/** The next wave begins now, whatever its gate says. */
+/** The next wave begins now, whatever its gate says; the first one, whatever its startAt says. */
 export function advanceRun(deps: ChangeRolloutDeps, caller: Caller, runId: number): Promise<void> {
   return change(deps, caller, runId, ({ rollout: { status, plan } }, { clock }) => {
-    requireState(status, 'ROLLING_OUT', 'PAUSED')
+    requireState(status, 'SCHEDULED', 'ROLLING_OUT', 'PAUSED')
+    if (status.state === 'SCHEDULED') return decided(startRollout(plan, clock), 'run.resumed', caller)
     const advanced = advanceRollout(status, plan.sizes, clock)
     if (advanced === undefined) throw new ApiError('J-303', { detail: 'The last wave has begun.' })
     return decided(advanced, 'run.resumed', caller)

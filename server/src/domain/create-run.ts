@@ -1,11 +1,13 @@
 // A run on targets, and its plan: what it would do if it were created now.
 
-import { ApiError, type NewRun, type RunPlan } from '@jobcast/contract'
+import { ApiError, type NewRun, parseInstant, type RunPlan } from '@jobcast/contract'
 import type { Selector } from '@jobcast/contract/selector'
-import type { Caller } from './caller.ts'
+import { type Caller, requireScope } from './caller.ts'
+import { getJobVersion } from './job-versions.ts'
 import { type LargeRunDeps, launchLargeRun } from './launch-large-run.ts'
+import { toRunJob } from './launch-run.ts'
 import { type AskedPlan, planLarge, planRollout } from './plan-rollout.ts'
-import type { StoredJob } from './ports/jobs.ts'
+import type { StoredJobVersion } from './ports/jobs.ts'
 import type { RunRequest, StoredRun } from './ports/runs.ts'
 import type { TriggerPlan } from './ports/triggers.ts'
 import { waveParts } from './rollout-progress.ts'
@@ -21,6 +23,7 @@ import {
 } from './select-devices.ts'
 import { parseTraceParent } from './trace-parent.ts'
 import { findEarlierRun, launchRun } from './trigger-job.ts'
+import { requireWindow } from './window.ts'
 
 export type CreateRunDeps = LargeRunDeps & SelectDeps & { now: () => number }
 
@@ -34,14 +37,22 @@ export async function createRun(
   idempotencyKey?: string,
   traceParent?: string,
 ): Promise<{ run: StoredRun; isReplayed: boolean }> {
-  const { rollout, approval } = request
-  const release = rollout || approval ? [{ rollout, approval }] : []
-  const asked = ['run', request.jobName, request.targets, request.note ?? null, ...release]
+  const { rollout, approval, startAt, window, ignoreWindows } = request
+  const isPlain = !rollout && !approval && !startAt && !window && !ignoreWindows
+  const release = isPlain ? [] : [{ rollout, approval, startAt, window, ignoreWindows }]
+  const values = valuesAsked(request)
+  const asked = ['run', request.jobName, request.targets, request.note ?? null, ...release, ...values]
   const earlier = await findEarlierRun(deps, caller, asked, idempotencyKey)
   const { runId } = earlier ?? (await launch(deps, caller, request, { asked, idempotencyKey, traceParent }))
   const made = await deps.store.getRun({ ownerNo: caller.ownerNo, runId })
   if (made === undefined) throw new Error(`run ${runId} was made and cannot be read`)
   return { run: made, isReplayed: earlier !== undefined }
+}
+
+/** What calls from before there were versions and parameters did not ask for. */
+function valuesAsked({ version, parameters, onMissing }: NewRun): unknown[] {
+  const isAsked = version !== undefined || parameters !== undefined || onMissing !== undefined
+  return isAsked ? [{ version, parameters, onMissing }] : []
 }
 
 type LaunchOptions = {
@@ -53,18 +64,20 @@ type LaunchOptions = {
 async function launch(
   deps: CreateRunDeps,
   caller: Caller,
-  { jobName, targets, planId, ...rest }: NewRun,
+  { jobName, targets, planId, version, ...rest }: NewRun,
   { asked, idempotencyKey, traceParent }: LaunchOptions,
 ): Promise<{ runId: number }> {
   const note = rest.note ?? null
-  const job = await requireJob(deps, caller, jobName)
+  const window = askedWindow(caller, rest)
+  const job = await requireJob(deps, caller, jobName, version)
+  const pinned = version === undefined ? {} : { pinned: toRunJob(job, job) }
   const where = whereOf(targets)
   const release = await askedPlan(deps, caller, job, rest)
-  const launch = { jobName, retryOf: null, asked }
+  const launch = { jobName, retryOf: null, asked, window, ...pinned }
   if (where === undefined) {
     const deviceIds = targets.deviceIds ?? []
     checkPlan(deps, planId, job, digestOfList(deviceIds))
-    const request = note === null ? undefined : { where: null, matched: null, note }
+    const request = note === null ? undefined : { where: null, matched: null, note, rollbackOf: null }
     const planned = await planSmall(deps, caller, deviceIds, release)
     const wanted = { ...launch, ...planned, ...(request && { request }) }
     return launchRun(deps, caller, wanted, idempotencyKey, traceParent)
@@ -73,9 +86,10 @@ async function launch(
   if (selected.total === 0) throw new ApiError('J-504')
   checkPlan(deps, planId, job, selected.digest)
   const { total: matched, deviceIds, deviceNos } = selected
-  const request: RunRequest = { where, matched, note }
+  const request: RunRequest = { where, matched, note, rollbackOf: null }
   if (deviceIds === undefined) {
-    const wanted = { jobName, asked, request, deviceNos, ...(release && { plan: release }) }
+    const options = { ...(release && { plan: release }), ...(window !== undefined && { window }) }
+    const wanted = { jobName, asked, request, deviceNos, ...pinned, ...options }
     const { runId } = await launchLargeRun(deps, caller, wanted, idempotencyKey)
     // Without a span of its own: the run counts as part of the caller's.
     if (traceParent !== undefined && parseTraceParent(traceParent) !== undefined)
@@ -86,40 +100,74 @@ async function launch(
   return launchRun(deps, caller, { ...launch, ...planned, request }, idempotencyKey, traceParent)
 }
 
+/** Null: at any time, undefined: as its job says. That there is such a window is for the store to say (J-311). */
+function askedWindow(
+  caller: Caller,
+  { window, ignoreWindows, note }: Pick<NewRun, 'window' | 'ignoreWindows' | 'note'>,
+): string | null | undefined {
+  if (!ignoreWindows) return window
+  requireScope(caller, 'MANAGE')
+  const invalid = (field: string, detail: string) => new ApiError('J-500', { field, detail })
+  if (window !== undefined) throw invalid('window', 'Either window or ignoreWindows can be given.')
+  if (!note?.trim()) throw invalid('note', 'ignoreWindows needs a note that says why.')
+  return null
+}
+
 /** How the call wants it released, with what it leaves to the job; undefined: all of it. */
 async function askedPlan(
   deps: CreateRunDeps,
   caller: Caller,
-  job: StoredJob,
-  { rollout, approval }: Pick<NewRun, 'rollout' | 'approval'>,
+  job: StoredJobVersion,
+  { rollout, approval, ...rest }: Pick<NewRun, 'rollout' | 'approval' | 'startAt'>,
 ): Promise<AskedPlan | undefined> {
   if (rollout) await requireRollout(deps, caller, rollout)
-  if (rollout === undefined && approval !== true) return undefined
+  const startAt = readStart(deps, rest.startAt)
+  if (rollout === undefined && approval !== true && startAt === undefined) return undefined
   const fitsAny = rollout === undefined
   // A call may ask for more approval than its job, not for less.
   const needsApproval = approval === true || job.approval === true
-  return { rollout: rollout ?? job.rollout ?? {}, approval: needsApproval, fitsAny }
+  const begin = startAt === undefined ? {} : { startAt }
+  return { rollout: rollout ?? job.rollout ?? {}, approval: needsApproval, fitsAny, ...begin }
 }
 
-async function planSmall(
+/** Clocks differ: what has just passed is now. */
+const toleratedMs = 60_000
+const longestWaitMs = 366 * 24 * 60 * 60_000
+
+function readStart({ now }: CreateRunDeps, startAt: string | undefined): number | undefined {
+  if (startAt === undefined) return undefined
+  const at = parseInstant(startAt)
+  const wait = at - now()
+  if (wait < -toleratedMs || wait > longestWaitMs) {
+    const detail = 'startAt must be in the future, at most a year from now.'
+    throw new ApiError('J-500', { field: 'startAt', detail })
+  }
+  return wait > 0 ? at : undefined
+}
+
+export async function planSmall(
   deps: CreateRunDeps,
-  { ownerNo }: Caller,
+  { ownerNo }: Pick<Caller, 'ownerNo'>,
   deviceIds: string[],
   release: AskedPlan | undefined,
 ): Promise<{ deviceIds: string[]; plan?: TriggerPlan }> {
   if (release === undefined) return { deviceIds }
-  const { rollout, approval } = release
+  const { rollout, approval, startAt } = release
+  const begin = startAt === undefined ? {} : { startAt }
   const planned = await planRollout(deps, ownerNo, [...new Set(deviceIds)], release)
-  return { deviceIds: planned.deviceIds, plan: { jobVersion: null, rollout, approval, sizes: planned.sizes } }
+  const plan = { jobVersion: null, rollout, approval, sizes: planned.sizes, ...begin }
+  return { deviceIds: planned.deviceIds, plan }
 }
 
 /** Refused as the run itself would be, but for what the plan can tell. */
 export async function planRun(
   deps: CreateRunDeps,
   caller: Caller,
-  { jobName, targets, ...rest }: NewRun,
+  { jobName, targets, version, ...rest }: NewRun,
 ): Promise<RunPlan> {
-  const job = await requireJob(deps, caller, jobName)
+  const window = askedWindow(caller, rest)
+  const job = await requireJob(deps, caller, jobName, version)
+  if (window) await requireWindow(deps, caller, window)
   const where = whereOf(targets)
   const found =
     where === undefined
@@ -144,8 +192,8 @@ export async function planRun(
 async function planWavesOf(
   deps: CreateRunDeps,
   caller: Caller,
-  job: StoredJob,
-  rest: Pick<NewRun, 'rollout' | 'approval'>,
+  job: StoredJobVersion,
+  rest: Pick<NewRun, 'rollout' | 'approval' | 'startAt'>,
   { total, sample, deviceIds, deviceNos }: Found,
 ): Promise<RunPlan['waves']> {
   const asked = await askedPlan(deps, caller, job, rest)
@@ -200,25 +248,30 @@ function digestOfList(deviceIds: string[]): string {
   return digestOf(new Set(deviceIds))
 }
 
+/** The version that was asked for, or the current one. */
 async function requireJob(
-  { store }: CreateRunDeps,
-  { ownerNo }: Caller,
+  deps: CreateRunDeps,
+  caller: Caller,
   jobName: string,
-): Promise<StoredJob> {
-  const job = await store.getJob({ ownerNo, jobName })
-  if (job === undefined) throw new ApiError('J-301')
-  return job
+  version: number | undefined,
+): Promise<StoredJobVersion> {
+  if (version !== undefined) return getJobVersion(deps, caller, jobName, version)
+  const { ownerNo } = caller
+  const slice = { after: undefined, limit: 1 }
+  const { items } = await deps.store.listJobVersions({ ownerNo, jobName, slice })
+  if (items[0] === undefined) throw new ApiError('J-301')
+  return items[0]
 }
 
 /** It says all that it stands for, so that any node can check it and none has to keep it. */
-function toPlanId(validUntil: number, { jobName, updatedAt }: StoredJob, devices: string): string {
-  return `${validUntil.toString(36)}.${digestOf([jobName, String(updatedAt), devices])}`
+function toPlanId(validUntil: number, { jobName, versionNo }: StoredJobVersion, devices: string): string {
+  return `${validUntil.toString(36)}.${digestOf([jobName, String(versionNo), devices])}`
 }
 
 function checkPlan(
   { now }: CreateRunDeps,
   planId: string | undefined,
-  job: StoredJob,
+  job: StoredJobVersion,
   devices: string,
 ): void {
   if (planId === undefined) return

@@ -1,9 +1,8 @@
-// Entity tags of what callers put: two callers that change the same thing notice each other (ETag and If-Match). A tag is
-// made of what can be put, so that presence or a paused webhook do not change it.
+// Entity tags of what callers put: two callers that change the same thing notice each other (ETag and If-Match). That of a
+// job is its version; others are made of what can be put, so that presence or a paused webhook do not change them.
 
 import { hash } from 'node:crypto'
 import type { StoredDevice } from './ports/devices.ts'
-import type { StoredJobContent } from './ports/jobs.ts'
 import type { WebhookContent } from './ports/webhooks.ts'
 
 /** `*`: whatever it is, if it is there. */
@@ -11,11 +10,8 @@ export type ExpectedTags = readonly string[]
 
 const tagLength = 22
 
-export function jobTag(job: StoredJobContent): string {
-  const { description, document, expireAfterSeconds, timeoutSeconds, deadlineSeconds, retry } = job
-  const { rollout, approval } = job
-  const policies = [expireAfterSeconds, timeoutSeconds, deadlineSeconds, retry]
-  return tagOf([description, document, ...policies, ...(rollout || approval ? [rollout, approval] : [])])
+export function jobTag({ version }: { version: number }): string {
+  return String(version)
 }
 
 type DeviceContent = Pick<StoredDevice, 'deviceName' | 'tags' | 'attributes'>

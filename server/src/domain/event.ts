@@ -37,6 +37,7 @@ export function passes({ type, data }: Pick<StoredEvent, 'type' | 'data'>, filte
 
 /** What the event is about. Events of the same subject are delivered in order. */
 export function subjectOf({ data }: Pick<StoredEvent, 'data'>): string {
+  if ('scheduleName' in data) return `schedule ${data.scheduleName}`
   if ('jobExecutionId' in data) return `execution ${data.jobExecutionId}`
   if ('runId' in data) return `run ${data.runId}`
   if ('deviceId' in data) return `device ${data.deviceId}`

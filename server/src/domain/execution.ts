@@ -25,6 +25,8 @@ export const executionEvents = [
   'remove-device',
   // its run's rollout was stopped before it was released
   'rollout-stopped',
+  // its schedule has made another one for the device
+  'superseded',
 ] as const
 export type ExecutionEvent = (typeof executionEvents)[number]
 
@@ -41,6 +43,7 @@ const transitions: Record<ExecState, Partial<Record<ExecutionEvent, ExecState>>>
     retry: 'PENDING',
     cancel: 'CANCELED',
     'rollout-stopped': 'CANCELED',
+    superseded: 'CANCELED',
     ...end,
   },
   IN_PROGRESS: {

@@ -28,6 +28,15 @@ export function explainHeld(jobExecutionId: number, reasons: RolloutReasons): Ex
   if (position < status.released || status.state === 'RELEASED') return undefined
   const until = onWallClock(rollout.nextAt, now)
   switch (status.state) {
+    case 'SCHEDULED': {
+      const { startAt } = rollout
+      return {
+        ...plain,
+        code: 'SCHEDULED',
+        text: `Run ${runId} starts at ${inWords(startAt)}.`,
+        until: startAt,
+      }
+    }
     case 'AWAITING_APPROVAL':
       return {
         ...plain,

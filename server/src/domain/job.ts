@@ -2,11 +2,14 @@
 
 import { ApiError, defaultRetry, type JobContent, maxDocumentBytes } from '@jobcast/contract'
 import type { Caller } from './caller.ts'
-import { type ExpectedTags, isExpected, jobTag } from './entity-tag.ts'
-import type { StoredJob } from './ports/jobs.ts'
+import type { ExpectedTags } from './entity-tag.ts'
+import { signaturesOf, wrongVersion } from './job-signatures.ts'
+import type { StoredJob, StoredJobContent } from './ports/jobs.ts'
 import type { Put } from './ports/slices.ts'
 import type { Store } from './ports/store.ts'
+import { principalOf } from './principal.ts'
 import { requireRollout } from './rollout-selectors.ts'
+import { requireWindow } from './window.ts'
 import { type QuotaDeps, withinQuota } from './within-quota.ts'
 
 export type JobDeps = QuotaDeps & { store: Store; now: () => number }
@@ -22,29 +25,40 @@ export async function putJob(
   if (Buffer.byteLength(JSON.stringify(document)) > maxDocumentBytes) {
     throw new ApiError('J-500', { field: 'document', detail: 'document is larger than 64 KiB.' })
   }
-  const { rollout, approval } = content
+  const signatures = signaturesOf(jobName, content, deps.now())
+  const { rollout, approval, window } = content
   if (rollout) await requireRollout(deps, caller, rollout)
-  const { ownerNo } = caller
-  const put = {
-    ownerNo,
-    jobName,
-    content: {
-      description: content.description ?? '',
-      document,
-      expireAfterSeconds: content.expireAfterSeconds ?? null,
-      timeoutSeconds: content.timeoutSeconds ?? null,
-      deadlineSeconds: content.deadlineSeconds ?? null,
-      retry: content.retry ? { ...defaultRetry, ...content.retry } : null,
-      ...(rollout && { rollout }),
-      ...(approval && { approval }),
-    },
-    at: deps.now(),
-    ...ifMatch,
+  const stored = {
+    description: content.description ?? '',
+    document,
+    expireAfterSeconds: content.expireAfterSeconds ?? null,
+    timeoutSeconds: content.timeoutSeconds ?? null,
+    deadlineSeconds: content.deadlineSeconds ?? null,
+    retry: content.retry ? { ...defaultRetry, ...content.retry } : null,
+    ...(rollout && { rollout }),
+    ...(approval && { approval }),
+    ...(window && { window }),
+    ...(signatures && { signatures }),
   }
+  return storeJob(deps, caller, jobName, stored, ifMatch)
+}
+
+/** Of content that was checked; its window may be gone since. */
+export async function storeJob(
+  deps: JobDeps,
+  caller: Caller,
+  jobName: string,
+  content: StoredJobContent,
+  ifMatch: { expected?: ExpectedTags },
+): Promise<Put<StoredJob>> {
+  const { ownerNo } = caller
+  if (content.window) await requireWindow(deps, caller, content.window)
+  const put = { ownerNo, jobName, content, at: deps.now(), by: principalOf(caller), ...ifMatch }
   const result = await withinQuota(deps, 'max-owner-jobs', ownerNo, () => deps.store.putJob(put), {
     isCreated: ({ created }) => created,
     mayReplace: async () => (await deps.store.getJob({ ownerNo, jobName })) !== undefined,
   })
+  if (result.nextVersion !== undefined) throw wrongVersion(content, result.nextVersion)
   if (result.isRefused) throw new ApiError('J-312')
   return result
 }
@@ -59,10 +73,10 @@ export async function deleteJob(
   deps: JobDeps,
   caller: Caller,
   jobName: string,
-  { expected }: { expected?: ExpectedTags } = {},
+  ifMatch: { expected?: ExpectedTags } = {},
 ): Promise<void> {
-  if (expected && !isExpected(expected, jobTag(await getJob(deps, caller, jobName))))
-    throw new ApiError('J-312')
-  if (!(await deps.store.deleteJob({ ownerNo: caller.ownerNo, jobName, at: deps.now() })))
-    throw new ApiError('J-301')
+  const deletion = { ownerNo: caller.ownerNo, jobName, at: deps.now(), ...ifMatch }
+  const outcome = await deps.store.deleteJob(deletion)
+  if (outcome === 'changed') throw new ApiError('J-312')
+  if (outcome === 'unknown') throw new ApiError('J-301')
 }

@@ -76,10 +76,10 @@ export function beginRollout(waves: number, now: SteadyInstant): RolloutStatus {
   }
 }
 
-/** Of a run that nothing may be released of before somebody approves. */
-export function waitForApproval(waves: number): RolloutStatus {
+/** Of a run that nothing may be released of before its time has come, or before somebody approves. */
+export function waitFor(state: 'SCHEDULED' | 'AWAITING_APPROVAL', waves: number): RolloutStatus {
   return {
-    state: 'AWAITING_APPROVAL',
+    state,
     wave: 0,
     released: 0,
     waves: Array.from({ length: waves }, () => ({ startedAt: null, passedAt: null })),
@@ -128,6 +128,14 @@ export function resumeRollout(
   const forgiven = { run: endsOf(run), wave: endsOf(wave) }
   const going = { state: 'ROLLING_OUT', ...notPaused } as const
   return { ...status, ...going, forgiven, gateSince: null, watchedSince: now }
+}
+
+/** Its time has come, or somebody does not wait for it. */
+export function startRollout(
+  { approval, sizes }: { approval: boolean; sizes: readonly number[] },
+  now: SteadyInstant,
+): RolloutStatus {
+  return approval ? waitFor('AWAITING_APPROVAL', sizes.length) : beginRollout(sizes.length, now)
 }
 
 /** Somebody has approved it: at its begin, or at a gate. */

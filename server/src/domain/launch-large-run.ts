@@ -5,11 +5,12 @@ import { hash } from 'node:crypto'
 import { ApiError } from '@jobcast/contract'
 import { actorOf, type Caller } from './caller.ts'
 import { laterBy } from './instants.ts'
+import type { RunJob } from './launch-run.ts'
 import { type NotifyDeps, notifyMoved } from './notify-moved.ts'
 import { type AskedPlan, planLarge } from './plan-rollout.ts'
 import type { RunRequest } from './ports/runs.ts'
 import type { Store } from './ports/store.ts'
-import type { LargeTrigger, LaunchedRun, TriggerOutcome } from './ports/triggers.ts'
+import type { LargeTrigger, LaunchedRun, RunValues, TriggerOutcome } from './ports/triggers.ts'
 import { announce } from './roll-out.ts'
 import type { SelectDeps } from './select-devices.ts'
 import { idempotencyMs, mostPlans, quotaOf, runOf, type TriggerDeps } from './trigger-job.ts'
@@ -31,6 +32,9 @@ type LargeLaunch = {
   deviceNos: Int32Array
   /** Undefined: as its job says. */
   plan?: AskedPlan
+  window?: string | null
+  pinned?: RunJob
+  values?: RunValues
 }
 
 export async function launchLargeRun(
@@ -72,10 +76,11 @@ async function recordPlanned(
   trigger: LargeTrigger,
   asked: AskedPlan | undefined,
 ): Promise<TriggerOutcome> {
-  const plan = async (jobVersion: number | null, { rollout, approval, fitsAny }: AskedPlan) => {
+  const plan = async (jobVersion: number | null, { rollout, approval, fitsAny, startAt }: AskedPlan) => {
     const planned = await planLarge(deps, caller, trigger.deviceNos, { rollout, fitsAny })
     const { sizes, deviceNos } = planned
-    return { ...trigger, deviceNos, plan: { jobVersion, rollout, approval, sizes } }
+    const begin = startAt === undefined ? {} : { startAt }
+    return { ...trigger, deviceNos, plan: { jobVersion, rollout, approval, sizes, ...begin } }
   }
   let planned: LargeTrigger = asked ? await plan(null, asked) : trigger
   for (let plans = 0; ; plans++) {

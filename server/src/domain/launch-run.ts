@@ -1,9 +1,10 @@
 // What a trigger creates: a run of a job on devices, or nothing.
 
 import { laterBy, type SteadyInstant, steadyInstant, type WallInstant } from './instants.ts'
-import { beginRollout, waitForApproval } from './judge-rollout.ts'
+import { beginRollout, waitFor } from './judge-rollout.ts'
 import type { StoredJobContent } from './ports/jobs.ts'
 import type { StoredRollout } from './ports/rollouts.ts'
+import type { RunRequest } from './ports/runs.ts'
 import type { LaunchedRun, Trigger, TriggerOutcome } from './ports/triggers.ts'
 
 export type RunJob = {
@@ -11,11 +12,39 @@ export type RunJob = {
   versionNo: number
   expireAfterSeconds: number | null
   deadlineSeconds: number | null
-} & Pick<StoredJobContent, 'rollout' | 'approval'>
+  /** It has parameters or placeholders: its runs need values. */
+  needsValues?: true
+} & Pick<StoredJobContent, 'rollout' | 'approval' | 'window'>
 export type RunDevice = { deviceNo: number; deviceId: string; deviceName: string } & NamedDevice
 
 /** `namedBy`: the call that has named it last, as `findDevices` counts them. */
 export type NamedDevice = { namedBy: number }
+
+type RunContent = Pick<
+  StoredJobContent,
+  | 'expireAfterSeconds'
+  | 'deadlineSeconds'
+  | 'rollout'
+  | 'approval'
+  | 'window'
+  | 'parameters'
+  | 'hasPlaceholders'
+>
+
+/** What most jobs do not have is left out, so that most of them look alike. */
+export function toRunJob(
+  { jobNo, versionNo }: { jobNo: number; versionNo: number },
+  { rollout, approval, window, parameters, hasPlaceholders, ...clocks }: RunContent,
+): RunJob {
+  const { expireAfterSeconds, deadlineSeconds } = clocks
+  return {
+    ...{ jobNo, versionNo, expireAfterSeconds, deadlineSeconds },
+    ...(rollout && { rollout }),
+    ...(approval && { approval }),
+    ...(window && { window }),
+    ...((parameters || hasPlaceholders) && { needsValues: true }),
+  }
+}
 
 /** A run as it is written when it is created. */
 export type NewRun = {
@@ -32,11 +61,22 @@ export type NewRun = {
   retryOf: number | null
   /** Undefined: it is offered at once. */
   rollout?: StoredRollout
+  /** The window in which its executions are offered; undefined: at any time. */
+  window?: string
 }
 
 export type Refusal = Extract<
   TriggerOutcome,
-  { kind: 'unknown-job' | 'unknown-device' | 'over-quota' | 'device-over-quota' | 'needs-plan' }
+  {
+    kind:
+      | 'unknown-job'
+      | 'unknown-device'
+      | 'over-quota'
+      | 'device-over-quota'
+      | 'needs-plan'
+      | 'needs-values'
+      | 'unknown-window'
+  }
 >
 export type EarlierCall = { kind: 'made-before'; runId: number } | { kind: 'idempotency-key-reused' }
 
@@ -84,9 +124,19 @@ export function refuseOverQuota<Device extends { deviceId: string }>(
   return { kind: 'device-over-quota', deviceIds: full.slice(0, namedDevices).map(({ deviceId }) => deviceId) }
 }
 
-/** Of a job whose runs are released little by little, a trigger must say how. */
-export function refuseUnplanned(
-  { plan }: Trigger,
+/** A version keeps its job alive no longer than the job lives. */
+export function jobOf({ pinned }: Trigger, current: RunJob | undefined): RunJob | undefined {
+  return current && pinned ? pinned : current
+}
+
+/** Of a job whose runs need values, or are released little by little, a trigger must say with which and how. */
+export function refuseUnplanned({ plan, values }: Trigger, job: RunJob): Refusal | undefined {
+  if (job.needsValues && values === undefined) return { kind: 'needs-values', job }
+  return refuseReleased(plan, job)
+}
+
+function refuseReleased(
+  plan: Trigger['plan'],
   { versionNo, rollout, approval }: RunJob,
 ): Refusal | undefined {
   const isPlanned = plan !== undefined && (plan.jobVersion === null || plan.jobVersion === versionNo)
@@ -95,41 +145,72 @@ export function refuseUnplanned(
   return { kind: 'needs-plan', jobVersion: versionNo, ...job }
 }
 
+type WindowAsked = Pick<Trigger, 'ownerNo' | 'window' | 'pinned'>
+
+/** Which must be there; undefined: none. That of the current version of its job is: it cannot be deleted. */
+export function windowNamed({ window, pinned }: WindowAsked): string | undefined {
+  return (window === undefined ? pinned?.window : window) ?? undefined
+}
+
+export function refuseUnknownWindow(
+  trigger: WindowAsked,
+  hasWindow: (ownerNo: number, windowName: string) => boolean,
+): Refusal | undefined {
+  const windowName = windowNamed(trigger)
+  if (windowName === undefined || hasWindow(trigger.ownerNo, windowName)) return undefined
+  return { kind: 'unknown-window' }
+}
+
+/** What is written of a run besides; undefined: nothing. */
+export function requestOf(
+  { request }: Pick<Trigger, 'request'>,
+  { runId, window }: Pick<NewRun, 'runId' | 'window'>,
+): (RunRequest & { runId: number; window: string | null }) | undefined {
+  if (request === undefined && window === undefined) return undefined
+  const none = { where: null, matched: null, note: null, rollbackOf: null }
+  return { ...none, ...request, runId, window: window ?? null }
+}
+
 /** Of a run whose executions have deadlines of their own, by their release: never due. */
 export const deadlineByRelease = steadyInstant(Number.MAX_SAFE_INTEGER)
 
 export function newRun(
   trigger: Trigger,
-  { jobNo, versionNo, expireAfterSeconds, deadlineSeconds }: RunJob,
+  { jobNo, versionNo, expireAfterSeconds, deadlineSeconds, window: usual }: RunJob,
   ids: { runId: number; firstExecutionId: number },
   total: number,
 ): NewRun {
   const { ownerNo, launchedAt, clock, keyId, retryOf, plan } = trigger
+  const window = trigger.window === undefined ? usual : trigger.window
   const after = (seconds: number | null) => (seconds === null ? null : laterBy(seconds * 1000, clock))
-  const run = { ...ids, ownerNo, jobNo, jobVersion: versionNo, total, launchedAt, keyId, retryOf }
+  const under = window ? { window } : undefined
+  const run = { ...ids, ownerNo, jobNo, jobVersion: versionNo, total, launchedAt, keyId, retryOf, ...under }
   if (plan === undefined) {
     return { ...run, expireAt: after(expireAfterSeconds), deadlineAt: after(deadlineSeconds) }
   }
-  const { rollout, approval, sizes } = plan
-  const status = approval ? waitForApproval(sizes.length) : beginRollout(sizes.length, clock)
+  const { rollout, approval, sizes, startAt = null } = plan
+  const waits = startAt !== null ? 'SCHEDULED' : approval ? 'AWAITING_APPROVAL' : undefined
+  const status = waits ? waitFor(waits, sizes.length) : beginRollout(sizes.length, clock)
   return {
     ...run,
     expireAt: null,
     deadlineAt: deadlineSeconds === null ? null : deadlineByRelease,
     rollout: {
-      ...{ ...ids, ownerNo, total, version: 1, nextAt: approval ? null : clock, status },
+      ...{ ...ids, ownerNo, total, version: 1, nextAt: waits ? null : clock, status, startAt },
       plan: { rollout, approval, sizes, expireAfterSeconds, deadlineSeconds },
     },
   }
 }
 
 export function toLaunchedRun(
-  { runId, launchedAt, firstExecutionId, jobVersion, rollout }: NewRun,
+  { runId, launchedAt, firstExecutionId, jobVersion, rollout, window }: NewRun,
   { jobName }: Trigger,
   devices: LaunchedRun['devices'],
 ): LaunchedRun {
-  const run = { runId, jobName, launchedAt, firstExecutionId, jobVersion, devices }
-  return rollout ? { ...run, isHeld: true } : run
+  const run: LaunchedRun = { runId, jobName, launchedAt, firstExecutionId, jobVersion, devices }
+  if (rollout) run.isHeld = true
+  if (window) run.isWindowed = true
+  return run
 }
 
 /** A key identifies one call: the same request is answered again, another one is refused. */

@@ -2,6 +2,7 @@
 
 import { ApiError, type Rollout } from '@jobcast/contract'
 import type { Caller } from './caller.ts'
+import type { WallInstant } from './instants.ts'
 import { planWaves, type WaveProblem } from './plan-waves.ts'
 import { readTargets, type SelectDeps, selectDevices } from './select-devices.ts'
 
@@ -21,7 +22,7 @@ export type AskedRollout = {
 }
 
 /** With who has to approve it. */
-export type AskedPlan = AskedRollout & { approval: boolean }
+export type AskedPlan = AskedRollout & { approval: boolean; startAt?: WallInstant }
 
 export type PlannedRollout = { deviceIds: string[]; sizes: number[] }
 

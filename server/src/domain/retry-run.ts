@@ -1,39 +1,127 @@
-// Retries a run: creates a new run for those of its devices whose execution was unsuccessful.
+// New runs on devices of an earlier one: retries those whose execution was unsuccessful, or takes devices back to an
+// earlier version of the job.
 
-import { ApiError, type RetryRequest } from '@jobcast/contract'
+import { ApiError, type ErrorCode, type RetryRequest, type RollbackRequest } from '@jobcast/contract'
 import type { Caller } from './caller.ts'
+import { toRunJob } from './launch-run.ts'
+import type { StoredJobVersion } from './ports/jobs.ts'
 import type { StoredRun } from './ports/runs.ts'
 import type { Store } from './ports/store.ts'
-import { findEarlierRun, launchRun, type TriggerDeps } from './trigger-job.ts'
+import { findEarlierRun, type Launch, launchRun, type TriggerDeps } from './trigger-job.ts'
 
-export type RetryDeps = TriggerDeps & { store: Pick<Store, 'getRun' | 'listUnsuccessful'> }
+export type RetryDeps = TriggerDeps & {
+  store: Pick<Store, 'getRun' | 'listEndedDevices' | 'getJob' | 'getJobVersion' | 'getWindow'>
+}
+/** Of one call: who may repeat it, and the trace it belongs to. */
+type CallDetails = { idempotencyKey: string | undefined; traceParent: string | undefined }
+type Made = { run: StoredRun; isReplayed: boolean }
 
-/** Unfinished executions and deleted devices are skipped. The new run uses the current version of the job. */
+/** Unfinished executions and deleted devices are skipped. */
 export async function retryRun(
   deps: RetryDeps,
   caller: Caller,
   runId: number,
-  request: RetryRequest,
-  idempotencyKey?: string,
-  traceParent?: string,
-): Promise<{ run: StoredRun; isReplayed: boolean }> {
+  { deviceIds: given, version = 'SAME' }: RetryRequest,
+  details: CallDetails,
+): Promise<Made> {
+  const asked = ['retry', runId, given ?? null, ...(version === 'SAME' ? [] : [version])]
+  const wanted = given && new Set(given)
+  return launchAgain(deps, caller, runId, details, {
+    ...{ asked, ends: 'unsuccessful', nobody: 'J-305', retryOf: runId },
+    isWanted: (deviceId) => wanted?.has(deviceId) ?? true,
+    versionFor: (run) => (version === 'SAME' ? run.version : undefined),
+  })
+}
+
+/** A new run of an earlier version, on the devices that have carried out the run, well or not. */
+export async function rollBackRun(
+  deps: RetryDeps,
+  caller: Caller,
+  runId: number,
+  { toVersion }: RollbackRequest,
+  details: CallDetails,
+): Promise<Made> {
+  return launchAgain(deps, caller, runId, details, {
+    ...{ asked: ['rollback', runId, toVersion ?? null], ends: 'carried-out', nobody: 'J-314', retryOf: null },
+    isWanted: () => true,
+    versionFor: ({ version }) => toVersion ?? version - 1,
+    rollbackOf: runId,
+  })
+}
+
+type Again = {
+  asked: unknown[]
+  ends: 'unsuccessful' | 'carried-out'
+  /** If there is no such device. */
+  nobody: ErrorCode
+  retryOf: number | null
+  rollbackOf?: number
+  isWanted: (deviceId: string) => boolean
+  /** Undefined: the current one. */
+  versionFor: (run: StoredRun) => number | undefined
+}
+
+async function launchAgain(
+  deps: RetryDeps,
+  caller: Caller,
+  runId: number,
+  { idempotencyKey, traceParent }: CallDetails,
+  again: Again,
+): Promise<Made> {
   const { ownerNo } = caller
-  const unsuccessful = await deps.store.listUnsuccessful({ ownerNo, runId })
-  const wanted = request.deviceIds && new Set(request.deviceIds)
-  const deviceIds = unsuccessful?.deviceIds.filter((deviceId) => wanted?.has(deviceId) ?? true) ?? []
-  const asked = ['retry', runId, request.deviceIds ?? null]
-  const launched =
-    unsuccessful === undefined || deviceIds.length === 0
-      ? await findEarlierRun(deps, caller, asked, idempotencyKey)
-      : await launchRun(
-          deps,
-          caller,
-          { jobName: unsuccessful.jobName, deviceIds, retryOf: runId, asked },
-          idempotencyKey,
-          traceParent,
-        )
-  if (launched === undefined) throw new ApiError(unsuccessful === undefined ? 'J-304' : 'J-305')
-  const made = await deps.store.getRun({ ownerNo, runId: launched.runId })
-  if (made === undefined) throw new Error(`run ${launched.runId} was made and cannot be read`)
-  return { run: made, isReplayed: launched.isReplayed ?? false }
+  const { asked, ends, nobody, retryOf, rollbackOf } = again
+  const run = await deps.store.getRun({ ownerNo, runId })
+  const ended = await deps.store.listEndedDevices({ ownerNo, runId, ends })
+  const deviceIds = ended?.filter(again.isWanted) ?? []
+  let launched = await findEarlierRun(deps, caller, asked, idempotencyKey)
+  if (launched === undefined && (run === undefined || deviceIds.length === 0)) {
+    throw new ApiError(run === undefined ? 'J-304' : nobody)
+  }
+  if (launched === undefined && run) {
+    const version = await findVersion(deps, caller, run, again.versionFor(run))
+    const none = { where: null, matched: null, note: null }
+    const launch: Launch = {
+      ...{ jobName: run.jobName, deviceIds, retryOf, asked },
+      ...(rollbackOf !== undefined && { request: { ...none, rollbackOf } }),
+      ...(version && { pinned: toRunJob(version, version) }),
+      window: await windowOf(deps, caller, run),
+    }
+    launched = await launchRun(deps, caller, launch, idempotencyKey, traceParent)
+  }
+  return readMade(deps, ownerNo, launched)
+}
+
+/** Undefined: the current one. */
+async function findVersion(
+  { store }: RetryDeps,
+  { ownerNo }: Caller,
+  { jobName }: StoredRun,
+  version: number | undefined,
+): Promise<StoredJobVersion | undefined> {
+  if (version === undefined) return undefined
+  const found = await store.getJobVersion({ ownerNo, jobName, version })
+  if (found !== undefined) return found
+  const job = await store.getJob({ ownerNo, jobName })
+  if (job === undefined) throw new ApiError('J-301')
+  throw new ApiError('J-313', { detail: `The job ${jobName} has no version ${version}.` })
+}
+
+async function readMade(
+  { store }: RetryDeps,
+  ownerNo: number,
+  launched: { runId: number; isReplayed?: true } | undefined,
+): Promise<Made> {
+  const run = launched && (await store.getRun({ ownerNo, runId: launched.runId }))
+  if (run === undefined) throw new Error(`run ${launched?.runId} was made and cannot be read`)
+  return { run, isReplayed: launched?.isReplayed ?? false }
+}
+
+/** That of the run it retries, if it is still there; undefined: as the job says. */
+async function windowOf(
+  { store }: RetryDeps,
+  { ownerNo }: Caller,
+  { window }: StoredRun,
+): Promise<string | undefined> {
+  if (window === null) return undefined
+  return (await store.getWindow({ ownerNo, windowName: window })) && window
 }

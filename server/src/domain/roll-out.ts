@@ -9,6 +9,7 @@ import {
   judgeRollout,
   type RolloutFacts,
   type RolloutStatus,
+  startRollout,
 } from './judge-rollout.ts'
 import { type NotifyDeps, notifyTaken } from './notify-moved.ts'
 import type { RolloutEvent, RolloutFactsFound, RunPart, StoredRollout } from './ports/rollouts.ts'
@@ -44,7 +45,11 @@ export async function rollOut(deps: RollOutDeps, run: RunKey): Promise<SteadyIns
   if (isFinal(rollout.status)) await endRollout(deps, rollout, moment)
   else if (counts.PENDING + counts.IN_PROGRESS + counts.CANCELING === 0)
     await closeFinished(deps, rollout, moment)
-  else if (rollout.status.state === 'ROLLING_OUT') {
+  else if (rollout.status.state === 'SCHEDULED' && (rollout.startAt ?? 0) <= moment.at) {
+    const status = startRollout(rollout.plan, moment.clock)
+    const nextAt = status.state === 'ROLLING_OUT' ? moment.clock : null
+    if (await applyStatus(deps, rollout, { status, nextAt }, moment)) return rollOut(deps, run)
+  } else if (rollout.status.state === 'ROLLING_OUT') {
     const judged = judgeRollout(rollout.status, await readFacts(deps, found, moment.clock))
     await applyStatus(
       deps,

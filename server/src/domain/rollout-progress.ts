@@ -35,6 +35,8 @@ export function waveParts(sizes: readonly number[]): { from: number; to: number 
   })
 }
 
-export function eventsAtBegin({ plan }: StoredRollout): RolloutEvent[] {
-  return plan.approval ? [{ type: 'run.awaiting-approval', details: { wave: 1, released: 0 } }] : []
+export function eventsAtBegin({ status }: StoredRollout): RolloutEvent[] {
+  return status.state === 'AWAITING_APPROVAL'
+    ? [{ type: 'run.awaiting-approval', details: { wave: 1, released: 0 } }]
+    : []
 }

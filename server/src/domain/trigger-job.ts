@@ -5,11 +5,19 @@ import { ApiError, type TriggerRequest } from '@jobcast/contract'
 import type { Caller } from './caller.ts'
 import type { Moment } from './execution.ts'
 import { laterBy } from './instants.ts'
+import type { RunJob } from './launch-run.ts'
 import { type PlanDeps, planRollout } from './plan-rollout.ts'
 import type { DeviceLink } from './ports/device-link.ts'
 import type { RunKey, RunRequest } from './ports/runs.ts'
 import type { RunTraces } from './ports/traces.ts'
-import type { LaunchedRun, Trigger, TriggerOutcome, TriggerPlan, TriggerQuota } from './ports/triggers.ts'
+import type {
+  LaunchedRun,
+  RunValues,
+  Trigger,
+  TriggerOutcome,
+  TriggerPlan,
+  TriggerQuota,
+} from './ports/triggers.ts'
 import { overQuota } from './quotas.ts'
 import type { QuotaDeps } from './within-quota.ts'
 
@@ -42,7 +50,7 @@ export function triggerJob(
 }
 
 /** `asked`: must be equal for calls with the same idempotency key. */
-type Launch = {
+export type Launch = {
   jobName: string
   deviceIds: string[]
   retryOf: number | null
@@ -50,6 +58,11 @@ type Launch = {
   /** Devices are in the order of their release; undefined: as its job says. */
   plan?: TriggerPlan
   request?: RunRequest
+  /** Null: at any time, undefined: as its job says. */
+  window?: string | null | undefined
+  /** The version of the job; undefined: the current one. */
+  pinned?: RunJob
+  values?: RunValues
 }
 
 /** What a call with this key has created before; undefined if there was none. For calls that create nothing any more. */
@@ -90,7 +103,7 @@ export async function launchRun(
 async function recordLaunch(
   deps: TriggerDeps,
   caller: Caller,
-  { jobName, deviceIds, retryOf, asked, request, plan }: Launch,
+  { jobName, deviceIds, retryOf, asked, request, plan, pinned, values, window }: Launch,
   idempotencyKey: string | undefined,
 ): Promise<TriggerOutcome> {
   const { at: launchedAt, clock } = deps.moment()
@@ -105,6 +118,9 @@ async function recordLaunch(
     idempotency: null,
     ...(request && { request }),
     ...(plan && { plan }),
+    ...(window !== undefined && { window }),
+    ...(pinned && { pinned }),
+    ...(values && { values }),
   }
   if (idempotencyKey === undefined) return record(deps, trigger)
 
@@ -195,7 +211,10 @@ export function runOf(deps: TriggerDeps, { ownerNo }: Caller, outcome: TriggerOu
       throw new ApiError('J-301')
     case 'unknown-device':
       throw new ApiError('J-001', { deviceIds: outcome.deviceIds })
+    case 'unknown-window':
+      throw new ApiError('J-311', { field: 'window' })
     case 'needs-plan':
+    case 'needs-values':
       throw new ApiError('J-502', { detail: 'The job is being changed.', retryAfterSeconds: 1 })
     case 'over-quota':
       throw overQuota('max-owner-executions', quotas['max-owner-executions'])

@@ -71,7 +71,7 @@ async function viewRollout(deps: ViewDeps, rollout: StoredRollout, run: StateCou
     pausedBecause: status.pausedBecause,
     pausedBy: status.pausedBy,
     pausedCause: status.pausedCause,
-    nextAt: onWallClock(nextAt, moment),
+    nextAt: status.state === 'SCHEDULED' ? rollout.startAt : onWallClock(nextAt, moment),
     definition: plan.rollout,
   }
 }

@@ -1,11 +1,21 @@
 // A run as it is answered, with its rollout.
 
-import { ApiError, type Run } from '@jobcast/contract'
+import { ApiError, Run } from '@jobcast/contract'
 import type { Caller } from '../domain/caller.ts'
 import type { StoredRun } from '../domain/ports/runs.ts'
 import type { Store } from '../domain/ports/store.ts'
 import { type ViewDeps, viewRollouts } from '../domain/view-rollout.ts'
+import { replayedDescription, replayedHeader } from './idempotency-key.ts'
 import { toRun } from './to-wire.ts'
+
+/** The answer to a call that creates one. */
+export const CreatedRun = {
+  ...Run,
+  headers: {
+    location: { type: 'string', description: 'The run: /job/api/runs/{runId}' },
+    [replayedHeader]: replayedDescription,
+  },
+}
 
 export type AnswerRunDeps = ViewDeps & { store: Pick<Store, 'getRun'> }
 

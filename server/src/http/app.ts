@@ -15,6 +15,7 @@ import type { RetryDeps } from '../domain/retry-run.ts'
 import { secretId } from '../domain/secret-text.ts'
 import type { TriggerDeps } from '../domain/trigger-job.ts'
 import type { WebhookDeps } from '../domain/webhook.ts'
+import type { WindowDeps } from '../domain/window.ts'
 import type { IsTrustedProxy } from '../limits/client-address.ts'
 import type { RateLimits } from '../limits/rate-limits.ts'
 import type { Tell } from '../observe/events.ts'
@@ -47,10 +48,13 @@ import { addExecutions } from './routes/executions.ts'
 import { addFleet, type FleetRouteDeps } from './routes/fleet.ts'
 import { addGroups } from './routes/groups.ts'
 import { addImportDevices } from './routes/import-devices.ts'
+import { addJobVersions } from './routes/job-versions.ts'
 import { addJobs } from './routes/jobs.ts'
 import { addKeys, addOwners } from './routes/keys.ts'
 import { addRollouts } from './routes/rollouts.ts'
+import { addRunAgain } from './routes/run-again.ts'
 import { addRuns } from './routes/runs.ts'
+import { addSchedules, type ScheduleRouteDeps } from './routes/schedules.ts'
 import { addMetrics, addService } from './routes/service.ts'
 import { addSession } from './routes/session.ts'
 import { addSessions } from './routes/sessions.ts'
@@ -58,6 +62,7 @@ import { addStats } from './routes/stats.ts'
 import { addTriggerJob, type TriggerLimits } from './routes/trigger-job.ts'
 import { addWebhookDeliveries } from './routes/webhook-deliveries.ts'
 import { addWebhooks } from './routes/webhooks.ts'
+import { addWindows } from './routes/windows.ts'
 import { addSecurityHeaders } from './security-headers.ts'
 import { userAgentOf } from './user-agent.ts'
 import { buildValidator } from './validation.ts'
@@ -65,6 +70,7 @@ import { buildValidator } from './validation.ts'
 export type AppDeps = TriggerDeps &
   ChangeRolloutDeps &
   FreezeDeps &
+  WindowDeps &
   DeviceDeps &
   ReadDeps &
   ReadOutputDeps &
@@ -73,6 +79,7 @@ export type AppDeps = TriggerDeps &
   WebhookDeps &
   ExplainDeps &
   FleetRouteDeps &
+  ScheduleRouteDeps &
   CreateRunDeps &
   CancelRunDeps & {
     documents: Documents
@@ -152,14 +159,18 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
   addExecutionHistory(app, deps)
   addExecutionOutput(app, deps)
   addRuns(app, deps, limits)
+  addRunAgain(app, deps)
   addRollouts(app, deps)
   addEvents(app, deps)
   addWebhooks(app, deps)
   addWebhookDeliveries(app, deps)
   addJobs(app, deps)
+  addJobVersions(app, deps)
   addDevices(app, deps)
   addImportDevices(app, deps)
   addGroups(app, deps)
+  addSchedules(app, deps)
+  addWindows(app, deps)
   addEnrollments(app, deps)
   addKeys(app, deps)
   addOwners(app, deps)

@@ -16,7 +16,7 @@ export const IfMatchHeaders = Type.Object({
 })
 
 export const etagHeader = {
-  etag: { type: 'string', description: 'Changes with what can be put; for If-Match' },
+  etag: { type: 'string', description: 'Changes with what can be put, for If-Match; of a job its version' },
 }
 
 /** A weak tag never matches (RFC 9110, 13.1.1). */

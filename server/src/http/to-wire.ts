@@ -11,6 +11,7 @@ import {
   type FleetDevice,
   type Group,
   type Job,
+  type JobVersion,
   type Owner,
   type Run,
   type Session,
@@ -18,6 +19,7 @@ import {
   toInstant as toInstantText,
   toLaunchedAt,
   type Webhook,
+  type Window,
 } from '@jobcast/contract'
 import type { Caller } from '../domain/caller.ts'
 import type { Explanation as ExplanationFound } from '../domain/explain-execution.ts'
@@ -28,11 +30,12 @@ import type { StoredEnrollment } from '../domain/ports/enrollments.ts'
 import type { StoredExecution, StoredTransition } from '../domain/ports/executions.ts'
 import type { StoredFleetDevice, WaitingExecution } from '../domain/ports/fleet.ts'
 import type { StoredGroup } from '../domain/ports/groups.ts'
-import type { StoredJob } from '../domain/ports/jobs.ts'
+import type { StoredJob, StoredJobContent, StoredJobVersion } from '../domain/ports/jobs.ts'
 import type { StoredOwner } from '../domain/ports/owners.ts'
 import type { StoredRun } from '../domain/ports/runs.ts'
 import type { ListedSession } from '../domain/ports/sessions.ts'
 import type { StoredDelivery, StoredWebhook } from '../domain/ports/webhooks.ts'
+import type { StoredWindow } from '../domain/ports/windows.ts'
 import { isFinished } from '../domain/read-execution.ts'
 import type { FleetNow } from '../domain/read-fleet.ts'
 import type { RolloutViews } from '../domain/view-rollout.ts'
@@ -106,18 +109,24 @@ export function toRun(stored: StoredRun, rollouts: RolloutViews): Run {
   return {
     runId: stored.runId,
     jobName: stored.jobName,
+    version: stored.version,
+    parameters: stored.parameters,
     launchedAt: toLaunchedAt(stored.launchedAt),
     total: stored.total,
     counts: stored.counts,
     finished: isFinished(stored),
     finishedAt: toInstantOrNull(stored.endedAt),
     retryOf: stored.retryOf,
+    rollbackOf: stored.rollbackOf,
     createdBy: stored.keyId === null ? null : `key:${stored.keyId}`,
     createdByName: stored.keyName,
     where: stored.where,
     matched: stored.matched,
     note: stored.note,
+    scheduleName: stored.scheduleName,
+    scheduledFor: toInstantOrNull(stored.scheduledFor),
     rollout: rollout ? toRolloutProgress(rollout) : null,
+    window: stored.window,
   }
 }
 
@@ -166,16 +175,37 @@ function toShortExecution({ jobExecutionId, execState }: NonNullable<StoredFleet
 export function toJob(stored: StoredJob): Job {
   return {
     jobName: stored.jobName,
+    version: stored.version,
+    ...toContent(stored),
+    createdAt: toInstant(stored.createdAt),
+    updatedAt: toInstant(stored.updatedAt),
+  }
+}
+
+export function toJobVersion(stored: StoredJobVersion): JobVersion {
+  return {
+    jobName: stored.jobName,
+    version: stored.version,
+    isCurrent: stored.isCurrent,
+    ...toContent(stored),
+    createdAt: toInstant(stored.createdAt),
+    createdBy: stored.createdBy,
+  }
+}
+
+function toContent(stored: StoredJobContent) {
+  return {
     description: stored.description,
     document: stored.document,
+    parameters: stored.parameters ?? null,
     expireAfterSeconds: stored.expireAfterSeconds,
     timeoutSeconds: stored.timeoutSeconds,
     deadlineSeconds: stored.deadlineSeconds,
     retry: stored.retry,
     rollout: stored.rollout ?? null,
     approval: stored.approval ?? false,
-    createdAt: toInstant(stored.createdAt),
-    updatedAt: toInstant(stored.updatedAt),
+    window: stored.window ?? null,
+    signatures: stored.signatures ? [stored.signatures] : [],
   }
 }
 
@@ -184,6 +214,19 @@ export function toGroup(stored: StoredGroup): Group {
     groupName: stored.groupName,
     where: stored.where,
     description: stored.description,
+    createdAt: toInstant(stored.createdAt),
+    updatedAt: toInstant(stored.updatedAt),
+  }
+}
+
+export function toWindow(stored: StoredWindow): Window {
+  return {
+    windowName: stored.windowName,
+    cron: stored.cron,
+    durationMinutes: stored.durationMinutes,
+    timeZone: stored.timeZone,
+    cutoffMinutes: stored.cutoffMinutes,
+    except: stored.except,
     createdAt: toInstant(stored.createdAt),
     updatedAt: toInstant(stored.updatedAt),
   }

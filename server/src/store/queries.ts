@@ -11,6 +11,8 @@ import type {
   FleetEventData,
   FleetEventType,
   RolloutEventType,
+  ScheduleEventData,
+  ScheduleEventType,
 } from '@jobcast/contract'
 import type { LiveExecution } from '../domain/execution-move.ts'
 import type { MoveWrites } from '../domain/move-batch.ts'
@@ -35,7 +37,11 @@ export type Queries = {
 }
 
 /** `ownerNo`: whose log has it. */
-export type AccessChange = { ownerNo: number; at: number; data: AccessEventData | FleetEventData }
+export type AccessChange = {
+  ownerNo: number
+  at: number
+  data: AccessEventData | FleetEventData | ScheduleEventData
+}
 export type RunChanged = { ownerNo: number; runId: number; at: number; details: object }
 /** `ask` gives the rows of a statement, `run` how many it has changed. */
 export function buildQueries(
@@ -57,6 +63,8 @@ export function buildQueries(
   }
 }
 
+/** The zone in which a device is from now on. */
+export type ZoneChange = DeviceKey & { deviceNo: number; zone: string }
 export type DeviceChange = { ownerNo: number; deviceNo: number; at: number; details?: object }
 
 /** Inside a transaction: what becomes an event is committed with the change. */
@@ -66,7 +74,9 @@ export type Writes = Queries & {
   /** The same for each row: a statement that is of one row on SQLite and of the list `:rows` on PostgreSQL, see `field`. */
   sendRows(sql: Sql, rows: Values[]): void
   deviceChanged(type: DeviceEventType, change: DeviceChange): void
-  accessChanged(type: AccessEventType | FleetEventType, change: AccessChange): void
+  /** For who keeps it in memory. */
+  zonesChanged(changes: ZoneChange[]): void
+  accessChanged(type: AccessEventType | FleetEventType | ScheduleEventType, change: AccessChange): void
   runChanged(type: RolloutEventType, change: RunChanged): void
   /** Those that a statement finds, as LIVE; on PostgreSQL it has to lock them. */
   loadExecutions(sql: Sql, values: Values): Promise<LiveExecution[]>

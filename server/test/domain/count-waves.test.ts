@@ -35,7 +35,17 @@ class Model {
   get rollout(): StoredRollout {
     const status = { ...beginRollout(sizes.length, steadyInstant(0)), released: this.released }
     const plan = { rollout: {}, approval: false, sizes, expireAfterSeconds: null, deadlineSeconds: null }
-    return { runId: 1, ownerNo: 1, firstExecutionId: 1, total, version: 1, nextAt: null, plan, status }
+    return {
+      runId: 1,
+      ownerNo: 1,
+      firstExecutionId: 1,
+      total,
+      version: 1,
+      nextAt: null,
+      plan,
+      status,
+      startAt: null,
+    }
   }
 }
 

@@ -38,6 +38,7 @@ test('states move as the design says', () => {
     retry: 'PENDING',
     cancel: 'CANCELED',
     'rollout-stopped': 'CANCELED',
+    superseded: 'CANCELED',
     ...taken,
   })
   assert.deepEqual(movesOf('IN_PROGRESS'), {

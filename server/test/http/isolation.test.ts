@@ -41,6 +41,17 @@ assert.equal(signedIn.status, 201)
 const webhook = { url: 'https://hook.invalid/CANARY', jobName: 'CANARY' }
 await api.call('PUT', '/job/api/webhooks/their-webhook', { key: other.key, body: webhook })
 await api.call('PUT', '/job/api/groups/their-group', { key: other.key, body: { where: 'tag=CANARY' } })
+const schedule = {
+  jobName: 'their-job',
+  targets: { where: 'tag=CANARY' },
+  when: { cron: '0 3 1 1 *' },
+  description: 'CANARY',
+}
+await api.call('PUT', '/job/api/schedules/their-schedule', { key: other.key, body: schedule })
+await api.call('PUT', '/job/api/windows/their-window', {
+  key: other.key,
+  body: { cron: '0 2 * * *', durationMinutes: 60 },
+})
 
 const own = await api.newOwner('own')
 await api.putJobAndDevices('our-job', ['our-device'], own.key)
@@ -58,14 +69,21 @@ const ids: Record<string, { foreign: string; unknown: string }> = {
   enrollmentId: { foreign: theirEnrollment.json.enrollmentId, unknown: '0123456789' },
   sessionId: { foreign: theirSession, unknown: '0123456789' },
   groupName: { foreign: 'their-group', unknown: 'any-group' },
+  windowName: { foreign: 'their-window', unknown: 'any-window' },
+  window: { foreign: 'their-window', unknown: 'any-window' },
   where: { foreign: 'tag=their-tag', unknown: 'tag=any-tag' },
+  scheduleName: { foreign: 'their-schedule', unknown: 'any-schedule' },
   ownerId: { foreign: other.ownerId, unknown: 'ow_0123456789ab' },
 }
 /** What is no id. A new parameter must be put into one of the two lists. */
 const noIds = new Set(
   'limit cursor wait execState launchedAfter launchedBefore force idempotency-key deviceName tags keyName scopes expiresAt'
     .concat(' ownerName description document expireAfterSeconds timeoutSeconds deadlineSeconds retry')
-    .concat(' rollout approval comment reason until')
+    .concat(
+      ' rollout approval comment reason until version parameters onMissing toVersion signatures startAt',
+    )
+    .concat(' when overlap catchUpSeconds jitterSeconds pauseAfterFailures count')
+    .concat(' cron durationMinutes cutoffMinutes except ignoreWindows')
     .concat(
       ' finishedAfter finishedBefore buckets rolloutState traceparent if-match dryRun targets note planId attributes timeZone',
     )
@@ -80,6 +98,8 @@ const bodies: Record<string, Record<string, unknown>> = {
   createRun: { jobName: 'our-job', targets: { deviceIds: ['our-device'] } },
   countDevices: { where: 'all' },
   putGroup: { where: 'all' },
+  putSchedule: { jobName: 'our-job', targets: { where: 'all' }, when: { cron: '0 3 1 1 *' } },
+  putWindow: { cron: '0 2 * * *', durationMinutes: 60 },
   createKey: { keyName: 'ours' },
   createOwner: { ownerName: 'ours' },
   putWebhook: { url: 'https://hook.invalid/' },

@@ -113,6 +113,23 @@ test('executions and runs answer as the document says: 200, 400, 404, 409', asyn
   await check(cancelRun, { runId: 987654321 }, problem)
 })
 
+test('windows answer as the document says: 200, 201, 204, 400, 404, 409', async () => {
+  const window = '/job/api/windows/{windowName}'
+  const w = { windowName: 'w' }
+  const body = { cron: '0 2 * * *', durationMinutes: 60 }
+  for (let time = 0; time < 2; time++) await check(`PUT ${window}`, w, { body })
+  await check(`PUT ${window}`, w, { body: { ...body, cron: 'never' } })
+  await check(`GET ${window}`, w)
+  await check(`GET ${window}/next`, w, { query: '?timeZone=Europe/Berlin&count=2' })
+  await check(`GET ${window}/next`, w, { query: '?timeZone=Mars/Olympus' })
+  await check('GET /job/api/windows')
+  await check('PUT /job/api/jobs/{jobName}', { jobName: 'windowed' }, { body: { window: 'w' } })
+  await check(`DELETE ${window}`, w, problem)
+  await check('DELETE /job/api/jobs/{jobName}', { jobName: 'windowed' })
+  await check(`DELETE ${window}`, w)
+  await check(`DELETE ${window}`, w, problem)
+})
+
 test('runs on chosen devices, groups and imports answer as the document says: 200, 201, 204, 400, 404, 409', async () => {
   const group = '/job/api/groups/{groupName}'
   for (let time = 0; time < 2; time++) {
@@ -159,6 +176,29 @@ test('rollouts and freezes answer as the document says: 200, 204, 403, 404, 409'
   await check('DELETE /job/api/fleet/freeze')
 })
 
+test('schedules answer as the document says: 200, 201, 204, 400, 404, 409', async () => {
+  const schedule = '/job/api/schedules/{scheduleName}'
+  const s = { scheduleName: 's' }
+  const body = {
+    jobName: 'update',
+    targets: { deviceIds: ['d1'] },
+    when: { cron: '0 3 * * *' },
+    jitterSeconds: 5,
+  }
+  await check(`PUT ${schedule}`, s, { body })
+  await check(`PUT ${schedule}`, s, { body: { ...body, overlap: 'QUEUE' } })
+  await check(`PUT ${schedule}`, s, { body: { ...body, when: { cron: '0 0 31 2 *' } }, ...problem })
+  await check(`GET ${schedule}`, s)
+  await check('GET /job/api/schedules')
+  await check(`GET ${schedule}/next`, s, { query: '?count=3' })
+  for (const name of ['pause', 'resume', 'fire']) await check(`POST ${schedule}/${name}`, s)
+  const none = { ...body, targets: { where: 'tag=none' }, when: { at: '2100-01-01T00:00:00Z' } }
+  await check(`PUT ${schedule}`, { scheduleName: 'none' }, { body: none })
+  await check(`POST ${schedule}/fire`, { scheduleName: 'none' })
+  await check(`DELETE ${schedule}`, s)
+  await check(`GET ${schedule}`, s, problem)
+})
+
 test('history, explanation and output answer as the document says: 200, 400, 404', async () => {
   const [{ jobExecutionId }] = (await api.trigger('update', ['d1'])).json
   for (const name of ['history', 'explain', 'output']) {
@@ -201,6 +241,21 @@ test('device routes answer as the document says: 200, 400, 401, 403, 404, 405, 4
   await ask(output, id, { offset: 1, data: 'a' })
   await check(pending, { thing })
   await check(pending, { thing: 'another' }, { headers })
+  const runId = (await api.call('GET', `/job/api/executions/${id}`)).json.runId
+  const rollback = 'POST /job/api/runs/{runId}/rollback'
+  await check(rollback, { runId }, { body: { toVersion: 1 } })
+  await check(rollback, { runId }, { body: { toVersion: 987654321 } })
+  await check(rollback, { runId: 987654321 }, problem)
+})
+
+test('versions of jobs answer as the document says: 200, 404', async () => {
+  const versions = '/job/api/jobs/{jobName}/versions'
+  await check(`GET ${versions}`, { jobName: 'update' })
+  await check(`GET ${versions}`, { jobName: 'nowhere' })
+  for (const version of [1, 987654321]) {
+    await check(`GET ${versions}/{version}`, { jobName: 'update', version })
+    await check(`POST ${versions}/{version}/restore`, { jobName: 'update', version })
+  }
 })
 
 test('jobs and devices answer as the document says: 200, 201, 204, 400, 404, 413', async () => {

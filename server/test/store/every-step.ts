@@ -6,6 +6,8 @@ import type { ExecutionFilter } from '../../src/domain/ports/executions.ts'
 import type { Store } from '../../src/domain/ports/store.ts'
 import { output, startNext, update } from './device-reports.ts'
 import { enrolling, newEnrollment } from './enrolling.ts'
+import { schedulePut } from './exercise-schedules.ts'
+import { windowPut } from './exercise-windows.ts'
 import {
   by,
   createOne,
@@ -43,6 +45,32 @@ export function* everyFilter(): Generator<ExecutionFilter> {
   }
 }
 
+async function takeScheduleSteps(store: Store): Promise<void> {
+  const { ownerNo } = await seedOwner(store)
+  const put = schedulePut({ ownerNo })
+  const { scheduleNo } = put
+  await store.putSchedule(put)
+  await store.putSchedule({ ...put, jobName: 'other' })
+  await store.listSchedules({ ownerNo, slice })
+  await store.listDueSchedules({ by: startedAt, limit: 5 })
+  await store.listSchedulesAhead({ of: 0, limit: 5 })
+  await store.listJudgedSchedules({ limit: 5 })
+  await store.listMatchSchedules()
+  const before = await store.getSchedule(put)
+  if (before) await store.changeSchedule({ before, set: {}, at: startedAt })
+  await store.findScheduledRun({ scheduleNo, scheduledFor: startedAt })
+  await store.listScheduledEnds({ scheduleNo, after: 0, limit: 5 })
+  await store.listBusyRuns({ ownerNo, scheduleNo })
+  await store.listBusyDevices({ first: 1, last: 5, limit: 5 })
+  await store.supersede({ jobExecutionIds: [1], moment: now })
+  await store.listGivenDevices({ scheduleNo, deviceNos: [1] })
+  await store.recordGiven({ scheduleNo, first: 1, last: 2 })
+  await store.getRunRange({ runId: 1 })
+  await store.listDeviceChanges({ ownerNo, after: 0, limit: 5 })
+  await store.listSelectable({ ownerNo, deviceNos: [1] })
+  await store.deleteSchedule(put)
+}
+
 async function takeRolloutSteps(store: Store): Promise<void> {
   const content = { expireAfterSeconds: 1, deadlineSeconds: 1 }
   const { ownerNo, trigger } = await seedOwner(store, { content })
@@ -71,6 +99,23 @@ async function takeRolloutSteps(store: Store): Promise<void> {
   for (const expiredBy of [1, undefined]) {
     await store.unfreezeFleet({ ...freeze, ...(expiredBy !== undefined && { expiredBy }) })
   }
+}
+
+async function takeWindowSteps(store: Store): Promise<void> {
+  const { ownerNo, trigger } = await seedOwner(store)
+  const window = { ownerNo, windowName: 'w' }
+  await store.putWindow(windowPut(ownerNo, 'w'))
+  await store.getWindow(window)
+  await store.listWindows({ ownerNo, slice })
+  await store.recordAttributes([{ device: { ownerNo, deviceId: 'd1' }, changes: { timeZone: 'UTC' }, at: 1 }])
+  const { firstExecutionId: first } = await createOne(store, trigger(['d1'], { window: 'w' }))
+  for (const each of await store.listAllWindows()) await store.setOpenZones([{ ...each, openZones: '|UTC|' }])
+  await store.listZones({ ownerNo })
+  await store.fillZones()
+  await store.listWindowRuns(window)
+  for (const zones of [['UTC'], undefined]) await store.listWaitingDevices({ first, last: first, zones })
+  await store.deleteWindow(window)
+  await store.deleteWindow({ ownerNo, windowName: 'nobody' })
 }
 
 export async function takeEveryStep(store: Store): Promise<void> {
@@ -150,6 +195,8 @@ export async function takeEveryStep(store: Store): Promise<void> {
   }
   await store.getRun({ ownerNo, runId })
   await takeRolloutSteps(store)
+  await takeWindowSteps(store)
+  await takeScheduleSteps(store)
   for (const jobName of ['restart', undefined]) {
     for (const finished of [true, false, undefined]) {
       const filter = { ...(jobName && { jobName }), ...(finished !== undefined && { finished }) }
@@ -165,7 +212,7 @@ export async function takeEveryStep(store: Store): Promise<void> {
       await store.listRuns({ ownerNo, filter: { ...filter, finishedAfter: 1 }, slice })
     }
   }
-  await store.listUnsuccessful({ ownerNo, runId })
+  await store.listEndedDevices({ ownerNo, runId, ends: 'unsuccessful' })
   await store.setRunTrace({ ownerNo, runId, traceParent: 't' })
   for (const filter of everyFilter()) await store.listExecutions({ ownerNo, filter, slice })
   for (const filter of [{}, { deviceId: 'd1' }]) {
@@ -200,6 +247,9 @@ export async function takeEveryStep(store: Store): Promise<void> {
   for (const job of [{}, { jobName: 'restart' }]) await store.readStats({ ownerNo, ...range, ...job })
   await store.countFlows({ ownerNo, after: 0, stepMs: 1000 })
   await store.getDocument({ jobVersion: 1 })
+  await store.getJobVersion({ ownerNo, jobName: 'nobody', version: 1 })
+  await store.listJobVersions({ ownerNo, jobName: 'nobody', slice })
+  await store.getRunValues({ runId })
   await store.getJobOfVersion({ jobVersion: 1 })
   await store.readServiceLevels()
   const session = { sessionId: 's', kind: 'ticket', keyId: 'k', secretHash: new Uint8Array(32) } as const

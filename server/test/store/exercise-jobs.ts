@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
+import { toRunJob } from '../../src/domain/launch-run.ts'
 import type { StoredJobContent } from '../../src/domain/ports/jobs.ts'
 import type { Slice } from '../../src/domain/ports/slices.ts'
 import {
@@ -30,10 +31,10 @@ export async function exerciseJobs(t: TestContext, underTest: StoreUnderTest): P
     async () => {
       const { ownerNo } = await seedOwner(store, { jobs: [] })
       const put = { ownerNo, jobName: 'job', content, at: startedAt }
-      const made = { jobName: 'job', ...content, createdAt: startedAt, updatedAt: startedAt }
+      const made = { jobName: 'job', version: 1, ...content, createdAt: startedAt, updatedAt: startedAt }
       assert.deepEqual(await store.putJob(put), { created: true, value: made })
       assert.deepEqual(await store.putJob({ ...put, at: startedAt + 1 }), { created: false, value: made })
-      const changed = { ...made, ...emptyContent, updatedAt: startedAt + 2 }
+      const changed = { ...made, ...emptyContent, version: 2, updatedAt: startedAt + 2 }
       assert.deepEqual(await store.putJob({ ...put, content: emptyContent, at: startedAt + 2 }), {
         created: false,
         value: changed,
@@ -46,8 +47,8 @@ export async function exerciseJobs(t: TestContext, underTest: StoreUnderTest): P
   await t.test('a deleted job is gone for good, one put again is new; its runs go on', async () => {
     const { ownerNo, trigger } = await seedOwner(store)
     const run = await createOne(store, trigger(['d1']))
-    assert.equal(await store.deleteJob({ ownerNo, jobName: 'restart', at: startedAt }), true)
-    assert.equal(await store.deleteJob({ ownerNo, jobName: 'restart', at: startedAt }), false)
+    assert.equal(await store.deleteJob({ ownerNo, jobName: 'restart', at: startedAt }), 'deleted')
+    assert.equal(await store.deleteJob({ ownerNo, jobName: 'restart', at: startedAt }), 'unknown')
     assert.equal(await store.getJob({ ownerNo, jobName: 'restart' }), undefined)
     assert.equal(
       (await store.getExecution({ ownerNo, jobExecutionId: run.firstExecutionId }))?.execState,
@@ -62,6 +63,69 @@ export async function exerciseJobs(t: TestContext, underTest: StoreUnderTest): P
     })
     assert.equal(again.created, true)
     assert.equal(again.value.createdAt, startedAt + 3)
+    // Nobody who knows version 1 can take it for this one.
+    assert.equal(again.value.version, 2)
+  })
+
+  await t.test('each change makes a version that stays as it is', async () => {
+    const { ownerNo } = await seedOwner(store, { jobs: [] })
+    const other = await seedOwner(store, { jobs: ['job'] })
+    for (const [index, description] of ['one', 'two', 'two', 'three'].entries()) {
+      const put = { ownerNo, jobName: 'job', content: { ...content, description }, at: startedAt + index }
+      await store.putJob({ ...put, by: `key:${index}` })
+    }
+    const read = (slice: Slice<number>) => store.listJobVersions({ ownerNo, jobName: 'job', slice })
+    const versions = await readAll(read, 2)
+    assert.deepEqual(
+      versions.map(({ version, description, createdAt, createdBy, isCurrent }) => {
+        return [version, description, createdAt - startedAt, createdBy, isCurrent]
+      }),
+      [
+        [3, 'three', 3, 'key:3', true],
+        [2, 'two', 1, 'key:1', false],
+        [1, 'one', 0, 'key:0', false],
+      ],
+    )
+    assert.deepEqual(await store.getJobVersion({ ownerNo, jobName: 'job', version: 2 }), versions[1])
+    assert.equal(await store.getJobVersion({ ownerNo, jobName: 'job', version: 4 }), undefined)
+    const foreign = { ownerNo: other.ownerNo, jobName: 'job', version: 2 }
+    assert.equal(await store.getJobVersion(foreign), undefined)
+    const document = await store.getDocument({ jobVersion: versions[2]?.versionNo ?? 0 })
+    assert.deepEqual(JSON.parse(document), content.document)
+    await store.deleteJob({ ownerNo, jobName: 'job', at: startedAt })
+    assert.equal(await store.getJobVersion({ ownerNo, jobName: 'job', version: 2 }), undefined)
+    assert.deepEqual(await readAll(read, 2), [])
+  })
+
+  await t.test('a job is deleted only as it is expected, and can be triggered if it was not', async () => {
+    const { ownerNo, trigger } = await seedOwner(store)
+    const deletion = { ownerNo, jobName: 'restart', at: startedAt }
+    assert.equal(await store.deleteJob({ ...deletion, expected: ['2'] }), 'changed')
+    await createOne(store, trigger(['d1']))
+    assert.equal(await store.deleteJob({ ...deletion, jobName: 'none', expected: ['1'] }), 'unknown')
+    assert.equal(await store.deleteJob({ ...deletion, expected: ['1'] }), 'deleted')
+  })
+
+  await t.test('a run of an earlier version, which it names', async () => {
+    const { ownerNo, trigger } = await seedOwner(store)
+    const before = await store.getJobVersion({ ownerNo, jobName: 'restart', version: 1 })
+    assert.ok(before)
+    await store.putJob({ ownerNo, jobName: 'restart', content, at: startedAt })
+    const pinned = await createOne(store, { ...trigger(['d1']), pinned: toRunJob(before, before) })
+    const current = await createOne(store, trigger(['d1']))
+    assert.equal(pinned.jobVersion, before.versionNo)
+    const versionOf = async ({ runId }: { runId: number }) =>
+      (await store.getRun({ ownerNo, runId }))?.version
+    assert.deepEqual([await versionOf(pinned), await versionOf(current)], [1, 2])
+    const filter = { jobName: 'restart', version: 1 }
+    const { items } = await store.listRuns({ ownerNo, filter, slice: { after: undefined, limit: 9 } })
+    assert.deepEqual(
+      items.map(({ runId }) => runId),
+      [pinned.runId],
+    )
+    await store.deleteJob({ ownerNo, jobName: 'restart', at: startedAt })
+    const [refused] = await store.createExecutions([{ ...trigger(['d1']), pinned: toRunJob(before, before) }])
+    assert.equal(refused?.kind, 'unknown-job')
   })
 
   await t.test('jobs are listed in the order of their names as bytes, without the deleted', async () => {

@@ -30,7 +30,7 @@ export async function exerciseLargeRuns(t: TestContext, { store }: StoreUnderTes
     deviceNos: Int32Array,
   ) => {
     const { deviceIds: _, quota: __, ...rest } = trigger
-    const request = { where: 'all', matched: deviceNos.length, note: null }
+    const request = { where: 'all', matched: deviceNos.length, note: null, rollbackOf: null }
     return { ...rest, request, deviceNos } satisfies LargeTrigger
   }
 

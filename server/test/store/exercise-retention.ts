@@ -54,7 +54,7 @@ async function assertUnknown(store: Store, { ownerNo }: Seed, run: LaunchedRun):
   const device = { ownerNo, deviceId: devices[0]?.deviceId ?? '' }
   const slice = { offset: 0, limit: 9, attempt: undefined }
   assert.equal(await store.getRun({ ownerNo, runId }), undefined)
-  assert.equal(await store.listUnsuccessful({ ownerNo, runId }), undefined)
+  assert.equal(await store.listEndedDevices({ ownerNo, runId, ends: 'unsuccessful' }), undefined)
   assert.equal(await store.getExecution({ ownerNo, jobExecutionId: id }), undefined)
   assert.equal(await store.listTransitions({ ownerNo, jobExecutionId: id }), undefined)
   assert.equal(await store.readOutput({ ownerNo, jobExecutionId: id, ...slice }), undefined)

@@ -27,11 +27,13 @@ import { exerciseReports } from './exercise-reports.ts'
 import { exerciseRetention } from './exercise-retention.ts'
 import { exerciseRetries } from './exercise-retries.ts'
 import { exerciseRollouts } from './exercise-rollouts.ts'
+import { exerciseSchedules } from './exercise-schedules.ts'
 import { exerciseSelectors } from './exercise-selectors.ts'
 import { exerciseSessions } from './exercise-sessions.ts'
 import { exerciseStats } from './exercise-stats.ts'
 import { exerciseTriggers } from './exercise-triggers.ts'
 import { exerciseWebhooks } from './exercise-webhooks.ts'
+import { exerciseWindows } from './exercise-windows.ts'
 import type { OpenStore, StoreUnderTest } from './store-under-test.ts'
 
 const subjects: Record<string, (t: TestContext, underTest: StoreUnderTest) => Promise<void>> = {
@@ -44,6 +46,8 @@ const subjects: Record<string, (t: TestContext, underTest: StoreUnderTest) => Pr
   lives: exerciseLives,
   queues: exerciseQueues,
   rollouts: exerciseRollouts,
+  windows: exerciseWindows,
+  schedules: exerciseSchedules,
   outputs: exerciseOutputs,
   history: exerciseHistory,
   events: exerciseEvents,

@@ -97,6 +97,7 @@ export async function exerciseTriggers(t: TestContext, underTest: StoreUnderTest
       { ...stored, counts: stored?.counts.PENDING },
       {
         ...{ endedAt: null, keyId: 'k1', keyName: null, where: null, matched: null, note: null },
+        ...{ rollbackOf: null, window: null, version: 1, parameters: {} },
         runId: run.runId,
         jobName: 'restart',
         jobVersion: run.jobVersion,
@@ -106,6 +107,9 @@ export async function exerciseTriggers(t: TestContext, underTest: StoreUnderTest
         retryOf: null,
         where: null,
         matched: null,
+        scheduleNo: null,
+        scheduleName: null,
+        scheduledFor: null,
         note: null,
       },
     )
@@ -154,7 +158,7 @@ export async function exerciseTriggers(t: TestContext, underTest: StoreUnderTest
   await t.test('jobs and devices are unknown once deleted, and known again once put again', async () => {
     const { store } = underTest
     const { trigger, ownerNo } = await seedOwner(store)
-    assert.equal(await store.deleteJob({ ownerNo, jobName: 'restart', at: startedAt }), true)
+    assert.equal(await store.deleteJob({ ownerNo, jobName: 'restart', at: startedAt }), 'deleted')
     assert.deepEqual(await store.createExecutions([trigger(['d1'])]), [{ kind: 'unknown-job' }])
     await store.putJob({ ownerNo, jobName: 'restart', content: emptyContent, at: startedAt })
     await store.deleteDevice({ ownerNo, deviceId: 'd1', moment: momentAt(startedAt), actor: 'key k1' })

@@ -133,6 +133,37 @@ test('runs that ended before retention came know when they did', () => {
   )
 })
 
+test('versions of jobs from before they had numbers have one, their content and their time', () => {
+  const db = openMemory()
+  const all = sqliteMigrations()
+  migrateDatabase(db, all.slice(0, 12))
+  db.exec(`
+    INSERT INTO owner (owner_no, owner_id, owner_name, created_at) VALUES (1, 'o', 'o', 1);
+    INSERT INTO job (job_no, owner_no, job_name, version_no, created_at, updated_at) VALUES
+      (1, 1, 'a', 5, 100, 500), (2, 1, 'b', 3, 200, 200);
+    INSERT INTO job_version (version_no, job_no, content) VALUES
+      (1, 1, '{"n":1}'), (2, 1, '{"n":2}'), (3, 2, '{"n":3}'), (5, 1, '{"n":5}');
+    INSERT INTO run (run_id, owner_no, job_no, version_no, launched_at, first_execution_id, total, pending)
+      VALUES (1, 1, 1, 2, 300, 1, 1, 1), (2, 1, 1, 2, 310, 2, 1, 1);
+  `)
+  migrateDatabase(db, all)
+  const read = 'SELECT job_no, version, created_at, content FROM job_version ORDER BY version_no'
+  const rows = () =>
+    db
+      .prepare(read)
+      .all()
+      .map((row) => Object.values(row))
+  assert.deepEqual(rows(), [
+    [1, 1, 100, '{"n":1}'],
+    [1, 2, 300, '{"n":2}'],
+    [2, 1, 200, '{"n":3}'],
+    [1, 3, 500, '{"n":5}'],
+  ])
+  db.exec(`INSERT INTO job_version (job_no, content, created_at) VALUES (1, '{"n":6}', 600)`)
+  assert.deepEqual(rows().at(-1), [1, 4, 600, '{"n":6}'])
+  db.close()
+})
+
 test('who was signed in before sessions had owners stays signed in, and counts as active now', () => {
   const db = openMemory()
   const all = sqliteMigrations()

@@ -285,7 +285,7 @@ test('a query about one execution, or one run, reads one partition', async (t) =
   await store.listTransitions({ ownerNo, jobExecutionId: id })
   await store.getDeviceExecution({ ...device, jobExecutionId: id })
   await store.readOutput({ ownerNo, jobExecutionId: id, offset: 0, limit: 9, attempt: undefined })
-  await store.listUnsuccessful({ ownerNo, runId: run.runId })
+  await store.listEndedDevices({ ownerNo, runId: run.runId, ends: 'unsuccessful' })
   await store.listExecutions({ ownerNo, filter: { runId: run.runId }, slice: { after: undefined, limit: 9 } })
   await store.recordDeliveries({ notified: [id], delivered: [id], at: 1 })
   const client = new pg.Client({ ...connectionOptions(url), pipeline: false })

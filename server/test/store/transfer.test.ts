@@ -17,6 +17,8 @@ import { leftBehind, transferTables } from '../../src/store/transfer/tables.ts'
 import { TransferRefused } from '../../src/store/transfer/transfer.ts'
 import { output, report, startNext, update } from './device-reports.ts'
 import { enrolling, newEnrollment } from './enrolling.ts'
+import { schedulePut } from './exercise-schedules.ts'
+import { windowPut } from './exercise-windows.ts'
 import {
   allExecutions,
   allRuns,
@@ -79,6 +81,16 @@ async function fillRollout(store: Store): Promise<void> {
   const change = { before, status: { ...before.status, released: 1 }, nextAt: steadyInstant(9), events: [] }
   assert.ok(await store.changeRollout({ ...change, moment: momentAt(startedAt) }))
   await store.freezeFleet({ ownerNo, reason: hard, principal: 'key:kept', at: startedAt, until: null })
+  const put = schedulePut({ ownerNo })
+  await store.putSchedule({ ...put, content: { ...put.content, description: hard } })
+  const schedule = await store.getSchedule(put)
+  assert.ok(schedule)
+  const firing = { for: startedAt, principal: null, by: hard, since: steadyInstant(3) }
+  assert.ok(await store.changeSchedule({ before: schedule, set: { firing, failures: 2 }, at: startedAt }))
+  const { scheduleNo, scheduleName } = put
+  const asked = { where: 'all', matched: 1, note: null, rollbackOf: null, scheduleNo, scheduleName, scheduledFor: startedAt }
+  const { firstExecutionId: first } = await createOne(store, trigger(['d1'], { request: asked }))
+  await store.recordGiven({ scheduleNo, first, last: first })
 }
 
 /** A bit of everything. */
@@ -106,6 +118,11 @@ async function fill(store: Store): Promise<Seed> {
   ])
   const group = { groupName: 'kiosks', where: 'fw=2.4.0', description: hard }
   await store.putGroup({ ownerNo, ...group, at: startedAt, most: 9 })
+  await store.putWindow({ ...windowPut(ownerNo, hard, 'Asia/Tokyo'), except: ['2026-12-24'] })
+  await store.recordAttributes([
+    { device: { ownerNo, deviceId: 'd3' }, changes: { timeZone: 'asia/tokyo' }, at: startedAt },
+  ])
+  await createOne(store, trigger(['d2', 'd3'], { window: hard }))
   await store.deleteDevice({ ownerNo, deviceId: 'gone', moment: momentAt(startedAt + 3), actor: 'key k1' })
   await store.deleteJob({ ownerNo, jobName: 'gone', at: startedAt + 3 })
   const retry = { max: 2, backoffSeconds: 30, on: ['FAILED' as const] }
@@ -133,8 +150,9 @@ async function fill(store: Store): Promise<Seed> {
     newEnrollment(ownerNo, { maxUses: 5, deviceIdPrefix: 'e-' }),
   )
   await store.enrollDevice(enrolling(enrollment, 'e-1', { claim: 4 }))
-  const request = { where: 'all', matched: 3, note: hard }
-  const run = await createOne(store, trigger(['d1', 'd2', 'renamed'], { idempotency, request }))
+  const request = { where: 'all', matched: 3, note: hard, rollbackOf: 1 }
+  const values = { parameters: { text: hard, list: [1, true] }, secrets: 'encrypted' }
+  const run = await createOne(store, trigger(['d1', 'd2', 'renamed'], { idempotency, request, values }))
   const d1 = { ownerNo, deviceId: 'd1' }
   const [first, second] = [run.firstExecutionId, run.firstExecutionId + 1]
   await report(store, startNext(d1))
@@ -255,6 +273,8 @@ async function ofOwner(store: Store, ownerNo: number) {
     queues: await Promise.all(queues),
     runs: await allRuns(store, ownerNo),
     jobs: await readAll((slice: Slice<string>) => store.listJobs({ ownerNo, slice })),
+    windows: await readAll((slice: Slice<string>) => store.listWindows({ ownerNo, slice })),
+    zones: await store.listZones({ ownerNo }),
     tagged: await readAll((slice: Slice<string>) =>
       store.listDevices({ ownerNo, filter: { tag: 'ü' }, slice }),
     ),

@@ -30,6 +30,8 @@ export type StoredRollout = {
   nextAt: SteadyInstant | null
   plan: RolloutPlan
   status: RolloutStatus
+  /** Nothing is released before; null: it began when it was made. */
+  startAt: WallInstant | null
 }
 
 export type StateCounts = Record<ExecState, number>
@@ -41,6 +43,7 @@ export type OpenRollout = {
   state: RolloutState
   version: number
   nextAt: SteadyInstant | null
+  startAt: WallInstant | null
   ended: number
   succeeded: number
   unfinished: number
@@ -68,6 +71,8 @@ export type ReleasedPart = {
   jobVersion: number
   launchedAt: WallInstant
   executions: { jobExecutionId: number; deviceId: string }[]
+  /** They may be offered to a device only while a window is open there. */
+  isWindowed?: true
 }
 
 /** Positions in the run, `to` not included. */

@@ -1,7 +1,9 @@
 import type { ExecState, RolloutState } from '@jobcast/contract'
+import type { ParameterValues } from '@jobcast/contract/parameters'
 import type { SteadyInstant, WallInstant } from '../instants.ts'
 import type { ExecutionMove, Moved } from './executions.ts'
 import type { OwnerList, Sliced } from './slices.ts'
+import type { RunValues } from './triggers.ts'
 
 export type RunKey = { ownerNo: number; runId: number }
 
@@ -10,6 +12,10 @@ export type StoredRun = {
   jobName: string
   /** Names the version of the job it carries out, for `getDocument`. */
   jobVersion: number
+  /** The number of that version among those of its job. */
+  version: number
+  /** Secrets are masked. */
+  parameters: ParameterValues
   launchedAt: number
   /** When its last execution ended; null while it has not finished. */
   endedAt: number | null
@@ -20,7 +26,10 @@ export type StoredRun = {
   counts: Record<ExecState, number>
   /** The run whose failures it tries again. */
   retryOf: number | null
-} & RunRequest
+  /** The window in which its executions are offered; null: at any time. */
+  window: string | null
+} & RunRequest &
+  RunSchedule
 
 /** What a run was asked for with, besides its job and its devices. */
 export type RunRequest = {
@@ -29,13 +38,28 @@ export type RunRequest = {
   /** How many devices it matched. */
   matched: number | null
   note: string | null
+  /** The run that it takes back. */
+  rollbackOf: number | null
+} & Partial<RunSchedule>
+
+/** The schedule that made it, and its occurrence; null: somebody did. */
+export type RunSchedule = {
+  scheduleNo: number | null
+  scheduleName: string | null
+  scheduledFor: WallInstant | null
 }
+
+/** Which ends of executions are meant: those that can be retried, or those after which a device may be changed. */
+export type RunEnds = 'unsuccessful' | 'carried-out'
 
 /** Instants: from `…After` on, up to but not including `…Before`. */
 export type RunFilter = {
   jobName?: string
+  /** Of the job; only together with `jobName`. */
+  version?: number
   finished?: boolean
   rolloutState?: RolloutState
+  scheduleName?: string
   /** It has at least one execution in one of these. */
   execStates?: readonly ExecState[]
   launchedAfter?: number
@@ -50,8 +74,10 @@ export type RunStore = {
   listRuns(list: OwnerList<number> & { filter: RunFilter }): Promise<Sliced<StoredRun, number>>
   /** The run belongs to this trace from now on. */
   setRunTrace(run: RunKey & { traceParent: string }): Promise<void>
-  /** The job of the run, and those of its devices, unless they are gone, whose execution is in one of `unsuccessfulEnds`. */
-  listUnsuccessful(run: RunKey): Promise<{ jobName: string; deviceIds: string[] } | undefined>
+  /** Those devices of the run, unless they are gone, whose execution has ended so; undefined: no such run. */
+  listEndedDevices(run: RunKey & { ends: RunEnds }): Promise<string[] | undefined>
+  /** The values of a run's parameters; undefined: it has none. */
+  getRunValues(run: { runId: number }): Promise<RunValues | undefined>
   /**
    * Moves some executions of the run whose state allows it, in the order of their ids; `next` is where to go on
    * (`from` of the next call), undefined when all were looked at. Undefined: no such run.

@@ -23,11 +23,13 @@ import type { PresenceStore } from './presence.ts'
 import type { QuotaCountStore } from './quota-counts.ts'
 import type { RolloutStore } from './rollouts.ts'
 import type { RunStore } from './runs.ts'
+import type { ScheduleStore } from './schedules.ts'
 import type { SessionStore } from './sessions.ts'
 import type { StatsStore } from './stats.ts'
 import type { SteadyClockStore } from './steady-clock.ts'
 import type { TriggerStore } from './triggers.ts'
 import type { WebhookStore } from './webhooks.ts'
+import type { WindowStore } from './windows.ts'
 
 export type Store = StoreLifecycle &
   OwnerStore &
@@ -41,6 +43,8 @@ export type Store = StoreLifecycle &
   ExecutionStore &
   RunStore &
   RolloutStore &
+  ScheduleStore &
+  WindowStore &
   QuotaCountStore &
   DeviceQueueStore &
   EventStore &

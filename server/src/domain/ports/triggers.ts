@@ -1,6 +1,8 @@
 import type { Rollout } from '@jobcast/contract'
+import type { ParameterValues } from '@jobcast/contract/parameters'
 import type { Moment } from '../execution.ts'
 import type { SteadyInstant, WallInstant } from '../instants.ts'
+import type { RunJob } from '../launch-run.ts'
 import type { Moved } from './executions.ts'
 import type { RunRequest } from './runs.ts'
 import type { WriteOptions } from './write-options.ts'
@@ -29,9 +31,18 @@ export type Trigger = {
   plan?: TriggerPlan
   /** Undefined: nothing but a list of devices. */
   request?: RunRequest
+  /** The window in which it is offered; null: at any time, undefined: as its job says. */
+  window?: string | null
+  /** The version of the job that was asked for; undefined: the current one. */
+  pinned?: RunJob
+  /** Of its parameters; undefined: nobody knows yet whether it needs some. */
+  values?: RunValues
   /** Applied to what is neither unknown nor made before. */
   quota?: TriggerQuota
 }
+
+/** Secrets are masked in `parameters`, and encrypted in `secrets`. */
+export type RunValues = { parameters: ParameterValues; secrets: string | null }
 
 /** `jobVersion`: for which version of the job it was made; null: it does not depend on the job. */
 export type TriggerPlan = {
@@ -39,6 +50,8 @@ export type TriggerPlan = {
   rollout: Rollout
   approval: boolean
   sizes: number[]
+  /** Nothing is released before. */
+  startAt?: WallInstant
 }
 /** A run on so many devices that it is not written at once; its devices are known to the store by number. */
 export type LargeTrigger = Omit<Trigger, 'deviceIds'> & { deviceNos: Int32Array }
@@ -62,6 +75,8 @@ export type LaunchedRun = {
   devices: readonly { deviceId: string; deviceName: string }[]
   /** Nothing of it may be offered before it is released. */
   isHeld?: true
+  /** It may be offered to a device only while a window is open there. */
+  isWindowed?: true
   /** Positions in `devices`, in the order of the answer, if that is another. */
   order?: readonly number[]
   /** Of the trace that it belongs to. */
@@ -79,8 +94,12 @@ export type TriggerOutcome =
   | { kind: 'idempotency-key-reused' }
   | { kind: 'unknown-job' }
   | { kind: 'unknown-device'; deviceIds: string[] }
+  /** The one that it names, not that of its job. */
+  | { kind: 'unknown-window' }
   /** Nothing was made: its job says how its runs are released. Send it again with a plan. */
   | { kind: 'needs-plan'; jobVersion: number; rollout?: Rollout; approval?: true }
+  /** Nothing was made: this version of its job has parameters or placeholders. Send it again, pinned and with values. */
+  | { kind: 'needs-values'; job: RunJob }
   | { kind: 'over-quota' }
   | { kind: 'device-over-quota'; deviceIds: string[] }
 

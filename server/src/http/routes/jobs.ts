@@ -17,14 +17,15 @@ export function addJobs(app: App, deps: JobDeps): void {
   app.route({
     method: 'PUT',
     url,
-    config: { scopes: ['MANAGE'], refusals: ['J-312', 'J-912'] },
+    config: { scopes: ['MANAGE'], refusals: ['J-311', 'J-312', 'J-912'] },
     preValidation: emptyBodyAsObject,
     schema: {
       operationId: 'putJob',
       tags: ['jobs'],
       summary: 'Create or replace a job',
       description:
-        'Existing runs keep the job content they were triggered with. `execute` is a reserved name.',
+        'Makes the next version of the job, unless nothing has changed. Existing runs keep the version they were ' +
+        'triggered with. `execute` is a reserved name.',
       params: JobParams,
       headers: IfMatchHeaders,
       body: JobContent,

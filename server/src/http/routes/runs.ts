@@ -1,4 +1,4 @@
-// Runs: all executions of one trigger call, with counts per state. Cancel them, or retry the unsuccessful ones.
+// Runs: all executions of one trigger call, with counts per state. Create, plan and cancel them.
 
 import {
   ApiError,
@@ -6,7 +6,6 @@ import {
   DryRunQuery,
   JobDocument,
   NewRun,
-  RetryRequest,
   Run,
   RunPage,
   RunParams,
@@ -17,36 +16,22 @@ import {
 import { type CancelRunDeps, cancelRun } from '../../domain/cancel-run.ts'
 import { type CreateRunDeps, createRun, planRun } from '../../domain/create-run.ts'
 import { type ReadDeps, readRun } from '../../domain/read-execution.ts'
-import { type RetryDeps, retryRun } from '../../domain/retry-run.ts'
 import { type ViewDeps, viewRollouts } from '../../domain/view-rollout.ts'
 import type { Documents } from '../../state/documents.ts'
-import { toRunWithRollout } from '../answer-run.ts'
+import { CreatedRun, toRunWithRollout } from '../answer-run.ts'
 import type { App } from '../app-type.ts'
 import { callerOf, type IdentifyDeps } from '../authenticate.ts'
 import { numberSlice, toPage } from '../cursor.ts'
 import { emptyBodyAsObject } from '../empty-body.ts'
 import { holdRequest } from '../held-request.ts'
-import { IdempotencyHeaders, replayedDescription, replayedHeader } from '../idempotency-key.ts'
+import { IdempotencyHeaders, replayedHeader } from '../idempotency-key.ts'
 import { stateAndTimes } from '../list-filter.ts'
 import { toRun } from '../to-wire.ts'
 import type { TriggerLimits } from './trigger-job.ts'
 
-const CreatedRun = {
-  ...Run,
-  headers: {
-    location: { type: 'string', description: 'The run: /job/api/runs/{runId}' },
-    [replayedHeader]: replayedDescription,
-  },
-}
-
 export function addRuns(
   app: App,
-  deps: ReadDeps &
-    CancelRunDeps &
-    RetryDeps &
-    CreateRunDeps &
-    IdentifyDeps &
-    ViewDeps & { documents: Documents },
+  deps: ReadDeps & CancelRunDeps & CreateRunDeps & IdentifyDeps & ViewDeps & { documents: Documents },
   { maxDevices, maxTriggerBytes }: TriggerLimits,
 ): void {
   app.route({
@@ -102,11 +87,19 @@ export function addRuns(
       response: { 200: RunPage },
     },
     handler: async (request) => {
-      const { jobName, finished, rolloutState } = request.query
+      const { jobName, version, finished, rolloutState, scheduleName } = request.query
+      if (version !== undefined && jobName === undefined) {
+        throw new ApiError('J-500', {
+          field: 'jobName',
+          detail: 'jobName is required together with version.',
+        })
+      }
       const filter = {
         ...(jobName !== undefined && { jobName }),
+        ...(version !== undefined && { version }),
         ...(finished !== undefined && { finished }),
         ...(rolloutState !== undefined && { rolloutState }),
+        ...(scheduleName !== undefined && { scheduleName }),
         ...stateAndTimes(request.query),
       }
       const { ownerNo } = callerOf(request)
@@ -125,7 +118,22 @@ export function addRuns(
     url: '/job/api/runs',
     config: {
       scopes: ['TRIGGER'],
-      refusals: ['J-001', 'J-301', 'J-309', 'J-501', 'J-502', 'J-503', 'J-504', 'J-505', 'J-908', 'J-912'],
+      refusals: [
+        ...([
+          'J-001',
+          'J-301',
+          'J-309',
+          'J-311',
+          'J-313',
+          'J-501',
+          'J-502',
+          'J-503',
+          'J-504',
+          'J-505',
+          'J-506',
+        ] as const),
+        ...(['J-908', 'J-912'] as const),
+      ],
     },
     bodyLimit: maxTriggerBytes,
     schema: {
@@ -183,42 +191,6 @@ export function addRuns(
       const force = request.body.force ?? false
       const { run, isDone } = await cancelRun(deps, callerOf(request), request.params.runId, force)
       return reply.code(isDone ? 200 : 202).send(await toRunWithRollout(deps, callerOf(request), run))
-    },
-  })
-
-  app.route({
-    method: 'POST',
-    url: '/job/api/runs/:runId/retry',
-    config: {
-      scopes: ['TRIGGER'],
-      refusals: ['J-001', 'J-301', 'J-304', 'J-305', 'J-501', 'J-502', 'J-908', 'J-912'],
-    },
-    preValidation: emptyBodyAsObject,
-    schema: {
-      operationId: 'retryRun',
-      tags: ['trigger'],
-      summary: 'Trigger the job again on the devices of a run that were unsuccessful',
-      description:
-        'Creates a new run, linked to the old one by `retryOf`. Unfinished executions are left alone. ' +
-        'With an Idempotency-Key the call can be repeated safely for 24 hours.',
-      params: RunParams,
-      headers: IdempotencyHeaders,
-      body: RetryRequest,
-      response: {
-        201: CreatedRun,
-      },
-    },
-    handler: async (request, reply) => {
-      const { runId } = request.params
-      const { 'idempotency-key': key, traceparent } = request.headers
-      const caller = callerOf(request)
-      const { run, isReplayed } = await retryRun(deps, caller, runId, request.body, key, traceparent)
-      request.runId = run.runId
-      if (isReplayed) reply.header(replayedHeader, 'true')
-      return reply
-        .code(201)
-        .header('location', `/job/api/runs/${run.runId}`)
-        .send(await toRunWithRollout(deps, caller, run))
     },
   })
 }

@@ -1,24 +1,34 @@
 // A run on very many devices, in one transaction: nobody sees it before its commit, and nobody waits for it, because it
 // holds no lock of its owner. Devices that are deleted meanwhile are seen to afterwards (removeGone).
 
-import { type EarlierCall, newRun, refuseUnplanned, toLaunchedRun } from '../../domain/launch-run.ts'
+import {
+  type EarlierCall,
+  jobOf,
+  newRun,
+  type Refusal,
+  refuseUnknownWindow,
+  refuseUnplanned,
+  requestOf,
+  toLaunchedRun,
+} from '../../domain/launch-run.ts'
 import type { Store } from '../../domain/ports/store.ts'
 import type { LargeTrigger, TriggerOutcome } from '../../domain/ports/triggers.ts'
 import { insertInto } from '../queries.ts'
-import { runRequest } from '../schema/tables.ts'
+import { runParameters, runRequest } from '../schema/tables.ts'
 import { getLaunchedRun } from '../tables/executions.ts'
-import { newRunFields } from '../tables/runs.ts'
+import { hasValues, newRunFields, toValuesRow } from '../tables/runs.ts'
 import { type Database, takeIds } from './database.ts'
 import { claimKeys, findEarlierCalls } from './idempotency-keys.ts'
 import type { OldestRuns } from './oldest-runs.ts'
 import type { Partitions } from './partitions.ts'
 import type { Transaction } from './transaction.ts'
-import { findFull, readNames } from './trigger-group.ts'
+import { findFull, readNames, readWindows } from './trigger-group.ts'
 import { writeRollout } from './triggers.ts'
 
 const batchSize = 5000
 const INSERT_RUN = insertInto(newRunFields)
 const INSERT_REQUEST = insertInto(runRequest.fields)
+const INSERT_PARAMETERS = insertInto(runParameters.fields)
 const INSERT_EXECUTIONS = `
   INSERT INTO execution (execution_id, run_id, owner_no, device_no, state, attempt, version_number)
   SELECT CAST(:first AS bigint) + position - 1, :runId, :ownerNo, device_no, 'PENDING', 1, 1
@@ -34,19 +44,31 @@ class MadeBefore extends Error {
   }
 }
 
+/** The same: what it needs is gone. */
+class RunRefused extends Error {
+  readonly refusal: Refusal
+
+  constructor(refusal: Refusal) {
+    super(refusal.kind)
+    this.refusal = refusal
+  }
+}
+
 export function buildLargeRunSteps(
   db: Database,
   partitions: Partitions,
   oldestRuns: OldestRuns,
 ): Pick<Store, 'createLargeRun'> {
   async function record(transaction: Transaction, trigger: LargeTrigger): Promise<TriggerOutcome> {
-    const { ownerNo, jobName, deviceNos, request, launchedAt } = trigger
+    const { ownerNo, jobName, deviceNos, values, launchedAt } = trigger
     const listed = { ...trigger, deviceIds: [] }
     const names = await readNames(transaction.named, [listed])
-    const job = names.get(ownerNo)?.jobs.get(jobName)
+    const job = jobOf(listed, names.get(ownerNo)?.jobs.get(jobName))
     if (job === undefined) return { kind: 'unknown-job' }
     const unplanned = refuseUnplanned(listed, job)
     if (unplanned) return unplanned
+    const noWindow = refuseUnknownWindow(trigger, await readWindows(transaction.named, [trigger]))
+    if (noWindow) return noWindow
     const full = await findFull(transaction.named, trigger, oldestRuns)
     if (full.length > 0) return { kind: 'device-over-quota', deviceIds: full }
     const total = deviceNos.length
@@ -66,7 +88,12 @@ export function buildLargeRunSteps(
     )
     if (earlier) throw new MadeBefore(earlier)
     transaction.named.sendRows(INSERT_RUN, [{ ...run, PENDING: total }])
-    if (request) transaction.named.sendRows(INSERT_REQUEST, [{ ...request, runId }])
+    const lock = 'FOR SHARE OF offer_window'
+    const gone = refuseUnknownWindow(trigger, await readWindows(transaction.named, [trigger], lock))
+    if (gone) throw new RunRefused(gone)
+    const request = requestOf(trigger, run)
+    if (request) transaction.named.sendRows(INSERT_REQUEST, [request])
+    if (hasValues(values)) transaction.named.sendRows(INSERT_PARAMETERS, [toValuesRow(values, runId)])
     transaction.events.push({ type: 'run.created', ownerNo, runId, at: launchedAt })
     if (run.rollout) writeRollout(transaction, run.rollout, launchedAt)
     return { kind: 'created', run: toLaunchedRun(run, listed, []) }
@@ -89,6 +116,7 @@ export function buildLargeRunSteps(
         return await db.inTransaction((transaction) => record(transaction, trigger))
       } catch (error) {
         if (error instanceof MadeBefore) return answer(error.earlier)
+        if (error instanceof RunRefused) return error.refusal
         throw error
       }
     },

@@ -75,9 +75,12 @@ CREATE TABLE device_attribute (
   value text COLLATE "C" NOT NULL,
   sort_key text COLLATE "C" NOT NULL,
   shadowed boolean NOT NULL,
+  zone text COLLATE "C",
   PRIMARY KEY (device_no, name, reported)
 );
 CREATE INDEX device_attribute_by_value ON public.device_attribute USING btree (owner_no, name, sort_key, device_no) WHERE (NOT shadowed);
+CREATE INDEX device_attribute_by_zone ON public.device_attribute USING btree (owner_no, zone) WHERE (zone IS NOT NULL);
+CREATE INDEX device_attribute_without_zone ON public.device_attribute USING btree (device_no) WHERE ((name = 'timeZone'::text) AND (zone IS NULL));
 
 CREATE TABLE device_group (
   owner_no integer NOT NULL,
@@ -224,14 +227,34 @@ CREATE TABLE job_version (
   version_no integer GENERATED ALWAYS AS IDENTITY NOT NULL,
   job_no integer NOT NULL,
   content text NOT NULL,
+  version integer NOT NULL,
+  created_at bigint NOT NULL,
+  created_by text,
   PRIMARY KEY (version_no)
 );
+CREATE UNIQUE INDEX job_version_by_number ON public.job_version USING btree (job_no, version);
 
 CREATE TABLE node (
   node_no integer GENERATED ALWAYS AS IDENTITY NOT NULL,
   beat_at bigint NOT NULL,
   PRIMARY KEY (node_no)
 ) WITH (fillfactor=50);
+
+CREATE TABLE offer_window (
+  owner_no integer NOT NULL,
+  window_name text COLLATE "C" NOT NULL,
+  cron text NOT NULL,
+  duration_minutes integer NOT NULL,
+  time_zone text NOT NULL,
+  cutoff_minutes integer NOT NULL,
+  except_dates text NOT NULL,
+  version integer NOT NULL,
+  open_zones text COLLATE "C" NOT NULL,
+  created_at bigint NOT NULL,
+  updated_at bigint NOT NULL,
+  FOREIGN KEY (owner_no) REFERENCES owner(owner_no),
+  PRIMARY KEY (owner_no, window_name)
+);
 
 CREATE TABLE output (
   execution_id bigint NOT NULL,
@@ -266,6 +289,7 @@ CREATE TABLE rollout (
   version integer NOT NULL,
   plan text NOT NULL,
   status text NOT NULL,
+  start_at bigint,
   PRIMARY KEY (run_id)
 );
 CREATE INDEX rollout_held ON public.rollout USING btree (run_id, held_from) WHERE (held_from IS NOT NULL);
@@ -326,12 +350,68 @@ CREATE TABLE run_draft (
   PRIMARY KEY (run_id)
 );
 
+CREATE TABLE run_parameters (
+  run_id bigint NOT NULL,
+  parameters text NOT NULL,
+  secrets text,
+  PRIMARY KEY (run_id)
+);
+CREATE INDEX run_parameters_secret ON public.run_parameters USING btree (run_id) WHERE (secrets IS NOT NULL);
+
 CREATE TABLE run_request (
   run_id bigint NOT NULL,
   where_text text,
   matched integer,
   note text,
+  rollback_of bigint,
+  schedule_no bigint,
+  schedule_name text COLLATE "C",
+  scheduled_for bigint,
+  window_name text COLLATE "C",
   PRIMARY KEY (run_id)
+);
+CREATE INDEX run_request_by_schedule ON public.run_request USING btree (schedule_no, scheduled_for) WHERE (schedule_no IS NOT NULL);
+CREATE INDEX run_request_with_window ON public.run_request USING btree (run_id, window_name) WHERE (window_name IS NOT NULL);
+
+CREATE TABLE schedule (
+  schedule_no bigint NOT NULL,
+  owner_no integer NOT NULL,
+  schedule_name text COLLATE "C" NOT NULL,
+  job_name text COLLATE "C" NOT NULL,
+  content text NOT NULL,
+  key_id text COLLATE "C" NOT NULL,
+  created_at bigint NOT NULL,
+  updated_at bigint NOT NULL,
+  version integer NOT NULL,
+  next_for bigint,
+  due_at bigint,
+  handled_at bigint NOT NULL,
+  firing text,
+  last_for bigint,
+  last_fired_at bigint,
+  last_run_id bigint,
+  watched_run_id bigint,
+  failures integer NOT NULL,
+  failures_after bigint NOT NULL,
+  paused_because text,
+  paused_by text COLLATE "C",
+  paused_at bigint,
+  is_match boolean NOT NULL,
+  cursor_id bigint NOT NULL,
+  matched_where text,
+  FOREIGN KEY (owner_no) REFERENCES owner(owner_no),
+  PRIMARY KEY (schedule_no),
+  UNIQUE (owner_no, schedule_name)
+);
+CREATE INDEX schedule_due ON public.schedule USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX schedule_handled ON public.schedule USING btree (handled_at);
+CREATE INDEX schedule_matching ON public.schedule USING btree (schedule_no) WHERE (is_match AND (paused_at IS NULL));
+CREATE INDEX schedule_watched ON public.schedule USING btree (watched_run_id) WHERE (watched_run_id IS NOT NULL);
+
+CREATE TABLE schedule_device (
+  schedule_no bigint NOT NULL,
+  device_no integer NOT NULL,
+  PRIMARY KEY (schedule_no, device_no)
 );
 
 CREATE TABLE schema_migration (

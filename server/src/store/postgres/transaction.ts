@@ -6,6 +6,7 @@ import type {
   DeviceEventType,
   FleetEventType,
   RolloutEventType,
+  ScheduleEventType,
 } from '@jobcast/contract/words'
 import type pg from 'pg'
 import type { ExecutionChange } from '../../domain/execution-move.ts'
@@ -45,7 +46,12 @@ export type NewEvent =
   | { type: 'run.created'; ownerNo: number; at: number; runId: number }
   | { type: DeviceEventType; ownerNo: number; at: number; deviceNo: number; details: string | null }
   | { type: RolloutEventType; ownerNo: number; at: number; runId: number; details: string }
-  | { type: AccessEventType | FleetEventType; ownerNo: number; at: number; details: string }
+  | {
+      type: AccessEventType | FleetEventType | ScheduleEventType
+      ownerNo: number
+      at: number
+      details: string
+    }
 
 /** How a transaction that writes learns whether it was committed; one that only reads has none. */
 export type CommitCheck = { readonly markers: CommitMarkers; readonly marker: Marker }
@@ -85,6 +91,7 @@ export class Transaction implements Queries {
       loadExecutions: async (sql, values) => (await queries.all(LIVE, sql, values)).map(withToken),
       writeMoves: (writes) => sendMoves(this, writes),
       deviceChanged: (type, change) => this.#deviceChanged(type, change),
+      zonesChanged: () => undefined,
       accessChanged: (type, { ownerNo, at, data }) =>
         this.events.push({ type, ownerNo, at, details: JSON.stringify(data) }),
       runChanged: (type, { details, ...change }) =>

@@ -1,16 +1,16 @@
 // The one hot write: a group of triggers, in one transaction, answered once it is on disk.
 
-import { toLaunchedRun } from '../../domain/launch-run.ts'
+import { requestOf, toLaunchedRun } from '../../domain/launch-run.ts'
 import type { StoredRollout } from '../../domain/ports/rollouts.ts'
 import type { Store } from '../../domain/ports/store.ts'
 import type { Trigger, TriggerOutcome } from '../../domain/ports/triggers.ts'
 import type { WriteOptions } from '../../domain/ports/write-options.ts'
 import { eventsAtBegin } from '../../domain/rollout-progress.ts'
 import { insertInto } from '../queries.ts'
-import { runRequest } from '../schema/tables.ts'
+import { runParameters, runRequest } from '../schema/tables.ts'
 import { getLaunchedRun } from '../tables/executions.ts'
 import { INSERT_ROLLOUT, toRolloutRow } from '../tables/rollouts.ts'
-import { newRunFields } from '../tables/runs.ts'
+import { hasValues, newRunFields, toValuesRow } from '../tables/runs.ts'
 import type { Catalogue } from './catalogue.ts'
 import { type Database, takeIds } from './database.ts'
 import type { Directory, Names } from './directory.ts'
@@ -29,10 +29,12 @@ import {
   launchGroup,
   readFull,
   readNames,
+  readWindows,
 } from './trigger-group.ts'
 
 const INSERT_RUNS = insertInto(newRunFields)
 const INSERT_REQUESTS = insertInto(runRequest.fields)
+const INSERT_PARAMETERS = insertInto(runParameters.fields)
 
 /** A group with more executions is not written by one statement: what comes behind it need not wait so long to begin. */
 const mostAtOnce = 1000
@@ -95,11 +97,11 @@ export function buildTriggerSteps(parts: Parts): Pick<Store, 'createExecutions'>
 /** Undefined: it takes more than one statement to know what each of them is answered with, or to write them. */
 function planAtOnce(triggers: Trigger[], names: Names, oldestRuns: OldestRuns): Launch[] | undefined {
   let executions = 0
-  for (const { ownerNo, deviceIds, idempotency, quota, request, plan } of triggers) {
+  for (const { ownerNo, deviceIds, idempotency, quota, request, plan, values } of triggers) {
     executions += deviceIds.length
     const isCounted =
       quota !== undefined && (quota.isOver || !oldestRuns.isFarBelow(ownerNo, quota.perDevice))
-    const isPlain = idempotency === null && request === undefined && plan === undefined
+    const isPlain = idempotency === null && request === undefined && plan === undefined && !hasValues(values)
     const needsMore = isCounted || !isPlain
     if (needsMore || executions > mostAtOnce) return undefined
   }
@@ -107,7 +109,8 @@ function planAtOnce(triggers: Trigger[], names: Names, oldestRuns: OldestRuns): 
     triggers.map((trigger) => judge(trigger, names)),
     { runId: 0, jobExecutionId: 0 },
   )
-  return entries.every((entry) => 'run' in entry) ? entries : undefined
+  const isPlain = (entry: Entry) => 'run' in entry && entry.run.window === undefined
+  return entries.every((entry): entry is Launch => isPlain(entry)) ? entries : undefined
 }
 
 async function recordAtOnce(
@@ -147,7 +150,8 @@ function recordInSteps(
     ])
     if (names === undefined) directory.remember(known)
     const full = await readFull(transaction.named, triggers, known, oldestRuns)
-    const judged = triggers.map((trigger, index) => earlier[index] ?? judge(trigger, known, full))
+    const hasWindow = await readWindows(transaction.named, triggers)
+    const judged = triggers.map((trigger, index) => earlier[index] ?? judge(trigger, known, full, hasWindow))
     // Only what is made uses up ids. They are given behind the lock of the owner, so they are higher than those of any
     // device's older name (device_rename).
     const { runs, executions } = countIds(judged)
@@ -186,7 +190,13 @@ async function write(transaction: Transaction, launches: Launch[]): Promise<void
   )
   transaction.named.sendRows(
     INSERT_REQUESTS,
-    launches.flatMap(({ trigger: { request }, run: { runId } }) => (request ? [{ ...request, runId }] : [])),
+    launches.flatMap(({ trigger, run }) => requestOf(trigger, run) ?? []),
+  )
+  transaction.named.sendRows(
+    INSERT_PARAMETERS,
+    launches.flatMap(({ trigger: { values }, run: { runId } }) =>
+      hasValues(values) ? [toValuesRow(values, runId)] : [],
+    ),
   )
   await sendExecutions(transaction, launches)
 }

@@ -3,11 +3,13 @@
 // schema.sql of both stores. Fields have the names of the domain; a column whose name is another says so.
 
 import type { EventType, PauseReason, RolloutState, Scope } from '@jobcast/contract'
+import type { ParameterValue } from '@jobcast/contract/parameters'
 import type { AttributeValue } from '@jobcast/contract/selector'
 import type { ExecutionEvent } from '../../domain/execution.ts'
 import type { StoredJobContent } from '../../domain/ports/jobs.ts'
 import type { Transport } from '../../domain/ports/presence.ts'
 import type { RolloutDetails, RolloutPlan } from '../../domain/ports/rollouts.ts'
+import type { Firing, StoredScheduleContent } from '../../domain/ports/schedules.ts'
 import type { SessionKind } from '../../domain/ports/sessions.ts'
 import type { StoredAttempt, StoredDelivery } from '../../domain/ports/webhooks.ts'
 import {
@@ -62,6 +64,9 @@ export const jobVersion = table('job_version', ['versionNo'], {
   versionNo: number(),
   jobNo: number(),
   content: json<StoredJobContent>(),
+  version: number(),
+  createdAt: number(),
+  createdBy: orNull(text()),
 })
 
 export const device = table('device', ['deviceNo'], {
@@ -93,7 +98,7 @@ export const deviceTag = table('device_tag', ['ownerNo', 'tag', 'deviceId'], {
   deviceId: text(),
 })
 
-/** `value` is JSON; `sortKey` is ordered as values compare. */
+/** `value` is JSON; `sortKey` is ordered as values compare. `zone`: that an attribute timeZone stands for. */
 export const deviceAttribute = table('device_attribute', ['deviceNo', 'name', 'isReported'], {
   deviceNo: number(),
   name: text(),
@@ -102,6 +107,7 @@ export const deviceAttribute = table('device_attribute', ['deviceNo', 'name', 'i
   value: json<AttributeValue>(),
   sortKey: text(),
   isShadowed: flag('shadowed'),
+  zone: orNull(text()),
 })
 
 export const deviceGroup = table('device_group', ['ownerNo', 'groupName'], {
@@ -109,6 +115,20 @@ export const deviceGroup = table('device_group', ['ownerNo', 'groupName'], {
   groupName: text(),
   where: text('where_text'),
   description: orNull(text()),
+  createdAt: number(),
+  updatedAt: number(),
+})
+
+export const offerWindow = table('offer_window', ['ownerNo', 'windowName'], {
+  ownerNo: number(),
+  windowName: text(),
+  cron: text(),
+  durationMinutes: number(),
+  timeZone: text(),
+  cutoffMinutes: number(),
+  except: json<string[]>('except_dates'),
+  version: number(),
+  openZones: text(),
   createdAt: number(),
   updatedAt: number(),
 })
@@ -167,6 +187,18 @@ export const runRequest = table('run_request', ['runId'], {
   where: orNull(text('where_text')),
   matched: orNull(number()),
   note: orNull(text()),
+  rollbackOf: orNull(number()),
+  scheduleNo: orNull(number()),
+  scheduleName: orNull(text()),
+  scheduledFor: orNull(number()),
+  window: orNull(text('window_name')),
+})
+
+/** The values of a job's parameters. `parameters` has secrets masked, `secrets` has them encrypted. */
+export const runParameters = table('run_parameters', ['runId'], {
+  runId: number(),
+  parameters: json<Record<string, ParameterValue>>(),
+  secrets: orNull(text()),
 })
 
 /** Large runs that are being written. */
@@ -193,6 +225,7 @@ export const rollout = table('rollout', ['runId'], {
   version: number(),
   plan: json<RolloutPlan>(),
   status: json<RolloutDetails>(),
+  startAt: orNull(number()),
 })
 
 /** What was released at once, of a job with clocks. */
@@ -211,6 +244,40 @@ export const freeze = table('fleet_freeze', ['ownerNo'], {
   principal: text(),
   at: number(),
   until: orNull(number()),
+})
+
+export const schedule = table('schedule', ['scheduleNo'], {
+  scheduleNo: number(),
+  ownerNo: number(),
+  scheduleName: text(),
+  jobName: text(),
+  content: json<StoredScheduleContent>(),
+  keyId: text(),
+  createdAt: number(),
+  updatedAt: number(),
+  version: number(),
+  nextFor: orNull(number()),
+  dueAt: orNull(number()),
+  handledAt: number(),
+  firing: orNull(json<Firing>()),
+  lastFor: orNull(number()),
+  lastFiredAt: orNull(number()),
+  lastRunId: orNull(number()),
+  watchedRunId: orNull(number()),
+  failures: number(),
+  failuresAfter: number(),
+  pausedBecause: orNull(text()),
+  pausedBy: orNull(text()),
+  pausedAt: orNull(number()),
+  isMatch: flag(),
+  cursor: number('cursor_id'),
+  matchedWhere: orNull(text()),
+})
+
+/** Devices that were given the job of a schedule that gives it to each of them once. */
+export const scheduleDevice = table('schedule_device', ['scheduleNo', 'deviceNo'], {
+  scheduleNo: number(),
+  deviceNo: number(),
 })
 
 export const execution = table('execution', ['jobExecutionId'], {
@@ -366,14 +433,18 @@ export const tables: readonly Table[] = [
   deviceTag,
   deviceAttribute,
   deviceGroup,
+  offerWindow,
   deviceRename,
   enrollment,
   run,
   runRequest,
+  runParameters,
   runDraft,
   rollout,
   release,
   freeze,
+  schedule,
+  scheduleDevice,
   execution,
   transition,
   output,

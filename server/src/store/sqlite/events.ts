@@ -1,7 +1,13 @@
 // The event log as the writer uses it: inside the transaction that makes the change.
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { AccessEventType, DeviceEventType, FleetEventType, RunEventType } from '@jobcast/contract/words'
+import type {
+  AccessEventType,
+  DeviceEventType,
+  FleetEventType,
+  RunEventType,
+  ScheduleEventType,
+} from '@jobcast/contract/words'
 import type { ExecutionChange } from '../../domain/execution-move.ts'
 import { type AccessChange, type DeviceChange, insertInto } from '../queries.ts'
 import { number, orNull, rows } from '../schema/column.ts'
@@ -35,7 +41,10 @@ export function prepareEventLog(db: DatabaseSync, onWritten: () => void) {
     deviceChanged(type: DeviceEventType, { details, ...change }: DeviceChange): void {
       insert.run({ ...change, eventId: nextId(), type, details })
     },
-    accessChanged(type: AccessEventType | FleetEventType, { ownerNo, at, data }: AccessChange): void {
+    accessChanged(
+      type: AccessEventType | FleetEventType | ScheduleEventType,
+      { ownerNo, at, data }: AccessChange,
+    ): void {
       insert.run({ ownerNo, eventId: nextId(), at, type, details: data })
     },
   }

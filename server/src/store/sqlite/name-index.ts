@@ -32,15 +32,19 @@ export class NameIndex<Ref> {
     else this.#inSight.set(name, ref)
   }
 
-  /** Out of sight from now on; in sight again if the removal fails. */
-  async remove<T>(name: string, write: () => Promise<T>): Promise<T> {
+  /** Out of sight from now on; in sight again if the removal fails or was refused. */
+  async remove<T>(
+    name: string,
+    write: () => Promise<T>,
+    isGone: (answer: T) => boolean = () => true,
+  ): Promise<T> {
     const leaving = this.#leaving.get(name) ?? { onDisk: this.#inSight.get(name), removals: 0 }
     this.#leaving.set(name, leaving)
     this.#inSight.delete(name)
     leaving.removals++
     try {
       const answer = await write()
-      leaving.onDisk = undefined
+      if (isGone(answer)) leaving.onDisk = undefined
       return answer
     } finally {
       if (--leaving.removals === 0) {

@@ -44,11 +44,15 @@ CREATE TABLE device_attribute (
   owner_no INTEGER NOT NULL,
   value TEXT NOT NULL,
   sort_key TEXT NOT NULL,
-  shadowed INTEGER NOT NULL,
+  shadowed INTEGER NOT NULL, zone TEXT,
   PRIMARY KEY (device_no, name, reported)
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX device_attribute_by_value ON device_attribute (owner_no, name, sort_key) WHERE shadowed = 0;
+
+CREATE INDEX device_attribute_by_zone ON device_attribute (owner_no, zone) WHERE zone IS NOT NULL;
+
+CREATE INDEX device_attribute_without_zone ON device_attribute (device_no) WHERE name = 'timeZone' AND zone IS NULL;
 
 CREATE TABLE device_group (
   owner_no INTEGER NOT NULL REFERENCES owner,
@@ -175,12 +179,37 @@ CREATE TABLE job_version (
   version_no INTEGER PRIMARY KEY,
   job_no INTEGER NOT NULL,
   content TEXT NOT NULL
-) STRICT;
+, version INTEGER NOT NULL DEFAULT 0, created_at INTEGER NOT NULL DEFAULT 0, created_by TEXT) STRICT;
+
+CREATE UNIQUE INDEX job_version_by_number ON job_version (job_no, version);
+
+CREATE TRIGGER number_job_version AFTER INSERT ON job_version WHEN NEW.version = 0 BEGIN
+  UPDATE job_version SET
+    version = 1 + coalesce((SELECT max(version) FROM job_version WHERE job_no = NEW.job_no), 0),
+    created_at = CASE WHEN NEW.created_at > 0 THEN NEW.created_at
+      ELSE coalesce((SELECT updated_at FROM job WHERE job_no = NEW.job_no), 0) END
+  WHERE version_no = NEW.version_no;
+END;
 
 CREATE TABLE last_id (
   run_id INTEGER NOT NULL,
   execution_id INTEGER NOT NULL
 ) STRICT;
+
+CREATE TABLE offer_window (
+  owner_no INTEGER NOT NULL REFERENCES owner,
+  window_name TEXT NOT NULL,
+  cron TEXT NOT NULL,
+  duration_minutes INTEGER NOT NULL,
+  time_zone TEXT NOT NULL,
+  cutoff_minutes INTEGER NOT NULL,
+  except_dates TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  open_zones TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  PRIMARY KEY (owner_no, window_name)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE output (
   execution_id INTEGER NOT NULL,
@@ -210,7 +239,7 @@ CREATE TABLE rollout (
   version INTEGER NOT NULL,
   plan TEXT NOT NULL,
   status TEXT NOT NULL
-) STRICT;
+, start_at INTEGER) STRICT;
 
 CREATE INDEX rollout_held ON rollout (run_id, held_from) WHERE held_from IS NOT NULL;
 
@@ -270,12 +299,65 @@ CREATE TABLE run_draft (
   created_at INTEGER NOT NULL
 ) STRICT;
 
+CREATE TABLE run_parameters (
+  run_id INTEGER PRIMARY KEY,
+  parameters TEXT NOT NULL,
+  secrets TEXT
+) STRICT;
+
+CREATE INDEX run_parameters_secret ON run_parameters (run_id) WHERE secrets IS NOT NULL;
+
 CREATE TABLE run_request (
   run_id INTEGER PRIMARY KEY,
   where_text TEXT,
   matched INTEGER,
   note TEXT
+, rollback_of INTEGER, schedule_no INTEGER, schedule_name TEXT, scheduled_for INTEGER, window_name TEXT) STRICT;
+
+CREATE INDEX run_request_by_schedule ON run_request (schedule_no, scheduled_for) WHERE schedule_no IS NOT NULL;
+
+CREATE TABLE schedule (
+  schedule_no INTEGER PRIMARY KEY,
+  owner_no INTEGER NOT NULL REFERENCES owner,
+  schedule_name TEXT NOT NULL,
+  job_name TEXT NOT NULL,
+  content TEXT NOT NULL,
+  key_id TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  version INTEGER NOT NULL,
+  next_for INTEGER,
+  due_at INTEGER,
+  handled_at INTEGER NOT NULL,
+  firing TEXT,
+  last_for INTEGER,
+  last_fired_at INTEGER,
+  last_run_id INTEGER,
+  watched_run_id INTEGER,
+  failures INTEGER NOT NULL,
+  failures_after INTEGER NOT NULL,
+  paused_because TEXT,
+  paused_by TEXT,
+  paused_at INTEGER,
+  is_match INTEGER NOT NULL,
+  cursor_id INTEGER NOT NULL,
+  matched_where TEXT,
+  UNIQUE (owner_no, schedule_name)
 ) STRICT;
+
+CREATE INDEX schedule_due ON schedule (due_at) WHERE due_at IS NOT NULL;
+
+CREATE INDEX schedule_handled ON schedule (handled_at);
+
+CREATE INDEX schedule_matching ON schedule (schedule_no) WHERE is_match = 1 AND paused_at IS NULL;
+
+CREATE INDEX schedule_watched ON schedule (watched_run_id) WHERE watched_run_id IS NOT NULL;
+
+CREATE TABLE schedule_device (
+  schedule_no INTEGER NOT NULL,
+  device_no INTEGER NOT NULL,
+  PRIMARY KEY (schedule_no, device_no)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE "session" (
   session_id TEXT PRIMARY KEY,

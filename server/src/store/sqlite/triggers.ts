@@ -1,14 +1,14 @@
 // The one hot write: a group of triggers, in one transaction, answered once it is on disk.
 
 import type { DatabaseSync } from 'node:sqlite'
-import { type EarlierCall, judgeKey, type NewRun } from '../../domain/launch-run.ts'
+import { type EarlierCall, judgeKey, type NewRun, requestOf } from '../../domain/launch-run.ts'
 import type { Trigger } from '../../domain/ports/triggers.ts'
 import { eventsAtBegin } from '../../domain/rollout-progress.ts'
 import { insertInto } from '../queries.ts'
 import { select } from '../schema/column.ts'
-import { idempotencyKey, lastId, runRequest } from '../schema/tables.ts'
+import { idempotencyKey, lastId, runParameters, runRequest } from '../schema/tables.ts'
 import { INSERT_ROLLOUT, toRolloutRow } from '../tables/rollouts.ts'
-import { newRunFields } from '../tables/runs.ts'
+import { hasValues, newRunFields, toValuesRow } from '../tables/runs.ts'
 import type { EventLog } from './events.ts'
 import { prepareNamed } from './named-queries.ts'
 
@@ -35,8 +35,10 @@ export type LastIds = { runId: number; jobExecutionId: number }
 /** Of a trigger that names what is not there: only whether its key belongs to an earlier call. */
 export type KeyQuestion = { ownerNo: number; idempotency: Trigger['idempotency'] }
 /** A trigger whose names were looked up and whose ids were given. */
-export type RecordedRun = KeyQuestion & NewRun & Pick<Trigger, 'request'> & { deviceNos?: Int32Array }
-export type CheckedTrigger = KeyQuestion & NewRun & Pick<Trigger, 'request'> & { deviceNos: Int32Array }
+export type RecordedRun = KeyQuestion &
+  NewRun &
+  Pick<Trigger, 'request' | 'values'> & { deviceNos?: Int32Array }
+export type CheckedTrigger = RecordedRun & { deviceNos: Int32Array }
 
 /** Of an earlier call: nothing was recorded. */
 export type RecordedTrigger = { kind: 'created' } | EarlierCall | { kind: 'key-unknown' }
@@ -54,6 +56,7 @@ export function prepareTriggers(db: DatabaseSync, log?: EventLog) {
   const insertRun = prepareNamed(db, insertInto(newRunFields))
   const insertRollout = prepareNamed(db, INSERT_ROLLOUT)
   const insertRequest = prepareNamed(db, insertInto(runRequest.fields))
+  const insertParameters = prepareNamed(db, insertInto(runParameters.fields))
   const insertExecutions = db.prepare(INSERT_EXECUTIONS)
 
   function earlierCall({ ownerNo, idempotency }: KeyQuestion): EarlierCall | undefined {
@@ -68,7 +71,9 @@ export function prepareTriggers(db: DatabaseSync, log?: EventLog) {
     const { ownerNo, runId, launchedAt, firstExecutionId, deviceNos, idempotency, rollout } = question
     if (idempotency) keepKey.run({ ...idempotency, ownerNo, runId })
     insertRun.run({ ...question, PENDING: question.total })
-    if (question.request) insertRequest.run({ ...question.request, runId })
+    const request = requestOf(question, question)
+    if (request) insertRequest.run(request)
+    if (hasValues(question.values)) insertParameters.run(toValuesRow(question.values, runId))
     if (deviceNos) insertExecutions.run(firstExecutionId, runId, ownerNo, `[${deviceNos.join(',')}]`)
     log?.runChanged('run.created', { ownerNo, runId, at: launchedAt })
     if (rollout) {

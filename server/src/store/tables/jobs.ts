@@ -1,23 +1,46 @@
 import { isExpected, jobTag } from '../../domain/entity-tag.ts'
-import type { RunJob } from '../../domain/launch-run.ts'
-import type { JobPut, StoredJob, StoredJobContent } from '../../domain/ports/jobs.ts'
+import { maySignedBe } from '../../domain/job-signatures.ts'
+import { type RunJob, toRunJob } from '../../domain/launch-run.ts'
+import type {
+  JobPut,
+  JobPutResult,
+  StoredJob,
+  StoredJobContent,
+  StoredJobVersion,
+} from '../../domain/ports/jobs.ts'
 import type { Put } from '../../domain/ports/slices.ts'
 import { type Queries, sliced } from '../queries.ts'
 import { computed, rows, select, text } from '../schema/column.ts'
 import { job, jobVersion } from '../schema/tables.ts'
+import { pauseSchedulesOf } from './schedules.ts'
 import type { ReadSteps, WriteSteps } from './step.ts'
 
 // As text: what is put is compared with it.
 const content = computed(jobVersion.fields.content.sql, text())
-export const JOB = select({ ...job.fields, content })
+export const JOB = select({ ...job.fields, content, ...jobVersion.pick('version') })
 const SELECT = `SELECT ${JOB} FROM job JOIN job_version ON job_version.version_no = job.version_no`
 const FIND = `${SELECT} WHERE owner_no = :ownerNo AND job_name = :jobName`
 const LIST = `
   ${SELECT} WHERE owner_no = :ownerNo AND job_name > :after AND deleted_at IS NULL ORDER BY job_name LIMIT :limit`
 /** Those of all owners. */
 export const SELECT_JOBS = `${SELECT} WHERE deleted_at IS NULL`
-const INSERT_VERSION =
-  'INSERT INTO job_version (job_no, content) VALUES (:jobNo, :content) RETURNING version_no AS "versionNo"'
+const VERSION = select({
+  ...{
+    ...job.pick('jobName', 'jobNo'),
+    currentNo: computed('job.version_no', job.fields.versionNo),
+    content,
+  },
+  ...jobVersion.pick('versionNo', 'version', 'createdAt', 'createdBy'),
+})
+const VERSIONS = `
+  SELECT ${VERSION} FROM job JOIN job_version ON job_version.job_no = job.job_no
+  WHERE owner_no = :ownerNo AND job_name = :jobName AND deleted_at IS NULL`
+const FIND_VERSION = `${VERSIONS} AND version = :version`
+const LIST_VERSIONS = `${VERSIONS} AND version < :after ORDER BY version DESC LIMIT :limit`
+// A trigger of the table counts the versions of a job.
+const INSERT_VERSION = `
+  INSERT INTO job_version (job_no, content, created_at, created_by) VALUES (:jobNo, :content, :at, :by)
+  RETURNING version_no AS "versionNo"`
 const INSERT = `
   INSERT INTO job (owner_no, job_name, version_no, created_at, updated_at) VALUES (:ownerNo, :jobName, 0, :at, :at)
   RETURNING job_no AS "jobNo"`
@@ -30,13 +53,28 @@ const DELETE = `
 const OF_VERSION = `
   SELECT ${select(job.pick('jobName'))} FROM job_version JOIN job ON job.job_no = job_version.job_no
   WHERE job_version.version_no = :jobVersion`
+const SIGNED = select({ ...job.pick('jobName'), content })
+const SIGNED_OF_VERSION = `
+  SELECT ${SIGNED} FROM job_version JOIN job ON job.job_no = job_version.job_no
+  WHERE job_version.version_no = :jobVersion`
 const CONTENT = `SELECT ${select({ content })} FROM job_version WHERE version_no = :jobVersion`
+
+const maxVersion = 2_147_483_647
 
 /** What a trigger needs to know of a job. */
 export type JobRef = Readonly<RunJob>
 type JobRow = ReturnType<typeof JOB.read>
 
-export const jobReads: ReadSteps<'getJob' | 'listJobs' | 'getDocument' | 'getJobOfVersion'> = {
+type JobReads =
+  | 'getJob'
+  | 'listJobs'
+  | 'getDocument'
+  | 'getSignature'
+  | 'getJobOfVersion'
+  | 'getJobVersion'
+  | 'listJobVersions'
+
+export const jobReads: ReadSteps<JobReads> = {
   async getJob(queries, { ownerNo, jobName }) {
     const row = await queries.get(JOB, FIND, { ownerNo, jobName })
     return row?.deletedAt === null ? toJob(row) : undefined
@@ -44,6 +82,15 @@ export const jobReads: ReadSteps<'getJob' | 'listJobs' | 'getDocument' | 'getJob
   async listJobs(queries, { ownerNo, slice: { after = '', limit } }) {
     const found = await queries.all(JOB, LIST, { ownerNo, after, limit: limit + 1 })
     return sliced(found.map(toJob), limit, ({ jobName }) => jobName)
+  },
+  async getJobVersion(queries, { ownerNo, jobName, version }) {
+    const row = await queries.get(VERSION, FIND_VERSION, { ownerNo, jobName, version })
+    return row && toVersion(row)
+  },
+  async listJobVersions(queries, { ownerNo, jobName, slice: { after = maxVersion, limit } }) {
+    const values = { ownerNo, jobName, after, limit: limit + 1 }
+    const found = await queries.all(VERSION, LIST_VERSIONS, values)
+    return sliced(found.map(toVersion), limit, ({ version }) => version)
   },
   async getJobOfVersion(queries, { jobVersion }) {
     return (await queries.get(select(job.pick('jobName')), OF_VERSION, { jobVersion }))?.jobName
@@ -53,6 +100,11 @@ export const jobReads: ReadSteps<'getJob' | 'listJobs' | 'getDocument' | 'getJob
     if (row === undefined) throw new Error(`there is no version ${jobVersion} of a job`)
     return JSON.stringify(toContent(row).document)
   },
+  async getSignature(queries, { jobVersion }) {
+    const row = await queries.get(SIGNED, SIGNED_OF_VERSION, { jobVersion })
+    const { signatures } = row ? toContent(row) : {}
+    return row && signatures ? { jobName: row.jobName, envelope: signatures } : undefined
+  },
 }
 
 /** Steps that change which names there are; whoever triggers by these names must not get in between. */
@@ -61,23 +113,35 @@ export const jobWrites: WriteSteps<'putJob' | 'deleteJob'> = {
     const { ref, ...result } = await putJob(queries, put)
     return result
   },
-  async deleteJob(queries, { ownerNo, jobName, at }) {
-    return (await queries.run(DELETE, { ownerNo, jobName, at })) > 0
+  async deleteJob(queries, { ownerNo, jobName, at, expected }) {
+    const before = expected && (await queries.get(JOB, FIND, { ownerNo, jobName }))
+    if (before?.deletedAt === null && !isExpected(expected, jobTag(before))) return 'changed'
+    if ((await queries.run(DELETE, { ownerNo, jobName, at })) === 0) return 'unknown'
+    await pauseSchedulesOf(queries, { ownerNo, jobName, at })
+    return 'deleted'
   },
 }
 
 /** The same content again makes no new version. */
-export async function putJob(queries: Queries, put: JobPut): Promise<Put<StoredJob> & { ref?: JobRef }> {
+export async function putJob(queries: Queries, put: JobPut): Promise<JobPutResult & { ref?: JobRef }> {
   const { ownerNo, jobName, at } = put
   const content = JSON.stringify(put.content)
   const before = await queries.get(JOB, FIND, { ownerNo, jobName })
   const created = before === undefined || before.deletedAt !== null
-  if (!isExpected(put.expected, created ? undefined : jobTag(toContent(before)))) return refused(put)
+  if (!isExpected(put.expected, created ? undefined : jobTag(before))) return refused(put)
+  const isNew = created || before.content !== content
+  const nextVersion = (before?.version ?? 0) + 1
+  if (isNew && !maySignedBe(put.content, nextVersion)) return { ...refused(put), nextVersion }
   const { jobNo } =
     before ?? (await queries.one(rows({ jobNo: job.fields.jobNo }), INSERT, { ownerNo, jobName, at }))
-  if (created || before.content !== content) {
+  if (isNew) {
     const version = rows({ versionNo: job.fields.versionNo })
-    const { versionNo } = await queries.one(version, INSERT_VERSION, { jobNo, content })
+    const { versionNo } = await queries.one(version, INSERT_VERSION, {
+      jobNo,
+      content,
+      at,
+      by: put.by ?? null,
+    })
     await queries.run(UPDATE, { jobNo, versionNo, at })
   }
   const after = await queries.one(JOB, FIND, { ownerNo, jobName })
@@ -85,14 +149,15 @@ export async function putJob(queries: Queries, put: JobPut): Promise<Put<StoredJ
 }
 
 function refused({ jobName, content, at }: JobPut): Put<StoredJob> {
-  return { created: false, value: { jobName, ...content, createdAt: at, updatedAt: at }, isRefused: true }
+  return {
+    created: false,
+    value: { jobName, version: 0, ...content, createdAt: at, updatedAt: at },
+    isRefused: true,
+  }
 }
 
 export function toJobRef(row: JobRow): JobRef {
-  const { expireAfterSeconds, deadlineSeconds, rollout, approval } = toContent(row)
-  const { jobNo, versionNo } = row
-  const ref = { jobNo, versionNo, expireAfterSeconds, deadlineSeconds }
-  return rollout || approval ? { ...ref, ...(rollout && { rollout }), ...(approval && { approval }) } : ref
+  return toRunJob(row, toContent(row))
 }
 
 /** What was stored before a policy existed has none. */
@@ -101,6 +166,10 @@ function toContent({ content }: { content: string }): StoredJobContent {
 }
 
 function toJob(row: JobRow): StoredJob {
-  const { jobName, createdAt, updatedAt } = row
-  return { jobName, ...toContent(row), createdAt, updatedAt }
+  const { jobName, version, createdAt, updatedAt } = row
+  return { jobName, version, ...toContent(row), createdAt, updatedAt }
+}
+
+function toVersion({ content, currentNo, ...row }: ReturnType<typeof VERSION.read>): StoredJobVersion {
+  return { ...row, ...toContent({ content }), isCurrent: currentNo === row.versionNo }
 }

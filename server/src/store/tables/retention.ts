@@ -17,7 +17,7 @@ const RUN = select({
 })
 const NEXT_RUNS = `SELECT ${RUN} FROM run WHERE run_id > :after ORDER BY run_id LIMIT :limit`
 const PURGE_RUNS = inBoth(({ isIn }) => `DELETE FROM run WHERE ${isIn('run_id', 'runIds', 'bigint')}`)
-const PURGE_OF_RUNS = ['run_request', 'rollout', 'rollout_release'].map((table) =>
+const PURGE_OF_RUNS = ['run_request', 'run_parameters', 'rollout', 'rollout_release'].map((table) =>
   inBoth(({ isIn }) => `DELETE FROM ${table} WHERE ${isIn('run_id', 'runIds', 'bigint')}`),
 )
 const NOTE = inBoth(

@@ -8,7 +8,7 @@ import { heldFrom, isOpenRollout } from '../../domain/rollout-progress.ts'
 import { inBoth, insertInto, type Writes } from '../queries.ts'
 import { computed, type Field, number, rows, select } from '../schema/column.ts'
 import { device, execution, release, rollout, run } from '../schema/tables.ts'
-import { countFields, pickCounts } from './run-fields.ts'
+import { countFields, pickCounts, WINDOW_OF_RUN } from './run-fields.ts'
 import type { ReadSteps, WriteSteps } from './step.ts'
 
 const ended = ['SUCCEEDED', 'FAILED', 'TIMED_OUT', 'REJECTED', 'EXPIRED', 'CANCELED'] as const
@@ -17,7 +17,7 @@ const sumOf = (states: readonly ExecState[]) =>
   computed(states.map((each) => countFields[each].sql).join(' + '), number())
 
 const OPEN = select({
-  ...rollout.pick('runId', 'ownerNo', 'state', 'version', 'nextAt'),
+  ...rollout.pick('runId', 'ownerNo', 'state', 'version', 'nextAt', 'startAt'),
   ended: sumOf(ended),
   succeeded: run.fields.SUCCEEDED,
   unfinished: sumOf(unfinished),
@@ -30,12 +30,12 @@ const LIST_OPEN = inBoth(
 const ROLLOUT = select(
   rollout.pick(
     ...(['runId', 'ownerNo', 'firstExecutionId', 'total', 'state'] as const),
-    ...(['released', 'nextAt', 'version', 'plan', 'status'] as const),
+    ...(['released', 'nextAt', 'version', 'plan', 'status', 'startAt'] as const),
   ),
 )
 const FACTS = select({
   ...rollout.pick('runId', 'ownerNo', 'firstExecutionId', 'total', 'state', 'released', 'nextAt'),
-  ...{ ...rollout.pick('version', 'plan', 'status'), ...run.pick('keyId'), ...countFields },
+  ...{ ...rollout.pick('version', 'plan', 'status', 'startAt'), ...run.pick('keyId'), ...countFields },
 })
 const GET = `
   SELECT ${FACTS} FROM rollout JOIN run ON run.run_id = rollout.run_id
@@ -76,6 +76,7 @@ const RELEASED = select({
   ...run.pick('jobVersion', 'launchedAt'),
   ...execution.pick('jobExecutionId'),
   ...device.pick('deviceId'),
+  window: WINDOW_OF_RUN,
 })
 const LIST_RELEASED = inBoth(
   ({ join }) => `
@@ -119,7 +120,8 @@ export const rolloutReads: ReadSteps<
     const [first] = found
     if (first === undefined) return undefined
     const executions = found.map(({ jobExecutionId, deviceId }) => ({ jobExecutionId, deviceId }))
-    return { jobVersion: first.jobVersion, launchedAt: first.launchedAt, executions }
+    const { jobVersion, launchedAt, window } = first
+    return { jobVersion, launchedAt, executions, ...(window !== null && { isWindowed: true as const }) }
   },
 }
 
@@ -173,7 +175,7 @@ function writeRelease(queries: Writes, { before, status, moment }: RolloutChange
 }
 
 function toRollout(row: ReturnType<typeof ROLLOUT.read>): StoredRollout {
-  const { runId, ownerNo, firstExecutionId, total, version, nextAt, plan, state, released } = row
+  const { runId, ownerNo, firstExecutionId, total, version, nextAt, plan, state, released, startAt } = row
   const status = { ...row.status, pausedCause: row.status.pausedCause ?? null, state, released }
-  return { runId, ownerNo, firstExecutionId, total, version, nextAt, plan, status }
+  return { runId, ownerNo, firstExecutionId, total, version, nextAt, plan, status, startAt }
 }

@@ -1,11 +1,13 @@
 // Runs: one by its id, and lists of them, newest first.
 
+import type { ExecState } from '@jobcast/contract'
 import { unsuccessfulEnds } from '../../domain/execution.ts'
-import type { RunFilter, StoredRun } from '../../domain/ports/runs.ts'
+import type { RunEnds, RunFilter, StoredRun } from '../../domain/ports/runs.ts'
 import type { Sliced } from '../../domain/ports/slices.ts'
+import type { RunValues } from '../../domain/ports/triggers.ts'
 import { inBoth, type Queries, type Sql, sliced, type Values } from '../queries.ts'
 import { orNull, select } from '../schema/column.ts'
-import { apiKey, device, job, run, runRequest } from '../schema/tables.ts'
+import { apiKey, device, job, jobVersion, run, runParameters, runRequest } from '../schema/tables.ts'
 import { countFields, OF_JOB, pickCounts, unfinishedOn } from './run-fields.ts'
 import { findStop, hasAnyOf, listFinishedAfter, runsPerSlice } from './run-walk.ts'
 import type { Input, ReadSteps, WriteSteps } from './step.ts'
@@ -20,30 +22,47 @@ const RUN = select({
   ...run.pick('runId', 'jobVersion', 'launchedAt', 'total', 'retryOf', 'keyId', 'endedAt'),
   ...job.pick('jobName'),
   keyName: orNull(apiKey.fields.keyName),
-  ...runRequest.pick('where', 'matched', 'note'),
+  ...runRequest.pick('where', 'matched', 'note', 'rollbackOf', 'window'),
+  ...runRequest.pick('scheduleNo', 'scheduleName', 'scheduledFor'),
+  ...{ ...jobVersion.pick('version'), parameters: orNull(runParameters.fields.parameters) },
   ...countFields,
 })
 const GET = of('run.owner_no = :ownerNo AND run.run_id = :runId')
-const UNSUCCESSFUL = select({ ...job.pick('jobName'), deviceId: orNull(device.fields.deviceId) })
-const LIST_UNSUCCESSFUL = `
-  SELECT ${UNSUCCESSFUL} FROM run JOIN job ON job.job_no = run.job_no
+const ENDED = select({ deviceId: orNull(device.fields.deviceId) })
+const listEnded = (states: readonly ExecState[]) => `
+  SELECT ${ENDED} FROM run
     LEFT JOIN execution ON execution_id BETWEEN first_execution_id AND first_execution_id + total - 1
-      AND state IN (${unsuccessfulEnds.map((state) => `'${state}'`).join(', ')})
+      AND state IN (${states.map((state) => `'${state}'`).join(', ')})
     LEFT JOIN device ON device.device_no = execution.device_no AND device.deleted_at IS NULL
   WHERE run.owner_no = :ownerNo AND run.run_id = :runId ORDER BY execution_id`
+const LIST_ENDED: Readonly<Record<RunEnds, string>> = {
+  unsuccessful: listEnded(unsuccessfulEnds),
+  'carried-out': listEnded(['SUCCEEDED', 'FAILED']),
+}
+const VALUES = select(runParameters.pick('parameters', 'secrets'))
+const GET_VALUES = `SELECT ${VALUES} FROM run_parameters WHERE run_id = :runId`
 
-export const runReads: ReadSteps<'getRun' | 'listRuns' | 'listUnsuccessful'> = {
+export const runReads: ReadSteps<'getRun' | 'listRuns' | 'listEndedDevices' | 'getRunValues'> = {
   async getRun(queries, { ownerNo, runId }) {
     const row = await queries.get(RUN, GET, { ownerNo, runId })
     return row && toRun(row)
   },
   listRuns,
-  async listUnsuccessful(queries, { ownerNo, runId }) {
-    const found = await queries.all(UNSUCCESSFUL, LIST_UNSUCCESSFUL, { ownerNo, runId })
+  async listEndedDevices(queries, { ownerNo, runId, ends }) {
+    const found = await queries.all(ENDED, LIST_ENDED[ends], { ownerNo, runId })
     // A run without any is one row without a device.
-    const deviceIds = found.flatMap(({ deviceId }) => deviceId ?? [])
-    return found[0] && { jobName: found[0].jobName, deviceIds }
+    return found.length === 0 ? undefined : found.flatMap(({ deviceId }) => deviceId ?? [])
   },
+  getRunValues: (queries, { runId }) => queries.get(VALUES, GET_VALUES, { runId }),
+}
+
+/** A run without any has no row. */
+export function hasValues(values: RunValues | undefined): values is RunValues {
+  return values !== undefined && Object.keys(values.parameters).length > 0
+}
+
+export function toValuesRow({ parameters, secrets }: RunValues, runId: number) {
+  return { runId, parameters: JSON.stringify(parameters), secrets }
 }
 
 const SET_TRACE = 'UPDATE run SET trace_parent = :traceParent WHERE run_id = :runId AND owner_no = :ownerNo'
@@ -94,9 +113,24 @@ async function narrow(
 const IN_ROLLOUT_STATE = `EXISTS (
   SELECT 1 FROM rollout WHERE rollout.run_id = run.run_id AND rollout.state = :rolloutState)`
 
+const OF_SCHEDULE = `run.run_id IN (
+  SELECT run_request.run_id FROM run_request JOIN schedule ON schedule.schedule_no = run_request.schedule_no
+  WHERE schedule.owner_no = :ownerNo AND schedule.schedule_name = :scheduleName)`
+
 function clausesOf(filter: RunFilter): string[] {
-  const { rolloutState, execStates, launchedAfter, launchedBefore, finishedAfter, finishedBefore } = filter
+  const {
+    version,
+    scheduleName,
+    rolloutState,
+    execStates,
+    launchedAfter,
+    launchedBefore,
+    finishedAfter,
+    finishedBefore,
+  } = filter
   const clauses: string[] = []
+  if (scheduleName !== undefined) clauses.push(OF_SCHEDULE)
+  if (version !== undefined) clauses.push('job_version.version = :version')
   if (rolloutState !== undefined) clauses.push(IN_ROLLOUT_STATE)
   if (execStates !== undefined) clauses.push(hasAnyOf(execStates))
   if (launchedAfter !== undefined) clauses.push('run.launched_at >= :launchedAfter')
@@ -108,9 +142,11 @@ function clausesOf(filter: RunFilter): string[] {
 
 export function toRun(row: ReturnType<typeof RUN.read>): StoredRun {
   const { runId, jobName, jobVersion, launchedAt, endedAt, total, retryOf, keyId, keyName } = row
-  const { where, matched, note } = row
-  const asked = { retryOf, keyId, keyName, where, matched, note }
-  return { runId, jobName, jobVersion, launchedAt, endedAt, total, ...asked, counts: pickCounts(row) }
+  const { where, matched, note, rollbackOf, window, version, scheduleNo, scheduleName, scheduledFor } = row
+  const scheduled = { scheduleNo, scheduleName, scheduledFor }
+  const request = { where, matched, note, rollbackOf, window, ...scheduled, parameters: row.parameters ?? {} }
+  const made = { retryOf, keyId, keyName, ...request, counts: pickCounts(row) }
+  return { runId, jobName, jobVersion, version, launchedAt, endedAt, total, ...made }
 }
 
 function of(where: string, isFinished?: boolean, order = '', runIds?: number[]): Sql {
@@ -119,7 +155,9 @@ function of(where: string, isFinished?: boolean, order = '', runIds?: number[]):
     const which = isFinished === undefined ? '' : isFinished ? `AND NOT (${unfinished})` : `AND ${unfinished}`
     const listed = runIds === undefined ? '' : `AND ${isIn('run.run_id', 'runIds', 'bigint')}`
     return `SELECT ${RUN} FROM run ${join} job ON job.job_no = run.job_no
+      ${join} job_version ON job_version.version_no = run.version_no
       LEFT JOIN api_key ON api_key.key_id = run.key_id
-      LEFT JOIN run_request ON run_request.run_id = run.run_id WHERE ${where} ${which} ${listed} ${order}`
+      LEFT JOIN run_request ON run_request.run_id = run.run_id
+      LEFT JOIN run_parameters ON run_parameters.run_id = run.run_id WHERE ${where} ${which} ${listed} ${order}`
   })
 }

@@ -3,6 +3,7 @@
 import { apiKeyReads, apiKeyWrites } from './api-keys.ts'
 import { deliveryReads, deliverySnapshots, deliveryWrites } from './deliveries.ts'
 import { attributeWrites } from './device-attributes.ts'
+import { deviceChangeReads } from './device-changes.ts'
 import { deviceReads, deviceWrites } from './devices.ts'
 import { enrollmentReads, enrollmentWrites } from './enrollments.ts'
 import { eventReads, eventSnapshots, eventWrites } from './events.ts'
@@ -19,11 +20,13 @@ import { quotaCountReads } from './quota-counts.ts'
 import { rolloutSelectionReads } from './rollout-selection.ts'
 import { rolloutReads, rolloutSnapshots, rolloutWrites } from './rollouts.ts'
 import { runReads, runWrites } from './runs.ts'
+import { scheduleReads, scheduleWrites } from './schedules.ts'
 import { sessionReads, sessionWrites } from './sessions.ts'
 import { statsReads, statsSnapshots } from './stats.ts'
 import { steadyClockReads, steadyClockWrites } from './steady-clock.ts'
 import { transitionReads } from './transitions.ts'
 import { webhookReads, webhookWrites } from './webhooks.ts'
+import { windowNameWrites, windowReads, windowWrites } from './windows.ts'
 
 /** One statement each. */
 export const reads = {
@@ -34,11 +37,14 @@ export const reads = {
   ...jobReads,
   ...deviceReads,
   ...groupReads,
+  ...windowReads,
   ...executionReads,
   ...runReads,
   ...rolloutReads,
   ...rolloutSelectionReads,
   ...freezeReads,
+  ...scheduleReads,
+  ...deviceChangeReads,
   ...quotaCountReads,
   ...transitionReads,
   ...eventReads,
@@ -74,9 +80,11 @@ export const writes = {
   ...deliveryWrites,
   ...rolloutWrites,
   ...freezeWrites,
+  ...scheduleWrites,
+  ...windowWrites,
   ...idempotencyKeyWrites,
   ...steadyClockWrites,
 }
 
 /** Writes that change which names an owner has: a trigger that uses the names must not get in between. */
-export const catalogueWrites = { ...jobWrites, ...groupWrites, deleteDevice }
+export const catalogueWrites = { ...jobWrites, ...groupWrites, ...windowNameWrites, deleteDevice }

@@ -1,0 +1,128 @@
+// jobcast schedules put: creates or updates a schedule.
+
+import { isJobcastError, type Jobcast, type ScheduleContent } from '@jobcast/client'
+import { overlaps } from '@jobcast/contract'
+import type { Command } from 'commander'
+import { ownerCommand, withClient } from '../define/owner-command.ts'
+import { UsageError } from '../errors/usage-error.ts'
+import { choiceOption } from '../flags/choice.ts'
+import { durationSeconds, instantAhead } from '../flags/duration.ts'
+import { repeatable } from '../flags/target-devices.ts'
+import { wholeNumber } from '../flags/whole-number.ts'
+import { readContent } from '../input/read-content.ts'
+
+type PutFlags = {
+  file?: string
+  job?: string
+  description?: string
+  device?: string[]
+  where?: string
+  group?: string
+  cron?: string
+  zone?: string
+  at?: string
+  match?: boolean
+  overlap?: (typeof overlaps)[number]
+  catchUp?: number
+  jitter?: number
+  pauseAfter?: number
+  end?: string
+}
+
+export function putScheduleCommand(): Command {
+  return ownerCommand('put')
+    .description('Create or update a schedule.')
+    .argument('<scheduleName>')
+    .option('-f, --file <file>', 'YAML or JSON file with the complete schedule; - is standard input')
+    .option('--job <jobName>', 'the job it triggers')
+    .option('--description <text>', 'what it is for')
+    .addOption(repeatable('-d, --device <id>', 'on this device; can be repeated'))
+    .option('--where <selector>', 'on all devices that match')
+    .option('--group <name>', 'on all devices of this group')
+    .option('--cron <pattern>', 'minute, hour, day of month, month and day of week, such as "0 3 * * 1-5"')
+    .option('--zone <timeZone>', 'time zone of the pattern, such as Europe/Berlin (default UTC)')
+    .option('--at <time>', 'once, at this time, or after a duration such as 2h', instantAhead)
+    .option('--match', 'once for every device, as soon as it matches')
+    .addOption(
+      choiceOption('--overlap <rule>', 'for devices that have not finished the one before', overlaps),
+    )
+    .option('--catch-up <time>', 'how late it may run after the service was down (1h)', durationSeconds)
+    .option('--jitter <time>', 'run up to so much later, a different time each time (5m)', durationSeconds)
+    .option('--pause-after <number>', 'pause it after so many failed runs in a row', wholeNumber(1))
+    .option('--end <time>', 'run nothing after this time', instantAhead)
+    .addHelpText('after', '\nWithout --file, fields without a flag keep their value.\n')
+    .action(
+      withClient(async ({ client, out, io }, name: string, flags: PutFlags) => {
+        const base =
+          flags.file === undefined ? await contentOf(client, name) : await readContent(io, flags.file)
+        const content = { ...base, ...fieldsOf(flags) }
+        requireAll(name, content)
+        const { created, value } = await client.schedules.put(name, content as ScheduleContent)
+        out.say(`${created ? 'Created' : 'Updated'} schedule ${name}.`)
+        out.show(value, () => '')
+      }),
+    )
+}
+
+function requireAll(name: string, { jobName, targets, when }: Partial<ScheduleContent>): void {
+  const missing = [
+    ...(jobName === undefined ? ['--job'] : []),
+    ...(targets === undefined ? ['--device, --where or --group'] : []),
+    ...(when === undefined ? ['--cron, --at or --match'] : []),
+  ]
+  if (missing.length > 0) {
+    throw new UsageError(`schedule ${name} does not exist yet; to create it, give ${missing.join('; ')}`)
+  }
+}
+
+function fieldsOf(flags: PutFlags): Partial<ScheduleContent> {
+  const { job, description, overlap, catchUp, jitter, pauseAfter, end } = flags
+  const targets = targetsOf(flags)
+  const when = whenOf(flags)
+  return {
+    ...(job !== undefined && { jobName: job }),
+    ...(description !== undefined && { description }),
+    ...(targets && { targets }),
+    ...(when && { when }),
+    ...(overlap !== undefined && { overlap }),
+    ...(catchUp !== undefined && { catchUpSeconds: catchUp }),
+    ...(jitter !== undefined && { jitterSeconds: jitter }),
+    ...(pauseAfter !== undefined && { pauseAfterFailures: pauseAfter }),
+    ...(end !== undefined && { until: end }),
+  }
+}
+
+function targetsOf({ device, where, group }: PutFlags): ScheduleContent['targets'] | undefined {
+  const given = [device, where, group].filter((each) => each !== undefined)
+  if (given.length > 1) throw new UsageError('--device, --where and --group cannot be combined')
+  if (device) return { deviceIds: device }
+  if (where !== undefined) return { where }
+  return group === undefined ? undefined : { group }
+}
+
+function whenOf({ cron, zone, at, match }: PutFlags): ScheduleContent['when'] | undefined {
+  const given = [cron, at, match].filter((each) => each !== undefined)
+  if (given.length > 1) throw new UsageError('--cron, --at and --match cannot be combined')
+  if (zone !== undefined && cron === undefined) throw new UsageError('--zone requires --cron')
+  if (cron !== undefined) return { cron, ...(zone !== undefined && { timeZone: zone }) }
+  if (at !== undefined) return { at }
+  return match ? { match } : undefined
+}
+
+/** Empty if it does not exist. */
+async function contentOf(client: Jobcast, name: string): Promise<Partial<ScheduleContent>> {
+  try {
+    const { jobName, targets, when, description, rollout, approval, ...rest } =
+      await client.schedules.get(name)
+    const { overlap, catchUpSeconds, jitterSeconds, pauseAfterFailures, until } = rest
+    return {
+      ...{ jobName, targets, when, approval, overlap },
+      ...{ catchUpSeconds, jitterSeconds, pauseAfterFailures, until },
+      ...(description !== null && { description }),
+      ...(rollout && { rollout }),
+    }
+  } catch (error) {
+    if (isJobcastError(error, 'J-310')) return {}
+    throw error
+  }
+}

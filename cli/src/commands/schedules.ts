@@ -1,0 +1,142 @@
+// jobcast schedules: what makes runs by itself.
+
+import type { Occurrence, Schedule } from '@jobcast/client'
+import type { Command } from 'commander'
+import { groupCommand } from '../define/group-command.ts'
+import { listCommand } from '../define/list-command.ts'
+import { ownerCommand, withClient } from '../define/owner-command.ts'
+import { removeCommand } from '../define/remove-command.ts'
+import { wholeNumber } from '../flags/whole-number.ts'
+import { localTime } from '../output/local-time.ts'
+import { type Column, fieldsText } from '../output/print-table.ts'
+import { putScheduleCommand } from './schedule-put.ts'
+
+export function schedulesCommand(): Command {
+  const ls = listCommand<Schedule>(
+    [
+      { title: 'SCHEDULE', of: ({ scheduleName }) => scheduleName },
+      { title: 'JOB', of: ({ jobName }) => jobName },
+      { title: 'DEVICES', of: targetsText },
+      { title: 'WHEN', of: whenText },
+      {
+        title: 'NEXT',
+        of: ({ paused, nextAt }) => (paused ? 'paused' : localTime(nextAt)),
+        paint: (text, { paused }, paint) => (paused ? paint('yellow', text) : text),
+      },
+      { title: 'LAST RUN', of: ({ lastRunId }) => lastRunId },
+    ],
+    (client) => client.schedules.list({ limit: 200 }),
+  )
+  const rm = removeCommand({
+    argument: 'scheduleName',
+    noun: 'schedule',
+    consequence: 'The runs it has made go on.',
+    remove: (client, name) => client.schedules.delete(name),
+  })
+  return groupCommand(
+    'schedules',
+    ls.description('List schedules (default).'),
+    getCommand(),
+    putScheduleCommand(),
+    nextCommand(),
+    switchCommand('pause', 'Pause a schedule: it makes no runs until it is resumed.', 'Paused'),
+    switchCommand('resume', 'Resume a schedule, from its next occurrence on.', 'Resumed'),
+    fireCommand(),
+    rm.description('Delete schedules.'),
+  ).addHelpText(
+    'after',
+    "\nExample:\n  jobcast schedules put nightly --job collect-logs --group kiosks --cron '0 3 * * 1-5' --zone Europe/Berlin\n",
+  )
+}
+
+function getCommand(): Command {
+  return ownerCommand('get')
+    .description('Show a schedule.')
+    .argument('<scheduleName>')
+    .action(
+      withClient(async ({ client, out }, name: string) => {
+        const schedule = await client.schedules.get(name)
+        out.show(schedule, () => fieldsText(fieldsOf(schedule), out.paint))
+      }),
+    )
+}
+
+function fieldsOf(schedule: Schedule) {
+  const { paused, pausedBecause, pausedBy, rollout, pauseAfterFailures, until } = schedule
+  return {
+    schedule: schedule.scheduleName,
+    description: schedule.description,
+    job: schedule.jobName,
+    devices: targetsText(schedule),
+    when: whenText(schedule),
+    next: localTime(schedule.nextAt),
+    ...(paused && { paused: `${localTime(schedule.pausedAt)} by ${pausedBy}: ${pausedBecause}` }),
+    overlap: schedule.overlap,
+    catchUp: `${schedule.catchUpSeconds} s`,
+    ...(schedule.jitterSeconds > 0 && { jitter: `up to ${schedule.jitterSeconds} s` }),
+    ...(pauseAfterFailures !== null && { failures: `${schedule.failures} of ${pauseAfterFailures}` }),
+    ...(until !== null && { until: localTime(until) }),
+    ...(rollout && { rollout: JSON.stringify(rollout) }),
+    ...(schedule.approval && { approval: 'required' }),
+    ...(schedule.window !== null && { window: schedule.window }),
+    lastRun: schedule.lastRunId,
+    lastFired: localTime(schedule.lastFiredAt),
+    updated: `${localTime(schedule.updatedAt)} by ${schedule.updatedBy}`,
+  }
+}
+
+function nextCommand(): Command {
+  return ownerCommand('next')
+    .description('List the next occurrences of a schedule.')
+    .argument('<scheduleName>')
+    .option('--count <number>', 'how many (default 10, at most 100)', wholeNumber(1))
+    .action(
+      withClient(async ({ client, out }, name: string, { count }: { count?: number }) => {
+        const occurrences = await client.schedules.next(name, count === undefined ? {} : { count })
+        out.showTable(occurrences, occurrenceColumns)
+      }),
+    )
+}
+
+const occurrenceColumns: Column<Occurrence>[] = [
+  { title: 'AT (UTC)', of: ({ at }) => at },
+  { title: 'IN ITS TIME ZONE', of: ({ local }) => local },
+]
+
+function switchCommand(name: 'pause' | 'resume', description: string, done: string): Command {
+  return ownerCommand(name)
+    .description(description)
+    .argument('<scheduleName>')
+    .action(
+      withClient(async ({ client, out }, scheduleName: string) => {
+        const schedule = await client.schedules[name](scheduleName)
+        out.say(`${done} schedule ${scheduleName}.`)
+        out.show(schedule, () => '')
+      }),
+    )
+}
+
+function fireCommand(): Command {
+  return ownerCommand('fire')
+    .description('Make a run of a schedule now, in addition to its occurrences.')
+    .argument('<scheduleName>')
+    .action(
+      withClient(async ({ client, out }, name: string) => {
+        const run = await client.schedules.fire(name)
+        out.say(`Run ${run.runId}: ${run.jobName} on ${run.total} ${run.total === 1 ? 'device' : 'devices'}`)
+        out.show(run, () => '')
+      }),
+    )
+}
+
+function targetsText({ targets: { deviceIds, where, group } }: Schedule): string {
+  if (group !== undefined) return `group ${group}`
+  if (where !== undefined) return where
+  const [first, ...others] = deviceIds ?? []
+  return others.length === 0 ? (first ?? '') : `${first} and ${others.length} more`
+}
+
+function whenText({ when: { cron, timeZone, at } }: Schedule): string {
+  if (cron !== undefined) return `${cron} in ${timeZone ?? 'UTC'}`
+  return at === undefined ? 'as soon as a device matches' : `at ${at}`
+}

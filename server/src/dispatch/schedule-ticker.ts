@@ -1,0 +1,66 @@
+// Looks at schedules, on every node: at those that are due, at those whose last run has ended, and at all of them after
+// the wall clock was set back. Several nodes may look at one at once; the store lets one of them go on with it.
+
+import { type FireDeps, fireDue, judgeFailures, replan } from '../domain/fire-schedule.ts'
+import type { DeviceLink } from '../domain/ports/device-link.ts'
+import type { StoredSchedule } from '../domain/ports/schedules.ts'
+
+export type ScheduleTickerDeps = Omit<FireDeps, 'link'> & { onFailure: (error: unknown) => void }
+
+const mostAtOnce = 8
+const listedAtOnce = 200
+
+export class ScheduleTicker {
+  readonly #deps: ScheduleTickerDeps
+  readonly #underWay = new Map<number, Promise<void>>()
+  /** The latest instant that the wall clock has shown; undefined before the first tick. */
+  #shown: number | undefined
+  /** Set before the first tick: with several nodes it reaches all of them. */
+  link: DeviceLink
+
+  constructor(deps: ScheduleTickerDeps, link: DeviceLink) {
+    this.#deps = deps
+    this.link = link
+  }
+
+  async tick(): Promise<void> {
+    const { store, moment } = this.#deps
+    const { at } = moment()
+    if (this.#shown === undefined || at < this.#shown) await this.#replanAll(at)
+    this.#shown = at
+    for (const each of await store.listDueSchedules({ by: at, limit: listedAtOnce })) {
+      if (this.#deps.stopping.aborted) return
+      await this.#begin(each, fireDue)
+    }
+    for (const each of await store.listJudgedSchedules({ limit: listedAtOnce })) {
+      await this.#begin(each, judgeFailures)
+    }
+  }
+
+  /** One that takes long, because it has many devices, does not keep the others waiting. */
+  async #begin(
+    schedule: StoredSchedule,
+    work: (deps: FireDeps, schedule: StoredSchedule) => Promise<void>,
+  ): Promise<void> {
+    const { scheduleNo } = schedule
+    if (this.#underWay.has(scheduleNo)) return
+    if (this.#underWay.size >= mostAtOnce) await Promise.race(this.#underWay.values())
+    const working = work({ ...this.#deps, link: this.link }, schedule)
+      .catch((error: unknown) => this.#deps.onFailure(error))
+      .finally(() => this.#underWay.delete(scheduleNo))
+    this.#underWay.set(scheduleNo, working)
+  }
+
+  async #replanAll(at: number): Promise<void> {
+    for (;;) {
+      const ahead = await this.#deps.store.listSchedulesAhead({ of: at, limit: listedAtOnce })
+      for (const each of ahead) await replan({ ...this.#deps, link: this.link }, each)
+      if (ahead.length < listedAtOnce) return
+    }
+  }
+
+  /** Resolves when nothing is fired any more. */
+  async quiet(): Promise<void> {
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay.values())
+  }
+}

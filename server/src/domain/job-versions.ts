@@ -1,0 +1,50 @@
+// Versions of jobs: each change makes the next one, and none of them ever changes.
+
+import { ApiError } from '@jobcast/contract'
+import type { Caller } from './caller.ts'
+import type { ExpectedTags } from './entity-tag.ts'
+import { getJob, type JobDeps, storeJob } from './job.ts'
+import type { StoredJob, StoredJobContent, StoredJobVersion } from './ports/jobs.ts'
+import type { Put, Slice, Sliced } from './ports/slices.ts'
+
+export async function listJobVersions(
+  deps: JobDeps,
+  caller: Caller,
+  jobName: string,
+  slice: Slice<number>,
+): Promise<Sliced<StoredJobVersion, number>> {
+  await getJob(deps, caller, jobName)
+  return deps.store.listJobVersions({ ownerNo: caller.ownerNo, jobName, slice })
+}
+
+export async function getJobVersion(
+  deps: Pick<JobDeps, 'store'>,
+  { ownerNo }: Caller,
+  jobName: string,
+  version: number,
+): Promise<StoredJobVersion> {
+  const found = await deps.store.getJobVersion({ ownerNo, jobName, version })
+  if (found !== undefined) return found
+  const job = await deps.store.getJob({ ownerNo, jobName })
+  throw new ApiError(job === undefined ? 'J-301' : 'J-313')
+}
+
+/** Makes a new version with the content of an earlier one; none if the current one is like it. */
+export async function restoreJobVersion(
+  deps: JobDeps,
+  caller: Caller,
+  { jobName, version }: { jobName: string; version: number },
+  ifMatch: { expected?: ExpectedTags },
+): Promise<Put<StoredJob>> {
+  const found = await getJobVersion(deps, caller, jobName, version)
+  // What its author has signed is another version; without the signature, devices would reject it.
+  if (found.signatures && !found.isCurrent) throw new ApiError('J-316')
+  // Whoever deletes the job meanwhile must not see it come back.
+  return storeJob(deps, caller, jobName, contentOf(found), { expected: ['*'], ...ifMatch })
+}
+
+/** In the order in which it is put: stored contents are compared as text. */
+function contentOf(version: StoredJobVersion): StoredJobContent {
+  const { jobName, jobNo, versionNo, version: number, isCurrent, createdAt, createdBy, ...content } = version
+  return content
+}

@@ -1,0 +1,202 @@
+// Schedules as their owners see them: put, read, paused, resumed. What they do by themselves: fire-schedule.ts.
+
+import { randomInt } from 'node:crypto'
+import {
+  ApiError,
+  maxScheduleDevices,
+  type Occurrence,
+  parseInstant,
+  type ScheduleContent,
+  toInstant,
+  type When,
+} from '@jobcast/contract'
+import type { Caller } from './caller.ts'
+import { readCron } from './cron-pattern.ts'
+import type { Moment } from './execution.ts'
+import type { ScheduleKey, StoredSchedule, StoredScheduleContent, StoredWhen } from './ports/schedules.ts'
+import type { Put } from './ports/slices.ts'
+import type { Store } from './ports/store.ts'
+import { principalOf } from './principal.ts'
+import { requireRollout } from './rollout-selectors.ts'
+import { pausedEvent } from './schedule-events.ts'
+import { nextOccurrence, timesAfter } from './schedule-times.ts'
+import { whereOf } from './select-devices.ts'
+import { readSelector } from './selector.ts'
+import { requireWindow } from './window.ts'
+import { toLocalText } from './zone-time.ts'
+
+export type ScheduleDeps = { store: Store; moment: () => Moment }
+
+const maxSchedules = 1000
+const defaultCatchUpSeconds = 3600
+/** How often somebody else may change it between our look and our change. */
+const mostTries = 20
+/** Random, so that a database that was moved needs no counter. */
+const newScheduleNo = () => randomInt(1, 2 ** 47)
+
+export async function putSchedule(
+  deps: ScheduleDeps,
+  caller: Caller,
+  scheduleName: string,
+  request: ScheduleContent,
+): Promise<Put<StoredSchedule>> {
+  const { ownerNo, keyId } = caller
+  const { jobName } = request
+  const { at } = deps.moment()
+  const key = { ownerNo, scheduleName }
+  const content = toContent(request)
+  if ((await deps.store.getJob({ ownerNo, jobName })) === undefined) throw new ApiError('J-301')
+  await requireTargets(deps, caller, request)
+  if (content.window !== undefined) await requireWindow(deps, caller, content.window)
+  const before = await deps.store.getSchedule(key)
+  requireFuture(content, before, at)
+  const scheduleNo = before?.scheduleNo ?? newScheduleNo()
+  // One that is due right now runs.
+  const times = timesAfter(content, scheduleNo, content.when.kind === 'at' ? 0 : at)
+  const outcome = await deps.store.putSchedule({
+    ...{ ...key, scheduleNo, jobName, content, keyId, at, times },
+    most: maxSchedules,
+  })
+  if (outcome.kind === 'too-many') {
+    const suffix = `at most ${maxSchedules} schedules of one owner; delete schedules that are no longer used`
+    throw new ApiError('J-912', { suffix })
+  }
+  return outcome
+}
+
+export async function getSchedule(
+  { store }: Pick<ScheduleDeps, 'store'>,
+  { ownerNo }: Pick<Caller, 'ownerNo'>,
+  scheduleName: string,
+): Promise<StoredSchedule> {
+  const schedule = await store.getSchedule({ ownerNo, scheduleName })
+  if (schedule === undefined) throw new ApiError('J-310')
+  return schedule
+}
+
+export async function deleteSchedule({ store }: ScheduleDeps, key: ScheduleKey): Promise<void> {
+  if (!(await store.deleteSchedule(key))) throw new ApiError('J-310')
+}
+
+export function pauseSchedule(deps: ScheduleDeps, caller: Caller, name: string): Promise<StoredSchedule> {
+  return change(deps, caller, name, (before, at) =>
+    before.pausedAt === null ? pausedEvent(before, 'it was asked for', principalOf(caller), at) : undefined,
+  )
+}
+
+/** From now on: what would have run meanwhile is neither caught up with nor missed. */
+export function resumeSchedule(deps: ScheduleDeps, caller: Caller, name: string): Promise<StoredSchedule> {
+  return change(deps, caller, name, async (before, at) => {
+    if (before.pausedAt === null) return undefined
+    const { ownerNo, jobName, content, scheduleNo, firing, dueAt, lastRunId } = before
+    if ((await deps.store.getJob({ ownerNo, jobName })) === undefined) throw new ApiError('J-301')
+    const times = timesAfter(content, scheduleNo, at)
+    return {
+      set: {
+        ...{ pausedBecause: null, pausedBy: null, pausedAt: null, failures: 0, handledAt: at },
+        ...{ failuresAfter: lastRunId ?? before.failuresAfter, watchedRunId: null },
+        ...{ ...times, dueAt: firing ? dueAt : times.dueAt },
+      },
+    }
+  })
+}
+
+/** Its next occurrences, as if it were not paused. */
+export async function listOccurrences(
+  deps: ScheduleDeps,
+  caller: Caller,
+  scheduleName: string,
+  count: number,
+): Promise<Occurrence[]> {
+  const { content } = await getSchedule(deps, caller, scheduleName)
+  const zone = content.when.kind === 'cron' ? content.when.timeZone : 'UTC'
+  const found: Occurrence[] = []
+  let next = nextOccurrence(content, deps.moment().at)
+  while (next !== undefined && found.length < count) {
+    found.push({ at: toInstant(next), local: toLocalText(zone, next) })
+    next = nextOccurrence(content, next)
+  }
+  return found
+}
+
+type Decided = Pick<Parameters<Store['changeSchedule']>[0], 'set' | 'events'> | undefined
+
+/** Reads, decides and writes until nobody else got in between. Undefined: it is so already. */
+async function change(
+  deps: ScheduleDeps,
+  caller: Caller,
+  scheduleName: string,
+  decide: (before: StoredSchedule, at: number) => Decided | Promise<Decided>,
+): Promise<StoredSchedule> {
+  for (let tries = 0; tries < mostTries; tries++) {
+    const before = await getSchedule(deps, caller, scheduleName)
+    const { at } = deps.moment()
+    const decided = await decide(before, at)
+    if (decided === undefined) return before
+    if (await deps.store.changeSchedule({ before, at, ...decided }))
+      return getSchedule(deps, caller, scheduleName)
+  }
+  throw new ApiError('J-908', { retryAfterSeconds: 1 })
+}
+
+function toContent(request: ScheduleContent): StoredScheduleContent {
+  const { targets, rollout, until, description, window } = request
+  return {
+    description: description ?? null,
+    targets,
+    when: toWhen(request.when),
+    rollout: rollout ?? null,
+    approval: request.approval ?? false,
+    ...(window && { window }),
+    overlap: request.overlap ?? 'SKIP',
+    catchUpSeconds: request.catchUpSeconds ?? defaultCatchUpSeconds,
+    jitterSeconds: request.jitterSeconds ?? 0,
+    pauseAfterFailures: request.pauseAfterFailures ?? null,
+    until: until === undefined || until === null ? null : parseInstant(until),
+  }
+}
+
+function toWhen({ cron, timeZone, at, match }: When): StoredWhen {
+  const given = [cron, at, match].filter((each) => each !== undefined)
+  if (given.length !== 1) throw invalid('when', 'when must have exactly one of cron, at and match.')
+  if (timeZone !== undefined && cron === undefined) {
+    throw invalid('when.timeZone', 'when.timeZone is used with cron, which is missing.')
+  }
+  if (at !== undefined) return { kind: 'at', at: parseInstant(at) }
+  if (cron === undefined) return { kind: 'match' }
+  const zone = timeZone ?? 'UTC'
+  readCron(cron, zone, 'when')
+  return { kind: 'cron', cron, timeZone: zone }
+}
+
+/** Throws J-503, J-309, J-500. */
+async function requireTargets(
+  deps: ScheduleDeps,
+  caller: Caller,
+  { targets, rollout, when }: ScheduleContent,
+): Promise<void> {
+  if (rollout) await requireRollout(deps, caller, rollout)
+  const where = whereOf(targets)
+  if (where !== undefined) return void (await readSelector(deps, caller, where))
+  if (when.match) throw invalid('targets', 'With match, targets must be a selector (where) or a group.')
+  if ((targets.deviceIds?.length ?? 0) > maxScheduleDevices) {
+    const most = `targets.deviceIds of a schedule must have at most ${maxScheduleDevices} items; use tags and a selector.`
+    throw invalid('targets.deviceIds', most)
+  }
+}
+
+/** A schedule that can never run any more is a mistake, unless it is put once more as it was. */
+function requireFuture(content: StoredScheduleContent, before: StoredSchedule | undefined, at: number): void {
+  const { when, until, catchUpSeconds } = content
+  if (when.kind === 'at') {
+    const isOld = before?.content.when.kind === 'at' && before.content.when.at === when.at
+    if (isOld || when.at + catchUpSeconds * 1000 >= at) return
+    throw invalid('when.at', 'when.at must be in the future.')
+  }
+  if (until === null || until >= at || before?.content.until === until) return
+  throw invalid('until', 'until must be in the future.')
+}
+
+function invalid(field: string, detail: string): ApiError {
+  return new ApiError('J-500', { field, detail })
+}

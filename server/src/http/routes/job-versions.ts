@@ -1,0 +1,84 @@
+// Versions of jobs.
+
+import { Job, JobParams, JobVersion, JobVersionPage, JobVersionParams, PageQuery } from '@jobcast/contract'
+import { jobTag } from '../../domain/entity-tag.ts'
+import type { JobDeps } from '../../domain/job.ts'
+import { getJobVersion, listJobVersions, restoreJobVersion } from '../../domain/job-versions.ts'
+import type { App } from '../app-type.ts'
+import { callerOf } from '../authenticate.ts'
+import { numberSlice, toPage } from '../cursor.ts'
+import { etagHeader, expectedTags, IfMatchHeaders, quoted } from '../if-match.ts'
+import { toJob, toJobVersion } from '../to-wire.ts'
+
+const url = '/job/api/jobs/:jobName/versions'
+/** Of the column. */
+const maxVersion = 2_147_483_647
+
+export function addJobVersions(app: App, deps: JobDeps): void {
+  app.route({
+    method: 'GET',
+    url,
+    config: { scopes: ['READ'], refusals: ['J-301'] },
+    schema: {
+      operationId: 'listJobVersions',
+      tags: ['jobs'],
+      summary: 'List the versions of a job, newest first',
+      description:
+        'Each change of a job makes a version that never changes. A job that is deleted and created again goes on ' +
+        'counting: its earlier versions are listed as well.',
+      params: JobParams,
+      querystring: PageQuery,
+      response: { 200: JobVersionPage },
+    },
+    handler: async (request) => {
+      const slice = numberSlice(request.query, maxVersion)
+      return toPage(
+        await listJobVersions(deps, callerOf(request), request.params.jobName, slice),
+        toJobVersion,
+      )
+    },
+  })
+
+  app.route({
+    method: 'GET',
+    url: `${url}/:version`,
+    config: { scopes: ['READ'], refusals: ['J-301', 'J-313'] },
+    schema: {
+      operationId: 'getJobVersion',
+      tags: ['jobs'],
+      summary: 'Get a version of a job',
+      params: JobVersionParams,
+      response: { 200: JobVersion },
+    },
+    handler: async (request) => {
+      const { jobName, version } = request.params
+      return toJobVersion(await getJobVersion(deps, callerOf(request), jobName, version))
+    },
+  })
+
+  app.route({
+    method: 'POST',
+    url: `${url}/:version/restore`,
+    config: { scopes: ['MANAGE'], refusals: ['J-301', 'J-311', 'J-312', 'J-313', 'J-316'] },
+    schema: {
+      operationId: 'restoreJobVersion',
+      tags: ['jobs'],
+      summary: 'Restore a version of a job',
+      description:
+        'Makes a new version with the content of this one. If the current version has the same content, nothing changes. ' +
+        'A signed version cannot be restored: its author signs it again, as the next version.',
+      params: JobVersionParams,
+      headers: IfMatchHeaders,
+      response: { 200: { ...Job, headers: etagHeader } },
+    },
+    handler: async (request, reply) => {
+      const { value } = await restoreJobVersion(
+        deps,
+        callerOf(request),
+        request.params,
+        expectedTags(request),
+      )
+      return reply.header('etag', quoted(jobTag(value))).send(toJob(value))
+    },
+  })
+}

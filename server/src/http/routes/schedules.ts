@@ -1,0 +1,196 @@
+// Schedules: what makes runs by itself.
+
+import {
+  OccurrenceQuery,
+  Occurrences,
+  PageQuery,
+  Run,
+  Schedule,
+  ScheduleContent,
+  SchedulePage,
+  ScheduleParams,
+} from '@jobcast/contract'
+import { type FireDeps, fireNow } from '../../domain/fire-schedule.ts'
+import {
+  deleteSchedule,
+  getSchedule,
+  listOccurrences,
+  pauseSchedule,
+  putSchedule,
+  resumeSchedule,
+  type ScheduleDeps,
+} from '../../domain/schedule.ts'
+import { type AnswerRunDeps, answerRun } from '../answer-run.ts'
+import type { App } from '../app-type.ts'
+import { callerOf } from '../authenticate.ts'
+import { textSlice, toPage } from '../cursor.ts'
+import { noContent } from '../openapi.ts'
+import { toSchedule } from '../schedule-to-wire.ts'
+
+export type ScheduleRouteDeps = ScheduleDeps & FireDeps & AnswerRunDeps
+
+const url = '/job/api/schedules/:scheduleName'
+
+export function addSchedules(app: App, deps: ScheduleRouteDeps): void {
+  app.route({
+    method: 'PUT',
+    url,
+    config: { scopes: ['MANAGE'], refusals: ['J-301', 'J-309', 'J-311', 'J-503', 'J-507', 'J-912'] },
+    schema: {
+      operationId: 'putSchedule',
+      tags: ['schedules'],
+      summary: 'Create or replace a schedule',
+      description:
+        'A schedule makes ordinary runs: at one instant (`at`), by a pattern in a time zone (`cron`), or once for every ' +
+        'device that matches or starts to match (`match`). A replaced one stays paused if it is paused. At most 1,000 per owner.',
+      params: ScheduleParams,
+      body: ScheduleContent,
+      response: {
+        200: { ...Schedule, description: 'Replaced' },
+        201: { ...Schedule, description: 'Created' },
+      },
+    },
+    handler: async (request, reply) => {
+      const { scheduleName } = request.params
+      const { created, value } = await putSchedule(deps, callerOf(request), scheduleName, request.body)
+      return reply.code(created ? 201 : 200).send(toSchedule(value))
+    },
+  })
+
+  app.route({
+    method: 'GET',
+    url,
+    config: { scopes: ['READ'], refusals: ['J-310'] },
+    schema: {
+      operationId: 'getSchedule',
+      tags: ['schedules'],
+      summary: 'Get a schedule',
+      params: ScheduleParams,
+      response: { 200: Schedule },
+    },
+    handler: async (request) =>
+      toSchedule(await getSchedule(deps, callerOf(request), request.params.scheduleName)),
+  })
+
+  app.route({
+    method: 'DELETE',
+    url,
+    config: { scopes: ['MANAGE'], refusals: ['J-310'] },
+    schema: {
+      operationId: 'deleteSchedule',
+      tags: ['schedules'],
+      summary: 'Delete a schedule',
+      description: 'The runs it has made stay as they are, and keep its name.',
+      params: ScheduleParams,
+      response: { 204: noContent('Deleted') },
+    },
+    handler: async (request, reply) => {
+      const { ownerNo } = callerOf(request)
+      await deleteSchedule(deps, { ownerNo, scheduleName: request.params.scheduleName })
+      return reply.code(204).send(undefined)
+    },
+  })
+
+  app.route({
+    method: 'GET',
+    url: '/job/api/schedules',
+    config: { scopes: ['READ'] },
+    schema: {
+      operationId: 'listSchedules',
+      tags: ['schedules'],
+      summary: 'List schedules, ordered by name',
+      querystring: PageQuery,
+      response: { 200: SchedulePage },
+    },
+    handler: async (request) => {
+      const { ownerNo } = callerOf(request)
+      return toPage(await deps.store.listSchedules({ ownerNo, slice: textSlice(request.query) }), toSchedule)
+    },
+  })
+
+  app.route({
+    method: 'GET',
+    url: `${url}/next`,
+    config: { scopes: ['READ'], refusals: ['J-310'] },
+    schema: {
+      operationId: 'listNextOccurrences',
+      tags: ['schedules'],
+      summary: 'List the next occurrences of a schedule',
+      description: 'Without jitter, and as if it were not paused. None with `match`.',
+      params: ScheduleParams,
+      querystring: OccurrenceQuery,
+      response: { 200: Occurrences },
+    },
+    handler: (request) =>
+      listOccurrences(deps, callerOf(request), request.params.scheduleName, request.query.count),
+  })
+
+  addChanges(app, deps)
+}
+
+function addChanges(app: App, deps: ScheduleRouteDeps): void {
+  app.route({
+    method: 'POST',
+    url: `${url}/pause`,
+    config: { scopes: ['MANAGE'], refusals: ['J-310', 'J-908'] },
+    schema: {
+      operationId: 'pauseSchedule',
+      tags: ['schedules'],
+      summary: 'Pause a schedule',
+      description: 'It makes no more runs by itself; those it has made go on.',
+      params: ScheduleParams,
+      response: { 200: Schedule },
+    },
+    handler: async (request) =>
+      toSchedule(await pauseSchedule(deps, callerOf(request), request.params.scheduleName)),
+  })
+
+  app.route({
+    method: 'POST',
+    url: `${url}/resume`,
+    config: { scopes: ['MANAGE'], refusals: ['J-301', 'J-310', 'J-908'] },
+    schema: {
+      operationId: 'resumeSchedule',
+      tags: ['schedules'],
+      summary: 'Resume a schedule',
+      description: 'From its next occurrence on; what would have run while it was paused is not made up for.',
+      params: ScheduleParams,
+      response: { 200: Schedule },
+    },
+    handler: async (request) =>
+      toSchedule(await resumeSchedule(deps, callerOf(request), request.params.scheduleName)),
+  })
+
+  app.route({
+    method: 'POST',
+    url: `${url}/fire`,
+    config: {
+      scopes: ['TRIGGER'],
+      refusals: ['J-301', 'J-309', 'J-310', 'J-502', 'J-503', 'J-504', 'J-908', 'J-912'],
+    },
+    schema: {
+      operationId: 'fireSchedule',
+      tags: ['schedules'],
+      summary: 'Make a run of a schedule now',
+      description:
+        'In addition to its occurrences, also while it is paused. Its `overlap` holds: if every device still has an ' +
+        'unfinished execution of the schedule, the answer is J-504.',
+      params: ScheduleParams,
+      response: {
+        201: {
+          ...Run,
+          headers: { location: { type: 'string', description: 'The run: /job/api/runs/{runId}' } },
+        },
+      },
+    },
+    handler: async (request, reply) => {
+      const caller = callerOf(request)
+      const runId = await fireNow(deps, caller, request.params.scheduleName)
+      request.runId = runId
+      return reply
+        .code(201)
+        .header('location', `/job/api/runs/${runId}`)
+        .send(await answerRun(deps, caller, runId))
+    },
+  })
+}

@@ -1,0 +1,47 @@
+// Stored schedules -> API objects, field by field: a spread could leak a new column.
+
+import { type Schedule, toInstant, toInstantOrNull, type When } from '@jobcast/contract'
+import type { StoredSchedule, StoredWhen } from '../domain/ports/schedules.ts'
+import { principalOf } from '../domain/principal.ts'
+
+export function toSchedule(stored: StoredSchedule): Schedule {
+  const { content } = stored
+  return {
+    scheduleName: stored.scheduleName,
+    jobName: stored.jobName,
+    targets: content.targets,
+    when: toWhen(content.when),
+    description: content.description,
+    rollout: content.rollout,
+    approval: content.approval,
+    window: content.window ?? null,
+    overlap: content.overlap,
+    catchUpSeconds: content.catchUpSeconds,
+    jitterSeconds: content.jitterSeconds,
+    pauseAfterFailures: content.pauseAfterFailures,
+    until: toInstantOrNull(content.until),
+    paused: stored.pausedAt !== null,
+    pausedBecause: stored.pausedBecause,
+    pausedBy: stored.pausedBy,
+    pausedAt: toInstantOrNull(stored.pausedAt),
+    nextAt: toInstantOrNull(stored.nextFor),
+    lastScheduledFor: toInstantOrNull(stored.lastFor),
+    lastFiredAt: toInstantOrNull(stored.lastFiredAt),
+    lastRunId: stored.lastRunId,
+    failures: stored.failures,
+    createdAt: toInstant(stored.createdAt),
+    updatedAt: toInstant(stored.updatedAt),
+    updatedBy: principalOf(stored),
+  }
+}
+
+function toWhen(when: StoredWhen): When {
+  switch (when.kind) {
+    case 'cron':
+      return { cron: when.cron, timeZone: when.timeZone }
+    case 'at':
+      return { at: toInstant(when.at) }
+    case 'match':
+      return { match: true }
+  }
+}

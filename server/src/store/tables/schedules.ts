@@ -1,0 +1,206 @@
+// Schedules (see domain/fire-schedule.ts). A change is made only to what was read: whoever comes second, on this node or
+// another, changes nothing.
+
+import { isDeepStrictEqual } from 'node:util'
+import type { ScheduleKey, StoredSchedule } from '../../domain/ports/schedules.ts'
+import { jobDeleted, pausedEvent } from '../../domain/schedule-events.ts'
+import { newScheduleState } from '../../domain/schedule-state.ts'
+import { isUnfinished, RUN_RANGE } from '../live-executions.ts'
+import { inBatch } from '../moves.ts'
+import { columnOf, inBoth, insertInto, type Queries, sliced, type Writes } from '../queries.ts'
+import { number, rows, select } from '../schema/column.ts'
+import { device, execution, run, runRequest, schedule } from '../schema/tables.ts'
+import { countFields, unfinishedOn } from './run-fields.ts'
+import type { ReadSteps, WriteSteps } from './step.ts'
+
+const { isMatch: _, ...fields } = schedule.fields
+const SCHEDULE = select(fields)
+const SELECT = `SELECT ${SCHEDULE} FROM schedule`
+const FIND = `${SELECT} WHERE owner_no = :ownerNo AND schedule_name = :scheduleName`
+const LIST = `${SELECT} WHERE owner_no = :ownerNo AND schedule_name > :after ORDER BY schedule_name LIMIT :limit`
+const LOCK_OWNER = inBoth(({ is, lock }) =>
+  is === 'postgres' ? `SELECT 1 FROM owner WHERE owner_no = :ownerNo ${lock}` : '',
+)
+const COUNT = 'SELECT count(*) AS count FROM schedule WHERE owner_no = :ownerNo'
+const OF_JOB = `${SELECT} WHERE owner_no = :ownerNo AND job_name = :jobName AND paused_at IS NULL`
+const DELETE = 'DELETE FROM schedule WHERE owner_no = :ownerNo AND schedule_name = :scheduleName'
+const DELETE_GIVEN = `
+  DELETE FROM schedule_device WHERE schedule_no =
+    (SELECT schedule_no FROM schedule WHERE owner_no = :ownerNo AND schedule_name = :scheduleName)`
+const DUE = inBoth(
+  ({ by }) => `
+  ${SELECT} ${by('schedule_due')} WHERE due_at IS NOT NULL AND due_at <= :by ORDER BY due_at LIMIT :limit`,
+)
+const AHEAD = `${SELECT} WHERE handled_at > :of ORDER BY handled_at DESC LIMIT :limit`
+const JUDGED = inBoth(
+  ({ by, join }) => `
+  ${SELECT} ${by('schedule_watched')} ${join} run ON run.run_id = schedule.watched_run_id
+  WHERE watched_run_id IS NOT NULL AND run.ended_at IS NOT NULL LIMIT :limit`,
+)
+const MATCHING = inBoth(
+  ({ is, by }) => `
+  ${SELECT} ${by('schedule_matching')} WHERE ${is === 'sqlite' ? 'is_match = 1' : 'is_match'} AND paused_at IS NULL
+  ORDER BY schedule_no`,
+)
+const INSERT = insertInto(schedule.fields)
+
+const state = schedule.pick(
+  ...(['nextFor', 'dueAt', 'handledAt', 'firing', 'lastFor', 'lastFiredAt', 'lastRunId'] as const),
+  ...(['watchedRunId', 'failures', 'failuresAfter', 'pausedBecause', 'pausedBy', 'pausedAt'] as const),
+  ...(['cursor', 'matchedWhere'] as const),
+)
+const SET_STATE = Object.entries(state).map(([name, of]) => `${columnOf(of)} = :${name}`)
+const CHANGE = `
+  UPDATE schedule SET ${SET_STATE.join(', ')}, version = version + 1
+  WHERE schedule_no = :scheduleNo AND version = :version`
+const REPLACE = `
+  UPDATE schedule SET ${SET_STATE.join(', ')}, job_name = :jobName, content = :content, key_id = :keyId,
+    is_match = :isMatch, updated_at = :at, version = version + 1
+  WHERE schedule_no = :scheduleNo`
+
+const RUN_ID = select(run.pick('runId'))
+const FIND_RUN = `
+  SELECT ${select({ runId: runRequest.fields.runId })} FROM run_request
+  WHERE schedule_no = :scheduleNo AND scheduled_for = :scheduledFor AND schedule_no IS NOT NULL LIMIT 1`
+const COUNTS = select(countFields)
+/** So many of the newest are looked at. */
+const newest = 200
+const ENDS = `
+  SELECT ${COUNTS} FROM (
+    SELECT run_id, scheduled_for FROM run_request
+    WHERE schedule_no = :scheduleNo AND schedule_no IS NOT NULL ORDER BY scheduled_for DESC LIMIT ${newest}) AS made
+    JOIN run ON run.run_id = made.run_id
+  WHERE run.run_id > :after AND run.ended_at IS NOT NULL ORDER BY made.scheduled_for DESC LIMIT :limit`
+const BUSY = select(execution.pick('deviceNo', 'jobExecutionId', 'execState'))
+// From the owner's unfinished runs, which are few, to those of the schedule.
+const BUSY_RUNS = inBoth(
+  ({ is, by, join }) => `
+  SELECT ${RUN_RANGE} FROM run ${by('run_unfinished')} ${join} run_request ON run_request.run_id = run.run_id
+  WHERE run.owner_no = :ownerNo AND ${unfinishedOn[is]} AND run_request.schedule_no = :scheduleNo
+  ORDER BY run.run_id`,
+)
+const LIST_BUSY = inBoth(
+  ({ is }) => `
+  SELECT ${BUSY} FROM execution WHERE execution_id BETWEEN :first AND :last AND ${isUnfinished[is]}
+  ORDER BY execution_id LIMIT :limit`,
+)
+const GIVEN = inBoth(
+  ({ isIn }) => `
+  SELECT device_no AS "deviceNo" FROM schedule_device
+  WHERE schedule_no = :scheduleNo AND ${isIn('device_no', 'deviceNos', 'integer')}`,
+)
+const RECORD_GIVEN = `
+  INSERT INTO schedule_device (schedule_no, device_no)
+  SELECT CAST(:scheduleNo AS bigint), device_no FROM execution WHERE execution_id BETWEEN :first AND :last
+  ON CONFLICT DO NOTHING`
+const GET_RANGE = `SELECT ${RUN_RANGE} FROM run WHERE run_id = :runId`
+
+type ScheduleReads = ReadSteps<
+  | ('getSchedule' | 'listSchedules' | 'listDueSchedules' | 'listSchedulesAhead' | 'listJudgedSchedules')
+  | ('listMatchSchedules' | 'findScheduledRun' | 'listScheduledEnds' | 'listBusyRuns' | 'listBusyDevices')
+  | ('listGivenDevices' | 'getRunRange')
+>
+
+export const scheduleReads: ScheduleReads = {
+  getSchedule: find,
+  async listSchedules(queries, { ownerNo, slice: { after = '', limit } }) {
+    const found = await queries.all(SCHEDULE, LIST, { ownerNo, after, limit: limit + 1 })
+    return sliced(found, limit, ({ scheduleName }) => scheduleName)
+  },
+  listDueSchedules: (queries, due) => queries.all(SCHEDULE, DUE, due),
+  listSchedulesAhead: (queries, ahead) => queries.all(SCHEDULE, AHEAD, ahead),
+  listJudgedSchedules: (queries, some) => queries.all(SCHEDULE, JUDGED, some),
+  listMatchSchedules: (queries) => queries.all(SCHEDULE, MATCHING),
+  async findScheduledRun(queries, occurrence) {
+    return (await queries.get(RUN_ID, FIND_RUN, occurrence))?.runId
+  },
+  listScheduledEnds: (queries, ends) => queries.all(COUNTS, ENDS, ends),
+  listBusyRuns: (queries, busy) => queries.all(RUN_RANGE, BUSY_RUNS, busy),
+  listBusyDevices: (queries, busy) => queries.all(BUSY, LIST_BUSY, busy),
+  async listGivenDevices(queries, devices) {
+    const found = await queries.all(rows(device.pick('deviceNo')), GIVEN, devices)
+    return found.map(({ deviceNo }) => deviceNo)
+  },
+  getRunRange: (queries, { runId }) => queries.get(RUN_RANGE, GET_RANGE, { runId }),
+}
+
+export const scheduleWrites: WriteSteps<
+  'putSchedule' | 'deleteSchedule' | 'changeSchedule' | 'supersede' | 'recordGiven'
+> = {
+  async putSchedule(queries, put) {
+    const { ownerNo, scheduleName, jobName, content, keyId, at, times, most } = put
+    await queries.run(LOCK_OWNER, { ownerNo })
+    const before = await queries.get(SCHEDULE, FIND, { ownerNo, scheduleName })
+    const isMatch = content.when.kind === 'match'
+    if (before === undefined) {
+      const { count } = await queries.one(rows({ count: number() }), COUNT, { ownerNo })
+      if (count >= most) return { kind: 'too-many' }
+      const { scheduleNo } = put
+      const row = { scheduleNo, ownerNo, scheduleName, jobName, content, keyId, isMatch }
+      const instants = { createdAt: at, updatedAt: at, version: 1 }
+      queries.sendRows(INSERT, [{ ...row, ...instants, ...newScheduleState(times, at) }])
+      return { kind: 'put', created: true, value: await one(queries, put) }
+    }
+    if (before.jobName === jobName && isDeepStrictEqual(before.content, content)) {
+      return { kind: 'put', created: false, value: before, isSame: true }
+    }
+    const after = replaceState(before, put)
+    const values = { scheduleNo: before.scheduleNo, jobName, keyId, isMatch, at }
+    await queries.run(REPLACE, { ...valuesOf(after), ...values, content: JSON.stringify(content) })
+    return { kind: 'put', created: false, value: await one(queries, put) }
+  },
+  async deleteSchedule(queries, key) {
+    await queries.run(DELETE_GIVEN, key)
+    return (await queries.run(DELETE, key)) > 0
+  },
+  async changeSchedule(queries, { before, set, events = [], at }) {
+    const { scheduleNo, version, ownerNo } = before
+    const changed = await queries.run(CHANGE, { ...valuesOf({ ...before, ...set }), scheduleNo, version })
+    if (changed === 0) return false
+    for (const { type, data } of events) queries.accessChanged(type, { ownerNo, at, data })
+    return true
+  },
+  supersede: (queries, { jobExecutionIds, moment }) =>
+    inBatch(queries, async (moves) => {
+      const found = await moves.loadById(jobExecutionIds)
+      return moves.batch.moveAll(found, { event: 'superseded', moment, actor: 'clock' })
+    }),
+  async recordGiven(queries, given) {
+    await queries.run(RECORD_GIVEN, given)
+  },
+}
+
+/** Its job is deleted: nothing can run any more. */
+export async function pauseSchedulesOf(
+  queries: Writes,
+  { ownerNo, jobName, at }: { ownerNo: number; jobName: string; at: number },
+): Promise<void> {
+  for (const before of await queries.all(SCHEDULE, OF_JOB, { ownerNo, jobName })) {
+    const { set, events } = pausedEvent(before, jobDeleted(jobName), 'service', at)
+    await scheduleWrites.changeSchedule(queries, { before, set, events, at })
+  }
+}
+
+/** What was planned stays, unless its times are others now. */
+function replaceState(before: StoredSchedule, put: Parameters<typeof scheduleWrites.putSchedule>[1]) {
+  const { content, times, at } = put
+  const timesOf = ({ when, until, jitterSeconds }: StoredSchedule['content']) => [when, until, jitterSeconds]
+  if (isDeepStrictEqual(timesOf(before.content), timesOf(content))) return before
+  const isHeld = before.pausedAt !== null
+  const dueAt = before.firing ? before.dueAt : isHeld ? null : times.dueAt
+  return { ...before, nextFor: isHeld ? null : times.nextFor, dueAt, handledAt: at }
+}
+
+function valuesOf(schedule: StoredSchedule) {
+  const names = Object.keys(state) as (keyof typeof state)[]
+  const values = Object.fromEntries(names.map((name) => [name, schedule[name]]))
+  return { ...values, firing: schedule.firing && JSON.stringify(schedule.firing) }
+}
+
+function find(queries: Queries, { ownerNo, scheduleName }: ScheduleKey) {
+  return queries.get(SCHEDULE, FIND, { ownerNo, scheduleName })
+}
+
+function one(queries: Queries, { ownerNo, scheduleName }: ScheduleKey) {
+  return queries.one(SCHEDULE, FIND, { ownerNo, scheduleName })
+}

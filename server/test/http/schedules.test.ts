@@ -1,0 +1,372 @@
+// Schedules as callers and devices see them, on one real server whose wall clock the tests set.
+
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { newDevice } from '@jobcast/testkit/call-device'
+import { EventListener } from '@jobcast/testkit/event-listener'
+import { buildClock, openSharedServer } from '@jobcast/testkit/shared-server'
+import { waitUntil } from '@jobcast/testkit/wait-until'
+import { assertRefused } from './assert-reply.ts'
+
+const hourMs = 60 * 60_000
+const dayMs = 24 * hourMs
+// Stands at 2026-11-15T09:30:00Z until it is set.
+const clock = buildClock()
+const api = await openSharedServer({ now: clock.now })
+const url = '/job/api/schedules'
+await api.call('PUT', '/job/api/jobs/collect', { body: {} })
+
+type Run = {
+  runId: number
+  scheduleName: string
+  scheduledFor: string
+  total: number
+  matched: number
+  counts: Record<string, number>
+}
+type Event = { type: string; data: Record<string, unknown> & { scheduleName: string } }
+
+let made = 0
+/** A schedule of a device of its own, each night at three in UTC. */
+async function newSchedule(more: object = {}) {
+  const name = `s${++made}`
+  const device = await newDevice(api, `${name}-device`)
+  const content = {
+    jobName: 'collect',
+    targets: { deviceIds: [`${name}-device`] },
+    when: { cron: '0 3 * * *' },
+    ...more,
+  }
+  const reply = await api.call('PUT', `${url}/${name}`, { body: content })
+  assert.equal(reply.status, 201, JSON.stringify(reply.json))
+  return { name, device, content, path: `${url}/${name}` }
+}
+
+const read = async (path: string) => (await api.call('GET', path)).json
+const runsOf = async (name: string): Promise<Run[]> =>
+  (await read(`/job/api/runs?scheduleName=${name}`)).items
+
+const listener = await EventListener.open(api.http, api.adminKey, { query: '?types=schedule.*' })
+after(() => listener.close())
+const eventsOf = (name: string): Event[] =>
+  (listener.events as unknown as Event[]).filter(({ data }) => data.scheduleName === name)
+
+async function waitForEvent(name: string, type: string): Promise<Event['data']> {
+  const find = () => eventsOf(name).find((each) => each.type === type)
+  await listener.until(() => find() !== undefined)
+  return (find() as Event).data
+}
+
+async function waitForRuns(name: string, count: number): Promise<Run[]> {
+  let runs: Run[] = []
+  await waitUntil(`${name} has ${count} runs`, async () => {
+    runs = await runsOf(name)
+    return runs.length >= count
+  })
+  assert.equal(runs.length, count)
+  return runs
+}
+
+/** To the next hour of this number. */
+function forwardTo(hour: number, minutes = 0): void {
+  const midnight = Math.floor(clock.now() / dayMs) * dayMs
+  const at = midnight + hour * hourMs + minutes * 60_000
+  clock.forward((at > clock.now() ? at : at + dayMs) - clock.now())
+}
+
+/** All occurrences up to now are through. */
+async function settled(path: string): Promise<void> {
+  await waitUntil('what was due is through', async () => {
+    const { nextAt, paused } = await read(path)
+    return paused || nextAt === null || Date.parse(nextAt) > clock.now()
+  })
+}
+
+test('an occurrence makes one run, which knows its schedule', async () => {
+  const { name, path } = await newSchedule()
+  assert.equal((await read(path)).nextAt, '2026-11-16T03:00:00.000Z')
+  forwardTo(3)
+  const [run] = await waitForRuns(name, 1)
+  assert.deepEqual([run?.scheduleName, run?.scheduledFor], [name, '2026-11-16T03:00:00.000Z'])
+  const { principal, ...fired } = await waitForEvent(name, 'schedule.fired')
+  assert.deepEqual(fired, {
+    ...{ scheduleName: name, jobName: 'collect', scheduledFor: run?.scheduledFor },
+    ...{ runId: run?.runId, matched: 1, skipped: 0 },
+  })
+  assert.equal(principal, 'service')
+  const shown = await read(path)
+  assert.deepEqual(
+    [shown.lastRunId, shown.lastScheduledFor, shown.nextAt],
+    [run?.runId, run?.scheduledFor, '2026-11-17T03:00:00.000Z'],
+  )
+})
+
+test('a device that was off for ten nights gets one execution; REPLACE leaves the newest, QUEUE all', async () => {
+  const skip = await newSchedule()
+  const replace = await newSchedule({ overlap: 'REPLACE' })
+  const queue = await newSchedule({ overlap: 'QUEUE' })
+  for (let night = 0; night < 10; night++) {
+    forwardTo(3)
+    for (const { path } of [skip, replace, queue]) await settled(path)
+  }
+  await waitForRuns(skip.name, 1)
+  const replaced = await waitForRuns(replace.name, 10)
+  await waitUntil('all but the newest are canceled', async () =>
+    (await runsOf(replace.name)).every(
+      ({ counts }, index) => counts[index === 0 ? 'PENDING' : 'CANCELED'] === 1,
+    ),
+  )
+  const oldest = (await read(`/job/api/executions?runId=${replaced.at(-1)?.runId}`)).items[0]
+  const history = await read(`/job/api/executions/${oldest.jobExecutionId}/history`)
+  assert.equal(history.items.at(-1).event, 'superseded')
+  await waitForRuns(queue.name, 10)
+  for (const { device } of [skip, replace]) {
+    const next = (await device.startNext()).json.execution
+    assert.equal((await device.update(next.jobId, 'SUCCEEDED')).status, 200)
+    assert.equal((await device.startNext()).json.execution, undefined)
+  }
+})
+
+test('after downtime the latest occurrence runs if it is not too late; the others are one event', async () => {
+  const late = await newSchedule({ when: { cron: '0 * * * *' }, catchUpSeconds: 3600 })
+  const tooLate = await newSchedule({ when: { cron: '0 3 * * *' }, catchUpSeconds: 3600 })
+  forwardTo(3, 1)
+  clock.forward(2 * dayMs + 2 * hourMs)
+  const [run] = await waitForRuns(late.name, 1)
+  assert.equal(Date.parse(run?.scheduledFor ?? ''), clock.now() - 60_000)
+  const missed = await waitForEvent(late.name, 'schedule.missed')
+  assert.ok(Number(missed.count) >= 49)
+  const all = await waitForEvent(tooLate.name, 'schedule.missed')
+  assert.equal(all.count, 2)
+  assert.deepEqual(await runsOf(tooLate.name), [])
+})
+
+test('a wall clock that is set back or forward makes no run twice, and none is lost', async () => {
+  const { name, path } = await newSchedule({ overlap: 'QUEUE' })
+  forwardTo(3)
+  await waitForRuns(name, 1)
+  for (const step of [-2, -3600, -2 * 3600, 3600 + 2, 2 * 3600]) {
+    clock.forward(step * 1000)
+    await waitUntil('it is planned', async () => Date.parse((await read(path)).nextAt) > clock.now())
+  }
+  // A year ahead by mistake, and back: the nights in between are not forgotten.
+  clock.forward(365 * dayMs)
+  await waitUntil('it is planned', async () => Date.parse((await read(path)).nextAt) > clock.now())
+  const before = (await runsOf(name)).length
+  clock.forward(-365 * dayMs)
+  await waitUntil('it is planned', async () => Date.parse((await read(path)).nextAt) <= clock.now() + dayMs)
+  forwardTo(3)
+  const runs = await waitForRuns(name, before + 1)
+  assert.equal(new Set(runs.map(({ scheduledFor }) => scheduledFor)).size, runs.length)
+})
+
+test('it is paused after so many failed runs in a row, and resumed by somebody', async () => {
+  const { name, path, device } = await newSchedule({ pauseAfterFailures: 2 })
+  for (let night = 1; night <= 2; night++) {
+    forwardTo(3)
+    await waitForRuns(name, night)
+    const { execution } = (await device.startNext()).json
+    await device.update(execution.jobId, 'FAILED')
+  }
+  const { because, principal } = await waitForEvent(name, 'schedule.paused')
+  assert.deepEqual([because, principal], ['2 runs in a row have failed', 'service'])
+  const paused = await read(path)
+  assert.deepEqual([paused.paused, paused.failures, paused.nextAt], [true, 2, null])
+  forwardTo(3)
+  const resumed = (await api.call('POST', `${path}/resume`)).json
+  assert.deepEqual([resumed.paused, resumed.failures], [false, 0])
+  assert.equal(Date.parse(resumed.nextAt), clock.now() + dayMs)
+  await waitForRuns(name, 2)
+})
+
+test('pause, resume, next and fire do what they say', async () => {
+  const when = { cron: '30 2 * * *', timeZone: 'Europe/Berlin' }
+  const { name, path, device } = await newSchedule({ when })
+  const next = await read(`${path}/next?count=2`)
+  assert.equal(next.length, 2)
+  assert.match(next[0].local, /T02:30\+0[12]:00$/)
+  assert.equal((await api.call('POST', `${path}/pause`)).json.pausedBecause, 'it was asked for')
+  const fired = await api.call('POST', `${path}/fire`)
+  assert.equal(fired.status, 201, fired.text)
+  assert.equal(fired.json.scheduleName, name)
+  assertRefused(await api.call('POST', `${path}/fire`), 'J-504')
+  const { execution } = (await device.startNext()).json
+  await device.update(execution.jobId, 'SUCCEEDED')
+  assert.equal((await api.call('POST', `${path}/fire`)).status, 201)
+  assert.match(String((await waitForEvent(name, 'schedule.fired')).principal), /^key:/)
+  const other = await api.newKey(['READ'])
+  assertRefused(await api.call('POST', `${path}/pause`, { key: other.apiKey }), 'J-804', 'MANAGE')
+  assertRefused(await api.call('POST', `${path}/fire`, { key: other.apiKey }), 'J-804', 'TRIGGER')
+  assert.equal((await api.call('DELETE', path)).status, 204)
+  for (const [method, rest] of [
+    ...[
+      ['GET', ''],
+      ['DELETE', ''],
+      ['GET', '/next'],
+      ['POST', '/pause'],
+      ['POST', '/resume'],
+      ['POST', '/fire'],
+    ],
+  ])
+    assertRefused(await api.call(method ?? '', `${path}${rest}`), 'J-310')
+})
+
+test('a schedule of a deleted job is paused, and says why', async () => {
+  await api.call('PUT', '/job/api/jobs/short-lived', { body: {} })
+  const { name, path, content } = await newSchedule({ jobName: 'short-lived' })
+  await api.call('DELETE', '/job/api/jobs/short-lived')
+  const { because } = await waitForEvent(name, 'schedule.paused')
+  assert.equal(because, 'the job short-lived was deleted')
+  assert.equal((await read(path)).pausedBecause, because)
+  assertRefused(await api.call('POST', `${path}/resume`), 'J-301')
+  assertRefused(await api.call('PUT', path, { body: content }), 'J-301')
+})
+
+test('one whose group is gone is paused when it is due', async () => {
+  await api.call('PUT', '/job/api/groups/fading', { body: { where: 'tag=fading' } })
+  const { name } = await newSchedule({ targets: { group: 'fading' } })
+  await api.call('DELETE', '/job/api/groups/fading')
+  forwardTo(3)
+  assert.match(String((await waitForEvent(name, 'schedule.paused')).because), /J-309.*fading/)
+})
+
+test('at runs once, and jitter is the same every time', async () => {
+  const at = new Date(clock.now() + hourMs).toISOString()
+  const { name, path } = await newSchedule({ when: { at }, jitterSeconds: 600 })
+  clock.forward(hourMs + 600_000)
+  const [run] = await waitForRuns(name, 1)
+  assert.equal(run?.scheduledFor, at)
+  assert.equal((await read(path)).nextAt, null)
+  assert.deepEqual(await read(`${path}/next`), [])
+  const before = await read(path)
+  const again = await api.call('PUT', path, { body: { ...(await newSchedule()).content, when: { at } } })
+  assert.equal(again.status, 200)
+  assert.equal(before.scheduleName, again.json.scheduleName)
+})
+
+test('a run with startAt is held until then, and says so', async () => {
+  const device = await newDevice(api, 'early-bird')
+  const startAt = new Date(clock.now() + hourMs).toISOString()
+  const body = { jobName: 'collect', targets: { deviceIds: ['early-bird'] }, startAt }
+  const reply = await api.call('POST', '/job/api/runs', { body })
+  assert.equal(reply.status, 201, reply.text)
+  assert.deepEqual([reply.json.rollout.state, reply.json.rollout.nextAt], ['SCHEDULED', startAt])
+  const [execution] = (await read(`/job/api/executions?runId=${reply.json.runId}`)).items
+  const why = await read(`/job/api/executions/${execution.jobExecutionId}/explain`)
+  assert.deepEqual([why.code, why.until], ['SCHEDULED', startAt])
+  assert.equal((await device.startNext()).json.execution, undefined)
+  clock.forward(hourMs)
+  await waitUntil('it is released', async () => (await device.startNext()).json.execution !== undefined)
+  for (const wrong of [clock.now() - hourMs, clock.now() + 400 * dayMs]) {
+    const late = { ...body, startAt: new Date(wrong).toISOString() }
+    assertRefused(await api.call('POST', '/job/api/runs', { body: late }), 'J-500')
+  }
+})
+
+const put = (deviceId: string, body: object) => api.call('PUT', `/job/api/devices/${deviceId}`, { body })
+const report = (device: Awaited<ReturnType<typeof newDevice>>, attributes: object) =>
+  fetch(`${api.http}/things/${device.deviceId}/attributes`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${device.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(attributes),
+  })
+
+async function devicesOf(runs: Run[]): Promise<string[]> {
+  const pages = await Promise.all(runs.map(({ runId }) => read(`/job/api/executions?runId=${runId}`)))
+  return pages.flatMap(({ items }) => items.map(({ deviceId }: { deviceId: string }) => deviceId)).sort()
+}
+
+test('match gives each device the job once: those that match, and those that start to', async () => {
+  await put('m-now', { tags: ['m'], attributes: { fw: '2.3' } })
+  const reporting = await newDevice(api, 'm-reports')
+  await put('m-reports', { tags: ['m'] })
+  const content = { when: { match: true }, targets: { where: 'tag=m and fw<2.4' } }
+  const { name, path } = await newSchedule(content)
+  assert.deepEqual(await devicesOf(await waitForRuns(name, 1)), ['m-now'])
+  await put('m-new', { tags: ['m'], attributes: { fw: '1.0' } })
+  await waitForRuns(name, 2)
+  await report(reporting, { fw: '2.2', other: 1 })
+  await waitForRuns(name, 3)
+  await put('m-tagged', { attributes: { fw: '2' } })
+  await put('m-tagged', { attributes: { fw: '2' }, tags: ['m'] })
+  const all = ['m-new', 'm-now', 'm-reports', 'm-tagged']
+  assert.deepEqual(await devicesOf(await waitForRuns(name, 4)), all)
+  // Neither one that stops and starts to match again, nor one that never does.
+  await report(reporting, { fw: '2.5' })
+  await report(reporting, { fw: '2.1' })
+  await put('m-other', { tags: ['m'], attributes: { fw: '3' } })
+  await put('m-last', { tags: ['m'], attributes: { fw: '2' } })
+  assert.deepEqual(await devicesOf(await waitForRuns(name, 5)), [...all, 'm-last'].sort())
+  assertRefused(await api.call('POST', `${path}/fire`), 'J-504')
+  assert.equal((await read(path)).nextAt, null)
+})
+
+test('with match a changed group is looked at as a whole', async () => {
+  await put('g-1', { tags: ['g1'] })
+  await put('g-2', { tags: ['g2'] })
+  await api.call('PUT', '/job/api/groups/growing', { body: { where: 'tag=g1' } })
+  const { name } = await newSchedule({ when: { match: true }, targets: { group: 'growing' } })
+  await waitForRuns(name, 1)
+  await api.call('PUT', '/job/api/groups/growing', { body: { where: 'tag=g1 or tag=g2' } })
+  assert.deepEqual(await devicesOf(await waitForRuns(name, 2)), ['g-1', 'g-2'])
+})
+
+test('with match a run waits until the one before is released, and stops with it', async () => {
+  await put('w-1', { tags: ['w'] })
+  const { name, path } = await newSchedule({
+    when: { match: true },
+    targets: { where: 'tag=w' },
+    approval: true,
+  })
+  const [first] = await waitForRuns(name, 1)
+  await put('w-2', { tags: ['w'] })
+  const approver = await api.newKey(['APPROVE'])
+  const approve = (run: Run | undefined, what: string) =>
+    api.call('POST', `/job/api/runs/${run?.runId}/${what}`, { key: approver.apiKey, body: {} })
+  await put('w-3', { tags: ['w'] })
+  assert.equal((await runsOf(name)).length, 1)
+  await approve(first, 'approve')
+  const [second] = await waitForRuns(name, 2)
+  assert.equal(second?.total, 2)
+  await approve(second, 'deny')
+  await put('w-4', { tags: ['w'] })
+  const { because } = await waitForEvent(name, 'schedule.paused')
+  assert.equal(because, `its run ${second?.runId} was stopped`)
+  assert.equal((await read(path)).paused, true)
+})
+
+test('what cannot be is refused, with its field', async () => {
+  const good = { jobName: 'collect', targets: { where: 'all' }, when: { cron: '0 3 * * *' } }
+  const refused: [object, string, string][] = [
+    [{ when: { cron: '0 0 31 2 *' } }, 'J-507', 'when.cron'],
+    [{ when: { cron: '0 0 3 * * *' } }, 'J-507', 'when.cron'],
+    [{ when: { cron: '0 3 * * *', timeZone: 'Mars/Olympus' } }, 'J-507', 'when.timeZone'],
+    [{ when: { cron: '0 3 * * *', at: '2027-01-01T00:00:00Z' } }, 'J-500', 'when'],
+    [{ when: { timeZone: 'UTC' } }, 'J-500', 'when'],
+    [{ when: { at: '2027-01-01T00:00:00Z', timeZone: 'UTC' } }, 'J-500', 'when.timeZone'],
+    [{ when: { at: '2001-01-01T00:00:00Z' } }, 'J-500', 'when.at'],
+    [{ when: { at: '2027-02-30T00:00:00Z' } }, 'J-500', 'when.at'],
+    [{ when: { match: false } }, 'J-500', 'when.match'],
+    [{ when: { match: true }, targets: { deviceIds: ['s1-device'] } }, 'J-500', 'targets'],
+    [{ until: '2001-01-01T00:00:00Z' }, 'J-500', 'until'],
+    [{ catchUpSeconds: -1 }, 'J-500', 'catchUpSeconds'],
+    [{ jitterSeconds: 86_401 }, 'J-500', 'jitterSeconds'],
+    [{ pauseAfterFailures: 0 }, 'J-500', 'pauseAfterFailures'],
+    [{ overlap: 'DOUBLE' }, 'J-500', 'overlap'],
+    [{ targets: { where: 'tag=' } }, 'J-503', 'where'],
+    [{ targets: { group: 'nobody' } }, 'J-309', 'where'],
+    [
+      { targets: { deviceIds: Array.from({ length: 1001 }, (_, n) => `d${n}`) } },
+      'J-500',
+      'targets.deviceIds',
+    ],
+    [{ rollout: { growth: { factor: 2, afterSucceeded: 1 } } }, 'J-500', 'rollout.growth'],
+    [{ unknown: 1 }, 'J-500', 'unknown'],
+  ]
+  const headers = { accept: 'application/problem+json' }
+  for (const [wrong, code, field] of refused) {
+    const { json } = await api.call('PUT', `${url}/refused`, { body: { ...good, ...wrong }, headers })
+    assert.deepEqual([json.code, json.field], [code, field], JSON.stringify(wrong))
+  }
+  assertRefused(await api.call('PUT', `${url}/refused`, { body: { ...good, jobName: 'no-job' } }), 'J-301')
+})
