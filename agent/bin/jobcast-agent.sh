@@ -127,8 +127,8 @@ json() {
         } else if (sub(/[{][}]$/, "", path)) {
           words = ""
           for (i = 0; i < N[path]; i++) {
-            k = K[path, i]; variable = toupper(k); gsub(/-/, "_", variable)
-            if (k ~ /^[A-Za-z_][A-Za-z0-9_-]*$/) words = words "JOBCAST_PARAM_" variable "=" quoted(V[path "." k]) " "
+            field = K[path, i]; variable = toupper(field); gsub(/-/, "_", variable)
+            if (field ~ /^[A-Za-z_][A-Za-z0-9_-]*$/) words = words "JOBCAST_PARAM_" variable "=" quoted(V[path "." field]) " "
           }
           print name "=" quoted(words)
         } else { print name "=" quoted(V[path]); print name "_type=" quoted(T[path]) }
