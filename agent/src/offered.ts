@@ -10,8 +10,12 @@ export type Offered = {
   /** The id of the agent that started it, from its statusDetails. */
   begunBy: string | undefined
   document: unknown
+  /** The job's name and what its authors have signed, if they have: as the server says, like all of this. */
+  jobName: string | undefined
+  jobSignature: unknown
+  runId: unknown
   /** Of its run, if the job declares some. */
-  parameters?: Record<string, unknown>
+  parameters?: Readonly<Record<string, unknown>>
   /** W3C Trace Context of the call that launched it. */
   traceParent?: string
   /** When the server times it out, in milliseconds of performance.now(). */
@@ -22,7 +26,7 @@ export type Offered = {
 export function parseOffered(json: Record<string, unknown>, receivedAt: number): Offered | undefined {
   if (json.execution === undefined) return undefined
   const execution = asObject(json.execution) ?? {}
-  const { jobId, executionNumber, queuedAt, jobDocument } = execution
+  const { jobId, executionNumber, queuedAt, jobDocument, jobName } = execution
   const secondsLeft = execution.approximateSecondsBeforeTimedOut
   const parameters = asObject(execution.parameters)
   const begunBy = asObject(execution.statusDetails)?.agent
@@ -35,6 +39,9 @@ export function parseOffered(json: Record<string, unknown>, receivedAt: number):
     begunBy: typeof begunBy === 'string' ? begunBy : undefined,
     // A string over HTTP.
     document: typeof jobDocument === 'string' ? parseObject(jobDocument) : jobDocument,
+    jobName: typeof jobName === 'string' ? jobName : undefined,
+    jobSignature: execution.jobSignature,
+    runId: execution.runId,
     ...(parameters && { parameters }),
     ...(isTraceParent(execution.traceparent) && { traceParent: execution.traceparent }),
     givenUpAt: typeof secondsLeft === 'number' ? receivedAt + secondsLeft * 1000 : undefined,

@@ -30,7 +30,7 @@ function buildProgram({ stdout, stderr }: Io): Command {
     new Command('jobcast')
       .description('Trigger a named job on one device or a whole fleet with one HTTP call.')
       .version(packageJson.version)
-      // Behind a command, --version is a flag of the command.
+      // So that a command can have a --version of its own.
       .enablePositionalOptions()
       .configureHelp({ helpWidth: 110 })
       .configureOutput({

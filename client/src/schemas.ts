@@ -1054,6 +1054,10 @@ export interface Job {
    * The window in which its executions are offered; null: they are offered at any time
    */
   window: string | null
+  /**
+   * One envelope, or none
+   */
+  signatures: JobEnvelope[]
   createdAt: string
   updatedAt: string
 }
@@ -1133,6 +1137,30 @@ export interface Rollout {
     of?: 'RUN' | 'WAVE'
   }[]
 }
+/**
+ * DSSE envelope with the signatures of the authors of a job, made by `jobcast jobs sign`
+ */
+export interface JobEnvelope {
+  payloadType: 'application/vnd.jobcast.job+json'
+  /**
+   * Canonical JSON (RFC 8785) of `jobName`, `version`, `document`, and if there are any `parameters` and `notAfter`
+   */
+  payload: string
+  /**
+   * @minItems 1
+   * @maxItems 10
+   */
+  signatures: {
+    /**
+     * A hint: SHA-256 of the public key (DER) in hex. Only devices know which keys to trust
+     */
+    keyid?: string
+    /**
+     * Ed25519 signature
+     */
+    sig: string
+  }[]
+}
 
 export interface JobContent {
   description?: string
@@ -1188,6 +1216,12 @@ export interface JobContent {
    * Name of the window in which its executions are offered, unless a run names another; also for the trigger call
    */
   window?: string
+  /**
+   * What the authors have signed, of this job and this version; several envelopes must have the same payload, and become one. Devices get it as `jobSignature`
+   *
+   * @maxItems 10
+   */
+  signatures?: JobEnvelope[]
 }
 /**
  * Any JSON object: instructions for the device
@@ -1227,6 +1261,10 @@ export interface JobVersion {
    * The window in which its executions are offered; null: they are offered at any time
    */
   window: string | null
+  /**
+   * One envelope, or none
+   */
+  signatures: JobEnvelope[]
   /**
    * Of versions from before this was recorded, when the first run used it
    */
@@ -1817,6 +1855,10 @@ export interface Schedule {
   description: string | null
   rollout: Rollout | null
   approval: boolean
+  /**
+   * Null: the job's, if it has one
+   */
+  window: string | null
   overlap: 'SKIP' | 'REPLACE' | 'QUEUE'
   catchUpSeconds: number
   jitterSeconds: number
@@ -1891,6 +1933,10 @@ export interface ScheduleContent {
    * Nothing of a run is released before another key approves it; default: the job's
    */
   approval?: boolean
+  /**
+   * Name of the window in which its runs are offered to devices; default: the job's
+   */
+  window?: string
   /**
    * A device that still has an unfinished execution of this schedule: SKIP (default) leaves it out, REPLACE cancels the one that waits, QUEUE adds another
    */

@@ -40,7 +40,7 @@ export class Windows {
     return new List(this.#transport, '/job/api/windows', query, options)
   }
 
-  /** Refused (J-315) while a job or an unfinished run uses it. */
+  /** Refused (J-315) while a job, a schedule or an unfinished run uses it. */
   delete(windowName: string, { signal }: CallOptions = {}): Promise<void> {
     return remove(this.#transport, { path: path`/job/api/windows/${windowName}`, signal })
   }

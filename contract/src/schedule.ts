@@ -5,6 +5,7 @@ import { Targets } from './new-run.ts'
 import { Page } from './page.ts'
 import { Rollout } from './rollout.ts'
 import { GivenInstant, Instant, Name, NewJobName, orNull, Prose } from './text.ts'
+import { WindowName } from './window.ts'
 
 export const overlaps = ['SKIP', 'REPLACE', 'QUEUE'] as const
 export type Overlap = (typeof overlaps)[number]
@@ -64,6 +65,12 @@ export const ScheduleContent = Type.Object(
         description: "Nothing of a run is released before another key approves it; default: the job's",
       }),
     ),
+    window: Type.Optional(
+      Type.Unsafe<string>({
+        ...WindowName,
+        description: "Name of the window in which its runs are offered to devices; default: the job's",
+      }),
+    ),
     overlap: Type.Optional(
       Type.Unsafe<Overlap>({
         type: 'string',
@@ -119,6 +126,7 @@ export const Schedule = Type.Object(
     description: orNull(Type.String()),
     rollout: orNull(Rollout),
     approval: Type.Boolean(),
+    window: orNull(Type.String(), { description: "Null: the job's, if it has one" }),
     overlap: Type.Unsafe<Overlap>({ type: 'string', enum: [...overlaps] }),
     catchUpSeconds: Type.Integer(),
     jitterSeconds: Type.Integer(),

@@ -18,8 +18,8 @@ import { nextSteps, watchRun } from '../watch/watch-run.ts'
 
 type TriggerFlags = TargetFlags &
   RolloutFlags &
-  ParameterFlags &
   WindowFlags &
+  ParameterFlags &
   WaitFlags & {
     follow?: boolean
     raw?: boolean
@@ -76,8 +76,10 @@ async function trigger(context: OwnerContext, jobName: string, flags: TriggerFla
   const selected = selectedTargets(flags)
   const { startAt } = flags
   const release = {
-    ...{ ...rolloutOf(flags), ...windowOf(flags), ...(startAt !== undefined && { startAt }) },
+    ...rolloutOf(flags),
+    ...windowOf(flags),
     ...(await parametersOf(context.io, flags, typesOf(context, jobName, flags))),
+    ...(startAt !== undefined && { startAt }),
   }
   const isPlain = flags.note === undefined && !flags.dryRun && Object.keys(release).length === 0
   if (selected || !isPlain) {
@@ -108,6 +110,10 @@ async function trigger(context: OwnerContext, jobName: string, flags: TriggerFla
   return exitCode.ok
 }
 
+function windowOf({ window, ignoreWindows }: WindowFlags): Pick<NewRun, 'window' | 'ignoreWindows'> {
+  return { ...(window !== undefined && { window }), ...(ignoreWindows && { ignoreWindows }) }
+}
+
 /** Which type the job declares for a parameter; its schema is read once, and only if there is one to look up. */
 function typesOf({ client }: OwnerContext, jobName: string, { version }: ParameterFlags) {
   type Properties = Record<string, { type?: unknown }>
@@ -121,10 +127,6 @@ function typesOf({ client }: OwnerContext, jobName: string, { version }: Paramet
     // A key that only triggers cannot read it: then values are taken as they look.
     return (await properties.catch((): Properties => ({})))[name]?.type
   }
-}
-
-function windowOf({ window, ignoreWindows }: WindowFlags): Pick<NewRun, 'window' | 'ignoreWindows'> {
-  return { ...(window !== undefined && { window }), ...(ignoreWindows && { ignoreWindows }) }
 }
 
 /** With what the call of a plain list does not take. */

@@ -27,7 +27,7 @@ export function windowsCommand(): Command {
   const rm = removeCommand({
     argument: 'windowName',
     noun: 'window',
-    consequence: 'One that a job or an unfinished run uses stays.',
+    consequence: 'One that a job, a schedule or an unfinished run uses stays.',
     remove: (client, name) => client.windows.delete(name),
   })
   return groupCommand(

@@ -27,6 +27,7 @@ import {
   parseDocument,
 } from '@jobcast/contract/parameters'
 import { parseSelector, SelectorError, termsOf } from '@jobcast/contract/selector'
+import { type Envelope, mergeEnvelopes, requireSignatures, SignatureError } from '@jobcast/contract/signature'
 import type { TObject, TString } from 'typebox'
 
 /** JSON values. */
@@ -79,14 +80,15 @@ const jobs: Kind = {
   nameField: 'jobName',
   nameSchema: NewJobName,
   contentSchema: JobContent,
-  refusal(name, { document = {}, rollout, parameters }) {
+  refusal(name, content) {
+    const { document = {}, rollout, parameters } = content
     if (name === 'execute') return 'the name "execute" is reserved'
     const problem = rollout === undefined ? undefined : rolloutProblem(rollout as Rollout)
     if (problem) return problem.detail
     const wrong = parametersProblem(document, parameters)
     if (wrong) return wrong
     const isTooLarge = Buffer.byteLength(JSON.stringify(document)) > maxDocumentBytes
-    return isTooLarge ? 'the document is larger than 64 KiB' : undefined
+    return isTooLarge ? 'the document is larger than 64 KiB' : signatureProblem(name, content)
   },
   filled: (_name, content) => ({
     description: content.description ?? '',
@@ -99,6 +101,7 @@ const jobs: Kind = {
     rollout: content.rollout ?? null,
     approval: content.approval ?? false,
     window: content.window ?? null,
+    signatures: filledSignatures(content.signatures as JobContent['signatures']),
   }),
   list: (client) => client.jobs.list(largePages),
   get: (client, name) => client.jobs.get(name),
@@ -181,6 +184,7 @@ const schedules: Kind = {
     description: content.description ?? null,
     rollout: content.rollout ?? null,
     approval: content.approval ?? false,
+    window: content.window ?? null,
     overlap: content.overlap ?? 'SKIP',
     catchUpSeconds: content.catchUpSeconds ?? 3600,
     jitterSeconds: content.jitterSeconds ?? 0,
@@ -274,6 +278,22 @@ function toFound(kind: Kind, item: Fields): Found {
 }
 
 /** As the server fills it in; a test compares the two. */
+/** As the server keeps them: one envelope. They are checked before. */
+function filledSignatures(given: JobContent['signatures']): Envelope[] {
+  const envelope = mergeEnvelopes(given ?? [])
+  return envelope === undefined ? [] : [envelope]
+}
+
+function signatureProblem(name: string, content: Fields): string | undefined {
+  try {
+    requireSignatures(name, content, Date.now())
+    return undefined
+  } catch (error) {
+    if (!(error instanceof SignatureError)) throw error
+    return error.message
+  }
+}
+
 function filledRetry(given: JobContent['retry']): Fields | null {
   if (given === undefined) return null
   const retry = { ...defaultRetry, ...given }

@@ -368,8 +368,8 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
       this.#notifyWaiting(device)
       const notices = this.#notices.get(device)
       // Whether its window is open there, the store knows.
-      const isKnown = document !== undefined && !run.isWindowed
-      if (notices && isKnown) this.#notifyLaunched(notices, launch, launchedExecution(run, index), document)
+      if (notices && document && !run.isWindowed)
+        this.#notifyLaunched(notices, launch, launchedExecution(run, index), document)
       else if (notices) this.#wake(notices)
       if (index % devicesPerBatch === devicesPerBatch - 1) await nextTurn()
     }

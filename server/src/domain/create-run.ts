@@ -109,6 +109,19 @@ async function launch(
   return launchRun(deps, caller, { ...launch, ...planned, request }, idempotencyKey, traceParent)
 }
 
+/** Null: at any time, undefined: as its job says. That there is such a window is for the store to say (J-311). */
+function askedWindow(
+  caller: Caller,
+  { window, ignoreWindows, note }: Pick<NewRun, 'window' | 'ignoreWindows' | 'note'>,
+): string | null | undefined {
+  if (!ignoreWindows) return window
+  requireScope(caller, 'MANAGE')
+  const invalid = (field: string, detail: string) => new ApiError('J-500', { field, detail })
+  if (window !== undefined) throw invalid('window', 'Either window or ignoreWindows can be given.')
+  if (!note?.trim()) throw invalid('note', 'ignoreWindows needs a note that says why.')
+  return null
+}
+
 /** Undefined: the job needs none, and none are given. Throws J-500 at the parameter. */
 function valuesOf(
   { secretBox }: CreateRunDeps,
@@ -136,19 +149,6 @@ async function withAttributes(
   const left = await requireAttributes(deps, ownerNo, job, deviceIds, onMissing)
   if (left.length === 0) throw new ApiError('J-504')
   return { deviceIds: left, deviceNos }
-}
-
-/** Null: at any time, undefined: as its job says. That there is such a window is for the store to say (J-311). */
-function askedWindow(
-  caller: Caller,
-  { window, ignoreWindows, note }: Pick<NewRun, 'window' | 'ignoreWindows' | 'note'>,
-): string | null | undefined {
-  if (!ignoreWindows) return window
-  requireScope(caller, 'MANAGE')
-  const invalid = (field: string, detail: string) => new ApiError('J-500', { field, detail })
-  if (window !== undefined) throw invalid('window', 'Either window or ignoreWindows can be given.')
-  if (!note?.trim()) throw invalid('note', 'ignoreWindows needs a note that says why.')
-  return null
 }
 
 /** How the call wants it released, with what it leaves to the job; undefined: all of it. */

@@ -4,6 +4,7 @@ import { ApiError, defaultRetry, type JobContent, maxDocumentBytes } from '@jobc
 import type { Caller } from './caller.ts'
 import { checkParameters } from './check-parameters.ts'
 import type { ExpectedTags } from './entity-tag.ts'
+import { signaturesOf, wrongVersion } from './job-signatures.ts'
 import type { StoredJob, StoredJobContent } from './ports/jobs.ts'
 import type { SecretBox } from './ports/secret-box.ts'
 import type { Put } from './ports/slices.ts'
@@ -26,6 +27,7 @@ export async function putJob(
   if (Buffer.byteLength(JSON.stringify(document)) > maxDocumentBytes) {
     throw new ApiError('J-500', { field: 'document', detail: 'document is larger than 64 KiB.' })
   }
+  const signatures = signaturesOf(jobName, content, deps.now())
   const { rollout, approval, window } = content
   const { parameters, hasPlaceholders } = checkParameters(deps, document, content.parameters)
   if (rollout) await requireRollout(deps, caller, rollout)
@@ -41,6 +43,7 @@ export async function putJob(
     ...(window && { window }),
     ...(parameters && { parameters }),
     ...(hasPlaceholders && { hasPlaceholders }),
+    ...(signatures && { signatures }),
   }
   return storeJob(deps, caller, jobName, stored, ifMatch)
 }
@@ -60,6 +63,7 @@ export async function storeJob(
     isCreated: ({ created }) => created,
     mayReplace: async () => (await deps.store.getJob({ ownerNo, jobName })) !== undefined,
   })
+  if (result.nextVersion !== undefined) throw wrongVersion(content, result.nextVersion)
   if (result.isRefused) throw new ApiError('J-312')
   return result
 }

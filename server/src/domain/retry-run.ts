@@ -88,8 +88,8 @@ async function launchAgain(
       ...{ jobName: run.jobName, deviceIds, retryOf, asked },
       ...(rollbackOf !== undefined && { request: { ...none, rollbackOf } }),
       ...(version && { pinned: toRunJob(version, version) }),
-      given: { parameters: await carriedValues(deps, ownerNo, run, version) },
       window: await windowOf(deps, caller, run),
+      given: { parameters: await carriedValues(deps, ownerNo, run, version) },
     }
     launched = await launchRun(deps, caller, launch, idempotencyKey, traceParent)
   }

@@ -22,6 +22,7 @@ import { pausedEvent } from './schedule-events.ts'
 import { nextOccurrence, timesAfter } from './schedule-times.ts'
 import { whereOf } from './select-devices.ts'
 import { readSelector } from './selector.ts'
+import { requireWindow } from './window.ts'
 import { toLocalText } from './zone-time.ts'
 
 export type ScheduleDeps = { store: Store; moment: () => Moment }
@@ -46,6 +47,7 @@ export async function putSchedule(
   const content = toContent(request)
   if ((await deps.store.getJob({ ownerNo, jobName })) === undefined) throw new ApiError('J-301')
   await requireTargets(deps, caller, request)
+  if (content.window !== undefined) await requireWindow(deps, caller, content.window)
   const before = await deps.store.getSchedule(key)
   requireFuture(content, before, at)
   const scheduleNo = before?.scheduleNo ?? newScheduleNo()
@@ -138,13 +140,14 @@ async function change(
 }
 
 function toContent(request: ScheduleContent): StoredScheduleContent {
-  const { targets, rollout, until, description } = request
+  const { targets, rollout, until, description, window } = request
   return {
     description: description ?? null,
     targets,
     when: toWhen(request.when),
     rollout: rollout ?? null,
     approval: request.approval ?? false,
+    ...(window && { window }),
     overlap: request.overlap ?? 'SKIP',
     catchUpSeconds: request.catchUpSeconds ?? defaultCatchUpSeconds,
     jitterSeconds: request.jitterSeconds ?? 0,

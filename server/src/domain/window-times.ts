@@ -67,12 +67,11 @@ export class WindowTimes {
     let last = begin
     let until = begin + this.#durationMs
     while (until <= longest) {
-      // Most often nothing follows, or it does at the very end; else one after the other is tried.
-      const atEnd = this.#pattern.next(until - 1)
-      const next = atEnd === until ? atEnd : this.#pattern.next(last)
+      const next = this.#pattern.next(last)
       if (next === undefined || next > until) return { from: begin, until }
-      last = next
-      until = next + this.#durationMs
+      // One that begins at the very end saves to go through all that lie between.
+      last = this.#pattern.next(until - 1) === until ? until : next
+      until = last + this.#durationMs
     }
     return { from: begin, until, goesOn: true }
   }

@@ -11,7 +11,7 @@ import {
 import type { Caller } from './caller.ts'
 import { readCron } from './cron-pattern.ts'
 import { defaultZone } from './device-zone.ts'
-import { judgeZones } from './judge-windows.ts'
+import { JudgedZones } from './judge-windows.ts'
 import type { Put } from './ports/slices.ts'
 import type { Store } from './ports/store.ts'
 import type { StoredWindow, WindowRemoval, WindowRule } from './ports/windows.ts'
@@ -34,7 +34,7 @@ export async function putWindow(
 ): Promise<Put<StoredWindow>> {
   const rule = readRule(content)
   const at = now()
-  const openZones = judgeZones(rule, await store.listZones({ ownerNo }), at)
+  const openZones = await new JudgedZones(rule).judge(await store.listZones({ ownerNo }), at)
   const outcome = await store.putWindow({ ownerNo, windowName, ...rule, openZones, at, most: maxWindows })
   if (outcome.kind === 'too-many') {
     const suffix = `at most ${maxWindows} windows of one owner; delete windows that are no longer used`
@@ -87,11 +87,16 @@ export async function deleteWindow(
   await windows.changed()
 }
 
-/** "by the jobs restart and update, and by the unfinished run 12" */
-function usersOf({ jobNames, runIds }: Extract<WindowRemoval, { kind: 'in-use' }>): string {
+/** "by the jobs restart, update, and by the unfinished run 12" */
+function usersOf({ jobNames, scheduleNames, runIds }: Extract<WindowRemoval, { kind: 'in-use' }>): string {
   const named = (noun: string, names: (string | number)[]) =>
     names.length === 0 ? [] : [`by the ${noun}${names.length === 1 ? '' : 's'} ${names.join(', ')}`]
-  return [...named('job', jobNames), ...named('unfinished run', runIds)].join(', and ')
+  const users = [
+    ...named('job', jobNames),
+    ...named('schedule', scheduleNames),
+    ...named('unfinished run', runIds),
+  ]
+  return users.join(', and ')
 }
 
 /** The zone for which these are, and the openings. */

@@ -40,9 +40,7 @@ export function updateAnswerJson(
   const state = wantsState ? `,"executionState":${JSON.stringify(toExecutionState(execution))}` : ''
   const answer = `{"timestamp":${toSeconds(at)}${tokenJson(clientToken)}${state}}`
   if (document === undefined) return answer
-  const { json, parameters } = document
-  const withDocument = withField(answer, 'jobDocument', documentJson(json, documentAs))
-  return parameters === undefined ? withDocument : withField(withDocument, 'parameters', parameters)
+  return `${answer.slice(0, -1)}${documentFields(document, documentAs)}}`
 }
 
 export function rejectionJson(error: DeviceError, at: number, clientToken: Token): string {
@@ -164,16 +162,11 @@ function tokenJson(clientToken: Token): string {
 }
 
 /** Parameters stand beside the document: for handlers, and for whoever fills the placeholders in by itself. */
-function documentFields({ json, parameters }: DeviceDocument, documentAs: DocumentAs): string {
-  const document = `,"jobDocument":${documentJson(json, documentAs)}`
+function documentFields({ json, parameters, signed = '' }: DeviceDocument, documentAs: DocumentAs): string {
+  const document = `,"jobDocument":${documentJson(json, documentAs)}${signed}`
   return parameters === undefined ? document : `${document},"parameters":${parameters}`
 }
 
 function documentJson(document: string, documentAs: DocumentAs): string {
   return documentAs === 'object' ? document : JSON.stringify(document)
-}
-
-/** Appends a field to an object that has at least one. */
-function withField(object: string, name: string, json: string): string {
-  return `${object.slice(0, -1)},"${name}":${json}}`
 }

@@ -14,6 +14,7 @@ export function toSchedule(stored: StoredSchedule): Schedule {
     description: content.description,
     rollout: content.rollout,
     approval: content.approval,
+    window: content.window ?? null,
     overlap: content.overlap,
     catchUpSeconds: content.catchUpSeconds,
     jitterSeconds: content.jitterSeconds,

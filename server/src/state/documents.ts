@@ -17,6 +17,7 @@ import {
   type JobTemplate,
   UnresolvedDocument,
 } from '../domain/ports/documents.ts'
+import type { JobSignature } from '../domain/ports/jobs.ts'
 import type { SecretBox } from '../domain/ports/secret-box.ts'
 import type { Store } from '../domain/ports/store.ts'
 import { openValues } from '../domain/run-values.ts'
@@ -24,15 +25,17 @@ import { openValues } from '../domain/run-values.ts'
 /** Of all cached texts together, in characters. */
 const maxCachedLength = 16 * 1024 * 1024
 
-type Version = JobTemplate & { shared: DeviceDocument | undefined }
+/** `signed`: fields of JSON text behind a comma; empty if nothing is signed. */
+type Version = JobTemplate & { signed: string; shared: DeviceDocument | undefined }
 /** `template` has the parameters filled in; `shared`: nothing in it differs by device. */
 type RunDocument = {
   template: DocumentTemplate
   parameters: string | undefined
+  signed: string
   shared: DeviceDocument | undefined
 }
 
-export type DocumentStore = Pick<Store, 'getDocument' | 'getRunValues' | 'listDeviceValues'>
+export type DocumentStore = Pick<Store, 'getDocument' | 'getSignature' | 'getRunValues' | 'listDeviceValues'>
 
 export class Documents {
   readonly #store: DocumentStore
@@ -78,7 +81,7 @@ export class Documents {
   }
 
   async #forDevices(
-    { template, parameters }: RunDocument,
+    { template, ...beside }: RunDocument,
     ownerNo: number,
     deviceIds: string[],
   ): Promise<(DeviceDocument | { missing: string } | undefined)[]> {
@@ -88,7 +91,7 @@ export class Documents {
       if (device === undefined) return undefined
       const filled = fillTemplate(template, { device })
       if (filled.missing.length > 0) return { missing: filled.missing.map(placeholderText).join(', ') }
-      return withParameters(templateJson(filled.template), parameters)
+      return toDocument(templateJson(filled.template), beside)
     })
   }
 
@@ -116,8 +119,11 @@ export class Documents {
     const { template, missing } = fillTemplate(given, { params, run: { runId } })
     if (missing.length > 0) throw new UnresolvedDocument(missing.map(placeholderText).join(', '))
     const isShared = template.holes.length === 0
-    const shared = isShared ? withParameters(templateJson(template), parameters) : undefined
-    const made = { template, parameters, shared }
+    // Whoever fills in the signed document itself needs the number of the run as well.
+    const signed = version.signed && `${version.signed},"runId":${runId}`
+    const beside = { parameters, signed }
+    const shared = isShared ? toDocument(templateJson(template), beside) : undefined
+    const made = { template, ...beside, shared }
     this.#makeRoom(template.texts.reduce((sum, text) => sum + text.length, 0))
     this.#runs.set(runId, made)
     return made
@@ -130,9 +136,11 @@ export class Documents {
   async #readVersion(jobVersion: number): Promise<Version> {
     const { document, parameters: schema, hasPlaceholders } = await this.#store.getDocument({ jobVersion })
     const template = hasPlaceholders ? parseDocument(JSON.parse(document)) : undefined
-    const shared = template || schema ? undefined : { json: document }
-    const version = { document, schema, template, shared }
-    if (!this.#versions.has(jobVersion)) this.#makeRoom(document.length)
+    const signed = signedFields(await this.#store.getSignature({ jobVersion }))
+    const beside = { parameters: undefined, signed }
+    const shared = template || schema ? undefined : toDocument(document, beside)
+    const version = { document, schema, template, signed, shared }
+    if (!this.#versions.has(jobVersion)) this.#makeRoom(document.length + signed.length)
     this.#versions.set(jobVersion, version)
     return version
   }
@@ -146,6 +154,15 @@ export class Documents {
 /** In the order of the devices; undefined: there is no such device any more. */
 export type DevicesOf = (deviceIds: string[]) => Promise<(DeviceDocument | { missing: string } | undefined)[]>
 
-function withParameters(json: string, parameters: string | undefined): DeviceDocument {
-  return parameters === undefined ? { json } : { json, parameters }
+function toDocument(
+  json: string,
+  { parameters, signed }: { parameters: string | undefined; signed: string },
+): DeviceDocument {
+  return { json, ...(parameters !== undefined && { parameters }), ...(signed !== '' && { signed }) }
+}
+
+function signedFields(signature: JobSignature | undefined): string {
+  if (signature === undefined) return ''
+  const { jobName, envelope } = signature
+  return `,"jobName":${JSON.stringify(jobName)},"jobSignature":${JSON.stringify(envelope)}`
 }

@@ -1,7 +1,6 @@
 // Keeps the store's record of which windows are open, on every node: when a minute begins, and when a window or the zones of
 // devices change. The record holds for all nodes; each node notifies its own devices when something opens.
 
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { JudgedZones } from '../domain/judge-windows.ts'
 import { newlyOpen } from '../domain/open-zones.ts'
 import type { Store } from '../domain/ports/store.ts'
@@ -70,11 +69,9 @@ export class OpenWindows {
       const key = `${window.ownerNo} ${window.windowName}`
       const earlier = before.get(key)
       const judged = earlier?.version === window.version ? earlier.judged : new JudgedZones(window)
-      const openZones = judged.judge(zonesOf.get(window.ownerNo) ?? [], now)
+      const openZones = await judged.judge(zonesOf.get(window.ownerNo) ?? [], now)
       known.set(key, { version: window.version, openZones, judged })
       if (openZones !== window.openZones) changes.push({ ...window, openZones })
-      // The first time takes long in many zones.
-      if (judged !== earlier?.judged) await nextTurn()
     }
     if (changes.length > 0) await store.setOpenZones(changes.map(toChange))
     this.#known = known

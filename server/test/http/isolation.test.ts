@@ -79,7 +79,9 @@ const ids: Record<string, { foreign: string; unknown: string }> = {
 const noIds = new Set(
   'limit cursor wait execState launchedAfter launchedBefore force idempotency-key deviceName tags keyName scopes expiresAt'
     .concat(' ownerName description document expireAfterSeconds timeoutSeconds deadlineSeconds retry')
-    .concat(' rollout approval comment reason until version parameters onMissing toVersion startAt')
+    .concat(
+      ' rollout approval comment reason until version parameters onMissing toVersion signatures startAt',
+    )
     .concat(' when overlap catchUpSeconds jitterSeconds pauseAfterFailures count')
     .concat(' cron durationMinutes cutoffMinutes except ignoreWindows')
     .concat(

@@ -179,6 +179,25 @@ test("each device is judged in its own zone: its owner's, else the one it report
   assert.equal((await api.call('DELETE', '/job/api/windows/own-time')).status, 204)
 })
 
+test('a schedule makes runs under its window, which then cannot be deleted', async () => {
+  await newDevice(api, 'scheduled')
+  await put('of-schedule', { ...content, cron: '0 0 29 2 *' })
+  const path = '/job/api/schedules/under'
+  const body = { jobName: 'plain', targets: { deviceIds: ['scheduled'] }, when: { cron: '0 3 1 1 *' } }
+  assertRefused(await api.call('PUT', path, { body: { ...body, window: 'nobody' } }), 'J-311')
+  const made = await api.call('PUT', path, { body: { ...body, window: 'of-schedule' } })
+  assert.deepEqual([made.status, made.json.window], [201, 'of-schedule'])
+  const removal = await api.call('DELETE', '/job/api/windows/of-schedule')
+  assert.match(removal.json.message, /: by the schedule under$/)
+  const fired = await api.call('POST', `${path}/fire`)
+  assert.ok(fired.status < 300, fired.text)
+  const [run] = (await api.call('GET', '/job/api/runs?scheduleName=under')).json.items
+  assert.equal(run.window, 'of-schedule')
+  await api.call('POST', `/job/api/runs/${run.runId}/cancel`, { body: {} })
+  await api.call('DELETE', path)
+  assert.equal((await api.call('DELETE', '/job/api/windows/of-schedule')).status, 204)
+})
+
 test('a run may ignore windows with MANAGE and a note, and names only windows that there are', async () => {
   const device = await newDevice(api, 'urgent')
   await put('never', { ...content, cron: '0 0 29 2 *' })

@@ -247,8 +247,18 @@ export async function exerciseWindows(t: TestContext, underTest: StoreUnderTest)
       for (const name of ['of-job', 'of-run', 'free']) await putWindow(store, windowPut(ownerNo, name))
       const run = await createOne(store, trigger(['d1'], { window: 'of-run' }))
       const remove = (windowName: string) => store.deleteWindow({ ownerNo, windowName })
-      assert.deepEqual(await remove('of-job'), { kind: 'in-use', jobNames: ['restart'], runIds: [] })
-      assert.deepEqual(await remove('of-run'), { kind: 'in-use', jobNames: [], runIds: [run.runId] })
+      assert.deepEqual(await remove('of-job'), {
+        kind: 'in-use',
+        jobNames: ['restart'],
+        scheduleNames: [],
+        runIds: [],
+      })
+      assert.deepEqual(await remove('of-run'), {
+        kind: 'in-use',
+        jobNames: [],
+        scheduleNames: [],
+        runIds: [run.runId],
+      })
       assert.deepEqual(
         [await remove('free'), await remove('free')],
         [{ kind: 'deleted' }, { kind: 'unknown-window' }],

@@ -10,8 +10,11 @@ export type JobTemplate = {
   template: DocumentTemplate | undefined
 }
 
-/** What a device gets, as JSON text. `parameters`: those of a job that declares some, secrets included. */
-export type DeviceDocument = { readonly json: string; readonly parameters?: string }
+/**
+ * What a device gets, as JSON text. `parameters`: those of a job that declares some, secrets included. `signed`: what its
+ * authors have signed, as fields behind a comma.
+ */
+export type DeviceDocument = { readonly json: string; readonly parameters?: string; readonly signed?: string }
 
 export type HandedOut = { jobVersion: number; runId: number }
 

@@ -26,11 +26,11 @@ export type WindowPut = WindowKey & WindowRule & { openZones: string; at: number
 
 export type WindowOutcome = ({ kind: 'put' } & Put<StoredWindow>) | { kind: 'too-many' }
 
-/** `jobNames`, `runIds`: the first of those that use it. */
+/** The first of those that use it. */
 export type WindowRemoval =
   | { kind: 'deleted' }
   | { kind: 'unknown-window' }
-  | { kind: 'in-use'; jobNames: string[]; runIds: number[] }
+  | { kind: 'in-use'; jobNames: string[]; scheduleNames: string[]; runIds: number[] }
 
 /** Ids of executions, one behind the other. */
 export type ExecutionRange = { first: number; last: number }
@@ -39,7 +39,7 @@ export type WindowStore = {
   putWindow(put: WindowPut): Promise<WindowOutcome>
   getWindow(window: WindowKey): Promise<StoredWindow | undefined>
   listWindows(list: OwnerList<string>): Promise<Sliced<StoredWindow, string>>
-  /** Judged and written in one step: no job or run comes to use it meanwhile. */
+  /** Judged and written in one step: no job, schedule or run comes to use it meanwhile. */
   deleteWindow(window: WindowKey): Promise<WindowRemoval>
   /** Those of all owners. */
   listAllWindows(): Promise<JudgedWindow[]>

@@ -111,7 +111,7 @@ function addWritingRoutes(app: App, deps: WindowDeps): void {
       operationId: 'deleteWindow',
       tags: ['windows'],
       summary: 'Delete a window',
-      description: 'Refused (J-315) while a job or an unfinished run uses it.',
+      description: 'Refused (J-315) while a job, a schedule or an unfinished run uses it.',
       params: WindowParams,
       response: { 204: noContent('Deleted') },
     },

@@ -3,7 +3,7 @@
 import { zoneOf } from '../../domain/device-zone.ts'
 import { inBoth, type Queries, sliced } from '../queries.ts'
 import { computed, json, number, rows, select, text } from '../schema/column.ts'
-import { device, deviceAttribute, execution, job, offerWindow, run } from '../schema/tables.ts'
+import { device, deviceAttribute, execution, job, offerWindow, run, schedule } from '../schema/tables.ts'
 import { unfinishedOn } from './run-fields.ts'
 import type { ReadSteps, WriteSteps } from './step.ts'
 
@@ -81,6 +81,14 @@ const USED_BY_JOBS = inBoth(
   WHERE owner_no = :ownerNo AND deleted_at IS NULL
     AND ${is === 'sqlite' ? 'content' : 'CAST(content AS json)'} ->> 'window' = :windowName
   ORDER BY job_name LIMIT ${namedUsers}`,
+)
+const SCHEDULE_USER = select(schedule.pick('scheduleName'))
+const USED_BY_SCHEDULES = inBoth(
+  ({ is }) => `
+  SELECT ${SCHEDULE_USER} FROM schedule
+  WHERE owner_no = :ownerNo
+    AND ${is === 'sqlite' ? 'content' : 'CAST(content AS json)'} ->> 'window' = :windowName
+  ORDER BY schedule_name LIMIT ${namedUsers}`,
 )
 const RUN = select({
   ...run.pick('runId'),
@@ -162,10 +170,12 @@ export const windowNameWrites: WriteSteps<'putWindow' | 'deleteWindow'> = {
   async deleteWindow(queries, window) {
     if ((await queries.get(WINDOW, LOCK, window)) === undefined) return { kind: 'unknown-window' }
     const jobs = await queries.all(JOB_USER, USED_BY_JOBS, window)
+    const schedules = await queries.all(SCHEDULE_USER, USED_BY_SCHEDULES, window)
     const runs = await listRuns(queries, window, namedUsers)
-    if (jobs.length + runs.length > 0) {
+    if (jobs.length + schedules.length + runs.length > 0) {
       const jobNames = jobs.map(({ jobName }) => jobName)
-      return { kind: 'in-use', jobNames, runIds: runs.map(({ runId }) => runId) }
+      const scheduleNames = schedules.map(({ scheduleName }) => scheduleName)
+      return { kind: 'in-use', jobNames, scheduleNames, runIds: runs.map(({ runId }) => runId) }
     }
     await queries.run(DELETE, window)
     return { kind: 'deleted' }

@@ -35,6 +35,7 @@ const noValues = {
   getDocument: async () => ({ document }),
   getRunValues: async () => undefined,
   listDeviceValues: async () => [],
+  getSignature: async () => undefined,
 }
 
 export type ListenerUnderTest = Awaited<ReturnType<typeof openListener>>
