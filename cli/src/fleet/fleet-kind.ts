@@ -184,6 +184,7 @@ const schedules: Kind = {
     description: content.description ?? null,
     rollout: content.rollout ?? null,
     approval: content.approval ?? false,
+    parameters: content.parameters ?? {},
     window: content.window ?? null,
     overlap: content.overlap ?? 'SKIP',
     catchUpSeconds: content.catchUpSeconds ?? 3600,
