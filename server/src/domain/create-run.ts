@@ -123,22 +123,22 @@ function askedWindow(
 }
 
 /** Undefined: the job needs none, and none are given. Throws J-500 at the parameter. */
-function valuesOf(
+export function valuesOf(
   { secretBox }: CreateRunDeps,
   { ownerNo }: Caller,
   job: StoredJobVersion,
-  { parameters }: Pick<NewRun, 'parameters'>,
+  { parameters }: { parameters?: Record<string, unknown> },
 ): RunValues | undefined {
   if (!job.parameters && !job.hasPlaceholders && parameters === undefined) return undefined
   return sealValues(secretBox, ownerNo, job.parameters, requireValues(job, parameters))
 }
 
 /** Those of the selected devices that have what the document needs. */
-async function withAttributes(
+export async function withAttributes(
   deps: CreateRunDeps,
   { ownerNo }: Caller,
   job: StoredJobVersion,
-  { deviceIds, deviceNos }: Selected,
+  { deviceIds, deviceNos }: Pick<Selected, 'deviceIds' | 'deviceNos'>,
   onMissing: OnMissing | undefined,
 ): Promise<Pick<Selected, 'deviceIds' | 'deviceNos'>> {
   if (deviceIds === undefined) {
@@ -289,7 +289,7 @@ function digestOfList(deviceIds: string[]): string {
 }
 
 /** The version that was asked for, or the current one. */
-async function requireJob(
+export async function requireJob(
   deps: CreateRunDeps,
   caller: Caller,
   jobName: string,

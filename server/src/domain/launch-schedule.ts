@@ -4,8 +4,9 @@
 import { ApiError } from '@jobcast/contract'
 import type { Selector } from '@jobcast/contract/selector'
 import type { Caller } from './caller.ts'
-import { type CreateRunDeps, planSmall } from './create-run.ts'
+import { type CreateRunDeps, planSmall, requireJob, valuesOf, withAttributes } from './create-run.ts'
 import { launchLargeRun } from './launch-large-run.ts'
+import { toRunJob } from './launch-run.ts'
 import { notifyTaken } from './notify-moved.ts'
 import type { AskedPlan } from './plan-rollout.ts'
 import type { BusyDevice, StoredSchedule } from './ports/schedules.ts'
@@ -73,9 +74,14 @@ async function launch(
   deps: CreateRunDeps,
   schedule: StoredSchedule,
   caller: Caller,
-  { deviceNos, deviceIds, scheduledFor, matched }: Wanted,
+  { scheduledFor, matched, ...chosen }: Wanted,
 ): Promise<number> {
   const { scheduleNo, scheduleName, jobName, content } = schedule
+  const job = await requireJob(deps, caller, jobName, undefined)
+  const values = valuesOf(deps, caller, job, content)
+  // Who lacks an attribute must not keep the others from their run.
+  const { deviceNos, deviceIds } = await withAttributes(deps, caller, job, chosen, 'SKIP')
+  const pinned = values ? { pinned: toRunJob(job, job), values } : {}
   const where = whereOf(content.targets) ?? null
   const request = { where, matched, note: null, rollbackOf: null, scheduleNo, scheduleName, scheduledFor }
   // A space: no key that a caller gives has one.
@@ -84,11 +90,19 @@ async function launch(
   const release = await releaseOf(deps, schedule)
   const under = content.window === undefined ? {} : { window: content.window }
   if (deviceIds === undefined) {
-    const wanted = { jobName, asked, request, deviceNos, ...(release && { plan: release }), ...under }
+    const wanted = {
+      jobName,
+      asked,
+      request,
+      deviceNos,
+      ...(release && { plan: release }),
+      ...under,
+      ...pinned,
+    }
     return (await launchLargeRun(deps, caller, wanted, key)).runId
   }
   const planned = await planSmall(deps, caller, deviceIds, release)
-  const wanted = { jobName, asked, retryOf: null, request, ...planned, ...under }
+  const wanted = { jobName, asked, retryOf: null, request, ...planned, ...under, ...pinned }
   return (await launchRun(deps, caller, wanted, key)).runId
 }
 

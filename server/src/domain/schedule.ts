@@ -10,6 +10,7 @@ import {
   toInstant,
   type When,
 } from '@jobcast/contract'
+import { secretNames } from '@jobcast/contract/parameters'
 import type { Caller } from './caller.ts'
 import { readCron } from './cron-pattern.ts'
 import type { Moment } from './execution.ts'
@@ -18,6 +19,7 @@ import type { Put } from './ports/slices.ts'
 import type { Store } from './ports/store.ts'
 import { principalOf } from './principal.ts'
 import { requireRollout } from './rollout-selectors.ts'
+import { requireValues } from './run-values.ts'
 import { pausedEvent } from './schedule-events.ts'
 import { nextOccurrence, timesAfter } from './schedule-times.ts'
 import { whereOf } from './select-devices.ts'
@@ -140,13 +142,14 @@ async function change(
 }
 
 function toContent(request: ScheduleContent): StoredScheduleContent {
-  const { targets, rollout, until, description, window } = request
+  const { targets, rollout, until, description, window, parameters = {} } = request
   return {
     description: description ?? null,
     targets,
     when: toWhen(request.when),
     rollout: rollout ?? null,
     approval: request.approval ?? false,
+    ...(Object.keys(parameters).length > 0 && { parameters }),
     ...(window && { window }),
     overlap: request.overlap ?? 'SKIP',
     catchUpSeconds: request.catchUpSeconds ?? defaultCatchUpSeconds,
@@ -169,13 +172,27 @@ function toWhen({ cron, timeZone, at, match }: When): StoredWhen {
   return { kind: 'cron', cron, timeZone: zone }
 }
 
-/** Throws J-503, J-309, J-500. */
-async function requireTargets(
-  deps: ScheduleDeps,
-  caller: Caller,
-  { targets, rollout, when }: ScheduleContent,
+/** Judged by the job as it is now; whoever changes it may make its runs fail. */
+async function requireParameters(
+  { store }: ScheduleDeps,
+  { ownerNo }: Caller,
+  { jobName, parameters = {} }: ScheduleContent,
 ): Promise<void> {
+  const job = await store.getJob({ ownerNo, jobName })
+  if (job === undefined) return
+  const secret = secretNames(job.parameters).find((name) => Object.hasOwn(parameters, name))
+  if (secret !== undefined) {
+    const field = `parameters.${secret}`
+    throw invalid(field, `${field} is a secret, which a schedule does not keep.`)
+  }
+  requireValues(job, parameters)
+}
+
+/** Throws J-503, J-309, J-500. */
+async function requireTargets(deps: ScheduleDeps, caller: Caller, content: ScheduleContent): Promise<void> {
+  const { targets, rollout, when } = content
   if (rollout) await requireRollout(deps, caller, rollout)
+  await requireParameters(deps, caller, content)
   const where = whereOf(targets)
   if (where !== undefined) return void (await readSelector(deps, caller, where))
   if (when.match) throw invalid('targets', 'With match, targets must be a selector (where) or a group.')
