@@ -1778,6 +1778,10 @@ export interface Schedule {
   jobName: string
   targets: Targets
   when: When
+  /**
+   * Of the job; null: the current one each time
+   */
+  version: number | null
   description: string | null
   rollout: Rollout | null
   approval: boolean
@@ -1849,6 +1853,10 @@ export interface ScheduleContent {
   jobName: string
   targets: Targets
   when: When
+  /**
+   * Of the job; default: the current one each time
+   */
+  version?: number | null
   description?: string
   rollout?: Rollout
   /**

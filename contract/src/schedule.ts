@@ -1,6 +1,7 @@
 // A schedule makes runs: at one instant, by a pattern, or for every device that starts to match.
 
 import Type, { type Static } from 'typebox'
+import { JobVersionNumber } from './job.ts'
 import { Targets } from './new-run.ts'
 import { Page } from './page.ts'
 import { Rollout } from './rollout.ts'
@@ -52,6 +53,9 @@ export const ScheduleContent = Type.Object(
     jobName: Name,
     targets: Targets,
     when: When,
+    version: Type.Optional(
+      orNull(JobVersionNumber, { description: 'Of the job; default: the current one each time' }),
+    ),
     description: Type.Optional(Prose),
     rollout: Type.Optional(
       Type.Unsafe<Rollout>({
@@ -116,6 +120,7 @@ export const Schedule = Type.Object(
     jobName: Type.String(),
     targets: Targets,
     when: When,
+    version: orNull(Type.Integer(), { description: 'Of the job; null: the current one each time' }),
     description: orNull(Type.String()),
     rollout: orNull(Rollout),
     approval: Type.Boolean(),

@@ -114,10 +114,10 @@ async function contentOf(client: Jobcast, name: string): Promise<Partial<Schedul
   try {
     const { jobName, targets, when, description, rollout, approval, ...rest } =
       await client.schedules.get(name)
-    const { overlap, catchUpSeconds, jitterSeconds, pauseAfterFailures, until } = rest
+    const { overlap, catchUpSeconds, jitterSeconds, pauseAfterFailures, until, version } = rest
     return {
       ...{ jobName, targets, when, approval, overlap },
-      ...{ catchUpSeconds, jitterSeconds, pauseAfterFailures, until },
+      ...{ catchUpSeconds, jitterSeconds, pauseAfterFailures, until, version },
       ...(description !== null && { description }),
       ...(rollout && { rollout }),
     }

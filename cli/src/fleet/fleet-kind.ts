@@ -150,6 +150,7 @@ const schedules: Kind = {
     jobName: content.jobName,
     targets: content.targets,
     when: filledWhen(content.when as ScheduleContent['when']),
+    version: content.version ?? null,
     description: content.description ?? null,
     rollout: content.rollout ?? null,
     approval: content.approval ?? false,

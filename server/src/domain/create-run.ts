@@ -231,7 +231,7 @@ function digestOfList(deviceIds: string[]): string {
 }
 
 /** The version that was asked for, or the current one. */
-async function requireJob(
+export async function requireJob(
   deps: CreateRunDeps,
   caller: Caller,
   jobName: string,

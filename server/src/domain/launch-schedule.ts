@@ -1,13 +1,14 @@
 // The run that a schedule makes for one occurrence. Whoever makes it, and how often it is tried, there is one: its
 // idempotency key is that of the occurrence.
 
-import { ApiError } from '@jobcast/contract'
 import type { Selector } from '@jobcast/contract/selector'
 import type { Caller } from './caller.ts'
-import { type CreateRunDeps, planSmall } from './create-run.ts'
+import { type CreateRunDeps, planSmall, requireJob } from './create-run.ts'
 import { launchLargeRun } from './launch-large-run.ts'
+import { toRunJob } from './launch-run.ts'
 import { notifyTaken } from './notify-moved.ts'
 import type { AskedPlan } from './plan-rollout.ts'
+import type { StoredJobVersion } from './ports/jobs.ts'
 import type { BusyDevice, StoredSchedule } from './ports/schedules.ts'
 import { readTargets, selectDevices, whereOf } from './select-devices.ts'
 import { launchRun } from './trigger-job.ts'
@@ -81,23 +82,24 @@ async function launch(
   // A space: no key that a caller gives has one.
   const key = `schedule ${scheduleNo} ${scheduledFor}`
   const asked = ['schedule', scheduleNo, scheduledFor]
-  const release = await releaseOf(deps, schedule)
+  const job = await requireJob(deps, caller, jobName, content.version ?? undefined)
+  const pinned = content.version === null ? {} : { pinned: toRunJob(job, job) }
+  const release = releaseOf(schedule, job)
   if (deviceIds === undefined) {
-    const wanted = { jobName, asked, request, deviceNos, ...(release && { plan: release }) }
+    const wanted = { jobName, asked, request, deviceNos, ...pinned, ...(release && { plan: release }) }
     return (await launchLargeRun(deps, caller, wanted, key)).runId
   }
   const planned = await planSmall(deps, caller, deviceIds, release)
-  return (await launchRun(deps, caller, { jobName, asked, retryOf: null, request, ...planned }, key)).runId
+  const wanted = { jobName, asked, retryOf: null, request, ...pinned, ...planned }
+  return (await launchRun(deps, caller, wanted, key)).runId
 }
 
 /** How its runs are released; undefined: as the job says. It has to fit whatever devices there are. */
-async function releaseOf(
-  { store }: CreateRunDeps,
-  { ownerNo, jobName, content: { rollout, approval } }: StoredSchedule,
-): Promise<AskedPlan | undefined> {
+function releaseOf(
+  { content: { rollout, approval } }: StoredSchedule,
+  job: StoredJobVersion,
+): AskedPlan | undefined {
   if (rollout === null && !approval) return undefined
-  const job = await store.getJob({ ownerNo, jobName })
-  if (job === undefined) throw new ApiError('J-301')
   return { rollout: rollout ?? job.rollout ?? {}, approval: approval || job.approval === true, fitsAny: true }
 }
 

@@ -13,6 +13,7 @@ import {
 import type { Caller } from './caller.ts'
 import { readCron } from './cron-pattern.ts'
 import type { Moment } from './execution.ts'
+import { getJobVersion } from './job-versions.ts'
 import type { ScheduleKey, StoredSchedule, StoredScheduleContent, StoredWhen } from './ports/schedules.ts'
 import type { Put } from './ports/slices.ts'
 import type { Store } from './ports/store.ts'
@@ -45,6 +46,7 @@ export async function putSchedule(
   const key = { ownerNo, scheduleName }
   const content = toContent(request)
   if ((await deps.store.getJob({ ownerNo, jobName })) === undefined) throw new ApiError('J-301')
+  if (content.version !== null) await getJobVersion(deps, caller, jobName, content.version)
   await requireTargets(deps, caller, request)
   const before = await deps.store.getSchedule(key)
   requireFuture(content, before, at)
@@ -141,6 +143,7 @@ function toContent(request: ScheduleContent): StoredScheduleContent {
   const { targets, rollout, until, description } = request
   return {
     description: description ?? null,
+    version: request.version ?? null,
     targets,
     when: toWhen(request.when),
     rollout: rollout ?? null,

@@ -11,6 +11,7 @@ export function toSchedule(stored: StoredSchedule): Schedule {
     jobName: stored.jobName,
     targets: content.targets,
     when: toWhen(content.when),
+    version: content.version,
     description: content.description,
     rollout: content.rollout,
     approval: content.approval,

@@ -222,6 +222,14 @@ test('a schedule of a deleted job is paused, and says why', async () => {
   assertRefused(await api.call('PUT', path, { body: content }), 'J-301')
 })
 
+test('a schedule may be bound to a version of its job', async () => {
+  await api.call('PUT', '/job/api/jobs/versioned', { body: { description: 'one' } })
+  await api.call('PUT', '/job/api/jobs/versioned', { body: { description: 'two' } })
+  const { path, content } = await newSchedule({ jobName: 'versioned', version: 1 })
+  assert.equal((await api.call('POST', `${path}/fire`)).json.version, 1)
+  assertRefused(await api.call('PUT', path, { body: { ...content, version: 9 } }), 'J-313')
+})
+
 test('one whose group is gone is paused when it is due', async () => {
   await api.call('PUT', '/job/api/groups/fading', { body: { where: 'tag=fading' } })
   const { name } = await newSchedule({ targets: { group: 'fading' } })

@@ -23,6 +23,8 @@ export type StoredWhen =
 /** With its defaults. */
 export type StoredScheduleContent = {
   description: string | null
+  /** Of the job; null: the current one each time. */
+  version: number | null
   targets: Targets
   when: StoredWhen
   rollout: Rollout | null
