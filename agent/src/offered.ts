@@ -10,6 +10,12 @@ export type Offered = {
   /** The id of the agent that started it, from its statusDetails. */
   begunBy: string | undefined
   document: unknown
+  /** The job's name and what its authors have signed, if they have: as the server says, like all of this. */
+  jobName: string | undefined
+  jobSignature: unknown
+  runId: unknown
+  /** Of its run, if the job declares some. */
+  parameters?: Readonly<Record<string, unknown>>
   /** W3C Trace Context of the call that launched it. */
   traceParent?: string
   /** When the server times it out, in milliseconds of performance.now(). */
@@ -20,8 +26,9 @@ export type Offered = {
 export function parseOffered(json: Record<string, unknown>, receivedAt: number): Offered | undefined {
   if (json.execution === undefined) return undefined
   const execution = asObject(json.execution) ?? {}
-  const { jobId, executionNumber, queuedAt, jobDocument } = execution
+  const { jobId, executionNumber, queuedAt, jobDocument, jobName } = execution
   const secondsLeft = execution.approximateSecondsBeforeTimedOut
+  const parameters = asObject(execution.parameters)
   const begunBy = asObject(execution.statusDetails)?.agent
   if (typeof jobId !== 'string' || !/^\d+$/.test(jobId)) throw new Error('the server gave no jobId')
   if (!Number.isSafeInteger(executionNumber)) throw new Error('the server gave no executionNumber')
@@ -32,6 +39,10 @@ export function parseOffered(json: Record<string, unknown>, receivedAt: number):
     begunBy: typeof begunBy === 'string' ? begunBy : undefined,
     // A string over HTTP.
     document: typeof jobDocument === 'string' ? parseObject(jobDocument) : jobDocument,
+    jobName: typeof jobName === 'string' ? jobName : undefined,
+    jobSignature: execution.jobSignature,
+    runId: execution.runId,
+    ...(parameters && { parameters }),
     ...(isTraceParent(execution.traceparent) && { traceParent: execution.traceparent }),
     givenUpAt: typeof secondsLeft === 'number' ? receivedAt + secondsLeft * 1000 : undefined,
   }

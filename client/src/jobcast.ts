@@ -20,6 +20,7 @@ import { Sessions } from './sessions.ts'
 import { type CallOptions, type JobcastOptions, Transport } from './transport.ts'
 import { sendTrigger, TriggerCall } from './trigger-call.ts'
 import { Webhooks } from './webhooks.ts'
+import { Windows } from './windows.ts'
 
 export class Jobcast {
   readonly runs: Runs
@@ -28,6 +29,7 @@ export class Jobcast {
   readonly devices: Devices
   readonly groups: Groups
   readonly schedules: Schedules
+  readonly windows: Windows
   readonly enrollments: Enrollments
   readonly keys: Keys
   readonly owners: Owners
@@ -47,6 +49,7 @@ export class Jobcast {
     this.devices = new Devices(transport)
     this.groups = new Groups(transport)
     this.schedules = new Schedules(transport)
+    this.windows = new Windows(transport)
     this.enrollments = new Enrollments(transport)
     this.keys = new Keys(transport)
     this.owners = new Owners(transport)

@@ -657,6 +657,7 @@ export interface Explanation {
     | 'AWAITING_APPROVAL'
     | 'SCHEDULED'
     | 'FROZEN'
+    | 'OUTSIDE_WINDOW'
     | 'WAITING_FOR_RETRY'
     | 'DEVICE_NEVER_CONNECTED'
     | 'DEVICE_OFFLINE'
@@ -1049,6 +1050,14 @@ export interface Job {
   } | null
   rollout: Rollout | null
   approval: boolean
+  /**
+   * The window in which its executions are offered; null: they are offered at any time
+   */
+  window: string | null
+  /**
+   * One envelope, or none
+   */
+  signatures: JobEnvelope[]
   createdAt: string
   updatedAt: string
 }
@@ -1128,6 +1137,30 @@ export interface Rollout {
     of?: 'RUN' | 'WAVE'
   }[]
 }
+/**
+ * DSSE envelope with the signatures of the authors of a job, made by `jobcast jobs sign`
+ */
+export interface JobEnvelope {
+  payloadType: 'application/vnd.jobcast.job+json'
+  /**
+   * Canonical JSON (RFC 8785) of `jobName`, `version`, `document`, and if there are any `parameters` and `notAfter`
+   */
+  payload: string
+  /**
+   * @minItems 1
+   * @maxItems 10
+   */
+  signatures: {
+    /**
+     * A hint: SHA-256 of the public key (DER) in hex. Only devices know which keys to trust
+     */
+    keyid?: string
+    /**
+     * Ed25519 signature
+     */
+    sig: string
+  }[]
+}
 
 export interface JobContent {
   description?: string
@@ -1179,6 +1212,16 @@ export interface JobContent {
    * Its runs wait until another key approves them; default false
    */
   approval?: boolean
+  /**
+   * Name of the window in which its executions are offered, unless a run names another; also for the trigger call
+   */
+  window?: string
+  /**
+   * What the authors have signed, of this job and this version; several envelopes must have the same payload, and become one. Devices get it as `jobSignature`
+   *
+   * @maxItems 10
+   */
+  signatures?: JobEnvelope[]
 }
 /**
  * Any JSON object: instructions for the device
@@ -1214,6 +1257,14 @@ export interface JobVersion {
   } | null
   rollout: Rollout | null
   approval: boolean
+  /**
+   * The window in which its executions are offered; null: they are offered at any time
+   */
+  window: string | null
+  /**
+   * One envelope, or none
+   */
+  signatures: JobEnvelope[]
   /**
    * Of versions from before this was recorded, when the first run used it
    */
@@ -1357,6 +1408,17 @@ export interface ListWebhooksQuery {
   cursor?: string
 }
 
+export interface ListWindowTimesQuery {
+  count?: number
+  timeZone?: string
+  after?: string
+}
+
+export interface ListWindowsQuery {
+  limit?: number
+  cursor?: string
+}
+
 export interface NewApiKey {
   keyName: string
   /**
@@ -1429,6 +1491,14 @@ export interface NewRun {
    * Nothing of it is released before this instant, at most a year from now; default: now
    */
   startAt?: string
+  /**
+   * Name of the window in which it is offered to devices; default: the job's
+   */
+  window?: string
+  /**
+   * Offer it at any time, whatever the job's window; needs MANAGE and a `note`
+   */
+  ignoreWindows?: boolean
   /**
    * Of a dry run: the call is refused (J-505) if other devices are selected now
    */
@@ -1697,6 +1767,10 @@ export interface Run {
    * How far it is released to its devices; null: all of it was, at once
    */
   rollout: RolloutProgress | null
+  /**
+   * The window in which its executions are offered; null: they are offered at any time
+   */
+  window: string | null
 }
 /**
  * The plan, with `dryRun=true`
@@ -1782,9 +1856,16 @@ export interface Schedule {
    * Of the job; null: the current one each time
    */
   version: number | null
+  parameters: {
+    [k: string]: unknown
+  }
   description: string | null
   rollout: Rollout | null
   approval: boolean
+  /**
+   * Null: the job's, if it has one
+   */
+  window: string | null
   overlap: 'SKIP' | 'REPLACE' | 'QUEUE'
   catchUpSeconds: number
   jitterSeconds: number
@@ -1857,12 +1938,22 @@ export interface ScheduleContent {
    * Of the job; default: the current one each time
    */
   version?: number | null
+  /**
+   * Values of the parameters of the job, at most 16 KiB; secret ones are refused here
+   */
+  parameters?: {
+    [k: string]: unknown
+  }
   description?: string
   rollout?: Rollout
   /**
    * Nothing of a run is released before another key approves it; default: the job's
    */
   approval?: boolean
+  /**
+   * Name of the window in which its runs are offered to devices; default: the job's
+   */
+  window?: string
   /**
    * A device that still has an unfinished execution of this schedule: SKIP (default) leaves it out, REPLACE cancels the one that waits, QUEUE adds another
    */
@@ -2242,4 +2333,77 @@ export interface WebhookTestResult {
    * Duration in milliseconds; rounded up to whole seconds if there was no connection
    */
   ms: number
+}
+
+export interface Window {
+  windowName: string
+  cron: string
+  durationMinutes: number
+  /**
+   * An IANA time zone, or `device`
+   */
+  timeZone: string
+  cutoffMinutes: number
+  except: string[]
+  createdAt: string
+  updatedAt: string
+}
+
+export interface WindowContent {
+  /**
+   * When it opens: minute, hour, day of month, month, day of week
+   */
+  cron: string
+  /**
+   * How long it stays open, in minutes that pass; at most a day
+   */
+  durationMinutes: number
+  /**
+   * IANA time zone of the pattern and the exceptions, or `device` (default) for the zone of each device
+   */
+  timeZone?: string
+  /**
+   * So many minutes before it closes nothing new is offered; default 0
+   */
+  cutoffMinutes?: number
+  /**
+   * Local dates on which it is closed; of a range both dates belong to it
+   *
+   * @maxItems 100
+   */
+  except?: string[]
+}
+
+export interface WindowOpening {
+  /**
+   * When it opens, or has opened
+   */
+  at: string
+  /**
+   * The same instant in the zone
+   */
+  local: string
+  /**
+   * From then on nothing new is offered: `until` less the cutoff
+   */
+  offersUntil: string
+  /**
+   * When it closes
+   */
+  until: string
+  /**
+   * The same instant in the zone
+   */
+  localUntil: string
+}
+
+export interface WindowTimes {
+  /**
+   * The zone for which these are
+   */
+  timeZone: string
+  /**
+   * The first may have begun already
+   */
+  items: WindowOpening[]
 }

@@ -7,6 +7,7 @@ import { JobVersionNumber } from './job.ts'
 import { Page, PageQuery } from './page.ts'
 import { RolloutProgress, type RolloutState, rolloutStates } from './rollout.ts'
 import { GivenInstant, Instant, Name, orNull } from './text.ts'
+import { shownWindow } from './window.ts'
 
 export { Counts, execStates }
 export type ExecState = (typeof execStates)[number]
@@ -146,6 +147,7 @@ export const Run = Type.Object(
     rollout: orNull(RolloutProgress, {
       description: 'How far it is released to its devices; null: all of it was, at once',
     }),
+    window: shownWindow,
   },
   { title: 'Run' },
 )

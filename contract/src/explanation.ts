@@ -10,6 +10,7 @@ export const explanationCodes = [
   'AWAITING_APPROVAL',
   'SCHEDULED',
   'FROZEN',
+  'OUTSIDE_WINDOW',
   'WAITING_FOR_RETRY',
   'DEVICE_NEVER_CONNECTED',
   'DEVICE_OFFLINE',

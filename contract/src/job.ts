@@ -1,10 +1,13 @@
 // A job is a named description of what a device should do: a document and policies.
 
 import Type, { type Static } from 'typebox'
+import { JobEnvelope } from './job-signature.ts'
 import { Page } from './page.ts'
 import type { ParameterSchema } from './parameters/parameter-schema.ts'
 import { Rollout } from './rollout.ts'
+import { maxSignatures } from './signature/index.ts'
 import { Instant, NewJobName, orNull, Prose } from './text.ts'
+import { shownWindow, WindowName } from './window.ts'
 
 const seconds = (description: string) => Type.Integer({ minimum: 1, maximum: 31_536_000, description })
 
@@ -85,6 +88,21 @@ export const JobContent = Type.Object(
     approval: Type.Optional(
       Type.Boolean({ description: 'Its runs wait until another key approves them; default false' }),
     ),
+    window: Type.Optional(
+      Type.Unsafe<string>({
+        ...WindowName,
+        description:
+          'Name of the window in which its executions are offered, unless a run names another; also for the trigger call',
+      }),
+    ),
+    signatures: Type.Optional(
+      Type.Array(JobEnvelope, {
+        maxItems: maxSignatures,
+        description:
+          'What the authors have signed, of this job and this version; several envelopes must have the same payload, and ' +
+          'become one. Devices get it as `jobSignature`',
+      }),
+    ),
   },
   {
     title: 'JobContent',
@@ -122,6 +140,8 @@ const storedContent = {
   retry: orNull(Retry),
   rollout: orNull(Rollout),
   approval: Type.Boolean(),
+  window: shownWindow,
+  signatures: Type.Array(JobEnvelope, { description: 'One envelope, or none' }),
 }
 
 export const Job = Type.Object(

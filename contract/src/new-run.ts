@@ -5,6 +5,7 @@ import { Where } from './group.ts'
 import { JobVersionNumber } from './job.ts'
 import { Rollout } from './rollout.ts'
 import { GivenInstant, mustBe, Name, Prose } from './text.ts'
+import { WindowName } from './window.ts'
 
 export const Targets = Type.Object(
   {
@@ -66,6 +67,17 @@ export const NewRun = Type.Object(
       Type.String({
         ...GivenInstant,
         description: 'Nothing of it is released before this instant, at most a year from now; default: now',
+      }),
+    ),
+    window: Type.Optional(
+      Type.Unsafe<string>({
+        ...WindowName,
+        description: "Name of the window in which it is offered to devices; default: the job's",
+      }),
+    ),
+    ignoreWindows: Type.Optional(
+      Type.Boolean({
+        description: "Offer it at any time, whatever the job's window; needs MANAGE and a `note`",
       }),
     ),
     planId: Type.Optional(

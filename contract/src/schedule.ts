@@ -6,6 +6,7 @@ import { Targets } from './new-run.ts'
 import { Page } from './page.ts'
 import { Rollout } from './rollout.ts'
 import { GivenInstant, Instant, Name, NewJobName, orNull, Prose } from './text.ts'
+import { WindowName } from './window.ts'
 
 export const overlaps = ['SKIP', 'REPLACE', 'QUEUE'] as const
 export type Overlap = (typeof overlaps)[number]
@@ -56,6 +57,11 @@ export const ScheduleContent = Type.Object(
     version: Type.Optional(
       orNull(JobVersionNumber, { description: 'Of the job; default: the current one each time' }),
     ),
+    parameters: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description: 'Values of the parameters of the job, at most 16 KiB; secret ones are refused here',
+      }),
+    ),
     description: Type.Optional(Prose),
     rollout: Type.Optional(
       Type.Unsafe<Rollout>({
@@ -66,6 +72,12 @@ export const ScheduleContent = Type.Object(
     approval: Type.Optional(
       Type.Boolean({
         description: "Nothing of a run is released before another key approves it; default: the job's",
+      }),
+    ),
+    window: Type.Optional(
+      Type.Unsafe<string>({
+        ...WindowName,
+        description: "Name of the window in which its runs are offered to devices; default: the job's",
       }),
     ),
     overlap: Type.Optional(
@@ -121,9 +133,11 @@ export const Schedule = Type.Object(
     targets: Targets,
     when: When,
     version: orNull(Type.Integer(), { description: 'Of the job; null: the current one each time' }),
+    parameters: Type.Record(Type.String(), Type.Unknown()),
     description: orNull(Type.String()),
     rollout: orNull(Rollout),
     approval: Type.Boolean(),
+    window: orNull(Type.String(), { description: "Null: the job's, if it has one" }),
     overlap: Type.Unsafe<Overlap>({ type: 'string', enum: [...overlaps] }),
     catchUpSeconds: Type.Integer(),
     jitterSeconds: Type.Integer(),

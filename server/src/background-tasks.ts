@@ -17,6 +17,7 @@ import type { DiskSpace } from './state/disk-space.ts'
 import type { Freezes } from './state/freezes.ts'
 import type { KeptClock } from './state/kept-clock.ts'
 import type { KeyUse } from './state/key-use.ts'
+import type { OpenWindows } from './state/open-windows.ts'
 import type { Presence } from './state/presence.ts'
 import type { SessionUse } from './state/session-use.ts'
 
@@ -31,6 +32,8 @@ const schedulesEveryMs = 500
 /** What starts to match within it becomes one run. */
 const matchingEveryMs = 1000
 const freezesEveryMs = 1000
+/** Devices are notified within two seconds of the opening of their window. */
+const windowsEveryMs = 250
 /** Upper bound of the delay after a lost wake-up. */
 const sweepEveryMs = 3000
 const deliveriesEveryMs = 250
@@ -50,6 +53,7 @@ export type BackgroundDeps = ClockDeps & {
   schedules: ScheduleTicker
   matching: MatchTicker
   freezes: Freezes
+  windows: OpenWindows
   store: Store
   now: () => number
   /** This node's own; `now` is that of all nodes. */
@@ -75,6 +79,7 @@ export function startBackground(deps: BackgroundDeps, dispatcher: Dispatcher): B
   background.every(schedulesEveryMs, 'fire schedules', () => deps.schedules.tick())
   background.every(matchingEveryMs, 'look for devices that match', () => deps.matching.tick())
   background.every(freezesEveryMs, 'look for frozen fleets', () => keepFreezes(deps))
+  background.every(windowsEveryMs, 'open and close windows', () => deps.windows.tick())
   background.every(sweepEveryMs, 'notify devices that were missed', () => dispatcher.sweep())
   background.every(deliveriesEveryMs, 'record deliveries', () => deliveries.record(), 'at the end')
   background.every(presenceEveryMs, 'record presence', () => recordPresence(presence), 'at the end')

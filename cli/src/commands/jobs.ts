@@ -10,7 +10,9 @@ import { wholeNumber } from '../flags/whole-number.ts'
 import { readContent } from '../input/read-content.ts'
 import { localTime } from '../output/local-time.ts'
 import { fieldsText } from '../output/print-table.ts'
+import { signatureFields } from '../output/signature-fields.ts'
 import { versionCommands } from './job-versions.ts'
+import { signCommand } from './jobs-sign.ts'
 
 type PutFlags = {
   file?: string
@@ -18,6 +20,7 @@ type PutFlags = {
   expireAfterSeconds?: number
   timeoutSeconds?: number
   deadlineSeconds?: number
+  window?: string
 }
 
 export function jobsCommand(): Command {
@@ -41,6 +44,7 @@ export function jobsCommand(): Command {
     ls.description('List jobs (default).'),
     getCommand(),
     putCommand(),
+    signCommand(),
     rm.description('Delete jobs.'),
     ...versionCommands(),
   ).addHelpText('after', '\nExample:\n  jobcast jobs put restart -f restart.yaml\n')
@@ -67,6 +71,8 @@ function getCommand(): Command {
               retry: job.retry && JSON.stringify(job.retry),
               rollout: job.rollout && JSON.stringify(job.rollout),
               ...(job.approval && { approval: 'required' }),
+              ...(job.window && { window: job.window }),
+              ...signatureFields(job),
               created: localTime(job.createdAt),
               updated: localTime(job.updatedAt),
             },
@@ -86,13 +92,14 @@ function putCommand(): Command {
     .option('--expire-after-seconds <number>', 'how long an execution may wait to start', wholeNumber(1))
     .option('--timeout-seconds <number>', 'how long a device may work on an execution', wholeNumber(1))
     .option('--deadline-seconds <number>', 'how long an execution may take in total', wholeNumber(1))
+    .option('--window <name>', 'window in which its executions are offered to devices')
     .addHelpText('after', '\nWithout --file, fields without a flag keep their value.\n')
     .action(
       withClient(async ({ client, out, io }, name: string, flags: PutFlags) => {
         const base =
           flags.file === undefined ? await contentOf(client, name) : await readContent(io, flags.file)
-        const { description, expireAfterSeconds, timeoutSeconds, deadlineSeconds } = flags
-        const changes = { description, expireAfterSeconds, timeoutSeconds, deadlineSeconds }
+        const { description, expireAfterSeconds, timeoutSeconds, deadlineSeconds, window } = flags
+        const changes = { description, expireAfterSeconds, timeoutSeconds, deadlineSeconds, window }
         const given = Object.entries(changes).filter(([, value]) => value !== undefined)
         const { created, value } = await client.jobs.put(name, { ...base, ...Object.fromEntries(given) })
         out.say(`${created ? 'Created' : 'Updated'} job ${name}, version ${value.version}.`)

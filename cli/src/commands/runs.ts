@@ -166,7 +166,7 @@ function runCommand(name: string): Command {
 }
 
 function showRun(out: Out, run: Run): void {
-  const { runId, jobName, launchedAt, total, counts, finished, finishedAt, retryOf, rollout } = run
+  const { runId, jobName, launchedAt, total, counts, finished, finishedAt, retryOf, rollout, window } = run
   const by = run.createdByName ?? run.createdBy
   out.show(run, () =>
     fieldsText(
@@ -183,6 +183,7 @@ function showRun(out: Out, run: Run): void {
         ...(retryOf !== null && { 'retry of': retryOf }),
         ...(run.rollbackOf !== null && { 'rollback of': run.rollbackOf }),
         ...(rollout && rolloutFields(rollout, total)),
+        ...(window !== null && { window }),
       },
       out.paint,
     ),

@@ -78,6 +78,7 @@ function fieldsOf(schedule: Schedule) {
     ...(until !== null && { until: localTime(until) }),
     ...(rollout && { rollout: JSON.stringify(rollout) }),
     ...(schedule.approval && { approval: 'required' }),
+    ...(schedule.window !== null && { window: schedule.window }),
     lastRun: schedule.lastRunId,
     lastFired: localTime(schedule.lastFiredAt),
     updated: `${localTime(schedule.updatedAt)} by ${schedule.updatedBy}`,

@@ -32,16 +32,18 @@ export async function carryOut(
   return changes.map((change) => outcomes.get(change) ?? { kind: 'skipped', change })
 }
 
-/** Kind by kind; deletions come last. */
+/** Kind by kind; deletions come last, in reverse: what uses something goes before it. */
 function inOrder(changes: Change[]): Change[][] {
-  const groups = Map.groupBy(changes, ({ action, kind }) => `${action === 'delete'} ${kind.field}`)
-  return [...groups.values()].flatMap(byNeed)
+  const isDeletion = ({ action }: Change) => action === 'delete'
+  const byKind = (some: Change[]) => [...Map.groupBy(some, ({ kind }) => kind.field).values()]
+  const puts = byKind(changes.filter((change) => !isDeletion(change))).flatMap(byNeed)
+  return [...puts, ...byKind(changes.filter(isDeletion)).reverse()]
 }
 
 /** In steps: what others of its kind need is there before them. */
 function byNeed(changes: Change[]): Change[][] {
   const { needs } = changes[0]?.kind ?? {}
-  if (needs === undefined || changes[0]?.action === 'delete') return [changes]
+  if (needs === undefined) return [changes]
   const steps: Change[][] = []
   let left = changes
   while (left.length > 0) {

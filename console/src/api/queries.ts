@@ -10,6 +10,7 @@ import type {
 } from '@jobcast/client'
 import { naturally } from '../parts/natural-order.ts'
 import { jobcast } from './client.ts'
+import { type CalendarQuery, readCalendar } from './read-calendar.ts'
 import { readFailures } from './read-failures.ts'
 import { readQueue } from './read-queue.ts'
 import { readWhyHeld } from './read-why-held.ts'
@@ -53,6 +54,24 @@ export const queries = {
     read(['group', groupName], (options) => jobcast.groups.get(groupName, options)),
   allGroups: () =>
     read(['groups', 'all'], (options) => Array.fromAsync(jobcast.groups.list({ limit: 200 }, options))),
+  window: (windowName: string) =>
+    read(['window', windowName], (options) => jobcast.windows.get(windowName, options)),
+  windowTimes: (windowName: string, query: { count: number; timeZone?: string; after?: string }) =>
+    read(['window', windowName, 'times', query], (options) =>
+      jobcast.windows.next(windowName, query, options),
+    ),
+  allWindows: () =>
+    read(['windows', 'all'], (options) => Array.fromAsync(jobcast.windows.list({ limit: 200 }, options))),
+  schedule: (scheduleName: string) =>
+    read(['schedule', scheduleName], (options) => jobcast.schedules.get(scheduleName, options)),
+  scheduleTimes: (scheduleName: string, count: number) =>
+    read(['schedule', scheduleName, 'times', count], (options) =>
+      jobcast.schedules.next(scheduleName, { count, ...options }),
+    ),
+  allSchedules: () =>
+    read(['schedules', 'all'], (options) => Array.fromAsync(jobcast.schedules.list({ limit: 200 }, options))),
+  calendar: (query: CalendarQuery) =>
+    read(['schedules', 'calendar', query], (options) => readCalendar(query, options)),
   deviceCount: (where: string) =>
     read(['devices', 'count', where], (options) => jobcast.devices.count(where, options)),
   /** Under ['devices']: what changes there may change what matches. */
@@ -82,6 +101,11 @@ export const queries = {
       const { items } = await jobcast.runs.list({ jobName, limit: 200 }, options).page()
       return items.filter(({ retryOf }) => retryOf === runId)
     }),
+  /** The first devices that a rollback of the run concerns. */
+  rolledBack: (runId: number) =>
+    read(['run', runId, 'rolled-back'], (options) =>
+      jobcast.executions.list({ runId, execState: ['SUCCEEDED', 'FAILED'], limit: 200 }, options).page(),
+    ),
   runDocument: (runId: number) =>
     read(['document', runId], (options) => jobcast.runs.document(runId, options)),
   execution: (id: number) => read(['execution', id], (options) => jobcast.executions.get(id, options)),
@@ -124,6 +148,17 @@ export const queries = {
   stats: (query: Query<GetStatsQuery>) => read(['stats', query], (options) => jobcast.stats(query, options)),
   owners: () => read(['owners'], (options) => jobcast.owners.list({ limit: 200 }, options).page()),
   job: (jobName: string) => read(['job', jobName], (options) => jobcast.jobs.get(jobName, options)),
+  jobVersion: (jobName: string, version: number) =>
+    read(['job', jobName, 'version', version], (options) => jobcast.jobs.version(jobName, version, options)),
+  /** The newest. */
+  jobVersions: (jobName: string) =>
+    read(['job', jobName, 'versions'], (options) =>
+      jobcast.jobs.versions(jobName, { limit: 100 }, options).page(),
+    ),
+  runsOfVersion: (jobName: string, version: number) =>
+    read(['runs', 'of-version', jobName, version], (options) =>
+      jobcast.runs.list({ jobName, version, limit: 20 }, options).page(),
+    ),
   webhook: (name: string) => read(['webhook', name], (options) => jobcast.webhooks.get(name, options)),
 }
 
@@ -152,6 +187,30 @@ export const lists = {
     load: (cursor: string | undefined, signal: AbortSignal) =>
       jobcast.groups.list({ limit: 200, cursor }, { signal }).page(),
     idOf: (group: { groupName: string }) => group.groupName,
+  }),
+  windows: () => ({
+    key: ['windows'] as const,
+    load: (cursor: string | undefined, signal: AbortSignal) =>
+      jobcast.windows.list({ limit: 200, cursor }, { signal }).page(),
+    idOf: (window: { windowName: string }) => window.windowName,
+  }),
+  schedules: () => ({
+    key: ['schedules'] as const,
+    load: (cursor: string | undefined, signal: AbortSignal) =>
+      jobcast.schedules.list({ limit: 200, cursor }, { signal }).page(),
+    idOf: (schedule: { scheduleName: string }) => schedule.scheduleName,
+  }),
+  runsOfSchedule: (scheduleName: string) => ({
+    key: ['runs', 'of-schedule', scheduleName] as const,
+    load: (cursor: string | undefined, signal: AbortSignal) =>
+      jobcast.runs.list({ scheduleName, limit: 200, cursor }, { signal }).page(),
+    idOf: (run: { runId: number }) => run.runId,
+  }),
+  jobVersions: (jobName: string) => ({
+    key: ['job', jobName, 'version-list'] as const,
+    load: (cursor: string | undefined, signal: AbortSignal) =>
+      jobcast.jobs.versions(jobName, { limit: 50, cursor }, { signal }).page(),
+    idOf: ({ version }: { version: number }) => version,
   }),
   jobs: () => ({
     key: ['jobs'] as const,

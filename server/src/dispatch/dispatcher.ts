@@ -10,9 +10,11 @@ import {
   type DeviceSession,
   type DeviceSessions,
   deviceText,
+  keyOf,
   type SeenQueue,
 } from '../domain/ports/device-link.ts'
 import type { DeviceKey } from '../domain/ports/devices.ts'
+import { type DeviceDocument, type HandedOut, UnresolvedDocument } from '../domain/ports/documents.ts'
 import type { OpenSession, StaleSession } from '../domain/ports/nodes.ts'
 import type { ReleasedPart, RunPart } from '../domain/ports/rollouts.ts'
 import type { Store } from '../domain/ports/store.ts'
@@ -38,6 +40,8 @@ export type DispatcherDeps = {
   onOpened?: (device: DeviceKey, since: SteadyInstant) => void
   /** Nothing is offered to the devices of this owner. */
   isFrozen: (ownerNo: number) => boolean
+  /** It cannot be handed out any more. */
+  onUnresolved: (execution: DeviceKey & { jobExecutionId: number }) => void
   /** Reading queues failed; the next sweep retries. */
   onFailure: (error: unknown) => void
 }
@@ -46,6 +50,7 @@ export type DispatcherDeps = {
 const devicesPerBatch = 250
 // Most devices request their queue right after subscribing; a notification on top would start some of them twice.
 const greetAfterMs = 1000
+const noDocument: DeviceDocument = { json: '' }
 // Far longer than the clocks of two nodes may differ.
 const elsewhereMs = 10_000
 
@@ -312,11 +317,23 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
 
   async #notify(notices: NoticeState, queue: DeviceQueue): Promise<void> {
     const [next] = queue.executions
-    this.#sendNotices(notices, queue, next ? await this.#deps.documents.get(next.jobVersion) : '')
+    const document = next ? await this.#documentOf(next, notices.session.device) : noDocument
+    // Whoever ends it wakes the device again.
+    if (document) this.#sendNotices(notices, queue, document)
+  }
+
+  async #documentOf(execution: DeviceExecution, device: DeviceKey): Promise<DeviceDocument | undefined> {
+    try {
+      return await this.#deps.documents.of(execution, device)
+    } catch (error) {
+      if (!(error instanceof UnresolvedDocument)) throw error
+      this.#deps.onUnresolved({ ...keyOf(device), jobExecutionId: execution.jobExecutionId })
+      return undefined
+    }
   }
 
   /** All or nothing: while the connection is congested, nothing is sent and the next sweep retries. */
-  #sendNotices(notices: NoticeState, queue: DeviceQueue, document: string): void {
+  #sendNotices(notices: NoticeState, queue: DeviceQueue, document: DeviceDocument): void {
     const { session } = notices
     if (!session.isReady) {
       notices.isCurrent = false
@@ -345,31 +362,46 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
    * execution and subscribes to nothing else needs no read either: reading made triggers of busy devices twice as slow.
    */
   async #notifyRun(ownerNo: number, run: LaunchedRun, launch: number): Promise<void> {
-    const document = await this.#deps.documents.get(run.jobVersion)
+    const document = await this.#sharedDocument(ownerNo, run)
     for (const [index, { deviceId }] of run.devices.entries()) {
       const device = { ownerNo, deviceId }
       this.#notifyWaiting(device)
       const notices = this.#notices.get(device)
-      if (notices) this.#notifyLaunched(notices, launch, launchedExecution(run, index), document)
-      if (index % devicesPerBatch === devicesPerBatch - 1) await nextTurn()
-    }
-  }
-
-  /** As a run that was launched; but what is released may be older than what its device knows of, and come before it. */
-  async #notifyReleased(ownerNo: number, released: ReleasedPart, launch: number): Promise<void> {
-    const document = await this.#deps.documents.get(released.jobVersion)
-    for (const [index, { deviceId, jobExecutionId }] of released.executions.entries()) {
-      const device = { ownerNo, deviceId }
-      this.#notifyWaiting(device)
-      const notices = this.#notices.get(device)
-      const execution = firstOffer(released, jobExecutionId)
-      if (notices?.knowsEmpty) this.#notifyLaunched(notices, launch, execution, document)
+      // Whether its window is open there, the store knows.
+      if (notices && document && !run.isWindowed)
+        this.#notifyLaunched(notices, launch, launchedExecution(run, index), document)
       else if (notices) this.#wake(notices)
       if (index % devicesPerBatch === devicesPerBatch - 1) await nextTurn()
     }
   }
 
-  #notifyLaunched(notices: NoticeState, launch: number, execution: DeviceExecution, document: string): void {
+  /** Undefined: it differs by device, so each queue is read. */
+  async #sharedDocument(ownerNo: number, run: HandedOut): Promise<DeviceDocument | undefined> {
+    const document = await this.#deps.documents.ofRun({ ...run, ownerNo })
+    return typeof document === 'function' ? undefined : document
+  }
+
+  /** As a run that was launched; but what is released may be older than what its device knows of, and come before it. */
+  async #notifyReleased(ownerNo: number, released: ReleasedPart, launch: number): Promise<void> {
+    const document = await this.#sharedDocument(ownerNo, released)
+    for (const [index, { deviceId, jobExecutionId }] of released.executions.entries()) {
+      const device = { ownerNo, deviceId }
+      this.#notifyWaiting(device)
+      const notices = this.#notices.get(device)
+      const execution = firstOffer(released, jobExecutionId)
+      if (notices?.knowsEmpty && document && !released.isWindowed)
+        this.#notifyLaunched(notices, launch, execution, document)
+      else if (notices) this.#wake(notices)
+      if (index % devicesPerBatch === devicesPerBatch - 1) await nextTurn()
+    }
+  }
+
+  #notifyLaunched(
+    notices: NoticeState,
+    launch: number,
+    execution: DeviceExecution,
+    document: DeviceDocument,
+  ): void {
     // Announcing a large run takes time: a device woken since may already have ended its execution.
     const isLate = notices.wokenAt >= launch || notices.isBeingRead || this.#awake.has(notices)
     if (notices.knowsNext && !isLate) return
@@ -387,9 +419,10 @@ function launchedExecution(run: LaunchedRun, index: number): DeviceExecution {
 }
 
 function firstOffer(
-  { launchedAt, jobVersion, traceParent }: Pick<LaunchedRun, 'launchedAt' | 'jobVersion' | 'traceParent'>,
+  run: Pick<LaunchedRun, 'runId' | 'launchedAt' | 'jobVersion' | 'traceParent'>,
   jobExecutionId: number,
 ): DeviceExecution {
+  const { runId, launchedAt, jobVersion, traceParent } = run
   return {
     jobExecutionId,
     execState: 'PENDING',
@@ -401,6 +434,7 @@ function firstOffer(
     updatedAt: launchedAt,
     timesOutAt: null,
     notified: false,
+    runId,
     jobVersion,
     ...(traceParent !== undefined && { traceParent }),
   }

@@ -20,8 +20,8 @@ export type CheckedReport<Report = DeviceReport> = {
   deviceNo: number | undefined
   /** It names an execution that is not released, so that its device cannot know of it. */
   isHeld?: boolean
-  /** Nothing may start on the devices of this owner. */
-  isFrozen?: boolean
+  /** The fleet is frozen, or the window of the execution that it names is closed. */
+  mayNotStart?: boolean
 }
 
 /**
@@ -34,12 +34,12 @@ export function applyReports(
   reports: CheckedReport[],
 ): ReportOutcome[] {
   const ofDevice = Map.groupBy(batch.load(loaded), ({ deviceNo }) => deviceNo)
-  return reports.map(({ report, deviceNo, isHeld, isFrozen }) => {
+  return reports.map(({ report, deviceNo, isHeld, mayNotStart }) => {
     if (deviceNo === undefined) return { kind: 'unknown-device' }
     if (isHeld) return { kind: 'unknown-execution' }
     return report.kind === 'start-next'
       ? startNext(batch, report, nextOf(batch, ofDevice.get(deviceNo) ?? []))
-      : reportOn(batch, report, deviceNo, isFrozen)
+      : reportOn(batch, report, deviceNo, mayNotStart)
   })
 }
 
@@ -74,12 +74,12 @@ function reportOn(
   batch: MoveBatch,
   report: Update | Output,
   deviceNo: number,
-  isFrozen = false,
+  mayNotStart = false,
 ): ReportOutcome {
   const execution = batch.find(report.jobExecutionId)
   if (execution?.deviceNo !== deviceNo) return { kind: 'unknown-execution' }
   const starts = report.kind === 'update' && report.status === 'IN_PROGRESS'
-  if (isFrozen && starts && execution.life.execState === 'PENDING') return { kind: 'unknown-execution' }
+  if (mayNotStart && starts && execution.life.execState === 'PENDING') return { kind: 'unknown-execution' }
   return report.kind === 'update' ? update(batch, execution, report) : output(batch, execution, report)
 }
 

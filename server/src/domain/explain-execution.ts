@@ -7,6 +7,7 @@ import type { DeviceExecution } from './device-report.ts'
 import { isTerminal, type Moment } from './execution.ts'
 import { byWhom, explainEnd, inWords } from './explain-end.ts'
 import { explainFrozen, explainHeld, type RolloutReasons } from './explain-rollout.ts'
+import { explainWindow, readWindowReason, type WindowReason } from './explain-window.ts'
 import { onWallClock, type WallInstant } from './instants.ts'
 import type { StoredExecution, StoredTransition } from './ports/executions.ts'
 import type { StoredPresence } from './ports/presence.ts'
@@ -37,6 +38,8 @@ export type Facts = {
   rollout?: RolloutReasons | undefined
   /** Undefined: the fleet is not frozen. */
   freeze?: StoredFreeze | undefined
+  /** Undefined: it may be offered at any time. */
+  window?: WindowReason | undefined
 }
 
 export type Explanation = {
@@ -68,8 +71,12 @@ export async function explainExecution(
   ])
   const now = deps.moment()
   const isWaiting = execution.execState === 'PENDING'
-  const [rollout, freeze] = isWaiting
-    ? await Promise.all([readReasons(deps, ownerNo, execution.runId, now), store.getFreeze({ ownerNo })])
+  const [rollout, freeze, window] = isWaiting
+    ? await Promise.all([
+        readReasons(deps, ownerNo, execution.runId, now),
+        store.getFreeze({ ownerNo }),
+        readWindowReason(store, { ownerNo, runId: execution.runId }, storedDevice, now.at),
+      ])
     : []
   const facts: Facts = {
     execution,
@@ -81,6 +88,7 @@ export async function explainExecution(
     timesOutAt: onWallClock(own?.timesOutAt ?? null, now),
     rollout,
     freeze,
+    window,
   }
   return { execution, explanation: explain(facts) }
 }
@@ -131,6 +139,8 @@ function explainPending(facts: Facts): Explanation {
   const held = facts.rollout && explainHeld(jobExecutionId, facts.rollout)
   if (held) return held
   if (facts.freeze) return explainFrozen(facts.freeze)
+  const outside = facts.window && explainWindow(execution.deviceId, facts.window)
+  if (outside) return outside
   if (facts.notBefore !== null) return explainRetry(facts, facts.notBefore)
   if (!presence.online && presence.since === null) {
     const rest = facts.hasToken ? 'it gets this when it does' : 'it has no device token yet'

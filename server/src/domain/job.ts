@@ -2,15 +2,19 @@
 
 import { ApiError, defaultRetry, type JobContent, maxDocumentBytes } from '@jobcast/contract'
 import type { Caller } from './caller.ts'
+import { checkParameters } from './check-parameters.ts'
 import type { ExpectedTags } from './entity-tag.ts'
+import { signaturesOf, wrongVersion } from './job-signatures.ts'
 import type { StoredJob, StoredJobContent } from './ports/jobs.ts'
+import type { SecretBox } from './ports/secret-box.ts'
 import type { Put } from './ports/slices.ts'
 import type { Store } from './ports/store.ts'
 import { principalOf } from './principal.ts'
 import { requireRollout } from './rollout-selectors.ts'
+import { requireWindow } from './window.ts'
 import { type QuotaDeps, withinQuota } from './within-quota.ts'
 
-export type JobDeps = QuotaDeps & { store: Store; now: () => number }
+export type JobDeps = QuotaDeps & { store: Store; now: () => number; secretBox: SecretBox }
 
 export async function putJob(
   deps: JobDeps,
@@ -23,7 +27,9 @@ export async function putJob(
   if (Buffer.byteLength(JSON.stringify(document)) > maxDocumentBytes) {
     throw new ApiError('J-500', { field: 'document', detail: 'document is larger than 64 KiB.' })
   }
-  const { rollout, approval } = content
+  const signatures = signaturesOf(jobName, content, deps.now())
+  const { rollout, approval, window } = content
+  const { parameters, hasPlaceholders } = checkParameters(deps, document, content.parameters)
   if (rollout) await requireRollout(deps, caller, rollout)
   const stored = {
     description: content.description ?? '',
@@ -34,11 +40,15 @@ export async function putJob(
     retry: content.retry ? { ...defaultRetry, ...content.retry } : null,
     ...(rollout && { rollout }),
     ...(approval && { approval }),
+    ...(window && { window }),
+    ...(parameters && { parameters }),
+    ...(hasPlaceholders && { hasPlaceholders }),
+    ...(signatures && { signatures }),
   }
   return storeJob(deps, caller, jobName, stored, ifMatch)
 }
 
-/** Of content that was checked. */
+/** Of content that was checked; its window may be gone since. */
 export async function storeJob(
   deps: JobDeps,
   caller: Caller,
@@ -47,11 +57,13 @@ export async function storeJob(
   ifMatch: { expected?: ExpectedTags },
 ): Promise<Put<StoredJob>> {
   const { ownerNo } = caller
+  if (content.window) await requireWindow(deps, caller, content.window)
   const put = { ownerNo, jobName, content, at: deps.now(), by: principalOf(caller), ...ifMatch }
   const result = await withinQuota(deps, 'max-owner-jobs', ownerNo, () => deps.store.putJob(put), {
     isCreated: ({ created }) => created,
     mayReplace: async () => (await deps.store.getJob({ ownerNo, jobName })) !== undefined,
   })
+  if (result.nextVersion !== undefined) throw wrongVersion(content, result.nextVersion)
   if (result.isRefused) throw new ApiError('J-312')
   return result
 }

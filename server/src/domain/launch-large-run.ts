@@ -32,6 +32,7 @@ type LargeLaunch = {
   deviceNos: Int32Array
   /** Undefined: as its job says. */
   plan?: AskedPlan
+  window?: string | null
   pinned?: RunJob
   values?: RunValues
 }

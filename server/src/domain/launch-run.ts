@@ -4,6 +4,7 @@ import { laterBy, type SteadyInstant, steadyInstant, type WallInstant } from './
 import { beginRollout, waitFor } from './judge-rollout.ts'
 import type { StoredJobContent } from './ports/jobs.ts'
 import type { StoredRollout } from './ports/rollouts.ts'
+import type { RunRequest } from './ports/runs.ts'
 import type { LaunchedRun, Trigger, TriggerOutcome } from './ports/triggers.ts'
 
 export type RunJob = {
@@ -13,7 +14,7 @@ export type RunJob = {
   deadlineSeconds: number | null
   /** It has parameters or placeholders: its runs need values. */
   needsValues?: true
-} & Pick<StoredJobContent, 'rollout' | 'approval'>
+} & Pick<StoredJobContent, 'rollout' | 'approval' | 'window'>
 export type RunDevice = { deviceNo: number; deviceId: string; deviceName: string } & NamedDevice
 
 /** `namedBy`: the call that has named it last, as `findDevices` counts them. */
@@ -21,18 +22,26 @@ export type NamedDevice = { namedBy: number }
 
 type RunContent = Pick<
   StoredJobContent,
-  'expireAfterSeconds' | 'deadlineSeconds' | 'rollout' | 'approval' | 'parameters' | 'hasPlaceholders'
+  | 'expireAfterSeconds'
+  | 'deadlineSeconds'
+  | 'rollout'
+  | 'approval'
+  | 'window'
+  | 'parameters'
+  | 'hasPlaceholders'
 >
 
 /** What most jobs do not have is left out, so that most of them look alike. */
 export function toRunJob(
   { jobNo, versionNo }: { jobNo: number; versionNo: number },
-  { expireAfterSeconds, deadlineSeconds, rollout, approval, parameters, hasPlaceholders }: RunContent,
+  { rollout, approval, window, parameters, hasPlaceholders, ...clocks }: RunContent,
 ): RunJob {
+  const { expireAfterSeconds, deadlineSeconds } = clocks
   return {
     ...{ jobNo, versionNo, expireAfterSeconds, deadlineSeconds },
     ...(rollout && { rollout }),
     ...(approval && { approval }),
+    ...(window && { window }),
     ...((parameters || hasPlaceholders) && { needsValues: true }),
   }
 }
@@ -52,6 +61,8 @@ export type NewRun = {
   retryOf: number | null
   /** Undefined: it is offered at once. */
   rollout?: StoredRollout
+  /** The window in which its executions are offered; undefined: at any time. */
+  window?: string
 }
 
 export type Refusal = Extract<
@@ -64,6 +75,7 @@ export type Refusal = Extract<
       | 'device-over-quota'
       | 'needs-plan'
       | 'needs-values'
+      | 'unknown-window'
   }
 >
 export type EarlierCall = { kind: 'made-before'; runId: number } | { kind: 'idempotency-key-reused' }
@@ -133,18 +145,46 @@ function refuseReleased(
   return { kind: 'needs-plan', jobVersion: versionNo, ...job }
 }
 
+type WindowAsked = Pick<Trigger, 'ownerNo' | 'window' | 'pinned'>
+
+/** Which must be there; undefined: none. That of the current version of its job is: it cannot be deleted. */
+export function windowNamed({ window, pinned }: WindowAsked): string | undefined {
+  return (window === undefined ? pinned?.window : window) ?? undefined
+}
+
+export function refuseUnknownWindow(
+  trigger: WindowAsked,
+  hasWindow: (ownerNo: number, windowName: string) => boolean,
+): Refusal | undefined {
+  const windowName = windowNamed(trigger)
+  if (windowName === undefined || hasWindow(trigger.ownerNo, windowName)) return undefined
+  return { kind: 'unknown-window' }
+}
+
+/** What is written of a run besides; undefined: nothing. */
+export function requestOf(
+  { request }: Pick<Trigger, 'request'>,
+  { runId, window }: Pick<NewRun, 'runId' | 'window'>,
+): (RunRequest & { runId: number; window: string | null }) | undefined {
+  if (request === undefined && window === undefined) return undefined
+  const none = { where: null, matched: null, note: null, rollbackOf: null }
+  return { ...none, ...request, runId, window: window ?? null }
+}
+
 /** Of a run whose executions have deadlines of their own, by their release: never due. */
 export const deadlineByRelease = steadyInstant(Number.MAX_SAFE_INTEGER)
 
 export function newRun(
   trigger: Trigger,
-  { jobNo, versionNo, expireAfterSeconds, deadlineSeconds }: RunJob,
+  { jobNo, versionNo, expireAfterSeconds, deadlineSeconds, window: usual }: RunJob,
   ids: { runId: number; firstExecutionId: number },
   total: number,
 ): NewRun {
   const { ownerNo, launchedAt, clock, keyId, retryOf, plan } = trigger
+  const window = trigger.window === undefined ? usual : trigger.window
   const after = (seconds: number | null) => (seconds === null ? null : laterBy(seconds * 1000, clock))
-  const run = { ...ids, ownerNo, jobNo, jobVersion: versionNo, total, launchedAt, keyId, retryOf }
+  const under = window ? { window } : undefined
+  const run = { ...ids, ownerNo, jobNo, jobVersion: versionNo, total, launchedAt, keyId, retryOf, ...under }
   if (plan === undefined) {
     return { ...run, expireAt: after(expireAfterSeconds), deadlineAt: after(deadlineSeconds) }
   }
@@ -163,12 +203,14 @@ export function newRun(
 }
 
 export function toLaunchedRun(
-  { runId, launchedAt, firstExecutionId, jobVersion, rollout }: NewRun,
+  { runId, launchedAt, firstExecutionId, jobVersion, rollout, window }: NewRun,
   { jobName }: Trigger,
   devices: LaunchedRun['devices'],
 ): LaunchedRun {
-  const run = { runId, jobName, launchedAt, firstExecutionId, jobVersion, devices }
-  return rollout ? { ...run, isHeld: true } : run
+  const run: LaunchedRun = { runId, jobName, launchedAt, firstExecutionId, jobVersion, devices }
+  if (rollout) run.isHeld = true
+  if (window) run.isWindowed = true
+  return run
 }
 
 /** A key identifies one call: the same request is answered again, another one is refused. */

@@ -1,9 +1,10 @@
 // The run that a schedule makes for one occurrence. Whoever makes it, and how often it is tried, there is one: its
 // idempotency key is that of the occurrence.
 
+import { ApiError } from '@jobcast/contract'
 import type { Selector } from '@jobcast/contract/selector'
 import type { Caller } from './caller.ts'
-import { type CreateRunDeps, planSmall, requireJob } from './create-run.ts'
+import { type CreateRunDeps, planSmall, requireJob, valuesOf, withAttributes } from './create-run.ts'
 import { launchLargeRun } from './launch-large-run.ts'
 import { toRunJob } from './launch-run.ts'
 import { notifyTaken } from './notify-moved.ts'
@@ -49,8 +50,14 @@ export async function launchSchedule(
   const free = chosen ?? (await withoutOverlap(deps, schedule, found))
   const skipped = matched - free.deviceNos.length
   if (free.deviceNos.length === 0) return { runId: null, matched, skipped }
-  const runId = await launch(deps, schedule, caller, { ...free, scheduledFor, matched })
-  return { runId, matched, skipped }
+  try {
+    const runId = await launch(deps, schedule, caller, { ...free, scheduledFor, matched })
+    return { runId, matched, skipped }
+  } catch (error) {
+    // All that are left lack an attribute.
+    if (error instanceof ApiError && error.code === 'J-504') return { runId: null, matched, skipped: matched }
+    throw error
+  }
 }
 
 async function madeBefore(
@@ -74,7 +81,7 @@ async function launch(
   deps: CreateRunDeps,
   schedule: StoredSchedule,
   caller: Caller,
-  { deviceNos, deviceIds, scheduledFor, matched }: Wanted,
+  { scheduledFor, matched, ...found }: Wanted,
 ): Promise<number> {
   const { scheduleNo, scheduleName, jobName, content } = schedule
   const where = whereOf(content.targets) ?? null
@@ -83,14 +90,22 @@ async function launch(
   const key = `schedule ${scheduleNo} ${scheduledFor}`
   const asked = ['schedule', scheduleNo, scheduledFor]
   const job = await requireJob(deps, caller, jobName, content.version ?? undefined)
-  const pinned = content.version === null ? {} : { pinned: toRunJob(job, job) }
+  const valued = valuesOf(deps, caller, job, content.parameters ? { parameters: content.parameters } : {})
+  const isPinned = content.version !== null || valued !== undefined
+  const options = {
+    ...(isPinned && { pinned: toRunJob(job, job) }),
+    ...(valued && { values: valued }),
+    ...(content.window !== undefined && { window: content.window }),
+  }
   const release = releaseOf(schedule, job)
+  // Whoever lacks an attribute that the document needs is left out.
+  const { deviceIds, deviceNos } = await withAttributes(deps, caller, job, found, 'SKIP')
   if (deviceIds === undefined) {
-    const wanted = { jobName, asked, request, deviceNos, ...pinned, ...(release && { plan: release }) }
+    const wanted = { jobName, asked, request, deviceNos, ...options, ...(release && { plan: release }) }
     return (await launchLargeRun(deps, caller, wanted, key)).runId
   }
   const planned = await planSmall(deps, caller, deviceIds, release)
-  const wanted = { jobName, asked, retryOf: null, request, ...pinned, ...planned }
+  const wanted = { jobName, asked, retryOf: null, request, ...options, ...planned }
   return (await launchRun(deps, caller, wanted, key)).runId
 }
 

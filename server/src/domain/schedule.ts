@@ -10,19 +10,23 @@ import {
   toInstant,
   type When,
 } from '@jobcast/contract'
+import { secretNames } from '@jobcast/contract/parameters'
 import type { Caller } from './caller.ts'
+import { requireJob } from './create-run.ts'
 import { readCron } from './cron-pattern.ts'
 import type { Moment } from './execution.ts'
-import { getJobVersion } from './job-versions.ts'
+import type { StoredJobVersion } from './ports/jobs.ts'
 import type { ScheduleKey, StoredSchedule, StoredScheduleContent, StoredWhen } from './ports/schedules.ts'
 import type { Put } from './ports/slices.ts'
 import type { Store } from './ports/store.ts'
 import { principalOf } from './principal.ts'
 import { requireRollout } from './rollout-selectors.ts'
+import { requireValues } from './run-values.ts'
 import { pausedEvent } from './schedule-events.ts'
 import { nextOccurrence, timesAfter } from './schedule-times.ts'
 import { whereOf } from './select-devices.ts'
 import { readSelector } from './selector.ts'
+import { requireWindow } from './window.ts'
 import { toLocalText } from './zone-time.ts'
 
 export type ScheduleDeps = { store: Store; moment: () => Moment }
@@ -45,9 +49,10 @@ export async function putSchedule(
   const { at } = deps.moment()
   const key = { ownerNo, scheduleName }
   const content = toContent(request)
-  if ((await deps.store.getJob({ ownerNo, jobName })) === undefined) throw new ApiError('J-301')
-  if (content.version !== null) await getJobVersion(deps, caller, jobName, content.version)
+  const job = await requireJob(deps, caller, jobName, request.version ?? undefined)
+  requireParameters(job, request.parameters)
   await requireTargets(deps, caller, request)
+  if (content.window !== undefined) await requireWindow(deps, caller, content.window)
   const before = await deps.store.getSchedule(key)
   requireFuture(content, before, at)
   const scheduleNo = before?.scheduleNo ?? newScheduleNo()
@@ -140,14 +145,16 @@ async function change(
 }
 
 function toContent(request: ScheduleContent): StoredScheduleContent {
-  const { targets, rollout, until, description } = request
+  const { targets, rollout, until, description, window } = request
   return {
     description: description ?? null,
     version: request.version ?? null,
+    ...(request.parameters && { parameters: request.parameters }),
     targets,
     when: toWhen(request.when),
     rollout: rollout ?? null,
     approval: request.approval ?? false,
+    ...(window && { window }),
     overlap: request.overlap ?? 'SKIP',
     catchUpSeconds: request.catchUpSeconds ?? defaultCatchUpSeconds,
     jitterSeconds: request.jitterSeconds ?? 0,
@@ -183,6 +190,16 @@ async function requireTargets(
     const most = `targets.deviceIds of a schedule must have at most ${maxScheduleDevices} items; use tags and a selector.`
     throw invalid('targets.deviceIds', most)
   }
+}
+
+/** Judged now, and again each time. A secret would have to be kept here, too: it belongs into the job's default. */
+function requireParameters(job: StoredJobVersion, parameters: Record<string, unknown> | undefined): void {
+  const [secret] = secretNames(job.parameters).filter((name) => Object.hasOwn(parameters ?? {}, name))
+  if (secret !== undefined) {
+    const field = `parameters.${secret}`
+    throw invalid(field, `${field} is a secret, which a schedule cannot keep.`)
+  }
+  requireValues(job, parameters)
 }
 
 /** A schedule that can never run any more is a mistake, unless it is put once more as it was. */

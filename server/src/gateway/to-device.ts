@@ -6,6 +6,7 @@ import { type JobExecutionState, shownPending, toDeviceStatus } from '@jobcast/c
 import type { DeviceError } from '../domain/device-error.ts'
 import type { DeviceExecution, DeviceQueue } from '../domain/device-report.ts'
 import type { BothClocks } from '../domain/instants.ts'
+import type { DeviceDocument } from '../domain/ports/documents.ts'
 import type { WithDocument } from '../domain/report-execution.ts'
 
 export type DocumentAs = 'object' | 'text'
@@ -38,9 +39,8 @@ export function updateAnswerJson(
 ): string {
   const state = wantsState ? `,"executionState":${JSON.stringify(toExecutionState(execution))}` : ''
   const answer = `{"timestamp":${toSeconds(at)}${tokenJson(clientToken)}${state}}`
-  return document === undefined
-    ? answer
-    : withField(answer, 'jobDocument', documentJson(document, documentAs))
+  if (document === undefined) return answer
+  return `${answer.slice(0, -1)}${documentFields(document, documentAs)}}`
 }
 
 export function rejectionJson(error: DeviceError, at: number, clientToken: Token): string {
@@ -91,7 +91,12 @@ function executionJson(deviceId: string, found: WithDocument, format: AnswerForm
   return `{"jobId":"${jobExecutionId}","thingName":${JSON.stringify(deviceId)},${trace}${stateJson(found, format)}`
 }
 
-type Launched = { launchedAt: number; document: string | undefined; documentAs: DocumentAs; json: string }
+type Launched = {
+  launchedAt: number
+  document: DeviceDocument | undefined
+  documentAs: DocumentAs
+  json: string
+}
 let lastLaunched: Launched | undefined
 
 /**
@@ -117,7 +122,7 @@ function stateJson({ execution, document }: WithDocument, format: AnswerFormat):
 
 function encodeState(
   execution: DeviceExecution,
-  document: string | undefined,
+  document: DeviceDocument | undefined,
   { clock, documentAs }: AnswerFormat,
 ): string {
   const { execState, statusDetails, versionNumber, attempt, timesOutAt } = execution
@@ -126,7 +131,7 @@ function encodeState(
     `"status":"${toDeviceStatus(execState)}","statusDetails":${JSON.stringify(statusDetails)},` +
     `${timesJson(execution)},"versionNumber":${versionNumber},"executionNumber":${attempt}` +
     (secondsLeft === undefined ? '' : `,"approximateSecondsBeforeTimedOut":${secondsLeft}`) +
-    (document === undefined ? '}' : `,"jobDocument":${documentJson(document, documentAs)}}`)
+    (document === undefined ? '}' : `${documentFields(document, documentAs)}}`)
   )
 }
 
@@ -156,11 +161,12 @@ function tokenJson(clientToken: Token): string {
   return clientToken === undefined ? '' : `,"clientToken":${JSON.stringify(clientToken)}`
 }
 
-function documentJson(document: string, documentAs: DocumentAs): string {
-  return documentAs === 'object' ? document : JSON.stringify(document)
+/** Parameters stand beside the document: for handlers, and for whoever fills the placeholders in by itself. */
+function documentFields({ json, parameters, signed = '' }: DeviceDocument, documentAs: DocumentAs): string {
+  const document = `,"jobDocument":${documentJson(json, documentAs)}${signed}`
+  return parameters === undefined ? document : `${document},"parameters":${parameters}`
 }
 
-/** Appends a field to an object that has at least one. */
-function withField(object: string, name: string, json: string): string {
-  return `${object.slice(0, -1)},"${name}":${json}}`
+function documentJson(document: string, documentAs: DocumentAs): string {
+  return documentAs === 'object' ? document : JSON.stringify(document)
 }

@@ -15,6 +15,7 @@ import type { RetryDeps } from '../domain/retry-run.ts'
 import { secretId } from '../domain/secret-text.ts'
 import type { TriggerDeps } from '../domain/trigger-job.ts'
 import type { WebhookDeps } from '../domain/webhook.ts'
+import type { WindowDeps } from '../domain/window.ts'
 import type { IsTrustedProxy } from '../limits/client-address.ts'
 import type { RateLimits } from '../limits/rate-limits.ts'
 import type { Tell } from '../observe/events.ts'
@@ -61,6 +62,7 @@ import { addStats } from './routes/stats.ts'
 import { addTriggerJob, type TriggerLimits } from './routes/trigger-job.ts'
 import { addWebhookDeliveries } from './routes/webhook-deliveries.ts'
 import { addWebhooks } from './routes/webhooks.ts'
+import { addWindows } from './routes/windows.ts'
 import { addSecurityHeaders } from './security-headers.ts'
 import { userAgentOf } from './user-agent.ts'
 import { buildValidator } from './validation.ts'
@@ -68,6 +70,7 @@ import { buildValidator } from './validation.ts'
 export type AppDeps = TriggerDeps &
   ChangeRolloutDeps &
   FreezeDeps &
+  WindowDeps &
   DeviceDeps &
   ReadDeps &
   ReadOutputDeps &
@@ -167,6 +170,7 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
   addImportDevices(app, deps)
   addGroups(app, deps)
   addSchedules(app, deps)
+  addWindows(app, deps)
   addEnrollments(app, deps)
   addKeys(app, deps)
   addOwners(app, deps)

@@ -19,6 +19,7 @@ import {
   toInstant as toInstantText,
   toLaunchedAt,
   type Webhook,
+  type Window,
 } from '@jobcast/contract'
 import type { Caller } from '../domain/caller.ts'
 import type { Explanation as ExplanationFound } from '../domain/explain-execution.ts'
@@ -34,6 +35,7 @@ import type { StoredOwner } from '../domain/ports/owners.ts'
 import type { StoredRun } from '../domain/ports/runs.ts'
 import type { ListedSession } from '../domain/ports/sessions.ts'
 import type { StoredDelivery, StoredWebhook } from '../domain/ports/webhooks.ts'
+import type { StoredWindow } from '../domain/ports/windows.ts'
 import { isFinished } from '../domain/read-execution.ts'
 import type { FleetNow } from '../domain/read-fleet.ts'
 import type { RolloutViews } from '../domain/view-rollout.ts'
@@ -124,6 +126,7 @@ export function toRun(stored: StoredRun, rollouts: RolloutViews): Run {
     scheduleName: stored.scheduleName,
     scheduledFor: toInstantOrNull(stored.scheduledFor),
     rollout: rollout ? toRolloutProgress(rollout) : null,
+    window: stored.window,
   }
 }
 
@@ -201,6 +204,8 @@ function toContent(stored: StoredJobContent) {
     retry: stored.retry,
     rollout: stored.rollout ?? null,
     approval: stored.approval ?? false,
+    window: stored.window ?? null,
+    signatures: stored.signatures ? [stored.signatures] : [],
   }
 }
 
@@ -209,6 +214,19 @@ export function toGroup(stored: StoredGroup): Group {
     groupName: stored.groupName,
     where: stored.where,
     description: stored.description,
+    createdAt: toInstant(stored.createdAt),
+    updatedAt: toInstant(stored.updatedAt),
+  }
+}
+
+export function toWindow(stored: StoredWindow): Window {
+  return {
+    windowName: stored.windowName,
+    cron: stored.cron,
+    durationMinutes: stored.durationMinutes,
+    timeZone: stored.timeZone,
+    cutoffMinutes: stored.cutoffMinutes,
+    except: stored.except,
     createdAt: toInstant(stored.createdAt),
     updatedAt: toInstant(stored.updatedAt),
   }

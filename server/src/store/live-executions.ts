@@ -1,7 +1,9 @@
 // Executions as both stores load them, to move them or to show them to their device.
 
+import { defaultZone, zoneAttribute } from '../domain/device-zone.ts'
 import type { LiveExecution } from '../domain/execution-move.ts'
 import { deadlineByRelease } from '../domain/launch-run.ts'
+import { openEverywhere } from '../domain/open-zones.ts'
 import { columnOf, inBoth } from './queries.ts'
 import {
   computed,
@@ -52,6 +54,19 @@ const notHeld = (columns: string) => `NOT EXISTS (
 /** On PostgreSQL; SQLite knows it in memory. */
 export const isNotFrozen =
   'NOT EXISTS (SELECT FROM fleet_freeze WHERE fleet_freeze.owner_no = execution.owner_no)'
+
+/**
+ * The same of the window of its run, where there is one: it is closed in the zone of the device. Only of what has not begun.
+ */
+export const isInWindow = `NOT EXISTS (
+    SELECT FROM run_request JOIN offer_window
+      ON offer_window.owner_no = execution.owner_no AND offer_window.window_name = run_request.window_name
+    WHERE run_request.run_id = execution.run_id AND run_request.window_name IS NOT NULL
+      AND strpos(open_zones, '${openEverywhere}') = 0
+      AND strpos(open_zones, '|' || coalesce((
+        SELECT zone FROM device_attribute
+        WHERE device_attribute.device_no = execution.device_no AND device_attribute.name = '${zoneAttribute}'
+          AND NOT shadowed), '${defaultZone}') || '|') = 0)`
 
 /** It may be offered to its device, unless its owner's fleet is frozen. */
 export const isReleased: Readonly<Record<Dialect, string>> = { sqlite: notHeld('1'), postgres: notHeld('') }

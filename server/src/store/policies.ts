@@ -14,7 +14,7 @@ const kept = 1000
 
 export type JobPolicy = Policy & { deadlineSeconds: number | null } & Pick<
     StoredJobContent,
-    'rollout' | 'approval' | 'parameters' | 'hasPlaceholders'
+    'rollout' | 'approval' | 'window' | 'parameters' | 'hasPlaceholders'
   >
 
 export class Policies {
@@ -38,12 +38,13 @@ export class Policies {
           retry = null,
           rollout,
           approval,
+          window,
           parameters,
           hasPlaceholders,
         } = content
         const policy = {
           ...{ expireAfterSeconds, timeoutSeconds, deadlineSeconds, retry },
-          ...{ ...(rollout && { rollout }), ...(approval && { approval }) },
+          ...{ ...(rollout && { rollout }), ...(approval && { approval }), ...(window && { window }) },
           ...{ ...(parameters && { parameters }), ...(hasPlaceholders && { hasPlaceholders }) },
         }
         found.set(versionNo, policy)

@@ -63,6 +63,8 @@ export function buildQueries(
   }
 }
 
+/** The zone in which a device is from now on. */
+export type ZoneChange = DeviceKey & { deviceNo: number; zone: string }
 export type DeviceChange = { ownerNo: number; deviceNo: number; at: number; details?: object }
 
 /** Inside a transaction: what becomes an event is committed with the change. */
@@ -72,6 +74,8 @@ export type Writes = Queries & {
   /** The same for each row: a statement that is of one row on SQLite and of the list `:rows` on PostgreSQL, see `field`. */
   sendRows(sql: Sql, rows: Values[]): void
   deviceChanged(type: DeviceEventType, change: DeviceChange): void
+  /** For who keeps it in memory. */
+  zonesChanged(changes: ZoneChange[]): void
   accessChanged(type: AccessEventType | FleetEventType | ScheduleEventType, change: AccessChange): void
   runChanged(type: RolloutEventType, change: RunChanged): void
   /** Those that a statement finds, as LIVE; on PostgreSQL it has to lock them. */

@@ -48,6 +48,10 @@ const schedule = {
   description: 'CANARY',
 }
 await api.call('PUT', '/job/api/schedules/their-schedule', { key: other.key, body: schedule })
+await api.call('PUT', '/job/api/windows/their-window', {
+  key: other.key,
+  body: { cron: '0 2 * * *', durationMinutes: 60 },
+})
 
 const own = await api.newOwner('own')
 await api.putJobAndDevices('our-job', ['our-device'], own.key)
@@ -65,6 +69,8 @@ const ids: Record<string, { foreign: string; unknown: string }> = {
   enrollmentId: { foreign: theirEnrollment.json.enrollmentId, unknown: '0123456789' },
   sessionId: { foreign: theirSession, unknown: '0123456789' },
   groupName: { foreign: 'their-group', unknown: 'any-group' },
+  windowName: { foreign: 'their-window', unknown: 'any-window' },
+  window: { foreign: 'their-window', unknown: 'any-window' },
   where: { foreign: 'tag=their-tag', unknown: 'tag=any-tag' },
   scheduleName: { foreign: 'their-schedule', unknown: 'any-schedule' },
   ownerId: { foreign: other.ownerId, unknown: 'ow_0123456789ab' },
@@ -73,8 +79,11 @@ const ids: Record<string, { foreign: string; unknown: string }> = {
 const noIds = new Set(
   'limit cursor wait execState launchedAfter launchedBefore force idempotency-key deviceName tags keyName scopes expiresAt'
     .concat(' ownerName description document expireAfterSeconds timeoutSeconds deadlineSeconds retry')
-    .concat(' rollout approval comment reason until version parameters onMissing toVersion startAt')
+    .concat(
+      ' rollout approval comment reason until version parameters onMissing toVersion signatures startAt',
+    )
     .concat(' when overlap catchUpSeconds jitterSeconds pauseAfterFailures count')
+    .concat(' cron durationMinutes cutoffMinutes except ignoreWindows')
     .concat(
       ' finishedAfter finishedBefore buckets rolloutState traceparent if-match dryRun targets note planId attributes timeZone',
     )
@@ -90,6 +99,7 @@ const bodies: Record<string, Record<string, unknown>> = {
   countDevices: { where: 'all' },
   putGroup: { where: 'all' },
   putSchedule: { jobName: 'our-job', targets: { where: 'all' }, when: { cron: '0 3 1 1 *' } },
+  putWindow: { cron: '0 2 * * *', durationMinutes: 60 },
   createKey: { keyName: 'ours' },
   createOwner: { ownerName: 'ours' },
   putWebhook: { url: 'https://hook.invalid/' },

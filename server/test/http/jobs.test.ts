@@ -20,6 +20,7 @@ test('PUT answers 201 with every field when it creates, 200 when it replaces', a
     retry: { max: 3, backoffSeconds: 0, on: ['TIMED_OUT'] },
     rollout: { waves: [{ size: 1 }, { size: '100%' }] },
     approval: true,
+    signatures: [],
   }
   const created = await api.call('PUT', path('update'), { body: content })
   assert.equal(created.status, 201)

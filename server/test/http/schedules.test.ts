@@ -230,6 +230,22 @@ test('a schedule may be bound to a version of its job', async () => {
   assertRefused(await api.call('PUT', path, { body: { ...content, version: 9 } }), 'J-313')
 })
 
+test('a schedule gives its runs their parameters and their window', async () => {
+  const properties = { level: { type: 'string', enum: ['info', 'debug'] } }
+  const parameters = { type: 'object', properties, required: ['level'] }
+  const job = { parameters, document: { level: '${params.level}' } }
+  assert.equal((await api.call('PUT', '/job/api/jobs/with-values', { body: job })).status, 201)
+  const night = { cron: '0 2 * * *', durationMinutes: 60, timeZone: 'UTC' }
+  assert.equal((await api.call('PUT', '/job/api/windows/short', { body: night })).status, 201)
+  const given = { parameters: { level: 'debug' }, window: 'short' }
+  const { path, content } = await newSchedule({ jobName: 'with-values', ...given })
+  const run = (await api.call('POST', `${path}/fire`)).json
+  assert.deepEqual([run.parameters, run.window], [{ level: 'debug' }, 'short'])
+  for (const wrong of [{}, { level: 'loud' }, { level: 'info', other: 1 }]) {
+    assertRefused(await api.call('PUT', path, { body: { ...content, parameters: wrong } }), 'J-500')
+  }
+})
+
 test('one whose group is gone is paused when it is due', async () => {
   await api.call('PUT', '/job/api/groups/fading', { body: { where: 'tag=fading' } })
   const { name } = await newSchedule({ targets: { group: 'fading' } })

@@ -9,7 +9,7 @@ import { execute } from '@jobcast/testkit/postgres-server'
 import { accepted } from '@jobcast/testkit/simulated-device'
 import { waitUntil } from '@jobcast/testkit/wait-until'
 import pg from 'pg'
-import { connectDevice, isNext } from './connected-device.ts'
+import { type ConnectedDevice, connectDevice, isNext } from './connected-device.ts'
 import { openNodes } from './open-nodes.ts'
 
 async function openTwo(t: TestContext): Promise<[OpenServer, OpenServer]> {
@@ -33,7 +33,44 @@ test('a device on one node gets what another node was asked for, and its report 
   accepted(await device.line.request('start-next', {}))
   accepted(await device.line.request(`${jobExecutionId}/update`, { status: 'SUCCEEDED' }))
   assert.equal((await waiting).json.execState, 'SUCCEEDED')
+  await t.test('a window that one node changes holds for devices on the other', () =>
+    changeWindow(one, two, device),
+  )
 })
+
+/** On leap days, and all the time. */
+const closed = { cron: '0 0 29 2 *', durationMinutes: 1, timeZone: 'device' }
+const opened = { cron: '* * * * *', durationMinutes: 2, timeZone: 'device' }
+
+async function changeWindow(one: OpenServer, two: OpenServer, device: ConnectedDevice): Promise<void> {
+  const put = async (body: object) =>
+    assert.ok((await one.call('PUT', '/job/api/windows/w', { body })).status <= 201)
+  const startNext = async () => accepted(await device.line.request('start-next', {})).execution?.jobId
+  await put(closed)
+  await one.call('PUT', '/job/api/jobs/nightly', { body: { window: 'w' } })
+  // So many that the other node reads the run by itself.
+  const others = Array.from({ length: 60 }, (_, index) => `o${index}`)
+  await one.putJobAndDevices('restart', others)
+  const { json } = await one.trigger('nightly', ['d1', ...others])
+  const id: number = json[0].jobExecutionId
+  const plain = (await two.trigger('restart', ['d1'])).json[0].jobExecutionId
+  const nextOf = (jobExecutionId: number) =>
+    device.notice((suffix, json) => isNext(suffix, json) && Number(json.execution.jobId) === jobExecutionId)
+  await nextOf(plain)
+  assert.equal(await startNext(), String(plain))
+  accepted(await device.line.request(`${plain}/update`, { status: 'SUCCEEDED' }))
+  assert.equal(await startNext(), undefined)
+  assert.ok(device.notices.every(({ json }) => !JSON.stringify(json).includes(`"${id}"`)))
+  const explained = await two.call('GET', `/job/api/executions/${id}/explain`)
+  assert.equal(explained.json.code, 'OUTSIDE_WINDOW')
+  await put(opened)
+  await nextOf(id)
+  await put(closed)
+  assert.equal(await startNext(), undefined, 'at once')
+  assert.equal((await device.line.request(`${id}/update`, { status: 'IN_PROGRESS' })).outcome, 'rejected')
+  await put(opened)
+  assert.equal(await startNext(), String(id), 'at once')
+}
 
 test('a credential that is revoked on one node ends the connection on another', async (t) => {
   const [one, two] = await openTwo(t)

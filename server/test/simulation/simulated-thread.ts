@@ -5,7 +5,7 @@ import { StorageUnavailable } from '../../src/domain/ports/storage-errors.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
 type Operations = { [name: string]: (input: never) => unknown }
-type Listener = { onEvents(): void; onMoved(moves: Moves): void }
+type Listener = { onEvents(): void; onMoved(moves: Moves): void; onZones(changes: Moves): void }
 // biome-ignore lint/suspicious/noExplicitAny: passed on as it is
 type Moves = any
 type Question = {
@@ -27,7 +27,11 @@ export type ThreadConditions = {
 }
 
 export class SimulatedThread {
-  listener: Listener = { onEvents: () => undefined, onMoved: () => undefined }
+  listener: Listener = {
+    onEvents: () => undefined,
+    onMoved: () => undefined,
+    onZones: () => undefined,
+  }
   readonly #operations: Operations
   readonly #time: VirtualTime
   readonly #conditions: ThreadConditions
@@ -36,7 +40,7 @@ export class SimulatedThread {
   #isGone = false
   #unanswered = 0
   #answeredAt = 0
-  #effects: { events: boolean; moves: Moves } = { events: false, moves: undefined }
+  #effects: { events: boolean; moves: Moves; zones?: Moves } = { events: false, moves: undefined }
 
   /** `prepare` is told who hears of what a write does. */
   constructor(prepare: (listener: Listener) => object, time: VirtualTime, conditions: ThreadConditions) {
@@ -48,6 +52,9 @@ export class SimulatedThread {
       },
       onMoved: ({ moved, delayedIds }) => {
         this.#effects.moves = conditions.copy({ moved, delayedIds })
+      },
+      onZones: (changes) => {
+        this.#effects.zones = conditions.copy(changes)
       },
     }) as Operations
   }
@@ -92,9 +99,10 @@ export class SimulatedThread {
       if (fault === 'error') throw new Error('simulated')
       const value = this.#conditions.copy(await this.#operations[name]?.(input as never))
       if (fault === 'committed-error') throw new Error('simulated, after the commit')
-      const { events, moves } = this.#effects
+      const { events, moves, zones } = this.#effects
       answer = () => {
         if (moves) this.listener.onMoved(moves)
+        if (zones) this.listener.onZones(zones)
         resolve(value)
         if (events) this.listener.onEvents()
       }

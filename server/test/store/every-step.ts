@@ -7,6 +7,7 @@ import type { Store } from '../../src/domain/ports/store.ts'
 import { output, startNext, update } from './device-reports.ts'
 import { enrolling, newEnrollment } from './enrolling.ts'
 import { schedulePut } from './exercise-schedules.ts'
+import { windowPut } from './exercise-windows.ts'
 import {
   by,
   createOne,
@@ -100,6 +101,23 @@ async function takeRolloutSteps(store: Store): Promise<void> {
   }
 }
 
+async function takeWindowSteps(store: Store): Promise<void> {
+  const { ownerNo, trigger } = await seedOwner(store)
+  const window = { ownerNo, windowName: 'w' }
+  await store.putWindow(windowPut(ownerNo, 'w'))
+  await store.getWindow(window)
+  await store.listWindows({ ownerNo, slice })
+  await store.recordAttributes([{ device: { ownerNo, deviceId: 'd1' }, changes: { timeZone: 'UTC' }, at: 1 }])
+  const { firstExecutionId: first } = await createOne(store, trigger(['d1'], { window: 'w' }))
+  for (const each of await store.listAllWindows()) await store.setOpenZones([{ ...each, openZones: '|UTC|' }])
+  await store.listZones({ ownerNo })
+  await store.fillZones()
+  await store.listWindowRuns(window)
+  for (const zones of [['UTC'], undefined]) await store.listWaitingDevices({ first, last: first, zones })
+  await store.deleteWindow(window)
+  await store.deleteWindow({ ownerNo, windowName: 'nobody' })
+}
+
 export async function takeEveryStep(store: Store): Promise<void> {
   const { ownerNo, ownerId, trigger } = await seedOwner(store)
   const device = { ownerNo, deviceId: 'd1' }
@@ -177,6 +195,7 @@ export async function takeEveryStep(store: Store): Promise<void> {
   }
   await store.getRun({ ownerNo, runId })
   await takeRolloutSteps(store)
+  await takeWindowSteps(store)
   await takeScheduleSteps(store)
   for (const jobName of ['restart', undefined]) {
     for (const finished of [true, false, undefined]) {
@@ -231,6 +250,11 @@ export async function takeEveryStep(store: Store): Promise<void> {
   await store.getJobVersion({ ownerNo, jobName: 'nobody', version: 1 })
   await store.listJobVersions({ ownerNo, jobName: 'nobody', slice })
   await store.getRunValues({ runId })
+  await store.listSealed({ after: 0, limit: 9 })
+  await store.replaceSealed({ sealed: [{ runId, before: 'a', secrets: 'b' }] })
+  await store.listDeviceValues({ ownerNo, deviceIds: ['d1'], names: ['site'] })
+  await store.listLacking({ ownerNo, deviceIds: ['d1'], names: ['site'] })
+  await store.listLackingNos({ ownerNo, deviceNos: [1], names: ['site'] })
   await store.getJobOfVersion({ jobVersion: 1 })
   await store.readServiceLevels()
   const session = { sessionId: 's', kind: 'ticket', keyId: 'k', secretHash: new Uint8Array(32) } as const

@@ -407,7 +407,10 @@ export async function exerciseReports(t: TestContext, underTest: StoreUnderTest)
     for (const { document, run } of launched) {
       const execution = await startedBy(store, { ownerNo, deviceId: 'd1' })
       assert.equal(execution?.jobVersion, run.jobVersion)
-      assert.deepEqual(JSON.parse(await store.getDocument({ jobVersion: run.jobVersion })), document)
+      assert.deepEqual(
+        JSON.parse((await store.getDocument({ jobVersion: run.jobVersion })).document),
+        document,
+      )
       await reportDone(store, update({ ownerNo, deviceId: 'd1' }, run.firstExecutionId, 'SUCCEEDED'))
     }
     await assertRunsAddUp(store, ownerNo)

@@ -33,6 +33,7 @@ import { exerciseSessions } from './exercise-sessions.ts'
 import { exerciseStats } from './exercise-stats.ts'
 import { exerciseTriggers } from './exercise-triggers.ts'
 import { exerciseWebhooks } from './exercise-webhooks.ts'
+import { exerciseWindows } from './exercise-windows.ts'
 import type { OpenStore, StoreUnderTest } from './store-under-test.ts'
 
 const subjects: Record<string, (t: TestContext, underTest: StoreUnderTest) => Promise<void>> = {
@@ -45,6 +46,7 @@ const subjects: Record<string, (t: TestContext, underTest: StoreUnderTest) => Pr
   lives: exerciseLives,
   queues: exerciseQueues,
   rollouts: exerciseRollouts,
+  windows: exerciseWindows,
   schedules: exerciseSchedules,
   outputs: exerciseOutputs,
   history: exerciseHistory,

@@ -97,7 +97,7 @@ export async function exerciseTriggers(t: TestContext, underTest: StoreUnderTest
       { ...stored, counts: stored?.counts.PENDING },
       {
         ...{ endedAt: null, keyId: 'k1', keyName: null, where: null, matched: null, note: null },
-        ...{ rollbackOf: null, version: 1, parameters: {} },
+        ...{ rollbackOf: null, window: null, version: 1, parameters: {} },
         runId: run.runId,
         jobName: 'restart',
         jobVersion: run.jobVersion,

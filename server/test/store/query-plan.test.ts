@@ -11,7 +11,7 @@ import type { Thread } from '../../src/store/sqlite/database-thread.ts'
 import { prepareReads, prepareWrites, type Reads, type Writes } from '../../src/store/sqlite/operations.ts'
 import { buildSqliteStore, sqliteMigrations } from '../../src/store/sqlite/sqlite-store.ts'
 import { readLastIds } from '../../src/store/sqlite/triggers.ts'
-import type { WriteListener } from '../../src/store/sqlite/writes.ts'
+import { nobody } from '../../src/store/sqlite/writes.ts'
 import { takeEveryStep } from './every-step.ts'
 
 /** Remembers every statement that is prepared on it. */
@@ -50,14 +50,14 @@ function openThread<Ops extends Reads | Writes>(operations: Ops): Thread<Ops> {
     last = answered.catch(() => undefined)
     return answered
   }
-  const listener: WriteListener = { onEvents: () => undefined, onMoved: () => undefined }
-  return { call: call as Thread<Ops>['call'], close: async () => undefined, listener }
+  return { call: call as Thread<Ops>['call'], close: async () => undefined, listener: nobody }
 }
 
 function openStore(db: RecordingDatabase): Store {
   const writes = prepareWrites(db, {
     onEvents: () => undefined,
     onMoved: (moves) => writer.listener.onMoved(moves),
+    onZones: (changes) => writer.listener.onZones(changes),
   })
   const writer = openThread(writes)
   return buildSqliteStore({
@@ -91,6 +91,8 @@ const meantToScan = [
   /min\(CASE WHEN pending > 0/,
   /FROM device WHERE deleted_at IS NULL$/,
   /FROM device WHERE online = 1$/,
+  /FROM device_attribute INDEXED BY device_attribute_by_zone WHERE zone IS NOT NULL AND shadowed = 0$/,
+  /FROM device_attribute INDEXED BY device_attribute_without_zone/,
   /UPDATE device SET online = 0, presence_since = \? WHERE online = 1$/,
 ]
 /** Groups of what was read. */

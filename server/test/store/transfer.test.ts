@@ -18,6 +18,7 @@ import { TransferRefused } from '../../src/store/transfer/transfer.ts'
 import { output, report, startNext, update } from './device-reports.ts'
 import { enrolling, newEnrollment } from './enrolling.ts'
 import { schedulePut } from './exercise-schedules.ts'
+import { windowPut } from './exercise-windows.ts'
 import {
   allExecutions,
   allRuns,
@@ -125,6 +126,11 @@ async function fill(store: Store): Promise<Seed> {
   ])
   const group = { groupName: 'kiosks', where: 'fw=2.4.0', description: hard }
   await store.putGroup({ ownerNo, ...group, at: startedAt, most: 9 })
+  await store.putWindow({ ...windowPut(ownerNo, hard, 'Asia/Tokyo'), except: ['2026-12-24'] })
+  await store.recordAttributes([
+    { device: { ownerNo, deviceId: 'd3' }, changes: { timeZone: 'asia/tokyo' }, at: startedAt },
+  ])
+  await createOne(store, trigger(['d2', 'd3'], { window: hard }))
   await store.deleteDevice({ ownerNo, deviceId: 'gone', moment: momentAt(startedAt + 3), actor: 'key k1' })
   await store.deleteJob({ ownerNo, jobName: 'gone', at: startedAt + 3 })
   const retry = { max: 2, backoffSeconds: 30, on: ['FAILED' as const] }
@@ -275,6 +281,8 @@ async function ofOwner(store: Store, ownerNo: number) {
     queues: await Promise.all(queues),
     runs: await allRuns(store, ownerNo),
     jobs: await readAll((slice: Slice<string>) => store.listJobs({ ownerNo, slice })),
+    windows: await readAll((slice: Slice<string>) => store.listWindows({ ownerNo, slice })),
+    zones: await store.listZones({ ownerNo }),
     tagged: await readAll((slice: Slice<string>) =>
       store.listDevices({ ownerNo, filter: { tag: 'ü' }, slice }),
     ),

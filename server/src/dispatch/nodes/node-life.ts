@@ -11,6 +11,7 @@ import type { ChangeSignal } from '../../state/change-signal.ts'
 import type { Documents } from '../../state/documents.ts'
 import type { FleetHistory } from '../../state/fleet-history.ts'
 import type { Freezes } from '../../state/freezes.ts'
+import type { OpenWindows } from '../../state/open-windows.ts'
 import type { Presence } from '../../state/presence.ts'
 import type { SharedWallClock } from '../../state/shared-wall-clock.ts'
 import type { SteadyClock } from '../../state/steady-clock.ts'
@@ -27,6 +28,7 @@ export type NodeLifeDeps = {
   dispatcher: Dispatcher
   store: Pick<Store, 'listReleased'>
   freezes: Freezes
+  windows: OpenWindows
   presence: Presence
   webhooks: WebhookSender
   share: WebhookShare
@@ -59,8 +61,9 @@ export class NodeLife {
   }
 
   start(): void {
-    const { nodes, changes, outputs, webhooks, freezes } = this.#deps
+    const { nodes, changes, outputs, webhooks, freezes, windows } = this.#deps
     freezes.forward = () => nodes.send({ kind: 'freeze-changed' })
+    windows.forward = () => nodes.send({ kind: 'windows-changed' })
     changes.forward = (runIds) => nodes.send({ kind: 'runs-changed', runIds })
     outputs.forward = (jobExecutionIds) => nodes.send({ kind: 'outputs-grew', jobExecutionIds })
     const reactions = this.#reactions()
@@ -147,6 +150,7 @@ export class NodeLife {
       launched: ({ ownerNo, runId }) => this.#notifyRun(ownerNo, runId),
       released: ({ kind: _, ...part }) => this.#notifyReleased(part),
       'freeze-changed': () => this.#deps.freezes.refresh().catch(this.#deps.onFailure),
+      'windows-changed': () => this.#deps.windows.refresh().catch(this.#deps.onFailure),
       'runs-changed': ({ runIds }) => changes.notifyLocal(runIds),
       'outputs-grew': ({ jobExecutionIds }) => outputs.notifyLocal(jobExecutionIds),
       withdraw: ({ device, jobExecutionId }) => dispatcher.withdraw(device, jobExecutionId),

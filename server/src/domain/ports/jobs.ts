@@ -1,5 +1,6 @@
 import type { Retry, Rollout } from '@jobcast/contract'
 import type { ParameterSchema } from '@jobcast/contract/parameters'
+import type { Envelope } from '@jobcast/contract/signature'
 import type { ExpectedTags } from '../entity-tag.ts'
 import type { OwnerList, Put, Sliced } from './slices.ts'
 
@@ -14,10 +15,14 @@ export type StoredJobContent = {
   rollout?: Rollout
   /** Its runs wait for the approval of another principal. */
   approval?: true
+  /** The window in which its executions are offered, unless a run names another. */
+  window?: string
   /** Of its runs; left out if there are none. */
   parameters?: ParameterSchema
   /** Left out by what was stored before there were placeholders, and by documents without one. */
   hasPlaceholders?: true
+  /** What its authors have signed. The server only keeps it: devices know whom to trust. */
+  signatures?: Envelope
 }
 
 export type StoredJob = StoredJobContent & {
@@ -41,6 +46,9 @@ export type StoredJobVersion = StoredJobContent & {
 
 export type JobKey = { ownerNo: number; jobName: string }
 
+/** The name of the job is for devices, which compare it with the signed one. */
+export type JobSignature = { jobName: string; envelope: Envelope }
+
 export type JobPut = {
   ownerNo: number
   jobName: string
@@ -51,11 +59,17 @@ export type JobPut = {
   expected?: ExpectedTags
 }
 
+/** Of a version of a job: the document as JSON text, and what has to be filled in. */
+export type StoredDocument = { document: string } & Pick<StoredJobContent, 'parameters' | 'hasPlaceholders'>
+
 /** `changed`: it is not one of the expected. */
 export type JobDeletion = 'deleted' | 'unknown' | 'changed'
 
+/** `nextVersion`: refused, because its signatures are of another version than this one, which it would become. */
+export type JobPutResult = Put<StoredJob> & { nextVersion?: number }
+
 export type JobStore = {
-  putJob(put: JobPut): Promise<Put<StoredJob>>
+  putJob(put: JobPut): Promise<JobPutResult>
   getJob(job: JobKey): Promise<StoredJob | undefined>
   listJobs(list: OwnerList<string>): Promise<Sliced<StoredJob, string>>
   /** Executions of the job that are under way go on. */
@@ -64,8 +78,9 @@ export type JobStore = {
   getJobVersion(job: JobKey & { version: number }): Promise<StoredJobVersion | undefined>
   /** Newest first; those from before the job was deleted and put again are among them. */
   listJobVersions(list: OwnerList<number> & { jobName: string }): Promise<Sliced<StoredJobVersion, number>>
-  /** The document of a version of a job, as JSON text. */
-  getDocument(job: { jobVersion: number }): Promise<string>
+  getDocument(job: { jobVersion: number }): Promise<StoredDocument>
+  /** What the authors of a version of a job have signed; undefined if nothing. */
+  getSignature(job: { jobVersion: number }): Promise<JobSignature | undefined>
   /** The name of the job that a version is of. */
   getJobOfVersion(job: { jobVersion: number }): Promise<string | undefined>
 }

@@ -16,6 +16,8 @@ export type Hint =
   | ({ kind: 'released' } & RunPart)
   /** A fleet was frozen, or is no longer. */
   | { kind: 'freeze-changed' }
+  /** A window was changed or deleted. */
+  | { kind: 'windows-changed' }
   | { kind: 'runs-changed'; runIds: number[] }
   | { kind: 'outputs-grew'; jobExecutionIds: number[] }
   /** The execution has ended while the device may still be working on it. */

@@ -68,9 +68,12 @@ export type RolloutChange = {
 
 /** Executions that were released and wait for their devices. */
 export type ReleasedPart = {
+  runId: number
   jobVersion: number
   launchedAt: WallInstant
   executions: { jobExecutionId: number; deviceId: string }[]
+  /** They may be offered to a device only while a window is open there. */
+  isWindowed?: true
 }
 
 /** Positions in the run, `to` not included. */

@@ -29,6 +29,7 @@ import type { StatsStore } from './stats.ts'
 import type { SteadyClockStore } from './steady-clock.ts'
 import type { TriggerStore } from './triggers.ts'
 import type { WebhookStore } from './webhooks.ts'
+import type { WindowStore } from './windows.ts'
 
 export type Store = StoreLifecycle &
   OwnerStore &
@@ -43,6 +44,7 @@ export type Store = StoreLifecycle &
   RunStore &
   RolloutStore &
   ScheduleStore &
+  WindowStore &
   QuotaCountStore &
   DeviceQueueStore &
   EventStore &

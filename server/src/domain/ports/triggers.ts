@@ -31,6 +31,8 @@ export type Trigger = {
   plan?: TriggerPlan
   /** Undefined: nothing but a list of devices. */
   request?: RunRequest
+  /** The window in which it is offered; null: at any time, undefined: as its job says. */
+  window?: string | null
   /** The version of the job that was asked for; undefined: the current one. */
   pinned?: RunJob
   /** Of its parameters; undefined: nobody knows yet whether it needs some. */
@@ -73,6 +75,8 @@ export type LaunchedRun = {
   devices: readonly { deviceId: string; deviceName: string }[]
   /** Nothing of it may be offered before it is released. */
   isHeld?: true
+  /** It may be offered to a device only while a window is open there. */
+  isWindowed?: true
   /** Positions in `devices`, in the order of the answer, if that is another. */
   order?: readonly number[]
   /** Of the trace that it belongs to. */
@@ -90,6 +94,8 @@ export type TriggerOutcome =
   | { kind: 'idempotency-key-reused' }
   | { kind: 'unknown-job' }
   | { kind: 'unknown-device'; deviceIds: string[] }
+  /** The one that it names, not that of its job. */
+  | { kind: 'unknown-window' }
   /** Nothing was made: its job says how its runs are released. Send it again with a plan. */
   | { kind: 'needs-plan'; jobVersion: number; rollout?: Rollout; approval?: true }
   /** Nothing was made: this version of its job has parameters or placeholders. Send it again, pinned and with values. */

@@ -17,7 +17,7 @@ export function addJobs(app: App, deps: JobDeps): void {
   app.route({
     method: 'PUT',
     url,
-    config: { scopes: ['MANAGE'], refusals: ['J-312', 'J-912'] },
+    config: { scopes: ['MANAGE'], refusals: ['J-311', 'J-312', 'J-912'] },
     preValidation: emptyBodyAsObject,
     schema: {
       operationId: 'putJob',

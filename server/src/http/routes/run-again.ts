@@ -10,7 +10,7 @@ import { emptyBodyAsObject } from '../empty-body.ts'
 import { IdempotencyHeaders, replayedHeader } from '../idempotency-key.ts'
 
 const refusals = [
-  ...(['J-001', 'J-301', 'J-304', 'J-313', 'J-501', 'J-502', 'J-506', 'J-908', 'J-912'] as const),
+  ...(['J-001', 'J-301', 'J-304', 'J-311', 'J-313', 'J-501', 'J-502', 'J-506', 'J-908', 'J-912'] as const),
 ]
 
 export function addRunAgain(app: App, deps: RetryDeps & ViewDeps): void {

@@ -1,7 +1,16 @@
 // A run on very many devices, in one transaction: nobody sees it before its commit, and nobody waits for it, because it
 // holds no lock of its owner. Devices that are deleted meanwhile are seen to afterwards (removeGone).
 
-import { type EarlierCall, jobOf, newRun, refuseUnplanned, toLaunchedRun } from '../../domain/launch-run.ts'
+import {
+  type EarlierCall,
+  jobOf,
+  newRun,
+  type Refusal,
+  refuseUnknownWindow,
+  refuseUnplanned,
+  requestOf,
+  toLaunchedRun,
+} from '../../domain/launch-run.ts'
 import type { Store } from '../../domain/ports/store.ts'
 import type { LargeTrigger, TriggerOutcome } from '../../domain/ports/triggers.ts'
 import { insertInto } from '../queries.ts'
@@ -13,7 +22,7 @@ import { claimKeys, findEarlierCalls } from './idempotency-keys.ts'
 import type { OldestRuns } from './oldest-runs.ts'
 import type { Partitions } from './partitions.ts'
 import type { Transaction } from './transaction.ts'
-import { findFull, readNames } from './trigger-group.ts'
+import { findFull, readNames, readWindows } from './trigger-group.ts'
 import { writeRollout } from './triggers.ts'
 
 const batchSize = 5000
@@ -35,19 +44,31 @@ class MadeBefore extends Error {
   }
 }
 
+/** The same: what it needs is gone. */
+class RunRefused extends Error {
+  readonly refusal: Refusal
+
+  constructor(refusal: Refusal) {
+    super(refusal.kind)
+    this.refusal = refusal
+  }
+}
+
 export function buildLargeRunSteps(
   db: Database,
   partitions: Partitions,
   oldestRuns: OldestRuns,
 ): Pick<Store, 'createLargeRun'> {
   async function record(transaction: Transaction, trigger: LargeTrigger): Promise<TriggerOutcome> {
-    const { ownerNo, jobName, deviceNos, request, values, launchedAt } = trigger
+    const { ownerNo, jobName, deviceNos, values, launchedAt } = trigger
     const listed = { ...trigger, deviceIds: [] }
     const names = await readNames(transaction.named, [listed])
     const job = jobOf(listed, names.get(ownerNo)?.jobs.get(jobName))
     if (job === undefined) return { kind: 'unknown-job' }
     const unplanned = refuseUnplanned(listed, job)
     if (unplanned) return unplanned
+    const noWindow = refuseUnknownWindow(trigger, await readWindows(transaction.named, [trigger]))
+    if (noWindow) return noWindow
     const full = await findFull(transaction.named, trigger, oldestRuns)
     if (full.length > 0) return { kind: 'device-over-quota', deviceIds: full }
     const total = deviceNos.length
@@ -67,7 +88,11 @@ export function buildLargeRunSteps(
     )
     if (earlier) throw new MadeBefore(earlier)
     transaction.named.sendRows(INSERT_RUN, [{ ...run, PENDING: total }])
-    if (request) transaction.named.sendRows(INSERT_REQUEST, [{ ...request, runId }])
+    const lock = 'FOR SHARE OF offer_window'
+    const gone = refuseUnknownWindow(trigger, await readWindows(transaction.named, [trigger], lock))
+    if (gone) throw new RunRefused(gone)
+    const request = requestOf(trigger, run)
+    if (request) transaction.named.sendRows(INSERT_REQUEST, [request])
     if (hasValues(values)) transaction.named.sendRows(INSERT_PARAMETERS, [toValuesRow(values, runId)])
     transaction.events.push({ type: 'run.created', ownerNo, runId, at: launchedAt })
     if (run.rollout) writeRollout(transaction, run.rollout, launchedAt)
@@ -91,6 +116,7 @@ export function buildLargeRunSteps(
         return await db.inTransaction((transaction) => record(transaction, trigger))
       } catch (error) {
         if (error instanceof MadeBefore) return answer(error.earlier)
+        if (error instanceof RunRefused) return error.refusal
         throw error
       }
     },

@@ -4,7 +4,7 @@ import { shownPending } from '@jobcast/contract/words'
 import type { DeviceExecution, DeviceQueue } from '../../domain/device-report.ts'
 import { toDeviceExecution } from '../../domain/execution-move.ts'
 import type { Store } from '../../domain/ports/store.ts'
-import { isNotFrozen, isReleased, LIVE, liveJoins } from '../live-executions.ts'
+import { isInWindow, isNotFrozen, isReleased, LIVE, liveJoins } from '../live-executions.ts'
 import { keysOf } from '../queries.ts'
 import { flag, number, rows } from '../schema/column.ts'
 import type { Database } from './database.ts'
@@ -12,7 +12,7 @@ import type { Row } from './rows.ts'
 
 // What waits for a retry is not offered.
 const MAY_START = `not_before IS NULL AND ${isReleased.postgres}
-  AND ${isNotFrozen}`
+  AND ${isNotFrozen} AND ${isInWindow}`
 const OFFERED = `device_no = device.device_no AND state <= 'CANCELING' AND (state <> 'PENDING' OR (${MAY_START}))`
 const largestMark = Number.MAX_SAFE_INTEGER
 

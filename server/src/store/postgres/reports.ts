@@ -7,7 +7,7 @@ import type { LiveExecution } from '../../domain/execution-move.ts'
 import { deviceText } from '../../domain/ports/device-link.ts'
 import type { DeviceKey } from '../../domain/ports/devices.ts'
 import type { Store } from '../../domain/ports/store.ts'
-import { isNotFrozen, isReleased } from '../live-executions.ts'
+import { isInWindow, isNotFrozen, isReleased } from '../live-executions.ts'
 import { inBatch, type Moves } from '../moves.ts'
 import { keysOf, type Queries } from '../queries.ts'
 import { flag, number, orNull, rows } from '../schema/column.ts'
@@ -27,15 +27,15 @@ const CANDIDATES = `
       UNION ALL
       (SELECT execution_id FROM execution WHERE device_no = device.device_no AND state = 'PENDING'
          AND not_before IS NULL AND ${isReleased.postgres}
-         AND ${isNotFrozen} ORDER BY execution_id LIMIT enough)) AS candidate ON true
+         AND ${isNotFrozen} AND ${isInWindow} ORDER BY execution_id LIMIT enough)) AS candidate ON true
   WHERE deleted_at IS NULL`
 // Of the executions that reports name: what their devices may not begin.
 const LIMITED = `
   SELECT execution_id AS "jobExecutionId", NOT ${isReleased.postgres} AS "isHeld",
-    NOT ${isNotFrozen} AS "isFrozen"
+    NOT (${isNotFrozen} AND ${isInWindow}) AS "mayNotStart"
   FROM unnest(CAST(:ids AS bigint[])) AS wanted (id) JOIN execution ON execution_id = wanted.id
   WHERE state = 'PENDING'`
-const LIMIT = rows({ jobExecutionId: number(), isHeld: flag(), isFrozen: flag() })
+const LIMIT = rows({ jobExecutionId: number(), isHeld: flag(), mayNotStart: flag() })
 const CANDIDATE = rows({ position: number(), deviceNo: number(), jobExecutionId: orNull(number()) })
 
 export function buildReportSteps(db: Database): Pick<Store, 'recordReports'> {
@@ -73,7 +73,7 @@ class ReportGroup {
   readonly #reports: DeviceReport[]
   readonly #devices = new Map<string, OfDevice>()
   readonly #deviceNos = new Map<string, number>()
-  readonly #limits = new Map<number, { isHeld: boolean; isFrozen: boolean }>()
+  readonly #limits = new Map<number, { isHeld: boolean; mayNotStart: boolean }>()
 
   constructor(queries: Queries, moves: Moves, reports: DeviceReport[]) {
     this.#queries = queries

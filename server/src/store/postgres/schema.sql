@@ -75,9 +75,12 @@ CREATE TABLE device_attribute (
   value text COLLATE "C" NOT NULL,
   sort_key text COLLATE "C" NOT NULL,
   shadowed boolean NOT NULL,
+  zone text COLLATE "C",
   PRIMARY KEY (device_no, name, reported)
 );
 CREATE INDEX device_attribute_by_value ON public.device_attribute USING btree (owner_no, name, sort_key, device_no) WHERE (NOT shadowed);
+CREATE INDEX device_attribute_by_zone ON public.device_attribute USING btree (owner_no, zone) WHERE (zone IS NOT NULL);
+CREATE INDEX device_attribute_without_zone ON public.device_attribute USING btree (device_no) WHERE ((name = 'timeZone'::text) AND (zone IS NULL));
 
 CREATE TABLE device_group (
   owner_no integer NOT NULL,
@@ -237,6 +240,22 @@ CREATE TABLE node (
   PRIMARY KEY (node_no)
 ) WITH (fillfactor=50);
 
+CREATE TABLE offer_window (
+  owner_no integer NOT NULL,
+  window_name text COLLATE "C" NOT NULL,
+  cron text NOT NULL,
+  duration_minutes integer NOT NULL,
+  time_zone text NOT NULL,
+  cutoff_minutes integer NOT NULL,
+  except_dates text NOT NULL,
+  version integer NOT NULL,
+  open_zones text COLLATE "C" NOT NULL,
+  created_at bigint NOT NULL,
+  updated_at bigint NOT NULL,
+  FOREIGN KEY (owner_no) REFERENCES owner(owner_no),
+  PRIMARY KEY (owner_no, window_name)
+);
+
 CREATE TABLE output (
   execution_id bigint NOT NULL,
   attempt integer NOT NULL,
@@ -348,9 +367,11 @@ CREATE TABLE run_request (
   schedule_no bigint,
   schedule_name text COLLATE "C",
   scheduled_for bigint,
+  window_name text COLLATE "C",
   PRIMARY KEY (run_id)
 );
 CREATE INDEX run_request_by_schedule ON public.run_request USING btree (schedule_no, scheduled_for) WHERE (schedule_no IS NOT NULL);
+CREATE INDEX run_request_with_window ON public.run_request USING btree (run_id, window_name) WHERE (window_name IS NOT NULL);
 
 CREATE TABLE schedule (
   schedule_no bigint NOT NULL,

@@ -91,6 +91,7 @@ export class Transaction implements Queries {
       loadExecutions: async (sql, values) => (await queries.all(LIVE, sql, values)).map(withToken),
       writeMoves: (writes) => sendMoves(this, writes),
       deviceChanged: (type, change) => this.#deviceChanged(type, change),
+      zonesChanged: () => undefined,
       accessChanged: (type, { ownerNo, at, data }) =>
         this.events.push({ type, ownerNo, at, details: JSON.stringify(data) }),
       runChanged: (type, { details, ...change }) =>

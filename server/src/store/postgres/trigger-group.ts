@@ -11,13 +11,15 @@ import {
   type RunDevice,
   type RunJob,
   refuseOverQuota,
+  refuseUnknownWindow,
   refuseUnplanned,
   toRunJob,
+  windowNamed,
 } from '../../domain/launch-run.ts'
 import type { LargeTrigger, Trigger } from '../../domain/ports/triggers.ts'
-import type { Writes } from '../queries.ts'
+import type { Queries, Writes } from '../queries.ts'
 import { computed, number, rows, type Selection, select, text } from '../schema/column.ts'
-import { device, job } from '../schema/tables.ts'
+import { device, job, offerWindow } from '../schema/tables.ts'
 import type { Names, OwnerNames } from './directory.ts'
 import type { OldestRuns } from './oldest-runs.ts'
 import { texts } from './rows.ts'
@@ -99,6 +101,34 @@ export async function readNames(queries: Writes, triggers: Trigger[]): Promise<N
     return [ownerNo, { state, jobs: new Map(own), devices: devices[index] ?? new Map() }]
   })
   return new Map(names)
+}
+
+const WINDOW = rows(offerWindow.pick('ownerNo', 'windowName'))
+const WINDOWS = `
+  SELECT owner_no AS "ownerNo", window_name AS "windowName"
+  FROM unnest(CAST(:ownerNos AS int[]), CAST(:names AS text[])) AS wanted (owner_no, window_name)
+    JOIN offer_window USING (owner_no, window_name)`
+
+export type HasWindow = (ownerNo: number, windowName: string) => boolean
+
+/** Of the windows that triggers name. `lock`: for who does not hold the catalogue, so that they stay until the commit. */
+export async function readWindows(
+  queries: Queries,
+  triggers: Pick<Trigger, 'ownerNo' | 'window' | 'pinned'>[],
+  lock: '' | 'FOR SHARE OF offer_window' = '',
+): Promise<HasWindow> {
+  const wanted = triggers.flatMap((trigger) => {
+    const windowName = windowNamed(trigger)
+    return windowName === undefined ? [] : [{ ownerNo: trigger.ownerNo, windowName }]
+  })
+  if (wanted.length === 0) return () => false
+  const values = {
+    ownerNos: wanted.map(({ ownerNo }) => ownerNo),
+    names: texts(wanted.map(({ windowName }) => windowName)),
+  }
+  const found = await queries.all(WINDOW, `${WINDOWS} ${lock}`, values)
+  return (ownerNo, windowName) =>
+    found.some((each) => each.ownerNo === ownerNo && each.windowName === windowName)
 }
 
 /** Devices that may not have more, by their numbers. Most triggers name no device that could have too many. */
@@ -193,14 +223,20 @@ function* slicesOf(wanted: Wanted): Generator<NameOfOwner[]> {
 }
 
 /** What a trigger is about to make, or why it makes nothing. */
-export function judge(trigger: Trigger, names: Names, full = noDevices): Planned | Refusal {
+export function judge(
+  trigger: Trigger,
+  names: Names,
+  full = noDevices,
+  hasWindow: HasWindow = () => false,
+): Planned | Refusal {
   const known = names.get(trigger.ownerNo)
   const job = jobOf(trigger, known?.jobs.get(trigger.jobName))
   if (job === undefined) return { kind: 'unknown-job' }
   const devices = findDevices(trigger, (deviceId) => known?.devices.get(deviceId))
   if ('kind' in devices) return devices
   const over = refuseOverQuota(trigger, devices, ({ deviceNo }) => full.has(deviceNo))
-  return over ?? refuseUnplanned(trigger, job) ?? { trigger, job, devices }
+  const refusal = over ?? refuseUnplanned(trigger, job) ?? refuseUnknownWindow(trigger, hasWindow)
+  return refusal ?? { trigger, job, devices }
 }
 
 /** Those that make something are given ids in the order of the list. */

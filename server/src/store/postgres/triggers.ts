@@ -1,6 +1,6 @@
 // The one hot write: a group of triggers, in one transaction, answered once it is on disk.
 
-import { toLaunchedRun } from '../../domain/launch-run.ts'
+import { requestOf, toLaunchedRun } from '../../domain/launch-run.ts'
 import type { StoredRollout } from '../../domain/ports/rollouts.ts'
 import type { Store } from '../../domain/ports/store.ts'
 import type { Trigger, TriggerOutcome } from '../../domain/ports/triggers.ts'
@@ -29,6 +29,7 @@ import {
   launchGroup,
   readFull,
   readNames,
+  readWindows,
 } from './trigger-group.ts'
 
 const INSERT_RUNS = insertInto(newRunFields)
@@ -108,7 +109,8 @@ function planAtOnce(triggers: Trigger[], names: Names, oldestRuns: OldestRuns): 
     triggers.map((trigger) => judge(trigger, names)),
     { runId: 0, jobExecutionId: 0 },
   )
-  return entries.every((entry) => 'run' in entry) ? entries : undefined
+  const isPlain = (entry: Entry) => 'run' in entry && entry.run.window === undefined
+  return entries.every((entry): entry is Launch => isPlain(entry)) ? entries : undefined
 }
 
 async function recordAtOnce(
@@ -148,7 +150,8 @@ function recordInSteps(
     ])
     if (names === undefined) directory.remember(known)
     const full = await readFull(transaction.named, triggers, known, oldestRuns)
-    const judged = triggers.map((trigger, index) => earlier[index] ?? judge(trigger, known, full))
+    const hasWindow = await readWindows(transaction.named, triggers)
+    const judged = triggers.map((trigger, index) => earlier[index] ?? judge(trigger, known, full, hasWindow))
     // Only what is made uses up ids. They are given behind the lock of the owner, so they are higher than those of any
     // device's older name (device_rename).
     const { runs, executions } = countIds(judged)
@@ -187,7 +190,7 @@ async function write(transaction: Transaction, launches: Launch[]): Promise<void
   )
   transaction.named.sendRows(
     INSERT_REQUESTS,
-    launches.flatMap(({ trigger: { request }, run: { runId } }) => (request ? [{ ...request, runId }] : [])),
+    launches.flatMap(({ trigger, run }) => requestOf(trigger, run) ?? []),
   )
   transaction.named.sendRows(
     INSERT_PARAMETERS,

@@ -98,7 +98,7 @@ export const deviceTag = table('device_tag', ['ownerNo', 'tag', 'deviceId'], {
   deviceId: text(),
 })
 
-/** `value` is JSON; `sortKey` is ordered as values compare. */
+/** `value` is JSON; `sortKey` is ordered as values compare. `zone`: that an attribute timeZone stands for. */
 export const deviceAttribute = table('device_attribute', ['deviceNo', 'name', 'isReported'], {
   deviceNo: number(),
   name: text(),
@@ -107,6 +107,7 @@ export const deviceAttribute = table('device_attribute', ['deviceNo', 'name', 'i
   value: json<AttributeValue>(),
   sortKey: text(),
   isShadowed: flag('shadowed'),
+  zone: orNull(text()),
 })
 
 export const deviceGroup = table('device_group', ['ownerNo', 'groupName'], {
@@ -114,6 +115,20 @@ export const deviceGroup = table('device_group', ['ownerNo', 'groupName'], {
   groupName: text(),
   where: text('where_text'),
   description: orNull(text()),
+  createdAt: number(),
+  updatedAt: number(),
+})
+
+export const offerWindow = table('offer_window', ['ownerNo', 'windowName'], {
+  ownerNo: number(),
+  windowName: text(),
+  cron: text(),
+  durationMinutes: number(),
+  timeZone: text(),
+  cutoffMinutes: number(),
+  except: json<string[]>('except_dates'),
+  version: number(),
+  openZones: text(),
   createdAt: number(),
   updatedAt: number(),
 })
@@ -176,6 +191,7 @@ export const runRequest = table('run_request', ['runId'], {
   scheduleNo: orNull(number()),
   scheduleName: orNull(text()),
   scheduledFor: orNull(number()),
+  window: orNull(text('window_name')),
 })
 
 /** The values of a job's parameters. `parameters` has secrets masked, `secrets` has them encrypted. */
@@ -417,6 +433,7 @@ export const tables: readonly Table[] = [
   deviceTag,
   deviceAttribute,
   deviceGroup,
+  offerWindow,
   deviceRename,
   enrollment,
   run,

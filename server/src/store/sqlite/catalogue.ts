@@ -9,19 +9,24 @@ import type { NamedDevice } from '../../domain/launch-run.ts'
 import type { StoredApiKey } from '../../domain/ports/api-keys.ts'
 import type { DeviceKey, DevicePut } from '../../domain/ports/devices.ts'
 import { select } from '../schema/column.ts'
-import { device, freeze } from '../schema/tables.ts'
+import { device, freeze, offerWindow } from '../schema/tables.ts'
 import { API_KEY, SELECT_API_KEYS } from '../tables/api-keys.ts'
 import { JOB, type JobRef, SELECT_JOBS, toJobRef } from '../tables/jobs.ts'
+import { DeviceZones } from './device-zones.ts'
 import { HeldRanges } from './held-ranges.ts'
 import { NameIndex } from './name-index.ts'
-import { readDelayed, readHeld, readUnfinished } from './unfinished.ts'
+import { readDelayed, readHeld, readUnfinished, readWindowed, readZones } from './unfinished.ts'
 import { WaitingQueue } from './waiting-queue.ts'
+import { Windows, type Withheld } from './windows.ts'
 
 const DEVICE = select(device.pick('ownerNo', 'deviceNo', 'deviceId', 'deviceName'))
 const SELECT_DEVICES = `SELECT ${DEVICE} FROM device WHERE deleted_at IS NULL`
 
 const FROZEN = select(freeze.pick('ownerNo'))
 const SELECT_FROZEN = `SELECT ${FROZEN} FROM fleet_freeze`
+
+const WINDOW = select(offerWindow.pick('ownerNo', 'windowName', 'version', 'openZones'))
+const SELECT_WINDOWS = `SELECT ${WINDOW} FROM offer_window`
 
 export type DeviceRow = DeviceKey & { deviceNo: number; deviceName: string }
 
@@ -46,6 +51,8 @@ export type Settling = { first: number; last: number; ended: Set<number> }
 export class Catalogue {
   readonly apiKeys = new Map<string, StoredApiKey>()
   readonly held = new HeldRanges()
+  readonly windows = new Windows()
+  readonly zones = new DeviceZones()
   /** Owners to whose devices nothing is offered. */
   readonly frozen = new Set<number>()
   /** How often each owner was frozen or unfrozen: their queues look different since. */
@@ -69,6 +76,14 @@ export class Catalogue {
     for (const { first, last, ended } of this.#settling) {
       if (jobExecutionId >= first && jobExecutionId <= last) ended.add(jobExecutionId)
     }
+  }
+
+  /** What of its queue is not offered to a device right now. */
+  withheldFrom(deviceNo: number): Withheld {
+    const { held, windows } = this
+    if (windows.isEmpty) return held
+    const zone = this.zones.of(deviceNo)
+    return { isEmpty: false, has: (id) => held.has(id) || windows.isClosed(id, zone) }
   }
 
   jobs(ownerNo: number): NameIndex<JobRef> {
@@ -153,6 +168,12 @@ export function loadCatalogue(db: DatabaseSync): Catalogue {
   readUnfinished(db, (jobExecutionId, deviceNo) => queues.get(deviceNo)?.add(jobExecutionId))
   readHeld(db, (runId, from, to) => catalogue.held.hold(runId, from, to))
   for (const row of db.prepare(SELECT_FROZEN).iterate()) catalogue.frozen.add(FROZEN.read(row).ownerNo)
+  for (const row of db.prepare(SELECT_WINDOWS).iterate()) {
+    const { openZones, version, ...window } = WINDOW.read(row)
+    catalogue.windows.put(window, openZones, version)
+  }
+  readWindowed(db, (run, begun) => catalogue.windows.add(run, begun))
+  readZones(db, (deviceNo, zone) => catalogue.zones.set(deviceNo, zone))
   readDelayed(db, (jobExecutionId, deviceNo) => queues.get(deviceNo)?.delay(jobExecutionId))
   return catalogue
 }

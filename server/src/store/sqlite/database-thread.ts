@@ -1,19 +1,23 @@
 // A thread with a connection of its own, so that waiting for the disk never stops the event loop.
-// Two of them run: one writes, one reads. This file is both the thread's program and the way to talk to it.
+// Two of them run, one writes and one reads; two more start when they are needed. This file is both the thread's program
+// and the way to talk to it.
 
+import type { DatabaseSync } from 'node:sqlite'
 import { isMainThread, type MessagePort, parentPort, Worker, workerData } from 'node:worker_threads'
 import { StorageUnavailable, TooMuchWaiting } from '../../domain/ports/storage-errors.ts'
+import type { ZoneChange } from '../queries.ts'
+import { prepareCheckpoints } from './checkpoints.ts'
 import { isUnavailable, openDatabase, openReader, openScanner } from './database.ts'
 import { prepareReads, prepareWrites, type Reads, type Writes } from './operations.ts'
-import type { WriteListener } from './writes.ts'
+import { nobody, type WriteListener } from './writes.ts'
 
-type Role = 'reader' | 'scanner' | 'writer'
+type Role = 'reader' | 'scanner' | 'writer' | 'checkpointer'
 type Operations = { [name: string]: (input: never) => unknown }
 /** What an operation answers, whether at once or later. */
 type AnswerOf<Operation extends (input: never) => unknown> = Promise<Awaited<ReturnType<Operation>>>
 type Question = { id: number; name: string; input: unknown }
-/** What a write has done besides its answer: made events, and moved executions. */
-type Effects = { events: boolean; moves: Moves | undefined }
+/** What a write has done besides its answer: made events, moved executions, and moved devices to other zones. */
+type Effects = { events: boolean; moves: Moves | undefined; zones: ZoneChange[] }
 type Moves = Parameters<WriteListener['onMoved']>[0]
 type Answer =
   | { id: number; value: unknown; effects: Effects }
@@ -29,8 +33,8 @@ export class DatabaseThread<Ops extends Operations> {
   readonly #gone: Promise<void>
   #lastId = 0
   #lost: Error | undefined
-  /** Moves are told before the answer, events after it. */
-  listener: WriteListener = { onEvents: () => undefined, onMoved: () => undefined }
+  /** Moves and zones are told before the answer, events after it. */
+  listener = nobody
 
   /** `onLost` is told when the thread ends by itself, which no good state leads to. */
   constructor(role: Role, path: string, onLost: (error: Error) => void) {
@@ -61,8 +65,9 @@ export class DatabaseThread<Ops extends Operations> {
     const waiting = this.#waiting.get(answer.id)
     this.#waiting.delete(answer.id)
     if ('value' in answer) {
-      const { events, moves } = answer.effects
+      const { events, moves, zones } = answer.effects
       if (moves) this.listener.onMoved(moves)
+      if (zones.length > 0) this.listener.onZones(zones)
       waiting?.resolve(answer.value)
       if (events) this.listener.onEvents()
     } else
@@ -87,7 +92,7 @@ export class LazyThread<Ops extends Operations> implements Thread<Ops> {
   readonly #open: () => DatabaseThread<Ops>
   #thread: DatabaseThread<Ops> | undefined
   #isClosed = false
-  listener: WriteListener = { onEvents: () => undefined, onMoved: () => undefined }
+  listener = nobody
 
   constructor(open: () => DatabaseThread<Ops>) {
     this.#open = open
@@ -105,7 +110,23 @@ export class LazyThread<Ops extends Operations> implements Thread<Ops> {
   }
 }
 
-const openAs = { reader: openReader, scanner: openScanner, writer: openDatabase }
+const openAs = {
+  reader: openReader,
+  scanner: openScanner,
+  writer: openDatabase,
+  checkpointer: openDatabase,
+}
+
+function prepareFor(role: Role, db: DatabaseSync, listener: WriteListener): Operations {
+  switch (role) {
+    case 'writer':
+      return prepareWrites(db, listener)
+    case 'checkpointer':
+      return prepareCheckpoints(db)
+    default:
+      return prepareReads(db)
+  }
+}
 
 /** Until the question is 'close'. */
 export function serveQuestions(port: MessagePort, { role, path }: { role: Role; path: string }): void {
@@ -119,11 +140,14 @@ export function serveQuestions(port: MessagePort, { role, path }: { role: Role; 
     onMoved({ moved, delayedIds }) {
       effects.moves = { moved, delayedIds }
     },
+    onZones(changes) {
+      effects.zones.push(...changes)
+    },
   }
-  const operations: Operations = role === 'writer' ? prepareWrites(db, listener) : prepareReads(db)
+  const operations = prepareFor(role, db, listener)
 
   async function answer({ id, name, input }: Question): Promise<void> {
-    effects = { events: false, moves: undefined }
+    effects = { events: false, moves: undefined, zones: [] }
     try {
       const value = await operations[name]?.(input as never)
       port.postMessage({ id, value, effects } satisfies Answer)

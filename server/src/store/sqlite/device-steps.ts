@@ -6,18 +6,35 @@ import { isTerminal } from '../../domain/execution.ts'
 import type { MoveWrites } from '../../domain/move-batch.ts'
 import type { StoredFleetDevice } from '../../domain/ports/fleet.ts'
 import type { Store } from '../../domain/ports/store.ts'
+import type { ZoneChange } from '../queries.ts'
 import type { Catalogue, DeviceRef } from './catalogue.ts'
+import type { Checkpoints } from './checkpoints.ts'
 import type { ReaderThread, WriterThread } from './database-thread.ts'
 import type { QueueQuestion } from './queues.ts'
 
 /** How many of the oldest a device's next one is sought among; what was sent before may end some of them. */
 const candidates = 100
 /** More than a queue has changes between two looks at it. */
-const marksPerFreeze = 2 ** 32
+const marksPerChange = 2 ** 32
 
 /** It was not released, so its device cannot know of it. */
 function isHeld({ held }: Catalogue, report: DeviceReport): boolean {
   return !held.isEmpty && report.kind !== 'start-next' && held.has(report.jobExecutionId)
+}
+
+/** Its window is closed in the zone of its device. */
+function isClosed(
+  { windows, zones }: Catalogue,
+  device: DeviceRef | undefined,
+  jobExecutionId: number,
+): boolean {
+  return (
+    !windows.isEmpty && device !== undefined && windows.isClosed(jobExecutionId, zones.of(device.deviceNo))
+  )
+}
+
+function isOutside(catalogue: Catalogue, device: DeviceRef | undefined, report: DeviceReport): boolean {
+  return report.kind !== 'start-next' && isClosed(catalogue, device, report.jobExecutionId)
 }
 
 /** The queues follow what is on disk. */
@@ -28,6 +45,7 @@ export function followMoves(
   const delayed = new Set(delayedIds)
   for (const { ownerNo, deviceId, jobExecutionId, execState } of moved) {
     const queue = catalogue.devices(ownerNo).getOnDisk(deviceId)?.queue
+    if (!catalogue.windows.isEmpty) catalogue.windows.follow(jobExecutionId, execState)
     if (isTerminal(execState)) {
       queue?.leave(jobExecutionId)
       catalogue.hasEnded(jobExecutionId)
@@ -36,12 +54,24 @@ export function followMoves(
   }
 }
 
-type DeviceSteps = Pick<Store, 'recordReports' | 'readQueues' | 'getFleetLevels' | 'listFleetDevices'>
+/** A device in another zone may be offered something else. */
+export function followZones(catalogue: Catalogue, changes: ZoneChange[]): void {
+  for (const { ownerNo, deviceId, deviceNo, zone } of changes) {
+    catalogue.zones.set(deviceNo, zone)
+    catalogue.devices(ownerNo).getOnDisk(deviceId)?.queue.release()
+  }
+}
+
+type DeviceSteps = Pick<
+  Store,
+  'recordReports' | 'readQueues' | 'getDeviceExecution' | 'getFleetLevels' | 'listFleetDevices'
+>
 
 export function buildDeviceSteps(
   catalogue: Catalogue,
   writer: WriterThread,
   reader: ReaderThread,
+  checkpoints: Checkpoints | undefined,
 ): DeviceSteps {
   /** Whatever is in the queue and behind all that has begun has not begun. */
   function withWaiting(ownerNo: number, device: StoredFleetDevice): StoredFleetDevice {
@@ -55,12 +85,19 @@ export function buildDeviceSteps(
       const sent = reports.map((report) => {
         const device = catalogue.devices(report.device.ownerNo).get(report.device.deviceId)
         const isFrozen = catalogue.frozen.has(report.device.ownerNo)
-        const limits = { ...(isFrozen && { isFrozen }), ...(isHeld(catalogue, report) && { isHeld: true }) }
-        const oldest = () => (isFrozen ? [] : device?.queue.oldest(candidates, catalogue.held))
+        const mayNotStart = isFrozen || isOutside(catalogue, device, report)
+        const limits = {
+          ...(mayNotStart && { mayNotStart }),
+          ...(isHeld(catalogue, report) && { isHeld: true }),
+        }
+        const oldest = () =>
+          isFrozen || !device ? [] : device.queue.oldest(candidates, catalogue.withheldFrom(device.deviceNo))
         const waiting = report.kind === 'start-next' ? oldest() : undefined
         return { report, deviceNo: device?.deviceNo, waiting, ...limits }
       })
-      return writer.call('recordReports', sent)
+      const outcomes = await writer.call('recordReports', sent)
+      checkpoints?.written({ changed: reports.length })
+      return outcomes
     },
     async readQueues(wanted) {
       const views = wanted.map(({ ownerNo, deviceId, unlessMark }) =>
@@ -70,6 +107,13 @@ export function buildDeviceSteps(
       const hasAny = questions.some((question) => question !== undefined)
       const found = hasAny ? await reader.call('readQueues', questions) : []
       return views.map((view, index) => (typeof view === 'object' ? toQueue(view, found[index] ?? []) : view))
+    },
+    async getDeviceExecution(wanted) {
+      const found = await reader.call('getDeviceExecution', wanted)
+      const { ownerNo, deviceId, jobExecutionId } = wanted
+      const device = catalogue.devices(ownerNo).get(deviceId)
+      const isWithheld = found?.execState === 'PENDING' && isClosed(catalogue, device, jobExecutionId)
+      return isWithheld ? undefined : found
     },
     async getFleetLevels({ ownerNo }) {
       const levels = await reader.call('readLevels', { ownerNo })
@@ -86,18 +130,22 @@ export function buildDeviceSteps(
 type QueueView = { mark: number; total: number; firstUnwritten: number; question: QueueQuestion | undefined }
 
 function viewOf(
-  { held, frozen, freezeChanges }: Catalogue,
+  catalogue: Catalogue,
   ownerNo: number,
   device: DeviceRef | undefined,
   unlessMark: number | undefined,
 ): QueueView | 'unchanged' | undefined {
   if (device === undefined) return undefined
+  const { frozen, freezeChanges, windows } = catalogue
   const { deviceNo, queue } = device
   const { firstUnwritten } = queue
-  const mark = queue.mark + (freezeChanges.get(ownerNo) ?? 0) * marksPerFreeze
+  const isUnderWindow = !windows.isEmpty && queue.all.some((id) => windows.isUnder(id))
+  const changes = (freezeChanges.get(ownerNo) ?? 0) + (isUnderWindow ? windows.changesOf(ownerNo) : 0)
+  const mark = queue.mark + changes * marksPerChange
   if (mark === unlessMark) return 'unchanged'
-  const total = queue.offered(held)
-  const waiting = () => (frozen.has(ownerNo) ? [] : queue.oldest(candidates, held))
+  const withheld = catalogue.withheldFrom(deviceNo)
+  const total = queue.offered(withheld)
+  const waiting = () => (frozen.has(ownerNo) ? [] : queue.oldest(candidates, withheld))
   const question = total > 0 ? { deviceNo, waiting: waiting() } : undefined
   return { mark, total, firstUnwritten, question }
 }

@@ -4,7 +4,14 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { jobOf, namedDevices, newRun, refuseUnplanned, toLaunchedRun } from '../../domain/launch-run.ts'
+import {
+  jobOf,
+  namedDevices,
+  newRun,
+  refuseUnknownWindow,
+  refuseUnplanned,
+  toLaunchedRun,
+} from '../../domain/launch-run.ts'
 import type { LargeTrigger, LaunchedRun, TriggerOutcome } from '../../domain/ports/triggers.ts'
 import { insertInto } from '../queries.ts'
 import { runDraft } from '../schema/tables.ts'
@@ -12,6 +19,7 @@ import type { Catalogue, DeviceRef, Settling } from './catalogue.ts'
 import { isDiskFault, rollBack } from './database.ts'
 import type { ReaderThread, WriterThread } from './database-thread.ts'
 import { prepareNamed } from './named-queries.ts'
+import { takeBack, withhold } from './trigger-group.ts'
 import { INSERT_EXECUTIONS, type LastIds, readLastIds } from './triggers.ts'
 
 /** A batch takes the writer about 3 ms. */
@@ -89,6 +97,9 @@ export async function createLargeRun(
   if (job === undefined) return { kind: 'unknown-job' }
   const unplanned = refuseUnplanned({ ...trigger, deviceIds: [] }, job)
   if (unplanned) return unplanned
+  const refuseWindow = () => refuseUnknownWindow(trigger, (...key) => catalogue.windows.has(...key))
+  const noWindow = refuseWindow()
+  if (noWindow) return noWindow
   const places = placesOf(deviceNos)
   const full = await findFull(catalogue, trigger, places)
   if (full.length > 0) return { kind: 'device-over-quota', deviceIds: full }
@@ -96,13 +107,20 @@ export async function createLargeRun(
   const ids = { runId: ++lastIds.runId, firstExecutionId: lastIds.jobExecutionId + 1 }
   lastIds.jobExecutionId += total
   const run = newRun({ ...trigger, deviceIds: [] }, job, ids, total)
-  if (run.rollout) catalogue.held.hold(ids.runId, ids.firstExecutionId, ids.firstExecutionId + total)
+  withhold(catalogue, run)
   const settling = catalogue.beginSettling(ids.firstExecutionId, total)
   try {
     await writer.call('beginDraft', { ...ids, ownerNo, total, createdAt: launchedAt })
     for (let start = 0; start < total; start += batchSize) {
       const batch = { ...ids, ownerNo, firstExecutionId: ids.firstExecutionId + start }
       await writer.call('addToDraft', { ...batch, deviceNos: deviceNos.slice(start, start + batchSize) })
+    }
+    // It may be deleted meanwhile, but not from now on: this write is sent before.
+    const gone = refuseWindow()
+    if (gone) {
+      takeBack(catalogue, ids)
+      await writer.call('dropDraft', ids)
+      return gone
     }
     const recorded = await writer.call('finishDraft', {
       ...{ ...run, idempotency },
@@ -112,12 +130,12 @@ export async function createLargeRun(
       await fillQueues(catalogue, ownerNo, settling, places)
       return { kind: 'created', run: toLaunchedRun(run, { ...trigger, deviceIds: [] }, []) }
     }
-    catalogue.held.drop(ids.runId)
+    takeBack(catalogue, ids)
     await writer.call('dropDraft', ids)
     if (recorded.kind !== 'made-before') return { kind: 'idempotency-key-reused' }
     return await replay(reader, recorded.runId)
   } catch (error) {
-    catalogue.held.drop(ids.runId)
+    takeBack(catalogue, ids)
     // If this fails as well, the next start does it.
     await writer.call('dropDraft', ids).catch(() => undefined)
     throw error

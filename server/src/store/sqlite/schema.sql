@@ -44,11 +44,15 @@ CREATE TABLE device_attribute (
   owner_no INTEGER NOT NULL,
   value TEXT NOT NULL,
   sort_key TEXT NOT NULL,
-  shadowed INTEGER NOT NULL,
+  shadowed INTEGER NOT NULL, zone TEXT,
   PRIMARY KEY (device_no, name, reported)
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX device_attribute_by_value ON device_attribute (owner_no, name, sort_key) WHERE shadowed = 0;
+
+CREATE INDEX device_attribute_by_zone ON device_attribute (owner_no, zone) WHERE zone IS NOT NULL;
+
+CREATE INDEX device_attribute_without_zone ON device_attribute (device_no) WHERE name = 'timeZone' AND zone IS NULL;
 
 CREATE TABLE device_group (
   owner_no INTEGER NOT NULL REFERENCES owner,
@@ -192,6 +196,21 @@ CREATE TABLE last_id (
   execution_id INTEGER NOT NULL
 ) STRICT;
 
+CREATE TABLE offer_window (
+  owner_no INTEGER NOT NULL REFERENCES owner,
+  window_name TEXT NOT NULL,
+  cron TEXT NOT NULL,
+  duration_minutes INTEGER NOT NULL,
+  time_zone TEXT NOT NULL,
+  cutoff_minutes INTEGER NOT NULL,
+  except_dates TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  open_zones TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  PRIMARY KEY (owner_no, window_name)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE output (
   execution_id INTEGER NOT NULL,
   attempt INTEGER NOT NULL,
@@ -293,7 +312,7 @@ CREATE TABLE run_request (
   where_text TEXT,
   matched INTEGER,
   note TEXT
-, rollback_of INTEGER, schedule_no INTEGER, schedule_name TEXT, scheduled_for INTEGER) STRICT;
+, rollback_of INTEGER, schedule_no INTEGER, schedule_name TEXT, scheduled_for INTEGER, window_name TEXT) STRICT;
 
 CREATE INDEX run_request_by_schedule ON run_request (schedule_no, scheduled_for) WHERE schedule_no IS NOT NULL;
 

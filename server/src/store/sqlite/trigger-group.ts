@@ -4,15 +4,16 @@
 import {
   findDevices,
   jobOf,
+  type NewRun,
   newRun,
   type Refusal,
   refuseOverQuota,
+  refuseUnknownWindow,
   refuseUnplanned,
   toLaunchedRun,
 } from '../../domain/launch-run.ts'
 import type { LaunchedRun, Trigger, TriggerOutcome } from '../../domain/ports/triggers.ts'
 import type { Catalogue, DeviceRef } from './catalogue.ts'
-import type { HeldRanges } from './held-ranges.ts'
 import type { CheckedTrigger, KeyQuestion, LastIds, RecordedTrigger } from './triggers.ts'
 
 type Launch = {
@@ -21,8 +22,8 @@ type Launch = {
   devices: DeviceRef[]
   /** A write that comes before it may change the name of one of its devices: answer as it is on disk. */
   readBack: boolean
-  /** Where it is held back, if it is. */
-  held: HeldRanges | undefined
+  /** It is not held back any more, if it was. */
+  takeBack: (() => void) | undefined
 }
 /** A call that was made before is answered as it was then, even if its job or a device is gone by now. */
 type Refused = { question: KeyQuestion; refusal: Refusal }
@@ -93,6 +94,8 @@ function launch(catalogue: Catalogue, lastIds: LastIds, trigger: Trigger): Launc
   if (over) return refused(over)
   const unplanned = refuseUnplanned(trigger, job)
   if (unplanned) return refused(unplanned)
+  const noWindow = refuseUnknownWindow(trigger, (...key) => catalogue.windows.has(...key))
+  if (noWindow) return refused(noWindow)
 
   const firstExecutionId = lastIds.jobExecutionId + 1
   const deviceNos = new Int32Array(devices.length)
@@ -102,14 +105,28 @@ function launch(catalogue: Catalogue, lastIds: LastIds, trigger: Trigger): Launc
   })
   lastIds.jobExecutionId += devices.length
   const run = newRun(trigger, job, { runId: ++lastIds.runId, firstExecutionId }, devices.length)
-  if (run.rollout) catalogue.held.hold(run.runId, firstExecutionId, firstExecutionId + devices.length)
+  withhold(catalogue, run)
   return {
     question: { ...run, deviceNos, idempotency, ...(request && { request }), ...(values && { values }) },
     run: toLaunchedRun(run, trigger, devices),
     devices,
     readBack: catalogue.isOneBeingPut(ownerNo, deviceIds),
-    held: run.rollout ? catalogue.held : undefined,
+    takeBack: run.rollout || run.window ? () => takeBack(catalogue, run) : undefined,
   }
+}
+
+/** Before it can be seen. */
+export function withhold({ held, windows }: Catalogue, run: NewRun): void {
+  const { ownerNo, runId, firstExecutionId: from, total, rollout, window } = run
+  const to = from + total
+  if (rollout) held.hold(runId, from, to)
+  if (window) windows.add({ ownerNo, runId, from, to, windowName: window, unfinished: total })
+}
+
+/** It was not recorded. */
+export function takeBack({ held, windows }: Catalogue, { runId }: Pick<NewRun, 'runId'>): void {
+  held.drop(runId)
+  windows.drop(runId)
 }
 
 function settle(entry: Launch | Refused, written: boolean): void {
@@ -117,5 +134,5 @@ function settle(entry: Launch | Refused, written: boolean): void {
   entry.devices.forEach((device, index) => {
     device.queue.settle(entry.run.firstExecutionId + index, written)
   })
-  if (!written) entry.held?.drop(entry.run.runId)
+  if (!written) entry.takeBack?.()
 }

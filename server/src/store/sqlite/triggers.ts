@@ -1,7 +1,7 @@
 // The one hot write: a group of triggers, in one transaction, answered once it is on disk.
 
 import type { DatabaseSync } from 'node:sqlite'
-import { type EarlierCall, judgeKey, type NewRun } from '../../domain/launch-run.ts'
+import { type EarlierCall, judgeKey, type NewRun, requestOf } from '../../domain/launch-run.ts'
 import type { Trigger } from '../../domain/ports/triggers.ts'
 import { eventsAtBegin } from '../../domain/rollout-progress.ts'
 import { insertInto } from '../queries.ts'
@@ -71,7 +71,8 @@ export function prepareTriggers(db: DatabaseSync, log?: EventLog) {
     const { ownerNo, runId, launchedAt, firstExecutionId, deviceNos, idempotency, rollout } = question
     if (idempotency) keepKey.run({ ...idempotency, ownerNo, runId })
     insertRun.run({ ...question, PENDING: question.total })
-    if (question.request) insertRequest.run({ ...question.request, runId })
+    const request = requestOf(question, question)
+    if (request) insertRequest.run(request)
     if (hasValues(question.values)) insertParameters.run(toValuesRow(question.values, runId))
     if (deviceNos) insertExecutions.run(firstExecutionId, runId, ownerNo, `[${deviceNos.join(',')}]`)
     log?.runChanged('run.created', { ownerNo, runId, at: launchedAt })

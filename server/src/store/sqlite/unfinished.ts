@@ -1,8 +1,9 @@
 // Reads at start what has not ended, to rebuild what waits for whom. Runs that have ended are not read.
 
 import type { DatabaseSync } from 'node:sqlite'
-import { json, notNull, rows, select } from '../schema/column.ts'
-import { execution, owner, rollout, run } from '../schema/tables.ts'
+import { computed, json, notNull, number, rows, select } from '../schema/column.ts'
+import { deviceAttribute, execution, owner, rollout, run, runRequest } from '../schema/tables.ts'
+import type { WindowedRun } from './windows.ts'
 
 const OWNER = select(owner.pick('ownerNo'))
 const OWNERS = `SELECT ${OWNER} FROM owner ORDER BY owner_no`
@@ -40,6 +41,44 @@ export function readHeld(db: DatabaseSync, take: (runId: number, from: number, t
   for (const row of db.prepare(HELD).iterate()) {
     const { runId, firstExecutionId, total, heldFrom } = HELD_RANGE.read(row)
     take(runId, heldFrom, firstExecutionId + total)
+  }
+}
+
+const WINDOWED = select({
+  ...run.pick('ownerNo', 'runId'),
+  from: run.fields.firstExecutionId,
+  to: computed('run.first_execution_id + run.total', number()),
+  windowName: notNull(runRequest.fields.window),
+  unfinished: computed('run.pending + run.in_progress + run.canceling', number()),
+})
+const UNDER_WINDOWS = `
+  SELECT ${WINDOWED} FROM owner
+    CROSS JOIN run INDEXED BY run_unfinished
+      ON run.owner_no = owner.owner_no AND run.pending + run.in_progress + run.canceling > 0
+    CROSS JOIN run_request ON run_request.run_id = run.run_id
+  WHERE window_name IS NOT NULL`
+const BEGUN_ONE = select(execution.pick('jobExecutionId'))
+const BEGUN = `
+  SELECT ${BEGUN_ONE} FROM execution WHERE execution_id >= ? AND execution_id < ? AND state IN ('IN_PROGRESS', 'CANCELING')`
+
+/** Runs under windows, with what of them has begun. */
+export function readWindowed(db: DatabaseSync, take: (run: WindowedRun, begun: number[]) => void): void {
+  const begun = db.prepare(BEGUN)
+  for (const row of db.prepare(UNDER_WINDOWS).all()) {
+    const windowed = WINDOWED.read(row)
+    const found = begun.all(windowed.from, windowed.to).map((each) => BEGUN_ONE.read(each).jobExecutionId)
+    take({ ...windowed }, found)
+  }
+}
+
+const ZONE = select({ ...deviceAttribute.pick('deviceNo'), zone: notNull(deviceAttribute.fields.zone) })
+const ZONES = `
+  SELECT ${ZONE} FROM device_attribute INDEXED BY device_attribute_by_zone WHERE zone IS NOT NULL AND shadowed = 0`
+
+export function readZones(db: DatabaseSync, take: (deviceNo: number, zone: string) => void): void {
+  for (const row of db.prepare(ZONES).iterate()) {
+    const { deviceNo, zone } = ZONE.read(row)
+    take(deviceNo, zone)
   }
 }
 

@@ -1,6 +1,6 @@
 // What has not ended on one device, oldest first: the list is always sorted.
 
-import type { HeldRanges } from './held-ranges.ts'
+import type { Withheld } from './windows.ts'
 
 const none: ReadonlySet<number> = new Set()
 
@@ -61,12 +61,15 @@ export class WaitingQueue {
   }
 
   /** How many a device can see. */
-  offered(held: HeldRanges): number {
+  offered(held: Withheld): number {
     const written = this.#ids.length - this.#unwritten
     const all = written - (this.#delayed?.size ?? 0)
     if (held.isEmpty) return all
     let count = all
-    for (let at = 0; at < written; at++) if (held.has(this.#ids[at] as number)) count--
+    for (let at = 0; at < written; at++) {
+      const id = this.#ids[at] as number
+      if (held.has(id) && !this.#delayed?.has(id)) count--
+    }
     return count
   }
 
@@ -85,7 +88,7 @@ export class WaitingQueue {
   }
 
   /** The oldest that are on offer. */
-  oldest(count: number, held: HeldRanges): number[] {
+  oldest(count: number, held: Withheld): number[] {
     const delayed = this.#delayed ?? none
     if (delayed.size === 0 && held.isEmpty) return this.#ids.slice(0, count)
     const found: number[] = []

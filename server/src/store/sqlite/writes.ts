@@ -4,7 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { MoveWrites } from '../../domain/move-batch.ts'
 import { LIVE } from '../live-executions.ts'
 import { Policies } from '../policies.ts'
-import type { Writes } from '../queries.ts'
+import type { Writes, ZoneChange } from '../queries.ts'
 import { type EventLog, prepareEventLog } from './events.ts'
 import { prepareMoveWriter } from './moves.ts'
 import { openNamedQueries, type SqliteQueries } from './named-queries.ts'
@@ -13,13 +13,18 @@ import { openNamedQueries, type SqliteQueries } from './named-queries.ts'
 export type WriteListener = {
   onEvents(): void
   onMoved(writes: Pick<MoveWrites, 'moved' | 'delayedIds'>): void
+  onZones(changes: ZoneChange[]): void
 }
 
 export type SqliteWrites = Writes & SqliteQueries & { readonly log: EventLog }
 
-const nobody: WriteListener = { onEvents: () => undefined, onMoved: () => undefined }
+export const nobody: WriteListener = {
+  onEvents: () => undefined,
+  onMoved: () => undefined,
+  onZones: () => undefined,
+}
 
-export function openWrites(db: DatabaseSync, { onEvents, onMoved } = nobody): SqliteWrites {
+export function openWrites(db: DatabaseSync, { onEvents, onMoved, onZones } = nobody): SqliteWrites {
   const queries = openNamedQueries(db)
   const log = prepareEventLog(db, onEvents)
   const write = prepareMoveWriter(db, log)
@@ -30,6 +35,7 @@ export function openWrites(db: DatabaseSync, { onEvents, onMoved } = nobody): Sq
     send: (sql, values) => queries.statementOf(sql).run(values),
     sendRows: (sql, rows) => rows.forEach(queries.statementOf(sql).run),
     deviceChanged: log.deviceChanged,
+    zonesChanged: onZones,
     accessChanged: log.accessChanged,
     runChanged: log.runChanged,
     loadExecutions: (sql, values) => queries.all(LIVE, sql, values),

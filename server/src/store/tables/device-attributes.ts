@@ -1,10 +1,19 @@
 // Attributes of devices: the rows by which selectors find them.
 
 import { sortKeyOf } from '@jobcast/contract/selector'
+import { deviceZoneOf, zoneAttribute, zoneOf } from '../../domain/device-zone.ts'
 import { deviceText } from '../../domain/ports/device-link.ts'
 import type { AttributeOutcome, AttributeReport, Attributes, DeviceKey } from '../../domain/ports/devices.ts'
 import { changesOf, mergeReported } from '../../domain/put-device.ts'
-import { deviceKeySet, inBoth, insertInto, keysOf, type Sql, type Writes } from '../queries.ts'
+import {
+  deviceKeySet,
+  inBoth,
+  insertInto,
+  keysOf,
+  type Sql,
+  type Writes,
+  type ZoneChange,
+} from '../queries.ts'
 import { select } from '../schema/column.ts'
 import { device, deviceAttribute } from '../schema/tables.ts'
 import { deviceFields, toDevice } from './devices.ts'
@@ -21,7 +30,8 @@ const LOCK = inBoth(
 )
 const insert = insertInto(deviceAttribute.fields) as Exclude<Sql, string>
 const replacing = `ON CONFLICT (device_no, name, reported)
-  DO UPDATE SET value = excluded.value, sort_key = excluded.sort_key, shadowed = excluded.shadowed`
+  DO UPDATE SET value = excluded.value, sort_key = excluded.sort_key, shadowed = excluded.shadowed,
+    zone = excluded.zone`
 const PUT = { sqlite: `${insert.sqlite} ${replacing}`, postgres: `${insert.postgres} ${replacing}` }
 const named = deviceAttribute.pick('deviceNo', 'name', 'isReported')
 const isNamed = (field: (name: string) => string) =>
@@ -41,6 +51,7 @@ const SHADOW = inBoth(
 /** `others`: of the other kind, by the same names of which the owner's win. */
 export type AttributeChange = {
   ownerNo: number
+  deviceId: string
   deviceNo: number
   isReported: boolean
   before: Attributes
@@ -59,7 +70,8 @@ export function writeAttributes(queries: Writes, changes: AttributeChange[]): vo
     put.map(({ ownerNo, deviceNo, name, isReported, now, others }) => {
       const value = now[name] as Attributes[string]
       const isShadowed = isReported && Object.hasOwn(others, name)
-      const found = { value: JSON.stringify(value), sortKey: sortKeyOf(value), isShadowed }
+      const zone = name === zoneAttribute ? zoneOf(value) : null
+      const found = { value: JSON.stringify(value), sortKey: sortKeyOf(value), isShadowed, zone }
       return { ownerNo, deviceNo, name, isReported, ...found }
     }),
   )
@@ -73,6 +85,13 @@ export function writeAttributes(queries: Writes, changes: AttributeChange[]): vo
       .filter(({ isReported, name, others }) => !isReported && Object.hasOwn(others, name))
       .map((change) => ({ deviceNo: change.deviceNo, name: change.name, isShadowed: isPut(change) })),
   )
+  const moved = each.filter(({ name }) => name === zoneAttribute)
+  if (moved.length > 0) queries.zonesChanged(moved.map(toZone))
+}
+
+function toZone({ ownerNo, deviceId, deviceNo, isReported, now, others }: AttributeChange): ZoneChange {
+  const zone = isReported ? deviceZoneOf(others, now) : deviceZoneOf(now, others)
+  return { ownerNo, deviceId, deviceNo, zone }
 }
 
 function isPut({ name, now }: { name: string; now: Attributes }): boolean {
@@ -85,8 +104,8 @@ export const attributeWrites: WriteSteps<'recordAttributes'> = {
   async recordAttributes(queries, reports) {
     const entries = await readEntries(queries, reports)
     const outcomes = reports.map((report) => record(queries, entries.get(deviceText(report.device)), report))
-    const changes = [...entries.values()].map(({ ownerNo, deviceNo, attributes, before, now }) => {
-      return { ownerNo, deviceNo, isReported: true, before, now, others: attributes }
+    const changes = [...entries.values()].map(({ ownerNo, deviceId, deviceNo, attributes, before, now }) => {
+      return { ownerNo, deviceId, deviceNo, isReported: true, before, now, others: attributes }
     })
     writeAttributes(queries, changes)
     return outcomes

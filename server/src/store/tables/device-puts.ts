@@ -126,10 +126,11 @@ async function writeEntries(queries: Writes, entries: Map<string, Entry>): Promi
   writeAttributes(queries, all.map(attributesOf))
 }
 
-function attributesOf({ ownerNo, deviceNo, before, now }: Entry): AttributeChange {
+function attributesOf({ ownerNo, deviceId, deviceNo, before, now }: Entry): AttributeChange {
   const others = now?.reportedAttributes ?? {}
   return {
     ownerNo,
+    deviceId,
     deviceNo,
     isReported: false,
     before: before?.attributes ?? {},

@@ -1,10 +1,11 @@
 import { toDeviceExecution } from '../../domain/execution-move.ts'
 import type { StoredExecution } from '../../domain/ports/executions.ts'
 import type { LaunchedRun } from '../../domain/ports/triggers.ts'
-import { isReleased, LIVE, liveJoins } from '../live-executions.ts'
+import { isInWindow, isReleased, LIVE, liveJoins } from '../live-executions.ts'
 import { inBoth, type Queries } from '../queries.ts'
 import { computed, select, text } from '../schema/column.ts'
 import { device, execution, job, run } from '../schema/tables.ts'
+import { WINDOW_OF_RUN } from './run-fields.ts'
 import type { ReadSteps, WriteSteps } from './step.ts'
 
 const deviceName = computed(
@@ -31,6 +32,7 @@ const GET = inBoth(
 )
 const LAUNCHED = select({
   ...run.pick('launchedAt', 'firstExecutionId', 'jobVersion'),
+  window: WINDOW_OF_RUN,
   ...{ ...job.pick('jobName'), ...device.pick('deviceId'), deviceName },
 })
 const AS_LAUNCHED = inBoth(
@@ -45,7 +47,7 @@ const OF_DEVICE = inBoth(
   ({ is, join }) => `
   SELECT ${LIVE} FROM execution ${liveJoins(join)}
   WHERE execution_id = :jobExecutionId AND device.owner_no = :ownerNo AND device_id = :deviceId AND deleted_at IS NULL
-    AND ${isReleased[is]}`,
+    AND ${isReleased[is]} ${is === 'sqlite' ? '' : `AND (state <> 'PENDING' OR ${isInWindow})`}`,
 )
 const NOTIFIED = inBoth(
   ({ wanted }) => `
@@ -87,7 +89,8 @@ export async function getLaunchedRun(queries: Queries, { runId }: { runId: numbe
   const found = await queries.all(LAUNCHED, AS_LAUNCHED, { runId })
   const [first] = found
   if (first === undefined) throw new Error(`there is no run ${runId}`)
-  const { jobName, launchedAt, firstExecutionId, jobVersion } = first
+  const { jobName, launchedAt, firstExecutionId, jobVersion, window } = first
   const devices = found.map(({ deviceId, deviceName }) => ({ deviceId, deviceName }))
-  return { runId, jobName, launchedAt, firstExecutionId, jobVersion, devices }
+  const windowed = window === null ? undefined : { isWindowed: true as const }
+  return { runId, jobName, launchedAt, firstExecutionId, jobVersion, devices, ...windowed }
 }

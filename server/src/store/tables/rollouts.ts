@@ -8,7 +8,7 @@ import { heldFrom, isOpenRollout } from '../../domain/rollout-progress.ts'
 import { inBoth, insertInto, type Writes } from '../queries.ts'
 import { computed, type Field, number, rows, select } from '../schema/column.ts'
 import { device, execution, release, rollout, run } from '../schema/tables.ts'
-import { countFields, pickCounts } from './run-fields.ts'
+import { countFields, pickCounts, WINDOW_OF_RUN } from './run-fields.ts'
 import type { ReadSteps, WriteSteps } from './step.ts'
 
 const ended = ['SUCCEEDED', 'FAILED', 'TIMED_OUT', 'REJECTED', 'EXPIRED', 'CANCELED'] as const
@@ -76,6 +76,7 @@ const RELEASED = select({
   ...run.pick('jobVersion', 'launchedAt'),
   ...execution.pick('jobExecutionId'),
   ...device.pick('deviceId'),
+  window: WINDOW_OF_RUN,
 })
 const LIST_RELEASED = inBoth(
   ({ join }) => `
@@ -119,7 +120,9 @@ export const rolloutReads: ReadSteps<
     const [first] = found
     if (first === undefined) return undefined
     const executions = found.map(({ jobExecutionId, deviceId }) => ({ jobExecutionId, deviceId }))
-    return { jobVersion: first.jobVersion, launchedAt: first.launchedAt, executions }
+    const { jobVersion, launchedAt, window } = first
+    const windowed = window === null ? {} : { isWindowed: true as const }
+    return { runId: part.runId, jobVersion, launchedAt, executions, ...windowed }
   },
 }
 

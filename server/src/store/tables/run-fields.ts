@@ -1,7 +1,7 @@
 // What statements about runs share.
 
 import { type ExecState, execStates } from '@jobcast/contract/words'
-import type { Field } from '../schema/column.ts'
+import { computed, type Field, orNull, text } from '../schema/column.ts'
 import { run } from '../schema/tables.ts'
 
 /** How many executions of a run are in each state. */
@@ -9,6 +9,12 @@ export const countFields: Record<ExecState, Field<number>> = pickCounts(run.fiel
 
 export const OF_JOB =
   'run.job_no = (SELECT job_no FROM job WHERE owner_no = :ownerNo AND job_name = :jobName)'
+
+/** The window in which executions of the run are offered; null: at any time. */
+export const WINDOW_OF_RUN = computed(
+  '(SELECT window_name FROM run_request WHERE run_request.run_id = run.run_id)',
+  orNull(text()),
+)
 
 // The conditions by which the index of unfinished runs is found.
 export const unfinishedOn = {

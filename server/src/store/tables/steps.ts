@@ -4,6 +4,7 @@ import { apiKeyReads, apiKeyWrites } from './api-keys.ts'
 import { deliveryReads, deliverySnapshots, deliveryWrites } from './deliveries.ts'
 import { attributeWrites } from './device-attributes.ts'
 import { deviceChangeReads } from './device-changes.ts'
+import { deviceValueReads } from './device-values.ts'
 import { deviceReads, deviceWrites } from './devices.ts'
 import { enrollmentReads, enrollmentWrites } from './enrollments.ts'
 import { eventReads, eventSnapshots, eventWrites } from './events.ts'
@@ -26,6 +27,7 @@ import { statsReads, statsSnapshots } from './stats.ts'
 import { steadyClockReads, steadyClockWrites } from './steady-clock.ts'
 import { transitionReads } from './transitions.ts'
 import { webhookReads, webhookWrites } from './webhooks.ts'
+import { windowNameWrites, windowReads, windowWrites } from './windows.ts'
 
 /** One statement each. */
 export const reads = {
@@ -35,7 +37,9 @@ export const reads = {
   ...enrollmentReads,
   ...jobReads,
   ...deviceReads,
+  ...deviceValueReads,
   ...groupReads,
+  ...windowReads,
   ...executionReads,
   ...runReads,
   ...rolloutReads,
@@ -79,9 +83,10 @@ export const writes = {
   ...rolloutWrites,
   ...freezeWrites,
   ...scheduleWrites,
+  ...windowWrites,
   ...idempotencyKeyWrites,
   ...steadyClockWrites,
 }
 
 /** Writes that change which names an owner has: a trigger that uses the names must not get in between. */
-export const catalogueWrites = { ...jobWrites, ...groupWrites, deleteDevice }
+export const catalogueWrites = { ...jobWrites, ...groupWrites, ...windowNameWrites, deleteDevice }

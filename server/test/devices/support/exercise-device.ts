@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Api } from '@jobcast/testkit/call-api'
 import { type DeviceClient, type Json, type MqttDeviceClient, Refused } from './device-client.ts'
-import { cancel, putJob, readExecution, trigger } from './seed.ts'
+import { cancel, putJob, putWindow, readExecution, trigger } from './seed.ts'
 
 export type OpenedDevice<Client> = {
   api: Api
@@ -17,6 +17,10 @@ type Open<Client> = (t: TestContext) => Promise<OpenedDevice<Client>>
 
 const jobName = 'restart'
 const document = { operation: 'restart', steps: [{ run: 'kiosk-app' }], 'wïth blanks 🚪': null }
+
+/** On leap days, and all the time. */
+const closed = { cron: '0 0 29 2 *', durationMinutes: 1, timeZone: 'UTC' }
+const opened = { cron: '* * * * *', durationMinutes: 2, timeZone: 'UTC' }
 
 /** For every client: requests and their answers. */
 export function exerciseDevice(name: string, open: Open<DeviceClient>): void {
@@ -100,10 +104,48 @@ export function exerciseDevice(name: string, open: Open<DeviceClient>): void {
     })
     assert.equal((await readExecution(api, jobId)).execState, 'FAILED')
   })
+
+  test(`${name}: obeys a window that it does not know of`, async (t) => {
+    const { api, deviceId, client } = await openWithJob(t, open)
+    await putWindow(api, deviceId, closed)
+    await putJob(api, `nightly ${deviceId}`, { window: deviceId })
+    const waiting = await trigger(api, `nightly ${deviceId}`, deviceId)
+    assert.deepEqual(idsOf((await client.getPending()).queuedJobs), [])
+    assert.equal((await client.describe('$next')).execution, undefined)
+    assert.equal((await client.startNext()).execution, undefined)
+    assert.equal((await refusalOf(client.describe(waiting))).code, 'ResourceNotFound')
+    const refusal = await refusalOf(client.update(waiting, { status: 'IN_PROGRESS' }))
+    assert.equal(refusal.code, 'ResourceNotFound')
+    const plain = await trigger(api, jobName, deviceId)
+    assert.deepEqual(idsOf((await client.getPending()).queuedJobs), [plain])
+    assert.equal((await client.startNext()).execution.jobId, plain)
+    await client.update(plain, { status: 'SUCCEEDED' })
+    await putWindow(api, deviceId, opened)
+    assert.equal((await client.startNext()).execution.jobId, waiting)
+    await putWindow(api, deviceId, closed)
+    await client.update(waiting, { status: 'IN_PROGRESS', statusDetails: { step: 'goes on' } })
+    assert.deepEqual(idsOf((await client.getPending()).inProgressJobs), [waiting])
+    await client.update(waiting, { status: 'SUCCEEDED' })
+  })
 }
 
 /** For clients that keep a connection: what they are told unasked. */
 export function exerciseNotices(name: string, open: Open<MqttDeviceClient>): void {
+  test(`${name}: is told of what waits for its window when that opens`, async (t) => {
+    const { api, deviceId, client } = await openWithJob(t, open)
+    const { notify, notifyNext } = client
+    await putWindow(api, deviceId, closed)
+    await putJob(api, `nightly ${deviceId}`, { window: deviceId })
+    const waiting = await trigger(api, `nightly ${deviceId}`, deviceId)
+    const plain = await trigger(api, jobName, deviceId)
+    assert.equal((await notifyNext.take()).execution.jobId, plain)
+    assert.deepEqual(jobsOf(await notify.take()), { QUEUED: [plain] })
+    await putWindow(api, deviceId, opened)
+    assert.equal((await notifyNext.take()).execution.jobId, waiting)
+    assert.deepEqual(jobsOf(await notify.take()), { QUEUED: [waiting, plain] })
+    for (const jobId of [waiting, plain]) await client.update(jobId, { status: 'SUCCEEDED' })
+  })
+
   test(`${name}: is told of its next job, and at last that nothing is left`, async (t) => {
     const { api, deviceId, client } = await openWithJob(t, open)
     const { notify, notifyNext } = client

@@ -28,6 +28,10 @@ export async function putJob(api: Api, jobName: string, content: object = {}): P
   await ask(api, 'PUT', `/job/api/jobs/${encodeURIComponent(jobName)}`, content)
 }
 
+export async function putWindow(api: Api, windowName: string, content: object): Promise<void> {
+  await ask(api, 'PUT', `/job/api/windows/${encodeURIComponent(windowName)}`, content)
+}
+
 /** Gives the jobId, as the device reads it. */
 export async function trigger(api: Api, jobName: string, deviceId: string): Promise<string> {
   const [execution] = await ask(api, 'POST', '/job/api/jobs/execute', { jobName, deviceIds: [deviceId] })

@@ -1,0 +1,136 @@
+// jobcast windows: when work is offered to devices.
+
+import type { Window, WindowOpening, WindowTimes } from '@jobcast/client'
+import { type Command, InvalidArgumentError } from 'commander'
+import { groupCommand } from '../define/group-command.ts'
+import { listCommand } from '../define/list-command.ts'
+import { ownerCommand, withClient } from '../define/owner-command.ts'
+import { removeCommand } from '../define/remove-command.ts'
+import { durationSeconds } from '../flags/duration.ts'
+import { wholeNumber } from '../flags/whole-number.ts'
+import { localTime } from '../output/local-time.ts'
+import { type Column, fieldsText } from '../output/print-table.ts'
+
+type PutFlags = { duration: number; zone?: string; cutoff?: number; except?: string[] }
+
+export function windowsCommand(): Command {
+  const ls = listCommand<Window>(
+    [
+      { title: 'WINDOW', of: ({ windowName }) => windowName },
+      { title: 'OPENS', of: ({ cron }) => cron },
+      { title: 'FOR', of: ({ durationMinutes }) => minutesText(durationMinutes) },
+      { title: 'ZONE', of: ({ timeZone }) => timeZone },
+      { title: 'EXCEPT', of: ({ except }) => except.join(' ') || null },
+    ],
+    (client) => client.windows.list({ limit: 200 }),
+  )
+  const rm = removeCommand({
+    argument: 'windowName',
+    noun: 'window',
+    consequence: 'One that a job, a schedule or an unfinished run uses stays.',
+    remove: (client, name) => client.windows.delete(name),
+  })
+  return groupCommand(
+    'windows',
+    ls.description('List windows (default).'),
+    getCommand(),
+    putCommand(),
+    nextCommand(),
+    rm.description('Delete windows.'),
+  ).addHelpText(
+    'after',
+    "\nExample:\n  jobcast windows put nights '0 2 * * *' --duration 3h --cutoff 30m --except 2026-12-24/2027-01-02\n",
+  )
+}
+
+function getCommand(): Command {
+  return ownerCommand('get')
+    .description('Show a window, and when it is open next.')
+    .argument('<windowName>')
+    .action(
+      withClient(async ({ client, out }, name: string) => {
+        const window = await client.windows.get(name)
+        const { timeZone, items } = await client.windows.next(name, { count: 1 })
+        out.show({ ...window, next: items[0] ?? null }, () =>
+          fieldsText(
+            {
+              window: window.windowName,
+              opens: window.cron,
+              for: minutesText(window.durationMinutes),
+              zone: window.timeZone === 'device' ? 'that of each device' : window.timeZone,
+              cutoff: window.cutoffMinutes > 0 ? minutesText(window.cutoffMinutes) : null,
+              except: window.except.join(', ') || null,
+              next: items[0] ? `${items[0].local} to ${items[0].localUntil} (${timeZone})` : 'never',
+              created: localTime(window.createdAt),
+              updated: localTime(window.updatedAt),
+            },
+            out.paint,
+          ),
+        )
+      }),
+    )
+}
+
+function putCommand(): Command {
+  return ownerCommand('put')
+    .description('Create or replace a window.')
+    .argument('<windowName>')
+    .argument('<cron>', 'when it opens: minute, hour, day of month, month, day of week')
+    .requiredOption('--duration <time>', 'how long it stays open (3h, 90m), at most a day', minutes)
+    .option('--zone <zone>', 'IANA time zone; default: that of each device')
+    .option('--cutoff <time>', 'offer nothing new so long before it closes (30m)', minutes)
+    .option('--except <dates...>', 'closed on these local dates: 2026-12-24, or 2026-12-24/2027-01-02')
+    .action(
+      withClient(async ({ client, out }, name: string, cron: string, flags: PutFlags) => {
+        const { duration, zone, cutoff, except } = flags
+        const { created, value } = await client.windows.put(name, {
+          cron,
+          durationMinutes: duration,
+          ...(zone !== undefined && { timeZone: zone }),
+          ...(cutoff !== undefined && { cutoffMinutes: cutoff }),
+          ...(except && { except }),
+        })
+        out.say(`${created ? 'Created' : 'Updated'} window ${name}.`)
+        out.show(value, () => '')
+      }),
+    )
+}
+
+function nextCommand(): Command {
+  return ownerCommand('next')
+    .description('List when a window is open.')
+    .argument('<windowName>')
+    .option('--zone <zone>', 'for a window in the zones of devices: which zone; default UTC')
+    .option('--count <number>', 'how many openings; default 10', wholeNumber(1))
+    .action(
+      withClient(async ({ client, out }, name: string, flags: { zone?: string; count?: number }) => {
+        const { zone, count } = flags
+        const times: WindowTimes = await client.windows.next(name, {
+          ...(zone !== undefined && { timeZone: zone }),
+          ...(count !== undefined && { count }),
+        })
+        if (out.json) out.show(times, () => '')
+        else out.showTable(times.items, openingColumns(times.timeZone))
+      }),
+    )
+}
+
+/** The zone that times are shown in is always said. */
+function openingColumns(zone: string): Column<WindowOpening>[] {
+  return [
+    { title: `OPENS (${zone})`, of: ({ local }) => local },
+    { title: `CLOSES (${zone})`, of: ({ localUntil }) => localUntil },
+    { title: 'OPENS (UTC)', of: ({ at }) => at },
+    { title: 'OFFERS UNTIL (UTC)', of: ({ offersUntil }) => offersUntil },
+  ]
+}
+
+function minutes(text: string): number {
+  const seconds = durationSeconds(text)
+  if (seconds % 60 !== 0) throw new InvalidArgumentError('It must be whole minutes, such as 90m or 3h.')
+  return seconds / 60
+}
+
+function minutesText(count: number): string {
+  return count % 60 === 0 ? `${count / 60} h` : `${count} min`
+}

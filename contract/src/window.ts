@@ -1,0 +1,176 @@
+// A window says when work may be offered to devices: from each time of a pattern on, for some minutes.
+
+import Type, { type Static } from 'typebox'
+import { Page } from './page.ts'
+import { GivenInstant, Instant, mustBe, Name, NewJobName, orNull } from './text.ts'
+
+export const maxWindowMinutes = 1440
+export const maxExceptions = 100
+/** Instead of a zone: each device's own. */
+export const deviceZone = 'device'
+
+/** Five fields; which ones they may be is checked where the pattern is read. */
+export const CronText = Type.String({
+  minLength: 1,
+  maxLength: 256,
+  [mustBe]: 'a pattern of five fields: minute, hour, day of month, month, day of week',
+  description: 'Minute, hour, day of month, month, day of week',
+  examples: ['0 2 * * *'],
+})
+
+const datePattern = '\\d{4}-\\d\\d-\\d\\d'
+
+export const WindowContent = Type.Object(
+  {
+    cron: Type.Unsafe<string>({
+      ...CronText,
+      description: 'When it opens: minute, hour, day of month, month, day of week',
+    }),
+    durationMinutes: Type.Integer({
+      minimum: 1,
+      maximum: maxWindowMinutes,
+      description: 'How long it stays open, in minutes that pass; at most a day',
+    }),
+    timeZone: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 64,
+        examples: ['Europe/Berlin'],
+        description:
+          'IANA time zone of the pattern and the exceptions, or `device` (default) for the zone of each device',
+      }),
+    ),
+    cutoffMinutes: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: maxWindowMinutes - 1,
+        description: 'So many minutes before it closes nothing new is offered; default 0',
+      }),
+    ),
+    except: Type.Optional(
+      Type.Array(
+        Type.String({
+          pattern: `^${datePattern}(?:/${datePattern})?$`,
+          [mustBe]: 'a date such as 2026-12-24, or two with / between them',
+        }),
+        {
+          maxItems: maxExceptions,
+          description: 'Local dates on which it is closed; of a range both dates belong to it',
+        },
+      ),
+    ),
+  },
+  {
+    title: 'WindowContent',
+    additionalProperties: false,
+    examples: [
+      {
+        cron: '0 2 * * *',
+        durationMinutes: 180,
+        timeZone: deviceZone,
+        cutoffMinutes: 30,
+        except: ['2026-12-24/2027-01-02'],
+      },
+    ],
+  },
+)
+export type WindowContent = Static<typeof WindowContent>
+
+export const Window = Type.Object(
+  {
+    windowName: Type.String(),
+    cron: Type.String(),
+    durationMinutes: Type.Integer(),
+    timeZone: Type.String({ description: 'An IANA time zone, or `device`' }),
+    cutoffMinutes: Type.Integer(),
+    except: Type.Array(Type.String()),
+    createdAt: Instant,
+    updatedAt: Instant,
+  },
+  { title: 'Window' },
+)
+export type Window = Static<typeof Window>
+
+export const WindowParams = Type.Object({ windowName: NewJobName })
+export const WindowPage = Page(Window)
+
+/** In a job, a run or a schedule. */
+export const WindowName = Type.String({
+  ...Name,
+  description: 'Name of the window in which its executions are offered to devices',
+})
+
+const localTime = Type.String({ examples: ['2026-12-01T02:00+01:00'] })
+
+export const WindowOpening = Type.Object(
+  {
+    at: Type.Unsafe<string>({ ...Instant, description: 'When it opens, or has opened' }),
+    local: Type.Unsafe<string>({ ...localTime, description: 'The same instant in the zone' }),
+    offersUntil: Type.Unsafe<string>({
+      ...Instant,
+      description: 'From then on nothing new is offered: `until` less the cutoff',
+    }),
+    until: Type.Unsafe<string>({ ...Instant, description: 'When it closes' }),
+    localUntil: Type.Unsafe<string>({ ...localTime, description: 'The same instant in the zone' }),
+  },
+  { title: 'WindowOpening' },
+)
+export type WindowOpening = Static<typeof WindowOpening>
+
+export const WindowTimes = Type.Object(
+  {
+    timeZone: Type.String({ description: 'The zone for which these are' }),
+    items: Type.Array(WindowOpening, { description: 'The first may have begun already' }),
+  },
+  { title: 'WindowTimes' },
+)
+export type WindowTimes = Static<typeof WindowTimes>
+
+export const WindowTimesQuery = Type.Object(
+  {
+    count: Type.Integer({ minimum: 1, maximum: 100, default: 10, description: 'How many; default 10' }),
+    timeZone: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 64,
+        description: 'For a window in the zones of devices: which zone; default UTC',
+      }),
+    ),
+    after: Type.Optional(
+      Type.Unsafe<string>({ ...GivenInstant, description: 'Only what closes after this; default: now' }),
+    ),
+  },
+  { additionalProperties: false },
+)
+export type WindowTimesQuery = Static<typeof WindowTimesQuery>
+
+/** Days since 1970 of a date as it is written; undefined: there is no such day. */
+export function dayOf(date: string): number | undefined {
+  const at = Date.parse(`${date}T00:00:00Z`)
+  const isReal = !Number.isNaN(at) && new Date(at).toISOString().startsWith(date)
+  return isReal ? at / 86_400_000 : undefined
+}
+
+/** What the schema cannot say; undefined if it is right. Patterns and zones are checked where they are read. */
+export function windowProblem(content: WindowContent): { field: string; detail: string } | undefined {
+  const { durationMinutes, cutoffMinutes = 0, except = [] } = content
+  if (cutoffMinutes >= durationMinutes) {
+    return { field: 'cutoffMinutes', detail: 'cutoffMinutes must be less than durationMinutes.' }
+  }
+  for (const [index, text] of except.entries()) {
+    const field = `except[${index}]`
+    const days = text.split('/').map((date) => ({ date, day: dayOf(date) }))
+    const unreal = days.find(({ day }) => day === undefined)
+    if (unreal) return { field, detail: `${field}: there is no day ${unreal.date}.` }
+    const [first, last] = days
+    if (last && (last.day ?? 0) < (first?.day ?? 0)) {
+      return { field, detail: `${field} ends before it begins: ${text}.` }
+    }
+  }
+  return undefined
+}
+
+/** As a run shows it. */
+export const shownWindow = orNull(Type.String(), {
+  description: 'The window in which its executions are offered; null: they are offered at any time',
+})

@@ -1,0 +1,67 @@
+// Notifies connected devices when their windows open: only those for which something waits under the window. At most half of
+// the time is spent on it, so that others do not feel it when it opens for very many.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { DeviceKey } from '../domain/ports/devices.ts'
+import type { Store } from '../domain/ports/store.ts'
+import type { OpenedWindow } from '../state/open-windows.ts'
+
+export type WindowWakerDeps = {
+  store: Pick<Store, 'listWindowRuns' | 'listWaitingDevices'>
+  /** Connected here: every node notifies its own. */
+  dispatcher: {
+    wake(devices: Iterable<DeviceKey>): void
+    quiet(): Promise<void>
+    readonly hasListeners: boolean
+  }
+  elapsed: () => number
+  stopping: AbortSignal
+  onFailure: (error: unknown) => void
+}
+
+/** Ids looked at in one read. */
+const executionsAtOnce = 1000
+const devicesAtOnce = 250
+
+export class WindowWaker {
+  readonly #deps: WindowWakerDeps
+  #waking: Promise<void> = Promise.resolve()
+
+  constructor(deps: WindowWakerDeps) {
+    this.#deps = deps
+  }
+
+  /** One window after the other. */
+  wake(opened: OpenedWindow[]): void {
+    for (const each of opened) {
+      this.#waking = this.#waking.then(() => this.#wakeUnder(each)).catch(this.#deps.onFailure)
+    }
+  }
+
+  /** Resolves when all of them were notified. */
+  quiet(): Promise<void> {
+    return this.#waking
+  }
+
+  async #wakeUnder({ ownerNo, windowName, zones }: OpenedWindow): Promise<void> {
+    const { store, dispatcher, stopping } = this.#deps
+    if (!dispatcher.hasListeners) return
+    for (const run of await store.listWindowRuns({ ownerNo, windowName })) {
+      for (let first = run.first; first <= run.last; first += executionsAtOnce) {
+        if (stopping.aborted) return
+        const last = Math.min(run.last, first + executionsAtOnce - 1)
+        await this.#wakeSome(await store.listWaitingDevices({ first, last, zones }))
+      }
+    }
+  }
+
+  async #wakeSome(devices: DeviceKey[]): Promise<void> {
+    const { dispatcher, elapsed, stopping } = this.#deps
+    for (let start = 0; start < devices.length; start += devicesAtOnce) {
+      const begin = elapsed()
+      dispatcher.wake(devices.slice(start, start + devicesAtOnce))
+      await dispatcher.quiet()
+      await sleep(elapsed() - begin, undefined, { signal: stopping, ref: false }).catch(() => undefined)
+    }
+  }
+}

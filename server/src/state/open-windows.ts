@@ -1,0 +1,106 @@
+// Keeps the store's record of which windows are open, on every node: when a minute begins, and when a window or the zones of
+// devices change. The record holds for all nodes; each node notifies its own devices when something opens.
+
+import { JudgedZones } from '../domain/judge-windows.ts'
+import { newlyOpen } from '../domain/open-zones.ts'
+import type { Store } from '../domain/ports/store.ts'
+import type { JudgedWindow, WindowKey } from '../domain/ports/windows.ts'
+
+/** `zones`: in which it has opened; undefined: it has opened for all devices. */
+export type OpenedWindow = WindowKey & { zones: string[] | undefined }
+
+export type OpenWindowsDeps = {
+  store: Pick<Store, 'listAllWindows' | 'listZones' | 'fillZones' | 'setOpenZones'>
+  now: () => number
+}
+
+type Known = { version: number; openZones: string; judged: JudgedZones }
+
+const minuteMs = 60_000
+/** How soon a window that another node has changed is read although its hint was lost, and a zone that is new. */
+const readEveryMs = 1000
+
+export class OpenWindows {
+  readonly #deps: OpenWindowsDeps
+  #known = new Map<string, Known>()
+  #minute = Number.NaN
+  #readAt = Number.NEGATIVE_INFINITY
+  #areZonesFilled = false
+  #refreshing: Promise<void> = Promise.resolve()
+  /** Called when windows have opened, after that is on disk. */
+  onOpened: (opened: OpenedWindow[]) => void = () => undefined
+  /** With several nodes: tells the others. */
+  forward: () => void = () => undefined
+
+  constructor(deps: OpenWindowsDeps) {
+    this.#deps = deps
+  }
+
+  /** Call several times a second. */
+  async tick(): Promise<void> {
+    const now = this.#deps.now()
+    const isNewMinute = Math.floor(now / minuteMs) !== this.#minute
+    if (isNewMinute || Math.abs(now - this.#readAt) >= readEveryMs) await this.refresh()
+  }
+
+  /** It was changed here. */
+  async changed(): Promise<void> {
+    this.forward()
+    await this.refresh()
+  }
+
+  /** One after the other: what was read first is written first. */
+  refresh(): Promise<void> {
+    const refreshing = this.#refreshing.then(() => this.#refresh())
+    this.#refreshing = refreshing.catch(() => undefined)
+    return refreshing
+  }
+
+  async #refresh(): Promise<void> {
+    const { store } = this.#deps
+    if (!this.#areZonesFilled) this.#areZonesFilled = !(await store.fillZones())
+    const windows = await store.listAllWindows()
+    const zonesOf = await this.#readZones(windows)
+    const now = this.#deps.now()
+    const before = this.#known
+    const known = new Map<string, Known>()
+    const changes: JudgedWindow[] = []
+    for (const window of windows) {
+      const key = `${window.ownerNo} ${window.windowName}`
+      const earlier = before.get(key)
+      const judged = earlier?.version === window.version ? earlier.judged : new JudgedZones(window)
+      const openZones = await judged.judge(zonesOf.get(window.ownerNo) ?? [], now)
+      known.set(key, { version: window.version, openZones, judged })
+      if (openZones !== window.openZones) changes.push({ ...window, openZones })
+    }
+    if (changes.length > 0) await store.setOpenZones(changes.map(toChange))
+    this.#known = known
+    this.#minute = Math.floor(now / minuteMs)
+    this.#readAt = now
+    const opened = windows.flatMap((window) => openedSince(window, before, known))
+    if (opened.length > 0) this.onOpened(opened)
+  }
+
+  /** Of owners with windows in the zones of devices. */
+  async #readZones(windows: JudgedWindow[]): Promise<Map<number, string[]>> {
+    const owners = new Set(windows.flatMap((each) => (each.timeZone === 'device' ? [each.ownerNo] : [])))
+    const zones = new Map<number, string[]>()
+    for (const ownerNo of owners) zones.set(ownerNo, await this.#deps.store.listZones({ ownerNo }))
+    return zones
+  }
+}
+
+function toChange({ ownerNo, windowName, version, openZones }: JudgedWindow) {
+  return { ownerNo, windowName, version, openZones }
+}
+
+/** A window that was not known before may have been changed so that it is open. */
+function openedSince(
+  { ownerNo, windowName }: JudgedWindow,
+  before: Map<string, Known>,
+  known: Map<string, Known>,
+): OpenedWindow[] {
+  const key = `${ownerNo} ${windowName}`
+  const zones = newlyOpen(known.get(key)?.openZones ?? '', before.get(key)?.openZones ?? '')
+  return zones === undefined || zones.length > 0 ? [{ ownerNo, windowName, zones }] : []
+}

@@ -1,0 +1,187 @@
+// Windows, and what is under them. Which of them are open is written down with them (domain/open-zones.ts).
+
+import { zoneOf } from '../../domain/device-zone.ts'
+import { inBoth, type Queries, sliced } from '../queries.ts'
+import { computed, json, number, rows, select, text } from '../schema/column.ts'
+import { device, deviceAttribute, execution, job, offerWindow, run, schedule } from '../schema/tables.ts'
+import { unfinishedOn } from './run-fields.ts'
+import type { ReadSteps, WriteSteps } from './step.ts'
+
+const shown = offerWindow.pick(
+  ...(['windowName', 'cron', 'durationMinutes', 'timeZone', 'cutoffMinutes', 'except'] as const),
+  ...(['createdAt', 'updatedAt'] as const),
+)
+const WINDOW = select(shown)
+const JUDGED = select({ ...shown, ...offerWindow.pick('ownerNo', 'version', 'openZones') })
+const SELECT = `SELECT ${WINDOW} FROM offer_window WHERE owner_no = :ownerNo`
+const FIND = `${SELECT} AND window_name = :windowName`
+const LIST = `${SELECT} AND window_name > :after ORDER BY window_name LIMIT :limit`
+const LIST_ALL = `SELECT ${JUDGED} FROM offer_window ORDER BY owner_no, window_name`
+const COUNT = 'SELECT count(*) AS count FROM offer_window WHERE owner_no = :ownerNo'
+const PUT = `
+  INSERT INTO offer_window (owner_no, window_name, cron, duration_minutes, time_zone, cutoff_minutes, except_dates,
+    version, open_zones, created_at, updated_at)
+  VALUES (:ownerNo, :windowName, :cron, :durationMinutes, :timeZone, :cutoffMinutes, :exceptText,
+    1, :openZones, :at, :at)
+  ON CONFLICT (owner_no, window_name) DO UPDATE SET cron = excluded.cron,
+    duration_minutes = excluded.duration_minutes, time_zone = excluded.time_zone,
+    cutoff_minutes = excluded.cutoff_minutes, except_dates = excluded.except_dates,
+    version = offer_window.version + 1, open_zones = excluded.open_zones, updated_at = excluded.updated_at`
+// A run that is being written may have locked it.
+const LOCK = inBoth(({ lock }) => `${FIND} ${lock}`)
+const DELETE = 'DELETE FROM offer_window WHERE owner_no = :ownerNo AND window_name = :windowName'
+const judged = offerWindow.pick('ownerNo', 'windowName', 'version', 'openZones')
+const SET_OPEN = inBoth(
+  ({ is, field, records }) => `
+  UPDATE offer_window SET open_zones = ${field('openZones')}
+  ${is === 'sqlite' ? '' : `FROM ${records('rows', judged)}`}
+  WHERE offer_window.owner_no = ${field('ownerNo')} AND offer_window.window_name = ${field('windowName')}
+    AND offer_window.version = ${field('version')} AND offer_window.open_zones <> ${field('openZones')}`,
+)
+
+/** Far more than there are zones. */
+const mostZones = 2000
+const ZONE = rows({ zone: text() })
+const nextZone = (after: string) => `
+  SELECT zone FROM device_attribute WHERE owner_no = :ownerNo AND zone > ${after} ORDER BY zone LIMIT 1`
+// From each zone to the next one: there are few, whatever the number of devices.
+const ZONES = `
+  WITH RECURSIVE found (zone) AS (
+    SELECT * FROM (${nextZone("''")}) AS first
+    UNION ALL
+    SELECT (${nextZone('found.zone')}) FROM found WHERE found.zone IS NOT NULL)
+  SELECT zone FROM found WHERE zone IS NOT NULL LIMIT ${mostZones}`
+
+const zonesAtOnce = 1000
+const WITHOUT_ZONE = select({
+  ...deviceAttribute.pick('deviceNo', 'isReported', 'isShadowed', 'ownerNo'),
+  ...device.pick('deviceId'),
+  // As text: it may be any value.
+  value: computed('device_attribute.value', json<unknown>()),
+})
+const LIST_WITHOUT_ZONE = inBoth(
+  ({ by, join }) => `
+  SELECT ${WITHOUT_ZONE} FROM device_attribute ${by('device_attribute_without_zone')}
+    ${join} device ON device.device_no = device_attribute.device_no
+  WHERE name = 'timeZone' AND zone IS NULL ORDER BY device_attribute.device_no LIMIT ${zonesAtOnce}`,
+)
+const filled = deviceAttribute.pick('deviceNo', 'isReported', 'zone')
+const FILL = inBoth(
+  ({ is, field, records }) => `
+  UPDATE device_attribute SET zone = ${field('zone')} ${is === 'sqlite' ? '' : `FROM ${records('rows', filled)}`}
+  WHERE device_attribute.device_no = ${field('deviceNo')} AND device_attribute.name = 'timeZone'
+    AND device_attribute.reported = ${field('isReported')}`,
+)
+
+const namedUsers = 5
+const JOB_USER = select(job.pick('jobName'))
+const USED_BY_JOBS = inBoth(
+  ({ is }) => `
+  SELECT ${JOB_USER} FROM job JOIN job_version ON job_version.version_no = job.version_no
+  WHERE owner_no = :ownerNo AND deleted_at IS NULL
+    AND ${is === 'sqlite' ? 'content' : 'CAST(content AS json)'} ->> 'window' = :windowName
+  ORDER BY job_name LIMIT ${namedUsers}`,
+)
+const SCHEDULE_USER = select(schedule.pick('scheduleName'))
+const USED_BY_SCHEDULES = inBoth(
+  ({ is }) => `
+  SELECT ${SCHEDULE_USER} FROM schedule
+  WHERE owner_no = :ownerNo
+    AND ${is === 'sqlite' ? 'content' : 'CAST(content AS json)'} ->> 'window' = :windowName
+  ORDER BY schedule_name LIMIT ${namedUsers}`,
+)
+const RUN = select({
+  ...run.pick('runId'),
+  first: run.fields.firstExecutionId,
+  last: computed('run.first_execution_id + run.total - 1', number()),
+})
+const UNDER_WINDOW = inBoth(
+  ({ is, by, join }) => `
+  SELECT ${RUN} FROM run ${by('run_unfinished')} ${join} run_request ON run_request.run_id = run.run_id
+  WHERE run.owner_no = :ownerNo AND ${unfinishedOn[is]} AND window_name = :windowName
+  ORDER BY run.run_id LIMIT :limit`,
+)
+const mostRuns = 100_000
+
+const WAITING = select(device.pick('ownerNo', 'deviceId'))
+const inZone = (isShadowed: string) => `coalesce((
+  SELECT zone FROM device_attribute
+  WHERE device_attribute.device_no = execution.device_no AND name = 'timeZone' AND ${isShadowed}), 'UTC')`
+const waitingIn = (inAny: boolean) =>
+  inBoth(
+    ({ is, join, isIn }) => `
+  SELECT ${WAITING} FROM execution ${join} device ON device.device_no = execution.device_no
+  WHERE ${execution.fields.jobExecutionId.sql} BETWEEN :first AND :last AND state = 'PENDING'
+    ${inAny ? '' : `AND ${isIn(inZone(is === 'sqlite' ? 'shadowed = 0' : 'NOT shadowed'), 'zones', 'text')}`}
+  ORDER BY execution_id`,
+  )
+const WAITING_ANYWHERE = waitingIn(true)
+const WAITING_IN_ZONES = waitingIn(false)
+
+export const windowReads: ReadSteps<
+  'getWindow' | 'listWindows' | 'listAllWindows' | 'listZones' | 'listWindowRuns' | 'listWaitingDevices'
+> = {
+  getWindow: (queries, window) => queries.get(WINDOW, FIND, window),
+  async listWindows(queries, { ownerNo, slice: { after = '', limit } }) {
+    const found = await queries.all(WINDOW, LIST, { ownerNo, after, limit: limit + 1 })
+    return sliced(found, limit, ({ windowName }) => windowName)
+  },
+  listAllWindows: (queries) => queries.all(JUDGED, LIST_ALL),
+  async listZones(queries, { ownerNo }) {
+    return (await queries.all(ZONE, ZONES, { ownerNo })).map(({ zone }) => zone)
+  },
+  listWindowRuns: (queries, window) => listRuns(queries, window, mostRuns),
+  listWaitingDevices: (queries, { zones, ...range }) =>
+    zones === undefined
+      ? queries.all(WAITING, WAITING_ANYWHERE, range)
+      : queries.all(WAITING, WAITING_IN_ZONES, { ...range, zones }),
+}
+
+export const windowWrites: WriteSteps<'setOpenZones' | 'fillZones'> = {
+  async setOpenZones(queries, changes) {
+    queries.sendRows(SET_OPEN, changes)
+  },
+  async fillZones(queries) {
+    const found = await queries.all(WITHOUT_ZONE, LIST_WITHOUT_ZONE)
+    const known = found.map((each) => ({ ...each, zone: zoneOf(each.value) }))
+    queries.sendRows(
+      FILL,
+      known.map(({ deviceNo, isReported, zone }) => ({ deviceNo, isReported, zone })),
+    )
+    const valid = known.filter(({ isShadowed }) => !isShadowed)
+    if (valid.length > 0) queries.zonesChanged(valid)
+    return found.length === zonesAtOnce
+  },
+}
+
+/** On PostgreSQL one at a time for each owner, and no job or run of the owner is made meanwhile. */
+export const windowNameWrites: WriteSteps<'putWindow' | 'deleteWindow'> = {
+  async putWindow(queries, { except, most, ...put }) {
+    const { ownerNo, windowName } = put
+    const before = await queries.get(WINDOW, FIND, { ownerNo, windowName })
+    if (before === undefined) {
+      const { count } = await queries.one(rows({ count: number() }), COUNT, { ownerNo })
+      if (count >= most) return { kind: 'too-many' }
+    }
+    await queries.run(PUT, { ...put, exceptText: JSON.stringify(except) })
+    const value = await queries.one(WINDOW, FIND, { ownerNo, windowName })
+    return { kind: 'put', created: before === undefined, value }
+  },
+  async deleteWindow(queries, window) {
+    if ((await queries.get(WINDOW, LOCK, window)) === undefined) return { kind: 'unknown-window' }
+    const jobs = await queries.all(JOB_USER, USED_BY_JOBS, window)
+    const schedules = await queries.all(SCHEDULE_USER, USED_BY_SCHEDULES, window)
+    const runs = await listRuns(queries, window, namedUsers)
+    if (jobs.length + schedules.length + runs.length > 0) {
+      const jobNames = jobs.map(({ jobName }) => jobName)
+      const scheduleNames = schedules.map(({ scheduleName }) => scheduleName)
+      return { kind: 'in-use', jobNames, scheduleNames, runIds: runs.map(({ runId }) => runId) }
+    }
+    await queries.run(DELETE, window)
+    return { kind: 'deleted' }
+  },
+}
+
+function listRuns(queries: Queries, window: { ownerNo: number; windowName: string }, limit: number) {
+  return queries.all(RUN, UNDER_WINDOW, { ...window, limit })
+}
