@@ -35,6 +35,7 @@ export function schedulePut(
     content: {
       ...{
         description: null,
+        version: null,
         targets: { where: 'all' },
         when: { kind: 'cron', cron: '0 3 * * *', timeZone: 'UTC' },
       },
