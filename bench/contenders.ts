@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { startJobcast } from './jobcast.ts'
 import type { LoadResult } from './load.ts'
 import type { Loader } from './loader.ts'
-import { removeFolder, startProcess } from './processes.ts'
+import { removeFolder, startProcess, temporaryFolder } from './processes.ts'
 import { startTarget, type Target } from './server-process.ts'
 import { copyStored, type Stored } from './stored.ts'
 
@@ -44,6 +44,18 @@ export async function startOnCopy(stored: Stored): Promise<Target> {
 
 export const startNothingStored = () => startTarget('limits/nothing-stored.ts')
 export const startBareHttp = ({ devices }: Cell) => startTarget('limits/bare-http.ts', String(devices))
+
+export async function startSqliteSketch(): Promise<Target> {
+  const folder = temporaryFolder()
+  const sketch = await startTarget('limits/sqlite-sketch.ts', folder)
+  return {
+    ...sketch,
+    async end() {
+      await sketch.end()
+      removeFolder(folder)
+    },
+  }
+}
 
 export function rawInsert(name: string, stored: Stored): Contender {
   const program = fileURLToPath(new URL('limits/raw-insert.ts', import.meta.url))

@@ -8,6 +8,10 @@ export type Options = {
   warmUpMs: number
   measureMs: number
   rounds: number
+  /** Those beside Jobcast that are measured; undefined: all. */
+  beside: readonly string[] | undefined
+  /** Undefined: all. */
+  parts: readonly string[] | undefined
   /** Executions in the database before anything is measured; 0: the empty database only. */
   preload: number
   out: string | undefined
@@ -15,9 +19,11 @@ export type Options = {
 
 export const usage = `
   --seconds N   measure each cell so long (default 3, after a warm-up of 1)
-  --rounds N    measure each cell so many times, the medians count (default 3)
+  --rounds N    measure each cell so many times, the medians count (default 5)
   --quick       1 s, 1 round: to see that it works, not for numbers
   --cells LIST  only these, as devices x callers: 1x64,10000x8
+  --beside LIST only these beside Jobcast, as the tables name them: sketch,nothing stored
+  --parts LIST  only these parts, as the command's README names them: triggers,restart
   --preload N   show the table a second time with N executions stored before, and time a restart on them
   --out FILE    write the tables to FILE as Markdown
 `
@@ -30,6 +36,8 @@ export function readOptions(args: string[], defaultCells: Cell[]): Options {
       rounds: { type: 'string' },
       quick: { type: 'boolean', default: false },
       cells: { type: 'string' },
+      beside: { type: 'string' },
+      parts: { type: 'string' },
       preload: { type: 'string', default: '0' },
       out: { type: 'string' },
       help: { type: 'boolean', default: false },
@@ -40,15 +48,25 @@ export function readOptions(args: string[], defaultCells: Cell[]): Options {
     process.exit()
   }
   const seconds = positive('seconds', values.seconds ?? (values.quick ? '1' : '3'))
-  const rounds = positive('rounds', values.rounds ?? (values.quick ? '1' : '3'))
+  const rounds = positive('rounds', values.rounds ?? (values.quick ? '1' : '5'))
   return {
     cells: values.cells?.split(',').map(readCell) ?? defaultCells,
     warmUpMs: values.quick ? 500 : 1000,
     measureMs: seconds * 1000,
     rounds: Math.ceil(rounds),
+    beside: values.beside?.split(','),
+    parts: values.parts?.split(','),
     preload: values.preload === '0' ? 0 : positive('preload', values.preload),
     out: values.out,
   }
+}
+
+/** Those that are wanted, in the order of `all`. Throws for a name that is none of them. */
+export function pick<Of extends { name: string }>(all: Of[], wanted: readonly string[] | undefined): Of[] {
+  const unknown = wanted?.find((name) => all.every((each) => each.name !== name))
+  if (unknown !== undefined)
+    throw new Error(`"${unknown}" is none of ${all.map(({ name }) => name).join(', ')}`)
+  return wanted === undefined ? all : all.filter(({ name }) => wanted.includes(name))
 }
 
 function readCell(text: string): Cell {

@@ -7,12 +7,13 @@ import {
   startBareHttp,
   startNothingStored,
   startOnCopy,
+  startSqliteSketch,
 } from './contenders.ts'
 import { interferenceTable } from './interference.ts'
 import { measureSync } from './limits/sync-latency.ts'
 import { openLoader } from './loader.ts'
 import { type CellResult, measureCells } from './measure-cells.ts'
-import { readOptions } from './options.ts'
+import { pick, readOptions } from './options.ts'
 import { publish } from './report.ts'
 import { measureRestart } from './restart.ts'
 import { buildStored, type Stored } from './stored.ts'
@@ -34,30 +35,52 @@ for (const executions of options.preload > 0 ? [0, options.preload] : [0]) {
 const jobcastOn = ({ executions }: Stored) => `Jobcast at ${executions}`
 const rawInto = ({ executions }: Stored) => `raw insert at ${executions}`
 
-const results = await measureCells(
-  options.cells,
+const limits = pick(
   [
-    ...levels.map((stored) => overHttp(jobcastOn(stored), loader, () => startOnCopy(stored))),
-    overHttp('nothing stored', loader, startNothingStored),
-    overHttp('bare HTTP', loader, startBareHttp),
-    ...levels.map((stored) => rawInsert(rawInto(stored), stored)),
+    { name: 'nothing stored', of: () => [overHttp('nothing stored', loader, startNothingStored)] },
+    { name: 'sketch', of: () => [overHttp('sketch', loader, startSqliteSketch)] },
+    { name: 'bare HTTP', of: () => [overHttp('bare HTTP', loader, startBareHttp)] },
+    { name: 'raw insert', of: () => levels.map((stored) => rawInsert(rawInto(stored), stored)) },
   ],
-  options,
+  options.beside,
 )
-const sections = levels.map((stored) => tableSection(results, stored))
-sections.push(limitsSection(results))
-for (const stored of levels) sections.push(await interferenceSection(stored))
-for (const stored of levels) sections.push(await restartSection(stored))
+const parts = pick(
+  [
+    { name: 'triggers', of: triggerSections },
+    { name: 'beside', of: interferenceSections },
+    { name: 'restart', of: restartSections },
+  ],
+  options.parts,
+)
+const sections: string[] = []
+for (const { of } of parts) sections.push(...(await of()))
 publish('Triggers', sections, options)
 process.exit()
+
+async function triggerSections(): Promise<string[]> {
+  const jobcasts = levels.map((stored) => overHttp(jobcastOn(stored), loader, () => startOnCopy(stored)))
+  const contenders = [...jobcasts, ...limits.flatMap(({ of }) => of())]
+  const results = await measureCells(options.cells, contenders, options)
+  return [...levels.map((stored) => tableSection(results, stored)), limitsSection(results)]
+}
+
+async function interferenceSections(): Promise<string[]> {
+  const made: string[] = []
+  for (const stored of levels) made.push(await interferenceSection(stored))
+  return made
+}
+
+async function restartSections(): Promise<string[]> {
+  const made: string[] = []
+  for (const stored of levels) made.push(await restartSection(stored))
+  return made
+}
 
 function tableSection(measured: CellResult[], stored: Stored): string {
   const [empty] = levels
   const table = triggerTable(measured, {
     jobcast: jobcastOn(stored),
-    nothingStored: 'nothing stored',
-    bare: 'bare HTTP',
-    raw: rawInto(stored),
+    limits: limits.map(({ name }) => ({ name, contender: name === 'raw insert' ? rawInto(stored) : name })),
     ...(empty && empty !== stored && { empty: jobcastOn(empty) }),
   })
   return `## ${formatRate(stored.executions)} executions stored before\n\n${table}`
@@ -65,11 +88,10 @@ function tableSection(measured: CellResult[], stored: Stored): string {
 
 function limitsSection(measured: CellResult[]): string {
   const sync = measureSync()
+  const disk = `fdatasync of 4 KiB on the same disk: p50 ${formatMs(sync.p50)} ms, p99 ${formatMs(sync.p99)} ms.`
+  if (limits.every(({ name }) => name !== 'bare HTTP')) return disk
   const busiest = Math.max(...measured.map(({ of }) => of('bare HTTP').cores ?? 0))
-  return (
-    `fdatasync of 4 KiB on the same disk: p50 ${formatMs(sync.p50)} ms, p99 ${formatMs(sync.p99)} ms. ` +
-    `The load process kept at most ${busiest.toFixed(2)} cores busy (against bare HTTP).`
-  )
+  return `${disk} The load process kept at most ${busiest.toFixed(2)} cores busy (against bare HTTP).`
 }
 
 async function interferenceSection(stored: Stored): Promise<string> {

@@ -4,23 +4,14 @@ import type { CellResult } from './measure-cells.ts'
 import { formatMs, formatRate, formatRatio, formatSpread, formatTable } from './table.ts'
 
 /** Names of the contenders; `empty` is Jobcast on the empty database, if that is another one. */
-export type Columns = { jobcast: string; nothingStored: string; bare: string; raw: string; empty?: string }
+export type Columns = { jobcast: string; limits: { name: string; contender: string }[]; empty?: string }
 
 export function triggerTable(results: CellResult[], columns: Columns): string {
   const { empty } = columns
   const head = [
-    ...[
-      'devices',
-      'callers',
-      'triggers/s',
-      'executions/s',
-      '**of nothing stored**',
-      'p50 ms',
-      'p99 ms',
-      'spread',
-    ],
+    ...['devices', 'callers', 'triggers/s', 'executions/s', 'p50 ms', 'p99 ms', 'spread'],
     ...(empty === undefined ? [] : ['of empty']),
-    ...['nothing stored /s', 'bare HTTP /s', 'of it', 'raw insert /s', 'of it'],
+    ...columns.limits.flatMap(({ name }) => [`${name} /s`, '**of it**']),
   ]
   const rows = results.map(({ cell, of }) => {
     const jobcast = of(columns.jobcast)
@@ -31,16 +22,11 @@ export function triggerTable(results: CellResult[], columns: Columns): string {
       String(cell.callers),
       rateOf(columns.jobcast),
       formatRate(jobcast.callsPerSecond * cell.devices),
-      `**${partOf(columns.nothingStored)}**`,
       formatMs(jobcast.p50),
       formatMs(jobcast.p99),
       formatSpread(jobcast.spread),
       ...(empty === undefined ? [] : [partOf(empty)]),
-      rateOf(columns.nothingStored),
-      rateOf(columns.bare),
-      partOf(columns.bare),
-      rateOf(columns.raw),
-      partOf(columns.raw),
+      ...columns.limits.flatMap(({ contender }) => [rateOf(contender), `**${partOf(contender)}**`]),
     ]
   })
   return formatTable(head, rows)

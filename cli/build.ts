@@ -3,6 +3,7 @@
 // take, so the tests run programs in this form as well.
 
 import { chmodSync, cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import http from 'node:http'
 import { join, relative } from 'node:path'
 import { type Plugin, rolldown } from 'rolldown'
 
@@ -52,7 +53,7 @@ async function bundle(folder: string): Promise<void> {
     },
     external: ['pg-native'],
     transform: { target: 'node20' },
-    plugins: [consoleIsBuilt, sqliteOfNode24, ownAddress, addressOfApiPages],
+    plugins: [consoleIsBuilt, sqliteOfNode24, httpAlone, ownAddress, addressOfApiPages],
     logLevel: 'silent',
   })
   await bundle.write({ dir: folder, entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' })
@@ -80,6 +81,21 @@ const refuse = () => { throw new Error('The embedded database needs Node 24 or n
 export const DatabaseSync = sqlite.DatabaseSync ?? class { constructor() { refuse() } }
 export const backup = sqlite.backup ?? refuse`
       : undefined,
+}
+
+/** Import it, and Node loads its client for WebSocket and fetch as well: 60 ms of each start, for what nobody here uses. */
+const httpAlone: Plugin = {
+  name: 'http-alone',
+  resolveId: (id, _importer, { kind }) =>
+    id === 'node:http' && kind === 'import-statement' ? '\0http' : undefined,
+  load(id) {
+    if (id !== '\0http') return undefined
+    const names = Object.keys(http).filter((name) => !/^(WebSocket|CloseEvent|MessageEvent)$/.test(name))
+    return `import { createRequire } from 'node:module'
+const http = createRequire(import.meta.url)('node:http')
+export const { ${names.join(', ')} } = http
+export default http`
+  },
 }
 
 /** All modules end up in one folder, so each is told where the files beside it are. */

@@ -2,13 +2,14 @@
 # shellcheck disable=SC2154 # json() prints assignments
 #
 # jobcast-agent.sh: the Jobcast agent for devices without Node. It needs a POSIX shell, curl, awk and setsid (busybox has them).
-# It takes the flags and settings of jobcast-agent; docs/agent.md says what differs.
+# With --trust it also needs openssl 3. It takes the flags and settings of jobcast-agent; docs/agent.md says what differs.
 #
 # $state/executions/<jobExecutionId>.<attempt>/ has what it knows about an attempt:
 #   started     written and on disk before the handler is started, so that no attempt is started twice
 #   rebooting   the handler asked to be started again after the next boot
 #   outcome     the final report, on disk before it is sent; the folder is removed when the server has it
 #   output      what the handler has printed; the server says from which byte it wants more
+# $state/versions/ has the highest version of each signed job, by the SHA-256 of its name.
 set -u
 umask 077
 export LC_ALL=C
@@ -16,6 +17,7 @@ export LC_ALL=C
 url=${JOBCAST_URL:-${JOBCAST_SERVER:-}} device=${JOBCAST_DEVICE:-} token_file=${JOBCAST_TOKEN_FILE:-}
 handlers=${JOBCAST_HANDLERS:-} state=${JOBCAST_STATE:-} max_output=10485760 allow_commands='' enrolls='' name=''
 enrollment_file='' poll_seconds=${JOBCAST_POLL_SECONDS:-5} grace_seconds=5 max_starts=10 stopping=''
+trust=${JOBCAST_TRUST:-} required=${JOBCAST_REQUIRE_SIGNATURES:-0} requires_one='' envelope_type=application/vnd.jobcast.job+json
 
 say() { printf '%s\n' "$*"; }
 refuse_start() {
@@ -27,8 +29,9 @@ read_flags() {
   if [ "${1-}" = enroll ]; then enrolls=1 && shift; fi
   while [ $# -gt 0 ]; do
     case $1 in
-      --help) say 'Usage: jobcast-agent.sh [enroll] --url URL --device ID --token-file FILE --handlers FOLDER [--state FOLDER]' && exit 0 ;;
+      --help) say 'Usage: jobcast-agent.sh [enroll] --url URL --device ID --token-file FILE --handlers FOLDER [--state FOLDER] [--trust FILE --require-signature]' && exit 0 ;;
       --allow-commands) allow_commands=1 && shift && continue ;;
+      --require-signature) requires_one=1 && shift && continue ;;
       --http) shift && continue ;; # it always uses HTTP
       --*=*) flag=${1%%=*} value=${1#*=} && shift ;;
       *)
@@ -44,6 +47,8 @@ read_flags() {
       --handlers) handlers=$value ;;
       --state) state=$value ;;
       --max-output-bytes) max_output=$value ;;
+      --trust) trust=$value ;;
+      --require-signatures) required=$value ;;
       --enrollment-token-file) enrollment_file=$value ;;
       --name) name=$value ;;
       *) refuse_start "unknown flag $flag" ;;
@@ -62,7 +67,8 @@ check_flags() {
 }
 
 # Reads JSON and prints shell assignments: json FILE 'name=path ...'. For each, name_type says what there is: object, array,
-# string, literal or nothing. `path[]` gives a list of texts as quoted words. json_bad=1 if it is not JSON.
+# string, literal or nothing. `path[]` gives a list of texts as quoted words, `path~` the JSON text itself, and `path#` how many
+# fields an object has. json_bad=1 if it is not JSON. `json FILE '*'` prints every value with its path instead.
 json() {
   awk -v want="$2" '
     function fail() { bad = 1; p = n + 1 }
@@ -90,8 +96,9 @@ json() {
       }
       fail()
     }
-    function value(path, depth,  c, i, k) {
-      blank(); c = substr(s, p, 1)
+    function value(path, depth) { blank(); B[path] = p; inner(path, depth); E[path] = p }
+    function inner(path, depth,  c, i, k) {
+      c = substr(s, p, 1)
       if (depth > 64) { fail(); return }
       if (c == "{" || c == "[") {
         T[path] = c == "{" ? "object" : "array"; p++; blank()
@@ -116,6 +123,7 @@ json() {
     { s = s $0 "\n" }
     END {
       n = length(s); p = 1; value("", 0); blank(); if (p <= n) bad = 1
+      if (want == "*") { for (path in T) print path "\t" T[path] "\t" (T[path] == "array" ? "" : V[path]); exit }
       print "json_bad=" (bad ? 1 : "\047\047")
       for (k = split(want, W, " "); k > 0; k--) {
         at = index(W[k], "="); name = substr(W[k], 1, at - 1); path = substr(W[k], at + 1)
@@ -123,6 +131,9 @@ json() {
           type = T[path]; words = ""
           for (i = 0; i < N[path]; i++) { if (T[path "." i] != "string") type = "other"; words = words quoted(V[path "." i]) " " }
           print name "=" quoted(words); print name "_type=" quoted(type)
+        } else if (sub(/#$/, "", path)) { print name "=" N[path] + 0 }
+        else if (sub(/~$/, "", path)) {
+          print name "=" quoted(substr(s, B[path], E[path] - B[path])); print name "_type=" quoted(T[path])
         } else { print name "=" quoted(V[path]); print name "_type=" quoted(T[path]) }
       }
     }' "$1"
@@ -399,8 +410,7 @@ carry_out() {
     finish FAILED 'interrupted: the agent stopped while it ran'
     return
   fi
-  printf '%s' "$document" >"$folder/document"
-  plan || return
+  if trusts; then plan || return; else refuse_job && return; fi
   run_handler
 }
 
@@ -430,8 +440,158 @@ plan() {
   case $limit in *[!0-9.]* | 0) problem='timeoutSeconds is not a number of seconds above 0' ;; esac
   case $on in '' | report) ;; rerun) reruns=1 ;; *) problem='onInterrupt is neither "report" nor "rerun"' ;; esac
   [ -n "$problem" ] || return 0
-  if [ "$start" = 0 ]; then finish REJECTED "$problem"; else finish FAILED "$problem"; fi
+  refuse_job
   return 1
+}
+
+# What has begun once can only fail.
+refuse_job() { if [ "$start" = 0 ]; then finish REJECTED "$problem"; else finish FAILED "$problem"; fi; }
+
+check_trust() {
+  case $required in '' | *[!0-9]*) refuse_start '--require-signatures must be a positive integer' ;; esac
+  if [ -n "$requires_one" ] && [ "$required" = 0 ]; then required=1; fi
+  if [ -z "$trust" ]; then
+    [ "$required" = 0 ] || refuse_start '--trust must name the file of the keys that are trusted'
+    return 0
+  fi
+  # Ed25519 on the command line came with OpenSSL 3.0.
+  openssl pkeyutl -help 2>&1 | grep -q -e -rawin || refuse_start '--trust needs openssl 3.0 or later'
+  read_keys || refuse_start "The file of trusted keys $trust $problem"
+  count=$(find "$tmp.keys" -name '*.pem' | wc -l)
+  [ "$count" -ge "$required" ] || refuse_start "$required signatures are required, but $trust has $((count)) different keys"
+  mkdir -p "$state/versions" || refuse_start "the folder $state cannot be written"
+}
+
+# Each trusted key as a file named by its id, so that the same key twice is one.
+read_keys() {
+  problem=''
+  rm -rf "$tmp.keys"
+  mkdir "$tmp.keys" || { problem='cannot be copied' && return 1; }
+  case $(ls -ldL "$trust" 2>/dev/null) in
+    '') problem='cannot be read' ;;
+    ????????w*) problem='can be written by everyone (chmod o-w)' ;;
+  esac
+  if grep -q 'PRIVATE KEY-----' "$trust" 2>/dev/null; then problem='has a private key in it; a device needs only the public keys of authors'; fi
+  [ -z "$problem" ] || return 1
+  awk -v to="$tmp.keys/part" '
+    /^-----BEGIN PUBLIC KEY-----/ { n++; on = 1 }
+    on { print > (to n) }
+    /^-----END PUBLIC KEY-----/ { on = 0; close(to n) }' "$trust"
+  for part in "$tmp.keys"/part*; do
+    [ -f "$part" ] || { problem='has no public key in it (-----BEGIN PUBLIC KEY-----)' && return 1; }
+    openssl pkey -pubin -in "$part" -noout -text 2>/dev/null | grep -qi '^ED25519' || { problem='has a key in it that is not an Ed25519 key' && return 1; }
+    key_id=$(openssl pkey -pubin -in "$part" -outform DER | openssl dgst -sha256 -r | cut -c1-64)
+    mv "$part" "$tmp.keys/$key_id.pem"
+  done
+}
+
+# Puts what is to run into $folder/document: what the server says, or on a device that trusts authors, what they have signed.
+# Otherwise it fails with $problem.
+trusts() {
+  problem=''
+  if [ -z "$trust" ] || { [ -z "$signature_type" ] && [ "$required" = 0 ]; }; then
+    printf '%s' "$document" >"$folder/document"
+    return
+  fi
+  if [ -z "$signature_type" ]; then
+    problem='it is not signed, and this device runs only signed jobs'
+    return 1
+  fi
+  if ! read_keys; then
+    problem="not trusted: the file of trusted keys $problem"
+    return 1
+  fi
+  if is_signed && is_allowed; then return 0; fi
+  problem="not trusted: $problem"
+  return 1
+}
+
+# Standard or URL-safe base64.
+decode() { { printf '%s' "$1" | tr '_-' '/+' | fold -w 64 && echo; } | openssl base64 -d 2>/dev/null; }
+
+# Whether enough different keys have signed the payload, which is then in $folder/payload (DSSE).
+is_signed() {
+  if [ "$signature_kind" != $envelope_type ] || [ ${#payload} -gt 131072 ]; then
+    problem="its signature is not an envelope of type $envelope_type"
+    return 1
+  fi
+  decode "$payload" >"$folder/payload"
+  size=$(wc -c <"$folder/payload")
+  { printf 'DSSEv1 %s %s %s ' ${#envelope_type} $envelope_type $((size)) && cat "$folder/payload"; } >"$folder/signed"
+  signers=0
+  for key in "$tmp.keys"/*.pem; do
+    for each in "$sig0" "$sig1" "$sig2" "$sig3" "$sig4" "$sig5" "$sig6" "$sig7" "$sig8" "$sig9"; do
+      [ -n "$each" ] || continue
+      decode "$each" >"$folder/signature"
+      if openssl pkeyutl -verify -pubin -inkey "$key" -rawin -in "$folder/signed" -sigfile "$folder/signature" >/dev/null 2>&1; then
+        signers=$((signers + 1))
+        break
+      fi
+    done
+  done
+  needed=$((required > 0 ? required : 1))
+  if [ $signers -lt $needed ]; then
+    problem="$signers of the keys that this device trusts have signed it as it is, and $needed are required"
+    return 1
+  fi
+}
+
+# Whether what was signed is this job, may still run, and is something that this agent can do. What it cannot, it refuses.
+is_allowed() {
+  eval "$(json "$folder/payload" 'fields=# signed_name=jobName signed_version=version signed=document~ schema=parameters until=notAfter')"
+  known=3
+  [ -z "$until_type" ] || known=4
+  if [ -n "$json_bad" ] || [ "$signed_type" != object ] || [ "$signed_name_type" != string ]; then
+    problem='what was signed is not a job'
+  elif case $signed_version in '' | 0* | *[!0-9]* | ????????????????*) true ;; *) false ;; esac then
+    problem='what was signed has no version'
+  elif [ "$signed_name" != "$job_name" ]; then
+    problem="the signature is of the job \"$signed_name\", and this is \"$job_name\""
+  elif [ -n "$schema_type" ] || [ "$parameter_count" != 0 ]; then
+    problem='this device runs jobcast-agent.sh, which does not know parameters'
+  elif [ "$fields" != $known ]; then
+    problem='what was signed has fields that jobcast-agent.sh does not know'
+  elif case $signed in *'${'* | *'\u0024'* | *'\u007'[bB]*) true ;; *) false ;; esac then
+    problem='this device runs jobcast-agent.sh, which does not know placeholders'
+  elif ! is_in_time; then
+    problem="the signature was valid until $until"
+  elif ! is_same; then
+    problem='the server hands out another document than the one that was signed'
+  else
+    is_newest && return
+  fi
+  : "${problem:=the agent cannot write to its disk}"
+  return 1
+}
+
+# What runs is what was signed anyway. But a server that says something else is broken or taken, and its owner is to know.
+is_same() {
+  printf '%s' "$document" >"$folder/offered" && printf '%s' "$signed" >"$folder/document" || return 1
+  [ "$(json "$folder/offered" '*' | sort)" = "$(json "$folder/document" '*' | sort)" ]
+}
+
+# Both are texts of the same form, so they compare like the instants.
+is_in_time() {
+  [ -n "$until_type" ] || return 0
+  case $until in
+    [0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T[0-9][0-9]:[0-9][0-9]:[0-9][0-9]Z) ;;
+    *) return 1 ;;
+  esac
+  awk -v now="$(date -u +%Y-%m-%dT%H:%M:%SZ)" -v until="$until" 'BEGIN { exit !(now "" <= until "") }'
+}
+
+# The version is on disk before the job is started, so that nobody can go back to one that its author has replaced.
+is_newest() {
+  seen_file=$state/versions/$(printf '%s' "$signed_name" | openssl dgst -sha256 -r | cut -c1-64)
+  seen=0
+  [ ! -e "$seen_file" ] || seen=$(cat "$seen_file")
+  case $seen in '' | *[!0-9]*) problem="the file $seen_file is damaged" && return 1 ;; esac
+  if [ "$signed_version" -lt "$seen" ]; then
+    problem="its version $signed_version is older than version $seen, which this device has seen"
+    return 1
+  fi
+  [ "$signed_version" != "$seen" ] || return 0
+  printf '%s\n' "$signed_version" >"$seen_file.new" && mv "$seen_file.new" "$seen_file" && on_disk "$seen_file"
 }
 
 find_handler() {
@@ -600,11 +760,14 @@ wait_for_reboot() {
   done
 }
 
+signature_paths=''
+for index in 0 1 2 3 4 5 6 7 8 9; do signature_paths="$signature_paths sig$index=execution.jobSignature.signatures.$index.sig"; done
+
 work() {
   while [ -z "$stopping" ]; do
     report_finished || return
     call_until_answered "$tmp" PUT '/$next' -H 'Content-Type: application/json' --data-binary "{\"statusDetails\":{\"agent\":\"$agent\"}}" || return
-    eval "$(json "$tmp" 'job=execution.jobId attempt=execution.executionNumber queued=execution.queuedAt version=execution.versionNumber begun_by=execution.statusDetails.agent document=execution.jobDocument')"
+    eval "$(json "$tmp" 'job=execution.jobId attempt=execution.executionNumber queued=execution.queuedAt version=execution.versionNumber begun_by=execution.statusDetails.agent document=execution.jobDocument job_name=execution.jobName parameter_count=execution.parameters# signature=execution.jobSignature signature_kind=execution.jobSignature.payloadType payload=execution.jobSignature.payload'"$signature_paths")"
     case $job$attempt$queued in *[!0-9]*) say "the server's answer is not understood" && pause 30 && continue ;; esac
     if [ -n "$job" ] && [ -n "$attempt" ]; then
       carry_out
@@ -644,6 +807,7 @@ check_handlers
 [ -z "$token_file" ] || [ -n "$(read_token 2>&1 | grep 'Bearer jd_')" ] || refuse_start "$(read_token 2>&1 | grep -v Bearer)there is no device token (jd_...) in $token_file that only its owner can read"
 open_state
 tmp=$state/tmp
+check_trust
 trap 'stopping=1' TERM INT
 recover
 work

@@ -13,6 +13,7 @@ import { recover } from './recover.ts'
 import { AttributeReporter } from './report-attributes.ts'
 import { StartRefused } from './start-refused.ts'
 import { openStateFolder, type StateFolder } from './state-folder.ts'
+import { Trust, type TrustOptions } from './trust/trust.ts'
 import { workLoop } from './work-loop.ts'
 
 export type AgentOptions = {
@@ -26,6 +27,8 @@ export type AgentOptions = {
   allowCommands: boolean
   /** A JSON object of attributes to report besides those that the agent knows. */
   attributesFile?: string
+  /** Runs only what these authors have signed. */
+  trust?: TrustOptions
   /** Per attempt; the server's own limit. */
   maxOutputBytes?: number
   /** Time between SIGTERM and SIGKILL. */
@@ -59,6 +62,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   if (process.platform === 'win32') throw new StartRefused('The agent needs a system with process groups.')
   await checkHandlersFolder(handlersFolder)
   const state = await openStateFolder(resolve(options.stateFolder))
+  const trust = await openTrust(options, state, () => attributes.current())
   const journal = await openJournal(state, tell)
   const link = { url: server.url, deviceId, readToken, backoff, tell }
   const transport =
@@ -93,7 +97,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   await recover(deps)
   transport.start()
   attributes.start()
-  const working = workLoop({ ...deps, onCarriedOut: () => attributes.report() })
+  const working = workLoop({ ...deps, trust, onCarriedOut: () => attributes.report() })
 
   async function stopOnce(): Promise<void> {
     const isRunning = journal.unsettled().some(({ phase }) => phase === 'started')
@@ -122,6 +126,21 @@ async function openJournal(state: StateFolder, tell: Tell): Promise<Journal> {
   } catch (error) {
     state.release()
     throw new StartRefused(`The journal ${state.journal} cannot be used: ${(error as Error).message}`)
+  }
+}
+
+async function openTrust(
+  { trust, deviceId }: AgentOptions,
+  state: StateFolder,
+  attributes: () => Record<string, unknown>,
+): Promise<Trust | undefined> {
+  if (trust === undefined) return undefined
+  const options = { ...trust, keysFile: resolve(trust.keysFile) }
+  try {
+    return await Trust.open(options, state.versions, { deviceId, attributes, now: Date.now })
+  } catch (error) {
+    state.release()
+    throw error
   }
 }
 

@@ -1,6 +1,7 @@
 // Decides what to do with an execution that the server hands out, depending on its journal entry.
 
 import { type AttemptKey, isAnother } from './attempt-key.ts'
+import { Refused } from './document-fields.ts'
 import { findHandler } from './find-handler.ts'
 import type { Entry } from './journal-records.ts'
 import type { Offered } from './offered.ts'
@@ -10,9 +11,15 @@ import { interrupted, mayStartAgain } from './recover.ts'
 import { type RunDeps, runExecution } from './run-execution.ts'
 import { markSettled, report, type SettleDeps } from './settle.ts'
 import type { DeviceRules } from './step.ts'
+import type { Trust } from './trust/trust.ts'
 import { waitForReboot } from './wait-for-reboot.ts'
 
-export type CarryOutDeps = RunDeps & SettleDeps & { rules: DeviceRules }
+export type CarryOutDeps = RunDeps &
+  SettleDeps & {
+    rules: DeviceRules
+    /** Undefined: the device runs what its server says. */
+    trust: Trust | undefined
+  }
 
 export async function carryOut(deps: CarryOutDeps, offered: Offered): Promise<void> {
   const key = { jobId: offered.jobId, attempt: offered.attempt, queuedAt: offered.queuedAt }
@@ -31,7 +38,7 @@ export async function carryOut(deps: CarryOutDeps, offered: Offered): Promise<vo
 
   const prepared = await prepare(deps, offered, before)
   if ('refused' in prepared) return refuse(deps, key, prepared.refused)
-  const end = await runExecution(deps, { offered, before, ...prepared })
+  const end = await runExecution(deps, { before, ...prepared })
   switch (end.kind) {
     case 'finished':
       return report(deps, key, end.outcome)
@@ -53,16 +60,19 @@ function refuse(deps: CarryOutDeps, key: AttemptKey, outcome: Outcome): Promise<
 
 /** Checks all steps before the first one starts. */
 async function prepare(
-  { rules, journal }: CarryOutDeps,
-  { document }: Offered,
+  { rules, journal, trust }: CarryOutDeps,
+  asked: Offered,
   before: Entry | undefined,
-): Promise<{ work: Work; programs: string[] } | { refused: Outcome }> {
+): Promise<{ offered: Offered; work: Work; programs: string[] } | { refused: Outcome }> {
   const { agentId } = journal
   // An attempt that has started once can only fail, not be rejected.
   const refused = (reason: string) => ({
     refused: before ? failure(reason, { agent: agentId }) : refusal(reason),
   })
-  const plan = planWork(document, rules)
+  const trusted = await trust?.check(asked).catch(refusedOnly)
+  if (trusted instanceof Refused) return refused(trusted.message)
+  const offered = { ...asked, ...trusted }
+  const plan = planWork(offered.document, rules)
   if (plan.kind === 'refusal') return refused(plan.reason)
   const programs: string[] = []
   for (const { runs, program } of plan.work.steps) {
@@ -70,7 +80,12 @@ async function prepare(
     if ('refusal' in found) return refused(found.refusal)
     programs.push(found.path)
   }
-  return { work: plan.work, programs }
+  return { offered, work: plan.work, programs }
+}
+
+function refusedOnly(error: unknown): Refused {
+  if (error instanceof Refused) return error
+  throw error
 }
 
 /** By another agent that uses this device id, or by this one before its state folder was lost. */

@@ -10,6 +10,11 @@ export type Offered = {
   /** The id of the agent that started it, from its statusDetails. */
   begunBy: string | undefined
   document: unknown
+  /** The job's name, what its authors have signed, and its parameters: as the server says. */
+  jobName: string | undefined
+  jobSignature: unknown
+  parameters: unknown
+  runId: unknown
   /** W3C Trace Context of the call that launched it. */
   traceParent?: string
   /** When the server times it out, in milliseconds of performance.now(). */
@@ -20,7 +25,7 @@ export type Offered = {
 export function parseOffered(json: Record<string, unknown>, receivedAt: number): Offered | undefined {
   if (json.execution === undefined) return undefined
   const execution = asObject(json.execution) ?? {}
-  const { jobId, executionNumber, queuedAt, jobDocument } = execution
+  const { jobId, executionNumber, queuedAt, jobDocument, jobName } = execution
   const secondsLeft = execution.approximateSecondsBeforeTimedOut
   const begunBy = asObject(execution.statusDetails)?.agent
   if (typeof jobId !== 'string' || !/^\d+$/.test(jobId)) throw new Error('the server gave no jobId')
@@ -32,6 +37,10 @@ export function parseOffered(json: Record<string, unknown>, receivedAt: number):
     begunBy: typeof begunBy === 'string' ? begunBy : undefined,
     // A string over HTTP.
     document: typeof jobDocument === 'string' ? parseObject(jobDocument) : jobDocument,
+    jobName: typeof jobName === 'string' ? jobName : undefined,
+    jobSignature: execution.jobSignature,
+    parameters: execution.parameters,
+    runId: execution.runId,
     ...(isTraceParent(execution.traceparent) && { traceParent: execution.traceparent }),
     givenUpAt: typeof secondsLeft === 'number' ? receivedAt + secondsLeft * 1000 : undefined,
   }

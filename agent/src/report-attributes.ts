@@ -58,6 +58,11 @@ export class AttributeReporter {
     })
   }
 
+  /** What this device says about itself now. Throws if its file cannot be read. */
+  current(): Values {
+    return { ...machine(), ...this.#fromFile() }
+  }
+
   /** Resolves when nothing is being sent any more. */
   async stopped(): Promise<void> {
     await this.#reporting
@@ -65,7 +70,7 @@ export class AttributeReporter {
 
   async #send(): Promise<void> {
     const { kept, stopping, tell } = this.#options
-    const now = { ...machine(), ...this.#fromFile() }
+    const now = this.current()
     const reported = changesOf(this.#isComplete ? this.#known : {}, now)
     for (const name of Object.keys(this.#known)) if (!Object.hasOwn(now, name)) reported[name] = null
     if (stopping.aborted || Object.keys(reported).length === 0) return

@@ -11,6 +11,8 @@ export type StateFolder = {
   journal: string
   /** What the server knows of this device. */
   attributes: string
+  /** The highest version of each signed job. */
+  versions: string
   pathsOf(attempt: AttemptKey): AttemptPaths
   /** Creates the folders of an attempt if they do not exist. */
   prepare(attempt: AttemptKey): Promise<AttemptPaths>
@@ -39,6 +41,7 @@ export async function openStateFolder(path: string): Promise<StateFolder> {
   return {
     journal: join(path, 'journal'),
     attributes: join(path, 'attributes.json'),
+    versions: join(path, 'versions.json'),
     pathsOf,
     async prepare(attempt) {
       const paths = pathsOf(attempt)

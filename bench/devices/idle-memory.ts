@@ -11,7 +11,7 @@ import { type Sender, startAedes, startBareSockets, startMosquittoSender } from 
 import type { StoredDevices } from './stored-devices.ts'
 
 const keepAliveSeconds = 20
-const mostKb = 16
+const mostKb = 10
 const warmUpConnections = 1000
 const warmUps = 3
 
@@ -32,7 +32,7 @@ export async function idleMemorySection(stored: StoredDevices, options: Options)
   for (const peer of [await startBareSockets(), await startAedes([]), await startMosquittoSender([])]) {
     if (peer) await measure(peer, devices, 0)
   }
-  const head = ['', 'connections', 'KB each', '**of 16 KB**', 'held for s', 'pings answered', 'lost']
+  const head = ['', 'connections', 'KB each', '**of 10 KB**', 'held for s', 'pings answered', 'lost']
   const title = `## Idle connections, each with a keep-alive of ${keepAliveSeconds} s`
   return `${title}\n\n${formatTable(head, rows)}`
 }

@@ -29,14 +29,14 @@ const usage = `
   --devices N   connect so many, and trigger all of them at once (default and at most 10000)
   --only LIST   of ${parts.join(',')}
   --seconds N   measure so long each time (default 3, after a warm-up of 1)
-  --rounds N    measure so many times, the medians count (default 3)
+  --rounds N    measure so many times, the medians count (default 5)
   --quick       1,000 devices, 1 s, 1 round: to see that it works, not for numbers
   --out FILE    write the tables to FILE as Markdown
 `
 
 /** The most that one trigger may name. */
 const mostDevices = 10_000
-const wantedConnections = 20_000
+const wantedConnections = 50_000
 
 export function readOptions(args: string[]): Options {
   const { values } = parseArgs({
@@ -64,7 +64,7 @@ export function readOptions(args: string[]): Options {
     only: values.only?.split(',').map(readPart) ?? parts,
     warmUpMs: quick ? 500 : 1000,
     measureMs: positive('seconds', values.seconds ?? (quick ? '1' : '3')) * 1000,
-    rounds: positive('rounds', values.rounds ?? (quick ? '1' : '3')),
+    rounds: positive('rounds', values.rounds ?? (quick ? '1' : '5')),
     holdSeconds: quick ? 3 : 60,
     settleMs: quick ? 500 : 3000,
     warmUps: quick ? 1 : 3,

@@ -1,15 +1,20 @@
-// Limit: the trigger on PostgreSQL and nothing else, in as few lines as it takes. The same checks, the same durability
-// (fsync before the answer), the same answer; group commit with two commits under way; the owner's keys, jobs and devices
-// in memory, guarded by a version that the writing statement compares. No events, logs, metrics, history, quotas,
-// idempotency keys, commit markers, and one node only. Argument: the address of an empty database.
+// Limit: the trigger on PostgreSQL and nothing else, in as few lines as it takes (and sketch-app.ts). The same checks, the
+// same durability (fsync before the answer), the same answer; group commit with two commits under way; the owner's keys,
+// jobs and devices in memory, guarded by a version that the writing statement compares. Argument: the address of an empty
+// database.
 
-import { hash, timingSafeEqual } from 'node:crypto'
-import type { AddressInfo } from 'node:net'
+import { hash } from 'node:crypto'
 import { newSecretText } from '@jobcast/server'
-import Fastify from 'fastify'
 import pg from 'pg'
 import { fleet, jobName } from '../fleet.ts'
-import { tellParent } from '../server-process.ts'
+import {
+  type Call,
+  type Created,
+  type Directory,
+  planGroup,
+  type Refusal,
+  serveSketch,
+} from './sketch-app.ts'
 
 const SCHEMA = `
   CREATE TABLE owner (owner_no int PRIMARY KEY, version bigint NOT NULL);
@@ -37,20 +42,6 @@ const WRITE = `
     FROM guard, unnest($7::bigint[], $8::bigint[], $9::int[]) AS new (execution_id, run_id, device_no))
   SELECT count(*)::int AS held FROM guard`
 
-type Device = { deviceNo: number; deviceId: string; deviceName: string }
-type Key = { secretHash: Buffer; scopes: string[]; expiresAt: number | null; revokedAt: number | null }
-type Refusal = { status: number; code: string }
-type Planned = { jobNo: number; devices: Device[] }
-type Created = { runId: number; firstId: number; devices: Device[] }
-type Call = {
-  apiKey: unknown
-  jobName: string
-  deviceIds: string[]
-  at: number
-  resolve: (outcome: Created | Refusal) => void
-  reject: (error: Error) => void
-}
-
 const [url = ''] = process.argv.slice(2)
 const settings = '-c jit=off -c plan_cache_mode=force_generic_plan'
 const pool = new pg.Pool({ connectionString: url, max: 2, options: settings })
@@ -68,12 +59,7 @@ await pool.query(
   [fleet.map(({ deviceId }) => deviceId), fleet.map(({ deviceName }) => deviceName)],
 )
 
-const directory = {
-  version: 0,
-  keys: new Map<string, Key>(),
-  jobs: new Map<string, number>(),
-  devices: new Map<string, Device>(),
-}
+const directory: Directory = { version: 0, keys: new Map(), jobs: new Map(), devices: new Map() }
 
 async function refresh(): Promise<void> {
   const [owner, keys, jobs, devices] = await Promise.all([
@@ -92,124 +78,27 @@ async function refresh(): Promise<void> {
   directory.devices = new Map(devices.rows.map((device) => [device.deviceId, device]))
 }
 
-const maxGroup = 20_000
-let lastRunId = 0
-let lastExecutionId = 0
-let inFlight = 0
-const waiting: Call[] = []
-
-function sendGroups(): void {
-  while (inFlight < 2 && waiting.length > 0) {
-    let [size, weight] = [0, 0]
-    while (size < waiting.length && (size === 0 || weight < maxGroup))
-      weight += waiting[size++]?.deviceIds.length ?? 0
-    const group = waiting.splice(0, size)
-    inFlight++
-    void write(group)
-      .catch((error) => {
-        for (const { reject } of group) reject(error)
-      })
-      .finally(() => {
-        inFlight--
-        sendGroups()
-      })
-  }
-}
-
 /** What was looked up is looked up again as long as it was old when it was to be written. */
-async function write(group: Call[]): Promise<void> {
+async function write(group: Call[]): Promise<(Created | Refusal)[]> {
   for (;;) {
     const { version } = directory
-    const [runIds, jobNos, ats, firstIds, totals]: number[][] = [[], [], [], [], []]
-    const [ids, runs, deviceNos]: number[][] = [[], [], []]
-    const outcomes = group.map((call): Created | Refusal => {
-      const planned = plan(call)
-      if ('code' in planned) return planned
-      const { jobNo, devices } = planned
-      const created = { runId: ++lastRunId, firstId: lastExecutionId + 1, devices }
-      runIds?.push(created.runId)
-      jobNos?.push(jobNo)
-      ats?.push(call.at)
-      firstIds?.push(created.firstId)
-      totals?.push(devices.length)
-      for (const { deviceNo } of devices) {
-        ids?.push(++lastExecutionId)
-        runs?.push(created.runId)
-        deviceNos?.push(deviceNo)
+    const { outcomes, rows: written } = planGroup(directory, group)
+    const { runIds, jobNos, ats, firstIds, totals, deviceNos } = written
+    const [ids, runs] = [[] as number[], [] as number[]]
+    for (const [index, runId] of runIds.entries()) {
+      const first = firstIds[index] ?? 0
+      for (let id = first; id < first + (totals[index] ?? 0); id++) {
+        ids.push(id)
+        runs.push(runId)
       }
-      return created
-    })
-    const columns = [runIds, jobNos, ats, firstIds, totals, ids, runs, deviceNos]
-    const values = [version, ...columns.map((column) => `{${column?.join()}}`)]
-    const { rows } = await pool.query({ name: 'write', text: WRITE, values })
-    if (rows[0].held === 1) {
-      for (const [index, { resolve }] of group.entries()) resolve(outcomes[index] as Created | Refusal)
-      return
     }
+    const columns = [runIds, jobNos, ats, firstIds, totals, ids, runs, deviceNos]
+    const values = [version, ...columns.map((column) => `{${column.join()}}`)]
+    const { rows } = await pool.query({ name: 'write', text: WRITE, values })
+    if (rows[0].held === 1) return outcomes
     await refresh()
   }
 }
 
-function plan({ apiKey, jobName, deviceIds, at }: Call): Planned | Refusal {
-  const key = typeof apiKey === 'string' ? directory.keys.get(apiKey.slice(3, 13)) : undefined
-  const isSame =
-    key !== undefined && timingSafeEqual(hash('sha256', apiKey as string, 'buffer'), key.secretHash)
-  if (!isSame || key.revokedAt !== null) return { status: 403, code: 'J-802' }
-  if (key.expiresAt !== null && key.expiresAt <= at) return { status: 403, code: 'J-803' }
-  if (!key.scopes.includes('TRIGGER')) return { status: 403, code: 'J-804' }
-  const jobNo = directory.jobs.get(jobName)
-  if (jobNo === undefined) return { status: 404, code: 'J-301' }
-  const devices: Device[] = []
-  for (const deviceId of deviceIds) {
-    const device = directory.devices.get(deviceId)
-    if (device === undefined) return { status: 404, code: 'J-001' }
-    devices.push(device)
-  }
-  return { jobNo, devices }
-}
-
-function toAnswer({ firstId, devices }: Created, { jobName, at }: Pick<Call, 'jobName' | 'at'>): string {
-  const end = `","execState":"PENDING","launchedAt":"${new Date(at).toISOString().slice(0, 19)}"}`
-  let text = '['
-  for (const [index, { deviceId, deviceName }] of devices.entries()) {
-    text += `${index ? ',' : ''}{"jobExecutionId":${firstId + index},"jobName":"${jobName}","deviceId":"${deviceId}",`
-    text += `"deviceName":"${deviceName}${end}`
-  }
-  return `${text}]`
-}
-
 await refresh()
-const body = {
-  type: 'object',
-  required: ['jobName', 'deviceIds'],
-  properties: {
-    jobName: { type: 'string', minLength: 1 },
-    deviceIds: {
-      type: 'array',
-      minItems: 1,
-      maxItems: fleet.length,
-      items: { type: 'string', minLength: 1 },
-    },
-  },
-} as const
-const app = Fastify({ bodyLimit: 4 * 1024 * 1024 })
-app.post<{ Body: { jobName: string; deviceIds: string[] } }>(
-  '/job/api/jobs/execute',
-  { schema: { body } },
-  async ({ headers, body: { jobName, deviceIds } }, reply) => {
-    const distinct = deviceIds.length === 1 ? deviceIds : [...new Set(deviceIds)]
-    const call = { apiKey: headers['x-api-key'], jobName, deviceIds: distinct, at: Date.now() }
-    const outcome = await new Promise<Created | Refusal>((resolve, reject) => {
-      waiting.push({ ...call, resolve, reject })
-      sendGroups()
-    })
-    if ('code' in outcome) return reply.code(outcome.status).send(outcome)
-    return reply
-      .code(201)
-      .header('location', `/job/api/runs/${outcome.runId}`)
-      .type('application/json; charset=utf-8')
-      .send(toAnswer(outcome, call))
-  },
-)
-await app.listen({ host: '127.0.0.1', port: 0 })
-tellParent((app.server.address() as AddressInfo).port, apiKey)
+await serveSketch(apiKey, write)

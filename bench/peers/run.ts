@@ -3,7 +3,7 @@
 import { type Cell, type Contender, overHttp, startNothingStored, startOnCopy } from '../contenders.ts'
 import { openLoader } from '../loader.ts'
 import { type CellResult, measureCells } from '../measure-cells.ts'
-import { readOptions } from '../options.ts'
+import { pick, readOptions } from '../options.ts'
 import { publish } from '../report.ts'
 import { startTarget, type Target } from '../server-process.ts'
 import { buildStored } from '../stored.ts'
@@ -21,13 +21,13 @@ const loader = openLoader()
 const stored = await buildStored(0)
 const postgres = await startPostgres()
 
-const contenders: Contender[] = [
-  overHttp('Jobcast', loader, () => startOnCopy(stored)),
+const beside: Contender[] = [
   overHttp('nothing stored', loader, startNothingStored),
   overHttp('pg-boss', loader, () => startTarget('peers/pg-boss.ts', postgres.url)),
   overHttp('graphile-worker', loader, () => startTarget('peers/graphile-worker.ts', postgres.url)),
 ]
-if (hasRedis()) contenders.push(overHttp('BullMQ', loader, startBullmq))
+if (hasRedis()) beside.push(overHttp('BullMQ', loader, startBullmq))
+const contenders = [overHttp('Jobcast', loader, () => startOnCopy(stored)), ...pick(beside, options.beside)]
 const results = await measureCells(options.cells, contenders, options)
 await postgres.end()
 publish('Triggers beside other job queues', [conditions(), ...results.map(cellSection)], options)

@@ -3,7 +3,7 @@
 import { overHttp, startNothingStored } from '../contenders.ts'
 import { openLoader } from '../loader.ts'
 import { type CellResult, measureCells } from '../measure-cells.ts'
-import { readOptions } from '../options.ts'
+import { pick, readOptions } from '../options.ts'
 import { startPostgres } from '../peers/postgres.ts'
 import { publish } from '../report.ts'
 import { startTarget } from '../server-process.ts'
@@ -15,6 +15,7 @@ import { twoNodesSection } from './two-nodes.ts'
 import { wakeUpSection } from './wake-up.ts'
 
 const options = readOptions(process.argv.slice(2), [
+  { devices: 1, callers: 1 },
   { devices: 1, callers: 64 },
   { devices: 100, callers: 64 },
   { devices: 10_000, callers: 8 },
@@ -24,22 +25,32 @@ const postgres = await startPostgres()
 console.error('making a database with the fleet')
 const databases = await buildDatabases(postgres.url)
 
-const contenders = [
-  overHttp('Jobcast', loader, startOnCopy),
+const beside = [
   overHttp('sketch', loader, startSketch),
   overHttp('nothing stored', loader, startNothingStored),
   copyRows('COPY', databases),
   overHttp('pg-boss', loader, () => startTarget('peers/pg-boss.ts', postgres.url)),
   overHttp('graphile-worker', loader, () => startTarget('peers/graphile-worker.ts', postgres.url)),
 ]
-const results = await measureCells(options.cells, contenders, options)
-const sections = [conditions(), ...results.map(cellSection)]
-sections.push(await millionSection(databases))
-sections.push(await twoNodesSection(databases, options))
-sections.push(await wakeUpSection(databases, options))
+const contenders = [overHttp('Jobcast', loader, startOnCopy), ...pick(beside, options.beside)]
+const parts = pick(
+  [
+    { name: 'triggers', of: triggerSection },
+    { name: 'million', of: () => millionSection(databases) },
+    { name: 'two-nodes', of: () => twoNodesSection(databases, options) },
+    { name: 'wake-up', of: () => wakeUpSection(databases, options) },
+  ],
+  options.parts,
+)
+const sections = [conditions()]
+for (const { of } of parts) sections.push(await of())
 await postgres.end()
 publish('On PostgreSQL', sections, options)
 process.exit()
+
+async function triggerSection(): Promise<string> {
+  return (await measureCells(options.cells, contenders, options)).map(cellSection).join('\n\n')
+}
 
 async function startOnCopy() {
   const url = await databases.copy()

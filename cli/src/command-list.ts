@@ -37,8 +37,8 @@ export const commands: readonly CommandEntry[] = [
   { name: 'sessions', group: resources, description: 'List and end sessions of the console.', load: async () => (await import('./commands/sessions.ts')).sessionsCommand() },
   { name: 'owners', group: resources, description: 'List and create owners (requires ADMIN).', load: async () => (await import('./commands/owners.ts')).ownersCommand() },
 
-  { name: 'apply', group: fleet, description: 'Create or update jobs, devices, groups, schedules, windows and webhooks from files.', load: async () => (await import('./commands/apply.ts')).applyCommand() },
-  { name: 'diff', group: fleet, description: 'Show how jobs, devices, groups, schedules, windows and webhooks differ from files.', load: async () => (await import('./commands/diff.ts')).diffCommand() },
+  { name: 'apply', group: fleet, description: 'Create or update jobs, devices, groups, windows, schedules and webhooks from files.', load: async () => (await import('./commands/apply.ts')).applyCommand() },
+  { name: 'diff', group: fleet, description: 'Show how jobs, devices, groups, windows, schedules and webhooks differ from files.', load: async () => (await import('./commands/diff.ts')).diffCommand() },
 
   { name: 'login', group: setup, description: 'Save an address and an API key as a profile.', load: async () => (await import('./commands/login.ts')).loginCommand() },
   { name: 'logout', group: setup, description: 'Delete a profile.', load: async () => (await import('./commands/login.ts')).logoutCommand() },

@@ -26,19 +26,23 @@ export async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
 }
 
 function buildProgram({ stdout, stderr }: Io): Command {
-  return new Command('jobcast')
-    .description('Trigger a named job on one device or a whole fleet with one HTTP call.')
-    .version(packageJson.version)
-    .configureHelp({ helpWidth: 110 })
-    .configureOutput({
-      writeOut: (text) => void stdout.write(text),
-      writeErr: (text) => void stderr.write(text),
-    })
-    .showHelpAfterError('(run "jobcast <command> --help" for usage)')
-    .exitOverride()
-    .addHelpCommand(
-      new Command('help').argument('[command]').description('Show help for a command.').helpGroup('More:'),
-    )
+  return (
+    new Command('jobcast')
+      .description('Trigger a named job on one device or a whole fleet with one HTTP call.')
+      .version(packageJson.version)
+      // So that a command can have a --version of its own.
+      .enablePositionalOptions()
+      .configureHelp({ helpWidth: 110 })
+      .configureOutput({
+        writeOut: (text) => void stdout.write(text),
+        writeErr: (text) => void stderr.write(text),
+      })
+      .showHelpAfterError('(run "jobcast <command> --help" for usage)')
+      .exitOverride()
+      .addHelpCommand(
+        new Command('help').argument('[command]').description('Show help for a command.').helpGroup('More:'),
+      )
+  )
 }
 
 /** Of the embedded database. Other commands run on Node 20. */

@@ -80,6 +80,10 @@ test('all problems with the flags are reported together; a token file readable b
   assert.deepEqual([open.code, open.stdout], [2, ''])
   assert.match(open.stderr, /others can read the token file .*chmod 600/)
   assert.match(open.stderr, /--mqtt and --http cannot be used together/)
+  const untrusted = await runJobcast([...flags, '--require-signatures', '0'])
+  assert.match(untrusted.stderr, /--require-signatures must be a positive integer/)
+  const unnamed = await runJobcast([...flags, '--require-signature'])
+  assert.match(unnamed.stderr, /--trust must name the file of the keys that are trusted/)
 })
 
 test('exits with 2 if a file or folder is missing', async (t) => {

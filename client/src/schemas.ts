@@ -1054,6 +1054,10 @@ export interface Job {
    * The window in which its executions are offered; null: they are offered at any time
    */
   window: string | null
+  /**
+   * One envelope, or none
+   */
+  signatures: JobEnvelope[]
   createdAt: string
   updatedAt: string
 }
@@ -1133,6 +1137,30 @@ export interface Rollout {
     of?: 'RUN' | 'WAVE'
   }[]
 }
+/**
+ * DSSE envelope with the signatures of the authors of a job, made by `jobcast jobs sign`
+ */
+export interface JobEnvelope {
+  payloadType: 'application/vnd.jobcast.job+json'
+  /**
+   * Canonical JSON (RFC 8785) of `jobName`, `version`, `document`, and if there are any `parameters` and `notAfter`
+   */
+  payload: string
+  /**
+   * @minItems 1
+   * @maxItems 10
+   */
+  signatures: {
+    /**
+     * A hint: SHA-256 of the public key (DER) in hex. Only devices know which keys to trust
+     */
+    keyid?: string
+    /**
+     * Ed25519 signature
+     */
+    sig: string
+  }[]
+}
 
 export interface JobContent {
   description?: string
@@ -1188,6 +1216,12 @@ export interface JobContent {
    * Name of the window in which its executions are offered, unless a run names another; also for the trigger call
    */
   window?: string
+  /**
+   * What the authors have signed, of this job and this version; several envelopes must have the same payload, and become one. Devices get it as `jobSignature`
+   *
+   * @maxItems 10
+   */
+  signatures?: JobEnvelope[]
 }
 /**
  * Any JSON object: instructions for the device
@@ -1227,6 +1261,10 @@ export interface JobVersion {
    * The window in which its executions are offered; null: they are offered at any time
    */
   window: string | null
+  /**
+   * One envelope, or none
+   */
+  signatures: JobEnvelope[]
   /**
    * Of versions from before this was recorded, when the first run used it
    */

@@ -129,6 +129,28 @@ export const routes: Route[] = [
     load: () => import('./screens/job.tsx'),
   },
   {
+    name: 'versions',
+    path: '/jobs/:jobName/versions',
+    title: 'Versions',
+    scopes: ['READ'],
+    load: () => import('./screens/versions.tsx'),
+  },
+  {
+    name: 'windows',
+    path: '/windows',
+    title: 'Windows',
+    scopes: ['READ'],
+    load: () => import('./screens/windows.tsx'),
+    nav: { icon: 'windows', key: 'm', group: 'set up' },
+  },
+  {
+    name: 'window',
+    path: '/windows/:windowName',
+    title: 'Window',
+    scopes: ['READ'],
+    load: () => import('./screens/window.tsx'),
+  },
+  {
     name: 'webhooks',
     path: '/webhooks',
     title: 'Webhooks',

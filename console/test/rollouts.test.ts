@@ -71,6 +71,8 @@ test('a rollout is shown wave by wave, says why it paused and by what, and is re
   await end(devices[1], 'FAILED')
   await rollout.getByText('Paused: 1 of 2 ended executions of the run are FAILED (stop rule)').waitFor()
   await second.getByText('1 failed, 1 not started').waitFor()
+  const causes = rollout.getByRole('list', { name: 'Devices that caused it' }).getByRole('listitem')
+  assert.deepEqual(await causes.allTextContents(), ['w2 failed'])
   const cause = rollout.getByRole('link', { name: 'Show the execution that caused it' })
   assert.equal(await cause.getAttribute('href'), `/executions?runId=${runId}&execState=FAILED`)
 

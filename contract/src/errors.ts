@@ -24,6 +24,7 @@ export const errorCatalogue = {
   'J-313': { status: 404, message: 'Version not found' },
   'J-314': { status: 409, message: 'The run has no executions to roll back' },
   'J-315': { status: 409, message: 'The window is in use' },
+  'J-316': { status: 409, message: 'A signed version cannot be restored: its author must sign it again' },
   'J-500': { status: 400, message: 'Validation error' },
   'J-501': { status: 422, message: 'Idempotency-Key was already used with a different request' },
   'J-502': { status: 409, message: 'A request with this Idempotency-Key is still in progress' },

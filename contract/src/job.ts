@@ -1,9 +1,11 @@
 // A job is a named description of what a device should do: a document and policies.
 
 import Type, { type Static } from 'typebox'
+import { JobEnvelope } from './job-signature.ts'
 import { Page } from './page.ts'
 import type { ParameterSchema } from './parameters/parameter-schema.ts'
 import { Rollout } from './rollout.ts'
+import { maxSignatures } from './signature/index.ts'
 import { Instant, NewJobName, orNull, Prose } from './text.ts'
 import { shownWindow, WindowName } from './window.ts'
 
@@ -93,6 +95,14 @@ export const JobContent = Type.Object(
           'Name of the window in which its executions are offered, unless a run names another; also for the trigger call',
       }),
     ),
+    signatures: Type.Optional(
+      Type.Array(JobEnvelope, {
+        maxItems: maxSignatures,
+        description:
+          'What the authors have signed, of this job and this version; several envelopes must have the same payload, and ' +
+          'become one. Devices get it as `jobSignature`',
+      }),
+    ),
   },
   {
     title: 'JobContent',
@@ -131,6 +141,7 @@ const storedContent = {
   rollout: orNull(Rollout),
   approval: Type.Boolean(),
   window: shownWindow,
+  signatures: Type.Array(JobEnvelope, { description: 'One envelope, or none' }),
 }
 
 export const Job = Type.Object(

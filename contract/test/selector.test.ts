@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
   type AttributeValue,
+  compileSelector,
   isAttributeName,
   matchesSelector,
   parseSelector,
@@ -145,6 +146,7 @@ test('random selectors are read as they were written, and match what a naive eva
       const read = parseSelector(toText(selector))
       assert.deepEqual(read, structuredClone(selector))
       assert.equal(matchesSelector(read, each), naively(selector, each))
+      assert.equal(compileSelector(read)(each), naively(selector, each))
     }),
     randomInputs({ test: 2000, chaos: 100_000 }),
   )

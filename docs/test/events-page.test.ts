@@ -6,7 +6,7 @@ import { readPage } from './pages.ts'
 test('docs/events.md has every type of event, and no other', () => {
   const rows = [
     ...readPage('docs/events.md').matchAll(
-      /^\| (`(?:run|execution|device|fleet|key|enrollment|webhook|session|owner)\.[a-z_`., -]+) \|/gm,
+      /^\| (`(?:run|execution|device|fleet|schedule|key|enrollment|webhook|session|owner)\.[a-z_`., -]+) \|/gm,
     ),
   ]
   const documented = rows.flatMap(([, cell = '']) =>

@@ -3,6 +3,7 @@
 import { Background } from './background.ts'
 import { type ClockDeps, fireClocks } from './dispatch/clocks.ts'
 import type { Dispatcher } from './dispatch/dispatcher.ts'
+import type { MatchTicker } from './dispatch/match-ticker.ts'
 import type { NodeLife } from './dispatch/nodes/node-life.ts'
 import type { RolloutTicker } from './dispatch/rollout-ticker.ts'
 import type { ScheduleTicker } from './dispatch/schedule-ticker.ts'
@@ -28,6 +29,8 @@ const clocksEveryMs = 500
 const rolloutsEveryMs = 500
 /** An occurrence runs within a second of its time. */
 const schedulesEveryMs = 500
+/** What starts to match within it becomes one run. */
+const matchingEveryMs = 1000
 const freezesEveryMs = 1000
 /** Devices are notified within two seconds of the opening of their window. */
 const windowsEveryMs = 250
@@ -48,6 +51,7 @@ const purgeEveryMs = 10 * 60_000
 export type BackgroundDeps = ClockDeps & {
   rollouts: RolloutTicker
   schedules: ScheduleTicker
+  matching: MatchTicker
   freezes: Freezes
   windows: OpenWindows
   store: Store
@@ -73,6 +77,7 @@ export function startBackground(deps: BackgroundDeps, dispatcher: Dispatcher): B
   background.every(clocksEveryMs, 'fire clocks', () => fireClocks(deps))
   background.every(rolloutsEveryMs, 'roll out runs', () => deps.rollouts.tick())
   background.every(schedulesEveryMs, 'fire schedules', () => deps.schedules.tick())
+  background.every(matchingEveryMs, 'look for devices that match', () => deps.matching.tick())
   background.every(freezesEveryMs, 'look for frozen fleets', () => keepFreezes(deps))
   background.every(windowsEveryMs, 'open and close windows', () => deps.windows.tick())
   background.every(sweepEveryMs, 'notify devices that were missed', () => dispatcher.sweep())

@@ -3,6 +3,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { Dispatcher } from './dispatch/dispatcher.ts'
+import { MatchTicker } from './dispatch/match-ticker.ts'
 import { RolloutTicker } from './dispatch/rollout-ticker.ts'
 import { ScheduleTicker } from './dispatch/schedule-ticker.ts'
 import { WindowWaker } from './dispatch/window-waker.ts'
@@ -146,6 +147,13 @@ export function buildParts(options: PartsOptions) {
     },
     dispatcher,
   )
+  const matching = new MatchTicker(
+    {
+      ...{ ...shared, rollouts },
+      onFailure: (error) => tell({ kind: 'background-failed', task: 'look for devices that match', error }),
+    },
+    dispatcher,
+  )
   store.onEvents(() => shared.newEvents.notify(['all']))
   metrics.gauge(
     'jobcast_devices_connected',
@@ -159,5 +167,5 @@ export function buildParts(options: PartsOptions) {
     () => shared.presence.byTransport(),
   )
   addServiceLevels(metrics, store, now)
-  return { ...shared, rollouts, schedules, dispatcher, link: dispatcher, sessions: dispatcher }
+  return { ...shared, rollouts, schedules, matching, dispatcher, link: dispatcher, sessions: dispatcher }
 }

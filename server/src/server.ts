@@ -182,6 +182,8 @@ async function start(
   }
   parts.rollouts.link = deps.link
   parts.schedules.link = deps.link
+  parts.matching.link = deps.link
+  if (share) parts.matching.isOurs = (ownerNo) => share.isOurs(ownerNo)
   await parts.freezes.refresh()
   await parts.windows.refresh()
   const background = startBackground(

@@ -59,6 +59,9 @@ const onBothStores = [
   'server/test/devices/**/*.test.ts',
 ]
 
+/** The trigger call is the same for a job whose runs are released little by little. */
+const alsoHeldBack = ['server/test/http/{trigger*,idempotency}.test.ts']
+
 /** All groups, or those with files below the given paths. */
 export function findGroups(root: string, wanted: readonly string[], { isAlone = false } = {}): Group[] {
   const find = (pattern: string[]) =>
@@ -70,6 +73,7 @@ export function findGroups(root: string, wanted: readonly string[], { isAlone = 
   const groups = [
     ...groupsOf(find([all]), '', {}),
     ...groupsOf(find(onBothStores), ' on PostgreSQL', postgres),
+    ...groupsOf(find(alsoHeldBack), ' with jobs that hold back', heldBack),
   ]
   return groups.sort((a, b) => orderOf(a) - orderOf(b))
 }
@@ -80,6 +84,7 @@ function orderOf({ name }: Group): number {
 }
 
 const postgres = { JOBCAST_TEST_STORE: 'postgres' }
+const heldBack = { JOBCAST_TEST_JOBS: 'held-back' }
 
 const singleFiles: typeof groupFiles = (files, suffix, env) =>
   files.map((file) => ({ name: file + suffix, files: [file], env }))

@@ -11,6 +11,9 @@ export type AgentFlags = {
   allowCommands?: boolean
   maxOutputBytes?: string
   attributesFile?: string
+  trust?: string
+  requireSignature?: boolean
+  requireSignatures?: string
 }
 
 export type EnrollFlags = {
@@ -73,6 +76,19 @@ export const agentFlags: readonly Flag[] = [
     argument: 'file',
     help: 'JSON object of attributes to report, read again whenever it changes and after each handler',
     env: 'JOBCAST_ATTRIBUTES_FILE',
+  },
+  {
+    name: 'trust',
+    argument: 'file',
+    help: 'PEM file with the public keys of authors: a signed job runs only if they have signed it',
+    env: 'JOBCAST_TRUST',
+  },
+  { name: 'require-signature', help: 'run only jobs that one of these keys has signed' },
+  {
+    name: 'require-signatures',
+    argument: 'number',
+    help: 'run only jobs that this many different ones of these keys have signed',
+    env: 'JOBCAST_REQUIRE_SIGNATURES',
   },
   {
     name: 'mqtt',

@@ -82,6 +82,7 @@ function optionsOf(flags: AgentFlags, env: NodeJS.ProcessEnv): AgentOptions {
   const readToken = () =>
     tokenFile === undefined ? checkToken(token ?? '', 'JOBCAST_DEVICE_TOKEN') : readTokenFile(tokenFile)
   const server = attempt(() => serverOf(flags))
+  const trust = attempt(() => trustOf(flags))
   if (!isNewDeviceId(device)) problems.push('--device must be the deviceId of this device')
   if (handlers === '') problems.push('--handlers must name a folder')
   if (tokenFile === undefined && token === undefined) problems.push('--token-file must name a file')
@@ -103,6 +104,7 @@ function optionsOf(flags: AgentFlags, env: NodeJS.ProcessEnv): AgentOptions {
     maxOutputBytes,
     environment: env,
     ...(flags.attributesFile !== undefined && { attributesFile: flags.attributesFile }),
+    ...(trust && { trust }),
   }
 }
 
@@ -111,6 +113,18 @@ function serverOf({ url, mqtt, http }: AgentFlags): AgentOptions['server'] {
   if (mqtt !== undefined) return { by: 'mqtt', url: mqttAddress(mqtt) }
   if (url === undefined) throw new Error('--url must be the address of the service')
   return http ? { by: 'http', url: httpAddress(url) } : { by: 'mqtt', url: webSocketAddress(url) }
+}
+
+/** As many as are required, at least one with --require-signature. */
+function trustOf({ trust, requireSignature, requireSignatures }: AgentFlags): AgentOptions['trust'] {
+  const given = Number(requireSignatures ?? 0)
+  if (requireSignatures !== undefined && !(Number.isSafeInteger(given) && given >= 1)) {
+    throw new Error('--require-signatures must be a positive integer')
+  }
+  const requiredSignatures = Math.max(given, requireSignature ? 1 : 0)
+  if (trust !== undefined) return { keysFile: trust, requiredSignatures }
+  if (requiredSignatures > 0) throw new Error('--trust must name the file of the keys that are trusted')
+  return undefined
 }
 
 function isClearText(address: string): boolean {

@@ -25,16 +25,18 @@ const shells: string[][] = [['dash'], ['busybox', 'ash'], ['bash', '--posix']]
 export async function findPrograms(): Promise<AgentProgram[]> {
   const file = join(newTemporaryFolder(), 'jobcast-agent.mjs')
   await bundle('src/program/main.ts', file)
-  return [
-    { name: 'jobcast-agent', words: [process.execPath, file], isShell: false, isOther: false },
-    ...shells.map((shell, index) => ({
-      name: `jobcast-agent.sh with ${shell.join(' ')}`,
-      words: [...shell, script],
-      isShell: true,
-      isOther: index > 0,
-      ...missingOf(shell),
-    })),
-  ]
+  const node = { name: 'jobcast-agent', words: [process.execPath, file], isShell: false, isOther: false }
+  return [node, ...findShellPrograms()]
+}
+
+export function findShellPrograms(): AgentProgram[] {
+  return shells.map((shell, index) => ({
+    name: `jobcast-agent.sh with ${shell.join(' ')}`,
+    words: [...shell, script],
+    isShell: true,
+    isOther: index > 0,
+    ...missingOf(shell),
+  }))
 }
 
 function missingOf([program = '', ...words]: string[]): { missing?: string } {

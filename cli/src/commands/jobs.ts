@@ -10,7 +10,9 @@ import { wholeNumber } from '../flags/whole-number.ts'
 import { readContent } from '../input/read-content.ts'
 import { localTime } from '../output/local-time.ts'
 import { fieldsText } from '../output/print-table.ts'
+import { signatureFields } from '../output/signature-fields.ts'
 import { versionCommands } from './job-versions.ts'
+import { signCommand } from './jobs-sign.ts'
 
 type PutFlags = {
   file?: string
@@ -42,6 +44,7 @@ export function jobsCommand(): Command {
     ls.description('List jobs (default).'),
     getCommand(),
     putCommand(),
+    signCommand(),
     rm.description('Delete jobs.'),
     ...versionCommands(),
   ).addHelpText('after', '\nExample:\n  jobcast jobs put restart -f restart.yaml\n')
@@ -69,6 +72,7 @@ function getCommand(): Command {
               rollout: job.rollout && JSON.stringify(job.rollout),
               ...(job.approval && { approval: 'required' }),
               ...(job.window && { window: job.window }),
+              ...signatureFields(job),
               created: localTime(job.createdAt),
               updated: localTime(job.updatedAt),
             },

@@ -12,6 +12,7 @@ import { instantAhead } from '../flags/duration.ts'
 import { confirm } from '../input/ask.ts'
 import { localTime } from '../output/local-time.ts'
 import { makerText } from '../output/maker-text.ts'
+import { authorCommand } from './keys-author.ts'
 import { resetAdminCommand } from './keys-reset-admin.ts'
 
 type NewFlags = { scope: NonNullable<NewApiKey['scopes']>; expires?: string; owner?: string }
@@ -38,6 +39,7 @@ export function keysCommand(): Command {
       .option('--owner <ownerId>', 'keys of another owner (requires ADMIN)'),
     newCommand(),
     revokeCommand(),
+    authorCommand(),
     resetAdminCommand(),
   ).addHelpText('after', '\nExample:\n  jobcast keys new ci --scope TRIGGER,READ --expires 90d\n')
 }

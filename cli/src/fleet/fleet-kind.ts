@@ -20,6 +20,7 @@ import {
   windowProblem,
 } from '@jobcast/contract'
 import { parseSelector, SelectorError, termsOf } from '@jobcast/contract/selector'
+import { type Envelope, mergeEnvelopes, requireSignatures, SignatureError } from '@jobcast/contract/signature'
 import type { TObject, TString } from 'typebox'
 
 /** JSON values. */
@@ -57,12 +58,13 @@ const jobs: Kind = {
   nameField: 'jobName',
   nameSchema: NewJobName,
   contentSchema: JobContent,
-  refusal(name, { document = {}, rollout }) {
+  refusal(name, content) {
+    const { document = {}, rollout } = content
     if (name === 'execute') return 'the name "execute" is reserved'
     const problem = rollout === undefined ? undefined : rolloutProblem(rollout as Rollout)
     if (problem) return problem.detail
     const isTooLarge = Buffer.byteLength(JSON.stringify(document)) > maxDocumentBytes
-    return isTooLarge ? 'the document is larger than 64 KiB' : undefined
+    return isTooLarge ? 'the document is larger than 64 KiB' : signatureProblem(name, content)
   },
   filled: (_name, content) => ({
     description: content.description ?? '',
@@ -75,6 +77,7 @@ const jobs: Kind = {
     rollout: content.rollout ?? null,
     approval: content.approval ?? false,
     window: content.window ?? null,
+    signatures: filledSignatures(content.signatures as JobContent['signatures']),
   }),
   list: (client) => client.jobs.list(largePages),
   get: (client, name) => client.jobs.get(name),
@@ -138,31 +141,6 @@ const groups: Kind = {
   remove: (client, name) => client.groups.delete(name),
 }
 
-const windows: Kind = {
-  field: 'windows',
-  noun: 'window',
-  nameField: 'windowName',
-  nameSchema: NewJobName,
-  contentSchema: WindowContent,
-  refusal(_name, content) {
-    const { timeZone = deviceZone } = content
-    if (timeZone !== deviceZone && !isTimeZone(String(timeZone))) {
-      return 'timeZone is neither the name of an IANA time zone nor "device"'
-    }
-    return windowProblem(content as WindowContent)?.detail
-  },
-  filled: (_name, { cron, durationMinutes, timeZone = deviceZone, cutoffMinutes = 0, except = [] }) => {
-    return { cron, durationMinutes, timeZone, cutoffMinutes, except }
-  },
-  list: (client) => client.windows.list(largePages),
-  get: (client, name) => client.windows.get(name),
-  async put(client, name, content) {
-    await client.windows.put(name, content as WindowContent)
-    return undefined
-  },
-  remove: (client, name) => client.windows.delete(name),
-}
-
 const schedules: Kind = {
   field: 'schedules',
   noun: 'schedule',
@@ -198,6 +176,31 @@ const schedules: Kind = {
   remove: (client, name) => client.schedules.delete(name),
 }
 
+const windows: Kind = {
+  field: 'windows',
+  noun: 'window',
+  nameField: 'windowName',
+  nameSchema: NewJobName,
+  contentSchema: WindowContent,
+  refusal(_name, content) {
+    const { timeZone = deviceZone } = content
+    if (timeZone !== deviceZone && !isTimeZone(String(timeZone))) {
+      return 'timeZone is neither the name of an IANA time zone nor "device"'
+    }
+    return windowProblem(content as WindowContent)?.detail
+  },
+  filled: (_name, { cron, durationMinutes, timeZone = deviceZone, cutoffMinutes = 0, except = [] }) => {
+    return { cron, durationMinutes, timeZone, cutoffMinutes, except }
+  },
+  list: (client) => client.windows.list(largePages),
+  get: (client, name) => client.windows.get(name),
+  async put(client, name, content) {
+    await client.windows.put(name, content as WindowContent)
+    return undefined
+  },
+  remove: (client, name) => client.windows.delete(name),
+}
+
 const webhooks: Kind = {
   field: 'webhooks',
   noun: 'webhook',
@@ -223,7 +226,7 @@ const webhooks: Kind = {
   remove: (client, name) => client.webhooks.delete(name),
 }
 
-/** In the order in which they are applied: jobs and schedules may name windows. */
+/** In the order in which they are applied: jobs and schedules may name a window, a schedule names a job. */
 export const kinds: readonly Kind[] = [windows, jobs, devices, groups, schedules, webhooks]
 
 export type Found = { name: string; fields: Fields }
@@ -251,6 +254,22 @@ function toFound(kind: Kind, item: Fields): Found {
 }
 
 /** As the server fills it in; a test compares the two. */
+/** As the server keeps them: one envelope. They are checked before. */
+function filledSignatures(given: JobContent['signatures']): Envelope[] {
+  const envelope = mergeEnvelopes(given ?? [])
+  return envelope === undefined ? [] : [envelope]
+}
+
+function signatureProblem(name: string, content: Fields): string | undefined {
+  try {
+    requireSignatures(name, content, Date.now())
+    return undefined
+  } catch (error) {
+    if (!(error instanceof SignatureError)) throw error
+    return error.message
+  }
+}
+
 function filledRetry(given: JobContent['retry']): Fields | null {
   if (given === undefined) return null
   const retry = { ...defaultRetry, ...given }

@@ -53,6 +53,14 @@ export const queries = {
     read(['group', groupName], (options) => jobcast.groups.get(groupName, options)),
   allGroups: () =>
     read(['groups', 'all'], (options) => Array.fromAsync(jobcast.groups.list({ limit: 200 }, options))),
+  window: (windowName: string) =>
+    read(['window', windowName], (options) => jobcast.windows.get(windowName, options)),
+  windowTimes: (windowName: string, query: { count: number; timeZone?: string; after?: string }) =>
+    read(['window', windowName, 'times', query], (options) =>
+      jobcast.windows.next(windowName, query, options),
+    ),
+  allWindows: () =>
+    read(['windows', 'all'], (options) => Array.fromAsync(jobcast.windows.list({ limit: 200 }, options))),
   deviceCount: (where: string) =>
     read(['devices', 'count', where], (options) => jobcast.devices.count(where, options)),
   /** Under ['devices']: what changes there may change what matches. */
@@ -82,6 +90,11 @@ export const queries = {
       const { items } = await jobcast.runs.list({ jobName, limit: 200 }, options).page()
       return items.filter(({ retryOf }) => retryOf === runId)
     }),
+  /** The first devices that a rollback of the run concerns. */
+  rolledBack: (runId: number) =>
+    read(['run', runId, 'rolled-back'], (options) =>
+      jobcast.executions.list({ runId, execState: ['SUCCEEDED', 'FAILED'], limit: 200 }, options).page(),
+    ),
   runDocument: (runId: number) =>
     read(['document', runId], (options) => jobcast.runs.document(runId, options)),
   execution: (id: number) => read(['execution', id], (options) => jobcast.executions.get(id, options)),
@@ -124,6 +137,17 @@ export const queries = {
   stats: (query: Query<GetStatsQuery>) => read(['stats', query], (options) => jobcast.stats(query, options)),
   owners: () => read(['owners'], (options) => jobcast.owners.list({ limit: 200 }, options).page()),
   job: (jobName: string) => read(['job', jobName], (options) => jobcast.jobs.get(jobName, options)),
+  jobVersion: (jobName: string, version: number) =>
+    read(['job', jobName, 'version', version], (options) => jobcast.jobs.version(jobName, version, options)),
+  /** The newest. */
+  jobVersions: (jobName: string) =>
+    read(['job', jobName, 'versions'], (options) =>
+      jobcast.jobs.versions(jobName, { limit: 100 }, options).page(),
+    ),
+  runsOfVersion: (jobName: string, version: number) =>
+    read(['runs', 'of-version', jobName, version], (options) =>
+      jobcast.runs.list({ jobName, version, limit: 20 }, options).page(),
+    ),
   webhook: (name: string) => read(['webhook', name], (options) => jobcast.webhooks.get(name, options)),
 }
 
@@ -152,6 +176,18 @@ export const lists = {
     load: (cursor: string | undefined, signal: AbortSignal) =>
       jobcast.groups.list({ limit: 200, cursor }, { signal }).page(),
     idOf: (group: { groupName: string }) => group.groupName,
+  }),
+  windows: () => ({
+    key: ['windows'] as const,
+    load: (cursor: string | undefined, signal: AbortSignal) =>
+      jobcast.windows.list({ limit: 200, cursor }, { signal }).page(),
+    idOf: (window: { windowName: string }) => window.windowName,
+  }),
+  jobVersions: (jobName: string) => ({
+    key: ['job', jobName, 'version-list'] as const,
+    load: (cursor: string | undefined, signal: AbortSignal) =>
+      jobcast.jobs.versions(jobName, { limit: 50, cursor }, { signal }).page(),
+    idOf: ({ version }: { version: number }) => version,
   }),
   jobs: () => ({
     key: ['jobs'] as const,

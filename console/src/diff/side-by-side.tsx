@@ -14,6 +14,12 @@ export function SideBySide({ label, before, after }: Props) {
     // biome-ignore lint/a11y/noNoninteractiveTabindex: long lines scroll
     <section class="side-by-side-diff" tabIndex={0} aria-label={label}>
       <table>
+        <colgroup>
+          <col class="numbers" />
+          <col />
+          <col class="numbers" />
+          <col />
+        </colgroup>
         <thead>
           <tr>
             <th scope="col" colSpan={2}>

@@ -12,6 +12,7 @@ type Props = {
   placeholder?: string
   /** Names that are allowed beside those of zones. */
   others?: readonly string[]
+  error?: string | undefined
 }
 
 export function zoneProblem(value: string, others: readonly string[] = []): string | undefined {
@@ -20,10 +21,10 @@ export function zoneProblem(value: string, others: readonly string[] = []): stri
   return isRight ? undefined : 'Must be a time zone such as Europe/Berlin.'
 }
 
-export function ZoneField({ label, hint, value, onInput, placeholder, others = [] }: Props) {
+export function ZoneField({ label, hint, value, onInput, placeholder, others = [], error }: Props) {
   const zones = useMemo(() => [...others, ...Intl.supportedValuesOf('timeZone')], [])
   return (
-    <Field label={label} {...(hint !== undefined && { hint })} error={zoneProblem(value, others)}>
+    <Field label={label} {...(hint !== undefined && { hint })} error={error ?? zoneProblem(value, others)}>
       {(control) => (
         <>
           <input

@@ -5,10 +5,10 @@ import { useState } from 'preact/hooks'
 import { jobcast } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
 import { queryClient } from '../api/query-client.ts'
+import { errorAt } from '../parts/error-at.ts'
 import { FormDialog } from '../parts/form-dialog.tsx'
 import { findProblem, JsonField } from '../parts/json-field.tsx'
 import { draftOf, problemsOf, type Rollout, refusedField, releaseOf } from './rollout-draft.ts'
-import { rolloutErrorOf } from './rollout-error.ts'
 import { RolloutFields } from './rollout-fields.tsx'
 
 const maxBytes = 64 * 1024
@@ -34,7 +34,7 @@ export default function ChangeRollout({ run, onClose }: { run: Run; onClose: () 
       canSubmit={isRight}
       work={save}
       onClose={onClose}
-      isAtField={(error) => (draft ? refusedField(error) : rolloutErrorOf(error)) !== undefined}
+      isAtField={(error) => (draft ? refusedField(error) : errorAt(error, 'rollout')) !== undefined}
     >
       {(error) => (
         <>
@@ -55,7 +55,7 @@ export default function ChangeRollout({ run, onClose }: { run: Run; onClose: () 
               value={json}
               onInput={setJson}
               maxBytes={maxBytes}
-              error={rolloutErrorOf(error)}
+              error={errorAt(error, 'rollout')}
             />
           )}
         </>

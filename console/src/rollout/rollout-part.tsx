@@ -4,7 +4,7 @@ import './rollout.css'
 import type { RolloutProgress, Run } from '@jobcast/client'
 import { queries } from '../api/queries.ts'
 import { useQuery } from '../api/use-query.ts'
-import { failedStates, formatCount, stateOrder } from '../parts/exec-state.ts'
+import { failedStates, formatCount, stateStyles } from '../parts/exec-state.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Maker } from '../parts/maker.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
@@ -54,7 +54,7 @@ function StateNote({ run, rollout }: StateProps) {
           {isStopped && pausedBecause !== null && `: ${pausedBecause}`}
           {isStopped && <StoppedBy by={rollout.pausedBy} />}
         </p>
-        {isStopped && <Causes run={run} because={pausedBecause ?? ''} by={rollout.pausedBy} />}
+        {isStopped && <Causes run={run} cause={rollout.pausedCause} />}
         {state === 'ROLLING_OUT' && <Gate run={run} />}
         {state === 'ROLLING_OUT' && nextAt !== null && (
           <p class="quiet">
@@ -71,19 +71,33 @@ function StoppedBy({ by }: { by: string | null }) {
   return <> ({by === 'stop rule' ? 'stop rule' : <Maker createdBy={by} />})</>
 }
 
-/** The reason of a rule names the states that it counted; a gate stays closed for what did not succeed. */
-function Causes({ run: { runId, counts }, because, by }: { run: Run; because: string; by: string | null }) {
-  if (by !== 'stop rule' && by !== 'gate') return null
-  const named = stateOrder.filter((state) => new RegExp(`\\b${state}\\b`).test(because))
-  const states = (named.length > 0 ? named : failedStates).filter((state) => counts[state] > 0)
+/** The devices that a stop rule has counted; a gate that stays closed does so for what did not succeed. */
+function Causes({ run: { runId, counts }, cause }: { run: Run; cause: RolloutProgress['pausedCause'] }) {
+  if (cause === null || (cause.rule !== 'STOP_RULE' && cause.rule !== 'GATE_TIMEOUT')) return null
+  const { on, executions } = cause
+  const states = (on.length > 0 ? on : failedStates).filter((state) => counts[state] > 0)
   const total = states.reduce((sum, state) => sum + counts[state], 0)
   if (total === 0) return null
   return (
-    <p>
-      <a href={`/executions?runId=${runId}&execState=${states.join()}`}>
-        Show the {total === 1 ? 'execution' : `${formatCount(total)} executions`} that caused it
-      </a>
-    </p>
+    <>
+      {executions.length > 0 && (
+        <ul class="rollout-causes" aria-label="Devices that caused it">
+          {executions.map(({ jobExecutionId, deviceId, execState }) => (
+            <li key={jobExecutionId}>
+              <a href={`/executions/${jobExecutionId}`}>
+                <bdi>{deviceId}</bdi>
+              </a>{' '}
+              {stateStyles[execState].word}
+            </li>
+          ))}
+        </ul>
+      )}
+      <p>
+        <a href={`/executions?runId=${runId}&execState=${states.join()}`}>
+          Show the {total === 1 ? 'execution' : `${formatCount(total)} executions`} that caused it
+        </a>
+      </p>
+    </>
   )
 }
 

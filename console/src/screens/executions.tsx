@@ -8,6 +8,7 @@ import { stateOrder } from '../parts/exec-state.ts'
 import { TextField } from '../parts/field.tsx'
 import { isPossibleName } from '../parts/is-possible-name.ts'
 import { ListScreen } from '../parts/list-screen.tsx'
+import { localTime, utcTime } from '../parts/local-time.ts'
 import { SavedViews } from '../parts/saved-views.tsx'
 import { selectColumn } from '../parts/select-column.tsx'
 import {
@@ -26,7 +27,6 @@ import { executionColumns, executionHref } from './executions/execution-columns.
 import { ExportButtons } from './executions/export.tsx'
 import { JobFilter } from './executions/job-filter.tsx'
 import { type ExecutionsQuery, useLiveExecutions } from './executions/live-executions.ts'
-import { localTime, utcTime } from './executions/local-time.ts'
 import { NameFilter } from './executions/name-filter.tsx'
 import { StatesFilter } from './executions/states-filter.tsx'
 

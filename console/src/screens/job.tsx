@@ -1,6 +1,6 @@
 // One job: its definition, which can be edited, and its recent runs.
 
-import type { Job } from '@jobcast/client'
+import { isJobcastError, type Job } from '@jobcast/client'
 import { useState } from 'preact/hooks'
 import { jobcast } from '../api/client.ts'
 import { isNotFound } from '../api/is-there.ts'
@@ -17,11 +17,10 @@ import { PageHeader } from '../parts/page-header.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
 import { StateBar } from '../parts/state-bar.tsx'
 import { triggerHref } from '../parts/trigger-href.ts'
-import { rolloutErrorOf } from '../rollout/rollout-error.ts'
 import { navigate } from '../router.ts'
 import { useScopes } from '../scopes.ts'
 import { contentOf, newDraft, problemOf } from './jobs/job-draft.ts'
-import { JobFields } from './jobs/job-fields.tsx'
+import { isAtJobField, JobFields } from './jobs/job-fields.tsx'
 import { useKeptDraft } from './jobs/kept-draft.ts'
 import './jobs.css'
 
@@ -43,7 +42,8 @@ export default function JobScreen({ params }: { params: Record<string, string> }
           job &&
           !isGone && (
             <>
-              updated <RelativeTime at={job.updatedAt} />
+              <a href={`/jobs/${encodeURIComponent(jobName)}/versions`}>version {job.version}</a>, updated{' '}
+              <RelativeTime at={job.updatedAt} />
             </>
           )
         }
@@ -92,7 +92,13 @@ function JobForm({ job }: { job: Job }) {
   const original = newDraft(job)
   const draft = edited ?? original
   const save = useAction(async () => {
-    await jobcast.jobs.put(job.jobName, contentOf(draft))
+    // Whoever has changed it meanwhile is not overruled.
+    try {
+      await jobcast.jobs.put(job.jobName, contentOf(draft), { ifVersion: draft.version })
+    } catch (error) {
+      if (isJobcastError(error, 'J-312')) await refreshKeys(['job', job.jobName])
+      throw error
+    }
     await refreshKeys(['job', job.jobName], ['jobs'])
     setEdited(undefined)
     setSaved(true)
@@ -116,7 +122,17 @@ function JobForm({ job }: { job: Job }) {
         isReadOnly={!can('MANAGE')}
         error={save.error}
       />
-      {rolloutErrorOf(save.error) === undefined && <ErrorNote error={save.error} />}
+      {!isAtJobField(save.error) && <ErrorNote error={save.error} />}
+      {isJobcastError(save.error, 'J-312') && (
+        <p>
+          It is version {job.version} by now.{' '}
+          <a href={`/jobs/${encodeURIComponent(job.jobName)}/versions`}>Compare the versions</a>, then discard
+          your changes or save over it:{' '}
+          <button type="button" onClick={() => setEdited({ ...draft, version: job.version })}>
+            Keep my changes
+          </button>
+        </p>
+      )}
       {can('MANAGE') && (
         <footer class="form-end">
           <span class="quiet saved" role="status">

@@ -39,6 +39,9 @@ export default function RunScreen({ params }: { params: { runId?: string } }) {
 /** Most runs have none. */
 const RolloutPart = lazyPart<{ run: Run }>(() => import('../rollout/rollout-part.tsx'))
 
+/** As most jobs have none. */
+const RunParameters = lazyPart<{ run: Run }>(() => import('./run/run-parameters.tsx'))
+
 const rules: FilterRules = { execState: isOneOf(stateOrder) }
 
 function WholeRun({ run }: { run: Run }) {
@@ -53,6 +56,7 @@ function WholeRun({ run }: { run: Run }) {
         <ExportButtons query={query} name={`run-${runId}`} />
       </PageHeader>
       {run.rollout !== null && <RolloutPart run={run} />}
+      {Object.keys(run.parameters).length > 0 && <RunParameters run={run} />}
       <section class="panel run-state" aria-label="State">
         <p class={failuresOf(counts) > 0 ? 'has-failures' : ''} aria-live="polite">
           {countsInWords(counts)}

@@ -5,14 +5,12 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import { queries } from '../api/queries.ts'
 import { queryClient } from '../api/query-client.ts'
 import { useQuery } from '../api/use-query.ts'
-import { CodeBlock } from '../parts/code-block.tsx'
+import { hasParameters } from '../parameters/parameters-draft.ts'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { TextField } from '../parts/field.tsx'
 import { isPossibleName } from '../parts/is-possible-name.ts'
 import { PageHeader } from '../parts/page-header.tsx'
-import { useSettled } from '../parts/use-settled.ts'
-import { emptyRollout, problemsOf, releaseOf } from '../rollout/rollout-draft.ts'
 import { search, setSearch, setSearchAll } from '../router.ts'
 import type { ScreenProps } from '../routes.ts'
 import { useScopes } from '../scopes.ts'
@@ -26,12 +24,12 @@ import { SameCall } from './trigger/same-call.tsx'
 import { SelectorSummary } from './trigger/selector-summary.tsx'
 import { Summary } from './trigger/summary.tsx'
 import { DevicesError, jobErrorOf } from './trigger/trigger-errors.tsx'
+import { useRunDraft } from './trigger/use-run-draft.ts'
 import { useTrigger } from './trigger/use-trigger.ts'
+import { useChosenVersion, versionWanted, WhatToRun } from './trigger/what-to-run.tsx'
+import { WhenSection } from './trigger/when-section.tsx'
 
 type Selection = { deviceIds: ReadonlySet<string>; tag: string | undefined }
-
-/** A plan is valid for ten minutes. */
-const planMs = 5 * 60_000
 
 /** An address holds so many; of more the page itself remembers the last. */
 const inAddressAtMost = 50
@@ -68,36 +66,15 @@ export default function TriggerScreen({ route }: ScreenProps) {
   const deviceIds = useMemo(() => [...selection.deviceIds], [selection])
   const filter = readFilter(typed ?? '')
   const where = filter.kind === 'where' ? filter.where : undefined
-  const [rollout, setRollout] = useState(emptyRollout)
-  const isWrong = Object.keys(problemsOf(rollout)).length > 0
-  const settled = useSettled(rollout)
-  const release = useMemo(() => (isWrong ? {} : releaseOf(settled)), [settled, isWrong])
-  const isRolledOut = typed === null && rollout.isOn
-  const run = useMemo(
-    () => ({ jobName, targets: where === undefined ? { deviceIds } : { where }, ...release }),
-    [jobName, deviceIds, where, release],
-  )
-  const plan = useQuery({
-    ...queries.runPlan(run),
-    enabled:
-      jobName !== '' &&
-      !isWrong &&
-      settled === rollout &&
-      (where !== undefined || (isRolledOut && deviceIds.length > 0)),
-    refetchInterval: planMs,
-  })
-  // What is being typed is not planned yet.
-  const shownPlan = isWrong || settled !== rollout ? undefined : plan.data
-  const planId = shownPlan?.planId
-  const trigger = useTrigger(
-    useMemo(
-      () =>
-        where === undefined && !rollout.isOn ? { jobName, deviceIds } : { ...run, ...(planId && { planId }) },
-      [jobName, deviceIds, where, rollout.isOn, run, planId],
-    ),
-  )
-  useEffect(() => keepSelection(deviceIds), [deviceIds])
   const job = jobs.data?.find((each) => each.jobName === jobName)
+  const chosen = useChosenVersion(job)
+  const draft = useRunDraft({
+    ...{ jobName, deviceIds, where },
+    version: versionWanted(),
+    hasParameters: hasParameters(chosen?.parameters),
+  })
+  const trigger = useTrigger(draft.wanted)
+  useEffect(() => keepSelection(deviceIds), [deviceIds])
 
   const add = (added: string[], tag?: string) => {
     setSearch({ where: undefined })
@@ -134,7 +111,7 @@ export default function TriggerScreen({ route }: ScreenProps) {
                 jobs={jobs.data ?? []}
                 value={jobName}
                 error={jobErrorOf(trigger.error)}
-                onChoose={(name) => setSearch({ jobName: name })}
+                onChoose={(name) => setSearch({ jobName: name, version: undefined })}
               />
             )}
             {!canRead && (
@@ -145,7 +122,15 @@ export default function TriggerScreen({ route }: ScreenProps) {
                 onInput={(name) => setSearch({ jobName: name })}
               />
             )}
-            {job && <JobAbout description={job.description} document={job.document} />}
+            {job && (
+              <WhatToRun
+                job={job}
+                chosen={chosen}
+                parameters={draft.parameters}
+                onParameters={draft.setParameters}
+                error={draft.planError ?? trigger.error}
+              />
+            )}
             <ErrorNote error={jobs.error} onRetry={() => void jobs.refetch()} />
           </section>
           <section class="panel" aria-label="Where">
@@ -165,11 +150,17 @@ export default function TriggerScreen({ route }: ScreenProps) {
             <ErrorNote error={directory.error} />
             <DevicesError error={trigger.error} onRemoveUnknown={remove} />
           </section>
+          <WhenSection
+            draft={draft.when}
+            onChange={draft.setWhen}
+            defaultWindow={chosen?.window ?? null}
+            error={draft.planError ?? trigger.error}
+          />
           <RolloutSection
-            draft={rollout}
-            onChange={setRollout}
-            hasDefault={job !== undefined && (job.rollout !== null || job.approval)}
-            error={plan.error ?? trigger.error}
+            draft={draft.rollout}
+            onChange={draft.setRollout}
+            hasDefault={chosen !== undefined && (chosen.rollout !== null || chosen.approval)}
+            error={draft.planError ?? trigger.error}
           />
         </div>
         <div class="trigger-summary">
@@ -180,16 +171,12 @@ export default function TriggerScreen({ route }: ScreenProps) {
               directory={directory}
               trigger={trigger}
               onRemove={remove}
-              plan={isRolledOut ? shownPlan : undefined}
-              planError={isRolledOut ? plan.error : undefined}
-              isRolledOut={isRolledOut}
+              draft={draft}
             />
           ) : (
             <SelectorSummary
               jobName={jobName}
-              plan={shownPlan}
-              isCounting={plan.isFetching}
-              error={plan.error}
+              draft={draft}
               trigger={trigger}
               onClear={() => setSearch({ where: undefined })}
             />
@@ -201,24 +188,12 @@ export default function TriggerScreen({ route }: ScreenProps) {
               deviceIds={deviceIds}
               tag={selection.tag}
               where={where}
-              release={release}
+              release={draft.shownOptions}
             />
           )}
         </div>
       </div>
     </>
-  )
-}
-
-function JobAbout({ description, document }: { description: string; document: Record<string, unknown> }) {
-  return (
-    <div class="job-about">
-      {description && <p>{description}</p>}
-      <details>
-        <summary>Document sent to devices</summary>
-        <CodeBlock text={JSON.stringify(document, null, 2)} label="Document sent to devices" />
-      </details>
-    </div>
   )
 }
 

@@ -2,5 +2,6 @@
 
 export * from './attribute-rules.ts'
 export * from './compare-values.ts'
+export * from './compile-selector.ts'
 export * from './matches-selector.ts'
 export * from './selector.ts'

@@ -13,6 +13,7 @@ import {
   type SeenQueue,
 } from '../domain/ports/device-link.ts'
 import type { DeviceKey } from '../domain/ports/devices.ts'
+import type { JobText } from '../domain/ports/documents.ts'
 import type { OpenSession, StaleSession } from '../domain/ports/nodes.ts'
 import type { ReleasedPart, RunPart } from '../domain/ports/rollouts.ts'
 import type { Store } from '../domain/ports/store.ts'
@@ -312,11 +313,17 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
 
   async #notify(notices: NoticeState, queue: DeviceQueue): Promise<void> {
     const [next] = queue.executions
-    this.#sendNotices(notices, queue, next ? await this.#deps.documents.get(next.jobVersion) : '')
+    this.#sendNotices(notices, queue, next && (await this.#jobOf(next)))
+  }
+
+  /** What a device gets of a job besides the execution. */
+  async #jobOf({ jobVersion }: { jobVersion: number }): Promise<JobText> {
+    const { documents } = this.#deps
+    return { document: await documents.get(jobVersion), signed: await documents.signed(jobVersion) }
   }
 
   /** All or nothing: while the connection is congested, nothing is sent and the next sweep retries. */
-  #sendNotices(notices: NoticeState, queue: DeviceQueue, document: string): void {
+  #sendNotices(notices: NoticeState, queue: DeviceQueue, job: JobText | undefined): void {
     const { session } = notices
     if (!session.isReady) {
       notices.isCurrent = false
@@ -327,7 +334,8 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
     if (notices.isNewList(queue)) session.send({ kind: 'list', queue }, ids)
     if (notices.isNewNext(queue)) {
       const [execution] = queue.executions
-      session.send({ kind: 'next', next: execution && { execution, document } }, ids.slice(0, 1))
+      const next = execution && { execution, document: undefined, ...job }
+      session.send({ kind: 'next', next }, ids.slice(0, 1))
     }
     for (const { jobExecutionId, timesOutAt } of notices.newCancels(queue)) {
       const deadlineSeconds = timesOutAt === null ? 0 : Math.max(0, Math.ceil((timesOutAt - clock()) / 1000))
@@ -345,39 +353,38 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
    * execution and subscribes to nothing else needs no read either: reading made triggers of busy devices twice as slow.
    */
   async #notifyRun(ownerNo: number, run: LaunchedRun, launch: number): Promise<void> {
-    const document = await this.#deps.documents.get(run.jobVersion)
+    const job = await this.#jobOf(run)
     for (const [index, { deviceId }] of run.devices.entries()) {
       const device = { ownerNo, deviceId }
       this.#notifyWaiting(device)
       const notices = this.#notices.get(device)
       // Whether its window is open there, the store knows.
       if (notices && run.isWindowed) this.#wake(notices)
-      else if (notices) this.#notifyLaunched(notices, launch, launchedExecution(run, index), document)
+      else if (notices) this.#notifyLaunched(notices, launch, launchedExecution(run, index), job)
       if (index % devicesPerBatch === devicesPerBatch - 1) await nextTurn()
     }
   }
 
   /** As a run that was launched; but what is released may be older than what its device knows of, and come before it. */
   async #notifyReleased(ownerNo: number, released: ReleasedPart, launch: number): Promise<void> {
-    const document = await this.#deps.documents.get(released.jobVersion)
+    const job = await this.#jobOf(released)
     for (const [index, { deviceId, jobExecutionId }] of released.executions.entries()) {
       const device = { ownerNo, deviceId }
       this.#notifyWaiting(device)
       const notices = this.#notices.get(device)
       const execution = firstOffer(released, jobExecutionId)
-      if (notices?.knowsEmpty && !released.isWindowed)
-        this.#notifyLaunched(notices, launch, execution, document)
+      if (notices?.knowsEmpty && !released.isWindowed) this.#notifyLaunched(notices, launch, execution, job)
       else if (notices) this.#wake(notices)
       if (index % devicesPerBatch === devicesPerBatch - 1) await nextTurn()
     }
   }
 
-  #notifyLaunched(notices: NoticeState, launch: number, execution: DeviceExecution, document: string): void {
+  #notifyLaunched(notices: NoticeState, launch: number, execution: DeviceExecution, job: JobText): void {
     // Announcing a large run takes time: a device woken since may already have ended its execution.
     const isLate = notices.wokenAt >= launch || notices.isBeingRead || this.#awake.has(notices)
     if (notices.knowsNext && !isLate) return
     if (!notices.knowsEmpty || isLate) this.#wake(notices)
-    else this.#sendNotices(notices, { mark: undefined, total: 1, executions: [execution] }, document)
+    else this.#sendNotices(notices, { mark: undefined, total: 1, executions: [execution] }, job)
   }
 }
 

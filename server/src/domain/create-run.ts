@@ -38,9 +38,8 @@ export async function createRun(
   traceParent?: string,
 ): Promise<{ run: StoredRun; isReplayed: boolean }> {
   const { rollout, approval, startAt, window, ignoreWindows } = request
-  const when = window || ignoreWindows ? { window, ignoreWindows } : undefined
-  const isPlain = rollout === undefined && !approval && startAt === undefined && when === undefined
-  const release = isPlain ? [] : [{ rollout, approval, startAt, ...when }]
+  const isPlain = !rollout && !approval && !startAt && !window && !ignoreWindows
+  const release = isPlain ? [] : [{ rollout, approval, startAt, window, ignoreWindows }]
   const values = valuesAsked(request)
   const asked = ['run', request.jobName, request.targets, request.note ?? null, ...release, ...values]
   const earlier = await findEarlierRun(deps, caller, asked, idempotencyKey)

@@ -31,6 +31,10 @@ export function explainEnd(
       return `${execState} by force${byWhom(last)}.`
     case 'remove-device':
       return `${execState}: the device was deleted${byWhom(last)}.`
+    case 'rollout-stopped':
+      return `${execState} at ${when}: its run was stopped before this was released.`
+    case 'superseded':
+      return `${execState} at ${when}: a later run of its schedule took its place.`
     case 'confirm-cancel':
       return `${execState}: confirmed by the device at ${when}, asked for${byWhom(cancelOf(transitions))}.`
     case 'overrun-cancel':

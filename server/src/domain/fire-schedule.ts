@@ -6,6 +6,7 @@ import { ApiError } from '@jobcast/contract'
 import type { Caller } from './caller.ts'
 import type { SteadyInstant } from './instants.ts'
 import { type Launched, type LaunchScheduleDeps, launchSchedule } from './launch-schedule.ts'
+import { resumeMatch } from './match-schedule.ts'
 import type { StateCounts } from './ports/rollouts.ts'
 import type { Firing, ScheduleEvent, ScheduleState, StoredSchedule } from './ports/schedules.ts'
 import { principalOf, service } from './principal.ts'
@@ -72,7 +73,11 @@ export async function fireNow(deps: FireDeps, caller: Caller, scheduleName: stri
     }
     const { at, clock } = deps.moment()
     const own = Math.max(at, (before.lastFor ?? 0) + 1)
-    const firing = { for: own, principal: principalOf(caller), by: deps.firedBy, since: clock }
+    const { content, cursor: upTo, matchedWhere: where } = before
+    const firing = {
+      ...{ for: own, principal: principalOf(caller), by: deps.firedBy, since: clock },
+      ...(content.when.kind === 'match' && { match: { upTo, where } }),
+    }
     const set = { firing, dueAt: at }
     if (!(await deps.store.changeSchedule({ before, set, at }))) continue
     const { launched, refusal } = await finishFiring(deps, { ...before, ...set, version: before.version + 1 })
@@ -111,7 +116,7 @@ export async function finishFiring(
 }
 
 function launchFor(deps: FireDeps, before: StoredSchedule, firing: Firing): Promise<Launched> {
-  return launchSchedule(deps, before, firing.for)
+  return firing.match ? resumeMatch(deps, before, firing) : launchSchedule(deps, before, firing.for)
 }
 
 /** Trying again leads to the same. J-001: a device was deleted meanwhile; the others are left. */

@@ -37,6 +37,8 @@ export async function restoreJobVersion(
   ifMatch: { expected?: ExpectedTags },
 ): Promise<Put<StoredJob>> {
   const found = await getJobVersion(deps, caller, jobName, version)
+  // What its author has signed is another version; without the signature, devices would reject it.
+  if (found.signatures && !found.isCurrent) throw new ApiError('J-316')
   // Whoever deletes the job meanwhile must not see it come back.
   return storeJob(deps, caller, jobName, contentOf(found), { expected: ['*'], ...ifMatch })
 }

@@ -3,6 +3,7 @@
 import { ApiError, defaultRetry, type JobContent, maxDocumentBytes } from '@jobcast/contract'
 import type { Caller } from './caller.ts'
 import type { ExpectedTags } from './entity-tag.ts'
+import { signaturesOf, wrongVersion } from './job-signatures.ts'
 import type { StoredJob, StoredJobContent } from './ports/jobs.ts'
 import type { Put } from './ports/slices.ts'
 import type { Store } from './ports/store.ts'
@@ -24,6 +25,7 @@ export async function putJob(
   if (Buffer.byteLength(JSON.stringify(document)) > maxDocumentBytes) {
     throw new ApiError('J-500', { field: 'document', detail: 'document is larger than 64 KiB.' })
   }
+  const signatures = signaturesOf(jobName, content, deps.now())
   const { rollout, approval, window } = content
   if (rollout) await requireRollout(deps, caller, rollout)
   const stored = {
@@ -36,6 +38,7 @@ export async function putJob(
     ...(rollout && { rollout }),
     ...(approval && { approval }),
     ...(window && { window }),
+    ...(signatures && { signatures }),
   }
   return storeJob(deps, caller, jobName, stored, ifMatch)
 }
@@ -55,6 +58,7 @@ export async function storeJob(
     isCreated: ({ created }) => created,
     mayReplace: async () => (await deps.store.getJob({ ownerNo, jobName })) !== undefined,
   })
+  if (result.nextVersion !== undefined) throw wrongVersion(content, result.nextVersion)
   if (result.isRefused) throw new ApiError('J-312')
   return result
 }

@@ -127,13 +127,14 @@ async function listBusy(
   { ownerNo, scheduleNo }: StoredSchedule,
 ): Promise<BusyDevice[]> {
   const busy: BusyDevice[] = []
-  for (let after = 0; ; ) {
-    const found = await store.listBusyDevices({ ownerNo, scheduleNo, after, limit: busyAtOnce })
-    for (const each of found) busy.push(each)
-    const last = found.at(-1)
-    if (last === undefined || found.length < busyAtOnce) return busy
-    after = last.jobExecutionId
+  for (const { first, last } of await store.listBusyRuns({ ownerNo, scheduleNo })) {
+    for (let from = first; from <= last; ) {
+      const found = await store.listBusyDevices({ first: from, last, limit: busyAtOnce })
+      for (const each of found) busy.push(each)
+      from = found.length < busyAtOnce ? last + 1 : (found.at(-1)?.jobExecutionId ?? last) + 1
+    }
   }
+  return busy
 }
 
 /** What waits is canceled; what a device is working on goes on, and the new one comes behind it. */

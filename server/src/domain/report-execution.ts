@@ -12,7 +12,7 @@ import {
 import { isTerminal, type Moment } from './execution.ts'
 import { type NotifyDeps, notifyMoved } from './notify-moved.ts'
 import type { DeviceKey } from './ports/devices.ts'
-import type { Documents } from './ports/documents.ts'
+import type { Documents, WithDocument } from './ports/documents.ts'
 import type { Store } from './ports/store.ts'
 import { reportQuotasOf } from './progress-events.ts'
 import { describeQuota, type Quotas } from './quotas.ts'
@@ -25,9 +25,6 @@ export type ReportDeps = NotifyDeps & {
   documents: Documents
   quotas: Quotas
 }
-
-/** An execution with its document (JSON text) if requested. */
-export type WithDocument = { execution: DeviceExecution; document: string | undefined }
 
 export async function readPending(deps: ReportDeps, device: DeviceKey): Promise<DeviceQueue> {
   const [queue] = await deps.store.readQueues([device])
@@ -127,7 +124,9 @@ async function withDocument(
   execution: DeviceExecution,
   wanted: boolean,
 ): Promise<WithDocument> {
-  return { execution, document: wanted ? await documents.get(execution.jobVersion) : undefined }
+  const { jobVersion } = execution
+  if (!wanted) return { execution, document: undefined }
+  return { execution, document: await documents.get(jobVersion), signed: await documents.signed(jobVersion) }
 }
 
 export function unknownDevice(): DeviceError {

@@ -6,7 +6,7 @@ import { type JobExecutionState, shownPending, toDeviceStatus } from '@jobcast/c
 import type { DeviceError } from '../domain/device-error.ts'
 import type { DeviceExecution, DeviceQueue } from '../domain/device-report.ts'
 import type { BothClocks } from '../domain/instants.ts'
-import type { WithDocument } from '../domain/report-execution.ts'
+import type { JobText, WithDocument } from '../domain/ports/documents.ts'
 
 export type DocumentAs = 'object' | 'text'
 /** `clock` is the steady clock, for the remaining time. */
@@ -31,7 +31,7 @@ export function executionAnswerJson(
 }
 
 export function updateAnswerJson(
-  { execution, document }: WithDocument,
+  { execution, document, signed = '' }: WithDocument,
   wantsState: boolean,
   { at, documentAs }: AnswerFormat,
   clientToken: Token,
@@ -40,7 +40,7 @@ export function updateAnswerJson(
   const answer = `{"timestamp":${toSeconds(at)}${tokenJson(clientToken)}${state}}`
   return document === undefined
     ? answer
-    : withField(answer, 'jobDocument', documentJson(document, documentAs))
+    : withField(answer, 'jobDocument', `${documentJson(document, documentAs)}${signed}`)
 }
 
 export function rejectionJson(error: DeviceError, at: number, clientToken: Token): string {
@@ -91,33 +91,34 @@ function executionJson(deviceId: string, found: WithDocument, format: AnswerForm
   return `{"jobId":"${jobExecutionId}","thingName":${JSON.stringify(deviceId)},${trace}${stateJson(found, format)}`
 }
 
-type Launched = { launchedAt: number; document: string | undefined; documentAs: DocumentAs; json: string }
+type Launched = JobText & { launchedAt: number; documentAs: DocumentAs; json: string }
 let lastLaunched: Launched | undefined
 
 /**
  * An execution without its two names. Until its first change it is the same for all devices of a run, so the last one
  * is cached.
  */
-function stateJson({ execution, document }: WithDocument, format: AnswerFormat): string {
+function stateJson({ execution, document, signed }: WithDocument, format: AnswerFormat): string {
   const { launchedAt, updatedAt, versionNumber, timesOutAt } = execution
   const { documentAs } = format
   const isChanged = versionNumber > 1 || updatedAt !== launchedAt || timesOutAt !== null
-  if (isChanged) return encodeState(execution, document, format)
+  if (isChanged) return encodeState(execution, { document, signed }, format)
   const isCached =
     lastLaunched?.launchedAt === launchedAt &&
     lastLaunched.document === document &&
+    lastLaunched.signed === signed &&
     lastLaunched.documentAs === documentAs
   if (lastLaunched === undefined || !isCached) {
     // Flattened through bytes: else every use would concatenate it again.
-    const json = Buffer.from(encodeState(execution, document, format)).toString()
-    lastLaunched = { launchedAt, document, documentAs, json }
+    const json = Buffer.from(encodeState(execution, { document, signed }, format)).toString()
+    lastLaunched = { launchedAt, document, signed, documentAs, json }
   }
   return lastLaunched.json
 }
 
 function encodeState(
   execution: DeviceExecution,
-  document: string | undefined,
+  { document, signed = '' }: JobText,
   { clock, documentAs }: AnswerFormat,
 ): string {
   const { execState, statusDetails, versionNumber, attempt, timesOutAt } = execution
@@ -126,7 +127,7 @@ function encodeState(
     `"status":"${toDeviceStatus(execState)}","statusDetails":${JSON.stringify(statusDetails)},` +
     `${timesJson(execution)},"versionNumber":${versionNumber},"executionNumber":${attempt}` +
     (secondsLeft === undefined ? '' : `,"approximateSecondsBeforeTimedOut":${secondsLeft}`) +
-    (document === undefined ? '}' : `,"jobDocument":${documentJson(document, documentAs)}}`)
+    (document === undefined ? '}' : `,"jobDocument":${documentJson(document, documentAs)}${signed}}`)
   )
 }
 

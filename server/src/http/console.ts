@@ -19,6 +19,7 @@ export const consolePages = [
   'stats',
   'devices',
   'groups',
+  'windows',
   'jobs',
   'keys',
   'webhooks',

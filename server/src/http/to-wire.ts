@@ -205,6 +205,7 @@ function toContent(stored: StoredJobContent) {
     rollout: stored.rollout ?? null,
     approval: stored.approval ?? false,
     window: stored.window ?? null,
+    signatures: stored.signatures ? [stored.signatures] : [],
   }
 }
 

@@ -110,7 +110,7 @@ export async function openDispatcher(
   const presence = new Presence({ store, now: () => startedAt, elapsed: () => 0 })
   const dispatcher = new Dispatcher({
     store: { readQueues },
-    documents: new Documents({ getDocument }),
+    documents: new Documents({ getDocument, getSignature: (job) => store.getSignature(job) }),
     deliveries,
     presence,
     queues,

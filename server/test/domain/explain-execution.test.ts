@@ -72,7 +72,11 @@ function about(
 }
 
 /** Of run 7, in waves of 2, 100 and 898; execution 42 is at this position. */
-function held(position: number, more: Partial<RolloutStatus> = {}): Partial<Facts> {
+function held(
+  position: number,
+  more: Partial<RolloutStatus> = {},
+  startAt: number | null = null,
+): Partial<Facts> {
   const next = { succeededPercent: 95, where: 'fw=2.4.1', soakSeconds: 60 }
   const plan = {
     rollout: { next, ratePerMinute: 200 },
@@ -89,12 +93,23 @@ function held(position: number, more: Partial<RolloutStatus> = {}): Partial<Fact
     total: 1000,
     version: 3,
     nextAt: null,
-    startAt: null,
+    startAt,
   }
   const now = { at, clock: steadyInstant(0) }
   return {
     rollout: { rollout: { ...ids, plan, status }, wave: { SUCCEEDED: 90 }, offline: 12, confirmed: 88, now },
   }
+}
+
+const nights = {
+  windowName: 'nights',
+  cron: '0 2 * * *',
+  durationMinutes: 120,
+  timeZone: 'device',
+  cutoffMinutes: 30,
+  except: [],
+  createdAt: at,
+  updatedAt: at,
 }
 
 type Row = { code: ExplanationCode; text: string; given: ReturnType<typeof about> }
@@ -133,6 +148,16 @@ const rows: Row[] = [
     code: 'FROZEN',
     text: 'The fleet was frozen by key:k1 at 2026-11-15T03:00:00Z until 2026-11-15T03:01:00Z: no changes.',
     given: about({}, { freeze: { reason: 'no changes', principal: 'key:k1', at, until: at + minute } }),
+  },
+  {
+    code: 'SCHEDULED',
+    text: 'Run 7 starts at 2026-11-15T03:01:00Z.',
+    given: about({}, held(0, { state: 'SCHEDULED', released: 0 }, at + minute)),
+  },
+  {
+    code: 'OUTSIDE_WINDOW',
+    text: 'Window nights is closed; it opens at 2026-11-16T02:00+01:00 where device kiosk-1 is (Europe/Berlin), 2026-11-16T01:00:00Z.',
+    given: about({}, { window: { window: nights, zone: 'Europe/Berlin', isZoneUnknown: false, now: at } }),
   },
   {
     code: 'WAITING_FOR_RETRY',
@@ -229,6 +254,12 @@ const ends: [ExecutionEvent, ExecState, string][] = [
   ['cancel', 'CANCELED', 'CANCELED by key abc at 2026-11-15T03:00:00Z.'],
   ['force-cancel', 'CANCELED', 'CANCELED by force by key abc at 2026-11-15T03:00:00Z.'],
   ['remove-device', 'CANCELED', 'CANCELED: the device was deleted by key abc at 2026-11-15T03:00:00Z.'],
+  [
+    'rollout-stopped',
+    'CANCELED',
+    'CANCELED at 2026-11-15T03:00:00Z: its run was stopped before this was released.',
+  ],
+  ['superseded', 'CANCELED', 'CANCELED at 2026-11-15T03:00:00Z: a later run of its schedule took its place.'],
   [
     'confirm-cancel',
     'CANCELED',

@@ -14,7 +14,7 @@ import { TriggerCaller } from '@jobcast/testkit/trigger-caller'
 import { waitUntil } from '@jobcast/testkit/wait-until'
 import { deviceIdsUpTo, seedData } from '../support/seed-data.ts'
 
-const kills = testSize('kills', { test: 5, chaos: 30 })
+const kills = testSize('kills', { test: 3, chaos: 30 })
 const killsPerRound = 20
 /** A server is killed after at most so many answers: the first ones of a start and the later ones are alike interesting. */
 const mostAnswers = 60

@@ -15,7 +15,7 @@ import { waitUntil } from '@jobcast/testkit/wait-until'
 import { deviceIdsUpTo, seedData } from '../support/seed-data.ts'
 import { seedTokens } from '../support/seed-tokens.ts'
 
-const kills = testSize('kills', { test: 5, chaos: 30 })
+const kills = testSize('kills', { test: 3, chaos: 30 })
 /** A server is killed after at most so many acknowledgements. */
 const mostAcknowledged = 300
 const deviceIds = deviceIdsUpTo(16)

@@ -13,7 +13,7 @@ import { longTest, testSize } from '@jobcast/testkit/test-size'
 import { waitUntil } from '@jobcast/testkit/wait-until'
 import { deviceIdsUpTo, seedData } from '../support/seed-data.ts'
 
-const cuts = testSize('cuts', { test: 20, chaos: 250 })
+const cuts = testSize('cuts', { test: 10, chaos: 250 })
 /** Of the cuts, one in so many is a kill of the server. */
 const cutsPerKill = 10
 /** More than a listener waits for, and little enough to compare in the end. */

@@ -83,17 +83,10 @@ function run(runId: number, total: number): Run {
     SUCCEEDED: total,
   } as Run['counts']
   const unknown = { finishedAt: null, retryOf: null, createdBy: null, createdByName: null, rollout: null }
-  const unscheduled = { scheduleName: null, scheduledFor: null, window: null }
-  const unasked = {
-    ...unscheduled,
-    where: null,
-    matched: null,
-    note: null,
-    rollbackOf: null,
-    version: 1,
-    parameters: {},
-  }
-  return { runId, jobName: 'job', launchedAt: '', total, counts, finished: true, ...unknown, ...unasked }
+  const unasked = { where: null, matched: null, note: null, rollbackOf: null, window: null }
+  const given = { version: 1, parameters: {}, scheduleName: null, scheduledFor: null }
+  const run = { runId, jobName: 'job', launchedAt: '', total, counts, finished: true }
+  return { ...run, ...unknown, ...unasked, ...given }
 }
 
 const transition = (fields: object) => ({ at, actor: 'device', attempt: 1, ...fields }) as Transition

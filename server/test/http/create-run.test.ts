@@ -176,3 +176,48 @@ test('a run on more devices than one write holds is visible as a whole', async (
   const canceled = await api.call('POST', `/job/api/runs/${large.json.runId}/cancel`)
   assert.ok([200, 202].includes(canceled.status))
 })
+
+test('waves of a large run take the devices that match them', async () => {
+  const before = (await api.call('GET', '/job/api/runs')).json.items.length
+  const lines = ['large-11', 'large-4000', 'large-11999'].map((deviceId) =>
+    JSON.stringify({ deviceId, tags: ['large', 'canary'] }),
+  )
+  assert.equal((await importLines(lines)).json.updated, 3)
+  const rollout = (waves: object[], order = 'RANDOM') => ({
+    rollout: { order, waves, next: { action: 'PAUSE' } },
+  })
+  const rest = [{ size: '10%' }, { size: '100%' }]
+  const where = 'tag=large'
+  assertRefused(await create({ where }, rollout([{ size: 5, where: 'tag=none' }, ...rest])), 'J-500')
+  assertRefused(await create({ where }, rollout([{ size: 5, where: 'group=none' }, ...rest])), 'J-309')
+  assertRefused(await create({ where }, rollout([{ size: 5, where: 'tag=canary' }])), 'J-500')
+  assert.equal((await create({ where }, rollout([{ size: 5, where: 'tag=' }, ...rest]))).json.code, 'J-503')
+  assert.equal((await api.call('GET', '/job/api/runs')).json.items.length, before)
+
+  const asked = rollout([{ size: 5, where: 'tag=canary' }, { size: 2, where: 'deviceId~large-77*' }, ...rest])
+  const plan = (await create({ where }, asked, {}, '?dryRun=true')).json
+  const sizes = [3, 2, 1200, 10_795]
+  assert.deepEqual(
+    plan.waves.map(({ size }: { size: number }) => size),
+    sizes,
+  )
+  const { json: run } = await create({ where }, { ...asked, planId: plan.planId })
+  assert.deepEqual(
+    run.rollout.waves.map(({ size }: { size: number }) => size),
+    sizes,
+  )
+  const idOf = async (query: string): Promise<number> => {
+    const { json } = await api.call('GET', `/job/api/executions?runId=${run.runId}&limit=1${query}`)
+    return json.items[0].jobExecutionId
+  }
+  const first = (await idOf('')) - 11_999
+  const canaries = await Promise.all(
+    ['large-11', 'large-4000', 'large-11999'].map((deviceId) => idOf(`&deviceId=${deviceId}`)),
+  )
+  assert.deepEqual(
+    canaries.toSorted((one, other) => one - other),
+    [first, first + 1, first + 2],
+  )
+  const canceled = await api.call('POST', `/job/api/runs/${run.runId}/cancel`)
+  assert.ok([200, 202].includes(canceled.status))
+})

@@ -41,10 +41,6 @@ assert.equal(signedIn.status, 201)
 const webhook = { url: 'https://hook.invalid/CANARY', jobName: 'CANARY' }
 await api.call('PUT', '/job/api/webhooks/their-webhook', { key: other.key, body: webhook })
 await api.call('PUT', '/job/api/groups/their-group', { key: other.key, body: { where: 'tag=CANARY' } })
-await api.call('PUT', '/job/api/windows/their-window', {
-  key: other.key,
-  body: { cron: '0 2 * * *', durationMinutes: 60 },
-})
 const schedule = {
   jobName: 'their-job',
   targets: { where: 'tag=CANARY' },
@@ -52,6 +48,10 @@ const schedule = {
   description: 'CANARY',
 }
 await api.call('PUT', '/job/api/schedules/their-schedule', { key: other.key, body: schedule })
+await api.call('PUT', '/job/api/windows/their-window', {
+  key: other.key,
+  body: { cron: '0 2 * * *', durationMinutes: 60 },
+})
 
 const own = await api.newOwner('own')
 await api.putJobAndDevices('our-job', ['our-device'], own.key)
@@ -79,7 +79,9 @@ const ids: Record<string, { foreign: string; unknown: string }> = {
 const noIds = new Set(
   'limit cursor wait execState launchedAfter launchedBefore force idempotency-key deviceName tags keyName scopes expiresAt'
     .concat(' ownerName description document expireAfterSeconds timeoutSeconds deadlineSeconds retry')
-    .concat(' rollout approval comment reason until version parameters onMissing toVersion startAt')
+    .concat(
+      ' rollout approval comment reason until version parameters onMissing toVersion signatures startAt',
+    )
     .concat(' when overlap catchUpSeconds jitterSeconds pauseAfterFailures count')
     .concat(' cron durationMinutes cutoffMinutes except ignoreWindows')
     .concat(
@@ -96,8 +98,8 @@ const bodies: Record<string, Record<string, unknown>> = {
   createRun: { jobName: 'our-job', targets: { deviceIds: ['our-device'] } },
   countDevices: { where: 'all' },
   putGroup: { where: 'all' },
-  putWindow: { cron: '0 2 * * *', durationMinutes: 60 },
   putSchedule: { jobName: 'our-job', targets: { where: 'all' }, when: { cron: '0 3 1 1 *' } },
+  putWindow: { cron: '0 2 * * *', durationMinutes: 60 },
   createKey: { keyName: 'ours' },
   createOwner: { ownerName: 'ours' },
   putWebhook: { url: 'https://hook.invalid/' },

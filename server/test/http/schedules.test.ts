@@ -263,6 +263,78 @@ test('a run with startAt is held until then, and says so', async () => {
   }
 })
 
+const put = (deviceId: string, body: object) => api.call('PUT', `/job/api/devices/${deviceId}`, { body })
+const report = (device: Awaited<ReturnType<typeof newDevice>>, attributes: object) =>
+  fetch(`${api.http}/things/${device.deviceId}/attributes`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${device.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(attributes),
+  })
+
+async function devicesOf(runs: Run[]): Promise<string[]> {
+  const pages = await Promise.all(runs.map(({ runId }) => read(`/job/api/executions?runId=${runId}`)))
+  return pages.flatMap(({ items }) => items.map(({ deviceId }: { deviceId: string }) => deviceId)).sort()
+}
+
+test('match gives each device the job once: those that match, and those that start to', async () => {
+  await put('m-now', { tags: ['m'], attributes: { fw: '2.3' } })
+  const reporting = await newDevice(api, 'm-reports')
+  await put('m-reports', { tags: ['m'] })
+  const content = { when: { match: true }, targets: { where: 'tag=m and fw<2.4' } }
+  const { name, path } = await newSchedule(content)
+  assert.deepEqual(await devicesOf(await waitForRuns(name, 1)), ['m-now'])
+  await put('m-new', { tags: ['m'], attributes: { fw: '1.0' } })
+  await waitForRuns(name, 2)
+  await report(reporting, { fw: '2.2', other: 1 })
+  await waitForRuns(name, 3)
+  await put('m-tagged', { attributes: { fw: '2' } })
+  await put('m-tagged', { attributes: { fw: '2' }, tags: ['m'] })
+  const all = ['m-new', 'm-now', 'm-reports', 'm-tagged']
+  assert.deepEqual(await devicesOf(await waitForRuns(name, 4)), all)
+  // Neither one that stops and starts to match again, nor one that never does.
+  await report(reporting, { fw: '2.5' })
+  await report(reporting, { fw: '2.1' })
+  await put('m-other', { tags: ['m'], attributes: { fw: '3' } })
+  await put('m-last', { tags: ['m'], attributes: { fw: '2' } })
+  assert.deepEqual(await devicesOf(await waitForRuns(name, 5)), [...all, 'm-last'].sort())
+  assertRefused(await api.call('POST', `${path}/fire`), 'J-504')
+  assert.equal((await read(path)).nextAt, null)
+})
+
+test('with match a changed group is looked at as a whole', async () => {
+  await put('g-1', { tags: ['g1'] })
+  await put('g-2', { tags: ['g2'] })
+  await api.call('PUT', '/job/api/groups/growing', { body: { where: 'tag=g1' } })
+  const { name } = await newSchedule({ when: { match: true }, targets: { group: 'growing' } })
+  await waitForRuns(name, 1)
+  await api.call('PUT', '/job/api/groups/growing', { body: { where: 'tag=g1 or tag=g2' } })
+  assert.deepEqual(await devicesOf(await waitForRuns(name, 2)), ['g-1', 'g-2'])
+})
+
+test('with match a run waits until the one before is released, and stops with it', async () => {
+  await put('w-1', { tags: ['w'] })
+  const { name, path } = await newSchedule({
+    when: { match: true },
+    targets: { where: 'tag=w' },
+    approval: true,
+  })
+  const [first] = await waitForRuns(name, 1)
+  await put('w-2', { tags: ['w'] })
+  const approver = await api.newKey(['APPROVE'])
+  const approve = (run: Run | undefined, what: string) =>
+    api.call('POST', `/job/api/runs/${run?.runId}/${what}`, { key: approver.apiKey, body: {} })
+  await put('w-3', { tags: ['w'] })
+  assert.equal((await runsOf(name)).length, 1)
+  await approve(first, 'approve')
+  const [second] = await waitForRuns(name, 2)
+  assert.equal(second?.total, 2)
+  await approve(second, 'deny')
+  await put('w-4', { tags: ['w'] })
+  const { because } = await waitForEvent(name, 'schedule.paused')
+  assert.equal(because, `its run ${second?.runId} was stopped`)
+  assert.equal((await read(path)).paused, true)
+})
+
 test('what cannot be is refused, with its field', async () => {
   const good = { jobName: 'collect', targets: { where: 'all' }, when: { cron: '0 3 * * *' } }
   const refused: [object, string, string][] = [

@@ -16,7 +16,7 @@ import {
 } from '@jobcast/testkit/simulated-device'
 import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
 import { testSeed } from '@jobcast/testkit/test-seed'
-import { longTest } from '@jobcast/testkit/test-size'
+import { longTest, testSize } from '@jobcast/testkit/test-size'
 import { waitUntil } from '@jobcast/testkit/wait-until'
 import { connectDevice, isNext } from './connected-device.ts'
 import { openNodes } from './open-nodes.ts'
@@ -24,6 +24,8 @@ import { spawnNodes } from './spawn-nodes.ts'
 
 /** The promise is 2 s; this is one that also a busy machine keeps. */
 const boundMs = 20_000
+
+const kills = testSize('kills', { test: 3, chaos: 50 })
 
 type Launched = { path: string; ids: number[] }
 
@@ -94,11 +96,11 @@ test(
 )
 
 /** Servers are killed while a rate releases one device after the other. */
-async function killWhileReleasing(t: TestContext, servers: RestartingServer[], kills: number): Promise<void> {
+async function killWhileReleasing(t: TestContext, servers: RestartingServer[]): Promise<void> {
   const random = seededRandom(testSeed)
   const serverOf = (index: number) => servers[index % servers.length] as RestartingServer
   const api = await serverOf(0).running()
-  const deviceIds = Array.from({ length: 30 }, (_, index) => `k${index}`)
+  const deviceIds = Array.from({ length: 30 * Math.ceil(kills / 5) }, (_, index) => `k${index}`)
   const tokens = await Promise.all(deviceIds.map((deviceId) => newDevice(api, deviceId)))
   const { path, ids } = await launch(
     api,
@@ -159,15 +161,15 @@ test(
   async (t) => {
     const server = new RestartingServer(temporaryFolder(t))
     t.after(() => server.end())
-    await killWhileReleasing(t, [server], 3)
+    await killWhileReleasing(t, [server])
   },
 )
 
 test(
-  'two nodes: killed at random instants, they never go past the number, and never twice',
+  'three nodes: killed at random instants, they never go past the number, and never twice',
   longTest,
   async (t) => {
-    const { nodes } = await spawnNodes(t, 2)
-    await killWhileReleasing(t, nodes, 3)
+    const { nodes } = await spawnNodes(t, 3)
+    await killWhileReleasing(t, nodes)
   },
 )

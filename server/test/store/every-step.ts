@@ -6,6 +6,7 @@ import type { ExecutionFilter } from '../../src/domain/ports/executions.ts'
 import type { Store } from '../../src/domain/ports/store.ts'
 import { output, startNext, update } from './device-reports.ts'
 import { enrolling, newEnrollment } from './enrolling.ts'
+import { schedulePut } from './exercise-schedules.ts'
 import { windowPut } from './exercise-windows.ts'
 import {
   by,
@@ -42,6 +43,32 @@ export function* everyFilter(): Generator<ExecutionFilter> {
       }
     }
   }
+}
+
+async function takeScheduleSteps(store: Store): Promise<void> {
+  const { ownerNo } = await seedOwner(store)
+  const put = schedulePut({ ownerNo })
+  const { scheduleNo } = put
+  await store.putSchedule(put)
+  await store.putSchedule({ ...put, jobName: 'other' })
+  await store.listSchedules({ ownerNo, slice })
+  await store.listDueSchedules({ by: startedAt, limit: 5 })
+  await store.listSchedulesAhead({ of: 0, limit: 5 })
+  await store.listJudgedSchedules({ limit: 5 })
+  await store.listMatchSchedules()
+  const before = await store.getSchedule(put)
+  if (before) await store.changeSchedule({ before, set: {}, at: startedAt })
+  await store.findScheduledRun({ scheduleNo, scheduledFor: startedAt })
+  await store.listScheduledEnds({ scheduleNo, after: 0, limit: 5 })
+  await store.listBusyRuns({ ownerNo, scheduleNo })
+  await store.listBusyDevices({ first: 1, last: 5, limit: 5 })
+  await store.supersede({ jobExecutionIds: [1], moment: now })
+  await store.listGivenDevices({ scheduleNo, deviceNos: [1] })
+  await store.recordGiven({ scheduleNo, first: 1, last: 2 })
+  await store.getRunRange({ runId: 1 })
+  await store.listDeviceChanges({ ownerNo, after: 0, limit: 5 })
+  await store.listSelectable({ ownerNo, deviceNos: [1] })
+  await store.deleteSchedule(put)
 }
 
 async function takeRolloutSteps(store: Store): Promise<void> {
@@ -169,6 +196,7 @@ export async function takeEveryStep(store: Store): Promise<void> {
   await store.getRun({ ownerNo, runId })
   await takeRolloutSteps(store)
   await takeWindowSteps(store)
+  await takeScheduleSteps(store)
   for (const jobName of ['restart', undefined]) {
     for (const finished of [true, false, undefined]) {
       const filter = { ...(jobName && { jobName }), ...(finished !== undefined && { finished }) }

@@ -27,6 +27,7 @@ import { exerciseReports } from './exercise-reports.ts'
 import { exerciseRetention } from './exercise-retention.ts'
 import { exerciseRetries } from './exercise-retries.ts'
 import { exerciseRollouts } from './exercise-rollouts.ts'
+import { exerciseSchedules } from './exercise-schedules.ts'
 import { exerciseSelectors } from './exercise-selectors.ts'
 import { exerciseSessions } from './exercise-sessions.ts'
 import { exerciseStats } from './exercise-stats.ts'
@@ -46,6 +47,7 @@ const subjects: Record<string, (t: TestContext, underTest: StoreUnderTest) => Pr
   queues: exerciseQueues,
   rollouts: exerciseRollouts,
   windows: exerciseWindows,
+  schedules: exerciseSchedules,
   outputs: exerciseOutputs,
   history: exerciseHistory,
   events: exerciseEvents,

@@ -1,17 +1,14 @@
 // The store on PostgreSQL as the suite for all stores sees it.
 
 import type { TestContext } from 'node:test'
-import { createDatabase, dropDatabase, execute } from '@jobcast/testkit/postgres-server'
+import { createDatabase, execute } from '@jobcast/testkit/postgres-server'
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
 export async function openPostgresUnderTest(t: TestContext, server: string): Promise<StoreUnderTest> {
   const url = await createDatabase(server)
   let store = await openPostgresStore({ url })
-  t.after(async () => {
-    await store.close()
-    await dropDatabase(url)
-  })
+  t.after(() => store.close())
   return {
     get store() {
       return store

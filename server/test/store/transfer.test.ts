@@ -17,6 +17,7 @@ import { leftBehind, transferTables } from '../../src/store/transfer/tables.ts'
 import { TransferRefused } from '../../src/store/transfer/transfer.ts'
 import { output, report, startNext, update } from './device-reports.ts'
 import { enrolling, newEnrollment } from './enrolling.ts'
+import { schedulePut } from './exercise-schedules.ts'
 import { windowPut } from './exercise-windows.ts'
 import {
   allExecutions,
@@ -80,6 +81,16 @@ async function fillRollout(store: Store): Promise<void> {
   const change = { before, status: { ...before.status, released: 1 }, nextAt: steadyInstant(9), events: [] }
   assert.ok(await store.changeRollout({ ...change, moment: momentAt(startedAt) }))
   await store.freezeFleet({ ownerNo, reason: hard, principal: 'key:kept', at: startedAt, until: null })
+  const put = schedulePut({ ownerNo })
+  await store.putSchedule({ ...put, content: { ...put.content, description: hard } })
+  const schedule = await store.getSchedule(put)
+  assert.ok(schedule)
+  const firing = { for: startedAt, principal: null, by: hard, since: steadyInstant(3) }
+  assert.ok(await store.changeSchedule({ before: schedule, set: { firing, failures: 2 }, at: startedAt }))
+  const { scheduleNo, scheduleName } = put
+  const asked = { where: 'all', matched: 1, note: null, scheduleNo, scheduleName, scheduledFor: startedAt }
+  const { firstExecutionId: first } = await createOne(store, trigger(['d1'], { request: asked }))
+  await store.recordGiven({ scheduleNo, first, last: first })
 }
 
 /** A bit of everything. */

@@ -6,6 +6,7 @@ import { findProblem } from '../../parts/json-field.tsx'
 
 export const maxDocumentBytes = 64 * 1024
 export const maxRolloutBytes = 64 * 1024
+export const maxParametersBytes = 16 * 1024
 const yearSeconds = 31_536_000
 const daySeconds = 86_400
 
@@ -24,8 +25,12 @@ export type JobDraft = {
   /** JSON; empty if its runs are released at once. */
   rollout: string
   approval: boolean
-  /** Kept as they are. */
-  parameters: Job['parameters']
+  /** The name of one; empty: at any time. */
+  window: string
+  /** JSON; empty if there are none. */
+  parameters: string
+  /** The version that is edited. */
+  version: number | undefined
 }
 
 const firstDocument = { handler: 'restart', args: ['kiosk-app'] }
@@ -44,7 +49,9 @@ export function newDraft(job?: Job): JobDraft {
     retryOn: [...(job?.retry?.on ?? (['FAILED', 'TIMED_OUT'] as const))].sort(),
     rollout: job?.rollout ? JSON.stringify(job.rollout, null, 2) : '',
     approval: job?.approval ?? false,
-    parameters: job?.parameters ?? null,
+    window: job?.window ?? '',
+    version: job?.version,
+    parameters: job?.parameters ? JSON.stringify(job.parameters, null, 2) : '',
   }
 }
 
@@ -66,7 +73,8 @@ export function contentOf(draft: JobDraft): JobContent {
     }),
     ...(draft.rollout.trim() && { rollout: JSON.parse(draft.rollout) }),
     approval: draft.approval,
-    ...(draft.parameters && { parameters: draft.parameters }),
+    ...(draft.window && { window: draft.window }),
+    ...(draft.parameters.trim() && { parameters: JSON.parse(draft.parameters) }),
   }
 }
 
@@ -88,8 +96,8 @@ function rangeProblem(text: string, least: number, most: number): string | undef
   return undefined
 }
 
-function rolloutProblem(text: string): string | undefined {
-  return text.trim() === '' ? undefined : findProblem(text, maxRolloutBytes)?.text
+function optionalProblem(text: string, maxBytes: number): string | undefined {
+  return text.trim() === '' ? undefined : findProblem(text, maxBytes)?.text
 }
 
 export function maxProblem(text: string): string | undefined {
@@ -109,6 +117,7 @@ export function problemOf(draft: JobDraft): string | undefined {
     durationProblem(draft.timeout) ??
     durationProblem(draft.deadline) ??
     ofRetry ??
-    rolloutProblem(draft.rollout)
+    optionalProblem(draft.parameters, maxParametersBytes) ??
+    optionalProblem(draft.rollout, maxRolloutBytes)
   )
 }

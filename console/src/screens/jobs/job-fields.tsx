@@ -1,14 +1,17 @@
 // The fields of a job, the same for a new one and an existing one.
 
+import { useSchemaProblems } from '../../parameters/use-schema-problems.ts'
 import { CheckList } from '../../parts/check-list.tsx'
+import { errorAt } from '../../parts/error-at.ts'
 import { Field, TextField } from '../../parts/field.tsx'
 import { JsonField } from '../../parts/json-field.tsx'
-import { rolloutErrorOf } from '../../rollout/rollout-error.ts'
+import { WindowField } from '../../parts/window-field.tsx'
 import {
   backoffProblem,
   durationProblem,
   type JobDraft,
   maxDocumentBytes,
+  maxParametersBytes,
   maxProblem,
   maxRolloutBytes,
 } from './job-draft.ts'
@@ -21,6 +24,8 @@ type Props = {
   error?: unknown
 }
 
+const parametersExample =
+  '{ "type": "object", "properties": { "version": { "type": "string" } }, "required": ["version"] }'
 const rolloutExample = '{ "waves": [{ "size": 5 }, { "size": "100%" }] }'
 
 const retriedStates = [
@@ -30,6 +35,7 @@ const retriedStates = [
 
 export function JobFields({ draft, onChange, isReadOnly = false, error }: Props) {
   const set = (change: Partial<JobDraft>) => onChange({ ...draft, ...change })
+  const problems = useSchemaProblems(draft.parameters, draft.document)
   return (
     // A disabled fieldset disables everything in it.
     <fieldset class="stack" disabled={isReadOnly}>
@@ -47,11 +53,23 @@ export function JobFields({ draft, onChange, isReadOnly = false, error }: Props)
       </Field>
       <JsonField
         label="Document"
-        hint="Sent to devices as it is. The agent runs the handler it names, with these arguments."
+        hint="Sent to devices. The agent runs the handler it names, with these arguments. ${params.NAME}, ${device.deviceId} and ${device.attributes.NAME:-none} are replaced for each run and device."
         value={draft.document}
         onInput={(document) => set({ document })}
         maxBytes={maxDocumentBytes}
         isReadOnly={isReadOnly}
+        error={problems.document ?? errorAt(error, 'document')}
+      />
+      <JsonField
+        label="Parameters"
+        hint="JSON Schema of what a run may be given. A parameter with writeOnly is a secret. Empty: nothing."
+        placeholder={parametersExample}
+        value={draft.parameters}
+        onInput={(parameters) => set({ parameters })}
+        maxBytes={maxParametersBytes}
+        isReadOnly={isReadOnly}
+        isOptional
+        error={problems.parameters ?? errorAt(error, 'parameters')}
       />
       <div class="side-by-side">
         <TextField
@@ -112,6 +130,13 @@ export function JobFields({ draft, onChange, isReadOnly = false, error }: Props)
           </div>
         )}
       </div>
+      <WindowField
+        value={draft.window}
+        onChange={(window) => set({ window })}
+        none="None: at any time"
+        hint="Devices are offered it only while the window is open, unless a run names another one."
+        error={errorAt(error, 'window')}
+      />
       <JsonField
         label="Default rollout"
         hint="How its runs are released, unless a run has its own. Empty: to all devices at once."
@@ -121,7 +146,7 @@ export function JobFields({ draft, onChange, isReadOnly = false, error }: Props)
         maxBytes={maxRolloutBytes}
         isReadOnly={isReadOnly}
         isOptional
-        error={rolloutErrorOf(error)}
+        error={errorAt(error, 'rollout')}
       />
       <CheckList
         label="Approval"
@@ -133,4 +158,9 @@ export function JobFields({ draft, onChange, isReadOnly = false, error }: Props)
       />
     </fieldset>
   )
+}
+
+/** Those of these fields are shown there. */
+export function isAtJobField(error: unknown): boolean {
+  return ['rollout', 'document', 'parameters', 'window'].some((field) => errorAt(error, field) !== undefined)
 }

@@ -5,10 +5,9 @@ import { useAction } from '../../api/use-action.ts'
 import { ErrorNote } from '../../parts/error-note.tsx'
 import { TextField } from '../../parts/field.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
-import { rolloutErrorOf } from '../../rollout/rollout-error.ts'
 import { navigate } from '../../router.ts'
 import { contentOf, newDraft, problemOf } from './job-draft.ts'
-import { JobFields } from './job-fields.tsx'
+import { isAtJobField, JobFields } from './job-fields.tsx'
 
 export function NewJob() {
   const [jobName, setJobName] = useState('')
@@ -42,7 +41,7 @@ export function NewJob() {
           hint="Used to trigger it. It cannot be changed later."
         />
         <JobFields draft={draft} onChange={setDraft} error={create.error} />
-        {rolloutErrorOf(create.error) === undefined && <ErrorNote error={create.error} />}
+        {!isAtJobField(create.error) && <ErrorNote error={create.error} />}
         <footer class="form-end">
           <a class="button" href="/jobs">
             Cancel

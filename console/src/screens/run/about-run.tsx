@@ -10,7 +10,7 @@ import { unsuccessfulOf } from './run-actions.tsx'
 import { remainingOf } from './run-time.ts'
 
 export function AboutRun({ run }: { run: Run }) {
-  const { runId, jobName, total, launchedAt, retryOf, createdByName } = run
+  const { runId, jobName, version, total, launchedAt, retryOf, rollbackOf, createdByName, window, note } = run
   const hasFailed = unsuccessfulOf(run) > 0
   const retries = useQuery({ ...queries.retriesOf(run), enabled: hasFailed })
   return (
@@ -18,8 +18,9 @@ export function AboutRun({ run }: { run: Run }) {
       Run {runId} of{' '}
       <a href={`/jobs/${encodeURIComponent(jobName)}`}>
         <bdi>{jobName}</bdi>
-      </a>{' '}
-      on {formatCount(total)} {total === 1 ? 'device' : 'devices'}, launched <RelativeTime at={launchedAt} />
+      </a>
+      , <a href={`/jobs/${encodeURIComponent(jobName)}/versions?to=${version}`}>version {version}</a>, on{' '}
+      {formatCount(total)} {total === 1 ? 'device' : 'devices'}, launched <RelativeTime at={launchedAt} />
       {createdByName !== null && (
         <>
           {' '}
@@ -32,11 +33,26 @@ export function AboutRun({ run }: { run: Run }) {
           , a retry of <a href={`/runs/${retryOf}`}>run {retryOf}</a>
         </>
       )}
+      {window !== null && (
+        <>
+          , in the window <a href={`/windows/${encodeURIComponent(window)}`}>{window}</a>
+        </>
+      )}
+      {rollbackOf !== null && (
+        <>
+          , a rollback of <a href={`/runs/${rollbackOf}`}>run {rollbackOf}</a>
+        </>
+      )}
       {retries.data?.toReversed().map(({ runId: retry }) => (
         <span key={retry}>
           , retried as <a href={`/runs/${retry}`}>run {retry}</a>
         </span>
       ))}
+      {note !== null && (
+        <>
+          . Note: <bdi>{note}</bdi>
+        </>
+      )}
     </>
   )
 }

@@ -4,25 +4,30 @@
 import { type ExecState, isEnd, type Run } from '@jobcast/client'
 import { useRef, useState } from 'preact/hooks'
 import { jobcast } from '../../api/client.ts'
+import { queries } from '../../api/queries.ts'
 import { newRequestKey } from '../../api/request-key.ts'
+import { useQuery } from '../../api/use-query.ts'
 import { CheckList } from '../../parts/check-list.tsx'
 import { formatCount, stateOrder, stateStyles } from '../../parts/exec-state.ts'
+import { SelectField } from '../../parts/field.tsx'
 import { FormDialog } from '../../parts/form-dialog.tsx'
 import { navigate } from '../../router.ts'
 
 export default function RetryDialog({ run, onClose }: { run: Run; onClose: () => void }) {
-  const { runId, jobName, counts } = run
+  const { runId, jobName, version: ownVersion, counts } = run
+  const [version, setVersion] = useState<'SAME' | 'NEWEST'>('SAME')
+  const newest = useQuery({ ...queries.job(jobName), staleTime: 0 }).data?.version
   const states = stateOrder.filter((state) => isEnd(state) && state !== 'SUCCEEDED' && counts[state] > 0)
   const [chosen, setChosen] = useState<ExecState[]>(() => states.filter((state) => state !== 'CANCELED'))
   const request = useRef<{ of: string; idempotencyKey: string } | undefined>(undefined)
   const total = chosen.reduce((sum, state) => sum + counts[state], 0)
   const retry = async () => {
     // Pressed again after an answer that was lost, it creates nothing twice.
-    const of = `${chosen.join()} ${total}`
+    const of = `${chosen.join()} ${total} ${version}`
     if (request.current?.of !== of) request.current = { of, idempotencyKey: newRequestKey() }
     const { idempotencyKey } = request.current
-    const content = chosen.length === states.length ? {} : { deviceIds: await devicesIn(runId, chosen) }
-    const created = await jobcast.runs.retry(runId, content, { idempotencyKey })
+    const devices = chosen.length === states.length ? {} : { deviceIds: await devicesIn(runId, chosen) }
+    const created = await jobcast.runs.retry(runId, { ...devices, version }, { idempotencyKey })
     navigate(`/runs/${created.runId}`)
   }
   return (
@@ -44,6 +49,17 @@ export default function RetryDialog({ run, onClose }: { run: Run; onClose: () =>
         chosen={chosen}
         onChange={setChosen}
       />
+      {newest !== undefined && newest !== ownVersion && (
+        <SelectField
+          label="Version"
+          value={version}
+          options={[
+            { value: 'SAME', label: `${ownVersion}, as in this run` },
+            { value: 'NEWEST', label: `${newest}, the current one` },
+          ]}
+          onChange={(value) => setVersion(value as 'SAME' | 'NEWEST')}
+        />
+      )}
     </FormDialog>
   )
 }

@@ -6,6 +6,7 @@ import { ConfirmButton } from '../../parts/confirm-button.tsx'
 import { formatCount, stateOrder } from '../../parts/exec-state.ts'
 import { useScopes } from '../../scopes.ts'
 import { RetryRun } from './retry-run.tsx'
+import { RollBackRun } from './roll-back-run.tsx'
 import { WatchRun } from './watch-run.tsx'
 
 export function unsuccessfulOf({ counts }: Run): number {
@@ -26,6 +27,7 @@ export function RunActions({ run }: { run: Run }) {
     <>
       {!finished && <WatchRun run={run} />}
       {can('TRIGGER') && unsuccessfulOf(run) > 0 && <RetryRun run={run} />}
+      {can('TRIGGER') && <RollBackRun run={run} />}
       {can('MANAGE') && open > 0 && (
         <ConfirmButton
           label="Cancel run"

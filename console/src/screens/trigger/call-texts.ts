@@ -1,7 +1,7 @@
 // The same call for a terminal, a script and a program. None of them shows a key.
 
 import { shellWord, visibleJson } from '../../parts/command-line.ts'
-import type { Release } from '../../rollout/rollout-draft.ts'
+import type { RunOptions } from './use-run-draft.ts'
 
 export type Call = {
   url: string
@@ -11,8 +11,8 @@ export type Call = {
   tag: string | undefined
   /** Devices by a selector, instead of those. */
   where?: string | undefined
-  /** How it is released, if not at once. */
-  release?: Release | undefined
+  /** What else is asked for. */
+  release?: RunOptions | undefined
 }
 
 export type CallText = {

@@ -1,5 +1,8 @@
 import type { RunPlan } from '@jobcast/client'
+import { ErrorNote } from '../../parts/error-note.tsx'
 import { formatCount } from '../../parts/exec-state.ts'
+import { isShownAtField } from './trigger-errors.tsx'
+import type { RunDraft } from './use-run-draft.ts'
 
 /** In which steps devices get it, by the dry run. */
 export function PlanWaves({ plan }: { plan: RunPlan | undefined }) {
@@ -16,5 +19,19 @@ export function PlanWaves({ plan }: { plan: RunPlan | undefined }) {
         </li>
       ))}
     </ol>
+  )
+}
+
+/** What the dry run finds wrong, unless a field says it. */
+export function PlanProblems({ draft: { plan, planError } }: { draft: RunDraft }) {
+  return (
+    <>
+      {plan?.problems.map((problem) => (
+        <p class="field-error" key={problem}>
+          {problem}
+        </p>
+      ))}
+      {!isShownAtField(planError) && <ErrorNote error={planError} />}
+    </>
   )
 }

@@ -1,26 +1,24 @@
 // What a trigger on selected devices will do: a plan of the server, which fixes the devices until it is carried out.
 
-import type { RunPlan } from '@jobcast/client'
 import { ErrorNote } from '../../parts/error-note.tsx'
 import { formatCount } from '../../parts/exec-state.ts'
-import { refusedField } from '../../rollout/rollout-draft.ts'
-import { PlanWaves } from './plan-waves.tsx'
+import { PlanProblems, PlanWaves } from './plan-waves.tsx'
 import { Count, TriggerButton } from './summary.tsx'
-import { jobErrorOf } from './trigger-errors.tsx'
+import { isShownAtField } from './trigger-errors.tsx'
+import type { RunDraft } from './use-run-draft.ts'
 import type { Trigger } from './use-trigger.ts'
 
 type Props = {
   jobName: string
-  plan: RunPlan | undefined
-  isCounting: boolean
-  error: unknown
+  draft: RunDraft
   trigger: Trigger
   onClear: () => void
 }
 
 const sampleShown = 12
 
-export function SelectorSummary({ jobName, plan, isCounting, error, trigger, onClear }: Props) {
+export function SelectorSummary({ jobName, draft, trigger, onClear }: Props) {
+  const { plan, planError, isPlanning, areParametersRight } = draft
   const total = plan?.total ?? 0
   const size = `${formatCount(total)} ${total === 1 ? 'device' : 'devices'}`
   const sample = plan?.waves[0]?.sample.slice(0, sampleShown) ?? []
@@ -51,15 +49,8 @@ export function SelectorSummary({ jobName, plan, isCounting, error, trigger, onC
         </p>
       )}
       <PlanWaves plan={plan} />
-      {plan?.problems.map((problem) => (
-        <p class="field-error" key={problem}>
-          {problem}
-        </p>
-      ))}
-      {refusedField(error) === undefined && <ErrorNote error={error} />}
-      {jobErrorOf(trigger.error) === undefined && refusedField(trigger.error) === undefined && (
-        <ErrorNote error={trigger.error} />
-      )}
+      <PlanProblems draft={draft} />
+      {!isShownAtField(trigger.error) && <ErrorNote error={trigger.error} />}
       {trigger.createdRun !== undefined && <p role="status">Run {trigger.createdRun} created.</p>}
       <TriggerButton
         jobName={jobName}
@@ -68,9 +59,13 @@ export function SelectorSummary({ jobName, plan, isCounting, error, trigger, onC
         trigger={trigger}
       />
       {jobName === '' && <p class="quiet">Choose a job first.</p>}
-      {jobName !== '' && !plan && !error && (
+      {jobName !== '' && !plan && !planError && (
         <p class="quiet" role="status">
-          {isCounting ? 'Counting devices.' : 'Enter a selector first.'}
+          {!areParametersRight
+            ? 'Fill in the parameters first.'
+            : isPlanning
+              ? 'Counting devices.'
+              : 'Enter a selector first.'}
         </p>
       )}
     </section>

@@ -1,14 +1,13 @@
 // What the trigger will do, counted, and the button that does it.
 
-import type { RunPlan } from '@jobcast/client'
 import { useMemo } from 'preact/hooks'
 import { ErrorNote } from '../../parts/error-note.tsx'
 import { formatCount } from '../../parts/exec-state.ts'
 import { Icon } from '../../parts/icon.tsx'
-import { refusedField } from '../../rollout/rollout-draft.ts'
 import { countSelection, type Directory } from './directory.ts'
-import { PlanWaves } from './plan-waves.tsx'
-import { isDevicesError, jobErrorOf } from './trigger-errors.tsx'
+import { PlanProblems, PlanWaves } from './plan-waves.tsx'
+import { isDevicesError, isShownAtField } from './trigger-errors.tsx'
+import type { RunDraft } from './use-run-draft.ts'
 import type { Trigger } from './use-trigger.ts'
 
 type SummaryProps = {
@@ -17,20 +16,17 @@ type SummaryProps = {
   directory: Directory
   trigger: Trigger
   onRemove: (deviceIds: Iterable<string>) => void
-  /** Of a rollout; undefined while it is not known. */
-  plan?: RunPlan | undefined
-  planError?: unknown
-  isRolledOut?: boolean
+  draft: RunDraft
 }
 
 export function Summary(props: SummaryProps) {
-  const { jobName, deviceIds, directory, trigger, onRemove, plan, planError, isRolledOut = false } = props
+  const { jobName, deviceIds, directory, trigger, onRemove, draft } = props
   const counts = useMemo(
     () => countSelection(new Set(deviceIds), directory.byId),
     [deviceIds, directory.byId],
   )
   const isChosen = jobName !== '' && deviceIds.length > 0
-  const isReady = isChosen && (!isRolledOut || plan !== undefined)
+  const isReady = isChosen && !draft.isWrong && (!draft.isPlanned || draft.plan !== undefined)
   const size = `${formatCount(deviceIds.length)} ${deviceIds.length === 1 ? 'device' : 'devices'}`
   return (
     <section class="panel summary" aria-labelledby="summary">
@@ -51,14 +47,15 @@ export function Summary(props: SummaryProps) {
         </dl>
       )}
       <Chosen deviceIds={deviceIds} onRemove={onRemove} />
-      <PlanWaves plan={plan} />
-      {refusedField(planError) === undefined && <ErrorNote error={planError} />}
-      {jobErrorOf(trigger.error) === undefined &&
-        !isDevicesError(trigger.error) &&
-        refusedField(trigger.error) === undefined && <ErrorNote error={trigger.error} />}
+      {draft.isPlanned && <PlanWaves plan={draft.plan} />}
+      {draft.isPlanned && <PlanProblems draft={draft} />}
+      {!isShownAtField(trigger.error) && !isDevicesError(trigger.error) && (
+        <ErrorNote error={trigger.error} />
+      )}
       {trigger.createdRun !== undefined && <p role="status">Run {trigger.createdRun} created.</p>}
       <TriggerButton jobName={jobName} isReady={isReady} size={size} trigger={trigger} />
       {!isChosen && <p class="quiet">{jobName === '' ? 'Choose a job' : 'Choose devices'} first.</p>}
+      {isChosen && !draft.areParametersRight && <p class="quiet">Fill in the parameters first.</p>}
     </section>
   )
 }

@@ -1,5 +1,6 @@
 import type { Retry, Rollout } from '@jobcast/contract'
 import type { ParameterSchema } from '@jobcast/contract/parameters'
+import type { Envelope } from '@jobcast/contract/signature'
 import type { ExpectedTags } from '../entity-tag.ts'
 import type { OwnerList, Put, Sliced } from './slices.ts'
 
@@ -20,6 +21,8 @@ export type StoredJobContent = {
   parameters?: ParameterSchema
   /** Left out by what was stored before there were placeholders, and by documents without one. */
   hasPlaceholders?: true
+  /** What its authors have signed. The server only keeps it: devices know whom to trust. */
+  signatures?: Envelope
 }
 
 export type StoredJob = StoredJobContent & {
@@ -43,6 +46,9 @@ export type StoredJobVersion = StoredJobContent & {
 
 export type JobKey = { ownerNo: number; jobName: string }
 
+/** The name of the job is for devices, which compare it with the signed one. */
+export type JobSignature = { jobName: string; envelope: Envelope }
+
 export type JobPut = {
   ownerNo: number
   jobName: string
@@ -56,8 +62,11 @@ export type JobPut = {
 /** `changed`: it is not one of the expected. */
 export type JobDeletion = 'deleted' | 'unknown' | 'changed'
 
+/** `nextVersion`: refused, because its signatures are of another version than this one, which it would become. */
+export type JobPutResult = Put<StoredJob> & { nextVersion?: number }
+
 export type JobStore = {
-  putJob(put: JobPut): Promise<Put<StoredJob>>
+  putJob(put: JobPut): Promise<JobPutResult>
   getJob(job: JobKey): Promise<StoredJob | undefined>
   listJobs(list: OwnerList<string>): Promise<Sliced<StoredJob, string>>
   /** Executions of the job that are under way go on. */
@@ -68,6 +77,8 @@ export type JobStore = {
   listJobVersions(list: OwnerList<number> & { jobName: string }): Promise<Sliced<StoredJobVersion, number>>
   /** The document of a version of a job, as JSON text. */
   getDocument(job: { jobVersion: number }): Promise<string>
+  /** What the authors of a version of a job have signed; undefined if nothing. */
+  getSignature(job: { jobVersion: number }): Promise<JobSignature | undefined>
   /** The name of the job that a version is of. */
   getJobOfVersion(job: { jobVersion: number }): Promise<string | undefined>
 }

@@ -8,6 +8,7 @@ import type {
   ScheduleEventType,
   Targets,
 } from '@jobcast/contract'
+import type { SelectableDevice } from '@jobcast/contract/selector'
 import type { Moment } from '../execution.ts'
 import type { SteadyInstant, WallInstant } from '../instants.ts'
 import type { Moved } from './executions.ts'
@@ -43,8 +44,8 @@ export type Firing = {
   /** Which process is at it, and since when. */
   by: string
   since: SteadyInstant
-  /** Of a schedule with match: up to which event devices are looked at, by which selector, and whether at all devices. */
-  match?: { upTo: number; where: string; isSweep: boolean }
+  /** Of a schedule with match: up to which event devices are looked at, and by which selector. */
+  match?: { upTo: number; where: string | null }
 }
 
 export type ScheduleKey = { ownerNo: number; scheduleName: string }
@@ -110,10 +111,29 @@ export type ScheduleChange = {
   at: WallInstant
 }
 
+export type RunRange = { runId: number; first: number; last: number }
+
 /** An execution of a schedule that has not ended. */
 export type BusyDevice = { deviceNo: number; jobExecutionId: number; execState: ExecState }
 
+/** `names`: of what has changed; undefined: anything. */
+export type DeviceChanged = { eventId: number; deviceNo: number; names: string[] | undefined }
+
 export type ScheduleStore = {
+  /**
+   * Of the owner's devices behind that event, in order; all up to `upTo` were looked at. `isLost`: they are not known any
+   * more, or too many to be looked at one by one.
+   */
+  listDeviceChanges(changes: {
+    ownerNo: number
+    after: number
+    limit: number
+  }): Promise<{ changes: DeviceChanged[]; upTo: number; isMore: boolean; isLost: boolean }>
+  /** Those that there are, as selectors see them. */
+  listSelectable(devices: {
+    ownerNo: number
+    deviceNos: number[]
+  }): Promise<(SelectableDevice & { deviceNo: number })[]>
   putSchedule(put: SchedulePut): Promise<({ kind: 'put' } & Put<StoredSchedule>) | { kind: 'too-many' }>
   getSchedule(schedule: ScheduleKey): Promise<StoredSchedule | undefined>
   listSchedules(list: OwnerList<string>): Promise<Sliced<StoredSchedule, string>>
@@ -132,13 +152,10 @@ export type ScheduleStore = {
   findScheduledRun(occurrence: { scheduleNo: number; scheduledFor: WallInstant }): Promise<number | undefined>
   /** The latest runs that have ended behind that one, newest first. */
   listScheduledEnds(runs: { scheduleNo: number; after: number; limit: number }): Promise<StateCounts[]>
-  /** In the order of their executions, from behind `after` on. */
-  listBusyDevices(busy: {
-    ownerNo: number
-    scheduleNo: number
-    after: number
-    limit: number
-  }): Promise<BusyDevice[]>
+  /** Its runs that have not ended, and where their executions are. */
+  listBusyRuns(busy: { ownerNo: number; scheduleNo: number }): Promise<RunRange[]>
+  /** Those of these executions that have not ended, in order. */
+  listBusyDevices(busy: { first: number; last: number; limit: number }): Promise<BusyDevice[]>
   /** Cancels those of them that wait. */
   supersede(executions: { jobExecutionIds: number[]; moment: Moment }): Promise<Moved[]>
   /** Of these devices, those that were given its job. */
@@ -146,5 +163,5 @@ export type ScheduleStore = {
   /** Notes those of some executions; idempotent. */
   recordGiven(given: { scheduleNo: number; first: number; last: number }): Promise<void>
   /** Where the executions of a run are. */
-  getRunRange(run: { runId: number }): Promise<{ first: number; last: number } | undefined>
+  getRunRange(run: { runId: number }): Promise<RunRange | undefined>
 }

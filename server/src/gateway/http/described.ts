@@ -1,6 +1,6 @@
 // Schemas of the device operations for the OpenAPI document. They validate nothing.
 
-import { AttributeValue, DeviceCredential, reportedStatuses } from '@jobcast/contract'
+import { AttributeValue, DeviceCredential, JobEnvelope, reportedStatuses } from '@jobcast/contract'
 import Type, { type TSchema } from 'typebox'
 
 const seconds = Type.Integer({ description: 'Seconds since 1970' })
@@ -29,6 +29,8 @@ const DeviceJobExecution = Type.Object(
     statusDetails,
     approximateSecondsBeforeTimedOut: Type.Optional(Type.Integer()),
     jobDocument: Type.Optional(Type.String({ description: "The job's document as JSON text" })),
+    jobName: Type.Optional(Type.String({ description: 'The name of the job, if it is signed' })),
+    jobSignature: Type.Optional(JobEnvelope),
   },
   { title: 'JobExecution' },
 )

@@ -59,13 +59,14 @@ export function addJobVersions(app: App, deps: JobDeps): void {
   app.route({
     method: 'POST',
     url: `${url}/:version/restore`,
-    config: { scopes: ['MANAGE'], refusals: ['J-301', 'J-311', 'J-312', 'J-313'] },
+    config: { scopes: ['MANAGE'], refusals: ['J-301', 'J-311', 'J-312', 'J-313', 'J-316'] },
     schema: {
       operationId: 'restoreJobVersion',
       tags: ['jobs'],
       summary: 'Restore a version of a job',
       description:
-        'Makes a new version with the content of this one. If the current version has the same content, nothing changes.',
+        'Makes a new version with the content of this one. If the current version has the same content, nothing changes. ' +
+        'A signed version cannot be restored: its author signs it again, as the next version.',
       params: JobVersionParams,
       headers: IfMatchHeaders,
       response: { 200: { ...Job, headers: etagHeader } },

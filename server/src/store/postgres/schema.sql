@@ -404,6 +404,7 @@ CREATE TABLE schedule (
   UNIQUE (owner_no, schedule_name)
 );
 CREATE INDEX schedule_due ON public.schedule USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX schedule_handled ON public.schedule USING btree (handled_at);
 CREATE INDEX schedule_matching ON public.schedule USING btree (schedule_no) WHERE (is_match AND (paused_at IS NULL));
 CREATE INDEX schedule_watched ON public.schedule USING btree (watched_run_id) WHERE (watched_run_id IS NOT NULL);
 

@@ -1,6 +1,13 @@
 import { isExpected, jobTag } from '../../domain/entity-tag.ts'
+import { maySignedBe } from '../../domain/job-signatures.ts'
 import { type RunJob, toRunJob } from '../../domain/launch-run.ts'
-import type { JobPut, StoredJob, StoredJobContent, StoredJobVersion } from '../../domain/ports/jobs.ts'
+import type {
+  JobPut,
+  JobPutResult,
+  StoredJob,
+  StoredJobContent,
+  StoredJobVersion,
+} from '../../domain/ports/jobs.ts'
 import type { Put } from '../../domain/ports/slices.ts'
 import { type Queries, sliced } from '../queries.ts'
 import { computed, rows, select, text } from '../schema/column.ts'
@@ -46,6 +53,10 @@ const DELETE = `
 const OF_VERSION = `
   SELECT ${select(job.pick('jobName'))} FROM job_version JOIN job ON job.job_no = job_version.job_no
   WHERE job_version.version_no = :jobVersion`
+const SIGNED = select({ ...job.pick('jobName'), content })
+const SIGNED_OF_VERSION = `
+  SELECT ${SIGNED} FROM job_version JOIN job ON job.job_no = job_version.job_no
+  WHERE job_version.version_no = :jobVersion`
 const CONTENT = `SELECT ${select({ content })} FROM job_version WHERE version_no = :jobVersion`
 
 const maxVersion = 2_147_483_647
@@ -58,6 +69,7 @@ type JobReads =
   | 'getJob'
   | 'listJobs'
   | 'getDocument'
+  | 'getSignature'
   | 'getJobOfVersion'
   | 'getJobVersion'
   | 'listJobVersions'
@@ -88,6 +100,11 @@ export const jobReads: ReadSteps<JobReads> = {
     if (row === undefined) throw new Error(`there is no version ${jobVersion} of a job`)
     return JSON.stringify(toContent(row).document)
   },
+  async getSignature(queries, { jobVersion }) {
+    const row = await queries.get(SIGNED, SIGNED_OF_VERSION, { jobVersion })
+    const { signatures } = row ? toContent(row) : {}
+    return row && signatures ? { jobName: row.jobName, envelope: signatures } : undefined
+  },
 }
 
 /** Steps that change which names there are; whoever triggers by these names must not get in between. */
@@ -106,15 +123,18 @@ export const jobWrites: WriteSteps<'putJob' | 'deleteJob'> = {
 }
 
 /** The same content again makes no new version. */
-export async function putJob(queries: Queries, put: JobPut): Promise<Put<StoredJob> & { ref?: JobRef }> {
+export async function putJob(queries: Queries, put: JobPut): Promise<JobPutResult & { ref?: JobRef }> {
   const { ownerNo, jobName, at } = put
   const content = JSON.stringify(put.content)
   const before = await queries.get(JOB, FIND, { ownerNo, jobName })
   const created = before === undefined || before.deletedAt !== null
   if (!isExpected(put.expected, created ? undefined : jobTag(before))) return refused(put)
+  const isNew = created || before.content !== content
+  const nextVersion = (before?.version ?? 0) + 1
+  if (isNew && !maySignedBe(put.content, nextVersion)) return { ...refused(put), nextVersion }
   const { jobNo } =
     before ?? (await queries.one(rows({ jobNo: job.fields.jobNo }), INSERT, { ownerNo, jobName, at }))
-  if (created || before.content !== content) {
+  if (isNew) {
     const version = rows({ versionNo: job.fields.versionNo })
     const { versionNo } = await queries.one(version, INSERT_VERSION, {
       jobNo,

@@ -22,8 +22,8 @@ const RUN = select({
   ...run.pick('runId', 'jobVersion', 'launchedAt', 'total', 'retryOf', 'keyId', 'endedAt'),
   ...job.pick('jobName'),
   keyName: orNull(apiKey.fields.keyName),
-  ...runRequest.pick('where', 'matched', 'note', 'rollbackOf', 'scheduleNo', 'scheduleName', 'scheduledFor'),
-  ...runRequest.pick('window'),
+  ...runRequest.pick('where', 'matched', 'note', 'rollbackOf', 'window'),
+  ...runRequest.pick('scheduleNo', 'scheduleName', 'scheduledFor'),
   ...{ ...jobVersion.pick('version'), parameters: orNull(runParameters.fields.parameters) },
   ...countFields,
 })
@@ -142,10 +142,10 @@ function clausesOf(filter: RunFilter): string[] {
 
 export function toRun(row: ReturnType<typeof RUN.read>): StoredRun {
   const { runId, jobName, jobVersion, launchedAt, endedAt, total, retryOf, keyId, keyName } = row
-  const { where, matched, note, rollbackOf, version, scheduleNo, scheduleName, scheduledFor, window } = row
+  const { where, matched, note, rollbackOf, window, version, scheduleNo, scheduleName, scheduledFor } = row
   const scheduled = { scheduleNo, scheduleName, scheduledFor }
-  const request = { where, matched, note, rollbackOf, ...scheduled, parameters: row.parameters ?? {} }
-  const made = { retryOf, keyId, keyName, ...request, window, counts: pickCounts(row) }
+  const request = { where, matched, note, rollbackOf, window, ...scheduled, parameters: row.parameters ?? {} }
+  const made = { retryOf, keyId, keyName, ...request, counts: pickCounts(row) }
   return { runId, jobName, jobVersion, version, launchedAt, endedAt, total, ...made }
 }
 

@@ -5,6 +5,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { ScheduleKey, StoredSchedule } from '../../domain/ports/schedules.ts'
 import { jobDeleted, pausedEvent } from '../../domain/schedule-events.ts'
 import { newScheduleState } from '../../domain/schedule-state.ts'
+import { isUnfinished, RUN_RANGE } from '../live-executions.ts'
 import { inBatch } from '../moves.ts'
 import { columnOf, inBoth, insertInto, type Queries, sliced, type Writes } from '../queries.ts'
 import { number, rows, select } from '../schema/column.ts'
@@ -39,7 +40,7 @@ const JUDGED = inBoth(
 const MATCHING = inBoth(
   ({ is, by }) => `
   ${SELECT} ${by('schedule_matching')} WHERE ${is === 'sqlite' ? 'is_match = 1' : 'is_match'} AND paused_at IS NULL
-  ORDER BY owner_no, schedule_no`,
+  ORDER BY schedule_no`,
 )
 const INSERT = insertInto(schedule.fields)
 
@@ -72,14 +73,16 @@ const ENDS = `
   WHERE run.run_id > :after AND run.ended_at IS NOT NULL ORDER BY made.scheduled_for DESC LIMIT :limit`
 const BUSY = select(execution.pick('deviceNo', 'jobExecutionId', 'execState'))
 // From the owner's unfinished runs, which are few, to those of the schedule.
-const LIST_BUSY = inBoth(
-  ({ is, by, join, greatest }) => `
-  SELECT ${BUSY} FROM run ${by('run_unfinished')} ${join} run_request ON run_request.run_id = run.run_id
-    ${join} execution ON execution_id BETWEEN ${greatest}(first_execution_id, :after + 1) AND first_execution_id + total - 1
-      AND execution.state ${is === 'sqlite' ? "IN ('PENDING', 'IN_PROGRESS', 'CANCELING')" : "<= 'CANCELING'"}
+const BUSY_RUNS = inBoth(
+  ({ is, by, join }) => `
+  SELECT ${RUN_RANGE} FROM run ${by('run_unfinished')} ${join} run_request ON run_request.run_id = run.run_id
   WHERE run.owner_no = :ownerNo AND ${unfinishedOn[is]} AND run_request.schedule_no = :scheduleNo
-    AND first_execution_id + total > :after + 1
-  ORDER BY run.run_id, execution_id LIMIT :limit`,
+  ORDER BY run.run_id`,
+)
+const LIST_BUSY = inBoth(
+  ({ is }) => `
+  SELECT ${BUSY} FROM execution WHERE execution_id BETWEEN :first AND :last AND ${isUnfinished[is]}
+  ORDER BY execution_id LIMIT :limit`,
 )
 const GIVEN = inBoth(
   ({ isIn }) => `
@@ -90,13 +93,11 @@ const RECORD_GIVEN = `
   INSERT INTO schedule_device (schedule_no, device_no)
   SELECT CAST(:scheduleNo AS bigint), device_no FROM execution WHERE execution_id BETWEEN :first AND :last
   ON CONFLICT DO NOTHING`
-const RANGE = rows({ first: number(), last: number() })
-const RUN_RANGE = `
-  SELECT first_execution_id AS first, first_execution_id + total - 1 AS last FROM run WHERE run_id = :runId`
+const GET_RANGE = `SELECT ${RUN_RANGE} FROM run WHERE run_id = :runId`
 
 type ScheduleReads = ReadSteps<
   | ('getSchedule' | 'listSchedules' | 'listDueSchedules' | 'listSchedulesAhead' | 'listJudgedSchedules')
-  | ('listMatchSchedules' | 'findScheduledRun' | 'listScheduledEnds' | 'listBusyDevices')
+  | ('listMatchSchedules' | 'findScheduledRun' | 'listScheduledEnds' | 'listBusyRuns' | 'listBusyDevices')
   | ('listGivenDevices' | 'getRunRange')
 >
 
@@ -114,12 +115,13 @@ export const scheduleReads: ScheduleReads = {
     return (await queries.get(RUN_ID, FIND_RUN, occurrence))?.runId
   },
   listScheduledEnds: (queries, ends) => queries.all(COUNTS, ENDS, ends),
+  listBusyRuns: (queries, busy) => queries.all(RUN_RANGE, BUSY_RUNS, busy),
   listBusyDevices: (queries, busy) => queries.all(BUSY, LIST_BUSY, busy),
   async listGivenDevices(queries, devices) {
     const found = await queries.all(rows(device.pick('deviceNo')), GIVEN, devices)
     return found.map(({ deviceNo }) => deviceNo)
   },
-  getRunRange: (queries, { runId }) => queries.get(RANGE, RUN_RANGE, { runId }),
+  getRunRange: (queries, { runId }) => queries.get(RUN_RANGE, GET_RANGE, { runId }),
 }
 
 export const scheduleWrites: WriteSteps<

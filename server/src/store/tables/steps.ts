@@ -3,6 +3,7 @@
 import { apiKeyReads, apiKeyWrites } from './api-keys.ts'
 import { deliveryReads, deliverySnapshots, deliveryWrites } from './deliveries.ts'
 import { attributeWrites } from './device-attributes.ts'
+import { deviceChangeReads } from './device-changes.ts'
 import { deviceReads, deviceWrites } from './devices.ts'
 import { enrollmentReads, enrollmentWrites } from './enrollments.ts'
 import { eventReads, eventSnapshots, eventWrites } from './events.ts'
@@ -43,6 +44,7 @@ export const reads = {
   ...rolloutSelectionReads,
   ...freezeReads,
   ...scheduleReads,
+  ...deviceChangeReads,
   ...quotaCountReads,
   ...transitionReads,
   ...eventReads,

@@ -115,7 +115,7 @@ export class Backend {
     link: { wake() {}, launched() {}, released() {}, withdraw() {}, disconnect() {} },
     changes: new ChangeSignal(),
     outputs: new ChangeSignal(),
-    documents: new Documents({ getDocument: async () => document }),
+    documents: new Documents({ getDocument: async () => document, getSignature: async () => undefined }),
     maxOutputBytes: 1000,
     dailyOutput: { take: () => true },
     quotas: noQuotas,

@@ -31,6 +31,8 @@ CREATE TABLE schedule (
 
 CREATE INDEX schedule_due ON schedule (due_at) WHERE due_at IS NOT NULL;
 
+CREATE INDEX schedule_handled ON schedule (handled_at);
+
 CREATE INDEX schedule_watched ON schedule (watched_run_id) WHERE watched_run_id IS NOT NULL;
 
 CREATE INDEX schedule_matching ON schedule (schedule_no) WHERE is_match AND paused_at IS NULL;

@@ -1,0 +1,83 @@
+// From the document that an author has signed to the one that this device runs. Of the server it takes the values of
+// parameters, if they are as the signed schema says, and the number of the run; the rest this device knows itself.
+
+import {
+  checkParameterSchema,
+  judgeParameters,
+  namesUsed,
+  ParameterError,
+  type ParameterValues,
+  PlaceholderError,
+  type PlaceholderSource,
+  parseDocument,
+  placeholderText,
+  resolveDocument,
+} from '@jobcast/contract/parameters'
+import { canonicalJson, type SignedJob } from '@jobcast/contract/signature'
+import { Refused } from '../document-fields.ts'
+import type { Offered } from '../offered.ts'
+
+export type Filled = { document: unknown; parameters: ParameterValues }
+
+export type FillDeps = {
+  deviceId: string
+  /** What this device reports about itself: what its owner has set on the server is not signed. */
+  attributes: () => Record<string, unknown>
+}
+
+/** Throws Refused. */
+export function fillSigned(signed: SignedJob, offered: Offered, deps: FillDeps): Filled {
+  try {
+    return fill(signed, offered, deps)
+  } catch (error) {
+    if (error instanceof ParameterError) throw new Refused(`${error.field} ${error.message}`)
+    if (error instanceof PlaceholderError) throw new Refused(error.message)
+    throw error
+  }
+}
+
+function fill(signed: SignedJob, offered: Offered, { deviceId, attributes }: FillDeps): Filled {
+  const schema = signed.parameters === undefined ? undefined : checkParameterSchema(signed.parameters)
+  const template = parseDocument(signed.document)
+  const { values, problems } = judgeParameters(
+    schema,
+    offered.parameters ?? {},
+    namesUsed(template, 'params'),
+  )
+  const [problem] = problems
+  if (problem) throw new Refused(`${problem.field} ${problem.message}, by the signed schema`)
+  const unknown = template.holes.find(({ from, name }) => from === 'device' && name === 'deviceName')
+  const isUsed = (source: PlaceholderSource) => template.holes.some(({ from }) => from === source)
+  const { document, missing } = resolveDocument(signed.document, {
+    params: values,
+    run: { runId: isUsed('run') ? runIdOf(offered) : 0 },
+    device: { deviceId, deviceName: '', attributes: isUsed('attributes') ? plainValues(attributes) : {} },
+  })
+  const [first = unknown] = missing
+  if (first) throw new Refused(`this device has no value for ${placeholderText(first)}`)
+  // What runs is what was signed anyway. But a server that says something else is broken or taken, and its owner is to know.
+  if (!isUsed('attributes') && canonicalJson(offered.document) !== canonicalJson(document)) {
+    throw new Refused('the server hands out another document than the one that was signed')
+  }
+  return { document, parameters: values }
+}
+
+function runIdOf({ runId }: Offered): number {
+  if (Number.isSafeInteger(runId) && (runId as number) > 0) return runId as number
+  throw new Refused('the server gave no runId')
+}
+
+type Plain = string | number | boolean
+
+function plainValues(attributes: FillDeps['attributes']): Record<string, Plain> {
+  let values: Record<string, unknown>
+  try {
+    values = attributes()
+  } catch (error) {
+    throw new Refused(`the attributes of this device cannot be read: ${(error as Error).message}`)
+  }
+  const entries = Object.entries(values).filter((entry): entry is [string, Plain] =>
+    ['string', 'number', 'boolean'].includes(typeof entry[1]),
+  )
+  return Object.fromEntries(entries)
+}

@@ -1,0 +1,98 @@
+// Decides what may run on a device that trusts authors, not its server: only what enough of them have signed, for this job,
+// not expired, and in no lower version than before.
+
+import { readFile, stat } from 'node:fs/promises'
+import { isExpired, SignatureError } from '@jobcast/contract/signature'
+import { Refused } from '../document-fields.ts'
+import type { Offered } from '../offered.ts'
+import { StartRefused } from '../start-refused.ts'
+import { type AuthorKey, readAuthorKeys } from './author-key.ts'
+import { type FillDeps, type Filled, fillSigned } from './fill-signed.ts'
+import { SeenVersions } from './seen-versions.ts'
+import { verifyEnvelope } from './verify-envelope.ts'
+
+export type TrustOptions = {
+  /** PEM file with the public keys of authors. Read for each execution, so that a replaced one takes effect at once. */
+  keysFile: string
+  /** How many different keys must have signed; 0: jobs without signatures run as well. */
+  requiredSignatures: number
+}
+
+export type TrustDeps = FillDeps & { now: () => number }
+
+const writableByAll = 0o002
+
+export class Trust {
+  readonly #options: TrustOptions
+  readonly #deps: TrustDeps
+  readonly #seen: SeenVersions
+
+  private constructor(options: TrustOptions, deps: TrustDeps, seen: SeenVersions) {
+    this.#options = options
+    this.#deps = deps
+    this.#seen = seen
+  }
+
+  /** Throws StartRefused. */
+  static async open(options: TrustOptions, versionsFile: string, deps: TrustDeps): Promise<Trust> {
+    const { keysFile, requiredSignatures } = options
+    const keys = await readKeys(keysFile).catch((error: Error) => {
+      throw new StartRefused(`The file of trusted keys ${keysFile} ${error.message}.`)
+    })
+    if (keys.length < requiredSignatures) {
+      throw new StartRefused(
+        `${requiredSignatures} signatures are required, but ${keysFile} has ${keys.length} different keys.`,
+      )
+    }
+    const seen = await SeenVersions.open(versionsFile).catch((error: Error) => {
+      throw new StartRefused(`The versions seen, ${versionsFile}, cannot be used: ${error.message}`)
+    })
+    return new Trust(options, deps, seen)
+  }
+
+  /** What to run instead of what the server says. Throws Refused; then nothing of it may run. */
+  async check(offered: Offered): Promise<Filled | undefined> {
+    const required = this.#options.requiredSignatures
+    if (offered.jobSignature === undefined) {
+      if (required === 0) return undefined
+      throw new Refused('it is not signed, and this device runs only signed jobs')
+    }
+    try {
+      return await this.#checkSigned(offered, Math.max(1, required))
+    } catch (error) {
+      if (error instanceof Refused) throw new Refused(`not trusted: ${error.message}`)
+      if (error instanceof SignatureError) throw new Refused(`not trusted: its signature: ${error.message}`)
+      throw error
+    }
+  }
+
+  async #checkSigned(offered: Offered, required: number): Promise<Filled> {
+    const keys = await readKeys(this.#options.keysFile).catch((error: Error) => {
+      throw new Refused(`the file of trusted keys ${error.message}`)
+    })
+    const signed = verifyEnvelope(offered.jobSignature, keys, required)
+    const { jobName, version } = signed
+    if (jobName !== offered.jobName) {
+      throw new Refused(`the signature is of the job "${jobName}", and this is "${offered.jobName ?? ''}"`)
+    }
+    if (isExpired(signed, this.#deps.now()))
+      throw new Refused(`the signature was valid until ${signed.notAfter}`)
+    const seen = this.#seen.of(jobName)
+    if (version < seen) {
+      throw new Refused(`its version ${version} is older than version ${seen}, which this device has seen`)
+    }
+    const filled = fillSigned(signed, offered, this.#deps)
+    await this.#seen.raise(jobName, version).catch((error: Error) => {
+      throw new Refused(`the agent cannot write to its disk: ${error.message}`)
+    })
+    return filled
+  }
+}
+
+async function readKeys(path: string): Promise<AuthorKey[]> {
+  const file = await stat(path).catch((error: NodeJS.ErrnoException) => {
+    throw new Error(`cannot be read (${error.code})`)
+  })
+  if (file.mode & writableByAll) throw new Error('can be written by everyone (chmod o-w)')
+  return readAuthorKeys(await readFile(path, 'utf8'))
+}

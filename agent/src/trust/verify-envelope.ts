@@ -1,0 +1,21 @@
+// Who has signed an envelope, of those whom this device trusts.
+
+import { verify } from 'node:crypto'
+import { readEnvelope, readSignedJob, type SignedJob } from '@jobcast/contract/signature'
+import { Refused } from '../document-fields.ts'
+import type { AuthorKey } from './author-key.ts'
+
+/** What was signed by enough keys. Nothing of the payload is read before that. Throws Refused and SignatureError. */
+export function verifyEnvelope(envelope: unknown, keys: readonly AuthorKey[], required: number): SignedJob {
+  const { payload, signatures, signed } = readEnvelope(envelope)
+  // Keys are counted, not signatures, and by what they verify: anybody can write any keyid.
+  const signers = keys.filter(({ key }) => signatures.some(({ sig }) => verify(null, signed, key, sig)))
+  if (signers.length < required) {
+    throw new Refused(
+      signers.length === 0
+        ? 'no key that this device trusts has signed it as it is'
+        : `${signers.length} of the keys that this device trusts have signed it as it is, and ${required} are required`,
+    )
+  }
+  return readSignedJob(payload)
+}

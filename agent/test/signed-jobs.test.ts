@@ -1,0 +1,328 @@
+// Whoever has taken the server, its database and its process, makes no agent start anything that its authors have not
+// signed.
+
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, type TestContext, test } from 'node:test'
+import { canonicalJson, type Envelope, type SignedJob } from '@jobcast/contract/signature'
+import { newAuthor } from '@jobcast/testkit/author'
+import { openSharedServer } from '@jobcast/testkit/shared-server'
+import { type Anything, changeStored, openAttacker } from './support/attacker.ts'
+import { type DeviceUnderTest, newDeviceUnderTest } from './support/device-under-test.ts'
+import { findShellPrograms, startProgram } from './support/programs.ts'
+
+const server = await openSharedServer()
+const attacker = await openAttacker(server)
+after(() => attacker.close())
+
+const [anna, ben, eve] = [newAuthor(), newAuthor(), newAuthor()]
+const document = { handler: 'mark', args: ['signed'] }
+const evil = { handler: 'mark', args: ['evil'] }
+const byAnna = (job: SignedJob) => [anna.sign(job)]
+
+type Ran = { execState: string; reason: string | undefined; marks: string }
+type Bench = {
+  device: DeviceUnderTest
+  jobName: string
+  trustFile: string
+  /** Puts the next version of the job. */
+  put(content?: object, sign?: (job: SignedJob) => Envelope[]): Promise<SignedJob>
+  /** Triggers the job, and says what its handler has done. */
+  run(): Promise<Ran>
+}
+
+let benches = 0
+
+async function newBench(t: TestContext): Promise<Bench> {
+  const device = await newDeviceUnderTest(t, server)
+  const jobName = `signed ${++benches}`
+  const path = `/job/api/jobs/${encodeURIComponent(jobName)}`
+  let version = 0
+  const marks = join(device.folder, 'marks')
+  device.addHandler('mark', `echo "$@" >>${marks}`)
+  const trustFile = join(device.folder, 'trusted.pem')
+  // The same key twice counts once.
+  writeFileSync(trustFile, `Anna, Ben\n${anna.publicPem}${ben.publicPem}${anna.publicPem}`, { mode: 0o644 })
+  t.after(() => {
+    attacker.tamper = undefined
+    assert.deepEqual(attacker.problems, [])
+  })
+  return {
+    device,
+    jobName,
+    trustFile,
+    async put(content = {}, sign = byAnna) {
+      version++
+      const job: SignedJob = { jobName, version, document, ...content }
+      const { notAfter: _, ...stored } = { ...content } as Partial<SignedJob>
+      // Each time something else, so that each time there is a new version.
+      const body = { document, description: `version ${version}`, ...stored, signatures: sign(job) }
+      const reply = await server.call('PUT', path, { body })
+      assert.ok(reply.status < 300, reply.text)
+      return job
+    },
+    async run() {
+      rmSync(marks, { force: true })
+      const triggered = await server.trigger(jobName, [device.deviceId])
+      assert.equal(triggered.status, 201, triggered.text)
+      const { execState, statusDetails } = await device.ended(triggered.json[0].jobExecutionId)
+      return {
+        execState,
+        reason: statusDetails?.reason,
+        marks: existsSync(marks) ? readFileSync(marks, 'utf8') : '',
+      }
+    },
+  }
+}
+
+function assertRuns({ execState, reason, marks }: Ran, expected = 'signed\n'): void {
+  assert.deepEqual([execState, marks, reason], ['SUCCEEDED', expected, undefined])
+}
+
+function assertRefuses({ execState, reason = '', marks }: Ran, expected: RegExp, what: string): void {
+  assert.deepEqual([execState, marks], ['REJECTED', ''], what)
+  assert.match(reason, expected, what)
+}
+
+type Attack = {
+  name: string
+  /** Of what the server hands out; `job` is the one that the authors have signed. */
+  tamper: (execution: Anything, job: SignedJob) => void
+  reason: RegExp
+}
+
+const unsigned = /0 of the keys|no key that this device trusts/
+const recode = (execution: Anything, change: (job: Anything) => void) => {
+  const payload = JSON.parse(Buffer.from(execution.jobSignature.payload, 'base64').toString())
+  change(payload)
+  execution.jobSignature.payload = Buffer.from(JSON.stringify(payload)).toString('base64')
+}
+const flipped = (text: string) => (text.startsWith('A') ? 'B' : 'A') + text.slice(1)
+
+const attacks: Attack[] = [
+  {
+    name: 'another document, with the signature of the right one',
+    tamper: (execution) => {
+      execution.jobDocument = JSON.stringify(evil)
+    },
+    reason: /hands out another document/,
+  },
+  {
+    name: 'no signature at all',
+    tamper: (execution) => {
+      delete execution.jobSignature
+      execution.jobDocument = JSON.stringify(evil)
+    },
+    reason: /it is not signed, and this device runs only signed jobs/,
+  },
+  {
+    name: 'another document in the signed payload',
+    tamper: (execution) => recode(execution, (payload) => Object.assign(payload, { document: evil })),
+    reason: unsigned,
+  },
+  {
+    name: 'another version in the signed payload',
+    tamper: (execution) => recode(execution, (payload) => Object.assign(payload, { version: 1000 })),
+    reason: unsigned,
+  },
+  {
+    name: 'a changed signature',
+    tamper: ({ jobSignature: { signatures } }) => {
+      signatures[0].sig = flipped(signatures[0].sig)
+    },
+    reason: unsigned,
+  },
+  {
+    name: "the attacker's own signature, under the name of an author's key",
+    tamper: (execution, job) => {
+      const { signatures } = execution.jobSignature
+      execution.jobDocument = JSON.stringify(evil)
+      execution.jobSignature = eve.sign({ ...job, document: evil })
+      execution.jobSignature.signatures[0].keyid = signatures[0].keyid
+    },
+    reason: unsigned,
+  },
+  {
+    name: 'the signature of another job',
+    tamper: (execution, job) => {
+      execution.jobDocument = JSON.stringify(evil)
+      execution.jobSignature = anna.sign({ ...job, jobName: 'wipe', document: evil })
+    },
+    reason: /the signature is of the job "wipe", and this is "signed \d+"/,
+  },
+  {
+    name: 'an older version, as it was signed',
+    tamper: (execution, job) => {
+      execution.jobDocument = JSON.stringify(evil)
+      execution.jobSignature = anna.sign({ ...job, version: job.version - 1, document: evil })
+    },
+    reason: /version \d+ is older than version \d+, which this device has seen/,
+  },
+  {
+    name: 'a signature that has expired',
+    tamper: (execution, job) => {
+      execution.jobDocument = JSON.stringify(evil)
+      execution.jobSignature = anna.sign({ ...job, document: evil, notAfter: '2020-01-01T00:00:00Z' })
+    },
+    reason: /was valid until 2020-01-01T00:00:00Z/,
+  },
+  {
+    name: 'parameters that nobody has declared',
+    tamper: (execution) => {
+      execution.parameters = { url: 'http://evil.example' }
+    },
+    reason: /is no parameter of the job, by the signed schema|does not know parameters/,
+  },
+  {
+    name: 'something else that an author has signed',
+    tamper: (execution) => {
+      const payload = Buffer.from(JSON.stringify({ document: evil, jobName: 'x', version: 9, more: 1 }))
+      execution.jobSignature = anna.signBytes(payload, 'application/json')
+    },
+    reason: /payloadType|not an envelope/,
+  },
+  {
+    name: 'a signed job with more in it than this agent knows',
+    tamper: (execution, { jobName }) => {
+      const payload = { document: evil, jobName, more: 1, version: 1000 }
+      execution.jobSignature = anna.signBytes(Buffer.from(canonicalJson(payload)))
+    },
+    reason: /payload\.more is unknown|fields that jobcast-agent\.sh does not know/,
+  },
+  ...['junk', null, {}].map((junk) => ({
+    name: `${JSON.stringify(junk)} for a signature`,
+    tamper: (execution: Anything) => {
+      execution.jobSignature = junk
+    },
+    reason: /not trusted/,
+  })),
+  {
+    name: 'base64 that is none',
+    tamper: ({ jobSignature }) => {
+      jobSignature.payload = '€€€'
+    },
+    reason: /not trusted/,
+  },
+]
+
+async function exerciseAttacks({ put, run }: Bench): Promise<void> {
+  await put()
+  assertRuns(await run())
+  const job = await put()
+  assertRuns(await run())
+  for (const { name, tamper, reason } of attacks) {
+    attacker.tamper = (execution) => tamper(execution, job)
+    assertRefuses(await run(), reason, name)
+  }
+  attacker.tamper = undefined
+  assertRuns(await run())
+}
+
+test('an agent of a taken server starts nothing', async (t) => {
+  const bench = await newBench(t)
+  const trust = { keysFile: bench.trustFile, requiredSignatures: 1 }
+  const agent = await bench.device.start({ trust, server: { by: 'http', url: attacker.http } })
+  await exerciseAttacks(bench)
+  // The highest version is known after a restart as well.
+  await agent.stop()
+  await bench.device.start({ trust, server: { by: 'http', url: attacker.http } })
+  const replay = attacks.find(({ name }) => name.startsWith('an older version')) as Attack
+  attacker.tamper = (execution) => replay.tamper(execution, { jobName: bench.jobName, version: 2, document })
+  assertRefuses(await bench.run(), replay.reason, 'after a restart')
+})
+
+test('an agent of a changed database starts nothing', async (t) => {
+  const bench = await newBench(t)
+  const other = await newBench(t)
+  await other.put()
+  await bench.device.start({ trust: { keysFile: bench.trustFile, requiredSignatures: 1 } })
+  await bench.put()
+  assertRuns(await bench.run())
+  const envelope = anna.sign({ jobName: other.jobName, version: 1, document })
+  const changes: [name: string, change: (content: Anything) => void, reason: RegExp][] = [
+    ['document', (content) => Object.assign(content, { document: evil }), /hands out another document/],
+    ['no signature', (content) => delete content.signatures, /not signed/],
+    [
+      'swapped signature',
+      (content) => Object.assign(content, { signatures: envelope }),
+      /is of the job "signed/,
+    ],
+    ['no payload', (content) => delete content.signatures.payload, /payload must be base64/],
+    [
+      'the attacker signs',
+      (content) => {
+        content.document = evil
+        content.signatures = eve.sign({ jobName: bench.jobName, version: 99, document: evil })
+      },
+      unsigned,
+    ],
+  ]
+  for (const [name, change, reason] of changes) {
+    // Nobody has read this version yet, so the server has it from the database.
+    await bench.put()
+    changeStored(server, bench.jobName, change)
+    assertRefuses(await bench.run(), reason, name)
+  }
+  await bench.put()
+  assertRuns(await bench.run())
+})
+
+test('as many different trusted keys must have signed as are required', async (t) => {
+  const bench = await newBench(t)
+  await bench.device.start({ trust: { keysFile: bench.trustFile, requiredSignatures: 2 } })
+  await exerciseThreshold(bench)
+})
+
+async function exerciseThreshold({ put, run }: Bench): Promise<void> {
+  const one = /1 of the keys that this device trusts have signed it as it is, and 2 are required/
+  await put({}, (job) => [anna.sign(job), ben.sign(job)])
+  assertRuns(await run())
+  await put({}, byAnna)
+  assertRefuses(await run(), one, 'one')
+  await put({}, (job) => [anna.sign(job), eve.sign(job)])
+  assertRefuses(await run(), one, 'one of them not trusted')
+  await put({}, byAnna)
+  attacker.tamper = ({ jobSignature: { signatures } }) => {
+    signatures.push({ ...signatures[0], keyid: 'another' }, { sig: signatures[0].sig })
+  }
+  assertRefuses(await run(), one, 'the same key twice')
+  attacker.tamper = undefined
+}
+
+const [shell] = findShellPrograms()
+const hasOpenssl = /-rawin/.test(String(spawnSync('openssl', ['pkeyutl', '-help']).stderr))
+const missing = shell?.missing ?? (hasOpenssl ? false : 'openssl 3 is not on this machine')
+
+test('jobcast-agent.sh of a taken server starts nothing', { skip: missing }, async (t) => {
+  if (shell === undefined) return
+  const bench = await newBench(t)
+  const env = { JOBCAST_TRUST: bench.trustFile, JOBCAST_REQUIRE_SIGNATURES: '1' }
+  const agent = startProgram(t, shell, bench.device, attacker.http, env)
+  await agent.until(/connected to/)
+  await exerciseAttacks(bench)
+  await bench.put({ document: { more: 'ü'.repeat(30_000), ...document, list: [{ b: 1, a: [] }] } })
+  assertRuns(await bench.run())
+  // What it cannot do, it refuses.
+  await bench.put({ document: { handler: 'mark', args: ['${device.deviceId}'] } })
+  assertRefuses(await bench.run(), /does not know placeholders/, 'placeholders')
+  await bench.put({ parameters: { type: 'object' } })
+  assertRefuses(await bench.run(), /does not know parameters/, 'parameters')
+  await agent.end('SIGTERM')
+  const two = startProgram(t, shell, bench.device, attacker.http, { ...env, JOBCAST_REQUIRE_SIGNATURES: '2' })
+  await exerciseThreshold(bench)
+  assert.equal(await two.end('SIGTERM'), 0, two.printed())
+  const refusals: [env: Record<string, string>, message: RegExp][] = [
+    [{ JOBCAST_REQUIRE_SIGNATURES: '1' }, /--trust must name the file/],
+    [{ ...env, JOBCAST_REQUIRE_SIGNATURES: '3' }, /3 signatures are required, but .* has 2 different keys/],
+    [{ ...env, JOBCAST_REQUIRE_SIGNATURES: 'x' }, /must be a positive integer/],
+    [{ ...env, JOBCAST_TRUST: bench.device.handlers }, /has no public key in it/],
+    [{ ...env, JOBCAST_TRUST: '/no/such' }, /cannot be read/],
+  ]
+  for (const [settings, message] of refusals) {
+    const refused = startProgram(t, shell, bench.device, attacker.http, settings)
+    assert.equal(await refused.gone, 2, refused.printed())
+    assert.match(refused.printed(), message)
+  }
+})

@@ -1,0 +1,204 @@
+// What a device makes of a signed job: its own values in the signed document, and nothing without enough good keys.
+
+import assert from 'node:assert/strict'
+import { generateKeyPairSync } from 'node:crypto'
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import type { SignedJob } from '@jobcast/contract/signature'
+import { newAuthor } from '@jobcast/testkit/author'
+import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
+import { Refused } from '../src/document-fields.ts'
+import type { Offered } from '../src/offered.ts'
+import { keyIdOf, readAuthorKeys } from '../src/trust/author-key.ts'
+import { fillSigned } from '../src/trust/fill-signed.ts'
+import { SeenVersions } from '../src/trust/seen-versions.ts'
+import { Trust } from '../src/trust/trust.ts'
+import { verifyEnvelope } from '../src/trust/verify-envelope.ts'
+
+const deps = { deviceId: 'kiosk-1', attributes: () => ({ site: 'berlin', slot: 2, list: [1] }) }
+const parameters = {
+  type: 'object',
+  properties: {
+    days: { type: 'integer', minimum: 1, maximum: 90, default: 7 },
+    mode: { type: 'string', enum: ['soft', 'hard'] },
+  },
+}
+
+function offer(document: unknown, more: Partial<Offered> = {}): Offered {
+  return {
+    ...{ jobId: '1', attempt: 1, queuedAt: 1, begunBy: undefined, givenUpAt: undefined },
+    ...{
+      document,
+      jobName: 'job',
+      jobSignature: undefined,
+      parameters: undefined,
+      runId: undefined,
+      ...more,
+    },
+  }
+}
+
+/** The server says the document that is expected. */
+function fill(template: object, expected: object, more: Partial<Offered> = {}, job: Partial<SignedJob> = {}) {
+  return fillSigned(
+    { jobName: 'job', version: 1, document: template as SignedJob['document'], ...job },
+    offer(expected, more),
+    deps,
+  )
+}
+
+test('puts the values of parameters, of this device and of the run into the signed document', () => {
+  const template = {
+    a: '${params.days}',
+    b: 'x-${params.days}-$${y}',
+    c: ['${device.deviceId}', '${run.runId}'],
+  }
+  const expected = { a: 30, b: 'x-30-${y}', c: ['kiosk-1', 12] }
+  const filled = fill(template, expected, { parameters: { days: 30 }, runId: 12 }, { parameters })
+  assert.deepEqual(filled, { document: expected, parameters: { days: 30 } })
+  assert.deepEqual(fill({ a: '${params.days}' }, { a: 7 }, {}, { parameters }).document, { a: 7 })
+})
+
+test('attributes are those that the device reports, whatever the server has put there', () => {
+  const template = {
+    a: '${device.attributes.site}',
+    b: '${device.attributes.slot}',
+    c: '${device.attributes.none:-no}',
+  }
+  const { document } = fill(template, { a: 'lima', b: 1, c: 'other' })
+  assert.deepEqual(document, { a: 'berlin', b: 2, c: 'no' })
+})
+
+const refused: [name: string, () => unknown, RegExp][] = [
+  [
+    'a value outside the signed schema',
+    () => fill({}, {}, { parameters: { days: 91 } }, { parameters }),
+    /parameters\.days must be .*, by the signed schema/,
+  ],
+  [
+    'a value of another type',
+    () => fill({}, {}, { parameters: { days: '$(id)' } }, { parameters }),
+    /parameters\.days must be a whole number/,
+  ],
+  [
+    'a parameter that is not declared',
+    () => fill({}, {}, { parameters: { x: 1 } }, { parameters }),
+    /parameters\.x is no parameter of the job/,
+  ],
+  [
+    'any parameter of a job without a schema',
+    () => fill({}, {}, { parameters: { x: 1 } }),
+    /is no parameter of the job/,
+  ],
+  [
+    'parameters that are no map',
+    () => fill({}, {}, { parameters: [1] }, { parameters }),
+    /must be an object/,
+  ],
+  [
+    'a parameter without a value',
+    () => fill({ a: '${params.mode}' }, {}, {}, { parameters }),
+    /parameters\.mode is required/,
+  ],
+  [
+    'an attribute that it does not have',
+    () => fill({ a: '${device.attributes.none}' }, {}),
+    /no value for \$\{device\.attributes\.none\}/,
+  ],
+  ['an attribute that is no plain value', () => fill({ a: '${device.attributes.list}' }, {}), /no value for/],
+  [
+    'its name, which only the server knows',
+    () => fill({ a: '${device.deviceName}' }, { a: '' }),
+    /no value for \$\{device\.deviceName\}/,
+  ],
+  ['a run without a number', () => fill({ a: '${run.runId}' }, {}, { runId: '1; id' }), /gave no runId/],
+  ['a placeholder that there is not', () => fill({ a: '${env.PATH}' }, {}), /there is no placeholder/],
+  [
+    'a schema that is none',
+    () => fill({}, {}, {}, { parameters: { type: 'array' } }),
+    /parameters\.type must be "object"/,
+  ],
+  ['another document of the server', () => fill({ a: 1 }, { a: 2 }), /hands out another document/],
+]
+
+for (const [name, act, message] of refused) {
+  test(`refuses ${name}`, () => {
+    assert.throws(act, (error) => error instanceof Refused && message.test(error.message))
+  })
+}
+
+test('attributes that cannot be read are a refusal, and only for those who use them', () => {
+  const broken = { deviceId: 'kiosk-1', attributes: () => assert.fail('no JSON') }
+  const job = (document: SignedJob['document']) => ({ jobName: 'job', version: 1, document })
+  assert.deepEqual(fillSigned(job({ a: 1 }), offer({ a: 1 }), broken).document, { a: 1 })
+  assert.throws(
+    () => fillSigned(job({ a: '${device.attributes.x:-1}' }), offer({}), broken),
+    /cannot be read: no JSON/,
+  )
+})
+
+test('keys are counted by what they verify, not by what an envelope says', () => {
+  const [anna, ben] = [newAuthor(), newAuthor()]
+  const keys = readAuthorKeys(anna.publicPem + ben.publicPem + anna.publicPem)
+  assert.equal(keys.length, 2)
+  const job = { jobName: 'job', version: 1, document: {} }
+  const byAnna = anna.sign(job)
+  const both = { ...byAnna, signatures: [...ben.sign(job).signatures, ...byAnna.signatures] }
+  assert.deepEqual(verifyEnvelope(both, keys, 2), job)
+  const twice = {
+    ...byAnna,
+    signatures: [...byAnna.signatures, { keyid: 'ben', sig: byAnna.signatures[0]?.sig }],
+  }
+  assert.throws(() => verifyEnvelope(twice, keys, 2), /^Error: 1 of the keys .* and 2 are required/)
+  // Signed as something else, the same bytes are no job.
+  const other = { ...anna.signBytes(Buffer.from('{}'), 'text/plain'), payloadType: byAnna.payloadType }
+  assert.throws(() => verifyEnvelope(other, keys, 1), /no key that this device trusts/)
+})
+
+test('a file of keys has public Ed25519 keys and nothing else', () => {
+  const { publicPem, privatePem } = newAuthor()
+  const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey.export({
+    type: 'spki',
+    format: 'pem',
+  })
+  for (const [text, message] of [
+    ['', /no public key/],
+    ['-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----', /cannot be read/],
+    [publicPem + privatePem, /has a private key in it/],
+    [publicPem + rsa, /a key of type rsa/],
+    [publicPem.repeat(65), /more than 64 keys/],
+  ] as const) {
+    assert.throws(() => readAuthorKeys(text), message)
+  }
+  const [key] = readAuthorKeys(`the key of Anna\r\n${publicPem.replaceAll('\n', '\r\n')}`)
+  assert.equal(key && keyIdOf(key.key), key?.keyId)
+})
+
+test('the highest version of a job is on disk, and a damaged file is not taken for an empty one', async (t) => {
+  const file = join(temporaryFolder(t), 'versions.json')
+  const seen = await SeenVersions.open(file)
+  assert.equal(seen.of('a'), 0)
+  await seen.raise('a', 3)
+  await seen.raise('__proto__', 2)
+  await seen.raise('a', 2)
+  const again = await SeenVersions.open(file)
+  assert.deepEqual([again.of('a'), again.of('__proto__'), again.of('toString')], [3, 2, 0])
+  for (const text of ['', '[]', '{"a":"3"}', readFileSync(file, 'utf8').slice(0, -3)]) {
+    writeFileSync(file, text)
+    await assert.rejects(SeenVersions.open(file), /damaged/)
+  }
+})
+
+test('does not start with a file of keys that others can change, or that has too few', async (t) => {
+  const folder = temporaryFolder(t)
+  const keysFile = join(folder, 'trusted.pem')
+  const open = (requiredSignatures: number) =>
+    Trust.open({ keysFile, requiredSignatures }, join(folder, 'versions.json'), { ...deps, now: Date.now })
+  await assert.rejects(open(1), /trusted\.pem cannot be read \(ENOENT\)/)
+  writeFileSync(keysFile, newAuthor().publicPem.repeat(2))
+  await assert.rejects(open(2), /2 signatures are required, but .* has 1 different keys/)
+  await open(1)
+  chmodSync(keysFile, 0o666)
+  await assert.rejects(open(1), /can be written by everyone/)
+})

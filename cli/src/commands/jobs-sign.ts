@@ -1,0 +1,95 @@
+// jobcast jobs sign: signs jobs in a file with the key of their author.
+
+import { isJobcastError, Jobcast } from '@jobcast/client'
+import type { Command } from 'commander'
+import { ownerCommand, withOut } from '../define/owner-command.ts'
+import { UsageError } from '../errors/usage-error.ts'
+import { instantAhead } from '../flags/duration.ts'
+import { wholeNumber } from '../flags/whole-number.ts'
+import { type AccessFlags, accessOf } from '../service/access.ts'
+import { readSigningKey } from '../sign/author-key-file.ts'
+import { readJobFile } from '../sign/job-file.ts'
+import { type SignedResult, signJob } from '../sign/sign-job.ts'
+
+type SignFlags = AccessFlags & {
+  key: string
+  name?: string
+  version?: number
+  notAfter?: string
+  out?: string
+}
+
+export function signCommand(): Command {
+  return ownerCommand('sign')
+    .description('Sign jobs in a file: devices that trust this key run them, whatever the service says.')
+    .argument('<file>', 'fleet file, or YAML or JSON file with one job; signatures are written into it')
+    .requiredOption('--key <file>', 'private key of the author (jobcast keys author new)')
+    .option(
+      '--name <jobName>',
+      'sign only this job; for a file with one job, its name (default: that of the file)',
+    )
+    .option(
+      '--version <number>',
+      'version that is signed (default: the next one, by the service)',
+      wholeNumber(1),
+    )
+    .option('--not-after <when>', 'devices start it until then: such as 90d or 2027-01-31', instantAhead)
+    .option('--out <file>', 'write to this file instead')
+    .addHelpText(
+      'after',
+      '\nA file that is signed already gets one more signature, as long as nothing in it has changed.\n' +
+        'With --version the service is not asked, and no API key is needed.\n' +
+        '\nExample:\n  jobcast jobs sign restart.yaml --key author.pem && jobcast jobs put restart -f restart.yaml\n',
+    )
+    .action(
+      withOut(async ({ io, out }, file: string, flags: SignFlags) => {
+        const key = readSigningKey(flags.key)
+        const jobFile = readJobFile(file, flags.name)
+        const notAfter = flags.notAfter === undefined ? undefined : wholeSeconds(flags.notAfter)
+        const { version } = flags
+        const nextVersion = (jobName: string) => askVersion(flags, io.env, jobName)
+        const results: SignedResult[] = []
+        for (const job of jobFile.jobs) {
+          const result = await signJob(job, key, { version, notAfter, nextVersion })
+          job.setSignatures([result.envelope])
+          results.push(result)
+        }
+        jobFile.write(flags.out ?? file)
+        for (const result of results) out.say(inWords(result))
+        out.show(
+          results.map(({ signed: { jobName, version, notAfter = null }, envelope }) => ({
+            jobName,
+            version,
+            notAfter,
+            keyIds: envelope.signatures.map(({ keyid }) => keyid),
+          })),
+          () => '',
+        )
+      }),
+    )
+}
+
+function inWords({ signed, envelope: { signatures }, replaced }: SignedResult): string {
+  const until = signed.notAfter === undefined ? '' : `, valid until ${signed.notAfter}`
+  const count = signatures.length === 1 ? '1 signature' : `${signatures.length} signatures`
+  const before = replaced === 0 ? '' : ' The signatures that it had were of something else and are gone.'
+  return `Signed job ${signed.jobName}, version ${signed.version}${until}: ${count}.${before}`
+}
+
+/** As in what is signed. */
+function wholeSeconds(instant: string): string {
+  if (Date.parse(instant) <= Date.now()) throw new UsageError('--not-after must be in the future')
+  return instant.replace(/\.\d+Z$/, 'Z')
+}
+
+/** That which the next change of the job makes. */
+async function askVersion(flags: AccessFlags, env: NodeJS.ProcessEnv, jobName: string): Promise<number> {
+  const { url, apiKey } = accessOf(flags, env)
+  const client = new Jobcast({ url, apiKey })
+  try {
+    return (await client.jobs.get(jobName)).version + 1
+  } catch (error) {
+    if (isJobcastError(error, 'J-301')) return 1
+    throw error
+  }
+}

@@ -1,0 +1,41 @@
+// What is wrong with the schema of a job's parameters, or with the placeholders of its document. Loaded when one edits them.
+
+import {
+  checkParameterSchema,
+  namesUsed,
+  ParameterError,
+  type ParameterSchema,
+  PlaceholderError,
+  parseDocument,
+} from '@jobcast/contract/parameters'
+
+export type SchemaProblems = { parameters?: string; document?: string }
+
+/** Of texts that are JSON; an empty schema is none. */
+export function checkSchema(schemaText: string, documentText: string): SchemaProblems {
+  const problems: SchemaProblems = {}
+  let schema: ParameterSchema | undefined
+  try {
+    if (schemaText.trim() !== '') schema = checkParameterSchema(JSON.parse(schemaText))
+  } catch (error) {
+    if (!(error instanceof ParameterError)) throw error
+    problems.parameters = `${error.field} ${error.message}.`
+  }
+  const used = usedIn(documentText)
+  if (typeof used === 'string') problems.document = used
+  else if (problems.parameters === undefined) {
+    const unknown = used.find((name) => !Object.hasOwn(schema?.properties ?? {}, name))
+    if (unknown !== undefined) problems.document = `\${params.${unknown}} is no parameter of the job.`
+  }
+  return problems
+}
+
+/** Names of parameters, or what is wrong. */
+function usedIn(documentText: string): string[] | string {
+  try {
+    return namesUsed(parseDocument(JSON.parse(documentText)), 'params')
+  } catch (error) {
+    if (!(error instanceof PlaceholderError)) throw error
+    return `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.`
+  }
+}

@@ -1,0 +1,19 @@
+import type { Run } from '@jobcast/client'
+import { Facts } from '../../parts/facts.tsx'
+
+/** The values of a run's parameters, defaults included; the server masks secrets. */
+export default function RunParameters({ run: { parameters } }: { run: Run }) {
+  return (
+    <section class="panel" aria-labelledby="run-parameters">
+      <header>
+        <h2 id="run-parameters">Parameters</h2>
+      </header>
+      <Facts
+        facts={Object.entries(parameters).map(([name, value]) => ({
+          name,
+          value: <bdi class="mono">{typeof value === 'string' ? value : JSON.stringify(value)}</bdi>,
+        }))}
+      />
+    </section>
+  )
+}

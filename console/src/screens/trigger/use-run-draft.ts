@@ -1,0 +1,110 @@
+// The run that is being put together: what is asked for beside the job and its devices, and the plan of it.
+
+import type { NewRun, RunPlan } from '@jobcast/client'
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import { queries } from '../../api/queries.ts'
+import { useQuery } from '../../api/use-query.ts'
+import { emptyParameters, maskGiven, type ParametersDraft } from '../../parameters/parameters-draft.ts'
+import { useSettled } from '../../parts/use-settled.ts'
+import { emptyRollout, problemsOf, type RolloutDraft, releaseOf } from '../../rollout/rollout-draft.ts'
+import type { Wanted } from './use-trigger.ts'
+import { emptyWhen, type WhenDraft, whenOptions, whenProblems } from './when-draft.ts'
+
+export type RunOptions = Omit<NewRun, 'jobName' | 'targets' | 'planId'>
+
+export type RunChoice = {
+  jobName: string
+  deviceIds: string[]
+  /** A selector instead of those. */
+  where: string | undefined
+  version: number | undefined
+  /** The job has some that are to be entered. */
+  hasParameters: boolean
+}
+
+export type RunDraft = {
+  rollout: RolloutDraft
+  setRollout: (draft: RolloutDraft) => void
+  parameters: ParametersDraft
+  setParameters: (draft: ParametersDraft) => void
+  when: WhenDraft
+  setWhen: (draft: WhenDraft) => void
+  /** What can be shown: without secrets. */
+  shownOptions: RunOptions
+  /** More than a job and a list of devices. */
+  isPlanned: boolean
+  /** Undefined while it is not known. */
+  plan: RunPlan | undefined
+  planError: unknown
+  isPlanning: boolean
+  areParametersRight: boolean
+  /** What is wrong is said at its field. */
+  isWrong: boolean
+  wanted: Wanted
+}
+
+/** A plan is valid for ten minutes. */
+const planMs = 5 * 60_000
+
+export function useRunDraft(choice: RunChoice): RunDraft {
+  const { jobName, deviceIds, where, version, hasParameters } = choice
+  const [rollout, setRollout] = useState(emptyRollout)
+  const [parameters, setParameters] = useState(emptyParameters)
+  const [when, setWhen] = useState(emptyWhen)
+  // Those of another job are none of this one.
+  useEffect(() => setParameters(emptyParameters), [jobName, version])
+  const areParametersRight = !hasParameters || parameters.isRight
+  const problems = { ...problemsOf(rollout), ...whenProblems(when) }
+  const isWrong = Object.keys(problems).length > 0 || !areParametersRight
+  const draft = useMemo(() => ({ rollout, parameters, when }), [rollout, parameters, when])
+  const settled = useSettled(draft)
+  const options = useMemo(
+    () => (isWrong ? {} : optionsOf(settled, version, settled.parameters.given)),
+    [settled, isWrong, version],
+  )
+  const shownOptions = useMemo(
+    () => (isWrong ? {} : optionsOf(settled, version, maskGiven(settled.parameters))),
+    [settled, isWrong, version],
+  )
+  const run = useMemo(
+    () => ({ jobName, targets: where === undefined ? { deviceIds } : { where }, ...options }),
+    [jobName, deviceIds, where, options],
+  )
+  const isPlanned = where !== undefined || rollout.isOn || Object.keys(options).length > 0
+  const isSettled = settled === draft && !isWrong
+  const plan = useQuery({
+    ...queries.runPlan(run),
+    enabled: jobName !== '' && isSettled && isPlanned && (where !== undefined || deviceIds.length > 0),
+    refetchInterval: planMs,
+  })
+  // What is being typed is not planned yet.
+  const shownPlan = isSettled ? plan.data : undefined
+  const planId = shownPlan?.planId
+  const wanted = useMemo(
+    () => (isPlanned ? { ...run, ...(planId && { planId }) } : { jobName, deviceIds }),
+    [jobName, deviceIds, isPlanned, run, planId],
+  )
+  return {
+    ...{ rollout, setRollout, parameters, setParameters, when, setWhen },
+    ...{ shownOptions, areParametersRight, isWrong, wanted },
+    isPlanned,
+    plan: shownPlan,
+    planError: plan.error,
+    isPlanning: plan.isFetching,
+  }
+}
+
+type Settled = { rollout: RolloutDraft; parameters: ParametersDraft; when: WhenDraft }
+
+function optionsOf(
+  { rollout, when }: Settled,
+  version: number | undefined,
+  parameters: Record<string, unknown>,
+): RunOptions {
+  return {
+    ...(version !== undefined && { version }),
+    ...(Object.keys(parameters).length > 0 && { parameters }),
+    ...whenOptions(when),
+    ...releaseOf(rollout),
+  }
+}

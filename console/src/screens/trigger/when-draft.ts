@@ -1,0 +1,46 @@
+// When a run is offered to its devices, and a note about it: texts, as they are in the fields.
+
+import { isJobcastError, type NewRun } from '@jobcast/client'
+
+export type WhenDraft = {
+  window: string
+  ignoreWindows: boolean
+  note: string
+}
+export type WhenField = 'window' | 'note'
+
+export const emptyWhen: WhenDraft = { window: '', ignoreWindows: false, note: '' }
+
+const noteAtMost = 2000
+
+/** Of a draft without problems. */
+export function whenOptions({
+  window,
+  ignoreWindows,
+  note,
+}: WhenDraft): Pick<NewRun, 'window' | 'ignoreWindows' | 'note'> {
+  return {
+    ...(ignoreWindows ? { ignoreWindows } : window && { window }),
+    ...(note.trim() && { note: note.trim() }),
+  }
+}
+
+export function whenProblems({ ignoreWindows, note }: WhenDraft): Partial<Record<WhenField, string>> {
+  if (note.length > noteAtMost) return { note: `At most ${noteAtMost} characters.` }
+  return ignoreWindows && note.trim() === '' ? { note: 'To ignore windows, say why.' } : {}
+}
+
+const fieldPaths: [string, WhenField][] = [
+  ['window', 'window'],
+  ['ignoreWindows', 'window'],
+  ['note', 'note'],
+]
+
+/** The field that the server refuses, and why. */
+export function refusedWhenField(error: unknown): { field: WhenField; text: string } | undefined {
+  if (!isJobcastError(error)) return undefined
+  const { code, field: path } = error
+  const [, found] = fieldPaths.find(([start]) => path?.startsWith(start)) ?? []
+  const field = code === 'J-311' ? 'window' : found
+  return field && { field, text: `${error.detail ?? error.message} (${code})` }
+}

@@ -1,0 +1,52 @@
+// When devices are offered the run, and why it is made.
+
+import { CheckList } from '../../parts/check-list.tsx'
+import { TextField } from '../../parts/field.tsx'
+import { WindowField } from '../../parts/window-field.tsx'
+import { useScopes } from '../../scopes.ts'
+import { refusedWhenField, type WhenDraft, whenProblems } from './when-draft.ts'
+
+type Props = {
+  draft: WhenDraft
+  onChange: (draft: WhenDraft) => void
+  /** Of the job. */
+  defaultWindow: string | null
+  error: unknown
+}
+
+export function WhenSection({ draft, onChange, defaultWindow, error }: Props) {
+  const { can } = useScopes()
+  const set = (change: Partial<WhenDraft>) => onChange({ ...draft, ...change })
+  const problems = whenProblems(draft)
+  const refused = refusedWhenField(error)
+  const refusal = (field: string) => (refused?.field === field ? refused.text : undefined)
+  return (
+    <section class="panel stack" aria-label="When">
+      {can('READ') && !draft.ignoreWindows && (
+        <WindowField
+          value={draft.window}
+          onChange={(window) => set({ window })}
+          none={defaultWindow === null ? 'None: at any time' : `As the job says: ${defaultWindow}`}
+          hint="Devices are offered it only while the window is open."
+          error={refusal('window')}
+        />
+      )}
+      {can('MANAGE') && defaultWindow !== null && (
+        <CheckList
+          label="Ignore windows"
+          options={[{ value: 'yes', label: 'Offer it at any time', about: 'whatever the window of the job' }]}
+          chosen={draft.ignoreWindows ? ['yes'] : []}
+          onChange={(chosen) => set({ ignoreWindows: chosen.length > 0 })}
+        />
+      )}
+      <TextField
+        label="Note"
+        value={draft.note}
+        onInput={(note) => set({ note })}
+        placeholder={draft.ignoreWindows ? 'Why it cannot wait' : 'Optional'}
+        hint="Shown on the run."
+        error={problems.note ?? refusal('note')}
+      />
+    </section>
+  )
+}

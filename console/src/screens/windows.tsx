@@ -1,0 +1,86 @@
+// All windows: when work may be offered to devices.
+
+import type { Window } from '@jobcast/client'
+import { useState } from 'preact/hooks'
+import { lists } from '../api/queries.ts'
+import { useList } from '../api/use-list.ts'
+import type { Column } from '../parts/data-table.tsx'
+import { writeDuration } from '../parts/duration.ts'
+import { EmptyState } from '../parts/empty-state.tsx'
+import { ListScreen } from '../parts/list-screen.tsx'
+import { RelativeTime } from '../parts/relative-time.tsx'
+import type { ScreenProps } from '../routes.ts'
+import { useScopes } from '../scopes.ts'
+import { WindowForm } from './windows/window-form.tsx'
+import { zoneInWords } from './windows/zone-in-words.ts'
+
+const hrefOf = ({ windowName }: Window) => `/windows/${encodeURIComponent(windowName)}`
+
+const columns: Column<Window>[] = [
+  {
+    name: 'window',
+    title: 'Window',
+    width: 'minmax(0, 2fr)',
+    sortBy: ({ windowName }) => windowName,
+    cell: (window) => <a href={hrefOf(window)}>{window.windowName}</a>,
+  },
+  { name: 'opens', title: 'Opens', width: 'minmax(0, 2fr)', cell: ({ cron }) => <code>{cron}</code> },
+  {
+    name: 'duration',
+    title: 'For',
+    width: '90px',
+    sortBy: ({ durationMinutes }) => durationMinutes,
+    cell: ({ durationMinutes }) => writeDuration(durationMinutes * 60),
+  },
+  {
+    name: 'zone',
+    title: 'Time zone',
+    width: 'minmax(0, 2fr)',
+    isMinor: true,
+    sortBy: ({ timeZone }) => timeZone,
+    cell: ({ timeZone }) => zoneInWords(timeZone),
+  },
+  {
+    name: 'updated',
+    title: 'Updated',
+    width: '110px',
+    isMinor: true,
+    sortBy: ({ updatedAt }) => updatedAt,
+    cell: ({ updatedAt }) => <RelativeTime at={updatedAt} />,
+  },
+]
+
+export default function WindowsScreen({ route }: ScreenProps) {
+  const { can } = useScopes()
+  const [isCreating, setCreating] = useState(false)
+  return (
+    <ListScreen
+      route={route}
+      actions={
+        can('MANAGE') && (
+          <button type="button" class="primary" onClick={() => setCreating(true)}>
+            New window
+          </button>
+        )
+      }
+      list={useList(lists.windows())}
+      columns={columns}
+      hrefOf={hrefOf}
+      empty={<NoWindows />}
+    >
+      {isCreating && <WindowForm onClose={() => setCreating(false)} />}
+    </ListScreen>
+  )
+}
+
+function NoWindows() {
+  const { can } = useScopes()
+  return (
+    <EmptyState icon="windows" title="No windows yet">
+      <p>
+        A window says when devices may be offered work, as at night in the time of each device.{' '}
+        {can('MANAGE') ? 'Create one with “New window”.' : 'A key with the MANAGE scope can create one.'}
+      </p>
+    </EmptyState>
+  )
+}

@@ -1,0 +1,76 @@
+// A selector as a function, for who asks it of very many devices: what depends on the selector alone is worked out once.
+
+import {
+  type AttributeValue,
+  compareText,
+  equalKeysOf,
+  literalKeysOf,
+  sortKeyOf,
+  textOfValue,
+} from './compare-values.ts'
+import { matchesSelector, type SelectableDevice } from './matches-selector.ts'
+import { isDeviceField, type Selector } from './selector.ts'
+
+export type CompiledSelector = (device: SelectableDevice) => boolean
+type Compare = Extract<Selector, { kind: 'compare' }>
+
+/** Says the same as `matchesSelector`. */
+export function compileSelector(selector: Selector): CompiledSelector {
+  switch (selector.kind) {
+    case 'and': {
+      const all = selector.of.map(compileSelector)
+      return (device) => all.every((matches) => matches(device))
+    }
+    case 'or': {
+      const any = selector.of.map(compileSelector)
+      return (device) => any.some((matches) => matches(device))
+    }
+    case 'not': {
+      const matches = compileSelector(selector.of)
+      return (device) => !matches(device)
+    }
+    case 'in':
+      return isDeviceField(selector.name)
+        ? (device) => matchesSelector(selector, device)
+        : equals(selector.name, new Set(selector.values.flatMap(equalKeysOf)), true)
+    case 'compare':
+      return compileComparison(selector)
+    default:
+      return (device) => matchesSelector(selector, device)
+  }
+}
+
+function compileComparison(term: Compare): CompiledSelector {
+  const { name, op, value } = term
+  if (isDeviceField(name) || op === '~') return (device) => matchesSelector(term, device)
+  if (op === '=' || op === '!=') return equals(name, new Set(equalKeysOf(value)), op === '=')
+  const keys = literalKeysOf(value)
+  return ({ attributes }) => {
+    if (!Object.hasOwn(attributes, name)) return false
+    const own = attributes[name] as AttributeValue
+    const key = keyOf(own)
+    const other = key[0] === 'n' ? keys.number : key[0] === 'v' ? keys.version : undefined
+    const order = other === undefined ? compareText(textOfValue(own), value) : compareText(key, other)
+    if (order === 0) return op === '<=' || op === '>='
+    return order < 0 === (op === '<' || op === '<=')
+  }
+}
+
+function equals(name: string, keys: ReadonlySet<string>, isWanted: boolean): CompiledSelector {
+  return ({ attributes }) =>
+    Object.hasOwn(attributes, name) && keys.has(keyOf(attributes[name] as AttributeValue)) === isWanted
+}
+
+/** Devices of a fleet have few different values. */
+const keptKeys = 10_000
+const keys = new Map<AttributeValue, string>()
+
+function keyOf(value: AttributeValue): string {
+  let key = keys.get(value)
+  if (key === undefined) {
+    key = sortKeyOf(value)
+    if (keys.size >= keptKeys) keys.clear()
+    keys.set(value, key)
+  }
+  return key
+}

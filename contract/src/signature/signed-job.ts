@@ -1,0 +1,104 @@
+// What the author of a job signs: its name, its version, the document with its placeholders, the schema of its parameters,
+// and until when it may be started. As canonical JSON, the payload of an envelope.
+
+import { canonicalJson } from './canonical-json.ts'
+import { type Envelope, mergeEnvelopes, readEnvelope, within } from './envelope.ts'
+import { asObject, decodeBase64, SignatureError } from './read-values.ts'
+
+type Json = Record<string, unknown>
+
+export type SignedJob = {
+  jobName: string
+  version: number
+  document: Json
+  /** The JSON Schema of the parameters, if the job has any. */
+  parameters?: Json
+  /** UTC in whole seconds: texts of this form compare like the instants that they name. */
+  notAfter?: string
+}
+
+const instantForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
+const fields = ['jobName', 'version', 'document', 'parameters', 'notAfter']
+
+/** Throws SignatureError if no device would accept it. */
+export function signedPayload(job: SignedJob): Uint8Array {
+  const payload = new TextEncoder().encode(canonicalJson(job))
+  readSignedJob(payload)
+  return payload
+}
+
+/** Throws SignatureError. Call it only with bytes whose signatures are verified, or to look for mistakes. */
+export function readSignedJob(payload: Uint8Array): SignedJob {
+  const job = asObject(parse(payload), 'payload')
+  const wrong = (name: string, problem: string) => new SignatureError(`payload.${name}`, problem)
+  const unknown = Object.keys(job).find((name) => !fields.includes(name))
+  if (unknown !== undefined) throw wrong(unknown, `is unknown; known are ${fields.join(', ')}`)
+  const { jobName, version, notAfter } = job
+  if (typeof jobName !== 'string' || jobName === '') throw wrong('jobName', 'must be the name of a job')
+  if (!Number.isSafeInteger(version) || (version as number) < 1) {
+    throw wrong('version', 'must be an integer of at least 1')
+  }
+  asObject(job.document, 'payload.document')
+  if (job.parameters !== undefined) asObject(job.parameters, 'payload.parameters')
+  if (notAfter !== undefined && !isInstant(notAfter)) {
+    throw wrong('notAfter', 'must be an instant in UTC and whole seconds such as 2027-01-31T00:00:00Z')
+  }
+  return job as SignedJob
+}
+
+function parse(payload: Uint8Array): unknown {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(payload)
+    const value: unknown = JSON.parse(text)
+    if (canonicalJson(value) === text) return value
+  } catch {
+    // Worded below, like another order of the fields.
+  }
+  throw new SignatureError('payload', 'must be a signed job in canonical JSON (RFC 8785)')
+}
+
+function isInstant(value: unknown): boolean {
+  return typeof value === 'string' && instantForm.test(value) && !Number.isNaN(Date.parse(value))
+}
+
+/** `now` in milliseconds. */
+export function isExpired({ notAfter }: SignedJob, now: number): boolean {
+  return notAfter !== undefined && Date.parse(notAfter) < now
+}
+
+/** The job that an envelope is of. Throws SignatureError. */
+export function signedJobOf(envelope: Envelope): SignedJob {
+  return readSignedJob(decodeBase64(envelope.payload, 'payload'))
+}
+
+export type SignedContent = { document?: Json; parameters?: Json; signatures?: readonly unknown[] }
+
+/**
+ * The signatures of a job as one envelope; undefined if it has none. Throws SignatureError if they are of something else
+ * than this job. That finds mistakes; whether a signature is genuine, only those know who know the authors' keys.
+ */
+export function requireSignatures(
+  jobName: string,
+  content: SignedContent,
+  now: number,
+): Envelope | undefined {
+  return within('signatures', () => {
+    const envelope = mergeEnvelopes(content.signatures ?? [])
+    if (envelope === undefined) return undefined
+    within('[0]', () => checkContent(readSignedJob(readEnvelope(envelope).payload), jobName, content, now))
+    return envelope
+  })
+}
+
+function checkContent(signed: SignedJob, jobName: string, content: SignedContent, now: number): void {
+  const wrong = (name: string, problem: string) => new SignatureError(`payload.${name}`, problem)
+  if (signed.jobName !== jobName)
+    throw wrong('jobName', `is of another job; sign it as ${JSON.stringify(jobName)}`)
+  if (canonicalJson(signed.document) !== canonicalJson(content.document ?? {})) {
+    throw wrong('document', 'is another document than that of the job; sign the job again')
+  }
+  if (canonicalJson(signed.parameters ?? null) !== canonicalJson(content.parameters ?? null)) {
+    throw wrong('parameters', 'are other parameters than those of the job; sign the job again')
+  }
+  if (isExpired(signed, now)) throw wrong('notAfter', `has passed (${signed.notAfter}); sign the job again`)
+}

@@ -1,0 +1,124 @@
+// Schedules that give every device their job once, as soon as it matches. Which devices have it is in the database; what a
+// node has looked at so far is in its memory, and found again in the event log after a crash.
+
+import { hash } from 'node:crypto'
+import {
+  attributeNamesOf,
+  type CompiledSelector,
+  compileSelector,
+  type Selector,
+  termsOf,
+} from '@jobcast/contract/selector'
+import {
+  type ChosenDevices,
+  type Launched,
+  type LaunchScheduleDeps,
+  launchSchedule,
+  scheduleSelector,
+} from './launch-schedule.ts'
+import type { DeviceChanged, Firing, StoredSchedule } from './ports/schedules.ts'
+import { launchedAtOnce, maxSelected, selectDevices } from './select-devices.ts'
+
+export type Match = {
+  selector: Selector
+  matches: CompiledSelector
+  /** Names that it depends on. */
+  names: ReadonlySet<string>
+  /** Differs if it means something else. */
+  digest: string
+}
+
+const devicesAtOnce = 2000
+const changesAtOnce = 5000
+
+export async function readMatch(deps: LaunchScheduleDeps, schedule: StoredSchedule): Promise<Match> {
+  const selector = await scheduleSelector(deps, schedule)
+  const digest = hash('sha256', JSON.stringify(selector), 'base64url')
+  const online = termsOf(selector).some(({ kind }) => kind === 'online') ? ['online'] : []
+  return {
+    ...{ selector, digest, matches: compileSelector(selector) },
+    names: new Set([...attributeNamesOf(selector), ...online]),
+  }
+}
+
+export function concerns({ names }: Match, change: DeviceChanged): boolean {
+  return change.names === undefined || change.names.some((name) => names.has(name))
+}
+
+/** All devices that match and have not been given it. */
+export async function sweep(
+  deps: LaunchScheduleDeps,
+  schedule: StoredSchedule,
+  { selector }: Match,
+): Promise<Set<number>> {
+  const { ownerNo } = schedule
+  const caller = { ownerNo, keyId: schedule.keyId, ownerId: '', scopes: [] }
+  const { deviceNos } = await selectDevices(deps, caller, selector)
+  return withoutGiven(deps, schedule, Array.from(deviceNos))
+}
+
+export async function withoutGiven(
+  { store }: LaunchScheduleDeps,
+  { scheduleNo }: StoredSchedule,
+  deviceNos: number[],
+): Promise<Set<number>> {
+  const left = new Set(deviceNos)
+  for (let start = 0; start < deviceNos.length; start += launchedAtOnce) {
+    const some = deviceNos.slice(start, start + launchedAtOnce)
+    for (const deviceNo of await store.listGivenDevices({ scheduleNo, deviceNos: some }))
+      left.delete(deviceNo)
+  }
+  return left
+}
+
+/** Somebody has noted that it fires, and did not come to an end: what it would have found is looked for again. */
+export async function resumeMatch(
+  deps: LaunchScheduleDeps,
+  before: StoredSchedule,
+  firing: Firing,
+): Promise<Launched> {
+  const match = await readMatch(deps, before)
+  const left = await sweep(deps, before, match)
+  return launchMatch(deps, before, firing, await chooseFrom(deps, before, match, [...left]))
+}
+
+export async function launchMatch(
+  deps: LaunchScheduleDeps,
+  schedule: StoredSchedule,
+  firing: Firing,
+  chosen: ChosenDevices,
+): Promise<Launched> {
+  const launched = await launchSchedule(deps, schedule, firing.for, chosen)
+  if (launched.runId !== null) await recordGiven(deps, schedule.scheduleNo, launched.runId)
+  return launched
+}
+
+/** Before it is noted as fired: so that nobody is given it twice. */
+async function recordGiven({ store }: LaunchScheduleDeps, scheduleNo: number, runId: number): Promise<void> {
+  const range = await store.getRunRange({ runId })
+  if (range === undefined) return
+  for (let first = range.first; first <= range.last; first += changesAtOnce) {
+    const last = Math.min(range.last, first + changesAtOnce - 1)
+    await store.recordGiven({ scheduleNo, first, last })
+  }
+}
+
+/** Those that match by now and are still there, in the order of their numbers. */
+export async function chooseFrom(
+  { store }: LaunchScheduleDeps,
+  { ownerNo }: StoredSchedule,
+  { matches }: Match,
+  deviceNos: number[],
+): Promise<ChosenDevices> {
+  const found: { deviceNo: number; deviceId: string }[] = []
+  for (let start = 0; start < deviceNos.length; start += devicesAtOnce) {
+    const some = deviceNos.slice(start, start + devicesAtOnce)
+    for (const device of await store.listSelectable({ ownerNo, deviceNos: some })) {
+      if (matches(device) && found.length < maxSelected) found.push(device)
+    }
+  }
+  return {
+    deviceNos: Int32Array.from(found, ({ deviceNo }) => deviceNo),
+    deviceIds: found.length > launchedAtOnce ? undefined : found.map(({ deviceId }) => deviceId),
+  }
+}

@@ -1,0 +1,67 @@
+// What has changed about devices, by the event log; and devices as selectors see them.
+
+import type { DeviceChanged } from '../../domain/ports/schedules.ts'
+import { inBoth } from '../queries.ts'
+import { computed, number, orNull, rows, select, text } from '../schema/column.ts'
+import { device, event, owner } from '../schema/tables.ts'
+import type { ReadSteps } from './step.ts'
+
+const BOUNDS = rows({ newest: orNull(number()), purgedUpTo: number() })
+const FIND_BOUNDS = `
+  SELECT (SELECT max(event_id) FROM event WHERE owner_no = :ownerNo) AS newest, ${owner.fields.purgedEventId.sql} AS "purgedUpTo"
+  FROM owner WHERE owner_no = :ownerNo`
+const CHANGE = select(event.pick('eventId', 'type', 'deviceNo', 'details'))
+const LIST = `
+  SELECT ${CHANGE} FROM event
+  WHERE owner_no = :ownerNo AND event_id > :after AND event_id <= :newest
+    AND type IN ('device.created', 'device.updated', 'device.online', 'device.offline')
+  ORDER BY event_id LIMIT :limit`
+const SELECTABLE = select({
+  ...device.pick('deviceNo', 'deviceId', 'deviceName', 'tags', 'online'),
+  attributes: computed(
+    `(SELECT string_agg('"' || name || '":' || value, ',') FROM device_attribute
+    WHERE device_attribute.device_no = device.device_no AND NOT shadowed)`,
+    orNull(text()),
+  ),
+})
+const LIST_SELECTABLE = inBoth(
+  ({ isIn }) => `
+  SELECT ${SELECTABLE} FROM device
+  WHERE ${isIn('device_no', 'deviceNos', 'integer')} AND owner_no = :ownerNo AND deleted_at IS NULL`,
+)
+
+/** How far behind what is looked at may be: beyond, it is less work to look at all devices. */
+const mostBehind = 100_000
+
+export const deviceChangeReads: ReadSteps<'listDeviceChanges' | 'listSelectable'> = {
+  async listDeviceChanges(queries, { ownerNo, after, limit }) {
+    const bounds = await queries.get(BOUNDS, FIND_BOUNDS, { ownerNo })
+    const newest = bounds?.newest ?? 0
+    const isLost = after < (bounds?.purgedUpTo ?? 0) || newest - after > mostBehind
+    if (isLost || limit === 0) return { changes: [], upTo: newest, isMore: false, isLost }
+    const found = await queries.all(CHANGE, LIST, { ownerNo, after, newest, limit })
+    const isMore = found.length === limit
+    const upTo = isMore ? (found.at(-1)?.eventId ?? newest) : newest
+    return { changes: found.flatMap((row) => toChange(row) ?? []), upTo, isMore, isLost }
+  },
+  async listSelectable(queries, { ownerNo, deviceNos }) {
+    if (deviceNos.length === 0) return []
+    const found = await queries.all(SELECTABLE, LIST_SELECTABLE, { ownerNo, deviceNos })
+    return found.map(({ attributes, ...each }) => ({
+      ...each,
+      attributes: attributes === null ? {} : JSON.parse(`{${attributes}}`),
+    }))
+  },
+}
+
+function toChange({
+  eventId,
+  type,
+  deviceNo,
+  details,
+}: ReturnType<typeof CHANGE.read>): DeviceChanged | undefined {
+  if (deviceNo === null) return undefined
+  if (type === 'device.online' || type === 'device.offline') return { eventId, deviceNo, names: ['online'] }
+  const reported = details?.reportedAttributes
+  return { eventId, deviceNo, names: reported ? Object.keys(reported) : undefined }
+}

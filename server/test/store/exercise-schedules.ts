@@ -1,0 +1,263 @@
+// What every store keeps of schedules: a change is made to the version that was read, and what is due is found.
+
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { steadyInstant } from '../../src/domain/instants.ts'
+import type { SchedulePut, StoredSchedule } from '../../src/domain/ports/schedules.ts'
+import type { Store } from '../../src/domain/ports/store.ts'
+import {
+  createOne,
+  devicePut,
+  momentAt,
+  moveOf,
+  type Seed,
+  type StoreUnderTest,
+  seedOwner,
+  startedAt,
+} from './store-under-test.ts'
+
+let last = 1000
+
+export function schedulePut(
+  { ownerNo }: Pick<Seed, 'ownerNo'>,
+  more: Partial<SchedulePut> = {},
+): SchedulePut {
+  const scheduleNo = ++last
+  return {
+    ...{
+      ownerNo,
+      scheduleName: `s${scheduleNo}`,
+      scheduleNo,
+      jobName: 'restart',
+      keyId: 'k1',
+      at: startedAt,
+    },
+    content: {
+      ...{
+        description: null,
+        targets: { where: 'all' },
+        when: { kind: 'cron', cron: '0 3 * * *', timeZone: 'UTC' },
+      },
+      ...{ rollout: null, approval: false, overlap: 'SKIP', catchUpSeconds: 60, jitterSeconds: 0 },
+      ...{ pauseAfterFailures: 2, until: null },
+    },
+    times: { nextFor: startedAt + 10, dueAt: startedAt + 20 },
+    most: 3,
+    ...more,
+  }
+}
+
+async function putOne(store: Store, put: SchedulePut): Promise<StoredSchedule> {
+  const outcome = await store.putSchedule(put)
+  assert.equal(outcome.kind, 'put')
+  return 'value' in outcome ? outcome.value : assert.fail()
+}
+
+export async function exerciseSchedules(t: TestContext, underTest: StoreUnderTest): Promise<void> {
+  await t.test(
+    'a schedule is made, replaced and read again as it was put, also when opened again',
+    async () => {
+      const seed = await seedOwner(underTest.store)
+      const put = schedulePut(seed)
+      const made = await underTest.store.putSchedule(put)
+      assert.ok(made.kind === 'put' && made.created)
+      assert.deepEqual(
+        [made.value.content, made.value.dueAt, made.value.version],
+        [put.content, startedAt + 20, 1],
+      )
+      const same = await underTest.store.putSchedule({ ...put, at: startedAt + 1 })
+      assert.ok(same.kind === 'put' && same.isSame && !same.created)
+      const times = { nextFor: startedAt + 70, dueAt: startedAt + 80 }
+      const described = { ...put, content: { ...put.content, description: 'x' }, times }
+      assert.equal((await putOne(underTest.store, described)).nextFor, startedAt + 10)
+      const moved = { ...put, content: { ...put.content, until: startedAt + 1000 }, times }
+      const replaced = await putOne(underTest.store, moved)
+      assert.deepEqual(
+        [replaced.nextFor, replaced.dueAt, replaced.scheduleNo],
+        [times.nextFor, times.dueAt, put.scheduleNo],
+      )
+      const store = await underTest.reopen()
+      assert.deepEqual(await store.getSchedule(put), replaced)
+      const others = await seedOwner(store)
+      assert.equal(await store.getSchedule({ ...put, ownerNo: others.ownerNo }), undefined)
+      await putOne(store, schedulePut(seed))
+      await putOne(store, schedulePut(seed))
+      assert.deepEqual(await store.putSchedule(schedulePut(seed)), { kind: 'too-many' })
+      const list = { ownerNo: seed.ownerNo, slice: { after: undefined, limit: 2 } }
+      const page = await store.listSchedules(list)
+      assert.equal(page.items.length, 2)
+      assert.equal(
+        (await store.listSchedules({ ...list, slice: { after: page.next, limit: 2 } })).items.length,
+        1,
+      )
+      assert.equal(await store.deleteSchedule(put), true)
+      assert.equal(await store.deleteSchedule(put), false)
+    },
+  )
+
+  await t.test('of two that change what they read, one does, and its events are there', async () => {
+    const { store } = underTest
+    const seed = await seedOwner(store)
+    const before = await putOne(store, schedulePut(seed))
+    const { scheduleName, jobName, ownerNo } = before
+    const data = { scheduleName, jobName, because: 'why not', principal: 'service' }
+    const firing = { for: startedAt, principal: null, by: 'me', since: steadyInstant(5) }
+    const change = {
+      before,
+      set: { firing, dueAt: 7 },
+      events: [{ type: 'schedule.paused' as const, data }],
+      at: startedAt,
+    }
+    const changed = await Promise.all([store.changeSchedule(change), store.changeSchedule(change)])
+    assert.deepEqual(changed.toSorted(), [false, true])
+    const after = await store.getSchedule(before)
+    assert.deepEqual([after?.firing, after?.dueAt, after?.version], [firing, 7, 2])
+    const filter = { types: ['schedule.*'] }
+    const { events } = await store.listEvents({ ownerNo, filter, slice: { after: 0, limit: 10 } })
+    assert.deepEqual(
+      events.map((each) => each.data),
+      [data],
+    )
+    const due = await store.listDueSchedules({ by: 7, limit: 1000 })
+    assert.ok(due.some(({ scheduleNo }) => scheduleNo === before.scheduleNo))
+    assert.ok(
+      !(await store.listDueSchedules({ by: 6, limit: 1000 })).some(
+        (each) => each.scheduleNo === before.scheduleNo,
+      ),
+    )
+    const ahead = await store.listSchedulesAhead({ of: startedAt - 1, limit: 1000 })
+    assert.ok(ahead.some(({ scheduleNo }) => scheduleNo === before.scheduleNo))
+    assert.deepEqual(await store.listSchedulesAhead({ of: startedAt, limit: 10 }), [])
+  })
+
+  await t.test('its runs are known by their occurrence, and its devices while they are busy', async () => {
+    const { store } = underTest
+    const seed = await seedOwner(store)
+    const { ownerNo } = seed
+    const schedule = await putOne(store, schedulePut(seed))
+    const { scheduleNo, scheduleName } = schedule
+    const requestFor = (scheduledFor: number) => {
+      const asked = { where: 'all', matched: 2, note: null }
+      return { request: { ...asked, scheduleNo, scheduleName, scheduledFor } }
+    }
+    const run = await createOne(store, seed.trigger(['d1', 'd2'], requestFor(startedAt)))
+    await createOne(store, seed.trigger(['d1'], requestFor(startedAt + 1)))
+    const stored = await store.getRun({ ownerNo, runId: run.runId })
+    assert.deepEqual([stored?.scheduleName, stored?.scheduledFor], [scheduleName, startedAt])
+    const found = (scheduledFor: number) => store.findScheduledRun({ scheduleNo, scheduledFor })
+    assert.deepEqual([await found(startedAt), await found(startedAt + 7)], [run.runId, undefined])
+    const listed = await store.listRuns({
+      ownerNo,
+      filter: { scheduleName },
+      slice: { after: undefined, limit: 9 },
+    })
+    assert.equal(listed.items.length, 2)
+    const first = run.firstExecutionId
+    const busy = async (from = first) => {
+      const runs = await store.listBusyRuns({ ownerNo, scheduleNo })
+      const last = Math.max(...runs.map((each) => each.last))
+      return store.listBusyDevices({ first: from, last, limit: 10 })
+    }
+    assert.deepEqual(
+      (await busy()).map(({ jobExecutionId }) => jobExecutionId),
+      [first, first + 1, first + 2],
+    )
+    assert.deepEqual(
+      (await busy(first + 1)).map(({ jobExecutionId }) => jobExecutionId),
+      [first + 1, first + 2],
+    )
+    await store.moveExecution(moveOf(ownerNo, first + 1, 'start'))
+    const moved = await store.supersede({
+      jobExecutionIds: [first, first + 1],
+      moment: momentAt(startedAt + 5),
+    })
+    assert.deepEqual(
+      moved.map(({ jobExecutionId, execState }) => [jobExecutionId, execState]),
+      [[first, 'CANCELED']],
+    )
+    assert.deepEqual(
+      (await busy()).map(({ execState }) => execState),
+      ['IN_PROGRESS', 'PENDING'],
+    )
+    await store.moveExecution(moveOf(ownerNo, first + 1, 'fail'))
+    const ends = await store.listScheduledEnds({ scheduleNo, after: 0, limit: 5 })
+    assert.deepEqual(
+      ends.map(({ FAILED, CANCELED }) => [FAILED, CANCELED]),
+      [[1, 1]],
+    )
+    assert.deepEqual(await store.listScheduledEnds({ scheduleNo, after: run.runId, limit: 5 }), [])
+    const set = { watchedRunId: run.runId }
+    assert.ok(await store.changeSchedule({ before: schedule, set, at: startedAt }))
+    const judged = await store.listJudgedSchedules({ limit: 1000 })
+    assert.ok(judged.some((each) => each.scheduleNo === scheduleNo))
+    assert.deepEqual(await store.getRunRange({ runId: run.runId }), {
+      ...{ runId: run.runId, first, last: first + 1 },
+    })
+    await store.recordGiven({ scheduleNo, first, last: first + 1 })
+    await store.recordGiven({ scheduleNo, first, last: first + 2 })
+    const deviceNos = (await busyNos(store, ownerNo)).concat(987_654)
+    assert.deepEqual((await store.listGivenDevices({ scheduleNo, deviceNos })).length, 2)
+    const rows = await underTest.countRows('schedule_device')
+    assert.equal(await store.deleteSchedule(schedule), true)
+    assert.equal(await underTest.countRows('schedule_device'), rows - 2)
+  })
+
+  await t.test('a schedule of a deleted job is paused in the same step', async () => {
+    const { store } = underTest
+    const seed = await seedOwner(store)
+    const { ownerNo } = seed
+    const put = await putOne(store, schedulePut(seed))
+    assert.equal(await store.deleteJob({ ownerNo, jobName: 'restart', at: startedAt + 3 }), true)
+    const paused = await store.getSchedule(put)
+    assert.deepEqual(
+      [paused?.pausedBecause, paused?.pausedBy, paused?.pausedAt, paused?.dueAt],
+      ['the job restart was deleted', 'service', startedAt + 3, null],
+    )
+  })
+
+  await t.test('changes of devices are listed in order, and devices as selectors see them', async () => {
+    const { store } = underTest
+    const { ownerNo } = await seedOwner(store)
+    const list = (after: number, limit: number) => store.listDeviceChanges({ ownerNo, after, limit })
+    const { upTo } = await list(0, 0)
+    const attributes = { fw: '1.0' }
+    await store.putDevices([{ ...devicePut(ownerNo, 'c1'), attributes }, devicePut(ownerNo, 'c2')])
+    const device = { ownerNo, deviceId: 'c1' }
+    const changes = { fw: '2.0', ram: 4 }
+    await store.recordAttributes([{ device, changes, at: startedAt }])
+    const all = await list(upTo, 10)
+    assert.deepEqual(
+      all.changes.map(({ names }) => names),
+      [undefined, undefined, ['fw', 'ram']],
+    )
+    const some = await list(upTo, 2)
+    assert.deepEqual([some.changes.length, some.isMore, some.upTo], [2, true, some.changes[1]?.eventId])
+    assert.deepEqual(await list(all.upTo, 10), { changes: [], upTo: all.upTo, isMore: false, isLost: false })
+    const deviceNos = all.changes.map(({ deviceNo }) => deviceNo)
+    const [c1, c2] = (await store.listSelectable({ ownerNo, deviceNos })).sort((a, b) =>
+      a.deviceId < b.deviceId ? -1 : 1,
+    )
+    assert.deepEqual([c1?.deviceId, c1?.attributes, c1?.online], ['c1', { fw: '1.0', ram: 4 }, false])
+    assert.deepEqual([c2?.deviceId, c2?.attributes], ['c2', {}])
+    const other = await seedOwner(store)
+    assert.deepEqual(await store.listSelectable({ ownerNo: other.ownerNo, deviceNos }), [])
+    const when = { kind: 'match' } as const
+    const put = schedulePut({ ownerNo })
+    const match = await putOne(store, {
+      ...put,
+      content: { ...put.content, when },
+      times: { nextFor: null, dueAt: null },
+    })
+    const listed = await store.listMatchSchedules()
+    assert.ok(listed.some(({ scheduleNo }) => scheduleNo === match.scheduleNo))
+  })
+}
+
+async function busyNos(store: Store, ownerNo: number): Promise<number[]> {
+  const { items } = await store.selectDevices({
+    ownerNo,
+    where: { kind: 'all' },
+    slice: { after: undefined, limit: 10 },
+  })
+  return items.map(({ deviceNo }) => deviceNo)
+}
