@@ -196,9 +196,16 @@ test('windows are there before the jobs that name them, and go after them', asyn
   assert.equal((await run(['apply', '-f', file])).code, 0)
   assert.equal((await get('jobs/restart')).window, 'nights')
   assert.equal((await run(['diff', '-f', file])).code, 0)
-  const wrong = write('wrong.yaml', 'windows:\n  w: { cron: "0 2 * * *", durationMinutes: 60, cutoffMinutes: 60 }\n')
+  const wrong = write(
+    'wrong.yaml',
+    'windows:\n  w: { cron: "0 2 * * *", durationMinutes: 60, cutoffMinutes: 60 }\n',
+  )
   const refused = await run(['apply', '-f', wrong])
-  assert.deepEqual([refused.code, /cutoffMinutes must be less/.test(refused.stderr)], [5, true], refused.stderr)
+  assert.deepEqual(
+    [refused.code, /cutoffMinutes must be less/.test(refused.stderr)],
+    [5, true],
+    refused.stderr,
+  )
   write('f.yaml', 'jobs: {}\nwindows: {}\n')
   const pruned = await run(['apply', '-f', file, '--prune', '--yes'])
   assert.equal(pruned.code, 0, pruned.stderr)

@@ -306,7 +306,10 @@ test('devices are imported, selected, counted and grouped; attributes are set on
 test('windows are put by flags, shown with their next openings, used and removed', async () => {
   const flags = ['--duration', '3h', '--cutoff', '30m', '--except', '2026-12-24', '2027-01-01/2027-01-02']
   await outputOf('windows', 'put', 'w', '0 2 * * *', ...flags)
-  assert.match(await outputOf('windows'), /^w +0 2 \* \* \* +3 h +device +2026-12-24 2027-01-01\/2027-01-02$/m)
+  assert.match(
+    await outputOf('windows'),
+    /^w +0 2 \* \* \* +3 h +device +2026-12-24 2027-01-01\/2027-01-02$/m,
+  )
   assert.match(await outputOf('windows', 'get', 'w'), /^next +\S+T02:00\+00:00 to \S+T05:00\+00:00 \(UTC\)$/m)
   const next = await outputOf('windows', 'next', 'w', '--zone', 'America/Lima', '--count', '2')
   assert.match(next, /^OPENS \(America\/Lima\)/)

@@ -137,7 +137,7 @@ export async function exerciseSchedules(t: TestContext, underTest: StoreUnderTes
     const schedule = await putOne(store, schedulePut(seed))
     const { scheduleNo, scheduleName } = schedule
     const requestFor = (scheduledFor: number) => {
-      const asked = { where: 'all', matched: 2, note: null }
+      const asked = { where: 'all', matched: 2, note: null, rollbackOf: null }
       return { request: { ...asked, scheduleNo, scheduleName, scheduledFor } }
     }
     const run = await createOne(store, seed.trigger(['d1', 'd2'], requestFor(startedAt)))

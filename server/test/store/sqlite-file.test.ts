@@ -262,16 +262,16 @@ test('a log that cannot be carried over does no harm, and is tried again', async
     throw new Error('the disk is full')
   }
   const checkpoints = new Checkpoints({ call }, () => now)
-  checkpoints.written(1)
+  checkpoints.written({ made: 1 })
   assert.equal(calls, 0, 'little was written')
-  checkpoints.written(5000)
-  checkpoints.written(5000)
+  checkpoints.written({ made: 50_000 })
+  checkpoints.written({ changed: 50_000 })
   assert.equal(calls, 1, 'one at a time')
   await nextTurn()
-  checkpoints.written(5000)
+  checkpoints.written({ made: 50_000 })
   assert.equal(calls, 1, 'not again so soon')
   now += 1000
-  checkpoints.written(1)
+  checkpoints.written({ made: 1 })
   assert.equal(calls, 2)
 })
 

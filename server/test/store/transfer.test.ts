@@ -88,7 +88,15 @@ async function fillRollout(store: Store): Promise<void> {
   const firing = { for: startedAt, principal: null, by: hard, since: steadyInstant(3) }
   assert.ok(await store.changeSchedule({ before: schedule, set: { firing, failures: 2 }, at: startedAt }))
   const { scheduleNo, scheduleName } = put
-  const asked = { where: 'all', matched: 1, note: null, scheduleNo, scheduleName, scheduledFor: startedAt }
+  const asked = {
+    where: 'all',
+    matched: 1,
+    note: null,
+    rollbackOf: null,
+    scheduleNo,
+    scheduleName,
+    scheduledFor: startedAt,
+  }
   const { firstExecutionId: first } = await createOne(store, trigger(['d1'], { request: asked }))
   await store.recordGiven({ scheduleNo, first, last: first })
 }

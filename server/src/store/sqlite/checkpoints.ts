@@ -5,10 +5,13 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Thread } from './database-thread.ts'
 
-const rowsBetween = 2000
+/** A fifth of what a commit would wait for (database.ts). */
+const pagesBetween = 800
 const msBetween = 100
-/** A write has this many more rows than its executions. */
-const rowsOfWrite = 5
+// Estimates: new executions stand side by side, those that change stand apart.
+const pagesOfCommit = 10
+const newPerPage = 60
+const changedPerPage = 10
 
 export function prepareCheckpoints(db: DatabaseSync) {
   // It waits for nobody: what cannot be carried over yet is left for the next time.
@@ -21,7 +24,7 @@ export type CheckpointSteps = ReturnType<typeof prepareCheckpoints>
 export class Checkpoints {
   readonly #thread: Pick<Thread<CheckpointSteps>, 'call'>
   readonly #elapsed: () => number
-  #rows = 0
+  #pages = 0
   #endedAt = Number.NEGATIVE_INFINITY
   #isUnderWay = false
 
@@ -30,16 +33,16 @@ export class Checkpoints {
     this.#elapsed = elapsed
   }
 
-  /** So many executions were written by one transaction. */
-  written(executions: number): void {
-    this.#rows += rowsOfWrite + executions
-    if (this.#rows < rowsBetween || this.#isUnderWay || this.#elapsed() - this.#endedAt < msBetween) return
+  /** One transaction has made or changed so many executions. */
+  written({ made = 0, changed = 0 }: { made?: number; changed?: number }): void {
+    this.#pages += pagesOfCommit + made / newPerPage + changed / changedPerPage
+    if (this.#pages < pagesBetween || this.#isUnderWay || this.#elapsed() - this.#endedAt < msBetween) return
     void this.#run()
   }
 
   async #run(): Promise<void> {
     this.#isUnderWay = true
-    this.#rows = 0
+    this.#pages = 0
     try {
       await this.#thread.call('checkpoint', undefined)
     } catch {

@@ -96,7 +96,7 @@ export function buildDeviceSteps(
         return { report, deviceNo: device?.deviceNo, waiting, ...limits }
       })
       const outcomes = await writer.call('recordReports', sent)
-      checkpoints?.written(reports.length)
+      checkpoints?.written({ changed: reports.length })
       return outcomes
     },
     async readQueues(wanted) {

@@ -261,7 +261,7 @@ function buildExecutionSteps(
         group.takeBack()
         throw error
       })
-      checkpoints?.written(triggers.reduce((sum, { deviceIds }) => sum + deviceIds.length, 0))
+      checkpoints?.written({ made: triggers.reduce((sum, { deviceIds }) => sum + deviceIds.length, 0) })
       return group.outcomes(recorded, (runId) => reader.call('getLaunchedRun', { runId }))
     },
     listExecutions({ ownerNo, filter, slice: { after, limit } }) {
