@@ -67,8 +67,9 @@ check_flags() {
 }
 
 # Reads JSON and prints shell assignments: json FILE 'name=path ...'. For each, name_type says what there is: object, array,
-# string, literal or nothing. `path[]` gives a list of texts as quoted words, `path~` the JSON text itself, and `path#` how many
-# fields an object has. json_bad=1 if it is not JSON. `json FILE '*'` prints every value with its path instead.
+# string, literal or nothing. `path[]` gives a list of texts as quoted words, `path{}` the fields of an object as assignments to
+# JOBCAST_PARAM_<NAME>, `path~` the JSON text itself, and `path#` how many fields an object has. json_bad=1 if it is not JSON.
+# `json FILE '*'` prints every value with its path instead.
 json() {
   awk -v want="$2" '
     function fail() { bad = 1; p = n + 1 }
@@ -97,17 +98,17 @@ json() {
       fail()
     }
     function value(path, depth) { blank(); B[path] = p; inner(path, depth); E[path] = p }
-    function inner(path, depth,  c, i, k) {
-      c = substr(s, p, 1)
+    function inner(path, depth,  c, i, k, from) {
+      c = substr(s, p, 1); from = p
       if (depth > 64) { fail(); return }
       if (c == "{" || c == "[") {
         T[path] = c == "{" ? "object" : "array"; p++; blank()
-        if (index("]}", substr(s, p, 1))) { p++; return }
+        if (index("]}", substr(s, p, 1))) { p++; if (c == "[") V[path] = "[]"; return }
         for (i = 0; p <= n; i++) {
           blank(); k = i
           if (c == "{") { k = text(); blank(); if (substr(s, p, 1) != ":") fail(); p++ }
-          value(path == "" ? k : path "." k, depth + 1); N[path] = i + 1; blank()
-          if (substr(s, p, 1) == (c == "{" ? "}" : "]")) { p++; return }
+          value(path == "" ? k : path "." k, depth + 1); N[path] = i + 1; K[path, i] = k; blank()
+          if (substr(s, p, 1) == (c == "{" ? "}" : "]")) { p++; if (c == "[") V[path] = substr(s, from, p - from); return }
           if (substr(s, p, 1) != ",") fail(); p++
         }
         fail()
@@ -129,11 +130,18 @@ json() {
         at = index(W[k], "="); name = substr(W[k], 1, at - 1); path = substr(W[k], at + 1)
         if (sub(/\[\]$/, "", path)) {
           type = T[path]; words = ""
-          for (i = 0; i < N[path]; i++) { if (T[path "." i] != "string") type = "other"; words = words quoted(V[path "." i]) " " }
+          for (i = 0; i < N[path]; i++) { if (T[path "." i] != "string" && (T[path "." i] != "literal" || V[path "." i] == "null")) type = "other"; words = words quoted(V[path "." i]) " " }
           print name "=" quoted(words); print name "_type=" quoted(type)
         } else if (sub(/#$/, "", path)) { print name "=" N[path] + 0 }
         else if (sub(/~$/, "", path)) {
           print name "=" quoted(substr(s, B[path], E[path] - B[path])); print name "_type=" quoted(T[path])
+        } else if (sub(/[{][}]$/, "", path)) {
+          words = ""
+          for (i = 0; i < N[path]; i++) {
+            field = K[path, i]; variable = toupper(field); gsub(/-/, "_", variable)
+            if (field ~ /^[A-Za-z_][A-Za-z0-9_-]*$/) words = words "JOBCAST_PARAM_" variable "=" quoted(V[path "." field]) " "
+          }
+          print name "=" quoted(words)
         } else { print name "=" quoted(V[path]); print name "_type=" quoted(T[path]) }
       }
     }' "$1"
@@ -647,6 +655,8 @@ start_program() {
   export JOBCAST_DEVICE_ID="$device" JOBCAST_JOB_ID="$job" JOBCAST_ATTEMPT="$attempt" JOBCAST_START="$start"
   export JOBCAST_STEP="${handler:-command}" JOBCAST_RESULT_FILE="$folder/result.json" JOBCAST_START_ID="$id"
   if [ -n "$resumed" ]; then export JOBCAST_RESUMED=1; fi
+  # Names and values were quoted when they were read.
+  if [ -n "$parameters" ]; then eval "export $parameters"; fi
   cd "$folder/work" || exit 126
   eval "set -- $words"
   if [ -n "$program" ]; then set -- "$program" "$@"; fi
@@ -767,7 +777,7 @@ work() {
   while [ -z "$stopping" ]; do
     report_finished || return
     call_until_answered "$tmp" PUT '/$next' -H 'Content-Type: application/json' --data-binary "{\"statusDetails\":{\"agent\":\"$agent\"}}" || return
-    eval "$(json "$tmp" 'job=execution.jobId attempt=execution.executionNumber queued=execution.queuedAt version=execution.versionNumber begun_by=execution.statusDetails.agent document=execution.jobDocument job_name=execution.jobName parameter_count=execution.parameters# signature=execution.jobSignature signature_kind=execution.jobSignature.payloadType payload=execution.jobSignature.payload'"$signature_paths")"
+    eval "$(json "$tmp" 'job=execution.jobId attempt=execution.executionNumber queued=execution.queuedAt version=execution.versionNumber begun_by=execution.statusDetails.agent document=execution.jobDocument job_name=execution.jobName parameters=execution.parameters{} parameter_count=execution.parameters# signature=execution.jobSignature signature_kind=execution.jobSignature.payloadType payload=execution.jobSignature.payload'"$signature_paths")"
     case $job$attempt$queued in *[!0-9]*) say "the server's answer is not understood" && pause 30 && continue ;; esac
     if [ -n "$job" ] && [ -n "$attempt" ]; then
       carry_out

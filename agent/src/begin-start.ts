@@ -33,6 +33,7 @@ export type BegunStart = {
   isResumed: boolean
   firstStep: number
   traceParent: string | undefined
+  parameters: Record<string, unknown> | undefined
 }
 
 /** If this rejects, nothing may be started. */
@@ -54,8 +55,8 @@ export async function beginStart(
   }
   const isResumed = before?.phase === 'rebooting'
   const firstStep = isResumed ? before.step : 0
-  const { traceParent } = offered
-  return { key, paths, spool, start, startId, isResumed, firstStep, traceParent }
+  const { traceParent, parameters } = offered
+  return { key, paths, spool, start, startId, isResumed, firstStep, traceParent, parameters }
 }
 
 export function openSpool({ output }: AttemptPaths, maxBytes: number, tell: Tell): Promise<OutputSpool> {

@@ -3,11 +3,15 @@
 /** Why the document is refused, worded for the user who triggered it. */
 export class Refused extends Error {}
 
+/** Numbers, true and false are taken as their texts: a parameter that fills in a whole text has its own type. */
 export function texts(value: unknown, name: string): string[] {
-  if (!Array.isArray(value) || value.some((each) => typeof each !== 'string')) {
+  if (
+    !Array.isArray(value) ||
+    !value.every((each) => ['string', 'number', 'boolean'].includes(typeof each))
+  ) {
     throw new Refused(`${name} is not a list of texts`)
   }
-  return value
+  return value.map(String)
 }
 
 export function optionalText(value: unknown, name: string): string | undefined {

@@ -10,11 +10,12 @@ export type Offered = {
   /** The id of the agent that started it, from its statusDetails. */
   begunBy: string | undefined
   document: unknown
-  /** The job's name, what its authors have signed, and its parameters: as the server says. */
+  /** The job's name and what its authors have signed, if they have: as the server says, like all of this. */
   jobName: string | undefined
   jobSignature: unknown
-  parameters: unknown
   runId: unknown
+  /** Of its run, if the job declares some. */
+  parameters?: Readonly<Record<string, unknown>>
   /** W3C Trace Context of the call that launched it. */
   traceParent?: string
   /** When the server times it out, in milliseconds of performance.now(). */
@@ -27,6 +28,7 @@ export function parseOffered(json: Record<string, unknown>, receivedAt: number):
   const execution = asObject(json.execution) ?? {}
   const { jobId, executionNumber, queuedAt, jobDocument, jobName } = execution
   const secondsLeft = execution.approximateSecondsBeforeTimedOut
+  const parameters = asObject(execution.parameters)
   const begunBy = asObject(execution.statusDetails)?.agent
   if (typeof jobId !== 'string' || !/^\d+$/.test(jobId)) throw new Error('the server gave no jobId')
   if (!Number.isSafeInteger(executionNumber)) throw new Error('the server gave no executionNumber')
@@ -39,8 +41,8 @@ export function parseOffered(json: Record<string, unknown>, receivedAt: number):
     document: typeof jobDocument === 'string' ? parseObject(jobDocument) : jobDocument,
     jobName: typeof jobName === 'string' ? jobName : undefined,
     jobSignature: execution.jobSignature,
-    parameters: execution.parameters,
     runId: execution.runId,
+    ...(parameters && { parameters }),
     ...(isTraceParent(execution.traceparent) && { traceParent: execution.traceparent }),
     givenUpAt: typeof secondsLeft === 'number' ? receivedAt + secondsLeft * 1000 : undefined,
   }

@@ -51,6 +51,7 @@ export async function runSteps(
       resultFile: paths.result,
       step: step.name,
       traceParent: begun.traceParent,
+      parameters: begun.parameters,
     })
     const end = await runStep(step, {
       path: programs[index] ?? step.program,

@@ -77,7 +77,7 @@ const refusals: [unknown, RegExp][] = [
   [{ handler: 'a\nb' }, /file name alone/],
   [{ handler: 'x'.repeat(129) }, /file name alone/],
   [{ handler: 'a', args: 'b' }, /args is not a list of texts/],
-  [{ handler: 'a', args: [1] }, /args is not a list of texts/],
+  [{ handler: 'a', args: [null] }, /args is not a list of texts/],
   [{ handler: 'a', args: ['\0'] }, /NUL/],
   [{ command: ['reboot'] }, /commands are not allowed on this device/],
   [{ command: 'reboot now' }, /command is not a list of texts/],

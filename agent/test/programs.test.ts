@@ -12,7 +12,7 @@ import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
 import { testSeed } from '@jobcast/testkit/test-seed'
 import { waitUntil } from '@jobcast/testkit/wait-until'
-import { isAlive, newDeviceUnderTest } from './support/device-under-test.ts'
+import { type DeviceUnderTest, isAlive, newDeviceUnderTest } from './support/device-under-test.ts'
 import { type AgentProgram, findPrograms, startProgram } from './support/programs.ts'
 
 const server = await openSharedServer({ cancelDeadlineSeconds: 30 })
@@ -38,6 +38,26 @@ for (const program of programs) {
   })
 }
 
+/** Of a handler that prints what it gets, by a job with parameters. */
+async function outputWith(device: DeviceUnderTest, parameters: Record<string, unknown>): Promise<string> {
+  const { deviceId } = device
+  const variables = ['TEXT', 'N_1', 'LIST'].map((name) => `"$JOBCAST_PARAM_${name}"`).join(' ')
+  device.addHandler('params', `printf '%s|' "$@" ${variables}`)
+  const properties = {
+    ...{ text: { type: 'string' }, 'n-1': { type: 'integer' } },
+    list: { type: 'array', items: { type: 'string' } },
+  }
+  const document = { handler: 'params', args: ['${params.text}', '${params.n-1}'] }
+  const job = { document, parameters: { type: 'object', properties } }
+  await server.call('PUT', `/job/api/jobs/params-${deviceId}`, { body: job })
+  const body = { jobName: `params-${deviceId}`, targets: { deviceIds: [deviceId] }, parameters }
+  const { runId } = (await server.call('POST', '/job/api/runs', { body })).json
+  const { items: executions } = (await server.call('GET', `/job/api/executions?runId=${runId}`)).json
+  const id = executions[0].jobExecutionId
+  await device.ended(id)
+  return (await device.output(id)).toString()
+}
+
 async function runsHandlers(t: TestContext, program: AgentProgram) {
   const device = await newDeviceUnderTest(t, server)
   device.addHandler('greet', 'cat; echo; printf "%s|" "$@"; echo; env | grep ^JOBCAST_ | sort; pwd')
@@ -54,6 +74,12 @@ async function runsHandlers(t: TestContext, program: AgentProgram) {
   assert.ok(output.startsWith(`${JSON.stringify(document)}\na b|$(id)|it's|ü\n"\\||\n`), output)
   assert.match(output, new RegExp(`JOBCAST_DEVICE_ID=${device.deviceId}\nJOBCAST_JOB_ID=${id}\n`))
   assert.doesNotMatch(output, /TOKEN|JOBCAST_URL/)
+
+  const text = '$(id) `id` \'; exit 9; "ü" \\'
+  assert.equal(
+    await outputWith(device, { text, 'n-1': 7, list: ['a', 'b'] }),
+    `${text}|7|${text}|7|["a","b"]|`,
+  )
 
   const failed = await device.run({ handler: 'fail', args: ['3'] })
   assert.deepEqual([failed.execState, failed.statusDetails.exitCode], ['FAILED', '3'])

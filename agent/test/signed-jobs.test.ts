@@ -30,7 +30,7 @@ type Bench = {
   /** Puts the next version of the job. */
   put(content?: object, sign?: (job: SignedJob) => Envelope[]): Promise<SignedJob>
   /** Triggers the job, and says what its handler has done. */
-  run(): Promise<Ran>
+  run(parameters?: object): Promise<Ran>
 }
 
 let benches = 0
@@ -63,11 +63,13 @@ async function newBench(t: TestContext): Promise<Bench> {
       assert.ok(reply.status < 300, reply.text)
       return job
     },
-    async run() {
+    async run(parameters) {
       rmSync(marks, { force: true })
-      const triggered = await server.trigger(jobName, [device.deviceId])
-      assert.equal(triggered.status, 201, triggered.text)
-      const { execState, statusDetails } = await device.ended(triggered.json[0].jobExecutionId)
+      const body = { jobName, targets: { deviceIds: [device.deviceId] }, ...(parameters && { parameters }) }
+      const created = await server.call('POST', '/job/api/runs', { body })
+      assert.equal(created.status, 201, created.text)
+      const list = await server.call('GET', `/job/api/executions?runId=${created.json.runId}`)
+      const { execState, statusDetails } = await device.ended(list.json.items[0].jobExecutionId)
       return {
         execState,
         reason: statusDetails?.reason,
@@ -290,6 +292,37 @@ async function exerciseThreshold({ put, run }: Bench): Promise<void> {
   assertRefuses(await run(), one, 'the same key twice')
   attacker.tamper = undefined
 }
+
+test('values are judged by the signed schema, and the agent puts them into the signed document', async (t) => {
+  const bench = await newBench(t)
+  const trust = { keysFile: bench.trustFile, requiredSignatures: 1 }
+  await bench.device.start({ trust, server: { by: 'http', url: attacker.http } })
+  bench.device.addHandler('mark', `echo "$@" "$JOBCAST_PARAM_MODE" >>${join(bench.device.folder, 'marks')}`)
+  const properties = { mode: { type: 'string', enum: ['soft', 'hard'], default: 'soft' } }
+  const template = {
+    handler: 'mark',
+    args: ['${params.mode}', '${device.deviceId}', 'run-${run.runId}', '$${x}'],
+  }
+  await bench.put({ document: template, parameters: { type: 'object', properties } })
+  const { deviceId } = bench.device
+  const usual = await bench.run()
+  assert.match(usual.marks, new RegExp(`^soft ${deviceId} run-\\d+ \\$\\{x\\} soft\\n$`), usual.reason)
+  assert.match((await bench.run({ mode: 'hard' })).marks, /^hard .* hard\n$/)
+
+  attacker.tamper = (execution) => {
+    execution.parameters.mode = 'format'
+    execution.jobDocument = execution.jobDocument.replace('soft', 'format')
+  }
+  assertRefuses(
+    await bench.run(),
+    /parameters\.mode must be one of .*, by the signed schema/,
+    'a value that is not allowed',
+  )
+  attacker.tamper = (execution) => Object.assign(execution.parameters, { PATH: '/tmp/evil' })
+  assertRefuses(await bench.run(), /parameters\.PATH is no parameter of the job/, 'another parameter')
+  attacker.tamper = (execution) => Object.assign(execution.parameters, { mode: 'hard' })
+  assertRefuses(await bench.run(), /hands out another document/, 'another value than in the document')
+})
 
 const [shell] = findShellPrograms()
 const hasOpenssl = /-rawin/.test(String(spawnSync('openssl', ['pkeyutl', '-help']).stderr))

@@ -64,6 +64,26 @@ test("a handler's environment has none of the agent's settings", () => {
   )
 })
 
+test('parameters are variables of a handler, each with a name of its own', () => {
+  const given = { deviceId: 'd', jobId: '7', attempt: 2, start: 1, startId: 'i', isResumed: false }
+  const parameters = {
+    'target-version': '2.4; rm -rf /',
+    n: 1.5,
+    on: false,
+    list: ['a', 1],
+    'a b': 'x',
+    nul: 'a\0b',
+  }
+  const env = handlerEnvironment({}, { ...given, resultFile: '/r', step: 's', parameters })
+  const named = Object.entries(env).filter(([name]) => name.startsWith('JOBCAST_PARAM_'))
+  assert.deepEqual(Object.fromEntries(named), {
+    JOBCAST_PARAM_TARGET_VERSION: '2.4; rm -rf /',
+    JOBCAST_PARAM_N: '1.5',
+    JOBCAST_PARAM_ON: 'false',
+    JOBCAST_PARAM_LIST: '["a",1]',
+  })
+})
+
 test('details are texts the server takes: short, without control characters, never empty', () => {
   const long = '\u{1f600}'.repeat(2000)
   assert.deepEqual(details({ a: 'x\ny\t\u0085z', b: 5, c: undefined, d: '\n', e: '\ud800x' }), {

@@ -51,6 +51,7 @@ export const commands: readonly CommandEntry[] = [
   { name: 'dev', group: server, needsServerNode: true, description: 'Run the service with a sample job and simulated devices, to try it out.', load: async () => (await import('./commands/dev.ts')).devCommand() },
   { name: 'serve', group: server, needsServerNode: true, description: 'Run the service.', load: async () => (await import('./commands/serve.ts')).serveCommand() },
   { name: 'new-key', group: server, description: 'Print a new API key, for JOBCAST_ADMIN_KEY on the first start.', load: async () => (await import('./commands/new-key.ts')).newKeyCommand() },
+  { name: 'secrets', group: server, needsServerNode: true, description: 'Create and rotate the key that encrypts secret parameters.', load: async () => (await import('./commands/secrets.ts')).secretsCommand() },
   { name: 'migrate', group: server, needsServerNode: true, description: 'Migrate a database to the current schema, or check whether it is up to date.', load: async () => (await import('./commands/migrate.ts')).migrateCommand() },
   { name: 'export', group: server, needsServerNode: true, description: 'Export a whole database to a file.', load: async () => (await import('./commands/export.ts')).exportCommand() },
   { name: 'import', group: server, needsServerNode: true, description: 'Import an exported file into an empty database.', load: async () => (await import('./commands/import.ts')).importCommand() },

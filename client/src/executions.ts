@@ -4,7 +4,7 @@ import { isJobcastError } from './errors.ts'
 import { List, type Query } from './list.ts'
 import { path } from './path.ts'
 import { type ExecutionOutput, openOutput } from './read-output.ts'
-import type { Execution, Explanation, History, ListExecutionsQuery } from './schemas.ts'
+import type { Execution, Explanation, History, JobDocument, ListExecutionsQuery } from './schemas.ts'
 import type { CallOptions, Transport } from './transport.ts'
 
 /** `wait`: hold the answer until the execution has ended, for up to this many seconds (at most 60). */
@@ -52,6 +52,15 @@ export class Executions {
       signal,
     })
     return value ?? this.get(jobExecutionId, { signal })
+  }
+
+  /** What its device gets, with placeholders filled in and secrets masked. */
+  document(jobExecutionId: number, { signal }: CallOptions = {}): Promise<JobDocument> {
+    return this.#transport.value({
+      method: 'GET',
+      path: path`/job/api/executions/${jobExecutionId}/document`,
+      signal,
+    })
   }
 
   /** The history: what changed, when, and by whom. */

@@ -154,6 +154,11 @@ const rows: Row[] = [
     'executions.history',
     ({ jobcast, ids }) => jobcast.executions.history(ids.execution),
   ],
+  [
+    'getExecutionDocument',
+    'executions.document',
+    ({ jobcast, ids }) => jobcast.executions.document(ids.execution),
+  ],
   ['explainExecution', 'executions.explain', ({ jobcast, ids }) => jobcast.executions.explain(ids.execution)],
   ['getExecutionOutput', 'executions.output', readOutput],
   ['cancelExecution', 'executions.cancel', ({ jobcast, ids }) => jobcast.executions.cancel(ids.execution)],

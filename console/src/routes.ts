@@ -61,6 +61,14 @@ export const routes: Route[] = [
     nav: { icon: 'good', key: 'a', group: 'operate' },
   },
   {
+    name: 'calendar',
+    path: '/calendar',
+    title: 'Calendar',
+    scopes: ['READ'],
+    load: () => import('./screens/calendar.tsx'),
+    nav: { icon: 'calendar', key: 'c', group: 'operate' },
+  },
+  {
     name: 'executions',
     path: '/executions',
     title: 'Executions',
@@ -134,6 +142,21 @@ export const routes: Route[] = [
     title: 'Versions',
     scopes: ['READ'],
     load: () => import('./screens/versions.tsx'),
+  },
+  {
+    name: 'schedules',
+    path: '/schedules',
+    title: 'Schedules',
+    scopes: ['READ'],
+    load: () => import('./screens/schedules.tsx'),
+    nav: { icon: 'schedules', key: 'h', group: 'set up' },
+  },
+  {
+    name: 'schedule',
+    path: '/schedules/:scheduleName',
+    title: 'Schedule',
+    scopes: ['READ'],
+    load: () => import('./screens/schedule.tsx'),
   },
   {
     name: 'windows',

@@ -33,7 +33,7 @@ test('a group is made with a count while one types, changed, and deleted with a 
   await create.click()
   await page.waitForURL(`${server.http}/groups/shop`)
   await page.getByText('2 devices: 0 online, 0 busy').waitFor()
-  await page.getByText('no group or job').waitFor()
+  await page.getByText('no group, job or schedule').waitFor()
   const rows = page.getByRole('table', { name: 'Devices of the group' }).getByRole('row')
   await rows.filter({ hasText: 'till-10' }).waitFor()
   const trigger = page.getByRole('main').getByRole('link', { name: 'Trigger' })

@@ -1,6 +1,7 @@
 // When: windows, schedules and the calendar.
 
 import assert from 'node:assert/strict'
+import { newDevice } from '@jobcast/testkit/call-device'
 import type { Page } from 'playwright-core'
 import { test } from './browser-test.ts'
 import { findViolations } from './find-violations.ts'
@@ -127,4 +128,149 @@ test('a run is triggered in a window, or at any time with a note', async (t) => 
   await reader.getByText('Next openings, in UTC time').waitFor()
   await checkLook(reader)
   assert.equal(await reader.getByRole('button', { name: /Edit|Delete|New/ }).count(), 0)
+})
+
+test('a schedule is made, shows its next times in its zone, fires, is paused and resumed, and has a history', async (t) => {
+  await put('jobs/logs', {})
+  const device = await newDevice(server, 'd2')
+  await put('devices/d2', { tags: ['logged'] })
+  const page = await openSignedIn(t, server, '/schedules', { ...berlin, expected: [/40\d/] })
+  await page.getByRole('link', { name: 'Create the first one' }).click()
+  const create = page.getByRole('button', { name: 'Create schedule' })
+  await page.getByLabel('Name', { exact: true }).fill('nightly')
+  await create.click()
+  await page.getByText('Choose a job.').waitFor()
+  await page.getByText('Enter a selector.').waitFor()
+  await page.getByLabel('Job').selectOption('logs')
+  await page.getByLabel('Selector').fill('tag=logged')
+  await page.getByText('1 device matches').waitFor()
+  await page.getByLabel('Pattern').fill('0 0 3 * * 1')
+  await page.getByText('Must have five fields, as 0 3 * * 1-5.').waitFor()
+  await page.getByLabel('Pattern').fill('0 25 * * *')
+  await page.getByLabel('Time zone').fill('America/Lima')
+  await create.click()
+  await page.getByText(/\(J-507\)/).waitFor()
+  await page.getByLabel('Pattern').fill('0 3 * * *')
+  await page.getByLabel('Jitter').fill('5 min')
+  await page.getByLabel('Pause after failed runs').fill('3')
+  await checkLook(page)
+  await create.click()
+  await page.waitForURL(`${server.http}/schedules/nightly`)
+  const stored = async () => (await server.call('GET', '/job/api/schedules/nightly')).json
+  const { when, targets, overlap, jitterSeconds, pauseAfterFailures } = await stored()
+  assert.deepEqual(
+    [when, targets, overlap, jitterSeconds, pauseAfterFailures],
+    [{ cron: '0 3 * * *', timeZone: 'America/Lima' }, { where: 'tag=logged' }, 'SKIP', 300, 3],
+  )
+  await page.getByRole('heading', { name: 'Next times, in America/Lima time' }).waitFor()
+  const times = page.getByRole('region', { name: 'Next times' }).getByRole('listitem')
+  assert.equal(await times.filter({ hasText: /, 03:00.*0[89]:00 Europe\/Berlin/ }).count(), 10)
+  await page.getByText('It has made no run yet').waitFor()
+
+  await page.getByRole('button', { name: 'Pause' }).click()
+  await page.getByText('It is paused: at these times it would make a run.').waitFor()
+  assert.equal((await stored()).paused, true)
+  await page.getByRole('button', { name: 'Resume' }).click()
+  await page.getByText('It is paused').waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Fire now' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Fire now' }).click()
+  await page.waitForURL(/\/runs\/\d+$/)
+  const runId = page.url().split('/').at(-1)
+  await page.getByRole('link', { name: 'nightly' }).click()
+  const history = page.getByRole('table', { name: 'Runs of the schedule' })
+  await history.getByRole('link', { name: runId as string, exact: true }).waitFor()
+  await history.getByText('1 waiting').waitFor()
+  const { json } = await device.startNext()
+  await device.update(Number(json.execution.jobId), 'SUCCEEDED')
+  await history.getByText('1 succeeded').waitFor()
+  await checkLook(page)
+
+  await page.getByRole('link', { name: 'Edit' }).click()
+  await page.getByLabel('When').selectOption('match')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Whenever a device starts to match, once for each device.').waitFor()
+  assert.deepEqual((await stored()).when, { match: true })
+  // A device that starts to match gets it, and the page hears of that.
+  await put('devices/d3', { tags: ['logged'] })
+  await history.getByRole('row').nth(2).waitFor()
+
+  const reader = await openWithKey(t, server, await readerKey(), {
+    ...{ ...narrow, ...berlin },
+    path: '/schedules',
+  })
+  await reader.getByRole('link', { name: 'nightly' }).click()
+  await reader.getByText('when a device starts to match').waitFor()
+  await checkLook(reader)
+  const forbidden = reader.getByRole('main').getByRole('button', { name: /Fire|Pause|Delete/ })
+  assert.equal(await forbidden.count(), 0)
+
+  await page.getByRole('button', { name: 'Delete schedule' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete schedule' }).click()
+  await page.waitForURL(`${server.http}/schedules`)
+  await page.getByText('No schedules yet').waitFor()
+})
+
+test('the calendar shows coming runs and the windows by zone, in the zone that it names', async (t) => {
+  const own = await openOwner()
+  const make = (path: string, body: object) => own.call('PUT', `/job/api/${path}`, { body })
+  const page = await openSignedIn(t, own, '/calendar', berlin)
+  await page.getByText('No schedules yet').waitFor()
+  await make('jobs/logs', {})
+  await make('devices/a', {})
+  const content = { jobName: 'logs', targets: { where: 'all' } }
+  await make('schedules/nightly', { ...content, when: { cron: '0 3 * * *', timeZone: 'Europe/Berlin' } })
+  await make('schedules/hourly', { ...content, when: { cron: '*/10 * * * *', timeZone: 'UTC' } })
+  await make('windows/nights', { cron: '0 2 * * *', durationMinutes: 180 })
+  const startAt = new Date(Date.now() + 2 * 86_400_000).toISOString()
+  await own.call('POST', '/job/api/runs', { body: { ...content, startAt } })
+  await page.goto(`${own.http}/calendar`)
+  await page.getByText('Times in Europe/Berlin.').waitFor()
+  const days = page.getByRole('region', { name: 'Week, times in Europe/Berlin' }).getByRole('region')
+  const tomorrow = days.nth(1)
+  await tomorrow.getByRole('link', { name: '03:00 nightly' }).waitFor()
+  assert.equal(await days.count(), 7)
+  await tomorrow.getByRole('link', { name: /^nights Europe\/Berlin$/ }).waitFor()
+  await page.getByRole('link', { name: /^\d\d:\d\d logs \(run \d+\)$/ }).waitFor()
+  await page.getByText('Not all is shown: there is more of hourly.').waitFor()
+  assert.ok((await page.getByText('6 times this hour').count()) > 3)
+  await checkLook(page)
+  // In the time of somebody else, with the windows of devices in a third zone.
+  await page.getByLabel('Times in').fill('UTC')
+  await page
+    .getByRole('button', { name: 'Remove Europe/Berlin' })
+    .or(page.getByRole('button', { name: 'Remove UTC' }))
+    .click()
+  await page.getByLabel('Windows of devices in').fill('Asia/Tokyo')
+  await page.keyboard.press('Enter')
+  await page.getByText('Times in UTC.').waitFor()
+  await page
+    .getByRole('link', { name: /^0[12]:00 nightly$/ })
+    .first()
+    .waitFor()
+  const tokyo = page.getByRole('link', { name: 'nights Asia/Tokyo' })
+  assert.match((await tokyo.nth(1).getAttribute('title')) ?? '', /17:00 to 20:00, for Asia\/Tokyo/)
+  await page.getByRole('button', { name: 'Next week' }).click()
+  await page.waitForURL(/from=\d{4}-\d\d-\d\d/)
+  await tokyo.first().waitFor()
+
+  const phone = await openWithKey(t, own, own.adminKey, { ...narrow, ...berlin, path: '/calendar' })
+  await phone.getByRole('link', { name: '02:00 to 05:00 nights Europe/Berlin' }).first().waitFor()
+  await checkLook(phone)
+})
+
+test('a run starts later, which the page of the trigger and of the run say with a zone', async (t) => {
+  await put('jobs/later', {})
+  const page = await openSignedIn(t, server, '/trigger?jobName=later&deviceId=d1', berlin)
+  const at = page.getByLabel('Start at, in Europe/Berlin time')
+  await at.fill('2020-01-01T00:00')
+  await page.getByText('Must be in the future.').waitFor()
+  const day = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10)
+  await at.fill(`${day}T12:00`)
+  await page
+    .getByRole('region', { name: 'The same call' })
+    .getByText(/"startAt":"[\d-]+T1[01]:00:00Z"/)
+    .waitFor()
+  await page.getByRole('button', { name: 'Trigger later on 1 device' }).click()
+  await page.getByText('Scheduled').waitFor()
+  await page.getByText(/12:00 Europe\/Berlin/).waitFor()
 })

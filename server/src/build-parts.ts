@@ -7,6 +7,7 @@ import { MatchTicker } from './dispatch/match-ticker.ts'
 import { RolloutTicker } from './dispatch/rollout-ticker.ts'
 import { ScheduleTicker } from './dispatch/schedule-ticker.ts'
 import { WindowWaker } from './dispatch/window-waker.ts'
+import { endUnresolved } from './domain/end-unresolved.ts'
 import type { Moment } from './domain/execution.ts'
 import type { SteadyInstant, WallInstant } from './domain/instants.ts'
 import type { MatchDevices } from './domain/plan-rollout.ts'
@@ -36,6 +37,7 @@ import { Presence } from './state/presence.ts'
 import { QuotaCounts } from './state/quota-counts.ts'
 import { RightSecrets } from './state/right-secrets.ts'
 import { type ExportSpan, RunTraces } from './state/run-traces.ts'
+import { SecretBox } from './state/secret-box.ts'
 import { SessionUse } from './state/session-use.ts'
 import { StreamCounts } from './state/stream-counts.ts'
 import { WaveCounts } from './state/wave-counts.ts'
@@ -59,6 +61,8 @@ export type PartsOptions = {
   disk?: DiskSpace | undefined
   /** A commit is a round trip to a database server. */
   isRemote: boolean
+  /** For parameters that are secrets; default: there is no key for them. */
+  secretBox?: SecretBox
   /** Where webhooks may be sent. */
   isAllowedAddress: (address: string) => boolean
   /** Where spans of traced runs go. */
@@ -81,6 +85,7 @@ export function buildParts(options: PartsOptions) {
     rates,
     disk,
     sessionIdleMs,
+    secretBox = new SecretBox([]),
     ...given
   } = options
   const { store, tell, metrics, now, moment, quotas } = given
@@ -110,7 +115,8 @@ export function buildParts(options: PartsOptions) {
     health: new HealthCheck(() => store.checkHealth()),
     fleetHistory: new FleetHistory({ store, now }),
     fleetGroups: new FleetGroupsReader({ store, now, elapsed }),
-    documents: new Documents(store),
+    secretBox,
+    documents: new Documents(store, secretBox),
     freezes: new Freezes(store),
     windows: new OpenWindows({ store, now }),
     matchDevices: (...devices: Parameters<MatchDevices>) => matchDevices({ store }, ...devices),
@@ -122,8 +128,13 @@ export function buildParts(options: PartsOptions) {
     onTaken: notes.taken.bind(notes),
     ...groupWrites(store, tell, metrics, isRemote, disk, notes),
   }
-  const dispatcher = new Dispatcher({
+  const dispatcher: Dispatcher = new Dispatcher({
     ...shared,
+    onUnresolved: (execution) => {
+      endUnresolved({ ...shared, link: dispatcher }, execution).catch((error: unknown) =>
+        tell({ kind: 'background-failed', task: 'end an execution without a document', error }),
+      )
+    },
     clock: () => moment().clock,
     nodeNo,
     isFrozen: (ownerNo) => shared.freezes.has(ownerNo),

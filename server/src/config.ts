@@ -11,6 +11,7 @@ import type { Rates } from './limits/rate-limits.ts'
 import { type OtlpSettings, readOtlp } from './otlp-settings.ts'
 import { readOrigins } from './read-origins.ts'
 import { readSecret } from './secret-setting.ts'
+import { parseSecretsKeys } from './secrets-key.ts'
 import {
   defaultMetricsPort,
   envName,
@@ -62,6 +63,8 @@ export type Config = Readonly<{
   requestLogLevel: 'info' | 'debug'
   /** For the first start on an empty database. */
   adminKey: string | undefined
+  /** For parameters that are secrets: the first one encrypts. */
+  secretsKeys: readonly Buffer[]
 }>
 
 /** Where certificate and key came from, to read them again. */
@@ -140,6 +143,7 @@ export function loadConfig(flags: GivenSettings & { config?: string }, env = pro
     jsonLog: read('json-log') as boolean,
     requestLogLevel: 'info' as const,
     adminKey,
+    secretsKeys: readSecretsKeys(env, problems),
   }
   if (problems.length > 0) throw new ConfigError([...new Set(problems)])
   return Object.freeze(config)
@@ -159,6 +163,19 @@ export function loadPlace(
     dataFlag === undefined ? readDatabaseUrl(readSecret('DATABASE_URL', env, problems), problems) : undefined
   if (problems.length > 0) throw new ConfigError(problems)
   return { dataFolder, databaseUrl }
+}
+
+/** Also for commands that need nothing else. */
+export function readSecretsKeys(env: NodeJS.ProcessEnv, problems: string[]): readonly Buffer[] {
+  const text = readSecret('JOBCAST_SECRETS_KEY', env, problems)
+  if (text === undefined) return []
+  const keys = parseSecretsKeys(text)
+  if (keys === undefined) {
+    problems.push(
+      'JOBCAST_SECRETS_KEY is not one or more keys of 32 bytes in base64; "jobcast secrets new-key" prints one',
+    )
+  }
+  return keys ?? []
 }
 
 const ranges = {

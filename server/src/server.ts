@@ -37,10 +37,12 @@ import type { Tell } from './observe/events.ts'
 import { type LogLevel, openLog } from './observe/log-lines.ts'
 import { buildMetrics, type Metrics } from './observe/metrics.ts'
 import { type KeyPair, reloadCertificate } from './reload-certificate.ts'
+import { ensureSecretsKeys } from './secrets-key.ts'
 import { DiskSpace, type DiskUse } from './state/disk-space.ts'
 import { KeptClock } from './state/kept-clock.ts'
 import type { Presence } from './state/presence.ts'
 import type { ExportSpan } from './state/run-traces.ts'
+import { SecretBox } from './state/secret-box.ts'
 import { SharedWallClock } from './state/shared-wall-clock.ts'
 import { SteadyClock } from './state/steady-clock.ts'
 import { describePlace, openStore } from './store/open-store.ts'
@@ -134,6 +136,7 @@ async function start(
   const isAllowedAddress = allowAddresses(config.webhookAllow)
   const parts = buildParts({
     store,
+    secretBox: new SecretBox(ensureSecretsKeys(config)),
     tell,
     metrics,
     now,

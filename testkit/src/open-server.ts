@@ -59,6 +59,7 @@ export async function openServer(t: TestContext, options: ServerOptions = {}): P
     jsonLog: true,
     requestLogLevel: 'info',
     adminKey: undefined,
+    secretsKeys: isOnPostgres ? [Buffer.alloc(32, 7)] : [],
     ...overrides,
   }
   const server = await startServer(config, {

@@ -6,6 +6,7 @@ import { type OwnerContext, ownerCommand, withClient } from '../define/owner-com
 import { type ExitCode, exitCode } from '../errors/exit-code.ts'
 import { NothingFound, UsageError } from '../errors/usage-error.ts'
 import { instantAhead } from '../flags/duration.ts'
+import { type ParameterFlags, parameterOptions, parametersOf } from '../flags/parameter-options.ts'
 import { type RolloutFlags, rolloutOf, rolloutOptions } from '../flags/rollout-options.ts'
 import { selectedTargets, type TargetFlags, targetDevices, targetOptions } from '../flags/target-devices.ts'
 import { waitMs } from '../flags/wait-time.ts'
@@ -18,6 +19,7 @@ import { nextSteps, watchRun } from '../watch/watch-run.ts'
 type TriggerFlags = TargetFlags &
   RolloutFlags &
   WindowFlags &
+  ParameterFlags &
   WaitFlags & {
     follow?: boolean
     raw?: boolean
@@ -33,7 +35,8 @@ export type WaitFlags = { wait?: boolean; timeout?: number }
 
 export function triggerCommand(): Command {
   const command = ownerCommand('trigger').argument('<job>', 'name of the job')
-  for (const option of [...targetOptions(), ...rolloutOptions(), ...waitOptions()]) command.addOption(option)
+  const options = [...targetOptions(), ...parameterOptions(), ...rolloutOptions(), ...waitOptions()]
+  for (const option of options) command.addOption(option)
   return command
     .option('-f, --follow', `wait, and print the output of up to ${maxFollowed} devices`)
     .addOption(rawOption())
@@ -50,6 +53,7 @@ export function triggerCommand(): Command {
       'after',
       '\nExamples:\n  jobcast trigger restart --tag berlin --wait --timeout 10m\n' +
         "  jobcast trigger update --where 'tag=kiosk and fw<2.4.0' --dry-run\n" +
+        '  jobcast trigger install --tag berlin --param version=2.4.1\n' +
         '  jobcast trigger update --group kiosks --canary 5 --waves 10%,100% --soak 1h --stop-at 5%\n',
     )
     .action(withClient(trigger))
@@ -71,7 +75,12 @@ export function waitOptions(): Option[] {
 async function trigger(context: OwnerContext, jobName: string, flags: TriggerFlags): Promise<ExitCode> {
   const selected = selectedTargets(flags)
   const { startAt } = flags
-  const release = { ...rolloutOf(flags), ...windowOf(flags), ...(startAt !== undefined && { startAt }) }
+  const release = {
+    ...rolloutOf(flags),
+    ...windowOf(flags),
+    ...(await parametersOf(context.io, flags, typesOf(context, jobName, flags))),
+    ...(startAt !== undefined && { startAt }),
+  }
   const isPlain = flags.note === undefined && !flags.dryRun && Object.keys(release).length === 0
   if (selected || !isPlain) {
     const targets = selected ?? { deviceIds: await targetDevices(context, flags) }
@@ -103,6 +112,21 @@ async function trigger(context: OwnerContext, jobName: string, flags: TriggerFla
 
 function windowOf({ window, ignoreWindows }: WindowFlags): Pick<NewRun, 'window' | 'ignoreWindows'> {
   return { ...(window !== undefined && { window }), ...(ignoreWindows && { ignoreWindows }) }
+}
+
+/** Which type the job declares for a parameter; its schema is read once, and only if there is one to look up. */
+function typesOf({ client }: OwnerContext, jobName: string, { version }: ParameterFlags) {
+  type Properties = Record<string, { type?: unknown }>
+  let properties: Promise<Properties> | undefined
+  const read = async () => {
+    const job = version === undefined ? client.jobs.get(jobName) : client.jobs.version(jobName, version)
+    return ((await job).parameters?.properties ?? {}) as Properties
+  }
+  return async (name: string): Promise<unknown> => {
+    properties ??= read()
+    // A key that only triggers cannot read it: then values are taken as they look.
+    return (await properties.catch((): Properties => ({})))[name]?.type
+  }
 }
 
 /** With what the call of a plain list does not take. */

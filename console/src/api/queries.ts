@@ -10,6 +10,7 @@ import type {
 } from '@jobcast/client'
 import { naturally } from '../parts/natural-order.ts'
 import { jobcast } from './client.ts'
+import { type CalendarQuery, readCalendar } from './read-calendar.ts'
 import { readFailures } from './read-failures.ts'
 import { readQueue } from './read-queue.ts'
 import { readWhyHeld } from './read-why-held.ts'
@@ -61,6 +62,16 @@ export const queries = {
     ),
   allWindows: () =>
     read(['windows', 'all'], (options) => Array.fromAsync(jobcast.windows.list({ limit: 200 }, options))),
+  schedule: (scheduleName: string) =>
+    read(['schedule', scheduleName], (options) => jobcast.schedules.get(scheduleName, options)),
+  scheduleTimes: (scheduleName: string, count: number) =>
+    read(['schedule', scheduleName, 'times', count], (options) =>
+      jobcast.schedules.next(scheduleName, { count, ...options }),
+    ),
+  allSchedules: () =>
+    read(['schedules', 'all'], (options) => Array.fromAsync(jobcast.schedules.list({ limit: 200 }, options))),
+  calendar: (query: CalendarQuery) =>
+    read(['schedules', 'calendar', query], (options) => readCalendar(query, options)),
   deviceCount: (where: string) =>
     read(['devices', 'count', where], (options) => jobcast.devices.count(where, options)),
   /** Under ['devices']: what changes there may change what matches. */
@@ -182,6 +193,18 @@ export const lists = {
     load: (cursor: string | undefined, signal: AbortSignal) =>
       jobcast.windows.list({ limit: 200, cursor }, { signal }).page(),
     idOf: (window: { windowName: string }) => window.windowName,
+  }),
+  schedules: () => ({
+    key: ['schedules'] as const,
+    load: (cursor: string | undefined, signal: AbortSignal) =>
+      jobcast.schedules.list({ limit: 200, cursor }, { signal }).page(),
+    idOf: (schedule: { scheduleName: string }) => schedule.scheduleName,
+  }),
+  runsOfSchedule: (scheduleName: string) => ({
+    key: ['runs', 'of-schedule', scheduleName] as const,
+    load: (cursor: string | undefined, signal: AbortSignal) =>
+      jobcast.runs.list({ scheduleName, limit: 200, cursor }, { signal }).page(),
+    idOf: (run: { runId: number }) => run.runId,
   }),
   jobVersions: (jobName: string) => ({
     key: ['job', jobName, 'version-list'] as const,

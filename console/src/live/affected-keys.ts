@@ -24,6 +24,10 @@ export function affectedKeys(event: JobcastEvent): Key[] {
     case 'run.stopped':
       // The explanation of any of its executions may be on the screen.
       return [['runs'], ['run', event.data.runId], ['approvals'], ['execution']]
+    case 'schedule.fired':
+    case 'schedule.missed':
+    case 'schedule.paused':
+      return [['schedules'], ['schedule', event.data.scheduleName]]
     case 'fleet.frozen':
     case 'fleet.unfrozen':
       return [['freeze'], ['execution']]

@@ -8,6 +8,8 @@ import { failedStates, formatCount, stateStyles } from '../parts/exec-state.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Maker } from '../parts/maker.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
+import { timeZone as ownZone, parseTime } from '../parts/time.ts'
+import { formatInZone } from '../parts/zoned-time.ts'
 import { RolloutBar } from './rollout-bar.tsx'
 import { RolloutButtons } from './rollout-buttons.tsx'
 import { partsInWords, partsOf } from './wave-parts.ts'
@@ -55,6 +57,11 @@ function StateNote({ run, rollout }: StateProps) {
           {isStopped && <StoppedBy by={rollout.pausedBy} />}
         </p>
         {isStopped && <Causes run={run} cause={rollout.pausedCause} />}
+        {state === 'SCHEDULED' && nextAt !== null && (
+          <p>
+            Starts <RelativeTime at={nextAt} isAhead />, {formatInZone(parseTime(nextAt), ownZone)} {ownZone}
+          </p>
+        )}
         {state === 'ROLLING_OUT' && <Gate run={run} />}
         {state === 'ROLLING_OUT' && nextAt !== null && (
           <p class="quiet">

@@ -58,7 +58,8 @@ export default function GroupScreen({ params }: { params: Record<string, string>
 function useUsers(groupName: string): GroupUser[] | undefined {
   const groups = useQuery(queries.allGroups()).data
   const jobs = useQuery(queries.allJobs()).data
-  return groups && jobs && findUsers(groupName, { groups, jobs })
+  const schedules = useQuery(queries.allSchedules()).data
+  return groups && jobs && schedules && findUsers(groupName, { groups, jobs, schedules })
 }
 
 function Size({ groupName }: { groupName: string }) {
@@ -111,7 +112,7 @@ function DeleteQuestion({ groupName, users }: { groupName: string; users: GroupU
   if (users.length === 0)
     return (
       <p>
-        No group or job refers to <strong>{groupName}</strong>. Its devices are kept.
+        No group, job or schedule refers to <strong>{groupName}</strong>. Its devices are kept.
       </p>
     )
   return (
@@ -153,7 +154,7 @@ function About({
             name: 'Used by',
             value:
               users === undefined || users.length === 0 ? (
-                <span class="quiet">{users && 'no group or job'}</span>
+                <span class="quiet">{users && 'no group, job or schedule'}</span>
               ) : (
                 <UserList users={users} />
               ),

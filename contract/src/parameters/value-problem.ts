@@ -22,7 +22,9 @@ function typeProblem(type: ParameterProperty['type'], value: unknown): string | 
   switch (type) {
     case 'string':
       if (typeof value !== 'string') return 'must be text'
-      return value.isWellFormed() ? undefined : 'must have no lone surrogates'
+      return value.isWellFormed() && !value.includes('\0')
+        ? undefined
+        : 'must have no lone surrogates and no character U+0000'
     case 'boolean':
       return typeof value === 'boolean' ? undefined : 'must be true or false'
     case 'number':

@@ -10,10 +10,11 @@ import {
   type DeviceSession,
   type DeviceSessions,
   deviceText,
+  keyOf,
   type SeenQueue,
 } from '../domain/ports/device-link.ts'
 import type { DeviceKey } from '../domain/ports/devices.ts'
-import type { JobText } from '../domain/ports/documents.ts'
+import { type DeviceDocument, type HandedOut, UnresolvedDocument } from '../domain/ports/documents.ts'
 import type { OpenSession, StaleSession } from '../domain/ports/nodes.ts'
 import type { ReleasedPart, RunPart } from '../domain/ports/rollouts.ts'
 import type { Store } from '../domain/ports/store.ts'
@@ -39,6 +40,8 @@ export type DispatcherDeps = {
   onOpened?: (device: DeviceKey, since: SteadyInstant) => void
   /** Nothing is offered to the devices of this owner. */
   isFrozen: (ownerNo: number) => boolean
+  /** It cannot be handed out any more. */
+  onUnresolved: (execution: DeviceKey & { jobExecutionId: number }) => void
   /** Reading queues failed; the next sweep retries. */
   onFailure: (error: unknown) => void
 }
@@ -47,6 +50,7 @@ export type DispatcherDeps = {
 const devicesPerBatch = 250
 // Most devices request their queue right after subscribing; a notification on top would start some of them twice.
 const greetAfterMs = 1000
+const noDocument: DeviceDocument = { json: '' }
 // Far longer than the clocks of two nodes may differ.
 const elsewhereMs = 10_000
 
@@ -313,17 +317,23 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
 
   async #notify(notices: NoticeState, queue: DeviceQueue): Promise<void> {
     const [next] = queue.executions
-    this.#sendNotices(notices, queue, next && (await this.#jobOf(next)))
+    const document = next ? await this.#documentOf(next, notices.session.device) : noDocument
+    // Whoever ends it wakes the device again.
+    if (document) this.#sendNotices(notices, queue, document)
   }
 
-  /** What a device gets of a job besides the execution. */
-  async #jobOf({ jobVersion }: { jobVersion: number }): Promise<JobText> {
-    const { documents } = this.#deps
-    return { document: await documents.get(jobVersion), signed: await documents.signed(jobVersion) }
+  async #documentOf(execution: DeviceExecution, device: DeviceKey): Promise<DeviceDocument | undefined> {
+    try {
+      return await this.#deps.documents.of(execution, device)
+    } catch (error) {
+      if (!(error instanceof UnresolvedDocument)) throw error
+      this.#deps.onUnresolved({ ...keyOf(device), jobExecutionId: execution.jobExecutionId })
+      return undefined
+    }
   }
 
   /** All or nothing: while the connection is congested, nothing is sent and the next sweep retries. */
-  #sendNotices(notices: NoticeState, queue: DeviceQueue, job: JobText | undefined): void {
+  #sendNotices(notices: NoticeState, queue: DeviceQueue, document: DeviceDocument): void {
     const { session } = notices
     if (!session.isReady) {
       notices.isCurrent = false
@@ -334,8 +344,7 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
     if (notices.isNewList(queue)) session.send({ kind: 'list', queue }, ids)
     if (notices.isNewNext(queue)) {
       const [execution] = queue.executions
-      const next = execution && { execution, document: undefined, ...job }
-      session.send({ kind: 'next', next }, ids.slice(0, 1))
+      session.send({ kind: 'next', next: execution && { execution, document } }, ids.slice(0, 1))
     }
     for (const { jobExecutionId, timesOutAt } of notices.newCancels(queue)) {
       const deadlineSeconds = timesOutAt === null ? 0 : Math.max(0, Math.ceil((timesOutAt - clock()) / 1000))
@@ -353,38 +362,51 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
    * execution and subscribes to nothing else needs no read either: reading made triggers of busy devices twice as slow.
    */
   async #notifyRun(ownerNo: number, run: LaunchedRun, launch: number): Promise<void> {
-    const job = await this.#jobOf(run)
+    const document = await this.#sharedDocument(ownerNo, run)
     for (const [index, { deviceId }] of run.devices.entries()) {
       const device = { ownerNo, deviceId }
       this.#notifyWaiting(device)
       const notices = this.#notices.get(device)
       // Whether its window is open there, the store knows.
-      if (notices && run.isWindowed) this.#wake(notices)
-      else if (notices) this.#notifyLaunched(notices, launch, launchedExecution(run, index), job)
-      if (index % devicesPerBatch === devicesPerBatch - 1) await nextTurn()
-    }
-  }
-
-  /** As a run that was launched; but what is released may be older than what its device knows of, and come before it. */
-  async #notifyReleased(ownerNo: number, released: ReleasedPart, launch: number): Promise<void> {
-    const job = await this.#jobOf(released)
-    for (const [index, { deviceId, jobExecutionId }] of released.executions.entries()) {
-      const device = { ownerNo, deviceId }
-      this.#notifyWaiting(device)
-      const notices = this.#notices.get(device)
-      const execution = firstOffer(released, jobExecutionId)
-      if (notices?.knowsEmpty && !released.isWindowed) this.#notifyLaunched(notices, launch, execution, job)
+      if (notices && document && !run.isWindowed)
+        this.#notifyLaunched(notices, launch, launchedExecution(run, index), document)
       else if (notices) this.#wake(notices)
       if (index % devicesPerBatch === devicesPerBatch - 1) await nextTurn()
     }
   }
 
-  #notifyLaunched(notices: NoticeState, launch: number, execution: DeviceExecution, job: JobText): void {
+  /** Undefined: it differs by device, so each queue is read. */
+  async #sharedDocument(ownerNo: number, run: HandedOut): Promise<DeviceDocument | undefined> {
+    const document = await this.#deps.documents.ofRun({ ...run, ownerNo })
+    return typeof document === 'function' ? undefined : document
+  }
+
+  /** As a run that was launched; but what is released may be older than what its device knows of, and come before it. */
+  async #notifyReleased(ownerNo: number, released: ReleasedPart, launch: number): Promise<void> {
+    const document = await this.#sharedDocument(ownerNo, released)
+    for (const [index, { deviceId, jobExecutionId }] of released.executions.entries()) {
+      const device = { ownerNo, deviceId }
+      this.#notifyWaiting(device)
+      const notices = this.#notices.get(device)
+      const execution = firstOffer(released, jobExecutionId)
+      if (notices?.knowsEmpty && document && !released.isWindowed)
+        this.#notifyLaunched(notices, launch, execution, document)
+      else if (notices) this.#wake(notices)
+      if (index % devicesPerBatch === devicesPerBatch - 1) await nextTurn()
+    }
+  }
+
+  #notifyLaunched(
+    notices: NoticeState,
+    launch: number,
+    execution: DeviceExecution,
+    document: DeviceDocument,
+  ): void {
     // Announcing a large run takes time: a device woken since may already have ended its execution.
     const isLate = notices.wokenAt >= launch || notices.isBeingRead || this.#awake.has(notices)
     if (notices.knowsNext && !isLate) return
     if (!notices.knowsEmpty || isLate) this.#wake(notices)
-    else this.#sendNotices(notices, { mark: undefined, total: 1, executions: [execution] }, job)
+    else this.#sendNotices(notices, { mark: undefined, total: 1, executions: [execution] }, document)
   }
 }
 
@@ -397,9 +419,10 @@ function launchedExecution(run: LaunchedRun, index: number): DeviceExecution {
 }
 
 function firstOffer(
-  { launchedAt, jobVersion, traceParent }: Pick<LaunchedRun, 'launchedAt' | 'jobVersion' | 'traceParent'>,
+  run: Pick<LaunchedRun, 'runId' | 'launchedAt' | 'jobVersion' | 'traceParent'>,
   jobExecutionId: number,
 ): DeviceExecution {
+  const { runId, launchedAt, jobVersion, traceParent } = run
   return {
     jobExecutionId,
     execState: 'PENDING',
@@ -411,6 +434,7 @@ function firstOffer(
     updatedAt: launchedAt,
     timesOutAt: null,
     notified: false,
+    runId,
     jobVersion,
     ...(traceParent !== undefined && { traceParent }),
   }

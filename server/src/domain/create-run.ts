@@ -1,17 +1,19 @@
 // A run on targets, and its plan: what it would do if it were created now.
 
-import { ApiError, type NewRun, parseInstant, type RunPlan } from '@jobcast/contract'
+import { ApiError, type NewRun, type OnMissing, parseInstant, type RunPlan } from '@jobcast/contract'
 import type { Selector } from '@jobcast/contract/selector'
 import { type Caller, requireScope } from './caller.ts'
 import { getJobVersion } from './job-versions.ts'
 import { type LargeRunDeps, launchLargeRun } from './launch-large-run.ts'
 import { toRunJob } from './launch-run.ts'
+import { type PlanDocumentDeps, planDocument } from './plan-document.ts'
 import { type AskedPlan, planLarge, planRollout } from './plan-rollout.ts'
 import type { StoredJobVersion } from './ports/jobs.ts'
 import type { RunRequest, StoredRun } from './ports/runs.ts'
-import type { TriggerPlan } from './ports/triggers.ts'
+import type { RunValues, TriggerPlan } from './ports/triggers.ts'
 import { waveParts } from './rollout-progress.ts'
 import { requireRollout } from './rollout-selectors.ts'
+import { requireAttributes, requireAttributesOf, requireValues, sealValues } from './run-values.ts'
 import {
   digestOf,
   launchedAtOnce,
@@ -25,7 +27,7 @@ import { parseTraceParent } from './trace-parent.ts'
 import { findEarlierRun, launchRun } from './trigger-job.ts'
 import { requireWindow } from './window.ts'
 
-export type CreateRunDeps = LargeRunDeps & SelectDeps & { now: () => number }
+export type CreateRunDeps = LargeRunDeps & SelectDeps & PlanDocumentDeps & { now: () => number }
 
 const planValidMs = 10 * 60 * 1000
 const sampleSize = 20
@@ -40,7 +42,7 @@ export async function createRun(
   const { rollout, approval, startAt, window, ignoreWindows } = request
   const isPlain = !rollout && !approval && !startAt && !window && !ignoreWindows
   const release = isPlain ? [] : [{ rollout, approval, startAt, window, ignoreWindows }]
-  const values = valuesAsked(request)
+  const values = valuesAsked(deps, request)
   const asked = ['run', request.jobName, request.targets, request.note ?? null, ...release, ...values]
   const earlier = await findEarlierRun(deps, caller, asked, idempotencyKey)
   const { runId } = earlier ?? (await launch(deps, caller, request, { asked, idempotencyKey, traceParent }))
@@ -50,9 +52,11 @@ export async function createRun(
 }
 
 /** What calls from before there were versions and parameters did not ask for. */
-function valuesAsked({ version, parameters, onMissing }: NewRun): unknown[] {
+function valuesAsked({ secretBox }: CreateRunDeps, { version, parameters, onMissing }: NewRun): unknown[] {
   const isAsked = version !== undefined || parameters !== undefined || onMissing !== undefined
-  return isAsked ? [{ version, parameters, onMissing }] : []
+  // What is asked for is stored as a hash, by which a short secret could be found out.
+  const print = parameters && secretBox.fingerprint(JSON.stringify(parameters))
+  return isAsked ? [{ version, print, onMissing }] : []
 }
 
 type LaunchOptions = {
@@ -70,13 +74,17 @@ async function launch(
   const note = rest.note ?? null
   const window = askedWindow(caller, rest)
   const job = await requireJob(deps, caller, jobName, version)
-  const pinned = version === undefined ? {} : { pinned: toRunJob(job, job) }
+  const valued = valuesOf(deps, caller, job, rest)
+  const pinned =
+    version === undefined && !valued ? {} : { pinned: toRunJob(job, job), ...(valued && { values: valued }) }
   const where = whereOf(targets)
   const release = await askedPlan(deps, caller, job, rest)
   const launch = { jobName, retryOf: null, asked, window, ...pinned }
   if (where === undefined) {
-    const deviceIds = targets.deviceIds ?? []
-    checkPlan(deps, planId, job, digestOfList(deviceIds))
+    const listed = targets.deviceIds ?? []
+    checkPlan(deps, planId, job, digestOfList(listed))
+    const deviceIds = await requireAttributes(deps, caller.ownerNo, job, listed, rest.onMissing)
+    if (deviceIds.length === 0) throw new ApiError('J-504')
     const request = note === null ? undefined : { where: null, matched: null, note, rollbackOf: null }
     const planned = await planSmall(deps, caller, deviceIds, release)
     const wanted = { ...launch, ...planned, ...(request && { request }) }
@@ -85,7 +93,8 @@ async function launch(
   const selected = await selectDevices(deps, caller, await readTargets(deps, caller, where))
   if (selected.total === 0) throw new ApiError('J-504')
   checkPlan(deps, planId, job, selected.digest)
-  const { total: matched, deviceIds, deviceNos } = selected
+  const { total: matched } = selected
+  const { deviceIds, deviceNos } = await withAttributes(deps, caller, job, selected, rest.onMissing)
   const request: RunRequest = { where, matched, note, rollbackOf: null }
   if (deviceIds === undefined) {
     const options = { ...(release && { plan: release }), ...(window !== undefined && { window }) }
@@ -111,6 +120,35 @@ function askedWindow(
   if (window !== undefined) throw invalid('window', 'Either window or ignoreWindows can be given.')
   if (!note?.trim()) throw invalid('note', 'ignoreWindows needs a note that says why.')
   return null
+}
+
+/** Undefined: the job needs none, and none are given. Throws J-500 at the parameter. */
+function valuesOf(
+  { secretBox }: CreateRunDeps,
+  { ownerNo }: Caller,
+  job: StoredJobVersion,
+  { parameters }: Pick<NewRun, 'parameters'>,
+): RunValues | undefined {
+  if (!job.parameters && !job.hasPlaceholders && parameters === undefined) return undefined
+  return sealValues(secretBox, ownerNo, job.parameters, requireValues(job, parameters))
+}
+
+/** Those of the selected devices that have what the document needs. */
+async function withAttributes(
+  deps: CreateRunDeps,
+  { ownerNo }: Caller,
+  job: StoredJobVersion,
+  { deviceIds, deviceNos }: Selected,
+  onMissing: OnMissing | undefined,
+): Promise<Pick<Selected, 'deviceIds' | 'deviceNos'>> {
+  if (deviceIds === undefined) {
+    const left = await requireAttributesOf(deps, ownerNo, job, deviceNos, onMissing)
+    if (left.length === 0) throw new ApiError('J-504')
+    return { deviceIds, deviceNos: left }
+  }
+  const left = await requireAttributes(deps, ownerNo, job, deviceIds, onMissing)
+  if (left.length === 0) throw new ApiError('J-504')
+  return { deviceIds: left, deviceNos }
 }
 
 /** How the call wants it released, with what it leaves to the job; undefined: all of it. */
@@ -176,6 +214,8 @@ export async function planRun(
   const { total, online, busy, digest, unknownNames } = found
   const problems = unknownNames.map((name) => `No device has an attribute ${name}.`)
   if (total === 0) problems.push('The selector matches no device.')
+  const { document, problems: more } = await planDocument(deps, caller, job, rest, found)
+  problems.push(...more)
   return {
     planId: toPlanId(deps.now() + planValidMs, job, digest),
     total,
@@ -183,7 +223,7 @@ export async function planRun(
     offline: total - online,
     busy,
     waves: total === 0 ? [] : await planWavesOf(deps, caller, job, rest, found),
-    document: total === 0 ? null : job.document,
+    document,
     problems,
   }
 }

@@ -21,6 +21,7 @@ export type DeviceExecution = {
   timesOutAt: SteadyInstant | null
   /** The device was notified of it before. */
   notified: boolean
+  runId: number
   jobVersion: number
   /** Of the trace that its run belongs to. */
   traceParent?: string

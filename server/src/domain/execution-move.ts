@@ -229,6 +229,7 @@ export function toDeviceExecution(live: LiveExecution): DeviceExecution {
     updatedAt: live.updatedAt ?? live.launchedAt,
     timesOutAt: timesOutAt(life),
     notified: live.notifiedAt !== null,
+    runId: live.runId,
     jobVersion: live.jobVersion,
     ...(live.traceParent !== null && { traceParent: live.traceParent }),
   }

@@ -2,9 +2,11 @@
 
 import { ApiError, defaultRetry, type JobContent, maxDocumentBytes } from '@jobcast/contract'
 import type { Caller } from './caller.ts'
+import { checkParameters } from './check-parameters.ts'
 import type { ExpectedTags } from './entity-tag.ts'
 import { signaturesOf, wrongVersion } from './job-signatures.ts'
 import type { StoredJob, StoredJobContent } from './ports/jobs.ts'
+import type { SecretBox } from './ports/secret-box.ts'
 import type { Put } from './ports/slices.ts'
 import type { Store } from './ports/store.ts'
 import { principalOf } from './principal.ts'
@@ -12,7 +14,7 @@ import { requireRollout } from './rollout-selectors.ts'
 import { requireWindow } from './window.ts'
 import { type QuotaDeps, withinQuota } from './within-quota.ts'
 
-export type JobDeps = QuotaDeps & { store: Store; now: () => number }
+export type JobDeps = QuotaDeps & { store: Store; now: () => number; secretBox: SecretBox }
 
 export async function putJob(
   deps: JobDeps,
@@ -27,6 +29,7 @@ export async function putJob(
   }
   const signatures = signaturesOf(jobName, content, deps.now())
   const { rollout, approval, window } = content
+  const { parameters, hasPlaceholders } = checkParameters(deps, document, content.parameters)
   if (rollout) await requireRollout(deps, caller, rollout)
   const stored = {
     description: content.description ?? '',
@@ -38,6 +41,8 @@ export async function putJob(
     ...(rollout && { rollout }),
     ...(approval && { approval }),
     ...(window && { window }),
+    ...(parameters && { parameters }),
+    ...(hasPlaceholders && { hasPlaceholders }),
     ...(signatures && { signatures }),
   }
   return storeJob(deps, caller, jobName, stored, ifMatch)

@@ -9,10 +9,11 @@ import {
   type UpdateRequest,
   unknownExecution,
 } from './device-request.ts'
+import { endUnresolved } from './end-unresolved.ts'
 import { isTerminal, type Moment } from './execution.ts'
 import { type NotifyDeps, notifyMoved } from './notify-moved.ts'
 import type { DeviceKey } from './ports/devices.ts'
-import type { Documents, WithDocument } from './ports/documents.ts'
+import { type DeviceDocument, type Documents, UnresolvedDocument } from './ports/documents.ts'
 import type { Store } from './ports/store.ts'
 import { reportQuotasOf } from './progress-events.ts'
 import { describeQuota, type Quotas } from './quotas.ts'
@@ -25,6 +26,9 @@ export type ReportDeps = NotifyDeps & {
   documents: Documents
   quotas: Quotas
 }
+
+/** An execution with its document if requested. */
+export type WithDocument = { execution: DeviceExecution; document: DeviceDocument | undefined }
 
 export async function readPending(deps: ReportDeps, device: DeviceKey): Promise<DeviceQueue> {
   const [queue] = await deps.store.readQueues([device])
@@ -41,7 +45,7 @@ export async function startNext(
   const moment = deps.moment()
   const outcome = await deps.recordReport({ kind: 'start-next', device, moment, statusDetails, stepTimeout })
   if (outcome.kind === 'nothing-pending') return undefined
-  return withDocument(deps, doneBy(deps, outcome, '$next'), true)
+  return withDocument(deps, device, doneBy(deps, outcome, '$next'), true)
 }
 
 /** Undefined: `$next` was requested and nothing is pending. */
@@ -53,7 +57,7 @@ export async function describeExecution(
 ): Promise<WithDocument | undefined> {
   if (jobId === '$next') {
     const [next] = (await readPending(deps, device)).executions
-    return next && withDocument(deps, next, wantsDocument)
+    return next && withDocument(deps, device, next, wantsDocument)
   }
   const execution = await deps.store.getDeviceExecution({ ...device, jobExecutionId: parseJobId(jobId) })
   if (execution === undefined || (attempt !== undefined && attempt !== execution.attempt)) {
@@ -62,7 +66,7 @@ export async function describeExecution(
   if (isTerminal(execution.execState)) {
     throw new DeviceError('TerminalStateReached', `The execution has ended: ${execution.execState}.`)
   }
-  return withDocument(deps, execution, wantsDocument)
+  return withDocument(deps, device, execution, wantsDocument)
 }
 
 export async function reportExecution(
@@ -87,7 +91,9 @@ export async function reportExecution(
     quotas: reportQuotasOf(deps.quotas),
   })
   const execution = doneBy(deps, outcome, jobId)
-  return request.wantsDocument ? withDocument(deps, execution, true) : { execution, document: undefined }
+  return request.wantsDocument
+    ? withDocument(deps, device, execution, true)
+    : { execution, document: undefined }
 }
 
 /** Turns an outcome into the execution or an error, and sends the notifications about its move. */
@@ -120,13 +126,19 @@ function doneBy(deps: ReportDeps, outcome: ReportOutcome, jobId: string): Device
 }
 
 async function withDocument(
-  { documents }: ReportDeps,
+  deps: ReportDeps,
+  device: DeviceKey,
   execution: DeviceExecution,
   wanted: boolean,
 ): Promise<WithDocument> {
-  const { jobVersion } = execution
   if (!wanted) return { execution, document: undefined }
-  return { execution, document: await documents.get(jobVersion), signed: await documents.signed(jobVersion) }
+  try {
+    return { execution, document: await deps.documents.of(execution, device) }
+  } catch (error) {
+    if (!(error instanceof UnresolvedDocument)) throw error
+    await endUnresolved(deps, { ...device, jobExecutionId: execution.jobExecutionId })
+    throw new DeviceError('TerminalStateReached', `The document cannot be resolved: ${error.message}.`)
+  }
 }
 
 export function unknownDevice(): DeviceError {

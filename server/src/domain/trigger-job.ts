@@ -8,6 +8,7 @@ import { laterBy } from './instants.ts'
 import type { RunJob } from './launch-run.ts'
 import { type PlanDeps, planRollout } from './plan-rollout.ts'
 import type { DeviceLink } from './ports/device-link.ts'
+import type { Documents } from './ports/documents.ts'
 import type { RunKey, RunRequest } from './ports/runs.ts'
 import type { RunTraces } from './ports/traces.ts'
 import type {
@@ -19,10 +20,19 @@ import type {
   TriggerQuota,
 } from './ports/triggers.ts'
 import { overQuota } from './quotas.ts'
+import {
+  type GivenValues,
+  requireAttributes,
+  requireValues,
+  sealValues,
+  type ValuesDeps,
+} from './run-values.ts'
 import type { QuotaDeps } from './within-quota.ts'
 
 export type TriggerDeps = QuotaDeps &
-  PlanDeps & {
+  PlanDeps &
+  ValuesDeps & {
+    documents: Pick<Documents, 'content'>
     /** Of a run that is released little by little: begin with it. */
     rollouts: { judgeSoon(run: RunKey): void }
     /** Resolves once the trigger is on disk. */
@@ -63,6 +73,8 @@ export type Launch = {
   /** The version of the job; undefined: the current one. */
   pinned?: RunJob
   values?: RunValues
+  /** If there are no values yet, and the job needs some. */
+  given?: GivenValues
 }
 
 /** What a call with this key has created before; undefined if there was none. For calls that create nothing any more. */
@@ -103,7 +115,7 @@ export async function launchRun(
 async function recordLaunch(
   deps: TriggerDeps,
   caller: Caller,
-  { jobName, deviceIds, retryOf, asked, request, plan, pinned, values, window }: Launch,
+  { jobName, deviceIds, retryOf, asked, request, plan, pinned, values, given, window }: Launch,
   idempotencyKey: string | undefined,
 ): Promise<TriggerOutcome> {
   const { at: launchedAt, clock } = deps.moment()
@@ -122,7 +134,7 @@ async function recordLaunch(
     ...(pinned && { pinned }),
     ...(values && { values }),
   }
-  if (idempotencyKey === undefined) return record(deps, trigger)
+  if (idempotencyKey === undefined) return record(deps, trigger, given)
 
   trigger.idempotency = {
     key: idempotencyKey,
@@ -134,14 +146,14 @@ async function recordLaunch(
   if (deps.runningKeys.has(running)) throw new ApiError('J-502', { retryAfterSeconds: 1 })
   deps.runningKeys.add(running)
   try {
-    return await record(deps, trigger)
+    return await record(deps, trigger, given)
   } finally {
     deps.runningKeys.delete(running)
   }
 }
 
 /** A call that is over a quota is recorded too: only the store knows whether it is unknown, or was made before. */
-async function record(deps: TriggerDeps, trigger: Trigger): Promise<TriggerOutcome> {
+async function record(deps: TriggerDeps, trigger: Trigger, given?: GivenValues): Promise<TriggerOutcome> {
   const { quotaCounts } = deps
   const { ownerNo, deviceIds } = trigger
   let count = deviceIds.length
@@ -153,7 +165,7 @@ async function record(deps: TriggerDeps, trigger: Trigger): Promise<TriggerOutco
   }
   let created = false
   try {
-    const outcome = await recordPlanned(deps, { ...trigger, ...quotaOf(deps, ownerNo, isOver) })
+    const outcome = await recordPlanned(deps, given, { ...trigger, ...quotaOf(deps, ownerNo, isOver) })
     created = outcome.kind === 'created'
     return outcome
   } finally {
@@ -165,10 +177,18 @@ async function record(deps: TriggerDeps, trigger: Trigger): Promise<TriggerOutco
 export const mostPlans = 5
 
 /** A run of a job that has a rollout is planned first; whether it has one, only the store knows. */
-async function recordPlanned(deps: TriggerDeps, trigger: Trigger): Promise<TriggerOutcome> {
-  let planned = trigger
+async function recordPlanned(
+  deps: TriggerDeps,
+  given: GivenValues | undefined,
+  first: Trigger,
+): Promise<TriggerOutcome> {
+  let [trigger, planned] = [first, first]
   for (let plans = 0; ; plans++) {
     const outcome = await deps.recordTrigger(planned)
+    if (outcome.kind === 'needs-values' && trigger.values === undefined) {
+      trigger = planned = await withValues(deps, trigger, outcome.job, given)
+      continue
+    }
     if (outcome.kind !== 'needs-plan' || plans === mostPlans) return outcome
     const { jobVersion, rollout, approval = false } = outcome
     if (rollout === undefined && !approval) {
@@ -179,6 +199,24 @@ async function recordPlanned(deps: TriggerDeps, trigger: Trigger): Promise<Trigg
     const { deviceIds, sizes } = await planRollout(deps, trigger.ownerNo, distinct(trigger.deviceIds), asked)
     planned = { ...trigger, deviceIds, plan: { jobVersion, rollout: asked.rollout, approval, sizes } }
   }
+}
+
+/** Of the version that the store has found: if the job is changed meanwhile, the run has this one all the same. */
+async function withValues(
+  deps: TriggerDeps,
+  trigger: Trigger,
+  job: RunJob,
+  { parameters, onMissing }: GivenValues = {},
+): Promise<Trigger> {
+  const { ownerNo } = trigger
+  const { document, schema, template } = await deps.documents.content(job.versionNo)
+  const content = {
+    ...{ document: JSON.parse(document), ...(schema && { parameters: schema }) },
+    ...(template && { hasPlaceholders: true as const }),
+  }
+  const values = sealValues(deps.secretBox, ownerNo, schema, requireValues(content, parameters))
+  const deviceIds = await requireAttributes(deps, ownerNo, content, trigger.deviceIds, onMissing)
+  return { ...trigger, pinned: job, values, deviceIds }
 }
 
 /** While an owner has fewer than one device may have, no device has too many. */

@@ -6,7 +6,8 @@ import { type JobExecutionState, shownPending, toDeviceStatus } from '@jobcast/c
 import type { DeviceError } from '../domain/device-error.ts'
 import type { DeviceExecution, DeviceQueue } from '../domain/device-report.ts'
 import type { BothClocks } from '../domain/instants.ts'
-import type { JobText, WithDocument } from '../domain/ports/documents.ts'
+import type { DeviceDocument } from '../domain/ports/documents.ts'
+import type { WithDocument } from '../domain/report-execution.ts'
 
 export type DocumentAs = 'object' | 'text'
 /** `clock` is the steady clock, for the remaining time. */
@@ -31,16 +32,15 @@ export function executionAnswerJson(
 }
 
 export function updateAnswerJson(
-  { execution, document, signed = '' }: WithDocument,
+  { execution, document }: WithDocument,
   wantsState: boolean,
   { at, documentAs }: AnswerFormat,
   clientToken: Token,
 ): string {
   const state = wantsState ? `,"executionState":${JSON.stringify(toExecutionState(execution))}` : ''
   const answer = `{"timestamp":${toSeconds(at)}${tokenJson(clientToken)}${state}}`
-  return document === undefined
-    ? answer
-    : withField(answer, 'jobDocument', `${documentJson(document, documentAs)}${signed}`)
+  if (document === undefined) return answer
+  return `${answer.slice(0, -1)}${documentFields(document, documentAs)}}`
 }
 
 export function rejectionJson(error: DeviceError, at: number, clientToken: Token): string {
@@ -91,34 +91,38 @@ function executionJson(deviceId: string, found: WithDocument, format: AnswerForm
   return `{"jobId":"${jobExecutionId}","thingName":${JSON.stringify(deviceId)},${trace}${stateJson(found, format)}`
 }
 
-type Launched = JobText & { launchedAt: number; documentAs: DocumentAs; json: string }
+type Launched = {
+  launchedAt: number
+  document: DeviceDocument | undefined
+  documentAs: DocumentAs
+  json: string
+}
 let lastLaunched: Launched | undefined
 
 /**
  * An execution without its two names. Until its first change it is the same for all devices of a run, so the last one
  * is cached.
  */
-function stateJson({ execution, document, signed }: WithDocument, format: AnswerFormat): string {
+function stateJson({ execution, document }: WithDocument, format: AnswerFormat): string {
   const { launchedAt, updatedAt, versionNumber, timesOutAt } = execution
   const { documentAs } = format
   const isChanged = versionNumber > 1 || updatedAt !== launchedAt || timesOutAt !== null
-  if (isChanged) return encodeState(execution, { document, signed }, format)
+  if (isChanged) return encodeState(execution, document, format)
   const isCached =
     lastLaunched?.launchedAt === launchedAt &&
     lastLaunched.document === document &&
-    lastLaunched.signed === signed &&
     lastLaunched.documentAs === documentAs
   if (lastLaunched === undefined || !isCached) {
     // Flattened through bytes: else every use would concatenate it again.
-    const json = Buffer.from(encodeState(execution, { document, signed }, format)).toString()
-    lastLaunched = { launchedAt, document, signed, documentAs, json }
+    const json = Buffer.from(encodeState(execution, document, format)).toString()
+    lastLaunched = { launchedAt, document, documentAs, json }
   }
   return lastLaunched.json
 }
 
 function encodeState(
   execution: DeviceExecution,
-  { document, signed = '' }: JobText,
+  document: DeviceDocument | undefined,
   { clock, documentAs }: AnswerFormat,
 ): string {
   const { execState, statusDetails, versionNumber, attempt, timesOutAt } = execution
@@ -127,7 +131,7 @@ function encodeState(
     `"status":"${toDeviceStatus(execState)}","statusDetails":${JSON.stringify(statusDetails)},` +
     `${timesJson(execution)},"versionNumber":${versionNumber},"executionNumber":${attempt}` +
     (secondsLeft === undefined ? '' : `,"approximateSecondsBeforeTimedOut":${secondsLeft}`) +
-    (document === undefined ? '}' : `,"jobDocument":${documentJson(document, documentAs)}${signed}}`)
+    (document === undefined ? '}' : `${documentFields(document, documentAs)}}`)
   )
 }
 
@@ -157,11 +161,12 @@ function tokenJson(clientToken: Token): string {
   return clientToken === undefined ? '' : `,"clientToken":${JSON.stringify(clientToken)}`
 }
 
-function documentJson(document: string, documentAs: DocumentAs): string {
-  return documentAs === 'object' ? document : JSON.stringify(document)
+/** Parameters stand beside the document: for handlers, and for whoever fills the placeholders in by itself. */
+function documentFields({ json, parameters, signed = '' }: DeviceDocument, documentAs: DocumentAs): string {
+  const document = `,"jobDocument":${documentJson(json, documentAs)}${signed}`
+  return parameters === undefined ? document : `${document},"parameters":${parameters}`
 }
 
-/** Appends a field to an object that has at least one. */
-function withField(object: string, name: string, json: string): string {
-  return `${object.slice(0, -1)},"${name}":${json}}`
+function documentJson(document: string, documentAs: DocumentAs): string {
+  return documentAs === 'object' ? document : JSON.stringify(document)
 }

@@ -19,6 +19,8 @@ export const consolePages = [
   'stats',
   'devices',
   'groups',
+  'calendar',
+  'schedules',
   'windows',
   'jobs',
   'keys',

@@ -1,50 +1,168 @@
-// Cache of what devices get of a job, as JSON text. A job version never changes, so an entry becomes stale only
-// when the database is replaced by an older one.
+// Job documents as they are handed out, cached. A version of a job never changes, nor do the parameters of a run, so an
+// entry becomes stale only when the database is replaced by an older one. The executions of a run share one text; only
+// what names attributes or the name of a device is made for each device.
 
+import {
+  type DeviceValues,
+  type DocumentTemplate,
+  fillTemplate,
+  parseDocument,
+  placeholderText,
+  templateJson,
+} from '@jobcast/contract/parameters'
+import type { DeviceKey } from '../domain/ports/devices.ts'
+import {
+  type DeviceDocument,
+  type HandedOut,
+  type JobTemplate,
+  UnresolvedDocument,
+} from '../domain/ports/documents.ts'
+import type { JobSignature } from '../domain/ports/jobs.ts'
+import type { SecretBox } from '../domain/ports/secret-box.ts'
 import type { Store } from '../domain/ports/store.ts'
+import { openValues } from '../domain/run-values.ts'
 
-/** Of all that is cached together, in characters. */
+/** Of all cached texts together, in characters. */
 const maxCachedLength = 16 * 1024 * 1024
 
-type DocumentStore = Pick<Store, 'getDocument' | 'getSignature'>
+/** `signed`: fields of JSON text behind a comma; empty if nothing is signed. */
+type Version = JobTemplate & { signed: string; shared: DeviceDocument | undefined }
+/** `template` has the parameters filled in; `shared`: nothing in it differs by device. */
+type RunDocument = {
+  template: DocumentTemplate
+  parameters: string | undefined
+  signed: string
+  shared: DeviceDocument | undefined
+}
+
+export type DocumentStore = Pick<Store, 'getDocument' | 'getSignature' | 'getRunValues' | 'listDeviceValues'>
 
 export class Documents {
   readonly #store: DocumentStore
-  readonly #documents = new Map<number, string>()
-  readonly #signed = new Map<number, string>()
+  readonly #box: SecretBox
+  readonly #versions = new Map<number, Version>()
+  readonly #runs = new Map<number, RunDocument>()
   #size = 0
 
-  constructor(store: DocumentStore) {
+  constructor(store: DocumentStore, box: SecretBox) {
     this.#store = store
+    this.#box = box
   }
 
-  /** Synchronous on a hit: awaiting a promise per device would slow down a fan-out. */
-  get(jobVersion: number): string | Promise<string> {
-    const read = () => this.#store.getDocument({ jobVersion })
-    return this.#documents.get(jobVersion) ?? this.#read(this.#documents, jobVersion, read)
+  content(jobVersion: number): JobTemplate | Promise<JobTemplate> {
+    return this.#versions.get(jobVersion) ?? this.#readVersion(jobVersion)
   }
 
-  /** What its authors have signed, as fields of JSON text behind a comma; empty if nothing. */
-  signed(jobVersion: number): string | Promise<string> {
-    const read = async () => {
-      const found = await this.#store.getSignature({ jobVersion })
-      if (found === undefined) return ''
-      return `,"jobName":${JSON.stringify(found.jobName)},"jobSignature":${JSON.stringify(found.envelope)}`
-    }
-    return this.#signed.get(jobVersion) ?? this.#read(this.#signed, jobVersion, read)
+  of(execution: HandedOut, device: DeviceKey): DeviceDocument | Promise<DeviceDocument> {
+    const shared = this.#versions.get(execution.jobVersion)?.shared ?? this.#runs.get(execution.runId)?.shared
+    return shared ?? this.#forOne(execution, device)
+  }
+
+  /** For all devices of a run: one text, or how to make those of some of them; undefined: it cannot be resolved. */
+  async ofRun(run: HandedOut & { ownerNo: number }): Promise<DeviceDocument | DevicesOf> {
+    const version = await this.#version(run.jobVersion)
+    if (version.shared) return version.shared
+    const filled = await this.#run(run, version, run.ownerNo)
+    return filled.shared ?? ((deviceIds) => this.#forDevices(filled, run.ownerNo, deviceIds))
   }
 
   clear(): void {
-    this.#documents.clear()
-    this.#signed.clear()
+    this.#versions.clear()
+    this.#runs.clear()
     this.#size = 0
   }
 
-  async #read(cached: Map<number, string>, jobVersion: number, read: () => Promise<string>): Promise<string> {
-    const text = await read()
-    if (this.#size + text.length > maxCachedLength) this.clear()
-    if (!cached.has(jobVersion)) this.#size += text.length
-    cached.set(jobVersion, text)
-    return text
+  async #forOne(execution: HandedOut, { ownerNo, deviceId }: DeviceKey): Promise<DeviceDocument> {
+    const made = await this.ofRun({ ...execution, ownerNo })
+    if (typeof made !== 'function') return made
+    const [document] = await made([deviceId])
+    if (document === undefined || 'missing' in document) throw new UnresolvedDocument(document?.missing ?? '')
+    return document
   }
+
+  async #forDevices(
+    { template, ...beside }: RunDocument,
+    ownerNo: number,
+    deviceIds: string[],
+  ): Promise<(DeviceDocument | { missing: string } | undefined)[]> {
+    const found = await this.#valuesOf(template, ownerNo, deviceIds)
+    return deviceIds.map((deviceId) => {
+      const device = found.get(deviceId)
+      if (device === undefined) return undefined
+      const filled = fillTemplate(template, { device })
+      if (filled.missing.length > 0) return { missing: filled.missing.map(placeholderText).join(', ') }
+      return toDocument(templateJson(filled.template), beside)
+    })
+  }
+
+  /** Most placeholders of devices are their ids, for which nothing has to be read. */
+  async #valuesOf(
+    { holes }: DocumentTemplate,
+    ownerNo: number,
+    deviceIds: string[],
+  ): Promise<Map<string, DeviceValues>> {
+    if (holes.every(({ from, name }) => from === 'device' && name === 'deviceId')) {
+      return new Map(deviceIds.map((deviceId) => [deviceId, { deviceId, deviceName: '', attributes: {} }]))
+    }
+    const names = holes.filter(({ from }) => from === 'attributes').map(({ name }) => name)
+    const found = await this.#store.listDeviceValues({ ownerNo, deviceIds, names: [...new Set(names)] })
+    return new Map(found.map((values) => [values.deviceId, values]))
+  }
+
+  async #run({ runId }: HandedOut, version: Version, ownerNo: number): Promise<RunDocument> {
+    const cached = this.#runs.get(runId)
+    if (cached) return cached
+    const stored = await this.#store.getRunValues({ runId })
+    const params = stored ? openValues(this.#box, ownerNo, stored) : {}
+    const parameters = version.schema && JSON.stringify(params)
+    const given = version.template ?? { texts: [version.document], holes: [] }
+    const { template, missing } = fillTemplate(given, { params, run: { runId } })
+    if (missing.length > 0) throw new UnresolvedDocument(missing.map(placeholderText).join(', '))
+    const isShared = template.holes.length === 0
+    // Whoever fills in the signed document itself needs the number of the run as well.
+    const signed = version.signed && `${version.signed},"runId":${runId}`
+    const beside = { parameters, signed }
+    const shared = isShared ? toDocument(templateJson(template), beside) : undefined
+    const made = { template, ...beside, shared }
+    this.#makeRoom(template.texts.reduce((sum, text) => sum + text.length, 0))
+    this.#runs.set(runId, made)
+    return made
+  }
+
+  async #version(jobVersion: number): Promise<Version> {
+    return this.#versions.get(jobVersion) ?? this.#readVersion(jobVersion)
+  }
+
+  async #readVersion(jobVersion: number): Promise<Version> {
+    const { document, parameters: schema, hasPlaceholders } = await this.#store.getDocument({ jobVersion })
+    const template = hasPlaceholders ? parseDocument(JSON.parse(document)) : undefined
+    const signed = signedFields(await this.#store.getSignature({ jobVersion }))
+    const beside = { parameters: undefined, signed }
+    const shared = template || schema ? undefined : toDocument(document, beside)
+    const version = { document, schema, template, signed, shared }
+    if (!this.#versions.has(jobVersion)) this.#makeRoom(document.length + signed.length)
+    this.#versions.set(jobVersion, version)
+    return version
+  }
+
+  #makeRoom(length: number): void {
+    if (this.#size + length > maxCachedLength) this.clear()
+    this.#size += length
+  }
+}
+
+/** In the order of the devices; undefined: there is no such device any more. */
+export type DevicesOf = (deviceIds: string[]) => Promise<(DeviceDocument | { missing: string } | undefined)[]>
+
+function toDocument(
+  json: string,
+  { parameters, signed }: { parameters: string | undefined; signed: string },
+): DeviceDocument {
+  return { json, ...(parameters !== undefined && { parameters }), ...(signed !== '' && { signed }) }
+}
+
+function signedFields(signature: JobSignature | undefined): string {
+  if (signature === undefined) return ''
+  const { jobName, envelope } = signature
+  return `,"jobName":${JSON.stringify(jobName)},"jobSignature":${JSON.stringify(envelope)}`
 }

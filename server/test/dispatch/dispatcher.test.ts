@@ -243,14 +243,14 @@ test('the fast path of a launch tells the same as a look does', async () => {
   assert.equal(items.filter(({ notifiedAt }) => notifiedAt !== null).length, 6)
 })
 
-/** What it is told, whole; ids begin with 0, and marks are left out. */
+/** What it is told, whole; ids begin with 0, marks and runs are left out. */
 async function listen({ connect }: Dispatching, deviceId: string): Promise<unknown[]> {
   const heard: unknown[] = []
   const ids: number[] = []
   const session = await connect(deviceId)
   session.send = (notice) => {
     const inShort = (name: string, value: unknown) => {
-      if (name === 'mark') return undefined
+      if (name === 'mark' || name === 'runId') return undefined
       if (name !== 'jobExecutionId') return value
       if (!ids.includes(value as number)) ids.push(value as number)
       return ids.indexOf(value as number)

@@ -22,6 +22,7 @@ function execution(jobExecutionId: number, execState: ExecState = 'PENDING', att
     updatedAt: 0,
     timesOutAt: null,
     notified: false,
+    runId: 1,
     jobVersion: 1,
   }
 }

@@ -16,6 +16,7 @@ import { ChangeSignal } from '../../src/state/change-signal.ts'
 import { Deliveries } from '../../src/state/deliveries.ts'
 import { Documents } from '../../src/state/documents.ts'
 import { Presence } from '../../src/state/presence.ts'
+import { SecretBox } from '../../src/state/secret-box.ts'
 import { openSqliteUnderTest } from '../store/sqlite-under-test.ts'
 import { createOne, momentAt, seedOwner, startedAt } from '../store/store-under-test.ts'
 
@@ -105,12 +106,14 @@ export async function openDispatcher(
     await hold.document
     return store.getDocument({ jobVersion })
   }
+  const unresolved: number[] = []
   const queues = new ChangeSignal<string>()
   const deliveries = new Deliveries(store, () => startedAt)
   const presence = new Presence({ store, now: () => startedAt, elapsed: () => 0 })
   const dispatcher = new Dispatcher({
     store: { readQueues },
-    documents: new Documents({ getDocument, getSignature: (job) => store.getSignature(job) }),
+    documents: new Documents({ ...store, getDocument }, new SecretBox([])),
+    onUnresolved: (execution) => unresolved.push(execution.jobExecutionId),
     deliveries,
     presence,
     queues,

@@ -6,6 +6,7 @@ import { steadyInstant } from '../../src/domain/instants.ts'
 import type { LaunchedRun, Trigger, TriggerOutcome } from '../../src/domain/ports/triggers.ts'
 import { noQuotas } from '../../src/domain/quotas.ts'
 import { idempotencyMs, triggerJob } from '../../src/domain/trigger-job.ts'
+import { SecretBox } from '../../src/state/secret-box.ts'
 
 const now = Date.UTC(2026, 10, 15)
 const caller: Caller = { keyId: 'k', ownerNo: 7, ownerId: 'ow_7', scopes }
@@ -16,6 +17,12 @@ const run: LaunchedRun = {
   firstExecutionId: 1,
   jobVersion: 1,
   devices: [],
+}
+
+const nothingStored = {
+  getDocument: async () => ({ document: '{}' }),
+  listLacking: async () => [],
+  listLackingNos: async () => [],
 }
 
 /** Remembers what is to be recorded; each record ends when the test says so. */
@@ -42,6 +49,9 @@ function buildDeps(room = Number.POSITIVE_INFINITY) {
     ...{ recordTrigger, moment, link, runningKeys: new Set<string>(), quotas: noQuotas, quotaCounts },
     rollouts: { judgeSoon: ({ runId }: { runId: number }) => rolledOut.push(runId) },
     matchDevices: async () => new Set<string>(),
+    secretBox: new SecretBox([]),
+    documents: { content: () => ({ document: '{}', schema: undefined, template: undefined }) },
+    store: { ...nothingStored },
   }
   return { sent, launched, settled, deps }
 }

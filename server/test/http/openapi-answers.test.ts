@@ -91,6 +91,7 @@ test('executions and runs answer as the document says: 200, 400, 404, 409', asyn
   const runId = reply.headers.get('location')?.split('/').at(-1) as string
   for (const operation of [
     'GET /job/api/executions/{jobExecutionId}',
+    'GET /job/api/executions/{jobExecutionId}/document',
     'GET /job/api/runs/{runId}',
     'GET /job/api/runs/{runId}/document',
     'GET /job/api/runs/{runId}/timeline',
@@ -128,6 +129,27 @@ test('windows answer as the document says: 200, 201, 204, 400, 404, 409', async 
   await check('DELETE /job/api/jobs/{jobName}', { jobName: 'windowed' })
   await check(`DELETE ${window}`, w)
   await check(`DELETE ${window}`, w, problem)
+})
+
+test('versions and rollbacks answer as the document says: 200, 201, 400, 404, 409', async () => {
+  const versions = '/job/api/jobs/{jobName}/versions'
+  await api.call('PUT', '/job/api/jobs/versioned', { body: { document: { n: 1 } } })
+  await api.call('PUT', '/job/api/jobs/versioned', { body: { document: { n: 2 } } })
+  for (const jobName of ['versioned', 'nowhere']) {
+    await check(`GET ${versions}`, { jobName })
+    for (const version of [1, 9, 'x']) await check(`GET ${versions}/{version}`, { jobName, version }, problem)
+  }
+  await check(`POST ${versions}/{version}/restore`, { jobName: 'versioned', version: 1 })
+  await check(`POST ${versions}/{version}/restore`, { jobName: 'versioned', version: 9 }, problem)
+  const device = await newDevice(api, 'rolled-back')
+  const { headers, json } = await api.trigger('versioned', ['rolled-back'])
+  const runId = headers.get('location')?.split('/').at(-1) as string
+  const rollback = 'POST /job/api/runs/{runId}/rollback'
+  await check(rollback, { runId })
+  await device.update(json[0].jobExecutionId, 'FAILED')
+  await check(rollback, { runId })
+  await check(rollback, { runId }, { body: { toVersion: 9 } })
+  await check(rollback, { runId: 987654321 }, problem)
 })
 
 test('runs on chosen devices, groups and imports answer as the document says: 200, 201, 204, 400, 404, 409', async () => {
@@ -241,21 +263,6 @@ test('device routes answer as the document says: 200, 400, 401, 403, 404, 405, 4
   await ask(output, id, { offset: 1, data: 'a' })
   await check(pending, { thing })
   await check(pending, { thing: 'another' }, { headers })
-  const runId = (await api.call('GET', `/job/api/executions/${id}`)).json.runId
-  const rollback = 'POST /job/api/runs/{runId}/rollback'
-  await check(rollback, { runId }, { body: { toVersion: 1 } })
-  await check(rollback, { runId }, { body: { toVersion: 987654321 } })
-  await check(rollback, { runId: 987654321 }, problem)
-})
-
-test('versions of jobs answer as the document says: 200, 404', async () => {
-  const versions = '/job/api/jobs/{jobName}/versions'
-  await check(`GET ${versions}`, { jobName: 'update' })
-  await check(`GET ${versions}`, { jobName: 'nowhere' })
-  for (const version of [1, 987654321]) {
-    await check(`GET ${versions}/{version}`, { jobName: 'update', version })
-    await check(`POST ${versions}/{version}/restore`, { jobName: 'update', version })
-  }
 })
 
 test('jobs and devices answer as the document says: 200, 201, 204, 400, 404, 413', async () => {

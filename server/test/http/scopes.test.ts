@@ -31,6 +31,7 @@ const routes: { call: string; scopes: [Scope, ...Scope[]]; body?: object }[] = [
   { call: 'POST /job/api/runs', scopes: ['TRIGGER'], body: { jobName: 'none', targets: { where: 'all' } } },
   { call: 'POST /job/api/runs/1/retry', scopes: ['TRIGGER'] },
   { call: 'POST /job/api/runs/1/rollback', scopes: ['TRIGGER'] },
+  { call: 'GET /job/api/executions/1/document', scopes: ['READ'] },
   // A place that is not there: the stream of one that is would not end.
   { call: 'GET /job/api/events?after=987654321', scopes: ['READ'] },
   { call: 'PUT /job/api/webhooks/w', scopes: ['MANAGE'], body: { url: 'https://hook.invalid/' } },

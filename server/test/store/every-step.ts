@@ -250,6 +250,11 @@ export async function takeEveryStep(store: Store): Promise<void> {
   await store.getJobVersion({ ownerNo, jobName: 'nobody', version: 1 })
   await store.listJobVersions({ ownerNo, jobName: 'nobody', slice })
   await store.getRunValues({ runId })
+  await store.listSealed({ after: 0, limit: 9 })
+  await store.replaceSealed({ sealed: [{ runId, before: 'a', secrets: 'b' }] })
+  await store.listDeviceValues({ ownerNo, deviceIds: ['d1'], names: ['site'] })
+  await store.listLacking({ ownerNo, deviceIds: ['d1'], names: ['site'] })
+  await store.listLackingNos({ ownerNo, deviceNos: [1], names: ['site'] })
   await store.getJobOfVersion({ jobVersion: 1 })
   await store.readServiceLevels()
   const session = { sessionId: 's', kind: 'ticket', keyId: 'k', secretHash: new Uint8Array(32) } as const

@@ -90,7 +90,7 @@ export async function exerciseJobs(t: TestContext, underTest: StoreUnderTest): P
     assert.equal(await store.getJobVersion({ ownerNo, jobName: 'job', version: 4 }), undefined)
     const foreign = { ownerNo: other.ownerNo, jobName: 'job', version: 2 }
     assert.equal(await store.getJobVersion(foreign), undefined)
-    const document = await store.getDocument({ jobVersion: versions[2]?.versionNo ?? 0 })
+    const { document } = await store.getDocument({ jobVersion: versions[2]?.versionNo ?? 0 })
     assert.deepEqual(JSON.parse(document), content.document)
     await store.deleteJob({ ownerNo, jobName: 'job', at: startedAt })
     assert.equal(await store.getJobVersion({ ownerNo, jobName: 'job', version: 2 }), undefined)

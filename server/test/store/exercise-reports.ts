@@ -52,6 +52,7 @@ export async function exerciseReports(t: TestContext, underTest: StoreUnderTest)
         timesOutAt: null,
         notified: true,
         jobVersion: run.jobVersion,
+        runId: run.runId,
       },
       moved: { ...device, jobExecutionId, runId: run.runId, from: 'PENDING', execState: 'IN_PROGRESS' },
     })
@@ -407,7 +408,10 @@ export async function exerciseReports(t: TestContext, underTest: StoreUnderTest)
     for (const { document, run } of launched) {
       const execution = await startedBy(store, { ownerNo, deviceId: 'd1' })
       assert.equal(execution?.jobVersion, run.jobVersion)
-      assert.deepEqual(JSON.parse(await store.getDocument({ jobVersion: run.jobVersion })), document)
+      assert.deepEqual(
+        JSON.parse((await store.getDocument({ jobVersion: run.jobVersion })).document),
+        document,
+      )
       await reportDone(store, update({ ownerNo, deviceId: 'd1' }, run.firstExecutionId, 'SUCCEEDED'))
     }
     await assertRunsAddUp(store, ownerNo)

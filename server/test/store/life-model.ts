@@ -227,6 +227,7 @@ export class LifeModel {
       updatedAt: execution.updatedAt,
       timesOutAt: timesOutAt(life),
       notified: execution.notifiedAt !== null,
+      runId: run.runId,
       jobVersion: run.jobVersion,
     }
   }

@@ -87,7 +87,7 @@ test(`names change on any node between triggers on any node, and each goes by th
       run.devices.map(({ deviceId, deviceName }) => [deviceId, deviceName]),
       wanted.map((deviceId) => [deviceId, devices.get(deviceId)]),
     )
-    assert.deepEqual(JSON.parse(await node.getDocument(run)), jobs.get(jobName))
+    assert.deepEqual(JSON.parse((await node.getDocument(run)).document), jobs.get(jobName))
   }
   for (let round = 0; round < 300; round++) {
     if (random.below(3) === 0) await change(random.pick(nodes), round)

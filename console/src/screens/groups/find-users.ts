@@ -1,13 +1,13 @@
 // What refers to a group, and would be refused without it.
 
-import type { Group, Job } from '@jobcast/client'
+import type { Group, Job, Schedule } from '@jobcast/client'
 import { parseSelector, SelectorError, termsOf } from '@jobcast/contract/selector'
 
 export type GroupUser = { kind: string; name: string; href: string }
 
-type Sources = { groups: readonly Group[]; jobs: readonly Job[] }
+type Sources = { groups: readonly Group[]; jobs: readonly Job[]; schedules: readonly Schedule[] }
 
-export function findUsers(groupName: string, { groups, jobs }: Sources): GroupUser[] {
+export function findUsers(groupName: string, { groups, jobs, schedules }: Sources): GroupUser[] {
   const names = (where: string | undefined) => where !== undefined && refersTo(where, groupName)
   return [
     ...groups.filter(({ where }) => names(where)).map((group) => user('group', 'groups', group.groupName)),
@@ -16,6 +16,9 @@ export function findUsers(groupName: string, { groups, jobs }: Sources): GroupUs
         ({ rollout }) => names(rollout?.next?.where) || rollout?.waves?.some(({ where }) => names(where)),
       )
       .map(({ jobName }) => user('job', 'jobs', jobName)),
+    ...schedules
+      .filter(({ targets }) => targets.group === groupName || names(targets.where))
+      .map(({ scheduleName }) => user('schedule', 'schedules', scheduleName)),
   ]
 }
 

@@ -10,7 +10,19 @@ import { unsuccessfulOf } from './run-actions.tsx'
 import { remainingOf } from './run-time.ts'
 
 export function AboutRun({ run }: { run: Run }) {
-  const { runId, jobName, version, total, launchedAt, retryOf, rollbackOf, createdByName, window, note } = run
+  const {
+    runId,
+    jobName,
+    version,
+    total,
+    launchedAt,
+    retryOf,
+    rollbackOf,
+    createdByName,
+    window,
+    note,
+    scheduleName,
+  } = run
   const hasFailed = unsuccessfulOf(run) > 0
   const retries = useQuery({ ...queries.retriesOf(run), enabled: hasFailed })
   return (
@@ -31,6 +43,11 @@ export function AboutRun({ run }: { run: Run }) {
       {retryOf !== null && (
         <>
           , a retry of <a href={`/runs/${retryOf}`}>run {retryOf}</a>
+        </>
+      )}
+      {scheduleName !== null && (
+        <>
+          , by the schedule <a href={`/schedules/${encodeURIComponent(scheduleName)}`}>{scheduleName}</a>
         </>
       )}
       {window !== null && (

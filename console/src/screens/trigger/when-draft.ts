@@ -1,36 +1,48 @@
 // When a run is offered to its devices, and a note about it: texts, as they are in the fields.
 
 import { isJobcastError, type NewRun } from '@jobcast/client'
+import { utcTime } from '../../parts/local-time.ts'
 
 export type WhenDraft = {
+  /** In the time zone of the browser; empty: now. */
+  startAt: string
   window: string
   ignoreWindows: boolean
   note: string
 }
-export type WhenField = 'window' | 'note'
+export type WhenField = 'startAt' | 'window' | 'note'
 
-export const emptyWhen: WhenDraft = { window: '', ignoreWindows: false, note: '' }
+export const emptyWhen: WhenDraft = { startAt: '', window: '', ignoreWindows: false, note: '' }
 
 const noteAtMost = 2000
 
 /** Of a draft without problems. */
 export function whenOptions({
+  startAt,
   window,
   ignoreWindows,
   note,
-}: WhenDraft): Pick<NewRun, 'window' | 'ignoreWindows' | 'note'> {
+}: WhenDraft): Pick<NewRun, 'startAt' | 'window' | 'ignoreWindows' | 'note'> {
   return {
+    ...(startAt && { startAt: utcTime(startAt) as string }),
     ...(ignoreWindows ? { ignoreWindows } : window && { window }),
     ...(note.trim() && { note: note.trim() }),
   }
 }
 
-export function whenProblems({ ignoreWindows, note }: WhenDraft): Partial<Record<WhenField, string>> {
+export function whenProblems({
+  startAt,
+  ignoreWindows,
+  note,
+}: WhenDraft): Partial<Record<WhenField, string>> {
+  if (startAt !== '' && new Date(startAt).getTime() <= Date.now())
+    return { startAt: 'Must be in the future.' }
   if (note.length > noteAtMost) return { note: `At most ${noteAtMost} characters.` }
   return ignoreWindows && note.trim() === '' ? { note: 'To ignore windows, say why.' } : {}
 }
 
 const fieldPaths: [string, WhenField][] = [
+  ['startAt', 'startAt'],
   ['window', 'window'],
   ['ignoreWindows', 'window'],
   ['note', 'note'],

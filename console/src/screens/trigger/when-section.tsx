@@ -2,6 +2,7 @@
 
 import { CheckList } from '../../parts/check-list.tsx'
 import { TextField } from '../../parts/field.tsx'
+import { timeZone as ownZone } from '../../parts/time.ts'
 import { WindowField } from '../../parts/window-field.tsx'
 import { useScopes } from '../../scopes.ts'
 import { refusedWhenField, type WhenDraft, whenProblems } from './when-draft.ts'
@@ -22,6 +23,14 @@ export function WhenSection({ draft, onChange, defaultWindow, error }: Props) {
   const refusal = (field: string) => (refused?.field === field ? refused.text : undefined)
   return (
     <section class="panel stack" aria-label="When">
+      <TextField
+        label={`Start at, in ${ownZone} time`}
+        type="datetime-local"
+        value={draft.startAt}
+        onInput={(startAt) => set({ startAt })}
+        hint="Optional. If empty, it starts at once."
+        error={problems.startAt ?? refusal('startAt')}
+      />
       {can('READ') && !draft.ignoreWindows && (
         <WindowField
           value={draft.window}

@@ -4,7 +4,7 @@
 import type { DeviceExecution, DeviceQueue } from '../device-report.ts'
 import type { SignedInDevice } from '../sign-in.ts'
 import type { DeviceKey } from './devices.ts'
-import type { WithDocument } from './documents.ts'
+import type { DeviceDocument } from './documents.ts'
 import type { Transport } from './presence.ts'
 import type { ReleasedPart, RunPart } from './rollouts.ts'
 import type { LaunchedRun } from './triggers.ts'
@@ -36,7 +36,7 @@ export type DeviceLink = {
 export type DeviceNotice =
   | { kind: 'list'; queue: DeviceQueue }
   /** Without an execution: nothing is pending any more. */
-  | { kind: 'next'; next: WithDocument | undefined }
+  | { kind: 'next'; next: { execution: DeviceExecution; document: DeviceDocument } | undefined }
   | { kind: 'cancel'; jobExecutionId: number; deadlineSeconds: number }
 
 export type CloseReason = 'taken-over' | 'credential-void' | 'stopping' | 'use-another-server'

@@ -1,3 +1,4 @@
+import type { DeviceValues } from '@jobcast/contract/parameters'
 import type { AttributeValue, Selector } from '@jobcast/contract/selector'
 import type { ExpectedTags } from '../entity-tag.ts'
 import type { Moment } from '../execution.ts'
@@ -65,7 +66,24 @@ export type DeviceCredential = DeviceKey & { tokenHash: Uint8Array }
 /** Selectors have no groups here: they are replaced by what they stand for. With `where` a slice may be short before the end. */
 export type DeviceFilter = { tag?: string; online?: boolean; where?: Selector }
 
-export type DeviceStore = {
+/** Attributes as they count: of two with one name, the owner's. */
+export type DeviceValueStore = {
+  /** Of those that are there, in any order, with these attributes as far as they have them. */
+  listDeviceValues(devices: {
+    ownerNo: number
+    deviceIds: string[]
+    names: string[]
+  }): Promise<DeviceValues[]>
+  /** Which of these devices do not have all of these attributes. */
+  listLacking(devices: { ownerNo: number; deviceIds: string[]; names: string[] }): Promise<string[]>
+  listLackingNos(devices: {
+    ownerNo: number
+    deviceNos: number[]
+    names: string[]
+  }): Promise<{ deviceNo: number; deviceId: string }[]>
+}
+
+export type DeviceStore = DeviceValueStore & {
   putDevices(puts: DevicePut[], options?: WriteOptions): Promise<Put<StoredDevice>[]>
   /** In the order of the list. */
   recordAttributes(reports: AttributeReport[], options?: WriteOptions): Promise<AttributeOutcome[]>

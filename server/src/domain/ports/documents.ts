@@ -1,13 +1,31 @@
-import type { DeviceExecution } from '../device-report.ts'
+import type { DocumentTemplate, ParameterSchema } from '@jobcast/contract/parameters'
+import type { DeviceKey } from './devices.ts'
 
-/** What devices get of the versions of jobs, as JSON text; at once where it is in memory. */
-export type Documents = {
-  get(jobVersion: number): string | Promise<string>
-  /** What its authors have signed, as fields of JSON text behind a comma; empty if nothing. */
-  signed(jobVersion: number): string | Promise<string>
+/** A version of a job, ready to be handed out. */
+export type JobTemplate = {
+  /** As it was put, JSON text. */
+  document: string
+  schema: ParameterSchema | undefined
+  /** Undefined: the document has no placeholders and is the same for everybody. */
+  template: DocumentTemplate | undefined
 }
 
-export type JobText = { document: string | undefined; signed?: string | undefined }
+/**
+ * What a device gets, as JSON text. `parameters`: those of a job that declares some, secrets included. `signed`: what its
+ * authors have signed, as fields behind a comma.
+ */
+export type DeviceDocument = { readonly json: string; readonly parameters?: string; readonly signed?: string }
 
-/** An execution with its document and what its authors have signed, if requested. */
-export type WithDocument = JobText & { execution: DeviceExecution }
+export type HandedOut = { jobVersion: number; runId: number }
+
+/** The document needs attributes that the device does not have any more. */
+export class UnresolvedDocument extends Error {
+  override readonly name = 'UnresolvedDocument'
+}
+
+/** At once where it is in memory: a promise per device would slow down a fan-out. */
+export type Documents = {
+  content(jobVersion: number): JobTemplate | Promise<JobTemplate>
+  /** Throws or rejects with an UnresolvedDocument. */
+  of(execution: HandedOut, device: DeviceKey): DeviceDocument | Promise<DeviceDocument>
+}

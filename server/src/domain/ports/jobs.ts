@@ -59,6 +59,9 @@ export type JobPut = {
   expected?: ExpectedTags
 }
 
+/** Of a version of a job: the document as JSON text, and what has to be filled in. */
+export type StoredDocument = { document: string } & Pick<StoredJobContent, 'parameters' | 'hasPlaceholders'>
+
 /** `changed`: it is not one of the expected. */
 export type JobDeletion = 'deleted' | 'unknown' | 'changed'
 
@@ -75,8 +78,7 @@ export type JobStore = {
   getJobVersion(job: JobKey & { version: number }): Promise<StoredJobVersion | undefined>
   /** Newest first; those from before the job was deleted and put again are among them. */
   listJobVersions(list: OwnerList<number> & { jobName: string }): Promise<Sliced<StoredJobVersion, number>>
-  /** The document of a version of a job, as JSON text. */
-  getDocument(job: { jobVersion: number }): Promise<string>
+  getDocument(job: { jobVersion: number }): Promise<StoredDocument>
   /** What the authors of a version of a job have signed; undefined if nothing. */
   getSignature(job: { jobVersion: number }): Promise<JobSignature | undefined>
   /** The name of the job that a version is of. */

@@ -68,6 +68,7 @@ export type RolloutChange = {
 
 /** Executions that were released and wait for their devices. */
 export type ReleasedPart = {
+  runId: number
   jobVersion: number
   launchedAt: WallInstant
   executions: { jobExecutionId: number; deviceId: string }[]

@@ -68,6 +68,8 @@ export type RunFilter = {
   finishedBefore?: number
 }
 
+export type SealedSecrets = { runId: number; ownerNo: number; secrets: string }
+
 export type RunStore = {
   getRun(run: RunKey): Promise<StoredRun | undefined>
   /** Newest first. A slice may be short, even empty, before the end. */
@@ -78,6 +80,10 @@ export type RunStore = {
   listEndedDevices(run: RunKey & { ends: RunEnds }): Promise<string[] | undefined>
   /** The values of a run's parameters; undefined: it has none. */
   getRunValues(run: { runId: number }): Promise<RunValues | undefined>
+  /** Runs whose parameters have secrets, in the order of their ids. */
+  listSealed(page: { after: number; limit: number }): Promise<SealedSecrets[]>
+  /** Each only if it is still as it was. */
+  replaceSealed(change: { sealed: { runId: number; before: string; secrets: string }[] }): Promise<void>
   /**
    * Moves some executions of the run whose state allows it, in the order of their ids; `next` is where to go on
    * (`from` of the next call), undefined when all were looked at. Undefined: no such run.

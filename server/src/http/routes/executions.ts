@@ -6,10 +6,12 @@ import {
   ExecutionPage,
   ExecutionParams,
   ExecutionQuery,
+  JobDocument,
   WaitQuery,
 } from '@jobcast/contract'
 import { type CancelDeps, cancelExecution } from '../../domain/cancel-execution.ts'
 import type { ExecutionFilter } from '../../domain/ports/executions.ts'
+import { type ReadDocumentDeps, readDocument } from '../../domain/read-document.ts'
 import { type ReadDeps, readExecution } from '../../domain/read-execution.ts'
 import type { App } from '../app-type.ts'
 import { callerOf, type IdentifyDeps } from '../authenticate.ts'
@@ -19,7 +21,7 @@ import { holdRequest } from '../held-request.ts'
 import { stateAndTimes } from '../list-filter.ts'
 import { toExecution } from '../to-wire.ts'
 
-export function addExecutions(app: App, deps: ReadDeps & CancelDeps & IdentifyDeps): void {
+export function addExecutions(app: App, deps: ReadDeps & CancelDeps & IdentifyDeps & ReadDocumentDeps): void {
   app.route({
     method: 'GET',
     url: '/job/api/executions/:jobExecutionId',
@@ -38,6 +40,25 @@ export function addExecutions(app: App, deps: ReadDeps & CancelDeps & IdentifyDe
       const execution = await readExecution(deps, callerOf(request), jobExecutionId, held)
       held.requireValid()
       return toExecution(execution, deps.moment())
+    },
+  })
+
+  app.route({
+    method: 'GET',
+    url: '/job/api/executions/:jobExecutionId/document',
+    config: { scopes: ['READ'], refusals: ['J-302', 'J-506'] },
+    schema: {
+      operationId: 'getExecutionDocument',
+      tags: ['executions'],
+      summary: 'Get the document that the device of an execution gets',
+      description:
+        'Placeholders are replaced by the parameters of the run and the attributes that the device has now; secrets are masked.',
+      params: ExecutionParams,
+      response: { 200: JobDocument },
+    },
+    handler: async (request) => {
+      const found = await readDocument(deps, callerOf(request), request.params.jobExecutionId)
+      return found as JobDocument
     },
   })
 

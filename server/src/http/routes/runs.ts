@@ -17,7 +17,6 @@ import { type CancelRunDeps, cancelRun } from '../../domain/cancel-run.ts'
 import { type CreateRunDeps, createRun, planRun } from '../../domain/create-run.ts'
 import { type ReadDeps, readRun } from '../../domain/read-execution.ts'
 import { type ViewDeps, viewRollouts } from '../../domain/view-rollout.ts'
-import type { Documents } from '../../state/documents.ts'
 import { CreatedRun, toRunWithRollout } from '../answer-run.ts'
 import type { App } from '../app-type.ts'
 import { callerOf, type IdentifyDeps } from '../authenticate.ts'
@@ -31,7 +30,7 @@ import type { TriggerLimits } from './trigger-job.ts'
 
 export function addRuns(
   app: App,
-  deps: ReadDeps & CancelRunDeps & CreateRunDeps & IdentifyDeps & ViewDeps & { documents: Documents },
+  deps: ReadDeps & CancelRunDeps & CreateRunDeps & IdentifyDeps & ViewDeps,
   { maxDevices, maxTriggerBytes }: TriggerLimits,
 ): void {
   app.route({
@@ -61,8 +60,10 @@ export function addRuns(
     schema: {
       operationId: 'getRunDocument',
       tags: ['executions'],
-      summary: 'Get the document that was sent to the devices of a run',
-      description: 'The document of the job at the time of the trigger, even if the job has changed since.',
+      summary: 'Get the document of a run',
+      description:
+        'The document of the version of the job that it carries out, with placeholders as they stand in it. What one ' +
+        'device gets is at the execution.',
       params: RunParams,
       response: {
         200: JobDocument,
@@ -71,7 +72,7 @@ export function addRuns(
     handler: async (request) => {
       const run = await deps.store.getRun({ ownerNo: callerOf(request).ownerNo, runId: request.params.runId })
       if (run === undefined) throw new ApiError('J-304')
-      return JSON.parse(await deps.documents.get(run.jobVersion))
+      return JSON.parse((await deps.documents.content(run.jobVersion)).document)
     },
   })
 

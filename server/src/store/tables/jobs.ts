@@ -9,7 +9,7 @@ import type {
   StoredJobVersion,
 } from '../../domain/ports/jobs.ts'
 import type { Put } from '../../domain/ports/slices.ts'
-import { type Queries, sliced } from '../queries.ts'
+import { inBoth, type Queries, sliced } from '../queries.ts'
 import { computed, rows, select, text } from '../schema/column.ts'
 import { job, jobVersion } from '../schema/tables.ts'
 import { pauseSchedulesOf } from './schedules.ts'
@@ -32,11 +32,16 @@ const VERSION = select({
   },
   ...jobVersion.pick('versionNo', 'version', 'createdAt', 'createdBy'),
 })
-const VERSIONS = `
-  SELECT ${VERSION} FROM job JOIN job_version ON job_version.job_no = job.job_no
-  WHERE owner_no = :ownerNo AND job_name = :jobName AND deleted_at IS NULL`
-const FIND_VERSION = `${VERSIONS} AND version = :version`
-const LIST_VERSIONS = `${VERSIONS} AND version < :after ORDER BY version DESC LIMIT :limit`
+// From the index of its versions, so that a page of them is read in order.
+const versions = (more: string) =>
+  inBoth(
+    ({ join }) => `
+  SELECT ${VERSION} FROM job_version ${join} job ON job.job_no = job_version.job_no
+  WHERE job_version.job_no = (
+    SELECT job_no FROM job WHERE owner_no = :ownerNo AND job_name = :jobName AND deleted_at IS NULL) AND ${more}`,
+  )
+const FIND_VERSION = versions('version = :version')
+const LIST_VERSIONS = versions('version < :after ORDER BY version DESC LIMIT :limit')
 // A trigger of the table counts the versions of a job.
 const INSERT_VERSION = `
   INSERT INTO job_version (job_no, content, created_at, created_by) VALUES (:jobNo, :content, :at, :by)
@@ -98,7 +103,9 @@ export const jobReads: ReadSteps<JobReads> = {
   async getDocument(queries, { jobVersion }) {
     const row = await queries.get(rows({ content: text() }), CONTENT, { jobVersion })
     if (row === undefined) throw new Error(`there is no version ${jobVersion} of a job`)
-    return JSON.stringify(toContent(row).document)
+    const { document, parameters, hasPlaceholders } = toContent(row)
+    const more = { ...(parameters && { parameters }), ...(hasPlaceholders && { hasPlaceholders }) }
+    return { document: JSON.stringify(document), ...more }
   },
   async getSignature(queries, { jobVersion }) {
     const row = await queries.get(SIGNED, SIGNED_OF_VERSION, { jobVersion })

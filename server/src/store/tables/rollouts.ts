@@ -121,7 +121,8 @@ export const rolloutReads: ReadSteps<
     if (first === undefined) return undefined
     const executions = found.map(({ jobExecutionId, deviceId }) => ({ jobExecutionId, deviceId }))
     const { jobVersion, launchedAt, window } = first
-    return { jobVersion, launchedAt, executions, ...(window !== null && { isWindowed: true as const }) }
+    const windowed = window === null ? {} : { isWindowed: true as const }
+    return { runId: part.runId, jobVersion, launchedAt, executions, ...windowed }
   },
 }
 

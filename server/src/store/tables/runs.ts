@@ -6,7 +6,7 @@ import type { RunEnds, RunFilter, StoredRun } from '../../domain/ports/runs.ts'
 import type { Sliced } from '../../domain/ports/slices.ts'
 import type { RunValues } from '../../domain/ports/triggers.ts'
 import { inBoth, type Queries, type Sql, sliced, type Values } from '../queries.ts'
-import { orNull, select } from '../schema/column.ts'
+import { notNull, orNull, select } from '../schema/column.ts'
 import { apiKey, device, job, jobVersion, run, runParameters, runRequest } from '../schema/tables.ts'
 import { countFields, OF_JOB, pickCounts, unfinishedOn } from './run-fields.ts'
 import { findStop, hasAnyOf, listFinishedAfter, runsPerSlice } from './run-walk.ts'
@@ -42,19 +42,30 @@ const LIST_ENDED: Readonly<Record<RunEnds, string>> = {
 const VALUES = select(runParameters.pick('parameters', 'secrets'))
 const GET_VALUES = `SELECT ${VALUES} FROM run_parameters WHERE run_id = :runId`
 
-export const runReads: ReadSteps<'getRun' | 'listRuns' | 'listEndedDevices' | 'getRunValues'> = {
-  async getRun(queries, { ownerNo, runId }) {
-    const row = await queries.get(RUN, GET, { ownerNo, runId })
-    return row && toRun(row)
-  },
-  listRuns,
-  async listEndedDevices(queries, { ownerNo, runId, ends }) {
-    const found = await queries.all(ENDED, LIST_ENDED[ends], { ownerNo, runId })
-    // A run without any is one row without a device.
-    return found.length === 0 ? undefined : found.flatMap(({ deviceId }) => deviceId ?? [])
-  },
-  getRunValues: (queries, { runId }) => queries.get(VALUES, GET_VALUES, { runId }),
-}
+export const runReads: ReadSteps<'getRun' | 'listRuns' | 'listEndedDevices' | 'getRunValues' | 'listSealed'> =
+  {
+    async getRun(queries, { ownerNo, runId }) {
+      const row = await queries.get(RUN, GET, { ownerNo, runId })
+      return row && toRun(row)
+    },
+    listRuns,
+    async listEndedDevices(queries, { ownerNo, runId, ends }) {
+      const found = await queries.all(ENDED, LIST_ENDED[ends], { ownerNo, runId })
+      // A run without any is one row without a device.
+      return found.length === 0 ? undefined : found.flatMap(({ deviceId }) => deviceId ?? [])
+    },
+    listSealed: (queries, { after, limit }) => queries.all(SEALED, LIST_SEALED, { after, limit }),
+    getRunValues: (queries, { runId }) => queries.get(VALUES, GET_VALUES, { runId }),
+  }
+
+const SEALED = select({ ...run.pick('runId', 'ownerNo'), secrets: notNull(runParameters.fields.secrets) })
+const LIST_SEALED = inBoth(
+  ({ join }) => `
+  SELECT ${SEALED} FROM run_parameters ${join} run ON run.run_id = run_parameters.run_id
+  WHERE secrets IS NOT NULL AND run_parameters.run_id > :after ORDER BY run_parameters.run_id LIMIT :limit`,
+)
+const REPLACE_SEALED =
+  'UPDATE run_parameters SET secrets = :secrets WHERE run_id = :runId AND secrets = :before'
 
 /** A run without any has no row. */
 export function hasValues(values: RunValues | undefined): values is RunValues {
@@ -67,7 +78,10 @@ export function toValuesRow({ parameters, secrets }: RunValues, runId: number) {
 
 const SET_TRACE = 'UPDATE run SET trace_parent = :traceParent WHERE run_id = :runId AND owner_no = :ownerNo'
 
-export const runWrites: WriteSteps<'setRunTrace'> = {
+export const runWrites: WriteSteps<'setRunTrace' | 'replaceSealed'> = {
+  async replaceSealed(queries, { sealed }) {
+    for (const each of sealed) await queries.run(REPLACE_SEALED, each)
+  },
   async setRunTrace(queries, { ownerNo, runId, traceParent }) {
     await queries.run(SET_TRACE, { ownerNo, runId, traceParent })
   },

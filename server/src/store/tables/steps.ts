@@ -4,6 +4,7 @@ import { apiKeyReads, apiKeyWrites } from './api-keys.ts'
 import { deliveryReads, deliverySnapshots, deliveryWrites } from './deliveries.ts'
 import { attributeWrites } from './device-attributes.ts'
 import { deviceChangeReads } from './device-changes.ts'
+import { deviceValueReads } from './device-values.ts'
 import { deviceReads, deviceWrites } from './devices.ts'
 import { enrollmentReads, enrollmentWrites } from './enrollments.ts'
 import { eventReads, eventSnapshots, eventWrites } from './events.ts'
@@ -36,6 +37,7 @@ export const reads = {
   ...enrollmentReads,
   ...jobReads,
   ...deviceReads,
+  ...deviceValueReads,
   ...groupReads,
   ...windowReads,
   ...executionReads,

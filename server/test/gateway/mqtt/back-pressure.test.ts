@@ -22,7 +22,8 @@ const subscribe = (topic: string): Packet => ({
   messageId: 1,
   subscriptions: [{ topic, qos: 1 }],
 })
-const next = (id: number) => ({ kind: 'next', next: { execution: execution(id), document } }) as const
+const next = (id: number) =>
+  ({ kind: 'next', next: { execution: execution(id), document: { json: document } } }) as const
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
 const tooMuch = {

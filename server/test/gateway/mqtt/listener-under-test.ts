@@ -26,10 +26,17 @@ import { RateLimits, unlimited } from '../../../src/limits/rate-limits.ts'
 import type { ServiceEvent } from '../../../src/observe/events.ts'
 import { ChangeSignal } from '../../../src/state/change-signal.ts'
 import { Documents } from '../../../src/state/documents.ts'
+import { SecretBox } from '../../../src/state/secret-box.ts'
 
 export const deviceId = 'd1'
 export const prefix = `$aws/things/${deviceId}/jobs/`
 export const document = '{"do":"it"}'
+const noValues = {
+  getDocument: async () => ({ document }),
+  getRunValues: async () => undefined,
+  listDeviceValues: async () => [],
+  getSignature: async () => undefined,
+}
 
 export type ListenerUnderTest = Awaited<ReturnType<typeof openListener>>
 
@@ -72,6 +79,7 @@ export function execution(jobExecutionId: number, more: Partial<DeviceExecution>
     updatedAt: 1_000_000,
     timesOutAt: null,
     notified: false,
+    runId: 1,
     jobVersion: 1,
     ...more,
   }
@@ -115,7 +123,7 @@ export class Backend {
     link: { wake() {}, launched() {}, released() {}, withdraw() {}, disconnect() {} },
     changes: new ChangeSignal(),
     outputs: new ChangeSignal(),
-    documents: new Documents({ getDocument: async () => document, getSignature: async () => undefined }),
+    documents: new Documents(noValues, new SecretBox([])),
     maxOutputBytes: 1000,
     dailyOutput: { take: () => true },
     quotas: noQuotas,

@@ -8,7 +8,7 @@ import { openDevice } from './raw-device.ts'
 
 const timestamp = 1_700_000_000
 const summary = { jobId: '12', queuedAt: 1000, lastUpdatedAt: 1000, versionNumber: 1, executionNumber: 1 }
-const next = { execution: execution(12), document }
+const next = { execution: execution(12), document: { json: document } }
 
 const notices: [DeviceNotice, string, unknown][] = [
   [{ kind: 'list', queue: queueOf(12) }, 'notify', { timestamp, jobs: { QUEUED: [summary] } }],

@@ -1,0 +1,60 @@
+// Version and parameters of a run, as flags of a trigger.
+
+import type { NewRun } from '@jobcast/client'
+import { InvalidArgumentError, Option } from 'commander'
+import { readContent } from '../input/read-content.ts'
+import type { Io } from '../io.ts'
+import { repeatable } from './target-devices.ts'
+import { wholeNumber } from './whole-number.ts'
+
+export type ParameterFlags = {
+  version?: number
+  param?: { name: string; text: string }[]
+  paramsFile?: string
+  skipMissing?: boolean
+}
+
+export function parameterOptions(): Option[] {
+  return [
+    new Option('--version <number>', 'version of the job (default: the current one)').argParser(
+      wholeNumber(1),
+    ),
+    repeatable(
+      '-p, --param <name=value>',
+      'value of a parameter; a number, true, false or a list is written as JSON. Can be repeated',
+      nameAndText,
+    ),
+    new Option('--params-file <file>', 'YAML or JSON file with parameters, for secrets; - is standard input'),
+    new Option('--skip-missing', 'leave out devices that lack an attribute which the document needs'),
+  ]
+}
+
+/** Nothing where no flag is given. `schema`: by which a value is a text or something else. */
+export async function parametersOf(
+  io: Io,
+  { version, param = [], paramsFile, skipMissing }: ParameterFlags,
+  typeOf: (name: string) => Promise<unknown>,
+): Promise<Pick<NewRun, 'version' | 'parameters' | 'onMissing'>> {
+  const values: Record<string, unknown> = paramsFile === undefined ? {} : await readContent(io, paramsFile)
+  for (const { name, text } of param) values[name] = (await typeOf(name)) === 'string' ? text : parsed(text)
+  return {
+    ...(version !== undefined && { version }),
+    ...((paramsFile !== undefined || param.length > 0) && { parameters: values }),
+    ...(skipMissing && { onMissing: 'SKIP' as const }),
+  }
+}
+
+function nameAndText(value: string): { name: string; text: string } {
+  const at = value.indexOf('=')
+  if (at <= 0) throw new InvalidArgumentError('Use the form name=value.')
+  return { name: value.slice(0, at), text: value.slice(at + 1) }
+}
+
+/** What is no JSON is a text. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}

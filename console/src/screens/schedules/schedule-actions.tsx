@@ -1,0 +1,66 @@
+// Fire, pause, resume, edit and delete a schedule, as far as the key may.
+
+import type { Schedule } from '@jobcast/client'
+import { jobcast } from '../../api/client.ts'
+import { queries } from '../../api/queries.ts'
+import { queryClient } from '../../api/query-client.ts'
+import { refreshKeys } from '../../api/refresh-keys.ts'
+import { useAction } from '../../api/use-action.ts'
+import { removeRow } from '../../api/use-list.ts'
+import { ConfirmButton } from '../../parts/confirm-button.tsx'
+import { ErrorNote } from '../../parts/error-note.tsx'
+import { navigate } from '../../router.ts'
+import { useScopes } from '../../scopes.ts'
+import { targetsInWords } from './when-in-words.ts'
+
+export function ScheduleActions({ schedule }: { schedule: Schedule }) {
+  const { can } = useScopes()
+  const { scheduleName, paused, jobName, targets } = schedule
+  const pauseOrResume = useAction(async () => {
+    const changed = await jobcast.schedules[paused ? 'resume' : 'pause'](scheduleName)
+    queryClient.setQueryData(queries.schedule(scheduleName).queryKey, changed)
+    await refreshKeys(['schedules'])
+  })
+  const fire = async () => {
+    const { runId } = await jobcast.schedules.fire(scheduleName)
+    await refreshKeys(['schedule', scheduleName], ['runs'])
+    navigate(`/runs/${runId}`)
+  }
+  const remove = async () => {
+    await jobcast.schedules.delete(scheduleName)
+    removeRow(['schedules'], scheduleName)
+    navigate('/schedules')
+  }
+  return (
+    <>
+      <ErrorNote error={pauseOrResume.error} />
+      {can('TRIGGER') && (
+        <ConfirmButton
+          label="Fire now"
+          isHarmless
+          question={`${jobName} runs now on ${targetsInWords(targets)}, in addition to the times of the schedule.`}
+          work={fire}
+        />
+      )}
+      {can('MANAGE') && (
+        <>
+          <button type="button" disabled={pauseOrResume.isRunning} onClick={() => pauseOrResume.run()}>
+            {paused ? 'Resume' : 'Pause'}
+          </button>
+          <a class="button" href={`/schedules/${encodeURIComponent(scheduleName)}?edit`}>
+            Edit
+          </a>
+          <ConfirmButton
+            label="Delete schedule"
+            question={
+              <p>
+                <strong>{scheduleName}</strong> makes no more runs. The runs it has made are kept.
+              </p>
+            }
+            work={remove}
+          />
+        </>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,156 @@
+// A schedule being edited: texts, as they are in the fields.
+
+import { isJobcastError, type Schedule, type ScheduleContent } from '@jobcast/client'
+import { parseDuration, writeDuration } from '../../parts/duration.ts'
+import { findProblem } from '../../parts/json-field.tsx'
+import { localTime, utcTime } from '../../parts/local-time.ts'
+import { timeZone as ownZone } from '../../parts/time.ts'
+import { zoneProblem } from '../../parts/zone-field.tsx'
+import { readSelector } from '../../selector/selector-text.ts'
+
+export type TargetKind = 'where' | 'group' | 'deviceIds'
+export type WhenKind = 'cron' | 'at' | 'match'
+
+export type ScheduleDraft = {
+  jobName: string
+  description: string
+  targetKind: TargetKind
+  where: string
+  group: string
+  deviceIds: string[]
+  whenKind: WhenKind
+  cron: string
+  timeZone: string
+  at: string
+  overlap: Schedule['overlap']
+  catchUp: string
+  jitter: string
+  pauseAfter: string
+  until: string
+  rollout: string
+  approval: boolean
+}
+export type ScheduleField = keyof ScheduleDraft
+
+export const maxRolloutBytes = 64 * 1024
+
+export function scheduleDraft(schedule?: Schedule): ScheduleDraft {
+  const targets: Schedule['targets'] = schedule?.targets ?? { where: '' }
+  const when: Schedule['when'] = schedule?.when ?? { cron: '0 3 * * 1-5' }
+  const local = (instant: string | null | undefined) => (instant ? localTime(withOffset(instant)) : '')
+  return {
+    jobName: schedule?.jobName ?? '',
+    description: schedule?.description ?? '',
+    targetKind: targets.where !== undefined ? 'where' : targets.group === undefined ? 'deviceIds' : 'group',
+    where: targets.where ?? '',
+    group: targets.group ?? '',
+    deviceIds: targets.deviceIds ?? [],
+    whenKind: when.match ? 'match' : when.at === undefined ? 'cron' : 'at',
+    cron: when.cron ?? '',
+    timeZone: when.timeZone ?? (schedule ? 'UTC' : ownZone),
+    at: local(when.at),
+    overlap: schedule?.overlap ?? 'SKIP',
+    catchUp: writeDuration(schedule?.catchUpSeconds ?? 3600),
+    jitter: schedule?.jitterSeconds ? writeDuration(schedule.jitterSeconds) : '',
+    pauseAfter: String(schedule?.pauseAfterFailures ?? ''),
+    until: local(schedule?.until),
+    rollout: schedule?.rollout ? JSON.stringify(schedule.rollout, null, 2) : '',
+    approval: schedule?.approval ?? false,
+  }
+}
+
+/** Answers of the API are in UTC without saying so. */
+function withOffset(instant: string): string {
+  return /Z$|[+-]\d\d:\d\d$/.test(instant) ? instant : `${instant}Z`
+}
+
+/** Of a draft without problems. */
+export function scheduleContent(draft: ScheduleDraft): ScheduleContent {
+  const { description, overlap, catchUp, jitter, pauseAfter, until, rollout, approval } = draft
+  return {
+    jobName: draft.jobName,
+    targets: targetsOf(draft),
+    when: whenOf(draft),
+    ...(description.trim() && { description: description.trim() }),
+    overlap,
+    catchUpSeconds: catchUp.trim() === '' ? 0 : (parseDuration(catchUp) as number),
+    ...(jitter.trim() && { jitterSeconds: parseDuration(jitter) as number }),
+    ...(pauseAfter.trim() && { pauseAfterFailures: Number(pauseAfter) }),
+    ...(until && { until: utcTime(until) as string }),
+    ...(rollout.trim() && { rollout: JSON.parse(rollout) }),
+    ...(approval && { approval }),
+  }
+}
+
+function targetsOf({ targetKind, where, group, deviceIds }: ScheduleDraft): ScheduleContent['targets'] {
+  if (targetKind === 'where') return { where: where.trim() }
+  return targetKind === 'group' ? { group: group.trim() } : { deviceIds }
+}
+
+function whenOf({ whenKind, cron, timeZone, at }: ScheduleDraft): ScheduleContent['when'] {
+  if (whenKind === 'match') return { match: true }
+  if (whenKind === 'at') return { at: utcTime(at) as string }
+  return { cron: cron.trim(), timeZone: timeZone.trim() }
+}
+
+type Problems = Partial<Record<ScheduleField, string>>
+
+export function scheduleProblems(draft: ScheduleDraft): Problems {
+  const found: Problems = { ...targetProblems(draft), ...whenProblems(draft), ...limitProblems(draft) }
+  if (draft.jobName === '') found.jobName = 'Choose a job.'
+  if (draft.rollout.trim() !== '') {
+    const problem = findProblem(draft.rollout, maxRolloutBytes)?.text
+    if (problem) found.rollout = problem
+  }
+  return found
+}
+
+function targetProblems({ targetKind, where, group, deviceIds }: ScheduleDraft): Problems {
+  if (targetKind === 'group') return group.trim() === '' ? { group: 'Choose a group.' } : {}
+  if (targetKind === 'deviceIds')
+    return deviceIds.length === 0 ? { deviceIds: 'Add at least one device.' } : {}
+  const { kind } = readSelector(where)
+  return kind === 'where' ? {} : { where: kind === 'none' ? 'Enter a selector.' : 'It cannot be read.' }
+}
+
+function whenProblems({ whenKind, cron, timeZone, at, until }: ScheduleDraft): Problems {
+  const problems: Problems = {}
+  if (whenKind === 'cron') {
+    if (cron.trim().split(/\s+/).length !== 5) problems.cron = 'Must have five fields, as 0 3 * * 1-5.'
+    const zone = timeZone.trim() === '' ? 'Choose a time zone.' : zoneProblem(timeZone)
+    if (zone) problems.timeZone = zone
+  }
+  if (whenKind === 'at' && at === '') problems.at = 'Choose a time.'
+  if (until !== '' && new Date(until).getTime() <= Date.now()) problems.until = 'Must be in the future.'
+  return problems
+}
+
+function limitProblems({ catchUp, jitter, pauseAfter }: ScheduleDraft): Problems {
+  const problems: Problems = {}
+  const seconds = (text: string) => (text.trim() === '' ? 0 : parseDuration(text))
+  if ((seconds(catchUp) ?? Number.NaN) <= 604_800 === false) problems.catchUp = 'Must be 0 s to 7 d.'
+  if ((seconds(jitter) ?? Number.NaN) <= 86_400 === false) problems.jitter = 'Must be 0 s to 1 d.'
+  const runs = Number(pauseAfter)
+  const isCount = pauseAfter.trim() === '' || (Number.isInteger(runs) && runs >= 1 && runs <= 100)
+  if (!isCount) problems.pauseAfter = 'Must be 1 to 100.'
+  return problems
+}
+
+const fieldPaths: [string, ScheduleField][] = [
+  ['jobName', 'jobName'],
+  ['targets.where', 'where'],
+  ['targets.group', 'group'],
+  ['targets', 'deviceIds'],
+  ['when.cron', 'cron'],
+  ['when.timeZone', 'timeZone'],
+  ['when.at', 'at'],
+  ['until', 'until'],
+  ['rollout', 'rollout'],
+]
+
+/** The field that the server refuses, and why. */
+export function refusedScheduleField(error: unknown): { field: ScheduleField; text: string } | undefined {
+  if (!isJobcastError(error)) return undefined
+  const [, field] = fieldPaths.find(([path]) => error.field?.startsWith(path)) ?? []
+  return field && { field, text: `${error.detail ?? error.message} (${error.code})` }
+}

@@ -1,0 +1,133 @@
+import { queries } from '../../api/queries.ts'
+import { useQuery } from '../../api/use-query.ts'
+import { CheckList } from '../../parts/check-list.tsx'
+import { SelectField, TextField } from '../../parts/field.tsx'
+import { JsonField } from '../../parts/json-field.tsx'
+import { timeZone as ownZone } from '../../parts/time.ts'
+import {
+  maxRolloutBytes,
+  refusedScheduleField,
+  type ScheduleDraft,
+  type ScheduleField,
+  scheduleProblems,
+} from './schedule-draft.ts'
+import { TargetFields } from './target-fields.tsx'
+import { WhenFields } from './when-fields.tsx'
+
+type Props = {
+  draft: ScheduleDraft
+  onChange: (draft: ScheduleDraft) => void
+  error: unknown
+  /** Before that, what is still empty is not held against anybody. */
+  isTried: boolean
+}
+
+/** For the fields of one part of the form. */
+export type PartProps = {
+  draft: ScheduleDraft
+  set: (change: Partial<ScheduleDraft>) => void
+  errorOf: (field: ScheduleField) => string | undefined
+}
+
+const overlaps = [
+  { value: 'SKIP', label: 'Leave out devices that have not finished' },
+  { value: 'REPLACE', label: 'Replace what still waits' },
+  { value: 'QUEUE', label: 'Queue one more' },
+]
+
+export function ScheduleFields({ draft, onChange, error, isTried }: Props) {
+  const set = (change: Partial<ScheduleDraft>) => onChange({ ...draft, ...change })
+  const problems = scheduleProblems(draft)
+  const refused = refusedScheduleField(error)
+  const errorOf = (field: ScheduleField): string | undefined => {
+    const isEmpty = draft[field] === '' || (Array.isArray(draft[field]) && draft[field].length === 0)
+    if (problems[field] && (isTried || !isEmpty)) return problems[field]
+    return refused?.field === field ? refused.text : undefined
+  }
+  const part = { draft, set, errorOf }
+  return (
+    <>
+      <JobField {...part} />
+      <TargetFields {...part} />
+      <WhenFields {...part} />
+      <SelectField
+        label="If a device still has one"
+        value={draft.overlap}
+        options={overlaps}
+        onChange={(value) => set({ overlap: value as ScheduleDraft['overlap'] })}
+        hint="An execution of this schedule that has not finished."
+      />
+      <div class="side-by-side">
+        <TextField
+          label="Catch up"
+          value={draft.catchUp}
+          onInput={(catchUp) => set({ catchUp })}
+          hint="How late it may still run after the service was down."
+          error={errorOf('catchUp')}
+        />
+        <TextField
+          label="Jitter"
+          value={draft.jitter}
+          onInput={(jitter) => set({ jitter })}
+          placeholder="None"
+          hint="Each run starts up to so much later."
+          error={errorOf('jitter')}
+        />
+        <TextField
+          label="Pause after failed runs"
+          value={draft.pauseAfter}
+          onInput={(pauseAfter) => set({ pauseAfter })}
+          placeholder="Never"
+          hint="So many in a row."
+          error={errorOf('pauseAfter')}
+        />
+      </div>
+      <TextField
+        label={`Until, in ${ownZone} time`}
+        type="datetime-local"
+        value={draft.until}
+        onInput={(until) => set({ until })}
+        hint="Optional. Nothing runs after that."
+        error={errorOf('until')}
+      />
+      <TextField
+        label="Description"
+        value={draft.description}
+        onInput={(description) => set({ description })}
+      />
+      <JsonField
+        label="Rollout"
+        hint="How each run is released. Empty: as the job says."
+        placeholder='{ "waves": [{ "size": 5 }, { "size": "100%" }] }'
+        value={draft.rollout}
+        onInput={(rollout) => set({ rollout })}
+        maxBytes={maxRolloutBytes}
+        isOptional
+        error={errorOf('rollout')}
+      />
+      <CheckList
+        label="Approval"
+        options={[
+          { value: 'yes', label: 'Each run needs approval', about: 'with another key, before it starts' },
+        ]}
+        chosen={draft.approval ? ['yes'] : []}
+        onChange={(chosen) => set({ approval: chosen.length > 0 })}
+      />
+    </>
+  )
+}
+
+function JobField({ draft, set, errorOf }: PartProps) {
+  const jobs = useQuery(queries.allJobs()).data ?? []
+  const names = jobs.map(({ jobName }) => jobName)
+  const known = draft.jobName === '' || names.includes(draft.jobName) ? names : [draft.jobName, ...names]
+  return (
+    <SelectField
+      label="Job"
+      value={draft.jobName}
+      options={[{ value: '', label: 'Choose a job' }, ...known.map((name) => ({ value: name, label: name }))]}
+      onChange={(jobName) => set({ jobName })}
+      error={errorOf('jobName')}
+    />
+  )
+}

@@ -1,0 +1,54 @@
+// When: by a pattern in a zone, once, or whenever a device starts to match.
+
+import { SelectField, TextField } from '../../parts/field.tsx'
+import { timeZone as ownZone } from '../../parts/time.ts'
+import { ZoneField } from '../../parts/zone-field.tsx'
+import type { WhenKind } from './schedule-draft.ts'
+import type { PartProps } from './schedule-fields.tsx'
+
+const kinds: { value: WhenKind; label: string }[] = [
+  { value: 'cron', label: 'Again and again, by a pattern' },
+  { value: 'at', label: 'Once' },
+  { value: 'match', label: 'On each device that matches, now or later' },
+]
+
+export function WhenFields({ draft, set, errorOf }: PartProps) {
+  return (
+    <>
+      <SelectField
+        label="When"
+        value={draft.whenKind}
+        options={kinds}
+        onChange={(kind) => set({ whenKind: kind as WhenKind })}
+        {...(draft.whenKind === 'match' && { hint: 'Each device gets the job once for this schedule.' })}
+      />
+      {draft.whenKind === 'cron' && (
+        <div class="side-by-side">
+          <TextField
+            label="Pattern"
+            mono
+            value={draft.cron}
+            onInput={(cron) => set({ cron })}
+            hint="Minute, hour, day of month, month, day of week. 0 3 * * 1-5: at 03:00 from Monday to Friday."
+            error={errorOf('cron')}
+          />
+          <ZoneField
+            label="Time zone"
+            value={draft.timeZone}
+            onInput={(timeZone) => set({ timeZone })}
+            error={errorOf('timeZone')}
+          />
+        </div>
+      )}
+      {draft.whenKind === 'at' && (
+        <TextField
+          label={`At, in ${ownZone} time`}
+          type="datetime-local"
+          value={draft.at}
+          onInput={(at) => set({ at })}
+          error={errorOf('at')}
+        />
+      )}
+    </>
+  )
+}

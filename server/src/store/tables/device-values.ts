@@ -1,0 +1,57 @@
+// What documents need to know of devices: their names and those of their attributes that placeholders name.
+
+import type { DeviceValues } from '@jobcast/contract/parameters'
+import { inBoth } from '../queries.ts'
+import { orNull, select } from '../schema/column.ts'
+import { device, deviceAttribute } from '../schema/tables.ts'
+import type { ReadSteps } from './step.ts'
+
+const VALUE = select({
+  ...device.pick('deviceId', 'deviceName'),
+  name: orNull(deviceAttribute.fields.name),
+  value: orNull(deviceAttribute.fields.value),
+})
+const effective = { sqlite: 'shadowed = 0', postgres: 'NOT shadowed' }
+const VALUES = inBoth(
+  ({ is, isIn }) => `
+  SELECT ${VALUE} FROM device
+    LEFT JOIN device_attribute ON device_attribute.device_no = device.device_no
+      AND ${effective[is]} AND ${isIn('name', 'names', 'text')}
+  WHERE device.owner_no = :ownerNo AND ${isIn('device_id', 'deviceIds', 'text')} AND deleted_at IS NULL`,
+)
+
+const LACKING = select(device.pick('deviceNo', 'deviceId'))
+const lacking = (which: 'deviceIds' | 'deviceNos') =>
+  inBoth(({ is, isIn }) => {
+    const listed =
+      which === 'deviceIds'
+        ? isIn('device_id', 'deviceIds', 'text')
+        : isIn('device.device_no', 'deviceNos', 'integer')
+    return `
+  SELECT ${LACKING} FROM device
+  WHERE device.owner_no = :ownerNo AND ${listed} AND deleted_at IS NULL AND :count > (
+    SELECT count(name) FROM device_attribute
+    WHERE device_attribute.device_no = device.device_no AND ${effective[is]} AND ${isIn('name', 'names', 'text')})`
+  })
+const LACKING_IDS = lacking('deviceIds')
+const LACKING_NOS = lacking('deviceNos')
+
+export const deviceValueReads: ReadSteps<'listDeviceValues' | 'listLacking' | 'listLackingNos'> = {
+  async listDeviceValues(queries, { ownerNo, deviceIds, names }) {
+    const found = new Map<string, DeviceValues & { attributes: Record<string, string | number | boolean> }>()
+    for (const row of await queries.all(VALUE, VALUES, { ownerNo, deviceIds, names })) {
+      const { deviceId, deviceName, name, value } = row
+      const values = found.get(deviceId) ?? { deviceId, deviceName, attributes: {} }
+      if (name !== null && value !== null) values.attributes[name] = value
+      found.set(deviceId, values)
+    }
+    return [...found.values()]
+  },
+  async listLacking(queries, { ownerNo, deviceIds, names }) {
+    const values = { ownerNo, deviceIds, names, count: names.length }
+    const found = await queries.all(LACKING, LACKING_IDS, values)
+    return found.map(({ deviceId }) => deviceId)
+  },
+  listLackingNos: (queries, { ownerNo, deviceNos, names }) =>
+    queries.all(LACKING, LACKING_NOS, { ownerNo, deviceNos, names, count: names.length }),
+}
