@@ -252,7 +252,7 @@ const webhooks: Kind = {
   remove: (client, name) => client.webhooks.delete(name),
 }
 
-/** In the order in which they are applied: a job may name a window, a schedule names a job. */
+/** In the order in which they are applied: jobs and schedules may name a window, a schedule names a job. */
 export const kinds: readonly Kind[] = [windows, jobs, devices, groups, schedules, webhooks]
 
 export type Found = { name: string; fields: Fields }
