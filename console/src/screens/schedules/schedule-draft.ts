@@ -22,6 +22,7 @@ export type ScheduleDraft = {
   cron: string
   timeZone: string
   at: string
+  window: string
   overlap: Schedule['overlap']
   catchUp: string
   jitter: string
@@ -51,6 +52,7 @@ export function scheduleDraft(schedule?: Schedule): ScheduleDraft {
     cron: when.cron ?? '',
     timeZone: when.timeZone ?? (schedule ? 'UTC' : ownZone),
     at: local(when.at),
+    window: schedule?.window ?? '',
     overlap: schedule?.overlap ?? 'SKIP',
     catchUp: writeDuration(schedule?.catchUpSeconds ?? 3600),
     jitter: schedule?.jitterSeconds ? writeDuration(schedule.jitterSeconds) : '',
@@ -69,12 +71,13 @@ function withOffset(instant: string): string {
 
 /** Of a draft without problems. */
 export function scheduleContent(draft: ScheduleDraft): ScheduleContent {
-  const { description, overlap, catchUp, jitter, pauseAfter, until, rollout, approval } = draft
+  const { description, window, overlap, catchUp, jitter, pauseAfter, until, rollout, approval } = draft
   return {
     jobName: draft.jobName,
     targets: targetsOf(draft),
     when: whenOf(draft),
     ...(description.trim() && { description: description.trim() }),
+    ...(window && { window }),
     overlap,
     catchUpSeconds: catchUp.trim() === '' ? 0 : (parseDuration(catchUp) as number),
     ...(jitter.trim() && { jitterSeconds: parseDuration(jitter) as number }),
@@ -148,6 +151,7 @@ const fieldPaths: [string, ScheduleField][] = [
   ['when.cron', 'cron'],
   ['when.timeZone', 'timeZone'],
   ['when.at', 'at'],
+  ['window', 'window'],
   ['until', 'until'],
   ['rollout', 'rollout'],
 ]
