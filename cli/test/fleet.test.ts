@@ -136,7 +136,7 @@ test('reports all problems of all files together, with file and line, and sends 
   const expected = [
     /a\.yaml:3:3: device k\/1: must be .* without \/ \+ # \?$/m,
     /a\.yaml:3:20: device k\/1, tags\.1: must be a string, not the number 5 \(put it in quotes\)$/m,
-    /a\.yaml:5:1: unknown field device; the fields of a fleet file are jobs, devices, groups, schedules, webhooks/m,
+    /a\.yaml:5:1: unknown field device; the fields of a fleet file are windows, jobs, devices, groups, schedules, webhooks/m,
     /b\.yml:2:3: job execute: the name "execute" is reserved$/m,
     /b\.yml:4:5: job a, timeoutSeconds: must be >= 1$/m,
     /b\.yml:5:5: job a, descripton: unknown field$/m,
@@ -187,6 +187,29 @@ test('--prune deletes only kinds that the files contain, and without a terminal 
   assert.deepEqual((await get('devices')).items.length, 1)
   assert.equal((await get('jobs')).items.length, 1)
   assert.equal((await run(['apply', '-f', file, '--prune', '--yes'])).stdout, '')
+})
+
+test('windows are there before the jobs that name them, and go after them', async (t) => {
+  const { run, get, write } = await openFleet(t)
+  const window = 'nights: { cron: "0 2 * * *", durationMinutes: 60 }'
+  const file = write('f.yaml', `jobs:\n  restart: { window: nights }\nwindows:\n  ${window}\n`)
+  assert.equal((await run(['apply', '-f', file])).code, 0)
+  assert.equal((await get('jobs/restart')).window, 'nights')
+  assert.equal((await run(['diff', '-f', file])).code, 0)
+  const wrong = write(
+    'wrong.yaml',
+    'windows:\n  w: { cron: "0 2 * * *", durationMinutes: 60, cutoffMinutes: 60 }\n',
+  )
+  const refused = await run(['apply', '-f', wrong])
+  assert.deepEqual(
+    [refused.code, /cutoffMinutes must be less/.test(refused.stderr)],
+    [5, true],
+    refused.stderr,
+  )
+  write('f.yaml', 'jobs: {}\nwindows: {}\n')
+  const pruned = await run(['apply', '-f', file, '--prune', '--yes'])
+  assert.equal(pruned.code, 0, pruned.stderr)
+  assert.equal((await get('windows')).items.length, 0)
 })
 
 test('at a terminal --prune shows the plan and asks; no changes nothing', async (t) => {

@@ -1852,12 +1852,16 @@ export interface Schedule {
   jobName: string
   targets: Targets
   when: When
-  description: string | null
-  rollout: Rollout | null
-  approval: boolean
+  /**
+   * Of the job; null: the current one each time
+   */
+  version: number | null
   parameters: {
     [k: string]: unknown
   }
+  description: string | null
+  rollout: Rollout | null
+  approval: boolean
   /**
    * Null: the job's, if it has one
    */
@@ -1930,18 +1934,22 @@ export interface ScheduleContent {
   jobName: string
   targets: Targets
   when: When
+  /**
+   * Of the job; default: the current one each time
+   */
+  version?: number | null
+  /**
+   * Values of the parameters of the job, at most 16 KiB; secret ones are refused here
+   */
+  parameters?: {
+    [k: string]: unknown
+  }
   description?: string
   rollout?: Rollout
   /**
    * Nothing of a run is released before another key approves it; default: the job's
    */
   approval?: boolean
-  /**
-   * Values of the parameters of the job for each of its runs; a schedule keeps no secrets
-   */
-  parameters?: {
-    [k: string]: unknown
-  }
   /**
    * Name of the window in which its runs are offered to devices; default: the job's
    */

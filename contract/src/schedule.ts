@@ -1,6 +1,7 @@
 // A schedule makes runs: at one instant, by a pattern, or for every device that starts to match.
 
 import Type, { type Static } from 'typebox'
+import { JobVersionNumber } from './job.ts'
 import { Targets } from './new-run.ts'
 import { Page } from './page.ts'
 import { Rollout } from './rollout.ts'
@@ -53,6 +54,14 @@ export const ScheduleContent = Type.Object(
     jobName: Name,
     targets: Targets,
     when: When,
+    version: Type.Optional(
+      orNull(JobVersionNumber, { description: 'Of the job; default: the current one each time' }),
+    ),
+    parameters: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description: 'Values of the parameters of the job, at most 16 KiB; secret ones are refused here',
+      }),
+    ),
     description: Type.Optional(Prose),
     rollout: Type.Optional(
       Type.Unsafe<Rollout>({
@@ -63,11 +72,6 @@ export const ScheduleContent = Type.Object(
     approval: Type.Optional(
       Type.Boolean({
         description: "Nothing of a run is released before another key approves it; default: the job's",
-      }),
-    ),
-    parameters: Type.Optional(
-      Type.Record(Type.String(), Type.Unknown(), {
-        description: 'Values of the parameters of the job for each of its runs; a schedule keeps no secrets',
       }),
     ),
     window: Type.Optional(
@@ -128,10 +132,11 @@ export const Schedule = Type.Object(
     jobName: Type.String(),
     targets: Targets,
     when: When,
+    version: orNull(Type.Integer(), { description: 'Of the job; null: the current one each time' }),
+    parameters: Type.Record(Type.String(), Type.Unknown()),
     description: orNull(Type.String()),
     rollout: orNull(Rollout),
     approval: Type.Boolean(),
-    parameters: Type.Record(Type.String(), Type.Unknown()),
     window: orNull(Type.String(), { description: "Null: the job's, if it has one" }),
     overlap: Type.Unsafe<Overlap>({ type: 'string', enum: [...overlaps] }),
     catchUpSeconds: Type.Integer(),

@@ -114,11 +114,13 @@ async function contentOf(client: Jobcast, name: string): Promise<Partial<Schedul
   try {
     const { jobName, targets, when, description, rollout, approval, ...rest } =
       await client.schedules.get(name)
-    const { overlap, catchUpSeconds, jitterSeconds, pauseAfterFailures, until } = rest
+    const { overlap, catchUpSeconds, jitterSeconds, pauseAfterFailures, until, version, parameters, window } =
+      rest
     return {
       ...{ jobName, targets, when, approval, overlap },
-      ...{ catchUpSeconds, jitterSeconds, pauseAfterFailures, until },
+      ...{ catchUpSeconds, jitterSeconds, pauseAfterFailures, until, version, parameters },
       ...(description !== null && { description }),
+      ...(window !== null && { window }),
       ...(rollout && { rollout }),
     }
   } catch (error) {

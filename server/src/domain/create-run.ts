@@ -127,7 +127,7 @@ export function valuesOf(
   { secretBox }: CreateRunDeps,
   { ownerNo }: Caller,
   job: StoredJobVersion,
-  { parameters }: { parameters?: Record<string, unknown> },
+  { parameters }: Pick<NewRun, 'parameters'>,
 ): RunValues | undefined {
   if (!job.parameters && !job.hasPlaceholders && parameters === undefined) return undefined
   return sealValues(secretBox, ownerNo, job.parameters, requireValues(job, parameters))
@@ -290,7 +290,7 @@ function digestOfList(deviceIds: string[]): string {
 
 /** The version that was asked for, or the current one. */
 export async function requireJob(
-  deps: CreateRunDeps,
+  deps: Pick<CreateRunDeps, 'store'>,
   caller: Caller,
   jobName: string,
   version: number | undefined,

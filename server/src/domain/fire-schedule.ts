@@ -166,7 +166,7 @@ async function noteRefused(
   const { at } = deps.moment()
   const because = wordsOf(before, refusal)
   const idle = { ...before, ...timesNow(before), firing: null }
-  if (refusal.code === 'J-301' || refusal.code === 'J-309' || refusal.code === 'J-503') {
+  if (givesUp.includes(refusal.code)) {
     const { set, events } = pausedEvent(idle, because, service, at)
     await deps.store.changeSchedule({ before, set: { ...set, firing: null }, events, at })
     return
@@ -182,6 +182,8 @@ async function noteRefused(
     at,
   })
 }
+
+const givesUp: readonly string[] = ['J-301', 'J-309', 'J-313', 'J-503']
 
 function wordsOf({ jobName }: StoredSchedule, { code, message, details }: ApiError): string {
   return code === 'J-301' ? jobDeleted(jobName) : `${code}: ${details.detail ?? message}`

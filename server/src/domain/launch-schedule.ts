@@ -9,6 +9,7 @@ import { launchLargeRun } from './launch-large-run.ts'
 import { toRunJob } from './launch-run.ts'
 import { notifyTaken } from './notify-moved.ts'
 import type { AskedPlan } from './plan-rollout.ts'
+import type { StoredJobVersion } from './ports/jobs.ts'
 import type { BusyDevice, StoredSchedule } from './ports/schedules.ts'
 import { readTargets, selectDevices, whereOf } from './select-devices.ts'
 import { launchRun } from './trigger-job.ts'
@@ -49,8 +50,14 @@ export async function launchSchedule(
   const free = chosen ?? (await withoutOverlap(deps, schedule, found))
   const skipped = matched - free.deviceNos.length
   if (free.deviceNos.length === 0) return { runId: null, matched, skipped }
-  const runId = await launch(deps, schedule, caller, { ...free, scheduledFor, matched })
-  return { runId, matched, skipped }
+  try {
+    const runId = await launch(deps, schedule, caller, { ...free, scheduledFor, matched })
+    return { runId, matched, skipped }
+  } catch (error) {
+    // All that are left lack an attribute.
+    if (error instanceof ApiError && error.code === 'J-504') return { runId: null, matched, skipped: matched }
+    throw error
+  }
 }
 
 async function madeBefore(
@@ -74,46 +81,40 @@ async function launch(
   deps: CreateRunDeps,
   schedule: StoredSchedule,
   caller: Caller,
-  { scheduledFor, matched, ...chosen }: Wanted,
+  { scheduledFor, matched, ...found }: Wanted,
 ): Promise<number> {
   const { scheduleNo, scheduleName, jobName, content } = schedule
-  const job = await requireJob(deps, caller, jobName, undefined)
-  const values = valuesOf(deps, caller, job, content)
-  // Who lacks an attribute must not keep the others from their run.
-  const { deviceNos, deviceIds } = await withAttributes(deps, caller, job, chosen, 'SKIP')
-  const pinned = values ? { pinned: toRunJob(job, job), values } : {}
   const where = whereOf(content.targets) ?? null
   const request = { where, matched, note: null, rollbackOf: null, scheduleNo, scheduleName, scheduledFor }
   // A space: no key that a caller gives has one.
   const key = `schedule ${scheduleNo} ${scheduledFor}`
   const asked = ['schedule', scheduleNo, scheduledFor]
-  const release = await releaseOf(deps, schedule)
-  const under = content.window === undefined ? {} : { window: content.window }
+  const job = await requireJob(deps, caller, jobName, content.version ?? undefined)
+  const valued = valuesOf(deps, caller, job, content.parameters ? { parameters: content.parameters } : {})
+  const isPinned = content.version !== null || valued !== undefined
+  const options = {
+    ...(isPinned && { pinned: toRunJob(job, job) }),
+    ...(valued && { values: valued }),
+    ...(content.window !== undefined && { window: content.window }),
+  }
+  const release = releaseOf(schedule, job)
+  // Whoever lacks an attribute that the document needs is left out.
+  const { deviceIds, deviceNos } = await withAttributes(deps, caller, job, found, 'SKIP')
   if (deviceIds === undefined) {
-    const wanted = {
-      jobName,
-      asked,
-      request,
-      deviceNos,
-      ...(release && { plan: release }),
-      ...under,
-      ...pinned,
-    }
+    const wanted = { jobName, asked, request, deviceNos, ...options, ...(release && { plan: release }) }
     return (await launchLargeRun(deps, caller, wanted, key)).runId
   }
   const planned = await planSmall(deps, caller, deviceIds, release)
-  const wanted = { jobName, asked, retryOf: null, request, ...planned, ...under, ...pinned }
+  const wanted = { jobName, asked, retryOf: null, request, ...options, ...planned }
   return (await launchRun(deps, caller, wanted, key)).runId
 }
 
 /** How its runs are released; undefined: as the job says. It has to fit whatever devices there are. */
-async function releaseOf(
-  { store }: CreateRunDeps,
-  { ownerNo, jobName, content: { rollout, approval } }: StoredSchedule,
-): Promise<AskedPlan | undefined> {
+function releaseOf(
+  { content: { rollout, approval } }: StoredSchedule,
+  job: StoredJobVersion,
+): AskedPlan | undefined {
   if (rollout === null && !approval) return undefined
-  const job = await store.getJob({ ownerNo, jobName })
-  if (job === undefined) throw new ApiError('J-301')
   return { rollout: rollout ?? job.rollout ?? {}, approval: approval || job.approval === true, fitsAny: true }
 }
 

@@ -12,8 +12,10 @@ import {
 } from '@jobcast/contract'
 import { secretNames } from '@jobcast/contract/parameters'
 import type { Caller } from './caller.ts'
+import { requireJob } from './create-run.ts'
 import { readCron } from './cron-pattern.ts'
 import type { Moment } from './execution.ts'
+import type { StoredJobVersion } from './ports/jobs.ts'
 import type { ScheduleKey, StoredSchedule, StoredScheduleContent, StoredWhen } from './ports/schedules.ts'
 import type { Put } from './ports/slices.ts'
 import type { Store } from './ports/store.ts'
@@ -47,7 +49,8 @@ export async function putSchedule(
   const { at } = deps.moment()
   const key = { ownerNo, scheduleName }
   const content = toContent(request)
-  if ((await deps.store.getJob({ ownerNo, jobName })) === undefined) throw new ApiError('J-301')
+  const job = await requireJob(deps, caller, jobName, request.version ?? undefined)
+  requireParameters(job, request.parameters)
   await requireTargets(deps, caller, request)
   if (content.window !== undefined) await requireWindow(deps, caller, content.window)
   const before = await deps.store.getSchedule(key)
@@ -145,6 +148,7 @@ function toContent(request: ScheduleContent): StoredScheduleContent {
   const { targets, rollout, until, description, window, parameters = {} } = request
   return {
     description: description ?? null,
+    version: request.version ?? null,
     targets,
     when: toWhen(request.when),
     rollout: rollout ?? null,
@@ -172,27 +176,10 @@ function toWhen({ cron, timeZone, at, match }: When): StoredWhen {
   return { kind: 'cron', cron, timeZone: zone }
 }
 
-/** Judged by the job as it is now; whoever changes it may make its runs fail. */
-async function requireParameters(
-  { store }: ScheduleDeps,
-  { ownerNo }: Caller,
-  { jobName, parameters = {} }: ScheduleContent,
-): Promise<void> {
-  const job = await store.getJob({ ownerNo, jobName })
-  if (job === undefined) return
-  const secret = secretNames(job.parameters).find((name) => Object.hasOwn(parameters, name))
-  if (secret !== undefined) {
-    const field = `parameters.${secret}`
-    throw invalid(field, `${field} is a secret, which a schedule does not keep.`)
-  }
-  requireValues(job, parameters)
-}
-
 /** Throws J-503, J-309, J-500. */
 async function requireTargets(deps: ScheduleDeps, caller: Caller, content: ScheduleContent): Promise<void> {
   const { targets, rollout, when } = content
   if (rollout) await requireRollout(deps, caller, rollout)
-  await requireParameters(deps, caller, content)
   const where = whereOf(targets)
   if (where !== undefined) return void (await readSelector(deps, caller, where))
   if (when.match) throw invalid('targets', 'With match, targets must be a selector (where) or a group.')
@@ -200,6 +187,16 @@ async function requireTargets(deps: ScheduleDeps, caller: Caller, content: Sched
     const most = `targets.deviceIds of a schedule must have at most ${maxScheduleDevices} items; use tags and a selector.`
     throw invalid('targets.deviceIds', most)
   }
+}
+
+/** Judged now, and again each time. A secret would have to be kept here, too: it belongs into the job's default. */
+function requireParameters(job: StoredJobVersion, parameters: Record<string, unknown> | undefined): void {
+  const [secret] = secretNames(job.parameters).filter((name) => Object.hasOwn(parameters ?? {}, name))
+  if (secret !== undefined) {
+    const field = `parameters.${secret}`
+    throw invalid(field, `${field} is a secret, which a schedule cannot keep.`)
+  }
+  requireValues(job, parameters)
 }
 
 /** A schedule that can never run any more is a mistake, unless it is put once more as it was. */

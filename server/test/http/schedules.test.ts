@@ -222,6 +222,30 @@ test('a schedule of a deleted job is paused, and says why', async () => {
   assertRefused(await api.call('PUT', path, { body: content }), 'J-301')
 })
 
+test('a schedule may be bound to a version of its job', async () => {
+  await api.call('PUT', '/job/api/jobs/versioned', { body: { description: 'one' } })
+  await api.call('PUT', '/job/api/jobs/versioned', { body: { description: 'two' } })
+  const { path, content } = await newSchedule({ jobName: 'versioned', version: 1 })
+  assert.equal((await api.call('POST', `${path}/fire`)).json.version, 1)
+  assertRefused(await api.call('PUT', path, { body: { ...content, version: 9 } }), 'J-313')
+})
+
+test('a schedule gives its runs their parameters and their window', async () => {
+  const properties = { level: { type: 'string', enum: ['info', 'debug'] } }
+  const parameters = { type: 'object', properties, required: ['level'] }
+  const job = { parameters, document: { level: '${params.level}' } }
+  assert.equal((await api.call('PUT', '/job/api/jobs/with-values', { body: job })).status, 201)
+  const night = { cron: '0 2 * * *', durationMinutes: 60, timeZone: 'UTC' }
+  assert.equal((await api.call('PUT', '/job/api/windows/short', { body: night })).status, 201)
+  const given = { parameters: { level: 'debug' }, window: 'short' }
+  const { path, content } = await newSchedule({ jobName: 'with-values', ...given })
+  const run = (await api.call('POST', `${path}/fire`)).json
+  assert.deepEqual([run.parameters, run.window], [{ level: 'debug' }, 'short'])
+  for (const wrong of [{}, { level: 'loud' }, { level: 'info', other: 1 }]) {
+    assertRefused(await api.call('PUT', path, { body: { ...content, parameters: wrong } }), 'J-500')
+  }
+})
+
 test('one whose group is gone is paused when it is due', async () => {
   await api.call('PUT', '/job/api/groups/fading', { body: { where: 'tag=fading' } })
   const { name } = await newSchedule({ targets: { group: 'fading' } })

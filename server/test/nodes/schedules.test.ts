@@ -91,7 +91,8 @@ async function exercise(nodes: RestartingServer[]): Promise<void> {
     await fireAmidTrouble(nodes, random, round, async (asked, name, at) => {
       const when = { at: new Date(at).toISOString() }
       const reply = await asked.call('PUT', `/job/api/schedules/${name}`, {
-        body: { jobName: 'collect', targets, when, catchUpSeconds: 600 },
+        // A second run would find its devices busy otherwise, and stay unseen.
+        body: { jobName: 'collect', targets, when, catchUpSeconds: 600, overlap: 'QUEUE' },
       })
       assert.equal(reply.status, 201, reply.text)
     })
