@@ -32,6 +32,7 @@ export type ScheduleDraft = {
   approval: boolean
   /** Kept as they are. */
   parameters: Schedule['parameters']
+  version: Schedule['version']
 }
 export type ScheduleField = keyof ScheduleDraft
 
@@ -61,6 +62,7 @@ export function scheduleDraft(schedule?: Schedule): ScheduleDraft {
     rollout: schedule?.rollout ? JSON.stringify(schedule.rollout, null, 2) : '',
     approval: schedule?.approval ?? false,
     parameters: schedule?.parameters ?? {},
+    version: schedule?.version ?? null,
   }
 }
 
@@ -85,6 +87,7 @@ export function scheduleContent(draft: ScheduleDraft): ScheduleContent {
     ...(until && { until: utcTime(until) as string }),
     ...(rollout.trim() && { rollout: JSON.parse(rollout) }),
     ...(Object.keys(draft.parameters).length > 0 && { parameters: draft.parameters }),
+    ...(draft.version !== null && { version: draft.version }),
     ...(approval && { approval }),
   }
 }
