@@ -85,6 +85,7 @@ test('jobs sign signs the next version, put stores it, and get shows who has sig
   // The same once more changes nothing.
   const again = await run(['jobs', 'put', 'restart', '-f', file])
   assert.equal(again.code, 0, again.stderr)
+  assert.match(again.stderr, /Job restart is unchanged, version 1\./)
   assert.equal((await get('jobs/restart')).version, 1)
 })
 
