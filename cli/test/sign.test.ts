@@ -85,6 +85,7 @@ test('jobs sign signs the next version, put stores it, and get shows who has sig
   // The same once more changes nothing.
   const again = await run(['jobs', 'put', 'restart', '-f', file])
   assert.equal(again.code, 0, again.stderr)
+  assert.match(again.stderr, /Job restart is unchanged, version 1\./)
   assert.equal((await get('jobs/restart')).version, 1)
 })
 
@@ -111,6 +112,36 @@ test('a second author adds a signature; a changed job is signed anew, as the nex
   )
   assert.equal((await run(['jobs', 'put', 'restart', '-f', changed])).code, 0)
   assert.equal((await get('jobs/restart')).version, 2)
+})
+
+test('an unchanged file whose version the service has passed is signed anew, as the next version', async (t) => {
+  const { newKey, write, run, get } = await openDesk(t)
+  const { file: key } = await newKey()
+  const file = write('restart.yaml', restart)
+  const sign = (...args: string[]) => run(['jobs', 'sign', file, '--key', key, ...args])
+  const put = (from: string) => run(['jobs', 'put', 'restart', '-f', from])
+  await sign()
+  assert.equal((await put(file)).code, 0)
+  // What the service has just like that stays.
+  assert.match((await sign()).stderr, /version 1: 1 signature\.\n/)
+  assert.equal((await put(write('other.yaml', 'document: { handler: other }\n'))).code, 0)
+
+  const refused = await put(file)
+  assert.equal(refused.code, 5)
+  assert.match(refused.stderr, /the next version of the job is 3; .*--version 3/)
+  const alone = await run(['jobs', 'sign', file, '--key', key], {})
+  assert.equal(alone.code, 0)
+  assert.match(alone.stderr, /is not known \(No API key .*\); version 1 is kept\./)
+  assert.match(
+    (await sign()).stderr,
+    /Signed job restart, version 3: 1 signature\. The signatures that it had/,
+  )
+  assert.equal((await put(file)).code, 0)
+  // One more author is a change.
+  const ben = await newKey('ben.pem')
+  assert.match((await run(['jobs', 'sign', file, '--key', ben.file])).stderr, /version 4: 1 signature/)
+  assert.equal((await put(file)).code, 0)
+  assert.equal((await get('jobs/restart')).version, 4)
 })
 
 test('the jobs of a fleet file are signed in place, and apply sends them once', async (t) => {
@@ -172,7 +203,10 @@ test('jobs sign refuses what cannot be right, and changes no file', async (t) =>
   const wrong: [args: string[], says: RegExp][] = [
     [['--key', at('none.pem')], /cannot read .*none\.pem/],
     [['--key', open], /others can read .*open\.pem: chmod 600/],
-    [['--key', at('author.pub.pem')], /author\.pub\.pem/],
+    [
+      ['--key', at('author.pub.pem')],
+      /author\.pub\.pem is a public key, for devices; sign with the private key/,
+    ],
     [['--key', key, '--version', '0'], /--version/],
     [['--key', key, '--not-after', '2020-01-01'], /--not-after must be in the future/],
     [['--key', key, '--not-after', 'soon'], /must be a date or time/],

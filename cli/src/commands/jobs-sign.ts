@@ -9,7 +9,7 @@ import { wholeNumber } from '../flags/whole-number.ts'
 import { type AccessFlags, accessOf } from '../service/access.ts'
 import { readSigningKey } from '../sign/author-key-file.ts'
 import { readJobFile } from '../sign/job-file.ts'
-import { type SignedResult, signJob } from '../sign/sign-job.ts'
+import { type SignedResult, type Stored, signJob } from '../sign/sign-job.ts'
 
 type SignFlags = AccessFlags & {
   key: string
@@ -37,7 +37,8 @@ export function signCommand(): Command {
     .option('--out <file>', 'write to this file instead')
     .addHelpText(
       'after',
-      '\nA file that is signed already gets one more signature, as long as nothing in it has changed.\n' +
+      '\nA file that is signed already gets one more signature, as long as nothing in it has changed\n' +
+        'and the service has no such version yet; else it is signed anew, as the next version.\n' +
         'With --version the service is not asked, and no API key is needed.\n' +
         '\nExample:\n  jobcast jobs sign restart.yaml --key author.pem && jobcast jobs put restart -f restart.yaml\n',
     )
@@ -47,10 +48,11 @@ export function signCommand(): Command {
         const jobFile = readJobFile(file, flags.name)
         const notAfter = flags.notAfter === undefined ? undefined : wholeSeconds(flags.notAfter)
         const { version } = flags
-        const nextVersion = (jobName: string) => askVersion(flags, io.env, jobName)
+        const stored = (jobName: string) => readStored(flags, io.env, jobName)
+        const wish = { version, notAfter, stored, warn: (text: string) => out.say(text) }
         const results: SignedResult[] = []
         for (const job of jobFile.jobs) {
-          const result = await signJob(job, key, { version, notAfter, nextVersion })
+          const result = await signJob(job, key, wish)
           job.setSignatures([result.envelope])
           results.push(result)
         }
@@ -82,14 +84,18 @@ function wholeSeconds(instant: string): string {
   return instant.replace(/\.\d+Z$/, 'Z')
 }
 
-/** That which the next change of the job makes. */
-async function askVersion(flags: AccessFlags, env: NodeJS.ProcessEnv, jobName: string): Promise<number> {
+/** Undefined: there is no such job. */
+async function readStored(
+  flags: AccessFlags,
+  env: NodeJS.ProcessEnv,
+  jobName: string,
+): Promise<Stored | undefined> {
   const { url, apiKey } = accessOf(flags, env)
   const client = new Jobcast({ url, apiKey })
   try {
-    return (await client.jobs.get(jobName)).version + 1
+    return await client.jobs.get(jobName)
   } catch (error) {
-    if (isJobcastError(error, 'J-301')) return 1
+    if (isJobcastError(error, 'J-301')) return undefined
     throw error
   }
 }

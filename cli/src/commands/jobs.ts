@@ -96,26 +96,33 @@ function putCommand(): Command {
     .addHelpText('after', '\nWithout --file, fields without a flag keep their value.\n')
     .action(
       withClient(async ({ client, out, io }, name: string, flags: PutFlags) => {
-        const base =
-          flags.file === undefined ? await contentOf(client, name) : await readContent(io, flags.file)
+        const file = flags.file === undefined ? undefined : await readContent(io, flags.file)
+        const before = await readJob(client, name, file !== undefined)
+        const base = file ?? contentOf(before)
         const { description, expireAfterSeconds, timeoutSeconds, deadlineSeconds, window } = flags
         const changes = { description, expireAfterSeconds, timeoutSeconds, deadlineSeconds, window }
         const given = Object.entries(changes).filter(([, value]) => value !== undefined)
         const { created, value } = await client.jobs.put(name, { ...base, ...Object.fromEntries(given) })
-        out.say(`${created ? 'Created' : 'Updated'} job ${name}, version ${value.version}.`)
+        const isSame = !created && value.version === before?.version
+        const done = isSame ? `Job ${name} is unchanged` : `${created ? 'Created' : 'Updated'} job ${name}`
+        out.say(`${done}, version ${value.version}.`)
         out.show(value, () => '')
       }),
     )
 }
 
-/** Empty if the job does not exist. */
-async function contentOf(client: Jobcast, name: string): Promise<JobContent> {
+/** Undefined: there is none, or, if it is needed only for a message, this key may not read it. */
+async function readJob(client: Jobcast, name: string, isOptional: boolean): Promise<Job | undefined> {
   try {
-    const { jobName, version, createdAt, updatedAt, ...content } = await client.jobs.get(name)
-    const given = Object.entries(content).filter(([, value]) => value !== null)
-    return Object.fromEntries(given) as JobContent
+    return await client.jobs.get(name)
   } catch (error) {
-    if (isJobcastError(error, 'J-301')) return {}
+    if (isJobcastError(error, 'J-301') || (isOptional && isJobcastError(error))) return undefined
     throw error
   }
+}
+
+function contentOf(job: Job | undefined): JobContent {
+  if (job === undefined) return {}
+  const { jobName, version, createdAt, updatedAt, ...content } = job
+  return Object.fromEntries(Object.entries(content).filter(([, value]) => value !== null)) as JobContent
 }

@@ -1,7 +1,8 @@
 // Fleet files -> desired resources. All problems of all files are found before anything is sent.
 
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseAllDocuments, type YAMLMap } from 'yaml'
-import { type Fields, type Kind, kinds } from './fleet-kind.ts'
+import { kinds } from './fleet-kind.ts'
+import type { Fields, Kind } from './kinds/kind.ts'
 import { nodeAt } from './node-at.ts'
 import type { Source } from './read-sources.ts'
 import { buildCheck, type Check } from './schema-problems.ts'

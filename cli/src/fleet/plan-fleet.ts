@@ -2,8 +2,9 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import type { Jobcast } from '@jobcast/client'
-import { type Fields, type Found, type Kind, kinds, readAll, readOne } from './fleet-kind.ts'
+import { type Found, kinds, readAll, readOne } from './fleet-kind.ts'
 import { inParallel } from './in-parallel.ts'
+import type { Fields, Kind } from './kinds/kind.ts'
 import type { Fleet, Wanted } from './parse-fleet.ts'
 
 export type FieldChange = { from?: unknown; to?: unknown }

@@ -31,6 +31,9 @@ export type SigningKey = { keyId: string; key: KeyObject }
 
 export function readSigningKey(file: string): SigningKey {
   const pem = readPem(file)
+  if (/-----BEGIN (?:\w+ )?PUBLIC KEY-----/.test(pem)) {
+    throw new UsageError(`${file} is a public key, for devices; sign with the private key`)
+  }
   if (process.platform !== 'win32' && statSync(file).mode & readableByOthers) {
     throw new UsageError(`others can read ${file}: chmod 600 ${file}`)
   }

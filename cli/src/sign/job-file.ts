@@ -6,7 +6,7 @@ import { basename } from 'node:path'
 import { JobContent } from '@jobcast/contract'
 import { type Document, isMap, isSeq, type Pair, parseAllDocuments, type YAMLMap } from 'yaml'
 import { UsageError } from '../errors/usage-error.ts'
-import type { Fields } from '../fleet/fleet-kind.ts'
+import type { Fields } from '../fleet/kinds/kind.ts'
 import { buildCheck } from '../fleet/schema-problems.ts'
 import { keyText, YamlReader } from '../fleet/yaml-reader.ts'
 

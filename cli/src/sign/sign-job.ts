@@ -20,22 +20,24 @@ import type { FileJob } from './job-file.ts'
 export type Wish = {
   version: number | undefined
   notAfter: string | undefined
-  /** Asked only if the envelope and the flags do not say. */
-  nextVersion: (jobName: string) => Promise<number>
+  /** As the service has it: asked only if the flags do not say the version. Undefined: there is none. */
+  stored: (jobName: string) => Promise<Stored | undefined>
+  /** Gets told if it could not be asked, and the version of the file is taken instead. */
+  warn: (text: string) => void
 }
+
+export type Stored = { version: number; signatures: readonly unknown[] }
 
 export type SignedResult = { signed: SignedJob; envelope: Envelope; replaced: number }
 
 export async function signJob(job: FileJob, key: SigningKey, wish: Wish): Promise<SignedResult> {
   try {
     const before = mergeEnvelopes((job.content.signatures ?? []) as unknown[])
-    const kept = before && keptJob(before, job, wish)
-    const signed = kept ?? (await newJob(job, wish))
-    const envelope = mergeEnvelopes([
-      ...(kept && before ? [before] : []),
-      envelopeOf(signed, key),
-    ]) as Envelope
-    return { signed, envelope, replaced: kept ? 0 : (before?.signatures.length ?? 0) }
+    const more = before && (await addedTo(before, job, key, wish))
+    if (more) return more
+    const version = wish.version ?? nextVersion(await wish.stored(job.jobName))
+    const signed = partsOf(job, version, wish.notAfter)
+    return { signed, envelope: envelopeOf(signed, key), replaced: before?.signatures.length ?? 0 }
   } catch (error) {
     if (error instanceof SignatureError) throw new UsageError(`job ${job.jobName}: ${error.message}`)
     throw error
@@ -49,8 +51,36 @@ function keptJob(before: Envelope, job: FileJob, { version, notAfter }: Wish): S
   return canonicalJson(wanted) === canonicalJson(signed) ? signed : undefined
 }
 
-async function newJob(job: FileJob, { version, notAfter, nextVersion }: Wish): Promise<SignedJob> {
-  return partsOf(job, version ?? (await nextVersion(job.jobName)), notAfter)
+/** The envelope with one more signature; undefined if it is of something else, or of a version that exists already. */
+async function addedTo(before: Envelope, job: FileJob, key: SigningKey, wish: Wish) {
+  const signed = keptJob(before, job, wish)
+  if (signed === undefined) return undefined
+  const envelope = mergeEnvelopes([before, envelopeOf(signed, key)]) as Envelope
+  const isOld = wish.version === undefined && (await isBehind(signed, envelope, wish))
+  return isOld ? undefined : { signed, envelope, replaced: 0 }
+}
+
+/** Whether the service would refuse it because that version exists already, with other signatures. */
+async function isBehind(signed: SignedJob, envelope: Envelope, { stored, warn }: Wish): Promise<boolean> {
+  let found: Stored | undefined
+  try {
+    found = await stored(signed.jobName)
+  } catch (error) {
+    // An author may sign where the service cannot be reached.
+    const why = (error as Error).message
+    warn(
+      `The next version of job ${signed.jobName} is not known (${why}); version ${signed.version} is kept.`,
+    )
+    return false
+  }
+  if (found === undefined || signed.version >= nextVersion(found)) return false
+  const there = mergeEnvelopes(found.signatures)
+  return there === undefined || canonicalJson(there) !== canonicalJson(envelope)
+}
+
+/** That which the next change of the job makes. */
+function nextVersion(stored: Stored | undefined): number {
+  return (stored?.version ?? 0) + 1
 }
 
 function partsOf({ jobName, content }: FileJob, version: number, notAfter: string | undefined): SignedJob {

@@ -27,3 +27,8 @@ export function zoneOf(value: unknown): string {
 export function deviceZoneOf(attributes: Attributes, reported: Attributes): string {
   return zoneOf(attributes[zoneAttribute] ?? reported[zoneAttribute])
 }
+
+/** For people, who know it under the name that they use: Asia/Kolkata, not Asia/Calcutta. */
+export function zoneAsWritten(value: unknown): string {
+  return typeof value === 'string' && isTimeZone(value) ? value : defaultZone
+}

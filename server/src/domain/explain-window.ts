@@ -1,7 +1,7 @@
 // Why an execution waits for its window: when that opens, as the device's clocks show it and in UTC.
 
 import { deviceZone } from '@jobcast/contract'
-import { deviceZoneOf, zoneAttribute } from './device-zone.ts'
+import { zoneAsWritten, zoneAttribute } from './device-zone.ts'
 import { inWords } from './explain-end.ts'
 import type { Explanation } from './explain-execution.ts'
 import type { WallInstant } from './instants.ts'
@@ -14,7 +14,7 @@ import { toLocalText } from './zone-time.ts'
 
 export type WindowReason = {
   window: StoredWindow
-  /** Of the device. */
+  /** Of the device, as its owner or the device writes it. */
   zone: string
   /** Neither its owner nor the device says a zone. */
   isZoneUnknown: boolean
@@ -33,26 +33,30 @@ export async function readWindowReason(
   const window = await store.getWindow({ ownerNo: run.ownerNo, windowName })
   if (window === undefined) return undefined
   const { attributes = {}, reportedAttributes = {} } = device ?? {}
-  const isZoneUnknown = (attributes[zoneAttribute] ?? reportedAttributes[zoneAttribute]) === undefined
-  return { window, zone: deviceZoneOf(attributes, reportedAttributes), isZoneUnknown, now }
+  const given = attributes[zoneAttribute] ?? reportedAttributes[zoneAttribute]
+  return { window, zone: zoneAsWritten(given), isZoneUnknown: given === undefined, now }
 }
 
-/** Undefined: it is open. */
+/** Undefined: it offers. */
 export function explainWindow(
   deviceId: string,
   { window, zone, isZoneUnknown, now }: WindowReason,
 ): Explanation | undefined {
   const isOfDevice = window.timeZone === deviceZone
-  const next = new WindowTimes(window, isOfDevice ? zone : window.timeZone).nextOffer(now)
+  const times = new WindowTimes(window, isOfDevice ? zone : window.timeZone)
+  const next = times.nextOffer(now)
   if (next && next.from <= now) return undefined
+  const isOpen = (times.opening(now)?.from ?? Infinity) <= now
   const none = isOfDevice && isZoneUnknown ? ', as no zone is known of it' : ''
   const where = `where device ${deviceId} is (${zone}${none})`
+  const opens = isOpen ? 'opens next' : 'opens'
   const when = next
-    ? `opens at ${toLocalText(zone, next.from)} ${where}, ${inWords(next.from)}`
+    ? `${opens} at ${toLocalText(zone, next.from)} ${where}, ${inWords(next.from)}`
     : 'never opens again'
+  const state = isOpen ? 'offers nothing more before it closes' : 'is closed'
   return {
     code: 'OUTSIDE_WINDOW',
-    text: `Window ${window.windowName} is closed; it ${when}.`,
+    text: `Window ${window.windowName} ${state}; it ${when}.`,
     since: null,
     until: next?.from ?? null,
     behind: null,

@@ -160,6 +160,11 @@ const rows: Row[] = [
     given: about({}, { window: { window: nights, zone: 'Europe/Berlin', isZoneUnknown: false, now: at } }),
   },
   {
+    code: 'OUTSIDE_WINDOW',
+    text: 'Window nights offers nothing more before it closes; it opens next at 2026-11-16T02:00+00:00 where device kiosk-1 is (UTC, as no zone is known of it), 2026-11-16T02:00:00Z.',
+    given: about({}, { window: { window: nights, zone: 'UTC', isZoneUnknown: true, now: at + 45 * minute } }),
+  },
+  {
     code: 'WAITING_FOR_RETRY',
     text: 'Attempt 1 failed at 2026-11-15T03:00:00Z; attempt 2 starts no earlier than 2026-11-15T03:01:00Z.',
     given: about(

@@ -175,6 +175,9 @@ test("each device is judged in its own zone: its owner's, else the one it report
     text,
     /opens at 2026-11-16T10:00\+01:00 where device berlin is \(Europe\/Berlin\), 2026-11-16T09:00:00Z/,
   )
+  // Under the name that its owner uses for it.
+  await api.call('PUT', '/job/api/devices/berlin', { body: { timeZone: 'Asia/Kolkata' } })
+  assert.match((await explain(json.items[0].jobExecutionId)).text, /berlin is \(Asia\/Kolkata\)/)
   await api.call('POST', `/job/api/runs/${run.json.runId}/cancel`, { body: {} })
   assert.equal((await api.call('DELETE', '/job/api/windows/own-time')).status, 204)
 })

@@ -21,6 +21,25 @@ const Summary = Type.Object(
 const status = Type.String({ description: 'QUEUED, IN_PROGRESS, or a final status' })
 const statusDetails = Type.Record(Type.String(), Type.String())
 
+const withDocument = {
+  jobDocument: Type.Optional(
+    Type.String({ description: "The job's document as JSON text, with its placeholders filled in" }),
+  ),
+  jobName: Type.Optional(Type.String({ description: 'The name of the job, if it is signed' })),
+  jobSignature: Type.Optional(JobEnvelope),
+  runId: Type.Optional(
+    Type.Integer({
+      description:
+        'The run, if the job is signed and declares parameters or has placeholders in its document',
+    }),
+  ),
+  parameters: Type.Optional(
+    Type.Record(Type.String(), Type.Unknown(), {
+      description: 'The values of the run, if the job declares parameters',
+    }),
+  ),
+}
+
 const DeviceJobExecution = Type.Object(
   {
     ...Summary.properties,
@@ -28,9 +47,7 @@ const DeviceJobExecution = Type.Object(
     status,
     statusDetails,
     approximateSecondsBeforeTimedOut: Type.Optional(Type.Integer()),
-    jobDocument: Type.Optional(Type.String({ description: "The job's document as JSON text" })),
-    jobName: Type.Optional(Type.String({ description: 'The name of the job, if it is signed' })),
-    jobSignature: Type.Optional(JobEnvelope),
+    ...withDocument,
   },
   { title: 'JobExecution' },
 )
@@ -168,7 +185,7 @@ export const describeUpdate = {
         timestamp: seconds,
         clientToken,
         executionState: Type.Optional(ExecutionState),
-        jobDocument: Type.Optional(Type.String()),
+        ...withDocument,
       }),
     ),
     ...refusals({

@@ -1,0 +1,51 @@
+// Schedules in a fleet file.
+
+import { NewJobName, type Rollout, rolloutProblem, ScheduleContent } from '@jobcast/contract'
+import { type Fields, type Kind, largePages } from './kind.ts'
+
+export const schedules: Kind = {
+  field: 'schedules',
+  noun: 'schedule',
+  nameField: 'scheduleName',
+  nameSchema: NewJobName,
+  contentSchema: ScheduleContent,
+  refusal(_name, { when, rollout }) {
+    const { cron, at, match } = when as ScheduleContent['when']
+    const given = [cron, at, match].filter((each) => each !== undefined)
+    if (given.length !== 1) return 'when must have exactly one of cron, at and match'
+    return rollout === undefined ? undefined : rolloutProblem(rollout as Rollout)?.detail
+  },
+  filled: (_name, content) => ({
+    jobName: content.jobName,
+    targets: content.targets,
+    when: filledWhen(content.when as ScheduleContent['when']),
+    version: content.version ?? null,
+    parameters: content.parameters ?? {},
+    description: content.description ?? null,
+    rollout: content.rollout ?? null,
+    approval: content.approval ?? false,
+    window: content.window ?? null,
+    overlap: content.overlap ?? 'SKIP',
+    catchUpSeconds: content.catchUpSeconds ?? 3600,
+    jitterSeconds: content.jitterSeconds ?? 0,
+    pauseAfterFailures: content.pauseAfterFailures ?? null,
+    until: typeof content.until === 'string' ? inUtc(content.until) : null,
+  }),
+  list: (client) => client.schedules.list(largePages),
+  get: (client, name) => client.schedules.get(name),
+  async put(client, name, content) {
+    await client.schedules.put(name, content as ScheduleContent)
+    return undefined
+  },
+  remove: (client, name) => client.schedules.delete(name),
+}
+
+function filledWhen({ cron, timeZone = 'UTC', at, match }: ScheduleContent['when']): Fields {
+  if (cron !== undefined) return { cron, timeZone }
+  return at === undefined ? { match } : { at: inUtc(at) }
+}
+
+/** As the server shows it. */
+function inUtc(instant: string): string {
+  return new Date(instant).toISOString()
+}
