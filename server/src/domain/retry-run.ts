@@ -136,12 +136,12 @@ async function readMade(
   return { run, isReplayed: launched?.isReplayed ?? false }
 }
 
-/** That of the run it retries, if it is still there; undefined: as the job says. */
+/** That of the job if it has one, else that of the run it repeats, if it is still there. */
 async function windowOf(
   { store }: RetryDeps,
   { ownerNo }: Caller,
-  { window }: StoredRun,
+  { jobName, window }: StoredRun,
 ): Promise<string | undefined> {
-  if (window === null) return undefined
+  if (window === null || (await store.getJob({ ownerNo, jobName }))?.window) return undefined
   return (await store.getWindow({ ownerNo, windowName: window })) && window
 }
