@@ -123,7 +123,11 @@ async function findVersion(
   if (found !== undefined) return found
   const job = await store.getJob({ ownerNo, jobName })
   if (job === undefined) throw new ApiError('J-301')
-  throw new ApiError('J-313', { detail: `The job ${jobName} has no version ${version}.` })
+  const detail =
+    version < 1
+      ? `The run carried out version 1 of the job ${jobName}, and there is none before the first: give toVersion.`
+      : `The job ${jobName} has no version ${version}.`
+  throw new ApiError('J-313', { detail })
 }
 
 async function readMade(

@@ -137,7 +137,10 @@ test('a rollback is a run of the version before, on the devices that have carrie
 test('there is nothing before the first version', async () => {
   await put('first-only', {})
   const runId = await launch('first-only')
-  assertRefused(await post(`runs/${runId}/rollback`), 'J-313')
+  const problem = { accept: 'application/problem+json' }
+  const reply = await post(`runs/${runId}/rollback`, {}, problem)
+  assert.equal(reply.json.code, 'J-313')
+  assert.match(reply.json.detail, /there is none before the first: give toVersion/)
 })
 
 test('an earlier version is no way around the approval, the window and the rollout of the current one', async () => {
