@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ConnectionError, type ErrorCode, JobcastError, UnexpectedAnswer, WaitTimeout } from '@jobcast/client'
 import { exitCodeOf } from '../src/errors/exit-code.ts'
+import { explainError } from '../src/errors/explain-error.ts'
 import { MissingKey, NothingFound, UsageError } from '../src/errors/usage-error.ts'
 import { elapsedText, waitMs } from '../src/flags/wait-time.ts'
 import { tableText } from '../src/output/print-table.ts'
@@ -128,4 +129,21 @@ test('each kind of error has its exit code', () => {
   ] as const) {
     assert.equal(exitCodeOf(error), code, String(error))
   }
+})
+
+test('an answer that names devices is one sentence, in which each is named once', () => {
+  const deviceIds = ['d5']
+  const said = (detail?: string) =>
+    explainError(
+      new JobcastError({
+        code: 'J-506',
+        status: 409,
+        message: 'Lacking',
+        deviceIds,
+        ...(detail && { detail }),
+      }),
+    )
+  assert.equal(said(), 'jobcast: Lacking (J-506): d5')
+  assert.equal(said('The device d5 has no site.'), 'jobcast: Lacking (J-506): The device d5 has no site.')
+  assert.equal(said('One has no site.'), 'jobcast: Lacking (J-506): One has no site: d5')
 })

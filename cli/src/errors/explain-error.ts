@@ -36,9 +36,11 @@ function sentenceOfAnswer({
   // The detail often names the field already.
   if (field !== undefined && !detail?.includes(field)) parts.push(field)
   if (detail !== undefined && detail !== message) parts.push(detail)
-  if (deviceIds?.length) parts.push(listed(deviceIds))
+  const isNamed = deviceIds?.slice(0, maxIds).every((deviceId) => detail?.includes(deviceId))
+  if (deviceIds?.length && !isNamed) parts.push(listed(deviceIds))
   const trace = status >= 500 && requestId !== undefined ? ` [request ${requestId}]` : ''
-  return parts.join(': ') + trace
+  const last = parts.pop() ?? ''
+  return [...parts.map((part) => part.replace(/\.$/, '')), last].join(': ') + trace
 }
 
 function hintFor(error: unknown, access?: FoundAccess): string | undefined {

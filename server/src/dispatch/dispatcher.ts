@@ -3,6 +3,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { DeviceExecution, DeviceQueue } from '../domain/device-report.ts'
+import type { Unresolved } from '../domain/end-unresolved.ts'
 import { laterBy, latest, type SteadyInstant } from '../domain/instants.ts'
 import { isNewerSession, type SessionBegin } from '../domain/judge-presence.ts'
 import {
@@ -41,7 +42,7 @@ export type DispatcherDeps = {
   /** Nothing is offered to the devices of this owner. */
   isFrozen: (ownerNo: number) => boolean
   /** It cannot be handed out any more. */
-  onUnresolved: (execution: DeviceKey & { jobExecutionId: number }) => void
+  onUnresolved: (execution: Unresolved) => void
   /** Reading queues failed; the next sweep retries. */
   onFailure: (error: unknown) => void
 }
@@ -327,7 +328,8 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
       return await this.#deps.documents.of(execution, device)
     } catch (error) {
       if (!(error instanceof UnresolvedDocument)) throw error
-      this.#deps.onUnresolved({ ...keyOf(device), jobExecutionId: execution.jobExecutionId })
+      const { jobExecutionId } = execution
+      this.#deps.onUnresolved({ ...keyOf(device), jobExecutionId, missing: error.message })
       return undefined
     }
   }

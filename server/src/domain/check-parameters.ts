@@ -9,6 +9,7 @@ import {
   type ParameterSchema,
   PlaceholderError,
   parseDocument,
+  placeholderText,
   secretNames,
 } from '@jobcast/contract/parameters'
 import type { SecretBox } from './ports/secret-box.ts'
@@ -36,6 +37,14 @@ export function checkParameters(
       `has the placeholder \${params.${unknown}}, which no parameter of the job declares`,
     )
   }
+  const nested = holes.find(({ otherwise }) => otherwise?.includes('${'))
+  if (nested) {
+    const text = placeholderText(nested)
+    throw refused(
+      'document',
+      `has a \${ in the default of ${text}: a default is plain text up to the first }`,
+    )
+  }
   refuseInCommands(document)
   // Also a text with $${ is not handed out as it is.
   const hasPlaceholders = JSON.stringify(document).includes('${')
@@ -55,7 +64,6 @@ function refuseInCommands(document: unknown): void {
     ['document.command', command],
     ...ofSteps.map((each) => ['document.steps', each]),
   ]) {
-    if (field === 'document.command' && !Array.isArray(value)) continue
     if (readDocument(value ?? null).holes.length === 0) continue
     const instead = 'a program reads parameters from its environment, such as JOBCAST_PARAM_X'
     throw refused(String(field), `has a placeholder in a command: ${instead}`)

@@ -5,7 +5,7 @@ import type { Selector } from '@jobcast/contract/selector'
 import { type Caller, requireScope } from './caller.ts'
 import { getJobVersion } from './job-versions.ts'
 import { type LargeRunDeps, launchLargeRun } from './launch-large-run.ts'
-import { toRunJob } from './launch-run.ts'
+import { heldAsNow, toRunJob } from './launch-run.ts'
 import { type PlanDocumentDeps, planDocument } from './plan-document.ts'
 import { type AskedPlan, planLarge, planRollout } from './plan-rollout.ts'
 import type { StoredJobVersion } from './ports/jobs.ts'
@@ -13,7 +13,13 @@ import type { RunRequest, StoredRun } from './ports/runs.ts'
 import type { RunValues, TriggerPlan } from './ports/triggers.ts'
 import { waveParts } from './rollout-progress.ts'
 import { requireRollout } from './rollout-selectors.ts'
-import { requireAttributes, requireAttributesOf, requireValues, sealValues } from './run-values.ts'
+import {
+  nobodyLeft,
+  requireAttributes,
+  requireAttributesOf,
+  requireValues,
+  sealValues,
+} from './run-values.ts'
 import {
   digestOf,
   launchedAtOnce,
@@ -72,8 +78,8 @@ async function launch(
   { asked, idempotencyKey, traceParent }: LaunchOptions,
 ): Promise<{ runId: number }> {
   const note = rest.note ?? null
-  const window = askedWindow(caller, rest)
   const job = await requireJob(deps, caller, jobName, version)
+  const window = askedWindow(caller, job, rest)
   const valued = valuesOf(deps, caller, job, rest)
   const pinned =
     version === undefined && !valued ? {} : { pinned: toRunJob(job, job), ...(valued && { values: valued }) }
@@ -84,7 +90,7 @@ async function launch(
     const listed = targets.deviceIds ?? []
     checkPlan(deps, planId, job, digestOfList(listed))
     const deviceIds = await requireAttributes(deps, caller.ownerNo, job, listed, rest.onMissing)
-    if (deviceIds.length === 0) throw new ApiError('J-504')
+    if (deviceIds.length === 0) throw nobodyLeft(job)
     const request = note === null ? undefined : { where: null, matched: null, note, rollbackOf: null }
     const planned = await planSmall(deps, caller, deviceIds, release)
     const wanted = { ...launch, ...planned, ...(request && { request }) }
@@ -112,10 +118,13 @@ async function launch(
 /** Null: at any time, undefined: as its job says. That there is such a window is for the store to say (J-311). */
 function askedWindow(
   caller: Caller,
+  job: StoredJobVersion,
   { window, ignoreWindows, note }: Pick<NewRun, 'window' | 'ignoreWindows' | 'note'>,
 ): string | null | undefined {
+  // Another window than that of its job is a way around it.
+  const isReplaced = window !== undefined && job.window !== undefined && window !== job.window
+  if (ignoreWindows || isReplaced) requireScope(caller, 'MANAGE')
   if (!ignoreWindows) return window
-  requireScope(caller, 'MANAGE')
   const invalid = (field: string, detail: string) => new ApiError('J-500', { field, detail })
   if (window !== undefined) throw invalid('window', 'Either window or ignoreWindows can be given.')
   if (!note?.trim()) throw invalid('note', 'ignoreWindows needs a note that says why.')
@@ -143,11 +152,11 @@ export async function withAttributes(
 ): Promise<Pick<Selected, 'deviceIds' | 'deviceNos'>> {
   if (deviceIds === undefined) {
     const left = await requireAttributesOf(deps, ownerNo, job, deviceNos, onMissing)
-    if (left.length === 0) throw new ApiError('J-504')
+    if (left.length === 0) throw nobodyLeft(job)
     return { deviceIds, deviceNos: left }
   }
   const left = await requireAttributes(deps, ownerNo, job, deviceIds, onMissing)
-  if (left.length === 0) throw new ApiError('J-504')
+  if (left.length === 0) throw nobodyLeft(job)
   return { deviceIds: left, deviceNos }
 }
 
@@ -162,10 +171,8 @@ async function askedPlan(
   const startAt = readStart(deps, rest.startAt)
   if (rollout === undefined && approval !== true && startAt === undefined) return undefined
   const fitsAny = rollout === undefined
-  // A call may ask for more approval than its job, not for less.
-  const needsApproval = approval === true || job.approval === true
   const begin = startAt === undefined ? {} : { startAt }
-  return { rollout: rollout ?? job.rollout ?? {}, approval: needsApproval, fitsAny, ...begin }
+  return { rollout: rollout ?? job.rollout ?? {}, approval: approval === true, fitsAny, ...begin }
 }
 
 /** Clocks differ: what has just passed is now. */
@@ -203,8 +210,8 @@ export async function planRun(
   caller: Caller,
   { jobName, targets, version, ...rest }: NewRun,
 ): Promise<RunPlan> {
-  const window = askedWindow(caller, rest)
   const job = await requireJob(deps, caller, jobName, version)
+  const window = askedWindow(caller, job, rest)
   if (window) await requireWindow(deps, caller, window)
   const where = whereOf(targets)
   const found =
@@ -288,19 +295,20 @@ function digestOfList(deviceIds: string[]): string {
   return digestOf(new Set(deviceIds))
 }
 
-/** The version that was asked for, or the current one. */
+/** The version that was asked for, held back as the current one is, or the current one. */
 export async function requireJob(
   deps: Pick<CreateRunDeps, 'store'>,
   caller: Caller,
   jobName: string,
   version: number | undefined,
 ): Promise<StoredJobVersion> {
-  if (version !== undefined) return getJobVersion(deps, caller, jobName, version)
   const { ownerNo } = caller
   const slice = { after: undefined, limit: 1 }
   const { items } = await deps.store.listJobVersions({ ownerNo, jobName, slice })
-  if (items[0] === undefined) throw new ApiError('J-301')
-  return items[0]
+  const [current] = items
+  if (current === undefined) throw new ApiError('J-301')
+  if (version === undefined || version === current.version) return current
+  return heldAsNow(await getJobVersion(deps, caller, jobName, version), current)
 }
 
 /** It says all that it stands for, so that any node can check it and none has to keep it. */

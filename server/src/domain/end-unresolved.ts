@@ -8,15 +8,30 @@ import { service } from './principal.ts'
 
 export type UnresolvedDeps = NotifyDeps & { store: Pick<Store, 'moveExecution'>; moment: () => Moment }
 
+/** `missing`: placeholders without a value, as they stand in the document. */
+export type Unresolved = DeviceKey & { jobExecutionId: number; missing: string }
+
 /** It is CANCELED. One that has ended meanwhile stays as it is. */
 export async function endUnresolved(
   deps: UnresolvedDeps,
-  { ownerNo, deviceId, jobExecutionId }: DeviceKey & { jobExecutionId: number },
+  { ownerNo, deviceId, jobExecutionId, missing }: Unresolved,
 ): Promise<void> {
   const event = 'force-cancel'
-  const move = { ownerNo, jobExecutionId, event, moment: deps.moment(), actor: service } as const
+  const by = { moment: deps.moment(), actor: service, reason: reasonFor(missing) }
+  const move = { ownerNo, jobExecutionId, event, ...by } as const
   const outcome = await deps.store.moveExecution(move)
   if (outcome.kind !== 'moved') return
   const { runId, execState } = outcome.execution
   notifyTaken(deps, [{ ownerNo, deviceId, jobExecutionId, runId, from: outcome.from, execState }])
+}
+
+const attribute = '${device.attributes.'
+const namedAttributes = 10
+
+function reasonFor(missing: string): string {
+  const found = missing.split(', ').filter((each) => each.startsWith(attribute))
+  const names = [...new Set(found.map((each) => each.slice(attribute.length, -1)))]
+  if (names.length === 0) return 'the document cannot be resolved for the device'
+  const shown = names.slice(0, namedAttributes).join(', ') + (names.length > namedAttributes ? ', …' : '')
+  return `the device has no attribute ${shown}, which the document needs`
 }

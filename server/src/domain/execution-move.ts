@@ -15,7 +15,7 @@ import {
   timesOutAt,
 } from './execution.ts'
 import type { SteadyInstant, WallInstant } from './instants.ts'
-import type { Moved, StoredTransition } from './ports/executions.ts'
+import type { ExecutionMove, Moved, StoredTransition } from './ports/executions.ts'
 import { isHeldBack } from './progress-events.ts'
 import { reasonOf } from './reported-reason.ts'
 import { withSeen } from './seen-reports.ts'
@@ -66,7 +66,7 @@ export type ReportFields = {
 }
 
 /** `actor` is `key <keyId>`, `device` or `clock`. */
-export type Move = { event: ExecutionEvent; moment: Moment; actor: string; fields?: ReportFields }
+export type Move = Pick<ExecutionMove, 'event' | 'moment' | 'actor' | 'reason'> & { fields?: ReportFields }
 
 export type NewTransition = Omit<StoredTransition, 'actorName'> & { jobExecutionId: number; from: ExecState }
 
@@ -138,7 +138,12 @@ function changeState(before: LiveExecution, life: Life, move: Move): MoveEffects
   const change = { ...step, type: executionEventType(to), cause, ownerNo, runId, deviceNo, details }
   return {
     execution,
-    transition: { ...step, to, event: cause, reason: reasonOf(cause, to, fields.statusDetails) },
+    transition: {
+      ...step,
+      to,
+      event: cause,
+      reason: move.reason ?? reasonOf(cause, to, fields.statusDetails),
+    },
     changes: held ? [held.change, change] : [change],
     moved: movedOf(before, to),
   }

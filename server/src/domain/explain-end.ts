@@ -28,7 +28,7 @@ export function explainEnd(
     case 'cancel':
       return `${execState}${byWhom(last)}.`
     case 'force-cancel':
-      return `${execState} by force${byWhom(last)}.`
+      return why ? `${execState} at ${when}${why}.` : `${execState} by force${byWhom(last)}.`
     case 'remove-device':
       return `${execState}: the device was deleted${byWhom(last)}.`
     case 'rollout-stopped':

@@ -14,6 +14,8 @@ export type RunJob = {
   deadlineSeconds: number | null
   /** It has parameters or placeholders: its runs need values. */
   needsValues?: true
+  /** The version that says how it is released, if that is another. */
+  releasedBy?: number
 } & Pick<StoredJobContent, 'rollout' | 'approval' | 'window'>
 export type RunDevice = { deviceNo: number; deviceId: string; deviceName: string } & NamedDevice
 
@@ -124,9 +126,24 @@ export function refuseOverQuota<Device extends { deviceId: string }>(
   return { kind: 'device-over-quota', deviceIds: full.slice(0, namedDevices).map(({ deviceId }) => deviceId) }
 }
 
+type HeldBack = Pick<StoredJobContent, 'rollout' | 'approval' | 'window'>
+
+/** What holds devices back is that of the current version: no earlier one is a way around an approval or a window. */
+export function heldAsNow<Version extends HeldBack>(version: Version, current: HeldBack): Version {
+  const { approval, window, ...rest } = version
+  const rollout = version.rollout ?? current.rollout
+  return {
+    ...(rest as Version),
+    ...(rollout && { rollout }),
+    ...(current.approval && { approval: current.approval }),
+    ...(current.window && { window: current.window }),
+  }
+}
+
 /** A version keeps its job alive no longer than the job lives. */
 export function jobOf({ pinned }: Trigger, current: RunJob | undefined): RunJob | undefined {
-  return current && pinned ? pinned : current
+  if (current === undefined || pinned === undefined) return current
+  return { ...heldAsNow(pinned, current), releasedBy: current.versionNo }
 }
 
 /** Of a job whose runs need values, or are released little by little, a trigger must say with which and how. */
@@ -137,19 +154,19 @@ export function refuseUnplanned({ plan, values }: Trigger, job: RunJob): Refusal
 
 function refuseReleased(
   plan: Trigger['plan'],
-  { versionNo, rollout, approval }: RunJob,
+  { versionNo, releasedBy = versionNo, rollout, approval }: RunJob,
 ): Refusal | undefined {
-  const isPlanned = plan !== undefined && (plan.jobVersion === null || plan.jobVersion === versionNo)
+  const isPlanned = plan !== undefined && (plan.jobVersion === null || plan.jobVersion === releasedBy)
   if (isPlanned || (rollout === undefined && !approval && plan === undefined)) return undefined
   const job = { ...(rollout && { rollout }), ...(approval && { approval }) }
-  return { kind: 'needs-plan', jobVersion: versionNo, ...job }
+  return { kind: 'needs-plan', jobVersion: releasedBy, ...job }
 }
 
-type WindowAsked = Pick<Trigger, 'ownerNo' | 'window' | 'pinned'>
+type WindowAsked = Pick<Trigger, 'ownerNo' | 'window'>
 
 /** Which must be there; undefined: none. That of the current version of its job is: it cannot be deleted. */
-export function windowNamed({ window, pinned }: WindowAsked): string | undefined {
-  return (window === undefined ? pinned?.window : window) ?? undefined
+export function windowNamed({ window }: WindowAsked): string | undefined {
+  return window ?? undefined
 }
 
 export function refuseUnknownWindow(
@@ -176,19 +193,21 @@ export const deadlineByRelease = steadyInstant(Number.MAX_SAFE_INTEGER)
 
 export function newRun(
   trigger: Trigger,
-  { jobNo, versionNo, expireAfterSeconds, deadlineSeconds, window: usual }: RunJob,
+  { jobNo, versionNo, expireAfterSeconds, deadlineSeconds, ...job }: RunJob,
   ids: { runId: number; firstExecutionId: number },
   total: number,
 ): NewRun {
   const { ownerNo, launchedAt, clock, keyId, retryOf, plan } = trigger
-  const window = trigger.window === undefined ? usual : trigger.window
+  const window = trigger.window === undefined ? job.window : trigger.window
   const after = (seconds: number | null) => (seconds === null ? null : laterBy(seconds * 1000, clock))
   const under = window ? { window } : undefined
   const run = { ...ids, ownerNo, jobNo, jobVersion: versionNo, total, launchedAt, keyId, retryOf, ...under }
   if (plan === undefined) {
     return { ...run, expireAt: after(expireAfterSeconds), deadlineAt: after(deadlineSeconds) }
   }
-  const { rollout, approval, sizes, startAt = null } = plan
+  const { rollout, sizes, startAt = null } = plan
+  // A call may ask for more approval than its job, not for less.
+  const approval = plan.approval || job.approval === true
   const waits = startAt !== null ? 'SCHEDULED' : approval ? 'AWAITING_APPROVAL' : undefined
   const status = waits ? waitFor(waits, sizes.length) : beginRollout(sizes.length, clock)
   return {

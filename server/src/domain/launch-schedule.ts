@@ -115,7 +115,7 @@ function releaseOf(
   job: StoredJobVersion,
 ): AskedPlan | undefined {
   if (rollout === null && !approval) return undefined
-  return { rollout: rollout ?? job.rollout ?? {}, approval: approval || job.approval === true, fitsAny: true }
+  return { rollout: rollout ?? job.rollout ?? {}, approval, fitsAny: true }
 }
 
 /** Judged for each device: one that still has an execution of this schedule to finish. */

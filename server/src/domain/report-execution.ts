@@ -136,7 +136,8 @@ async function withDocument(
     return { execution, document: await deps.documents.of(execution, device) }
   } catch (error) {
     if (!(error instanceof UnresolvedDocument)) throw error
-    await endUnresolved(deps, { ...device, jobExecutionId: execution.jobExecutionId })
+    const { jobExecutionId } = execution
+    await endUnresolved(deps, { ...device, jobExecutionId, missing: error.message })
     throw new DeviceError('TerminalStateReached', `The document cannot be resolved: ${error.message}.`)
   }
 }

@@ -123,7 +123,11 @@ async function findVersion(
   if (found !== undefined) return found
   const job = await store.getJob({ ownerNo, jobName })
   if (job === undefined) throw new ApiError('J-301')
-  throw new ApiError('J-313', { detail: `The job ${jobName} has no version ${version}.` })
+  const detail =
+    version < 1
+      ? `The run carried out version 1 of the job ${jobName}, and there is none before the first: give toVersion.`
+      : `The job ${jobName} has no version ${version}.`
+  throw new ApiError('J-313', { detail })
 }
 
 async function readMade(
@@ -136,12 +140,12 @@ async function readMade(
   return { run, isReplayed: launched?.isReplayed ?? false }
 }
 
-/** That of the run it retries, if it is still there; undefined: as the job says. */
+/** That of the job if it has one, else that of the run it repeats, if it is still there. */
 async function windowOf(
   { store }: RetryDeps,
   { ownerNo }: Caller,
-  { window }: StoredRun,
+  { jobName, window }: StoredRun,
 ): Promise<string | undefined> {
-  if (window === null) return undefined
+  if (window === null || (await store.getJob({ ownerNo, jobName }))?.window) return undefined
   return (await store.getWindow({ ownerNo, windowName: window })) && window
 }

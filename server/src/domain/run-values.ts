@@ -173,6 +173,12 @@ function lackingError(lacking: Set<string>, content: ValuedContent): ApiError {
   })
 }
 
+/** Of a run that may leave devices out. */
+export function nobodyLeft(content: ValuedContent): ApiError {
+  const names = neededAttributes(content).join(', ')
+  return new ApiError('J-504', { detail: `None of the devices has all of these attributes: ${names}.` })
+}
+
 export function lackingText(lacking: Set<string>, content: ValuedContent): string {
   const names = neededAttributes(content).join(', ')
   const shown = [...lacking].slice(0, 20).join(', ') + (lacking.size > 20 ? ', …' : '')

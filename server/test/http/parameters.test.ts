@@ -127,6 +127,8 @@ const refusedJobs: [object, string][] = [
   [{ document: { a: ['${HOME}'] } }, 'document'],
   [{ document: { a: '${params.x' } }, 'document'],
   [{ document: { command: ['sh', '-c', 'echo ${device.deviceId}'] } }, 'document.command'],
+  [{ document: { command: 'echo ${device.deviceId}' } }, 'document.command'],
+  [{ document: { a: '${device.attributes.a:-${device.attributes.b}}' } }, 'document'],
   [
     { document: { steps: [{ action: { type: 'runCommand', input: { command: 'a,${run.runId}' } } }] } },
     'document.steps',
@@ -162,7 +164,13 @@ test('devices that lack an attribute are named by the plan, refuse the call, or 
   assertRefused(await post('runs', selected), 'J-506')
   assert.equal((await post('runs', { ...selected, onMissing: 'SKIP' })).json.total, 1)
   const nobody = { jobName: 'sited', targets: { deviceIds: ['p2'] }, onMissing: 'SKIP' }
-  assertRefused(await post('runs', nobody), 'J-504')
+  for (const targets of [nobody.targets, { where: 'deviceId = p2' }]) {
+    const { json } = await post('runs', { ...nobody, targets }, problem)
+    assert.deepEqual(
+      [json.code, json.detail],
+      ['J-504', 'None of the devices has all of these attributes: site.'],
+    )
+  }
 })
 
 test('an attribute that is gone when the device asks ends the execution', async () => {
@@ -173,6 +181,11 @@ test('an attribute that is gone when the device asks ends the execution', async 
   assert.equal((await leaving.startNext()).status, 410)
   const ended = await get(`executions/${json[0].jobExecutionId}?wait=30`)
   assert.equal(ended.execState, 'CANCELED')
+  const reason = 'the device has no attribute site, which the document needs'
+  const { items } = await get(`executions/${json[0].jobExecutionId}/history`)
+  assert.equal(items.at(-1).reason, reason)
+  const { text } = await get(`executions/${json[0].jobExecutionId}/explain`)
+  assert.match(text, /^CANCELED at [^ ]+Z: the device has no attribute site, which the document needs\.$/)
 })
 
 test('a retry and a rollback carry the parameters', async () => {

@@ -137,5 +137,83 @@ test('a rollback is a run of the version before, on the devices that have carrie
 test('there is nothing before the first version', async () => {
   await put('first-only', {})
   const runId = await launch('first-only')
-  assertRefused(await post(`runs/${runId}/rollback`), 'J-313')
+  const problem = { accept: 'application/problem+json' }
+  const reply = await post(`runs/${runId}/rollback`, {}, problem)
+  assert.equal(reply.json.code, 'J-313')
+  assert.match(reply.json.detail, /there is none before the first: give toVersion/)
+})
+
+test('an earlier version is no way around the approval, the window and the rollout of the current one', async () => {
+  const window = { cron: '0 0 29 2 *', durationMinutes: 1 }
+  for (const name of ['rare', 'rarer']) await api.call('PUT', `/job/api/windows/${name}`, { body: window })
+  await put('guarded', { document: { n: 1 } })
+  await put('guarded', { document: { n: 2 }, window: 'rarer', approval: true })
+  await put('guarded', { document: { n: 3 } })
+  const runId = await launch('guarded')
+  await put('guarded', {
+    ...{ document: { n: 4 }, window: 'rare', approval: true },
+    rollout: { waves: [{ size: 1 }, { size: '100%' }] },
+  })
+  const { apiKey: key } = await api.newKey(['TRIGGER', 'READ'])
+  const ask = (path: string, body: unknown = {}) => api.call('POST', `/job/api/${path}`, { key, body })
+  const targets = { deviceIds: ['good', 'bad'] }
+  const run = { jobName: 'guarded', targets, version: 1 }
+  const startAt = new Date(Date.now() + 3_600_000).toISOString()
+  for (const [reply, version, state, waves] of [
+    [await ask('runs', run), 1, 'AWAITING_APPROVAL', 2],
+    [await ask('runs', { ...run, version: 2 }), 2, 'AWAITING_APPROVAL', 2],
+    [await ask('runs', { ...run, targets: { where: 'deviceId in (good, bad)' } }), 1, 'AWAITING_APPROVAL', 2],
+    [await ask('runs', { ...run, rollout: {} }), 1, 'AWAITING_APPROVAL', 1],
+    [await ask('runs', { ...run, approval: false }), 1, 'AWAITING_APPROVAL', 2],
+    [await ask('runs', { ...run, startAt }), 1, 'SCHEDULED', 2],
+    [await ask(`runs/${runId}/retry`), 3, 'AWAITING_APPROVAL', 1],
+    [await ask(`runs/${runId}/rollback`, { toVersion: 1 }), 1, 'AWAITING_APPROVAL', 2],
+  ] as const) {
+    assert.equal(reply.status, 201, reply.text)
+    const { rollout, ...made } = await get(`runs/${reply.json.runId}`)
+    assert.deepEqual(
+      [made.version, made.window, rollout.state, rollout.waves.length],
+      [version, 'rare', state, waves],
+    )
+    await post(`runs/${made.runId}/cancel`, {})
+  }
+  assert.equal((await ask('runs?dryRun=true', run)).json.waves.length, 2)
+  for (const path of ['runs', 'runs?dryRun=true']) {
+    assertRefused(await ask(path, { ...run, window: 'rarer' }), 'J-804', 'MANAGE')
+  }
+  const when = { cron: '0 0 29 2 *' }
+  const schedule = { jobName: 'guarded', targets, version: 1, when }
+  await api.call('PUT', '/job/api/schedules/around', { body: schedule })
+  const fired = await ask('schedules/around/fire')
+  assert.ok(fired.status < 300, fired.text)
+  const [scheduled] = (await get('runs?scheduleName=around')).items
+  assert.deepEqual(
+    [scheduled.version, scheduled.window, scheduled.rollout.state],
+    [1, 'rare', 'AWAITING_APPROVAL'],
+  )
+  await post(`runs/${scheduled.runId}/cancel`, {})
+  await api.call('DELETE', '/job/api/schedules/around')
+})
+
+test('a window that a run was given does not outlast a window that its job is given later', async () => {
+  const window = { cron: '0 0 29 2 *', durationMinutes: 1 }
+  const always = { cron: '* * * * *', durationMinutes: 1 }
+  await api.call('PUT', '/job/api/windows/rare', { body: window })
+  await api.call('PUT', '/job/api/windows/always', { body: always })
+  await put('free', { document: { n: 1 } })
+  const { apiKey: key } = await api.newKey(['TRIGGER'])
+  const body = { jobName: 'free', targets: { deviceIds: ['bad'] }, window: 'always' }
+  const made = await api.call('POST', '/job/api/runs', { key, body })
+  assert.deepEqual([made.status, made.json.window], [201, 'always'], 'any window, if the job has none')
+  const [{ jobExecutionId }] = (await get(`executions?runId=${made.json.runId}`)).items
+  assert.equal((await bad.update(jobExecutionId, 'FAILED')).status, 200)
+  const retry = () => api.call('POST', `/job/api/runs/${made.json.runId}/retry`, { key, body: {} })
+  const again = await retry()
+  assert.equal(again.json.window, 'always')
+  await put('free', { document: { n: 1 }, window: 'rare' })
+  const held = await retry()
+  assert.equal(held.json.window, 'rare')
+  assertRefused(await api.call('POST', '/job/api/runs', { key, body }), 'J-804', 'MANAGE')
+  assert.equal((await post('runs', { ...body, window: 'always' })).json.window, 'always')
+  for (const { json } of [again, held]) await post(`runs/${json.runId}/cancel`, {})
 })

@@ -2,9 +2,11 @@
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
+import { parseSelector } from '@jobcast/contract/selector'
 import { toRunJob } from '../../src/domain/launch-run.ts'
 import type { StoredJobContent } from '../../src/domain/ports/jobs.ts'
 import type { Slice } from '../../src/domain/ports/slices.ts'
+import type { TriggerPlan } from '../../src/domain/ports/triggers.ts'
 import {
   createOne,
   emptyContent,
@@ -127,6 +129,37 @@ export async function exerciseJobs(t: TestContext, underTest: StoreUnderTest): P
     const [refused] = await store.createExecutions([{ ...trigger(['d1']), pinned: toRunJob(before, before) }])
     assert.equal(refused?.kind, 'unknown-job')
   })
+
+  await t.test(
+    'a run of an earlier version needs the approval of the current one, large or not',
+    async () => {
+      const { ownerNo, trigger } = await seedOwner(store)
+      const key = { ownerNo, jobName: 'restart' }
+      const before = await store.getJobVersion({ ...key, version: 1 })
+      assert.ok(before)
+      await store.putJob({ ...key, content: { ...content, approval: true }, at: startedAt })
+      const current = await store.getJobVersion({ ...key, version: 2 })
+      const slice = { after: undefined, limit: 1 }
+      const { items } = await store.selectDevices({ ownerNo, where: parseSelector('all'), slice })
+      const deviceNos = Int32Array.from(items, ({ deviceNo }) => deviceNo)
+      const asked = { ...trigger(['d1']), pinned: toRunJob(before, before) }
+      const { deviceIds: _, ...large } = asked
+      type More = { plan?: TriggerPlan }
+      for (const create of [
+        async (more: More) => (await store.createExecutions([{ ...asked, ...more }]))[0],
+        (more: More) => store.createLargeRun({ ...large, deviceNos, ...more }),
+      ]) {
+        const needed = { kind: 'needs-plan', jobVersion: current?.versionNo, approval: true }
+        assert.deepEqual(await create({}), needed)
+        const plan = { rollout: {}, approval: false, sizes: [1] }
+        assert.deepEqual(await create({ plan: { ...plan, jobVersion: before.versionNo } }), needed)
+        const made = await create({ plan: { ...plan, jobVersion: null } })
+        assert.ok(made?.kind === 'created')
+        const found = await store.getRollout({ ownerNo, runId: made.run.runId })
+        assert.equal(found?.rollout.status.state, 'AWAITING_APPROVAL')
+      }
+    },
+  )
 
   await t.test('jobs are listed in the order of their names as bytes, without the deleted', async () => {
     const names = ['b', 'a', 'Z', 'é', 'aa', '10', '😀', '\uffee', 'gone']

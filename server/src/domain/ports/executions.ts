@@ -50,6 +50,8 @@ export type ExecutionMove = {
   event: ExecutionEvent
   moment: Moment
   actor: string
+  /** Why, if nobody has asked for it. */
+  reason?: string
 }
 
 export type MoveOutcome =
@@ -77,7 +79,7 @@ export type StoredTransition = {
   actorName: string | null
   attempt: number
   versionNumber: number
-  /** What the device reported as the reason, where it ended an attempt without success. */
+  /** What the device reported as the reason, where it ended an attempt without success; or why the service ended it. */
   reason: string | null
 }
 

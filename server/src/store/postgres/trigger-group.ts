@@ -114,7 +114,7 @@ export type HasWindow = (ownerNo: number, windowName: string) => boolean
 /** Of the windows that triggers name. `lock`: for who does not hold the catalogue, so that they stay until the commit. */
 export async function readWindows(
   queries: Queries,
-  triggers: Pick<Trigger, 'ownerNo' | 'window' | 'pinned'>[],
+  triggers: Pick<Trigger, 'ownerNo' | 'window'>[],
   lock: '' | 'FOR SHARE OF offer_window' = '',
 ): Promise<HasWindow> {
   const wanted = triggers.flatMap((trigger) => {
